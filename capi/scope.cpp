@@ -90,6 +90,20 @@ void thunder_scope_fail(thunder_scope* scope, thunder_status* stolen) noexcept {
   });
 }
 
+void thunder_scope_set_autocast(thunder_scope* scope, thunder_dtype dtype) noexcept {
+  value_in(core(scope), __func__, 0, [&] {
+    const auto to = static_cast<DType>(dtype);
+    check(to == DType::none || to == DType::bf16 || to == DType::f16,
+          "autocast computes in bf16 or f16; 0 ends it; the dtype is ", known(to) ? name(to) : "unknown");
+    core(scope)->autocast = to;
+    return 0;
+  });
+}
+
+thunder_dtype thunder_scope_autocast(thunder_scope* scope) noexcept {
+  return is_live(core(scope)) ? static_cast<thunder_dtype>(core(scope)->autocast) : 0;
+}
+
 thunder_tensor* thunder_scope_number(thunder_scope* scope, const thunder_any* number) noexcept {
   return handle(tensor_in(core(scope), __func__, [&] {
     need(number, "number");

@@ -321,6 +321,13 @@ thunder_values *thunder_scope_list(thunder_scope *scope, thunder_tensor *const *
  * is an error. Eager scopes must be taped. */
 thunder_values *thunder_scope_grad(thunder_scope *scope, thunder_tensor *loss, thunder_values *wrt) THUNDER_NOEXCEPT;
 
+/* Mixed precision, as torch.autocast: from now on ops of the scope cast operands that are f32, bf16 or f16. Products,
+ * convolutions and attention compute in `dtype` (THUNDER_BF16 or THUNDER_F16); exponentials, norms, losses and sums of many in
+ * f32; other ops in the types that they get. Weights stay as they are, and get gradients of their own type. Layers of modules
+ * are made of such ops; optimisers and gradients are not affected. 0 ends it. docs/from-pytorch.md says more. */
+void thunder_scope_set_autocast(thunder_scope *scope, thunder_dtype dtype) THUNDER_NOEXCEPT;
+thunder_dtype thunder_scope_autocast(thunder_scope *scope) THUNDER_NOEXCEPT; /* 0: none */
+
 /* ==== ops [O]: thunder/ops.h is generated over this one function ==== */
 
 /* Runs or records the op `name`, or NAME_ to write the result into the first argument. `args` follow the schema's order

@@ -1,5 +1,6 @@
--- gpt2.lua EXAMPLES [SIZE BATCH LENGTH VOCABULARY]: milliseconds a training step of GPT-2 (124M, 8 windows of 512 bytes) on the first GPU, in
--- float32, in float32 with products in TF32, in bfloat16, and that as a CUDA graph: gradients clipped, AdamW.
+-- gpt2.lua EXAMPLES [SIZE BATCH LENGTH VOCABULARY [WHAT]]: milliseconds a training step of GPT-2 (124M, 8 windows of 512 bytes) on the first GPU, in
+-- float32, in float32 with products in TF32, in bfloat16, that as a CUDA graph, and by autocast: gradients clipped, AdamW. WHAT: one of them
+-- by the name below.
 package.path = (arg[1] or "examples") .. "/?.lua;" .. package.path
 local th = require "thunder"
 local model, train = require "gpt2.model", require "text.train"
@@ -7,10 +8,14 @@ local model, train = require "gpt2.model", require "text.train"
 local size, batch = arg[2] or "gpt2", math.tointeger(arg[3] or 8)
 local length, vocabulary = math.tointeger(arg[4] or 512), math.tointeger(arg[5] or 256)
 
-local function measure(dtype, precision, mode)
+local function measure(dtype, precision, mode, cast)
   th.seed(0)
   local net = model.make(setmetatable({ vocabulary = vocabulary, dropout = 0 }, { __index = model.sizes[size] }))
   net:to(dtype):to(th.cuda(0))
+  if cast then
+    local forward = net.forward
+    function net:forward(tokens) return th.autocast(th.bfloat16, forward, self, tokens) end
+  end
   local parameters = net:parameters()
   local optimizer = th.optim.AdamW(parameters, { lr = 1e-3, weight_decay = 0.1 })
   local rows = th.randint(0, vocabulary - 1, { batch, length + 1 }):to(th.cuda(0))
@@ -26,10 +31,13 @@ local function measure(dtype, precision, mode)
   for _ = 1, 20 do loss = step(rows) end
   local last = loss:item()
   print(("%s %dx%d, %s, products %s%s: first step %.1f s, loss %.4f; after 25 loss %.4f, %.1f ms a step"):format(
-    size, batch, length, tostring(dtype), precision, mode and ", mode " .. mode or "", first_s, first, last, (th.clock() - start) / 20 * 1e3))
+    size, batch, length, tostring(dtype), precision, mode and ", mode " .. mode or cast and ", autocast to bfloat16" or "", first_s, first, last, (th.clock() - start) / 20 * 1e3))
 end
 
-measure(th.float32, "highest")
-measure(th.float32, "high")
-measure(th.bfloat16, "highest")
-measure(th.bfloat16, "highest", "reduce-overhead")
+local kinds = {
+  { "float32", th.float32, "highest" }, { "tf32", th.float32, "high" }, { "bfloat16", th.bfloat16, "highest" },
+  { "graph", th.bfloat16, "highest", "reduce-overhead" }, { "autocast", th.float32, "highest", nil, true },
+}
+for _, kind in ipairs(kinds) do
+  if not arg[6] or arg[6] == kind[1] then measure(table.unpack(kind, 2, 5)) end
+end

@@ -40,7 +40,7 @@ class GPT2(nn.Module):
         return F.linear(self.ln_f(x), self.wte.weight)
 
 
-def measure(dtype, tf32):
+def measure(dtype, tf32, cast=False):
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.cuda.reset_peak_memory_stats()
     net = GPT2().cuda().to(dtype)
@@ -49,16 +49,18 @@ def measure(dtype, tf32):
 
     def step():
         optimizer.zero_grad()
-        logits = net(tokens[:, :-1]).flatten(0, 1).float()
-        F.cross_entropy(logits, tokens[:, 1:].flatten()).backward()
+        with torch.autocast("cuda", torch.bfloat16, enabled=cast):
+            logits = net(tokens[:, :-1]).flatten(0, 1).float()
+            loss = F.cross_entropy(logits, tokens[:, 1:].flatten())
+        loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         optimizer.step()
 
-    print(f"{SIZE} {BATCH}x{LENGTH}, {dtype}, tf32 {'on' if tf32 else 'off'}: {seconds(step, 20, warmup=5) * 1e3:.1f} ms a step, "
+    print(f"{SIZE} {BATCH}x{LENGTH}, {dtype}, tf32 {'on' if tf32 else 'off'}{', autocast to bfloat16' if cast else ''}: {seconds(step, 20, warmup=5) * 1e3:.1f} ms a step, "
           f"{torch.cuda.max_memory_allocated() >> 20} MiB at most")
 
 
 if __name__ == "__main__":
     print(f"PyTorch {torch.__version__}")
-    for dtype, allowed in ((torch.float32, False), (torch.float32, True), (torch.bfloat16, False)):
-        measure(dtype, allowed)
+    for kind in ((torch.float32, False), (torch.float32, True), (torch.bfloat16, False), (torch.float32, False, True)):
+        measure(*kind)

@@ -1,5 +1,5 @@
--- losses.lua EXAMPLES FOLDER: the losses of 50 training steps of GPT-2 (124M, each step 4 other rows of 256 tokens) on the first GPU, in float32
--- and in bfloat16. Leaves weights, rows and losses in FOLDER for losses.py, which trains the same in PyTorch and compares.
+-- losses.lua EXAMPLES FOLDER: the losses of 50 training steps of GPT-2 (124M, each step 4 other rows of 256 tokens) on the first GPU, in float32,
+-- in bfloat16 and by autocast. Leaves weights, rows and losses in FOLDER for losses.py, which trains the same in PyTorch and compares.
 package.path = (arg[1] or "examples") .. "/?.lua;" .. package.path
 local th = require "thunder"
 local model, train = require "gpt2.model", require "text.train"
@@ -15,16 +15,21 @@ local rows = th.remainder(th.cumsum(steps, 1), VOCABULARY):view(STEPS, BATCH, LE
 th.save(state, folder .. "/weights.safetensors")
 
 local kept = { rows = rows }
-for _, dtype in ipairs { th.float32, th.bfloat16 } do
+for _, name in ipairs { "float32", "bfloat16", "autocast" } do
+  local cast = name == "autocast"
   local net = model.make(setmetatable({ vocabulary = VOCABULARY, dropout = 0 }, { __index = model.sizes["gpt2"] }))
   net:load_state_dict(state)
-  net:to(dtype):to(th.cuda(0))
+  net:to(cast and th.float32 or th[name]):to(th.cuda(0))
+  if cast then
+    local forward = net.forward
+    function net:forward(tokens) return th.autocast(th.bfloat16, forward, self, tokens) end
+  end
   local parameters = net:parameters()
   local optimizer = th.optim.AdamW(parameters, { lr = 3e-4, weight_decay = 0.1 })
   local step = th.compile(function(tokens) return train.update(net, tokens, parameters, optimizer, 1.0) end)
   local losses = {}
   for i = 1, STEPS do losses[i] = step(rows[i]:to(th.cuda(0))):item() end
-  kept[tostring(dtype)] = th.tensor(losses)
-  print(("%s: loss %.6f, after 10 steps %.6f, after %d %.6f"):format(tostring(dtype), losses[1], losses[11], STEPS - 1, losses[STEPS]))
+  kept[name] = th.tensor(losses)
+  print(("%s: loss %.6f, after 10 steps %.6f, after %d %.6f"):format(name, losses[1], losses[11], STEPS - 1, losses[STEPS]))
 end
 th.save(kept, folder .. "/losses.safetensors")

@@ -39,7 +39,7 @@ def load(net, weights):
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else "."
     kept = read(f"{folder}/losses.safetensors")
-    for name, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+    for name, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16), ("autocast", torch.float32)):
         ours = kept[name]
         torch.backends.cuda.matmul.allow_tf32 = False
         net = GPT2()
@@ -49,7 +49,8 @@ def main():
         losses = []
         for tokens in kept["rows"].cuda():
             optimizer.zero_grad()
-            loss = F.cross_entropy(net(tokens[:, :-1]).flatten(0, 1).float(), tokens[:, 1:].flatten())
+            with torch.autocast("cuda", torch.bfloat16, enabled=name == "autocast"):
+                loss = F.cross_entropy(net(tokens[:, :-1]).flatten(0, 1).float(), tokens[:, 1:].flatten())
             loss.backward()
             torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
             optimizer.step()

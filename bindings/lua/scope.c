@@ -28,6 +28,7 @@ static int core_scope(lua_State *L)
     thunder_scope *scope = NULL;
     check_status(L, thunder_scope_create(self->context, taped ? THUNDER_SCOPE_TAPED : 0, &scope));
     made->handle = scope;
+    thunder_scope_set_autocast(scope, thunder_scope_autocast(scope_now(L, self)));
     lua_replace(L, 1);
     const int results = in_scope(L, scope);
     /* Counts the draws now, not when the collector comes by. */
@@ -39,6 +40,22 @@ static int core_scope(lua_State *L)
 static int core_is_recording(lua_State *L)
 {
     lua_pushboolean(L, layer_recording(layer_of(L)));
+    return 1;
+}
+
+/* core.set_autocast(dtype or nil): what it was. */
+static int core_set_autocast(lua_State *L)
+{
+    layer *self = layer_of(L);
+    const constant *dtype = lua_isnoneornil(L, 1) ? NULL : constant_test(L, 1);
+    if (!lua_isnoneornil(L, 1) && (!dtype || dtype->kind != THUNDER_DTYPE))
+        return refuse(L, "autocast: 'dtype' must be a dtype, got %s", type_text(L, 1));
+    thunder_scope *scope = scope_now(L, self);
+    const thunder_dtype before = thunder_scope_autocast(scope);
+    thunder_scope_set_autocast(scope, dtype ? dtype->value : 0);
+    scope_check(L, self, scope);
+    if (before) constant_push(L, THUNDER_DTYPE, before);
+    else lua_pushnil(L);
     return 1;
 }
 
@@ -64,6 +81,6 @@ static int core_grad(lua_State *L)
 void open_scope(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"scope", core_scope},           {"grad", core_grad},
-                                         {"is_recording", core_is_recording}, {NULL, NULL}};
+                                         {"is_recording", core_is_recording}, {"set_autocast", core_set_autocast}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

@@ -239,7 +239,6 @@ class Program {
 };
 
 // The path of each call.
-
 inline Program::Frame* Program::acquire(Status*& failed) noexcept {
   if (!first_->busy.load(std::memory_order_relaxed) && !first_->busy.exchange(true, std::memory_order_acquire))
       [[likely]]

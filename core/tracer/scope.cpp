@@ -1,6 +1,7 @@
 #include "tracer/scope.h"
 
 #include "base/text.h"
+#include "tracer/autocast.h"
 #include "tracer/recorder.h"
 #include "tracer/tracing.h"
 
@@ -143,6 +144,30 @@ void Scope::make_tensors_of_numbers(const OpDef& op, std::span<const Any> given,
   }
 }
 
+// Of reals narrower than f64, as the op's row in the table of autocast says.
+void Scope::cast_arguments(const OpDef& op) {
+  const CastPolicy policy = cast_policy(op.name());
+  if (policy == CastPolicy::none) return;
+  const auto castable = [&](ValueId v) {
+    const DType d = builder().type(v).dtype;
+    return is_real(d) && d != DType::f64;
+  };
+  const auto each = [&](auto&& visit) {
+    for (Arg& a : args_)
+      if (a.kind == ArgKind::value && castable(a.v)) visit(a.v);
+    for (ValueId& v : ids_)
+      if (castable(v)) visit(v);
+  };
+  DType to = policy == CastPolicy::lower ? autocast : DType::f32;
+  if (policy == CastPolicy::widest) {
+    to = autocast;
+    each([&](ValueId v) { to = builder().type(v).dtype == DType::f32 ? DType::f32 : to; });
+  }
+  each([&](ValueId& v) {
+    if (builder().type(v).dtype != to) v = convert(builder().var(v), to).id;
+  });
+}
+
 Results Scope::dispatch(std::string_view name, std::span<const Any> given, const char* const* names, Tensor*& written) {
   const Registry& registry = *environment_.registry;
   const OpDef* op = registry.find(name);
@@ -172,6 +197,7 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
   }
   if (tracing()) read_live_numbers(*op, names), take_live_numbers(*op, args_, names);
   if (numbers || tracing()) make_tensors_of_numbers(*op, given, names);
+  if (autocast != DType::none && !written) cast_arguments(*op);
   CompleteArgs complete(*op, args_, names);
   Results results = builder().invoke(*op, complete.span());
   if (written) {

@@ -132,6 +132,8 @@ class Scope : public ProxyOwner {
   const ModuleAccess* access = nullptr;
   // The innermost layer at work; modules/ sets it.
   const LayerCall* layer = nullptr;
+  // The dtype in which ops of autocast.h compute while it is not none.
+  DType autocast = DType::none;
   // Functions that are being traced inside of it, for transforms.
   uint32_t traced_inside = 0;
   // Calls of the caller's that are at work in it, and whether a callback of theirs released it: it goes when the last
@@ -165,6 +167,7 @@ class Scope : public ProxyOwner {
               Take&& take);
   void drop();
   void read_live_numbers(const OpDef& op, const char* const* names);
+  void cast_arguments(const OpDef& op);
   void make_tensors_of_numbers(const OpDef& op, std::span<const Any> given, const char* const* names);
   Results dispatch(std::string_view name, std::span<const Any> args, const char* const* names, Tensor*& written);
 

@@ -23,6 +23,7 @@ TracingScope::TracingScope(ScopeEnvironment environment, std::string function, S
       first_word_(next_words()) {
   if (!around) return;
   access = around->access;
+  autocast = around->autocast;
   around->traced_inside++;
 }
 

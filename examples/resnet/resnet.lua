@@ -1,6 +1,6 @@
 -- Training steps of a ResNet (forward, loss, backward, SGD with momentum) on random images: how fast a machine is at it.
 --
---   thunder run resnet.lua [--size resnet50] [--batch N] [--image N] [--steps N] [--device cuda] [--dtype bfloat16]
+--   thunder run resnet.lua [--size resnet50] [--batch N] [--image N] [--steps N] [--device cuda] [--dtype bfloat16|autocast]
 --
 -- Prints the loss and the images a second of each ten steps after the first, which compiles. The images are of as many colours as there
 -- are classes, so that the loss falls.
@@ -12,7 +12,7 @@ local model = require "model"
 local options = { size = "resnet18", batch = 8, image = 64, steps = 30, device = "cpu", dtype = "float32", classes = 10 }
 
 local function usage(problem)
-  io.stderr:write(problem, "\nusage: resnet.lua [--size resnet50] [--batch N] [--image N] [--steps N] [--classes N] [--device cuda] [--dtype bfloat16]\n")
+  io.stderr:write(problem, "\nusage: resnet.lua [--size resnet50] [--batch N] [--image N] [--steps N] [--classes N] [--device cuda] [--dtype bfloat16|autocast]\n")
   os.exit(1, true)
 end
 
@@ -24,14 +24,18 @@ for at = 1, #arg, 2 do
   options[name] = value
 end
 if not model.sizes[options.size] then usage("no size " .. options.size) end
-local dtype = th[options.dtype] or usage("no dtype " .. options.dtype)
+-- autocast: products in bfloat16, weights in float32.
+local cast = options.dtype == "autocast"
+local dtype = cast and th.float32 or th[options.dtype] or usage("no dtype " .. options.dtype)
 
 th.seed(0)
 local net = model.make(options.size, options.classes):to(options.device):to(dtype)
 local parameters = net:parameters()
 local optimizer = th.optim.SGD(parameters, { lr = 0.02, momentum = 0.9 })
 local step = th.compile(function(images, labels)
-  local loss = th.cross_entropy(net(images):to(th.float32), labels)
+  local function forward() return net(images) end
+  local logits = cast and th.autocast(th.bfloat16, forward) or not cast and forward()
+  local loss = th.cross_entropy(logits:to(th.float32), labels)
   optimizer:step(th.grad_of(loss, parameters))
   return loss
 end)

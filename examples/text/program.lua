@@ -83,10 +83,15 @@ local function open(model, options)
   th.seed(options.seed)
   local net = model.make(config)
   if found then weights.fill(model, net, found) end
-  if not ({ float32 = true, bfloat16 = true, float64 = true })[options.dtype] then
-    mistake("--dtype must be float32, bfloat16 or float64, not %s", options.dtype)
+  if not ({ float32 = true, bfloat16 = true, float64 = true, autocast = true })[options.dtype] then
+    mistake("--dtype must be float32, bfloat16, float64 or autocast (products in bfloat16, weights in float32), not %s", options.dtype)
   end
-  net:to(th[options.dtype])
+  if options.dtype == "autocast" then
+    local forward = net.forward
+    function net:forward(...) return th.autocast(th.bfloat16, forward, self, ...) end
+  else
+    net:to(th[options.dtype])
+  end
   attempt("device", net.to, net, options.device)
   return net, config, words
 end

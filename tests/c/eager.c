@@ -34,6 +34,31 @@ static void ops(thunder_context *context)
     thunder_scope_release(s);
 }
 
+/* Products in bf16, sums in f32, until it ends. */
+static void autocast(thunder_context *context)
+{
+    const int64_t shape[] = { 2, 2 };
+    const float a[] = { 1, 2, 3, 4 };
+    thunder_scope *s = NULL;
+    thunder_tensor *x = test_f32(context, 2, shape, a);
+    OK(thunder_scope_create(context, 0, &s));
+    CHECK(thunder_scope_autocast(s) == 0);
+    thunder_scope_set_autocast(s, THUNDER_BF16);
+    CHECK(thunder_scope_autocast(s) == THUNDER_BF16);
+    CHECK(thunder_tensor_dtype(th_matmul(s, x, x)) == THUNDER_BF16);
+    CHECK(thunder_tensor_dtype(th_sum(s, th_matmul(s, x, x))) == THUNDER_F32);
+    thunder_scope_reset(s);
+    CHECK(thunder_scope_autocast(s) == THUNDER_BF16);
+    thunder_scope_set_autocast(s, 0);
+    CHECK(thunder_tensor_dtype(th_matmul(s, x, x)) == THUNDER_F32);
+    OK(thunder_scope_status(s));
+    thunder_scope_set_autocast(s, THUNDER_F64);
+    REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "autocast computes in bf16 or f16; 0 ends it; the dtype is f64");
+    CHECK(thunder_scope_autocast(s) == 0);
+    thunder_tensor_release(x);
+    thunder_scope_release(s);
+}
+
 /* A plain number promotes by category only, whichever way it becomes a tensor; it has no data of its own. */
 static void numbers(thunder_context *context)
 {
@@ -151,6 +176,7 @@ int main(void)
     CHECK(thunder_version() == THUNDER_VERSION_NUMBER);
     OK(thunder_context_create(NULL, &context));
     ops(context);
+    autocast(context);
     numbers(context);
     every_dtype(context);
     gradient(context);

@@ -123,6 +123,7 @@ static PyObject *tape_enter(PyObject *object, PyObject *unused)
     if (self->scope) return PyErr_Format(PyExc_RuntimeError, "this tape is running already; make another one");
     if (!is_recording()) {
         if (check_status(thunder_scope_create(context, THUNDER_SCOPE_TAPED, &self->scope))) return NULL;
+        thunder_scope_set_autocast(self->scope, thunder_scope_autocast(scope_now()));
         self->thread = PyThread_get_thread_ident();
         self->outer = here;
         here = self->scope;
@@ -196,6 +197,20 @@ static PyObject *is_tracing(PyObject *module, PyObject *unused)
     return PyBool_FromLong(here && thunder_scope_is_tracing(here));
 }
 
+/* _set_autocast(dtype or None): what it was. */
+static PyObject *set_autocast(PyObject *module, PyObject *dtype)
+{
+    (void)module;
+    thunder_dtype wanted = 0;
+    if (dtype != Py_None && !dtype_from(dtype, &wanted)) return NULL;
+    thunder_scope *scope = scope_now();
+    if (!scope) return NULL;
+    const thunder_dtype before = thunder_scope_autocast(scope);
+    thunder_scope_set_autocast(scope, wanted);
+    if (scope_check(scope)) return NULL;
+    return before ? constant_of(THUNDER_DTYPE, before) : Py_NewRef(Py_None);
+}
+
 /* skip_frames_of(folder): places are looked for outside of it. */
 static PyObject *skip_frames_of(PyObject *module, PyObject *folder)
 {
@@ -212,6 +227,7 @@ int open_scope(PyObject *module)
          "grad_of(loss, wrt)\n--\n\nd(loss)/d(wrt) in the structure of wrt: a tensor, or a tree of tensors."},
         {"is_recording", recording, METH_NOARGS, "Whether ops are traced or taped now."},
         {"is_tracing", is_tracing, METH_NOARGS, "Whether a function is being traced now."},
+        {"_set_autocast", set_autocast, METH_O, NULL},
         {"skip_frames_of", skip_frames_of, METH_O, NULL},
         {NULL, NULL, 0, NULL}};
     code_lines = PyDict_New();

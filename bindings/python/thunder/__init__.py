@@ -16,6 +16,7 @@ from . import _thunder
 _thunder.skip_frames_of(os.path.dirname(__file__) + os.sep)
 
 from . import _extend, _functions, _jit, _names, _ops, _printing, _pytorch, _schema, _show, _sizes, _tensor, _traceback, _tree  # noqa: E402
+from ._autocast import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402
 from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
 from ._forms import return_types  # noqa: E402
 from ._functions import (Trace, compile, compile_ahead, compile_options, executors, explain, export_c, function_from_trace, grad,  # noqa: E402

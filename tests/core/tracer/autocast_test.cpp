@@ -1,0 +1,57 @@
+#include "tracer/autocast.h"
+
+#include "support/eager.h"
+
+namespace thunder {
+namespace {
+
+DType dtype(const Tensor* t) { return t->type().dtype; }
+
+TEST(Autocast, names_ops_that_exist) {
+  Eager e;
+  for (const CastRow& row : cast_rows()) EXPECT_NE(e.registry().find(row.op), nullptr) << row.op;
+  EXPECT_EQ(cast_policy("linear"), CastPolicy::lower);
+  EXPECT_EQ(cast_policy("softmax"), CastPolicy::single);
+  EXPECT_EQ(cast_policy("dot"), CastPolicy::widest);
+  EXPECT_EQ(cast_policy("add"), CastPolicy::none);
+}
+
+TEST(Autocast, computes_products_in_its_type_and_norms_in_f32) {
+  Eager e;
+  Tensor *a = e.tensor({2, 2}, {1, 2, 3, 4}), *wide = e.tensor({2, 2}, {1, 2, 3, 4}, DType::f64);
+  for (DType narrow : {DType::bf16, DType::f16}) {
+    e.scope().autocast = narrow;
+    Tensor* product = e.run("matmul", {Any::tensor(a), Any::tensor(a)});
+    EXPECT_EQ(dtype(product), narrow);
+    EXPECT_EQ(dtype(e.run("softmax", {Any::tensor(product), Any::integer(1)})), DType::f32);
+    EXPECT_EQ(dtype(e.run("relu", {Any::tensor(product)})), narrow) << "what has no row computes in what it gets";
+    EXPECT_EQ(dtype(e.run("add", {Any::tensor(product), Any::tensor(a)})), DType::f32);
+    EXPECT_EQ(dtype(e.run("matmul", {Any::tensor(wide), Any::tensor(wide)})), DType::f64) << "f64 is left alone";
+  }
+  e.scope().autocast = DType::none;
+  EXPECT_EQ(dtype(e.run("matmul", {Any::tensor(a), Any::tensor(a)})), DType::f32);
+}
+
+TEST(Autocast, of_ops_that_want_one_type_takes_the_widest) {
+  Eager e;
+  Tensor *a = e.tensor({2}, {1, 2}), *b = e.tensor({2}, {3, 4}, DType::bf16);
+  EXPECT_NE(e.refused("dot", {Any::tensor(a), Any::tensor(b)}), "");
+  e.scope().autocast = DType::bf16;
+  EXPECT_EQ(dtype(e.run("dot", {Any::tensor(a), Any::tensor(b)})), DType::f32);
+  EXPECT_EQ(dtype(e.run("dot", {Any::tensor(b), Any::tensor(b)})), DType::bf16);
+}
+
+TEST(Autocast, gives_gradients_in_the_type_of_what_they_are_of) {
+  Eager e(true);
+  Tensor *x = e.tensor({2, 2}, {1, 2, 3, 4}), *w = e.tensor({2, 2}, {1, 0.5, 0.25, 2});
+  e.scope().autocast = DType::bf16;
+  Tensor* loss = e.run("sum", {Any::tensor(e.run("linear", {Any::tensor(x), Any::tensor(w)}))});
+  EXPECT_EQ(dtype(loss), DType::f32);
+  const std::vector<Tensor*> gradients = e.grad(loss, {w});
+  ASSERT_EQ(e.scope().status(), nullptr);
+  EXPECT_EQ(dtype(gradients[0]), DType::f32);
+  EXPECT_EQ(reinterpret_cast<const float*>(gradients[0]->data())[0], 4);
+}
+
+}  // namespace
+}  // namespace thunder
