@@ -37,7 +37,7 @@ TEST_F(Objects, compute_what_LLVMs_loader_makes_them_compute) {
   nest.stores = {{.value = 2, .buffer = 1, .map = 0}};
   nest.split = true;
   const loops::KernelFn theirs = kernel(nest);
-  const std::string object = kernels().object(print(nest));
+  const std::string object = loops::kernels().object(print(nest));
   std::string error;
   const loops::KernelFn ours = load_object(object, "kernel", error);
   ASSERT_NE(ours, nullptr) << error;
@@ -92,7 +92,7 @@ TEST_F(Objects, that_were_changed_do_no_worse_than_fail_to_load) {
 
 TEST_F(Objects, that_were_given_stand_in_for_compiling_where_nothing_compiles) {
   objects_of_some();
-  const auto known = kernels().objects();
+  const auto known = loops::kernels().objects();
   KernelCache cache(nullptr, "", "");
   EXPECT_FALSE(cache.has_given());
   CpuNest nest;
@@ -105,11 +105,11 @@ TEST_F(Objects, that_were_given_stand_in_for_compiling_where_nothing_compiles) {
   cache.give(print(nest), "no object", false);
   EXPECT_PRED2(contains, failure_of([&] { cache.get(nest); }), "it is cut short");
   kernel(nest);
-  cache.give(print(nest), kernels().object(print(nest)), false);
+  cache.give(print(nest), loops::kernels().object(print(nest)), false);
   EXPECT_NE(cache.get(nest), nullptr);
   EXPECT_EQ(cache.statistics().given, 1u);
   EXPECT_EQ(cache.statistics().compiled, 0u);
-  EXPECT_EQ(cache.objects(), (std::vector<std::pair<std::string, std::string>>{{print(nest), kernels().object(print(nest))}}));
+  EXPECT_EQ(cache.objects(), (std::vector<std::pair<std::string, std::string>>{{print(nest), loops::kernels().object(print(nest))}}));
 }
 
 }  // namespace
