@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tracer/scope.h"
+
 namespace thunder {
 namespace {
 
@@ -113,6 +115,30 @@ std::span<const CastRow> cast_rows() { return kRows; }
 CastPolicy cast_policy(std::string_view op) {
   const auto found = std::lower_bound(kRows.begin(), kRows.end(), CastRow{op, CastPolicy::none}, before);
   return found != kRows.end() && found->op == op ? found->policy : CastPolicy::none;
+}
+
+// Of reals narrower than f64, as the op's row in the table of autocast says.
+void Scope::cast_arguments(const OpDef& op) {
+  const CastPolicy policy = cast_policy(op.name());
+  if (policy == CastPolicy::none) return;
+  const auto castable = [&](ValueId v) {
+    const DType d = builder().type(v).dtype;
+    return is_real(d) && d != DType::f64;
+  };
+  const auto each = [&](auto&& visit) {
+    for (Arg& a : args_)
+      if (a.kind == ArgKind::value && castable(a.v)) visit(a.v);
+    for (ValueId& v : ids_)
+      if (castable(v)) visit(v);
+  };
+  DType to = policy == CastPolicy::lower ? autocast : DType::f32;
+  if (policy == CastPolicy::widest) {
+    to = autocast;
+    each([&](ValueId v) { to = builder().type(v).dtype == DType::f32 ? DType::f32 : to; });
+  }
+  each([&](ValueId& v) {
+    if (builder().type(v).dtype != to) v = convert(builder().var(v), to).id;
+  });
 }
 
 }  // namespace thunder

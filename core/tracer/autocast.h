@@ -1,4 +1,5 @@
-// Which ops compute in the narrow type of mixed precision, and which in f32: PyTorch's lists of torch.autocast for GPUs.
+// Which ops compute in the narrow type of mixed precision, and which in f32: PyTorch's lists of torch.autocast for
+// GPUs.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "tracer/scope.h"
 
 #include "base/text.h"
-#include "tracer/autocast.h"
 #include "tracer/recorder.h"
 #include "tracer/tracing.h"
 
@@ -142,30 +141,6 @@ void Scope::make_tensors_of_numbers(const OpDef& op, std::span<const Any> given,
     const Param* p = parameter_of(op, names, i);
     if (p && p->kind == ParamKind::tensor && !p->number) args_[i] = Arg::value(number_tensor(builder(), args_[i]).id);
   }
-}
-
-// Of reals narrower than f64, as the op's row in the table of autocast says.
-void Scope::cast_arguments(const OpDef& op) {
-  const CastPolicy policy = cast_policy(op.name());
-  if (policy == CastPolicy::none) return;
-  const auto castable = [&](ValueId v) {
-    const DType d = builder().type(v).dtype;
-    return is_real(d) && d != DType::f64;
-  };
-  const auto each = [&](auto&& visit) {
-    for (Arg& a : args_)
-      if (a.kind == ArgKind::value && castable(a.v)) visit(a.v);
-    for (ValueId& v : ids_)
-      if (castable(v)) visit(v);
-  };
-  DType to = policy == CastPolicy::lower ? autocast : DType::f32;
-  if (policy == CastPolicy::widest) {
-    to = autocast;
-    each([&](ValueId v) { to = builder().type(v).dtype == DType::f32 ? DType::f32 : to; });
-  }
-  each([&](ValueId& v) {
-    if (builder().type(v).dtype != to) v = convert(builder().var(v), to).id;
-  });
 }
 
 Results Scope::dispatch(std::string_view name, std::span<const Any> given, const char* const* names, Tensor*& written) {
