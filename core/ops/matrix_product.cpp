@@ -14,7 +14,8 @@ constexpr int kTileRows = 4;
 
 // Signed integers are summed as unsigned ones, which wrap.
 template <class T>
-using Sum = std::conditional_t<std::is_integral_v<T>, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>, Compute<T>>;
+using Sum =
+    std::conditional_t<std::is_integral_v<T>, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>, Compute<T>>;
 
 struct Place {
   int64_t offset, y, x;

@@ -16,8 +16,8 @@ struct AttentionSizes {
   float scale;
   bool backward;
 
-  // None: the node is not one that cuDNN's kernels take (bf16 or f16, three or four dims, no mask, no broadcast batches,
-  // widths of up to 128 that are multiples of 8).
+  // None: the node is not one that cuDNN's kernels take (bf16 or f16, three or four dims, no mask, no broadcast
+  // batches, widths of up to 128 that are multiples of 8).
   static std::optional<AttentionSizes> of(const NodeView& view);
 };
 

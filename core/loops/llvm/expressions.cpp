@@ -44,7 +44,8 @@ Value* Expressions::evaluate(const Cursor& at, ExprId id) {
 Value* Expressions::number(const Expr& e) {
   llvm::Type* type = register_type(b_.getContext(), e.dtype);
   if (type->isFloatingPointTy()) return llvm::ConstantFP::get(type, e.number);
-  const uint64_t bits = by_element(e.dtype, [&](auto t) { return static_cast<uint64_t>(converted<decltype(t)>(e.number)); });
+  const uint64_t bits =
+      by_element(e.dtype, [&](auto t) { return static_cast<uint64_t>(converted<decltype(t)>(e.number)); });
   return llvm::ConstantInt::get(type, bits, true);
 }
 
