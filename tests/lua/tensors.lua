@@ -71,3 +71,19 @@ expect.error(function() return m:item() end, "only a tensor of one element")
 collectgarbage()
 for _ = 1, 500 do th.full({ 1 << 20 }, 1.0, { dtype = th.float64 }) end
 assert(collectgarbage("count") < 100 * 1024)
+
+-- Every dtype, by its long and its short name, holds its ends and gives them back.
+for name, ends in pairs {
+  int8 = { -128, 127 }, uint16 = { 0, 65535 }, int16 = { -32768, 32767 }, uint32 = { 0, 4294967295 },
+  uint64 = { 0, 1 << 53 }, float16 = { -65504.0, 2.0 ^ -24 },
+} do
+  local x = th.tensor(ends, name)
+  assert(x.dtype == th[name], name)
+  expect.values(x, ends)
+  assert(th.to(th.tensor(ends[2], name), th.float64):item() == ends[2], name)
+end
+expect.error(function() th.tensor({ 128 }, th.int8) end, "128 does not fit int8")
+expect.error(function() th.tensor({ -1 }, th.uint32) end, "-1 does not fit uint32")
+assert(th.ones(2):half().dtype == th.float16 and th.half == th.float16 and th.ones(2):char().dtype == th.int8)
+assert((th.ones(2):half() + th.ones(2):bfloat16()).dtype == th.float32)
+expect.error(function() return th.tensor({ 1 }, "uint16") + th.tensor({ 1 }, "int32") end, "add: promotion of uint16", "u16", "i32")

@@ -29,7 +29,9 @@ class Memory(unittest.TestCase):
             np.testing.assert_array_equal(np.asarray(tensor), array)
             array[0, 0] = 1
             self.assertEqual(tensor[0, 0].item(), 1, "the memory is shared")
-            self.assertIs(th.from_dlpack(array).dtype, tensor.dtype)
+            if name != "bool":  # of which numpy exports none
+                self.assertIs(th.from_dlpack(array).dtype, tensor.dtype)
+            self.assertIs(th.from_dlpack(tensor.__dlpack__()).dtype, tensor.dtype)
             self.assertEqual(pickle.loads(pickle.dumps(tensor)).dtype, tensor.dtype)
 
     def test_narrow_numbers_come_out_as_they_are(self):

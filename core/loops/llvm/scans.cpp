@@ -36,9 +36,10 @@ void Expressions::begin_scans(const Cursor& at) {
 }
 
 unsigned Expressions::lanes_of_scan(const Cursor& at, llvm::Type* element) const {
-  constexpr unsigned kFewest = 4;
-  return nest_.lane_is_outer() ? at.lanes
-                               : std::clamp(k_.register_bits() / element->getScalarSizeInBits(), kFewest, at.lanes);
+  // Loops over what is left of a row have as many lanes as a register has elements of 32 bits: no more of narrow ones.
+  constexpr unsigned kFewest = 4, kNarrowest = 32;
+  const unsigned bits = std::max(kNarrowest, element->getScalarSizeInBits());
+  return nest_.lane_is_outer() ? at.lanes : std::clamp(k_.register_bits() / bits, kFewest, at.lanes);
 }
 
 Value* Expressions::scan(const Cursor& at, ExprId id) {

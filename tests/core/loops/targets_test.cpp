@@ -135,7 +135,7 @@ struct Emulated : FusedTest {
 };
 
 TEST_F(Emulated, functions) {
-  for (auto [dtype, tolerance] : {std::pair(DType::f32, 4e-6), std::pair(DType::bf16, 0.02), std::pair(DType::f64, 1e-12)})
+  for (auto [dtype, tolerance] : {std::pair(DType::f32, 4e-6), std::pair(DType::bf16, 0.02), std::pair(DType::f16, 0.002), std::pair(DType::f64, 1e-12)})
     runs([](Scope& s, In t) {
       std::vector<Tensor*> out;
       for (const char* op : {"exp", "log", "tanh", "erf", "sin", "cos", "sqrt", "floor"}) out.push_back(call(s, op, {arg(t[0])}));
@@ -154,15 +154,15 @@ TEST_F(Emulated, rows_columns_and_totals) {
 
 TEST_F(Emulated, sums_that_run_and_places_of_maxima) {
   for (int64_t dim : {0, 1})
-    for (DType d : {DType::f32, DType::bf16, DType::i64})
+    for (DType d : {DType::f32, DType::bf16, DType::f16, DType::i64})
       runs([dim](Scope& s, In t) {
         Tensor* y = call(s, "maximum", {arg(t[0]), arg(t[1])});
         return std::vector{call(s, "cumsum", {arg(y), arg(dim)}), call(s, "argmax", {arg(y), arg(dim)})};
-      }, {numbers({21, 37}, d, 0, 2), numbers({21, 37}, d, 0, 2)}, d == DType::bf16 ? 0.02 : 1e-5);
+      }, {numbers({21, 37}, d, 0, 2), numbers({21, 37}, d, 0, 2)}, is_half(d) ? 0.02 : 1e-5);
 }
 
 TEST_F(Emulated, what_is_turned_picked_and_drawn) {
-  for (DType d : {DType::f32, DType::u8, DType::f64})
+  for (DType d : {DType::f32, DType::u8, DType::i8, DType::f16, DType::f64})
     runs([](Scope& s, In t) {
       Tensor* turned = call(s, "transpose", {arg(t[0]), arg(int64_t{0}), arg(int64_t{1})});
       return std::vector{call(s, "maximum", {arg(turned), arg(t[1])}), call(s, "index_select", {arg(call(s, "neg", {arg(t[1])})), arg(int64_t{0}), arg(t[2])})};

@@ -1,4 +1,5 @@
-// Integers of 8, 16 and 32 bits that kernels compute as wider ones, u64, and f16.
+// Integers of 8, 16 and 32 bits that kernels compute as wider ones, u64, and f16. Covers ops/widened,
+// ops/convert_elements and ops/extremes.
 #include <cmath>
 #include <limits>
 

@@ -32,14 +32,14 @@ TEST_F(Argmax, of_columns_and_of_dims_between) {
 }
 
 TEST_F(Argmax, of_any_dtype) {
-  for (DType d : {DType::f64, DType::bf16, DType::i64, DType::i32, DType::u8, DType::boolean})
+  for (DType d : {DType::f64, DType::bf16, DType::f16, DType::i64, DType::u64, DType::i32, DType::i16, DType::u8, DType::i8, DType::boolean})
     for (int64_t n : {5, 17, 100}) {
       SCOPED_TRACE(name(d));
       const double high = d == DType::boolean ? 2 : 200;
       agree([](Scope& s, In t) {
         Tensor* y = call(s, "maximum", {arg(t[0]), arg(t[1])});
         return std::vector{call(s, "argmax", {arg(y), arg(int64_t{1})}), y};
-      }, {numbers({4, n}, d, d == DType::u8 || d == DType::boolean ? 0 : -200, high), numbers({4, n}, d, 0, high)}, 2, 0);
+      }, {numbers({4, n}, d, is_signed(d) ? -200 : 0, high), numbers({4, n}, d, 0, high)}, 2, 0);
     }
 }
 

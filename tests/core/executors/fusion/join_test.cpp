@@ -38,7 +38,7 @@ TEST_F(Joins, along_any_dim) {
 }
 
 TEST_F(Joins, of_any_dtype) {
-  for (DType d : {DType::f64, DType::bf16, DType::i64, DType::i32, DType::u8, DType::boolean})
+  for (DType d : {DType::f64, DType::bf16, DType::f16, DType::i64, DType::u64, DType::i32, DType::i16, DType::u8, DType::i8, DType::boolean})
     agree([](Scope& s, In t) { return std::vector{call(s, "maximum", {arg(join(s, {t[0], t[1]}, 1)), arg(t[2])})}; },
           {numbers({3, 20}, d, 0, 2), numbers({3, 20}, d, 0, 2), numbers({3, 40}, d, 0, 2)}, 1, 0);
 }
@@ -137,7 +137,7 @@ TEST_F(Joins, of_parts_that_differ_in_size) {
 }
 
 TEST_F(Joins, of_parts_of_any_dtype) {
-  for (DType d : {DType::f64, DType::bf16, DType::i64, DType::i32, DType::u8, DType::boolean})
+  for (DType d : {DType::f64, DType::bf16, DType::f16, DType::i64, DType::u64, DType::i32, DType::i16, DType::u8, DType::i8, DType::boolean})
     agree([](Scope& s, In t) {
       Tensor* y = join(s, {call(s, "maximum", {arg(t[0]), arg(t[0])}), t[1]}, 1);
       return std::vector{call(s, "pad", {arg(call(s, "maximum", {arg(y), arg(t[2])})), arg(std::vector<int64_t>{3, 2}), Any::string("constant"), arg(1.0)})};

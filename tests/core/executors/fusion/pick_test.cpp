@@ -31,7 +31,7 @@ TEST_F(Picks, rows_of_a_table) {
 
 TEST_F(Picks, slices_along_any_dim) {
   for (int64_t dim : {0, 1, 2})
-    for (DType d : {DType::f32, DType::bf16, DType::f64, DType::u8, DType::boolean})
+    for (DType d : {DType::f32, DType::bf16, DType::f16, DType::f64, DType::u8, DType::i8, DType::boolean})
       agree([dim](Scope& s, In t) {
         Tensor* taken = call(s, "index_select", {arg(t[0]), arg(dim), arg(t[1])});
         return std::vector{call(s, "maximum", {arg(taken), arg(taken)}), call(s, "eq", {arg(taken), arg(taken)})};

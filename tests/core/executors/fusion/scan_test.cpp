@@ -31,7 +31,7 @@ TEST_F(Scans, columns_and_dims_between) {
 
 // Each sum is made in a wider type and rounded once, as the host's is.
 TEST_F(Scans, of_any_dtype) {
-  for (DType d : {DType::f64, DType::f32, DType::bf16, DType::i64, DType::i32})
+  for (DType d : {DType::f64, DType::f32, DType::bf16, DType::f16, DType::i64, DType::i32, DType::i8, DType::u16})
     for (int64_t n : {7, 100, 3000}) {
       SCOPED_TRACE(name(d));
       agree([d](Scope& s, In t) {
@@ -39,7 +39,7 @@ TEST_F(Scans, of_any_dtype) {
         dtype.kind = ArgKind::dtype, dtype.dtype = d;
         Tensor* y = call(s, "cumsum", {arg(call(s, "neg", {arg(t[0])})), arg(int64_t{1}), dtype});
         return std::vector{y, call(s, "add", {arg(y), arg(t[0])})};
-      }, {numbers({4, n}, d, -200, 200)}, 2, d == DType::bf16 ? 0.01 : is_real(d) ? 1e-7 : 0);
+      }, {numbers({4, n}, d, -200, 200)}, 2, is_half(d) ? 0.01 : is_real(d) ? 1e-7 : 0);
     }
 }
 

@@ -22,7 +22,7 @@ TEST_F(Turns, add_what_is_turned_of_any_size) {
 }
 
 TEST_F(Turns, of_any_dtype) {
-  for (DType d : {DType::f64, DType::bf16, DType::i64, DType::i32, DType::u8, DType::boolean})
+  for (DType d : {DType::f64, DType::bf16, DType::f16, DType::i64, DType::u64, DType::i32, DType::i16, DType::u8, DType::i8, DType::boolean})
     agree([](Scope& s, In t) { return std::vector{call(s, "maximum", {arg(t[0]), arg(transposed(s, t[1]))})}; },
           {numbers({50, 70}, d, 0, 2), numbers({70, 50}, d, 0, 2)}, 1, 0);
 }

@@ -145,10 +145,20 @@ struct CudaCompiles : CudaText {
 };
 
 TEST_F(CudaCompiles, reductions_and_what_follows_them) {
-  for (DType d : {DType::f32, DType::f64, DType::bf16}) {
+  for (DType d : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
     Var x = input({64, 100}, d), e = prim("prims.exp", {prim("prims.sub", {x, spread(prim("prims.amax", {x, Shape{1}}))})});
     compiles({prim("prims.div", {e, spread(prim("prims.sum", {e, Shape{1}}))})});
   }
+}
+
+// Between every two dtypes, with arithmetic on both sides.
+TEST_F(CudaCompiles, conversions) {
+  for (const DTypeInfo& from : all_dtypes())
+    for (const DTypeInfo& to : all_dtypes()) {
+      Var x = input({64}, from.dtype), y = prim("prims.convert", {prim("prims.maximum", {x, x}), to.dtype});
+      SCOPED_TRACE(cat(from.name, " to ", to.name));
+      compiles({prim("prims.add", {y, prim("prims.mul", {y, y})})});
+    }
 }
 
 TEST_F(CudaCompiles, picks_positions_and_choices) {
@@ -159,14 +169,14 @@ TEST_F(CudaCompiles, picks_positions_and_choices) {
 }
 
 TEST_F(CudaCompiles, places_of_maxima) {
-  for (DType d : {DType::f32, DType::bf16, DType::i64, DType::boolean}) {
+  for (DType d : {DType::f32, DType::bf16, DType::f16, DType::i64, DType::u64, DType::i8, DType::u16, DType::boolean}) {
     Var y = prim("prims.maximum", {input({64, 100}, d), input({64, 100}, d)}), at = prim("prims.argmax", {y, 1});
     compiles({prim("prims.add", {at, at}), prim("prims.gather", {y, 1, prim("prims.reshape", {at, Shape{64, 1}})})});
   }
 }
 
 TEST_F(CudaCompiles, what_is_joined) {
-  for (DType d : {DType::f32, DType::bf16, DType::i64}) {
+  for (DType d : {DType::f32, DType::bf16, DType::f16, DType::i64, DType::i8, DType::u32}) {
     Var x = prim("prims.neg", {input({64, 100}, d)}), y = input({64, 100}, d), parts[] = {x, y, y};
     Var joined = maker.call("prims.cat", {ValueList{parts[0].id, parts[1].id, parts[2].id}, 1});
     compiles({prim("prims.add", {joined, joined}), x});
@@ -174,7 +184,7 @@ TEST_F(CudaCompiles, what_is_joined) {
 }
 
 TEST_F(CudaCompiles, what_is_cut_and_padded) {
-  for (DType d : {DType::f32, DType::f64, DType::bf16, DType::i64}) {
+  for (DType d : {DType::f32, DType::f64, DType::bf16, DType::f16, DType::i64, DType::i16}) {
     Var x = prim("prims.neg", {input({64, 100}, d)}), part = prim("prims.abs", {prim("prims.slice", {x, Shape{0, 3}, Shape{64, 50}, Shape{1, 1}})});
     Var joined = maker.call("prims.cat", {ValueList{part.id, input({64, 7}, d).id, x.id}, 1});
     compiles({prim("prims.pad", {joined, Shape{1, 0}, Shape{2, 3}, 1.5}), x, part});
