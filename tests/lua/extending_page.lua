@@ -6,5 +6,5 @@ local program = page.read "../examples/extend/op.c"
 for _, block in ipairs(others) do
   assert(program:find(block, 1, true), "examples/extend/op.c lacks a block of the page")
 end
-assert(lua == 4 and #others == 1)
+assert(lua == 5 and #others == 1)
 for _, piece in ipairs { "by mine", "faster_rsqrt", "double_relu" } do assert(text:find(piece, 1, true), piece) end

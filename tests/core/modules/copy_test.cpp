@@ -60,7 +60,7 @@ TEST_F(ModuleCopies, another_dtype_is_that_of_real_tensors) {
   net->to(context->scope_environment(), DType::f64);
   EXPECT_EQ(net->find_tensor("a.weight")->tensor, weight) << "nothing to do";
   EXPECT_EQ(thrown([&] { net->to(context->scope_environment(), DType::i64); }),
-            "to: a module's dtype must be float32, float64 or bfloat16, got i64");
+            "to: a module's dtype must be float16, bfloat16, float32 or float64, got i64");
   EXPECT_NE(thrown([&] { net->to(context->scope_environment(), static_cast<DType>(7)); }).find("the unknown 7"),
             std::string::npos);
   EXPECT_EQ(net->find_tensor("a.weight")->tensor, weight);
