@@ -16,13 +16,18 @@ inline double to_tf32(double value) {
 
 struct Codes {
   int f64, bf16;
+  int f16 = 2;  // in both of their lists
 
-  size_t bytes(int type) const { return type == f64 ? 8 : type == bf16 ? 2 : 4; }
+  size_t bytes(int type) const { return type == f64 ? 8 : type == bf16 || type == f16 ? 2 : 4; }
 
   double load(const std::byte* at, int type) const {
     if (type == f64) {
       double v;
       return std::memcpy(&v, at, 8), v;
+    }
+    if (type == f16) {
+      _Float16 half;
+      return std::memcpy(&half, at, 2), static_cast<float>(half);
     }
     uint32_t bits = 0;
     std::memcpy(type == bf16 ? reinterpret_cast<std::byte*>(&bits) + 2 : reinterpret_cast<std::byte*>(&bits), at, bytes(type));
@@ -34,6 +39,10 @@ struct Codes {
   void store(std::byte* at, double value, int type) const {
     if (type == f64) return void(std::memcpy(at, &value, 8));
     const auto single = static_cast<float>(value);
+    if (type == f16) {
+      const auto half = static_cast<_Float16>(single);
+      return void(std::memcpy(at, &half, 2));
+    }
     uint32_t bits;
     std::memcpy(&bits, &single, 4);
     if (type != bf16) return void(std::memcpy(at, &bits, 4));
