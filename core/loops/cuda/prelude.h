@@ -25,6 +25,7 @@ __device__ inline unsigned short to_bf16(float v) {
 #endif
 __device__ inline float round_bf16(float v) { return from_bf16(to_bf16(v)); }
 // f16 in memory, rounded to nearest even.
+#if defined(__CUDA_ARCH__)
 __device__ inline float from_f16(unsigned short v) {
   float out;
   asm("cvt.f32.f16 %0, %1;" : "=f"(out) : "h"(v));
@@ -35,6 +36,19 @@ __device__ inline unsigned short to_f16(float v) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(v));
   return bits;
 }
+#else
+__device__ inline float from_f16(unsigned short v) {
+  const u32 sign = (v & 0x8000u) << 16, u = (v & 0x7fffu) << 13;
+  return __uint_as_float(sign | (u >= 31u << 23 ? u | 0xffu << 23 : __float_as_uint(__uint_as_float(u) * 0x1p112f)));
+}
+__device__ inline unsigned short to_f16(float v) {
+  const u32 sign = __float_as_uint(v) & 0x80000000u, u = __float_as_uint(v) ^ sign, shift = 126u << 23;
+  const u32 normal = (u - (112u << 23) + 0xfffu + (u >> 13 & 1u)) >> 13;
+  const u32 small = __float_as_uint(__uint_as_float(u) + __uint_as_float(shift)) - shift;
+  const u32 large = u > 0xffu << 23 ? 0x7e00u | (u >> 13 & 0x3ffu) : 0x7c00u;
+  return (unsigned short)(sign >> 16 | (u >= 143u << 23 ? large : u < 113u << 23 ? small : normal));
+}
+#endif
 __device__ inline float round_f16(float v) { return from_f16(to_f16(v)); }
 
 // Neighbouring elements that a thread reads or writes at once, in 16 bytes where the memory is aligned to them.

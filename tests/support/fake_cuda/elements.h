@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "ir/elements.h"
+
 // To the nearest number of 10 bits after the point, as tensor cores read float32 (TF32).
 inline double to_tf32(double value) {
   auto single = static_cast<float>(value);
@@ -15,14 +17,18 @@ inline double to_tf32(double value) {
 }
 
 struct Codes {
-  int f64, bf16;
+  int f64, bf16, f16;
 
-  size_t bytes(int type) const { return type == f64 ? 8 : type == bf16 ? 2 : 4; }
+  size_t bytes(int type) const { return type == f64 ? 8 : type == bf16 || type == f16 ? 2 : 4; }
 
   double load(const std::byte* at, int type) const {
     if (type == f64) {
       double v;
       return std::memcpy(&v, at, 8), v;
+    }
+    if (type == f16) {
+      thunder::f16 v;
+      return std::memcpy(&v, at, 2), static_cast<float>(v);
     }
     uint32_t bits = 0;
     std::memcpy(type == bf16 ? reinterpret_cast<std::byte*>(&bits) + 2 : reinterpret_cast<std::byte*>(&bits), at, bytes(type));
@@ -34,6 +40,10 @@ struct Codes {
   void store(std::byte* at, double value, int type) const {
     if (type == f64) return void(std::memcpy(at, &value, 8));
     const auto single = static_cast<float>(value);
+    if (type == f16) {
+      const thunder::f16 half(single);
+      return void(std::memcpy(at, &half, 2));
+    }
     uint32_t bits;
     std::memcpy(&bits, &single, 4);
     if (type != bf16) return void(std::memcpy(at, &bits, 4));
