@@ -2,6 +2,7 @@
 #include <set>
 
 #include "battery/battery.h"
+#include "ops/widened.h"
 #include "tracer/eager.h"
 
 namespace thunder::battery {
@@ -10,7 +11,7 @@ namespace {
 // Runs reference kernels and notes which refuse.
 struct WatchedRunner : OpRunner {
   Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) override {
-    Status* failed = op.reference({in, out, args});
+    Status* failed = run_reference(op, {in, out, args});
     if (!failed) return nullptr;
     bool integers = true;
     for (const Buffer& b : in) integers &= b.present() && is_integer(b.dtype);

@@ -21,14 +21,14 @@ const Case kCases[] = {
 
 struct CudaAttention : CudaTest {
   // The result and the gradients of all three.
-  Ref<Compiled> all_of(const Case& c) {
-    return compile([&c](Scope& s, const Values& in, Values& out) {
-      Tensor* bf16[3];
+  Ref<Compiled> all_of(const Case& c, const char* dtype = "bfloat16") {
+    return compile([&c, dtype](Scope& s, const Values& in, Values& out) {
+      Tensor* half[3];
       for (size_t i = 0; i < 3; i++) {
-        bf16[i] = op(s, "to", {any(in[i].tensor), Any::string("bfloat16")});
-        if (c.heads_inside) bf16[i] = op(s, "transpose", {any(bf16[i]), Any::integer(1), Any::integer(2)});
+        half[i] = op(s, "to", {any(in[i].tensor), Any::string(dtype)});
+        if (c.heads_inside) half[i] = op(s, "transpose", {any(half[i]), Any::integer(1), Any::integer(2)});
       }
-      Tensor* y = op(s, "scaled_dot_product_attention", {any(bf16[0]), any(bf16[1]), any(bf16[2]), Any(), Any::real(0), Any::boolean(c.causal), Any(), Any::boolean(c.grouped)});
+      Tensor* y = op(s, "scaled_dot_product_attention", {any(half[0]), any(half[1]), any(half[2]), Any(), Any::real(0), Any::boolean(c.causal), Any(), Any::boolean(c.grouped)});
       y = op(s, "to", {any(y), Any::string("float32")});
       Values wrt;
       for (size_t i = 0; i < 3; i++) wrt.push(in[i].tensor);
@@ -65,14 +65,15 @@ struct CudaAttention : CudaTest {
 };
 
 TEST_F(CudaAttention, agrees_with_the_cpu) {
-  for (const Case& c : kCases) {
-    SCOPED_TRACE(cat("case ", &c - kCases));
-    auto f = all_of(c);
-    const auto in = inputs(c);
-    const auto expected = call(*f, in);
-    expect_close(call(*f, on_gpu(in)), expected);
-    for (const char* name : {"scaled_dot_product_attention_forward", "scaled_dot_product_attention_backward"}) EXPECT_EQ(executor_of(*f, name), "cudnn");
-  }
+  for (const char* dtype : {"bfloat16", "float16"})
+    for (const Case& c : kCases) {
+      SCOPED_TRACE(cat("case ", &c - kCases, " of ", dtype));
+      auto f = all_of(c, dtype);
+      const auto in = inputs(c);
+      const auto expected = call(*f, in);
+      expect_close(call(*f, on_gpu(in)), expected);
+      for (const char* name : {"scaled_dot_product_attention_forward", "scaled_dot_product_attention_backward"}) EXPECT_EQ(executor_of(*f, name), "cudnn");
+    }
 }
 
 TEST_F(CudaAttention, gives_the_same_bits_in_each_call) {

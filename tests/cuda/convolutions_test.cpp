@@ -194,6 +194,7 @@ TEST(Cudnn, constants_are_those_of_its_header) {
   EXPECT_EQ(kPackWorkspace, static_cast<int>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE));
   EXPECT_EQ(kEngineNotes, static_cast<int>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE));
   EXPECT_EQ(kBF16, static_cast<int>(CUDNN_DATA_BFLOAT16));
+  EXPECT_EQ(kF16, static_cast<int>(CUDNN_DATA_HALF));
   EXPECT_EQ(kCrossCorrelation, static_cast<int>(CUDNN_CROSS_CORRELATION));
   EXPECT_EQ(kModeA, static_cast<int>(CUDNN_HEUR_MODE_A));
   EXPECT_EQ(kNondeterministic, static_cast<int>(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC));

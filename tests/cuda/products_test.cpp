@@ -79,9 +79,9 @@ TEST_F(CudaProducts, of_operands_without_dense_rows_or_columns_are_packed) {
   for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 1e-5);
 }
 
-// In bf16 the bias joins before the result is rounded, and the input's rows may lie apart.
+// In 16 bits the bias joins before the result is rounded, and the input's rows may lie apart.
 TEST_F(CudaProducts, of_linear_add_the_bias_in_their_epilogue) {
-  for (const char* dtype : {"float32", "bfloat16"})
+  for (const char* dtype : {"float32", "bfloat16", "float16"})
     for (const bool apart : {false, true}) {
       auto f = compile([=](Scope& s, const Values& in, Values& out) {
         Tensor* t[3];
@@ -134,6 +134,7 @@ TEST(CublasLt, constants_are_those_of_its_headers) {
   EXPECT_EQ(kF32, static_cast<int>(CUDA_R_32F));
   EXPECT_EQ(kF64, static_cast<int>(CUDA_R_64F));
   EXPECT_EQ(kBF16, static_cast<int>(CUDA_R_16BF));
+  EXPECT_EQ(kF16, static_cast<int>(CUDA_R_16F));
   EXPECT_EQ(kCompute32F, static_cast<int>(CUBLAS_COMPUTE_32F));
   EXPECT_EQ(kCompute64F, static_cast<int>(CUBLAS_COMPUTE_64F));
   EXPECT_EQ(kCompute32FFastTF32, static_cast<int>(CUBLAS_COMPUTE_32F_FAST_TF32));

@@ -20,6 +20,25 @@ TEST_F(CudaPrograms, give_what_the_cpu_gives) {
   for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 1e-6);
 }
 
+// With a reduction, products and conversions between; 16-bit reals within their rounding, integers exactly.
+TEST_F(CudaPrograms, give_what_the_cpu_gives_in_narrow_dtypes) {
+  for (const char* dtype : {"float16", "bfloat16", "int8", "uint8", "int16", "uint16", "uint32", "uint64"}) {
+    const bool real = std::string_view(dtype).find("float") != std::string_view::npos;
+    auto f = compile([=](Scope& s, const Values& in, Values& out) {
+      Tensor* x = op(s, "to", {any(op(s, "mul", {any(in[0].tensor), Any::real(100)})), Any::string(dtype)});
+      Tensor* y = op(s, "maximum", {any(op(s, "mul", {any(x), any(x)})), any(op(s, "flip", {any(x), Any::integer(0)}))});
+      if (real) y = op(s, "softmax", {any(op(s, "matmul", {any(op(s, "tanh", {any(y)})), any(op(s, "t", {any(x)}))})), Any::integer(1)});
+      out.push(Ref<Tensor>(op(s, "to", {any(y), Any::string("float32")})));
+    }, all);
+    const Ref<Tensor> x = random({5, 40}, 1), gx = on_gpu(x);
+    const Floats expected = CompiledTest::run(*f, {x.get()});
+    ASSERT_FALSE(expected.empty()) << dtype << ": " << error;
+    const Floats got = run(*f, {gx.get()});
+    ASSERT_EQ(got.size(), expected.size()) << dtype << ": " << error;
+    for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], real ? 2e-2 : 0) << dtype << " at " << i;
+  }
+}
+
 TEST_F(CudaPrograms, take_the_same_bits_in_each_call) {
   auto f = compile([](Scope& s, const Values& in, Values& out) {
     out.push(Ref<Tensor>(op(s, "sum", {any(op(s, "exp", {any(in[0].tensor)}))})));

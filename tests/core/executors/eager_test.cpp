@@ -1,6 +1,7 @@
 // Eager ops through executors.
 #include "executors/eager.h"
 
+#include "ops/widened.h"
 #include "support/functions.h"
 #include "tracer/eager.h"
 
@@ -42,7 +43,7 @@ Executors counting(Counting& counts, uint32_t flags = kStrided) {
   };
   host.run = [](const Launch* l, void* state) -> Status* {
     const Node& node = *static_cast<const Node*>(state);
-    return def(node).reference({{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, node.args});
+    return run_reference(def(node), {{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, node.args});
   };
   return {make<Executor>(d), make<Executor>(host)};
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "ops/widened.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -27,7 +28,7 @@ struct Interrupted : CompiledTest {
     d.run = [](const Launch* l, void* state) -> Status* {
       if (++steps == stop_at) asked->interrupts().request();
       const Node& n = *static_cast<const Node*>(state);
-      return def(n).reference({{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, n.args});
+      return run_reference(def(n), {{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, n.args});
     };
     options.add_executor(make<Executor>(std::move(d)));
     options.set("executors", Any::string("host")), options.set("disable_passes", Any::string("algebra"));  // which drops pairs of them

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "ops/widened.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -34,7 +35,7 @@ TEST_F(Plan_, shares_the_scratch_among_steps) {
   d.run = [](const Launch* l, void* state) -> Status* {
     std::fill_n(static_cast<char*>(l->scratch), kScratch, char{1});
     const Node& n = *static_cast<const Node*>(state);
-    return def(n).reference({{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, n.args});
+    return run_reference(def(n), {{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, n.args});
   };
   context->add_executor(make<Executor>(d));
   auto f = compile([](Scope& s, const Values& in, Values& out) {

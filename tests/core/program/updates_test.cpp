@@ -2,6 +2,7 @@
 #include "program/locations.h"
 
 #include "executors/executor.h"
+#include "ops/widened.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -82,7 +83,7 @@ TEST_F(Updates, by_executors_of_callers_have_memory_of_their_own) {
   d.run = [](const Launch* l, void* state) -> Status* {
     shared |= l->inputs[0].data == l->outputs[0].data;
     const Node& n = *static_cast<const Node*>(state);
-    return def(n).reference({{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, n.args});
+    return run_reference(def(n), {{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, n.args});
   };
   context->add_executor(make<Executor>(d));
   auto cache = tensor({3}, {1, 2, 3});

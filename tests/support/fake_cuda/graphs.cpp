@@ -14,7 +14,7 @@ namespace {
 
 // Of cudnnStatus_t and the enumerations of cudnn_graph.h.
 constexpr int kBadParameter = 2000, kNotSupported = 3000;
-constexpr Codes kCodes{.f64 = 1, .bf16 = 9};
+constexpr Codes kCodes{.f64 = 1, .bf16 = 9, .f16 = 2};
 constexpr int kConvolution = 1, kHeuristics = 4, kPlan = 5, kForward = 10, kBackwardData = 12, kDoPointwise = 13, kGraph = 15, kPack = 16, kTensor = 17,
               kDoMatmul = 19, kDoReduction = 22, kDoReshape = 31;
 constexpr int kTensorCore = 0;  // of cudnnBackendNumericalNote_t

@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr Codes kCodes{.f64 = 1, .bf16 = 14};  // of cudaDataType_t
+constexpr Codes kCodes{.f64 = 1, .bf16 = 14, .f16 = 2};  // of cudaDataType_t
 constexpr int kInvalid = 7;
 
 constexpr int kFastTF32 = 77;     // of cublasComputeType_t
