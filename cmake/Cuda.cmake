@@ -10,7 +10,7 @@ foreach(library "driver cuda 1" "compiler nvrtc 13" "products cublasLt 13" "grap
   list(GET library 1 name)
   list(GET library 2 version)
   add_library(fake_${name} SHARED ${CMAKE_SOURCE_DIR}/tests/support/fake_cuda/${source}.cpp)
-  target_include_directories(fake_${name} PRIVATE ${CMAKE_BINARY_DIR}/generated ${THUNDER_ROOTS})
+  target_include_directories(fake_${name} PRIVATE ${CMAKE_BINARY_DIR}/generated)
   set_target_properties(fake_${name} PROPERTIES OUTPUT_NAME ${name} SOVERSION ${version} CXX_VISIBILITY_PRESET default
                         LIBRARY_OUTPUT_DIRECTORY ${fake} BUILD_RPATH ${fake})
   target_link_libraries(fake_${name} PRIVATE ${CMAKE_DL_LIBS})

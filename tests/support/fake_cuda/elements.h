@@ -15,8 +15,7 @@ inline double to_tf32(double value) {
 }
 
 struct Codes {
-  int f64, bf16;
-  int f16 = 2;  // in both of their lists
+  int f64, bf16, f16;
 
   size_t bytes(int type) const { return type == f64 ? 8 : type == bf16 || type == f16 ? 2 : 4; }
 
