@@ -9,6 +9,11 @@ namespace thunder::test {
 
 inline const Device kGpu = thunder::cuda(0);
 
+inline Any as(DType dtype) {
+  Any a;
+  return a.kind = ArgKind::dtype, a.dtype = dtype, a;
+}
+
 struct CudaTest : CompiledTest {
   Ref<Tensor> on_gpu(const Ref<Tensor>& t) { return moved(t, context->devices(), kGpu); }
   static Floats data(const Tensor& t) { return CompiledTest::data(*host(t)); }

@@ -53,11 +53,6 @@ struct CudaKernels : CudaTest {
   Floats compiled(const Lambda::Body& body, const Ref<Tensor>& x) { return run(*compile(body), {x.get()}); }
 };
 
-Any as(DType dtype) {
-  Any a;
-  return a.kind = ArgKind::dtype, a.dtype = dtype, a;
-}
-
 Floats scaled(const Floats& x, float scale, float shift_scale = 0) {
   Floats out;
   for (float v : x) out.push_back(scale * v + shift_scale * v);

@@ -6,10 +6,6 @@ namespace {
 
 struct CudaNarrow : CudaTest {
   using Body = std::function<Tensor*(Scope&, const std::vector<Tensor*>&)>;
-  static Any as(DType dtype) {
-    Any a;
-    return a.kind = ArgKind::dtype, a.dtype = dtype, a;
-  }
   // The same function of inputs that are converted to the dtype, on both devices.
   void agrees(DType dtype, const std::vector<std::vector<int64_t>>& shapes, float most, float apart, const Body& body) {
     const auto whole = [&](Scope& s, const Values& in, Values& out) {

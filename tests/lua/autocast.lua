@@ -39,6 +39,25 @@ assert(tape_loss.dtype == th.float32 and select(2, next(gradient)).dtype == th.f
 assert(not pcall(th.autocast, th.bfloat16, function() error "stop" end))
 assert(x:matmul(x:transpose(0, 1)).dtype == th.float32)
 
+-- What is traced inside of it, for a transform or a checkpoint, computes in it too.
+local w, batch = th.randn(3, 3), th.randn(4, 3, 3)
+local function product(a)
+  local y = a:matmul(w)
+  assert(y.dtype == th.bfloat16, tostring(y.dtype))
+  return y
+end
+local function within(f) return function(a) return th.autocast(th.bfloat16, f, a) end end
+local ways = {
+  vmap = function(a) return th.func.vmap(product)(a) end,
+  checkpoint = function(a) return th.checkpoint(product)(a[1]) end,
+}
+for name, f in pairs(ways) do
+  assert(within(f)(batch).dtype == th.bfloat16, name)
+  assert(th.compile(within(f))(batch).dtype == th.bfloat16, name)
+end
+local slope = th.compile(within(function(a) return th.func.grad(function(b) return product(b):sum() end)(a[1]) end))
+assert(slope(batch).dtype == th.float32)
+
 local function refused(text, f, ...)
   local ok, message = pcall(f, ...)
   assert(not ok and tostring(message):find(text, 1, true), tostring(message))
