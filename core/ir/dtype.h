@@ -65,7 +65,8 @@ namespace dtypes {
 // Rows of it by DLPack's code and the logarithm of the size; 0: none, else one more than the row.
 constexpr size_t slot(DType d) {
   const auto value = static_cast<uint32_t>(d), bits = value & 0xff;
-  const bool possible = value >> 8 < 8 && bits >= 8 && bits <= 64 && std::has_single_bit(bits);
+  // A power of two, told without std::has_single_bit: that is a call into libgcc on processors without popcnt.
+  const bool possible = value >> 8 < 8 && bits >= 8 && bits <= 64 && (bits & (bits - 1)) == 0;
   return possible ? (value >> 8) * 4 + static_cast<size_t>(std::countr_zero(bits)) - 3 : 32;
 }
 inline constexpr auto kRowOf = [] {
