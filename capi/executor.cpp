@@ -81,6 +81,11 @@ struct CExecutor {
     const CExecutor& self = of(user);
     return (self.kernels->find(view) || self.takes_itself(view)) && claim(view, user);
   }
+  static uint32_t flags_of(const NodeView& view, void* user) {
+    const kernels::DeviceKernel* const kernel = of(user).kernels->find(view);
+    return kernel ? kernel->flags() : of(user).own_flags();
+  }
+  uint32_t own_flags() const { return (desc.flags & ~uint32_t{THUNDER_EXECUTOR_CUDA}) | kMayFail; }
   bool takes_itself(const NodeView& view) const {
     const bool named = own_ops.empty() || own_ops.contains(std::string(view.node.op->name()));
     return desc.prepare && named && (is_on_cpu(view) || desc.flags & THUNDER_EXECUTOR_CUDA);
@@ -146,7 +151,10 @@ Status* OwnStep::run(const Launch& launch) const {
   return called("its run", [&] { return of_.desc.run(handle(&launch), state_); }).detach();
 }
 
+// What its own run needs holds for the nodes that it does itself.
 void run_with_kernels(ExecutorDesc& desc) {
+  desc.flags &= kAnyDevice;
+  desc.flags_of = CExecutor::flags_of;
   desc.claim = CExecutor::claim_with_kernels;
   desc.prepare = CExecutor::prepare_step;
   desc.lay_out = kernels::Steps::lay_out;
@@ -170,7 +178,7 @@ ExecutorDesc ours(const std::shared_ptr<CExecutor>& made) {
   if (made->kernels && (!desc.ops.empty() || !d.claim))
     for (std::string& op : made->kernels->ops()) desc.ops.push_back(std::move(op));
   check(d.claim || !desc.ops.empty(), "executor '", d.name, "' has neither ops nor claim");
-  desc.flags = (d.flags & ~uint32_t{THUNDER_EXECUTOR_CUDA}) | kMayFail;
+  desc.flags = made->own_flags();
   if (d.flags & THUNDER_EXECUTOR_CUDA || (made->kernels && made->kernels->on_devices())) desc.flags |= kAnyDevice;
   if (d.claim) desc.claim = CExecutor::claim;
   if (d.claim_region) desc.claim_region = CExecutor::claim_region;
@@ -181,7 +189,6 @@ ExecutorDesc ours(const std::shared_ptr<CExecutor>& made) {
   desc.run = reinterpret_cast<Status* (*)(const Launch*, void*)>(d.run);
   desc.drop = d.drop ? d.drop : [](void*) {};
   if (made->kernels) run_with_kernels(desc);
-  if (made->kernels && !d.run && !made->kernels->functions()) desc.flags &= ~uint32_t{kMayFail};
   desc.user = made.get();
   desc.owner = made;
   return desc;

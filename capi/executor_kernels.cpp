@@ -27,18 +27,14 @@ ExecutorKernels::ExecutorKernels(const thunder_executor_desc& executor, Context&
   try {
     const std::string whose = cat("executor '", executor.name ? executor.name : "", "'");
     const std::vector<std::string> ops = texts_of(executor.kernel_ops, executor.n_kernels, "kernel_op", whose);
-    constexpr uint32_t kShared = THUNDER_EXECUTOR_STRIDED;
     for (size_t i = 0; i < ops.size(); i++) {
       thunder_kernel_desc& d = descs_[i];
       const std::string what = cat(whose, ", the kernel of ", ops[i]);
       check(executor.kernels[i], what, " is NULL");
-      check((d.flags & ~kShared) == 0, what, ": unknown flags ", d.flags);
-      check((d.flags & kShared) == (executor.flags & kShared), what,
-            ": THUNDER_EXECUTOR_STRIDED is the executor's and all of its kernels', or none's");
+      check((d.flags & ~uint32_t{THUNDER_EXECUTOR_STRIDED}) == 0, what, ": unknown flags ", d.flags);
       find_run(d);
       auto made = device_kernel(d, context.registry().get(ops[i]).schema);
       on_devices_ = on_devices_ || made->device_kind() != kCpuKind;
-      functions_ = functions_ || made->is_function();
       check(by_op_.emplace(ops[i], std::move(made)).second, what, " is there twice");
     }
   } catch (...) {
@@ -60,7 +56,7 @@ std::vector<std::string> ExecutorKernels::ops() const {
 const kernels::DeviceKernel* ExecutorKernels::find(const NodeView& view) const {
   const auto found = by_op_.find(std::string(view.node.op->name()));
   if (found == by_op_.end()) return nullptr;
-  return kernels::is_on_one_device(view, found->second->device_kind()) ? found->second.get() : nullptr;
+  return is_on_one_device(view, found->second->device_kind()) ? found->second.get() : nullptr;
 }
 
 }  // namespace thunder::capi

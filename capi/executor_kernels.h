@@ -20,12 +20,11 @@ class ExecutorKernels {
   const kernels::DeviceKernel* find(const NodeView& view) const;
   std::vector<std::string> ops() const;
   bool on_devices() const { return on_devices_; }  // some are for others than the CPU
-  bool functions() const { return functions_; }    // some are functions of the caller's
 
  private:
   std::vector<thunder_kernel_desc> descs_;  // kept in place: kernels refer to them
   std::unordered_map<std::string, std::unique_ptr<kernels::DeviceKernel>> by_op_;
-  bool on_devices_ = false, functions_ = false;
+  bool on_devices_ = false;
 };
 
 }  // namespace thunder::capi

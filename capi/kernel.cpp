@@ -97,8 +97,7 @@ class CalledKernel : public kernels::DeviceKernel {
  public:
   explicit CalledKernel(const thunder_kernel_desc& desc) : desc_(desc) {}
   int32_t device_kind() const override { return kind_of(desc_); }
-  bool strided() const override { return desc_.flags & THUNDER_EXECUTOR_STRIDED; }
-  bool is_function() const override { return true; }
+  uint32_t flags() const override { return kMayFail | (desc_.flags & THUNDER_EXECUTOR_STRIDED); }
   std::unique_ptr<kernels::DeviceStep> prepare(const NodeView& view, Devices&) const override {
     return std::make_unique<CalledStep>(desc_, view.node);
   }

@@ -211,7 +211,7 @@ static void read_kernels(lua_State *L, int index, thunder_executor_desc *d)
         cuda_kernel_read(L, lua_gettop(L), &kernels[i]);
         descs[i] = &kernels[i];
     }
-    d->kernels = descs, d->kernel_ops = ops, d->n_kernels = count, d->flags = kernels[0].flags;
+    d->kernels = descs, d->kernel_ops = ops, d->n_kernels = count;
 }
 
 /* core.executor(name, ops, spec, registered, kernels): the executor. */

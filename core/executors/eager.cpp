@@ -52,7 +52,7 @@ class Kept : public Counted<Kept> {
       const ExecutorDesc& d = e->desc();
       if (!e->claims(view)) continue;
       prepared_ = {d.run, nullptr, d.drop, 0};
-      strided_ = d.flags & kStrided;
+      strided_ = e->flags(view) & kStrided;
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &prepared_.state, &prepared_.scratch_bytes, d.user));
       if (!failed && on_device_ && d.lay_out) failed = lay_out(d, in, out);
       if (!failed && on_device_ && d.finish) failed = Ref<Status>::adopt(d.finish(prepared_.state));

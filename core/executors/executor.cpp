@@ -17,6 +17,20 @@ bool is_on_cpu(const NodeView& view) {
   return all;
 }
 
+bool is_on_one_device(const NodeView& view, int32_t device_kind) {
+  bool all = true;
+  Device device = Device::none;
+  const auto look = [&](ValueId v) {
+    const TensorType& t = view.store.type(v);
+    if (device == Device::none) device = t.device;
+    all = all && t.device == device && kind(device) == device_kind &&
+          std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant(); });
+  };
+  for_each_value(view.node.args, look);
+  for (ValueId r : view.node.results) look(r);
+  return all && device != Device::none;
+}
+
 bool Executor::claims(const NodeView& view) const {
   if (!asks_for(view.node.op->name())) return false;
   if (!(desc_.flags & kAnyDevice) && !is_on_cpu(view)) return false;

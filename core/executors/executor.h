@@ -50,6 +50,8 @@ struct ExecutorDesc {
   std::string name;
   std::vector<std::string> ops;  // names of ops; empty: `claim` is asked about every op
   uint32_t flags = 0;
+  // Flags of a node that it claimed, beside those that all of its nodes have. Null: none.
+  uint32_t (*flags_of)(const NodeView&, void* user) = nullptr;
   void* user = nullptr;
   // Pure. False: the node descends into its decomposition.
   bool (*claim)(const NodeView&, void* user) = nullptr;
@@ -95,6 +97,8 @@ struct ExecutorDesc {
 
 // Whether all operands and results are on the CPU.
 bool is_on_cpu(const NodeView& view);
+// Whether there are some, all on one device of this kind, and of sizes that are known.
+bool is_on_one_device(const NodeView& view, int32_t device_kind);
 
 class Executor : public Counted<Executor> {
  public:
@@ -103,6 +107,10 @@ class Executor : public Counted<Executor> {
   const std::string& name() const { return desc_.name; }
   const ExecutorDesc& desc() const { return desc_; }
   bool claims(const NodeView&) const;
+  // Of a node that it claimed.
+  uint32_t flags(const NodeView& view) const {
+    return desc_.flags | (desc_.flags_of ? desc_.flags_of(view, desc_.user) : 0u);
+  }
   // Whether it is asked about an op of this name at all.
   bool asks_for(std::string_view op) const { return ops_.empty() || ops_.contains(op); }
 

@@ -39,7 +39,7 @@ class ExecutorPreparer : public Preparer {
   }
 
   bool takes_strided(const Node& node) const override {
-    if (auto it = ready_.find(&node); it != ready_.end()) return it->second.by->desc().flags & kStrided;
+    if (auto it = ready_.find(&node); it != ready_.end()) return it->second.flags & kStrided;
     // A view may be handed to a later executor, so all executors that could get it must take strided inputs.
     return std::all_of(claimant(node), executors_.end(),
                        [&](auto& e) { return e->desc().flags & kStrided || !e->asks_for(node.op->name()); });
@@ -47,19 +47,19 @@ class ExecutorPreparer : public Preparer {
 
   bool may_fail(const Node& node) const override {
     const auto it = ready_.find(&node);
-    return it != ready_.end() && it->second.by->desc().flags & kMayFail;
+    return it != ready_.end() && it->second.flags & kMayFail;
   }
 
   bool in_place(const Node& node) const override {
     if (node.body.empty()) return def(node).has(kElementwise);
     auto it = ready_.find(&node);
-    return it != ready_.end() && it->second.by->desc().flags & kInPlace &&
+    return it != ready_.end() && it->second.flags & kInPlace &&
            std::all_of(node.body.begin(), node.body.end(), [](const Node* n) { return def(*n).has(kElementwise); });
   }
 
   bool runs_epilogue(const Node& node) const override {
     const auto it = ready_.find(&node);
-    return it != ready_.end() && it->second.by->desc().flags & kRunsEpilogue;
+    return it != ready_.end() && it->second.flags & kRunsEpilogue;
   }
 
   bool may_be_epilogue(const Node& node) const override {
@@ -113,13 +113,15 @@ class ExecutorPreparer : public Preparer {
   struct Ready {
     Prepared prepared;
     const Executor* by = nullptr;
+    uint32_t flags = 0;  // of the node, by that executor
 
     Ready() = default;
-    Ready(const Prepared& p, const Executor* e) : prepared(p), by(e) {}
-    Ready(Ready&& o) noexcept : prepared(o.prepared), by(o.by) { o.prepared.drop = nullptr; }
+    Ready(const Prepared& p, const Executor* e, uint32_t f) : prepared(p), by(e), flags(f) {}
+    Ready(Ready&& o) noexcept : prepared(o.prepared), by(o.by), flags(o.flags) { o.prepared.drop = nullptr; }
     Ready& operator=(Ready&& o) noexcept {
       std::swap(prepared, o.prepared);
       std::swap(by, o.by);
+      std::swap(flags, o.flags);
       return *this;
     }
     ~Ready() {
@@ -145,7 +147,7 @@ class ExecutorPreparer : public Preparer {
       if (it != first && !(*it)->claims(view)) continue;
       Prepared p{d.run, nullptr, d.drop, 0};
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &p.state, &p.scratch_bytes, d.user));
-      if (!failed) return {p, it->get()};
+      if (!failed) return {p, it->get(), (*it)->flags(view)};
       if (failed->code() == Code::declined) continue;
       could_not(**it, node, failed);
     }

@@ -124,7 +124,7 @@ Context::Context(const ContextHooks& hooks)
   cudnn_tf32_ = make<Executor>(cudnn_executor(devices_, true));
   executors_.push_back(make<Executor>(fusion_executor(*targets_)));
   executors_.push_back(make<Executor>(cuda_executor(devices_)));
-  for (ExecutorDesc& d : kernels_executors(devices_)) executors_.push_back(make<Executor>(std::move(d)));
+  executors_.push_back(make<Executor>(kernels_executor(devices_)));
   executors_.push_back(make<Executor>(transfer_executor(devices_)));
   executors_.push_back(make<Executor>(through_host_executor(devices_)));
   executors_.push_back(make<Executor>(host_executor()));

@@ -100,8 +100,7 @@ typedef struct thunder_executor_desc { /* copied */
         thunder_values *out, void *user);
     /* Kernels, each of which runs the op of that name in `kernel_ops`, one of the library's too, where its tensors are all on a
      * device of the kernel's kind, and `claim`, if there is one, does not refuse. These ops need neither be in `ops` nor have
-     * prepare and run. A kernel's `destroy` is called with the executor's; all have THUNDER_EXECUTOR_STRIDED if the executor
-     * has it. Since: 0.1 */
+     * prepare and run. A kernel's `destroy` is called with the executor's. Since: 0.1 */
     const thunder_kernel_desc *const *kernels;
     const char *const *kernel_ops;
     size_t n_kernels;

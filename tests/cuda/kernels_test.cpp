@@ -165,6 +165,14 @@ TEST_F(CudaKernels, may_be_functions_that_ask_the_device) {
             (Floats{1, 2}))
       << error;
   EXPECT_EQ(runs, 1);
+  auto graphs = make<CompileOptions>();
+  graphs->set("mode", Any::string("reduce-overhead"));
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "mine.affine", {any(in[0].tensor), Any(), Any::real(0.5)})));
+  }, graphs.get());
+  for (int call = 0; call < 3; call++) EXPECT_EQ(run(*f, {x.get()}), (Floats{1, 2})) << error;
+  EXPECT_EQ(runs, 4) << "no graph runs in its place";
+  EXPECT_NE(f->memory_report().find("is run by a function of the caller's"), std::string::npos) << f->memory_report();
 }
 
 TEST_F(CudaKernels, of_executors_take_ops_of_the_library_over) {

@@ -247,7 +247,6 @@ static int create(Executor *self, const char *name, bool regions, const kernel_l
 {
     thunder_executor_desc d = {.size = sizeof d, .name = name};
     d.kernels = kernels->descs, d.kernel_ops = kernels->ops, d.n_kernels = kernels->count;
-    if (kernels->count) d.flags = kernels->descs[0]->flags;
     shared *made = malloc(sizeof *made);
     self->callback = made ? callback_new((PyObject *)self, itself) : NULL;
     if (!self->callback) {

@@ -49,8 +49,7 @@ class CudaKernel : public DeviceKernel {
   }
 
   int32_t device_kind() const override { return kCudaKind; }
-  bool strided() const override { return desc_.strided; }
-  bool is_function() const override { return false; }
+  uint32_t flags() const override { return desc_.strided ? kStrided : 0; }
   std::unique_ptr<DeviceStep> prepare(const NodeView& view, Devices& devices) const override {
     return std::make_unique<CudaStep>(*this, view, devices);
   }

@@ -24,17 +24,13 @@ class DeviceKernel {
  public:
   virtual ~DeviceKernel() = default;
   virtual int32_t device_kind() const = 0;
-  // Whether it takes inputs of any strides; else they are dense.
-  virtual bool strided() const = 0;
-  // Whether it is a function of the caller's, which may fail when it runs and which no CUDA graph records.
-  virtual bool is_function() const = 0;
+  // Of lines that it runs: kStrided if it takes inputs of any strides, else they are dense; kMayFail of a function of
+  // the caller's, which no CUDA graph records.
+  virtual uint32_t flags() const = 0;
   // For one line, whose tensors are on one device of that kind, with sizes that are known. `node` lives as long as the
   // step. Throws.
   virtual std::unique_ptr<DeviceStep> prepare(const NodeView& view, Devices& devices) const = 0;
 };
-
-// Whether all tensors of the line are on one device of this kind, and their sizes known.
-bool is_on_one_device(const NodeView& view, int32_t device_kind);
 
 // The callbacks of an executor whose states are steps.
 struct Steps {
