@@ -335,9 +335,11 @@ endif()
 
 # NVIDIA's run-time compiler, where tools/setup-nvrtc has put it.
 set(nvrtc ${CMAKE_SOURCE_DIR}/.nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so.12)
-if(TARGET core_loops_test AND EXISTS ${nvrtc})
-  set_property(TEST core_loops APPEND PROPERTY ENVIRONMENT THUNDER_NVRTC=${nvrtc})
-endif()
+foreach(name core_loops core_executors)
+  if(TARGET ${name}_test AND EXISTS ${nvrtc})
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT THUNDER_NVRTC=${nvrtc})
+  endif()
+endforeach()
 
 # Threads for ThreadSanitizer to look at, also on a machine that has one processor. Its allocator gives what the machine has not, and
 # tests ask for that: not more than a gigabyte at once, and an end before the machine's.

@@ -47,22 +47,12 @@ std::string text_of(const Rule& rule, DType element) {
   std::string text = rule.text;
   constexpr std::string_view kernel = "void kernel(";
   text.replace(text.find(kernel), kernel.size(), cat("void ", name_of(rule), "("));
-  return cat(loops::kCudaPrelude, loops::kCudaRowsPrelude, types(element), text);
+  return cat(loops::kCudaNarrowReals, loops::kCudaPrelude, loops::kCudaRowsPrelude, types(element), text);
 }
 
 bool claim(const NodeView& view, void*) {
   const Rule* rule = rule_of(view.node.op->name());
-  bool all = true;
-  Device device = Device::none;
-  const auto look = [&](ValueId v) {
-    const TensorType& t = view.store.type(v);
-    if (device == Device::none) device = t.device;
-    all = all && t.device == device && kind(device) == kCudaKind &&
-          std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant(); });
-  };
-  for_each_value(view.node.args, look);
-  for (ValueId r : view.node.results) look(r);
-  return all && (!rule->takes || rule->takes(view));
+  return is_on_one_device(view, kCudaKind) && (!rule->takes || rule->takes(view));
 }
 
 struct Site {

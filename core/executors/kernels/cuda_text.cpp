@@ -2,46 +2,17 @@
 
 #include "base/text.h"
 #include "executors/kernels/operands.h"
+#include "loops/cuda/prelude.h"
 
 namespace thunder::kernels {
 namespace {
 
-// bf16 in memory: the upper half of a float, rounded to nearest even.
-constexpr char kBfloat16[] = R"(struct bfloat16 {
-  unsigned short bits;
-  bfloat16() = default;
-  __device__ bfloat16(float v) {
-    const unsigned b = __float_as_uint(v);
-    bits = (unsigned short)((v != v ? b | 0x400000u : b + 0x7fffu + (b >> 16 & 1u)) >> 16);
-  }
-  __device__ operator float() const { return __uint_as_float((unsigned)bits << 16); }
-};
-)";
-
-// f16 in memory, rounded to nearest even.
-constexpr char kFloat16[] = R"(struct float16 {
-  unsigned short bits;
-  float16() = default;
-#ifdef __CUDA_ARCH__
-  __device__ float16(float v) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(v)); }
-  __device__ operator float() const {
-    float v;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(v) : "h"(bits));
-    return v;
-  }
-#else
-  float16(float v) {
-    const _Float16 half = v;
-    __builtin_memcpy(&bits, &half, 2);
-  }
-  operator float() const {
-    _Float16 half;
-    __builtin_memcpy(&half, &bits, 2);
-    return half;
-  }
-#endif
-};
-)";
+// A 16-bit real as a type of its own, over the functions of kCudaNarrowReals.
+std::string narrow_type(std::string_view name, std::string_view dtype) {
+  return cat("struct ", name, " {\n  unsigned short bits;\n  ", name, "() = default;\n  __device__ ", name,
+             "(float v) : bits(thunder_narrow::to_", dtype,
+             "(v)) {}\n  __device__ operator float() const { return thunder_narrow::from_", dtype, "(bits); }\n};\n");
+}
 
 // What an element is called in CUDA C++.
 std::string_view element_type(DType d) {
@@ -78,11 +49,12 @@ std::string cuda_text(const std::string& source, const std::string& function, co
       type_of(schema.params[i].name, view.store.type(view.node.args[i].v).dtype);
   for (size_t i = 0; i < view.node.results.size() && !schema.lists(); i++)
     type_of(result_name(schema, i), view.store.type(view.node.results[i]).dtype);
-  const auto needs = [&](const char* type, const char* header) {
-    return (before.find(type) != before.npos || source.find(type) != source.npos) && source.find(header) == source.npos;
-  };
-  return cat(needs("bfloat16", "cuda_bf16.h") ? kBfloat16 : "", needs("float16", "cuda_fp16.h") ? kFloat16 : "", before,
-             "#line 1 \"", function, ".cu\"\n", source);
+  // Those of CUDA's own headers have other names.
+  const bool narrow = before.find("float16") != before.npos || source.find("float16") != source.npos;
+  if (narrow)
+    before = cat("namespace thunder_narrow {\n", loops::kCudaNarrowReals, "}\n", narrow_type("bfloat16", "bf16"),
+                 narrow_type("float16", "f16"), before);
+  return cat(before, "#line 1 \"", function, ".cu\"\n", source);
 }
 
 }  // namespace thunder::kernels

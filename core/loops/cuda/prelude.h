@@ -1,16 +1,12 @@
-// What every kernel's text begins with. Functions are named after those of a nest, and mean what ops/ says they do.
+// What every kernel's text begins with: kCudaNarrowReals, then kCudaPrelude. Functions are named after those of a nest,
+// and mean what ops/ says they do.
 #pragma once
 
 namespace thunder::loops {
 
-constexpr char kCudaPrelude[] = R"(typedef long long i64;
-typedef unsigned char u8;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-struct Refusal { i64 expr, index; };
-
-// bf16 in memory: the upper half of a float, rounded to nearest even.
-__device__ inline float from_bf16(unsigned short v) { return __uint_as_float((u32)v << 16); }
+// The 16-bit reals in memory, as float and back.
+constexpr char kCudaNarrowReals[] = R"(// bf16 in memory: the upper half of a float, rounded to nearest even.
+__device__ inline float from_bf16(unsigned short v) { return __uint_as_float((unsigned)v << 16); }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 __device__ inline unsigned short to_bf16(float v) {
   unsigned short bits;
@@ -19,7 +15,7 @@ __device__ inline unsigned short to_bf16(float v) {
 }
 #else
 __device__ inline unsigned short to_bf16(float v) {
-  const u32 bits = __float_as_uint(v);
+  const unsigned bits = __float_as_uint(v);
   return (unsigned short)((v != v ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 #endif
@@ -50,6 +46,13 @@ inline unsigned short to_f16(float v) {
 }
 #endif
 __device__ inline float round_f16(float v) { return from_f16(to_f16(v)); }
+)";
+
+constexpr char kCudaPrelude[] = R"(typedef long long i64;
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+struct Refusal { i64 expr, index; };
 
 // Neighbouring elements that a thread reads or writes at once, in 16 bytes where the memory is aligned to them.
 template <class T, int n> struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) Pack { T at[n]; };

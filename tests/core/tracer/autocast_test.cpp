@@ -10,9 +10,9 @@ DType dtype(const Tensor* t) { return t->type().dtype; }
 TEST(Autocast, names_ops_that_exist) {
   Eager e;
   for (const CastRow& row : cast_rows()) EXPECT_NE(e.registry().find(row.op), nullptr) << row.op;
-  EXPECT_EQ(cast_policy("linear"), CastPolicy::lower);
-  EXPECT_EQ(cast_policy("softmax"), CastPolicy::single);
-  EXPECT_EQ(cast_policy("dot"), CastPolicy::widest);
+  EXPECT_EQ(cast_policy("linear"), CastPolicy::lower_precision_fp);
+  EXPECT_EQ(cast_policy("softmax"), CastPolicy::fp32);
+  EXPECT_EQ(cast_policy("dot"), CastPolicy::promote);
   EXPECT_EQ(cast_policy("add"), CastPolicy::none);
 }
 

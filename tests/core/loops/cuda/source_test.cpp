@@ -2,45 +2,11 @@
 // arithmetic, expressions and writer.
 #include "loops/cuda/source.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-
 #include "core/executors/fusion/support.h"
+#include "support/nvrtc.h"
 
 namespace thunder::fusion {
 namespace {
-
-// The little of NVRTC's C API that compiling takes.
-class Nvrtc {
- public:
-  Nvrtc() {
-    const char* given = std::getenv("THUNDER_NVRTC");
-    for (const char* name : {given ? given : "", "libnvrtc.so.13", "libnvrtc.so.12"})
-      if (*name && !library_) library_ = dlopen(name, RTLD_LAZY);
-  }
-  bool is_there() const { return library_ != nullptr; }
-
-  // What the compiler says against the text; empty: nothing.
-  std::string compile(const std::string& text) const {
-    void* program = nullptr;
-    const char* const options[] = {"--gpu-architecture=compute_90", "--std=c++17"};
-    const auto create = find<int (*)(void**, const char*, const char*, int, const char* const*, const char* const*)>("nvrtcCreateProgram");
-    if (create(&program, text.c_str(), "nest.cu", 0, nullptr, nullptr)) return "nvrtcCreateProgram failed";
-    const int failed = find<int (*)(void*, int, const char* const*)>("nvrtcCompileProgram")(program, 2, options);
-    size_t size = 0;
-    find<int (*)(void*, size_t*)>("nvrtcGetProgramLogSize")(program, &size);
-    std::string log(size, '\0');
-    find<int (*)(void*, char*)>("nvrtcGetProgramLog")(program, log.data());
-    find<int (*)(void**)>("nvrtcDestroyProgram")(&program);
-    return failed ? log + text : "";
-  }
-
- private:
-  template <class F>
-  F find(const char* name) const { return reinterpret_cast<F>(dlsym(library_, name)); }
-  void* library_ = nullptr;
-};
 
 struct CudaText : LinesTest {
   void SetUp() override {
@@ -131,15 +97,14 @@ TEST_F(CudaText, refuses_sums_that_run_along_rows) {
 }
 
 struct CudaCompiles : CudaText {
-  Nvrtc nvrtc;
   void SetUp() override {
     CudaText::SetUp();
-    if (!nvrtc.is_there()) GTEST_SKIP() << "NVRTC is not installed: tools/setup-nvrtc";
+    if (!test::nvrtc()) GTEST_SKIP() << "NVRTC is not installed: tools/setup-nvrtc";
   }
   void compiles(std::initializer_list<Var> outputs) {
     const CudaSource made = cuda_source(nest(outputs), {}, "kernel");
     ASSERT_EQ(made.error, "");
-    EXPECT_EQ(nvrtc.compile(made.text), "");
+    EXPECT_EQ(test::refused_by_nvrtc(made.text), "");
   }
   Var spread(Var rows) { return prim("prims.expand", {prim("prims.reshape", {rows, Shape{64, 1}}), Shape{64, 100}}); }
 };
