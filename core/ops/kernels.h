@@ -10,21 +10,19 @@
 
 namespace thunder {
 
+// The integers that no kernel is instantiated for.
+template <class T>
+constexpr bool kWidened = std::is_same_v<T, int8_t> || std::is_same_v<T, int16_t> || std::is_same_v<T, uint16_t> ||
+                          std::is_same_v<T, uint32_t>;
+
 // Calls f(T{}) with the type in which kernels compute elements of `d`: its own, since narrow integers are widened
 // before a kernel sees them (ops/widened.h). Requires: kernel_dtype(d) == d.
 template <class F>
 auto by_dtype(DType d, F&& f) {
-  switch (d) {
-    case DType::boolean: return f(bool{});
-    case DType::u8: return f(uint8_t{});
-    case DType::i32: return f(int32_t{});
-    case DType::u64: return f(uint64_t{});
-    case DType::i64: return f(int64_t{});
-    case DType::bf16: return f(bf16{});
-    case DType::f16: return f(f16{});
-    case DType::f64: return f(double{});
-    default: return f(float{});
-  }
+  return by_element(d, [&](auto zero) {
+    if constexpr (kWidened<decltype(zero)>) return f(float{});  // never: the kernel is not instantiated for it
+    else return f(zero);
+  });
 }
 template <class F>
 auto by_real(DType d, F&& f) {
