@@ -2,23 +2,16 @@
 #pragma once
 
 #include <cstdlib>
-#include <memory>
 
 #include "executors/products/amx.h"
+#include "executors/products/thread_scratch.h"
 #include "executors/cpu/products.h"
 
 namespace thunder {
 
-// A thread's memory for packed operands and sums, allocated for its first product.
+// A thread's memory for packed operands and sums.
 template <class T, int kParts>
-class AmxScratch {
- public:
-  // Null: out of memory.
-  static AmxScratch* of_this_thread() {
-    thread_local std::unique_ptr<AmxScratch> scratch;
-    if (!scratch) scratch.reset(new (std::nothrow) AmxScratch);
-    return scratch.get();
-  }
+struct AmxScratch {
   alignas(64) std::byte packed[AmxKernel<T, kParts>::kScratchBytes];
   alignas(64) float sums[std::is_same_v<T, float> ? 1 : AmxKernel<T, kParts>::kRows * AmxKernel<T, kParts>::kColumns];
 };
@@ -31,7 +24,7 @@ class AmxProduct {
  public:
   // `plain` multiplies blocks that cannot be split into bf16 parts. False: out of memory.
   static bool multiply(const ProductOf<T>& p, const ProductKernels& plain) {
-    auto* scratch = AmxScratch<T, kParts>::of_this_thread();
+    auto* scratch = thread_scratch<AmxScratch<T, kParts>>();
     if (!scratch) return false;
     for (int64_t i = 0; i < p.m; i += Kernel::kRows)
       for (int64_t j = 0; j < p.n; j += Kernel::kColumns) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <memory>
-#include <new>
+
+#include "executors/products/thread_scratch.h"
 
 namespace thunder {
 namespace {
@@ -13,18 +13,11 @@ constexpr int64_t kRows = 192, kColumns = 512, kDepth = PairsProduct::kMostDepth
 constexpr int64_t kTileWork = 1 << 26;  // multiply-adds of a thread's tile: about a millisecond
 constexpr int64_t kThinDepth = kRows * kDepth / kThinRows;
 
-// A thread's memory, allocated for its first product.
+// A thread's memory.
 struct Scratch {
   alignas(64) float a[kRows * kDepth];
   alignas(64) Bf16 a_pairs[kRows * kDepth];
   alignas(64) float sums[kRows * kColumns];
-
-  // Null: out of memory.
-  static Scratch* of_this_thread() {
-    thread_local std::unique_ptr<Scratch> scratch;
-    if (!scratch) scratch.reset(new (std::nothrow) Scratch);
-    return scratch.get();
-  }
 };
 
 // Keeps the memory order, unless dense rows are required.
@@ -84,7 +77,7 @@ void multiply_block(const Bf16Kernels& kernels, const ProductOf<Bf16>& p, bool t
 }  // namespace
 
 bool multiply_bf16(const Bf16Kernels& kernels, const ProductOf<Bf16>& p) {
-  Scratch* scratch = Scratch::of_this_thread();
+  Scratch* scratch = thread_scratch<Scratch>();
   if (!scratch) return false;
   for (int64_t j = 0; j < p.n; j += kColumns)
     for (int64_t i = 0; i < p.m; i += kRows) {

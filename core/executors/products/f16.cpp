@@ -1,8 +1,8 @@
 #include "executors/products/f16.h"
 
 #include <algorithm>
-#include <memory>
-#include <new>
+
+#include "executors/products/thread_scratch.h"
 
 namespace thunder {
 namespace {
@@ -11,18 +11,11 @@ namespace {
 constexpr int64_t kRows = 192, kColumns = 256, kDepth = 256;
 constexpr int64_t kTileWork = 1 << 26;  // multiply-adds of a thread's tile: about a millisecond
 
-// A thread's memory, allocated for its first product.
+// A thread's memory.
 struct Scratch {
   alignas(64) float a[kRows * kDepth];
   alignas(64) float b[kDepth * kColumns];
   alignas(64) float sums[kRows * kColumns];
-
-  // Null: out of memory.
-  static Scratch* of_this_thread() {
-    thread_local std::unique_ptr<Scratch> scratch;
-    if (!scratch) scratch.reset(new (std::nothrow) Scratch);
-    return scratch.get();
-  }
 };
 
 void widen(const f16* from, int64_t n, int64_t step, float* to) {
@@ -61,7 +54,7 @@ void multiply_block(const ProductKernels& kernels, const ProductOf<f16>& p, Scra
 }  // namespace
 
 bool multiply_f16(const ProductKernels& kernels, const ProductOf<f16>& p) {
-  Scratch* scratch = Scratch::of_this_thread();
+  Scratch* scratch = thread_scratch<Scratch>();
   if (!scratch) return false;
   for (int64_t j = 0; j < p.n; j += kColumns)
     for (int64_t i = 0; i < p.m; i += kRows) {

@@ -1,0 +1,17 @@
+// Memory that a thread packs operands in and sums up in, while it multiplies.
+#pragma once
+
+#include <memory>
+#include <new>
+
+namespace thunder {
+
+// This thread's own, allocated for its first product and kept. Null: out of memory.
+template <class Scratch>
+Scratch* thread_scratch() {
+  thread_local std::unique_ptr<Scratch> scratch;
+  if (!scratch) scratch.reset(new (std::nothrow) Scratch);
+  return scratch.get();
+}
+
+}  // namespace thunder
