@@ -3,7 +3,7 @@
 -- by the name below.
 package.path = (arg[1] or "examples") .. "/?.lua;" .. package.path
 local th = require "thunder"
-local model, train = require "gpt2.model", require "text.train"
+local model, train, autocast = require "gpt2.model", require "text.train", require "text.autocast"
 
 local size, batch = arg[2] or "gpt2", math.tointeger(arg[3] or 8)
 local length, vocabulary = math.tointeger(arg[4] or 512), math.tointeger(arg[5] or 256)
@@ -12,10 +12,7 @@ local function measure(dtype, precision, mode, cast)
   th.seed(0)
   local net = model.make(setmetatable({ vocabulary = vocabulary, dropout = 0 }, { __index = model.sizes[size] }))
   net:to(dtype):to(th.cuda(0))
-  if cast then
-    local forward = net.forward
-    function net:forward(tokens) return th.autocast(th.bfloat16, forward, self, tokens) end
-  end
+  if cast then autocast(net) end
   local parameters = net:parameters()
   local optimizer = th.optim.AdamW(parameters, { lr = 1e-3, weight_decay = 0.1 })
   local rows = th.randint(0, vocabulary - 1, { batch, length + 1 }):to(th.cuda(0))

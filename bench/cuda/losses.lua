@@ -2,7 +2,7 @@
 -- in bfloat16 and by autocast. Leaves weights, rows and losses in FOLDER for losses.py, which trains the same in PyTorch and compares.
 package.path = (arg[1] or "examples") .. "/?.lua;" .. package.path
 local th = require "thunder"
-local model, train = require "gpt2.model", require "text.train"
+local model, train, autocast = require "gpt2.model", require "text.train", require "text.autocast"
 local folder = arg[2] or "."
 local STEPS, BATCH, LENGTH, VOCABULARY = 50, 4, 256, 256
 
@@ -20,10 +20,7 @@ for _, name in ipairs { "float32", "bfloat16", "autocast" } do
   local net = model.make(setmetatable({ vocabulary = VOCABULARY, dropout = 0 }, { __index = model.sizes["gpt2"] }))
   net:load_state_dict(state)
   net:to(cast and th.float32 or th[name]):to(th.cuda(0))
-  if cast then
-    local forward = net.forward
-    function net:forward(tokens) return th.autocast(th.bfloat16, forward, self, tokens) end
-  end
+  if cast then autocast(net) end
   local parameters = net:parameters()
   local optimizer = th.optim.AdamW(parameters, { lr = 3e-4, weight_decay = 0.1 })
   local step = th.compile(function(tokens) return train.update(net, tokens, parameters, optimizer, 1.0) end)

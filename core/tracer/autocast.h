@@ -9,10 +9,10 @@
 namespace thunder {
 
 enum class CastPolicy : uint8_t {
-  none,    // in the types that it is given
-  lower,   // in the type of the autocast: products and convolutions
-  single,  // in f32: sums of many, exponentials, norms and losses
-  widest,  // in the widest of its operands' types
+  none,                // in the types that it is given
+  lower_precision_fp,  // in the type of the autocast: products and convolutions
+  fp32,                // in f32: sums of many, exponentials, norms and losses
+  promote,             // in the widest of its operands' types
 };
 
 struct CastRow {

@@ -2,6 +2,7 @@
 local th = require "thunder"
 local arguments = require "text.arguments"
 local attempt = require "text.attempt"
+local autocast = require "text.autocast"
 local generate = require "text.generate"
 local mistake = require "text.mistake"
 local tokens = require "text.tokens"
@@ -87,8 +88,7 @@ local function open(model, options)
     mistake("--dtype must be float32, bfloat16, float64 or autocast (products in bfloat16, weights in float32), not %s", options.dtype)
   end
   if options.dtype == "autocast" then
-    local forward = net.forward
-    function net:forward(...) return th.autocast(th.bfloat16, forward, self, ...) end
+    autocast(net)
   else
     net:to(th[options.dtype])
   end

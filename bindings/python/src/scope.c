@@ -211,6 +211,16 @@ static PyObject *set_autocast(PyObject *module, PyObject *dtype)
     return before ? constant_of(THUNDER_DTYPE, before) : Py_NewRef(Py_None);
 }
 
+/* _autocast(): the dtype of the region at hand, or None. */
+static PyObject *autocast(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    thunder_scope *scope = scope_now();
+    if (!scope) return NULL;
+    const thunder_dtype now = thunder_scope_autocast(scope);
+    return now ? constant_of(THUNDER_DTYPE, now) : Py_NewRef(Py_None);
+}
+
 /* skip_frames_of(folder): places are looked for outside of it. */
 static PyObject *skip_frames_of(PyObject *module, PyObject *folder)
 {
@@ -227,6 +237,7 @@ int open_scope(PyObject *module)
          "grad_of(loss, wrt)\n--\n\nd(loss)/d(wrt) in the structure of wrt: a tensor, or a tree of tensors."},
         {"is_recording", recording, METH_NOARGS, "Whether ops are traced or taped now."},
         {"is_tracing", is_tracing, METH_NOARGS, "Whether a function is being traced now."},
+        {"_autocast", autocast, METH_NOARGS, NULL},
         {"_set_autocast", set_autocast, METH_O, NULL},
         {"skip_frames_of", skip_frames_of, METH_O, NULL},
         {NULL, NULL, 0, NULL}};

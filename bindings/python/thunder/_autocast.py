@@ -41,9 +41,7 @@ class autocast:
 
 def get_autocast_dtype(device_type=None):
     """The dtype of the region at hand; None outside of one."""
-    now = _thunder._set_autocast(None)
-    _thunder._set_autocast(now)
-    return now
+    return _thunder._autocast()
 
 
 def is_autocast_enabled(device_type=None):
