@@ -49,7 +49,8 @@ local op_fields = set("schema", "doc", "meta", "decompose", "vjp", "host", "cuda
 
 -- th.op{ schema = "f(tensor x, float c=1.0) -> tensor", doc = , decompose = function(x, c) ... end }: a new op th.f.
 -- Or meta = function(op) return op.inputs[1] end, its results' types: a tensor like it, or { dtype = , shape = }; then
--- host = function(x, c) ... end computes it, and cuda = { source = , symbol = , grid = ... } on CUDA devices. vjp = function(ctx, cotangent ...) gives the gradient for each argument;
+-- host = function(x, c) ... end computes it, and cuda = { source = , symbol = , grid = ... } on CUDA devices.
+-- vjp = function(ctx, cotangent ...) gives the gradient for each argument;
 -- ctx.args, ctx.results, ctx.needs_input_grad.
 function th.op(spec)
   check_names(spec, "op", op_fields)
