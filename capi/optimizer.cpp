@@ -1,4 +1,5 @@
 // thunder_optimizer_*, thunder_schedule_*, thunder_clip_*: how parameters move.
+#include "capi/function.h"
 #include "capi/module.h"
 #include "capi/options.h"
 #include "modules/clip.h"
@@ -45,6 +46,15 @@ void thunder_optimizer_step(thunder_scope* scope, thunder_optimizer* optimizer, 
     core(optimizer)->optimizer->step(*core(scope), usable(core(grads), "grads"));
     return 0;
   });
+}
+
+thunder_tensor* thunder_optimizer_step_closure(thunder_scope* scope, thunder_optimizer* optimizer, thunder_fn closure,
+                                               void* user) noexcept {
+  return handle(tensor_in(core(scope), __func__, [&] {
+    need(optimizer, "optimizer"), need(reinterpret_cast<const void*>(closure), "closure");
+    const Ref<Optimizer> stepped = core(optimizer)->optimizer;  // the closure may release the handle
+    return stepped->step(*core(scope), *callback_function("closure", closure, user, nullptr));
+  }));
 }
 
 thunder_module* thunder_optimizer_state(thunder_optimizer* optimizer) noexcept {

@@ -170,7 +170,8 @@ end
 -- ---- members ----
 
 -- step(gradients): in the structure of the parameters; of several groups in one table of all, or in a list of theirs.
--- Inside a traced function it becomes part of the program.
+-- Inside a traced function it becomes part of the program. step(f): f() gives the loss and the gradients; gives the loss
+-- before the step. LBFGS takes a function alone, and calls it several times.
 local optimizer_type =
   define("optimizer", { step = core.step, add_param_group = add_group }, core.optimizer_state, { param_groups = param_groups })
 optimizer_type.__newindex = core.set_number

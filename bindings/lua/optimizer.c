@@ -59,11 +59,69 @@ static int core_get_number(lua_State *L)
     return 1;
 }
 
+/* A function that gives the loss and the gradients, while a step calls it; its address is the function's key. */
+typedef struct closure {
+    layer *layer;
+    bool recorded;
+    thunder_values *out;
+} closure;
+
+static int run_closure(lua_State *L)
+{
+    closure *self = lua_touserdata(L, 1);
+    lua_settop(L, 0);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, self);
+    lua_call(L, 0, LUA_MULTRET);
+    for (int i = 1, last = lua_gettop(L); i <= last; i++) {
+        const char *wrong = values_add(L, i, self->out);
+        if (wrong) luaL_error(L, "result %d of the function: %s", i, wrong);
+    }
+    return 0;
+}
+
+/* Of a step that is recorded, its ops are; else it is an ordinary call, in which compiled functions run as such. */
+static thunder_status *evaluate(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
+{
+    (void)in;
+    closure *self = user;
+    self->out = out;
+    return layer_run(self->layer, run_closure, self, self->recorded ? scope : NULL);
+}
+
+/* Pushes the first loss. */
+static int step_closure(lua_State *L, layer *state, thunder_optimizer *optimizer)
+{
+    closure self = {state, layer_recording(state), NULL};
+    lua_pushvalue(L, 2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &self);
+    thunder_scope *scope = scope_now(L, state);
+    lua_State *running = layer_enter(state, L);
+    thunder_tensor *loss = thunder_optimizer_step_closure(scope, optimizer, evaluate, &self);
+    layer_leave(state, running);
+    lua_pushnil(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &self);
+    scope_check(L, state, scope);
+    tensor_push(L, loss);
+    scope_done(state, scope);
+    return 1;
+}
+
+static bool callable(lua_State *L, int index)
+{
+    if (lua_isfunction(L, index)) return true;
+    const bool has = !lua_istable(L, index) && luaL_getmetafield(L, index, "__call") != LUA_TNIL;
+    if (has) lua_pop(L, 1);
+    return has;
+}
+
+/* core.step(optimizer, gradients), or a function that gives the loss and them. */
 static int core_step(lua_State *L)
 {
     layer *state = layer_of(L);
     thunder_optimizer *optimizer = optimizer_check(L, 1);
-    if (lua_isnoneornil(L, 2)) return refuse(L, "step: gradients are missing: step(th.grad_of(loss, parameters))");
+    if (lua_isnoneornil(L, 2))
+        return refuse(L, "step: gradients are missing: step(th.grad_of(loss, parameters)), or a function that gives the loss and them");
+    if (callable(L, 2)) return step_closure(L, state, optimizer);
     thunder_values *gradients = tree_check(L, 2, "gradients");
     thunder_scope *scope = scope_now(L, state);
     thunder_optimizer_step(scope, optimizer, gradients);

@@ -10,7 +10,7 @@ constexpr PyTorchName kNames[] = {
     {"DataParallel", ""}, {"DoubleTensor", "tensor(data, dtype)"}, {"FeatureAlphaDropout", ""},
     {"FloatTensor", "tensor(data, dtype)"}, {"Generator", "seed"},
     {"GradScaler", "autocast to bfloat16, which needs no scaling"}, {"H", "transpose"},
-    {"IntTensor", "tensor(data, dtype)"}, {"LBFGS", ""}, {"LambdaLR", ""}, {"LazyLinear", ""},
+    {"IntTensor", "tensor(data, dtype)"}, {"LambdaLR", ""}, {"LazyLinear", ""},
     {"LongTensor", "tensor(data, dtype)"}, {"MultiLabelMarginLoss", ""}, {"MultiplicativeLR", ""},
     {"Parameter", "a tensor as a member of a module"}, {"Size", "a tuple"}, {"SparseAdam", ""}, {"SyncBatchNorm", ""},
     {"T", "transpose"}, {"amp", "autocast"}, {"as_strided", ""},

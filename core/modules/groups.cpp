@@ -1,8 +1,31 @@
 #include "modules/groups.h"
 
 #include "base/text.h"
+#include "tensor/transfer.h"
+#include "tracer/eager.h"
 
 namespace thunder {
+namespace {
+
+Ref<Tensor> full_tensor(const ScopeEnvironment& environment, const TensorType& type, double value) {
+  if (value == 0) {
+    auto t = environment.empty(type);
+    fill_with_zeros(*t);
+    return t;
+  }
+  EagerScope scope(environment, false);
+  std::vector<int64_t> shape;
+  for (Dim d : type.shape) shape.push_back(d.value());
+  Any dtype, device;
+  dtype.kind = ArgKind::dtype, dtype.dtype = type.dtype;
+  device.kind = ArgKind::device, device.device = type.device;
+  const Any args[] = {Any::dims(shape), Any::real(value), dtype, device};
+  Tensor* t = scope.invoke("prims.full", args, nullptr, nullptr, 0, nullptr);
+  if (scope.status()) throw Error(scope.status());
+  return Ref<Tensor>(t);
+}
+
+}  // namespace
 
 std::string group_path(size_t group, std::string_view name) {
   return group == 0 ? std::string(name) : cat(kParameterGroups, group, ".", name);
@@ -28,6 +51,10 @@ void StateAdditions::tensor(std::string_view path, Ref<Tensor> tensor) {
   }
   if (!at->find_tensor(path)) added_.emplace_back(Ref<Module>(at), path);
   at->set_tensor(path, std::move(tensor), Role::buffer);
+}
+
+void StateAdditions::filled(std::string_view path, const TensorType& type, double value) {
+  tensor(path, full_tensor(environment_.scope, type, value));
 }
 
 void StateAdditions::number(std::string_view path, double value) {

@@ -19,7 +19,8 @@ class StateAdditions {
 
   // A new buffer at a path, with plain modules on the way.
   void tensor(std::string_view path, Ref<Tensor> tensor);
-  // The same with a new 0-d f64 tensor.
+  // The same with a new tensor that is filled with a value, and with a 0-d f64 one.
+  void filled(std::string_view path, const TensorType& type, double value);
   void number(std::string_view path, double value);
   void keep() { added_.clear(); }
 

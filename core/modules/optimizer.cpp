@@ -23,31 +23,13 @@ const OptimizerRow& find_row(std::string_view kind) {
   fail(Code::not_found, "unknown optimizer '", kind.substr(0, 80), "'", suggest(kind, names));
 }
 
-// What a moment is before the first step.
-Ref<Tensor> first_value(const ScopeEnvironment& environment, const Moment& moment, const TensorType& parameter) {
-  TensorType type = parameter;
-  type.dtype = compute_dtype(type.dtype);
-  if (moment.scalar) type.dtype = DType::f64, type.device = Device::cpu, type.shape = {};  // as lr and step are
-  if (moment.initial == 0) {
-    auto t = environment.empty(type);
-    fill_with_zeros(*t);
-    return t;
-  }
-  EagerScope scope(environment, false);
-  std::vector<int64_t> shape;
-  for (Dim d : type.shape) shape.push_back(d.value());
-  Any dtype, device;
-  dtype.kind = ArgKind::dtype, dtype.dtype = type.dtype;
-  device.kind = ArgKind::device, device.device = type.device;
-  const Any args[] = {Any::dims(shape), Any::real(moment.initial), dtype, device};
-  Tensor* t = scope.invoke("prims.full", args, nullptr, nullptr, 0, nullptr);
-  if (scope.status()) throw Error(scope.status());
-  return Ref<Tensor>(t);
-}
-
-void check_settings(const OptimizerRow& row, const Settings& settings) {
+// Options as a row understands them. Throws for values that make no sense.
+Settings settings_of(const OptimizerRow& row, const Options* options, const Settings* otherwise) {
+  Settings settings(row.options, options, row.name, otherwise);
+  if (row.complete) row.complete(settings);
   require(settings.real("lr") >= 0, row.name, ": lr must not be negative, got ", settings.real("lr"));
   row.check(row.name, settings);
+  return settings;
 }
 
 // Whether the names are positions of a list.
@@ -72,10 +54,8 @@ std::vector<std::string> leaf_names(const Values& values) {
 
 Optimizer::Optimizer(const ModuleEnvironment& environment, std::string_view kind, const Options* options)
     : row_(find_row(kind)),
-      defaults_(row_.options, options, row_.name),
-      state_(make_module(environment, "Module", {})) {
-  check_settings(row_, defaults_);
-}
+      defaults_(settings_of(row_, options, nullptr)),
+      state_(make_module(environment, "Module", {})) {}
 
 Optimizer::Optimizer(const ModuleEnvironment& environment, std::string_view kind, const Values& params,
                      const Options* options)
@@ -86,10 +66,9 @@ Optimizer::Optimizer(const ModuleEnvironment& environment, std::string_view kind
 void Optimizer::add_group(const ModuleEnvironment& environment, const Values& params, const Options* options) {
   if (params.status()) throw Error(params.status());
   require(params.size() > 0, row_.name, ": the parameter list is empty");
-  Group group{Settings(row_.options, options, row_.name, &defaults_), {}, params_.size(),
-              params_.size() + params.size(), {}};
-  check_settings(row_, group.settings);
-  group.moments = row_.moments(group.settings);
+  require(!row_.minimize || groups_.empty(), row_.name, ": its parameters are one group; there is one already");
+  Group group{settings_of(row_, options, &defaults_), {}, params_.size(), params_.size() + params.size(), {}};
+  if (row_.moments) group.moments = row_.moments(group.settings);
 
   std::vector<std::string> given = leaf_names(params), names = names_, group_names = group_names_;
   std::vector<Ref<Tensor>> all = params_;
@@ -116,18 +95,22 @@ void Optimizer::add_group(const ModuleEnvironment& environment, const Values& pa
   StateAdditions state(environment, *state_);
   state.number(group_path(index, "lr"), group.settings.real("lr"));
   state.number(group_path(index, "step"), 0);
-  add_moments(environment, group, names, all, state);
+  add_moments(group, names, all, state);
+  if (row_.joint_moments) add_joint_moments(group.settings, names, all, state);
   state.keep();
   names_ = std::move(names), group_names_ = std::move(group_names), params_ = std::move(all);
   groups_.push_back(std::move(group));
 }
 
-void Optimizer::add_moments(const ModuleEnvironment& environment, const Group& group,
-                            std::span<const std::string> names, std::span<const Ref<Tensor>> params,
+void Optimizer::add_moments(const Group& group, std::span<const std::string> names, std::span<const Ref<Tensor>> params,
                             StateAdditions& state) {
   for (const Moment& moment : group.moments)
-    for (size_t i = group.first; i < group.end; i++)
-      state.tensor(join_path(moment.name, names[i]), first_value(environment.scope, moment, params[i]->type()));
+    for (size_t i = group.first; i < group.end; i++) {
+      TensorType type = params[i]->type();
+      type.dtype = compute_dtype(type.dtype);
+      if (moment.scalar) type.dtype = DType::f64, type.device = Device::cpu, type.shape = {};  // as lr and step are
+      state.filled(join_path(moment.name, names[i]), type, moment.initial);
+    }
 }
 
 // ---- values by name ----
@@ -247,6 +230,9 @@ void Optimizer::check_gradients(const Values& grads, std::span<const size_t> lea
 void Optimizer::step(Scope& scope, const Values& grads) {
   std::vector<size_t> leaves;
   scope.formulas([&] {
+    require(!row_.minimize, row_.name,
+            ": a step evaluates the loss as often as it needs: give it a function of the loss and the gradients, not the "
+            "gradients");
     leaves = gradient_leaves(grads);
     check_gradients(grads, leaves);
   });

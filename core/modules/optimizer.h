@@ -9,6 +9,7 @@
 
 namespace thunder {
 
+class JointStep;
 class Optimizer;
 class OptimizerStep;
 class StateAdditions;
@@ -20,16 +21,31 @@ struct Moment {
   bool scalar = false;
 };
 
+// A tensor of the state of all parameters together, f64 on the CPU; of their dtype and device where its shape names the
+// number of all their elements.
+struct JointMoment {
+  std::string_view name;
+  std::vector<int64_t> shape = {};
+  double initial = 0;
+};
+constexpr int64_t kAllElements = -1;
+
 struct OptimizerRow {
   std::string_view name;
   std::string_view doc;
   std::span<const OptionRow> options;
   void (*check)(std::string_view who, const Settings&);       // throws for values that make no sense together
-  std::vector<Moment> (*moments)(const Settings&);             // the state tensors of each parameter
-  std::vector<Var> (*prepare)(const OptimizerStep&);          // 0-d values that all parameters share; null: none
-  void (*update)(OptimizerStep&);                             // one parameter
+  std::vector<Moment> (*moments)(const Settings&) = nullptr;   // the state tensors of each parameter
+  std::vector<Var> (*prepare)(const OptimizerStep&) = nullptr; // 0-d values that all parameters share; null: none
+  void (*update)(OptimizerStep&) = nullptr;                   // one parameter
   // Throws for a parameter that it cannot move; null: it moves all.
   void (*check_parameter)(std::string_view who, std::string_view name, const TensorType&) = nullptr;
+  // Gives options that are None the values that they stand for; null: there are none.
+  void (*complete)(Settings&) = nullptr;
+  // Of a kind that evaluates the loss itself, in place of moments, prepare and update: what all parameters share, and
+  // one step.
+  std::vector<JointMoment> (*joint_moments)(const Settings&) = nullptr;
+  void (*minimize)(JointStep&) = nullptr;
 };
 std::span<const OptimizerRow> optimizer_rows();
 
@@ -49,6 +65,12 @@ class Optimizer : public Counted<Optimizer> {
   // groups; a leaf without a tensor leaves its parameter alone. Errors stay in the scope, and nothing of a parameter's
   // update happens before all are checked.
   void step(Scope& scope, const Values& grads);
+
+  // One step that evaluates the loss: once, or as often as a kind needs that decides by it, which is refused in traces
+  // and on tapes. `closure` gives two values, the loss, a real tensor of one element, and the gradients as above. It
+  // runs in the scope if that records, else in one with a tape of its own. Gives the first loss, which belongs to the
+  // scope; null after an error, which stays in it, and which leaves the parameters where the last iteration left them.
+  Tensor* step(Scope& scope, Function& closure);
 
   // "lr" and "step", 0-d f64, and each moment under "MOMENT.PARAMETER"; "param_groups.K.lr" of groups after the first.
   const Ref<Module>& state() const { return state_; }
@@ -79,8 +101,17 @@ class Optimizer : public Counted<Optimizer> {
     std::string_view name;
   };
   Place place(std::string_view name) const;
-  void add_moments(const ModuleEnvironment& environment, const Group& group, std::span<const std::string> names,
-                   std::span<const Ref<Tensor>> params, StateAdditions& state);
+  void add_moments(const Group& group, std::span<const std::string> names, std::span<const Ref<Tensor>> params,
+                   StateAdditions& state);
+  void add_joint_moments(const Settings& settings, std::span<const std::string> names,
+                         std::span<const Ref<Tensor>> params, StateAdditions& state);
+  struct Evaluation {
+    Ref<Tensor> loss;
+    Values gradients;
+  };
+  void evaluate(Scope& scope, Function& closure, Evaluation& out) const;
+  void evaluate_on_tape(const ScopeEnvironment& environment, Function& closure, Evaluation& out) const;
+  Ref<Tensor> minimize(const ScopeEnvironment& environment, Function& closure);
   std::vector<size_t> gradient_leaves(const Values& grads) const;
   void check_gradients(const Values& grads, std::span<const size_t> leaves) const;
   void step_group(Scope& scope, size_t group, const Values& grads, std::span<const size_t> leaves);

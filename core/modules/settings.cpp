@@ -17,6 +17,7 @@ double number(std::string_view text) {
 // A row's default as the table shows it.
 Leaf parse_default(const OptionRow& row) {
   Leaf leaf;
+  if (row.fallback == kNone) return leaf;
   leaf.kind = row.kind;
   switch (row.kind) {
     case ArgKind::boolean:
@@ -60,6 +61,14 @@ bool Settings::has(std::string_view name) const {
   for (auto& [n, leaf] : values_)
     if (n == name) return true;
   return false;
+}
+
+void Settings::set_integer(std::string_view name, int64_t value) {
+  for (auto& [n, leaf] : values_) {
+    if (n != name) continue;
+    leaf.kind = ArgKind::integer;
+    leaf.i = value;
+  }
 }
 
 const Leaf& Settings::leaf(std::string_view name) const {

@@ -18,6 +18,8 @@ class Settings {
   const std::vector<double>& reals(std::string_view name) const { return leaf(name).reals; }
   bool has(std::string_view name) const;
   const Leaf& leaf(std::string_view name) const;
+  // For what an option that is None means.
+  void set_integer(std::string_view name, int64_t value);
 
  private:
   std::vector<std::pair<std::string_view, Leaf>> values_;

@@ -60,6 +60,7 @@ class EagerScope : public Scope {
   EagerScope(ScopeEnvironment environment, bool taped);
 
   bool tracing() const override { return false; }
+  bool taped() const override { return builder_.taped(); }
   EagerBuilder& builder() override { return builder_; }
   Tensor* parameter(Tensor* t, std::string_view) override { return t; }
   void guard(std::shared_ptr<const std::atomic<uint64_t>>, std::unique_ptr<Fact>) override {}

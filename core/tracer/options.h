@@ -11,6 +11,8 @@ struct OptionRow {
   std::string_view fallback; // as text; how the documentation shows it
   std::string_view doc;
 };
+// The default of an option that may be left open: None may be given, too.
+constexpr std::string_view kNone = "None";
 
 // Names with values, in the order they were set; nobody has judged them yet.
 class Options : public Counted<Options> {

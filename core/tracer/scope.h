@@ -69,6 +69,8 @@ class Scope : public ProxyOwner {
   Scope(const Scope&) = delete;
 
   virtual bool tracing() const = 0;
+  // Runs ops and keeps a tape of them.
+  virtual bool taped() const { return false; }
 
   // Runs or records `name` (or its in-place form NAME_). Results belong to the scope; out may be null. Returns the
   // first result, never null: after an error a failed tensor. `where` is static text, "file:line", or null.

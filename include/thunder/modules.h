@@ -85,6 +85,14 @@ void thunder_optimizer_release(thunder_optimizer *optimizer) THUNDER_NOEXCEPT;
  * (or list) of all, or in a list of the groups' own. Its error is the scope's. */
 void thunder_optimizer_step(thunder_scope *scope, thunder_optimizer *optimizer,
     const thunder_values *grads) THUNDER_NOEXCEPT;
+/* [O] One step that evaluates the loss: once, or of "LBFGS" as often as it needs. `closure`, which is given nothing, gives
+ * two values: the loss, a real tensor of one element (or a number), and the gradients as thunder_optimizer_step() takes
+ * them. Its scope is `scope` where that records; else an eager one with a tape, for thunder_scope_grad(), which lasts as long
+ * as the call of the closure: what it gave is kept. LBFGS is refused in traces and on tapes: its closure may call a compiled
+ * function. Gives the first loss, which belongs to `scope`; after an error, which is the scope's, a failed tensor, and the
+ * parameters are those of the last iteration that was completed. `closure` runs on the calling thread. */
+thunder_tensor *thunder_optimizer_step_closure(thunder_scope *scope, thunder_optimizer *optimizer, thunder_fn closure,
+    void *user) THUNDER_NOEXCEPT;
 thunder_module *thunder_optimizer_state(thunder_optimizer *optimizer) THUNDER_NOEXCEPT; /* borrowed */
 /* A 0-d tensor of its state: "lr", "step"; of several groups "param_groups.1.lr". What is fixed when a group is made,
  * "weight_decay", can be read too. */

@@ -2,12 +2,14 @@
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import thunder.Compiled;
 import thunder.Module;
 import thunder.Ops;
+import thunder.Optimizer;
 import thunder.Tensor;
 import thunder.Thunder;
 import thunder.ThunderException;
@@ -93,6 +95,11 @@ public class Smoke {
         Compiled own = Thunder.compile(a -> Thunder.op("square_plus", a).sum());
         show("own op", Thunder.op("square_plus", x).floats(), "gradient",
             ((Tensor) ((List<?>) own.valueAndGrad("").apply(x)).get(1)).floats());
+
+        Tensor w = Tensor.of(new float[] {0, 0}), y = Tensor.of(new float[] {5, 11});
+        Compiled miss = Thunder.compile(v -> v.sub(y).mul(v.sub(y)).mul(y).sum());
+        Optimizer search = new Optimizer("LBFGS", Map.of("0", w), "line_search_fn", "strong_wolfe");
+        show("lbfgs", search.stepClosure(miss.valueAndGrad(""), w).item(), w.floats());
 
         Module net = new Module("Sequential").add("0", new Module("Linear", 64, 32)).add("1", new Module("ReLU"))
             .add("2", new Module("Linear", 32, 10)).load(args[0]);

@@ -47,6 +47,8 @@ show("threads", 10.0, 20.0, 30.0, 40.0)
 
 show("own op", 2.0, 5.0, 10.0, 17.0, "gradient", 4.0, 8.0, 12.0, 16.0)
 
+show("lbfgs", 1456.0, 5.0, 11.0)
+
 local predict = th.compile(function(x) return net(x):argmax(-1) end)
 local found = predict(images)
 local right = found:eq(labels):to(th.int64):sum():item()

@@ -39,6 +39,12 @@ th$add_op("square_plus(tensor x, float c=1.0) -> tensor", "x * x + c.", function
 own <- th$compile(function(a) a$square_plus()$sum())
 show("own op", flat(x$square_plus()), "gradient", flat(th$value_and_grad(own)(x)[[2]]))
 
+w <- th$tensor(c(0, 0))
+y <- th$tensor(c(5, 11))
+miss <- th$compile(function(v) ((v - y) * (v - y) * y)$sum())
+search <- th$optimizer("LBFGS", list(w), line_search_fn = "strong_wolfe")
+show("lbfgs", flat(search$step_closure(th$value_and_grad(miss), w)), flat(w))
+
 net <- th$module("Sequential", children = list("0" = th$module("Linear", 64, 32), "1" = th$module("ReLU"),
   "2" = th$module("Linear", 32, 10)))
 invisible(th$load(net, arguments[1]))

@@ -72,6 +72,12 @@ static class Smoke
         Show("own op", Th.Op("square_plus", x).ToArray(), "gradient",
             ((Tensor)((List<object>)own.ValueAndGrad().Apply(x))[1]).ToArray());
 
+        var w = Tensor.Of(new float[] { 0, 0 });
+        var y = Tensor.Of(new float[] { 5, 11 });
+        var miss = Th.Compile(v => ((v - y) * (v - y) * y).Sum());
+        var search = new Optimizer("LBFGS", new Dictionary<string, object> { { "0", w } }, "line_search_fn", "strong_wolfe");
+        Show("lbfgs", search.StepClosure(miss.ValueAndGrad(), w).Item(), w.ToArray());
+
         var net = new Module("Sequential").Add("0", new Module("Linear", 64, 32)).Add("1", new Module("ReLU"))
             .Add("2", new Module("Linear", 32, 10)).Load(args[0]);
         var rows = Th.ReadCsv(args[1]);

@@ -105,6 +105,11 @@ func main() {
 	both = must(must(own.ValueAndGrad("")).Apply(x)).([]any)
 	show("own op", floats(th.Op("square_plus", x)), "gradient", floats(both[1].(*th.Tensor)))
 
+	w, y := th.Of([]float32{0, 0}, 2), th.Of([]float32{5, 11}, 2)
+	miss := must(th.Compile(func(v *th.Tensor) *th.Tensor { return v.Sub(y).Mul(v.Sub(y)).Mul(y).Sum() }))
+	search := must(th.NewOptimizer("LBFGS", map[string]any{"0": w}, th.Named{"line_search_fn": "strong_wolfe"}))
+	show("lbfgs", floats(must(search.StepClosure(must(miss.ValueAndGrad("")), w))), floats(w))
+
 	net := must(th.NewModule("Sequential"))
 	layers := []*th.Module{must(th.NewModule("Linear", 64, 32)), must(th.NewModule("ReLU")), must(th.NewModule("Linear", 32, 10))}
 	for i, layer := range layers {

@@ -58,6 +58,12 @@ own = Thunder.compile(@(a) a.square_plus().sum());
 both = value_and_grad(own)(x);
 show("own op", elements(x.square_plus()), "gradient", elements(both{2}));
 
+w = Thunder.tensor([0 0]);
+y = Thunder.tensor([5 11]);
+miss = Thunder.compile(@(v) Thunder.op("sum", (v - y) .* (v - y) .* y));
+search = Thunder.optimizer("LBFGS", {w}, struct("line_search_fn", "strong_wolfe"));
+show("lbfgs", item(search.step_closure(value_and_grad(miss), w)), elements(w));
+
 net = Thunder.module("Sequential", {}, struct("x0", Thunder.module("Linear", {64, 32}), "x1", Thunder.module("ReLU"), ...
   "x2", Thunder.module("Linear", {32, 10})));
 Thunder.load(net, given{1});

@@ -2,7 +2,7 @@
 // The smoke program in PHP: smoke.php MODEL.safetensors DIGITS.csv
 require 'Thunder.php';
 
-use Thunder\{Error, Module, Ops};
+use Thunder\{Error, Module, Ops, Optimizer};
 use function Thunder\{addOp, compile, doc, readCsv, tensor};
 
 [, $model, $csv] = $argv;
@@ -65,6 +65,11 @@ addOp('square_plus(tensor x, float c=1.0) -> tensor', 'x * x + c.', fn($a, $c) =
     fn($args, $results, $cotangents) => [$cotangents[0]->mul($args[0])->mul(4)]);
 $own = compile(fn($a) => $a->square_plus()->sum());
 show('own op', $x->square_plus()->toArray(), 'gradient', $own->valueAndGrad()($x)[1]->toArray());
+
+[$w, $y] = [tensor([0.0, 0.0]), tensor([5.0, 11.0])];
+$miss = compile(fn($v) => $v->sub($y)->mul($v->sub($y))->mul($y)->sum());
+$search = new Optimizer('LBFGS', [$w], line_search_fn: 'strong_wolfe');
+show('lbfgs', $search->stepClosure($miss->valueAndGrad(), $w)->item(), $w->toArray());
 
 $net = (new Module('Sequential'))->add('0', new Module('Linear', 64, 32))->add('1', new Module('ReLU'))
     ->add('2', new Module('Linear', 32, 10))->load($model);

@@ -49,6 +49,11 @@ Thunder::add_op('square_plus(tensor x, float c=1.0) -> tensor', 'x * x + c.', su
 my $own = Thunder::compile(sub { $_[0]->square_plus->sum });
 show 'own op', $x->square_plus->to_array, 'gradient', ($own->value_and_grad->($x))[-1]->to_array;
 
+my ($w, $y) = map { Thunder::tensor($_, dtype => 'f32') } [0.0, 0.0], [5.0, 11.0];
+my $miss = Thunder::compile(sub { (($_[0] - $y) * ($_[0] - $y) * $y)->sum });
+my $search = Thunder::Optimizer->new('LBFGS', [$w], line_search_fn => 'strong_wolfe');
+show 'lbfgs', $search->step_closure($miss->value_and_grad, $w)->item, $w->to_array;
+
 my $net = Thunder::module('Sequential')->add(0, Thunder::module('Linear', 64, 32))->add(1, Thunder::module('ReLU'))
     ->add(2, Thunder::module('Linear', 32, 10))->load($model);
 my $rows = Thunder::read_csv($csv);

@@ -60,6 +60,11 @@ Thunder.add_op("square_plus(tensor x, float c=1.0) -> tensor", "x * x + c.",
 own = Thunder.compile { |a| a.square_plus.sum }
 show "own op", x.square_plus.to_a, "gradient", own.value_and_grad.(x).last.to_a
 
+w, y = Thunder.tensor([0.0, 0.0]), Thunder.tensor([5.0, 11.0])
+miss = Thunder.compile { |v| ((v - y) * (v - y) * y).sum }
+search = Thunder::Optimizer.new("LBFGS", [w], line_search_fn: "strong_wolfe")
+show "lbfgs", search.step_closure(miss.value_and_grad, w).item, w.to_a
+
 net = Thunder::Module.new("Sequential")
 net.add(0, Thunder::Module.new("Linear", 64, 32)).add(1, Thunder::Module.new("ReLU")).add(2, Thunder::Module.new("Linear", 32, 10))
 net.load(MODEL)

@@ -53,6 +53,13 @@ set own [thunder::compile a { [$a square_plus] sum }]
 show_words own op {*}[lmap value [[$x square_plus] elements] { format %.4f $value }] gradient \
     {*}[lmap value [[lindex [[$own value_and_grad] call $x] end] elements] { format %.4f $value }]
 
+set w [thunder::tensor {0.0 0.0}]
+set y [thunder::tensor {5.0 11.0}]
+set miss [thunder::compile v { [[[$v sub $::y] mul [$v sub $::y]] mul $::y] sum }]
+set search [thunder::Optimizer new LBFGS [dict create 0 $w] -line_search_fn strong_wolfe]
+show_words lbfgs [format %.4f [[$search step_closure [$miss value_and_grad] $w] item]] \
+    {*}[lmap value [$w elements] { format %.4f $value }]
+
 set net [thunder::Module new Sequential]
 $net add 0 [thunder::Module new Linear 64 32]
 $net add 1 [thunder::Module new ReLU]

@@ -150,6 +150,21 @@ OPTIMIZERS = [  # without NAdam: PyTorch counted a momentum twice until 2.0
     "ASGD(p)", "ASGD(p, lr=0.1, lambd=0.1, t0=3.0, weight_decay=0.1)", "Rprop(p)", "Rprop(p, lr=0.1, etas=(0.4, 1.5), step_sizes=(0.02, 0.3))",
     "Adam(p, lr=0.05, maximize=True)", "RMSprop(p, maximize=True)",
 ]
+# Each with how many calls of step(closure): the loss is valley().
+CLOSURES = [
+    ("LBFGS(p)", 3), ("LBFGS(p, lr=0.1, max_iter=7, history_size=3)", 4), ("LBFGS(p, line_search_fn='strong_wolfe')", 2),
+    ("LBFGS(p, lr=0.5, max_iter=5, max_eval=9, history_size=4, line_search_fn='strong_wolfe')", 4),
+    ("LBFGS(p, max_iter=30, tolerance_grad=1e-3, tolerance_change=1e-5, line_search_fn='strong_wolfe')", 2), ("SGD(p, lr=0.02)", 3),
+    ("Adam(p, lr=0.05)", 3),
+]
+
+
+def valley(p):
+    """A loss of the two parameters: a smooth bowl that is bent and stretched."""
+    a, b = p
+    return ((a * a - 1.5) ** 2).sum() * 0.25 + (a[0] * b).sum() * 0.5 + ((b - a[1]) ** 2).sum() * 2.0
+
+
 SCHEDULE_STEPS = 24
 SCHEDULES = [
     "StepLR(o, 5)", "MultiStepLR(o, [3, 8, 8, 15], gamma=0.5)", "ConstantLR(o)", "ConstantLR(o, factor=0.5, total_iters=4)", "LinearLR(o)",

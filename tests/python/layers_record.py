@@ -49,7 +49,26 @@ def optimizer(text):
             t.grad = torch.from_numpy(cases.wave(tuple(t.shape), step + 0.5 * number))
         made.step()
     state = made.state_dict()["state"]
-    return {"parameters": [numbers(t) for t in p], "state": {name: numbers(torch.as_tensor(t)) for name, t in state[0].items() if t is not None}}
+    return {"parameters": [numbers(t) for t in p], "state": {name: numbers(torch.as_tensor(t)) for name, t in state.get(0, {}).items() if t is not None}}
+
+
+def closures(text, steps):
+    p = parameters()
+    made = eval("optim." + text, {"optim": optim, "p": p})
+
+    def closure():
+        made.zero_grad()
+        loss = cases.valley(p)
+        loss.backward()
+        return loss
+
+    losses = [made.step(closure).item() for _ in range(steps)]
+    row = {"losses": losses, "parameters": [numbers(t) for t in p]}
+    if "history_size" in text:  # what is left of the others is rounding: they end in the minimum
+        row["state"] = {name: numbers(torch.stack([torch.as_tensor(t) for t in value]) if isinstance(value, list) else torch.as_tensor(value))
+                        for name, value in made.state_dict()["state"][0].items() if name not in ("al", "prev_loss")}
+        row["after"] = [made.step(closure).item() for _ in range(2)]
+    return row
 
 
 def schedule(text, metrics=None):
@@ -65,6 +84,7 @@ def schedule(text, metrics=None):
 def record():
     return {"torch": torch.__version__, "layers": [[text, layer(text, *rest)] for text, *rest in cases.LAYERS],
             "optimizers": {text: optimizer(text) for text in cases.OPTIMIZERS},
+            "closures": {text: closures(text, steps) for text, steps in cases.CLOSURES},
             "schedules": {text: schedule(text) for text in cases.SCHEDULES},
             "plateaus": {text: schedule(text, cases.METRICS) for text in cases.PLATEAUS}}
 

@@ -240,6 +240,83 @@ class Optimizers(unittest.TestCase):
                         ours = state["step" if name == "step" else name + ".0"]
                         np.testing.assert_allclose(numpy_of(ours).ravel(), theirs, rtol=2e-4, atol=1e-5, err_msg=name)
 
+    def closure(self, p, compiled):
+        def evaluate():
+            loss = cases.valley(p)
+            return loss, th.grad_of(loss, p)
+
+        def taped():
+            with th.tape():
+                return evaluate()
+        return th.compile(evaluate) if compiled else taped
+
+    def test_steps_of_a_closure_are_those_of_pytorch(self):
+        for text, row in RECORDED["closures"].items():
+            for compiled in (False, True):
+                with self.subTest(text, compiled=compiled):
+                    p = self.parameters()
+                    opt, closure = eval("optim." + text, {"optim": optim, "p": p}), self.closure(p, compiled)
+                    losses = [opt.step(closure).item() for _ in row["losses"]]
+                    np.testing.assert_allclose(losses, row["losses"], rtol=1e-3)
+                    for ours, theirs in zip(p, row["parameters"]):
+                        np.testing.assert_allclose(numpy_of(ours).ravel(), theirs, rtol=1e-3, atol=1e-3)
+                    state = {name: numpy_of(tensor) for name, tensor in opt.state_dict().items()}
+                    for name in ("old_dirs", "old_stps", "ro") if "state" in row else ():  # rows are used in turn
+                        state[name] = np.roll(state[name], -int(state["history_count"]), 0)
+                    for name, theirs in row.get("state", {}).items():
+                        np.testing.assert_allclose(state[name].ravel(), theirs, rtol=2e-2, atol=1e-3, err_msg=name)
+
+    def test_a_state_of_pytorch_s_lbfgs_goes_on_as_it_does(self):
+        text = "LBFGS(p, lr=0.1, max_iter=7, history_size=3)"
+        row = RECORDED["closures"][text]
+        p = [th.tensor(np.array(values, np.float32).reshape(shape)) for values, (_, shape) in zip(row["parameters"], cases.PARAMETERS)]
+        opt = eval("optim." + text, {"optim": optim, "p": p})
+        rows = {name: np.array(value, np.float32).reshape(3, -1) for name, value in row["state"].items() if name.startswith("old")}
+        state = {name: np.array(value, np.float32) for name, value in row["state"].items()}
+        state |= {name: list(value) for name, value in rows.items()} | {"ro": [np.float32(x) for x in row["state"]["ro"]]}
+        state |= {"n_iter": 28, "func_evals": 28, "prev_loss": 1.0, "al": [None] * 3, "H_diag": np.float32(row["state"]["H_diag"][0])}
+        groups = [{"lr": 0.1, "max_iter": 7, "max_eval": 8, "tolerance_grad": 1e-7, "tolerance_change": 1e-9, "history_size": 3,
+                   "line_search_fn": None, "params": [0, 1]}]
+        opt.load_state_dict({"state": {0: state}, "param_groups": groups})
+        self.assertEqual((opt.state_dict()["history_count"].item(), opt.lr), (3, 0.1))
+        np.testing.assert_allclose(numpy_of(opt.state_dict()["old_dirs"]), rows["old_dirs"])
+        losses = [opt.step(self.closure(p, True)).item() for _ in range(2)]
+        np.testing.assert_allclose(losses, row["after"], rtol=1e-3)
+        self.assertEqual(opt.state_dict()["n_iter"].item(), 42)
+        other = optim.LBFGS(p, max_iter=7, history_size=2)
+        with self.assertRaisesRegex(ValueError, "history_size of group 0 was 3, this one was made with 2"):
+            other.load_state_dict({"state": {0: state}, "param_groups": groups})
+
+    def test_a_closure_that_raises_leaves_the_parameters(self):
+        p = self.parameters()
+        evaluate, calls = self.closure(p, True), []
+
+        def closure():
+            calls.append(1)
+            if len(calls) == 3:
+                raise KeyError("mine")
+            return evaluate()
+        opt = optim.LBFGS(p, max_iter=1)
+        opt.step(closure)
+        before = [t.tolist() for t in p]
+        with self.assertRaisesRegex(KeyError, "mine"):
+            optim.LBFGS(p, line_search_fn="strong_wolfe").step(closure)
+        self.assertEqual([t.tolist() for t in p], before)
+        for wrong, message in ((lambda: evaluate()[0], "must give the loss and the gradients"), (lambda: (p[0], p), "must be a real tensor of one"),
+                               (evaluate()[1], "give it a function of the loss and the gradients")):
+            with self.assertRaisesRegex(RuntimeError, message):
+                opt.step(wrong)
+        with self.assertRaisesRegex(RuntimeError, "outside of compiled functions and tapes"):
+            th.compile(lambda: opt.step(evaluate))()
+
+    def test_a_closure_is_a_part_of_a_compiled_step(self):
+        p = self.parameters()
+        opt, evaluate = optim.SGD(p, lr=0.02), self.closure(p, True)
+        train = th.compile(lambda: opt.step(evaluate))
+        losses = [train().item() for _ in range(3)]
+        np.testing.assert_allclose(losses, RECORDED["closures"]["SGD(p, lr=0.02)"]["losses"], rtol=1e-4)
+        self.assertEqual(th.stats(train)["misses"], 1)
+
     def test_others_follow_their_formulas(self):
         gradients = [cases.wave((2, 3), t).astype(np.float64) for t in range(1, 11)]
         for decoupled in (False, True):

@@ -88,6 +88,32 @@ static PyObject *optimizer_step(PyObject *object, PyObject *tree)
     Py_RETURN_NONE;
 }
 
+static PyObject *itself(PyObject *owner) { return Py_NewRef(owner); }
+
+/* Of a step that is recorded, its ops are; else it is an ordinary call, in which compiled functions run as such. */
+static thunder_status *evaluate(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
+{
+    return callback_run(here ? scope : NULL, in, out, user);
+}
+
+/* _step_closure(function): function() gives (loss, gradients); the first loss. */
+static PyObject *optimizer_step_closure(PyObject *object, PyObject *function)
+{
+    thunder_scope *scope = scope_now();
+    callback *closure = scope ? callback_new(function, itself) : NULL;
+    if (!closure) return NULL;
+    callback_spread(closure);
+    Py_INCREF(function);
+    thunder_tensor *loss = thunder_optimizer_step_closure(scope, ((Optimizer *)object)->handle, evaluate, closure);
+    callback_forget_owner(closure);
+    callback_destroy(closure);
+    Py_DECREF(function);
+    if (scope_check(scope)) return NULL;
+    PyObject *result = tensor_of(loss);
+    scope_done(scope);
+    return result;
+}
+
 static PyObject *optimizer_state(PyObject *object, PyObject *unused)
 {
     (void)unused;
@@ -210,6 +236,7 @@ static PyObject *clip(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef optimizer_methods[] = {{"_step", optimizer_step, METH_O, NULL},
+                                          {"_step_closure", optimizer_step_closure, METH_O, NULL},
                                           {"_add_group", optimizer_add_group, METH_VARARGS, NULL},
                                           {"_group_count", optimizer_group_count, METH_NOARGS, NULL},
                                           {"_state", optimizer_state, METH_NOARGS, NULL},

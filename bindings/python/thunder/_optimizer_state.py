@@ -33,6 +33,9 @@ def from_pytorch(who, optimizer, state):
         _check_options(who, optimizer, number, group)
         prefix = f"param_groups.{number}." if number else ""
         made[prefix + "lr"] = _scalar(group["lr"])
+        if "old_dirs" in own:
+            made |= _of_lbfgs(own, optimizer, group["params"], state["state"])
+            continue
         for position, name in zip(group["params"], names):
             for moment, value in state["state"].get(position, {}).items():
                 if moment == "step":
@@ -44,6 +47,33 @@ def from_pytorch(who, optimizer, state):
                 else:
                     raise ValueError(f"load_state_dict: {who}: there is no {moment!r} of parameter {name!r} here")
     return made
+
+
+def _of_lbfgs(own, optimizer, places, states):
+    """The state that LBFGS keeps with its first parameter, over the elements of all of them one after the other."""
+    given = states.get(places[0], {})
+    order = _order_of_elements(optimizer)
+    made = {}
+    for name, value in given.items():
+        if name in ("old_dirs", "old_stps", "ro"):
+            made[name] = numpy.zeros(own[name].shape, numpy.float64)
+            for at, row in enumerate(value):
+                made[name][at] = numpy.asarray(_tensor.of_copied(row))[order if name != "ro" else ...]
+            made["history_count"] = _scalar(len(value))
+        elif name in ("d", "prev_flat_grad") and value is not None:
+            made[name] = numpy.asarray(_tensor.of_copied(value))[order]
+        elif name in own and value is not None:
+            made[name] = _scalar(value)
+    return {name: _tensor.asarray(numpy.asarray(value)).to(own[name].dtype) for name, value in made.items()}
+
+
+def _order_of_elements(optimizer):
+    """Where the elements of our vector are in PyTorch's: parameters by name are in the order of the names."""
+    names, params = optimizer._keys[0], optimizer._groups[0]
+    starts = numpy.cumsum([0] + [p.numel() for p in params])
+    by_name = names != [str(number) for number in range(len(names))]
+    order = sorted(range(len(names)), key=lambda at: names[at].encode()) if by_name else range(len(names))
+    return numpy.concatenate([numpy.arange(starts[at], starts[at + 1]) for at in order])
 
 
 def _scalar(value):

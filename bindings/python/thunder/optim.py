@@ -2,6 +2,7 @@
 
     opt = optim.AdamW(net.parameters(), lr=1e-3)
     opt.step(gradients)      # inside a compiled function it becomes a part of the program
+    opt.step(closure)        # closure() gives (loss, gradients); LBFGS calls it several times
     opt.lr = 3e-4            # recompiles nothing
     schedule = optim.lr_scheduler.CosineAnnealingLR(opt, T_max=100)
     optim.SGD([{"params": net.body.parameters()}, {"params": net.head.parameters(), "lr": 1e-2}], lr=1e-3)
@@ -130,10 +131,13 @@ class Optimizer(_State, OptimizerBase):
         return [_Group(self, number) for number in range(self._group_count())]
 
     def step(self, gradients=None):
-        """One step, with gradients in the structure of the parameters."""
+        """One step, with gradients in the structure of the parameters; or with a function that gives (loss, those gradients), as
+        thunder.value_and_grad() makes one and a compiled function may be: the loss before the step is what this gives then.
+        LBFGS takes such a function alone, and calls it several times."""
         if gradients is None:
-            raise TypeError("step: the gradients must be given: opt.step(thunder.grad_of(loss, params))")
-        self._step(gradients)
+            raise TypeError("step: the gradients must be given: opt.step(thunder.grad_of(loss, params)), or a function of no "
+                            "arguments that gives (loss, gradients)")
+        return self._step_closure(gradients) if callable(gradients) else self._step(gradients)
 
     def load_state_dict(self, state):
         """Copies a state into its own, all or nothing: what state_dict() gave, or PyTorch's, {"state": ..., "param_groups": ...}."""

@@ -81,6 +81,8 @@ class Call {
   bool load(const Module& module, const char* path);
   Optimizer* make_optimizer(const char* kind);  // items: parameters, and options by name
   bool step(const Optimizer& optimizer);        // items: gradients
+  // A step that evaluates the loss: `compiled` gives it with the gradients. Items: what it is called with; gives the loss.
+  bool step_closure(const Optimizer& optimizer, const Compiled& compiled);
   Module* optimizer_state(const Optimizer& optimizer);
   bool get_number(const Optimizer& optimizer, const char* name);  // "lr", "step", "weight_decay"
   bool set_number(const Optimizer& optimizer, const char* name, double value);

@@ -44,6 +44,39 @@ bool Call::step(const Optimizer& optimizer) {
   });
 }
 
+namespace {
+// A compiled function with what it is called with, as the closure of a step.
+struct Closure {
+  const Compiled& compiled;
+  const thunder_values* in;
+  bool recorded;
+};
+
+thunder_status* run_closure(thunder_scope* scope, const thunder_values*, thunder_values* out, void* user) {
+  const Closure& closure = *static_cast<Closure*>(user);
+  if (!closure.recorded) return thunder_compiled_call(closure.compiled.handle, nullptr, closure.in, out);
+  const thunder_values* made = thunder_function_apply(scope, closure.compiled.function, closure.in);
+  if (thunder_status* failed = thunder_scope_status(scope)) return failed;
+  fill_values(items_of(made, true), out);
+  return nullptr;
+}
+}  // namespace
+
+bool Call::step_closure(const Optimizer& optimizer, const Compiled& compiled) {
+  return perform([&] {
+    const Values in(context());
+    fill_values(items_, in);
+    thunder_scope* scope = scope_now();
+    Closure closure{compiled, in, here() != nullptr};
+    thunder_tensor* loss = nullptr;
+    without_lock([&] { loss = thunder_optimizer_step_closure(scope, optimizer.handle, run_closure, &closure); });
+    scope_check(scope);
+    Items made{{ITEM_TENSOR, "", "", 0, 0, {Tensor(loss)}}};
+    scope_done(scope);
+    return made;
+  });
+}
+
 Module* Call::optimizer_state(const Optimizer& optimizer) {
   Module* made = nullptr;
   perform([&] {

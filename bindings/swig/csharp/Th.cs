@@ -122,7 +122,7 @@ namespace Thunder
         private readonly Closure closure; // null: of the library
         private readonly Compiled origin;
         private readonly Function function;
-        private readonly Core.Compiled core;
+        internal readonly Core.Compiled core;
 
         internal Compiled(Func<object[], object> body, Compiled origin, Function given, params object[] options)
         {

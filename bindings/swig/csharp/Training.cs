@@ -40,6 +40,15 @@ namespace Thunder
             Exchange.Perform(new[] { gradients }, Exchange.Nothing, call => call.step(Core));
         }
 
+        /// <summary>A step that evaluates the loss: compiled.Apply(...) gives it with the gradients, of "LBFGS" several times. Gives the
+        /// first loss.</summary>
+        public Tensor StepClosure(Compiled compiled, params object[] arguments)
+        {
+            var loss = (Tensor)Exchange.Perform(arguments, Exchange.Nothing, call => call.step_closure(Core, compiled.core));
+            GC.KeepAlive(compiled); // a trace needs the delegate until the end
+            return loss;
+        }
+
         /// <summary>A number of its state or options: opt["step"], opt["weight_decay"].</summary>
         public double this[string name]
         {

@@ -26,6 +26,18 @@ func (o *Optimizer) Step(gradients any) {
 	must(perform([]any{gradients}, nil, func(call core.Call) any { return call.Step(o.core) }))
 }
 
+// StepClosure is a step that evaluates the loss: f.Apply(arguments...) gives it with the gradients, of "LBFGS" several times. It
+// gives the first loss.
+func (o *Optimizer) StepClosure(f *Compiled, arguments ...any) (*Tensor, error) {
+	defer runtime.KeepAlive(o)
+	defer runtime.KeepAlive(f)
+	made, err := perform(arguments, nil, func(call core.Call) any { return call.Step_closure(o.core, f.core) })
+	if err != nil {
+		return nil, err
+	}
+	return made.(*Tensor), nil
+}
+
 // Get is a number of its state or options: "lr", "step", "weight_decay".
 func (o *Optimizer) Get(name string) (float64, error) {
 	defer runtime.KeepAlive(o)

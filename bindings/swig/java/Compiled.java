@@ -11,7 +11,7 @@ public final class Compiled implements AutoCloseable {
     private final Compiled base;
     private final Owner owner = new Owner();
     private final Function function;
-    private final thunder.core.Compiled core;
+    final thunder.core.Compiled core;
 
     Compiled(Thunder.Body closure, Compiled base, Function given, Object... options) {
         this.closure = closure;

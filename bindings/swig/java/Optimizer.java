@@ -1,5 +1,6 @@
 package thunder;
 
+import java.lang.ref.Reference;
 import java.util.Map;
 
 /** An update rule and its state, of the kinds that the library has. Options are a name and a value in turn. */
@@ -12,6 +13,15 @@ public final class Optimizer extends State {
 
     public void step(Object gradients) {
         Exchange.perform(new Object[] {gradients}, Exchange.NOTHING, call -> call.step(core));
+    }
+
+    /** A step that evaluates the loss: compiled.apply(...) gives it with the gradients, of "LBFGS" several times. Gives the first loss. */
+    public Tensor stepClosure(Compiled compiled, Object... arguments) {
+        try {
+            return (Tensor) Exchange.perform(arguments, Exchange.NOTHING, call -> call.step_closure(core, compiled.core));
+        } finally {
+            Reference.reachabilityFence(compiled); // a trace needs the closure until the end
+        }
     }
 
     /** A number of its state or options: "lr", "step", "weight_decay". */

@@ -10,6 +10,8 @@ classdef ThunderOptimizer < handle
     end
 
     function step(self, gradients), Thunder.perform("step", {self.core}, {gradients}); end
+    % A step that evaluates the loss: f(...) gives it with the gradients, of "LBFGS" several times. Gives the first loss.
+    function loss = step_closure(self, f, varargin), loss = Thunder.perform("step_closure", {self.core, f.core}, varargin); end
     function value = get(self, name), value = Thunder.perform("get_number", {self.core, name}, {}); end
     function set(self, name, value), Thunder.perform("set_number", {self.core, name, value}, {}); end
     function value = lr(self), value = self.get("lr"); end

@@ -310,6 +310,8 @@ sub new {
     return bless { core => scalar Thunder::_perform('make_optimizer', [$kind], [$parameters], \%options) }, $class;
 }
 sub step { my ($self, $gradients) = @_; Thunder::_perform('step', [$self->{core}], [$gradients]); $self }
+# A step that evaluates the loss: $compiled->call(@args) gives it with the gradients, of 'LBFGS' several times. Gives the first loss.
+sub step_closure { my ($self, $compiled, @args) = @_; scalar Thunder::_perform('step_closure', [$self->{core}, $compiled->{core}], \@args) }
 # Numbers of its state and options: 'lr', 'step', 'weight_decay'. Writing lr compiles nothing anew.
 sub get { my ($self, $name) = @_; scalar Thunder::_perform('get_number', [$self->{core}, $name]) }
 sub set { my ($self, $name, $value) = @_; Thunder::_perform('set_number', [$self->{core}, $name, $value]); $self }

@@ -252,7 +252,7 @@ final class Ops
 final class Compiled
 {
     private \Thunder_Core_Traceable $function;
-    private \Thunder_Core_Compiled $core;
+    public readonly \Thunder_Core_Compiled $core;
 
     public function __construct(public readonly ?\Closure $closure, array $options, ?\Thunder_Core_Traceable $given = null,
         private readonly ?self $base = null)
@@ -334,6 +334,12 @@ final class Optimizer
     }
 
     public function step(array $gradients): self { Exchange::perform('step', [$this->core], [$gradients]); return $this; }
+
+    // A step that evaluates the loss: $compiled(...$args) gives it with the gradients, of "LBFGS" several times. Gives the first loss.
+    public function stepClosure(Compiled $compiled, mixed ...$args): Tensor
+    {
+        return Exchange::perform('step_closure', [$this->core, $compiled->core], $args);
+    }
 
     // Numbers of its state and options: $opt->lr, $opt->step, $opt->weight_decay. Writing lr compiles nothing anew.
     public function __get(string $name): float { return Exchange::perform('get_number', [$this->core, $name]); }

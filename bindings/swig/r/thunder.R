@@ -273,6 +273,11 @@ th$describe <- function(what) th$perform("describe", list(what))
 th$optimizer <- function(kind, parameters, ...) {
   opt <- th$hold(th$perform("make_optimizer", list(kind), list(parameters), list(...)), th$core$delete_Optimizer)
   opt$step <- function(gradients) invisible(th$perform("step", list(opt$core), list(gradients)))
+  # A step that evaluates the loss: f(...) gives it with the gradients, of "LBFGS" several times. Gives the first loss.
+  opt$step_closure <- function(f, ...) {
+    force(f) # a trace needs the function until the end
+    th$perform("step_closure", list(opt$core, attr(f, "holder")$compiled$core), list(...))
+  }
   opt$get <- function(name) th$perform("get_number", list(opt$core, name))
   opt$set <- function(name, value) invisible(th$perform("set_number", list(opt$core, name, value)))
   opt$lr <- function() opt$get("lr")

@@ -155,7 +155,7 @@ module Thunder
 
   # A function of tensors, compiled: call it with `.()` or `.call`.
   class Compiled
-    attr_reader :block
+    attr_reader :block, :core
 
     # `base`: what the handle belongs to, when it is not a block of its own.
     def initialize(options, base: nil, name: nil, function: nil, &block)
@@ -243,6 +243,9 @@ module Thunder
       Exchange.perform(:step, @core, args: [gradients])
       self
     end
+
+    # A step that evaluates the loss: compiled.call(*args) gives it with the gradients, of "LBFGS" several times. Gives the first loss.
+    def step_closure(compiled, *args) = Exchange.perform(:step_closure, @core, compiled.core, args: args)
 
     # Numbers of its state and options: "lr", "step", "weight_decay". Writing lr compiles nothing anew.
     def [](name) = Exchange.perform(:get_number, @core, name.to_s)

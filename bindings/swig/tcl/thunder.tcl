@@ -278,6 +278,7 @@ oo::class create thunder::Compiled {
         if {[info exists core]} { ::thunder::core::delete_Compiled $core }
         if {[info exists function]} { ::thunder::core::delete_Function $function }
     }
+    method core {} { return $core }
     method call {args} { ::thunder::perform call [list $core] $args }
     # The same function, returning its results and the gradients of the first. -wrt: paths of arguments, such as "0,1.w".
     method value_and_grad {args} {
@@ -349,6 +350,8 @@ oo::class create thunder::Optimizer {
     method core {} { return $core }
     # Gradients in the order of the parameters' values.
     method step {gradients} { ::thunder::perform step [list $core] [list $gradients] }
+    # A step that evaluates the loss: `$compiled call ...` gives it with the gradients, of LBFGS several times. Gives the first loss.
+    method step_closure {compiled args} { ::thunder::perform step_closure [list $core [$compiled core]] $args }
     # Numbers of its state and options: lr, step, weight_decay. Writing lr compiles nothing anew.
     method get {name} { ::thunder::perform get_number [list $core $name] }
     method set {name value} { ::thunder::perform set_number [list $core $name $value] }
