@@ -97,8 +97,8 @@ thunder_status* thunder_module_set_tensor(thunder_module* module, const char* na
                                           int32_t role) noexcept {
   return handle(guarded(__func__, [&] {
     need(module, "module"), need(name, "name"), need(tensor, "tensor");
-    check(role == THUNDER_PARAMETER || role == THUNDER_BUFFER, "role must be THUNDER_PARAMETER or THUNDER_BUFFER, got ",
-          role);
+    check(role >= THUNDER_PARAMETER && role <= THUNDER_TRANSIENT_BUFFER,
+          "role must be THUNDER_PARAMETER, THUNDER_BUFFER or THUNDER_TRANSIENT_BUFFER, got ", role);
     check(core(tensor)->concrete(), "tensor has no data");
     core(module)->module->set_tensor(name, Ref<Tensor>(core(tensor)), static_cast<Role>(role));
   }));
@@ -156,6 +156,13 @@ thunder_status* thunder_module_state(thunder_module* module, thunder_values* out
     need(module, "module"), need(out_map, "out_map");
     core(out_map)->reset();
     list_state(*core(module)->module, *core(out_map));
+  }));
+}
+
+thunder_status* thunder_module_buffers(thunder_module* module, thunder_values* out_list) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(out_list, "out_list");
+    list_buffers(*core(module)->module, *core(out_list));
   }));
 }
 

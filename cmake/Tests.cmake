@@ -168,6 +168,14 @@ if(EXISTS ${peers})
   endif()
 endif()
 
+# State dicts of other libraries' models, where `bench/setup-peers models` installed those.
+set(models ${CMAKE_SOURCE_DIR}/.venv-models/bin/python)
+if(EXISTS ${models} AND TARGET thunder_python AND NOT THUNDER_SANITIZE)
+  add_test(NAME python_models COMMAND ${models} ${CMAKE_SOURCE_DIR}/tests/python/models_check.py)
+  set_tests_properties(python_models PROPERTIES LABELS "python;peers" TIMEOUT 900
+                       ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+endif()
+
 # pip into an environment of its own, where what that needs without a network is there.
 if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
   execute_process(COMMAND ${THUNDER_PYTHON} -c "import setuptools, wheel, pip, venv, ensurepip" RESULT_VARIABLE no_pip

@@ -5,18 +5,12 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "modules/state.h"
 #include "tensor/safetensors.h"
 #include "tensor/transfer.h"
 
 namespace thunder {
 namespace {
-
-std::vector<NamedTensor> state_of(Module& module) {
-  std::vector<NamedTensor> out;
-  for (auto& at : module_paths_of(module))
-    for (auto& t : at.module->tensors()) out.push_back({join_path(at.path, t.name), t.tensor});
-  return out;
-}
 
 // What is wrong, gathered before anything is written.
 class Problems {

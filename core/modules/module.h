@@ -8,7 +8,8 @@ namespace thunder {
 
 class ModuleKind;
 
-enum class Role : int32_t { parameter = 1, buffer = 2 };  // the values are those of thunder.h
+// The values are those of thunder.h. A transient tensor is a buffer that is no part of the state: it is not saved.
+enum class Role : int32_t { parameter = 1, buffer = 2, transient = 3 };
 
 // Any thread may hold and read one; one thread while it changes. Every change of what a program may depend on counts
 // in the generation; a write of data is no such change.

@@ -1,6 +1,7 @@
 #include "tracer/builder_scope.h"
 
 #include "base/text.h"
+#include "tracer/eager.h"
 
 namespace thunder {
 
@@ -15,6 +16,7 @@ ValueId BuilderScope::enter(Tensor* t) {
   switch (t->kind()) {
     case Tensor::Kind::failed: throw Error(t->failure());
     case Tensor::Kind::concrete:
+      if (const auto it = read_.find(t); it != read_.end()) return it->second;
       thunder::fail(Code::invalid_argument, what_, " uses a tensor that it was not given; make it an argument");
     case Tensor::Kind::number: thunder::fail(Code::invalid_argument, "a plain number where a tensor is needed");
     case Tensor::Kind::proxy: break;
@@ -23,6 +25,16 @@ ValueId BuilderScope::enter(Tensor* t) {
   require(t->owner() == this, what_, " uses a proxy of another function; give it as an argument");
   check_readable(t->value());
   return t->value();
+}
+
+bool BuilderScope::give_data(Tensor& proxy, const char*) {
+  const auto* eager = dynamic_cast<EagerBuilder*>(&builder_);
+  if (!eager) return false;
+  const ValueId value = proxy.value();
+  check_readable(value);
+  proxy.become(*eager->tensor(value));
+  read_.emplace(&proxy, value);
+  return true;
 }
 
 Tensor* BuilderScope::wrap(ValueId v) { return own(Tensor::proxy(builder_.type(v), this, v)); }
@@ -42,7 +54,7 @@ Results BuilderScope::results(const Values& out) {
   for (size_t i = 0; i < out.size(); i++) {
     const Tensor* t = out[i].tensor.get();
     if (t && t->kind() == Tensor::Kind::failed) throw Error(t->failure());
-    require(t && t->kind() == Tensor::Kind::proxy, what_, ": result ", i + 1, " is no tensor that it computed");
+    require(t && (t->kind() == Tensor::Kind::proxy || read_.contains(t)), what_, ": result ", i + 1, " is no tensor that it computed");
     made.push_back(enter(out[i].tensor.get()));
   }
   return made;

@@ -2,6 +2,8 @@
 // recorded or run as the builder does it, on proxies that end with the scope.
 #pragma once
 
+#include <unordered_map>
+
 #include "tracer/scope.h"
 
 namespace thunder {
@@ -22,6 +24,8 @@ class BuilderScope : public Scope {
   Tensor* wrap(ValueId v) override;
   void write(Tensor* x, ValueId value) override;
   void reset() override { expire(); }
+  // Where ops run at once the proxy is its tensor from then on, which stays a value of this scope.
+  bool give_data(Tensor& proxy, const char* where) override;
 
   // The values of results that a callback gave. Throws the scope's error, or naming a result that is no tensor of it.
   Results results(const Values& out);
@@ -39,6 +43,7 @@ class BuilderScope : public Scope {
   void expire() { Scope::reset(); }
 
   Builder& builder_;
+  std::unordered_map<const Tensor*, ValueId> read_;  // proxies that have become their tensors
 };
 
 // An argument as callbacks see it: tensors as proxies, a list of tensors as a group, everything else as it is.

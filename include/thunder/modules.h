@@ -6,7 +6,9 @@
 
 /* ==== modules and optimisers [X while they change, else S]: kinds are rows of one table, as ops are ==== */
 
-enum { THUNDER_PARAMETER = 1, THUNDER_BUFFER = 2 };
+/* What a tensor of a module is to it. A transient one is a buffer that is no part of the state: PyTorch's
+ * register_buffer(persistent=False). */
+enum { THUNDER_PARAMETER = 1, THUNDER_BUFFER = 2, THUNDER_TRANSIENT_BUFFER = 3 };
 /* A module of a built-in kind ("Linear", "Conv2d", "Sequential" ...) or of kind "Module", whose forward you give.
  * `args` follow the kind's schema, or are named one by one. Its parameters are f32 on the CPU, drawn as PyTorch draws
  * them from the context's random state. */
@@ -51,10 +53,13 @@ THUNDER_CHECK thunder_status *thunder_module_function(thunder_module *module, th
 /* A map of path to tensor, always the same handles; a tied parameter is there once. `out_map` is reset first. */
 THUNDER_CHECK thunder_status *thunder_module_parameters(thunder_module *module,
     thunder_values *out_map) THUNDER_NOEXCEPT;
-/* Parameters and buffers, under every path. */
+/* One list of lists of two, the path and the tensor of each buffer, transient ones too, in the order of addition; each once.
+ * `out_list` is reset first. */
+THUNDER_CHECK thunder_status *thunder_module_buffers(thunder_module *module, thunder_values *out_list) THUNDER_NOEXCEPT;
+/* What is saved: parameters and buffers that are not transient, under every path. */
 THUNDER_CHECK thunder_status *thunder_module_state(thunder_module *module, thunder_values *out_map) THUNDER_NOEXCEPT;
-/* The paths of thunder_module_state, strings in one list: in the order of addition, which is PyTorch's, where a map has its
- * keys in the order of their bytes. `out_list` is reset first. */
+/* The paths of thunder_module_state, strings in one list, in PyTorch's order: of each module its parameters and its buffers as
+ * they were added, then its children; a map has its keys in the order of their bytes. `out_list` is reset first. */
 THUNDER_CHECK thunder_status *thunder_module_paths(thunder_module *module, thunder_values *out_list) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_module_set_training(thunder_module *module, int32_t training) THUNDER_NOEXCEPT;
 /* The same handles, new memory. */

@@ -114,16 +114,15 @@ static PyObject *copy_module(PyObject *object, PyObject *unused)
     return made;
 }
 
+/* _set_tensor(name, tensor, role): the values of roles are thunder.h's. */
 static PyObject *set_tensor(PyObject *object, PyObject *args)
 {
     const char *name;
     PyObject *tensor;
-    int is_buffer;
-    if (!PyArg_ParseTuple(args, "sO!p:_set_tensor", &name, tensor_type, &tensor, &is_buffer)) return NULL;
+    int role;
+    if (!PyArg_ParseTuple(args, "sO!i:_set_tensor", &name, tensor_type, &tensor, &role)) return NULL;
     thunder_module *handle = module_handle(object);
-    if (!handle || check_status(thunder_module_set_tensor(handle, name, tensor_handle(tensor),
-                                                          is_buffer ? THUNDER_BUFFER : THUNDER_PARAMETER)))
-        return NULL;
+    if (!handle || check_status(thunder_module_set_tensor(handle, name, tensor_handle(tensor), role))) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -195,6 +194,12 @@ static PyObject *state(PyObject *object, PyObject *unused)
 {
     (void)unused;
     return read_values(object, thunder_module_state);
+}
+/* _buffers(): [path, tensor] of each. */
+static PyObject *buffers(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return read_values(object, thunder_module_buffers);
 }
 static PyObject *paths(PyObject *object, PyObject *unused)
 {
@@ -296,6 +301,7 @@ static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
                                 {"_parameters", parameters, METH_NOARGS, NULL},
                                 {"_state", state, METH_NOARGS, NULL},
                                 {"_paths", paths, METH_NOARGS, NULL},
+                                {"_buffers", buffers, METH_NOARGS, NULL},
                                 {"_to", move, METH_O, NULL},
                                 {"_to_dtype", to_dtype, METH_O, NULL},
                                 {"_copy", copy_module, METH_NOARGS, NULL},

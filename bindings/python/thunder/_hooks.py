@@ -1,8 +1,13 @@
-"""Functions that a module calls before and after its forward: register_forward_pre_hook(), register_forward_hook()."""
+"""Functions that a module calls before and after its forward: register_forward_pre_hook(), register_forward_hook(). Those of a gradient
+are in _backward_hooks."""
 import itertools
 import threading
+import warnings
+
+from . import _backward_hooks, _thunder
 
 _numbers = itertools.count()
+_KINDS = {"_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"}  # for which run() is called
 
 
 class _Running(threading.local):
@@ -23,7 +28,7 @@ class RemovableHandle:
 
     def remove(self):
         hooks = self._module.__dict__.get(self._name, {})
-        if hooks.pop(self._number, None):
+        if hooks.pop(self._number, None) and self._name in _KINDS:
             self._module._set_forward()
 
     def __enter__(self):
@@ -33,14 +38,15 @@ class RemovableHandle:
         self.remove()
 
 
-def register(module, name, hook, prepend, with_kwargs):
+def register(module, name, hook, prepend, *how):
     """Adds a hook. The library calls the module's forward through run() from now on, and what was compiled is traced again."""
     if not callable(hook):
         raise TypeError(f"a hook must be a function, got {type(hook).__name__}")
     handle, hooks = RemovableHandle(module, name), module.__dict__.setdefault(name, {})
-    added = {handle._number: (hook, with_kwargs)}
+    added = {handle._number: (hook, *how)}
     module.__dict__[name] = {**added, **hooks} if prepend else {**hooks, **added}
-    module._set_forward()
+    if name in _KINDS:
+        module._set_forward()
     return handle
 
 
@@ -58,20 +64,44 @@ def _before(module, args, named):
     return args, named
 
 
+def _forward(module, args, named):
+    def forward(args):
+        _running.modules.append(module)
+        try:
+            return module.forward(*args, **named)
+        finally:
+            _running.modules.pop()
+    own = module.__dict__
+    if _thunder.is_recording() and (own.get("_backward_hooks") or own.get("_backward_pre_hooks")):
+        return _backward_hooks.around(module, args, forward)
+    return forward(args)
+
+
+def _after(hook, with_kwargs, module, args, named, result):
+    changed = hook(module, args, named, result) if with_kwargs else hook(module, args, result)
+    return result if changed is None else changed
+
+
 def run(module, args, named):
     """The module's forward with its hooks."""
     if _running.direct is module:
         _running.direct = None
         return module._call(*args, **named)
-    args, named = _before(module, args, named)
-    _running.modules.append(module)
+    called, result = set(), None
     try:
-        result = module.forward(*args, **named)
-    finally:
-        _running.modules.pop()
-    for hook, with_kwargs in list(module.__dict__.get("_forward_hooks", {}).values()):
-        changed = hook(module, args, named, result) if with_kwargs else hook(module, args, result)
-        result = result if changed is None else changed
+        args, named = _before(module, args, named)
+        result = _forward(module, args, named)
+        for number, (hook, with_kwargs, _) in list(module.__dict__.get("_forward_hooks", {}).items()):
+            called.add(number)
+            result = _after(hook, with_kwargs, module, args, named, result)
+    except Exception:
+        for number, (hook, with_kwargs, always) in list(module.__dict__.get("_forward_hooks", {}).items()):
+            if always and number not in called:
+                try:
+                    result = _after(hook, with_kwargs, module, args, named, result)
+                except Exception as error:
+                    warnings.warn(f"a forward hook that is always called failed behind another error: {type(error).__name__}: {error}")
+        raise
     return result
 
 
@@ -94,17 +124,33 @@ class Hooked:
     def _is_replaced(self):
         """Whether the library calls _run(), not the forward of its kind."""
         own = self.__dict__
-        return type(self)._has_forward or "forward" in own or "_forward_hooks" in own or "_forward_pre_hooks" in own
+        return type(self)._has_forward or "forward" in own or not _KINDS.isdisjoint(own)
 
     def _run(self, *args, **named):
         return run(self, args, named)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        """Calls hook(module, args) before each forward; what it gives, if not None, are other arguments. Gives a handle
-        with remove()."""
+        """Calls hook(module, args) before each forward; what it gives, if not None, are other arguments. with_kwargs: it is
+        hook(module, args, kwargs), and gives both. Gives a handle with remove()."""
         return register(self, "_forward_pre_hooks", hook, prepend, with_kwargs)
 
-    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False):
-        """Calls hook(module, args, output) after each forward; what it gives, if not None, is another output. Gives a handle
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        """Calls hook(module, args, output) after each forward; what it gives, if not None, is another output. with_kwargs: it is
+        hook(module, args, kwargs, output). always_call: also when the forward raises, with None as the output. Gives a handle
         with remove()."""
-        return register(self, "_forward_hooks", hook, prepend, with_kwargs)
+        return register(self, "_forward_hooks", hook, prepend, with_kwargs, always_call)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        """Calls hook(module, grad_input, grad_output) as a gradient has passed the module: tuples of the gradients of its positional
+        arguments (None for what is no real tensor, and where none is asked for) and of its outputs. What it gives, if not None,
+        are other gradients of the inputs, computed from those: those of the outputs can be read on a tape alone. Where a function
+        is compiled the hook is traced. Gives a handle with remove()."""
+        return register(self, "_backward_hooks", hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        """Calls hook(module, grad_output) before a gradient passes the module; what it gives, if not None, are other gradients of
+        the outputs. Gives a handle with remove()."""
+        return register(self, "_backward_pre_hooks", hook, prepend)
+
+    def register_backward_hook(self, hook):
+        raise AttributeError("register_backward_hook: PyTorch gave this up for register_full_backward_hook(), which is here")

@@ -9,6 +9,7 @@ from ._thunder import ModuleBase, Tensor
 
 kinds = {row["name"]: row for row in _schema.describe("modules")}
 classes = {}  # of the kinds, by name
+PARAMETER, BUFFER, TRANSIENT = 1, 2, 3  # what a tensor is to a module
 _marked = weakref.WeakValueDictionary()  # id -> tensor
 
 
@@ -39,6 +40,10 @@ class Parameters(list):
         if not self:
             raise StopIteration
         return self[0]
+
+
+def _under(prefix, recurse, named):
+    return [(f"{prefix}.{path}" if prefix else path, one) for path, one in named if recurse or "." not in path]
 
 
 class Module(_hooks.Hooked, ModuleBase):
@@ -95,9 +100,9 @@ class Module(_hooks.Hooked, ModuleBase):
 
     def __setattr__(self, name, value):
         if isinstance(value, Parameter):
-            self._set_tensor(name, value, False)
+            self._set_tensor(name, value, PARAMETER)
         elif isinstance(value, Tensor) and name in self._own_names():
-            self._set_tensor(name, value, name not in self._parameters())
+            self._set_tensor(name, value, self._role(name))
         else:
             if isinstance(value, ModuleBase):
                 self._add(name, value)
@@ -114,11 +119,16 @@ class Module(_hooks.Hooked, ModuleBase):
         """Of its parameters and buffers, without those of its children."""
         names = self.__dict__.get("_names")
         if names is None:
-            names = self.__dict__["_names"] = {path for path in self._state() if "." not in path}
+            paths = [*self._state(), *(path for path, _ in self._buffers())]
+            names = self.__dict__["_names"] = {path for path in paths if "." not in path}
         return names
 
-    def _set_tensor(self, name, tensor, is_buffer):
-        super()._set_tensor(name, tensor, is_buffer)
+    def _role(self, name):
+        """Of one of its own tensors."""
+        return PARAMETER if name in self._parameters() else BUFFER if name in self._state() else TRANSIENT
+
+    def _set_tensor(self, name, tensor, role):
+        super()._set_tensor(name, tensor, role)
         self.__dict__.pop("_names", None)
         self.__dict__.pop(name, None)
 
@@ -146,31 +156,38 @@ class Module(_hooks.Hooked, ModuleBase):
         return sorted(set(super().__dir__()) | self._own_names())
 
     def register_parameter(self, name, tensor):
-        """Adds a tensor to train, or replaces the one of that name."""
-        self._set_tensor(name, tensor, False)
+        """Adds a tensor to train, or replaces the one of that name; None: there is none, and the attribute says so."""
+        self._register(name, tensor, PARAMETER)
 
-    def register_buffer(self, name, tensor):
-        """Adds a tensor that is saved with the module but not trained."""
-        self._set_tensor(name, tensor, True)
+    def register_buffer(self, name, tensor, persistent=True):
+        """Adds a tensor that is not trained, but moved with the module and, if persistent, saved: a part of state_dict(). None:
+        there is none, and the attribute says so."""
+        self._register(name, tensor, BUFFER if persistent else TRANSIENT)
+
+    def _register(self, name, tensor, role):
+        if tensor is None:
+            super().__setattr__(name, None)
+        else:
+            self._set_tensor(name, tensor, role)
 
     # ---- what it holds ----
 
-    def named_parameters(self):
-        """(path, tensor) of each parameter, in the order of addition: always the same tensors, a tied one once."""
+    def named_parameters(self, prefix="", recurse=True):
+        """(path, tensor) of each parameter, in the order of addition: always the same tensors, a tied one once. recurse: also of
+        what is below the module."""
         trained = self._parameters()
-        return [(path, trained[path]) for path in self._paths() if path in trained]
+        return _under(prefix, recurse, [(path, trained[path]) for path in self._paths() if path in trained])
 
-    def parameters(self):
+    def parameters(self, recurse=True):
         """The parameters in that order, as a list."""
-        return Parameters(tensor for _, tensor in self.named_parameters())
+        return Parameters(tensor for _, tensor in self.named_parameters(recurse=recurse))
 
-    def named_buffers(self):
-        """(path, tensor) of each buffer."""
-        trained = self._parameters()
-        return [(path, tensor) for path, tensor in self.state_dict().items() if path not in trained]
+    def named_buffers(self, prefix="", recurse=True):
+        """(path, tensor) of each buffer, in the order of addition, also of those that are not saved."""
+        return _under(prefix, recurse, [tuple(named) for named in self._buffers()])
 
-    def buffers(self):
-        return [tensor for _, tensor in self.named_buffers()]
+    def buffers(self, recurse=True):
+        return [tensor for _, tensor in self.named_buffers(recurse=recurse)]
 
     def named_children(self):
         """(name, module) of each child."""
@@ -192,15 +209,48 @@ class Module(_hooks.Hooked, ModuleBase):
         """Adds a child, as assigning it does."""
         setattr(self, name, module)
 
-    def state_dict(self):
-        """Parameters and buffers by path, in the order of addition: the module's own tensors."""
-        state = self._state()
-        return {path: state[path] for path in self._paths()}
+    register_module = add_module
 
-    def load_state_dict(self, state, strict=True):
+    def get_submodule(self, target):
+        """The module at a path such as "blocks.0.fc1"; of "" this one."""
+        found = dict(self.named_modules())
+        if target not in found:
+            raise AttributeError(f"{type(self).__name__} has no module {target!r}{_names.suggest(target, found)}")
+        return found[target]
+
+    def get_parameter(self, target):
+        """The parameter at a path such as "fc1.weight"."""
+        return self._found("parameter", target, self._parameters())
+
+    def get_buffer(self, target):
+        """The buffer at a path such as "bn.running_mean"."""
+        return self._found("buffer", target, dict(self.named_buffers()))
+
+    def _found(self, what, target, tensors):
+        if target not in tensors:
+            raise AttributeError(f"{type(self).__name__} has no {what} {target!r}{_names.suggest(target, tensors)}")
+        return tensors[target]
+
+    def state_dict(self, *, prefix=""):
+        """Parameters and buffers by path, in PyTorch's order, of each module before those of what is below it: the module's own
+        tensors."""
+        state = self._state()
+        return {prefix + path: state[path] for path in self._paths()}
+
+    def load_state_dict(self, state, strict=True, assign=False):
         """Copies tensors by path into the module's own, all or nothing; also those of PyTorch, wherever they are. Gives the
-        names (missing_keys, unexpected_keys), which strict refuses."""
-        return _state.load(type(self).__name__, self.state_dict(), state, strict)
+        names (missing_keys, unexpected_keys), which strict refuses. assign: the tensors become the module's own, as they are; list
+        the parameters, and make optimisers, afterwards."""
+        return _state.load_module(self, state, strict, assign)
+
+    def register_load_state_dict_pre_hook(self, hook):
+        """Calls hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs) before names are
+        compared: it may rename and drop what is in state_dict, a copy, where the module's names begin with prefix."""
+        return _hooks.register(self, "_load_pre_hooks", hook, False)
+
+    def register_load_state_dict_post_hook(self, hook):
+        """Calls hook(module, incompatible_keys) after a state was loaded; what it takes out of these lists is not refused."""
+        return _hooks.register(self, "_load_post_hooks", hook, False)
 
     def save(self, path):
         """Writes parameters and buffers to a safetensors file."""

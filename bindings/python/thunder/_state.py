@@ -47,21 +47,59 @@ def _quoted(names):
     return ", ".join(f'"{name}"' for name in names)
 
 
-def load(who, own, state, strict):
-    """Copies the dict's tensors into the module's, all or nothing."""
+def _hooks(module, name):
+    """(path with a dot behind it, module, hook) of all that it is made of."""
+    return [(path + "." if path else "", one, hook) for path, one in module.named_modules() for hook, in one.__dict__.get(name, {}).values()]
+
+
+def load_module(module, state, strict, assign):
+    """The same with the hooks of the module and of all that it is made of."""
+    _check(state)
+    missing, unexpected, errors, metadata = [], [], [], getattr(state, "_metadata", None) or {}
+    given = dict(state)
+    for prefix, one, hook in _hooks(module, "_load_pre_hooks"):
+        hook(one, given, prefix, metadata.get(prefix.removesuffix("."), {}), strict, missing, unexpected, errors)
+    found = IncompatibleKeys(missing, unexpected)
+
+    def judge(keys):
+        found.missing_keys.extend(keys.missing_keys), found.unexpected_keys.extend(keys.unexpected_keys)
+        for _, one, hook in _hooks(module, "_load_post_hooks"):
+            hook(one, found)
+        return found
+    return load(type(module).__name__, module.state_dict(), given, strict, judge, errors, module if assign else None)
+
+
+def _check(state):
     if not isinstance(state, Mapping):
         raise TypeError(f"load_state_dict: a dict of tensors by name was expected, not {type(state).__name__}; of a file: "
                         "load(path)")
-    keys = IncompatibleKeys([path for path in own if path not in state], [path for path in state if path not in own])
+
+
+def _is_needed(path):
+    """A count of batches, which states of PyTorch before 0.4.1 and of other libraries have not, stays what it is."""
+    return path.rpartition(".")[2] != "num_batches_tracked"
+
+
+def _assign(module, path, tensor):
+    parent, _, name = path.rpartition(".")
+    owner = module.get_submodule(parent)
+    owner._set_tensor(name, tensor, owner._role(name))
+
+
+def load(who, own, state, strict, judge=lambda keys: keys, errors=(), assigned=None):
+    """Copies the dict's tensors into the module's, all or nothing; or gives them to the module `assigned`."""
+    _check(state)
+    keys = judge(IncompatibleKeys([path for path in own if path not in state and _is_needed(path)], [path for path in state if path not in own]))
     pairs = [(path, own[path], _given(path, state[path])) for path in own if path in state]
     wrong = [f"size mismatch for {path}: the dict has {given.shape}, the module {tensor.shape}."
              for path, tensor, given in pairs if tensor.shape != given.shape]
+    wrong += errors
     if strict and any(keys):
         listed = [("Unexpected", keys.unexpected_keys), ("Missing", keys.missing_keys)]
         wrong = [f"{what} key(s) in state_dict: {_quoted(names)}." for what, names in listed if names] + wrong
         wrong += _advice(own, state, *keys)
     if wrong:
         raise RuntimeError("\n\t".join([f"Error(s) in loading state_dict for {who}:", *wrong]))
-    for _, tensor, given in pairs:
-        tensor.copy_(given)
+    for path, tensor, given in pairs:
+        _assign(assigned, path, given) if assigned is not None else tensor.copy_(given)
     return keys
