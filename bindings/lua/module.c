@@ -106,11 +106,11 @@ static int core_module_copy(lua_State *L)
     return 1;
 }
 
-/* core.set_tensor(m, name, tensor, is_buffer) */
+/* core.set_tensor(m, name, tensor, role): thunder.h's numbers */
 static int core_set_tensor(lua_State *L)
 {
     check_status(L, thunder_module_set_tensor(module_check(L, 1), luaL_checkstring(L, 2), tensor_check(L, 3),
-                                              lua_toboolean(L, 4) ? THUNDER_BUFFER : THUNDER_PARAMETER));
+                                              (int32_t)luaL_checkinteger(L, 4)));
     return 0;
 }
 
@@ -179,6 +179,8 @@ static int list_tensors(lua_State *L, thunder_status *(*list)(thunder_module *, 
 static int core_paths(lua_State* L) {
   return list_tensors(L, thunder_module_paths);
 }
+/* core.buffers(m): { path, tensor } of each, in the order of addition. */
+static int core_buffers(lua_State *L) { return list_tensors(L, thunder_module_buffers); }
 static int core_parameters(lua_State *L) { return list_tensors(L, thunder_module_parameters); }
 static int core_state(lua_State *L) { return list_tensors(L, thunder_module_state); }
 
@@ -238,6 +240,7 @@ void open_module(lua_State *L)
                                        {"parameters", core_parameters},
                                        {"state", core_state},
                                        {"paths", core_paths},
+                                       {"buffers", core_buffers},
                                        {"module_to", core_module_to},
                                        {"save", core_save},
                                        {"load", core_load},

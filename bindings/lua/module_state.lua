@@ -11,7 +11,8 @@ function methods.load_state_dict(module, given, strict)
   for path, tensor in pairs(own) do
     local from = given[path]
     if from == nil then
-      missing[#missing + 1] = path
+      -- A count of batches, which older states have not, stays what it is.
+      if not path:match "num_batches_tracked$" then missing[#missing + 1] = path end
     elseif not core.is_tensor(from) then
       core.refuse(("load_state_dict: %s is no tensor"):format(path))
     elseif table.concat(core.shape(from), ", ") ~= table.concat(core.shape(tensor), ", ") then

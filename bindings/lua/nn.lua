@@ -115,19 +115,25 @@ core.module_methods = methods
 methods.parameters = core.parameters
 -- The same with buffers, under every path.
 methods.state = core.state
--- for path, tensor in net:named_parameters() do: in the order of addition, as named_buffers is.
-local function in_order(module, wanted)
-  local paths, at = core.paths(module), 0
+-- for path, tensor in net:named_parameters() do: in PyTorch's order, as named_buffers is, which has those that are not saved too.
+function methods.named_parameters(module)
+  local paths, trained, at = core.paths(module), core.parameters(module), 0
   return function()
-    repeat at = at + 1 until not paths[at] or wanted[paths[at]]
-    return paths[at], wanted[paths[at]]
+    repeat at = at + 1 until not paths[at] or trained[paths[at]]
+    return paths[at], trained[paths[at]]
   end
 end
-function methods.named_parameters(module) return in_order(module, core.parameters(module)) end
 function methods.named_buffers(module)
-  local buffers = core.state(module)
-  for path in pairs(core.parameters(module)) do buffers[path] = nil end
-  return in_order(module, buffers)
+  local buffers, at = core.buffers(module), 0
+  return function()
+    at = at + 1
+    if buffers[at] then return buffers[at][1], buffers[at][2] end
+  end
+end
+function methods.buffers(module)
+  local list = {}
+  for _, tensor in methods.named_buffers(module) do list[#list + 1] = tensor end
+  return list
 end
 methods.save = core.save
 methods.close = mt.__close
@@ -150,8 +156,23 @@ end
 for _, name in ipairs { "float32", "float64", "bfloat16", "float16", "float", "double", "half" } do
   methods[name] = function(module) return methods.to(module, th[name]) end
 end
--- A tensor that is saved with the module but not trained.
-function methods.register_buffer(module, name, tensor) core.set_tensor(module, name, tensor, true) end
+local PARAMETER, BUFFER, TRANSIENT = 1, 2, 3
+-- A tensor that is not trained, but moved with the module and, unless persistent is false, saved.
+function methods.register_buffer(module, name, tensor, persistent)
+  core.set_tensor(module, name, tensor, persistent == false and TRANSIENT or BUFFER)
+end
+function methods.register_parameter(module, name, tensor) core.set_tensor(module, name, tensor, PARAMETER) end
+function methods.requires_grad_()
+  core.refuse "gradients are asked for where they are taken: th.grad_of(loss, the tensors to train)"
+end
+-- What a module's own tensor is to it; nil: it has none of this name.
+local function role_of(module, name)
+  if core.parameters(module)[name] then return PARAMETER end
+  if core.state(module)[name] then return BUFFER end
+  for path in methods.named_buffers(module) do
+    if path == name then return TRANSIENT end
+  end
+end
 
 -- ---- children ----
 
@@ -201,6 +222,36 @@ function methods.children(module)
   for _, child in methods.named_children(module) do list[#list + 1] = child end
   return list
 end
+-- for path, module in net:named_modules() do: the module itself, whose path is "", and all that it is made of.
+function methods.named_modules(module)
+  local list, at = {}, 0
+  local function add(path, one)
+    list[#list + 1] = { path, one }
+    for name, child in methods.named_children(one) do add(path == "" and name or path .. "." .. name, child) end
+  end
+  add("", module)
+  return function()
+    at = at + 1
+    if list[at] then return list[at][1], list[at][2] end
+  end
+end
+function methods.modules(module)
+  local list = {}
+  for _, one in methods.named_modules(module) do list[#list + 1] = one end
+  return list
+end
+local function found(module, what, target, named)
+  local names = {}
+  for path, one in named(module) do
+    if path == target then return one end
+    names[path] = true
+  end
+  core.refuse(("this %s has no %s '%s'%s"):format(core.module_kind(module), what, tostring(target), core.suggest(tostring(target), names)))
+end
+-- What is at a path such as "blocks.0.fc1".
+function methods.get_submodule(module, target) return found(module, "module", target, methods.named_modules) end
+function methods.get_parameter(module, target) return found(module, "parameter", target, methods.named_parameters) end
+function methods.get_buffer(module, target) return found(module, "buffer", target, methods.named_buffers) end
 -- f(module) for each module below this one, children first, then for this one.
 function methods.apply(module, f)
   for _, child in methods.named_children(module) do methods.apply(child, f) end
@@ -267,7 +318,7 @@ function mt.__index(module, key)
   local fields = core.fields(module)
   if fields[key] ~= nil then return fields[key] end
   if type(key) ~= "string" or key == "" then return refuse_member(module, key) end
-  if core.state(module)[key] then return core.module_tensor(module, key) end
+  if core.state(module)[key] or role_of(module, key) then return core.module_tensor(module, key) end
   local child = child_of(module, key)
   if child then return child end
   local has, option = core.module_option(module, key)
@@ -286,7 +337,7 @@ function mt.__newindex(module, key, value)
   if methods[key] then core.refuse(("'%s' is a method of modules"):format(key)) end
   if key == "training" then core.refuse("use train() and eval() to change 'training'") end
   if core.is_tensor(value) then
-    core.set_tensor(module, key, value, false)
+    core.set_tensor(module, key, value, role_of(module, key) or PARAMETER)
     return
   end
   if core.is_module(value) then
@@ -295,8 +346,8 @@ function mt.__newindex(module, key, value)
     core.refuse(("'%s' is a %s of this %s, got %s: another one can take its place, none be taken away"):format(
       key, child_of(module, key) and "module" or "tensor", core.module_kind(module), core.type_text(value)))
   end
+  if key == "forward" then return core.give_forward(module, value) end
   core.fields(module)[key] = value
-  if key == "forward" then core.set_forward(module) end
 end
 
 mt.__tostring = core.module_text

@@ -104,11 +104,14 @@ void Optimizer::add_group(const ModuleEnvironment& environment, const Values& pa
 
 void Optimizer::add_moments(const Group& group, std::span<const std::string> names, std::span<const Ref<Tensor>> params,
                             StateAdditions& state) {
-  for (const Moment& moment : group.moments)
-    for (size_t i = group.first; i < group.end; i++) {
+  for (size_t i = group.first; i < group.end; i++)
+    for (const Moment& moment : moments_of(group, params[i]->type())) {
       TensorType type = params[i]->type();
       type.dtype = compute_dtype(type.dtype);
       if (moment.scalar) type.dtype = DType::f64, type.device = Device::cpu, type.shape = {};  // as lr and step are
+      const size_t rank = type.rank();
+      if (moment.part == Moment::Part::rows) type.shape[rank - 1] = Dim(1);
+      if (moment.part == Moment::Part::columns) type.shape[rank - 2] = Dim(1);
       state.filled(join_path(moment.name, names[i]), type, moment.initial);
     }
 }
@@ -254,18 +257,19 @@ void Optimizer::step_group(Scope& scope, size_t index, const Values& grads, std:
     for (Var v : row_.prepare ? row_.prepare(step) : std::vector<Var>()) shared.push_back(scope.wrap(v.id));
     scope.write(count, next.id);
   });
-  std::vector<Tensor*> moments(group.moments.size());
   for (size_t i = group.first; i < group.end && !scope.status(); i++) {
     const Ref<Tensor>& gradient = grads[leaves[i]].tensor;
     if (!gradient) continue;
     Tensor* parameter = scope.parameter(params_[i].get(), names_[i]);
-    for (size_t k = 0; k < moments.size(); k++)
-      moments[k] = module_tensor(scope, *state_, join_path(group.moments[k].name, names_[i]));
+    std::vector<Tensor*> moments;
+    for (const Moment& moment : moments_of(group, params_[i]->type()))
+      moments.push_back(module_tensor(scope, *state_, join_path(moment.name, names_[i])));
     scope.formulas([&] {
       Builder& b = scope.builder();
       auto value = [&](Tensor* t) { return b.var(scope.enter(t)); };
       const DType dtype = params_[i]->type().dtype;
       OptimizerStep step(group.settings, value(lr), value(count));
+      step.dtype = dtype;
       for (Tensor* t : shared) step.shared.push_back(value(t));
       for (Tensor* t : moments) step.moments.push_back(value(t));
       step.parameter = convert(value(parameter), compute_dtype(dtype));

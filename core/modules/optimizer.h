@@ -14,11 +14,14 @@ class Optimizer;
 class OptimizerStep;
 class StateAdditions;
 
-// A tensor of a parameter's state, of its shape or 0-d f64, and what it is filled with at first.
+// A tensor of a parameter's state, of its shape or 0-d f64, and what it is filled with at first. Of rows the last dim has
+// one element, of columns the one before it.
 struct Moment {
+  enum class Part { whole, rows, columns };
   std::string_view name;
   double initial = 0;
   bool scalar = false;
+  Part part = Part::whole;
 };
 
 // A tensor of the state of all parameters together, f64 on the CPU; of their dtype and device where its shape names the
@@ -40,6 +43,8 @@ struct OptimizerRow {
   void (*update)(OptimizerStep&) = nullptr;                   // one parameter
   // Throws for a parameter that it cannot move; null: it moves all.
   void (*check_parameter)(std::string_view who, std::string_view name, const TensorType&) = nullptr;
+  // Of a kind whose state tensors depend on the parameter, in place of moments.
+  std::vector<Moment> (*moments_of)(const Settings&, const TensorType& parameter) = nullptr;
   // Gives options that are None the values that they stand for; null: there are none.
   void (*complete)(Settings&) = nullptr;
   // Of a kind that evaluates the loss itself, in place of moments, prepare and update: what all parameters share, and
@@ -101,6 +106,9 @@ class Optimizer : public Counted<Optimizer> {
     std::string_view name;
   };
   Place place(std::string_view name) const;
+  std::vector<Moment> moments_of(const Group& group, const TensorType& parameter) const {
+    return row_.moments_of ? row_.moments_of(group.settings, parameter) : group.moments;
+  }
   void add_moments(const Group& group, std::span<const std::string> names, std::span<const Ref<Tensor>> params,
                    StateAdditions& state);
   void add_joint_moments(const Settings& settings, std::span<const std::string> names,
@@ -135,6 +143,7 @@ class OptimizerStep {
   OptimizerStep(const Settings& settings, Var lr, Var step) : settings(settings), lr(lr), step(step) {}
   const Settings& settings;
   Var lr, step;             // 0-d f64; the first step is 1
+  DType dtype = DType::none;  // of the parameter as it is stored
   std::vector<Var> shared;  // what prepare gave
   Var parameter, gradient;
   std::vector<Var> moments;  // in the row's order; an update replaces them

@@ -62,6 +62,32 @@ THUNDER_CHECK thunder_status *thunder_tensor_write(thunder_tensor *tensor, const
 THUNDER_CHECK thunder_status *thunder_tensor_data(const thunder_tensor *tensor, const void **out) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_tensor_data_mutable(thunder_tensor *tensor, void **out) THUNDER_NOEXCEPT;
 
+/* ---- dtypes [S] ---- */
+
+typedef struct thunder_dtype_info { /* torch.finfo and torch.iinfo */
+    size_t size; /* set it before the call */
+    const char *name; /* PyTorch's, "float16"; static */
+    int32_t bits;
+    int32_t is_real, is_signed; /* of bool, which counts as an integer here, neither */
+    int64_t integer_min;        /* of integers; 0 of real dtypes */
+    uint64_t integer_max;
+    double min, max;            /* the least and the greatest finite number; of 64-bit integers rounded to a double */
+    /* Of real dtypes, else 0: the step from 1 to the next number, the least positive numbers, normal and at all, and the
+     * power of ten to which decimal numbers are kept. */
+    double eps, smallest_normal, smallest_subnormal, resolution;
+} thunder_dtype_info;
+/* Fills what `out->size` holds. An unknown dtype is refused. */
+THUNDER_CHECK thunder_status *thunder_dtype_describe(thunder_dtype dtype, thunder_dtype_info *out) THUNDER_NOEXCEPT;
+/* torch.promote_types: the dtype in which both meet. uint16, uint32 and uint64 meet real dtypes and themselves; the rest is
+ * refused. */
+THUNDER_CHECK thunder_status *thunder_promote_types(thunder_dtype a, thunder_dtype b, thunder_dtype *out) THUNDER_NOEXCEPT;
+/* torch.can_cast: whether an op may store results of `from` in a tensor of `to`: not real ones in integers, nor what is not
+ * bool in bool. 0 of an unknown dtype. */
+int32_t thunder_can_cast(thunder_dtype from, thunder_dtype to) THUNDER_NOEXCEPT;
+/* torch.result_type of tensors and plain numbers, any number of them: in which dtype arithmetic on them is done. 0-d tensors
+ * count as tensors with dims do only if their category is higher, numbers as they do. */
+THUNDER_CHECK thunder_status *thunder_result_type(const thunder_any *operands, size_t n, thunder_dtype *out) THUNDER_NOEXCEPT;
+
 /* How tensors are printed, by the names and with the meaning of torch.set_printoptions: "profile" ("default", "short", "full"),
  * "precision" (4), "threshold" (1000; a float infinity leaves nothing out), "edgeitems" (3), "linewidth" (80), "sci_mode".
  * What is not named stays as it is, but for sci_mode, which then follows each tensor's elements. [S] */

@@ -141,13 +141,16 @@ LAYERS = [(*case, "")[:3] for case in LAYERS]
 
 STEPS = 10
 PARAMETERS = [("a", (2, 3)), ("b", (3,))]
-OPTIMIZERS = [  # without NAdam: PyTorch counted a momentum twice until 2.0
+OPTIMIZERS = [
     "SGD(p, lr=0.1)", "SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True)", "SGD(p, lr=0.1, momentum=0.9, dampening=0.3)",
     "Adam(p, lr=0.05)", "Adam(p, lr=0.05, weight_decay=0.1, amsgrad=True)", "AdamW(p, lr=0.05)", "Adamax(p)", "Adamax(p, lr=0.05, weight_decay=0.1)",
     "RAdam(p)", "RAdam(p, lr=0.05, betas=(0.8, 0.9), weight_decay=0.1)",
     "Adagrad(p)", "Adagrad(p, lr=0.1, lr_decay=0.1, weight_decay=0.1, initial_accumulator_value=0.5)", "Adadelta(p)",
     "Adadelta(p, lr=0.5, rho=0.8, weight_decay=0.1)", "RMSprop(p)", "RMSprop(p, lr=0.05, momentum=0.9, centered=True, weight_decay=0.1)",
     "ASGD(p)", "ASGD(p, lr=0.1, lambd=0.1, t0=3.0, weight_decay=0.1)", "Rprop(p)", "Rprop(p, lr=0.1, etas=(0.4, 1.5), step_sizes=(0.02, 0.3))",
+    "Adafactor(p)", "Adafactor(p, lr=0.1, beta2_decay=-0.5, eps=(1e-4, 0.05), d=1.5, weight_decay=0.1)", "NAdam(p, lr=0.05, weight_decay=0.1)",
+    "NAdam(p, lr=0.05, weight_decay=0.1, decoupled_weight_decay=True)", "Adafactor(p, lr=0.05, maximize=True)",
+    "SGD(p, lr=0.1, momentum=0.9, maximize=True, foreach=False)", "AdamW(p, lr=0.05, amsgrad=True, foreach=True)",
     "Adam(p, lr=0.05, maximize=True)", "RMSprop(p, maximize=True)",
 ]
 # Each with how many calls of step(closure): the loss is valley().

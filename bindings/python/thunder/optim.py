@@ -25,6 +25,14 @@ def _options_of(cls, args, named):
     return options | named
 
 
+def _run_by_the_compiler(options):
+    """Without what PyTorch takes to say how a step is run: here a compiled step is one program in any case. A None in a list of
+    numbers, Adafactor's eps, is 0."""
+    def plain(value):
+        return tuple(0.0 if one is None else one for one in value) if isinstance(value, (tuple, list)) else value
+    return {name: plain(value) for name, value in options.items() if name not in ("foreach", "fused", "capturable")}
+
+
 def _tensors_of(params):
     """Parameters as a list of tensors, a dict of them by name, or a list of groups."""
     if isinstance(params, ModuleBase):
@@ -102,7 +110,7 @@ class Optimizer(_State, OptimizerBase):
     def __new__(cls, params, *args, **options):
         if cls is Optimizer:
             raise TypeError("Optimizer is what SGD, Adam and AdamW have in common; take one of them")
-        options, params = _options_of(cls, args, options), _tensors_of(params)
+        options, params = _options_of(cls, args, _run_by_the_compiler(options)), _tensors_of(params)
         if not params:
             raise ValueError(f"{cls.__name__}: the list of parameters is empty; a module has them once its layers are assigned")
         if not isinstance(params, list) or not isinstance(params[0], dict):
@@ -121,7 +129,7 @@ class Optimizer(_State, OptimizerBase):
             raise TypeError('a parameter group is a dict {"params": parameters, "lr": ...}')
         options = {name: value for name, value in group.items() if name != "params"}
         params = _tensors_of(group["params"])
-        self._add_group(params, _options_of(type(self), (), options))
+        self._add_group(params, _options_of(type(self), (), _run_by_the_compiler(options)))
         self._keys.append(_names_of(params, sum(map(len, self._groups))))
         self._groups.append(_listed(params))
 

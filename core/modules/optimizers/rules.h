@@ -15,6 +15,7 @@ std::span<const OptimizerRow> adaptive_rows();
 std::span<const OptimizerRow> sign_rows();
 std::span<const OptimizerRow> muon_rows();
 std::span<const OptimizerRow> closure_rows();
+std::span<const OptimizerRow> factored_rows();
 
 inline void check_fraction(std::string_view who, std::string_view option, double value) {
   require(value >= 0 && value < 1, who, ": ", option, " must lie in [0, 1), got ", value);
