@@ -120,7 +120,8 @@ void Module::set_tensor(std::string_view name, Ref<Tensor> tensor, Role role) {
   check_name(name);
   require(tensor && tensor->concrete(), "set_tensor: '", name, "' must be a tensor with data");
   require(role == Role::parameter || role == Role::buffer || role == Role::transient, "set_tensor: '", name,
-          "': role must be parameter (1), buffer (2) or a buffer that is not saved (3), got ", static_cast<int32_t>(role));
+          "': role must be parameter (1), buffer (2) or a buffer that is not saved (3), got ",
+          static_cast<int32_t>(role));
   require(role != Role::parameter || is_real(tensor->type().dtype), "set_tensor: parameter '", name,
           "' must be real, got ", thunder::name(tensor->type()), "; make it a buffer");
   require(find_name(children_, name) == children_.end(), "set_tensor: this module has a child '", name, "'");

@@ -234,8 +234,8 @@ void Optimizer::step(Scope& scope, const Values& grads) {
   std::vector<size_t> leaves;
   scope.formulas([&] {
     require(!row_.minimize, row_.name,
-            ": a step evaluates the loss as often as it needs: give it a function of the loss and the gradients, not the "
-            "gradients");
+            ": a step evaluates the loss as often as it needs: give it a function of the loss and the gradients, not "
+            "the gradients");
     leaves = gradient_leaves(grads);
     check_gradients(grads, leaves);
   });

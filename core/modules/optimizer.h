@@ -14,8 +14,8 @@ class Optimizer;
 class OptimizerStep;
 class StateAdditions;
 
-// A tensor of a parameter's state, of its shape or 0-d f64, and what it is filled with at first. Of rows the last dim has
-// one element, of columns the one before it.
+// A tensor of a parameter's state, of its shape or 0-d f64, and what it is filled with at first. Of rows the last dim
+// has one element, of columns the one before it.
 struct Moment {
   enum class Part { whole, rows, columns };
   std::string_view name;

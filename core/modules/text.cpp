@@ -50,7 +50,8 @@ class Writer {
     const bool own_tensors = !m.kind().init && !m.tensors().empty();
     if (own_tensors)
       for (auto& slot : m.tensors())
-        line(indent + 1, slot.name), out_ += cat(name(slot.tensor->type()), slot.role == Role::parameter ? "" : " buffer");
+        line(indent + 1, slot.name),
+            out_ += cat(name(slot.tensor->type()), slot.role == Role::parameter ? "" : " buffer");
     for (auto& child : m.children()) {
       line(indent + 1, child.name);
       write(*child.module, join_path(path, child.name), indent + 1);

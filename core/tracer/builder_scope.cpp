@@ -54,7 +54,8 @@ Results BuilderScope::results(const Values& out) {
   for (size_t i = 0; i < out.size(); i++) {
     const Tensor* t = out[i].tensor.get();
     if (t && t->kind() == Tensor::Kind::failed) throw Error(t->failure());
-    require(t && (t->kind() == Tensor::Kind::proxy || read_.contains(t)), what_, ": result ", i + 1, " is no tensor that it computed");
+    require(t && (t->kind() == Tensor::Kind::proxy || read_.contains(t)), what_, ": result ", i + 1,
+            " is no tensor that it computed");
     made.push_back(enter(out[i].tensor.get()));
   }
   return made;

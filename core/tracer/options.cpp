@@ -33,8 +33,8 @@ void Options::check(std::span<const OptionRow> rows, std::string_view who) const
       return static_cast<size_t>(k) < std::size(kinds) ? kinds[static_cast<size_t>(k)] : "a list";
     };
     const bool open = row->fallback == kNone && leaf.kind == ArgKind::none;
-    require(widened || open || row->kind == leaf.kind, who, ": option '", name, "' must be ", kind_text(row->kind), ", got ",
-            kind_text(leaf.kind));
+    require(widened || open || row->kind == leaf.kind, who, ": option '", name, "' must be ", kind_text(row->kind),
+            ", got ", kind_text(leaf.kind));
   }
 }
 

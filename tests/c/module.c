@@ -173,10 +173,17 @@ static void tensors_by_name(thunder_context *context)
     thunder_any path;
     OK(thunder_values_get(map, 0, &path));
     CHECK(!strcmp(thunder_values_structure(map), "[*,*]") && path.count == 5 && !memcmp(path.u.s, "scale", 5));
+    OK(thunder_module_set_tensor(m, "table", a, THUNDER_TRANSIENT_BUFFER));
+    OK(thunder_module_buffers(m, map));
+    CHECK(!strcmp(thunder_values_structure(map), "[[*,*],[*,*]]") && thunder_values_tensor(map, 3) == a);
+    OK(thunder_values_get(map, 2, &path));
+    CHECK(path.count == 5 && !memcmp(path.u.s, "table", 5));
+    OK(thunder_module_state(m, map));
+    CHECK(!strcmp(thunder_values_structure(map), "{\"count\":*,\"scale\":*}"));
     OK(thunder_module_set_tensor(m, "scale", b, THUNDER_PARAMETER));
     OK(thunder_tensor_read(thunder_module_tensor(s, m, "scale"), r, sizeof r));
     CHECK(r[0] == 5 && r[1] == 7);
-    REFUSED(thunder_module_set_tensor(m, "x", a, 9), THUNDER_INVALID_ARGUMENT, "THUNDER_BUFFER, got 9");
+    REFUSED(thunder_module_set_tensor(m, "x", a, 9), THUNDER_INVALID_ARGUMENT, "THUNDER_TRANSIENT_BUFFER, got 9");
     OK(thunder_module_to(m, THUNDER_CPU));
     REFUSED(thunder_module_to(m, THUNDER_CUDA(97)), THUNDER_UNIMPLEMENTED, "cuda:97");
     thunder_module *same = thunder_module_retain(m);

@@ -65,8 +65,8 @@ void update_adafactor(OptimizerStep& s) {
 
 constexpr OptimizerRow kRows[] = {
     {.name = "Adafactor",
-     .doc = "Adam without momentum, whose running squares of a matrix are those of its rows and columns alone; the step is "
-            "relative to the parameter's size.",
+     .doc = "Adam without momentum, whose running squares of a matrix are those of its rows and columns alone; the "
+            "step is relative to the parameter's size.",
      .options = kAdafactor,
      .check = check_adafactor,
      .prepare = prepare_adafactor,

@@ -180,8 +180,8 @@ void minimize_lbfgs(JointStep& s) {
 
 constexpr OptimizerRow kRows[] = {
     {.name = "LBFGS",
-     .doc = "Steps along the gradient times an inverse Hessian that the last steps tell of. step() takes a function that "
-            "gives the loss and the gradients, and calls it several times.",
+     .doc = "Steps along the gradient times an inverse Hessian that the last steps tell of. step() takes a function "
+            "that gives the loss and the gradients, and calls it several times.",
      .options = kLbfgs,
      .check = check_lbfgs,
      .complete = complete_lbfgs,
