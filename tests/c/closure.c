@@ -14,7 +14,7 @@ static thunder_status *evaluate(thunder_scope *s, const thunder_values *in, thun
     CHECK(thunder_values_count(in) == 0);
     if (++self->calls == self->fail_at) return thunder_status_create(THUNDER_CALLBACK, "no more", 7);
     thunder_tensor *off = th_sub(s, self->w, th_f64(s, 3)), *loss = th_sum(s, th_mul(s, off, off));
-    thunder_values_create(thunder_scope_context(s), &wrt);
+    OK(thunder_values_create(thunder_scope_context(s), &wrt));
     thunder_values_push_tensor(wrt, self->w);
     thunder_values *gradients = thunder_scope_grad(s, loss, wrt);
     thunder_values_push_tensor(out, loss);

@@ -270,6 +270,26 @@ e: builtins.float
 inf: builtins.float
 nan: builtins.float
 newaxis: None
+class finfo:
+    dtype: builtins.str
+    bits: builtins.int
+    min: builtins.float
+    max: builtins.float
+    eps: builtins.float
+    tiny: builtins.float
+    smallest_normal: builtins.float
+    smallest_subnormal: builtins.float
+    resolution: builtins.float
+    def __init__(self, dtype: dtype = ...) -> None: ...
+class iinfo:
+    dtype: builtins.str
+    bits: builtins.int
+    min: builtins.int
+    max: builtins.int
+    def __init__(self, dtype: dtype) -> None: ...
+def promote_types(a: _DtypeLike, b: _DtypeLike) -> dtype: ...
+def can_cast(from_: _DtypeLike, to: _DtypeLike) -> builtins.bool: ...
+def result_type(a: Tensor | builtins.float, b: Tensor | builtins.float) -> dtype: ...
 def is_tracing() -> builtins.bool: ...
 def load_plugin(path: Any) -> None: ...
 class Node:
