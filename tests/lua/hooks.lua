@@ -44,6 +44,35 @@ local copy = own:deepcopy()
 assert(copy(x)[{ 1, 1 }]:item() == 3)
 expect.error(function() own:register_forward_hook(3) end, "a hook must be a function, got an integer")
 
+-- Gradients pass hooks, on tapes and in compiled functions.
+local deep = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+local params = deep:parameters()
+local function gradients() return th.grad_of(deep(x):sum(), params) end
+local function values_of(list)
+  local out = {}
+  for path, g in pairs(list) do out[path] = g:tolist() end
+  return out
+end
+local usual, passed = values_of(th.tape(gradients)), {}
+local watch = deep[3]:register_full_backward_hook(function(module, inputs, outputs)
+  passed[#passed + 1] = { module == deep[3], inputs[1] and inputs[1]:tolist(), outputs[1]:tolist() }
+end)
+deep[1]:register_full_backward_hook(function(_, inputs, outputs) passed[#passed + 1] = { #inputs, outputs[1].shape[2] } end)
+th.tape(gradients)
+assert(passed[1][1] and passed[1][3][1][1] == 1 and passed[2][1] == 0 and passed[2][2] == 3)
+expect.values(th.tensor(passed[1][2]), deep[3].weight:tolist())
+watch:remove()
+for _, take in ipairs { function() return th.tape(gradients) end, th.compile(gradients) } do
+  local twice = deep[3]:register_full_backward_pre_hook(function(_, outputs) return outputs[1] * 2 end)
+  local stop = deep[3]:register_full_backward_hook(function(_, inputs) return inputs[1] * 0 end)
+  local changed = values_of(take())
+  expect.values(th.tensor(changed["2.bias"]), { usual["2.bias"][1] * 2 }, 1e-6)
+  expect.values(th.tensor(changed["0.bias"]), { 0, 0, 0 })
+  twice:remove()
+  stop:remove()
+  expect.values(th.tensor(values_of(take())["0.bias"]), usual["0.bias"], 1e-6)
+end
+
 -- Buffers that are not saved.
 local rotary = nn.Module { fc = nn.Linear(2, 2), norm = nn.BatchNorm1d(2) }
 rotary:register_buffer("inv_freq", th.ones(2), false)
