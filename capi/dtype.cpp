@@ -1,7 +1,8 @@
 // thunder_dtype_describe, thunder_promote_types, thunder_can_cast, thunder_result_type: what element types are like.
+#include "ir/dtype.h"
+
 #include "capi/leaf.h"
 #include "capi/tensor.h"
-#include "ir/dtype.h"
 #include "ir/limits.h"
 
 using namespace thunder;
@@ -25,10 +26,14 @@ void add_operand(Promotion& promotion, const Any& operand, size_t i) {
                                                                  : Strength::tensor;
       return promotion.add(t.type().dtype, strength);
     }
-    case ArgKind::boolean: return promotion.add(DType::boolean, Strength::number);
-    case ArgKind::integer: return promotion.add(DType::i64, Strength::number);
-    case ArgKind::real: return promotion.add(DType::f64, Strength::number);
-    default: check(false, "operand ", i, " must be a tensor or a number, got ", kind_name(operand.kind));
+    case ArgKind::boolean:
+      return promotion.add(DType::boolean, Strength::number);
+    case ArgKind::integer:
+      return promotion.add(DType::i64, Strength::number);
+    case ArgKind::real:
+      return promotion.add(DType::f64, Strength::number);
+    default:
+      check(false, "operand ", i, " must be a tensor or a number, got ", kind_name(operand.kind));
   }
 }
 

@@ -133,8 +133,8 @@ inline std::string dtypes_of(const Registry& registry, const OpDef& op, const Sa
   return join(words, ", ", [](auto& word) -> const std::string& { return word; });
 }
 
-// Those that name the op among what they take, in the order in which they are asked; fusion by its table of prims, host by
-// a reference kernel. Empty: the op is run by its lines.
+// Those that name the op among what they take, in the order in which they are asked; fusion by its table of prims, host
+// by a reference kernel. Empty: the op is run by its lines.
 inline std::string executors_of(const Context& context, const OpDef& op) {
   std::vector<std::string> names;
   for (const std::string& name : context.executor_names()) {

@@ -64,7 +64,7 @@ constexpr std::array kCyclic = {
     OptionRow{"base_lr", ArgKind::real, "", "The learning rate at the ends of cycles."},
     OptionRow{"max_lr", ArgKind::real, "", "The learning rate in the middle of the first."},
     OptionRow{"step_size_up", ArgKind::integer, "2000", "Steps from an end to the middle."},
-    OptionRow{"step_size_down", ArgKind::integer, "0", "Steps back to an end; 0: as many."},
+    OptionRow{"step_size_down", ArgKind::integer, "None", "Steps back to an end; None: as many."},
     OptionRow{"mode", ArgKind::string, "triangular",
               "'triangular'; 'triangular2', whose middles fall by half; 'exp_range', by gamma ** step."},
     OptionRow{"gamma", ArgKind::real, "1", "Of 'exp_range'."},
@@ -72,9 +72,9 @@ constexpr std::array kCyclic = {
 };
 constexpr std::array kOneCycle = {
     OptionRow{"max_lr", ArgKind::real, "", "The greatest learning rate."},
-    OptionRow{"total_steps", ArgKind::integer, "0", "Steps in all; 0: epochs * steps_per_epoch."},
-    OptionRow{"epochs", ArgKind::integer, "0", "Epochs in all."},
-    OptionRow{"steps_per_epoch", ArgKind::integer, "0", "Steps of an epoch."},
+    OptionRow{"total_steps", ArgKind::integer, "None", "Steps in all; None: epochs * steps_per_epoch."},
+    OptionRow{"epochs", ArgKind::integer, "None", "Epochs in all."},
+    OptionRow{"steps_per_epoch", ArgKind::integer, "None", "Steps of an epoch."},
     OptionRow{"pct_start", ArgKind::real, "0.3", "The share of the steps in which the learning rate rises."},
     OptionRow{"anneal_strategy", ArgKind::string, "cos", "'cos' or 'linear'."},
     OptionRow{"div_factor", ArgKind::real, "25", "The first learning rate is max_lr over this."},

@@ -14,9 +14,15 @@ std::vector<const Module::NamedSlot*> chosen(const Module& module, const Wants& 
       if ((t.role == Role::parameter) == parameters && wants(t.role)) out.push_back(&t);
   return out;
 }
-bool is_parameter(Role role) { return role == Role::parameter; }
-bool is_buffer(Role role) { return role != Role::parameter; }
-bool is_saved(Role role) { return role != Role::transient; }
+bool is_parameter(Role role) {
+  return role == Role::parameter;
+}
+bool is_buffer(Role role) {
+  return role != Role::parameter;
+}
+bool is_saved(Role role) {
+  return role != Role::transient;
+}
 
 // Each tensor once, under its first path.
 template <class Wants, class Take>

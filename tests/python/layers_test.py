@@ -404,6 +404,13 @@ class Schedules(unittest.TestCase):
             with self.subTest(text):
                 np.testing.assert_allclose(self.rates(text, cases.METRICS), theirs, rtol=1e-9)
 
+    def test_options_that_are_open_may_be_none(self):
+        o = self.optimizer()
+        text = "OneCycleLR(o, 1.0, total_steps=None, epochs=5, steps_per_epoch=6, cycle_momentum=False)"
+        self.assertEqual(self.rates(text), self.rates("OneCycleLR(o, 1.0, total_steps=30, cycle_momentum=False)"))
+        with self.assertRaisesRegex((ValueError, RuntimeError), "option 'gamma' is missing"):
+            lr_scheduler.ExponentialLR(o, gamma=None)
+
     def test_states_are_kept(self):
         for make in (lambda o: lr_scheduler.LambdaLR(o, lambda t: 0.5**t), lambda o: lr_scheduler.StepLR(o, 2)):
             o = self.optimizer()

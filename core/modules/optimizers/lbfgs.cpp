@@ -38,9 +38,16 @@ void complete_lbfgs(Settings& o) {
 
 std::vector<JointMoment> lbfgs_moments(const Settings& o) {
   const int64_t size = o.integer("history_size");
-  return {{"n_iter"}, {"func_evals"}, {"t"}, {"H_diag", {}, 1}, {"history_count"}, {"ro", {size}},
-          {"d", {kAllElements}}, {"prev_flat_grad", {kAllElements}},
-          {"old_dirs", {size, kAllElements}}, {"old_stps", {size, kAllElements}}};
+  return {{"n_iter"},
+          {"func_evals"},
+          {"t"},
+          {"H_diag", {}, 1},
+          {"history_count"},
+          {"ro", {size}},
+          {"d", {kAllElements}},
+          {"prev_flat_grad", {kAllElements}},
+          {"old_dirs", {size, kAllElements}},
+          {"old_stps", {size, kAllElements}}};
 }
 
 // The pairs of the last iterations: how the gradient changed (old_dirs) and by which step (old_stps), in rows that are

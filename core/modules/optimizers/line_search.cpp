@@ -35,9 +35,7 @@ class Search {
     evaluations_++;
     return {{step, point.loss, step_.math.dot(point.gradient, direction_)}, point.gradient};
   }
-  bool decreases_too_little(const Trial& t) const {
-    return t.value > start_.value + kDecrease * t.at * start_.slope;
-  }
+  bool decreases_too_little(const Trial& t) const { return t.value > start_.value + kDecrease * t.at * start_.slope; }
   bool is_flat_enough(const Trial& t) const { return std::abs(t.slope) <= -kCurvature * start_.slope; }
 
   // Two trials with a point between them that satisfies the conditions, or one that does.
@@ -121,13 +119,12 @@ double cubic_minimum(const Sample& a, const Sample& b, double low, double high) 
   if (!(square >= 0)) return (low + high) / 2;
   const Sample &left = a.at <= b.at ? a : b, &right = a.at <= b.at ? b : a;
   const double d2 = std::sqrt(square);
-  const double at =
-      right.at - (right.at - left.at) * ((right.slope + d2 - d1) / (right.slope - left.slope + 2 * d2));
+  const double at = right.at - (right.at - left.at) * ((right.slope + d2 - d1) / (right.slope - left.slope + 2 * d2));
   return std::min(std::max(at, low), high);
 }
 
-StepLength strong_wolfe(JointStep& s, const Ref<Tensor>& x, const Ref<Tensor>& direction,
-                        const JointStep::Point& start, double slope, double step, int64_t most) {
+StepLength strong_wolfe(JointStep& s, const Ref<Tensor>& x, const Ref<Tensor>& direction, const JointStep::Point& start,
+                        double slope, double step, int64_t most) {
   return Search(s, x, direction, start, slope, most).run(step);
 }
 

@@ -1,8 +1,7 @@
 // LBFGS, its line search and the vectors that it works on (joint): against minima that are known, and against what a
 // step must leave when its function fails. Covers closure_steps.
-#include "modules/optimizers/line_search.h"
-
 #include "core/modules/fixture.h"
+#include "modules/optimizers/line_search.h"
 
 namespace thunder {
 namespace {
@@ -26,10 +25,12 @@ struct Lbfgs : Modules {
     if (++evaluations == fail_at) return make<Status>(Code::callback, "no more");
     const auto element = [&](int64_t i) { return op(s, "select", {any(a), Any::integer(0), Any::integer(i)}); };
     Tensor *x = element(0), *y = element(1);
-    Tensor *valley = op(s, "sub", {any(y), any(op(s, "square", {any(x)}))}), *rest = op(s, "sub", {any(x), Any::real(1.0)});
+    Tensor *valley = op(s, "sub", {any(y), any(op(s, "square", {any(x)}))}),
+           *rest = op(s, "sub", {any(x), Any::real(1.0)});
     Tensor* other = op(s, "sum", {any(op(s, "square", {any(op(s, "sub", {any(b), Any::real(3.0)}))}))});
-    Tensor* sum = op(s, "add", {any(op(s, "mul", {any(op(s, "square", {any(valley)})), Any::real(100.0)})),
-                                any(op(s, "square", {any(rest)}))});
+    Tensor* sum = op(s, "add",
+                     {any(op(s, "mul", {any(op(s, "square", {any(valley)})), Any::real(100.0)})),
+                      any(op(s, "square", {any(rest)}))});
     Tensor* loss = op(s, "add", {any(sum), any(other)});
     Values wrt;
     wrt.push(a), wrt.push(b);
@@ -68,8 +69,8 @@ TEST_F(Lbfgs, finds_the_end_of_a_curved_valley) {
 }
 
 TEST_F(Lbfgs, goes_on_from_its_state_to_the_bit) {
-  const std::vector<Setting> settings = {{"max_iter", Any::integer(4)}, {"history_size", Any::integer(3)},
-                                         {"line_search_fn", Any::string(kWolfe)}};
+  const std::vector<Setting> settings = {
+      {"max_iter", Any::integer(4)}, {"history_size", Any::integer(3)}, {"line_search_fn", Any::string(kWolfe)}};
   auto opt = optimizer("LBFGS", settings);
   for (int i = 0; i < 3; i++) step(*opt);
   auto kept_a = dense_copy(default_allocator(), *a), kept_b = dense_copy(default_allocator(), *b);
@@ -124,9 +125,13 @@ TEST_F(Lbfgs, refuses_what_makes_no_sense) {
   more.push(wave({2}));
   EXPECT_EQ(thrown([&] { opt->add_group(environment, more, nullptr); }),
             "LBFGS: its parameters are one group; there is one already");
-  EXPECT_EQ(thrown([&] { optimizer("LBFGS", {{"line_search_fn", Any::string("armijo")}}); }),
+  EXPECT_EQ(thrown([&] {
+              optimizer("LBFGS", {{"line_search_fn", Any::string("armijo")}});
+            }),
             "LBFGS: line_search_fn must be 'strong_wolfe' or None, got 'armijo'");
-  EXPECT_EQ(thrown([&] { optimizer("LBFGS", {{"history_size", Any::integer(0)}}); }),
+  EXPECT_EQ(thrown([&] {
+              optimizer("LBFGS", {{"history_size", Any::integer(0)}});
+            }),
             "LBFGS: history_size must be positive, got 0");
 }
 
