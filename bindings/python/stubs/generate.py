@@ -73,7 +73,8 @@ def schemas():
 
 
 def options(rows):
-    return [f"{row['name']}: {'Sequence[builtins.str] | ' if row['kind'] == 'str' else ''}{TYPES[row['kind']]} = ..."
+    return [f"{row['name']}: {'Sequence[builtins.str] | ' if row['kind'] == 'str' else ''}{TYPES[row['kind']]}"
+            f"{' | None' if row['default'] == 'None' else ''} = ..."
             for row in rows]
 
 
