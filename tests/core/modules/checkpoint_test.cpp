@@ -69,6 +69,16 @@ TEST_F(Checkpoint, loads_what_was_saved_into_the_same_handles) {
   EXPECT_EQ(b->generation()->load(), generation) << "data is no reason to compile again";
 }
 
+TEST_F(Checkpoint, a_count_of_batches_may_be_missing) {
+  auto net = module("BatchNorm2d", {Any::integer(3)});
+  auto older = module("Module");
+  for (auto& t : net->tensors())
+    if (t.name != "num_batches_tracked") older->set_tensor(t.name, wave({3}), t.role);
+  save_module(*older, path);
+  load(net);
+  EXPECT_EQ(bytes(*net->find_tensor("running_mean")->tensor), bytes(*wave({3})));
+}
+
 TEST_F(Checkpoint, a_misfit_is_told_whole_and_changes_nothing) {
   auto saved = module("Module");
   saved->add("a", linear(2, 3));
