@@ -25,12 +25,20 @@ inline Status* out_of_range(std::string_view op, int64_t index, size_t dim, int6
 
 // Refuses the first that is out of range.
 inline Status* check_all(std::string_view op, const Buffer& index, size_t dim, int64_t size) {
-  Rows<1> rows(index, {&index});
-  for (int64_t r = 0; r < rows.rows(); r++, rows.next())
-    for (int64_t i = 0; i < rows.row(); i++)
-      if (const int64_t at = index_at(index, rows.offset[0] + i * rows.step[0]); at < 0 || at >= size)
-        return out_of_range(op, at, dim, size);
-  return nullptr;
+  const auto check = [&](auto zero) -> Status* {
+    const auto* all = index.as<decltype(zero)>();
+    Rows<1> rows(index, {&index});
+    for (int64_t r = 0; r < rows.rows(); r++, rows.next()) {
+      bool bad = false;  // looked at after the row, so that the loop has no way out
+      for (int64_t i = 0; i < rows.row(); i++)
+        bad |= static_cast<uint64_t>(all[rows.offset[0] + i * rows.step[0]]) >= static_cast<uint64_t>(size);
+      for (int64_t i = 0; bad && i < rows.row(); i++)
+        if (const int64_t at = all[rows.offset[0] + i * rows.step[0]]; at < 0 || at >= size)
+          return out_of_range(op, at, dim, size);
+    }
+    return nullptr;
+  };
+  return index.dtype == DType::i32 ? check(int32_t{}) : check(int64_t{});
 }
 
 // A buffer under another shape and strides, which it owns.
