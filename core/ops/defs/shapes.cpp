@@ -64,7 +64,8 @@ Results flip(Call& c) {
   Shape axes;
   if (!c.dims(1).empty()) axes = c.axes(1, x.rank());
   if (x.rank() == 0) axes = {};
-  return axes.empty() ? c.builder.call("clone", {x}) : flipped(x, axes);
+  if (axes.empty()) return c.builder.call("clone", {x});
+  return x.type().device == Device::cpu ? c.builder.call("prims.flip", {x, axes}) : flipped(x, axes);
 }
 void flip_vjp(Grad& g) { g.add(0, g.builder.call("flip", {g.cotangent(), g.dims(1)})); }
 template <size_t dim>
