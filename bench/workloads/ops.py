@@ -11,6 +11,10 @@ def normal(*shape):
     return lambda draw: draw.standard_normal(shape, dtype=np.float32)
 
 
+def half(make):
+    return lambda draw: make(draw).astype(np.float16)
+
+
 def uniform(*shape, low=0.0, high=1.0):
     return lambda draw: (low + (high - low) * draw.random(shape, dtype=np.float32)).astype(np.float32)
 
@@ -222,7 +226,14 @@ COMPUTED = (
     Row("argmax 4096x1024", lambda F, x: F.argmax(x, 1), (normal(4096, 1024),)),
     Row("argmax 4M", lambda F, x: F.argmax(x), (normal(4_000_000),)),
 )
-ROWS = SORTED + SCANNED + INDEXED + MOVED + POOLED + CONVOLVED + MATRICES + DRAWN + COMPUTED
+HALVES = (
+    Row("matmul 1024 f16", lambda F, a, b: F.matmul(a, b), (half(normal(1024, 1024)), half(normal(1024, 1024)))),
+    Row("linear 1x768x3072 f16", lambda F, x, w: F.linear(x, w), (half(normal(1, 768)), half(normal(3072, 768)))),
+    Row("conv2d 8x64x28x28, 64 k3 f16", lambda F, x, w: F.conv2d(x, w, padding=1), (half(normal(8, 64, 28, 28)), half(normal(64, 64, 3, 3)))),
+    Row("max_pool2d 8x64x56x56 f16", lambda F, x: F.max_pool2d(x, 2), (half(normal(8, 64, 56, 56)),)),
+    Row("attention H12 T256 D64 f16", lambda F, q, k, v: F.scaled_dot_product_attention(q, k, v), (half(normal(1, 12, 256, 64)),) * 3),
+)
+ROWS = SORTED + SCANNED + INDEXED + MOVED + POOLED + CONVOLVED + MATRICES + DRAWN + COMPUTED + HALVES
 
 
 def einsum(F, equation, *operands):
