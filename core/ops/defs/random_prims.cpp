@@ -1,7 +1,7 @@
 // Random numbers as a function of the random state i64[2] {seed, calls} and the draw's ordinal within the call.
 #include "ops/batch.h"
 #include "ops/elementwise.h"
-#include "ops/philox.h"
+#include "ops/normals.h"
 
 namespace thunder {
 namespace {
@@ -55,7 +55,12 @@ Status* normal_kernel(const Kernel& k) {
     case DType::f64: each0<double>(k, [random](int64_t i) mutable { return normal52(random.bits64(i)); }); break;
     case DType::bf16: each0<bf16>(k, single); break;
     case DType::f16: each0<f16>(k, single); break;
-    default: each0<float>(k, single);
+    default: {
+      const Rows<1> rows(k.out[0], {&k.out[0]});
+      each_run(k, rows, [&](const auto& at, int64_t n, int64_t first) {
+        fill_normals(random, first, n, rows.step[0], k.out[0].as<float>() + at[0]);
+      });
+    }
   }
   return nullptr;
 }
