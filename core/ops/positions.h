@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/text.h"
+#include "ops/indices.h"
 #include "ops/kernels.h"
 
 namespace thunder {
@@ -23,8 +24,11 @@ class Positions {
     return each(k, [&](const auto& block) -> Status* {
       bool bad = false;  // looked at after the block, so that its loops have no way out
       for (size_t d = 0; d < block.count(); d++) {
-        const auto size = static_cast<uint64_t>(whole_.shape[d]);
-        for (int64_t i = 0; i < block.n; i++) bad |= static_cast<uint64_t>(block.index(d, i)) + size >= 2 * size;
+        const int64_t size = whole_.shape[d], step = block.steps[d];
+        const auto* from = block.from[d];
+        OutOfRange of_dim(2 * size);
+        for (int64_t i = 0; i < block.n; i++) of_dim.add(added(from[i * step], size));
+        bad |= of_dim.any();
       }
       return bad ? refuse_in(block, op) : nullptr;
     });
@@ -49,6 +53,10 @@ class Positions {
 
  private:
   static constexpr int64_t kBlock = 128;
+  // Of any two, wrapping around: the sum is out of range then.
+  static int64_t added(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  }
   static int64_t wrapped(int64_t index, int64_t size) { return index + (index < 0 ? size : 0); }
 
   // A few positions in a row: their indices, and where they lie in `indexed`.

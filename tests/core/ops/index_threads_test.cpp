@@ -1,6 +1,7 @@
 // Kernels that read and write by indices, on several threads: every element gets what one thread would give it, in the order of the indices.
 #include <cmath>
 
+#include "base/text.h"
 #include "base/thread_pool.h"
 #include "support/eager.h"
 #include "support/failure.h"
@@ -118,6 +119,12 @@ TEST(IndexPut, that_refuses_changes_nothing) {
   indices.kind = ArgKind::values, indices.count = 1, indices.ts = list;
   EXPECT_PRED2(contains, e.refused("index_put_", {any(x), indices, any(v)}), "index 3 is out of range for dim 0 of size 3");
   EXPECT_EQ(values(x), (Doubles{1, 2, 3}));
+  for (int64_t far : {INT64_MAX, INT64_MIN}) {
+    reinterpret_cast<int64_t*>(at->data())[1] = far;
+    EXPECT_PRED2(contains, e.refused("index_put_", {any(x), indices, any(v)}), cat("index ", far, " is out of range"));
+    EXPECT_PRED2(contains, e.refused("prims.gather", {any(x), any(0), any(at)}), cat("index ", far, " is out of range"));
+    EXPECT_PRED2(contains, e.refused("prims.take_add", {any(x), any(0), any(at), any(v)}), cat("index ", far, " is out of range"));
+  }
 }
 
 // Adds along a dim, the last or another: the slabs of one index, in the order of the index.
