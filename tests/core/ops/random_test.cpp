@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/normals.h"
+#include "ops/philox.h"
 #include "support/eager.h"
 
 namespace thunder {
