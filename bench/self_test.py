@@ -53,6 +53,7 @@ def main():
         log = pathlib.Path(folder, "log").read_text(encoding="utf-8").split()
         assert log == ["ours", "torch", "jax", "limit", "limit", "ours", "torch", "jax"] * 3, log
         assert "add" in result.stdout and "mul" in result.stdout and "(a note)" in result.stdout, result.stdout
+        assert f"(add: ours / torch is {11 / 21:.3f} as geometric mean" in result.stdout, result.stdout
 
         with tempfile.TemporaryDirectory() as earlier:
             pathlib.Path(earlier, "bench").mkdir()
@@ -67,6 +68,14 @@ def main():
         pathlib.Path(folder, "bench/peers/add-absent.py").write_text("import no_such_package", encoding="utf-8")
         result = run(folder, "add", "--peers", "--rounds", "1")
         assert result.returncode == 0 and "add-absent.py is left out: there is no no_such_package" in result.stderr, result.stderr
+
+        plant(folder, "groups/add.py", "ours", base=10, extra="checksum=1.0")
+        plant(folder, "peers/add.py", "torch", base=20, extra='peer="torch", checksum=1.0005')
+        result = run(folder, "add", "--peers", "--rounds", "1")
+        assert result.returncode == 0, result.stderr
+        plant(folder, "peers/add.py", "torch", base=20, extra='peer="torch", checksum=1.5')
+        result = run(folder, "add", "--peers", "--rounds", "1")
+        assert result.returncode == 1 and "the checksum of torch is 1.5, that of ours 1" in result.stderr, result.stderr
 
         result = run(folder, "sub")
         assert result.returncode == 1 and "no group sub; there are: add" in result.stderr, result.stderr

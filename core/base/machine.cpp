@@ -105,7 +105,7 @@ void read_processor(Machine& m) {
     m.instructions = Instructions::avx512, m.vector_bytes = 64, m.vector_registers = 32;
     m.bf16_dot_products = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw");
     m.tile_registers = has_tile_registers();
-  } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+  } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
     m.instructions = Instructions::avx2, m.vector_bytes = 32;
   }
 }

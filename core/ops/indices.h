@@ -23,14 +23,40 @@ inline Status* out_of_range(std::string_view op, int64_t index, size_t dim, int6
   return refuse(cat(op, ": index ", index, " is out of range for dim ", dim, " of size ", size));
 }
 
+// Whether some of the numbers added are not in [0, size), found without a comparison: the sign of an index, or of what
+// is left behind it, is then set.
+class OutOfRange {
+ public:
+  explicit OutOfRange(int64_t size) : last_(static_cast<uint64_t>(size) - 1) {}
+  void add(int64_t index) {
+    const auto i = static_cast<uint64_t>(index);
+    signs_ |= i | (last_ - i);
+  }
+  bool any() const { return signs_ >> 63; }
+
+ private:
+  uint64_t last_, signs_ = 0;
+};
+
 // Refuses the first that is out of range.
 inline Status* check_all(std::string_view op, const Buffer& index, size_t dim, int64_t size) {
-  Rows<1> rows(index, {&index});
-  for (int64_t r = 0; r < rows.rows(); r++, rows.next())
-    for (int64_t i = 0; i < rows.row(); i++)
-      if (const int64_t at = index_at(index, rows.offset[0] + i * rows.step[0]); at < 0 || at >= size)
-        return out_of_range(op, at, dim, size);
-  return nullptr;
+  const auto check = [&](auto zero) -> Status* {
+    const auto* all = index.as<decltype(zero)>();
+    Rows<1> rows(index, {&index});
+    for (int64_t r = 0; r < rows.rows(); r++, rows.next()) {
+      const auto* row = all + rows.offset[0];
+      OutOfRange bad(size);  // looked at after the row, so that the loop has no way out
+      if (rows.step[0] == 1)
+        for (int64_t i = 0; i < rows.row(); i++) bad.add(row[i]);
+      else
+        for (int64_t i = 0; i < rows.row(); i++) bad.add(row[i * rows.step[0]]);
+      for (int64_t i = 0; bad.any() && i < rows.row(); i++)
+        if (const int64_t at = all[rows.offset[0] + i * rows.step[0]]; at < 0 || at >= size)
+          return out_of_range(op, at, dim, size);
+    }
+    return nullptr;
+  };
+  return index.dtype == DType::i32 ? check(int32_t{}) : check(int64_t{});
 }
 
 // A buffer under another shape and strides, which it owns.

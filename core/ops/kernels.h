@@ -6,6 +6,7 @@
 
 #include "ir/elements.h"
 #include "ops/op.h"
+#include "ops/parallel.h"
 #include "tensor/tensor.h"
 
 namespace thunder {
@@ -58,6 +59,14 @@ class Rows {
       axis.at = 0;
     }
   }
+  // To a row by its number.
+  void seek(int64_t r) {
+    offset.fill(0);
+    for (Axis& axis : outer_) {
+      axis.at = r % axis.size, r /= axis.size;
+      for (size_t k = 0; k < N; k++) offset[k] += axis.at * axis.strides[k];
+    }
+  }
   std::array<int64_t, N> offset{};
   std::array<int64_t, N> step{};  // strides of the innermost axis
 
@@ -88,71 +97,97 @@ class Rows {
   SmallVector<Axis, 6> outer_;  // innermost first
 };
 
+// Calls f(offset, n, first), which gives an owned status or nothing, for runs of elements that make up all rows, on the
+// threads of the kernel: those of a run lie at offset + i * step for i < n, and the first has the number `first`
+// in row-major order. Gives the failure of the first part that has one.
+template <size_t N, class F>
+Status* each_run(const Kernel& k, const Rows<N>& all, const F& f) {
+  const int64_t n = all.rows() * all.row();
+  return in_parts(k, n, n, [&](int64_t begin, int64_t end) -> Status* {
+    Rows<N> rows = all;
+    rows.seek(begin / rows.row());
+    for (int64_t skipped = begin % rows.row(); begin < end; rows.next(), skipped = 0) {
+      const int64_t length = std::min(rows.row() - skipped, end - begin);
+      auto offset = rows.offset;
+      for (size_t i = 0; i < N; i++) offset[i] += skipped * rows.step[i];
+      if constexpr (std::is_void_v<decltype(f(offset, length, begin))>) f(offset, length, begin);
+      else if (Status* failed = f(offset, length, begin)) return failed;
+      begin += length;
+    }
+    return nullptr;
+  });
+}
+
+// In these loops each run computes with a copy of f, which may so keep what one element leaves for the next.
+
 // out[i] = f(i), i counting in row-major order.
 template <class Out, class F>
-void each0(const Kernel& k, F f) {
-  Rows<1> rows(k.out[0], {&k.out[0]});
-  int64_t first = 0;
-  for (int64_t r = 0; r < rows.rows(); r++, rows.next(), first += rows.row()) {
-    Out* out = k.out[0].as<Out>() + rows.offset[0];
-    for (int64_t i = 0; i < rows.row(); i++) out[i * rows.step[0]] = f(first + i);
-  }
+void each0(const Kernel& k, const F& f) {
+  const Rows<1> rows(k.out[0], {&k.out[0]});
+  each_run(k, rows, [&](const auto& at, int64_t n, int64_t first) {
+    F own = f;
+    Out* out = k.out[0].as<Out>() + at[0];
+    for (int64_t i = 0; i < n; i++) out[i * rows.step[0]] = own(first + i);
+  });
 }
 
 // out[i] = f(in[i]) with elements loaded as In, stored as Out.
 template <class In, class Out, class F>
-void each(const Kernel& k, F f) {
-  Rows<2> rows(k.out[0], {&k.out[0], &k.in[0]});
-  for (int64_t r = 0; r < rows.rows(); r++, rows.next()) {
-    Out* out = k.out[0].as<Out>() + rows.offset[0];
-    const In* in = k.in[0].as<In>() + rows.offset[1];
-    const int64_t n = rows.row(), so = rows.step[0], si = rows.step[1];
+void each(const Kernel& k, const F& f) {
+  const Rows<2> rows(k.out[0], {&k.out[0], &k.in[0]});
+  each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
+    F own = f;
+    Out* out = k.out[0].as<Out>() + at[0];
+    const In* in = k.in[0].as<In>() + at[1];
+    const int64_t so = rows.step[0], si = rows.step[1];
     if (so == 1 && si == 1)
-      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(f(in[i]));
+      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(own(in[i]));
     else
-      for (int64_t i = 0; i < n; i++) out[i * so] = static_cast<Out>(f(in[i * si]));
-  }
+      for (int64_t i = 0; i < n; i++) out[i * so] = static_cast<Out>(own(in[i * si]));
+  });
 }
 
 // out[i] = f(a[i], b[i]). Either operand may be one element repeated, as numbers and broadcast tensors are.
 template <class In, class Out, class F>
-void each2(const Kernel& k, F f) {
-  Rows<3> rows(k.out[0], {&k.out[0], &k.in[0], &k.in[1]});
-  for (int64_t r = 0; r < rows.rows(); r++, rows.next()) {
-    Out* out = k.out[0].as<Out>() + rows.offset[0];
-    const In* a = k.in[0].as<In>() + rows.offset[1];
-    const In* b = k.in[1].as<In>() + rows.offset[2];
-    const int64_t n = rows.row(), so = rows.step[0], sa = rows.step[1], sb = rows.step[2];
+void each2(const Kernel& k, const F& f) {
+  const Rows<3> rows(k.out[0], {&k.out[0], &k.in[0], &k.in[1]});
+  each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
+    F own = f;
+    Out* out = k.out[0].as<Out>() + at[0];
+    const In* a = k.in[0].as<In>() + at[1];
+    const In* b = k.in[1].as<In>() + at[2];
+    const int64_t so = rows.step[0], sa = rows.step[1], sb = rows.step[2];
     const In a0 = a[0], b0 = b[0];
     if (so == 1 && sa == 1 && sb == 1)
-      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(f(a[i], b[i]));
+      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(own(a[i], b[i]));
     else if (so == 1 && sa == 1 && sb == 0)
-      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(f(a[i], b0));
+      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(own(a[i], b0));
     else if (so == 1 && sa == 0 && sb == 1)
-      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(f(a0, b[i]));
+      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(own(a0, b[i]));
     else
-      for (int64_t i = 0; i < n; i++) out[i * so] = static_cast<Out>(f(a[i * sa], b[i * sb]));
-  }
+      for (int64_t i = 0; i < n; i++) out[i * so] = static_cast<Out>(own(a[i * sa], b[i * sb]));
+  });
 }
 
 // out[i] = f(a[i], b[i], c[i]), the first of another type than the others.
 template <class First, class In, class Out, class F>
-void each3(const Kernel& k, F f) {
-  Rows<4> rows(k.out[0], {&k.out[0], &k.in[0], &k.in[1], &k.in[2]});
-  for (int64_t r = 0; r < rows.rows(); r++, rows.next()) {
-    Out* out = k.out[0].as<Out>() + rows.offset[0];
-    const First* a = k.in[0].as<First>() + rows.offset[1];
-    const In* b = k.in[1].as<In>() + rows.offset[2];
-    const In* c = k.in[2].as<In>() + rows.offset[3];
-    const int64_t n = rows.row(), so = rows.step[0], sa = rows.step[1], sb = rows.step[2], sc = rows.step[3];
+void each3(const Kernel& k, const F& f) {
+  const Rows<4> rows(k.out[0], {&k.out[0], &k.in[0], &k.in[1], &k.in[2]});
+  each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
+    F own = f;
+    Out* out = k.out[0].as<Out>() + at[0];
+    const First* a = k.in[0].as<First>() + at[1];
+    const In* b = k.in[1].as<In>() + at[2];
+    const In* c = k.in[2].as<In>() + at[3];
+    const int64_t so = rows.step[0], sa = rows.step[1], sb = rows.step[2], sc = rows.step[3];
     const In c0 = c[0];
     if (so == 1 && sa == 1 && sb == 1 && sc == 1)
-      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(f(a[i], b[i], c[i]));
+      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(own(a[i], b[i], c[i]));
     else if (so == 1 && sa == 1 && sb == 1 && sc == 0)
-      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(f(a[i], b[i], c0));
+      for (int64_t i = 0; i < n; i++) out[i] = static_cast<Out>(own(a[i], b[i], c0));
     else
-      for (int64_t i = 0; i < n; i++) out[i * so] = static_cast<Out>(f(a[i * sa], b[i * sb], c[i * sc]));
-  }
+      for (int64_t i = 0; i < n; i++) out[i * so] = static_cast<Out>(own(a[i * sa], b[i * sb], c[i * sc]));
+  });
 }
 
 // An owned status for data that a kernel refuses (an index out of range ...).

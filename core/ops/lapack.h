@@ -23,11 +23,17 @@ struct LapackFunctions {
                 int* iwork, int* info, size_t);
   void (*syevd)(Char jobz, Char uplo, Int n, T* a, Int lda, T* w, T* work, Int lwork, int* iwork, Int liwork, int* info,
                 size_t, size_t);
+  // Of the BLAS below it.
+  void (*gemm)(Char transa, Char transb, Int m, Int n, Int k, const T* alpha, const T* a, Int lda, const T* b, Int ldb,
+               const T* beta, T* c, Int ldc, size_t, size_t);
 };
 
 struct Lapack {
   LapackFunctions<float> f32;
   LapackFunctions<double> f64;
+  // Several threads may call it at a time: OpenBLAS with threads of its own is built so, the reference may not be.
+  bool reentrant = false;
+  bool one_at_a_time = false;  // OpenBLAS without threads: calls share buffers
   template <class T>
   const LapackFunctions<T>& of() const {
     if constexpr (sizeof(T) == 4) return f32;

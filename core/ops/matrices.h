@@ -1,6 +1,7 @@
 // Kernels over the matrices in the last two dims of tensors, which LAPACK takes one by one as dense columns.
 #pragma once
 
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -64,11 +65,29 @@ Status* with_lapack(const Kernel& k, F&& f) {
                                                  "; tools/setup installs it, or the package liblapack3"))
         .detach();
   }
+  static std::mutex calls;
+  std::unique_lock lock(calls, std::defer_lock);
   try {
+    if (lapack->one_at_a_time) lock.lock();
     return k.in[0].dtype == DType::f64 ? f(double{}, lapack->of<double>()) : f(float{}, lapack->of<float>());
   } catch (const std::bad_alloc&) {
     return out_of_memory_status();
   }
+}
+
+// Calls f(i), which gives a status, for each matrix of a batch, several at a time where the LAPACK allows it.
+template <class T, class F>
+Status* each_matrix(const Kernel& k, const Matrices<T>& in, const F& f) {
+  const std::string* why = nullptr;
+  const Lapack* lapack = Lapack::get(why);
+  const int64_t each = in.rows * in.columns * std::max<int64_t>(1, std::min(in.rows, in.columns) / 8);
+  Kernel own = k;
+  if (!lapack || !lapack->reentrant) own.threads = nullptr;
+  return in_parts(own, in.batch, in.batch * each, [&](int64_t begin, int64_t end) -> Status* {
+    for (int64_t i = begin; i < end; i++)
+      if (Status* failed = f(i)) return failed;
+    return nullptr;
+  });
 }
 
 // Batches of matrices are further dims in front.

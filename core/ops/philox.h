@@ -28,6 +28,22 @@ class Philox {
     return c;
   }
 
+  // The words of `count` blocks, one after the other, by loops that become vectors.
+  [[gnu::always_inline]] void blocks(uint64_t number, int64_t count, uint32_t* words) const {
+    for (int64_t j = 0; j < count; j++) {
+      const uint64_t n = number + static_cast<uint64_t>(j);
+      uint32_t c0 = static_cast<uint32_t>(n), c1 = static_cast<uint32_t>(n >> 32), c2 = ordinal_, c3 = call_;
+      auto k0 = static_cast<uint32_t>(seed_), k1 = static_cast<uint32_t>(seed_ >> 32);
+#pragma GCC unroll 10
+      for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+        const uint64_t p0 = uint64_t{0xD2511F53u} * c0, p1 = uint64_t{0xCD9E8D57u} * c2;
+        c0 = static_cast<uint32_t>(p1 >> 32) ^ c1 ^ k0, c1 = static_cast<uint32_t>(p1);
+        c2 = static_cast<uint32_t>(p0 >> 32) ^ c3 ^ k1, c3 = static_cast<uint32_t>(p0);
+      }
+      words[4 * j] = c0, words[4 * j + 1] = c1, words[4 * j + 2] = c2, words[4 * j + 3] = c3;
+    }
+  }
+
   // Element i's 32 bits: word i % 4 of block i / 4. Keeps the last block, since neighbours share it.
   uint32_t bits32(int64_t i) {
     const auto n = static_cast<uint64_t>(i);
@@ -51,58 +67,45 @@ class Philox {
   Block last_{};
 };
 
-// The x with P(X < x) = p for a standard normal X, 0 < p < 1, to about 1e-16: the rational functions PPND16 of
-// M. J. Wichura, "Algorithm AS 241: The percentage points of the normal distribution", Applied Statistics 37 (1988).
+// The quotient of two polynomials of degree 7, coefficients from the constant on.
+struct Rational {
+  double num[8], den[8];
+  constexpr double operator()(double r) const { return horner(num, r) / horner(den, r); }
+
+ private:
+  // Written out, so that loops over r become loops over vectors.
+  static constexpr double horner(const double (&c)[8], double r) {
+    return ((((((c[7] * r + c[6]) * r + c[5]) * r + c[4]) * r + c[3]) * r + c[2]) * r + c[1]) * r + c[0];
+  }
+};
+// M. J. Wichura, "Algorithm AS 241: The percentage points of the normal distribution", Applied Statistics 37 (1988):
+// PPND16, of the middle, and of sqrt(-log p) up to 5 and beyond.
+namespace ppnd16 {
+constexpr Rational kCentral{
+    {3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4,
+     4.5921953931549871457e+4, 6.7265770927008700853e+4, 3.3430575583588128105e+4, 2.5090809287301226727e+3},
+    {1.0, 4.2313330701600911252e+1, 6.8718700749205790830e+2, 5.3941960214247511077e+3,
+     2.1213794301586595867e+4, 3.9307895800092710610e+4, 2.8729085735721942674e+4, 5.2264952788528545610e+3}};
+constexpr Rational kMiddle{
+    {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0, 3.64784832476320460504e0,
+     1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4},
+    {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1,
+     1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9}};
+constexpr Rational kFar{
+    {6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0, 2.96560571828504891230e-1,
+     2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7},
+    {1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
+     7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15}};
+constexpr double kMiddleEnd = 0.425, kFarBegin = 5;
+inline double central(double q) { return q * kCentral(0.180625 - q * q); }
+inline double tail(double r) { return r <= kFarBegin ? kMiddle(r - 1.6) : kFar(r - 5); }
+}  // namespace ppnd16
+
+// The x with P(X < x) = p for a standard normal X, 0 < p < 1, to about 1e-16.
 inline double normal_quantile(double p) {
-  const auto ratio = [](const double (&num)[8], const double (&den)[8], double r) {
-    double a = num[7], b = den[7];
-    for (int i = 6; i >= 0; i--) a = a * r + num[i], b = b * r + den[i];
-    return a / b;
-  };
   const double q = p - 0.5;
-  if (std::fabs(q) <= 0.425) {
-    constexpr double num[] = {3.3871328727963666080e0,  1.3314166789178437745e+2, 1.9715909503065514427e+3,
-                              1.3731693765509461125e+4, 4.5921953931549871457e+4, 6.7265770927008700853e+4,
-                              3.3430575583588128105e+4, 2.5090809287301226727e+3};
-    constexpr double den[] = {1.0,
-                              4.2313330701600911252e+1,
-                              6.8718700749205790830e+2,
-                              5.3941960214247511077e+3,
-                              2.1213794301586595867e+4,
-                              3.9307895800092710610e+4,
-                              2.8729085735721942674e+4,
-                              5.2264952788528545610e+3};
-    return q * ratio(num, den, 0.180625 - q * q);
-  }
-  const double r = std::sqrt(-std::log(q < 0 ? p : 1 - p));
-  double x;
-  if (r <= 5) {
-    constexpr double num[] = {1.42343711074968357734e0,  4.63033784615654529590e0, 5.76949722146069140550e0,
-                              3.64784832476320460504e0,  1.27045825245236838258e0, 2.41780725177450611770e-1,
-                              2.27238449892691845833e-2, 7.74545014278341407640e-4};
-    constexpr double den[] = {1.0,
-                              2.05319162663775882187e0,
-                              1.67638483018380384940e0,
-                              6.89767334985100004550e-1,
-                              1.48103976427480074590e-1,
-                              1.51986665636164571966e-2,
-                              5.47593808499534494600e-4,
-                              1.05075007164441684324e-9};
-    x = ratio(num, den, r - 1.6);
-  } else {
-    constexpr double num[] = {6.65790464350110377720e0,  5.46378491116411436990e0,  1.78482653991729133580e0,
-                              2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
-                              2.71155556874348757815e-5, 2.01033439929228813265e-7};
-    constexpr double den[] = {1.0,
-                              5.99832206555887937690e-1,
-                              1.36929880922735805310e-1,
-                              1.48753612908506148525e-2,
-                              7.86869131145613259100e-4,
-                              1.84631831751005468180e-5,
-                              1.42151175831644588870e-7,
-                              2.04426310338993978564e-15};
-    x = ratio(num, den, r - 5);
-  }
+  if (std::fabs(q) <= ppnd16::kMiddleEnd) return ppnd16::central(q);
+  const double x = ppnd16::tail(std::sqrt(-std::log(q < 0 ? p : 1 - p)));
   return q < 0 ? -x : x;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "executors/attention/sites.h"
+#include "executors/cpu/widened_site.h"
 #include "executors/isa/kernels.h"
 
 namespace thunder {
@@ -29,7 +30,9 @@ std::optional<Geometry> geometry_of(const NodeView& view) {
 bool claim(const NodeView& view, void*) { return geometry_of(view).has_value(); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  *state = row_of(kRows, view).make(*static_cast<const AttentionKernels*>(user), *geometry_of(view), scratch).release();
+  const auto& kernels = *static_cast<const AttentionKernels*>(user);
+  auto site = row_of(kRows, view).make(kernels, *geometry_of(view), scratch);
+  *state = widened_site(std::move(site), *kernels.products, view, scratch).release();
   return nullptr;
 }
 

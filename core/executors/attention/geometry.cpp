@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "executors/cpu/site.h"
+#include "executors/cpu/widened_site.h"
 #include "ir/shape.h"
 
 namespace thunder {
@@ -27,7 +27,9 @@ std::optional<Geometry> Geometry::of(const NodeView& view, size_t first, size_t 
   bool takes = true;
   for_each_value(args, [&](ValueId v) {
     const TensorType& t = view.store.type(v);
-    takes = takes && (on_cpu(t, DType::f32) || (mask.present() && v == mask.v && on_cpu(t, DType::boolean)));
+    const bool is_mask = mask.present() && v == mask.v;
+    takes = takes && (on_cpu(t, DType::f32) || on_cpu(t, DType::bf16) || on_cpu(t, DType::f16) ||
+                      (is_mask && on_cpu(t, DType::boolean)));
   });
   if (!takes) return std::nullopt;
   auto sizes = [&](const Arg& a) { return concrete(view.store.type(a.v).shape); };

@@ -18,7 +18,7 @@ struct Geometry {
   float scale = 1;
 
   // `first`: the index of the argument query; `options`: that of the mask, which causal, scale and grouped follow. None
-  // if batches broadcast, something is empty, or the dtypes are not all f32 (a mask may be boolean).
+  // if batches broadcast, something is empty, or a dtype is neither f32 nor a 16-bit real (a mask may be boolean).
   static std::optional<Geometry> of(const NodeView& view, size_t first, size_t options);
 
   int64_t key_heads() const { return heads / group; }

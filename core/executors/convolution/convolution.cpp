@@ -3,6 +3,7 @@
 #include <array>
 
 #include "executors/convolution/sites.h"
+#include "executors/cpu/widened_site.h"
 #include "executors/isa/kernels.h"
 
 namespace thunder {
@@ -19,10 +20,11 @@ constexpr std::array kRows = {
 };
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  std::unique_ptr<Site> site = row_of(kRows, view).make(*static_cast<const ConvolutionCode*>(user), view, scratch);
+  const auto& code = *static_cast<const ConvolutionCode*>(user);
+  std::unique_ptr<Site> site = row_of(kRows, view).make(code, view, scratch);
   if (!site)
     return make<Status>(Code::declined, "an image with its padding has more elements than offsets count").detach();
-  *state = site.release();
+  *state = widened_site(std::move(site), code.kernels, view, scratch).release();
   return nullptr;
 }
 
@@ -33,7 +35,7 @@ std::optional<ExecutorDesc> convolution_executor(const Machine& machine) {
   if (!kernels) return std::nullopt;
   const auto code =
       std::make_shared<const ConvolutionCode>(ConvolutionCode{kernels->products, kernels->winograd, machine});
-  ExecutorDesc d = site_executor("convolution", kRows, all_tensors_are<DType::f32>, prepare, code.get());
+  ExecutorDesc d = site_executor("convolution", kRows, all_tensors_are_floats, prepare, code.get());
   d.owner = code;
   return d;
 }

@@ -60,6 +60,9 @@ struct ProductKernels {
   // n elements of bf16 to f32, and back, rounded to nearest even.
   void (*widen)(const Bf16* from, int64_t n, float* to);
   void (*narrow)(const float* from, int64_t n, Bf16* to);
+  // The same of the bits of f16.
+  void (*widen_f16)(const uint16_t* from, int64_t n, float* to);
+  void (*narrow_f16)(const float* from, int64_t n, uint16_t* to);
   // c[rows, panel_columns] = sum over l < depth of a[l, rows] b[offsets[l] + column], added to c if `add`. All operands
   // are dense; rows <= panel_rows.
   void (*panel)(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c,

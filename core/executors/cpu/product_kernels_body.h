@@ -97,8 +97,9 @@ class ProductKernelsBody : Tiles<Isa> {
  public:
   static constexpr ProductKernels kKernels{
       small<Product>, Thin<Isa>::template multiply<Product>, small<Bf16Product>,
-      Thin<Isa>::template multiply<Bf16Product>, Vectors<Isa>::template copy<Bf16>, Vectors<Isa>::narrow, panel,
-      Isa::kRows, kWidth, gather, pack_all, packed, Transposed<Isa>::multiply};
+      Thin<Isa>::template multiply<Bf16Product>, Vectors<Isa>::template copy<Bf16>, Vectors<Isa>::narrow,
+      Vectors<Isa>::widen_f16, Vectors<Isa>::narrow_f16, panel, Isa::kRows, kWidth, gather, pack_all, packed,
+      Transposed<Isa>::multiply};
 };
 
 }  // namespace thunder

@@ -1,5 +1,6 @@
 // Vector operations of the kernels, as templates over the width. Isa: V, a vector of floats; U, the same at any
-// address; I, as many integers; H, as many bf16 at any address; widened, bf16 as I; kLanes.
+// address; I, as many integers; H, as many 16-bit reals at any address; widened, bf16 as I; from_f16 and to_f16,
+// between H of f16 and V, rounded to nearest even; kLanes.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +53,25 @@ struct Vectors {
     V rest{};
     for (int64_t x = 0; i + x < count; x++) rest[x] = from[i + x];
     const H last = to_bf16(rest);
+    for (int64_t x = 0; i + x < count; x++) to[i + x] = last[x];
+  }
+
+  static void widen_f16(const uint16_t* from, int64_t count, float* to) {
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) store(to + i, Isa::from_f16(from + i));
+    if (i == count) return;
+    uint16_t rest[kLanes] = {};
+    for (int64_t x = 0; i + x < count; x++) rest[x] = from[i + x];
+    const V last = Isa::from_f16(rest);
+    for (int64_t x = 0; i + x < count; x++) to[i + x] = last[x];
+  }
+  static void narrow_f16(const float* from, int64_t count, uint16_t* to) {
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) *reinterpret_cast<H*>(to + i) = Isa::to_f16(load(from + i));
+    if (i == count) return;
+    V rest{};
+    for (int64_t x = 0; i + x < count; x++) rest[x] = from[i + x];
+    const H last = Isa::to_f16(rest);
     for (int64_t x = 0; i + x < count; x++) to[i + x] = last[x];
   }
 

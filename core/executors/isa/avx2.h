@@ -19,6 +19,12 @@ struct Isa {
   static I widened(const uint16_t* p) {
     return reinterpret_cast<I>(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
   }
+  static V from_f16(const uint16_t* p) {
+    return reinterpret_cast<V>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+  }
+  static H to_f16(V v) {
+    return reinterpret_cast<H>(_mm256_cvtps_ph(reinterpret_cast<__m256>(v), _MM_FROUND_TO_NEAREST_INT));
+  }
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "executors/cpu/site.h"
 #include "executors/cpu/slots.h"
 #include "executors/cpu/tiling.h"
+#include "executors/cpu/widened_site.h"
 #include "executors/isa/kernels.h"
 #include "ops/pair.h"
 
@@ -95,14 +96,18 @@ struct Row {
 };
 constexpr std::array kRows = {Row{"prims.max_pool2d"}};
 
-bool pools_floats(const NodeView& view, void*) { return on_cpu(view.store.type(view.node.args[0].v), DType::f32); }
+bool pools_floats(const NodeView& view, void*) {
+  const TensorType& image = view.store.type(view.node.args[0].v);
+  return on_cpu(image, image.dtype) && (image.dtype == DType::f32 || is_half(image.dtype));
+}
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  auto site = std::make_unique<MaxPool>(*static_cast<const MaxPoolKernels*>(user), view);
+  const auto& kernels = *static_cast<const IsaKernels*>(user);
+  auto site = std::make_unique<MaxPool>(kernels.pooling, view);
   if (!site->fits())
     return make<Status>(Code::declined, "a plane with its padding has more pixels than places count").detach();
   *scratch = site->scratch();
-  *state = static_cast<Site*>(site.release());
+  *state = widened_site(std::move(site), kernels.products, view, scratch).release();
   return nullptr;
 }
 
@@ -111,7 +116,7 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 std::optional<ExecutorDesc> pooling_executor(const Machine& machine) {
   const IsaKernels* kernels = kernels_for(machine.instructions);
   if (!kernels) return std::nullopt;
-  return site_executor("pooling", kRows, pools_floats, prepare, &kernels->pooling);
+  return site_executor("pooling", kRows, pools_floats, prepare, kernels);
 }
 
 }  // namespace thunder

@@ -16,6 +16,12 @@ double log_sum(double a, double b) {
   if (a < b) std::swap(a, b);
   return b == kNever ? a : a + std::log1p(std::exp(b - a));
 }
+double log_sum(double a, double b, double c) {
+  if (a < b) std::swap(a, b);
+  if (a < c) std::swap(a, c);
+  if (a == kNever) return a;
+  return a + std::log1p((b == kNever ? 0 : std::exp(b - a)) + (c == kNever ? 0 : std::exp(c - a)));
+}
 
 // ---- one sequence: its labels with blanks around each, as states that an alignment goes through ----
 
@@ -64,6 +70,17 @@ Status* read_sequence(std::string_view op, const Kernel& k, size_t first, const 
   return nullptr;
 }
 
+// Calls f(n), which gives a status, for each sequence, on the threads of the kernel.
+template <class F>
+Status* each_sequence(const Kernel& k, const Buffer& alphas, const F& f) {
+  constexpr int64_t kEach = 16;  // simple elements that the logarithms of one alpha cost as much as
+  return in_parts(k, alphas.shape[1], alphas.elements() * kEach, [&](int64_t begin, int64_t end) -> Status* {
+    for (int64_t n = begin; n < end; n++)
+      if (Status* failed = f(n)) return failed;
+    return nullptr;
+  });
+}
+
 // ---- prims.ctc_loss ----
 
 void require_sequences(const Call& c, size_t first, int64_t blank) {
@@ -96,9 +113,8 @@ void fill_alphas(const Sequence& q) {
       if (t >= q.time || s >= q.states) before = kNever;
       else if (t == 0) before = s < 2 ? 0 : kNever;
       else {
-        before = q.alpha(t - 1, s);
-        if (s > 0) before = log_sum(before, q.alpha(t - 1, s - 1));
-        if (q.skips(s)) before = log_sum(before, q.alpha(t - 1, s - 2));
+        const double two = q.skips(s) ? q.alpha(t - 1, s - 2) : kNever;
+        before = log_sum(q.alpha(t - 1, s), s > 0 ? q.alpha(t - 1, s - 1) : kNever, two);
       }
       q.alpha(t, s) = before == kNever ? kNever : before + q.log_prob(t, s);
     }
@@ -110,14 +126,14 @@ double likelihood(const Sequence& q) {
 }
 Status* forward(const Kernel& k) {
   const Buffer &loss = k.out[0], &alphas = k.out[1];
-  for (int64_t n = 0; n < loss.shape[0]; n++) {
+  return each_sequence(k, alphas, [&](int64_t n) -> Status* {
     Sequence q;
     if (Status* refused = read_sequence("prims.ctc_loss", k, 0, alphas, k.args[4].i, n, q)) return refused;
     fill_alphas(q);
     by_real(loss.dtype,
             [&](auto t) { loss.as<decltype(t)>()[n * loss.strides[0]] = static_cast<decltype(t)>(-likelihood(q)); });
-  }
-  return nullptr;
+    return nullptr;
+  });
 }
 void forward_vjp(Grad& g) {
   g.add(0, g.builder.call("prims.ctc_loss_backward",
@@ -150,10 +166,8 @@ void subtract_shares(const Sequence& q, const Buffer& out, double grad) {
         return later[static_cast<size_t>(s)] == kNever ? kNever : later[static_cast<size_t>(s)] + q.log_prob(t + 1, s);
       };
       for (int64_t s = 0; s < q.states; s++) {
-        double sum = from(s);
-        if (s + 1 < q.states) sum = log_sum(sum, from(s + 1));
-        if (s + 2 < q.states && q.skips(s + 2)) sum = log_sum(sum, from(s + 2));
-        beta[static_cast<size_t>(s)] = sum;
+        const double two = s + 2 < q.states && q.skips(s + 2) ? from(s + 2) : kNever;
+        beta[static_cast<size_t>(s)] = log_sum(from(s), s + 1 < q.states ? from(s + 1) : kNever, two);
       }
     }
     T* row = out.as<T>() + t * out.strides[0] + q.n * out.strides[1];
@@ -169,14 +183,14 @@ Status* backward(const Kernel& k) {
   return by_real(out.dtype, [&](auto zero) -> Status* {
     using T = decltype(zero);
     each0<T>(k, [](int64_t) { return T(0); });
-    for (int64_t n = 0; n < grad.shape[0]; n++) {
+    return each_sequence(k, k.in[5], [&](int64_t n) -> Status* {
       Sequence q;
       if (Status* refused = read_sequence("prims.ctc_loss_backward", k, 1, k.in[5], k.args[6].i, n, q)) return refused;
       // A loss that is not asked for has no share, also where it is infinite.
       const auto factor = static_cast<double>(static_cast<Compute<T>>(grad.as<T>()[n * grad.strides[0]]));
       if (factor != 0) subtract_shares<T>(q, out, factor);
-    }
-    return nullptr;
+      return nullptr;
+    });
   });
 }
 // Linear in grad: each loss's gradient against the cotangent. How the shares change with log_probs nobody asks of a

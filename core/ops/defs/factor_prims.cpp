@@ -55,7 +55,8 @@ Status* cholesky(const Kernel& k) {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), out(k.out[0]);
     const int n = static_cast<int>(in.rows);
-    for (int64_t i = 0; n && i < in.batch; i++) {
+    if (!n) return nullptr;
+    return each_matrix(k, in, [&](int64_t i) -> Status* {
       std::vector<T> a = in.load(i);
       int info = 0;
       f.potrf("L", &n, a.data(), &n, &info, 1);
@@ -64,8 +65,8 @@ Status* cholesky(const Kernel& k) {
                        in.batch);
       for (int c = 1; c < n; c++) std::fill_n(a.begin() + static_cast<ptrdiff_t>(c) * n, c, T(0));
       out.store(i, a);
-    }
-    return nullptr;
+      return nullptr;
+    });
   });
 }
 // The gradient of a symmetric matrix, half of it on each side.
@@ -93,8 +94,8 @@ Status* qr(const Kernel& k) {
     const int m = static_cast<int>(in.rows), n = static_cast<int>(in.columns), least = std::min(m, n),
               columns = static_cast<int>(q.columns);
     const int size = 64 * std::max({m, n, 1}), leading = std::max(m, 1);
-    std::vector<T> tau(static_cast<size_t>(std::max(least, 1))), work(static_cast<size_t>(size));
-    for (int64_t i = 0; i < in.batch; i++) {
+    return each_matrix(k, in, [&](int64_t i) -> Status* {
+      std::vector<T> tau(static_cast<size_t>(std::max(least, 1))), work(static_cast<size_t>(size));
       std::vector<T> a = in.load(i);
       int info = 0;
       f.geqrf(&m, &n, a.data(), &leading, tau.data(), work.data(), &size, &info);
@@ -106,8 +107,8 @@ Status* qr(const Kernel& k) {
       a.resize(static_cast<size_t>(m) * static_cast<size_t>(std::max(columns, 1)));
       if (m) f.orgqr(&m, &columns, &least, a.data(), &leading, tau.data(), work.data(), &size, &info);
       q.store(i, a);
-    }
-    return nullptr;
+      return nullptr;
+    });
   });
 }
 // Of the first columns, which are square or taller than wide; the others are Q times what R has of them.
@@ -152,12 +153,12 @@ Status* svd(const Kernel& k) {
               most = std::max(m, n);
     const int ldu = std::max(m, 1), ldv = static_cast<int>(std::max<int64_t>(vh.rows, 1));
     const int size = least * (6 + 4 * least) + most + 7 * least + 64 * most + 1;
-    std::vector<T> values(static_cast<size_t>(std::max(least, 1))), work(static_cast<size_t>(size));
-    std::vector<int> places(static_cast<size_t>(8 * std::max(least, 1)));
-    for (int64_t i = 0; i < in.batch; i++) {
+    return each_matrix(k, in, [&](int64_t i) -> Status* {
+      std::vector<T> values(static_cast<size_t>(std::max(least, 1))), work(static_cast<size_t>(size));
+      std::vector<int> places(static_cast<size_t>(8 * std::max(least, 1)));
       if (!least) {
         identity(u, i), identity(vh, i);
-        continue;
+        return nullptr;
       }
       std::vector<T> a = in.load(i), left(static_cast<size_t>(u.rows * u.columns)),
                      right(static_cast<size_t>(vh.rows * vh.columns));
@@ -168,8 +169,8 @@ Status* svd(const Kernel& k) {
               work.data(), &size, places.data(), &info, 1);
       if (info) return refused(k, "the singular values do not converge", i, in.batch);
       u.store(i, left), s.store(i, values), vh.store(i, right);
-    }
-    return nullptr;
+      return nullptr;
+    });
   });
 }
 void svd_vjp(Grad& g) {
@@ -210,17 +211,18 @@ Status* eigh(const Kernel& k) {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), w(k.out[0], 1), v(k.out[1]);
     const int n = static_cast<int>(in.rows), size = 1 + 6 * n + 2 * n * n, n_places = 3 + 5 * n;
-    std::vector<T> values(static_cast<size_t>(n)), work(static_cast<size_t>(size));
-    std::vector<int> places(static_cast<size_t>(n_places));
-    for (int64_t i = 0; n && i < in.batch; i++) {
+    if (!n) return nullptr;
+    return each_matrix(k, in, [&](int64_t i) -> Status* {
+      std::vector<T> values(static_cast<size_t>(n)), work(static_cast<size_t>(size));
+      std::vector<int> places(static_cast<size_t>(n_places));
       std::vector<T> a = in.load(i);
       int info = 0;
       f.syevd("V", k.args[1].i ? "U" : "L", &n, a.data(), &n, values.data(), work.data(), &size, places.data(),
               &n_places, &info, 1, 1);
       if (info) return refused(k, "the eigenvalues do not converge", i, in.batch);
       w.store(i, values), v.store(i, a);
-    }
-    return nullptr;
+      return nullptr;
+    });
   });
 }
 void eigh_vjp(Grad& g) {

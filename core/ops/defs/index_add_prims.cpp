@@ -1,54 +1,14 @@
 // The prims that add by indices which are data: scatter_add, take_add.
-#include <algorithm>
 #include <optional>
 
-#include "base/thread_pool.h"
 #include "ops/batch.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/indices.h"
+#include "ops/updates.h"
 
 namespace thunder {
 namespace {
-
-// ---- parts of tensors, for threads ----
-
-// Some of a dim of a buffer, by its indices; what lies beyond the dim's end is not there.
-struct Some {
-  Some(const Buffer& b, size_t dim, int64_t begin, int64_t end) : sizes(b.shape, b.shape + b.rank), buffer(b) {
-    begin = std::min(begin, sizes[dim]), end = std::min(end, sizes[dim]);
-    sizes[dim] = end - begin;
-    buffer.shape = sizes.data();
-    if (begin < end) buffer.data = b.as<std::byte>() + begin * b.strides[dim] * static_cast<int64_t>(size_of(b.dtype));
-  }
-  Some(const Some&) = delete;
-  Sizes sizes;
-  Buffer buffer;
-};
-
-// Adds for the indices begin <= i < end of a dim of the result that no index goes along. Whoever does it, each element
-// gets what is added to it in the order of the indices.
-using AddSome = Status* (*)(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end);
-
-Status* add_all(const Kernel& k, size_t dim, AddSome add) {
-  constexpr int64_t kFew = 1 << 14;  // elements that a thread is woken for
-  const Buffer &out = k.out[0], &src = k.in[2];
-  size_t along = dim;
-  for (size_t i = 0; i < static_cast<size_t>(out.rank); i++)
-    if (i != dim && (along == dim || out.shape[i] > out.shape[along])) along = i;
-  const int64_t work = src.elements() + (k.in[0].data == out.data ? 0 : out.elements());
-  if (along == dim || !k.threads || work < 2 * kFew) return add(k, dim, along, 0, INT64_MAX);
-  struct Part {
-    const Kernel& k;
-    size_t dim, along;
-    AddSome add;
-  } part{k, dim, along, add};
-  const auto run = [](int64_t begin, int64_t end, void* arg) {
-    const Part& p = *static_cast<Part*>(arg);
-    return p.add(p.k, p.dim, p.along, begin, end);
-  };
-  return k.threads->parallel_for(out.shape[along], 1 + kFew * out.shape[along] / work, run, &part);
-}
 
 // ---- scatter_add ----
 
@@ -63,6 +23,22 @@ void scatter_add_meta(const Call& c, Types& out) {
               ", more than src's ", name(src.shape[i]), "; ", c.types());
   out.push(t);
 }
+// Adds src where the index points, `stride` elements a step; `to` stands still along the dim.
+template <class I, class T>
+void add_rows(const Buffer& index, const Buffer& src, const Buffer& to, int64_t stride) {
+  using C = Compute<T>;
+  Rows<3> rows(index, {&index, &src, &to});
+  for (int64_t r = 0; r < rows.rows(); r++, rows.next()) {
+    const I* at = index.as<I>() + rows.offset[0];
+    const T* from = src.as<T>() + rows.offset[1];
+    T* out = to.as<T>() + rows.offset[2];
+    const int64_t n = rows.row(), index_step = rows.step[0], step = rows.step[1], out_step = rows.step[2];
+    for (int64_t i = 0; i < n; i++) {
+      T& into = out[i * out_step + at[i * index_step] * stride];
+      into = static_cast<T>(static_cast<C>(into) + static_cast<C>(from[i * step]));
+    }
+  }
+}
 Status* scatter_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end) {
   const Some in(k.in[0], along, begin, end), index(k.in[1], along, begin, end), src(k.in[2], along, begin, end),
       out(k.out[0], along, begin, end);
@@ -71,14 +47,8 @@ Status* scatter_some(const Kernel& k, size_t dim, size_t along, int64_t begin, i
   const Reshaped to = standing(out.buffer, index.buffer, dim);
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
-    Rows<3> rows(index.buffer, {&index.buffer, &src.buffer, &to.buffer});
-    for (int64_t r = 0; r < rows.rows(); r++, rows.next())
-      for (int64_t i = 0; i < rows.row(); i++) {
-        const int64_t at = index_at(index.buffer, rows.offset[0] + i * rows.step[0]);
-        T& into = out.buffer.as<T>()[rows.offset[2] + i * rows.step[2] + at * stride];
-        const T value = src.buffer.as<T>()[rows.offset[1] + i * rows.step[1]];
-        into = static_cast<T>(static_cast<Compute<T>>(into) + static_cast<Compute<T>>(value));
-      }
+    if (index.buffer.dtype == DType::i32) add_rows<int32_t, T>(index.buffer, src.buffer, to.buffer, stride);
+    else add_rows<int64_t, T>(index.buffer, src.buffer, to.buffer, stride);
   });
   return nullptr;
 }
@@ -92,7 +62,7 @@ Status* scatter_add_kernel(const Kernel& k) {
   }
   const size_t dim = normalize_axis(k.args[1].i, static_cast<size_t>(k.out[0].rank));
   if (Status* refused = check_all("prims.scatter_add", k.in[1], dim, k.out[0].shape[dim])) return refused;
-  return add_all(k, dim, scatter_some);
+  return update_all(k, dim, scatter_some);
 }
 void scatter_add_vjp(Grad& g) {
   g.add(0, g.cotangent());
@@ -124,6 +94,22 @@ size_t taken_dim(size_t along, size_t dim, const Buffer& index) {
   return along < dim ? along : along - 1 + static_cast<size_t>(index.rank);
 }
 
+// Of the last dim: what the indices pair are single elements, row by row. Requires: the indices are in range.
+void take_rows(const Buffer& index, const Buffer& src, const Buffer& out) {
+  const auto lead = static_cast<size_t>(out.rank) - 1;
+  const Sizes shape(src.shape, src.shape + src.rank);
+  Sizes of_index(shape.size(), 0), of_out(shape.size(), 0);
+  for (size_t i = 0; i < shape.size(); i++)
+    if (i < lead) of_out[i] = out.strides[i];
+    else of_index[i] = index.strides[i - lead];
+  const Reshaped at(index, shape, of_index), to(out, shape, of_out);
+  by_dtype(out.dtype, [&](auto t) {
+    using T = decltype(t);
+    if (index.dtype == DType::i32) add_rows<int32_t, T>(at.buffer, src, to.buffer, out.strides[lead]);
+    else add_rows<int64_t, T>(at.buffer, src, to.buffer, out.strides[lead]);
+  });
+}
+
 Status* take_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end) {
   const bool whole = along == dim;
   const size_t taken = whole ? 0 : taken_dim(along, dim, k.in[1]);
@@ -131,6 +117,8 @@ Status* take_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int6
   std::optional<Some> some;
   if (!whole) some.emplace(k.in[2], taken, begin, end);
   if (in.buffer.data != out.buffer.data) copy_strided(in.buffer, out.buffer);
+  if (dim + 1 == static_cast<size_t>(out.buffer.rank))
+    return take_rows(k.in[1], whole ? k.in[2] : some->buffer, out.buffer), nullptr;
   Slabs slabs(out.buffer, whole ? k.in[2] : some->buffer, k.in[1], dim);
   return by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
@@ -142,7 +130,8 @@ Status* take_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int6
 }
 Status* take_add_kernel(const Kernel& k) {
   const size_t dim = normalize_axis(k.args[1].i, static_cast<size_t>(k.out[0].rank));
-  return add_all(k, dim, take_some);
+  if (Status* refused = check_all("prims.take_add", k.in[1], dim, k.out[0].shape[dim])) return refused;
+  return update_all(k, dim, take_some);
 }
 
 // ---- samples ----

@@ -46,6 +46,54 @@ Var atanh_of(Var x) {
   return odd(x, log1p(a * 2.0 / (1.0 - a)) * 0.5);
 }
 
+// ---- approximations for f32 and narrower reals, which fuse; f64 takes a prim ----
+
+Var polynomial(Var x, std::span<const double> highest_first) {
+  Var y = full_like(x, highest_first[0]);
+  for (double c : highest_first.subspan(1)) y = y * x + c;
+  return y;
+}
+// M. Giles, "Approximating the erfinv function" (2010), the one for single precision.
+Var erfinv_of(Var x) {
+  if (x.dtype() == DType::f64) return apply("prims.erfinv", x);
+  constexpr double kMiddle[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+                                -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
+  constexpr double kTails[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
+                               -0.0076224613,   0.00943887047,  1.00167406,    2.83297682};
+  Var w = -log((1.0 - x) * (x + 1.0));
+  Var p = where(lt(w, 5.0), polynomial(w - 2.5, kMiddle), polynomial(sqrt(maximum(w, 0.0)) - 3.0, kTails));
+  return where(eq(abs(x), 1.0), x * kInfinity, p * x);
+}
+// A series of Chebyshev's polynomials by Clenshaw's recurrence, the last of which counts half.
+Var chebyshev(Var x, std::span<const double> highest_first) {
+  Var b0 = full_like(x, highest_first[0]), b1 = full_like(x, 0), b2 = b1;
+  for (double c : highest_first.subspan(1)) {
+    b2 = b1, b1 = b0;
+    b0 = x * b1 - b2 + c;
+  }
+  return (b0 - b2) * 0.5;
+}
+// exp(-a) i0(a) for a >= 0: S. Moshier's series of Cephes for single precision.
+Var scaled_i0(Var a) {
+  constexpr double kSmall[] = {
+      -1.30002500998624804212e-8, 6.04699502254191894932e-8,  -2.67079385394061173391e-7, 1.11738753912010371815e-6,
+      -4.41673835845875056359e-6, 1.64484480707288970893e-5,  -5.75419501008210370398e-5, 1.88502885095841655729e-4,
+      -5.76375574538582365885e-4, 1.63947561694133579842e-3,  -4.32430999505057594430e-3, 1.05464603945949983183e-2,
+      -2.37374148058994688156e-2, 4.93052842396707084878e-2,  -9.49010970480476444210e-2, 1.71620901522208775349e-1,
+      -3.04682672343198398683e-1, 6.76795274409476084995e-1};
+  constexpr double kLarge[] = {3.39623202570838634515e-9, 2.26666899049817806459e-8, 2.04891858946906374183e-7,
+                               2.89137052083475648297e-6, 6.88975834691682398426e-5, 3.36911647825569408990e-3,
+                               8.04490411014108831608e-1};
+  Var small = minimum(a, 8.0), large = maximum(a, 8.0);
+  return where(le(a, 8.0), chebyshev(small * 0.5 - 2.0, kSmall), chebyshev(32.0 / large - 2.0, kLarge) / sqrt(large));
+}
+Var i0e_of(Var x) { return x.dtype() == DType::f64 ? apply("prims.i0e", x) : scaled_i0(abs(x)); }
+Var i0_of(Var x) {
+  if (x.dtype() == DType::f64) return apply("prims.i0", x);
+  Var a = abs(x), half = exp(a * 0.5);  // twice, which overflows no earlier than the result
+  return where(eq(a, kInfinity), a, half * scaled_i0(a) * half);
+}
+
 // ---- others ----
 
 // sin(pi x) / (pi x), away from zero where nothing is divided. The sine is that of the distance from the nearest
@@ -90,6 +138,9 @@ constexpr auto d_cosh = [](Var x) { return sinh_of(x); };
 constexpr auto d_asinh = [](Var x) { return apply("prims.rsqrt", x * x + 1.0); };
 constexpr auto d_acosh = [](Var x) { return apply("prims.rsqrt", (x - 1.0) * (x + 1.0)); };
 constexpr auto d_atanh = [](Var x) { return 1.0 / ((1.0 - x) * (x + 1.0)); };
+constexpr auto d_erfinv = [](Var y) { return exp(y * y) * (0.5 / std::numbers::inv_sqrtpi); };
+constexpr auto d_i0 = [](Var x) { return apply("i1", x); };
+constexpr auto d_i0e = [](Var x) { return apply("i1e", x) - sign(x) * i0e_of(x); };
 constexpr auto d_ndtr = [](Var x) { return exp(x * x * -0.5) * (1 / std::sqrt(2 * kPi)); };
 
 // ---- samples: inside of a function's domain ----
@@ -154,7 +205,8 @@ constexpr OpRow kRows[] = {
     prim("log10(tensor input) -> tensor", "The logarithm to the base 10.", within<1, 9, 2>),
     prim("erfc(tensor input) -> tensor", "1 - erf(input), exact where that cancels.", within<-2, 4>),
     prim("erfcx(tensor input) -> tensor", "exp(input * input) * erfc(input), without its overflow.", within<-1, 4>),
-    prim("erfinv(tensor input) -> tensor", "The number whose error function is the input.", within<-9, 9, 10>),
+    row("erfinv(tensor input) -> tensor", "The number whose error function is the input.", real_formula<erfinv_of>,
+        slope_of_result<d_erfinv>, within<-9, 9, 10>),
     row("ndtr(tensor input) -> tensor", "The normal distribution: the probability of being less.",
         real_formula<ndtr_of>, slope_of_input<d_ndtr>, within<-3, 3>),
     prim("ndtri(tensor input) -> tensor", "The quantile of the normal distribution: the inverse of ndtr.",
@@ -169,9 +221,11 @@ constexpr OpRow kRows[] = {
              .samples = polygammas}),
     row("mvlgamma(tensor input, int p) -> tensor", "The logarithm of the multivariate gamma function of dimension p.",
         mvlgamma, nullptr, mvlgammas),
-    prim("i0(tensor input) -> tensor", "The modified Bessel function of the first kind of order 0.", within<-3, 3>),
+    row("i0(tensor input) -> tensor", "The modified Bessel function of the first kind of order 0.",
+        real_formula<i0_of>, slope_of_input<d_i0>, within<-3, 3>),
     prim("i1(tensor input) -> tensor", "The modified Bessel function of the first kind of order 1.", within<-3, 3>),
-    prim("i0e(tensor input) -> tensor", "i0(input) * exp(-|input|), without its overflow.", within<1, 9, 2>),
+    row("i0e(tensor input) -> tensor", "i0(input) * exp(-|input|), without its overflow.", real_formula<i0e_of>,
+        slope_of_input<d_i0e>, within<1, 9, 2>),
     prim("i1e(tensor input) -> tensor", "i1(input) * exp(-|input|), without its overflow.", within<1, 9, 2>),
     row("sinc(tensor input) -> tensor", "sin(pi * input) / (pi * input), and 1 at 0.", real_formula<sinc_of>, nullptr,
         within<-2, 2>),

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "ops/batch.h"
 #include "ops/grad.h"
-#include "ops/kernels.h"
+#include "ops/positions.h"
 #include "ops/samples.h"
 
 namespace thunder {
@@ -24,64 +24,57 @@ TensorType indexed_type(const Call& c) {
   return t;
 }
 
-// Walks the positions of the indices in order: each pairs a slab of `whole` with a slab of `indexed`.
-class Walk {
- public:
-  Walk(const Buffer& whole, const Buffer& indexed, std::span<const Buffer> indices)
-      : whole_(whole), indexed_(indexed), indices_(indices), at_(static_cast<size_t>(indices[0].rank), 0) {
-    const auto used = static_cast<int32_t>(indices.size()), lead = indices[0].rank;
-    whole_.rank -= used, whole_.shape += used, whole_.strides += used;
-    indexed_.rank -= lead, indexed_.shape += lead, indexed_.strides += lead;
-    sizes_ = whole.shape, strides_ = whole.strides;
-    lead_strides_ = indexed.strides;
+// Calls f(zero of an unsigned integer of this many bytes): what only moves elements needs no more of their type.
+template <class F>
+Status* by_size(DType d, const F& f) {
+  switch (size_of(d)) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    default: return f(uint64_t{});
   }
-
-  // All indices are looked at before f is called.
-  template <class F>
-  Status* each(std::string_view op, F f) {
-    const Buffer whole = whole_, indexed = indexed_;
-    const auto item = static_cast<int64_t>(size_of(whole.dtype));
-    for (int64_t left = indices_[0].elements(); left > 0; left--, next())
-      for (size_t k = 0; k < indices_.size(); k++)
-        if (const int64_t given = read(indices_[k]), size = sizes_[k]; given < -size || given >= size)
-          return refuse(cat(op, ": index ", given, " is out of range for dim ", k, " of size ", size));
-    for (int64_t left = indices_[0].elements(); left > 0; left--, next()) {
-      int64_t offset = 0;
-      for (size_t k = 0; k < indices_.size(); k++) {
-        const int64_t given = read(indices_[k]);
-        offset += (given < 0 ? given + sizes_[k] : given) * strides_[k];
-      }
-      whole_.data = whole.as<std::byte>() + offset * item;
-      indexed_.data = indexed.as<std::byte>() + along(lead_strides_) * item;
-      f(whole_, indexed_);
-    }
-    return nullptr;
-  }
-
- private:
-  int64_t along(const int64_t* strides) const {
-    int64_t offset = 0;
-    for (size_t i = 0; i < at_.size(); i++) offset += at_[i] * strides[i];
-    return offset;
-  }
-  int64_t read(const Buffer& index) const {
-    const int64_t offset = along(index.strides);
-    return index.dtype == DType::i32 ? index.as<int32_t>()[offset] : index.as<int64_t>()[offset];
-  }
-  void next() {
-    for (size_t axis = at_.size(); axis-- > 0; at_[axis] = 0)
-      if (++at_[axis] < indices_[0].shape[axis]) return;
-  }
-
-  Buffer whole_, indexed_;  // the slabs at hand
-  std::span<const Buffer> indices_;
-  Sizes at_;
-  const int64_t *sizes_, *strides_, *lead_strides_;
-};
+}
+// Joins each slab of `whole` with its slab of `indexed`: join(element of whole, element of indexed), in the order of
+// the positions. Where they may meet again, each thread changes the slabs of some of the first index alone.
+template <class T, class F>
+Status* join_slabs(const Kernel& k, const Positions& positions, const SlabPair& slabs, T* whole, T* indexed, bool apart,
+                   int64_t first_size, const F& join) {
+  const auto at = [&](int64_t place, int64_t other) {
+    slabs.each_row([&](int64_t w, int64_t x, int64_t n, int64_t step, int64_t other_step) {
+      T *a = whole + place + w, *b = indexed + other + x;
+      if (step == 1 && other_step == 1)
+        for (int64_t i = 0; i < n; i++) join(a[i], b[i]);
+      else
+        for (int64_t i = 0; i < n; i++) join(a[i * step], b[i * other_step]);
+    });
+  };
+  const bool one = slabs.one_element();
+  if (apart && one)
+    return positions.each_place(k, [=](int64_t place, int64_t x, int64_t) { join(whole[place], indexed[x]); }), nullptr;
+  if (apart) return positions.each_place(k, [&](int64_t place, int64_t other, int64_t) { at(place, other); }), nullptr;
+  const Kernel alone{k.in, k.out, k.args};
+  return in_parts(k, first_size, positions.count() * slabs.from.elements(), [&](int64_t begin, int64_t end) {
+    const auto mine = [=](int64_t first) { return first >= begin && first < end; };
+    if (one)
+      return positions.each_place(alone, [=](int64_t place, int64_t other, int64_t first) {
+        if (mine(first)) join(whole[place], indexed[other]);
+      });
+    positions.each_place(alone, [&](int64_t place, int64_t other, int64_t first) {
+      if (mine(first)) at(place, other);
+    });
+  });
+}
 
 Status* index_kernel(const Kernel& k) {
-  Walk walk(k.in[0], k.out[0], k.in.subspan(1));
-  return walk.each("prims.index", [](const Buffer& from, const Buffer& to) { copy_strided(from, to); });
+  const Buffer &in = k.in[0], &out = k.out[0];
+  const auto indices = k.in.subspan(1);
+  const Positions positions(in, out, indices);
+  const SlabPair slabs(in, out, indices.size(), indices[0].rank);
+  if (Status* refused = positions.check(k, "prims.index")) return refused;
+  return by_size(in.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    return join_slabs(k, positions, slabs, in.as<T>(), out.as<T>(), true, 0, [](T from, T& to) { to = from; });
+  });
 }
 
 void index_put_meta(const Call& c, Types& out) {
@@ -92,16 +85,22 @@ void index_put_meta(const Call& c, Types& out) {
 }
 Status* index_put_kernel(const Kernel& k) {
   const Buffer &in = k.in[0], &values = k.in.back(), &out = k.out[0];
+  const auto indices = k.in.subspan(1, k.in.size() - 2);
+  const Positions positions(out, values, indices);
+  const SlabPair slabs(out, values, indices.size(), indices[0].rank);
+  if (Status* refused = positions.check(k, "prims.index_put")) return refused;
   if (in.data != out.data) copy_strided(in, out);
-  Walk walk(out, values, k.in.subspan(1, k.in.size() - 2));
   if (!k.args[3].i)
-    return walk.each("prims.index_put", [](const Buffer& into, const Buffer& from) { copy_strided(from, into); });
-  return by_dtype(out.dtype, [&](auto t) {
-    using T = decltype(t);
-    return walk.each("prims.index_put", [](const Buffer& into, const Buffer& from) {
-      const Buffer ins[] = {into, from};
-      each2<T, T>({ins, {&into, 1}, {}}, [](Compute<T> a, Compute<T> b) { return static_cast<T>(a + b); });
+    return by_size(out.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      return join_slabs(k, positions, slabs, out.as<T>(), values.as<T>(), false, out.shape[0],
+                        [](T& to, T from) { to = from; });
     });
+  return by_dtype(out.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    using C = Compute<T>;
+    return join_slabs(k, positions, slabs, out.as<T>(), values.as<T>(), false, out.shape[0],
+                      [](T& to, T from) { to = static_cast<T>(static_cast<C>(to) + static_cast<C>(from)); });
   });
 }
 

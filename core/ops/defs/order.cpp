@@ -72,17 +72,13 @@ Results topk(Call& c) {
   const size_t axis = c.axis(2, x.rank());
   const int64_t k = c.integer(1), n = x.rank() ? hint(x.shape()[axis]) : 1;
   c.require(k >= 0 && k <= n, "k must be between 0 and the size ", n, " of dim ", c.integer(2), ", got ", k);
-  Results both = sorted(x, static_cast<int64_t>(axis), c.flag(3));
-  if (x.rank() == 0) return both;
-  for (ValueId& v : both) v = c.builder.call("slice", {c.builder.var(v), static_cast<int64_t>(axis), 0, k, 1}).id;
-  return both;
+  if (x.rank() == 0) return sorted(x, 0, false);
+  return c.builder.results("prims.topk", {x, static_cast<int64_t>(axis), k, c.flag(3)});
 }
 
-// The elements of sorted lines at a place of each.
-Results at_place(Call& c, const Results& both, Var place, size_t axis, bool keepdim) {
-  Var values = c.builder.var(both[0]), indices = c.builder.var(both[1]);
-  return {without(line_up(values, axis, place), axis, keepdim).id,
-          without(line_up(indices, axis, place), axis, keepdim).id};
+// What a prim gives that keeps the dim with size 1.
+Results dropped(Call& c, const Results& both, size_t axis, bool keepdim) {
+  return {without(c.builder.var(both[0]), axis, keepdim).id, without(c.builder.var(both[1]), axis, keepdim).id};
 }
 Dim line_size(const Call& c, Var x, size_t axis) {
   const Dim n = x.rank() ? x.shape()[axis] : Dim(1);
@@ -95,8 +91,7 @@ Results kthvalue(Call& c) {
   const int64_t k = c.integer(1);
   c.require(k >= 1 && k <= hint(line_size(c, x, axis)), "k must be between 1 and the size ",
             hint(line_size(c, x, axis)), " of dim ", c.integer(2), ", got ", k);
-  Var place = full(c.builder, kept_shape(x, axis), static_cast<double>(k - 1), DType::i64, x.type().device);
-  return at_place(c, sorted(x, static_cast<int64_t>(axis), false), place, axis, c.flag(3));
+  return dropped(c, c.builder.results("prims.kthvalue", {x, static_cast<int64_t>(axis), k}), axis, c.flag(3));
 }
 
 // The lower of the two in the middle. NaN, which sorts last, is the median of a line that has one, or is left out.
@@ -106,22 +101,16 @@ Results median(Call& c) {
   const bool all = !c.has(1);
   if (all) x = reshape_to(x, Shape{elements(x.shape())});
   const size_t axis = all ? 0 : c.axis(1, x.rank());
-  const Dim n = line_size(c, x, axis);
-  c.require(n.constant(), "dim ", axis, " of ", name(x.type()), " has a symbolic size");
-  const Shape over = axis_list(static_cast<int64_t>(axis), x.rank());
-  Var numbers = convert(apply("prims.eq", x, x), DType::i64);
-  Var known = reshape_to(index_sum(numbers, over), kept_shape(x, axis));
-  Var middle = c.builder.call("div", {maximum(known - 1, 0), 2, "floor"});
-  Var place = without_nan ? middle : where(eq(known, n.value()), middle, minimum(known, n.value() - 1));
-  Results both = at_place(c, sorted(x, static_cast<int64_t>(axis), false), place, axis, !all && c.flag(2));
+  line_size(c, x, axis);
+  const Results found = c.builder.results("prims.median", {x, static_cast<int64_t>(axis), without_nan});
+  Results both = dropped(c, found, axis, !all && c.flag(2));
   if (!all) return both;
   return reshape_to(c.builder.var(both[0]), Shape{});
 }
 Results mode(Call& c) {
   Var x = c.var(0);
   const size_t axis = c.axis(1, x.rank());
-  Results both = c.builder.results("prims.mode", {x, static_cast<int64_t>(axis)});
-  return {without(c.builder.var(both[0]), axis, c.flag(2)).id, without(c.builder.var(both[1]), axis, c.flag(2)).id};
+  return dropped(c, c.builder.results("prims.mode", {x, static_cast<int64_t>(axis)}), axis, c.flag(2));
 }
 
 // ---- samples ----

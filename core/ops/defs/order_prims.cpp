@@ -1,24 +1,8 @@
 // What looks at the order of the elements of a line: sort, the commonest value, and places in a sorted sequence.
-#include <algorithm>
-#include <numeric>
-
-#include "ops/lines.h"
-#include "ops/tables.h"
+#include "ops/sorted_lines.h"
 
 namespace thunder {
 namespace {
-
-// The elements of a line in order, each with its place in the line; equal ones as they were.
-template <class C>
-using Order = std::vector<std::pair<C, int64_t>>;
-template <class C, class T>
-void put_in_order(Order<C>& order, const Line<T>& line, bool descending) {
-  order.clear();
-  for (int64_t j = 0; j < line.size; j++) order.emplace_back(static_cast<C>(line[j]), j);
-  if (descending)
-    std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return precedes(b.first, a.first); });
-  else std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return precedes(a.first, b.first); });
-}
 
 // ---- sort ----
 
@@ -29,24 +13,48 @@ void sort_meta(const Call& c, Types& out) {
   t.dtype = DType::i64;
   out.push(t);
 }
+template <class T, class Item>
+void put_sorted(const Kernel& k, const ItemLines<T, Item>& lines, const LineGroup& g, Item* const* sorted) {
+  const Buffer &values = k.out[0], &indices = k.out[1];
+  const int64_t to = step_along(values, lines.axis), at = step_along(indices, lines.axis);
+  for (int64_t j = 0; j < lines.size; j++)
+    for (size_t l = 0; l < static_cast<size_t>(g.count); l++) {
+      const Item item = sorted[l][j];
+      values.as<T>()[g.a[l] + j * to] = lines.element(g.in[l], item);
+      indices.as<int64_t>()[g.b[l] + j * at] = item.place();
+    }
+}
+template <class T, class Item>
+Status* sort_lines(const Kernel& k, const ItemLines<T, Item>& lines) {
+  if (lines.worth_all_threads(k))
+    return each_line_group(Kernel{k.in, k.out, k.args}, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, 1,
+                           Room<Item>(), [&](const LineGroup& g, Room<Item>& room) -> Status* {
+                             Item* items = room.of(2 * lines.size);
+                             if (!items) return out_of_memory_status();
+                             in_parts(k, lines.size, lines.size,
+                                      [&](int64_t begin, int64_t end) { lines.load(g, items, begin, end); });
+                             Item* sorted = sort_items_together(k, items, items + lines.size, lines.size);
+                             in_parts(k, lines.size, lines.size, [&](int64_t begin, int64_t end) {
+                               ItemLines<T, Item> part = lines;
+                               LineGroup from = g;
+                               part.size = end - begin;
+                               from.a[0] += begin * step_along(k.out[0], lines.axis);
+                               from.b[0] += begin * step_along(k.out[1], lines.axis);
+                               Item* first = sorted + begin;
+                               put_sorted(k, part, from, &first);
+                             });
+                             return nullptr;
+                           });
+  return each_line_group(k, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, lines.together(), Room<Item>(),
+                         [&](const LineGroup& g, Room<Item>& room) -> Status* {
+                           Item* sorted[LineGroup::kMost];
+                           if (Status* failed = lines.load_sorted(g, room, sorted)) return failed;
+                           put_sorted(k, lines, g, sorted);
+                           return nullptr;
+                         });
+}
 Status* sort_kernel(const Kernel& k) {
-  const Buffer &in = k.in[0], &values = k.out[0], &indices = k.out[1];
-  const size_t axis = normalize_axis(k.args[1].i, static_cast<size_t>(in.rank));
-  const bool descending = k.args[2].i;
-  by_dtype(in.dtype, [&](auto t) {
-    using T = decltype(t);
-    using C = Compute<T>;
-    Order<C> order;
-    each_line(in, values, indices, axis, false, [&](int64_t from, int64_t v, int64_t i) {
-      const auto line = line_at<const T>(in, axis, from);
-      put_in_order(order, line, descending);
-      const auto to = line_at<T>(values, axis, v);
-      const auto places = line_at<int64_t>(indices, axis, i);
-      for (int64_t j = 0; j < line.size; j++)
-        to[j] = static_cast<T>(order[static_cast<size_t>(j)].first), places[j] = order[static_cast<size_t>(j)].second;
-    });
-  });
-  return nullptr;
+  return by_lines_of_items(k, 1, k.args[2].i, [&](const auto& lines) { return sort_lines(k, lines); });
 }
 
 // ---- mode ----
@@ -60,25 +68,28 @@ void mode_meta(const Call& c, Types& out) {
   t.dtype = DType::i64;
   out.push(t);
 }
-// The least of the commonest values, at its last place.
+// The least of the commonest values, at its last place. No NaN is equal to another.
+template <class T, class Item>
+Item commonest(const Item* order, int64_t n) {
+  int64_t best = 0, longest = 0, run = 0;
+  for (int64_t j = 0; j < n; j++) {
+    const auto key = order[j].key();
+    run = j && key == order[j - 1].key() && !(is_real_number<T> && key == kNanKey<T>) ? run + 1 : 1;
+    if (run > longest) longest = run, best = j;
+  }
+  return order[best];
+}
 Status* mode_kernel(const Kernel& k) {
-  const Buffer &in = k.in[0], &values = k.out[0], &indices = k.out[1];
-  const size_t axis = normalize_axis(k.args[1].i, static_cast<size_t>(in.rank));
-  by_dtype(in.dtype, [&](auto t) {
-    using T = decltype(t);
-    using C = Compute<T>;
-    Order<C> order;
-    each_line(in, values, indices, axis, false, [&](int64_t from, int64_t v, int64_t i) {
-      put_in_order(order, line_at<const T>(in, axis, from), false);
-      size_t best = 0, longest = 0, run = 0;
-      for (size_t j = 0; j < order.size(); j++) {
-        run = j && order[j].first == order[j - 1].first ? run + 1 : 1;
-        if (run > longest) longest = run, best = j;
-      }
-      values.as<T>()[v] = static_cast<T>(order[best].first), indices.as<int64_t>()[i] = order[best].second;
-    });
+  return by_lines_of_items(k, 1, false, [&]<class T, class Item>(const ItemLines<T, Item>& lines) {
+    return each_line_group(k, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, lines.together(), Room<Item>(),
+                           [&](const LineGroup& g, Room<Item>& room) -> Status* {
+                             Item* sorted[LineGroup::kMost];
+                             if (Status* failed = lines.load_sorted(g, room, sorted)) return failed;
+                             for (size_t l = 0; l < static_cast<size_t>(g.count); l++)
+                               lines.put(k, g, l, commonest<T>(sorted[l], lines.size));
+                             return nullptr;
+                           });
   });
-  return nullptr;
 }
 
 // ---- searchsorted ----
@@ -94,39 +105,44 @@ void searchsorted_meta(const Call& c, Types& out) {
   t.dtype = DType::i64;
   out.push(t);
 }
-Status* searchsorted_kernel(const Kernel& k) {
+// Where `wanted` belongs: the same number of steps for all elements, without a branch that depends on them.
+template <bool right, class T>
+int64_t place_in(const Line<const T>& line, T wanted) {
+  using C = Compute<T>;
+  const C v = static_cast<C>(wanted);
+  int64_t low = 0;
+  for (int64_t left = line.size; left > 0;) {
+    const int64_t half = left / 2;
+    const C at = static_cast<C>(line[low + half]);
+    const bool beyond = right ? !precedes(v, at) : precedes(at, v);
+    low = beyond ? low + half + 1 : low;
+    left = beyond ? left - half - 1 : half;
+  }
+  return low;
+}
+template <bool right, class T>
+Status* search(const Kernel& k) {
   const Buffer &sorted = k.in[0], &in = k.in[1], &out = k.out[0];
-  const bool right = k.args[2].i, shared = sorted.rank == 1;
-  by_dtype(in.dtype, [&](auto t) {
-    using T = decltype(t);
-    using C = Compute<T>;
-    const auto place = [&](const Line<const T>& line, T wanted) {
-      int64_t low = 0, high = line.size;
-      while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        const C at = static_cast<C>(line[middle]), v = static_cast<C>(wanted);
-        if (right ? !precedes(v, at) : precedes(at, v)) low = middle + 1;
-        else high = middle;
-      }
-      return low;
-    };
-    if (shared) {
-      const auto line = line_at<const T>(sorted, 0, 0);
-      each<T, int64_t>(Kernel{std::span(&in, 1), k.out, k.args}, [&](T v) { return place(line, v); });
-      return;
-    }
-    const auto axis = static_cast<size_t>(in.rank) - 1;
-    const Reshaped lines = without_axis(sorted, axis), from = without_axis(in, axis), to = without_axis(out, axis);
-    Rows<3> rows(from.buffer, {&from.buffer, &to.buffer, &lines.buffer});
-    for (int64_t r = 0; r < rows.rows(); r++, rows.next())
-      for (int64_t i = 0; i < rows.row(); i++) {
-        const auto wanted = line_at<const T>(in, axis, rows.offset[0] + i * rows.step[0]);
-        const auto found = line_at<int64_t>(out, axis, rows.offset[1] + i * rows.step[1]);
-        const auto line = line_at<const T>(sorted, axis, rows.offset[2] + i * rows.step[2]);
-        for (int64_t j = 0; j < wanted.size; j++) found[j] = place(line, wanted[j]);
-      }
+  if (sorted.rank == 1) {
+    const auto line = line_at<const T>(sorted, 0, 0);
+    each<T, int64_t>(Kernel{std::span(&in, 1), k.out, k.args, k.op, k.threads},
+                     [line](T v) { return place_in<right>(line, v); });
+    return nullptr;
+  }
+  const auto axis = static_cast<size_t>(in.rank) - 1;
+  each_line(k, in, out, sorted, axis, 0, [&](int64_t from, int64_t to, int64_t begin, int) {
+    const auto wanted = line_at<const T>(in, axis, from);
+    const auto found = line_at<int64_t>(out, axis, to);
+    const auto line = line_at<const T>(sorted, axis, begin);
+    for (int64_t j = 0; j < wanted.size; j++) found[j] = place_in<right>(line, wanted[j]);
   });
   return nullptr;
+}
+Status* searchsorted_kernel(const Kernel& k) {
+  return by_dtype(k.in[1].dtype, [&](auto t) {
+    using T = decltype(t);
+    return k.args[2].i ? search<true, T>(k) : search<false, T>(k);
+  });
 }
 
 constexpr OpRow kRows[] = {

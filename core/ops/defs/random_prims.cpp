@@ -1,7 +1,7 @@
 // Random numbers as a function of the random state i64[2] {seed, calls} and the draw's ordinal within the call.
 #include "ops/batch.h"
 #include "ops/elementwise.h"
-#include "ops/philox.h"
+#include "ops/normals.h"
 
 namespace thunder {
 namespace {
@@ -41,27 +41,33 @@ Philox generator(const Kernel& k) {
 Status* uniform_kernel(const Kernel& k) {
   Philox random = generator(k);
   switch (k.out[0].dtype) {
-    case DType::f64: each0<double>(k, [&](int64_t i) { return uniform53(random.bits64(i)); }); break;
-    case DType::bf16: each0<bf16>(k, [&](int64_t i) { return uniform8(random.bits32(i)); }); break;
-    case DType::f16: each0<f16>(k, [&](int64_t i) { return uniform11(random.bits32(i)); }); break;
-    default: each0<float>(k, [&](int64_t i) { return uniform24(random.bits32(i)); });
+    case DType::f64: each0<double>(k, [random](int64_t i) mutable { return uniform53(random.bits64(i)); }); break;
+    case DType::bf16: each0<bf16>(k, [random](int64_t i) mutable { return uniform8(random.bits32(i)); }); break;
+    case DType::f16: each0<f16>(k, [random](int64_t i) mutable { return uniform11(random.bits32(i)); }); break;
+    default: each0<float>(k, [random](int64_t i) mutable { return uniform24(random.bits32(i)); });
   }
   return nullptr;
 }
 Status* normal_kernel(const Kernel& k) {
   Philox random = generator(k);
+  const auto single = [random](int64_t i) mutable { return static_cast<float>(normal32(random.bits32(i))); };
   switch (k.out[0].dtype) {
-    case DType::f64: each0<double>(k, [&](int64_t i) { return normal52(random.bits64(i)); }); break;
-    case DType::bf16: each0<bf16>(k, [&](int64_t i) { return static_cast<float>(normal32(random.bits32(i))); }); break;
-    case DType::f16: each0<f16>(k, [&](int64_t i) { return static_cast<float>(normal32(random.bits32(i))); }); break;
-    default: each0<float>(k, [&](int64_t i) { return static_cast<float>(normal32(random.bits32(i))); });
+    case DType::f64: each0<double>(k, [random](int64_t i) mutable { return normal52(random.bits64(i)); }); break;
+    case DType::bf16: each0<bf16>(k, single); break;
+    case DType::f16: each0<f16>(k, single); break;
+    default: {
+      const Rows<1> rows(k.out[0], {&k.out[0]});
+      each_run(k, rows, [&](const auto& at, int64_t n, int64_t first) {
+        fill_normals(random, first, n, rows.step[0], k.out[0].as<float>() + at[0]);
+      });
+    }
   }
   return nullptr;
 }
 Status* randint_kernel(const Kernel& k) {
   Philox random = generator(k);
   const auto low = static_cast<uint64_t>(k.args[2].i), n = static_cast<uint64_t>(k.args[3].i) - low;
-  each0<int64_t>(k, [&](int64_t i) { return static_cast<int64_t>(low + below(random.bits64(i), n)); });
+  each0<int64_t>(k, [=](int64_t i) mutable { return static_cast<int64_t>(low + below(random.bits64(i), n)); });
   return nullptr;
 }
 

@@ -13,9 +13,11 @@ struct Weights {
 };
 
 Var linear(Var x, Var weight, Var bias) { return x.builder->call("linear", {x, weight, bias}); }
-// The i-th of the gates that lie side by side in the last dim.
-Var gate(Var gates, int64_t i, Dim width) {
-  return gates.builder->call("slice", {gates, -1, i * hint(width), (i + 1) * hint(width)});
+// The gates that lie side by side in the last dim, whose gradient is put together once.
+std::vector<Var> parted(Var gates, int64_t count) {
+  std::vector<Var> out;
+  for (ValueId v : gates.builder->results("chunk", {gates, count, -1})) out.push_back(gates.builder->var(v));
+  return out;
 }
 
 // ---- one step: `gates` is what the input gives ----
@@ -25,18 +27,15 @@ State plain_step(Var gates, const State& s, const Weights& w) {
   return {activation(gates + linear(s.h, w.w_hh, w.b_hh)), {}};
 }
 State lstm_step(Var gates, const State& s, const Weights& w) {
-  const Dim width = s.c.size(-1);
-  Var all = gates + linear(s.h, w.w_hh, w.b_hh);
-  Var c = logistic(gate(all, 1, width)) * s.c + logistic(gate(all, 0, width)) * tanh(gate(all, 2, width));
-  Var h = logistic(gate(all, 3, width)) * tanh(c);
+  const std::vector<Var> all = parted(gates + linear(s.h, w.w_hh, w.b_hh), 4);
+  Var c = logistic(all[1]) * s.c + logistic(all[0]) * tanh(all[2]);
+  Var h = logistic(all[3]) * tanh(c);
   return {w.w_hr ? linear(h, w.w_hr, {}) : h, c};
 }
 State gru_step(Var gates, const State& s, const Weights& w) {
-  const Dim width = s.h.size(-1);
-  Var own = linear(s.h, w.w_hh, w.b_hh);
-  Var reset = logistic(gate(gates, 0, width) + gate(own, 0, width));
-  Var update = logistic(gate(gates, 1, width) + gate(own, 1, width));
-  Var fresh = tanh(gate(gates, 2, width) + reset * gate(own, 2, width));
+  const std::vector<Var> given = parted(gates, 3), own = parted(linear(s.h, w.w_hh, w.b_hh), 3);
+  Var reset = logistic(given[0] + own[0]), update = logistic(given[1] + own[1]);
+  Var fresh = tanh(given[2] + reset * own[2]);
   return {(1.0 - update) * fresh + update * s.h, {}};
 }
 
@@ -153,10 +152,13 @@ class Network {
     State s{at(first_.h, block), kind_.has_cell ? at(first_.c, block) : Var()};
     check_weights(c_, kind_, w, x_.size(-1), s);
     Var gates = linear(x_, w.w_ih, w.b_ih);
+    // Times are parts of one op, so that their gradients are put beside each other instead of added up.
+    const Results times = c_.builder.results("split", {gates, Shape{1}, 0});
     ValueList made(static_cast<size_t>(steps), kNoValue);
     for (int64_t i = 0; i < steps; i++) {
       const int64_t t = d == 0 ? i : steps - 1 - i;
-      s = kind_.step(at(gates, t), s, w);
+      s = kind_.step(reshape_to(c_.builder.var(times[static_cast<size_t>(t)]), Shape{gates.size(1), gates.size(2)}), s,
+                     w);
       made[static_cast<size_t>(t)] = s.h.id;
     }
     last_h_.push_back(s.h.id);

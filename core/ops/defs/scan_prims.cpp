@@ -21,7 +21,7 @@ void each_scanned(const Kernel& k, bool reverse, F f) {
   const size_t axis = normalize_axis(k.args[1].i, static_cast<size_t>(in.rank));
   by_dtype(in.dtype, [&](auto t) {
     using T = decltype(t);
-    each_line(in, out, out, axis, false, [&](int64_t from, int64_t to, int64_t) {
+    each_line(k, in, out, out, axis, 0, [&](int64_t from, int64_t to, int64_t, int) {
       auto x = line_at<const T>(in, axis, from);
       auto y = line_at<T>(out, axis, to);
       if (reverse && x.size)
@@ -49,10 +49,9 @@ Status* cumprod_backward_kernel(const Kernel& k) {
   const Buffer &grad = k.in[0], &in = k.in[1], &out = k.out[0];
   const size_t axis = normalize_axis(k.args[2].i, static_cast<size_t>(in.rank));
   const bool reverse = k.args[3].i;
-  std::vector<double> before;
   by_real(in.dtype, [&](auto t) {
     using T = decltype(t);
-    each_line(grad, in, out, axis, false, [&](int64_t g0, int64_t x0, int64_t y0) {
+    each_line(k, grad, in, out, axis, std::vector<double>(), [&](int64_t g0, int64_t x0, int64_t y0, auto& before) {
       auto g = line_at<const T>(grad, axis, g0), x = line_at<const T>(in, axis, x0);
       auto y = line_at<T>(out, axis, y0);
       const auto at = [&](int64_t i) { return reverse ? x.size - 1 - i : i; };
@@ -93,7 +92,7 @@ Status* extremum_kernel(const Kernel& k) {
   by_dtype(in.dtype, [&](auto t) {
     using T = decltype(t);
     using C = Compute<T>;
-    each_line(in, values, indices, axis, false, [&](int64_t from, int64_t v, int64_t i) {
+    each_line(k, in, values, indices, axis, 0, [&](int64_t from, int64_t v, int64_t i, int) {
       const auto x = line_at<const T>(in, axis, from);
       const auto y = line_at<T>(values, axis, v);
       const auto at = line_at<int64_t>(indices, axis, i);
@@ -139,10 +138,9 @@ Status* logcumsumexp_backward_kernel(const Kernel& k) {
   const Buffer &grad = k.in[0], &in = k.in[1], &out = k.out[0];
   const size_t axis = normalize_axis(k.args[2].i, static_cast<size_t>(in.rank));
   const bool reverse = k.args[3].i;
-  std::vector<double> y;
   by_real(in.dtype, [&](auto t) {
     using T = decltype(t);
-    each_line(grad, in, out, axis, false, [&](int64_t g0, int64_t x0, int64_t y0) {
+    each_line(k, grad, in, out, axis, std::vector<double>(), [&](int64_t g0, int64_t x0, int64_t y0, auto& y) {
       auto g = line_at<const T>(grad, axis, g0), x = line_at<const T>(in, axis, x0);
       auto to = line_at<T>(out, axis, y0);
       const auto at = [&](int64_t i) { return reverse ? x.size - 1 - i : i; };

@@ -2,6 +2,7 @@
 #include "ops/builder.h"
 #include "ops/indices.h"
 #include "ops/tables.h"
+#include "ops/updates.h"
 
 namespace thunder {
 namespace {
@@ -19,29 +20,45 @@ void scatter_reduce_meta(const Call& c, Types& out) {
             "reduce must be 'prod', 'amax' or 'amin', got '", c.text(4), "'");
   out.push(t);
 }
-Status* scatter_reduce_kernel(const Kernel& k) {
-  const Buffer &in = k.in[0], &index = k.in[1], &src = k.in[2], &out = k.out[0];
-  const size_t dim = normalize_axis(k.args[1].i, static_cast<size_t>(in.rank));
-  const int64_t size = in.rank ? in.shape[dim] : 1, stride = out.rank ? out.strides[dim] : 0;
-  if (Status* refused = check_all("prims.scatter_reduce", index, dim, size)) return refused;
-  if (in.data != out.data) copy_strided(in, out);
-  const char how = k.args[4].text()[k.args[4].text().size() - 1];  // prod, amax, amin
+// into = join(into, src) at the indices, in order.
+template <class T, class F>
+void join_some(const Buffer& out, const Buffer& index, const Buffer& src, size_t dim, F join) {
+  using C = Compute<T>;
+  const int64_t stride = out.rank ? out.strides[dim] : 0;
   const Reshaped to = standing(out, index, dim);
-  by_dtype(out.dtype, [&](auto t) {
+  Rows<3> rows(index, {&index, &src, &to.buffer});
+  for (int64_t r = 0; r < rows.rows(); r++, rows.next())
+    for (int64_t i = 0; i < rows.row(); i++) {
+      const int64_t at = index_at(index, rows.offset[0] + i * rows.step[0]);
+      T& into = out.as<T>()[rows.offset[2] + i * rows.step[2] + at * stride];
+      into = static_cast<T>(join(static_cast<C>(into), static_cast<C>(src.as<T>()[rows.offset[1] + i * rows.step[1]])));
+    }
+}
+Status* reduce_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end) {
+  const Some in(k.in[0], along, begin, end), index(k.in[1], along, begin, end), src(k.in[2], along, begin, end),
+      out(k.out[0], along, begin, end);
+  if (in.buffer.data != out.buffer.data) copy_strided(in.buffer, out.buffer);
+  const std::string_view how = k.args[4].text();
+  by_dtype(out.buffer.dtype, [&](auto t) {
     using T = decltype(t);
     using C = Compute<T>;
-    Rows<3> rows(index, {&index, &src, &to.buffer});
-    for (int64_t r = 0; r < rows.rows(); r++, rows.next())
-      for (int64_t i = 0; i < rows.row(); i++) {
-        const int64_t at = index_at(index, rows.offset[0] + i * rows.step[0]);
-        T& into = out.as<T>()[rows.offset[2] + i * rows.step[2] + at * stride];
-        const C a = static_cast<C>(into), b = static_cast<C>(src.as<T>()[rows.offset[1] + i * rows.step[1]]);
-        if (how == 'd') into = static_cast<T>(wrapping(a, b, [](auto x, auto y) { return x * y; }));
-        else if (how == 'x') into = static_cast<T>(a > b || a != a ? a : b);
-        else into = static_cast<T>(a < b || a != a ? a : b);
-      }
+    const auto joined = [&](auto join) { join_some<T>(out.buffer, index.buffer, src.buffer, dim, join); };
+    if (how == "prod") joined([](C a, C b) { return wrapping(a, b, [](auto x, auto y) { return x * y; }); });
+    else if (how == "amax") joined([](C a, C b) { return a > b || a != a ? a : b; });
+    else joined([](C a, C b) { return a < b || a != a ? a : b; });
   });
   return nullptr;
+}
+Status* scatter_reduce_kernel(const Kernel& k) {
+  if (k.out[0].rank == 0) {
+    const Sizes one = {1};
+    const Reshaped in(k.in[0], one, one), index(k.in[1], one, one), src(k.in[2], one, one), out(k.out[0], one, one);
+    const Buffer inputs[] = {in.buffer, index.buffer, src.buffer};
+    return scatter_reduce_kernel({inputs, {&out.buffer, 1}, k.args, k.op, k.threads});
+  }
+  const size_t dim = normalize_axis(k.args[1].i, static_cast<size_t>(k.out[0].rank));
+  if (Status* refused = check_all("prims.scatter_reduce", k.in[1], dim, k.out[0].shape[dim])) return refused;
+  return update_all(k, dim, reduce_some);
 }
 // Elements that share an extremum share the cotangent.
 void scatter_reduce_vjp(Grad& g) {

@@ -61,10 +61,9 @@ Var flipped(Var x, std::span<const Dim> dims) {
 }
 Results flip(Call& c) {
   Var x = c.var(0);
-  Shape axes;
-  if (!c.dims(1).empty()) axes = c.axes(1, x.rank());
-  if (x.rank() == 0) axes = {};
-  return axes.empty() ? c.builder.call("clone", {x}) : flipped(x, axes);
+  const Shape axes = x.rank() == 0 || c.dims(1).empty() ? Shape() : c.axes(1, x.rank());
+  if (axes.empty()) return c.builder.call("clone", {x});
+  return x.type().device == Device::cpu ? c.builder.call("prims.flip", {x, axes}) : flipped(x, axes);
 }
 void flip_vjp(Grad& g) { g.add(0, g.builder.call("flip", {g.cotangent(), g.dims(1)})); }
 template <size_t dim>

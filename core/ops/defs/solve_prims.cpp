@@ -44,7 +44,8 @@ Status* triangular_solve(const Kernel& k) {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), other(k.in[1]), out(k.out[0]);
     const int n = static_cast<int>(in.rows), columns = static_cast<int>(other.columns);
-    for (int64_t i = 0; n && columns && i < in.batch; i++) {
+    if (!n || !columns) return nullptr;
+    return each_matrix(k, in, [&](int64_t i) -> Status* {
       std::vector<T> a = in.load(i), b = other.load(i);
       int info = 0;
       f.trtrs(k.args[2].i ? "U" : "L", k.args[3].i ? "T" : "N", k.args[4].i ? "U" : "N", &n, &columns, a.data(), &n,
@@ -52,8 +53,8 @@ Status* triangular_solve(const Kernel& k) {
       if (info)
         return refused(k, cat("the triangle is singular: element ", info - 1, " of its diagonal is zero"), i, in.batch);
       out.store(i, b);
-    }
-    return nullptr;
+      return nullptr;
+    });
   });
 }
 void triangular_solve_vjp(Grad& g) {
@@ -93,16 +94,16 @@ Status* solve(const Kernel& k) {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), other(k.in[1]), out(k.out[0]);
     const int columns = static_cast<int>(other.columns);
-    for (int64_t i = 0; i < in.batch; i++) {
+    return each_matrix(k, in, [&](int64_t i) -> Status* {
       const Factored<T> a(in, i, f);
       if (a.info) return refused(k, "the matrix is singular", i, in.batch);
-      if (!a.n || !columns) continue;
+      if (!a.n || !columns) return nullptr;
       std::vector<T> b = other.load(i);
       int info = 0;
       f.getrs("N", &a.n, &columns, a.lu.data(), &a.n, a.pivots.data(), b.data(), &a.n, &info, 1);
       out.store(i, b);
-    }
-    return nullptr;
+      return nullptr;
+    });
   });
 }
 void solve_vjp(Grad& g) {
@@ -115,7 +116,7 @@ Status* slogdet(const Kernel& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), signs(k.out[0], 0), logs(k.out[1], 0);
-    for (int64_t i = 0; i < in.batch; i++) {
+    return each_matrix(k, in, [&](int64_t i) -> Status* {
       const Factored<T> a(in, i, f);
       T sign = a.sign(), log = 0;
       for (int d = 0; d < a.n; d++) {
@@ -123,32 +124,30 @@ Status* slogdet(const Kernel& k) {
         sign = x > 0 ? sign : x < 0 ? -sign : x * 0, log += std::log(std::abs(x));
       }
       *signs.at(i) = sign, *logs.at(i) = log;
-    }
-    return nullptr;
+      return nullptr;
+    });
   });
 }
 Status* det(const Kernel& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), out(k.out[0], 0);
-    for (int64_t i = 0; i < in.batch; i++) {
+    return each_matrix(k, in, [&](int64_t i) -> Status* {
       const Factored<T> a(in, i, f);
       T all = a.sign();
       for (int d = 0; d < a.n; d++) all *= a.diagonal(d);
       *out.at(i) = all;
-    }
-    return nullptr;
+      return nullptr;
+    });
   });
 }
 
 // ---- matrix_exp ----
 
 // Columns of n by n matrices.
-void multiply(int n, const double* a, const double* b, double* out) {
-  std::fill_n(out, static_cast<size_t>(n) * static_cast<size_t>(n), 0.0);
-  for (int c = 0; c < n; c++)
-    for (int l = 0; l < n; l++)
-      for (int r = 0; r < n; r++) out[c * n + r] += a[l * n + r] * b[c * n + l];
+void multiply(const LapackFunctions<double>& f, int n, const double* a, const double* b, double* out) {
+  constexpr double kOne = 1, kNone = 0;
+  f.gemm("N", "N", &n, &n, &n, &kOne, a, &n, b, &n, &kNone, out, &n, 1, 1);
 }
 
 // Padé's approximant of degree 13, after halving until the norm is below 5.37, and squared as often (Higham, 2005).
@@ -168,22 +167,22 @@ void exponential(int n, std::vector<double>& a, const LapackFunctions<double>& f
   for (double& x : a) x = std::ldexp(x, -halvings);
   const size_t size = a.size();
   std::vector<double> a2(size), a4(size), a6(size), u(size), v(size), w(size);
-  multiply(n, a.data(), a.data(), a2.data()), multiply(n, a2.data(), a2.data(), a4.data()),
-      multiply(n, a4.data(), a2.data(), a6.data());
+  multiply(f, n, a.data(), a.data(), a2.data()), multiply(f, n, a2.data(), a2.data(), a4.data()),
+      multiply(f, n, a4.data(), a2.data(), a6.data());
   const auto eye = [&](size_t i) { return i % static_cast<size_t>(n + 1) == 0 ? 1.0 : 0.0; };
   for (size_t i = 0; i < size; i++) w[i] = kB[13] * a6[i] + kB[11] * a4[i] + kB[9] * a2[i];
-  multiply(n, a6.data(), w.data(), v.data());
+  multiply(f, n, a6.data(), w.data(), v.data());
   for (size_t i = 0; i < size; i++) v[i] += kB[7] * a6[i] + kB[5] * a4[i] + kB[3] * a2[i] + kB[1] * eye(i);
-  multiply(n, a.data(), v.data(), u.data());
+  multiply(f, n, a.data(), v.data(), u.data());
   for (size_t i = 0; i < size; i++) w[i] = kB[12] * a6[i] + kB[10] * a4[i] + kB[8] * a2[i];
-  multiply(n, a6.data(), w.data(), v.data());
+  multiply(f, n, a6.data(), w.data(), v.data());
   for (size_t i = 0; i < size; i++) v[i] += kB[6] * a6[i] + kB[4] * a4[i] + kB[2] * a2[i] + kB[0] * eye(i);
   for (size_t i = 0; i < size; i++) a[i] = v[i] + u[i], w[i] = v[i] - u[i];
   std::vector<int> pivots(static_cast<size_t>(n));
   int info = 0;
   f.getrf(&n, &n, w.data(), &n, pivots.data(), &info);
   f.getrs("N", &n, &n, w.data(), &n, pivots.data(), a.data(), &n, &info, 1);
-  for (int i = 0; i < halvings; i++) multiply(n, a.data(), a.data(), w.data()), a.swap(w);
+  for (int i = 0; i < halvings; i++) multiply(f, n, a.data(), a.data(), w.data()), a.swap(w);
 }
 
 Status* matrix_exp(const Kernel& k) {
@@ -191,13 +190,14 @@ Status* matrix_exp(const Kernel& k) {
   return with_lapack(k, [&](auto zero, auto&) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), out(k.out[0]);
-    for (int64_t i = 0; in.rows && i < in.batch; i++) {
+    if (!in.rows) return nullptr;
+    return each_matrix(k, in, [&](int64_t i) -> Status* {
       const std::vector<T> a = in.load(i);
       std::vector<double> wide(a.begin(), a.end());
       exponential(static_cast<int>(in.rows), wide, Lapack::get(why)->f64);
       out.store(i, std::vector<T>(wide.begin(), wide.end()));
-    }
-    return nullptr;
+      return nullptr;
+    });
   });
 }
 // The derivative along G is the upper right block of the exponential of [[A, G], [0, A]]; its transpose along the

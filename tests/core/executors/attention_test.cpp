@@ -236,7 +236,7 @@ TEST_F(Attention, leaves_the_rest_to_its_decomposition) {
   EXPECT_EQ(lines(0, true, DType::f32, {2, 5, 8}), 1) << "a mask's gradient needs the forward's sums";
   EXPECT_EQ(lines(0.5, false, DType::f32, {2, 5, 8}), 0);
   EXPECT_EQ(lines(0, false, DType::f64, {2, 5, 8}), 0);
-  EXPECT_EQ(lines(0, false, DType::bf16, {2, 5, 8}), 0);
+  EXPECT_EQ(lines(0, false, DType::bf16, {2, 5, 8}), 2) << "which is widened";
   EXPECT_EQ(lines(0, false, DType::f32, {5, 8}), 0) << "broadcast batches";
 }
 

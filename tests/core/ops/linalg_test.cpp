@@ -93,6 +93,21 @@ struct Linalg : testing::Test {
   Tensor* positive(Tensor* x) { return call("add", {any(product(x, transposed(x))), any(call("mul", {any(call("eye", {Any::integer(3), Any(), dtype(DType::f64)})), Any::real(2)}))}); }
 };
 
+// The threads of a batch, as often as calls that share anything would need to meet.
+TEST_F(Linalg, gives_the_same_bits_of_a_batch_on_any_number_of_threads) {
+  constexpr int64_t kBatch = 200, kSize = 40;
+  Tensor* x = tensor({kBatch, kSize, kSize}, Matrix(static_cast<size_t>(kBatch * kSize * kSize)));
+  auto* data = reinterpret_cast<double*>(x->data());
+  for (int64_t i = 0; i < kBatch * kSize * kSize; i++)
+    data[i] = std::sin(static_cast<double>(i * i % 7919)) + (i % (kSize * kSize) % (kSize + 1) == 0 ? kSize : 0);
+  for (const char* op : {"linalg_cholesky", "linalg_inv", "linalg_svdvals", "linalg_qr", "matrix_exp"}) {
+    context->use_threads(1);
+    const Matrix alone = numbers(call(op, {any(x)}));
+    context->use_threads(4);
+    for (int repeat = 0; repeat < 3; repeat++) EXPECT_EQ(numbers(call(op, {any(x)})), alone) << op;
+  }
+}
+
 TEST_F(Linalg, cholesky_multiplies_to_its_input) {
   Tensor* a = positive(tensor({2, 3, 3}, drawn(18)));
   Tensor* l = call("linalg_cholesky", {any(a)});

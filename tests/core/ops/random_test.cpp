@@ -1,6 +1,7 @@
 // Random numbers: the generator's published vectors, the quantile, and that draws depend on what they should.
 #include <cmath>
 
+#include "ops/normals.h"
 #include "ops/philox.h"
 #include "support/eager.h"
 
@@ -8,6 +9,19 @@ namespace thunder {
 namespace {
 
 using Ints = std::vector<int64_t>;
+
+TEST(Normals, many_at_a_time_are_those_of_each_element) {
+  Philox one(123, 4, 5);
+  for (int64_t first : {0, 1, 2, 3, 255, 256})
+    for (int64_t n : {0, 1, 3, 4, 255, 257, 1000}) {
+      std::vector<float> found(static_cast<size_t>(2 * n + 1), 7);
+      fill_normals(one, first, n, 2, found.data());
+      for (int64_t i = 0; i < n; i++) {
+        ASSERT_EQ(found[static_cast<size_t>(2 * i)], static_cast<float>(normal32(one.bits32(first + i)))) << first << " + " << i;
+        ASSERT_EQ(found[static_cast<size_t>(2 * i + 1)], 7);
+      }
+    }
+}
 
 // The key and counter words that a Philox is made with are {block, ordinal, call} and {seed}.
 TEST(Philox, agrees_with_the_published_vectors) {

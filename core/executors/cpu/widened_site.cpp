@@ -1,0 +1,158 @@
+#include "executors/cpu/widened_site.h"
+
+#include <array>
+#include <numeric>
+
+#include "ir/elements.h"
+#include "ir/shape.h"
+#include "ops/kernels.h"
+
+namespace thunder {
+namespace {
+
+constexpr size_t kMostOperands = 16;
+constexpr int64_t kFew = 1 << 14;  // elements that are not worth another thread
+
+int64_t up_to_lines(int64_t floats) { return (floats + kLineFloats - 1) / kLineFloats * kLineFloats; }
+
+// The order in which memory holds the elements without gaps, as strides of a copy; else row-major ones.
+Sizes copied_strides(const Buffer& b) {
+  const auto rank = static_cast<size_t>(b.rank);
+  SmallVector<size_t, 8> order(rank, 0);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return b.strides[x] > b.strides[y]; });
+  Sizes row_major(rank, 0);
+  int64_t step = 1;
+  for (size_t i = rank; i-- > 0; step *= b.shape[i]) row_major[i] = step;
+  step = 1;
+  for (size_t i = rank; i-- > 0; step *= b.shape[order[i]])
+    if (b.shape[order[i]] != 1 && b.strides[order[i]] != step) return row_major;
+  return Sizes(b.strides, b.strides + b.rank);
+}
+
+// The loops between a tensor of 16-bit reals and its copy of f32.
+struct Conversion {
+  const ProductKernels& kernels;
+  Buffer halves, floats;
+
+  Status* run(const Launch* launch, bool widens) const {
+    const Rows<2> all(halves, {&halves, &floats});
+    return each_run(Kernel{{}, {}, {}, nullptr, launch->threads}, all, [&](const auto& at, int64_t n, int64_t) {
+      convert(halves.as<uint16_t>() + at[0], all.step[0], floats.as<float>() + at[1], all.step[1], n, widens);
+    });
+  }
+
+ private:
+  void convert(uint16_t* half, int64_t half_step, float* full, int64_t step, int64_t n, bool widens) const {
+    const bool is_f16 = halves.dtype == DType::f16;
+    if (half_step == 1 && step == 1) {
+      if (widens) (is_f16 ? kernels.widen_f16 : kernels.widen)(half, n, full);
+      else (is_f16 ? kernels.narrow_f16 : kernels.narrow)(full, n, half);
+      return;
+    }
+    const auto one = [&](auto zero, int64_t i) {
+      using T = decltype(zero);
+      uint16_t& bits = half[i * half_step];
+      if (widens) full[i * step] = std::bit_cast<T>(bits);
+      else bits = T(full[i * step]).bits;
+    };
+    for (int64_t i = 0; i < n; i++)
+      if (is_f16) one(f16{}, i);
+      else one(bf16{}, i);
+  }
+};
+
+class WidenedSite : public Site {
+ public:
+  WidenedSite(std::unique_ptr<Site> site, const ProductKernels& kernels, size_t site_scratch)
+      : site_(std::move(site)), kernels_(kernels), own_(up_to_lines(static_cast<int64_t>(site_scratch + 3) / 4)) {}
+
+  Status* run(const Launch* launch) const override {
+    Copies inputs({launch->inputs, launch->n_inputs}), outputs({launch->outputs, launch->n_outputs});
+    float* at = static_cast<float*>(launch->scratch) + own_;
+    at = inputs.place(at, true), outputs.place(at, false);
+    Launch widened = *launch;
+    widened.inputs = inputs.buffers.data(), widened.outputs = outputs.buffers.data();
+    if (Status* failed = inputs.convert(launch, kernels_, true)) return failed;
+    if (Status* failed = site_->run(&widened)) return failed;
+    return outputs.convert(launch, kernels_, false);
+  }
+
+ private:
+  struct Copies {
+    explicit Copies(std::span<const Buffer> all) : given(all) { std::copy(all.begin(), all.end(), buffers.begin()); }
+
+    // Gives the end of what they take.
+    float* place(float* at, bool in_memory_order) {
+      for (size_t i = 0; i < given.size(); i++) {
+        Buffer& b = buffers[i];
+        if (!b.present() || !is_half(b.dtype)) continue;
+        strides[i] = in_memory_order ? copied_strides(b) : row_major(b);
+        b.dtype = DType::f32, b.data = at, b.strides = strides[i].data();
+        at += up_to_lines(b.elements());
+      }
+      return at;
+    }
+    Status* convert(const Launch* launch, const ProductKernels& kernels, bool widens) const {
+      for (size_t i = 0; i < given.size(); i++)
+        if (given[i].present() && is_half(given[i].dtype))
+          if (Status* failed = Conversion{kernels, given[i], buffers[i]}.run(launch, widens)) return failed;
+      return nullptr;
+    }
+    static Sizes row_major(const Buffer& b) {
+      Sizes out(static_cast<size_t>(b.rank), 0);
+      int64_t step = 1;
+      for (size_t i = out.size(); i-- > 0; step *= b.shape[i]) out[i] = step;
+      return out;
+    }
+
+    std::span<const Buffer> given;
+    std::array<Buffer, kMostOperands> buffers;
+    std::array<Sizes, kMostOperands> strides;
+  };
+
+  const std::unique_ptr<Site> site_;
+  const ProductKernels& kernels_;
+  const int64_t own_;  // floats of scratch of the site itself
+};
+
+template <class F>
+void each_tensor(const NodeView& view, F f) {
+  for_each_value(view.node.args, [&](ValueId v) { f(view.store.type(v)); });
+  for (ValueId r : view.node.results) f(view.store.type(r));
+}
+
+}  // namespace
+
+bool has_halves(const NodeView& view) {
+  bool found = false;
+  each_tensor(view, [&](const TensorType& t) { found |= is_half(t.dtype); });
+  return found;
+}
+
+bool all_tensors_are_floats(const NodeView& view, void*) {
+  const DType dtype = view.store.type(view.node.results[0]).dtype;
+  bool all = dtype == DType::f32 || is_half(dtype);
+  each_tensor(view, [&](const TensorType& t) { all = all && on_cpu(t, dtype); });
+  return all;
+}
+
+std::unique_ptr<Site> widened_site(std::unique_ptr<Site> site, const ProductKernels& kernels, const NodeView& view,
+                                   size_t* scratch) {
+  if (!has_halves(view)) return site;
+  size_t tensors = 0;
+  int64_t floats = up_to_lines(static_cast<int64_t>(*scratch + 3) / 4);
+  const size_t own = *scratch;
+  each_tensor(view, [&](const TensorType& t) {
+    tensors++;
+    if (!is_half(t.dtype)) return;
+    int64_t n = 1;
+    for (int64_t size : concrete(t.shape)) n *= size;
+    floats += up_to_lines(n);
+  });
+  if (tensors > kMostOperands) return nullptr;
+  *scratch = static_cast<size_t>(floats) * sizeof(float);
+  return std::make_unique<WidenedSite>(std::move(site), kernels, own);
+}
+
+}  // namespace thunder
