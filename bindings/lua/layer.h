@@ -194,6 +194,7 @@ void cuda_kernel_read(lua_State *L, int index, thunder_kernel_desc *d);
 void open_errors(lua_State *L);
 void open_traceback(lua_State *L);
 void open_constant(lua_State *L);
+void open_device(lua_State *L);
 void open_tensor(lua_State *L);
 void open_sizes(lua_State *L);
 void open_elements(lua_State *L);

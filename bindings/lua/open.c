@@ -35,6 +35,7 @@ static void open_layer(lua_State *L, thunder_context *context_or_null, limits *l
     open_errors(L);
     open_traceback(L);
     open_constant(L);
+    open_device(L);
     open_tensor(L);
     open_sizes(L);
     open_elements(L);

@@ -177,6 +177,7 @@ thunder_options *options_from(PyObject *dict_or_none); /* NULL without an except
 int open_alive(PyObject *module);
 int open_errors(PyObject *module);
 int open_constants(PyObject *module);
+int open_device(PyObject *module);
 int open_tensor(PyObject *module);
 int open_dlpack(PyObject *module);
 int open_op(PyObject *module);

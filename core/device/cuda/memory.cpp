@@ -42,8 +42,7 @@ Pointer MemoryPool::allocate(size_t bytes, int& failed) {
     if (failed) return 0;
     counts_.misses++;
   }
-  counts_.used += rounded;
-  counts_.peak = std::max(counts_.peak, counts_.used);
+  counts_.take(rounded);
   return block;
 }
 
@@ -73,9 +72,14 @@ void MemoryPool::trim() {
   give_back_kept();
 }
 
-MemoryPool::Statistics MemoryPool::statistics() const {
+MemoryStatistics MemoryPool::statistics() const {
   std::lock_guard lock(mutex_);
   return counts_;
+}
+
+void MemoryPool::reset_peaks() {
+  std::lock_guard lock(mutex_);
+  counts_.reset_peaks();
 }
 
 }  // namespace thunder::nvidia
