@@ -42,7 +42,7 @@ local function layer_norm(v, s, t) return F.layer_norm(v, { columns }, s, t) end
 local function rms_norm(v, s) return F.rms_norm(v, { columns }, s) end
 local function softmax(v) return F.softmax(v, -1) end
 local function rope(v)
-  local first, second = table.unpack(v:chunk(2, -1))
+  local first, second = v:chunk(2, -1)
   return (v * cos + th.cat({ -second, first }, -1) * sin):to(v.dtype)
 end
 do -- until the clocks are up
