@@ -140,13 +140,13 @@ void describe_schedules(cJSON* array) {
 void describe_memory(Context& context, cJSON* array) {
   const BlockCache* cache = context.block_cache();
   if (!cache) return;  // the host's own
-  const BlockCache::Statistics s = cache->statistics();
+  const MemoryStatistics s = cache->statistics();
   cJSON* o = add_object(array);
   add_text(o, "name", "blocks");
   // Integers of 64 bits do not fit in JSON's numbers.
   for (auto [name, value] : {std::pair{"used_bytes", uint64_t{s.used}},
                              {"kept_bytes", uint64_t{s.kept}},
-                             {"limit_bytes", uint64_t{s.limit}},
+                             {"limit_bytes", uint64_t{cache->limit()}},
                              {"hits", s.hits},
                              {"misses", s.misses}})
     add_text(o, name, cat(value));

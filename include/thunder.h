@@ -436,6 +436,28 @@ THUNDER_CHECK thunder_status *thunder_stream_create(thunder_context *context, th
 THUNDER_CHECK thunder_status *thunder_stream_wait(thunder_stream *stream) THUNDER_NOEXCEPT;
 void thunder_stream_release(thunder_stream *stream) THUNDER_NOEXCEPT;
 
+/* ==== memory of a device [S] ==== */
+
+/* Of the blocks that a context's tensors and programs are in; a block counts as what was reserved for it. On the CPU those of
+ * fewer than 1,024 bytes are not counted, and none where the context has an allocator of the caller's. The names are those of
+ * torch.cuda.memory_stats(). */
+typedef struct thunder_memory_stats {
+    size_t size; /* of this structure, set by the caller */
+    uint64_t allocated_bytes, max_allocated_bytes; /* in use, and the most of it since the last reset */
+    uint64_t reserved_bytes, max_reserved_bytes;   /* in use or kept for reuse, likewise */
+    uint64_t hits, misses;                         /* blocks that were kept, and that the system or driver gave */
+    uint64_t retries;                              /* how often kept blocks went back to make room */
+} thunder_memory_stats;
+THUNDER_CHECK thunder_status *thunder_context_memory_stats(thunder_context *context, thunder_device device,
+    thunder_memory_stats *out) THUNDER_NOEXCEPT;
+/* The peaks begin again at what is in use now. */
+THUNDER_CHECK thunder_status *thunder_context_reset_peak_memory_stats(thunder_context *context,
+    thunder_device device) THUNDER_NOEXCEPT;
+/* Blocks that are kept for reuse go back to the system or driver. Waits for the device. */
+THUNDER_CHECK thunder_status *thunder_context_empty_cache(thunder_context *context, thunder_device device) THUNDER_NOEXCEPT;
+/* Waits for all work of the context on the device, and reports what went wrong in it. */
+THUNDER_CHECK thunder_status *thunder_context_synchronize(thunder_context *context, thunder_device device) THUNDER_NOEXCEPT;
+
 /* ==== executors, ops and passes of your own: parts of this file ==== */
 
 #include "thunder/executor.h"

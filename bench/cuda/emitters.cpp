@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "driver.h"
+#include "nvrtc.h"
 
 namespace {
 
@@ -33,35 +33,6 @@ std::string file(const std::string& path) {
   std::ostringstream out;
   out << std::ifstream(path).rdbuf();
   return out.str();
-}
-
-void* nvrtc() {
-  static void* handle = driver::open({std::getenv("THUNDER_NVRTC"), "libnvrtc.so.13", "libnvrtc.so.12"});
-  return handle;
-}
-template <class... A>
-void call_nvrtc(const char* name, A... args) {
-  if (const int failed = driver::symbol<int (*)(A...)>(nvrtc(), name)(args...)) driver::die(name, std::to_string(failed).c_str());
-}
-
-std::string cubin_of(const std::string& source, int number) {
-  void* program = nullptr;
-  call_nvrtc("nvrtcCreateProgram", &program, source.c_str(), "kernels.cu", 0, nullptr, nullptr);
-  const std::string only = "-DONLY=" + std::to_string(number);
-  const char* options[] = {"-arch=sm_90", "-std=c++20", "-no-cache", only.c_str()};
-  if (driver::symbol<int (*)(void*, int, const char**)>(nvrtc(), "nvrtcCompileProgram")(program, 4, options)) {
-    size_t bytes = 0;
-    call_nvrtc("nvrtcGetProgramLogSize", program, &bytes);
-    std::string log(bytes, ' ');
-    call_nvrtc("nvrtcGetProgramLog", program, log.data());
-    driver::die("nvrtcCompileProgram", log.c_str());
-  }
-  size_t bytes = 0;
-  call_nvrtc("nvrtcGetCUBINSize", program, &bytes);
-  std::string cubin(bytes, ' ');
-  call_nvrtc("nvrtcGetCUBIN", program, cubin.data());
-  call_nvrtc("nvrtcDestroyProgram", &program);
-  return cubin;
 }
 
 struct Tensors {
@@ -113,8 +84,8 @@ int main(int count, char** arguments) {
   if (count != 3) driver::die("usage", "emitters kernels.cu FOLDER");
   driver::start();
   const std::string source = file(arguments[1]);
-  std::printf("dlopen of NVRTC %.1f ms, ", milliseconds_of(nvrtc));
-  std::printf("first compile %.1f ms\n", milliseconds_of([&] { cubin_of(source, 0); }));
+  std::printf("dlopen of NVRTC %.1f ms, ", milliseconds_of(driver::nvrtc));
+  std::printf("first compile %.1f ms\n", milliseconds_of([&] { driver::cubin_of(source, {"-DONLY=" + std::to_string(0)}); }));
   Tensors tensors;
   const size_t bytes = tensors.elements * 2;
   const double copy = driver::median_time(50, [&] { driver::call("cuMemcpyDtoDAsync_v2", tensors.y, tensors.x, bytes, driver::Stream{}); });
@@ -124,7 +95,7 @@ int main(int count, char** arguments) {
     const Kernel& k = kKernels[i];
     std::string cubin;
     driver::Module by_nvrtc = nullptr, by_llvm = nullptr;
-    const double compile = milliseconds_of([&] { cubin = cubin_of(source, i); });
+    const double compile = milliseconds_of([&] { cubin = driver::cubin_of(source, {"-DONLY=" + std::to_string(i)}); });
     const double load = milliseconds_of([&] { driver::call("cuModuleLoadData", &by_nvrtc, static_cast<const void*>(cubin.data())); });
     const std::string ptx = file(std::string(arguments[2]) + "/" + std::to_string(i) + ".ptx");
     const double jit = milliseconds_of([&] { driver::call("cuModuleLoadData", &by_llvm, static_cast<const void*>(ptx.c_str())); });

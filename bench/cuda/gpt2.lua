@@ -10,6 +10,9 @@ local length, vocabulary = math.tointeger(arg[4] or 512), math.tointeger(arg[5] 
 
 local function measure(dtype, precision, mode, cast)
   th.seed(0)
+  collectgarbage()
+  th.cuda.empty_cache()
+  th.cuda.reset_peak_memory_stats()
   local net = model.make(setmetatable({ vocabulary = vocabulary, dropout = 0 }, { __index = model.sizes[size] }))
   net:to(dtype):to(th.cuda(0))
   if cast then autocast(net) end
@@ -27,8 +30,9 @@ local function measure(dtype, precision, mode, cast)
   local loss
   for _ = 1, 20 do loss = step(rows) end
   local last = loss:item()
-  print(("%s %dx%d, %s, products %s%s: first step %.1f s, loss %.4f; after 25 loss %.4f, %.1f ms a step"):format(
-    size, batch, length, tostring(dtype), precision, mode and ", mode " .. mode or cast and ", autocast to bfloat16" or "", first_s, first, last, (th.clock() - start) / 20 * 1e3))
+  print(("%s %dx%d, %s, products %s%s: first step %.1f s, loss %.4f; after 25 loss %.4f, %.1f ms a step, %d MiB at most"):format(
+    size, batch, length, tostring(dtype), precision, mode and ", mode " .. mode or cast and ", autocast to bfloat16" or "", first_s, first, last, (th.clock() - start) / 20 * 1e3,
+    th.cuda.max_memory_allocated() >> 20))
 end
 
 local kinds = {

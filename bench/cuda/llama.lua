@@ -25,7 +25,8 @@ start = th.clock()
 local loss
 for _ = 1, 10 do loss = step(rows) end
 loss:item()
-print(("forward and backward %dx%d: first step %.1f s, loss %.4f; %.1f ms"):format(batch, length, first_s, first, (th.clock() - start) / 10 * 1e3))
+print(("forward and backward %dx%d: first step %.1f s, loss %.4f; %.1f ms, %d MiB at most"):format(batch, length, first_s, first,
+  (th.clock() - start) / 10 * 1e3, th.cuda.max_memory_allocated() >> 20))
 
 net:eval()
 local _, like = next(parameters)

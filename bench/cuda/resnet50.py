@@ -35,6 +35,7 @@ def resnet50(classes):
 
 def measure(dtype, tf32):
     torch.backends.cudnn.allow_tf32 = tf32
+    torch.cuda.reset_peak_memory_stats()
     net = resnet50(10).cuda().to(dtype)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9)
     images, labels = torch.randn(BATCH, 3, 224, 224, device="cuda", dtype=dtype), torch.randint(0, 10, (BATCH,), device="cuda")
@@ -44,7 +45,8 @@ def measure(dtype, tf32):
         F.cross_entropy(net(images).float(), labels).backward()
         optimizer.step()
 
-    print(f"{dtype}, tf32 {'on' if tf32 else 'off'}: {BATCH / seconds(step, 20, warmup=5):.0f} images/s")
+    print(f"{dtype}, tf32 {'on' if tf32 else 'off'}: {BATCH / seconds(step, 20, warmup=5):.0f} images/s, "
+          f"{torch.cuda.max_memory_allocated() >> 20} MiB at most")
 
 
 print(f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")

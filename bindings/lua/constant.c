@@ -63,23 +63,6 @@ static int core_device(lua_State *L)
     return 1;
 }
 
-/* core.has_device(device): whether a tensor can be made there. The context makes it, not the scope: a function that asks
- * while it is traced records nothing. */
-static int core_has_device(lua_State *L)
-{
-    const constant *self = userdata_check(L, 1, BOX_CONSTANT);
-    if (self->kind != THUNDER_DEVICE) return refuse(L, "a device was expected");
-    const int64_t one = 1;
-    const float element = 0;
-    thunder_tensor *made = NULL;
-    thunder_status *status =
-        thunder_tensor_create(layer_of(L)->context, THUNDER_F32, 1, &one, self->value, &element, sizeof element, &made);
-    thunder_tensor_release(made);
-    lua_pushboolean(L, !status);
-    thunder_status_release(status);
-    return 1;
-}
-
 /* The table of dtypes by name, long and short. */
 static void push_dtypes(lua_State *L)
 {
@@ -102,6 +85,4 @@ void open_constant(lua_State *L)
     lua_setfield(L, -2, "dtypes");
     lua_pushcfunction(L, core_device);
     lua_setfield(L, -2, "device");
-    lua_pushcfunction(L, core_has_device);
-    lua_setfield(L, -2, "has_device");
 }

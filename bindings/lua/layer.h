@@ -195,6 +195,7 @@ void open_errors(lua_State *L);
 void open_traceback(lua_State *L);
 void open_constant(lua_State *L);
 void open_dtypes(lua_State *L);
+void open_device(lua_State *L);
 void open_tensor(lua_State *L);
 void open_sizes(lua_State *L);
 void open_elements(lua_State *L);

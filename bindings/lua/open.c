@@ -36,6 +36,7 @@ static void open_layer(lua_State *L, thunder_context *context_or_null, limits *l
     open_traceback(L);
     open_constant(L);
     open_dtypes(L);
+    open_device(L);
     open_tensor(L);
     open_sizes(L);
     open_elements(L);

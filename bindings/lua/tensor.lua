@@ -9,34 +9,7 @@ end
 for name, f in pairs(core.dtype_functions) do th[name] = f end
 th.float, th.double, th.half = th.float32, th.float64, th.float16
 th.long, th.short = th.int64, th.int16
-th.cpu = core.device(1, 0)
 th.pi, th.e, th.inf, th.nan = math.pi, math.exp(1), math.huge, 0 / 0
--- th.cuda(1) is a device; the members are those of torch.cuda.
-local function is_there(index)
-  return core.has_device(core.device(2, index))
-end
-th.cuda = setmetatable({
-  is_available = function() return is_there(0) end,
-  device_count = function()
-    local count = 0
-    while is_there(count) do count = count + 1 end
-    return count
-  end,
-}, {
-  __call = function(_, index) return core.device(2, index or 0) end,
-  __tostring = function() return "th.cuda: th.cuda(index) is a device; is_available(), device_count()" end,
-  __index = function(members, name)
-    core.refuse(("cuda has no member '%s'%s"):format(tostring(name), core.suggest(tostring(name), members)))
-  end,
-  __metatable = false,
-})
--- th.device "cpu", "cuda" or "cuda:1"; a device is given back as it is.
-function th.device(name)
-  if type(name) ~= "string" then return name end
-  if name == "cpu" then return th.cpu end
-  local index = name == "cuda" and 0 or math.tointeger(tonumber(name:match "^cuda:(%d+)$"))
-  return index and th.cuda(index) or core.refuse(("device: '%s' is no device: 'cpu', 'cuda' or 'cuda:N'"):format(name))
-end
 local function is_device(value)
   local text = type(value) == "userdata" and not core.is_tensor(value) and tostring(value) or value
   return type(text) == "string" and (text:match "^cpu$" or text:match "^cuda") ~= nil

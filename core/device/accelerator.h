@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "device/memory.h"
+#include "device/memory_statistics.h"
 #include "device/recording.h"
 #include "ir/device.h"
 
@@ -55,6 +56,12 @@ class Accelerator : public Counted<Accelerator> {
   virtual Status* wait() = 0;
   // An empty one. Throws.
   virtual std::unique_ptr<Recording> recording() = 0;
+
+  // Of the blocks that its allocator hands out.
+  virtual MemoryStatistics memory() const = 0;
+  virtual void reset_peak_memory() = 0;
+  // Blocks that are kept for reuse go back to the device. Waits for it.
+  virtual Status* trim_memory() = 0;
 
  protected:
   virtual void* allocate(size_t bytes) = 0;

@@ -42,13 +42,14 @@ void* BlockCache::allocate(size_t bytes) {
     void* fresh = under_.allocate(rounded, kAlign, under_.user);
     if (!fresh && counts_.kept) {
       forget();
+      counts_.retries++;
       fresh = under_.allocate(rounded, kAlign, under_.user);
     }
     if (!fresh) return nullptr;
     block = static_cast<Free*>(fresh);
     counts_.misses++;
   }
-  counts_.used += rounded;
+  counts_.take(rounded);
   users_++;
   return block;
 }
@@ -58,8 +59,8 @@ void BlockCache::deallocate(void* memory, size_t bytes) {
   std::unique_lock lock(mutex_);
   counts_.used -= rounded;
   // Full: the sizes of now are worth more than those of some time ago.
-  if (counts_.kept + rounded > counts_.limit) forget();
-  if (counts_.kept + rounded > counts_.limit) {
+  if (counts_.kept + rounded > limit_) forget();
+  if (counts_.kept + rounded > limit_) {
     under_.deallocate(memory, rounded, kAlign, under_.user);
   } else {
     free_[size_class] = new (memory) Free{free_[size_class]};
@@ -87,19 +88,34 @@ void BlockCache::leave(std::unique_lock<std::mutex>& lock) {
 void BlockCache::close() {
   std::unique_lock lock(mutex_);
   forget();
-  counts_.limit = 0;  // what comes back later goes on
+  limit_ = 0;  // what comes back later goes on
   leave(lock);
 }
 
 void BlockCache::set_limit(size_t bytes) {
   std::lock_guard lock(mutex_);
-  counts_.limit = bytes;
+  limit_ = bytes;
   if (counts_.kept > bytes) forget();
 }
 
-BlockCache::Statistics BlockCache::statistics() const {
+void BlockCache::trim() {
+  std::lock_guard lock(mutex_);
+  forget();
+}
+
+size_t BlockCache::limit() const {
+  std::lock_guard lock(mutex_);
+  return limit_;
+}
+
+MemoryStatistics BlockCache::statistics() const {
   std::lock_guard lock(mutex_);
   return counts_;
+}
+
+void BlockCache::reset_peaks() {
+  std::lock_guard lock(mutex_);
+  counts_.reset_peaks();
 }
 
 }  // namespace thunder

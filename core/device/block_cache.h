@@ -7,16 +7,12 @@
 #include <vector>
 
 #include "device/memory.h"
+#include "device/memory_statistics.h"
 
 namespace thunder {
 
 class BlockCache {
  public:
-  // Bytes.
-  struct Statistics {
-    uint64_t hits = 0, misses = 0;  // of blocks that are not small
-    size_t used = 0, kept = 0, limit = 0;
-  };
   static constexpr size_t kDefaultLimit = size_t{1} << 30;
 
   // Over an allocator that is ours. It lives until close() and the last block's return.
@@ -26,13 +22,18 @@ class BlockCache {
   Allocator allocator();
   // At most so much is kept; 0: nothing. What is kept beyond it goes back at once.
   void set_limit(size_t bytes);
-  Statistics statistics() const;
+  size_t limit() const;
+  // Of blocks that are not small.
+  MemoryStatistics statistics() const;
+  void reset_peaks();
+  // What is kept goes back to the allocator under it.
+  void trim();
 
  private:
   struct Free {
     Free* next;
   };
-  BlockCache(const Allocator& under, size_t limit) : under_(under) { counts_.limit = limit; }
+  BlockCache(const Allocator& under, size_t limit) : under_(under), limit_(limit) {}
   ~BlockCache() = default;
   void* allocate(size_t bytes);
   void deallocate(void* block, size_t bytes);
@@ -42,7 +43,8 @@ class BlockCache {
   const Allocator under_;
   mutable std::mutex mutex_;
   std::vector<Free*> free_;  // by size class
-  Statistics counts_;
+  MemoryStatistics counts_;
+  size_t limit_;
   size_t users_ = 1;  // whoever opened it, and the blocks that are out
 };
 

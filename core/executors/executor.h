@@ -67,6 +67,9 @@ struct ExecutorDesc {
   // left of a region when some nodes are recomputed by their readers instead. `state` is for `prepare` of these nodes.
   // Null: of the former none, of the latter any.
   bool (*fits)(std::span<const Node* const> nodes, const Store& store, RegionState& state, void* user) = nullptr;
+  // Fusion executors: how many instructions of an element of a region that begins with this node take less time than
+  // to store the element and to read it. Null: kRecomputedInstructions.
+  size_t (*recomputed_instructions)(const Node& first, const Store& store, void* user) = nullptr;
   // Called once for each node that becomes a step. Owned status; Code::declined: the next executor is asked about the
   // node, or about the nodes of its body; any other code: compiling fails with that message.
   Status* (*prepare)(const NodeView&, void** state, size_t* scratch_bytes, void* user) = nullptr;

@@ -5,7 +5,8 @@
 namespace thunder {
 namespace {
 
-constexpr size_t kMostInstructions = 4;  // for each element
+// About what an elementwise function takes that is no single instruction: exp, tanh, a division.
+constexpr size_t kOfFunction = 16;
 constexpr size_t kMostRead = 2;  // operands as large as the result
 // A value that is so much smaller costs nothing to store and to read.
 constexpr int64_t kSmall = 16;
@@ -13,8 +14,13 @@ constexpr int64_t kSmall = 16;
 }  // namespace
 
 Recompute::Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored,
-                     const std::vector<uint32_t>& uses, const std::vector<ValueId>& broadcast_from)
-    : store_(store), stored_(stored), uses_(uses), broadcast_from_(broadcast_from) {
+                     const std::vector<uint32_t>& uses, const std::vector<ValueId>& broadcast_from,
+                     size_t most_instructions)
+    : store_(store),
+      stored_(stored),
+      uses_(uses),
+      broadcast_from_(broadcast_from),
+      most_instructions_(most_instructions) {
   for (const Node* n : region) for (ValueId r : n->results) makers_[r] = n;
 }
 
@@ -25,7 +31,11 @@ bool Recompute::pays(const Node& line) const {
 }
 
 bool Recompute::afford(const Node& line, ValueId made, Price& price) const {
-  if (!def(line).view && (!def(line).has(kCheap) || ++price.instructions > kMostInstructions)) return false;
+  if (!def(line).view) {
+    if (!def(line).has(kElementwise) || def(line).has(kRandom)) return false;
+    price.instructions += def(line).has(kCheap) ? 1 : kOfFunction;
+    if (price.instructions > most_instructions_) return false;
+  }
   bool fits = true;
   for_each_value(line.args, [&](ValueId v) {
     if (!fits || small_beside(v, made)) return;

@@ -11,12 +11,17 @@
 
 namespace thunder {
 
+// Of an element, that are cheaper than its memory where a device says nothing else.
+constexpr size_t kRecomputedInstructions = 4;
+
 class Recompute {
  public:
   // `stored`: by value, whether it must be in memory in any case. `uses`: by value, how many reads outside of the
   // region there are. `broadcast_from`: by value, the operand that it broadcasts, or kNoValue. All must outlive this.
+  // `most_instructions`: of an element, that take less time than to store it and to read it.
   Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored,
-            const std::vector<uint32_t>& uses, const std::vector<ValueId>& broadcast_from);
+            const std::vector<uint32_t>& uses, const std::vector<ValueId>& broadcast_from,
+            size_t most_instructions = kRecomputedInstructions);
 
   bool pays(const Node& line) const;
 
@@ -32,6 +37,7 @@ class Recompute {
   const std::vector<uint8_t>& stored_;
   const std::vector<uint32_t>& uses_;
   const std::vector<ValueId>& broadcast_from_;
+  const size_t most_instructions_;
   std::unordered_map<ValueId, const Node*> makers_;
 };
 

@@ -69,7 +69,10 @@ std::vector<const Node*> Regions::split() {
   Store& store = *trace_.store;
   std::vector<const Node*> again;
   whole_ = nodes_;
-  const Recompute recompute(store, nodes_, materialized_, uses_, broadcast_from_);
+  const ExecutorDesc& d = executor_.desc();
+  const Recompute recompute(store, nodes_, materialized_, uses_, broadcast_from_,
+                            d.recomputed_instructions ? d.recomputed_instructions(*nodes_[0], store, d.user)
+                                                      : kRecomputedInstructions);
   for (size_t i = nodes_.size(); i-- > 0;) {  // backwards, since the operands may be recomputed too
     const Node* n = nodes_[i];
     if (!uses_[n->results[0]] || !(def(*n).view ? inside_.has(n->args[0].v) : recompute.pays(*n))) continue;

@@ -30,9 +30,8 @@ constexpr std::array kOptions = {
               "\"max-autotune-no-cudagraphs\" is max_autotune, \"max-autotune\" both."},
     OptionRow{"use_cudagraphs", ArgKind::boolean, "false",
               "Steps on a CUDA device are recorded at the second call and launched as one graph from then on, which "
-              "costs the host a few microseconds, whatever the number of kernels. Tensors that a call gives and "
-              "results are copied to and from the graph's own memory. docs/cuda.md says what cannot be recorded; the "
-              "memory report says what was, or why not."},
+              "costs the host a few microseconds, whatever the number of kernels. docs/cuda.md says which "
+              "tensors are copied for it and what cannot be recorded; the memory report says what was, or why not."},
     OptionRow{"freezing", ArgKind::boolean, "false",
               "Captured tensors that the function does not write are constants: what depends on them alone is computed "
               "once, and again after they were written."},

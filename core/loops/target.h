@@ -38,6 +38,7 @@ struct Capabilities {
   size_t max_cuts = 16;  // cuts of the axes of a kernel: each interval has code of its own
   bool column_sums = true;  // sums over the outer axes beside values of each row (OutputKind::column)
   bool scans = true;  // Fn::cumsum
+  size_t recomputed_instructions = 4;  // of an element, that take less time than to store it and to read it again
   bool host_scalars = false;  // it can read small tensors on the CPU (LoweredRegion::on_host)
   RowOrderSums row_order_sums = {};
 };

@@ -8,8 +8,15 @@ namespace thunder {
 namespace {
 
 constexpr size_t kNumberBytes = 16;  // of a tensor on the CPU that a kernel gets by value
+// To replace the arguments of a kernel takes the host about half of what it takes to ask for a copy.
+constexpr size_t kMostFollowed = 4;  // steps that use a tensor which is not copied
 
 }  // namespace
+
+Program::Recorded::Recorded(Program& program)
+    : program_(program),
+      inputs_{program.input_patches_, false, {}, {}, {}},
+      outputs_{program.output_patches_, true, {}, {}, {}} {}
 
 // Steps on the CPU must not wait for the device.
 std::string Program::Recorded::obstacle() const {
@@ -65,25 +72,58 @@ Program::Recorded::StaticTensor Program::Recorded::static_tensor(const Patch& pa
   return t;
 }
 
-std::vector<size_t> Program::Recorded::bind_static(Frame& frame, const std::vector<Patch>& patches,
-                                                   std::vector<StaticTensor>& all, bool output) const {
-  std::vector<size_t> others;
-  for (size_t i = 0; i < patches.size(); i++) {
-    const Patch& p = patches[i];
-    if (program_.plan_.buffers[p.buffer].device == Device::cpu) {
-      others.push_back(i);
-      continue;
+bool Program::Recorded::divide(Frame& frame, Side& side) const {
+  const Plan& plan = program_.plan_;
+  std::vector<size_t> step_of(plan.buffers.size(), 0);
+  for (size_t i = plan.constant_steps; i < plan.steps.size(); i++)
+    for (uint32_t b = 0; b < plan.steps[i].n_inputs + plan.steps[i].n_outputs; b++)
+      step_of[plan.steps[i].first + b] = i;
+  const auto may_follow = [&](uint32_t index) {
+    size_t steps = 0;
+    bool all = true;
+    for (const Patch& p : side.patches)
+      if (p.index == index) all = all && recording_->updatable(step_of[p.buffer]), steps++;
+    return all && steps <= kMostFollowed;
+  };
+  for (size_t i = 0; i < side.patches.size(); i++) {
+    const Patch& p = side.patches[i];
+    if (plan.buffers[p.buffer].device == Device::cpu) side.on_host.push_back(i);
+    else if (may_follow(p.index)) side.followed.push_back({i, step_of[p.buffer]});
+    else {
+      auto found = std::find_if(side.copied.begin(), side.copied.end(),
+                                [&](const StaticTensor& t) { return t.index == p.index; });
+      if (found == side.copied.end())
+        found = side.copied.insert(side.copied.end(), static_tensor(p, i, side.output));
+      frame.buffers[p.buffer].data = found->memory->data() + p.offset;
     }
-    auto found = std::find_if(all.begin(), all.end(), [&](const StaticTensor& t) { return t.index == p.index; });
-    if (found == all.end()) found = all.insert(all.end(), static_tensor(p, i, output));
-    frame.buffers[p.buffer].data = found->memory->data() + p.offset;
   }
-  return others;
+  return !side.copied.empty();
 }
 
-Status* Program::Recorded::copy(const StaticTensor& t, const std::vector<Patch>& patches,
-                                std::span<std::byte* const> callers, bool back) const {
-  const StridedBytes there = t.at(callers[t.patch] - patches[t.patch].offset), here = t.at(t.memory->data());
+void Program::Recorded::follow(Frame& frame, const Side& side, std::span<std::byte* const> given) {
+  for (const Followed& f : side.followed) {
+    void*& at = frame.buffers[side.patches[f.patch].buffer].data;
+    if (at == given[f.patch]) continue;
+    at = given[f.patch];
+    if (std::find(moved_.begin(), moved_.end(), f.step) == moved_.end()) moved_.push_back(f.step);
+  }
+}
+
+Status* Program::Recorded::update(Frame& frame, size_t i) {
+  const Step& step = program_.plan_.steps[i];
+  recording_->begin_update(i);
+  Status* const failed = step.run(&frame.launches[i], step.state);
+  recording_->end_update();
+  if (!failed) return nullptr;
+  // Whatever the kernels have now, the next call gives them all again.
+  for (const Side* side : {&inputs_, &outputs_})
+    for (const Followed& f : side->followed) frame.buffers[side->patches[f.patch].buffer].data = nullptr;
+  return program_.located(failed, step);
+}
+
+Status* Program::Recorded::copy(const StaticTensor& t, const Side& side, std::span<std::byte* const> callers,
+                                bool back) const {
+  const StridedBytes there = t.at(callers[t.patch] - side.patches[t.patch].offset), here = t.at(t.memory->data());
   return back ? device_->copy(here, there, size_of(t.dtype)) : device_->copy(there, here, size_of(t.dtype));
 }
 
@@ -117,21 +157,27 @@ Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inpu
                                   InterruptCheck& check) {
   const Plan& plan = program_.plan_;
   if (Status* why = check.before_step(UINT32_MAX)) return stopped(why, plan.steps[plan.constant_steps]);
-  for (const StaticTensor& t : inputs_)
-    if (Status* failed = copy(t, program_.input_patches_, inputs, false)) return failed;
+  for (const StaticTensor& t : inputs_.copied)
+    if (Status* failed = copy(t, inputs_, inputs, false)) return failed;
+  follow(frame, inputs_, inputs), follow(frame, outputs_, outputs);
+  // In their order: a step on the CPU may change a number after a kernel has read it.
   for (const size_t i : host_steps_) {
     const Step& step = plan.steps[i];
-    if (step.arena) recording_->begin_update(i);
-    Status* const failed = step.run(&frame.launches[i], step.state);
-    if (step.arena) recording_->end_update();
-    if (failed) return program_.located(failed, step);
+    if (step.arena) {
+      if (Status* failed = update(frame, i)) return failed;
+    } else if (Status* failed = step.run(&frame.launches[i], step.state)) {
+      return program_.located(failed, step);
+    }
   }
+  for (const size_t i : moved_)
+    if (!std::binary_search(host_steps_.begin(), host_steps_.end(), i))
+      if (Status* failed = update(frame, i)) return failed;
   if (Status* failed = recording_->launch()) return failed;
-  for (const StaticTensor& t : inputs_)
+  for (const StaticTensor& t : inputs_.copied)
     if (t.written)
-      if (Status* failed = copy(t, program_.input_patches_, inputs, true)) return failed;
-  for (const StaticTensor& t : outputs_)
-    if (Status* failed = copy(t, program_.output_patches_, outputs, true)) return failed;
+      if (Status* failed = copy(t, inputs_, inputs, true)) return failed;
+  for (const StaticTensor& t : outputs_.copied)
+    if (Status* failed = copy(t, outputs_, outputs, true)) return failed;
   return nullptr;
 }
 
@@ -139,17 +185,22 @@ Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inpu
 Status* Program::Recorded::run(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs,
                                InterruptCheck& check) noexcept {
   if (state_ == State::first) examine();
-  else if (state_ == State::unrecorded) try_to_record(frame);
-  const std::vector<Patch>&from = program_.input_patches_, &to = program_.output_patches_;
+  else if (state_ == State::unrecorded) try_to_record(frame, inputs, outputs);
   if (state_ == State::recorded) {
-    for (const size_t i : host_inputs_) frame.buffers[from[i].buffer].data = inputs[i];
-    for (const size_t i : host_outputs_) frame.buffers[to[i].buffer].data = outputs[i];
+    for (const size_t i : inputs_.on_host) frame.buffers[inputs_.patches[i].buffer].data = inputs[i];
+    for (const size_t i : outputs_.on_host) frame.buffers[outputs_.patches[i].buffer].data = outputs[i];
+    moved_.clear();
     return caught([&] { return launch(frame, inputs, outputs, check); });
   }
-  for (size_t i = 0; i < from.size(); i++) frame.buffers[from[i].buffer].data = inputs[i];
-  for (size_t i = 0; i < to.size(); i++) frame.buffers[to[i].buffer].data = outputs[i];
+  bind(frame, inputs, outputs);
   return program_.run_steps(frame, program_.plan_.constant_steps, program_.stoppable_with_outputs_,
                             program_.plan_.steps.size(), &check);
+}
+
+void Program::Recorded::bind(Frame& frame, std::span<std::byte* const> inputs,
+                             std::span<std::byte* const> outputs) const {
+  for (size_t i = 0; i < inputs.size(); i++) frame.buffers[inputs_.patches[i].buffer].data = inputs[i];
+  for (size_t i = 0; i < outputs.size(); i++) frame.buffers[outputs_.patches[i].buffer].data = outputs[i];
 }
 
 // Without memory for the reason it is not recorded, and says nothing.
@@ -162,12 +213,16 @@ void Program::Recorded::examine() noexcept {
   }
 }
 
-void Program::Recorded::try_to_record(Frame& frame) noexcept {
+// First where the call's tensors lie, which shows what can be followed.
+void Program::Recorded::try_to_record(Frame& frame, std::span<std::byte* const> inputs,
+                                      std::span<std::byte* const> outputs) noexcept {
   const Ref<Status> failed = Ref<Status>::adopt(caught([&]() -> Status* {
     device_ = program_.accelerators_[1];
-    host_inputs_ = bind_static(frame, program_.input_patches_, inputs_, false);
-    host_outputs_ = bind_static(frame, program_.output_patches_, outputs_, true);
-    return record(frame);
+    bind(frame, inputs, outputs);
+    if (Status* refused = record(frame)) return refused;
+    const bool copies_inputs = divide(frame, inputs_), copies_outputs = divide(frame, outputs_);
+    moved_.reserve(inputs_.followed.size() + outputs_.followed.size());
+    return copies_inputs || copies_outputs ? record(frame) : nullptr;
   }));
   state_ = failed ? State::refused : State::recorded;
   if (!failed) return;
@@ -176,7 +231,8 @@ void Program::Recorded::try_to_record(Frame& frame) noexcept {
   } catch (const std::bad_alloc&) {
     why_.clear();
   }
-  recording_.reset(), inputs_.clear(), outputs_.clear();
+  recording_.reset();
+  for (Side* side : {&inputs_, &outputs_}) side->copied.clear(), side->followed.clear(), side->on_host.clear();
 }
 
 std::string Program::Recorded::describe() const {
@@ -186,14 +242,14 @@ std::string Program::Recorded::describe() const {
     case State::refused: return cat("not recorded: ", why_);
     case State::recorded: break;
   }
-  return cat("recorded: ", recording_->describe(), "; ", inputs_.size(), " inputs and ", outputs_.size(),
-             " results are copied, ", bytes(), " bytes");
+  return cat("recorded: ", recording_->describe(), "; ", inputs_.copied.size(), " inputs and ",
+             outputs_.copied.size(), " results are copied, ", bytes(), " bytes");
 }
 
 size_t Program::Recorded::bytes() const {
   size_t sum = 0;
-  for (const std::vector<StaticTensor>* all : {&inputs_, &outputs_})
-    for (const StaticTensor& t : *all) sum += t.memory->bytes();
+  for (const Side* side : {&inputs_, &outputs_})
+    for (const StaticTensor& t : side->copied) sum += t.memory->bytes();
   return sum;
 }
 

@@ -5,13 +5,14 @@
 
 namespace thunder {
 
-// What a program expects at fixed places, and the device's recording of it. Tensors that a call gives are copied to
-// memory of the program's own before, its results are copied from there behind; tensors that the function captured are
-// read and written where they are. Steps on the CPU run as ever, before the recording is launched; numbers that they
-// and the caller give to kernels replace those in the recording.
+// What a program expects at fixed places, and the device's recording of it. Where a tensor that a call gives, or a
+// result, lies elsewhere than in the call before, the arguments of the few kernels that read or write it are replaced;
+// those that a library or many kernels use are copied to memory of the program's own before, and from there behind.
+// Tensors that the function captured are read and written where they are. Steps on the CPU run as ever, before the
+// recording is launched; numbers that they and the caller give to kernels replace those in the recording.
 class Program::Recorded {
  public:
-  explicit Recorded(Program& program) : program_(program) {}
+  explicit Recorded(Program& program);
 
   // The path of a call. `inputs`, `outputs`: by patch, as Program::input_patches_ and output_patches_. Null, or an
   // owned status.
@@ -35,16 +36,31 @@ class Program::Recorded {
       return {data, static_cast<int32_t>(sizes.size()), sizes.data(), steps.data()};
     }
   };
+  // A buffer of a step of kernels of our own, which is at the caller's address.
+  struct Followed {
+    size_t patch, step;
+  };
+  // What a call gives, or is given: all patches of an index are on the CPU, followed, or of a static tensor.
+  struct Side {
+    const std::vector<Patch>& patches;
+    const bool output;
+    std::vector<StaticTensor> copied;
+    std::vector<Followed> followed;
+    std::vector<size_t> on_host;  // patches that each call binds
+  };
   std::string obstacle() const;
+  void bind(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs) const;
   Status* record(Frame& frame);
   void examine() noexcept;
-  void try_to_record(Frame& frame) noexcept;
+  void try_to_record(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs) noexcept;
+  // Divides the patches by what the recording shows; true: some are bound to a static tensor, so that it must be made
+  // again.
+  bool divide(Frame& frame, Side& side) const;
   StaticTensor static_tensor(const Patch& patch, size_t number, bool output) const;
-  // Binds the patches on the device to static tensors, and gives the others.
-  std::vector<size_t> bind_static(Frame& frame, const std::vector<Patch>& patches, std::vector<StaticTensor>& all,
-                                  bool output) const;
-  Status* copy(const StaticTensor& t, const std::vector<Patch>& patches, std::span<std::byte* const> callers,
-               bool back) const;
+  // Binds what is followed where it lies now; its step is put among `moved_` if that is elsewhere than before.
+  void follow(Frame& frame, const Side& side, std::span<std::byte* const> given);
+  Status* update(Frame& frame, size_t step);
+  Status* copy(const StaticTensor& t, const Side& side, std::span<std::byte* const> callers, bool back) const;
   Status* launch(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs,
                  InterruptCheck& check);
   bool reads_host(const Step& step) const;
@@ -53,9 +69,9 @@ class Program::Recorded {
   State state_ = State::first;
   std::string why_;
   Accelerator* device_ = nullptr;
-  std::vector<StaticTensor> inputs_, outputs_;
-  std::vector<size_t> host_inputs_, host_outputs_;  // patches of the CPU's tensors, which each call binds
-  std::vector<size_t> host_steps_;                  // those that run on the CPU, or read a number there
+  Side inputs_, outputs_;
+  std::vector<size_t> host_steps_;  // those that run on the CPU, or read a number there
+  std::vector<size_t> moved_;       // steps whose kernels get other arguments in this call
   std::unique_ptr<Recording> recording_;
 };
 

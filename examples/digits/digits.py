@@ -32,13 +32,13 @@ class Net(nn.Module):
         return self.fc2(th.dropout(th.relu(self.fc1(x)), 0.2, self.training))
 
 
-def train(net, training, epochs):
+def train(net, training, epochs, device):
     params = net.parameters()
     opt = optim.AdamW(params, lr=4e-3)
 
     @th.compile
-    def step(images, labels):
-        loss = th.cross_entropy(net(images), labels)
+    def step(images, labels):  # batches are made on the CPU; the move to the device is a line of the program
+        loss = th.cross_entropy(net(images.to(device)), labels.to(device))
         opt.step(th.grad_of(loss, params))
         return loss
 
@@ -54,9 +54,9 @@ def train(net, training, epochs):
     return step
 
 
-def accuracy(net, images, labels):
+def accuracy(net, images, labels, device):
     net.eval()
-    predict = th.compile(lambda batch: net(batch).argmax(-1))
+    predict = th.compile(lambda batch: net(batch.to(device)).argmax(-1).to("cpu"))
     return (predict(images) == labels).float().mean().item()
 
 
@@ -68,15 +68,14 @@ def main():
     parser.add_argument("--traces", action="store_true", help="print the stages of the compiled step")
     options = parser.parse_args()
 
-    training, held_out = ([t.to(options.device) for t in part] for part in read_digits(options.file))
-    images, labels = held_out
+    training, (images, labels) = read_digits(options.file)
     print(f"{len(training[0])} images to learn from, {len(images)} held out")
     th.seed(42)
     net = Net().to(options.device)
-    step = train(net, training, options.epochs)
+    step = train(net, training, options.epochs, options.device)
     if options.traces:
         print(*th.last_traces(step), sep="\n")
-    reached = accuracy(net, images, labels)
+    reached = accuracy(net, images, labels, options.device)
     print(f"{100 * reached:.2f} % of {len(images)} held-out images right")
     return 0 if reached >= LEAST else f"at least {100 * LEAST:.0f} % was expected"
 

@@ -32,6 +32,31 @@ TEST_F(CudaGraphs, of_kernels_and_products_compute_what_steps_do) {
   }, {{5, 7}, {7, 4}});
 }
 
+// Every call has a tensor elsewhere; a kernel's arguments follow it, a product's are copied.
+TEST_F(CudaGraphs, follow_tensors_that_kernels_read_and_copy_those_that_libraries_do) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* product = op(s, "matmul", {any(in[0].tensor), any(in[0].tensor)});
+    out.push(Ref<Tensor>(op(s, "add", {any(op(s, "exp", {any(product)})), any(in[1].tensor)})));
+  }, graphs().get());
+  auto plain = compile([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "mul", {any(in[0].tensor), any(in[1].tensor)})));
+  }, graphs().get());
+  std::vector<Ref<Tensor>> kept;  // so that no memory is used again
+  for (uint32_t call = 0; call < 5; call++) {
+    const Ref<Tensor> x = on_gpu(tensor({1, 1}, {0})), y = on_gpu(tensor({1, 1}, {static_cast<float>(call)}));
+    kept.push_back(result(*f, {x.get(), y.get()}));
+    kept.push_back(result(*plain, {kept.back().get(), y.get()}));
+    kept.push_back(x), kept.push_back(y);
+  }
+  for (uint32_t call = 0; call < 5; call++) {
+    const auto n = static_cast<float>(call);
+    EXPECT_EQ(data(*kept[4 * call]), (Floats{1 + n})) << error;
+    EXPECT_EQ(data(*kept[4 * call + 1]), (Floats{(1 + n) * n})) << error;
+  }
+  EXPECT_NE(f->memory_report().find("; 1 inputs and 0 results are copied"), std::string::npos) << f->memory_report();
+  EXPECT_NE(plain->memory_report().find("; 0 inputs and 0 results are copied"), std::string::npos) << plain->memory_report();
+}
+
 TEST_F(CudaGraphs, of_convolutions_and_of_inputs_that_lie_anyhow) {
   agrees([](Scope& s, const Values& in, Values& out) {
     out.push(Ref<Tensor>(op(s, "relu", {any(op(s, "conv2d", {any(in[0].tensor), any(in[1].tensor)}))})));

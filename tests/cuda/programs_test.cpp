@@ -114,6 +114,30 @@ TEST_F(CudaPrograms, carry_gradients_back_to_the_device_they_came_from) {
   EXPECT_EQ(CompiledTest::run(*f, {x.get()}), (Floats{6, 8})) << error;
 }
 
+// A cache of keys, [batch, heads, places, width], that is written through a view with its places first.
+TEST_F(CudaPrograms, update_a_permuted_view_in_its_own_memory) {
+  for (const bool accumulate : {false, true}) {
+    auto f = compile([accumulate](Scope& s, const Values& in, Values& out) {
+      const int64_t order[] = {2, 0, 1, 3};
+      Tensor* const view = op(s, "permute", {any(in[0].tensor), Any::dims(order)});
+      Tensor* const values = op(s, "permute", {any(in[2].tensor), Any::dims(order)});
+      Tensor* const index[] = {in[1].tensor.get()};
+      Any indices;
+      indices.kind = ArgKind::values, indices.count = 1, indices.ts = index;
+      op(s, "index_put_", {any(view), indices, any(values), Any::boolean(accumulate)});
+      out.push(Ref<Tensor>(op(s, "clone", {any(in[0].tensor)})));
+    }, all);
+    const Ref<Tensor> cache = random({2, 3, 6, 4}, 1), at = integers({3}, {4, 1, 4}), values = random({2, 3, 3, 4}, 2);
+    const Ref<Tensor> there = on_gpu(cache);
+    const Ref<Tensor> at_there = on_gpu(at), values_there = on_gpu(values);
+    const Floats got = run(*f, {there.get(), at_there.get(), values_there.get()});
+    const std::string report = f->memory_report();
+    EXPECT_EQ(got, CompiledTest::run(*f, {cache.get(), at.get(), values.get()})) << error;
+    EXPECT_EQ(data(*there), got);
+    EXPECT_EQ(report.find("cuda:0 arena"), std::string::npos) << report;  // nothing is copied
+  }
+}
+
 TEST_F(CudaPrograms, write_their_inputs_in_place) {
   auto f = compile([](Scope& s, const Values& in, Values& out) {
     out.push(Ref<Tensor>(op(s, "add_", {any(in[0].tensor), any(in[1].tensor)})));

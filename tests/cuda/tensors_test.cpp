@@ -56,6 +56,30 @@ TEST_F(CudaTensors, memory_that_was_given_back_is_used_again) {
   EXPECT_EQ(device().memory().used, 0u);
 }
 
+TEST_F(CudaTensors, of_many_bytes_leave_little_of_their_block_unused) {
+  for (const int64_t elements : {int64_t{1} << 18, (int64_t{1} << 18) + 1, int64_t{1000003}, (int64_t{5} << 20) + 77}) {
+    const size_t before = device().memory().used;
+    const Ref<Tensor> kept = on_gpu(random({elements}, 1));
+    const size_t used = device().memory().used - before, bytes = static_cast<size_t>(elements) * 4;
+    EXPECT_GE(used, bytes);
+    EXPECT_LE(used, bytes + bytes / 64 + 4096) << elements;
+  }
+}
+
+TEST_F(CudaTensors, peaks_of_memory_begin_again_and_what_is_kept_goes_back) {
+  Ref<Tensor> kept = on_gpu(random({1000}, 1));
+  { on_gpu(random({100000}, 1)); }
+  const MemoryStatistics before = device().memory();
+  EXPECT_GE(before.most_used, before.used + 400000);
+  device().reset_peak_memory();
+  EXPECT_EQ(device().memory().most_used, before.used);
+  EXPECT_EQ(device().trim_memory(), nullptr);
+  const MemoryStatistics after = device().memory();
+  EXPECT_EQ(after.used, before.used);
+  EXPECT_EQ(after.kept, 0u);
+  EXPECT_EQ(data(*kept).size(), 1000u);
+}
+
 TEST_F(CudaTensors, of_a_device_that_is_not_there_say_what_is) {
   try {
     context->devices().accelerator(thunder::cuda(97));

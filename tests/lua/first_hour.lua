@@ -40,6 +40,16 @@ local asks = th.compile(function(t)
 end)
 expect.values(asks(th.ones { 2 }), { 2, 2 })
 assert(#inside == 2 and inside[1] == th.cuda.is_available() and inside[2] == inside[1])
+-- What torch.cuda says of memory, of the CPU too.
+local held = th.zeros(100000)
+assert(th.cuda.memory_allocated "cpu" >= 400000 and th.cuda.max_memory_allocated(th.cpu) >= th.cuda.memory_allocated(th.cpu))
+held = nil
+collectgarbage()
+th.cuda.empty_cache "cpu"
+th.cuda.reset_peak_memory_stats "cpu"
+assert(th.cuda.memory_reserved "cpu" == th.cuda.memory_allocated "cpu")
+assert(th.cuda.memory_stats("cpu").max_allocated_bytes == th.cuda.memory_allocated "cpu")
+th.cuda.synchronize "cpu"
 if not th.cuda.is_available() then
   expect.error(function() x:cuda() end, "there is no device cuda:0 here")
   expect.error(function() x:to "cuda" end, "there is no device cuda:0 here")

@@ -37,6 +37,24 @@ def refused(function, *args, **named):
     raise AssertionError("it was not refused")
 
 
+class Statistics(unittest.TestCase):
+    def test_what_torch_cuda_says_of_memory_is_said_of_the_cpu_too(self):
+        held = th.zeros(100000)
+        self.assertGreaterEqual(th.cuda.memory_allocated("cpu"), 400000)
+        self.assertGreaterEqual(th.cuda.max_memory_allocated("cpu"), th.cuda.memory_allocated("cpu"))
+        del held
+        gc.collect()
+        th.cuda.empty_cache("cpu")
+        th.cuda.reset_peak_memory_stats("cpu")
+        stats = th.cuda.memory_stats("cpu")
+        self.assertEqual(stats["reserved_bytes"], stats["allocated_bytes"])
+        self.assertEqual(stats["max_allocated_bytes"], stats["allocated_bytes"])
+        self.assertEqual(stats["max_reserved_bytes"], th.cuda.max_memory_reserved(th.device("cpu")))
+        th.cuda.synchronize("cpu")
+        with self.assertRaises(th.Error):
+            th.cuda.memory_stats("cuda:63")
+
+
 class Blocks(unittest.TestCase):
     def setUp(self):
         self.x, self.array = th.ones(4, 4), np.ones((4, 4), np.float32)

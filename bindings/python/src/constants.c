@@ -223,26 +223,8 @@ static PyType_Slot device_slots[] = {{Py_tp_repr, device_text}, {Py_tp_methods, 
 static PyType_Spec dtype_spec = {"thunder.dtype", sizeof(Constant), 0, Py_TPFLAGS_DEFAULT, dtype_slots};
 static PyType_Spec device_spec = {"thunder.device", sizeof(Constant), 0, Py_TPFLAGS_DEFAULT, device_slots};
 
-/* A tensor is made there by the context, not by the scope: a function that asks while it is traced records nothing. */
-static PyObject *has_device(PyObject *module, PyObject *object)
-{
-    (void)module;
-    thunder_device device;
-    if (!device_from(object, &device)) return NULL;
-    const int64_t one = 1;
-    const float element = 0;
-    thunder_tensor *made = NULL;
-    thunder_status *status = thunder_tensor_create(context, THUNDER_F32, 1, &one, device, &element, sizeof element, &made);
-    thunder_tensor_release(made);
-    const bool is_there = !status;
-    thunder_status_release(status);
-    return PyBool_FromLong(is_there);
-}
-
 int open_constants(PyObject *module)
 {
-    static PyMethodDef functions[] = {{"has_device", has_device, METH_O, "Whether a tensor can be made on the device."},
-                                      {NULL, NULL, 0, NULL}};
     known = PyDict_New();
     dtype_type = add_type(module, &dtype_spec, NULL);
     device_type = add_type(module, &device_spec, NULL);
@@ -251,5 +233,5 @@ int open_constants(PyObject *module)
         PyObject *dtype = constant_of(THUNDER_DTYPE, rows[i].dtype);
         if (!dtype || PyModule_AddObject(module, rows[i].name, dtype)) return -1;
     }
-    return PyModule_AddFunctions(module, functions);
+    return 0;
 }

@@ -178,6 +178,7 @@ int open_alive(PyObject *module);
 int open_errors(PyObject *module);
 int open_constants(PyObject *module);
 int open_dtypes(PyObject *module);
+int open_device(PyObject *module);
 int open_tensor(PyObject *module);
 int open_dlpack(PyObject *module);
 int open_op(PyObject *module);

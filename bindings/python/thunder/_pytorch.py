@@ -2,7 +2,6 @@
 import math
 
 from . import _names, _ops, _tensor, _thunder
-from ._cuda_kernel import Kernel
 from ._thunder import Tensor
 
 _op = _ops.functions
@@ -89,21 +88,4 @@ def get_default_dtype():
     return _thunder.float32
 
 
-# ---- torch.cuda ----
-
-def is_available():
-    """Whether there is a GPU that the library can use."""
-    return _thunder.has_device("cuda:0")
-
-
-def device_count():
-    """How many GPUs the library can use."""
-    count = 0
-    while _thunder.has_device(f"cuda:{count}"):
-        count += 1
-    return count
-
-
-cuda = _names.namespace(f"{__name__.partition('.')[0]}.cuda", "GPUs: whether there are any, and kernels for them.",
-                        {"is_available": is_available, "device_count": device_count, "Kernel": Kernel})
 constants = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None}

@@ -133,6 +133,12 @@ void* CudaDevice::allocate(size_t bytes) {
   return reinterpret_cast<void*>(block);
 }
 
+Status* CudaDevice::trim_memory() {
+  if (Status* failed = enter()) return failed;
+  pool_.trim();
+  return nullptr;
+}
+
 void CudaDevice::deallocate(void* block, size_t bytes) {
   if (Status* failed = enter()) failed->release();
   pool_.deallocate(pointer(block), bytes);

@@ -52,10 +52,12 @@ class CudaDevice final : public Accelerator {
   Status* wait_on(void* stream) override;
   Status* wait() override;
   std::unique_ptr<Recording> recording() override;
+  MemoryStatistics memory() const override { return pool_.statistics(); }
+  void reset_peak_memory() override { pool_.reset_peaks(); }
+  Status* trim_memory() override;
 
   const Driver& driver() const { return driver_; }
   const Properties& properties() const { return properties_; }
-  MemoryPool::Statistics memory() const { return pool_.statistics(); }
   // Makes the device's context the calling thread's. Null, or why the device has failed.
   Status* enter() const;
 

@@ -10,14 +10,24 @@ namespace {
 // The driver's own granularity; one block of it holds any scalar.
 constexpr size_t kLeast = 512;
 
-size_t class_of(size_t bytes) { return size_class(std::max(bytes, kLeast)); }
+// Memory of a device is dear: of larger blocks at most a sixty-fourth is unused.
+constexpr size_t kLarge = size_t{1} << 20;
+constexpr int kLargeSteps = 6;
+const size_t kFirstLarge = size_class(kLarge) + 1;
+
+size_t class_of(size_t bytes) {
+  return bytes > kLarge ? kFirstLarge + size_class(bytes, kLargeSteps) : size_class(std::max(bytes, kLeast));
+}
+size_t bytes_of(size_t class_number) {
+  return class_number < kFirstLarge ? class_bytes(class_number) : class_bytes(class_number - kFirstLarge, kLargeSteps);
+}
 
 }  // namespace
 
 Pointer MemoryPool::allocate(size_t bytes, int& failed) {
   failed = kOutOfMemory;
   if (bytes > kLargestKept) return 0;
-  const size_t at = class_of(bytes), rounded = class_bytes(at);
+  const size_t at = class_of(bytes), rounded = bytes_of(at);
   std::lock_guard lock(mutex_);
   Pointer block = 0;
   if (at < free_.size() && !free_[at].empty()) {
@@ -42,13 +52,12 @@ Pointer MemoryPool::allocate(size_t bytes, int& failed) {
     if (failed) return 0;
     counts_.misses++;
   }
-  counts_.used += rounded;
-  counts_.peak = std::max(counts_.peak, counts_.used);
+  counts_.take(rounded);
   return block;
 }
 
 void MemoryPool::deallocate(Pointer block, size_t bytes) {
-  const size_t at = class_of(bytes), rounded = class_bytes(at);
+  const size_t at = class_of(bytes), rounded = bytes_of(at);
   std::lock_guard lock(mutex_);
   counts_.used -= rounded;
   try {
@@ -73,9 +82,14 @@ void MemoryPool::trim() {
   give_back_kept();
 }
 
-MemoryPool::Statistics MemoryPool::statistics() const {
+MemoryStatistics MemoryPool::statistics() const {
   std::lock_guard lock(mutex_);
   return counts_;
+}
+
+void MemoryPool::reset_peaks() {
+  std::lock_guard lock(mutex_);
+  counts_.reset_peaks();
 }
 
 }  // namespace thunder::nvidia

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/cuda/driver.h"
+#include "device/memory_statistics.h"
 
 namespace thunder::nvidia {
 
@@ -13,19 +14,14 @@ namespace thunder::nvidia {
 // whatever is asked for next. Any thread.
 class MemoryPool {
  public:
-  // Bytes.
-  struct Statistics {
-    size_t used = 0, kept = 0, peak = 0;
-    uint64_t hits = 0, misses = 0, retries = 0;  // retries: what was kept had to go back before there was room
-  };
-
   explicit MemoryPool(const Driver& driver) : driver_(driver) {}
   // Requires: the device's context is current, of all that follow. 0: `failed` is what the driver said.
   Pointer allocate(size_t bytes, int& failed);
   void deallocate(Pointer at, size_t bytes);
   // What is kept goes back to the driver. Waits for the device.
   void trim();
-  Statistics statistics() const;
+  MemoryStatistics statistics() const;
+  void reset_peaks();
 
  private:
   void give_back_kept();
@@ -33,7 +29,7 @@ class MemoryPool {
   const Driver& driver_;
   mutable std::mutex mutex_;
   std::vector<std::vector<Pointer>> free_;  // by size class
-  Statistics counts_;
+  MemoryStatistics counts_;
 };
 
 }  // namespace thunder::nvidia

@@ -55,6 +55,8 @@ bool claim(const NodeView& view, void*) {
   return is_on_one_device(view, kCudaKind) && (!rule->takes || rule->takes(view));
 }
 
+uint32_t flags_of(const NodeView& view, void*) { return kAnyDevice | rule_of(view.node.op->name())->flags; }
+
 struct Site {
   Ref<Accelerator> kept;
   const Rule& rule;
@@ -140,6 +142,7 @@ ExecutorDesc cuda_executor(Devices& devices) {
   d.flags = kAnyDevice;
   d.user = &devices;
   d.claim = cuda_kernels::claim;
+  d.flags_of = cuda_kernels::flags_of;
   d.prepare = cuda_kernels::prepare;
   d.finish = cuda_kernels::finish;
   d.run = cuda_kernels::run;

@@ -1,31 +1,69 @@
 // Sums and updates at places that index tensors name: take_add, index, index_put, scatter_add. Each element gets what
 // is added to it in the order of the indices, as on the CPU, so results are the same bits from run to run.
 #include <algorithm>
+#include <array>
 
+#include "base/text.h"
 #include "executors/cuda/kernel.h"
+#include "tensor/transfer.h"
 
 namespace thunder::cuda_kernels {
 namespace {
 
-constexpr size_t kMostIndices = 8;
+constexpr size_t kMostIndices = 8, kMostDims = 8;
 // Each block compares its index with all others: from so many on the CPU, which goes over them once, is as fast.
 constexpr int64_t kMostPositions = 1 << 17;
 
+// Dims that N arrays are walked along together, outermost first; neighbours that all step through as one are one.
 // Mirrored in the texts.
+template <size_t N>
+struct Walk {
+  int64_t rank = 0, sizes[kMostDims] = {}, steps[N][kMostDims] = {};
+
+  // False: there are too many.
+  bool add(int64_t size, const std::array<int64_t, N>& by) {
+    if (size == 1) return true;
+    const auto last = static_cast<size_t>(rank) - 1;
+    bool one = rank > 0;
+    for (size_t n = 0; n < N && one; n++) one = steps[n][last] == by[n] * size;
+    const size_t at = one ? last : last + 1;
+    if (at == kMostDims) return false;
+    sizes[at] = one ? sizes[at] * size : size;
+    for (size_t n = 0; n < N; n++) steps[n][at] = by[n];
+    rank = static_cast<int64_t>(at) + 1;
+    return true;
+  }
+};
+
+// Where index tensors point in dims of an array: each of `n` has its dim's size and step there. Mirrored in the texts.
 struct Indices {
   const void* at[kMostIndices];
-  int64_t sizes[kMostIndices];  // of the dims that they index
-  int64_t n, wide, from_end;    // wide: i64, else i32; from_end: negative ones count from there
+  int64_t sizes[kMostIndices], steps[kMostIndices];
+  int64_t n, wide, from_end;  // wide: i64, else i32; from_end: negative ones count from there
+  Walk<kMostIndices + 1> positions;  // of the index tensors, and at last of the source
 };
 
 #define THUNDER_CUDA_INDICES                                                                                  \
-  "struct Indices { const void* at[8]; i64 sizes[8]; i64 n, wide, from_end; };\n"                             \
-  "__device__ inline i64 place_of(const Indices& x, i64 m, Refusal* refusal) {\n"                             \
-  "  i64 place = 0;\n"                                                                                        \
+  "struct Positions { i64 rank, sizes[8], steps[9][8]; };\n"                                                  \
+  "struct Slice { i64 rank, sizes[8], steps[2][8]; };\n"                                                      \
+  "struct Indices { const void* at[8]; i64 sizes[8], steps[8], n, wide, from_end; Positions positions; };\n" \
+  "template <class Walk> __device__ inline i64 offset(const Walk& w, int array, i64 position) {\n"            \
+  "  i64 out = 0;\n"                                                                                          \
+  "  for (int d = (int)w.rank - 1; d > 0; d--) {\n"                                                           \
+  "    const i64 rest = position / w.sizes[d];\n"                                                             \
+  "    out += (position - rest * w.sizes[d]) * w.steps[array][d], position = rest;\n"                         \
+  "  }\n"                                                                                                     \
+  "  return w.rank ? out + position * w.steps[array][0] : 0;\n"                                               \
+  "}\n"                                                                                                       \
+  "struct Place { i64 number, offset; };\n"                                                                   \
+  "__device__ inline Place place_of(const Indices& x, i64 m, Refusal* refusal) {\n"                           \
+  "  Place place = {0, 0};\n"                                                                                 \
   "  for (int k = 0; k < (int)x.n; k++) {\n"                                                                  \
-  "    const i64 given = x.wide ? ((const i64*)x.at[k])[m] : ((const int*)x.at[k])[m];\n"                     \
-  "    const i64 i = x.from_end && given < 0 && given >= -x.sizes[k] ? given + x.sizes[k] : given;\n"         \
-  "    place = place * x.sizes[k] + checked(i, x.sizes[k], k, refusal);\n"                                    \
+  "    const i64 at = offset(x.positions, k, m);\n"                                                           \
+  "    const i64 given = x.wide ? ((const i64*)x.at[k])[at] : ((const int*)x.at[k])[at];\n"                   \
+  "    i64 i = x.from_end && given < 0 && given >= -x.sizes[k] ? given + x.sizes[k] : given;\n"               \
+  "    i = checked(i, x.sizes[k], k, refusal);\n"                                                             \
+  "    place.number = place.number * x.sizes[k] + i, place.offset += i * x.steps[k];\n"                       \
   "  }\n"                                                                                                     \
   "  return place;\n"                                                                                         \
   "}\n"
@@ -33,34 +71,34 @@ struct Indices {
 // A block for each position of the indices: the first of those with one place adds all of them, the last one stores.
 constexpr char kUpdate[] = THUNDER_CUDA_INDICES R"(
 extern "C" __global__ void kernel(
-    T* out, const T* src, const Indices x, i64 outer, i64 size, i64 inner, i64 count, i64 add,
-    Refusal* refusal) {
+    T* out, const T* src, const Indices x, const Slice slice, i64 elements, i64 count, i64 add, Refusal* refusal) {
   __shared__ int hits[256];
-  const i64 slice = outer * inner;
   for (i64 m = blockIdx.x; m < count; m += gridDim.x) {
-    const i64 place = place_of(x, m, refusal);
+    const Place place = place_of(x, m, refusal);
     int other = 0;
-    if (add) for (i64 j = threadIdx.x; j < m; j += blockDim.x) other |= place_of(x, j, refusal) == place;
-    else for (i64 j = m + 1 + threadIdx.x; j < count; j += blockDim.x) other |= place_of(x, j, refusal) == place;
+    if (add)
+      for (i64 j = threadIdx.x; j < m; j += blockDim.x) other |= place_of(x, j, refusal).number == place.number;
+    else
+      for (i64 j = m + 1 + threadIdx.x; j < count; j += blockDim.x)
+        other |= place_of(x, j, refusal).number == place.number;
     if (__syncthreads_or(other)) continue;
     if (!add) {
-      for (i64 c = threadIdx.x; c < slice; c += blockDim.x) {
-        const i64 a = c / inner, b = c - a * inner;
-        out[(a * size + place) * inner + b] = src[(a * count + m) * inner + b];
-      }
+      const T* const from = src + offset(x.positions, 8, m);
+      for (i64 c = threadIdx.x; c < elements; c += blockDim.x)
+        out[place.offset + offset(slice, 0, c)] = from[offset(slice, 1, c)];
       continue;
     }
     for (i64 first = m; first < count; first += blockDim.x) {
       const i64 mine = first + threadIdx.x;
-      const int hit = mine < count && place_of(x, mine, refusal) == place;
+      const int hit = mine < count && place_of(x, mine, refusal).number == place.number;
       hits[threadIdx.x] = hit;
       if (!__syncthreads_or(hit)) continue;
       for (int h = 0; h < (int)blockDim.x; h++) {
         if (!hits[h]) continue;
-        for (i64 c = threadIdx.x; c < slice; c += blockDim.x) {
-          const i64 a = c / inner, b = c - a * inner;
-          T& to = out[(a * size + place) * inner + b];
-          to = put((C)((A)get(to) + (A)get(src[(a * count + first + h) * inner + b])));
+        const T* const from = src + offset(x.positions, 8, first + h);
+        for (i64 c = threadIdx.x; c < elements; c += blockDim.x) {
+          T& to = out[place.offset + offset(slice, 0, c)];
+          to = put((C)((A)get(to) + (A)get(from[offset(slice, 1, c)])));
         }
       }
       __syncthreads();
@@ -73,7 +111,7 @@ constexpr char kIndex[] = THUNDER_CUDA_INDICES R"(
 extern "C" __global__ void kernel(T* out, const T* in, const Indices x, i64 inner, i64 count, Refusal* refusal) {
   for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count * inner; at += (i64)gridDim.x * blockDim.x) {
     const i64 m = at / inner;
-    out[at] = in[place_of(x, m, refusal) * inner + (at - m * inner)];
+    out[at] = in[place_of(x, m, refusal).number * inner + (at - m * inner)];
   }
 }
 )";
@@ -112,19 +150,50 @@ bool few(const NodeView& view, ValueId index) {
 }
 bool adds_up(const NodeView& view) { return first_input(view) != DType::boolean; }
 
+Status* too_many_dims(const Kernel& kernel) {
+  return make<Status>(Code::unimplemented, cat(kernel.node.op->name(), ": operands of such strides in more than ",
+                                               kMostDims, " dims"))
+      .detach();
+}
+
+// Of dims of `whole` from `dim` on. Requires: at most kMostIndices tensors, of one shape.
 Indices indices(std::span<const Buffer> tensors, const Buffer& whole, size_t dim, bool from_end) {
   Indices x{};
   x.n = static_cast<int64_t>(tensors.size()), x.wide = tensors[0].dtype == DType::i64, x.from_end = from_end;
-  for (size_t k = 0; k < tensors.size(); k++) x.at[k] = tensors[k].data, x.sizes[k] = whole.shape[dim + k];
+  for (size_t k = 0; k < tensors.size(); k++)
+    x.at[k] = tensors[k].data, x.sizes[k] = whole.shape[dim + k], x.steps[k] = whole.strides[dim + k];
   return x;
 }
 
-Status* update(const Kernel& kernel, const Buffer& out, const Buffer& src, Indices x, DimSizes a, int64_t count,
-               int64_t add) {
+// Updates the slices of `out` that the indices, over its dims from `dim` on, point to. `out` is what `in` was, in other
+// memory or in its own.
+Status* update(const Kernel& kernel, const Launch& l, std::span<const Buffer> tensors, size_t dim, bool from_end,
+               bool add) {
+  const Buffer &in = l.inputs[0], &src = l.inputs[l.n_inputs - 1], &out = l.outputs[0];
+  if (in.data != out.data)
+    if (Status* failed = copy_on_device(kernel.device, in, out)) return failed;
+  if (!out.elements()) return nullptr;
+  Indices x = indices(tensors, out, dim, from_end);
+  Walk<2> slice;
+  const auto indexed = static_cast<size_t>(tensors[0].rank);
+  bool fits = true;
+  int64_t elements = 1, count = tensors[0].elements(), adds = add;
+  for (size_t d = 0; d < indexed && fits; d++) {
+    std::array<int64_t, kMostIndices + 1> by{};
+    for (size_t k = 0; k < tensors.size(); k++) by[k] = tensors[k].strides[d];
+    by[kMostIndices] = src.strides[dim + d];
+    fits = x.positions.add(tensors[0].shape[d], by);
+  }
+  for (size_t d = 0, behind = dim + tensors.size(); d < static_cast<size_t>(out.rank) && fits; d++) {
+    if (d >= dim && d < behind) continue;
+    fits = slice.add(out.shape[d], {out.strides[d], src.strides[d < dim ? d : d - tensors.size() + indexed]});
+    elements *= out.shape[d];
+  }
+  if (!fits) return too_many_dims(kernel);
   void *to = out.data, *from = src.data;
   nvidia::Refusal* refusal = kernel.refusal;
-  void* parameters[] = {&to, &from, &x, &a.outer, &a.size, &a.inner, &count, &add, &refusal};
-  return out.elements() ? kernel.launch(count, true, parameters) : nullptr;
+  void* parameters[] = {&to, &from, &x, &slice, &elements, &count, &adds, &refusal};
+  return kernel.launch(count, true, parameters);
 }
 
 // ---- take_add(input, dim, index, src) ----
@@ -136,11 +205,8 @@ std::vector<std::string> along_dim(const NodeView& view) {
   return {dim_of_size(dim, shape[dim])};
 }
 Status* run_take_add(const Kernel& kernel, const Launch& l) {
-  const Buffer &in = l.inputs[0], &index = l.inputs[1], &src = l.inputs[2], &out = l.outputs[0];
-  if (Status* failed = kernel.copy(in, out)) return failed;
-  const int64_t axis = kernel.node.args[1].i;
-  return update(kernel, out, src, indices({&index, 1}, out, normalize_axis(axis, static_cast<size_t>(out.rank)), false),
-                sizes_around(out, axis), index.elements(), 1);
+  const size_t dim = normalize_axis(kernel.node.args[1].i, static_cast<size_t>(l.outputs[0].rank));
+  return update(kernel, l, {l.inputs + 1, 1}, dim, false, true);
 }
 
 // ---- index(input, indices), index_put(input, indices, values, accumulate) ----
@@ -171,11 +237,7 @@ Status* run_index(const Kernel& kernel, const Launch& l) {
   return kernel.launch(count * a.inner, false, parameters);
 }
 Status* run_index_put(const Kernel& kernel, const Launch& l) {
-  const Buffer &in = l.inputs[0], &values = l.inputs[l.n_inputs - 1], &out = l.outputs[0];
-  if (Status* failed = kernel.copy(in, out)) return failed;
-  const std::span<const Buffer> tensors(l.inputs + 1, l.n_inputs - 2);
-  return update(kernel, out, values, indices(tensors, out, 0, true), sizes_of(out, tensors.size()),
-                tensors[0].elements(), kernel.node.args[3].i);
+  return update(kernel, l, {l.inputs + 1, l.n_inputs - 2}, 0, true, kernel.node.args[3].i != 0);
 }
 
 // ---- scatter_add(input, dim, index, src) ----
@@ -203,9 +265,9 @@ Status* run_scatter_add(const Kernel& kernel, const Launch& l) {
 }
 
 constexpr Rule kRules[] = {
-    {"prims.take_add", takes_take_add, kUpdate, first_input, along_dim, run_take_add},
+    {"prims.take_add", takes_take_add, kUpdate, first_input, along_dim, run_take_add, kStrided},
     {"prims.index", takes_index, kIndex, first_input, indexed_dims, run_index},
-    {"prims.index_put", takes_index_put, kUpdate, first_input, indexed_dims, run_index_put},
+    {"prims.index_put", takes_index_put, kUpdate, first_input, indexed_dims, run_index_put, kStrided},
     {"prims.scatter_add", takes_scatter_add, kScatterAdd, first_input, along_dim, run_scatter_add},
 };
 

@@ -10,7 +10,7 @@
 
 namespace thunder::cuda_kernels {
 
-// A node's compiled kernel. Tensors of its launches are dense, and of the node's types.
+// A node's compiled kernel. Tensors of its launches are of the node's types, and dense unless its rule says otherwise.
 struct Kernel {
   const Node& node;
   nvidia::CudaDevice& device;
@@ -34,6 +34,7 @@ struct Rule {
   // checks none.
   std::vector<std::string> (*checked)(const NodeView&) = nullptr;
   Status* (*run)(const Kernel&, const Launch&);
+  uint32_t flags = 0;  // kStrided: it takes inputs of any strides, and updates a result in the input's memory
 };
 
 std::span<const Rule> fill_rules();

@@ -33,6 +33,10 @@ bool claim_region(std::span<const Node* const> lines, const Store& store, uint8_
   return grows;
 }
 
+size_t recomputed_instructions(const Node& first, const Store& store, void* user) {
+  return target_of(first, store, user)->capabilities().recomputed_instructions;
+}
+
 bool fits(std::span<const Node* const> lines, const Store& store, RegionState& state, void* user) {
   auto group = std::make_shared<Group>(store, target_of(*lines[0], store, user)->capabilities());
   if (!group->add_all(lines)) return false;
@@ -101,6 +105,7 @@ ExecutorDesc fusion_executor(const Targets& targets) {
   d.claim_region = claim_region;
   d.begins_region = begins_region;
   d.fits = fits;
+  d.recomputed_instructions = recomputed_instructions;
   d.prepare = prepare;
   d.lay_out = lay_out;
   d.finish = finish;

@@ -16,9 +16,9 @@ struct RecomputeTest : testing::Test {
   Var input(std::initializer_list<Dim> shape) { return maker.input("x", shape); }
   Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
   // Whether the line that made the value last is made again where others read it.
-  bool pays() {
+  bool pays(size_t most_instructions = kRecomputedInstructions) {
     const auto& lines = maker.recorder.nodes();
-    return Recompute(maker.recorder.store(), lines, stored, uses, spread_from).pays(*lines.back());
+    return Recompute(maker.recorder.store(), lines, stored, uses, spread_from, most_instructions).pays(*lines.back());
   }
 };
 
@@ -32,6 +32,12 @@ TEST_F(RecomputeTest, stores_what_takes_many_instructions) {
   EXPECT_FALSE(pays());
   for (int i = 0; i < 5; i++) x = prim("prims.neg", {i == 0 ? input({64, 64}) : x});
   EXPECT_FALSE(pays());
+}
+
+TEST_F(RecomputeTest, makes_functions_again_where_memory_is_slower) {
+  prim("prims.tanh", {prim("prims.mul", {input({64, 64}), input({64, 64})})});
+  EXPECT_FALSE(pays());
+  EXPECT_TRUE(pays(64));
 }
 
 TEST_F(RecomputeTest, stores_what_is_made_of_more_than_it_would_cost) {

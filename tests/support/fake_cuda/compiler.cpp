@@ -41,6 +41,15 @@ std::string launchers(const std::string& text) {
   return out;
 }
 
+// THUNDER_FAKE_CUDA_TEXTS names a folder where each text is left, with the options it is compiled with in the first line.
+void keep_text(const std::string& text, const std::string& options) {
+  const char* const folder = std::getenv("THUNDER_FAKE_CUDA_TEXTS");
+  if (!folder || !*folder) return;
+  std::ostringstream name;
+  name << folder << "/" << std::hex << std::hash<std::string>()(options + "\n" + text) << ".cu";
+  std::ofstream(name.str()) << "//" << options << "\n" << text;
+}
+
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -58,7 +67,9 @@ int nvrtcCreateProgram(Program** out, const char* text, const char*, int, const 
 }
 
 int nvrtcCompileProgram(Program* p, int count, const char* const* options) {
-  std::string defined;
+  std::string defined, all;
+  for (int i = 0; i < count; i++) all += " " + std::string(options[i]);
+  keep_text(p->text, all);
   for (int i = 0; i < count; i++)
     if (std::string(options[i]).rfind("-D", 0) == 0) defined += " '" + std::string(options[i]) + "'";
   std::string folder = (std::filesystem::temp_directory_path() / "fake_nvrtc_XXXXXX").string();

@@ -1,0 +1,76 @@
+/* Devices as a whole: whether one is there, waiting for it, statistics of its memory. */
+#include "lua/layer.h"
+
+static thunder_device device_check(lua_State *L, int index)
+{
+    const constant *self = userdata_check(L, index, BOX_CONSTANT);
+    if (self->kind != THUNDER_DEVICE) refuse(L, "a device was expected");
+    return self->value;
+}
+
+/* core.has_device(device): whether a tensor can be made there. The context makes it, not the scope: a function that asks
+ * while it is traced records nothing. */
+static int core_has_device(lua_State *L)
+{
+    const thunder_device device = device_check(L, 1);
+    const int64_t one = 1;
+    const float element = 0;
+    thunder_tensor *made = NULL;
+    thunder_status *status =
+        thunder_tensor_create(layer_of(L)->context, THUNDER_F32, 1, &one, device, &element, sizeof element, &made);
+    thunder_tensor_release(made);
+    lua_pushboolean(L, !status);
+    thunder_status_release(status);
+    return 1;
+}
+
+static void set_count(lua_State *L, const char *name, uint64_t value)
+{
+    lua_pushinteger(L, (lua_Integer)value);
+    lua_setfield(L, -2, name);
+}
+
+/* core.memory_stats(device): a table of integers. */
+static int core_memory_stats(lua_State *L)
+{
+    thunder_memory_stats stats = {.size = sizeof stats};
+    check_status(L, thunder_context_memory_stats(layer_of(L)->context, device_check(L, 1), &stats));
+    lua_createtable(L, 0, 7);
+    set_count(L, "allocated_bytes", stats.allocated_bytes);
+    set_count(L, "max_allocated_bytes", stats.max_allocated_bytes);
+    set_count(L, "reserved_bytes", stats.reserved_bytes);
+    set_count(L, "max_reserved_bytes", stats.max_reserved_bytes);
+    set_count(L, "hits", stats.hits);
+    set_count(L, "misses", stats.misses);
+    set_count(L, "retries", stats.retries);
+    return 1;
+}
+
+static int core_reset_peak_memory_stats(lua_State *L)
+{
+    check_status(L, thunder_context_reset_peak_memory_stats(layer_of(L)->context, device_check(L, 1)));
+    return 0;
+}
+
+static int core_empty_cache(lua_State *L)
+{
+    check_status(L, thunder_context_empty_cache(layer_of(L)->context, device_check(L, 1)));
+    return 0;
+}
+
+static int core_synchronize(lua_State *L)
+{
+    check_status(L, thunder_context_synchronize(layer_of(L)->context, device_check(L, 1)));
+    return 0;
+}
+
+void open_device(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"has_device", core_has_device},
+                                         {"memory_stats", core_memory_stats},
+                                         {"reset_peak_memory_stats", core_reset_peak_memory_stats},
+                                         {"empty_cache", core_empty_cache},
+                                         {"synchronize", core_synchronize},
+                                         {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,46 @@
+-- Devices: th.cpu, th.cuda(1), th.device "cuda:1"; the members of th.cuda are those of torch.cuda.
+local th, core = ...
+
+th.cpu = core.device(1, 0)
+
+-- th.device "cpu", "cuda" or "cuda:1"; a device is given back as it is.
+function th.device(name)
+  if type(name) ~= "string" then return name end
+  if name == "cpu" then return th.cpu end
+  local index = name == "cuda" and 0 or math.tointeger(tonumber(name:match "^cuda:(%d+)$"))
+  return index and core.device(2, index) or core.refuse(("device: '%s' is no device: 'cpu', 'cuda' or 'cuda:N'"):format(name))
+end
+
+-- An index, a device or its name; nothing: the first GPU. The CPU has statistics of memory too.
+local function device_of(given)
+  if given == nil or math.type(given) == "integer" then return core.device(2, given or 0) end
+  return th.device(given)
+end
+
+local members = {}
+function members.is_available() return core.has_device(core.device(2, 0)) end
+function members.device_count()
+  local count = 0
+  while core.has_device(core.device(2, count)) do count = count + 1 end
+  return count
+end
+-- Waits for all work on the device, and reports what went wrong in it.
+function members.synchronize(device) core.synchronize(device_of(device)) end
+-- Blocks of memory that are kept for reuse go back.
+function members.empty_cache(device) core.empty_cache(device_of(device)) end
+-- { allocated_bytes, max_allocated_bytes, reserved_bytes, max_reserved_bytes, hits, misses, retries }
+function members.memory_stats(device) return core.memory_stats(device_of(device)) end
+function members.reset_peak_memory_stats(device) core.reset_peak_memory_stats(device_of(device)) end
+for name, field in pairs { memory_allocated = "allocated_bytes", max_memory_allocated = "max_allocated_bytes",
+                           memory_reserved = "reserved_bytes", max_memory_reserved = "max_reserved_bytes" } do
+  members[name] = function(device) return members.memory_stats(device)[field] end
+end
+
+th.cuda = setmetatable(members, {
+  __call = function(_, index) return core.device(2, index or 0) end,
+  __tostring = function() return "th.cuda: th.cuda(index) is a device; is_available(), device_count(), synchronize(), memory_stats() ..." end,
+  __index = function(_, name)
+    core.refuse(("cuda has no member '%s'%s"):format(tostring(name), core.suggest(tostring(name), members)))
+  end,
+  __metatable = false,
+})

@@ -1,0 +1,75 @@
+// What a program asks of a device as a whole: statistics of its memory, waiting for it.
+#include "capi/context.h"
+#include "capi/handle.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+namespace {
+
+void require_done(Status* failed) {
+  if (failed) throw Error(Ref<Status>::adopt(failed));
+}
+
+// Null: the CPU.
+Accelerator* accelerator(Context& context, thunder_device device) {
+  const Device on = device_of(context, device);
+  return on == Device::cpu ? nullptr : &context.devices().accelerator(on);
+}
+
+MemoryStatistics memory_of(Context& context, thunder_device device) {
+  if (const Accelerator* on = accelerator(context, device)) return on->memory();
+  const BlockCache* const blocks = context.block_cache();
+  return blocks ? blocks->statistics() : MemoryStatistics{};
+}
+
+}  // namespace
+
+extern "C" {
+
+thunder_status* thunder_context_memory_stats(thunder_context* context, thunder_device device,
+                                             thunder_memory_stats* out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(out, "out");
+    check(out->size >= sizeof out->size, "out->size is ", out->size, ", not the size of thunder_memory_stats");
+    const MemoryStatistics s = memory_of(*core(context), device);
+    const thunder_memory_stats filled{std::min(out->size, sizeof filled),
+                                      s.used,
+                                      s.most_used,
+                                      s.used + s.kept,
+                                      s.most_reserved,
+                                      s.hits,
+                                      s.misses,
+                                      s.retries};
+    std::memcpy(out, &filled, filled.size);
+  }));
+}
+
+thunder_status* thunder_context_reset_peak_memory_stats(thunder_context* context, thunder_device device) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context");
+    if (Accelerator* on = accelerator(*core(context), device))
+      on->reset_peak_memory();
+    else if (BlockCache* blocks = core(context)->block_cache())
+      blocks->reset_peaks();
+  }));
+}
+
+thunder_status* thunder_context_empty_cache(thunder_context* context, thunder_device device) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context");
+    if (Accelerator* on = accelerator(*core(context), device))
+      require_done(on->trim_memory());
+    else if (BlockCache* blocks = core(context)->block_cache())
+      blocks->trim();
+  }));
+}
+
+thunder_status* thunder_context_synchronize(thunder_context* context, thunder_device device) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context");
+    if (Accelerator* on = accelerator(*core(context), device)) require_done(on->wait());
+  }));
+}
+
+}  // extern "C"
