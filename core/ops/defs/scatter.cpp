@@ -63,8 +63,11 @@ Results scatter_reduce(Call& c) {
   const auto added = [&](Var to, Var what) {
     return c.builder.call("prims.scatter_add", {to, c.integer(1), index, what});
   };
+  // How many meet in a place may be more than a narrow integer counts to.
+  const DType counts = is_real(wide) ? wide : DType::i64;
+  const auto one = [&](Var like, double value) { return full(c.builder, like.shape(), value, counts, like.type().device); };
   Var hits;
-  if (how == "mean" || !c.flag(5)) hits = added(full_like(x, 0), full_like(src, 1));
+  if (how == "mean" || !c.flag(5)) hits = added(one(x, 0), one(src, 1));
   if (!c.flag(5)) {
     // What is written over starts from what changes nothing.
     const double start = how == "prod" ? 1 : how == "amax" ? least_of(wide) : how == "amin" ? greatest_of(wide) : 0;
@@ -75,7 +78,7 @@ Results scatter_reduce(Call& c) {
   else y = c.builder.call("prims.scatter_reduce", {x, c.integer(1), index, src, how});
   if (how == "mean") {
     Var n = maximum(c.flag(5) ? hits + full_like(hits, 1) : hits, full_like(hits, 1));
-    y = is_real(wide) ? y / n : c.builder.call("div", {y, n, "floor"});
+    y = is_real(wide) ? y / n : c.builder.call("div", {convert(y, counts), n, "floor"});
   }
   return convert(y, dtype);
 }
