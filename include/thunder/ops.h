@@ -3315,7 +3315,7 @@ static inline thunder_tensor *th_at_heaviside_(const char *where, thunder_scope 
 #define th_heaviside_(...) th_at_heaviside_(THUNDER_HERE, __VA_ARGS__)
 
 /* hinge_embedding_loss(tensor input, tensor target, float margin=1.0, str reduction='mean') -> tensor
- * input where target is 1, what it lacks to margin where target is -1. */
+ * input unless target is -1, plus what it lacks to margin unless target is 1. */
 static inline thunder_tensor *th_at_hinge_embedding_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
 {
     const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
@@ -6957,7 +6957,7 @@ static inline thunder_tensor *th_at_sqrt_(const char *where, thunder_scope *s, t
 #define th_sqrt_(...) th_at_sqrt_(THUNDER_HERE, __VA_ARGS__)
 
 /* square(tensor input) -> tensor
- * input * input. */
+ * input * input; of booleans as i64. */
 static inline thunder_tensor *th_at_square(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };

@@ -17,13 +17,13 @@ Results cov(Call& c) {
   Var x = c.var(0);
   c.require(x.rank() <= 2, "input must have at most rank 2; ", c.types());
   x = convert(x, to_real(x.dtype()));
-  const bool one = x.rank() < 2;
+  const bool one = x.rank() < 2;  // one variable, as is a single row
   if (one) x = reshape_to(x, Shape{1, elements(x.shape())});
   c.require(x.size(1).constant(), "the number of observations must be known while tracing; ", c.types());
   Var centred = x - mean_kept(x, Shape{1});
   Var y = c.builder.call("matmul", {centred, swap_last_two(centred)}) /
           std::max(0.0, static_cast<double>(x.size(1).value()) - static_cast<double>(c.integer(1)));
-  return one ? reshape_to(y, Shape{}) : y;
+  return one || hint(x.size(0)) == 1 ? reshape_to(y, Shape{}) : y;
 }
 Results corrcoef(Call& c) {
   Var y = c.builder.call("cov", {c.var(0)});

@@ -4,9 +4,13 @@
 namespace thunder {
 namespace {
 
-Var softplus_of(Var x) { return maximum(x, 0.0) + log1p(exp(-abs(x))); }
+Var softplus_of(Var x) {
+  return maximum(x, 0.0) + log1p(exp(-abs(x)));
+}
 
-Var l1(Var x, Var y) { return abs(x - y); }
+Var l1(Var x, Var y) {
+  return abs(x - y);
+}
 Var smooth_l1(const Call& c, Var x, Var y) {
   const double beta = c.real(3);
   c.require(beta >= 0, "beta must not be negative, got ", beta);
@@ -52,6 +56,12 @@ Var poisson_nll(const Call& c, Var x, Var y) {
   return loss + where(large, safe * log(safe) - safe + log(safe * (2 * kPi)) * 0.5, 0.0);
 }
 Results gaussian_nll(Call& c) {
+  const Shape &rows = c.type(0).shape, &given = c.type(2).shape;
+  // A variance for each row, rather than for each column where both would fit.
+  if (given.size() + 1 == rows.size() && std::equal(given.begin(), given.end(), rows.begin())) {
+    Var spread = c.builder.call("unsqueeze", {c.var(2), -1});
+    return c.builder.call("gaussian_nll_loss", {c.args[0], c.args[1], spread, c.args[3], c.args[4], c.args[5]});
+  }
   auto v = promoted(c, {0, 1, 2}, true);
   const DType dtype = v[0].dtype();
   Var x = computed(v[0]), y = computed(v[1]);
@@ -63,9 +73,11 @@ Results gaussian_nll(Call& c) {
   return convert(reduced_loss(c, loss), dtype);
 }
 Var hinge_embedding(const Call& c, Var x, Var y) {
-  return where(eq(y, 1.0), x, where(eq(y, -1.0), relu(c.real(2) - x), 0.0));
+  return where(ne(y, 1.0), relu(c.real(2) - x), 0.0) + where(ne(y, -1.0), x, 0.0);
 }
-Var soft_margin(Var x, Var y) { return softplus_of(-(x * y)); }
+Var soft_margin(Var x, Var y) {
+  return softplus_of(-(x * y));
+}
 
 Results margin_ranking(Call& c) {
   auto v = promoted(c, {0, 1, 2}, true);
@@ -236,7 +248,8 @@ constexpr OpRow kRows[] = {
         "(log(var) + (input - target) ** 2 / var) / 2, with var at least eps; full adds its constant.", gaussian_nll,
         gaussians),
     row("hinge_embedding_loss(tensor input, tensor target, float margin=1.0, str reduction='mean') -> tensor",
-        "input where target is 1, what it lacks to margin where target is -1.", loss_formula<hinge_embedding>, signs),
+        "input unless target is -1, plus what it lacks to margin unless target is 1.", loss_formula<hinge_embedding>,
+        signs),
     row("soft_margin_loss(tensor input, tensor target, str reduction='mean') -> tensor",
         "log(1 + exp(-target * input)).", loss_formula<soft_margin>, soft_signs),
     row("margin_ranking_loss(tensor input1, tensor input2, tensor target, float margin=0.0, str reduction='mean') -> "

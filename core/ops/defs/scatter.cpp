@@ -33,7 +33,9 @@ ValueList places(Var index, size_t dim) {
                             .id);
   return ids;
 }
-Var at_least_one_dim(Var x) { return x.rank() ? x : reshape_to(x, Shape{1}); }
+Var at_least_one_dim(Var x) {
+  return x.rank() ? x : reshape_to(x, Shape{1});
+}
 Results scatter(Call& c) {
   Var x = c.var(0), index = c.var(2);
   const size_t dim = c.axis(1, x.rank());
@@ -64,8 +66,10 @@ Results scatter_reduce(Call& c) {
     return c.builder.call("prims.scatter_add", {to, c.integer(1), index, what});
   };
   // How many meet in a place may be more than a narrow integer counts to.
-  const DType counts = is_real(wide) ? wide : DType::i64;
-  const auto one = [&](Var like, double value) { return full(c.builder, like.shape(), value, counts, like.type().device); };
+  const DType counts = is_integer(wide) ? DType::i64 : wide;
+  const auto one = [&](Var like, double value) {
+    return full(c.builder, like.shape(), value, counts, like.type().device);
+  };
   Var hits;
   if (how == "mean" || !c.flag(5)) hits = added(one(x, 0), one(src, 1));
   if (!c.flag(5)) {
@@ -74,11 +78,13 @@ Results scatter_reduce(Call& c) {
     x = where(gt(hits, 0), full_like(x, start), x);
   }
   Var y;
-  if (how == "sum" || how == "mean") y = added(x, src);
-  else y = c.builder.call("prims.scatter_reduce", {x, c.integer(1), index, src, how});
+  if (how == "sum" || how == "mean")
+    y = added(x, src);
+  else
+    y = c.builder.call("prims.scatter_reduce", {x, c.integer(1), index, src, how});
   if (how == "mean") {
     Var n = maximum(c.flag(5) ? hits + full_like(hits, 1) : hits, full_like(hits, 1));
-    y = is_real(wide) ? y / n : c.builder.call("div", {convert(y, counts), n, "floor"});
+    y = is_integer(wide) ? c.builder.call("div", {convert(y, counts), n, "floor"}) : y / n;
   }
   return convert(y, dtype);
 }
@@ -86,8 +92,12 @@ Results scatter_reduce(Call& c) {
 // ---- whole slices ----
 
 // The dim in front, where index_put looks.
-Var in_front(Var x, int64_t dim) { return x.builder->call("movedim", {x, Shape{dim}, Shape{0}}); }
-Var back(Var x, int64_t dim) { return x.builder->call("movedim", {x, Shape{0}, Shape{dim}}); }
+Var in_front(Var x, int64_t dim) {
+  return x.builder->call("movedim", {x, Shape{dim}, Shape{0}});
+}
+Var back(Var x, int64_t dim) {
+  return x.builder->call("movedim", {x, Shape{0}, Shape{dim}});
+}
 Var index_vector(const Call& c) {
   require_index(c, 2);
   c.require(c.type(2).rank() <= 1 && c.type(0).rank() > 0, "index must be a vector, and input have a dim; ", c.types());
@@ -230,7 +240,9 @@ void sliced(Samples& s) {
   s.add({TensorSpec{{2, 4}}, TensorSpec{{2, 2}}, 1, -2});
   s.refuse({TensorSpec{{}}, TensorSpec{{}}}, "at least one dim");
 }
-void masked(Samples& s) { s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}, DType::boolean, 0, 1}, TensorSpec{{6}}}); }
+void masked(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}, DType::boolean, 0, 1}, TensorSpec{{6}}});
+}
 void flat(Samples& s) {
   s.add({TensorSpec{{4, 3}}, TensorSpec{{2, 2}, DType::i64, -12, 11}});
   s.refuse({TensorSpec{{4}}, TensorSpec{{1}, DType::i64, 4, 4}}, "out of range");

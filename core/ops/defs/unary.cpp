@@ -82,9 +82,10 @@ constexpr OpRow kRows[] = {
         "erf(tensor input) -> tensor", "The error function.", [](Call& c) { return through(c, "prims.erf", true); },
         numbers),
     row(
-        "square(tensor input) -> tensor", "input * input.",
+        "square(tensor input) -> tensor", "input * input; of booleans as i64.",
         [](Call& c) -> Results {
-          return c.builder.call("prims.mul", {c.var(0), c.var(0)});
+          Var x = c.var(0).dtype() == DType::boolean ? convert(c.var(0), DType::i64) : c.var(0);
+          return c.builder.call("prims.mul", {x, x});
         },
         numbers),
 };
