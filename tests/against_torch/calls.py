@@ -57,6 +57,10 @@ def find(name):
 def _name_of(function):
     if getattr(function, "__name__", "") == "__get__":
         return f"Tensor.{function.__self__.__name__}"
+    if isinstance(function, torch._ops.OpOverload):
+        return f"torch.{function._opname}"
+    if getattr(torch, getattr(function, "__name__", ""), None) is function:
+        return f"torch.{function.__name__}"     # mm, which is spmm as well
     name = resolve_name(function) or getattr(function, "__qualname__", repr(function))
     return name if "." in name else f"torch.{name}"
 

@@ -15,7 +15,7 @@ class Exclusions:
         read = tomllib.loads(file.read_text(encoding="utf-8"))
         self.names = {name: row["reason"] for row in read["name"] for name in row["names"]}
         self.any_values = {name: row["reason"] for row in read["any_values"] for name in row["names"]}
-        self.rows = [{**row, "pattern": re.compile(row.get("text", "")), "used": 0} for row in read.get("sample", [])]
+        self.rows = [{**row, "pattern": re.compile(row.get("text", ""))} for row in read.get("sample", [])]
 
     def reason_of_name(self, name):
         return next((reason for pattern, reason in self.names.items() if fnmatch.fnmatchcase(name, pattern)), None)
@@ -29,10 +29,5 @@ class Exclusions:
             if (any(fnmatch.fnmatchcase(full_name, name) for name in known["ops"]) and row["part"] in known.get("part", row["part"])
                     and row["what"] in known.get("what", row["what"]) and row["dtype"] in known.get("dtypes", [row["dtype"]])
                     and known["pattern"].search(row["text"])):
-                known["used"] += 1
                 return known["reason"]
         return None
-
-    def unused(self):
-        """Rows that explained nothing: what they say is no longer so."""
-        return [known for known in self.rows if not known["used"]]

@@ -2,6 +2,8 @@
 import collections
 import json
 
+from explained import Exclusions
+
 
 def _counts(rows):
     counts = collections.Counter((row["part"], row["what"]) for row in rows)
@@ -25,6 +27,12 @@ def totals(entries):
 def reasons_of(entry):
     reasons = [entry["reason"]] if entry["reason"] else []
     return list(dict.fromkeys(reasons + [row["reason"] for row in entry["rows"] if row.get("reason")]))
+
+
+def stale(entries):
+    """Rows of exclusions.toml that explain no sample."""
+    given = {reason for entry in entries for reason in reasons_of(entry)}
+    return [row for row in Exclusions().rows if row["reason"] not in given]
 
 
 def unexplained(entries):

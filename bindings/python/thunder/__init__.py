@@ -38,7 +38,7 @@ from .func import vmap  # noqa: E402
 from .data import safetensors as load  # noqa: E402
 from .data import save  # noqa: E402
 from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
-from ._pytorch import cuda, get_default_dtype, is_floating_point  # noqa: E402
+from ._pytorch import can_cast, cuda, get_default_dtype, is_floating_point, promote_types, result_type  # noqa: E402
 from . import _datasets, _loader, _module  # noqa: E402
 
 manual_seed, as_tensor = seed, asarray

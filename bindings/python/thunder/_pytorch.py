@@ -84,6 +84,32 @@ def is_floating_point(input):
     return input.dtype.is_floating_point
 
 
+def _typed(operand):
+    """A number, or a tensor of the same dtype that has dims where the other has and no elements to compute with."""
+    if isinstance(operand, Tensor):
+        return _op["zeros"]([0] if operand.ndim else [], operand.dtype)
+    return operand
+
+
+def result_type(tensor1, tensor2):
+    """The dtype that an op of two operands, tensors or numbers, computes in."""
+    operands = [_typed(tensor1), _typed(tensor2)]
+    if not any(isinstance(operand, Tensor) for operand in operands):
+        operands[0] = _op["full"]([], operands[0])
+    return _op["where"](_op["zeros"]([], _thunder.bool), *operands).dtype
+
+
+def promote_types(type1, type2):
+    """The least dtype that holds what both hold."""
+    return result_type(_op["zeros"]([0], type1), _op["zeros"]([0], type2))
+
+
+def can_cast(from_, to):
+    """Whether values may be converted without losing what kind of number they are: not from reals to integers, nor to booleans."""
+    kind = lambda dtype: 2 if dtype.is_floating_point else 0 if dtype is _thunder.bool else 1
+    return kind(from_) <= kind(to)
+
+
 def get_default_dtype():
     """The dtype of floats of Python, which is always this one."""
     return _thunder.float32

@@ -8,8 +8,10 @@ Var softplus_of(Var x) {
   return maximum(x, 0.0) + log1p(exp(-abs(x)));
 }
 
-Var l1(Var x, Var y) {
-  return abs(x - y);
+Results l1_loss(Call& c) {
+  auto v = promoted(c, {0, 1}, true);
+  Var loss = abs(computed(v[0]) - computed(v[1]));
+  return convert(reduced_loss(c, loss, loss_weight(c, 3, loss)), v[0].dtype());
 }
 Var smooth_l1(const Call& c, Var x, Var y) {
   const double beta = c.real(3);
@@ -21,7 +23,8 @@ Var huber(const Call& c, Var x, Var y) {
   const double delta = c.real(3);
   c.require(delta > 0, "delta must be positive, got ", delta);
   Var d = abs(x - y);
-  return where(le(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta);
+  Var loss = where(le(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta), weight = loss_weight(c, 4, loss);
+  return weight ? loss * weight : loss;
 }
 Var weighted(const Call& c, size_t param, Var loss) {
   return c.has(param) ? loss * convert(c.var(param), loss.dtype()) : loss;
@@ -117,6 +120,8 @@ Results multilabel_soft_margin(Call& c) {
 // What other classes lack to the margin below the class of the target.
 Results multi_margin(Call& c) {
   Var x = computed(c.var(0)), y = c.var(1);
+  if (x.rank() == 0) x = reshape_to(x, Shape{1});
+  if (x.rank() == 1 && y.shape() == Shape{1}) y = reshape_to(y, Shape{});
   c.require(is_real(x.dtype()) && (x.rank() == 2 || x.rank() == 1) && y.rank() + 1 == x.rank(),
             "input must be [batch, classes] or [classes], target its classes; ", c.types());
   c.require(c.integer(2) == 1 || c.integer(2) == 2, "p must be 1 or 2, got ", c.integer(2));
@@ -221,12 +226,12 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("l1_loss(tensor input, tensor target, str reduction='mean') -> tensor",
-        "|input - target|, its mean or its sum.", loss_formula<l1>, reduced_pairs<-20, 20, -20, 20, -1>),
+    row("l1_loss(tensor input, tensor target, str reduction='mean', tensor? weight=None) -> tensor",
+        "|input - target|, its mean or its sum.", l1_loss, reduced_pairs<-20, 20, -20, 20, -1>),
     row("smooth_l1_loss(tensor input, tensor target, str reduction='mean', float beta=1.0) -> tensor",
         "d * d / (2 * beta) for distances d below beta, else d - beta / 2.", loss_formula<smooth_l1>,
         reduced_pairs<-20, 20, -20, 20, 3>),
-    row("huber_loss(tensor input, tensor target, str reduction='mean', float delta=1.0) -> tensor",
+    row("huber_loss(tensor input, tensor target, str reduction='mean', float delta=1.0, tensor? weight=None) -> tensor",
         "d * d / 2 for distances d up to delta, else delta * (d - delta / 2).", loss_formula<huber>,
         reduced_pairs<-20, 20, -20, 20, 3>),
     row("binary_cross_entropy(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor",

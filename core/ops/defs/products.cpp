@@ -79,6 +79,11 @@ Results tensordot(Call& c) {
   }
   Dim inside = 1;
   for (size_t i = 0; i < left.size(); i++) {
+    // One of a size of 1 goes with any, whose sum it is multiplied by.
+    if (hint(a.size(left[i].value())) == 1)
+      b = c.builder.call("sum", {b, Shape{right[i]}, true});
+    else if (hint(b.size(right[i].value())) == 1)
+      a = c.builder.call("sum", {a, Shape{left[i]}, true});
     const Dim m = a.shape()[static_cast<size_t>(left[i].value())], n = b.shape()[static_cast<size_t>(right[i].value())];
     c.require(m == n, "dims that are summed over differ in size: ", name(m), " and ", name(n), "; ", c.types());
     inside = inside * m;

@@ -54,6 +54,43 @@ TEST(Agreement, the_covariance_of_one_row_is_a_variance) {
   EXPECT_EQ(type(e.run("corrcoef", {any(x)})), "f32[]");
 }
 
+TEST(Agreement, bags_end_at_the_last_offset_and_leave_padding_out) {
+  Eager e;
+  Tensor* index = e.tensor({4}, {0, 1, 2, 1}, DType::i64);
+  Tensor* weight = e.tensor({3, 1}, {1, 2, 4});
+  Tensor* ends = e.tensor({3}, {0, 3, 4}, DType::i64);
+  auto bag = [&](const char* mode, Any padding) {
+    return e.run("embedding_bag", {any(index), any(weight), any(ends), any(mode), Any(), any(true), padding});
+  };
+  EXPECT_EQ(values(bag("sum", Any())), (Doubles{7, 2}));
+  EXPECT_EQ(values(bag("mean", any(1))), (Doubles{2.5, 0}));
+  EXPECT_EQ(values(bag("max", any(-1))), (Doubles{2, 2}));
+}
+
+TEST(Agreement, weights_of_observations_and_of_losses) {
+  Eager e;
+  Tensor* x = e.tensor({1, 3}, {1, 2, 3});
+  Tensor* times = e.tensor({3}, {1, 2, 1}, DType::i64);
+  EXPECT_NEAR(values(e.run("cov", {any(x), any(1), any(times)}))[0], 2.0 / 3, 1e-6) << "of 1 2 2 3";
+  Tensor* loss = e.run("mse_loss", {any(e.tensor({2}, {1, 3})), any(e.tensor({2}, {0, 0})), any("mean"), any(e.tensor({2}, {1, 3}))});
+  EXPECT_EQ(values(loss), (Doubles{7})) << "(1 + 27) / 4";
+}
+
+TEST(Agreement, places_may_be_narrow_and_the_sequence_in_any_order) {
+  Eager e;
+  Tensor* sequence = e.tensor({3}, {3, 1, 2});
+  Tensor* order = e.tensor({3}, {1, 2, 0}, DType::i64);
+  Tensor* at = e.run("searchsorted", {any(sequence), any(e.tensor({2}, {2, 4})), any(false), any(true), any("right"), any(order)});
+  EXPECT_EQ(type(at), "i32[2]");
+  EXPECT_EQ(values(at), (Doubles{2, 3}));
+}
+
+TEST(Agreement, differences_go_over_what_stands_before_and_behind) {
+  Eager e;
+  Tensor* x = e.tensor({2}, {1, 4});
+  EXPECT_EQ(values(e.run("diff", {any(x), any(1), any(-1), any(e.scalar(0)), any(e.tensor({1}, {9}))})), (Doubles{1, 3, 5}));
+}
+
 TEST(Agreement, a_target_that_is_no_sign_counts_for_both) {
   Eager e;
   Tensor* loss = e.run("hinge_embedding_loss", {any(e.tensor({3}, {0.25, 0.25, 0.25})), any(e.tensor({3}, {1, -1, 0})), any(1.0), any("none")});
