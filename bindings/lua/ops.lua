@@ -150,3 +150,4 @@ core.public_metatable = {
 }
 setmetatable(th, core.public_metatable)
 th.linalg = namespace "linalg_" -- under the names that torch.linalg has
+th.special = namespace "" -- torch.special has some of the ops again

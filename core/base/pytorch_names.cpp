@@ -48,7 +48,7 @@ constexpr PyTorchName kNames[] = {
     {"retain_grad", "grad_of(loss, that tensor)"}, {"script", "compile"}, {"set_default_device", ""},
     {"set_default_dtype", ""}, {"set_grad_enabled", "nothing: only compiled functions and tapes record"},
     {"set_num_threads", ""}, {"set_printoptions", ""}, {"share_memory_", ""},
-    {"solve", ""}, {"sparse", ""}, {"special", ""}, {"state_dict", "state"}, {"stft", ""}, {"storage", ""},
+    {"solve", ""}, {"sparse", ""}, {"state_dict", "state"}, {"stft", ""}, {"storage", ""},
     {"storage_offset", ""}, {"stride", ""}, {"type", "to"},
     {"unbiased", ""},
     {"unravel_index", ""}, {"untyped_storage", ""}, {"upsample", ""}, {"vander", ""},

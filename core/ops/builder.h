@@ -66,6 +66,7 @@ class CompleteArgs {
   void place_fallback(const Schema& schema, size_t param);
   SmallVector<Arg, 8> args_;
   SmallVector<Dim, 8> singles_;
+  SmallVector<double, 2> reals_;
 };
 
 // What a random op draws from: the state tensor i64[2] {seed, calls}, and its ordinal in this call.

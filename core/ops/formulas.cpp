@@ -55,6 +55,12 @@ Var count(Var like, std::span<const Dim> dims) {
   return constant ? one : like.builder->call("prims.sum", {expand_to(one, dims), Shape{}});
 }
 
+Var loss_weight(const Call& c, size_t param, Var loss) {
+  if (!c.has(param)) return {};
+  c.require(c.type(param).shape == loss.shape(), "weight must have the shape of the loss ", name(loss.shape()), "; ",
+            c.types());
+  return convert(c.var(param), loss.dtype());
+}
 Reduction reduction_of(const Call& c, size_t param) {
   const std::string_view text = c.text(param);
   c.require(text == "none" || text == "mean" || text == "sum", "reduction must be 'none', 'mean' or 'sum', got '", text,

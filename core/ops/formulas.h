@@ -36,6 +36,8 @@ Var count(Var like, std::span<const Dim> dims);
 // What a loss makes of its rows.
 enum class Reduction { none, mean, sum };
 Reduction reduction_of(const Call& c, size_t param);
+// The weight of each element of a loss, in its dtype; empty where none is given.
+Var loss_weight(const Call& c, size_t param, Var loss);
 
 // 0, 1, 2 ... along `axis` of `rank` axes, size 1 elsewhere.
 Var counted_along(Builder& b, Dim size, size_t axis, size_t rank, Device device);

@@ -146,11 +146,14 @@ consteval OpRow another_name(SchemaText schema, std::string_view target, Samples
 // ---- losses ----
 
 // What a loss makes of its elements: none, their mean or their sum; the option is the parameter named reduction.
-inline Var reduced_loss(const Call& c, Var loss) {
+// The elements of a loss with weights count in their mean as much as their weights.
+inline Var reduced_loss(const Call& c, Var loss, Var weight = {}) {
   const Reduction reduction = reduction_of(c, static_cast<size_t>(c.op.schema.find("reduction")));
   const Shape shape = loss.shape();
+  if (weight) loss = loss * weight;
   if (reduction != Reduction::none) loss = c.builder.call("prims.sum", {loss, Shape{}});
-  return reduction == Reduction::mean ? loss / count(loss, shape) : loss;
+  if (reduction != Reduction::mean) return loss;
+  return loss / (weight ? c.builder.call("prims.sum", {weight, Shape{}}) : count(loss, shape));
 }
 // A formula of an input and a target for each element, then the reduction.
 template <auto formula>

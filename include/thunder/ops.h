@@ -1213,7 +1213,7 @@ static inline thunder_tensor *th_at_broadcast_to(const char *where, thunder_scop
 }
 #define th_broadcast_to(...) th_at_broadcast_to(THUNDER_HERE, __VA_ARGS__)
 
-/* bucketize(tensor input, tensor boundaries, bool right=False) -> tensor
+/* bucketize(tensor|number input, tensor boundaries, bool right=False, bool out_int32=False) -> tensor
  * Between which boundaries each element lies. */
 static inline thunder_tensor *th_at_bucketize(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *boundaries)
 {
@@ -1222,11 +1222,11 @@ static inline thunder_tensor *th_at_bucketize(const char *where, thunder_scope *
     return thunder_op_invoke(s, "bucketize", a, 2, NULL, &r, 1, where);
 }
 #define th_bucketize(...) th_at_bucketize(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_bucketize_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *boundaries, int32_t right)
+static inline thunder_tensor *th_at_bucketize_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *boundaries, int32_t right, int32_t out_int32)
 {
-    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(boundaries), thunder_any_bool(right) };
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(boundaries), thunder_any_bool(right), thunder_any_bool(out_int32) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "bucketize", a, 3, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "bucketize", a, 4, NULL, &r, 1, where);
 }
 #define th_bucketize_opt(...) th_at_bucketize_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -1580,7 +1580,7 @@ static inline thunder_tensor *th_at_concatenate_opt(const char *where, thunder_s
 #define th_concatenate_opt(...) th_at_concatenate_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* conj(tensor input) -> tensor
- * Another name. */
+ * The input itself, also of booleans. */
 static inline thunder_tensor *th_at_conj(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };
@@ -1851,8 +1851,8 @@ static inline thunder_tensor *th_at_count_nonzero_opt(const char *where, thunder
 }
 #define th_count_nonzero_opt(...) th_at_count_nonzero_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* cov(tensor input, int correction=1) -> tensor
- * The covariances of the rows of a matrix. */
+/* cov(tensor input, int correction=1, tensor? fweights=None, tensor? aweights=None) -> tensor
+ * The covariances of the rows of a matrix; a column counts fweights times aweights as much. */
 static inline thunder_tensor *th_at_cov(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };
@@ -1860,11 +1860,11 @@ static inline thunder_tensor *th_at_cov(const char *where, thunder_scope *s, thu
     return thunder_op_invoke(s, "cov", a, 1, NULL, &r, 1, where);
 }
 #define th_cov(...) th_at_cov(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_cov_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t correction)
+static inline thunder_tensor *th_at_cov_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t correction, thunder_tensor *fweights, thunder_tensor *aweights)
 {
-    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_i64(correction) };
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(correction), thunder_any_tensor(fweights), thunder_any_tensor(aweights) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "cov", a, 2, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "cov", a, 4, NULL, &r, 1, where);
 }
 #define th_cov_opt(...) th_at_cov_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -2090,8 +2090,8 @@ static inline thunder_tensor *th_at_diagonal_opt(const char *where, thunder_scop
 }
 #define th_diagonal_opt(...) th_at_diagonal_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* diff(tensor input, int n=1, int dim=-1) -> tensor
- * Each element less the one before it along dim, n times. */
+/* diff(tensor input, int n=1, int dim=-1, tensor? prepend=None, tensor? append=None) -> tensor
+ * Each element less the one before it along dim, n times; prepend and append stand before and behind them. */
 static inline thunder_tensor *th_at_diff(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };
@@ -2099,11 +2099,11 @@ static inline thunder_tensor *th_at_diff(const char *where, thunder_scope *s, th
     return thunder_op_invoke(s, "diff", a, 1, NULL, &r, 1, where);
 }
 #define th_diff(...) th_at_diff(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_diff_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t n, int64_t dim)
+static inline thunder_tensor *th_at_diff_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t n, int64_t dim, thunder_tensor *prepend, thunder_tensor *append)
 {
-    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_i64(n), thunder_any_i64(dim) };
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_i64(n), thunder_any_i64(dim), thunder_any_tensor(prepend), thunder_any_tensor(append) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "diff", a, 3, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "diff", a, 5, NULL, &r, 1, where);
 }
 #define th_diff_opt(...) th_at_diff_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -2372,8 +2372,8 @@ static inline thunder_tensor *th_at_embedding_opt(const char *where, thunder_sco
 }
 #define th_embedding_opt(...) th_at_embedding_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* embedding_bag(tensor input, tensor weight, tensor? offsets=None, str mode='mean', tensor? per_sample_weights=None) -> tensor
- * The sum, mean or maximum of the rows of weight at the indices in each row of input, or between offsets. */
+/* embedding_bag(tensor input, tensor weight, tensor? offsets=None, str mode='mean', tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None) -> tensor
+ * The sum, mean or maximum of the rows of weight at the indices in each row of input, or between offsets, of which the last may be the end; indices equal to padding_idx count for nothing. */
 static inline thunder_tensor *th_at_embedding_bag(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)
 {
     const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(weight) };
@@ -2381,11 +2381,11 @@ static inline thunder_tensor *th_at_embedding_bag(const char *where, thunder_sco
     return thunder_op_invoke(s, "embedding_bag", a, 2, NULL, &r, 1, where);
 }
 #define th_embedding_bag(...) th_at_embedding_bag(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_embedding_bag_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight, thunder_tensor *offsets, const char *mode, thunder_tensor *per_sample_weights)
+static inline thunder_tensor *th_at_embedding_bag_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight, thunder_tensor *offsets, const char *mode, thunder_tensor *per_sample_weights, int32_t include_last_offset, const int64_t *padding_idx)
 {
-    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(weight), thunder_any_tensor(offsets), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), thunder_any_tensor(per_sample_weights) };
+    const thunder_any a[7] = { thunder_any_tensor(input), thunder_any_tensor(weight), thunder_any_tensor(offsets), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), thunder_any_tensor(per_sample_weights), thunder_any_bool(include_last_offset), padding_idx ? thunder_any_i64(*padding_idx) : thunder_any_none() };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "embedding_bag", a, 5, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "embedding_bag", a, 7, NULL, &r, 1, where);
 }
 #define th_embedding_bag_opt(...) th_at_embedding_bag_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -2796,7 +2796,7 @@ static inline thunder_tensor *th_at_floor_(const char *where, thunder_scope *s, 
 }
 #define th_floor_(...) th_at_floor_(THUNDER_HERE, __VA_ARGS__)
 
-/* floor_divide(tensor input, tensor|number other) -> tensor
+/* floor_divide(tensor|number input, tensor|number other) -> tensor
  * The quotient rounded down. */
 static inline thunder_tensor *th_at_floor_divide(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -3315,7 +3315,7 @@ static inline thunder_tensor *th_at_heaviside_(const char *where, thunder_scope 
 #define th_heaviside_(...) th_at_heaviside_(THUNDER_HERE, __VA_ARGS__)
 
 /* hinge_embedding_loss(tensor input, tensor target, float margin=1.0, str reduction='mean') -> tensor
- * input where target is 1, what it lacks to margin where target is -1. */
+ * input unless target is -1, plus what it lacks to margin unless target is 1. */
 static inline thunder_tensor *th_at_hinge_embedding_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
 {
     const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
@@ -3367,7 +3367,7 @@ static inline thunder_tensor *th_at_hstack(const char *where, thunder_scope *s, 
 }
 #define th_hstack(...) th_at_hstack(THUNDER_HERE, __VA_ARGS__)
 
-/* huber_loss(tensor input, tensor target, str reduction='mean', float delta=1.0) -> tensor
+/* huber_loss(tensor input, tensor target, str reduction='mean', float delta=1.0, tensor? weight=None) -> tensor
  * d * d / 2 for distances d up to delta, else delta * (d - delta / 2). */
 static inline thunder_tensor *th_at_huber_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
 {
@@ -3376,11 +3376,11 @@ static inline thunder_tensor *th_at_huber_loss(const char *where, thunder_scope 
     return thunder_op_invoke(s, "huber_loss", a, 2, NULL, &r, 1, where);
 }
 #define th_huber_loss(...) th_at_huber_loss(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_huber_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *reduction, double delta)
+static inline thunder_tensor *th_at_huber_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *reduction, double delta, thunder_tensor *weight)
 {
-    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(target), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none(), thunder_any_f64(delta) };
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(target), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none(), thunder_any_f64(delta), thunder_any_tensor(weight) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "huber_loss", a, 4, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "huber_loss", a, 5, NULL, &r, 1, where);
 }
 #define th_huber_loss_opt(...) th_at_huber_loss_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -3782,7 +3782,7 @@ static inline thunder_tensor *th_at_kthvalue_opt(const char *where, thunder_scop
 }
 #define th_kthvalue_opt(...) th_at_kthvalue_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* l1_loss(tensor input, tensor target, str reduction='mean') -> tensor
+/* l1_loss(tensor input, tensor target, str reduction='mean', tensor? weight=None) -> tensor
  * |input - target|, its mean or its sum. */
 static inline thunder_tensor *th_at_l1_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
 {
@@ -3791,11 +3791,11 @@ static inline thunder_tensor *th_at_l1_loss(const char *where, thunder_scope *s,
     return thunder_op_invoke(s, "l1_loss", a, 2, NULL, &r, 1, where);
 }
 #define th_l1_loss(...) th_at_l1_loss(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_l1_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *reduction)
+static inline thunder_tensor *th_at_l1_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *reduction, thunder_tensor *weight)
 {
-    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(target), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(target), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none(), thunder_any_tensor(weight) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "l1_loss", a, 3, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "l1_loss", a, 4, NULL, &r, 1, where);
 }
 #define th_l1_loss_opt(...) th_at_l1_loss_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -4052,14 +4052,20 @@ static inline thunder_tensor *th_at_linalg_inv(const char *where, thunder_scope 
 }
 #define th_linalg_inv(...) th_at_linalg_inv(THUNDER_HERE, __VA_ARGS__)
 
-/* linalg_lstsq(tensor A, tensor B) -> (tensor solution, tensor residuals)
- * The X that makes A X - B least, of all such the shortest, for A of full rank; and the squares of what is left. */
-static inline thunder_tensor *th_at_linalg_lstsq(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *B, thunder_tensor *results[2])
+/* linalg_lstsq(tensor A, tensor B, float? rcond=None, str? driver=None) -> (tensor solution, tensor residuals, tensor rank, tensor singular_values)
+ * The X that makes A X - B least, of all such the shortest, for A of full rank; the squares of what is left where there are more rows than columns and the driver, 'gelsy' unless given, is another one; the rank of A unless the driver is 'gels'; its singular values if it is 'gelsd' or 'gelss'. */
+static inline thunder_tensor *th_at_linalg_lstsq(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *B, thunder_tensor *results[4])
 {
     const thunder_any a[2] = { thunder_any_tensor(A), thunder_any_tensor(B) };
-    return thunder_op_invoke(s, "linalg_lstsq", a, 2, NULL, results, results ? 2 : 0, where);
+    return thunder_op_invoke(s, "linalg_lstsq", a, 2, NULL, results, results ? 4 : 0, where);
 }
 #define th_linalg_lstsq(...) th_at_linalg_lstsq(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linalg_lstsq_opt(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *B, const double *rcond, const char *driver, thunder_tensor *results[4])
+{
+    const thunder_any a[4] = { thunder_any_tensor(A), thunder_any_tensor(B), rcond ? thunder_any_f64(*rcond) : thunder_any_none(), driver ? thunder_any_str(driver, strlen(driver)) : thunder_any_none() };
+    return thunder_op_invoke(s, "linalg_lstsq", a, 4, NULL, results, results ? 4 : 0, where);
+}
+#define th_linalg_lstsq_opt(...) th_at_linalg_lstsq_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* linalg_matrix_exp(tensor A) -> tensor
  * The sum of A^k / k!. */
@@ -4098,8 +4104,8 @@ static inline thunder_tensor *th_at_linalg_matrix_power(const char *where, thund
 }
 #define th_linalg_matrix_power(...) th_at_linalg_matrix_power(THUNDER_HERE, __VA_ARGS__)
 
-/* linalg_matrix_rank(tensor A, float? atol=None, float? rtol=None) -> tensor
- * How many singular values exceed the tolerances. */
+/* linalg_matrix_rank(tensor A, tensor|number? atol=None, tensor|number? rtol=None, bool hermitian=False) -> tensor
+ * How many singular values exceed the tolerances, of which each matrix may have its own. */
 static inline thunder_tensor *th_at_linalg_matrix_rank(const char *where, thunder_scope *s, thunder_tensor *A)
 {
     const thunder_any a[1] = { thunder_any_tensor(A) };
@@ -4107,11 +4113,11 @@ static inline thunder_tensor *th_at_linalg_matrix_rank(const char *where, thunde
     return thunder_op_invoke(s, "linalg_matrix_rank", a, 1, NULL, &r, 1, where);
 }
 #define th_linalg_matrix_rank(...) th_at_linalg_matrix_rank(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_linalg_matrix_rank_opt(const char *where, thunder_scope *s, thunder_tensor *A, const double *atol, const double *rtol)
+static inline thunder_tensor *th_at_linalg_matrix_rank_opt(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *atol, thunder_tensor *rtol, int32_t hermitian)
 {
-    const thunder_any a[3] = { thunder_any_tensor(A), atol ? thunder_any_f64(*atol) : thunder_any_none(), rtol ? thunder_any_f64(*rtol) : thunder_any_none() };
+    const thunder_any a[4] = { thunder_any_tensor(A), thunder_any_tensor(atol), thunder_any_tensor(rtol), thunder_any_bool(hermitian) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "linalg_matrix_rank", a, 3, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "linalg_matrix_rank", a, 4, NULL, &r, 1, where);
 }
 #define th_linalg_matrix_rank_opt(...) th_at_linalg_matrix_rank_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -4142,7 +4148,7 @@ static inline thunder_tensor *th_at_linalg_norm_opt(const char *where, thunder_s
 }
 #define th_linalg_norm_opt(...) th_at_linalg_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* linalg_pinv(tensor A, float? atol=None, float? rtol=None) -> tensor
+/* linalg_pinv(tensor A, tensor|number? atol=None, tensor|number? rtol=None, bool hermitian=False) -> tensor
  * The pseudoinverse; singular values up to the tolerances count as 0. */
 static inline thunder_tensor *th_at_linalg_pinv(const char *where, thunder_scope *s, thunder_tensor *A)
 {
@@ -4151,11 +4157,11 @@ static inline thunder_tensor *th_at_linalg_pinv(const char *where, thunder_scope
     return thunder_op_invoke(s, "linalg_pinv", a, 1, NULL, &r, 1, where);
 }
 #define th_linalg_pinv(...) th_at_linalg_pinv(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_linalg_pinv_opt(const char *where, thunder_scope *s, thunder_tensor *A, const double *atol, const double *rtol)
+static inline thunder_tensor *th_at_linalg_pinv_opt(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *atol, thunder_tensor *rtol, int32_t hermitian)
 {
-    const thunder_any a[3] = { thunder_any_tensor(A), atol ? thunder_any_f64(*atol) : thunder_any_none(), rtol ? thunder_any_f64(*rtol) : thunder_any_none() };
+    const thunder_any a[4] = { thunder_any_tensor(A), thunder_any_tensor(atol), thunder_any_tensor(rtol), thunder_any_bool(hermitian) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "linalg_pinv", a, 3, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "linalg_pinv", a, 4, NULL, &r, 1, where);
 }
 #define th_linalg_pinv_opt(...) th_at_linalg_pinv_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -4218,7 +4224,7 @@ static inline thunder_tensor *th_at_linalg_solve_triangular_opt(const char *wher
 #define th_linalg_solve_triangular_opt(...) th_at_linalg_solve_triangular_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* linalg_svd(tensor A, bool full_matrices=True) -> (tensor U, tensor S, tensor Vh)
- * U, S and Vh of A = U diag(S) Vh, S descending. */
+ * U, S and Vh of A = U diag(S) Vh, S descending. Columns and rows beyond S get no gradient. */
 static inline thunder_tensor *th_at_linalg_svd(const char *where, thunder_scope *s, thunder_tensor *A, thunder_tensor *results[3])
 {
     const thunder_any a[1] = { thunder_any_tensor(A) };
@@ -5136,8 +5142,8 @@ static inline thunder_tensor *th_at_movedim(const char *where, thunder_scope *s,
 }
 #define th_movedim(...) th_at_movedim(THUNDER_HERE, __VA_ARGS__)
 
-/* mse_loss(tensor input, tensor target, str reduction='mean') -> tensor
- * The squared difference, its mean or its sum. */
+/* mse_loss(tensor input, tensor target, str reduction='mean', tensor? weight=None) -> tensor
+ * The squared difference, times weight; its mean, weighted too, or its sum. */
 static inline thunder_tensor *th_at_mse_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
 {
     const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
@@ -5145,11 +5151,11 @@ static inline thunder_tensor *th_at_mse_loss(const char *where, thunder_scope *s
     return thunder_op_invoke(s, "mse_loss", a, 2, NULL, &r, 1, where);
 }
 #define th_mse_loss(...) th_at_mse_loss(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_mse_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *reduction)
+static inline thunder_tensor *th_at_mse_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *reduction, thunder_tensor *weight)
 {
-    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(target), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_tensor(target), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none(), thunder_any_tensor(weight) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "mse_loss", a, 3, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "mse_loss", a, 4, NULL, &r, 1, where);
 }
 #define th_mse_loss_opt(...) th_at_mse_loss_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -5608,7 +5614,7 @@ static inline thunder_tensor *th_at_norm_opt(const char *where, thunder_scope *s
 }
 #define th_norm_opt(...) th_at_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* normal(tensor|number mean=0, tensor|number std=1, int[]? size=None, dtype? dtype=None) -> tensor
+/* normal(tensor|number mean=0, tensor|number std=1, int[]? size=None, dtype? dtype=None, device? device=None) -> tensor
  * Normal with the given means and deviations. */
 static inline thunder_tensor *th_at_normal(const char *where, thunder_scope *s)
 {
@@ -5616,11 +5622,11 @@ static inline thunder_tensor *th_at_normal(const char *where, thunder_scope *s)
     return thunder_op_invoke(s, "normal", NULL, 0, NULL, &r, 1, where);
 }
 #define th_normal(...) th_at_normal(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_normal_opt(const char *where, thunder_scope *s, thunder_tensor *mean, thunder_tensor *std, const thunder_dim *size, size_t n_size, thunder_dtype dtype)
+static inline thunder_tensor *th_at_normal_opt(const char *where, thunder_scope *s, thunder_tensor *mean, thunder_tensor *std, const thunder_dim *size, size_t n_size, thunder_dtype dtype, thunder_device device)
 {
-    const thunder_any a[4] = { thunder_any_tensor(mean), thunder_any_tensor(std), size ? thunder_any_dims(size, n_size) : thunder_any_none(), thunder_any_dtype(dtype) };
+    const thunder_any a[5] = { thunder_any_tensor(mean), thunder_any_tensor(std), size ? thunder_any_dims(size, n_size) : thunder_any_none(), thunder_any_dtype(dtype), thunder_any_device(device) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "normal", a, 4, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "normal", a, 5, NULL, &r, 1, where);
 }
 #define th_normal_opt(...) th_at_normal_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -5974,7 +5980,7 @@ static inline thunder_tensor *th_at_rand_opt(const char *where, thunder_scope *s
 }
 #define th_rand_opt(...) th_at_rand_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* rand_like(tensor input, dtype? dtype=None) -> tensor
+/* rand_like(tensor input, dtype? dtype=None, device? device=None) -> tensor
  * Uniform in [0, 1), of input's size and dtype. */
 static inline thunder_tensor *th_at_rand_like(const char *where, thunder_scope *s, thunder_tensor *input)
 {
@@ -5983,11 +5989,11 @@ static inline thunder_tensor *th_at_rand_like(const char *where, thunder_scope *
     return thunder_op_invoke(s, "rand_like", a, 1, NULL, &r, 1, where);
 }
 #define th_rand_like(...) th_at_rand_like(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_rand_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_dtype dtype)
+static inline thunder_tensor *th_at_rand_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_dtype dtype, thunder_device device)
 {
-    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dtype(dtype) };
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_dtype(dtype), thunder_any_device(device) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "rand_like", a, 2, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "rand_like", a, 3, NULL, &r, 1, where);
 }
 #define th_rand_like_opt(...) th_at_rand_like_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -6008,7 +6014,7 @@ static inline thunder_tensor *th_at_randint_opt(const char *where, thunder_scope
 }
 #define th_randint_opt(...) th_at_randint_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* randint_like(tensor input, int low, int high, dtype? dtype=None) -> tensor
+/* randint_like(tensor input, int low, int high, dtype? dtype=None, device? device=None) -> tensor
  * Integers from low up to but not including high, of input's size and dtype. */
 static inline thunder_tensor *th_at_randint_like(const char *where, thunder_scope *s, thunder_tensor *input, int64_t low, int64_t high)
 {
@@ -6017,11 +6023,11 @@ static inline thunder_tensor *th_at_randint_like(const char *where, thunder_scop
     return thunder_op_invoke(s, "randint_like", a, 3, NULL, &r, 1, where);
 }
 #define th_randint_like(...) th_at_randint_like(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_randint_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t low, int64_t high, thunder_dtype dtype)
+static inline thunder_tensor *th_at_randint_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, int64_t low, int64_t high, thunder_dtype dtype, thunder_device device)
 {
-    const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(low), thunder_any_i64(high), thunder_any_dtype(dtype) };
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_i64(low), thunder_any_i64(high), thunder_any_dtype(dtype), thunder_any_device(device) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "randint_like", a, 4, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "randint_like", a, 5, NULL, &r, 1, where);
 }
 #define th_randint_like_opt(...) th_at_randint_like_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -6042,7 +6048,7 @@ static inline thunder_tensor *th_at_randn_opt(const char *where, thunder_scope *
 }
 #define th_randn_opt(...) th_at_randn_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* randn_like(tensor input, dtype? dtype=None) -> tensor
+/* randn_like(tensor input, dtype? dtype=None, device? device=None) -> tensor
  * Standard normal, of input's size and dtype. */
 static inline thunder_tensor *th_at_randn_like(const char *where, thunder_scope *s, thunder_tensor *input)
 {
@@ -6051,11 +6057,11 @@ static inline thunder_tensor *th_at_randn_like(const char *where, thunder_scope 
     return thunder_op_invoke(s, "randn_like", a, 1, NULL, &r, 1, where);
 }
 #define th_randn_like(...) th_at_randn_like(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_randn_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_dtype dtype)
+static inline thunder_tensor *th_at_randn_like_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_dtype dtype, thunder_device device)
 {
-    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dtype(dtype) };
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_dtype(dtype), thunder_any_device(device) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "randn_like", a, 2, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "randn_like", a, 3, NULL, &r, 1, where);
 }
 #define th_randn_like_opt(...) th_at_randn_like_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -6087,7 +6093,7 @@ static inline thunder_tensor *th_at_ravel(const char *where, thunder_scope *s, t
 #define th_ravel(...) th_at_ravel(THUNDER_HERE, __VA_ARGS__)
 
 /* real(tensor input) -> tensor
- * Another name. */
+ * The input itself, also of booleans. */
 static inline thunder_tensor *th_at_real(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };
@@ -6536,7 +6542,7 @@ static inline thunder_tensor *th_at_scatter_reduce_opt_(const char *where, thund
 }
 #define th_scatter_reduce_opt_(...) th_at_scatter_reduce_opt_(THUNDER_HERE, __VA_ARGS__)
 
-/* searchsorted(tensor sorted_sequence, tensor input, bool right=False) -> tensor
+/* searchsorted(tensor sorted_sequence, tensor|number input, bool right=False, bool out_int32=False, str? side=None, tensor? sorter=None) -> tensor
  * Where each element would have to be put in to keep the last dim of the sequence in order. */
 static inline thunder_tensor *th_at_searchsorted(const char *where, thunder_scope *s, thunder_tensor *sorted_sequence, thunder_tensor *input)
 {
@@ -6545,11 +6551,11 @@ static inline thunder_tensor *th_at_searchsorted(const char *where, thunder_scop
     return thunder_op_invoke(s, "searchsorted", a, 2, NULL, &r, 1, where);
 }
 #define th_searchsorted(...) th_at_searchsorted(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_searchsorted_opt(const char *where, thunder_scope *s, thunder_tensor *sorted_sequence, thunder_tensor *input, int32_t right)
+static inline thunder_tensor *th_at_searchsorted_opt(const char *where, thunder_scope *s, thunder_tensor *sorted_sequence, thunder_tensor *input, int32_t right, int32_t out_int32, const char *side, thunder_tensor *sorter)
 {
-    const thunder_any a[3] = { thunder_any_tensor(sorted_sequence), thunder_any_tensor(input), thunder_any_bool(right) };
+    const thunder_any a[6] = { thunder_any_tensor(sorted_sequence), thunder_any_tensor(input), thunder_any_bool(right), thunder_any_bool(out_int32), side ? thunder_any_str(side, strlen(side)) : thunder_any_none(), thunder_any_tensor(sorter) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "searchsorted", a, 3, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "searchsorted", a, 6, NULL, &r, 1, where);
 }
 #define th_searchsorted_opt(...) th_at_searchsorted_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -6957,7 +6963,7 @@ static inline thunder_tensor *th_at_sqrt_(const char *where, thunder_scope *s, t
 #define th_sqrt_(...) th_at_sqrt_(THUNDER_HERE, __VA_ARGS__)
 
 /* square(tensor input) -> tensor
- * input * input. */
+ * input * input; of booleans as i64. */
 static inline thunder_tensor *th_at_square(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };
@@ -7007,7 +7013,7 @@ static inline thunder_tensor *th_at_stack_opt(const char *where, thunder_scope *
 }
 #define th_stack_opt(...) th_at_stack_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* std(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> tensor
+/* std(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor
  * The root of var. */
 static inline thunder_tensor *th_at_std(const char *where, thunder_scope *s, thunder_tensor *input)
 {
@@ -7016,15 +7022,15 @@ static inline thunder_tensor *th_at_std(const char *where, thunder_scope *s, thu
     return thunder_op_invoke(s, "std", a, 1, NULL, &r, 1, where);
 }
 #define th_std(...) th_at_std(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_std_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int64_t correction, int32_t keepdim)
+static inline thunder_tensor *th_at_std_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, const double *correction, int32_t keepdim)
 {
-    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_i64(correction), thunder_any_bool(keepdim) };
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), correction ? thunder_any_f64(*correction) : thunder_any_none(), thunder_any_bool(keepdim) };
     thunder_tensor *r = NULL;
     return thunder_op_invoke(s, "std", a, 4, NULL, &r, 1, where);
 }
 #define th_std_opt(...) th_at_std_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* std_mean(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> (tensor, tensor)
+/* std_mean(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> (tensor, tensor)
  * std and mean over dim. */
 static inline thunder_tensor *th_at_std_mean(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *results[2])
 {
@@ -7032,9 +7038,9 @@ static inline thunder_tensor *th_at_std_mean(const char *where, thunder_scope *s
     return thunder_op_invoke(s, "std_mean", a, 1, NULL, results, results ? 2 : 0, where);
 }
 #define th_std_mean(...) th_at_std_mean(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_std_mean_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int64_t correction, int32_t keepdim, thunder_tensor *results[2])
+static inline thunder_tensor *th_at_std_mean_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, const double *correction, int32_t keepdim, thunder_tensor *results[2])
 {
-    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_i64(correction), thunder_any_bool(keepdim) };
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), correction ? thunder_any_f64(*correction) : thunder_any_none(), thunder_any_bool(keepdim) };
     return thunder_op_invoke(s, "std_mean", a, 4, NULL, results, results ? 2 : 0, where);
 }
 #define th_std_mean_opt(...) th_at_std_mean_opt(THUNDER_HERE, __VA_ARGS__)
@@ -7524,7 +7530,7 @@ static inline thunder_tensor *th_at_triu_indices_opt(const char *where, thunder_
 }
 #define th_triu_indices_opt(...) th_at_triu_indices_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* true_divide(tensor input, tensor|number other) -> tensor
+/* true_divide(tensor|number input, tensor|number other) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_true_divide(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
 {
@@ -7677,7 +7683,7 @@ static inline thunder_tensor *th_at_unsqueeze(const char *where, thunder_scope *
 }
 #define th_unsqueeze(...) th_at_unsqueeze(THUNDER_HERE, __VA_ARGS__)
 
-/* var(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> tensor
+/* var(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor
  * Sum of squared distances from the mean over dim, divided by the count less correction. */
 static inline thunder_tensor *th_at_var(const char *where, thunder_scope *s, thunder_tensor *input)
 {
@@ -7686,15 +7692,15 @@ static inline thunder_tensor *th_at_var(const char *where, thunder_scope *s, thu
     return thunder_op_invoke(s, "var", a, 1, NULL, &r, 1, where);
 }
 #define th_var(...) th_at_var(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_var_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int64_t correction, int32_t keepdim)
+static inline thunder_tensor *th_at_var_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, const double *correction, int32_t keepdim)
 {
-    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_i64(correction), thunder_any_bool(keepdim) };
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), correction ? thunder_any_f64(*correction) : thunder_any_none(), thunder_any_bool(keepdim) };
     thunder_tensor *r = NULL;
     return thunder_op_invoke(s, "var", a, 4, NULL, &r, 1, where);
 }
 #define th_var_opt(...) th_at_var_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* var_mean(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> (tensor, tensor)
+/* var_mean(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> (tensor, tensor)
  * var and mean over dim. */
 static inline thunder_tensor *th_at_var_mean(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *results[2])
 {
@@ -7702,9 +7708,9 @@ static inline thunder_tensor *th_at_var_mean(const char *where, thunder_scope *s
     return thunder_op_invoke(s, "var_mean", a, 1, NULL, results, results ? 2 : 0, where);
 }
 #define th_var_mean(...) th_at_var_mean(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_var_mean_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, int64_t correction, int32_t keepdim, thunder_tensor *results[2])
+static inline thunder_tensor *th_at_var_mean_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dim, size_t n_dim, const double *correction, int32_t keepdim, thunder_tensor *results[2])
 {
-    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), thunder_any_i64(correction), thunder_any_bool(keepdim) };
+    const thunder_any a[4] = { thunder_any_tensor(input), dim ? thunder_any_dims(dim, n_dim) : thunder_any_none(), correction ? thunder_any_f64(*correction) : thunder_any_none(), thunder_any_bool(keepdim) };
     return thunder_op_invoke(s, "var_mean", a, 4, NULL, results, results ? 2 : 0, where);
 }
 #define th_var_mean_opt(...) th_at_var_mean_opt(THUNDER_HERE, __VA_ARGS__)

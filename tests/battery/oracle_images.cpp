@@ -131,21 +131,22 @@ Arrays local_response_norm(const Arguments& a) {
 Arrays embedding_bag(const Arguments& a) {
   const Array &index = a.tensor(0), &table = a.tensor(1);
   const std::string mode = a.text(3, "mean");
-  const int64_t columns = table.shape[1], n = count(index.shape), bags = a.has(2) ? a.tensor(2).shape[0] : index.shape[0];
+  const int64_t columns = table.shape[1], n = count(index.shape), bags = a.has(2) ? a.tensor(2).shape[0] - a.flag(5, false) : index.shape[0];
+  const int64_t padding = a.has(6) ? (a.integer(6, 0) + table.shape[0]) % table.shape[0] : -1;
   const auto bag_of = [&](int64_t i) {
     if (!a.has(2)) return i / index.shape[1];
     int64_t bag = -1;
     for (double start : a.tensor(2).data) bag += start <= static_cast<double>(i);
-    return bag;
+    return std::min(bag, bags - 1);
   };
   return {make({bags, columns}, [&](const Ints& at_result) {
     double sum = 0, top = -HUGE_VAL, members = 0;
     for (int64_t i = 0; i < n; i++) {
-      if (bag_of(i) != at_result[0]) continue;
+      if (bag_of(i) != at_result[0] || static_cast<int64_t>(index.data[static_cast<size_t>(i)]) == padding) continue;
       const double v = at(table, {static_cast<int64_t>(index.data[static_cast<size_t>(i)]), at_result[1]});
       sum += v * (a.has(4) ? a.tensor(4).data[static_cast<size_t>(i)] : 1), top = std::max(top, v), members++;
     }
-    return mode == "max" ? top : mode == "mean" ? sum / std::max(members, 1.0) : sum;
+    return mode == "max" ? (members > 0 ? top : 0) : mode == "mean" ? sum / std::max(members, 1.0) : sum;
   })};
 }
 

@@ -223,9 +223,12 @@ Arrays lstsq(const Arguments& a) {
       for (size_t j = 0; j < sums.size(); j++) sums[j] += (fit[i][j] - b[i][j]) * (fit[i][j] - b[i][j]);
     return Matrix{sums};
   });
-  if (rows_of(a.tensor(0)) <= a.tensor(0).shape.back()) std::fill(rest.data.begin(), rest.data.end(), 0.0);
   if (a.tensor(1).shape.size() > 1) rest.shape.erase(rest.shape.end() - 2);
-  return {x, rest};
+  const Array none{{0}, {}, DType::none};
+  const std::string driver = a.text(3, "gelsy");
+  const auto full = [&](const Matrix& m) { return static_cast<double>(singular_values(m).size()); };
+  return {x, driver != "gelsy" && rows_of(a.tensor(0)) > a.tensor(0).shape.back() ? rest : none, driver == "gels" ? none : each_number(a.tensor(0), full),
+          driver == "gelsd" || driver == "gelss" ? svdvals(a)[0] : none};
 }
 Arrays matrix_exp(const Arguments& a) {
   return {each(a.tensor(0), square(a.tensor(0)), [](const Matrix& m) {

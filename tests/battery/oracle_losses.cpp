@@ -168,7 +168,7 @@ constexpr OracleRow kRows[] = {
     {"poisson_nll_loss", poisson},
     {"gaussian_nll_loss", gaussian},
     {"hinge_embedding_loss", [](const Arguments& a) {
-       return loss(a, 3, [&](double x, double y, const Ints&) { return y == 1 ? x : y == -1 ? std::max(0.0, a.number(2, 1) - x) : 0; });
+       return loss(a, 3, [&](double x, double y, const Ints&) { return (y != -1 ? x : 0) + (y != 1 ? std::max(0.0, a.number(2, 1) - x) : 0); });
      }},
     {"soft_margin_loss", [](const Arguments& a) { return loss(a, 2, [](double x, double y, const Ints&) { return std::log1p(std::exp(-y * x)); }); }},
     {"margin_ranking_loss", margin_ranking},

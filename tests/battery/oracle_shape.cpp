@@ -196,7 +196,10 @@ Array padded_from_inside(const Array& x, const Ints& low, const Ints& high, cons
       const int64_t n = x.shape[d];
       int64_t p = i[d] - low[d];
       if (mode == "replicate") p = std::clamp<int64_t>(p, 0, n - 1);
-      else if (mode == "circular") p = (p % n + n) % n;
+      else if (mode == "circular") {
+        const int64_t first = std::max<int64_t>(-low[d], 0), left = n - first + std::min<int64_t>(high[d], 0);
+        p = ((p - first) % left + left) % left + first;
+      }
       else if (p < 0) p = -p;
       else if (p >= n) p = 2 * (n - 1) - p;
       i[d] = p;

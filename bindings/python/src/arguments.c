@@ -1,5 +1,6 @@
 /* Arguments of ops and of kinds of modules. */
 #include "op.h"
+#include "tensor.h"
 
 #include <string.h>
 
@@ -161,9 +162,21 @@ static int constant_argument(const arguments *c, const parameter *p, PyObject *o
     return 0;
 }
 
+static int argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out);
+
+/* A tensor without dims in the place of a number, as in PyTorch. */
+static int number_argument(arguments *c, const parameter *p, PyObject *tensor, thunder_any *out)
+{
+    PyObject *number = tensor_item(tensor, NULL);
+    const int failed = number ? argument(c, p, number, out) : fail(c, p);
+    Py_XDECREF(number);
+    return failed;
+}
+
 static int argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
     *out = (thunder_any){.kind = THUNDER_NONE, .u.i = 0};
+    if ((p->kind == TAKES_FLOAT || p->kind == TAKES_INT) && tensor_is_number(object, p->kind == TAKES_INT)) return number_argument(c, p, object, out);
     if ((tensor_test(object) || size_test(object)) && p->kind == TAKES_DIMS) return list_of_integers(c, p, &object, 1, out); /* x.view(n) */
     if (tensor_test(object)) {
         out->kind = THUNDER_TENSOR, out->u.t = tensor_handle(object);

@@ -76,6 +76,15 @@ PyObject *tensor_item(PyObject *object, PyObject *unused)
     return number_of(object, &as_item);
 }
 
+bool tensor_is_number(PyObject *object, bool whole)
+{
+    if (!tensor_test(object) || (here && (!whole || thunder_scope_is_tracing(here)))) return false; /* integers have no gradient */
+    const thunder_tensor *tensor = tensor_handle(object);
+    const int32_t category = thunder_tensor_dtype(tensor) >> 8;
+    const bool real = category == THUNDER_F32 >> 8 || category == THUNDER_BF16 >> 8;
+    return thunder_tensor_rank(tensor) == 0 && thunder_tensor_is_concrete(tensor) && !(whole && real);
+}
+
 static PyObject *tensor_as(PyObject *object, const reading *r, PyObject *(*convert)(PyObject *))
 {
     PyObject *item = number_of(object, r);

@@ -6,6 +6,7 @@
 PyObject *tensor_shape(PyObject *self, void *unused);
 PyObject *tensor_dtype(PyObject *self, void *unused);
 PyObject *tensor_item(PyObject *self, PyObject *unused);
+bool tensor_is_number(PyObject *self, bool whole); /* of any object: a tensor without dims, where nothing is recorded that would lose its gradient */
 PyObject *tensor_float(PyObject *self);
 PyObject *tensor_int(PyObject *self);
 PyObject *tensor_index(PyObject *self);

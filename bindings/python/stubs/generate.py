@@ -57,6 +57,8 @@ def function(name, schema, flag, indent="", is_method=False):
         if flag:
             starred = texts if any(text.startswith("*") for text in texts) else [*texts, "*"]
             lines.append(f"{indent}def {name}({', '.join(starred)}, {flag}: Literal[True]) -> tuple[Tensor, ...]: ...")
+    if getattr(_ops.functions[name], "form", False):  # PyTorch's other ways of calling it
+        lines.append(f"{indent}def {name}({'self, ' * is_method}*args: Any, **named: Any) -> {_schema.returned(schema)}: ...")
     if name == "where" and not is_method:
         lines.append("def where(condition: Tensor) -> tuple[Tensor, ...]: ...")
     overloaded = f"{indent}@overload\n" if len(lines) > 1 else ""

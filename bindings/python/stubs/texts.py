@@ -264,6 +264,7 @@ def get_default_dtype() -> dtype: ...
 cuda: Any
 utils: Any
 linalg: Any
+special: Any
 compiler: Any
 pi: builtins.float
 e: builtins.float

@@ -80,6 +80,8 @@ linalg = _names.namespace("thunder.linalg", "Linear algebra, under the names tha
     **{name.removeprefix("linalg_"): op for name, op in _ops.functions.items() if name.startswith("linalg_")},
     **{name: _ops.functions[name] for name in ("cross", "diagonal", "matmul", "vecdot")}})
 
+special = _names.namespace("thunder.special", "The ops, under the names that torch.special has of many of them.", _ops.functions)
+
 
 def ops(text=""):
     """{name, schema, doc} of every op whose name holds the text, in alphabetical order: th.ops("soft")."""

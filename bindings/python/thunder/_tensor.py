@@ -198,8 +198,10 @@ def _dtype_of(name):
 
 def _to(x, *args, dtype=None, device=None, non_blocking=False, copy=False):
     """to(dtype), to(device), to(device, dtype), to(tensor like it): the tensor itself if it is that already, but with copy.
-    non_blocking is taken and changes nothing."""
-    for argument in args:
+    non_blocking is taken and changes nothing; both may follow by position."""
+    flags = [argument for argument in args if isinstance(argument, bool)]
+    copy = flags[1] if len(flags) == 2 else copy
+    for argument in args[:len(args) - len(flags)]:
         if isinstance(argument, Tensor):
             dtype, device = argument.dtype, argument.device
         elif isinstance(argument, _thunder.device) or (isinstance(argument, str) and argument.startswith(("cpu", "cuda"))):
@@ -257,6 +259,7 @@ _members = {
     "__xor__": _logical("ne"), "__rxor__": _logical("ne"), "__invert__": _invert, "max": extreme("amax", "maximum"),
     "min": extreme("amin", "minimum"),
     "where": lambda self, condition, other: _op["where"](condition, self, other), "mT": property(lambda x: _op["transpose"](x, -2, -1)), "t": _transposed,
+    "H": property(_transposed), "mH": property(lambda x: _op["transpose"](x, -2, -1)),
 }
 for _name in ("backward", "requires_grad", "grad"):
     _members[_name] = _no_gradients_inside(_name)

@@ -8,7 +8,7 @@
         def forward(self, x):
             return self.fc(x)
 """
-from . import _init, _names, _ops, _schema
+from . import _init, _names, _ops, _schema, _signatures
 from ._containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from ._module import Module, Parameter, classes, kinds
 from ._transformer import TransformerDecoder, TransformerEncoder, generate_square_subsequent_mask
@@ -37,7 +37,8 @@ def _clipped(what):
     return explain
 
 
-functional = _names.namespace(f"{__name__}.functional", "The ops, under the name that PyTorch has many of them.", _ops.functions)
+functional = _names.namespace(f"{__name__}.functional", "The ops, under the name that PyTorch has many of them.",
+                              _signatures.functional(_ops.functions))
 init = _names.namespace(f"{__name__}.init", _init.__doc__, {name: getattr(_init, name) for name in _init.__all__})
 utils = _names.namespace(f"{__name__}.utils", "What PyTorch has in torch.nn.utils: optim has the clipping of gradients.", {
     "clip_grad_norm_": _clipped("norm"), "clip_grad_value_": _clipped("value")})

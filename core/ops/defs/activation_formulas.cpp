@@ -5,30 +5,60 @@ namespace thunder {
 namespace {
 
 // x where it is not positive, else 0: what exponentials are taken of, so that none overflows.
-Var below_zero(Var x) { return where(gt(x, 0.0), 0.0, x); }
+Var below_zero(Var x) {
+  return where(gt(x, 0.0), 0.0, x);
+}
 // log(1 + exp(x)).
-Var softplus_of(Var x) { return maximum(x, 0.0) + log1p(exp(-abs(x))); }
-Var within(Var x, double low, double high) { return where(le(x, low), low, where(ge(x, high), high, x)); }
-Var silu_of(Var x) { return x * logistic(x); }
+Var softplus_of(Var x) {
+  return maximum(x, 0.0) + log1p(exp(-abs(x)));
+}
+Var within(Var x, double low, double high) {
+  return where(le(x, low), low, where(ge(x, high), high, x));
+}
+Var silu_of(Var x) {
+  return x * logistic(x);
+}
 
 // Linear above zero, exponential below.
 Var elu_of(Var x, double alpha, double scale, double width) {
   return where(gt(x, 0.0), x * scale, expm1(below_zero(x) / width) * (alpha * scale));
 }
-Var elu(const Call& c, Var x) { return elu_of(x, c.real(1), 1, 1); }
+Var elu(const Call& c, Var x) {
+  return elu_of(x, c.real(1), 1, 1);
+}
 Var celu(const Call& c, Var x) {
   c.require(c.real(1) != 0, "alpha must not be 0");
   return elu_of(x, c.real(1), 1, c.real(1));
 }
-Var selu(Var x) { return elu_of(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1); }
-
-Var hardtanh(const Call& c, Var x) {
-  c.require(c.real(1) <= c.real(2), "min_val must not exceed max_val, got ", c.real(1), " and ", c.real(2));
-  return within(x, c.real(1), c.real(2));
+Var selu(Var x) {
+  return elu_of(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1);
 }
-Var hardsigmoid(Var x) { return within(x / 6.0 + 0.5, 0, 1); }
-Var hardswish(Var x) { return x * within(x + 3.0, 0, 6) / 6.0; }
-Var hardshrink(const Call& c, Var x) { return where(both(ge(x, -c.real(1)), le(x, c.real(1))), 0.0, x); }
+
+// Integers stay integers.
+Results limited(Call& c, double low, double high) {
+  Var x = c.var(0);
+  if (is_integer(x.dtype())) return c.builder.call("clamp", {x, static_cast<int64_t>(low), static_cast<int64_t>(high)});
+  const DType dtype = to_real(x.dtype());
+  return convert(within(computed(convert(x, dtype)), low, high), dtype);
+}
+Results relu6(Call& c) {
+  return limited(c, 0, 6);
+}
+Results hardtanh(Call& c) {
+  c.require(c.real(1) <= c.real(2), "min_val must not exceed max_val, got ", c.real(1), " and ", c.real(2));
+  const bool fits = std::abs(c.real(1)) < 0x1p62 && std::abs(c.real(2)) < 0x1p62;
+  c.require(fits || !is_integer(c.type(0).dtype), "min_val and max_val must fit ", name(c.type(0).dtype));
+  return limited(c, c.real(1), c.real(2));
+}
+Var hardsigmoid(Var x) {
+  return within(x / 6.0 + 0.5, 0, 1);
+}
+Var hardswish(Var x) {
+  return x * within(x + 3.0, 0, 6) / 6.0;
+}
+Var hardshrink(const Call& c, Var x) {
+  return where(both(ge(x, -c.real(1)), le(x, c.real(1))), 0.0, x);
+}
 Var softshrink(const Call& c, Var x) {
   const double l = c.real(1);
   c.require(l >= 0, "lambd must not be negative, got ", l);
@@ -109,7 +139,13 @@ void with_option(Samples& s) {
   s.add({TensorSpec{{7}, DType::f32, -4, 4}, a / 4.0});
   if (b) s.add({TensorSpec{{7}, DType::f32, -4, 4}, a / 4.0, b / 4.0});
 }
-void thresholds(Samples& s) { s.add({TensorSpec{{2, 3}}, 0.25, -3.0}); }
+void reals_and_integers(Samples& s) {
+  reals(s);
+  s.add({TensorSpec{{5}, DType::i64, -9, 9}});
+}
+void thresholds(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, 0.25, -3.0});
+}
 void gated(Samples& s) {
   s.add({TensorSpec{{2, 6}}});
   s.add({TensorSpec{{4, 3}}, 0});
@@ -137,14 +173,14 @@ consteval OpRow op(SchemaText schema, std::string_view doc, DecomposeFn decompos
 }
 
 constexpr OpRow kRows[] = {
-    row<[](Var x) { return within(x, 0, 6); }>("relu6(tensor input) -> tensor", "The input limited to [0, 6]."),
+    op("relu6(tensor input) -> tensor", "The input limited to [0, 6].", relu6, reals_and_integers, kInplace),
     row<elu>("elu(tensor input, float alpha=1.0) -> tensor",
              "The input where it is positive, else alpha * (exp(input) - 1).", with_option<3>),
     row<celu>("celu(tensor input, float alpha=1.0) -> tensor",
               "The input where it is positive, else alpha * (exp(input / alpha) - 1).", with_option<3>),
     row<selu>("selu(tensor input) -> tensor", "elu, scaled so that means and variances stay."),
-    row<hardtanh>("hardtanh(tensor input, float min_val=-1.0, float max_val=1.0) -> tensor",
-                  "The input limited to [min_val, max_val].", with_option<-3, 5>),
+    op("hardtanh(tensor input, float min_val=-1.0, float max_val=1.0) -> tensor",
+       "The input limited to [min_val, max_val].", hardtanh, with_option<-3, 5>, kInplace),
     row<hardsigmoid>("hardsigmoid(tensor input) -> tensor", "input / 6 + 1/2, limited to [0, 1]."),
     row<hardswish>("hardswish(tensor input) -> tensor", "input * hardsigmoid(input)."),
     row<hardshrink>("hardshrink(tensor input, float lambd=0.5) -> tensor", "0 in [-lambd, lambd], else the input.",

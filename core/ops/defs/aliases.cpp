@@ -32,6 +32,7 @@ Results expand_as(Call& c) { return c.builder.call("expand", {c.var(0), Shape(c.
 Results reshape_as(Call& c) { return c.builder.call("reshape", {c.var(0), Shape(c.type(1).shape)}); }
 Results view_as(Call& c) { return c.builder.call("view", {c.var(0), Shape(c.type(1).shape)}); }
 Results type_as(Call& c) { return convert(c.var(0), c.type(1).dtype); }
+Results itself(Call& c) { return c.var(0); }
 Results ravel(Call& c) { return c.builder.call("flatten", {c.var(0), 0, -1}); }
 Results t_op(Call& c) {
   c.require(c.type(0).rank() <= 2, "input must have at most rank 2; ", c.types());
@@ -122,15 +123,15 @@ constexpr OpRow kRows[] = {
                  [](Samples& s) {
                    s.add({TensorSpec{{3}, DType::f32, 3, 9}, 2});
                  }),
-    another_name("conj(tensor input) -> tensor", "positive", one),
-    another_name("real(tensor input) -> tensor", "positive", one),
+    other("conj(tensor input) -> tensor", "positive", "The input itself, also of booleans.", itself, one),
+    other("real(tensor input) -> tensor", "positive", "The input itself, also of booleans.", itself, one),
     another_name("arctan2(tensor input, tensor|number other) -> tensor", "atan2", pairs, kInplace),
     another_name("subtract(tensor input, tensor|number other, tensor|number alpha=1) -> tensor", "sub", pairs,
                  kInplace),
     another_name("multiply(tensor input, tensor|number other) -> tensor", "mul", pairs, kInplace),
     another_name("divide(tensor input, tensor|number other, str? rounding_mode=None) -> tensor", "div", pairs,
                  kInplace),
-    another_name("true_divide(tensor input, tensor|number other) -> tensor", "div", pairs, kInplace),
+    another_name("true_divide(tensor|number input, tensor|number other) -> tensor", "div", pairs, kInplace),
     another_name("greater(tensor input, tensor|number other) -> tensor", "gt", pairs, kInplace, kBoolean),
     another_name("greater_equal(tensor input, tensor|number other) -> tensor", "ge", pairs, kInplace, kBoolean),
     another_name("less(tensor input, tensor|number other) -> tensor", "lt", pairs, kInplace, kBoolean),

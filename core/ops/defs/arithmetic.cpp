@@ -194,7 +194,7 @@ constexpr OpRow kRows[] = {
         "What a division rounded towards zero leaves: it has the sign of input.", binary_prim<false>,
         slopes_of_pair<one, quotient_to_zero>, remainders),
     flat(
-        "floor_divide(tensor input, tensor|number other) -> tensor", "The quotient rounded down.",
+        "floor_divide(tensor|number input, tensor|number other) -> tensor", "The quotient rounded down.",
         [](Call& c) -> Results {
           return c.builder.call("div", {c.args[0], c.args[1], "floor"});
         },

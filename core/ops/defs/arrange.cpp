@@ -47,7 +47,8 @@ Results stack(Call& c) {
 
 // ---- pad ----
 
-// The places along a dim that `mode` reads, for `before` more of them in front and `after` behind.
+// The places along a dim that `mode` reads, for `before` more of them in front and `after` behind. What is cropped is
+// no part of a circle.
 Var places(const Call& c, std::string_view mode, Var x, size_t dim, int64_t before, int64_t after) {
   const int64_t n = hint(x.shape()[dim]), most = mode == "reflect" ? n - 1 : n;
   const int64_t padded = (Dim(n) + Dim(before) + Dim(after)).value();  // refused where it overflows
@@ -56,7 +57,10 @@ Var places(const Call& c, std::string_view mode, Var x, size_t dim, int64_t befo
             " of size ", n, " by at most ", std::max<int64_t>(most, 0), " on a side, got ", before, " and ", after);
   Var at = c.builder.call("prims.iota", {Shape{padded}, DType::i64, x.type().device}) - before;
   if (mode == "replicate") return c.builder.call("clamp", {at, int64_t{0}, n - 1});
-  if (mode == "circular") return c.builder.call("remainder", {at, n});
+  if (mode == "circular") {
+    const int64_t first = std::max<int64_t>(-before, 0), left = n - first - std::max<int64_t>(-after, 0);
+    return c.builder.call("remainder", {at - first, std::max<int64_t>(left, 1)}) + first;
+  }
   // Mirrored at both ends.
   Var from_end = c.builder.call("abs", {c.builder.call("abs", {at}) - (n - 1)});
   return -from_end + (n - 1);
@@ -91,8 +95,10 @@ Results pad(Call& c) {
     const size_t dim = rank - 1 - i;
     const Dim before = amounts[2 * i], after = amounts[2 * i + 1];
     (hint(before) < 0 ? starts[dim] : low[dim]) = hint(before) < 0 ? Dim(0) - before : before;
-    if (hint(after) < 0) ends[dim] = ends[dim] + after;
-    else high[dim] = after;
+    if (hint(after) < 0)
+      ends[dim] = ends[dim] + after;
+    else
+      high[dim] = after;
     crops |= hint(before) < 0 || hint(after) < 0;
     c.require(hint(ends[dim]) >= hint(starts[dim]), "pad ", name(amounts), " takes more from dim ", dim,
               " than its size ", name(x.shape()[dim]));
@@ -130,7 +136,9 @@ Results to(Call& c) {
 
 // ---- samples ----
 
-std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
+std::vector<int64_t> ints(std::initializer_list<int64_t> list) {
+  return list;
+}
 
 void cat_samples(Samples& s) {
   s.add({std::vector<TensorSpec>{{{2, 3}}, {{1, 3}}}});
@@ -155,6 +163,7 @@ void pad_samples(Samples& s) {
   s.add({TensorSpec{{3, 2, 3}}, ints({1, 2, 0, 1}), "reflect"});
   s.add({TensorSpec{{2, 3}}, ints({5, 1, -1, 2}), "replicate"});
   s.add({TensorSpec{{2, 3}}, ints({3, 2}), "circular"});
+  s.add({TensorSpec{{4, 5}}, ints({-1, 2, 2, -1}), "circular"});
   s.refuse({TensorSpec{{2, 3}}, ints({1, 1}), "mirror"}, "mode must be");
   s.refuse({TensorSpec{{2, 3}}, ints({3, 1}), "reflect"}, "mode 'reflect' pads dim 1 of size 3 by at most 2");
   s.refuse({TensorSpec{{2, 3}}, ints({1, 1}), "circular", 1.0}, "takes no value");

@@ -13,7 +13,9 @@ Results through(Call& c, std::string_view prim, bool to_reals = false) {
 }
 
 // Adds a gradient of the result's shape to an operand that was broadcast to it.
-void add_broadcast(Grad& g, size_t i, Var gradient) { g.add(i, sum_to(gradient, g.type(i).shape)); }
+void add_broadcast(Grad& g, size_t i, Var gradient) {
+  g.add(i, sum_to(gradient, g.type(i).shape));
+}
 
 // ---- add, sub ----
 
@@ -105,6 +107,7 @@ Results pow(Call& c) {
       c.require(*exponent >= 0, "integers to negative integer powers are not allowed; input is ", name(c.type(0)),
                 ", other is ", c.args[1].i);
     Var x = c.var(0);
+    if (x.dtype() == DType::boolean && c.args[1].kind == ArgKind::boolean) return *exponent == 1 ? x : full_like(x, 1);
     if (*exponent == 2.0 && (real || c.args[1].kind == ArgKind::integer) && x.dtype() != DType::boolean) return x * x;
     if (real && *exponent == 0.5) return c.builder.call("sqrt", {x});
     if (real && *exponent == -0.5) return c.builder.call("rsqrt", {x});

@@ -82,8 +82,12 @@ Var slice_depth(Var x, Dim start, Dim end, Dim step) {
   starts[2] = start, ends[2] = end, steps[2] = step;
   return x.builder->call("prims.slice", {x, starts, ends, steps});
 }
-Shape last_two(const Shape& v) { return {v[1], v[2]}; }
-Var plane_of(Var w, int64_t k) { return without_dim(slice_depth(w, k, k + 1, 1), 2); }
+Shape last_two(const Shape& v) {
+  return {v[1], v[2]};
+}
+Var plane_of(Var w, int64_t k) {
+  return without_dim(slice_depth(w, k, k + 1, 1), 2);
+}
 
 // A sum over the kernel's depth of convolutions of planes.
 Results conv3d(Call& c) {
@@ -128,21 +132,26 @@ Transposed options(const Call& c, size_t dims) {
 Dim result_size(const Transposed& t, Dim n, Dim kernel, size_t i) {
   return (n - 1) * t.stride[i] - 2 * t.padding[i] + t.dilation[i] * (kernel - 1) + t.extra[i] + 1;
 }
-// The gradient of a convolution's input, of two dims from `first` on. Output padding that reaches over a stride is
-// zeros.
+// The gradient of a convolution's input, of two dims from `first` on.
 Var transposed_planes(const Call& c, const Transposed& t, Var x, Var w, size_t first) {
   const Shape pair_stride{t.stride[first], t.stride[first + 1]}, padding{t.padding[first], t.padding[first + 1]},
       dilation{t.dilation[first], t.dilation[first + 1]};
   Shape size{x.size(0), w.size(1) * t.groups, result_size(t, x.size(2), w.size(2), first),
              result_size(t, x.size(3), w.size(3), first + 1)};
-  Shape beyond(4u, 0);
-  for (size_t i = 0; i < 2; i++) {
-    const int64_t over = std::max<int64_t>(0, hint(t.extra[first + i]) - (hint(t.stride[first + i]) - 1));
-    size[2 + i] = size[2 + i] - over, beyond[2 + i] = over;
+  for (size_t i = 0; i < 2; i++)
     c.require(hint(size[2 + i]) > 0, "the result would have size ", name(size[2 + i]), "; ", c.types());
+  const auto over = [&](size_t i) { return hint(t.extra[first + i]) >= hint(t.stride[first + i]); };
+  if (!over(0) && !over(1))
+    return c.builder.call("prims.conv2d_input_grad", {x, w, size, pair_stride, padding, dilation, t.groups});
+  // Output padding that reaches over a stride: all that the input is sent to, cut to size; zeros lie behind it.
+  for (size_t i = 0; i < 2; i++) size[2 + i] = size[2 + i] + 2 * hint(padding[i]) - hint(t.extra[first + i]);
+  Var whole = c.builder.call("prims.conv2d_input_grad", {x, w, size, pair_stride, Shape(2u, 0), dilation, t.groups});
+  Shape amounts;
+  for (size_t i : {1, 0}) {
+    amounts.push_back(-hint(padding[i]));
+    amounts.push_back(hint(t.extra[first + i]) - hint(padding[i]));
   }
-  Var y = c.builder.call("prims.conv2d_input_grad", {x, w, size, pair_stride, padding, dilation, t.groups});
-  return hint(beyond[2]) + hint(beyond[3]) ? c.builder.call("prims.pad", {y, Shape(4u, 0), beyond, 0.0}) : y;
+  return c.builder.call("pad", {whole, amounts});
 }
 Results conv_transpose1d(Call& c) {
   return batched(c, 1, [&](Var x, Var w) {
@@ -208,6 +217,7 @@ void transposed_lines(Samples& s) {
   s.add({TensorSpec{{1, 1, 2}}, TensorSpec{{1, 1, 2}}});
   s.add({TensorSpec{{2, 3, 5}}, TensorSpec{{3, 4, 3}}, TensorSpec{{4}}});
   s.add({TensorSpec{{4, 5}}, TensorSpec{{4, 2, 3}}, SampleArg(), 2, 1, 1, 2, 2});
+  s.add({TensorSpec{{1, 2, 4}}, TensorSpec{{2, 1, 5}}, TensorSpec{{1}}, 2, 2, 3, 1, 4});
   s.refuse({TensorSpec{{2, 3, 5}}, TensorSpec{{3, 4, 3}}, SampleArg(), 1, 0, 1}, "output_padding");
 }
 void transposed_planes_samples(Samples& s) {

@@ -33,18 +33,25 @@ Results quantile(Call& c) {
   Var low = floor(rank_of), high = -floor(-rank_of), rest = rank_of - low;
   const auto pick = [&](Var place) { return line_up(lines, axis, expand_to(convert(place, DType::i64), shape)); };
   Var y;
-  if (how == "linear") y = pick(low) + (pick(high) - pick(low)) * convert(rest, x.dtype());
-  else if (how == "midpoint") y = (pick(low) + pick(high)) * 0.5;
-  else if (how == "nearest") y = pick(apply("round", rank_of));
-  else if (how == "lower" || how == "higher") y = pick(how == "lower" ? low : high);
-  else c.require(false, "interpolation must be 'linear', 'lower', 'higher', 'midpoint' or 'nearest', got '", how, "'");
+  if (how == "linear")
+    y = pick(low) + (pick(high) - pick(low)) * convert(rest, x.dtype());
+  else if (how == "midpoint")
+    y = (pick(low) + pick(high)) * 0.5;
+  else if (how == "nearest")
+    y = pick(apply("round", rank_of));
+  else if (how == "lower" || how == "higher")
+    y = pick(how == "lower" ? low : high);
+  else
+    c.require(false, "interpolation must be 'linear', 'lower', 'higher', 'midpoint' or 'nearest', got '", how, "'");
   y = where(nan, std::numeric_limits<double>::quiet_NaN(), y);
   if (q.rank()) y = c.builder.call("movedim", {y, static_cast<int64_t>(axis), 0});
   Shape result;
   if (q.rank()) result.push_back(q.size(0));
   for (size_t i = 0; i < rank; i++)
-    if (!all && i != axis) result.push_back(x.shape()[i]);
-    else if (c.flag(3)) result.push_back(1);
+    if (!all && i != axis)
+      result.push_back(x.shape()[i]);
+    else if (c.flag(3))
+      result.push_back(1);
   return reshape_to(y, result);
 }
 
@@ -57,13 +64,31 @@ std::pair<Var, Var> promoted_dtype(const Call& c) {
   });
   return {convert(c.var(0), dtype), convert(c.var(1), dtype)};
 }
+// Places as PyTorch counts them: i64, or i32 where the flag says so.
+Results counted(Call& c, Var sequence, Var x, bool right, size_t narrow) {
+  Var at = c.builder.call("prims.searchsorted", {sequence, x, right});
+  return c.flag(narrow) ? convert(at, DType::i32) : at;
+}
+// sorted_sequence, input, right, out_int32, side, sorter
 Results searchsorted(Call& c) {
-  auto v = promoted_dtype(c);
-  return c.builder.call("prims.searchsorted", {v.first, v.second, c.flag(2)});
+  auto [sequence, x] = promoted_dtype(c);
+  bool right = c.flag(2);
+  if (c.has(4)) {
+    c.require(c.text(4) == "left" || c.text(4) == "right", "side must be 'left' or 'right', got '", c.text(4), "'");
+    c.require(!right || c.text(4) == "right", "side and right say opposite things: side is 'left', right is True");
+    right = c.text(4) == "right";
+  }
+  if (c.has(5)) {
+    c.require(c.type(5).shape == sequence.shape() && sequence.rank() > 0,
+              "sorter must have the shape of sorted_sequence; ", c.types());
+    const auto last = static_cast<int64_t>(sequence.rank()) - 1;
+    sequence = c.builder.call("prims.gather", {sequence, last, convert(c.var(5), DType::i64)});
+  }
+  return counted(c, sequence, x, right, 3);
 }
 Results bucketize(Call& c) {
-  auto v = promoted_dtype(c);
-  return c.builder.call("prims.searchsorted", {v.second, v.first, c.flag(2)});
+  auto [x, boundaries] = promoted_dtype(c);
+  return counted(c, boundaries, x, c.flag(2), 3);
 }
 // Counts in `bins` equal parts from min to max, or of the data's own range where both are 0.
 Results histc(Call& c) {
@@ -106,10 +131,15 @@ void sequences(Samples& s) {
   s.add({TensorSpec{{1}}, TensorSpec{{2, 3}}});
   s.add({TensorSpec{{1}, DType::i64, 2, 2}, TensorSpec{{5}, DType::i64, 0, 4}, true});
   s.add({TensorSpec{{2, 1}}, TensorSpec{{2, 3}}});
+  s.add({TensorSpec{{2, 1}}, TensorSpec{{2, 3}}, false, true, "right", TensorSpec{{2, 1}, DType::i64, 0, 0}});
+  s.add({TensorSpec{{1}}, 0.5, false, false, "left"});
+  s.refuse({TensorSpec{{1}}, TensorSpec{{2}}, true, false, "left"}, "opposite");
+  s.refuse({TensorSpec{{1}}, TensorSpec{{2}}, false, false, "middle"}, "'middle'");
 }
 void boundaries(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{1}}});
   s.add({TensorSpec{{5}, DType::i64, 0, 4}, TensorSpec{{1}, DType::i64, 2, 2}, true});
+  s.add({0.5, TensorSpec{{1}}, false, true});
 }
 void histograms(Samples& s) {
   s.add({TensorSpec{{20}}, 5});
@@ -132,10 +162,11 @@ constexpr OpRow kRows[] = {
         "tensor",
         "The values below which the shares q of the elements along dim lie; those of a vector q come first.", quantile,
         quantiles),
-    row("searchsorted(tensor sorted_sequence, tensor input, bool right=False) -> tensor",
+    row("searchsorted(tensor sorted_sequence, tensor|number input, bool right=False, bool out_int32=False, str? "
+        "side=None, tensor? sorter=None) -> tensor",
         "Where each element would have to be put in to keep the last dim of the sequence in order.", searchsorted,
         sequences, kIndex),
-    row("bucketize(tensor input, tensor boundaries, bool right=False) -> tensor",
+    row("bucketize(tensor|number input, tensor boundaries, bool right=False, bool out_int32=False) -> tensor",
         "Between which boundaries each element lies.", bucketize, boundaries, kIndex),
     row("histc(tensor input, int bins=100, float min=0, float max=0) -> tensor",
         "How many elements lie in each of `bins` equal parts from min to max, or of their own range where both are "

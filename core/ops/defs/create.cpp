@@ -32,7 +32,9 @@ Var filled(Call& c, std::span<const Dim> size, const Arg& given, DType dtype, De
   return b.call("prims.add", {upper, full(b, size, static_cast<double>(low), dtype, device)});
 }
 
-Results full_op(Call& c) { return filled(c, c.dims(0), c.args[1], c.dtype(2), c.device(3)); }
+Results full_op(Call& c) {
+  return filled(c, c.dims(0), c.args[1], c.dtype(2), c.device(3));
+}
 template <int value>
 Results constant(Call& c) {
   return filled(c, c.dims(0), Arg::integer(value), c.dtype(1, DType::f32), c.device(2));
@@ -76,6 +78,12 @@ Results symbolic_arange(Call& c, Dim start, Dim end, int64_t step) {
   return convert(i, c.dtype(3, DType::i64));
 }
 
+// Towards i64 real numbers are rounded to zero first, as in PyTorch.
+Arg whole(const Call& c, const Arg& a) {
+  const double n = std::trunc(number_of(a));
+  c.require(std::abs(n) < 0x1p63, "start, end and step must fit i64, got ", n);
+  return Arg::integer(a.kind == ArgKind::real ? static_cast<int64_t>(n) : a.i);
+}
 // One argument is the end, as in Python's range. Integers stay integers.
 Results arange(Call& c) {
   const Arg start = c.has(1) ? c.args[0] : Arg::integer(0), end = c.has(1) ? c.args[1] : c.args[0], step = c.args[2];
@@ -94,9 +102,11 @@ Results arange(Call& c) {
   c.require(number_of(step) != 0, "step must not be 0");
   c.require(number_of(step) > 0 ? number_of(end) >= number_of(start) : number_of(end) <= number_of(start), "start ",
             number_of(start), " does not lead to end ", number_of(end), " by steps of ", number_of(step));
+  const DType dtype = c.dtype(3, real ? DType::f32 : DType::i64), wide = real ? DType::f64 : DType::i64;
+  if (real && dtype == DType::i64)
+    return c.builder.call("arange", {whole(c, start), whole(c, end), whole(c, step), DType::i64, c.device(4)});
   const int64_t length =
       real ? real_steps(c, number_of(start), number_of(end), number_of(step)) : whole_steps(c, start.i, end.i, step.i);
-  const DType dtype = c.dtype(3, real ? DType::f32 : DType::i64), wide = real ? DType::f64 : DType::i64;
   Builder& b = c.builder;
   const bool plain = number_of(start) == 0 && number_of(step) == 1;
   Var i = b.call("prims.iota", {length, plain ? dtype : wide, c.device(4)});

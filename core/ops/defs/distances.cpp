@@ -25,18 +25,43 @@ Results cdist(Call& c) {
   rows.insert(rows.size() - 1, 1), columns.insert(columns.size() - 2, 1);
   return c.builder.call("norm", {reshape_to(a, rows) - reshape_to(b, columns), c.real(2), Shape{-1}});
 }
+Var plain_cov(const Call& c, Var x) {
+  Var centred = x - mean_kept(x, Shape{1});
+  return c.builder.call("matmul", {centred, swap_last_two(centred)}) /
+         std::max(0.0, static_cast<double>(x.size(1).value()) - static_cast<double>(c.integer(1)));
+}
+// Observations that occur fweights times, and count aweights as much.
+Var weighted_cov(const Call& c, Var x) {
+  Var weights;
+  if (c.has(3))
+    x = convert(x, common_dtype(c, [&](Promotion& p) {
+                  for (const TensorType& t : {x.type(), c.type(3)}) p.add(t.dtype, strength(t));
+                }));
+  for (size_t i : {2, 3}) {
+    if (!c.has(i)) continue;
+    c.require(c.type(i).shape == Shape{x.size(1)} && (i == 3 || is_integer(c.type(i).dtype)),
+              c.op.schema.params[i].name, " must be ", i == 3 ? "" : "integers, ", "one for each of the ",
+              name(x.size(1)), " observations; ", c.types());
+    Var w = convert(c.var(i), x.dtype());
+    weights = weights ? weights * w : w;
+  }
+  const auto correction = static_cast<double>(c.integer(1));
+  Var sum = c.builder.call("sum", {weights}), freedom = sum - correction;
+  if (c.has(3) && correction != 0)
+    freedom = sum - c.builder.call("sum", {weights * convert(c.var(3), x.dtype())}) / sum * correction;
+  Var mean = c.builder.call("sum", {x * weights, Shape{1}, true}) / sum, centred = x - mean;
+  return c.builder.call("matmul", {centred, swap_last_two(centred * weights)}) / maximum(freedom, 0.0);
+}
 // Rows as variables.
 Results cov(Call& c) {
   Var x = c.var(0);
   c.require(x.rank() <= 2, "input must have at most rank 2; ", c.types());
   x = convert(x, to_real(x.dtype()));
-  const bool one = x.rank() < 2;
+  const bool one = x.rank() < 2;  // one variable, as is a single row
   if (one) x = reshape_to(x, Shape{1, elements(x.shape())});
   c.require(x.size(1).constant(), "the number of observations must be known while tracing; ", c.types());
-  Var centred = x - mean_kept(x, Shape{1});
-  Var y = c.builder.call("matmul", {centred, swap_last_two(centred)}) /
-          std::max(0.0, static_cast<double>(x.size(1).value()) - static_cast<double>(c.integer(1)));
-  return one ? reshape_to(y, Shape{}) : y;
+  Var y = c.has(2) || c.has(3) ? weighted_cov(c, x) : plain_cov(c, x);
+  return one || hint(x.size(0)) == 1 ? reshape_to(y, Shape{}) : y;
 }
 Results corrcoef(Call& c) {
   Var y = c.builder.call("cov", {c.var(0)});
@@ -57,6 +82,15 @@ void matrices(Samples& s) {
   s.refuse({TensorSpec{{3, 2, 2}}}, "input must");
 }
 
+void covariances(Samples& s) {
+  matrices(s);
+  const TensorSpec times{{4}, DType::i64, 1, 3}, shares{{4}, DType::f32, 0.5, 2};
+  s.add({TensorSpec{{3, 4}}, 1, times});
+  s.add({TensorSpec{{3, 4}}, 2, times, shares});
+  s.add({TensorSpec{{3, 4}}, 0, SampleArg(), shares});
+  s.refuse({TensorSpec{{3, 4}}, 1, shares}, "integers");
+}
+
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
 }
@@ -64,7 +98,8 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 constexpr OpRow kRows[] = {
     row("cdist(tensor x1, tensor x2, float p=2.0) -> tensor",
         "The p-norm of the difference of each row of x1 and each of x2.", cdist, point_sets),
-    row("cov(tensor input, int correction=1) -> tensor", "The covariances of the rows of a matrix.", cov, matrices),
+    row("cov(tensor input, int correction=1, tensor? fweights=None, tensor? aweights=None) -> tensor",
+        "The covariances of the rows of a matrix; a column counts fweights times aweights as much.", cov, covariances),
     row("corrcoef(tensor input) -> tensor", "The correlations of the rows of a matrix.", corrcoef, matrices),
 };
 

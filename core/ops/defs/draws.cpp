@@ -22,7 +22,7 @@ Results like(Call& c) {
   const DType dtype = c.dtype(1, c.type(0).dtype);
   require_real(c, dtype);
   const Shape shape = c.type(0).shape;
-  const Device device = c.type(0).device;
+  const Device device = c.has(2) ? c.device(2) : c.type(0).device;
   return gaussian ? normal(c.builder, shape, dtype, device) : uniform(c.builder, shape, dtype, device);
 }
 Results uniform_like(Call& c) {
@@ -32,7 +32,8 @@ Results uniform_like(Call& c) {
 }
 Results randint_like(Call& c) {
   const Shape shape = c.type(0).shape;
-  return convert(c.builder.call("randint", {c.integer(1), c.integer(2), shape, DType::i64, c.type(0).device}),
+  const Device device = c.has(4) ? c.device(4) : c.type(0).device;
+  return convert(c.builder.call("randint", {c.integer(1), c.integer(2), shape, DType::i64, device}),
                  c.dtype(3, c.type(0).dtype));
 }
 Results randperm(Call& c) {
@@ -62,7 +63,7 @@ Results normal_op(Call& c) {
     require_real(c, dtype);
     const Shape shape(c.dims(2));
     return convert(
-        normal(c.builder, shape, compute_dtype(dtype), Device::cpu) * convert(c.var(1), compute_dtype(dtype)) +
+        normal(c.builder, shape, compute_dtype(dtype), c.device(4)) * convert(c.var(1), compute_dtype(dtype)) +
             convert(c.var(0), compute_dtype(dtype)),
         dtype);
   }
@@ -162,10 +163,11 @@ Results dropout_channels(Call& c) {
 Results alpha_dropout(Call& c) {
   constexpr double kLeast = -1.7580993408473766;
   const double p = c.real(1);
-  c.require(p >= 0 && p < 1, "p must be at least 0 and less than 1, got ", p);
+  c.require(p >= 0 && p <= 1, "p must be a probability, got ", p);
   Var x = c.var(0);
   require_real(c, x.dtype());
   if (!c.flag(2) || p == 0) return x;
+  if (p == 1) return full_like(x, 0);
   const Shape shape = x.shape();
   const double a = 1 / std::sqrt((1 - p) * (1 + p * kLeast * kLeast)), b = -a * p * kLeast;
   Var kept = ge(uniform(c.builder, shape, DType::f32, x.type().device), p);
@@ -248,13 +250,13 @@ consteval OpRow alias(SchemaText schema) {
 constexpr std::string_view kAnew = "it is drawn anew", kChoice = "the result is an index";
 
 constexpr OpRow kRows[] = {
-    row("rand_like(tensor input, dtype? dtype=None) -> tensor", "Uniform in [0, 1), of input's size and dtype.",
-        like<false>, likes, 0, kAnew),
-    row("randn_like(tensor input, dtype? dtype=None) -> tensor", "Standard normal, of input's size and dtype.",
-        like<true>, likes, 0, kAnew),
+    row("rand_like(tensor input, dtype? dtype=None, device? device=None) -> tensor",
+        "Uniform in [0, 1), of input's size and dtype.", like<false>, likes, 0, kAnew),
+    row("randn_like(tensor input, dtype? dtype=None, device? device=None) -> tensor",
+        "Standard normal, of input's size and dtype.", like<true>, likes, 0, kAnew),
     row("uniform_like(tensor input, float low=0, float high=1, dtype? dtype=None) -> tensor",
         "Uniform from low to high, of input's size and dtype.", uniform_like, likes, 0, kAnew),
-    row("randint_like(tensor input, int low, int high, dtype? dtype=None) -> tensor",
+    row("randint_like(tensor input, int low, int high, dtype? dtype=None, device? device=None) -> tensor",
         "Integers from low up to but not including high, of input's size and dtype.", randint_like, integers_like, 0,
         kAnew),
     row("randperm(int n, dtype? dtype=None) -> tensor", "The integers below n in random order.", randperm,
@@ -262,7 +264,8 @@ constexpr OpRow kRows[] = {
     row("bernoulli(tensor input, float? p=None) -> tensor",
         "1 with the probability input, or p, else 0; of input's size and dtype.", bernoulli, probabilities, kInplace,
         kAnew),
-    row("normal(tensor|number mean=0, tensor|number std=1, int[]? size=None, dtype? dtype=None) -> tensor",
+    row("normal(tensor|number mean=0, tensor|number std=1, int[]? size=None, dtype? dtype=None, device? "
+        "device=None) -> tensor",
         "Normal with the given means and deviations.", normal_op, normals),
     row("exponential(tensor input, float lambd=1) -> tensor",
         "Exponentially distributed, of input's size and dtype; exponential_ stores it.", drawn<exponential>, anew<1>,

@@ -29,15 +29,27 @@ TensorType without_last(TensorType t, Dim size) {
   t.shape[t.rank() - 1] = size;
   return t;
 }
-Dim least(Dim a, Dim b) { return hint(a) < hint(b) ? a : b; }
+Dim least(Dim a, Dim b) {
+  return hint(a) < hint(b) ? a : b;
+}
 
-Var product(Var a, Var b) { return a.builder->call("matmul", {a, b}); }
-Var lower(Var x, int64_t diagonal = 0) { return x.builder->call("tril", {x, diagonal}); }
+Var product(Var a, Var b) {
+  return a.builder->call("matmul", {a, b});
+}
+Var lower(Var x, int64_t diagonal = 0) {
+  return x.builder->call("tril", {x, diagonal});
+}
 
 // Over the diagonal of matrices, zeros beside it.
-Var on_diagonal(Var x) { return x.builder->call("diag_embed", {x}); }
-Var column(Var x) { return x.builder->call("unsqueeze", {x, -1}); }
-Var row(Var x) { return x.builder->call("unsqueeze", {x, -2}); }
+Var on_diagonal(Var x) {
+  return x.builder->call("diag_embed", {x});
+}
+Var column(Var x) {
+  return x.builder->call("unsqueeze", {x, -1});
+}
+Var row(Var x) {
+  return x.builder->call("unsqueeze", {x, -2});
+}
 Var solved(Var triangle, Var b, bool upper, bool transposed) {
   return triangle.builder->call("prims.triangular_solve", {triangle, b, upper, transposed, false});
 }
@@ -174,26 +186,32 @@ Status* svd(const Kernel& k) {
   });
 }
 void svd_vjp(Grad& g) {
-  g.require(!g.flag(1) || hint(g.type(0).shape[g.type(0).rank() - 2]) == hint(g.type(0).shape[g.type(0).rank() - 1]),
-            "the full matrices of an input that is not square have no gradient; use full_matrices=False; ", g.types());
-  Var u = g.result(0), s = g.result(1), vh = g.result(2);
+  // Of the full matrices as many columns of U and rows of Vh as there are singular values: the others are any that
+  // complete them, so that nothing that is asked of them has a gradient.
+  Var s = g.result(1);
+  const auto first = [&](Var x, int64_t dim) {
+    return hint(x.size(dim)) == hint(s.size(-1)) ? x : g.builder.call("slice", {x, dim, 0, hint(s.size(-1)), 1});
+  };
+  Var u = first(g.result(0), -1), vh = first(g.result(2), -2), du, dvh;
+  if (g.reached(0)) du = first(g.cotangent(0), -1);
+  if (g.reached(2)) dvh = first(g.cotangent(2), -2);
   Var inner = on_diagonal(g.cotangent(1)), out;
   const auto gaps = [&] { return inverse_gaps(s * s); };
-  if (g.reached(0)) {
-    Var skew = product(swap_last_two(u), g.cotangent(0));
+  if (du) {
+    Var skew = product(swap_last_two(u), du);
     inner = inner + gaps() * (skew - swap_last_two(skew)) * row(s);
   }
-  if (g.reached(2)) {
-    Var skew = product(vh, swap_last_two(g.cotangent(2)));
+  if (dvh) {
+    Var skew = product(vh, swap_last_two(dvh));
     inner = inner + column(s) * (gaps() * (skew - swap_last_two(skew)));
   }
   out = product(product(u, inner), vh);
-  if (g.reached(0) && hint(u.size(-2)) > hint(u.size(-1))) {
-    Var scaled = g.cotangent(0) / row(s);
+  if (du && hint(u.size(-2)) > hint(u.size(-1))) {
+    Var scaled = du / row(s);
     out = out + product(scaled - product(u, product(swap_last_two(u), scaled)), vh);
   }
-  if (g.reached(2) && hint(vh.size(-1)) > hint(vh.size(-2))) {
-    Var scaled = g.cotangent(2) / column(s);
+  if (dvh && hint(vh.size(-1)) > hint(vh.size(-2))) {
+    Var scaled = dvh / column(s);
     out = out + product(u, scaled - product(product(scaled, swap_last_two(vh)), vh));
   }
   g.add(0, out);

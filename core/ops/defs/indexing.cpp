@@ -9,7 +9,13 @@
 namespace thunder {
 namespace {
 
-Results gather(Call& c) { return c.builder.call("prims.gather", {c.var(0), c.integer(1), c.var(2)}); }
+Results gather(Call& c) {
+  Var x = c.var(0), index = c.var(2);
+  const Shape shape = index.shape();
+  if (x.rank() == 0 && index.rank() == 1) x = reshape_to(x, Shape{1});
+  if (x.rank() == 1 && index.rank() == 0) index = reshape_to(index, Shape{1});
+  return reshape_to(c.builder.call("prims.gather", {x, c.integer(1), index}), shape);
+}
 
 Results scatter_add(Call& c) {
   // bf16 is summed in f32 and rounded once.
@@ -40,10 +46,10 @@ void require_mask(const Call& c, Var mask, size_t dim) {
   const Shape& shape = c.type(0).shape;
   c.require(mask.rank() > 0, "a mask as index must have dims, got ", name(mask.type()));
   c.require(dim + mask.rank() <= shape.size(), "a mask of ", name(mask.shape()), " indexes dims ", dim, " to ",
-      dim + mask.rank() - 1, " of ", name(c.type(0)));
+            dim + mask.rank() - 1, " of ", name(c.type(0)));
   for (size_t i = 0; i < mask.rank(); i++)
     c.require(mask.shape()[i] == shape[dim + i], "a mask of ", name(mask.shape()), " does not fit dim ", dim + i,
-        " of ", name(c.type(0)));
+              " of ", name(c.type(0)));
 }
 
 // The indices broadcast to one shape. A mask is as many as it has dims: the places where it holds.
@@ -51,7 +57,7 @@ ValueList aligned_indices(const Call& c) {
   std::vector<Var> indices;
   for (Var v : c.vars(1)) {
     c.require(v.dtype() != DType::u8, "an index must be of integers or a mask of booleans, got ", name(v.type()),
-        "; convert a mask to bool");
+              "; convert a mask to bool");
     if (v.dtype() != DType::boolean) {
       indices.push_back(v);
       continue;
@@ -94,8 +100,8 @@ Results index_put(Call& c) {
   Var x = c.var(0), values = c.var(2);
   if (auto given = c.vars(1); given.size() == 1 && given[0].dtype() == DType::boolean && values.rank() == 0) {
     require_mask(c, given[0], 0);
-    c.require(c.args[2].kind != ArgKind::value || values.dtype() == x.dtype(),
-        "input and values must have one dtype; ", c.types());
+    c.require(c.args[2].kind != ArgKind::value || values.dtype() == x.dtype(), "input and values must have one dtype; ",
+              c.types());
     return put_where(c, given[0], convert(values, x.dtype()));
   }
   const ValueList indices = aligned_indices(c);
@@ -133,7 +139,9 @@ void index_select_samples(Samples& s) {
   s.refuse({TensorSpec{{4, 3}}, 0, indices_below({2, 2}, 4)}, "rank 0 or 1");
   s.refuse({TensorSpec{{4}}, 0, TensorSpec{{1}, DType::i64, 4, 4}}, "index 4 is out of range for dim 0 of size 4");
 }
-TensorSpec mask(std::vector<int64_t> shape) { return {std::move(shape), DType::boolean, 0, 1}; }
+TensorSpec mask(std::vector<int64_t> shape) {
+  return {std::move(shape), DType::boolean, 0, 1};
+}
 void index_samples(Samples& s) {
   s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{indices_below({2, 2}, 4)}});
   s.add(

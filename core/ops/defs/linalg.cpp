@@ -1,15 +1,22 @@
 // torch.linalg's systems, determinants, inverses and exponentials, over the prims that LAPACK computes.
+#include "ops/linalg.h"
+
 #include <algorithm>
 
 #include "ops/grad.h"
-#include "ops/linalg.h"
 
 namespace thunder {
 namespace {
 
-Var product(Var a, Var b) { return a.builder->call("matmul", {a, b}); }
-Var unsqueezed(Var x) { return x.builder->call("unsqueeze", {x, -1}); }
-Var squeezed(Var x) { return x.builder->call("squeeze", {x, Shape{-1}}); }
+Var product(Var a, Var b) {
+  return a.builder->call("matmul", {a, b});
+}
+Var unsqueezed(Var x) {
+  return x.builder->call("unsqueeze", {x, -1});
+}
+Var squeezed(Var x) {
+  return x.builder->call("squeeze", {x, Shape{-1}});
+}
 // X of X A = B, from a solution of A^T X^T = B^T.
 template <class F>
 Var from_right(Var a, Var b, F&& solve) {
@@ -56,8 +63,12 @@ Results triangular_solve(Call& c) {
   return Results{triangular(c.var(1), c.var(0), c.flag(2), c.flag(3), c.flag(4)).id, a.id};
 }
 // For matrices of full rank: by the factors of A, or for the shortest solution those of its transpose.
+// The drivers differ in what else they give: gels no rank, gelsd and gelss the singular values.
 Results lstsq(Call& c) {
   require_matrix(c);
+  const std::string_view driver = c.has(3) ? c.text(3) : "gelsy";
+  c.require(driver == "gels" || driver == "gelsy" || driver == "gelsd" || driver == "gelss",
+            "driver must be 'gels', 'gelsy', 'gelsd' or 'gelss', got '", driver, "'");
   Var a = c.var(0), b = c.var(1);
   const bool vector = is_vector(a.type(), b.type());
   if (vector) b = unsqueezed(b);
@@ -67,15 +78,23 @@ Results lstsq(Call& c) {
   Var q = c.builder.var(f[0]), r = c.builder.var(f[1]);
   Var x = tall ? triangular(r, product(swap_last_two(q), b), true, false, false)
                : product(q, triangular(r, b, true, true, false));
-  Var rest = product(a, x) - b, residuals = c.builder.call("sum", {rest * rest, Shape{-2}});
-  if (hint(a.size(-2)) <= hint(a.size(-1))) residuals = full_like(residuals, 0);  // nothing is left
-  return Results{(vector ? squeezed(x) : x).id, residuals.id};
+  Var rest = product(a, x) - b, none = full(c.builder, Shape{0}, 0, a.dtype(), a.type().device);
+  Var residuals =
+      driver != "gelsy" && hint(a.size(-2)) > hint(a.size(-1)) ? c.builder.call("sum", {rest * rest, Shape{-2}}) : none;
+  Var rank = convert(none, DType::i64), s = none;
+  if (driver != "gels") rank = c.builder.call("linalg_matrix_rank", {a, nullptr, c.args[2]});
+  if (driver == "gelsd" || driver == "gelss") s = c.builder.call("linalg_svdvals", {a});
+  return Results{(vector ? squeezed(x) : x).id, residuals.id, rank.id, s.id};
 }
 
 // ---- determinants ----
 
-Results det(Call& c) { return c.builder.call("prims.det", {c.var(0)}); }
-Results slogdet(Call& c) { return c.builder.results("prims.slogdet", {c.var(0)}); }
+Results det(Call& c) {
+  return c.builder.call("prims.det", {c.var(0)});
+}
+Results slogdet(Call& c) {
+  return c.builder.results("prims.slogdet", {c.var(0)});
+}
 // NaN of a negative determinant.
 Results logdet(Call& c) {
   const Results r = c.builder.results("prims.slogdet", {c.var(0)});
@@ -85,24 +104,26 @@ Results logdet(Call& c) {
 
 // ---- pinv ----
 
-// A, atol, rtol, hermitian: what the largest singular value times rtol, or atol, exceeds counts as 0.
+// A, atol, rtol, hermitian: singular values that the tolerances cut count as 0.
 Results pinv(Call& c) {
   require_matrix(c);
-  Var a = c.var(0);
-  const Results f = c.builder.results("prims.svd", {a, false});
-  Var u = c.builder.var(f[0]), s = c.builder.var(f[1]), vh = c.builder.var(f[2]);
-  const int64_t most = std::max(hint(a.size(-2)), hint(a.size(-1)));
-  const double epsilon =
-      a.dtype() == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
-  const double rtol = c.has(2) ? c.real(2) : c.has(1) && c.real(1) > 0 ? 0 : epsilon * static_cast<double>(most);
+  Var a = c.var(0), u, s, vh;
+  const bool hermitian = c.flag(3);
+  const Results f = hermitian ? c.builder.results("linalg_eigh", {a}) : c.builder.results("prims.svd", {a, false});
+  if (hermitian)
+    s = c.builder.var(f[0]), u = c.builder.var(f[1]), vh = swap_last_two(u);
+  else
+    u = c.builder.var(f[0]), s = c.builder.var(f[1]), vh = c.builder.var(f[2]);
   if (hint(s.size(-1)) == 0) return swap_last_two(a);
-  Var largest = c.builder.call("amax", {s, Shape{-1}, true});
-  Var cut = maximum(largest * rtol, c.has(1) ? c.real(1) : 0.0);
-  Var kept = gt(s, cut);
+  const int64_t most = std::max(hint(a.size(-2)), hint(a.size(-1)));
+  Var sizes = hermitian ? abs(s) : s;
+  Var kept = gt(sizes, singular_cut(c, c.builder.call("amax", {sizes, Shape{-1}, true}), most, 1, 2));
   Var inverse = where(kept, 1.0 / where(kept, s, full_like(s, 1)), full_like(s, 0));
   return product(swap_last_two(vh) * c.builder.call("unsqueeze", {inverse, -2}), swap_last_two(u));
 }
-Results pinverse(Call& c) { return c.builder.call("linalg_pinv", {c.var(0), nullptr, c.real(1)}); }
+Results pinverse(Call& c) {
+  return c.builder.call("linalg_pinv", {c.var(0), nullptr, c.real(1)});
+}
 // Golub's and Pereyra's derivative, which needs no gaps between singular values.
 void pinv_vjp(Grad& g) {
   Var a = g.var(0), p = g.result(), pt = swap_last_two(p), dt = swap_last_two(g.cotangent());
@@ -119,7 +140,9 @@ void pinv_vjp(Grad& g) {
 
 // ---- exponentials ----
 
-Results matrix_exp(Call& c) { return c.builder.call("prims.matrix_exp", {c.var(0)}); }
+Results matrix_exp(Call& c) {
+  return c.builder.call("prims.matrix_exp", {c.var(0)});
+}
 
 // ---- samples ----
 
@@ -144,9 +167,17 @@ void old_triangles(Samples& s) {
 }
 void least_squares(Samples& s) {
   s.add({kTall, TensorSpec{{4, 3}}}), s.add({kWide, TensorSpec{{2}, DType::f64}}), s.add({kSquare, TensorSpec{{3, 1}}});
-  s.refuse({kTall, TensorSpec{{2, 3}}}, "rows");
+  s.add({kTall, TensorSpec{{4, 3}}, SampleArg(), "gels"}), s.add({kSquare, TensorSpec{{3, 1}}, 1e-3, "gelsd"});
+  s.refuse({kTall, TensorSpec{{2, 3}}}, "rows"), s.refuse({kTall, TensorSpec{{4, 3}}, SampleArg(), "qr"}, "'qr'");
 }
-void logarithms(Samples& s) { s.add({kPositive}), s.add({TensorSpec{{1, 1}, DType::f64, 0.5, 2}}); }
+void inverses(Samples& s) {
+  matrix_samples(s);
+  s.add({kBatch, TensorSpec{{2}, DType::f64, 1e-9, 1e-9}}), s.add({kBatch, 0.0, 1e-9});
+  s.add({TensorSpec{{2, 1, 1}}, SampleArg(), SampleArg(), true});
+}
+void logarithms(Samples& s) {
+  s.add({kPositive}), s.add({TensorSpec{{1, 1}, DType::f64, 0.5, 2}});
+}
 void powers(Samples& s) {
   for (int n : {0, 1, 2, 3, 5, -2}) s.add({kSquare, n});
   s.refuse({TensorSpec{{2, 3}}, 2}, "square");
@@ -166,9 +197,12 @@ constexpr OpRow kRows[] = {
     row("triangular_solve(tensor b, tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> "
         "(tensor solution, tensor cloned_coefficient)",
         "X of A X = b, and a copy of A.", triangular_solve, old_triangles),
-    row("linalg_lstsq(tensor A, tensor B) -> (tensor solution, tensor residuals)",
-        "The X that makes A X - B least, of all such the shortest, for A of full rank; and the squares of what is "
-        "left.",
+    row("linalg_lstsq(tensor A, tensor B, float? rcond=None, str? driver=None) -> (tensor solution, tensor residuals, "
+        "tensor rank, tensor singular_values)",
+        "The X that makes A X - B least, of all such the shortest, for A of full rank; the squares of what is left "
+        "where there are more rows than columns and the driver, 'gelsy' unless given, is another one; the rank of A "
+        "unless the driver is 'gels'; its singular values if it "
+        "is 'gelsd' or 'gelss'.",
         lstsq, least_squares),
     row("linalg_det(tensor A) -> tensor", "The determinant; its gradient needs a matrix that is not singular.", det,
         square),
@@ -178,8 +212,8 @@ constexpr OpRow kRows[] = {
     another_name("slogdet(tensor A) -> (tensor sign, tensor logabsdet)", "linalg_slogdet", square),
     row("logdet(tensor input) -> tensor", "The logarithm of the determinant; NaN if that is negative.", logdet,
         logarithms),
-    row("linalg_pinv(tensor A, float? atol=None, float? rtol=None) -> tensor",
-        "The pseudoinverse; singular values up to the tolerances count as 0.", pinv, matrix_samples, pinv_vjp),
+    row("linalg_pinv(tensor A, tensor|number? atol=None, tensor|number? rtol=None, bool hermitian=False) -> tensor",
+        "The pseudoinverse; singular values up to the tolerances count as 0.", pinv, inverses, pinv_vjp),
     row("pinverse(tensor input, float rcond=1e-15) -> tensor", "linalg_pinv, by its relative tolerance alone.",
         pinverse, matrix_samples),
     row("linalg_matrix_exp(tensor A) -> tensor", "The sum of A^k / k!.", matrix_exp, square),

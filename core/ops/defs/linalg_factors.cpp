@@ -59,8 +59,12 @@ bool upper_half(const Call& c) {
   c.require(c.text(1) == "L" || c.text(1) == "U", "UPLO must be 'L' or 'U', got '", c.text(1), "'");
   return c.text(1) == "U";
 }
-Results eigh(Call& c) { return c.builder.results("prims.eigh", {c.var(0), upper_half(c)}); }
-Results eigvalsh(Call& c) { return Results{c.builder.results("prims.eigh", {c.var(0), upper_half(c)})[0]}; }
+Results eigh(Call& c) {
+  return c.builder.results("prims.eigh", {c.var(0), upper_half(c)});
+}
+Results eigvalsh(Call& c) {
+  return Results{c.builder.results("prims.eigh", {c.var(0), upper_half(c)})[0]};
+}
 
 void positive(Samples& s) {
   s.add({kPositive}), s.add({kPositive, true});
@@ -70,12 +74,16 @@ void positive(Samples& s) {
 void positive_solves(Samples& s) {
   s.add({TensorSpec{{2, 3, 2}, DType::f64}, kTriangle}), s.add({TensorSpec{{3, 1}, DType::f64}, kTriangle, true});
 }
-void positive_inverses(Samples& s) { s.add({kTriangle}), s.add({TensorSpec{{2, 2}, DType::f32, 1, 2}, true}); }
+void positive_inverses(Samples& s) {
+  s.add({kTriangle}), s.add({TensorSpec{{2, 2}, DType::f32, 1, 2}, true});
+}
 void qr_modes(Samples& s) {
   s.add({kTall}), s.add({kWide}), s.add({kBatch, "complete"}), s.add_without_gradient({kTall, "complete"});
   s.refuse({kSquare, "r"}, "'reduced' or 'complete'");
 }
-void some(Samples& s) { s.add({kTall}), s.add({kWide}), s.add({kBatch}); }
+void some(Samples& s) {
+  s.add({kTall}), s.add({kWide}), s.add({kBatch});
+}
 void svds(Samples& s) {
   s.add({kTall, false}), s.add({kWide, false}), s.add({kSquare}), s.add_without_gradient({kTall});
 }
@@ -102,7 +110,7 @@ constexpr OpRow kRows[] = {
     row("qr(tensor input, bool some=True) -> (tensor Q, tensor R)", "linalg_qr: reduced if some, else complete.", qr,
         some),
     row("linalg_svd(tensor A, bool full_matrices=True) -> (tensor U, tensor S, tensor Vh)",
-        "U, S and Vh of A = U diag(S) Vh, S descending.", linalg_svd, svds),
+        "U, S and Vh of A = U diag(S) Vh, S descending. Columns and rows beyond S get no gradient.", linalg_svd, svds),
     row("svd(tensor input, bool some=True) -> (tensor U, tensor S, tensor V)",
         "U, S and V, not its transpose, of input = U diag(S) V^T.", svd, some),
     row("linalg_svdvals(tensor A) -> tensor", "The singular values, descending.", svdvals, matrix_samples),

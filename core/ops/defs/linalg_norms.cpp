@@ -1,12 +1,14 @@
 // torch.linalg's norms of vectors and matrices, and what is measured by them: condition and rank.
 #include <algorithm>
 
-#include "ops/tables.h"
+#include "ops/linalg.h"
 
 namespace thunder {
 namespace {
 
-Var reduced(std::string_view op, Var x, int64_t dim, bool keep) { return x.builder->call(op, {x, Shape{dim}, keep}); }
+Var reduced(std::string_view op, Var x, int64_t dim, bool keep) {
+  return x.builder->call(op, {x, Shape{dim}, keep});
+}
 
 // input, ord, dim, keepdim, dtype
 Results vector_norm(Call& c) {
@@ -32,8 +34,10 @@ enum class Order { frobenius, nuclear, number };
 // ones of the least.
 Var matrix_norm_of(const Call& c, Var x, Order kind, double ord, size_t rows, size_t columns, bool keep) {
   Var m = with_last(x, rows, columns), y;
-  if (kind == Order::frobenius) y = c.builder.call("norm", {m, 2.0, Shape{-2, -1}, false});
-  else if (kind == Order::nuclear) y = reduced("sum", c.builder.call("linalg_svdvals", {m}), -1, false);
+  if (kind == Order::frobenius)
+    y = c.builder.call("norm", {m, 2.0, Shape{-2, -1}, false});
+  else if (kind == Order::nuclear)
+    y = reduced("sum", c.builder.call("linalg_svdvals", {m}), -1, false);
   else {
     const double size = std::abs(ord);
     c.require(size == 1 || size == 2 || std::isinf(size),
@@ -97,15 +101,14 @@ Results cond(Call& c) {
   Var most = reduced("amax", s, -1, false), least = reduced("amin", s, -1, false);
   return p > 0 ? most / least : least / most;
 }
-// A, atol, rtol
+// A, atol, rtol, hermitian
 Results matrix_rank(Call& c) {
-  Var x = c.var(0), s = c.builder.call("linalg_svdvals", {x});
-  const int64_t most = std::max(hint(x.size(-2)), hint(x.size(-1)));
-  const double epsilon =
-      x.dtype() == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
-  const double rtol = c.has(2) ? c.real(2) : c.has(1) && c.real(1) > 0 ? 0 : epsilon * static_cast<double>(most);
+  Var x = c.var(0);
+  c.require(x.rank() >= 2, "A must have at least 2 dims, got ", name(x.type()));
+  Var s = singular_values(c, x, c.flag(3));
   if (hint(s.size(-1)) == 0) return c.builder.call("sum", {convert(s, DType::i64), Shape{-1}});
-  Var cut = maximum(reduced("amax", s, -1, true) * rtol, c.has(1) ? c.real(1) : 0.0);
+  const int64_t most = std::max(hint(x.size(-2)), hint(x.size(-1)));
+  Var cut = singular_cut(c, reduced("amax", s, -1, true), most, 1, 2);
   return c.builder.call("sum", {gt(s, cut), Shape{-1}});
 }
 
@@ -123,7 +126,9 @@ void matrices(Samples& s) {
   s.refuse({TensorSpec{{3}}}, "2 dims"), s.refuse({kMatrix, 3.0}, "ord must be"),
       s.refuse({kMatrix, 1.0, std::vector<int64_t>{0, 0}}, "twice");
 }
-void nuclears(Samples& s) { s.add({kMatrix}), s.add({kBatch, std::vector<int64_t>{0, 2}, true}); }
+void nuclears(Samples& s) {
+  s.add({kMatrix}), s.add({kBatch, std::vector<int64_t>{0, 2}, true});
+}
 void either(Samples& s) {
   s.add({kBatch}), s.add({kMatrix, 2.0}), s.add({TensorSpec{{4}}, 3.0}), s.add({kBatch, 1.0, std::vector<int64_t>{1}}),
       s.add({kBatch, 1.0, std::vector<int64_t>{1, 2}});
@@ -133,8 +138,13 @@ void conditions(Samples& s) {
   s.add({TensorSpec{{3, 3}, DType::f64}}), s.add({TensorSpec{{3, 3}, DType::f64}, 1.0}),
       s.add({TensorSpec{{3, 2}, DType::f64}, -2.0});
 }
-void ranks(Samples& s) { s.add({kMatrix}), s.add({kBatch, 0.5}); }
-void chains(Samples& s) { s.add({std::vector<TensorSpec>{{{2, 3}}, {{3, 4}}, {{4, 2}}}}); }
+void ranks(Samples& s) {
+  s.add({kMatrix}), s.add({kBatch, 0.5}), s.add({kBatch, TensorSpec{{2}, DType::f64, 0.5, 0.5}});
+  s.add({kBatch, SampleArg(), 0.25}), s.add({TensorSpec{{2, 1, 1}}, 0.5, SampleArg(), true});
+}
+void chains(Samples& s) {
+  s.add({std::vector<TensorSpec>{{{2, 3}}, {{3, 4}}, {{4, 2}}}});
+}
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     std::string_view nondiff = {}) {
@@ -155,8 +165,10 @@ constexpr OpRow kRows[] = {
         "linalg_vector_norm of one dim, or without ord; linalg_matrix_norm of two.", norm, either),
     row("linalg_cond(tensor A, float? p=None) -> tensor", "The condition number by a norm of matrices, 2 unless given.",
         cond, conditions),
-    row("linalg_matrix_rank(tensor A, float? atol=None, float? rtol=None) -> tensor",
-        "How many singular values exceed the tolerances.", matrix_rank, ranks, "the result is a count"),
+    row("linalg_matrix_rank(tensor A, tensor|number? atol=None, tensor|number? rtol=None, bool hermitian=False) -> "
+        "tensor",
+        "How many singular values exceed the tolerances, of which each matrix may have its own.", matrix_rank, ranks,
+        "the result is a count"),
     another_name("linalg_multi_dot(tensor[] tensors) -> tensor", "multi_dot", chains),
 };
 

@@ -4,9 +4,15 @@
 namespace thunder {
 namespace {
 
-Var softplus_of(Var x) { return maximum(x, 0.0) + log1p(exp(-abs(x))); }
+Var softplus_of(Var x) {
+  return maximum(x, 0.0) + log1p(exp(-abs(x)));
+}
 
-Var l1(Var x, Var y) { return abs(x - y); }
+Results l1_loss(Call& c) {
+  auto v = promoted(c, {0, 1}, true);
+  Var loss = abs(computed(v[0]) - computed(v[1]));
+  return convert(reduced_loss(c, loss, loss_weight(c, 3, loss)), v[0].dtype());
+}
 Var smooth_l1(const Call& c, Var x, Var y) {
   const double beta = c.real(3);
   c.require(beta >= 0, "beta must not be negative, got ", beta);
@@ -17,7 +23,8 @@ Var huber(const Call& c, Var x, Var y) {
   const double delta = c.real(3);
   c.require(delta > 0, "delta must be positive, got ", delta);
   Var d = abs(x - y);
-  return where(le(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta);
+  Var loss = where(le(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta), weight = loss_weight(c, 4, loss);
+  return weight ? loss * weight : loss;
 }
 Var weighted(const Call& c, size_t param, Var loss) {
   return c.has(param) ? loss * convert(c.var(param), loss.dtype()) : loss;
@@ -52,6 +59,12 @@ Var poisson_nll(const Call& c, Var x, Var y) {
   return loss + where(large, safe * log(safe) - safe + log(safe * (2 * kPi)) * 0.5, 0.0);
 }
 Results gaussian_nll(Call& c) {
+  const Shape &rows = c.type(0).shape, &given = c.type(2).shape;
+  // A variance for each row, rather than for each column where both would fit.
+  if (given.size() + 1 == rows.size() && std::equal(given.begin(), given.end(), rows.begin())) {
+    Var spread = c.builder.call("unsqueeze", {c.var(2), -1});
+    return c.builder.call("gaussian_nll_loss", {c.args[0], c.args[1], spread, c.args[3], c.args[4], c.args[5]});
+  }
   auto v = promoted(c, {0, 1, 2}, true);
   const DType dtype = v[0].dtype();
   Var x = computed(v[0]), y = computed(v[1]);
@@ -63,9 +76,11 @@ Results gaussian_nll(Call& c) {
   return convert(reduced_loss(c, loss), dtype);
 }
 Var hinge_embedding(const Call& c, Var x, Var y) {
-  return where(eq(y, 1.0), x, where(eq(y, -1.0), relu(c.real(2) - x), 0.0));
+  return where(ne(y, 1.0), relu(c.real(2) - x), 0.0) + where(ne(y, -1.0), x, 0.0);
 }
-Var soft_margin(Var x, Var y) { return softplus_of(-(x * y)); }
+Var soft_margin(Var x, Var y) {
+  return softplus_of(-(x * y));
+}
 
 Results margin_ranking(Call& c) {
   auto v = promoted(c, {0, 1, 2}, true);
@@ -105,6 +120,8 @@ Results multilabel_soft_margin(Call& c) {
 // What other classes lack to the margin below the class of the target.
 Results multi_margin(Call& c) {
   Var x = computed(c.var(0)), y = c.var(1);
+  if (x.rank() == 0) x = reshape_to(x, Shape{1});
+  if (x.rank() == 1 && y.shape() == Shape{1}) y = reshape_to(y, Shape{});
   c.require(is_real(x.dtype()) && (x.rank() == 2 || x.rank() == 1) && y.rank() + 1 == x.rank(),
             "input must be [batch, classes] or [classes], target its classes; ", c.types());
   c.require(c.integer(2) == 1 || c.integer(2) == 2, "p must be 1 or 2, got ", c.integer(2));
@@ -209,12 +226,12 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("l1_loss(tensor input, tensor target, str reduction='mean') -> tensor",
-        "|input - target|, its mean or its sum.", loss_formula<l1>, reduced_pairs<-20, 20, -20, 20, -1>),
+    row("l1_loss(tensor input, tensor target, str reduction='mean', tensor? weight=None) -> tensor",
+        "|input - target|, its mean or its sum.", l1_loss, reduced_pairs<-20, 20, -20, 20, -1>),
     row("smooth_l1_loss(tensor input, tensor target, str reduction='mean', float beta=1.0) -> tensor",
         "d * d / (2 * beta) for distances d below beta, else d - beta / 2.", loss_formula<smooth_l1>,
         reduced_pairs<-20, 20, -20, 20, 3>),
-    row("huber_loss(tensor input, tensor target, str reduction='mean', float delta=1.0) -> tensor",
+    row("huber_loss(tensor input, tensor target, str reduction='mean', float delta=1.0, tensor? weight=None) -> tensor",
         "d * d / 2 for distances d up to delta, else delta * (d - delta / 2).", loss_formula<huber>,
         reduced_pairs<-20, 20, -20, 20, 3>),
     row("binary_cross_entropy(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor",
@@ -236,7 +253,8 @@ constexpr OpRow kRows[] = {
         "(log(var) + (input - target) ** 2 / var) / 2, with var at least eps; full adds its constant.", gaussian_nll,
         gaussians),
     row("hinge_embedding_loss(tensor input, tensor target, float margin=1.0, str reduction='mean') -> tensor",
-        "input where target is 1, what it lacks to margin where target is -1.", loss_formula<hinge_embedding>, signs),
+        "input unless target is -1, plus what it lacks to margin unless target is 1.", loss_formula<hinge_embedding>,
+        signs),
     row("soft_margin_loss(tensor input, tensor target, str reduction='mean') -> tensor",
         "log(1 + exp(-target * input)).", loss_formula<soft_margin>, soft_signs),
     row("margin_ranking_loss(tensor input1, tensor input2, tensor target, float margin=0.0, str reduction='mean') -> "

@@ -12,6 +12,7 @@ namespace {
 Var scalar_like(const Call& c, size_t i, Var x) {
   Var v = c.var(i);
   c.require(v.rank() == 0, "value must be a number or a tensor of rank 0; ", c.types());
+  if (x.dtype() == DType::boolean && c.args[i].kind == ArgKind::integer) v = convert(v, DType::boolean);
   c.require(info(v.dtype()).category <= info(x.dtype()).category, "a value of ", name(v.dtype()),
             " does not fit input ", name(x.type()));
   return convert(v, x.dtype());
@@ -39,12 +40,17 @@ Results triangle(Call& c, std::string_view keep) {
   Var kept = b.call(keep, {expand_to(column, square), limit});
   return b.call("prims.where", {expand_to(kept, x.shape()), x, full_like(x, 0)});
 }
-Results tril(Call& c) { return triangle(c, "prims.le"); }
-Results triu(Call& c) { return triangle(c, "prims.ge"); }
+Results tril(Call& c) {
+  return triangle(c, "prims.le");
+}
+Results triu(Call& c) {
+  return triangle(c, "prims.ge");
+}
 
 void masked_fill_samples(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}, DType::boolean, 0, 1}, -1.5});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}, DType::boolean, 0, 1}, TensorSpec{{}}});
+  s.add({TensorSpec{{4}, DType::boolean, 0, 1}, TensorSpec{{4}, DType::boolean, 0, 1}, 2});
   s.refuse({TensorSpec{{2}}, TensorSpec{{2}}, 0}, "mask must be bool");
   s.refuse({TensorSpec{{2}, DType::i64}, TensorSpec{{2}, DType::boolean, 0, 1}, 0.5}, "does not fit");
 }

@@ -31,8 +31,11 @@ Results unbind(Call& c) {
 // Windows of a dim, which come last.
 Results unfold(Call& c) {
   Var x = c.var(0);
-  c.require(x.rank() > 0, "a tensor of rank 0 has no dim to unfold");
   const size_t dim = c.axis(1, x.rank());
+  if (x.rank() == 0) {
+    c.require(c.integer(2) == 0 || c.integer(2) == 1, "size ", c.integer(2), " does not fit a tensor of rank 0");
+    return c.builder.call("slice", {reshape_to(x, Shape{1}), 0, 0, c.integer(2)});
+  }
   const int64_t size = c.integer(2), step = c.integer(3), n = hint(x.shape()[dim]);
   c.require(x.shape()[dim].constant(), "the size of dim ", dim, " must be known while tracing, got ", name(x.type()));
   c.require(size >= 0 && size <= n && step > 0, "size ", size, " and step ", step, " do not fit dim ", dim, " of size ",
@@ -69,7 +72,9 @@ Results cut(Call& c, Var x, std::span<const Dim> given, size_t dim) {
   }
   return parts;
 }
-Results tensor_split(Call& c) { return cut(c, c.var(0), c.dims(1), c.axis(2, c.type(0).rank())); }
+Results tensor_split(Call& c) {
+  return cut(c, c.var(0), c.dims(1), c.axis(2, c.type(0).rank()));
+}
 template <size_t dim>
 Results split_along(Call& c) {
   Var x = c.var(0);
@@ -152,7 +157,9 @@ void unbound(Samples& s) {
 void windows(Samples& s) {
   s.add({TensorSpec{{2, 7}}, 1, 3, 2});
   s.add({TensorSpec{{5, 2}}, 0, 2, 1});
+  s.add({TensorSpec{{}}, 0, 1, 1});
   s.refuse({TensorSpec{{2, 3}}, 1, 4, 1}, "do not fit");
+  s.refuse({TensorSpec{{}}, 0, 2, 1}, "does not fit");
 }
 void cuts(Samples& s) {
   s.add({TensorSpec{{7, 2}}, 3});

@@ -6,7 +6,9 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-Var matmul(Var a, Var b) { return a.builder->call("matmul", {a, b}); }
+Var matmul(Var a, Var b) {
+  return a.builder->call("matmul", {a, b});
+}
 void require_ranks(const Call& c, size_t left, size_t a, size_t right, size_t b) {
   c.require(c.type(left).rank() == a && c.type(right).rank() == b, c.op.schema.params[left].name, " must have rank ", a,
             " and ", c.op.schema.params[right].name, " rank ", b, "; ", c.types());
@@ -23,7 +25,9 @@ Results inner(Call& c) {
   c.require(a.size(-1) == b.size(-1), "the last dims differ; ", c.types());
   return c.builder.call("tensordot", {a, b, 1, Shape{-1}, Shape{-1}});
 }
-Results vecdot(Call& c) { return c.builder.call("sum", {c.var(0) * c.var(1), Shape{c.integer(2)}}); }
+Results vecdot(Call& c) {
+  return c.builder.call("sum", {c.var(0) * c.var(1), Shape{c.integer(2)}});
+}
 
 // beta * input + alpha * product; a beta of 0 keeps NaN of the input out.
 Results added(Call& c, Var product, size_t beta, size_t alpha) {
@@ -51,7 +55,11 @@ Results addbmm(Call& c) {
 }
 Results addr(Call& c) {
   require_ranks(c, 1, 1, 2, 1);
-  return added(c, c.builder.call("outer", {c.var(1), c.var(2)}), 3, 4);
+  Var product = c.builder.call("outer", {c.var(1), c.var(2)});
+  if (c.type(0).dtype != DType::boolean || product.dtype() != DType::boolean) return added(c, product, 3, 4);
+  // Of booleans: whether either holds, as far as beta and alpha ask for it.
+  Var x = c.real(3) != 0 ? expand_to(c.var(0), product.shape()) : full_like(product, 0);
+  return c.real(4) != 0 ? either(x, product) : x;
 }
 
 // The dims of a that vanish last, those of b first: then one product of matrices.
@@ -71,6 +79,11 @@ Results tensordot(Call& c) {
   }
   Dim inside = 1;
   for (size_t i = 0; i < left.size(); i++) {
+    // One of a size of 1 goes with any, whose sum it is multiplied by.
+    if (hint(a.size(left[i].value())) == 1)
+      b = c.builder.call("sum", {b, Shape{right[i]}, true});
+    else if (hint(b.size(right[i].value())) == 1)
+      a = c.builder.call("sum", {a, Shape{left[i]}, true});
     const Dim m = a.shape()[static_cast<size_t>(left[i].value())], n = b.shape()[static_cast<size_t>(right[i].value())];
     c.require(m == n, "dims that are summed over differ in size: ", name(m), " and ", name(n), "; ", c.types());
     inside = inside * m;

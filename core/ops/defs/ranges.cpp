@@ -8,8 +8,12 @@ namespace thunder {
 namespace {
 
 // 0, 1, 2 ... along one of two axes.
-Var row_numbers(Builder& b, Dim n, Device device) { return counted_along(b, n, 0, 2, device); }
-Var column_numbers(Builder& b, Dim m, Device device) { return counted_along(b, m, 1, 2, device); }
+Var row_numbers(Builder& b, Dim n, Device device) {
+  return counted_along(b, n, 0, 2, device);
+}
+Var column_numbers(Builder& b, Dim m, Device device) {
+  return counted_along(b, m, 1, 2, device);
+}
 
 Results eye(Call& c) {
   const int64_t n = c.integer(0), m = c.has(1) ? c.integer(1) : n;
@@ -20,7 +24,9 @@ Results eye(Call& c) {
 
 // From both ends, so that they are exact.
 Var spaced(Call& c, size_t dtype) {
-  const double start = c.real(0), end = c.real(1);
+  // Towards integers the ends are such first, as in PyTorch.
+  const bool whole = is_integer(c.dtype(dtype, DType::f32));
+  const double start = whole ? std::trunc(c.real(0)) : c.real(0), end = whole ? std::trunc(c.real(1)) : c.real(1);
   const int64_t steps = c.integer(2);
   c.require(steps >= 0, "steps must not be negative, got ", steps);
   Var i = c.builder.call("prims.iota", {Shape{steps}, DType::f64, c.device(dtype + 1)});
@@ -29,7 +35,9 @@ Var spaced(Call& c, size_t dtype) {
   return where(lt(i, static_cast<double>(steps / 2)), i * step + start,
                end - (static_cast<double>(steps - 1) - i) * step);
 }
-Results linspace(Call& c) { return convert(spaced(c, 3), c.dtype(3, DType::f32)); }
+Results linspace(Call& c) {
+  return convert(spaced(c, 3), c.dtype(3, DType::f32));
+}
 Results logspace(Call& c) {
   return convert(c.builder.call("pow", {full(c.builder, {}, c.real(3), DType::f64, c.device(5)), spaced(c, 4)}),
                  c.dtype(4, DType::f32));
@@ -95,8 +103,10 @@ Var embedded(Var x, int64_t offset) {
   const Dim n = x.size(-1);
   Shape column = x.shape(), square = x.shape();
   // Element k stands in row k above the diagonal's offset, in column k below it.
-  if (offset >= 0) column.push_back(1);
-  else column.insert(x.rank() - 1, 1);
+  if (offset >= 0)
+    column.push_back(1);
+  else
+    column.insert(x.rank() - 1, 1);
   square.push_back(n);
   Var hit = eq(row_numbers(b, n, x.type().device) + offset, column_numbers(b, n, x.type().device));
   return where(hit, expand_to(reshape_to(x, column), square), full(b, {}, 0, x.dtype(), x.type().device));
@@ -116,12 +126,18 @@ Results diag(Call& c) {
   if (x.rank() == 2) return c.builder.call("diagonal", {x, c.integer(1), 0, 1});
   return embedded(x, c.integer(1));
 }
-Results diagflat(Call& c) { return embedded(reshape_to(c.var(0), Shape{elements(c.type(0).shape)}), c.integer(1)); }
+Results diagflat(Call& c) {
+  return embedded(reshape_to(c.var(0), Shape{elements(c.type(0).shape)}), c.integer(1));
+}
 
 // ---- tensors like others, whose values nobody asked for ----
 
-Results empty(Call& c) { return c.builder.call("zeros", {c.args[0], c.args[1], c.args[2]}); }
-Results empty_like(Call& c) { return c.builder.call("zeros_like", {c.args[0], c.args[1], c.args[2]}); }
+Results empty(Call& c) {
+  return c.builder.call("zeros", {c.args[0], c.args[1], c.args[2]});
+}
+Results empty_like(Call& c) {
+  return c.builder.call("zeros_like", {c.args[0], c.args[1], c.args[2]});
+}
 template <int value>
 Results new_filled(Call& c) {
   return c.builder.call("full",
@@ -179,12 +195,16 @@ void either_way(Samples& s) {
   s.add({TensorSpec{{3, 4}}, 1});
   s.refuse({TensorSpec{{2, 2, 2}}}, "a vector or a matrix");
 }
-void flat_diagonals(Samples& s) { s.add({TensorSpec{{2, 2}}, 1}); }
+void flat_diagonals(Samples& s) {
+  s.add({TensorSpec{{2, 2}}, 1});
+}
 void sizes(Samples& s) {
   s.add({TensorSpec{{2}}, Ints{2, 3}});
   s.add({TensorSpec{{2}, DType::i64, 0, 9}, Ints{3}, DType::f64});
 }
-void fills(Samples& s) { s.add({TensorSpec{{2}}, Ints{2, 3}, 2.5}); }
+void fills(Samples& s) {
+  s.add({TensorSpec{{2}}, Ints{2, 3}, 2.5});
+}
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});

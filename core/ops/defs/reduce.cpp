@@ -61,23 +61,26 @@ void mean_vjp(Grad& g) {
 }
 
 // What the sum of squares is divided by: never negative, as in PyTorch.
-In freedom(Var x, std::span<const Dim> axes, int64_t correction) {
+In freedom(Var x, std::span<const Dim> axes, double correction) {
   In n = elements_of(x, axes);
-  if (n.kind == ArgKind::real) return std::max(0.0, n.f - static_cast<double>(correction));
+  if (n.kind == ArgKind::real) return std::max(0.0, n.f - correction);
   return x.builder->call("maximum", {x.builder->call("sub", {n, correction}), 0.0});
 }
 Var centred(Var x, std::span<const Dim> axes) { return x - mean_of(x, axes, true); }
+// How many degrees of freedom the mean took: one unless the caller says otherwise.
+double correction_of(const Call& c) { return c.has(2) ? c.real(2) : 1; }
 Results var(Call& c) {
   require_real(c);
   Var x = computed(c.var(0));
   Shape axes = c.axes(1, x.rank());
   Var away = centred(x, axes);
-  return convert(reduced("prims.sum", away * away, axes, c.flag(3)) / freedom(x, axes, c.integer(2)), c.type(0).dtype);
+  Var squares = reduced("prims.sum", away * away, axes, c.flag(3));
+  return convert(squares / freedom(x, axes, correction_of(c)), c.type(0).dtype);
 }
 void var_vjp(Grad& g) {
   Var x = computed(g.var(0));
   Shape axes = g.axes(1, x.rank());
-  Var scale = computed(g.cotangent()) * 2.0 / freedom(x, axes, g.integer(2));
+  Var scale = computed(g.cotangent()) * 2.0 / freedom(x, axes, correction_of(g));
   g.add(0, spread(g, scale) * centred(x, axes));
 }
 
@@ -228,7 +231,7 @@ constexpr OpRow kRows[] = {
         "Sum over dim; booleans and integers give i64 unless a dtype is given.", sum, nullptr, sums),
     row("mean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", "Mean over dim.", mean,
         mean_vjp, means),
-    row("var(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> tensor",
+    row("var(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor",
         "Sum of squared distances from the mean over dim, divided by the count less correction.", var, var_vjp,
         variances),
     row("amax(tensor input, int[]? dim=None, bool keepdim=False) -> tensor",

@@ -43,6 +43,15 @@ Results diff(Call& c) {
   Var x = c.var(0);
   c.require(x.rank() > 0, "input must have at least one dim");
   const auto dim = static_cast<int64_t>(c.axis(2, x.rank()));
+  if (c.integer(1) > 0 && (c.has(3) || c.has(4))) {
+    // A number stands for one slice.
+    Shape slice = x.shape();
+    slice[static_cast<size_t>(dim)] = 1;
+    ValueList parts;
+    for (size_t i : {3, 0, 4})
+      if (c.has(i)) parts.push_back((c.type(i).rank() == 0 ? expand_to(c.var(i), slice) : c.var(i)).id);
+    x = c.builder.call("cat", {parts, dim});
+  }
   c.require(c.integer(1) >= 0, "n must not be negative, got ", c.integer(1));
   for (int64_t i = 0; i < c.integer(1); i++) {
     if (hint(x.size(dim)) == 0) break;
@@ -133,7 +142,8 @@ constexpr OpRow kRows[] = {
         "The least so far along dim, and the last place where it was.", running, whole_lines),
     row("logcumsumexp(tensor input, int dim) -> tensor", "log(cumsum(exp(input))) along dim, without overflow.",
         logcumsumexp, lines),
-    row("diff(tensor input, int n=1, int dim=-1) -> tensor", "Each element less the one before it along dim, n times.",
+    row("diff(tensor input, int n=1, int dim=-1, tensor? prepend=None, tensor? append=None) -> tensor",
+        "Each element less the one before it along dim, n times; prepend and append stand before and behind them.",
         diff, differences),
     row("trapezoid(tensor y, tensor? x=None, float dx=1, int dim=-1) -> tensor",
         "The integral along dim by the trapezoidal rule.", trapezoid, integrals),

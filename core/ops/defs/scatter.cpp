@@ -33,12 +33,18 @@ ValueList places(Var index, size_t dim) {
                             .id);
   return ids;
 }
-Var at_least_one_dim(Var x) { return x.rank() ? x : reshape_to(x, Shape{1}); }
+Var at_least_one_dim(Var x) {
+  return x.rank() ? x : reshape_to(x, Shape{1});
+}
+In added_source(const Call& c, Var x, Var index) {
+  if (c.args[3].kind == ArgKind::value) return c.args[3];
+  return source(c, 3, x, index);
+}
 Results scatter(Call& c) {
   Var x = c.var(0), index = c.var(2);
   const size_t dim = c.axis(1, x.rank());
   if (c.has(4))
-    return c.builder.call("scatter_reduce", {x, c.integer(1), index, c.args[3],
+    return c.builder.call("scatter_reduce", {x, c.integer(1), index, added_source(c, x, index),
                                              c.text(4) == "add"        ? "sum"
                                              : c.text(4) == "multiply" ? "prod"
                                                                        : c.text(4)});
@@ -63,60 +69,28 @@ Results scatter_reduce(Call& c) {
   const auto added = [&](Var to, Var what) {
     return c.builder.call("prims.scatter_add", {to, c.integer(1), index, what});
   };
+  // How many meet in a place may be more than a narrow integer counts to.
+  const DType counts = is_integer(wide) ? DType::i64 : wide;
+  const auto one = [&](Var like, double value) {
+    return full(c.builder, like.shape(), value, counts, like.type().device);
+  };
   Var hits;
-  if (how == "mean" || !c.flag(5)) hits = added(full_like(x, 0), full_like(src, 1));
+  if (how == "mean" || !c.flag(5)) hits = added(one(x, 0), one(src, 1));
   if (!c.flag(5)) {
     // What is written over starts from what changes nothing.
     const double start = how == "prod" ? 1 : how == "amax" ? least_of(wide) : how == "amin" ? greatest_of(wide) : 0;
     x = where(gt(hits, 0), full_like(x, start), x);
   }
   Var y;
-  if (how == "sum" || how == "mean") y = added(x, src);
-  else y = c.builder.call("prims.scatter_reduce", {x, c.integer(1), index, src, how});
+  if (how == "sum" || how == "mean")
+    y = added(x, src);
+  else
+    y = c.builder.call("prims.scatter_reduce", {x, c.integer(1), index, src, how});
   if (how == "mean") {
     Var n = maximum(c.flag(5) ? hits + full_like(hits, 1) : hits, full_like(hits, 1));
-    y = is_real(wide) ? y / n : c.builder.call("div", {y, n, "floor"});
+    y = is_integer(wide) ? c.builder.call("div", {convert(y, counts), n, "floor"}) : y / n;
   }
   return convert(y, dtype);
-}
-
-// ---- whole slices ----
-
-// The dim in front, where index_put looks.
-Var in_front(Var x, int64_t dim) { return x.builder->call("movedim", {x, Shape{dim}, Shape{0}}); }
-Var back(Var x, int64_t dim) { return x.builder->call("movedim", {x, Shape{0}, Shape{dim}}); }
-Var index_vector(const Call& c) {
-  require_index(c, 2);
-  c.require(c.type(2).rank() <= 1 && c.type(0).rank() > 0, "index must be a vector, and input have a dim; ", c.types());
-  return reshape_to(c.var(2), Shape{elements(c.type(2).shape)});
-}
-Results index_copy(Call& c) {
-  const auto dim = static_cast<int64_t>(c.axis(1, c.type(0).rank()));
-  Var index = index_vector(c);
-  c.require(c.type(0).dtype == c.type(3).dtype && c.type(0).rank() == c.type(3).rank(),
-            "source must have the dtype and rank of input; ", c.types());
-  Var put =
-      c.builder.call("prims.index_put", {in_front(c.var(0), dim), ValueList{index.id}, in_front(c.var(3), dim), false});
-  return back(put, dim);
-}
-Results index_add(Call& c) {
-  const auto dim = static_cast<int64_t>(c.axis(1, c.type(0).rank()));
-  Var index = index_vector(c), x = c.var(0), src = c.var(3);
-  c.require(x.dtype() == src.dtype(), "source must have the dtype of input; ", c.types());
-  const DType dtype = x.dtype();
-  c.require(is_real(dtype) || c.real(4) == std::trunc(c.real(4)), "alpha must be whole for operands of ", name(dtype),
-            ", got ", c.real(4));
-  if (c.real(4) != 1) src = is_real(dtype) ? src * c.real(4) : src * static_cast<int64_t>(c.real(4));
-  return convert(c.builder.call("prims.take_add", {computed(x), dim, index, computed(src)}), dtype);
-}
-Results index_fill(Call& c) {
-  const auto dim = static_cast<int64_t>(c.axis(1, c.type(0).rank()));
-  Var index = index_vector(c), x = c.var(0), value = c.var(3);
-  c.require(value.rank() == 0, "value must be a number or a tensor of rank 0; ", c.types());
-  Var none = full(c.builder, Shape{x.size(dim)}, 0, DType::i64, x.type().device);
-  Var hits = c.builder.call("prims.scatter_add", {none, 0, convert(index, DType::i64),
-                                                  full(c.builder, index.shape(), 1, DType::i64, x.type().device)});
-  return where(along_axis(gt(hits, 0), static_cast<size_t>(dim), x.rank()), convert(value, x.dtype()), x);
 }
 
 // ---- parts stored ----
@@ -154,11 +128,12 @@ Results masked_scatter(Call& c) {
   Var x = c.var(0), mask = c.var(1), src = c.var(2);
   c.require(mask.dtype() == DType::boolean && src.dtype() == x.dtype(),
             "mask must be bool, and source of input's dtype; ", c.types());
-  mask = expand_to(mask, x.shape());
-  const Shape flat{elements(x.shape())};
+  const Shape shared = broadcast(x.shape(), mask.shape());
+  x = expand_to(x, shared), mask = expand_to(mask, shared);
+  const Shape flat{elements(shared)};
   Var before = c.builder.call("cumsum", {convert(reshape_to(mask, flat), DType::i64), 0});
   Var taken = c.builder.call("prims.take", {reshape_to(src, Shape{elements(src.shape())}), 0, maximum(before - 1, 0)});
-  return where(mask, reshape_to(taken, x.shape()), x);
+  return where(mask, reshape_to(taken, shared), x);
 }
 
 // ---- reading ----
@@ -178,6 +153,7 @@ Results take_along_dim(Call& c) {
                                            reshape_to(index, Shape{elements(index.shape())})});
   const size_t dim = c.axis(2, x.rank());
   c.require(x.rank() == index.rank(), "input and indices must have one rank; ", c.types());
+  if (is_signed(index.dtype())) index = where(lt(index, 0), index + hint(x.shape()[dim]), index);
   Shape a = x.shape(), b = index.shape();
   a[dim] = b[dim] = 1;
   const Shape shared = broadcast(a, b);
@@ -193,29 +169,16 @@ void scatters(Samples& s) {
   s.add({TensorSpec{{3, 4}}, 1, TensorSpec{{3, 1}, DType::i64, 0, 3}, TensorSpec{{3, 1}}});
   s.add({TensorSpec{{3, 4}}, 0, TensorSpec{{1, 3}, DType::i64, 0, 2}, TensorSpec{{2, 4}}});
   s.add({TensorSpec{{3, 4}}, -1, TensorSpec{{3, 2}, DType::i64, 0, 3}, 1.5});
+  s.add({TensorSpec{{3, 4}}, -1, TensorSpec{{3, 2}, DType::i64, 0, 3}, 1.5, "add"});
   s.refuse({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 1}}}, "at least as large");
   s.refuse({TensorSpec{{3}}, 0, TensorSpec{{2}, DType::i64, 3, 3}, 1.0}, "out of range");
 }
 void reductions(Samples& s) {
-  for (const char* how : {"sum", "mean", "amax", "amin"}) {
+  for (const char* how : {"sum", "mean", "prod", "amax", "amin"}) {
     s.add({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 2}}, how});
     s.add({TensorSpec{{3, 4}}, 0, below({2, 4}, 3), TensorSpec{{2, 4}}, how, false});
   }
-  s.add_without_gradient({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 2}}, "prod"});
   s.refuse({TensorSpec{{3}}, 0, below({2}, 3), TensorSpec{{2}}, "median"}, "'median'");
-}
-void copied(Samples& s) {
-  s.add({TensorSpec{{4, 3}}, 0, TensorSpec{{1}, DType::i64, 0, 3}, TensorSpec{{1, 3}}});
-  s.add({TensorSpec{{2, 4}}, 1, TensorSpec{{1}, DType::i64, 0, 3}, TensorSpec{{2, 1}}});
-}
-void added(Samples& s) {
-  s.add({TensorSpec{{4, 3}}, 0, below({6}, 4), TensorSpec{{6, 3}}});
-  s.add({TensorSpec{{2, 4}}, -1, below({3}, 4), TensorSpec{{2, 3}}, 0.5});
-  s.refuse({TensorSpec{{4, 3}}, 0, TensorSpec{{1}, DType::i64, 4, 4}, TensorSpec{{1, 3}}}, "out of range");
-}
-void filled(Samples& s) {
-  s.add({TensorSpec{{4, 3}}, 0, below({2}, 4), 1.5});
-  s.add({TensorSpec{{2, 4}}, 1, below({3}, 4), TensorSpec{{}}});
 }
 void selected(Samples& s) {
   s.add({TensorSpec{{4, 3}}, TensorSpec{{3}}, 0, -1});
@@ -227,7 +190,10 @@ void sliced(Samples& s) {
   s.add({TensorSpec{{2, 4}}, TensorSpec{{2, 2}}, 1, -2});
   s.refuse({TensorSpec{{}}, TensorSpec{{}}}, "at least one dim");
 }
-void masked(Samples& s) { s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}, DType::boolean, 0, 1}, TensorSpec{{6}}}); }
+void masked(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}, DType::boolean, 0, 1}, TensorSpec{{6}}});
+  s.add({TensorSpec{{3}}, TensorSpec{{2, 1}, DType::boolean, 0, 1}, TensorSpec{{6}}});
+}
 void flat(Samples& s) {
   s.add({TensorSpec{{4, 3}}, TensorSpec{{2, 2}, DType::i64, -12, 11}});
   s.refuse({TensorSpec{{4}}, TensorSpec{{1}, DType::i64, 4, 4}}, "out of range");
@@ -236,6 +202,7 @@ void along(Samples& s) {
   s.add({TensorSpec{{4, 3}}, below({1, 3}, 4), 0});
   s.add({TensorSpec{{4, 1}}, below({4, 2}, 1), 1});
   s.add({TensorSpec{{4, 3}}, below({5}, 12)});
+  s.add({TensorSpec{{4, 3}}, TensorSpec{{2, 3}, DType::i64, -4, 3}, 0});
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
@@ -252,12 +219,6 @@ constexpr OpRow kRows[] = {
         "input with the sum, mean, product or extremum of itself (unless include_self is false) and src at index along "
         "dim.",
         scatter_reduce, reductions),
-    row("index_copy(tensor input, int dim, tensor index, tensor source) -> tensor",
-        "input with the slices of source stored at index along dim.", index_copy, copied),
-    row("index_add(tensor input, int dim, tensor index, tensor source, float alpha=1) -> tensor",
-        "input with alpha times the slices of source added at index along dim.", index_add, added),
-    row("index_fill(tensor input, int dim, tensor index, tensor|number value) -> tensor",
-        "input with one value in the slices at index along dim.", index_fill, filled),
     row("select_scatter(tensor input, tensor src, int dim, int index) -> tensor",
         "A copy of input with src at one index of dim.", select_scatter, selected, 0),
     row("slice_scatter(tensor input, tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> tensor",

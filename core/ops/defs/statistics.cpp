@@ -22,7 +22,7 @@ void std_vjp(Grad& g) {
   const Shape axes = g.axes(1, x.rank());
   Shape kept = x.shape(), sizes;
   for (Dim d : axes) sizes.push_back(kept[static_cast<size_t>(d.value())]), kept[static_cast<size_t>(d.value())] = 1;
-  Var freedom = maximum(count(x, sizes) - static_cast<double>(g.integer(2)), 0.0);
+  Var freedom = maximum(count(x, sizes) - (g.has(2) ? g.real(2) : 1), 0.0);
   Var slope = where(eq(y, 0.0), 0.0, dy / where(eq(y, 0.0), 1.0, y)) / freedom;
   g.add(0, (x - mean_kept(x, axes)) * reshape_to(slope, kept));
 }
@@ -166,11 +166,11 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("std(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> tensor", "The root of var.",
+    row("std(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor", "The root of var.",
         std_op, spreads, std_vjp),
-    row("std_mean(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> (tensor, tensor)",
+    row("std_mean(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> (tensor, tensor)",
         "std and mean over dim.", with_mean<true>, spreads),
-    row("var_mean(tensor input, int[]? dim=None, int correction=1, bool keepdim=False) -> (tensor, tensor)",
+    row("var_mean(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> (tensor, tensor)",
         "var and mean over dim.", with_mean<false>, spreads),
     row("norm(tensor input, float? p=2.0, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
         "The p-norm over dim: the p-th root of the sum of |input| ** p; the largest |input| for infinity.", norm, norms,

@@ -21,6 +21,10 @@ void signed_numbers(Samples& s) {
   numbers(s);
   s.refuse({TensorSpec{{3}, DType::boolean, 0, 1}}, "boolean");
 }
+void signs(Samples& s) {
+  signed_numbers(s);
+  s.add({TensorSpec{{4}, DType::boolean, 0, 1}});
+}
 void positive_numbers(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::f32, 0.25, 4}});
   s.add({TensorSpec{{}, DType::f64, 0.25, 4}});
@@ -47,7 +51,11 @@ constexpr OpRow kRows[] = {
         signed_numbers),
     row(
         "sign(tensor input) -> tensor", "-1, 0 or 1; 0 for NaN.",
-        [](Call& c) { return through(c, "prims.sign", false); }, signed_numbers),
+        [](Call& c) -> Results {
+          if (c.type(0).dtype == DType::boolean) return c.var(0);
+          return through(c, "prims.sign", false);
+        },
+        signs),
     row(
         "floor(tensor input) -> tensor", "The largest integer that is not greater.",
         [](Call& c) { return through(c, "prims.floor", false); }, signed_numbers),
@@ -82,9 +90,10 @@ constexpr OpRow kRows[] = {
         "erf(tensor input) -> tensor", "The error function.", [](Call& c) { return through(c, "prims.erf", true); },
         numbers),
     row(
-        "square(tensor input) -> tensor", "input * input.",
+        "square(tensor input) -> tensor", "input * input; of booleans as i64.",
         [](Call& c) -> Results {
-          return c.builder.call("prims.mul", {c.var(0), c.var(0)});
+          Var x = c.var(0).dtype() == DType::boolean ? convert(c.var(0), DType::i64) : c.var(0);
+          return c.builder.call("prims.mul", {x, x});
         },
         numbers),
 };

@@ -54,6 +54,19 @@ TEST(Narrow, sums_of_integers_are_i64_and_products_of_matrices_wrap) {
   EXPECT_EQ(values(product), (Doubles{25})) << "281 - 256";
 }
 
+TEST(Narrow, a_mean_counts_more_than_its_dtype_does) {
+  Eager e;
+  Tensor* places = e.tensor({300}, Doubles(300, 0), DType::i64);
+  Tensor* ones = e.tensor({300}, Doubles(300, 0), DType::i8);
+  Tensor* mean = e.run("scatter_reduce", {any(e.tensor({1}, {100}, DType::i8)), any(0), any(places), any(ones), any("mean")});
+  EXPECT_EQ(type(mean), "i8[1]");
+  EXPECT_EQ(values(mean), (Doubles{0})) << "100 / 301";
+  Tensor* sevens = e.tensor({18}, Doubles(18, 7), DType::i8);
+  mean = e.run("scatter_reduce", {any(e.tensor({2}, {1, 9}, DType::i8)), any(0), any(e.tensor({18}, Doubles(18, 0), DType::i64)),
+                                  any(sevens), any("mean"), any(false)});
+  EXPECT_EQ(values(mean), (Doubles{7, 9}));
+}
+
 TEST(Narrow, padding_of_a_maximum_is_less_than_any_number) {
   Eager e;
   for (DType d : {DType::i8, DType::i16, DType::f16}) {
