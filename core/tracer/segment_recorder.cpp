@@ -24,6 +24,12 @@ bool same_event(const SegmentScript& a, const SegmentScript& b, size_t at) {
 
 }  // namespace
 
+bool same_script(const SegmentScript& a, const SegmentScript& b) {
+  bool same = a.events.size() == b.events.size();
+  for (size_t i = 0; i < a.events.size() && same; i++) same = same_event(a, b, i);
+  return same;
+}
+
 bool SegmentRecorder::is_call(const Event& e, const Op& op, std::span<const Arg> args) const {
   return e.call && e.call->op == &op && same_text(e.call->where, where()) && same_args(e.call->args, args);
 }

@@ -24,6 +24,8 @@ struct SegmentScript {
   std::shared_ptr<Store> store;
 };
 using SegmentScripts = std::vector<const SegmentScript*>;
+// Whether who follows one could as well follow the other.
+bool same_script(const SegmentScript& a, const SegmentScript& b);
 
 class SegmentRecorder final : public TracingRecorder {
  public:

@@ -117,13 +117,24 @@ const SegmentScript* Segments::keep_script(Segment& segment, const std::shared_p
     if (std::find(entries.begin(), entries.end(), entry) == entries.end()) entries.push_back(entry);
     return segment.followed;
   }
-  if (!segment.recorded || !segment.has_place || scripts_.size() == kMostScripts) return nullptr;
+  if (!segment.recorded) return nullptr;
+  const SegmentScript* const script = script_of(*segment.recorded, entry);
+  if (!script || !segment.has_place) return script;
   auto& place = segment.after ? const_cast<KeptScript&>(static_cast<const KeptScript&>(*segment.after)).next : first_;
-  if (place && place->size() == kMostInOnePlace) return nullptr;
-  scripts_.emplace_back(std::move(*segment.recorded)).entries.push_back(entry);
-  auto more = std::make_shared<SegmentScripts>(1, &scripts_.back());
+  if (place && place->size() == kMostInOnePlace) return script;
+  auto more = std::make_shared<SegmentScripts>(1, script);
   if (place) more->insert(more->end(), place->begin(), place->end());
   place = std::move(more);
+  return script;
+}
+
+// One that is kept and the same, so that the rounds of a loop have one between them; else this one. Null: they are too
+// many.
+const SegmentScript* Segments::script_of(SegmentScript& recorded, const std::shared_ptr<const Entry>& entry) {
+  for (const KeptScript& s : scripts_)
+    if (std::find(s.entries.begin(), s.entries.end(), entry) != s.entries.end() && same_script(s, recorded)) return &s;
+  if (scripts_.size() == kMostScripts) return nullptr;
+  scripts_.emplace_back(std::move(recorded)).entries.push_back(entry);
   return &scripts_.back();
 }
 

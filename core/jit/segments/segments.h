@@ -48,6 +48,7 @@ class Segments {
     std::vector<std::shared_ptr<const Entry>> entries;  // of segments with its lines
     std::shared_ptr<const SegmentScripts> next;
   };
+  const SegmentScript* script_of(SegmentScript& recorded, const std::shared_ptr<const Entry>& entry);
   std::shared_ptr<const Entry> find_followed(const Segment& segment, const Inputs& in) const;
 
   mutable std::mutex mutex_;

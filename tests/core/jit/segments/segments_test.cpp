@@ -354,6 +354,25 @@ TEST_F(Segments, that_are_recorded_again_are_followed_and_nothing_is_built) {
   EXPECT_EQ(f->statistics().misses, compiled);
 }
 
+TEST_F(Segments, of_a_loop_are_followed_in_every_round) {
+  add_counted_double(context->registry());
+  auto f = segmented([&](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    for (int i = 0; i < 400; i++) {
+      x = op(s, "neg", {any(op(s, "counted_double", {any(x)}))});
+      x = op(s, "mul", {any(x), Any::real(-0.5)});
+      item(x);
+    }
+    out.push(Ref<Tensor>(x));
+  });
+  auto x = tensor({1}, {3});
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{3})) << error;
+  EXPECT_LE(taken_apart, 4);
+  const int before = taken_apart;
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{3})) << error;
+  EXPECT_LE(taken_apart, before + 2);
+}
+
 TEST_F(Segments, that_are_followed_keep_writes_views_and_layouts_apart) {
   int how = 0;
   auto f = segmented([&](Scope& s, const Values& in, Values& out) {
