@@ -169,8 +169,8 @@ class CacheInfo(typing.NamedTuple):
 
 
 def save_cache_artifacts():
-    """All kernels that the process has compiled or found on disk since it began, and what max_autotune measured: bytes, and a
-    CacheInfo. They are of use to this very build of the library on a machine of the same kind."""
+    """All kernels that the process has compiled or found on disk since it began, and what max_autotune measured: bytes,
+    and a CacheInfo. They are of use to this very build of the library on a machine of the same kind."""
     artifacts, counts = _thunder.save_cache_artifacts()
     return artifacts, CacheInfo(*counts)
 

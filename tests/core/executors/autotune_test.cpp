@@ -114,7 +114,8 @@ TEST_F(Autotune, believes_what_another_process_of_this_machine_measured) {
   const std::optional<Algorithm> best = way_of_rows(measures, 44);
   ASSERT_TRUE(best);
   const auto known = known_choices();
-  EXPECT_NE(std::find(known.begin(), known.end(), std::pair(measures.key(products_of_rows(44)), name(*best))), known.end());
+  const std::pair measured(measures.key(products_of_rows(44)), name(*best));
+  EXPECT_NE(std::find(known.begin(), known.end(), measured), known.end());
 }
 
 TEST_F(Autotune, ignores_a_damaged_file) {

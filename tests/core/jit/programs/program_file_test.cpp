@@ -1,4 +1,5 @@
-// Programs in files: what is loaded gives the bits of what was saved, and no file does worse than fail.
+// Programs in files: what is loaded gives the bits of what was saved, and no file does worse than fail. Also covers
+// saved_symbols.
 #include "jit/programs/program_file.h"
 
 #include "support/bytes.h"
@@ -322,7 +323,8 @@ TEST_F(Programs, of_version_1_are_read_for_ever) {
 TEST_F(Programs, of_later_versions_and_other_files_are_refused_by_name) {
   Metadata metadata = {{"format", "thunder program"}, {"version", cat(kProgramFileVersion + 1)}};
   save_safetensors(folder / "later", {}, metadata);
-  EXPECT_PRED2(contains, failure_of([&] { load(folder / "later"); }), cat("later' is a program of version ", kProgramFileVersion + 1, "; this library reads those up to version ", kProgramFileVersion));
+  EXPECT_PRED2(contains, failure_of([&] { load(folder / "later"); }), 
+               cat("later' is a program of version ", kProgramFileVersion + 1, "; this library reads those up to version ", kProgramFileVersion));
   EXPECT_EQ(code_of([&] { load(folder / "later"); }), Code::unimplemented);
   save_safetensors(folder / "weights", {}, {});
   EXPECT_PRED2(contains, failure_of([&] { load(folder / "weights"); }), "its metadata does not say \"format\": \"thunder program\"");
