@@ -13,7 +13,7 @@ namespace {
 
 void fill(thunder_cache_info* filled, const ArtifactCounts& counts) {
   if (!filled) return;
-  const thunder_cache_info ours{filled->size, counts.cpu_kernels, counts.cuda_kernels};
+  const thunder_cache_info ours{filled->size, counts.cpu_kernels, counts.cuda_kernels, counts.product_choices};
   std::memcpy(filled, &ours, std::min(filled->size, sizeof ours));
 }
 

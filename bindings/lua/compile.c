@@ -122,11 +122,13 @@ static int core_export_c(lua_State *L)
 
 static int push_cache_info(lua_State *L, thunder_cache_info info)
 {
-    lua_createtable(L, 0, 2);
+    lua_createtable(L, 0, 3);
     lua_pushinteger(L, (lua_Integer)info.cpu_kernels);
     lua_setfield(L, -2, "cpu_kernels");
     lua_pushinteger(L, (lua_Integer)info.cuda_kernels);
     lua_setfield(L, -2, "cuda_kernels");
+    lua_pushinteger(L, (lua_Integer)info.product_choices);
+    lua_setfield(L, -2, "product_choices");
     return 1;
 }
 

@@ -77,8 +77,8 @@ function th.export_c(path, folder, options)
 end
 
 th.compiler = { set_stance = th.set_stance }
--- th.compiler.save_cache_artifacts(): a string of all kernels that this process has compiled, and { cpu_kernels, cuda_kernels },
--- how many they are.
+-- th.compiler.save_cache_artifacts(): a string of all kernels that this process has compiled and what max_autotune
+-- measured, and { cpu_kernels, cuda_kernels, product_choices }, how many they are.
 th.compiler.save_cache_artifacts = core.save_cache_artifacts
 -- th.compiler.load_cache_artifacts(string): the kernels of such a string are not compiled again; how many they are. They are
 -- machine code: the string must come from where scripts may come from.

@@ -161,20 +161,22 @@ std::optional<std::string> BlobStore::get(std::string_view key) noexcept try {
   return std::nullopt;
 }
 
-void BlobStore::put(std::string_view key, std::string_view blob) noexcept try {
+bool BlobStore::put(std::string_view key, std::string_view blob) noexcept try {
   Head head;
   head.key_bytes = key.size();
   head.blob_bytes = blob.size();
   const uint64_t bytes = sizeof head + key.size() + blob.size();
-  if (folder_.empty() || bytes > limit_ / kShare) return;
+  if (folder_.empty() || bytes > limit_ / kShare) return false;
   make_folder(folder_);
   Descriptor folder(open_folder(folder_));
-  if (!folder) return;
+  if (!folder) return false;
   head.digest_of_all = digest_of(head, key, blob);
   const std::string_view start(reinterpret_cast<const char*>(&head), sizeof head);
-  if (!write_file_at(folder.number(), name_of(key), {start, key, blob})) return;
+  if (!write_file_at(folder.number(), name_of(key), {start, key, blob})) return false;
   if (put_since_.fetch_add(bytes) + bytes > limit_ / kShare) make_room(folder.number());
+  return true;
 } catch (...) {
+  return false;
 }
 
 std::string BlobStore::trouble() {

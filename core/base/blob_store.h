@@ -29,8 +29,10 @@ class BlobStore {
   std::string trouble();
 
   std::optional<std::string> get(std::string_view key) noexcept;
-  // Replaces what was there. One that takes more than a sixteenth of the limit is not kept.
-  void put(std::string_view key, std::string_view blob) noexcept;
+  // Replaces what was there. One that takes more than a sixteenth of the limit is not kept. Whether it was kept; it may
+  // be removed later.
+  bool put(std::string_view key, std::string_view blob) noexcept;
+  const std::string& folder() const { return folder_; }
 
  private:
   void make_room(int folder);

@@ -69,8 +69,6 @@ struct Entry {
   // Of a trace with symbols: what was decided of them, and for which sizes it was asked.
   std::vector<DimCondition> conditions;
   std::vector<SizeRange> ranges;
-  // Whether a file could hold all that it is guarded by.
-  bool in_file() const { return conditions.empty() && ranges.empty() && integers.empty() && roots.empty(); }
   // Of a trace with symbols: all that are integers. Of a program: those for any value of which it is, as long as the
   // conditions hold.
   std::vector<IntegerSymbol> integers;
@@ -110,7 +108,8 @@ class Cache {
 
   static bool fits(const Entry& e, const Inputs& in) {
     return e.key.matches(in) && (e.float_guards.empty() || floats_are_same(e, in)) &&
-           (e.guards.empty() || guards_hold(e, nullptr)) && (!e.of || guards_hold(*e.of, nullptr)) &&
+           (e.guards.empty() || guards_hold(e, nullptr)) &&
+           (!e.of || e.of->guards.empty() || guards_hold(*e.of, nullptr)) &&
            (e.integers.empty() || integers_stand(e, in));
   }
 

@@ -1,5 +1,7 @@
 #include "executors/claim.h"
 
+#include <unordered_map>
+
 #include "base/text.h"
 #include "executors/regions.h"
 #include "executors/siblings.h"
@@ -7,9 +9,25 @@
 namespace thunder {
 namespace {
 
-const Executor* claimant(const NodeView& view, const Executors& executors) {
-  for (auto& e : executors)
-    if (e->claims(view)) return e.get();
+// Who asks for which op at all: a trace has few ops and many lines, so names are compared once for each op.
+class Askers {
+ public:
+  explicit Askers(const Executors& executors) : executors_(executors) {}
+  const std::vector<const Executor*>& of(const Op& op) {
+    auto [it, fresh] = by_op_.try_emplace(&op);
+    for (size_t i = 0; fresh && i < executors_.size(); i++)
+      if (executors_[i]->asks_for(op.name())) it->second.push_back(executors_[i].get());
+    return it->second;
+  }
+
+ private:
+  const Executors& executors_;
+  std::unordered_map<const Op*, std::vector<const Executor*>> by_op_;
+};
+
+const Executor* claimant(const NodeView& view, const std::vector<const Executor*>& executors) {
+  for (const Executor* e : executors)
+    if (e->claims(view)) return e;
   return nullptr;
 }
 
@@ -24,11 +42,12 @@ Trace descend(const Trace& trace, const Executors& executors) {
   Trace out = trace;
   out.nodes.clear();
   out.nodes.reserve(trace.nodes.size() * 4);
+  Askers askers(executors);
   std::vector<const Node*> todo(trace.nodes.rbegin(), trace.nodes.rend());
   while (!todo.empty()) {
     const Node* node = todo.back();
     todo.pop_back();
-    if (claimant({*node, *trace.store}, executors)) {
+    if (claimant({*node, *trace.store}, askers.of(*node->op))) {
       out.nodes.push_back(node);
       continue;
     }
@@ -42,9 +61,14 @@ Trace claim(const Trace& trace, const Executors& executors, const Op& region, Re
   Trace out = trace;
   for (auto& e : executors) {
     if (e->desc().claim_region) claim_regions(out, *e, region, states), join_siblings(out, *e, region, states);
-    for (const Node*& node : out.nodes)
-      if (!node->executor && e->claims({*node, *trace.store}))
-        node = trace.store->claimed(node, trace.store->text(e->name()));
+    const char* const name = trace.store->text(e->name());
+    std::unordered_map<const Op*, bool> asked;
+    for (const Node*& node : out.nodes) {
+      if (node->executor) continue;
+      auto [it, fresh] = asked.try_emplace(node->op);
+      if (fresh) it->second = e->asks_for(node->op->name());
+      if (it->second && e->claims({*node, *trace.store})) node = trace.store->claimed(node, name);
+    }
   }
   for (const Node* node : out.nodes)
     if (!node->executor) nobody(*node, executors);

@@ -18,7 +18,6 @@ void Terms::declare_symbol(Cursor& c) {
   const uint32_t k = c.count(kMaxSymbols);
   c.expect("=");
   const int64_t hint = c.integer();
-  if (hint < 0) c.bad("a size must not be negative, got ", hint);
   // Symbols count from zero in their store; those in between are not used.
   if (k < symbols_.size()) c.bad("s", k, " is declared after s", symbols_.size() - 1);
   while (symbols_.size() < k) {
@@ -85,7 +84,7 @@ TensorType Terms::type(Cursor& c) {
     if (t.rank()) c.expect(",");
     if (t.rank() == kMaxRank) c.bad("a tensor has at most ", kMaxRank, " dims");
     const Dim d = size(c);
-    if (d.constant() && d.value() < 0) c.bad("a size must not be negative, got ", d.value());
+    if (hint(d) < 0) c.bad("a size must not be negative, got ", hint(d));
     t.shape.push_back(d);
   }
   if (!fits_in_memory(t)) c.bad("a tensor of type ", name(t), " would not fit in memory");
@@ -131,6 +130,11 @@ Arg Terms::number_for(Cursor& c, const Param& p) {
   return whole ? Arg::integer(i) : Arg::real(f);
 }
 
+// An integer, or what stands for any.
+Arg Terms::integer_for(Cursor& c) {
+  return c.at("s") || c.at("(") ? Arg::integer(size(c)) : Arg::integer(c.integer());
+}
+
 Arg Terms::argument(Cursor& c, const Op& op, const Param& p) {
   if (c.accept_word("nil")) {
     if (!p.optional && !(p.has_default && !p.fallback.present()))
@@ -142,9 +146,9 @@ Arg Terms::argument(Cursor& c, const Op& op, const Param& p) {
       if (at_value(c) || !p.number) return Arg::value(value(c));
       if (c.accept_word("true")) return Arg::boolean(true);
       if (c.accept_word("false")) return Arg::boolean(false);
-      return number_for(c, p);
+      return c.at("s") || c.at("(") ? integer_for(c) : number_for(c, p);
     case ParamKind::real: return number_for(c, p);
-    case ParamKind::integer: return Arg::integer(c.integer());
+    case ParamKind::integer: return integer_for(c);
     case ParamKind::boolean:
       if (c.accept_word("true")) return Arg::boolean(true);
       if (c.accept_word("false")) return Arg::boolean(false);

@@ -36,6 +36,7 @@ class Terms {
   Dim size(Cursor& c, size_t depth);
   Arg argument(Cursor& c, const Op& op, const Param& p);
   Arg number_for(Cursor& c, const Param& p);
+  Arg integer_for(Cursor& c);
   template <class T, class F>
   std::span<const T> list(Cursor& c, std::deque<std::vector<T>>& kept, F&& item);
 

@@ -8,6 +8,13 @@ void Store::clear() {
   arena_.clear();
 }
 
+std::shared_ptr<Store> Store::continued(std::shared_ptr<const Store> from, size_t values) {
+  auto store = std::make_shared<Store>();
+  for (ValueId v = 0; v < values; v++) store->add(from->type(v));
+  store->from_ = std::move(from);
+  return store;
+}
+
 ValueId Store::add(const TensorType& type) {
   // Values often have the type of the one before.
   types_.push_back(!types_.empty() && *types_.back() == type ? types_.back() : &*kept_types_.insert(type).first);
@@ -45,13 +52,15 @@ const Node* Store::substitute(const Node* node, std::span<const ValueId> to) {
   auto mapped = [&](ValueId v) { return v < to.size() && to[v] != kNoValue ? to[v] : v; };
   bool changed = false;
   for_each_value(node->args, [&](ValueId v) { changed |= mapped(v) != v; });
-  std::vector<const Node*> body(node->body.begin(), node->body.end());
-  for (const Node*& inner : body) {
-    const Node* made = substitute(inner, to);
-    changed |= made != inner;
-    inner = made;
+  std::vector<const Node*> body;  // as soon as one of its lines is another
+  for (size_t i = 0; i < node->body.size(); i++) {
+    const Node* made = substitute(node->body[i], to);
+    if (made != node->body[i] && body.empty()) body.assign(node->body.begin(), node->body.end());
+    if (!body.empty()) body[i] = made;
   }
+  changed |= !body.empty();
   if (!changed) return node;
+  if (body.empty()) body.assign(node->body.begin(), node->body.end());
   std::vector<Arg> args(node->args.begin(), node->args.end());
   std::vector<ValueId> lists;
   for_each_value(node->args, [&](ValueId v) { lists.push_back(mapped(v)); });

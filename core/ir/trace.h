@@ -52,6 +52,9 @@ class Store {
   Dims& dims() { return dims_; }
   // As it was when it was made; allocates nothing. Requires: no trace shares it.
   void clear();
+  // A store that begins with the first values of another one, and keeps it alive, so that traces of the new store may
+  // have nodes of the old one. The types must be without symbols, which end with a store.
+  static std::shared_ptr<Store> continued(std::shared_ptr<const Store> from, size_t values);
 
  private:
   Arg keep(const Arg& a);
@@ -64,6 +67,7 @@ class Store {
   // A long program has few types: each is kept once.
   std::unordered_set<TensorType, TypeHash> kept_types_;
   std::vector<const TensorType*> types_;
+  std::shared_ptr<const Store> from_;  // whose nodes are in use, too
 };
 
 // Where an input of a program comes from; also how it prints.

@@ -45,11 +45,8 @@ std::vector<SavedProgram> Compiled::programs() const {
   std::lock_guard lock(compile_mutex_);
   std::vector<SavedProgram> out;
   // What was compiled of a trace with symbols is in that.
-  const auto has_formula = [](const Entry& e) {
-    return std::any_of(e.bindings.begin(), e.bindings.end(), [](const Binding& b) { return b.formula; });
-  };
   for (const Entry* e : cache_.entries())
-    if (guards_hold(*e, nullptr) && (!e->of || !e->of->in_file()) && e->integers.empty() && !has_formula(*e))
+    if (guards_hold(*e, nullptr) && !e->of)
       out.push_back(saved_program(*e, *context_));
   if (dynamic_)
     for (SavedProgram& p : dynamic_->saved()) out.push_back(std::move(p));

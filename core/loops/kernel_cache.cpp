@@ -35,7 +35,7 @@ KernelFn KernelCache::get(const CpuNest& nest) {
 bool KernelCache::load_given(Slot& slot, std::string& error) {
   if (slot.object.empty()) return error = "none was given", false;
   slot.code = load_object(slot.object, kName, error);
-  if (!slot.code) slot.object.clear();
+  if (!slot.code || slot.on_disk) slot.object.clear();
   given_ += slot.code != nullptr;
   return slot.code != nullptr;
 }
@@ -48,7 +48,7 @@ void KernelCache::find_or_compile(const CpuNest& nest, const std::string& text, 
   const std::string key = prefix_ + text;
   if (auto blob = store_.get(key))
     if (KernelFn fn = emitter_->load({blob->begin(), blob->end()}, kName, error)) {
-      slot.object = std::move(*blob), slot.code = fn;
+      slot.code = fn;
       loaded_++;
       return;
     }
@@ -57,12 +57,12 @@ void KernelCache::find_or_compile(const CpuNest& nest, const std::string& text, 
   std::string code(object.code.begin(), object.code.end());
   KernelFn fn = emitter_->load(object.code, kName, error);
   require(fn != nullptr, "fusion: ", error);
-  store_.put(key, code);
-  slot.object = std::move(code), slot.code = fn;
+  if (!store_.put(key, code)) slot.object = std::move(code);
+  slot.code = fn;
   compiled_++;
 }
 
-std::string KernelCache::object(const std::string& text) const {
+std::string KernelCache::object(const std::string& text) {
   const Slot* found = nullptr;
   {
     std::lock_guard lock(mutex_);
@@ -71,10 +71,25 @@ std::string KernelCache::object(const std::string& text) const {
     found = at->second.get();
   }
   std::lock_guard lock(found->mutex);
-  return found->code ? found->object : "";
+  if (!found->code || !found->object.empty()) return found->code ? found->object : "";
+  std::optional<std::string> blob = store_.get(prefix_ + text);
+  if (!blob)
+    fail(Code::not_found, "the machine code of a compiled kernel is in '", store_.folder(),
+         "' no more: it was removed, or others needed the room; call the function again in a new process");
+  return std::move(*blob);
 }
 
-std::vector<std::pair<std::string, std::string>> KernelCache::objects() const {
+size_t KernelCache::held_bytes() const {
+  std::lock_guard lock(mutex_);
+  size_t sum = 0;
+  for (auto& [text, slot] : by_text_) {
+    std::lock_guard one(slot->mutex);
+    sum += slot->object.size();
+  }
+  return sum;
+}
+
+std::vector<std::pair<std::string, std::string>> KernelCache::objects() {
   std::vector<std::pair<std::string, std::string>> out;
   {
     std::lock_guard lock(mutex_);
@@ -87,10 +102,11 @@ std::vector<std::pair<std::string, std::string>> KernelCache::objects() const {
 }
 
 void KernelCache::give(const std::string& text, std::string object, bool keep) {
-  if (keep && emitter_) store_.put(prefix_ + text, object);
+  const bool on_disk = keep && emitter_ && store_.put(prefix_ + text, object);
   Slot& to = slot(text);
   std::lock_guard lock(to.mutex);
   if (to.code) return;
+  to.on_disk = on_disk;
   to.object = std::move(object);
   has_given_ = true;
 }

@@ -29,10 +29,13 @@ class KernelCache {
   KernelFn get(const CpuNest& nest);
   KernelStatistics statistics() const { return {compiled_, loaded_, given_}; }
 
-  // The object of a nest's code. None: get() has not been asked for it.
-  std::string object(const std::string& text) const;
-  // All such objects by their nests' texts, in the order of these.
-  std::vector<std::pair<std::string, std::string>> objects() const;
+  // The object of a nest's code. None: get() has not been asked for it. Objects on disk are not kept in memory: throws
+  // not_found where one is gone from there.
+  std::string object(const std::string& text);
+  // All such objects by their nests' texts, in the order of these. Throws likewise.
+  std::vector<std::pair<std::string, std::string>> objects();
+  // How many bytes of objects are in memory, because no disk keeps them.
+  size_t held_bytes() const;
   // Code for a nest that another process made, for this kind of machine: it is taken in place of compiling. `keep`:
   // also on disk, because it is what the emitter makes. Any thread.
   void give(const std::string& text, std::string object, bool keep);
@@ -42,7 +45,8 @@ class KernelCache {
   struct Slot {
     mutable std::mutex mutex;
     KernelFn code = nullptr;
-    std::string object;  // of the code; without code: what was given
+    std::string object;  // of the code, if it is not on disk; without code: what was given
+    bool on_disk = false;  // what was given
   };
   Slot& slot(const std::string& text);
   void find_or_compile(const CpuNest& nest, const std::string& text, Slot& slot);

@@ -87,7 +87,7 @@ class Builder {
   Var call(std::string_view op, std::initializer_list<In> args);
   Results results(std::string_view op, std::initializer_list<In> args);
   // Requires: args complete.
-  Results invoke(const OpDef& op, std::span<const Arg> args);
+  virtual Results invoke(const OpDef& op, std::span<const Arg> args);
 
   virtual const TensorType& type(ValueId) const = 0;
   virtual Draw draw() = 0;

@@ -29,7 +29,7 @@ class Recorder : public Builder {
   // The nodes recorded so far outside of any composite.
   std::vector<const Node*>& nodes() { return frames_[0].nodes; }
   // How many values there are.
-  size_t values() const { return store_->size(); }
+  virtual size_t values() const { return store_->size(); }
   void set_where(const char* where) { where_ = where; }
   const char* where() const { return where_; }
 
@@ -42,6 +42,8 @@ class Recorder : public Builder {
   virtual bool closes(std::span<const ValueId> /*results*/, ValueId /*first*/) { return true; }
   // Sees each prim as it is recorded.
   virtual void recorded(const Node&) {}
+  // From here on types are those of this store. Requires: it has the values of the one before.
+  void use_store(std::shared_ptr<Store> store) { store_ = std::move(store); }
 
  private:
   struct Frame {

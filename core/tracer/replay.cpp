@@ -67,12 +67,14 @@ class Replay {
 
   // Lines of later stages may draw the same numbers again; as one line each they would draw others.
   void count_draws() {
+    if (random_ == kNoValue) return;
     for (const Node* n : trace_.nodes)
       for_each_prim(*n, [&](const Node& prim) {
         if (const auto draw = own_draw(prim)) uses_[draw->ordinal]++;
       });
   }
   std::optional<FirstDraw> own_draw(const Node& node) const {
+    if (random_ == kNoValue) return std::nullopt;
     const auto draw = first_draw(node);
     return draw && draw->state == random_ ? draw : std::nullopt;
   }

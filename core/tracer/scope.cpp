@@ -265,7 +265,8 @@ Values* Scope::grad(Tensor* loss, const Values& wrt) {
     std::vector<Tensor*> tensors;
     for (size_t i = 0; i < wrt.size(); i++) {
       const bool absent = wrt[i].kind == ArgKind::none && !wrt[i].tensor;
-      require(wrt[i].tensor || absent, "grad: '", wrt.path(i), "' of wrt is no tensor");
+      if (!wrt[i].tensor && !absent)  // a path takes as long as all of them
+        thunder::fail(Code::invalid_argument, "grad: '", wrt.path(i), "' of wrt is no tensor");
       if (wrt[i].tensor) tensors.push_back(wrt[i].tensor.get());
     }
     Arg a = argument(Any::tensor(loss));

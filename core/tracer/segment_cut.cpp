@@ -87,20 +87,24 @@ void SegmentScope::cut(std::span<Tensor* const> handles) {
   Outputs at;
   std::vector<ValueId> outputs;
   note_outputs(handles, places, at, outputs);
-  Segment segment{recorded(std::move(outputs)), {}};
+  const SegmentScript* const followed = lines().finish();
+  Segment segment{recorded(std::move(outputs)), {}, followed, lines().take_script(), after_, has_place_};
   for (size_t i = 0; i < inputs().size(); i++)
     segment.inputs.push_back(input_tensor(i) == context_random_ && state_ ? state_ : input_tensor(i));
   std::vector<uint64_t> before;
   for (const Ref<Tensor>& t : segment.inputs) before.push_back(t->concrete() ? t->storage()->version() : 0);
   std::vector<Ref<Tensor>> made;
-  if (!segment.trace.outputs.empty() || !segment.trace.writes.empty()) made = runner_.run(segment);
+  if (!segment.trace.outputs.empty() || !segment.trace.writes.empty()) {
+    made = runner_.run(segment);
+    after_ = segment.followed, has_place_ = after_ != nullptr;
+  }
   for (auto& [t, v] : known_)
     if (const auto view = views_.find(t); view != views_.end()) view->second.given.emplace_back(past_.size(), v);
   for (size_t i = 0; i < handles.size(); i++) settle(*handles[i], places[i], at, made);
   keep(std::move(segment), std::move(before), std::move(made));
   known_.clear();
   bound_.clear();
-  restart();
+  begin_segment();
 }
 
 void SegmentScope::keep(Segment segment, std::vector<uint64_t> before, std::vector<Ref<Tensor>> made) {

@@ -41,6 +41,7 @@ class SegmentScope::Joined {
   }
 
   void record() {
+    scope_.recorder().build();
     for (size_t k = 0; k <= now_; k++)
       if (!used_[k].empty()) record(k);
   }

@@ -37,12 +37,22 @@ SegmentScope::SegmentScope(ScopeEnvironment environment, std::string function, S
       context_random_(environment_.random),
       broken_(broken) {
   t_current = this;
+  begin_segment();
 }
 
 SegmentScope::~SegmentScope() { t_current = outer_; }
 
+void SegmentScope::begin_segment() {
+  auto known = has_place_ ? runner_.scripts_after(after_) : nullptr;
+  restart(std::make_unique<SegmentRecorder>(*environment_.registry, *this, std::move(known)));
+}
+
 void SegmentScope::begin_op(const char* where) {
   in_op_++;
+  if (layer && !lines().builds()) {  // there may be no store for its text
+    place_ = place_of(where);
+    return lines().set_where(place_.empty() ? nullptr : place_.c_str());
+  }
   TracingScope::begin_op(where);
 }
 
@@ -144,6 +154,7 @@ bool SegmentScope::learn_integers(std::string_view name, std::span<const Any> ar
     on_data.builder().note_integers(&integers);
     on_data.invoke_all(in_place ? name.substr(0, name.size() - 1) : name, args, names, where);
     if (on_data.status()) throw Error(on_data.status());
+    lines().build();  // what it read may be something else the next time
     recorder().set_integers(std::move(integers));
     learning_ = true;
     return true;

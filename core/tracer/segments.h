@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "tracer/tracing.h"
+#include "tracer/segment_recorder.h"
 
 namespace thunder {
 
@@ -12,6 +12,13 @@ namespace thunder {
 struct Segment {
   Trace trace;
   std::vector<Ref<Tensor>> inputs;
+  // What stands for its lines where the next call may follow them. Of these: what this one followed from end to end
+  // (null: none; else nothing may be added to the trace's store), or what it recorded (null: nobody can follow that);
+  // and what the segment before it stands for, null for the first one.
+  const SegmentScript* followed = nullptr;
+  std::unique_ptr<SegmentScript> recorded;
+  const SegmentScript* after = nullptr;
+  bool has_place = true;  // false: nothing stands for the segment before it
 };
 
 // A read that needed what was recorded to be run.
@@ -25,8 +32,12 @@ struct GraphBreak {
 class SegmentRunner {
  public:
   virtual ~SegmentRunner() = default;
-  // The outputs, in order, each memory of its own. Throws what compiling and running throw.
-  virtual std::vector<Ref<Tensor>> run(const Segment& segment) = 0;
+  // The outputs, in order, each memory of its own. Throws what compiling and running throw. `followed` is then what
+  // stands for the segment from here on, or null.
+  virtual std::vector<Ref<Tensor>> run(Segment& segment) = 0;
+  // What came after this segment, or at the beginning, in this or earlier calls. May be null. The scripts outlive the
+  // scope.
+  virtual std::shared_ptr<const SegmentScripts> scripts_after(const SegmentScript* segment) = 0;
   // A copy of the random state for this call, which counts as one from here on.
   virtual Ref<Tensor> take_random() = 0;
   virtual void broke(GraphBreak at) = 0;
@@ -86,6 +97,8 @@ class SegmentScope final : public TracingScope {
   class Joined;
   using Outputs = std::unordered_map<ValueId, size_t>;
 
+  SegmentRecorder& lines() { return static_cast<SegmentRecorder&>(recorder()); }
+  void begin_segment();
   void catch_up(const Tensor& t, bool writes);
   void require_readable(const Tensor& t) const;
   Ref<Tensor> input_tensor(size_t input) const;
@@ -113,6 +126,9 @@ class SegmentScope final : public TracingScope {
   const Ref<Tensor> context_random_;
   Ref<Tensor> state_;  // what this call draws from instead, whoever draws meanwhile; once a segment that draws has run
   bool broken_;
+  const SegmentScript* after_ = nullptr;  // what stands for the segment before
+  bool has_place_ = true;                 // whether anything does
+  std::string place_;  // of the op that is being followed
   int in_op_ = 0;
   bool learning_ = false;  // the next op is recorded again with integers that it read
 };

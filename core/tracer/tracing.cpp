@@ -10,6 +10,7 @@ namespace {
 
 std::shared_ptr<Store> store_for(Scope* around) {
   auto* recorder = around ? dynamic_cast<Recorder*>(&around->builder()) : nullptr;
+  if (auto* tracing = dynamic_cast<TracingRecorder*>(recorder)) tracing->build();
   return recorder ? recorder->shared_store() : std::make_shared<Store>();
 }
 
@@ -37,12 +38,11 @@ TracingScope::~TracingScope() {
 }
 
 ValueId TracingScope::add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured) {
-  ValueId v = recorder_->store().add(type);
+  const bool laid_out = captured && captured->concrete();
+  const ValueId v = recorder_->add_input(type, laid_out ? captured.get() : nullptr);
   inputs_.push_back({v, source, counts_[static_cast<size_t>(source)]++, std::move(name)});
   captured_.push_back(source == Source::argument ? nullptr : captured);
   recorder_->memory().hold(v);
-  const bool laid_out = captured && captured->concrete();
-  if (laid_out) recorder_->set_strides(v, captured->strides());
   layouts_.push_back(laid_out ? std::move(captured) : nullptr);
   return v;
 }
@@ -90,6 +90,7 @@ ValueId TracingScope::capture_around(Tensor* t) {
 }
 
 std::vector<Tensor*> TracingScope::checkpointed(std::span<Tensor* const> inputs, const Body& body) {
+  recorder_->build();
   ValueList given, results;
   for (Tensor* t : inputs)
     if (t) given.push_back(enter(t));
@@ -220,12 +221,8 @@ ValueList TracingScope::gradient_inputs(ValueId loss, std::span<Tensor* const> w
 }
 
 std::vector<ValueId> TracingScope::record_gradient(ValueId loss, const ValueList& wrt) {
-  std::vector<ValueId> results;
-  for (ValueId id : wrt) results.push_back(recorder_->store().add(recorder_->type(id)));
   const Arg args[] = {Arg::value(loss), Arg::values(wrt)};
-  recorder_->nodes().push_back(
-      recorder_->store().node(&recorder_->registry().get("grad"), args, results, {}, recorder_->where()));
-  return results;
+  return recorder_->add_gradient(args, {wrt.data(), wrt.size()});
 }
 
 std::vector<ValueId> TracingScope::gradient(ValueId loss, std::span<Tensor* const> wrt) {

@@ -22,6 +22,13 @@ class TracingRecorder : public Recorder {
   Draw draw() override;
   bool aliases(ValueId view, ValueId base) const override { return view == base || aliases_.view_of(view); }
 
+  // An input that lies as this tensor does; null: it is dense, or a number.
+  virtual ValueId add_input(const TensorType& type, const Tensor* layout);
+  // The line `grad`, whose results have the types of these values.
+  virtual std::vector<ValueId> add_gradient(std::span<const Arg> args, std::span<const ValueId> wrt);
+  // Before others add to its store, or change its list of lines.
+  virtual void build() {}
+
   Aliases& memory() { return aliases_; }
   const Aliases& memory() const { return aliases_; }
   // Strides in elements, for the traced sizes.
@@ -112,8 +119,8 @@ class TracingScope : public Scope {
   virtual ValueId given(Tensor* t);
   // What was recorded so far, with these outputs.
   Trace recorded(std::vector<ValueId> outputs) const;
-  // Forgets it, and records anew; draws go on counting.
-  void restart();
+  // Forgets it, and records anew with another recorder; draws go on counting.
+  void restart(std::unique_ptr<TracingRecorder> recorder);
   TracingRecorder& recorder() { return *recorder_; }
   const TracingRecorder& recorder() const { return *recorder_; }
   const std::vector<Input>& inputs() const { return inputs_; }

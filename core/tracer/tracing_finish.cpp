@@ -37,6 +37,7 @@ std::vector<ValueId> TracingScope::roots(const Trace& trace) const {
 }
 
 Trace TracingScope::finish(std::span<Tensor* const> outputs) {
+  recorder_->build();
   std::vector<ValueId> values;
   for (Tensor* t : outputs) {
     const ValueId v = enter(t);
@@ -70,8 +71,8 @@ Trace TracingScope::recorded(std::vector<ValueId> outputs) const {
   return trace;
 }
 
-void TracingScope::restart() {
-  recorder_ = std::make_unique<TracingRecorder>(*environment_.registry, std::make_shared<Store>(), *this);
+void TracingScope::restart(std::unique_ptr<TracingRecorder> recorder) {
+  recorder_ = std::move(recorder);
   inputs_.clear();
   captured_.clear();
   layouts_.clear();

@@ -7,6 +7,19 @@ namespace thunder {
 
 Draw TracingRecorder::draw() { return scope_.draw(); }
 
+ValueId TracingRecorder::add_input(const TensorType& type, const Tensor* layout) {
+  const ValueId v = store().add(type);
+  if (layout) set_strides(v, layout->strides());
+  return v;
+}
+
+std::vector<ValueId> TracingRecorder::add_gradient(std::span<const Arg> args, std::span<const ValueId> wrt) {
+  std::vector<ValueId> results;
+  for (ValueId v : wrt) results.push_back(store().add(type(v)));
+  nodes().push_back(store().node(&registry().get("grad"), args, results, {}, where()));
+  return results;
+}
+
 namespace {
 
 Sizes hints(std::span<const Dim> shape) {

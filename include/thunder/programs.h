@@ -106,9 +106,11 @@ THUNDER_CHECK thunder_status *thunder_compiled_function(const thunder_compiled *
 typedef struct thunder_cache_info { /* filled up to `size`, which the caller sets */
     size_t size;
     uint64_t cpu_kernels, cuda_kernels;
+    uint64_t product_choices; /* products that max_autotune timed, and the way that was the fastest */
 } thunder_cache_info;
-/* torch.compiler's save_cache_artifacts: all kernels that the process has compiled or found on disk since it began, as one
- * u8[n] tensor, owned. They are of use to this very build of the library on a machine of the same kind. */
+/* torch.compiler's save_cache_artifacts: all kernels that the process has compiled or found on disk since it began, and what
+ * max_autotune measured, as one u8[n] tensor, owned. They are of use to this very build of the library on a machine of the
+ * same kind. THUNDER_NOT_FOUND: a kernel has been removed from the disk (THUNDER_CACHE_DIR) since. */
 THUNDER_CHECK thunder_status *thunder_context_save_cache_artifacts(thunder_context *context, thunder_tensor **out,
     thunder_cache_info *filled_or_null) THUNDER_NOEXCEPT;
 /* Later compiles of the process take those kernels in place of compiling the same ones, also without LLVM. `data` is checked,

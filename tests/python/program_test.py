@@ -84,8 +84,8 @@ class Files(unittest.TestCase):
         def run(*more):
             return subprocess.run([sys.executable, "-c", code, self.path, *more], capture_output=True, text=True, check=True,
                                   env={**os.environ, "THUNDER_CACHE_DIR": "off"}).stdout
-        self.assertEqual(run(), "CacheInfo(cpu_kernels=1, cuda_kernels=0)\n")
-        self.assertEqual(run("load"), "1\nCacheInfo(cpu_kernels=1, cuda_kernels=0)\n")
+        self.assertEqual(run(), "CacheInfo(cpu_kernels=1, cuda_kernels=0, product_choices=0)\n")
+        self.assertEqual(run("load"), "1\nCacheInfo(cpu_kernels=1, cuda_kernels=0, product_choices=0)\n")
 
     def test_a_program_is_exported_as_c(self):
         f = th.compile(lambda x: th.tanh(x) * 2)

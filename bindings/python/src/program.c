@@ -57,7 +57,13 @@ static PyObject *load_program(PyObject *module, PyObject *args)
     return result;
 }
 
-/* save_cache_artifacts(): (bytes, (cpu_kernels, cuda_kernels)) */
+static PyObject *cache_counts(const thunder_cache_info *info)
+{
+    return Py_BuildValue("KKK", (unsigned long long)info->cpu_kernels, (unsigned long long)info->cuda_kernels,
+                         (unsigned long long)info->product_choices);
+}
+
+/* save_cache_artifacts(): (bytes, the counts of a CacheInfo) */
 static PyObject *save_cache_artifacts(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -71,10 +77,10 @@ static PyObject *save_cache_artifacts(PyObject *module, PyObject *unused)
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)count);
     if (bytes && check_status(thunder_tensor_read(made, PyBytes_AS_STRING(bytes), count))) Py_CLEAR(bytes);
     thunder_tensor_release(made);
-    return bytes ? Py_BuildValue("N(KK)", bytes, (unsigned long long)info.cpu_kernels, (unsigned long long)info.cuda_kernels) : NULL;
+    return bytes ? Py_BuildValue("NN", bytes, cache_counts(&info)) : NULL;
 }
 
-/* load_cache_artifacts(bytes): (cpu_kernels, cuda_kernels) */
+/* load_cache_artifacts(bytes): the counts of a CacheInfo */
 static PyObject *load_cache_artifacts(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -86,7 +92,7 @@ static PyObject *load_cache_artifacts(PyObject *module, PyObject *args)
     PyEval_RestoreThread(state);
     PyBuffer_Release(&data);
     if (check_status(status)) return NULL;
-    return Py_BuildValue("KK", (unsigned long long)info.cpu_kernels, (unsigned long long)info.cuda_kernels);
+    return cache_counts(&info);
 }
 
 /* export_c(path, folder, options) */

@@ -162,14 +162,15 @@ def export_c(path, folder, **options):
 
 
 class CacheInfo(typing.NamedTuple):
-    """How many kernels save_cache_artifacts() wrote, or load_cache_artifacts() took."""
+    """How many kernels, and choices of max_autotune, save_cache_artifacts() wrote, or load_cache_artifacts() took."""
     cpu_kernels: int
     cuda_kernels: int
+    product_choices: int
 
 
 def save_cache_artifacts():
-    """All kernels that the process has compiled or found on disk since it began: bytes, and a CacheInfo. They are of use to this
-    very build of the library on a machine of the same kind."""
+    """All kernels that the process has compiled or found on disk since it began, and what max_autotune measured: bytes,
+    and a CacheInfo. They are of use to this very build of the library on a machine of the same kind."""
     artifacts, counts = _thunder.save_cache_artifacts()
     return artifacts, CacheInfo(*counts)
 

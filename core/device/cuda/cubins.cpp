@@ -15,7 +15,7 @@ namespace {
 // Never freed: threads that compile may outlive what frees.
 struct Known {
   std::mutex mutex;
-  std::map<std::string, std::string> by_key;
+  std::map<std::string, std::string> by_key;  // empty: it is on disk
 };
 Known& known() {
   static Known* all = new Known;
@@ -25,14 +25,27 @@ Known& known() {
 std::optional<std::string> known_cubin(const std::string& key) {
   std::lock_guard lock(known().mutex);
   const auto found = known().by_key.find(key);
-  return found == known().by_key.end() ? std::nullopt : std::optional(found->second);
+  return found == known().by_key.end() || found->second.empty() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> used_cubins() {
-  std::lock_guard lock(known().mutex);
-  return {known().by_key.begin(), known().by_key.end()};
+  std::vector<std::pair<std::string, std::string>> all;
+  {
+    std::lock_guard lock(known().mutex);
+    all.assign(known().by_key.begin(), known().by_key.end());
+  }
+  BlobStore store(BlobStore::default_folder());
+  for (auto& [key, cubin] : all) {
+    if (!cubin.empty()) continue;
+    std::optional<std::string> blob = store.get(key);
+    if (!blob)
+      fail(Code::not_found, "the machine code of a CUDA kernel is in '", store.folder(),
+           "' no more: it was removed, or others needed the room; call the function again in a new process");
+    cubin = std::move(*blob);
+  }
+  return all;
 }
 
 void give_cubin(const std::string& key, std::string cubin) {
@@ -115,7 +128,7 @@ void Cubins::compile(Job& job) const {
   BlobStore store(BlobStore::default_folder());
   const std::string key = cat("cubin ", compiler->report(), " ", architecture(major_, minor_), "\n", job.source.key());
   std::optional<std::string> stored = known_cubin(key);
-  if (!stored && (stored = store.get(key))) give_cubin(key, *stored);
+  if (!stored && (stored = store.get(key))) give_cubin(key, "");
   if (stored) return void((job.cubin = std::move(*stored), job.done = true));
   Compiled made = compiler->compile(job.source, major_, minor_);
   if (!made.error.empty() && job.source.foreign)
@@ -124,8 +137,7 @@ void Cubins::compile(Job& job) const {
   if (!made.error.empty())
     fail(Code::internal, "NVRTC refuses a kernel of ours, please report it: ", made.error, "\n", job.source.text);
   job.cubin.assign(made.cubin.begin(), made.cubin.end()), job.done = true;
-  store.put(key, job.cubin);
-  give_cubin(key, job.cubin);
+  give_cubin(key, store.put(key, job.cubin) ? "" : job.cubin);
 }
 
 }  // namespace thunder::nvidia

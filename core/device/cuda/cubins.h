@@ -53,7 +53,8 @@ class Cubins {
 };
 
 // Machine code by key, of all devices: what this process has used, and what another one made, which get() then takes.
-// Any thread.
+// What is on disk is kept as a key alone, and read back: throws not_found where it is gone. An empty text given says
+// that it is there. Any thread.
 std::vector<std::pair<std::string, std::string>> used_cubins();
 void give_cubin(const std::string& key, std::string cubin);
 

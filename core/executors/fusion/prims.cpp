@@ -1,8 +1,6 @@
 #include "executors/fusion/prims.h"
 
-#include <unordered_map>
-
-#include "base/hash.h"
+#include <array>
 
 namespace thunder::fusion {
 namespace {
@@ -99,18 +97,35 @@ std::vector<int64_t> starts(const Node& line, const Store& store, size_t operand
   return out;
 }
 
+namespace {
+
+// Claiming looks up every node of every trace, several times: by a few characters, then by the name.
+constexpr std::string_view kPrefix = "prims.";
+constexpr size_t place_of(std::string_view name) {
+  if (name.size() <= kPrefix.size()) return 0;
+  const auto at = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(name[i])); };
+  return (name.size() * 37 + at(kPrefix.size()) * 7 + at(name.size() - 1) * 61 + at(name.size() / 2 + 3) * 113) % 512;
+}
+constexpr std::array<const PrimRow*, 512> kByName = [] {
+  std::array<const PrimRow*, 512> rows{};
+  for (const PrimRow& r : kRows) {
+    size_t at = place_of(r.prim);
+    while (rows[at]) at = (at + 1) % rows.size();
+    rows[at] = &r;
+  }
+  return rows;
+}();
+
+}  // namespace
+
 std::span<const PrimRow> prim_rows() { return kRows; }
 
 const PrimRow* find_prim(const Op& op) {
   if (!op.prim) return nullptr;
-  // Claiming looks up every node of every trace, several times.
-  static const auto by_name = [] {
-    std::unordered_map<std::string_view, const PrimRow*, TextHash> rows;
-    for (const PrimRow& r : kRows) rows.emplace(r.prim, &r);
-    return rows;
-  }();
-  const auto it = by_name.find(op.name());
-  return it == by_name.end() ? nullptr : it->second;
+  const std::string_view name = op.name();
+  for (size_t at = place_of(name); kByName[at]; at = (at + 1) % kByName.size())
+    if (kByName[at]->prim == name) return kByName[at];
+  return nullptr;
 }
 
 }  // namespace thunder::fusion

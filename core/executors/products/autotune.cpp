@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "executors/products/choices.h"
 #include "tensor/tensor.h"
 
 namespace thunder {
@@ -79,11 +80,12 @@ std::optional<Algorithm> Autotuner::algorithm(const Available& available, Produc
   const std::string which = key(p);
   std::lock_guard lock(mutex_);
   if (const auto it = known_.find(which); it != known_.end()) return it->second;
-  // An entry on disk is used only if it is one of the candidates.
-  const std::optional<std::string> kept = store_.get(which);
+  // An entry of another process, given or on disk, is used only if it is one of the candidates.
+  std::optional<std::string> kept = given_choice(which);
+  if (!kept) kept = store_.get(which);
   const auto it = std::find_if(algorithms.begin(), algorithms.end(),
                                [&](const Algorithm& algorithm) { return kept && name(algorithm) == *kept; });
-  if (it != algorithms.end()) return known_[which] = *it;
+  if (it != algorithms.end()) return note_choice(which, name(*it)), known_[which] = *it;
   const Trial in(inputs), out(outputs);
   size_t scratch_bytes = 0;
   for (const Algorithm& algorithm : algorithms)
@@ -94,6 +96,7 @@ std::optional<Algorithm> Autotuner::algorithm(const Available& available, Produc
   const Algorithm best = fastest({available, products, launch}, algorithms);
   timed_++;
   store_.put(which, name(best));
+  note_choice(which, name(best));
   return known_[which] = best;
 }
 

@@ -113,17 +113,37 @@ std::unique_ptr<Entry> record_any_size(Context& context, Function& function, con
 }
 
 bool SymbolicProgram::fits(const Values& in) const {
-  if (!guards_hold(*recorded, nullptr) || !function->fits(in)) return false;
-  for (const SizeRange& r : recorded->ranges)
-    if (const int64_t size = in[r.leaf].tensor->sizes()[r.dim]; size < r.min || size > r.max) return false;
-  if (recorded->conditions.empty()) return true;
-  std::vector<const TensorType*> types(recorded->traces[0].inputs.size(), nullptr);
-  for (size_t i = 0; i < recorded->leaves; i++) types[i] = &in.tensor(recorded->bindings[i].leaf)->type();
-  std::vector<int64_t> symbols = symbol_values(recorded->traces[0], types);
-  for (const IntegerSymbol& s : recorded->integers) symbols[static_cast<size_t>(s.symbol)] = in[s.leaf].i;
-  return std::all_of(recorded->conditions.begin(), recorded->conditions.end(),
-                     [&](const DimCondition& c) { return c.stands(symbols); });
+  return guards_hold(*recorded, nullptr) && function->fits(in);
 }
+
+namespace {
+
+// What a program of a file has for one that was recorded here.
+std::shared_ptr<Entry> entry_of(const SavedProgram& p) {
+  auto entry = std::make_shared<Entry>();
+  if (std::none_of(p.inputs.begin(), p.inputs.end(), [](auto& in) { return in.symbol.has_value(); })) return entry;
+  entry->traces.push_back(p.trace);
+  entry->bindings.resize(p.trace.inputs.size());
+  entry->inputs = {p.structure, std::vector<Leaf>(p.inputs.size()), std::vector<Sizes>(p.inputs.size())};
+  for (uint32_t leaf = 0; leaf < p.inputs.size(); leaf++) {
+    const SavedInput& in = p.inputs[leaf];
+    if (in.symbol) entry->integers.push_back({*in.symbol, leaf});
+    if (in.argument == SavedInput::kConstant) {
+      entry->inputs.leaves[leaf] = in.constant;
+      continue;
+    }
+    entry->bindings[in.argument].leaf = leaf;
+    entry->inputs.strides[leaf] = in.strides;
+    if (in.value) entry->float_guards.emplace_back(leaf, *in.value);
+    entry->leaves++;
+  }
+  for (size_t i = 0; i < entry->leaves; i++)
+    require(p.trace.inputs[i].source == Source::argument, "the arguments of a trace come first");
+  entry->conditions = p.conditions, entry->ranges = p.ranges;
+  return entry;
+}
+
+}  // namespace
 
 std::unique_ptr<Entry> Dynamic::specialised(const Wanted& wanted, InterruptCheck& check) {
   std::string why;
@@ -143,7 +163,7 @@ std::unique_ptr<Entry> Dynamic::specialised(const Wanted& wanted, InterruptCheck
 void Dynamic::add(std::string_view function, const SavedProgram& program) {
   if (used_symbols(program.trace).empty()) return;
   auto made = std::make_shared<SymbolicProgram>();
-  made->recorded = std::make_shared<Entry>();
+  made->recorded = entry_of(program);
   made->function = Ref<SavedFunction>::adopt(new SavedFunction(std::string(function), {program}));
   programs_.push_back(std::move(made));
 }
@@ -151,7 +171,7 @@ void Dynamic::add(std::string_view function, const SavedProgram& program) {
 std::vector<SavedProgram> Dynamic::saved() const {
   std::vector<SavedProgram> out;
   for (const auto& p : programs_)
-    if (guards_hold(*p->recorded, nullptr) && p->recorded->in_file()) out.push_back(p->function->programs()[0]);
+    if (guards_hold(*p->recorded, nullptr)) out.push_back(p->function->programs()[0]);
   return out;
 }
 
@@ -164,6 +184,7 @@ bool Dynamic::trace(const Wanted& wanted, const DimMask& mask) {
   std::string why;
   auto made = std::make_shared<SymbolicProgram>();
   std::unique_ptr<Entry> entry = recorded(wanted, varying, why);
+  if (entry) entry->ranges = ranges(wanted, varying);
   if (entry)
     made->function = unless_refused(why, [&] {
       std::vector<SavedProgram> one;
@@ -173,7 +194,6 @@ bool Dynamic::trace(const Wanted& wanted, const DimMask& mask) {
   if (!made->function) failed_.push_back(std::move(sharing)), varying = no_dims(wanted.in);
   require_varying(wanted, varying, why);
   if (!made->function) return false;
-  entry->ranges = ranges(wanted, varying);
   made->recorded = std::move(entry);
   programs_.push_back(std::move(made));
   return true;

@@ -38,7 +38,7 @@ class Dynamic {
                                  InterruptCheck& check);
   // A program that a file holds; nothing if it has no symbols.
   void add(std::string_view function, const SavedProgram& program);
-  // Those whose guards hold and which a file can hold.
+  // Those whose guards hold.
   std::vector<SavedProgram> saved() const;
   Plans& plans() { return plans_; }
   const Plans& plans() const { return plans_; }

@@ -4,12 +4,13 @@
 
 #include "base/text.h"
 #include "device/cuda/cubins.h"
+#include "executors/products/choices.h"
 #include "loops/kernels.h"
 
 namespace thunder {
 namespace {
 
-constexpr const char *kCpu = "cpu kernel", *kCuda = "cuda kernel";
+constexpr const char *kCpu = "cpu kernel", *kCuda = "cuda kernel", *kChoice = "product choice";
 
 Artifacts none_yet(const Machine& machine) {
   return {loops::library_build(), kind_of(machine), loops::generator(), {}};
@@ -23,6 +24,8 @@ std::string save_cache_artifacts(const Machine& machine, ArtifactCounts& counts)
   counts.cpu_kernels = all.entries.size();
   for (auto& [key, cubin] : nvidia::used_cubins()) all.entries.push_back({kCuda, key, std::move(cubin)});
   counts.cuda_kernels = all.entries.size() - counts.cpu_kernels;
+  for (auto& [key, algorithm] : known_choices()) all.entries.push_back({kChoice, key, std::move(algorithm)});
+  counts.product_choices = all.entries.size() - counts.cpu_kernels - counts.cuda_kernels;
   return pack(all);
 }
 
@@ -51,6 +54,7 @@ ArtifactCounts take(Artifacts&& artifacts) {
   for (Artifact& a : artifacts.entries) {
     if (a.kind == kCpu) loops::kernels().give(a.key, std::move(a.blob), same_code), counts.cpu_kernels++;
     else if (a.kind == kCuda) nvidia::give_cubin(a.key, std::move(a.blob)), counts.cuda_kernels++;
+    else if (a.kind == kChoice) give_choice(a.key, std::move(a.blob)), counts.product_choices++;
   }
   return counts;
 }

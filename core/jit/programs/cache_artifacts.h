@@ -10,7 +10,7 @@
 namespace thunder {
 
 struct ArtifactCounts {
-  uint64_t cpu_kernels = 0, cuda_kernels = 0;
+  uint64_t cpu_kernels = 0, cuda_kernels = 0, product_choices = 0;
 };
 
 // The kernels that the process has compiled, found on disk or been given since it began. `counts`: of the text.

@@ -193,8 +193,8 @@ void read_trace_options(const CompileOptions& options, TraceRequest& request, Co
 Ref<Function> trace_function(const TraceRequest& r) {
   const auto example = copies(*r.context, *r.example);
   auto entry = record_any_size(*r.context, *r.function, *example);
-  // What it decided by comparing sizes holds for these: nothing would check it for others.
-  if (!entry || !entry->in_file()) entry = plain(r, *r.function, *example);
+  // Which memory a write reaches may depend on sizes; a trace of plain ones says which sizes it is for.
+  if (!entry || !entry->roots.empty()) entry = plain(r, *r.function, *example);
   require(!r.strict || !has_list_or_map(entry->result_structure), r.function->name(),
           ": jit.trace: its results hold a list or a map, ", entry->result_structure,
           ", and a trace has as many entries in it as there were in this call; strict = false allows that");

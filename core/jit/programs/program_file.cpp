@@ -132,6 +132,8 @@ class Loader {
     const std::string description = cat("program.", n), trace = cat("trace.", n);
     const std::vector<std::string> names = placed(description, [&] { return read_program(text(description), p); });
     p.trace = placed(trace, [&] { return read_trace(text(trace), context_->registry()); });
+    placed(description, [&] { return take_memory_places(p), 0; });
+    p.formulas = live_formulas(p);
     if (names.size() != p.trace.inputs.size())
       bad(description, ": it names ", names.size(), " tensors, the trace has ", p.trace.inputs.size(), " inputs");
     for (const std::string& name : names) {
@@ -208,11 +210,22 @@ LoadedProgram Loader::load(const CompileOptions* given) {
 
 }  // namespace
 
+namespace {
+
+// What a library that reads version 1 alone does not know.
+bool has_symbols_of_version_2(const SavedProgram& p) {
+  const auto stands_for_any = [](const SavedInput& in) { return in.symbol.has_value(); };
+  return !p.conditions.empty() || !p.ranges.empty() || !p.roots.empty() ||
+         std::any_of(p.inputs.begin(), p.inputs.end(), stands_for_any);
+}
+
+}  // namespace
+
 void save_program(const Compiled& compiled, const std::string& path, SaveKernels kernels) {
   const std::string& function = compiled.function().name();
   const auto refuse = [&](const Error& e) { fail(e.code(), "cannot save ", function, ": ", e.message()); };
   Tensors tensors;
-  Metadata metadata = {{"format", std::string(kFormat)}, {"version", cat(kProgramFileVersion)}, {"function", function}};
+  Metadata metadata = {{"format", std::string(kFormat)}, {"version", "1"}, {"function", function}};
   try {
     require(compiled.options().executors().empty(),
             "it was compiled with executors of its own; add them to the context, and name them");
@@ -220,6 +233,7 @@ void save_program(const Compiled& compiled, const std::string& path, SaveKernels
     metadata.emplace_back("options", options_json(compiled.options()));
     const std::vector<SavedProgram> programs = compiled.programs();
     require(!programs.empty(), "nothing is compiled that could be saved; call it, or prepare it, first");
+    if (std::any_of(programs.begin(), programs.end(), has_symbols_of_version_2)) metadata[1].second = "2";
     std::vector<const Tensor*> written;
     for (size_t n = 0; n < programs.size(); n++) {
       const SavedProgram& p = programs[n];

@@ -6,8 +6,9 @@
 
 namespace thunder {
 
-// Of the layout that is written; files of this one and of all before it are read.
-constexpr int64_t kProgramFileVersion = 1;
+// Of the latest layout; files of this one and of all before it are read. Files that need nothing of a later layout are
+// written in an earlier one.
+constexpr int64_t kProgramFileVersion = 2;
 
 // Writes the programs that `compiled` keeps and whose guards hold; `kernels`: with the machine code of their kernels
 // for the CPU. The old file stays whole on failure.

@@ -8,6 +8,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "ir/spelling.h"
+#include "ir/terms.h"
 
 namespace thunder {
 namespace {
@@ -46,10 +48,33 @@ std::string value_json(const Leaf& l) {
 }
 
 std::string input_json(const SavedInput& in) {
+  if (in.symbol) return cat("{\"kind\":\"integer\",\"value\":\"", in.constant.i, "\",\"symbol\":\"", *in.symbol, "\"}");
   if (in.argument == SavedInput::kConstant) return leaf_json(in.constant);
   return cat("{\"kind\":\"input\",\"place\":\"", in.argument + 1, "\"",
              in.strides.empty() ? "" : cat(",\"strides\":", list_json(in.strides)),
              in.value ? cat(",\"value\":\"", *in.value, "\"") : "", "}");
+}
+
+constexpr std::array<std::string_view, 3> kComparisons = {"equal", "less", "at most"};
+
+std::string condition_json(const DimCondition& c) {
+  std::string a, b;
+  spelling::append_dim(a, c.a), spelling::append_dim(b, c.b);
+  return cat("{\"a\":\"", a, "\",\"is\":\"", kComparisons[static_cast<size_t>(c.is)], "\",\"b\":\"", b,
+             "\",\"holds\":\"", c.holds ? 1 : 0, "\"}");
+}
+
+std::string range_json(const SizeRange& r) {
+  return cat("{\"leaf\":\"", r.leaf, "\",\"dim\":\"", r.dim, "\",\"min\":\"", r.min, "\",\"max\":\"", r.max, "\"}");
+}
+
+// What only programs with symbols have, if they have it.
+std::string symbols_json(const SavedProgram& p) {
+  std::string out;
+  if (!p.conditions.empty()) out += cat(",\"conditions\":[", join(p.conditions, ",", condition_json), "]");
+  if (!p.ranges.empty()) out += cat(",\"ranges\":[", join(p.ranges, ",", range_json), "]");
+  if (!p.roots.empty()) out += cat(",\"memory\":", list_json(memory_places(p)));
+  return out;
 }
 
 // ---- reading ----
@@ -124,9 +149,11 @@ Leaf read_leaf(std::string_view kind, const cJSON* value) {
 }
 
 SavedInput read_input(const cJSON* item) {
-  constexpr std::array<std::string_view, 4> kNames = {"kind", "place", "strides", "value"};
-  const auto [kind, place, strides, value] = fields(item, kNames);
+  constexpr std::array<std::string_view, 5> kNames = {"kind", "place", "strides", "value", "symbol"};
+  const auto [kind, place, strides, value, symbol] = fields(item, kNames);
   SavedInput in;
+  require(!symbol || text_of(kind) == "integer", "a symbol is an integer's");
+  if (symbol) in.symbol = number_of<int64_t>(symbol);
   if (text_of(kind) != "input") {
     require(!place && !strides, "a constant has no place and no strides");
     in.constant = read_leaf(text_of(kind), value);
@@ -138,6 +165,43 @@ SavedInput read_input(const cJSON* item) {
   if (strides) read_list(strides, in.strides);
   if (value) in.value = number_of<double>(value);
   return in;
+}
+
+// A size of a text, whose symbols are numbers alone.
+Dim read_dim(const cJSON* item, Terms& terms) {
+  Cursor c(text_of(item), 1, "condition");
+  const Dim d = terms.size(c);
+  require(c.done(), "'", text_of(item), "' is no size");
+  return d;
+}
+
+DimCondition read_condition(const cJSON* item, Terms& terms) {
+  constexpr std::array<std::string_view, 4> kNames = {"a", "is", "b", "holds"};
+  const auto [a, is, b, holds] = fields(item, kNames);
+  const auto found = std::find(kComparisons.begin(), kComparisons.end(), text_of(is));
+  require(found != kComparisons.end(), "'", text_of(is), "' is no comparison");
+  return {read_dim(a, terms), read_dim(b, terms), static_cast<DimCondition::Is>(found - kComparisons.begin()),
+          number_of<int64_t>(holds) != 0};
+}
+
+SizeRange read_range(const cJSON* item) {
+  constexpr std::array<std::string_view, 4> kNames = {"leaf", "dim", "min", "max"};
+  const auto [leaf, dim, min, max] = fields(item, kNames);
+  return {number_of<uint32_t>(leaf), number_of<uint32_t>(dim), number_of<int64_t>(min), number_of<int64_t>(max)};
+}
+
+// The conditions of a program whose symbols are s0 to s(most).
+void read_conditions(const cJSON* list, SavedProgram& out) {
+  constexpr int kMostSymbols = 64;
+  const auto store = std::make_shared<Store>();
+  Terms terms(*store);
+  for (int k = 0; k < kMostSymbols; k++) {
+    const std::string symbol = cat("s", k, " = 2");
+    Cursor c(symbol, 1);
+    terms.declare_symbol(c);
+  }
+  for (const cJSON* item = list->child; item; item = item->next) out.conditions.push_back(read_condition(item, terms));
+  out.terms = store;
 }
 
 ResultLeaf read_result(const cJSON* item, uint32_t& outputs) {
@@ -172,7 +236,7 @@ std::string program_json(const SavedProgram& p, std::span<const std::string> nam
   const auto tensor = [](const std::string& name) { return name.empty() ? "null" : quoted(name); };
   return cat("{\"structure\":", quoted(p.structure), ",\"inputs\":[", join(p.inputs, ",", input_json),
              "],\"result_structure\":", quoted(p.result_structure), ",\"results\":[", join(p.results, ",", result),
-             "],\"tensors\":[", join(names, ",", tensor), "]}");
+             "],\"tensors\":[", join(names, ",", tensor), "]", symbols_json(p), "}");
 }
 
 void read_options(std::string_view json, CompileOptions& out) {
@@ -192,9 +256,11 @@ void read_options(std::string_view json, CompileOptions& out) {
 }
 
 std::vector<std::string> read_program(std::string_view json, SavedProgram& out) {
-  constexpr std::array<std::string_view, 5> kNames = {"structure", "inputs", "result_structure", "results", "tensors"};
+  constexpr std::array<std::string_view, 8> kNames = {"structure", "inputs",     "result_structure", "results",
+                                                      "tensors",   "conditions", "ranges",           "memory"};
   const Json root = parsed(json);
-  const auto [structure, inputs, result_structure, results, tensors] = fields(root.get(), kNames);
+  const auto [structure, inputs, result_structure, results, tensors, conditions, ranges, memory] =
+      fields(root.get(), kNames);
   require(cJSON_IsArray(inputs) && cJSON_IsArray(results) && cJSON_IsArray(tensors),
           "inputs, results and tensors are lists");
   out.structure = text_of(structure);
@@ -202,6 +268,12 @@ std::vector<std::string> read_program(std::string_view json, SavedProgram& out) 
   for (const cJSON* item = inputs->child; item; item = item->next) out.inputs.push_back(read_input(item));
   uint32_t outputs = 0;
   for (const cJSON* item = results->child; item; item = item->next) out.results.push_back(read_result(item, outputs));
+  require((!conditions || cJSON_IsArray(conditions)) && (!ranges || cJSON_IsArray(ranges)),
+          "conditions and ranges are lists");
+  if (conditions) read_conditions(conditions, out);
+  for (const cJSON* item = ranges ? ranges->child : nullptr; item; item = item->next)
+    out.ranges.push_back(read_range(item));
+  if (memory) read_list(memory, out.memory);
   std::vector<std::string> names;
   for (const cJSON* item = tensors->child; item; item = item->next)
     names.emplace_back(cJSON_IsNull(item) ? std::string_view() : text_of(item));

@@ -50,6 +50,22 @@ struct Fit {
   bool strides = true;
 };
 
+// Which comparison of sizes and integers comes out another way than when the program was traced; "": none does.
+std::string decided_otherwise(const SavedProgram& p, const Values& in, const std::vector<int64_t>& symbols) {
+  for (const SizeRange& r : p.ranges)
+    if (const int64_t size = hint(in.tensor(r.leaf)->type().shape[r.dim]); size < r.min || size > r.max)
+      return cat("dim ", r.dim, " of input ", in.paths()[r.leaf], " is ", size, ", it was made for ", r.min, " to ",
+                 r.max);
+  try {
+    for (const DimCondition& c : p.conditions)
+      if (!c.stands(symbols)) return cat("it was made for ", c.formula(), ", which does not hold");
+  } catch (const Error& e) {
+    if (e.code() != Code::invalid_argument) throw;
+    return e.message();
+  }
+  return "";
+}
+
 Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
   if (in.structure() != p.structure)
     return {cat("the inputs' structure is ", in.structure(), ", it was made for ", p.structure)};
@@ -85,9 +101,11 @@ Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
     if (e.code() != Code::invalid_argument) throw;
     return {e.message()};
   }
+  const std::vector<ReplayCall::Integer> integers = integer_symbols(p, in);
+  for (auto [symbol, value] : integers) symbols[static_cast<size_t>(symbol)] = value;
+  if (fit.why_not = decided_otherwise(p, in, symbols); !fit.why_not.empty()) return fit;
   // What was recorded for a size that varies need not hold for those.
-  for (auto [symbol, value] : integer_symbols(p, in))
-    symbols[static_cast<size_t>(symbol)] = std::max<int64_t>(2, value);  // it is no size
+  for (auto [symbol, value] : integers) symbols[static_cast<size_t>(symbol)] = std::max<int64_t>(2, value);  // no size
   for (const Symbol& s : used_symbols(p.trace)) {
     const int64_t size = symbols[static_cast<size_t>(s.number)];
     if (size < 2) return {cat("a size that varies is ", size, ", it was made for 2 and more")};
@@ -102,6 +120,29 @@ void check_results(const SavedProgram& p) {
           p.results.size(), " leaves");
   require(outputs == p.trace.outputs.size(), "its results name ", outputs, " outputs, the trace has ",
           p.trace.outputs.size());
+}
+
+void check_symbols(const SavedProgram& p) {
+  const auto known = static_cast<int64_t>(p.trace.store->dims().symbols());
+  std::vector<int64_t> integers;
+  for (const SavedInput& in : p.inputs) {
+    if (!in.symbol) continue;
+    require(*in.symbol >= 0 && *in.symbol < known && in.constant.kind == ArgKind::integer, "an integer stands for s",
+            *in.symbol, ", which the trace does not have");
+    integers.push_back(*in.symbol);
+  }
+  require_bound_symbols(p.trace, integers);
+  for (const DimCondition& c : p.conditions)
+    for (Dim side : {c.a, c.b})
+      for (const Symbol& s : used_symbols(side))
+        require(s.number < known, "a condition is about s", s.number, ", which the trace does not have");
+  for (const SizeRange& r : p.ranges) {
+    const bool is_size = r.leaf < p.inputs.size() && p.inputs[r.leaf].argument != SavedInput::kConstant &&
+                         r.dim < p.trace.type(p.trace.inputs[p.inputs[r.leaf].argument].value).rank();
+    require(is_size, "a range is for dim ", r.dim, " of input ", r.leaf, ", which is no size");
+  }
+  require(p.roots.empty() || p.roots.size() == p.trace.store->size(), "it says in which memory ", p.roots.size(),
+          " values lie, there are ", p.trace.store->size());
 }
 
 void check_inputs(const SavedProgram& p) {
@@ -128,10 +169,7 @@ void check_inputs(const SavedProgram& p) {
               name(type));
     else require(!p.captured[i], "its random state is not the context's");
   }
-  std::vector<int64_t> integers;
-  for (const SavedInput& in : p.inputs)
-    if (in.symbol) integers.push_back(*in.symbol);
-  require_bound_symbols(p.trace, integers);
+  check_symbols(p);
 }
 
 }  // namespace
@@ -154,23 +192,9 @@ SavedProgram saved_program(const Entry& entry, const Context& context) {
     if (!b.formula) out.inputs[b.leaf] = {i, entry.inputs.strides[b.leaf], {}, {}, {}};
   }
   for (const IntegerSymbol& s : entry.integers) out.inputs[s.leaf].symbol = s.symbol;
-  for_each_number(out.trace, [&](Dim formula) {
-    const auto is_integer = [&](const Symbol& s) {
-      return std::any_of(entry.integers.begin(), entry.integers.end(), [&](auto& i) { return i.symbol == s.number; });
-    };
-    const std::vector<Symbol> symbols = used_symbols(formula);
-    const bool known = std::find(out.formulas.begin(), out.formulas.end(), formula) != out.formulas.end();
-    if (!known && std::all_of(symbols.begin(), symbols.end(), is_integer)) out.formulas.push_back(formula);
-  });
-  out.roots = entry.roots;
+  out.formulas = live_formulas(out);
+  out.roots = entry.roots, out.conditions = entry.conditions, out.ranges = entry.ranges;
   for (auto& [leaf, value] : entry.float_guards) out.inputs[leaf].value = value;
-  return out;
-}
-
-std::vector<ReplayCall::Integer> integer_symbols(const SavedProgram& program, const Values& in) {
-  std::vector<ReplayCall::Integer> out;
-  for (size_t leaf = 0; leaf < program.inputs.size(); leaf++)
-    if (program.inputs[leaf].symbol) out.push_back({*program.inputs[leaf].symbol, in[leaf].i});
   return out;
 }
 

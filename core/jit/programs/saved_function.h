@@ -26,11 +26,23 @@ struct SavedProgram {
   std::string result_structure;
   std::vector<ResultLeaf> results;    // their outputs count up
   std::vector<Ref<Tensor>> captured;  // by input of the trace; null for arguments and the random state
-  // Of a program with symbols, which no file holds: formulas of integers that may be live, and in which memory values
-  // lie (ReplayCall).
+  // Of a program with symbols: formulas of integers that may be live, and in which memory values lie (ReplayCall); what
+  // was decided of its symbols, and for which sizes it was asked.
   std::vector<Dim> formulas;
   std::vector<ValueId> roots;
+  std::vector<DimCondition> conditions;
+  std::vector<SizeRange> ranges;
+  std::shared_ptr<const Store> terms;  // of the conditions, where it is not that of the trace
+  std::vector<int64_t> memory;         // what roots were written as (memory_places), until the trace is read
 };
+
+// Roots as a file has them: by input and result of a line, in order, the place in that order of the value in whose
+// memory it lies; -1: none. And back, when a trace was read; throws where they are not of its values.
+std::vector<int64_t> memory_places(const SavedProgram& program);
+void take_memory_places(SavedProgram& program);
+
+// The formulas of integers that lines of the program's trace take as numbers.
+std::vector<Dim> live_formulas(const SavedProgram& program);
 
 // The program of an entry. Throws where a file could not hold it.
 SavedProgram saved_program(const Entry& entry, const Context& context);

@@ -50,10 +50,10 @@ bool SegmentCall::keeps(const std::string& why) const {
                    warned);
 }
 
-std::shared_ptr<const Entry> SegmentCall::compile(const Segment& segment) {
+std::shared_ptr<const Entry> SegmentCall::compile(const Segment& segment, bool& kept) {
   const std::string why =
       cat("no program has the ", segment.trace.nodes.size(), " lines of this segment and fits its inputs");
-  const bool kept = keeps(why);
+  kept = keeps(why);
   of_.segments_->note_numbers(segment);
   const Effort effort = kept || of_.settings_.cache == CacheMode::no_caching ? Effort::full : Effort::least;
   std::shared_ptr<Entry> entry = compile_segment(*of_.context_, *of_.options_, segment, effort, check_);
@@ -67,12 +67,19 @@ std::shared_ptr<const Entry> SegmentCall::compile(const Segment& segment) {
   return entry;
 }
 
-std::vector<Ref<Tensor>> SegmentCall::run(const Segment& segment) {
+std::vector<Ref<Tensor>> SegmentCall::run(Segment& segment) {
   SmallVector<Tensor*, 8> tensors;
   for (const Ref<Tensor>& t : segment.inputs) tensors.push_back(t.get());
   const Inputs in{nullptr, tensors.data(), tensors.size()};
   std::shared_ptr<const Entry> entry = of_.segments_->find(segment, in);
-  if (!entry) entry = compile(segment);
+  bool kept = true;
+  if (!entry) {
+    // Passes add to the store.
+    if (segment.followed)
+      segment.trace.store = Store::continued(segment.trace.store, segment.trace.store->size());
+    entry = compile(segment, kept);
+  }
+  segment.followed = kept ? of_.segments_->keep_script(segment, entry) : nullptr;
   ResultTensors results;
   if (Status* failed = of_.run(*entry, in, nullptr, results, check_, stream_)) throw Error(Ref<Status>::adopt(failed));
   std::vector<Ref<Tensor>> made;

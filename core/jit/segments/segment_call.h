@@ -16,13 +16,16 @@ class SegmentCall final : public SegmentRunner {
   // Requires: broken.
   void take_results(Values& out);
 
-  std::vector<Ref<Tensor>> run(const Segment& segment) override;
+  std::vector<Ref<Tensor>> run(Segment& segment) override;
+  std::shared_ptr<const SegmentScripts> scripts_after(const SegmentScript* segment) override {
+    return of_.segments_->scripts_after(segment);
+  }
   Ref<Tensor> take_random() override;
   void broke(GraphBreak at) override;
   bool varies(const char* where, const Op& op, size_t param) override;
 
  private:
-  std::shared_ptr<const Entry> compile(const Segment& segment);
+  std::shared_ptr<const Entry> compile(const Segment& segment, bool& kept);
   bool keeps(const std::string& why) const;
 
   Compiled& of_;

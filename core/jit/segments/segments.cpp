@@ -61,14 +61,17 @@ bool same_line(const Node& a, const Node& b) {
                     [](auto* x, auto* y) { return same_line(*x, *y); });
 }
 
+bool same_writes(const Trace& a, const Trace& b) {
+  const auto same = [](const Write& x, const Write& y) { return x.input == y.input && x.value == y.value; };
+  return std::equal(a.writes.begin(), a.writes.end(), b.writes.begin(), b.writes.end(), same);
+}
+
 bool same_lines(const Trace& a, const Trace& b) {
   const auto inputs = [&](const Input& x, const Input& y) {
     return x.value == y.value && a.type(x.value) == b.type(y.value);
   };
-  const auto writes = [](const Write& x, const Write& y) { return x.input == y.input && x.value == y.value; };
   return std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), b.inputs.end(), inputs) &&
-         a.outputs == b.outputs &&
-         std::equal(a.writes.begin(), a.writes.end(), b.writes.begin(), b.writes.end(), writes) &&
+         a.outputs == b.outputs && same_writes(a, b) &&
          std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
                     [](auto* x, auto* y) { return same_line(*x, *y); });
 }
@@ -77,8 +80,20 @@ bool same_lines(const Trace& a, const Trace& b) {
 
 Ref<Function> without_reads(Ref<Function> f) { return Ref<Function>::adopt(new WithoutReads(std::move(f))); }
 
+// Its lines are those of the script.
+std::shared_ptr<const Entry> Segments::find_followed(const Segment& segment, const Inputs& in) const {
+  const Trace& now = segment.trace;
+  for (const auto& entry : static_cast<const KeptScript&>(*segment.followed).entries) {
+    const Trace& then = entry->traces[0];
+    if (then.outputs == now.outputs && same_writes(then, now) && entry->key.matches(in)) return entry;
+  }
+  return nullptr;
+}
+
 std::shared_ptr<const Entry> Segments::find(const Segment& segment, const Inputs& in) const {
   std::lock_guard lock(mutex_);
+  if (segment.followed)
+    if (auto found = find_followed(segment, in)) return found;
   const auto [first, last] = entries_.equal_range(hash_of(segment));
   for (auto it = first; it != last; ++it)
     if (it->second->key.matches(in) && same_lines(it->second->traces[0], segment.trace)) return it->second;
@@ -88,6 +103,39 @@ std::shared_ptr<const Entry> Segments::find(const Segment& segment, const Inputs
 void Segments::insert(const Segment& segment, std::shared_ptr<const Entry> entry) {
   std::lock_guard lock(mutex_);
   entries_.emplace(hash_of(segment), std::move(entry));
+}
+
+std::shared_ptr<const SegmentScripts> Segments::scripts_after(const SegmentScript* segment) const {
+  std::lock_guard lock(mutex_);
+  return segment ? static_cast<const KeptScript*>(segment)->next : first_;
+}
+
+const SegmentScript* Segments::keep_script(Segment& segment, const std::shared_ptr<const Entry>& entry) {
+  std::lock_guard lock(mutex_);
+  if (segment.followed) {
+    auto& entries = const_cast<KeptScript&>(static_cast<const KeptScript&>(*segment.followed)).entries;
+    if (std::find(entries.begin(), entries.end(), entry) == entries.end()) entries.push_back(entry);
+    return segment.followed;
+  }
+  if (!segment.recorded) return nullptr;
+  const SegmentScript* const script = script_of(*segment.recorded, entry);
+  if (!script || !segment.has_place) return script;
+  auto& place = segment.after ? const_cast<KeptScript&>(static_cast<const KeptScript&>(*segment.after)).next : first_;
+  if (place && place->size() == kMostInOnePlace) return script;
+  auto more = std::make_shared<SegmentScripts>(1, script);
+  if (place) more->insert(more->end(), place->begin(), place->end());
+  place = std::move(more);
+  return script;
+}
+
+// One that is kept and the same, so that the rounds of a loop have one between them; else this one. Null: they are too
+// many.
+const SegmentScript* Segments::script_of(SegmentScript& recorded, const std::shared_ptr<const Entry>& entry) {
+  for (const KeptScript& s : scripts_)
+    if (std::find(s.entries.begin(), s.entries.end(), entry) != s.entries.end() && same_script(s, recorded)) return &s;
+  if (scripts_.size() == kMostScripts) return nullptr;
+  scripts_.emplace_back(std::move(recorded)).entries.push_back(entry);
+  return &scripts_.back();
 }
 
 void Segments::note_numbers(const Segment& segment) {

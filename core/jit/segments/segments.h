@@ -1,6 +1,7 @@
 // Calls of functions that read values while they run: segment by segment, each found by its lines and its inputs.
 #pragma once
 
+#include <deque>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -22,6 +23,11 @@ class Segments {
   void insert(const Segment& segment, std::shared_ptr<const Entry> entry);
   size_t size() const;
 
+  // What later calls may follow: what segments recorded, by the segment before. They are kept as long as this.
+  std::shared_ptr<const SegmentScripts> scripts_after(const SegmentScript* segment) const;
+  // Keeps what this one recorded, or that the script which it followed has this program, too. What stands for it then.
+  const SegmentScript* keep_script(Segment& segment, const std::shared_ptr<const Entry>& entry);
+
   // Notes which numbers alone tell this segment from one that is kept: later they are inputs.
   void note_numbers(const Segment& segment);
   bool varies(const char* where, const Op& op, size_t param) const;
@@ -35,7 +41,19 @@ class Segments {
   bool warn() { return warned_.exchange(true); }
 
  private:
+  // Of one function and one place in it: what is more is recorded line by line at each call.
+  static constexpr size_t kMostScripts = 256, kMostInOnePlace = 8;
+  struct KeptScript : SegmentScript {
+    explicit KeptScript(SegmentScript&& s) : SegmentScript(std::move(s)) {}
+    std::vector<std::shared_ptr<const Entry>> entries;  // of segments with its lines
+    std::shared_ptr<const SegmentScripts> next;
+  };
+  const SegmentScript* script_of(SegmentScript& recorded, const std::shared_ptr<const Entry>& entry);
+  std::shared_ptr<const Entry> find_followed(const Segment& segment, const Inputs& in) const;
+
   mutable std::mutex mutex_;
+  std::deque<KeptScript> scripts_;
+  std::shared_ptr<const SegmentScripts> first_;
   std::unordered_multimap<uint64_t, std::shared_ptr<const Entry>> entries_;
   std::vector<CountedBreak> breaks_;
   std::unordered_set<uint64_t> numbers_;  // by place, op and argument

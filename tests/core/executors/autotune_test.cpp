@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "executors/isa/kernels.h"
+#include "executors/products/choices.h"
 #include "support/machines.h"
 #include "support/folder.h"
 #include "support/functions.h"
@@ -99,6 +100,22 @@ TEST_F(Autotune, never_runs_what_it_does_not_know) {
     EXPECT_NE(std::find(algorithms.begin(), algorithms.end(), *algorithm), algorithms.end());
     EXPECT_EQ(second.timed(), 1u) << nonsense;
   }
+}
+
+TEST_F(Autotune, believes_what_another_process_of_this_machine_measured) {
+  const std::vector<Algorithm> algorithms = algorithms_of(*backends, available, products_of_rows(43));
+  for (const Algorithm& algorithm : algorithms) {
+    Autotuner here(*backends, found, this_machine(), threads, "");
+    give_choice(here.key(products_of_rows(43)), name(algorithm));
+    EXPECT_EQ(way_of_rows(here, 43), algorithm);
+    EXPECT_EQ(here.timed(), 0u);
+  }
+  Autotuner measures(*backends, found, this_machine(), threads, "");
+  const std::optional<Algorithm> best = way_of_rows(measures, 44);
+  ASSERT_TRUE(best);
+  const auto known = known_choices();
+  const std::pair measured(measures.key(products_of_rows(44)), name(*best));
+  EXPECT_NE(std::find(known.begin(), known.end(), measured), known.end());
 }
 
 TEST_F(Autotune, ignores_a_damaged_file) {

@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "base/text.h"
 #include "support/failure.h"
 #include "support/folder.h"
 
@@ -68,6 +69,27 @@ TEST_F(Kernels, are_kept_nowhere_without_a_folder) {
   KernelCache(&emitter, "", "one").get(nest(1));
   KernelCache(&emitter, "", "one").get(nest(1));
   EXPECT_EQ(emitter.compiled, 2);
+}
+
+TEST_F(Kernels, are_not_kept_in_memory_where_the_disk_keeps_them) {
+  for (const std::string& where : {folder.path(), std::string()}) {
+    KernelCache cache(&emitter, where, "one");
+    cache.get(nest(1));
+    EXPECT_EQ(cache.held_bytes(), where.empty() ? 1u : 0u);
+    using Objects = std::vector<std::pair<std::string, std::string>>;
+    EXPECT_EQ(cache.objects(), (Objects{{print(nest(1)), "\x01"}}));
+    EXPECT_EQ(cache.object(print(nest(2))), "");
+    cache.give(print(nest(3)), "\x03", true);
+    EXPECT_EQ(cache.objects().size(), 1u);  // nobody has asked for that kernel
+  }
+}
+
+TEST_F(Kernels, that_are_gone_from_the_disk_are_told_of) {
+  KernelCache cache(&emitter, folder.path(), "one");
+  cache.get(nest(1));
+  for (const auto& file : std::filesystem::directory_iterator(folder.path())) std::filesystem::remove(file);
+  EXPECT_PRED2(contains, failure_of([&] { cache.objects(); }),
+               cat("the machine code of a compiled kernel is in '", folder.path(), "' no more: it was removed"));
 }
 
 TEST_F(Kernels, are_compiled_again_when_their_file_is_damaged) {

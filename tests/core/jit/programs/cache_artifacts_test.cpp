@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "executors/products/choices.h"
 #include "loops/kernels.h"
 #include "support/bytes.h"
 #include "support/failure.h"
@@ -81,6 +82,20 @@ TEST_F(CacheArtifacts, of_another_machine_or_build_are_refused_and_the_message_s
   Artifacts built = unpack(text, "it");
   built.library = "another build";
   EXPECT_PRED2(contains, failure_of([&] { load_cache_artifacts(here, pack(built)); }), "the kernels cannot be used: they were made by another build of the library (another build; this one is ");
+}
+
+TEST_F(CacheArtifacts, carry_what_was_measured_of_products) {
+  note_choice("a product that this process timed", "onednn");
+  ArtifactCounts counts;
+  Artifacts all = unpack(save_cache_artifacts(context->machine(), counts), "it");
+  EXPECT_GE(counts.product_choices, 1u);
+  const auto choice = std::find_if(all.entries.begin(), all.entries.end(),
+                                   [](const Artifact& a) { return a.key == "a product that this process timed"; });
+  ASSERT_NE(choice, all.entries.end());
+  EXPECT_EQ(choice->blob, "onednn");
+  EXPECT_EQ(given_choice(choice->key), std::nullopt);
+  EXPECT_EQ(load_cache_artifacts(context->machine(), pack(all)).product_choices, counts.product_choices);
+  EXPECT_EQ(given_choice(choice->key), "onednn");
 }
 
 TEST_F(CacheArtifacts, that_were_changed_do_no_worse_than_fail) {

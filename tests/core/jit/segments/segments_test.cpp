@@ -1,9 +1,10 @@
 // Functions that read values: each read ends a segment, and what comes later is another program. Also covers
-// segment_cut.
+// segment_cut and segment_recorder.
 #include "jit/segments/segment_call.h"
 
 #include <thread>
 
+#include "ops/builder.h"
 #include "support/failure.h"
 #include "support/functions.h"
 #include "transforms/transforms.h"
@@ -307,6 +308,146 @@ TEST_F(Segments, take_strided_and_repeated_inputs_and_bound_results) {
     EXPECT_NE(out[1].tensor->storage(), out[2].tensor->storage());
     EXPECT_NE(out[3].tensor->storage(), base->storage());
     EXPECT_EQ(data(*out[3].tensor), (Floats{2, 4}));
+  }
+}
+
+// An op of a test's own that tells how often it is taken apart, which recording it does.
+int taken_apart = 0;
+void add_counted_double(Registry& registry) {
+  taken_apart = 0;
+  registry.add(checked({.schema = "counted_double(tensor input) -> tensor",
+                        .doc = "Twice the input.",
+                        .decompose = [](Call& c) -> Results {
+                          taken_apart++;
+                          return c.var(0) + c.var(0);
+                        }}));
+}
+
+TEST_F(Segments, that_are_recorded_again_are_followed_and_nothing_is_built) {
+  add_counted_double(context->registry());
+  bool longer = false;
+  auto f = segmented([&](Scope& s, const Values& in, Values& out) {
+    Tensor* x = op(s, "counted_double", {any(in[0].tensor)});
+    x = op(s, "add", {any(x), Any::real(item(total(s, x)) > 1e6f ? 1 : 0)});
+    for (int i = 0; i < 3; i++) x = op(s, "counted_double", {any(x)});
+    if (longer) x = op(s, "neg", {any(op(s, "counted_double", {any(x)}))});
+    item(total(s, x));
+    out.push(Ref<Tensor>(x));
+  });
+  auto x = tensor({2}, {1, 2});
+  const Floats once = {16, 32}, more = {-32, -64};
+  for (int call = 0; call < 3; call++) EXPECT_EQ(run(*f, {x.get()}), once) << error;
+  int before = taken_apart;
+  EXPECT_EQ(run(*f, {x.get()}), once) << error;
+  EXPECT_EQ(taken_apart, before);
+  longer = true;  // as before at first, and then there are more lines
+  EXPECT_EQ(run(*f, {x.get()}), more) << error;
+  EXPECT_EQ(taken_apart, before + 1);
+  before = taken_apart;
+  for (int call = 0; call < 4; call++) {
+    longer = call % 2 == 0;
+    EXPECT_EQ(run(*f, {x.get()}), longer ? more : once) << error;
+  }
+  EXPECT_EQ(taken_apart, before);
+  const uint64_t compiled = f->statistics().misses;
+  run(*f, {x.get()});
+  EXPECT_EQ(f->statistics().misses, compiled);
+}
+
+TEST_F(Segments, of_a_loop_are_followed_in_every_round) {
+  add_counted_double(context->registry());
+  auto f = segmented([&](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    for (int i = 0; i < 400; i++) {
+      x = op(s, "neg", {any(op(s, "counted_double", {any(x)}))});
+      x = op(s, "mul", {any(x), Any::real(-0.5)});
+      item(x);
+    }
+    out.push(Ref<Tensor>(x));
+  });
+  auto x = tensor({1}, {3});
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{3})) << error;
+  EXPECT_LE(taken_apart, 4);
+  const int before = taken_apart;
+  EXPECT_EQ(run(*f, {x.get()}), (Floats{3})) << error;
+  EXPECT_LE(taken_apart, before + 2);
+}
+
+TEST_F(Segments, that_are_followed_keep_writes_views_and_layouts_apart) {
+  int how = 0;
+  auto f = segmented([&](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    Tensor* copy = op(s, "mul", {any(x), Any::real(1)});
+    const int64_t flat[] = {4};
+    Tensor* view = op(s, "reshape", {any(x), Any::dims(flat)});  // of a transposed tensor a copy
+    Tensor* sum = how % 2 ? op(s, "add_", {any(view), Any::real(1)}) : op(s, "add", {any(view), Any::real(1)});
+    item(total(s, sum));
+    out.push(Ref<Tensor>(op(s, "sub", {any(x), any(copy)})));
+    out.push(Ref<Tensor>(op(s, "add", {any(view), any(sum)})));
+  });
+  TensorType type;
+  type.dtype = DType::f32, type.shape.push_back(2), type.shape.push_back(2);
+  for (how = 0; how < 24; how++) {
+    auto x = tensor({2, 2}, {1, 2, 3, 4});
+    const bool writes = how % 2, transposed = how / 2 % 2;
+    if (transposed) x = Tensor::view(x->storage(), type, Sizes{1, 2}, 0);
+    Tensor* in[] = {x.get()};
+    Tensor* made[2] = {};
+    Status* failed = f->call_tensors(in, 1, made, 2);
+    ASSERT_EQ(failed, nullptr) << failed->message();
+    const float changed = writes && !transposed ? 1 : 0, seen = writes ? 2 : 1;
+    EXPECT_EQ(data(*Ref<Tensor>::adopt(made[0])), (Floats(4, changed))) << how;
+    const Floats sums = data(*Ref<Tensor>::adopt(made[1]));
+    EXPECT_EQ(sums[0], 2 + seen) << how;
+    EXPECT_EQ(sums[3], 8 + seen) << how;
+  }
+}
+
+TEST_F(Segments, that_are_followed_say_where_they_end_this_time) {
+  const char* const places[] = {"a:1", "b:2", "c:3"};
+  auto f = segmented([&](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    for (const char* place : places) {
+      const Any args[] = {any(x), Any::real(2)};
+      x = s.invoke("mul", args, nullptr, nullptr, 0, place);
+      item(x);
+    }
+    out.push(Ref<Tensor>(x));
+  });
+  for (int call = 0; call < 4; call++) EXPECT_EQ(run(*f, {tensor({1}, {1}).get()}), (Floats{8})) << error;
+  std::string report;
+  for (const char* place : places)
+    report += cat(place, ": the value of mul, f32[1], was read, after 1 line; 4 times\n");
+  EXPECT_EQ(f->breaks_report(), report);
+  EXPECT_EQ(f->statistics().segments, 1u);
+}
+
+TEST_F(Segments, that_are_followed_take_gradients_and_draws) {
+  auto f = segmented([](Scope& s, const Values& in, Values& out) {
+    Tensor* x = in[0].tensor.get();
+    Tensor* loss = total(s, op(s, "mul", {any(x), any(x)}));
+    Values wrt;
+    wrt.push(Ref<Tensor>(x));
+    Tensor* gradient = (*s.grad(loss, wrt))[0].tensor.get();
+    item(loss);
+    const int64_t two[] = {2};
+    Tensor* drawn = op(s, "rand", {Any::dims(two)});
+    item(drawn);
+    out.push(Ref<Tensor>(gradient));
+    out.push(Ref<Tensor>(drawn));
+  });
+  Floats last;
+  for (int call = 0; call < 5; call++) {
+    const float k = static_cast<float>(call);
+    auto x = tensor({2}, {k, 1});
+    Tensor* in[] = {x.get()};
+    Tensor* made[2] = {};
+    Status* failed = f->call_tensors(in, 1, made, 2);
+    ASSERT_EQ(failed, nullptr) << failed->message();
+    EXPECT_EQ(data(*Ref<Tensor>::adopt(made[0])), (Floats{2 * k, 2}));
+    const Floats drawn = data(*Ref<Tensor>::adopt(made[1]));
+    EXPECT_NE(drawn, last);
+    last = drawn;
   }
 }
 
