@@ -1,14 +1,13 @@
-// A program's steps on one device, recorded once and launched as one.
+// A program's steps on one device as a CUDA graph: recorded once and launched as one.
 #pragma once
 
 #include "program/program.h"
 
 namespace thunder {
 
-// What a program expects at fixed places, and the device's recording of it. Tensors that a call gives are copied to
-// memory of the program's own before, its results are copied from there behind; tensors that the function captured are
-// read and written where they are. Steps on the CPU run as ever, before the recording is launched; numbers that they
-// and the caller give to kernels replace those in the recording.
+// A graph has fixed addresses. So a call copies its inputs to memory of the program's own, launches the graph, and
+// copies the results from there; tensors that the function captured are read and written where they are. Steps on the
+// CPU run before the launch, and numbers that they or the caller give to kernels replace those in the graph.
 class Program::Recorded {
  public:
   explicit Recorded(Program& program) : program_(program) {}
@@ -40,7 +39,7 @@ class Program::Recorded {
   void examine() noexcept;
   void try_to_record(Frame& frame) noexcept;
   StaticTensor static_tensor(const Patch& patch, size_t number, bool output) const;
-  // Binds the patches on the device to static tensors, and gives the others.
+  // Binds the patches on the device to static tensors, and returns the indices of the others.
   std::vector<size_t> bind_static(Frame& frame, const std::vector<Patch>& patches, std::vector<StaticTensor>& all,
                                   bool output) const;
   Status* copy(const StaticTensor& t, const std::vector<Patch>& patches, std::span<std::byte* const> callers,

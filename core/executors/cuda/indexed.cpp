@@ -1,5 +1,5 @@
-// Sums and updates at places that index tensors name: take_add, index, index_put, scatter_add. Each element gets what
-// is added to it in the order of the indices, as on the CPU, so results are the same bits from run to run.
+// Sums and updates at positions that index tensors give: take_add, index, index_put, scatter_add. What is added to one
+// element is added in the order of the indices, as on the CPU, so results have the same bits in every run.
 #include <algorithm>
 
 #include "executors/cuda/kernel.h"
@@ -8,10 +8,10 @@ namespace thunder::cuda_kernels {
 namespace {
 
 constexpr size_t kMostIndices = 8;
-// Each block compares its index with all others: from so many on the CPU, which goes over them once, is as fast.
+// The kernel compares all pairs of indices: with more of them, the CPU's single pass over the indices is as fast.
 constexpr int64_t kMostPositions = 1 << 17;
 
-// Mirrored in the texts.
+// The texts of the kernels declare the same struct.
 struct Indices {
   const void* at[kMostIndices];
   int64_t sizes[kMostIndices];  // of the dims that they index
@@ -30,7 +30,8 @@ struct Indices {
   "  return place;\n"                                                                                         \
   "}\n"
 
-// A block for each position of the indices: the first of those with one place adds all of them, the last one stores.
+// A block for each index. Among indices of the same element, the first one's block adds the values of all of them;
+// without `add`, the last one's block stores its value.
 constexpr char kUpdate[] = THUNDER_CUDA_INDICES R"(
 extern "C" __global__ void kernel(
     T* out, const T* src, const Indices x, i64 outer, i64 size, i64 inner, i64 count, i64 add,
@@ -78,7 +79,7 @@ extern "C" __global__ void kernel(T* out, const T* in, const Indices x, i64 inne
 }
 )";
 
-// A thread for each row along the dim.
+// A thread for each row along the dim, since any two indices of a row may name the same element.
 constexpr char kScatterAdd[] = R"(
 struct Rows { i64 rank, dim, wide, sizes[8], out[8], src[8]; };
 extern "C" __global__ void kernel(
