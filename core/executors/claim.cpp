@@ -7,18 +7,18 @@
 namespace thunder {
 namespace {
 
-const Executor* claimant(const NodeView& view, const Executors& executors) {
-  for (auto& e : executors)
-    if (e->claims(view)) return e.get();
-  return nullptr;
-}
-
-[[noreturn]] void nobody(const Node& node, const Executors& executors) {
+[[noreturn]] void fail_unclaimed(const Node& node, const Executors& executors) {
   fail(Code::unimplemented, node.op->name(), ": no executor takes it; asked: ",
        join(executors, ", ", [](auto& e) { return e->name(); }), node.where ? cat(" [at ", node.where, "]") : "");
 }
 
 }  // namespace
+
+const Executor* claimant(const NodeView& view, const Executors& executors) {
+  for (auto& e : executors)
+    if (e->claims(view)) return e.get();
+  return nullptr;
+}
 
 Trace descend(const Trace& trace, const Executors& executors) {
   Trace out = trace;
@@ -32,7 +32,7 @@ Trace descend(const Trace& trace, const Executors& executors) {
       out.nodes.push_back(node);
       continue;
     }
-    if (node->op->prim) nobody(*node, executors);
+    if (node->op->prim) fail_unclaimed(*node, executors);
     todo.insert(todo.end(), node->body.rbegin(), node->body.rend());
   }
   return out;
@@ -47,7 +47,7 @@ Trace claim(const Trace& trace, const Executors& executors, const Op& region, Re
         node = trace.store->claimed(node, trace.store->text(e->name()));
   }
   for (const Node* node : out.nodes)
-    if (!node->executor) nobody(*node, executors);
+    if (!node->executor) fail_unclaimed(*node, executors);
   return out;
 }
 
