@@ -1,4 +1,4 @@
-// Compiled nests by their text: equal texts are one kernel. Kept in memory, and on disk for other processes.
+// A cache of compiled kernels by the text of their nests, in memory and, for other processes, on disk.
 #pragma once
 
 #include <atomic>
@@ -33,8 +33,8 @@ class KernelCache {
   std::string object(const std::string& text) const;
   // All such objects by their nests' texts, in the order of these.
   std::vector<std::pair<std::string, std::string>> objects() const;
-  // Code for a nest that another process made, for this kind of machine: it is taken in place of compiling. `keep`:
-  // also on disk, because it is what the emitter makes. Any thread.
+  // Adds code that another process made for a nest on this kind of machine. It is loaded instead of compiling the nest.
+  // `keep`: also stores it on disk, which requires that this process's emitter would make the same code. Any thread.
   void give(const std::string& text, std::string object, bool keep);
   bool has_given() const { return has_given_; }
 

@@ -32,7 +32,7 @@ Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string
   for (const Map& map : nest.maps) {
     strides_.emplace_back();
     for (int64_t stride : map)
-      strides_.back().push_back(step_of(stride) == Step::any ? parameter(next++) : stride ? "1" : "");
+      strides_.back().push_back(stride_kind(stride) == StrideKind::any ? parameter(next++) : stride ? "1" : "");
   }
   // The offset of `uniform` numbers a draw rather than an element, so that it stays 64 bits wide.
   for (const Expr& e : nest.exprs)
