@@ -8,10 +8,10 @@ namespace thunder::cuda_kernels {
 namespace {
 
 constexpr size_t kMostIndices = 8;
-// The kernel compares all pairs of indices: with more of them, the CPU's single pass over the indices is as fast.
+// Each block compares its index with all others: from so many on the CPU, which goes over them once, is as fast.
 constexpr int64_t kMostPositions = 1 << 17;
 
-// The texts of the kernels declare the same struct.
+// Mirrored in the texts.
 struct Indices {
   const void* at[kMostIndices];
   int64_t sizes[kMostIndices];  // of the dims that they index
