@@ -15,13 +15,13 @@ constexpr size_t kMostScratch = size_t{1} << 48;
 
 struct CExecutor;
 
-// A line that the executor's own prepare and run do, beside others that its kernels do.
-class OwnStep : public kernels::DeviceStep {
+// A node that the executor's own prepare and run do, beside others that its kernels do.
+class PreparedByCaller : public PreparedOp {
  public:
-  OwnStep(CExecutor& of, void* state) : of_(of), state_(state) {}
-  ~OwnStep() override;
+  PreparedByCaller(CExecutor& of, void* state) : of_(of), state_(state) {}
+  ~PreparedByCaller() override;
   void lay_out(const NodeView& view, size_t* scratch_bytes) override;
-  Status* run(const Launch& launch) const override;
+  Status* run(const Launch* launch) const override;
 
  private:
   CExecutor& of_;
@@ -76,7 +76,7 @@ struct CExecutor {
     if (of(user).desc.drop) of(user).desc.drop(*state);
     return failed;
   }
-  // With kernels: what runs a node is a step.
+  // With kernels: the states are PreparedOps.
   static bool claim_with_kernels(const NodeView& view, void* user) {
     const CExecutor& self = of(user);
     return (self.kernels->find(view) || self.takes_itself(view)) && claim(view, user);
@@ -90,7 +90,7 @@ struct CExecutor {
     const bool named = own_ops.empty() || own_ops.contains(std::string(view.node.op->name()));
     return desc.prepare && named && (is_on_cpu(view) || desc.flags & THUNDER_EXECUTOR_CUDA);
   }
-  static Status* prepare_step(const NodeView& view, void** state, size_t* scratch_bytes, void* user) {
+  static Status* prepare_op(const NodeView& view, void** state, size_t* scratch_bytes, void* user) {
     const CExecutor& self = of(user);
     void* own = nullptr;
     const kernels::DeviceKernel* const kernel = self.kernels->find(view);
@@ -100,7 +100,7 @@ struct CExecutor {
       if (kernel)
         *state = kernel->prepare(view, *self.devices).release();
       else
-        *state = static_cast<kernels::DeviceStep*>(new (std::nothrow) OwnStep(of(user), own));
+        *state = static_cast<PreparedOp*>(new (std::nothrow) PreparedByCaller(of(user), own));
       if (*state) return nullptr;
       if (self.desc.drop) self.desc.drop(own);
       throw std::bad_alloc();
@@ -140,15 +140,15 @@ struct CExecutor {
   }
 };
 
-OwnStep::~OwnStep() {
+PreparedByCaller::~PreparedByCaller() {
   if (of_.desc.drop) of_.desc.drop(state_);
 }
-void OwnStep::lay_out(const NodeView& view, size_t* scratch_bytes) {
+void PreparedByCaller::lay_out(const NodeView& view, size_t* scratch_bytes) {
   if (!of_.desc.lay_out) return;
   if (Status* failed = CExecutor::lay_out(view, state_, scratch_bytes, &of_)) throw Error(Ref<Status>::adopt(failed));
 }
-Status* OwnStep::run(const Launch& launch) const {
-  return called("its run", [&] { return of_.desc.run(handle(&launch), state_); }).detach();
+Status* PreparedByCaller::run(const Launch* launch) const {
+  return called("its run", [&] { return of_.desc.run(handle(launch), state_); }).detach();
 }
 
 // What its own run needs holds for the nodes that it does itself.
@@ -156,11 +156,8 @@ void run_with_kernels(ExecutorDesc& desc) {
   desc.flags &= kAnyDevice;
   desc.flags_of = CExecutor::flags_of;
   desc.claim = CExecutor::claim_with_kernels;
-  desc.prepare = CExecutor::prepare_step;
-  desc.lay_out = kernels::Steps::lay_out;
-  desc.finish = kernels::Steps::finish;
-  desc.run = kernels::Steps::run;
-  desc.drop = kernels::Steps::drop;
+  desc.prepare = CExecutor::prepare_op;
+  use_prepared_ops(desc);
 }
 
 ExecutorDesc ours(const std::shared_ptr<CExecutor>& made) {

@@ -81,11 +81,11 @@ struct KernelInputs {
 };
 
 // A function of the caller's that asks the device for the work itself, on the launch's stream.
-class CalledStep : public kernels::DeviceStep {
+class PreparedCallback : public PreparedOp {
  public:
-  CalledStep(const thunder_kernel_desc& desc, const Node& node) : desc_(desc), args_(node.args) {}
-  Status* run(const Launch& launch) const override {
-    return called("its kernel", [&] { return desc_.run(handle(&launch), args_.leaves.data(), desc_.user); }).detach();
+  PreparedCallback(const thunder_kernel_desc& desc, const Node& node) : desc_(desc), args_(node.args) {}
+  Status* run(const Launch* launch) const override {
+    return called("its kernel", [&] { return desc_.run(handle(launch), args_.leaves.data(), desc_.user); }).detach();
   }
 
  private:
@@ -98,8 +98,8 @@ class CalledKernel : public kernels::DeviceKernel {
   explicit CalledKernel(const thunder_kernel_desc& desc) : desc_(desc) {}
   int32_t device_kind() const override { return kind_of(desc_); }
   uint32_t flags() const override { return kMayFail | (desc_.flags & THUNDER_EXECUTOR_STRIDED); }
-  std::unique_ptr<kernels::DeviceStep> prepare(const NodeView& view, Devices&) const override {
-    return std::make_unique<CalledStep>(desc_, view.node);
+  PreparedOpPtr prepare(const NodeView& view, Devices&) const override {
+    return std::make_unique<PreparedCallback>(desc_, view.node);
   }
 
  private:

@@ -89,7 +89,7 @@ def polynomials():
     exp_rest = no_zero(lambda r: (mp.exp(r) - 1 - r) / r**2, 0.5)
     exp_weight = lambda r: max(r**2, mp.mpf("1e-9")) / mp.exp(r)
     yield ("kExp", "(exp(r) - 1 - r) / r^2 on |r| <= ln(2)/2", fit(exp_rest, exp_weight, -half, half, 4))
-    yield ("kExpOfPiece", "(exp(r) - 1 - r) / r^2 on |r| <= ln(2)/16", fit(exp_rest, exp_weight, -half / EXP_PIECES, half / EXP_PIECES, 1))
+    yield ("kExpRemainder", "(exp(r) - 1 - r) / r^2 on |r| <= ln(2)/16", fit(exp_rest, exp_weight, -half / EXP_PIECES, half / EXP_PIECES, 1))
     yield ("kLog", "(log(1 + f) - f) / f^2 on -1/4 <= f <= 1/2",
            fit(no_zero(lambda f: (mp.log1p(f) - f) / f**2, -0.5),
                lambda f: max(f**2 / abs(mp.log1p(f)), mp.mpf("1e-7")) if f else mp.mpf("1e-7"), "-0.25", "0.5", 8))

@@ -196,10 +196,10 @@ std::string_view gradient(const OpDef& op) { return !op.nondiff.empty() ? "" : o
 std::string_view tangent(const OpDef& op) {
   switch (tangent_rule(op)) {
     case TangentRule::none: return "";
-    case TangentRule::slopes: return "slopes";
-    case TangentRule::itself: return "itself";
-    case TangentRule::twice: return "vjp twice";
-    case TangentRule::lines: return "lines";
+    case TangentRule::diagonal: return "slopes";
+    case TangentRule::linear: return "itself";
+    case TangentRule::vjp_of_vjp: return "vjp twice";
+    case TangentRule::body: return "lines";
   }
   return "";
 }

@@ -31,12 +31,18 @@ const Executor* claimant(const NodeView& view, const std::vector<const Executor*
   return nullptr;
 }
 
-[[noreturn]] void nobody(const Node& node, const Executors& executors) {
+[[noreturn]] void fail_unclaimed(const Node& node, const Executors& executors) {
   fail(Code::unimplemented, node.op->name(), ": no executor takes it; asked: ",
        join(executors, ", ", [](auto& e) { return e->name(); }), node.where ? cat(" [at ", node.where, "]") : "");
 }
 
 }  // namespace
+
+const Executor* claimant(const NodeView& view, const Executors& executors) {
+  for (auto& e : executors)
+    if (e->claims(view)) return e.get();
+  return nullptr;
+}
 
 Trace descend(const Trace& trace, const Executors& executors) {
   Trace out = trace;
@@ -51,7 +57,7 @@ Trace descend(const Trace& trace, const Executors& executors) {
       out.nodes.push_back(node);
       continue;
     }
-    if (node->op->prim) nobody(*node, executors);
+    if (node->op->prim) fail_unclaimed(*node, executors);
     todo.insert(todo.end(), node->body.rbegin(), node->body.rend());
   }
   return out;
@@ -71,7 +77,7 @@ Trace claim(const Trace& trace, const Executors& executors, const Op& region, Re
     }
   }
   for (const Node* node : out.nodes)
-    if (!node->executor) nobody(*node, executors);
+    if (!node->executor) fail_unclaimed(*node, executors);
   return out;
 }
 

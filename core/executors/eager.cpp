@@ -17,16 +17,12 @@
 namespace thunder {
 namespace {
 
-constexpr size_t kMostKept = 512;  // prepared calls; beyond that the cache is cleared
-
-Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) {
-  return launch->threads->parallel_for(n, grain, body, arg);
-}
+constexpr size_t kMaxPrepared = 512;  // entries of the cache, which is then cleared
 
 // A prepared node that serves all eager calls of the same op, types and arguments.
-class Kept : public Counted<Kept> {
+class PreparedCall : public Counted<PreparedCall> {
  public:
-  Kept(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out,
+  PreparedCall(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out,
        const Executors& executors) {
     std::vector<Arg> copies(args.begin(), args.end());
     std::vector<ValueId> results;
@@ -62,7 +58,7 @@ class Kept : public Counted<Kept> {
     fail(Code::unimplemented, op.name(), ": every executor declined to prepare it");
   }
 
-  // The key: everything but the values of tensors.
+  // The key of the cache: the op, its arguments and the types of its tensors; strides too, where these matter.
   static uint64_t hash(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in) {
     uint64_t h = reinterpret_cast<uintptr_t>(&op);
     for (const Arg& a : args)
@@ -98,11 +94,7 @@ class Kept : public Counted<Kept> {
   }
 
   Status* run(std::span<const Buffer> in, std::span<const Buffer> out, Devices& devices, ThreadPool& threads) const {
-    Launch launch;
-    launch.inputs = in.data(), launch.n_inputs = in.size();
-    launch.outputs = out.data(), launch.n_outputs = out.size();
-    launch.parallel_for = parallel_for;
-    launch.threads = &threads;
+    Launch launch = launch_on(in, out, &threads);
     Ref<Storage> scratch;
     const Device device = out.empty() ? Device::cpu : out[0].device;
     if (prepared_.scratch_bytes)
@@ -121,7 +113,7 @@ class Kept : public Counted<Kept> {
   }
 
  private:
-  friend class Counted<Kept>;
+  friend class Counted<PreparedCall>;
   // Kernels for devices other than the CPU are specialised for the strides, which are then part of the key.
   Ref<Status> lay_out(const ExecutorDesc& d, std::span<const Buffer> in, std::span<const Buffer> out) {
     return Ref<Status>::adopt(d.lay_out({*node_, store_, in, out}, prepared_.state, &prepared_.scratch_bytes, d.user));
@@ -133,7 +125,7 @@ class Kept : public Counted<Kept> {
         if (next == strides_.size() || strides_[next++] != b.strides[i]) return false;
     return next == strides_.size();
   }
-  ~Kept() {
+  ~PreparedCall() {
     if (prepared_.drop) prepared_.drop(prepared_.state);
   }
 
@@ -178,7 +170,7 @@ class EagerRunner : public OpRunner {
   }
 
  private:
-  // Whether an executor names it. Asked at each call, so answers are kept: the op's address, and 1 where one does.
+  // Whether an executor names the op. Asked at each call, so answers are cached: the op's address, plus 1 if one does.
   bool is_named(const OpDef& op) {
     const auto asked = reinterpret_cast<uintptr_t>(&op);
     std::atomic<uintptr_t>& kept = answers_[asked / alignof(std::max_align_t) % kAnswers];
@@ -189,18 +181,19 @@ class EagerRunner : public OpRunner {
     return found;
   }
 
-  Ref<Kept> find(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) {
-    const uint64_t key = Kept::hash(op, args, in);
+  Ref<PreparedCall> find(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in,
+                         std::span<const Buffer> out) {
+    const uint64_t key = PreparedCall::hash(op, args, in);
     {
       std::shared_lock lock(mutex_);
-      auto [it, end] = kept_.equal_range(key);
+      auto [it, end] = prepared_calls_.equal_range(key);
       for (; it != end; ++it)
         if (it->second->matches(op, args, in)) return it->second;
     }
-    auto made = make<Kept>(op, args, in, out, executors_);
+    auto made = make<PreparedCall>(op, args, in, out, executors_);
     std::unique_lock lock(mutex_);
-    if (kept_.size() >= kMostKept) kept_.clear();
-    kept_.emplace(key, made);
+    if (prepared_calls_.size() >= kMaxPrepared) prepared_calls_.clear();
+    prepared_calls_.emplace(key, made);
     return made;
   }
 
@@ -211,7 +204,7 @@ class EagerRunner : public OpRunner {
   static constexpr size_t kAnswers = 256;
   std::array<std::atomic<uintptr_t>, kAnswers> answers_{};
   std::shared_mutex mutex_;
-  std::unordered_multimap<uint64_t, Ref<Kept>> kept_;
+  std::unordered_multimap<uint64_t, Ref<PreparedCall>> prepared_calls_;
 };
 
 }  // namespace

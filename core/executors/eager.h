@@ -1,4 +1,4 @@
-// Eager ops through the same executors as programs: the first that accepts a prim runs it.
+// Eager mode: each prim is run by the first executor that claims it, as in programs.
 #pragma once
 
 #include <memory>

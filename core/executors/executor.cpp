@@ -31,6 +31,17 @@ bool is_on_one_device(const NodeView& view, int32_t device_kind) {
   return all && device != Device::none;
 }
 
+Launch launch_on(std::span<const Buffer> inputs, std::span<const Buffer> outputs, ThreadPool* threads) {
+  Launch launch;
+  launch.inputs = inputs.data(), launch.n_inputs = inputs.size();
+  launch.outputs = outputs.data(), launch.n_outputs = outputs.size();
+  launch.threads = threads;
+  launch.parallel_for = [](const Launch* l, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) {
+    return l->threads->parallel_for(n, grain, body, arg);
+  };
+  return launch;
+}
+
 bool Executor::claims(const NodeView& view) const {
   if (!asks_for(view.node.op->name())) return false;
   if (!(desc_.flags & kAnyDevice) && !is_on_cpu(view)) return false;

@@ -22,10 +22,10 @@ class ExecutorPreparer : public Preparer {
       const Node* node = todo.back();
       todo.pop_back();
       if (!def(*node).view) {
-        Ready made = ask(*node, *claimed.store, states.take(node));
-        if (!made.by && node->body.empty()) nobody(*node);
+        PreparedNode made = prepare_node(*node, *claimed.store, states.take(node));
+        if (!made.by && node->body.empty()) fail_unclaimed(*node);
         if (!made.by) {
-          const auto inner = inside(claimed, *node, region, states);
+          const auto inner = reclaim_body(claimed, *node, region, states);
           todo.insert(todo.end(), inner.rbegin(), inner.rend());
           continue;
         }
@@ -69,38 +69,38 @@ class ExecutorPreparer : public Preparer {
 
   std::string explain(const Node& node, const void* state) const override {
     const auto it = ready_.find(&node);
-    const auto says = it == ready_.end() ? nullptr : it->second.by->desc().explain;
-    return says ? says(state) : "";
+    const auto explain = it == ready_.end() ? nullptr : it->second.by->desc().explain;
+    return explain ? explain(state) : "";
   }
 
   const loops::Launcher* launcher(const Node& node, const void* state) const override {
     const auto it = ready_.find(&node);
-    const auto gives = it == ready_.end() ? nullptr : it->second.by->desc().launcher;
-    return gives ? gives(state) : nullptr;
+    const auto launcher_of = it == ready_.end() ? nullptr : it->second.by->desc().launcher;
+    return launcher_of ? launcher_of(state) : nullptr;
   }
 
   void finish(const Node& node, void* state) override {
     const Executor& by = *ready_.at(&node).by;
     if (!by.desc().finish) return;
-    if (const Ref<Status> failed = Ref<Status>::adopt(by.desc().finish(state))) could_not(by, node, failed);
+    if (const Ref<Status> failed = Ref<Status>::adopt(by.desc().finish(state))) fail_to_prepare(by, node, failed);
   }
 
   Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs,
                    std::span<const Buffer> outputs, int32_t epilogue_input) override {
     auto it = ready_.find(&node);
     if (it == ready_.end()) {
-      Ready made = ask(node, store, nullptr);
-      if (!made.by) nobody(node);
+      PreparedNode made = prepare_node(node, store, nullptr);
+      if (!made.by) fail_unclaimed(node);
       it = ready_.emplace(&node, std::move(made)).first;
     }
-    Ready& ready = it->second;
+    PreparedNode& ready = it->second;
     ready.prepared.prepack = ready.by->desc().prepack;
     EpilogueRequest epilogue_request{static_cast<size_t>(epilogue_input)};
     if (auto* lay_out = ready.by->desc().lay_out) {
       Prepared& made = ready.prepared;
       const NodeView view{node, store, inputs, outputs, epilogue_input >= 0 ? &epilogue_request : nullptr};
       Ref<Status> failed = Ref<Status>::adopt(lay_out(view, made.state, &made.scratch_bytes, ready.by->desc().user));
-      if (failed) could_not(*ready.by, node, failed);
+      if (failed) fail_to_prepare(*ready.by, node, failed);
     }
     Prepared made = ready.prepared;
     if (epilogue_request.accepted) made.run_tile = ready.by->desc().run_tile;
@@ -110,21 +110,19 @@ class ExecutorPreparer : public Preparer {
 
  private:
   // Owns the state until a step takes it.
-  struct Ready {
+  struct PreparedNode {
     Prepared prepared;
     const Executor* by = nullptr;
     uint32_t flags = 0;  // of the node, by that executor
 
-    Ready() = default;
-    Ready(const Prepared& p, const Executor* e, uint32_t f) : prepared(p), by(e), flags(f) {}
-    Ready(Ready&& o) noexcept : prepared(o.prepared), by(o.by), flags(o.flags) { o.prepared.drop = nullptr; }
-    Ready& operator=(Ready&& o) noexcept {
-      std::swap(prepared, o.prepared);
-      std::swap(by, o.by);
-      std::swap(flags, o.flags);
+    PreparedNode() = default;
+    PreparedNode(const Prepared& p, const Executor* e, uint32_t f) : prepared(p), by(e), flags(f) {}
+    PreparedNode(PreparedNode&& o) noexcept { *this = std::move(o); }
+    PreparedNode& operator=(PreparedNode&& o) noexcept {
+      std::swap(prepared, o.prepared), std::swap(by, o.by), std::swap(flags, o.flags);
       return *this;
     }
-    ~Ready() {
+    ~PreparedNode() {
       if (prepared.drop) prepared.drop(prepared.state);
     }
   };
@@ -134,35 +132,34 @@ class ExecutorPreparer : public Preparer {
                         [&](auto& e) { return node.executor && e->name() == node.executor; });
   }
 
-  // Asks executors from the node's claimant on; `by` is null when all declined. `state`: what the claimant kept of it.
-  Ready ask(const Node& node, const Store& store, RegionState state) const {
+  // Asks the node's claimant, then the executors after it. `by` is null when all declined. `state`: the claimant's.
+  PreparedNode prepare_node(const Node& node, const Store& store, RegionState state) const {
     NodeView view{node, store};
     view.state = std::move(state);
     const auto first = claimant(node);
     for (auto it = first; it != executors_.end(); ++it) {
       const ExecutorDesc& d = (*it)->desc();
-      // The claimant is asked without `claims`, which does not know regions; the executors after it must claim the node
-      // too.
+      // `claims` does not know regions, so the claimant is not asked again; executors after it must claim the node too.
       if (it != first) view.state = nullptr;
       if (it != first && !(*it)->claims(view)) continue;
       Prepared p{d.run, nullptr, d.drop, 0};
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &p.state, &p.scratch_bytes, d.user));
       if (!failed) return {p, it->get(), (*it)->flags(view)};
       if (failed->code() == Code::declined) continue;
-      could_not(**it, node, failed);
+      fail_to_prepare(**it, node, failed);
     }
     return {};
   }
 
-  [[noreturn]] static void could_not(const Executor& executor, const Node& node, const Ref<Status>& failed) {
+  [[noreturn]] static void fail_to_prepare(const Executor& executor, const Node& node, const Ref<Status>& failed) {
     if (failed->has_foreign() || failed->code() == Code::out_of_memory) throw Error(failed);
     fail(Code::backend, "executor '", executor.name(), "' could not prepare ", node.op->name(), ": ", failed->message(),
          at(node));
   }
 
-  // The nodes of the body of one that was declined. What a fusion executor cannot run as one region it may run as
+  // The body of a node that was declined, claimed anew. What a fusion executor cannot run as one region it may run as
   // several, so it is asked again; other bodies go to the executors after the claimant.
-  std::vector<const Node*> inside(const Trace& claimed, const Node& node, const Op& region,
+  std::vector<const Node*> reclaim_body(const Trace& claimed, const Node& node, const Op& region,
                                   RegionStates& states) const {
     const auto first = claimant(node);
     Trace part = claimed;
@@ -174,7 +171,7 @@ class ExecutorPreparer : public Preparer {
     };
     if (node.op == &region) {
       std::vector<const Node*> parts = claimed_by({first, executors_.end()});
-      // Only smaller ones, since nodes that are computed again may make a part as large as the whole.
+      // Regions must get smaller for this to end: with rematerialized nodes, a part may be as large as the whole.
       const auto smaller = [&](const Node* n) { return n->body.size() < node.body.size(); };
       if (std::all_of(parts.begin(), parts.end(), smaller)) return parts;
     }
@@ -182,12 +179,12 @@ class ExecutorPreparer : public Preparer {
   }
 
   static std::string at(const Node& node) { return node.where ? cat(" [at ", node.where, "]") : ""; }
-  [[noreturn]] static void nobody(const Node& node) {
+  [[noreturn]] static void fail_unclaimed(const Node& node) {
     fail(Code::unimplemented, node.op->name(), ": every executor that claimed it declined to prepare it", at(node));
   }
 
   Executors executors_;
-  std::unordered_map<const Node*, Ready> ready_;
+  std::unordered_map<const Node*, PreparedNode> ready_;
 };
 
 }  // namespace

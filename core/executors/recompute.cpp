@@ -7,8 +7,8 @@ namespace {
 
 // About what an elementwise function takes that is no single instruction: exp, tanh, a division.
 constexpr size_t kOfFunction = 16;
-constexpr size_t kMostRead = 2;  // operands as large as the result
-// A value that is so much smaller costs nothing to store and to read.
+constexpr size_t kMaxReads = 2;  // operands as large as the result
+// A value that is this many times smaller costs nothing to store and to read.
 constexpr int64_t kSmall = 16;
 
 }  // namespace
@@ -24,34 +24,34 @@ Recompute::Recompute(const Store& store, std::span<const Node* const> region, co
   for (const Node* n : region) for (ValueId r : n->results) makers_[r] = n;
 }
 
-bool Recompute::pays(const Node& line) const {
-  Price price;
+bool Recompute::is_cheaper(const Node& line) const {
+  Cost cost;
   const ValueId made = line.results[0];
-  return !stored_[made] && afford(line, made, price) && price.read.size() <= kMostRead;
+  return !stored_[made] && add_cost(line, made, cost) && cost.read.size() <= kMaxReads;
 }
 
-bool Recompute::afford(const Node& line, ValueId made, Price& price) const {
+bool Recompute::add_cost(const Node& line, ValueId made, Cost& cost) const {
   if (!def(line).view) {
     if (!def(line).has(kElementwise) || def(line).has(kRandom)) return false;
-    price.instructions += def(line).has(kCheap) ? 1 : kOfFunction;
-    if (price.instructions > most_instructions_) return false;
+    cost.instructions += def(line).has(kCheap) ? 1 : kOfFunction;
+    if (cost.instructions > most_instructions_) return false;
   }
   bool fits = true;
   for_each_value(line.args, [&](ValueId v) {
-    if (!fits || small_beside(v, made)) return;
+    if (!fits || is_small_beside(v, made)) return;
     const auto maker = makers_.find(v);
     if (maker != makers_.end() && !stored_[v]) {
-      const Price before = price;
-      if (afford(*maker->second, made, price)) return;
-      price = before;
+      const Cost before = cost;
+      if (add_cost(*maker->second, made, cost)) return;
+      cost = before;
       fits = uses_[v] != 0;  // it is stored for other readers anyway
     }
-    if (std::find(price.read.begin(), price.read.end(), v) == price.read.end()) price.read.push_back(v);
+    if (std::find(cost.read.begin(), cost.read.end(), v) == cost.read.end()) cost.read.push_back(v);
   });
   return fits;
 }
 
-bool Recompute::small_beside(ValueId v, ValueId made) const {
+bool Recompute::is_small_beside(ValueId v, ValueId made) const {
   while (broadcast_from_[v] != kNoValue) v = broadcast_from_[v];
   const Dim one = elements(store_.type(v).shape), other = elements(store_.type(made).shape);
   return one.constant() && other.constant() && one.value() * kSmall <= other.value();

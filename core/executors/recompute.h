@@ -23,15 +23,16 @@ class Recompute {
             const std::vector<uint32_t>& uses, const std::vector<ValueId>& broadcast_from,
             size_t most_instructions = kRecomputedInstructions);
 
-  bool pays(const Node& line) const;
+  // Whether it is cheaper to recompute the node's result in its readers than to store it.
+  bool is_cheaper(const Node& line) const;
 
  private:
-  struct Price {
+  struct Cost {
     size_t instructions = 0;
     std::vector<ValueId> read;
   };
-  bool afford(const Node& line, ValueId made, Price& price) const;
-  bool small_beside(ValueId v, ValueId made) const;
+  bool add_cost(const Node& line, ValueId made, Cost& cost) const;
+  bool is_small_beside(ValueId v, ValueId made) const;
 
   const Store& store_;
   const std::vector<uint8_t>& stored_;

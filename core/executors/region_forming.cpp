@@ -1,5 +1,5 @@
-// Replaces the nodes that an executor takes by one region, and recomputes outside what is cheaper to recompute than to
-// store.
+// Forms a region: replaces the nodes that an executor takes by one node, and rematerializes outside of it the values
+// that are cheaper to recompute than to store.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-// How often a node is recomputed, over all regions.
+// How often a node is recomputed at most, over all regions.
 constexpr uint8_t kMaxRecomputations = 3;
 
 }  // namespace
@@ -22,8 +22,8 @@ size_t Regions::form(size_t first) {
   while (sides_.back() != Side::inside) sides_.pop_back();
   before_.clear(), after_.clear();
   for (size_t i = 0; i < sides_.size(); i++)
-    if (sides_[i] != Side::inside) (sides_[i] == Side::before ? before_ : after_).push_back(lines_[first + i]);
-  forget_reads();
+    if (sides_[i] != Side::inside) (sides_[i] == Side::before ? before_ : after_).push_back(entries_[first + i]);
+  subtract_uses();
   const size_t taken = nodes_.size();
   std::vector<const Node*> again = split();
   if (!again.empty()) {
@@ -32,50 +32,50 @@ size_t Regions::form(size_t first) {
   }
   const auto views = static_cast<size_t>(
       std::count_if(again.begin(), again.end(), [](const Node* n) { return def(*n).view != nullptr; }));
-  // No nodes are left: all of them are recomputed where they are read.
+  // No nodes may be left, if all of them are recomputed where they are read.
   const size_t room = taken - views - !nodes_.empty();
-  auto to = std::fill_n(lines_.begin() + static_cast<ptrdiff_t>(first), room, Line());
+  auto to = std::fill_n(entries_.begin() + static_cast<ptrdiff_t>(first), room, Entry());
   to = std::copy(before_.begin(), before_.end(), to);
-  if (!nodes_.empty()) *to++ = entry(nodes_.size() == 1 ? left_alone() : region(), false, false);
-  const auto behind = static_cast<size_t>(to - lines_.begin());
+  if (!nodes_.empty()) *to++ = make_entry(nodes_.size() == 1 ? single_node() : region(), false, false);
+  const auto after = static_cast<size_t>(to - entries_.begin());
   for (const Node* n : again)
-    if (def(*n).view) *to++ = entry(n, true, broadcasts_often(*n));
+    if (def(*n).view) *to++ = make_entry(n, true, is_shared_broadcast(*n));
   std::copy(after_.begin(), after_.end(), to);
   for (size_t i = again.size(); i-- > 0;)
-    if (!def(*again[i]).view) sink(again[i], behind);
+    if (!def(*again[i]).view) sink(again[i], after);
   return room + 1;
 }
 
-const Node* Regions::left_alone() {
+const Node* Regions::single_node() {
   for_each_value(nodes_[0]->args, [&](ValueId v) { uses_[v]++; });
   return nodes_[0];
 }
 
 void Regions::sink(const Node* n, size_t from) {
-  const auto reads = [&](const Line& line) {
+  const auto reads = [&](const Entry& entry) {
     bool any = false;
-    for_each_value(line.node->args, [&](ValueId v) { any |= v == n->results[0]; });
+    for_each_value(entry.node->args, [&](ValueId v) { any |= v == n->results[0]; });
     return any;
   };
-  const auto at = std::find_if(lines_.begin() + static_cast<ptrdiff_t>(from), lines_.end(), reads);
-  lines_.insert(at, entry(n, true, false));
+  const auto at = std::find_if(entries_.begin() + static_cast<ptrdiff_t>(from), entries_.end(), reads);
+  entries_.insert(at, make_entry(n, true, false));
 }
 
-void Regions::forget_reads() {
+void Regions::subtract_uses() {
   for (const Node* n : nodes_) for_each_value(n->args, [&](ValueId v) { uses_[v]--; });
 }
 
 std::vector<const Node*> Regions::split() {
   Store& store = *trace_.store;
   std::vector<const Node*> again;
-  whole_ = nodes_;
+  nodes_before_split_ = nodes_;
   const ExecutorDesc& d = executor_.desc();
   const Recompute recompute(store, nodes_, materialized_, uses_, broadcast_from_,
                             d.recomputed_instructions ? d.recomputed_instructions(*nodes_[0], store, d.user)
                                                       : kRecomputedInstructions);
   for (size_t i = nodes_.size(); i-- > 0;) {  // backwards, since the operands may be recomputed too
     const Node* n = nodes_[i];
-    if (!uses_[n->results[0]] || !(def(*n).view ? inside_.has(n->args[0].v) : recompute.pays(*n))) continue;
+    if (!uses_[n->results[0]] || !(def(*n).view ? inside_.has(n->args[0].v) : recompute.is_cheaper(*n))) continue;
     again.insert(again.begin(), n);
     if (!def(*n).view) materialized_[n->results[0]] = ++times_recomputed_[n->results[0]] == kMaxRecomputations;
     for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
@@ -105,7 +105,7 @@ void Regions::undo_split(std::vector<const Node*>& again) {
     for_each_value(n->args, [&](ValueId v) { uses_[v]--; });
     if (!def(*n).view) materialized_[n->results[0]] = 0, times_recomputed_[n->results[0]]--;
   }
-  nodes_ = whole_;
+  nodes_ = nodes_before_split_;
   again.clear();
 }
 

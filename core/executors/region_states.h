@@ -1,4 +1,4 @@
-// What fusion executors know of the regions that they claimed, from claim to prepare: nothing is found out twice.
+// What fusion executors keep of the regions that they claim, until they prepare them, so that nothing is derived twice.
 #pragma once
 
 #include <memory>

@@ -24,15 +24,16 @@ Regions::Regions(Trace& trace, const Executor& executor, const Op& op, RegionSta
       states_(states),
       uses_(trace.store->size(), 0),
       inside_(uses_.size()),
-      behind_(uses_.size()),
+      results_after_(uses_.size()),
       inputs_(uses_.size()),
       connections_(uses_.size()) {
   const std::vector<Computed> computed = when_computed(trace);
   for (const Node* n : trace.nodes) {
-    lines_.push_back(entry(n, !n->executor && executor.claims({*n, *trace.store}), false, computed[lines_.size()]));
+    const bool candidate = !n->executor && executor.claims({*n, *trace.store});
+    entries_.push_back(make_entry(n, candidate, false, computed[entries_.size()]));
     for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
   }
-  for (Line& line : lines_) line.broadcasts_often = broadcasts_often(*line.node);
+  for (Entry& entry : entries_) entry.is_shared_broadcast = is_shared_broadcast(*entry.node);
   broadcast_from_.resize(trace.store->size(), kNoValue), times_recomputed_.resize(trace.store->size(), 0);
   for (const Node* n : trace.nodes)
     if (broadcasts(*n, *trace.store)) broadcast_from_[n->results[0]] = n->args[0].v;
@@ -42,19 +43,18 @@ Regions::Regions(Trace& trace, const Executor& executor, const Op& op, RegionSta
 }
 
 void Regions::run() {
-  // Large nodes choose their neighbours first; small nodes then join one of these regions, or form regions of what is
-  // left.
+  // Regions of large nodes are formed first; the small nodes that joined none of these then form regions of their own.
   for (const bool large : {true, false}) {
-    for (size_t first = 0; first < lines_.size();) {
+    for (size_t first = 0; first < entries_.size();) {
       const size_t formed =
-          lines_[first].candidate && is_large(*lines_[first].node) == large && take(first) ? form(first) : 0;
+          entries_[first].candidate && is_large(*entries_[first].node) == large && take(first) ? form(first) : 0;
       first += formed ? formed - 1 : 1;
     }
-    lines_.erase(std::remove_if(lines_.begin(), lines_.end(), [](const Line& line) { return !line.node; }),
-                 lines_.end());
+    entries_.erase(std::remove_if(entries_.begin(), entries_.end(), [](const Entry& entry) { return !entry.node; }),
+                 entries_.end());
   }
   trace_.nodes.clear();
-  for (const Line& line : lines_) trace_.nodes.push_back(line.node);
+  for (const Entry& entry : entries_) trace_.nodes.push_back(entry.node);
 }
 
 bool Regions::is_large(const Node& n) const {
@@ -74,23 +74,23 @@ void Regions::find_materialized() {
   for (ValueId v : trace_.outputs) materialized_[v] = 1;
   for (const Write& w : trace_.writes) materialized_[w.value] = 1;
   std::vector<size_t> made(uses_.size(), 0);
-  for (size_t i = 0; i < lines_.size(); i++) {
-    const Line& line = lines_[i];
-    const bool whole = !line.candidate || def(*line.node).view;
-    for_each_value(line.node->args, [&](ValueId v) { materialized_[v] |= whole || i - made[v] > kMaxDistance; });
-    for (ValueId r : line.node->results) made[r] = i;
+  for (size_t i = 0; i < entries_.size(); i++) {
+    const Entry& entry = entries_[i];
+    const bool whole = !entry.candidate || def(*entry.node).view;
+    for_each_value(entry.node->args, [&](ValueId v) { materialized_[v] |= whole || i - made[v] > kMaxDistance; });
+    for (ValueId r : entry.node->results) made[r] = i;
   }
 }
 
 bool Regions::take(size_t first) {
-  if (executor_.desc().begins_region && !executor_.desc().begins_region(*lines_[first].node)) return false;
-  const size_t end = std::min(lines_.size(), first + kWindow);
+  if (executor_.desc().begins_region && !executor_.desc().begins_region(*entries_[first].node)) return false;
+  const size_t end = std::min(entries_.size(), first + kWindow);
   connect(first, end);
   divide(first, end, [&](size_t i) {
-    const Line& line = lines_[i];
-    return line.candidate && may_join(line.computed, lines_[first].computed) &&
+    const Entry& entry = entries_[i];
+    return entry.candidate && may_join(entry.computed, entries_[first].computed) &&
            (connections_.component_of(i - first) == connections_.component_of(0) ||
-            (line.broadcasts_often && values_.reads_any(line.values, inside_)));
+            (entry.is_shared_broadcast && values_.reads_any(entry.values, inside_)));
   });
   flags_.assign(nodes_.size(), 0);
   state_ = nullptr;
@@ -105,14 +105,16 @@ bool Regions::take(size_t first) {
 void Regions::connect(size_t first, size_t end) {
   connections_.restart(end - first);
   for (size_t i = first; i < end; i++) {
-    if (!lines_[i].candidate || lines_[i].broadcasts_often) continue;
-    for (ValueId v : values_.reads(lines_[i].values))
+    if (!entries_[i].candidate || entries_[i].is_shared_broadcast) continue;
+    for (ValueId v : values_.reads(entries_[i].values))
       if (broadcast_from_[v] == kNoValue || connections_.has(v)) connections_.add(i - first, v);
-    for (ValueId r : values_.makes(lines_[i].values)) connections_.add(i - first, r);
+    for (ValueId r : values_.results(entries_[i].values)) connections_.add(i - first, r);
   }
 }
 
-bool Regions::broadcasts_often(const Node& n) const { return broadcasts(n, *trace_.store) && uses_[n.args[0].v] >= 2; }
+bool Regions::is_shared_broadcast(const Node& n) const {
+  return broadcasts(n, *trace_.store) && uses_[n.args[0].v] >= 2;
+}
 
 void claim_regions(Trace& trace, const Executor& executor, const Op& region, RegionStates& states) {
   Regions(trace, executor, region, states).run();

@@ -8,13 +8,8 @@
 namespace thunder {
 namespace {
 
-const Executor* claimant(const NodeView& view, const Executors& executors) {
-  auto it = std::find_if(executors.begin(), executors.end(), [&](auto& e) { return e->claims(view); });
-  return it == executors.end() ? nullptr : it->get();
-}
-
-// What the executor substitutes for the node; false: the node stays.
-bool asked(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment,
+// Replaces the node by what the executor records for it. False: the node stays.
+bool substitute(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment,
            const std::string& what) {
   Results results;
   const bool wanted = rewriter.built(node, [&] {
@@ -32,11 +27,12 @@ bool asked(Rewriter& rewriter, const Node& node, const Executor& executor, const
   return true;
 }
 
-// The same; an error names the executor, the op and the user's line. A binding's own exception stays as it is.
-bool replaced(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment) {
+// The same. An error names the executor, the op and the user's line, but a binding's own exception stays as it is.
+bool try_substitute(Rewriter& rewriter, const Node& node, const Executor& executor,
+                    const ScopeEnvironment& environment) {
   const std::string what = cat("the execution transform of executor '", executor.name(), "' for ", node.op->name());
   try {
-    return asked(rewriter, node, executor, environment, what);
+    return substitute(rewriter, node, executor, environment, what);
   } catch (const Error& e) {
     if (e.status()->has_foreign()) throw;
     fail(e.code(), e.message().starts_with(what) ? "" : cat(what, ": "), e.message(),
@@ -53,7 +49,7 @@ std::optional<Trace> transform(const Trace& trace, const Executors& executors, c
   for (const Node* old : trace.nodes) {
     const Node* node = rewriter.substituted(old);
     const Executor* executor = claimant({*node, rewriter.store()}, executors);
-    if (!executor || !executor->desc().transform || !replaced(rewriter, *node, *executor, environment))
+    if (!executor || !executor->desc().transform || !try_substitute(rewriter, *node, *executor, environment))
       rewriter.keep(node);
   }
   return rewriter.finish();

@@ -1,4 +1,4 @@
-// What executors substitute for nodes before gradients are taken: ops of their own, which bring their own backward.
+// Execution transforms: executors substitute ops of their own, with their own backward, before gradients are taken.
 #pragma once
 
 #include "executors/claim.h"

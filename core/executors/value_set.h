@@ -9,15 +9,15 @@
 
 namespace thunder {
 
-// A set of values that is cleared in constant time.
+// Clearing takes constant time: it begins a new generation.
 class ValueSet {
  public:
-  explicit ValueSet(size_t values) : round_(values, 0) {}
-  void clear() { now_++; }
-  void resize(size_t values) { round_.resize(values, 0); }
-  bool has(ValueId v) const { return round_[v] == now_; }
+  explicit ValueSet(size_t values) : generation_(values, 0) {}
+  void clear() { current_++; }
+  void resize(size_t values) { generation_.resize(values, 0); }
+  bool has(ValueId v) const { return generation_[v] == current_; }
   // False if it was in the set already.
-  bool add(ValueId v) { return std::exchange(round_[v], now_) != now_; }
+  bool add(ValueId v) { return std::exchange(generation_[v], current_) != current_; }
   void add(const Node& n) {
     for (ValueId r : n.results) add(r);
   }
@@ -28,8 +28,8 @@ class ValueSet {
   }
 
  private:
-  std::vector<uint32_t> round_;
-  uint32_t now_ = 1;
+  std::vector<uint32_t> generation_;
+  uint32_t current_ = 1;
 };
 
 }  // namespace thunder

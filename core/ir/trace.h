@@ -104,8 +104,8 @@ struct Trace {
   const TensorType& type(ValueId v) const { return store->type(v); }
 };
 
-// Those of a region, or the one line itself, which must outlive what is returned.
-inline std::vector<const Node*> lines_of(const Node& n) {
+// The nodes of a region's body, or the one node itself, which must outlive what is returned.
+inline std::vector<const Node*> nodes_of(const Node& n) {
   return n.body.empty() ? std::vector<const Node*>{&n} : std::vector<const Node*>(n.body.begin(), n.body.end());
 }
 

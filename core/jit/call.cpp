@@ -1,4 +1,4 @@
-// The way of a call, in order: key -> cache -> (jit/miss.cpp: jit/compile.cpp: trace -> passes -> claim -> program) ->
+// The path of a call, in order: key -> cache -> (jit/miss.cpp: jit/compile.cpp: trace -> passes -> claim -> program) ->
 // bind -> run -> results.
 #include "jit/call.h"
 
@@ -45,7 +45,7 @@ void Compiled::check_values(const Values& in) const {
   require(in.complete(), function_->name(), ": a group of the inputs was not closed");
 }
 
-// Keeps alive what a call works on while code of the caller's runs, which may release the last handle of any of it.
+// Holds references to what a call works on while it runs the caller's code, which may release the last handle of any.
 struct Compiled::Held {
   Held(Compiled& c, const Inputs& in) : compiled(&c), values(in.values ? make<Values>(*in.values) : nullptr) {
     for (size_t i = 0; i < in.count && !in.values; i++) tensors.push_back(in.tensors[i]);

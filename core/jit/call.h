@@ -1,5 +1,5 @@
-// A compiled function: traced, transformed, claimed and compiled at the first call of a kind, found again by its key
-// at the others.
+// A compiled function. The first call with inputs of a kind traces, transforms, claims and compiles; later calls find
+// the program by its key.
 #pragma once
 
 #include <atomic>
@@ -62,14 +62,14 @@ class Compiled : public Counted<Compiled> {
   Status* prepare(const Values& in) noexcept;
   // What the latest program needs in memory; "" before there is one.
   std::string memory_report() const;
-  // Why its neighbouring lines were not fused; "" likewise.
+  // Why neighbouring lines of the latest program were not fused; "" before there is one.
   std::string fusion_report() const;
-  // What it is guarded by; "" likewise.
+  // The guards of the latest program; "" before there is one.
   std::string guards_report() const;
-  // Where and why the function was no one program, a break a line; "": it always was.
+  // Where and why the function broke into several programs, one line for each break; "": it never did.
   std::string breaks_report() const;
   std::vector<CountedBreak> graph_breaks() const;
-  // How its kernels were lowered, stage by stage; "" likewise.
+  // How the kernels of the latest program were lowered, stage by stage; "" before there is one.
   std::string loops_report() const;
 
   CallStatistics statistics() const;
@@ -82,7 +82,7 @@ class Compiled : public Counted<Compiled> {
   const Function& function() const { return *function_; }
   const Ref<Function>& shared_function() const { return function_; }
   const CompileOptions& options() const { return *options_; }
-  // Programs that are kept, oldest first, and whose guards hold, as a file holds them. Throws where it could not.
+  // The cached programs whose guards hold, oldest first, as a file stores them. Throws where a file could not.
   std::vector<SavedProgram> programs() const;
   // The texts of the nests that its programs run on the CPU, some more than once.
   std::vector<std::string> kernels() const;
@@ -107,10 +107,10 @@ class Compiled : public Counted<Compiled> {
   // Null and `done`: the function read a value, and the call has its results.
   const Entry* miss_segmented(const Values& in, Values& out, std::shared_ptr<const Entry>& own, InterruptCheck& check,
                               void* stream, bool& done);
-  // A call that no program fits, of a function that may be no one program.
+  // A call that no program fits, of a function that may break into several programs.
   Status* call_segmented(const Values& in, Values& out, InterruptCheck& check, void* stream);
   const Entry* keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full, std::shared_ptr<const Entry>& own);
-  // The program that a caller who promises the same input gets. Null: there is none yet, or a module has changed.
+  // The program for a caller who promises that inputs stay as they were. Null: there is none yet, or a module changed.
   const Entry* promised(const Inputs& in) const;
   bool stays_eager(const Inputs& in);
   void note_compiled(const Entry& entry, const std::string& why);

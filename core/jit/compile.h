@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// How much compiling is worth: a program that is kept, or one that runs once and asks no executor that fuses.
+// How much time compiling may take: for a program that is kept, or for one that runs once and is not fused.
 enum class Effort : uint8_t { full, least };
 
 // Which sizes of the inputs stand for any: by leaf and dim. Sizes that are equal stand for one another. An integer has

@@ -28,8 +28,8 @@ namespace {
 
 constexpr const char* kNoVectors = "the processor has no AVX2";
 
-// What the ways of products were called while each was an executor, and still may be. What a name needs beside vectors
-// is said where it is asked for and is not there.
+// Names of executors that products had while each algorithm was an executor of its own; they are still accepted. If the
+// machine lacks what such an algorithm needs, asking for the name is an error that says so.
 struct ProductName {
   std::string_view name;
   Precision precision = Precision::highest;

@@ -10,7 +10,7 @@ namespace thunder {
 
 const Entry* Compiled::miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
                             SegmentCall* segmented) {
-  check_inputs(in);  // no key has what it refuses
+  check_inputs(in);  // inputs that it rejects are in no key
   if (dynamic_ && context_->stance() != Stance::force_eager)
     if ((own = dynamic_->plans().find(in))) return apart_++, own.get();
   if (stays_eager(in)) return nullptr;

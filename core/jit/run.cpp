@@ -1,4 +1,4 @@
-// Bind, run, results: what is left of a call once its program is found.
+// The rest of a call once its program is found: binding inputs, running the steps, making results.
 #include <algorithm>
 #include <cstring>
 #include <optional>

@@ -1,4 +1,4 @@
-// Value ranges: what is known of expressions before they are computed.
+// Value ranges of expressions, found without computing them.
 #pragma once
 
 #include <algorithm>

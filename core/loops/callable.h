@@ -1,4 +1,4 @@
-// What generated code may call: functions of the C library, as linked into who includes this.
+// The functions of the C library that generated code may call, as linked into the unit that includes this header.
 #pragma once
 
 #include <array>

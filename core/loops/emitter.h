@@ -1,5 +1,5 @@
-// What turns a loop nest into machine code. A module of its own implements it; this header is all that the module and
-// the library share, and neither exceptions nor objects of the library cross it.
+// The interface of the code generator for CPUs, which turns a loop nest into machine code. It is implemented by a
+// module of its own, so no exceptions and no objects of the library pass through it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace thunder::loops {
 // Computes the work items begin <= i < end. `buffers`: the nest's arguments. `parameters`: those of the nest, then the
 // lengths of a strip of the lane axis and of a block, which nests without these do not read.
 using KernelFn = void (*)(void* const* buffers, const int64_t* parameters, int64_t begin, int64_t end,
-                          Refusal* refusal);
+                          IndexError* index_error);
 
 struct Object {
   std::vector<char> code;  // a relocatable object

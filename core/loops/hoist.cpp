@@ -58,8 +58,9 @@ class Product {
     return !rest_.empty() && std::all_of(rest_.begin(), rest_.end(),
                                          [&](ExprId id) { return exprs[id].level < exprs[factor_.row].level; });
   }
-  // If the factor is a square root of sums, as in norms, whatever could be squared and summed leaves headroom for one
-  // more factor. Otherwise the other factors must be at most 1, but for one of them.
+  // Whether no product can overflow or underflow that did not before. If the factor is a square root of sums, as in
+  // norms, the summed squares are further from the limits than the product is. Otherwise all other factors but one must
+  // be at most 1.
   bool keeps_range() const {
     const Expr& row = facts_.nest().exprs[factor_.row];
     if (row.fn == (factor_.divides ? Fn::sqrt : Fn::rsqrt) && facts_.is_of_sums(row.in[0])) return true;
@@ -83,7 +84,7 @@ class Product {
   std::vector<ExprId> rest_;
 };
 
-// The list of expressions, rebuilt with new ones in between.
+// Rebuilds the list of expressions, with the new ones inserted.
 class Rewrite {
  public:
   explicit Rewrite(LoweredRegion& region) : region_(region), new_ids_(region.nest.exprs.size()) {}

@@ -1,4 +1,4 @@
-// Hoisting from reductions: a factor that is constant along a row is moved out of the row's sum.
+// Hoists factors that are constant along a row out of the row's sum.
 #pragma once
 
 #include "loops/region.h"

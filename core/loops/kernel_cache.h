@@ -1,4 +1,4 @@
-// Compiled nests by their text: equal texts are one kernel. Kept in memory, and on disk for other processes.
+// A cache of compiled kernels by the text of their nests, in memory and, for other processes, on disk.
 #pragma once
 
 #include <atomic>

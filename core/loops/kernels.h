@@ -1,4 +1,4 @@
-// The process's emitter and the code that it made.
+// The process's emitter, and the kernels that it has compiled.
 #pragma once
 
 #include <string>

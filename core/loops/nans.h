@@ -1,4 +1,4 @@
-// Where a maximum may ignore NaN: propagating it costs a comparison for each element.
+// Finds maxima that need not propagate NaN, since propagating it costs a comparison for each element.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ std::vector<int64_t> parameters(const Nest& nest) {
   std::vector<int64_t> out = nest.extents;
   for (const Map& map : nest.maps)
     for (int64_t stride : map)
-      if (step_of(stride) == Step::any) out.push_back(stride);
+      if (stride_kind(stride) == StrideKind::any) out.push_back(stride);
   for (const Expr& e : nest.exprs)
     if (has_parameter(e)) out.push_back(e.offset);
   for (const Output& s : nest.stores)
@@ -50,9 +50,9 @@ std::string print_cut(const Nest& nest, uint32_t axis, int64_t at) {
 
 std::string print_expr(const Nest& nest, const Expr& e) {
   const auto at = [&] {
-    std::string steps;
-    for (int64_t stride : nest.maps[e.map]) steps += static_cast<char>(step_of(stride));
-    return cat("map", e.map, "<", steps, ">");
+    std::string kinds;
+    for (int64_t stride : nest.maps[e.map]) kinds += static_cast<char>(stride_kind(stride));
+    return cat("map", e.map, "<", kinds, ">");
   };
   std::string out = cat(name(e.fn), ".", name(e.dtype));
   switch (e.fn) {
@@ -75,9 +75,9 @@ std::string print(const Nest& nest) {
   for (DType d : nest.buffers) out += cat(" ", name(d));
   for (size_t i = 0; i < nest.exprs.size(); i++) out += cat("\n  e", i, " = ", print_expr(nest, nest.exprs[i]));
   for (const Output& s : nest.stores) {
-    std::string steps;
-    for (int64_t stride : nest.maps[s.map]) steps += static_cast<char>(step_of(stride));
-    out += cat("\n  b", s.buffer, "[map", s.map, "<", steps, ">", s.offset ? " + offset" : "", "] ",
+    std::string kinds;
+    for (int64_t stride : nest.maps[s.map]) kinds += static_cast<char>(stride_kind(stride));
+    out += cat("\n  b", s.buffer, "[map", s.map, "<", kinds, ">", s.offset ? " + offset" : "", "] ",
                s.kind == OutputKind::column ? "+=" : "=", " e", s.value);
     for (const Interval& only : s.only)
       out += cat(" where ", print_cut(nest, only.axis, only.begin), " <= axis ", only.axis, " < ",

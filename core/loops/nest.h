@@ -1,5 +1,5 @@
-// A loop nest: what one kernel computes. Iteration axes, index maps, expressions, stores; no tensors, no op names, and
-// nothing of how it is run, which a schedule says (for CPUs cpu/nest.h).
+// A loop nest, which is what one kernel computes: iteration axes, index maps, expressions and stores. It knows neither
+// tensors nor op names. How it is run is said by a schedule (for CPUs cpu/nest.h).
 //
 //     for each position along the outer axes (split among threads)
 //       pass 0: for each position along the inner axes: the reductions that need nothing reduced
@@ -41,7 +41,7 @@ struct Expr {
   int64_t bound = 0;  // select: the index from which on it is in[1]
   double number = 0;  // number: the constant
   AxisSet axes = 0;  // it varies along these
-  uint32_t level = 0;  // the number of the first pass in which it can be known
+  uint32_t level = 0;  // the number of the first pass in which it can be computed
 };
 
 // Whether its `axis` is used.
@@ -71,7 +71,7 @@ struct Output {
 struct Nest {
   std::vector<int64_t> extents;  // of the axes: outer ones, inner ones, then those that only gathers index
   uint32_t outer = 0, inner = 0; // how many of each
-  bool backwards = false;  // the one inner axis is walked from its end
+  bool backwards = false;  // the loop over the one inner axis runs from its end
   bool partial = false;  // some loads are valid in intervals of an axis only
   std::vector<DType> buffers;    // element types of the arguments
   std::vector<Map> maps;
@@ -114,21 +114,23 @@ struct Nest {
 // Sets axes and level of each expression, given the axes that reductions reduce.
 void find_levels(Nest& nest, AxisSet inner);
 
-// A stride as far as code depends on it; strides that are `any` are run-time parameters.
-enum class Step : char { none = '0', unit = '1', any = 's' };
-inline Step step_of(int64_t stride) { return stride == 0 ? Step::none : stride == 1 ? Step::unit : Step::any; }
+// How code depends on a stride. Strides that are `any` are run-time parameters.
+enum class StrideKind : char { none = '0', unit = '1', any = 's' };
+inline StrideKind stride_kind(int64_t stride) {
+  return stride == 0 ? StrideKind::none : stride == 1 ? StrideKind::unit : StrideKind::any;
+}
 
 // The run-time parameters of a kernel: the extents, the strides that are `any` map by map, the offsets of expressions
 // and of outputs, the cuts axis by axis.
 std::vector<int64_t> parameters(const Nest& nest);
 
-// An index out of range, as a kernel reports it: the first one that a thread met.
-struct Refusal {
+// An index out of range, as a kernel reports it.
+struct IndexError {
   int64_t expr = -1;  // of the gather; -1: none
   int64_t index = 0;
 };
 
-// The nest as a program, as text: it shows strides and extents only as far as code depends on them.
+// The nest as text, which shows strides and extents only as far as code depends on them.
 std::string print(const Nest& nest);
 
 }  // namespace thunder::loops

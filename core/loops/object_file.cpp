@@ -16,9 +16,9 @@ namespace thunder::loops {
 namespace {
 
 constexpr uint64_t kPage = 4096;             // of x86-64
-constexpr uint64_t kMostBytes = 64 << 20;    // of a loaded object
+constexpr uint64_t kMaxBytes = 64 << 20;    // of a loaded object
 
-constexpr uint64_t up_to(uint64_t bytes, uint64_t align) { return (bytes + align - 1) / align * align; }
+constexpr uint64_t round_up(uint64_t bytes, uint64_t align) { return (bytes + align - 1) / align * align; }
 
 // Memory that is written first, and then read or run.
 class Mapping {
@@ -32,7 +32,7 @@ class Mapping {
   }
   Mapping(const Mapping&) = delete;
   std::byte* at() const { return at_; }
-  void stay() { at_ = nullptr; }
+  void release() { at_ = nullptr; }
   bool protect(uint64_t code_bytes) const {
     return ::mprotect(at_, code_bytes, PROT_READ | PROT_EXEC) == 0 &&
            (bytes_ == code_bytes || ::mprotect(at_ + code_bytes, bytes_ - code_bytes, PROT_READ) == 0);
@@ -54,7 +54,7 @@ class ObjectFile {
     got_ = data;
     for (const Elf64_Shdr& s : sections_)
       if (s.sh_type == SHT_RELA) find_got_entries(s);
-    Mapping memory(up_to(std::max<uint64_t>(1, got_ + 8 * got_entries_.size()), kPage));
+    Mapping memory(round_up(std::max<uint64_t>(1, got_ + 8 * got_entries_.size()), kPage));
     require(memory.at() != nullptr, "there is no memory for it");
     base_ = memory.at();
     copy();
@@ -66,7 +66,7 @@ class ObjectFile {
     require(found && is_code(found->st_shndx), "it has no function '", name, "'");
     const uint64_t at = address(*found);
     require(memory.protect(code), "its code may not be run here");
-    memory.stay();
+    memory.release();
     return reinterpret_cast<KernelFn>(at);
   }
 
@@ -99,7 +99,7 @@ class ObjectFile {
       require(inside || s.sh_type == SHT_NOBITS || s.sh_type == SHT_NULL, "a section is cut short");
       if (!is_loaded(s)) continue;
       require(!(s.sh_flags & SHF_WRITE), "it has data that is written");
-      require(s.sh_size <= kMostBytes && s.sh_addralign <= kPage && !(s.sh_addralign & (s.sh_addralign - 1)),
+      require(s.sh_size <= kMaxBytes && s.sh_addralign <= kPage && !(s.sh_addralign & (s.sh_addralign - 1)),
               "a section is too large");
     }
     places_.assign(sections_.size(), 0);
@@ -128,11 +128,11 @@ class ObjectFile {
     for (size_t i = 0; i < sections_.size(); i++) {
       const Elf64_Shdr& s = sections_[i];
       if (!is_loaded(s) || is_code(static_cast<uint32_t>(i)) != code) continue;
-      places_[i] = up_to(from, std::max<uint64_t>(1, s.sh_addralign));
+      places_[i] = round_up(from, std::max<uint64_t>(1, s.sh_addralign));
       from = places_[i] + s.sh_size;
-      require(from <= kMostBytes, "it is too large");
+      require(from <= kMaxBytes, "it is too large");
     }
-    return up_to(from, kPage);
+    return round_up(from, kPage);
   }
 
   void copy() const {

@@ -87,7 +87,7 @@ void add_row(Nest& n) {
   n.outer = 1;
 }
 
-void store_rows_behind(Nest& n) {
+void sink_row_stores(Nest& n) {
   for (Output& s : n.stores)
     if (n.is_row(s)) std::erase_if(s.only, [&](const Interval& only) { return only.axis >= n.outer; });
 }
@@ -104,7 +104,7 @@ void order_loops(Nest& n, AxisSet reduced) {
   n.outer -= n.inner;
   merge_neighbours(n);
   find_passes(n);
-  store_rows_behind(n);
+  sink_row_stores(n);
 }
 
 }  // namespace thunder::loops

@@ -12,7 +12,7 @@ inline constexpr std::array<float, 5> kExp = {0x1.fffffcp-2f, 0x1.55548cp-3f, 0x
     0x1.6ab74ep-10f};
 
 // (exp(r) - 1 - r) / r^2 on |r| <= ln(2)/16; relative error 2.6e-8.
-inline constexpr std::array<float, 2> kExpOfPiece = {0x1.000878p-1f, 0x1.555658p-3f};
+inline constexpr std::array<float, 2> kExpRemainder = {0x1.000878p-1f, 0x1.555658p-3f};
 
 // (log(1 + f) - f) / f^2 on -1/4 <= f <= 1/2; relative error 5.5e-9.
 inline constexpr std::array<float, 9> kLog = {-0x1p-1f, 0x1.5555acp-2f, -0x1.000082p-2f, 0x1.99671cp-3f,

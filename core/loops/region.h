@@ -1,5 +1,5 @@
-// A region as a target gets it: the nest that computes it, and what the target does around the nest. It says nothing of
-// how it is run.
+// A lowered region, which fusion hands to a target: the nest that computes it, and what the target does besides. It
+// does not say how the nest is run.
 #pragma once
 
 #include <optional>
@@ -35,18 +35,19 @@ struct TileAxes {
 
 struct LoweredRegion {
   // Arguments: the node's inputs, then its outputs. Axes are in any order and all counted as outer, followed by those
-  // that only gathers walk; levels and passes are not known yet: order.h finds them.
+  // that only gathers index. Levels and passes are found later, by order.h.
   Nest nest;
   AxisSet reduced = 0;  // the axes that reductions reduce; they become the inner ones
   Device device = Device::cpu;      // of all its tensors
   std::vector<ColumnSum> sums;
   std::vector<BoundsCheck> checks;  // by ExprId; used for gathers only
-  // By argument: at most kHostScalarBytes on the CPU, beside tensors on another device; empty: none.
+  // By argument: whether it has at most kHostScalarBytes on the CPU while the others are on another device. Empty:
+  // none.
   std::vector<bool> on_host;
-  std::optional<TileAxes> tiles;  // set if the program would run it as an epilogue
+  std::optional<TileAxes> tiles;  // set if the program wants to run it as an epilogue
 };
 
-// The error of a run that met such an index. Owned.
-Status* out_of_range(const std::vector<BoundsCheck>& checks, const Refusal& refusal);
+// The error of a run that reported such an index. Owned.
+Status* out_of_range(const std::vector<BoundsCheck>& checks, const IndexError& index_error);
 
 }  // namespace thunder::loops

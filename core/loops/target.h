@@ -1,5 +1,5 @@
-// What runs loop nests on one kind of device: the interface of a target, and all that fusion asks of it. docs/fusion.md
-// says what an implementation must guarantee.
+// The interface of a target, which runs loop nests on one kind of device. docs/fusion.md says what an implementation
+// must guarantee.
 #pragma once
 
 #include <limits>
@@ -13,16 +13,16 @@
 
 namespace thunder::loops {
 
-// From which size on a sum over rows is accumulated in row order, with an accumulator in memory for each column,
-// instead of a few columns at a time: what depends on the sums then reads the rows again. By default never.
+// The size from which on a sum over rows is accumulated in row order, with an accumulator in memory for each column,
+// instead of a few columns at a time. Code that depends on such sums reads the rows again. By default never.
 struct RowOrderSums {
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-  int64_t rows = kNever;  // at least so many rows
-  int64_t elements = kNever;  // at least so many elements, if each row begins at a cache line
-  int64_t unaligned = kNever;  // if rows do not
+  int64_t rows = kNever;  // the least number of rows
+  int64_t elements = kNever;  // the least number of elements, if each row begins at a cache line
+  int64_t unaligned = kNever;  // the same, if rows do not
   int64_t line = 16;  // elements of a cache line
 
-  bool better(int64_t n_rows, int64_t row_elements, int64_t all) const {
+  bool is_profitable(int64_t n_rows, int64_t row_elements, int64_t all) const {
     return n_rows >= rows && all >= (row_elements % line ? unaligned : elements);
   }
 };
@@ -32,10 +32,10 @@ constexpr size_t kHostScalarBytes = 16;
 
 // The limits of one kernel on a device.
 struct Capabilities {
-  size_t max_lines = 96;  // a kernel is compiled as a whole
+  size_t max_nodes = 96;  // a kernel is compiled as a whole
   size_t max_arguments = 384;  // tensors that a kernel reads and writes
   size_t max_concatenated = 8;  // operands of one concatenation: each has code of its own
-  size_t max_cuts = 16;  // cuts of the axes of a kernel: each interval has code of its own
+  size_t max_slices = 16;  // of a kernel's axes: each interval has code of its own
   bool column_sums = true;  // sums over the outer axes beside values of each row (OutputKind::column)
   bool scans = true;  // Fn::cumsum
   size_t recomputed_instructions = 4;  // of an element, that take less time than to store it and to read it again

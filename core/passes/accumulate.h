@@ -1,13 +1,13 @@
-// Rows that are added to zeros, and those to something else, are added to that.
+// Accumulates the gradients of indexed rows in place of adding a tensor that is zero elsewhere.
 #pragma once
 
 #include "passes/pass.h"
 
 namespace thunder {
 
-// add(x, take_add(0, dim, index, y)) is take_add(x, dim, index, y), so that an embedding's gradient is added where the
-// rest of its weight's is: no zeros, and no pass over both. Where an index stands twice, additions take place in
-// another order.
+// Rewrites add(x, take_add(0, dim, index, y)) to take_add(x, dim, index, y), and scatter_add likewise. So an
+// embedding's gradient is added to the rest of its weight's gradient, without a tensor of zeros and without a pass over
+// both. Where an index occurs twice, the order of additions changes.
 std::optional<Trace> accumulate(const Trace& trace, PassContext& context);
 
 }  // namespace thunder

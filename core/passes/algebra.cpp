@@ -8,7 +8,7 @@ namespace {
 // x + 0 is not x when x is -0.0; x * 0 is not 0 when x is NaN, infinite or negative; x - x is not 0 when x is not
 // finite.
 constexpr AlgebraRow kRules[] = {
-    {"detach(x) -> x", Exact::always},  // gradients have been taken
+    {"detach(x) -> x", Exact::always},  // this pass runs after gradients are expanded
     {"add(x, -0.0) -> x", Exact::always},
     {"add(-0.0, x) -> x", Exact::always},
     {"add(x, 0) -> x", Exact::integers},

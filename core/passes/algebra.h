@@ -1,11 +1,12 @@
-// Algebraic simplification of prims, by a table of rules.
+// Algebraic simplification of prims by a table of rewrite rules.
 #pragma once
 
 #include "passes/pattern.h"
 
 namespace thunder {
 
-// Where both sides of a rule have the same bits, NaN, infinities and -0.0 included (any NaN equals any other).
+// For which element types both sides of a rule have the same bits, also for NaN, infinities and -0.0. Any NaN counts as
+// equal to any other.
 enum class Exact : uint8_t {
   always,
   reals,     // on reals; it does not hold for integers and booleans

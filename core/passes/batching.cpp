@@ -7,9 +7,9 @@
 namespace thunder {
 namespace {
 
-bool draws(const Node& node) {
+bool is_random(const Node& node) {
   if (node.body.empty()) return def(node).has(kRandom);
-  return std::any_of(node.body.begin(), node.body.end(), [](const Node* n) { return draws(*n); });
+  return std::any_of(node.body.begin(), node.body.end(), [](const Node* n) { return is_random(*n); });
 }
 
 }  // namespace
@@ -22,12 +22,12 @@ Var Batching::value(ValueId v) const {
   return expand_to(x, shape);
 }
 
-void Batching::line(const Node& node) {
+void Batching::visit(const Node& node) {
   recorder_.set_where(node.where);
   std::vector<bool> has;
   for_each_value(node.args, [&](ValueId v) { has.push_back(varies(v)); });
   const bool any = std::find(has.begin(), has.end(), true) != has.end();
-  const bool random = randomness_ != Randomness::same && draws(node);
+  const bool random = randomness_ != Randomness::same && is_random(node);
   if (!any && !random) return recorder_.nodes().push_back(&node);
   require(!random || randomness_ == Randomness::different, "vmap: ", node.op->name(),
           " draws random numbers; say with randomness=\"different\" that each example has its own, or with \"same\" "
@@ -38,7 +38,7 @@ void Batching::line(const Node& node) {
 }
 
 void Batching::descend(const Node& node) {
-  for (const Node* n : node.body) line(*n);
+  for (const Node* n : node.body) visit(*n);
 }
 
 void Batching::rule(const Node& node, std::vector<bool> has) {
@@ -62,8 +62,8 @@ void Batching::rule(const Node& node, std::vector<bool> has) {
   }
 }
 
-// Stays one line, whose inside is batched. Where a result is not made inside, or is the same for all, the lines stand
-// for themselves.
+// Batches the body of a checkpoint, which remains one node. If one of its results is not computed by the batched body,
+// or two of them are the same value, the batched nodes are recorded without a checkpoint.
 void Batching::checkpoint(const Node& node) {
   const size_t before = recorder_.nodes().size();
   const auto first = static_cast<ValueId>(recorder_.store().size());

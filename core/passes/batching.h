@@ -1,4 +1,4 @@
-// Batching, the walk: lines over one example become lines over a batch of examples.
+// Batching for vmap: rewrites nodes that compute one example to nodes that compute a batch of examples.
 #pragma once
 
 #include <unordered_map>
@@ -8,17 +8,17 @@
 
 namespace thunder {
 
-// What depends on no example keeps its lines and its values.
+// Nodes that depend on no example are recorded unchanged.
 class Batching {
  public:
   Batching(Recorder& recorder, Dim size, Randomness randomness)
       : recorder_(recorder), size_(size), randomness_(randomness) {}
 
-  // `batched` stands for the example's value; its first dim is that of the batch.
+  // `batched` replaces the example's value; its first dim is that of the batch.
   void set(ValueId example, Var batched) { batched_[example] = batched; }
-  void line(const Node& node);
+  void visit(const Node& node);
   bool varies(ValueId v) const { return batched_.contains(v); }
-  // The value with the dim of the batch in front, repeated if it does not vary.
+  // The value with the dim of the batch in front; it is expanded if it does not depend on the example.
   Var value(ValueId v) const;
 
  private:

@@ -22,14 +22,14 @@ Shape axes(const Node& permute, size_t rank) {
   return out;
 }
 
-bool identity(std::span<const Dim> order) {
+bool is_identity(std::span<const Dim> order) {
   for (size_t i = 0; i < order.size(); i++)
     if (!(order[i] == Dim(i))) return false;
   return true;
 }
 
-// The value that is `node`'s, or kNoValue when it stays as it is.
-ValueId shorter(Rewriter& r, const Ops& ops, const Node& node) {
+// The value that replaces the node's result. kNoValue: the node is not simplified.
+ValueId simplified(Rewriter& r, const Ops& ops, const Node& node) {
   const ValueId input = node.args[0].v;
   const Node* inner = r.producer(input);
   if (inner && inner->op != node.op) inner = nullptr;
@@ -43,15 +43,15 @@ ValueId shorter(Rewriter& r, const Ops& ops, const Node& node) {
   if (node.op == ops.permute) {
     const size_t rank = r.type(input).rank();
     Shape order = axes(node, rank);
-    if (identity(order)) return input;
+    if (is_identity(order)) return input;
     if (!inner) return kNoValue;
     const Shape first = axes(*inner, rank);
     for (Dim& d : order) d = first[static_cast<size_t>(d.value())];
-    if (identity(order)) return inner->args[0].v;
+    if (is_identity(order)) return inner->args[0].v;
     const Arg args[] = {inner->args[0], Arg::dims(order)};
     return r.record(*ops.permute, args, node)[0];
   }
-  // reshape, expand: the last shape is what counts.
+  // Of two reshapes, or of two expands, only the last shape matters.
   if (r.type(input).shape == r.type(node.results[0]).shape) return input;
   if (!inner) return kNoValue;
   if (r.type(inner->args[0].v).shape == r.type(node.results[0]).shape) return inner->args[0].v;
@@ -67,7 +67,7 @@ std::optional<Trace> casts(const Trace& trace, PassContext& context) {
   for (const Node* old : trace.nodes) {
     const Node* node = rewriter.substituted(old);
     if (ops.any(node->op)) {
-      const ValueId value = shorter(rewriter, ops, *node);
+      const ValueId value = simplified(rewriter, ops, *node);
       if (value != kNoValue && rewriter.replace(node->results[0], value)) continue;
     }
     rewriter.keep(node);

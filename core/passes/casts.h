@@ -1,12 +1,12 @@
-// Chains of conversions and views: one stands for two, and one that changes nothing goes.
+// Simplifies chains of conversions and of views: merges two of a kind, and removes those that change nothing.
 #pragma once
 
 #include "passes/pass.h"
 
 namespace thunder {
 
-// convert(convert(x)) when the inner one loses nothing; reshape(reshape(x)), permute(permute(x)), expand(expand(x));
-// each of them when its result has the type of its input.
+// Merges convert(convert(x)) if the inner one is lossless, reshape(reshape(x)), permute(permute(x)) and
+// expand(expand(x)). Removes each of them if its result has the type of its input.
 std::optional<Trace> casts(const Trace& trace, PassContext& context);
 
 }  // namespace thunder

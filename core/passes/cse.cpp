@@ -22,11 +22,12 @@ bool equal(const Node& a, const Node& b) {
   return true;
 }
 
-// Lines by content: open addressing over a table that never grows. The hash lies beside the line, which is far away.
-class Lines {
+// A hash set of nodes by content, with open addressing in a table that never grows. A slot has the hash beside the
+// pointer, so that most comparisons need not load the node.
+class NodeSet {
  public:
-  explicit Lines(size_t most) : slots_(std::bit_ceil(2 * most + 2)) {}
-  // An equal line that was added before, or null; then this one has been added.
+  explicit NodeSet(size_t max_nodes) : slots_(std::bit_ceil(2 * max_nodes + 2)) {}
+  // An equal node that was added before. Null: there was none, and this one has been added.
   const Node* find_or_add(const Node* node) {
     const uint64_t h = hash(*node);
     for (size_t at = h;; at++) {
@@ -46,14 +47,14 @@ class Lines {
   std::vector<Slot> slots_;
 };
 
-// Whether a decomposition reads only the line's arguments and what it makes itself.
+// Whether a decomposition reads only the node's arguments and values that it computes itself.
 class Closed {
  public:
   explicit Closed(size_t values) : known_by_(values, 0) {}
 
   bool operator()(const Node& node) {
     if (node.body.empty()) return true;
-    line_++;
+    current_++;
     for_each_value(node.args, [&](ValueId v) { know(v); });
     return body(node);
   }
@@ -61,12 +62,12 @@ class Closed {
  private:
   void know(ValueId v) {
     if (v >= known_by_.size()) known_by_.resize(v + 1, 0);
-    known_by_[v] = line_;
+    known_by_[v] = current_;
   }
   bool body(const Node& node) {
     bool closed = true;
     for (const Node* inner : node.body) {
-      for_each_value(inner->args, [&](ValueId v) { closed &= v < known_by_.size() && known_by_[v] == line_; });
+      for_each_value(inner->args, [&](ValueId v) { closed &= v < known_by_.size() && known_by_[v] == current_; });
       if (!body(*inner)) return false;
       for (ValueId r : inner->results) know(r);
     }
@@ -74,18 +75,18 @@ class Closed {
   }
 
   std::vector<uint32_t> known_by_;
-  uint32_t line_ = 0;
+  uint32_t current_ = 0;
 };
 
 }  // namespace
 
 std::optional<Trace> cse(const Trace& trace, PassContext& context) {
   Rewriter rewriter(trace, context.registry);
-  Lines lines(trace.nodes.size());
+  NodeSet nodes(trace.nodes.size());
   Closed closed(trace.store->size());
   for (const Node* old : trace.nodes) {
     const Node* node = rewriter.substituted(old);
-    const Node* first = is_pure(*node) && closed(*node) ? lines.find_or_add(node) : nullptr;
+    const Node* first = is_pure(*node) && closed(*node) ? nodes.find_or_add(node) : nullptr;
     bool merged = first && !node->results.empty();
     for (size_t i = 0; merged && i < node->results.size(); i++)
       merged = rewriter.type(first->results[i]) == rewriter.type(node->results[i]);

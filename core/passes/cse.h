@@ -1,12 +1,12 @@
-// Common subexpression elimination: of lines with one operation and equal arguments, the first stays.
+// Common subexpression elimination: of nodes with the same op and equal arguments, only the first is kept.
 #pragma once
 
 #include "passes/pass.h"
 
 namespace thunder {
 
-// Pure lines only, composites and prims. Random prims with one state and ordinal draw the same numbers, so they merge;
-// a composite that draws inside its decomposition does not.
+// Merges pure nodes only, both composites and prims. Random prims with the same state and ordinal draw the same
+// numbers, so that they merge; a composite whose decomposition draws random numbers does not.
 std::optional<Trace> cse(const Trace& trace, PassContext& context);
 
 }  // namespace thunder

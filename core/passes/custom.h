@@ -1,4 +1,4 @@
-// A pass of the caller's: rules, a function over an editor, or both.
+// A pass that the caller defines by rewrite rules, by a function over an editor, or by both.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace thunder {
 
 struct CustomPassDesc {
   std::string name;
-  std::string before, after;  // the pass beside which it stands; at most one is not empty
+  std::string before, after;  // the name of the pass before or after which it runs; at most one is not empty
   std::vector<std::string> rules;
   // Owned status, or null. Null function: rules alone.
   Status* (*run)(Editor&, void* user) = nullptr;
@@ -22,13 +22,13 @@ struct CustomPassDesc {
 
 class CustomPass : public Counted<CustomPass> {
  public:
-  // Throws when it is incomplete, or at a rule that cannot be read, naming it.
+  // Throws if the description is incomplete, or, with its text, if a rule cannot be parsed.
   CustomPass(CustomPassDesc desc, const Registry& registry);
 
   const std::string& name() const { return desc_.name; }
   const std::string& before() const { return desc_.before; }
   const std::string& after() const { return desc_.after; }
-  // Empty: nothing changed. Lines that are then unused are gone. Throws what the function returns.
+  // Empty: nothing changed. Nodes that are then unused are removed. Throws the error that the function returns.
   std::optional<Trace> run(const Trace& trace, PassContext& context, const ScopeEnvironment& environment) const;
 
  private:

@@ -16,7 +16,7 @@ std::optional<Trace> dce(const Trace& trace, PassContext&) {
     const Node* node = trace.nodes[i];
     const bool used = std::any_of(node->results.begin(), node->results.end(), [&](ValueId r) { return live[r]; });
     if (!used && is_pure(*node)) continue;
-    // A decomposition may read more than the line's arguments: the random state, a captured tensor.
+    // A decomposition may read more than the node's arguments, such as the random state or a captured tensor.
     for_each_inside(*node, [&](const Node& n) { for_each_value(n.args, [&](ValueId v) { live[v] = true; }); });
     kept.push_back(node);
   }

@@ -1,11 +1,11 @@
-// Dead code elimination: drops lines whose results nothing uses.
+// Dead code elimination: removes nodes whose results are not used.
 #pragma once
 
 #include "passes/pass.h"
 
 namespace thunder {
 
-// Keeps what outputs and writes need, and lines that are not pure.
+// Keeps the nodes that outputs and writes depend on, and nodes that are not pure.
 std::optional<Trace> dce(const Trace& trace, PassContext& context);
 
 }  // namespace thunder

@@ -32,11 +32,11 @@ std::string Editor::describe(size_t line) const {
 }
 
 template <class... T>
-void Editor::refuse(size_t line, const T&... why) const {
+void Editor::reject(size_t line, const T&... why) const {
   fail(Code::invalid_argument, "pass '", pass_, "': ", describe(line), ", ", why...);
 }
 
-// What was recorded since belongs before the current line.
+// Assigns the nodes recorded since the last call to the current line.
 void Editor::flush() {
   for (const Node* n : recorder_.nodes()) {
     inserted_[current_].push_back(n);
@@ -80,13 +80,13 @@ Results Editor::read(const Values& results) {
 
 void Editor::replace(size_t line, const Results& results) {
   const Node& node = this->line(line);
-  if (gone_[line]) refuse(line, "is replaced twice");
+  if (gone_[line]) reject(line, "is replaced twice");
   if (results.size() != node.results.size())
-    refuse(line, "has ", node.results.size(), " results, it is replaced by ", results.size());
+    reject(line, "has ", node.results.size(), " results, it is replaced by ", results.size());
   for (size_t i = 0; i < results.size(); i++) {
     const TensorType &from = recorder_.type(results[i]), &to = recorder_.type(node.results[i]);
-    if (!(from == to)) refuse(line, "has a result that is ", name(to), ", it is replaced by one that is ", name(from));
-    if (made_at(results[i]) > line) refuse(line, "is replaced by what comes after it");
+    if (!(from == to)) reject(line, "has a result that is ", name(to), ", it is replaced by one that is ", name(from));
+    if (made_at(results[i]) > line) reject(line, "is replaced by what comes after it");
   }
   for (size_t i = 0; i < results.size(); i++) to_[node.results[i]] = results[i];
   gone_[line] = true;
@@ -94,7 +94,7 @@ void Editor::replace(size_t line, const Results& results) {
 
 void Editor::remove(size_t line) {
   this->line(line);
-  if (gone_[line]) refuse(line, "is removed twice");
+  if (gone_[line]) reject(line, "is removed twice");
   gone_[line] = true;
 }
 
@@ -104,7 +104,7 @@ void Editor::check_unused(const Trace& made) const {
     for (ValueId r : trace_.nodes[i]->results)
       if (gone_[i] && to_[r] == kNoValue) removed[r] = i;
   auto check = [&](ValueId v, std::string_view by, std::string_view how) {
-    if (removed[v] != kNowhere) refuse(removed[v], "is removed, but ", by, how);
+    if (removed[v] != kNowhere) reject(removed[v], "is removed, but ", by, how);
   };
   for (const Node* n : made.nodes)
     for_each_value(n->args, [&](ValueId v) { check(v, n->op->name(), " reads its result"); });
@@ -118,7 +118,7 @@ std::optional<Trace> Editor::finish() {
   for (bool gone : gone_) edited |= gone;
   for (auto& list : inserted_) edited |= !list.empty();
   if (!edited) return std::nullopt;
-  // What stands for a value may itself have been replaced; it is made earlier, so that this ends.
+  // A replacement may have been replaced itself. It is computed earlier, so that this ends.
   for (ValueId& v : to_)
     while (v != kNoValue && v < to_.size() && to_[v] != kNoValue) v = to_[v];
   Trace out = trace_;

@@ -1,5 +1,5 @@
-// A trace while a caller's pass changes it. Edits are noted line by line and made at the end; each is checked when it
-// is made, so that no sequence of them gives a trace that is not sound.
+// A trace that a caller's pass edits. Edits are recorded by line and applied by finish(). Each is checked when it is
+// requested, so that every sequence of edits gives a valid trace. A line is a node of the trace, by its index.
 #pragma once
 
 #include "base/text.h"
@@ -17,20 +17,20 @@ class Editor {
   size_t lines() const { return trace_.nodes.size(); }
   const Node& line(size_t index) const;  // throws beyond the last
 
-  // What is computed in scope() is inserted before this line; before lines(): at the end. It may read what is made by
-  // earlier lines, and by insertions before this line or earlier ones.
+  // From now on, nodes recorded in scope() are inserted before this line; before lines(): at the end. They may read
+  // results of earlier lines and of nodes that are inserted before this line or earlier ones.
   void before(size_t line);
   BuilderScope& scope() { return scope_; }
 
-  // The values of what a caller says a line is replaced by, wherever they were made. Throws.
+  // The values of the results that a caller gives for a line, wherever they are computed. Throws.
   Results read(const Values& results);
-  // The line goes, and these stand for its results. Throws unless they have the same types and are there before the
-  // line.
+  // Removes the line and replaces its results by these. Throws unless they have the same types and are computed before
+  // the line.
   void replace(size_t line, const Results& results);
-  // The line goes.
+  // Removes the line.
   void remove(size_t line);
 
-  // The trace with all edits; empty: there were none. Throws when something needs what a removed line made.
+  // The trace with all edits. Empty: there were none. Throws if the result of a removed line is still used.
   std::optional<Trace> finish();
 
  private:
@@ -50,7 +50,7 @@ class Editor {
   size_t made_at(ValueId v);
   std::string describe(size_t line) const;
   template <class... T>
-  [[noreturn]] void refuse(size_t line, const T&... why) const;
+  [[noreturn]] void reject(size_t line, const T&... why) const;
   void check_unused(const Trace& made) const;
 
   const Trace& trace_;
@@ -58,10 +58,10 @@ class Editor {
   Recorder recorder_;
   EditScope scope_;
   size_t current_ = 0;
-  std::vector<size_t> made_at_;                        // by value: the line before which it may first be read
+  std::vector<size_t> made_at_;                        // by value: the first line that may read it
   std::vector<std::vector<const Node*>> inserted_;     // by line
   std::vector<bool> gone_;                             // by line
-  std::vector<ValueId> to_;                            // by value: what stands for it
+  std::vector<ValueId> to_;                            // by value: the value that replaces it
 };
 
 }  // namespace thunder

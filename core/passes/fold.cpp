@@ -37,7 +37,7 @@ void store(Element& e, double value, DType dtype) {
   });
 }
 
-// Empty when a double does not hold it: an i64 beyond 2^53.
+// Empty if a double cannot represent it: an i64 beyond 2^53.
 std::optional<double> load(const Element& e, DType dtype) {
   return by_element(dtype, [&](auto t) -> std::optional<double> {
     using T = decltype(t);
@@ -73,14 +73,15 @@ std::optional<double> evaluate(const Rewriter& r, const Node& n) {
     in.push_back(buffer(elements[in.size()], t.dtype, op.has(kElementwise) ? 0 : t.rank()));
   }
   const Buffer out = buffer(elements.back(), out_dtype, op.has(kElementwise) ? 0 : r.type(n.results[0]).rank());
-  // What the kernel refuses stays, to be refused when it runs.
+  // A node whose kernel fails is not folded, so that it fails when the program runs.
   if (Status* refused = run_reference(op, {in, {&out, 1}, n.args, &op})) return refused->release(), std::nullopt;
   return load(elements.back(), out_dtype);
 }
 
 bool foldable(const Rewriter& r, const Node& n) {
   const OpDef& op = def(n);
-  // What may refuse its data runs with the program. So do the kernels of callers, which expect the ranks of their op.
+  // Ops that check their data may fail, so they run with the program. So do kernels of callers, which expect the ranks
+  // that their op has.
   if (op.has(kChecksData)) return false;
   if (!op.prim || !op.pure || !op.has_kernel() || op.view || n.results.size() != 1) return false;
   bool inputs = false, single = one_element(r.type(n.results[0]));

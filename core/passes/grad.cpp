@@ -5,7 +5,7 @@
 namespace thunder {
 namespace {
 
-// Its lines stand where those stand whose gradients they are.
+// Gives each backward node the source line of the node whose gradient it is.
 class PlacedBackward final : public Backward {
  public:
   PlacedBackward(Recorder& recorder, std::span<const Node* const> nodes, RuleFor rule, const void* rules)
@@ -19,8 +19,8 @@ class PlacedBackward final : public Backward {
 
 }  // namespace
 
-// Gradients are expanded in the order in which they were asked for, so that the nodes before an outer one already
-// hold the inner one's backward: a gradient of a gradient is nothing special.
+// Expands gradients in the order of the trace. So the nodes before an outer gradient already contain the backward nodes
+// of an inner one, and a gradient of a gradient needs no special case.
 std::optional<Trace> expand_gradients(const Trace& trace, const Registry& registry, RuleFor rule, const void* rules) {
   const Op* grad = registry.find("grad");
   bool any = false;

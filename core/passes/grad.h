@@ -1,4 +1,4 @@
-// Expands the `grad` lines that gradients asked for inside a traced function have left.
+// Expands the `grad` nodes that gradients computed inside a traced function have left in its trace.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace thunder {
 
-// `rule` (with `rules`) may bring an executor's own gradient for an op; null: the op's.
+// `rule` (with `rules`) may give an executor's own gradient for an op. Null: the op's gradient is used.
 std::optional<Trace> expand_gradients(const Trace& trace, const Registry& registry, RuleFor rule = nullptr,
                                       const void* rules = nullptr);
 

@@ -5,7 +5,7 @@
 namespace thunder {
 namespace {
 
-// Longer ones first, as they are looked for in order.
+// Longer ones first, since the first match is taken.
 constexpr std::string_view kComparisons[] = {"==", "!=", "<=", ">=", "<", ">"};
 
 }  // namespace

@@ -1,4 +1,5 @@
-// When a rule holds: "b.dtype == f32 and a.rank > 0", read once and asked of what the rule's variables stand for.
+// The conditions of rewrite rules, such as "b.dtype == f32 and a.rank > 0": parsed once, and evaluated for the
+// arguments that a rule's variables are bound to.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace thunder {
 
-// One comparison. A property of something that is no tensor makes it false.
+// One comparison. It is false if it needs a property of an argument that is no tensor.
 class Guard {
  public:
   // Throws with the column at an unknown variable, property, dtype or comparison.

@@ -1,11 +1,11 @@
-// Questions about a line that only its whole decomposition answers.
+// Properties of a node that depend on all nodes of its decomposition.
 #pragma once
 
 #include "ir/trace.h"
 
 namespace thunder {
 
-// Calls f(node) for the node and everything inside it. Depth is that of the ops' own definitions.
+// Calls f(node) for the node and all nodes of its decomposition. The recursion is as deep as ops' definitions nest.
 template <class F>
 void for_each_inside(const Node& node, F&& f) {
   f(node);

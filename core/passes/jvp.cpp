@@ -10,33 +10,33 @@ Var Forward::tangent(ValueId v) const {
 }
 
 // The arguments that have tangents, each once.
-std::vector<ValueId> Forward::moving(const Node& node) const {
+std::vector<ValueId> Forward::args_with_tangents(const Node& node) const {
   std::vector<ValueId> out;
   for_each_value(node.args, [&](ValueId v) {
-    if (moves(v) && std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+    if (has_tangent(v) && std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
   });
   return out;
 }
 
 TangentRule tangent_rule(const OpDef& op) {
   if (!op.nondiff.empty()) return TangentRule::none;
-  if (!op.vjp) return TangentRule::lines;
-  if (op.prim && op.has(kElementwise)) return TangentRule::slopes;
-  return op.has(kLinear) ? TangentRule::itself : TangentRule::twice;
+  if (!op.vjp) return TangentRule::body;
+  if (op.prim && op.has(kElementwise)) return TangentRule::diagonal;
+  return op.has(kLinear) ? TangentRule::linear : TangentRule::vjp_of_vjp;
 }
 
-void Forward::line(const Node& node) {
-  const TangentRule rule = moving(node).empty() ? TangentRule::none : tangent_rule(def(node));
-  if (rule == TangentRule::lines) {
+void Forward::visit(const Node& node) {
+  const TangentRule rule = args_with_tangents(node).empty() ? TangentRule::none : tangent_rule(def(node));
+  if (rule == TangentRule::body) {
     ensure(!node.body.empty(), def(node).name(), " has no gradient");
-    for (const Node* n : node.body) line(*n);
+    for (const Node* n : node.body) visit(*n);
     return;
   }
   recorder_.set_where(node.where);
   recorder_.nodes().push_back(&node);
-  if (rule == TangentRule::slopes) diagonal(node);
-  if (rule == TangentRule::itself) linear(node);
-  if (rule == TangentRule::twice) twice(node);
+  if (rule == TangentRule::diagonal) diagonal(node);
+  if (rule == TangentRule::linear) linear(node);
+  if (rule == TangentRule::vjp_of_vjp) vjp_of_vjp(node);
 }
 
 void Forward::diagonal(const Node& node) {
@@ -45,7 +45,7 @@ void Forward::diagonal(const Node& node) {
   const DType dtype = recorder_.type(result).dtype;
   if (!is_real(dtype)) return;
   Var sum;
-  for (ValueId v : moving(node)) {
+  for (ValueId v : args_with_tangents(node)) {
     const Seed seed{result, convert(tangents_.at(v), dtype)};
     Var part = recorder_.var(Backward(recorder_, nodes, true).run({&seed, 1}, {&v, 1})[0]);
     part = convert(part, dtype);
@@ -57,11 +57,11 @@ void Forward::diagonal(const Node& node) {
 void Forward::linear(const Node& node) {
   std::vector<Arg> args(node.args.begin(), node.args.end());
   std::vector<ValueList> lists(args.size());
-  const auto moved = [&](ValueId v) { return is_real(recorder_.type(v).dtype) ? tangent(v).id : v; };
+  const auto tangent_of = [&](ValueId v) { return is_real(recorder_.type(v).dtype) ? tangent(v).id : v; };
   for (size_t i = 0; i < args.size(); i++) {
-    if (args[i].kind == ArgKind::value) args[i].v = moved(args[i].v);
+    if (args[i].kind == ArgKind::value) args[i].v = tangent_of(args[i].v);
     if (args[i].kind != ArgKind::values) continue;
-    for (ValueId v : args[i].value_list()) lists[i].push_back(moved(v));
+    for (ValueId v : args[i].value_list()) lists[i].push_back(tangent_of(v));
     args[i] = Arg::values(lists[i]);
   }
   const Results made = recorder_.invoke(def(node), args);
@@ -69,8 +69,9 @@ void Forward::linear(const Node& node) {
     if (is_real(recorder_.type(made[i]).dtype)) set(node.results[i], recorder_.var(made[i]));
 }
 
-// The cotangents stand in for themselves: what depends on them alone is dead in the end, since the vjp is linear.
-void Forward::twice(const Node& node) {
+// The cotangents are zeros, of which only the vjp's structure is used: nodes that compute the vjp itself are dead in
+// the end, since the vjp is linear in the cotangents.
+void Forward::vjp_of_vjp(const Node& node) {
   const Node* const nodes[] = {&node};
   std::vector<Seed> seeds, tangents;
   std::vector<ValueId> cotangents;
@@ -80,7 +81,8 @@ void Forward::twice(const Node& node) {
     cotangents.push_back(seeds.back().cotangent.id);
   }
   const size_t before = recorder_.nodes().size();
-  const std::vector<ValueId> args = moving(node), pulled = Backward(recorder_, nodes, true).run(seeds, args);
+  const std::vector<ValueId> args = args_with_tangents(node),
+                             pulled = Backward(recorder_, nodes, true).run(seeds, args);
   for (size_t i = 0; i < args.size(); i++) tangents.push_back({pulled[i], tangents_.at(args[i])});
   const std::vector<const Node*> backward(recorder_.nodes().begin() + static_cast<ptrdiff_t>(before),
                                           recorder_.nodes().end());

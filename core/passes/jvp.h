@@ -1,4 +1,4 @@
-// Forward-mode differentiation: the walk that records, beside each line, how its results change along tangents.
+// Forward-mode differentiation: records each node, followed by nodes that compute the tangents of its results.
 #pragma once
 
 #include "ops/grad.h"
@@ -6,10 +6,13 @@
 
 namespace thunder {
 
-// How tangents go through an op: through a prim that works element by element by its vjp, whose Jacobian is diagonal;
-// through one that is linear by itself; through any other op with a vjp by the vjp of that vjp, which is linear in the
-// cotangent; through composites by their lines. None go through what is not differentiable.
-enum class TangentRule { none, slopes, itself, twice, lines };
+// How the tangents of an op's results are computed:
+//   none: it is not differentiable, so that its results have none
+//   diagonal: by its vjp, since the Jacobian of an elementwise prim is diagonal
+//   linear: by the op itself, applied to the tangents
+//   vjp_of_vjp: by the vjp of its vjp, which is linear in the cotangent
+//   body: by the tangents of the nodes of its decomposition
+enum class TangentRule { none, diagonal, linear, vjp_of_vjp, body };
 TangentRule tangent_rule(const OpDef& op);
 
 class Forward {
@@ -17,17 +20,17 @@ class Forward {
   explicit Forward(Recorder& recorder) : recorder_(recorder) {}
 
   void set(ValueId v, Var tangent) { tangents_[v] = tangent; }
-  // Records the line, or its inside in its place, and what its results' tangents need.
-  void line(const Node& node);
-  // Of the value's type; zeros where nothing reaches it.
+  // Records the node, or the nodes of its decomposition instead, and the tangents of its results.
+  void visit(const Node& node);
+  // The tangent has the value's type. It is zero if the value depends on no value that has a tangent.
   Var tangent(ValueId v) const;
 
  private:
-  bool moves(ValueId v) const { return tangents_.contains(v); }
-  std::vector<ValueId> moving(const Node& node) const;
+  bool has_tangent(ValueId v) const { return tangents_.contains(v); }
+  std::vector<ValueId> args_with_tangents(const Node& node) const;
   void diagonal(const Node& node);
   void linear(const Node& node);
-  void twice(const Node& node);
+  void vjp_of_vjp(const Node& node);
 
   Recorder& recorder_;
   std::unordered_map<ValueId, Var> tangents_;

@@ -17,16 +17,16 @@ class Returned {
   }
 
   const Node* producer(ValueId v) const { return producers_[v]; }
-  // The value whose elements these are, in the same order.
+  // The value that has the same elements in the same order, before reshapes.
   ValueId origin(ValueId v) const {
     while (producers_[v] && std::find(keep_order_.begin(), keep_order_.end(), producers_[v]->op) != keep_order_.end())
       v = producers_[v]->args[0].v;
     return v;
   }
-  // Whether the trace makes memory that could be what it returns.
-  bool stays(ValueId v) const {
-    const Node* line = producers_[origin(v)];
-    return line && !def(*line).view;
+  // Whether the trace allocates the memory of the value, so that it may be returned without a copy.
+  bool owns_memory(ValueId v) const {
+    const Node* node = producers_[origin(v)];
+    return node && !def(*node).view;
   }
 
  private:
@@ -38,13 +38,13 @@ class Returned {
 
 std::optional<Trace> materialize(const Trace& trace, PassContext& context) {
   const Returned returned(trace, context.registry);
-  if (std::all_of(trace.outputs.begin(), trace.outputs.end(), [&](ValueId v) { return returned.stays(v); }))
+  if (std::all_of(trace.outputs.begin(), trace.outputs.end(), [&](ValueId v) { return returned.owns_memory(v); }))
     return std::nullopt;
   Trace out = trace;
   Recorder recorder(context.registry, trace.store);
   for (ValueId& v : out.outputs) {
-    if (returned.stays(v)) continue;
-    if (const Node* line = returned.producer(v)) recorder.set_where(line->where);
+    if (returned.owns_memory(v)) continue;
+    if (const Node* node = returned.producer(v)) recorder.set_where(node->where);
     v = reshape_to(recorder.call("prims.clone", {recorder.var(returned.origin(v))}), trace.type(v).shape).id;
   }
   out.nodes.insert(out.nodes.end(), recorder.nodes().begin(), recorder.nodes().end());

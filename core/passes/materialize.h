@@ -1,13 +1,13 @@
-// Returned views become copies that executors see.
+// Inserts copies of returned views into the trace, so that executors run them.
 #pragma once
 
 #include "passes/pass.h"
 
 namespace thunder {
 
-// A result that is an argument, or a view in another order or of a part, must be copied when the call ends. As lines
-// the copies fuse with what is computed from the same tensors, and have all threads. A computed tensor under another
-// shape needs no copy; what comes to lie in order by being copied is not copied again under another shape.
+// A result that is an argument, or a view of some elements or in another order, must be copied when the call ends. As
+// nodes these copies can fuse with other nodes that read the same tensors, and run on all threads. A reshape of a
+// computed tensor needs no copy, and a reshape of a copy needs no second one.
 std::optional<Trace> materialize(const Trace& trace, PassContext& context);
 
 }  // namespace thunder

@@ -1,4 +1,4 @@
-// What every pass is: a function from a trace to a trace that computes the same.
+// The interface of passes: a pass is a function from a trace to a trace that computes the same results.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ struct PassContext {
   bool fast_math = false;  // also rewrite where the result may round otherwise or lose a NaN
 };
 
-// Empty: nothing changed. The result shares the trace's store; whoever runs the pass sets its name and time.
+// Empty: nothing changed. The result shares the trace's store. The caller sets its name and time.
 using PassFn = std::optional<Trace> (*)(const Trace&, PassContext&);
 
 }  // namespace thunder

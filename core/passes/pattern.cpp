@@ -133,7 +133,7 @@ class Matcher {
   SmallVector<bool, 8> taken_;
 };
 
-// A number on the right, as the argument `p` of `op`, or as the whole side.
+// A number on the right side of a rule, as the argument `p` of `op` or as the whole side.
 Arg number_argument(Builder& builder, double value, const OpDef* op, const Param* p, const TensorType& type) {
   const bool plain = p && p->number && !op->prim;
   if (p && (p->kind == ParamKind::integer || (plain && !is_real(type.dtype))))
@@ -142,7 +142,7 @@ Arg number_argument(Builder& builder, double value, const OpDef* op, const Param
   return Arg::value(expand_to(full(builder, {}, value, type.dtype, type.device), type.shape).id);
 }
 
-// Bounded by kMaxDepth, as the rule is.
+// Recursion is bounded by the rule's depth, which is at most kMaxDepth.
 Arg build_term(Builder& builder, const std::vector<Term>& side, const Term& t, const OpDef* op, const Param* p,
                std::span<const Arg> bound, const TensorType& type) {
   if (t.kind == Term::Kind::variable) return bound[t.variable];
@@ -185,9 +185,10 @@ std::optional<Trace> apply_rules(const Trace& trace, const Registry& registry, s
   for (size_t i = 0; i < rules.size(); i++) by_op[rules[i].left[0].op].push_back(i);
   Rewriter rewriter(trace, registry);
   std::vector<Arg> bound;
-  // Which rules a line has had: what a rule makes may well be an instance of it, "exp(a) -> exp(mul(a, 0.5))".
+  // The rules that were applied to the node: the right side of a rule may match the rule again, as in
+  // "exp(a) -> exp(mul(a, 0.5))".
   SmallVector<size_t, 8> had;
-  // The value that stands for `node`'s after one rule, or kNoValue.
+  // The value that replaces the node's result when one rule is applied, or kNoValue.
   auto once = [&](const Node& node) {
     auto candidates = by_op.find(node.op);
     if (candidates == by_op.end()) return kNoValue;
@@ -196,7 +197,7 @@ std::optional<Trace> apply_rules(const Trace& trace, const Registry& registry, s
       if (std::find(had.begin(), had.end(), i) != had.end() || (allowed && !allowed(i, type, user))) continue;
       if (!rules[i].match(rewriter, node, bound)) continue;
       const Term& right = rules[i].right[0];
-      // A variable may stand for something of another type: then the rule would change the result's.
+      // A variable may be bound to a value of another type, with which the rule would change the result's type.
       if (right.kind == Term::Kind::variable &&
           (bound[right.variable].kind != ArgKind::value || !(rewriter.type(bound[right.variable].v) == type)))
         continue;
@@ -214,7 +215,7 @@ std::optional<Trace> apply_rules(const Trace& trace, const Registry& registry, s
       const ValueId next = once(*made);
       if (next == kNoValue) break;
       value = next;
-      // A rule that gives an argument made no line: the one behind that argument has had its turn.
+      // A rule whose right side is a variable records no node, and rules were applied to that argument's node before.
       made = rewriter.nodes().size() > before ? rewriter.producer(value) : nullptr;
     }
     if (value == kNoValue || !rewriter.replace(node->results[0], value)) rewriter.keep(node);

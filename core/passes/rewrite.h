@@ -1,4 +1,4 @@
-// What passes that go through a trace once, from the front, share: which value now stands for which, and the new lines.
+// The state of passes that rewrite a trace in one traversal: the new nodes, and which values are replaced by which.
 #pragma once
 
 #include "passes/pass.h"
@@ -10,11 +10,11 @@ class Rewriter : public Recorder {
  public:
   Rewriter(const Trace& trace, const Registry& registry);
 
-  // The line with every replaced value substituted, inside its decomposition too; itself when nothing changes.
+  // The node with all replaced values substituted, also in its decomposition. The same node if nothing changes.
   const Node* substituted(const Node* node);
-  // Appends a line. Requires: substituted.
+  // Appends a node. Requires: it comes from substituted().
   void keep(const Node* node);
-  // Notes every line that `build` records at the end, under the source line of `node`; gives what it gives.
+  // Calls build(), notes the nodes that it records, with the source line of `node`, and returns its result.
   template <class F>
   auto built(const Node& node, F&& build) {
     const size_t before = nodes().size();
@@ -26,13 +26,13 @@ class Rewriter : public Recorder {
   Results record(const OpDef& op, std::span<const Arg> args, const Node& node) {
     return built(node, [&] { return invoke(op, args); });
   }
-  // From here on `with` stands for `old`. False, and nothing happens, when their types differ.
-  // Requires: `with` is an input or the result of a line that was kept or recorded.
+  // From here on replaces `old` by `with`. False: their types differ, and nothing is replaced. Requires: `with` is an
+  // input or the result of a node that was kept or recorded.
   bool replace(ValueId old, ValueId with);
-  // The line that makes a value, or null for inputs. Requires: it was kept or recorded.
+  // The node that computes a value. Null: the value is an input. Requires: the node was kept or recorded.
   const Node* producer(ValueId v) const { return v < producers_.size() ? producers_[v] : nullptr; }
 
-  // The rewritten trace; empty when every line was kept as it was.
+  // The rewritten trace. Empty: every node was kept unchanged.
   std::optional<Trace> finish();
 
  private:
@@ -40,7 +40,7 @@ class Rewriter : public Recorder {
   void note(const Node* node);
 
   const Trace& trace_;
-  std::vector<ValueId> to_;  // by value: what stands for it, or kNoValue
+  std::vector<ValueId> to_;  // by value: the value that replaces it, or kNoValue
   std::vector<const Node*> producers_;
   bool replaced_ = false;
 };

@@ -8,10 +8,10 @@
 namespace thunder {
 
 void verify_types(const Trace& trace, const Registry& registry) {
-  Recorder recorder(registry, trace.store);  // metas ask it for types; nothing is recorded
+  Recorder recorder(registry, trace.store);  // meta functions get types from it; nothing is recorded
   size_t line = 0;
   auto check = [&](const Node& n) {
-    // Prims with lists of results, grad and region, have the types that whoever recorded them gave.
+    // The prims with lists of results, grad and region, have no meta function: their types were given when recorded.
     if (!n.op->prim || n.op->schema.variadic()) return;
     Types types;
     try {

@@ -1,12 +1,13 @@
-// What verify cannot know, since the ir knows no ops: that results have the types that the ops give them.
+// Verifies that results have the types that their ops give them. The ir's own verify cannot do this, since the ir knows
+// no ops.
 #pragma once
 
 #include "ops/registry.h"
 
 namespace thunder {
 
-// Runs each prim's meta function again, inside decompositions too, and compares. Throws Error(internal) naming the
-// pass and the line. Requires: a trace that verifies.
+// Runs each prim's meta function again, also in decompositions, and compares the types. Throws Error(internal) with the
+// names of the pass and the line. Requires: the ir's verify accepts the trace.
 void verify_types(const Trace& trace, const Registry& registry);
 
 }  // namespace thunder

@@ -10,7 +10,7 @@
 
 namespace thunder {
 
-// Offsets of values that are live at the same time. Free ranges are kept by offset; the best fit is taken.
+// A best-fit allocator of offsets. It keeps the free ranges by offset, and grows the arena where none is large enough.
 class ArenaPlan {
  public:
   int64_t allocate(int64_t bytes) {

@@ -1,4 +1,4 @@
-// What calls of a program that run at the same time have of their own: memory, buffers and launches.
+// Frames: the memory, buffers and launches of one call, so that several calls of a program can run at the same time.
 #include "program/program.h"
 
 namespace thunder {

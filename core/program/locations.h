@@ -36,8 +36,8 @@ struct Locations {
   const Root& root_of(ValueId v) const { return roots[at[v].root]; }
 };
 
-// Where a view's result lies when its operand lies at `in`; none: the node is no view, or these strides do not allow
-// one.
+// The location of a view's result, given that of its operand. None: the node is no view, or the operand's strides do
+// not allow one.
 inline std::optional<Location> view_at(const Trace& trace, const Node& n, const Location& in) {
   const OpDef& op = def(n);
   if (!op.view) return std::nullopt;
@@ -48,12 +48,12 @@ inline std::optional<Location> view_at(const Trace& trace, const Node& n, const 
   return Location{in.root, in.offset + view.offset * static_cast<int64_t>(size_of(trace.type(to).dtype)), view.strides};
 }
 
-// Nodes that update by indices, and may reject the call because of an index.
+// Finds updates whose indices an earlier update has checked already, so that they cannot reject the call.
 class IndexChecks {
  public:
   explicit IndexChecks(const Trace& trace) : trace_(trace) {}
-  // Whether an earlier node of the same op has checked the same indices against an operand of this shape; remembers the
-  // node.
+  // Whether an earlier node of the same op has checked the same indices against an operand of this shape; if not,
+  // remembers this node.
   bool has_seen(const Node& n);
 
  private:

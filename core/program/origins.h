@@ -1,4 +1,4 @@
-// Which of the user's ops a failing node comes from: for messages.
+// For messages: which of the user's ops a failing node comes from.
 #pragma once
 
 #include <string_view>

@@ -123,8 +123,8 @@ class Planner {
     return l.root == v && roots_[v].place == Place::arena && !roots_[v].placed;
   }
 
-  // The last node that computes no new value of a written input: up to it a call can be stopped as long as nothing is
-  // written.
+  // Finds the last node that does more than compute the new value of a written input. If nothing is written before it,
+  // an interrupt can stop the call until then.
   void find_last_work() {
     std::vector<bool> written(trace_.store->size());
     for (const Write& w : trace_.writes) written[w.value] = true;
@@ -172,7 +172,7 @@ class Planner {
     return same;
   }
 
-  // The same root under another shape.
+  // Whether a value is the whole root, possibly under another shape.
   bool is_all_of(ValueId v, ValueId root) const {
     const Location& l = locations_[v];
     return l.offset == 0 && dense_bytes(type(v)) == dense_bytes(type(root)) &&

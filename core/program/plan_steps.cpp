@@ -32,7 +32,7 @@ class StepPlanner {
     return index;
   }
 
-  // As a printed trace numbers them.
+  // The numbers of values in the printed trace, for reports.
   void number_values() {
     numbers_.resize(trace_.store->size());
     uint32_t values = 0;

@@ -45,7 +45,7 @@ Program::~Program() {
   for (auto& [state, drop] : drops_) drop(state);
 }
 
-// The buffers that a call has to bind; the others keep the addresses that they were made with.
+// Finds the buffers that each call has to bind. The others keep their addresses.
 void Program::find_patches() {
   for (uint32_t i = 0; i < plan_.buffers.size(); i++) {
     const BufferPlan& b = plan_.buffers[i];
@@ -77,10 +77,10 @@ Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
   return p;
 }
 
-// An epilogue is no step of its own. All steps use the same scratch memory of their arena, one after the other; an
-// epilogue's scratch is behind that of the step that runs it.
+// An epilogue runs inside the step before it, and is no step of its own. All steps use the same scratch memory of their
+// arena, one after the other; an epilogue's scratch comes after that of the step that runs it.
 void Program::prepare_steps(InterruptCheck& check) {
-  std::vector<int64_t> scratch, behind;  // by arena; behind: the end of the scratch of the step before
+  std::vector<int64_t> scratch, behind;  // by arena: where scratch begins; where that of the step before ends
   for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
   behind = scratch;
   std::vector<Buffer> layouts;

@@ -128,10 +128,10 @@ class Program {
   ~Program();
   Program(const Program&) = delete;
 
-  // input(i): the first element of input i, asked for inputs that some step reads or writes and that are not fixed;
-  // output(i): dense memory of output i's type. Neither throws. Any thread. Null, or an owned status that names the
-  // step which failed. An interrupt stops it before the first step that changes an input, or an output if those are the
-  // caller's tensors; after that it runs to its end.
+  // input(i): the address of input i's first element; it is called for inputs that some step reads or writes and that
+  // are not fixed. output(i): dense memory of output i's type. Neither throws. Any thread. Null, or an owned status
+  // that names the step which failed. An interrupt stops the run before the first step that changes an input, or an
+  // output if those are the caller's tensors; after that it runs to its end.
   template <class Input, class Output>
   Status* run(const Input& input, const Output& output, InterruptCheck& check, bool callers_outputs) noexcept;
 
@@ -144,7 +144,7 @@ class Program {
   void use_recording();
   // What was recorded, or why nothing is; empty without use_recording().
   std::string recording_report() const;
-  // Gives the memory of a call back until the next one, if none is running and all of it is the CPU's. Any thread.
+  // Frees a call's memory until the next one, if no call is running and the program uses the CPU alone. Any thread.
   void rest() noexcept;
 
   const Plan& plan() const { return plan_; }
@@ -157,13 +157,13 @@ class Program {
   const loops::Launcher* launcher(const Step& step) const {
     return step.node ? preparer_->launcher(*step.node, step.state) : nullptr;
   }
-  // Of the CPU or another device; 0 for a device that it does not use.
+  // The bytes of a device's memory that a call and the program's constants take at most.
   size_t peak_bytes(Device device = Device::cpu) const;
   // Of devices other than the CPU: their work may still be in progress when run() returns.
   std::span<Accelerator* const> accelerators() const { return std::span(accelerators_).subspan(1); }
-  // The CPU's memory with what the first steps computed, which ran once.
+  // The CPU's memory that holds the results of the steps that ran once.
   std::span<const std::byte> constants() const { return {constants_[0]->data(), plan_.arenas[0].constant_bytes}; }
-  // Packed frozen inputs.
+  // Bytes of packed frozen inputs.
   size_t kept_bytes() const { return kept_bytes_; }
 
  private:
@@ -192,7 +192,7 @@ class Program {
   void find_patches();
   Buffer layout(const BufferPlan& b) const;  // without memory
   std::unique_ptr<Frame> make_frame() const;
-  // Gives it an arena.
+  // Gives the frame an arena.
   void place(Frame& frame) const;
   // Runs the steps that run once, then lets steps pack frozen inputs.
   Status* run_once(Frame& frame);
@@ -221,7 +221,7 @@ class Program {
   std::vector<Ref<Storage>> constants_;  // by arena
   std::vector<void*> fixed_;
   size_t n_given_;  // inputs before the fixed ones
-  // Index behind the first step that changes an input; an input or an output.
+  // The number of steps up to and with the first one that changes an input; one that changes an input or an output.
   size_t stoppable_ = 0, stoppable_with_outputs_ = 0;
   std::vector<Patch> input_patches_, output_patches_;
   std::vector<void (*)(const Launch*, const void*, const Tile&)> run_tiles_;  // by epilogue

@@ -18,7 +18,7 @@ Program::Recorded::Recorded(Program& program)
       inputs_{program.input_patches_, false, {}, {}, {}},
       outputs_{program.output_patches_, true, {}, {}, {}} {}
 
-// Steps on the CPU must not wait for the device.
+// Why the steps cannot be recorded: those on the CPU must not need results of the device. "": they can.
 std::string Program::Recorded::obstacle() const {
   const Plan& plan = program_.plan_;
   if (plan.arenas.size() < 2) return "nothing runs on a CUDA device";
@@ -49,7 +49,7 @@ bool Program::Recorded::reads_host(const Step& step) const {
   return false;
 }
 
-// As large as the plan of its input or output says, whatever views of it the steps read.
+// Memory for a whole input or output of the plan, of which the steps may read views.
 Program::Recorded::StaticTensor Program::Recorded::static_tensor(const Patch& patch, size_t number, bool output) const {
   StaticTensor t{patch.index, number, false, DType::none, {}, {}, {}};
   size_t bytes = 0;
@@ -60,7 +60,7 @@ Program::Recorded::StaticTensor Program::Recorded::static_tensor(const Patch& pa
   } else {
     const InputPlan& type = program_.plan_.inputs[patch.index];
     t.written = type.written, t.dtype = type.type.dtype, t.sizes = concrete(type.type.shape), t.steps = type.strides;
-    // Of elements that lie at one place, one is copied.
+    // Of a broadcast dim, whose elements share one address, one element is copied.
     for (size_t d = 0; d < t.sizes.size(); d++)
       if (t.steps[d] == 0 && t.sizes[d] > 1) t.sizes[d] = 1;
     const Extent e = extent(t.sizes, t.steps, size_of(t.dtype));
@@ -203,7 +203,7 @@ void Program::Recorded::bind(Frame& frame, std::span<std::byte* const> inputs,
   for (size_t i = 0; i < outputs.size(); i++) frame.buffers[outputs_.patches[i].buffer].data = outputs[i];
 }
 
-// Without memory for the reason it is not recorded, and says nothing.
+// If there is no memory for the reason, the program is not recorded and gives no reason.
 void Program::Recorded::examine() noexcept {
   state_ = State::refused;
   try {

@@ -1,4 +1,4 @@
-// A program's steps on one device, recorded once and launched as one.
+// A program's steps on one device as a CUDA graph: recorded once and launched as one.
 #pragma once
 
 #include "program/program.h"

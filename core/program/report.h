@@ -1,4 +1,4 @@
-// What a program needs in memory, as text.
+// Reports on a program, as text: its memory, and its kernels' loops.
 #pragma once
 
 #include <string>

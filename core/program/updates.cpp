@@ -1,4 +1,5 @@
-// Updates in place: a cache of keys and values, a gradient that rows are added to.
+// Updates in place of ops that change some elements of their first operand: index_put into a cache of keys and values,
+// index_add into a gradient.
 #include <algorithm>
 
 #include "program/locations.h"
@@ -68,7 +69,7 @@ class Updates {
 
 bool IndexChecks::has_seen(const Node& n) {
   if (!def(n).has(kUpdates)) return false;
-  // Everything that says where the indices point: the indices, the operand's shape, and dims.
+  // A check depends on the indices, on the shape of the operand, and on the dims that are indexed.
   const auto same = [&](const Node* other) {
     std::vector<ValueId> indices[2];
     const Node* const both[] = {&n, other};

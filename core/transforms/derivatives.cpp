@@ -71,7 +71,7 @@ class Jvp : public Function {
     Recorder recorder(*scope.environment().registry, trace.store);
     Forward walk(recorder);
     for (size_t i = 0; i < inputs.size(); i++) walk.set(inputs[i], recorder.var(tangents[i]));
-    for (const Node* n : trace.nodes) walk.line(*n);
+    for (const Node* n : trace.nodes) walk.visit(*n);
     std::vector<ValueId> out;
     for (ValueId v : outputs) out.push_back(walk.tangent(v).id);
     trace.nodes = std::move(recorder.nodes());

@@ -58,7 +58,7 @@ Blocks backwards(Recorder& recorder, const Trace& trace, const Differentiated& d
   const std::vector<ValueId> pulled = Backward(once, trace.nodes, true).run(seeds, d.inputs);
   Batching walk(recorder, basis.size, Randomness::same);
   for (size_t i = 0; i < seeds.size(); i++) walk.set(seeds[i].cotangent.id, basis.parts[i]);
-  for (const Node* n : once.nodes()) walk.line(*n);
+  for (const Node* n : once.nodes()) walk.visit(*n);
   Blocks out;
   for (size_t r = 0; r < d.outputs.size(); r++) {
     const Shape& shape = trace.type(d.outputs[r]).shape;
@@ -81,10 +81,10 @@ Blocks forwards(Recorder& recorder, const Trace& trace, const Differentiated& d)
     walk.set(tangent.id, basis.parts[i]);
     derivative.set(d.inputs[i], once.var(tangent.id));
   }
-  for (const Node* n : trace.nodes) derivative.line(*n);
+  for (const Node* n : trace.nodes) derivative.visit(*n);
   std::vector<ValueId> pushed;
   for (ValueId v : d.outputs) pushed.push_back(derivative.tangent(v).id);
-  for (const Node* n : once.nodes()) walk.line(*n);
+  for (const Node* n : once.nodes()) walk.visit(*n);
   Blocks out;
   for (size_t r = 0; r < d.outputs.size(); r++) {
     const Shape& shape = trace.type(d.outputs[r]).shape;

@@ -87,7 +87,7 @@ class Vmap : public Function {
       walk.set(out.inputs[i].value, dim_to(recorder.var(whole), dims[i], 0));
       out.inputs[i].value = whole;
     }
-    for (const Node* n : inner.trace.nodes) walk.line(*n);
+    for (const Node* n : inner.trace.nodes) walk.visit(*n);
     for (size_t i = 0; i < out.outputs.size(); i++) out.outputs[i] = laid(walk, recorder, out.outputs[i], i);
     for (Write& w : out.writes) {
       const bool argument = w.input < dims.size();

@@ -1,4 +1,4 @@
-/* thunder/executor.h: how to bring code that runs ops, and what such code sees. A part of thunder.h, which includes it;
+/* thunder/executor.h: executors of your own, which run ops, and the nodes that they get. A part of thunder.h, which includes it;
  * thunder/plugin.h is the same for shared libraries that link nothing. */
 #ifndef THUNDER_H
 #include "thunder.h" /* includes this file where it belongs */
@@ -16,8 +16,8 @@ thunder_tensor *thunder_node_output(const thunder_node *node, size_t index) THUN
  * one value. UINT32_MAX of what is absent and of a plain number. */
 uint32_t thunder_node_input_value(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
 uint32_t thunder_node_output_value(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
-/* What a region is made of, in order, lent as long as the region; 0 and NULL of any other node. A region's op is
- * "region"; its inputs and outputs are what its lines read from outside and what is read of them. */
+/* The lines of a region, in order, borrowed from it; 0 and NULL for any other node. A region's op is "region"; its inputs
+ * are the values that its lines read from outside, its outputs those that are read outside. */
 size_t thunder_node_line_count(const thunder_node *node) THUNDER_NOEXCEPT;
 const thunder_node *thunder_node_line(const thunder_node *node, size_t index) THUNDER_NOEXCEPT;
 /* An argument that is not a tensor, by its name in the schema; what it points to lives as long as the node. */
@@ -77,11 +77,11 @@ typedef struct thunder_executor_desc { /* copied */
     size_t n_ops;
     uint32_t flags;
     void *user;
-    /* Pure. 0: this node descends into its decomposition, or goes to the next executor. NULL: all of `ops`. */
+    /* Pure. 0: the next executor is asked, and in the end the node is replaced by its decomposition. NULL: all of `ops`. */
     int32_t (*claim)(const thunder_node *node, void *user);
-    /* Fusion executors, else NULL. Sees nodes that it claims, in order; others may lie between them. Sets taken[k] for
-     * those that form one region with the first; 0: none do. A region is prepared and run like an op; lines that need
-     * one which was not taken stay out of it. */
+    /* Fusion executors, else NULL. Gets nodes that the executor claims, in order; others may lie between them. Sets
+     * taken[k] for those that form one region with the first; 0: none do. A region is prepared and run like an op. Nodes
+     * that depend on one that was not taken are left out of it. */
     int32_t (*claim_region)(const thunder_node *const *nodes, size_t n, uint8_t *taken, void *user);
     /* Once for each node that runs. THUNDER_DECLINED asks the next executor, for the node or for those inside it. */
     thunder_status *(*prepare)(const thunder_node *node, void **out_state, size_t *out_scratch_bytes, void *user);
@@ -89,13 +89,13 @@ typedef struct thunder_executor_desc { /* copied */
     thunder_status *(*run)(const thunder_launch *launch, void *state);
     void (*drop)(void *state); /* once for each successful prepare; may be NULL */
     void (*destroy)(void *user);
-    /* After memory is planned, or NULL: what `prepare` made may be fitted to the strides, and the scratch changed. In
-     * `layout` are the inputs and outputs that run will get, without data, and nothing else. Since: 0.1 */
+    /* Called after memory is planned, or NULL: may adapt the state to the strides, and change the scratch size. `layout`
+     * has the inputs and outputs that run will get, without data, and nothing else. Since: 0.1 */
     thunder_status *(*lay_out)(const thunder_node *node, const thunder_launch *layout, void *state,
         size_t *scratch_bytes, void *user);
-    /* Before gradients are taken, or NULL: what the executor wants in place of a node that it would claim, written as a
-     * traced function of the node's arguments, as a decomposition is. With an op of its own that has a vjp, this is how a
-     * forward brings its own backward. THUNDER_DECLINED leaves the node as it is. Since: 0.1 */
+    /* Called before gradients are taken, or NULL: computes a node that the executor would claim by other ops, as a traced
+     * function of the node's arguments, like a decomposition. With an op of its own that has a vjp, an executor's forward
+     * gets its own backward. THUNDER_DECLINED leaves the node unchanged. Since: 0.1 */
     thunder_status *(*execution_transform)(thunder_scope *scope, const thunder_node *node, const thunder_values *in,
         thunder_values *out, void *user);
     /* Kernels, each of which runs the op of that name in `kernel_ops`, one of the library's too, where its tensors are all on a

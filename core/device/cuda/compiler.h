@@ -8,16 +8,16 @@ namespace thunder::nvidia {
 
 // What machine code is made of.
 struct KernelSource {
-  KernelSource(std::string cuda) : text(std::move(cuda)) {}  // of ours
+  KernelSource(std::string cuda) : text(std::move(cuda)) {}  // the library's own
   KernelSource(const char* cuda) : text(cuda) {}
   KernelSource(std::string cuda, std::vector<std::string> nvrtc)
       : text(std::move(cuda)), options(std::move(nvrtc)), foreign(true) {}
 
   std::string text;                  // CUDA C++
-  std::vector<std::string> options;  // a caller's for NVRTC, in place of ours
-  bool foreign = false;              // it is a caller's, who is told what is wrong with it
+  std::vector<std::string> options;  // of NVRTC, in place of the library's own
+  bool foreign = false;              // it is a caller's: errors in it are the caller's to correct
 
-  // Equal for equal sources alone.
+  // Different sources have different keys.
   std::string key() const;
 };
 
@@ -34,8 +34,8 @@ class Compiler {
 
   // "libnvrtc.so.13, NVRTC 13.0": part of every key of machine code.
   const std::string& report() const { return report_; }
-  // For sm_MAJORMINOR; from 9.0 on with the instructions of that very architecture (sm_90a). Without options as kernels
-  // of ours are: sums are not contracted but where the text says so. Any thread, several at a time.
+  // For sm_MAJORMINOR; from 9.0 on with the instructions of that architecture alone (sm_90a). Unless the source is
+  // foreign, multiplications and additions are not contracted. Any thread, several at a time.
   Compiled compile(const KernelSource& source, int major, int minor) const;
 
  private:

@@ -13,7 +13,7 @@ namespace {
 constexpr int kMostDims = 32;
 constexpr unsigned kThreads = 256;
 
-// What the kernel is given, by value: the array's dims, the last of which runs fastest. Mirrored in kText.
+// The kernel's parameter, by value: the array's dims, the last of which runs fastest. kText declares the same struct.
 struct Layout {
   const std::byte* from;
   std::byte* to;
@@ -44,8 +44,8 @@ extern "C" __global__ void copy(const Layout layout) {
   }
 }
 )";
-// By the logarithm of an element's bytes; elements of 16 bytes may lie at multiples of 8. The last is what neighbours
-// are joined to.
+// By log2 of an element's bytes; elements of 16 bytes are aligned to 8. The last is for neighbours that are merged into
+// 16 aligned bytes.
 constexpr std::array kTypes = {"typedef unsigned char T;",
                                "typedef unsigned short T;",
                                "typedef unsigned int T;",
@@ -56,8 +56,8 @@ constexpr std::array kIndices = {"typedef unsigned int Index;", "typedef unsigne
 constexpr size_t kWide = 5;
 static_assert(kTypes.size() == kWide + 1);
 
-// Joins neighbours along the last dim as long as both arrays have them at multiples of so many bytes: up to 16. The
-// kind of the elements that are left.
+// Merges neighbours along the last dim into larger elements, of up to 16 bytes, as far as both arrays are aligned to
+// them. Returns the kind of the elements that are left.
 size_t join_neighbours(Layout& l, size_t item) {
   const auto kind = static_cast<size_t>(std::countr_zero(item));
   const int64_t last = l.rank - 1;
@@ -70,7 +70,7 @@ size_t join_neighbours(Layout& l, size_t item) {
   return step == 16 ? kWide : static_cast<size_t>(std::countr_zero(static_cast<size_t>(step)));
 }
 
-// Dims of one element are left out, and neighbours that both arrays step through as one are one.
+// Leaves out dims of size 1, and merges neighbouring dims that are one dim in both arrays.
 Layout merged(const StridedBytes& from, const StridedBytes& to, bool& fits) {
   Layout l{from.data, to.data, 1, 0, {}, {}, {}};
   for (int32_t d = 0; d < from.rank; d++) {
@@ -119,7 +119,7 @@ Status* CudaDevice::copy(const StridedBytes& from, const StridedBytes& to, size_
   }
   return caught([&] {
     const size_t kind = join_neighbours(layout, item);
-    // The index of the thread behind the last element must not wrap around either.
+    // The first index after the last element must not wrap around either.
     const bool long_index = layout.elements > INT32_MAX;
     const int64_t blocks =
         std::min<int64_t>((layout.elements + kThreads - 1) / kThreads, int64_t{16} * properties_.multiprocessors);

@@ -12,7 +12,7 @@
 namespace thunder::nvidia {
 namespace {
 
-// Never freed: threads that compile may outlive what frees.
+// Never freed: threads may still compile while the process destroys its static objects.
 struct Known {
   std::mutex mutex;
   std::map<std::string, std::string> by_key;  // empty: it is on disk
@@ -88,7 +88,7 @@ void Cubins::start_worker() {
   }
 }
 
-// What cannot be compiled here is told by get(), which tries again.
+// An error here is reported by get(), which compiles again.
 void Cubins::work(Worker& self) noexcept {
   std::unique_lock lock(mutex_);
   while (!queue_.empty()) {

@@ -10,7 +10,7 @@
 namespace thunder::nvidia {
 namespace {
 
-constexpr size_t kPlaces = 256;  // of refusals in a page of host memory
+constexpr size_t kPlaces = 256;  // Refusals in a page of host memory
 
 Pointer pointer(const void* p) { return reinterpret_cast<Pointer>(p); }
 
@@ -73,7 +73,7 @@ CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Properti
   }
 }
 
-// Of a context that is lost nothing can be given back but the context.
+// If the context is lost, all of this fails but the release of the context.
 CudaDevice::~CudaDevice() {
   driver_.set_current(context_);
   driver_.stream_wait(stream_);
@@ -123,7 +123,7 @@ Stream CudaDevice::stream() const {
 
 std::unique_ptr<Recording> CudaDevice::recording() { return std::make_unique<CudaRecording>(*this); }
 
-// What is allocated while work is recorded could be somebody else's when that is launched.
+// Memory that is allocated while work is recorded could belong to another tensor when that work is launched.
 void* CudaDevice::allocate(size_t bytes) {
   if (CudaRecording::active(*this)) return nullptr;
   if (Status* failed = enter()) return failed->release(), nullptr;
@@ -149,7 +149,7 @@ Status* CudaDevice::copy_in(void* to, const void* from, size_t bytes) {
   if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("a copy from host memory");
   if (Status* failed = enter()) return failed;
   if (Status* failed = status(driver_.copy_in(pointer(to), from, bytes, stream_), "cuMemcpyHtoDAsync")) return failed;
-  // Memory that the driver does not know has been read by now; pinned memory is read later.
+  // Pageable memory, which the driver does not know, has been read by now; pinned memory is read asynchronously.
   unsigned type = 0;
   int attribute = kMemoryType;
   void* out[] = {&type};
@@ -278,7 +278,7 @@ void CudaDevice::unwatch(Refusal* place) {
     if (w.place == place) w.explain = nullptr;
 }
 
-// Requires: the device has done what it was asked for.
+// Requires: the device is idle.
 Status* CudaDevice::refused() {
   std::lock_guard lock(watched_mutex_);
   for (Watched& w : watched_) {

@@ -1,4 +1,4 @@
-// A CUDA device: its context, the one stream that everything of ours is done on, its memory and its kernels.
+// A CUDA device: its context, the one stream on which the library's work runs, its memory and its kernels.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct Geometry {
   unsigned blocks_y = 1, blocks_z = 1, threads_y = 1, threads_z = 1;
 };
 
-// What a kernel found wrong with data: it writes the first one it meets to host memory, and goes on with element 0.
+// An index out of range. A kernel writes the first one that it meets to host memory, and goes on with element 0.
 struct Refusal {
   int64_t expr = -1;  // of whatever the kernel checks, by its own numbers; -1: none
   int64_t index = 0;
@@ -73,8 +73,8 @@ class CudaDevice final : public Accelerator {
   // `what` names the kernel in errors.
   Status* launch(Function function, const Geometry& geometry, void** parameters, const char* what);
 
-  // A place where a kernel reports what it refuses; kernels are given its address. What is found there by the next wait
-  // or copy_out is what that returns, as `explain` puts it. Throws out_of_memory.
+  // Host memory for the reports of a kernel, which gets its address as a parameter. If the next wait or copy_out finds
+  // a report there, it returns the status that `explain` makes of it. Throws out_of_memory.
   Refusal* watch(Explain explain);
   void unwatch(Refusal* place);
 
@@ -89,7 +89,7 @@ class CudaDevice final : public Accelerator {
   void* allocate(size_t bytes) override;
   void deallocate(void* block, size_t bytes) override;
   Status* refused();
-  // That of the recording of this thread, if there is one. Not for kernels of our own.
+  // The stream of this thread's recording, if there is one; otherwise the device's. Not for launches of kernels.
   Stream stream() const;
   struct Kernel {
     std::mutex mutex;

@@ -5,7 +5,7 @@
 namespace thunder::nvidia {
 namespace {
 
-// Of all devices; the one that a thread records on.
+// A thread records on one device at a time.
 thread_local CudaRecording* active_recording = nullptr;
 thread_local const CudaDevice* active_device = nullptr;
 
@@ -75,7 +75,7 @@ Status* CudaRecording::kernel(Function function, const Geometry& g, void** param
                    stream_, parameters, nullptr),
           what))
     return failed;
-  // What was captured last is what the next work will depend on.
+  // The node captured last is what the stream's next work will depend on.
   int capturing = 0;
   const Node* last = nullptr;
   size_t count = 0;

@@ -1,4 +1,4 @@
-// A CUDA graph, captured from what a thread asks a device for.
+// A CUDA graph, captured from the work that a thread enqueues on a device.
 #pragma once
 
 #include <map>
@@ -25,11 +25,11 @@ class CudaRecording final : public Recording {
   Status* launch() override;
   std::string describe() const override;
 
-  // That of this thread on this device; null: work is done when it is asked for.
+  // The recording that this thread makes, or updates, on this device; null: there is none.
   static CudaRecording* active(const CudaDevice& device);
 
   // For the device, while this is active.
-  Stream stream();  // that other work than launches of kernels is asked for on
+  Stream stream();  // on which work other than launches of kernels is captured
   Status* kernel(Function function, const Geometry& geometry, void** parameters, const char* what);
   Status* refuse(const char* what) const;
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "executors/attention/sites.h"
-#include "executors/cpu/widened_site.h"
+#include "executors/attention/ops.h"
+#include "executors/cpu/widened_op.h"
 #include "executors/isa/kernels.h"
 
 namespace thunder {
@@ -13,26 +13,26 @@ namespace {
 struct Row {
   std::string_view op;
   size_t query, mask;  // argument indices; key and value follow the query, the flags and the scale follow the mask
-  std::unique_ptr<Site> (*make)(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
+  PreparedOpPtr (*make)(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch);
 };
-std::unique_ptr<Site> any_forward_site(const AttentionKernels& kernels, const Geometry& g, size_t* scratch) {
-  return g.queries <= kFewQueries ? few_queries_site(kernels, g, scratch) : forward_site(kernels, g, scratch);
+PreparedOpPtr prepare_any_forward(const AttentionKernels& kernels, const AttentionShape& g, size_t* scratch) {
+  return g.queries <= kFewQueries ? prepare_few_queries(kernels, g, scratch) : prepare_forward(kernels, g, scratch);
 }
 constexpr std::array kRows = {
-    Row{"scaled_dot_product_attention_forward", 0, 3, any_forward_site},
-    Row{"scaled_dot_product_attention_backward", 1, 7, backward_site},
+    Row{"scaled_dot_product_attention_forward", 0, 3, prepare_any_forward},
+    Row{"scaled_dot_product_attention_backward", 1, 7, prepare_backward},
 };
 
-std::optional<Geometry> geometry_of(const NodeView& view) {
-  return Geometry::of(view, row_of(kRows, view).query, row_of(kRows, view).mask);
+std::optional<AttentionShape> shape_of(const NodeView& view) {
+  return AttentionShape::of(view, row_of(kRows, view).query, row_of(kRows, view).mask);
 }
 
-bool claim(const NodeView& view, void*) { return geometry_of(view).has_value(); }
+bool claim(const NodeView& view, void*) { return shape_of(view).has_value(); }
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   const auto& kernels = *static_cast<const AttentionKernels*>(user);
-  auto site = row_of(kRows, view).make(kernels, *geometry_of(view), scratch);
-  *state = widened_site(std::move(site), *kernels.products, view, scratch).release();
+  PreparedOpPtr op = row_of(kRows, view).make(kernels, *shape_of(view), scratch);
+  *state = widened_op(std::move(op), *kernels.products, view, scratch).release();
   return nullptr;
 }
 
@@ -44,7 +44,7 @@ void AttentionKernels::multiply(const Product& p) const {
   (thin ? products->thin : products->small)(p);
 }
 
-int64_t AttentionKernels::slots_for(const Geometry& g) const {
+int64_t AttentionKernels::slots_for(const AttentionShape& g) const {
   const int64_t work = g.heads * g.queries * g.keys * (g.width + g.value_width);
   constexpr int64_t kThreadWork = 1 << 18;
   return std::clamp<int64_t>(work / kThreadWork, 1, static_cast<int64_t>(machine->threads));
@@ -55,7 +55,7 @@ std::optional<ExecutorDesc> attention_executor(const Machine& machine) {
   if (!kernels) return std::nullopt;
   const std::shared_ptr<const AttentionKernels> code(
       new AttentionKernels{&kernels->products, &kernels->attention, &machine});
-  ExecutorDesc d = site_executor("attention", kRows, claim, prepare, code.get());
+  ExecutorDesc d = table_executor("attention", kRows, claim, prepare, code.get());
   d.owner = code;
   return d;
 }

@@ -3,29 +3,29 @@
 #include <algorithm>
 #include <utility>
 
-#include "executors/attention/sites.h"
+#include "executors/attention/ops.h"
 #include "executors/cpu/slots.h"
 
 namespace thunder {
 namespace {
 
 // With fewer key heads than this, the query blocks of one head are split into parts, whose sums are added at the end.
-constexpr int64_t kLeastTasks = 8;
+constexpr int64_t kMinTasks = 8;
 
 // The node's buffers: grad, query, key, value, out, running_max, total, mask; the gradients of query, key and value. A
 // task is a part of the work for one key head, always in the same order.
-class Backward : public Site {
+class Backward : public PreparedOp {
  public:
-  Backward(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch)
-      : t_(kernels), g_(geometry), width_(kernels.softmax->width) {
+  Backward(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch)
+      : t_(kernels), g_(shape), width_(kernels.softmax->width) {
     blocks_ = (g_.queries + kQueries - 1) / kQueries;
     panels_ = (std::min(kQueries, g_.queries) + width_ - 1) / width_;
-    parts_ = std::clamp<int64_t>(kLeastTasks / g_.key_heads(), 1, g_.group * blocks_);
+    parts_ = std::clamp<int64_t>(kMinTasks / g_.key_heads(), 1, g_.group * blocks_);
     int64_t elements = 0;
     auto take = [&](int64_t n) { return std::exchange(elements, elements + n); };
     const int64_t row = panels_ * width_;
     queries_ = take(row * g_.width), grads_ = take(row * g_.value_width);
-    maxima_ = take(row), weights_ = take(row), means_ = take(row);
+    maxima_ = take(row), inverse_totals_ = take(row), deltas_ = take(row);
     scores_ = take(kKeys * row), score_grads_ = take(kKeys * row);
     mask_ = take(g_.masked ? kKeys * width_ : 0), mask_rows_ = take(g_.masked ? kKeys * width_ : 0);
     slots_ = Slots(g_.key_heads() * parts_, t_.slots_for(g_), elements);
@@ -81,20 +81,20 @@ class Backward : public Site {
   }
 
   const AttentionKernels& t_;
-  const Geometry g_;
+  const AttentionShape g_;
   const int64_t width_;
   int64_t blocks_ = 0, panels_ = 0, parts_ = 1;
   // Offsets in the scratch.
-  int64_t queries_ = 0, grads_ = 0, maxima_ = 0, weights_ = 0, means_ = 0, scores_ = 0, score_grads_ = 0, mask_ = 0,
-          mask_rows_ = 0, sums_ = 0;
+  int64_t queries_ = 0, grads_ = 0, maxima_ = 0, inverse_totals_ = 0, deltas_ = 0, scores_ = 0, score_grads_ = 0,
+          mask_ = 0, mask_rows_ = 0, sums_ = 0;
   Slots slots_;
 };
 
 // A block of queries of one head. The scores and score_grads of all its panels are adjacent, a row for each key.
 struct Backward::Block {
-  Block(const Backward& site, const Launch* launch, int64_t head_index, int64_t first_query, float* memory,
+  Block(const Backward& op, const Launch* launch, int64_t head_index, int64_t first_query, float* memory,
         const Sums& into)
-      : s(site), t(site.t_), g(site.g_), l(launch), head(head_index), first(first_query),
+      : s(op), t(op.t_), g(op.g_), l(launch), head(head_index), first(first_query),
         count(std::min(kQueries, g.queries - first)), panels((count + s.width_ - 1) / s.width_),
         row(s.panels_ * s.width_), scratch(memory), sums(into), grad(matrix_of(l->inputs[0], head)),
         query(matrix_of(l->inputs[1], head)), key(matrix_of(l->inputs[2], head / g.group)),
@@ -102,7 +102,7 @@ struct Backward::Block {
 
   const Backward& s;
   const AttentionKernels& t;
-  const Geometry& g;
+  const AttentionShape& g;
   const Launch* l;
   const int64_t head, first, count, panels, row;
   float* scratch;
@@ -111,7 +111,7 @@ struct Backward::Block {
   const Mask mask;
 
   int64_t rows(int64_t panel) const { return std::min(s.width_, count - panel * s.width_); }
-  int64_t end(int64_t panel) const { return g.seen_before(first + (panel + 1) * s.width_); }
+  int64_t end(int64_t panel) const { return g.visible_keys(first + (panel + 1) * s.width_); }
   float* transposed_query(int64_t panel) const { return scratch + s.queries_ + panel * s.width_ * g.width; }
   float* transposed_grad(int64_t panel) const { return scratch + s.grads_ + panel * s.width_ * g.value_width; }
 
@@ -134,11 +134,11 @@ struct Backward::Block {
       const int64_t lane = p * s.width_ + i;
       const bool there = i < rows(p);
       scratch[s.maxima_ + lane] = there ? *part(maxima, at + i, 0).data : 0;
-      scratch[s.weights_ + lane] = there ? 1 / *part(totals, at + i, 0).data : 0;
-      scratch[s.means_ + lane] = 0;
+      scratch[s.inverse_totals_ + lane] = there ? 1 / *part(totals, at + i, 0).data : 0;
+      scratch[s.deltas_ + lane] = 0;
       if (there)
         t.multiply({1, 1, g.value_width, part(grad, at + i, 0), transposed(part(out, at + i, 0)),
-                    &scratch[s.means_ + lane], 1});
+                    &scratch[s.deltas_ + lane], 1});
     }
   }
 
@@ -154,8 +154,8 @@ struct Backward::Block {
       t.softmax->copy_transposed({scratch + s.mask_rows_, n, 1}, rows(p), n, 1, scratch + s.mask_);
       panel.mask = scratch + s.mask_;
     }
-    t.softmax->softmax_backward(panel, score_grads, scratch + s.maxima_ + p * w, scratch + s.weights_ + p * w,
-                                scratch + s.means_ + p * w, g.scale);
+    t.softmax->softmax_backward(panel, score_grads, scratch + s.maxima_ + p * w, scratch + s.inverse_totals_ + p * w,
+                                scratch + s.deltas_ + p * w, g.scale);
     float* to = l->outputs[0].as<float>() + (head * g.queries + at) * g.width;
     t.multiply({rows(p), g.width, n, {score_grads, 1, row}, part(key, j, 0), to, g.width, j > 0});
   }
@@ -187,8 +187,8 @@ void Backward::task(const Launch* l, int64_t key_head, int64_t part, float* scra
 
 }  // namespace
 
-std::unique_ptr<Site> backward_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch) {
-  return std::make_unique<Backward>(kernels, geometry, scratch);
+PreparedOpPtr prepare_backward(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch) {
+  return std::make_unique<Backward>(kernels, shape, scratch);
 }
 
 }  // namespace thunder

@@ -4,22 +4,22 @@
 #include <limits>
 #include <utility>
 
-#include "executors/attention/sites.h"
+#include "executors/attention/ops.h"
 #include "executors/cpu/slots.h"
 
 namespace thunder {
 namespace {
 
-constexpr float kNone = -std::numeric_limits<float>::infinity();
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 // Scores that stay in the L1 cache. Many keys at a time: the hardware prefetcher follows long streams, not short ones.
 constexpr int64_t kScores = 4096;
 
 // The buffers are those of the forward. A task is one key head; its rows are the queries of all heads in its group.
-class FewQueries : public Site {
+class FewQueries : public PreparedOp {
  public:
-  FewQueries(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch)
-      : t_(kernels), g_(geometry), rows_(g_.group * g_.queries),
+  FewQueries(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch)
+      : t_(kernels), g_(shape), rows_(g_.group * g_.queries),
         keys_(std::max(kKeys, kScores / std::max<int64_t>(1, rows_))) {
     int64_t elements = 0;
     auto take = [&](int64_t n) { return std::exchange(elements, elements + n); };
@@ -43,14 +43,14 @@ class FewQueries : public Site {
     float *queries = scratch + queries_, *out = scratch + out_, *scores = scratch + scores_,
           *factors = scratch + factors_;
     gather_queries(l, key_head, queries);
-    std::fill_n(scratch + maxima_, rows_, kNone);
+    std::fill_n(scratch + maxima_, rows_, kMinusInfinity);
     std::fill_n(scratch + totals_, rows_, 0.0f);
-    const int64_t end = g_.seen_before(g_.queries);
+    const int64_t end = g_.visible_keys(g_.queries);
     for (int64_t j = 0; j < end; j += keys_) {
       const int64_t n = std::min(keys_, end - j);
       multiply({rows_, n, g_.width, {queries, g_.width, 1}, transposed(part(key, j, 0)), scores, keys_});
       for (int64_t r = 0; r < rows_; r++) {
-        hide(l, key_head * g_.group + r / g_.queries, r % g_.queries, j, n, scores + r * keys_, scratch + mask_);
+        apply_mask(l, key_head * g_.group + r / g_.queries, r % g_.queries, j, n, scores + r * keys_, scratch + mask_);
         t_.softmax->online_softmax_row(scores + r * keys_, n, scratch + maxima_ + r, scratch + totals_ + r,
                                        factors + r);
       }
@@ -72,9 +72,10 @@ class FewQueries : public Site {
     }
   }
 
-  void hide(const Launch* l, int64_t head, int64_t query, int64_t j, int64_t n, float* scores, float* mask_row) const {
+  void apply_mask(const Launch* l, int64_t head, int64_t query, int64_t j, int64_t n, float* scores,
+                  float* mask_row) const {
     if (g_.causal)
-      for (int64_t i = std::max<int64_t>(0, query + 1 - j); i < n; i++) scores[i] = kNone;
+      for (int64_t i = std::max<int64_t>(0, query + 1 - j); i < n; i++) scores[i] = kMinusInfinity;
     if (!g_.masked) return;
     Mask(l->inputs[3], l->inputs[0], head).read(query, j, 1, n, mask_row, n);
     for (int64_t i = 0; i < n; i++) scores[i] += mask_row[i];
@@ -82,7 +83,7 @@ class FewQueries : public Site {
 
   void finish(const Launch* l, int64_t key_head, float* scratch) const {
     for (int64_t r = 0; r < rows_; r++) {
-      const bool empty = scratch[maxima_ + r] == kNone;
+      const bool empty = scratch[maxima_ + r] == kMinusInfinity;
       const int64_t row = key_head * rows_ + r;
       l->outputs[1].as<float>()[row] = empty ? 0 : scratch[maxima_ + r];
       const float total = l->outputs[2].as<float>()[row] = empty ? 1 : scratch[totals_ + r];
@@ -92,7 +93,7 @@ class FewQueries : public Site {
   }
 
   const AttentionKernels& t_;
-  const Geometry g_;
+  const AttentionShape g_;
   const int64_t rows_, keys_;  // keys: how many at a time
   // Offsets in the scratch.
   int64_t queries_ = 0, out_ = 0, scores_ = 0, maxima_ = 0, totals_ = 0, factors_ = 0, mask_ = 0;
@@ -101,8 +102,8 @@ class FewQueries : public Site {
 
 }  // namespace
 
-std::unique_ptr<Site> few_queries_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch) {
-  return std::make_unique<FewQueries>(kernels, geometry, scratch);
+PreparedOpPtr prepare_few_queries(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch) {
+  return std::make_unique<FewQueries>(kernels, shape, scratch);
 }
 
 }  // namespace thunder

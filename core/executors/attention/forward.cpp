@@ -4,17 +4,17 @@
 #include <limits>
 #include <utility>
 
-#include "executors/attention/sites.h"
+#include "executors/attention/ops.h"
 #include "executors/cpu/slots.h"
 
 namespace thunder {
 namespace {
 
 // The node's buffers: query, key, value, mask; out, running_max, total. A task is a block of queries of one head.
-class Forward : public Site {
+class Forward : public PreparedOp {
  public:
-  Forward(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch)
-      : t_(kernels), g_(geometry), width_(kernels.softmax->width) {
+  Forward(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch)
+      : t_(kernels), g_(shape), width_(kernels.softmax->width) {
     blocks_ = (g_.queries + kQueries - 1) / kQueries;
     panels_ = (std::min(kQueries, g_.queries) + width_ - 1) / width_;
     int64_t elements = 0;
@@ -39,15 +39,15 @@ class Forward : public Site {
 
  private:
   struct Block {
-    Block(const Forward& site, const Launch* launch, int64_t head, int64_t first_query, float* memory)
-        : s(site), t(site.t_), g(site.g_), l(launch), head(head), first(first_query),
+    Block(const Forward& op, const Launch* launch, int64_t head, int64_t first_query, float* memory)
+        : s(op), t(op.t_), g(op.g_), l(launch), head(head), first(first_query),
           count(std::min(kQueries, g.queries - first)), scratch(memory), key(matrix_of(l->inputs[1], head / g.group)),
           value(matrix_of(l->inputs[2], head / g.group)), out(matrix_of(l->outputs[0], head)),
           mask(l->inputs[3], l->inputs[0], head) {}
 
     const Forward& s;
     const AttentionKernels& t;
-    const Geometry& g;
+    const AttentionShape& g;
     const Launch* l;
     int64_t head, first, count;
     float* scratch;
@@ -56,7 +56,7 @@ class Forward : public Site {
 
     int64_t rows(int64_t panel) const { return std::min(s.width_, count - panel * s.width_); }
     // The keys that a panel may attend to, as if all its lanes were valid.
-    int64_t end(int64_t panel) const { return g.seen_before(first + (panel + 1) * s.width_); }
+    int64_t end(int64_t panel) const { return g.visible_keys(first + (panel + 1) * s.width_); }
     float* transposed_query(int64_t panel) const { return scratch + s.transposed_ + panel * s.width_ * g.width; }
     float* running_max(int64_t panel) const { return scratch + s.maxima_ + panel * s.width_; }
     float* total(int64_t panel) const { return scratch + s.totals_ + panel * s.width_; }
@@ -107,7 +107,7 @@ class Forward : public Site {
   };
 
   const AttentionKernels& t_;
-  const Geometry g_;
+  const AttentionShape g_;
   const int64_t width_;
   int64_t blocks_ = 0, panels_ = 0;
   // Offsets in the scratch.
@@ -117,8 +117,8 @@ class Forward : public Site {
 
 }  // namespace
 
-std::unique_ptr<Site> forward_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch) {
-  return std::make_unique<Forward>(kernels, geometry, scratch);
+PreparedOpPtr prepare_forward(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch) {
+  return std::make_unique<Forward>(kernels, shape, scratch);
 }
 
 }  // namespace thunder

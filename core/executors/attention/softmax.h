@@ -1,4 +1,4 @@
-// The steps of tiled attention between matrix products: online softmax, and its gradient.
+// Online softmax and its gradient: the steps of tiled attention between its matrix products.
 //
 // Like ../cpu/product_kernels.h, this header is also compiled with instructions that not every machine has.
 #pragma once
@@ -13,7 +13,7 @@ struct Panel {
   int64_t row = 0;  // stride from one key's scores to the next one's
   int64_t keys = 0;
   const float* mask = nullptr;  // is added to the scores: two dense vectors for each key; null: no mask
-  int64_t hidden = 0;  // causal masking: lane l attends to keys before hidden + l only
+  int64_t causal_end = 0;  // causal masking: lane l attends to keys before causal_end + l only
 };
 
 struct SoftmaxKernels {
@@ -30,10 +30,10 @@ struct SoftmaxKernels {
   void (*online_softmax_row)(float* scores, int64_t keys, float* running_max, float* total, float* factor);
   // c[r, column] *= factors[r].
   void (*scale_rows)(float* c, int64_t row, int64_t rows, int64_t columns, const float* factors);
-  // Scores become probabilities e^(score - running_max) * weight; `score_grads`, of the same layout, go from
-  // d(probability) to d(score): probability * (score_grad - mean) * scale.
-  void (*softmax_backward)(const Panel& panel, float* score_grads, const float* running_max, const float* weight,
-                           const float* mean, float scale);
+  // Scores become probabilities e^(score - running_max) * inverse_total; `score_grads`, of the same layout, go from
+  // d(probability) to d(score): probability * (score_grad - delta) * scale.
+  void (*softmax_backward)(const Panel& panel, float* score_grads, const float* running_max, const float* inverse_total,
+                           const float* delta, float scale);
 };
 
 }  // namespace thunder

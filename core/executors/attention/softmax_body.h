@@ -10,10 +10,10 @@ template <class Isa>
 class SoftmaxBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using typename Vectors<Isa>::I;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least, Vectors<Isa>::broadcast,
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::min, Vectors<Isa>::broadcast,
       Vectors<Isa>::larger, Vectors<Isa>::exp, Vectors<Isa>::sum, Vectors<Isa>::lane_numbers;
   static constexpr int64_t kWidth = 2 * kLanes;
-  static constexpr float kNone = -__builtin_inff();
+  static constexpr float kMinusInfinity = -__builtin_inff();
 
   static void copy_transposed(const Matrix& from, int64_t rows, int64_t columns, float factor, float* to) {
     if (from.column == 1)
@@ -25,24 +25,24 @@ class SoftmaxBody : Vectors<Isa> {
   }
 
   // Adds the mask, and sets scores that a lane must not see to -inf.
-  static void hide(const Panel& p) {
+  static void apply_mask(const Panel& p) {
     if (p.mask)
       for (int64_t r = 0; r < p.keys; r++)
         for (int64_t x = 0; x < kWidth; x += kLanes)
           store(p.scores + r * p.row + x, load(p.scores + r * p.row + x) + load(p.mask + r * kWidth + x));
-    for (int64_t r = p.hidden < 0 ? 0 : p.hidden; r < p.keys; r++)
+    for (int64_t r = p.causal_end < 0 ? 0 : p.causal_end; r < p.keys; r++)
       for (int64_t x = 0; x < kWidth; x += kLanes) {
-        const I before = lane_numbers() + static_cast<int32_t>(least(p.hidden + x - r, kWidth));
+        const I before = lane_numbers() + static_cast<int32_t>(min(p.causal_end + x - r, kWidth));
         float* at = p.scores + r * p.row + x;
-        store(at, before > 0 ? load(at) : broadcast(kNone));
+        store(at, before > 0 ? load(at) : broadcast(kMinusInfinity));
       }
   }
 
   // What is subtracted before exp: 0 for a lane without any score, whose weights are then 0.
-  static V shift_of(V running_max) { return running_max == kNone ? V{} : running_max; }
+  static V shift_of(V running_max) { return running_max == kMinusInfinity ? V{} : running_max; }
 
   static void online_softmax(const Panel& p, float* running_max, float* total, float* factor) {
-    hide(p);
+    apply_mask(p);
     V maxima[2] = {load(running_max), load(running_max + kLanes)}, other[2] = {maxima[0], maxima[1]};
     int64_t r = 0;
     for (; r + 2 <= p.keys; r += 2)
@@ -79,7 +79,7 @@ class SoftmaxBody : Vectors<Isa> {
     for (; j + kLanes <= keys; j += kLanes) maxima = larger(load(scores + j), maxima);
     float largest = Vectors<Isa>::largest(maxima);
     for (; j < keys; j++) largest = scores[j] > largest ? scores[j] : largest;
-    const float shift = largest == kNone ? 0 : largest;
+    const float shift = largest == kMinusInfinity ? 0 : largest;
     V sums{};
     j = 0;
     for (; j + kLanes <= keys; j += kLanes) {
@@ -87,7 +87,7 @@ class SoftmaxBody : Vectors<Isa> {
       sums += e;
       store(scores + j, e);
     }
-    V rest = broadcast(kNone);
+    V rest = broadcast(kMinusInfinity);
     for (int64_t l = 0; j + l < keys; l++) rest[l] = scores[j + l];
     rest = exp(rest - shift);
     for (int64_t l = 0; j + l < keys; l++) scores[j + l] = rest[l];
@@ -104,16 +104,16 @@ class SoftmaxBody : Vectors<Isa> {
     }
   }
 
-  static void softmax_backward(const Panel& p, float* score_grads, const float* running_max, const float* weight,
-                               const float* mean, float scale) {
-    hide(p);
+  static void softmax_backward(const Panel& p, float* score_grads, const float* running_max, const float* inverse_total,
+                               const float* delta, float scale) {
+    apply_mask(p);
     for (int64_t r = 0; r < p.keys; r++)
 #pragma GCC unroll 2
       for (int64_t x = 0; x < kWidth; x += kLanes) {
         float *score = p.scores + r * p.row + x, *score_grad = score_grads + r * p.row + x;
-        const V probability = exp(load(score) - load(running_max + x)) * load(weight + x);
+        const V probability = exp(load(score) - load(running_max + x)) * load(inverse_total + x);
         store(score, probability);
-        store(score_grad, probability * (load(score_grad) - load(mean + x)) * scale);
+        store(score_grad, probability * (load(score_grad) - load(delta + x)) * scale);
       }
   }
 

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "executors/convolution/sites.h"
-#include "executors/cpu/widened_site.h"
+#include "executors/convolution/ops.h"
+#include "executors/cpu/widened_op.h"
 #include "executors/isa/kernels.h"
 
 namespace thunder {
@@ -11,20 +11,21 @@ namespace {
 
 struct Row {
   std::string_view op;
-  MakeConvolution make;
+  PrepareConvolution make;
 };
 constexpr std::array kRows = {
-    Row{"prims.conv2d", convolution_forward},
-    Row{"prims.conv2d_input_grad", convolution_input_grad},
-    Row{"prims.conv2d_weight_grad", convolution_weight_grad},
+    Row{"prims.conv2d", prepare_convolution},
+    Row{"prims.conv2d_input_grad", prepare_convolution_input_grad},
+    Row{"prims.conv2d_weight_grad", prepare_convolution_weight_grad},
 };
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   const auto& code = *static_cast<const ConvolutionCode*>(user);
-  std::unique_ptr<Site> site = row_of(kRows, view).make(code, view, scratch);
-  if (!site)
-    return make<Status>(Code::declined, "an image with its padding has more elements than offsets count").detach();
-  *state = widened_site(std::move(site), code.kernels, view, scratch).release();
+  PreparedOpPtr op = row_of(kRows, view).make(code, view, scratch);
+  if (!op)
+    return make<Status>(Code::declined, "an image with its padding has more elements than 32-bit offsets can count")
+        .detach();
+  *state = widened_op(std::move(op), code.kernels, view, scratch).release();
   return nullptr;
 }
 
@@ -35,7 +36,7 @@ std::optional<ExecutorDesc> convolution_executor(const Machine& machine) {
   if (!kernels) return std::nullopt;
   const auto code =
       std::make_shared<const ConvolutionCode>(ConvolutionCode{kernels->products, kernels->winograd, machine});
-  ExecutorDesc d = site_executor("convolution", kRows, all_tensors_are_floats, prepare, code.get());
+  ExecutorDesc d = table_executor("convolution", kRows, all_tensors_are_floats, prepare, code.get());
   d.owner = code;
   return d;
 }

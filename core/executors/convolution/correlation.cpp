@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-constexpr int64_t kMostBlocks = 16;  // whose sums a task computes at a time
+constexpr int64_t kMaxBlocks = 16;  // whose sums a task computes at a time
 
 }  // namespace
 
@@ -22,12 +22,14 @@ Correlation::Correlation(const ConvolutionCode& code, const Window& window, cons
     Weights& packed = weights_.emplace_back();
     packed.at = at, packed.depth = sums_ * static_cast<int64_t>(g.taps.size());
     for (int64_t c = 0; c < sums_; c++)
-      for (int64_t place : g.places) packed.offsets.push_back(static_cast<int32_t>(c * planes_.channel() + place));
+      for (int64_t offset : g.tap_offsets)
+        packed.offsets.push_back(static_cast<int32_t>(c * planes_.channel() + offset));
     const int64_t most =
-        std::clamp<int64_t>(kTaskFloats / std::max<int64_t>(1, packed.depth * blocks_.most()), 4, kMostBlocks);
-    packed.blocks = std::max<int64_t>(1, parts(blocks_.count(), std::max<int64_t>(1, parts(blocks_.count(), most))));
+        std::clamp<int64_t>(kTaskFloats / std::max<int64_t>(1, packed.depth * blocks_.max_rows()), 4, kMaxBlocks);
+    packed.blocks =
+        std::max<int64_t>(1, ceil_div(blocks_.count(), std::max<int64_t>(1, ceil_div(blocks_.count(), most))));
     at += rows_ * packed.depth;
-    bands_ = std::max(bands_, parts(g.size[0], band_));
+    bands_ = std::max(bands_, ceil_div(g.size[0], band_));
   }
   images_ = best_images();
 }
@@ -36,12 +38,12 @@ int64_t Correlation::band(const Window& w, const Planes& planes, int64_t rows, i
   const int64_t tasks = std::max<int64_t>(1, w.batch * w.groups),
                 row = std::max<int64_t>(1, channels * planes.remainders() * planes.pitch);
   const int64_t bands =
-      std::max(parts(threads, tasks), parts(rows, std::max<int64_t>(1, kTaskFloats / row - planes.reach)));
-  return std::max<int64_t>(1, parts(rows, bands));
+      std::max(ceil_div(threads, tasks), ceil_div(rows, std::max<int64_t>(1, kTaskFloats / row - planes.halo)));
+  return std::max<int64_t>(1, ceil_div(rows, bands));
 }
 
 int64_t Correlation::panels(const Grid& g, int64_t images) const {
-  return parts(images * std::min(g.size[0], band_) * g.size[1], k_.panel_columns);
+  return ceil_div(images * std::min(g.size[0], band_) * g.size[1], k_.panel_columns);
 }
 
 // Panels continue from one image to the next. Of all numbers of images that fit, the one with which the busiest thread
@@ -52,7 +54,7 @@ int64_t Correlation::best_images() const {
   for (int64_t images = 1; images <= most; images++) {
     int64_t each = 0;
     for (const Grid& g : grids_) each += panels(g, images) * static_cast<int64_t>(g.taps.size());
-    const int64_t total = each * parts(w.groups * parts(w.batch, images) * bands_, threads_);
+    const int64_t total = each * ceil_div(w.groups * ceil_div(w.batch, images) * bands_, threads_);
     if (total < least) best = images, least = total;
   }
   return best;
@@ -64,10 +66,10 @@ size_t Correlation::scratch() const {
 
 // The state of one call.
 struct Correlation::Job : Phases<Job> {
-  const Correlation& site;
+  const Correlation& op;
   float* weights;
 
-  const Window& w() const { return site.w; }
+  const Window& w() const { return op.w; }
   const Buffer& x() const { return launch->inputs[0]; }
   const Buffer& weight() const { return launch->inputs[1]; }
   const Buffer& y() const { return launch->outputs[0]; }
@@ -79,45 +81,45 @@ struct Correlation::Job : Phases<Job> {
   }
 
   void pack(int64_t index) const {
-    const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count();
-    for (size_t g = 0; g < site.grids_.size(); g++)
-      pack_block(site.grids_[g], group, block, weights + place(group, site.weights_[g], block));
+    const int64_t block = index % op.blocks_.count(), group = index / op.blocks_.count();
+    for (size_t g = 0; g < op.grids_.size(); g++)
+      pack_block(op.grids_[g], group, block, weights + offset_of(group, op.weights_[g], block));
   }
   // [channel, tap, row]
   void pack_block(const Grid& grid, int64_t group, int64_t block, float* to) const {
-    const int64_t *strides = weight().strides, row = strides[1 - site.summed_], rows = site.blocks_.rows(block);
-    const float* from = weight().as<float>() + group * w().outputs * strides[0] + site.blocks_.first(block) * row;
-    for (int64_t c = 0; c < site.sums_; c++, from += strides[site.summed_])
+    const int64_t *strides = weight().strides, row = strides[1 - op.summed_], rows = op.blocks_.rows(block);
+    const float* from = weight().as<float>() + group * w().outputs * strides[0] + op.blocks_.first(block) * row;
+    for (int64_t c = 0; c < op.sums_; c++, from += strides[op.summed_])
       for (int64_t tap : grid.taps) {
         const float* at = from + tap / w().kernel[1] * strides[2] + tap % w().kernel[1] * strides[3];
         for (int64_t i = 0; i < rows; i++) *to++ = at[i * row];
       }
   }
 
-  int64_t place(int64_t group, const Weights& packed, int64_t block) const {
-    return group * site.group_weights() + packed.at + site.blocks_.first(block) * packed.depth;
+  int64_t offset_of(int64_t group, const Weights& packed, int64_t block) const {
+    return group * op.group_weights() + packed.at + op.blocks_.first(block) * packed.depth;
   }
 
   // A task: some images of a group, from a row of the grids on, and their planes.
   struct Task {
-    const Correlation& site;
+    const Correlation& op;
     int64_t group, image, images, row;
     float* planes;
 
-    int64_t rows(const Grid& g) const { return std::clamp<int64_t>(g.size[0] - row, 0, site.band_); }
+    int64_t rows(const Grid& g) const { return std::clamp<int64_t>(g.size[0] - row, 0, op.band_); }
     // Pixels are numbered along rows and images.
     int64_t pixels(const Grid& g) const { return images * rows(g) * g.size[1]; }
   };
 
   void task(int64_t index, float* planes) const {
-    const int64_t bands = site.bands_, image = index / bands / w().groups * site.images_;
+    const int64_t bands = op.bands_, image = index / bands / w().groups * op.images_;
     const Task t{
-        site,  index / bands % w().groups, image, std::min(site.images_, w().batch - image), index % bands * site.band_,
+        op,  index / bands % w().groups, image, std::min(op.images_, w().batch - image), index % bands * op.band_,
         planes};
     fill(t);
-    for (size_t g = 0; g < site.grids_.size(); g++)
-      for (int64_t block = 0; block < site.blocks_.count(); block += site.weights_[g].blocks)
-        for (int64_t pixel = 0; pixel < t.pixels(site.grids_[g]); pixel += site.k_.panel_columns)
+    for (size_t g = 0; g < op.grids_.size(); g++)
+      for (int64_t block = 0; block < op.blocks_.count(); block += op.weights_[g].blocks)
+        for (int64_t pixel = 0; pixel < t.pixels(op.grids_[g]); pixel += op.k_.panel_columns)
           sum_panel(t, g, block, pixel);
   }
 
@@ -125,35 +127,35 @@ struct Correlation::Job : Phases<Job> {
     const int64_t steps[] = {x().strides[2], x().strides[3]};
     float* to = t.planes;
     for (int64_t n = 0; n < t.images; n++)
-      for (int64_t c = 0; c < site.sums_; c++, to += site.planes_.channel())
-        site.planes_.fill(
-            site.t_, x().as<float>() + (t.image + n) * x().strides[0] + (t.group * site.sums_ + c) * x().strides[1],
+      for (int64_t c = 0; c < op.sums_; c++, to += op.planes_.channel())
+        op.planes_.fill(
+            op.t_, x().as<float>() + (t.image + n) * x().strides[0] + (t.group * op.sums_ + c) * x().strides[1],
             steps, t.row, to);
-    std::fill_n(to, kBeyond, 0.0f);  // the zeros to the right of the last row
+    std::fill_n(to, kOverread, 0.0f);  // the zeros to the right of the last row
   }
 
   // Computes the panel that begins at a pixel, for the row blocks from `first` on.
   void sum_panel(const Task& t, size_t g, int64_t first, int64_t pixel) const {
-    const Grid& grid = site.grids_[g];
-    const Weights& packed = site.weights_[g];
-    const int64_t end = std::min(pixel + site.k_.panel_columns, t.pixels(grid)),
-                  blocks = std::min(first + packed.blocks, site.blocks_.count());
-    Run runs[ProductKernels::kMostColumns];
+    const Grid& grid = op.grids_[g];
+    const Weights& packed = op.weights_[g];
+    const int64_t end = std::min(pixel + op.k_.panel_columns, t.pixels(grid)),
+                  blocks = std::min(first + packed.blocks, op.blocks_.count());
+    Run runs[ProductKernels::kMaxColumns];
     size_t n_runs = 0;
     each_run(t.rows(grid), grid.size[1], pixel, end,
              [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
-               runs[n_runs++] = {t.planes + n * site.image_planes() + row * site.planes_.pitch + column, at, count};
+               runs[n_runs++] = {t.planes + n * op.image_planes() + row * op.planes_.pitch + column, at, count};
              });
-    alignas(64) float sums[kMostBlocks][ProductKernels::kMostPanel];
-    site.gathered_.each_part({runs, n_runs}, packed.offsets, [&](const float* part, int64_t from, int64_t depth) {
+    alignas(64) float sums[kMaxBlocks][ProductKernels::kMaxPanel];
+    op.gathered_.each_part({runs, n_runs}, packed.offsets, [&](const float* part, int64_t from, int64_t depth) {
       for (int64_t b = first; b < blocks; b++) {
-        const int64_t rows = site.blocks_.rows(b);
-        site.gathered_.add(rows, depth, weights + place(t.group, packed, b) + from * rows, part, sums[b - first],
+        const int64_t rows = op.blocks_.rows(b);
+        op.gathered_.add(rows, depth, weights + offset_of(t.group, packed, b) + from * rows, part, sums[b - first],
                            from > 0);
       }
     });
     for (int64_t b = first; b < blocks; b++)
-      write(t, grid, t.group * site.rows_ + site.blocks_.first(b), site.blocks_.rows(b), pixel, end, sums[b - first]);
+      write(t, grid, t.group * op.rows_ + op.blocks_.first(b), op.blocks_.rows(b), pixel, end, sums[b - first]);
   }
 
   // Writes the rows of a block for the pixels [begin, end).
@@ -165,7 +167,7 @@ struct Correlation::Job : Phases<Job> {
       float* to = y().as<float>() + (t.image + n) * y().strides[0] + channel * y().strides[1] +
                   (g.first[0] + (t.row + row) * g.step[0]) * y().strides[2] +
                   (g.first[1] + column * g.step[1]) * y().strides[3];
-      for (int64_t i = 0; i < rows; i++, from += site.k_.panel_columns, to += y().strides[1])
+      for (int64_t i = 0; i < rows; i++, from += op.k_.panel_columns, to += y().strides[1])
         if (step == 1) std::copy_n(from, count, to);
         else
           for (int64_t x = 0; x < count; x++) to[x * step] = from[x];
@@ -175,7 +177,7 @@ struct Correlation::Job : Phases<Job> {
 
 Status* Correlation::run(const Launch* launch) const {
   const Job job{{launch}, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
-  if (Status* failed = job.each<&Job::pack>(w.groups * blocks_.count(), sums_ * w.taps() * blocks_.most()))
+  if (Status* failed = job.each<&Job::pack>(w.groups * blocks_.count(), sums_ * w.taps() * blocks_.max_rows()))
     return failed;
   if (sparse_)
     if (Status* failed = job.each<&Job::clear>(w.batch * w.groups * rows_, w.image[0] * w.image[1])) return failed;

@@ -6,21 +6,21 @@
 
 #include "executors/convolution/panels.h"
 #include "executors/convolution/planes.h"
-#include "executors/convolution/sites.h"
+#include "executors/convolution/ops.h"
 #include "executors/convolution/window.h"
 #include "executors/cpu/slots.h"
 
 namespace thunder {
 
-// Outputs that lie on one grid and use the same taps. Pairs are along y, along x.
+// Outputs that are on one grid and use the same taps. Pairs are along y, along x.
 struct Grid {
   int64_t size[2] = {0, 0};
-  int64_t first[2] = {0, 0}, step[2] = {1, 1};  // where its outputs lie in the result
+  int64_t first[2] = {0, 0}, step[2] = {1, 1};  // the positions of its outputs in the result
   std::vector<int64_t> taps;  // indices into the kernel
-  std::vector<int64_t> places;  // the offset of each tap in the planes of a channel
+  std::vector<int64_t> tap_offsets;  // by tap, in the planes of a channel
 };
 
-class Correlation : public Site {
+class Correlation : public PreparedOp {
  public:
   // Which of the weight's two channel axes is summed over; the other is that of the result.
   enum Summed : size_t { outputs = 0, inputs = 1 };
@@ -29,7 +29,7 @@ class Correlation : public Site {
   Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
               std::vector<Grid> grids, Summed summed, bool sparse = false);
 
-  // How many of `rows` rows of outputs a task gets, so that the planes of all `channels` stay in the L2 cache and each
+  // How many of `rows` rows of outputs are one task, so that the planes of all `channels` stay in the L2 cache and each
   // thread has work.
   static int64_t band(const Window& w, const Planes& planes, int64_t rows, int64_t channels, int64_t threads);
 
@@ -50,7 +50,7 @@ class Correlation : public Site {
   int64_t panels(const Grid& g, int64_t images) const;
   int64_t best_images() const;
   Slots slots() const {
-    return {w.groups * parts(w.batch, images_) * bands_, threads_, images_ * image_planes() + kBeyond};
+    return {w.groups * ceil_div(w.batch, images_) * bands_, threads_, images_ * image_planes() + kOverread};
   }
 
   const ProductKernels& k_;

@@ -1,36 +1,35 @@
 // y[o, pixel] = sum over (c, tap) of weight[o, c, tap] x[c, pixel * stride + tap * dilation - padding].
 #include "executors/convolution/correlation.h"
-#include "executors/convolution/sites.h"
+#include "executors/convolution/ops.h"
 #include "executors/convolution/winograd.h"
 
 namespace thunder {
 
-std::unique_ptr<Site> convolution_forward(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
+PreparedOpPtr prepare_convolution(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
   const Window w(shape_in(v, 0), shape_in(v, 1), shape_out(v), v.node, 2);
-  if (Winograd::pays(w)) return Winograd::forward(code, w, scratch);
+  if (Winograd::is_profitable(w)) return Winograd::prepare_forward(code, w, scratch);
   Planes planes;
   Grid grid;
-  int64_t reach[2];
+  int64_t halo[2];
   for (int i = 0; i < 2; i++) {
-    planes.image[i] = w.image[i], planes.stride[i] = w.stride[i], planes.lead[i] = w.padding[i];
+    planes.image[i] = w.image[i], planes.stride[i] = w.stride[i], planes.padding[i] = w.padding[i];
     grid.size[i] = w.out[i];
     const int64_t span = (w.kernel[i] - 1) * w.dilation[i];
-    reach[i] = span / w.stride[i], planes.kept[i] = std::min(w.stride[i], span + 1);
+    halo[i] = span / w.stride[i], planes.kept[i] = std::min(w.stride[i], span + 1);
   }
-  planes.fit(grid.size, reach);
+  planes.fit(grid.size, halo);
   const int64_t band =
       Correlation::band(w, planes, grid.size[0], w.channels, static_cast<int64_t>(code.machine.threads));
-  planes.take(band);
-  if (w.channels * planes.channel() > kMostOffset) return nullptr;
+  planes.set_rows(band);
+  if (w.channels * planes.channel() > kMaxOffset) return nullptr;
   for (int64_t tap = 0; tap < w.taps(); tap++) {
     const int64_t y = tap / w.kernel[1] * w.dilation[0], x = tap % w.kernel[1] * w.dilation[1];
     const int64_t plane = y % w.stride[0] * planes.kept[1] + x % w.stride[1];
     grid.taps.push_back(tap);
-    grid.places.push_back(plane * planes.plane() + y / w.stride[0] * planes.pitch + x / w.stride[1]);
+    grid.tap_offsets.push_back(plane * planes.plane() + y / w.stride[0] * planes.pitch + x / w.stride[1]);
   }
-  auto site = std::make_unique<Correlation>(code, w, planes, band, std::vector{std::move(grid)}, Correlation::inputs);
-  *scratch = site->scratch();
-  return site;
+  return with_scratch(
+      std::make_unique<Correlation>(code, w, planes, band, std::vector{std::move(grid)}, Correlation::inputs), scratch);
 }
 
 }  // namespace thunder

@@ -3,19 +3,20 @@
 #include <algorithm>
 
 #include "executors/convolution/correlation.h"
-#include "executors/convolution/sites.h"
+#include "executors/convolution/ops.h"
 #include "executors/convolution/winograd.h"
 
 namespace thunder {
 namespace {
 
-// Along one axis: the pixels of a remainder, which of the kernel's taps they use, and the first row of dy.
-struct Seen {
-  int64_t tap, from;
+// Along one axis: a tap of the kernel, and the row of dy that the first pixel reads under it.
+struct TapRow {
+  int64_t tap, row;
 };
+// The pixels of one remainder of the stride, `at`, and the taps that they use.
 struct Remainder {
   int64_t at;
-  std::vector<Seen> taps;
+  std::vector<TapRow> taps;
 };
 // The remainders that use some tap.
 std::vector<Remainder> remainders(const Window& w, int axis) {
@@ -33,26 +34,26 @@ std::vector<Remainder> remainders(const Window& w, int axis) {
 
 }  // namespace
 
-std::unique_ptr<Site> convolution_input_grad(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
+PreparedOpPtr prepare_convolution_input_grad(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
   const Window w(shape_out(v), shape_in(v, 1), shape_in(v, 0), v.node, 3);
-  if (Winograd::pays(w)) return Winograd::input_grad(code, w, scratch);
+  if (Winograd::is_profitable(w)) return Winograd::prepare_input_grad(code, w, scratch);
   const std::vector<Remainder> seen[] = {remainders(w, 0), remainders(w, 1)};
   Planes planes;
-  int64_t largest[2], reach[2];
+  int64_t largest[2], halo[2];
   bool sparse = false;
   for (int i = 0; i < 2; i++) {
     int64_t least = 0, most = 0;
     for (const Remainder& r : seen[i])
-      for (const Seen& s : r.taps) least = std::min(least, s.from), most = std::max(most, s.from);
-    planes.image[i] = w.out[i], planes.stride[i] = planes.kept[i] = 1, planes.lead[i] = -least;
+      for (const TapRow& s : r.taps) least = std::min(least, s.row), most = std::max(most, s.row);
+    planes.image[i] = w.out[i], planes.stride[i] = planes.kept[i] = 1, planes.padding[i] = -least;
     largest[i] = (w.image[i] + w.stride[i] - 1) / w.stride[i];
-    reach[i] = most - least;
+    halo[i] = most - least;
     sparse = sparse || static_cast<int64_t>(seen[i].size()) < std::min(w.stride[i], w.image[i]);
   }
-  planes.fit(largest, reach);
+  planes.fit(largest, halo);
   const int64_t band = Correlation::band(w, planes, largest[0], w.outputs, static_cast<int64_t>(code.machine.threads));
-  planes.take(band);
-  if (w.outputs * planes.channel() > kMostOffset) return nullptr;
+  planes.set_rows(band);
+  if (w.outputs * planes.channel() > kMaxOffset) return nullptr;
   std::vector<Grid> grids;
   for (const Remainder& y : seen[0])
     for (const Remainder& x : seen[1]) {
@@ -60,15 +61,14 @@ std::unique_ptr<Site> convolution_input_grad(const ConvolutionCode& code, const 
       g.first[0] = y.at, g.first[1] = x.at;
       for (int i = 0; i < 2; i++)
         g.size[i] = (w.image[i] - g.first[i] + w.stride[i] - 1) / w.stride[i], g.step[i] = w.stride[i];
-      for (const Seen& down : y.taps)
-        for (const Seen& right : x.taps) {
+      for (const TapRow& down : y.taps)
+        for (const TapRow& right : x.taps) {
           g.taps.push_back(down.tap * w.kernel[1] + right.tap);
-          g.places.push_back((down.from + planes.lead[0]) * planes.pitch + right.from + planes.lead[1]);
+          g.tap_offsets.push_back((down.row + planes.padding[0]) * planes.pitch + right.row + planes.padding[1]);
         }
     }
-  auto site = std::make_unique<Correlation>(code, w, planes, band, std::move(grids), Correlation::outputs, sparse);
-  *scratch = site->scratch();
-  return site;
+  return with_scratch(
+      std::make_unique<Correlation>(code, w, planes, band, std::move(grids), Correlation::outputs, sparse), scratch);
 }
 
 }  // namespace thunder

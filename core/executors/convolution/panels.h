@@ -1,4 +1,4 @@
-// How a call is divided for the panel kernel (`ProductKernels::panel`).
+// How a convolution is divided for the panel kernel (`ProductKernels::panel`).
 #pragma once
 
 #include <algorithm>
@@ -12,17 +12,17 @@
 namespace thunder {
 
 // How many floats the kernel may read past the last element.
-constexpr int64_t kBeyond = 64;
+constexpr int64_t kOverread = 64;
 
 // The rows of a result in blocks of at most a panel, of nearly equal size.
 class RowBlocks {
  public:
   // `most`: the rows of a panel.
   RowBlocks(int64_t rows, int64_t most)
-      : rows_(rows), each_(std::max<int64_t>(1, parts(rows, std::max<int64_t>(1, parts(rows, most))))) {}
+      : rows_(rows), each_(std::max<int64_t>(1, ceil_div(rows, std::max<int64_t>(1, ceil_div(rows, most))))) {}
 
-  int64_t count() const { return parts(rows_, each_); }
-  int64_t most() const { return each_; }
+  int64_t count() const { return ceil_div(rows_, each_); }
+  int64_t max_rows() const { return each_; }
   // Requires: a block below count.
   int64_t first(int64_t block) const { return block * each_; }
   int64_t rows(int64_t block) const { return std::min(each_, rows_ - first(block)); }
@@ -53,7 +53,7 @@ class GatheredPanels {
   // nothing to sum.
   template <class F>
   void each_part(std::span<const Run> runs, std::span<const int32_t> offsets, const F& sum) const {
-    alignas(64) float part[kDepth * ProductKernels::kMostColumns + ProductKernels::kMostLanes];
+    alignas(64) float part[kDepth * ProductKernels::kMaxColumns + ProductKernels::kMaxLanes];
     const auto whole = static_cast<int64_t>(offsets.size());
     // The columns after the last run are computed but not used; they are zeroed, since leftovers might be slow
     // subnormals.
@@ -80,13 +80,13 @@ class GatheredPanels {
 };
 
 // The capacities of an L2 and an L3 cache in floats, roughly.
-constexpr int64_t kSecondLevel = 1 << 19, kThirdLevel = 1 << 21;
+constexpr int64_t kL2Floats = 1 << 19, kL3Floats = 1 << 21;
 // How much a task copies for itself: it stays in the L2 cache beside the weights.
 constexpr int64_t kTaskFloats = 1 << 18;
 
 // How many of `batch` images are packed at a time, each of so many floats: as many as fit into `most` floats, at least
 // one.
-inline int64_t images_at_a_time(int64_t batch, int64_t floats, int64_t most = kThirdLevel) {
+inline int64_t images_at_a_time(int64_t batch, int64_t floats, int64_t most = kL3Floats) {
   return std::clamp<int64_t>(most / std::max<int64_t>(1, floats), 1, std::max<int64_t>(1, batch));
 }
 

@@ -1,4 +1,4 @@
-// A call in phases: all threads finish one before any of them begins the next.
+// Parallel phases of a call: all threads finish one before any of them begins the next.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ template <class Job>
 struct Phases {
   const Launch* launch;
 
-  // job.kBody(i) for each i below n. `floats`: how many each of them moves; small ones are not worth another thread.
+  // Calls job.kBody(i) for each i below n. `floats`: how many floats each call moves; few are not worth a thread.
   template <void (Job::*kBody)(int64_t) const>
   Status* each(int64_t n, int64_t floats) const {
     constexpr int64_t kFew = 1 << 14;

@@ -9,24 +9,24 @@
 namespace thunder {
 
 // Pairs are along y, along x. The element at (y, x) of the plane of remainders (py, px) is the image's at (y *
-// stride[0] + py - lead[0], x * stride[1] + px - lead[1]).
+// stride[0] + py - padding[0], x * stride[1] + px - padding[1]).
 struct Planes {
-  int64_t image[2], stride[2], lead[2];
+  int64_t image[2], stride[2], padding[2];
   int64_t kept[2];  // how many remainders some tap uses
-  int64_t reach = 0;  // how many rows taps reach over at most
+  int64_t halo = 0;  // rows that taps read beyond those of the outputs
   int64_t rows = 0, pitch = 0;  // of a plane
 
   int64_t remainders() const { return kept[0] * kept[1]; }
   int64_t plane() const { return rows * pitch; }
   int64_t channel() const { return remainders() * plane(); }
 
-  // Planes large enough for `grid` outputs and taps that reach `away` rows and columns. The zeros to the right of a row
-  // serve as those to the left of the next one.
-  void fit(const int64_t grid[2], const int64_t away[2]);
-  // Planes for so many rows of outputs.
-  void take(int64_t outputs) { rows = outputs + reach; }
+  // Makes planes large enough for `grid` outputs with a halo of so many rows and columns. The zeros to the right of a
+  // row serve as those to the left of the next one.
+  void fit(const int64_t grid[2], const int64_t halo_size[2]);
+  // Sets the rows of a plane to those that so many rows of outputs need.
+  void set_rows(int64_t outputs) { rows = outputs + halo; }
 
-  // Rows from `first` on, of one channel with elements `steps` apart; writes channel() floats.
+  // Fills the planes of one channel, whose elements are `steps` apart, from row `first` on; writes channel() floats.
   void fill(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first,
             float* to) const;
 
@@ -34,9 +34,14 @@ struct Planes {
   void fill_row(const float* from, int64_t step, int64_t remainder, float* to) const;
 };
 
-// For i < count, even[i] and odd[i] become pixels 2 * i - lead and 2 * i + 1 - lead of a row of `width`, or 0 outside
-// of it.
-void split_row(const WinogradKernels& transforms, const float* row, int64_t width, int64_t lead, int64_t count,
+// to[pixel * distance + channel] = from[channel * channel_step + pixel * pixel_step]. `vectors`: whole vectors of
+// channels may be written, which go past the last channel.
+void copy_channels_last(const WinogradKernels& transforms, const float* from, int64_t channel_step, int64_t pixel_step,
+                        int64_t channels, int64_t pixels, float* to, int64_t distance, bool vectors = true);
+
+// For i < count, even[i] and odd[i] become pixels 2 * i - padding and 2 * i + 1 - padding of a row of `width`, or 0
+// outside of it.
+void split_row(const WinogradKernels& transforms, const float* row, int64_t width, int64_t padding, int64_t count,
                float* even, float* odd);
 
 }  // namespace thunder

@@ -6,7 +6,7 @@
 
 #include "executors/convolution/panels.h"
 #include "executors/convolution/phases.h"
-#include "executors/convolution/sites.h"
+#include "executors/convolution/ops.h"
 #include "executors/convolution/winograd.h"
 #include "executors/convolution/window.h"
 
@@ -14,14 +14,14 @@ namespace thunder {
 namespace {
 
 // How many blocks of outputs a task sums.
-constexpr int64_t kBlocks = 16, kLanes = WinogradKernels::kMostLanes;
+constexpr int64_t kBlocks = 16, kLanes = WinogradKernels::kMaxLanes;
 
 // The size of the used part of an image, with its padding.
 int64_t image_size(const Window& w, int axis) {
   return (w.out[axis] - 1) * w.stride[axis] + (w.kernel[axis] - 1) * w.dilation[axis] + 1;
 }
 
-class WeightGrad : public Site {
+class WeightGrad : public PreparedOp {
  public:
   WeightGrad(const ConvolutionCode& code, const Window& window)
       : k_(code.kernels), t_(code.transforms), w(window), blocks_(w.outputs, k_.panel_rows), gathered_(k_) {
@@ -33,7 +33,7 @@ class WeightGrad : public Site {
   }
 
   size_t scratch() const {
-    return static_cast<size_t>(images_ * (image_floats() + gradient_floats()) + kBeyond + sums_floats()) *
+    return static_cast<size_t>(images_ * (image_floats() + gradient_floats()) + kOverread + sums_floats()) *
            sizeof(float);
   }
 
@@ -46,9 +46,9 @@ class WeightGrad : public Site {
   int64_t gradient_floats() const { return w.groups * (w.outputs * w.pixels() + blocks_.count() * kLanes); }
   // Columns are numbered by tap and channel.
   int64_t columns() const { return w.taps() * w.channels; }
-  int64_t panels() const { return parts(columns(), k_.panel_columns); }
+  int64_t panels() const { return ceil_div(columns(), k_.panel_columns); }
   // Indices in a group: [panel, block].
-  int64_t group_sums() const { return panels() * blocks_.count() * ProductKernels::kMostPanel; }
+  int64_t group_sums() const { return panels() * blocks_.count() * ProductKernels::kMaxPanel; }
   int64_t sums_floats() const { return w.groups * group_sums(); }
 
   const ProductKernels& k_;
@@ -63,17 +63,17 @@ class WeightGrad : public Site {
 
 // The state of one call.
 struct WeightGrad::Job : Phases<Job> {
-  const WeightGrad& site;
+  const WeightGrad& op;
   float *gradients, *image_data, *sums;
   int64_t image = 0, images = 0;  // packed now
 
-  const Window& w() const { return site.w; }
+  const Window& w() const { return op.w; }
   const Buffer& dy() const { return launch->inputs[0]; }
   const Buffer& x() const { return launch->inputs[1]; }
 
   // Copies a row of the image as [column, channel].
   void transpose_row(int64_t index) const {
-    const int64_t rows = site.size_[0], columns = site.size_[1], channels = w().channels;
+    const int64_t rows = op.size_[0], columns = op.size_[1], channels = w().channels;
     const int64_t row = index % rows - w().padding[0], group = index / rows % w().groups,
                   n = image + index / rows / w().groups;
     float* to = image_data + index * columns * channels;
@@ -85,40 +85,34 @@ struct WeightGrad::Job : Phases<Job> {
     const float* from = x().as<float>() + n * x().strides[0] + group * channels * x().strides[1] + row * x().strides[2];
     to += begin * channels, from += (begin - w().padding[1]) * x().strides[3];
     // Whole vectors of channels must not write into the next row, which may belong to another thread.
-    if (x().strides[3] == 1 && channels % kLanes == 0)
-      return site.t_.copy_transposed(from, x().strides[1], channels, end - begin, to, channels);
-    for (int64_t c = 0; c < channels; c++, from += x().strides[1])
-      for (int64_t column = 0; column < end - begin; column++)
-        to[column * channels + c] = from[column * x().strides[3]];
+    copy_channels_last(op.t_, from, x().strides[1], x().strides[3], channels, end - begin, to, channels,
+                       channels % kLanes == 0);
   }
 
   // Copies a block's rows of dy as [pixel, row], and padding for whole vectors.
   float* block_of(int64_t n, int64_t group, int64_t block) const {
-    const int64_t all = w().outputs * w().pixels() + site.blocks_.count() * kLanes;
-    return gradients + n * site.gradient_floats() + group * all + site.blocks_.first(block) * w().pixels() +
+    const int64_t all = w().outputs * w().pixels() + op.blocks_.count() * kLanes;
+    return gradients + n * op.gradient_floats() + group * all + op.blocks_.first(block) * w().pixels() +
            block * kLanes;
   }
   void transpose_block(int64_t index) const {
-    const int64_t blocks = site.blocks_.count(), block = index % blocks, group = index / blocks % w().groups,
+    const int64_t blocks = op.blocks_.count(), block = index % blocks, group = index / blocks % w().groups,
                   n = index / blocks / w().groups;
-    const int64_t first = group * w().outputs + site.blocks_.first(block), rows = site.blocks_.rows(block),
+    const int64_t first = group * w().outputs + op.blocks_.first(block), rows = op.blocks_.rows(block),
                   *strides = dy().strides;
     const bool dense = strides[2] == w().out[1] * strides[3];
     const int64_t down = dense ? 1 : w().out[0], across = dense ? w().pixels() : w().out[1];
     const float* from = dy().as<float>() + (image + n) * strides[0] + first * strides[1];
     float* to = block_of(n, group, block);
     for (int64_t y = 0; y < down; y++, from += strides[2], to += across * rows)
-      if (strides[3] == 1) site.t_.copy_transposed(from, strides[1], rows, across, to, rows);
-      else
-        for (int64_t i = 0; i < rows; i++)
-          for (int64_t x = 0; x < across; x++) to[x * rows + i] = from[i * strides[1] + x * strides[3]];
+      copy_channels_last(op.t_, from, strides[1], strides[3], rows, across, to, rows);
   }
 
-  int64_t chunks() const { return parts(site.blocks_.count(), kBlocks); }
-  int64_t tasks() const { return site.panels() * chunks() * w().groups; }
+  int64_t chunks() const { return ceil_div(op.blocks_.count(), kBlocks); }
+  int64_t tasks() const { return op.panels() * chunks() * w().groups; }
 
   float* sum_of(int64_t group, int64_t panel, int64_t block) const {
-    return sums + group * site.group_sums() + (panel * site.blocks_.count() + block) * ProductKernels::kMostPanel;
+    return sums + group * op.group_sums() + (panel * op.blocks_.count() + block) * ProductKernels::kMaxPanel;
   }
 
   // Sums a panel for some blocks.
@@ -126,13 +120,13 @@ struct WeightGrad::Job : Phases<Job> {
     const int64_t chunk = index % chunks() * kBlocks, group = index / chunks() % w().groups,
                   panel = index / chunks() / w().groups;
     for (int64_t n = 0; n < images; n++) {
-      Run runs[ProductKernels::kMostColumns];
+      Run runs[ProductKernels::kMaxColumns];
       const size_t n_runs =
-          runs_of(panel, image_data + (n * w().groups + group) * site.size_[0] * site.size_[1] * w().channels, runs);
-      site.gathered_.each_part({runs, n_runs}, site.offsets_, [&](const float* part, int64_t pixel, int64_t depth) {
-        for (int64_t block = chunk; block < std::min(chunk + kBlocks, site.blocks_.count()); block++) {
-          const int64_t rows = site.blocks_.rows(block);
-          site.gathered_.add(rows, depth, block_of(n, group, block) + pixel * rows, part, sum_of(group, panel, block),
+          runs_of(panel, image_data + (n * w().groups + group) * op.size_[0] * op.size_[1] * w().channels, runs);
+      op.gathered_.each_part({runs, n_runs}, op.offsets_, [&](const float* part, int64_t pixel, int64_t depth) {
+        for (int64_t block = chunk; block < std::min(chunk + kBlocks, op.blocks_.count()); block++) {
+          const int64_t rows = op.blocks_.rows(block);
+          op.gathered_.add(rows, depth, block_of(n, group, block) + pixel * rows, part, sum_of(group, panel, block),
                              image > 0 || n > 0 || pixel > 0);
         }
       });
@@ -140,29 +134,29 @@ struct WeightGrad::Job : Phases<Job> {
   }
   // Where a panel's columns lie in an image: the channels of adjacent taps are one run. Returns the number of runs.
   size_t runs_of(int64_t panel, const float* from, Run* runs) const {
-    const int64_t together = w().dilation[1] == 1 ? w().kernel[1] : 1, first = panel * site.k_.panel_columns;
+    const int64_t together = w().dilation[1] == 1 ? w().kernel[1] : 1, first = panel * op.k_.panel_columns;
     size_t n = 0;
     each_run(w().taps() / together, together * w().channels, first,
-             std::min(first + site.k_.panel_columns, site.columns()),
+             std::min(first + op.k_.panel_columns, op.columns()),
              [&](int64_t, int64_t row, int64_t column, int64_t count, int64_t at) {
                const int64_t y = row * together / w().kernel[1] * w().dilation[0],
                              x = row * together % w().kernel[1] * w().dilation[1];
-               runs[n++] = {from + (y * site.size_[1] + x) * w().channels + column, at, count};
+               runs[n++] = {from + (y * op.size_[1] + x) * w().channels + column, at, count};
              });
     return n;
   }
 
   // Writes the gradients of a block of outputs.
   void finish(int64_t index) const {
-    const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count(),
-                  first = group * w().outputs + site.blocks_.first(block);
+    const int64_t block = index % op.blocks_.count(), group = index / op.blocks_.count(),
+                  first = group * w().outputs + op.blocks_.first(block);
     const Buffer& dw = launch->outputs[0];
-    for (int64_t i = 0; i < site.blocks_.rows(block); i++) {
+    for (int64_t i = 0; i < op.blocks_.rows(block); i++) {
       float* to = dw.as<float>() + (first + i) * dw.strides[0];
       int64_t tap = 0, c = 0, place = 0;
-      for (int64_t panel = 0; panel < site.panels(); panel++) {
-        const float* from = sum_of(group, panel, block) + i * site.k_.panel_columns;
-        const int64_t count = std::min(site.k_.panel_columns, site.columns() - panel * site.k_.panel_columns);
+      for (int64_t panel = 0; panel < op.panels(); panel++) {
+        const float* from = sum_of(group, panel, block) + i * op.k_.panel_columns;
+        const int64_t count = std::min(op.k_.panel_columns, op.columns() - panel * op.k_.panel_columns);
         for (int64_t j = 0; j < count; j++) {
           to[place + c * dw.strides[1]] = from[j];
           if (++c < w().channels) continue;
@@ -182,29 +176,27 @@ struct WeightGrad::Job : Phases<Job> {
 Status* WeightGrad::run(const Launch* launch) const {
   auto* gradients = static_cast<float*>(launch->scratch);
   auto* image_data = gradients + images_ * gradient_floats();
-  Job job{{launch}, *this, gradients, image_data, image_data + images_ * image_floats() + kBeyond};
+  Job job{{launch}, *this, gradients, image_data, image_data + images_ * image_floats() + kOverread};
   if (w.batch == 0) return job.clear(), nullptr;
   for (; job.image < w.batch; job.image += images_) {
     job.images = std::min(images_, w.batch - job.image);
     if (Status* failed = job.each<&Job::transpose_row>(job.images * w.groups * size_[0], size_[1] * w.channels))
       return failed;
     if (Status* failed =
-            job.each<&Job::transpose_block>(job.images * w.groups * blocks_.count(), w.pixels() * blocks_.most()))
+            job.each<&Job::transpose_block>(job.images * w.groups * blocks_.count(), w.pixels() * blocks_.max_rows()))
       return failed;
     if (Status* failed = job.each<&Job::sum>(job.tasks(), w.pixels() * k_.panel_columns)) return failed;
   }
-  return job.each<&Job::finish>(w.groups * blocks_.count(), w.taps() * w.channels * blocks_.most());
+  return job.each<&Job::finish>(w.groups * blocks_.count(), w.taps() * w.channels * blocks_.max_rows());
 }
 
 }  // namespace
 
-std::unique_ptr<Site> convolution_weight_grad(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
+PreparedOpPtr prepare_convolution_weight_grad(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
   const Window w(shape_in(v, 1), shape_out(v), shape_in(v, 0), v.node, 3);
-  if (Winograd::pays(w)) return winograd_weight_grad(code, w, scratch);
-  if (w.groups * w.channels * image_size(w, 0) * image_size(w, 1) > kMostOffset) return nullptr;
-  auto site = std::make_unique<WeightGrad>(code, w);
-  *scratch = site->scratch();
-  return site;
+  if (Winograd::is_profitable(w)) return prepare_winograd_weight_grad(code, w, scratch);
+  if (w.groups * w.channels * image_size(w, 0) * image_size(w, 1) > kMaxOffset) return nullptr;
+  return with_scratch(std::make_unique<WeightGrad>(code, w), scratch);
 }
 
 }  // namespace thunder

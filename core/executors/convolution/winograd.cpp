@@ -8,130 +8,113 @@ namespace thunder {
 namespace {
 
 constexpr int64_t kPoints = WinogradKernels::kPoints, kTaps = WinogradKernels::kTaps,
-                  kLanes = WinogradKernels::kMostLanes;
+                  kLanes = WinogradKernels::kMaxLanes;
 
 // With fewer channels on either side, or fewer tiles, the transforms are not amortized. Tiles are addressed by 32-bit
 // offsets.
-constexpr int64_t kLeastChannels = 16, kLeastTiles = 64, kMostPixels = kMostOffset / ProductKernels::kMostPanel;
+constexpr int64_t kMinChannels = 16, kMinTiles = 64, kMaxPixels = kMaxOffset / ProductKernels::kMaxPanel;
 // The floats of a task's tiles, over all channels: they stay in the L2 cache beside the weights of a block.
 constexpr int64_t kTileFloats = 1 << 17;
 
 }  // namespace
 
-bool Winograd::pays(const Window& w) {
+bool Winograd::is_profitable(const Window& w) {
   for (int i = 0; i < 2; i++)
     if (w.kernel[i] != 3 || w.stride[i] != 1 || w.dilation[i] != 1 || w.padding[i] > 2 || w.out[i] < 4) return false;
-  if (std::max(w.pixels(), w.image[0] * w.image[1]) > kMostPixels) return false;
-  return std::min(w.channels, w.outputs) >= kLeastChannels &&
-         w.batch * parts(w.out[0], 2) * parts(w.out[1], 2) >= kLeastTiles;
+  if (std::max(w.pixels(), w.image[0] * w.image[1]) > kMaxPixels) return false;
+  return std::min(w.channels, w.outputs) >= kMinChannels &&
+         w.batch * ceil_div(w.out[0], 2) * ceil_div(w.out[1], 2) >= kMinTiles;
 }
 
-std::unique_ptr<Site> Winograd::forward(const ConvolutionCode& code, const Window& w, size_t* scratch) {
-  std::unique_ptr<Winograd> site(new Winograd(code, {w.batch,
-                                                     w.groups,
-                                                     w.channels,
-                                                     w.outputs,
-                                                     {w.image[0], w.image[1]},
-                                                     {w.out[0], w.out[1]},
-                                                     {w.padding[0], w.padding[1]},
-                                                     1,
-                                                     false}));
-  *scratch = site->scratch();
-  return site;
+PreparedOpPtr Winograd::prepare_forward(const ConvolutionCode& code, const Window& w, size_t* scratch) {
+  const Shapes shapes{w.batch, w.groups, w.channels, w.outputs, w.image, w.out, w.padding, 1, false};
+  return with_scratch(std::unique_ptr<Winograd>(new Winograd(code, shapes)), scratch);
 }
 
 // The gradient of the input is a correlation of dy with the reversed taps.
-std::unique_ptr<Site> Winograd::input_grad(const ConvolutionCode& code, const Window& w, size_t* scratch) {
-  std::unique_ptr<Winograd> site(new Winograd(code, {w.batch,
-                                                     w.groups,
-                                                     w.outputs,
-                                                     w.channels,
-                                                     {w.out[0], w.out[1]},
-                                                     {w.image[0], w.image[1]},
-                                                     {2 - w.padding[0], 2 - w.padding[1]},
-                                                     0,
-                                                     true}));
-  *scratch = site->scratch();
-  return site;
+PreparedOpPtr Winograd::prepare_input_grad(const ConvolutionCode& code, const Window& w, size_t* scratch) {
+  const std::array<int64_t, 2> padding = {2 - w.padding[0], 2 - w.padding[1]};
+  const Shapes shapes{w.batch, w.groups, w.outputs, w.channels, w.out, w.image, padding, 0, true};
+  return with_scratch(std::unique_ptr<Winograd>(new Winograd(code, shapes)), scratch);
 }
 
 Winograd::Winograd(const ConvolutionCode& code, const Shapes& shapes)
     : k_(code.kernels), t_(code.transforms), s_(shapes), threads_(static_cast<int64_t>(code.machine.threads)),
       blocks_(s_.rows, k_.panel_rows),
       tiles_(std::clamp<int64_t>(kTileFloats / (kPoints * s_.sums) / k_.panel_columns, 1, 4) * k_.panel_columns) {
-  const int64_t reach[2] = {1, 1};
+  const int64_t halo[2] = {1, 1};
   for (int i = 0; i < 2; i++) {
-    grid_[i] = parts(s_.out[i], 2);
-    planes_.image[i] = s_.image[i], planes_.stride[i] = planes_.kept[i] = 2, planes_.lead[i] = s_.lead[i];
+    grid_[i] = ceil_div(s_.out[i], 2);
+    planes_.image[i] = s_.image[i], planes_.stride[i] = planes_.kept[i] = 2, planes_.padding[i] = s_.padding[i];
   }
-  planes_.fit(grid_, reach);
-  planes_.take(std::min(grid_[0], parts(tiles_, grid_[1]) + 1));
+  planes_.fit(grid_, halo);
+  planes_.set_rows(std::min(grid_[0], ceil_div(tiles_, grid_[1]) + 1));
   for (int64_t c = 0; c < s_.sums; c++) offsets_.push_back(static_cast<int32_t>(c * tiles_));
 }
 
 // The state of one call: weights, and in each slot a task's tiles and the planes of a channel.
 struct Winograd::Job : Phases<Job> {
-  const Winograd& site;
+  const Winograd& op;
   float* weights;
 
-  const Shapes& s() const { return site.s_; }
+  const Shapes& s() const { return op.s_; }
 
-  float* place(int64_t group, int64_t point, int64_t block) const {
-    return weights + (group * kPoints + point) * s().rows * s().sums + site.blocks_.first(block) * s().sums;
+  float* address_of(int64_t group, int64_t point, int64_t block) const {
+    return weights + (group * kPoints + point) * s().rows * s().sums + op.blocks_.first(block) * s().sums;
   }
 
   // Transforms the weights of a block, at each point [channel, row].
   void pack(int64_t index) const {
     const Buffer& weight = launch->inputs[1];
-    const int64_t block = index % site.blocks_.count(), group = index / site.blocks_.count(),
-                  rows = site.blocks_.rows(block);
+    const int64_t block = index % op.blocks_.count(), group = index / op.blocks_.count(),
+                  rows = op.blocks_.rows(block);
     const int64_t* strides = weight.strides, row = strides[1 - s().summed], outputs = s().summed ? s().rows : s().sums;
-    const float* from = weight.as<float>() + group * outputs * strides[0] + site.blocks_.first(block) * row;
+    const float* from = weight.as<float>() + group * outputs * strides[0] + op.blocks_.first(block) * row;
     alignas(64) float taps[kTaps * kLanes] = {}, made[kPoints * kLanes];
     for (int64_t c = 0; c < s().sums; c++, from += strides[s().summed]) {
       for (int64_t tap = 0; tap < kTaps; tap++) {
         const float* at = from + tap / 3 * strides[2] + tap % 3 * strides[3];
-        float* to = taps + (s().mirrored ? kTaps - 1 - tap : tap) * kLanes;
+        float* to = taps + (s().reversed ? kTaps - 1 - tap : tap) * kLanes;
         for (int64_t i = 0; i < rows; i++) to[i] = at[i * row];
       }
       // Vectors may write past the rows, where the next channel overwrites them; behind the last channel may be another
       // thread's data.
       const bool inside = c * rows + kLanes <= s().sums * rows;
-      if (inside) site.t_.weights(taps, place(group, 0, block) + c * rows, s().rows * s().sums);
-      else site.t_.weights(taps, made, kLanes);
+      if (inside) op.t_.weights(taps, address_of(group, 0, block) + c * rows, s().rows * s().sums);
+      else op.t_.weights(taps, made, kLanes);
       for (int64_t point = 0; point < kPoints && !inside; point++)
-        std::copy_n(made + point * kLanes, rows, place(group, point, block) + c * rows);
+        std::copy_n(made + point * kLanes, rows, address_of(group, point, block) + c * rows);
     }
   }
 
   // Calls f for runs of adjacent tiles in [first, end), counted along rows and images, as each_run does.
   template <class F>
   void each_run_of_tiles(int64_t first, int64_t end, const F& f) const {
-    each_run(site.grid_[0], site.grid_[1], first, end, f);
+    each_run(op.grid_[0], op.grid_[1], first, end, f);
   }
 
   void task(int64_t index, float* tiles) const {
-    const int64_t chunks = site.chunks(), group = index / chunks, first = index % chunks * site.tiles_;
-    const int64_t end = std::min(first + site.tiles_, s().batch * site.grid_[0] * site.grid_[1]);
+    const int64_t chunks = op.chunks(), group = index / chunks, first = index % chunks * op.tiles_;
+    const int64_t end = std::min(first + op.tiles_, s().batch * op.grid_[0] * op.grid_[1]);
     for (int64_t c = 0; c < s().sums; c++) transform(group, c, first, end, tiles);
-    for (int64_t block = 0; block < site.blocks_.count(); block++)
-      for (int64_t panel = first; panel < end; panel += site.k_.panel_columns)
-        multiply(group, block, tiles + (panel - first), panel, std::min(end, panel + site.k_.panel_columns));
+    for (int64_t block = 0; block < op.blocks_.count(); block++)
+      for (int64_t panel = first; panel < end; panel += op.k_.panel_columns)
+        multiply(group, block, tiles + (panel - first), panel, std::min(end, panel + op.k_.panel_columns));
   }
 
   // Transforms the tiles [first, end) of a channel, image by image.
   void transform(int64_t group, int64_t c, int64_t first, int64_t end, float* tiles) const {
     const Buffer& x = launch->inputs[0];
-    const int64_t columns = site.grid_[1], each = site.grid_[0] * columns, steps[] = {x.strides[2], x.strides[3]};
-    float* planes = tiles + kPoints * site.point();
+    const int64_t columns = op.grid_[1], each = op.grid_[0] * columns, steps[] = {x.strides[2], x.strides[3]};
+    float* planes = tiles + kPoints * op.point();
     for (int64_t begin = first, n = first / each; begin < end; begin = ++n * each) {
       const int64_t last = std::min(end, (n + 1) * each), row = begin % each / columns;
-      Planes p = site.planes_;
-      p.take((last - 1) % each / columns - row + 1);
-      p.fill(site.t_, x.as<float>() + n * x.strides[0] + (group * s().sums + c) * x.strides[1], steps, row, planes);
-      std::fill_n(planes + p.channel(), kBeyond, 0.0f);  // the zeros to the right of the last row
+      Planes p = op.planes_;
+      p.set_rows((last - 1) % each / columns - row + 1);
+      p.fill(op.t_, x.as<float>() + n * x.strides[0] + (group * s().sums + c) * x.strides[1], steps, row, planes);
+      std::fill_n(planes + p.channel(), kOverread, 0.0f);  // the zeros to the right of the last row
       each_run_of_tiles(begin, last, [&](int64_t, int64_t y, int64_t column, int64_t count, int64_t at) {
-        transform_run(p, planes + (y - row) * p.pitch + column, count, tiles + c * site.tiles_ + (begin - first) + at);
+        transform_run(p, planes + (y - row) * p.pitch + column, count, tiles + c * op.tiles_ + (begin - first) + at);
       });
     }
   }
@@ -140,25 +123,25 @@ struct Winograd::Job : Phases<Job> {
     const float* pixels[16];
     for (int64_t i = 0; i < 16; i++)
       pixels[i] = plane + (i / 4 % 2 * 2 + i % 2) * p.plane() + i / 8 * p.pitch + i % 4 / 2;
-    site.t_.tiles(pixels, count, to, site.point());
+    op.t_.tiles(pixels, count, to, op.point());
   }
 
   void multiply(int64_t group, int64_t block, const float* tiles, int64_t first, int64_t end) const {
-    const ProductKernels& k = site.k_;
-    const int64_t rows = site.blocks_.rows(block);
-    alignas(64) float sums[kPoints * ProductKernels::kMostPanel];
+    const ProductKernels& k = op.k_;
+    const int64_t rows = op.blocks_.rows(block);
+    alignas(64) float sums[kPoints * ProductKernels::kMaxPanel];
     for (int64_t point = 0; point < kPoints; point++)
-      k.panel(rows, s().sums, place(group, point, block), tiles + point * site.point(), site.offsets_.data(),
-              sums + point * ProductKernels::kMostPanel, false);
+      k.panel(rows, s().sums, address_of(group, point, block), tiles + point * op.point(), op.offsets_.data(),
+              sums + point * ProductKernels::kMaxPanel, false);
     for (int64_t i = 0; i < rows; i++)
-      write(group * s().rows + site.blocks_.first(block) + i, sums + i * k.panel_columns, first, end);
+      write(group * s().rows + op.blocks_.first(block) + i, sums + i * k.panel_columns, first, end);
   }
 
   void write(int64_t channel, const float* sums, int64_t first, int64_t end) const {
     const Buffer& y = launch->outputs[0];
-    alignas(64) float made[2][2 * ProductKernels::kMostPanel];
+    alignas(64) float made[2][2 * ProductKernels::kMaxPanel];
     float* const both[] = {made[0], made[1]};
-    site.t_.outputs(sums, ProductKernels::kMostPanel, end - first, both);
+    op.t_.outputs(sums, ProductKernels::kMaxPanel, end - first, both);
     each_run_of_tiles(first, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
       float* to = y.as<float>() + n * y.strides[0] + channel * y.strides[1] + 2 * row * y.strides[2] +
                   2 * column * y.strides[3];
@@ -176,7 +159,7 @@ size_t Winograd::scratch() const { return slots().bytes() + static_cast<size_t>(
 
 Status* Winograd::run(const Launch* launch) const {
   const Job job{{launch}, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
-  if (Status* failed = job.each<&Job::pack>(s_.groups * blocks_.count(), kPoints * s_.sums * blocks_.most()))
+  if (Status* failed = job.each<&Job::pack>(s_.groups * blocks_.count(), kPoints * s_.sums * blocks_.max_rows()))
     return failed;
   return slots().run(launch, [&](int64_t index, float* tiles) -> Status* { return job.task(index, tiles), nullptr; });
 }

@@ -95,7 +95,7 @@ class WinogradBody : Vectors<Isa> {
   }
 
   static void weights(const float* taps, float* u, int64_t distance) {
-    constexpr int64_t kRow = WinogradKernels::kMostLanes;
+    constexpr int64_t kRow = WinogradKernels::kMaxLanes;
     for (int64_t x = 0; x < kRow; x += kLanes) {
       V down[3][4];  // [column, row]
       for (int64_t j = 0; j < 3; j++) {

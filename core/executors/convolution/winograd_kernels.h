@@ -11,7 +11,7 @@ namespace thunder {
 
 struct WinogradKernels {
   static constexpr int64_t kPoints = 16, kTaps = 9;
-  static constexpr int64_t kMostLanes = 16;  // how many floats past the end may be read or written
+  static constexpr int64_t kMaxLanes = 16;  // how many floats past the end may be read or written
 
   // even[i] = line[2 * i] and odd[i] = line[2 * i + 1] for i < count.
   void (*split)(const float* line, int64_t count, float* even, float* odd);
@@ -22,7 +22,7 @@ struct WinogradKernels {
   // The input transform of `count` tiles of 4 by 4 pixels (lanes are adjacent tiles, or channels): pixels[4 * y +
   // x][lane] becomes v[point * distance + lane].
   void (*tiles)(const float* const pixels[16], int64_t count, float* v, int64_t distance);
-  // The weight transform: u[point * distance + row] of taps[tap * kMostLanes + row], for kMostLanes rows.
+  // The weight transform: u[point * distance + row] of taps[tap * kMaxLanes + row], for kMaxLanes rows.
   void (*weights)(const float* taps, float* u, int64_t distance);
   // The output transform: rows[0] and rows[1] get 2 * count outputs each, of m[point * distance + tile].
   void (*outputs)(const float* m, int64_t distance, int64_t count, float* const rows[2]);

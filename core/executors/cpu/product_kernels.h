@@ -1,4 +1,4 @@
-// Matrix products that cost less than the overhead of a library call: small ones, and those of a few rows. Any thread.
+// Matrix product kernels, for the calling thread. Any thread.
 //
 // This header is also compiled with instructions that not every machine has, so it includes nothing with code.
 #pragma once
@@ -43,7 +43,7 @@ struct Bf16Product {
   bool add = false;
 };
 
-// Consecutive floats: `count` of them at `from`, which go to position `at` of a panel.
+// `count` consecutive floats at `from`, which are copied to column `at` of a panel.
 struct Run {
   const float* from;
   int64_t at, count;
@@ -70,7 +70,7 @@ struct ProductKernels {
   int64_t panel_rows, panel_columns;
   // The gather of an implicit im2col: panel[l * panel_columns + run.at + i] = run.from[offsets[l] + i] for l < depth
   // and i < run.count. Each run begins where the one before ends, since whole vectors are read and written: up to
-  // kMostLanes floats past a run, which the next run overwrites.
+  // kMaxLanes floats past a run, which the next run overwrites.
   void (*gather)(const Run* runs, int64_t n, const int32_t* offsets, int64_t depth, float* panel);
   // Packs the columns of b[k, n] into panels of panel_columns, one after the other; the rows of a panel are dense, and
   // the last panel is padded with zeros.
@@ -83,7 +83,7 @@ struct ProductKernels {
   // c if `add`.
   void (*transposed_result)(const Product&, const float* bias);
 
-  static constexpr int64_t kMostColumns = 32, kMostPanel = 12 * kMostColumns, kMostLanes = 16;
+  static constexpr int64_t kMaxColumns = 32, kMaxPanel = 12 * kMaxColumns, kMaxLanes = 16;
 };
 
 }  // namespace thunder

@@ -1,4 +1,4 @@
-// The product kernels as templates over the width of vectors. Isa: as for Tiles.
+// The product kernels as templates over an instruction set. Isa: as for Tiles.
 #pragma once
 
 #include "executors/cpu/thin_body.h"
@@ -9,8 +9,8 @@ namespace thunder {
 template <class Isa>
 class ProductKernelsBody : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
-  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least;
-  using Tiles<Isa>::as_it_is, Tiles<Isa>::pack, Tiles<Isa>::tile, Tiles<Isa>::rows_at_once;
+  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::min;
+  using Tiles<Isa>::can_read_in_place, Tiles<Isa>::pack, Tiles<Isa>::tile, Tiles<Isa>::rows_at_once;
   static constexpr int64_t kDepth = 256;  // of a packed panel of b, which stays in the L1 cache
   static constexpr int64_t kPackedDepth = 768;  // of a prepacked panel, which is streamed from the L2 cache
 
@@ -20,15 +20,15 @@ class ProductKernelsBody : Tiles<Isa> {
     float packed[kDepth * kWidth];
     const int64_t rows = rows_at_once(p.a);
     for (int64_t j = 0; j < p.n; j += kWidth) {
-      const int64_t columns = least(kWidth, p.n - j);
+      const int64_t columns = min(kWidth, p.n - j);
       int64_t l = 0;
       do {  // once even when k is 0: c is written
         const auto* b = p.b.data + l * p.b.row + j * p.b.column;
-        Block block{least(kDepth, p.k - l), columns, packed, kWidth, p.add || l > 0};
-        if (!as_it_is(p.b, b, block)) pack(p.b, b, block, packed);
+        Block block{min(kDepth, p.k - l), columns, packed, kWidth, p.add || l > 0};
+        if (!can_read_in_place(p.b, b, block)) pack(p.b, b, block, packed);
         for (int64_t i = 0; i < p.m; i += rows) {
           const Matrix a{p.a.data + i * p.a.row + l * p.a.column, p.a.row, p.a.column};
-          tile(least(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
+          tile(min(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
         }
         l += kDepth;
       } while (l < p.k);
@@ -51,7 +51,7 @@ class ProductKernelsBody : Tiles<Isa> {
 
   static void pack_all(const Matrix& b, int64_t k, int64_t n, float* panels) {
     for (int64_t j = 0; j < n; j += kWidth, panels += k * kWidth)
-      pack(b, b.data + j * b.column, Block{k, least(kWidth, n - j), nullptr, kWidth, false}, panels);
+      pack(b, b.data + j * b.column, Block{k, min(kWidth, n - j), nullptr, kWidth, false}, panels);
   }
 
   static void packed(const Product& p) {
@@ -59,11 +59,11 @@ class ProductKernelsBody : Tiles<Isa> {
     int64_t l = 0;
     do {
       for (int64_t j = 0; j < p.n; j += kWidth) {
-        const Block block{least(kPackedDepth, p.k - l), least(kWidth, p.n - j), p.b.data + j * p.b.column + l * p.b.row,
+        const Block block{min(kPackedDepth, p.k - l), min(kWidth, p.n - j), p.b.data + j * p.b.column + l * p.b.row,
                           p.b.row, p.add || l > 0};
         for (int64_t i = 0; i < p.m; i += rows) {
           const Matrix a{p.a.data + i * p.a.row + l * p.a.column, p.a.row, p.a.column};
-          tile(least(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
+          tile(min(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
         }
       }
       l += kPackedDepth;

@@ -125,14 +125,23 @@ constexpr std::array kProductRows = {
     ProductRow<T>{"linear", linear_of<T>},
 };
 
-// The tiles of the products that make a launch's first result. multiply(product) returns false when out of memory; any
-// thread.
+// The part of a product that computes at most `rows` by `columns` of its result, from row i and column j on.
+template <class T>
+ProductOf<T> block_of(const ProductOf<T>& p, int64_t i, int64_t j, int64_t rows, int64_t columns) {
+  ProductOf<T> block = p;
+  block.m = std::min(rows, p.m - i), block.n = std::min(columns, p.n - j);
+  block.a.data += i * p.a.row, block.b.data += j * p.b.column, block.c += i * p.c_row + j;
+  return block;
+}
+
+// Computes products tile by tile, on the threads of a launch whose first result they are. multiply(tile) returns false
+// when out of memory.
 template <class T, class Multiply>
 class TiledProducts {
  public:
   TiledProducts(const BatchedProduct<T>& products, Tiling tile, const Multiply& multiply)
-      : products_(products), tile_(tile), multiply_(multiply), rows_(parts(products.each.m, tile.rows)),
-        columns_(parts(products.each.n, tile.columns)) {}
+      : products_(products), tile_(tile), multiply_(multiply), rows_(ceil_div(products.each.m, tile.rows)),
+        columns_(ceil_div(products.each.n, tile.columns)) {}
 
   Status* run(const Launch* launch) const {
     constexpr int64_t kThreadWork = 1 << 18;  // multiply-adds; less is not worth another thread
@@ -170,13 +179,8 @@ class TiledProducts {
   }
 
   ProductOf<T> tile(int64_t index) const {
-    ProductOf<T> p = products_.at(index / (columns_ * rows_));
     const int64_t j = index % columns_ * tile_.columns, i = index / columns_ % rows_ * tile_.rows;
-    p.m = std::min(tile_.rows, p.m - i);
-    p.n = std::min(tile_.columns, p.n - j);
-    p.a.data += i * p.a.row;
-    p.b.data += j * p.b.column;
-    p.c += i * p.c_row + j;
+    ProductOf<T> p = block_of(products_.at(index / (columns_ * rows_)), i, j, tile_.rows, tile_.columns);
     if (products_.bias) begin_with_bias(p, products_.bias + j * products_.bias_step);
     return p;
   }

@@ -1,4 +1,4 @@
-// Tasks that need scratch: each runs in one of a few slots, which have a part of the launch's scratch each.
+// Parallel tasks that need scratch. A few slots share the launch's scratch, and each slot runs its tasks one by one.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@ namespace thunder {
 class Slots {
  public:
   Slots() = default;
-  // `most`: an upper bound of the number of slots, as is the number of tasks. `elements`: floats of scratch for a task.
-  Slots(int64_t tasks, int64_t most, int64_t elements)
-      : tasks_(tasks), slots_(std::min(tasks, most)), elements_((elements + 15) / 16 * 16) {}
+  // `max_slots`: how many tasks run at the same time at most. `elements`: floats of scratch for a task.
+  Slots(int64_t tasks, int64_t max_slots, int64_t elements)
+      : tasks_(tasks), slots_(std::min(tasks, max_slots)), elements_((elements + 15) / 16 * 16) {}
 
   size_t bytes() const { return static_cast<size_t>(slots_ * elements_) * sizeof(float); }
 
-  // task(index, scratch) for each index. Slot s does tasks s, s + slots, ... Null, or the first failure.
+  // Calls task(index, scratch) for each index; slot s runs the tasks s, s + slots, ... Null, or the first failure.
   template <class F>
   Status* run(const Launch* launch, const F& task) const {
     const Job<F> job{*this, static_cast<float*>(launch->scratch), task};

@@ -9,10 +9,10 @@ namespace thunder {
 template <class Isa>
 class Thin : Vectors<Isa> {
   using typename Vectors<Isa>::V;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::least,
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::min,
       Vectors<Isa>::sum;
   static constexpr int64_t kWidth = 2 * kLanes;
-  static constexpr int64_t kAhead = 1024;  // prefetch distance of a dot product, in columns
+  static constexpr int64_t kPrefetchDistance = 1024;  // of a dot product, in elements of a column
   static constexpr int64_t kThinColumns = 1024;  // of c: they stay in the L1 cache while rows of b pass
 
  public:
@@ -47,8 +47,8 @@ class Thin : Vectors<Isa> {
       for (; l + kWidth <= p.k; l += kWidth)
 #pragma GCC unroll 2
         for (int64_t x = 0; x < kColumns; x++) {
-          const auto* ahead = b + x * distance + l + kAhead;
-          __builtin_prefetch(ahead), __builtin_prefetch(ahead + kLanes);
+          const auto* prefetch = b + x * distance + l + kPrefetchDistance;
+          __builtin_prefetch(prefetch), __builtin_prefetch(prefetch + kLanes);
           sums[x][0] += load(a + l) * load(b + x * distance + l);
           sums[x][1] += load(a + l + kLanes) * load(b + x * distance + l + kLanes);
         }
@@ -65,7 +65,7 @@ class Thin : Vectors<Isa> {
   template <class P>
   static void row_sums(const P& p) {
     for (int64_t j = 0; j < p.n; j += kThinColumns) {
-      const int64_t columns = least(kThinColumns, p.n - j);
+      const int64_t columns = min(kThinColumns, p.n - j);
       if (!p.add)
         for (int64_t i = 0; i < p.m; i++)
           for (int64_t x = 0; x < columns; x++) p.c[i * p.c_row + j + x] = 0;

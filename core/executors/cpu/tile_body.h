@@ -14,9 +14,9 @@ struct Tiles : Vectors<Isa> {
       Vectors<Isa>::copy_transposed;
   static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
 
-  // Rows of a for the next tiles, prefetched while a tile is computed, one cache line of each at a time: all at once
-  // they would delay the tile's own loads. They may reach past the end: prefetches of unmapped memory do nothing.
-  struct Ahead {
+  // Rows of a that the next tiles need, prefetched while a tile is computed, one cache line of each at a time: all at
+  // once they would delay the tile's own loads. They may reach past the end, where prefetches do nothing.
+  struct Prefetch {
     const float* data = nullptr;
     int64_t rows = 0;
   };
@@ -27,17 +27,17 @@ struct Tiles : Vectors<Isa> {
     const float* data;
     int64_t row;
     bool add;
-    Ahead ahead = {};
+    Prefetch prefetch = {};
   };
 
   // Whether b can be read in place, without packing.
-  static bool as_it_is(const Matrix& b, const float* from, Block& block) {
+  static bool can_read_in_place(const Matrix& b, const float* from, Block& block) {
     if (b.column != 1 || block.columns < kWidth) return false;
     block.data = from;
     block.row = b.row;
     return true;
   }
-  static bool as_it_is(const MatrixOf<Bf16>&, const Bf16*, Block&) { return false; }
+  static bool can_read_in_place(const MatrixOf<Bf16>&, const Bf16*, Block&) { return false; }
 
   // Columns past the valid ones are zero.
   template <class T>
@@ -52,11 +52,11 @@ struct Tiles : Vectors<Isa> {
     }
   }
 
-  // How many rows of a to take at a time. Rows so far apart map to the same set of an L1 cache: with more of them than
-  // it has ways, each line would be evicted by another row's before all of it was read.
+  // How many rows of a to take at a time. Rows that are a multiple of kConflictStride apart map to the same set of an
+  // L1 cache: with more of them than it has ways, they would evict each other's lines (conflict misses).
   static int64_t rows_at_once(const Matrix& a) {
-    constexpr int64_t kMeet = 4096 / sizeof(float), kWays = 8;
-    return a.column == 1 && a.row % kMeet == 0 ? Tiles::least(Isa::kRows, kWays) : Isa::kRows;
+    constexpr int64_t kConflictStride = 4096 / sizeof(float), kWays = 8;
+    return a.column == 1 && a.row % kConflictStride == 0 ? Tiles::min(Isa::kRows, kWays) : Isa::kRows;
   }
 
   // At most kRows rows.
@@ -70,30 +70,30 @@ struct Tiles : Vectors<Isa> {
   static void tile_of(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) {
     if constexpr (kRows > 1)
       if (rows < kRows) return tile_of<kRows - 1>(rows, a, block, c, c_row);
-    if (block.columns == kWidth) return whole<kRows>(a, block, c, c_row);
+    if (block.columns == kWidth) return full_tile<kRows>(a, block, c, c_row);
     float wide[kRows * kWidth];
     for (int64_t i = 0; i < kRows && block.add; i++) {
       store(wide + i * kWidth, V{}), store(wide + i * kWidth + kLanes, V{});
       copy(c + i * c_row, block.columns, wide + i * kWidth);
     }
-    whole<kRows>(a, block, wide, kWidth);
+    full_tile<kRows>(a, block, wide, kWidth);
     for (int64_t i = 0; i < kRows; i++) copy(wide + i * kWidth, block.columns, c + i * c_row);
   }
 
-  // Keeps the compiler from computing this address in advance: a tile needs so many that they would spill.
+  // Keeps the compiler from computing all addresses of a tile in advance, which are so many that they would spill.
   template <class T>
-  static void keep(T*& address) {
+  static void hide_from_optimizer(T*& address) {
     asm("" : "+r"(address));
   }
 
   static constexpr int kSecondLevel = 2;  // the locality argument of __builtin_prefetch for the L2 cache
 
   template <int64_t kRows>
-  static void whole(const Matrix& a, const Block& block, float* c, int64_t c_row) {
+  static void full_tile(const Matrix& a, const Block& block, float* c, int64_t c_row) {
     V left[kRows], right[kRows];
     float* row = c;
 #pragma GCC unroll 16
-    for (int64_t i = 0; i < kRows; i++, row += c_row, keep(row)) {
+    for (int64_t i = 0; i < kRows; i++, row += c_row, hide_from_optimizer(row)) {
       left[i] = block.add ? load(row) : V{};
       right[i] = block.add ? load(row + kLanes) : V{};
     }
@@ -103,9 +103,9 @@ struct Tiles : Vectors<Isa> {
     const float *groups[kGroups], *b = block.data;
     for (int64_t g = 0; g < kGroups; g++) groups[g] = a.data + 4 * g * a.row;
     for (int64_t l = 0; l < block.depth;) {
-      const int64_t end = Tiles::least(l + kLineFloats, block.depth);
-      for (int64_t i = 0; i < block.ahead.rows; i++)
-        __builtin_prefetch(block.ahead.data + i * a.row + l, 0, kSecondLevel);
+      const int64_t end = Tiles::min(l + kLineFloats, block.depth);
+      for (int64_t i = 0; i < block.prefetch.rows; i++)
+        __builtin_prefetch(block.prefetch.data + i * a.row + l, 0, kSecondLevel);
 #pragma GCC unroll 2
       for (; l < end; l++, b += block.row) {
         const V b_left = load(b), b_right = load(b + kLanes);
@@ -116,12 +116,12 @@ struct Tiles : Vectors<Isa> {
           right[i] += x * b_right;
         }
 #pragma GCC unroll 4
-        for (int64_t g = 0; g < kGroups; g++) groups[g] += a.column, keep(groups[g]);
+        for (int64_t g = 0; g < kGroups; g++) groups[g] += a.column, hide_from_optimizer(groups[g]);
       }
     }
     row = c;
 #pragma GCC unroll 16
-    for (int64_t i = 0; i < kRows; i++, row += c_row, keep(row)) {
+    for (int64_t i = 0; i < kRows; i++, row += c_row, hide_from_optimizer(row)) {
       store(row, left[i]);
       store(row + kLanes, right[i]);
     }

@@ -6,17 +6,18 @@ namespace thunder {
 namespace {
 
 // Tiles are halved until one has at most the given work, but not below what amortizes packing.
-constexpr int64_t kRows = 256, kColumns = 768, kLeastColumns = 256, kLeastRows = 256;
+constexpr int64_t kRows = 256, kColumns = 768, kMinColumns = 256, kMinRows = 256;
 constexpr int64_t kEvenTiles = 4;
 constexpr int64_t kSmall = 1 << 24;  // multiply-adds of a product that is not divided
 
 // Threads get equal numbers of equal tiles: a small number of tiles is made divisible by two and four.
 void even_out(int64_t m, int64_t n, int64_t k, Tiling& t) {
-  const int64_t rows = parts(m, t.rows);
-  int64_t columns = parts(n, t.columns);
+  const int64_t rows = ceil_div(m, t.rows);
+  int64_t columns = ceil_div(n, t.columns);
   const bool whole = rows * columns == 1 && m * n * k < kSmall;
-  if (!whole && rows % kEvenTiles != 0 && columns < 16 * kEvenTiles) columns = parts(columns, kEvenTiles) * kEvenTiles;
-  t.columns = parts(parts(n, columns), kColumnsStep) * kColumnsStep;
+  if (!whole && rows % kEvenTiles != 0 && columns < 16 * kEvenTiles)
+    columns = ceil_div(columns, kEvenTiles) * kEvenTiles;
+  t.columns = ceil_div(ceil_div(n, columns), kColumnsStep) * kColumnsStep;
 }
 
 }  // namespace
@@ -24,8 +25,8 @@ void even_out(int64_t m, int64_t n, int64_t k, Tiling& t) {
 Tiling tiling(int64_t m, int64_t n, int64_t k, int64_t work) {
   Tiling t{std::min(m, kRows), std::min(n, kColumns)};
   const auto large = [&] { return t.rows * t.columns * k > work; };
-  while (large() && t.columns >= 2 * kLeastColumns) t.columns /= 2;
-  while (large() && t.rows >= 2 * kLeastRows) t.rows /= 2;
+  while (large() && t.columns >= 2 * kMinColumns) t.columns /= 2;
+  while (large() && t.rows >= 2 * kMinRows) t.rows /= 2;
   even_out(m, n, k, t);
   return t;
 }

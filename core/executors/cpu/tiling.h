@@ -1,4 +1,4 @@
-// How products are divided among threads.
+// The tiles of a product, which are divided among threads.
 #pragma once
 
 #include <cstdint>
@@ -6,20 +6,20 @@
 namespace thunder {
 
 // ceil(n / each).
-constexpr int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
+constexpr int64_t ceil_div(int64_t n, int64_t each) { return (n + each - 1) / each; }
 // n, rounded up to a multiple of `whole`.
-constexpr int64_t up_to(int64_t n, int64_t whole) { return parts(n, whole) * whole; }
+constexpr int64_t round_up(int64_t n, int64_t whole) { return ceil_div(n, whole) * whole; }
 
 constexpr int64_t kColumnsStep = 64;  // whole vectors of any width, and cache lines of the result
 
-// The part of a product that a thread takes at a time.
+// The size of a tile: the part of a product's result that a thread computes at a time.
 struct Tiling {
   int64_t rows, columns;
   friend bool operator==(const Tiling&, const Tiling&) = default;
 };
 
-// Depends on the sizes alone: results are the same bits on any number of threads. `work`: the multiply-adds that a tile
-// may take, if its kernel has enough rows and columns then. Requires: m and n are not 0.
+// Depends on the sizes alone, so that results are the same bits on any number of threads. `work`: the multiply-adds of
+// a tile, unless that leaves too few rows and columns to amortize packing. Requires: m and n are not 0.
 Tiling tiling(int64_t m, int64_t n, int64_t k, int64_t work);
 
 // For a product of at most kThinRows rows, all of which a thread takes, so that b is read once.

@@ -10,10 +10,10 @@ namespace thunder {
 template <class Isa>
 class Transposed : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
-  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::least,
-      Tiles<Isa>::parts, Tiles<Isa>::tile, Tiles<Isa>::copy_transposed, Tiles<Isa>::rows_at_once;
-  // The block of c that is computed before it is transposed: four panels of rows, and columns that are whole tiles and
-  // vectors for every Isa.
+  using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::min,
+      Tiles<Isa>::ceil_div, Tiles<Isa>::tile, Tiles<Isa>::copy_transposed, Tiles<Isa>::rows_at_once;
+  // The block of c that is computed before it is transposed back: four panels of rows, and columns that are whole tiles
+  // and vectors for every Isa.
   static constexpr int64_t kRows = 4 * kWidth, kColumns = 96;
   static constexpr int64_t kDepth = 1024;  // of a's panels, which are streamed from the L2 cache
 
@@ -29,48 +29,48 @@ class Transposed : Tiles<Isa> {
 
  private:
   static void block(const Product& p, int64_t i, int64_t j, int64_t l, const float* bias) {
-    const int64_t rows = least(kRows, p.m - i), columns = least(kColumns, p.n - j), depth = least(kDepth, p.k - l);
+    const int64_t rows = min(kRows, p.m - i), columns = min(kColumns, p.n - j), depth = min(kDepth, p.k - l);
     alignas(64) float sums[kColumns * kRows];
-    const int64_t some = rows_at_once({nullptr, p.b.column, 1}), panels = parts(rows, kWidth);
+    const int64_t some = rows_at_once({nullptr, p.b.column, 1}), panels = ceil_div(rows, kWidth);
     // What each tile prefetches: the weight's next rows, and the rows of c that are written once all tiles are
     // computed.
-    const int64_t each = parts(some, panels), share = parts(rows, panels * parts(columns, some));
+    const int64_t each = ceil_div(some, panels), share = ceil_div(rows, panels * ceil_div(columns, some));
     int64_t fetched = 0;
     for (int64_t x = 0; x < columns; x += some) {
       const Matrix weight{p.b.data + (j + x) * p.b.column + l, p.b.column, 1};
       const float* next = weight.data + some * weight.row;
       for (int64_t y = 0; y < rows; y += kWidth, next += each * weight.row, fetched += share) {
-        fetch(least(share, rows - fetched), columns, p.c + (i + fetched) * p.c_row + j, p.c_row);
+        prefetch_rows(min(share, rows - fetched), columns, p.c + (i + fetched) * p.c_row + j, p.c_row);
         const Block panel{depth, kWidth, p.a.data + (i + y) * p.k + l * kWidth, kWidth, false, {next, each}};
-        tile(least(some, columns - x), weight, panel, sums + x * kRows + y, kRows);
+        tile(min(some, columns - x), weight, panel, sums + x * kRows + y, kRows);
       }
     }
-    put(sums, rows, columns, p.c + i * p.c_row + j, p.c_row, p.add || l > 0, bias);
+    write(sums, rows, columns, p.c + i * p.c_row + j, p.c_row, p.add || l > 0, bias);
   }
 
   // Writes c row by row: rows that are a multiple of a page apart would evict each other if several were written at a
   // time.
-  static void put(const float* sums, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add,
+  static void write(const float* sums, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add,
                   const float* bias) {
     alignas(64) float some[kLanes * kColumns];
     for (int64_t i = 0; i < rows; i += kLanes, c += kLanes * c_row) {
       copy_transposed(sums + i, kRows, columns, columns, kLanes, some, kColumns);
-      for (int64_t r = 0; r < least(kLanes, rows - i); r++) {
+      for (int64_t r = 0; r < min(kLanes, rows - i); r++) {
         float* row = c + r * c_row;
-        put_row(some + r * kColumns, columns, add ? row : bias, row);
+        write_row(some + r * kColumns, columns, add ? row : bias, row);
       }
     }
   }
 
-  // Adds `more` unless it is null.
-  static void put_row(const float* from, int64_t n, const float* more, float* c) {
+  // c = from + addend, which is zero if it is null.
+  static void write_row(const float* from, int64_t n, const float* addend, float* c) {
     int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) store(c + i, more ? load(more + i) + load(from + i) : load(from + i));
-    for (; i < n; i++) c[i] = more ? more[i] + from[i] : from[i];
+    for (; i + kLanes <= n; i += kLanes) store(c + i, addend ? load(addend + i) + load(from + i) : load(from + i));
+    for (; i < n; i++) c[i] = addend ? addend[i] + from[i] : from[i];
   }
 
   // Prefetches rows of c for writing.
-  static void fetch(int64_t rows, int64_t columns, const float* c, int64_t c_row) {
+  static void prefetch_rows(int64_t rows, int64_t columns, const float* c, int64_t c_row) {
     for (int64_t r = 0; r < rows; r++)
       for (int64_t x = 0; x < columns; x += kLineFloats) __builtin_prefetch(c + r * c_row + x, 1);
   }

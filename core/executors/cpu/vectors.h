@@ -1,6 +1,6 @@
-// Vector operations of the kernels, as templates over the width. Isa: V, a vector of floats; U, the same at any
-// address; I, as many integers; H, as many 16-bit reals at any address; widened, bf16 as I; from_f16 and to_f16,
-// between H of f16 and V, rounded to nearest even; kLanes.
+// The vector operations of kernels, as templates over an instruction set. Isa has V, a vector of kLanes floats; U, the
+// same without alignment; I, as many 32-bit integers; H, as many 16-bit reals without alignment; widened, which gives
+// bf16 as an I; from_f16 and to_f16, between an H of f16 and a V, rounded to nearest even.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ struct Vectors {
   static float one(const float* p) { return *p; }
   static float one(const uint16_t* p) { return __builtin_bit_cast(float, static_cast<uint32_t>(*p) << 16); }
   static void store(float* p, V v) { *reinterpret_cast<U*>(p) = v; }
-  // Own copies of shared helpers: the linker could choose a copy compiled with these instructions for code that runs on
-  // machines without them.
-  static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-  static int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }  // ceil(n / each)
+  // Members rather than shared inline functions: of those the linker keeps one copy, which could be the one compiled
+  // with these instructions, for code that runs on machines without them.
+  static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
+  static int64_t ceil_div(int64_t n, int64_t each) { return (n + each - 1) / each; }  // ceil(n / each)
   static V broadcast(float x) { return V{} + x; }
   static I lane_numbers() { return numbers(std::make_integer_sequence<int32_t, kLanes>()); }  // 0, 1, 2 ...
   // The larger element; b where one is NaN.

@@ -14,7 +14,7 @@ struct User {
   const bool tf32;
 };
 
-// A product as its operands lie.
+// A product for the layouts of its operands.
 struct Work {
   std::optional<Product> product;
   std::optional<Linear> linear;
@@ -39,7 +39,7 @@ struct Site {
 
 bool is_linear(const NodeView& view) { return view.node.op->name() == "linear"; }
 
-// A bias joins in the product's epilogue, which f64 has none of; without one, a linear is a matmul.
+// The library adds a bias in the product's epilogue, but not for f64. A linear without bias descends to a matmul.
 bool takes_linear(const NodeView& view) {
   const std::span<const Arg> args = view.node.args;
   const auto type = [&](size_t i) -> const TensorType& { return view.store.type(args[i].v); };

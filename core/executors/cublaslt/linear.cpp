@@ -9,7 +9,7 @@ constexpr int64_t kOne = 1;  // the step of a dense vector
 
 size_t bytes_of(const Buffer& b) { return (static_cast<size_t>(b.elements()) * size_of(b.dtype) + 255) / 256 * 256; }
 
-// The step from each row of all leading dims to the next; none: there is no such number.
+// The stride between rows once all leading dims are merged; none: they cannot be merged.
 std::optional<int64_t> row_step(const Buffer& b) {
   std::optional<int64_t> first;
   int64_t next = 0;
@@ -52,7 +52,7 @@ Status* Linear::run(std::span<const Buffer> inputs, const Buffer& output, void* 
   std::array<void*, 2> memory = {inputs[0].data, inputs[2].data};
   for (size_t i = 0; i < 2; i++) {
     if (!packed_bytes_[i]) continue;
-    // Where a bias may begin is nowhere said, so it is at a multiple of what other operands are.
+    // The library does not document the alignment of a bias, so that it gets that of other operands.
     if (i == 1 && !strided_bias_ && reinterpret_cast<uintptr_t>(memory[1]) % Product::kAlignment == 0) continue;
     const Buffer& from = inputs[2 * i];
     Buffer dense = from;

@@ -25,8 +25,8 @@ class Linear {
 
   const Session& session_;
   Matrix a_, b_, c_;
-  Sizes packed_strides_;                  // of an input whose rows no one step leads through, when it is copied
-  std::array<size_t, 2> packed_bytes_{};  // of the input and of the bias; 0: read as they lie
+  Sizes packed_strides_;                  // of the dense copy of an input whose leading dims cannot be merged
+  std::array<size_t, 2> packed_bytes_{};  // of the copies of the input and of the bias; 0: it is read in place
   bool strided_bias_ = false;
   std::optional<Product> product_;
 };

@@ -15,12 +15,12 @@ void must(Status* failed) {
   if (failed) throw Error(Ref<Status>::adopt(failed));
 }
 
-// A launch of fewer operations is over sooner than the next one is prepared, or leaves multiprocessors idle.
+// A launch of fewer operations ends before the host has prepared the next one, or leaves multiprocessors idle.
 constexpr double kSmallLaunch = 4e9;
 
 size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-// The elements from one matrix to the next over all leading dims; none: there is no such number.
+// The stride between matrices once all leading dims are merged; none: they cannot be merged.
 std::optional<int64_t> joint_stride(const Sizes& shape, const Sizes& strides) {
   std::optional<int64_t> first;
   int64_t next = 0;
@@ -33,7 +33,7 @@ std::optional<int64_t> joint_stride(const Sizes& shape, const Sizes& strides) {
   return first.value_or(0);
 }
 
-// Whether some matrix stands for several: copies of it would take more memory.
+// Whether some leading dim is broadcast: a dense copy would repeat its matrices.
 bool broadcasts_matrices(const Sizes& shape, const Sizes& strides) {
   for (size_t d = 0; d + 2 < shape.size(); d++)
     if (shape[d] > 1 && strides[d] == 0) return true;
@@ -91,7 +91,7 @@ Product::Product(const Session& session, const Buffer& a, const Buffer& b, const
     must(session.status(l.desc_set(desc_, kTransA, &of_b, sizeof of_b), "cublasLtMatmulDescSetAttribute"));
     must(session.status(l.desc_set(desc_, kTransB, &of_a, sizeof of_a), "cublasLtMatmulDescSetAttribute"));
     if (bias_) {
-      // Heuristics look at where a bias may lie; each run says where it does.
+      // Heuristics look at the alignment of the bias; each run sets its address.
       const void* const anywhere = reinterpret_cast<const void*>(uintptr_t{256});
       must(session.status(l.desc_set(desc_, kEpilogue, &kEpilogueBias, sizeof kEpilogueBias),
                           "cublasLtMatmulDescSetAttribute"));

@@ -39,7 +39,7 @@ struct ProductOptions {
 
 class Product {
  public:
-  // For operands and a result that lie so. Throws what the library reports.
+  // For operands and a result of these layouts. Throws what the library reports.
   Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c, const ProductOptions& options);
   ~Product();
   Product(const Product&) = delete;
@@ -50,18 +50,18 @@ class Product {
   Status* run(const Buffer& a, const Buffer& b, const Buffer& c, const void* bias, void* scratch) const;
 
  private:
-  // An operand as the library is told of it: where the rows of the last two dims are dense, or the columns are.
+  // An operand as the library describes it: matrices (of the last two dims) with dense rows or dense columns.
   struct Matrix {
     bool transposed = false;
     int64_t leading = 0;       // elements between rows, or columns
     int64_t batch_stride = 0;  // elements between matrices along the last of the leading dims
     bool packed = false;       // neither is dense: it is copied first
-    Sizes shape, strides;      // as it lies then
+    Sizes shape, strides;      // of the operand, or of its copy
   };
   Matrix describe(const Buffer& b) const;
   static Matrix dense(const Buffer& b);
-  // Makes one batch of all leading dims where operands lie so that one number steps from each matrix to the next, and
-  // where copying them costs less than a launch for each of the other dims.
+  // Merges all leading dims into one batch where each operand then has one stride between its matrices, and where
+  // copying operands for that costs less than a launch for each index of the other leading dims.
   void join_batches(const Buffer& a, const Buffer& b, const Buffer& c);
   void make_layout(Layout& layout, const Matrix& m, uint64_t rows, uint64_t columns);
   Algorithm choose_algorithm(uint32_t alignment);
@@ -73,7 +73,7 @@ class Product {
   int64_t m_, n_, k_, batch_;  // batch: of the last of the leading dims
   int type_, compute_, scale_;
   size_t item_;
-  Sizes outer_;  // the other leading dims, gone through one by one
+  Sizes outer_;  // the other leading dims, with a launch for each of their indices
   Matrix of_a_, of_b_, of_c_;
   std::array<size_t, 2> packed_bytes_{};
   bool bias_;

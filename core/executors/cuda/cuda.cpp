@@ -26,7 +26,7 @@ const Rule* rule_of(std::string_view op) {
   return nullptr;
 }
 
-// T is an element in memory, C what it is computed in, A what many of them are added up in.
+// The types that kernels name: T, an element in memory; C, its type in registers; A, the accumulator of sums.
 std::string types(DType d) {
   const char* computed = loops::type_of(d);
   const char* added = d == DType::f32 ? "double" : is_integer(d) ? "u64" : computed;
@@ -36,7 +36,7 @@ std::string types(DType d) {
              "; }\n__device__ inline C from_real(double v) { return ", loops::converted("v", DType::f64, d), "; }\n");
 }
 
-// "prims_take_add": what profilers show.
+// The name of the kernel, which profilers show: "prims_take_add".
 std::string name_of(const Rule& rule) {
   std::string name(rule.op);
   std::replace(name.begin(), name.end(), '.', '_');

@@ -1,4 +1,4 @@
-// Nodes that fusion does not take, each by a CUDA C++ kernel of its own: indexed sums and updates, scans, pooling.
+// The executor `cuda`: a CUDA C++ kernel for each op that fusion does not take (indexed sums, scans, pooling).
 #pragma once
 
 #include "device/devices.h"

@@ -1,4 +1,4 @@
-// Tensors of one number.
+// Tensors that are filled with one number.
 #include "executors/cuda/kernel.h"
 
 namespace thunder::cuda_kernels {

@@ -1,5 +1,5 @@
-// Sums and updates at places that index tensors name: take_add, index, index_put, scatter_add. Each element gets what
-// is added to it in the order of the indices, as on the CPU, so results are the same bits from run to run.
+// Sums and updates at positions that index tensors give: take_add, index, index_put, scatter_add. What is added to one
+// element is added in the order of the indices, as on the CPU, so results have the same bits in every run.
 #include <algorithm>
 #include <array>
 
@@ -68,7 +68,8 @@ struct Indices {
   "  return place;\n"                                                                                         \
   "}\n"
 
-// A block for each position of the indices: the first of those with one place adds all of them, the last one stores.
+// A block for each index. Among indices of the same element, the first one's block adds the values of all of them;
+// without `add`, the last one's block stores its value.
 constexpr char kUpdate[] = THUNDER_CUDA_INDICES R"(
 extern "C" __global__ void kernel(
     T* out, const T* src, const Indices x, const Slice slice, i64 elements, i64 count, i64 add, Refusal* refusal) {
@@ -116,7 +117,7 @@ extern "C" __global__ void kernel(T* out, const T* in, const Indices x, i64 inne
 }
 )";
 
-// A thread for each row along the dim.
+// A thread for each row along the dim, since any two indices of a row may name the same element.
 constexpr char kScatterAdd[] = R"(
 struct Rows { i64 rank, dim, wide, sizes[8], out[8], src[8]; };
 extern "C" __global__ void kernel(

@@ -17,9 +17,9 @@ struct Kernel {
   nvidia::Function function = nullptr;
   nvidia::Refusal* refusal = nullptr;  // where it reports indices out of range; null: it checks none
 
-  // A thread for each of `work` pieces, or a block of 256.
+  // One thread for each unit of work, or one block of 256 threads.
   Status* launch(int64_t work, bool by_block, void** parameters) const;
-  // Of results that begin as a copy of an input.
+  // Copies an input to a result, which the kernel then updates.
   Status* copy(const Buffer& from, const Buffer& to) const;
 };
 
@@ -27,11 +27,11 @@ struct Rule {
   std::string_view op;
   // Besides what is asked of every node: tensors on one device, sizes that are known. Null: nothing.
   bool (*takes)(const NodeView&) = nullptr;
-  // CUDA C++ of a kernel called `kernel`, behind types() of the element type that it gives.
+  // CUDA C++ of a function called `kernel`; it follows the types that types() declares for the DType of `element`.
   const char* text;
   DType (*element)(const NodeView&);
-  // By the numbers that the kernel gives its checks, what an index is out of range for: "dim 1 of size 3". Null: it
-  // checks none.
+  // For messages, by the number of a bounds check: what the index is out of range for, such as "dim 1 of size 3". Null:
+  // the kernel checks no indices.
   std::vector<std::string> (*checked)(const NodeView&) = nullptr;
   Status* (*run)(const Kernel&, const Launch&);
   uint32_t flags = 0;  // kStrided: it takes inputs of any strides, and updates a result in the input's memory

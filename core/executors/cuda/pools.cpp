@@ -1,5 +1,5 @@
-// max_pool2d, a thread for each window, and its gradient, a thread for each plane: windows overlap, and each pixel gets
-// its sums in their order.
+// max_pool2d with a thread for each window. Its gradient has a thread for each plane: windows overlap, and what is
+// added to one pixel must be added in a fixed order.
 #include "base/text.h"
 #include "executors/cuda/kernel.h"
 #include "ops/pair.h"
@@ -7,7 +7,7 @@
 namespace thunder::cuda_kernels {
 namespace {
 
-// Mirrored in the text. By axis: sizes of the image and of the result, and the window.
+// The text of the kernel declares the same struct. By axis: sizes of the image and of the result, and the window.
 struct Window {
   int64_t in[2], out[2], size[2], stride[2], padding[2], dilation[2];
 };

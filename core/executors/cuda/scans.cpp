@@ -1,5 +1,5 @@
-// What runs along a dim: cumsum, cumprod, cummax, cummin, prod. A block for each row goes along it 256 elements at a
-// time; the order in which elements meet depends on the row's length alone.
+// Scans and products along a dim: cumsum, cumprod, cummax, cummin, prod. One block scans a row, 256 elements at a time;
+// the order in which elements are combined depends on the row's length alone.
 #include "executors/cuda/kernel.h"
 
 namespace thunder::cuda_kernels {
@@ -45,7 +45,7 @@ namespace {
 constexpr char kSum[] = THUNDER_CUDA_FOLD("0", "+");
 constexpr char kProduct[] = THUNDER_CUDA_FOLD("1", "*");
 
-// Of equal elements the last; NaN stays. `at` is -1 where there is none.
+// The extremum so far: of equal elements the last one, and a NaN if there was one. `at` is -1 before the first element.
 constexpr char kExtremum[] = THUNDER_CUDA_SCAN R"(
 struct Top { C value; i64 at; };
 extern "C" __global__ void kernel(T* values, i64* indices, const T* in, i64 rows, i64 size, i64 inner, i64 maximum) {

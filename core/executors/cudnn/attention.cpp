@@ -15,8 +15,8 @@ constexpr int64_t kMostWidth = 128, kWidthStep = 8;
 // The gradient keeps one matrix of scores in bf16: as large as that of eight batches of 16 heads and 4096 tokens.
 constexpr PlanOptions kOptions{.tensor_cores = true, .down_converts = true, .most_workspace = int64_t{4} << 30};
 
-// Of the node's operands, in its order, the tensors of the graph; backward: the statistics are made of the two last
-// ones.
+// By operand of the node: the tensor of the graph. The statistics of the backward are computed from its two last
+// operands.
 constexpr std::array<size_t, 3> kForwardInputs = {kQuery, kKey, kValue};
 constexpr std::array<size_t, 5> kBackwardInputs = {kGrad, kQuery, kKey, kValue, kOut};
 constexpr size_t kLargest = 5, kTotal = 6;  // inputs of backward
@@ -29,7 +29,7 @@ extern "C" __global__ void log_sum_exp(const float* largest, const float* total,
 }
 )";
 
-// As four dims: a missing batch is one of one.
+// With four dims: a missing batch dim has size 1.
 Layout layout_of(const Buffer& b) {
   Layout l;
   const size_t missing = 4 - static_cast<size_t>(b.rank);
@@ -37,7 +37,7 @@ Layout layout_of(const Buffer& b) {
     l.sizes[d] = d < missing ? 1 : b.shape[d - missing];
     l.strides[d] = d < missing ? 0 : b.strides[d - missing];
   }
-  // What a dim of one element is stepped by does not matter; the library wants steps that grow outwards.
+  // The stride of a dim of size 1 does not matter, but the library wants strides that grow outwards.
   for (size_t d = 4; d-- > 0;)
     if (l.sizes[d] == 1) l.strides[d] = d == 3 ? 1 : l.sizes[d + 1] * l.strides[d + 1];
   return l;
@@ -68,7 +68,7 @@ std::string key_of(const AttentionSizes& s, const AttentionLayouts& layouts) {
   return key;
 }
 
-// Operands as they lie, and the plan for them.
+// Attention for operands of given layouts: which of them are copied, and the plan.
 class Attention {
  public:
   // `pack`: all operands are copied first.
@@ -120,7 +120,7 @@ class Attention {
       if (Status* failed = add_logarithms(operand[kLargest], operand[kTotal], memory[kStatistics], log_sum_exp))
         return failed;
     } else {
-      // exp(score - log(sum(exp))) / 1 is the probability, too.
+      // The node's statistics are the logarithm of the sum, and 1: exp(score - that) / 1 is the probability, too.
       memory[kOut] = outputs[0].data, memory[kStatistics] = outputs[1].data;
       if (Status* failed = device.fill_with_ones(outputs[2].as<float>(), static_cast<size_t>(rows_))) return failed;
     }

@@ -21,7 +21,7 @@ struct AttentionSizes {
   static std::optional<AttentionSizes> of(const NodeView& view);
 };
 
-// Null: no engine computes it so that results are the same bits at each run. Throws what the library reports.
+// Null: no engine computes it deterministically. Throws what the library reports.
 std::unique_ptr<Site> attention_site(Session& session, const AttentionSizes& sizes);
 
 }  // namespace thunder::cudnn

@@ -14,7 +14,7 @@ struct Builder {
   std::array<Tensor, kBackwardTensors> t{};
   Sizes4 scores = {s.batch, s.heads, s.queries, s.keys}, rows = {s.batch, s.heads, s.queries, 1};
 
-  // Keys count along the last dim of the scores.
+  // Causal masking: a query sees the keys whose index, along the last dim of the scores, is not above its own.
   Tensor masked(const Tensor& score) {
     if (!s.causal) return score;
     const Tensor row = g.index(score, 2), column = g.index(score, 3);
@@ -86,7 +86,7 @@ Graph attention_graph(const Session& session, const AttentionSizes& s, const Att
   Builder b{s, graph};
   for (size_t i = 0; i < (s.backward ? kBackwardTensors : kForwardTensors); i++) {
     const bool is_f32 = i == kStatistics || i == kDelta;
-    // The operand that rows of the left one are multiplied by.
+    // Operands that enter a product transposed: q k^T, and in the backward grad v^T.
     const bool transposes = i == kKey || (i == kValue && s.backward);
     b.t[i] =
         graph.tensor(transposes ? transposed(layouts.of[i]) : layouts.of[i], is_f32 ? kF32 : b.half, Graph::kAlignment);

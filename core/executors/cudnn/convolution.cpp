@@ -19,14 +19,14 @@ Sizes4 dense_in(const Sizes4& sizes, const std::array<size_t, 4>& order) {
   return out;
 }
 
-// Whether a buffer lies so; strides of dims of one element do not matter.
+// Whether a buffer has these strides; those of dims of size 1 do not matter.
 bool lies(const Buffer& b, const Sizes4& strides) {
   for (size_t d = 0; d < 4; d++)
     if (b.shape[d] != 1 && b.strides[d] != strides[d]) return false;
   return true;
 }
 
-// As it lies, if it is dense with channels first or last; `packed`: neither, it is copied to channels first.
+// The buffer's layout if it is dense with channels first or last; otherwise `packed`, it is copied to channels first.
 Layout layout_of(const Buffer& b, bool& packed) {
   const Sizes4 sizes = sizes_of(b), first = dense_in(sizes, {0, 1, 2, 3}), last = dense_in(sizes, {0, 2, 3, 1});
   packed = !lies(b, first) && !lies(b, last);
@@ -37,7 +37,7 @@ Kind operation_of(std::string_view op) {
   return op == "prims.conv2d" ? kForward : op == "prims.conv2d_input_grad" ? kBackwardData : kBackwardFilter;
 }
 
-// What a node says beside its operands.
+// The attributes of a node.
 struct ConvolutionNode {
   explicit ConvolutionNode(const Node& node);
 
@@ -45,11 +45,11 @@ struct ConvolutionNode {
   Window window;
 };
 
-// Operands as they lie, and the plan that computes it.
+// A convolution for operands of given layouts: which of them are copied, and the plan.
 class Convolution {
  public:
-  // For operands that lie so. `aligned`: all addresses are multiples of Graph::kAlignment. `tf32`: operands of f32 may
-  // be rounded to TF32. Throws what the library reports.
+  // `aligned`: all addresses are multiples of Graph::kAlignment. `tf32`: operands of f32 may be rounded to TF32. Throws
+  // what the library reports.
   Convolution(Session& session, const ConvolutionNode& node, std::span<const Buffer> inputs, const Buffer& output,
               bool aligned, bool tf32);
 
@@ -60,7 +60,7 @@ class Convolution {
  private:
   enum Role : uint8_t { filter, image, result };  // as a tensor of the forward convolution
 
-  // Its memory is [filter, image, result], by ids 1 to 3.
+  // What a plan depends on. The tensors filter, image and result have the ids 1 to 3.
   struct Problem;
   static std::shared_ptr<const Plan> make_plan(const Session& session, const Problem& problem);
 
@@ -73,7 +73,7 @@ class Convolution {
   size_t workspace_bytes_ = 0;
 };
 
-// A gradient's window follows the size of its result.
+// In the node of a gradient, the size of the result stands before the window.
 ConvolutionNode::ConvolutionNode(const Node& node) : operation(operation_of(node.op->name())) {
   const size_t first = operation == kForward ? 2 : 3;
   window = {pair_of(node.args[first]), pair_of(node.args[first + 1]), pair_of(node.args[first + 2])};

@@ -23,7 +23,7 @@ inline DataType data_type(DType d) {
 
 using Sizes4 = std::array<int64_t, 4>;
 
-// How a tensor lies; strides in elements.
+// Strides in elements.
 struct Layout {
   Sizes4 sizes{}, strides{};
 };
@@ -50,12 +50,12 @@ class Graph {
   Tensor tensor(const Layout& layout, DataType type, int64_t alignment) {
     return add(layout, type, alignment, false, false);
   }
-  // What one operation hands to others.
+  // An intermediate result of the graph, without memory of its own.
   Tensor between(const Layout& layout, DataType type = kF32) { return add(layout, type, kAlignment, true, false); }
-  // A number that the plan holds.
+  // A constant, which the plan holds.
   Tensor scalar(float value);
 
-  // Computed in f32 but for those of other types that their mode asks for.
+  // Computed in f32; comparisons, whose result is kBool, in that type.
   Tensor pointwise(Mode mode, const Tensor& x, const Tensor* b = nullptr, DataType type = kF32);
   void pointwise(Mode mode, const Tensor& x, const Tensor* b, const Tensor& to);
   // Where `chosen` is true, x, else y.
@@ -87,7 +87,8 @@ class Graph {
   void push(Descriptor& operation);
 
   const Session& session_;
-  std::deque<Descriptor> kept_;  // what refers to a descriptor is not said to outlive it, so all are kept
+  // All are kept: the library does not say that a descriptor may be destroyed before those that refer to it.
+  std::deque<Descriptor> kept_;
   std::vector<Desc> operations_;
   std::vector<std::pair<int64_t, float>> scalars_;  // by id
   int64_t next_id_ = 1;

@@ -9,7 +9,7 @@
 namespace thunder::cudnn {
 namespace {
 
-// Whether an engine's results are the same at each run, and of operands that are as exact as the options ask.
+// Whether an engine is deterministic, and as precise as the options ask.
 bool keeps_promises(const Session& session, const Descriptor& config, const PlanOptions& options) {
   const Descriptor engine(session, kEngine);
   Desc found = engine.get();

@@ -8,9 +8,8 @@
 namespace thunder::cudnn {
 
 struct PlanOptions {
-  bool tensor_cores;  // whether engines that run on tensor cores keep what operands' type promises: bf16, f16, or f32
-                      // where TF32 is allowed
-  bool down_converts;   // whether engines may round operands to a smaller type: bf16 and f16, for which there is none
+  bool tensor_cores;   // engines may use tensor cores: for bf16, f16, and f32 where TF32 is allowed
+  bool down_converts;  // engines may round f32 operands: for bf16 and f16, which they leave as they are
   int64_t most_workspace = int64_t{1} << 30;  // bytes
 };
 

@@ -25,7 +25,7 @@ class Session {
   const Library& library() const { return library_; }
   nvidia::CudaDevice& device() const { return device_; }
   Handle handle() const { return handle_; }
-  // Lets what is asked for next be done on the device's stream of this thread. Requires: the mutex is held.
+  // Makes the handle use this thread's current stream of the device. Requires: the mutex is held.
   Status* follow_stream();
   // The library allows one thread at a time to use a handle.
   std::mutex& mutex() { return mutex_; }
@@ -33,7 +33,7 @@ class Session {
   Status* status(int result, const char* what) const;
   void require(int result, const char* what) const;
 
-  // What `ask()` answered the first time that it was asked under this key. Any thread.
+  // The answer of `ask()`, which is called once for each key. Any thread.
   template <class Ask>
   bool known(const std::string& key, const Ask& ask) {
     std::lock_guard lock(mutex_);
@@ -41,7 +41,7 @@ class Session {
     return found != answers_.end() ? found->second : answers_[key] = ask();
   }
 
-  // The plan of that key: one that was made before, or `make()`'s. Those used least recently are dropped. Any thread.
+  // The plan of that key, from a cache of those used last; otherwise `make()` makes it. Any thread.
   template <class Make>
   std::shared_ptr<const Plan> plan(const std::string& key, const Make& make) {
     std::lock_guard lock(mutex_);
@@ -71,7 +71,7 @@ class Session {
   std::mutex mutex_;
   std::map<std::string, bool> answers_;
   std::map<std::string, Kept> plans_;
-  std::list<std::string> order_;  // of their keys, the one used last first
+  std::list<std::string> order_;  // the keys, most recently used first
 };
 
 // Owns a descriptor. All throw what the library reports.

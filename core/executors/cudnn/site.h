@@ -11,8 +11,8 @@ namespace thunder::cudnn {
 class Site {
  public:
   virtual ~Site() = default;
-  // For tensors that lie as view.inputs and view.outputs do; the bytes of scratch that each run needs. Throws what the
-  // library reports. Without it, each run makes its own arrangements.
+  // Specialises it for the layouts of view.inputs and view.outputs. Returns the bytes of scratch that each run needs.
+  // Throws what the library reports. If it is not called, each run plans for its own layouts.
   virtual size_t lay_out(const NodeView& view) = 0;
   // Once before the first run. Throws.
   virtual void finish() {}

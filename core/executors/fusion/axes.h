@@ -1,4 +1,4 @@
-// Sets of loop axes.
+// Sets of loop axes, as sorted vectors.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace thunder::fusion {
 
-using Axes = std::vector<AxisId>;  // sorted: a set
+using Axes = std::vector<AxisId>;  // sorted
 
 inline Axes set_of(const Dimension& d) {
   Axes out(d.begin(), d.end());

@@ -1,4 +1,4 @@
-// Why neighbouring kernels were not fused, as text.
+// Says why a kernel was not fused with the kernel whose result it reads.
 #pragma once
 
 #include <string>

@@ -11,8 +11,8 @@ namespace {
 
 using namespace fusion;
 
-const Target* target_of(const Node& line, const Store& store, void* user) {
-  return static_cast<const Targets*>(user)->find(store.type(line.results[0]).device);
+const Target* target_of(const Node& node, const Store& store, void* user) {
+  return static_cast<const Targets*>(user)->find(store.type(node.results[0]).device);
 }
 
 bool claim(const NodeView& view, void* user) {
@@ -21,14 +21,14 @@ bool claim(const NodeView& view, void* user) {
   return target && computable(view.node, view.store, target->capabilities()) && target->available();
 }
 
-bool begins_region(const Node& line) { return find_prim(*line.op)->role != Role::view; }
+bool begins_region(const Node& node) { return find_prim(*node.op)->role != Role::view; }
 
 // The state of a region is its group.
-bool claim_region(std::span<const Node* const> lines, const Store& store, uint8_t* taken, RegionState& state,
+bool claim_region(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, RegionState& state,
                   void* user) {
   std::shared_ptr<Group> group;
   const bool grows =
-      grow(lines, store, target_of(*lines[0], store, user)->capabilities(), {taken, lines.size()}, group);
+      grow(nodes, store, target_of(*nodes[0], store, user)->capabilities(), {taken, nodes.size()}, group);
   if (grows) state = std::move(group);
   return grows;
 }
@@ -37,9 +37,9 @@ size_t recomputed_instructions(const Node& first, const Store& store, void* user
   return target_of(first, store, user)->capabilities().recomputed_instructions;
 }
 
-bool fits(std::span<const Node* const> lines, const Store& store, RegionState& state, void* user) {
-  auto group = std::make_shared<Group>(store, target_of(*lines[0], store, user)->capabilities());
-  if (!group->add_all(lines)) return false;
+bool fits(std::span<const Node* const> nodes, const Store& store, RegionState& state, void* user) {
+  auto group = std::make_shared<Group>(store, target_of(*nodes[0], store, user)->capabilities());
+  if (!group->add_all(nodes)) return false;
   state = std::move(group);
   return true;
 }
@@ -55,13 +55,13 @@ struct State {
 Status* declined(std::string_view why) { return make<Status>(Code::declined, std::string(why)).detach(); }
 
 Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
-  const std::vector<const Node*> lines = lines_of(view.node);
-  const Target* target = target_of(*lines[0], view.store, user);
+  const std::vector<const Node*> nodes = nodes_of(view.node);
+  const Target* target = target_of(*nodes[0], view.store, user);
   if (!target) return declined("nothing runs kernels on its device");
   auto group = std::static_pointer_cast<Group>(view.state);
   if (!group) {
     group = std::make_shared<Group>(view.store, target->capabilities());
-    if (!group->add_all(lines)) return declined("its lines do not fit into one loop nest");
+    if (!group->add_all(nodes)) return declined("its lines do not fit into one loop nest");
   }
   *state = new State{std::move(group), target, nullptr, {}};
   return nullptr;

@@ -1,4 +1,4 @@
-// The fusion executor: connected lines become one loop nest, which the target of their device runs.
+// The fusion executor, which makes one loop nest of connected nodes and runs it on the target of their device.
 #pragma once
 
 #include "executors/executor.h"

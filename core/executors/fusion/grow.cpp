@@ -8,165 +8,167 @@
 namespace thunder::fusion {
 namespace {
 
-// How many producers may be pulled in for the sake of one node.
+// How many producers may be added together with one node.
 constexpr size_t kMaxPulledIn = 16;
 
 class Growth {
  public:
   // `allowed`: which nodes it may take.
-  Growth(std::span<const Node* const> lines, const Store& store, const Capabilities& can,
+  Growth(std::span<const Node* const> nodes, const Store& store, const Capabilities& can,
          std::span<const uint8_t> allowed, std::span<uint8_t> taken)
-      : lines_(lines), store_(store), can_(can), allowed_(allowed), taken_(taken), group_(store, can) {}
+      : nodes_(nodes), store_(store), can_(can), allowed_(allowed), taken_(taken), group_(store, can) {}
 
   // `pulls_in`: a node may be added together with producers that no node of the group reads yet.
   bool run(bool pulls_in) {
     std::fill(taken_.begin(), taken_.end(), uint8_t{0});
-    if (!group_.add(*lines_[0])) return false;
+    if (!group_.add(*nodes_[0])) return false;
     take(0);
-    for (size_t i = 0; i < lines_.size(); i++) {
-      for (ValueId r : lines_[i]->results) maker_[r] = i;
+    for (size_t i = 0; i < nodes_.size(); i++) {
+      for (ValueId r : nodes_[i]->results) producer_[r] = i;
       if (i == 0 || !allowed_[i]) continue;
-      const bool beside = !reads_group(*lines_[i]);
-      if (beside && (!pulls_in || find_prim(*lines_[i]->op)->role != Role::reduction)) continue;
-      if (pulls_in && (join_with_producers(i, Views::fused, beside) || join_with_producers(i, Views::read, beside)))
+      const bool sibling = !reads_group(*nodes_[i]);
+      if (sibling && (!pulls_in || find_prim(*nodes_[i]->op)->role != Role::reduction)) continue;
+      if (pulls_in && (join_with_producers(i, Views::fused, sibling) || join_with_producers(i, Views::read, sibling)))
         continue;
-      if (!beside || reads_beside(*lines_[i])) join({}, i);
+      if (!sibling || shares_large_operand(*nodes_[i])) join({}, i);
     }
-    leave_views();
-    return stands();
+    drop_unread_views();
+    return is_valid_in_order();
   }
-  // After a run that found one: of the nodes that were taken, in their order.
+  // The group of the nodes that were taken, in their order. Requires: run() returned true.
   Group group() && { return std::move(group_); }
 
  private:
-  // A view that no node of the group reads would be stored in full; outside of the kernel it costs nothing.
-  void leave_views() {
+  // The kernel would store a view that no node of the group reads; outside of the kernel a view costs nothing.
+  void drop_unread_views() {
     std::unordered_set<ValueId> read;
-    for (size_t i = lines_.size(); i-- > 0;) {
+    for (size_t i = nodes_.size(); i-- > 0;) {
       if (!taken_[i]) continue;
-      const Node& line = *lines_[i];
-      if (find_prim(*line.op)->role == Role::view && !read.count(line.results[0])) taken_[i] = 0;
-      else for_each_value(line.args, [&](ValueId v) { read.insert(v); });
+      const Node& node = *nodes_[i];
+      if (find_prim(*node.op)->role == Role::view && !read.count(node.results[0])) taken_[i] = 0;
+      else for_each_value(node.args, [&](ValueId v) { read.insert(v); });
     }
   }
 
-  // Whether the nodes form a group in the order in which they will be compiled: how a reduction is lowered may depend
-  // on the nodes before it.
-  bool stands() {
+  // Whether the nodes also form a group in trace order, in which they will be lowered. The nodes before a reduction
+  // decide how it is lowered.
+  bool is_valid_in_order() {
     Group group(store_, can_);
-    for (size_t i = 0; i < lines_.size(); i++)
-      if (taken_[i] && !group.extend(*lines_[i])) return false;
+    for (size_t i = 0; i < nodes_.size(); i++)
+      if (taken_[i] && !group.extend(*nodes_[i])) return false;
     group_ = std::move(group);
     return group_.consistent();
   }
 
-  bool reads_group(const Node& line) const {
+  bool reads_group(const Node& node) const {
     bool reads = false;
-    for_each_value(line.args, [&](ValueId v) { reads |= group_.has(v); });
+    for_each_value(node.args, [&](ValueId v) { reads |= group_.has(v); });
     return reads;
   }
 
   // Whether views of values outside are fused together with what they view, or read from memory.
   enum class Views { fused, read };
-  bool join_with_producers(size_t line, Views views, bool beside) {
+  bool join_with_producers(size_t node, Views views, bool sibling) {
     std::vector<size_t> with;
-    collect_producers(*lines_[line], views, with);
-    const auto reads = [this](size_t i) { return reads_beside(*lines_[i]); };
-    if (beside && !reads(line) && std::none_of(with.begin(), with.end(), reads)) return false;
-    return !with.empty() && with.size() <= kMaxPulledIn && join(with, line);
+    collect_producers(*nodes_[node], views, with);
+    const auto reads = [this](size_t i) { return shares_large_operand(*nodes_[i]); };
+    if (sibling && !reads(node) && std::none_of(with.begin(), with.end(), reads)) return false;
+    return !with.empty() && with.size() <= kMaxPulledIn && join(with, node);
   }
-  // Whether it reads a large operand that the group reads as well: the result of a reduction is small, so reading the
-  // operand once saves more than storing the result costs. The operand of a broadcast is not large.
-  bool reads_beside(const Node& line) const {
+  // Whether the node reads a large operand that the group reads as well. Then joining is profitable: reading the
+  // operand once saves more than storing the small result of a reduction costs. The operand of a broadcast is not
+  // large.
+  bool shares_large_operand(const Node& node) const {
     constexpr int64_t kLarge = 1 << 14;  // elements
     bool reads = false;
-    for_each_value(line.args, [&](ValueId v) {
-      const auto it = maker_.find(v);
-      const bool broadcast = it != maker_.end() && lines_[it->second]->op->name() == "prims.expand";
+    for_each_value(node.args, [&](ValueId v) {
+      const auto it = producer_.find(v);
+      const bool broadcast = it != producer_.end() && nodes_[it->second]->op->name() == "prims.expand";
       reads |= read_.count(v) != 0 && !broadcast && elements(store_.type(v).shape).value() >= kLarge;
     });
     return reads;
   }
-  // Collects the producers outside of the group that this node needs, in the trace's order; views alone need not be
-  // computed.
-  void collect_producers(const Node& line, Views views, std::vector<size_t>& with) const {
-    for_each_value(line.args, [&](ValueId v) {
-      auto it = maker_.find(v);
-      if (it == maker_.end() || taken_[it->second] || !allowed_[it->second] || with.size() > kMaxPulledIn) return;
-      const Node& made_by = *lines_[it->second];
-      if (find_prim(*made_by.op)->role == Role::view && (views == Views::read || !makes_anything_new(made_by))) return;
+  // Collects the producers outside of the group that this node needs, in the trace's order, except views of values that
+  // the group cannot compute.
+  void collect_producers(const Node& node, Views views, std::vector<size_t>& with) const {
+    for_each_value(node.args, [&](ValueId v) {
+      auto it = producer_.find(v);
+      if (it == producer_.end() || taken_[it->second] || !allowed_[it->second] || with.size() > kMaxPulledIn) return;
+      const Node& made_by = *nodes_[it->second];
+      if (find_prim(*made_by.op)->role == Role::view && (views == Views::read || !views_fusible_value(made_by))) return;
       if (std::find(with.begin(), with.end(), it->second) != with.end()) return;
       collect_producers(made_by, views, with);
       with.push_back(it->second);
     });
   }
   // Whether a view is a view of a value that could be computed in the group.
-  bool makes_anything_new(const Node& view) const {
-    auto it = maker_.find(view.args[0].v);
-    if (it == maker_.end() || taken_[it->second] || !allowed_[it->second]) return false;
-    const Node& from = *lines_[it->second];
-    return find_prim(*from.op)->role != Role::view || makes_anything_new(from);
+  bool views_fusible_value(const Node& view) const {
+    auto it = producer_.find(view.args[0].v);
+    if (it == producer_.end() || taken_[it->second] || !allowed_[it->second]) return false;
+    const Node& from = *nodes_[it->second];
+    return find_prim(*from.op)->role != Role::view || views_fusible_value(from);
   }
 
-  bool join(const std::vector<size_t>& with, size_t line) {
+  bool join(const std::vector<size_t>& with, size_t node) {
     Group grown = group_;
     for (size_t i : with)
-      if (!grown.extend(*lines_[i])) return false;
-    if (!grown.add(*lines_[line])) return false;
+      if (!grown.extend(*nodes_[i])) return false;
+    if (!grown.add(*nodes_[node])) return false;
     group_ = std::move(grown);
     for (size_t i : with) take(i);
-    take(line);
+    take(node);
     return true;
   }
 
-  void take(size_t line) {
-    taken_[line] = 1;
-    for_each_value(lines_[line]->args, [this](ValueId v) { read_.insert(v); });
+  void take(size_t node) {
+    taken_[node] = 1;
+    for_each_value(nodes_[node]->args, [this](ValueId v) { read_.insert(v); });
   }
 
-  std::span<const Node* const> lines_;
+  std::span<const Node* const> nodes_;
   const Store& store_;
   const Capabilities& can_;
   std::span<const uint8_t> allowed_;
   std::span<uint8_t> taken_;
   Group group_;
-  std::unordered_map<ValueId, size_t> maker_;  // by result: the node, among those seen so far
+  std::unordered_map<ValueId, size_t> producer_;  // by result: the node, among those seen so far
   std::unordered_set<ValueId> read_;  // by the group
 };
 
-// Finds paths that leave the group and come back to it: nodes on them can run neither inside nor behind the group, and
-// nodes that they lead to cannot run before them. False: there are none. Otherwise removes nodes from `allowed`, so
-// that the next attempt has fewer such paths: the nodes at which they begin become a group of their own, which is this
-// one if the first node is among them.
-bool forbid_returns(std::span<const Node* const> lines, std::span<const uint8_t> taken, std::span<uint8_t> allowed) {
-  // Results of the group or of nodes that depend on it; operands of the group or of nodes that lead to it.
+// Finds dependence cycles: paths that leave the group and come back to it. Nodes on such a path would have to run both
+// after and before the kernel. False: there are none. Otherwise removes nodes from `allowed`, so that the next attempt
+// has fewer cycles: the nodes that lead to such a path form a group of their own, which is this one if the first node
+// is among them.
+bool forbid_cycles(std::span<const Node* const> nodes, std::span<const uint8_t> taken, std::span<uint8_t> allowed) {
+  // `made`: results of the group or of nodes that depend on it. `wanted`: operands of the group or of nodes that lead
+  // to it.
   std::unordered_set<ValueId> made, wanted;
-  std::vector<uint8_t> outside(lines.size(), 0), begins(lines.size(), 0);
-  const auto reads = [&](const Node& line, const std::unordered_set<ValueId>& values) {
+  std::vector<uint8_t> outside(nodes.size(), 0), begins(nodes.size(), 0);
+  const auto reads = [&](const Node& node, const std::unordered_set<ValueId>& values) {
     bool any = false;
-    for_each_value(line.args, [&](ValueId v) { any |= values.count(v) != 0; });
+    for_each_value(node.args, [&](ValueId v) { any |= values.count(v) != 0; });
     return any;
   };
-  const auto insert_args = [](const Node& line, std::unordered_set<ValueId>& values) {
-    for_each_value(line.args, [&](ValueId v) { values.insert(v); });
+  const auto insert_args = [](const Node& node, std::unordered_set<ValueId>& values) {
+    for_each_value(node.args, [&](ValueId v) { values.insert(v); });
   };
-  for (size_t i = 0; i < lines.size(); i++) {
-    outside[i] = !taken[i] && reads(*lines[i], made);
-    if (taken[i] || outside[i]) made.insert(lines[i]->results[0]);
+  for (size_t i = 0; i < nodes.size(); i++) {
+    outside[i] = !taken[i] && reads(*nodes[i], made);
+    if (taken[i] || outside[i]) made.insert(nodes[i]->results[0]);
   }
   bool any = false;
-  for (size_t i = lines.size(); i-- > 0;) {
-    outside[i] = outside[i] && wanted.count(lines[i]->results[0]);
+  for (size_t i = nodes.size(); i-- > 0;) {
+    outside[i] = outside[i] && wanted.count(nodes[i]->results[0]);
     any |= outside[i];
-    if (taken[i] || outside[i]) insert_args(*lines[i], wanted);
+    if (taken[i] || outside[i]) insert_args(*nodes[i], wanted);
   }
   if (!any) return false;
   wanted.clear();
-  for (size_t i = lines.size(); i-- > 0;) {
-    begins[i] = taken[i] && wanted.count(lines[i]->results[0]);
-    if (begins[i] || outside[i]) insert_args(*lines[i], wanted);
+  for (size_t i = nodes.size(); i-- > 0;) {
+    begins[i] = taken[i] && wanted.count(nodes[i]->results[0]);
+    if (begins[i] || outside[i]) insert_args(*nodes[i], wanted);
   }
-  for (size_t i = 0; i < lines.size(); i++)
+  for (size_t i = 0; i < nodes.size(); i++)
     allowed[i] = allowed[i] && (begins[0] ? begins[i] || outside[i] : !begins[i]);
   return true;
 }
@@ -175,32 +177,32 @@ bool forbid_returns(std::span<const Node* const> lines, std::span<const uint8_t>
 
 namespace {
 
-bool search(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken,
+bool search(std::span<const Node* const> nodes, const Store& store, const Capabilities& can, std::span<uint8_t> taken,
             std::shared_ptr<Group>& group) {
-  std::vector<uint8_t> allowed(lines.size(), 1);
+  std::vector<uint8_t> allowed(nodes.size(), 1);
   do {
     const auto run = [&](bool pulls_in) {
-      Growth growth(lines, store, can, allowed, taken);
+      Growth growth(nodes, store, can, allowed, taken);
       if (!growth.run(pulls_in)) return false;
       group = std::make_shared<Group>(std::move(growth).group());
       return true;
     };
     if (!run(true) && !run(false)) return false;
-  } while (forbid_returns(lines, taken, allowed));
+  } while (forbid_cycles(nodes, taken, allowed));
   return true;
 }
 
 }  // namespace
 
-bool grow(std::span<const Node* const> lines, const Store& store, const Capabilities& can, std::span<uint8_t> taken,
+bool grow(std::span<const Node* const> nodes, const Store& store, const Capabilities& can, std::span<uint8_t> taken,
           std::shared_ptr<Group>& group) {
-  const StructuralHash of = structural_hash(lines, store, can);
+  const StructuralHash of = structural_hash(nodes, store, can);
   GrowthCache& cache = GrowthCache::of_this_thread();
   if (const GrowthCache::Answer* known = cache.find(of)) {
     std::copy(known->taken.begin(), known->taken.end(), taken.begin());
     return known->grows;
   }
-  const bool grows = search(lines, store, can, taken, group);
+  const bool grows = search(nodes, store, can, taken, group);
   cache.add(of, {grows, std::vector<uint8_t>(taken.begin(), taken.end())});
   return grows;
 }

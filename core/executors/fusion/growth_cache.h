@@ -1,5 +1,5 @@
-// A cache of the answers of `grow` by the structure of the nodes: repeated layers and programs that are compiled again
-// ask the same question many times.
+// A cache of the answers of `grow` by the structure of the nodes. It pays because the layers of a model repeat, and
+// because programs are compiled again.
 #pragma once
 
 #include <array>
@@ -12,9 +12,10 @@
 
 namespace thunder::fusion {
 
-// A hash of nodes that does not depend on how their values are numbered. Nodes with equal hashes are taken for equal.
+// A hash of nodes that does not depend on how their values are numbered. It has 128 bits, so that nodes with equal
+// hashes are taken as equal.
 using StructuralHash = std::array<uint64_t, 2>;
-StructuralHash structural_hash(std::span<const Node* const> lines, const Store& store, const Capabilities& can);
+StructuralHash structural_hash(std::span<const Node* const> nodes, const Store& store, const Capabilities& can);
 
 class GrowthCache {
  public:
@@ -28,7 +29,7 @@ class GrowthCache {
   void add(const StructuralHash& of, Answer answer);
 
  private:
-  static constexpr size_t kMost = 4096;  // answers; then the cache is cleared
+  static constexpr size_t kMax = 4096;  // answers; then the cache is cleared
   struct Hash {
     size_t operator()(const StructuralHash& l) const { return l[0]; }
   };

@@ -11,7 +11,7 @@ namespace thunder::fusion {
 // The element type of partial sums.
 static DType sum_type(DType d) { return compute_dtype(d); }
 
-Lowering::Lowering(const NodeView& view, const Group& group) : view_(view), group_(group), lines_(group.lines()) {
+Lowering::Lowering(const NodeView& view, const Group& group) : view_(view), group_(group), nodes_(group.nodes()) {
   for_each_value(view.node.args, [&](ValueId v) { inputs_.push_back(v); });
 }
 
@@ -20,22 +20,22 @@ LoweredRegion Lowering::run(std::optional<size_t> input) {
   Nest& nest = lowered_.nest;
   for (const Buffer& b : view_.inputs) nest.buffers.push_back(b.dtype);
   for (const Buffer& b : view_.outputs) nest.buffers.push_back(b.dtype);
-  nest.partial = group_.has_parts();
+  nest.partial = group_.has_slices();
   lowered_.device = group_.device();
   lower_at_loop_indices();
   for (size_t i = 0; i < view_.node.results.size(); i++) lower_result(static_cast<uint32_t>(i));
   nest.backwards = group_.backwards();
-  note_host_scalars();
+  find_host_scalars();
   if (input) lowered_.tiles = tile_axes(static_cast<uint32_t>(*input));
   return std::move(lowered_);
 }
 
-// The axes that the last dim of an input consists of. None if the nest walks that dim by other axes.
+// The axes that the last dim of an input consists of. None if the nest has no loops over them.
 std::optional<TileAxes> Lowering::tile_axes(uint32_t input) const {
-  for (const Node* line : lines_)
-    for (size_t i = 0; i < operands(*line).size(); i++) {
-      if (operands(*line)[i] != inputs_[input]) continue;
-      const Coordinates read = group_.read_of(*line, i);
+  for (const Node* node : nodes_)
+    for (size_t i = 0; i < operands(*node).size(); i++) {
+      if (operands(*node)[i] != inputs_[input]) continue;
+      const Coordinates read = group_.read_of(*node, i);
       if (read.empty()) return std::nullopt;
       AxisSet columns = 0;
       for (AxisId a : read.back()) {
@@ -48,7 +48,7 @@ std::optional<TileAxes> Lowering::tile_axes(uint32_t input) const {
   return std::nullopt;
 }
 
-void Lowering::note_host_scalars() {
+void Lowering::find_host_scalars() {
   std::vector<bool> on_host(lowered_.nest.buffers.size(), false);
   for (size_t i = 0; i < inputs_.size(); i++) on_host[i] = view_.store.type(inputs_[i]).device != group_.device();
   if (std::find(on_host.begin(), on_host.end(), true) != on_host.end()) lowered_.on_host = std::move(on_host);
@@ -75,8 +75,8 @@ uint32_t Lowering::axis(AxisId a) {
 Lowering::Index Lowering::index(AxisId a, const Indices& indices) const {
   const auto it = std::find_if(indices.begin(), indices.end(), [a](const Index& i) { return i.axis == a; });
   if (it != indices.end()) return *it;
-  const Part home = group_.loop_interval(a);
-  return {a, home.whole, -home.start};
+  const AxisInterval interval = group_.loop_interval(a);
+  return {a, interval.whole, -interval.start};
 }
 
 Lowering::Access Lowering::access(const Coordinates& coordinates, std::span<const int64_t> strides,
@@ -88,7 +88,7 @@ Lowering::Access Lowering::access(const Coordinates& coordinates, std::span<cons
     for (size_t k = coordinates[i].size(); k-- > 0;) {
       const Index at = index(coordinates[i][k], indices);
       if (at.loop) steps.emplace_back(axis(*at.loop), stride);
-      access.offset += at.by * stride;
+      access.offset += at.offset * stride;
       stride *= group_.space().extent(coordinates[i][k]);
     }
   }
@@ -125,22 +125,22 @@ uint32_t Lowering::input(ValueId v) const {
   return static_cast<uint32_t>(std::find(inputs_.begin(), inputs_.end(), v) - inputs_.begin());
 }
 
-// Computes each node at the loops' own indices, except values that are only read at others (operands of concatenations,
-// and what is sliced): those are computed where they are read.
+// Computes each node at the loops' own indices. Values that are read at other indices only (operands of slices and of
+// concatenations) are computed where they are read.
 void Lowering::lower_at_loop_indices() {
   std::unordered_set<ValueId> needed(view_.node.results.begin(), view_.node.results.end());
-  if (!group_.has_parts() || needed.empty())
-    for (const Node* line : lines_) needed.insert(line->results[0]);
-  for (size_t i = lines_.size(); i-- > 0;) {
-    makers_[lines_[i]->results[0]] = lines_[i];
-    const std::string_view op = lines_[i]->op->name();
-    const bool concatenates = find_prim(*lines_[i]->op)->role == Role::concat;
-    const bool shifts = op == "prims.slice" || (concatenates && group_.select_axis_of(*lines_[i]).empty());
-    if (!shifts && needed.count(lines_[i]->results[0]))
-      for_each_value(lines_[i]->args, [&](ValueId v) { needed.insert(v); });
+  if (!group_.has_slices() || needed.empty())
+    for (const Node* node : nodes_) needed.insert(node->results[0]);
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    producers_[nodes_[i]->results[0]] = nodes_[i];
+    const std::string_view op = nodes_[i]->op->name();
+    const bool concatenates = find_prim(*nodes_[i]->op)->role == Role::concat;
+    const bool shifts = op == "prims.slice" || (concatenates && group_.select_axis_of(*nodes_[i]).empty());
+    if (!shifts && needed.count(nodes_[i]->results[0]))
+      for_each_value(nodes_[i]->args, [&](ValueId v) { needed.insert(v); });
   }
-  for (const Node* line : lines_)
-    if (needed.count(line->results[0])) value(line->results[0], {});
+  for (const Node* node : nodes_)
+    if (needed.count(node->results[0])) value(node->results[0], {});
 }
 
 void Lowering::lower_result(uint32_t number) {
@@ -160,18 +160,18 @@ void Lowering::lower_result(uint32_t number) {
   lowered_.nest.stores.push_back(std::move(s));
 }
 
-// The part of the iteration space in which a value is stored: the intervals that its axes are of longer ones, and index
-// 0 along axes along which it is constant, except those that its row is reduced over.
+// Where a value is stored: only in the intervals that its axes are of longer ones, and only at index 0 of the axes
+// along which it is constant, except the reduced axes of its row.
 std::vector<Interval> Lowering::intervals(ValueId v) {
   std::vector<Interval> only;
-  AxisSet walked = 0;
+  AxisSet varying = 0;
   for (AxisId a : group_.space().flat(group_.value(v).coordinates)) {
-    const Part part = group_.loop_interval(a);
-    walked |= bit(axis(part.whole));
+    const AxisInterval part = group_.loop_interval(a);
+    varying |= bit(axis(part.whole));
     if (part.whole != a) only.push_back({axis(part.whole), part.start, part.start + group_.space().extent(a)});
   }
   for (uint32_t a = 0; a < loop_axes_; a++)
-    if (!(walked & bit(a)) && (walked & lowered_.reduced || !(lowered_.reduced & bit(a)))) only.push_back({a, 0, 1});
+    if (!(varying & bit(a)) && (varying & lowered_.reduced || !(lowered_.reduced & bit(a)))) only.push_back({a, 0, 1});
   return only;
 }
 

@@ -1,4 +1,4 @@
-// The lowering of a group to a nest.
+// The state of lowering one group, which lower.cpp, lower_nodes.cpp and lower_slices.cpp share.
 #pragma once
 
 #include <compare>
@@ -18,11 +18,11 @@ class Lowering {
   LoweredRegion run(std::optional<size_t> input);
 
  private:
-  // The index of an axis where it differs from that axis' own loop: another loop's index and an offset, or a constant.
+  // The index of an axis that is not the index of its own loop: another loop's index plus an offset, or a constant.
   struct Index {
     AxisId axis;
     std::optional<AxisId> loop;
-    int64_t by = 0;
+    int64_t offset = 0;
     auto operator<=>(const Index&) const = default;
   };
   using Indices = std::vector<Index>;  // by axis
@@ -34,7 +34,7 @@ class Lowering {
 
   // lower.cpp
   std::optional<TileAxes> tile_axes(uint32_t input) const;
-  void note_host_scalars();
+  void find_host_scalars();
   void number_axes();
   uint32_t axis(AxisId a);
   Index index(AxisId a, const Indices& indices) const;
@@ -48,33 +48,33 @@ class Lowering {
   void lower_result(uint32_t number);
   std::vector<Interval> intervals(ValueId v);
 
-  // lower_lines.cpp
+  // lower_nodes.cpp
   ExprId value(ValueId v, const Indices& indices);
-  ExprId operand(const Node& line, size_t number, const Indices& indices);
-  ExprId lower_line(const Node& line, const Indices& indices);
-  Coordinates source_of(const Node& line) const;
-  ExprId index_along(const Node& line);
-  bool is_row(const Node& line);
-  void lower_create(const Node& line, const Indices& at, Expr& e);
-  void lower_gather(const Node& line, const Indices& indices, Expr& e);
-  void add_check(const Node& line, ExprId id);
+  ExprId operand(const Node& node, size_t number, const Indices& indices);
+  ExprId lower_node(const Node& node, const Indices& indices);
+  Coordinates operand_coordinates(const Node& node) const;
+  ExprId reduced_index(const Node& node);
+  bool is_constant_over_reduced(const Node& node);
+  void lower_create(const Node& node, const Indices& at, Expr& e);
+  void lower_gather(const Node& node, const Indices& indices, Expr& e);
+  void add_check(const Node& node, ExprId id);
 
-  // lower_parts.cpp
-  Indices indices_of_sliced(const Node& line, Indices indices) const;
-  Indices indices_of_operand(const Node& line, size_t number, const Indices& indices) const;
+  // lower_slices.cpp
+  Indices slice_operand_indices(const Node& node, Indices indices) const;
+  Indices concat_operand_indices(const Node& node, size_t number, const Indices& indices) const;
   template <class First, class Second>
   ExprId select(DType dtype, Index along, int64_t bound, const First& first, const Second& second);
-  ExprId lower_concat(const Node& line, const Indices& indices);
-  ExprId lower_inside(const Node& line, const Indices& indices);
+  ExprId lower_concat(const Node& node, const Indices& indices);
+  ExprId lower_pad_or_scatter(const Node& node, const Indices& indices);
   ExprId number(DType dtype, double value);
 
   const NodeView& view_;
   const Group& group_;
-  const std::vector<const Node*>& lines_;
+  const std::vector<const Node*>& nodes_;
   std::vector<ValueId> inputs_;
   std::vector<AxisId> axes_;
   uint32_t loop_axes_ = 0;
-  std::unordered_map<ValueId, const Node*> makers_;
+  std::unordered_map<ValueId, const Node*> producers_;
   std::map<std::pair<ValueId, Indices>, ExprId> exprs_;
   LoweredRegion lowered_;
 };

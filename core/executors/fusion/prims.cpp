@@ -6,8 +6,8 @@ namespace thunder::fusion {
 namespace {
 
 using enum Role;
-constexpr auto kAll = Takes::all;
-constexpr auto kReals = Takes::reals;
+constexpr auto kAll = TypeSet::all;
+constexpr auto kReals = TypeSet::reals;
 
 constexpr PrimRow kRows[] = {
     {"prims.abs", Fn::abs, elementwise, kAll},
@@ -63,14 +63,14 @@ constexpr PrimRow kRows[] = {
 
 }  // namespace
 
-std::vector<ValueId> operands(const Node& line) {
+std::vector<ValueId> operands(const Node& node) {
   std::vector<ValueId> values;
-  for_each_value(line.args, [&](ValueId v) { values.push_back(v); });
+  for_each_value(node.args, [&](ValueId v) { values.push_back(v); });
   return values;
 }
 
-std::vector<size_t> reduced_dims(const Node& line, size_t rank) {
-  const Arg& given = line.args[1];
+std::vector<size_t> reduced_dims(const Node& node, size_t rank) {
+  const Arg& given = node.args[1];
   std::vector<size_t> dims;
   if (given.kind == ArgKind::integer && rank) dims.push_back(normalize_axis(given.i, rank));
   if (given.kind == ArgKind::integer) return dims;
@@ -79,20 +79,20 @@ std::vector<size_t> reduced_dims(const Node& line, size_t rank) {
   return dims;
 }
 
-std::vector<int64_t> starts(const Node& line, const Store& store, size_t operand) {
-  std::vector<int64_t> out(store.type(line.results[0]).rank(), 0);
+std::vector<int64_t> starts(const Node& node, const Store& store, size_t operand) {
+  std::vector<int64_t> out(store.type(node.results[0]).rank(), 0);
   const auto take = [&](const Arg& given) {
     for (size_t i = 0; i < out.size(); i++) out[i] = given.dim_list()[i].value();
   };
-  if (line.op->name() == "prims.cat") {
-    int64_t& at = out[normalize_axis(line.args[1].i, out.size())];
-    const auto parts = operands(line);
+  if (node.op->name() == "prims.cat") {
+    int64_t& at = out[normalize_axis(node.args[1].i, out.size())];
+    const auto parts = operands(node);
     for (size_t k = 0; k < operand; k++)
-      at += store.type(parts[k]).shape[normalize_axis(line.args[1].i, out.size())].value();
-  } else if (line.op->name() == "prims.slice_scatter") {
-    if (operand == 1) take(line.args[2]);
+      at += store.type(parts[k]).shape[normalize_axis(node.args[1].i, out.size())].value();
+  } else if (node.op->name() == "prims.slice_scatter") {
+    if (operand == 1) take(node.args[2]);
   } else {
-    take(line.args[1]);
+    take(node.args[1]);
   }
   return out;
 }

@@ -16,16 +16,16 @@ Coordinates Space::fresh(std::span<const Dim> shape) {
   return c;
 }
 
-// The recursion ends: an axis is replaced by axes that were made later or that stay; it is as deep as splits are
-// nested.
-void Space::append(Dimension& out, AxisId a) const {
-  if (axes_[a].becomes.empty()) return out.push_back(a);
-  for (AxisId next : axes_[a].becomes) append(out, next);
+// The recursion is as deep as splits are nested. It ends since an axis is replaced by newer axes or by one that is
+// never replaced.
+void Space::append_resolved(Dimension& out, AxisId a) const {
+  if (axes_[a].replacement.empty()) return out.push_back(a);
+  for (AxisId next : axes_[a].replacement) append_resolved(out, next);
 }
 
 Dimension Space::resolve(const Dimension& d) const {
   Dimension out;
-  for (AxisId a : d) append(out, a);
+  for (AxisId a : d) append_resolved(out, a);
   return out;
 }
 
@@ -38,13 +38,13 @@ Coordinates Space::resolve(const Coordinates& c) const {
 Dimension Space::flat(const Coordinates& c) const {
   Dimension out;
   for (const Dimension& d : c)
-    for (AxisId a : d) append(out, a);
+    for (AxisId a : d) append_resolved(out, a);
   return out;
 }
 
 std::pair<AxisId, AxisId> Space::split(AxisId a, int64_t inner) {
   const AxisId high = fresh(axes_[a].extent / inner), low = fresh(inner);
-  axes_[a].becomes = {high, low};
+  axes_[a].replacement = {high, low};
   return {high, low};
 }
 
@@ -56,8 +56,8 @@ bool Space::unify(const Dimension& a, const Dimension& b) {
     left.pop_back(), right.pop_back();
     if (l == r) continue;
     if (el == er) {
-      axes_[r].becomes = {l};
-      // The axis may occur again further out, where it must be resolved too.
+      axes_[r].replacement = {l};
+      // The axis may occur again among the outer ones.
       left = resolve(left), right = resolve(right);
       continue;
     }

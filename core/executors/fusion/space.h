@@ -1,7 +1,8 @@
 // The iteration space of a group: which loop axes the dims of each value consist of.
 //
-// A dim is a product of axes, outermost first; a dim of size 1 has none. Nodes that read each other's values unify
-// their axes, and split them where a reshape needs it, so that [B, T, C] and [B * T, C] are walked by the same loops.
+// A dim is a product of axes, outermost first; a dim of size 1 has none. Where nodes read each other's values, their
+// axes are unified (as in union-find), and split where a reshape needs it. So [B, T, C] and [B * T, C] have the same
+// loops.
 #pragma once
 
 #include <optional>
@@ -28,7 +29,7 @@ class Space {
   Dimension flat(const Coordinates& c) const;  // all of a value's axes, resolved
   int64_t extent(AxisId a) const { return axes_[a].extent; }
 
-  // Unifies the axes of both. False: sizes do not divide each other, and the space must not be used any more.
+  // Unifies the axes of both. False: their sizes do not divide each other, and the space must not be used any more.
   bool unify(const Dimension& a, const Dimension& b);
   bool unify(const Coordinates& a, const Coordinates& b);
 
@@ -38,10 +39,10 @@ class Space {
  private:
   struct Axis {
     int64_t extent;
-    Dimension becomes;  // the axes that replace it; empty: it is still an axis
+    Dimension replacement;  // the axes that replace it; empty: it is still an axis
   };
   std::pair<AxisId, AxisId> split(AxisId a, int64_t inner);
-  void append(Dimension& out, AxisId a) const;
+  void append_resolved(Dimension& out, AxisId a) const;
   std::vector<Axis> axes_;
 };
 

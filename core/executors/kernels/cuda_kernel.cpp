@@ -13,12 +13,12 @@ namespace {
 
 class CudaKernel;
 
-class CudaStep : public DeviceStep {
+class PreparedCudaKernel : public PreparedOp {
  public:
-  CudaStep(const CudaKernel& kernel, const NodeView& view, Devices& devices);
+  PreparedCudaKernel(const CudaKernel& kernel, const NodeView& view, Devices& devices);
   void lay_out(const NodeView& view, size_t*) override { evaluate(view); }
   void finish() override;
-  Status* run(const Launch& launch) const override;
+  Status* run(const Launch* launch) const override;
 
  private:
   void evaluate(const NodeView& view);
@@ -50,8 +50,8 @@ class CudaKernel : public DeviceKernel {
 
   int32_t device_kind() const override { return kCudaKind; }
   uint32_t flags() const override { return desc_.strided ? kStrided : 0; }
-  std::unique_ptr<DeviceStep> prepare(const NodeView& view, Devices& devices) const override {
-    return std::make_unique<CudaStep>(*this, view, devices);
+  PreparedOpPtr prepare(const NodeView& view, Devices& devices) const override {
+    return std::make_unique<PreparedCudaKernel>(*this, view, devices);
   }
 
   const CudaKernelDesc& desc() const { return desc_; }
@@ -73,7 +73,7 @@ class CudaKernel : public DeviceKernel {
   const Schema& schema_;
 };
 
-CudaStep::CudaStep(const CudaKernel& kernel, const NodeView& view, Devices& devices)
+PreparedCudaKernel::PreparedCudaKernel(const CudaKernel& kernel, const NodeView& view, Devices& devices)
     : kernel_(kernel),
       device_(Ref<nvidia::CudaDevice>(
           &static_cast<nvidia::CudaDevice&>(devices.accelerator(view.store.type(view.node.results[0]).device)))),
@@ -94,7 +94,7 @@ CudaStep::CudaStep(const CudaKernel& kernel, const NodeView& view, Devices& devi
 }
 
 // A number of blocks or threads, or of bytes.
-unsigned CudaStep::positive(const Formula& formula, const NodeView& view, uint64_t most) const {
+unsigned PreparedCudaKernel::positive(const Formula& formula, const NodeView& view, uint64_t most) const {
   const int64_t n = formula.evaluate(view);
   if (n < 0 || static_cast<uint64_t>(n) > most)
     fail(Code::invalid_argument, kernel_.what("its launch"), ": \"", formula.text(), "\" is ", n,
@@ -102,12 +102,12 @@ unsigned CudaStep::positive(const Formula& formula, const NodeView& view, uint64
   return static_cast<unsigned>(n);
 }
 
-void CudaStep::evaluate(const NodeView& view) {
-  constexpr std::array<uint64_t, 3> kMostBlocks = {(uint64_t{1} << 31) - 1, 65535, 65535},
-                                    kMostThreads = {1024, 1024, 64};
+void PreparedCudaKernel::evaluate(const NodeView& view) {
+  constexpr std::array<uint64_t, 3> kMaxBlocks = {(uint64_t{1} << 31) - 1, 65535, 65535},
+                                    kMaxThreads = {1024, 1024, 64};
   std::array<unsigned, 3> grid = {1, 1, 1}, block = {1, 1, 1};
-  for (size_t i = 0; i < kernel_.grid.size(); i++) grid[i] = positive(kernel_.grid[i], view, kMostBlocks[i]);
-  for (size_t i = 0; i < kernel_.block.size(); i++) block[i] = positive(kernel_.block[i], view, kMostThreads[i]);
+  for (size_t i = 0; i < kernel_.grid.size(); i++) grid[i] = positive(kernel_.grid[i], view, kMaxBlocks[i]);
+  for (size_t i = 0; i < kernel_.block.size(); i++) block[i] = positive(kernel_.block[i], view, kMaxThreads[i]);
   const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
   if (threads == 0 || threads > 1024)
     fail(Code::invalid_argument, kernel_.what("block"), ": a block of ", block[0], " x ", block[1], " x ", block[2],
@@ -120,7 +120,7 @@ void CudaStep::evaluate(const NodeView& view) {
   for (const Parameter& p : kernel_.parameters) words_.push_back(word_of(p, view));
 }
 
-void CudaStep::finish() {
+void PreparedCudaKernel::finish() {
   const CudaKernelDesc& d = kernel_.desc();
   try {
     function_ = d.image.empty() ? device_->function(source_, d.function.c_str())
@@ -132,16 +132,16 @@ void CudaStep::finish() {
   }
 }
 
-Status* CudaStep::run(const Launch& launch) const {
+Status* PreparedCudaKernel::run(const Launch* launch) const {
   if (empty_) return nullptr;
-  std::array<void*, kMostParameters> addresses, parameters;
+  std::array<void*, kMaxParameters> addresses, parameters;
   for (size_t i = 0; i < words_.size(); i++) {
     const int64_t at = tensors_[i];
     if (at == -1) {
       parameters[i] = const_cast<std::byte*>(words_[i].bytes.data());
       continue;
     }
-    const Buffer& b = at >= 0 ? launch.inputs[at] : launch.outputs[-2 - at];
+    const Buffer& b = at >= 0 ? launch->inputs[at] : launch->outputs[-2 - at];
     addresses[i] = b.present() ? b.data : nullptr;
     parameters[i] = &addresses[i];
   }

@@ -21,7 +21,7 @@ class FormulaParser {
 
  private:
   using Do = Formula::Operation;
-  static constexpr int kMostNesting = 64;
+  static constexpr int kMaxNesting = 64;
 
   [[noreturn]] void bad(std::string_view why) const {
     fail(Code::invalid_argument, out_.what_, " \"", text_, "\", position ", at_ + 1, ": ", why);
@@ -39,7 +39,7 @@ class FormulaParser {
   void push(Do code, Operand operand = {}) { out_.steps_.push_back({code, 0, operand}); }
 
   void sum(int depth) {
-    if (depth > kMostNesting) bad("it is nested too deeply");
+    if (depth > kMaxNesting) bad("it is nested too deeply");
     product(depth);
     for (;;) {
       const bool plus = next('+');
@@ -60,7 +60,7 @@ class FormulaParser {
   }
 
   void factor(int depth) {
-    if (depth > kMostNesting) bad("it is nested too deeply");
+    if (depth > kMaxNesting) bad("it is nested too deeply");
     if (next('-')) return factor(depth + 1), push(Do::negate);
     if (next('(')) return sum(depth + 1), need(')');
     skip();

@@ -35,10 +35,7 @@ ExecutorDesc kernels_executor(Devices& devices) {
   d.user = &devices;
   d.claim = claim;
   d.prepare = prepare;
-  d.lay_out = kernels::Steps::lay_out;
-  d.finish = kernels::Steps::finish;
-  d.run = kernels::Steps::run;
-  d.drop = kernels::Steps::drop;
+  use_prepared_ops(d);
   return d;
 }
 

@@ -103,7 +103,7 @@ std::vector<Parameter> parameters_of(std::string_view text, const Schema& schema
   } else {
     for (std::string_view part : parts_of(text)) out.push_back(parameter(part, schema, what));
   }
-  require(out.size() <= kMostParameters, what, ": there are ", out.size(), "; ", kMostParameters, " is the limit");
+  require(out.size() <= kMaxParameters, what, ": there are ", out.size(), "; ", kMaxParameters, " is the limit");
   return out;
 }
 

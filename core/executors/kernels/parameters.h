@@ -11,7 +11,7 @@
 
 namespace thunder::kernels {
 
-constexpr size_t kMostParameters = 128;
+constexpr size_t kMaxParameters = 128;
 
 // At the commas that no parentheses enclose, without the spaces around; of an empty text one empty part.
 std::vector<std::string_view> parts_of(std::string_view text);

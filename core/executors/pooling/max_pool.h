@@ -17,13 +17,13 @@ struct WindowRow {
 };
 
 struct MaxPoolKernels {
-  static constexpr int64_t kMostLanes = 16;
+  static constexpr int64_t kMaxLanes = 16;
   // With strides up to this, lines are read up to whole vectors of windows, and one vector further.
-  static constexpr int64_t kMostPacked = 2;
+  static constexpr int64_t kMaxPacked = 2;
 
   // The maximum of each window and its index: the first of equal ones, but the last NaN if there is one, and index -1
   // where all pixels are -inf. Returns whether there is such a window.
-  bool (*row)(const WindowRow& w, float* values, int64_t* places);
+  bool (*row)(const WindowRow& w, float* values, int64_t* indices);
 };
 
 }  // namespace thunder

@@ -10,7 +10,7 @@ template <class Isa>
 class MaxPoolBody : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using typename Vectors<Isa>::I;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::least, Vectors<Isa>::lane_numbers;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::min, Vectors<Isa>::lane_numbers;
 
   template <int64_t... kLane>
   static V even(const float* p, std::integer_sequence<int64_t, kLane...>) {
@@ -28,10 +28,10 @@ class MaxPoolBody : Vectors<Isa> {
   }
 
   template <int64_t kStride>
-  static bool each_vector(const WindowRow& w, float* values, int64_t* places) {
+  static bool each_vector(const WindowRow& w, float* values, int64_t* indices) {
     I none{};
     for (int64_t window = 0; window < w.windows; window += kLanes) {
-      const int64_t count = least(kLanes, w.windows - window);
+      const int64_t count = min(kLanes, w.windows - window);
       V best = V{} - __builtin_inff();
       I at = I{} - 1;
       const I steps = lane_numbers() * static_cast<int32_t>(w.stride) + static_cast<int32_t>(window * w.stride);
@@ -47,22 +47,22 @@ class MaxPoolBody : Vectors<Isa> {
       }
       if (count == kLanes) {
         store(values + window, best);
-        for (int64_t i = 0; i < kLanes; i++) places[window + i] = at[i];
+        for (int64_t i = 0; i < kLanes; i++) indices[window + i] = at[i];
         none |= at < 0;
       } else
         for (int64_t i = 0; i < count; i++)
-          values[window + i] = best[i], places[window + i] = at[i], none[i] |= at[i] < 0;
+          values[window + i] = best[i], indices[window + i] = at[i], none[i] |= at[i] < 0;
     }
     for (int64_t i = 0; i < kLanes; i++)
       if (none[i]) return true;
     return false;
   }
 
-  static bool row(const WindowRow& w, float* values, int64_t* places) {
-    static_assert(MaxPoolKernels::kMostPacked == 2);
-    return w.stride == 1   ? each_vector<1>(w, values, places)
-           : w.stride == 2 ? each_vector<2>(w, values, places)
-                           : each_vector<0>(w, values, places);
+  static bool row(const WindowRow& w, float* values, int64_t* indices) {
+    static_assert(MaxPoolKernels::kMaxPacked == 2);
+    return w.stride == 1   ? each_vector<1>(w, values, indices)
+           : w.stride == 2 ? each_vector<2>(w, values, indices)
+                           : each_vector<0>(w, values, indices);
   }
 
  public:

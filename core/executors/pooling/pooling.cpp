@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "executors/cpu/site.h"
+#include "executors/cpu/table_executor.h"
 #include "executors/cpu/slots.h"
 #include "executors/cpu/tiling.h"
 #include "executors/cpu/widened_site.h"
@@ -13,9 +13,9 @@
 namespace thunder {
 namespace {
 
-constexpr float kNothing = -std::numeric_limits<float>::infinity();
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-class MaxPool : public Site {
+class MaxPool : public PreparedOp {
  public:
   MaxPool(const MaxPoolKernels& maxima, const NodeView& view) : maxima_(maxima) {
     const Arg* args = view.node.args.data();
@@ -24,15 +24,15 @@ class MaxPool : public Site {
                 windows = concrete(view.store.type(view.node.results[0]).shape);
     channels_ = image[1];
     for (size_t i = 0; i < 2; i++) image_[i] = image[2 + i], windows_[i] = windows[2 + i];
-    const bool packed = stride_[1] <= MaxPoolKernels::kMostPacked;
-    const int64_t lanes = packed ? up_to(windows_[1], MaxPoolKernels::kMostLanes) : windows_[1];
-    line_ = up_to(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]),
-                  MaxPoolKernels::kMostLanes);
+    const bool packed = stride_[1] <= MaxPoolKernels::kMaxPacked;
+    const int64_t lanes = packed ? round_up(windows_[1], MaxPoolKernels::kMaxLanes) : windows_[1];
+    line_ = round_up(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]),
+                  MaxPoolKernels::kMaxLanes);
     lines_ = line_ * std::min(kernel_[0], image_[0]);
     const int64_t tasks = image[0] * channels_, work = windows_[0] * windows_[1] * kernel_[0] * kernel_[1];
     const int64_t floats = lines_ + std::min(kernel_[0], image_[0]);
     slots_ =
-        Slots(tasks, std::clamp<int64_t>(std::min(tasks * work / kFew, kMostScratch / floats), 1, kMostSlots), floats);
+        Slots(tasks, std::clamp<int64_t>(std::min(tasks * work / kFew, kMaxScratch / floats), 1, kMaxSlots), floats);
   }
 
   // Indices are 32 bits.
@@ -50,15 +50,15 @@ class MaxPool : public Site {
   }
 
  private:
-  // kFew: pixels that are not worth another thread; kMostScratch: floats.
-  static constexpr int64_t kFew = 1 << 14, kMostSlots = 64, kMostScratch = 1 << 22;
+  // kFew: pixels that are not worth another thread; kMaxScratch: floats.
+  static constexpr int64_t kFew = 1 << 14, kMaxSlots = 64, kMaxScratch = 1 << 22;
 
   // Pools one plane; its results are dense.
-  void pool(const float* from, const int64_t* strides, float* lines, float* values, int64_t* places) const {
-    std::fill_n(lines, lines_, kNothing);
+  void pool(const float* from, const int64_t* strides, float* lines, float* values, int64_t* indices) const {
+    std::fill_n(lines, lines_, kMinusInfinity);
     auto* first = reinterpret_cast<int32_t*>(lines + lines_);
     WindowRow row{lines, line_, 0, first, kernel_[1], dilation_[1], stride_[1], windows_[1]};
-    for (int64_t y = 0; y < windows_[0]; y++, values += windows_[1], places += windows_[1]) {
+    for (int64_t y = 0; y < windows_[0]; y++, values += windows_[1], indices += windows_[1]) {
       row.rows = 0;
       for (int64_t i = 0; i < kernel_[0]; i++) {
         const int64_t at = y * stride_[0] - padding_[0] + i * dilation_[0];
@@ -66,7 +66,7 @@ class MaxPool : public Site {
         copy(from + at * strides[2], strides[3], lines + row.rows * line_ + padding_[1]);
         first[row.rows++] = static_cast<int32_t>(at * image_[1] - padding_[1]);
       }
-      if (maxima_.row(row, values, places)) choose_first(row, places);
+      if (maxima_.row(row, values, indices)) choose_first_pixel(row, indices);
     }
   }
   void copy(const float* from, int64_t step, float* to) const {
@@ -74,13 +74,13 @@ class MaxPool : public Site {
     else
       for (int64_t x = 0; x < image_[1]; x++) to[x] = from[x * step];
   }
-  // Where all pixels are -inf, the index of the first one that is not padding.
-  void choose_first(const WindowRow& row, int64_t* places) const {
+  // Sets the indices of windows whose pixels are all -inf: the first pixel that is not padding.
+  void choose_first_pixel(const WindowRow& row, int64_t* indices) const {
     for (int64_t window = 0; window < windows_[1]; window++) {
-      if (places[window] >= 0) continue;
+      if (indices[window] >= 0) continue;
       int64_t x = window * stride_[1] - padding_[1];
       while (x < 0) x += dilation_[1];
-      places[window] = row.first[0] + padding_[1] + x;
+      indices[window] = row.first[0] + padding_[1] + x;
     }
   }
 
@@ -103,11 +103,12 @@ bool pools_floats(const NodeView& view, void*) {
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   const auto& kernels = *static_cast<const IsaKernels*>(user);
-  auto site = std::make_unique<MaxPool>(kernels.pooling, view);
-  if (!site->fits())
-    return make<Status>(Code::declined, "a plane with its padding has more pixels than places count").detach();
-  *scratch = site->scratch();
-  *state = widened_site(std::move(site), kernels.products, view, scratch).release();
+  auto op = std::make_unique<MaxPool>(kernels.pooling, view);
+  if (!op->fits())
+    return make<Status>(Code::declined, "a plane with its padding has more pixels than 32-bit indices can count")
+        .detach();
+  *scratch = op->scratch();
+  *state = widened_op(std::move(op), kernels.products, view, scratch).release();
   return nullptr;
 }
 
@@ -116,7 +117,7 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 std::optional<ExecutorDesc> pooling_executor(const Machine& machine) {
   const IsaKernels* kernels = kernels_for(machine.instructions);
   if (!kernels) return std::nullopt;
-  return site_executor("pooling", kRows, pools_floats, prepare, kernels);
+  return table_executor("pooling", kRows, pools_floats, prepare, kernels);
 }
 
 }  // namespace thunder

@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "base/text.h"
-#include "executors/products/bf16.h"
 #include "executors/products/amx_permission.h"
 #include "executors/products/amx_product.h"
+#include "executors/products/bf16.h"
+#include "executors/products/f16.h"
 
 namespace thunder {
 namespace {
@@ -22,15 +23,15 @@ bool any_layout(const BatchedProduct<T>&) {
   return true;
 }
 template <class T>
-bool pays_always(const Backends&, const ProductOf<T>&) {
+bool always_profitable(const Backends&, const ProductOf<T>&) {
   return true;
 }
 
 // For f32: from this size on (of rows, columns and depth) splitting numbers into bf16 parts costs less than AMX saves.
 // For bf16: one or two rows are bound by reading b, which AMX would have to pack first.
 bool is_large(const GemmSize& s) {
-  constexpr int64_t kLeastSide = 32;
-  return s.rows >= kLeastSide && s.columns >= kLeastSide && s.depth >= kLeastSide;
+  constexpr int64_t kMinSide = 32;
+  return s.rows >= kMinSide && s.columns >= kMinSide && s.depth >= kMinSide;
 }
 bool has_rows(const GemmSize& s) {
   constexpr int64_t kFewRows = 2;
@@ -49,19 +50,18 @@ bool multiply_on_tile_registers(const Backends& backends, const ProductOf<T>& p)
 
 // ---- f32: the cost model ----
 
-// Up to this many multiply-adds our kernels are faster than a library call with its overhead; up to fewer if b's
+// Up to this many multiply-adds our kernels are faster than a library call with its overhead. The limit is lower if b's
 // columns are dense and do not fill a panel.
 constexpr int64_t kSmallWork = 64 * 64 * 64, kSmallWorkOfFewColumns = 16 * 32 * 32;
-// Takes a few milliseconds.
-constexpr int64_t kTileWork = 1 << 28;
+constexpr int64_t kTileWork = 1 << 28;  // multiply-adds of a thread's tile: a few milliseconds
 
 Tiling tiling_of(const Product& p) {
   return p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k);
 }
 
-// Computing the transposed result pays if rows fill at least half a panel, but are not so many that packing the weight
-// is amortized, and if the depth is not small.
-constexpr int64_t kLeastTransposedRows = 16, kMostTransposedRows = 512, kLeastTransposedDepth = 256;
+// Computing the transposed result is profitable if rows fill at least half a panel, but are not so many that packing
+// the weight is amortized, and if the depth is not small.
+constexpr int64_t kMinTransposedRows = 16, kMaxTransposedRows = 512, kMinTransposedDepth = 256;
 constexpr int64_t kTransposedRows = 256;  // of a tile, whose panels stay in the L2 cache
 
 Tiling tiling_of_transposed(const Product& p) { return {std::min(p.m, kTransposedRows), tiling_of(p).columns}; }
@@ -69,16 +69,16 @@ Tiling tiling_of_transposed(const Product& p) { return {std::min(p.m, kTranspose
 bool can_be_thin(const Product& p) { return p.a.column == 1 && (p.b.row == 1 || p.b.column == 1); }
 bool can_be_transposed(const BatchedProduct<float>& products) { return products.rank == 0 && products.each.b.row == 1; }
 
-bool pays_to_transpose(const Backends&, const Product& p) {
-  return p.b.column != 1 && p.m >= kLeastTransposedRows && p.m <= kMostTransposedRows && p.k >= kLeastTransposedDepth &&
+bool transposing_is_profitable(const Backends&, const Product& p) {
+  return p.b.column != 1 && p.m >= kMinTransposedRows && p.m <= kMaxTransposedRows && p.k >= kMinTransposedDepth &&
          p.n >= kColumnsStep;
 }
-bool pays_thin(const Backends&, const Product& p) { return p.m <= kThinRows && can_be_thin(p); }
-bool pays_small(const Backends&, const Product& p) {
-  const bool fills_panels = p.b.column == 1 || p.n >= ProductKernels::kMostColumns;
+bool thin_is_profitable(const Backends&, const Product& p) { return p.m <= kThinRows && can_be_thin(p); }
+bool small_is_profitable(const Backends&, const Product& p) {
+  const bool fills_panels = p.b.column == 1 || p.n >= ProductKernels::kMaxColumns;
   return p.m * p.n * p.k <= (fills_panels ? kSmallWork : kSmallWorkOfFewColumns);
 }
-bool pays_library(const Backends&, const Product& p) { return Library::multiplies(p); }
+bool library_is_profitable(const Backends&, const Product& p) { return Library::multiplies(p); }
 
 bool multiply_transposed(const Backends& backends, const Product& p) { return backends.kernels.small(p), true; }
 
@@ -86,34 +86,39 @@ bool multiply_transposed(const Backends& backends, const Product& p) { return ba
 
 constexpr AlgorithmRow<float> kAlgorithmsOfF32[] = {
     {"amx_high", [](const Backends& m) { return m.precision == Precision::high && has_tile_registers(m); }, is_large,
-     any_layout<float>, pays_always<float>, tiling_for_tile_registers<float>, multiply_on_tile_registers<float, 2>,
-     false},
+     any_layout<float>, always_profitable<float>, tiling_for_tile_registers<float>,
+     multiply_on_tile_registers<float, 2>, false},
     {"amx_medium", [](const Backends& m) { return m.precision == Precision::medium && has_tile_registers(m); },
-     is_large, any_layout<float>, pays_always<float>, tiling_for_tile_registers<float>,
+     is_large, any_layout<float>, always_profitable<float>, tiling_for_tile_registers<float>,
      multiply_on_tile_registers<float, 1>, false},
-    {"transposed", always, any_size, can_be_transposed, pays_to_transpose, tiling_of_transposed, multiply_transposed,
-     false},
-    {"thin", always, any_size, [](const BatchedProduct<float>& p) { return can_be_thin(p.each); }, pays_thin, tiling_of,
-     [](const Backends& m, const Product& p) { return m.kernels.thin(p), true; }, true},
-    {"small", always, any_size, any_layout<float>, pays_small, tiling_of,
+    {"transposed", always, any_size, can_be_transposed, transposing_is_profitable, tiling_of_transposed,
+     multiply_transposed, false},
+    {"thin", always, any_size, [](const BatchedProduct<float>& p) { return can_be_thin(p.each); }, thin_is_profitable,
+     tiling_of, [](const Backends& m, const Product& p) { return m.kernels.thin(p), true; }, true},
+    {"small", always, any_size, any_layout<float>, small_is_profitable, tiling_of,
      [](const Backends& m, const Product& p) { return m.kernels.small(p), true; }, true},
     {"onednn", [](const Backends& m) { return m.library != nullptr; }, any_size,
-     [](const BatchedProduct<float>& p) { return Library::multiplies(p.each); }, pays_library, tiling_of,
+     [](const BatchedProduct<float>& p) { return Library::multiplies(p.each); }, library_is_profitable, tiling_of,
      [](const Backends& m, const Product& p) { return m.library->multiply(p); }, true},
-    {"blocked", always, any_size, any_layout<float>, pays_always<float>, tiling_of,
+    {"blocked", always, any_size, any_layout<float>, always_profitable<float>, tiling_of,
      [](const Backends& m, const Product& p) { return multiply_blocked(m.kernels, p), true; }, true},
 };
 constexpr const AlgorithmRow<float>& kTransposed = kAlgorithmsOfF32[2];
 static_assert(kTransposed.name == "transposed");
 
 constexpr AlgorithmRow<Bf16> kAlgorithmsOfBf16[] = {
-    {"amx", has_tile_registers, has_rows, any_layout<Bf16>, pays_always<Bf16>, tiling_for_tile_registers<Bf16>,
+    {"amx", has_tile_registers, has_rows, any_layout<Bf16>, always_profitable<Bf16>, tiling_for_tile_registers<Bf16>,
      multiply_on_tile_registers<Bf16, 1>, false},
     {"pairs", [](const Backends& m) { return m.pairs != nullptr; }, any_size, any_layout<Bf16>,
      [](const Backends&, const ProductOf<Bf16>& p) { return !is_thin(p); }, tiling_of_bf16,
      [](const Backends& m, const ProductOf<Bf16>& p) { return multiply_bf16({m.kernels, m.pairs}, p); }, true},
-    {"widened", always, any_size, any_layout<Bf16>, pays_always<Bf16>, tiling_of_bf16,
+    {"widened", always, any_size, any_layout<Bf16>, always_profitable<Bf16>, tiling_of_bf16,
      [](const Backends& m, const ProductOf<Bf16>& p) { return multiply_bf16({m.kernels, nullptr}, p); }, true},
+};
+
+constexpr AlgorithmRow<f16> kAlgorithmsOfF16[] = {
+    {"widened", always, any_size, any_layout<f16>, always_profitable<f16>, tiling_of_f16,
+     [](const Backends& m, const ProductOf<f16>& p) { return multiply_f16(m.kernels, p); }, false},
 };
 
 // ---- selection ----
@@ -123,12 +128,12 @@ template <class T>
 const AlgorithmRow<T>& row_of_tile(std::span<const AlgorithmRow<T>> rows, const Backends& backends,
                                    const Available& available, const ProductOf<T>& tile) {
   size_t i = 0;
-  while (i + 1 < rows.size() && !(rows[i].by_tile && available[i] && rows[i].pays(backends, tile))) i++;
+  while (i + 1 < rows.size() && !(rows[i].by_tile && available[i] && rows[i].is_profitable(backends, tile))) i++;
   return rows[i];
 }
 
 template <class T>
-AlgorithmOf<T> first_that_pays(std::span<const AlgorithmRow<T>> rows, const Backends& backends,
+AlgorithmOf<T> first_profitable(std::span<const AlgorithmRow<T>> rows, const Backends& backends,
                                const Available& available, const BatchedProduct<T>& products) {
   for (size_t i = 0; i < rows.size(); i++) {
     const AlgorithmRow<T>& row = rows[i];
@@ -136,38 +141,48 @@ AlgorithmOf<T> first_that_pays(std::span<const AlgorithmRow<T>> rows, const Back
     const Tiling tile = row.tiling(products.each);
     ProductOf<T> first = products.each;
     if (row.by_tile) first.m = std::min(first.m, tile.rows), first.n = std::min(first.n, tile.columns);
-    if (row.pays(backends, first)) return {&row, tile};
+    if (row.is_profitable(backends, first)) return {&row, tile};
   }
   const AlgorithmRow<T>& last = rows.back();
   return {&last, last.tiling(products.each)};
+}
+
+template <class T>
+Status* run_first_profitable(std::span<const AlgorithmRow<T>> rows, const Backends& backends,
+                             const Available& available, const Launch* launch, BatchedProduct<T> products) {
+  products.simplify();
+  if (products.each.m == 0 || products.each.n == 0) return nullptr;
+  const AlgorithmOf<T> algorithm = first_profitable(rows, backends, available, products);
+  const auto on_this_thread = [&](const ProductOf<T>& tile) {
+    return (algorithm.row->by_tile ? row_of_tile(rows, backends, available, tile) : *algorithm.row)
+        .multiply(backends, tile);
+  };
+  return TiledProducts(products, algorithm.tile, on_this_thread).run(launch);
 }
 
 }  // namespace
 
 std::span<const AlgorithmRow<float>> algorithms_of_f32() { return kAlgorithmsOfF32; }
 std::span<const AlgorithmRow<Bf16>> algorithms_of_bf16() { return kAlgorithmsOfBf16; }
+std::span<const AlgorithmRow<f16>> algorithms_of_f16() { return kAlgorithmsOfF16; }
 
 std::string name(const Algorithm& algorithm) {
   return cat(algorithm.row->name, " ", algorithm.tile.rows, "x", algorithm.tile.columns);
 }
 
 Algorithm algorithm_of(const Backends& backends, const Available& available, const BatchedProduct<float>& products) {
-  return first_that_pays(algorithms_of_f32(), backends, available, products);
-}
-AlgorithmOf<Bf16> algorithm_of(const Backends& backends, const Available& available,
-                               const BatchedProduct<Bf16>& products) {
-  return first_that_pays(algorithms_of_bf16(), backends, available, products);
+  return first_profitable(algorithms_of_f32(), backends, available, products);
 }
 
 Panels make_panels(size_t bytes) {
   constexpr auto kLine = static_cast<int64_t>(kCacheLine);
-  Panels panels(
-      static_cast<float*>(std::aligned_alloc(kLine, static_cast<size_t>(up_to(static_cast<int64_t>(bytes), kLine)))));
+  Panels panels(static_cast<float*>(
+      std::aligned_alloc(kLine, static_cast<size_t>(round_up(static_cast<int64_t>(bytes), kLine)))));
   return panels ? std::move(panels) : throw std::bad_alloc();
 }
 
 // With AVX-512, measurements showed no gain.
-bool pays_to_pack(const Backends& backends, BatchedProduct<float> products) {
+bool prepacking_is_profitable(const Backends& backends, BatchedProduct<float> products) {
   products.simplify();
   return products.each.m > kThinRows && products.each.n >= kColumnsStep && products.each.k > 0 &&
          backends.instructions == Instructions::avx2;
@@ -222,8 +237,8 @@ Status* run_transposed(const Backends& backends, const Launch* launch, BatchedPr
   Product& p = products.each;
   auto* const panels = static_cast<float*>(launch->scratch);
   Packing packing{own, p, panels};
-  const int64_t grain = parts(kThreadElements, own.panel_columns * p.k);
-  if (Status* failed = launch->parallel_for(launch, parts(p.m, own.panel_columns), grain, pack_rows, &packing))
+  const int64_t grain = ceil_div(kThreadElements, own.panel_columns * p.k);
+  if (Status* failed = launch->parallel_for(launch, ceil_div(p.m, own.panel_columns), grain, pack_rows, &packing))
     return failed;
   p.a = {panels, p.k, 0};
   const float* const bias = products.bias_step == 1 ? std::exchange(products.bias, nullptr) : nullptr;
@@ -238,7 +253,7 @@ Status* run_transposed(const Backends& backends, const Launch* launch, BatchedPr
 
 size_t scratch_of(const Backends& backends, const Product& p, const Algorithm& algorithm) {
   return algorithm.row == &kTransposed
-             ? static_cast<size_t>(up_to(p.m, backends.kernels.panel_columns) * p.k) * sizeof(float)
+             ? static_cast<size_t>(round_up(p.m, backends.kernels.panel_columns) * p.k) * sizeof(float)
              : 0;
 }
 
@@ -262,14 +277,11 @@ Status* run_products(const Backends& backends, const Available& available, const
 
 Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
                      BatchedProduct<Bf16> products) {
-  products.simplify();
-  if (products.each.m == 0 || products.each.n == 0) return nullptr;
-  const AlgorithmOf<Bf16> algorithm = algorithm_of(backends, available, products);
-  const auto on_this_thread = [&](const ProductOf<Bf16>& tile) {
-    return (algorithm.row->by_tile ? row_of_tile(algorithms_of_bf16(), backends, available, tile) : *algorithm.row)
-        .multiply(backends, tile);
-  };
-  return TiledProducts(products, algorithm.tile, on_this_thread).run(launch);
+  return run_first_profitable(algorithms_of_bf16(), backends, available, launch, products);
+}
+Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
+                     BatchedProduct<f16> products) {
+  return run_first_profitable(algorithms_of_f16(), backends, available, launch, products);
 }
 
 }  // namespace thunder

@@ -1,5 +1,6 @@
-// The algorithms for matrix products: a table for each element type, of which the first row that is supported and pays
-// is taken. That depends on the machine and the shape alone, so results are the same bits on any number of threads.
+// The algorithms for matrix products: a table for each element type, of which the first row that is supported and
+// profitable is taken. That depends on the machine and the shape alone, so results are the same bits on any number of
+// threads.
 #pragma once
 
 #include <cstdlib>
@@ -11,6 +12,7 @@
 
 #include "executors/cpu/products.h"
 #include "executors/products/backends.h"
+#include "ir/elements.h"
 
 namespace thunder {
 
@@ -25,13 +27,14 @@ struct AlgorithmRow {
   bool (*needs)(const Backends&);  // what the machine must have, or which library
   bool (*fits)(const GemmSize&);  // the sizes that it is meant for
   bool (*can)(const BatchedProduct<T>&);  // the layouts that it takes, after simplify
-  bool (*pays)(const Backends&, const ProductOf<T>&);  // the cost model, for one tile: no later row is faster
+  bool (*is_profitable)(const Backends&, const ProductOf<T>&);  // the cost model, for one tile: no later row is faster
   Tiling (*tiling)(const ProductOf<T>&);  // for threads
   bool (*multiply)(const Backends&, const ProductOf<T>&);  // one tile, on this thread. False: out of memory
   bool by_tile;  // smaller tiles at the edges may be computed by another such row each
 };
 std::span<const AlgorithmRow<float>> algorithms_of_f32();
 std::span<const AlgorithmRow<Bf16>> algorithms_of_bf16();
+std::span<const AlgorithmRow<f16>> algorithms_of_f16();
 
 using Available = std::vector<bool>;  // by row of a table: whether it is available for a node
 template <class T>
@@ -53,8 +56,6 @@ std::string name(const Algorithm& algorithm);  // "onednn 256x512"
 
 // The cost model's choice. Requires: the products are simplified; neither m nor n is 0.
 Algorithm algorithm_of(const Backends& backends, const Available& available, const BatchedProduct<float>& products);
-AlgorithmOf<Bf16> algorithm_of(const Backends& backends, const Available& available,
-                               const BatchedProduct<Bf16>& products);
 // All candidates for autotuning, the cost model's choice first. Requires: the same.
 std::vector<Algorithm> algorithms_of(const Backends& backends, const Available& available,
                                      const BatchedProduct<float>& products);
@@ -69,6 +70,8 @@ Status* run_products(const Backends& backends, const Available& available, const
                      BatchedProduct<float> products, const Algorithm* chosen = nullptr);
 Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
                      BatchedProduct<Bf16> products);
+Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
+                     BatchedProduct<f16> products);
 
 // Memory for packed panels.
 struct FreePanels {
@@ -78,8 +81,8 @@ using Panels = std::unique_ptr<float, FreePanels>;
 // Throws if memory runs out.
 Panels make_panels(size_t bytes);
 
-// Whether prepacking b pays. Requires: b is the same in all batches.
-bool pays_to_pack(const Backends& backends, BatchedProduct<float> products);
+// Whether prepacking b is profitable. Requires: b is the same in all batches.
+bool prepacking_is_profitable(const Backends& backends, BatchedProduct<float> products);
 // Computes products whose b was prepacked (`ProductKernels::pack`).
 Status* run_packed(const Backends& backends, const Launch* launch, BatchedProduct<float> products, const float* panels);
 

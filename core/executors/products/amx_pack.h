@@ -24,14 +24,14 @@ struct Operand {
 
 __mmask16 first(int64_t n) { return n >= kSide ? 0xffff : n <= 0 ? 0 : static_cast<__mmask16>((1U << n) - 1); }
 
-// ---- numbers to parts ----
+// ---- splitting numbers into bf16 parts ----
 
 template <class T, int kParts>
-class Cutter;
+class Splitter;
 
 // f32: the first part is the nearest bf16, the second one the remainder.
 template <int kParts>
-class Cutter<float, kParts> {
+class Splitter<float, kParts> {
  public:
   // 32 consecutive numbers.
   void line(const float* from, __mmask16 left, __mmask16 right, __m512i out[kParts]) {
@@ -39,13 +39,13 @@ class Cutter<float, kParts> {
                                                      33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
     const __m512i odd = _mm512_load_si512(kOdd);
     __m512i x[kParts], y[kParts];
-    cut(_mm512_maskz_loadu_epi32(left, from), x), cut(_mm512_maskz_loadu_epi32(right, from + kSide), y);
+    split(_mm512_maskz_loadu_epi32(left, from), x), split(_mm512_maskz_loadu_epi32(right, from + kSide), y);
     for (int p = 0; p < kParts; p++) out[p] = _mm512_permutex2var_epi16(x[p], odd, y[p]);
   }
   // 16 pairs: one number of `even` in the low half, one of `odd` in the high half.
   void pairs(const float* even, __mmask16 is_even, const float* odd, __mmask16 is_odd, __m512i out[kParts]) {
     __m512i x[kParts], y[kParts];
-    cut(_mm512_maskz_loadu_epi32(is_even, even), x), cut(_mm512_maskz_loadu_epi32(is_odd, odd), y);
+    split(_mm512_maskz_loadu_epi32(is_even, even), x), split(_mm512_maskz_loadu_epi32(is_odd, odd), y);
     for (int p = 0; p < kParts; p++)
       out[p] = _mm512_ternarylogic_epi32(upper(), y[p], _mm512_srli_epi32(x[p], 16), 0xca);
   }
@@ -53,16 +53,16 @@ class Cutter<float, kParts> {
   // infinite.
   bool in_range() const {
     const uint32_t greatest = _mm512_reduce_max_epu32(greatest_);
-    return greatest == 0 || (greatest >= kLeast && greatest < 0x7f7f8000);
+    return greatest == 0 || (greatest >= kMin && greatest < 0x7f7f8000);
   }
 
  private:
-  static constexpr uint32_t kLeast = (127 - 100) << 23;  // 2^-100
+  static constexpr uint32_t kMin = (127 - 100) << 23;  // 2^-100
 
   static __m512i upper() { return _mm512_set1_epi32(static_cast<int>(0xffff0000)); }
 
   // Each bf16 part is in the upper 16 bits of its lane.
-  void cut(__m512i x, __m512i part[kParts]) {
+  void split(__m512i x, __m512i part[kParts]) {
     greatest_ = _mm512_max_epu32(greatest_, _mm512_and_si512(x, _mm512_set1_epi32(0x7fffffff)));
     const __m512i half = _mm512_set1_epi32(0x8000);
     part[0] = _mm512_and_si512(_mm512_add_epi32(x, half), upper());
@@ -75,7 +75,7 @@ class Cutter<float, kParts> {
 };
 
 template <>
-class Cutter<Bf16, 1> {
+class Splitter<Bf16, 1> {
  public:
   static void line(const Bf16* from, __mmask16 left, __mmask16 right, __m512i out[1]) {
     out[0] = _mm512_maskz_loadu_epi16(left | static_cast<__mmask32>(right) << kSide, from);
@@ -88,7 +88,7 @@ class Cutter<Bf16, 1> {
   static bool in_range() { return true; }
 };
 
-// ---- parts to registers ----
+// ---- packing parts for registers ----
 
 // Transposes 16 rows of 16 pairs.
 void transpose(Bf16* pairs) {
@@ -136,7 +136,7 @@ class Packer {
     else
       for (int64_t half = 0; half < halves; half++)
         for (int64_t step = 0; step < steps; step++) p.lines(half * kSide, step * kStep, place(half, step));
-    return p.cutter.in_range();
+    return p.splitter.in_range();
   }
 
   // A register of each part, from 16 lines with dense depths.
@@ -150,7 +150,7 @@ class Packer {
     for (int64_t i = 0; i < kSide; i++) {
       const __mmask16 valid = i < count ? 0xffff : 0;
       __m512i parts[kParts];
-      cutter.line(from + i * distance, left & valid, right & valid, parts);
+      splitter.line(from + i * distance, left & valid, right & valid, parts);
       put(parts, to + i * kStep);
     }
     if constexpr (kPairs) transpose_parts(to);
@@ -163,14 +163,15 @@ class Packer {
     const T* from = o.data + line * o.line + depth * o.depth;
     for (int64_t i = 0; i < kStep; i += 2) {
       __m512i parts[kParts];
-      cutter.pairs(from + i * o.depth, i < count ? mask : 0, from + (i + 1) * o.depth, i + 1 < count ? mask : 0, parts);
+      splitter.pairs(from + i * o.depth, i < count ? mask : 0, from + (i + 1) * o.depth, i + 1 < count ? mask : 0,
+                     parts);
       put(parts, to + i * kSide);
     }
     if constexpr (!kPairs) transpose_parts(to);
   }
 
   const Operand<T>& o;
-  Cutter<T, kParts> cutter;
+  Splitter<T, kParts> splitter;
 
  private:
   const T* gather(const T* from, int64_t lines, int64_t depths, T* to) const {

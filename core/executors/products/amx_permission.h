@@ -1,4 +1,4 @@
-// Linux saves the tile registers of a process only if the process asked for it.
+// The permission to use AMX: Linux saves the tile registers of a process only if the process has asked for it.
 #pragma once
 
 namespace thunder {

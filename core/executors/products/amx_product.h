@@ -22,30 +22,26 @@ class AmxProduct {
   using Kernel = AmxKernel<T, kParts>;
 
  public:
-  // `plain` multiplies blocks that cannot be split into bf16 parts. False: out of memory.
-  static bool multiply(const ProductOf<T>& p, const ProductKernels& plain) {
+  // `fallback` multiplies blocks that cannot be split into bf16 parts. False: out of memory.
+  static bool multiply(const ProductOf<T>& p, const ProductKernels& fallback) {
     auto* scratch = thread_scratch<AmxScratch<T, kParts>>();
     if (!scratch) return false;
     for (int64_t i = 0; i < p.m; i += Kernel::kRows)
-      for (int64_t j = 0; j < p.n; j += Kernel::kColumns) {
-        ProductOf<T> part = p;
-        part.m = std::min(Kernel::kRows, p.m - i), part.n = std::min(Kernel::kColumns, p.n - j);
-        part.a.data += i * p.a.row, part.b.data += j * p.b.column, part.c += i * p.c_row + j;
-        sum(part, *scratch, plain);
-      }
+      for (int64_t j = 0; j < p.n; j += Kernel::kColumns)
+        sum(block_of(p, i, j, Kernel::kRows, Kernel::kColumns), *scratch, fallback);
     return true;
   }
 
  private:
-  static void sum(const Product& p, AmxScratch<float, kParts>& scratch, const ProductKernels& plain) {
+  static void sum(const Product& p, AmxScratch<float, kParts>& scratch, const ProductKernels& fallback) {
     each_depth(p, p.c, p.c_row, [&](const AmxBlock<float>& t) {
-      if (!Kernel::add_block(t, scratch.packed)) plain.small({t.m, t.n, t.k, t.a, t.b, t.c, t.c_row, t.add});
+      if (!Kernel::add_block(t, scratch.packed)) fallback.small({t.m, t.n, t.k, t.a, t.b, t.c, t.c_row, t.add});
     });
   }
-  static void sum(const ProductOf<Bf16>& p, AmxScratch<Bf16, kParts>& scratch, const ProductKernels& plain) {
-    for (int64_t i = 0; i < p.m && p.add; i++) plain.widen(p.c + i * p.c_row, p.n, scratch.sums + i * p.n);
+  static void sum(const ProductOf<Bf16>& p, AmxScratch<Bf16, kParts>& scratch, const ProductKernels& fallback) {
+    for (int64_t i = 0; i < p.m && p.add; i++) fallback.widen(p.c + i * p.c_row, p.n, scratch.sums + i * p.n);
     each_depth(p, scratch.sums, p.n, [&](const AmxBlock<Bf16>& t) { Kernel::add_block(t, scratch.packed); });
-    for (int64_t i = 0; i < p.m; i++) plain.narrow(scratch.sums + i * p.n, p.n, p.c + i * p.c_row);
+    for (int64_t i = 0; i < p.m; i++) fallback.narrow(scratch.sums + i * p.n, p.n, p.c + i * p.c_row);
   }
 
   template <class F>

@@ -14,8 +14,8 @@ class Autotuner {
  public:
   using Products = BatchedProduct<float> (*)(const Launch*);
 
-  // `found`: what Library::open reported. The backends and the threads must live as long.
-  Autotuner(const Backends& backends, std::string_view found, const Machine& machine, ThreadPool& threads,
+  // `library_report`: what Library::open reported. The backends and the threads must live as long.
+  Autotuner(const Backends& backends, std::string_view library_report, const Machine& machine, ThreadPool& threads,
             std::string folder);
 
   // The fastest of the available rows for tensors with these layouts, given without memory. None: there is nothing to

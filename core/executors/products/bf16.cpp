@@ -9,7 +9,7 @@ namespace thunder {
 namespace {
 
 // A block of a and the sums of a block of c stay in the L2 cache, a panel of b in the L1.
-constexpr int64_t kRows = 192, kColumns = 512, kDepth = PairsProduct::kMostDepth;
+constexpr int64_t kRows = 192, kColumns = 512, kDepth = PairsProduct::kMaxDepth;
 constexpr int64_t kTileWork = 1 << 26;  // multiply-adds of a thread's tile: about a millisecond
 constexpr int64_t kThinDepth = kRows * kDepth / kThinRows;
 
@@ -80,12 +80,8 @@ bool multiply_bf16(const Bf16Kernels& kernels, const ProductOf<Bf16>& p) {
   Scratch* scratch = thread_scratch<Scratch>();
   if (!scratch) return false;
   for (int64_t j = 0; j < p.n; j += kColumns)
-    for (int64_t i = 0; i < p.m; i += kRows) {
-      ProductOf<Bf16> block = p;
-      block.m = std::min(kRows, p.m - i), block.n = std::min(kColumns, p.n - j);
-      block.a.data += i * p.a.row, block.b.data += j * p.b.column, block.c += i * p.c_row + j;
-      multiply_block(kernels, block, is_thin(p), *scratch);
-    }
+    for (int64_t i = 0; i < p.m; i += kRows)
+      multiply_block(kernels, block_of(p, i, j, kRows, kColumns), is_thin(p), *scratch);
   return true;
 }
 

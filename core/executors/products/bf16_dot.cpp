@@ -51,7 +51,7 @@ void pack_columns(const MatrixOf<Bf16>& b, const Panel& p) {
                         ? reinterpret_cast<V>(_mm512_maskz_loadu_epi16(present, b.data + (j + i) * b.column + l))
                         : V{};
       Vectors<Isa>::transpose(square);
-      const int64_t pairs = Vectors<Isa>::least(kLanes, (p.depth - l + 1) / 2);
+      const int64_t pairs = Vectors<Isa>::min(kLanes, (p.depth - l + 1) / 2);
       for (int64_t i = 0; i < pairs; i++) _mm512_store_ps(p.pairs + (l / 2 + i) * kColumns + j, square[i]);
     }
 }
@@ -102,13 +102,13 @@ void tiles(int64_t rows, const PairsProduct& p, const Bf16* a, const Panel& pane
 }
 
 void multiply_in_pairs(const PairsProduct& p) {
-  alignas(64) uint32_t pairs[PairsProduct::kMostDepth / 2 * kColumns];
+  alignas(64) uint32_t pairs[PairsProduct::kMaxDepth / 2 * kColumns];
   for (int64_t j = 0; j < p.n; j += kColumns) {
-    const Panel panel{Vectors<Isa>::least(kColumns, p.n - j), p.k, pairs};
+    const Panel panel{Vectors<Isa>::min(kColumns, p.n - j), p.k, pairs};
     const MatrixOf<Bf16> b{p.b.data + j * p.b.column, p.b.row, p.b.column};
     (b.column == 1 ? pack_rows : b.row == 1 ? pack_columns : pack_any)(b, panel);
     for (int64_t i = 0; i < p.m; i += kRows)
-      tiles<kRows>(Vectors<Isa>::least(kRows, p.m - i), p, p.a + i * p.a_row, panel, p.c + i * p.c_row + j);
+      tiles<kRows>(Vectors<Isa>::min(kRows, p.m - i), p, p.a + i * p.a_row, panel, p.c + i * p.c_row + j);
   }
 }
 

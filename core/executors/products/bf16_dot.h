@@ -16,7 +16,7 @@ struct PairsProduct {
   int64_t c_row = 0;
   bool add = false;
 
-  static constexpr int64_t kMostDepth = 256;  // of k: a panel of two vectors of columns stays in the L1 cache
+  static constexpr int64_t kMaxDepth = 256;  // of k: a panel of two vectors of columns stays in the L1 cache
 };
 
 // Each element is summed in an order that depends on k alone. Subnormal numbers count as zero.

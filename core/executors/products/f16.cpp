@@ -58,23 +58,13 @@ bool multiply_f16(const ProductKernels& kernels, const ProductOf<f16>& p) {
   Scratch* scratch = thread_scratch<Scratch>();
   if (!scratch) return false;
   for (int64_t j = 0; j < p.n; j += kColumns)
-    for (int64_t i = 0; i < p.m; i += kRows) {
-      ProductOf<f16> block = p;
-      block.m = std::min(kRows, p.m - i), block.n = std::min(kColumns, p.n - j);
-      block.a.data += i * p.a.row, block.b.data += j * p.b.column, block.c += i * p.c_row + j;
-      multiply_block(kernels, block, *scratch);
-    }
+    for (int64_t i = 0; i < p.m; i += kRows)
+      multiply_block(kernels, block_of(p, i, j, kRows, kColumns), *scratch);
   return true;
 }
 
-Status* run_products(const Backends& backends, const Launch* launch, BatchedProduct<f16> products) {
-  products.simplify();
-  const ProductOf<f16>& p = products.each;
-  if (p.m == 0 || p.n == 0) return nullptr;
-  const auto on_this_thread = [&](const ProductOf<f16>& tile) { return multiply_f16(backends.kernels, tile); };
-  return TiledProducts(products, p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k),
-                       on_this_thread)
-      .run(launch);
+Tiling tiling_of_f16(const ProductOf<f16>& p) {
+  return p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k);
 }
 
 }  // namespace thunder

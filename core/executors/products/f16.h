@@ -2,7 +2,6 @@
 #pragma once
 
 #include "executors/cpu/products.h"
-#include "executors/products/backends.h"
 #include "ir/elements.h"
 
 namespace thunder {
@@ -11,7 +10,7 @@ namespace thunder {
 // rounded once. False: out of memory.
 bool multiply_f16(const ProductKernels& kernels, const ProductOf<f16>& p);
 
-// May rearrange the products. Null, or an owned status.
-Status* run_products(const Backends& backends, const Launch* launch, BatchedProduct<f16> products);
+// The tiles for threads, by the sizes alone. Requires: neither m nor n is 0.
+Tiling tiling_of_f16(const ProductOf<f16>& p);
 
 }  // namespace thunder

@@ -54,7 +54,7 @@ bool conflicts(const Matrix& m, int64_t rows, int64_t columns, char transposed) 
 }
 
 // Copies `depth` rows that are `distance` apart to rows one cache line further apart than they are long.
-const float* gather(const float* from, int64_t distance, int64_t depth, int64_t length, float* to) {
+const float* copy_rows(const float* from, int64_t distance, int64_t depth, int64_t length, float* to) {
   for (int64_t l = 0; l < depth; l++) std::copy_n(from + l * distance, length, to + l * (length + kLineFloats));
   return to;
 }
@@ -147,8 +147,9 @@ bool Library::multiply_copied(const Product& p) const {
         part.a.data += i * p.a.row + l * p.a.column;
         part.b.data += l * p.b.row + j * p.b.column;
         if (a_conflicts)
-          part.a = {gather(part.a.data, p.a.column, part.k, part.m, copies.get()), 1, part.m + kLineFloats};
-        if (b_conflicts) part.b = {gather(part.b.data, p.b.row, part.k, part.n, copies_of_b), part.n + kLineFloats, 1};
+          part.a = {copy_rows(part.a.data, p.a.column, part.k, part.m, copies.get()), 1, part.m + kLineFloats};
+        if (b_conflicts)
+          part.b = {copy_rows(part.b.data, p.b.row, part.k, part.n, copies_of_b), part.n + kLineFloats, 1};
         if (!call(part)) return false;
       }
   return true;

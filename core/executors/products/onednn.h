@@ -13,7 +13,7 @@ class Library {
   // Opens the first of `names` that exists, for the rest of the process; later calls return the same library. Null:
   // `report` says what is missing. Otherwise it says what was found. Any thread.
   static const Library* open(std::span<const char* const> names, const Machine& machine, std::string& report);
-  // Versions whose dnnl_sgemm and threading are known to be what is used here.
+  // The files of the versions whose dnnl_sgemm and threading are what is used here.
   static std::span<const char* const> names();
 
   // Whether dnnl_sgemm of this version keeps the stack pointer in heap memory for a while, where a signal's frame would
@@ -21,7 +21,6 @@ class Library {
   static bool moves_stack(int major, int minor, int patch);
 
   // The instruction set that the caller's kernels are compiled for.
-  Instructions instructions() const { return instructions_; }
 
   // c = a b, or c += a b, on this thread alone. Requires: k > 0; each of a and b has dense rows or dense columns
   // (`multiplies`). False: the library ran out of memory.

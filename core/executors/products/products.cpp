@@ -1,10 +1,7 @@
 #include "executors/products/products.h"
 
-#include <new>
-
 #include "executors/isa/kernels.h"
-#include "executors/products/autotune.h"
-#include "executors/products/site.h"
+#include "executors/products/product_ops.h"
 #include "ir/shape.h"
 
 namespace thunder {
@@ -15,7 +12,6 @@ struct Products {
   Backends backends;
   std::optional<Autotuner> tuner;
 };
-const Backends& backends_of(void* user) { return static_cast<const Products*>(user)->backends; }
 
 bool claim(const NodeView& view, void* user) {
   return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user) ||
@@ -32,48 +28,21 @@ GemmSize gemm_size(const NodeView& view) {
   return {rows, linear ? b[0] : b.back(), a.back()};
 }
 
-DType result_dtype(const NodeView& view) { return view.store.type(view.node.results[0]).dtype; }
-FloatSite& float_site(void* state) { return *static_cast<FloatSite*>(static_cast<Site*>(state)); }
+template <class Op, class T, class... Options>
+PreparedOp* make_op(std::span<const AlgorithmRow<T>> rows, const NodeView& view, const Backends& backends,
+                    Options... options) {
+  const Available available = rows_for(rows, backends, gemm_size(view));
+  return new Op(backends, available, row_of(kProductRows<T>, view).products, options...);
+}
 
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   *scratch = 0;
-  const Backends& backends = backends_of(user);
-  const GemmSize s = gemm_size(view);
-  Site* site = nullptr;
-  switch (result_dtype(view)) {
-    case DType::f16: site = new HalfSite(backends, row_of(kProductRows<f16>, view).products); break;
-    case DType::bf16:
-      site = new ProductSite<Bf16>(backends, rows_for(algorithms_of_bf16(), backends, s),
-                                   row_of(kProductRows<Bf16>, view).products);
-      break;
-    default:
-      site = new FloatSite(backends, rows_for(algorithms_of_f32(), backends, s),
-                           row_of(kProductRows<float>, view).products);
-  }
-  *state = site;
+  auto& [backends, tuner] = *static_cast<Products*>(user);
+  const DType d = view.store.type(view.node.results[0]).dtype;
+  *state = d == DType::f16    ? make_op<ProductOp<f16>>(algorithms_of_f16(), view, backends)
+           : d == DType::bf16 ? make_op<ProductOp<Bf16>>(algorithms_of_bf16(), view, backends)
+                              : make_op<F32ProductOp>(algorithms_of_f32(), view, backends, tuner ? &*tuner : nullptr);
   return nullptr;
-}
-
-Status* lay_out(const NodeView& view, void* state, size_t* scratch, void* user) {
-  if (result_dtype(view) != DType::f32) return nullptr;
-  FloatSite& site = float_site(state);
-  auto& tuner = static_cast<Products*>(user)->tuner;
-  try {
-    if (tuner) site.algorithm = tuner->algorithm(site.available, site.products, view.inputs, view.outputs);
-  } catch (const std::bad_alloc&) {  // no memory for timing: the cost model chooses
-  }
-  *scratch = site.scratch_for(view.inputs, view.outputs);
-  return nullptr;
-}
-
-Status* pack(const Launch* launch, void* state, size_t* kept_bytes) {
-  if (launch->outputs[0].dtype != DType::f32) return nullptr;
-  try {
-    *kept_bytes = float_site(state).pack(launch);
-    return nullptr;
-  } catch (const std::bad_alloc&) {
-    return out_of_memory_status();
-  }
 }
 
 }  // namespace
@@ -93,10 +62,8 @@ std::optional<ExecutorDesc> products_executor(std::span<const char* const> libra
                           machine.tile_registers, options.precision};
   const std::shared_ptr<Products> made(new Products{backends, {}});
   if (options.tuned_on) made->tuner.emplace(made->backends, report, machine, *options.tuned_on, options.folder);
-  ExecutorDesc d = site_executor("products", kProductRows<float>, claim, prepare, made.get());
+  ExecutorDesc d = table_executor("products", kProductRows<float>, claim, prepare, made.get());
   d.flags |= kRunsEpilogue;
-  d.lay_out = lay_out;
-  d.prepack = pack;
   d.owner = made;
   return d;
 }

@@ -1,4 +1,4 @@
-// Memory that a thread packs operands in and sums up in, while it multiplies.
+// A thread's memory for packed operands and for sums.
 #pragma once
 
 #include <memory>

@@ -7,28 +7,26 @@
 namespace thunder {
 namespace {
 
-Devices& devices_of(void* user) { return *static_cast<Devices*>(user); }
-
-// A line with the devices that it reaches; nodes live as long as the program that holds their store.
-struct Site {
+// Nodes live as long as the program that holds their store.
+struct State {
   const Node& node;
   Devices& devices;
 };
 
 Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
   return caught([&]() -> Status* {
-    Devices& devices = devices_of(user);
+    Devices& devices = *static_cast<Devices*>(user);
     // Opened now, so that a missing device is an error of compiling.
     const auto open = [&](ValueId v) {
       if (const Device device = view.store.type(v).device; device != Device::cpu) devices.accelerator(device);
     };
     for_each_value(view.node.args, open);
     for (ValueId r : view.node.results) open(r);
-    *state = new Site{view.node, devices};
+    *state = new State{view.node, devices};
     return nullptr;
   });
 }
-void drop(void* state) { delete static_cast<Site*>(state); }
+void drop(void* state) { delete static_cast<State*>(state); }
 
 bool is_reshape(const Node& node) { return node.op->name() == "prims.reshape"; }
 
@@ -36,7 +34,7 @@ bool claim_transfer(const NodeView& view, void*) {
   return view.node.op->name() == "prims.to_device" || (is_reshape(view.node) && !is_on_cpu(view));
 }
 
-// A reshape of what cannot be a view: the elements in their order, densely.
+// A reshape that cannot be a view copies the elements in row-major order.
 Status* copy_in_order(Accelerator& device, const Buffer& from, Buffer to) {
   const Sizes steps = dense_strides({from.shape, static_cast<size_t>(from.rank)});
   to.rank = from.rank, to.shape = from.shape, to.strides = steps.data();
@@ -45,10 +43,10 @@ Status* copy_in_order(Accelerator& device, const Buffer& from, Buffer to) {
 
 Status* run_transfer(const Launch* launch, void* state) {
   return caught([&]() -> Status* {
-    const Site& site = *static_cast<const Site*>(state);
+    const State& s = *static_cast<const State*>(state);
     const Buffer& from = launch->inputs[0];
-    if (is_reshape(site.node)) return copy_in_order(site.devices.accelerator(from.device), from, launch->outputs[0]);
-    copy_elements(*tensor_over(from, site.devices), *tensor_over(launch->outputs[0], site.devices));
+    if (is_reshape(s.node)) return copy_in_order(s.devices.accelerator(from.device), from, launch->outputs[0]);
+    copy_elements(*tensor_over(from, s.devices), *tensor_over(launch->outputs[0], s.devices));
     return nullptr;
   });
 }
@@ -57,7 +55,7 @@ bool claim_through_host(const NodeView& view, void*) {
   return !is_on_cpu(view) && def(view.node).has_kernel() && !def(view.node).has(kHidden);
 }
 
-// The operands and results of a line in host memory.
+// Copies of a node's operands and results in host memory.
 class OnHost {
  public:
   OnHost(const Launch& launch, Devices& devices) : launch_(launch), devices_(devices) {
@@ -69,7 +67,7 @@ class OnHost {
   }
   std::span<const Buffer> in() const { return in_; }
   std::span<const Buffer> out() const { return out_; }
-  void give_back() const {
+  void copy_back() const {
     for (size_t i = 0; i < out_.size(); i++)
       copy_elements(*kept_[kept_.size() - out_.size() + i], *tensor_over(launch_.outputs[i], devices_));
   }
@@ -93,12 +91,12 @@ class OnHost {
 
 Status* run_through_host(const Launch* launch, void* state) {
   return caught([&]() -> Status* {
-    const Site& site = *static_cast<Site*>(state);
-    const OnHost host(*launch, site.devices);
+    const State& s = *static_cast<State*>(state);
+    const OnHost host(*launch, s.devices);
     if (Status* failed =
-            run_reference(def(site.node), {host.in(), host.out(), site.node.args, &def(site.node), launch->threads}))
+            run_reference(def(s.node), {host.in(), host.out(), s.node.args, &def(s.node), launch->threads}))
       return failed;
-    host.give_back();
+    host.copy_back();
     return nullptr;
   });
 }

@@ -1,4 +1,4 @@
-// What crosses from one device's memory to another's.
+// The executors that move tensors between devices.
 #pragma once
 
 #include "device/devices.h"
@@ -6,11 +6,12 @@
 
 namespace thunder {
 
-// Takes prims.to_device, and prims.reshape on a device where it is no view. The devices must live as long, of both.
+// Takes prims.to_device, and prims.reshape on other devices than the CPU where it is no view. For both executors the
+// devices must live as long.
 ExecutorDesc transfer_executor(Devices& devices);
 
-// Takes every prim on a device other than the CPU: operands travel to the host, the reference kernel runs there,
-// results travel back. Right on every input, and as slow as that sounds.
+// Takes every prim on a device other than the CPU: copies the operands to the host, runs the reference kernel there,
+// and copies the results back.
 ExecutorDesc through_host_executor(Devices& devices);
 
 }  // namespace thunder

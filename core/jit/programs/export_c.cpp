@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "executors/cpu/products.h"
-#include "executors/cpu/site.h"
+#include "executors/cpu/table_executor.h"
 #include "ir/symbols.h"
 #include "jit/programs/c_source.h"
 #include "jit/compile.h"

@@ -6,56 +6,58 @@ namespace {
 constexpr int kExpensive = 8;
 
 // Kept rows must stay in the L2 cache during all passes, and they are on the stack. In bytes.
-int64_t most_kept(const Machine& machine) {
+int64_t max_kept_bytes(const Machine& machine) {
   constexpr size_t kStack = 256 << 10;
   return static_cast<int64_t>(machine.l2 ? std::min(kStack, machine.l2 / 4) : kStack);
 }
 
-// `there`: expressions that need not be computed.
-void need(const CpuNest& n, ExprId id, const std::vector<uint8_t>& there, std::vector<uint8_t>& needed) {
+// `available`: expressions whose values are in row buffers already.
+void mark_needed(const CpuNest& n, ExprId id, const std::vector<uint8_t>& available, std::vector<uint8_t>& needed) {
   if (needed[id] || n.is_row(id)) return;
   needed[id] = 1;
-  if (there[id]) return;
-  for (uint32_t i = 0; i < n.exprs[id].count; i++) need(n, n.exprs[id].in[i], there, needed);
+  if (available[id]) return;
+  for (uint32_t i = 0; i < n.exprs[id].count; i++) mark_needed(n, n.exprs[id].in[i], available, needed);
 }
 
-// What a pass computes for each position of a row.
-std::vector<uint8_t> needed_in(const CpuNest& n, uint32_t pass, const std::vector<uint8_t>& there) {
+// The expressions that a pass needs at each position of a row.
+std::vector<uint8_t> needed_in(const CpuNest& n, uint32_t pass, const std::vector<uint8_t>& available) {
   std::vector<uint8_t> needed(n.exprs.size(), 0);
   for (ExprId id = 0; id < n.exprs.size(); id++)
-    if (is_reduction(n.exprs[id].fn) && n.exprs[id].level == pass + 1) need(n, n.exprs[id].in[0], there, needed);
+    if (is_reduction(n.exprs[id].fn) && n.exprs[id].level == pass + 1)
+      mark_needed(n, n.exprs[id].in[0], available, needed);
   for (const Output& s : n.stores)
-    if (!n.is_row(s) && n.exprs[s.value].level == pass) need(n, s.value, there, needed);
+    if (!n.is_row(s) && n.exprs[s.value].level == pass) mark_needed(n, s.value, available, needed);
   return needed;
 }
 
-// The passes that need an expression: any, and among those after the first the one that computes most (0: none).
+// The passes that need an expression: whether there are any, and of those after the first the one with the most work,
+// which best hides the latency of a prefetch (0: none).
 struct Reads {
   bool any = false;
-  uint32_t again = 0;
+  uint32_t longest = 0;
   int cost = -1;
 };
 
 std::vector<Reads> reads_of(const CpuNest& n) {
   std::vector<Reads> reads(n.exprs.size());
-  std::vector<uint8_t> there(n.exprs.size(), 0);
+  std::vector<uint8_t> available(n.exprs.size(), 0);
   for (uint32_t pass = 0; pass < n.passes; pass++) {
-    const std::vector<uint8_t> needed = needed_in(n, pass, there);
+    const std::vector<uint8_t> needed = needed_in(n, pass, available);
     int work = 0;
     for (ExprId id = 0; id < n.exprs.size(); id++)
-      if (needed[id] && !there[id]) work += cost(n.exprs[id].fn);
+      if (needed[id] && !available[id]) work += cost(n.exprs[id].fn);
     for (ExprId id = 0; id < n.exprs.size(); id++) {
       if (!needed[id]) continue;
       Reads& r = reads[id];
-      if (r.any && work > r.cost) r.again = pass, r.cost = work;
+      if (r.any && work > r.cost) r.longest = pass, r.cost = work;
       r.any = true;
     }
-    for (ExprId id : n.kept) there[id] |= needed[id];
+    for (ExprId id : n.kept) available[id] |= needed[id];
   }
   return reads;
 }
 
-// The elements that a map reaches in a buffer along some axes.
+// The size of the elements that a map addresses in a buffer along some axes.
 size_t bytes(const CpuNest& n, uint32_t buffer, uint32_t map, AxisSet axes) {
   size_t elements = 1;
   for (uint32_t a = 0; a < n.outer + n.inner; a++)
@@ -71,19 +73,19 @@ size_t all_bytes(const CpuNest& n) {
   return all;
 }
 
-// The working set of software pipelining: what one loop over a row in each pass touches, counting what passes share
-// once for each row.
+// The working set of software pipelining: the bytes that the loop over one row in each pass accesses. Bytes that
+// several passes of a row access are counted once for each row.
 size_t bytes_in_flight(const CpuNest& n) {
-  std::vector<uint8_t> there(n.exprs.size(), 0);
+  std::vector<uint8_t> available(n.exprs.size(), 0);
   std::vector<uint32_t> first(n.exprs.size(), 0), rows(n.exprs.size(), 0);
   for (uint32_t pass = 0; pass < n.passes; pass++) {
-    const std::vector<uint8_t> needed = needed_in(n, pass, there);
+    const std::vector<uint8_t> needed = needed_in(n, pass, available);
     for (ExprId id = 0; id < n.exprs.size(); id++) {
       if (!needed[id]) continue;
       if (!rows[id]) first[id] = pass;
       rows[id] = pass - first[id] + 1;
     }
-    for (ExprId id : n.kept) there[id] |= needed[id];
+    for (ExprId id : n.kept) available[id] |= needed[id];
   }
   size_t all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {
@@ -95,13 +97,13 @@ size_t bytes_in_flight(const CpuNest& n) {
   return all;
 }
 
-// Whether two loads read the same rows, at most one row apart: intervals of them in another order.
+// Whether two loads read the same rows, as loads of several intervals of one row do.
 bool read_same_rows(const CpuNest& n, const Expr& a, const Expr& b) {
   return a.fn == Fn::load && b.fn == Fn::load && a.buffer == b.buffer && a.map == b.map &&
          std::abs(a.offset - b.offset) < n.extents[n.lane];
 }
 
-bool reads_another(const CpuNest& n, const std::vector<CpuNest::Prefetch>& others, const Expr& e) {
+bool shares_prefetch(const CpuNest& n, const std::vector<CpuNest::Prefetch>& others, const Expr& e) {
   return std::any_of(others.begin(), others.end(),
                      [&](const CpuNest::Prefetch& a) { return read_same_rows(n, n.exprs[a.load], e); });
 }
@@ -119,7 +121,7 @@ void prefetch_strips(CpuNest& n, size_t cache) {
   size_t all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {
     const Expr& e = n.exprs[id];
-    if (e.fn != Fn::load || !n.maps[e.map][n.outer - 1] || reads_another(n, n.prefetches, e)) continue;
+    if (e.fn != Fn::load || !n.maps[e.map][n.outer - 1] || shares_prefetch(n, n.prefetches, e)) continue;
     all += bytes(n, e.buffer, e.map, ~AxisSet{0});
     n.prefetches.push_back({id, 0});
   }
@@ -132,16 +134,16 @@ void keep_rows(CpuNest& n, const Machine& machine) {
   // Along an axis with cuts, one pass may compute a value in some intervals while another needs it everywhere.
   if (n.lane_is_outer() || n.split || n.backwards || !n.cuts(n.lane).empty()) return;
   std::vector<int> passes(n.exprs.size(), 0);
-  const std::vector<uint8_t> there(n.exprs.size(), 0);
+  const std::vector<uint8_t> available(n.exprs.size(), 0);
   for (uint32_t pass = 0; pass < n.passes; pass++) {
-    const std::vector<uint8_t> needed = needed_in(n, pass, there);
+    const std::vector<uint8_t> needed = needed_in(n, pass, available);
     for (ExprId id = 0; id < n.exprs.size(); id++) passes[id] += needed[id];
   }
   int64_t bytes = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {
     if (passes[id] <= 1 || cost(n.exprs[id].fn) < kExpensive) continue;
     const int64_t row = n.row_elements() * static_cast<int64_t>(size_of(n.exprs[id].dtype));
-    if (bytes + row > most_kept(machine)) continue;
+    if (bytes + row > max_kept_bytes(machine)) continue;
     bytes += row;
     n.kept.push_back(id);
   }
@@ -158,7 +160,8 @@ void store_nontemporal(CpuNest& n, const Machine& machine) {
 void software_pipeline_rows(CpuNest& n, const Machine& machine) {
   const bool rows = n.outer > 0 && n.inner == 1 && !n.lane_is_outer() && !n.split && !n.blocked;
   if (!rows || n.any_nontemporal() || n.passes < 2) return;
-  n.pipelined = bytes_in_flight(n) <= machine.l1 && (!machine.last_level || all_bytes(n) <= machine.last_level);
+  n.software_pipelined =
+      bytes_in_flight(n) <= machine.l1 && (!machine.last_level || all_bytes(n) <= machine.last_level);
 }
 
 bool sums_whole_rows(const CpuNest& n, const Machine& machine) {
@@ -177,16 +180,16 @@ bool sums_whole_rows(const CpuNest& n, const Machine& machine) {
 void prefetch(CpuNest& n, const Machine& machine) {
   n.prefetches.clear();
   if (n.blocked) return prefetch_tiles(n);
-  if (n.strips_run_slowest()) return prefetch_strips(n, machine.last_level);
-  if (n.outer == 0 || n.lane_is_outer() || n.backwards || n.pipelined) return;
+  if (n.strips_are_outermost()) return prefetch_strips(n, machine.last_level);
+  if (n.outer == 0 || n.lane_is_outer() || n.backwards || n.software_pipelined) return;
   const std::vector<Reads> reads = reads_of(n);
   size_t row = 0, all = 0;
   for (ExprId id = 0; id < n.exprs.size(); id++) {
     const Expr& e = n.exprs[id];
-    if (e.fn != Fn::load || !reads[id].any || reads_another(n, n.prefetches, e)) continue;
+    if (e.fn != Fn::load || !reads[id].any || shares_prefetch(n, n.prefetches, e)) continue;
     row += bytes(n, e.buffer, e.map, n.inner_set());
     all += bytes(n, e.buffer, e.map, ~AxisSet{0});
-    if (reads[id].again && n.maps[e.map][n.outer - 1] != 0) n.prefetches.push_back({id, reads[id].again});
+    if (reads[id].longest && n.maps[e.map][n.outer - 1] != 0) n.prefetches.push_back({id, reads[id].longest});
   }
   if (row > machine.l2 / 2 || all <= machine.l2) n.prefetches.clear();
 }

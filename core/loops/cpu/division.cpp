@@ -13,13 +13,13 @@ constexpr int64_t kSummedStrip = 1024;
 constexpr int64_t kBlock = 128, kShortBlock = 16, kBlockedStrip = 64;
 // The number of adjacent rows, each in a lane.
 constexpr int64_t kOuterStrip = 64;
-// The least number of elements for which a thread is woken.
+// The least number of elements that are worth waking a thread.
 constexpr int64_t kGrain = 16384;
 
 int64_t strip_of(const CpuNest& nest, const Machine& machine) {
   if (nest.lane_is_outer()) return kOuterStrip;
   if (nest.blocked) return kBlockedStrip;
-  if (nest.strips_run_slowest()) return sums_whole_rows(nest, machine) ? nest.extents[nest.lane] : kSummedStrip;
+  if (nest.strips_are_outermost()) return sums_whole_rows(nest, machine) ? nest.extents[nest.lane] : kSummedStrip;
   return kStrip;
 }
 

@@ -9,7 +9,7 @@
 namespace thunder::loops {
 struct CpuLauncher::Work {
   const CpuLauncher* launcher;
-  std::array<void*, kMostArguments> buffers;
+  std::array<void*, kMaxArguments> buffers;
   PartialSums::Sums* sums;  // only if there are chunks
 };
 
@@ -17,40 +17,40 @@ CpuLauncher::CpuLauncher(CpuKernel&& kernel)
     : kernel_(kernel.code), nest_(std::move(kernel.nest)), parameters_(parameters(nest_)),
       items_(kernel.division.items), grain_(kernel.division.grain),
       partials_(std::move(kernel.region.sums), kernel.division.chunks), checks_(std::move(kernel.region.checks)) {
-  ensure(nest_.buffers.size() <= kMostArguments, "a kernel has more arguments than its lines can have");
+  ensure(nest_.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
   parameters_.insert(parameters_.end(), {kernel.division.strip, kernel.division.block});
-  if (kernel.tiled) find_steps(nest_);
+  if (kernel.tiled) find_strides(nest_);
 }
 
-void CpuLauncher::find_steps(const CpuNest& nest) {
-  steps_.resize(nest.buffers.size());
-  const auto walk = [&](uint32_t buffer, uint32_t map) {
+void CpuLauncher::find_strides(const CpuNest& nest) {
+  strides_.resize(nest.buffers.size());
+  const auto add = [&](uint32_t buffer, uint32_t map) {
     const auto bytes = static_cast<int64_t>(size_of(nest.buffers[buffer]));
-    steps_[buffer] = {nest.maps[map][0] * bytes, nest.maps[map][1] * bytes};
+    strides_[buffer] = {nest.maps[map][0] * bytes, nest.maps[map][1] * bytes};
   };
   for (const Expr& e : nest.exprs)
-    if (e.fn == Fn::load) walk(e.buffer, e.map);
-  for (const Output& s : nest.stores) walk(s.buffer, s.map);
+    if (e.fn == Fn::load) add(e.buffer, e.map);
+  for (const Output& s : nest.stores) add(s.buffer, s.map);
 }
 
 // For the kernel a tile is a smaller nest: fewer rows and columns, and another first element.
 void CpuLauncher::run_tile(const Launch& launch, const Tile& part) const {
-  std::array<void*, kMostArguments> buffers;
-  std::array<int64_t, kMostParametersOfTiles + 2> parameters;  // the nest's, a strip and a block
+  std::array<void*, kMaxArguments> buffers;
+  std::array<int64_t, kMaxTileParameters + 2> parameters;  // the nest's, a strip and a block
   for (size_t i = 0; i < launch.n_inputs + launch.n_outputs; i++) {
     const Buffer& b = i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
-    buffers[i] = b.as<std::byte>() + part.row * steps_[i].row + part.column * steps_[i].column;
+    buffers[i] = b.as<std::byte>() + part.row * strides_[i].row + part.column * strides_[i].column;
   }
   std::copy(parameters_.begin(), parameters_.end(), parameters.begin());
   parameters[0] = part.rows, parameters[1] = part.columns;
-  Refusal refusal;
-  kernel_(buffers.data(), parameters.data(), 0, part.rows * ((part.columns + kStrip - 1) / kStrip), &refusal);
+  IndexError index_error;
+  kernel_(buffers.data(), parameters.data(), 0, part.rows * ((part.columns + kStrip - 1) / kStrip), &index_error);
 }
 
 inline Status* CpuLauncher::run_range(const Work& work, int64_t begin, int64_t end) const {
-  Refusal refusal;
-  kernel_(work.buffers.data(), parameters_.data(), begin, end, &refusal);
-  return refusal.expr < 0 ? nullptr : out_of_range(checks_, refusal);
+  IndexError index_error;
+  kernel_(work.buffers.data(), parameters_.data(), begin, end, &index_error);
+  return index_error.expr < 0 ? nullptr : out_of_range(checks_, index_error);
 }
 
 Status* CpuLauncher::run_items(int64_t begin, int64_t end, void* arg) {
@@ -62,14 +62,14 @@ Status* CpuLauncher::run_chunks(int64_t begin, int64_t end, void* arg) {
   Work& work = *static_cast<Work*>(arg);
   const CpuLauncher& l = *work.launcher;
   auto buffers = work.buffers;
-  Refusal refusal;
+  IndexError index_error;
   for (int64_t c = begin; c < end; c++) {
     l.partials_.begin(*work.sums, c, buffers.data());
     l.kernel_(buffers.data(), l.parameters_.data(), l.items_ * c / l.partials_.chunks(),
-              l.items_ * (c + 1) / l.partials_.chunks(), &refusal);
+              l.items_ * (c + 1) / l.partials_.chunks(), &index_error);
     l.partials_.end(*work.sums, begin, c);
   }
-  return refusal.expr < 0 ? nullptr : out_of_range(l.checks_, refusal);
+  return index_error.expr < 0 ? nullptr : out_of_range(l.checks_, index_error);
 }
 
 Status* CpuLauncher::run(const Launch& launch) const {

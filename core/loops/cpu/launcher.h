@@ -1,4 +1,4 @@
-// A compiled kernel for the CPU with its parameters, ready to run: it divides its work among threads.
+// A compiled kernel for the CPU with its parameters. It divides its work among threads.
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace thunder::loops {
 
-constexpr size_t kMostArguments = 384;
+constexpr size_t kMaxArguments = 384;
 
 class CpuLauncher : public Launcher {
  public:
-  // Of a kernel that has gone through all stages.
+  // Requires: the kernel has gone through all stages.
   explicit CpuLauncher(CpuKernel&& kernel);
   size_t scratch_bytes() const override { return partials_.bytes(); }
   // What it runs: the nest of its code, the parameters that it passes, and over how many work items.
@@ -22,7 +22,7 @@ class CpuLauncher : public Launcher {
   int64_t items() const { return items_; }
   const PartialSums& partials() const { return partials_; }
   Status* run(const Launch& launch) const override;
-  bool runs_tiles() const override { return !steps_.empty(); }
+  bool runs_tiles() const override { return !strides_.empty(); }
   // One tile of a nest ordered for tiles.
   void run_tile(const Launch& launch, const Tile& part) const override;
 
@@ -31,14 +31,14 @@ class CpuLauncher : public Launcher {
   Status* run_range(const Work& work, int64_t begin, int64_t end) const;
   static Status* run_items(int64_t begin, int64_t end, void* work);
   static Status* run_chunks(int64_t begin, int64_t end, void* work);
-  void find_steps(const CpuNest& nest);
+  void find_strides(const CpuNest& nest);
 
   KernelFn kernel_ = nullptr;
   const CpuNest nest_;
-  struct Steps {
+  struct Strides {
     int64_t row, column;  // in bytes
   };
-  std::vector<Steps> steps_;  // by argument; empty if it does not run tiles
+  std::vector<Strides> strides_;  // by argument; empty if it does not run tiles
   std::vector<int64_t> parameters_;
   int64_t items_ = 1, grain_ = 1;
   PartialSums partials_;

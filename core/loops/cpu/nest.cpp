@@ -7,7 +7,7 @@ namespace thunder::loops {
 int64_t work_items(const CpuNest& nest, int64_t strip, int64_t block) {
   int64_t items = 1;
   for (const ItemAxis& c : item_axes(nest)) {
-    const int64_t length = c.of == ItemAxis::Of::strip ? strip : c.of == ItemAxis::Of::block ? block : 1;
+    const int64_t length = c.kind == ItemAxis::Kind::strip ? strip : c.kind == ItemAxis::Kind::block ? block : 1;
     items *= (nest.extents[c.axis] + length - 1) / length;
   }
   return items;
@@ -19,7 +19,7 @@ std::string print(const CpuNest& n) {
              is_short(n)  ? " short"
              : is_even(n) ? " even"
                           : "",
-             n.pipelined ? " pipelined" : "", "\n");
+             n.software_pipelined ? " pipelined" : "", "\n");
   for (ExprId e : n.kept) out += cat("  keep e", e, "\n");
   for (const CpuNest::Prefetch& a : n.prefetches) out += cat("  prefetch e", a.load, " in pass ", a.pass, "\n");
   for (const Output& s : n.stores)

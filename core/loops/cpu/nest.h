@@ -1,5 +1,5 @@
-// A loop nest with its schedule for a CPU: the vector axis, what is kept and prefetched, which stores are non-temporal,
-// and its work items.
+// A loop nest with its schedule for a CPU: the vectorized axis, the values that are kept for later passes, prefetched
+// loads, non-temporal stores, and work items.
 #pragma once
 
 #include <utility>
@@ -14,13 +14,14 @@ struct CpuNest : Nest {
 
   uint32_t lane = 0;  // the vectorized axis: the last inner one, or the last outer one
   bool split = false;  // strips of the lane axis are work items: nothing is reduced along it
-  // Software-pipelined: one loop runs the last pass of a row, the pass before of the next row, and so on.
-  bool pipelined = false;
-  bool blocked = false;  // the inner axis behind the lane axis is walked a block at a time for each vector of lanes
-  // Expressions that a pass computes and a later one uses, expensive enough to be kept for the row in between.
+  // One loop runs the last pass of a row, the second last pass of the next row, and so on.
+  bool software_pipelined = false;
+  bool blocked = false;  // for each vector of lanes, the loop over the innermost axis runs over one block of it
+  // Expressions that a pass computes and a later one uses, and that are too expensive to be recomputed. A buffer of one
+  // row keeps their values.
   std::vector<ExprId> kept;
-  // Loads of rows that several passes repeat: during the last such pass the next row is prefetched. In a blocked nest:
-  // loads of tiles, of which the next one is prefetched.
+  // Loads of rows that several passes repeat: the last such pass prefetches the next row. In a blocked nest: loads of
+  // tiles, each of which prefetches the next tile.
   struct Prefetch {
     ExprId load;
     uint32_t pass;
@@ -28,7 +29,7 @@ struct CpuNest : Nest {
   std::vector<Prefetch> prefetches;
   std::vector<bool> nontemporal;  // by store; empty: none
 
-  // Whether its full cache lines are stored non-temporally, unless the buffer is an input's too. Requires: one of
+  // Whether its full cache lines are stored non-temporally, unless the buffer is an input's too. Requires: `s` is in
   // `stores`.
   bool is_nontemporal(const Output& s) const {
     return !nontemporal.empty() && nontemporal[static_cast<size_t>(&s - stores.data())];
@@ -36,9 +37,9 @@ struct CpuNest : Nest {
   bool any_nontemporal() const { return std::find(nontemporal.begin(), nontemporal.end(), true) != nontemporal.end(); }
 
   bool lane_is_outer() const { return lane < outer; }
-  // One strip of the lane axis is walked over all outer positions before the next one, so that the sums of its columns
-  // stay in the L1 cache.
-  bool strips_run_slowest() const {
+  // Whether the loop over strips of the lane axis is outermost, so that the sums of a strip's columns stay in the L1
+  // cache.
+  bool strips_are_outermost() const {
     return split && std::any_of(stores.begin(), stores.end(), [this](const Output& s) {
              return s.kind == OutputKind::column && maps[s.map][lane] != 0;
            });
@@ -47,7 +48,7 @@ struct CpuNest : Nest {
   uint32_t block_axis() const { return outer + inner - 1; }
 };
 
-// How code depends on the number of lanes: fewer than a whole vector; or whole vectors only, also between cuts.
+// How code depends on the extent of the lane axis: shorter than a vector; or whole vectors only, also between cuts.
 inline bool is_short(const CpuNest& n) { return n.extents[n.lane] <= 16; }
 inline bool is_even(const CpuNest& n) {
   const auto cuts = n.cuts(n.lane);
@@ -55,19 +56,19 @@ inline bool is_even(const CpuNest& n) {
          std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });
 }
 
-// What the number of a work item selects, fastest first: an index of an axis, a strip of the lane axis, or a block.
+// What the number of a work item selects: an index of an axis, a strip of the lane axis, or a block. Fastest first.
 struct ItemAxis {
-  enum class Of : uint8_t { index, strip, block } of;
+  enum class Kind : uint8_t { index, strip, block } kind;
   uint32_t axis;
 };
 inline std::vector<ItemAxis> item_axes(const CpuNest& n) {
   std::vector<ItemAxis> out;
-  const bool strips = n.split || n.lane_is_outer(), slowest = n.strips_run_slowest();
-  if (strips && !slowest) out.push_back({ItemAxis::Of::strip, n.lane});
-  if (n.blocked) out.push_back({ItemAxis::Of::block, n.block_axis()});
+  const bool strips = n.split || n.lane_is_outer(), outermost = n.strips_are_outermost();
+  if (strips && !outermost) out.push_back({ItemAxis::Kind::strip, n.lane});
+  if (n.blocked) out.push_back({ItemAxis::Kind::block, n.block_axis()});
   for (uint32_t a = n.outer; a-- > 0;)
-    if (a != n.lane) out.push_back({ItemAxis::Of::index, a});
-  if (strips && slowest) out.push_back({ItemAxis::Of::strip, n.lane});
+    if (a != n.lane) out.push_back({ItemAxis::Kind::index, a});
+  if (strips && outermost) out.push_back({ItemAxis::Kind::strip, n.lane});
   return out;
 }
 // The number of work items for strips and blocks of these lengths.

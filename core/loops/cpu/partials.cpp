@@ -8,7 +8,7 @@
 namespace thunder::loops {
 namespace {
 
-// In runs of constant length, which the compiler vectorizes.
+// Adds in runs of constant length, which the compiler vectorizes.
 template <class T>
 void add(T* sums, const T* more, int64_t n) {
   constexpr int64_t kRun = 16;
@@ -58,19 +58,19 @@ void PartialSums::end(Sums& sums, int64_t first, int64_t chunk) const {
 }
 
 void PartialSums::add_next(Sums& sums, int64_t chunk) const {
-  const int64_t many = sums.of[static_cast<size_t>(chunk)] + 1;
+  const int64_t many = sums.covered[static_cast<size_t>(chunk)] + 1;
   for (size_t i = 0; i < sums_.size(); i++)
     by_sum(sums_[i].dtype, [&](auto t) {
       using T = decltype(t);
       add(static_cast<T*>(at(sums, chunk, i)), static_cast<const T*>(at(sums, chunk + many, i)), sums_[i].elements);
     });
-  sums.of[static_cast<size_t>(chunk)] = static_cast<uint8_t>(2 * many - 1);
+  sums.covered[static_cast<size_t>(chunk)] = static_cast<uint8_t>(2 * many - 1);
 }
 
 void PartialSums::finish(Sums& sums) const {
   for (int64_t many = 1; many < chunks_; many *= 2)
     for (int64_t left = 0; left + many < chunks_; left += 2 * many)
-      if (sums.of[static_cast<size_t>(left)] < many) add_next(sums, left);
+      if (sums.covered[static_cast<size_t>(left)] < many) add_next(sums, left);
   for (size_t i = 0; i < sums_.size(); i++) {
     if (in_output(sums, sums_[i])) continue;
     const Buffer& out = output(sums, sums_[i]);

@@ -13,7 +13,7 @@ bool sums_columns(const CpuNest& n) {
   return std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.kind == OutputKind::column; });
 }
 
-// The benefit of vectorizing along an axis: how many elements are then accessed contiguously.
+// The benefit of vectorizing along an axis, by the number of elements that are then accessed contiguously.
 double gain(const CpuNest& n, uint32_t axis) {
   double gain = 0;
   const auto count = [&](uint32_t map, double weight) {
@@ -29,14 +29,15 @@ double gain(const CpuNest& n, uint32_t axis) {
   return n.extents[axis] >= 16 ? gain * 4 : n.extents[axis] >= 8 ? gain * 2 : gain;
 }
 
-uint32_t best(const CpuNest& n, AxisSet among) {
-  uint32_t best = static_cast<uint32_t>(std::countr_zero(among));
+uint32_t best_axis(const CpuNest& n, AxisSet among) {
+  uint32_t best_axis = static_cast<uint32_t>(std::countr_zero(among));
   for (uint32_t a = 0; a < n.outer; a++)
-    if (among & bit(a) && gain(n, a) > gain(n, best)) best = a;
-  return best;
+    if (among & bit(a) && gain(n, a) > gain(n, best_axis)) best_axis = a;
+  return best_axis;
 }
 
-// The axes along which column sums do not reduce: no sum across lanes is needed if each lane has its own.
+// The axes that column sums do not reduce, or all axes. Vectorized along such an axis, each lane has its own sum, and
+// no reduction across lanes is needed.
 AxisSet summed_by_lane(const CpuNest& n) {
   AxisSet all = bit(n.outer) - 1, left = all;
   for (const Output& s : n.stores)
@@ -68,7 +69,7 @@ bool one_map_for_each_argument(const CpuNest& n) {
 void order_rows(CpuNest& n, AxisSet reduced) {
   if (n.outer == 0) add_row(n);  // a single element: a loop of one step
   const bool rows = reduced != 0;
-  const uint32_t lane = best(n, !rows ? summed_by_lane(n) : sums_columns(n) ? reduced : bit(n.outer) - 1);
+  const uint32_t lane = best_axis(n, !rows ? summed_by_lane(n) : sums_columns(n) ? reduced : bit(n.outer) - 1);
   const AxisSet inner = rows ? reduced : bit(lane);
   std::vector<uint32_t> order(n.axes());
   std::iota(order.begin(), order.end(), 0u);
@@ -118,24 +119,24 @@ bool order_tiles(CpuNest& n, const LoweredRegion& region) {
   if (n.outer != 1 || n.inner != 1 || !one_map_for_each_argument(n)) return false;
   n.lane = 1;
   n.split = true;
-  return parameters(n).size() <= kMostParametersOfTiles;
+  return parameters(n).size() <= kMaxTileParameters;
 }
 
 void tile_transposed(CpuNest& n) {
   // Tiles are accessed as a whole, so all of their elements must be valid.
   if (!n.split || n.partial) return;
-  std::vector<size_t> sides(n.outer, 0);
+  std::vector<size_t> transposed(n.outer, 0);
   const auto count = [&](const Map& m) {
-    for (uint32_t a = 0; a < n.outer; a++) sides[a] += m[a] == 1 && step_of(m[n.lane]) == Step::any;
+    for (uint32_t a = 0; a < n.outer; a++) transposed[a] += m[a] == 1 && stride_kind(m[n.lane]) == StrideKind::any;
   };
   for (const Expr& e : n.exprs)
     if (e.fn == Fn::load) count(n.maps[e.map]);
   for (const Output& s : n.stores) count(n.maps[s.map]);
-  const auto most = std::max_element(sides.begin(), sides.end());
-  if (most == sides.end() || *most == 0) return;
+  const auto most = std::max_element(transposed.begin(), transposed.end());
+  if (most == transposed.end() || *most == 0) return;
   std::vector<uint32_t> order(n.axes());
   std::iota(order.begin(), order.end(), 0u);
-  const auto axis = order.begin() + (most - sides.begin());
+  const auto axis = order.begin() + (most - transposed.begin());
   std::rotate(axis, axis + 1, order.begin() + n.outer + n.inner);
   reorder(n, order);
   n.outer--, n.inner++, n.lane--;
@@ -144,7 +145,7 @@ void tile_transposed(CpuNest& n) {
 
 void find_row_passes(CpuNest& n) {
   find_passes(n);
-  store_rows_behind(n);
+  sink_row_stores(n);
 }
 
 }  // namespace thunder::loops

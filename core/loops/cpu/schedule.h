@@ -7,21 +7,21 @@
 namespace thunder::loops {
 
 // The most parameters of a nest ordered for tiles: they are copied for each tile.
-constexpr size_t kMostParametersOfTiles = 64;
+constexpr size_t kMaxTileParameters = 64;
 
-// In: axes in any order, all counted as outer, then those that only gathers walk. Out: outer axes, inner ones, the lane
-// axis last in its class, neighbours merged where every map walks them as one. `reduced`: the axes that reductions
-// reduce.
+// Orders a nest's axes. Before, they are in any order and all counted as outer, followed by those that only gathers
+// index. Afterwards outer axes come first, then inner ones, the lane axis is the last one of its class, and neighbours
+// are merged where every map allows it. `reduced`: the axes that reductions reduce.
 void order_rows(CpuNest& nest, AxisSet reduced);
 
-// The same as rows and columns of the argument that region.tiles names: one outer axis, and one inner axis of its
-// columns, which is vectorized. False, and the nest must not be used any more: it has reductions or column sums, walks
-// other axes, or elements depend on others or on their index.
+// Orders a nest's axes as rows and columns of the argument that region.tiles names: one outer axis, and one inner axis
+// of its columns, which is vectorized. False, and the nest must not be used any more: it has reductions or column sums,
+// it has other axes, or elements depend on others or on their index.
 bool order_tiles(CpuNest& nest, const LoweredRegion& region);
 
-// Tiling for transposed operands: accesses that are contiguous along another axis than the lane axis are done in tiles,
-// so that each cache line is used while it is there, rather than fetched once for each of its elements. That axis
-// becomes the innermost one.
+// Tiles accesses to transposed operands, which are contiguous along another axis than the lane axis: all elements of a
+// cache line are used while it is in the cache, rather than fetching it once for each of them. That axis becomes the
+// innermost one.
 void tile_transposed(CpuNest& nest);
 
 // Finds the passes over each row, and where values of a row are stored. Requires: inner axes are decided.

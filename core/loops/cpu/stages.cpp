@@ -35,23 +35,23 @@ void emit(CpuKernel& k, const Machine&) { k.code = kernel(k.nest); }
 
 constexpr Stage kStages[] = {
     {"hoist", hoist,
-     "first: it may leave a pass over the rows without work, and the order of the loops follows from what is left"},
+     "first: it may leave a pass over the rows without work, and the order of the loops depends on what is left"},
     {"order", order,
-     "before all that asks along which axis vectors run; neighbours are merged, so that few loops are left"},
+     "before all stages that depend on the vectorized axis; neighbours are merged, so that few loops are left"},
     {"tile", of_nest<tile_transposed, false>,
-     "only when the lane axis is known: what lies along another one is transposed against it"},
+     "after order, which chooses the lane axis: operands that are contiguous along another axis are transposed"},
     {"passes", of_nest<find_row_passes>,
-     "behind order and tile, which say what is inner: from now on it is known what each pass computes"},
-    {"keep", of_nest<keep_rows, false>, "behind passes: what two of them compute is kept for the row in between"},
+     "after order and tile, which decide the inner axes: it finds what each pass computes"},
+    {"keep", of_nest<keep_rows, false>, "after passes: values that two of them compute are kept in row buffers"},
     {"nontemporal", of_nest<store_nontemporal>,
-     "before what competes for memory: rows are not pipelined and tiles prefetched otherwise"},
+     "before software-pipeline and prefetch, whose choices depend on which stores bypass the caches"},
     {"software-pipeline", of_nest<software_pipeline_rows>,
-     "behind keep and nontemporal: kept rows are in flight too, and memory gives few rows at a time faster"},
+     "after keep and nontemporal: row buffers add to the working set, and nests that stream are not pipelined"},
     {"prefetch", of_nest<prefetch>,
-     "behind software-pipeline: rows that overlap follow each other without a pause in which to prefetch"},
+     "after software-pipeline: pipelined rows keep memory busy without prefetching"},
     {"divide", divided,
-     "behind nontemporal: such stores may take long blocks; last of what is planned, since it changes no code"},
-    {"emit", emit, "last: equal texts are one kernel, so that nothing may change them any more"},
+     "after nontemporal, which allows longer blocks; after all others but emit, since it changes no code"},
+    {"emit", emit, "last: the text of the finished nest is the key of its code"},
 };
 
 }  // namespace

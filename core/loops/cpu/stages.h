@@ -1,4 +1,4 @@
-// How a region becomes a kernel for a CPU, stage by stage: stages.cpp has the order as a table.
+// Schedules and compiles a region for a CPU, stage by stage. The order of the stages is a table in stages.cpp.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace thunder::loops {
 
-// A kernel in progress. What no stage has decided yet has its default.
+// A kernel in progress. Fields that no stage has set yet have their defaults.
 struct CpuKernel {
   LoweredRegion region;  // its nest is moved to `nest` by the stage that orders the loops
   bool tiled = false;  // it runs tiles of the argument that region.tiles names; `order` decides that

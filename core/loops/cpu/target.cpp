@@ -8,8 +8,9 @@
 namespace thunder::loops {
 namespace {
 
-// Rows that exceed the L2 cache are summed in row order, even if what depends on the sums must read them again: sooner
-// if rows do not begin at cache lines, since walking down columns then splits lines.
+// Rows that exceed the L2 cache by far are summed in row order, although code that depends on the sums must read them
+// again. The limit is lower if rows do not begin at cache lines, since going down a few columns then reads two lines of
+// each row.
 RowOrderSums row_order_sums(const Machine& machine) {
   constexpr int64_t kRows = 512, kFloat = sizeof(float);
   constexpr size_t kUsualL2 = 1 << 20;
@@ -21,7 +22,7 @@ RowOrderSums row_order_sums(const Machine& machine) {
 class CpuTarget : public Target {
  public:
   explicit CpuTarget(const Machine& machine) : machine_(machine) {
-    can_.max_arguments = kMostArguments;
+    can_.max_arguments = kMaxArguments;
     can_.row_order_sums = row_order_sums(machine);
   }
 

@@ -1,4 +1,5 @@
-// The target for CPUs: schedules for caches and vectors, code by LLVM's module, threads of the context's pool.
+// The target for CPUs, which schedules nests for caches and vectors, has LLVM's module compile them, and runs them on
+// the context's thread pool.
 #pragma once
 
 #include "base/machine.h"

@@ -1,4 +1,4 @@
-// What stands in a kernel's loops: expressions, and where they are stored.
+// The bodies of a kernel's loops: expressions, and the stores of their values.
 #include "loops/cuda/arithmetic.h"
 #include "loops/cuda/writer.h"
 
@@ -46,7 +46,7 @@ std::string Writer::place_of(uint32_t map) const {
   return sum;
 }
 
-// The variable that holds an expression where the text now stands.
+// The variable that holds an expression's value at the current position of the text.
 std::string Writer::value(ExprId id) {
   Memo& memo = nest_.exprs[id].axes & gathered_ ? gathers_ : nest_.is_row(id) ? row_ : position_;
   if (!memo[id].empty()) return memo[id];
@@ -61,7 +61,7 @@ std::string Writer::value(ExprId id) {
   return (nest_.exprs[id].axes & gathered_ ? gathers_ : nest_.is_row(id) ? row_ : position_)[id] = variable;
 }
 
-// Only what is chosen is computed: the other may not be there.
+// Only the selected operand is computed: the other one's load may be out of bounds.
 void Writer::select(const Expr& e, const std::string& variable) {
   line(type_of(e.dtype), " ", variable, ";");
   for (int i : {0, 1}) {

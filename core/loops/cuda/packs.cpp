@@ -1,4 +1,4 @@
-// Several neighbouring elements by one thread: loads and stores of 16 bytes around a loop over the elements.
+// Vectorised accesses: a thread loads and stores 16 bytes of neighbouring elements, around a loop over the elements.
 #include "loops/cuda/arithmetic.h"
 #include "loops/cuda/writer.h"
 
@@ -22,7 +22,7 @@ void Writer::find_alignment() {
   line("const bool aligned = ((", all, ") & 15) == 0;");
 }
 
-// The loads that this needs whatever is chosen, and that are not known for the whole row.
+// The loads that an expression needs whatever its selects choose, except those that are known for the whole row.
 void Writer::find_loads(ExprId id, std::vector<bool>& seen, std::vector<ExprId>& loads) const {
   if (seen[id] || !row_[id].empty()) return;
   seen[id] = true;
@@ -33,7 +33,7 @@ void Writer::find_loads(ExprId id, std::vector<bool>& seen, std::vector<ExprId>&
   for (uint32_t i = 0; i < e.count; i++) find_loads(e.in[i], seen, loads);
 }
 
-// What is computed at a position along these axes, or at each of a pack; stands in a loop over `at`.
+// The computation at one position along these axes, or at each position of a pack. Inside a loop over `at`.
 void Writer::compute_positions(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted) {
   const auto compute = [&] {
     for (ExprId id : sums) {

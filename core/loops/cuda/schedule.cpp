@@ -20,7 +20,7 @@ int64_t reach(const Nest& nest, const Map& map) {
   return far;
 }
 
-// Strides over a grid must not overflow either.
+// Whether positions fit in 32 bits, also those past the end to which a loop over the grid steps.
 bool is_narrow(const Nest& nest) {
   constexpr int64_t kMost = int64_t{1} << 30;
   bool narrow = positions(nest, 0, nest.outer + nest.inner) < kMost;
@@ -30,8 +30,8 @@ bool is_narrow(const Nest& nest) {
   return narrow;
 }
 
-// Threads next to each other read next to each other along the last outer axis, where the inner ones are no such way,
-// or are short.
+// A row is reduced by one thread if it is short, or if its neighbour in memory is the next row rather than the row's
+// next element, so that the accesses of neighbouring threads coalesce.
 Rows rows_of(const Nest& nest) {
   const Map& main = main_map(nest);
   const uint32_t last = nest.outer + nest.inner - 1;
@@ -40,7 +40,7 @@ Rows rows_of(const Nest& nest) {
   return nest.row_elements() <= kRowOfWarp ? Rows::warp : Rows::block;
 }
 
-// Rows that are too few to keep a device busy are cut into parts.
+// Into how many parts each row is cut, where rows are too few to keep a device busy.
 int64_t parts_of(const Nest& nest, Rows rows) {
   constexpr int64_t kThreads = 1 << 17, kBlocks = 1 << 10, kLeastOfThread = 16, kLeastOfBlock = 4096;
   if (!splits(nest)) return 1;
@@ -50,7 +50,7 @@ int64_t parts_of(const Nest& nest, Rows rows) {
                              std::max<int64_t>(1, nest.row_elements() / least));
 }
 
-// Whether neighbours along an axis lie next to each other, and packs of so many at multiples of their number.
+// Whether accesses along an axis are contiguous, and packs of n elements aligned to n.
 bool packs(const Nest& nest, uint32_t axis, uint32_t map, int64_t offset, uint32_t n) {
   if (nest.maps[map][axis] != 1 || offset % n) return false;
   for (uint32_t a = 0; a < nest.axes(); a++)

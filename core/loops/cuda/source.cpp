@@ -32,9 +32,9 @@ Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string
   for (const Map& map : nest.maps) {
     strides_.emplace_back();
     for (int64_t stride : map)
-      strides_.back().push_back(step_of(stride) == Step::any ? parameter(next++) : stride ? "1" : "");
+      strides_.back().push_back(stride_kind(stride) == StrideKind::any ? parameter(next++) : stride ? "1" : "");
   }
-  // The number of a draw is no place in memory.
+  // The offset of `uniform` numbers a draw rather than an element, so that it stays 64 bits wide.
   for (const Expr& e : nest.exprs)
     offsets_.push_back(!has_parameter(e) ? "" : e.fn == Fn::uniform ? cat("p.at[", next++, "]") : parameter(next++));
   for (const Output& s : nest.stores) store_offsets_.push_back(s.offset ? parameter(next++) : "");
@@ -97,11 +97,11 @@ void Writer::elements() {
   close();
 }
 
-// Over so many rows, or parts of rows: one a block, a warp, or a thread.
+// The loop over rows, or parts of rows: one for each block, warp or thread.
 void Writer::open_rows(const std::string& count) {
   find_alignment();
   if (rows_ == Rows::block) {
-    // What a warp leaves of a reduction is at most a number and a place.
+    // The partial result of a warp is at most a number and an index.
     line("__shared__ i64 shared[", 2 * kCudaThreads / kWarp, "];");
     line("for (place work = blockIdx.x; work < ", count, "; work += gridDim.x) {");
   } else {
@@ -121,7 +121,7 @@ void Writer::rows() {
   close();
 }
 
-// The first of two kernels: what each part of a row comes to, which the second one joins in the order of the parts.
+// The first of two kernels, which reduces each part of a row. The second one combines the parts in their order.
 void Writer::parts_of_rows() {
   const std::vector<ExprId> sums = reductions_behind(0);
   line("const place rows = ", product(0, nest_.outer), ", columns = ", product(nest_.outer, nest_.outer + nest_.inner),
@@ -177,7 +177,7 @@ void Writer::store_rows(bool by_one_thread) {
   if (by_one_thread) close();
 }
 
-// What is known for a whole row before this pass stands before its loop.
+// Values of the row that are known before this pass are computed before its loop.
 void Writer::row_values(uint32_t pass) {
   const AxisSet walked = nest_.outer_set();
   for (ExprId id = 0; id < nest_.exprs.size(); id++)
@@ -231,7 +231,7 @@ void Writer::row_holds(ExprId id) {
   if (is_half(e.dtype)) line("sum", id, " = ", rounded(e, cat("sum", id)), ";");
 }
 
-// What a reduction holds while it goes over a row, what it begins with, and what a position adds to it.
+// Of the accumulator of a reduction: its type, its neutral element, and what a position adds to it.
 std::string Writer::held_type(ExprId id) const {
   const Expr& e = nest_.exprs[id];
   if (e.fn != Fn::argmax) return type_of(e.dtype);

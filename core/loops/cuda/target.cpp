@@ -21,7 +21,7 @@ constexpr int64_t kBlocksOfMultiprocessor = 16;
 // take to be written and read.
 constexpr size_t kRecomputedInstructions = 64;
 
-// What profilers show: the functions that the nest computes, each once.
+// The name that profilers show: the functions that the nest computes, each once.
 std::string kernel_name(const Nest& nest) {
   constexpr size_t kMostNamed = 6;
   std::vector<Fn> named;
@@ -100,7 +100,7 @@ class CudaLauncher : public Launcher {
   }
 
  private:
-  // How many have something to do.
+  // How many threads have work.
   static int64_t threads(const Nest& nest, const CudaSchedule& schedule) {
     if (!reduces(nest)) return positions(nest, 0, nest.outer + nest.inner) / schedule.pack;
     const int64_t rows = positions(nest, 0, nest.outer) * schedule.parts;
@@ -108,7 +108,7 @@ class CudaLauncher : public Launcher {
                    : schedule.rows == CudaSchedule::Rows::warp ? kWarp
                                                                : 1);
   }
-  // As many blocks as that takes, as far as the device runs them at a time.
+  // As many blocks as these threads take, but no more than the device runs at a time.
   nvidia::Geometry grid(int64_t threads) const {
     const int64_t most = kBlocksOfMultiprocessor * std::max(1, device_->properties().multiprocessors);
     return {static_cast<unsigned>(std::clamp<int64_t>((threads + kCudaThreads - 1) / kCudaThreads, 1, most)),

@@ -1,4 +1,5 @@
-// argmax of each row: a candidate in each lane, of which the first maximum is taken.
+// Reduces each row to its argmax: each lane keeps its own maximum with its index, and the first of the largest is
+// taken.
 #include "loops/llvm/reductions.h"
 
 namespace thunder::codegen {
@@ -11,12 +12,12 @@ struct Candidate {
   Value *value, *index;
 };
 
-// Whether a challenger replaces a candidate: it is greater, or the first NaN; with `ties`, also if it is equal and has
-// a lower index.
-Value* wins(Builder& b, Candidate challenger, Candidate holder, DType d, bool ties) {
+// Whether a candidate replaces the current one: it is greater, or the first NaN; with `ties`, also if it is equal and
+// has a lower index.
+Value* replaces(Builder& b, Candidate candidate, Candidate current, DType d, bool ties) {
   const bool reals = is_real(d);
-  Value *x = challenger.value, *y = holder.value;
-  Value *better, *same = b.CreateICmpSLT(challenger.index, holder.index);
+  Value *x = candidate.value, *y = current.value;
+  Value *better, *same = b.CreateICmpSLT(candidate.index, current.index);
   if (reals) {
     better = b.CreateAnd(b.CreateFCmpUGT(x, y), b.CreateFCmpORD(y, y));
     same =
@@ -40,17 +41,17 @@ Reduction Reductions::begin_argmax(const Cursor& at, ExprId id) {
           k_.vector_variable(index, llvm::Constant::getNullValue(index), at.lanes)};
 }
 
-// Along one axis indices only grow, so a later equal element never replaces a candidate.
+// Along one axis indices only grow, so that an equal element that comes later never replaces the current one.
 void Reductions::step_argmax(const Cursor& at, const Reduction& r) {
   const loops::Expr& e = nest_.exprs[r.id];
   const auto operand = [&](int i) { return k_.broadcast(expressions_.evaluate(at, e.in[i]), at.lanes); };
   Value* value = operand(0);
   const Candidate now{value, operand(1)};
   const Candidate before{b_.CreateLoad(now.value->getType(), r.lanes), b_.CreateLoad(now.index->getType(), r.indices)};
-  Value* won = wins(b_, now, before, accumulator(nest_.exprs[e.in[0]].dtype), nest_.inner > 1);
-  if (at.mask) won = b_.CreateAnd(won, at.mask);
-  b_.CreateStore(b_.CreateSelect(won, now.value, before.value), r.lanes);
-  b_.CreateStore(b_.CreateSelect(won, now.index, before.index), r.indices);
+  Value* replaced = replaces(b_, now, before, accumulator(nest_.exprs[e.in[0]].dtype), nest_.inner > 1);
+  if (at.mask) replaced = b_.CreateAnd(replaced, at.mask);
+  b_.CreateStore(b_.CreateSelect(replaced, now.value, before.value), r.lanes);
+  b_.CreateStore(b_.CreateSelect(replaced, now.index, before.index), r.indices);
 }
 
 void Reductions::end_argmax(const Cursor& at, const Reduction& r) {
@@ -61,8 +62,8 @@ void Reductions::end_argmax(const Cursor& at, const Reduction& r) {
   for (unsigned n = nest_.lane_is_outer() ? 1 : at.lanes; n > 1; n /= 2) {
     auto [value, other_value] = halves(best.value, n);
     auto [index_here, other_index] = halves(best.index, n);
-    Value* won = wins(b_, {other_value, other_index}, {value, index_here}, d, true);
-    best = {b_.CreateSelect(won, other_value, value), b_.CreateSelect(won, other_index, index_here)};
+    Value* replaced = replaces(b_, {other_value, other_index}, {value, index_here}, d, true);
+    best = {b_.CreateSelect(replaced, other_value, value), b_.CreateSelect(replaced, other_index, index_here)};
   }
   Value* found = nest_.lane_is_outer() ? best.index : b_.CreateExtractElement(best.index, uint64_t{0});
   at.row->known[r.id] = convert(b_, found, index, e.dtype);

@@ -5,7 +5,7 @@
 namespace thunder::codegen {
 
 using llvm::Value;
-using loops::Step;
+using loops::StrideKind;
 
 namespace {
 
@@ -26,8 +26,8 @@ Arguments::Arguments(Builder& b, const CpuNest& nest, llvm::Function* function) 
   for (const loops::Map& map : nest.maps) {
     strides.emplace_back();
     for (int64_t stride : map) {
-      const Step step = loops::step_of(stride);
-      strides.back().push_back(step == Step::none ? nullptr : step == Step::unit ? b.getInt64(1) : read());
+      const StrideKind kind = loops::stride_kind(stride);
+      strides.back().push_back(kind == StrideKind::none ? nullptr : kind == StrideKind::unit ? b.getInt64(1) : read());
     }
   }
   offsets.assign(nest.exprs.size(), nullptr);
@@ -41,7 +41,7 @@ Arguments::Arguments(Builder& b, const CpuNest& nest, llvm::Function* function) 
   }
   strip = read();
   block = read();
-  begin = function->getArg(2), end = function->getArg(3), refusal = function->getArg(4);
+  begin = function->getArg(2), end = function->getArg(3), index_error = function->getArg(4);
 }
 
 Value* Arguments::cut(uint32_t axis, int64_t at) const {

@@ -1,4 +1,4 @@
-// A kernel's arguments as LLVM values: pointers, and the parameters in the order of loops::parameters().
+// The LLVM values of a kernel's arguments: pointers, and the parameters in the order of loops::parameters().
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ struct Arguments {
   std::vector<std::vector<llvm::Value*>> cut_at;  // the same as run-time values
   llvm::Value *strip = nullptr, *block = nullptr;       // lengths
   llvm::Value *begin = nullptr, *end = nullptr;         // of the work items
-  llvm::Value* refusal = nullptr;
+  llvm::Value* index_error = nullptr;
 
   // The run-time value of a cut of an axis. Requires: the index is one.
   llvm::Value* cut(uint32_t axis, int64_t at) const;

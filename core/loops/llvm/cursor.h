@@ -1,4 +1,5 @@
-// Where in a kernel code is generated: a value that is passed along, and changed only in copies for inner code.
+// The position in a kernel's loops for which code is generated. It is passed by value, so that inner code changes a
+// copy.
 #pragma once
 
 #include <vector>
@@ -31,7 +32,7 @@ struct Scan {
   std::vector<llvm::Value*> windows;  // in the frame: sums over windows of 1, 2, 4 ... numbers that end at each lane
 };
 
-// A row in progress. Of pipelined rows, one is in each pass.
+// A row in progress. With software pipelining there is one row in each pass.
 struct Row {
   uint32_t pass = 0;
   std::vector<llvm::Value*> index;  // along the outer axes, of pipelined rows
@@ -45,8 +46,8 @@ struct Row {
   std::vector<loops::ExprId> reduced;
   std::vector<const loops::Output*> stores;
   std::vector<Reduction> reductions;
-  // With software pipelining, by expression: where the row finds, when it enters this pass, the state of the row before
-  // it in this pass, or its own state from the pass before.
+  // With software pipelining, by expression: variables that hold the row's results, and the addresses of its row
+  // buffers, from the pass before until this pass begins.
   Memo results, kept_addresses;
 };
 

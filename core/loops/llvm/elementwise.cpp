@@ -10,15 +10,15 @@ namespace {
 
 using llvm::Value;
 
-// A multiplication and an addition that uses its result, both with the contract flag, are fused where the machine has
-// FMA: they are rounded once. Operations of different nodes are not fused: x * x - x * x is 0.
-Value* may_join(Value* v) {
+// Where the machine has FMA, LLVM fuses a multiplication with an addition that uses its result if both have the
+// contract flag, and rounds once. Only products and the additions of sums have it, so that x * x - x * x stays 0.
+Value* allow_contract(Value* v) {
   if (auto* made = llvm::dyn_cast<llvm::Instruction>(v); made && v->getType()->isFPOrFPVectorTy())
     made->setHasAllowContract(true);
   return v;
 }
 
-// A function of the C library, called for each lane: for rare functions.
+// Calls a function of the C library for each lane. This is for rare functions.
 Value* by_lane(Builder& b, const char* name, llvm::ArrayRef<Value*> operands) {
   llvm::Type* element = operands[0]->getType()->getScalarType();
   llvm::SmallVector<llvm::Type*, 2> types(operands.size(), element);
@@ -44,7 +44,7 @@ Value* elementary(Builder& b, EmitMath emit, const char* name, Value* x) {
 // Whether the target converts between f16 and f32 by instructions.
 bool converts_f16(Builder& b) { return b.GetInsertBlock()->getParent()->hasFnAttribute(kConvertsF16); }
 
-// As ops on the bits, what f16 in ir/elements.h says.
+// Conversions between f16 and f32 by integer operations, as f16 in ir/elements.h does them.
 Value* f16_bits(Builder& b, Value* v) {
   llvm::Type *i32 = like(v, b.getInt32Ty()), *f32 = like(v, b.getFloatTy());
   const auto number = [&](uint32_t n) { return llvm::ConstantInt::get(i32, n); };
@@ -82,7 +82,7 @@ Value* round_bf16(Builder& b, Value* v) {
   return b.CreateBitCast(b.CreateSelect(b.CreateFCmpUNO(v, v), nan, rounded), v->getType());
 }
 
-// As an element of this type holds it.
+// Rounds as an element of this type is stored.
 Value* round(Builder& b, Value* v, DType d) {
   if (d == DType::f16) return from_memory(b, to_memory(b, v, d), d);
   return d == DType::bf16 ? round_bf16(b, v) : v;
@@ -119,7 +119,7 @@ Value* add(const Call& c) {
 }
 
 Value* mul(const Call& c) {
-  if (c.is_real()) return may_join(c.b.CreateFMul(c.x[0], c.x[1]));
+  if (c.is_real()) return allow_contract(c.b.CreateFMul(c.x[0], c.x[1]));
   return c.in == DType::boolean ? c.b.CreateAnd(c.x[0], c.x[1]) : c.b.CreateMul(c.x[0], c.x[1]);
 }
 
@@ -282,7 +282,7 @@ Value* neutral(llvm::LLVMContext& c, Fn fn, DType d) {
                                 maximum ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getSignedMaxValue(bits));
 }
 Value* combine(Builder& b, Fn fn, Value* sum, Value* v, DType d) {
-  if (fn == Fn::sum) return may_join(add({b, {sum, v}, d, {}}));
+  if (fn == Fn::sum) return allow_contract(add({b, {sum, v}, d, {}}));
   return extremum(b, sum, v, d, fn == Fn::amax);
 }
 

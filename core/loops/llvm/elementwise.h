@@ -1,4 +1,4 @@
-// The functions that expressions apply, as instructions on one element or on a vector of them.
+// Emits the functions that expressions apply, on one element or on a vector of them.
 //
 // In registers a boolean is i1, bf16 and f16 are float (rounded after every function), others are themselves.
 #pragma once
@@ -19,7 +19,7 @@ constexpr char kConvertsF16[] = "thunder-converts-f16";
 llvm::Type* register_type(llvm::LLVMContext& c, DType d);
 llvm::Type* memory_type(llvm::LLVMContext& c, DType d);
 inline bool is_vector(llvm::Value* v) { return v->getType()->isVectorTy(); }
-// The type `element`, in as many lanes as `like` has.
+// The type `element`, as a vector if `like` is one.
 llvm::Type* like(llvm::Value* like, llvm::Type* element);
 llvm::Value* constant(llvm::Value* like_lanes, llvm::Type* element, double value);
 

@@ -1,4 +1,4 @@
-// The module's one export: nests to machine code, which ORC, LLVM's just-in-time linker, loads for the CPU at hand.
+// The module's one export, which compiles nests to machine code. ORC, LLVM's just-in-time linker, loads it.
 #include "loops/emitter.h"
 
 #include <llvm/Analysis/CGSCCPassManager.h>
@@ -22,7 +22,7 @@
 namespace thunder::codegen {
 namespace {
 
-// Code is vectorized already, so only clean-up passes run.
+// The code is vectorized when it is emitted, so only clean-up passes run.
 constexpr char kPasses[] =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),"
     "early-cse,adce,simplifycfg)";
@@ -78,14 +78,15 @@ llvm::Function* declare(llvm::Module& module, const char* name, const llvm::orc:
   // x86: use registers as wide as they are; by default LLVM prefers narrower ones.
   function->addFnAttr("prefer-vector-width", "512");
   function->addFnAttr("min-legal-vector-width", "512");
-  // Kept rows are in the frame: a stack overflow must hit the guard page.
+  // Row buffers make large frames: a stack overflow must hit the guard page.
   function->addFnAttr("probe-stack", "inline-asm");
   function->setDoesNotThrow();
   for (unsigned i : {0u, 1u, 4u}) function->addParamAttr(i, llvm::Attribute::NoAlias);
   return function;
 }
 
-// Elsewhere LLVM would call functions of the compiler's library, which need not be there.
+// Whether the target converts between f16 and f32 by instructions. On others LLVM would call functions of the
+// compiler's run-time library, which the process may lack.
 bool converts_f16(const llvm::TargetMachine& machine) {
   const llvm::Triple& triple = machine.getTargetTriple();
   return triple.isAArch64() || (triple.isX86() && machine.getMCSubtargetInfo()->checkFeatures("+f16c"));
@@ -120,9 +121,9 @@ loops::Object LlvmEmitter::compile(const CpuNest& nest, const char* name) {
   module.setTargetTriple((*machine)->getTargetTriple().str());
   llvm::Function* function = declare(module, name, builder_);
   if (converts_f16(**machine)) function->addFnAttr(kConvertsF16);
-  const llvm::TargetTransformInfo able = (*machine)->getTargetTransformInfo(*function);
-  const auto bits = able.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
-  NestCode(nest, function, choose_lanes(nest, static_cast<unsigned>(std::max<uint64_t>(bits, 128))), able).emit();
+  const llvm::TargetTransformInfo tti = (*machine)->getTargetTransformInfo(*function);
+  const auto bits = tti.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+  NestCode(nest, function, choose_lanes(nest, static_cast<unsigned>(std::max<uint64_t>(bits, 128))), tti).emit();
   llvm::raw_string_ostream wrong(object.error);
   if (llvm::verifyModule(module, &wrong)) return object;
   clean_up(module, **machine);

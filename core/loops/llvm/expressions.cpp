@@ -10,8 +10,8 @@ using llvm::Value;
 using loops::Expr;
 using loops::Form;
 
-// Axes beyond the loops are walked by gathers only, so values that vary along them are memoized in the gather. Values
-// that do not vary along the rows' axes are computed once for all pipelined rows.
+// Axes without loops are indexed by gathers only, so that values that vary along them are memoized in the gather.
+// Values that do not vary along the rows' axes are computed once for all pipelined rows.
 Memo& Expressions::memo_of(const Cursor& at, ExprId id) {
   const loops::AxisSet axes = nest_.exprs[id].axes;
   if (axes & at.gathered) return *at.gather;
@@ -22,8 +22,8 @@ Memo& Expressions::memo_of(const Cursor& at, ExprId id) {
 Value* Expressions::evaluate(const Cursor& at, ExprId id) {
   const Expr& e = nest_.exprs[id];
   if (Value* known = memo_of(at, id)[id]) return known;
-  const bool kept = kept_.is_kept(at, id);
-  if (kept && kept_.has(at, id)) return memo_of(at, id)[id] = kept_.load(at, id);
+  const bool kept = row_buffers_.is_kept(at, id);
+  if (kept && row_buffers_.is_filled(at, id)) return memo_of(at, id)[id] = row_buffers_.load(at, id);
   Value* v = nullptr;
   switch (form_of(e.fn)) {
     case Form::load: v = at.tile && tiles_.is_transposed(at, id) ? tiles_.load(at, id) : memory_.load(at, e); break;
@@ -34,10 +34,10 @@ Value* Expressions::evaluate(const Cursor& at, ExprId id) {
     case Form::gather: v = gather(at, id); break;
     case Form::select: v = select(at, id); break;
     case Form::scan: v = scan(at, id); break;
-    case Form::reduction: llvm_unreachable("what a row is reduced to is known before it is asked for");
+    case Form::reduction: llvm_unreachable("the result of a reduction is memoized when its pass ends");
   }
   memo_of(at, id)[id] = v;
-  if (kept) kept_.keep(at, id, v);
+  if (kept) row_buffers_.store(at, id, v);
   return v;
 }
 
@@ -56,11 +56,12 @@ Value* Expressions::apply_all(const Cursor& at, const Expr& e) {
     operands.push_back(evaluate(at, e.in[i]));
     vectors |= is_vector(operands.back());
   }
-  // Constants of the row first: LLVM moves a negation to the first factor, which is then hoisted from the loop.
+  // A factor that is constant along the row comes first: LLVM moves a negation to the first factor, where it is then
+  // hoisted from the loop.
   if (e.fn == Fn::mul && !is_vector(operands.back())) std::reverse(operands.begin(), operands.end());
   const auto fit = [&](Value* v) { return vectors ? k_.broadcast(v, at.lanes) : v; };
   for (Value*& v : operands) v = fit(v);
-  // A division of a row by one number is a multiplication by its reciprocal, computed once.
+  // The division of a row by one number becomes a multiplication by its reciprocal, which is computed once.
   if (divides_row(e)) {
     const Reciprocal& by = reciprocal(at, e.in[1]);
     const DType d = accumulator(e.dtype);
@@ -103,7 +104,7 @@ void Expressions::evaluate_row_values(const Cursor& at, ExprId id) {
     evaluate(at, id);
     return;
   }
-  // At the loops' indices an interval's value may be memoized only inside the interval.
+  // The operands of such a select are valid in their intervals only, which are tested inside the loop.
   if (nest_.partial && e.fn == Fn::select && !runs_along(at, e.axis)) return;
   if (divides_row(e)) reciprocal(at, e.in[1]);
   for (uint32_t i = 0; i < e.count; i++) evaluate_row_values(at, e.in[i]);
@@ -113,7 +114,7 @@ Value* Expressions::uniform(const Cursor& at, const Expr& e) {
   Value* call = evaluate(at, e.in[2]);
   Value* seed = evaluate(at, e.in[1]);
   Value* number = evaluate(at, e.in[0]);
-  return philox_uniform(b_, number, seed, call, memory_.more_of(e), e.dtype);
+  return philox_uniform(b_, number, seed, call, memory_.base_offset(e), e.dtype);
 }
 
 Value* Expressions::gather(const Cursor& at, ExprId id) {
@@ -140,8 +141,8 @@ void Expressions::report(const Cursor& at, Value* bad, Value* index, ExprId id) 
       Value* least = llvm::ConstantInt::get(index->getType(), static_cast<uint64_t>(INT64_MIN));
       index = b_.CreateIntMaxReduce(b_.CreateSelect(bad, index, least), true);
     }
-    b_.CreateStore(b_.getInt64(id), k_.args.refusal);
-    b_.CreateStore(index, b_.CreateConstGEP1_64(b_.getInt64Ty(), k_.args.refusal, 1));
+    b_.CreateStore(b_.getInt64(id), k_.args.index_error);
+    b_.CreateStore(index, b_.CreateConstGEP1_64(b_.getInt64Ty(), k_.args.index_error, 1));
   });
 }
 

@@ -1,26 +1,26 @@
-// The value of an expression at a cursor, after its operands. Values of a row or a position are memoized.
+// Computes the value of an expression at a cursor, after its operands. Values of a row or a position are memoized.
 //
-// Needs the kernel, its memory, the tiles and kept rows that loads may be served from, and a cursor.
+// Needs the kernel, its memory, the tiles and row buffers that values may be loaded from, and a cursor.
 #pragma once
 
-#include "loops/llvm/kept.h"
+#include "loops/llvm/row_buffers.h"
 #include "loops/llvm/tiles.h"
 
 namespace thunder::codegen {
 
 class Expressions {
  public:
-  Expressions(Kernel& kernel, Memory& memory, TransposedTiles& tiles, KeptRows& kept)
-      : k_(kernel), b_(kernel.b), nest_(kernel.nest), memory_(memory), tiles_(tiles), kept_(kept) {}
+  Expressions(Kernel& kernel, Memory& memory, TransposedTiles& tiles, RowBuffers& kept)
+      : k_(kernel), b_(kernel.b), nest_(kernel.nest), memory_(memory), tiles_(tiles), row_buffers_(kept) {}
 
   llvm::Value* evaluate(const Cursor& at, ExprId id);
   // Computes what is constant along a row, before the loop over its positions.
   void evaluate_row_values(const Cursor& at, ExprId id);
-  // Each pass over a row starts its scans anew.
+  // Resets the scans of a row, before each pass over it.
   void begin_scans(const Cursor& at);
 
-  // Stores of outputs with intervals (`only`): whether the current interval of the lane axis is inside, and a mask for
-  // other axes.
+  // For outputs that are stored in intervals (`only`): whether the current interval of the lane axis is inside, and the
+  // store, in a branch that tests the other axes.
   bool is_here(const Cursor& at, const loops::Output& s) const;
   void store_where_known(const Cursor& at, const loops::Output& s);
 
@@ -52,7 +52,7 @@ class Expressions {
   const CpuNest& nest_;
   Memory& memory_;
   TransposedTiles& tiles_;
-  KeptRows& kept_;
+  RowBuffers& row_buffers_;
 };
 
 }  // namespace thunder::codegen

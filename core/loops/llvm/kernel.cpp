@@ -84,7 +84,7 @@ unsigned choose_lanes(const CpuNest& nest, unsigned machine_bits) {
   }
   if (wide) live *= 2;
   if (live > 48) return machine;
-  // Lanes down the columns: wider vectors read more of each row.
+  // If each lane is a row, more lanes read more of a cache line.
   const bool columns = nest.lane_is_outer() && machine_bits >= 512 && !functions && !wide && live <= 24;
   // Reductions and exponentials are dependency chains: four vectors of either are in flight at once, as with few
   // expressions. Functions with more constants than registers reload them for each vector.

@@ -1,4 +1,4 @@
-// What is constant while code of one kernel is generated, and its control flow and variables.
+// The state that is constant while the code of one kernel is generated, and helpers for control flow and variables.
 #pragma once
 
 #include <llvm/Analysis/TargetTransformInfo.h>
@@ -25,19 +25,20 @@ struct Kernel {
   const Arguments args;
 
   unsigned register_bits() const;
-  // As with AVX-512: an unaligned vector always spans two cache lines, and masks have registers of their own.
-  bool has_registers_of_lines() const { return register_bits() >= 8 * kCacheLine; }
+  // As with AVX-512: a register is as wide as a cache line, so that an unaligned vector always spans two of them, and
+  // masks have registers of their own.
+  bool has_cache_line_registers() const { return register_bits() >= 8 * kCacheLine; }
 
   // A loop from begin to end, which may run zero times.
   void loop(llvm::Value* begin, llvm::Value* end, uint64_t step, const std::function<void(llvm::Value*)>& body);
   void branch(llvm::Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
-  // Variables in the frame, which mem2reg makes registers: a zero; a vector that begins with the same number in each
-  // lane.
+  // Variables in the frame, which mem2reg turns into registers: one that is initially zero, and a vector whose lanes
+  // are initially `first`.
   llvm::Value* variable(llvm::Type* type);
   llvm::Value* vector_variable(llvm::Type* element, llvm::Value* first, unsigned n);
 
   llvm::Value* lane_numbers(unsigned n);
-  // Broadcasts a scalar to a vector; a vector stays as it is.
+  // Broadcasts a scalar to a vector; returns a vector unchanged.
   llvm::Value* broadcast(llvm::Value* v, unsigned n) { return is_vector(v) ? v : b.CreateVectorSplat(n, v); }
   llvm::FixedVectorType* vector_of(llvm::Type* element, unsigned n) const {
     return llvm::FixedVectorType::get(element, n);

@@ -10,7 +10,7 @@ using loops::OutputKind;
 
 namespace {
 
-constexpr unsigned kFewestLanes = 4;
+constexpr unsigned kMinLanes = 4;
 
 bool scans(const CpuNest& nest) {
   return std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const loops::Expr& e) { return e.fn == Fn::cumsum; });
@@ -18,7 +18,7 @@ bool scans(const CpuNest& nest) {
 
 }  // namespace
 
-// From cut to cut within the strip: each interval has code of its own, in which selects are resolved.
+// Emits a loop for each interval between cuts of the axis, in which the operands of selects are known.
 void LaneLoops::emit(const Cursor& at, const Body& body) {
   const auto& cuts = k_.args.cut_at[nest_.lane];
   Value* begin = at.lane_begin;
@@ -35,22 +35,22 @@ void LaneLoops::emit(const Cursor& at, const Body& body) {
   }
 }
 
-// Vectors are aligned to cache lines by peeling: of a buffer that is stored non-temporally, otherwise of one that is
-// stored, otherwise of one that is loaded. Not if vectors run across rows, whose addresses are unrelated, if scans
-// carry whole vectors, or if columns are summed: their accumulators are aligned already.
-void LaneLoops::choose_lines(const std::vector<const Output*>& stores) {
-  lines_of_.reset();
-  if (loops::is_even(nest_) || loops::is_short(nest_) || nest_.lane_is_outer() || nest_.blocked || overlapping_ ||
-      scans(nest_))
+// Peeling aligns vectors to the cache lines of one buffer: of one that is stored non-temporally, otherwise of one that
+// is stored, otherwise of one that is loaded. There is no peeling if each lane is another row, since their addresses
+// are unrelated; if scans carry whole vectors; or if columns are summed, whose accumulators are aligned already.
+void LaneLoops::choose_aligned_buffer(const std::vector<const Output*>& stores) {
+  aligned_.reset();
+  if (loops::is_even(nest_) || loops::is_short(nest_) || nest_.lane_is_outer() || nest_.blocked ||
+      software_pipelined_ || scans(nest_))
     return;
   const auto choose = [&](const auto& wanted) {
     for (const Output* s : stores)
-      if (!lines_of_ && wanted(*s)) lines_of_ = {s->buffer, s->map, memory_.more_of(*s)};
+      if (!aligned_ && wanted(*s)) aligned_ = {s->buffer, s->map, memory_.base_offset(*s)};
   };
   choose([this](const Output& s) { return nest_.is_nontemporal(s); });
   const bool columns =
       std::any_of(stores.begin(), stores.end(), [](const Output* s) { return s->kind == OutputKind::column; });
-  if (!k_.has_registers_of_lines() || columns) return;
+  if (!k_.has_cache_line_registers() || columns) return;
   const auto is_row_of_many = [this](uint32_t map) {
     bool many = false;
     for (uint32_t a = 0; a < nest_.outer; a++) many |= nest_.maps[map][a] != 0;
@@ -58,35 +58,35 @@ void LaneLoops::choose_lines(const std::vector<const Output*>& stores) {
   };
   choose([&](const Output& s) { return s.kind == OutputKind::each && is_row_of_many(s.map); });
   for (const loops::Expr& e : nest_.exprs)
-    if (!lines_of_ && e.fn == Fn::load && is_row_of_many(e.map)) lines_of_ = {e.buffer, e.map, memory_.more_of(e)};
+    if (!aligned_ && e.fn == Fn::load && is_row_of_many(e.map)) aligned_ = {e.buffer, e.map, memory_.base_offset(e)};
 }
 
-// Assumes that buffers are aligned to cache lines, so that sums do not depend on where operands lie.
-Value* LaneLoops::lanes_before_line(const Cursor& at, Value* begin) {
+// The number of lanes before the next cache line. It assumes that buffers begin at cache lines rather than looking at
+// addresses, so that the order of sums does not depend on where operands are in memory.
+Value* LaneLoops::lanes_before_alignment(const Cursor& at, Value* begin) {
   Cursor first = at;
   first.index[nest_.lane] = begin;
-  llvm::Type* element = memory_type(b_.getContext(), nest_.buffers[lines_of_->buffer]);
+  llvm::Type* element = memory_type(b_.getContext(), nest_.buffers[aligned_->buffer]);
   const uint64_t lanes = kCacheLine / (element->getPrimitiveSizeInBits() / 8);
-  return b_.CreateAnd(b_.CreateNeg(memory_.offset(first, lines_of_->map, lines_of_->more).scalar),
+  return b_.CreateAnd(b_.CreateNeg(memory_.offset(first, aligned_->map, aligned_->base).scalar),
                       b_.getInt64(lanes - 1));
 }
 
-// Whole vectors, then a masked remainder: at the end, or, backwards, at the beginning, and before the first whole cache
-// line. Masked vectors only, if masks cost nothing and few vectors are whole or the body holds the code of all
-// pipelined rows.
+// Emits the peeled lanes, whole vectors, and a masked remainder, which is at the end, or at the beginning if the loop
+// runs backwards. If the axis is short, or if each lane is a row and masks cost nothing, it emits masked vectors only.
 void LaneLoops::emit_interval(const Cursor& at, Value* begin, Value* end, const Body& body) {
   const bool outer = nest_.lane_is_outer(), even = loops::is_even(nest_) && !outer;
   if ((loops::is_short(nest_) && has_masks(at)) || (outer && has_free_masks(at)))
     return emit_masked(at, begin, end, body);
-  if (lines_of_) {
+  if (aligned_) {
     Value* length = b_.CreateSub(end, begin);
     Value* line =
-        b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes_before_line(at, begin), length));
-    emit_rest(at, begin, line, body);
+        b_.CreateAdd(begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes_before_alignment(at, begin), length));
+    emit_remainder(at, begin, line, body);
     begin = line;
   }
   if (even) emit_vectors(at, begin, end, body);
-  else emit_rest(at, emit_vectors(at, begin, whole_vectors(at, begin, end), body), end, body);
+  else emit_remainder(at, emit_vectors(at, begin, whole_vectors(at, begin, end), body), end, body);
 }
 
 // The end of the whole vectors that start at `begin`.
@@ -108,17 +108,17 @@ void LaneLoops::emit_masked(const Cursor& at, Value* begin, Value* end, const Bo
     Cursor inside = at;
     Value* first = inside.index[nest_.lane] = first_lane(at, i);
     const auto all = [&](Value* v) { return k_.broadcast(v, at.lanes); };
-    if (from_the_end()) inside.mask = b_.CreateICmpSGE(k_.lane_numbers(at.lanes), all(b_.CreateNeg(first)));
+    if (is_reversed()) inside.mask = b_.CreateICmpSGE(k_.lane_numbers(at.lanes), all(b_.CreateNeg(first)));
     else inside.mask = b_.CreateICmpSLT(k_.lane_numbers(at.lanes), all(b_.CreateSub(end, i)));
     body(inside);
   });
 }
 
-// The remainder. It runs on one register rather than several: masked-out lanes cost as much as others in each
-// expression. Whole vectors have a loop of their own, unless the body holds the code of all pipelined rows.
-void LaneLoops::emit_rest(const Cursor& at, Value* begin, Value* end, const Body& body) {
+// The remainder uses vectors of one register rather than several, since masked-out lanes cost as much as others. Those
+// that are whole have a loop without masks, unless the body has the loops of whole rows in it.
+void LaneLoops::emit_remainder(const Cursor& at, Value* begin, Value* end, const Body& body) {
   Cursor narrow = at;
-  narrow.lanes = std::min(at.lanes, std::max(kFewestLanes, k_.register_bits() / 32));
+  narrow.lanes = std::min(at.lanes, std::max(kMinLanes, k_.register_bits() / 32));
   if (narrow.lanes < at.lanes && !nest_.lane_is_outer())
     begin = emit_vectors(narrow, begin, whole_vectors(narrow, begin, end), body);
   emit_masked(narrow, begin, end, body);
@@ -151,9 +151,9 @@ bool LaneLoops::has_free_masks(const Cursor& at) const {
          });
 }
 
-// The index of lane 0 after so many positions.
-Value* LaneLoops::first_lane(const Cursor& at, Value* behind) {
-  return from_the_end() ? b_.CreateSub(b_.CreateSub(at.lane_end, behind), b_.getInt64(at.lanes)) : behind;
+// The index of lane 0 for a position counted from the loop's first one.
+Value* LaneLoops::first_lane(const Cursor& at, Value* position) {
+  return is_reversed() ? b_.CreateSub(b_.CreateSub(at.lane_end, position), b_.getInt64(at.lanes)) : position;
 }
 
 }  // namespace thunder::codegen

@@ -1,4 +1,4 @@
-// The loops over the lane axis: where vectors begin, how wide they are, and the remainder.
+// Emits the loops over the lane axis: peeling for alignment, whole vectors, and the masked remainder.
 //
 // Needs the kernel and its memory; the caller generates the body for each vector.
 #pragma once
@@ -10,40 +10,40 @@ namespace thunder::codegen {
 class LaneLoops {
  public:
   using Body = std::function<void(const Cursor&)>;
-  // `overlapping`: whether rows are software-pipelined.
-  LaneLoops(Kernel& kernel, Memory& memory, bool overlapping)
-      : k_(kernel), b_(kernel.b), nest_(kernel.nest), memory_(memory), overlapping_(overlapping) {}
+  // `software_pipelined`: whether rows are software-pipelined.
+  LaneLoops(Kernel& kernel, Memory& memory, bool software_pipelined)
+      : k_(kernel), b_(kernel.b), nest_(kernel.nest), memory_(memory), software_pipelined_(software_pipelined) {}
 
-  // Before a pass with these stores: decides whether its vectors are aligned to cache lines, and of which buffer.
-  void choose_lines(const std::vector<const loops::Output*>& stores);
-  // The strip of the lane axis at a cursor.
+  // Decides to which buffer's cache lines the vectors of a pass with these stores are aligned, if to any.
+  void choose_aligned_buffer(const std::vector<const loops::Output*>& stores);
+  // Emits the loops over the strip of the lane axis at a cursor.
   void emit(const Cursor& at, const Body& body);
 
  private:
   void emit_interval(const Cursor& at, llvm::Value* begin, llvm::Value* end, const Body& body);
-  llvm::Value* lanes_before_line(const Cursor& at, llvm::Value* begin);
+  llvm::Value* lanes_before_alignment(const Cursor& at, llvm::Value* begin);
   llvm::Value* whole_vectors(const Cursor& at, llvm::Value* begin, llvm::Value* end);
   llvm::Value* emit_vectors(const Cursor& at, llvm::Value* begin, llvm::Value* end, const Body& body);
   void emit_masked(const Cursor& at, llvm::Value* begin, llvm::Value* end, const Body& body);
-  void emit_rest(const Cursor& at, llvm::Value* begin, llvm::Value* end, const Body& body);
-  bool from_the_end() const { return nest_.backwards && !nest_.lane_is_outer(); }
-  llvm::Value* first_lane(const Cursor& at, llvm::Value* behind);
+  void emit_remainder(const Cursor& at, llvm::Value* begin, llvm::Value* end, const Body& body);
+  bool is_reversed() const { return nest_.backwards && !nest_.lane_is_outer(); }
+  llvm::Value* first_lane(const Cursor& at, llvm::Value* position);
   template <class Holds>
   bool each_memory(const Cursor& at, const Holds& holds) const;
   bool has_masks(const Cursor& at) const;
   bool has_free_masks(const Cursor& at) const;
 
-  struct Lines {
+  struct AlignedBuffer {
     uint32_t buffer, map;
-    llvm::Value* more;  // added to the offset that the map gives; null: 0
+    llvm::Value* base;  // as in Memory::offset
   };
 
   Kernel& k_;
   Builder& b_;
   const CpuNest& nest_;
   Memory& memory_;
-  const bool overlapping_;
-  std::optional<Lines> lines_of_;
+  const bool software_pipelined_;
+  std::optional<AlignedBuffer> aligned_;
 };
 
 }  // namespace thunder::codegen

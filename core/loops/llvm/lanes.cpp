@@ -97,19 +97,19 @@ Value* Lanes::in_registers(unsigned width, llvm::ArrayRef<Value*> values,
   for (unsigned from = 0; from < lanes(); from += width) {
     llvm::SmallVector<int> indices;
     for (unsigned i = 0; i < width; i++) indices.push_back(static_cast<int>(from + i));
-    llvm::SmallVector<Value*> pieces;
-    for (Value* value : values) pieces.push_back(lanes() == width ? value : b.CreateShuffleVector(value, indices));
-    results.push_back(operation(pieces));
+    llvm::SmallVector<Value*> groups;
+    for (Value* value : values) groups.push_back(lanes() == width ? value : b.CreateShuffleVector(value, indices));
+    results.push_back(operation(groups));
   }
   return llvm::concatenateVectors(b, results);
 }
 
 Value* Lanes::avx512(llvm::Intrinsic::ID operation, llvm::ArrayRef<Value*> values, Value* immediate) {
-  return in_registers(16, values, [&](llvm::ArrayRef<Value*> pieces) {
-    llvm::SmallVector<Value*> operands(pieces);
+  return in_registers(16, values, [&](llvm::ArrayRef<Value*> groups) {
+    llvm::SmallVector<Value*> operands(groups);
     if (immediate) operands.push_back(immediate);
     // Arguments of the masked intrinsic: pass-through, a full mask, and the current rounding mode.
-    operands.append({llvm::PoisonValue::get(pieces[0]->getType()), b.getInt16(0xffff), b.getInt32(4)});
+    operands.append({llvm::PoisonValue::get(groups[0]->getType()), b.getInt16(0xffff), b.getInt32(4)});
     return b.CreateIntrinsic(operation, {}, operands);
   });
 }

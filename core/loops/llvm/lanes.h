@@ -1,4 +1,4 @@
-// The building blocks of elementary functions: operations on each lane of a float or of a vector of floats.
+// Operations on each lane of a float or of a vector of floats, of which elementary functions are made.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -54,7 +54,7 @@ class Lanes {
   bool is_aarch64() const;
   unsigned lanes() const;
   Value* lookup_by_bytes(Value* index, const std::array<float, 8>& entries);
-  // Applies a function to groups of so many lanes.
+  // Applies a function to groups of `width` lanes.
   Value* in_registers(unsigned width, llvm::ArrayRef<Value*> values,
                       llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation);
 

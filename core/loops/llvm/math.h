@@ -1,5 +1,5 @@
-// Elementary functions on float vectors as LLVM instructions, without calls: polynomials within 2 ulp over the whole
-// range; NaN gives NaN, infinities and subnormals are right.
+// Emits elementary functions on float vectors as polynomials, without calls. Errors are below 2 ulp over the whole
+// range, with correct NaN, infinities and subnormals.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -12,8 +12,8 @@ llvm::Value* emit_exp(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_log(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_tanh(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_erf(llvm::IRBuilder<>& b, llvm::Value* x);
-// These branch to a slower reduction if a lane is beyond 2^17: code behind the insertion point moves to a new block,
-// and the builder is left at its front, behind the results.
+// These branch to a slower argument reduction if a lane is beyond 2^17. Code after the insertion point moves to a new
+// block, and the builder is left at its front, after the results.
 llvm::Value* emit_sin(llvm::IRBuilder<>& b, llvm::Value* x);
 llvm::Value* emit_cos(llvm::IRBuilder<>& b, llvm::Value* x);
 // exp for an x that is not positive, or NaN: fewer steps if the processor cannot scale by powers of two.

@@ -1,4 +1,4 @@
-// exp, tanh, which is made of it, and erf.
+// Emits exp, tanh, which is computed from exp, and erf.
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <array>
@@ -27,7 +27,7 @@ Power power_of_e(Lanes& v, Value* x, int bias) {
   Value* k = v.b.CreateFSub(shifted, magic);
   Value* r = v.fma(k, -kLn2[0], x);
   r = v.fma(k, -kLn2[1], r);
-  Value* rest = v.fma(v.polynomial(r, kExpOfPiece), r, v.real(1));
+  Value* rest = v.fma(v.polynomial(r, kExpRemainder), r, v.real(1));
   Value* power = v.lookup(v.bits(shifted), kPowers);
   Value* p = v.fma(v.b.CreateFMul(rest, r), power, power);
   return {p, k, v.b.CreateLShr(v.bits(shifted), v.integer(3))};
@@ -36,15 +36,15 @@ Power power_of_e(Lanes& v, Value* x, int bias) {
 // 2^n of a power with bias 127, or 2^(n + m) of one with 127 + m. Requires -126 <= n + m <= 127.
 Value* scale_of(Lanes& v, const Power& power) { return v.number(v.b.CreateShl(power.biased, v.integer(23))); }
 
-// Beyond these bounds the result is zero or infinite anyway; they keep n within what the scaling supports.
-constexpr float kLeastExponent = -104, kMostExponent = 89;
+// Arguments are clamped to these bounds, beyond which the result is zero or infinite: the scaling supports no larger n.
+constexpr float kMinExponent = -104, kMaxExponent = 89;
 
 }  // namespace
 
-// Scaled in two steps, of which only the second one rounds: a subnormal result is as exact as any other.
+// Scales in two steps, of which only the second one rounds, so that a subnormal result is as exact as any other.
 Value* emit_exp(llvm::IRBuilder<>& b, Value* x) {
   Lanes v(b, x);
-  Power power = power_of_e(v, v.at_least(v.at_most(x, kMostExponent), kLeastExponent), 254);
+  Power power = power_of_e(v, v.at_least(v.at_most(x, kMaxExponent), kMinExponent), 254);
   if (v.avx512()) return v.avx512(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {power.p, power.eighths});
   Value* half = b.CreateLShr(power.biased, v.integer(1));
   Value* other = b.CreateSub(power.biased, half);
@@ -52,11 +52,11 @@ Value* emit_exp(llvm::IRBuilder<>& b, Value* x) {
   return b.CreateFMul(y, v.number(b.CreateShl(other, v.integer(23))));
 }
 
-// 2^(n + 64) is a normal number, so that the second step is the same for all.
+// Scales by 2^(n + 64), which is always a normal number, and then by 2^-64.
 Value* emit_exp_of_negative(llvm::IRBuilder<>& b, Value* x) {
   constexpr int kMore = 64;
   Lanes v(b, x);
-  Power power = power_of_e(v, v.at_least(x, kLeastExponent), 127 + kMore);
+  Power power = power_of_e(v, v.at_least(x, kMinExponent), 127 + kMore);
   if (v.avx512()) return v.avx512(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {power.p, power.eighths});
   return b.CreateFMul(b.CreateFMul(power.p, scale_of(v, power)), v.real(0x1p-64f));
 }
@@ -80,11 +80,11 @@ Value* emit_erf(llvm::IRBuilder<>& b, Value* x) {
   Lanes v(b, x);
   Value* a = v.at_most(v.abs(x), 3.92f);  // beyond it erf is 1
   Value* shifted = v.fma(a, 1 / kErfStep, v.real(kMagic));
-  Value* piece = b.CreateFSub(shifted, v.real(kMagic));
-  Value* t = v.fma(piece, -kErfStep, a);
+  Value* interval = b.CreateFSub(shifted, v.real(kMagic));
+  Value* t = v.fma(interval, -kErfStep, a);
   std::array<Value*, kErf.size()> c;
   for (size_t power = 0; power < c.size(); power++) c[power] = v.lookup(v.bits(shifted), kErf[power]);
-  Value* middle = b.CreateSelect(b.CreateFCmpOEQ(piece, v.real(0)), a, c[0]);
+  Value* middle = b.CreateSelect(b.CreateFCmpOEQ(interval, v.real(0)), a, c[0]);
   Value* rest = v.polynomial(t, std::span<Value* const>(c).subspan(1));
   return v.copysign(v.at_most(v.fma(rest, t, middle), 1), x);
 }

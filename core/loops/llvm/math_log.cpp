@@ -1,4 +1,4 @@
-// log.
+// Emits log.
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// sin and cos.
+// Emits sin and cos.
 #include <llvm/IR/MDBuilder.h>
 
 #include <array>
@@ -77,7 +77,7 @@ Reduced reduce_far(Lanes& v, Value* a) {
   return {b.CreateSelect(finite, r, v.real(std::numeric_limits<float>::quiet_NaN())), quadrant};
 }
 
-// Moves code behind the insertion point to a new block, which `side` joins if the condition holds.
+// Moves the code after the insertion point to a new block. If the condition holds, `side` runs before it.
 struct Branch {
   llvm::BasicBlock *before, *side, *after;
 };

@@ -10,8 +10,8 @@ namespace thunder::codegen {
 
 using llvm::Value;
 
-Memory::Offset Memory::offset(const Cursor& at, uint32_t map, Value* more) {
-  Offset out{more ? more : b_.getInt64(0)};
+Memory::Offset Memory::offset(const Cursor& at, uint32_t map, Value* base) {
+  Offset out{base ? base : b_.getInt64(0)};
   const auto add_lanes = [&](Value* v) { out.vector = out.vector ? b_.CreateAdd(out.vector, v) : v; };
   for (uint32_t a = 0; a < nest_.axes(); a++) {
     Value* stride = k_.args.strides[map][a];
@@ -42,7 +42,7 @@ Value* Memory::address(uint32_t buffer, const Offset& at) {
 
 Value* Memory::load(const Cursor& at, const loops::Expr& e) {
   const auto id = static_cast<ExprId>(&e - nest_.exprs.data());
-  const Offset place = offset(at, e.map, more_of(e));
+  const Offset place = offset(at, e.map, base_offset(e));
   const DType d = nest_.buffers[e.buffer];
   llvm::Type* element = memory_type(b_.getContext(), d);
   const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
@@ -72,7 +72,7 @@ void Memory::prefetch(Value* address) {
                      {address, b_.getInt32(kRead), b_.getInt32(kSecondLevel), b_.getInt32(kData)});
 }
 
-// Prefetches the next row, or tile, while this one is read from the caches.
+// Prefetches the element of the next row, or of the next tile, that corresponds to the one being loaded.
 void Memory::prefetch_next(const Cursor& at, ExprId id, Value* from, size_t bytes) {
   if (!is_prefetched(at, id)) return;
   const loops::Expr& e = nest_.exprs[id];
@@ -84,7 +84,7 @@ void Memory::prefetch_next(const Cursor& at, ExprId id, Value* from, size_t byte
 }
 
 Value* Memory::iota(const Cursor& at, const loops::Expr& e) {
-  const Offset place = offset(at, e.map, more_of(e));
+  const Offset place = offset(at, e.map, base_offset(e));
   Value* v = place.scalar;
   if (place.vector) v = b_.CreateAdd(k_.broadcast(v, at.lanes), place.vector);
   if (place.contiguous) v = b_.CreateAdd(k_.broadcast(v, at.lanes), k_.lane_numbers(at.lanes));
@@ -92,7 +92,7 @@ Value* Memory::iota(const Cursor& at, const loops::Expr& e) {
 }
 
 void Memory::store(const Cursor& at, const loops::Output& s, Value* value) {
-  const Offset place = offset(at, s.map, more_of(s));
+  const Offset place = offset(at, s.map, base_offset(s));
   const DType d = nest_.buffers[s.buffer], from = nest_.exprs[s.value].dtype;
   const bool column = s.kind == loops::OutputKind::column;
   llvm::Type* element = memory_type(b_.getContext(), d);
@@ -121,12 +121,12 @@ void Memory::store(const Cursor& at, const loops::Output& s, Value* value) {
   }
 }
 
-// An output that is updated in place was loaded, so its line is in the cache.
+// An output that is updated in place has been loaded, so that its line is in the cache: it is stored normally.
 void Memory::begin_nontemporal() {
-  may_bypass_.assign(nest_.buffers.size(), nullptr);
+  may_store_nontemporally_.assign(nest_.buffers.size(), nullptr);
   for (const loops::Output& s : nest_.stores) {
     if (!nest_.is_nontemporal(s)) continue;
-    Value*& may = may_bypass_[s.buffer];
+    Value*& may = may_store_nontemporally_[s.buffer];
     may = b_.getTrue();
     for (const loops::Expr& e : nest_.exprs)
       if (e.fn == Fn::load)
@@ -147,7 +147,7 @@ void Memory::store_vector(const loops::Output& s, Value* value, Value* to, llvm:
     return;
   }
   Value* within = b_.CreateAnd(b_.CreatePtrToInt(to, b_.getInt64Ty()), b_.getInt64(kCacheLine - 1));
-  k_.branch(b_.CreateAnd(may_bypass_[s.buffer], b_.CreateICmpEQ(within, b_.getInt64(0))), [&] {
+  k_.branch(b_.CreateAnd(may_store_nontemporally_[s.buffer], b_.CreateICmpEQ(within, b_.getInt64(0))), [&] {
     auto* past = llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1)));
     b_.CreateAlignedStore(value, to, llvm::Align(kCacheLine))->setMetadata(llvm::LLVMContext::MD_nontemporal, past);
   }, [&] { b_.CreateAlignedStore(value, to, align); });

@@ -1,7 +1,7 @@
-// Loads and stores at a cursor: vectors along the lane axis, masked at the end, gathers and scatters for strided
-// memory.
+// Emits loads and stores at a cursor: of vectors along the lane axis, with masks in the remainder, and with gathers and
+// scatters for strided memory.
 //
-// Needs the kernel and a cursor alone: it computes no expressions.
+// Needs the kernel and a cursor; it computes no expressions.
 #pragma once
 
 #include "loops/llvm/cursor.h"
@@ -13,20 +13,20 @@ class Memory {
  public:
   explicit Memory(Kernel& kernel) : k_(kernel), b_(kernel.b), nest_(kernel.nest) {}
 
-  // A position in a buffer, in elements from the first one.
+  // An offset in a buffer, in elements.
   struct Offset {
     llvm::Value* scalar;
     llvm::Value* vector = nullptr;  // added to it by lane
     bool contiguous = false;  // lanes are consecutive
   };
-  // `more`: added to the offset that the map gives; null: 0.
-  Offset offset(const Cursor& at, uint32_t map, llvm::Value* more = nullptr);
+  // `base`: added to the offset that the map gives; null: 0.
+  Offset offset(const Cursor& at, uint32_t map, llvm::Value* base = nullptr);
   llvm::Value* address(uint32_t buffer, const Offset& at);
-  // Added to the offsets that maps give: where an interval begins.
-  llvm::Value* more_of(const loops::Expr& e) const {
+  // The constant part of the offset of a load or a store, as a run-time parameter; null: 0.
+  llvm::Value* base_offset(const loops::Expr& e) const {
     return k_.args.offsets[static_cast<size_t>(&e - nest_.exprs.data())];
   }
-  llvm::Value* more_of(const loops::Output& s) const {
+  llvm::Value* base_offset(const loops::Output& s) const {
     return k_.args.store_offsets[static_cast<size_t>(&s - nest_.stores.data())];
   }
 
@@ -37,7 +37,7 @@ class Memory {
   bool is_prefetched(const Cursor& at, ExprId id) const;
   void prefetch(llvm::Value* address);
 
-  // Around all loops of a kernel with non-temporal stores.
+  // Called before and after all loops of a kernel.
   void begin_nontemporal();
   void end_nontemporal();
 
@@ -49,7 +49,7 @@ class Memory {
   Builder& b_;
   const CpuNest& nest_;
   // By buffer: for a non-temporal output, whether it shares no memory with an input.
-  std::vector<llvm::Value*> may_bypass_;
+  std::vector<llvm::Value*> may_store_nontemporally_;
 };
 
 }  // namespace thunder::codegen

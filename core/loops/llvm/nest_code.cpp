@@ -11,7 +11,7 @@ using loops::Output;
 namespace {
 
 // With 16 registers, column sums beside the reductions of all pipelined rows would spill.
-bool has_registers_to_overlap(const CpuNest& nest, const llvm::TargetTransformInfo& machine) {
+bool has_registers_to_pipeline(const CpuNest& nest, const llvm::TargetTransformInfo& machine) {
   constexpr unsigned kMany = 32;
   const auto is_column = [](const Output& s) { return s.kind == loops::OutputKind::column; };
   const bool columns = std::any_of(nest.stores.begin(), nest.stores.end(), is_column);
@@ -22,18 +22,25 @@ bool has_registers_to_overlap(const CpuNest& nest, const llvm::TargetTransformIn
 
 NestCode::NestCode(const CpuNest& nest, llvm::Function* function, unsigned lanes,
                    const llvm::TargetTransformInfo& machine)
-    : k_(nest, function, lanes, machine), b_(k_.b), nest_(nest),
-      overlapping_(nest.pipelined && has_registers_to_overlap(nest, machine)), memory_(k_), tiles_(k_, memory_),
-      kept_(k_), expressions_(k_, memory_, tiles_, kept_), reductions_(k_, expressions_),
-      lane_loops_(k_, memory_, overlapping_), rows_(overlapping_ ? nest.passes : 1) {}
+    : k_(nest, function, lanes, machine),
+      b_(k_.b),
+      nest_(nest),
+      software_pipelined_(nest.software_pipelined && has_registers_to_pipeline(nest, machine)),
+      memory_(k_),
+      tiles_(k_, memory_),
+      row_buffers_(k_),
+      expressions_(k_, memory_, tiles_, row_buffers_),
+      reductions_(k_, expressions_),
+      lane_loops_(k_, memory_, software_pipelined_),
+      rows_(software_pipelined_ ? nest.passes : 1) {}
 
 void NestCode::emit() {
   memory_.begin_nontemporal();
-  kept_.allocate(rows_);
+  row_buffers_.allocate(rows_);
   Cursor at;
   at.index.assign(nest_.axes(), nullptr);
   at.lanes = k_.lanes;
-  if (overlapping_) emit_overlapping(at);
+  if (software_pipelined_) emit_software_pipeline(at);
   else k_.loop(k_.args.begin, k_.args.end, 1, [&](Value* item) {
     const Cursor here = delinearize(at, item);
     if (nest_.lane_is_outer()) lane_loops_.emit(here, [this](const Cursor& inside) { emit_rows(inside); });
@@ -43,17 +50,17 @@ void NestCode::emit() {
   b_.CreateRetVoid();
 }
 
-// The indices of a work item. The last one is what remains of its number: divisions dominate the kernel of a small
-// call.
+// Computes the indices of a work item. The last index needs no division, which matters since divisions dominate the
+// time of a small call.
 Cursor NestCode::delinearize(const Cursor& at, Value* item) {
-  using Of = loops::ItemAxis::Of;
+  using Kind = loops::ItemAxis::Kind;
   Cursor out = at;
   out.lane_begin = b_.getInt64(0);
   out.lane_end = k_.args.extents[nest_.lane];
   const auto item_axes = loops::item_axes(nest_);
   for (const loops::ItemAxis& part : item_axes) {
     Value* extent = k_.args.extents[part.axis];
-    Value* length = part.of == Of::strip ? k_.args.strip : part.of == Of::block ? k_.args.block : nullptr;
+    Value* length = part.kind == Kind::strip ? k_.args.strip : part.kind == Kind::block ? k_.args.block : nullptr;
     Value* number = item;
     if (&part != &item_axes.back()) {
       Value* count =
@@ -67,8 +74,8 @@ Cursor NestCode::delinearize(const Cursor& at, Value* item) {
     }
     Value* begin = b_.CreateMul(number, length);
     Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, length), extent);
-    auto& side = part.of == Of::strip ? out.lane_begin : out.block_begin;
-    (part.of == Of::strip ? out.lane_end : out.block_end) = end;
+    auto& side = part.kind == Kind::strip ? out.lane_begin : out.block_begin;
+    (part.kind == Kind::strip ? out.lane_end : out.block_end) = end;
     side = begin;
   }
   return out;
@@ -79,19 +86,19 @@ void NestCode::each_row(const Cursor& at, std::span<Row> rows, const Body& body)
   of.first_row = &rows.front();
   for (Row& row : rows) {
     of.row = &row;
-    if (overlapping_) std::copy_n(row.index.begin(), nest_.outer, of.index.begin());
+    if (software_pipelined_) std::copy_n(row.index.begin(), nest_.outer, of.index.begin());
     body(of);
   }
 }
 
 void NestCode::emit_rows(const Cursor& at) {
-  kept_.clear();
+  row_buffers_.clear();
   begin_row(rows_[0]);
   for (rows_[0].pass = 0; rows_[0].pass < nest_.passes; rows_[0].pass++) emit_pass(at, rows_);
   each_row(at, rows_, [this](const Cursor& of) { store_row(of); });
 }
 
-// Nothing is memoized yet.
+// Clears the values memoized for the row.
 void NestCode::begin_row(Row& row) {
   row.known.assign(nest_.exprs.size(), nullptr);
   row.reciprocals.assign(nest_.exprs.size(), Reciprocal());
@@ -104,8 +111,8 @@ void NestCode::store_row(const Cursor& at) {
   store_all(at, stores);
 }
 
-// All values are computed before any is stored, since an output may share memory with an input. Kernels with values
-// that are valid in intervals only do not run in place.
+// Computes all values before storing any, since an output may share memory with an input. This does not hold for values
+// that are stored in intervals, whose kernels never run in place.
 void NestCode::store_all(const Cursor& at, const std::vector<const Output*>& stores) {
   std::vector<std::pair<const Output*, Value*>> values;
   for (const Output* s : stores)
@@ -115,7 +122,7 @@ void NestCode::store_all(const Cursor& at, const std::vector<const Output*>& sto
     if (!s->only.empty() && expressions_.is_here(at, *s)) expressions_.store_where_known(at, *s);
 }
 
-// The pass that each pipelined row is in.
+// Emits one loop over positions for these rows, each in the pass that it is in.
 void NestCode::emit_pass(const Cursor& at, std::span<Row> rows) {
   std::vector<const Output*> stores;
   bool reduces = false;
@@ -129,7 +136,7 @@ void NestCode::emit_pass(const Cursor& at, std::span<Row> rows) {
     stores.insert(stores.end(), row.stores.begin(), row.stores.end());
   }
   if (!reduces && stores.empty()) return;
-  lane_loops_.choose_lines(stores);
+  lane_loops_.choose_aligned_buffer(stores);
   each_row(at, rows, [&](const Cursor& of) {
     Row& row = *of.row;
     row.visited.assign(nest_.exprs.size(), false);

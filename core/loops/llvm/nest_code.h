@@ -1,4 +1,5 @@
-// The code of one nest: work items, rows, passes, positions. It alone uses all other units.
+// Emits the code of one nest: its work items, the rows of each, the passes over a row, and the positions of a pass. It
+// uses all other units of this folder.
 #pragma once
 
 #include <span>
@@ -25,8 +26,8 @@ class NestCode {
   void emit_inner(const Cursor& at, uint32_t axis, const Body& body);
   void store_all(const Cursor& at, const std::vector<const loops::Output*>& stores);
 
-  // overlap.cpp: software-pipelined rows, each in another pass
-  void emit_overlapping(const Cursor& at);
+  // software_pipeline.cpp
+  void emit_software_pipeline(const Cursor& at);
   void allocate_results();
   void emit_passes(const Cursor& at, size_t first, size_t count);
   void restore(Row& row);
@@ -35,10 +36,10 @@ class NestCode {
   Kernel k_;
   Builder& b_;
   const CpuNest& nest_;
-  const bool overlapping_;
+  const bool software_pipelined_;
   Memory memory_;
   TransposedTiles tiles_;
-  KeptRows kept_;
+  RowBuffers row_buffers_;
   Expressions expressions_;
   Reductions reductions_;
   LaneLoops lane_loops_;

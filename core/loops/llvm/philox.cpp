@@ -1,4 +1,4 @@
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011) on vectors: bit for bit what ops/philox.h computes.
+// Emits Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011) on vectors, with the same bits as ops/philox.h.
 #include <array>
 #include <cmath>
 
@@ -30,7 +30,7 @@ Block rounds(Builder& b, Block c, Value* k0, Value* k1) {
 }  // namespace
 
 Value* philox_uniform(Builder& b, Value* n, Value* seed, Value* call, Value* ordinal, DType d) {
-  const auto spread = [&](Value* v) {
+  const auto broadcast = [&](Value* v) {
     auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(n->getType());
     return vector ? b.CreateVectorSplat(vector->getNumElements(), v) : v;
   };
@@ -38,9 +38,9 @@ Value* philox_uniform(Builder& b, Value* n, Value* seed, Value* call, Value* ord
   const auto high = [&](Value* v) { return b.CreateLShr(v, number(v, b, 32)); };
   const bool wide = d == DType::f64;
   Value* block = b.CreateLShr(n, number(n, b, wide ? 1 : 2));
-  seed = spread(seed);
+  seed = broadcast(seed);
   const Block words =
-      rounds(b, {low(block), high(block), low(spread(ordinal)), low(spread(call))}, low(seed), high(seed));
+      rounds(b, {low(block), high(block), low(broadcast(ordinal)), low(broadcast(call))}, low(seed), high(seed));
   const auto is = [&](uint64_t word) {
     return b.CreateICmpEQ(b.CreateAnd(n, number(n, b, wide ? 1 : 3)), number(n, b, word));
   };

@@ -27,7 +27,7 @@ Reduction Reductions::begin(const Cursor& at, ExprId id) {
   llvm::Type* number = register_type(b_.getContext(), d);
   Reduction r{id, k_.vector_variable(number, neutral(b_.getContext(), e.fn, d), at.lanes)};
   if (is_extremum(e) && !loops::may_ignore_nans(nest_, id)) {
-    llvm::Type* flag = k_.has_registers_of_lines() ? b_.getInt1Ty() : b_.getIntNTy(number->getScalarSizeInBits());
+    llvm::Type* flag = k_.has_cache_line_registers() ? b_.getInt1Ty() : b_.getIntNTy(number->getScalarSizeInBits());
     r.nans = k_.vector_variable(flag, llvm::Constant::getNullValue(flag), flags(at));
   }
   return r;
@@ -49,9 +49,8 @@ Value* Reductions::nans_of(const Cursor& at, Value* v) {
   return b_.CreateFCmpUNO(low, high);
 }
 
-// An extremum of floats is one instruction if it may ignore NaN; whether there was a NaN is recorded beside it, unless
-// nobody needs it: in one bit for each lane, or in as many as a comparison gives if masks have no registers of their
-// own.
+// An extremum of floats is one instruction if it may ignore NaN. So a second variable records whether a lane has met a
+// NaN, unless may_ignore_nans: one bit for each lane, or a whole element if masks have no registers of their own.
 void Reductions::step(const Cursor& at, const Reduction& r) {
   const loops::Expr& e = nest_.exprs[r.id];
   if (e.fn == Fn::argmax) return step_argmax(at, r);
@@ -85,7 +84,7 @@ void Reductions::end(const Cursor& at, const Reduction& r) {
   at.row->known[r.id] = convert(b_, v, d, e.dtype);
 }
 
-// A single x86 instruction: the second operand if either is NaN.
+// A single x86 instruction, which gives the second operand if either one is NaN.
 Value* Reductions::extremum(Fn fn, Value* a, Value* b) {
   return b_.CreateSelect(fn == Fn::amax ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
 }

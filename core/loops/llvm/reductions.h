@@ -1,6 +1,6 @@
-// Reductions of a row: partial results by lane in the loop over its positions, and the reduction of lanes behind it.
+// Emits reductions of a row: each lane reduces in the loop over positions, and after it the lanes are reduced.
 //
-// Needs the kernel, the expressions and a cursor. argmax, which has two numbers for each lane, is in argmax.cpp.
+// Needs the kernel, the expressions and a cursor. argmax.cpp has argmax, whose state is two numbers for each lane.
 #pragma once
 
 #include <utility>

@@ -1,7 +1,7 @@
-// Scans along the inner axis, one register after the other. A lane's sum is the same lane's sum in the register before,
-// plus the window sum of as many numbers as there are lanes that ends there; window sums are made by doubling steps,
-// which shift in lanes of the registers before. So a single addition depends on the register before, and no lane is
-// broadcast.
+// Emits scans along the inner axis, one register after the other. A lane's prefix sum is the same lane's sum in the
+// register before, plus the sum of a window that ends at the lane and is as long as the register. Window sums are
+// computed in log2(lanes) steps, which shift in lanes of the register before. So the dependency chain from register to
+// register is a single addition, and no lane is broadcast.
 #include <llvm/Analysis/VectorUtils.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ using llvm::Value;
 
 namespace {
 
-// As wide as sums on the host executor, each rounded once.
-DType wider(DType d) { return d == DType::f32 ? DType::f64 : accumulator(d); }
+// The type of sums, which is the same as on the host executor; each sum is rounded once.
+DType sum_type(DType d) { return d == DType::f32 ? DType::f64 : accumulator(d); }
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void Expressions::begin_scans(const Cursor& at) {
   for (ExprId id = 0; id < nest_.exprs.size(); id++) {
     const loops::Expr& e = nest_.exprs[id];
     if (e.fn != Fn::cumsum || e.level > at.pass()) continue;
-    llvm::Type* element = register_type(b_.getContext(), wider(e.dtype));
+    llvm::Type* element = register_type(b_.getContext(), sum_type(e.dtype));
     Scan& state = at.row->scans[id];
     state.lanes = lanes_of_scan(at, element);
     const auto nothing = [&] {
@@ -36,15 +36,15 @@ void Expressions::begin_scans(const Cursor& at) {
 }
 
 unsigned Expressions::lanes_of_scan(const Cursor& at, llvm::Type* element) const {
-  // Loops over what is left of a row have as many lanes as a register has elements of 32 bits: no more of narrow ones.
-  constexpr unsigned kFewest = 4, kNarrowest = 32;
-  const unsigned bits = std::max(kNarrowest, element->getScalarSizeInBits());
-  return nest_.lane_is_outer() ? at.lanes : std::clamp(k_.register_bits() / bits, kFewest, at.lanes);
+  // Remainder loops have as many lanes as a register has elements of 32 bits, also for narrower elements.
+  constexpr unsigned kMinLanes = 4, kMinBits = 32;
+  const unsigned bits = std::max(kMinBits, element->getScalarSizeInBits());
+  return nest_.lane_is_outer() ? at.lanes : std::clamp(k_.register_bits() / bits, kMinLanes, at.lanes);
 }
 
 Value* Expressions::scan(const Cursor& at, ExprId id) {
   const loops::Expr& e = nest_.exprs[id];
-  const DType d = wider(e.dtype), from = accumulator(e.dtype);
+  const DType d = sum_type(e.dtype), from = accumulator(e.dtype);
   const Scan& state = at.row->scans[id];
   Value* all = k_.broadcast(evaluate(at, e.in[0]), at.lanes);
   std::vector<Value*> sums(at.lanes / state.lanes);
@@ -71,7 +71,7 @@ Value* Expressions::scan_register(const Scan& state, Value* v, DType d) {
   return sum;
 }
 
-// Shifts lanes by so many positions, in the other direction if rows are walked backwards.
+// Shifts lanes by `by` positions, in the other direction if the loop runs backwards.
 Value* Expressions::shifted(Value* before, Value* v, unsigned by) {
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
   llvm::SmallVector<int, 64> from;

@@ -1,4 +1,4 @@
-// Selects by the loop index of an axis.
+// Emits piecewise selects, whose operand depends on the index of an axis, and stores in intervals.
 #include <algorithm>
 
 #include "loops/llvm/expressions.h"
@@ -7,12 +7,12 @@ namespace thunder::codegen {
 
 using llvm::Value;
 
-// Whether vectors run along the axis at this point: then the interval they are in is known.
+// Whether vectors run along the axis here. Then the interval that they are in is known.
 bool Expressions::runs_along(const Cursor& at, uint32_t axis) const {
   return axis == nest_.lane && !(at.gathered & loops::bit(axis));
 }
 
-// Whether the interval of the lane axis for which code is generated ends there or before.
+// Whether the interval of the lane axis for which code is generated ends at `bound` or before.
 bool Expressions::is_below(const Cursor& at, int64_t bound) const {
   const auto& cuts = k_.args.cuts[nest_.lane];
   return bound >= nest_.extents[nest_.lane] || (at.interval < cuts.size() && cuts[at.interval] <= bound);
@@ -30,8 +30,8 @@ void Expressions::conditionally(const Cursor& at, const Make& make) {
   if (at.gather) *at.gather = std::move(found);
 }
 
-// The first operand below the bound, otherwise the second. Only the selected one is computed, unless the lanes of a
-// gather differ.
+// The first operand below the bound, otherwise the second one. Only the selected one is computed, except in a gather,
+// whose lanes may select different ones.
 Value* Expressions::select(const Cursor& at, ExprId id) {
   const loops::Expr& e = nest_.exprs[id];
   if (runs_along(at, e.axis)) return evaluate(at, e.in[is_below(at, e.bound) ? 0 : 1]);

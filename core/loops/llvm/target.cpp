@@ -20,7 +20,7 @@ llvm::Expected<llvm::orc::JITTargetMachineBuilder> describe(const loops::TargetO
     std::string error;
     if (!llvm::TargetRegistry::lookupTarget(wanted->triple, error)) return llvm::createStringError(error);
   }
-  // Code may be loaded anywhere.
+  // Code may be loaded at any address.
   if (machine) machine->setRelocationModel(llvm::Reloc::PIC_).setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
   return machine;
 }

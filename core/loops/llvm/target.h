@@ -1,4 +1,4 @@
-// The machine that code is made for.
+// The machine that code is generated for, in LLVM's terms.
 #pragma once
 
 #include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>

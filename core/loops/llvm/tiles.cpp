@@ -12,7 +12,7 @@ bool TransposedTiles::is_transposed(const Cursor& at, ExprId id) const {
   const loops::Expr& e = nest_.exprs[id];
   if (e.fn != Fn::load || e.axes & at.gathered) return false;
   const loops::Map& m = nest_.maps[e.map];
-  return m[nest_.block_axis()] == 1 && loops::step_of(m[nest_.lane]) == loops::Step::any;
+  return m[nest_.block_axis()] == 1 && loops::stride_kind(m[nest_.lane]) == loops::StrideKind::any;
 }
 
 void TransposedTiles::emit_block(const Cursor& at, uint32_t axis, const std::function<void(const Cursor&)>& body) {
@@ -37,7 +37,7 @@ void TransposedTiles::emit_block(const Cursor& at, uint32_t axis, const std::fun
   each(at, whole, at.block_end);
 }
 
-// Loads quads into the lanes where they belong: four registers then need only 4 by 4 transposes.
+// Loads each quad into the lanes of its final position, so that four registers at a time need only 4 by 4 transposes.
 void TransposedTiles::transpose(const Cursor& at, ExprId id, Value* first) {
   const loops::Expr& e = nest_.exprs[id];
   llvm::Type* element = memory_type(b_.getContext(), nest_.buffers[e.buffer]);
@@ -45,11 +45,11 @@ void TransposedTiles::transpose(const Cursor& at, ExprId id, Value* first) {
   const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
   Cursor corner = at;
   corner.index[nest_.block_axis()] = first;
-  Memory::Offset place{memory_.offset(corner, e.map, memory_.more_of(e)).scalar};
+  Memory::Offset place{memory_.offset(corner, e.map, memory_.base_offset(e)).scalar};
   std::vector<Value*> from, rows;
   for (unsigned lane = 0; lane < at.lanes; lane++) {
     from.push_back(memory_.address(e.buffer, place));
-    // Of the next tile.
+    // The row of the next tile that corresponds to this one.
     if (memory_.is_prefetched(at, id)) memory_.prefetch(b_.CreateConstGEP1_64(element, from.back(), at.lanes));
     place.scalar = b_.CreateAdd(place.scalar, k_.args.strides[e.map][nest_.lane]);
   }

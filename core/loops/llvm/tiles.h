@@ -1,5 +1,5 @@
-// Loads that are contiguous along the block axis: a tile of vectors along that axis, transposed into vectors along the
-// lane axis.
+// Emits loads of transposed operands, which are contiguous along the block axis: it loads a tile of vectors along that
+// axis and transposes it into vectors along the lane axis.
 //
 // Needs the kernel, its memory and a cursor.
 #pragma once
@@ -12,9 +12,9 @@ class TransposedTiles {
  public:
   TransposedTiles(Kernel& kernel, Memory& memory) : k_(kernel), b_(kernel.b), nest_(kernel.nest), memory_(memory) {}
 
-  // Whether a load is served from tiles. Requires: the nest is blocked.
+  // Whether a load reads transposed tiles. Requires: the nest is blocked.
   bool is_transposed(const Cursor& at, ExprId id) const;
-  // The loop over the block axis at a cursor: whole tiles, then the remainder step by step.
+  // Emits the loop over the block axis at a cursor: whole tiles, then the remainder without tiles.
   void emit_block(const Cursor& at, uint32_t axis, const std::function<void(const Cursor&)>& body);
   // One vector along the lane axis of a tile. Requires: at.tile, is_transposed.
   llvm::Value* load(const Cursor& at, ExprId id);

@@ -1,5 +1,5 @@
 // Tiled attention beside its decomposition on the reference kernels: every kind of operand, layout and gradient, for each
-// set of instructions. Covers geometry, forward, few_queries and backward.
+// set of instructions. Covers shape, forward, few_queries and backward.
 #include "executors/attention/attention.h"
 
 #include <cmath>

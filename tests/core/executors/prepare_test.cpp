@@ -1,4 +1,4 @@
-// From claimed lines to steps: declining, failing while compiling, failing while running.
+// From claimed nodes to steps: declining, failing while compiling, failing while running. Also covers prepared_op.
 #include "executors/prepare.h"
 
 #include <set>

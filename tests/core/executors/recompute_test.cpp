@@ -16,61 +16,62 @@ struct RecomputeTest : testing::Test {
   Var input(std::initializer_list<Dim> shape) { return maker.input("x", shape); }
   Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
   // Whether the line that made the value last is made again where others read it.
-  bool pays(size_t most_instructions = kRecomputedInstructions) {
+  bool is_profitable(size_t most_instructions = kRecomputedInstructions) {
     const auto& lines = maker.recorder.nodes();
-    return Recompute(maker.recorder.store(), lines, stored, uses, spread_from, most_instructions).pays(*lines.back());
+    const Recompute recompute(maker.recorder.store(), lines, stored, uses, spread_from, most_instructions);
+    return recompute.is_cheaper(*lines.back());
   }
 };
 
 TEST_F(RecomputeTest, makes_a_sum_again) {
   prim("prims.add", {input({64, 64}), input({64, 64})});
-  EXPECT_TRUE(pays());
+  EXPECT_TRUE(is_profitable());
 }
 
 TEST_F(RecomputeTest, stores_what_takes_many_instructions) {
   Var x = prim("prims.exp", {input({64, 64})});
-  EXPECT_FALSE(pays());
+  EXPECT_FALSE(is_profitable());
   for (int i = 0; i < 5; i++) x = prim("prims.neg", {i == 0 ? input({64, 64}) : x});
-  EXPECT_FALSE(pays());
+  EXPECT_FALSE(is_profitable());
 }
 
 TEST_F(RecomputeTest, makes_functions_again_where_memory_is_slower) {
   prim("prims.tanh", {prim("prims.mul", {input({64, 64}), input({64, 64})})});
-  EXPECT_FALSE(pays());
-  EXPECT_TRUE(pays(64));
+  EXPECT_FALSE(is_profitable());
+  EXPECT_TRUE(is_profitable(64));
 }
 
 TEST_F(RecomputeTest, stores_what_is_made_of_more_than_it_would_cost) {
   prim("prims.add", {prim("prims.add", {input({64, 64}), input({64, 64})}), input({64, 64})});
-  EXPECT_FALSE(pays());
+  EXPECT_FALSE(is_profitable());
 }
 
 TEST_F(RecomputeTest, stores_what_somebody_reads_from_memory) {
   Var y = prim("prims.neg", {input({64, 64})});
   stored[y.id] = 1;
-  EXPECT_FALSE(pays());
+  EXPECT_FALSE(is_profitable());
 }
 
 TEST_F(RecomputeTest, needs_what_it_is_made_of) {
   Var dear = prim("prims.exp", {input({64, 64})});
   prim("prims.neg", {dear});
-  EXPECT_FALSE(pays());  // storing the exponential would cost as much
+  EXPECT_FALSE(is_profitable());  // storing the exponential would cost as much
   uses[dear.id] = 1;
-  EXPECT_TRUE(pays());
+  EXPECT_TRUE(is_profitable());
 }
 
 TEST_F(RecomputeTest, stores_what_is_small_for_what_is_large) {
   Var row = prim("prims.reshape", {prim("prims.sum", {input({64, 64}), Shape{1}}), Shape{64, 1}});
   prim("prims.mul", {input({64, 64}), prim("prims.expand", {row, Shape{64, 64}})});
-  EXPECT_TRUE(pays());
+  EXPECT_TRUE(is_profitable());
 }
 
 TEST_F(RecomputeTest, reads_what_is_spread_for_little) {
   Var x = input({64, 64}), mean = input({1, 64}), spread = input({64, 64});
   prim("prims.mul", {prim("prims.sub", {x, spread}), prim("prims.add", {x, input({64, 64})})});
-  EXPECT_FALSE(pays());
+  EXPECT_FALSE(is_profitable());
   spread_from[spread.id] = mean.id;
-  EXPECT_TRUE(pays());
+  EXPECT_TRUE(is_profitable());
 }
 
 }  // namespace

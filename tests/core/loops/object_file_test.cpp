@@ -46,10 +46,10 @@ TEST_F(Objects, compute_what_LLVMs_loader_makes_them_compute) {
   for (size_t i = 0; i < x.size(); i++) x[i] = 0.05 * static_cast<double>(i) - 2;
   std::vector<int64_t> parameters = loops::parameters(nest);
   parameters.insert(parameters.end(), {4096, 1});
-  Refusal refusal;
+  IndexError index_error;
   void *of_theirs[] = {x.data(), y.data()}, *of_ours[] = {x.data(), z.data()};
-  theirs(of_theirs, parameters.data(), 0, 1, &refusal);
-  ours(of_ours, parameters.data(), 0, 1, &refusal);
+  theirs(of_theirs, parameters.data(), 0, 1, &index_error);
+  ours(of_ours, parameters.data(), 0, 1, &index_error);
   EXPECT_EQ(y, z);
   EXPECT_EQ(z[50], std::sin(std::exp(x[50])));
 }

@@ -92,9 +92,9 @@ struct Emulated : FusedTest {
   static void run_here(const CpuNest& nest, std::vector<std::vector<char>>& data) {
     std::vector<void*> places;
     for (auto& d : data) places.push_back(d.data());
-    Refusal refusal;
-    kernel(nest)(places.data(), arguments(nest).data(), 0, work_items(nest, kStrip, kBlock), &refusal);
-    EXPECT_EQ(refusal.expr, -1);
+    IndexError index_error;
+    kernel(nest)(places.data(), arguments(nest).data(), 0, work_items(nest, kStrip, kBlock), &index_error);
+    EXPECT_EQ(index_error.expr, -1);
   }
   void run_there(const CpuNest& nest, std::vector<std::vector<char>>& data) {
     const Object object = compile_for(kAArch64, nest);

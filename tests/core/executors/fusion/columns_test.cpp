@@ -1,4 +1,4 @@
-// Sums of many rows, which go over them as they lie in memory, and what needs them. Also covers group_lines.
+// Sums of many rows, which are accumulated in row order, and nodes that read them. Also covers group_nodes.
 #include "core/executors/fusion/support.h"
 
 namespace thunder::fusion {
@@ -57,7 +57,7 @@ TEST_F(Columns, that_other_rows_of_the_kernel_sum_too) {
   }, {numbers({1024, 1030})}, 3, 1e-5);
 }
 
-TEST_F(Columns, of_what_is_turned) {
+TEST_F(Columns, of_transposed_operands) {
   agree([](Scope& s, In t) {
     Tensor* turned = call(s, "transpose", {arg(t[0]), arg(int64_t{0}), arg(int64_t{1})});
     return std::vector{call(s, "sum", {arg(turned), arg(Dims{0})}), call(s, "sum", {arg(call(s, "mul", {arg(turned), arg(t[1])})), arg(Dims{0})})};

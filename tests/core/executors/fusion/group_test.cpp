@@ -1,4 +1,4 @@
-// Which lines one loop nest computes, and the reason when it does not. Also covers group_lines.
+// Which nodes one loop nest computes, and the reason where it cannot. Also covers group_nodes.
 #include "executors/fusion/group.h"
 
 #include "core/executors/fusion/support.h"
@@ -202,10 +202,10 @@ TEST_F(Groups, refuse_to_cut_rows_that_they_reduce_apart_from_each_other) {
   EXPECT_EQ(refusal(), "it slices rows that the group reduces");
 }
 
-TEST_F(Groups, refuse_to_reduce_a_part) {
+TEST_F(Groups, reject_reducing_a_slice) {
   Var x = prim("prims.exp", {input({4, 7})});
   prim("prims.sum", {prim("prims.slice", {x, Shape{0, 2}, Shape{4, 7}, Shape{1, 1}}), Shape{0}});
-  EXPECT_EQ(refusal(), "it reduces a part of what the group walks");
+  EXPECT_EQ(refusal(), "it reduces a slice of an axis that the group iterates as a whole");
 }
 
 // The sum of the columns of a part would be added once for each part.

@@ -126,7 +126,7 @@ TEST_F(Grow, into_what_is_a_group_in_the_order_of_the_trace) {
     if (taken[i]) lines.push_back(trace.nodes[i]);
   EXPECT_TRUE(group.add_all(lines)) << group.why();
   ASSERT_NE(grown, nullptr);
-  EXPECT_EQ(grown->lines(), lines);
+  EXPECT_EQ(grown->nodes(), lines);
 }
 
 // Layers that are alike ask once.
@@ -146,7 +146,7 @@ TEST_F(Grow, the_same_way_from_lines_that_are_alike_but_for_the_numbers_of_their
   EXPECT_EQ(part(0), part(before));
   EXPECT_EQ(of(first), part(0));
   Capabilities fewer = capabilities();
-  fewer.max_lines = 1;
+  fewer.max_nodes = 1;
   EXPECT_NE(structural_hash(first.nodes, store(), fewer), of(first));
   const Trace other = lines(5, 2), scaled = lines(5, 3);
   EXPECT_NE(structural_hash(std::span(other.nodes).subspan(2 * before), store(), capabilities()), part(0));

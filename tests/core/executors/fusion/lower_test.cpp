@@ -1,4 +1,5 @@
-// Lines as nests: where each value is read, what is summed beyond the kernel, which indices are checked. Also covers lower_lines.
+// Nests of groups: where each value is read, which sums are added up outside of the kernel, which indices are checked. Also covers
+// lower_nodes.
 #include "executors/fusion/lower.h"
 
 #include "core/executors/fusion/support.h"

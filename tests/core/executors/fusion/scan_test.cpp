@@ -50,7 +50,7 @@ TEST_F(Scans, special_values) {
   agree([](Scope& s, In t) { return std::vector{call(s, "cumsum", {arg(call(s, "neg", {arg(t[0])})), arg(int64_t{1})})}; }, {tensor({1, 100}, row)}, 1);
 }
 
-TEST_F(Scans, with_what_stands_before_and_behind_them) {
+TEST_F(Scans, with_nodes_before_and_after_them) {
   const auto made = agree([](Scope& s, In t) {
     Tensor* p = call(s, "softmax", {arg(t[0]), arg(int64_t{1})});
     Tensor* y = call(s, "cumsum", {arg(p), arg(int64_t{1})});
@@ -68,14 +68,14 @@ TEST_F(Scans, that_a_later_pass_needs_again) {
     }, {numbers({60, 70}, DType::f32, -0.1, 0.1)}, 1, 1e-5);
 }
 
-TEST_F(Scans, of_rows_that_are_read_backwards_or_turned) {
+TEST_F(Scans, of_rows_that_are_reversed_or_transposed) {
   agree([](Scope& s, In t) {
     Tensor* turned = call(s, "transpose", {arg(t[0]), arg(int64_t{0}), arg(int64_t{1})});
     return with_gradients(s, call(s, "cumsum", {arg(call(s, "exp", {arg(turned)})), arg(int64_t{1})}), std::vector{t[0], t[1]}, 1);
   }, {numbers({30, 50}), numbers({50, 30})}, 2, 1e-5);
 }
 
-TEST_F(Scans, that_others_pick_from) {
+TEST_F(Scans, that_others_gather_from) {
   agree([](Scope& s, In t) {
     Tensor* y = call(s, "cumsum", {arg(call(s, "exp", {arg(t[0])})), arg(int64_t{1})});
     return std::vector{y, call(s, "gather", {arg(y), arg(int64_t{1}), arg(t[1])})};

@@ -57,7 +57,7 @@ inline LoweredRegion lowered(const Node& node, const Store& store,
   });
   for (ValueId v : node.results) add(outputs, v, nullptr);
   Group group(store, capabilities());
-  EXPECT_TRUE(group.add_all(lines_of(node))) << group.why();
+  EXPECT_TRUE(group.add_all(nodes_of(node))) << group.why();
   return lower({node, store, inputs, outputs}, group);
 }
 

@@ -1,4 +1,4 @@
-// What is kept between passes, what goes past the caches, and what is fetched before its turn.
+// Values kept between passes (row_buffers of the emitter), non-temporal stores, software pipelining and prefetching.
 #include "loops/cpu/caches.h"
 
 #include <gtest/gtest.h>
@@ -115,8 +115,8 @@ std::vector<float> computed(const CpuNest& n, size_t elements, int64_t before) {
   parameters.insert(parameters.end(), {kStrip, kBlock});
   const auto line = (kLine - static_cast<int64_t>(reinterpret_cast<uintptr_t>(out.data()) / sizeof(float) % kLine)) % kLine;
   void* buffers[] = {in.data() + before, out.data() + (line + before) % kLine};
-  Refusal refusal;
-  kernel(n)(buffers, parameters.data(), 0, work_items(n, kStrip, kBlock), &refusal);
+  IndexError index_error;
+  kernel(n)(buffers, parameters.data(), 0, work_items(n, kStrip, kBlock), &index_error);
   return std::vector<float>(static_cast<float*>(buffers[1]), static_cast<float*>(buffers[1]) + elements);
 }
 void expect_the_same_streamed(const CpuNest& n, size_t elements) {
@@ -180,7 +180,7 @@ TEST(PipelineRows, lets_rows_overlap_that_are_gone_over_again) {
   const auto pipelined = [](CpuNest n, size_t first_level = 32 << 10, size_t last_level = 1 << 20) {
     store_nontemporal(n, test::with_caches(0, 0, last_level));
     software_pipeline_rows(n, test::with_caches(first_level, 0, last_level));
-    return n.pipelined;
+    return n.software_pipelined;
   };
   EXPECT_TRUE(pipelined(softmax(100, 64)));
   EXPECT_TRUE(pipelined(softmax(100, 100)));
@@ -195,23 +195,23 @@ TEST(PipelineRows, counts_a_row_of_what_is_read_in_each_pass) {
   constexpr size_t kRow = 100 * 4;
   CpuNest n = softmax(50, 100);
   software_pipeline_rows(n, test::with_caches(4 * kRow - 1, 0, 0));
-  EXPECT_FALSE(n.pipelined);
+  EXPECT_FALSE(n.software_pipelined);
   software_pipeline_rows(n, test::with_caches(4 * kRow, 0, 0));
-  EXPECT_TRUE(n.pipelined);
+  EXPECT_TRUE(n.software_pipelined);
   n.kept.clear();  // the input in both passes, and the result
   software_pipeline_rows(n, test::with_caches(3 * kRow - 1, 0, 0));
-  EXPECT_FALSE(n.pipelined);
+  EXPECT_FALSE(n.software_pipelined);
   software_pipeline_rows(n, test::with_caches(3 * kRow, 0, 0));
-  EXPECT_TRUE(n.pipelined);
+  EXPECT_TRUE(n.software_pipelined);
 }
 
 TEST(PipelineRows, leaves_what_comes_from_memory_alone) {
   CpuNest n = softmax(100, 64);
   constexpr size_t kAll = 2 * 100 * 64 * 4;
   software_pipeline_rows(n, test::with_caches(32 << 10, 0, kAll - 1));
-  EXPECT_FALSE(n.pipelined);
+  EXPECT_FALSE(n.software_pipelined);
   software_pipeline_rows(n, test::with_caches(32 << 10, 0, kAll));
-  EXPECT_TRUE(n.pipelined);
+  EXPECT_TRUE(n.software_pipelined);
 }
 
 TEST(FetchAhead, leaves_rows_that_overlap_to_the_processor) {
@@ -219,7 +219,7 @@ TEST(FetchAhead, leaves_rows_that_overlap_to_the_processor) {
   n.kept.clear();
   prefetch(n, test::with_caches(0, 4096, 0));
   EXPECT_FALSE(n.prefetches.empty());
-  n.pipelined = true;
+  n.software_pipelined = true;
   prefetch(n, test::with_caches(0, 4096, 0));
   EXPECT_TRUE(n.prefetches.empty());
 }

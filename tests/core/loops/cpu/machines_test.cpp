@@ -40,7 +40,7 @@ TEST_F(Machines, overlap_rows_that_their_first_level_holds) {
   const Tensors x = {numbers({64, 2000})};
   for (const Machine& m : test::described_machines()) {
     const CpuNest n = scheduled(softmax, x, m).at(0);
-    EXPECT_EQ(n.pipelined, m.l1 > size_t{32} << 10) << m.processor;
+    EXPECT_EQ(n.software_pipelined, m.l1 > size_t{32} << 10) << m.processor;
   }
 }
 

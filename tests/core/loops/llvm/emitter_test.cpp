@@ -52,8 +52,8 @@ TEST_F(Emitting, compiles_whole_vectors_and_what_is_left) {
     for (size_t i = 0; i < in.size(); i++) in[i] = static_cast<float>(i);
     void* buffers[] = {in.data(), out.data()};
     const int64_t parameters[] = {n, 64};  // the extent, and the length of a strip
-    Refusal refusal;
-    fn(buffers, parameters, 0, (n + 63) / 64, &refusal);
+    IndexError index_error;
+    fn(buffers, parameters, 0, (n + 63) / 64, &index_error);
     for (size_t i = 0; i < in.size(); i++) ASSERT_EQ(out[i], 2 * in[i]) << n;
     EXPECT_EQ(out.back(), -1) << "wrote over the end";
   }
@@ -71,17 +71,17 @@ TEST_F(Emitting, streams_results_wherever_they_begin) {
   KernelFn fn = emitter->load(object.code, "twice", error);
   ASSERT_NE(fn, nullptr) << error;
   const int64_t parameters[] = {kCount, 4096};
-  Refusal refusal;
+  IndexError index_error;
   for (size_t shift : {0, 1, 16, 31}) {
     alignas(64) static float in[kCount + 64], out[kCount + 64];
     std::fill(std::begin(out), std::end(out), -1.0f);
     for (int64_t i = 0; i < kCount; i++) in[i] = static_cast<float>(i);
     void* apart[] = {in, out + shift};
-    fn(apart, parameters, 0, 1, &refusal);
+    fn(apart, parameters, 0, 1, &index_error);
     for (int64_t i = 0; i < kCount; i++) ASSERT_EQ(out[static_cast<size_t>(i) + shift], 2 * in[i]) << shift;
     EXPECT_EQ(out[kCount + shift], -1) << "wrote over the end";
     void* same[] = {in, in};
-    fn(same, parameters, 0, 1, &refusal);
+    fn(same, parameters, 0, 1, &index_error);
     for (int64_t i = 0; i < kCount; i++) ASSERT_EQ(in[i], 2 * static_cast<float>(i));
   }
 }

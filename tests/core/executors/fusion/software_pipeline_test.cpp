@@ -1,4 +1,4 @@
-// Rows that overlap, each in another pass: any number of them, of any length, each with what is its own.
+// Software-pipelined rows: any number of them, of any length, each with its own results.
 #include "core/executors/fusion/support.h"
 
 namespace thunder::fusion {
@@ -21,7 +21,7 @@ TEST_F(Pipelined, takes_any_number_of_rows) {
 }
 
 // Rows of one matrix beside columns of all of them, and what of a row is read by the next pass.
-TEST_F(Pipelined, sums_columns_beside) {
+TEST_F(Pipelined, computes_column_sums_too) {
   for (int64_t rows : {1, 2, 5, 40, 131})
     for (int64_t columns : {128, 77})
       agree([](Scope& s, In t) {
@@ -32,7 +32,7 @@ TEST_F(Pipelined, sums_columns_beside) {
 }
 
 // One reduction of what another one left, three times.
-TEST_F(Pipelined, hands_on_what_earlier_passes_found) {
+TEST_F(Pipelined, passes_on_results_of_earlier_passes) {
   for (int64_t rows : {1, 2, 3, 4, 5, 40})
     agree([](Scope& s, In t) {
       Tensor* high = of_row(s, "amax", t[0]);
@@ -63,7 +63,7 @@ TEST_F(Pipelined, keeps_a_nan_in_its_row) {
   }
 }
 
-TEST_F(Pipelined, runs_sums_and_finds_places_in_each_row) {
+TEST_F(Pipelined, computes_scans_and_argmax_in_each_row) {
   for (int64_t rows : {1, 5, 8})
     agree([](Scope& s, In t) {
       Tensor* running = call(s, "cumsum", {arg(t[0]), arg(int64_t{1})});

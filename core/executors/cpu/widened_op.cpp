@@ -1,4 +1,4 @@
-#include "executors/cpu/widened_site.h"
+#include "executors/cpu/widened_op.h"
 
 #include <array>
 #include <numeric>
@@ -62,10 +62,10 @@ struct Conversion {
   }
 };
 
-class WidenedSite : public Site {
+class WidenedOp : public PreparedOp {
  public:
-  WidenedSite(std::unique_ptr<Site> site, const ProductKernels& kernels, size_t site_scratch)
-      : site_(std::move(site)), kernels_(kernels), own_(up_to_lines(static_cast<int64_t>(site_scratch + 3) / 4)) {}
+  WidenedOp(PreparedOpPtr op, const ProductKernels& kernels, size_t op_scratch)
+      : op_(std::move(op)), kernels_(kernels), own_(up_to_lines(static_cast<int64_t>(op_scratch + 3) / 4)) {}
 
   Status* run(const Launch* launch) const override {
     Copies inputs({launch->inputs, launch->n_inputs}), outputs({launch->outputs, launch->n_outputs});
@@ -74,7 +74,7 @@ class WidenedSite : public Site {
     Launch widened = *launch;
     widened.inputs = inputs.buffers.data(), widened.outputs = outputs.buffers.data();
     if (Status* failed = inputs.convert(launch, kernels_, true)) return failed;
-    if (Status* failed = site_->run(&widened)) return failed;
+    if (Status* failed = op_->run(&widened)) return failed;
     return outputs.convert(launch, kernels_, false);
   }
 
@@ -111,9 +111,9 @@ class WidenedSite : public Site {
     std::array<Sizes, kMostOperands> strides;
   };
 
-  const std::unique_ptr<Site> site_;
+  const PreparedOpPtr op_;
   const ProductKernels& kernels_;
-  const int64_t own_;  // floats of scratch of the site itself
+  const int64_t own_;  // floats of scratch of the op itself
 };
 
 template <class F>
@@ -137,9 +137,9 @@ bool all_tensors_are_floats(const NodeView& view, void*) {
   return all;
 }
 
-std::unique_ptr<Site> widened_site(std::unique_ptr<Site> site, const ProductKernels& kernels, const NodeView& view,
+PreparedOpPtr widened_op(PreparedOpPtr op, const ProductKernels& kernels, const NodeView& view,
                                    size_t* scratch) {
-  if (!has_halves(view)) return site;
+  if (!has_halves(view)) return op;
   size_t tensors = 0;
   int64_t floats = up_to_lines(static_cast<int64_t>(*scratch + 3) / 4);
   const size_t own = *scratch;
@@ -152,7 +152,7 @@ std::unique_ptr<Site> widened_site(std::unique_ptr<Site> site, const ProductKern
   });
   if (tensors > kMostOperands) return nullptr;
   *scratch = static_cast<size_t>(floats) * sizeof(float);
-  return std::make_unique<WidenedSite>(std::move(site), kernels, own);
+  return std::make_unique<WidenedOp>(std::move(op), kernels, own);
 }
 
 }  // namespace thunder

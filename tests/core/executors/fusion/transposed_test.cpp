@@ -1,4 +1,4 @@
-// Operands whose neighbours lie along another axis than the result's. Also covers turned of the emitter.
+// Transposed operands, which are contiguous along another axis than the result. Also covers tiles of the emitter.
 #include "core/executors/fusion/support.h"
 
 namespace thunder::fusion {
@@ -6,12 +6,12 @@ namespace {
 
 using In = std::span<Tensor* const>;
 
-struct Turns : FusedTest {
+struct Transposed : FusedTest {
   static Tensor* transposed(Scope& s, Tensor* x, int64_t a = 0, int64_t b = 1) { return call(s, "transpose", {arg(x), arg(a), arg(b)}); }
 };
 
-// Whole squares, their rests on each side, and less than one; more than a block and a piece; rows that meet in a cache.
-TEST_F(Turns, add_what_is_turned_of_any_size) {
+// Whole tiles, remainders along each axis, and less than a tile; more than a block and a strip; rows with conflict misses.
+TEST_F(Transposed, operands_of_any_size) {
   for (int64_t m : {1, 3, 8, 16, 33, 100, 300})
     for (int64_t n : {1, 5, 16, 40, 64, 97, 512, 600}) {
       SCOPED_TRACE(std::to_string(m) + " " + std::to_string(n));
@@ -21,18 +21,18 @@ TEST_F(Turns, add_what_is_turned_of_any_size) {
     }
 }
 
-TEST_F(Turns, of_any_dtype) {
+TEST_F(Transposed, of_any_dtype) {
   for (DType d : {DType::f64, DType::bf16, DType::f16, DType::i64, DType::u64, DType::i32, DType::i16, DType::u8, DType::i8, DType::boolean})
     agree([](Scope& s, In t) { return std::vector{call(s, "maximum", {arg(t[0]), arg(transposed(s, t[1]))})}; },
           {numbers({50, 70}, d, 0, 2), numbers({70, 50}, d, 0, 2)}, 1, 0);
 }
 
-TEST_F(Turns, of_the_inner_and_of_the_outer_dims) {
+TEST_F(Transposed, along_inner_and_outer_dims) {
   for (int64_t other : {0, 1})
     agree([other](Scope& s, In t) { return std::vector{call(s, "exp", {arg(transposed(s, t[0], other, 2))})}; }, {numbers({20, 30, 40})}, 1);
 }
 
-TEST_F(Turns, several_operands_some_of_them_straight_and_some_repeated) {
+TEST_F(Transposed, beside_contiguous_and_broadcast_operands) {
   const auto made = agree([](Scope& s, In t) {
     Tensor* sum = call(s, "add", {arg(transposed(s, t[0])), arg(call(s, "mul", {arg(transposed(s, t[1])), arg(t[2])}))});
     return std::vector{call(s, "sub", {arg(sum), arg(t[3])})};
@@ -40,7 +40,7 @@ TEST_F(Turns, several_operands_some_of_them_straight_and_some_repeated) {
   EXPECT_EQ(made.kernels, 1u) << made.text;
 }
 
-TEST_F(Turns, of_what_is_then_summed) {
+TEST_F(Transposed, operands_of_a_sum) {
   agree([](Scope& s, In t) {
     Tensor* y = call(s, "exp", {arg(call(s, "sub", {arg(t[0]), arg(transposed(s, t[1]))}))});
     return std::vector{y, call(s, "sum", {arg(y)})};
@@ -51,7 +51,7 @@ TEST_F(Turns, of_what_is_then_summed) {
   }, {numbers({1030, 1024}), numbers({1024, 1030})}, 3, 1e-5);
 }
 
-TEST_F(Turns, copy_into_order_with_all_threads) {
+TEST_F(Transposed, copies_use_all_threads) {
   const auto made = agree([](Scope& s, In t) { return std::vector{call(s, "contiguous", {arg(transposed(s, t[0]))})}; }, {numbers({130, 70})}, 1, 0);
   EXPECT_EQ(made.kernels, 1u) << made.text;
 }

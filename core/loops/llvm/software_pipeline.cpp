@@ -1,6 +1,6 @@
-// Software pipelining of rows. One loop over positions serves as many rows as there are passes, each in another pass:
-// while one waits for a reduction or for memory, exponentials and products of the others are computed. A step of the
-// outer loop takes each row to its next pass.
+// Emits software-pipelined rows. One loop over positions computes as many rows as there are passes, each in another
+// pass: while one row waits for a reduction or for memory, exponentials and products of the others are computed. An
+// iteration of the outer loop moves each row to its next pass.
 #include "loops/llvm/nest_code.h"
 
 namespace thunder::codegen {
@@ -24,7 +24,7 @@ void NestCode::allocate_results() {
   }
 }
 
-void NestCode::emit_overlapping(const Cursor& at) {
+void NestCode::emit_software_pipeline(const Cursor& at) {
   Value *begin = k_.args.begin, *end = k_.args.end;
   const uint64_t last = nest_.passes - 1;
   allocate_results();
@@ -35,11 +35,11 @@ void NestCode::emit_overlapping(const Cursor& at) {
       row.index = here.index;
       restore(row);
     }
-    kept_.clear();
+    row_buffers_.clear();
     // Prologue and epilogue: at the beginning and the end some passes have no row.
     Value* first_ended = b_.CreateICmpSGE(b_.CreateSub(step, b_.getInt64(last)), begin);
     k_.branch(b_.CreateAnd(first_ended, b_.CreateICmpSLT(step, end)), [&] { emit_passes(here, 0, rows_.size()); }, [&] {
-      kept_.clear();
+      row_buffers_.clear();
       for (size_t r = 0; r < rows_.size(); r++) {
         Value* item = b_.CreateSub(step, b_.getInt64(r));
         Value* has_row = b_.CreateAnd(b_.CreateICmpSGE(item, begin), b_.CreateICmpSLT(item, end));
@@ -50,7 +50,7 @@ void NestCode::emit_overlapping(const Cursor& at) {
   });
 }
 
-// Restores what earlier passes of the row computed.
+// Loads the results of earlier passes of the row.
 void NestCode::restore(Row& row) {
   begin_row(row);
   for (ExprId id = 0; id < nest_.exprs.size(); id++) {
@@ -60,8 +60,8 @@ void NestCode::restore(Row& row) {
   }
 }
 
-// Runs the rows through their passes. Results are passed to the next step through the frame; code elsewhere does not
-// see them.
+// Emits one pass of each of these rows. Results reach the next iteration through variables in the frame; other code
+// does not see them.
 void NestCode::emit_passes(const Cursor& at, size_t first, size_t count) {
   std::vector<Memo> before;
   const auto rows = std::span(rows_).subspan(first, count);
@@ -78,8 +78,8 @@ void NestCode::emit_passes(const Cursor& at, size_t first, size_t count) {
   }
 }
 
-// Advances to the next passes: reductions are taken before this step overwrites them. The buffer of kept values rotates
-// from the last pass to the first one.
+// Moves each row's state to the next pass, from the last pass on, so that no state is overwritten before it has been
+// moved. Row buffers rotate from the last pass to the first one.
 void NestCode::advance() {
   for (size_t r = rows_.size(); r-- > 0;) {
     const Row& from = rows_[r];

@@ -1,4 +1,4 @@
-// The sizes of one attention node, and where its heads lie in memory.
+// The sizes of one attention node, and the positions of its heads in memory.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 namespace thunder {
 
 // Operands are in the order of the node's arguments: grad is one in the backward only.
-struct Geometry {
+struct AttentionShape {
   int64_t heads = 1;  // over all batches: the number of query matrices
   int64_t group = 1;  // consecutive query heads that share one key head
   int64_t queries = 0, keys = 0;
@@ -19,11 +19,11 @@ struct Geometry {
 
   // `first`: the index of the argument query; `options`: that of the mask, which causal, scale and grouped follow. None
   // if batches broadcast, something is empty, or a dtype is neither f32 nor a 16-bit real (a mask may be boolean).
-  static std::optional<Geometry> of(const NodeView& view, size_t first, size_t options);
+  static std::optional<AttentionShape> of(const NodeView& view, size_t first, size_t options);
 
   int64_t key_heads() const { return heads / group; }
-  // How many keys some query before `end` attends to.
-  int64_t seen_before(int64_t end) const { return causal && end < keys ? end : keys; }
+  // How many keys are visible to at least one query before `end`.
+  int64_t visible_keys(int64_t end) const { return causal && end < keys ? end : keys; }
 };
 
 // The matrix with this index among those of the last two axes.

@@ -1,19 +1,19 @@
-// Slices and concatenations as expressions: at which index an operand is read, and how parts are selected.
+// Lowers slices and concatenations: finds the indices at which operands are read, and selects an operand by the index.
 #include "executors/fusion/lowering.h"
 #include "ops/kernels.h"
 
 namespace thunder::fusion {
 
 // The indices of a slice's operand.
-Lowering::Indices Lowering::indices_of_sliced(const Node& line, Indices indices) const {
-  const Coordinates from = coordinates(line.args[0].v), to = coordinates(line.results[0]);
-  const auto at = starts(line, view_.store, 0);
+Lowering::Indices Lowering::slice_operand_indices(const Node& node, Indices indices) const {
+  const Coordinates from = coordinates(node.args[0].v), to = coordinates(node.results[0]);
+  const auto at = starts(node, view_.store, 0);
   for (size_t i = 0; i < from.size(); i++) {
     if (from[i].empty() || from[i] == to[i]) continue;
     Index whole{from[i][0], std::nullopt, at[i]};
     if (!to[i].empty()) {
       const Index part = index(to[i][0], indices);
-      whole.loop = part.loop, whole.by += part.by;
+      whole.loop = part.loop, whole.offset += part.offset;
     }
     indices.push_back(whole);
   }
@@ -21,16 +21,16 @@ Lowering::Indices Lowering::indices_of_sliced(const Node& line, Indices indices)
 }
 
 // The indices of an operand of a concatenation.
-Lowering::Indices Lowering::indices_of_operand(const Node& line, size_t number, const Indices& indices) const {
-  const ValueId v = operands(line)[number];
-  const Coordinates part = group_.has(v) ? coordinates(v) : group_.read_of(line, number),
-                    whole = coordinates(line.results[0]);
-  const auto at = starts(line, view_.store, number);
+Lowering::Indices Lowering::concat_operand_indices(const Node& node, size_t number, const Indices& indices) const {
+  const ValueId v = operands(node)[number];
+  const Coordinates part = group_.has(v) ? coordinates(v) : group_.read_of(node, number),
+                    whole = coordinates(node.results[0]);
+  const auto at = starts(node, view_.store, number);
   Indices out = indices;
   for (size_t i = 0; i < part.size(); i++) {
     if (part[i].empty() || part[i] == whole[i]) continue;
     Index inside = index(whole[i][0], indices);
-    inside.axis = part[i][0], inside.by -= at[i];
+    inside.axis = part[i][0], inside.offset -= at[i];
     out.push_back(inside);
   }
   return out;
@@ -39,7 +39,7 @@ Lowering::Indices Lowering::indices_of_operand(const Node& line, size_t number, 
 // A select by the index of an axis: the first expression below a bound, otherwise the second.
 template <class First, class Second>
 ExprId Lowering::select(DType dtype, Index along, int64_t bound, const First& first, const Second& second) {
-  bound -= along.by;
+  bound -= along.offset;
   if (along.loop ? bound >= group_.space().extent(*along.loop) : bound > 0) return first();
   if (bound <= 0) return second();
   Expr e;
@@ -49,21 +49,22 @@ ExprId Lowering::select(DType dtype, Index along, int64_t bound, const First& fi
   return add(e);
 }
 
-ExprId Lowering::lower_concat(const Node& line, const Indices& indices) {
-  const ValueId result = line.results[0];
+ExprId Lowering::lower_concat(const Node& node, const Indices& indices) {
+  const ValueId result = node.results[0];
   const DType dtype = view_.store.type(result).dtype;
   const Coordinates whole = coordinates(result);
-  if (line.op->name() != "prims.cat") return lower_inside(line, indices);
-  const Dimension select_axis = group_.select_axis_of(line);
-  const size_t dim = normalize_axis(line.args[1].i, whole.size());
+  if (node.op->name() != "prims.cat") return lower_pad_or_scatter(node, indices);
+  const Dimension select_axis = group_.select_axis_of(node);
+  const size_t dim = normalize_axis(node.args[1].i, whole.size());
   const auto part = [&](size_t k) {
-    return [&, k] { return operand(line, k, select_axis.empty() ? indices_of_operand(line, k, indices) : indices); };
+    return
+        [&, k] { return operand(node, k, select_axis.empty() ? concat_operand_indices(node, k, indices) : indices); };
   };
   ExprId selected = 0;
-  if (operands(line).size() == 1) return part(0)();
-  // The first operand, the second one once the axis has passed it, and so on.
-  for (size_t i = 1; i < operands(line).size(); i++) {
-    const int64_t bound = select_axis.empty() ? starts(line, view_.store, i)[dim] : static_cast<int64_t>(i);
+  if (operands(node).size() == 1) return part(0)();
+  // The first operand up to its end, then the second one, and so on.
+  for (size_t i = 1; i < operands(node).size(); i++) {
+    const int64_t bound = select_axis.empty() ? starts(node, view_.store, i)[dim] : static_cast<int64_t>(i);
     const Index along = index(select_axis.empty() ? whole[dim][0] : select_axis[0], indices);
     selected = i == 1 ? select(dtype, along, bound, part(0), part(1))
                     : select(
@@ -72,19 +73,19 @@ ExprId Lowering::lower_concat(const Node& line, const Indices& indices) {
   return selected;
 }
 
-// One operand inside an interval of each dim, and another around it.
-ExprId Lowering::lower_inside(const Node& line, const Indices& indices) {
-  const DType dtype = view_.store.type(line.results[0]).dtype;
-  const Coordinates whole = coordinates(line.results[0]);
-  const bool pads = line.op->name() == "prims.pad";
+// One operand where each index is in its interval, and another one elsewhere.
+ExprId Lowering::lower_pad_or_scatter(const Node& node, const Indices& indices) {
+  const DType dtype = view_.store.type(node.results[0]).dtype;
+  const Coordinates whole = coordinates(node.results[0]);
+  const bool pads = node.op->name() == "prims.pad";
   const size_t within = pads ? 0 : 1;
-  const Shape &shape = view_.store.type(line.results[0]).shape, &inner = view_.store.type(operands(line)[within]).shape;
+  const Shape &shape = view_.store.type(node.results[0]).shape, &inner = view_.store.type(operands(node)[within]).shape;
   const auto around = [&] {
-    if (!pads) return operand(line, 0, indices);
-    return number(dtype, line.args[3].f);
+    if (!pads) return operand(node, 0, indices);
+    return number(dtype, node.args[3].f);
   };
-  const auto at = starts(line, view_.store, within);
-  ExprId selected = operand(line, within, indices_of_operand(line, within, indices));
+  const auto at = starts(node, view_.store, within);
+  ExprId selected = operand(node, within, concat_operand_indices(node, within, indices));
   for (size_t i = 0; i < whole.size(); i++) {
     if (inner[i] == shape[i]) continue;
     const Index along = index(whole[i][0], indices);

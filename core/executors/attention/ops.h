@@ -1,11 +1,11 @@
-// The kinds of attention nodes, and what they share.
+// Prepared attention: the forward, the forward for few queries, and the backward.
 #pragma once
 
 #include <memory>
 
-#include "executors/attention/geometry.h"
+#include "executors/attention/shape.h"
 #include "executors/attention/softmax.h"
-#include "executors/cpu/site.h"
+#include "executors/cpu/table_executor.h"
 
 namespace thunder {
 
@@ -18,7 +18,7 @@ struct AttentionKernels {
   // Uses the fastest kernel that takes these operands.
   void multiply(const Product& p) const;
   // How many tasks may run at the same time: one for each thread, but fewer if a task would cost less than a thread.
-  int64_t slots_for(const Geometry& g) const;
+  int64_t slots_for(const AttentionShape& g) const;
 };
 
 // The sizes of a block of keys and of queries, which stays in the L2 cache.
@@ -27,8 +27,8 @@ constexpr int64_t kKeys = 128, kQueries = 128;
 constexpr int64_t kFewQueries = 4;
 
 // `scratch`: the bytes that each call needs.
-std::unique_ptr<Site> forward_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
-std::unique_ptr<Site> few_queries_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
-std::unique_ptr<Site> backward_site(const AttentionKernels& kernels, const Geometry& geometry, size_t* scratch);
+PreparedOpPtr prepare_forward(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch);
+PreparedOpPtr prepare_few_queries(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch);
+PreparedOpPtr prepare_backward(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch);
 
 }  // namespace thunder

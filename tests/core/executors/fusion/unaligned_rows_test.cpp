@@ -1,13 +1,13 @@
-// Rows that do not begin with a line of the cache, where vectors are taken by lines.
+// Rows that do not begin at a cache line, where vectors are aligned to cache lines by peeling.
 #include "core/executors/fusion/support.h"
 
 namespace thunder::fusion {
 namespace {
 
 using In = std::span<Tensor* const>;
-struct OddRows : FusedTest {};
+struct UnalignedRows : FusedTest {};
 
-TEST_F(OddRows, read_what_is_spread_over_them_in_its_place) {
+TEST_F(UnalignedRows, read_broadcast_operands_without_copies) {
   for (int64_t columns : {17, 40, 100, 1021}) {
     const auto made = agree([](Scope& s, In t) {
       return std::vector{call(s, "add", {arg(call(s, "mul", {arg(t[0]), arg(t[1])})), arg(t[2])})};
@@ -16,7 +16,7 @@ TEST_F(OddRows, read_what_is_spread_over_them_in_its_place) {
   }
 }
 
-TEST_F(OddRows, are_joined_from_parts_that_begin_anywhere) {
+TEST_F(UnalignedRows, are_concatenated_from_slices_at_any_offset) {
   agree([](Scope& s, In t) {
     Tensor* parts[] = {call(s, "mul", {arg(t[0]), arg(t[2])}), call(s, "neg", {arg(t[1])})};
     Any list;
@@ -26,7 +26,7 @@ TEST_F(OddRows, are_joined_from_parts_that_begin_anywhere) {
 }
 
 // In whole vectors, in the registers and the lanes that are left, and by columns; a row without one has a number.
-TEST_F(OddRows, have_a_nan_as_extremum_wherever_it_is) {
+TEST_F(UnalignedRows, have_a_nan_as_extremum_wherever_it_is) {
   constexpr int64_t kColumns = 64 + 16 + 5;
   for (int64_t at = 0; at < kColumns; at++) {
     test::Floats row(2 * kColumns, 0.5f);

@@ -1,9 +1,9 @@
-#include "executors/attention/geometry.h"
+#include "executors/attention/shape.h"
 
 #include <cmath>
 #include <limits>
 
-#include "executors/cpu/widened_site.h"
+#include "executors/cpu/widened_op.h"
 #include "ir/shape.h"
 
 namespace thunder {
@@ -21,7 +21,7 @@ bool fits(const Sizes& mask, const Sizes& query, int64_t keys) {
 
 }  // namespace
 
-std::optional<Geometry> Geometry::of(const NodeView& view, size_t first, size_t options) {
+std::optional<AttentionShape> AttentionShape::of(const NodeView& view, size_t first, size_t options) {
   const std::span<const Arg> args = view.node.args;
   const Arg& mask = args[options];
   bool takes = true;
@@ -36,7 +36,7 @@ std::optional<Geometry> Geometry::of(const NodeView& view, size_t first, size_t 
   const Sizes q = sizes(args[first]), k = sizes(args[first + 1]), v = sizes(args[first + 2]);
   const size_t rank = q.size();
   if (k.size() != rank || v.size() != rank) return std::nullopt;
-  Geometry g;
+  AttentionShape g;
   for (size_t i = 0; i + 2 < rank; i++) {
     g.heads *= q[i];
     const bool grouped = args[options + 3].i != 0 && i + 3 == rank;

@@ -1,0 +1,41 @@
+// Prepared convolutions: the forward and its gradients.
+#pragma once
+
+#include <memory>
+
+#include "executors/convolution/winograd_kernels.h"
+#include "executors/cpu/product_kernels.h"
+#include "executors/cpu/table_executor.h"
+#include "executors/executor.h"
+
+namespace thunder {
+
+// Offsets in a padded image are 32 bits.
+constexpr int64_t kMaxOffset = int64_t{1} << 30;
+
+// The kernels for the processor at hand.
+struct ConvolutionCode {
+  const ProductKernels& kernels;
+  const WinogradKernels& transforms;
+  const Machine& machine;
+};
+
+// `scratch`: the bytes that each call needs. Null: offsets of 32 bits cannot address a padded image.
+using PrepareConvolution = PreparedOpPtr (*)(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
+
+PreparedOpPtr prepare_convolution(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
+PreparedOpPtr prepare_convolution_input_grad(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
+PreparedOpPtr prepare_convolution_weight_grad(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
+
+// Hands over a prepared convolution with the bytes of scratch that each call needs.
+template <class Op>
+PreparedOpPtr with_scratch(std::unique_ptr<Op> op, size_t* scratch) {
+  *scratch = op->scratch();
+  return op;
+}
+
+// The shape of argument i, and of the result.
+inline const Shape& shape_in(const NodeView& v, size_t i) { return v.store.type(v.node.args[i].v).shape; }
+inline const Shape& shape_out(const NodeView& v) { return v.store.type(v.node.results[0]).shape; }
+
+}  // namespace thunder
