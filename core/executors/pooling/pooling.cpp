@@ -6,7 +6,7 @@
 #include "executors/cpu/table_executor.h"
 #include "executors/cpu/slots.h"
 #include "executors/cpu/tiling.h"
-#include "executors/cpu/widened_site.h"
+#include "executors/cpu/widened_op.h"
 #include "executors/isa/kernels.h"
 #include "ops/pair.h"
 
