@@ -157,7 +157,8 @@ Status* too_many_dims(const Kernel& kernel) {
       .detach();
 }
 
-// Of dims of `whole` from `dim` on. Requires: at most kMostIndices tensors, of one shape.
+// Of dims of `whole` from `dim` on; the caller says how they are walked. Requires: at most kMostIndices tensors, of one
+// shape.
 Indices indices(std::span<const Buffer> tensors, const Buffer& whole, size_t dim, bool from_end) {
   Indices x{};
   x.n = static_cast<int64_t>(tensors.size()), x.wide = tensors[0].dtype == DType::i64, x.from_end = from_end;
@@ -232,6 +233,9 @@ Status* run_index(const Kernel& kernel, const Launch& l) {
   Indices x = indices(tensors, l.inputs[0], 0, true);
   DimSizes a = sizes_of(l.inputs[0], tensors.size());
   int64_t count = tensors[0].elements();
+  std::array<int64_t, kMostIndices + 1> dense;
+  dense.fill(1);
+  x.positions.add(count, dense);
   void *to = l.outputs[0].data, *from = l.inputs[0].data;
   nvidia::Refusal* refusal = kernel.refusal;
   void* parameters[] = {&to, &from, &x, &a.inner, &count, &refusal};
