@@ -169,7 +169,6 @@ void scatters(Samples& s) {
   s.add({TensorSpec{{3, 4}}, 1, TensorSpec{{3, 1}, DType::i64, 0, 3}, TensorSpec{{3, 1}}});
   s.add({TensorSpec{{3, 4}}, 0, TensorSpec{{1, 3}, DType::i64, 0, 2}, TensorSpec{{2, 4}}});
   s.add({TensorSpec{{3, 4}}, -1, TensorSpec{{3, 2}, DType::i64, 0, 3}, 1.5});
-  s.add({TensorSpec{{3, 4}}, -1, TensorSpec{{3, 2}, DType::i64, 0, 3}, 1.5, "add"});
   s.refuse({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 1}}}, "at least as large");
   s.refuse({TensorSpec{{3}}, 0, TensorSpec{{2}, DType::i64, 3, 3}, 1.0}, "out of range");
 }
