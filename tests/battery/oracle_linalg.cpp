@@ -324,7 +324,8 @@ Arrays cond(const Arguments& a) {
 Arrays matrix_rank(const Arguments& a) {
   return {each_number(a.tensor(0), [&](const Matrix& m) {
     const Row s = singular_values(m);
-    return static_cast<double>(std::count_if(s.begin(), s.end(), [&](double v) { return v > std::max(a.number(1, 0), 1e-6 * s.front()); }));
+    const double atol = a.has(1) ? a.tensor(1).data[0] : 0, rtol = a.has(2) ? a.tensor(2).data[0] : 1e-6;  // the same for each matrix
+    return static_cast<double>(std::count_if(s.begin(), s.end(), [&](double v) { return v > std::max(atol, rtol * s.front()); }));
   })};
 }
 constexpr OracleRow kRows[] = {

@@ -143,18 +143,21 @@ Arrays cdist(const Arguments& a) {
     return norm(d, a.number(2, 2));
   })};
 }
-Array covariances(const Array& given, double correction) {
+// Columns count as often as their weights say; aweights, or nothing, lessen what the correction takes.
+Array covariances(const Array& given, double correction, const std::vector<double>& weights = {}, const std::vector<double>& shares = {}) {
   const Array x{{given.shape.size() < 2 ? 1 : given.shape[0], given.shape.empty() ? 1 : given.shape.back()}, given.data, DType::none};
-  const auto n = static_cast<double>(x.shape[1]);
+  const auto weight = [&](int64_t k) { return weights.empty() ? 1 : weights[static_cast<size_t>(k)]; };
+  double n = 0, shared = 0;
+  for (int64_t k = 0; k < x.shape[1]; k++) n += weight(k), shared += weight(k) * (shares.empty() ? 1 : shares[static_cast<size_t>(k)]);
   const auto mean = [&](int64_t r) {
     double sum = 0;
-    for (int64_t k = 0; k < x.shape[1]; k++) sum += at(x, {r, k});
+    for (int64_t k = 0; k < x.shape[1]; k++) sum += weight(k) * at(x, {r, k});
     return sum / n;
   };
   Array y = make({x.shape[0], x.shape[0]}, [&](const Ints& i) {
     double sum = 0;
-    for (int64_t k = 0; k < x.shape[1]; k++) sum += (at(x, {i[0], k}) - mean(i[0])) * (at(x, {i[1], k}) - mean(i[1]));
-    return sum / (n - correction);
+    for (int64_t k = 0; k < x.shape[1]; k++) sum += weight(k) * (at(x, {i[0], k}) - mean(i[0])) * (at(x, {i[1], k}) - mean(i[1]));
+    return sum / (n - correction * shared / n);
   });
   if (given.shape.size() < 2) y.shape = {};
   return y;
@@ -187,7 +190,11 @@ constexpr OracleRow kRows[] = {
      })}; }},
     {"bilinear", bilinear},
     {"cdist", cdist},
-    {"cov", [](const Arguments& a) { return Arrays{covariances(a.tensor(0), a.number(1, 1))}; }},
+    {"cov", [](const Arguments& a) {
+       std::vector<double> weights(static_cast<size_t>(a.tensor(0).shape.back()), 1), shares = a.has(3) ? a.tensor(3).data : std::vector<double>();
+       for (size_t k = 0; k < weights.size(); k++) weights[k] = (a.has(2) ? a.tensor(2).data[k] : 1) * (a.has(3) ? shares[k] : 1);
+       return Arrays{covariances(a.tensor(0), a.number(1, 1), weights, shares)};
+     }},
     {"corrcoef", corrcoef},
 };
 

@@ -227,7 +227,7 @@ void channels(Samples& s) {
 }
 void elements_kept(Samples& s) {
   s.add({TensorSpec{{3, 4}}});
-  s.refuse({TensorSpec{{3, 4}}, 1.0}, "less than 1");
+  s.refuse({TensorSpec{{3, 4}}, 1.5}, "probability");
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,

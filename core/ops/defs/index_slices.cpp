@@ -56,18 +56,15 @@ Results index_fill(Call& c) {
 void copied(Samples& s) {
   s.add({TensorSpec{{4, 3}}, 0, TensorSpec{{1}, DType::i64, 0, 3}, TensorSpec{{1, 3}}});
   s.add({TensorSpec{{2, 4}}, 1, TensorSpec{{1}, DType::i64, 0, 3}, TensorSpec{{2, 1}}});
-  s.add({TensorSpec{{}}, 0, TensorSpec{{1}, DType::i64, 0, 0}, TensorSpec{{}}});
 }
 void added(Samples& s) {
   s.add({TensorSpec{{4, 3}}, 0, below({6}, 4), TensorSpec{{6, 3}}});
   s.add({TensorSpec{{2, 4}}, -1, below({3}, 4), TensorSpec{{2, 3}}, 0.5});
-  s.add({TensorSpec{{}}, 0, TensorSpec{{1}, DType::i64, 0, 0}, TensorSpec{{}}});
   s.refuse({TensorSpec{{4, 3}}, 0, TensorSpec{{1}, DType::i64, 4, 4}, TensorSpec{{1, 3}}}, "out of range");
 }
 void filled(Samples& s) {
   s.add({TensorSpec{{4, 3}}, 0, below({2}, 4), 1.5});
   s.add({TensorSpec{{2, 4}}, 1, below({3}, 4), TensorSpec{{}}});
-  s.add({TensorSpec{{}}, 0, TensorSpec{{1}, DType::i64, 0, 0}, 2.5});
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {

@@ -157,7 +157,6 @@ void unbound(Samples& s) {
 void windows(Samples& s) {
   s.add({TensorSpec{{2, 7}}, 1, 3, 2});
   s.add({TensorSpec{{5, 2}}, 0, 2, 1});
-  s.add({TensorSpec{{}}, 0, 1, 1});
   s.refuse({TensorSpec{{2, 3}}, 1, 4, 1}, "do not fit");
   s.refuse({TensorSpec{{}}, 0, 2, 1}, "does not fit");
 }

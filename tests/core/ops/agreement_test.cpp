@@ -91,6 +91,23 @@ TEST(Agreement, differences_go_over_what_stands_before_and_behind) {
   EXPECT_EQ(values(e.run("diff", {any(x), any(1), any(-1), any(e.scalar(0)), any(e.tensor({1}, {9}))})), (Doubles{1, 3, 5}));
 }
 
+TEST(Agreement, a_mask_may_be_larger_than_what_it_fills) {
+  Eager e;
+  Tensor* mask = e.tensor({2, 1}, {0, 1}, DType::boolean);
+  EXPECT_EQ(values(e.run("masked_scatter", {any(e.tensor({2}, {1, 2})), any(mask), any(e.tensor({2}, {8, 9}))})), (Doubles{1, 2, 8, 9}));
+}
+
+TEST(Agreement, a_tensor_without_dims_is_one_slice) {
+  Eager e;
+  Tensor* x = e.scalar(2);
+  Tensor* first = e.tensor({1}, {0}, DType::i64);
+  for (const char* op : {"index_copy", "index_add", "index_fill"}) EXPECT_EQ(type(e.run(op, {any(x), any(0), any(first), any(e.scalar(5))})), "f32[]") << op;
+  EXPECT_EQ(values(e.run("index_add", {any(x), any(0), any(first), any(e.scalar(5))})), (Doubles{7}));
+  EXPECT_EQ(type(e.run("unfold", {any(x), any(0), any(1), any(1)})), "f32[1]");
+  EXPECT_EQ(values(e.run("take_along_dim", {any(e.tensor({2}, {1, 2})), any(e.tensor({1}, {-1}, DType::i64)), any(0)})), (Doubles{2}));
+  EXPECT_EQ(values(e.run("scatter", {any(e.tensor({2}, {1, 2})), any(0), any(first), any(0.5), any("add")})), (Doubles{1.5, 2}));
+}
+
 TEST(Agreement, a_target_that_is_no_sign_counts_for_both) {
   Eager e;
   Tensor* loss = e.run("hinge_embedding_loss", {any(e.tensor({3}, {0.25, 0.25, 0.25})), any(e.tensor({3}, {1, -1, 0})), any(1.0), any("none")});
