@@ -75,7 +75,8 @@ void load_module(Module& module, const std::string& path, bool strict, const All
                    cat("'", other->second->name, "' and '", from->name, "', which are one tensor in the module"));
   }
   for (const NamedTensor* item : missing)
-    if (strict && !may_be_missing(item->name) && !chosen.contains(item->tensor.get())) problems.add("missing", cat("'", item->name, "'"));
+    if (strict && !may_be_missing(item->name) && !chosen.contains(item->tensor.get()))
+      problems.add("missing", cat("'", item->name, "'"));
   for (auto& item : file.tensors)
     if (strict && given.contains(item.name)) problems.add("unexpected", cat("'", item.name, "'"));
   problems.check(path);

@@ -8,8 +8,8 @@ namespace thunder {
 namespace {
 
 constexpr size_t kNumberBytes = 16;  // of a tensor on the CPU that a kernel gets by value
-// To replace the arguments of a kernel takes the host about a fifth of what it takes to ask for a copy, and most tensors
-// lie where they lay in the call before.
+// To replace the arguments of a kernel takes the host about a fifth of what it takes to ask for a copy, and most
+// tensors lie where they lay in the call before.
 constexpr size_t kMostFollowed = 64;  // steps that use a tensor which is not copied
 
 }  // namespace
