@@ -261,7 +261,9 @@ constexpr OracleRow kRows[] = {
     {"diff", diff},
     {"trapezoid", trapezoid},
     {"quantile", quantile},
-    {"searchsorted", [](const Arguments& a) { return searched(a.tensor(0), a.tensor(1), a.flag(2, false)); }},
+    {"searchsorted", [](const Arguments& a) {
+       return searched(a.tensor(0), a.tensor(1), a.flag(2, false) || a.text(4, "left") == "right");
+     }},
     {"bucketize", [](const Arguments& a) { return searched(a.tensor(1), a.tensor(0), a.flag(2, false)); }},
     {"histc", histc},
     {"isin", isin},

@@ -47,7 +47,10 @@ Results relu6(Call& c) {
 Results hardtanh(Call& c) {
   c.require(c.real(1) <= c.real(2), "min_val must not exceed max_val, got ", c.real(1), " and ", c.real(2));
   const bool fits = std::abs(c.real(1)) < 0x1p62 && std::abs(c.real(2)) < 0x1p62;
-  c.require(fits || !is_integer(c.type(0).dtype), "min_val and max_val must fit ", name(c.type(0).dtype));
+  const DType dtype = c.type(0).dtype;
+  c.require(fits || !is_integer(dtype), "min_val and max_val must fit ", name(dtype));
+  c.require(c.real(1) >= 0 || !is_integer(dtype) || is_signed(dtype), "min_val must not be negative for ", name(dtype),
+            ", got ", c.real(1));
   return limited(c, c.real(1), c.real(2));
 }
 Var hardsigmoid(Var x) {

@@ -57,12 +57,15 @@ Results quantile(Call& c) {
 
 // ---- counts ----
 
-// The first two arguments in one dtype; their shapes stay.
+// The first two arguments in one dtype; their shapes stay. A number goes to the tensor's device.
 std::pair<Var, Var> promoted_dtype(const Call& c) {
   const DType dtype = common_dtype(c, [&](Promotion& p) {
     for (size_t i : {0, 1}) p.add(c.var(i).dtype(), strength(c.var(i).type()));
   });
-  return {convert(c.var(0), dtype), convert(c.var(1), dtype)};
+  Var x = convert(c.var(0), dtype), y = convert(c.var(1), dtype);
+  if (x.rank() == 0) x = to_device(x, y.type().device);
+  if (y.rank() == 0) y = to_device(y, x.type().device);
+  return {x, y};
 }
 // Places as PyTorch counts them: i64, or i32 where the flag says so.
 Results counted(Call& c, Var sequence, Var x, bool right, size_t narrow) {
