@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """compile_texts.py BUILD [--share N]: compiles the kernels of the battery's ops with NVIDIA's own run-time compiler, without a GPU: 300 texts for
 sm_90a (Hopper), and 30 each for sm_80 (Ampere) and sm_100a (Blackwell). The texts are those that the stand-in for NVRTC is given while a
 share of the battery runs. Ends with 77 where NVRTC is not installed (tools/setup-nvrtc)."""
