@@ -50,7 +50,7 @@ CompleteArgs::CompleteArgs(const Schema& schema, std::span<const Arg> given, con
   require(given.size() <= params.size(), schema.name, ": takes at most ", params.size(), " arguments, got ",
           given.size(), "; ", schema.text);
   args_.resize(params.size());
-  singles_.reserve(params.size()), reals_.reserve(params.size());  // pointers into them must stay
+  singles_.reserve(params.size());  // pointers into it must stay
   if (names) {
     place_named(schema, given, names);
     return;
@@ -126,8 +126,10 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
       break;
     case ParamKind::reals:
       if (given.kind == ArgKind::reals) return;
-      if (is_number(given) && given.kind != ArgKind::boolean)
+      if (is_number(given) && given.kind != ArgKind::boolean) {
+        if (reals_.empty()) reals_.reserve(schema.params.size());  // pointers into it must stay
         return reals_.push_back(number_of(given)), void(out = Arg::reals({&reals_.back(), 1}));
+      }
       break;
     case ParamKind::dtype:
       if (given.kind == ArgKind::dtype) {

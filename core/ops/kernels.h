@@ -97,24 +97,32 @@ class Rows {
   SmallVector<Axis, 6> outer_;  // innermost first
 };
 
+// The runs of the elements [begin, end), of which the first is the element `skipped` of the row that `rows` is at. Out of
+// line, so that each kernel's loop is compiled once.
+template <size_t N, class F>
+[[gnu::noinline]] Status* walk_runs(Rows<N>& rows, int64_t skipped, int64_t begin, int64_t end, const F& f) {
+  for (; begin < end; rows.next(), skipped = 0) {
+    const int64_t length = std::min(rows.row() - skipped, end - begin);
+    auto offset = rows.offset;
+    for (size_t i = 0; i < N; i++) offset[i] += skipped * rows.step[i];
+    if constexpr (std::is_void_v<decltype(f(offset, length, begin))>) f(offset, length, begin);
+    else if (Status* failed = f(offset, length, begin)) return failed;
+    begin += length;
+  }
+  return nullptr;
+}
+
 // Calls f(offset, n, first), which gives an owned status or nothing, for runs of elements that make up all rows, on the
 // threads of the kernel: those of a run lie at offset + i * step for i < n, and the first has the number `first`
-// in row-major order. Gives the failure of the first part that has one.
+// in row-major order. Gives the failure of the first part that has one. Requires: `all` is at its first row.
 template <size_t N, class F>
-Status* each_run(const Kernel& k, const Rows<N>& all, const F& f) {
+Status* each_run(const Kernel& k, Rows<N>& all, const F& f) {
   const int64_t n = all.rows() * all.row();
-  return in_parts(k, n, n, [&](int64_t begin, int64_t end) -> Status* {
+  if (is_one_part(k, n, n)) return walk_runs(all, 0, 0, n, f);
+  return in_parts(k, n, n, [&](int64_t begin, int64_t end) {
     Rows<N> rows = all;
     rows.seek(begin / rows.row());
-    for (int64_t skipped = begin % rows.row(); begin < end; rows.next(), skipped = 0) {
-      const int64_t length = std::min(rows.row() - skipped, end - begin);
-      auto offset = rows.offset;
-      for (size_t i = 0; i < N; i++) offset[i] += skipped * rows.step[i];
-      if constexpr (std::is_void_v<decltype(f(offset, length, begin))>) f(offset, length, begin);
-      else if (Status* failed = f(offset, length, begin)) return failed;
-      begin += length;
-    }
-    return nullptr;
+    return walk_runs(rows, begin % rows.row(), begin, end, f);
   });
 }
 
@@ -123,7 +131,7 @@ Status* each_run(const Kernel& k, const Rows<N>& all, const F& f) {
 // out[i] = f(i), i counting in row-major order.
 template <class Out, class F>
 void each0(const Kernel& k, const F& f) {
-  const Rows<1> rows(k.out[0], {&k.out[0]});
+  Rows<1> rows(k.out[0], {&k.out[0]});
   each_run(k, rows, [&](const auto& at, int64_t n, int64_t first) {
     F own = f;
     Out* out = k.out[0].as<Out>() + at[0];
@@ -134,7 +142,7 @@ void each0(const Kernel& k, const F& f) {
 // out[i] = f(in[i]) with elements loaded as In, stored as Out.
 template <class In, class Out, class F>
 void each(const Kernel& k, const F& f) {
-  const Rows<2> rows(k.out[0], {&k.out[0], &k.in[0]});
+  Rows<2> rows(k.out[0], {&k.out[0], &k.in[0]});
   each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
     F own = f;
     Out* out = k.out[0].as<Out>() + at[0];
@@ -150,7 +158,7 @@ void each(const Kernel& k, const F& f) {
 // out[i] = f(a[i], b[i]). Either operand may be one element repeated, as numbers and broadcast tensors are.
 template <class In, class Out, class F>
 void each2(const Kernel& k, const F& f) {
-  const Rows<3> rows(k.out[0], {&k.out[0], &k.in[0], &k.in[1]});
+  Rows<3> rows(k.out[0], {&k.out[0], &k.in[0], &k.in[1]});
   each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
     F own = f;
     Out* out = k.out[0].as<Out>() + at[0];
@@ -172,7 +180,7 @@ void each2(const Kernel& k, const F& f) {
 // out[i] = f(a[i], b[i], c[i]), the first of another type than the others.
 template <class First, class In, class Out, class F>
 void each3(const Kernel& k, const F& f) {
-  const Rows<4> rows(k.out[0], {&k.out[0], &k.in[0], &k.in[1], &k.in[2]});
+  Rows<4> rows(k.out[0], {&k.out[0], &k.in[0], &k.in[1], &k.in[2]});
   each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
     F own = f;
     Out* out = k.out[0].as<Out>() + at[0];

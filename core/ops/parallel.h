@@ -12,6 +12,11 @@ namespace thunder {
 // Elements of a cheap loop that are worth waking a thread for.
 constexpr int64_t kFewElements = 1 << 14;
 
+// Whether in_parts() makes one part of [0, n).
+inline bool is_one_part(const Kernel& k, int64_t n, int64_t work) {
+  return !k.threads || n == 1 || work < 2 * kFewElements;
+}
+
 // Calls body(begin, end), which gives an owned status or nothing, for parts that make up [0, n), several at a time if
 // the kernel has threads and `work`, the number of elements that all of them touch together, is worth that. Gives the
 // first part's failure.
@@ -24,7 +29,7 @@ Status* in_parts(const Kernel& k, int64_t n, int64_t work, const F& body) {
   };
   void* arg = const_cast<void*>(static_cast<const void*>(&body));
   if (n <= 0) return nullptr;
-  if (!k.threads || n == 1 || work < 2 * kFewElements) return part(0, n, arg);
+  if (is_one_part(k, n, work)) return part(0, n, arg);
   // So many of the n as are a thread's least work: n * kFewElements / work, without its overflow.
   const double each = std::max(1.0, static_cast<double>(work) / static_cast<double>(n));
   return k.threads->parallel_for(n, std::max<int64_t>(1, static_cast<int64_t>(kFewElements / each)), part, arg);

@@ -96,7 +96,7 @@ class Positions {
     std::array<const Buffer*, kN + 1> views;
     for (size_t d = 0; d < kN; d++) views[d] = &indices_[d < indices_.size() ? d : 0];
     views[kN] = &lead_;
-    const Rows<kN + 1> rows(indices_[0], views);
+    Rows<kN + 1> rows(indices_[0], views);
     return each_run(k, rows, [&](const auto& offset, int64_t length, int64_t) -> Status* {
       Block<I, kN> block;
       block.step = rows.step[kN], block.indices = indices_.size();

@@ -36,7 +36,7 @@ struct Conversion {
   Buffer halves, floats;
 
   Status* run(const Launch* launch, bool widens) const {
-    const Rows<2> all(halves, {&halves, &floats});
+    Rows<2> all(halves, {&halves, &floats});
     return each_run(Kernel{{}, {}, {}, nullptr, launch->threads}, all, [&](const auto& at, int64_t n, int64_t) {
       convert(halves.as<uint16_t>() + at[0], all.step[0], floats.as<float>() + at[1], all.step[1], n, widens);
     });

@@ -13,7 +13,7 @@ void meta(const Call& c, Types& out) {
 
 template <class T>
 void copy_turned(const Kernel& k, const Buffer& from) {
-  const Rows<2> rows(k.out[0], {&k.out[0], &from});
+  Rows<2> rows(k.out[0], {&k.out[0], &from});
   const int64_t so = rows.step[0], si = rows.step[1];
   each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
     T* out = k.out[0].as<T>() + at[0];

@@ -56,7 +56,7 @@ Status* normal_kernel(const Kernel& k) {
     case DType::bf16: each0<bf16>(k, single); break;
     case DType::f16: each0<f16>(k, single); break;
     default: {
-      const Rows<1> rows(k.out[0], {&k.out[0]});
+      Rows<1> rows(k.out[0], {&k.out[0]});
       each_run(k, rows, [&](const auto& at, int64_t n, int64_t first) {
         fill_normals(random, first, n, rows.step[0], k.out[0].as<float>() + at[0]);
       });
