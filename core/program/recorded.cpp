@@ -1,6 +1,7 @@
 #include "program/recorded.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 
@@ -8,9 +9,9 @@ namespace thunder {
 namespace {
 
 constexpr size_t kNumberBytes = 16;  // of a tensor on the CPU that a kernel gets by value
-// To replace the arguments of a kernel takes the host about a fifth of what it takes to ask for a copy, and most
-// tensors lie where they lay in the call before.
-constexpr size_t kMostFollowed = 64;  // steps that use a tensor which is not copied
+// To replace the parameters of a kernel in a graph takes the host about a fifth of what it takes to ask for a copy, and
+// most tensors lie where they lay in the call before.
+constexpr size_t kMostUpdated = 64;  // steps that use a tensor which is not copied
 
 }  // namespace
 
@@ -73,40 +74,43 @@ Program::Recorded::StaticTensor Program::Recorded::static_tensor(const Patch& pa
   return t;
 }
 
-bool Program::Recorded::divide(Frame& frame, Side& side) const {
+bool Program::Recorded::divide(Frame& frame, CallTensors& tensors) const {
   const Plan& plan = program_.plan_;
   std::vector<size_t> step_of(plan.buffers.size(), 0);
   for (size_t i = plan.constant_steps; i < plan.steps.size(); i++)
     for (uint32_t b = 0; b < plan.steps[i].n_inputs + plan.steps[i].n_outputs; b++)
       step_of[plan.steps[i].first + b] = i;
-  const auto may_follow = [&](uint32_t index) {
+  struct Use {
     size_t steps = 0;
-    bool all = true;
-    for (const Patch& p : side.patches)
-      if (p.index == index) all = all && recording_->updatable(step_of[p.buffer]), steps++;
-    return all && steps <= kMostFollowed;
+    bool by_kernels = true;
   };
-  for (size_t i = 0; i < side.patches.size(); i++) {
-    const Patch& p = side.patches[i];
-    if (plan.buffers[p.buffer].device == Device::cpu) side.on_host.push_back(i);
-    else if (may_follow(p.index)) side.followed.push_back({i, step_of[p.buffer]});
+  std::vector<Use> uses(tensors.output ? plan.outputs.size() : plan.inputs.size());
+  for (const Patch& p : tensors.patches) {
+    Use& use = uses[p.index];
+    use.steps++, use.by_kernels = use.by_kernels && recording_->updatable(step_of[p.buffer]);
+  }
+  for (size_t i = 0; i < tensors.patches.size(); i++) {
+    const Patch& p = tensors.patches[i];
+    const Use& use = uses[p.index];
+    if (plan.buffers[p.buffer].device == Device::cpu) tensors.on_host.push_back(i);
+    else if (use.by_kernels && use.steps <= kMostUpdated) tensors.parameters.push_back({i, step_of[p.buffer]});
     else {
-      auto found = std::find_if(side.copied.begin(), side.copied.end(),
+      auto found = std::find_if(tensors.copied.begin(), tensors.copied.end(),
                                 [&](const StaticTensor& t) { return t.index == p.index; });
-      if (found == side.copied.end())
-        found = side.copied.insert(side.copied.end(), static_tensor(p, i, side.output));
+      if (found == tensors.copied.end())
+        found = tensors.copied.insert(tensors.copied.end(), static_tensor(p, i, tensors.output));
       frame.buffers[p.buffer].data = found->memory->data() + p.offset;
     }
   }
-  return !side.copied.empty();
+  return !tensors.copied.empty();
 }
 
-void Program::Recorded::follow(Frame& frame, const Side& side, std::span<std::byte* const> given) {
-  for (const Followed& f : side.followed) {
-    void*& at = frame.buffers[side.patches[f.patch].buffer].data;
-    if (at == given[f.patch]) continue;
-    at = given[f.patch];
-    if (std::find(moved_.begin(), moved_.end(), f.step) == moved_.end()) moved_.push_back(f.step);
+void Program::Recorded::find_updates(Frame& frame, const CallTensors& tensors, std::span<std::byte* const> given) {
+  for (const KernelParameter& parameter : tensors.parameters) {
+    void*& at = frame.buffers[tensors.patches[parameter.patch].buffer].data;
+    if (at == given[parameter.patch]) continue;
+    at = given[parameter.patch];
+    if (!std::exchange(is_updated_[parameter.step], true)) updates_.push_back(parameter.step);
   }
 }
 
@@ -117,14 +121,14 @@ Status* Program::Recorded::update(Frame& frame, size_t i) {
   recording_->end_update();
   if (!failed) return nullptr;
   // Whatever the kernels have now, the next call gives them all again.
-  for (const Side* side : {&inputs_, &outputs_})
-    for (const Followed& f : side->followed) frame.buffers[side->patches[f.patch].buffer].data = nullptr;
+  for (const CallTensors* all : {&inputs_, &outputs_})
+    for (const KernelParameter& p : all->parameters) frame.buffers[all->patches[p.patch].buffer].data = nullptr;
   return program_.located(failed, step);
 }
 
-Status* Program::Recorded::copy(const StaticTensor& t, const Side& side, std::span<std::byte* const> callers,
+Status* Program::Recorded::copy(const StaticTensor& t, const CallTensors& of, std::span<std::byte* const> callers,
                                 bool back) const {
-  const StridedBytes there = t.at(callers[t.patch] - side.patches[t.patch].offset), here = t.at(t.memory->data());
+  const StridedBytes there = t.at(callers[t.patch] - of.patches[t.patch].offset), here = t.at(t.memory->data());
   return back ? device_->copy(here, there, size_of(t.dtype)) : device_->copy(there, here, size_of(t.dtype));
 }
 
@@ -160,7 +164,7 @@ Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inpu
   if (Status* why = check.before_step(UINT32_MAX)) return stopped(why, plan.steps[plan.constant_steps]);
   for (const StaticTensor& t : inputs_.copied)
     if (Status* failed = copy(t, inputs_, inputs, false)) return failed;
-  follow(frame, inputs_, inputs), follow(frame, outputs_, outputs);
+  find_updates(frame, inputs_, inputs), find_updates(frame, outputs_, outputs);
   // In their order: a step on the CPU may change a number after a kernel has read it.
   for (const size_t i : host_steps_) {
     const Step& step = plan.steps[i];
@@ -170,7 +174,7 @@ Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inpu
       return program_.located(failed, step);
     }
   }
-  for (const size_t i : moved_)
+  for (const size_t i : updates_)
     if (!std::binary_search(host_steps_.begin(), host_steps_.end(), i))
       if (Status* failed = update(frame, i)) return failed;
   if (Status* failed = recording_->launch()) return failed;
@@ -190,7 +194,8 @@ Status* Program::Recorded::run(Frame& frame, std::span<std::byte* const> inputs,
   if (state_ == State::recorded) {
     for (const size_t i : inputs_.on_host) frame.buffers[inputs_.patches[i].buffer].data = inputs[i];
     for (const size_t i : outputs_.on_host) frame.buffers[outputs_.patches[i].buffer].data = outputs[i];
-    moved_.clear();
+    for (const size_t i : updates_) is_updated_[i] = false;
+    updates_.clear();
     return caught([&] { return launch(frame, inputs, outputs, check); });
   }
   bind(frame, inputs, outputs);
@@ -214,7 +219,7 @@ void Program::Recorded::examine() noexcept {
   }
 }
 
-// First where the call's tensors lie, which shows what can be followed.
+// First with the addresses of this call, which shows what kernels of our own alone use.
 void Program::Recorded::try_to_record(Frame& frame, std::span<std::byte* const> inputs,
                                       std::span<std::byte* const> outputs) noexcept {
   const Ref<Status> failed = Ref<Status>::adopt(caught([&]() -> Status* {
@@ -222,7 +227,8 @@ void Program::Recorded::try_to_record(Frame& frame, std::span<std::byte* const> 
     bind(frame, inputs, outputs);
     if (Status* refused = record(frame)) return refused;
     const bool copies_inputs = divide(frame, inputs_), copies_outputs = divide(frame, outputs_);
-    moved_.reserve(inputs_.followed.size() + outputs_.followed.size());
+    updates_.reserve(inputs_.parameters.size() + outputs_.parameters.size());
+    is_updated_.assign(program_.plan_.steps.size(), false);
     return copies_inputs || copies_outputs ? record(frame) : nullptr;
   }));
   state_ = failed ? State::refused : State::recorded;
@@ -233,7 +239,7 @@ void Program::Recorded::try_to_record(Frame& frame, std::span<std::byte* const> 
     why_.clear();
   }
   recording_.reset();
-  for (Side* side : {&inputs_, &outputs_}) side->copied.clear(), side->followed.clear(), side->on_host.clear();
+  for (CallTensors* all : {&inputs_, &outputs_}) all->copied.clear(), all->parameters.clear(), all->on_host.clear();
 }
 
 std::string Program::Recorded::describe() const {
@@ -249,8 +255,8 @@ std::string Program::Recorded::describe() const {
 
 size_t Program::Recorded::bytes() const {
   size_t sum = 0;
-  for (const Side* side : {&inputs_, &outputs_})
-    for (const StaticTensor& t : side->copied) sum += t.memory->bytes();
+  for (const CallTensors* all : {&inputs_, &outputs_})
+    for (const StaticTensor& t : all->copied) sum += t.memory->bytes();
   return sum;
 }
 

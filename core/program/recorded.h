@@ -36,16 +36,17 @@ class Program::Recorded {
       return {data, static_cast<int32_t>(sizes.size()), sizes.data(), steps.data()};
     }
   };
-  // A buffer of a step of kernels of our own, which is at the caller's address.
-  struct Followed {
+  // A buffer of a step of our own kernels: in the graph they have the address that the last call gave for it.
+  struct KernelParameter {
     size_t patch, step;
   };
-  // What a call gives, or is given: all patches of an index are on the CPU, followed, or of a static tensor.
-  struct Side {
+  // The inputs of calls, or their outputs: all patches of an index are on the CPU, kernel parameters, or of a static
+  // tensor.
+  struct CallTensors {
     const std::vector<Patch>& patches;
     const bool output;
     std::vector<StaticTensor> copied;
-    std::vector<Followed> followed;
+    std::vector<KernelParameter> parameters;
     std::vector<size_t> on_host;  // patches that each call binds
   };
   std::string obstacle() const;
@@ -55,12 +56,14 @@ class Program::Recorded {
   void try_to_record(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs) noexcept;
   // Divides the patches by what the recording shows; true: some are bound to a static tensor, so that it must be made
   // again.
-  bool divide(Frame& frame, Side& side) const;
+  bool divide(Frame& frame, CallTensors& tensors) const;
   StaticTensor static_tensor(const Patch& patch, size_t number, bool output) const;
-  // Binds what is followed where it lies now; its step is put among `moved_` if that is elsewhere than before.
-  void follow(Frame& frame, const Side& side, std::span<std::byte* const> given);
+  // Binds kernel parameters to the addresses of this call; where one is another than before, its step is put among
+  // `updates_`.
+  void find_updates(Frame& frame, const CallTensors& tensors, std::span<std::byte* const> given);
+  // Gives the kernels of a step their parameters anew.
   Status* update(Frame& frame, size_t step);
-  Status* copy(const StaticTensor& t, const Side& side, std::span<std::byte* const> callers, bool back) const;
+  Status* copy(const StaticTensor& t, const CallTensors& of, std::span<std::byte* const> callers, bool back) const;
   Status* launch(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs,
                  InterruptCheck& check);
   bool reads_host(const Step& step) const;
@@ -69,9 +72,10 @@ class Program::Recorded {
   State state_ = State::first;
   std::string why_;
   Accelerator* device_ = nullptr;
-  Side inputs_, outputs_;
+  CallTensors inputs_, outputs_;
   std::vector<size_t> host_steps_;  // those that run on the CPU, or read a number there
-  std::vector<size_t> moved_;       // steps whose kernels get other arguments in this call
+  std::vector<size_t> updates_;     // steps whose kernels get other parameters in this call
+  std::vector<uint8_t> is_updated_;  // by step: it is among them
   std::unique_ptr<Recording> recording_;
 };
 

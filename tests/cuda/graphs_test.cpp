@@ -32,8 +32,8 @@ TEST_F(CudaGraphs, of_kernels_and_products_compute_what_steps_do) {
   }, {{5, 7}, {7, 4}});
 }
 
-// Every call has a tensor elsewhere; a kernel's arguments follow it, a product's are copied.
-TEST_F(CudaGraphs, follow_tensors_that_kernels_read_and_copy_those_that_libraries_do) {
+// Every call has its tensors elsewhere.
+TEST_F(CudaGraphs, update_parameters_of_kernels_and_copy_what_libraries_read) {
   auto f = compile([](Scope& s, const Values& in, Values& out) {
     Tensor* product = op(s, "matmul", {any(in[0].tensor), any(in[0].tensor)});
     out.push(Ref<Tensor>(op(s, "add", {any(op(s, "exp", {any(product)})), any(in[1].tensor)})));

@@ -17,7 +17,7 @@ constexpr int64_t kMostPositions = 1 << 17;
 // Dims that N arrays are walked along together, outermost first; neighbours that all step through as one are one.
 // Mirrored in the texts.
 template <size_t N>
-struct Walk {
+struct OffsetCalculator {
   int64_t rank = 0, sizes[kMostDims] = {}, steps[N][kMostDims] = {};
 
   // False: there are too many.
@@ -40,14 +40,14 @@ struct Indices {
   const void* at[kMostIndices];
   int64_t sizes[kMostIndices], steps[kMostIndices];
   int64_t n, wide, from_end;  // wide: i64, else i32; from_end: negative ones count from there
-  Walk<kMostIndices + 1> positions;  // of the index tensors, and at last of the source
+  OffsetCalculator<kMostIndices + 1> positions;  // of the index tensors, and at last of the source
 };
 
 #define THUNDER_CUDA_INDICES                                                                                  \
   "struct Positions { i64 rank, sizes[8], steps[9][8]; };\n"                                                  \
   "struct Slice { i64 rank, sizes[8], steps[2][8]; };\n"                                                      \
   "struct Indices { const void* at[8]; i64 sizes[8], steps[8], n, wide, from_end; Positions positions; };\n" \
-  "template <class Walk> __device__ inline i64 offset(const Walk& w, int array, i64 position) {\n"            \
+  "template <class Offsets> __device__ inline i64 offset(const Offsets& w, int array, i64 position) {\n"            \
   "  i64 out = 0;\n"                                                                                          \
   "  for (int d = (int)w.rank - 1; d > 0; d--) {\n"                                                           \
   "    const i64 rest = position / w.sizes[d];\n"                                                             \
@@ -176,7 +176,7 @@ Status* update(const Kernel& kernel, const Launch& l, std::span<const Buffer> te
     if (Status* failed = copy_on_device(kernel.device, in, out)) return failed;
   if (!out.elements()) return nullptr;
   Indices x = indices(tensors, out, dim, from_end);
-  Walk<2> slice;
+  OffsetCalculator<2> slice;
   const auto indexed = static_cast<size_t>(tensors[0].rank);
   bool fits = true;
   int64_t elements = 1, count = tensors[0].elements(), adds = add;
