@@ -68,7 +68,7 @@ struct ExecutorDesc {
   // nodes. Null: the former never can, the latter always.
   bool (*fits)(std::span<const Node* const> nodes, const Store& store, RegionState& state, void* user) = nullptr;
   // Fusion executors: how many instructions of an element of a region that begins with this node take less time than
-  // to store the element and to read it. Null: kRecomputedInstructions.
+  // to store the element and to read it. Null: as many as loops::Capabilities has by default.
   size_t (*recomputed_instructions)(const Node& first, const Store& store, void* user) = nullptr;
   // Called once for each node that becomes a step. Owned status; Code::declined: the next executor is asked about the
   // node, or about the nodes of its body; any other code: compiling fails with that message.

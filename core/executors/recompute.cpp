@@ -6,7 +6,7 @@ namespace thunder {
 namespace {
 
 // About what an elementwise function takes that is no single instruction: exp, tanh, a division.
-constexpr size_t kOfFunction = 16;
+constexpr size_t kInstructionsOfFunction = 16;
 constexpr size_t kMaxReads = 2;  // operands as large as the result
 // A value that is this many times smaller costs nothing to store and to read.
 constexpr int64_t kSmall = 16;
@@ -33,7 +33,7 @@ bool Recompute::is_cheaper(const Node& line) const {
 bool Recompute::add_cost(const Node& line, ValueId made, Cost& cost) const {
   if (!def(line).view) {
     if (!def(line).has(kElementwise) || def(line).has(kRandom)) return false;
-    cost.instructions += def(line).has(kCheap) ? 1 : kOfFunction;
+    cost.instructions += def(line).has(kCheap) ? 1 : kInstructionsOfFunction;
     if (cost.instructions > most_instructions_) return false;
   }
   bool fits = true;

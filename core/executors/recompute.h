@@ -11,9 +11,6 @@
 
 namespace thunder {
 
-// Of an element, that are cheaper than its memory where a device says nothing else.
-constexpr size_t kRecomputedInstructions = 4;
-
 class Recompute {
  public:
   // `stored`: by value, whether it must be in memory in any case. `uses`: by value, how many reads outside of the
@@ -21,7 +18,7 @@ class Recompute {
   // `most_instructions`: of an element, that take less time than to store it and to read it.
   Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored,
             const std::vector<uint32_t>& uses, const std::vector<ValueId>& broadcast_from,
-            size_t most_instructions = kRecomputedInstructions);
+            size_t most_instructions);
 
   // Whether it is cheaper to recompute the node's result in its readers than to store it.
   bool is_cheaper(const Node& line) const;

@@ -5,6 +5,7 @@
 
 #include "executors/recompute.h"
 #include "executors/region_search.h"
+#include "loops/target.h"
 
 namespace thunder {
 namespace {
@@ -72,7 +73,7 @@ std::vector<const Node*> Regions::split() {
   const ExecutorDesc& d = executor_.desc();
   const Recompute recompute(store, nodes_, materialized_, uses_, broadcast_from_,
                             d.recomputed_instructions ? d.recomputed_instructions(*nodes_[0], store, d.user)
-                                                      : kRecomputedInstructions);
+                                                      : loops::Capabilities().recomputed_instructions);
   for (size_t i = nodes_.size(); i-- > 0;) {  // backwards, since the operands may be recomputed too
     const Node* n = nodes_[i];
     if (!uses_[n->results[0]] || !(def(*n).view ? inside_.has(n->args[0].v) : recompute.is_cheaper(*n))) continue;

@@ -1,6 +1,8 @@
 // What is made again, and what is stored.
 #include "executors/recompute.h"
 
+#include "loops/target.h"
+
 #include "support/functions.h"
 #include "support/traces.h"
 
@@ -16,7 +18,7 @@ struct RecomputeTest : testing::Test {
   Var input(std::initializer_list<Dim> shape) { return maker.input("x", shape); }
   Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
   // Whether the line that made the value last is made again where others read it.
-  bool is_profitable(size_t most_instructions = kRecomputedInstructions) {
+  bool is_profitable(size_t most_instructions = loops::Capabilities().recomputed_instructions) {
     const auto& lines = maker.recorder.nodes();
     const Recompute recompute(maker.recorder.store(), lines, stored, uses, spread_from, most_instructions);
     return recompute.is_cheaper(*lines.back());
