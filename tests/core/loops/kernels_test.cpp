@@ -1,10 +1,8 @@
 // The process's kernels: what a second process finds on disk.
 #include "loops/kernels.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "core/executors/fusion/support.h"
+#include "support/child_process.h"
 #include "support/folder.h"
 
 namespace thunder::fusion {
@@ -21,17 +19,7 @@ TEST_F(KernelsOnDisk, DISABLED_compile_some) {
 
 // How many kernels a process compiles that keeps them in `folder`.
 int compiled_by_a_process(const std::string& folder) {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::setenv("THUNDER_CACHE_DIR", folder.c_str(), 1);
-    ::execl(self.c_str(), self.c_str(), "--gtest_also_run_disabled_tests", "--gtest_filter=KernelsOnDisk.DISABLED_compile_some", "--gtest_brief=1",
-            static_cast<char*>(nullptr));
-    std::_Exit(101);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return test::run_in_a_process(test::this_program(), "KernelsOnDisk.DISABLED_compile_some", {{"THUNDER_CACHE_DIR", folder}});
 }
 
 TEST_F(KernelsOnDisk, are_found_by_the_next_process) {

@@ -1,12 +1,10 @@
 // Kernels that one process compiled spare the next one LLVM, without a folder that both see.
 #include "jit/programs/cache_artifacts.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "executors/products/choices.h"
 #include "loops/kernels.h"
 #include "support/bytes.h"
+#include "support/child_process.h"
 #include "support/failure.h"
 #include "support/functions.h"
 #include "support/generator.h"
@@ -46,18 +44,7 @@ TEST_F(CacheArtifacts, DISABLED_load) {
 }
 
 int in_a_process(const std::string& test, const std::string& file) {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::setenv("THUNDER_CACHE_DIR", "off", 1);
-    ::setenv(kFile, file.c_str(), 1);
-    const std::string filter = "--gtest_filter=CacheArtifacts.DISABLED_" + test;
-    ::execl(self.c_str(), self.c_str(), "--gtest_also_run_disabled_tests", filter.c_str(), "--gtest_brief=1", static_cast<char*>(nullptr));
-    std::_Exit(255);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return run_in_a_process(this_program(), "CacheArtifacts.DISABLED_" + test, {{"THUNDER_CACHE_DIR", "off"}, {kFile, file}});
 }
 
 TEST_F(CacheArtifacts, of_one_process_are_all_that_the_next_one_needs) {

@@ -1,11 +1,9 @@
 // Programs with the machine code of their kernels: the same bits in a process that has no LLVM, and what differs is said.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "jit/programs/cache_artifacts.h"
 #include "jit/programs/program_file.h"
 #include "loops/kernels.h"
 #include "support/bytes.h"
+#include "support/child_process.h"
 #include "support/failure.h"
 #include "support/functions.h"
 #include "support/generator.h"
@@ -91,18 +89,8 @@ TEST_F(CompileAhead, DISABLED_load_and_run) {
 // A copy of this program in a folder of its own finds no module that compiles.
 int in_a_process_without_llvm(const Folder& folder, const std::string& path) {
   const std::string copy = folder / "without_llvm";
-  std::filesystem::copy_file("/proc/self/exe", copy, std::filesystem::copy_options::skip_existing);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::setenv("THUNDER_CACHE_DIR", "off", 1);
-    ::setenv(kFile, path.c_str(), 1);
-    ::execl(copy.c_str(), copy.c_str(), "--gtest_also_run_disabled_tests", "--gtest_filter=CompileAhead.DISABLED_load_and_run", "--gtest_brief=1",
-            static_cast<char*>(nullptr));
-    std::_Exit(255);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  std::filesystem::copy_file(this_program(), copy, std::filesystem::copy_options::skip_existing);
+  return run_in_a_process(copy, "CompileAhead.DISABLED_load_and_run", {{"THUNDER_CACHE_DIR", "off"}, {kFile, path}});
 }
 
 #if defined(__x86_64__)
