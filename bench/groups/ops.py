@@ -8,8 +8,6 @@ import thunder as th
 from timing import median_ms, report
 from workloads import ops
 
-SECONDS = 0.3
-
 
 def body_of(row, inputs):
     """What is timed, and gives the results that are compared."""
@@ -25,17 +23,15 @@ def body_of(row, inputs):
     return lambda: f(*inputs)
 
 
-def main(words):
+def main():
     th.seed(0)
     th.set_num_threads(2)
-    for row in ops.ROWS:
-        if words and not any(word in row.name for word in words):
-            continue
+    for row in ops.chosen(sys.argv[1:]):
         body = body_of(row, [th.from_numpy(array) for array in row.arrays()])
         results = body()
         results = [results] if isinstance(results, th.Tensor) else [r for r in results if r is not None]
-        report(row.label, "ms", median_ms(body, SECONDS), checksum=ops.checksum([np.asarray(r) for r in results], row.compared))
+        report(row.label, "ms", median_ms(body, ops.SECONDS), checksum=ops.checksum([np.asarray(r) for r in results], row.compared))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1].split(",") if len(sys.argv) > 1 else [])
+    main()

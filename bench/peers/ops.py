@@ -8,8 +8,6 @@ from timing import median_ms, report
 from torch.nn import functional
 from workloads import ops
 
-SECONDS = 0.3
-
 
 class Functions:
     """What workloads/ops.py calls."""
@@ -30,18 +28,16 @@ def body_of(row, arrays):
     return lambda: torch.autograd.grad(row.run(Functions(), *inputs), wanted, cotangent)
 
 
-def main(words):
+def main():
     torch.manual_seed(0)
     torch.set_num_threads(2)
-    for row in ops.ROWS:
-        if words and not any(word in row.name for word in words):
-            continue
+    for row in ops.chosen(sys.argv[1:]):
         body = body_of(row, row.arrays())
         results = body()
         results = [results] if isinstance(results, torch.Tensor) else results
         flat = [r for result in results for r in ([result] if isinstance(result, torch.Tensor) else result)]
-        report(row.label, "ms", median_ms(body, SECONDS), checksum=ops.checksum(flat, row.compared), **ways.EAGER.reported())
+        report(row.label, "ms", median_ms(body, ops.SECONDS), checksum=ops.checksum(flat, row.compared), **ways.EAGER.reported())
 
 
 if __name__ == "__main__":
-    main(sys.argv[1].split(",") if len(sys.argv) > 1 else [])
+    main()

@@ -234,6 +234,13 @@ HALVES = (
     Row("attention H12 T256 D64 f16", lambda F, q, k, v: F.scaled_dot_product_attention(q, k, v), (half(normal(1, 12, 256, 64)),) * 3),
 )
 ROWS = SORTED + SCANNED + INDEXED + MOVED + POOLED + CONVOLVED + MATRICES + DRAWN + COMPUTED + HALVES
+SECONDS = 0.3  # for which each row is timed
+
+
+def chosen(arguments):
+    """The rows whose names hold one of the words of the first argument, "sort,cum"; all, where there is none."""
+    words = arguments[0].split(",") if arguments else [""]
+    return [row for row in ROWS if any(word in row.name for word in words)]
 
 
 def einsum(F, equation, *operands):
