@@ -43,6 +43,14 @@ int find_param(const Schema& schema, std::string_view name) {
   return found < 0 ? schema.find(own_name(name)) : found;
 }
 
+// A list of this value among those that are kept, which have room for one of each parameter: pointers into them stay.
+template <class T, size_t N>
+std::span<const T> list_of_one(SmallVector<T, N>& kept, T value, const Schema& schema) {
+  if (kept.empty()) kept.reserve(schema.params.size());
+  kept.push_back(value);
+  return {&kept.back(), 1};
+}
+
 }  // namespace
 
 CompleteArgs::CompleteArgs(const Schema& schema, std::span<const Arg> given, const char* const* names) {
@@ -50,7 +58,6 @@ CompleteArgs::CompleteArgs(const Schema& schema, std::span<const Arg> given, con
   require(given.size() <= params.size(), schema.name, ": takes at most ", params.size(), " arguments, got ",
           given.size(), "; ", schema.text);
   args_.resize(params.size());
-  singles_.reserve(params.size());  // pointers into it must stay
   if (names) {
     place_named(schema, given, names);
     return;
@@ -121,15 +128,12 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
       break;
     case ParamKind::dims:
       if (given.kind == ArgKind::dims || (p.text && given.kind == ArgKind::string)) return;
-      if (given.is_integer())
-        return singles_.push_back(given.dim()), void(out = Arg::dims({&singles_.back(), 1}));
+      if (given.is_integer()) return void(out = Arg::dims(list_of_one(singles_, given.dim(), schema)));
       break;
     case ParamKind::reals:
       if (given.kind == ArgKind::reals) return;
-      if (is_number(given) && given.kind != ArgKind::boolean) {
-        if (reals_.empty()) reals_.reserve(schema.params.size());  // pointers into it must stay
-        return reals_.push_back(number_of(given)), void(out = Arg::reals({&reals_.back(), 1}));
-      }
+      if (is_number(given) && given.kind != ArgKind::boolean)
+        return void(out = Arg::reals(list_of_one(reals_, number_of(given), schema)));
       break;
     case ParamKind::dtype:
       if (given.kind == ArgKind::dtype) {

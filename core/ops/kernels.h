@@ -97,8 +97,8 @@ class Rows {
   SmallVector<Axis, 6> outer_;  // innermost first
 };
 
-// The runs of the elements [begin, end), of which the first is the element `skipped` of the row that `rows` is at. Out of
-// line, so that each kernel's loop is compiled once.
+// The runs of the elements [begin, end), of which the first is the element `skipped` of the row that `rows` is at. Out
+// of line, so that each kernel's loop is compiled once.
 template <size_t N, class F>
 [[gnu::noinline]] Status* walk_runs(Rows<N>& rows, int64_t skipped, int64_t begin, int64_t end, const F& f) {
   for (; begin < end; rows.next(), skipped = 0) {
