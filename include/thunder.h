@@ -23,7 +23,8 @@
  *  is checked. A section's label holds for every function below it that has none of its own. A thread that runs
  *  compiled functions, or a part of one, needs 512 KiB of stack.
  *  A handle is released once for each time it was given out or retained; releasing NULL does nothing. Objects keep
- *  what they need alive: a context may be released while things made from it are in use.
+ *  what they need alive: a context may be released while things made from it are in use. A callback may release, on
+ *  the thread that it runs on, the last handle of anything that the call works on, which goes when the call is over.
  *  A `destroy(user)` that is passed in runs exactly once, also when the call that took it fails, on any thread.
  *  Booleans are int32_t, sizes are size_t, shapes and strides are int64_t in elements (never bytes), text is UTF-8
  *  and ends in NUL. A structure whose first field is `size` grows at its end: set it to sizeof the structure.

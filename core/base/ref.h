@@ -28,7 +28,7 @@ class Counted {
   void destroy() const { delete static_cast<const T*>(this); }
 
  protected:
-  // As a new object: of one that is destroyed no further than it wants.
+  // As a new object: of one that is not destroyed, or no further than it wants.
   void reborn() { count_.store(1, std::memory_order_relaxed); }
   ~Counted() = default;
 

@@ -3,7 +3,9 @@
 #include "jit/call.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "base/in_use.h"
 #include "base/text.h"
 #include "base/thrown.h"
 #include "executors/fusion/explain.h"
@@ -29,6 +31,11 @@ Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOp
 
 Compiled::~Compiled() = default;
 
+void Compiled::destroy() const {
+  if (InUse::take_over(this)) return const_cast<Compiled*>(this)->reborn();
+  delete this;
+}
+
 void Compiled::check_inputs(const Inputs& in) const {
   for (size_t i = 0; i < in.count; i++) {
     if (in.values && (*in.values)[i].kind != ArgKind::value) continue;
@@ -45,22 +52,33 @@ void Compiled::check_values(const Values& in) const {
   require(in.complete(), function_->name(), ": a group of the inputs was not closed");
 }
 
-// Holds references to what a call works on while it runs the caller's code, which may release the last handle of any.
+// What a call works on while it runs the caller's code, which may release the last handle of any: a copy of the values
+// it was given, and every object kept until the call ends.
 struct Compiled::Held {
-  Held(Compiled& c, const Inputs& in) : compiled(&c), values(in.values ? make<Values>(*in.values) : nullptr) {
-    for (size_t i = 0; i < in.count && !in.values; i++) tensors.push_back(in.tensors[i]);
-    for (Tensor* t : tensors) Ref<Tensor>(t).detach();
-    inputs = {values.get(), tensors.data(), in.count};
+  Held(Compiled& c, const Inputs& in)
+      : compiled(c),
+        values(in.values ? make<Values>(*in.values) : nullptr),
+        tensors(in.tensors, in.tensors + (in.values ? 0 : in.count)),
+        objects(in.tensors, in.tensors + tensors.size()),
+        inputs{values.get(), tensors.data(), in.count} {
+    objects.push_back(&c);
+    in_use.emplace(objects.data(), objects.size());
   }
   ~Held() {
-    for (Tensor* t : tensors) Ref<Tensor>::adopt(t);
+    const auto taken = in_use->taken();
+    in_use.reset();  // first: what is released now is to go
+    for (const void* object : taken)
+      if (object != &compiled) static_cast<const Tensor*>(object)->release();
+    if (std::find(taken.begin(), taken.end(), &compiled) != taken.end()) compiled.release();
   }
   Held(const Held&) = delete;
 
-  const Ref<Compiled> compiled;
+  const Compiled& compiled;
   const Ref<Values> values;
-  SmallVector<Tensor*, 8> tensors;  // each retained once
-  Inputs inputs;
+  SmallVector<Tensor*, 8> tensors;  // the caller's array may change
+  SmallVector<const void*, 9> objects;
+  const Inputs inputs;
+  std::optional<InUse> in_use;
 };
 
 inline const Entry* Compiled::find(const Inputs& in) const {

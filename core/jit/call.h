@@ -49,6 +49,7 @@ class ResultTensors {
 class Compiled : public Counted<Compiled> {
  public:
   virtual ~Compiled();
+  void destroy() const;
   // Throws at the first option that is unknown or of another kind. `options` may be null.
   Compiled(Ref<Context> context, Ref<Function> function, const CompileOptions* options);
 

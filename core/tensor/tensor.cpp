@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/checked.h"
+#include "base/in_use.h"
 #include "tensor/spares.h"
 #include "tensor/transfer.h"
 
@@ -122,6 +123,7 @@ Ref<Tensor> Tensor::view(Ref<Storage> storage, const TensorType& type, const Siz
 
 void Tensor::destroy() const {
   auto* self = const_cast<Tensor*>(this);
+  if (InUse::take_over(this)) return self->reborn();
   if (!beside_) return delete self;
   if (!Spares::keep(*self)) self->free();
 }

@@ -106,7 +106,9 @@ TEST_F(Products, are_computed_in_the_way_that_pays) {
   EXPECT_EQ(algorithm(1, 768, 768, false), "thin");
   EXPECT_EQ(algorithm(16, 32, 16, false), "small");
   EXPECT_EQ(algorithm(512, 512, 512, false), "blocked");
-  if (library()) EXPECT_EQ(algorithm(512, 512, 512, true), "onednn");
+  if (library()) {
+    EXPECT_EQ(algorithm(512, 512, 512, true), "onednn");
+  }
 }
 
 // Those are gathered in parts, of which the last ones are smaller.
