@@ -1,12 +1,17 @@
-"""The training that losses.lua did, from its weights and rows, in PyTorch; and how far the losses are apart. losses.py FOLDER"""
+"""The training that losses.lua did, from its weights and rows, in PyTorch; how far the losses are apart, and how far PyTorch's are from its own
+where attention is computed by its MATH backend, which rounds otherwise. losses.py FOLDER"""
 import json
 import sys
 
 import torch
 import torch.nn.functional as F
 from gpt2 import GPT2
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 DTYPES = {"F32": torch.float32, "I64": torch.int64, "BF16": torch.bfloat16}
+TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "autocast": torch.float32}
+BACKENDS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION, SDPBackend.MATH]
+RATE = 3e-4
 
 
 def read(path):
@@ -36,29 +41,41 @@ def load(net, weights):
     net.load_state_dict(state)
 
 
+def train(name, rises, rows, weights, backends):
+    torch.backends.cuda.matmul.allow_tf32 = False
+    net = GPT2()
+    load(net, weights)
+    net = net.to(TYPES[name]).cuda()
+    optimizer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=0.1)
+    losses = []
+    for i, tokens in enumerate(rows.cuda()):
+        if rises:
+            optimizer.param_groups[0]["lr"] = RATE * (i + 1) / len(rows)
+        optimizer.zero_grad()
+        with torch.autocast("cuda", torch.bfloat16, enabled=name == "autocast"), sdpa_kernel(backends):
+            loss = F.cross_entropy(net(tokens[:, :-1]).flatten(0, 1).float(), tokens[:, 1:].flatten())
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return torch.tensor(losses)
+
+
+def apart(a, b):
+    distance = (a - b).abs()
+    return f"at most {distance.max():.2e} (step {int(distance.argmax())}), at the end {distance[-1]:.2e}"
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else "."
-    kept = read(f"{folder}/losses.safetensors")
-    for name, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16), ("autocast", torch.float32)):
-        ours = kept[name]
-        torch.backends.cuda.matmul.allow_tf32 = False
-        net = GPT2()
-        load(net, read(f"{folder}/weights.safetensors"))
-        net = net.to(dtype).cuda()
-        optimizer = torch.optim.AdamW(net.parameters(), lr=3e-4, weight_decay=0.1)
-        losses = []
-        for tokens in kept["rows"].cuda():
-            optimizer.zero_grad()
-            with torch.autocast("cuda", torch.bfloat16, enabled=name == "autocast"):
-                loss = F.cross_entropy(net(tokens[:, :-1]).flatten(0, 1).float(), tokens[:, 1:].flatten())
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-        theirs = torch.tensor(losses)
-        apart = (ours - theirs).abs()
-        print(f"{name}: PyTorch {torch.__version__} loss {losses[0]:.6f}, after 10 steps {losses[10]:.6f}, after {len(losses) - 1} {losses[-1]:.6f}; "
-              f"apart at most {apart.max():.2e} (step {int(apart.argmax())}), at the end {apart[-1]:.2e}")
+    kept, weights = read(f"{folder}/losses.safetensors"), read(f"{folder}/weights.safetensors")
+    print(f"PyTorch {torch.__version__}")
+    for name in TYPES:
+        for schedule in ("constant", "rising"):
+            arguments = (name, schedule == "rising", kept["rows"], weights)
+            theirs, own = train(*arguments, BACKENDS), train(*arguments, [SDPBackend.MATH])
+            print(f"{name}, {schedule} rate: loss {theirs[0]:.6f}, after 10 steps {theirs[10]:.6f}, after {len(theirs) - 1} {theirs[-1]:.6f}; "
+                  f"ours apart {apart(kept[f'{name} {schedule}'], theirs)}; PyTorch's MATH {apart(own, theirs)}")
 
 
 if __name__ == "__main__":
