@@ -6,7 +6,7 @@
 #include "jit/pipeline.h"
 #include "loops/target.h"
 #include "modules/optimizer.h"
-#include "modules/schedule.h"
+#include "modules/lr_scheduler.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -128,9 +128,9 @@ void describe_rows(std::span<const Row> rows, cJSON* array) {
 }
 
 void describe_schedules(cJSON* array) {
-  describe_rows(schedule_rows(), array);
+  describe_rows(lr_scheduler_rows(), array);
   int i = 0;
-  for (const ScheduleRow& row : schedule_rows()) {
+  for (const LrSchedulerRow& row : lr_scheduler_rows()) {
     cJSON* o = cJSON_GetArrayItem(array, i++);
     add_flag(o, "of_schedules", row.of_schedules);
     add_flag(o, "by_metric", row.by_metric());

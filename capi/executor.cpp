@@ -119,7 +119,7 @@ struct CExecutor {
                      }).detach();
     return failed ? failed : too_much(*scratch_bytes);
   }
-  static bool transform(const NodeView& view, BuilderScope& scope, Results& results, void* user) {
+  static bool execution_transform(const NodeView& view, BuilderScope& scope, Results& results, void* user) {
     const thunder_executor_desc& desc = of(user).desc;
     const NodeHandle node(view.node, view.store);
     const Nesting inside(view.node.op->name());
@@ -181,7 +181,7 @@ ExecutorDesc ours(const std::shared_ptr<CExecutor>& made) {
   if (d.claim_region) desc.claim_region = CExecutor::claim_region;
   desc.prepare = CExecutor::prepare;
   if (d.lay_out) desc.lay_out = CExecutor::lay_out;
-  if (d.execution_transform) desc.transform = CExecutor::transform;
+  if (d.execution_transform) desc.execution_transform = CExecutor::execution_transform;
   // The hot path goes straight to the caller's function: the structures and the handles are the same.
   desc.run = reinterpret_cast<Status* (*)(const Launch*, void*)>(d.run);
   desc.drop = d.drop ? d.drop : [](void*) {};

@@ -3,7 +3,7 @@
 
 #include "capi/context.h"
 #include "modules/optimizer.h"
-#include "modules/schedule.h"
+#include "modules/lr_scheduler.h"
 
 namespace thunder::capi {
 
@@ -29,10 +29,10 @@ THUNDER_COUNTED_HANDLE(thunder_optimizer, OptimizerHandle)
 
 class ScheduleHandle : public Counted<ScheduleHandle> {
  public:
-  ScheduleHandle(Ref<Context> context, Ref<Schedule> schedule)
+  ScheduleHandle(Ref<Context> context, Ref<LrScheduler> schedule)
       : context(context), schedule(std::move(schedule)), state(make<ModuleHandle>(context, this->schedule->state())) {}
   const Ref<Context> context;
-  const Ref<Schedule> schedule;
+  const Ref<LrScheduler> schedule;
   const Ref<ModuleHandle> state;
 };
 THUNDER_COUNTED_HANDLE(thunder_schedule, ScheduleHandle)

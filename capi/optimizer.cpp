@@ -103,8 +103,8 @@ thunder_status* thunder_schedule_create(thunder_optimizer* optimizer, const char
   return handle(guarded(__func__, [&] {
     need(optimizer, "optimizer"), need(kind, "kind"), need(out, "out");
     Ref<Context> owner = core(optimizer)->context;
-    auto schedule =
-        make<Schedule>(owner->module_environment(), kind, core(optimizer)->optimizer, usable_options(options_or_null));
+    auto schedule = make<LrScheduler>(owner->module_environment(), kind, core(optimizer)->optimizer,
+                                      usable_options(options_or_null));
     auto made = make<ScheduleHandle>(std::move(owner), std::move(schedule));
     made->schedule->start();  // after it nothing fails: the optimizer has changed
     *out = given(std::move(made));
@@ -131,12 +131,12 @@ thunder_status* thunder_schedule_compose(const char* kind, thunder_schedule* con
                                          const thunder_options* options_or_null, thunder_schedule** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(kind, "kind"), need(schedules, "schedules"), need(out, "out");
-    std::vector<Ref<Schedule>> parts;
+    std::vector<Ref<LrScheduler>> parts;
     for (size_t i = 0; i < n; i++) need(schedules[i], "schedules"), parts.push_back(core(schedules[i])->schedule);
     require(n > 0, kind, ": the list of schedules is empty");
     Ref<Context> owner = core(schedules[0])->context;
     auto schedule =
-        make<Schedule>(owner->module_environment(), kind, std::move(parts), usable_options(options_or_null));
+        make<LrScheduler>(owner->module_environment(), kind, std::move(parts), usable_options(options_or_null));
     auto made = make<ScheduleHandle>(std::move(owner), std::move(schedule));
     made->schedule->start();  // after it nothing fails: the optimizer has changed
     *out = given(std::move(made));

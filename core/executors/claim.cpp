@@ -9,10 +9,10 @@
 namespace thunder {
 namespace {
 
-// Who asks for which op at all: a trace has few ops and many lines, so names are compared once for each op.
-class Askers {
+// The executors that are asked about each op: a trace has few ops and many nodes, so names are compared once an op.
+class ExecutorsOfOps {
  public:
-  explicit Askers(const Executors& executors) : executors_(executors) {}
+  explicit ExecutorsOfOps(const Executors& executors) : executors_(executors) {}
   const std::vector<const Executor*>& of(const Op& op) {
     auto [it, fresh] = by_op_.try_emplace(&op);
     for (size_t i = 0; fresh && i < executors_.size(); i++)
@@ -25,9 +25,10 @@ class Askers {
   std::unordered_map<const Op*, std::vector<const Executor*>> by_op_;
 };
 
-const Executor* claimant(const NodeView& view, const std::vector<const Executor*>& executors) {
-  for (const Executor* e : executors)
-    if (e->claims(view)) return e;
+template <class List>
+const Executor* first_claimant(const NodeView& view, const List& executors) {
+  for (auto& e : executors)
+    if (e->claims(view)) return &*e;
   return nullptr;
 }
 
@@ -38,22 +39,18 @@ const Executor* claimant(const NodeView& view, const std::vector<const Executor*
 
 }  // namespace
 
-const Executor* claimant(const NodeView& view, const Executors& executors) {
-  for (auto& e : executors)
-    if (e->claims(view)) return e.get();
-  return nullptr;
-}
+const Executor* claimant(const NodeView& view, const Executors& executors) { return first_claimant(view, executors); }
 
 Trace descend(const Trace& trace, const Executors& executors) {
   Trace out = trace;
   out.nodes.clear();
   out.nodes.reserve(trace.nodes.size() * 4);
-  Askers askers(executors);
+  ExecutorsOfOps asked(executors);
   std::vector<const Node*> todo(trace.nodes.rbegin(), trace.nodes.rend());
   while (!todo.empty()) {
     const Node* node = todo.back();
     todo.pop_back();
-    if (claimant({*node, *trace.store}, askers.of(*node->op))) {
+    if (first_claimant({*node, *trace.store}, asked.of(*node->op))) {
       out.nodes.push_back(node);
       continue;
     }

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "executors/value_set.h"
+#include "ir/value_set.h"
 
 namespace thunder {
 

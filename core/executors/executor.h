@@ -85,7 +85,7 @@ struct ExecutorDesc {
   Status* (*prepack)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
   // Before gradients are taken: records in the scope what the executor wants in place of a node that it would claim.
   // False: the node stays. Throws. May be null.
-  bool (*transform)(const NodeView&, BuilderScope&, Results&, void* user) = nullptr;
+  bool (*execution_transform)(const NodeView&, BuilderScope&, Results&, void* user) = nullptr;
   // The hot path: no handles, no allocation, no exceptions. Owned status: the call fails with its code and message.
   Status* (*run)(const Launch*, void* state) = nullptr;
   // Runs one tile, if lay_out accepted the request to run as an epilogue. May be null.

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "executors/value_set.h"
+#include "ir/value_set.h"
 
 namespace thunder {
 

@@ -15,7 +15,7 @@ class ExecutorPreparer : public Preparer {
   // Prepares all nodes but views; a view may need no step at all.
   std::vector<const Node*> prepare_all(const Trace& claimed, const Op& region, RegionStates& states,
                                        InterruptCheck& check) {
-    std::vector<const Node*> lines, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
+    std::vector<const Node*> nodes, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
     ready_.reserve(todo.size());
     while (!todo.empty()) {
       check.look_and_throw();
@@ -33,50 +33,41 @@ class ExecutorPreparer : public Preparer {
           node = claimed.store->claimed(node, claimed.store->text(made.by->name()));
         ready_[node] = std::move(made);
       }
-      lines.push_back(node);
+      nodes.push_back(node);
     }
-    return lines;
+    return nodes;
   }
 
   bool takes_strided(const Node& node) const override {
-    if (auto it = ready_.find(&node); it != ready_.end()) return it->second.flags & kStrided;
+    if (const PreparedNode* ready = find(node)) return ready->flags & kStrided;
     // A view may be handed to a later executor, so all executors that could get it must take strided inputs.
     return std::all_of(claimant(node), executors_.end(),
                        [&](auto& e) { return e->desc().flags & kStrided || !e->asks_for(node.op->name()); });
   }
 
-  bool may_fail(const Node& node) const override {
-    const auto it = ready_.find(&node);
-    return it != ready_.end() && it->second.flags & kMayFail;
-  }
+  bool may_fail(const Node& node) const override { return has_flag(node, kMayFail); }
 
   bool in_place(const Node& node) const override {
     if (node.body.empty()) return def(node).has(kElementwise);
-    auto it = ready_.find(&node);
-    return it != ready_.end() && it->second.flags & kInPlace &&
+    return has_flag(node, kInPlace) &&
            std::all_of(node.body.begin(), node.body.end(), [](const Node* n) { return def(*n).has(kElementwise); });
   }
 
-  bool runs_epilogue(const Node& node) const override {
-    const auto it = ready_.find(&node);
-    return it != ready_.end() && it->second.flags & kRunsEpilogue;
-  }
+  bool runs_epilogue(const Node& node) const override { return has_flag(node, kRunsEpilogue); }
 
   bool may_be_epilogue(const Node& node) const override {
-    const auto it = ready_.find(&node);
-    return it != ready_.end() && it->second.by->desc().run_tile;
+    const PreparedNode* ready = find(node);
+    return ready && ready->by->desc().run_tile;
   }
 
   std::string explain(const Node& node, const void* state) const override {
-    const auto it = ready_.find(&node);
-    const auto explain = it == ready_.end() ? nullptr : it->second.by->desc().explain;
-    return explain ? explain(state) : "";
+    const PreparedNode* ready = find(node);
+    return ready && ready->by->desc().explain ? ready->by->desc().explain(state) : "";
   }
 
   const loops::Launcher* launcher(const Node& node, const void* state) const override {
-    const auto it = ready_.find(&node);
-    const auto launcher_of = it == ready_.end() ? nullptr : it->second.by->desc().launcher;
-    return launcher_of ? launcher_of(state) : nullptr;
+    const PreparedNode* ready = find(node);
+    return ready && ready->by->desc().launcher ? ready->by->desc().launcher(state) : nullptr;
   }
 
   void finish(const Node& node, void* state) override {
@@ -126,6 +117,16 @@ class ExecutorPreparer : public Preparer {
       if (prepared.drop) prepared.drop(prepared.state);
     }
   };
+
+  const PreparedNode* find(const Node& node) const {
+    const auto it = ready_.find(&node);
+    return it == ready_.end() ? nullptr : &it->second;
+  }
+
+  bool has_flag(const Node& node, uint32_t flag) const {
+    const PreparedNode* ready = find(node);
+    return ready && ready->flags & flag;
+  }
 
   Executors::const_iterator claimant(const Node& node) const {
     return std::find_if(executors_.begin(), executors_.end(),
@@ -192,11 +193,11 @@ class ExecutorPreparer : public Preparer {
 PreparedTrace prepare(const Trace& claimed, Executors executors, const Op& region, RegionStates& states,
                       InterruptCheck& check) {
   auto preparer = std::make_unique<ExecutorPreparer>(std::move(executors));
-  std::vector<const Node*> lines = preparer->prepare_all(claimed, region, states, check);
+  std::vector<const Node*> nodes = preparer->prepare_all(claimed, region, states, check);
   PreparedTrace out;
-  if (lines != claimed.nodes) {
+  if (nodes != claimed.nodes) {
     out.trace = claimed;
-    out.trace->nodes = std::move(lines);
+    out.trace->nodes = std::move(nodes);
     out.trace->pass = "prepare";
   }
   out.preparer = std::move(preparer);

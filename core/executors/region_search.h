@@ -6,9 +6,9 @@
 
 #include "executors/connections.h"
 #include "executors/executor.h"
-#include "executors/frozen.h"
 #include "executors/node_values.h"
-#include "executors/value_set.h"
+#include "ir/value_set.h"
+#include "passes/frozen.h"
 
 namespace thunder {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "executors/broadcast.h"
 #include "executors/region_search.h"
+#include "passes/broadcast.h"
 
 namespace thunder {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "executors/frozen.h"
-#include "executors/broadcast.h"
-#include "executors/value_set.h"
+#include "ir/value_set.h"
+#include "passes/broadcast.h"
+#include "passes/frozen.h"
 
 namespace thunder {
 namespace {
@@ -20,20 +20,20 @@ class Siblings {
     const std::vector<Computed> computed = when_computed(trace);
     for (const Write& w : trace.writes) written_.add(w.value);
     for (const Node* n : trace.nodes) {
-      lines_.push_back({n, kernel(*n), computed[lines_.size()] == Computed::once, max_elements(*n)});
+      entries_.push_back({n, kernel(*n), computed[entries_.size()] == Computed::once, max_elements(*n)});
       if (broadcasts(*n, *trace.store)) broadcast_.add(*n);
     }
   }
 
   void run() {
-    for (size_t i = 0; i < lines_.size(); i++)
-      while (lines_[i].kernel && join_next(i)) continue;
+    for (size_t i = 0; i < entries_.size(); i++)
+      while (entries_[i].kernel && join_next(i)) continue;
     trace_.nodes.clear();
-    for (const Line& line : lines_) trace_.nodes.push_back(line.node);
+    for (const Entry& entry : entries_) trace_.nodes.push_back(entry.node);
   }
 
  private:
-  struct Line {
+  struct Entry {
     const Node* node;
     bool kernel;
     bool once;  // it is computed once, which in one kernel with other nodes it could not be
@@ -60,65 +60,65 @@ class Siblings {
   // Joins a kernel with the next one that it can be joined with; false: there is none.
   bool join_next(size_t first) {
     read_.clear(), dependents_.clear();
-    for_each_value(lines_[first].node->args, [&](ValueId v) {
+    for_each_value(entries_[first].node->args, [&](ValueId v) {
       if (!broadcast_.has(v)) read_.add(v);
     });
-    dependents_.add(*lines_[first].node);
-    for (size_t i = first + 1; i < std::min(lines_.size(), first + kWindow); i++) {
-      const Line& line = lines_[i];
-      const bool passes = line.kernel || def(*line.node).view || line.max_elements <= 1;
+    dependents_.add(*entries_[first].node);
+    for (size_t i = first + 1; i < std::min(entries_.size(), first + kWindow); i++) {
+      const Entry& entry = entries_[i];
+      const bool passes = entry.kernel || def(*entry.node).view || entry.max_elements <= 1;
       if (!passes) return false;
-      if (dependents_.read_by(*line.node)) dependents_.add(*line.node);
-      else if (may_join(lines_[first], line) && reads_the_same(line) && join(first, i)) return true;
+      if (dependents_.read_by(*entry.node)) dependents_.add(*entry.node);
+      else if (may_join(entries_[first], entry) && reads_the_same(entry) && join(first, i)) return true;
     }
     return false;
   }
 
-  bool may_join(const Line& first, const Line& line) const {
-    if (!line.kernel || line.once != first.once || line.max_elements != first.max_elements) return false;
+  bool may_join(const Entry& first, const Entry& entry) const {
+    if (!entry.kernel || entry.once != first.once || entry.max_elements != first.max_elements) return false;
     // The new value of a written input may be computed in place; in one kernel with other nodes only if all of them are
     // elementwise.
-    const bool writes = makes_written(*first.node) || makes_written(*line.node);
-    return !writes || (is_elementwise(*first.node) && is_elementwise(*line.node));
+    const bool writes = makes_written(*first.node) || makes_written(*entry.node);
+    return !writes || (is_elementwise(*first.node) && is_elementwise(*entry.node));
   }
   bool makes_written(const Node& n) const {
     return std::any_of(n.results.begin(), n.results.end(), [this](ValueId r) { return written_.has(r); });
   }
   static bool is_elementwise(const Node& n) {
-    const std::vector<const Node*> lines = nodes_of(n);
-    return std::all_of(lines.begin(), lines.end(), [](const Node* line) { return def(*line).has(kElementwise); });
+    const std::vector<const Node*> nodes = nodes_of(n);
+    return std::all_of(nodes.begin(), nodes.end(), [](const Node* node) { return def(*node).has(kElementwise); });
   }
 
-  bool reads_the_same(const Line& line) const {
+  bool reads_the_same(const Entry& entry) const {
     bool reads = false;
-    for_each_value(line.node->args, [&](ValueId v) {
-      reads |= line.max_elements > 1 && read_.has(v) && elements_of(v) == line.max_elements;
+    for_each_value(entry.node->args, [&](ValueId v) {
+      reads |= entry.max_elements > 1 && read_.has(v) && elements_of(v) == entry.max_elements;
     });
     return reads;
   }
 
-  bool fits(std::span<const Node* const> lines, RegionState& state) const {
-    return executor_.desc().fits(lines, *trace_.store, state, executor_.desc().user);
+  bool fits(std::span<const Node* const> nodes, RegionState& state) const {
+    return executor_.desc().fits(nodes, *trace_.store, state, executor_.desc().user);
   }
 
   // Nodes between the two that depend on the first one move after both.
   bool join(size_t first, size_t second) {
-    std::vector<const Node*> body = nodes_of(*lines_[first].node);
-    const std::vector<const Node*> others = nodes_of(*lines_[second].node);
+    std::vector<const Node*> body = nodes_of(*entries_[first].node);
+    const std::vector<const Node*> others = nodes_of(*entries_[second].node);
     const auto middle = body.insert(body.end(), others.begin(), others.end());
     // Which loops read an operand may depend on the nodes before; either order is valid, so both are tried.
     RegionState state;
     if (!fits(body, state) && (std::rotate(body.begin(), middle, body.end()), !fits(body, state))) return false;
-    const auto from = lines_.begin() + static_cast<ptrdiff_t>(first),
-               to = lines_.begin() + static_cast<ptrdiff_t>(second) + 1;
-    Line both = *from;
-    both.node = region(*lines_[first].node, *lines_[second].node, body);
+    const auto from = entries_.begin() + static_cast<ptrdiff_t>(first),
+               to = entries_.begin() + static_cast<ptrdiff_t>(second) + 1;
+    Entry both = *from;
+    both.node = region(*entries_[first].node, *entries_[second].node, body);
     states_.keep(both.node, std::move(state));
-    const auto behind =
-        std::stable_partition(from + 1, to - 1, [this](const Line& line) { return !dependents_.read_by(*line.node); });
-    std::rotate(from, from + 1, behind);
-    *(behind - 1) = both;
-    lines_.erase(to - 1);
+    const auto last = std::stable_partition(from + 1, to - 1,
+                                            [this](const Entry& e) { return !dependents_.read_by(*e.node); });
+    std::rotate(from, from + 1, last);
+    *(last - 1) = both;
+    entries_.erase(to - 1);
     return true;
   }
 
@@ -139,7 +139,7 @@ class Siblings {
   const Op& op_;
   RegionStates& states_;
   const char* name_;
-  std::vector<Line> lines_;
+  std::vector<Entry> entries_;
   ValueSet broadcast_;  // views that broadcast
   ValueSet written_;
   ValueSet read_;  // read by the kernel whose siblings are searched

@@ -86,13 +86,13 @@ void compile_with(const Executors& executors, Context& context, const CompileOpt
                            split_list(options.text("disable_passes", "")),
                            options.flag("verify", false)};
   run_pipeline(entry.traces, pipeline);
-  const double transformed = now_ms();
-  entry.transform_ms = transformed - traced;
+  const double passed = now_ms();
+  entry.passes_ms = passed - traced;
 
   PreparedTrace prepared =
       prepare(entry.traces.back(), executors, context.registry().get("region"), pipeline.states, check);
   if (prepared.trace) {
-    prepared.trace->milliseconds = now_ms() - transformed;
+    prepared.trace->milliseconds = now_ms() - passed;
     check_stage(*prepared.trace, pipeline);
     entry.traces.push_back(std::move(*prepared.trace));
   }
@@ -101,7 +101,7 @@ void compile_with(const Executors& executors, Context& context, const CompileOpt
       std::make_unique<Program>(final, entry.traces.front(), layouts(final, entry, in), fixed_addresses(entry),
                                 std::move(prepared.preparer), context.devices(), context.threads(), check);
   if (options.use_cudagraphs()) entry.program->use_recording();
-  entry.compile_ms = now_ms() - transformed;
+  entry.compile_ms = now_ms() - passed;
   entry.writes = !final.writes.empty();
   entry.held = entry.program->plan().may_fail;
   for (const Write& w : final.writes) entry.written.push_back(w.input);

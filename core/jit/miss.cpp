@@ -144,7 +144,7 @@ const Entry* Compiled::keep(std::unique_ptr<Entry> entry, const Inputs& in, bool
 void Compiled::note_compiled(const Entry& entry, const std::string& why) {
   misses_++;
   trace_ns_ += static_cast<uint64_t>(entry.trace_ms * 1e6);
-  transform_ns_ += static_cast<uint64_t>(entry.transform_ms * 1e6);
+  passes_ns_ += static_cast<uint64_t>(entry.passes_ms * 1e6);
   compile_ns_ += static_cast<uint64_t>(entry.compile_ms * 1e6);
   std::lock_guard report(report_mutex_);
   last_miss_ = why;

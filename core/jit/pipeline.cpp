@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "executors/transform.h"
+#include "executors/execution_transforms.h"
 #include "ir/verify.h"
 #include "passes/accumulate.h"
 #include "passes/algebra.h"
@@ -23,7 +23,9 @@ namespace {
 
 using Result = std::optional<Trace>;
 
-Result transformed(const Trace& t, PipelineContext& c) { return transform(t, c.executors, c.environment); }
+Result with_execution_transforms(const Trace& t, PipelineContext& c) {
+  return apply_execution_transforms(t, c.executors, c.environment);
+}
 Result grad(const Trace& t, PipelineContext& c) { return expand_gradients(t, c.pass.registry); }
 template <PassFn pass>
 Result plain(const Trace& t, PipelineContext& c) {
@@ -35,7 +37,7 @@ Result claimed(const Trace& t, PipelineContext& c) {
 }
 
 constexpr std::array kPipeline = {
-    PipelineRow{"transform", transformed, true,
+    PipelineRow{"transform", with_execution_transforms, true,
                 "before grad: what executors put in the place of lines has gradients of its own"},
     PipelineRow{"grad", grad, true, "early: what follows cleans up the backward together with the forward"},
     PipelineRow{"cse", plain<cse>, false,

@@ -247,7 +247,7 @@ std::unique_ptr<Entry> record_segments(Context& context, Function& function, con
     return entry;
   }
   const std::vector<Tensor*> tensors = note_results(*out, *entry);
-  const std::vector<Ref<Tensor>> made = scope.settle(tensors);
+  const std::vector<Ref<Tensor>> made = scope.materialize_results(tensors);
   results.structure = out->structure();
   for (size_t i = 0; i < out->size(); i++) {
     results.leaves.push_back((*out)[i]);

@@ -20,7 +20,7 @@ CallStatistics Compiled::statistics() const {
   s.hits = s.calls > s.misses ? s.calls - s.misses : 0;
   s.entries = cache_.size() + (dynamic_ ? dynamic_->plans().size() : 0);
   s.trace_ns = trace_ns_.load();
-  s.transform_ns = transform_ns_.load();
+  s.passes_ns = passes_ns_.load();
   s.compile_ns = compile_ns_.load();
   s.eager_calls = eager_.load();
   if (segments_) s.segments = segments_->size(), s.graph_breaks = segments_->breaks().size();

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "loops/bounds.h"
+#include "loops/value_ranges.h"
 
 namespace thunder::loops {
 namespace {
@@ -16,7 +16,8 @@ struct Factor {
 class Facts {
  public:
   Facts(const Nest& n, AxisSet reduced)
-      : nest_(n), reduced_(reduced), bounds_(bounds(n)), factors_(n.exprs.size(), 0), of_sums_(n.exprs.size(), 0) {
+      : nest_(n), reduced_(reduced), ranges_(value_ranges(n)), factors_(n.exprs.size(), 0),
+        of_sums_(n.exprs.size(), 0) {
     for (ExprId id = 0; id < n.exprs.size(); id++) {
       const Expr& e = n.exprs[id];
       of_sums_[id] = is_reduction(e.fn) ? e.fn == Fn::sum
@@ -36,12 +37,12 @@ class Facts {
   // How many factors of a product are constant along the row: none, one, or more.
   int factors(ExprId id) const { return factors_[id]; }
   bool is_of_sums(ExprId id) const { return of_sums_[id]; }
-  bool is_small(ExprId id) const { return bounds_[id].within(1); }
+  bool is_small(ExprId id) const { return ranges_[id].within(1); }
 
  private:
   const Nest& nest_;
   const AxisSet reduced_;
-  const std::vector<Bounds> bounds_;
+  const std::vector<ValueRange> ranges_;
   std::vector<uint8_t> factors_, of_sums_;
 };
 

@@ -75,7 +75,7 @@ std::string KernelCache::object(const std::string& text) {
   std::optional<std::string> blob = store_.get(prefix_ + text);
   if (!blob)
     fail(Code::not_found, "the machine code of a compiled kernel is in '", store_.folder(),
-         "' no more: it was removed, or others needed the room; call the function again in a new process");
+         "' no more: it was removed, or evicted to make space for others; call the function again in a new process");
   return std::move(*blob);
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "loops/bounds.h"
+#include "loops/value_ranges.h"
 
 namespace thunder::loops {
 namespace nans {
@@ -32,7 +32,7 @@ inline bool propagates(const Expr& e) {
 // Whether the expression is the sum of exponentials of x less this maximum: one NaN in the row makes that NaN, whatever
 // the maximum is.
 inline bool is_softmax_denominator_of(const Nest& n, ExprId largest, const Expr& e) {
-  return e.fn == Fn::sum && bounds_of::is_softmax_denominator(n, e) &&
+  return e.fn == Fn::sum && value_range::is_softmax_denominator(n, e) &&
          n.exprs[n.exprs[e.in[0]].in[0]].in[1] == largest;
 }
 

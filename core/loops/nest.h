@@ -95,7 +95,7 @@ struct Nest {
       if (maps[o.map][a]) return false;
     return is_row(o.value);
   }
-  // The indices of an axis at which a select or a store changes: ascending.
+  // Where index-set splitting divides an axis: the indices at which a select or a store changes, ascending.
   std::vector<int64_t> cuts(uint32_t axis) const {
     std::vector<int64_t> out;
     for (const Expr& e : exprs)

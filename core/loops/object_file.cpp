@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <span>
 #include <vector>
 
 #include "base/text.h"

@@ -8,12 +8,12 @@
 namespace thunder::loops {
 
 const Map& main_map(const Nest& n) {
-  const auto walks = [&](uint32_t m) {
+  const auto varying_axes = [&](uint32_t m) {
     return std::ssize(n.maps[m]) - std::count(n.maps[m].begin(), n.maps[m].end(), 0);
   };
   uint32_t main = n.stores.empty() ? 0 : n.stores[0].map;
   for (uint32_t m = 0; m < n.maps.size(); m++)
-    if (walks(m) > walks(main)) main = m;
+    if (varying_axes(m) > varying_axes(main)) main = m;
   return n.maps[main];
 }
 

@@ -1,5 +1,5 @@
-// Which values lie in the memory of which, and what a memory holds after writes: how a functional record keeps the
-// meaning of in-place operations and views.
+// Alias analysis: which values share memory, and which value a memory holds after writes. By it a functional trace
+// keeps the meaning of in-place operations and views.
 #pragma once
 
 #include <map>
@@ -21,25 +21,25 @@ class Aliases {
   // Constant time: chains of views may be long.
   ValueId root(ValueId v) const { return view_of(v) ? roots_[v] : v; }
 
-  // A decomposition ends whose inside began with value `first`. Its results that are views of a value inside own their
-  // memory from here on, since no line outside may name that value. False, and nothing happens, when two results share
-  // such memory: then they are related by views that must stay in sight.
+  // To be called at the end of a decomposition whose first value was `first`. Results that are views of a value inside
+  // own their memory from here on, since no node outside may name that value. False, and nothing changes, if two
+  // results share such memory: their views must then stay visible.
   bool close(std::span<const ValueId> results, ValueId first);
 
-  // Some handle, input or memory stands for this value, so that no other memory may.
+  // Marks a value as held by a handle, an input or a memory, so that no other memory may hold it.
   void hold(ValueId v);
 
   // The newest value of a root.
   ValueId latest(ValueId root) const;
   void supersede(ValueId v, ValueId by) { superseded_[v] = newest_[v] = by; }
 
-  // What a handle that was given `v` stands for now: the same views of what its root stands for.
+  // The current value of a handle that was given `v`: the same views of its root's newest value.
   ValueId resolve(Builder& b, ValueId v);
-  // Stores `value` through the handle that was given `x`. Gives what x's root stands for from now on.
+  // Stores `value` through the handle that was given `x`. Returns the newest value of x's root.
   ValueId write(Builder& b, ValueId x, ValueId value);
 
-  // Refuses a gradient by `wrt`, what a handle that was given `v` stands for now, if the loss was computed from what
-  // the memory held before.
+  // Throws for a gradient with respect to `wrt`, the current value of a handle that was given `v`, if the loss was
+  // computed from an earlier value of its memory.
   void require_current(std::span<const Node* const> nodes, ValueId loss, ValueId wrt, ValueId v) const;
 
   void clear();
@@ -48,7 +48,7 @@ class Aliases {
   // The views from the root to `v`, the last one first.
   std::vector<const Node*> path(ValueId v) const;
   bool held(ValueId v) const { return v < held_.size() && held_[v]; }
-  // The value owns its memory from here on, and what was seen through it since is a view of it.
+  // The value owns its memory from here on, and views made through it become views of it.
   void cut(ValueId v);
 
   std::vector<const Node*> views_;
@@ -56,8 +56,8 @@ class Aliases {
   std::vector<bool> held_;
   std::unordered_map<ValueId, ValueId> superseded_;
   mutable std::unordered_map<ValueId, ValueId>
-      newest_;  // a value that superseded it, as new as was known when last asked
-  std::map<std::pair<ValueId, ValueId>, ValueId> resolved_;  // by the value given and what its root stands for
+      newest_;  // by value: one that superseded it, the newest when it was last looked up
+  std::map<std::pair<ValueId, ValueId>, ValueId> resolved_;  // by the value given and its root's newest value
 };
 
 }  // namespace thunder

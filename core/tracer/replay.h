@@ -1,4 +1,4 @@
-// The lines of a trace, run or recorded again in a scope: what makes a trace that was read from a text, or saved, a
+// Replays a trace: its nodes are run or recorded again in a scope, which makes a trace that was parsed or loaded a
 // function like any other.
 #pragma once
 
@@ -10,22 +10,22 @@
 
 namespace thunder {
 
-// What a call says of a trace with symbols beside its tensors, and what its lines took of that.
+// What a call of a trace with symbolic sizes is given beside its tensors, and which of that its nodes depend on.
 struct ReplayCall {
   struct Integer {
     int64_t symbol, value;
   };
-  std::vector<Integer> integers;  // symbols that are the size of nothing
-  // Formulas of them, and a live number for each: where a line takes one beside tensors it gets that.
+  std::vector<Integer> integers;  // symbols that are no tensor's size
+  // Formulas of them, and a live number for each, which nodes get that take the formula beside tensors.
   std::span<const Dim> formulas;
   std::vector<Tensor*> numbers;
-  // By value of the trace the one in whose memory it lay when that was recorded; empty: it does not matter.
+  // By value of the trace: the root of its memory when it was recorded; empty: irrelevant.
   std::span<const ValueId> roots;
-  // Filled: the symbols among the integers whose value a line depends on.
+  // Output: the symbols among the integers on whose value some node depends.
   std::vector<int64_t> read;
 };
 
-// Calls f(formula) for each integer that lines take beside tensors, where it may be live.
+// Calls f(formula) for each integer argument that nodes take beside tensors, which may be a live number.
 void for_each_number(const Trace& trace, const std::function<void(Dim)>& f);
 
 // The outputs of the trace for `inputs`, by input of the trace; null for the random state, which is the scope's. Lines

@@ -64,7 +64,7 @@ void SegmentScope::note_outputs(std::span<Tensor* const> handles, std::vector<Pl
   }
 }
 
-void SegmentScope::look_at(Tensor& t, Ref<Tensor> base, std::vector<const Node*> path) {
+void SegmentScope::make_view(Tensor& t, Ref<Tensor> base, std::vector<const Node*> path) {
   Ref<Tensor> at = base;
   for (const Node* n : path) {
     at = view_tensor(def(*n), *at, n->args, recorder().type(n->results[0]));
@@ -75,10 +75,10 @@ void SegmentScope::look_at(Tensor& t, Ref<Tensor> base, std::vector<const Node*>
   if (!path.empty()) views_[&t] = {std::move(base), std::move(path), {{past_.size(), given}}};
 }
 
-void SegmentScope::settle(Tensor& t, const Place& p, const Outputs& at, std::span<const Ref<Tensor>> made) {
+void SegmentScope::materialize(Tensor& t, const Place& p, const Outputs& at, std::span<const Ref<Tensor>> made) {
   const Ref<Tensor> base = p.input != SIZE_MAX ? input_tensor(p.input) : made[at.at(p.now)];
   if (t.type().weak) numbers_[&t] = number_of(*base);
-  else look_at(t, base, p.path);
+  else make_view(t, base, p.path);
 }
 
 void SegmentScope::cut(std::span<Tensor* const> handles) {
@@ -100,7 +100,7 @@ void SegmentScope::cut(std::span<Tensor* const> handles) {
   }
   for (auto& [t, v] : known_)
     if (const auto view = views_.find(t); view != views_.end()) view->second.given.emplace_back(past_.size(), v);
-  for (size_t i = 0; i < handles.size(); i++) settle(*handles[i], places[i], at, made);
+  for (size_t i = 0; i < handles.size(); i++) materialize(*handles[i], places[i], at, made);
   keep(std::move(segment), std::move(before), std::move(made));
   known_.clear();
   bound_.clear();
@@ -114,7 +114,7 @@ void SegmentScope::keep(Segment segment, std::vector<uint64_t> before, std::vect
   past_.push_back(std::move(past));
 }
 
-std::vector<Ref<Tensor>> SegmentScope::settle(std::span<Tensor* const> results) {
+std::vector<Ref<Tensor>> SegmentScope::materialize_results(std::span<Tensor* const> results) {
   std::vector<Tensor*> left;
   for (Tensor* t : results)
     if (t->kind() == Tensor::Kind::proxy && !numbers_.count(t) &&

@@ -35,21 +35,21 @@ bool SegmentRecorder::is_call(const Event& e, const Op& op, std::span<const Arg>
 }
 
 // Whether what was followed so far is how this one begins.
-bool SegmentRecorder::begins_like(const SegmentScript& script) const {
+bool SegmentRecorder::extends_prefix_of(const SegmentScript& script) const {
   for (size_t i = 0; i < next_; i++)
     if (!same_event(script, *follows_, i)) return false;
   return true;
 }
 
 // Equal events leave equal lines, whose values have equal numbers.
-void SegmentRecorder::change_to(const SegmentScript& script) {
+void SegmentRecorder::switch_to(const SegmentScript& script) {
   follows_ = &script;
   use_store(script.store);
   nodes().reserve(script.nodes.size());
   std::copy_n(script.nodes.begin(), nodes().size(), nodes().begin());
 }
 
-void SegmentRecorder::go_on(const Event& event) {
+void SegmentRecorder::advance_over(const Event& event) {
   const std::vector<const Node*>& lines = follows_->nodes;
   nodes().insert(nodes().end(), lines.begin() + static_cast<ptrdiff_t>(nodes().size()),
                  lines.begin() + static_cast<ptrdiff_t>(event.nodes));
@@ -62,8 +62,8 @@ void SegmentRecorder::go_on(const Event& event) {
   next_++;
 }
 
-// The event that comes, where a script that begins with what was recorded so far has one that matches. Null: from here
-// on lines are built.
+// The next event, if a script that begins with what was recorded so far has one that matches. Null: from here on nodes
+// are built.
 template <class Matches>
 const SegmentScript::Event* SegmentRecorder::follow(const Matches& matches) {
   if (builds_) return nullptr;
@@ -71,12 +71,12 @@ const SegmentScript::Event* SegmentRecorder::follow(const Matches& matches) {
   if (!follows_ || !fits(*follows_)) {
     const SegmentScript* other = nullptr;
     for (size_t i = 0; known_ && i < known_->size() && !other; i++)
-      if ((*known_)[i] != follows_ && fits(*(*known_)[i]) && begins_like(*(*known_)[i])) other = (*known_)[i];
+      if ((*known_)[i] != follows_ && fits(*(*known_)[i]) && extends_prefix_of(*(*known_)[i])) other = (*known_)[i];
     if (!other) return start_building(), nullptr;
-    change_to(*other);
+    switch_to(*other);
   }
   const Event& event = follows_->events[next_];
-  go_on(event);
+  advance_over(event);
   return &event;
 }
 
@@ -183,7 +183,7 @@ const SegmentScript* SegmentRecorder::finish() {
   const auto ends_here = [&](const SegmentScript& s) { return s.events.size() == next_; };
   if (follows_ && ends_here(*follows_)) return follows_;
   for (size_t i = 0; follows_ && known_ && i < known_->size(); i++)
-    if (const SegmentScript& s = *(*known_)[i]; ends_here(s) && begins_like(s)) return change_to(s), follows_;
+    if (const SegmentScript& s = *(*known_)[i]; ends_here(s) && extends_prefix_of(s)) return switch_to(s), follows_;
   start_building();
   return nullptr;
 }

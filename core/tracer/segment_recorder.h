@@ -1,13 +1,13 @@
-// A recorder that follows: a function that runs again mostly records what it recorded before, and then nothing is
-// built anew.
+// A recorder that compares: a function that runs again mostly records the same operations, and then no nodes are
+// built.
 #pragma once
 
 #include "tracer/tracing.h"
 
 namespace thunder {
 
-// What one segment recorded, in order: inputs, and ops at the outermost level. It never changes once others may follow
-// it, on any thread; nothing is added to its store any more, and its symbols are none.
+// What one segment recorded, in order: inputs, and ops at the outermost level. It is immutable once other recorders may
+// compare with it, on any thread; its store gets no more nodes, and it has no symbolic sizes.
 struct SegmentScript {
   struct Event {
     const Node* call = nullptr;  // the op as it was called, whatever lines it left; null: an input was added
@@ -24,7 +24,7 @@ struct SegmentScript {
   std::shared_ptr<Store> store;
 };
 using SegmentScripts = std::vector<const SegmentScript*>;
-// Whether who follows one could as well follow the other.
+// Whether a recorder that repeats one script also repeats the other.
 bool same_script(const SegmentScript& a, const SegmentScript& b);
 
 class SegmentRecorder final : public TracingRecorder {
@@ -37,24 +37,24 @@ class SegmentRecorder final : public TracingRecorder {
   ValueId add_input(const TensorType& type, const Tensor* layout) override;
   std::vector<ValueId> add_gradient(std::span<const Arg> args, std::span<const ValueId> wrt) override;
   Draw draw() override;
-  // Nobody can follow what comes.
+  // Nodes are built from here on, which later calls cannot repeat.
   void build() override;
   size_t values() const override { return builds_ ? TracingRecorder::values() : values_; }
 
   // Whether lines are built: the store is then this recorder's own.
   bool builds() const { return builds_; }
-  // Nothing is recorded after this. What was followed from its first event to its last; null: lines were built.
+  // Ends recording. The script that was repeated from its first event to its last; null: nodes were built.
   const SegmentScript* finish();
-  // What was built, for others to follow. Null: nobody can, or it was followed itself.
+  // The script of what was built. Null: later calls cannot repeat it, or it repeated a script itself.
   std::unique_ptr<SegmentScript> take_script();
 
  private:
   using Event = SegmentScript::Event;
   template <class Matches>
   const Event* follow(const Matches& matches);
-  bool begins_like(const SegmentScript& script) const;
-  void change_to(const SegmentScript& script);
-  void go_on(const Event& event);
+  bool extends_prefix_of(const SegmentScript& script) const;
+  void switch_to(const SegmentScript& script);
+  void advance_over(const Event& event);
   void start_building();
   void copy_what_was_followed();
   void note(Event event, size_t values_before);
@@ -65,7 +65,7 @@ class SegmentRecorder final : public TracingRecorder {
   const SegmentScript* follows_ = nullptr;
   size_t next_ = 0, values_ = 0;            // while no lines are built: the event that comes, and values so far
   bool builds_ = false;
-  std::unique_ptr<SegmentScript> script_;  // while lines are built; null: nobody can follow them
+  std::unique_ptr<SegmentScript> script_;  // while nodes are built; null: later calls cannot repeat them
   int depth_ = 0;                          // of ops that are being built
 };
 

@@ -124,7 +124,7 @@ bool SegmentScope::give_data(Tensor& proxy, const char* where) {
     } else if (at.input != SIZE_MAX &&
                recorder().memory().latest(inputs()[at.input].value) == inputs()[at.input].value) {
       // What an input holds is there already.
-      settle(proxy, at, {}, {});
+      materialize(proxy, at, {}, {});
       known_[&proxy] = v;
     } else {
       runner_.broke(described(proxy, where));
@@ -171,10 +171,10 @@ void SegmentScope::end_op() {
 }
 
 void SegmentScope::before_access(const Tensor& t, bool writes) {
-  for (SegmentScope* s = t_current; s; s = s->outer_) s->catch_up(t, writes);
+  for (SegmentScope* s = t_current; s; s = s->outer_) s->run_before_access(t, writes);
 }
 
-void SegmentScope::catch_up(const Tensor& t, bool writes) {
+void SegmentScope::run_before_access(const Tensor& t, bool writes) {
   if (recorder().nodes().empty() || !on_owner_thread() || status()) return;
   bool in_use = false;
   for (size_t i = 0; i < inputs().size() && !in_use; i++) {

@@ -12,13 +12,13 @@ namespace thunder {
 struct Segment {
   Trace trace;
   std::vector<Ref<Tensor>> inputs;
-  // What stands for its lines where the next call may follow them. Of these: what this one followed from end to end
-  // (null: none; else nothing may be added to the trace's store), or what it recorded (null: nobody can follow that);
-  // and what the segment before it stands for, null for the first one.
+  // Its script, by which later calls recognise the same lines. `followed`: the recorded script that this call repeated
+  // from end to end (null: none; otherwise nothing may be added to the trace's store). `recorded`: a new script (null:
+  // later calls cannot repeat it). `after`: the script of the segment before it, null for the first one.
   const SegmentScript* followed = nullptr;
   std::unique_ptr<SegmentScript> recorded;
   const SegmentScript* after = nullptr;
-  bool has_place = true;  // false: nothing stands for the segment before it
+  bool has_place = true;  // false: the segment before it has no script
 };
 
 // A read that needed what was recorded to be run.
@@ -55,12 +55,12 @@ class SegmentScope final : public TracingScope {
   void bind_arguments(std::vector<Ref<Tensor>> tensors) { bound_ = std::move(tensors); }
   // Whether a value was read, so that what is recorded is no whole function.
   bool broken() const { return broken_; }
-  // Runs what is left, and gives these tensors their data: the results. Numbers stay numbers. Requires: broken.
-  std::vector<Ref<Tensor>> settle(std::span<Tensor* const> results);
+  // Runs the last segment and materializes these tensors, the results. Numbers stay numbers. Requires: broken.
+  std::vector<Ref<Tensor>> materialize_results(std::span<Tensor* const> results);
 
   bool give_data(Tensor& proxy, const char* where) override;
-  // Before the caller looks at the elements of a concrete tensor, or changes them: what the scopes at work on this
-  // thread recorded about its memory comes first.
+  // To be called before the caller reads or writes the elements of a concrete tensor: runs what the active scopes of
+  // this thread have recorded that reads or writes its memory.
   static void before_access(const Tensor& t, bool writes);
 
  protected:
@@ -73,7 +73,7 @@ class SegmentScope final : public TracingScope {
   void take_live_numbers(const OpDef& op, std::span<Arg> args, const char* const* names) override;
 
  private:
-  // A handle made before the last break that looks at the memory of another.
+  // A handle made before the last break that is a view of another one's memory.
   struct View {
     Ref<Tensor> base;
     std::vector<const Node*> path;  // from the base on
@@ -99,7 +99,7 @@ class SegmentScope final : public TracingScope {
 
   SegmentRecorder& lines() { return static_cast<SegmentRecorder&>(recorder()); }
   void begin_segment();
-  void catch_up(const Tensor& t, bool writes);
+  void run_before_access(const Tensor& t, bool writes);
   void require_readable(const Tensor& t) const;
   Ref<Tensor> input_tensor(size_t input) const;
   // The input whose memory holds a value, by value of the segment; SIZE_MAX: none.
@@ -109,8 +109,8 @@ class SegmentScope final : public TracingScope {
   std::vector<Tensor*> live() const;
   void note_outputs(std::span<Tensor* const> handles, std::vector<Place>& places, Outputs& at,
                     std::vector<ValueId>& outputs);
-  void settle(Tensor& t, const Place& place, const Outputs& at, std::span<const Ref<Tensor>> made);
-  void look_at(Tensor& t, Ref<Tensor> base, std::vector<const Node*> path);
+  void materialize(Tensor& t, const Place& place, const Outputs& at, std::span<const Ref<Tensor>> made);
+  void make_view(Tensor& t, Ref<Tensor> base, std::vector<const Node*> path);
   ValueId number_input(const Arg& number);
   GraphBreak described(const Tensor& t, const char* where);
   void keep(Segment segment, std::vector<uint64_t> before, std::vector<Ref<Tensor>> made);
@@ -126,8 +126,8 @@ class SegmentScope final : public TracingScope {
   const Ref<Tensor> context_random_;
   Ref<Tensor> state_;  // what this call draws from instead, whoever draws meanwhile; once a segment that draws has run
   bool broken_;
-  const SegmentScript* after_ = nullptr;  // what stands for the segment before
-  bool has_place_ = true;                 // whether anything does
+  const SegmentScript* after_ = nullptr;  // the script of the segment before
+  bool has_place_ = true;                 // whether it has one
   std::string place_;  // of the op that is being followed
   int in_op_ = 0;
   bool learning_ = false;  // the next op is recorded again with integers that it read

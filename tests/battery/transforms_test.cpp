@@ -1,4 +1,5 @@
-// vmap against a loop over the batch; jvp against central differences, and against vjp. Covers passes/batching, passes/jvp.
+// vmap against a loop over the batch; jvp against central differences, and against vjp. Covers passes/batching, passes/jvp and
+// transforms/derivatives.
 #include <algorithm>
 #include <cmath>
 

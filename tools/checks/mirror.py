@@ -20,8 +20,8 @@ def check(tree):
     words |= {word.removesuffix("_test") for word in words}
     for layer in LAYERS:
         sources = [path for path in tree.files if path.startswith(f"core/{layer}/") and path.endswith(".cpp")]
-        if sources and not any(path.startswith(f"tests/core/{layer}/") for path in tests):
-            tree.fail(f"core/{layer}", f"has no test in tests/core/{layer}")
+        if sources and not any(path.startswith((f"tests/core/{layer}/", f"tests/battery/{layer}_test.")) for path in tests):
+            tree.fail(f"core/{layer}", f"has no test in tests/core/{layer}, and no tests/battery/{layer}_test.cpp")
         for path in sources:
             stem = path.rsplit("/", 1)[1].removesuffix(".cpp")
             if not EXEMPT.match(path) and stem not in words:

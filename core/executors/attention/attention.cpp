@@ -1,4 +1,4 @@
-#include "executors/attention/attention.h"
+#include "executors/cpu/executors.h"
 
 #include <algorithm>
 #include <array>

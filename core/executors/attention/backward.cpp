@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "executors/attention/ops.h"
-#include "executors/cpu/slots.h"
+#include "executors/cpu/parallel.h"
 
 namespace thunder {
 namespace {
@@ -35,15 +35,11 @@ class Backward : public PreparedOp {
   }
 
   Status* run(const Launch* launch) const override {
-    Status* failed = slots_.run(launch, [&](int64_t index, float* scratch) -> Status* {
-      task(launch, index / parts_, index % parts_, scratch);
-      return nullptr;
-    });
+    Status* failed = slots_.run(
+        launch, [&](int64_t index, float* scratch) { task(launch, index / parts_, index % parts_, scratch); });
     if (failed || parts_ == 1) return failed;
-    return Slots(g_.key_heads() * parts_, t_.slots_for(g_), 0).run(launch, [&](int64_t index, float*) -> Status* {
-      add_up(launch, index / parts_, index % parts_);
-      return nullptr;
-    });
+    const Slots shares(g_.key_heads() * parts_, t_.slots_for(g_), 0);
+    return shares.run(launch, [&](int64_t index, float*) { add_up(launch, index / parts_, index % parts_); });
   }
 
  private:

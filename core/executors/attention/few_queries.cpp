@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "executors/attention/ops.h"
-#include "executors/cpu/slots.h"
+#include "executors/cpu/parallel.h"
 
 namespace thunder {
 namespace {
@@ -31,10 +31,7 @@ class FewQueries : public PreparedOp {
   }
 
   Status* run(const Launch* launch) const override {
-    return slots_.run(launch, [&](int64_t index, float* scratch) -> Status* {
-      task(launch, index, scratch);
-      return nullptr;
-    });
+    return slots_.run(launch, [&](int64_t index, float* scratch) { task(launch, index, scratch); });
   }
 
  private:

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "executors/attention/ops.h"
-#include "executors/cpu/slots.h"
+#include "executors/cpu/parallel.h"
 
 namespace thunder {
 namespace {
@@ -28,12 +28,11 @@ class Forward : public PreparedOp {
   }
 
   Status* run(const Launch* launch) const override {
-    return slots_.run(launch, [&](int64_t index, float* scratch) -> Status* {
+    return slots_.run(launch, [&](int64_t index, float* scratch) {
       // Later causal blocks cost more: cheap and expensive ones alternate, so that equal shares of the tasks are equal
       // shares of the work.
       const int64_t i = index % blocks_, block = i % 2 ? blocks_ - 1 - i / 2 : i / 2;
       Block(*this, launch, index / blocks_, block * kQueries, scratch).run();
-      return nullptr;
     });
   }
 

@@ -1,8 +1,6 @@
 // Prepared attention: the forward, the forward for few queries, and the backward.
 #pragma once
 
-#include <memory>
-
 #include "executors/attention/shape.h"
 #include "executors/attention/softmax.h"
 #include "executors/cpu/table_executor.h"

@@ -1,4 +1,4 @@
-#include "executors/convolution/convolution.h"
+#include "executors/cpu/executors.h"
 
 #include <array>
 

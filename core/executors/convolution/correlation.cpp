@@ -2,70 +2,95 @@
 
 #include <algorithm>
 
-#include "executors/convolution/phases.h"
+#include "executors/convolution/panels.h"
+#include "executors/cpu/parallel.h"
 
 namespace thunder {
 namespace {
 
 constexpr int64_t kMaxBlocks = 16;  // whose sums a task computes at a time
 
-}  // namespace
-
-Correlation::Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
-                         std::vector<Grid> grids, Summed summed, bool sparse)
-    : k_(code.kernels), t_(code.transforms), w(window), planes_(planes), band_(band), grids_(std::move(grids)),
-      summed_(summed), sums_(summed == inputs ? w.channels : w.outputs),
-      rows_(summed == inputs ? w.outputs : w.channels), blocks_(rows_, k_.panel_rows), gathered_(k_), sparse_(sparse),
-      threads_(static_cast<int64_t>(code.machine.threads)) {
-  int64_t at = 0;
-  for (const Grid& g : grids_) {
-    Weights& packed = weights_.emplace_back();
-    packed.at = at, packed.depth = sums_ * static_cast<int64_t>(g.taps.size());
-    for (int64_t c = 0; c < sums_; c++)
-      for (int64_t offset : g.tap_offsets)
-        packed.offsets.push_back(static_cast<int32_t>(c * planes_.channel() + offset));
-    const int64_t most =
-        std::clamp<int64_t>(kTaskFloats / std::max<int64_t>(1, packed.depth * blocks_.max_rows()), 4, kMaxBlocks);
-    packed.blocks =
-        std::max<int64_t>(1, ceil_div(blocks_.count(), std::max<int64_t>(1, ceil_div(blocks_.count(), most))));
-    at += rows_ * packed.depth;
-    bands_ = std::max(bands_, ceil_div(g.size[0], band_));
+class Correlation : public PreparedOp {
+ public:
+  Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
+              std::vector<Grid> grids, Summed summed, bool sparse)
+      : k_(code.kernels), t_(code.transforms), w(window), planes_(planes), band_(band), grids_(std::move(grids)),
+        summed_(static_cast<size_t>(summed)), sums_(summed == Summed::inputs ? w.channels : w.outputs),
+        rows_(summed == Summed::inputs ? w.outputs : w.channels), blocks_(rows_, k_.panel_rows), gathered_(k_),
+        sparse_(sparse), threads_(static_cast<int64_t>(code.machine.threads)) {
+    const int64_t task = task_floats(code.machine);
+    int64_t at = 0;
+    for (const Grid& g : grids_) {
+      Weights& packed = weights_.emplace_back();
+      packed.at = at, packed.depth = sums_ * static_cast<int64_t>(g.taps.size());
+      for (int64_t c = 0; c < sums_; c++)
+        for (int64_t offset : g.tap_offsets)
+          packed.offsets.push_back(static_cast<int32_t>(c * planes_.channel() + offset));
+      const int64_t most =
+          std::clamp<int64_t>(task / std::max<int64_t>(1, packed.depth * blocks_.max_rows()), 4, kMaxBlocks);
+      packed.blocks =
+          std::max<int64_t>(1, ceil_div(blocks_.count(), std::max<int64_t>(1, ceil_div(blocks_.count(), most))));
+      at += rows_ * packed.depth;
+      bands_ = std::max(bands_, ceil_div(g.size[0], band_));
+    }
+    images_ = best_images(task);
   }
-  images_ = best_images();
-}
 
-int64_t Correlation::band(const Window& w, const Planes& planes, int64_t rows, int64_t channels, int64_t threads) {
-  const int64_t tasks = std::max<int64_t>(1, w.batch * w.groups),
-                row = std::max<int64_t>(1, channels * planes.remainders() * planes.pitch);
-  const int64_t bands =
-      std::max(ceil_div(threads, tasks), ceil_div(rows, std::max<int64_t>(1, kTaskFloats / row - planes.halo)));
-  return std::max<int64_t>(1, ceil_div(rows, bands));
-}
-
-int64_t Correlation::panels(const Grid& g, int64_t images) const {
-  return ceil_div(images * std::min(g.size[0], band_) * g.size[1], k_.panel_columns);
-}
-
-// Panels continue from one image to the next. Of all numbers of images that fit, the one with which the busiest thread
-// has the fewest panels.
-int64_t Correlation::best_images() const {
-  const int64_t most = images_at_a_time(w.batch, image_planes(), kTaskFloats);
-  int64_t best = 1, least = INT64_MAX;
-  for (int64_t images = 1; images <= most; images++) {
-    int64_t each = 0;
-    for (const Grid& g : grids_) each += panels(g, images) * static_cast<int64_t>(g.taps.size());
-    const int64_t total = each * ceil_div(w.groups * ceil_div(w.batch, images) * bands_, threads_);
-    if (total < least) best = images, least = total;
+  // The bytes of scratch that a call needs.
+  size_t scratch() const {
+    return slots().bytes() + static_cast<size_t>(w.groups * group_weights()) * sizeof(float);
   }
-  return best;
-}
+  Status* run(const Launch* launch) const override;
 
-size_t Correlation::scratch() const {
-  return slots().bytes() + static_cast<size_t>(w.groups * group_weights()) * sizeof(float);
-}
+ private:
+  struct Job;
+  struct Weights {
+    int64_t at, depth;  // where a grid's weights begin, and how many products a sum has
+    std::vector<int32_t> offsets;  // of those products' pixels in the planes of an image
+    int64_t blocks;  // how many blocks' weights stay in the L2 cache
+  };
+  int64_t group_weights() const { return weights_.empty() ? 0 : weights_.back().at + rows_ * weights_.back().depth; }
+  int64_t image_planes() const { return sums_ * planes_.channel(); }
+  int64_t panels(const Grid& g, int64_t images) const {
+    return ceil_div(images * std::min(g.size[0], band_) * g.size[1], k_.panel_columns);
+  }
+  // Panels continue from one image to the next. Of all numbers of images that fit, the one with which the busiest
+  // thread has the fewest panels.
+  int64_t best_images(int64_t task) const {
+    const int64_t most = images_at_a_time(w.batch, image_planes(), task);
+    int64_t best = 1, least = INT64_MAX;
+    for (int64_t images = 1; images <= most; images++) {
+      int64_t each = 0;
+      for (const Grid& g : grids_) each += panels(g, images) * static_cast<int64_t>(g.taps.size());
+      const int64_t total = each * ceil_div(w.groups * ceil_div(w.batch, images) * bands_, threads_);
+      if (total < least) best = images, least = total;
+    }
+    return best;
+  }
+  Slots slots() const {
+    return {w.groups * ceil_div(w.batch, images_) * bands_, threads_, images_ * image_planes() + kOverread};
+  }
+
+  const ProductKernels& k_;
+  const WinogradKernels& t_;
+  const Window w;
+  const Planes planes_;
+  const int64_t band_;
+  const std::vector<Grid> grids_;
+  const size_t summed_;
+  const int64_t sums_, rows_;  // channels of a group: summed over, and of the result
+  const RowBlocks blocks_;
+  const GatheredPanels gathered_;
+  const bool sparse_;
+  const int64_t threads_;
+  std::vector<Weights> weights_;
+  int64_t bands_ = 0;  // of an image
+  int64_t images_ = 1;  // of a task
+};
 
 // The state of one call.
-struct Correlation::Job : Phases<Job> {
+struct Correlation::Job {
+  const Launch* launch;
   const Correlation& op;
   float* weights;
 
@@ -176,12 +201,31 @@ struct Correlation::Job : Phases<Job> {
 };
 
 Status* Correlation::run(const Launch* launch) const {
-  const Job job{{launch}, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
-  if (Status* failed = job.each<&Job::pack>(w.groups * blocks_.count(), sums_ * w.taps() * blocks_.max_rows()))
+  const Job job{launch, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
+  if (Status* failed = for_each_index(job, &Job::pack, w.groups * blocks_.count(),
+                                      sums_ * w.taps() * blocks_.max_rows()))
     return failed;
   if (sparse_)
-    if (Status* failed = job.each<&Job::clear>(w.batch * w.groups * rows_, w.image[0] * w.image[1])) return failed;
-  return slots().run(launch, [&](int64_t index, float* planes) -> Status* { return job.task(index, planes), nullptr; });
+    if (Status* failed = for_each_index(job, &Job::clear, w.batch * w.groups * rows_, w.image[0] * w.image[1]))
+      return failed;
+  return slots().run(launch, [&](int64_t index, float* planes) { job.task(index, planes); });
+}
+
+}  // namespace
+
+int64_t correlation_band(const Window& w, const Planes& planes, int64_t rows, int64_t channels,
+                         const Machine& machine) {
+  const int64_t tasks = std::max<int64_t>(1, w.batch * w.groups),
+                row = std::max<int64_t>(1, channels * planes.remainders() * planes.pitch);
+  const int64_t bands = std::max(ceil_div(static_cast<int64_t>(machine.threads), tasks),
+                                 ceil_div(rows, std::max<int64_t>(1, task_floats(machine) / row - planes.halo)));
+  return std::max<int64_t>(1, ceil_div(rows, bands));
+}
+
+PreparedOpPtr prepare_correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
+                                  std::vector<Grid> grids, Summed summed, bool sparse, size_t* scratch) {
+  auto op = std::make_unique<Correlation>(code, window, planes, band, std::move(grids), summed, sparse);
+  return with_scratch(std::move(op), scratch);
 }
 
 }  // namespace thunder

@@ -1,13 +1,12 @@
 // y[o, pixel] = sum over (c, tap) of weight[o, c, tap] x[c, pixel * stride + tap * dilation - padding].
 #include "executors/convolution/correlation.h"
 #include "executors/convolution/ops.h"
-#include "executors/convolution/winograd.h"
 
 namespace thunder {
 
 PreparedOpPtr prepare_convolution(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
   const Window w(shape_in(v, 0), shape_in(v, 1), shape_out(v), v.node, 2);
-  if (Winograd::is_profitable(w)) return Winograd::prepare_forward(code, w, scratch);
+  if (winograd_is_profitable(w)) return prepare_winograd(code, w, scratch);
   Planes planes;
   Grid grid;
   int64_t halo[2];
@@ -18,8 +17,7 @@ PreparedOpPtr prepare_convolution(const ConvolutionCode& code, const NodeView& v
     halo[i] = span / w.stride[i], planes.kept[i] = std::min(w.stride[i], span + 1);
   }
   planes.fit(grid.size, halo);
-  const int64_t band =
-      Correlation::band(w, planes, grid.size[0], w.channels, static_cast<int64_t>(code.machine.threads));
+  const int64_t band = correlation_band(w, planes, grid.size[0], w.channels, code.machine);
   planes.set_rows(band);
   if (w.channels * planes.channel() > kMaxOffset) return nullptr;
   for (int64_t tap = 0; tap < w.taps(); tap++) {
@@ -28,8 +26,7 @@ PreparedOpPtr prepare_convolution(const ConvolutionCode& code, const NodeView& v
     grid.taps.push_back(tap);
     grid.tap_offsets.push_back(plane * planes.plane() + y / w.stride[0] * planes.pitch + x / w.stride[1]);
   }
-  return with_scratch(
-      std::make_unique<Correlation>(code, w, planes, band, std::vector{std::move(grid)}, Correlation::inputs), scratch);
+  return prepare_correlation(code, w, planes, band, {std::move(grid)}, Summed::inputs, false, scratch);
 }
 
 }  // namespace thunder

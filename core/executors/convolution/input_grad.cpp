@@ -4,7 +4,6 @@
 
 #include "executors/convolution/correlation.h"
 #include "executors/convolution/ops.h"
-#include "executors/convolution/winograd.h"
 
 namespace thunder {
 namespace {
@@ -36,7 +35,7 @@ std::vector<Remainder> remainders(const Window& w, int axis) {
 
 PreparedOpPtr prepare_convolution_input_grad(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
   const Window w(shape_out(v), shape_in(v, 1), shape_in(v, 0), v.node, 3);
-  if (Winograd::is_profitable(w)) return Winograd::prepare_input_grad(code, w, scratch);
+  if (winograd_is_profitable(w)) return prepare_winograd_input_grad(code, w, scratch);
   const std::vector<Remainder> seen[] = {remainders(w, 0), remainders(w, 1)};
   Planes planes;
   int64_t largest[2], halo[2];
@@ -51,7 +50,7 @@ PreparedOpPtr prepare_convolution_input_grad(const ConvolutionCode& code, const 
     sparse = sparse || static_cast<int64_t>(seen[i].size()) < std::min(w.stride[i], w.image[i]);
   }
   planes.fit(largest, halo);
-  const int64_t band = Correlation::band(w, planes, largest[0], w.outputs, static_cast<int64_t>(code.machine.threads));
+  const int64_t band = correlation_band(w, planes, largest[0], w.outputs, code.machine);
   planes.set_rows(band);
   if (w.outputs * planes.channel() > kMaxOffset) return nullptr;
   std::vector<Grid> grids;
@@ -67,8 +66,7 @@ PreparedOpPtr prepare_convolution_input_grad(const ConvolutionCode& code, const 
           g.tap_offsets.push_back((down.row + planes.padding[0]) * planes.pitch + right.row + planes.padding[1]);
         }
     }
-  return with_scratch(
-      std::make_unique<Correlation>(code, w, planes, band, std::move(grids), Correlation::outputs, sparse), scratch);
+  return prepare_correlation(code, w, planes, band, std::move(grids), Summed::outputs, sparse, scratch);
 }
 
 }  // namespace thunder

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "executors/convolution/window.h"
 #include "executors/convolution/winograd_kernels.h"
 #include "executors/cpu/product_kernels.h"
 #include "executors/cpu/table_executor.h"
@@ -26,6 +27,13 @@ using PrepareConvolution = PreparedOpPtr (*)(const ConvolutionCode& code, const 
 PreparedOpPtr prepare_convolution(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
 PreparedOpPtr prepare_convolution_input_grad(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
 PreparedOpPtr prepare_convolution_weight_grad(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
+
+// Whether Winograd convolution (winograd.cpp) applies, and channels and tiles are enough to amortize its transforms.
+bool winograd_is_profitable(const Window& w);
+// The same ops by it. Require that.
+PreparedOpPtr prepare_winograd(const ConvolutionCode& code, const Window& w, size_t* scratch);
+PreparedOpPtr prepare_winograd_input_grad(const ConvolutionCode& code, const Window& w, size_t* scratch);
+PreparedOpPtr prepare_winograd_weight_grad(const ConvolutionCode& code, const Window& w, size_t* scratch);
 
 // Hands over a prepared convolution with the bytes of scratch that each call needs.
 template <class Op>

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/machine.h"
 #include "executors/cpu/product_kernels.h"
 #include "executors/cpu/tiling.h"
 
@@ -79,14 +80,20 @@ class GatheredPanels {
   std::vector<int32_t> rows_;  // of a part
 };
 
-// The capacities of an L2 and an L3 cache in floats, roughly.
-constexpr int64_t kL2Floats = 1 << 19, kL3Floats = 1 << 21;
-// How much a task copies for itself: it stays in the L2 cache beside the weights.
-constexpr int64_t kTaskFloats = 1 << 18;
+// How many floats a task copies for itself: they fill the L2 cache of its processor.
+inline int64_t task_floats(const Machine& machine) {
+  constexpr size_t kUsual = size_t{1} << 20;  // bytes, where the system does not say
+  return static_cast<int64_t>((machine.l2 ? machine.l2 : kUsual) / sizeof(float));
+}
+// How many floats are packed at a time for all threads: a quarter of the last-level cache.
+inline int64_t packed_floats(const Machine& machine) {
+  constexpr size_t kUsual = size_t{32} << 20;
+  return static_cast<int64_t>((machine.last_level ? machine.last_level : kUsual) / 4 / sizeof(float));
+}
 
 // How many of `batch` images are packed at a time, each of so many floats: as many as fit into `most` floats, at least
 // one.
-inline int64_t images_at_a_time(int64_t batch, int64_t floats, int64_t most = kL3Floats) {
+inline int64_t images_at_a_time(int64_t batch, int64_t floats, int64_t most) {
   return std::clamp<int64_t>(most / std::max<int64_t>(1, floats), 1, std::max<int64_t>(1, batch));
 }
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "executors/convolution/panels.h"
-#include "executors/convolution/phases.h"
 #include "executors/convolution/ops.h"
-#include "executors/convolution/winograd.h"
+#include "executors/cpu/parallel.h"
+#include "executors/convolution/planes.h"
 #include "executors/convolution/window.h"
 
 namespace thunder {
@@ -29,7 +29,7 @@ class WeightGrad : public PreparedOp {
     for (int64_t y = 0; y < w.out[0]; y++)
       for (int64_t x = 0; x < w.out[1]; x++)
         offsets_.push_back(static_cast<int32_t>((y * w.stride[0] * size_[1] + x * w.stride[1]) * w.channels));
-    images_ = images_at_a_time(w.batch, image_floats() + gradient_floats());
+    images_ = images_at_a_time(w.batch, image_floats() + gradient_floats(), packed_floats(code.machine));
   }
 
   size_t scratch() const {
@@ -62,7 +62,8 @@ class WeightGrad : public PreparedOp {
 };
 
 // The state of one call.
-struct WeightGrad::Job : Phases<Job> {
+struct WeightGrad::Job {
+  const Launch* launch;
   const WeightGrad& op;
   float *gradients, *image_data, *sums;
   int64_t image = 0, images = 0;  // packed now
@@ -92,8 +93,7 @@ struct WeightGrad::Job : Phases<Job> {
   // Copies a block's rows of dy as [pixel, row], and padding for whole vectors.
   float* block_of(int64_t n, int64_t group, int64_t block) const {
     const int64_t all = w().outputs * w().pixels() + op.blocks_.count() * kLanes;
-    return gradients + n * op.gradient_floats() + group * all + op.blocks_.first(block) * w().pixels() +
-           block * kLanes;
+    return gradients + n * op.gradient_floats() + group * all + op.blocks_.first(block) * w().pixels() + block * kLanes;
   }
   void transpose_block(int64_t index) const {
     const int64_t blocks = op.blocks_.count(), block = index % blocks, group = index / blocks % w().groups,
@@ -176,25 +176,26 @@ struct WeightGrad::Job : Phases<Job> {
 Status* WeightGrad::run(const Launch* launch) const {
   auto* gradients = static_cast<float*>(launch->scratch);
   auto* image_data = gradients + images_ * gradient_floats();
-  Job job{{launch}, *this, gradients, image_data, image_data + images_ * image_floats() + kOverread};
+  Job job{launch, *this, gradients, image_data, image_data + images_ * image_floats() + kOverread};
   if (w.batch == 0) return job.clear(), nullptr;
   for (; job.image < w.batch; job.image += images_) {
     job.images = std::min(images_, w.batch - job.image);
-    if (Status* failed = job.each<&Job::transpose_row>(job.images * w.groups * size_[0], size_[1] * w.channels))
+    if (Status* failed = for_each_index(job, &Job::transpose_row, job.images * w.groups * size_[0],
+                                        size_[1] * w.channels))
       return failed;
-    if (Status* failed =
-            job.each<&Job::transpose_block>(job.images * w.groups * blocks_.count(), w.pixels() * blocks_.max_rows()))
+    if (Status* failed = for_each_index(job, &Job::transpose_block, job.images * w.groups * blocks_.count(),
+                                        w.pixels() * blocks_.max_rows()))
       return failed;
-    if (Status* failed = job.each<&Job::sum>(job.tasks(), w.pixels() * k_.panel_columns)) return failed;
+    if (Status* failed = for_each_index(job, &Job::sum, job.tasks(), w.pixels() * k_.panel_columns)) return failed;
   }
-  return job.each<&Job::finish>(w.groups * blocks_.count(), w.taps() * w.channels * blocks_.max_rows());
+  return for_each_index(job, &Job::finish, w.groups * blocks_.count(), w.taps() * w.channels * blocks_.max_rows());
 }
 
 }  // namespace
 
 PreparedOpPtr prepare_convolution_weight_grad(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
   const Window w(shape_in(v, 1), shape_out(v), shape_in(v, 0), v.node, 3);
-  if (Winograd::is_profitable(w)) return prepare_winograd_weight_grad(code, w, scratch);
+  if (winograd_is_profitable(w)) return prepare_winograd_weight_grad(code, w, scratch);
   if (w.groups * w.channels * image_size(w, 0) * image_size(w, 1) > kMaxOffset) return nullptr;
   return with_scratch(std::make_unique<WeightGrad>(code, w), scratch);
 }

@@ -1,8 +1,15 @@
-#include "executors/convolution/winograd.h"
-
+// Winograd convolution: correlations with 3 by 3 taps and stride 1 as matrix products, one for each point of a 4 by 4
+// tile. 16 multiply-adds make 4 outputs, where direct convolution takes 36. `winograd_kernels.h` has the transforms.
 #include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
 
-#include "executors/convolution/phases.h"
+#include "executors/convolution/ops.h"
+#include "executors/convolution/panels.h"
+#include "executors/convolution/planes.h"
+#include "executors/convolution/window.h"
+#include "executors/cpu/parallel.h"
 
 namespace thunder {
 namespace {
@@ -13,47 +20,60 @@ constexpr int64_t kPoints = WinogradKernels::kPoints, kTaps = WinogradKernels::k
 // With fewer channels on either side, or fewer tiles, the transforms are not amortized. Tiles are addressed by 32-bit
 // offsets.
 constexpr int64_t kMinChannels = 16, kMinTiles = 64, kMaxPixels = kMaxOffset / ProductKernels::kMaxPanel;
-// The floats of a task's tiles, over all channels: they stay in the L2 cache beside the weights of a block.
-constexpr int64_t kTileFloats = 1 << 17;
 
-}  // namespace
+// `summed`: which of the weight's two channel axes is summed over, 0 or 1; `reversed`: whether the taps are applied in
+// reverse order. Pairs are along y, along x.
+struct Shapes {
+  int64_t batch, groups, sums, rows;
+  std::array<int64_t, 2> image, out, padding;
+  size_t summed;
+  bool reversed;
+};
 
-bool Winograd::is_profitable(const Window& w) {
-  for (int i = 0; i < 2; i++)
-    if (w.kernel[i] != 3 || w.stride[i] != 1 || w.dilation[i] != 1 || w.padding[i] > 2 || w.out[i] < 4) return false;
-  if (std::max(w.pixels(), w.image[0] * w.image[1]) > kMaxPixels) return false;
-  return std::min(w.channels, w.outputs) >= kMinChannels &&
-         w.batch * ceil_div(w.out[0], 2) * ceil_div(w.out[1], 2) >= kMinTiles;
-}
-
-PreparedOpPtr Winograd::prepare_forward(const ConvolutionCode& code, const Window& w, size_t* scratch) {
-  const Shapes shapes{w.batch, w.groups, w.channels, w.outputs, w.image, w.out, w.padding, 1, false};
-  return with_scratch(std::unique_ptr<Winograd>(new Winograd(code, shapes)), scratch);
-}
-
-// The gradient of the input is a correlation of dy with the reversed taps.
-PreparedOpPtr Winograd::prepare_input_grad(const ConvolutionCode& code, const Window& w, size_t* scratch) {
-  const std::array<int64_t, 2> padding = {2 - w.padding[0], 2 - w.padding[1]};
-  const Shapes shapes{w.batch, w.groups, w.outputs, w.channels, w.out, w.image, padding, 0, true};
-  return with_scratch(std::unique_ptr<Winograd>(new Winograd(code, shapes)), scratch);
-}
-
-Winograd::Winograd(const ConvolutionCode& code, const Shapes& shapes)
-    : k_(code.kernels), t_(code.transforms), s_(shapes), threads_(static_cast<int64_t>(code.machine.threads)),
-      blocks_(s_.rows, k_.panel_rows),
-      tiles_(std::clamp<int64_t>(kTileFloats / (kPoints * s_.sums) / k_.panel_columns, 1, 4) * k_.panel_columns) {
-  const int64_t halo[2] = {1, 1};
-  for (int i = 0; i < 2; i++) {
-    grid_[i] = ceil_div(s_.out[i], 2);
-    planes_.image[i] = s_.image[i], planes_.stride[i] = planes_.kept[i] = 2, planes_.padding[i] = s_.padding[i];
+class Winograd : public PreparedOp {
+ public:
+  // A task's tiles over all channels take half of the L2 cache, beside the weights of a block.
+  Winograd(const ConvolutionCode& code, const Shapes& shapes)
+      : k_(code.kernels), t_(code.transforms), s_(shapes), threads_(static_cast<int64_t>(code.machine.threads)),
+        blocks_(s_.rows, k_.panel_rows),
+        tiles_(std::clamp<int64_t>(task_floats(code.machine) / 2 / (kPoints * s_.sums) / k_.panel_columns, 1, 4) *
+               k_.panel_columns) {
+    const int64_t halo[2] = {1, 1};
+    for (int i = 0; i < 2; i++) {
+      grid_[i] = ceil_div(s_.out[i], 2);
+      planes_.image[i] = s_.image[i], planes_.stride[i] = planes_.kept[i] = 2, planes_.padding[i] = s_.padding[i];
+    }
+    planes_.fit(grid_, halo);
+    planes_.set_rows(std::min(grid_[0], ceil_div(tiles_, grid_[1]) + 1));
+    for (int64_t c = 0; c < s_.sums; c++) offsets_.push_back(static_cast<int32_t>(c * tiles_));
   }
-  planes_.fit(grid_, halo);
-  planes_.set_rows(std::min(grid_[0], ceil_div(tiles_, grid_[1]) + 1));
-  for (int64_t c = 0; c < s_.sums; c++) offsets_.push_back(static_cast<int32_t>(c * tiles_));
-}
+
+  // The bytes of scratch that a call needs.
+  size_t scratch() const { return slots().bytes() + static_cast<size_t>(weights()) * sizeof(float); }
+  Status* run(const Launch* launch) const override;
+
+ private:
+  struct Job;
+
+  int64_t weights() const { return kPoints * s_.groups * s_.rows * s_.sums; }
+  int64_t point() const { return s_.sums * tiles_ + kLanes; }  // floats of a point's tiles
+  int64_t chunks() const { return ceil_div(s_.batch * grid_[0] * grid_[1], tiles_); }
+  Slots slots() const { return {s_.groups * chunks(), threads_, kPoints * point() + planes_.channel() + kOverread}; }
+
+  const ProductKernels& k_;
+  const WinogradKernels& t_;
+  const Shapes s_;
+  const int64_t threads_;
+  const RowBlocks blocks_;
+  Planes planes_;                 // of a task
+  int64_t grid_[2];               // tiles of an image
+  int64_t tiles_;                 // of a task
+  std::vector<int32_t> offsets_;  // of a channel's tiles
+};
 
 // The state of one call: weights, and in each slot a task's tiles and the planes of a channel.
-struct Winograd::Job : Phases<Job> {
+struct Winograd::Job {
+  const Launch* launch;
   const Winograd& op;
   float* weights;
 
@@ -66,8 +86,7 @@ struct Winograd::Job : Phases<Job> {
   // Transforms the weights of a block, at each point [channel, row].
   void pack(int64_t index) const {
     const Buffer& weight = launch->inputs[1];
-    const int64_t block = index % op.blocks_.count(), group = index / op.blocks_.count(),
-                  rows = op.blocks_.rows(block);
+    const int64_t block = index % op.blocks_.count(), group = index / op.blocks_.count(), rows = op.blocks_.rows(block);
     const int64_t* strides = weight.strides, row = strides[1 - s().summed], outputs = s().summed ? s().rows : s().sums;
     const float* from = weight.as<float>() + group * outputs * strides[0] + op.blocks_.first(block) * row;
     alignas(64) float taps[kTaps * kLanes] = {}, made[kPoints * kLanes];
@@ -155,13 +174,34 @@ struct Winograd::Job : Phases<Job> {
   }
 };
 
-size_t Winograd::scratch() const { return slots().bytes() + static_cast<size_t>(weights()) * sizeof(float); }
-
 Status* Winograd::run(const Launch* launch) const {
-  const Job job{{launch}, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
-  if (Status* failed = job.each<&Job::pack>(s_.groups * blocks_.count(), kPoints * s_.sums * blocks_.max_rows()))
+  const Job job{launch, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
+  if (Status* failed = for_each_index(job, &Job::pack, s_.groups * blocks_.count(),
+                                      kPoints * s_.sums * blocks_.max_rows()))
     return failed;
-  return slots().run(launch, [&](int64_t index, float* tiles) -> Status* { return job.task(index, tiles), nullptr; });
+  return slots().run(launch, [&](int64_t index, float* tiles) { job.task(index, tiles); });
+}
+
+}  // namespace
+
+bool winograd_is_profitable(const Window& w) {
+  for (int i = 0; i < 2; i++)
+    if (w.kernel[i] != 3 || w.stride[i] != 1 || w.dilation[i] != 1 || w.padding[i] > 2 || w.out[i] < 4) return false;
+  if (std::max(w.pixels(), w.image[0] * w.image[1]) > kMaxPixels) return false;
+  return std::min(w.channels, w.outputs) >= kMinChannels &&
+         w.batch * ceil_div(w.out[0], 2) * ceil_div(w.out[1], 2) >= kMinTiles;
+}
+
+PreparedOpPtr prepare_winograd(const ConvolutionCode& code, const Window& w, size_t* scratch) {
+  const Shapes shapes{w.batch, w.groups, w.channels, w.outputs, w.image, w.out, w.padding, 1, false};
+  return with_scratch(std::make_unique<Winograd>(code, shapes), scratch);
+}
+
+// The gradient of the input is a correlation of dy with the reversed taps.
+PreparedOpPtr prepare_winograd_input_grad(const ConvolutionCode& code, const Window& w, size_t* scratch) {
+  const std::array<int64_t, 2> padding = {2 - w.padding[0], 2 - w.padding[1]};
+  const Shapes shapes{w.batch, w.groups, w.outputs, w.channels, w.out, w.image, padding, 0, true};
+  return with_scratch(std::make_unique<Winograd>(code, shapes), scratch);
 }
 
 }  // namespace thunder

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "executors/convolution/panels.h"
-#include "executors/convolution/phases.h"
-#include "executors/convolution/winograd.h"
+#include "executors/cpu/parallel.h"
+#include "executors/convolution/ops.h"
+#include "executors/convolution/planes.h"
+#include "executors/convolution/window.h"
 
 namespace thunder {
 namespace {
@@ -22,7 +24,7 @@ class TiledWeightGrad : public PreparedOp {
     for (int i = 0; i < 2; i++) grid_[i] = ceil_div(w.out[i], 2);
     // All sums are read and written again for each group of images: the images' data should not be smaller than the
     // sums.
-    const int64_t most = std::clamp(w.groups * sums(), kL2Floats, kL3Floats);
+    const int64_t most = std::clamp(w.groups * sums(), 2 * task_floats(code.machine), packed_floats(code.machine));
     images_ = images_at_a_time(
         w.batch, w.groups * (image() + gradient() + kPoints * grid_[0] * grid_[1] * (channels_ + w.outputs)), most);
     tiles_ = images_ * grid_[0] * grid_[1];
@@ -60,7 +62,8 @@ class TiledWeightGrad : public PreparedOp {
 };
 
 // The state of one call.
-struct TiledWeightGrad::Job : Phases<Job> {
+struct TiledWeightGrad::Job {
+  const Launch* launch;
   const TiledWeightGrad& op;
   float *images_data, *gradients, *inputs, *points, *sums;
   int64_t image = 0, images = 0;  // processed now
@@ -99,8 +102,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
       const int64_t tile = (n * op.grid_[0] + row) * op.grid_[1] + column;
       const int64_t pixel = 2 * row * op.width() + 2 * column, result = 2 * row * 2 * op.grid_[1] + 2 * column;
       transform_image(images_data + of * op.image() + pixel * op.channels_, group, tile);
-      transform_gradient(gradients + of * op.gradient() + result * op.outputs_, group, tile,
-                         column + 1 < op.grid_[1]);
+      transform_gradient(gradients + of * op.gradient() + result * op.outputs_, group, tile, column + 1 < op.grid_[1]);
     }
   }
   void transform_image(const float* corner, int64_t group, int64_t tile) const {
@@ -137,8 +139,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
   void sum(int64_t index) const {
     const int64_t panel = index % op.panels_, point = index / op.panels_ % kPoints,
                   group = index / op.panels_ / kPoints;
-    const float* b =
-        inputs + group * op.inputs() + (point * op.panels_ + panel) * op.tiles_ * op.k_.panel_columns;
+    const float* b = inputs + group * op.inputs() + (point * op.panels_ + panel) * op.tiles_ * op.k_.panel_columns;
     for (int64_t block = 0; block < op.blocks_.count(); block++)
       op.k_.panel(op.blocks_.rows(block), images * op.grid_[0] * op.grid_[1], address_of(group, point, block), b,
                     op.offsets_.data(), sum_of(group, point, block, panel), image > 0);
@@ -146,8 +147,7 @@ struct TiledWeightGrad::Job : Phases<Job> {
 
   void finish(int64_t index) const {
     const Buffer& dw = launch->outputs[0];
-    const int64_t block = index % op.blocks_.count(), group = index / op.blocks_.count(),
-                  columns = op.k_.panel_columns;
+    const int64_t block = index % op.blocks_.count(), group = index / op.blocks_.count(), columns = op.k_.panel_columns;
     alignas(64) float taps[kTaps * ProductKernels::kMaxPanel];
     for (int64_t panel = 0; panel < op.panels_; panel++)
       for (int64_t i = 0; i < op.blocks_.rows(block); i++) {
@@ -167,17 +167,21 @@ Status* TiledWeightGrad::run(const Launch* launch) const {
   auto* gradients = memory + images_ * w.groups * image();
   auto* inputs_data = gradients + images_ * w.groups * gradient() + kLanes;
   auto* points_data = inputs_data + w.groups * inputs();
-  Job job{{launch}, *this, memory, gradients, inputs_data, points_data, points_data + w.groups * points()};
+  Job job{launch, *this, memory, gradients, inputs_data, points_data, points_data + w.groups * points()};
   for (; job.image < w.batch; job.image += images_) {
     job.images = std::min(images_, w.batch - job.image);
     const int64_t all = job.images * w.groups;
-    if (Status* failed = job.each<&Job::transpose_image>(all * (2 * grid_[0] + 2), width() * channels_)) return failed;
-    if (Status* failed = job.each<&Job::transpose_gradient>(all * 2 * grid_[0], 2 * grid_[1] * outputs_)) return failed;
-    if (Status* failed = job.each<&Job::transform>(all * grid_[0], kPoints * grid_[1] * (channels_ + w.outputs)))
+    if (Status* failed = for_each_index(job, &Job::transpose_image, all * (2 * grid_[0] + 2), width() * channels_))
       return failed;
-    if (Status* failed = job.each<&Job::sum>(w.groups * kPoints * panels_, tiles_ * w.outputs)) return failed;
+    if (Status* failed = for_each_index(job, &Job::transpose_gradient, all * 2 * grid_[0], 2 * grid_[1] * outputs_))
+      return failed;
+    if (Status* failed = for_each_index(job, &Job::transform, all * grid_[0],
+                                        kPoints * grid_[1] * (channels_ + w.outputs)))
+      return failed;
+    if (Status* failed = for_each_index(job, &Job::sum, w.groups * kPoints * panels_, tiles_ * w.outputs))
+      return failed;
   }
-  return job.each<&Job::finish>(w.groups * blocks_.count(), kPoints * k_.panel_rows * w.channels);
+  return for_each_index(job, &Job::finish, w.groups * blocks_.count(), kPoints * k_.panel_rows * w.channels);
 }
 
 }  // namespace

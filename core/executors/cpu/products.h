@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "executors/cpu/parallel.h"
 #include "executors/cpu/product_kernels.h"
 #include "executors/cpu/tiling.h"
-#include "program/launch.h"
 
 namespace thunder {
 
@@ -147,25 +147,19 @@ class TiledProducts {
     constexpr int64_t kThreadWork = 1 << 18;  // multiply-adds; less is not worth another thread
     const ProductOf<T>& p = products_.each;
     const int64_t work = std::min(tile_.rows, p.m) * std::min(tile_.columns, p.n) * p.k;
-    Job job{*this, launch};
-    return launch->parallel_for(launch, products_.count() * rows_ * columns_,
-                                1 + kThreadWork / std::max<int64_t>(1, work), run_some, &job);
+    const int64_t grain = 1 + kThreadWork / std::max<int64_t>(1, work);
+    const int64_t tiles = products_.count() * rows_ * columns_;
+    return parallel_for(launch, tiles, grain, [&](int64_t begin, int64_t end) -> Status* {
+      for (int64_t i = begin; i < end; i++) {
+        const ProductOf<T> part = tile(i);
+        if (!multiply_(part)) return out_of_memory_status();
+        if (launch->epilogue) run_epilogue(*launch, part);
+      }
+      return nullptr;
+    });
   }
 
  private:
-  struct Job {
-    const TiledProducts& tiles;
-    const Launch* launch;
-  };
-  static Status* run_some(int64_t begin, int64_t end, void* arg) {
-    const auto& [tiles, launch] = *static_cast<const Job*>(arg);
-    for (int64_t i = begin; i < end; i++) {
-      const ProductOf<T> tile = tiles.tile(i);
-      if (!tiles.multiply_(tile)) return out_of_memory_status();
-      if (launch->epilogue) run_epilogue(*launch, tile);
-    }
-    return nullptr;
-  }
 
   // A tile of one row may span several rows of the result, if the result's last dim was merged into rows.
   static void run_epilogue(const Launch& launch, const ProductOf<T>& tile) {

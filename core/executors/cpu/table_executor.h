@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string_view>
 
 #include "executors/prepared_op.h"
 
@@ -10,13 +9,18 @@ namespace thunder {
 
 inline bool on_cpu(const TensorType& t, DType dtype) { return t.dtype == dtype && t.device == Device::cpu; }
 
+// Calls f(type) for all operands and results.
+template <class F>
+void for_each_type(const NodeView& view, const F& f) {
+  for_each_value(view.node.args, [&](ValueId v) { f(view.store.type(v)); });
+  for (ValueId r : view.node.results) f(view.store.type(r));
+}
+
 // A claim: whether all operands and results are of this dtype and on the CPU.
 template <DType kDType>
 bool all_tensors_are(const NodeView& view, void*) {
   bool all = true;
-  const auto look = [&](ValueId v) { all = all && on_cpu(view.store.type(v), kDType); };
-  for_each_value(view.node.args, look);
-  for (ValueId r : view.node.results) look(r);
+  for_each_type(view, [&](const TensorType& t) { all = all && on_cpu(t, kDType); });
   return all;
 }
 

@@ -2,18 +2,23 @@
 
 #include <array>
 #include <numeric>
+#include <utility>
 
+#include "executors/cpu/table_executor.h"
+#include "executors/cpu/tiling.h"
 #include "ir/elements.h"
 #include "ir/shape.h"
 #include "ops/kernels.h"
+#include "tensor/tensor.h"
 
 namespace thunder {
 namespace {
 
-constexpr size_t kMostOperands = 16;
-constexpr int64_t kFew = 1 << 14;  // elements that are not worth another thread
+constexpr size_t kMaxOperands = 16;
 
-int64_t up_to_lines(int64_t floats) { return (floats + kLineFloats - 1) / kLineFloats * kLineFloats; }
+int64_t up_to_lines(int64_t floats) { return round_up(floats, kLineFloats); }
+
+Sizes row_major(const Buffer& b) { return dense_strides(std::span(b.shape, static_cast<size_t>(b.rank))); }
 
 // The order in which memory holds the elements without gaps, as strides of a copy; else row-major ones.
 Sizes copied_strides(const Buffer& b) {
@@ -21,38 +26,35 @@ Sizes copied_strides(const Buffer& b) {
   SmallVector<size_t, 8> order(rank, 0);
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return b.strides[x] > b.strides[y]; });
-  Sizes row_major(rank, 0);
   int64_t step = 1;
-  for (size_t i = rank; i-- > 0; step *= b.shape[i]) row_major[i] = step;
-  step = 1;
   for (size_t i = rank; i-- > 0; step *= b.shape[order[i]])
-    if (b.shape[order[i]] != 1 && b.strides[order[i]] != step) return row_major;
+    if (b.shape[order[i]] != 1 && b.strides[order[i]] != step) return row_major(b);
   return Sizes(b.strides, b.strides + b.rank);
 }
 
 // The loops between a tensor of 16-bit reals and its copy of f32.
 struct Conversion {
   const ProductKernels& kernels;
-  Buffer halves, floats;
+  Buffer narrow, floats;
 
   Status* run(const Launch* launch, bool widens) const {
-    Rows<2> all(halves, {&halves, &floats});
+    Rows<2> all(narrow, {&narrow, &floats});
     return each_run(Kernel{{}, {}, {}, nullptr, launch->threads}, all, [&](const auto& at, int64_t n, int64_t) {
-      convert(halves.as<uint16_t>() + at[0], all.step[0], floats.as<float>() + at[1], all.step[1], n, widens);
+      convert(narrow.as<uint16_t>() + at[0], all.step[0], floats.as<float>() + at[1], all.step[1], n, widens);
     });
   }
 
  private:
-  void convert(uint16_t* half, int64_t half_step, float* full, int64_t step, int64_t n, bool widens) const {
-    const bool is_f16 = halves.dtype == DType::f16;
-    if (half_step == 1 && step == 1) {
-      if (widens) (is_f16 ? kernels.widen_f16 : kernels.widen)(half, n, full);
-      else (is_f16 ? kernels.narrow_f16 : kernels.narrow)(full, n, half);
+  void convert(uint16_t* narrow_data, int64_t narrow_step, float* full, int64_t step, int64_t n, bool widens) const {
+    const bool is_f16 = narrow.dtype == DType::f16;
+    if (narrow_step == 1 && step == 1) {
+      if (widens) (is_f16 ? kernels.widen_f16 : kernels.widen)(narrow_data, n, full);
+      else (is_f16 ? kernels.narrow_f16 : kernels.narrow)(full, n, narrow_data);
       return;
     }
     const auto one = [&](auto zero, int64_t i) {
       using T = decltype(zero);
-      uint16_t& bits = half[i * half_step];
+      uint16_t& bits = narrow_data[i * narrow_step];
       if (widens) full[i * step] = std::bit_cast<T>(bits);
       else bits = T(full[i * step]).bits;
     };
@@ -99,16 +101,9 @@ class WidenedOp : public PreparedOp {
           if (Status* failed = Conversion{kernels, given[i], buffers[i]}.run(launch, widens)) return failed;
       return nullptr;
     }
-    static Sizes row_major(const Buffer& b) {
-      Sizes out(static_cast<size_t>(b.rank), 0);
-      int64_t step = 1;
-      for (size_t i = out.size(); i-- > 0; step *= b.shape[i]) out[i] = step;
-      return out;
-    }
-
     std::span<const Buffer> given;
-    std::array<Buffer, kMostOperands> buffers;
-    std::array<Sizes, kMostOperands> strides;
+    std::array<Buffer, kMaxOperands> buffers;
+    std::array<Sizes, kMaxOperands> strides;
   };
 
   const PreparedOpPtr op_;
@@ -116,42 +111,34 @@ class WidenedOp : public PreparedOp {
   const int64_t own_;  // floats of scratch of the op itself
 };
 
-template <class F>
-void each_tensor(const NodeView& view, F f) {
-  for_each_value(view.node.args, [&](ValueId v) { f(view.store.type(v)); });
-  for (ValueId r : view.node.results) f(view.store.type(r));
-}
-
 }  // namespace
 
-bool has_halves(const NodeView& view) {
+bool has_16_bit_reals(const NodeView& view) {
   bool found = false;
-  each_tensor(view, [&](const TensorType& t) { found |= is_half(t.dtype); });
+  for_each_type(view, [&](const TensorType& t) { found |= is_half(t.dtype); });
   return found;
 }
 
 bool all_tensors_are_floats(const NodeView& view, void*) {
   const DType dtype = view.store.type(view.node.results[0]).dtype;
   bool all = dtype == DType::f32 || is_half(dtype);
-  each_tensor(view, [&](const TensorType& t) { all = all && on_cpu(t, dtype); });
+  for_each_type(view, [&](const TensorType& t) { all = all && on_cpu(t, dtype); });
   return all;
 }
 
-PreparedOpPtr widened_op(PreparedOpPtr op, const ProductKernels& kernels, const NodeView& view,
-                                   size_t* scratch) {
-  if (!has_halves(view)) return op;
+PreparedOpPtr widened_op(PreparedOpPtr op, const ProductKernels& kernels, const NodeView& view, size_t* scratch) {
+  if (!has_16_bit_reals(view)) return op;
   size_t tensors = 0;
   int64_t floats = up_to_lines(static_cast<int64_t>(*scratch + 3) / 4);
-  const size_t own = *scratch;
-  each_tensor(view, [&](const TensorType& t) {
+  for_each_type(view, [&](const TensorType& t) {
     tensors++;
     if (!is_half(t.dtype)) return;
     int64_t n = 1;
     for (int64_t size : concrete(t.shape)) n *= size;
     floats += up_to_lines(n);
   });
-  if (tensors > kMostOperands) return nullptr;
-  *scratch = static_cast<size_t>(floats) * sizeof(float);
+  if (tensors > kMaxOperands) return nullptr;
+  const size_t own = std::exchange(*scratch, static_cast<size_t>(floats) * sizeof(float));
   return std::make_unique<WidenedOp>(std::move(op), kernels, own);
 }
 

@@ -61,7 +61,7 @@ Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
   auto group = std::static_pointer_cast<Group>(view.state);
   if (!group) {
     group = std::make_shared<Group>(view.store, target->capabilities());
-    if (!group->add_all(nodes)) return declined("its lines do not fit into one loop nest");
+    if (!group->add_all(nodes)) return declined("its nodes do not fit into one loop nest");
   }
   *state = new State{std::move(group), target, nullptr, {}};
   return nullptr;

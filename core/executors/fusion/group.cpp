@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
-#include "executors/fusion/axes.h"
 #include "loops/nest.h"
 #include "tensor/tensor.h"
 
 namespace thunder::fusion {
 namespace {
 
-constexpr std::string_view kTooManyNodes = "the group has as many lines as one kernel may have";
+constexpr std::string_view kTooManyNodes = "the group has as many nodes as one kernel may have";
 
 bool has_known_size(const TensorType& t) {
   return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
@@ -142,7 +141,7 @@ bool Group::axes_are_unsplit() const {
 // Every value must be known for each iteration or for each row, except that it may be constant along axes whose index
 // selects an operand. And no axis may occur twice in one value.
 bool Group::consistent() {
-  if (!axes_are_unsplit()) return reject("it gathers, concatenates or scans along a dim that other lines split");
+  if (!axes_are_unsplit()) return reject("it gathers, concatenates or scans along a dim that other nodes split");
   if (!scanned_.empty() && (gathers_own_values_ || !select_axes_.empty()))
     return reject("it scans an axis along which other values are read at other indices");
   Axes selects;

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "executors/fusion/axes.h"
+#include "executors/fusion/space.h"
 #include "executors/fusion/prims.h"
 #include "loops/target.h"
 

@@ -1,7 +1,6 @@
 // Adds nodes of each role to a group: finds the coordinates of their operands and results.
 #include <algorithm>
 
-#include "executors/fusion/axes.h"
 #include "executors/fusion/group.h"
 
 namespace thunder::fusion {
@@ -93,8 +92,7 @@ bool Group::add_reduction(const Node& node) {
   // that read it along other axes then do not fit.
   if (!already_read && reduces_ && same_extents(reduced_axes, reduced())) space_.unify(reduced(), reduced_axes);
   const Axes input = set_of(space_.flat(from)), over = set_of(space_.resolve(reduced_axes));
-  Dimension iteration_axes = all();
-  Axes total = set_of(iteration_axes);
+  Axes total = set_of(all());
   total.insert(total.end(), input.begin(), input.end());
   std::sort(total.begin(), total.end());
   total.erase(std::unique(total.begin(), total.end()), total.end());
@@ -146,7 +144,7 @@ bool Group::add_gather(const Node& node) {
   for (size_t i = 0; !is_take && i < from.size(); i++)
     if (i != dim && !space_.unify(rows[i], from[i])) return reject("its index is iterated by different loops");
   const Dimension along = space_.resolve(from[dim]);
-  if (along.size() != 1) return reject("it gathers along a dim that other lines split");
+  if (along.size() != 1) return reject("it gathers along a dim that other nodes split");
   gathered_.push_back(along);
   gathers_own_values_ |= inside;
   if (inside && !reduces_) {

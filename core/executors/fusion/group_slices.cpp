@@ -2,7 +2,6 @@
 // longer axis, and only the longer axis has a loop. A value on an interval is computed where it is read, and stored for
 // the indices of the interval only.
 #include <algorithm>
-#include <numeric>
 
 #include "executors/fusion/group.h"
 
@@ -50,7 +49,7 @@ bool Group::add_axis_slice(const Dimension& part, const Dimension& whole, int64_
   if (slices_.size() == can_->max_slices)
     return reject("the group slices axes into as many intervals as one kernel may have");
   if (space_.resolve(part).size() > 1 || space_.resolve(whole).size() != 1)
-    return reject("it slices a dim that other lines split");
+    return reject("it slices a dim that other nodes split");
   slices_.push_back({part, whole, start, depends_on_reduction(node)});
   return true;
 }

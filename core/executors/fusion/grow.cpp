@@ -1,9 +1,11 @@
 #include "executors/fusion/grow.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
-#include "executors/fusion/growth_cache.h"
+#include "executors/fusion/structural_hash.h"
 
 namespace thunder::fusion {
 namespace {
@@ -192,18 +194,30 @@ bool search(std::span<const Node* const> nodes, const Store& store, const Capabi
   return true;
 }
 
+// What `grow` answered for nodes of some structure. It pays to keep it because the layers of a model repeat, and
+// because programs are compiled again.
+struct Answer {
+  bool grows;
+  std::vector<uint8_t> taken;
+};
+struct FirstWord {
+  size_t operator()(const StructuralHash& h) const { return h[0]; }
+};
+constexpr size_t kMaxAnswers = 4096;  // of a thread, whose cache is then cleared
+
 }  // namespace
 
 bool grow(std::span<const Node* const> nodes, const Store& store, const Capabilities& can, std::span<uint8_t> taken,
           std::shared_ptr<Group>& group) {
+  thread_local std::unordered_map<StructuralHash, Answer, FirstWord> answers;
   const StructuralHash of = structural_hash(nodes, store, can);
-  GrowthCache& cache = GrowthCache::of_this_thread();
-  if (const GrowthCache::Answer* known = cache.find(of)) {
-    std::copy(known->taken.begin(), known->taken.end(), taken.begin());
-    return known->grows;
+  if (const auto known = answers.find(of); known != answers.end()) {
+    std::copy(known->second.taken.begin(), known->second.taken.end(), taken.begin());
+    return known->second.grows;
   }
   const bool grows = search(nodes, store, can, taken, group);
-  cache.add(of, {grows, std::vector<uint8_t>(taken.begin(), taken.end())});
+  if (answers.size() == kMaxAnswers) answers.clear();
+  answers[of] = {grows, std::vector<uint8_t>(taken.begin(), taken.end())};
   return grows;
 }
 

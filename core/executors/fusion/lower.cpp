@@ -8,9 +8,6 @@
 
 namespace thunder::fusion {
 
-// The element type of partial sums.
-static DType sum_type(DType d) { return compute_dtype(d); }
-
 Lowering::Lowering(const NodeView& view, const Group& group) : view_(view), group_(group), nodes_(group.nodes()) {
   for_each_value(view.node.args, [&](ValueId v) { inputs_.push_back(v); });
 }
@@ -154,8 +151,9 @@ void Lowering::lower_result(uint32_t number) {
   if (made.kind == Kind::each) s.only = intervals(v);
   if (made.kind != Kind::each) {
     s.kind = OutputKind::column;
-    lowered_.nest.buffers[buffer] = sum_type(layout.dtype);
-    lowered_.sums.push_back({buffer, layout.elements(), sum_type(layout.dtype)});
+    const DType partial = compute_dtype(layout.dtype);  // of partial sums
+    lowered_.nest.buffers[buffer] = partial;
+    lowered_.sums.push_back({buffer, layout.elements(), partial});
   }
   lowered_.nest.stores.push_back(std::move(s));
 }

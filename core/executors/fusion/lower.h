@@ -2,8 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
-#include <vector>
 
 #include "executors/executor.h"
 #include "executors/fusion/group.h"

@@ -5,6 +5,8 @@
 // loops.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,6 +19,20 @@ namespace thunder::fusion {
 using AxisId = uint32_t;
 using Dimension = SmallVector<AxisId, 4>;
 using Coordinates = std::vector<Dimension>;  // by dim of a value
+
+// Sets of axes.
+using Axes = std::vector<AxisId>;  // sorted
+
+inline Axes set_of(const Dimension& d) {
+  Axes out(d.begin(), d.end());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+inline Axes without(const Axes& a, const Axes& b) {
+  Axes out;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+  return out;
+}
 
 class Space {
  public:

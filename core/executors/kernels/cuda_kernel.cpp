@@ -1,6 +1,5 @@
 #include "executors/kernels/cuda_kernel.h"
 
-#include <algorithm>
 #include <array>
 
 #include "base/text.h"

@@ -1,8 +1,6 @@
 // The kernel that a caller registers for an op and a kind of device.
 #pragma once
 
-#include <memory>
-
 #include "device/devices.h"
 #include "executors/prepared_op.h"
 

@@ -126,7 +126,7 @@ Formula::Formula(std::string_view text, const Schema& schema, std::string_view w
 
 namespace {
 
-// The type of a tensor of a line; null: it is absent.
+// The type of a node's tensor; null: it is absent.
 const TensorType* type_of(const NodeView& view, Operand operand) {
   if (operand.kind == Operand::Kind::result) return &view.store.type(view.node.results[operand.index]);
   const Arg& a = view.node.args[operand.index];

@@ -1,4 +1,4 @@
-// Integers computed from the sizes of a line's tensors and from its integer arguments: "ceildiv(x.numel, 256)".
+// Integers computed from the sizes of a node's tensors and from its integer arguments: "ceildiv(x.numel, 256)".
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 namespace thunder::kernels {
 
 // NAME.numel, NAME.rank, NAME.size(DIM), NAME.stride(DIM), NAME.itemsize of tensors, integer arguments, integers,
-// + - * / % (as in C), ceildiv(a, b), min(a, b), max(a, b), and parentheses. Of an absent tensor all is 0.
+// + - * / % (as in C), ceildiv(a, b), min(a, b), max(a, b), and parentheses. All of these are 0 for an absent tensor.
 class Formula {
  public:
-  // `what` says in errors whose it is. Throws invalid_argument, naming the place.
+  // `what` names its owner in errors. Throws invalid_argument, naming the position.
   Formula(std::string_view text, const Schema& schema, std::string_view what);
 
-  // For one line. Strides are those of view.inputs and view.outputs where these are given, else dense ones. Throws
+  // For one node. Strides are those of view.inputs and view.outputs where these are given, else dense ones. Throws
   // invalid_argument where an argument is none, on division by zero and on overflow.
   int64_t evaluate(const NodeView& view) const;
   const std::string& text() const { return text_; }

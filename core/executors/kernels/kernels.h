@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// Claims a line whose op has a kernel for the device that its tensors are on.
+// Claims a node whose op has a kernel for the device of its tensors.
 ExecutorDesc kernels_executor(Devices& devices);
 
 }  // namespace thunder

@@ -1,4 +1,4 @@
-// What the names in a kernel's launch rule stand for.
+// The operands that names in a kernel's launch rule refer to.
 #pragma once
 
 #include <optional>

@@ -13,7 +13,7 @@ namespace thunder::kernels {
 
 constexpr size_t kMaxParameters = 128;
 
-// At the commas that no parentheses enclose, without the spaces around; of an empty text one empty part.
+// Splits a text at the commas outside of parentheses and trims the parts; an empty text has one empty part.
 std::vector<std::string_view> parts_of(std::string_view text);
 
 // The types that are no tensors' addresses.
@@ -26,16 +26,16 @@ struct Parameter {
   std::optional<Formula> formula;
 };
 
-// "x, float c, out, int x.numel"; empty: the arguments in the schema's order, then the results. `what` says in errors
-// whose they are. Throws invalid_argument.
+// "x, float c, out, int x.numel"; empty: the arguments in the schema's order, then the results. `what` names their
+// owner in errors. Throws invalid_argument.
 std::vector<Parameter> parameters_of(std::string_view text, const Schema& schema, const std::string& what);
 
 // A parameter as the kernel reads it: the first bytes.
 struct Word {
   std::array<std::byte, 8> bytes{};
 };
-// What a line passes; zero of a tensor, whose address each launch has. Throws invalid_argument where the type does not
-// hold it.
+// The value that a node passes; zero for a tensor, whose address comes with each launch. Throws invalid_argument if the
+// type cannot represent it.
 Word word_of(const Parameter& parameter, const NodeView& view);
 
 }  // namespace thunder::kernels

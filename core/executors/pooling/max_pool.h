@@ -7,18 +7,18 @@
 
 namespace thunder {
 
-// A row of windows over some rows of a padded image: the pixel of window w at tap j is lines[i * line + w * stride + j
-// * dilation], whose index in the plane is first[i] + w * stride + j * dilation.
+// A row of windows over some rows of a padded image: the pixel of window w at tap j is pixels[i * pitch + w * stride +
+// j * dilation], whose index in the plane is first[i] + w * stride + j * dilation.
 struct WindowRow {
-  const float* lines;
-  int64_t line, rows;
+  const float* pixels;
+  int64_t pitch, rows;
   const int32_t* first;
   int64_t taps, dilation, stride, windows;
 };
 
 struct MaxPoolKernels {
   static constexpr int64_t kMaxLanes = 16;
-  // With strides up to this, lines are read up to whole vectors of windows, and one vector further.
+  // With strides up to this, rows are read up to whole vectors of windows, and one vector further.
   static constexpr int64_t kMaxPacked = 2;
 
   // The maximum of each window and its index: the first of equal ones, but the last NaN if there is one, and index -1

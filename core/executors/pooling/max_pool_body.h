@@ -36,7 +36,7 @@ class MaxPoolBody : Vectors<Isa> {
       I at = I{} - 1;
       const I steps = lane_numbers() * static_cast<int32_t>(w.stride) + static_cast<int32_t>(window * w.stride);
       for (int64_t i = 0; i < w.rows; i++) {
-        const float* p = w.lines + i * w.line + window * w.stride;
+        const float* p = w.pixels + i * w.pitch + window * w.stride;
         I place = steps + w.first[i];
         for (int64_t j = 0; j < w.taps; j++, p += w.dilation, place += static_cast<int32_t>(w.dilation)) {
           const V v = pixels<kStride>(p, w.stride, count);

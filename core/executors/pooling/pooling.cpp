@@ -1,10 +1,10 @@
-#include "executors/pooling/pooling.h"
+#include "executors/cpu/executors.h"
 
 #include <array>
 #include <limits>
 
 #include "executors/cpu/table_executor.h"
-#include "executors/cpu/slots.h"
+#include "executors/cpu/parallel.h"
 #include "executors/cpu/tiling.h"
 #include "executors/cpu/widened_op.h"
 #include "executors/isa/kernels.h"
@@ -26,26 +26,25 @@ class MaxPool : public PreparedOp {
     for (size_t i = 0; i < 2; i++) image_[i] = image[2 + i], windows_[i] = windows[2 + i];
     const bool packed = stride_[1] <= MaxPoolKernels::kMaxPacked;
     const int64_t lanes = packed ? round_up(windows_[1], MaxPoolKernels::kMaxLanes) : windows_[1];
-    line_ = round_up(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]),
+    pitch_ = round_up(std::max(padding_[1] + image_[1], lanes * stride_[1] + (kernel_[1] - 1) * dilation_[1]),
                   MaxPoolKernels::kMaxLanes);
-    lines_ = line_ * std::min(kernel_[0], image_[0]);
+    rows_floats_ = pitch_ * std::min(kernel_[0], image_[0]);
     const int64_t tasks = image[0] * channels_, work = windows_[0] * windows_[1] * kernel_[0] * kernel_[1];
-    const int64_t floats = lines_ + std::min(kernel_[0], image_[0]);
+    const int64_t floats = rows_floats_ + std::min(kernel_[0], image_[0]);
     slots_ =
         Slots(tasks, std::clamp<int64_t>(std::min(tasks * work / kFew, kMaxScratch / floats), 1, kMaxSlots), floats);
   }
 
   // Indices are 32 bits.
-  bool fits() const { return line_ <= INT32_MAX / (image_[0] + 1); }
+  bool fits() const { return pitch_ <= INT32_MAX / (image_[0] + 1); }
   size_t scratch() const { return slots_.bytes(); }
 
   Status* run(const Launch* launch) const override {
-    return slots_.run(launch, [&](int64_t plane, float* lines) -> Status* {
+    return slots_.run(launch, [&](int64_t plane, float* rows) {
       const Buffer& in = launch->inputs[0];
       const float* from = in.as<float>() + plane / channels_ * in.strides[0] + plane % channels_ * in.strides[1];
       const int64_t before = plane * windows_[0] * windows_[1];
-      pool(from, in.strides, lines, launch->outputs[0].as<float>() + before, launch->outputs[1].as<int64_t>() + before);
-      return nullptr;
+      pool(from, in.strides, rows, launch->outputs[0].as<float>() + before, launch->outputs[1].as<int64_t>() + before);
     });
   }
 
@@ -54,16 +53,16 @@ class MaxPool : public PreparedOp {
   static constexpr int64_t kFew = 1 << 14, kMaxSlots = 64, kMaxScratch = 1 << 22;
 
   // Pools one plane; its results are dense.
-  void pool(const float* from, const int64_t* strides, float* lines, float* values, int64_t* indices) const {
-    std::fill_n(lines, lines_, kMinusInfinity);
-    auto* first = reinterpret_cast<int32_t*>(lines + lines_);
-    WindowRow row{lines, line_, 0, first, kernel_[1], dilation_[1], stride_[1], windows_[1]};
+  void pool(const float* from, const int64_t* strides, float* rows, float* values, int64_t* indices) const {
+    std::fill_n(rows, rows_floats_, kMinusInfinity);
+    auto* first = reinterpret_cast<int32_t*>(rows + rows_floats_);
+    WindowRow row{rows, pitch_, 0, first, kernel_[1], dilation_[1], stride_[1], windows_[1]};
     for (int64_t y = 0; y < windows_[0]; y++, values += windows_[1], indices += windows_[1]) {
       row.rows = 0;
       for (int64_t i = 0; i < kernel_[0]; i++) {
         const int64_t at = y * stride_[0] - padding_[0] + i * dilation_[0];
         if (at < 0 || at >= image_[0]) continue;
-        copy(from + at * strides[2], strides[3], lines + row.rows * line_ + padding_[1]);
+        copy(from + at * strides[2], strides[3], rows +  row.rows * pitch_ + padding_[1]);
         first[row.rows++] = static_cast<int32_t>(at * image_[1] - padding_[1]);
       }
       if (maxima_.row(row, values, indices)) choose_first_pixel(row, indices);
@@ -87,7 +86,7 @@ class MaxPool : public PreparedOp {
   const MaxPoolKernels& maxima_;
   int64_t channels_;
   std::array<int64_t, 2> image_, windows_, kernel_, stride_, padding_, dilation_;
-  int64_t line_, lines_;  // floats of a padded row, and of the rows under a row of windows
+  int64_t pitch_, rows_floats_;  // floats of a padded row, and of the rows under a row of windows
   Slots slots_;
 };
 

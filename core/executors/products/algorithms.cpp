@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "executors/products/amx_permission.h"
+#include "base/tile_registers.h"
 #include "executors/products/amx_product.h"
-#include "executors/products/bf16.h"
-#include "executors/products/f16.h"
+#include "executors/products/narrow.h"
 
 namespace thunder {
 namespace {
@@ -125,16 +124,29 @@ constexpr AlgorithmRow<f16> kAlgorithmsOfF16[] = {
 
 // The row for one tile, among those that compute tiles of any size; the last row of each table takes everything.
 template <class T>
-const AlgorithmRow<T>& row_of_tile(std::span<const AlgorithmRow<T>> rows, const Backends& backends,
-                                   const Available& available, const ProductOf<T>& tile) {
+const AlgorithmRow<T>& row_of_tile(const Backends& backends, const Available& available, const ProductOf<T>& tile) {
+  const auto rows = algorithms<T>();
   size_t i = 0;
   while (i + 1 < rows.size() && !(rows[i].by_tile && available[i] && rows[i].is_profitable(backends, tile))) i++;
   return rows[i];
 }
 
+}  // namespace
+
+template <>
+std::span<const AlgorithmRow<float>> algorithms<float>() { return kAlgorithmsOfF32; }
+template <>
+std::span<const AlgorithmRow<Bf16>> algorithms<Bf16>() { return kAlgorithmsOfBf16; }
+template <>
+std::span<const AlgorithmRow<f16>> algorithms<f16>() { return kAlgorithmsOfF16; }
+
+std::string name(const Algorithm& algorithm) {
+  return cat(algorithm.row->name, " ", algorithm.tile.rows, "x", algorithm.tile.columns);
+}
+
 template <class T>
-AlgorithmOf<T> first_profitable(std::span<const AlgorithmRow<T>> rows, const Backends& backends,
-                               const Available& available, const BatchedProduct<T>& products) {
+AlgorithmOf<T> algorithm_of(const Backends& backends, const Available& available, const BatchedProduct<T>& products) {
+  const auto rows = algorithms<T>();
   for (size_t i = 0; i < rows.size(); i++) {
     const AlgorithmRow<T>& row = rows[i];
     if (!available[i] || !row.can(products)) continue;
@@ -143,36 +155,9 @@ AlgorithmOf<T> first_profitable(std::span<const AlgorithmRow<T>> rows, const Bac
     if (row.by_tile) first.m = std::min(first.m, tile.rows), first.n = std::min(first.n, tile.columns);
     if (row.is_profitable(backends, first)) return {&row, tile};
   }
-  const AlgorithmRow<T>& last = rows.back();
-  return {&last, last.tiling(products.each)};
+  return {&rows.back(), rows.back().tiling(products.each)};
 }
-
-template <class T>
-Status* run_first_profitable(std::span<const AlgorithmRow<T>> rows, const Backends& backends,
-                             const Available& available, const Launch* launch, BatchedProduct<T> products) {
-  products.simplify();
-  if (products.each.m == 0 || products.each.n == 0) return nullptr;
-  const AlgorithmOf<T> algorithm = first_profitable(rows, backends, available, products);
-  const auto on_this_thread = [&](const ProductOf<T>& tile) {
-    return (algorithm.row->by_tile ? row_of_tile(rows, backends, available, tile) : *algorithm.row)
-        .multiply(backends, tile);
-  };
-  return TiledProducts(products, algorithm.tile, on_this_thread).run(launch);
-}
-
-}  // namespace
-
-std::span<const AlgorithmRow<float>> algorithms_of_f32() { return kAlgorithmsOfF32; }
-std::span<const AlgorithmRow<Bf16>> algorithms_of_bf16() { return kAlgorithmsOfBf16; }
-std::span<const AlgorithmRow<f16>> algorithms_of_f16() { return kAlgorithmsOfF16; }
-
-std::string name(const Algorithm& algorithm) {
-  return cat(algorithm.row->name, " ", algorithm.tile.rows, "x", algorithm.tile.columns);
-}
-
-Algorithm algorithm_of(const Backends& backends, const Available& available, const BatchedProduct<float>& products) {
-  return first_profitable(algorithms_of_f32(), backends, available, products);
-}
+template Algorithm algorithm_of(const Backends&, const Available&, const BatchedProduct<float>&);
 
 Panels make_panels(size_t bytes) {
   constexpr auto kLine = static_cast<int64_t>(kCacheLine);
@@ -216,19 +201,6 @@ void multiply_blocked(const ProductKernels& kernels, const Product& p) {
 
 namespace {
 
-struct Packing {
-  const ProductKernels& own;
-  const Product& p;
-  float* panels;
-};
-
-Status* pack_rows(int64_t begin, int64_t end, void* arg) {
-  const auto& [own, p, panels] = *static_cast<const Packing*>(arg);
-  const int64_t first = begin * own.panel_columns, rows = std::min(end * own.panel_columns, p.m) - first;
-  own.pack({p.a.data + first * p.a.row, p.a.column, p.a.row}, p.k, rows, panels + first * p.k);
-  return nullptr;
-}
-
 // Packs all rows of a first, on all threads.
 Status* run_transposed(const Backends& backends, const Launch* launch, BatchedProduct<float> products,
                        const Tiling& tile) {
@@ -236,10 +208,13 @@ Status* run_transposed(const Backends& backends, const Launch* launch, BatchedPr
   const ProductKernels& own = backends.kernels;
   Product& p = products.each;
   auto* const panels = static_cast<float*>(launch->scratch);
-  Packing packing{own, p, panels};
+  const auto pack_rows = [&](int64_t begin, int64_t end) -> Status* {
+    const int64_t first = begin * own.panel_columns, rows = std::min(end * own.panel_columns, p.m) - first;
+    own.pack({p.a.data + first * p.a.row, p.a.column, p.a.row}, p.k, rows, panels + first * p.k);
+    return nullptr;
+  };
   const int64_t grain = ceil_div(kThreadElements, own.panel_columns * p.k);
-  if (Status* failed = launch->parallel_for(launch, ceil_div(p.m, own.panel_columns), grain, pack_rows, &packing))
-    return failed;
+  if (Status* failed = parallel_for(launch, ceil_div(p.m, own.panel_columns), grain, pack_rows)) return failed;
   p.a = {panels, p.k, 0};
   const float* const bias = products.bias_step == 1 ? std::exchange(products.bias, nullptr) : nullptr;
   const auto on_this_thread = [&](const Product& part) {
@@ -257,31 +232,31 @@ size_t scratch_of(const Backends& backends, const Product& p, const Algorithm& a
              : 0;
 }
 
+template <class T>
 Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
-                     BatchedProduct<float> products, const Algorithm* chosen) {
+                     BatchedProduct<T> products, const AlgorithmOf<T>* chosen) {
   products.simplify();
-  const Product& p = products.each;
-  if (p.m == 0 || p.n == 0) return nullptr;
-  const Algorithm algorithm = chosen ? *chosen : algorithm_of(backends, available, products);
-  const bool transposes = algorithm.row == &kTransposed;
-  if (transposes && launch->scratch && can_be_transposed(products))
-    return run_transposed(backends, launch, products, algorithm.tile);
+  if (products.each.m == 0 || products.each.n == 0) return nullptr;
+  AlgorithmOf<T> algorithm = chosen ? *chosen : algorithm_of(backends, available, products);
   // Without an explicit choice, each tile is computed by the row that suits it.
-  const bool by_tile = transposes || (!chosen && algorithm.row->by_tile);
-  const auto on_this_thread = [&](const Product& tile) {
-    return (by_tile ? row_of_tile(algorithms_of_f32(), backends, available, tile) : *algorithm.row)
-        .multiply(backends, tile);
+  bool by_tile = !chosen && algorithm.row->by_tile;
+  if constexpr (std::is_same_v<T, float>) {
+    if (algorithm.row == &kTransposed) {
+      if (launch->scratch && can_be_transposed(products))
+        return run_transposed(backends, launch, products, algorithm.tile);
+      algorithm.tile = tiling_of(products.each), by_tile = true;
+    }
+  }
+  const auto on_this_thread = [&](const ProductOf<T>& tile) {
+    return (by_tile ? row_of_tile(backends, available, tile) : *algorithm.row).multiply(backends, tile);
   };
-  return TiledProducts(products, transposes ? tiling_of(p) : algorithm.tile, on_this_thread).run(launch);
+  return TiledProducts(products, algorithm.tile, on_this_thread).run(launch);
 }
-
-Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
-                     BatchedProduct<Bf16> products) {
-  return run_first_profitable(algorithms_of_bf16(), backends, available, launch, products);
-}
-Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
-                     BatchedProduct<f16> products) {
-  return run_first_profitable(algorithms_of_f16(), backends, available, launch, products);
-}
+template Status* run_products(const Backends&, const Available&, const Launch*, BatchedProduct<float>,
+                              const Algorithm*);
+template Status* run_products(const Backends&, const Available&, const Launch*, BatchedProduct<Bf16>,
+                              const AlgorithmOf<Bf16>*);
+template Status* run_products(const Backends&, const Available&, const Launch*, BatchedProduct<f16>,
+                              const AlgorithmOf<f16>*);
 
 }  // namespace thunder

@@ -32,9 +32,15 @@ struct AlgorithmRow {
   bool (*multiply)(const Backends&, const ProductOf<T>&);  // one tile, on this thread. False: out of memory
   bool by_tile;  // smaller tiles at the edges may be computed by another such row each
 };
-std::span<const AlgorithmRow<float>> algorithms_of_f32();
-std::span<const AlgorithmRow<Bf16>> algorithms_of_bf16();
-std::span<const AlgorithmRow<f16>> algorithms_of_f16();
+// The table of an element type: float, Bf16 or f16.
+template <class T>
+std::span<const AlgorithmRow<T>> algorithms();
+template <>
+std::span<const AlgorithmRow<float>> algorithms<float>();
+template <>
+std::span<const AlgorithmRow<Bf16>> algorithms<Bf16>();
+template <>
+std::span<const AlgorithmRow<f16>> algorithms<f16>();
 
 using Available = std::vector<bool>;  // by row of a table: whether it is available for a node
 template <class T>
@@ -55,7 +61,8 @@ using Algorithm = AlgorithmOf<float>;
 std::string name(const Algorithm& algorithm);  // "onednn 256x512"
 
 // The cost model's choice. Requires: the products are simplified; neither m nor n is 0.
-Algorithm algorithm_of(const Backends& backends, const Available& available, const BatchedProduct<float>& products);
+template <class T>
+AlgorithmOf<T> algorithm_of(const Backends& backends, const Available& available, const BatchedProduct<T>& products);
 // All candidates for autotuning, the cost model's choice first. Requires: the same.
 std::vector<Algorithm> algorithms_of(const Backends& backends, const Available& available,
                                      const BatchedProduct<float>& products);
@@ -64,14 +71,11 @@ std::vector<Algorithm> algorithms_of(const Backends& backends, const Available& 
 size_t scratch_of(const Backends& backends, const Product& p, const Algorithm& algorithm);
 
 // May rearrange the products. `chosen`: one of algorithms_of(), after `simplify`; null: algorithm_of(). If the launch
-// lacks the scratch that it needs, or operands have other layouts than it takes, another algorithm is used. Null, or an
-// owned status.
+// lacks the scratch that it needs, or operands have other layouts than it takes, another algorithm is used. T: float,
+// Bf16 or f16. Null, or an owned status.
+template <class T>
 Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
-                     BatchedProduct<float> products, const Algorithm* chosen = nullptr);
-Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
-                     BatchedProduct<Bf16> products);
-Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
-                     BatchedProduct<f16> products);
+                     BatchedProduct<T> products, const AlgorithmOf<T>* chosen = nullptr);
 
 // Memory for packed panels.
 struct FreePanels {

@@ -79,10 +79,10 @@ void corner(const Bf16* a, const Bf16* b, int64_t steps, int64_t rows, int64_t c
 
 template <class T, int kParts>
 void multiply(const AmxBlock<T>& t, const Bf16* a, const Bf16* b) {
-  const int64_t steps = (t.k + kStep - 1) / kStep, strip = steps * kParts * 2 * kRegister;
-  for (int64_t j = 0; j < t.n; j += kStep, b += strip) {
+  const int64_t steps = (t.k + kStep - 1) / kStep, panel = steps * kParts * 2 * kRegister;
+  for (int64_t j = 0; j < t.n; j += kStep, b += panel) {
     const Bf16* rows = a;
-    for (int64_t i = 0; i < t.m; i += kStep, rows += strip) {
+    for (int64_t i = 0; i < t.m; i += kStep, rows += panel) {
       float* c = t.c + i * t.c_row + j;
       if (t.m - i < kStep || t.n - j < kStep) {
         corner<kParts>(rows, b, steps, t.m - i < kStep ? t.m - i : kStep, t.n - j < kStep ? t.n - j : kStep, c, t.c_row,

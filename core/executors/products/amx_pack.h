@@ -1,9 +1,9 @@
 // Packing of operands for the AMX tile registers, with f32 split into bf16 parts. For files compiled for AMX: nothing
 // here has external linkage.
 //
-// A register holds 16 rows of 32 bf16: of a, 16 lines of 32 depths; of b, 16 pairs of depths of 16 lines. (A line is a
-// row of a or a column of b.) A packed operand is a sequence of steps of 32 lines and 32 depths: of each part, two
-// registers. Lines and depths past the operand's end are zero.
+// A register holds 16 rows of 32 bf16: of a, 16 rows of 32 depths; of b, 16 pairs of depths of 16 columns. Below, a row
+// is one of a or of the transposed b. A packed operand is a sequence of steps of 32 rows and 32 depths: of each part,
+// two registers. Rows and depths past the operand's end are zero.
 #pragma once
 
 #include <immintrin.h>
@@ -18,8 +18,8 @@ constexpr int64_t kSide = 16, kStep = 2 * kSide, kRegister = kSide * kStep;
 template <class T>
 struct Operand {
   const T* data;
-  int64_t line, depth;    // strides
-  int64_t lines, depths;  // sizes
+  int64_t row, depth;    // strides
+  int64_t rows, depths;  // sizes
 };
 
 __mmask16 first(int64_t n) { return n >= kSide ? 0xffff : n <= 0 ? 0 : static_cast<__mmask16>((1U << n) - 1); }
@@ -34,7 +34,7 @@ template <int kParts>
 class Splitter<float, kParts> {
  public:
   // 32 consecutive numbers.
-  void line(const float* from, __mmask16 left, __mmask16 right, __m512i out[kParts]) {
+  void row(const float* from, __mmask16 left, __mmask16 right, __m512i out[kParts]) {
     alignas(64) static constexpr Bf16 kOdd[kStep] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
                                                      33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
     const __m512i odd = _mm512_load_si512(kOdd);
@@ -77,7 +77,7 @@ class Splitter<float, kParts> {
 template <>
 class Splitter<Bf16, 1> {
  public:
-  static void line(const Bf16* from, __mmask16 left, __mmask16 right, __m512i out[1]) {
+  static void row(const Bf16* from, __mmask16 left, __mmask16 right, __m512i out[1]) {
     out[0] = _mm512_maskz_loadu_epi16(left | static_cast<__mmask32>(right) << kSide, from);
   }
   static void pairs(const Bf16* even, __mmask16 is_even, const Bf16* odd, __mmask16 is_odd, __m512i out[1]) {
@@ -116,7 +116,7 @@ void transpose(Bf16* pairs) {
   }
 }
 
-// kPairs: rows of the registers are pairs of depths, as for b; otherwise lines, as for a.
+// kPairs: rows of the registers are pairs of depths, as for b; otherwise rows, as for a.
 template <class T, int kParts, bool kPairs>
 class Packer {
  public:
@@ -125,42 +125,42 @@ class Packer {
   // False: some number is out of range.
   static bool pack(const Operand<T>& o, Bf16* to) {
     Packer p{o, {}};
-    const int64_t steps = (o.depths + kStep - 1) / kStep, halves = (o.lines + kStep - 1) / kStep * 2;
+    const int64_t steps = (o.depths + kStep - 1) / kStep, halves = (o.rows + kStep - 1) / kStep * 2;
     const auto place = [&](int64_t half, int64_t step) {
       return to + (half / 2 * steps + step) * kParts * kStride + half % 2 * kRegister;
     };
     // In memory order.
-    if (o.line == 1 || o.lines == 1)
+    if (o.row == 1 || o.rows == 1)
       for (int64_t step = 0; step < steps; step++)
-        for (int64_t half = 0; half < halves; half++) p.depths(half * kSide, step * kStep, place(half, step));
+        for (int64_t half = 0; half < halves; half++) p.pack_depths(half * kSide, step * kStep, place(half, step));
     else
       for (int64_t half = 0; half < halves; half++)
-        for (int64_t step = 0; step < steps; step++) p.lines(half * kSide, step * kStep, place(half, step));
+        for (int64_t step = 0; step < steps; step++) p.pack_rows(half * kSide, step * kStep, place(half, step));
     return p.splitter.in_range();
   }
 
-  // A register of each part, from 16 lines with dense depths.
-  void lines(int64_t line, int64_t depth, Bf16* to) {
-    const int64_t count = o.lines - line, depths = o.depths - depth;
+  // A register of each part, from 16 rows with dense depths.
+  void pack_rows(int64_t row, int64_t depth, Bf16* to) {
+    const int64_t count = o.rows - row, depths = o.depths - depth;
     T gathered[kSide * kStep];
-    const T* from = o.data + line * o.line + depth * o.depth;
-    int64_t distance = o.line;
+    const T* from = o.data + row * o.row + depth * o.depth;
+    int64_t distance = o.row;
     if (o.depth != 1) from = gather(from, count, depths, gathered), distance = kStep;
     const __mmask16 left = first(depths), right = first(depths - kSide);
     for (int64_t i = 0; i < kSide; i++) {
       const __mmask16 valid = i < count ? 0xffff : 0;
       __m512i parts[kParts];
-      splitter.line(from + i * distance, left & valid, right & valid, parts);
+      splitter.row(from + i * distance, left & valid, right & valid, parts);
       put(parts, to + i * kStep);
     }
     if constexpr (kPairs) transpose_parts(to);
   }
 
-  // The same from 32 depths with dense lines.
-  void depths(int64_t line, int64_t depth, Bf16* to) {
-    const __mmask16 mask = first(o.lines - line);
+  // The same from 32 depths with dense rows.
+  void pack_depths(int64_t row, int64_t depth, Bf16* to) {
+    const __mmask16 mask = first(o.rows - row);
     const int64_t count = o.depths - depth;
-    const T* from = o.data + line * o.line + depth * o.depth;
+    const T* from = o.data + row * o.row + depth * o.depth;
     for (int64_t i = 0; i < kStep; i += 2) {
       __m512i parts[kParts];
       splitter.pairs(from + i * o.depth, i < count ? mask : 0, from + (i + 1) * o.depth, i + 1 < count ? mask : 0,
@@ -174,9 +174,9 @@ class Packer {
   Splitter<T, kParts> splitter;
 
  private:
-  const T* gather(const T* from, int64_t lines, int64_t depths, T* to) const {
-    for (int64_t i = 0; i < kSide && i < lines; i++)
-      for (int64_t d = 0; d < kStep && d < depths; d++) to[i * kStep + d] = from[i * o.line + d * o.depth];
+  const T* gather(const T* from, int64_t rows, int64_t depths, T* to) const {
+    for (int64_t i = 0; i < kSide && i < rows; i++)
+      for (int64_t d = 0; d < kStep && d < depths; d++) to[i * kStep + d] = from[i * o.row + d * o.depth];
     return to;
   }
   static void put(const __m512i parts[kParts], Bf16* to) {

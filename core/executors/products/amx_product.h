@@ -1,8 +1,6 @@
 // Products of any size on the tile registers, block by block.
 #pragma once
 
-#include <cstdlib>
-
 #include "executors/products/amx.h"
 #include "executors/products/thread_scratch.h"
 #include "executors/cpu/products.h"

@@ -43,25 +43,25 @@ void pack_rows(const MatrixOf<Bf16>& b, const Panel& p) {
 void pack_columns(const MatrixOf<Bf16>& b, const Panel& p) {
   for (int64_t l = 0; l < p.depth; l += 2 * kLanes)
     for (int64_t j = 0; j < kColumns; j += kLanes) {
-      V square[kLanes];
+      V block[kLanes];
       const __mmask32 present = first_of_32(p.depth - l);
 #pragma GCC unroll 16
       for (int64_t i = 0; i < kLanes; i++)
-        square[i] = j + i < p.columns
+        block[i] = j + i < p.columns
                         ? reinterpret_cast<V>(_mm512_maskz_loadu_epi16(present, b.data + (j + i) * b.column + l))
                         : V{};
-      Vectors<Isa>::transpose(square);
+      Vectors<Isa>::transpose(block);
       const int64_t pairs = Vectors<Isa>::min(kLanes, (p.depth - l + 1) / 2);
-      for (int64_t i = 0; i < pairs; i++) _mm512_store_ps(p.pairs + (l / 2 + i) * kColumns + j, square[i]);
+      for (int64_t i = 0; i < pairs; i++) _mm512_store_ps(p.pairs + (l / 2 + i) * kColumns + j, block[i]);
     }
 }
 
 void pack_any(const MatrixOf<Bf16>& b, const Panel& p) {
-  const auto half = [&](int64_t l, int64_t j) -> uint32_t {
+  const auto element = [&](int64_t l, int64_t j) -> uint32_t {
     return l < p.depth && j < p.columns ? b.data[l * b.row + j * b.column] : 0;
   };
   for (int64_t l = 0; l < p.depth; l += 2)
-    for (int64_t j = 0; j < kColumns; j++) p.pairs[l / 2 * kColumns + j] = half(l, j) | half(l + 1, j) << 16;
+    for (int64_t j = 0; j < kColumns; j++) p.pairs[l / 2 * kColumns + j] = element(l, j) | element(l + 1, j) << 16;
 }
 
 template <int64_t kCount>

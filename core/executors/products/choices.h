@@ -1,5 +1,5 @@
-// Which way of computing each product was measured to be the fastest, by all contexts of this process or by another
-// process that handed its choices over.
+// Which algorithm was measured to be the fastest for each product, by all contexts of this process or by another
+// process that exported its choices.
 #pragma once
 
 #include <optional>

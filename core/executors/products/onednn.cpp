@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <tuple>
 
 #include "base/signals.h"
 #include "base/text.h"
 #include "executors/isa/kernels.h"
+#include "executors/products/thread_scratch.h"
 
 namespace thunder {
 namespace {
@@ -128,10 +127,11 @@ bool Library::call(const Product& p) const {
 
 // Copies conflicting rows to a buffer of this thread, in which rows are a cache line further apart.
 bool Library::multiply_copied(const Product& p) const {
-  thread_local const std::unique_ptr<float[]> copies(
-      new (std::nothrow) float[kDepth * (kRows + kColumns + 2 * kLineFloats)]);
+  struct Copies {
+    float a[kDepth * (kRows + kLineFloats)], b[kDepth * (kColumns + kLineFloats)];
+  };
+  auto* const copies = thread_scratch<Copies>();
   if (!copies) return false;
-  float* const copies_of_b = copies.get() + kDepth * (kRows + kLineFloats);
   const bool a_conflicts = conflicts(p.a, p.m, p.k, 'T'), b_conflicts = conflicts(p.b, p.k, p.n, 'N');
   for (int64_t i = 0; i < p.m; i += kRows)
     for (int64_t j = 0; j < p.n; j += kColumns)
@@ -147,9 +147,9 @@ bool Library::multiply_copied(const Product& p) const {
         part.a.data += i * p.a.row + l * p.a.column;
         part.b.data += l * p.b.row + j * p.b.column;
         if (a_conflicts)
-          part.a = {copy_rows(part.a.data, p.a.column, part.k, part.m, copies.get()), 1, part.m + kLineFloats};
+          part.a = {copy_rows(part.a.data, p.a.column, part.k, part.m, copies->a), 1, part.m + kLineFloats};
         if (b_conflicts)
-          part.b = {copy_rows(part.b.data, p.b.row, part.k, part.n, copies_of_b), part.n + kLineFloats, 1};
+          part.b = {copy_rows(part.b.data, p.b.row, part.k, part.n, copies->b), part.n + kLineFloats, 1};
         if (!call(part)) return false;
       }
   return true;

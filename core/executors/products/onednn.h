@@ -20,8 +20,6 @@ class Library {
   // be written (uxlfoundation/oneDNN#4845): its code for AVX2 and AVX-512 does, before 3.11.2.
   static bool moves_stack(int major, int minor, int patch);
 
-  // The instruction set that the caller's kernels are compiled for.
-
   // c = a b, or c += a b, on this thread alone. Requires: k > 0; each of a and b has dense rows or dense columns
   // (`multiplies`). False: the library ran out of memory.
   bool multiply(const Product& p) const;

@@ -28,10 +28,9 @@ GemmSize gemm_size(const NodeView& view) {
   return {rows, linear ? b[0] : b.back(), a.back()};
 }
 
-template <class Op, class T, class... Options>
-PreparedOp* make_op(std::span<const AlgorithmRow<T>> rows, const NodeView& view, const Backends& backends,
-                    Options... options) {
-  const Available available = rows_for(rows, backends, gemm_size(view));
+template <class T, class Op = ProductOp<T>, class... Options>
+PreparedOp* make_op(const NodeView& view, const Backends& backends, Options... options) {
+  const Available available = rows_for(algorithms<T>(), backends, gemm_size(view));
   return new Op(backends, available, row_of(kProductRows<T>, view).products, options...);
 }
 
@@ -39,21 +38,17 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
   *scratch = 0;
   auto& [backends, tuner] = *static_cast<Products*>(user);
   const DType d = view.store.type(view.node.results[0]).dtype;
-  *state = d == DType::f16    ? make_op<ProductOp<f16>>(algorithms_of_f16(), view, backends)
-           : d == DType::bf16 ? make_op<ProductOp<Bf16>>(algorithms_of_bf16(), view, backends)
-                              : make_op<F32ProductOp>(algorithms_of_f32(), view, backends, tuner ? &*tuner : nullptr);
+  *state = d == DType::f16    ? make_op<f16>(view, backends)
+           : d == DType::bf16 ? make_op<Bf16>(view, backends)
+                              : make_op<float, F32ProductOp>(view, backends, tuner ? &*tuner : nullptr);
   return nullptr;
 }
 
 }  // namespace
 
 std::optional<ExecutorDesc> products_executor(const Machine& machine, const ProductOptions& options,
-                                              std::string& report) {
-  return products_executor(Library::names(), machine, options, report);
-}
-
-std::optional<ExecutorDesc> products_executor(std::span<const char* const> library_names, const Machine& machine,
-                                              const ProductOptions& options, std::string& report) {
+                                              std::string& report,
+                                              std::span<const char* const> library_names) {
   const Library* library = Library::open(library_names, machine, report);
   const IsaKernels* kernels = kernels_for(machine.instructions);
   if (!kernels) return std::nullopt;

@@ -23,8 +23,7 @@ struct ProductOptions {
 // None: our kernels are not compiled for this processor's instruction set. `report` says whether oneDNN was found;
 // without it our own kernels compute large products too.
 std::optional<ExecutorDesc> products_executor(const Machine& machine, const ProductOptions& options,
-                                              std::string& report);
-std::optional<ExecutorDesc> products_executor(std::span<const char* const> library_names, const Machine& machine,
-                                              const ProductOptions& options, std::string& report);
+                                              std::string& report,
+                                              std::span<const char* const> library_names = Library::names());
 
 }  // namespace thunder

@@ -17,7 +17,7 @@ CpuLauncher::CpuLauncher(CpuKernel&& kernel)
     : kernel_(kernel.code), nest_(std::move(kernel.nest)), parameters_(parameters(nest_)),
       items_(kernel.division.items), grain_(kernel.division.grain),
       partials_(std::move(kernel.region.sums), kernel.division.chunks), checks_(std::move(kernel.region.checks)) {
-  ensure(nest_.buffers.size() <= kMaxArguments, "a kernel has more arguments than its lines can have");
+  ensure(nest_.buffers.size() <= kMaxArguments, "a kernel has more arguments than a launcher can pass");
   parameters_.insert(parameters_.end(), {kernel.division.strip, kernel.division.block});
   if (kernel.tiled) find_strides(nest_);
 }

@@ -1,6 +1,5 @@
 #include "loops/cpu/partials.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "ops/kernels.h"

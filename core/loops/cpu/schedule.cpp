@@ -105,9 +105,9 @@ bool order_tiles(CpuNest& n, const LoweredRegion& region) {
   const Map& strides = n.maps[main->map];
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return std::abs(strides[a]) > std::abs(strides[b]); });
-  const auto walked =
+  const auto varying =
       static_cast<uint32_t>(std::count_if(strides.begin(), strides.end(), [](int64_t s) { return s != 0; }));
-  if (walked != n.axes()) return false;
+  if (varying != n.axes()) return false;
   // In dense memory, columns are the last axes.
   const auto is_column = [&](uint32_t a) { return (columns & bit(a)) != 0; };
   n.inner = static_cast<uint32_t>(std::popcount(columns));

@@ -77,8 +77,14 @@ std::string binary(Fn fn, const std::string& x, const std::string& y, DType d) {
     case Fn::lt: return cat(x, " < ", y);
     case Fn::le: return cat(x, " <= ", y);
     case Fn::gt: return cat(x, " > ", y);
-    default: return cat(x, " >= ", y);
+    case Fn::ge: return cat(x, " >= ", y);
+    case Fn::load: case Fn::iota: case Fn::number:
+    case Fn::abs: case Fn::neg: case Fn::sign: case Fn::floor: case Fn::logical_not: case Fn::exp: case Fn::log:
+    case Fn::sqrt: case Fn::rsqrt: case Fn::reciprocal: case Fn::sin: case Fn::cos: case Fn::tanh: case Fn::erf:
+    case Fn::convert: case Fn::where: case Fn::uniform: case Fn::gather: case Fn::select: case Fn::cumsum:
+    case Fn::sum: case Fn::amax: case Fn::amin: case Fn::argmax: break;
   }
+  fail(Code::internal, "the CUDA target has no binary function ", name(fn));
 }
 
 std::string unary(Fn fn, const std::string& x, DType d) {
@@ -93,8 +99,16 @@ std::string unary(Fn fn, const std::string& x, DType d) {
     case Fn::logical_not: return cat(x, " == 0");
     case Fn::rsqrt: return cat(one, " / ", wide ? "sqrt(" : "sqrtf(", x, ")");
     case Fn::reciprocal: return cat(one, " / ", x);
-    default: return cat(name(fn), wide ? "(" : "f(", x, ")");  // the C library's: sqrt, exp, log, sin, cos, tanh, erf
+    // The C library's functions.
+    case Fn::sqrt: case Fn::exp: case Fn::log: case Fn::sin: case Fn::cos: case Fn::tanh: case Fn::erf:
+      return cat(name(fn), wide ? "(" : "f(", x, ")");
+    case Fn::load: case Fn::iota: case Fn::number: case Fn::convert:
+    case Fn::add: case Fn::sub: case Fn::mul: case Fn::div: case Fn::fmod: case Fn::pow: case Fn::maximum:
+    case Fn::minimum: case Fn::eq: case Fn::ne: case Fn::lt: case Fn::le: case Fn::gt: case Fn::ge: case Fn::where:
+    case Fn::uniform: case Fn::gather: case Fn::select: case Fn::cumsum:
+    case Fn::sum: case Fn::amax: case Fn::amin: case Fn::argmax: break;
   }
+  fail(Code::internal, "the CUDA target has no unary function ", name(fn));
 }
 
 }  // namespace thunder::loops

@@ -103,7 +103,7 @@ struct Call {
   Builder& b;
   llvm::ArrayRef<Value*> x;
   DType in;
-  const loops::Bounds& known;
+  const loops::ValueRange& known;
 
   bool is_real() const { return thunder::is_real(in); }
   Value* compare(llvm::CmpInst::Predicate reals, llvm::CmpInst::Predicate signs,
@@ -262,7 +262,7 @@ Value* convert(Builder& b, Value* v, DType from, DType to) {
   return b.CreateIntCast(v, type, is_signed(from));
 }
 
-Value* apply(Builder& b, Fn fn, llvm::ArrayRef<Value*> x, DType in, DType out, const loops::Bounds& known) {
+Value* apply(Builder& b, Fn fn, llvm::ArrayRef<Value*> x, DType in, DType out, const loops::ValueRange& known) {
   if (fn == Fn::convert) return convert(b, x[0], in, out);
   Value* v = kRows[row_of(fn)].emit({b, x, in, known});
   return fn == Fn::where ? v : round(b, v, out);

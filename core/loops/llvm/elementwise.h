@@ -5,7 +5,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 
-#include "loops/bounds.h"
+#include "loops/value_ranges.h"
 
 namespace thunder::codegen {
 
@@ -31,7 +31,7 @@ llvm::Value* convert(Builder& b, llvm::Value* v, DType from, DType to);
 // Requires: operands have equal lanes and, except for `where`, the type `in`. The result has the type `out`. `known`:
 // the value range of the first operand.
 llvm::Value* apply(Builder& b, Fn fn, llvm::ArrayRef<llvm::Value*> operands, DType in, DType out,
-                   const loops::Bounds& known = {});
+                   const loops::ValueRange& known = {});
 
 // Reductions: the neutral element, and one step. Types are those of `accumulator`.
 DType accumulator(DType d);

@@ -12,7 +12,6 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <atomic>
-#include <cmath>
 #include <cstring>
 
 #include "loops/callable.h"

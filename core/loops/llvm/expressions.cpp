@@ -68,7 +68,7 @@ Value* Expressions::apply_all(const Cursor& at, const Expr& e) {
     Value* scaled = by.scale ? apply(b_, Fn::mul, {operands[0], fit(by.scale)}, d, d) : operands[0];
     return apply(b_, Fn::mul, {scaled, fit(by.value)}, e.dtype, e.dtype);
   }
-  return apply(b_, e.fn, operands, nest_.exprs[e.in[0]].dtype, e.dtype, k_.bounds[e.in[0]]);
+  return apply(b_, e.fn, operands, nest_.exprs[e.in[0]].dtype, e.dtype, k_.ranges[e.in[0]]);
 }
 
 bool Expressions::divides_row(const Expr& e) const {
@@ -84,7 +84,7 @@ const Reciprocal& Expressions::reciprocal(const Cursor& at, ExprId id) {
   llvm::Type* element = divisor->getType()->getScalarType();
   const DType d = accumulator(nest_.exprs[id].dtype);
   const bool wide = element->isDoubleTy();
-  if (k_.bounds[id].low >= 1) {
+  if (k_.ranges[id].low >= 1) {
     r.value = apply(b_, Fn::reciprocal, {divisor}, d, d);
     return r;
   }

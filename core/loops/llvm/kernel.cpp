@@ -10,7 +10,7 @@ Builder& Kernel::at_entry(Builder& b, llvm::Function* function) {
 }
 
 Kernel::Kernel(const CpuNest& n, llvm::Function* f, unsigned l, const llvm::TargetTransformInfo& m)
-    : nest(n), bounds(loops::bounds(n)), machine(m), function(f), lanes(l), b(f->getContext()),
+    : nest(n), ranges(loops::value_ranges(n)), machine(m), function(f), lanes(l), b(f->getContext()),
       args(at_entry(b, f), n, f) {}
 
 unsigned Kernel::register_bits() const {

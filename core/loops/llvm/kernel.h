@@ -17,7 +17,7 @@ struct Kernel {
   Kernel(const CpuNest& nest, llvm::Function* function, unsigned lanes, const llvm::TargetTransformInfo& machine);
 
   const CpuNest& nest;
-  const std::vector<loops::Bounds> bounds;  // by expression
+  const std::vector<loops::ValueRange> ranges;  // by expression
   const llvm::TargetTransformInfo& machine;
   llvm::Function* const function;
   const unsigned lanes;

@@ -1,7 +1,6 @@
 #include "loops/llvm/nest_code.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace thunder::codegen {
 

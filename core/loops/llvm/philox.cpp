@@ -1,6 +1,5 @@
 // Emits Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011) on vectors, with the same bits as ops/philox.h.
 #include <array>
-#include <cmath>
 
 #include "loops/llvm/elementwise.h"
 

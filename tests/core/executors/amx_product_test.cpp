@@ -1,12 +1,12 @@
 // The executors of tile registers: products of every size and layout, what has no parts in bf16, and when they are taken.
-// Covers products/amx_product, products/amx_pack, products/amx_permission and products/amx.
+// Covers products/amx_product, products/amx_pack, base/tile_registers and products/amx.
 #include "executors/products/amx_product.h"
 
 #include <cmath>
 #include <limits>
 
 #include "executors/isa/kernels.h"
-#include "executors/products/amx_permission.h"
+#include "base/tile_registers.h"
 #include "executors/products/algorithms.h"
 #include "support/machines.h"
 #include "support/functions.h"
@@ -37,20 +37,20 @@ struct Amx : CompiledTest {
   }
 };
 
-TEST_F(Amx, two_parts_multiply_every_size_and_layout) {
+TEST_F(Amx, splitting_f32_into_two_bf16_parts_handles_every_size_and_layout) {
   each_product([](const Product& p) { EXPECT_TRUE((AmxProduct<float, 2>::multiply(p, avx512_kernels().products))); }, 1e-5);
 }
 
-TEST_F(Amx, one_part_multiplies_every_size_and_layout) {
+TEST_F(Amx, rounding_f32_to_one_bf16_part_handles_every_size_and_layout) {
   each_product([](const Product& p) { EXPECT_TRUE((AmxProduct<float, 1>::multiply(p, avx512_kernels().products))); }, 3e-3);
 }
 
-TEST_F(Amx, halves_multiply_exactly_where_sums_are_exact) {
+TEST_F(Amx, bf16_products_are_exact_when_the_sums_are_exact) {
   each_bf16_product([](const ProductOf<Bf16>& p) { EXPECT_TRUE((AmxProduct<Bf16, 1>::multiply(p, avx512_kernels().products))); });
 }
 
 // Cutting an infinity leaves NaN; a number near the greatest rounds to an infinity; the smallest have no second part.
-TEST_F(Amx, multiplies_what_has_no_parts_in_f32) {
+TEST_F(Amx, infinities_nans_and_subnormals_are_multiplied_in_f32) {
   const float values[] = {kInfinity, -kInfinity, std::nanf(""), 3.4e38f};
   for (float special : values) {
     std::vector<float> a(64 * 600, 0.5f), b(600 * 64, 0.25f);
@@ -68,7 +68,7 @@ TEST_F(Amx, multiplies_what_has_no_parts_in_f32) {
   for (float v : c) EXPECT_NEAR(v, 64e-5f, 1e-9f);
 }
 
-TEST_F(Amx, gives_the_same_bits_on_any_number_of_threads) {
+TEST_F(Amx, results_have_the_same_bits_for_any_number_of_threads) {
   const std::vector<float> a = noise(3 * 300 * 80, 1), b = noise(80 * 1100, 2), bias = noise(1100, 3);
   std::vector<float> results[2];
   for (int parallel : {0, 1}) {
@@ -87,7 +87,7 @@ TEST_F(Amx, gives_the_same_bits_on_any_number_of_threads) {
   EXPECT_EQ(results[0], results[1]);
 }
 
-TEST_F(Amx, takes_bf16) {
+TEST_F(Amx, executor_multiplies_bf16_on_tile_registers) {
   for (const auto& [a, b] : {std::pair<std::vector<int64_t>, std::vector<int64_t>>{{70, 80}, {80, 90}}, {{2, 3, 5}, {5, 4}}, {{3, 30}, {30, 40}}, {{3, 40, 30}, {3, 30, 1}}}) {
     auto compiled = compile(half_product);
     auto x = random(a, 1), y = random(b, 2);
@@ -110,13 +110,13 @@ std::string rows_of(std::span<const AlgorithmRow<T>> rows, Precision precision, 
   return names;
 }
 
-TEST_F(Amx, leaves_one_row_or_two_of_bf16_to_vectors) {
-  for (const int64_t rows : {1, 2, 3}) EXPECT_EQ(rows_of(algorithms_of_bf16(), Precision::highest, {rows, 40, 30}), rows > 2 ? "amx" : "");
+TEST_F(Amx, bf16_products_of_one_or_two_rows_use_vector_instructions) {
+  for (const int64_t rows : {1, 2, 3}) EXPECT_EQ(rows_of(algorithms<Bf16>(), Precision::highest, {rows, 40, 30}), rows > 2 ? "amx" : "");
 }
 
-TEST_F(Amx, takes_f32_only_when_its_precision_allows_it) {
+TEST_F(Amx, f32_uses_tile_registers_only_if_float32_matmul_precision_allows_it) {
   const std::pair<Precision, const char*> cases[] = {{Precision::highest, ""}, {Precision::high, "amx_high"}, {Precision::medium, "amx_medium"}};
-  for (auto [value, expected] : cases) EXPECT_EQ(rows_of(algorithms_of_f32(), value, {64, 64, 64}), expected);
+  for (auto [value, expected] : cases) EXPECT_EQ(rows_of(algorithms<float>(), value, {64, 64, 64}), expected);
   auto x = random({64, 64}, 1);
   const Floats exact = run(*compile(product, precision("highest").get()), {x.get(), x.get()});
   const Floats cut = run(*compile(product, precision("medium").get()), {x.get(), x.get()});
@@ -124,12 +124,12 @@ TEST_F(Amx, takes_f32_only_when_its_precision_allows_it) {
   EXPECT_NE(exact, cut);
 }
 
-TEST_F(Amx, leaves_small_products_of_f32_in_f32) {
-  EXPECT_EQ(rows_of(algorithms_of_f32(), Precision::medium, {64, 64, 8}), "");
-  EXPECT_EQ(rows_of(algorithms_of_f32(), Precision::medium, {1, 64, 64}), "");
+TEST_F(Amx, small_f32_products_do_not_use_tile_registers) {
+  EXPECT_EQ(rows_of(algorithms<float>(), Precision::medium, {64, 64, 8}), "");
+  EXPECT_EQ(rows_of(algorithms<float>(), Precision::medium, {1, 64, 64}), "");
 }
 
-TEST(Precision, of_another_name_is_refused) {
+TEST(Precision, rejects_an_unknown_value_of_the_option) {
   auto context = make<Context>(ContextHooks{});
   auto options = make<CompileOptions>();
   options->set("float32_matmul_precision", Any::string("low"));

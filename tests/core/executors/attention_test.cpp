@@ -1,6 +1,6 @@
 // Tiled attention beside its decomposition on the reference kernels: every kind of operand, layout and gradient, for each
 // set of instructions. Covers shape, forward, few_queries and backward.
-#include "executors/attention/attention.h"
+#include "executors/cpu/executors.h"
 
 #include <cmath>
 
@@ -98,14 +98,14 @@ struct Attention : CompiledTest {
   }
 };
 
-TEST_F(Attention, gives_what_its_decomposition_gives) {
+TEST_F(Attention, matches_its_decomposition) {
   for (const Shapes& s : kShapes) {
     expect_like_host(body(s), operands(s), 4, 2, name(s));
     if (HasFatalFailure()) return;
   }
 }
 
-TEST_F(Attention, of_rows_that_see_nothing_is_zero) {
+TEST_F(Attention, fully_masked_rows_are_zero) {
   for (int64_t queries : {3, 40}) {
     const Shapes s{1, 1, 1, queries, 150, 8, 8, 'a'};
     std::vector<Ref<Tensor>> in = operands(s);
@@ -122,7 +122,7 @@ TEST_F(Attention, of_rows_that_see_nothing_is_zero) {
   }
 }
 
-TEST_F(Attention, hands_on_what_is_no_number) {
+TEST_F(Attention, propagates_nan) {
   for (int64_t queries : {2, 35}) {
     const Shapes s{1, 1, 1, queries, 20, 8, 8, 'n'};
     std::vector<Ref<Tensor>> in = operands(s);
@@ -134,7 +134,7 @@ TEST_F(Attention, hands_on_what_is_no_number) {
 }
 
 // One [B, T, 3 C] tensor holds query, key and value of all heads.
-TEST_F(Attention, reads_heads_where_they_lie) {
+TEST_F(Attention, reads_strided_heads_without_copies) {
   const NumThreads threads(1);
   const int64_t batch = 8, length = 200, heads = 3, width = 16;
   const Lambda::Body packed = [=](Scope& s, const Values& in, Values& out) {
@@ -153,7 +153,7 @@ TEST_F(Attention, reads_heads_where_they_lie) {
   EXPECT_LT(f->statistics().peak_bytes, static_cast<size_t>(batch * length * heads * width) * sizeof(float)) << "no copy of a part";
 }
 
-TEST_F(Attention, reads_elements_that_are_apart) {
+TEST_F(Attention, reads_operands_whose_last_dim_is_not_dense) {
   const Lambda::Body apart = [](Scope& s, const Values& in, Values& out) {
     Tensor* x[3];
     for (size_t i = 0; i < 3; i++) x[i] = op(s, "transpose", {any(in[i].tensor), Any::integer(-1), Any::integer(-2)});
@@ -167,7 +167,7 @@ TEST_F(Attention, reads_elements_that_are_apart) {
   for (int64_t queries : {2, 50}) expect_like_host(apart, {random({2, 9, queries}, 1), random({2, 9, 70}, 2), random({2, 11, 70}, 3)}, 4, 2, "apart");
 }
 
-TEST_F(Attention, has_the_gradients_that_differences_have) {
+TEST_F(Attention, gradients_match_finite_differences) {
   const Shapes s{1, 2, 1, 40, 50, 8, 8, 'c'};
   const std::vector<Ref<Tensor>> in = operands(s);
   auto f = compile(body(s), with(this_machine().instructions).get());
@@ -187,7 +187,7 @@ TEST_F(Attention, has_the_gradients_that_differences_have) {
   }
 }
 
-TEST_F(Attention, gives_the_same_bits_on_any_number_of_threads) {
+TEST_F(Attention, results_have_the_same_bits_for_any_number_of_threads) {
   for (const Shapes& s : {Shapes{1, 1, 1, 300, 300, 32, 32, 'c'}, Shapes{2, 6, 3, 130, 140, 16, 24, 'b'}, Shapes{1, 12, 12, 1, 900, 64, 64}}) {
     std::vector<Floats> found[3];
     for (int n : {1, 2, 3}) {
@@ -200,7 +200,7 @@ TEST_F(Attention, gives_the_same_bits_on_any_number_of_threads) {
   }
 }
 
-TEST_F(Attention, keeps_nothing_as_large_as_the_scores) {
+TEST_F(Attention, never_stores_the_matrix_of_scores) {
   const NumThreads threads(2);
   const Shapes s{1, 2, 2, 2048, 2048, 8, 8, 'c'};
   auto f = compile(body(s));
@@ -209,7 +209,7 @@ TEST_F(Attention, keeps_nothing_as_large_as_the_scores) {
   EXPECT_LT(f->statistics().peak_bytes, 2048u * 2048 * sizeof(float) / 4) << f->memory_report();
 }
 
-TEST_F(Attention, is_merged_with_what_the_backward_needs_of_it) {
+TEST_F(Attention, common_subexpression_elimination_merges_forward_nodes) {
   auto f = compile(body(kShapes[1]));
   results(*f, operands(kShapes[1]), 4);
   const std::vector<Trace> traces = f->traces();
@@ -218,7 +218,7 @@ TEST_F(Attention, is_merged_with_what_the_backward_needs_of_it) {
   EXPECT_EQ(forwards, 1);
 }
 
-TEST_F(Attention, leaves_the_rest_to_its_decomposition) {
+TEST_F(Attention, declines_unsupported_operands) {
   const auto lines = [&](double dropout, bool wants_mask, DType dtype, std::vector<int64_t> keys) {
     const Lambda::Body body = [=](Scope& s, const Values& in, Values& out) {
       Tensor* x[3];
@@ -240,7 +240,7 @@ TEST_F(Attention, leaves_the_rest_to_its_decomposition) {
   EXPECT_EQ(lines(0, false, DType::f32, {5, 8}), 0) << "broadcast batches";
 }
 
-TEST_F(Attention, has_a_gradient_of_its_gradient) {
+TEST_F(Attention, second_gradient_matches_the_decomposition) {
   const Lambda::Body body = [](Scope& s, const Values& in, Values& out) {
     Tensor* y = op(s, kOp, {any(in[0].tensor), any(in[1].tensor), any(in[2].tensor), Any(), Any::real(0), Any::boolean(true)});
     Values wrt;

@@ -1,4 +1,4 @@
-// Products that are timed once with several algorithms: what is found is right, kept, and read back. Also covers candidates.
+// Products that are timed once with several algorithms: what is found is right, kept, and read back.
 #include "executors/products/autotune.h"
 
 #include <cmath>
@@ -19,7 +19,7 @@ struct Autotune : CompiledTest {
     if (!kernels) GTEST_SKIP() << "no vectors here";
     const Library* library = Library::open(Library::names(), this_machine(), found);
     backends.emplace(Backends{kernels->products, this_machine().instructions, library, nullptr, false, Precision::highest});
-    available = rows_for(algorithms_of_f32(), *backends, {1000, 1000, 1000});
+    available = rows_for(algorithms<float>(), *backends, {1000, 1000, 1000});
   }
   Buffer buffer(const int64_t* shape, const int64_t* strides) const {
     Buffer b;
@@ -46,7 +46,7 @@ struct Autotune : CompiledTest {
   Folder folder;
 };
 
-TEST_F(Autotune, tries_ways_that_all_give_the_product) {
+TEST_F(Autotune, every_candidate_computes_the_product) {
   for (size_t which : {0, 1, 2, 5, 11, 23, 47})
     each_product([&](const Product& p) {
       BatchedProduct<float> one;
@@ -64,7 +64,7 @@ TEST_F(Autotune, tries_ways_that_all_give_the_product) {
     });
 }
 
-TEST_F(Autotune, times_a_product_once_and_reads_it_back_from_disk) {
+TEST_F(Autotune, times_a_product_once_and_stores_the_choice_on_disk) {
   Autotuner first = tuner();
   const std::optional<Algorithm> algorithm = way_of_rows(first, 40);
   ASSERT_TRUE(algorithm);
@@ -78,7 +78,7 @@ TEST_F(Autotune, times_a_product_once_and_reads_it_back_from_disk) {
   EXPECT_EQ(second.timed(), 1u);
 }
 
-TEST_F(Autotune, believes_the_disk_for_the_same_threads_and_library_alone) {
+TEST_F(Autotune, stored_choices_are_specific_to_threads_and_library) {
   Autotuner first = tuner();
   way_of_rows(first, 40);
   ThreadPool two(2);
@@ -89,7 +89,7 @@ TEST_F(Autotune, believes_the_disk_for_the_same_threads_and_library_alone) {
   }
 }
 
-TEST_F(Autotune, never_runs_what_it_does_not_know) {
+TEST_F(Autotune, ignores_stored_choices_that_are_not_candidates) {
   Autotuner first = tuner();
   way_of_rows(first, 40);
   for (const char* nonsense : {"", "onednn 1000000x7", "fastest", "small"}) {
@@ -102,7 +102,7 @@ TEST_F(Autotune, never_runs_what_it_does_not_know) {
   }
 }
 
-TEST_F(Autotune, believes_what_another_process_of_this_machine_measured) {
+TEST_F(Autotune, uses_choices_measured_by_another_process) {
   const std::vector<Algorithm> algorithms = algorithms_of(*backends, available, products_of_rows(43));
   for (const Algorithm& algorithm : algorithms) {
     Autotuner here(*backends, found, this_machine(), threads, "");
@@ -127,13 +127,13 @@ TEST_F(Autotune, ignores_a_damaged_file) {
   EXPECT_EQ(second.timed(), 1u);
 }
 
-TEST_F(Autotune, has_nothing_to_choose_for_empty_products) {
+TEST_F(Autotune, does_not_time_empty_products) {
   Autotuner t = tuner();
   EXPECT_FALSE(way_of_rows(t, 0));
   EXPECT_EQ(t.timed(), 0u);
 }
 
-TEST_F(Autotune, is_asked_for_by_an_option) {
+TEST_F(Autotune, is_enabled_by_max_autotune) {
   const auto product = [](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor), any(in[1].tensor)}))); };
   auto a = random({70, 80}, 1), b = random({80, 90}, 2);
   const Floats expected = run(*compile(product, only("host").get()), {a.get(), b.get()});

@@ -1,7 +1,7 @@
 // The executor of bf16 on vectors of f32: products of every size and layout, rounding, threads, and when it is taken.
 // Covers products/bf16, products/bf16_dot, and the bf16 kernels of cpu.
 #include "executors/isa/kernels.h"
-#include "executors/products/bf16.h"
+#include "executors/products/narrow.h"
 #include "executors/products/products.h"
 
 #include <cmath>
@@ -62,7 +62,7 @@ struct Bf16Executor : CompiledTest {
   }
 };
 
-TEST_F(Bf16Executor, multiplies_every_size_and_layout_exactly_where_sums_are_exact) {
+TEST_F(Bf16Executor, products_of_every_size_and_layout_are_exact_when_the_sums_are_exact) {
   for (const Bf16Kernels& kernels : bf16_kernels_here())
     each_bf16_product([&](const ProductOf<Bf16>& p) { EXPECT_TRUE(multiply_bf16(kernels, p)); });
 }
@@ -78,7 +78,7 @@ TEST_F(Bf16Executor, rounds_to_the_nearest_even_bf16) {
     }
 }
 
-TEST_F(Bf16Executor, widens_and_narrows_every_bf16_to_itself) {
+TEST_F(Bf16Executor, conversion_to_f32_and_back_preserves_every_bf16) {
   std::vector<Bf16> all(1 << 16), back(all.size());
   std::vector<float> wide(all.size());
   for (size_t i = 0; i < all.size(); i++) all[i] = static_cast<Bf16>(i);
@@ -102,7 +102,7 @@ TEST_F(Bf16Executor, rounds_sums_once) {
     }
 }
 
-TEST_F(Bf16Executor, gives_the_same_bits_on_any_number_of_threads) {
+TEST_F(Bf16Executor, results_have_the_same_bits_for_any_number_of_threads) {
   for (const Sizes3& s : {Sizes3{300, 1100, 600}, Sizes3{1, 5000, 300}, Sizes3{7, 40, 30}}) {
     std::vector<Bf16> a(static_cast<size_t>(3 * s.m * s.k)), b(static_cast<size_t>(s.k * s.n));
     const ProductKernels& kernels = *kernels_here().back();
@@ -125,7 +125,7 @@ TEST_F(Bf16Executor, gives_the_same_bits_on_any_number_of_threads) {
   }
 }
 
-TEST_F(Bf16Executor, takes_matmul_of_all_batches) {
+TEST_F(Bf16Executor, runs_batched_matmul) {
   const std::vector<std::vector<Shape>> shapes = {{{70, 80}, {80, 90}}, {{4, 30, 20}, {20, 50}},       {{2, 1, 5, 30}, {3, 30, 4}}, {{30}, {30, 40}}, {{40, 30}, {30}},
                                                   {{3, 40, 30}, {3, 30, 1}}, {{1, 300}, {300, 2000}}, {{201, 515}, {515, 33}}};
   for (auto& s : shapes) {
@@ -139,12 +139,12 @@ TEST_F(Bf16Executor, takes_matmul_of_all_batches) {
   }
 }
 
-TEST_F(Bf16Executor, gives_zeros_where_there_is_nothing_to_sum) {
+TEST_F(Bf16Executor, products_of_depth_zero_are_zero) {
   auto x = random({4, 0}, 1), y = random({0, 3}, 2);
   EXPECT_EQ(run(*compile(of_halves("matmul"), only("half").get()), {x.get(), y.get()}), Floats(12, 0));
 }
 
-TEST_F(Bf16Executor, takes_linear_of_any_rank) {
+TEST_F(Bf16Executor, runs_linear_of_any_rank) {
   for (Shape shape : {Shape{}, {1}, {33}, {4, 9}, {70, 5, 2}}) {
     shape.push_back(77);
     expect_like_host(of_halves("linear"), {random(shape, 1).get(), random({65, 77}, 2).get(), random({65}, 3).get()}, "linear");
@@ -153,14 +153,14 @@ TEST_F(Bf16Executor, takes_linear_of_any_rank) {
   }
 }
 
-TEST_F(Bf16Executor, takes_bf16_where_there_are_no_tile_registers) {
+TEST_F(Bf16Executor, runs_bf16_without_tile_registers) {
   auto x = random({40, 40}, 1);
   auto compiled = compile(of_halves("matmul"));
   run(*compiled, {x.get(), x.get()});
   EXPECT_EQ(executor_of(*compiled, "prims.matmul"), "products");
 }
 
-TEST(ProductsMissing, without_vectors) {
+TEST(ProductsExecutor, is_absent_without_vector_instructions) {
   std::string report;
   EXPECT_FALSE(products_executor(limited_to(Instructions::none), {}, report).has_value());
 }

@@ -59,26 +59,26 @@ void sum_of_products(Scope& s, const Values& in, Values& out) {
   out.push(Ref<Tensor>(op(s, "add", {any(op(s, "mul", {any(x), any(x)})), any(x)})));
 }
 
-TEST_F(Claim, host_takes_every_prim) { EXPECT_EQ(run(*compile(sum_of_products), {x.get()}), (Floats{2, 6, 12, 20})); }
+TEST_F(Claim, host_claims_every_prim) { EXPECT_EQ(run(*compile(sum_of_products), {x.get()}), (Floats{2, 6, 12, 20})); }
 
-TEST_F(Claim, a_composite_goes_to_the_executor_that_accepts_it_whole) {
+TEST_F(Claim, a_composite_is_claimed_before_its_decomposition) {
   EXPECT_EQ(run(*compile(sum_of_products, with(marking(mark, {"mul"})).get()), {x.get()}), (Floats{101, 102, 103, 104}))
       << error;
 }
 
-TEST_F(Claim, a_prim_goes_to_the_first_executor_in_the_list) {
+TEST_F(Claim, a_prim_is_claimed_by_the_executor_of_highest_priority) {
   EXPECT_EQ(run(*compile(sum_of_products, with(marking(mark, {"prims.add"})).get()), {x.get()}),
             (Floats{100, 100, 100, 100}))
       << error;
 }
 
-TEST_F(Claim, who_declines_to_prepare_hands_over_to_the_next) {
+TEST_F(Claim, the_next_executor_prepares_a_node_that_was_declined) {
   mark.decline = true;
   EXPECT_EQ(run(*compile(sum_of_products, with(marking(mark, {"prims.add"})).get()), {x.get()}), (Floats{2, 6, 12, 20}))
       << error;
 }
 
-TEST_F(Claim, who_takes_no_strides_gets_dense_copies) {
+TEST_F(Claim, an_executor_without_strided_support_gets_dense_copies) {
   auto transposed = [](Scope& s, const Values& in, Values& out) {
     const int64_t order[] = {1, 0};
     Tensor* t = op(s, "prims.permute", {any(in[0].tensor.get()), Any::dims(order)});
@@ -99,14 +99,14 @@ Ref<Executor> fusing(Mark& mark, std::vector<std::string> ops) {
   return make<Executor>(d);
 }
 
-TEST_F(Claim, a_fusion_executor_gets_neighbours_as_one_region) {
+TEST_F(Claim, a_fusion_executor_claims_connected_nodes_as_one_region) {
   EXPECT_EQ(run(*compile(sum_of_products, with(fusing(mark, {"prims.add", "prims.mul"})).get()), {x.get()}),
             (Floats{100, 100, 100, 100}))
       << error;
   EXPECT_EQ(mark.largest_region, 2u);
 }
 
-TEST_F(Claim, an_unknown_executor_is_named_with_the_nearest) {
+TEST_F(Claim, an_unknown_executor_name_is_reported_with_a_suggestion) {
   try {
     compile(sum_of_products, only("hots").get());
     FAIL();
@@ -115,7 +115,7 @@ TEST_F(Claim, an_unknown_executor_is_named_with_the_nearest) {
   }
 }
 
-TEST(Executor, that_lacks_run_is_refused_and_destroyed_once) {
+TEST(Executor, an_incomplete_descriptor_is_rejected_and_destroyed_once) {
   int destroyed = 0;
   ExecutorDesc d;
   d.name = "lame";

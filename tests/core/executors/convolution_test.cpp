@@ -1,9 +1,10 @@
 // Convolutions and their gradients beside the reference: every kind of window, layout and group, for each set of
-// instructions. Covers convolution, window, planes, phases, correlation, winograd, winograd_weight_grad and their
+// instructions. Covers convolution, window, planes, correlation, winograd, winograd_weight_grad and their
 // transforms, forward, input_grad and weight_grad.
-#include "executors/convolution/convolution.h"
+#include "executors/cpu/executors.h"
 
 #include <cmath>
+#include <list>
 
 #include "base/text.h"
 #include "support/machines.h"
@@ -65,7 +66,7 @@ struct Convolution : OnInstructions<convolution_executor> {
   }
 };
 
-TEST_P(Convolution, gives_what_host_gives) {
+TEST_P(Convolution, matches_the_reference_executor) {
   for (const Case& w : kCases)
     for (bool turned : {false, true})
       for (size_t which : {0u, 1u, 2u})
@@ -73,7 +74,7 @@ TEST_P(Convolution, gives_what_host_gives) {
 }
 
 // Whatever the threads take of the images, or of one.
-TEST_P(Convolution, gives_the_same_bits_on_any_number_of_threads) {
+TEST_P(Convolution, results_have_the_same_bits_for_any_number_of_threads) {
   for (const Case& w : {Case{{5, 24, 31, 29}, {40, 24, 3, 3}, {2, 1}, {1, 1}, {1, 1}, 1}, Case{{1, 16, 40, 9}, {17, 16, 5, 2}, {2, 3}, {2, 0}, {1, 1}, 1},
                         Case{{3, 32, 14, 14}, {20, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1}})
     for (size_t which : {0u, 1u, 2u}) {
@@ -87,6 +88,26 @@ TEST_P(Convolution, gives_the_same_bits_on_any_number_of_threads) {
       ASSERT_FALSE(found[0].empty()) << error;
       EXPECT_EQ(found[0], found[1]) << kOps[which];
       EXPECT_EQ(found[0], found[2]) << kOps[which];
+    }
+}
+
+// What a task copies, and what is packed at a time, follow the caches.
+TEST_P(Convolution, results_have_the_same_bits_for_any_size_of_the_caches) {
+  static std::list<Machine> machines;  // which live as long as their executors
+  for (const Case& w : {Case{{9, 24, 31, 29}, {40, 24, 3, 3}, {2, 1}, {1, 1}, {1, 1}, 1}, Case{{9, 32, 14, 14}, {20, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1}})
+    for (size_t which : {0u, 1u, 2u}) {
+      std::vector<Floats> found;
+      for (const Machine& caches : {zen3(), sapphire_rapids(), neoverse_n1(), unknown_machine(), with_caches(16 << 10, 32 << 10, 64 << 10)}) {
+        Machine& machine = machines.emplace_back(limited_to(GetParam()));
+        machine.l2 = caches.l2, machine.last_level = caches.last_level;
+        ExecutorDesc d = *convolution_executor(machine);
+        d.name = "tested";
+        context = make<Context>(ContextHooks{});
+        context->add_executor(make<Executor>(std::move(d)));
+        found.push_back(run(*compile(body_of(w, false, which), only("tested").get()), {random(w.x, 1).get(), random(w.w, 2).get()}));
+      }
+      ASSERT_FALSE(found[0].empty()) << error;
+      for (const Floats& other : found) EXPECT_EQ(other, found[0]) << kOps[which];
     }
 }
 
@@ -124,7 +145,7 @@ TEST(Panel, sums_rows_through_a_table_of_offsets) {
   }
 }
 
-TEST(ConvolutionExecutor, is_among_the_built_in_ones) {
+TEST(ConvolutionExecutor, is_built_in) {
   if (this_machine().instructions == Instructions::none) GTEST_SKIP() << "the processor has no AVX2";
   const std::vector<std::string> names = make<Context>(ContextHooks{})->executor_names();
   EXPECT_NE(std::find(names.begin(), names.end(), "convolution"), names.end());

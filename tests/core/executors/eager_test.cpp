@@ -63,7 +63,7 @@ struct EagerRunner : CompiledTest {
   }
 };
 
-TEST_F(EagerRunner, asks_the_executors_that_name_an_op) { EXPECT_EQ(square(tensor({2}, {3, 4}).get()), 7); }
+TEST_F(EagerRunner, asks_executors_that_list_the_op) { EXPECT_EQ(square(tensor({2}, {3, 4}).get()), 7); }
 
 TEST_F(EagerRunner, prepares_each_kind_of_call_once) {
   for (int i = 0; i < 3; i++) {
@@ -81,9 +81,9 @@ TEST_F(EagerRunner, keeps_a_bounded_number_of_calls) {
   EXPECT_GT(counts.dropped, 0);
 }
 
-TEST_F(EagerRunner, leaves_what_is_not_claimed_to_the_last) { EXPECT_EQ(square(integers({1}, {3}).get()), 9); }
+TEST_F(EagerRunner, runs_unclaimed_ops_on_the_last_executor) { EXPECT_EQ(square(integers({1}, {3}).get()), 9); }
 
-TEST_F(EagerRunner, does_not_ask_who_takes_no_strides) {
+TEST_F(EagerRunner, skips_executors_without_strided_support) {
   runner = eager_runner(counting(counts, 0), context->devices(), context->threads());
   EXPECT_EQ(square(tensor({2}, {3, 4}).get()), 9);
 }

@@ -1,5 +1,5 @@
 // Products of f16: every size and layout, rounding once, and against the host executor.
-#include "executors/products/f16.h"
+#include "executors/products/narrow.h"
 
 #include <cmath>
 
@@ -25,7 +25,7 @@ struct F16Products : testing::Test {
 };
 
 // Sums are of f32: as far from the exact ones as half a unit of f16 and the rounding of k terms.
-TEST_F(F16Products, of_every_size_and_layout_are_rounded_once) {
+TEST_F(F16Products, round_each_element_once_for_every_size_and_layout) {
   uint32_t seed = 0;
   for (const Sizes3& s : kSizes)
     for (const Layout& left : kLayouts)
@@ -69,7 +69,7 @@ struct F16Executor : CompiledTest {
   }
 };
 
-TEST_F(F16Executor, multiplies_batches_and_adds_a_bias) {
+TEST_F(F16Executor, runs_batched_matmul_and_linear_with_bias) {
   if (!kernels_for(this_machine().instructions)) GTEST_SKIP() << "no vectors here";
   const auto check = [&](const char* name, const char* line, std::vector<Tensor*> in) {
     const Floats expected = run(*compile(of_halves(name), only("host").get()), in);

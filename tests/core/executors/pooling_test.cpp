@@ -1,5 +1,5 @@
 // Pooling beside the reference: every kind of window and layout, for each set of instructions. Covers pooling and its kernels.
-#include "executors/pooling/pooling.h"
+#include "executors/cpu/executors.h"
 
 #include <bit>
 #include <limits>
@@ -64,7 +64,7 @@ struct Pooling : OnInstructions<pooling_executor> {
   }
 };
 
-TEST_P(Pooling, gives_what_host_gives) {
+TEST_P(Pooling, matches_the_reference_executor) {
   for (const Case& c : kCases)
     for (bool turned : {false, true})
       for (Pixels kind : {Pixels::numbers, Pixels::few_numbers, Pixels::infinities}) expect_like_host(c, turned, kind);
@@ -81,7 +81,7 @@ Lambda::Body max_pool2d(std::vector<int64_t> kernel, std::vector<int64_t> stride
 }
 
 // A window that reaches beyond what 32 bits count is left to others, and so are other dtypes.
-TEST_P(Pooling, leaves_what_it_cannot_count) {
+TEST_P(Pooling, declines_planes_of_too_many_pixels) {
   const auto x = tensor({1, 1, 2, 2}, {1, 2, 4, 3});
   auto wide = compile(max_pool2d({1, 2}, {1, int64_t{1} << 30}, {1, int64_t{1} << 29}), only("tested").get());
   EXPECT_EQ(run(*wide, {x.get()}), (Floats{1, 4})) << error;
@@ -92,7 +92,7 @@ TEST_P(Pooling, leaves_what_it_cannot_count) {
   EXPECT_EQ(executor_of(*of_integers, "prims.max_pool2d"), "host") << error;
 }
 
-TEST(PoolingExecutor, is_among_the_built_in_ones) {
+TEST(PoolingExecutor, is_built_in) {
   if (this_machine().instructions == Instructions::none) GTEST_SKIP() << "the processor has no AVX2";
   const std::vector<std::string> names = make<Context>(ContextHooks{})->executor_names();
   EXPECT_NE(std::find(names.begin(), names.end(), "pooling"), names.end());

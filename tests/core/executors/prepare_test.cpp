@@ -72,7 +72,7 @@ struct Prepare : CompiledTest {
   Ref<Tensor> x = tensor({2, 2}, {1, 2, 3, 4});
 };
 
-TEST_F(Prepare, gives_a_declined_region_to_the_next_executors_line_by_line) {
+TEST_F(Prepare, offers_the_nodes_of_a_declined_region_to_the_next_executors) {
   first.prepare = saying(Code::declined, "no");
   EXPECT_EQ(with({fusing(answering(first, "first", prims))}), right) << error;
   EXPECT_EQ(who(), (std::set<std::string>{"host"}));
@@ -80,7 +80,7 @@ TEST_F(Prepare, gives_a_declined_region_to_the_next_executors_line_by_line) {
 }
 
 // As one whose region was trimmed after it had been accepted.
-TEST_F(Prepare, asks_for_the_parts_of_a_declined_region_again) {
+TEST_F(Prepare, offers_smaller_regions_after_a_region_is_declined) {
   ExecutorDesc d = answering(first, "first", prims)->desc();
   d.claim_region = [](std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void* user) {
     if (static_cast<Answer*>(user)->asked) return false;
@@ -97,7 +97,7 @@ TEST_F(Prepare, asks_for_the_parts_of_a_declined_region_again) {
   EXPECT_EQ(first.asked, 3);
 }
 
-TEST_F(Prepare, gives_a_declined_region_to_the_next_fusion_executor) {
+TEST_F(Prepare, offers_a_declined_region_to_the_next_fusion_executor) {
   first.prepare = saying(Code::declined, "no");
   Pieces choice;
   EXPECT_EQ(with({fusing(answering(first, "first", prims)), pieces_executor(choice)}), right) << error;
@@ -111,7 +111,7 @@ TEST_F(Prepare, descends_into_a_declined_composite) {
   EXPECT_EQ(who(), (std::set<std::string>{"host"}));
 }
 
-TEST_F(Prepare, asks_no_executor_again_that_declined) {
+TEST_F(Prepare, does_not_ask_an_executor_twice) {
   first.prepare = saying(Code::declined, "no");
   second.prepare = saying(Code::declined, "nor I");
   EXPECT_EQ(with({answering(first, "first", {"mul", "prims.mul"}), answering(second, "second", prims)}), right)
@@ -121,26 +121,26 @@ TEST_F(Prepare, asks_no_executor_again_that_declined) {
   EXPECT_EQ(first.drops + second.drops, 0) << "nothing was prepared";
 }
 
-TEST_F(Prepare, failing_names_the_executor_the_op_and_the_line) {
+TEST_F(Prepare, errors_name_the_executor_the_op_and_the_source_line) {
   first.prepare = saying(Code::declined, "no");
   second.prepare = saying(Code::backend, "no room for code");
   EXPECT_TRUE(with({answering(first, "first", prims), answering(second, "second", prims)}).empty());
   EXPECT_EQ(error, "executor 'second' could not prepare prims.mul: no room for code [at here:1]");
 }
 
-TEST_F(Prepare, failing_for_lack_of_memory_says_so_as_it_is) {
+TEST_F(Prepare, passes_out_of_memory_through_unchanged) {
   first.prepare = saying(Code::out_of_memory, "out of memory");
   EXPECT_TRUE(with({answering(first, "first", prims)}).empty());
   EXPECT_EQ(error, "out of memory");
 }
 
-TEST_F(Prepare, drops_what_was_ready_when_a_later_line_fails) {
+TEST_F(Prepare, drops_prepared_states_when_a_later_node_fails) {
   second.prepare = saying(Code::backend, "broken");
   EXPECT_TRUE(with({answering(first, "first", {"prims.mul"}), answering(second, "second", {"prims.add"})}).empty());
   EXPECT_EQ(first.drops, 1);
 }
 
-TEST_F(Prepare, a_failing_run_names_its_executor_and_keeps_its_code) {
+TEST_F(Prepare, errors_of_run_name_the_executor_and_keep_their_code) {
   second.run = saying(Code::backend, "the device is gone");
   EXPECT_TRUE(with({answering(first, "first", {"prims.mul"}), answering(second, "second", {"prims.add"})}).empty());
   EXPECT_EQ(error, "add: the device is gone [at here:1, run by executor 'second']");
@@ -152,7 +152,7 @@ TEST_F(Prepare, a_failing_run_names_its_executor_and_keeps_its_code) {
   EXPECT_EQ(second.drops, 1);
 }
 
-TEST_F(Prepare, a_region_that_fails_to_run_fails_the_call) {
+TEST_F(Prepare, an_error_while_a_region_runs_fails_the_call) {
   first.run = saying(Code::backend, "the device is gone");
   EXPECT_TRUE(with({fusing(answering(first, "first", prims))}).empty());
   EXPECT_NE(error.find(": the device is gone [at here:1, run by executor 'first']"), std::string::npos) << error;

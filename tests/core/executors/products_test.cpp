@@ -26,9 +26,9 @@ Backends backends(bool with_library = true) {
   const Instructions i = this_machine().instructions;
   return {kernels_for(i)->products, i, with_library ? library() : nullptr, nullptr, false, Precision::highest};
 }
-std::vector<bool> rows_there(const Backends& m) { return rows_for(algorithms_of_f32(), m, {1000, 1000, 1000}); }
+std::vector<bool> rows_there(const Backends& m) { return rows_for(algorithms<float>(), m, {1000, 1000, 1000}); }
 const AlgorithmRow<float>* row_named(std::string_view name) {
-  const auto rows = algorithms_of_f32();
+  const auto rows = algorithms<float>();
   return &*std::find_if(rows.begin(), rows.end(), [&](auto& row) { return row.name == name; });
 }
 
@@ -63,7 +63,7 @@ struct Onednn : Products {
 };
 
 // In the way that is chosen with oneDNN and without it.
-TEST_F(Products, multiply_every_size_and_layout) {
+TEST_F(Products, handle_every_size_and_layout) {
   for (const bool with_library : {true, false})
     each_product([&](const Product& p) {
       const Backends m = backends(with_library);
@@ -79,12 +79,12 @@ TEST_F(Products, multiply_every_size_and_layout) {
     });
 }
 
-TEST_F(Products, multiply_blocks_of_every_size_and_layout) {
+TEST_F(Products, blocked_algorithm_handles_every_size_and_layout) {
   each_product([](const Product& p) { multiply_blocked(backends().kernels, p); });
 }
 
 // Each element is summed in one order, whatever is a block.
-TEST_F(Products, are_the_same_bits_in_blocks_as_in_one) {
+TEST_F(Products, blocked_and_unblocked_results_have_the_same_bits) {
   const Sizes3 s{200, 70, 600};
   const std::vector<float> a = noise(s.m * s.k, 1), b = noise(s.k * s.n, 2);
   std::vector<float> whole(static_cast<size_t>(s.m * s.n)), blocks = whole;
@@ -96,7 +96,7 @@ TEST_F(Products, are_the_same_bits_in_blocks_as_in_one) {
 }
 
 // The table's order is the cost model: what stands first is tried first.
-TEST_F(Products, are_computed_in_the_way_that_pays) {
+TEST_F(Products, use_the_first_profitable_algorithm) {
   const auto algorithm = [](int64_t m, int64_t n, int64_t k, bool with_library) {
     BatchedProduct<float> p;
     p.each = {m, n, k, {nullptr, k, 1}, {nullptr, n, 1}, nullptr, n, false};
@@ -112,7 +112,7 @@ TEST_F(Products, are_computed_in_the_way_that_pays) {
 }
 
 // Those are gathered in parts, of which the last ones are smaller.
-TEST_F(Onednn, multiplies_what_lies_a_multiple_of_512_bytes_apart) {
+TEST_F(Onednn, copies_rows_whose_stride_is_a_multiple_of_512_bytes) {
   for (const Sizes3& s : {Sizes3{300, 600, 300}, Sizes3{128, 640, 256}, Sizes3{70, 90, 5}})
     for (const bool a_collides : {true, false})
       for (const bool b_collides : {true, false})
@@ -140,16 +140,16 @@ std::vector<const IsaKernels*> all_kernels() {
   return out;
 }
 
-TEST(Kernel, small_takes_every_size_and_layout) {
+TEST(ProductKernel, small_handles_every_size_and_layout) {
   for (const IsaKernels* k : all_kernels()) each_product(k->products.small);
 }
 
-TEST(Kernel, thin_takes_dense_rows_or_columns) {
+TEST(ProductKernel, thin_handles_dense_rows_or_columns) {
   for (const IsaKernels* k : all_kernels())
     each_product([&](const Product& p) { (p.a.column == 1 && (p.b.row == 1 || p.b.column == 1) ? k->products.thin : k->products.small)(p); });
 }
 
-TEST(Kernel, packed_takes_every_size_and_layout) {
+TEST(ProductKernel, packed_handles_every_size_and_layout) {
 #if defined(__x86_64__)
   const auto packed = [](const ProductKernels& k) {
     each_product([&](Product p) {
@@ -169,7 +169,7 @@ TEST(Kernel, packed_takes_every_size_and_layout) {
 }
 
 // Fewer are taken at a time.
-TEST(Kernel, small_and_packed_take_rows_whole_pages_apart) {
+TEST(ProductKernel, small_and_packed_handle_row_strides_of_whole_pages) {
   for (const IsaKernels* k : all_kernels())
     for (const int64_t rows : {7, 8, 13, 25}) {
       const std::vector<float> a = noise(rows * 2048, 1), b = noise(300 * 40, 2), before(static_cast<size_t>(rows * 40), 0);
@@ -193,7 +193,7 @@ std::vector<float> packed_rows(const ProductKernels& k, const Product& p) {
   return panels;
 }
 
-TEST(Kernel, transposed_result_takes_every_size_and_dense_columns) {
+TEST(ProductKernel, transposed_result_handles_every_size_and_dense_columns) {
   for (const IsaKernels* k : all_kernels())
     each_product([&](Product p) {
       if (p.b.row != 1) return k->products.small(p);
@@ -204,7 +204,7 @@ TEST(Kernel, transposed_result_takes_every_size_and_dense_columns) {
 }
 
 // Of more rows, columns and depth than are computed at a time; rows of the weight also whole pages apart.
-TEST(Kernel, transposed_result_takes_large_products_and_writes_nothing_beside_rows) {
+TEST(ProductKernel, transposed_result_writes_only_inside_the_rows_of_large_products) {
   for (const IsaKernels* k : all_kernels())
     for (const auto& [add, depth] : {std::pair(false, 2100), std::pair(true, 2100), std::pair(true, 2048)}) {
       const Sizes3 s{150, 215, depth};
@@ -222,7 +222,7 @@ TEST(Kernel, transposed_result_takes_large_products_and_writes_nothing_beside_ro
     }
 }
 
-TEST_F(Products, transpose_results_to_the_same_bits_on_any_number_of_threads) {
+TEST_F(Products, transposed_results_have_the_same_bits_for_any_number_of_threads) {
   const Sizes3 s{300, 700, 1100};
   const std::vector<float> a = noise(s.m * s.k, 1), b = noise(s.k * s.n, 2), bias = noise(s.n, 3);
   std::vector<float> results[3];
@@ -251,7 +251,7 @@ TEST_F(Products, transpose_results_to_the_same_bits_on_any_number_of_threads) {
   }
 }
 
-TEST_F(Products, transpose_what_some_rows_give_with_a_weight) {
+TEST_F(Products, transpose_the_result_of_linear_with_a_moderate_number_of_rows) {
   auto x = random({40, 770}, 1), w = random({130, 770}, 2), bias = random({130}, 3);
   auto plain = compile(linear, only("host").get()), turned = compile(linear, only("products").get());
   const Floats expected = run(*plain, {x.get(), w.get(), bias.get()}), got = run(*turned, {x.get(), w.get(), bias.get()});
@@ -261,7 +261,7 @@ TEST_F(Products, transpose_what_some_rows_give_with_a_weight) {
   EXPECT_EQ(turned->statistics().peak_bytes, (40 + width - 1) / width * width * 770 * sizeof(float)) << "rows of x as panels, and nothing else";
 }
 
-TEST_F(Products, pack_frozen_weights_once_and_again_when_they_were_written) {
+TEST_F(Products, prepack_frozen_weights_and_repack_them_after_writes) {
   auto w = random({130, 770}, 2), bias = random({130}, 3);
   auto frozen = only("products");
   frozen->set("freezing", Any::boolean(true));
@@ -289,7 +289,7 @@ TEST_F(Products, pack_frozen_weights_once_and_again_when_they_were_written) {
     }
 }
 
-TEST_F(Products, give_the_same_bits_on_any_number_of_threads) {
+TEST_F(Products, results_have_the_same_bits_for_any_number_of_threads) {
   for (const Sizes3& s : {Sizes3{300, 1100, 80}, Sizes3{1, 5000, 300}, Sizes3{7, 40, 30}}) {
     const std::vector<float> a = noise(3 * s.m * s.k, 1), b = noise(s.k * s.n, 2), bias = noise(s.n, 3);
     std::vector<float> results[2];
@@ -309,7 +309,7 @@ TEST_F(Products, give_the_same_bits_on_any_number_of_threads) {
   }
 }
 
-TEST_F(Onednn, leaves_the_callers_number_of_openmp_threads_alone) {
+TEST_F(Onednn, preserves_the_callers_openmp_thread_count) {
   void* openmp = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (!openmp) GTEST_SKIP() << "another OpenMP than libgomp";
   auto* set = reinterpret_cast<void (*)(int)>(dlsym(openmp, "omp_set_num_threads"));
@@ -323,7 +323,7 @@ TEST_F(Onednn, leaves_the_callers_number_of_openmp_threads_alone) {
   dlclose(openmp);
 }
 
-TEST_F(Products, take_matmul_of_all_batches) {
+TEST_F(Products, run_batched_matmul) {
   const std::vector<std::vector<std::vector<int64_t>>> shapes = {
       {{70, 80}, {80, 90}}, {{4, 30, 20}, {20, 50}}, {{4, 30, 20}, {4, 20, 50}}, {{2, 1, 5, 30}, {3, 30, 4}}, {{30}, {30, 40}}, {{40, 30}, {30}},
       {{2, 3, 70, 66}, {2, 3, 66, 68}}, {{3, 40, 30}, {3, 30, 1}}, {{1, 300}, {300, 2000}}};
@@ -331,7 +331,7 @@ TEST_F(Products, take_matmul_of_all_batches) {
     expect_like_host(product, {random(s[0], 1).get(), random(s[1], 2).get()}, "prims.matmul");
 }
 
-TEST_F(Products, take_linear_of_any_rank) {
+TEST_F(Products, run_linear_of_any_rank) {
   for (std::vector<int64_t> shape : {std::vector<int64_t>{}, {1}, {33}, {4, 9}, {70, 5, 2}}) {
     shape.push_back(77);
     expect_like_host(linear, {random(shape, 1).get(), random({65, 77}, 2).get(), random({65}, 3).get()}, "linear");
@@ -339,7 +339,7 @@ TEST_F(Products, take_linear_of_any_rank) {
   }
 }
 
-TEST_F(Products, take_the_gradients_of_linear) {
+TEST_F(Products, run_the_gradients_of_linear) {
   for (size_t input : {0u, 1u}) {
     auto gradient = [input](Scope& s, const Values& in, Values& out) {
       Tensor* y = op(s, "linear", {any(in[0].tensor.get()), any(in[1].tensor.get()), any(in[2].tensor.get())});
@@ -351,7 +351,7 @@ TEST_F(Products, take_the_gradients_of_linear) {
   }
 }
 
-TEST_F(Products, leave_other_dtypes_to_host) {
+TEST_F(Products, decline_other_dtypes) {
   auto x = integers({2, 2}, {3, 3, 3, 3});
   auto compiled = compile(product);
   Tensor *in[] = {x.get(), x.get()}, *out = nullptr;
@@ -362,7 +362,7 @@ TEST_F(Products, leave_other_dtypes_to_host) {
 }
 
 // By the names that the executor's ways had as executors, too.
-TEST_F(Products, are_taken_before_host_unless_executors_say_otherwise) {
+TEST_F(Products, precede_host_unless_the_executors_option_reorders_them) {
   auto x = random({3, 3}, 1);
   const std::pair<const char*, const char*> cases[] = {{"", "products"}, {"products", "products"}, {"half", "products"}, {"host", "host"}};
   for (auto [given, expected] : cases) {
@@ -372,7 +372,7 @@ TEST_F(Products, are_taken_before_host_unless_executors_say_otherwise) {
   }
 }
 
-TEST(Library, that_was_found_is_logged) {
+TEST(OnednnLibrary, a_found_library_is_logged) {
   std::vector<std::string> log;
   ContextHooks hooks;
   hooks.user = &log;
@@ -385,15 +385,15 @@ TEST(Library, that_was_found_is_logged) {
   EXPECT_EQ(log, (std::vector<std::string>{"onednn: " + report}));
 }
 
-TEST(Library, that_is_missing_is_named) {
+TEST(OnednnLibrary, a_missing_library_is_named) {
   const char* const names[] = {"libnone.so.1", "libnone.so.2"};
   std::string report;
   EXPECT_EQ(Library::open(names, this_machine(), report), nullptr);
-  EXPECT_EQ(products_executor(names, this_machine(), {}, report).has_value(), this_machine().instructions != Instructions::none);
+  EXPECT_EQ(products_executor(this_machine(), {}, report, names).has_value(), this_machine().instructions != Instructions::none);
   EXPECT_EQ(report, "none of libnone.so.1, libnone.so.2 can be opened");
 }
 
-TEST(Library, that_is_another_one_is_named) {
+TEST(OnednnLibrary, a_library_without_the_expected_symbols_is_named) {
   const char* const names[] = {"libm.so.6"};
   std::string report;
   EXPECT_EQ(Library::open(names, this_machine(), report), nullptr);

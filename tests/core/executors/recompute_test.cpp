@@ -25,36 +25,36 @@ struct RecomputeTest : testing::Test {
   }
 };
 
-TEST_F(RecomputeTest, makes_a_sum_again) {
+TEST_F(RecomputeTest, recomputes_a_cheap_addition) {
   prim("prims.add", {input({64, 64}), input({64, 64})});
   EXPECT_TRUE(is_profitable());
 }
 
-TEST_F(RecomputeTest, stores_what_takes_many_instructions) {
+TEST_F(RecomputeTest, stores_values_that_take_many_instructions) {
   Var x = prim("prims.exp", {input({64, 64})});
   EXPECT_FALSE(is_profitable());
   for (int i = 0; i < 5; i++) x = prim("prims.neg", {i == 0 ? input({64, 64}) : x});
   EXPECT_FALSE(is_profitable());
 }
 
-TEST_F(RecomputeTest, makes_functions_again_where_memory_is_slower) {
+TEST_F(RecomputeTest, recomputes_functions_if_the_instruction_limit_allows_it) {
   prim("prims.tanh", {prim("prims.mul", {input({64, 64}), input({64, 64})})});
   EXPECT_FALSE(is_profitable());
   EXPECT_TRUE(is_profitable(64));
 }
 
-TEST_F(RecomputeTest, stores_what_is_made_of_more_than_it_would_cost) {
+TEST_F(RecomputeTest, stores_values_with_too_many_operands) {
   prim("prims.add", {prim("prims.add", {input({64, 64}), input({64, 64})}), input({64, 64})});
   EXPECT_FALSE(is_profitable());
 }
 
-TEST_F(RecomputeTest, stores_what_somebody_reads_from_memory) {
+TEST_F(RecomputeTest, stores_values_that_must_be_in_memory) {
   Var y = prim("prims.neg", {input({64, 64})});
   stored[y.id] = 1;
   EXPECT_FALSE(is_profitable());
 }
 
-TEST_F(RecomputeTest, needs_what_it_is_made_of) {
+TEST_F(RecomputeTest, reads_expensive_operands_only_if_they_are_stored_anyway) {
   Var dear = prim("prims.exp", {input({64, 64})});
   prim("prims.neg", {dear});
   EXPECT_FALSE(is_profitable());  // storing the exponential would cost as much
@@ -62,13 +62,13 @@ TEST_F(RecomputeTest, needs_what_it_is_made_of) {
   EXPECT_TRUE(is_profitable());
 }
 
-TEST_F(RecomputeTest, stores_what_is_small_for_what_is_large) {
+TEST_F(RecomputeTest, ignores_operands_that_are_small_beside_the_result) {
   Var row = prim("prims.reshape", {prim("prims.sum", {input({64, 64}), Shape{1}}), Shape{64, 1}});
   prim("prims.mul", {input({64, 64}), prim("prims.expand", {row, Shape{64, 64}})});
   EXPECT_TRUE(is_profitable());
 }
 
-TEST_F(RecomputeTest, reads_what_is_spread_for_little) {
+TEST_F(RecomputeTest, counts_broadcast_operands_by_their_own_size) {
   Var x = input({64, 64}), mean = input({1, 64}), spread = input({64, 64});
   prim("prims.mul", {prim("prims.sub", {x, spread}), prim("prims.add", {x, input({64, 64})})});
   EXPECT_FALSE(is_profitable());

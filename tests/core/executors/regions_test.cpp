@@ -42,32 +42,32 @@ struct Regions : testing::Test {
 };
 using Lines = std::vector<std::string>;
 
-TEST_F(Regions, reach_over_lines_that_depend_on_none_of_theirs) {
+TEST_F(Regions, skip_over_independent_nodes) {
   Var x = maker.input("x", {2, 2});
   Var a = prim("prims.neg", {x}), m = prim("prims.matmul", {x, x}), b = prim("prims.abs", {a});
   EXPECT_EQ(claimed({m, b}), (Lines{"prims.matmul", "2 lines"}));
 }
 
-TEST_F(Regions, take_in_what_they_reach_over_when_they_need_it) {
+TEST_F(Regions, include_producers_between_their_nodes) {
   Var x = maker.input("x", {2, 2});
   Var a = prim("prims.neg", {x}), m = prim("prims.matmul", {x, x}), b = prim("prims.add", {a, m});
   EXPECT_EQ(claimed({b}), (Lines{"prims.matmul", "2 lines"}));
 }
 
-TEST_F(Regions, stand_before_the_lines_that_need_them) {
+TEST_F(Regions, precede_their_consumers) {
   Var x = maker.input("x", {2, 2});
   Var a = prim("prims.neg", {x}), m = prim("prims.matmul", {a, a}), b = prim("prims.abs", {x});
   EXPECT_EQ(claimed({m, b}), (Lines{"2 lines", "prims.matmul"}));
 }
 
-TEST_F(Regions, leave_out_what_needs_them_through_another_line) {
+TEST_F(Regions, exclude_nodes_on_a_path_that_leaves_and_returns) {
   Var x = maker.input("x", {2, 2});
   Var a = prim("prims.neg", {x}), m = prim("prims.matmul", {a, a}), b = prim("prims.abs", {x}),
       c = prim("prims.add", {m, b}), d = prim("prims.neg", {c});
   EXPECT_EQ(claimed({d}), (Lines{"prims.neg", "prims.matmul", "3 lines"}));
 }
 
-TEST_F(Regions, leave_out_what_needs_a_line_that_the_executor_left_out) {
+TEST_F(Regions, exclude_nodes_that_depend_on_a_node_the_executor_left_out) {
   choice.takes = [](const Node& n) { return n.op->name() != "prims.abs"; };
   Var x = maker.input("x", {2});
   Var a = prim("prims.tanh", {x}), b = prim("prims.abs", {a}), c = prim("prims.sign", {b}), d = prim("prims.sin", {a});
@@ -75,7 +75,7 @@ TEST_F(Regions, leave_out_what_needs_a_line_that_the_executor_left_out) {
 }
 
 // What the executor found out about lines when it claimed them is for prepare, if the region is just these lines.
-TEST_F(Regions, keep_what_their_executor_knows_of_just_their_lines) {
+TEST_F(Regions, keep_the_executors_state_if_all_claimed_nodes_remain) {
   Var x = maker.input("x", {2, 2});
   Var a = prim("prims.neg", {x}), m = prim("prims.matmul", {a, a}), b = prim("prims.abs", {x}),
       c = prim("prims.add", {m, b}), d = prim("prims.neg", {c});
@@ -83,7 +83,7 @@ TEST_F(Regions, keep_what_their_executor_knows_of_just_their_lines) {
   EXPECT_EQ(kept, std::vector<size_t>{3});
 }
 
-TEST_F(Regions, keep_nothing_of_lines_that_became_fewer_without_a_question) {
+TEST_F(Regions, drop_the_executors_state_if_nodes_were_excluded) {
   choice.takes = [](const Node& n) { return n.op->name() != "prims.abs"; };
   Var x = maker.input("x", {2});
   Var a = prim("prims.tanh", {x}), b = prim("prims.abs", {a}), c = prim("prims.sign", {b}), d = prim("prims.sin", {a});
@@ -91,7 +91,7 @@ TEST_F(Regions, keep_nothing_of_lines_that_became_fewer_without_a_question) {
   EXPECT_EQ(kept, std::vector<size_t>{2});
 }
 
-TEST_F(Regions, begin_where_their_executor_begins_one) {
+TEST_F(Regions, begin_only_at_nodes_that_the_executor_accepts) {
   ExecutorDesc particular = pieces_executor(choice)->desc();
   particular.begins_region = [](const Node& n) { return n.op->name() != "prims.neg"; };
   Var x = maker.input("x", {2});
@@ -104,7 +104,7 @@ TEST_F(Regions, begin_where_their_executor_begins_one) {
   EXPECT_EQ(trace.nodes[1]->body.size(), 2u);
 }
 
-TEST_F(Regions, give_out_only_what_is_read_outside) {
+TEST_F(Regions, return_only_values_that_are_read_outside) {
   Var x = maker.input("x", {2});
   Var a = prim("prims.neg", {x}), b = prim("prims.abs", {a}), c = prim("prims.sign", {b});
   Trace trace = maker.finish({a, c});
@@ -117,7 +117,7 @@ TEST_F(Regions, give_out_only_what_is_read_outside) {
 }
 
 // As a result the spread value would take memory and time for each of its repetitions.
-TEST_F(Regions, make_views_that_are_read_on_both_sides_on_both_sides) {
+TEST_F(Regions, duplicate_views_that_are_read_inside_and_outside) {
   Var x = maker.input("x", {3}), y = maker.input("y", {2, 3});
   Var a = prim("prims.neg", {x}), v = prim("prims.expand", {a, Shape{2, 3}}),
       w = prim("prims.permute", {v, Shape{1, 0}});
@@ -134,7 +134,7 @@ TEST_F(Regions, make_views_that_are_read_on_both_sides_on_both_sides) {
 }
 
 // Storing it would cost a write and a read.
-TEST_F(Regions, make_what_is_cheap_again_before_what_reads_it) {
+TEST_F(Regions, recompute_cheap_values_before_their_first_reader) {
   Var x = maker.input("x", {8, 8}), y = maker.input("y", {8, 8});
   Var a = prim("prims.tanh", {x}), b = prim("prims.mul", {a, y}), c = prim("prims.sin", {b}),
       m = prim("prims.matmul", {c, c});
@@ -142,7 +142,7 @@ TEST_F(Regions, make_what_is_cheap_again_before_what_reads_it) {
   EXPECT_EQ(claimed({e, a}), (Lines{"3 lines", "prims.matmul", "3 lines"}));
 }
 
-TEST_F(Regions, make_what_is_cheap_again_for_each_that_reads_it) {
+TEST_F(Regions, recompute_cheap_values_for_each_reader) {
   Var x = maker.input("x", {8, 8}), y = maker.input("y", {8, 8});
   Var a = prim("prims.sub", {x, y}), b = prim("prims.sin", {a}), m = prim("prims.matmul", {b, b});
   Var c = prim("prims.exp", {prim("prims.add", {a, m})}), n = prim("prims.matmul", {c, c});
@@ -150,7 +150,7 @@ TEST_F(Regions, make_what_is_cheap_again_for_each_that_reads_it) {
   EXPECT_EQ(claimed({d}), (Lines{"2 lines", "prims.matmul", "3 lines", "prims.matmul", "3 lines"}));
 }
 
-TEST_F(Regions, store_what_is_dear_or_what_others_read) {
+TEST_F(Regions, store_expensive_values_and_values_read_from_memory) {
   Var x = maker.input("x", {8, 8});
   Var a = prim("prims.tanh", {x}), b = prim("prims.mul", {a, a}), c = prim("prims.sin", {b}),
       m = prim("prims.matmul", {c, b});
@@ -159,7 +159,7 @@ TEST_F(Regions, store_what_is_dear_or_what_others_read) {
 }
 
 // As a region of all lines is accepted, and would be declined without this one.
-TEST_F(Regions, keep_what_is_cheap_where_the_executor_does_not_run_the_rest_as_one) {
+TEST_F(Regions, store_cheap_values_if_the_rest_is_no_region_without_them) {
   choice.fits = [](std::span<const Node* const> nodes) {
     return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return n->op->name() == "prims.sub"; });
   };
@@ -175,7 +175,7 @@ TEST_F(Regions, keep_what_is_cheap_where_the_executor_does_not_run_the_rest_as_o
 }
 
 // Its reader never takes it in: the line must not be looked at for ever.
-TEST_F(Regions, make_a_line_again_a_few_times_at_most) {
+TEST_F(Regions, bound_how_often_a_node_is_recomputed) {
   choice.takes = [](const Node& n) { return n.op->name() != "prims.sin"; };
   Var x = maker.input("x", {8, 8});
   Var a = prim("prims.neg", {x}), b = prim("prims.abs", {a}), c = prim("prims.sin", {b});
@@ -183,7 +183,7 @@ TEST_F(Regions, make_a_line_again_a_few_times_at_most) {
 }
 
 // They have nothing else in common, and what one waits for must not hold up the others.
-TEST_F(Regions, are_not_bound_by_a_value_that_is_spread_to_each) {
+TEST_F(Regions, are_not_connected_by_a_shared_broadcast) {
   Var rate = maker.input("rate", {}), p = maker.input("p", {2, 2}), q = maker.input("q", {4, 4});
   Var a = prim("prims.mul", {p, prim("prims.expand", {rate, Shape{2, 2}})});
   Var b = prim("prims.mul", {q, prim("prims.expand", {rate, Shape{4, 4}})}), m = prim("prims.matmul", {b, b});
@@ -193,7 +193,7 @@ TEST_F(Regions, are_not_bound_by_a_value_that_is_spread_to_each) {
             (Lines{"prims.expand", "prims.expand", "prims.mul", "prims.matmul", "prims.sum", "4 lines"}));
 }
 
-TEST_F(Regions, are_not_bound_by_what_was_spread_before_for_all) {
+TEST_F(Regions, are_not_connected_by_a_value_that_was_broadcast_before) {
   choice.takes = [](const Node&) { return false; };
   Var rate = maker.input("rate", {}), p = maker.input("p", {2, 2}), q = maker.input("q", {2, 2}),
       spread = prim("prims.expand", {rate, Shape{2, 2}});
@@ -202,7 +202,7 @@ TEST_F(Regions, are_not_bound_by_what_was_spread_before_for_all) {
   EXPECT_EQ(choice.offered, (std::vector<size_t>{5, 2, 2})) << "from the view on, and of each of the chains behind it";
 }
 
-TEST_F(Regions, are_found_in_time_linear_in_the_trace) {
+TEST_F(Regions, take_time_linear_in_the_trace) {
   constexpr size_t kLines = 20'000;
   choice.takes = [](const Node&) { return false; };
   Var x = maker.input("x", {2});

@@ -32,13 +32,13 @@ struct Siblings : testing::Test {
   Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
 };
 
-TEST_F(Siblings, read_the_same) {
+TEST_F(Siblings, share_an_operand) {
   Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3});
   Var a = prim("prims.sin", {x}), b = prim("prims.neg", {y}), c = prim("prims.cos", {x}), d = prim("prims.add", {x, y});
   EXPECT_EQ(joined({a, b, c, d}), (Lines{"sin cos neg add"}));
 }
 
-TEST_F(Siblings, read_it_once_and_give_what_each_gave) {
+TEST_F(Siblings, load_the_shared_operand_once_and_keep_all_results) {
   Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3});
   Var a = prim("prims.mul", {x, y}), b = prim("prims.sub", {y, x});
   Trace trace = maker.finish({b, a});
@@ -51,27 +51,27 @@ TEST_F(Siblings, read_it_once_and_give_what_each_gave) {
   EXPECT_EQ(std::vector<ValueId>(inputs.begin(), inputs.end()), (std::vector<ValueId>{x.id, y.id}));
 }
 
-TEST_F(Siblings, stay_apart_where_one_needs_the_other) {
+TEST_F(Siblings, are_not_joined_if_one_depends_on_the_other) {
   Var x = maker.input("x", {2, 3});
   Var a = prim("prims.sin", {x}), v = prim("prims.permute", {a, Shape{1, 0}}),
       w = prim("prims.permute", {v, Shape{1, 0}}), b = prim("prims.add", {x, w});
   EXPECT_EQ(joined({b}), (Lines{"sin", "permute", "permute", "add"}));
 }
 
-TEST_F(Siblings, stand_before_what_needs_the_first_and_behind_what_the_second_needs) {
+TEST_F(Siblings, follow_their_producers_and_precede_their_consumers) {
   Var x = maker.input("x", {2, 3}), y = maker.input("y", {3, 2});
   Var a = prim("prims.sin", {x}), v = prim("prims.permute", {a, Shape{1, 0}}),
       w = prim("prims.permute", {y, Shape{1, 0}}), b = prim("prims.add", {x, w});
   EXPECT_EQ(joined({v, b}), (Lines{"permute", "sin add", "permute"}));
 }
 
-TEST_F(Siblings, stay_apart_where_something_else_is_computed_between) {
+TEST_F(Siblings, are_not_joined_across_other_computations) {
   Var x = maker.input("x", {2, 2});
   Var a = prim("prims.sin", {x}), m = prim("prims.matmul", {x, x}), b = prim("prims.cos", {x});
   EXPECT_EQ(joined({a, m, b}), (Lines{"sin", "matmul", "cos"}));
 }
 
-TEST_F(Siblings, stay_apart_where_they_share_but_what_is_small_or_spread) {
+TEST_F(Siblings, are_not_joined_for_small_or_broadcast_operands) {
   Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3}), row = maker.input("row", {1, 3}),
       one = maker.input("one", {});
   Var spread = prim("prims.expand", {row, Shape{2, 3}});
@@ -82,7 +82,7 @@ TEST_F(Siblings, stay_apart_where_they_share_but_what_is_small_or_spread) {
 }
 
 // Together they would be computed with every call.
-TEST_F(Siblings, stay_apart_where_one_is_computed_once) {
+TEST_F(Siblings, are_not_joined_if_only_one_is_frozen) {
   Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3});
   maker.trace.inputs[0].frozen = true;
   Var a = prim("prims.sin", {x}), b = prim("prims.add", {x, y}), c = prim("prims.cos", {x});
@@ -90,7 +90,7 @@ TEST_F(Siblings, stay_apart_where_one_is_computed_once) {
 }
 
 // Of elementwise lines alone a result may lie in the memory of what it is of.
-TEST_F(Siblings, stay_apart_where_an_update_could_not_stay_in_place) {
+TEST_F(Siblings, are_not_joined_if_that_prevents_an_update_in_place) {
   Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3});
   Var a = prim("prims.add", {x, y}), b = prim("prims.cumsum", {x, 1, false}), c = prim("prims.neg", {x});
   maker.trace.writes = {{0, a.id}};
@@ -100,14 +100,14 @@ TEST_F(Siblings, stay_apart_where_an_update_could_not_stay_in_place) {
   EXPECT_EQ(joined({a, b, c}), (Lines{"add cumsum neg"}));
 }
 
-TEST_F(Siblings, stand_in_the_order_that_fits) {
+TEST_F(Siblings, are_joined_in_either_order) {
   choice.fits = [](std::span<const Node* const> nodes) { return nodes[0]->op->name() == "prims.cos"; };
   Var x = maker.input("x", {2, 3});
   Var a = prim("prims.sin", {x}), b = prim("prims.cos", {x});
   EXPECT_EQ(joined({a, b}), (Lines{"cos sin"}));
 }
 
-TEST_F(Siblings, stay_apart_where_the_executor_says_so) {
+TEST_F(Siblings, are_not_joined_if_the_executor_rejects_it) {
   choice.fits = [](std::span<const Node* const> nodes) { return nodes.size() < 3; };
   Var x = maker.input("x", {2, 3});
   Var a = prim("prims.sin", {x}), b = prim("prims.cos", {x}), c = prim("prims.neg", {x});
@@ -116,7 +116,7 @@ TEST_F(Siblings, stay_apart_where_the_executor_says_so) {
   EXPECT_EQ(joined({a, b, c}).size(), 3u);
 }
 
-TEST_F(Siblings, are_found_in_time_linear_in_the_trace) {
+TEST_F(Siblings, take_time_linear_in_the_trace) {
   static size_t asked;
   asked = 0;
   choice.fits = [](std::span<const Node* const>) { return ++asked == 0; };
@@ -129,7 +129,7 @@ TEST_F(Siblings, are_found_in_time_linear_in_the_trace) {
 }
 
 // Nothing of other executors is looked into.
-TEST_F(Siblings, leave_lines_that_others_claimed) {
+TEST_F(Siblings, ignore_nodes_of_other_executors) {
   Var x = maker.input("x", {2, 3});
   Var a = prim("prims.sin", {x}), b = prim("prims.cos", {x});
   Trace trace = maker.finish({a, b});

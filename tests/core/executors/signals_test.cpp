@@ -45,7 +45,7 @@ struct Signals : CompiledTest {
   }
 };
 
-TEST_F(Signals, do_not_harm_products_that_they_interrupt) {
+TEST_F(Signals, do_not_corrupt_products) {
   auto f = compile([](Scope& s, const Values& in, Values& out) {
     out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor.get()), any(in[1].tensor.get())})));
   });
@@ -62,7 +62,7 @@ TEST_F(Signals, do_not_harm_products_that_they_interrupt) {
 }
 
 // A step of training: products of both kinds, behind each other, and what is between them.
-TEST_F(Signals, do_not_harm_training_steps_that_they_interrupt) {
+TEST_F(Signals, do_not_corrupt_training_steps) {
   auto f = compile([](Scope& s, const Values& in, Values& out) {
     Tensor* const w = in[1].tensor.get();
     Tensor* const y = op(s, "matmul", {any(op(s, "relu", {any(op(s, "matmul", {any(in[0].tensor.get()), any(w)}))})), any(in[2].tensor.get())});
@@ -79,13 +79,13 @@ TEST_F(Signals, do_not_harm_training_steps_that_they_interrupt) {
   EXPECT_GT(arrived, 20);
 }
 
-TEST(Library_, before_3_11_2_moves_the_stack_into_the_heap) {
+TEST(OnednnLibrary, versions_before_3_11_2_move_the_stack_pointer) {
   for (auto [major, minor, patch] : {std::tuple(2, 6, 3), {3, 5, 9}, {3, 11, 1}}) EXPECT_TRUE(Library::moves_stack(major, minor, patch));
   for (auto [major, minor, patch] : {std::tuple(3, 11, 2), {3, 12, 0}, {4, 0, 0}}) EXPECT_FALSE(Library::moves_stack(major, minor, patch));
 }
 
 // The library's threads take no signals: a host's handler runs on the host's threads.
-TEST_F(Signals, are_the_callers_not_the_pools) {
+TEST_F(Signals, are_delivered_to_the_callers_threads) {
   static std::atomic<bool> elsewhere{false};
   static const pthread_t caller = pthread_self();
   struct sigaction action {};

@@ -30,7 +30,7 @@ void expect_narrowed(float v, uint16_t got) {
   else EXPECT_EQ(got, want) << v;
 }
 
-TEST(Conversions, of_every_f16_and_its_neighbours_are_those_of_the_elements) {
+TEST(Conversions, of_every_f16_match_the_reference) {
   std::vector<uint16_t> halves;
   for (uint32_t i = 0; i < 1 << 16; i++) halves.push_back(static_cast<uint16_t>(i));
   for (const ProductKernels* k : kernels_here()) {
@@ -51,7 +51,7 @@ TEST(Conversions, of_every_f16_and_its_neighbours_are_those_of_the_elements) {
   }
 }
 
-TEST(Conversions, touch_only_what_they_are_told) {
+TEST(Conversions, write_only_the_given_range) {
   for (const ProductKernels* k : kernels_here())
     for (int64_t n = 0; n < 40; n++) {
       std::vector<uint16_t> halves(static_cast<size_t>(n), f16(1.5f).bits), back(static_cast<size_t>(n + 1), 7);
@@ -94,7 +94,7 @@ struct Half {
 };
 constexpr Half kHalves[] = {{"float16", 0x1p-10f}, {"bfloat16", 0x1p-7f}};
 
-TEST_F(WidenedNodes, convolve_and_have_gradients) {
+TEST_F(WidenedNodes, compute_convolutions_and_their_gradients) {
   const char* lines[] = {"prims.conv2d_input_grad", "prims.conv2d_weight_grad", "prims.conv2d"};
   for (const Half& half : kHalves)
     for (size_t which : {0u, 1u, 2u})
@@ -112,7 +112,7 @@ TEST_F(WidenedNodes, convolve_and_have_gradients) {
       }
 }
 
-TEST_F(WidenedNodes, pool_exactly) {
+TEST_F(WidenedNodes, compute_max_pooling_exactly) {
   for (const Half& half : kHalves)
     for (bool places : {false, true}) {
       const auto body = [=](Scope& s, const Values& in, Values& out) {
@@ -125,7 +125,7 @@ TEST_F(WidenedNodes, pool_exactly) {
     }
 }
 
-TEST_F(WidenedNodes, attend_and_have_gradients) {
+TEST_F(WidenedNodes, compute_attention_and_its_gradients) {
   for (const Half& half : kHalves)
     for (int64_t queries : {2, 40})
       for (bool gradient : {false, true}) {

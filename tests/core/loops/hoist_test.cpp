@@ -15,7 +15,7 @@ Tensor* quotient(Scope& s, Tensor* a, Tensor* b) { return call(s, "div", {arg(a)
 Tensor* power(Scope& s, Tensor* x) { return call(s, "exp", {arg(call(s, "sub", {arg(x), arg(of_row(s, "amax", x))}))}); }
 Tensor* norm(Scope& s, Tensor* x) { return call(s, "sqrt", {arg(of_row(s, "sum", product(s, x, x)))}); }
 
-struct Factors : FusedTest {
+struct Hoisting : FusedTest {
   // Of one kernel that gives what the host does: over how many passes it goes.
   uint32_t passes(const std::function<Tensor*(Scope&, In)>& make, double low = -2, double high = 2) {
     const Body body = [&](Scope& s, In t) { return std::vector{make(s, t)}; };
@@ -25,14 +25,14 @@ struct Factors : FusedTest {
   }
 };
 
-TEST_F(Factors, leave_sums_of_powers_that_a_row_is_divided_by) {
+TEST_F(Hoisting, moves_a_softmax_denominator_out_of_a_sum) {
   EXPECT_EQ(passes([](Scope& s, In t) {
               Tensor *p = power(s, t[0]), *weights = quotient(s, p, of_row(s, "sum", p));
               return product(s, t[1], of_row(s, "sum", product(s, weights, t[1])));
             }), 3u) << "the largest; both sums; the product";
 }
 
-TEST_F(Factors, leave_sums_as_roots_of_sums) {
+TEST_F(Hoisting, moves_square_roots_of_sums_out_of_a_sum) {
   const auto made = [](bool divides) {
     return [divides](Scope& s, In t) {
       Tensor* squares = of_row(s, "mean", product(s, t[0], t[0]));
@@ -45,7 +45,7 @@ TEST_F(Factors, leave_sums_as_roots_of_sums) {
 }
 
 // What is divided by its largest is small for a reason.
-TEST_F(Factors, stay_where_sums_or_squares_would_overflow) {
+TEST_F(Hoisting, keeps_factors_if_intermediate_values_could_overflow) {
   EXPECT_EQ(passes([](Scope& s, In t) { return product(s, t[1], of_row(s, "sum", quotient(s, t[0], of_row(s, "amax", t[0])))); }, 1e38, 2e38), 3u);
   EXPECT_EQ(passes([](Scope& s, In t) {
               Tensor* x = quotient(s, t[0], of_row(s, "amax", t[0]));
@@ -57,7 +57,7 @@ TEST_F(Factors, stay_where_sums_or_squares_would_overflow) {
             }, 1e25, 2e25), 3u);
 }
 
-TEST_F(Factors, stay_where_all_else_comes_as_late) {
+TEST_F(Hoisting, keeps_factors_if_no_pass_is_saved) {
   EXPECT_EQ(passes([](Scope& s, In t) {
               Tensor *p = power(s, t[0]), *total = of_row(s, "sum", p);
               Tensor* late = call(s, "sin", {arg(call(s, "sub", {arg(p), arg(total)}))});
@@ -66,7 +66,7 @@ TEST_F(Factors, stay_where_all_else_comes_as_late) {
 }
 
 // Squares of squares: an element, and what is known of a row, is the product of four thousand million.
-TEST_F(Factors, are_looked_for_in_each_product_once) {
+TEST_F(Hoisting, visits_each_product_once) {
   const auto squared = [](Scope& s, Tensor* x) {
     for (int i = 0; i < 32; i++) x = product(s, x, x);
     return x;
@@ -83,7 +83,7 @@ TEST_F(Factors, are_looked_for_in_each_product_once) {
 }
 
 // An index of which a check tells by number, which is another one afterwards.
-TEST_F(Factors, leave_indices_checked) {
+TEST_F(Hoisting, keeps_bounds_checks) {
   const Body body = [](Scope& s, In t) {
     Tensor *x = quotient(s, t[0], norm(s, t[0])), *sum = of_row(s, "sum", product(s, t[1], x));
     return std::vector{x, product(s, call(s, "gather", {arg(t[1]), arg(int64_t{1}), arg(t[2])}), sum)};

@@ -35,12 +35,12 @@ CpuNest nest(size_t exprs) {
 }
 KernelFn word(uintptr_t w) { return reinterpret_cast<KernelFn>(w); }
 
-struct Kernels : testing::Test {
+struct KernelCacheTest : testing::Test {
   Folder folder;
   Words emitter;
 };
 
-TEST_F(Kernels, are_compiled_once_in_a_process) {
+TEST_F(KernelCacheTest, compiles_each_kernel_once_in_a_process) {
   KernelCache cache(&emitter, "", "one");
   EXPECT_EQ(cache.get(nest(1)), word(1));
   EXPECT_EQ(cache.get(nest(1)), word(1));
@@ -48,7 +48,7 @@ TEST_F(Kernels, are_compiled_once_in_a_process) {
   EXPECT_EQ(emitter.compiled, 2);
 }
 
-TEST_F(Kernels, are_compiled_once_for_all_processes) {
+TEST_F(KernelCacheTest, shares_compiled_kernels_between_processes) {
   KernelCache(&emitter, folder.path(), "one").get(nest(1));
   KernelCache next(&emitter, folder.path(), "one");
   EXPECT_EQ(next.get(nest(1)), word(1));
@@ -57,7 +57,7 @@ TEST_F(Kernels, are_compiled_once_for_all_processes) {
   EXPECT_EQ(next.statistics().compiled, 0u);
 }
 
-TEST_F(Kernels, of_another_build_or_target_are_not_used) {
+TEST_F(KernelCacheTest, ignores_kernels_of_another_build_or_target) {
   KernelCache(&emitter, folder.path(), "one").get(nest(1));
   KernelCache(&emitter, folder.path(), "another").get(nest(1));
   emitter.target_name = "there";
@@ -65,13 +65,13 @@ TEST_F(Kernels, of_another_build_or_target_are_not_used) {
   EXPECT_EQ(emitter.compiled, 3);
 }
 
-TEST_F(Kernels, are_kept_nowhere_without_a_folder) {
+TEST_F(KernelCacheTest, stores_nothing_without_a_folder) {
   KernelCache(&emitter, "", "one").get(nest(1));
   KernelCache(&emitter, "", "one").get(nest(1));
   EXPECT_EQ(emitter.compiled, 2);
 }
 
-TEST_F(Kernels, are_not_kept_in_memory_where_the_disk_keeps_them) {
+TEST_F(KernelCacheTest, does_not_hold_objects_in_memory_that_are_on_disk) {
   for (const std::string& where : {folder.path(), std::string()}) {
     KernelCache cache(&emitter, where, "one");
     cache.get(nest(1));
@@ -84,7 +84,7 @@ TEST_F(Kernels, are_not_kept_in_memory_where_the_disk_keeps_them) {
   }
 }
 
-TEST_F(Kernels, that_are_gone_from_the_disk_are_told_of) {
+TEST_F(KernelCacheTest, reports_objects_that_were_removed_from_disk) {
   KernelCache cache(&emitter, folder.path(), "one");
   cache.get(nest(1));
   for (const auto& file : std::filesystem::directory_iterator(folder.path())) std::filesystem::remove(file);
@@ -92,7 +92,7 @@ TEST_F(Kernels, that_are_gone_from_the_disk_are_told_of) {
                cat("the machine code of a compiled kernel is in '", folder.path(), "' no more: it was removed"));
 }
 
-TEST_F(Kernels, are_compiled_again_when_their_file_is_damaged) {
+TEST_F(KernelCacheTest, recompiles_if_the_file_is_damaged) {
   KernelCache(&emitter, folder.path(), "one").get(nest(1));
   ASSERT_EQ(folder.count(), 1u);
   const std::string file = std::filesystem::directory_iterator(folder.path())->path();
@@ -103,7 +103,7 @@ TEST_F(Kernels, are_compiled_again_when_their_file_is_damaged) {
   EXPECT_EQ(emitter.compiled, 2);
 }
 
-TEST_F(Kernels, are_compiled_again_when_what_is_on_disk_does_not_load) {
+TEST_F(KernelCacheTest, recompiles_if_the_stored_object_does_not_load) {
   KernelCache(&emitter, folder.path(), "one").get(nest(1));
   emitter.loads = false;
   KernelCache next(&emitter, folder.path(), "one");
@@ -111,7 +111,7 @@ TEST_F(Kernels, are_compiled_again_when_what_is_on_disk_does_not_load) {
   EXPECT_EQ(emitter.compiled, 2);
 }
 
-TEST_F(Kernels, that_failed_are_tried_again) {
+TEST_F(KernelCacheTest, retries_after_a_failure) {
   KernelCache cache(&emitter, folder.path(), "one");
   emitter.error = "out of registers";
   EXPECT_PRED2(contains, failure_of([&] { cache.get(nest(1)); }), "fusion: out of registers\nin nest 0 outer");
@@ -119,7 +119,7 @@ TEST_F(Kernels, that_failed_are_tried_again) {
   EXPECT_EQ(cache.get(nest(1)), word(1));
 }
 
-TEST_F(Kernels, are_compiled_once_however_many_threads_want_them) {
+TEST_F(KernelCacheTest, compiles_once_for_many_threads) {
   KernelCache cache(&emitter, folder.path(), "one");
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};

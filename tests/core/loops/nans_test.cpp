@@ -19,7 +19,7 @@ Tensor* log_softmax(Scope& s, Tensor* x) {
   return call(s, "sub", {arg(shifted), arg(call(s, "log", {arg(of_row(s, "sum", call(s, "exp", {arg(shifted)})))}))});
 }
 
-struct Nans : FusedTest {
+struct NanPropagation : FusedTest {
   // Whether the largest may forget of them, once one at each of many places, and none, give what the host gives.
   bool forgets(const Body& body, size_t results) {
     for (int64_t at = -1; at < kRows * kColumns; at += 13) {
@@ -35,20 +35,20 @@ struct Nans : FusedTest {
   }
 };
 
-TEST_F(Nans, are_told_by_sums_of_powers) {
+TEST_F(NanPropagation, is_left_to_a_softmax_denominator) {
   EXPECT_TRUE(forgets([](Scope& s, In t) { return std::vector{softmax(s, t[0])}; }, 1));
   EXPECT_TRUE(forgets([](Scope& s, In t) { return std::vector{log_softmax(s, t[0])}; }, 1));
   EXPECT_TRUE(forgets([](Scope& s, In t) { return with_gradients(s, softmax(s, t[0]), t, 1); }, 2));
 }
 
-TEST_F(Nans, are_told_by_the_largest_itself) {
+TEST_F(NanPropagation, is_needed_if_the_maximum_itself_is_stored) {
   EXPECT_FALSE(forgets([](Scope& s, In t) { return std::vector{softmax(s, t[0]), of_row(s, "amax", t[0])}; }, 2));
   EXPECT_FALSE(forgets([](Scope& s, In t) { return std::vector{less_largest(s, t[0])}; }, 1));
   EXPECT_FALSE(forgets([](Scope& s, In t) { return std::vector{call(s, "maximum", {arg(softmax(s, t[0])), arg(of_row(s, "amax", t[0]))})}; }, 1));
 }
 
 // A comparison with NaN is false, and so tells nothing of it.
-TEST_F(Nans, do_not_pass_comparisons) {
+TEST_F(NanPropagation, ends_at_comparisons) {
   EXPECT_FALSE(forgets([](Scope& s, In t) {
     Tensor *weights = softmax(s, t[0]), *high = of_row(s, "amax", t[0]);
     return std::vector{call(s, "where", {arg(call(s, "gt", {arg(weights), arg(t[1])})), arg(high), arg(t[1])})};
@@ -56,7 +56,7 @@ TEST_F(Nans, do_not_pass_comparisons) {
 }
 
 // The sum of one row's powers less another's largest.
-TEST_F(Nans, of_another_row_are_told_by_its_own_largest) {
+TEST_F(NanPropagation, of_another_row_needs_its_own_maximum) {
   EXPECT_FALSE(forgets([](Scope& s, In t) {
     Tensor* power = call(s, "exp", {arg(call(s, "sub", {arg(t[1]), arg(of_row(s, "amax", t[0]))}))});
     return std::vector{call(s, "div", {arg(power), arg(of_row(s, "sum", power))})};

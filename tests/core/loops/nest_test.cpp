@@ -15,7 +15,7 @@ CpuNest exp_of(std::initializer_list<Dim> sizes, const std::vector<int64_t>& str
 }
 std::string text(const CpuNest& n) { return print(n); }
 
-TEST(NestText, is_a_program_to_read) {
+TEST(NestText, is_readable) {
   EXPECT_EQ(text(exp_of({4, 96}, {200, 1})),
             "nest 1 outer, 1 inner of 2 axes\n"
             "buffers f32 f32\n"
@@ -32,13 +32,13 @@ TEST(NestText, does_not_depend_on_sizes_and_strides) {
   EXPECT_EQ(parameters(b), (std::vector<int64_t>{50, 1000, 2000, 1000}));
 }
 
-TEST(NestText, tells_short_lanes_and_those_that_vectors_divide) {
+TEST(NestText, distinguishes_short_and_even_lane_axes) {
   EXPECT_NE(text(exp_of({100}, {1})), text(exp_of({16}, {1})));
   EXPECT_NE(text(exp_of({100}, {1})), text(exp_of({128}, {1})));
   EXPECT_EQ(text(exp_of({100}, {1})), text(exp_of({1000003}, {1})));
 }
 
-TEST(NestText, tells_dtypes_and_kinds_of_steps) {
+TEST(NestText, distinguishes_dtypes_and_stride_kinds) {
   EXPECT_NE(text(exp_of({100}, {1})), text(exp_of({100}, {1}, DType::f64)));
   EXPECT_NE(text(exp_of({100}, {1})), text(exp_of({100}, {2})));
   EXPECT_NE(text(exp_of({100}, {1})), text(exp_of({100}, {0})));

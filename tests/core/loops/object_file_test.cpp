@@ -11,7 +11,7 @@
 namespace thunder::fusion {
 namespace {
 
-struct Objects : FusedTest {
+struct ObjectFileTest : FusedTest {
   // The objects of the kernels that this function is compiled to, which call functions of the C library.
   std::vector<std::string> objects_of_some() {
     outcome(
@@ -27,7 +27,7 @@ struct Objects : FusedTest {
 };
 
 // y = sin(exp(x)) of doubles, whose functions are those of the C library.
-TEST_F(Objects, compute_what_LLVMs_loader_makes_them_compute) {
+TEST_F(ObjectFileTest, results_match_those_of_LLVMs_loader) {
   CpuNest nest;
   nest.extents = {100}, nest.inner = 1, nest.maps = {{1}}, nest.buffers = {DType::f64, DType::f64};
   nest.exprs.resize(3);
@@ -54,7 +54,7 @@ TEST_F(Objects, compute_what_LLVMs_loader_makes_them_compute) {
   EXPECT_EQ(z[50], std::sin(std::exp(x[50])));
 }
 
-TEST_F(Objects, of_all_kernels_so_far_are_loaded) {
+TEST_F(ObjectFileTest, loads_every_kernel_of_the_process) {
   const std::vector<std::string> objects = objects_of_some();
   ASSERT_GE(objects.size(), 2u);
   for (const std::string& object : objects) {
@@ -65,7 +65,7 @@ TEST_F(Objects, of_all_kernels_so_far_are_loaded) {
   }
 }
 
-TEST_F(Objects, that_are_none_are_an_error) {
+TEST_F(ObjectFileTest, rejects_other_files) {
   std::string error;
   for (const std::string& bytes : {std::string(), std::string("\x7f""ELF"), std::string(64, '\0'), std::string(5000, 'x')}) {
     EXPECT_EQ(load_object(bytes, "kernel", error), nullptr);
@@ -74,7 +74,7 @@ TEST_F(Objects, that_are_none_are_an_error) {
 }
 
 // None of them is run: a changed instruction may do anything.
-TEST_F(Objects, that_were_changed_do_no_worse_than_fail_to_load) {
+TEST_F(ObjectFileTest, loading_corrupted_bytes_does_no_harm) {
   const std::vector<std::string> objects = objects_of_some();
   tests::for_each_seed(4000, [&](std::mt19937_64& g) {
     std::string damaged = objects[tests::below(g, objects.size())];
@@ -90,7 +90,7 @@ TEST_F(Objects, that_were_changed_do_no_worse_than_fail_to_load) {
   });
 }
 
-TEST_F(Objects, that_were_given_stand_in_for_compiling_where_nothing_compiles) {
+TEST_F(ObjectFileTest, given_objects_run_without_a_compiler) {
   objects_of_some();
   const auto known = loops::kernels().objects();
   KernelCache cache(nullptr, "", "");

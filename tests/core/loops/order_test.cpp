@@ -32,7 +32,7 @@ Nest sum(std::vector<int64_t> extents, Map from, Map to) {
   return n;
 }
 
-TEST(Order, merges_what_every_map_walks_as_one) {
+TEST(Order, merges_axes_that_are_contiguous_in_every_map) {
   Nest n = copy({4, 6, 5}, {30, 5, 1}, {30, 5, 1});
   order_loops(n, 0);
   EXPECT_EQ(n.extents, (std::vector<int64_t>{120}));
@@ -41,14 +41,14 @@ TEST(Order, merges_what_every_map_walks_as_one) {
   EXPECT_EQ(n.passes, 1u);
 }
 
-TEST(Order, keeps_apart_what_one_map_walks_otherwise) {
+TEST(Order, keeps_axes_that_one_map_strides_differently) {
   Nest n = copy({4, 6}, {1, 4}, {6, 1});
   order_loops(n, 0);
   EXPECT_EQ(n.extents, (std::vector<int64_t>{4, 6}));  // as the result has it
   EXPECT_EQ(n.outer, 2u);
 }
 
-TEST(Order, puts_reduced_axes_inside) {
+TEST(Order, makes_reduced_axes_the_inner_loops) {
   Nest n = sum({8, 4, 5}, {20, 5, 1}, {0, 5, 1});
   order_loops(n, bit(0));
   EXPECT_EQ(n.outer, 1u);
@@ -66,7 +66,7 @@ TEST(Order, may_leave_no_outer_axis) {
   EXPECT_EQ(n.extents, (std::vector<int64_t>{32}));
 }
 
-TEST(Order, walks_a_single_element_in_one_step) {
+TEST(Order, gives_a_single_element_one_iteration) {
   Nest n = copy({}, {}, {});
   order_loops(n, 0);
   EXPECT_EQ(n.extents, (std::vector<int64_t>{1}));

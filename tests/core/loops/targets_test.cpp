@@ -12,26 +12,26 @@ namespace {
 
 using In = std::span<Tensor* const>;
 
-struct Elsewhere : LinesTest {
+struct OtherTargets : LinesTest {
   void SetUp() override {
     if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   }
 };
 
-TEST_F(Elsewhere, says_which_machine_is_not_known) {
+TEST_F(OtherTargets, unknown_triples_are_reported) {
   EXPECT_PRED2(contains, compile_for({"no-such-machine", "", ""}, CpuNest()).error, "\"no-such-machine\"");
 }
 
-TEST_F(Elsewhere, stores_large_results_past_the_caches) {
+TEST_F(OtherTargets, store_large_results_non_temporally) {
   CpuNest large = nest({prim("prims.neg", {input({1 << 20})})});
   store_nontemporal(large, test::with_caches(0, 0, 1 << 20));
   EXPECT_PRED2(contains, print(large), "nontemporal b1");
   expect_emitted_elsewhere(large);
 }
 
-struct RowsElsewhere : Elsewhere, testing::WithParamInterface<int64_t> {};
+struct RowsOfOtherTargets : OtherTargets, testing::WithParamInterface<int64_t> {};
 
-TEST_P(RowsElsewhere, overlap) {
+TEST_P(RowsOfOtherTargets, software_pipeline_rows) {
   Var power = prim("prims.exp", {input({100, GetParam()})});
   Var sums = prim("prims.reshape", {prim("prims.sum", {power, Shape{1}}), Shape{100, 1}});
   CpuNest rows = nest({prim("prims.div", {power, prim("prims.expand", {sums, Shape{100, GetParam()}})})});
@@ -39,12 +39,12 @@ TEST_P(RowsElsewhere, overlap) {
   EXPECT_PRED2(contains, print(rows), "pipelined");
   expect_emitted_elsewhere(rows);
 }
-INSTANTIATE_TEST_SUITE_P(Columns, RowsElsewhere, testing::Values(7, 50, 64));
+INSTANTIATE_TEST_SUITE_P(Columns, RowsOfOtherTargets, testing::Values(7, 50, 64));
 
-struct FunctionsElsewhere : Elsewhere, testing::WithParamInterface<std::tuple<PrimRow, DType>> {};
+struct FunctionsOfOtherTargets : OtherTargets, testing::WithParamInterface<std::tuple<PrimRow, DType>> {};
 
 // Those of f32 on vectors, without the C library.
-TEST_P(FunctionsElsewhere, are_emitted) {
+TEST_P(FunctionsOfOtherTargets, emit_every_function) {
   const auto [row, d] = GetParam();
   const auto made = function_of(row, d);
   if (!made) return;
@@ -53,7 +53,7 @@ TEST_P(FunctionsElsewhere, are_emitted) {
   if (d == DType::f64 || row.fn == Fn::fmod || row.fn == Fn::pow) return;
   EXPECT_EQ(Elf(compile_for(kAArch64, n).code).undefined, std::set<std::string>());
 }
-INSTANTIATE_TEST_SUITE_P(All, FunctionsElsewhere, every_function_and_dtype(), name_of_function_and_dtype);
+INSTANTIATE_TEST_SUITE_P(All, FunctionsOfOtherTargets, every_function_and_dtype(), name_of_function_and_dtype);
 
 // The same nest here and on an emulated AArch64, on the same bytes.
 struct Emulated : FusedTest {
@@ -134,7 +134,7 @@ struct Emulated : FusedTest {
   }
 };
 
-TEST_F(Emulated, functions) {
+TEST_F(Emulated, functions_match_the_reference) {
   for (auto [dtype, tolerance] : {std::pair(DType::f32, 4e-6), std::pair(DType::bf16, 0.02), std::pair(DType::f16, 0.002), std::pair(DType::f64, 1e-12)})
     runs([](Scope& s, In t) {
       std::vector<Tensor*> out;
@@ -144,7 +144,7 @@ TEST_F(Emulated, functions) {
     }, {numbers({1003}, dtype), numbers({1003}, dtype)}, tolerance);
 }
 
-TEST_F(Emulated, rows_columns_and_totals) {
+TEST_F(Emulated, reductions_match_the_reference) {
   for (int64_t n : {5, 16, 67})
     runs([](Scope& s, In t) {
       Tensor *y = call(s, "softmax", {arg(t[0]), arg(int64_t{1})}), *z = call(s, "mul", {arg(y), arg(t[1])});
@@ -152,7 +152,7 @@ TEST_F(Emulated, rows_columns_and_totals) {
     }, {numbers({40, n}), numbers({40, n})}, 2e-5);
 }
 
-TEST_F(Emulated, sums_that_run_and_places_of_maxima) {
+TEST_F(Emulated, scans_and_argmax_match_the_reference) {
   for (int64_t dim : {0, 1})
     for (DType d : {DType::f32, DType::bf16, DType::f16, DType::i64})
       runs([dim](Scope& s, In t) {
@@ -161,7 +161,7 @@ TEST_F(Emulated, sums_that_run_and_places_of_maxima) {
       }, {numbers({21, 37}, d, 0, 2), numbers({21, 37}, d, 0, 2)}, is_half(d) ? 0.02 : 1e-5);
 }
 
-TEST_F(Emulated, what_is_turned_picked_and_drawn) {
+TEST_F(Emulated, transposes_gathers_and_random_draws_match_the_reference) {
   for (DType d : {DType::f32, DType::u8, DType::i8, DType::f16, DType::f64})
     runs([](Scope& s, In t) {
       Tensor* turned = call(s, "transpose", {arg(t[0]), arg(int64_t{0}), arg(int64_t{1})});

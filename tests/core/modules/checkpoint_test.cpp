@@ -143,7 +143,7 @@ struct Training {
     optimizer = make<Optimizer>(test.environment, "AdamW", params, nullptr);
     Options o;
     o.set("T_max", Any::integer(20));
-    schedule = make<Schedule>(test.environment, "CosineAnnealingLR", optimizer, &o);
+    schedule = make<LrScheduler>(test.environment, "CosineAnnealingLR", optimizer, &o);
     schedule->start();
     position = test.integers({}, {0});
     whole = test.module("Module");
@@ -175,7 +175,7 @@ struct Training {
   Ref<Module> net, whole;
   Values params;
   Ref<Optimizer> optimizer;
-  Ref<Schedule> schedule;
+  Ref<LrScheduler> schedule;
   Ref<Tensor> position;
   Ref<Compiled> step;
 };

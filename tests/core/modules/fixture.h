@@ -12,7 +12,7 @@
 #include "modules/access.h"
 #include "modules/checkpoint.h"
 #include "modules/clip.h"
-#include "modules/schedule.h"
+#include "modules/lr_scheduler.h"
 #include "modules/state.h"
 #include "support/functions.h"
 #include "tracer/eager.h"

@@ -120,7 +120,7 @@ TEST_F(Groups, follow_a_schedule_each_from_its_own_rate) {
   auto optimizer = two_groups(list({a, b}), list({c}));
   Options gamma;
   gamma.set("gamma", Any::real(0.5));
-  Schedule schedule(environment, "ExponentialLR", optimizer, &gamma);
+  LrScheduler schedule(environment, "ExponentialLR", optimizer, &gamma);
   schedule.start();
   EXPECT_EQ(schedule.last_lr(), (std::vector{0.5, 0.25}));
   schedule.step();

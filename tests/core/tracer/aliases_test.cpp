@@ -10,7 +10,7 @@ namespace thunder::tests {
 namespace {
 
 // A reduction that keeps dims ends in a view of what it made inside, which no line outside can name.
-TEST(Aliases, let_a_view_of_what_an_operation_made_inside_be_written) {
+TEST(Aliases, allow_writes_to_a_returned_view_of_a_composites_inner_value) {
   const Function f = [](const Ops& op, std::span<Tensor* const> in) {
     const int64_t rows[] = {0};
     Tensor* most = op("amax", {any(in[0]), Any::dims(rows), any(true)});
@@ -25,8 +25,8 @@ TEST(Aliases, let_a_view_of_what_an_operation_made_inside_be_written) {
   }
 }
 
-struct Closing : testing::Test {
-  Closing() {
+struct ClosingAComposite : testing::Test {
+  ClosingAComposite() {
     inside = maker.call("prims.neg", {x});
     view = seen(maker.call("prims.reshape", {inside, Shape{6}}));
   }
@@ -39,28 +39,28 @@ struct Closing : testing::Test {
   Var x = maker.input("x", {2, 3}), inside, view;
 };
 
-TEST_F(Closing, makes_a_result_own_the_memory_that_it_hides) {
+TEST_F(ClosingAComposite, makes_a_returned_view_own_its_memory) {
   const ValueId results[] = {view.id};
   EXPECT_EQ(aliases.root(view.id), inside.id);
   EXPECT_TRUE(aliases.close(results, inside.id));
   EXPECT_EQ(aliases.root(view.id), view.id);
 }
 
-TEST_F(Closing, leaves_views_of_arguments_and_of_other_results_alone) {
+TEST_F(ClosingAComposite, keeps_views_of_arguments_and_of_other_results) {
   const ValueId results[] = {view.id, inside.id}, of_argument[] = {view.id};
   EXPECT_TRUE(aliases.close(results, inside.id));
   EXPECT_TRUE(aliases.close(of_argument, view.id));
   EXPECT_EQ(aliases.root(view.id), inside.id);
 }
 
-TEST_F(Closing, is_refused_when_two_results_share_what_is_hidden) {
+TEST_F(ClosingAComposite, is_rejected_if_two_results_share_an_inner_value) {
   Var other = seen(maker.call("prims.permute", {inside, Shape{1, 0}}));
   const ValueId results[] = {view.id, other.id};
   EXPECT_FALSE(aliases.close(results, inside.id));
   EXPECT_EQ(aliases.root(view.id), inside.id);
 }
 
-TEST_F(Closing, moves_what_was_seen_through_a_result_to_the_memory_of_that_result) {
+TEST_F(ClosingAComposite, rebases_views_of_a_result) {
   Var through = seen(maker.call("prims.reshape", {view, Shape{3, 2}}));
   Var twice = seen(maker.call("prims.reshape", {through, Shape{6}}));
   const ValueId results[] = {view.id};
@@ -91,20 +91,20 @@ Chain trace_chain(size_t steps, const std::function<Tensor*(const Ops&, Tensor*,
 constexpr size_t kLongChain = 100'000;
 constexpr double kSeconds = 20;
 
-TEST(Aliases, trace_long_chains_of_views_in_time_that_grows_with_their_length) {
+TEST(Aliases, trace_long_chains_of_views_in_linear_time) {
   const Chain chain = trace_chain(kLongChain, [](const Ops& op, Tensor* x, size_t) { return op("transpose", {any(x), any(0), any(1)}); });
   EXPECT_EQ(chain.lines, kLongChain);
   EXPECT_LT(chain.seconds, kSeconds);
 }
 
-TEST(Aliases, trace_long_chains_of_writes_in_time_that_grows_with_their_length) {
+TEST(Aliases, trace_long_chains_of_writes_in_linear_time) {
   const Chain chain = trace_chain(kLongChain, [](const Ops& op, Tensor* x, size_t) { return op("add_", {any(x), any(1)}); });
   EXPECT_EQ(chain.lines, kLongChain);
   EXPECT_LT(chain.seconds, kSeconds);
 }
 
 // A write under a chain of views, each of which some handle stands for: what is made again is made once for all.
-TEST(Aliases, make_a_chain_of_views_again_once_for_all_its_handles) {
+TEST(Aliases, rebuild_a_chain_of_views_once_for_all_its_handles) {
   constexpr size_t kViews = 200;
   std::vector<Tensor*> views;
   const Chain chain = trace_chain(2 * kViews, [&](const Ops& op, Tensor* x, size_t i) {

@@ -7,7 +7,7 @@ namespace {
 
 DType dtype(const Tensor* t) { return t->type().dtype; }
 
-TEST(Autocast, names_ops_that_exist) {
+TEST(Autocast, lists_only_ops_that_exist) {
   Eager e;
   for (const CastRow& row : cast_rows()) EXPECT_NE(e.registry().find(row.op), nullptr) << row.op;
   EXPECT_EQ(cast_policy("linear"), CastPolicy::lower_precision_fp);
@@ -16,7 +16,7 @@ TEST(Autocast, names_ops_that_exist) {
   EXPECT_EQ(cast_policy("add"), CastPolicy::none);
 }
 
-TEST(Autocast, computes_products_in_its_type_and_norms_in_f32) {
+TEST(Autocast, computes_products_in_its_dtype_and_norms_in_f32) {
   Eager e;
   Tensor *a = e.tensor({2, 2}, {1, 2, 3, 4}), *wide = e.tensor({2, 2}, {1, 2, 3, 4}, DType::f64);
   for (DType narrow : {DType::bf16, DType::f16}) {
@@ -32,7 +32,7 @@ TEST(Autocast, computes_products_in_its_type_and_norms_in_f32) {
   EXPECT_EQ(dtype(e.run("matmul", {Any::tensor(a), Any::tensor(a)})), DType::f32);
 }
 
-TEST(Autocast, of_ops_that_want_one_type_takes_the_widest) {
+TEST(Autocast, promotes_operands_to_the_widest_dtype) {
   Eager e;
   Tensor *a = e.tensor({2}, {1, 2}), *b = e.tensor({2}, {3, 4}, DType::bf16);
   EXPECT_NE(e.refused("dot", {Any::tensor(a), Any::tensor(b)}), "");
@@ -41,7 +41,7 @@ TEST(Autocast, of_ops_that_want_one_type_takes_the_widest) {
   EXPECT_EQ(dtype(e.run("dot", {Any::tensor(b), Any::tensor(b)})), DType::bf16);
 }
 
-TEST(Autocast, gives_gradients_in_the_type_of_what_they_are_of) {
+TEST(Autocast, gradients_have_the_dtype_of_their_tensor) {
   Eager e(true);
   Tensor *x = e.tensor({2, 2}, {1, 2, 3, 4}), *w = e.tensor({2, 2}, {1, 0.5, 0.25, 2});
   e.scope().autocast = DType::bf16;

@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-struct BuilderScopes : testing::Test {
+struct BuilderScopeTest : testing::Test {
   tests::TraceMaker m;
   Var x = m.input("x", {2});
   ScopeEnvironment environment;
@@ -20,7 +20,7 @@ struct BuilderScopes : testing::Test {
   Tensor* op(Scope& s, std::string_view name, std::vector<Any> args) { return s.invoke(name, args, nullptr, nullptr, 0, nullptr); }
 };
 
-TEST_F(BuilderScopes, records_through_the_builder) {
+TEST_F(BuilderScopeTest, records_through_the_builder) {
   BuilderScope scope(environment, m.recorder, "it");
   Values out;
   out.push(Ref<Tensor>(op(scope, "neg", {Any::tensor(scope.wrap(x.id))})));
@@ -29,7 +29,7 @@ TEST_F(BuilderScopes, records_through_the_builder) {
   EXPECT_EQ(m.recorder.nodes().back()->results[0], results[0]);
 }
 
-TEST_F(BuilderScopes, proxies_end_with_it) {
+TEST_F(BuilderScopeTest, expires_its_proxies) {
   Ref<Tensor> kept;
   {
     BuilderScope scope(environment, m.recorder, "it");
@@ -41,7 +41,7 @@ TEST_F(BuilderScopes, proxies_end_with_it) {
   EXPECT_EQ(scope.status()->code(), Code::expired);
 }
 
-TEST_F(BuilderScopes, takes_in_nothing_but_what_it_was_given) {
+TEST_F(BuilderScopeTest, rejects_tensors_that_it_was_not_given) {
   auto concrete = Tensor::empty(default_allocator(), tests::tensor_type({2}));
   for (const char* name : {"neg", "neg_"}) {
     BuilderScope scope(environment, m.recorder, "it");

@@ -8,7 +8,7 @@
 namespace thunder {
 namespace {
 
-TEST(Structure, counts_the_leaves_that_values_with_it_would_have) {
+TEST(Structure, counts_leaves) {
   Values v;
   v.push(Any::integer(1));
   v.open(true, "pkg.Type");
@@ -22,13 +22,13 @@ TEST(Structure, counts_the_leaves_that_values_with_it_would_have) {
   EXPECT_EQ(structure_leaves("*"), 1u);
 }
 
-TEST(Structure, refuses_what_no_values_have) {
+TEST(Structure, rejects_malformed_text) {
   for (const char* text : {",", "*,", ",*", "**", "[", "]", "[]]", "[*", "[,]", "[*,]", "{*}", "{\"a\"}", "{\"a\":}", "{\"a:*}", "{\"a\":*,}",
                            "{\"b\":*,\"a\":*}", "{\"a\":*,\"a\":*}", "[*}", "{\"a\":*]", "tag", "tag*", "[*]*", "{\"\\n\":*}", "\"a\":*", "[\"a\":*]"})
     EXPECT_EQ(structure_leaves(text), std::nullopt) << text;
 }
 
-TEST(Structure, is_no_deeper_than_who_walks_it_can_bear) {
+TEST(Structure, rejects_text_nested_too_deeply) {
   const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_EQ(structure_leaves(nested(kDeepestStructure)), 0u);
   EXPECT_EQ(structure_leaves(nested(kDeepestStructure + 1)), std::nullopt);

@@ -38,7 +38,7 @@ void expect_refused(const Function& f, const MakeInputs& make, std::string_view 
     EXPECT_NE(o.error.find(word), o.error.npos) << "got: " << o.error;
 }
 
-TEST(Views, a_write_to_a_slice_shows_in_its_base) {
+TEST(Views, a_write_to_a_slice_is_visible_in_its_base) {
   Function f = [](const Ops& op, std::span<Tensor* const> in) {
     Tensor* part = op("slice", {any(in[0]), any(0), any(1), any(3)});
     op("add_", {any(part), any(10)});
@@ -47,7 +47,7 @@ TEST(Views, a_write_to_a_slice_shows_in_its_base) {
   expect_everywhere(f, one({4}), {{12, 13}, {2, 24, 26, 8}, {1, 12, 13, 4}});
 }
 
-TEST(Views, a_write_to_the_base_shows_in_its_views) {
+TEST(Views, a_write_to_the_base_is_visible_in_its_views) {
   Function f = [](const Ops& op, std::span<Tensor* const> in) {
     Tensor* part = op("slice", {any(in[0]), any(0), any(0), any(4), any(2)});
     Tensor* before = op("clone", {any(part)});
@@ -57,7 +57,7 @@ TEST(Views, a_write_to_the_base_shows_in_its_views) {
   expect_everywhere(f, one({4}), {{10, 30}, {1, 3}, {10, 20, 30, 40}});
 }
 
-TEST(Views, a_write_to_a_transpose_lands_at_the_transposed_place) {
+TEST(Views, a_write_to_a_transpose_is_transposed) {
   Function f = [](const Ops& op, std::span<Tensor* const> in) {
     Tensor* t = op("transpose", {any(in[0]), any(0), any(1)});
     op("mul_", {any(t), any(op("slice", {any(t), any(1), any(0), any(1)}))});
@@ -107,7 +107,7 @@ TEST(Views, the_layout_of_an_input_decides_whether_a_reshape_aliases) {
   expect_everywhere(f, transposed_input, {{0, 0, 0, 0, 0, 0}, {4, 10, 6, 12, 8, 14}});
 }
 
-TEST(Views, contiguous_aliases_only_what_is_dense) {
+TEST(Views, contiguous_aliases_only_dense_tensors) {
   Function f = [](const Ops& op, std::span<Tensor* const> in) {
     op("fill_", {any(op("contiguous", {any(op("transpose", {any(in[0]), any(0), any(1)}))})), any(9)});
     op("add_", {any(op("contiguous", {any(in[0])})), any(1)});
@@ -116,7 +116,7 @@ TEST(Views, contiguous_aliases_only_what_is_dense) {
   expect_everywhere(f, one({2, 2}), {{2, 3, 4, 5}});
 }
 
-TEST(Views, view_refuses_what_reshape_would_copy) {
+TEST(Views, view_rejects_shapes_that_reshape_would_copy) {
   Function f = [](const Ops& op, std::span<Tensor* const> in) {
     return std::vector{op("view", {any(op("transpose", {any(in[0]), any(0), any(1)})), any(Dims1{-1})})};
   };
@@ -149,7 +149,7 @@ TEST(Views, one_input_given_twice_may_be_read_while_tracing_but_not_written) {
   EXPECT_NE(run_traced(writes, tied).error.find("inputs 'x0' and 'x1' overlap in memory"), std::string::npos);
 }
 
-TEST(Views, parts_of_a_split_write_through) {
+TEST(Views, writes_to_parts_of_a_split_reach_the_base) {
   Function f = [](const Ops& op, std::span<Tensor* const> in) {
     auto parts = op.list("split", {any(in[0]), any(2)}, 3);
     op("copy_", {any(parts[0]), any(parts[1])});
@@ -159,7 +159,7 @@ TEST(Views, parts_of_a_split_write_through) {
   expect_everywhere(f, one({5}), {{3, 4}, {3, 4}, {10}, {3, 4, 3, 4, 10}});
 }
 
-TEST(Views, what_was_copied_is_not_tied_to_its_source) {
+TEST(Views, a_copy_does_not_alias_its_source) {
   Function f = [](const Ops& op, std::span<Tensor* const> in) {
     Tensor* fresh = op("mul", {any(in[0]), any(10)});
     op("copy_", {any(in[0]), any(fresh)});
@@ -178,7 +178,7 @@ TEST(Views, a_tensor_copied_onto_its_transpose_reads_old_values) {
   expect_everywhere(f, one({2, 2}), {{1, 3, 2, 4}, {1, 3, 2, 4}});
 }
 
-TEST(Views, other_writers_in_place_reach_the_base) {
+TEST(Views, every_in_place_op_writes_through_views) {
   Function f = [](const Ops& op, std::span<Tensor* const> in) {
     Tensor *rows = op("slice", {any(in[0]), any(0), any(1)}), *index = in[1];
     Tensor* list[] = {index};
@@ -274,7 +274,7 @@ TEST(TapedViews, gradients_flow_through_writes_to_views) {
   EXPECT_EQ(values(e.grad(loss, {x})[0]), (Doubles{2, 16, 24}));
 }
 
-TEST(TapedViews, a_view_that_was_written_can_be_differentiated_by) {
+TEST(TapedViews, gradients_with_respect_to_a_written_view_exist) {
   Eager e(true);
   Tensor* x = e.tensor({3}, {1, 2, 3});
   Tensor* head = e.run("slice", {any(x), any(0), any(0), any(2)});
@@ -283,7 +283,7 @@ TEST(TapedViews, a_view_that_was_written_can_be_differentiated_by) {
   EXPECT_EQ(values(e.grad(loss, {head})[0]), (Doubles{4, 6}));
 }
 
-TEST(TapedViews, a_gradient_by_what_was_written_since_is_refused) {
+TEST(TapedViews, gradients_with_respect_to_a_value_written_since_are_rejected) {
   Eager e(true);
   Tensor* x = e.tensor({2}, {1, 2});
   Tensor* loss = e.run("prims.sum", {any(e.run("mul", {any(x), any(x)})), any(std::vector<int64_t>{0})});

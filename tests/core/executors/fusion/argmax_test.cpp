@@ -16,7 +16,7 @@ struct Argmax : FusedTest {
   }
 };
 
-TEST_F(Argmax, of_rows_of_any_length) {
+TEST_F(Argmax, reduces_rows_of_any_length) {
   for (int64_t n = 2; n <= 140; n++) {
     SCOPED_TRACE(n);
     EXPECT_EQ(agree_along(1, {numbers({3, n})}).kernels, 1u);
@@ -24,14 +24,14 @@ TEST_F(Argmax, of_rows_of_any_length) {
   agree_along(1, {numbers({2, 50257})});
 }
 
-TEST_F(Argmax, of_columns_and_of_dims_between) {
+TEST_F(Argmax, reduces_any_dim) {
   for (int64_t n : {2, 16, 33, 100}) {
     agree_along(0, {numbers({n, 70})});
     agree_along(1, {numbers({3, n, 5})});
   }
 }
 
-TEST_F(Argmax, of_any_dtype) {
+TEST_F(Argmax, supports_every_dtype) {
   for (DType d : {DType::f64, DType::bf16, DType::f16, DType::i64, DType::u64, DType::i32, DType::i16, DType::u8, DType::i8, DType::boolean})
     for (int64_t n : {5, 17, 100}) {
       SCOPED_TRACE(name(d));
@@ -44,7 +44,7 @@ TEST_F(Argmax, of_any_dtype) {
 }
 
 // Few values, so that each row has its greatest many times, in all lanes.
-TEST_F(Argmax, is_the_first_of_equal_ones) {
+TEST_F(Argmax, returns_the_first_of_equal_maxima) {
   for (int64_t n : {3, 16, 64, 100, 1000}) {
     SCOPED_TRACE(n);
     agree([](Scope& s, In t) { return computed(s, std::vector{call(s, "floor", {arg(t[0])})}, 1); }, {numbers({20, n}, DType::f32, 0, 3)}, 2, 0);
@@ -53,7 +53,7 @@ TEST_F(Argmax, is_the_first_of_equal_ones) {
   EXPECT_EQ(zeros.results[0], std::vector<double>{0});
 }
 
-TEST_F(Argmax, is_the_first_nan_if_there_is_one) {
+TEST_F(Argmax, returns_the_first_nan) {
   const float nan = NAN, inf = INFINITY;
   for (int64_t at : {0, 1, 31, 40, 99}) {
     test::Floats row(100, 1.0f);
@@ -65,7 +65,7 @@ TEST_F(Argmax, is_the_first_nan_if_there_is_one) {
   }
 }
 
-TEST_F(Argmax, of_a_row_without_anything_greater_is_its_beginning) {
+TEST_F(Argmax, returns_zero_for_rows_of_the_least_value) {
   agree_along(1, {tensor({1, 40}, test::Floats(40, INFINITY))});
   test::Floats row(40, INFINITY);
   row[33] = 1e30f;
@@ -73,7 +73,7 @@ TEST_F(Argmax, of_a_row_without_anything_greater_is_its_beginning) {
 }
 
 // Another line splits the dim, and the loops go the other way round over its parts.
-TEST_F(Argmax, of_a_dim_that_is_walked_in_another_order) {
+TEST_F(Argmax, is_independent_of_the_loop_order) {
   agree([](Scope& s, In t) {
     Tensor* y = call(s, "floor", {arg(t[0])});
     Tensor* turned = call(s, "permute", {arg(call(s, "reshape", {arg(y), arg(std::vector<int64_t>{4, 5, 7})})), arg(std::vector<int64_t>{0, 2, 1})});
@@ -81,13 +81,13 @@ TEST_F(Argmax, of_a_dim_that_is_walked_in_another_order) {
   }, {numbers({4, 35}, DType::f32, 0, 3), numbers({4, 7, 5})}, 2);
 }
 
-TEST_F(Argmax, of_all_elements) {
+TEST_F(Argmax, reduces_all_elements) {
   agree([](Scope& s, In t) { return std::vector{call(s, "argmax", {arg(call(s, "neg", {arg(t[0])}))})}; }, {numbers({7, 90})}, 1, 0);
   agree([](Scope& s, In t) { return std::vector{call(s, "argmax", {arg(call(s, "neg", {arg(t[0])}))})}; }, {numbers({})}, 1, 0);
 }
 
 // Accuracy of a classifier beside its loss: one kernel over the scores.
-TEST_F(Argmax, is_read_by_lines_of_its_kernel) {
+TEST_F(Argmax, can_be_read_by_other_nodes_of_its_kernel) {
   const auto made = agree([](Scope& s, In t) {
     Tensor* p = call(s, "softmax", {arg(t[0]), arg(int64_t{1})});
     Tensor* best = call(s, "argmax", {arg(p), arg(int64_t{1})});

@@ -23,7 +23,7 @@ struct Concats : FusedTest {
   }
 };
 
-TEST_F(Concats, along_any_dim) {
+TEST_F(Concats, join_along_any_dim) {
   for (int64_t dim : {0, 1, 2})
     for (int64_t n : {1, 4, 17, 64})
       for (int64_t parts : {2, 3, 5}) {
@@ -37,7 +37,7 @@ TEST_F(Concats, along_any_dim) {
       }
 }
 
-TEST_F(Concats, of_any_dtype) {
+TEST_F(Concats, support_every_dtype) {
   for (DType d : {DType::f64, DType::bf16, DType::f16, DType::i64, DType::u64, DType::i32, DType::i16, DType::u8, DType::i8, DType::boolean})
     agree([](Scope& s, In t) { return std::vector{call(s, "maximum", {arg(join(s, {t[0], t[1]}, 1)), arg(t[2])})}; },
           {numbers({3, 20}, d, 0, 2), numbers({3, 20}, d, 0, 2), numbers({3, 40}, d, 0, 2)}, 1, 0);
@@ -50,7 +50,7 @@ TEST_F(Concats, stack_along_a_new_dim) {
 }
 
 // Rotated halves, as in rotary position embeddings: one kernel, so that memory is read once.
-TEST_F(Concats, rotate_halves_in_one_kernel) {
+TEST_F(Concats, rotate_the_two_halves_of_a_row_in_one_kernel) {
   for (int64_t half : {1, 3, 16, 32, 100}) {
     SCOPED_TRACE(half);
     const auto made = agree([half](Scope& s, In t) {
@@ -61,7 +61,7 @@ TEST_F(Concats, rotate_halves_in_one_kernel) {
   }
 }
 
-TEST_F(Concats, have_their_gradients) {
+TEST_F(Concats, of_equal_parts_have_gradients) {
   agree([](Scope& s, In t) {
     Tensor* turned = call(s, "mul", {arg(rotated(s, t[0], 16)), arg(t[1])});
     return with_gradients(s, call(s, "add", {arg(call(s, "mul", {arg(t[0]), arg(t[1])})), arg(turned)}), t, 2);
@@ -69,7 +69,7 @@ TEST_F(Concats, have_their_gradients) {
 }
 
 // A part is walked again for each of the others; it must be stored once, and read before it is written.
-TEST_F(Concats, leave_parts_that_others_read) {
+TEST_F(Concats, keep_operands_that_other_nodes_read) {
   const auto made = agree([](Scope& s, In t) {
     Tensor *y = call(s, "exp", {arg(t[0])}), *z = call(s, "sin", {arg(t[1])});
     return std::vector{y, call(s, "tanh", {arg(join(s, {z, y}, 0))}), z};
@@ -77,7 +77,7 @@ TEST_F(Concats, leave_parts_that_others_read) {
   EXPECT_EQ(made.kernels, 1u) << made.text;
 }
 
-TEST_F(Concats, are_reduced) {
+TEST_F(Concats, of_equal_parts_can_be_reduced) {
   for (int64_t joined : {0, 1})
     for (int64_t reduced : {0, 1}) {
       SCOPED_TRACE(std::to_string(joined) + " " + std::to_string(reduced));
@@ -90,7 +90,7 @@ TEST_F(Concats, are_reduced) {
 }
 
 // Sums of a part beside what it becomes part of.
-TEST_F(Concats, of_parts_that_are_reduced_themselves) {
+TEST_F(Concats, join_values_that_are_also_reduced) {
   for (int64_t dim : {0, 1})
     agree([&](Scope& s, In t) {
       Tensor* y = call(s, "exp", {arg(t[0])});
@@ -99,7 +99,7 @@ TEST_F(Concats, of_parts_that_are_reduced_themselves) {
 }
 
 // Vectors run along the axis that parts are chosen by, along which the sum of one is the same.
-TEST_F(Concats, of_a_part_whose_sum_is_one_number) {
+TEST_F(Concats, join_an_operand_of_a_single_column) {
   const auto made = agree([](Scope& s, In t) {
     Tensor *y = call(s, "exp", {arg(t[0])}), *z = join(s, {y, call(s, "sin", {arg(y)})}, 1);
     return std::vector{call(s, "amax", {arg(y), arg(std::vector<int64_t>{0})}), call(s, "amin", {arg(y), arg(std::vector<int64_t>{0})}),
@@ -108,7 +108,7 @@ TEST_F(Concats, of_a_part_whose_sum_is_one_number) {
   EXPECT_EQ(made.kernels, 1u) << made.text;
 }
 
-TEST_F(Concats, of_rows_that_were_reduced) {
+TEST_F(Concats, join_results_of_reductions) {
   agree([](Scope& s, In t) {
     Tensor *y = call(s, "softmax", {arg(t[0]), arg(int64_t{1})}), *z = join(s, {y, call(s, "layer_norm", {arg(t[1]), arg(std::vector<int64_t>{70})})}, 0);
     return std::vector{z, y, join(s, {call(s, "mean", {arg(y), arg(std::vector<int64_t>{1}), Any::boolean(true)}), call(s, "amax", {arg(y), arg(std::vector<int64_t>{1}), Any::boolean(true)})}, 1)};
@@ -116,14 +116,14 @@ TEST_F(Concats, of_rows_that_were_reduced) {
 }
 
 // The dim that the parts lie along is split by what reads them.
-TEST_F(Concats, read_under_another_shape) {
+TEST_F(Concats, can_be_reshaped) {
   agree([](Scope& s, In t) {
     Tensor* y = join(s, {call(s, "exp", {arg(t[0])}), t[1], t[0], t[1]}, 0);
     return std::vector{call(s, "mul", {arg(call(s, "reshape", {arg(y), arg(std::vector<int64_t>{2, 12, 10})})), arg(t[2])})};
   }, {numbers({6, 10}), numbers({6, 10}), numbers({2, 12, 10})}, 1);
 }
 
-TEST_F(Concats, of_parts_that_differ_in_size) {
+TEST_F(Concats, join_operands_of_different_sizes) {
   for (int64_t dim : {0, 1, 2})
     for (int64_t n : {1, 4, 17, 64, 65}) {
       SCOPED_TRACE(std::to_string(dim) + " " + std::to_string(n));
@@ -136,7 +136,7 @@ TEST_F(Concats, of_parts_that_differ_in_size) {
     }
 }
 
-TEST_F(Concats, of_parts_of_any_dtype) {
+TEST_F(Concats, of_different_sizes_support_every_dtype) {
   for (DType d : {DType::f64, DType::bf16, DType::f16, DType::i64, DType::u64, DType::i32, DType::i16, DType::u8, DType::i8, DType::boolean})
     agree([](Scope& s, In t) {
       Tensor* y = join(s, {call(s, "maximum", {arg(t[0]), arg(t[0])}), t[1]}, 1);
@@ -173,7 +173,7 @@ TEST_F(Concats, slice_values_of_the_kernel) {
 }
 
 // A slice is stored in its own interval, a single index at the beginning.
-TEST_F(Concats, store_parts_that_others_read) {
+TEST_F(Concats, store_slices_that_other_nodes_read) {
   for (int64_t dim : {0, 1}) {
     const auto made = agree([&](Scope& s, In t) {
       Tensor *y = call(s, "exp", {arg(t[0])}), *some = call(s, "sin", {arg(part(s, y, dim, 3, 20))}), *one = call(s, "sin", {arg(part(s, y, dim, 5, 6))});
@@ -194,7 +194,7 @@ TEST_F(Concats, pad_along_several_dims) {
   }
 }
 
-TEST_F(Concats, of_parts_have_their_gradients) {
+TEST_F(Concats, of_slices_have_gradients) {
   for (int64_t width : {5, 33, 64, 77}) {
     SCOPED_TRACE(width);
     const auto made = agree([width](Scope& s, In t) {
@@ -206,7 +206,7 @@ TEST_F(Concats, of_parts_have_their_gradients) {
   }
 }
 
-TEST_F(Concats, of_parts_are_reduced) {
+TEST_F(Concats, of_slices_can_be_reduced) {
   for (int64_t joined : {0, 1})
     for (int64_t reduced : {0, 1}) {
       SCOPED_TRACE(std::to_string(joined) + " " + std::to_string(reduced));
@@ -219,7 +219,7 @@ TEST_F(Concats, of_parts_are_reduced) {
 }
 
 // Parts of rows after they were reduced: the numbers of a row are known along all of it.
-TEST_F(Concats, slice_rows_that_were_reduced) {
+TEST_F(Concats, slice_normalized_rows) {
   for (int64_t width : {8, 33, 200})
     agree([width](Scope& s, In t) {
       Tensor* y = call(s, "softmax", {arg(t[0]), arg(int64_t{1})});
@@ -228,7 +228,7 @@ TEST_F(Concats, slice_rows_that_were_reduced) {
 }
 
 // What is joined is read elsewhere than it is written.
-TEST_F(Concats, are_written_to_what_they_read) {
+TEST_F(Concats, can_be_written_to_their_operand) {
   agree([](Scope& s, In t) {
     Tensor* y = call(s, "add", {arg(t[0]), arg(rotated(s, t[0], 20))});
     call(s, "copy_", {arg(t[0]), arg(y)});
@@ -244,7 +244,7 @@ TEST_F(Concats, gather_from_their_result) {
 }
 
 // The gradient by the input and those by what it is turned with read the same, and nothing of each other.
-TEST_F(Concats, rotations_with_their_gradients_in_one_kernel) {
+TEST_F(Concats, rotate_with_gradients_in_one_kernel) {
   for (const auto& [rows, half] : {std::pair(7, 5), std::pair(64, 32), std::pair(256, 200), std::pair(1021, 387), std::pair(1500, 384)}) {
     SCOPED_TRACE(std::to_string(rows) + " " + std::to_string(half));
     const auto made = agree([half = half](Scope& s, In t) {

@@ -69,14 +69,14 @@ struct Fusion : LinesTest {
   }
 };
 
-TEST_F(Fusion, claims_for_a_device_that_needs_no_compiler_of_the_cpu) {
+TEST_F(Fusion, claims_for_a_target_that_needs_no_cpu_compiler) {
   add(Device::cpu, {}, false), add(kElsewhere);
   Var here = prim("prims.neg", {prim("prims.exp", {on(Device::cpu, {40})})});
   EXPECT_EQ(executors_of({here, prim("prims.neg", {prim("prims.exp", {on(kElsewhere, {40})})})}),
             "host host fusion[2]");
 }
 
-TEST_F(Fusion, claims_nothing_on_a_device_that_no_target_runs_on) {
+TEST_F(Fusion, claims_nothing_on_a_device_without_a_target) {
   add(Device::cpu);
   EXPECT_EQ(executors_of({prim("prims.exp", {on(kElsewhere, {40})})}), "host");
 }
@@ -127,14 +127,14 @@ TEST_F(Fusion, gives_the_target_the_region_and_runs_its_launcher) {
   executor.drop(state);
 }
 
-TEST_F(Fusion, claims_what_the_target_can_do) {
+TEST_F(Fusion, respects_the_capabilities_of_the_target) {
   Capabilities can;
   can.scans = can.column_sums = false;
   add(kElsewhere, can);
   EXPECT_EQ(executors_of({prim("prims.cumsum", {on(kElsewhere, {4, 40}), 1, false})}), "host");
 }
 
-TEST_F(Fusion, sums_columns_in_a_kernel_of_their_own_where_the_target_sums_none_beside_rows) {
+TEST_F(Fusion, computes_column_sums_in_separate_kernels_if_the_target_requires_it) {
   Capabilities can;
   can.column_sums = false;
   add(kElsewhere, can);
@@ -142,7 +142,7 @@ TEST_F(Fusion, sums_columns_in_a_kernel_of_their_own_where_the_target_sums_none_
   EXPECT_EQ(executors_of({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})}), "fusion[2] fusion");
 }
 
-TEST_F(Fusion, reads_numbers_of_the_cpu_where_the_target_does) {
+TEST_F(Fusion, reads_host_scalars_if_the_target_supports_it) {
   for (const bool reads : {false, true}) {
     Capabilities can;
     can.host_scalars = reads;

@@ -8,7 +8,7 @@ using In = std::span<Tensor* const>;
 struct Gathers : FusedTest {};
 
 // One element is no vector, though the row is divided as vectors.
-TEST_F(Gathers, from_a_row_that_is_divided_by_its_sum) {
+TEST_F(Gathers, read_from_a_normalized_row) {
   const auto made = agree([](Scope& s, In t) {
     Tensor* p = call(s, "softmax", {arg(t[0]), arg(int64_t{1})});
     return std::vector{p, call(s, "gather", {arg(p), arg(int64_t{1}), arg(t[1])})};
@@ -17,7 +17,7 @@ TEST_F(Gathers, from_a_row_that_is_divided_by_its_sum) {
 }
 
 // Rows of a table that a normalised sum begins with: one kernel, and no copy of them.
-TEST_F(Gathers, rows_of_a_table) {
+TEST_F(Gathers, read_rows_of_a_table) {
   for (DType index : {DType::i64, DType::i32})
     for (int64_t n : {2, 17, 64}) {
       SCOPED_TRACE(std::to_string(n) + std::string(name(index)));
@@ -29,7 +29,7 @@ TEST_F(Gathers, rows_of_a_table) {
     }
 }
 
-TEST_F(Gathers, slices_along_any_dim) {
+TEST_F(Gathers, read_slices_along_any_dim) {
   for (int64_t dim : {0, 1, 2})
     for (DType d : {DType::f32, DType::bf16, DType::f16, DType::f64, DType::u8, DType::i8, DType::boolean})
       agree([dim](Scope& s, In t) {
@@ -38,13 +38,13 @@ TEST_F(Gathers, slices_along_any_dim) {
       }, {numbers({5, 6, 40}, d, 0, 2), numbers({9}, DType::i64, 0, 5)}, 2, 0);
 }
 
-TEST_F(Gathers, several_elements_of_a_row) {
+TEST_F(Gathers, read_several_elements_of_a_row) {
   for (int64_t dim : {0, 1})
     agree([dim](Scope& s, In t) { return std::vector{call(s, "exp", {arg(call(s, "gather", {arg(t[0]), arg(dim), arg(t[1])}))})}; },
           {numbers({8, 8}), numbers({dim ? 8 : 20, dim ? 20 : 8}, DType::i64, 0, 8)}, 1);
 }
 
-TEST_F(Gathers, from_tables_in_any_layout) {
+TEST_F(Gathers, read_tables_of_any_layout) {
   agree([](Scope& s, In t) {
     Tensor* turned = call(s, "transpose", {arg(t[0]), arg(int64_t{0}), arg(int64_t{1})});
     return std::vector{call(s, "exp", {arg(call(s, "index_select", {arg(turned), arg(int64_t{0}), arg(t[1])}))})};
@@ -52,7 +52,7 @@ TEST_F(Gathers, from_tables_in_any_layout) {
 }
 
 // What the host says of a bad index, and as little done.
-TEST_F(Gathers, reject_the_same_indices_as_the_host) {
+TEST_F(Gathers, reject_the_same_indices_as_the_reference_executor) {
   for (int64_t wrong : {30, -1}) {
     auto table = numbers({30, 16});
     const auto before = values(*table);

@@ -8,67 +8,67 @@ namespace {
 
 struct Groups : LinesTest {};
 
-TEST_F(Groups, take_elementwise_lines_of_one_shape) {
+TEST_F(Groups, accept_elementwise_nodes_of_one_shape) {
   Var a = prim("prims.exp", {input({4, 5})});
   prim("prims.mul", {a, input({4, 5})});
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(Groups, refuse_elementwise_lines_of_other_shapes) {
+TEST_F(Groups, reject_elementwise_nodes_of_other_shapes) {
   prim("prims.exp", {input({4, 5})});
   prim("prims.exp", {input({5, 4})});
   EXPECT_EQ(refusal(), "it is iterated by other loops than the rest of the group");
 }
 
-TEST_F(Groups, join_through_a_reshape) {
+TEST_F(Groups, unify_axes_through_a_reshape) {
   Var a = prim("prims.exp", {input({2, 3, 4})}), b = prim("prims.reshape", {a, Shape{6, 4}});
   prim("prims.mul", {b, input({6, 4})});
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(Groups, join_through_a_permutation) {
+TEST_F(Groups, unify_axes_through_a_permutation) {
   Var a = prim("prims.exp", {input({2, 3})}), b = prim("prims.permute", {a, Shape{1, 0}});
   prim("prims.mul", {b, input({3, 2})});
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(Groups, refuse_a_value_and_its_transpose_in_one_line) {
+TEST_F(Groups, reject_a_node_that_reads_a_value_and_its_transpose) {
   Var a = prim("prims.exp", {input({3, 3})}), b = prim("prims.permute", {a, Shape{1, 0}});
   prim("prims.add", {a, b});
   EXPECT_EQ(refusal(), "it reads the same value along two different axes at once");
 }
 
-TEST_F(Groups, refuse_a_reshape_whose_sizes_do_not_divide) {
+TEST_F(Groups, reject_a_reshape_whose_sizes_do_not_divide) {
   Var a = prim("prims.exp", {input({4, 3})});
   prim("prims.reshape", {a, Shape{3, 4}});
   EXPECT_EQ(refusal(), "the shapes of a reshape do not divide each other");
 }
 
-TEST_F(Groups, refuse_views_of_inputs) {
+TEST_F(Groups, reject_views_of_inputs) {
   prim("prims.permute", {input({4, 3}), Shape{1, 0}});
   EXPECT_EQ(refusal(), "a view of an input costs nothing outside of the kernel");
 }
 
-TEST_F(Groups, spread_what_they_reduced) {
+TEST_F(Groups, accept_broadcasts_of_their_reductions) {
   Var x = input({4, 5}), m = prim("prims.amax", {x, Shape{1}}), k = prim("prims.reshape", {m, Shape{4, 1}});
   prim("prims.sub", {x, prim("prims.expand", {k, Shape{4, 5}})});
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(Groups, refuse_to_spread_what_they_did_not_reduce) {
+TEST_F(Groups, reject_broadcasts_of_values_that_are_not_reduced) {
   Var a = prim("prims.exp", {input({4, 1})});
   prim("prims.expand", {a, Shape{4, 5}});
   EXPECT_EQ(refusal(), "it broadcasts a value that is not reduced in the group");
 }
 
-TEST_F(Groups, reduce_along_the_same_axes_many_times) {
+TEST_F(Groups, accept_several_reductions_over_the_same_axes) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.sum", {x, Shape{1}});
   prim("prims.amax", {x, Shape{1}});
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(Groups, find_the_place_of_a_maximum_along_the_axis_that_they_reduce) {
+TEST_F(Groups, accept_argmax_over_the_reduced_axis) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.sum", {x, Shape{1}});
   Var at = prim("prims.argmax", {x, 1});
@@ -78,33 +78,33 @@ TEST_F(Groups, find_the_place_of_a_maximum_along_the_axis_that_they_reduce) {
   EXPECT_EQ(refusal(), "it reduces other axes than the rest of the group");
 }
 
-TEST_F(Groups, sum_columns_beside_rows) {
+TEST_F(Groups, accept_column_sums_beside_row_reductions) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.amax", {x, Shape{1}});
   prim("prims.sum", {x, Shape{0}});
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(Groups, find_no_maximum_of_columns_beside_rows) {
+TEST_F(Groups, reject_column_maxima_beside_row_reductions) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.sum", {x, Shape{1}});
   prim("prims.amax", {x, Shape{0}});
   EXPECT_EQ(refusal(), "it reduces other axes than the rest of the group");
 }
 
-TEST_F(Groups, end_with_a_sum_of_columns) {
+TEST_F(Groups, end_with_a_column_sum) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.amax", {x, Shape{1}});
   prim("prims.neg", {prim("prims.sum", {x, Shape{0}})});
   EXPECT_EQ(refusal(), "it reads a sum over the outer axes, which is known only when the kernel has ended");
 }
 
-TEST_F(Groups, end_with_a_total) {
+TEST_F(Groups, end_with_a_sum_over_all_axes) {
   prim("prims.neg", {prim("prims.sum", {prim("prims.exp", {input({4, 5})}), Shape{}})});
   EXPECT_EQ(refusal(), "it reads a sum over the outer axes, which is known only when the kernel has ended");
 }
 
-TEST_F(Groups, sum_along_the_axis_that_they_reduce) {
+TEST_F(Groups, accept_scans_along_the_reduced_axis) {
   Var x = prim("prims.exp", {input({4, 5})});
   Var y = prim("prims.cumsum", {x, 1, false});
   prim("prims.sum", {y, Shape{1}});
@@ -113,58 +113,58 @@ TEST_F(Groups, sum_along_the_axis_that_they_reduce) {
   EXPECT_EQ(refusal(), "it scans another axis than the group reduces");
 }
 
-TEST_F(Groups, refuse_to_sum_both_ways_round) {
+TEST_F(Groups, reject_scans_in_two_directions) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.add", {prim("prims.cumsum", {x, 1, false}), prim("prims.cumsum", {x, 1, true})});
   EXPECT_EQ(refusal(), "it scans in another direction than the rest of the group");
 }
 
-TEST_F(Groups, refuse_to_look_elsewhere_on_an_axis_that_they_sum_along) {
+TEST_F(Groups, reject_reads_at_other_indices_along_a_scanned_axis) {
   Var y = prim("prims.cumsum", {input({4, 5}), 1, false});
   prim("prims.gather", {y, 1, input({4, 1}, DType::i64)});
   EXPECT_EQ(refusal(), "it scans an axis along which other values are read at other indices");
 }
 
-TEST_F(Groups, pick_one_element_of_a_row) {
+TEST_F(Groups, accept_gathering_one_element_of_a_row) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.gather", {x, 1, input({4, 1}, DType::i64)});
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(Groups, refuse_to_pick_several_elements_of_a_row) {
+TEST_F(Groups, reject_gathering_several_elements_of_a_row) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.gather", {x, 1, input({4, 2}, DType::i64)});
   EXPECT_EQ(refusal(), "it gathers more than one element of a row");
 }
 
-TEST_F(Groups, take_rows_of_a_table) {
+TEST_F(Groups, accept_gathering_rows_of_an_input) {
   Var x = prim("prims.take", {input({9, 5}), 0, input({4, 3}, DType::i64)});
   prim("prims.add", {x, input({4, 3, 5})});
   prim("prims.sum", {x, Shape{2}});
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(Groups, refuse_to_take_rows_of_what_they_compute) {
+TEST_F(Groups, reject_gathering_rows_of_a_computed_value) {
   prim("prims.take", {prim("prims.exp", {input({9, 5})}), 0, input({4}, DType::i64)});
   EXPECT_EQ(refusal(), "it takes slices of a value that the group computes");
 }
 
-TEST_F(Groups, refuse_to_pick_along_an_axis_that_they_do_not_reduce) {
+TEST_F(Groups, reject_gathers_along_an_axis_that_is_not_reduced) {
   Var x = prim("prims.exp", {input({4, 5})});
   prim("prims.sum", {x, Shape{1}});
   prim("prims.gather", {x, 0, input({1, 5}, DType::i64)});
   EXPECT_EQ(refusal(), "it gathers along another axis than the group reduces");
 }
 
-TEST_F(Groups, refuse_to_pick_along_a_dim_that_a_reshape_splits) {
+TEST_F(Groups, reject_gathers_along_a_split_dim) {
   Var x = prim("prims.exp", {input({4, 6})});
   prim("prims.gather", {x, 1, input({4, 1}, DType::i64)});
   Var y = prim("prims.reshape", {x, Shape{4, 2, 3}});
   prim("prims.mul", {y, input({4, 2, 3})});
-  EXPECT_EQ(refusal(), "it gathers, concatenates or scans along a dim that other lines split");
+  EXPECT_EQ(refusal(), "it gathers, concatenates or scans along a dim that other nodes split");
 }
 
-TEST_F(Groups, join_operands_of_one_shape) {
+TEST_F(Groups, accept_concatenation_of_equal_shapes) {
   Var x = prim("prims.exp", {input({4, 5})}), y = prim("prims.sin", {x});
   Var joined = maker.call("prims.cat", {ValueList{x.id, y.id, input({4, 5}).id}, 1});
   prim("prims.mul", {joined, input({4, 15})});
@@ -172,14 +172,14 @@ TEST_F(Groups, join_operands_of_one_shape) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(Groups, join_operands_of_several_sizes) {
+TEST_F(Groups, accept_concatenation_of_different_sizes) {
   Var x = prim("prims.exp", {input({4, 6})});
   Var joined = maker.call("prims.cat", {ValueList{input({4, 5}).id, x.id, input({4, 1}).id}, 1});
   prim("prims.mul", {joined, input({4, 12})});
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(Groups, put_what_they_cut_together_in_another_order) {
+TEST_F(Groups, accept_concatenation_of_reordered_slices) {
   Var x = prim("prims.exp", {input({4, 7})});
   Var low = prim("prims.slice", {x, Shape{0, 0}, Shape{4, 3}, Shape{1, 1}}), high = prim("prims.slice", {x, Shape{0, 3}, Shape{4, 7}, Shape{1, 1}});
   Var turned = maker.call("prims.cat", {ValueList{high.id, low.id}, 1});
@@ -188,14 +188,14 @@ TEST_F(Groups, put_what_they_cut_together_in_another_order) {
 }
 
 // Both parts are as long as one loop, of which the other would need as many again.
-TEST_F(Groups, refuse_parts_of_what_is_walked_by_different_loops) {
+TEST_F(Groups, reject_concatenation_of_values_with_different_loops) {
   Var x = prim("prims.exp", {input({4, 7})}), y = prim("prims.exp", {input({4, 9})});
   Var low = prim("prims.slice", {x, Shape{0, 0}, Shape{4, 3}, Shape{1, 1}}), high = prim("prims.slice", {y, Shape{0, 0}, Shape{4, 3}, Shape{1, 1}});
   prim("prims.mul", {low, high});
   EXPECT_EQ(refusal(), "it is iterated by other loops than the rest of the group");
 }
 
-TEST_F(Groups, refuse_to_cut_rows_that_they_reduce_apart_from_each_other) {
+TEST_F(Groups, reject_slicing_along_the_rows_of_a_reduction) {
   Var x = prim("prims.exp", {input({4, 7})});
   Var total = prim("prims.expand", {prim("prims.reshape", {prim("prims.sum", {x, Shape{1}}), Shape{4, 1}}), Shape{4, 7}});
   prim("prims.slice", {prim("prims.mul", {x, total}), Shape{1, 0}, Shape{4, 7}, Shape{1, 1}});
@@ -209,7 +209,7 @@ TEST_F(Groups, reject_reducing_a_slice) {
 }
 
 // The sum of the columns of a part would be added once for each part.
-TEST_F(Groups, refuse_sums_over_the_outer_axes_of_a_part) {
+TEST_F(Groups, reject_column_sums_of_a_slice) {
   Var x = prim("prims.exp", {input({4, 5})}), y = maker.call("prims.cat", {ValueList{x.id, input({4, 5}).id}, 1});
   prim("prims.sum", {y, Shape{1}});
   prim("prims.sum", {x, Shape{0}});
@@ -217,7 +217,7 @@ TEST_F(Groups, refuse_sums_over_the_outer_axes_of_a_part) {
 }
 
 // Adding `b` makes the axes of x one, which would read its diagonal.
-TEST_F(Groups, refuse_an_input_that_a_reduction_would_read_along_its_diagonal) {
+TEST_F(Groups, reject_reductions_along_a_diagonal) {
   Var v = prim("prims.exp", {input({4})}), x = input({4, 4});
   prim("prims.amax", {v, Shape{0}});
   Var b = prim("prims.sum", {x, Shape{1}});
@@ -229,7 +229,7 @@ TEST_F(Groups, refuse_an_input_that_a_reduction_would_read_along_its_diagonal) {
 }
 
 // The sum of columns becomes one along the rows when `c` makes rows and columns one.
-TEST_F(Groups, refuse_lines_that_change_what_a_sum_is_over) {
+TEST_F(Groups, reject_nodes_that_change_the_axes_of_an_earlier_sum) {
   Var x = prim("prims.exp", {input({4})}), y = prim("prims.sin", {input({4})});
   prim("prims.amax", {x, Shape{0}});
   prim("prims.sum", {y, Shape{}});
@@ -240,25 +240,25 @@ TEST_F(Groups, refuse_lines_that_change_what_a_sum_is_over) {
   EXPECT_EQ(group.why(), "it reduces other axes than the rest of the group");
 }
 
-TEST_F(Groups, refuse_more_loops_than_a_kernel_may_have) {
+TEST_F(Groups, reject_more_axes_than_a_nest_may_have) {
   Var source = input({4, 5}, DType::i64), at = input({4, 1}, DType::i64);
   for (int i = 0; i < 70; i++) at = prim("prims.gather", {source, 1, at});
   EXPECT_EQ(refusal(), "it needs more loops than a kernel may have");
 }
 
-TEST_F(Groups, refuse_draws_from_a_state_that_they_compute) {
+TEST_F(Groups, reject_random_draws_from_a_computed_state) {
   Var state = prim("prims.add", {input({2}, DType::i64), input({2}, DType::i64)});
   prim("prims.philox_uniform", {state, 0, Shape{2}, DType::f32});
   EXPECT_EQ(refusal(), "it draws from a state that the group computes");
 }
 
-TEST_F(Groups, refuse_more_lines_than_a_kernel_may_have) {
+TEST_F(Groups, reject_more_nodes_than_a_kernel_may_have) {
   Var x = input({4});
   for (int i = 0; i < 97; i++) x = prim("prims.neg", {x});
-  EXPECT_EQ(refusal(), "the group has as many lines as one kernel may have");
+  EXPECT_EQ(refusal(), "the group has as many nodes as one kernel may have");
 }
 
-TEST_F(Groups, compute_neither_empty_tensors_nor_the_order_of_integers) {
+TEST_F(Groups, cannot_compute_empty_tensors_and_maxima_of_integers) {
   const auto last_is_computable = [&] { return computable(*lines().back(), store(), capabilities()); };
   prim("prims.exp", {input({3})});
   EXPECT_TRUE(last_is_computable());

@@ -9,7 +9,7 @@ struct IndexValues : FusedTest {};
 
 Tensor* places(Scope& s, int64_t n) { return call(s, "arange", {arg(n)}); }
 
-TEST_F(IndexValues, are_computed_where_they_are_broadcast_over_rows) {
+TEST_F(IndexValues, can_be_broadcast_over_rows) {
   for (int64_t columns : {3, 64, 1021}) {
     const auto made = agree([columns](Scope& s, In t) {
       Tensor* x = call(s, "softmax", {arg(t[0]), arg(int64_t{1})});
@@ -20,7 +20,7 @@ TEST_F(IndexValues, are_computed_where_they_are_broadcast_over_rows) {
   }
 }
 
-TEST_F(IndexValues, of_rows_are_broadcast_over_columns) {
+TEST_F(IndexValues, can_be_broadcast_over_columns) {
   const auto made = agree([](Scope& s, In t) {
     Tensor* rows = call(s, "view", {arg(places(s, 17)), arg(std::vector<int64_t>{17, 1})});
     return std::vector{call(s, "softmax", {arg(call(s, "mul", {arg(t[0]), arg(call(s, "le", {arg(rows), arg(places(s, 40))}))})), arg(int64_t{1})})};
@@ -28,7 +28,7 @@ TEST_F(IndexValues, of_rows_are_broadcast_over_columns) {
   EXPECT_EQ(made.kernels, 1u) << made.text;
 }
 
-TEST_F(IndexValues, are_returned_too) {
+TEST_F(IndexValues, can_be_outputs) {
   agree([](Scope& s, In t) {
     Tensor* here = places(s, 40);
     return std::vector{call(s, "softmax", {arg(call(s, "add", {arg(t[0]), arg(here)})), arg(int64_t{1})}), here, call(s, "mul", {arg(here), arg(here)})};

@@ -23,27 +23,27 @@ struct Lower : LinesTest {
   }
 };
 
-TEST_F(Lower, reads_an_input_once) {
+TEST_F(Lower, loads_each_input_once) {
   Var x = input({100});
   const LoweredRegion made = kernel({prim("prims.mul", {prim("prims.exp", {x}), x})});
   EXPECT_EQ(count(made.nest, Fn::load), 1u);
   EXPECT_EQ(made.nest.buffers.size(), 2u);
 }
 
-TEST_F(Lower, makes_views_into_maps) {
+TEST_F(Lower, lowers_views_to_maps) {
   Var a = prim("prims.exp", {input({40, 30})}), b = prim("prims.permute", {a, Shape{1, 0}});
   const LoweredRegion made = kernel({prim("prims.mul", {b, input({30, 40})})});
   EXPECT_EQ(made.nest.exprs.size(), 4u);  // two loads, exp, mul
   EXPECT_EQ(made.nest.axes(), 2u);
 }
 
-TEST_F(Lower, walks_reshaped_values_by_the_same_loops) {
+TEST_F(Lower, iterates_reshaped_values_by_the_same_axes) {
   Var a = prim("prims.exp", {input({2, 3, 40})}), b = prim("prims.reshape", {a, Shape{6, 40}});
   const LoweredRegion made = kernel({prim("prims.mul", {b, input({6, 40})})});
   EXPECT_EQ(scheduled(made).extents, (std::vector<int64_t>{240}));
 }
 
-TEST_F(Lower, sums_columns_beyond_the_kernel) {
+TEST_F(Lower, lowers_a_column_sum_to_an_accumulating_store) {
   Var x = prim("prims.exp", {input({40, 30})});
   const LoweredRegion made = kernel({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})});
   ASSERT_EQ(made.sums.size(), 1u);
@@ -52,7 +52,7 @@ TEST_F(Lower, sums_columns_beyond_the_kernel) {
   EXPECT_EQ(count(made.nest, Fn::sum), 0u);
 }
 
-TEST_F(Lower, sums_totals_by_row_and_then_beyond_the_kernel) {
+TEST_F(Lower, lowers_a_total_to_row_sums_and_an_accumulating_store) {
   Var x = prim("prims.exp", {input({40, 30})});
   const LoweredRegion made = kernel({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{}})});
   ASSERT_EQ(made.sums.size(), 1u);
@@ -60,21 +60,21 @@ TEST_F(Lower, sums_totals_by_row_and_then_beyond_the_kernel) {
   EXPECT_EQ(count(made.nest, Fn::sum), 1u);
 }
 
-TEST_F(Lower, sums_what_each_row_has_once_over_the_rows_alone) {
+TEST_F(Lower, sums_a_value_that_is_constant_along_rows_once_for_each_row) {
   Var x = input({40, 30}), rows = prim("prims.sum", {prim("prims.exp", {x}), Shape{1}});
   const LoweredRegion made = kernel({prim("prims.sum", {prim("prims.log", {rows}), Shape{0}})});
   EXPECT_EQ(made.sums.size(), 1u);
   EXPECT_EQ(count(made.nest, Fn::sum), 1u);
 }
 
-TEST_F(Lower, sums_narrow_columns_in_a_wider_type) {
+TEST_F(Lower, accumulates_16_bit_column_sums_in_f32) {
   Var x = prim("prims.exp", {input({40, 30}, DType::bf16)});
   const LoweredRegion made = kernel({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})});
   ASSERT_EQ(made.sums.size(), 1u);
   EXPECT_EQ(made.sums[0].dtype, DType::f32);
 }
 
-TEST_F(Lower, checks_what_it_picks) {
+TEST_F(Lower, checks_gather_indices) {
   Var x = prim("prims.exp", {input({40, 30})});
   const LoweredRegion made = kernel({prim("prims.gather", {x, 1, input({40, 1}, DType::i64)})});
   ASSERT_FALSE(made.checks.empty());
@@ -83,7 +83,7 @@ TEST_F(Lower, checks_what_it_picks) {
   EXPECT_EQ(made.checks.back().size, 30);
 }
 
-TEST_F(Lower, walks_along_what_is_picked_from_an_input_by_no_loop) {
+TEST_F(Lower, gives_a_gathered_axis_of_an_input_no_loop) {
   Var i = prim("prims.add", {input({40, 1}, DType::i64), input({40, 1}, DType::i64)});
   const LoweredRegion made = kernel({prim("prims.gather", {input({40, 30}), 1, i})});
   EXPECT_EQ(made.nest.outer + made.nest.inner, 1u);

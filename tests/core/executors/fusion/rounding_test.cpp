@@ -10,7 +10,7 @@ struct Rounding : FusedTest {};
 // kNear squared is kSquare and 2^-24, which f32 has no place for beside it.
 constexpr float kNear = 1 + 0x1p-12f, kSquare = 1 + 0x1p-11f;
 
-TEST_F(Rounding, of_a_product_is_done_before_a_line_takes_it) {
+TEST_F(Rounding, of_a_product_precedes_its_use_by_an_elementwise_node) {
   const auto made = agree([](Scope& s, In t) {
     return std::vector{call(s, "sub", {arg(call(s, "mul", {arg(t[0]), arg(t[0])})), arg(t[1])})};
   }, {numbers({40}, DType::f32, kNear, kNear), numbers({40}, DType::f32, kSquare, kSquare)}, 1, 0);
@@ -19,7 +19,7 @@ TEST_F(Rounding, of_a_product_is_done_before_a_line_takes_it) {
 }
 
 // Of elements 0 and 64, which any machine adds up in the same lane.
-TEST_F(Rounding, of_a_product_is_left_to_its_sum) {
+TEST_F(Rounding, of_a_product_may_be_fused_into_its_sum) {
   if (test::this_machine().instructions == Instructions::none) GTEST_SKIP() << "the processor has no multiply-adds that we know of";
   test::Floats a(128, 0), b(128, 0);
   a[0] = -kSquare, b[0] = 1, a[64] = b[64] = kNear;

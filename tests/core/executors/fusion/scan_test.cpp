@@ -13,7 +13,7 @@ struct Scans : FusedTest {
   }
 };
 
-TEST_F(Scans, rows_of_any_length) {
+TEST_F(Scans, run_along_rows_of_any_length) {
   for (int64_t n = 2; n <= 140; n++) {
     SCOPED_TRACE(n);
     agree_along(1, {numbers({3, n}), numbers({3, n})});
@@ -21,7 +21,7 @@ TEST_F(Scans, rows_of_any_length) {
   EXPECT_EQ(agree_along(1, {numbers({40, 5000}), numbers({40, 5000})}).kernels, 2u);
 }
 
-TEST_F(Scans, columns_and_dims_between) {
+TEST_F(Scans, run_along_any_dim) {
   for (int64_t n : {2, 16, 33, 100})
     for (int64_t dim : {0, 1}) {
       SCOPED_TRACE(std::to_string(n) + " " + std::to_string(dim));
@@ -30,7 +30,7 @@ TEST_F(Scans, columns_and_dims_between) {
 }
 
 // Each sum is made in a wider type and rounded once, as the host's is.
-TEST_F(Scans, of_any_dtype) {
+TEST_F(Scans, support_every_dtype) {
   for (DType d : {DType::f64, DType::f32, DType::bf16, DType::f16, DType::i64, DType::i32, DType::i8, DType::u16})
     for (int64_t n : {7, 100, 3000}) {
       SCOPED_TRACE(name(d));
@@ -43,14 +43,14 @@ TEST_F(Scans, of_any_dtype) {
     }
 }
 
-TEST_F(Scans, special_values) {
+TEST_F(Scans, propagate_special_values) {
   test::Floats row(100, 1.0f);
   row[20] = INFINITY, row[60] = -INFINITY, row[90] = NAN;
   agree_along(1, {tensor({1, 100}, row), numbers({1, 100})});
   agree([](Scope& s, In t) { return std::vector{call(s, "cumsum", {arg(call(s, "neg", {arg(t[0])})), arg(int64_t{1})})}; }, {tensor({1, 100}, row)}, 1);
 }
 
-TEST_F(Scans, with_nodes_before_and_after_them) {
+TEST_F(Scans, fuse_with_nodes_before_and_after) {
   const auto made = agree([](Scope& s, In t) {
     Tensor* p = call(s, "softmax", {arg(t[0]), arg(int64_t{1})});
     Tensor* y = call(s, "cumsum", {arg(p), arg(int64_t{1})});
@@ -61,28 +61,28 @@ TEST_F(Scans, with_nodes_before_and_after_them) {
 }
 
 // A normalised sum goes over its row twice: it begins again each time.
-TEST_F(Scans, that_a_later_pass_needs_again) {
+TEST_F(Scans, are_recomputed_in_later_passes) {
   for (int64_t dim : {0, 1})
     agree([dim](Scope& s, In t) {
       return std::vector{call(s, "softmax", {arg(call(s, "cumsum", {arg(t[0]), arg(dim)})), arg(dim)})};
     }, {numbers({60, 70}, DType::f32, -0.1, 0.1)}, 1, 1e-5);
 }
 
-TEST_F(Scans, of_rows_that_are_reversed_or_transposed) {
+TEST_F(Scans, read_reversed_and_transposed_rows) {
   agree([](Scope& s, In t) {
     Tensor* turned = call(s, "transpose", {arg(t[0]), arg(int64_t{0}), arg(int64_t{1})});
     return with_gradients(s, call(s, "cumsum", {arg(call(s, "exp", {arg(turned)})), arg(int64_t{1})}), std::vector{t[0], t[1]}, 1);
   }, {numbers({30, 50}), numbers({50, 30})}, 2, 1e-5);
 }
 
-TEST_F(Scans, that_others_gather_from) {
+TEST_F(Scans, can_be_gathered_from) {
   agree([](Scope& s, In t) {
     Tensor* y = call(s, "cumsum", {arg(call(s, "exp", {arg(t[0])})), arg(int64_t{1})});
     return std::vector{y, call(s, "gather", {arg(y), arg(int64_t{1}), arg(t[1])})};
   }, {numbers({30, 50}), numbers({30, 1}, DType::i64, 0, 50)}, 2, 1e-5);
 }
 
-TEST_F(Scans, the_same_bits_with_any_number_of_threads) {
+TEST_F(Scans, have_the_same_bits_for_any_number_of_threads) {
   const Body body = [](Scope& s, In t) { return std::vector{call(s, "cumsum", {arg(call(s, "exp", {arg(t[0])})), arg(int64_t{1})})}; };
   const Tensors in = {numbers({1000, 130})};
   context->use_threads(1);

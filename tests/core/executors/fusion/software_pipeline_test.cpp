@@ -5,7 +5,7 @@ namespace thunder::fusion {
 namespace {
 
 using In = std::span<Tensor* const>;
-struct Pipelined : FusedTest {};
+struct SoftwarePipelining : FusedTest {};
 
 const std::vector<int64_t> kAllRows{0};
 
@@ -15,13 +15,13 @@ std::vector<Tensor*> normalized(Scope& s, In t) {
   return {call(s, "div", {arg(power), arg(of_row(s, "sum", power))})};
 }
 
-TEST_F(Pipelined, takes_any_number_of_rows) {
+TEST_F(SoftwarePipelining, handles_any_number_of_rows) {
   for (int64_t rows : {1, 2, 3, 4, 7, 32, 33})
     for (int64_t columns : {5, 64, 100, 192}) EXPECT_EQ(agree(normalized, {numbers({rows, columns})}, 1, 1e-6).kernels, 1u) << rows << " x " << columns;
 }
 
 // Rows of one matrix beside columns of all of them, and what of a row is read by the next pass.
-TEST_F(Pipelined, computes_column_sums_too) {
+TEST_F(SoftwarePipelining, computes_column_sums) {
   for (int64_t rows : {1, 2, 5, 40, 131})
     for (int64_t columns : {128, 77})
       agree([](Scope& s, In t) {
@@ -32,7 +32,7 @@ TEST_F(Pipelined, computes_column_sums_too) {
 }
 
 // One reduction of what another one left, three times.
-TEST_F(Pipelined, passes_on_results_of_earlier_passes) {
+TEST_F(SoftwarePipelining, carries_results_of_earlier_passes) {
   for (int64_t rows : {1, 2, 3, 4, 5, 40})
     agree([](Scope& s, In t) {
       Tensor* high = of_row(s, "amax", t[0]);
@@ -45,7 +45,7 @@ TEST_F(Pipelined, passes_on_results_of_earlier_passes) {
 }
 
 // Each row is read for the last time before it is written, and no other one's memory is.
-TEST_F(Pipelined, updates_rows_in_place) {
+TEST_F(SoftwarePipelining, updates_rows_in_place) {
   for (int64_t rows : {1, 3, 20})
     agree([](Scope& s, In t) {
       const Any centered = arg(call(s, "sub", {arg(t[0]), arg(of_row(s, "mean", t[0]))}));
@@ -54,7 +54,7 @@ TEST_F(Pipelined, updates_rows_in_place) {
     }, {numbers({rows, 65})}, 0, 1e-5);
 }
 
-TEST_F(Pipelined, keeps_a_nan_in_its_row) {
+TEST_F(SoftwarePipelining, does_not_carry_nan_to_other_rows) {
   constexpr int64_t kRows = 6, kColumns = 64;
   for (int64_t at = 0; at < kRows; at++) {
     test::Floats values(kRows * kColumns, 0.5f);
@@ -63,7 +63,7 @@ TEST_F(Pipelined, keeps_a_nan_in_its_row) {
   }
 }
 
-TEST_F(Pipelined, computes_scans_and_argmax_in_each_row) {
+TEST_F(SoftwarePipelining, computes_scans_and_argmax) {
   for (int64_t rows : {1, 5, 8})
     agree([](Scope& s, In t) {
       Tensor* running = call(s, "cumsum", {arg(t[0]), arg(int64_t{1})});

@@ -27,14 +27,14 @@ using Extents = std::vector<std::vector<int64_t>>;
 
 TEST_F(SpaceTest, gives_no_axis_to_a_dim_of_size_one) { EXPECT_EQ(extents(fresh({1, 3, 1})), (Extents{{}, {3}, {}})); }
 
-TEST_F(SpaceTest, makes_equal_axes_one) {
+TEST_F(SpaceTest, unifies_axes_of_equal_size) {
   const Coordinates a = fresh({2, 3}), b = fresh({2, 3});
   EXPECT_FALSE(same(a, b));
   EXPECT_TRUE(space.unify(a, b));
   EXPECT_TRUE(same(a, b));
 }
 
-TEST_F(SpaceTest, refuses_other_sizes) {
+TEST_F(SpaceTest, rejects_sizes_that_do_not_divide) {
   EXPECT_FALSE(space.unify(fresh({2, 3}), fresh({3, 2})));
   EXPECT_FALSE(space.unify(fresh({4}), fresh({6})));
   EXPECT_FALSE(space.unify(fresh({4}), fresh({2})));
@@ -50,7 +50,7 @@ TEST_F(SpaceTest, splits_the_longer_of_two_axes) {
   EXPECT_TRUE(same(a, b));
 }
 
-TEST_F(SpaceTest, splits_in_both_directions_when_only_parts_are_equal) {
+TEST_F(SpaceTest, splits_both_sides_where_only_factors_are_equal) {
   const Coordinates a = fresh({2, 6}), b = fresh({4, 3});
   const auto flat_a = space.reshape(a, Shape{12}), flat_b = space.reshape(b, Shape{12});
   ASSERT_TRUE(flat_a && flat_b);
@@ -67,7 +67,7 @@ TEST_F(SpaceTest, follows_an_axis_that_was_split_before) {
   EXPECT_TRUE(same(b, c));
 }
 
-TEST_F(SpaceTest, reshapes_by_taking_axes_from_the_back) {
+TEST_F(SpaceTest, reshapes_from_the_innermost_axis_outwards) {
   const Coordinates a = fresh({4, 6});
   const auto b = space.reshape(a, Shape{2, 1, 12});
   ASSERT_TRUE(b);
@@ -75,9 +75,9 @@ TEST_F(SpaceTest, reshapes_by_taking_axes_from_the_back) {
   EXPECT_EQ(extents(a), (Extents{{2, 2}, {6}}));
 }
 
-TEST_F(SpaceTest, refuses_a_reshape_whose_sizes_do_not_divide) { EXPECT_FALSE(space.reshape(fresh({4, 3}), Shape{3, 4})); }
+TEST_F(SpaceTest, rejects_a_reshape_whose_sizes_do_not_divide) { EXPECT_FALSE(space.reshape(fresh({4, 3}), Shape{3, 4})); }
 
-TEST_F(SpaceTest, unifies_where_the_same_axes_stand_on_both_sides) {
+TEST_F(SpaceTest, unifies_dims_that_share_an_axis) {
   const Coordinates a = fresh({5, 5});
   EXPECT_TRUE(space.unify(a, Coordinates{a[1], a[0]}));
   const Dimension flat = space.flat(a);

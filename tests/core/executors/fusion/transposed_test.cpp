@@ -11,7 +11,7 @@ struct Transposed : FusedTest {
 };
 
 // Whole tiles, remainders along each axis, and less than a tile; more than a block and a strip; rows with conflict misses.
-TEST_F(Transposed, operands_of_any_size) {
+TEST_F(Transposed, operands_of_any_size_are_tiled) {
   for (int64_t m : {1, 3, 8, 16, 33, 100, 300})
     for (int64_t n : {1, 5, 16, 40, 64, 97, 512, 600}) {
       SCOPED_TRACE(std::to_string(m) + " " + std::to_string(n));
@@ -21,18 +21,18 @@ TEST_F(Transposed, operands_of_any_size) {
     }
 }
 
-TEST_F(Transposed, of_any_dtype) {
+TEST_F(Transposed, operands_of_every_dtype_are_tiled) {
   for (DType d : {DType::f64, DType::bf16, DType::f16, DType::i64, DType::u64, DType::i32, DType::i16, DType::u8, DType::i8, DType::boolean})
     agree([](Scope& s, In t) { return std::vector{call(s, "maximum", {arg(t[0]), arg(transposed(s, t[1]))})}; },
           {numbers({50, 70}, d, 0, 2), numbers({70, 50}, d, 0, 2)}, 1, 0);
 }
 
-TEST_F(Transposed, along_inner_and_outer_dims) {
+TEST_F(Transposed, inner_and_outer_dims_are_tiled) {
   for (int64_t other : {0, 1})
     agree([other](Scope& s, In t) { return std::vector{call(s, "exp", {arg(transposed(s, t[0], other, 2))})}; }, {numbers({20, 30, 40})}, 1);
 }
 
-TEST_F(Transposed, beside_contiguous_and_broadcast_operands) {
+TEST_F(Transposed, operands_mix_with_contiguous_and_broadcast_ones) {
   const auto made = agree([](Scope& s, In t) {
     Tensor* sum = call(s, "add", {arg(transposed(s, t[0])), arg(call(s, "mul", {arg(transposed(s, t[1])), arg(t[2])}))});
     return std::vector{call(s, "sub", {arg(sum), arg(t[3])})};
@@ -40,7 +40,7 @@ TEST_F(Transposed, beside_contiguous_and_broadcast_operands) {
   EXPECT_EQ(made.kernels, 1u) << made.text;
 }
 
-TEST_F(Transposed, operands_of_a_sum) {
+TEST_F(Transposed, operands_can_be_summed) {
   agree([](Scope& s, In t) {
     Tensor* y = call(s, "exp", {arg(call(s, "sub", {arg(t[0]), arg(transposed(s, t[1]))}))});
     return std::vector{y, call(s, "sum", {arg(y)})};

@@ -26,7 +26,7 @@ TEST_F(UnalignedRows, are_concatenated_from_slices_at_any_offset) {
 }
 
 // In whole vectors, in the registers and the lanes that are left, and by columns; a row without one has a number.
-TEST_F(UnalignedRows, have_a_nan_as_extremum_wherever_it_is) {
+TEST_F(UnalignedRows, propagate_nan_from_any_position_to_the_extremum) {
   constexpr int64_t kColumns = 64 + 16 + 5;
   for (int64_t at = 0; at < kColumns; at++) {
     test::Floats row(2 * kColumns, 0.5f);

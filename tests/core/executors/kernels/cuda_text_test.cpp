@@ -11,7 +11,7 @@ namespace thunder::kernels {
 namespace {
 
 // A line of an op of one tensor and one result.
-struct CallerText : testing::Test {
+struct CudaSourceOfCaller : testing::Test {
   OpDef op{"mine.twice(tensor x) -> tensor"};
   Store store;
 
@@ -28,14 +28,14 @@ struct CallerText : testing::Test {
 constexpr const char* kTwice =
     "extern \"C\" __global__ void twice(const x_t* x, out_t* out) { out[threadIdx.x] = (out_t)(2 * (float)x[threadIdx.x]); }\n";
 
-TEST_F(CallerText, names_the_types_that_the_source_mentions) {
+TEST_F(CudaSourceOfCaller, defines_the_types_that_it_mentions) {
   const std::string both = text(kTwice, DType::i16);
   EXPECT_NE(both.find("typedef short x_t;\ntypedef short out_t;\n#line 1 \"twice.cu\"\nextern"), std::string::npos) << both;
   EXPECT_EQ(text("void twice(float* x) {}", DType::f32), "#line 1 \"twice.cu\"\nvoid twice(float* x) {}");
   EXPECT_NE(text("void twice(bfloat16* x) {}", DType::f32).find("struct bfloat16"), std::string::npos);
 }
 
-TEST_F(CallerText, compiles_for_every_dtype) {
+TEST_F(CudaSourceOfCaller, compiles_for_every_dtype) {
   if (!test::nvrtc()) GTEST_SKIP() << "NVRTC is not installed: tools/setup-nvrtc";
   for (const DTypeInfo& d : all_dtypes())
     EXPECT_EQ(test::refused_by_nvrtc({text(kTwice, d.dtype), {"--std=c++17", "--use_fast_math"}}), "") << d.name;

@@ -68,16 +68,16 @@ CpuNest softmax_of_one_row(int64_t columns) {
   return n;
 }
 
-TEST(KeepRows, keeps_what_is_dear_and_needed_again) { EXPECT_EQ(softmax(40, 30).kept, (std::vector<ExprId>{1})); }
+TEST(KeepRows, keeps_expensive_values_used_in_several_passes) { EXPECT_EQ(softmax(40, 30).kept, (std::vector<ExprId>{1})); }
 
 // 256 KiB of them.
-TEST(KeepRows, keeps_no_row_that_leaves_the_second_level_cache) {
+TEST(KeepRows, keeps_no_row_larger_than_a_quarter_of_the_l2_cache) {
   EXPECT_EQ(softmax(4, 65536).kept, (std::vector<ExprId>{1}));
   EXPECT_TRUE(softmax(4, 65537).kept.empty());
 }
 
 // out = (exp(in) + tanh(in)) * sum(exp(in)) * sum(tanh(in)) by rows.
-TEST(KeepRows, keeps_as_many_rows_as_fit_there_together) {
+TEST(KeepRows, keeps_as_many_rows_as_fit_together) {
   const auto kept = [](int64_t columns) {
     CpuNest n;
     n.extents = {4, columns};
@@ -94,7 +94,7 @@ TEST(KeepRows, keeps_as_many_rows_as_fit_there_together) {
   EXPECT_EQ(kept(32769), (std::vector<ExprId>{1}));
 }
 
-TEST(StreamLarge, marks_what_fills_half_of_the_cache_side_by_side) {
+TEST(NonTemporalStores, are_used_for_contiguous_outputs_of_half_the_last_level_cache) {
   const auto is_nontemporal = [](CpuNest n, size_t cache) {
     store_nontemporal(n, test::with_caches(0, 0, cache));
     return n.is_nontemporal(n.stores[0]);
@@ -129,14 +129,14 @@ void expect_the_same_streamed(const CpuNest& n, size_t elements) {
 
 // Rows of 1021 floats begin anywhere in a line, as the first one does: what lies before the first whole line and behind the last is
 // stored beside.
-TEST(StreamLarge, changes_no_element) {
+TEST(NonTemporalStores, do_not_change_results) {
   if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   expect_the_same_streamed(softmax(9, 1021), 9 * 1021);
   expect_the_same_streamed(negated(9, 1021, {1021, 1}), 9 * 1021);
 }
 
 // Vectors are taken by lines of the cache, but the order of a sum is that of the elements.
-TEST(SumsOfOddRows, are_made_in_one_order_wherever_rows_lie) {
+TEST(SumsOfUnalignedRows, have_one_order_at_any_alignment) {
   if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   for (const int64_t columns : {17, 63, 100, 1021}) {
     const CpuNest n = softmax(9, columns);
@@ -146,7 +146,7 @@ TEST(SumsOfOddRows, are_made_in_one_order_wherever_rows_lie) {
   }
 }
 
-TEST(StreamLarge, changes_no_element_of_sums_that_run) {
+TEST(NonTemporalStores, do_not_change_scans) {
   if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   for (const bool backwards : {false, true}) {
     CpuNest n;
@@ -163,20 +163,20 @@ TEST(StreamLarge, changes_no_element_of_sums_that_run) {
   }
 }
 
-TEST(StreamLarge, changes_no_element_of_what_is_turned_round) {
+TEST(NonTemporalStores, do_not_change_transposed_copies) {
   if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   expect_the_same_streamed(turned(211, 173), 211 * 173);
 }
 
 // Rows that are summed by vectors along the columns: their lanes begin outside of the loops.
-TEST(StreamLarge, changes_no_element_where_lanes_are_outside) {
+TEST(NonTemporalStores, do_not_change_nests_with_an_outer_lane_axis) {
   if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;
   const CpuNest n = softmax(1021, 30, {1, 1021});
   ASSERT_TRUE(n.lane_is_outer());
   expect_the_same_streamed(n, 1021 * 30);
 }
 
-TEST(PipelineRows, lets_rows_overlap_that_are_gone_over_again) {
+TEST(SoftwarePipelining, applies_to_rows_of_several_passes) {
   const auto pipelined = [](CpuNest n, size_t first_level = 32 << 10, size_t last_level = 1 << 20) {
     store_nontemporal(n, test::with_caches(0, 0, last_level));
     software_pipeline_rows(n, test::with_caches(first_level, 0, last_level));
@@ -191,7 +191,7 @@ TEST(PipelineRows, lets_rows_overlap_that_are_gone_over_again) {
 }
 
 // In flight of softmax are its input in the first pass, a row of powers in each, and the result.
-TEST(PipelineRows, counts_a_row_of_what_is_read_in_each_pass) {
+TEST(SoftwarePipelining, counts_the_working_set_of_each_pass) {
   constexpr size_t kRow = 100 * 4;
   CpuNest n = softmax(50, 100);
   software_pipeline_rows(n, test::with_caches(4 * kRow - 1, 0, 0));
@@ -205,7 +205,7 @@ TEST(PipelineRows, counts_a_row_of_what_is_read_in_each_pass) {
   EXPECT_TRUE(n.software_pipelined);
 }
 
-TEST(PipelineRows, leaves_what_comes_from_memory_alone) {
+TEST(SoftwarePipelining, skips_operands_larger_than_the_caches) {
   CpuNest n = softmax(100, 64);
   constexpr size_t kAll = 2 * 100 * 64 * 4;
   software_pipeline_rows(n, test::with_caches(32 << 10, 0, kAll - 1));
@@ -214,7 +214,7 @@ TEST(PipelineRows, leaves_what_comes_from_memory_alone) {
   EXPECT_TRUE(n.software_pipelined);
 }
 
-TEST(FetchAhead, leaves_rows_that_overlap_to_the_processor) {
+TEST(Prefetch, skips_software_pipelined_rows) {
   CpuNest n = softmax(4000, 300);
   n.kept.clear();
   prefetch(n, test::with_caches(0, 4096, 0));
@@ -224,7 +224,7 @@ TEST(FetchAhead, leaves_rows_that_overlap_to_the_processor) {
   EXPECT_TRUE(n.prefetches.empty());
 }
 
-TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
+TEST(Prefetch, fetches_the_next_row_of_nests_with_several_passes) {
   const auto ahead = [](CpuNest n, size_t cache) {
     prefetch(n, test::with_caches(0, cache, 0));
     return n.prefetches;
@@ -242,7 +242,7 @@ TEST(FetchAhead, fetches_the_next_row_where_one_is_read_again) {
   EXPECT_TRUE(ahead(negated(4000, 300, {300, 1}), 4096).empty()) << "nothing is read twice";
 }
 
-TEST(FetchAhead, fetches_the_next_square_where_results_are_streamed) {
+TEST(Prefetch, fetches_the_next_tile_with_non_temporal_stores) {
   CpuNest n = turned(4000, 300);
   prefetch(n, test::with_caches(0, 4096, 0));
   EXPECT_TRUE(n.prefetches.empty()) << "nothing is streamed";
@@ -252,7 +252,7 @@ TEST(FetchAhead, fetches_the_next_square_where_results_are_streamed) {
   EXPECT_EQ(n.prefetches[0].load, 0u);
 }
 
-TEST(FetchAhead, fetches_the_next_row_of_columns_that_no_cache_holds) {
+TEST(Prefetch, fetches_the_next_row_of_column_sums_larger_than_the_caches) {
   CpuNest n;
   n.extents = {4000, 300};
   n.outer = 2;
@@ -284,7 +284,7 @@ CpuNest sums_of_parts() {
   return n;
 }
 
-TEST(SumsWholeRows, where_pieces_would_read_each_others_parts) {
+TEST(SumsWholeRows, if_strips_would_read_the_same_elements) {
   CpuNest n = sums_of_parts();
   constexpr size_t kRow = 3 * 300 * 4;
   EXPECT_FALSE(sums_whole_rows(n, test::with_caches(0, 2 * kRow, 0))) << "both read the same place";
@@ -300,7 +300,7 @@ TEST(SumsWholeRows, where_pieces_would_read_each_others_parts) {
 }
 
 // Halves of a row, the other way round beside the row itself: the row is fetched once. Of rows that lie elsewhere each is.
-TEST(FetchAhead, fetches_once_what_parts_of_a_row_are_of) {
+TEST(Prefetch, fetches_a_row_once_for_loads_of_several_intervals) {
   CpuNest n = sums_of_parts();
   const auto fetched = [&](int64_t offset) {
     n.exprs[1].offset = offset;
@@ -318,7 +318,7 @@ TEST(FetchAhead, fetches_once_what_parts_of_a_row_are_of) {
 }
 
 // Sums of large values and of small ones: x - mean(x) needs little, exp(x - mean(x)) much.
-TEST(FetchAhead, chooses_the_pass_that_computes_most) {
+TEST(Prefetch, is_placed_in_the_pass_with_the_most_work) {
   CpuNest n = softmax(4, 50257);
   n.exprs = {make(Fn::load, {}), make(Fn::sum, {0}), make(Fn::sub, {0, 1}), make(Fn::exp, {2}), make(Fn::sum, {3}), make(Fn::sub, {0, 4})};
   n.stores[0].value = 5;

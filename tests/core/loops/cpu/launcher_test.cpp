@@ -8,7 +8,7 @@
 namespace thunder::fusion {
 namespace {
 
-struct Fused : FusedTest {};
+struct FusedKernel : FusedTest {};
 using In = std::span<Tensor* const>;
 
 // exp(a) * b + a, with a reduction-free tail.
@@ -17,14 +17,14 @@ std::vector<Tensor*> pointwise(Scope& s, In in) {
   return {y, call(s, "lt", {arg(y), arg(in[1])})};
 }
 
-TEST_F(Fused, pointwise_lines_of_any_length) {
+TEST_F(FusedKernel, computes_elementwise_nodes_of_any_length) {
   for (int64_t n : {1, 2, 7, 8, 15, 16, 17, 31, 63, 64, 65, 255, 4095, 4096, 4097, 1000003}) {
     SCOPED_TRACE(n);
     EXPECT_EQ(agree(pointwise, {numbers({n}), numbers({n})}, 2).kernels, 1u);
   }
 }
 
-TEST_F(Fused, pointwise_lines_of_any_real_dtype) {
+TEST_F(FusedKernel, computes_elementwise_nodes_of_every_real_dtype) {
   for (auto [dtype, tolerance] : {std::pair(DType::f64, 1e-12), std::pair(DType::bf16, 0.02)})
     for (int64_t n : {1, 17, 1000}) {
       SCOPED_TRACE(name(dtype));
@@ -32,7 +32,7 @@ TEST_F(Fused, pointwise_lines_of_any_real_dtype) {
     }
 }
 
-TEST_F(Fused, pointwise_lines_of_any_integer_dtype) {
+TEST_F(FusedKernel, computes_elementwise_nodes_of_every_integer_dtype) {
   for (DType dtype : {DType::i64, DType::i32, DType::u8, DType::boolean})
     for (int64_t n : {1, 17, 1000}) {
       SCOPED_TRACE(name(dtype));
@@ -45,7 +45,7 @@ TEST_F(Fused, pointwise_lines_of_any_integer_dtype) {
 }
 
 // Larger than second-level caches are: while a row is read again the next one is fetched, past the last one too.
-TEST_F(Fused, rows_of_large_inputs) {
+TEST_F(FusedKernel, reduces_rows_of_large_inputs) {
   const auto softmax = [](Scope& s, In in) {
     Tensor* y = call(s, "log_softmax", {arg(in[0]), arg(int64_t{1})});
     return std::vector{call(s, "mul", {arg(y), arg(in[1])})};
@@ -57,7 +57,7 @@ TEST_F(Fused, rows_of_large_inputs) {
   }
 }
 
-TEST_F(Fused, broadcast_operands) {
+TEST_F(FusedKernel, reads_broadcast_operands) {
   for (int64_t n : {1, 5, 16, 65}) {
     agree(pointwise, {numbers({3, n}), numbers({n})}, 2);
     agree(pointwise, {numbers({3, n}), numbers({3, 1})}, 2);
@@ -66,7 +66,7 @@ TEST_F(Fused, broadcast_operands) {
   }
 }
 
-TEST_F(Fused, strided_and_transposed_inputs) {
+TEST_F(FusedKernel, reads_strided_and_transposed_inputs) {
   for (int64_t n : {3, 16, 65})
     agree([](Scope& s, In in) {
       Tensor* turned = call(s, "transpose", {arg(in[0]), arg(int64_t{0}), arg(int64_t{1})});
@@ -78,7 +78,7 @@ TEST_F(Fused, strided_and_transposed_inputs) {
     }, {numbers({n, 33}), numbers({33, 2 * n + 1})}, 3);
 }
 
-TEST_F(Fused, special_values) {
+TEST_F(FusedKernel, handles_special_values) {
   const float inf = INFINITY, nan = NAN;
   auto x = tensor({9}, {inf, -inf, nan, 0, -0.0f, 1, -1, 3e38f, 1e-42f}), y = tensor({9}, {nan, inf, 1, 0, 0, -inf, 2, 3e38f, 1e-42f});
   agree([](Scope& s, In in) {
@@ -98,7 +98,7 @@ std::vector<Tensor*> row_statistics(Scope& s, In in) {
   return {call(s, "sum", {arg(y), rows}), call(s, "amax", {arg(y), rows}), call(s, "amin", {arg(y), rows})};
 }
 
-TEST_F(Fused, rows_of_any_length) {
+TEST_F(FusedKernel, reduces_rows_of_any_length) {
   for (int64_t n = 1; n <= 130; n++) {
     SCOPED_TRACE(n);
     agree(row_statistics, {numbers({3, n})}, 3);
@@ -106,7 +106,7 @@ TEST_F(Fused, rows_of_any_length) {
   agree(row_statistics, {numbers({3, 50257})}, 3, 1e-5);
 }
 
-TEST_F(Fused, rows_divided_by_what_is_too_small_to_invert) {
+TEST_F(FusedKernel, divides_rows_by_values_whose_reciprocal_overflows) {
   const auto share = [](Scope& s, In in) {
     return std::vector{call(s, "div", {arg(in[0]), arg(call(s, "sum", {arg(in[0]), arg(std::vector<int64_t>{1}), Any::boolean(true)}))})};
   };
@@ -115,7 +115,7 @@ TEST_F(Fused, rows_divided_by_what_is_too_small_to_invert) {
   agree(share, {numbers({4, 30}, DType::f32, 1e30, 1e36)}, 1, 1e-6);
 }
 
-TEST_F(Fused, columns) {
+TEST_F(FusedKernel, sums_columns) {
   for (int64_t rows : {2, 16, 33, 1000})
     for (int64_t columns : {1, 15, 64, 100})
       agree([](Scope& s, In in) {
@@ -124,7 +124,7 @@ TEST_F(Fused, columns) {
       }, {numbers({rows, columns})}, 2, 1e-5);
 }
 
-TEST_F(Fused, columns_beside_rows_and_totals) {
+TEST_F(FusedKernel, sums_columns_beside_rows_and_totals) {
   for (DType dtype : {DType::f32, DType::f64})
     agree([](Scope& s, In in) {
       Tensor *y = call(s, "softmax", {arg(in[0]), arg(int64_t{1})}), *z = call(s, "mul", {arg(y), arg(in[1])});
@@ -133,7 +133,7 @@ TEST_F(Fused, columns_beside_rows_and_totals) {
 }
 
 // The rows join after the total: what each row has once must not be summed once for each column.
-TEST_F(Fused, a_total_of_rows_beside_longer_rows) {
+TEST_F(FusedKernel, sums_all_rows_beside_longer_rows) {
   agree([](Scope& s, In in) {
     Tensor* r = call(s, "exp", {arg(in[0])});
     Tensor* total = call(s, "sum", {arg(r)});
@@ -143,7 +143,7 @@ TEST_F(Fused, a_total_of_rows_beside_longer_rows) {
 }
 
 // Neither may be read along its diagonal.
-TEST_F(Fused, a_square_whose_rows_and_columns_meet_one_vector) {
+TEST_F(FusedKernel, broadcasts_one_vector_to_rows_and_columns) {
   agree([](Scope& s, In in) {
     Tensor* v = call(s, "exp", {arg(in[0])});
     Tensor* top = call(s, "amax", {arg(v)});
@@ -153,7 +153,7 @@ TEST_F(Fused, a_square_whose_rows_and_columns_meet_one_vector) {
   }, {numbers({5}), numbers({5, 5})}, 2);
 }
 
-TEST_F(Fused, more_inputs_than_a_small_kernel_has) {
+TEST_F(FusedKernel, accepts_many_inputs) {
   Tensors in;
   for (int i = 0; i < 90; i++) in.push_back(numbers({20}));
   EXPECT_EQ(agree([](Scope& s, In t) {
@@ -163,7 +163,7 @@ TEST_F(Fused, more_inputs_than_a_small_kernel_has) {
   }, in, 1).kernels, 1u);
 }
 
-TEST_F(Fused, norms_and_softmaxes_with_their_gradients) {
+TEST_F(FusedKernel, computes_norms_and_softmaxes_with_gradients) {
   for (auto [rows, columns] : {std::pair<int64_t, int64_t>{4, 7}, {33, 64}, {3, 700}}) {
     const Tensors in = {numbers({rows, columns}), numbers({columns}), numbers({columns}), numbers({rows, columns})};
     const std::vector<int64_t> last = {columns};
@@ -175,7 +175,7 @@ TEST_F(Fused, norms_and_softmaxes_with_their_gradients) {
   }
 }
 
-TEST_F(Fused, batch_norm_with_its_gradients) {
+TEST_F(FusedKernel, computes_batch_norm_with_gradients) {
   const Tensors in = {numbers({4, 3, 5, 6}), numbers({3}), numbers({3}), numbers({3}), numbers({3}, DType::f32, 0.5, 2), numbers({4, 3, 5, 6})};
   for (bool training : {true, false})
     agree([&](Scope& s, In t) {
@@ -183,7 +183,7 @@ TEST_F(Fused, batch_norm_with_its_gradients) {
     }, in, 4, 5e-5);
 }
 
-TEST_F(Fused, cross_entropy_with_its_gradient) {
+TEST_F(FusedKernel, computes_cross_entropy_with_its_gradient) {
   for (auto [rows, classes] : {std::pair<int64_t, int64_t>{1, 2}, {5, 7}, {64, 1000}, {3, 50257}}) {
     auto x = numbers({rows, classes}), w = numbers({classes}, DType::f32, 0.5, 2);
     auto y = numbers({rows}, DType::i64, 0, static_cast<double>(classes));
@@ -201,7 +201,7 @@ TEST_F(Fused, cross_entropy_with_its_gradient) {
   }
 }
 
-TEST_F(Fused, dropout_bit_for_bit) {
+TEST_F(FusedKernel, draws_the_bits_of_the_reference_in_dropout) {
   for (int64_t n : {1, 3, 17, 1000})
     for (DType dtype : {DType::f32, DType::f64})
       agree([](Scope& s, In in) {
@@ -210,7 +210,7 @@ TEST_F(Fused, dropout_bit_for_bit) {
       }, {numbers({2, n}, dtype)}, 2, 0);
 }
 
-TEST_F(Fused, an_index_out_of_range_by_name) {
+TEST_F(FusedKernel, reports_an_index_out_of_range_by_op) {
   for (int64_t wrong : {5, -1}) {
     auto index = integers({3, 1}, {0, wrong, 4});
     const auto body = [](Scope& s, In in) {
@@ -222,7 +222,7 @@ TEST_F(Fused, an_index_out_of_range_by_name) {
 }
 
 // A vector reaches over the last row; what it computes there is no index of anybody's.
-TEST_F(Fused, indices_that_are_computed) {
+TEST_F(FusedKernel, gathers_at_computed_indices) {
   for (int64_t n : {1, 5, 17, 70})
     agree([](Scope& s, In in) {
       Tensor* index = call(s, "sub", {arg(in[1]), arg(int64_t{1})});
@@ -231,7 +231,7 @@ TEST_F(Fused, indices_that_are_computed) {
 }
 
 // Nothing is written by a call that fails.
-TEST_F(Fused, a_refused_index_changes_nothing) {
+TEST_F(FusedKernel, writes_nothing_after_an_index_out_of_range) {
   auto w = numbers({3, 5}), index = integers({3, 1}, {0, 7, 1});
   const auto before = values(*w);
   const auto failed = outcome([](Scope& s, In in) {
@@ -245,7 +245,7 @@ TEST_F(Fused, a_refused_index_changes_nothing) {
 }
 
 // The step of AdamW, with its outputs in its inputs' memory.
-TEST_F(Fused, updates_in_place) {
+TEST_F(FusedKernel, updates_inputs_in_place) {
   for (int64_t n : {1, 17, 5000}) {
     const auto made = agree([](Scope& s, In t) {
       const auto set = [&](const char* op, Tensor* to, std::vector<Any> rest) {
@@ -265,7 +265,7 @@ TEST_F(Fused, updates_in_place) {
   }
 }
 
-TEST_F(Fused, what_is_written_in_place_and_read_transposed) {
+TEST_F(FusedKernel, handles_in_place_writes_of_operands_read_transposed) {
   agree([](Scope& s, In in) {
     Tensor* turned = call(s, "transpose", {arg(in[0]), arg(int64_t{0}), arg(int64_t{1})});
     Tensor* y = call(s, "add", {arg(call(s, "exp", {arg(in[0])})), arg(turned)});
@@ -274,7 +274,7 @@ TEST_F(Fused, what_is_written_in_place_and_read_transposed) {
   }, {numbers({40, 40})}, 0);
 }
 
-TEST_F(Fused, the_same_bits_with_any_number_of_threads) {
+TEST_F(FusedKernel, results_have_the_same_bits_for_any_number_of_threads) {
   const Body body = [](Scope& s, In in) {
     Tensor *y = call(s, "softmax", {arg(in[0]), arg(int64_t{1})}), *z = call(s, "mul", {arg(y), arg(in[1])});
     return std::vector{z, call(s, "sum", {arg(z), arg(std::vector<int64_t>{0})}), call(s, "sum", {arg(z)}), call(s, "sum", {arg(call(s, "sin", {arg(in[1])}))})};
@@ -288,7 +288,7 @@ TEST_F(Fused, the_same_bits_with_any_number_of_threads) {
   }
 }
 
-TEST_F(Fused, from_many_threads_at_once) {
+TEST_F(FusedKernel, runs_on_many_threads_at_once) {
   auto f = compile([](Scope& s, const thunder::Values& in, thunder::Values& out) {
     Tensor* y = call(s, "softmax", {arg(in[0].tensor.get()), arg(int64_t{0})});
     out.push(Ref<Tensor>(call(s, "mul", {arg(y), arg(2.0)})));

@@ -25,7 +25,7 @@ const auto transpose = [](Scope& s, In in) {
 };
 
 // 40,000 floats take 156 KiB: a quarter of 1 MiB holds them, a quarter of 512 KiB does not.
-TEST_F(Machines, keep_rows_in_a_quarter_of_their_second_level) {
+TEST_F(Machines, keep_rows_in_a_quarter_of_their_l2_cache) {
   const Tensors x = {numbers({4, 40000})};
   EXPECT_EQ(scheduled(softmax, x, test::zen3()).at(0).kept.size(), 0u);
   for (const Machine& m : {test::sapphire_rapids(), test::neoverse_n1(), test::unknown_machine()}) {
@@ -36,7 +36,7 @@ TEST_F(Machines, keep_rows_in_a_quarter_of_their_second_level) {
 }
 
 // Five rows of 2,000 floats are in flight: more than 32 KiB, less than 48.
-TEST_F(Machines, overlap_rows_that_their_first_level_holds) {
+TEST_F(Machines, software_pipeline_rows_that_fit_their_l1_cache) {
   const Tensors x = {numbers({64, 2000})};
   for (const Machine& m : test::described_machines()) {
     const CpuNest n = scheduled(softmax, x, m).at(0);
@@ -45,14 +45,14 @@ TEST_F(Machines, overlap_rows_that_their_first_level_holds) {
 }
 
 // 9 MiB are written: more than half of 16 MiB, less than half of 32.
-TEST_F(Machines, write_past_a_last_level_that_would_not_keep_it) {
+TEST_F(Machines, store_outputs_larger_than_their_last_level_cache_non_temporally) {
   const Tensors x = {numbers({2304, 1024})};
   for (const Machine& m : test::described_machines())
     EXPECT_EQ(scheduled(softmax, x, m).at(0).any_nontemporal(), m.last_level == size_t{16} << 20) << m.processor;
 }
 
 // Rows of 512 floats are 2 KiB apart: half of 4 KiB, not of 16.
-TEST_F(Machines, write_few_rows_at_a_time_that_compete_for_a_place) {
+TEST_F(Machines, use_short_blocks_for_rows_with_conflict_misses) {
   const Tensors in = {numbers({512, 256}), numbers({256, 512})};
   for (const Machine& m : test::described_machines()) {
     const CpuNest n = scheduled(transpose, in, m).at(0);
@@ -62,7 +62,7 @@ TEST_F(Machines, write_few_rows_at_a_time_that_compete_for_a_place) {
 }
 
 // Schedules change the order of work and what caches hold, never what is computed: equal expressions, whichever machine it is for.
-TEST_F(Machines, compute_the_same) {
+TEST_F(Machines, all_compute_the_same_results) {
   const auto norm = [](Scope& s, In t) {
     return with_gradients(s, call(s, "layer_norm", {arg(t[0]), arg(std::vector<int64_t>{768}), arg(t[1]), arg(t[2])}), t, 3);
   };

@@ -46,7 +46,7 @@ std::vector<float> sums_of(const PartialSums& partial, const std::vector<int64_t
 
 PartialSums partial_sums(int64_t chunks) { return {{{1, kSums, DType::f32}, {2, kSums, DType::f32}}, chunks}; }
 
-TEST(PartialSums, are_the_same_bits_however_chunks_are_divided) {
+TEST(PartialSums, have_the_same_bits_however_chunks_are_divided) {
   for (const int64_t chunks : {1, 2, 3, 4, 5, 7, 8, 13, 31, 32}) {
     const PartialSums partial = partial_sums(chunks);
     ASSERT_EQ(partial.chunks(), chunks);
@@ -61,13 +61,13 @@ TEST(PartialSums, are_the_same_bits_however_chunks_are_divided) {
   }
 }
 
-TEST(PartialSums, become_what_the_output_is_of) {
+TEST(PartialSums, are_converted_to_the_dtype_of_the_output) {
   const PartialSums partial = partial_sums(4);
   const std::vector<float> found = sums_of(partial, {4}, DType::bf16), exact = sums_of(partial, {4}, DType::f32);
   for (size_t i = 0; i < found.size(); i++) EXPECT_EQ(found[i], static_cast<float>(bf16(exact[i]))) << i;
 }
 
-TEST(PartialSums, have_chunks_of_many_elements_and_never_more_than_work_items) {
+TEST(PartialSums, use_large_chunks_and_at_most_one_for_each_work_item) {
   const auto chunks = [](int64_t elements, int64_t items) { return chunks_of({{1, 100, DType::f32}}, elements, items); };
   EXPECT_EQ(chunks(1000, 100), 4);
   EXPECT_EQ(chunks(64 * 100 * 10, 100), 10);

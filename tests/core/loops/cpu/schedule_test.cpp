@@ -30,7 +30,7 @@ Expr reduce(Fn fn, ExprId of) {
 }
 using Sizes = std::vector<int64_t>;
 
-TEST(Schedule, merges_what_is_walked_as_one) {
+TEST(CpuSchedule, merges_contiguous_axes) {
   CpuNest n = nest({2, 3, 40}, {120, 40, 1}, {120, 40, 1});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_EQ(n.extents, (Sizes{240}));
@@ -39,20 +39,20 @@ TEST(Schedule, merges_what_is_walked_as_one) {
   EXPECT_TRUE(n.split);
 }
 
-TEST(Schedule, merges_only_neighbours_that_every_map_walks_as_one) {
+TEST(CpuSchedule, merges_only_axes_that_are_contiguous_in_every_map) {
   CpuNest n = nest({2, 3, 40}, {200, 40, 1}, {120, 40, 1});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_EQ(n.extents, (Sizes{2, 120}));
 }
 
-TEST(Schedule, runs_vectors_along_the_axis_of_unit_steps) {
+TEST(CpuSchedule, vectorizes_the_axis_of_unit_stride) {
   CpuNest n = nest({40, 30}, {1, 40}, {1, 40});  // both transposed: the first axis is the last in memory
   schedule(n, 0, test::neoverse_n1());
   EXPECT_EQ(n.extents, (Sizes{1200}));
   EXPECT_EQ(n.maps[0], (Map{1}));
 }
 
-TEST(Schedule, prefers_side_by_side_stores_to_loads_and_long_axes_to_short_ones) {
+TEST(CpuSchedule, prefers_contiguous_stores_and_long_axes) {
   CpuNest n = nest({40, 30}, {1, 40}, {30, 1});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_EQ(n.extents[n.lane], 30);
@@ -61,7 +61,7 @@ TEST(Schedule, prefers_side_by_side_stores_to_loads_and_long_axes_to_short_ones)
   EXPECT_EQ(shorter.extents[shorter.lane], 40);
 }
 
-TEST(Schedule, walks_what_is_turned_in_blocks) {
+TEST(CpuSchedule, tiles_transposed_operands) {
   CpuNest n = nest({40, 30}, {1, 40}, {30, 1});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_TRUE(n.blocked);
@@ -72,7 +72,7 @@ TEST(Schedule, walks_what_is_turned_in_blocks) {
   EXPECT_EQ(n.maps[1], (Map{1, 30}));
 }
 
-TEST(Schedule, blocks_the_axis_of_the_neighbours_and_leaves_the_others_outside) {
+TEST(CpuSchedule, blocks_only_the_contiguous_axis_of_a_transposed_operand) {
   CpuNest n = nest({5, 40, 30}, {1200, 1, 40}, {1200, 30, 1});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_TRUE(n.blocked);
@@ -81,20 +81,20 @@ TEST(Schedule, blocks_the_axis_of_the_neighbours_and_leaves_the_others_outside) 
   EXPECT_EQ(n.inner, 2u);
 }
 
-TEST(Schedule, blocks_nothing_whose_rows_keep_their_order) {
+TEST(CpuSchedule, does_not_tile_operands_in_row_order) {
   CpuNest n = nest({5, 40, 30}, {30, 150, 1}, {1200, 30, 1});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_FALSE(n.blocked);
 }
 
-TEST(Schedule, makes_a_loop_of_one_step_for_one_element) {
+TEST(CpuSchedule, makes_a_loop_of_one_iteration_for_one_element) {
   CpuNest n = nest({}, {}, {});
   schedule(n, 0, test::neoverse_n1());
   EXPECT_EQ(n.extents, (Sizes{1}));
   EXPECT_EQ(n.inner, 1u);
 }
 
-TEST(Schedule, puts_reduced_axes_inside) {
+TEST(CpuSchedule, makes_reduced_axes_the_inner_loops) {
   CpuNest n = nest({40, 30}, {30, 1}, {0, 1});  // sums down the columns
   n.exprs.push_back(reduce(Fn::sum, 1));
   n.stores[0].value = 2;
@@ -107,7 +107,7 @@ TEST(Schedule, puts_reduced_axes_inside) {
   EXPECT_TRUE(n.is_row(n.stores[0]));
 }
 
-TEST(Schedule, runs_vectors_along_rows_that_are_reduced) {
+TEST(CpuSchedule, vectorizes_along_reduced_rows) {
   CpuNest n = nest({40, 30}, {30, 1}, {1, 0});
   n.exprs.push_back(reduce(Fn::sum, 1));
   n.stores[0].value = 2;
@@ -116,7 +116,7 @@ TEST(Schedule, runs_vectors_along_rows_that_are_reduced) {
   EXPECT_FALSE(n.lane_is_outer());
 }
 
-TEST(Schedule, goes_over_a_row_again_for_what_needs_its_reductions) {
+TEST(CpuSchedule, adds_a_pass_for_values_that_need_reductions) {
   CpuNest n = nest({40, 30}, {30, 1}, {30, 1});  // exp(x) / sum(exp(x))
   n.exprs.push_back(reduce(Fn::sum, 1));
   Expr divide = reduce(Fn::div, 1);

@@ -21,11 +21,11 @@ TEST(Stages, have_names_and_reasons) {
   EXPECT_EQ(cpu_stages().back().name, "emit");
 }
 
-struct Lowering : FusedTest {
+struct LoweringStages : FusedTest {
   static std::vector<Tensor*> softmax(Scope& s, In in) { return {call(s, "softmax", {arg(in[0]), arg(int64_t{1})})}; }
 };
 
-TEST_F(Lowering, is_told_stage_by_stage) {
+TEST_F(LoweringStages, are_printed_one_by_one) {
   const Trace trace = traced(softmax, {numbers({64, 500})});
   std::vector<std::string> seen;
   for (const Node* n : trace.nodes) {
@@ -42,7 +42,7 @@ TEST_F(Lowering, is_told_stage_by_stage) {
 }
 
 // By whoever asks for it, long after the kernel was made.
-TEST_F(Lowering, is_reported_for_each_kernel_of_a_program) {
+TEST_F(LoweringStages, are_reported_for_each_kernel_of_a_program) {
   auto f = compile(lambda(softmax), only("fusion").get());
   thunder::Values given;
   const Ref<Tensor> x = numbers({64, 500});
@@ -56,7 +56,7 @@ TEST_F(Lowering, is_reported_for_each_kernel_of_a_program) {
   }
 }
 
-TEST_F(Lowering, compiles_what_cannot_run_by_tiles_as_a_whole) {
+TEST_F(LoweringStages, compile_nests_that_cannot_run_tile_by_tile_as_a_whole) {
   const Trace trace = traced(softmax, {numbers({64, 500})});
   for (const Node* n : trace.nodes) {
     if (n->executor != std::string_view("fusion") || def(*n).view) continue;

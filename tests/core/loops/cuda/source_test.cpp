@@ -8,7 +8,7 @@
 namespace thunder::fusion {
 namespace {
 
-struct CudaText : LinesTest {
+struct CudaSourceTest : LinesTest {
   void SetUp() override {
     if (std::string why; !can_compile(&why)) GTEST_SKIP() << why;  // without an emitter nothing is claimed
   }
@@ -20,7 +20,7 @@ struct CudaText : LinesTest {
   }
 };
 
-TEST_F(CudaText, gives_each_thread_an_element) {
+TEST_F(CudaSourceTest, assigns_one_element_to_each_thread) {
   Var x = input({6, 5}), y = input({6, 5});
   EXPECT_EQ(kernel({prim("prims.tanh", {prim("prims.mul", {x, y})})}),
             R"(extern "C" __global__ void kernel(const Buffers b, const Parameters p, const Numbers n, Refusal* refusal, char* scratch) {
@@ -37,7 +37,7 @@ TEST_F(CudaText, gives_each_thread_an_element) {
 )");
 }
 
-TEST_F(CudaText, gives_each_block_a_row) {
+TEST_F(CudaSourceTest, assigns_one_row_to_each_block) {
   Var x = input({6, 50});
   Var top = prim("prims.expand", {prim("prims.reshape", {prim("prims.amax", {x, Shape{1}}), Shape{6, 1}}), Shape{6, 50}});
   const std::string text = kernel({prim("prims.sub", {x, top})});
@@ -47,7 +47,7 @@ TEST_F(CudaText, gives_each_block_a_row) {
 }
 
 // The other lies outside of its memory.
-TEST_F(CudaText, computes_only_what_is_chosen) {
+TEST_F(CudaSourceTest, computes_only_the_selected_operand) {
   Var joined = maker.call("prims.cat", {ValueList{prim("prims.neg", {input({6, 5})}).id, input({6, 2}).id}, 1});
   const std::string text = kernel({prim("prims.exp", {joined})});
   const size_t first = text.find("if (i1 < (place)p.at["), second = text.find("else {");
@@ -57,7 +57,7 @@ TEST_F(CudaText, computes_only_what_is_chosen) {
 }
 
 // What lies together is read and written in 16 bytes.
-TEST_F(CudaText, takes_neighbours_at_once) {
+TEST_F(CudaSourceTest, vectorizes_adjacent_elements) {
   Var x = input({2, 8}, DType::bf16), y = prim("prims.expand", {input({8}, DType::bf16), Shape{2, 8}});
   Nest both = nest({prim("prims.mul", {x, y})});
   const std::string text = cuda_source(both, cuda_schedule(both, {}), "kernel").text;
@@ -67,14 +67,14 @@ TEST_F(CudaText, takes_neighbours_at_once) {
 }
 
 // Rows of nine elements begin anywhere.
-TEST_F(CudaText, takes_single_elements_where_rows_are_no_whole_packs) {
+TEST_F(CudaSourceTest, does_not_vectorize_rows_that_are_no_whole_packs) {
   Var x = prim("prims.slice", {prim("prims.neg", {input({4, 9})}), Shape{0, 0}, Shape{4, 8}, Shape{1, 1}});
   Nest rows = nest({prim("prims.exp", {x})});
   EXPECT_EQ(cuda_source(rows, cuda_schedule(rows, {}), "kernel").text.find("load_pack<float, 4>((const float*)b.at[0]"), std::string::npos);
 }
 
 // What each part of a row comes to, and then the parts in their order.
-TEST_F(CudaText, reduces_few_rows_in_parts) {
+TEST_F(CudaSourceTest, splits_the_reduction_of_few_rows) {
   Nest whole = nest({prim("prims.exp", {prim("prims.amax", {prim("prims.neg", {input({40, 30})}), Shape{0, 1}})})});
   ASSERT_TRUE(splits(whole));
   CudaSchedule schedule;
@@ -87,18 +87,18 @@ TEST_F(CudaText, reduces_few_rows_in_parts) {
   EXPECT_TRUE(first < written && written < second && second < read && read < power) << made.text.substr(first);
 }
 
-TEST_F(CudaText, refuses_sums_over_the_outer_axes) {
+TEST_F(CudaSourceTest, rejects_column_sums) {
   Var x = prim("prims.exp", {input({40, 30})});
   EXPECT_NE(cuda_source(nest({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})}), {}, "kernel").error, "");
 }
 
-TEST_F(CudaText, refuses_sums_that_run_along_rows) {
+TEST_F(CudaSourceTest, rejects_scans) {
   EXPECT_NE(cuda_source(nest({prim("prims.exp", {prim("prims.cumsum", {input({40, 30}), 1, false})})}), {}, "kernel").error, "");
 }
 
-struct CudaCompiles : CudaText {
+struct CudaCompiles : CudaSource {
   void SetUp() override {
-    CudaText::SetUp();
+    CudaSourceTest::SetUp();
     if (!test::nvrtc()) GTEST_SKIP() << "NVRTC is not installed: tools/setup-nvrtc";
   }
   void compiles(std::initializer_list<Var> outputs) {
@@ -109,7 +109,7 @@ struct CudaCompiles : CudaText {
   Var spread(Var rows) { return prim("prims.expand", {prim("prims.reshape", {rows, Shape{64, 1}}), Shape{64, 100}}); }
 };
 
-TEST_F(CudaCompiles, reductions_and_what_follows_them) {
+TEST_F(CudaCompiles, reductions_and_their_readers) {
   for (DType d : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
     Var x = input({64, 100}, d), e = prim("prims.exp", {prim("prims.sub", {x, spread(prim("prims.amax", {x, Shape{1}}))})});
     compiles({prim("prims.div", {e, spread(prim("prims.sum", {e, Shape{1}}))})});
@@ -126,21 +126,21 @@ TEST_F(CudaCompiles, conversions) {
     }
 }
 
-TEST_F(CudaCompiles, picks_positions_and_choices) {
+TEST_F(CudaCompiles, gathers_iotas_and_selects) {
   Var x = input({64, 100}), classes = input({64, 1}, DType::i64), total = spread(prim("prims.sum", {prim("prims.exp", {x}), Shape{1}}));
   compiles({prim("prims.gather", {prim("prims.sub", {x, prim("prims.log", {total})}), int64_t{1}, classes})});
   Var i = prim("prims.iota", {Shape{64}, DType::i64, Device::cpu}), few = prim("prims.lt", {i, input({64}, DType::i64)});
   compiles({prim("prims.where", {few, input({64}), prim("prims.convert", {i, DType::f32})})});
 }
 
-TEST_F(CudaCompiles, places_of_maxima) {
+TEST_F(CudaCompiles, argmax) {
   for (DType d : {DType::f32, DType::bf16, DType::f16, DType::i64, DType::u64, DType::i8, DType::u16, DType::boolean}) {
     Var y = prim("prims.maximum", {input({64, 100}, d), input({64, 100}, d)}), at = prim("prims.argmax", {y, 1});
     compiles({prim("prims.add", {at, at}), prim("prims.gather", {y, 1, prim("prims.reshape", {at, Shape{64, 1}})})});
   }
 }
 
-TEST_F(CudaCompiles, what_is_joined) {
+TEST_F(CudaCompiles, concatenations) {
   for (DType d : {DType::f32, DType::bf16, DType::f16, DType::i64, DType::i8, DType::u32}) {
     Var x = prim("prims.neg", {input({64, 100}, d)}), y = input({64, 100}, d), parts[] = {x, y, y};
     Var joined = maker.call("prims.cat", {ValueList{parts[0].id, parts[1].id, parts[2].id}, 1});
@@ -148,7 +148,7 @@ TEST_F(CudaCompiles, what_is_joined) {
   }
 }
 
-TEST_F(CudaCompiles, what_is_cut_and_padded) {
+TEST_F(CudaCompiles, slices_and_pads) {
   for (DType d : {DType::f32, DType::f64, DType::bf16, DType::f16, DType::i64, DType::i16}) {
     Var x = prim("prims.neg", {input({64, 100}, d)}), part = prim("prims.abs", {prim("prims.slice", {x, Shape{0, 3}, Shape{64, 50}, Shape{1, 1}})});
     Var joined = maker.call("prims.cat", {ValueList{part.id, input({64, 7}, d).id, x.id}, 1});

@@ -29,18 +29,18 @@ CpuNest doubling(int64_t n) {
   return nest;
 }
 
-struct Emitting : testing::Test {
+struct EmitterTest : testing::Test {
   Emitter* emitter = thunder_make_emitter(kEmitterVersion, nullptr);
 };
 
-TEST_F(Emitting, refuses_another_version_of_the_interface) { EXPECT_EQ(thunder_make_emitter(kEmitterVersion + 1, nullptr), nullptr); }
+TEST_F(EmitterTest, rejects_another_version_of_the_interface) { EXPECT_EQ(thunder_make_emitter(kEmitterVersion + 1, nullptr), nullptr); }
 
-TEST_F(Emitting, names_its_target_and_version) {
+TEST_F(EmitterTest, names_its_target_and_version) {
   ASSERT_NE(emitter, nullptr);
   EXPECT_NE(std::string(emitter->target()).find("llvm 19"), std::string::npos);
 }
 
-TEST_F(Emitting, compiles_whole_vectors_and_what_is_left) {
+TEST_F(EmitterTest, compiles_whole_vectors_and_the_remainder) {
   ASSERT_NE(emitter, nullptr);
   for (int64_t n : {1, 16, 17, 64, 100, 1000}) {
     const Object object = emitter->compile(doubling(n), "twice");
@@ -60,7 +60,7 @@ TEST_F(Emitting, compiles_whole_vectors_and_what_is_left) {
 }
 
 // Lines that begin inside of one, whole lines, and the memory of the input itself.
-TEST_F(Emitting, streams_results_wherever_they_begin) {
+TEST_F(EmitterTest, stores_non_temporally_at_any_alignment) {
   ASSERT_NE(emitter, nullptr);
   constexpr int64_t kCount = 1000;
   CpuNest nest = doubling(kCount);
@@ -86,7 +86,7 @@ TEST_F(Emitting, streams_results_wherever_they_begin) {
   }
 }
 
-TEST_F(Emitting, says_why_code_cannot_be_loaded) {
+TEST_F(EmitterTest, says_why_code_cannot_be_loaded) {
   ASSERT_NE(emitter, nullptr);
   std::string error;
   EXPECT_EQ(emitter->load({'n', 'o'}, "twice", error), nullptr);

@@ -46,7 +46,7 @@ void expect_right(const Target& target, Emit emit, unsigned lanes) {
   }
 }
 
-TEST(HalfCode, rounds_as_the_reference_does) {
+TEST(CodeFor16BitReals, rounds_as_the_reference_does) {
   for (unsigned lanes : {1u, 4u, 16u}) {
     expect_right(Target::host(), by_bits, lanes);
     if (Target::avx2().can_run()) expect_right(Target::avx2(), by_instructions, lanes);
@@ -54,7 +54,7 @@ TEST(HalfCode, rounds_as_the_reference_does) {
 }
 
 // The compiler's library, which has __truncsfhf2 and __extendhfsf2, need not be there.
-TEST(HalfCode, calls_no_function) {
+TEST(CodeFor16BitReals, calls_no_function) {
   const std::string triple = Target::host().triple;
   if (!llvm::Triple(triple).isX86()) GTEST_SKIP() << "of x86";
   EXPECT_EQ(assembly({triple, "x86-64", ""}, by_bits, 4).find("call"), std::string::npos);

@@ -104,7 +104,7 @@ TEST(Math, is_close_with_avx2) {
 }
 
 // Of numbers between -1 and 1, whose lowest and highest are among them, and NaN.
-TEST(Math, is_close_where_arguments_are_known_to_be_small) {
+TEST(Math, is_close_for_arguments_known_to_be_small) {
   std::vector<float> in;
   for (float x : samples())
     if (!(std::fabs(x) > 1)) in.push_back(x);
@@ -126,7 +126,7 @@ TEST(Math, is_close_where_arguments_are_known_to_be_small) {
 }
 
 // With denormal results, and 0 from both sides; a NaN of any payload stays one.
-TEST(Math, is_close_where_exponents_are_known_to_be_negative) {
+TEST(Math, is_close_for_exponents_known_to_be_negative) {
   std::vector<float> in = {std::bit_cast<float>(0x7fffffffu), std::bit_cast<float>(0xffc00ff8u), -kInf, 0.0f, -0.0f};
   for (float x : samples())
     if (!(x > 0)) in.push_back(x);
@@ -188,7 +188,7 @@ TEST(Math, has_the_right_special_values) {
   }
 }
 
-TEST(Math, takes_any_number_of_lanes) {
+TEST(Math, supports_any_number_of_lanes) {
   for (unsigned lanes : {1u, 3u, 4u, 5u, 8u, 24u, 32u, 64u})
     for (const Function& f : kFunctions) {
       CompiledLoop loop(Target::host(), f.emit, lanes);
@@ -218,7 +218,7 @@ llvm::Value* amid_a_block(llvm::IRBuilder<>& b, llvm::Value* x) {
   return b.CreateFSub(twice, y);
 }
 
-TEST(Math, leaves_what_follows_in_its_place) {
+TEST(Math, can_be_emitted_in_the_middle_of_a_block) {
   CompiledLoop loop(Target::host(), amid_a_block, 4);
   const float in[] = {0.5f, 1e30f, -2.0f, 0.0f};
   float out[4];

@@ -1,4 +1,4 @@
-#include "executors/transform.h"
+#include "executors/execution_transforms.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ bool substitute(Rewriter& rewriter, const Node& node, const Executor& executor, 
   Results results;
   const bool wanted = rewriter.built(node, [&] {
     BuilderScope scope(environment, rewriter, what);
-    return executor.desc().transform({node, rewriter.store()}, scope, results, executor.desc().user);
+    return executor.desc().execution_transform({node, rewriter.store()}, scope, results, executor.desc().user);
   });
   if (!wanted) return false;
   require(results.size() == node.results.size(), what, " gives ", results.size(), " results, the op ",
@@ -42,14 +42,15 @@ bool try_substitute(Rewriter& rewriter, const Node& node, const Executor& execut
 
 }  // namespace
 
-std::optional<Trace> transform(const Trace& trace, const Executors& executors, const ScopeEnvironment& environment) {
-  if (std::none_of(executors.begin(), executors.end(), [](auto& e) { return e->desc().transform; }))
+std::optional<Trace> apply_execution_transforms(const Trace& trace, const Executors& executors,
+                                               const ScopeEnvironment& environment) {
+  if (std::none_of(executors.begin(), executors.end(), [](auto& e) { return e->desc().execution_transform; }))
     return std::nullopt;
   Rewriter rewriter(trace, *environment.registry);
   for (const Node* old : trace.nodes) {
     const Node* node = rewriter.substituted(old);
     const Executor* executor = claimant({*node, rewriter.store()}, executors);
-    if (!executor || !executor->desc().transform || !try_substitute(rewriter, *node, *executor, environment))
+    if (!executor || !executor->desc().execution_transform || !try_substitute(rewriter, *node, *executor, environment))
       rewriter.keep(node);
   }
   return rewriter.finish();

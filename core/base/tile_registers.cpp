@@ -1,4 +1,4 @@
-#include "executors/products/amx_permission.h"
+#include "base/tile_registers.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 // What is known of values before they are computed, and what is made of it.
-#include "loops/bounds.h"
+#include "loops/value_ranges.h"
 
 #include "core/executors/fusion/support.h"
 
@@ -13,79 +13,79 @@ struct Lines : LinesTest {
 };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-struct Known : Bounds {
-  Known(double least, double most) : Bounds{least, most} {}
-  Known(const Bounds& b) : Bounds(b) {}
+struct Known : ValueRange {
+  Known(double least, double most) : ValueRange{least, most} {}
+  Known(const ValueRange& b) : ValueRange(b) {}
   friend bool operator==(const Known& a, const Known& b) { return a.low == b.low && a.high == b.high; }
   friend void PrintTo(const Known& k, std::ostream* to) { *to << "[" << k.low << ", " << k.high << "]"; }
 };
 
 // Of what the one kernel stores.
 template <class Make>
-Known bounds_of(const Make& make) {
+Known range_of(const Make& make) {
   Lines lines;
   const CpuNest n = lines.nest({make(lines)});
-  return bounds(n)[n.stores[0].value];
+  return value_ranges(n)[n.stores[0].value];
 }
 // Of a function of x, or of a function of that.
-Known bounds_of(std::initializer_list<std::string_view> ops) {
-  return bounds_of([&](Lines& l) {
+Known range_of(std::initializer_list<std::string_view> ops) {
+  return range_of([&](Lines& l) {
     Var y = l.input({8});
     for (std::string_view op : ops) y = l.prim(op, {y});
     return y;
   });
 }
 
-TEST(KnownBounds, are_those_of_the_functions) {
-  EXPECT_EQ(bounds_of({"prims.sin"}), Known(-1, 1));
-  EXPECT_EQ(bounds_of({"prims.neg", "prims.cos"}), Known(-1, 1));
-  EXPECT_EQ(bounds_of({"prims.tanh", "prims.neg", "prims.abs"}), Known(0, 1));
-  EXPECT_EQ(bounds_of({"prims.erf"}), Known(-1, 1));
-  EXPECT_EQ(bounds_of({"prims.exp", "prims.neg"}), Known(-kInfinity, 0));
-  EXPECT_EQ(bounds_of({"prims.sqrt"}), Known(0, kInfinity));
+TEST(ValueRanges, follow_from_the_functions) {
+  EXPECT_EQ(range_of({"prims.sin"}), Known(-1, 1));
+  EXPECT_EQ(range_of({"prims.neg", "prims.cos"}), Known(-1, 1));
+  EXPECT_EQ(range_of({"prims.tanh", "prims.neg", "prims.abs"}), Known(0, 1));
+  EXPECT_EQ(range_of({"prims.erf"}), Known(-1, 1));
+  EXPECT_EQ(range_of({"prims.exp", "prims.neg"}), Known(-kInfinity, 0));
+  EXPECT_EQ(range_of({"prims.sqrt"}), Known(0, kInfinity));
 }
 
-TEST(KnownBounds, of_products_are_those_of_their_corners) {
+TEST(ValueRanges, of_products_follow_from_their_corners) {
   const auto square = [](Lines& l, Var x) { return l.prim("prims.mul", {x, x}); };
-  EXPECT_EQ(bounds_of([&](Lines& l) { return square(l, l.input({8})); }), Known(0, kInfinity));
-  EXPECT_EQ(bounds_of([&](Lines& l) { return l.prim("prims.neg", {square(l, l.input({8}))}); }), Known(-kInfinity, 0));
-  EXPECT_EQ(bounds_of([&](Lines& l) { return l.prim("prims.mul", {l.prim("prims.sin", {l.input({8})}), l.prim("prims.cos", {l.input({8})})}); }), Known(-1, 1));
-  EXPECT_EQ(bounds_of([&](Lines& l) {
+  EXPECT_EQ(range_of([&](Lines& l) { return square(l, l.input({8})); }), Known(0, kInfinity));
+  EXPECT_EQ(range_of([&](Lines& l) { return l.prim("prims.neg", {square(l, l.input({8}))}); }), Known(-kInfinity, 0));
+  EXPECT_EQ(range_of([&](Lines& l) { return l.prim("prims.mul", {l.prim("prims.sin", {l.input({8})}), l.prim("prims.cos", {l.input({8})})}); }), Known(-1, 1));
+  EXPECT_EQ(range_of([&](Lines& l) {
               const Var x = l.input({8});
               return l.prim("prims.mul", {square(l, x), l.prim("prims.cos", {x})});
             }), Known(-kInfinity, kInfinity));
 }
 
-TEST(KnownBounds, of_what_is_less_the_largest_of_its_row_end_at_zero) {
-  EXPECT_EQ(bounds_of([](Lines& l) {
+TEST(ValueRanges, of_a_value_minus_its_row_maximum_end_at_zero) {
+  EXPECT_EQ(range_of([](Lines& l) {
               const Var x = l.input({8, 32});
               return l.prim("prims.sub", {x, l.largest_of(x)});
             }), Known(-kInfinity, 0));
-  EXPECT_EQ(bounds_of([](Lines& l) { return l.prim("prims.sub", {l.input({8, 32}), l.largest_of(l.input({8, 32}))}); }), Known(-kInfinity, kInfinity));
+  EXPECT_EQ(range_of([](Lines& l) { return l.prim("prims.sub", {l.input({8, 32}), l.largest_of(l.input({8, 32}))}); }), Known(-kInfinity, kInfinity));
 }
 
-TEST(KnownBounds, of_powers_less_their_largest_are_one_and_so_is_the_least_of_their_sum) {
+TEST(ValueRanges, of_a_softmax_denominator_begin_at_one) {
   const auto power = [](Lines& l) {
     const Var x = l.input({8, 32});
     return l.prim("prims.exp", {l.prim("prims.sub", {x, l.largest_of(x)})});
   };
-  EXPECT_EQ(bounds_of(power), Known(0, 1));
-  EXPECT_EQ(bounds_of([&](Lines& l) { return l.prim("prims.sum", {power(l), In(Shape{1})}); }), Known(1, kInfinity));
-  EXPECT_EQ(bounds_of([](Lines& l) { return l.prim("prims.sum", {l.prim("prims.exp", {l.input({8, 32})}), In(Shape{1})}); }), Known(-kInfinity, kInfinity));
+  EXPECT_EQ(range_of(power), Known(0, 1));
+  EXPECT_EQ(range_of([&](Lines& l) { return l.prim("prims.sum", {power(l), In(Shape{1})}); }), Known(1, kInfinity));
+  EXPECT_EQ(range_of([](Lines& l) { return l.prim("prims.sum", {l.prim("prims.exp", {l.input({8, 32})}), In(Shape{1})}); }), Known(-kInfinity, kInfinity));
 }
 
-TEST(KnownBounds, are_none_of_what_is_read_or_grows) {
-  EXPECT_EQ(bounds_of({"prims.neg"}), Known(-kInfinity, kInfinity));
-  EXPECT_EQ(bounds_of([](Lines& l) {
+TEST(ValueRanges, of_loads_and_growing_values_are_unbounded) {
+  EXPECT_EQ(range_of({"prims.neg"}), Known(-kInfinity, kInfinity));
+  EXPECT_EQ(range_of([](Lines& l) {
               const Var y = l.prim("prims.sin", {l.input({8})});
               return l.prim("prims.add", {y, y});
             }), Known(-kInfinity, kInfinity));
 }
 
-struct Bounded : FusedTest {};
+struct MathOnValueRanges : FusedTest {};
 
 // Of large numbers, of infinities and of NaN too.
-TEST_F(Bounded, functions_of_what_is_small_are_as_exact) {
+TEST_F(MathOnValueRanges, functions_of_small_arguments_lose_no_accuracy) {
   test::Floats values = {0.0f, -0.0f, 1.0f, -1.0f, 1e30f, -1e6f, 3.0f, INFINITY, -INFINITY, NAN};
   for (int i = 0; i < 90; i++) values.push_back(static_cast<float>(i) * 0.11f - 5);
   agree([](Scope& s, std::span<Tensor* const> t) {
@@ -95,7 +95,7 @@ TEST_F(Bounded, functions_of_what_is_small_are_as_exact) {
   }, {tensor({100}, values)}, 6, 1e-6);
 }
 
-TEST_F(Bounded, powers_of_what_is_negative_are_as_exact) {
+TEST_F(MathOnValueRanges, exp_of_negative_arguments_loses_no_accuracy) {
   test::Floats values = {0.0f, -0.0f, 1.0f, -1.0f, 1e30f, -1e6f, 3.0f, INFINITY, -INFINITY, NAN};
   for (int i = 0; i < 90; i++) values.push_back(static_cast<float>(i) * 1.2f - 2);
   agree([](Scope& s, std::span<Tensor* const> t) {

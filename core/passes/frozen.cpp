@@ -1,4 +1,4 @@
-#include "executors/frozen.h"
+#include "passes/frozen.h"
 
 namespace thunder {
 

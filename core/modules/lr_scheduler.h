@@ -5,7 +5,7 @@
 
 namespace thunder {
 
-struct ScheduleRow {
+struct LrSchedulerRow {
   std::string_view name;
   std::string_view doc;
   std::span<const OptionRow> options;
@@ -15,16 +15,16 @@ struct ScheduleRow {
   bool of_schedules = false;
   bool by_metric() const { return !lr && !of_schedules; }
 };
-std::span<const ScheduleRow> schedule_rows();
+std::span<const LrSchedulerRow> lr_scheduler_rows();
 
-class Schedule : public Counted<Schedule> {
+class LrScheduler : public Counted<LrScheduler> {
  public:
   // The base of each group is its learning rate when its first schedule was started, as PyTorch's initial_lr is.
-  Schedule(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
-           const Options* options);
+  LrScheduler(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
+              const Options* options);
   // Of others, of one optimizer, which are not to be stepped themselves.
-  Schedule(const ModuleEnvironment& environment, std::string_view kind, std::vector<Ref<Schedule>> parts,
-           const Options* options);
+  LrScheduler(const ModuleEnvironment& environment, std::string_view kind, std::vector<Ref<LrScheduler>> parts,
+              const Options* options);
 
   // Writes the learning rates of its step, which is 0 at first. As step(): all of them or, when it throws, none.
   void start();
@@ -39,8 +39,8 @@ class Schedule : public Counted<Schedule> {
   const Ref<Module>& state() const { return state_; }
 
  private:
-  Schedule(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
-           std::vector<Ref<Schedule>> parts, const Options* options);
+  LrScheduler(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
+              std::vector<Ref<LrScheduler>> parts, const Options* options);
   void check_parts() const;
   double& value(std::string_view name) const;
   std::vector<double> lr_at(double step) const;
@@ -48,10 +48,10 @@ class Schedule : public Counted<Schedule> {
   void go_to(double step);
   void write(std::span<const double> rates);
 
-  const ScheduleRow& row_;
+  const LrSchedulerRow& row_;
   Settings settings_;
   Ref<Optimizer> optimizer_;
-  std::vector<Ref<Schedule>> parts_;
+  std::vector<Ref<LrScheduler>> parts_;
   size_t groups_;  // those that the optimizer had: later ones keep their learning rate
   Ref<Module> state_;
 };

@@ -1,4 +1,4 @@
-#include "modules/schedule.h"
+#include "modules/lr_scheduler.h"
 
 #include <cmath>
 #include <limits>
@@ -9,9 +9,9 @@
 namespace thunder {
 namespace {
 
-const ScheduleRow& find_row(std::string_view kind) {
+const LrSchedulerRow& find_row(std::string_view kind) {
   std::vector<std::string_view> names;
-  for (auto& row : schedule_rows()) {
+  for (auto& row : lr_scheduler_rows()) {
     if (row.name == kind) return row;
     names.push_back(row.name);
   }
@@ -22,8 +22,8 @@ std::string lr_name(size_t group) {
   return cat(kParameterGroups, group, ".lr");
 }
 
-Ref<Optimizer> optimizer_of(std::string_view kind, std::span<const Ref<Schedule>> parts,
-                            const Ref<Optimizer>& (*optimizer)(const Schedule&)) {
+Ref<Optimizer> optimizer_of(std::string_view kind, std::span<const Ref<LrScheduler>> parts,
+                            const Ref<Optimizer>& (*optimizer)(const LrScheduler&)) {
   require(!parts.empty(), kind, ": the list of schedules is empty");
   for (auto& part : parts) {
     require(static_cast<bool>(part), kind, ": a schedule is NULL");
@@ -41,8 +41,8 @@ bool improves(const Settings& o, double metric, double best) {
 
 }  // namespace
 
-Schedule::Schedule(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
-                   std::vector<Ref<Schedule>> parts, const Options* options)
+LrScheduler::LrScheduler(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
+                         std::vector<Ref<LrScheduler>> parts, const Options* options)
     : row_(find_row(kind)),
       settings_(row_.options, options, row_.name),
       optimizer_(std::move(optimizer)),
@@ -62,17 +62,17 @@ Schedule::Schedule(const ModuleEnvironment& environment, std::string_view kind, 
   state.keep();
 }
 
-Schedule::Schedule(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
-                   const Options* options)
-    : Schedule(environment, kind, std::move(optimizer), std::vector<Ref<Schedule>>(), options) {}
+LrScheduler::LrScheduler(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
+                         const Options* options)
+    : LrScheduler(environment, kind, std::move(optimizer), std::vector<Ref<LrScheduler>>(), options) {}
 
-Schedule::Schedule(const ModuleEnvironment& environment, std::string_view kind, std::vector<Ref<Schedule>> parts,
-                   const Options* options)
-    : Schedule(environment, kind,
-               optimizer_of(kind, parts, [](const Schedule& s) -> const Ref<Optimizer>& { return s.optimizer_; }),
+LrScheduler::LrScheduler(const ModuleEnvironment& environment, std::string_view kind,
+                         std::vector<Ref<LrScheduler>> parts, const Options* options)
+    : LrScheduler(environment, kind,
+                  optimizer_of(kind, parts, [](const LrScheduler& s) -> const Ref<Optimizer>& { return s.optimizer_; }),
                parts, options) {}
 
-void Schedule::check_parts() const {
+void LrScheduler::check_parts() const {
   require(row_.of_schedules || parts_.empty(), row_.name, ": is not made of schedules");
   require(!row_.of_schedules || !parts_.empty(), row_.name, ": is made of schedules; give them");
   for (auto& part : parts_) {
@@ -87,7 +87,7 @@ void Schedule::check_parts() const {
           " milestones, got ", given);
 }
 
-double& Schedule::value(std::string_view name) const {
+double& LrScheduler::value(std::string_view name) const {
   const Module::NamedSlot* slot = state_->find_tensor(name);
   require(slot && slot->tensor->type().rank() == 0 && slot->tensor->type().dtype == DType::f64, row_.name, ": '", name,
           "' of the state must be a number of f64",
@@ -95,7 +95,7 @@ double& Schedule::value(std::string_view name) const {
   return *reinterpret_cast<double*>(slot->tensor->data());
 }
 
-std::vector<double> Schedule::lr_of_parts(double step) const {
+std::vector<double> LrScheduler::lr_of_parts(double step) const {
   if (settings_.has("milestones")) {
     const auto& begins = settings_.reals("milestones");
     size_t part = 0;
@@ -114,7 +114,7 @@ std::vector<double> Schedule::lr_of_parts(double step) const {
   return out;
 }
 
-std::vector<double> Schedule::lr_at(double step) const {
+std::vector<double> LrScheduler::lr_at(double step) const {
   if (row_.of_schedules) return lr_of_parts(step);
   std::vector<double> out;
   for (size_t g = 0; g < groups_; g++)
@@ -123,12 +123,12 @@ std::vector<double> Schedule::lr_at(double step) const {
   return out;
 }
 
-std::vector<double> Schedule::last_lr() const {
+std::vector<double> LrScheduler::last_lr() const {
   return lr_at(value("step"));
 }
 
 // After it has found all that is to be written nothing throws.
-void Schedule::write(std::span<const double> rates) {
+void LrScheduler::write(std::span<const double> rates) {
   std::vector<Tensor*> written;
   for (size_t g = 0; g < groups_; g++) written.push_back(&optimizer_->number(lr_name(g)));
   for (size_t g = 0; g < groups_; g++) {
@@ -137,26 +137,26 @@ void Schedule::write(std::span<const double> rates) {
   }
 }
 
-void Schedule::go_to(double step) {
+void LrScheduler::go_to(double step) {
   const std::vector<double> rates = lr_at(step);
   double& at = value("step");
   write(rates);
   at = step;
 }
 
-void Schedule::start() {
+void LrScheduler::start() {
   std::vector<double> base;
   for (size_t g = 0; g < groups_; g++) base.push_back(value(group_path(g, "base_lr")));
   go_to(value("step"));
   optimizer_->keep_initial_lr(base);
 }
 
-void Schedule::step() {
+void LrScheduler::step() {
   require(!row_.by_metric(), row_.name, ": step needs the metric by which it decides");
   go_to(value("step") + 1);
 }
 
-void Schedule::step(double metric) {
+void LrScheduler::step(double metric) {
   require(row_.by_metric(), row_.name, ": step takes no metric; it is a formula of the number of steps");
   const Settings& o = settings_;
   double &step = value("step"), &best = value("best"), &bad = value("num_bad_epochs"),

@@ -1,4 +1,6 @@
-#include "executors/fusion/growth_cache.h"
+#include "executors/fusion/structural_hash.h"
+
+#include <vector>
 
 #include "base/hash.h"
 
@@ -73,21 +75,6 @@ StructuralHash structural_hash(std::span<const Node* const> nodes, const Store& 
     for (ValueId r : n->results) add_value(hash_state, numbers, store, r);
   }
   return hash_state.get();
-}
-
-GrowthCache& GrowthCache::of_this_thread() {
-  thread_local GrowthCache cache;
-  return cache;
-}
-
-const GrowthCache::Answer* GrowthCache::find(const StructuralHash& of) const {
-  const auto it = answers_.find(of);
-  return it == answers_.end() ? nullptr : &it->second;
-}
-
-void GrowthCache::add(const StructuralHash& of, Answer answer) {
-  if (answers_.size() == kMax) answers_.clear();
-  answers_[of] = std::move(answer);
 }
 
 }  // namespace thunder::fusion

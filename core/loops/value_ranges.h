@@ -12,14 +12,14 @@
 namespace thunder::loops {
 
 // Every element is within [low, high], or NaN. Rounding keeps ranges whose ends are floats, such as 0 and 1.
-struct Bounds {
+struct ValueRange {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
   bool within(double magnitude) const { return low >= -magnitude && high <= magnitude; }
 };
 
-namespace bounds_of {
+namespace value_range {
 
-inline Bounds product(const Bounds& a, const Bounds& b) {
+inline ValueRange product(const ValueRange& a, const ValueRange& b) {
   double corners[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
   for (double& c : corners)
     if (std::isnan(c)) c = 0;  // zero times an infinite end
@@ -39,8 +39,8 @@ inline bool is_softmax_denominator(const Nest& n, const Expr& e) {
   return power.fn == Fn::exp && is_minus_row_maximum(n, n.exprs[power.in[0]]);
 }
 
-inline Bounds real(const Nest& n, const Expr& e, const std::vector<Bounds>& known) {
-  const auto of = [&](uint32_t i) -> const Bounds& { return known[e.in[i]]; };
+inline ValueRange real(const Nest& n, const Expr& e, const std::vector<ValueRange>& known) {
+  const auto of = [&](uint32_t i) -> const ValueRange& { return known[e.in[i]]; };
   switch (e.fn) {
     case Fn::sin:
     case Fn::cos:
@@ -53,23 +53,23 @@ inline Bounds real(const Nest& n, const Expr& e, const std::vector<Bounds>& know
     case Fn::sqrt: return {0, std::numeric_limits<double>::infinity()};
     case Fn::exp: return {0, of(0).high <= 0 ? 1 : std::numeric_limits<double>::infinity()};
     case Fn::mul:
-      return e.in[0] == e.in[1] ? Bounds{0, std::numeric_limits<double>::infinity()} : product(of(0), of(1));
+      return e.in[0] == e.in[1] ? ValueRange{0, std::numeric_limits<double>::infinity()} : product(of(0), of(1));
     case Fn::sum:
       return {is_softmax_denominator(n, e) ? 1 : -std::numeric_limits<double>::infinity(),
               std::numeric_limits<double>::infinity()};
-    case Fn::sub: return is_minus_row_maximum(n, e) ? Bounds{.high = 0} : Bounds();
+    case Fn::sub: return is_minus_row_maximum(n, e) ? ValueRange{.high = 0} : ValueRange();
     default: return {};
   }
 }
 
-}  // namespace bounds_of
+}  // namespace value_range
 
 // By expression. Integers wrap, so nothing is known of them.
-inline std::vector<Bounds> bounds(const Nest& n) {
-  std::vector<Bounds> out;
+inline std::vector<ValueRange> value_ranges(const Nest& n) {
+  std::vector<ValueRange> out;
   out.reserve(n.exprs.size());
   for (const Expr& e : n.exprs) {
-    out.push_back(is_real(e.dtype) ? bounds_of::real(n, e, out) : Bounds());
+    out.push_back(is_real(e.dtype) ? value_range::real(n, e, out) : ValueRange());
   }
   return out;
 }

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "base/text.h"
-#include "modules/schedule.h"
+#include "modules/lr_scheduler.h"
 
 namespace thunder {
 namespace {
@@ -198,7 +198,7 @@ double warmup_cosine(const Settings& o, double t, double base) {
   return cosine(base, o.real("eta_min"), std::min(1.0, (t - warmup) / (end - warmup)));
 }
 
-constexpr ScheduleRow kRows[] = {
+constexpr LrSchedulerRow kRows[] = {
     {"StepLR", "Decays by gamma every step_size steps.", kStep, positive<kStepSize>,
      [](const Settings& o, double t, double base) {
        return base * std::pow(o.real("gamma"), std::floor(t / static_cast<double>(o.integer("step_size"))));
@@ -245,7 +245,7 @@ constexpr ScheduleRow kRows[] = {
 
 }  // namespace
 
-std::span<const ScheduleRow> schedule_rows() {
+std::span<const LrSchedulerRow> lr_scheduler_rows() {
   return kRows;
 }
 

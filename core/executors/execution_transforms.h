@@ -6,6 +6,7 @@
 namespace thunder {
 
 // Asks the first executor that claims each node, if it has a transform. Throws naming executor, op and the user's line.
-std::optional<Trace> transform(const Trace& trace, const Executors& executors, const ScopeEnvironment& environment);
+std::optional<Trace> apply_execution_transforms(const Trace& trace, const Executors& executors,
+                                               const ScopeEnvironment& environment);
 
 }  // namespace thunder

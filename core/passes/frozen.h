@@ -17,8 +17,8 @@ std::vector<Computed> when_computed(const Trace& trace);  // by node
 
 // Whether a node may join a region that begins with a node of the other kind: in one region with others it would be
 // computed at each call.
-inline bool may_join(Computed line, Computed first) {
-  return first == Computed::once ? line != Computed::each_time : line != Computed::once;
+inline bool may_join(Computed node, Computed first) {
+  return first == Computed::once ? node != Computed::each_time : node != Computed::once;
 }
 
 }  // namespace thunder

@@ -1,5 +1,5 @@
 // What an executor puts in place of lines before gradients are taken.
-#include "executors/transform.h"
+#include "executors/execution_transforms.h"
 
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ std::optional<Trace> transformed(bool (*with)(const NodeView&, BuilderScope&, Re
   environment.registry = &m.registry;
   Executors executors;
   if (first_has_none) executors.push_back(make<Executor>(ExecutorDesc{.name = "first", .ops = {"exp"}, .prepare = prepare, .run = run}));
-  executors.push_back(make<Executor>(ExecutorDesc{.name = "mine", .ops = {"exp"}, .prepare = prepare, .transform = with, .run = run}));
-  auto made = transform(trace, executors, environment);
+  executors.push_back(make<Executor>(ExecutorDesc{.name = "mine", .ops = {"exp"}, .prepare = prepare, .execution_transform = with, .run = run}));
+  auto made = apply_execution_transforms(trace, executors, environment);
   if (made) {
     EXPECT_EQ(made->nodes.size(), 2u);
     EXPECT_EQ(made->nodes[0]->op->name(), "sqrt");
@@ -40,10 +40,10 @@ std::optional<Trace> transformed(bool (*with)(const NodeView&, BuilderScope&, Re
   return made;
 }
 
-TEST(Transform, replaces_the_lines_that_the_executor_claims) { EXPECT_TRUE(transformed(square_root)); }
-TEST(Transform, leaves_what_it_does_not_want) { EXPECT_FALSE(transformed(nothing)); }
-TEST(Transform, asks_the_first_executor_that_claims_the_line) { EXPECT_FALSE(transformed(square_root, true)); }
-TEST(Transform, refuses_results_of_other_types) {
+TEST(ExecutionTransforms, replace_nodes_that_the_executor_claims) { EXPECT_TRUE(transformed(square_root)); }
+TEST(ExecutionTransforms, keep_nodes_that_the_executor_does_not_replace) { EXPECT_FALSE(transformed(nothing)); }
+TEST(ExecutionTransforms, ask_the_first_executor_that_claims_the_node) { EXPECT_FALSE(transformed(square_root, true)); }
+TEST(ExecutionTransforms, reject_results_of_other_types) {
   try {
     transformed(sum);
     FAIL();

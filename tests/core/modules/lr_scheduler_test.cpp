@@ -1,4 +1,4 @@
-// Learning rates over steps, against the formulas.
+// Learning rates over steps, against the formulas: covers lr_scheduler and the rows of lr_schedulers.
 #include <numbers>
 
 #include "fixture.h"
@@ -6,7 +6,7 @@
 namespace thunder {
 namespace {
 
-struct Schedules : Modules {
+struct LrSchedulers : Modules {
   Ref<Optimizer> optimizer() {
     Values params;
     params.push(tensor({1}, {1}));
@@ -18,7 +18,7 @@ struct Schedules : Modules {
     Options o;
     for (auto& [name, value] : options) o.set(name, value);
     auto opt = optimizer();
-    Schedule schedule(environment, kind, opt, &o);
+    LrScheduler schedule(environment, kind, opt, &o);
     schedule.start();
     std::vector<double> out{opt->get_f64("lr")};
     for (int i = 1; i < steps; i++) {
@@ -33,26 +33,26 @@ struct Schedules : Modules {
   }
 };
 
-TEST_F(Schedules, step) {
+TEST_F(LrSchedulers, step) {
   expect(rates("StepLR", {{"step_size", Any::integer(2)}, {"gamma", Any::real(0.5)}}, 5), {0.8, 0.8, 0.4, 0.4, 0.2});
 }
-TEST_F(Schedules, exponential) {
+TEST_F(LrSchedulers, exponential) {
   expect(rates("ExponentialLR", {{"gamma", Any::real(0.5)}}, 3), {0.8, 0.4, 0.2});
 }
-TEST_F(Schedules, linear) {
+TEST_F(LrSchedulers, linear) {
   expect(rates("LinearLR", {{"start_factor", Any::real(0.25)}, {"total_iters", Any::integer(3)}}, 5),
          {0.2, 0.4, 0.6, 0.8, 0.8});
 }
-TEST_F(Schedules, cosine) {
+TEST_F(LrSchedulers, cosine) {
   expect(rates("CosineAnnealingLR", {{"T_max", Any::integer(4)}, {"eta_min", Any::real(0.2)}}, 5),
          {0.8, 0.5 + 0.3 * std::cos(std::numbers::pi / 4), 0.5, 0.5 + 0.3 * std::cos(3 * std::numbers::pi / 4), 0.2});
 }
-TEST_F(Schedules, warmup_then_cosine) {
+TEST_F(LrSchedulers, warmup_then_cosine) {
   expect(rates("WarmupCosineLR", {{"warmup", Any::integer(3)}, {"T_max", Any::integer(5)}}, 7),
          {0.2, 0.4, 0.6, 0.8, 0.4, 0, 0});
 }
 
-TEST_F(Schedules, refuse_what_makes_no_sense) {
+TEST_F(LrSchedulers, refuse_what_makes_no_sense) {
   EXPECT_NE(thrown([&] { rates("StepLr", {}, 1); }).find("did you mean 'StepLR'?"), std::string::npos);
   EXPECT_NE(thrown([&] { rates("StepLR", {}, 1); }).find("'step_size' is missing"), std::string::npos);
   EXPECT_NE(thrown([&] {
@@ -61,11 +61,11 @@ TEST_F(Schedules, refuse_what_makes_no_sense) {
             std::string::npos);
 }
 
-TEST_F(Schedules, keep_their_position_in_their_state) {
+TEST_F(LrSchedulers, keep_their_position_in_their_state) {
   auto opt = optimizer();
   Options o;
   o.set("gamma", Any::real(0.5));
-  Schedule schedule(environment, "ExponentialLR", opt, &o);
+  LrScheduler schedule(environment, "ExponentialLR", opt, &o);
   schedule.start();
   schedule.step();
   EXPECT_EQ(*reinterpret_cast<double*>(schedule.state()->find_tensor("step")->tensor->data()), 1);
@@ -73,15 +73,15 @@ TEST_F(Schedules, keep_their_position_in_their_state) {
   EXPECT_EQ(schedule.last_lr(), std::vector{0.4});
 }
 
-TEST_F(Schedules, later_ones_start_from_the_first_learning_rate) {
+TEST_F(LrSchedulers, later_ones_start_from_the_first_learning_rate) {
   auto opt = optimizer();
   Options first, second;
   first.set("factor", Any::real(0.5));
   second.set("gamma", Any::real(0.25));
-  auto a = make<Schedule>(environment, "ConstantLR", opt, &first);
+  auto a = make<LrScheduler>(environment, "ConstantLR", opt, &first);
   a->start();
   EXPECT_EQ(opt->get_f64("lr"), 0.4);
-  auto b = make<Schedule>(environment, "ExponentialLR", opt, &second);
+  auto b = make<LrScheduler>(environment, "ExponentialLR", opt, &second);
   b->start();
   EXPECT_EQ(opt->get_f64("lr"), 0.8);
   const double begins[] = {2};
@@ -89,19 +89,19 @@ TEST_F(Schedules, later_ones_start_from_the_first_learning_rate) {
   Any list;
   list.kind = ArgKind::reals, list.count = 1, list.fs = begins;
   at.set("milestones", list);
-  Schedule both(environment, "SequentialLR", std::vector{a, b}, &at);
+  LrScheduler both(environment, "SequentialLR", std::vector{a, b}, &at);
   both.start();
   std::vector<double> rates;
   for (int i = 0; i < 4; i++, both.step()) rates.push_back(opt->get_f64("lr"));
   expect(rates, {0.4, 0.4, 0.8, 0.2});
 }
 
-TEST_F(Schedules, a_metric_decides) {
+TEST_F(LrSchedulers, a_metric_decides) {
   auto opt = optimizer();
   Options o;
   o.set("patience", Any::integer(1));
   o.set("cooldown", Any::integer(1));
-  Schedule schedule(environment, "ReduceLROnPlateau", opt, &o);
+  LrScheduler schedule(environment, "ReduceLROnPlateau", opt, &o);
   schedule.start();
   std::vector<double> rates;
   for (double metric : {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5}) schedule.step(metric), rates.push_back(opt->get_f64("lr"));
