@@ -45,7 +45,7 @@ const char *box_name(enum box_type type) { return types[type].name; }
 box *box_push(lua_State *L, enum box_type type)
 {
     box *made = lua_newuserdatauv(L, sizeof *made, types[type].uservalues);
-    made->handle = NULL;
+    made->handle = NULL, made->device_bytes = 0;
     luaL_setmetatable(L, types[type].name);
     return made;
 }
@@ -95,6 +95,8 @@ static int release_box(lua_State *L)
     if (!self) return refuse(L, "close: %s was expected, got %s", types[type].shown, type_text(L, 1));
     void *handle = self->handle;
     self->handle = NULL;
+    memory_forget_device(L, self);
+    self->device_bytes = 0;
     if (handle) types[type].release(handle);
     return 0;
 }

@@ -196,8 +196,13 @@ static int compiled_call(lua_State *L)
         if (wrong) return fail_call(L, self, own, lua_pushfstring(L, "argument %d: %%s", i - 1), wrong);
         if (own) lua_settop(L, last);
     }
+    memory_collect_garbage(L, state);
     lua_State *running = layer_enter(state, L);
     thunder_status *failed = thunder_compiled_call(self->compiled, NULL, in, out);
+    if (memory_can_retry(L, state, failed)) {
+        thunder_status_release(failed);
+        failed = thunder_compiled_call(self->compiled, NULL, in, out);
+    }
     layer_leave(state, running);
     thunder_values_reset(in);
     if (failed) {

@@ -41,7 +41,9 @@ typedef struct layer {
     _Atomic(struct kept *) forgotten;
     _Atomic(struct raised *) dropped; /* errors whose status is gone; see errors.c */
     lua_Integer last_error;
-    size_t unseen_bytes;      /* tensor memory that Lua's collector has not been told about */
+    size_t unseen_bytes;      /* memory of tensors on the CPU that Lua's collector has not been told about */
+    size_t device_bytes, device_bytes_kept; /* of boxed tensors on devices; after the last collection that was for their sake */
+    double next_collection;   /* seconds: from then on one may be made for little garbage */
     lua_Integer last_callback, last_kept;
 } layer;
 
@@ -85,6 +87,7 @@ const char *script_place(lua_State *L);
 /* ---- boxes: userdata that own one handle ---- */
 typedef struct box {
     void *handle;
+    size_t device_bytes; /* of a tensor on a device */
 } box;
 enum box_type { BOX_TENSOR, BOX_VALUES, BOX_SCOPE, BOX_OPTIONS, BOX_TRACE, BOX_MODULE, BOX_OPTIMIZER, BOX_SCHEDULE,
                 BOX_BATCHES, BOX_COMPILED, BOX_CONSTANT, BOX_EXECUTOR, BOX_PASS, BOX_EDITOR, BOX_SIZE, BOX_COUNT };
@@ -96,6 +99,17 @@ void *box_check(lua_State *L, int index, enum box_type type);   /* raises */
 /* The userdata itself, for types that are more than one handle. */
 void *userdata_check(lua_State *L, int index, enum box_type type);
 const char *type_text(lua_State *L, int index);                 /* "a tensor", "a string" ... */
+
+/* ---- memory of tensors: Lua sees a few bytes where a tensor may hold gigabytes ---- */
+/* On the CPU: the collector goes on in proportion to them. */
+void memory_count(lua_State *L, size_t bytes);
+/* On a device, as long as the box holds them. */
+void memory_count_device(lua_State *L, box *tensor, size_t bytes);
+void memory_forget_device(lua_State *L, const box *tensor);
+/* Before what makes tensors: frees those on devices that the script has dropped, once they are many. */
+void memory_collect_garbage(lua_State *L, layer *self);
+/* After a failure: whether it was for want of memory, and garbage on devices was freed just now. */
+bool memory_can_retry(lua_State *L, layer *self, const thunder_status *failed);
 
 /* ---- constants: dtypes and devices, one userdata for each ---- */
 typedef struct constant {
@@ -117,8 +131,6 @@ void scope_done(layer *self, thunder_scope *scope);
 
 /* ---- tensors and trees ---- */
 void tensor_push(lua_State *L, thunder_tensor *tensor);          /* retains */
-/* Lua sees 8 bytes where a tensor may hold gigabytes: its collector goes on in proportion to those. */
-void tensor_count_bytes(lua_State *L, size_t bytes);
 thunder_tensor *tensor_check(lua_State *L, int index);
 /* Whether it has elements; where its function may break they are computed now. Raises what that raises. */
 bool tensor_materialize(lua_State *L, thunder_tensor *tensor);

@@ -144,6 +144,7 @@ static int module_call(lua_State *L)
     thunder_scope *scope = scope_now(L, state);
     /* An eager layer's error is raised here and now, with the line in front. */
     const char *place = scope == state->eager ? NULL : script_place(L);
+    if (scope == state->eager) memory_collect_garbage(L, state);
     lua_State *running = layer_enter(state, L);
     thunder_values *out = thunder_module_call_at(scope, module, in, place);
     layer_leave(state, running);

@@ -3,6 +3,16 @@
 
 enum { MAX_RESULTS = 8 };
 
+/* Whether the scope's error is want of memory, and there is some now; the scope is then as it was before. */
+static bool can_retry(lua_State *L, layer *state, thunder_scope *scope)
+{
+    thunder_status *failed = scope == state->eager ? thunder_scope_status(scope) : NULL;
+    const bool again = memory_can_retry(L, state, failed);
+    thunder_status_release(failed);
+    if (again) scope_done(state, scope);
+    return again;
+}
+
 static int call_op(lua_State *L)
 {
     const signature *op = lua_touserdata(L, lua_upvalueindex(1));
@@ -13,23 +23,26 @@ static int call_op(lua_State *L)
     /* An eager op's error is raised here and now, with the line in front. */
     const char *place = scope == state->eager ? NULL : script_place(L);
     const char *const *names = c.named ? c.names : NULL;
-    lua_State *running = layer_enter(state, L); /* an op may be the script's own */
-    if (op->n_results == 0) {
-        thunder_values *all = thunder_op_invoke_all(scope, op->name, c.any, (size_t)c.count, names, place);
-        layer_leave(state, running);
-        scope_check(L, state, scope);
-        const int count = values_push(L, all, true);
-        scope_done(state, scope);
-        return count;
-    }
     thunder_tensor *results[MAX_RESULTS];
-    thunder_op_invoke(scope, op->name, c.any, (size_t)c.count, names, results, (size_t)op->n_results, place);
-    layer_leave(state, running);
+    thunder_values *all = NULL;
+    if (scope == state->eager) memory_collect_garbage(L, state);
+    do {
+        lua_State *running = layer_enter(state, L); /* an op may be the script's own */
+        if (op->n_results == 0)
+            all = thunder_op_invoke_all(scope, op->name, c.any, (size_t)c.count, names, place);
+        else
+            thunder_op_invoke(scope, op->name, c.any, (size_t)c.count, names, results, (size_t)op->n_results, place);
+        layer_leave(state, running);
+    } while (can_retry(L, state, scope));
     scope_check(L, state, scope);
-    luaL_checkstack(L, MAX_RESULTS + 4, "results");
+    int count = op->n_results;
+    if (count == 0)
+        count = values_push(L, all, true);
+    else
+        luaL_checkstack(L, MAX_RESULTS + 4, "results");
     for (int i = 0; i < op->n_results; i++) tensor_push(L, results[i]);
     scope_done(state, scope);
-    return op->n_results;
+    return count;
 }
 
 /* core.op(name, {parameter names}, {kinds}, number of results): the function. 0: the arguments say how many. */

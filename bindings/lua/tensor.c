@@ -1,28 +1,14 @@
 /* Tensors: their boxes and what is known about them without their elements. */
 #include "lua/layer.h"
 
-static const size_t kTellCollector = 1 << 20;
-/* A device makes such results faster than the collector goes over all of Lua's objects, and has a pool that takes them back: a step of
- * the collector for the 256th part of their bytes leaves about a gigabyte of garbage there. */
-static const size_t kDeviceShare = 256;
-
-void tensor_count_bytes(lua_State *L, size_t bytes)
-{
-    layer *self = layer_of(L);
-    self->unseen_bytes += bytes;
-    if (self->unseen_bytes < kTellCollector) return;
-    const size_t kilobytes = self->unseen_bytes >> 10;
-    self->unseen_bytes = 0;
-    lua_gc(L, LUA_GCSTEP, kilobytes > 1 << 20 ? 1 << 20 : (int)kilobytes);
-}
-
 void tensor_push(lua_State *L, thunder_tensor *tensor)
 {
     box *made = box_push(L, BOX_TENSOR);
     made->handle = thunder_tensor_retain(tensor);
     if (!thunder_tensor_is_concrete(tensor)) return;
     const size_t bytes = thunder_tensor_nbytes(tensor);
-    tensor_count_bytes(L, thunder_tensor_device(tensor) == THUNDER_CPU ? bytes : bytes / kDeviceShare);
+    if (thunder_tensor_device(tensor) == THUNDER_CPU) memory_count(L, bytes);
+    else memory_count_device(L, made, bytes);
 }
 
 thunder_tensor *tensor_check(lua_State *L, int index) { return box_check(L, index, BOX_TENSOR); }

@@ -31,6 +31,11 @@ bool Recompute::is_cheaper(const Node& line) const {
 }
 
 bool Recompute::add_cost(const Node& line, ValueId made, Cost& cost) const {
+  const bool on_device = store_.type(made).device != Device::cpu;
+  if (on_device) {
+    if (std::find(cost.made.begin(), cost.made.end(), line.results[0]) != cost.made.end()) return true;
+    cost.made.push_back(line.results[0]);
+  }
   if (!def(line).view) {
     if (!def(line).has(kElementwise) || def(line).has(kRandom)) return false;
     cost.instructions += def(line).has(kCheap) ? 1 : kInstructionsOfFunction;
@@ -42,9 +47,10 @@ bool Recompute::add_cost(const Node& line, ValueId made, Cost& cost) const {
     const auto maker = makers_.find(v);
     if (maker != makers_.end() && !stored_[v]) {
       const Cost before = cost;
-      if (add_cost(*maker->second, made, cost)) return;
+      const bool can_make = add_cost(*maker->second, made, cost), is_stored = uses_[v] != 0;  // for other readers anyway
+      if (can_make && !(on_device && is_stored && cost.read.size() > kMaxReads)) return;
       cost = before;
-      fits = uses_[v] != 0;  // it is stored for other readers anyway
+      fits = is_stored;
     }
     if (std::find(cost.read.begin(), cost.read.end(), v) == cost.read.end()) cost.read.push_back(v);
   });

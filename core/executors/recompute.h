@@ -1,6 +1,7 @@
 // Rematerialization: whether a value that is computed inside a region and read outside of it is stored, or recomputed
 // by its readers. The cost model counts bytes and instructions: storing costs a write, which counts twice, and a read;
-// recomputing costs instructions and reading the operands.
+// recomputing costs instructions and reading the operands. On devices, whose memory is dear, an operand that several
+// lines read counts once, and what would take too many reads to make is read where it is stored.
 #pragma once
 
 #include <span>
@@ -26,7 +27,7 @@ class Recompute {
  private:
   struct Cost {
     size_t instructions = 0;
-    std::vector<ValueId> read;
+    std::vector<ValueId> read, made;
   };
   bool add_cost(const Node& line, ValueId made, Cost& cost) const;
   bool is_small_beside(ValueId v, ValueId made) const;

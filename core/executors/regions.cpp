@@ -11,8 +11,9 @@ namespace {
 // How many nodes after a region's first one are searched. This bounds the time, and how far a node may move: moving it
 // may lengthen the lives of values.
 constexpr size_t kWindow = 256;
-// How far a recomputed node may move: about the forward and backward of a dozen layers.
-constexpr size_t kMaxDistance = 2048;
+// How far a recomputed node may move: about the forward and backward of a dozen layers. On devices, whose memory is
+// dear, a value that is stored lives through all of them: about two hundred.
+constexpr size_t kMaxDistance = 2048, kMaxDistanceOnDevices = 32768;
 
 }  // namespace
 
@@ -77,7 +78,10 @@ void Regions::find_materialized() {
   for (size_t i = 0; i < entries_.size(); i++) {
     const Entry& entry = entries_[i];
     const bool whole = !entry.candidate || def(*entry.node).view;
-    for_each_value(entry.node->args, [&](ValueId v) { materialized_[v] |= whole || i - made[v] > kMaxDistance; });
+    for_each_value(entry.node->args, [&](ValueId v) {
+      const bool on_cpu = trace_.store->type(v).device == Device::cpu;
+      materialized_[v] |= whole || i - made[v] > (on_cpu ? kMaxDistance : kMaxDistanceOnDevices);
+    });
     for (ValueId r : entry.node->results) made[r] = i;
   }
 }

@@ -107,7 +107,6 @@ void Optimizer::add_moments(const Group& group, std::span<const std::string> nam
   for (size_t i = group.first; i < group.end; i++)
     for (const Moment& moment : moments_of(group, params[i]->type())) {
       TensorType type = params[i]->type();
-      type.dtype = compute_dtype(type.dtype);
       if (moment.scalar) type.dtype = DType::f64, type.device = Device::cpu, type.shape = {};  // as lr and step are
       const size_t rank = type.rank();
       if (moment.part == Moment::Part::rows) type.shape[rank - 1] = Dim(1);
@@ -276,7 +275,8 @@ void Optimizer::step_group(Scope& scope, size_t index, const Values& grads, std:
       step.gradient = convert(value(gradient.get()), compute_dtype(dtype));
       if (group.settings.flag("maximize")) step.gradient = -step.gradient;
       row_.update(step);
-      for (size_t k = 0; k < moments.size(); k++) scope.write(moments[k], step.moments[k].id);
+      for (size_t k = 0; k < moments.size(); k++)
+        scope.write(moments[k], convert(step.moments[k], moments[k]->type().dtype).id);
       scope.write(parameter, convert(step.parameter, dtype).id);
     });
   }

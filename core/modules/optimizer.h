@@ -136,8 +136,8 @@ class Optimizer : public Counted<Optimizer> {
   Ref<Module> state_;
 };
 
-// What a row sees of one step. Formulas are computed in f32 for bf16 parameters, whose moments are f32 too: 8 bits
-// could not hold a running mean.
+// What a row sees of one step. Formulas are computed in f32 for bf16 and f16 parameters; parameters and moments are
+// rounded to the parameter's dtype where they are stored.
 class OptimizerStep {
  public:
   OptimizerStep(const Settings& settings, Var lr, Var step) : settings(settings), lr(lr), step(step) {}

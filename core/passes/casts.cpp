@@ -7,13 +7,16 @@ namespace thunder {
 namespace {
 
 struct Ops {
-  const OpDef *convert, *reshape, *permute, *expand;
+  const OpDef *convert, *reshape, *permute, *expand, *gather;
   explicit Ops(const Registry& r)
       : convert(r.find("prims.convert")),
         reshape(r.find("prims.reshape")),
         permute(r.find("prims.permute")),
-        expand(r.find("prims.expand")) {}
-  bool any(const Op* op) const { return op == convert || op == reshape || op == permute || op == expand; }
+        expand(r.find("prims.expand")),
+        gather(r.find("prims.gather")) {}
+  bool any(const Op* op) const {
+    return op == convert || op == reshape || op == permute || op == expand || op == gather;
+  }
 };
 
 Shape axes(const Node& permute, size_t rank) {
@@ -28,8 +31,21 @@ bool is_identity(std::span<const Dim> order) {
   return true;
 }
 
+// A few elements of what was converted are picked before: else all that was converted is stored to pick from.
+ValueId picked_before(Rewriter& r, const Ops& ops, const Node& gather) {
+  const Node* convert = r.producer(gather.args[0].v);
+  const ValueId result = gather.results[0];
+  const Dim picked = elements(r.type(result).shape), all = elements(r.type(gather.args[0].v).shape);
+  if (!convert || convert->op != ops.convert || !picked.constant() || !all.constant() || picked.value() >= all.value())
+    return kNoValue;
+  const Arg of_operand[] = {convert->args[0], gather.args[1], gather.args[2]};
+  const Arg converted[] = {Arg::value(r.record(*ops.gather, of_operand, gather)[0]), convert->args[1]};
+  return r.record(*ops.convert, converted, gather)[0];
+}
+
 // The value that replaces the node's result. kNoValue: the node is not simplified.
 ValueId simplified(Rewriter& r, const Ops& ops, const Node& node) {
+  if (node.op == ops.gather) return picked_before(r, ops, node);
   const ValueId input = node.args[0].v;
   const Node* inner = r.producer(input);
   if (inner && inner->op != node.op) inner = nullptr;

@@ -1,51 +1,28 @@
-// Which bytes of a program's arena a value gets: best fit over the values' lifetimes.
+// Which bytes of a program's arena a value gets, by the values' lifetimes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <map>
-
-#include "base/checked.h"
+#include <span>
 
 namespace thunder {
 
-// A best-fit allocator of offsets. It keeps the free ranges by offset, and grows the arena where none is large enough.
-class ArenaPlan {
- public:
-  int64_t allocate(int64_t bytes) {
-    auto best = free_.end();
-    for (auto it = free_.begin(); it != free_.end(); ++it)
-      if (it->second >= bytes && (best == free_.end() || it->second < best->second)) best = it;
-    if (best == free_.end()) {
-      // Grow, from the last free range if it touches the end.
-      int64_t at = top_;
-      if (!free_.empty() && std::prev(free_.end())->first + std::prev(free_.end())->second == top_) {
-        at = std::prev(free_.end())->first;
-        free_.erase(std::prev(free_.end()));
-      }
-      top_ = checked_add(at, bytes);
-      return at;
-    }
-    const int64_t at = best->first, left = best->second - bytes;
-    free_.erase(best);
-    if (left) free_[at + bytes] = left;
-    return at;
-  }
-  void release(int64_t at, int64_t bytes) {
-    auto next = free_.lower_bound(at);
-    if (next != free_.end() && at + bytes == next->first) bytes += next->second, next = free_.erase(next);
-    if (next != free_.begin()) {
-      auto before = std::prev(next);
-      if (before->first + before->second == at) return void(before->second += bytes);
-    }
-    free_[at] = bytes;
-  }
-  size_t top() const { return static_cast<size_t>(top_); }
-
- private:
-  std::map<int64_t, int64_t> free_;
-  int64_t top_ = 0;
+// Bytes of an arena that a value has from one time to another, both included.
+struct ArenaRequest {
+  int64_t bytes;
+  size_t first, last;
+  int64_t offset = 0;
 };
+
+// Both place requests, which are ordered by `first`, and return the bytes that the arena then needs.
+//
+// Best fit in the order of time, as an allocator does it at run time: what is placed next gets memory that was in use a
+// moment ago, which a CPU's caches still hold.
+size_t place_in_order(std::span<ArenaRequest> requests);
+// The same, or the largest requests first, each into the smallest gap that those placed so far leave it: whichever
+// needs less. That does not look at the caches, and takes a time that is quadratic in their number.
+size_t place_tightly(std::span<ArenaRequest> requests);
+// The most bytes that are in use at one time: no placement needs less.
+size_t most_in_use(std::span<const ArenaRequest> requests);
 
 }  // namespace thunder

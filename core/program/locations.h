@@ -23,6 +23,7 @@ struct Root {
   uint32_t index = 0;
   int64_t offset = 0;
   bool placed = false;
+  int64_t request = kNever;  // of its arena
   int64_t made = kNever, last_use = kNever;  // indices of nodes; inputs are made before 0
 };
 
@@ -65,6 +66,10 @@ class IndexChecks {
 // operand afterwards: in the arena, or in an input that the trace writes, if no node after `last_check` may reject the
 // call.
 void update_in_place(const Trace& trace, const Preparer& preparer, int64_t last_check, Locations& locations);
+
+// On devices: an elementwise result gets the memory of an operand of its type that lies as it does and that nobody reads
+// afterwards. To be called once writes, outputs and epilogues have their places.
+void overwrite_operands(const Trace& trace, const Preparer& preparer, Locations& locations);
 
 // Finds nodes that may be the epilogue of the node before them. The producer's operands then live until the epilogue
 // has run.

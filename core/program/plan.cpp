@@ -30,6 +30,7 @@ class Planner {
     place_writes();
     place_outputs();
     place_epilogues(trace_, preparer_, all_);
+    overwrite_operands(trace_, preparer_, all_);
     plan_steps(trace_, strides_, preparer_, std::move(copies_), all_, plan_);
     return std::move(plan_);
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "program/arena_plan.h"
 #include "program/copy.h"
 
 namespace thunder {
@@ -16,20 +15,71 @@ class StepPlanner {
         plan_(plan) {}
 
   void run() {
-    arenas_.resize(plan_.arenas.size());
     number_values();
+    find_requests();
+    place_requests();
     add_steps();
     add_final_copies();
-    for (size_t i = 0; i < arenas_.size(); i++) plan_.arenas[i].bytes = arenas_[i].top();
   }
 
  private:
   const TensorType& type(ValueId v) const { return trace_.type(v); }
 
-  uint32_t arena(Device device) {
-    const uint32_t index = arena_of(plan_, device);
-    arenas_.resize(plan_.arenas.size());
-    return index;
+  uint32_t arena(Device device) { return arena_of(plan_, device); }
+
+  // A value's place among the requests of an arena.
+  struct Request {
+    ValueId value;
+    uint32_t arena;
+    size_t index;
+  };
+  Request request(ValueId v, size_t first, size_t last) {
+    const uint32_t index = arena(type(v).device);
+    std::vector<ArenaRequest>& requests = plan_.arenas[index].requests;
+    requests.push_back({aligned(std::max<size_t>(1, dense_bytes(type(v)))), first, last});
+    return {v, index, requests.size() - 1};
+  }
+  const ArenaRequest& placed(const Request& r) const { return plan_.arenas[r.arena].requests[r.index]; }
+
+  // Nodes run in the order of the trace, those that run once before all others.
+  void find_requests() {
+    const size_t nodes = trace_.nodes.size();
+    dense_.resize(nodes);
+    for (size_t i = 0; i < nodes; i++)
+      if (constant_[i] && !is_view_[i]) densify(i, i);
+    for (size_t i = 0; i < nodes; i++) {
+      if (is_view_[i] || constant_[i]) continue;
+      for (ValueId r : trace_.nodes[i]->results) {
+        const Root& root = roots_[r];
+        if (locations_[r].root != r || root.placed || root.place != Place::arena) continue;
+        const auto last = static_cast<size_t>(std::max(root.last_use, static_cast<int64_t>(i)));
+        values_.push_back(request(r, nodes + i, nodes + last));
+      }
+      densify(i, nodes + i);
+    }
+  }
+
+  // Dense copies of a node's strided inputs, if its executor needs them; they live for this step only.
+  void densify(size_t node, size_t time) {
+    const Node& n = *trace_.nodes[node];
+    if (preparer_.takes_strided(n)) return;
+    for_each_value(n.args, [&](ValueId v) {
+      if (!is_dense(concrete(type(v).shape), locations_[v].strides)) dense_[node].push_back(request(v, time, time));
+    });
+  }
+
+  void place_requests() {
+    for (DeviceArena& a : plan_.arenas)
+      a.bytes = a.device == Device::cpu ? place_in_order(a.requests) : place_tightly(a.requests);
+    const size_t nodes = trace_.nodes.size();
+    for (const Request& r : values_) {
+      Root& root = roots_[r.value];
+      const ArenaRequest& lives = placed(r);
+      root.index = r.arena, root.offset = lives.offset, root.placed = true;
+      root.request = static_cast<int64_t>(r.index);
+      plan_.slots.push_back({numbers_[r.value], r.arena, root.offset, dense_bytes(type(r.value)),
+                             lives.first - nodes + 1, std::min(lives.last - nodes + 1, nodes), r.index});
+    }
   }
 
   // The numbers of values in the printed trace, for reports.
@@ -47,36 +97,29 @@ class StepPlanner {
     return at;
   }
 
-  void add_buffer(Place place, uint32_t index, int64_t offset, const TensorType& t, const Sizes& strides) {
-    plan_.buffers.push_back(
-        {place, index, offset, t.dtype, t.device, static_cast<int32_t>(t.rank()), layout(concrete(t.shape), strides)});
+  void add_buffer(Place place, uint32_t index, int64_t offset, const TensorType& t, const Sizes& strides,
+                  int64_t request) {
+    plan_.buffers.push_back({place, index, offset, t.dtype, t.device, static_cast<int32_t>(t.rank()),
+                             layout(concrete(t.shape), strides), request});
+  }
+  void add_buffer(const Request& r) {
+    const TensorType& t = type(r.value);
+    add_buffer(Place::arena, r.arena, placed(r).offset, t, dense_strides(t.shape), static_cast<int64_t>(r.index));
   }
   void add_buffer(ValueId v) {
     const Location& l = locations_[v];
     const Root& r = roots_[l.root];
-    add_buffer(r.place, r.index, r.offset + l.offset, type(v), l.strides);
+    add_buffer(r.place, r.index, r.offset + l.offset, type(v), l.strides, r.request);
   }
 
-  // Dense copies of a node's strided inputs, if its executor needs them; they live for this step only.
-  std::vector<std::pair<ValueId, int64_t>> densify(const Node& n) {
-    std::vector<std::pair<ValueId, int64_t>> copies;
-    if (preparer_.takes_strided(n)) return copies;
-    for_each_value(n.args, [&](ValueId v) {
-      if (is_dense(concrete(type(v).shape), locations_[v].strides)) return;
-      const uint32_t index = arena(type(v).device);
-      const int64_t at = arenas_[index].allocate(aligned(dense_bytes(type(v))));
-      copies.emplace_back(v, at);
-      add_copy(v, Place::arena, index, at, dense_strides(type(v).shape));
-    });
-    return copies;
-  }
-
-  void add_copy(ValueId from, Place place, uint32_t index, int64_t offset, const Sizes& strides) {
+  // A step that copies to the buffer which `add_to` adds.
+  template <class AddTo>
+  void add_copy(ValueId from, const AddTo& add_to) {
     Step step;
     step.run = run_copy;
     step.first = static_cast<uint32_t>(plan_.buffers.size());
     add_buffer(from);
-    add_buffer(place, index, offset, type(from), strides);
+    add_to();
     step.n_inputs = step.n_outputs = 1;
     step.arena = arena(type(from).device);
     plan_.steps.push_back(step);
@@ -84,17 +127,18 @@ class StepPlanner {
 
   void add_step(size_t at) {
     const Node& n = *trace_.nodes[at];
-    const auto copies = densify(n);
+    const std::vector<Request>& copies = dense_[at];
+    for (const Request& r : copies) add_copy(r.value, [&] { add_buffer(r); });
     Step step;
     step.node = &n;
+    step.time = constant_[at] ? at : trace_.nodes.size() + at;
     if (all_.producer[at] != kNever)
       step.epilogue_input = operand(n, trace_.nodes[static_cast<size_t>(all_.producer[at])]->results[0]);
     step.first = static_cast<uint32_t>(plan_.buffers.size());
     size_t next_copy = 0;
     auto add_input = [&](ValueId v) {
-      if (next_copy == copies.size() || copies[next_copy].first != v) return add_buffer(v);
-      add_buffer(Place::arena, arena(type(v).device), copies[next_copy++].second, type(v),
-                 dense_strides(type(v).shape));
+      if (next_copy == copies.size() || copies[next_copy].value != v) return add_buffer(v);
+      add_buffer(copies[next_copy++]);
     };
     for (size_t i = 0; i < n.args.size(); i++) {
       const Arg& a = n.args[i];
@@ -104,7 +148,6 @@ class StepPlanner {
       if (a.kind == ArgKind::values)
         for (ValueId v : a.value_list()) add_input(v);
     }
-    for (auto& [v, at] : copies) arenas_[arena(type(v).device)].release(at, aligned(dense_bytes(type(v))));
     step.n_inputs = static_cast<uint32_t>(plan_.buffers.size()) - step.first;
     for (ValueId r : n.results) add_buffer(r);
     step.n_outputs = static_cast<uint32_t>(n.results.size());
@@ -134,27 +177,8 @@ class StepPlanner {
     for (size_t i = 0; i < trace_.nodes.size(); i++)
       if (constant_[i] && !is_view_[i]) add_step(i);
     plan_.constant_steps = plan_.steps.size();
-    std::vector<std::vector<ValueId>> dying(trace_.nodes.size() + 1);
-    for (size_t i = 0; i < trace_.nodes.size(); i++) {
-      const Node& n = *trace_.nodes[i];
-      if (!is_view_[i] && !constant_[i]) {
-        for (ValueId r : n.results) {
-          Root& root = roots_[r];
-          if (locations_[r].root == r && !root.placed && root.place == Place::arena) {
-            root.index = arena(type(r).device);
-            root.offset = arenas_[root.index].allocate(aligned(std::max<size_t>(1, dense_bytes(type(r)))));
-            root.placed = true;
-            const auto last = static_cast<size_t>(std::max(root.last_use, static_cast<int64_t>(i)));
-            dying[last].push_back(r);
-            plan_.slots.push_back({numbers_[r], root.index, root.offset, dense_bytes(type(r)), i + 1,
-                                   std::min(last + 1, trace_.nodes.size())});
-          }
-        }
-        add_step(i);
-      }
-      for (ValueId r : dying[i])
-        arenas_[roots_[r].index].release(roots_[r].offset, aligned(std::max<size_t>(1, dense_bytes(type(r)))));
-    }
+    for (size_t i = 0; i < trace_.nodes.size(); i++)
+      if (!is_view_[i] && !constant_[i]) add_step(i);
   }
 
   // Values that could not be computed in place are copied at the end, when nothing can fail any more. The source of a
@@ -164,8 +188,10 @@ class StepPlanner {
       return a.place == Place::output && b.place == Place::input;
     });
     for (const FinalCopy& c : copies_)
-      add_copy(c.value, c.place, c.index, 0,
-               c.place == Place::input ? strides_[c.index] : dense_strides(type(c.value).shape));
+      add_copy(c.value, [&] {
+        const TensorType& t = type(c.value);
+        add_buffer(c.place, c.index, 0, t, c.place == Place::input ? strides_[c.index] : dense_strides(t.shape), kNever);
+      });
   }
 
   const Trace& trace_;
@@ -177,7 +203,8 @@ class StepPlanner {
   std::vector<Root>& roots_ = all_.roots;
   const std::vector<bool>&is_view_ = all_.is_view, &constant_ = all_.constant;
   Plan& plan_;
-  std::vector<ArenaPlan> arenas_;  // as Plan::arenas
+  std::vector<Request> values_;  // roots in an arena, in the order of the trace
+  std::vector<std::vector<Request>> dense_;  // by node: the copies of its operands
   std::vector<uint32_t> numbers_;  // by value: its number in the printed trace
 };
 

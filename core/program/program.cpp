@@ -77,8 +77,8 @@ Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
   return p;
 }
 
-// An epilogue runs inside the step before it, and is no step of its own. All steps use the same scratch memory of their
-// arena, one after the other; an epilogue's scratch comes after that of the step that runs it.
+// An epilogue runs inside the step before it, and is no step of its own. All steps on the CPU use the same scratch
+// memory, one after the other; an epilogue's scratch comes after that of the step that runs it.
 void Program::prepare_steps(InterruptCheck& check) {
   std::vector<int64_t> scratch, behind;  // by arena: where scratch begins; where that of the step before ends
   for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
@@ -86,11 +86,16 @@ void Program::prepare_steps(InterruptCheck& check) {
   std::vector<Buffer> layouts;
   for (const BufferPlan& b : plan_.buffers) layouts.push_back(layout(b));
   std::vector<Step> steps;
+  std::vector<size_t> on_device;  // scratch of steps
   for (Step& step : plan_.steps) {
     check.look_and_throw();
     Accelerator* const accelerator = accelerators_[step.arena];
     if (!step.node && accelerator) step.run = run_copy_on_device, step.state = accelerator;
     const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
+    if (accelerator && !p.run_tile) {
+      steps.push_back(step), prepacks_.push_back(p.prepack), on_device.push_back(p.scratch_bytes);
+      continue;
+    }
     const int64_t begin = p.run_tile ? behind[step.arena] : scratch[step.arena];
     if (p.scratch_bytes) step.scratch = begin;
     behind[step.arena] =
@@ -98,8 +103,7 @@ void Program::prepare_steps(InterruptCheck& check) {
     size_t& bytes = plan_.arenas[step.arena].bytes;
     bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
     if (!p.run_tile) {
-      steps.push_back(step);
-      prepacks_.push_back(p.prepack);
+      steps.push_back(step), prepacks_.push_back(p.prepack), on_device.push_back(0);
       continue;
     }
     steps.back().epilogue = static_cast<int32_t>(plan_.epilogues.size());
@@ -107,6 +111,8 @@ void Program::prepare_steps(InterruptCheck& check) {
     run_tiles_.push_back(p.run_tile);
   }
   plan_.steps = std::move(steps);
+  for (uint32_t i = 0; i < plan_.arenas.size(); i++)
+    if (accelerators_[i]) place_scratch(plan_, i, on_device);
   for (const std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
     for (const Step& step : *all) {
       check.look_and_throw();

@@ -9,6 +9,7 @@
 #include "base/interrupts.h"
 #include "base/thrown.h"
 #include "device/devices.h"
+#include "program/arena_plan.h"
 #include "program/launch.h"
 #include "tensor/tensor.h"
 
@@ -29,6 +30,7 @@ struct BufferPlan {
   Device device = Device::cpu;
   int32_t rank = 0;      // -1: absent
   uint32_t layout = 0;   // where its sizes, then its strides begin in Plan::layouts
+  int64_t request = -1;  // of the arena: which of its requests; -1: none
 };
 
 struct Step {
@@ -38,6 +40,7 @@ struct Step {
   uint32_t bytes = 0;  // sum over all its buffers, clamped to [4096, UINT32_MAX]
   int64_t scratch = -1;  // offset in its arena, or -1
   uint32_t arena = 0;  // of the device that it runs on
+  size_t time = 0;  // when it runs, as requests of arenas count
   const Node* node = nullptr;  // what it was made of; null for a copy that the plan added
   // The input that the step before it computes, if it may run as that step's epilogue; -1: none.
   int32_t epilogue_input = -1;
@@ -58,6 +61,7 @@ struct ArenaSlot {
   int64_t offset;
   size_t bytes;
   size_t first, last;  // its live range in lines of the printed trace, counted from 1
+  size_t request;      // which of the arena's requests
 };
 
 // What a program needs of one device's memory.
@@ -65,6 +69,7 @@ struct DeviceArena {
   Device device = Device::cpu;
   size_t bytes = 0;           // of one call
   size_t constant_bytes = 0;  // of the program
+  std::vector<ArenaRequest> requests = {};  // what lies in it, ordered by first
 };
 
 struct Plan {
@@ -118,6 +123,8 @@ struct Preparer {
 
 // Decides which values are views, where every value lies and which copies are needed. `strides`: by input of the trace.
 Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer);
+// Places the values of a device's arena anew, among them the scratch memory of its steps: `bytes`, by step.
+void place_scratch(Plan& plan, uint32_t arena, std::span<const size_t> bytes);
 
 class Program {
  public:

@@ -172,9 +172,22 @@ void forward_vjp(Grad& g) {
 
 // ---- grad, query, key, value, out, top, total, attn_mask, is_causal, scale, enable_gqa ----
 
+// On devices the backward of many keys computes the scores again: those of the forward would be kept until then, which
+// takes memory in proportion to the square of the length, while query and key are kept anyway. One product of five more.
+bool computes_scores_again(const Call& c) {
+  const TensorType& key = c.type(kBackward.key);
+  return key.device != Device::cpu && hint(key.shape[key.rank() - 2]) > hint(key.shape[key.rank() - 1]);
+}
+
 Results backward(Call& c) {
-  Scores a = scores_of(c, kBackward);
   Builder& b = c.builder;
+  std::vector<Arg> operands(c.args.begin(), c.args.end());
+  require_operands(c, kBackward);
+  if (computes_scores_again(c))
+    for (size_t i : {kBackward.query, kBackward.key, kBackward.value})
+      operands[i] = Arg::value(b.call("prims.optimization_barrier", {c.var(i), c.var(0)}).id);
+  Call own(b, c.op, operands);
+  Scores a = scores_of(own, kBackward);
   Var dy = computed(c.var(0));
   Var p = exp(a.scores - c.var(5)) / c.var(6);
   Var dv = b.call("matmul", {swap_last_two(p), dy});

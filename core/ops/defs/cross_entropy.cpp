@@ -99,10 +99,10 @@ Results reduced_loss(const Loss& loss, Var rows, Var divisor, DType dtype) {
   return convert(rows, dtype);
 }
 
-// -log p of each row's class; rows that are ignored count nothing.
-Results by_index(const Loss& loss, Var logs, DType dtype) {
-  const Rows of = rows_of(loss);
-  Var rows = -of.of_class(loss, logs);
+// -log p of each row's class, given those logarithms and, for smoothing, all of them; rows that are ignored count
+// nothing.
+Results by_class(const Loss& loss, const Rows& of, Var log_of_class, Var logs, DType dtype) {
+  Var rows = -log_of_class;
   if (loss.weight) rows = rows * of.weight;
   if (loss.smoothing > 0) {
     Var all = reshape_to(sum_kept(loss.weight ? logs * loss.weight : logs, loss.axes()), loss.rows());
@@ -111,6 +111,21 @@ Results by_index(const Loss& loss, Var logs, DType dtype) {
     rows = rows * (1 - loss.smoothing) - all * share;
   }
   return reduced_loss(loss, zero_unless(of.counted, rows), weight_of_all(of), dtype);
+}
+
+Results by_index(const Loss& loss, Var logs, DType dtype) {
+  const Rows of = rows_of(loss);
+  return by_class(loss, of, of.of_class(loss, logs), logs, dtype);
+}
+
+// log_softmax at each row's class, bit for bit. The class is picked first: kernels of devices would store the logarithms
+// of all others, which nobody reads, to pick from.
+Var picked_log_softmax(const Loss& loss, const Rows& of) {
+  Builder& b = loss.builder();
+  // Gradients cancel along the maximum.
+  Var top = b.call("prims.detach", {max_kept(loss.input, loss.axes())});
+  Var total = log(sum_kept(exp(loss.input - top), loss.axes()));
+  return of.of_class(loss, loss.input) - reshape_to(top, loss.rows()) - reshape_to(total, loss.rows());
 }
 
 // The target distribution of each row, times the weights.
@@ -134,6 +149,11 @@ Results nll_loss(Call& c) {
 
 Results cross_entropy(Call& c) {
   const Loss loss = checked_cross_entropy(c, 0);
+  const bool on_device = loss.input.type().device != Device::cpu;
+  if (on_device && loss.indices && loss.smoothing == 0 && elements(loss.input.shape()) != Dim(0)) {
+    const Rows of = rows_of(loss);
+    return by_class(loss, of, picked_log_softmax(loss, of), Var(), c.type(0).dtype);
+  }
   Var logs = c.builder.call("log_softmax", {loss.input, static_cast<int64_t>(loss.axis)});
   return loss.indices ? by_index(loss, logs, c.type(0).dtype) : by_probability(loss, logs, c.type(0).dtype);
 }

@@ -4,6 +4,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -54,10 +55,16 @@ struct Graph {
   std::vector<std::shared_ptr<Node>> nodes;
 };
 
+// 4 GiB, or as many bytes as THUNDER_FAKE_CUDA_MEMORY says.
+size_t memory_of_the_device() {
+  const char* const bytes = std::getenv("THUNDER_FAKE_CUDA_MEMORY");
+  return bytes ? std::strtoull(bytes, nullptr, 10) : size_t{4} << 30;
+}
+
 struct State {
   std::recursive_mutex mutex;
   std::byte* memory = nullptr;  // reserved, without rights but while an entry point needs them
-  size_t used = 0, limit = size_t{4} << 30;
+  size_t used = 0, limit = memory_of_the_device();
   std::map<unsigned long long, size_t> blocks;
   std::multimap<size_t, unsigned long long> free;
   std::set<void*> host, streams, events, modules;

@@ -1,0 +1,68 @@
+// Elementwise results that replace an operand which nobody reads any more, on devices.
+#include <algorithm>
+
+#include "program/locations.h"
+
+namespace thunder {
+namespace {
+
+class Overwrites {
+ public:
+  Overwrites(const Trace& trace, const Preparer& preparer, Locations& locations)
+      : trace_(trace), preparer_(preparer), all_(locations), into_(locations.at.size(), kNoValue) {}
+
+  void run() {
+    for (size_t i = 0; i < trace_.nodes.size(); i++) {
+      const Node& n = *trace_.nodes[i];
+      if (all_.is_view[i] || all_.constant[i] || !preparer_.in_place(n)) continue;
+      for (ValueId r : n.results) replace(n, r, static_cast<int64_t>(i));
+    }
+    for (Location& l : all_.at)
+      if (l.root != kNoValue) l.root = root_of(l.root);
+  }
+
+ private:
+  // Where a root lies by now.
+  ValueId root_of(ValueId root) const {
+    while (into_[root] != kNoValue) root = into_[root];
+    return root;
+  }
+
+  void replace(const Node& n, ValueId result, int64_t at) {
+    if (trace_.type(result).device == Device::cpu || all_.at[result].root != result || !is_free(result)) return;
+    for_each_value(n.args, [&](ValueId v) {
+      const ValueId root = root_of(all_.at[v].root);
+      if (into_[result] != kNoValue || trace_.type(v) != trace_.type(result) || !is_free(root)) return;
+      if (all_.roots[root].last_use != at || !lie_alike(n, root, result)) return;
+      into_[result] = root;
+      all_.roots[root].last_use = std::max(all_.roots[result].last_use, at + 1);
+    });
+  }
+
+  bool is_free(ValueId root) const { return all_.roots[root].place == Place::arena && !all_.roots[root].placed; }
+
+  // Whether all operands in this memory lie there as the result would, element by element.
+  bool lie_alike(const Node& n, ValueId root, ValueId result) const {
+    bool alike = true;
+    for_each_value(n.args, [&](ValueId v) {
+      const Location& l = all_.at[v];
+      if (root_of(l.root) == root)
+        alike = alike && l.offset == 0 && l.strides == all_.at[result].strides &&
+                trace_.type(v) == trace_.type(result);
+    });
+    return alike;
+  }
+
+  const Trace& trace_;
+  const Preparer& preparer_;
+  Locations& all_;
+  std::vector<ValueId> into_;  // by root that was moved: the root whose memory it has
+};
+
+}  // namespace
+
+void overwrite_operands(const Trace& trace, const Preparer& preparer, Locations& locations) {
+  Overwrites(trace, preparer, locations).run();
+}
+
+}  // namespace thunder
