@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "program/copy.h"
+#include "program/joined_steps.h"
 #include "program/recorded.h"
 
 namespace thunder {
@@ -107,11 +108,42 @@ void Program::prepare_steps(InterruptCheck& check) {
     run_tiles_.push_back(p.run_tile);
   }
   plan_.steps = std::move(steps);
+  join_steps();
   for (const std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
     for (const Step& step : *all) {
       check.look_and_throw();
       if (step.node) preparer_->finish(*step.node, step.state);
     }
+}
+
+// Steps are moved down to the last one that they are joined with, so that nothing is written earlier than before.
+void Program::join_steps() {
+  std::vector<Joinable> joinable;
+  for (const Step& step : plan_.steps)
+    joinable.push_back(step.node ? preparer_->joinable(*step.node, step.state) : Joinable());
+  std::vector<const JoinedSteps*> joined(plan_.steps.size());  // by step
+  const std::vector<JoinedSteps> all = joined_steps(plan_, joinable);
+  if (all.empty()) return;
+  for (const JoinedSteps& one : all)
+    for (const size_t i : one) joined[i] = &one;
+  std::vector<Step> steps;
+  decltype(prepacks_) prepacks;
+  const auto keep = [&](size_t i, size_t follows) {
+    steps.push_back(plan_.steps[i]), prepacks.push_back(prepacks_[i]);
+    steps.back().follows = static_cast<uint32_t>(follows);
+  };
+  for (size_t i = 0; i < plan_.steps.size(); i++) {
+    if (!joined[i]) keep(i, 0);
+    if (!joined[i] || joined[i]->back() != i) continue;
+    std::vector<const Node*> nodes;
+    std::vector<void*> states;
+    for (const size_t k : *joined[i]) {
+      keep(k, nodes.size());
+      nodes.push_back(plan_.steps[k].node), states.push_back(plan_.steps[k].state);
+    }
+    preparer_->join(nodes, states);
+  }
+  plan_.steps = std::move(steps), prepacks_ = std::move(prepacks);
 }
 
 void Program::find_stoppable() {

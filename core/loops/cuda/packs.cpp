@@ -22,15 +22,23 @@ void Writer::find_alignment() {
   line("const bool aligned = ((", all, ") & 15) == 0;");
 }
 
-// The loads that an expression needs whatever its selects choose, except those that are known for the whole row.
-void Writer::find_loads(ExprId id, std::vector<bool>& seen, std::vector<ExprId>& loads) const {
-  if (seen[id] || !row_[id].empty()) return;
-  seen[id] = true;
+// What an expression needs whatever its selects choose, except what is known for the whole row.
+void Writer::find_needed(ExprId id, std::vector<bool>& needed) const {
+  if (needed[id] || !row_[id].empty()) return;
+  needed[id] = true;
   const Expr& e = nest_.exprs[id];
-  if (e.fn == Fn::load && schedule_.packed_loads[id]) loads.push_back(id);
   if (e.fn == Fn::select) return;
-  if (e.fn == Fn::gather) return find_loads(e.in[1], seen, loads);
-  for (uint32_t i = 0; i < e.count; i++) find_loads(e.in[i], seen, loads);
+  if (e.fn == Fn::gather) return find_needed(e.in[1], needed);
+  for (uint32_t i = 0; i < e.count; i++) find_needed(e.in[i], needed);
+}
+
+std::vector<bool> Writer::needed_by(const std::vector<ExprId>& sums, const Wanted& wanted) const {
+  std::vector<bool> needed(nest_.exprs.size());
+  for (ExprId id : sums)
+    for (uint32_t i = 0; i < nest_.exprs[id].count; i++) find_needed(nest_.exprs[id].in[i], needed);
+  for (const Output& s : nest_.stores)
+    if (wanted(s) && s.only.empty()) find_needed(s.value, needed);
+  return needed;
 }
 
 // The computation at one position along these axes, or at each position of a pack. Inside a loop over `at`.
@@ -47,13 +55,9 @@ void Writer::compute_positions(uint32_t begin, uint32_t end, const std::vector<E
     return compute();
   }
   delinearize(cat("at * ", schedule_.pack), begin, end);
-  std::vector<bool> seen(nest_.exprs.size());
-  std::vector<ExprId> loads;
-  for (ExprId id : sums)
-    for (uint32_t i = 0; i < nest_.exprs[id].count; i++) find_loads(nest_.exprs[id].in[i], seen, loads);
-  for (const Output& s : nest_.stores)
-    if (wanted(s) && s.only.empty()) find_loads(s.value, seen, loads);
-  for (ExprId id : loads) load_pack(id);
+  const std::vector<bool> needed = needed_by(sums, wanted);
+  for (ExprId id = 0; id < needed.size(); id++)
+    if (needed[id] && nest_.exprs[id].fn == Fn::load && schedule_.packed_loads[id]) load_pack(id);
   declare_packs(wanted);
   const std::string first = index_[end - 1];
   in_pack_ = true;

@@ -8,12 +8,16 @@
 
 namespace thunder::loops {
 
+// Threads of a block, unless its rows are long; threads of a warp.
+constexpr int kCudaThreads = 256, kWarp = 32;
+
 struct CudaSchedule {
   // Where the nest reduces, what takes each position along the outer axes: a block of kCudaThreads threads, a warp, or
   // a thread.
   enum class Rows : uint8_t { block, warp, thread } rows = Rows::block;
   bool narrow = false;             // all positions and offsets fit in 32 bits
   int64_t parts = 1;               // rows are reduced in so many parts, which a second kernel joins in their order
+  uint32_t joined = 0;             // its kernel computes up to so many nests of one text; 0: this one alone
   uint32_t pack = 1;               // neighbouring elements along the last axis that a thread takes at once
   std::vector<bool> packed_loads = {};   // by expression: a load of neighbours as one; empty: none
   std::vector<bool> packed_stores = {};  // by output; empty: none
@@ -35,8 +39,5 @@ constexpr size_t kPartialBytes = 16;
 
 // Positions along these axes.
 int64_t positions(const Nest& nest, uint32_t begin, uint32_t end);
-
-// Threads of a block, and of a warp.
-constexpr int kCudaThreads = 256, kWarp = 32;
 
 }  // namespace thunder::loops

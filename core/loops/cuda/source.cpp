@@ -49,7 +49,8 @@ std::string Writer::run() {
              "\ntypedef ", schedule_.narrow ? "int" : "i64", " place;\nstruct Buffers { void* at[",
              nest_.buffers.size(), "]; };\nstruct Parameters { i64 at[", parameters_ + 1,
              "]; };\nstruct Numbers { i64 at[", std::max<size_t>(1, 2 * count_of_numbers_), "]; };\n");
-  begin_kernel(name_);
+  if (schedule_.joined) begin_joined_kernel(name_);
+  else begin_kernel(name_);
   if (!reduces(nest_)) elements();
   else if (schedule_.split()) parts_of_rows();
   else rows();
@@ -89,11 +90,18 @@ void Writer::delinearize(const std::string& position, uint32_t begin, uint32_t e
 void Writer::elements() {
   const uint32_t axes = nest_.outer + nest_.inner;
   find_alignment();
-  line("for (place at = blockIdx.x * (place)blockDim.x + threadIdx.x; at < ", packs_in(product(0, axes)),
-       "; at += (place)gridDim.x * blockDim.x) {");
-  open();
+  const bool joined = schedule_.joined != 0;
+  line("for (place at = ", joined ? "((place)blockIdx.x - first)" : "blockIdx.x",
+       " * (place)blockDim.x + threadIdx.x; at < ", packs_in(product(0, axes)), "; at += ",
+       joined ? "blocks" : "(place)gridDim.x", " * blockDim.x) {");
+  const auto all = [](const Output&) { return true; };
   row_.assign(nest_.exprs.size(), ""), position_ = row_;
-  compute_positions(0, axes, {}, [](const Output&) { return true; });
+  // What is the same for all elements is read before the loop, because the compiler may not move it over the stores.
+  const std::vector<bool> needed = needed_by({}, all);
+  for (ExprId id = 0; id < needed.size(); id++)
+    if (needed[id] && !nest_.exprs[id].axes && nest_.exprs[id].fn == Fn::load) value(id);
+  open();
+  compute_positions(0, axes, {}, all);
   close();
 }
 

@@ -8,6 +8,7 @@
 #include "base/thrown.h"
 #include "device/cuda/compiler.h"
 #include "device/cuda/device.h"
+#include "loops/cuda/joined.h"
 #include "loops/cuda/source.h"
 #include "loops/order.h"
 
@@ -15,8 +16,6 @@ namespace thunder::loops {
 namespace {
 
 constexpr size_t kMostArguments = 128;
-constexpr size_t kMostParameterBytes = 4096;  // of all of a kernel's parameters, on every architecture
-constexpr int64_t kBlocksOfMultiprocessor = 16;
 // An H100 moves 3.35e12 bytes and executes 132 * 128 * 1.75e9 instructions a second: about 70 in the time that 4 bytes
 // take to be written and read.
 constexpr size_t kRecomputedInstructions = 64;
@@ -56,6 +55,7 @@ class CudaLauncher : public Launcher {
     text_ = source.text, name_ = name;
     device.begin_compiling(text_);
     const int64_t rows = positions(nest, 0, nest.outer);
+    if (joins(nest)) schedule_ = schedule, nest_ = nest;
     geometry_ = grid(threads(nest, schedule));
     splits_ = schedule.split();
     if (splits_) {
@@ -82,10 +82,25 @@ class CudaLauncher : public Launcher {
     });
   }
 
+      nest_ = {};
   Status* run(const Launch& launch) const override {
     std::array<void*, kMostArguments> buffers;
     std::array<int64_t, 2 * kMostArguments> numbers{};
     size_t number = 0;
+  Joinable joinable() const override {
+    if (nest_.buffers.empty()) return {};
+    return {text_, joined_layout(nest_, on_host_).nests};
+  }
+
+  std::unique_ptr<Launcher> join(std::span<const Launcher* const> all) const override {
+    JoinedNests nests{device_, nest_, schedule_, name_ + "_joined", {}};
+    for (const Launcher* one : all) {
+      const auto& other = static_cast<const CudaLauncher&>(*one);
+      nests.each.push_back({other.parameters_, threads(other.nest_, schedule_)});
+    }
+    return joined_launcher(nests);
+  }
+
     for (size_t i = 0; i < arguments_; i++) {
       const Buffer& b = i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
       buffers[i] = b.data;
@@ -109,10 +124,9 @@ class CudaLauncher : public Launcher {
                                                                : 1);
   }
   // As many blocks as these threads take, but no more than the device runs at a time.
-  nvidia::Geometry grid(int64_t threads) const {
-    const int64_t most = kBlocksOfMultiprocessor * std::max(1, device_->properties().multiprocessors);
-    return {static_cast<unsigned>(std::clamp<int64_t>((threads + kCudaThreads - 1) / kCudaThreads, 1, most)),
-            kCudaThreads};
+  nvidia::Geometry grid(int64_t threads, int each = kCudaThreads) const {
+    const int64_t blocks = std::clamp<int64_t>(blocks_of(threads, each), 1, most_blocks(*device_));
+    return {static_cast<unsigned>(blocks), static_cast<unsigned>(each)};
   }
 
   const Ref<nvidia::CudaDevice> device_;
@@ -120,6 +134,8 @@ class CudaLauncher : public Launcher {
   std::string text_, name_;  // the text until it is compiled
   std::vector<int64_t> parameters_;
   size_t arguments_ = 0;
+  Nest nest_;  // until then, if others may be joined with it
+  CudaSchedule schedule_;
   nvidia::Function function_ = nullptr, finish_ = nullptr;  // finish: joins the parts of rows; null: they are whole
   nvidia::Geometry geometry_, finish_geometry_;
   bool splits_ = false;

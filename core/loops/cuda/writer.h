@@ -26,6 +26,7 @@ class Writer {
   // source.cpp: loops and reductions
   void begin_kernel(const std::string& name);
   void elements();
+  void begin_joined_kernel(const std::string& name);
   void rows();
   void parts_of_rows();
   void finish_rows();
@@ -49,7 +50,10 @@ class Writer {
   std::string packs_in(const std::string& elements) const;
   void find_alignment();
   void compute_positions(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted);
-  void find_loads(ExprId id, std::vector<bool>& seen, std::vector<ExprId>& loads) const;
+  void find_needed(ExprId id, std::vector<bool>& needed) const;
+  std::vector<bool> needed_by(const std::vector<ExprId>& sums, const Wanted& wanted) const;
+  std::string pack_type(ExprId load) const;
+  std::string pack_at(ExprId id) const;
   void load_pack(ExprId id);
   void declare_packs(const Wanted& wanted);
   void store_packs(const Wanted& wanted);
