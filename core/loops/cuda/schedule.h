@@ -19,11 +19,19 @@ struct CudaSchedule {
   int64_t parts = 1;               // rows are reduced in so many parts, which a second kernel joins in their order
   uint32_t joined = 0;             // its kernel computes up to so many nests of one text; 0: this one alone
   uint32_t pack = 1;               // neighbouring elements along the last axis that a thread takes at once
+  int threads = kCudaThreads;      // of a block
+  // Where the packs of `kept_loads` stay between the passes over a row. In registers: no thread takes more than `trips`
+  // packs of a row. In dynamic shared memory: of shared_bytes() bytes.
+  enum class Keep : uint8_t { nothing, registers, shared } keep = Keep::nothing;
+  uint32_t trips = 0;
+  std::vector<bool> kept_loads = {};     // by expression
   std::vector<bool> packed_loads = {};   // by expression: a load of neighbours as one; empty: none
   std::vector<bool> packed_stores = {};  // by output; empty: none
   std::vector<bool> on_host = {};  // by argument: a number of at most 16 bytes that is passed by value; empty: none
 
   bool split() const { return parts > 1; }
+  // That take a row together.
+  int threads_of_row() const { return rows == Rows::block ? threads : rows == Rows::warp ? kWarp : 1; }
 };
 
 // Requires: order_loops() has ordered the nest.
@@ -35,6 +43,8 @@ bool reduces(const Nest& nest);
 bool splits(const Nest& nest);
 // How many results of reductions each part of a row has; each takes so many bytes of scratch.
 size_t partial_results(const Nest& nest);
+// Dynamic shared memory of a block.
+size_t shared_bytes(const Nest& nest, const CudaSchedule& schedule);
 constexpr size_t kPartialBytes = 16;
 
 // Positions along these axes.

@@ -40,7 +40,9 @@ class CudaLauncher : public Launcher {
       : device_(Ref<nvidia::CudaDevice>(&device)), on_host_(region.on_host) {
     Nest& nest = region.nest;
     order_loops(nest, region.reduced);
-    const CudaSchedule schedule = cuda_schedule(nest, on_host_);
+    CudaSchedule schedule = cuda_schedule(nest, on_host_);
+    if (shared_bytes(nest, schedule) > device.properties().shared_bytes_of_block)
+      schedule.keep = CudaSchedule::Keep::nothing;  // the results are the same bits
     const std::string name = kernel_name(nest);
     const CudaSource source = cuda_source(nest, schedule, name);
     if (!source.error.empty())
@@ -53,10 +55,11 @@ class CudaLauncher : public Launcher {
       fail(Code::unimplemented, "a kernel for ", thunder::name(device.id()), " would have ", arguments_,
            " arguments and ", parameters_.size(), " sizes, which is more than its parameters hold");
     text_ = source.text, name_ = name;
+    if (joins(nest)) schedule_ = schedule, nest_ = nest;
     device.begin_compiling(text_);
     const int64_t rows = positions(nest, 0, nest.outer);
-    if (joins(nest)) schedule_ = schedule, nest_ = nest;
-    geometry_ = grid(threads(nest, schedule));
+    geometry_ = grid(threads(nest, schedule), schedule.threads);
+    geometry_.shared_bytes = static_cast<unsigned>(shared_bytes(nest, schedule));
     splits_ = schedule.split();
     if (splits_) {
       finish_geometry_ = grid(rows);
@@ -76,17 +79,14 @@ class CudaLauncher : public Launcher {
   Status* finish() override {
     return caught([&]() -> Status* {
       function_ = device_->function(text_, name_.c_str());
+      device_->allow_shared_memory(function_, geometry_.shared_bytes);
       if (splits_) finish_ = device_->function(text_, (name_ + "_finish").c_str());
       text_.clear(), text_.shrink_to_fit();
+      nest_ = {};
       return nullptr;
     });
   }
 
-      nest_ = {};
-  Status* run(const Launch& launch) const override {
-    std::array<void*, kMostArguments> buffers;
-    std::array<int64_t, 2 * kMostArguments> numbers{};
-    size_t number = 0;
   Joinable joinable() const override {
     if (nest_.buffers.empty()) return {};
     return {text_, joined_layout(nest_, on_host_).nests};
@@ -101,6 +101,10 @@ class CudaLauncher : public Launcher {
     return joined_launcher(nests);
   }
 
+  Status* run(const Launch& launch) const override {
+    std::array<void*, kMostArguments> buffers;
+    std::array<int64_t, 2 * kMostArguments> numbers{};
+    size_t number = 0;
     for (size_t i = 0; i < arguments_; i++) {
       const Buffer& b = i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
       buffers[i] = b.data;
@@ -119,9 +123,7 @@ class CudaLauncher : public Launcher {
   static int64_t threads(const Nest& nest, const CudaSchedule& schedule) {
     if (!reduces(nest)) return positions(nest, 0, nest.outer + nest.inner) / schedule.pack;
     const int64_t rows = positions(nest, 0, nest.outer) * schedule.parts;
-    return rows * (schedule.rows == CudaSchedule::Rows::block  ? kCudaThreads
-                   : schedule.rows == CudaSchedule::Rows::warp ? kWarp
-                                                               : 1);
+    return rows * schedule.threads_of_row();
   }
   // As many blocks as these threads take, but no more than the device runs at a time.
   nvidia::Geometry grid(int64_t threads, int each = kCudaThreads) const {
@@ -132,10 +134,10 @@ class CudaLauncher : public Launcher {
   const Ref<nvidia::CudaDevice> device_;
   const std::vector<bool> on_host_;
   std::string text_, name_;  // the text until it is compiled
-  std::vector<int64_t> parameters_;
-  size_t arguments_ = 0;
   Nest nest_;  // until then, if others may be joined with it
   CudaSchedule schedule_;
+  std::vector<int64_t> parameters_;
+  size_t arguments_ = 0;
   nvidia::Function function_ = nullptr, finish_ = nullptr;  // finish: joins the parts of rows; null: they are whole
   nvidia::Geometry geometry_, finish_geometry_;
   bool splits_ = false;

@@ -34,6 +34,9 @@ class Writer {
   void row_values(uint32_t pass);
   void write_pass(uint32_t pass);
   std::vector<ExprId> reductions_behind(uint32_t pass) const;
+  void open_trips();
+  void load_row();
+  void declare_kept();
   void walk_row(const std::vector<ExprId>& sums, const std::string& begin, const std::string& end, uint32_t pass);
   void join_threads(ExprId sum);
   void row_holds(ExprId sum);
@@ -76,6 +79,8 @@ class Writer {
   }
   void open() { indent_ += "  "; }
   void close() { indent_.resize(indent_.size() - 2), line("}"); }
+  using Keep = CudaSchedule::Keep;
+  bool keeps(Keep where, ExprId id) const { return schedule_.keep == where && schedule_.kept_loads[id]; }
   bool is_number(size_t buffer) const { return buffer < schedule_.on_host.size() && schedule_.on_host[buffer]; }
   static std::string parameter(size_t number) { return cat("(place)p.at[", number, "]"); }
 
@@ -93,6 +98,7 @@ class Writer {
   size_t count_of_numbers_ = 0;
   Memo row_, position_, gathers_;
   std::vector<bool> loaded_;     // by expression: a pack of it is there
+  std::vector<bool> in_shared_;  // by expression: its packs of the row are in shared memory
   bool in_pack_ = false;         // within the loop over a pack
   AxisSet gathered_ = 0;
   int depth_ = 0;

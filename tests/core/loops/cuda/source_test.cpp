@@ -111,6 +111,36 @@ TEST_F(CudaText, joins_no_nests_that_reduce) {
   EXPECT_FALSE(loops::joins(nest({prim("prims.exp", {prim("prims.amax", {prim("prims.neg", {input({40, 30})}), Shape{0, 1}})})})));
 }
 
+// What two passes read is loaded once: into registers, or into shared memory by the first pass.
+TEST_F(CudaText, keeps_rows_between_passes) {
+  Var x = input({600, 4096}), mean = prim("prims.reshape", {prim("prims.sum", {x, Shape{1}}), Shape{600, 1}});
+  Nest rows = nest({prim("prims.sub", {x, prim("prims.expand", {mean, Shape{600, 4096}})})});
+  const CudaSchedule schedule = cuda_schedule(rows, {});
+  EXPECT_EQ(schedule.keep, CudaSchedule::Keep::registers);
+  EXPECT_EQ(schedule.trips, 4u);
+  const std::string text = cuda_source(rows, schedule, "kernel").text;
+  EXPECT_NE(text.find("pack0[trip] = load_pack<float, 4>("), std::string::npos) << text;
+  EXPECT_EQ(text.find("load_pack<float, 4>(("), text.rfind("load_pack<float, 4>((")) << text;
+}
+
+TEST_F(CudaText, keeps_long_rows_in_shared_memory) {
+  Var x = input({600, 20000}), mean = prim("prims.reshape", {prim("prims.sum", {x, Shape{1}}), Shape{600, 1}});
+  Nest rows = nest({prim("prims.sub", {x, prim("prims.expand", {mean, Shape{600, 20000}})})});
+  const CudaSchedule schedule = cuda_schedule(rows, {});
+  EXPECT_EQ(schedule.keep, CudaSchedule::Keep::shared);
+  EXPECT_EQ(shared_bytes(rows, schedule), 80000u);
+  const std::string text = cuda_source(rows, schedule, "kernel").text;
+  const size_t load = text.find("load_pack<float, 4>(("), keep = text.find("kept0[at] = pack0;"), read = text.find("= kept0[at];");
+  EXPECT_TRUE(load < keep && keep < read && read != std::string::npos) << text;
+  EXPECT_EQ(load, text.rfind("load_pack<float, 4>(("));
+}
+
+TEST_F(CudaText, reads_rows_again_that_are_too_long_to_keep) {
+  Var x = input({600, 60000}), mean = prim("prims.reshape", {prim("prims.sum", {x, Shape{1}}), Shape{600, 1}});
+  Nest rows = nest({prim("prims.sub", {x, prim("prims.expand", {mean, Shape{600, 60000}})})});
+  EXPECT_EQ(cuda_schedule(rows, {}).keep, CudaSchedule::Keep::nothing);
+}
+
 TEST_F(CudaText, refuses_sums_over_the_outer_axes) {
   Var x = prim("prims.exp", {input({40, 30})});
   EXPECT_NE(cuda_source(nest({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})}), {}, "kernel").error, "");
@@ -182,6 +212,15 @@ TEST_F(CudaCompiles, what_is_cut_and_padded) {
 
 TEST_F(CudaCompiles, views_as_maps) {
   compiles({prim("prims.add", {prim("prims.permute", {prim("prims.neg", {input({7, 9})}), Shape{1, 0}}), input({9, 7})})});
+}
+
+TEST_F(CudaCompiles, rows_that_are_kept) {
+  for (DType d : {DType::f32, DType::bf16, DType::f64})
+    for (int64_t columns : {1024, 4096, 12000}) {
+      Var x = input({64, columns}, d), mean = prim("prims.reshape", {prim("prims.sum", {x, Shape{1}}), Shape{64, 1}});
+      Nest rows = nest({prim("prims.sub", {x, prim("prims.expand", {mean, Shape{64, columns}})})});
+      EXPECT_EQ(test::refused_by_nvrtc(cuda_source(rows, cuda_schedule(rows, {}), "kernel").text), "");
+    }
 }
 
 TEST_F(CudaCompiles, joined_nests) {
