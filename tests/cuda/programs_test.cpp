@@ -48,6 +48,25 @@ TEST_F(CudaPrograms, take_the_same_bits_in_each_call) {
   for (int i = 0; i < 3; i++) EXPECT_EQ(run(*f, {x.get()}), first);
 }
 
+// Windows of several turns of a warp that chose the same few pixels: added in their order, with its rounding.
+TEST_F(CudaPrograms, add_the_gradients_of_windows_in_their_order) {
+  constexpr int64_t planes = 3, windows = 7 * 11, pixels = 20;
+  std::vector<int64_t> chosen;
+  for (int64_t i = 0; i < planes * windows; i++) chosen.push_back(i * i % 17 % pixels);
+  const Ref<Tensor> gradient = random({1, planes, 7, 11}, 1), at = integers({1, planes, 7, 11}, chosen);
+  const std::vector<int64_t> size = {1, planes, 4, 5};
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    auto f = compile([&](Scope& s, const Values& in, Values& out) {
+      Tensor* grad = op(s, "to", {any(in[0].tensor), as(dtype)});
+      Tensor* spread = op(s, "prims.max_pool2d_backward", {any(grad), any(in[1].tensor), Any::dims(size)});
+      out.push(Ref<Tensor>(op(s, "to", {any(spread), as(DType::f32)})));
+    }, all);
+    const Floats expected = CompiledTest::run(*f, {gradient.get(), at.get()});
+    ASSERT_EQ(expected.size(), static_cast<size_t>(planes * pixels)) << error;
+    EXPECT_EQ(run(*f, {on_gpu(gradient).get(), on_gpu(at).get()}), expected) << error;
+  }
+}
+
 // Sums of long rows and of many rows are made in parts.
 TEST_F(CudaPrograms, reduce_few_and_long_rows) {
   auto f = compile([](Scope& s, const Values& in, Values& out) {
