@@ -79,6 +79,11 @@ struct ExecutorDesc {
   // Called once for each prepared node when all are laid out: waits for work that prepare and lay_out left to other
   // threads, such as compiling. Owned status. May be null.
   Status* (*finish)(void* state) = nullptr;
+  // Which laid out nodes one launch may compute, if none of them needs a result of another. Null: none.
+  Joinable (*joinable)(const void* state) = nullptr;
+  // Lets the first of these, which are of one kind, compute all of them: its run() gets the first of their launches,
+  // which lie in a row, and run() of the others does nothing. Called before finish(). Owned status.
+  Status* (*join)(std::span<void* const> states) = nullptr;
   // Packs frozen weights: called when the program is made, and again whenever frozen inputs were written. Of the
   // launch's inputs only those that stay the same between calls have data. What it keeps of them counts as the
   // program's memory. Owned status. May be null.

@@ -76,6 +76,16 @@ class ExecutorPreparer : public Preparer {
     if (const Ref<Status> failed = Ref<Status>::adopt(by.desc().finish(state))) fail_to_prepare(by, node, failed);
   }
 
+  Joinable joinable(const Node& node, const void* state) const override {
+    const auto asked = ready_.at(&node).by->desc().joinable;
+    return asked ? asked(state) : Joinable();
+  }
+
+  void join(std::span<const Node* const> nodes, std::span<void* const> states) override {
+    const Executor& by = *ready_.at(nodes[0]).by;
+    if (const Ref<Status> failed = Ref<Status>::adopt(by.desc().join(states))) fail_to_prepare(by, *nodes[0], failed);
+  }
+
   Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs,
                    std::span<const Buffer> outputs, int32_t epilogue_input) override {
     auto it = ready_.find(&node);

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,11 @@ class Launcher {
   // Called once before the first run: waits for what is being compiled by other threads. Null, or an owned status. Does
   // not throw.
   virtual Status* finish() { return nullptr; }
+  // With which others it may be joined before finish(). Those must need no result of one another.
+  virtual Joinable joinable() const { return {}; }
+  // A launcher that computes in one launch what all of these do, which are of one kind. Its run() gets the first of
+  // their launches; the others lie behind it. Throws.
+  virtual std::unique_ptr<Launcher> join(std::span<const Launcher* const>) const { return nullptr; }
   // Null, or an owned status. Neither throws nor allocates.
   virtual Status* run(const Launch& launch) const = 0;
   // Whether it runs as an epilogue (run_tile) of the step that computes LoweredRegion::tiles' input.

@@ -1,12 +1,20 @@
 // What one step of a program is called with.
 #pragma once
 
+#include <string_view>
+
 #include "base/thread_pool.h"
 #include "ops/op.h"
 
 namespace thunder {
 
 struct Epilogue;
+
+// Steps of one kind may be computed by one launch, at most `most` of them. "": each needs a launch of its own.
+struct Joinable {
+  std::string_view kind;  // valid until the step is joined or finished
+  size_t most = 1;
+};
 
 // The argument of `run`. The front is frozen and new members are appended: it is thunder_launch.
 struct Launch {

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "program/copy.h"
+#include "program/joined_steps.h"
 #include "program/recorded.h"
 
 namespace thunder {
@@ -86,14 +87,14 @@ void Program::prepare_steps(InterruptCheck& check) {
   std::vector<Buffer> layouts;
   for (const BufferPlan& b : plan_.buffers) layouts.push_back(layout(b));
   std::vector<Step> steps;
-  std::vector<size_t> on_device;  // scratch of steps
   for (Step& step : plan_.steps) {
     check.look_and_throw();
     Accelerator* const accelerator = accelerators_[step.arena];
     if (!step.node && accelerator) step.run = run_copy_on_device, step.state = accelerator;
     const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
+    step.scratch_bytes = p.scratch_bytes;
     if (accelerator && !p.run_tile) {
-      steps.push_back(step), prepacks_.push_back(p.prepack), on_device.push_back(p.scratch_bytes);
+      steps.push_back(step), prepacks_.push_back(p.prepack);
       continue;
     }
     const int64_t begin = p.run_tile ? behind[step.arena] : scratch[step.arena];
@@ -103,7 +104,7 @@ void Program::prepare_steps(InterruptCheck& check) {
     size_t& bytes = plan_.arenas[step.arena].bytes;
     bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
     if (!p.run_tile) {
-      steps.push_back(step), prepacks_.push_back(p.prepack), on_device.push_back(0);
+      steps.push_back(step), prepacks_.push_back(p.prepack);
       continue;
     }
     steps.back().epilogue = static_cast<int32_t>(plan_.epilogues.size());
@@ -112,12 +113,43 @@ void Program::prepare_steps(InterruptCheck& check) {
   }
   plan_.steps = std::move(steps);
   for (uint32_t i = 0; i < plan_.arenas.size(); i++)
-    if (accelerators_[i]) place_scratch(plan_, i, on_device);
+    if (accelerators_[i]) place_scratch(plan_, i);
+  join_steps();
   for (const std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
     for (const Step& step : *all) {
       check.look_and_throw();
       if (step.node) preparer_->finish(*step.node, step.state);
     }
+}
+
+// Steps are moved down to the last one that they are joined with, so that nothing is written earlier than before.
+void Program::join_steps() {
+  std::vector<Joinable> joinable;
+  for (const Step& step : plan_.steps)
+    joinable.push_back(step.node ? preparer_->joinable(*step.node, step.state) : Joinable());
+  std::vector<const JoinedSteps*> joined(plan_.steps.size());  // by step
+  const std::vector<JoinedSteps> all = joined_steps(plan_, joinable);
+  if (all.empty()) return;
+  for (const JoinedSteps& one : all)
+    for (const size_t i : one) joined[i] = &one;
+  std::vector<Step> steps;
+  decltype(prepacks_) prepacks;
+  const auto keep = [&](size_t i, size_t follows) {
+    steps.push_back(plan_.steps[i]), prepacks.push_back(prepacks_[i]);
+    steps.back().follows = static_cast<uint32_t>(follows);
+  };
+  for (size_t i = 0; i < plan_.steps.size(); i++) {
+    if (!joined[i]) keep(i, 0);
+    if (!joined[i] || joined[i]->back() != i) continue;
+    std::vector<const Node*> nodes;
+    std::vector<void*> states;
+    for (const size_t k : *joined[i]) {
+      keep(k, nodes.size());
+      nodes.push_back(plan_.steps[k].node), states.push_back(plan_.steps[k].state);
+    }
+    preparer_->join(nodes, states);
+  }
+  plan_.steps = std::move(steps), prepacks_ = std::move(prepacks);
 }
 
 void Program::find_stoppable() {

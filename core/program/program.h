@@ -11,13 +11,10 @@
 #include "device/devices.h"
 #include "program/arena_plan.h"
 #include "program/launch.h"
+#include "program/preparer.h"
 #include "tensor/tensor.h"
 
 namespace thunder {
-
-namespace loops {
-class Launcher;
-}
 
 // Where a buffer's bytes are.
 enum class Place : uint8_t { arena, input, output, constant };
@@ -39,8 +36,10 @@ struct Step {
   uint32_t first = 0, n_inputs = 0, n_outputs = 0;  // its buffers: inputs, then outputs
   uint32_t bytes = 0;  // sum over all its buffers, clamped to [4096, UINT32_MAX]
   int64_t scratch = -1;  // offset in its arena, or -1
+  size_t scratch_bytes = 0;
   uint32_t arena = 0;  // of the device that it runs on
   size_t time = 0;  // when it runs, as requests of arenas count
+  uint32_t follows = 0;  // how many steps before it is the one whose launch computes it too; 0: it is not joined
   const Node* node = nullptr;  // what it was made of; null for a copy that the plan added
   // The input that the step before it computes, if it may run as that step's epilogue; -1: none.
   int32_t epilogue_input = -1;
@@ -85,46 +84,10 @@ struct Plan {
   size_t constant_steps = 0;  // the first steps depend on nothing that changes: they run once, when the program is made
 };
 
-// A node of the trace, ready to run.
-struct Prepared {
-  Status* (*run)(const Launch*, void* state) = nullptr;
-  void* state = nullptr;
-  void (*drop)(void* state) = nullptr;  // may be null
-  size_t scratch_bytes = 0;
-  void (*run_tile)(const Launch*, const void* state, const Tile&) = nullptr;  // null: it runs as a whole
-  // Packs frozen inputs, which alone have data in the launch. May be null.
-  Status* (*prepack)(const Launch*, void* state, size_t* kept_bytes) = nullptr;
-};
-
-// Makes nodes ready to run; implemented by the executors. Lives as long as its program.
-struct Preparer {
-  virtual ~Preparer() = default;
-  // `inputs` and `outputs`: the layouts that the node will run with, without memory. `epilogue_input`: the input that
-  // the step before it computes tile by tile; -1: none.
-  virtual Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs,
-                           std::span<const Buffer> outputs, int32_t epilogue_input) = 0;
-  // Called once for each node with what prepare() made of it, when all nodes are prepared: waits for what was left to
-  // other threads. Throws.
-  virtual void finish(const Node&, void* /*state*/) {}
-  // Whether the node's executor takes strided inputs; if not, it gets dense copies.
-  virtual bool takes_strided(const Node& node) const = 0;
-  // Whether the node may fail when it runs, so that nothing may have been stored before it.
-  virtual bool may_fail(const Node&) const { return false; }
-  // Whether the node's step runs an epilogue on each tile of its first result; whether a node may be such an epilogue.
-  virtual bool runs_epilogue(const Node&) const { return false; }
-  virtual bool may_be_epilogue(const Node&) const { return false; }
-  // Whether a result may have the memory of an input that it replaces element by element.
-  virtual bool in_place(const Node& node) const = 0;
-  // What the node's executor made of it, as text for a person; "" if it has no text.
-  virtual std::string explain(const Node&, const void* /*state*/) const { return ""; }
-  // The compiled kernel that runs a node; null: something else does.
-  virtual const loops::Launcher* launcher(const Node&, const void* /*state*/) const { return nullptr; }
-};
-
 // Decides which values are views, where every value lies and which copies are needed. `strides`: by input of the trace.
 Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer);
-// Places the values of a device's arena anew, among them the scratch memory of its steps: `bytes`, by step.
-void place_scratch(Plan& plan, uint32_t arena, std::span<const size_t> bytes);
+// Places the values of a device's arena anew, among them the scratch memory of its steps.
+void place_scratch(Plan& plan, uint32_t arena);
 
 class Program {
  public:
@@ -194,6 +157,7 @@ class Program {
   Status* run_recorded(Frame& frame, InterruptCheck& check) noexcept;
   void prepare_steps(InterruptCheck& check);
   Prepared prepare_step(Step& step, std::span<const Buffer> layouts);
+  void join_steps();
   Launch launch_of(const Step& step, const Frame& frame) const;
   void* scratch_of(const Step& step, const Frame& frame) const;
   void find_patches();

@@ -79,7 +79,7 @@ bool Program::Recorded::divide(Frame& frame, CallTensors& tensors) const {
   std::vector<size_t> step_of(plan.buffers.size(), 0);
   for (size_t i = plan.constant_steps; i < plan.steps.size(); i++)
     for (uint32_t b = 0; b < plan.steps[i].n_inputs + plan.steps[i].n_outputs; b++)
-      step_of[plan.steps[i].first + b] = i;
+      step_of[plan.steps[i].first + b] = i - plan.steps[i].follows;
   struct Use {
     size_t steps = 0;
     bool by_kernels = true;
@@ -148,7 +148,7 @@ Status* Program::Recorded::record(Frame& frame) {
   if (failed || ended) return failed ? failed : ended;
   host_steps_.clear();
   for (size_t i = plan.constant_steps; i < plan.steps.size(); i++) {
-    if (plan.steps[i].arena && !reads_host(plan.steps[i])) continue;
+    if (plan.steps[i].follows || (plan.steps[i].arena && !reads_host(plan.steps[i]))) continue;
     host_steps_.push_back(i);
     if (plan.steps[i].arena && !recording_->updatable(i))
       return make<Status>(Code::failed_precondition, cat(plan.steps[i].node ? plan.steps[i].node->op->name() : "a copy",

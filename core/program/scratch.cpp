@@ -7,14 +7,15 @@
 
 namespace thunder {
 
-void place_scratch(Plan& plan, uint32_t arena, std::span<const size_t> bytes) {
+void place_scratch(Plan& plan, uint32_t arena) {
   DeviceArena& into = plan.arenas[arena];
   const size_t values = into.requests.size();
   std::vector<ArenaRequest> all = into.requests;
   std::vector<size_t> steps;  // of the requests after those of values
   for (size_t i = 0; i < plan.steps.size(); i++) {
-    if (plan.steps[i].arena != arena || !bytes[i]) continue;
-    all.push_back({aligned(bytes[i]), plan.steps[i].time, plan.steps[i].time});
+    const Step& step = plan.steps[i];
+    if (step.arena != arena || !step.scratch_bytes) continue;
+    all.push_back({aligned(step.scratch_bytes), step.time, step.time});
     steps.push_back(i);
   }
   std::vector<size_t> order(all.size());

@@ -1,5 +1,6 @@
 // Programs whose tensors are on a device, and those that use several.
 #include "cuda/cuda.h"
+#include "ir/print.h"
 
 namespace thunder::test {
 namespace {
@@ -46,6 +47,40 @@ TEST_F(CudaPrograms, take_the_same_bits_in_each_call) {
   const Ref<Tensor> x = on_gpu(random({300, 7}, 1));
   const Floats first = run(*f, {x.get()});
   for (int i = 0; i < 3; i++) EXPECT_EQ(run(*f, {x.get()}), first);
+}
+
+// Neither the numbers nor what they choose are stored: they are drawn where they are used.
+TEST_F(CudaPrograms, draw_random_numbers_inside_of_kernels) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* x = op(s, "add", {any(in[0].tensor), Any::real(1)});
+    out.push(Ref<Tensor>(op(s, "mul", {any(op(s, "dropout", {any(x), Any::real(0.5), Any::boolean(true)})), Any::real(3)})));
+  }, all);
+  ASSERT_TRUE(result(*f, {on_gpu(random({64, 128}, 1)).get()})) << error;
+  const std::vector<Trace> traces = f->traces();
+  int large = 0;
+  for (const Node* n : traces.back().nodes)
+    if (!def(*n).view)
+      for (ValueId r : n->results) large += elements(traces.back().type(r).shape) == Dim(64 * 128);
+  EXPECT_EQ(large, 1) << thunder::print(traces.back());
+}
+
+// Windows of several turns of a warp that chose the same few pixels: added in their order, with its rounding.
+TEST_F(CudaPrograms, add_the_gradients_of_windows_in_their_order) {
+  constexpr int64_t planes = 3, windows = 7 * 11, pixels = 20;
+  std::vector<int64_t> chosen;
+  for (int64_t i = 0; i < planes * windows; i++) chosen.push_back(i * i % 17 % pixels);
+  const Ref<Tensor> gradient = random({1, planes, 7, 11}, 1), at = integers({1, planes, 7, 11}, chosen);
+  const std::vector<int64_t> size = {1, planes, 4, 5};
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    auto f = compile([&](Scope& s, const Values& in, Values& out) {
+      Tensor* grad = op(s, "to", {any(in[0].tensor), as(dtype)});
+      Tensor* spread = op(s, "prims.max_pool2d_backward", {any(grad), any(in[1].tensor), Any::dims(size)});
+      out.push(Ref<Tensor>(op(s, "to", {any(spread), as(DType::f32)})));
+    }, all);
+    const Floats expected = CompiledTest::run(*f, {gradient.get(), at.get()});
+    ASSERT_EQ(expected.size(), static_cast<size_t>(planes * pixels)) << error;
+    EXPECT_EQ(run(*f, {on_gpu(gradient).get(), on_gpu(at).get()}), expected) << error;
+  }
 }
 
 // Sums of long rows and of many rows are made in parts.

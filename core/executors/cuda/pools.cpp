@@ -1,5 +1,5 @@
-// max_pool2d with a thread for each window. Its gradient has a thread for each plane: windows overlap, and what is
-// added to one pixel must be added in a fixed order.
+// max_pool2d with a thread for each window. Its gradient has a warp for each plane, which takes 32 windows at a time:
+// windows overlap, and what is added to one pixel must be added in a fixed order.
 #include "base/text.h"
 #include "executors/cuda/kernel.h"
 #include "ops/pair.h"
@@ -36,14 +36,26 @@ extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const Wi
 }
 )";
 
+// Of the lanes whose windows chose one pixel the first adds the gradients of all of them.
 constexpr char kPoolGrad[] = R"(
 extern "C" __global__ void kernel(
     T* out, const T* grad, const i64* indices, i64 planes, i64 pixels, i64 windows, Refusal* refusal) {
-  for (i64 plane = blockIdx.x * (i64)blockDim.x + threadIdx.x; plane < planes; plane += (i64)gridDim.x * blockDim.x)
-    for (i64 n = plane * windows; n < (plane + 1) * windows; n++) {
-      T& to = out[plane * pixels + checked(indices[n], pixels, 0, refusal)];
-      to = put(get(to) + get(grad[n]));
+  const int lane = threadIdx.x % 32;
+  for (i64 plane = (blockIdx.x * (i64)blockDim.x + threadIdx.x) / 32; plane < planes;
+       plane += (i64)gridDim.x * blockDim.x / 32) {
+    for (i64 first = plane * windows; first < (plane + 1) * windows; first += 32) {
+      const bool mine = first + lane < (plane + 1) * windows;
+      const i64 at = mine ? checked(indices[first + lane], pixels, 0, refusal) : -1;
+      u32 same = __match_any_sync(0xffffffffu, (u64)at);
+      if (mine && !(same & ((1u << lane) - 1))) {
+        T& to = out[plane * pixels + at];
+        T sum = to;
+        for (; same; same &= same - 1) sum = put(get(sum) + get(grad[first + __ffs((int)same) - 1]));
+        to = sum;
+      }
+      __syncwarp();
     }
+  }
 }
 )";
 
@@ -71,7 +83,7 @@ Status* run_pool_grad(const Kernel& kernel, const Launch& l) {
           windows = grad.shape[2] * grad.shape[3];
   nvidia::Refusal* refusal = kernel.refusal;
   void* parameters[] = {&to, &from, &indices, &planes, &pixels, &windows, &refusal};
-  return bytes ? kernel.launch(planes, false, parameters) : nullptr;
+  return bytes ? kernel.launch(32 * planes, false, parameters) : nullptr;
 }
 
 std::vector<std::string> pixels_of(const NodeView& view) {

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "base/thrown.h"
 #include "executors/fusion/grow.h"
 #include "executors/fusion/lower.h"
 
@@ -48,8 +49,9 @@ bool fits(std::span<const Node* const> nodes, const Store& store, RegionState& s
 struct State {
   std::shared_ptr<Group> group;
   const Target* target = nullptr;
-  std::unique_ptr<Launcher> launcher;
+  std::unique_ptr<Launcher> launcher;  // null once another's launch computes it too
   LoweredRegion region;  // what the launcher was made of, for explain
+  size_t joined = 0;  // how many others its launch computes
 };
 
 Status* declined(std::string_view why) { return make<Status>(Code::declined, std::string(why)).detach(); }
@@ -82,15 +84,37 @@ Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void*) {
   }
 }
 
-Status* finish(void* state) { return static_cast<State*>(state)->launcher->finish(); }
+Joinable joinable(const void* state) { return static_cast<const State*>(state)->launcher->joinable(); }
 
-Status* run(const Launch* launch, void* state) { return static_cast<State*>(state)->launcher->run(*launch); }
+Status* join(std::span<void* const> states) {
+  return caught([&]() -> Status* {
+    std::vector<const Launcher*> launchers;
+    for (void* state : states) launchers.push_back(static_cast<State*>(state)->launcher.get());
+    std::unique_ptr<Launcher> all = launchers[0]->join(launchers);
+    for (void* state : states) static_cast<State*>(state)->launcher.reset();
+    State& first = *static_cast<State*>(states[0]);
+    first.launcher = std::move(all), first.joined = states.size() - 1;
+    return nullptr;
+  });
+}
+
+Status* finish(void* state) {
+  const auto& launcher = static_cast<State*>(state)->launcher;
+  return launcher ? launcher->finish() : nullptr;
+}
+
+Status* run(const Launch* launch, void* state) {
+  const auto& launcher = static_cast<State*>(state)->launcher;
+  return launcher ? launcher->run(*launch) : nullptr;
+}
 void run_tile(const Launch* launch, const void* state, const Tile& part) {
   static_cast<const State*>(state)->launcher->run_tile(*launch, part);
 }
 std::string explain_loops(const void* prepared) {
   const State& state = *static_cast<const State*>(prepared);
-  return cat("as lowered:\n", print(state.region.nest), state.target->explain(state.region));
+  if (!state.launcher) return "in the launch of the kernel before\n";
+  return cat(state.joined ? cat("in one launch with the ", state.joined, " kernels that follow\n") : "",
+             "as lowered:\n", print(state.region.nest), state.target->explain(state.region));
 }
 void drop(void* state) { delete static_cast<State*>(state); }
 
@@ -109,6 +133,8 @@ ExecutorDesc fusion_executor(const Targets& targets) {
   d.prepare = prepare;
   d.lay_out = lay_out;
   d.finish = finish;
+  d.joinable = joinable;
+  d.join = join;
   d.run = run;
   d.run_tile = run_tile;
   d.drop = drop;

@@ -93,6 +93,8 @@ class Growth {
   // Collects the producers outside of the group that this node needs, in the trace's order, except views of values that
   // the group cannot compute.
   void collect_producers(const Node& node, Views views, std::vector<size_t>& with) const {
+    // A draw reads its state from memory.
+    if (find_prim(*node.op)->role == Role::create) return;
     for_each_value(node.args, [&](ValueId v) {
       auto it = producer_.find(v);
       if (it == producer_.end() || taken_[it->second] || !allowed_[it->second] || with.size() > kMaxPulledIn) return;

@@ -92,7 +92,7 @@ std::string Writer::formula(ExprId id) {
     const std::string from =
         is_number(e.buffer) ? cat("(n.at + ", 2 * numbers_[e.buffer], ")") : cat("b.at[", e.buffer, "]");
     const bool there = in_pack_ && loaded_[id] && !(e.axes & gathered_);
-    const std::string read = there ? cat("pack", id, ".at[v]")
+    const std::string read = there ? cat("pack", id, keeps(Keep::registers, id) ? "[trip]" : "", ".at[v]")
                                    : cat("((const ", memory_type(d), "*)", from, ")[", place_of(e.map), more, "]");
     return loaded(d, read);
   }

@@ -22,15 +22,23 @@ void Writer::find_alignment() {
   line("const bool aligned = ((", all, ") & 15) == 0;");
 }
 
-// The loads that an expression needs whatever its selects choose, except those that are known for the whole row.
-void Writer::find_loads(ExprId id, std::vector<bool>& seen, std::vector<ExprId>& loads) const {
-  if (seen[id] || !row_[id].empty()) return;
-  seen[id] = true;
+// What an expression needs whatever its selects choose, except what is known for the whole row.
+void Writer::find_needed(ExprId id, std::vector<bool>& needed) const {
+  if (needed[id] || !row_[id].empty()) return;
+  needed[id] = true;
   const Expr& e = nest_.exprs[id];
-  if (e.fn == Fn::load && schedule_.packed_loads[id]) loads.push_back(id);
   if (e.fn == Fn::select) return;
-  if (e.fn == Fn::gather) return find_loads(e.in[1], seen, loads);
-  for (uint32_t i = 0; i < e.count; i++) find_loads(e.in[i], seen, loads);
+  if (e.fn == Fn::gather) return find_needed(e.in[1], needed);
+  for (uint32_t i = 0; i < e.count; i++) find_needed(e.in[i], needed);
+}
+
+std::vector<bool> Writer::needed_by(const std::vector<ExprId>& sums, const Wanted& wanted) const {
+  std::vector<bool> needed(nest_.exprs.size());
+  for (ExprId id : sums)
+    for (uint32_t i = 0; i < nest_.exprs[id].count; i++) find_needed(nest_.exprs[id].in[i], needed);
+  for (const Output& s : nest_.stores)
+    if (wanted(s) && s.only.empty()) find_needed(s.value, needed);
+  return needed;
 }
 
 // The computation at one position along these axes, or at each position of a pack. Inside a loop over `at`.
@@ -47,13 +55,9 @@ void Writer::compute_positions(uint32_t begin, uint32_t end, const std::vector<E
     return compute();
   }
   delinearize(cat("at * ", schedule_.pack), begin, end);
-  std::vector<bool> seen(nest_.exprs.size());
-  std::vector<ExprId> loads;
-  for (ExprId id : sums)
-    for (uint32_t i = 0; i < nest_.exprs[id].count; i++) find_loads(nest_.exprs[id].in[i], seen, loads);
-  for (const Output& s : nest_.stores)
-    if (wanted(s) && s.only.empty()) find_loads(s.value, seen, loads);
-  for (ExprId id : loads) load_pack(id);
+  const std::vector<bool> needed = needed_by(sums, wanted);
+  for (ExprId id = 0; id < needed.size(); id++)
+    if (needed[id] && nest_.exprs[id].fn == Fn::load && schedule_.packed_loads[id]) load_pack(id);
   declare_packs(wanted);
   const std::string first = index_[end - 1];
   in_pack_ = true;
@@ -69,12 +73,66 @@ void Writer::compute_positions(uint32_t begin, uint32_t end, const std::vector<E
   store_packs(wanted);
 }
 
-void Writer::load_pack(ExprId id) {
+std::string Writer::pack_type(ExprId load) const {
+  return cat("Pack<", memory_type(nest_.buffers[nest_.exprs[load].buffer]), ", ", schedule_.pack, ">");
+}
+
+std::string Writer::pack_at(ExprId id) const {
   const Expr& e = nest_.exprs[id];
   const std::string type = memory_type(nest_.buffers[e.buffer]), more = e.offset ? " + " + offsets_[id] : "";
-  line("const Pack<", type, ", ", schedule_.pack, "> pack", id, " = load_pack<", type, ", ", schedule_.pack,
-       ">((const ", type, "*)b.at[", e.buffer, "] + (", place_of(e.map), more, "), aligned);");
+  return cat("load_pack<", type, ", ", schedule_.pack, ">((const ", type, "*)b.at[", e.buffer, "] + (",
+             place_of(e.map), more, "), aligned)");
+}
+
+// A thread gets from shared memory only what it put there itself.
+void Writer::load_pack(ExprId id) {
   loaded_[id] = true;
+  if (keeps(Keep::registers, id)) return;
+  const bool shared = keeps(Keep::shared, id), known = in_shared_[id];
+  line("const ", pack_type(id), " pack", id, " = ", known ? cat("kept", id, "[at]") : pack_at(id), ";");
+  if (shared && !known) line("kept", id, "[at] = pack", id, ";"), in_shared_[id] = true;
+}
+
+// Where packs of the row lie in shared memory. Warps have rows of their own.
+void Writer::declare_kept() {
+  if (schedule_.keep != Keep::shared) return;
+  const std::string packs = packs_in(product(nest_.outer, nest_.outer + nest_.inner));
+  size_t all = 0, before = 0;
+  const auto each = [this](auto&& see) {
+    for (ExprId id = 0; id < nest_.exprs.size(); id++)
+      if (keeps(Keep::shared, id)) see(id, schedule_.pack * size_of(nest_.buffers[nest_.exprs[id].buffer]));
+  };
+  each([&](ExprId, size_t bytes) { all += bytes; });
+  const std::string row = rows_ == Rows::warp ? cat("threadIdx.x / ", kWarp, " * ", all, " + ") : "";
+  each([&](ExprId id, size_t bytes) {
+    line(pack_type(id), "* const kept", id, " = (", pack_type(id), "*)(kept + (", row, before, ") * (", packs, "));");
+    before += bytes;
+  });
+}
+
+// The packs of a row that a thread takes, by numbers that are known when the kernel is compiled.
+void Writer::open_trips() {
+  const int each = schedule_.threads_of_row();
+  line("#pragma unroll");
+  line("for (int trip = 0; trip < ", schedule_.trips, "; trip++) {");
+  open();
+  line("const place at = trip * ", each, " + threadIdx.x", rows_ == Rows::warp ? cat(" % ", kWarp) : "", ";");
+  line("if (at < ", packs_in(product(nest_.outer, nest_.outer + nest_.inner)), ") {");
+  open();
+}
+
+// What several passes read, in registers.
+void Writer::load_row() {
+  if (schedule_.keep != Keep::registers) return;
+  const auto each = [this](auto&& write) {
+    for (ExprId id = 0; id < nest_.exprs.size(); id++)
+      if (keeps(Keep::registers, id)) write(id);
+  };
+  each([this](ExprId id) { line(pack_type(id), " pack", id, "[", schedule_.trips, "];"); });
+  open_trips();
+  delinearize(cat("at * ", schedule_.pack), nest_.outer, nest_.outer + nest_.inner);
+  each([this](ExprId id) { line("pack", id, "[trip] = ", pack_at(id), ";"); });
+  close(), close();
 }
 
 void Writer::declare_packs(const Wanted& wanted) {

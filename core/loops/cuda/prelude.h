@@ -155,4 +155,13 @@ template <class T, class F> __device__ inline T of_block(T mine, T* shared, F co
 }
 )";
 
+// Behind it, in kernels that keep rows in shared memory; emulations of a device have static memory.
+constexpr char kCudaKeptPrelude[] = R"(
+#ifdef __CUDA_ARCH__
+extern __shared__ __align__(16) u8 kept[];
+#else
+alignas(16) static u8 kept[99 << 10];
+#endif
+)";
+
 }  // namespace thunder::loops

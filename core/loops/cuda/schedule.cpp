@@ -83,6 +83,58 @@ void find_packs(const Nest& nest, CudaSchedule& s) {
   });
 }
 
+// How many passes need each load of a pack for all elements, by expression.
+std::vector<uint32_t> passes_of_loads(const Nest& nest, const CudaSchedule& s) {
+  std::vector<uint32_t> count(nest.exprs.size());
+  for (uint32_t pass = 0; pass < nest.passes; pass++) {
+    std::vector<bool> seen(nest.exprs.size());
+    const auto need = [&](auto&& self, ExprId id) -> void {
+      const Expr& e = nest.exprs[id];
+      if (seen[id] || nest.is_row(id) || e.fn == Fn::select) return;
+      seen[id] = true;
+      if (e.fn == Fn::load) count[id] += s.packed_loads[id];
+      else if (e.fn == Fn::gather) self(self, e.in[1]);
+      else
+        for (uint32_t i = 0; i < e.count; i++) self(self, e.in[i]);
+    };
+    for (const Expr& e : nest.exprs)
+      for (uint32_t i = 0; is_reduction(e.fn) && e.level == pass + 1 && i < e.count; i++) need(need, e.in[i]);
+    for (const Output& o : nest.stores)
+      if (!nest.is_row(o) && nest.exprs[o.value].level == pass && o.only.empty()) need(need, o.value);
+  }
+  return count;
+}
+
+size_t pack_bytes(const Nest& nest, const CudaSchedule& s, ExprId load) {
+  return s.pack * size_of(nest.buffers[nest.exprs[load].buffer]);
+}
+
+// What several passes read of a row is kept in registers, if these are few, or in shared memory; else it is read again.
+// Operands that all rows share are in the cache anyway.
+void find_kept(const Nest& nest, CudaSchedule& s) {
+  constexpr uint32_t kMostTrips = 4;     // each is code of its own
+  constexpr size_t kMostRegisters = 16;
+  constexpr int64_t kLongRow = 2048;     // packs, which take a larger block
+  constexpr size_t kMostShared = 99 << 10;
+  if (s.rows == Rows::thread || s.split() || s.pack == 1 || nest.passes < 2) return;
+  const std::vector<uint32_t> passes = passes_of_loads(nest, s);
+  size_t bytes = 0;  // of a pack of each
+  s.kept_loads.assign(nest.exprs.size(), false);
+  for (ExprId id = 0; id < passes.size(); id++) {
+    const bool kept = passes[id] > 1 && nest.exprs[id].axes & nest.outer_set() && pack_bytes(nest, s, id) >= kPackBytes;
+    if (kept) s.kept_loads[id] = true, bytes += pack_bytes(nest, s, id);
+  }
+  if (!bytes) return;
+  const int64_t packs = nest.row_elements() / s.pack, each = s.threads_of_row(), trips = (packs + each - 1) / each;
+  if (trips <= kMostTrips && static_cast<size_t>(trips) * bytes / sizeof(int32_t) <= kMostRegisters) {
+    s.keep = CudaSchedule::Keep::registers, s.trips = static_cast<uint32_t>(trips);
+    return;
+  }
+  if (s.rows == Rows::block && packs >= kLongRow) s.threads = 2 * kCudaThreads;
+  s.keep = CudaSchedule::Keep::shared;
+  if (shared_bytes(nest, s) > kMostShared) s.keep = CudaSchedule::Keep::nothing;
+}
+
 }  // namespace
 
 int64_t positions(const Nest& nest, uint32_t begin, uint32_t end) {
@@ -107,6 +159,15 @@ size_t partial_results(const Nest& nest) {
       std::count_if(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return is_reduction(e.fn); }));
 }
 
+size_t shared_bytes(const Nest& nest, const CudaSchedule& s) {
+  if (s.keep != CudaSchedule::Keep::shared) return 0;
+  size_t bytes = 0;
+  for (ExprId id = 0; id < s.kept_loads.size(); id++)
+    if (s.kept_loads[id]) bytes += pack_bytes(nest, s, id);
+  const auto rows = static_cast<size_t>(s.threads / s.threads_of_row());
+  return rows * static_cast<size_t>(nest.row_elements() / s.pack) * bytes;
+}
+
 CudaSchedule cuda_schedule(const Nest& nest, const std::vector<bool>& on_host) {
   CudaSchedule s;
   s.on_host = on_host;
@@ -114,6 +175,7 @@ CudaSchedule cuda_schedule(const Nest& nest, const std::vector<bool>& on_host) {
   if (reduces(nest)) s.rows = rows_of(nest), s.parts = parts_of(nest, s.rows);
   if (s.split() && s.rows == Rows::warp) s.rows = Rows::block;
   find_packs(nest, s);
+  if (reduces(nest)) find_kept(nest, s);
   return s;
 }
 

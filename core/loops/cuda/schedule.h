@@ -8,18 +8,30 @@
 
 namespace thunder::loops {
 
+// Threads of a block, unless its rows are long; threads of a warp.
+constexpr int kCudaThreads = 256, kWarp = 32;
+
 struct CudaSchedule {
   // Where the nest reduces, what takes each position along the outer axes: a block of kCudaThreads threads, a warp, or
   // a thread.
   enum class Rows : uint8_t { block, warp, thread } rows = Rows::block;
   bool narrow = false;             // all positions and offsets fit in 32 bits
   int64_t parts = 1;               // rows are reduced in so many parts, which a second kernel joins in their order
+  uint32_t joined = 0;             // its kernel computes up to so many nests of one text; 0: this one alone
   uint32_t pack = 1;               // neighbouring elements along the last axis that a thread takes at once
+  int threads = kCudaThreads;      // of a block
+  // Where the packs of `kept_loads` stay between the passes over a row. In registers: no thread takes more than `trips`
+  // packs of a row. In dynamic shared memory: of shared_bytes() bytes.
+  enum class Keep : uint8_t { nothing, registers, shared } keep = Keep::nothing;
+  uint32_t trips = 0;
+  std::vector<bool> kept_loads = {};     // by expression
   std::vector<bool> packed_loads = {};   // by expression: a load of neighbours as one; empty: none
   std::vector<bool> packed_stores = {};  // by output; empty: none
   std::vector<bool> on_host = {};  // by argument: a number of at most 16 bytes that is passed by value; empty: none
 
   bool split() const { return parts > 1; }
+  // That take a row together.
+  int threads_of_row() const { return rows == Rows::block ? threads : rows == Rows::warp ? kWarp : 1; }
 };
 
 // Requires: order_loops() has ordered the nest.
@@ -31,12 +43,11 @@ bool reduces(const Nest& nest);
 bool splits(const Nest& nest);
 // How many results of reductions each part of a row has; each takes so many bytes of scratch.
 size_t partial_results(const Nest& nest);
+// Dynamic shared memory of a block.
+size_t shared_bytes(const Nest& nest, const CudaSchedule& schedule);
 constexpr size_t kPartialBytes = 16;
 
 // Positions along these axes.
 int64_t positions(const Nest& nest, uint32_t begin, uint32_t end);
-
-// Threads of a block, and of a warp.
-constexpr int kCudaThreads = 256, kWarp = 32;
 
 }  // namespace thunder::loops

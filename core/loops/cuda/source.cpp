@@ -27,7 +27,8 @@ Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string
       name_(name),
       rows_(schedule.rows),
       index_(nest.axes()),
-      loaded_(nest.exprs.size()) {
+      loaded_(nest.exprs.size()),
+      in_shared_(nest.exprs.size()) {
   size_t next = nest.axes();
   for (const Map& map : nest.maps) {
     strides_.emplace_back();
@@ -46,10 +47,11 @@ Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string
 
 std::string Writer::run() {
   out_ = cat(kCudaNarrowReals, kCudaPrelude, reduces(nest_) && rows_ != Rows::thread ? kCudaRowsPrelude : "",
-             "\ntypedef ", schedule_.narrow ? "int" : "i64", " place;\nstruct Buffers { void* at[",
+             schedule_.keep == Keep::shared ? kCudaKeptPrelude : "", "\ntypedef ", schedule_.narrow ? "int" : "i64", " place;\nstruct Buffers { void* at[",
              nest_.buffers.size(), "]; };\nstruct Parameters { i64 at[", parameters_ + 1,
              "]; };\nstruct Numbers { i64 at[", std::max<size_t>(1, 2 * count_of_numbers_), "]; };\n");
-  begin_kernel(name_);
+  if (schedule_.joined) begin_joined_kernel(name_);
+  else begin_kernel(name_);
   if (!reduces(nest_)) elements();
   else if (schedule_.split()) parts_of_rows();
   else rows();
@@ -61,7 +63,9 @@ std::string Writer::run() {
 }
 
 void Writer::begin_kernel(const std::string& name) {
-  out_ += cat("\nextern \"C\" __global__ void ", name,
+  const std::string bounds =
+      schedule_.threads == kCudaThreads ? "" : cat("__launch_bounds__(", schedule_.threads, ") ");
+  out_ += cat("\nextern \"C\" __global__ ", bounds, "void ", name,
               "(const Buffers b, const Parameters p, const Numbers n, Refusal* refusal, char* scratch) {\n");
 }
 
@@ -88,12 +92,19 @@ void Writer::delinearize(const std::string& position, uint32_t begin, uint32_t e
 
 void Writer::elements() {
   const uint32_t axes = nest_.outer + nest_.inner;
-  find_alignment();
-  line("for (place at = blockIdx.x * (place)blockDim.x + threadIdx.x; at < ", packs_in(product(0, axes)),
-       "; at += (place)gridDim.x * blockDim.x) {");
-  open();
+  const auto all = [](const Output&) { return true; };
   row_.assign(nest_.exprs.size(), ""), position_ = row_;
-  compute_positions(0, axes, {}, [](const Output&) { return true; });
+  // What is the same for all elements is read before the loop, because the compiler may not move it over the stores.
+  const std::vector<bool> needed = needed_by({}, all);
+  for (ExprId id = 0; id < needed.size(); id++)
+    if (needed[id] && !nest_.exprs[id].axes && nest_.exprs[id].fn == Fn::load) value(id);
+  find_alignment();
+  const bool joined = schedule_.joined != 0;
+  line("for (place at = ", joined ? "((place)blockIdx.x - first)" : "blockIdx.x",
+       " * (place)blockDim.x + threadIdx.x; at < ", packs_in(product(0, axes)), "; at += ",
+       joined ? "blocks" : "(place)gridDim.x", " * blockDim.x) {");
+  open();
+  compute_positions(0, axes, {}, all);
   close();
 }
 
@@ -102,7 +113,7 @@ void Writer::open_rows(const std::string& count) {
   find_alignment();
   if (rows_ == Rows::block) {
     // The partial result of a warp is at most a number and an index.
-    line("__shared__ i64 shared[", 2 * kCudaThreads / kWarp, "];");
+    line("__shared__ i64 shared[", 2 * schedule_.threads / kWarp, "];");
     line("for (place work = blockIdx.x; work < ", count, "; work += gridDim.x) {");
   } else {
     const std::string each = rows_ == Rows::warp ? cat(" / ", kWarp) : "";
@@ -113,9 +124,11 @@ void Writer::open_rows(const std::string& count) {
 }
 
 void Writer::rows() {
+  declare_kept();
   open_rows(product(0, nest_.outer));
   delinearize("work", 0, nest_.outer);
   row_.assign(nest_.exprs.size(), "");
+  load_row();
   for (uint32_t pass = 0; pass < nest_.passes; pass++) write_pass(pass);
   store_rows(rows_ != Rows::thread);
   close();
@@ -206,15 +219,17 @@ void Writer::walk_row(const std::vector<ExprId>& sums, const std::string& begin,
                       uint32_t pass) {
   for (ExprId id : sums) line(held_type(id), " sum", id, " = ", neutral(id), ";");
   const std::string first = begin == "0" ? begin : packs_in(begin), last = packs_in(end);
-  if (rows_ == Rows::thread) line("for (place at = ", first, "; at < ", last, "; at++) {");
+  if (schedule_.keep == Keep::registers) open_trips();
+  else if (rows_ == Rows::thread) line("for (place at = ", first, "; at < ", last, "; at++) {");
   else if (rows_ == Rows::warp)
     line("for (place at = ", first, " + threadIdx.x % ", kWarp, "; at < ", last, "; at += ", kWarp, ") {");
   else line("for (place at = ", first, " + threadIdx.x; at < ", last, "; at += blockDim.x) {");
-  open();
+  if (schedule_.keep != Keep::registers) open();
   position_.assign(nest_.exprs.size(), "");
   compute_positions(nest_.outer, nest_.outer + nest_.inner, sums,
                  [this, pass](const Output& s) { return !nest_.is_row(s) && nest_.exprs[s.value].level == pass; });
   close();
+  if (schedule_.keep == Keep::registers) close();
 }
 
 void Writer::join_threads(ExprId id) {

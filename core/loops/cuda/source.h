@@ -17,6 +17,24 @@ struct CudaSource {
 // argument that is passed by value, in their order (one that is never read, where there is none), Refusal is Refusal. A
 // nest without reductions takes a thread for each element. NAME_finish, with the same parameters, follows where rows
 // are reduced in parts; it takes a thread for each row. Kernels stride over a grid of any size.
+//
+// If the schedule joins nests, the kernel's one parameter is JoinedNests, whose layout joined_layout() describes, and
+// each block works on one of them.
 CudaSource cuda_source(const Nest& nest, const CudaSchedule& schedule, const std::string& name);
+
+// Bytes of a kernel's parameters, on every architecture.
+constexpr size_t kMostParameterBytes = 4096;
+
+// Of the table that the kernel of joined nests gets by value: rows for each of `nests`, all of one length, then the
+// numbers of the first block of each and of one more. Offsets are in bytes.
+struct JoinedLayout {
+  uint32_t nests = 0;  // as many as a kernel's parameters hold
+  size_t addresses = 0, sizes = 0, numbers = 0;  // of a nest: arguments in memory, parameters(), words of numbers
+  size_t sizes_at = 0, numbers_at = 0, blocks_at = 0, bytes = 0;
+};
+JoinedLayout joined_layout(const Nest& nest, const std::vector<bool>& on_host);
+
+// Whether nests of the same text may be joined: they compute each element alone, and report no index.
+bool joins(const Nest& nest);
 
 }  // namespace thunder::loops

@@ -8,6 +8,7 @@
 #include "base/thrown.h"
 #include "device/cuda/compiler.h"
 #include "device/cuda/device.h"
+#include "loops/cuda/joined.h"
 #include "loops/cuda/source.h"
 #include "loops/order.h"
 
@@ -15,8 +16,6 @@ namespace thunder::loops {
 namespace {
 
 constexpr size_t kMostArguments = 128;
-constexpr size_t kMostParameterBytes = 4096;  // of all of a kernel's parameters, on every architecture
-constexpr int64_t kBlocksOfMultiprocessor = 16;
 // An H100 moves 3.35e12 bytes and executes 132 * 128 * 1.75e9 instructions a second: about 70 in the time that 4 bytes
 // take to be written and read.
 constexpr size_t kRecomputedInstructions = 64;
@@ -41,7 +40,9 @@ class CudaLauncher : public Launcher {
       : device_(Ref<nvidia::CudaDevice>(&device)), on_host_(region.on_host) {
     Nest& nest = region.nest;
     order_loops(nest, region.reduced);
-    const CudaSchedule schedule = cuda_schedule(nest, on_host_);
+    CudaSchedule schedule = cuda_schedule(nest, on_host_);
+    if (shared_bytes(nest, schedule) > device.properties().shared_bytes_of_block)
+      schedule.keep = CudaSchedule::Keep::nothing;  // the results are the same bits
     const std::string name = kernel_name(nest);
     const CudaSource source = cuda_source(nest, schedule, name);
     if (!source.error.empty())
@@ -54,9 +55,11 @@ class CudaLauncher : public Launcher {
       fail(Code::unimplemented, "a kernel for ", thunder::name(device.id()), " would have ", arguments_,
            " arguments and ", parameters_.size(), " sizes, which is more than its parameters hold");
     text_ = source.text, name_ = name;
+    if (joins(nest)) schedule_ = schedule, nest_ = nest;
     device.begin_compiling(text_);
     const int64_t rows = positions(nest, 0, nest.outer);
-    geometry_ = grid(threads(nest, schedule));
+    geometry_ = grid(threads(nest, schedule), schedule.threads);
+    geometry_.shared_bytes = static_cast<unsigned>(shared_bytes(nest, schedule));
     splits_ = schedule.split();
     if (splits_) {
       finish_geometry_ = grid(rows);
@@ -76,10 +79,26 @@ class CudaLauncher : public Launcher {
   Status* finish() override {
     return caught([&]() -> Status* {
       function_ = device_->function(text_, name_.c_str());
+      device_->allow_shared_memory(function_, geometry_.shared_bytes);
       if (splits_) finish_ = device_->function(text_, (name_ + "_finish").c_str());
       text_.clear(), text_.shrink_to_fit();
+      nest_ = {};
       return nullptr;
     });
+  }
+
+  Joinable joinable() const override {
+    if (nest_.buffers.empty()) return {};
+    return {text_, joined_layout(nest_, on_host_).nests};
+  }
+
+  std::unique_ptr<Launcher> join(std::span<const Launcher* const> all) const override {
+    JoinedNests nests{device_, nest_, schedule_, name_ + "_joined", {}};
+    for (const Launcher* one : all) {
+      const auto& other = static_cast<const CudaLauncher&>(*one);
+      nests.each.push_back({other.parameters_, threads(other.nest_, schedule_)});
+    }
+    return joined_launcher(nests);
   }
 
   Status* run(const Launch& launch) const override {
@@ -104,20 +123,19 @@ class CudaLauncher : public Launcher {
   static int64_t threads(const Nest& nest, const CudaSchedule& schedule) {
     if (!reduces(nest)) return positions(nest, 0, nest.outer + nest.inner) / schedule.pack;
     const int64_t rows = positions(nest, 0, nest.outer) * schedule.parts;
-    return rows * (schedule.rows == CudaSchedule::Rows::block  ? kCudaThreads
-                   : schedule.rows == CudaSchedule::Rows::warp ? kWarp
-                                                               : 1);
+    return rows * schedule.threads_of_row();
   }
   // As many blocks as these threads take, but no more than the device runs at a time.
-  nvidia::Geometry grid(int64_t threads) const {
-    const int64_t most = kBlocksOfMultiprocessor * std::max(1, device_->properties().multiprocessors);
-    return {static_cast<unsigned>(std::clamp<int64_t>((threads + kCudaThreads - 1) / kCudaThreads, 1, most)),
-            kCudaThreads};
+  nvidia::Geometry grid(int64_t threads, int each = kCudaThreads) const {
+    const int64_t blocks = std::clamp<int64_t>(blocks_of(threads, each), 1, most_blocks(*device_));
+    return {static_cast<unsigned>(blocks), static_cast<unsigned>(each)};
   }
 
   const Ref<nvidia::CudaDevice> device_;
   const std::vector<bool> on_host_;
   std::string text_, name_;  // the text until it is compiled
+  Nest nest_;  // until then, if others may be joined with it
+  CudaSchedule schedule_;
   std::vector<int64_t> parameters_;
   size_t arguments_ = 0;
   nvidia::Function function_ = nullptr, finish_ = nullptr;  // finish: joins the parts of rows; null: they are whole

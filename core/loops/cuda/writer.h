@@ -26,6 +26,7 @@ class Writer {
   // source.cpp: loops and reductions
   void begin_kernel(const std::string& name);
   void elements();
+  void begin_joined_kernel(const std::string& name);
   void rows();
   void parts_of_rows();
   void finish_rows();
@@ -33,6 +34,9 @@ class Writer {
   void row_values(uint32_t pass);
   void write_pass(uint32_t pass);
   std::vector<ExprId> reductions_behind(uint32_t pass) const;
+  void open_trips();
+  void load_row();
+  void declare_kept();
   void walk_row(const std::vector<ExprId>& sums, const std::string& begin, const std::string& end, uint32_t pass);
   void join_threads(ExprId sum);
   void row_holds(ExprId sum);
@@ -49,7 +53,10 @@ class Writer {
   std::string packs_in(const std::string& elements) const;
   void find_alignment();
   void compute_positions(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted);
-  void find_loads(ExprId id, std::vector<bool>& seen, std::vector<ExprId>& loads) const;
+  void find_needed(ExprId id, std::vector<bool>& needed) const;
+  std::vector<bool> needed_by(const std::vector<ExprId>& sums, const Wanted& wanted) const;
+  std::string pack_type(ExprId load) const;
+  std::string pack_at(ExprId id) const;
   void load_pack(ExprId id);
   void declare_packs(const Wanted& wanted);
   void store_packs(const Wanted& wanted);
@@ -72,6 +79,8 @@ class Writer {
   }
   void open() { indent_ += "  "; }
   void close() { indent_.resize(indent_.size() - 2), line("}"); }
+  using Keep = CudaSchedule::Keep;
+  bool keeps(Keep where, ExprId id) const { return schedule_.keep == where && schedule_.kept_loads[id]; }
   bool is_number(size_t buffer) const { return buffer < schedule_.on_host.size() && schedule_.on_host[buffer]; }
   static std::string parameter(size_t number) { return cat("(place)p.at[", number, "]"); }
 
@@ -89,6 +98,7 @@ class Writer {
   size_t count_of_numbers_ = 0;
   Memo row_, position_, gathers_;
   std::vector<bool> loaded_;     // by expression: a pack of it is there
+  std::vector<bool> in_shared_;  // by expression: its packs of the row are in shared memory
   bool in_pack_ = false;         // within the loop over a pack
   AxisSet gathered_ = 0;
   int depth_ = 0;

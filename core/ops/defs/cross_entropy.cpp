@@ -174,6 +174,8 @@ Results cross_entropy_backward(Call& c) {
             name(c.type(0).shape));
   Var scale = convert(c.var(0), loss.input.dtype());
   if (loss.reduction == Reduction::none) scale = reshape_to(scale, loss.kept_rows());
+  // Before the targets: a kernel is grown from its first reduction, and takes in what is computed for each class then.
+  Var p = b.call("softmax", {loss.input, static_cast<int64_t>(loss.axis)});
   Var target, mass, divisor;
   if (loss.indices) {
     // A comparison for each class, not a scatter: it fuses with the softmax and needs no order of its stores.
@@ -200,7 +202,6 @@ Results cross_entropy_backward(Call& c) {
     divisor = count(loss.input, loss.rows());
   }
   if (loss.reduction == Reduction::mean) scale = scale / divisor;
-  Var p = b.call("softmax", {loss.input, static_cast<int64_t>(loss.axis)});
   return convert((p * mass - target) * scale, c.type(1).dtype);
 }
 

@@ -22,9 +22,13 @@ struct Program {
 // "KERNEL(PARAMETERS)" for each kernel: its parameters are read from an array of pointers, as cuLaunchKernel is given them.
 std::string launchers(const std::string& text) {
   std::string out;
-  const std::string begin = "extern \"C\" __global__ void ";
+  const std::string begin = "extern \"C\" __global__ ", result = "void ", bounds = "__launch_bounds__(";
   for (size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) {
-    const size_t name = at + begin.size(), open = text.find('(', name), close = text.find(") {", open);
+    size_t name = at + begin.size();
+    if (text.compare(name, bounds.size(), bounds) == 0) name = text.find(") ", name) + 2;
+    if (text.compare(name, result.size(), result) != 0) continue;
+    name += result.size();
+    const size_t open = text.find('(', name), close = text.find(") {", open);
     std::string parameters = text.substr(open + 1, close - open - 1), call, sizes;
     std::stringstream list(parameters);
     int n = 0;

@@ -55,6 +55,19 @@ template <class T>
 inline T __shfl_xor_sync(unsigned mask, T mine, int other) {
   return __shfl_sync(mask, mine, (int)(fake_place() % 32) ^ other);
 }
+// Which threads of the warp have this value.
+inline unsigned __match_any_sync(unsigned, unsigned long long mine) {
+  static unsigned long long values[1024];
+  values[fake_place()] = mine;
+  fake_barrier();
+  unsigned same = 0;
+  for (unsigned lane = 0; lane < 32; lane++)
+    if (values[fake_place() / 32 * 32 + lane] == mine) same |= 1u << lane;
+  fake_barrier();
+  return same;
+}
+inline void __syncwarp() { fake_barrier(); }
+inline int __ffs(int v) { return __builtin_ffs(v); }
 inline float __uint_as_float(unsigned v) { return fake_bits<float>(v); }
 inline unsigned __float_as_uint(float v) { return fake_bits<unsigned>(v); }
 inline float __int_as_float(int v) { return fake_bits<float>(v); }

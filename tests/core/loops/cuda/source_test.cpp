@@ -3,6 +3,7 @@
 #include "loops/cuda/source.h"
 
 #include "core/executors/fusion/support.h"
+#include "loops/order.h"
 #include "support/nvrtc.h"
 
 namespace thunder::fusion {
@@ -87,6 +88,59 @@ TEST_F(CudaSourceTest, splits_the_reduction_of_few_rows) {
   EXPECT_TRUE(first < written && written < second && second < read && read < power) << made.text.substr(first);
 }
 
+// Each block finds the nest that it works on; what is the same for all elements is read before the loop.
+TEST_F(CudaSourceTest, joins_nests_that_differ_in_sizes_and_addresses) {
+  Nest one = nest({prim("prims.mul", {prim("prims.tanh", {input({6, 5})}), input({6, 5})})});
+  for (Expr& e : one.exprs)
+    if (e.fn == Fn::load && e.buffer == 1) e.map = static_cast<uint32_t>(one.maps.size());  // a broadcast number
+  one.maps.push_back(Map(one.axes(), 0));
+  find_passes(one);
+  ASSERT_TRUE(loops::joins(one));
+  const JoinedLayout l = joined_layout(one, {});
+  EXPECT_EQ(l.addresses, 3u);
+  EXPECT_LE(l.bytes, kMostParameterBytes);
+  CudaSchedule schedule;
+  schedule.joined = l.nests;
+  const std::string text = cuda_source(one, schedule, "kernel").text;
+  const size_t begin = text.find("void kernel(const JoinedNests nests) {"), own = text.find("b.at[1] = nests.at[own][1];");
+  const size_t scalar = text.find("const float e2 = ((const float*)b.at[1])[0];"), loop = text.find("((place)blockIdx.x - first) * (place)blockDim.x");
+  EXPECT_TRUE(begin < own && own < scalar && scalar < loop && loop != std::string::npos) << text.substr(text.find("struct JoinedNests"));
+}
+
+TEST_F(CudaSourceTest, joins_no_nests_that_reduce) {
+  EXPECT_FALSE(loops::joins(nest({prim("prims.exp", {prim("prims.amax", {prim("prims.neg", {input({40, 30})}), Shape{0, 1}})})})));
+}
+
+// What two passes read is loaded once: into registers, or into shared memory by the first pass.
+TEST_F(CudaSourceTest, keeps_rows_between_passes) {
+  Var x = input({600, 4096}), mean = prim("prims.reshape", {prim("prims.sum", {x, Shape{1}}), Shape{600, 1}});
+  Nest rows = nest({prim("prims.sub", {x, prim("prims.expand", {mean, Shape{600, 4096}})})});
+  const CudaSchedule schedule = cuda_schedule(rows, {});
+  EXPECT_EQ(schedule.keep, CudaSchedule::Keep::registers);
+  EXPECT_EQ(schedule.trips, 4u);
+  const std::string text = cuda_source(rows, schedule, "kernel").text;
+  EXPECT_NE(text.find("pack0[trip] = load_pack<float, 4>("), std::string::npos) << text;
+  EXPECT_EQ(text.find("load_pack<float, 4>(("), text.rfind("load_pack<float, 4>((")) << text;
+}
+
+TEST_F(CudaSourceTest, keeps_long_rows_in_shared_memory) {
+  Var x = input({600, 20000}), mean = prim("prims.reshape", {prim("prims.sum", {x, Shape{1}}), Shape{600, 1}});
+  Nest rows = nest({prim("prims.sub", {x, prim("prims.expand", {mean, Shape{600, 20000}})})});
+  const CudaSchedule schedule = cuda_schedule(rows, {});
+  EXPECT_EQ(schedule.keep, CudaSchedule::Keep::shared);
+  EXPECT_EQ(shared_bytes(rows, schedule), 80000u);
+  const std::string text = cuda_source(rows, schedule, "kernel").text;
+  const size_t load = text.find("load_pack<float, 4>(("), keep = text.find("kept0[at] = pack0;"), read = text.find("= kept0[at];");
+  EXPECT_TRUE(load < keep && keep < read && read != std::string::npos) << text;
+  EXPECT_EQ(load, text.rfind("load_pack<float, 4>(("));
+}
+
+TEST_F(CudaSourceTest, reads_rows_again_that_are_too_long_to_keep) {
+  Var x = input({600, 60000}), mean = prim("prims.reshape", {prim("prims.sum", {x, Shape{1}}), Shape{600, 1}});
+  Nest rows = nest({prim("prims.sub", {x, prim("prims.expand", {mean, Shape{600, 60000}})})});
+  EXPECT_EQ(cuda_schedule(rows, {}).keep, CudaSchedule::Keep::nothing);
+}
+
 TEST_F(CudaSourceTest, rejects_column_sums) {
   Var x = prim("prims.exp", {input({40, 30})});
   EXPECT_NE(cuda_source(nest({prim("prims.amax", {x, Shape{1}}), prim("prims.sum", {x, Shape{0}})}), {}, "kernel").error, "");
@@ -158,6 +212,24 @@ TEST_F(CudaCompiles, slices_and_pads) {
 
 TEST_F(CudaCompiles, views_as_maps) {
   compiles({prim("prims.add", {prim("prims.permute", {prim("prims.neg", {input({7, 9})}), Shape{1, 0}}), input({9, 7})})});
+}
+
+TEST_F(CudaCompiles, rows_that_are_kept) {
+  for (DType d : {DType::f32, DType::bf16, DType::f64})
+    for (int64_t columns : {1024, 4096, 12000}) {
+      Var x = input({64, columns}, d), mean = prim("prims.reshape", {prim("prims.sum", {x, Shape{1}}), Shape{64, 1}});
+      Nest rows = nest({prim("prims.sub", {x, prim("prims.expand", {mean, Shape{64, columns}})})});
+      EXPECT_EQ(test::refused_by_nvrtc(cuda_source(rows, cuda_schedule(rows, {}), "kernel").text), "");
+    }
+}
+
+TEST_F(CudaCompiles, joined_nests) {
+  for (DType d : {DType::f32, DType::bf16, DType::f64, DType::i64}) {
+    Nest one = nest({prim("prims.add", {prim("prims.mul", {input({64, 100}, d), input({64, 100}, d)}), input({64, 100}, d)})});
+    CudaSchedule schedule = cuda_schedule(one, {});
+    schedule.joined = joined_layout(one, {}).nests;
+    EXPECT_EQ(test::refused_by_nvrtc(cuda_source(one, schedule, "kernel").text), "");
+  }
 }
 
 // Every function in every element type that it takes.
