@@ -101,6 +101,51 @@ TEST_F(CudaFaults, without_memory_are_errors_and_the_device_goes_on) {
   }
 }
 
+// A product whose algorithms are timed, with nothing on disk: a call that fails there costs a candidate, or the program.
+TEST_F(CudaFaults, while_algorithms_are_timed_are_errors_or_cost_candidates) {
+  const char* told = ::getenv("THUNDER_CACHE_DIR");
+  const std::string before = told ? told : "";
+  ::setenv("THUNDER_CACHE_DIR", "off", 1);
+  const auto product = [&]() -> Floats {
+    error.clear();
+    try {
+      auto options = make<CompileOptions>();
+      options->set("max_autotune", Any::boolean(true));
+      auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor), any(in[1].tensor)}))); },
+                       options.get());
+      const Ref<Tensor> x = on_gpu(random({5, 8}, 1)), y = on_gpu(random({8, 16}, 2));
+      const Ref<Tensor> out = result(*f, {x.get(), y.get()});
+      return out ? data(*out) : Floats();
+    } catch (const Error& e) {
+      return error = e.message(), Floats();
+    }
+  };
+  const FakeCudaCounts start = counts();
+  control->fail_at(0, 0);
+  context = make<Context>(ContextHooks{});
+  const Floats right = product();
+  context = nullptr;
+  const int64_t calls = counts().calls;
+  ASSERT_GT(calls, 100);
+  int64_t errors = 0, results = 0;
+  for (int64_t n = 1; n <= calls; n++) {
+    SCOPED_TRACE(cat("call ", n, " of ", calls));
+    control->fail_at(n, kOutOfMemory);
+    context = make<Context>(ContextHooks{});
+    const Floats got = product();
+    EXPECT_EQ(got, error.empty() ? right : Floats());
+    (error.empty() ? results : errors)++;
+    control->fail_at(0, 0);
+    EXPECT_EQ(product(), right) << error;
+    context = nullptr;
+    expect_nothing_lost(start);
+  }
+  EXPECT_GT(errors, 20);
+  EXPECT_GT(results, 20);
+  if (before.empty()) ::unsetenv("THUNDER_CACHE_DIR");
+  else ::setenv("THUNDER_CACHE_DIR", before.c_str(), 1);
+}
+
 TEST_F(CudaFaults, that_lose_the_device_are_told_by_each_later_use) {
   const FakeCudaCounts before = counts();
   const int64_t calls = calls_of_a_life();

@@ -11,7 +11,7 @@ using namespace cublaslt;
 
 struct User {
   nvidia::Sessions<Session> sessions;
-  const bool tf32;
+  const CublasltOptions options;
 };
 
 // A product for the layouts of its operands.
@@ -19,9 +19,10 @@ struct Work {
   std::optional<Product> product;
   std::optional<Linear> linear;
 
-  Work(const Session& session, bool is_linear, bool tf32, std::span<const Buffer> in, const Buffer& out) {
-    if (is_linear) linear.emplace(session, in, out, tf32);
-    else product.emplace(session, in[0], in[1], out, ProductOptions{.tf32 = tf32});
+  Work(const Session& session, bool is_linear, const ProductOptions& options, std::span<const Buffer> in,
+       const Buffer& out) {
+    if (is_linear) linear.emplace(session, in, out, options);
+    else product.emplace(session, in[0], in[1], out, options);
   }
   size_t scratch_bytes() const { return linear ? linear->scratch_bytes() : product->scratch_bytes(); }
   Status* run(std::span<const Buffer> in, const Buffer& out, void* scratch) const {
@@ -33,7 +34,8 @@ struct Work {
 // own.
 struct Site {
   const Session& session;
-  const bool is_linear, tf32;
+  const bool is_linear;
+  const CublasltOptions options;
   std::unique_ptr<Work> work;
 };
 
@@ -61,7 +63,7 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
   return caught([&]() -> Status* {
     *scratch = 0;
     auto& u = *static_cast<User*>(user);
-    *state = new Site{u.sessions.of(view.store.type(view.node.results[0]).device), is_linear(view), u.tf32, nullptr};
+    *state = new Site{u.sessions.of(view.store.type(view.node.results[0]).device), is_linear(view), u.options, nullptr};
     return nullptr;
   });
 }
@@ -69,7 +71,8 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
 Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
   return caught([&]() -> Status* {
     auto& site = *static_cast<Site*>(state);
-    site.work = std::make_unique<Work>(site.session, site.is_linear, site.tf32, view.inputs, view.outputs[0]);
+    const ProductOptions options{.tf32 = site.options.tf32, .timed = site.options.timed};
+    site.work = std::make_unique<Work>(site.session, site.is_linear, options, view.inputs, view.outputs[0]);
     *scratch = site.work->scratch_bytes();
     return nullptr;
   });
@@ -80,7 +83,7 @@ Status* run(const Launch* launch, void* state) {
   const std::span in(launch->inputs, launch->n_inputs);
   if (site.work) return site.work->run(in, launch->outputs[0], launch->scratch);
   return caught([&] {
-    const Work once(site.session, site.is_linear, site.tf32, in, launch->outputs[0]);
+    const Work once(site.session, site.is_linear, {.tf32 = site.options.tf32}, in, launch->outputs[0]);
     const Ref<Storage> scratch = Storage::allocate(site.session.device().allocator(), once.scratch_bytes());
     return once.run(in, launch->outputs[0], scratch->data());
   });
@@ -90,8 +93,8 @@ void drop(void* state) { delete static_cast<Site*>(state); }
 
 }  // namespace
 
-ExecutorDesc cublaslt_executor(Devices& devices, bool tf32) {
-  const std::shared_ptr<User> user(new User{{devices, "cuBLASLt"}, tf32});
+ExecutorDesc cublaslt_executor(Devices& devices, const CublasltOptions& options) {
+  const std::shared_ptr<User> user(new User{{devices, "cuBLASLt"}, options});
   ExecutorDesc d;
   d.name = "cublaslt";
   d.ops = {"prims.matmul", "linear"};

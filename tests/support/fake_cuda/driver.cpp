@@ -223,6 +223,10 @@ void fake_cuda_enqueue(void* stream, void (*work)(void*), void (*drop)(void*), v
     return work(held.get()), 0;
   });
 }
+int fake_cuda_called() {
+  const Entry entry;
+  return entry.failed();
+}
 void fake_cuda_set_memory(size_t bytes) {
   const Entry entry;
   state().limit = bytes;
