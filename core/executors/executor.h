@@ -77,8 +77,8 @@ struct ExecutorDesc {
   // Owned status. May be null.
   Status* (*lay_out)(const NodeView&, void* state, size_t* scratch_bytes, void* user) = nullptr;
   // Called once for each prepared node when all are laid out: waits for work that prepare and lay_out left to other
-  // threads, such as compiling. Owned status. May be null.
-  Status* (*finish)(void* state) = nullptr;
+  // threads, such as compiling, and fills in what only that has shown. Owned status. May be null.
+  Status* (*finish)(void* state, Finished* finished) = nullptr;
   // Packs frozen weights: called when the program is made, and again whenever frozen inputs were written. Of the
   // launch's inputs only those that stay the same between calls have data. What it keeps of them counts as the
   // program's memory. Owned status. May be null.

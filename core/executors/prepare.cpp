@@ -79,10 +79,11 @@ class ExecutorPreparer : public Preparer {
     return launcher_of ? launcher_of(state) : nullptr;
   }
 
-  void finish(const Node& node, void* state) override {
+  void finish(const Node& node, void* state, Finished& finished) override {
     const Executor& by = *ready_.at(&node).by;
     if (!by.desc().finish) return;
-    if (const Ref<Status> failed = Ref<Status>::adopt(by.desc().finish(state))) fail_to_prepare(by, node, failed);
+    if (const Ref<Status> failed = Ref<Status>::adopt(by.desc().finish(state, &finished)))
+      fail_to_prepare(by, node, failed);
   }
 
   Prepared prepare(const Node& node, const Store& store, std::span<const Buffer> inputs,

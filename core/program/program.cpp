@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "program/copy.h"
+#include "program/plan_steps.h"
 #include "program/recorded.h"
 
 namespace thunder {
@@ -78,7 +79,8 @@ Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
 }
 
 // An epilogue runs inside the step before it, and is no step of its own. All steps use the same scratch memory of their
-// arena, one after the other; an epilogue's scratch comes after that of the step that runs it.
+// arena, one after the other; an epilogue's scratch comes after that of the step that runs it. A step that runs none may
+// need more when it is finished.
 void Program::prepare_steps(InterruptCheck& check) {
   std::vector<int64_t> scratch, behind;  // by arena: where scratch begins; where that of the step before ends
   for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
@@ -93,8 +95,7 @@ void Program::prepare_steps(InterruptCheck& check) {
     const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
     const int64_t begin = p.run_tile ? behind[step.arena] : scratch[step.arena];
     if (p.scratch_bytes) step.scratch = begin;
-    behind[step.arena] =
-        checked_add(begin, checked_add(static_cast<int64_t>(p.scratch_bytes), kAlign - 1) / kAlign * kAlign);
+    behind[step.arena] = checked_add(begin, aligned(p.scratch_bytes));
     size_t& bytes = plan_.arenas[step.arena].bytes;
     bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
     if (!p.run_tile) {
@@ -107,10 +108,22 @@ void Program::prepare_steps(InterruptCheck& check) {
     run_tiles_.push_back(p.run_tile);
   }
   plan_.steps = std::move(steps);
-  for (const std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
-    for (const Step& step : *all) {
+  finish_steps(scratch, check);
+}
+
+void Program::finish_steps(std::span<const int64_t> scratch, InterruptCheck& check) {
+  for (std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
+    for (Step& step : *all) {
       check.look_and_throw();
-      if (step.node) preparer_->finish(*step.node, step.state);
+      if (!step.node) continue;
+      Finished finished;
+      preparer_->finish(*step.node, step.state, finished);
+      plan_ms_ += finished.plan_ms;
+      if (!finished.scratch_bytes) continue;
+      ensure(all == &plan_.steps && step.epilogue < 0, "a step with an epilogue knows at once what scratch it needs");
+      step.scratch = scratch[step.arena];
+      const int64_t end = checked_add(step.scratch, aligned(finished.scratch_bytes));
+      plan_.arenas[step.arena].bytes = std::max(plan_.arenas[step.arena].bytes, static_cast<size_t>(end));
     }
 }
 

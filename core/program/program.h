@@ -100,7 +100,7 @@ struct Preparer {
                            std::span<const Buffer> outputs, int32_t epilogue_input) = 0;
   // Called once for each node with what prepare() made of it, when all nodes are prepared: waits for what was left to
   // other threads. Throws.
-  virtual void finish(const Node&, void* /*state*/) {}
+  virtual void finish(const Node&, void* /*state*/, Finished&) {}
   // Whether the node's executor takes strided inputs; if not, it gets dense copies.
   virtual bool takes_strided(const Node& node) const = 0;
   // Whether the node may fail when it runs, so that nothing may have been stored before it.
@@ -165,6 +165,8 @@ class Program {
   std::span<const std::byte> constants() const { return {constants_[0]->data(), plan_.arenas[0].constant_bytes}; }
   // Bytes of packed frozen inputs.
   size_t kept_bytes() const { return kept_bytes_; }
+  // What libraries took to make plans for its steps, in threads of their own.
+  double plan_ms() const { return plan_ms_; }
 
  private:
   // What a running call needs: its arena, and argument blocks that point into it. It belongs to one call at a time.
@@ -186,6 +188,8 @@ class Program {
   friend class Recorded;
   Status* run_recorded(Frame& frame, InterruptCheck& check) noexcept;
   void prepare_steps(InterruptCheck& check);
+  // `scratch`: where it begins, by arena.
+  void finish_steps(std::span<const int64_t> scratch, InterruptCheck& check);
   Prepared prepare_step(Step& step, std::span<const Buffer> layouts);
   Launch launch_of(const Step& step, const Frame& frame) const;
   void* scratch_of(const Step& step, const Frame& frame) const;
@@ -227,6 +231,7 @@ class Program {
   std::vector<void (*)(const Launch*, const void*, const Tile&)> run_tiles_;  // by epilogue
   std::vector<decltype(Prepared::prepack)> prepacks_;  // by step; null: it packs nothing
   std::atomic<size_t> kept_bytes_{0};
+  double plan_ms_ = 0;
   std::vector<std::pair<void*, void (*)(void*)>> drops_;
   std::unique_ptr<Recorded> recorded_;       // of the first frame; null: calls go step by step
   std::vector<std::byte*> given_, asked_;  // by patch, of the call that has the first frame, if there is `recorded_`

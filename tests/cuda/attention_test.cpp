@@ -86,6 +86,17 @@ TEST_F(CudaAttention, gives_the_same_bits_in_each_call) {
   }
 }
 
+// The time that plans took is told once, by the program that has them made.
+TEST_F(CudaAttention, tells_what_making_its_plans_took) {
+  const Case c{{1, 2, 16, 24}, {1, 2, 16, 24}, {1, 2, 16, 24}};
+  auto f = all_of(c), again = all_of(c);
+  const auto in = on_gpu(inputs(c));
+  const auto first = call(*f, in), second = call(*again, in);
+  EXPECT_GT(f->statistics().plan_ns, 0u);
+  EXPECT_EQ(again->statistics().plan_ns, 0u);
+  for (size_t i = 0; i < first.size(); i++) EXPECT_EQ(data(*first[i]), data(*second[i]));
+}
+
 // A stand-in has no engine for this, cuDNN may have one.
 TEST_F(CudaAttention, of_one_query_agrees_with_the_cpu) {
   const Case c{{1, 2, 1, 16}, {1, 2, 9, 16}, {1, 2, 9, 16}};

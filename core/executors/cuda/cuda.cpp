@@ -87,7 +87,7 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
   });
 }
 
-Status* finish(void* state) {
+Status* finish(void* state, Finished*) {
   return caught([&]() -> Status* {
     auto& site = *static_cast<Site*>(state);
     site.kernel.function = site.kernel.device.function(site.text, name_of(site.rule).c_str());

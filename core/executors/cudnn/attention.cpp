@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/thrown.h"
 #include "executors/cudnn/attention_graph.h"
+#include "executors/cudnn/scratch.h"
 #include "tensor/transfer.h"
 
 namespace thunder::cudnn {
@@ -84,9 +85,15 @@ class Attention {
         packed_bytes_[i] = aligned_up(static_cast<size_t>(inputs[i].elements()) * size_of(inputs[i].dtype));
     }
     rows_ = s_.batch * s_.heads * s_.queries;
-    plan_ = session.plan(key_of(s_, layouts), [&] {
-      return std::make_shared<const Plan>(attention_graph(session, s_, layouts), kOptions, "attention");
+    pending_ = session.begin_plan(key_of(s_, layouts), [&session, sizes, layouts] {
+      return std::make_shared<const Plan>(attention_graph(session, sizes, layouts), kOptions, "attention");
     });
+  }
+
+  // Before anything else.
+  void finish(Finished& finished) {
+    plan_ = session_.plans().wait(pending_, finished.plan_ms);
+    finished.scratch_bytes = scratch_bytes();
   }
 
   size_t scratch_bytes() const {
@@ -151,29 +158,30 @@ class Attention {
   const AttentionSizes s_;
   int64_t rows_ = 0;
   std::array<size_t, kTotal + 1> packed_bytes_{};  // 0: read as it lies
+  std::shared_ptr<Plans::Pending> pending_;
   std::shared_ptr<const Plan> plan_;
 };
 
-class AttentionSite : public Site {
+class PreparedAttention : public PreparedOp {
  public:
-  AttentionSite(Session& session, const AttentionSizes& sizes) : session_(session), sizes_(sizes) {
+  PreparedAttention(Session& session, const AttentionSizes& sizes) : session_(session), sizes_(sizes) {
     if (sizes.backward) session.device().begin_compiling(kStatisticsText);
   }
 
-  size_t lay_out(const NodeView& view) override {
-    attention_.emplace(session_, sizes_, view.inputs, false);
-    return attention_->scratch_bytes();
-  }
-  void finish() override {
+  void lay_out(const NodeView& view, size_t*) override { attention_.emplace(session_, sizes_, view.inputs, false); }
+  void finish(Finished& finished) override {
+    if (attention_) attention_->finish(finished);
     if (sizes_.backward) log_sum_exp_ = session_.device().function(kStatisticsText, "log_sum_exp");
   }
-  Status* run(const Launch& launch) override {
-    const std::span inputs(launch.inputs, launch.n_inputs), outputs(launch.outputs, launch.n_outputs);
+  Status* run(const Launch* launch) const override {
+    const std::span inputs(launch->inputs, launch->n_inputs), outputs(launch->outputs, launch->n_outputs);
     if (attention_ && std::all_of(inputs.begin(), inputs.begin() + static_cast<int64_t>(operands(sizes_)), aligned))
-      return attention_->run(inputs, outputs, launch.scratch, log_sum_exp_);
+      return attention_->run(inputs, outputs, launch->scratch, log_sum_exp_);
     return caught([&] {
-      const Attention once(session_, sizes_, inputs, true);
-      const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), once.scratch_bytes());
+      Attention once(session_, sizes_, inputs, true);
+      Finished finished;
+      once.finish(finished);
+      const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), finished.scratch_bytes);
       return once.run(inputs, outputs, scratch->data(), log_sum_exp_);
     });
   }
@@ -222,12 +230,12 @@ std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
   return s;
 }
 
-std::unique_ptr<Site> attention_site(Session& session, const AttentionSizes& sizes) {
+PreparedOpPtr prepare_attention(Session& session, const AttentionSizes& sizes) {
   if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
   const AttentionLayouts layouts = dense_layouts(sizes);
   if (!session.known(key_of(sizes, layouts), [&] { return attention_graph(session, sizes, layouts).supported(); }))
     return nullptr;
-  return std::make_unique<AttentionSite>(session, sizes);
+  return std::make_unique<PreparedAttention>(session, sizes);
 }
 
 }  // namespace thunder::cudnn

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "executors/cudnn/graph.h"
-#include "executors/cudnn/site.h"
+#include "executors/prepared_op.h"
 
 namespace thunder::cudnn {
 
@@ -22,6 +22,6 @@ struct AttentionSizes {
 };
 
 // Null: no engine computes it deterministically. Throws what the library reports.
-std::unique_ptr<Site> attention_site(Session& session, const AttentionSizes& sizes);
+PreparedOpPtr prepare_attention(Session& session, const AttentionSizes& sizes);
 
 }  // namespace thunder::cudnn

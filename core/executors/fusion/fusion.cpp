@@ -82,7 +82,7 @@ Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void*) {
   }
 }
 
-Status* finish(void* state) { return static_cast<State*>(state)->launcher->finish(); }
+Status* finish(void* state, Finished*) { return static_cast<State*>(state)->launcher->finish(); }
 
 Status* run(const Launch* launch, void* state) { return static_cast<State*>(state)->launcher->run(*launch); }
 void run_tile(const Launch* launch, const void* state, const Tile& part) {
