@@ -146,6 +146,58 @@ TEST_F(CudaFaults, while_algorithms_are_timed_are_errors_or_cost_candidates) {
   else ::setenv("THUNDER_CACHE_DIR", before.c_str(), 1);
 }
 
+// What cuDNN runs, and plans in another thread: a convolution, and an attention with a mask and its gradient. Where heuristics
+// fail, attention goes line by line, which rounds otherwise. Calls are thousands, so only some of them fail.
+TEST_F(CudaFaults, of_convolutions_and_attention_are_errors_or_results) {
+  constexpr int64_t kStep = 23;
+  const auto run_both = [&]() -> Floats {
+    error.clear();
+    try {
+      auto f = compile([](Scope& s, const Values& in, Values& out) {
+        Tensor* half[3];
+        for (size_t i = 0; i < 3; i++) half[i] = op(s, "to", {any(in[i].tensor), Any::string("bfloat16")});
+        Tensor* y = op(s, "conv2d", {any(half[0]), any(half[2])});
+        y = op(s, "scaled_dot_product_attention", {any(y), any(half[1]), any(half[1]), any(op(s, "to", {any(in[3].tensor), Any::string("bfloat16")}))});
+        y = op(s, "to", {any(y), Any::string("float32")});
+        Values wrt;
+        wrt.push(in[1].tensor);
+        const Values* grads = s.grad(op(s, "sum", {any(op(s, "mul", {any(y), any(y)}))}), wrt);
+        out.push((*grads)[0].tensor);
+      }, make<CompileOptions>().get());
+      const Ref<Tensor> x = on_gpu(random({1, 2, 8, 16}, 1)), k = on_gpu(random({1, 2, 8, 16}, 2)), w = on_gpu(random({2, 2, 1, 1}, 3));
+      const Ref<Tensor> mask = on_gpu(random({8, 8}, 4));
+      const Ref<Tensor> out = result(*f, {x.get(), k.get(), w.get(), mask.get()});
+      return out ? data(*out) : Floats();
+    } catch (const Error& e) {
+      return error = e.message(), Floats();
+    }
+  };
+  const FakeCudaCounts start = counts();
+  control->fail_at(0, 0);
+  context = make<Context>(ContextHooks{});
+  const Floats right = run_both();
+  ASSERT_FALSE(right.empty()) << error;
+  context = nullptr;
+  control->fail_at(0, 0);
+  context = make<Context>(ContextHooks{});
+  run_both();
+  context = nullptr;
+  const int64_t calls = counts().calls;
+  for (int64_t n = 1; n <= calls; n += n < 40 ? 1 : kStep) {
+    SCOPED_TRACE(cat("call ", n, " of ", calls));
+    control->fail_at(n, kOutOfMemory);
+    context = make<Context>(ContextHooks{});
+    const Floats got = run_both();
+    if (error.empty()) {
+      EXPECT_EQ(battery::difference({got.begin(), got.end()}, {right.begin(), right.end()}, 0.05), "");
+    }
+    control->fail_at(0, 0);
+    EXPECT_FALSE(run_both().empty()) << error;
+    context = nullptr;
+    expect_nothing_lost(start);
+  }
+}
+
 TEST_F(CudaFaults, that_lose_the_device_are_told_by_each_later_use) {
   const FakeCudaCounts before = counts();
   const int64_t calls = calls_of_a_life();

@@ -8,6 +8,9 @@
 
 namespace thunder::cudnn {
 
+// additive: of the query's dtype.
+enum class Mask : uint8_t { none, boolean, additive };
+
 // The sizes of a node scaled_dot_product_attention_forward or ..._backward.
 struct AttentionSizes {
   DType dtype;  // bf16 or f16
@@ -15,9 +18,11 @@ struct AttentionSizes {
   bool causal;
   float scale;
   bool backward;
+  Mask mask;
+  std::array<int64_t, 4> mask_sizes;  // of its batch, heads, queries and keys: as large as these, or 1
 
-  // None: the node is not one that cuDNN's kernels take (bf16 or f16, three or four dims, no mask, no broadcast
-  // batches, widths of up to 128 that are multiples of 8).
+  // None: the node is not one that cuDNN's kernels take (bf16 or f16, three or four dims, no mask of another dtype, no
+  // broadcast batches, widths of up to 128 that are multiples of 8).
   static std::optional<AttentionSizes> of(const NodeView& view);
 };
 

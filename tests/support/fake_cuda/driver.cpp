@@ -60,7 +60,11 @@ struct State {
   size_t used = 0, limit = size_t{4} << 30;
   std::map<unsigned long long, size_t> blocks;
   std::multimap<size_t, unsigned long long> free;
-  std::set<void*> host, streams, events, modules;
+  std::map<const void*, size_t> host;  // pinned blocks and their bytes
+  std::set<void*> streams, events, modules;
+  // Copies from pinned memory that were asked for and not done: they are done as late as they may be, so that who reuses the
+  // memory too early has other data on the device.
+  std::vector<std::function<void()>> late;
   std::map<void*, std::unique_ptr<Graph>> capturing;  // by stream
   Node* last = nullptr;                              // that was captured
   std::vector<std::unique_ptr<Function>> functions;
@@ -91,6 +95,18 @@ struct Reach {
   Reach() { mprotect(state().memory, state().used, PROT_READ | PROT_WRITE); }
   ~Reach() { mprotect(state().memory, state().used, PROT_NONE); }
 };
+
+void do_late() {
+  for (auto& copy : state().late) copy();
+  state().late.clear();
+}
+
+bool pinned(const void* at) {
+  auto it = state().host.upper_bound(at);
+  if (it == state().host.begin()) return false;
+  --it;
+  return static_cast<const std::byte*>(at) < static_cast<const std::byte*>(it->first) + it->second;
+}
 
 bool inside(unsigned long long at, size_t bytes) {
   auto it = state().blocks.upper_bound(at);
@@ -172,6 +188,7 @@ void run_grid(const Function& function, Dim3 grid, Dim3 block, void** parameters
 
 // Now, or when the graph is launched that the stream is captured to.
 int enqueue(void* stream, std::function<int()> work) {
+  do_late();
   auto found = state().capturing.find(stream);
   if (found == state().capturing.end()) return work();
   found->second->nodes.push_back(std::make_shared<Node>(Node{std::move(work)}));
@@ -188,6 +205,7 @@ void keep_arguments(Node& node, void** parameters) {
 }
 
 int run_node(Node& node) {
+  do_late();
   if (!node.function) return node.work();
   std::vector<void*> parameters;
   for (auto& a : node.arguments) parameters.push_back(a.data());
@@ -304,6 +322,7 @@ int cuMemFree_v2(unsigned long long at) {
   State& s = state();
   auto it = s.blocks.find(at);
   if (it == s.blocks.end()) return kInvalidValue;
+  do_late();
   const Reach reach;
   std::memset(pointer(at), kFreed, it->second);
   s.free.emplace((it->second + kPage - 1) / kPage * kPage, at);
@@ -312,16 +331,17 @@ int cuMemFree_v2(unsigned long long at) {
 }
 int cuPointerGetAttributes(unsigned, int*, void** out, unsigned long long at) {
   const Entry entry;
-  *static_cast<unsigned*>(out[0]) = state().host.count(pointer(at)) ? 1 : 0;
+  *static_cast<unsigned*>(out[0]) = pinned(pointer(at)) ? 1 : 0;
   return 0;
 }
 int cuMemHostAlloc(void** out, size_t bytes, unsigned) {
   ENTRY();
   *out = ::operator new(bytes);
-  return state().host.insert(*out), 0;
+  return state().host[*out] = bytes, 0;
 }
 int cuMemFreeHost(void* at) {
   const Entry entry;
+  do_late();
   if (!state().host.erase(at)) return kInvalidValue;
   return ::operator delete(at), 0;
 }
@@ -329,12 +349,18 @@ int cuMemFreeHost(void* at) {
 int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t bytes, void*) {
   ENTRY();
   if (!inside(to, bytes)) return kInvalidValue;
-  const Reach reach;
-  return std::memcpy(pointer(to), from, bytes), 0;
+  const auto copy = [=] {
+    const Reach reach;
+    std::memcpy(pointer(to), from, bytes);
+  };
+  if (pinned(from)) return state().late.emplace_back(copy), 0;
+  do_late();
+  return copy(), 0;
 }
 int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void*) {
   ENTRY();
   if (!inside(from, bytes)) return kInvalidValue;
+  do_late();
   const Reach reach;
   return std::memcpy(to, pointer(from), bytes), 0;
 }
@@ -417,11 +443,12 @@ int cuStreamCreate(void** out, unsigned) {
 int cuStreamDestroy_v2(void* stream) {
   const Entry entry;
   if (!state().streams.erase(stream)) return kInvalidValue;
+  state().capturing.erase(stream);
   return delete static_cast<char*>(stream), 0;
 }
 int cuStreamSynchronize(void*) {
   ENTRY();
-  return 0;
+  return do_late(), 0;
 }
 int cuStreamWaitEvent(void*, void* event, unsigned) {
   ENTRY();
@@ -436,6 +463,11 @@ int cuEventDestroy_v2(void* event) {
   const Entry entry;
   if (!state().events.erase(event)) return kInvalidValue;
   return delete static_cast<char*>(event), 0;
+}
+int cuEventSynchronize(void* event) {
+  ENTRY();
+  if (!state().events.count(event)) return kInvalidValue;
+  return do_late(), 0;
 }
 int cuEventRecord(void* event, void*) {
   ENTRY();
@@ -498,6 +530,7 @@ int cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
     return found->second->nodes.push_back(std::move(node)), 0;
   }
   s.counts.launches++;
+  do_late();
   const Reach reach;
   return run_grid(*function, grid, block, parameters), 0;
 }
