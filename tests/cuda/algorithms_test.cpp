@@ -1,4 +1,4 @@
-// Algorithms of cuBLASLt, kept on disk and timed (algorithm_cache, timing).
+// Algorithms of cuBLASLt for a problem, kept on disk and timed (algorithm_cache, problem, timing).
 #include <dlfcn.h>
 
 #include <cstring>

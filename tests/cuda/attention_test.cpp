@@ -1,4 +1,4 @@
-// Attention through cuDNN (attention, attention_graph, graph, plan): sizes, layouts and gradients against the CPU.
+// Attention through cuDNN (attention, attention_graph, attention_mask, graph, plan, plans): sizes, layouts and gradients against the CPU.
 #include "cuda/cuda.h"
 
 namespace thunder::test {

@@ -8,7 +8,7 @@ namespace thunder {
 
 struct CublasltOptions {
   bool tf32 = false;   // operands of f32 may be rounded to TF32 (10 bits after the point); sums stay f32
-  bool timed = false;  // each product is computed by the fastest of several algorithms, which are timed when it is compiled
+  bool timed = false;  // products are computed by the fastest of several algorithms, which are timed when they compile
 };
 
 // Takes prims.matmul of real dtypes, and linear with a bias of all of them but f64, on a CUDA device, where cuBLASLt

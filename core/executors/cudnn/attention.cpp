@@ -234,6 +234,18 @@ bool take_mask(const TensorType& mask, size_t rank, AttentionSizes& s) {
   return true;
 }
 
+// Heuristics also propose engines for a bias that refuse it when a plan is made, so that one is.
+bool is_supported(const Session& session, const AttentionSizes& sizes) {
+  const AttentionLayouts layouts = dense_layouts(sizes);
+  if (!attention_graph(session, sizes, layouts).supported()) return false;
+  try {
+    if (sizes.mask != Mask::none) Plan(attention_graph(session, sizes, layouts), kOptions, "attention");
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
@@ -273,9 +285,7 @@ std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
 
 PreparedOpPtr prepare_attention(Session& session, const AttentionSizes& sizes) {
   if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
-  const AttentionLayouts layouts = dense_layouts(sizes);
-  if (!session.known(key_of(sizes, layouts), [&] { return attention_graph(session, sizes, layouts).supported(); }))
-    return nullptr;
+  if (!session.known(key_of(sizes, dense_layouts(sizes)), [&] { return is_supported(session, sizes); })) return nullptr;
   return std::make_unique<PreparedAttention>(session, sizes);
 }
 
