@@ -79,8 +79,8 @@ Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
 }
 
 // An epilogue runs inside the step before it, and is no step of its own. All steps use the same scratch memory of their
-// arena, one after the other; an epilogue's scratch comes after that of the step that runs it. A step that runs none may
-// need more when it is finished.
+// arena, one after the other; an epilogue's scratch comes after that of the step that runs it. A step that runs none
+// may say what it needs when it is finished.
 void Program::prepare_steps(InterruptCheck& check) {
   std::vector<int64_t> scratch, behind;  // by arena: where scratch begins; where that of the step before ends
   for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
@@ -111,7 +111,7 @@ void Program::prepare_steps(InterruptCheck& check) {
   finish_steps(scratch, check);
 }
 
-void Program::finish_steps(std::span<const int64_t> scratch, InterruptCheck& check) {
+void Program::finish_steps(std::span<const int64_t> scratch_of_arenas, InterruptCheck& check) {
   for (std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
     for (Step& step : *all) {
       check.look_and_throw();
@@ -121,7 +121,7 @@ void Program::finish_steps(std::span<const int64_t> scratch, InterruptCheck& che
       plan_ms_ += finished.plan_ms;
       if (!finished.scratch_bytes) continue;
       ensure(all == &plan_.steps && step.epilogue < 0, "a step with an epilogue knows at once what scratch it needs");
-      step.scratch = scratch[step.arena];
+      step.scratch = scratch_of_arenas[step.arena];
       const int64_t end = checked_add(step.scratch, aligned(finished.scratch_bytes));
       plan_.arenas[step.arena].bytes = std::max(plan_.arenas[step.arena].bytes, static_cast<size_t>(end));
     }

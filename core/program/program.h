@@ -148,8 +148,7 @@ class Program {
   void rest() noexcept;
 
   const Plan& plan() const { return plan_; }
-  // How many runs were begun.
-  uint64_t runs() const;
+  uint64_t runs() const;  // that were begun
   const Trace& trace() const { return trace_; }
   // What the executor made of a step's node, as text for a person; "" if it has no text.
   std::string explain(const Step& step) const { return step.node ? preparer_->explain(*step.node, step.state) : ""; }
@@ -163,10 +162,8 @@ class Program {
   std::span<Accelerator* const> accelerators() const { return std::span(accelerators_).subspan(1); }
   // The CPU's memory that holds the results of the steps that ran once.
   std::span<const std::byte> constants() const { return {constants_[0]->data(), plan_.arenas[0].constant_bytes}; }
-  // Bytes of packed frozen inputs.
-  size_t kept_bytes() const { return kept_bytes_; }
-  // What libraries took to make plans for its steps, in threads of their own.
-  double plan_ms() const { return plan_ms_; }
+  size_t kept_bytes() const { return kept_bytes_; }  // of packed frozen inputs
+  double plan_ms() const { return plan_ms_; }        // that libraries took to make plans, in threads of their own
 
  private:
   // What a running call needs: its arena, and argument blocks that point into it. It belongs to one call at a time.
@@ -188,16 +185,14 @@ class Program {
   friend class Recorded;
   Status* run_recorded(Frame& frame, InterruptCheck& check) noexcept;
   void prepare_steps(InterruptCheck& check);
-  // `scratch`: where it begins, by arena.
-  void finish_steps(std::span<const int64_t> scratch, InterruptCheck& check);
+  void finish_steps(std::span<const int64_t> scratch_of_arenas, InterruptCheck& check);
   Prepared prepare_step(Step& step, std::span<const Buffer> layouts);
   Launch launch_of(const Step& step, const Frame& frame) const;
   void* scratch_of(const Step& step, const Frame& frame) const;
   void find_patches();
   Buffer layout(const BufferPlan& b) const;  // without memory
   std::unique_ptr<Frame> make_frame() const;
-  // Gives the frame an arena.
-  void place(Frame& frame) const;
+  void place(Frame& frame) const;  // gives it arenas
   // Runs the steps that run once, then lets steps pack frozen inputs.
   Status* run_once(Frame& frame);
   Status* prepack(const Frame& frame, size_t step);

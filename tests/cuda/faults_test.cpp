@@ -38,6 +38,7 @@ struct CudaFaults : CudaTest {
     error.clear();
     try {
       const Ref<Tensor> x = on_gpu(random({5, 7}, 1)), y = on_gpu(random({7, 4}, 2));
+      const Ref<Tensor> large = on_gpu(random({200, 100}, 3));  // through pinned memory
       const Ref<Tensor> out = result(f, {x.get(), y.get()});
       if (!out) return {};
       TensorType turned = out->type();
