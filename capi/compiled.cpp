@@ -92,7 +92,7 @@ thunder_status* thunder_compiled_statistics(const thunder_compiled* compiled, th
     const CallStatistics s = core(compiled)->statistics();
     const thunder_statistics ours{filled->size, s.calls,        s.hits,       s.misses,    s.entries,
                                   s.trace_ns,   s.passes_ns,    s.compile_ns, s.peak_bytes,
-                                  s.eager_calls, s.segments, s.graph_breaks};
+                                  s.eager_calls, s.segments, s.graph_breaks, s.plan_ns};
     std::memcpy(filled, &ours, std::min(filled->size, sizeof ours));
   }));
 }

@@ -114,6 +114,13 @@ thunder_status* thunder_batches_next(thunder_batches* batches, thunder_values* o
   }));
 }
 
+thunder_status* thunder_batches_set_device(thunder_batches* batches, thunder_device device) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(batches, "batches");
+    batches->batches.send_to(batches->context->devices(), device_of(*batches->context, device));
+  }));
+}
+
 int64_t thunder_batches_count(const thunder_batches* batches) noexcept {
   return value_or<int64_t>(0, [&] { return batches ? batches->batches.batches() : 0; });
 }

@@ -44,14 +44,20 @@ if(TARGET thunder_tool AND TARGET thunder_lua AND NOT THUNDER_SANITIZE)
   set_tests_properties(cuda_example_kernel PROPERTIES LABELS "cuda;example" TIMEOUT 300 ENVIRONMENT "${THUNDER_FAKE_CUDA}"
                        PASS_REGULAR_EXPRESSION "the kernels give what the CPU does")
 endif()
+if(TARGET thunder_tool AND TARGET thunder_lua AND NOT THUNDER_SANITIZE)
+  add_test(NAME cuda_lua_batches COMMAND thunder_tool run ${CMAKE_SOURCE_DIR}/tests/cuda/batches.lua)
+  set_tests_properties(cuda_lua_batches PROPERTIES LABELS "cuda;lua" TIMEOUT 300 ENVIRONMENT "${THUNDER_FAKE_CUDA}")
+endif()
 # The kernels' texts by NVIDIA's own compiler, where it is installed.
 if(NOT THUNDER_SANITIZE)
   add_test(NAME cuda_texts COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/cuda/compile_texts.py ${CMAKE_BINARY_DIR})
   set_tests_properties(cuda_texts PROPERTIES LABELS "cuda;slow" TIMEOUT 900 SKIP_RETURN_CODE 77)
 endif()
 if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
-  add_test(NAME cuda_python_kernel COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/cuda_kernel_test.py)
-  set_tests_properties(cuda_python_kernel PROPERTIES LABELS "cuda;python" TIMEOUT 300
-                       ENVIRONMENT "${THUNDER_FAKE_CUDA};PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+  foreach(name kernel batches)
+    add_test(NAME cuda_python_${name} COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/cuda_${name}_test.py)
+    set_tests_properties(cuda_python_${name} PROPERTIES LABELS "cuda;python" TIMEOUT 300
+                         ENVIRONMENT "${THUNDER_FAKE_CUDA};PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+  endforeach()
 endif()
 set_tests_properties(cuda PROPERTIES LABELS cuda TIMEOUT 2400 ENVIRONMENT "${THUNDER_FAKE_CUDA}")

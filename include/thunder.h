@@ -395,6 +395,7 @@ typedef struct thunder_statistics { /* filled up to `size`, which the caller set
     uint64_t peak_arena_bytes;                     /* the largest intermediate memory of one call */
     uint64_t eager_calls;                          /* that ran op by op: no calls, hits or misses */
     uint64_t segments, graph_breaks;               /* programs of parts of it, each a miss; places where it broke */
+    uint64_t plan_ns;  /* that cuDNN took to make plans, in a thread of its own: mostly while compile_ns went on */
 } thunder_statistics;
 THUNDER_CHECK thunder_status *thunder_compiled_statistics(const thunder_compiled *compiled,
     thunder_statistics *filled) THUNDER_NOEXCEPT;

@@ -355,7 +355,7 @@ static int core_stats(lua_State *L)
     } rows[] = {{"calls", s.calls},       {"hits", s.hits},
                 {"misses", s.misses},     {"entries", s.entries},
                 {"trace_ns", s.trace_ns}, {"transform_ns", s.transform_ns},
-                {"compile_ns", s.compile_ns}, {"peak_arena_bytes", s.peak_arena_bytes}, {"eager_calls", s.eager_calls},
+                {"compile_ns", s.compile_ns}, {"plan_ns", s.plan_ns}, {"peak_arena_bytes", s.peak_arena_bytes}, {"eager_calls", s.eager_calls},
                 {"segments", s.segments}, {"graph_breaks", s.graph_breaks}};
     lua_createtable(L, 0, sizeof rows / sizeof rows[0]);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

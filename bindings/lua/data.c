@@ -121,6 +121,13 @@ static int core_set_batch_state(lua_State *L)
     return 0;
 }
 
+/* core.set_batch_device(batches, device) */
+static int core_set_batch_device(lua_State *L)
+{
+    check_status(L, thunder_batches_set_device(box_check(L, 1, BOX_BATCHES), device_check(L, 2)));
+    return 0;
+}
+
 void open_data(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"read_csv", core_read_csv},
@@ -134,6 +141,7 @@ void open_data(lua_State *L)
                                          {"batch_count", core_batch_count},
                                          {"batch_state", core_batch_state},
                                          {"set_batch_state", core_set_batch_state},
+                                         {"set_batch_device", core_set_batch_device},
                                          {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

@@ -24,11 +24,12 @@ local function features_and_label(path)
   return { rows[{ {}, { 1, columns - 1 } }]:contiguous(), rows[{ {}, columns }]:to(th.int64) }
 end
 
-local known = { size = true, shuffle = true, drop_last = true, seed = true, epochs = true }
+local known = { size = true, shuffle = true, drop_last = true, seed = true, epochs = true, device = true }
 local Batches = { __metatable = false, __name = "thunder.batches" }
 
 -- for i, x, y in th.data.batches({x, y}, { size = 32, shuffle = true, seed = 0, epochs = 1 }) do
--- The source is a list of tensors, or the path of a CSV file whose last column is a label.
+-- The source is a list of tensors, or the path of a CSV file whose last column is a label. With a device (th.cuda(0), "cuda") batches are
+-- there: while one is used, the next is copied, so that the source must not be written meanwhile.
 function data.batches(source, options)
   options = core.check_options("batches", options, known)
   if type(source) == "string" then source = features_and_label(source) end
@@ -38,6 +39,7 @@ function data.batches(source, options)
   end
   local epochs = options.epochs or 1
   local handle = core.batches(source, options.size or 1, options.shuffle, options.drop_last, options.seed or 0)
+  if options.device then core.set_batch_device(handle, th.device(options.device)) end
   return setmetatable({ handle = handle, epochs = epochs, epoch = 0, total = core.batch_count(handle) * epochs }, Batches)
 end
 

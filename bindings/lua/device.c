@@ -1,7 +1,7 @@
 /* Devices as a whole: whether one is there, waiting for it, statistics of its memory. */
 #include "lua/layer.h"
 
-static thunder_device device_check(lua_State *L, int index)
+thunder_device device_check(lua_State *L, int index)
 {
     const constant *self = userdata_check(L, index, BOX_CONSTANT);
     if (self->kind != THUNDER_DEVICE) refuse(L, "a device was expected");

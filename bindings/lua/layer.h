@@ -118,6 +118,7 @@ typedef struct constant {
 } constant;
 void constant_push(lua_State *L, thunder_kind kind, int32_t value);
 const constant *constant_test(lua_State *L, int index);
+thunder_device device_check(lua_State *L, int index); /* refuses what is no device */
 const char *dtype_name(thunder_dtype dtype);
 
 /* ---- scopes ---- */

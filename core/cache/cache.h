@@ -75,7 +75,7 @@ struct Entry {
   std::vector<int64_t> symbols;  // of a program with integers: what all symbols stood for
   // Of a trace with symbols that writes tensors: by value, in which one's memory it lies.
   std::vector<ValueId> roots;
-  double trace_ms = 0, passes_ms = 0, compile_ms = 0;
+  double trace_ms = 0, passes_ms = 0, compile_ms = 0, plan_ms = 0;
 };
 
 // Whether what a program was guarded by still holds. A generation that moved while its facts stayed is adopted.

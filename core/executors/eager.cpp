@@ -51,7 +51,7 @@ class PreparedCall : public Counted<PreparedCall> {
       strided_ = e->flags(view) & kStrided;
       Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &prepared_.state, &prepared_.scratch_bytes, d.user));
       if (!failed && on_device_ && d.lay_out) failed = lay_out(d, in, out);
-      if (!failed && on_device_ && d.finish) failed = Ref<Status>::adopt(d.finish(prepared_.state));
+      if (!failed && on_device_ && d.finish) failed = finish(d);
       if (!failed) return;
       if (failed->code() != Code::declined) throw Error(failed);
     }
@@ -117,6 +117,12 @@ class PreparedCall : public Counted<PreparedCall> {
   // Kernels for devices other than the CPU are specialised for the strides, which are then part of the key.
   Ref<Status> lay_out(const ExecutorDesc& d, std::span<const Buffer> in, std::span<const Buffer> out) {
     return Ref<Status>::adopt(d.lay_out({*node_, store_, in, out}, prepared_.state, &prepared_.scratch_bytes, d.user));
+  }
+  Ref<Status> finish(const ExecutorDesc& d) {
+    Finished finished;
+    Status* failed = d.finish(prepared_.state, &finished);
+    if (finished.scratch_bytes) prepared_.scratch_bytes = finished.scratch_bytes;
+    return Ref<Status>::adopt(failed);
   }
   bool has_strides(std::span<const Buffer> in) const {
     size_t next = 0;

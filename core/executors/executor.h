@@ -77,8 +77,8 @@ struct ExecutorDesc {
   // Owned status. May be null.
   Status* (*lay_out)(const NodeView&, void* state, size_t* scratch_bytes, void* user) = nullptr;
   // Called once for each prepared node when all are laid out: waits for work that prepare and lay_out left to other
-  // threads, such as compiling. Owned status. May be null.
-  Status* (*finish)(void* state) = nullptr;
+  // threads, such as compiling, and fills in what only that has shown. Owned status. May be null.
+  Status* (*finish)(void* state, Finished* finished) = nullptr;
   // Which laid out nodes one launch may compute, if none of them needs a result of another. Null: none.
   Joinable (*joinable)(const void* state) = nullptr;
   // Lets the first of these, which are of one kind, compute all of them: its run() gets the first of their launches,

@@ -70,10 +70,11 @@ class ExecutorPreparer : public Preparer {
     return ready && ready->by->desc().launcher ? ready->by->desc().launcher(state) : nullptr;
   }
 
-  void finish(const Node& node, void* state) override {
+  void finish(const Node& node, void* state, Finished& finished) override {
     const Executor& by = *ready_.at(&node).by;
     if (!by.desc().finish) return;
-    if (const Ref<Status> failed = Ref<Status>::adopt(by.desc().finish(state))) fail_to_prepare(by, node, failed);
+    if (const Ref<Status> failed = Ref<Status>::adopt(by.desc().finish(state, &finished)))
+      fail_to_prepare(by, node, failed);
   }
 
   Joinable joinable(const Node& node, const void* state) const override {

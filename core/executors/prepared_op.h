@@ -10,7 +10,7 @@ class PreparedOp {
  public:
   virtual ~PreparedOp() = default;
   virtual void lay_out(const NodeView&, size_t* /*scratch_bytes*/) {}
-  virtual void finish() {}
+  virtual void finish(Finished&) {}
   virtual void prepack(const Launch*, size_t* /*kept_bytes*/) {}
   // Any number of threads at a time.
   virtual Status* run(const Launch*) const = 0;

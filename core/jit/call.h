@@ -22,7 +22,7 @@ struct SavedProgram;
 
 struct CallStatistics {
   uint64_t calls = 0, hits = 0, misses = 0, entries = 0;    // a preparation counts as a call
-  uint64_t trace_ns = 0, passes_ns = 0, compile_ns = 0;  // summed over all misses
+  uint64_t trace_ns = 0, passes_ns = 0, compile_ns = 0, plan_ns = 0;  // summed over all misses
   uint64_t peak_bytes = 0;                                  // arena and constants of the latest program
   uint64_t eager_calls = 0;                                 // calls that ran op by op: no others count them
   uint64_t segments = 0, graph_breaks = 0;  // programs of parts of the function, and the places where it broke
@@ -168,7 +168,7 @@ class Compiled : public Counted<Compiled> {
   std::atomic<uint64_t> eager_{0};
   std::atomic<bool> was_eager_{false};
   std::atomic<uint64_t> plain_{0};  // misses that were compiled with their plain sizes
-  std::atomic<uint64_t> misses_{0}, trace_ns_{0}, passes_ns_{0}, compile_ns_{0};
+  std::atomic<uint64_t> misses_{0}, trace_ns_{0}, passes_ns_{0}, compile_ns_{0}, plan_ns_{0};
 };
 
 }  // namespace thunder

@@ -102,6 +102,7 @@ void compile_with(const Executors& executors, Context& context, const CompileOpt
                                 std::move(prepared.preparer), context.devices(), context.threads(), check);
   if (options.use_cudagraphs()) entry.program->use_recording();
   entry.compile_ms = now_ms() - passed;
+  entry.plan_ms = entry.program->plan_ms();
   entry.writes = !final.writes.empty();
   entry.held = entry.program->plan().may_fail;
   for (const Write& w : final.writes) entry.written.push_back(w.input);

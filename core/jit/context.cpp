@@ -70,7 +70,7 @@ Executors Context::in_place_of_usual(std::string_view precision, bool tuned, boo
   Executors out;
   const size_t rounded = precision == "high" ? 1 : precision == "medium" ? 2 : 0;
   if (products_[rounded][tuned]) out.push_back(products_[rounded][tuned]);
-  if (rounded) out.push_back(cublaslt_tf32_);
+  if (const Ref<Executor>& products = cublaslt_[rounded > 0][tuned]) out.push_back(products);
   if (tf32_convolutions) out.push_back(cudnn_tf32_);
   return out;
 }
@@ -116,9 +116,10 @@ Context::Context(const ContextHooks& hooks)
   targets->add(loops::cpu_target(machine_));
   targets->add(loops::cuda_target(devices_));
   targets_ = std::move(targets);
-  executors_.push_back(make<Executor>(cublaslt_executor(devices_, false)));
+  executors_.push_back(make<Executor>(cublaslt_executor(devices_, {})));
   executors_.push_back(make<Executor>(cudnn_executor(devices_, false)));
-  cublaslt_tf32_ = make<Executor>(cublaslt_executor(devices_, true));
+  for (const auto& [tf32, timed] : {std::pair(false, true), std::pair(true, false), std::pair(true, true)})
+    cublaslt_[tf32][timed] = make<Executor>(cublaslt_executor(devices_, {tf32, timed}));
   cudnn_tf32_ = make<Executor>(cudnn_executor(devices_, true));
   executors_.push_back(make<Executor>(fusion_executor(*targets_)));
   executors_.push_back(make<Executor>(cuda_executor(devices_)));
@@ -136,7 +137,9 @@ Context::~Context() {
   passes_.clear();
   default_executors_.clear();
   executors_.clear();
-  cublaslt_tf32_ = nullptr, cudnn_tf32_ = nullptr;
+  for (auto& of_precision : cublaslt_)
+    for (Ref<Executor>& e : of_precision) e = nullptr;
+  cudnn_tf32_ = nullptr;
   if (hooks_.destroy) hooks_.destroy(hooks_.user);
 }
 

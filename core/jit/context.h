@@ -125,7 +125,8 @@ class Context : public Counted<Context> {
   mutable std::mutex executors_mutex_;  // of executors and passes
   Executors executors_, default_executors_;
   Ref<Executor> products_[3][2];  // by precision, and whether they are timed; null: the machine has no vectors
-  Ref<Executor> cublaslt_tf32_, cudnn_tf32_;
+  Ref<Executor> cublaslt_[2][2];  // by whether f32 may be TF32, and whether products are timed; null: the usual one
+  Ref<Executor> cudnn_tf32_;
   CustomPasses passes_;
   std::vector<std::pair<std::string, std::string>> missing_;  // built-in ones that cannot run here, and why
   std::mutex write_mutex_;

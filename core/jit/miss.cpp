@@ -146,6 +146,7 @@ void Compiled::note_compiled(const Entry& entry, const std::string& why) {
   trace_ns_ += static_cast<uint64_t>(entry.trace_ms * 1e6);
   passes_ns_ += static_cast<uint64_t>(entry.passes_ms * 1e6);
   compile_ns_ += static_cast<uint64_t>(entry.compile_ms * 1e6);
+  plan_ns_ += static_cast<uint64_t>(entry.plan_ms * 1e6);
   std::lock_guard report(report_mutex_);
   last_miss_ = why;
 }

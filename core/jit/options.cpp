@@ -36,8 +36,10 @@ constexpr std::array kOptions = {
               "Captured tensors that the function does not write are constants: what depends on them alone is computed "
               "once, and again after they were written."},
     OptionRow{"max_autotune", ArgKind::boolean, "false",
-              "Each product of float32 is timed once in several ways when it is compiled, and computed in the fastest; "
-              "what was found is kept on disk. Results may differ in rounding. Beside `executors`: no effect."},
+              "Each product of float32, and of all dtypes on CUDA devices, is timed once in several ways when it is "
+              "compiled, and computed in the fastest; what was found is kept on disk. On CUDA devices these are the "
+              "first eight algorithms that cuBLASLt proposes. Results may differ in rounding. Beside `executors`: no "
+              "effect."},
     OptionRow{"verify", ArgKind::boolean, "false", "Check the trace after every pass."},
     OptionRow{"cache", ArgKind::string, "constant values",
               "When a program is used again: \"constant values\" where sizes, dtypes, layouts and plain values are "

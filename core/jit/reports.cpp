@@ -22,6 +22,7 @@ CallStatistics Compiled::statistics() const {
   s.trace_ns = trace_ns_.load();
   s.passes_ns = passes_ns_.load();
   s.compile_ns = compile_ns_.load();
+  s.plan_ns = plan_ns_.load();
   s.eager_calls = eager_.load();
   if (segments_) s.segments = segments_->size(), s.graph_breaks = segments_->breaks().size();
   if (const auto e = latest()) s.peak_bytes = e->program->peak_bytes();

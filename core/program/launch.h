@@ -30,6 +30,12 @@ struct Launch {
   const Epilogue* epilogue = nullptr;  // of a step whose executor has kRunsEpilogue; else null
 };
 
+// What is known of a step once the work is done that its preparation left to other threads.
+struct Finished {
+  size_t scratch_bytes = 0;  // 0: as prepare and lay_out said
+  double plan_ms = 0;        // that a library took to make plans in a thread of its own, beside what else was going on
+};
+
 // A part of a dense tensor seen as a matrix, in which all dims but the last count rows. Its first column is a multiple
 // of 64; so is the number of its columns, unless it ends with the matrix.
 struct Tile {

@@ -33,7 +33,7 @@ struct Preparer {
                            std::span<const Buffer> outputs, int32_t epilogue_input) = 0;
   // Called once for each node with what prepare() made of it, when all nodes are prepared: waits for what was left to
   // other threads. Throws.
-  virtual void finish(const Node&, void* /*state*/) {}
+  virtual void finish(const Node&, void* /*state*/, Finished&) {}
   // With which other steps a node's step may be joined, after prepare() and before finish().
   virtual Joinable joinable(const Node&, const void* /*state*/) const { return {}; }
   // Joins the steps of these nodes, which are of one kind, and of which none needs a result of another: the first one's

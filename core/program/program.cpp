@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "program/copy.h"
 #include "program/joined_steps.h"
+#include "program/plan_steps.h"
 #include "program/recorded.h"
 
 namespace thunder {
@@ -79,7 +80,8 @@ Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
 }
 
 // An epilogue runs inside the step before it, and is no step of its own. All steps on the CPU use the same scratch
-// memory, one after the other; an epilogue's scratch comes after that of the step that runs it.
+// memory, one after the other; an epilogue's scratch comes after that of the step that runs it. Steps that libraries
+// run on devices may say what they need when they are finished, and only then are their places known.
 void Program::prepare_steps(InterruptCheck& check) {
   std::vector<int64_t> scratch, behind;  // by arena: where scratch begins; where that of the step before ends
   for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
@@ -99,8 +101,7 @@ void Program::prepare_steps(InterruptCheck& check) {
     }
     const int64_t begin = p.run_tile ? behind[step.arena] : scratch[step.arena];
     if (p.scratch_bytes) step.scratch = begin;
-    behind[step.arena] =
-        checked_add(begin, checked_add(static_cast<int64_t>(p.scratch_bytes), kAlign - 1) / kAlign * kAlign);
+    behind[step.arena] = checked_add(begin, aligned(p.scratch_bytes));
     size_t& bytes = plan_.arenas[step.arena].bytes;
     bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
     if (!p.run_tile) {
@@ -112,13 +113,26 @@ void Program::prepare_steps(InterruptCheck& check) {
     run_tiles_.push_back(p.run_tile);
   }
   plan_.steps = std::move(steps);
+  finish_steps(false, check);
   for (uint32_t i = 0; i < plan_.arenas.size(); i++)
     if (accelerators_[i]) place_scratch(plan_, i);
   join_steps();
-  for (const std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
-    for (const Step& step : *all) {
+  finish_steps(true, check);
+}
+
+// Those that kernels of ours run, which are compiled meanwhile, or the others.
+void Program::finish_steps(bool compiled, InterruptCheck& check) {
+  for (std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
+    for (Step& step : *all) {
       check.look_and_throw();
-      if (step.node) preparer_->finish(*step.node, step.state);
+      if (!step.node || (preparer_->launcher(*step.node, step.state) != nullptr) != compiled) continue;
+      Finished finished;
+      preparer_->finish(*step.node, step.state, finished);
+      plan_ms_ += finished.plan_ms;
+      if (!finished.scratch_bytes) continue;
+      ensure(accelerators_[step.arena] && !compiled && all == &plan_.steps && step.epilogue < 0,
+             "only a library's step on a device learns late what scratch it needs");
+      step.scratch_bytes = finished.scratch_bytes;
     }
 }
 

@@ -118,8 +118,7 @@ class Program {
   void rest() noexcept;
 
   const Plan& plan() const { return plan_; }
-  // How many runs were begun.
-  uint64_t runs() const;
+  uint64_t runs() const;  // that were begun
   const Trace& trace() const { return trace_; }
   // What the executor made of a step's node, as text for a person; "" if it has no text.
   std::string explain(const Step& step) const { return step.node ? preparer_->explain(*step.node, step.state) : ""; }
@@ -133,8 +132,8 @@ class Program {
   std::span<Accelerator* const> accelerators() const { return std::span(accelerators_).subspan(1); }
   // The CPU's memory that holds the results of the steps that ran once.
   std::span<const std::byte> constants() const { return {constants_[0]->data(), plan_.arenas[0].constant_bytes}; }
-  // Bytes of packed frozen inputs.
-  size_t kept_bytes() const { return kept_bytes_; }
+  size_t kept_bytes() const { return kept_bytes_; }  // of packed frozen inputs
+  double plan_ms() const { return plan_ms_; }        // that libraries took to make plans, in threads of their own
 
  private:
   // What a running call needs: its arena, and argument blocks that point into it. It belongs to one call at a time.
@@ -156,6 +155,7 @@ class Program {
   friend class Recorded;
   Status* run_recorded(Frame& frame, InterruptCheck& check) noexcept;
   void prepare_steps(InterruptCheck& check);
+  void finish_steps(bool compiled, InterruptCheck& check);
   Prepared prepare_step(Step& step, std::span<const Buffer> layouts);
   void join_steps();
   Launch launch_of(const Step& step, const Frame& frame) const;
@@ -163,8 +163,7 @@ class Program {
   void find_patches();
   Buffer layout(const BufferPlan& b) const;  // without memory
   std::unique_ptr<Frame> make_frame() const;
-  // Gives the frame an arena.
-  void place(Frame& frame) const;
+  void place(Frame& frame) const;  // gives it arenas
   // Runs the steps that run once, then lets steps pack frozen inputs.
   Status* run_once(Frame& frame);
   Status* prepack(const Frame& frame, size_t step);
@@ -198,6 +197,7 @@ class Program {
   std::vector<void (*)(const Launch*, const void*, const Tile&)> run_tiles_;  // by epilogue
   std::vector<decltype(Prepared::prepack)> prepacks_;  // by step; null: it packs nothing
   std::atomic<size_t> kept_bytes_{0};
+  double plan_ms_ = 0;
   std::vector<std::pair<void*, void (*)(void*)>> drops_;
   std::unique_ptr<Recorded> recorded_;       // of the first frame; null: calls go step by step
   std::vector<std::byte*> given_, asked_;  // by patch, of the call that has the first frame, if there is `recorded_`

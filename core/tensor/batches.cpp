@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "tensor/transfer.h"
 
 namespace thunder {
 namespace {
@@ -114,23 +115,73 @@ void Batches::gather(std::span<const Ref<Tensor>> targets, int64_t count) const 
   }
 }
 
-std::vector<Ref<Tensor>> Batches::next(const Allocator& allocator) {
-  const int64_t count = next_size();
+std::vector<Ref<Tensor>> Batches::gathered(const Allocator& allocator, int64_t count) const {
   std::vector<Ref<Tensor>> out;
-  if (count == 0) {
-    end_epoch();
-    return out;
-  }
   for (auto& t : tensors_) out.push_back(Tensor::empty(allocator, batch_type(*t, count)));
   gather(out, count);
-  taken_ += count;
   return out;
+}
+
+std::vector<Ref<Tensor>> Batches::on_device(const Allocator& allocator, int64_t count) const {
+  std::vector<Ref<Tensor>> out = gathered(allocator, count);
+  for (Ref<Tensor>& t : out) t = moved(t, *devices_, device_);
+  return out;
+}
+
+void Batches::send_to(Devices& devices, Device device) {
+  drop_ahead();
+  devices.allocator(device);  // throws where there is none
+  devices_ = &devices, device_ = device;
+}
+
+// Until it is made, nothing that it reads may change.
+void Batches::begin_next(const Allocator& allocator) {
+  const int64_t count = next_size();
+  if (count == 0) return;
+  ahead_ = std::make_shared<Ahead>();
+  ahead_->work = threads_.begin([this, allocator, count, to = std::weak_ptr<Ahead>(ahead_)] {
+    if (const std::shared_ptr<Ahead> wanted = to.lock()) wanted->tensors = on_device(allocator, count);
+  });
+}
+
+void Batches::drop_ahead() {
+  if (!ahead_) return;
+  try {
+    threads_.wait(ahead_->work);
+  } catch (...) {  // whoever wants that batch makes it again
+  }
+  ahead_ = nullptr;
+}
+
+std::vector<Ref<Tensor>> Batches::next(const Allocator& allocator) {
+  const int64_t count = next_size();
+  if (count == 0) {
+    end_epoch();
+    if (device_ != Device::cpu) begin_next(allocator);
+    return {};
+  }
+  if (device_ == Device::cpu) {
+    std::vector<Ref<Tensor>> out = gathered(allocator, count);
+    taken_ += count;
+    return out;
+  }
+  if (!ahead_) begin_next(allocator);
+  const std::shared_ptr<Ahead> made = std::exchange(ahead_, nullptr);
+  threads_.wait(made->work);
+  taken_ += count;
+  try {
+    begin_next(allocator);
+  } catch (const std::bad_alloc&) {  // then the next call makes it
+    ahead_ = nullptr;
+  }
+  return std::move(made->tensors);
 }
 
 int64_t Batches::next_into(std::span<const Ref<Tensor>> targets) {
   require(targets.size() == tensors_.size(), "batches: ", targets.size(), " tensors to fill from ", tensors_.size());
   const int64_t count = next_size();
   if (count == 0) {
+    drop_ahead();
     end_epoch();
     return 0;
   }
@@ -141,6 +192,7 @@ int64_t Batches::next_into(std::span<const Ref<Tensor>> targets) {
     require(!targets[i]->read_only(), "batches: tensor ", i + 1, " to fill is read-only");
     require(!repeats_elements(*targets[i]), "batches: tensor ", i + 1, " to fill has elements that share memory");
   }
+  drop_ahead();
   gather(targets, count);
   for (auto& t : targets) t->bump();
   taken_ += count;
@@ -167,6 +219,7 @@ void Batches::set_state(const Tensor& state) {
   constexpr int64_t kLastEpoch = int64_t{1} << 62;  // so that counting on cannot overflow
   require(at(1) >= 0 && at(1) < kLastEpoch && at(2) >= 0 && at(2) <= rows_, "batches: the state is damaged: epoch ",
           at(1), ", ", at(2), " of ", rows_, " rows taken");
+  drop_ahead();
   options_.seed = static_cast<uint64_t>(at(0));
   epoch_ = at(1);
   taken_ = at(2);

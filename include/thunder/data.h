@@ -33,6 +33,10 @@ void thunder_batches_release(thunder_batches *batches) THUNDER_NOEXCEPT;
 /* Resets `out` and pushes a fresh tensor for each source, or nothing at the end of an epoch; the call after that begins
  * the next epoch. */
 THUNDER_CHECK thunder_status *thunder_batches_next(thunder_batches *batches, thunder_values *out) THUNDER_NOEXCEPT;
+/* From the next batch on its tensors are on this device, and while one batch is used a thread of the library's copies the
+ * rows of the next one and sends them: the sources must not be written meanwhile. THUNDER_CPU: as at first.
+ * THUNDER_UNIMPLEMENTED where there is no such device. */
+THUNDER_CHECK thunder_status *thunder_batches_set_device(thunder_batches *batches, thunder_device device) THUNDER_NOEXCEPT;
 int64_t thunder_batches_count(const thunder_batches *batches) THUNDER_NOEXCEPT; /* batches in an epoch; 0 of NULL */
 /* The position, i64[4] {seed, epoch, rows taken, rows}: after setting a saved one, the next batch is the same. */
 THUNDER_CHECK thunder_status *thunder_batches_state(const thunder_batches *batches,

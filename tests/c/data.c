@@ -104,6 +104,14 @@ static void batches(thunder_context *context)
     OK(thunder_batches_next(all, batch));
     OK(thunder_tensor_read(thunder_values_tensor(batch, 0), again, sizeof again));
     CHECK(!memcmp(first, again, sizeof first));
+    thunder_status *missing = thunder_batches_set_device(all, THUNDER_CUDA(99));
+    CHECK(thunder_status_code(missing) == THUNDER_UNIMPLEMENTED);
+    thunder_status_release(missing);
+    OK(thunder_batches_set_device(all, THUNDER_CPU));
+    OK(thunder_batches_set_state(all, state));
+    OK(thunder_batches_next(all, batch));
+    OK(thunder_tensor_read(thunder_values_tensor(batch, 0), again, sizeof again));
+    CHECK(!memcmp(first, again, sizeof first));
     thunder_values_release(batch);
     thunder_batches_release(all);
     thunder_tensor_release(state);

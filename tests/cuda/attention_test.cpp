@@ -1,4 +1,4 @@
-// Attention through cuDNN (attention, attention_graph, graph, plan): sizes, layouts and gradients against the CPU.
+// Attention through cuDNN (attention, attention_graph, attention_mask, graph, plan, plans): sizes, layouts and gradients against the CPU.
 #include "cuda/cuda.h"
 
 namespace thunder::test {
@@ -39,6 +39,34 @@ struct CudaAttention : CudaTest {
   }
   std::vector<Ref<Tensor>> inputs(const Case& c) {
     return {random(c.query, 1, -2, 2), random(c.key, 2, -2, 2), random(c.value, 3)};
+  }
+  // The same with a mask, which `how` makes of the fourth input.
+  using Masking = std::function<Tensor*(Scope&, Tensor*)>;
+  Ref<Compiled> masked(const char* dtype, const Masking& how, bool grouped = false) {
+    return compile([dtype, how, grouped](Scope& s, const Values& in, Values& out) {
+      Tensor* half[3];
+      for (size_t i = 0; i < 3; i++) half[i] = op(s, "to", {any(in[i].tensor), Any::string(dtype)});
+      Tensor* y = op(s, "scaled_dot_product_attention", {any(half[0]), any(half[1]), any(half[2]), any(how(s, in[3].tensor.get())), Any::real(0), Any::boolean(false), Any(), Any::boolean(grouped)});
+      y = op(s, "to", {any(y), Any::string("float32")});
+      Values wrt;
+      for (size_t i = 0; i < 3; i++) wrt.push(in[i].tensor);
+      const Values* grads = s.grad(op(s, "sum", {any(op(s, "mul", {any(y), any(y)}))}), wrt);
+      out.push(Ref<Tensor>(y));
+      for (size_t i = 0; i < 3; i++) out.push((*grads)[i].tensor);
+    });
+  }
+  // Agrees with the CPU, and is run by this executor ("none": line by line).
+  void agrees(const Case& c, const std::vector<int64_t>& mask, const char* dtype, const Masking& how, const char* executor = "cudnn") {
+    auto f = masked(dtype, how, c.grouped);
+    auto in = inputs(c);
+    in.push_back(random(mask, 4));
+    const auto expected = call(*f, in);
+    expect_close(call(*f, on_gpu(in)), expected);
+    for (const char* name : {"scaled_dot_product_attention_forward", "scaled_dot_product_attention_backward"}) EXPECT_EQ(executor_of(*f, name), executor);
+  }
+  static Tensor* positive(Scope& s, Tensor* mask) { return op(s, "gt", {any(mask), Any::real(0)}); }
+  static Masking in(const char* dtype) {
+    return [dtype](Scope& s, Tensor* mask) { return op(s, "to", {any(mask), Any::string(dtype)}); };
   }
   static std::vector<Ref<Tensor>> call(Compiled& f, const std::vector<Ref<Tensor>>& in, size_t n_out = 4) {
     std::vector<Tensor*> given;
@@ -84,6 +112,72 @@ TEST_F(CudaAttention, gives_the_same_bits_in_each_call) {
     const auto next = call(*f, in);
     for (size_t i = 0; i < first.size(); i++) EXPECT_EQ(data(*next[i]), data(*first[i]));
   }
+}
+
+TEST_F(CudaAttention, with_a_mask_of_booleans_agrees_with_the_cpu) {
+  const Case c{{2, 3, 8, 16}, {2, 3, 12, 16}, {2, 3, 12, 16}};
+  for (const char* dtype : {"bfloat16", "float16"})
+    for (const std::vector<int64_t>& mask : {std::vector<int64_t>{8, 12}, {2, 1, 8, 12}, {2, 1, 1, 12}, {3, 8, 12}, {2, 3, 8, 12}, {12}}) {
+      SCOPED_TRACE(cat(dtype, " ", join(mask, "x", [](int64_t n) { return n; })));
+      agrees(c, mask, dtype, positive);
+    }
+  agrees({{2, 6, 8, 16}, {2, 2, 8, 16}, {2, 2, 8, 16}, false, true}, {2, 1, 1, 8}, "bfloat16", positive);
+  agrees({{4, 8, 16}, {4, 8, 16}, {4, 8, 16}}, {8, 8}, "bfloat16", positive);
+}
+
+// Some lie as the library reads them, others are copied: their rows are odd, repeated or turned.
+TEST_F(CudaAttention, with_a_mask_that_is_added_agrees_with_the_cpu) {
+  const Case c{{2, 3, 8, 16}, {2, 3, 16, 16}, {2, 3, 16, 16}}, odd{{2, 3, 8, 16}, {2, 3, 13, 16}, {2, 3, 13, 16}};
+  for (const char* dtype : {"bfloat16", "float16"}) {
+    agrees(c, {2, 3, 8, 16}, dtype, in(dtype));
+    agrees(c, {8, 16}, dtype, in(dtype));
+    agrees(odd, {1, 3, 8, 13}, dtype, in(dtype));
+    agrees(c, {2, 1, 1, 16}, dtype, in(dtype));
+    agrees(c, {16, 8}, dtype, [dtype](Scope& s, Tensor* mask) {
+      return op(s, "transpose", {any(op(s, "to", {any(mask), Any::string(dtype)})), Any::integer(0), Any::integer(1)});
+    });
+    agrees(c, {2, 3, 1, 16}, dtype, [dtype](Scope& s, Tensor* mask) {
+      const std::vector<int64_t> all = {2, 3, 8, 16};
+      return op(s, "prims.expand", {any(op(s, "to", {any(mask), Any::string(dtype)})), Any::dims(all)});
+    });
+  }
+}
+
+TEST_F(CudaAttention, reads_a_mask_that_begins_anywhere) {
+  const Case c{{1, 2, 8, 16}, {1, 2, 16, 16}, {1, 2, 16, 16}};
+  agrees(c, {129}, "bfloat16", [](Scope& s, Tensor* mask) {
+    const std::vector<int64_t> shape = {8, 16};
+    Tensor* half = op(s, "to", {any(mask), Any::string("bfloat16")});
+    return op(s, "reshape", {any(op(s, "narrow", {any(half), Any::integer(0), Any::integer(1), Any::integer(128)})), Any::dims(shape)});
+  });
+}
+
+// A query that sees no key has a result of zeros, and gives no gradient.
+TEST_F(CudaAttention, of_queries_that_see_nothing_is_zero) {
+  const Case c{{2, 2, 8, 16}, {2, 2, 8, 16}, {2, 2, 8, 16}};
+  agrees(c, {2, 1, 8, 8}, "bfloat16", [](Scope& s, Tensor* mask) {
+    const std::vector<int64_t> low = {0, 0, 2, 0}, high = {2, 1, 5, 8}, step = {1, 1, 1, 1};
+    Tensor* some = op(s, "prims.slice", {any(mask), Any::dims(low), Any::dims(high), Any::dims(step)});
+    const std::vector<int64_t> around = {0, 0, 2, 3, 0, 0, 0, 0};  // the last dim first
+    return positive(s, op(s, "pad", {any(some), Any::dims(around)}));
+  });
+}
+
+// cuDNN would round it.
+TEST_F(CudaAttention, with_a_mask_of_more_precision_goes_line_by_line) {
+  const Case c{{2, 3, 8, 16}, {2, 3, 8, 16}, {2, 3, 8, 16}};
+  agrees(c, {8, 8}, "bfloat16", [](Scope&, Tensor* mask) { return mask; }, "none");
+}
+
+// The time that plans took is told once, by the program that has them made.
+TEST_F(CudaAttention, tells_what_making_its_plans_took) {
+  const Case c{{1, 2, 16, 24}, {1, 2, 16, 24}, {1, 2, 16, 24}};
+  auto f = all_of(c), again = all_of(c);
+  const auto in = on_gpu(inputs(c));
+  const auto first = call(*f, in), second = call(*again, in);
+  EXPECT_GT(f->statistics().plan_ns, 0u);
+  EXPECT_EQ(again->statistics().plan_ns, 0u);
+  for (size_t i = 0; i < first.size(); i++) EXPECT_EQ(data(*first[i]), data(*second[i]));
 }
 
 // A stand-in has no engine for this, cuDNN may have one.

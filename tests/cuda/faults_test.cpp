@@ -38,6 +38,7 @@ struct CudaFaults : CudaTest {
     error.clear();
     try {
       const Ref<Tensor> x = on_gpu(random({5, 7}, 1)), y = on_gpu(random({7, 4}, 2));
+      const Ref<Tensor> large = on_gpu(random({200, 100}, 3));  // through pinned memory
       const Ref<Tensor> out = result(f, {x.get(), y.get()});
       if (!out) return {};
       TensorType turned = out->type();
@@ -98,6 +99,103 @@ TEST_F(CudaFaults, without_memory_are_errors_and_the_device_goes_on) {
     EXPECT_EQ(used(*program()), expected) << error;
     context = nullptr;
     expect_nothing_lost(before);
+  }
+}
+
+// A product whose algorithms are timed, with nothing on disk: a call that fails there costs a candidate, or the program.
+TEST_F(CudaFaults, while_algorithms_are_timed_are_errors_or_cost_candidates) {
+  const char* told = ::getenv("THUNDER_CACHE_DIR");
+  const std::string before = told ? told : "";
+  ::setenv("THUNDER_CACHE_DIR", "off", 1);
+  const auto product = [&]() -> Floats {
+    error.clear();
+    try {
+      auto options = make<CompileOptions>();
+      options->set("max_autotune", Any::boolean(true));
+      auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor), any(in[1].tensor)}))); },
+                       options.get());
+      const Ref<Tensor> x = on_gpu(random({5, 8}, 1)), y = on_gpu(random({8, 16}, 2));
+      const Ref<Tensor> out = result(*f, {x.get(), y.get()});
+      return out ? data(*out) : Floats();
+    } catch (const Error& e) {
+      return error = e.message(), Floats();
+    }
+  };
+  const FakeCudaCounts start = counts();
+  control->fail_at(0, 0);
+  context = make<Context>(ContextHooks{});
+  const Floats right = product();
+  context = nullptr;
+  const int64_t calls = counts().calls;
+  ASSERT_GT(calls, 100);
+  int64_t errors = 0, results = 0;
+  for (int64_t n = 1; n <= calls; n++) {
+    SCOPED_TRACE(cat("call ", n, " of ", calls));
+    control->fail_at(n, kOutOfMemory);
+    context = make<Context>(ContextHooks{});
+    const Floats got = product();
+    EXPECT_EQ(got, error.empty() ? right : Floats());
+    (error.empty() ? results : errors)++;
+    control->fail_at(0, 0);
+    EXPECT_EQ(product(), right) << error;
+    context = nullptr;
+    expect_nothing_lost(start);
+  }
+  EXPECT_GT(errors, 20);
+  EXPECT_GT(results, 20);
+  if (before.empty()) ::unsetenv("THUNDER_CACHE_DIR");
+  else ::setenv("THUNDER_CACHE_DIR", before.c_str(), 1);
+}
+
+// What cuDNN runs, and plans in another thread: a convolution, and an attention with a mask and its gradient. Where heuristics
+// fail, attention goes line by line, which rounds otherwise. Calls are thousands, so only some of them fail.
+TEST_F(CudaFaults, of_convolutions_and_attention_are_errors_or_results) {
+  constexpr int64_t kStep = 23;
+  const auto run_both = [&]() -> Floats {
+    error.clear();
+    try {
+      auto f = compile([](Scope& s, const Values& in, Values& out) {
+        Tensor* half[3];
+        for (size_t i = 0; i < 3; i++) half[i] = op(s, "to", {any(in[i].tensor), Any::string("bfloat16")});
+        Tensor* y = op(s, "conv2d", {any(half[0]), any(half[2])});
+        y = op(s, "scaled_dot_product_attention", {any(y), any(half[1]), any(half[1]), any(op(s, "to", {any(in[3].tensor), Any::string("bfloat16")}))});
+        y = op(s, "to", {any(y), Any::string("float32")});
+        Values wrt;
+        wrt.push(in[1].tensor);
+        const Values* grads = s.grad(op(s, "sum", {any(op(s, "mul", {any(y), any(y)}))}), wrt);
+        out.push((*grads)[0].tensor);
+      }, make<CompileOptions>().get());
+      const Ref<Tensor> x = on_gpu(random({1, 2, 8, 16}, 1)), k = on_gpu(random({1, 2, 8, 16}, 2)), w = on_gpu(random({2, 2, 1, 1}, 3));
+      const Ref<Tensor> mask = on_gpu(random({8, 8}, 4));
+      const Ref<Tensor> out = result(*f, {x.get(), k.get(), w.get(), mask.get()});
+      return out ? data(*out) : Floats();
+    } catch (const Error& e) {
+      return error = e.message(), Floats();
+    }
+  };
+  const FakeCudaCounts start = counts();
+  control->fail_at(0, 0);
+  context = make<Context>(ContextHooks{});
+  const Floats right = run_both();
+  ASSERT_FALSE(right.empty()) << error;
+  context = nullptr;
+  control->fail_at(0, 0);
+  context = make<Context>(ContextHooks{});
+  run_both();
+  context = nullptr;
+  const int64_t calls = counts().calls;
+  for (int64_t n = 1; n <= calls; n += n < 40 ? 1 : kStep) {
+    SCOPED_TRACE(cat("call ", n, " of ", calls));
+    control->fail_at(n, kOutOfMemory);
+    context = make<Context>(ContextHooks{});
+    const Floats got = run_both();
+    if (error.empty()) {
+      EXPECT_EQ(battery::difference({got.begin(), got.end()}, {right.begin(), right.end()}, 0.05), "");
+    }
+    control->fail_at(0, 0);
+    EXPECT_FALSE(run_both().empty()) << error;
+    context = nullptr;
+    expect_nothing_lost(start);
   }
 }
 

@@ -233,10 +233,10 @@ static PyObject *statistics(PyObject *object, PyObject *unused)
     (void)unused;
     thunder_statistics s = {.size = sizeof s};
     if (check_status(thunder_compiled_statistics(((Compiled *)object)->compiled, &s))) return NULL;
-    return Py_BuildValue("{sK sK sK sK sK sK sK sK sK sK sK}", "calls", (unsigned long long)s.calls, "hits", (unsigned long long)s.hits,
+    return Py_BuildValue("{sK sK sK sK sK sK sK sK sK sK sK sK}", "calls", (unsigned long long)s.calls, "hits", (unsigned long long)s.hits,
                          "misses", (unsigned long long)s.misses, "entries", (unsigned long long)s.entries, "trace_ns",
                          (unsigned long long)s.trace_ns, "transform_ns", (unsigned long long)s.transform_ns, "compile_ns",
-                         (unsigned long long)s.compile_ns, "peak_arena_bytes", (unsigned long long)s.peak_arena_bytes, "eager_calls",
+                         (unsigned long long)s.compile_ns, "plan_ns", (unsigned long long)s.plan_ns, "peak_arena_bytes", (unsigned long long)s.peak_arena_bytes, "eager_calls",
                          (unsigned long long)s.eager_calls, "segments", (unsigned long long)s.segments, "graph_breaks",
                          (unsigned long long)s.graph_breaks);
 }

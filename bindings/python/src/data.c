@@ -137,9 +137,17 @@ static PyObject *batches_set_state(PyObject *object, PyObject *state)
     Py_RETURN_NONE;
 }
 
+static PyObject *batches_set_device(PyObject *object, PyObject *where)
+{
+    thunder_device device = 0;
+    if (!device_from(where, &device) || check_status(thunder_batches_set_device(((Batches *)object)->handle, device))) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"_next", batches_next, METH_NOARGS, NULL},
     {"_count", batches_count, METH_NOARGS, NULL},
+    {"_set_device", batches_set_device, METH_O, NULL},
     {"state", batches_state, METH_NOARGS, "The position as a tensor: set_state() resumes exactly there."},
     {"set_state", batches_set_state, METH_O, "Goes to a position that state() gave."},
     {NULL, NULL, 0, NULL}};

@@ -4,6 +4,7 @@ import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 from . import _ops, data
+from ._thunder import Tensor
 from ._datasets import (BatchSampler, IterableDataset, RandomSampler, SequentialSampler, TensorDataset, batched, count_batches,
                         default_collate)
 
@@ -38,18 +39,18 @@ class DataLoader:
     """Batches of a dataset: samples by number, as lists and Dataset have them, or one after the other, as IterableDataset.
 
     num_workers threads collect batches ahead; with multiprocessing_context ("spawn", "fork" ...) they are processes, to which
-    the dataset is pickled. The order of shuffle depends on thunder.seed(), or on a seed as generator. pin_memory is taken and
-    needs nothing here: batches are in the host's memory. A last batch that is smaller makes compiled functions compile once
-    more: drop_last.
+    the dataset is pickled. The order of shuffle depends on thunder.seed(), or on a seed as generator. With a device the tensors of
+    a batch are there, and the next batch is made and copied while one is used; pin_memory is taken and needs nothing: such copies
+    go through pinned memory. A last batch that is smaller makes compiled functions compile once more: drop_last.
     """
 
     def __init__(self, dataset, batch_size=1, shuffle=False, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
                  pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None, *,
-                 prefetch_factor=2, persistent_workers=False):
+                 prefetch_factor=2, persistent_workers=False, device=None):
         self.dataset, self.num_workers, self.collate_fn = dataset, num_workers, collate_fn or (default_collate if batch_size else _one)
         self.batch_size, self.drop_last, self.pin_memory, self.timeout = batch_size, drop_last, pin_memory, timeout or None
         self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
-        self.prefetch_factor, self.persistent_workers = prefetch_factor, persistent_workers
+        self.prefetch_factor, self.persistent_workers, self.device = prefetch_factor, persistent_workers, device
         self._check(shuffle, sampler, batch_sampler)
         iterable = isinstance(dataset, IterableDataset)
         if not iterable and sampler is None:
@@ -60,7 +61,7 @@ class DataLoader:
         plain = type(dataset) is TensorDataset and collate_fn is None and batch_sampler is None and batch_size
         if plain and type(sampler) in (SequentialSampler, RandomSampler):
             seed = _ops.functions["randint"](0, 2 ** 31 - 1, [1]).item() if generator is None else generator
-            self._rows = data.batches(list(dataset.tensors), batch_size, shuffle, drop_last, seed)
+            self._rows = data.batches(list(dataset.tensors), batch_size, shuffle, drop_last, seed, device)
 
     def _check(self, shuffle, sampler, batch_sampler):
         given = [name for name, value in (("shuffle", shuffle), ("sampler", sampler), ("batch_sampler", batch_sampler)) if value]
@@ -87,6 +88,10 @@ class DataLoader:
     def _batches(self):
         if self._rows is not None:
             return ([*batch] for batch in self._rows)
+        made = self._on_the_host()
+        return made if self.device is None else self._ahead(_moved(batch, self.device) for batch in made)
+
+    def _on_the_host(self):
         if isinstance(self.dataset, IterableDataset):
             return self._ahead(self._stream()) if self.num_workers else self._stream()
         indices = self.batch_sampler if self.batch_sampler is not None else ([index] for index in self.sampler)
@@ -137,6 +142,19 @@ class DataLoader:
             while (batch := coming.result(self.timeout)) is not end:
                 coming = pool.submit(next, stream, end)
                 yield batch
+
+
+def _moved(batch, device):
+    """A batch with its tensors on a device, in the lists, tuples and dicts that it is made of."""
+    if isinstance(batch, Tensor):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return type(batch)({name: _moved(part, device) for name, part in batch.items()})
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*(_moved(part, device) for part in batch))
+    if isinstance(batch, (list, tuple)):
+        return type(batch)(_moved(part, device) for part in batch)
+    return batch
 
 
 def _one(samples):

@@ -48,14 +48,17 @@ def save(tensors, path):
 class batches(BatchesBase):
     """for x, y in batches([x, y], size=32, shuffle=True): ... is one epoch, in an order of its own.
 
-    The sources are tensors or arrays with equal first sizes. The order depends on seed, epoch and number of rows alone.
+    The sources are tensors or arrays with equal first sizes. The order depends on seed, epoch and number of rows alone. With a
+    device batches are there: while one is used, the next is copied, so that the sources must not be written meanwhile.
     """
 
-    def __new__(cls, sources, size=1, shuffle=False, drop_last=False, seed=0):
+    def __new__(cls, sources, size=1, shuffle=False, drop_last=False, seed=0, device=None):
         single = isinstance(sources, Tensor) or not isinstance(sources, (list, tuple))
         tensors = [asarray(source) for source in ([sources] if single else sources)]
         made = BatchesBase.__new__(cls, tensors, size, shuffle, drop_last, seed)
         made._single = single
+        if device is not None:
+            made._set_device(device)
         return made
 
     def __iter__(self):

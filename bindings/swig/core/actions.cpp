@@ -180,7 +180,7 @@ bool Call::statistics(const Compiled& compiled) {
     const std::pair<const char*, uint64_t> rows[] = {
         {"calls", s.calls},       {"hits", s.hits},           {"misses", s.misses},
         {"entries", s.entries},   {"trace_ns", s.trace_ns},   {"transform_ns", s.transform_ns},
-        {"compile_ns", s.compile_ns}, {"peak_arena_bytes", s.peak_arena_bytes}};
+        {"compile_ns", s.compile_ns}, {"plan_ns", s.plan_ns},       {"peak_arena_bytes", s.peak_arena_bytes}};
     Items made{{ITEM_MAP, "", "", 0, 0, {}}};
     for (const auto& [name, value] : rows) made.push_back({ITEM_INTEGER, name, "", static_cast<long long>(value), 0, {}});
     made.push_back({ITEM_CLOSE, "", "", 0, 0, {}});

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <system_error>
 
 #include "base/blob_store.h"
-#include "base/signals.h"
 #include "base/text.h"
 
 namespace thunder::nvidia {
@@ -54,90 +52,47 @@ void give_cubin(const std::string& key, std::string cubin) {
 }
 
 Cubins::Cubins(int major, int minor, size_t threads)
-    : major_(major), minor_(minor), workers_(std::max<size_t>(threads, 1) - 1) {}
-
-Cubins::~Cubins() {
-  {
-    std::lock_guard lock(mutex_);
-    queue_.clear();
-  }
-  for (Worker& w : workers_)
-    if (w.thread.joinable()) w.thread.join();
-}
+    : major_(major), minor_(minor), alone_(threads <= 1), threads_(std::max<size_t>(threads, 1) - 1) {}
 
 void Cubins::begin(const KernelSource& source) {
-  if (workers_.empty()) return;
+  if (alone_) return;
   std::lock_guard lock(mutex_);
-  auto& job = jobs_[source.key()];
-  if (job) return;
-  job = std::make_shared<Job>(source);
-  queue_.push_back(job);
-  start_worker();
-}
-
-// Requires: the lock is held. Where the system refuses a thread, get() compiles.
-void Cubins::start_worker() {
-  const auto idle = std::find_if(workers_.begin(), workers_.end(), [](const Worker& w) { return !w.running; });
-  if (idle == workers_.end()) return;
-  if (idle->thread.joinable()) idle->thread.join();
-  try {
-    const BlockedSignals none;
-    idle->thread = std::thread([this, idle] { work(*idle); });
-    idle->running = true;
-  } catch (const std::system_error&) {
-  }
-}
-
-// An error here is reported by get(), which compiles again.
-void Cubins::work(Worker& self) noexcept {
-  std::unique_lock lock(mutex_);
-  while (!queue_.empty()) {
-    const std::shared_ptr<Job> job = std::move(queue_.front());
-    queue_.pop_front();
-    lock.unlock();
-    try {
-      std::lock_guard alone(job->mutex);
-      compile(*job);
-    } catch (...) {
-    }
-    lock.lock();
-  }
-  self.running = false;
+  Job& job = jobs_[source.key()];
+  if (job.work) return;
+  job.cubin = std::make_shared<std::string>();
+  job.work = threads_.begin([this, source, to = job.cubin] { *to = compile(source); });
 }
 
 std::string Cubins::get(const KernelSource& source) {
-  std::shared_ptr<Job> job;
+  Job job;
   {
     std::lock_guard lock(mutex_);
     const auto found = jobs_.find(source.key());
-    job = found == jobs_.end() ? std::make_shared<Job>(source) : std::move(found->second);
-    if (found != jobs_.end()) jobs_.erase(found);
-    const auto queued = std::find(queue_.begin(), queue_.end(), job);
-    if (queued != queue_.end()) queue_.erase(queued);
+    if (found != jobs_.end()) job = std::move(found->second), jobs_.erase(found);
   }
-  std::lock_guard alone(job->mutex);
-  compile(*job);
-  return std::move(job->cubin);
+  if (!job.work) return compile(source);
+  threads_.wait(job.work);
+  return std::move(*job.cubin);
 }
 
-void Cubins::compile(Job& job) const {
-  if (job.done) return;
+std::string Cubins::compile(const KernelSource& source) const {
   std::string why;
   const Compiler* compiler = Compiler::open(why);
   if (!compiler) fail(Code::unimplemented, "kernels for a CUDA device cannot be compiled: ", why);
   BlobStore store(BlobStore::default_folder());
-  const std::string key = cat("cubin ", compiler->report(), " ", architecture(major_, minor_), "\n", job.source.key());
+  const std::string key = cat("cubin ", compiler->report(), " ", architecture(major_, minor_), "\n", source.key());
   std::optional<std::string> stored = known_cubin(key);
   if (!stored && (stored = store.get(key))) give_cubin(key, "");
-  if (stored) return void((job.cubin = std::move(*stored), job.done = true));
-  Compiled made = compiler->compile(job.source, major_, minor_);
-  if (!made.error.empty() && job.source.foreign)
+  if (stored) return std::move(*stored);
+  Compiled made = compiler->compile(source, major_, minor_);
+  if (!made.error.empty() && source.foreign)
     fail(Code::invalid_argument, compiler->report(), " refuses the source for ", architecture(major_, minor_), ":\n",
          made.error);
   if (!made.error.empty())
-    fail(Code::internal, "NVRTC refuses a kernel of ours, please report it: ", made.error, "\n", job.source.text);
-  job.cubin.assign(made.cubin.begin(), made.cubin.end()), job.done = true;
-  give_cubin(key, store.put(key, job.cubin) ? "" : job.cubin);
+    fail(Code::internal, "NVRTC refuses a kernel of ours, please report it: ", made.error, "\n", source.text);
+  std::string cubin(made.cubin.begin(), made.cubin.end());
+  give_cubin(key, store.put(key, cubin) ? "" : cubin);
+  return cubin;
 }
 
 }  // namespace thunder::nvidia

@@ -1,16 +1,14 @@
 // Machine code of CUDA C++ texts for one device: from disk, else compiled, several texts at a time.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/side_threads.h"
 #include "device/cuda/compiler.h"
 
 namespace thunder::nvidia {
@@ -21,7 +19,7 @@ class Cubins {
   // it.
   Cubins(int major, int minor, size_t threads);
   // Waits for what is being compiled, and drops what was not begun.
-  ~Cubins();
+  ~Cubins() = default;
   Cubins(const Cubins&) = delete;
 
   // Lets another thread compile a text that get() will be asked for. Any thread.
@@ -32,24 +30,16 @@ class Cubins {
 
  private:
   struct Job {
-    const KernelSource source;
-    std::mutex mutex;  // held by who compiles it
-    bool done = false;
-    std::string cubin;
+    std::shared_ptr<SideThreads::Work> work;
+    std::shared_ptr<std::string> cubin;  // once that is done
   };
-  struct Worker {
-    std::thread thread;
-    bool running = false;
-  };
-  void compile(Job& job) const;  // unless it is done; requires the job's lock
-  void start_worker();
-  void work(Worker& self) noexcept;
+  std::string compile(const KernelSource& source) const;
 
   const int major_, minor_;
+  const bool alone_;  // nobody but who waits compiles
   std::mutex mutex_;  // of what follows
-  std::deque<Worker> workers_;
-  std::deque<std::shared_ptr<Job>> queue_;                            // those that no worker has taken
-  std::unordered_map<std::string, std::shared_ptr<Job>> jobs_;        // by key, from begin() to get()
+  std::unordered_map<std::string, Job> jobs_;  // by key, from begin() to get()
+  SideThreads threads_;
 };
 
 // Machine code by key, of all devices: what this process has used, and what another one made, which get() then takes.

@@ -61,6 +61,7 @@ CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Properti
       context_(context),
       properties_(std::move(properties)),
       pool_(driver),
+      staging_(driver),
       cubins_(properties_.major, properties_.minor, threads) {
   try {
     must(driver, driver.set_current(context), index, "cuCtxSetCurrent");
@@ -77,6 +78,7 @@ CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Properti
 CudaDevice::~CudaDevice() {
   driver_.set_current(context_);
   driver_.stream_wait(stream_);
+  staging_.close();
   for (auto& [text, kernel] : kernels_)
     if (kernel->module) driver_.module_unload(kernel->module);
   for (Refusal* page : pages_) driver_.deallocate_host(page);
@@ -148,13 +150,15 @@ Status* CudaDevice::copy_in(void* to, const void* from, size_t bytes) {
   if (!bytes) return nullptr;
   if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("a copy from host memory");
   if (Status* failed = enter()) return failed;
-  if (Status* failed = status(driver_.copy_in(pointer(to), from, bytes, stream_), "cuMemcpyHtoDAsync")) return failed;
-  // Pageable memory, which the driver does not know, has been read by now; pinned memory is read asynchronously.
+  // The driver does not know pageable memory, and has read it when it returns; pinned memory is read later.
   unsigned type = 0;
   int attribute = kMemoryType;
   void* out[] = {&type};
-  if (driver_.pointer_attributes(1, &attribute, out, pointer(from)) || type == 0) return nullptr;
-  return status(driver_.stream_wait(stream_), "copying to the device");
+  const bool pageable = driver_.pointer_attributes(1, &attribute, out, pointer(from)) || type == 0;
+  if (pageable && bytes >= Staging::kLeast)
+    return status(staging_.copy_in(pointer(to), from, bytes, stream_), "copying to the device");
+  if (Status* failed = status(driver_.copy_in(pointer(to), from, bytes, stream_), "cuMemcpyHtoDAsync")) return failed;
+  return pageable ? nullptr : status(driver_.stream_wait(stream_), "copying to the device");
 }
 
 Status* CudaDevice::copy_out(void* to, const void* from, size_t bytes) {

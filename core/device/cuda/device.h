@@ -9,6 +9,7 @@
 #include "device/accelerator.h"
 #include "device/cuda/cubins.h"
 #include "device/cuda/memory.h"
+#include "device/cuda/staging.h"
 
 namespace thunder::nvidia {
 
@@ -111,6 +112,7 @@ class CudaDevice final : public Accelerator {
   std::mutex event_mutex_;
   Event event_ = nullptr;
   MemoryPool pool_;
+  Staging staging_;
 
   mutable std::mutex failed_mutex_;
   mutable Ref<Status> failed_;  // once the context is lost

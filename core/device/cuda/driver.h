@@ -80,6 +80,7 @@ struct KernelNode {
   X(event_create, cuEventCreate, (Event * out, unsigned flags))                                                       \
   X(event_destroy, cuEventDestroy_v2, (Event event))                                                                  \
   X(event_record, cuEventRecord, (Event event, Stream stream))                                                        \
+  X(event_wait, cuEventSynchronize, (Event event))                                                                    \
   X(capture_begin, cuStreamBeginCapture_v2, (Stream stream, int mode))                                                \
   X(capture_info, cuStreamGetCaptureInfo_v2,                                                                          \
     (Stream stream, int* capturing, unsigned long long* id, Graph* graph, const Node** dependencies, size_t* count))  \

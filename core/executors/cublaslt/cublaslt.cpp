@@ -3,6 +3,7 @@
 #include "base/thrown.h"
 #include "device/cuda/opened.h"
 #include "executors/cublaslt/linear.h"
+#include "executors/prepared_op.h"
 
 namespace thunder {
 namespace {
@@ -11,30 +12,7 @@ using namespace cublaslt;
 
 struct User {
   nvidia::Sessions<Session> sessions;
-  const bool tf32;
-};
-
-// A product for the layouts of its operands.
-struct Work {
-  std::optional<Product> product;
-  std::optional<Linear> linear;
-
-  Work(const Session& session, bool is_linear, bool tf32, std::span<const Buffer> in, const Buffer& out) {
-    if (is_linear) linear.emplace(session, in, out, tf32);
-    else product.emplace(session, in[0], in[1], out, ProductOptions{.tf32 = tf32});
-  }
-  size_t scratch_bytes() const { return linear ? linear->scratch_bytes() : product->scratch_bytes(); }
-  Status* run(std::span<const Buffer> in, const Buffer& out, void* scratch) const {
-    return linear ? linear->run(in, out, scratch) : product->run(in[0], in[1], out, nullptr, scratch);
-  }
-};
-
-// Between prepare and lay_out there is no product yet. In eager mode there may be no lay_out: then each run makes its
-// own.
-struct Site {
-  const Session& session;
-  const bool is_linear, tf32;
-  std::unique_ptr<Work> work;
+  const CublasltOptions options;
 };
 
 bool is_linear(const NodeView& view) { return view.node.op->name() == "linear"; }
@@ -57,41 +35,67 @@ bool claim(const NodeView& view, void*) {
          Library::open(why);
 }
 
+// A product for the layouts of its operands.
+class LaidOutProduct {
+ public:
+  LaidOutProduct(const Session& session, bool is_linear, const ProductOptions& options, std::span<const Buffer> in,
+                 const Buffer& out) {
+    if (is_linear) linear_.emplace(session, in, out, options);
+    else product_.emplace(session, in[0], in[1], out, options);
+  }
+  size_t scratch_bytes() const { return linear_ ? linear_->scratch_bytes() : product_->scratch_bytes(); }
+  Status* run(std::span<const Buffer> in, const Buffer& out, void* scratch) const {
+    return linear_ ? linear_->run(in, out, scratch) : product_->run(in[0], in[1], out, nullptr, scratch);
+  }
+
+ private:
+  std::optional<Product> product_;
+  std::optional<Linear> linear_;
+};
+
+// Where nobody has laid it out, each run does that for its own operands, without timing anything.
+class PreparedProduct : public PreparedOp {
+ public:
+  PreparedProduct(const Session& session, bool is_linear, const CublasltOptions& options)
+      : session_(session), is_linear_(is_linear), options_(options) {}
+
+  void lay_out(const NodeView& view, size_t* scratch_bytes) override {
+    const ProductOptions options{.tf32 = options_.tf32, .timed = options_.timed};
+    laid_out_ = std::make_unique<LaidOutProduct>(session_, is_linear_, options, view.inputs, view.outputs[0]);
+    *scratch_bytes = laid_out_->scratch_bytes();
+  }
+  Status* run(const Launch* launch) const override {
+    const std::span in(launch->inputs, launch->n_inputs);
+    if (laid_out_) return laid_out_->run(in, launch->outputs[0], launch->scratch);
+    return caught([&] {
+      const LaidOutProduct once(session_, is_linear_, {.tf32 = options_.tf32}, in, launch->outputs[0]);
+      const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), once.scratch_bytes());
+      return once.run(in, launch->outputs[0], scratch->data());
+    });
+  }
+
+ private:
+  const Session& session_;
+  const bool is_linear_;
+  const CublasltOptions options_;
+  std::unique_ptr<LaidOutProduct> laid_out_;
+};
+
 Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
   return caught([&]() -> Status* {
     *scratch = 0;
     auto& u = *static_cast<User*>(user);
-    *state = new Site{u.sessions.of(view.store.type(view.node.results[0]).device), is_linear(view), u.tf32, nullptr};
+    const Session& session = u.sessions.of(view.store.type(view.node.results[0]).device);
+    PreparedOpPtr made = std::make_unique<PreparedProduct>(session, is_linear(view), u.options);
+    *state = made.release();
     return nullptr;
   });
 }
-
-Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
-  return caught([&]() -> Status* {
-    auto& site = *static_cast<Site*>(state);
-    site.work = std::make_unique<Work>(site.session, site.is_linear, site.tf32, view.inputs, view.outputs[0]);
-    *scratch = site.work->scratch_bytes();
-    return nullptr;
-  });
-}
-
-Status* run(const Launch* launch, void* state) {
-  const auto& site = *static_cast<const Site*>(state);
-  const std::span in(launch->inputs, launch->n_inputs);
-  if (site.work) return site.work->run(in, launch->outputs[0], launch->scratch);
-  return caught([&] {
-    const Work once(site.session, site.is_linear, site.tf32, in, launch->outputs[0]);
-    const Ref<Storage> scratch = Storage::allocate(site.session.device().allocator(), once.scratch_bytes());
-    return once.run(in, launch->outputs[0], scratch->data());
-  });
-}
-
-void drop(void* state) { delete static_cast<Site*>(state); }
 
 }  // namespace
 
-ExecutorDesc cublaslt_executor(Devices& devices, bool tf32) {
-  const std::shared_ptr<User> user(new User{{devices, "cuBLASLt"}, tf32});
+ExecutorDesc cublaslt_executor(Devices& devices, const CublasltOptions& options) {
+  const std::shared_ptr<User> user(new User{{devices, "cuBLASLt"}, options});
   ExecutorDesc d;
   d.name = "cublaslt";
   d.ops = {"prims.matmul", "linear"};
@@ -99,9 +103,7 @@ ExecutorDesc cublaslt_executor(Devices& devices, bool tf32) {
   d.user = user.get();
   d.claim = claim;
   d.prepare = prepare;
-  d.lay_out = lay_out;
-  d.run = run;
-  d.drop = drop;
+  use_prepared_ops(d);
   d.owner = user;
   return d;
 }

@@ -57,6 +57,8 @@ struct Heuristic {
     (Preference, int attribute, const void* value, size_t bytes))                                                     \
   X(heuristic, int, cublasLtMatmulAlgoGetHeuristic,                                                                   \
     (Handle, Desc, Layout a, Layout b, Layout c, Layout d, Preference, int wanted, Heuristic* results, int* found))   \
+  X(check, int, cublasLtMatmulAlgoCheck,                                                                              \
+    (Handle, Desc, Layout a, Layout b, Layout c, Layout d, const Algorithm*, Heuristic* result))                      \
   X(matmul, int, cublasLtMatmul,                                                                                      \
     (Handle, Desc, const void* alpha, const void* a, Layout, const void* b, Layout, const void* beta,                 \
      const void* c, Layout, void* d, Layout, const Algorithm*, void* workspace, size_t bytes, nvidia::Stream))

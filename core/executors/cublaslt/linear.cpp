@@ -30,7 +30,7 @@ Buffer Linear::Matrix::over(const Buffer& b, void* data) const {
   return out;
 }
 
-Linear::Linear(const Session& session, std::span<const Buffer> inputs, const Buffer& output, bool tf32)
+Linear::Linear(const Session& session, std::span<const Buffer> inputs, const Buffer& output, ProductOptions options)
     : session_(session) {
   const Buffer &x = inputs[0], &w = inputs[1];
   const int64_t k = x.shape[x.rank - 1], n = w.shape[0],
@@ -43,8 +43,8 @@ Linear::Linear(const Session& session, std::span<const Buffer> inputs, const Buf
   a_ = {{m, k}, {step ? *step : k, step ? x.strides[x.rank - 1] : 1}};
   b_ = {{k, n}, {w.strides[1], w.strides[0]}};
   c_ = {{m, n}, {n, 1}};
-  product_.emplace(session, a_.over(x, nullptr), b_.over(w, nullptr), c_.over(output, nullptr),
-                   ProductOptions{tf32, bias});
+  options.bias = bias;
+  product_.emplace(session, a_.over(x, nullptr), b_.over(w, nullptr), c_.over(output, nullptr), options);
 }
 
 Status* Linear::run(std::span<const Buffer> inputs, const Buffer& output, void* scratch) const {

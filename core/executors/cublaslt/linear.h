@@ -9,8 +9,9 @@ namespace thunder::cublaslt {
 
 class Linear {
  public:
-  // input [..., k], weight [n, k], bias [n] or absent, output [..., n]. Throws what the library reports.
-  Linear(const Session& session, std::span<const Buffer> inputs, const Buffer& output, bool tf32);
+  // input [..., k], weight [n, k], bias [n] or absent, output [..., n]. `options`: but for the bias. Throws what the
+  // library reports.
+  Linear(const Session& session, std::span<const Buffer> inputs, const Buffer& output, ProductOptions options);
 
   size_t scratch_bytes() const { return packed_bytes_[0] + packed_bytes_[1] + product_->scratch_bytes(); }
   // Null, or an owned status.

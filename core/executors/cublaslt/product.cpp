@@ -1,19 +1,12 @@
 #include "executors/cublaslt/product.h"
 
-#include <array>
-#include <optional>
+#include <algorithm>
 
 #include "base/text.h"
 #include "tensor/transfer.h"
 
 namespace thunder::cublaslt {
 namespace {
-
-constexpr size_t kMostWorkspace = size_t{32} << 20;
-
-void must(Status* failed) {
-  if (failed) throw Error(Ref<Status>::adopt(failed));
-}
 
 // A launch of fewer operations ends before the host has prepared the next one, or leaves multiprocessors idle.
 constexpr double kSmallLaunch = 4e9;
@@ -53,61 +46,29 @@ static DataType type_of(DType dtype) {
 
 bool multiplies(DType dtype) { return is_real(dtype); }
 
-Session::Session(const Library& library, nvidia::CudaDevice& device) : library_(library), device_(device) {
-  must(device.enter());
-  must(status(library.create(&handle_), "cublasLtCreate"));
-}
-Session::~Session() { library_.destroy(handle_); }
-
-Status* Session::status(int result, const char* what) const {
-  if (!result) return nullptr;
-  return make<Status>(Code::backend, cat(name(device_.id()), ": ", what, " failed with status ", result)).detach();
-}
-
-// The library's matrices are column-major: a row-major c = a b is its c' = b' a'.
 Product::Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c,
                  const ProductOptions& options)
-    : session_(session), item_(size_of(c.dtype)), bias_(options.bias) {
+    : session_(session), item_(size_of(c.dtype)) {
   const int32_t rank = c.rank;
   m_ = c.shape[rank - 2], n_ = c.shape[rank - 1], k_ = a.shape[rank - 1];
   batch_ = rank > 2 ? c.shape[rank - 3] : 1;
   for (int32_t d = 0; d + 3 < rank; d++) outer_.push_back(c.shape[d]);
-  type_ = type_of(c.dtype);
-  compute_ = c.dtype == DType::f64                   ? kCompute64F
-             : options.tf32 && c.dtype == DType::f32 ? kCompute32FFastTF32
-                                                     : kCompute32F;
-  scale_ = c.dtype == DType::f64 ? kF64 : kF32;
   of_a_ = describe(a), of_b_ = describe(b), of_c_ = describe(c);
   ensure(!of_c_.transposed && !of_c_.packed, "a product's result is dense");
   join_batches(a, b, c);
   if (of_a_.packed) packed_bytes_[0] = aligned(static_cast<size_t>(a.elements()) * item_);
   if (of_b_.packed) packed_bytes_[1] = aligned(static_cast<size_t>(b.elements()) * item_);
   if (!c.elements() || !k_) return;
-  must(session.device().enter());
-  try {
-    const Library& l = session.library();
-    must(session.status(l.desc_create(&desc_, compute_, scale_), "cublasLtMatmulDescCreate"));
-    const int of_b = of_b_.transposed ? kTransposed : kNone, of_a = of_a_.transposed ? kTransposed : kNone;
-    must(session.status(l.desc_set(desc_, kTransA, &of_b, sizeof of_b), "cublasLtMatmulDescSetAttribute"));
-    must(session.status(l.desc_set(desc_, kTransB, &of_a, sizeof of_a), "cublasLtMatmulDescSetAttribute"));
-    if (bias_) {
-      // Heuristics look at the alignment of the bias; each run sets its address.
-      const void* const anywhere = reinterpret_cast<const void*>(uintptr_t{256});
-      must(session.status(l.desc_set(desc_, kEpilogue, &kEpilogueBias, sizeof kEpilogueBias),
-                          "cublasLtMatmulDescSetAttribute"));
-      must(session.status(l.desc_set(desc_, kBiasPointer, &anywhere, sizeof anywhere),
-                          "cublasLtMatmulDescSetAttribute"));
-    }
-    const auto m = static_cast<uint64_t>(m_), n = static_cast<uint64_t>(n_), k = static_cast<uint64_t>(k_);
-    make_layout(b_, of_b_, of_b_.transposed ? k : n, of_b_.transposed ? n : k);
-    make_layout(a_, of_a_, of_a_.transposed ? m : k, of_a_.transposed ? k : m);
-    make_layout(c_, of_c_, n, m);
-    unaligned_ = choose_algorithm(static_cast<uint32_t>(item_));
-    aligned_ = choose_algorithm(kAlignment);
-  } catch (...) {
-    destroy();
-    throw;
-  }
+  if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
+  const int compute = c.dtype == DType::f64                   ? kCompute64F
+                      : options.tf32 && c.dtype == DType::f32 ? kCompute32FFastTF32
+                                                              : kCompute32F;
+  problem_.emplace(session, ProblemShape{type_of(c.dtype), compute, c.dtype == DType::f64 ? kF64 : kF32, m_, n_, k_,
+                                         batch_, options.bias, of_a_, of_b_, of_c_});
+  const Choice unaligned = session.algorithms().find(session, *problem_, static_cast<uint32_t>(item_), false),
+               aligned_choice = session.algorithms().find(session, *problem_, kAlignment, options.timed);
+  unaligned_ = unaligned.algorithm, aligned_ = aligned_choice.algorithm;
+  workspace_bytes_ = aligned(std::max(unaligned.workspace_bytes, aligned_choice.workspace_bytes));
 }
 
 void Product::join_batches(const Buffer& a, const Buffer& b, const Buffer& c) {
@@ -126,15 +87,6 @@ void Product::join_batches(const Buffer& a, const Buffer& b, const Buffer& c) {
   of_a_ = of_a, of_b_ = of_b, of_c_ = of_c;
   batch_ = 1, outer_.clear();
   for (int32_t d = 0; d + 2 < c.rank; d++) batch_ *= c.shape[d];
-}
-
-Product::~Product() { destroy(); }
-
-void Product::destroy() {
-  const Library& l = session_.library();
-  for (Layout layout : {a_, b_, c_})
-    if (layout) l.layout_destroy(layout);
-  if (desc_) l.desc_destroy(desc_);
 }
 
 Product::Matrix Product::describe(const Buffer& b) const {
@@ -162,33 +114,6 @@ Product::Matrix Product::dense(const Buffer& b) {
   return m;
 }
 
-void Product::make_layout(Layout& layout, const Matrix& m, uint64_t rows, uint64_t columns) {
-  const Library& l = session_.library();
-  must(session_.status(l.layout_create(&layout, type_, rows, columns, m.leading), "cublasLtMatrixLayoutCreate"));
-  const auto count = static_cast<int32_t>(batch_);
-  must(session_.status(l.layout_set(layout, kBatchCount, &count, sizeof count), "cublasLtMatrixLayoutSetAttribute"));
-  must(session_.status(l.layout_set(layout, kBatchStride, &m.batch_stride, sizeof m.batch_stride),
-                       "cublasLtMatrixLayoutSetAttribute"));
-}
-
-Algorithm Product::choose_algorithm(uint32_t alignment) {
-  const Library& l = session_.library();
-  Preference preference = nullptr;
-  must(session_.status(l.preference_create(&preference), "cublasLtMatmulPreferenceCreate"));
-  const size_t most = kMostWorkspace;
-  Heuristic found{};
-  int count = 0;
-  int failed = l.preference_set(preference, kMaxWorkspace, &most, sizeof most);
-  for (int which : {kAlignmentOfA, kAlignmentOfB, kAlignmentOfC, kAlignmentOfD})
-    if (!failed) failed = l.preference_set(preference, which, &alignment, sizeof alignment);
-  if (!failed) failed = l.heuristic(session_.handle(), desc_, b_, a_, c_, c_, preference, 1, &found, &count);
-  l.preference_destroy(preference);
-  must(session_.status(failed, "cublasLtMatmulAlgoGetHeuristic"));
-  if (!count || found.state) fail(Code::backend, "cuBLASLt has no algorithm for this product");
-  workspace_bytes_ = std::max(workspace_bytes_, aligned(found.workspace_bytes));
-  return found.algorithm;
-}
-
 Buffer Product::packed(const Buffer& b, const Matrix& m, void* at, Status*& failed) const {
   if (!m.packed) return b;
   Buffer dense = b;
@@ -199,25 +124,10 @@ Buffer Product::packed(const Buffer& b, const Matrix& m, void* at, Status*& fail
 
 Status* Product::multiply(const std::byte* a, const std::byte* b, std::byte* c, const void* bias,
                           void* workspace) const {
-  const double one_f64 = 1, zero_f64 = 0;
-  const float one = 1, zero = 0;
-  const void *alpha = scale_ == kF64 ? static_cast<const void*>(&one_f64) : &one,
-             *beta = scale_ == kF64 ? static_cast<const void*>(&zero_f64) : &zero;
   const bool is_aligned =
       (reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) | reinterpret_cast<uintptr_t>(c)) % kAlignment ==
       0;
-  const Algorithm& algorithm = is_aligned ? aligned_ : unaligned_;
-  std::unique_lock<std::mutex> alone(bias_mutex_, std::defer_lock);
-  if (bias_) {
-    alone.lock();
-    if (Status* failed = session_.status(session_.library().desc_set(desc_, kBiasPointer, &bias, sizeof bias),
-                                         "cublasLtMatmulDescSetAttribute"))
-      return failed;
-  }
-  const int result = session_.library().matmul(session_.handle(), desc_, alpha, b, b_, a, a_, beta, c, c_, c, c_,
-                                               &algorithm, workspace, workspace_bytes_,
-                                               static_cast<nvidia::Stream>(session_.device().native_stream()));
-  return session_.status(result, "cublasLtMatmul");
+  return problem_->run(a, b, c, bias, workspace, workspace_bytes_, is_aligned ? aligned_ : unaligned_);
 }
 
 Status* Product::run(const Buffer& a, const Buffer& b, const Buffer& c, const void* bias, void* scratch) const {

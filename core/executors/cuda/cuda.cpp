@@ -57,12 +57,13 @@ bool claim(const NodeView& view, void*) {
 
 uint32_t flags_of(const NodeView& view, void*) { return kAnyDevice | rule_of(view.node.op->name())->flags; }
 
-struct Site {
+// A node, its rule and, once it is compiled, its kernel.
+struct PreparedKernel {
   Ref<Accelerator> kept;
   const Rule& rule;
   std::string text;  // until it is compiled
   Kernel kernel;
-  ~Site() {
+  ~PreparedKernel() {
     if (kernel.refusal) kernel.device.unwatch(kernel.refusal);
   }
 };
@@ -72,36 +73,37 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
     const Rule& rule = *rule_of(view.node.op->name());
     Accelerator& accelerator = static_cast<Devices*>(user)->accelerator(view.store.type(view.node.results[0]).device);
     auto& device = static_cast<nvidia::CudaDevice&>(accelerator);
-    auto site = std::make_unique<Site>(
-        Site{Ref<Accelerator>(&accelerator), rule, text_of(rule, rule.element(view)), {view.node, device}});
-    device.begin_compiling(site->text);
+    auto made = std::make_unique<PreparedKernel>(
+        PreparedKernel{Ref<Accelerator>(&accelerator), rule, text_of(rule, rule.element(view)), {view.node, device}});
+    device.begin_compiling(made->text);
     if (rule.checked)
-      site->kernel.refusal = device.watch(
+      made->kernel.refusal = device.watch(
           [op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::Refusal& r) {
             return make<Status>(Code::invalid_argument, cat(op, ": index ", r.index, " is out of range for ",
                                                             checked[static_cast<size_t>(r.expr)]));
           });
     *scratch = 0;
-    *state = site.release();
+    *state = made.release();
     return nullptr;
   });
 }
 
-Status* finish(void* state) {
+Status* finish(void* state, Finished*) {
   return caught([&]() -> Status* {
-    auto& site = *static_cast<Site*>(state);
-    site.kernel.function = site.kernel.device.function(site.text, name_of(site.rule).c_str());
-    site.text.clear(), site.text.shrink_to_fit();
+    auto& prepared = *static_cast<PreparedKernel*>(state);
+    prepared.kernel.function =
+        prepared.kernel.device.function(prepared.text, name_of(prepared.rule).c_str());
+    prepared.text.clear(), prepared.text.shrink_to_fit();
     return nullptr;
   });
 }
 
 Status* run(const Launch* launch, void* state) {
-  const auto& site = *static_cast<const Site*>(state);
-  return site.rule.run(site.kernel, *launch);
+  const auto& prepared = *static_cast<const PreparedKernel*>(state);
+  return prepared.rule.run(prepared.kernel, *launch);
 }
 
-void drop(void* state) { delete static_cast<Site*>(state); }
+void drop(void* state) { delete static_cast<PreparedKernel*>(state); }
 
 }  // namespace
 

@@ -4,9 +4,12 @@
 #include <optional>
 
 #include "executors/cudnn/graph.h"
-#include "executors/cudnn/site.h"
+#include "executors/prepared_op.h"
 
 namespace thunder::cudnn {
+
+// additive: of the query's dtype.
+enum class Mask : uint8_t { none, boolean, additive };
 
 // The sizes of a node scaled_dot_product_attention_forward or ..._backward.
 struct AttentionSizes {
@@ -15,13 +18,15 @@ struct AttentionSizes {
   bool causal;
   float scale;
   bool backward;
+  Mask mask;
+  std::array<int64_t, 4> mask_sizes;  // of its batch, heads, queries and keys: as large as these, or 1
 
-  // None: the node is not one that cuDNN's kernels take (bf16 or f16, three or four dims, no mask, no broadcast
-  // batches, widths of up to 128 that are multiples of 8).
+  // None: the node is not one that cuDNN's kernels take (bf16 or f16, three or four dims, no mask of another dtype, no
+  // broadcast batches, widths of up to 128 that are multiples of 8).
   static std::optional<AttentionSizes> of(const NodeView& view);
 };
 
 // Null: no engine computes it deterministically. Throws what the library reports.
-std::unique_ptr<Site> attention_site(Session& session, const AttentionSizes& sizes);
+PreparedOpPtr prepare_attention(Session& session, const AttentionSizes& sizes);
 
 }  // namespace thunder::cudnn

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "executors/cudnn/attention_mask.h"
+
 namespace thunder::cudnn {
 namespace {
 
@@ -11,8 +13,14 @@ struct Builder {
   const AttentionSizes& s;
   Graph& g;
   const DataType half = data_type(s.dtype);
-  std::array<Tensor, kBackwardTensors> t{};
+  std::array<Tensor, kAllTensors> t{};
   Sizes4 scores = {s.batch, s.heads, s.queries, s.keys}, rows = {s.batch, s.heads, s.queries, 1};
+
+  // The products of queries and keys, scaled, and with what the mask adds to them.
+  Tensor scaled(const Tensor& product, const Tensor& scale) {
+    const Tensor score = g.pointwise(kMul, product, &scale);
+    return s.mask == Mask::none ? score : g.pointwise(kAdd, score, &t[kBias]);
+  }
 
   // Causal masking: a query sees the keys whose index, along the last dim of the scores, is not above its own.
   Tensor masked(const Tensor& score) {
@@ -25,7 +33,7 @@ struct Builder {
   void forward() {
     const Tensor product = g.between(dense(scores)), scale = g.scalar(s.scale);
     g.matmul(t[kQuery], t[kKey], product);
-    const Tensor score = masked(g.pointwise(kMul, product, &scale));
+    const Tensor score = masked(scaled(product, scale));
     const Tensor largest = g.between(dense(rows)), total = g.between(dense(rows)),
                  probabilities = g.between(dense(scores), half);
     g.reduce(kMax, score, largest);
@@ -55,7 +63,7 @@ struct Builder {
     g.pointwise(kMul, sum, &one, t[kDelta]);
     const Tensor product = g.between(dense(scores)), scale = g.scalar(s.scale);
     g.matmul(t[kQuery], t[kKey], product);
-    const Tensor shifted = g.pointwise(kSub, g.pointwise(kMul, product, &scale), &t[kStatistics]);
+    const Tensor shifted = g.pointwise(kSub, scaled(product, scale), &t[kStatistics]);
     const Tensor probabilities = g.pointwise(kExp, masked(shifted));
     add_up_heads(transposed_scores(probabilities), t[kGrad], t[kValueGrad], s.value_width);
     const Tensor d_probabilities = g.between(dense(scores));
@@ -78,6 +86,7 @@ AttentionLayouts dense_layouts(const AttentionSizes& s) {
   l.of[kValue] = l.of[kValueGrad] = dense({s.batch, s.key_heads, s.keys, s.value_width});
   l.of[kOut] = l.of[kGrad] = dense({s.batch, s.heads, s.queries, s.value_width});
   l.of[kStatistics] = l.of[kDelta] = dense({s.batch, s.heads, s.queries, 1});
+  if (s.mask != Mask::none) l.of[kBias] = AttentionMask::dense_layout(s);
   return l;
 }
 
@@ -91,6 +100,7 @@ Graph attention_graph(const Session& session, const AttentionSizes& s, const Att
     b.t[i] =
         graph.tensor(transposes ? transposed(layouts.of[i]) : layouts.of[i], is_f32 ? kF32 : b.half, Graph::kAlignment);
   }
+  if (s.mask != Mask::none) b.t[kBias] = graph.tensor(layouts.of[kBias], b.half, Graph::kAlignment);
   if (s.backward) b.backward();
   else b.forward();
   return graph;

@@ -12,9 +12,11 @@ namespace thunder::cudnn {
 // of grad * out, as FlashAttention calls it; written and read.
 enum ForwardTensor : size_t { kQuery, kKey, kValue, kOut, kStatistics, kForwardTensors };
 enum BackwardTensor : size_t { kGrad = kForwardTensors, kDelta, kQueryGrad, kKeyGrad, kValueGrad, kBackwardTensors };
+// Of both, where there is a mask: added to the scaled scores. Its id follows those of the other tensors.
+constexpr size_t kBias = kBackwardTensors, kAllTensors = kBias + 1;
 
 struct AttentionLayouts {
-  std::array<Layout, kBackwardTensors> of{};  // forward: the first kForwardTensors
+  std::array<Layout, kAllTensors> of{};  // forward: the first kForwardTensors, and the bias
 };
 
 // As if all tensors were dense.

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/thrown.h"
 #include "executors/cudnn/plan.h"
+#include "executors/cudnn/scratch.h"
 #include "ops/pair.h"
 #include "tensor/transfer.h"
 
@@ -53,6 +54,8 @@ class Convolution {
   Convolution(Session& session, const ConvolutionNode& node, std::span<const Buffer> inputs, const Buffer& output,
               bool aligned, bool tf32);
 
+  // Before anything else.
+  void finish(Finished& finished);
   size_t scratch_bytes() const { return kScratchAlign + workspace_bytes_ + packed_bytes_[0] + packed_bytes_[1]; }
   // Null, or an owned status.
   Status* run(std::span<const Buffer> inputs, const Buffer& output, void* scratch) const;
@@ -69,7 +72,8 @@ class Convolution {
   Role role_of_output_;
   std::array<size_t, 2> packed_bytes_{};  // 0: read as it lies
   std::array<Sizes4, 2> packed_strides_{};
-  std::shared_ptr<const Plan> plan_;  // null: there is nothing to compute
+  std::shared_ptr<Plans::Pending> pending_;  // null: there is nothing to compute
+  std::shared_ptr<const Plan> plan_;
   size_t workspace_bytes_ = 0;
 };
 
@@ -132,9 +136,15 @@ Convolution::Convolution(Session& session, const ConvolutionNode& node, std::spa
   if (!inputs[0].elements() || !inputs[1].elements() || !output.elements()) return;
   p.dtype = output.dtype, p.tf32 = tf32 && p.dtype == DType::f32;
   p.alignment = aligned ? Graph::kAlignment : static_cast<int64_t>(size_of(p.dtype));
-  if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
-  plan_ = session.plan(p.key(), [&] { return make_plan(session, p); });
-  workspace_bytes_ = aligned_up(plan_->workspace_bytes());
+  pending_ = session.begin_plan(p.key(), [&session, p] { return make_plan(session, p); });
+}
+
+void Convolution::finish(Finished& finished) {
+  if (pending_) {
+    plan_ = session_.plans().wait(pending_, finished.plan_ms);
+    workspace_bytes_ = aligned_up(plan_->workspace_bytes());
+  }
+  finished.scratch_bytes = scratch_bytes();
 }
 
 Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, void* scratch) const {
@@ -162,22 +172,26 @@ Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, v
   return plan_->run(bindings, workspace);
 }
 
-class ConvolutionSite : public Site {
+class PreparedConvolution : public PreparedOp {
  public:
-  ConvolutionSite(Session& session, const Node& node, bool tf32) : session_(session), node_(node), tf32_(tf32) {}
+  PreparedConvolution(Session& session, const Node& node, bool tf32) : session_(session), node_(node), tf32_(tf32) {}
 
-  size_t lay_out(const NodeView& view) override {
+  void lay_out(const NodeView& view, size_t*) override {
     convolution_.emplace(session_, node_, view.inputs, view.outputs[0], true, tf32_);
-    return convolution_->scratch_bytes();
   }
-  Status* run(const Launch& launch) override {
-    const std::span inputs(launch.inputs, 2);
-    const bool aligned = all_aligned(launch);
-    if (convolution_ && aligned) return convolution_->run(inputs, launch.outputs[0], launch.scratch);
+  void finish(Finished& finished) override {
+    if (convolution_) convolution_->finish(finished);
+  }
+  Status* run(const Launch* launch) const override {
+    const std::span inputs(launch->inputs, 2);
+    const bool aligned = all_aligned(*launch);
+    if (convolution_ && aligned) return convolution_->run(inputs, launch->outputs[0], launch->scratch);
     return caught([&] {
-      const Convolution once(session_, node_, inputs, launch.outputs[0], aligned, tf32_);
-      const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), once.scratch_bytes());
-      return once.run(inputs, launch.outputs[0], scratch->data());
+      Convolution once(session_, node_, inputs, launch->outputs[0], aligned, tf32_);
+      Finished finished;
+      once.finish(finished);
+      const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), finished.scratch_bytes);
+      return once.run(inputs, launch->outputs[0], scratch->data());
     });
   }
 
@@ -196,8 +210,8 @@ class ConvolutionSite : public Site {
 
 }  // namespace
 
-std::unique_ptr<Site> convolution_site(Session& session, const NodeView& view, bool tf32) {
-  return std::make_unique<ConvolutionSite>(session, view.node, tf32);
+PreparedOpPtr prepare_convolution(Session& session, const NodeView& view, bool tf32) {
+  return std::make_unique<PreparedConvolution>(session, view.node, tf32);
 }
 
 }  // namespace thunder::cudnn

@@ -36,30 +36,13 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
     *scratch = 0;
     auto& u = *static_cast<User*>(user);
     Session& session = u.sessions.of(view.store.type(view.node.results[0]).device);
-    auto site =
-        convolves(view) ? convolution_site(session, view, u.tf32) : attention_site(session, *AttentionSizes::of(view));
-    if (!site) return make<Status>(Code::declined, "cuDNN has no engine for this attention").detach();
-    *state = site.release();
+    PreparedOpPtr made = convolves(view) ? prepare_convolution(session, view, u.tf32)
+                                         : prepare_attention(session, *AttentionSizes::of(view));
+    if (!made) return make<Status>(Code::declined, "cuDNN has no engine for this attention").detach();
+    *state = made.release();
     return nullptr;
   });
 }
-
-Status* lay_out(const NodeView& view, void* state, size_t* scratch, void*) {
-  return caught([&]() -> Status* {
-    *scratch = static_cast<Site*>(state)->lay_out(view);
-    return nullptr;
-  });
-}
-
-Status* finish(void* state) {
-  return caught([&]() -> Status* {
-    static_cast<Site*>(state)->finish();
-    return nullptr;
-  });
-}
-
-Status* run(const Launch* launch, void* state) { return static_cast<Site*>(state)->run(*launch); }
-void drop(void* state) { delete static_cast<Site*>(state); }
 
 }  // namespace
 
@@ -73,10 +56,7 @@ ExecutorDesc cudnn_executor(Devices& devices, bool tf32) {
   d.user = user.get();
   d.claim = claim;
   d.prepare = prepare;
-  d.lay_out = lay_out;
-  d.finish = finish;
-  d.run = run;
-  d.drop = drop;
+  use_prepared_ops(d);
   d.owner = user;
   return d;
 }

@@ -4,7 +4,8 @@
 
 namespace thunder::cudnn {
 
-Session::Session(const Library& library, nvidia::CudaDevice& device) : library_(library), device_(device) {
+Session::Session(const Library& library, nvidia::CudaDevice& device)
+    : library_(library), device_(device), plans_(std::in_place) {
   if (Status* failed = device.enter()) throw Error(Ref<Status>::adopt(failed));
   require(library.create(&handle_), "cudnnCreate");
 }
@@ -18,8 +19,16 @@ Status* Session::follow_stream() {
   return nullptr;
 }
 
+std::shared_ptr<Plans::Pending> Session::begin_plan(const std::string& key, const Plans::Make& make) {
+  return plans_->begin(key, [this, make] {
+    std::lock_guard lock(mutex_);
+    if (Status* failed = device_.enter()) throw Error(Ref<Status>::adopt(failed));
+    return make();
+  });
+}
+
 Session::~Session() {
-  plans_.clear();
+  plans_.reset();  // which waits for the plan that is being made
   library_.destroy(handle_);
 }
 

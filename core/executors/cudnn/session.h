@@ -1,18 +1,17 @@
 // A device's handle of cuDNN, and the library's descriptors.
 #pragma once
 
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "device/cuda/device.h"
 #include "executors/cudnn/library.h"
+#include "executors/cudnn/plans.h"
 
 namespace thunder::cudnn {
-
-class Plan;
 
 class Session {
  public:
@@ -38,40 +37,21 @@ class Session {
   bool known(const std::string& key, const Ask& ask) {
     std::lock_guard lock(mutex_);
     const auto found = answers_.find(key);
-    return found != answers_.end() ? found->second : answers_[key] = ask();
+    return found != answers_.end() ? found->second : (answers_[key] = ask());
   }
 
-  // The plan of that key, from a cache of those used last; otherwise `make()` makes it. Any thread.
-  template <class Make>
-  std::shared_ptr<const Plan> plan(const std::string& key, const Make& make) {
-    std::lock_guard lock(mutex_);
-    const auto found = plans_.find(key);
-    if (found != plans_.end()) {
-      order_.splice(order_.begin(), order_, found->second.place);
-      return found->second.plan;
-    }
-    std::shared_ptr<const Plan> made = make();
-    order_.push_front(key);
-    plans_[key] = {made, order_.begin()};
-    if (plans_.size() > kMostPlans) plans_.erase(order_.back()), order_.pop_back();
-    return made;
-  }
+  // The plan of that key, if need be by `make`, which another thread calls while it holds the mutex. Any thread.
+  std::shared_ptr<Plans::Pending> begin_plan(const std::string& key, const Plans::Make& make);
+  Plans& plans() { return *plans_; }
 
  private:
-  static constexpr size_t kMostPlans = 512;
-  struct Kept {
-    std::shared_ptr<const Plan> plan;
-    std::list<std::string>::iterator place;
-  };
-
   const Library& library_;
   nvidia::CudaDevice& device_;
   Handle handle_ = nullptr;
   void* stream_ = nullptr;  // that the handle was given
   std::mutex mutex_;
   std::map<std::string, bool> answers_;
-  std::map<std::string, Kept> plans_;
-  std::list<std::string> order_;  // the keys, most recently used first
+  std::optional<Plans> plans_;  // empty only at the end
 };
 
 // Owns a descriptor. All throw what the library reports.

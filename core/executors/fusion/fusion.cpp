@@ -98,7 +98,7 @@ Status* join(std::span<void* const> states) {
   });
 }
 
-Status* finish(void* state) {
+Status* finish(void* state, Finished*) {
   const auto& launcher = static_cast<State*>(state)->launcher;
   return launcher ? launcher->finish() : nullptr;
 }

@@ -16,7 +16,7 @@ class PreparedCudaKernel : public PreparedOp {
  public:
   PreparedCudaKernel(const CudaKernel& kernel, const NodeView& view, Devices& devices);
   void lay_out(const NodeView& view, size_t*) override { evaluate(view); }
-  void finish() override;
+  void finish(Finished&) override;
   Status* run(const Launch* launch) const override;
 
  private:
@@ -119,7 +119,7 @@ void PreparedCudaKernel::evaluate(const NodeView& view) {
   for (const Parameter& p : kernel_.parameters) words_.push_back(word_of(p, view));
 }
 
-void PreparedCudaKernel::finish() {
+void PreparedCudaKernel::finish(Finished&) {
   const CudaKernelDesc& d = kernel_.desc();
   try {
     function_ = d.image.empty() ? device_->function(source_, d.function.c_str())

@@ -13,8 +13,8 @@ struct FakeCudaCounts {
   int64_t launches;  // of kernels
 };
 void fake_cuda_counts(FakeCudaCounts* out);
-// The n-th call from now on, of any entry point that can fail, returns `result` (2: out of memory, 700: an illegal address ...)
-// and does nothing; 0: none does.
+// The n-th call from now on, of any entry point that can fail, those of libraries above the driver too, returns `result` (2:
+// out of memory, 700: an illegal address ...) or what the library has for it, and does nothing; 0: none does.
 void fake_cuda_fail_at(int64_t n, int result);
 // Device memory may be read and written from here until the call with 0: for stand-ins of libraries above the driver.
 void fake_cuda_reach(int32_t on);
@@ -22,4 +22,15 @@ void fake_cuda_reach(int32_t on);
 void fake_cuda_enqueue(void* stream, void (*work)(void* arg), void (*drop)(void* arg), void* arg);
 // Bytes of the device.
 void fake_cuda_set_memory(size_t bytes);
+// For entry points of libraries above the driver: counts one call, and returns what it is told to fail with, or 0.
+int fake_cuda_called(void);
+
+// Of the stand-in for cuBLASLt, in its library: how often heuristics and checks of an algorithm were asked for, and how many
+// products were asked for by each of its three algorithms (1 to 3).
+struct FakeCublasLtCounts {
+  int64_t heuristics, checks, products[4];
+};
+void fake_cublaslt_counts(FakeCublasLtCounts* out);
+// Products by this algorithm take so much longer; 0: as long as they do.
+void fake_cublaslt_delay(uint64_t algorithm, int64_t microseconds);
 }

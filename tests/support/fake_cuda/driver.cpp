@@ -67,7 +67,11 @@ struct State {
   size_t used = 0, limit = memory_of_the_device();
   std::map<unsigned long long, size_t> blocks;
   std::multimap<size_t, unsigned long long> free;
-  std::set<void*> host, streams, events, modules;
+  std::map<const void*, size_t> host;  // pinned blocks and their bytes
+  std::set<void*> streams, events, modules;
+  // Copies from pinned memory that were asked for and not done: they are done as late as they may be, so that who reuses the
+  // memory too early has other data on the device.
+  std::vector<std::function<void()>> late;
   std::map<void*, std::unique_ptr<Graph>> capturing;  // by stream
   Node* last = nullptr;                              // that was captured
   std::vector<std::unique_ptr<Function>> functions;
@@ -98,6 +102,18 @@ struct Reach {
   Reach() { mprotect(state().memory, state().used, PROT_READ | PROT_WRITE); }
   ~Reach() { mprotect(state().memory, state().used, PROT_NONE); }
 };
+
+void do_late() {
+  for (auto& copy : state().late) copy();
+  state().late.clear();
+}
+
+bool pinned(const void* at) {
+  auto it = state().host.upper_bound(at);
+  if (it == state().host.begin()) return false;
+  --it;
+  return static_cast<const std::byte*>(at) < static_cast<const std::byte*>(it->first) + it->second;
+}
 
 bool inside(unsigned long long at, size_t bytes) {
   auto it = state().blocks.upper_bound(at);
@@ -179,6 +195,7 @@ void run_grid(const Function& function, Dim3 grid, Dim3 block, void** parameters
 
 // Now, or when the graph is launched that the stream is captured to.
 int enqueue(void* stream, std::function<int()> work) {
+  do_late();
   auto found = state().capturing.find(stream);
   if (found == state().capturing.end()) return work();
   found->second->nodes.push_back(std::make_shared<Node>(Node{std::move(work)}));
@@ -195,6 +212,7 @@ void keep_arguments(Node& node, void** parameters) {
 }
 
 int run_node(Node& node) {
+  do_late();
   if (!node.function) return node.work();
   std::vector<void*> parameters;
   for (auto& a : node.arguments) parameters.push_back(a.data());
@@ -229,6 +247,10 @@ void fake_cuda_enqueue(void* stream, void (*work)(void*), void (*drop)(void*), v
     const Reach reach;
     return work(held.get()), 0;
   });
+}
+int fake_cuda_called() {
+  const Entry entry;
+  return entry.failed();
 }
 void fake_cuda_set_memory(size_t bytes) {
   const Entry entry;
@@ -307,6 +329,7 @@ int cuMemFree_v2(unsigned long long at) {
   State& s = state();
   auto it = s.blocks.find(at);
   if (it == s.blocks.end()) return kInvalidValue;
+  do_late();
   const Reach reach;
   std::memset(pointer(at), kFreed, it->second);
   s.free.emplace((it->second + kPage - 1) / kPage * kPage, at);
@@ -315,16 +338,17 @@ int cuMemFree_v2(unsigned long long at) {
 }
 int cuPointerGetAttributes(unsigned, int*, void** out, unsigned long long at) {
   const Entry entry;
-  *static_cast<unsigned*>(out[0]) = state().host.count(pointer(at)) ? 1 : 0;
+  *static_cast<unsigned*>(out[0]) = pinned(pointer(at)) ? 1 : 0;
   return 0;
 }
 int cuMemHostAlloc(void** out, size_t bytes, unsigned) {
   ENTRY();
   *out = ::operator new(bytes);
-  return state().host.insert(*out), 0;
+  return state().host[*out] = bytes, 0;
 }
 int cuMemFreeHost(void* at) {
   const Entry entry;
+  do_late();
   if (!state().host.erase(at)) return kInvalidValue;
   return ::operator delete(at), 0;
 }
@@ -332,12 +356,18 @@ int cuMemFreeHost(void* at) {
 int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t bytes, void*) {
   ENTRY();
   if (!inside(to, bytes)) return kInvalidValue;
-  const Reach reach;
-  return std::memcpy(pointer(to), from, bytes), 0;
+  const auto copy = [=] {
+    const Reach reach;
+    std::memcpy(pointer(to), from, bytes);
+  };
+  if (pinned(from)) return state().late.emplace_back(copy), 0;
+  do_late();
+  return copy(), 0;
 }
 int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void*) {
   ENTRY();
   if (!inside(from, bytes)) return kInvalidValue;
+  do_late();
   const Reach reach;
   return std::memcpy(to, pointer(from), bytes), 0;
 }
@@ -420,11 +450,12 @@ int cuStreamCreate(void** out, unsigned) {
 int cuStreamDestroy_v2(void* stream) {
   const Entry entry;
   if (!state().streams.erase(stream)) return kInvalidValue;
+  state().capturing.erase(stream);
   return delete static_cast<char*>(stream), 0;
 }
 int cuStreamSynchronize(void*) {
   ENTRY();
-  return 0;
+  return do_late(), 0;
 }
 int cuStreamWaitEvent(void*, void* event, unsigned) {
   ENTRY();
@@ -439,6 +470,11 @@ int cuEventDestroy_v2(void* event) {
   const Entry entry;
   if (!state().events.erase(event)) return kInvalidValue;
   return delete static_cast<char*>(event), 0;
+}
+int cuEventSynchronize(void* event) {
+  ENTRY();
+  if (!state().events.count(event)) return kInvalidValue;
+  return do_late(), 0;
 }
 int cuEventRecord(void* event, void*) {
   ENTRY();
@@ -501,6 +537,7 @@ int cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
     return found->second->nodes.push_back(std::move(node)), 0;
   }
   s.counts.launches++;
+  do_late();
   const Reach reach;
   return run_grid(*function, grid, block, parameters), 0;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "control.h"
@@ -13,7 +14,8 @@
 namespace {
 
 // Of cudnnStatus_t and the enumerations of cudnn_graph.h.
-constexpr int kBadParameter = 2000, kNotSupported = 3000;
+constexpr int kBadParameter = 2000, kNotSupported = 3000, kAllocationFailed = 4007, kExecutionFailed = 5000;
+constexpr int kOutOfMemory = 2;  // of the driver
 constexpr Codes kCodes{.f64 = 1, .bf16 = 9, .f16 = 2};
 constexpr int kConvolution = 1, kHeuristics = 4, kPlan = 5, kForward = 10, kBackwardData = 12, kDoPointwise = 13, kGraph = 15, kPack = 16, kTensor = 17,
               kDoMatmul = 19, kDoReduction = 22, kDoReshape = 31;
@@ -209,6 +211,20 @@ struct Execution {
   void run() { graph.run(memory); }
 };
 
+// Threads may work on descriptors of their own at the same time.
+std::mutex& mutex() {
+  static auto* one = new std::mutex;
+  return *one;
+}
+// What an entry point returns that is told to fail.
+int told() {
+  const int failed = fake_cuda_called();
+  return !failed ? 0 : failed == kOutOfMemory ? kAllocationFailed : kExecutionFailed;
+}
+#define CALL()                                  \
+  if (const int failed = told()) return failed; \
+  const std::lock_guard lock(mutex())
+
 // By the descriptor of a graph, its heuristics, configurations, engines and plans; operations by theirs.
 std::map<const Desc*, Graph> graphs;
 std::map<const Desc*, Operation> operations;
@@ -257,14 +273,27 @@ bool supported(const Graph& g) {
 extern "C" {
 
 size_t cudnnGetVersion() { return 90000; }
-int cudnnCreate(Handle** out) { return *out = new Handle, 0; }
+int cudnnCreate(Handle** out) {
+  CALL();
+  return *out = new Handle, 0;
+}
 int cudnnDestroy(Handle* handle) { return delete handle, 0; }
-int cudnnSetStream(Handle* handle, void* stream) { return handle->stream = stream, 0; }
+int cudnnSetStream(Handle* handle, void* stream) {
+  CALL();
+  return handle->stream = stream, 0;
+}
 const char* cudnnGetErrorString(int) { return "CUDNN_STATUS_OF_THE_STAND_IN"; }
 
-int cudnnBackendCreateDescriptor(int kind, Desc** out) { return *out = new Desc{kind, false, {}}, 0; }
-int cudnnBackendDestroyDescriptor(Desc* d) { return graphs.erase(d), operations.erase(d), delete d, 0; }
+int cudnnBackendCreateDescriptor(int kind, Desc** out) {
+  CALL();
+  return *out = new Desc{kind, false, {}}, 0;
+}
+int cudnnBackendDestroyDescriptor(Desc* d) {
+  const std::lock_guard lock(mutex());
+  return graphs.erase(d), operations.erase(d), delete d, 0;
+}
 int cudnnBackendSetAttribute(Desc* d, int name, int type, int64_t count, const void* values) {
+  CALL();
   if (d->finalized || !values || count < 1) return kBadParameter;
   const auto* bytes = static_cast<const std::byte*>(values);
   d->attributes[name] = {type, count, {bytes, bytes + static_cast<size_t>(count) * bytes_of_type(type)}};
@@ -273,6 +302,7 @@ int cudnnBackendSetAttribute(Desc* d, int name, int type, int64_t count, const v
 
 // Heuristics propose an engine whose note says that it runs on tensor cores, and one without notes; both need some workspace.
 int cudnnBackendGetAttribute(Desc* d, int name, int, int64_t wanted, int64_t* count, void* values) {
+  CALL();
   if (name == 202 && wanted > 1) {
     const auto found = graphs.find(d);
     if (found == graphs.end()) return kBadParameter;
@@ -293,6 +323,7 @@ int cudnnBackendGetAttribute(Desc* d, int name, int, int64_t wanted, int64_t* co
 }
 
 int cudnnBackendFinalize(Desc* d) {
+  CALL();
   d->finalized = true;
   if (d->kind == kTensor && (d->list<int64_t>(902).size() != 4 || d->list<int64_t>(903).size() != 4)) return kBadParameter;
   if (d->kind == kConvolution && d->list<int64_t>(104) != d->list<int64_t>(105)) return kNotSupported;
@@ -316,6 +347,7 @@ int cudnnBackendFinalize(Desc* d) {
 }
 
 int cudnnBackendExecute(Handle* handle, Desc* plan, Desc* pack) {
+  CALL();
   const auto found = graphs.find(plan);
   if (found == graphs.end() || pack->kind != kPack || !pack->finalized) return kBadParameter;
   const auto ids = pack->list<int64_t>(1000);

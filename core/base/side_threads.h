@@ -1,0 +1,53 @@
+// Work that other threads do while the caller goes on: each piece is done once, by one of them or by who waits for it.
+#pragma once
+
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace thunder {
+
+class SideThreads {
+ public:
+  // A piece of work.
+  class Work {
+   public:
+    explicit Work(std::function<void()> run) : run_(std::move(run)) {}
+
+   private:
+    friend class SideThreads;
+    void run() noexcept;
+
+    std::mutex mutex_;  // held by who does it
+    std::function<void()> run_;  // empty: it is done
+    std::exception_ptr error_;
+  };
+
+  // At most so many at a time; they end when nothing is left to do. 0: who waits does the work.
+  explicit SideThreads(size_t threads) : workers_(threads) {}
+  // Waits for what is being done, and drops what was not begun.
+  ~SideThreads();
+  SideThreads(const SideThreads&) = delete;
+
+  // Pieces are begun in the order in which they are given. Any thread.
+  std::shared_ptr<Work> begin(std::function<void()> run);
+  // Until it is done; if nobody has begun it, this thread does it. Throws what it threw, each time. Any thread.
+  void wait(const std::shared_ptr<Work>& work);
+
+ private:
+  struct Worker {
+    std::thread thread;
+    bool running = false;
+  };
+  void start_worker();
+  void work(Worker& self) noexcept;
+
+  std::mutex mutex_;  // of what follows
+  std::deque<Worker> workers_;
+  std::deque<std::shared_ptr<Work>> queue_;  // what no worker has taken
+};
+
+}  // namespace thunder

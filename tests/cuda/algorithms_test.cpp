@@ -1,0 +1,163 @@
+// Algorithms of cuBLASLt for a problem, kept on disk and timed (algorithm_cache, problem, timing).
+#include <dlfcn.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/blob_store.h"
+#include "cuda/cuda.h"
+#include "executors/products/choices.h"
+#include "support/fake_cuda/control.h"
+#include "support/folder.h"
+
+namespace thunder::test {
+namespace {
+
+struct CudaAlgorithms : CudaTest {
+  Folder folder;
+  std::string before;  // where kernels are kept
+  decltype(&fake_cublaslt_counts) count = nullptr;
+  decltype(&fake_cublaslt_delay) delay = nullptr;
+
+  void SetUp() override {
+    const char* path = ::getenv("THUNDER_CUBLASLT");
+    void* library = path ? ::dlopen(path, RTLD_NOW) : nullptr;
+    count = library ? reinterpret_cast<decltype(count)>(::dlsym(library, "fake_cublaslt_counts")) : nullptr;
+    delay = library ? reinterpret_cast<decltype(delay)>(::dlsym(library, "fake_cublaslt_delay")) : nullptr;
+    if (!count) GTEST_SKIP() << "needs the stand-in for cuBLASLt, which counts";
+    const char* told = ::getenv("THUNDER_CACHE_DIR");
+    before = told ? told : "";
+    ::setenv("THUNDER_CACHE_DIR", folder.path().c_str(), 1);
+  }
+  void TearDown() override {
+    if (delay)
+      for (uint64_t i = 1; i <= 3; i++) delay(i, 0);
+    context = nullptr;
+    if (before.empty()) ::unsetenv("THUNDER_CACHE_DIR");
+    else ::setenv("THUNDER_CACHE_DIR", before.c_str(), 1);
+  }
+  FakeCublasLtCounts counts() const {
+    FakeCublasLtCounts c;
+    count(&c);
+    return c;
+  }
+  // A product of `rows` rows in a context that knows nothing; what was asked of the library for it.
+  FakeCublasLtCounts multiplied(int64_t rows, bool timed) {
+    context = seeded_context();
+    const FakeCublasLtCounts start = counts();
+    auto options = make<CompileOptions>();
+    options->set("max_autotune", Any::boolean(timed));
+    auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor), any(in[1].tensor)}))); },
+                     options.get());
+    const Ref<Tensor> a = random({rows, 8}, 1), b = random({8, 16}, 2), ga = on_gpu(a), gb = on_gpu(b);
+    const Floats expected = CompiledTest::run(*f, {a.get(), b.get()}), got = run(*f, {ga.get(), gb.get()});
+    EXPECT_EQ(got.size(), expected.size()) << error;
+    for (size_t i = 0; i < std::min(got.size(), expected.size()); i++) EXPECT_NEAR(got[i], expected[i], 1e-5);
+    EXPECT_EQ(executor_of(*f, "prims.matmul"), "cublaslt");
+    FakeCublasLtCounts now = counts();
+    now.heuristics -= start.heuristics, now.checks -= start.checks;
+    for (size_t i = 0; i < 4; i++) now.products[i] -= start.products[i];
+    return now;
+  }
+  // Of the files on disk whose keys hold this text.
+  std::vector<std::filesystem::path> files(std::string_view text) const {
+    std::vector<std::filesystem::path> out;
+    for (const auto& file : std::filesystem::directory_iterator(folder.path()))
+      if (file_text(file.path()).find(text) != std::string::npos) out.push_back(file.path());
+    return out;
+  }
+  static std::string file_text(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  // The key that a file was put under: its length is the second number of the file's head, which has 56 bytes.
+  static std::string key_of(const std::string& file) {
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, file.data() + 8, sizeof bytes);
+    return file.substr(56, bytes);
+  }
+};
+
+// The library is asked for addresses that are aligned, and for others.
+TEST_F(CudaAlgorithms, are_found_on_disk_by_the_next_process) {
+  const FakeCublasLtCounts first = multiplied(5, false), second = multiplied(5, false), other = multiplied(6, false);
+  EXPECT_EQ(first.heuristics, 2);
+  EXPECT_EQ(first.checks, 0);
+  EXPECT_EQ(second.heuristics, 0);
+  EXPECT_EQ(second.checks, 2);
+  EXPECT_EQ(other.heuristics, 2);
+}
+
+TEST_F(CudaAlgorithms, are_looked_for_once_in_a_process) {
+  multiplied(5, false);
+  const FakeCublasLtCounts start = counts();
+  auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "matmul", {any(in[0].tensor), any(in[1].tensor)}))); });
+  const Ref<Tensor> a = on_gpu(random({5, 8}, 1)), b = on_gpu(random({8, 16}, 2));
+  EXPECT_FALSE(run(*f, {a.get(), b.get()}).empty()) << error;
+  EXPECT_EQ(counts().heuristics, start.heuristics);
+  EXPECT_EQ(counts().checks, start.checks);
+}
+
+TEST_F(CudaAlgorithms, are_asked_for_again_where_their_files_are_damaged) {
+  multiplied(5, false);
+  const auto stored = files("cublaslt 1\n");
+  ASSERT_EQ(stored.size(), 2u);
+  std::filesystem::resize_file(stored[0], std::filesystem::file_size(stored[0]) - 1);
+  EXPECT_EQ(multiplied(5, false).heuristics, 1);
+  EXPECT_EQ(multiplied(5, false).heuristics, 0);
+}
+
+// Whole, but of another size, or no algorithm of this library.
+TEST_F(CudaAlgorithms, are_asked_for_again_where_the_library_does_not_know_what_is_stored) {
+  multiplied(5, false);
+  BlobStore store(folder.path());
+  for (const std::string& foreign : {std::string("short"), std::string(72, '\x7f')}) {
+    for (const auto& file : files("cublaslt 1\n")) ASSERT_TRUE(store.put(key_of(file_text(file)), foreign));
+    EXPECT_EQ(multiplied(5, false).heuristics, 2);
+    const FakeCublasLtCounts again = multiplied(5, false);
+    EXPECT_EQ(again.heuristics, 0);
+    EXPECT_EQ(again.products[1], 1);
+  }
+}
+
+TEST_F(CudaAlgorithms, are_timed_where_max_autotune_asks_for_it_and_the_fastest_is_kept) {
+  delay(1, 400), delay(2, 400);
+  const FakeCublasLtCounts first = multiplied(5, true);
+  EXPECT_GT(first.products[1], 1);
+  EXPECT_GT(first.products[2], 1);
+  const FakeCublasLtCounts next = multiplied(5, true);
+  EXPECT_EQ(next.heuristics, 0);
+  EXPECT_EQ(next.products[1] + next.products[2], 0);
+  EXPECT_EQ(next.products[3], 1);
+  // Who did not ask for it has the results that he always had.
+  const FakeCublasLtCounts plain = multiplied(5, false);
+  EXPECT_EQ(plain.products[1], 1);
+  EXPECT_EQ(plain.products[3], 0);
+  EXPECT_EQ(files("\ntimed, aligned to 16\n").size(), 1u);
+}
+
+TEST_F(CudaAlgorithms, that_are_no_faster_leave_the_preferred_one) {
+  delay(2, 400), delay(3, 400);
+  multiplied(7, true);
+  EXPECT_EQ(multiplied(7, true).products[1], 1);
+}
+
+// What was timed goes to another process as other choices of max_autotune do.
+TEST_F(CudaAlgorithms, that_were_timed_are_carried_by_cache_artifacts) {
+  delay(1, 400), delay(3, 400);
+  multiplied(9, true);
+  std::string key, value;
+  for (const auto& [k, v] : known_choices())
+    if (k.starts_with("cublaslt 1\n") && k.find(" 9x8x16 ") != k.npos) key = k, value = v;
+  ASSERT_EQ(value.size(), 72u);
+  EXPECT_EQ(value[0], 2);
+  std::filesystem::remove(files("\ntimed, aligned to 16\n").at(0));
+  give_choice(key, value);
+  const FakeCublasLtCounts given = multiplied(9, true);
+  EXPECT_EQ(given.products[2], 1);
+  EXPECT_EQ(given.products[1] + given.products[3], 0);
+}
+
+}  // namespace
+}  // namespace thunder::test
