@@ -150,7 +150,7 @@ TEST_F(CudaSourceTest, rejects_scans) {
   EXPECT_NE(cuda_source(nest({prim("prims.exp", {prim("prims.cumsum", {input({40, 30}), 1, false})})}), {}, "kernel").error, "");
 }
 
-struct CudaCompiles : CudaSource {
+struct CudaCompiles : CudaSourceTest {
   void SetUp() override {
     CudaSourceTest::SetUp();
     if (!test::nvrtc()) GTEST_SKIP() << "NVRTC is not installed: tools/setup-nvrtc";
