@@ -39,7 +39,7 @@ add_test(NAME cuda COMMAND cuda_test --gtest_brief=1 WORKING_DIRECTORY ${CMAKE_S
 if(TARGET thunder_tool AND TARGET thunder_lua AND NOT THUNDER_SANITIZE)
   add_test(NAME cuda_lua_memory COMMAND thunder_tool run ${CMAKE_SOURCE_DIR}/tests/cuda/memory.lua)
   set_tests_properties(cuda_lua_memory PROPERTIES LABELS "cuda;lua" TIMEOUT 300 PASS_REGULAR_EXPRESSION "is freed in time"
-                       ENVIRONMENT "${THUNDER_FAKE_CUDA};THUNDER_FAKE_CUDA_MEMORY=536870912")
+                       ENVIRONMENT "${THUNDER_FAKE_CUDA};THUNDER_FAKE_CUDA_MEMORY=268435456")
   add_test(NAME cuda_example_kernel COMMAND thunder_tool run ${CMAKE_SOURCE_DIR}/examples/extend/cuda_kernel.lua)
   set_tests_properties(cuda_example_kernel PROPERTIES LABELS "cuda;example" TIMEOUT 300 ENVIRONMENT "${THUNDER_FAKE_CUDA}"
                        PASS_REGULAR_EXPRESSION "the kernels give what the CPU does")

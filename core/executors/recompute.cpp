@@ -47,7 +47,8 @@ bool Recompute::add_cost(const Node& line, ValueId made, Cost& cost) const {
     const auto maker = makers_.find(v);
     if (maker != makers_.end() && !stored_[v]) {
       const Cost before = cost;
-      const bool can_make = add_cost(*maker->second, made, cost), is_stored = uses_[v] != 0;  // for other readers anyway
+      const bool can_make = add_cost(*maker->second, made, cost);
+      const bool is_stored = uses_[v] != 0;  // for other readers anyway
       if (can_make && !(on_device && is_stored && cost.read.size() > kMaxReads)) return;
       cost = before;
       fits = is_stored;

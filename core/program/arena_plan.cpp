@@ -54,7 +54,8 @@ template <class Requests, class Begin, class End>
 void in_order(Requests requests, const Begin& begin, const End& end) {
   std::vector<size_t> by_end(requests.size());
   std::iota(by_end.begin(), by_end.end(), size_t{0});
-  std::stable_sort(by_end.begin(), by_end.end(), [&](size_t a, size_t b) { return requests[a].last < requests[b].last; });
+  std::stable_sort(by_end.begin(), by_end.end(),
+                   [&](size_t a, size_t b) { return requests[a].last < requests[b].last; });
   size_t ended = 0;
   const auto end_before = [&](size_t time) {
     while (ended < by_end.size() && requests[by_end[ended]].last < time) end(requests[by_end[ended++]]);

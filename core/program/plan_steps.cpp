@@ -190,7 +190,8 @@ class StepPlanner {
     for (const FinalCopy& c : copies_)
       add_copy(c.value, [&] {
         const TensorType& t = type(c.value);
-        add_buffer(c.place, c.index, 0, t, c.place == Place::input ? strides_[c.index] : dense_strides(t.shape), kNever);
+        const Sizes strides = c.place == Place::input ? strides_[c.index] : dense_strides(t.shape);
+        add_buffer(c.place, c.index, 0, t, strides, kNever);
       });
   }
 

@@ -1,4 +1,5 @@
-// What programs on a device need of its memory: what a backward computes again, what is overwritten, where scratch lies.
+// What programs on a device need of its memory: what a backward computes again, what is overwritten, where scratch lies
+// (overwrites, scratch).
 #include "cuda/cuda.h"
 
 #include <algorithm>

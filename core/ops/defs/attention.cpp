@@ -173,7 +173,8 @@ void forward_vjp(Grad& g) {
 // ---- grad, query, key, value, out, top, total, attn_mask, is_causal, scale, enable_gqa ----
 
 // On devices the backward of many keys computes the scores again: those of the forward would be kept until then, which
-// takes memory in proportion to the square of the length, while query and key are kept anyway. One product of five more.
+// takes memory in proportion to the square of the length, while query and key are kept anyway. That is one product of
+// five more.
 bool computes_scores_again(const Call& c) {
   const TensorType& key = c.type(kBackward.key);
   return key.device != Device::cpu && hint(key.shape[key.rank() - 2]) > hint(key.shape[key.rank() - 1]);

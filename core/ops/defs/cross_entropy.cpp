@@ -118,8 +118,8 @@ Results by_index(const Loss& loss, Var logs, DType dtype) {
   return by_class(loss, of, of.of_class(loss, logs), logs, dtype);
 }
 
-// log_softmax at each row's class, bit for bit. The class is picked first: kernels of devices would store the logarithms
-// of all others, which nobody reads, to pick from.
+// log_softmax at each row's class, bit for bit. The class is picked first: kernels of devices would store the
+// logarithms of all others, which nobody reads, to pick from.
 Var picked_log_softmax(const Loss& loss, const Rows& of) {
   Builder& b = loss.builder();
   // Gradients cancel along the maximum.

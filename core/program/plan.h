@@ -1,0 +1,80 @@
+// What is planned of a program before it runs: its steps, and where the values that they read and write lie.
+#pragma once
+
+#include <vector>
+
+#include "program/arena_plan.h"
+#include "program/launch.h"
+#include "tensor/tensor.h"
+
+namespace thunder {
+
+// Where a buffer's bytes are.
+enum class Place : uint8_t { arena, input, output, constant };
+
+struct BufferPlan {
+  Place place = Place::arena;
+  uint32_t index = 0;    // which input, output, or arena (of the arena itself, and of its constants)
+  int64_t offset = 0;    // bytes from the start of the arena, the constants, or the tensor's first element
+  DType dtype = DType::none;
+  Device device = Device::cpu;
+  int32_t rank = 0;      // -1: absent
+  uint32_t layout = 0;   // where its sizes, then its strides begin in Plan::layouts
+  int64_t request = -1;  // of the arena: which of its requests; -1: none
+};
+
+struct Step {
+  Status* (*run)(const Launch*, void* state) = nullptr;
+  void* state = nullptr;
+  uint32_t first = 0, n_inputs = 0, n_outputs = 0;  // its buffers: inputs, then outputs
+  uint32_t bytes = 0;  // sum over all its buffers, clamped to [4096, UINT32_MAX]
+  int64_t scratch = -1;  // offset in its arena, or -1
+  size_t scratch_bytes = 0;
+  uint32_t arena = 0;  // of the device that it runs on
+  size_t time = 0;  // when it runs, as requests of arenas count
+  uint32_t follows = 0;  // how many steps before it is the one whose launch computes it too; 0: it is not joined
+  const Node* node = nullptr;  // what it was made of; null for a copy that the plan added
+  // The input that the step before it computes, if it may run as that step's epilogue; -1: none.
+  int32_t epilogue_input = -1;
+  int32_t epilogue = -1;  // index in Plan::epilogues, or -1
+};
+
+// An input as the program expects it; strides in elements.
+struct InputPlan {
+  TensorType type;
+  Sizes strides;
+  bool written = false;
+};
+
+// Where a value lies in the arena: for the report, not for running.
+struct ArenaSlot {
+  uint32_t value;       // k of t[k], as the trace prints
+  uint32_t arena;
+  int64_t offset;
+  size_t bytes;
+  size_t first, last;  // its live range in lines of the printed trace, counted from 1
+  size_t request;      // which of the arena's requests
+};
+
+// What a program needs of one device's memory.
+struct DeviceArena {
+  Device device = Device::cpu;
+  size_t bytes = 0;           // of one call
+  size_t constant_bytes = 0;  // of the program
+  std::vector<ArenaRequest> requests = {};  // what lies in it, ordered by first
+};
+
+struct Plan {
+  std::vector<Step> steps;
+  std::vector<Step> epilogues;  // they run inside the steps that they are the epilogues of
+  std::vector<ArenaSlot> slots;
+  std::vector<BufferPlan> buffers;
+  std::vector<int64_t> layouts;
+  std::vector<InputPlan> inputs;
+  std::vector<DenseType> outputs;
+  std::vector<DeviceArena> arenas = {{}};  // the CPU's, then those of other devices that the trace names
+  bool may_fail = false;  // some node may fail when it runs: because of its data, or because it runs a caller's code
+  size_t constant_steps = 0;  // the first steps depend on nothing that changes: they run once, when the program is made
+};
+
+}  // namespace thunder
