@@ -35,8 +35,8 @@ struct Line {
   }
 };
 // Without `to` the first elements in order are the results, with their places.
-extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const i64* from, i64* to, i64 elements, i64 size,
-                                  i64 inner, i64 run, i64 descending, i64 wanted) {
+extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const i64* from, i64* to, i64 elements,
+                                  i64 size, i64 inner, i64 run, i64 descending, i64 wanted) {
   for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < elements; at += (i64)gridDim.x * blockDim.x) {
     const i64 row = at / size, i = at - row * size, outer = row / inner, column = row - outer * inner;
     const i64 begin = outer * size * inner + column;
