@@ -69,6 +69,16 @@ local logits, classes = tensor(4096, 50304), th.randint(0, 50000, { 4096 }):to(d
 time("cross_entropy 4096x50304", function(l, c) return F.cross_entropy(l, c) end, logits, classes)
 local one = th.ones({}, { dtype = th.bfloat16, device = device })
 time("cross_entropy backward", backward(function(l) return F.cross_entropy(l, classes) end), one, logits)
+time("cross_entropy and gradient", function(l)
+  local results = table.pack(th.func.vjp(function(v) return F.cross_entropy(v, classes) end, l))
+  return results[1], results[results.n](th.ones({}, { dtype = th.bfloat16, device = device }))
+end, logits)
+time("sort 4096x4096", function(v) return th.sort(v, { dim = -1 }) end, tensor(4096, 4096))
+time("topk 40 of 8x50304", function(v) return th.topk(v, 40) end, tensor(8, 50304))
+local image = tensor(64, 64, 112, 112)
+local function pool(v) return F.max_pool2d(v, 3, { stride = 2, padding = 1 }) end
+time("max_pool2d", pool, image)
+time("max_pool2d backward", backward(pool), tensor(64, 64, 56, 56), image)
 
 -- The parameters of GPT-2 124M, in float32.
 local shapes = { { 50304, 768 }, { 1024, 768 }, { 768 }, { 768 } }

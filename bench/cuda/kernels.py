@@ -98,6 +98,23 @@ show("cross_entropy 4096x50304", F.cross_entropy, logits, classes)
 one = torch.ones((), device="cuda", dtype=torch.bfloat16)
 show("cross_entropy backward", backward(lambda v: F.cross_entropy(v, classes)), one, logits)
 
+
+def loss_and_gradient(v):
+    loss, pull = torch.func.vjp(lambda u: F.cross_entropy(u, classes), v)
+    return loss, pull(torch.ones((), device="cuda", dtype=torch.bfloat16))[0]
+
+
+def pool(v):
+    return F.max_pool2d(v, 3, stride=2, padding=1)
+
+
+show("cross_entropy and gradient", loss_and_gradient, logits)
+show("sort 4096x4096", lambda v: torch.sort(v, dim=-1, stable=True), tensor(4096, 4096))
+show("topk 40 of 8x50304", lambda v: torch.topk(v, 40), tensor(8, 50304))
+image = tensor(64, 64, 112, 112)
+show("max_pool2d", pool, image)
+show("max_pool2d backward", backward(pool), tensor(64, 64, 56, 56), image)
+
 # The parameters of GPT-2 124M, in float32.
 shapes = [(50304, 768), (1024, 768), (768,), (768,)] + 12 * [(2304, 768), (2304,), (768, 768), (768,), (3072, 768), (3072,), (768, 3072),
                                                               (768,), (768,), (768,), (768,), (768,)]

@@ -54,6 +54,20 @@ TEST_F(CudaRows, of_the_gradient_of_layer_norm) {
     }
 }
 
+// Their kernel is one function, whose launches have as much shared memory as their own rows take.
+TEST_F(CudaRows, of_several_lengths_share_a_kernel) {
+  std::vector<Ref<Compiled>> made;
+  std::vector<Ref<Tensor>> x;
+  for (const int64_t n : {24000, 16000}) {
+    made.push_back(compile([](Scope& s, const Values& in, Values& out) {
+      out.push(Ref<Tensor>(op(s, "softmax", {any(in[0].tensor), Any::integer(1)})));
+    }, all.get()));
+    x.push_back(on_gpu(random({2, n}, 1)));
+    ASSERT_FALSE(run(*made.back(), {x.back().get()}).empty()) << error;
+  }
+  EXPECT_FALSE(run(*made[0], {x[0].get()}).empty()) << error;
+}
+
 // The gradient alone is one kernel over the logits: no target is stored for each class.
 TEST_F(CudaRows, of_the_gradient_of_cross_entropy_are_one_kernel) {
   const int64_t rows = 40, classes = 5000;

@@ -17,7 +17,9 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr int64_t kBlocksOfMultiprocessor = 16;
 
-std::array<std::span<const Rule>, 4> all_rules() { return {fill_rules(), indexed_rules(), scan_rules(), pool_rules()}; }
+std::array<std::span<const Rule>, 5> all_rules() {
+  return {fill_rules(), indexed_rules(), scan_rules(), pool_rules(), order_rules()};
+}
 
 const Rule* rule_of(std::string_view op) {
   for (std::span<const Rule> rules : all_rules())
@@ -82,7 +84,7 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
             return make<Status>(Code::invalid_argument, cat(op, ": index ", r.index, " is out of range for ",
                                                             checked[static_cast<size_t>(r.expr)]));
           });
-    *scratch = 0;
+    *scratch = rule.scratch ? rule.scratch(view) : 0;
     *state = made.release();
     return nullptr;
   });

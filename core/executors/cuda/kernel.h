@@ -35,12 +35,14 @@ struct Rule {
   std::vector<std::string> (*checked)(const NodeView&) = nullptr;
   Status* (*run)(const Kernel&, const Launch&);
   uint32_t flags = 0;  // kStrided: it takes inputs of any strides, and updates a result in the input's memory
+  size_t (*scratch)(const NodeView&) = nullptr;  // bytes of Launch::scratch; null: none
 };
 
 std::span<const Rule> fill_rules();
 std::span<const Rule> indexed_rules();
 std::span<const Rule> scan_rules();
 std::span<const Rule> pool_rules();
+std::span<const Rule> order_rules();
 
 // The sizes of a dense tensor as [outer, size, inner] around one of its dims.
 struct DimSizes {

@@ -115,7 +115,6 @@ void find_kept(const Nest& nest, CudaSchedule& s) {
   constexpr uint32_t kMostTrips = 4;     // each is code of its own
   constexpr size_t kMostRegisters = 16;
   constexpr int64_t kLongRow = 2048;     // packs, which take a larger block
-  constexpr size_t kMostShared = 99 << 10;
   if (s.rows == Rows::thread || s.split() || s.pack == 1 || nest.passes < 2) return;
   const std::vector<uint32_t> passes = passes_of_loads(nest, s);
   size_t bytes = 0;  // of a pack of each

@@ -43,7 +43,8 @@ bool reduces(const Nest& nest);
 bool splits(const Nest& nest);
 // How many results of reductions each part of a row has; each takes so many bytes of scratch.
 size_t partial_results(const Nest& nest);
-// Dynamic shared memory of a block.
+// Dynamic shared memory of a block, which at most has kMostShared.
+constexpr size_t kMostShared = 99 << 10;
 size_t shared_bytes(const Nest& nest, const CudaSchedule& schedule);
 constexpr size_t kPartialBytes = 16;
 

@@ -47,9 +47,10 @@ Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string
 
 std::string Writer::run() {
   out_ = cat(kCudaNarrowReals, kCudaPrelude, reduces(nest_) && rows_ != Rows::thread ? kCudaRowsPrelude : "",
-             schedule_.keep == Keep::shared ? kCudaKeptPrelude : "", "\ntypedef ", schedule_.narrow ? "int" : "i64", " place;\nstruct Buffers { void* at[",
-             nest_.buffers.size(), "]; };\nstruct Parameters { i64 at[", parameters_ + 1,
-             "]; };\nstruct Numbers { i64 at[", std::max<size_t>(1, 2 * count_of_numbers_), "]; };\n");
+             schedule_.keep == Keep::shared ? kCudaKeptPrelude : "", "\ntypedef ", schedule_.narrow ? "int" : "i64",
+             " place;\nstruct Buffers { void* at[", nest_.buffers.size(), "]; };\nstruct Parameters { i64 at[",
+             parameters_ + 1, "]; };\nstruct Numbers { i64 at[", std::max<size_t>(1, 2 * count_of_numbers_),
+             "]; };\n");
   if (schedule_.joined) begin_joined_kernel(name_);
   else begin_kernel(name_);
   if (!reduces(nest_)) elements();

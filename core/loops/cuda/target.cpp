@@ -41,7 +41,7 @@ class CudaLauncher : public Launcher {
     Nest& nest = region.nest;
     order_loops(nest, region.reduced);
     CudaSchedule schedule = cuda_schedule(nest, on_host_);
-    if (shared_bytes(nest, schedule) > device.properties().shared_bytes_of_block)
+    if (shared_bytes(nest, schedule) > most_shared())
       schedule.keep = CudaSchedule::Keep::nothing;  // the results are the same bits
     const std::string name = kernel_name(nest);
     const CudaSource source = cuda_source(nest, schedule, name);
@@ -79,7 +79,8 @@ class CudaLauncher : public Launcher {
   Status* finish() override {
     return caught([&]() -> Status* {
       function_ = device_->function(text_, name_.c_str());
-      device_->allow_shared_memory(function_, geometry_.shared_bytes);
+      // Always as much: rows of other lengths have the same function.
+      if (geometry_.shared_bytes) device_->allow_shared_memory(function_, static_cast<unsigned>(most_shared()));
       if (splits_) finish_ = device_->function(text_, (name_ + "_finish").c_str());
       text_.clear(), text_.shrink_to_fit();
       nest_ = {};
@@ -119,6 +120,12 @@ class CudaLauncher : public Launcher {
   }
 
  private:
+  // Beside what its kernels declare, a block of this device can have so much.
+  size_t most_shared() const {
+    constexpr size_t kDeclared = 1 << 10;
+    const size_t all = device_->properties().shared_bytes_of_block;
+    return std::min(kMostShared, all - std::min(all, kDeclared));
+  }
   // How many threads have work.
   static int64_t threads(const Nest& nest, const CudaSchedule& schedule) {
     if (!reduces(nest)) return positions(nest, 0, nest.outer + nest.inner) / schedule.pack;

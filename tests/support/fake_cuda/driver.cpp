@@ -36,6 +36,7 @@ struct Function {
   void (**barrier)() = nullptr;
   bool needs_barrier = false;
   const unsigned long* sizes = nullptr;  // of its parameters in bytes, then 0
+  unsigned most_shared = 48 << 10;       // dynamic shared memory that a launch may have
 };
 
 struct KernelNode {
@@ -518,17 +519,18 @@ int cuModuleGetFunction(Function** out, Module* module, const char* name) {
   *out = f.get();
   return state().functions.push_back(std::move(f)), 0;
 }
-int cuFuncSetAttribute(Function*, int attribute, int value) {
+int cuFuncSetAttribute(Function* function, int attribute, int value) {
   ENTRY();
   constexpr int kMaxDynamicSharedBytes = 8, kMost = 227 << 10;
-  return attribute == kMaxDynamicSharedBytes && value <= kMost ? 0 : kInvalidValue;
+  if (attribute != kMaxDynamicSharedBytes || value > kMost) return kInvalidValue;
+  return function->most_shared = static_cast<unsigned>(value), 0;
 }
-int cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned, void* stream,
+int cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void* stream,
                    void** parameters, void**) {
   ENTRY();
   State& s = state();
   const Dim3 grid{gx, gy, gz}, block{bx, by, bz};
-  if (!count(grid) || !count(block) || count(block) > 1024) return kInvalidValue;
+  if (!count(grid) || !count(block) || count(block) > 1024 || shared > function->most_shared) return kInvalidValue;
   if (stream && !s.streams.count(stream)) return kInvalidValue;
   if (auto found = s.capturing.find(stream); found != s.capturing.end()) {
     auto node = std::make_shared<Node>(Node{{}, function, grid, block, {}});

@@ -1,0 +1,122 @@
+// sort and topk: a merge sort of the places of a line's elements, a launch for each length of its runs. A thread finds
+// the rank of one element: among 32 neighbours by comparing with each, then in the neighbouring run by a binary search.
+#include <algorithm>
+
+#include "executors/cuda/kernel.h"
+
+namespace thunder::cuda_kernels {
+namespace {
+
+constexpr int64_t kFirstRun = 32;  // mirrored in the text
+
+// Keys are unsigned numbers in the order of prims.sort (ops/sorting.h); of equal ones the lesser place comes first.
+constexpr char kSort[] = R"(
+__device__ inline u32 ordered(float v) {
+  const u32 bits = v == 0 ? 0 : __float_as_uint(v);
+  return v != v ? ~0u : bits >> 31 ? ~bits : bits | 1u << 31;
+}
+__device__ inline u64 ordered(double v) {
+  const u64 bits = v == 0 ? 0 : (u64)__double_as_longlong(v);
+  return v != v ? ~0ULL : bits >> 63 ? ~bits : bits | 1ULL << 63;
+}
+__device__ inline u32 ordered(int v) { return (u32)v ^ 1u << 31; }
+__device__ inline u32 ordered(u32 v) { return v; }
+__device__ inline u64 ordered(i64 v) { return (u64)v ^ 1ULL << 63; }
+__device__ inline u64 ordered(u64 v) { return v; }
+typedef decltype(ordered((C)0)) Key;
+struct Line {
+  const T* in;
+  i64 inner;
+  Key turned;
+  __device__ Key key(i64 place) const { return ordered(get(in[place * inner])) ^ turned; }
+  __device__ bool before(i64 place, Key other, i64 other_place) const {
+    const Key mine = key(place);
+    return mine < other || (mine == other && place < other_place);
+  }
+};
+// Without `to` the first elements in order are the results, with their places.
+extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const i64* from, i64* to, i64 elements,
+                                  i64 size, i64 inner, i64 run, i64 descending, i64 wanted) {
+  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < elements; at += (i64)gridDim.x * blockDim.x) {
+    const i64 row = at / size, i = at - row * size, outer = row / inner, column = row - outer * inner;
+    const i64 begin = outer * size * inner + column;
+    const Line line = {in + begin, inner, descending ? (Key)~(Key)0 : (Key)0};
+    i64 own = i, rank = 0;
+    if (!from) {
+      const i64 first = i / 32 * 32, end = first + 32 < size ? first + 32 : size;
+      const Key mine = line.key(own);
+      rank = first;
+      for (i64 j = first; j < end; j++) rank += line.before(j, mine, own);
+    } else {
+      from += begin;
+      own = from[i * inner];
+      const Key mine = line.key(own);
+      const i64 first = i / (2 * run) * (2 * run), middle = first + run < size ? first + run : size;
+      const i64 end = middle + run < size ? middle + run : size;
+      i64 low = i < middle ? middle : first, left = i < middle ? end - middle : run;
+      while (left > 0) {
+        const i64 half = left / 2;
+        const bool before = line.before(from[(low + half) * inner], mine, own);
+        low = before ? low + half + 1 : low, left = before ? left - half - 1 : half;
+      }
+      rank = i - middle + low;
+      from -= begin;
+    }
+    if (to) to[begin + rank * inner] = own;
+    else if (rank < wanted) {
+      const i64 place = (outer * wanted + rank) * inner + column;
+      values[place] = line.in[own * inner], indices[place] = own;
+    }
+  }
+}
+)";
+
+int64_t elements_of(const NodeView& view) { return elements(view.store.type(view.node.args[0].v).shape).value(); }
+// Of two arrays of places; sort has one of them in its results.
+size_t sort_scratch(const NodeView& view) { return sizeof(int64_t) * static_cast<size_t>(elements_of(view)); }
+size_t topk_scratch(const NodeView& view) { return 2 * sort_scratch(view); }
+// Beyond that the CPU sorts, rather than that a program takes much more memory than its values.
+bool takes(const NodeView& view) { return topk_scratch(view) <= size_t{1} << 30; }
+
+// The first `wanted` elements along a dim in order.
+Status* run(const Kernel& kernel, const Launch& l, int64_t dim, int64_t descending, int64_t wanted, int64_t* spare) {
+  const Buffer& in = l.inputs[0];
+  const DimSizes a = sizes_around(in, dim);
+  int64_t count = in.elements(), size = a.size, inner = a.inner, merges = 0;
+  if (!count || !wanted) return nullptr;
+  for (int64_t run = kFirstRun; run < size; run *= 2) merges++;
+  void *values = l.outputs[0].data, *indices = l.outputs[1].data, *input = in.data;
+  int64_t* const places = static_cast<int64_t*>(l.scratch);
+  // The last merge reads `places`, since it may write `spare`.
+  int64_t *from = nullptr, *to = nullptr, run = kFirstRun / 2;
+  for (int64_t merge = 0; merge <= merges; merge++, run *= 2) {
+    from = to, to = merge == merges ? nullptr : (merges - merge) % 2 ? places : spare;
+    void* parameters[] = {&values, &indices, &input, &from, &to, &count, &size, &inner, &run, &descending, &wanted};
+    if (Status* failed = kernel.launch(count, false, parameters)) return failed;
+  }
+  return nullptr;
+}
+
+// sort(input, dim, descending)
+Status* run_sort(const Kernel& kernel, const Launch& l) {
+  const std::span<const Arg> args = kernel.node.args;
+  return run(kernel, l, args[1].i, args[2].i, sizes_around(l.inputs[0], args[1].i).size,
+             l.outputs[1].as<int64_t>());
+}
+
+// topk(input, dim, k, largest)
+Status* run_topk(const Kernel& kernel, const Launch& l) {
+  const std::span<const Arg> args = kernel.node.args;
+  return run(kernel, l, args[1].i, args[3].i, args[2].i, static_cast<int64_t*>(l.scratch) + l.inputs[0].elements());
+}
+
+constexpr Rule kRules[] = {
+    {"prims.sort", takes, kSort, first_input, nullptr, run_sort, 0, sort_scratch},
+    {"prims.topk", takes, kSort, first_input, nullptr, run_topk, 0, topk_scratch},
+};
+
+}  // namespace
+
+std::span<const Rule> order_rules() { return kRules; }
+
+}  // namespace thunder::cuda_kernels

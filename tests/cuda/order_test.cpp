@@ -1,0 +1,68 @@
+// sort and topk on the device (cuda's order): the places and values that the CPU gives, of lines of every length.
+#include <limits>
+
+#include "cuda/cuda.h"
+
+namespace thunder::test {
+namespace {
+
+struct CudaOrder : CudaTest {
+  Ref<CompileOptions> all = make<CompileOptions>();
+
+  // Both results of an op of one tensor.
+  void agrees(const Ref<Tensor>& x, DType dtype, std::string_view name, const std::vector<Any>& args) {
+    for (const size_t which : {0, 1}) {
+      auto f = compile([&](Scope& s, const Values& in, Values& out) {
+        std::vector<Any> given = {any(op(s, "to", {any(in[0].tensor), as(dtype)}))};
+        given.insert(given.end(), args.begin(), args.end());
+        Tensor* both[2] = {};
+        s.invoke(name, given, nullptr, both, 2, "here:1");
+        out.push(Ref<Tensor>(op(s, "to", {any(both[which]), as(DType::f32)})));
+      }, all.get());
+      const Floats expected = CompiledTest::run(*f, {x.get()}), got = run(*f, {on_gpu(x).get()});
+      ASSERT_EQ(got.size(), expected.size()) << error;
+      for (size_t i = 0; i < got.size(); i++)
+        ASSERT_TRUE(got[i] == expected[i] || (got[i] != got[i] && expected[i] != expected[i])) << which << " at " << i;
+      EXPECT_EQ(executor_of(*f, cat("prims.", name)), "cuda");
+    }
+  }
+  // With equal elements, both zeros, infinities and NaN.
+  Ref<Tensor> mixed(const std::vector<int64_t>& shape, uint32_t seed) {
+    const Ref<Tensor> t = random(shape, seed, -9, 9);
+    auto* p = reinterpret_cast<float*>(t->data());
+    const float special[] = {0, -0.0F, std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), std::nanf("")};
+    for (int64_t i = 0; i < t->elements(); i++) p[i] = i % 7 == 3 ? special[i / 7 % 5] : std::floor(p[i]);
+    return t;
+  }
+};
+
+TEST_F(CudaOrder, of_lines_of_every_length) {
+  for (const int64_t n : {1, 2, 31, 32, 33, 64, 65, 1000, 5000})
+    for (const bool descending : {false, true}) {
+      SCOPED_TRACE(cat(n, descending ? " descending" : ""));
+      agrees(mixed({3, n}, static_cast<uint32_t>(n)), DType::f32, "sort", {Any::integer(1), Any::boolean(descending)});
+    }
+}
+
+TEST_F(CudaOrder, of_every_dtype_and_dim) {
+  for (const DType d : {DType::f64, DType::bf16, DType::f16, DType::i8, DType::u8, DType::i16, DType::i32, DType::i64, DType::u32, DType::boolean})
+    for (const int64_t dim : {0, 1, 2}) {
+      SCOPED_TRACE(cat(name(d), " along ", dim));
+      agrees(is_real(d) ? mixed({4, 70, 5}, 1) : random({4, 70, 5}, 2, d == DType::u8 || d == DType::u32 ? 0 : -50, 50), d, "sort",
+             {Any::integer(dim), Any::boolean(dim == 1)});
+    }
+}
+
+TEST_F(CudaOrder, of_the_greatest_and_the_least) {
+  for (const int64_t k : {0, 1, 5, 100})
+    for (const bool largest : {false, true})
+      for (const int64_t dim : {0, 1}) {
+        SCOPED_TRACE(cat(k, " along ", dim, largest ? " largest" : ""));
+        agrees(mixed(dim ? std::vector<int64_t>{3, 100} : std::vector<int64_t>{100, 3}, 4), DType::f32, "topk",
+               {Any::integer(k), Any::integer(dim), Any::boolean(largest), Any::boolean(true)});
+      }
+  agrees(mixed({2, 3000}, 5), DType::bf16, "topk", {Any::integer(40), Any::integer(1), Any::boolean(true), Any::boolean(true)});
+}
+
+}  // namespace
+}  // namespace thunder::test
