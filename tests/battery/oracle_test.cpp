@@ -19,6 +19,7 @@ constexpr std::pair<std::string_view, std::string_view> kExcused[] = {
     {"gumbel_softmax", "random: its distribution is checked"}, {"feature_dropout", "random: its distribution is checked"},
     {"uniform_like", "random: its distribution is checked"},
     {"alpha_dropout", "random: its distribution is checked"},
+    {"feature_alpha_dropout", "random: its distribution is checked"},
     {"prims.ctc_loss", "its alphas are of use to its gradient alone: ctc_loss has an oracle"},
     {"prims.ctc_loss_backward", "the gradient of ctc_loss, which is compared with differences"},
     {"linalg_qr", "signs are free: tests/core/ops/linalg_test.cpp checks what factors must be"},

@@ -1,4 +1,6 @@
 // Random tensors of other distributions and of other tensors' shapes, made of uniform and normal numbers.
+#include <algorithm>
+
 #include "ops/tables.h"
 
 namespace thunder {
@@ -38,8 +40,9 @@ Results randint_like(Call& c) {
 }
 Results randperm(Call& c) {
   c.require(c.integer(0) >= 0, "n must not be negative, got ", c.integer(0));
-  // Keys of 53 bits: equal ones are as good as impossible, and harmless.
-  return convert(c.builder.call("argsort", {uniform(c.builder, Shape{c.integer(0)}, DType::f64, Device::cpu)}),
+  const Draw draw = c.builder.draw();
+  return convert(c.builder.call("prims.philox_permutation",
+                                {to_device(draw.state, c.device(2)), draw.ordinal, Shape{c.integer(0)}}),
                  c.dtype(1, DType::i64));
 }
 
@@ -159,7 +162,9 @@ Results dropout_channels(Call& c) {
   for (size_t i = 0; i < 2; i++) mask[i] = x.shape()[i];
   return where(ge(uniform(c.builder, mask, DType::f32, x.type().device), p), x * (1 / (1 - p)), 0.0);
 }
-// Dropped values are selu's least one, and the rest is scaled so that mean and variance stay.
+// Dropped values, elements or whole channels, are selu's least one, and the rest is scaled so that mean and variance
+// stay.
+template <bool of_channels>
 Results alpha_dropout(Call& c) {
   constexpr double kLeast = -1.7580993408473766;
   const double p = c.real(1);
@@ -168,7 +173,9 @@ Results alpha_dropout(Call& c) {
   require_real(c, x.dtype());
   if (!c.flag(2) || p == 0) return x;
   if (p == 1) return full_like(x, 0);
-  const Shape shape = x.shape();
+  c.require(!of_channels || x.rank() >= 2, "input must have channels; ", c.types());
+  Shape shape = x.shape();
+  if (of_channels) std::fill(shape.begin() + 2, shape.end(), Dim(1));
   const double a = 1 / std::sqrt((1 - p) * (1 + p * kLeast * kLeast)), b = -a * p * kLeast;
   Var kept = ge(uniform(c.builder, shape, DType::f32, x.type().device), p);
   return where(kept, x * a + b, a * kLeast + b);
@@ -222,11 +229,13 @@ void logits(Samples& s) {
 }
 void channels(Samples& s) {
   s.add({TensorSpec{{3, 4, 5}}});
+  s.add({TensorSpec{{3, 4, 5}}, 0.75, true});
   s.add({TensorSpec{{3, 4, 5}}, 0.25, false});
   s.refuse({TensorSpec{{3, 4, 5}}, 1.5}, "probability");
 }
 void elements_kept(Samples& s) {
   s.add({TensorSpec{{3, 4}}});
+  s.add({TensorSpec{{3, 4}}, 0.25, true});
   s.refuse({TensorSpec{{3, 4}}, 1.5}, "probability");
 }
 
@@ -259,8 +268,8 @@ constexpr OpRow kRows[] = {
     row("randint_like(tensor input, int low, int high, dtype? dtype=None, device? device=None) -> tensor",
         "Integers from low up to but not including high, of input's size and dtype.", randint_like, integers_like, 0,
         kAnew),
-    row("randperm(int n, dtype? dtype=None) -> tensor", "The integers below n in random order.", randperm,
-        permutations),
+    row("randperm(int n, dtype? dtype=None, device? device=None) -> tensor",
+        "The integers below n in random order; i64 unless a dtype is given.", randperm, permutations),
     row("bernoulli(tensor input, float? p=None) -> tensor",
         "1 with the probability input, or p, else 0; of input's size and dtype.", bernoulli, probabilities, kInplace,
         kAnew),
@@ -287,8 +296,10 @@ constexpr OpRow kRows[] = {
     alias("dropout1d(tensor input, float p=0.5, bool training=True) -> tensor"),
     alias("dropout2d(tensor input, float p=0.5, bool training=True) -> tensor"),
     alias("dropout3d(tensor input, float p=0.5, bool training=True) -> tensor"),
-    row("alpha_dropout(tensor input, float p=0.5, bool training=True) -> tensor",
-        "dropout that keeps the mean and variance of selu's results.", alpha_dropout, elements_kept),
+    row("alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor",
+        "dropout that keeps the mean and variance of selu's results.", alpha_dropout<false>, elements_kept),
+    row("feature_alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor",
+        "alpha_dropout of whole channels.", alpha_dropout<true>, channels),
 };
 
 }  // namespace
