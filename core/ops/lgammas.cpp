@@ -26,16 +26,17 @@ constexpr double kDenominator[] = {0,         39916800, 120543840, 150917976, 10
 // Coefficients from the constant on, without a loop, so that loops over x become loops over vectors.
 template <size_t i = 0, size_t n>
 [[gnu::always_inline]] inline double polynomial(const double (&c)[n], double x) {
-  if constexpr (i + 1 == n) return c[i];
-  else return polynomial<i + 1>(c, x) * x + c[i];
+  if constexpr (i + 1 == n)
+    return c[i];
+  else
+    return polynomial<i + 1>(c, x) * x + c[i];
 }
 
 // The logarithm of a positive normal number without a branch: of its exponent, and of what is left between sqrt(1/2)
 // and sqrt(2) by the series of atanh.
 [[gnu::always_inline]] inline double log_of(double x) {
   constexpr uint64_t kRootHalf = 0x3fe6a09e00000000, kOne = 0x3ff0000000000000, kMantissa = 0x000fffffffffffff;
-  constexpr double kSeries[] = {2.0,      2.0 / 3,  2.0 / 5,  2.0 / 7, 2.0 / 9,
-                                2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17};
+  constexpr double kSeries[] = {2.0, 2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17};
   const uint64_t bits = std::bit_cast<uint64_t>(x) + (kOne - kRootHalf);
   // The exponent as the low bits of 2^52, so that no integer has to be converted.
   const double exponent = std::bit_cast<double>(bits >> 52 | 0x4330000000000000) - (0x1p52 + 1023);
@@ -44,8 +45,8 @@ template <size_t i = 0, size_t n>
 }
 // |sin(pi x)|, by the series of the sine of what is left to the nearest integer.
 [[gnu::always_inline]] inline double sine_of_pi(double x) {
-  constexpr double kSeries[] = {3.1415926535897932385,   -5.1677127800499700292, 2.5501640398773454439,
-                                -0.59926452932079207689, 0.08214588661112822879, -0.0073704309457143505076,
+  constexpr double kSeries[] = {3.1415926535897932385,     -5.1677127800499700292,     2.5501640398773454439,
+                                -0.59926452932079207689,   0.08214588661112822879,     -0.0073704309457143505076,
                                 0.00046630280576761256441, -2.1915353447830215828e-05, 7.9520540014755127847e-07,
                                 -2.2948428997269873110e-08};
   const double rest = x - std::nearbyint(x);
@@ -57,7 +58,9 @@ template <size_t i = 0, size_t n>
   const double at = std::min(x, 1e18);
   return polynomial(kNumerator, at) / polynomial(kDenominator, at);
 }
-[[gnu::always_inline]] inline double rest_of(double x) { return (x - 0.5) * (log_of(x + kG - 0.5) - 1) - kG; }
+[[gnu::always_inline]] inline double rest_of(double x) {
+  return (x - 0.5) * (log_of(x + kG - 0.5) - 1) - kG;
+}
 
 constexpr int64_t kBlock = 256;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -88,8 +91,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
     double least = 1;
     for (int64_t i = 0; i < length; i++) x[i] = static_cast<double>(in[done + i]);
     for (int64_t i = 0; i < length; i++) least = x[i] < least ? x[i] : least;
-    if (least > 0) positive(x, length, y);
-    else reflected(x, length, y);
+    if (least > 0)
+      positive(x, length, y);
+    else
+      reflected(x, length, y);
     for (int64_t i = 0; i < length; i++) out[done + i] = static_cast<float>(settled(x[i], y[i]));
   }
 }
@@ -97,18 +102,26 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using Fill = void (*)(const float* in, int64_t n, float* out);
 #if defined(__x86_64__)
 // Products are not contracted into multiply-adds, so that these are the same bits.
-[[gnu::target("avx2")]] void fill_avx2(const float* in, int64_t n, float* out) { fill(in, n, out); }
+[[gnu::target("avx2")]] void fill_avx2(const float* in, int64_t n, float* out) {
+  fill(in, n, out);
+}
 [[gnu::target("avx512f,avx512dq,prefer-vector-width=512")]] void fill_avx512(const float* in, int64_t n, float* out) {
   fill(in, n, out);
 }
-void fill_plain(const float* in, int64_t n, float* out) { fill(in, n, out); }
+void fill_plain(const float* in, int64_t n, float* out) {
+  fill(in, n, out);
+}
 Fill widest() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return fill_avx512;
   return __builtin_cpu_supports("avx2") ? fill_avx2 : fill_plain;
 }
 #else
-void fill_plain(const float* in, int64_t n, float* out) { fill(in, n, out); }
-Fill widest() { return fill_plain; }
+void fill_plain(const float* in, int64_t n, float* out) {
+  fill(in, n, out);
+}
+Fill widest() {
+  return fill_plain;
+}
 #endif
 
 }  // namespace

@@ -11,7 +11,9 @@ namespace {
 }
 
 using Fill = void (*)(const Philox& random, int64_t first, int64_t n, uint32_t* words);
-void fill_plain(const Philox& random, int64_t first, int64_t n, uint32_t* words) { fill(random, first, n, words); }
+void fill_plain(const Philox& random, int64_t first, int64_t n, uint32_t* words) {
+  fill(random, first, n, words);
+}
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] void fill_avx2(const Philox& random, int64_t first, int64_t n, uint32_t* words) {
   fill(random, first, n, words);
@@ -25,7 +27,9 @@ Fill widest() {
   return __builtin_cpu_supports("avx2") ? fill_avx2 : fill_plain;
 }
 #else
-Fill widest() { return fill_plain; }
+Fill widest() {
+  return fill_plain;
+}
 #endif
 
 }  // namespace

@@ -3710,8 +3710,8 @@ static inline thunder_tensor *th_at_instance_norm_opt(const char *where, thunder
 }
 #define th_instance_norm_opt(...) th_at_instance_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* interpolate(tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None) -> tensor
- * The dims behind batch and channels resized: nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area. */
+/* interpolate(tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> tensor
+ * The dims behind batch and channels resized: nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area. recompute_scale_factor: by the rounded sizes; antialias: all pixels count where sizes shrink. */
 static inline thunder_tensor *th_at_interpolate(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };
@@ -3719,11 +3719,11 @@ static inline thunder_tensor *th_at_interpolate(const char *where, thunder_scope
     return thunder_op_invoke(s, "interpolate", a, 1, NULL, &r, 1, where);
 }
 #define th_interpolate(...) th_at_interpolate(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_interpolate_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size, const double *scale_factor, size_t n_scale_factor, const char *mode, const int32_t *align_corners)
+static inline thunder_tensor *th_at_interpolate_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size, const double *scale_factor, size_t n_scale_factor, const char *mode, const int32_t *align_corners, const int32_t *recompute_scale_factor, int32_t antialias)
 {
-    const thunder_any a[5] = { thunder_any_tensor(input), size ? thunder_any_dims(size, n_size) : thunder_any_none(), scale_factor ? thunder_any_floats(scale_factor, n_scale_factor) : thunder_any_none(), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), align_corners ? thunder_any_bool(*align_corners) : thunder_any_none() };
+    const thunder_any a[7] = { thunder_any_tensor(input), size ? thunder_any_dims(size, n_size) : thunder_any_none(), scale_factor ? thunder_any_floats(scale_factor, n_scale_factor) : thunder_any_none(), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), align_corners ? thunder_any_bool(*align_corners) : thunder_any_none(), recompute_scale_factor ? thunder_any_bool(*recompute_scale_factor) : thunder_any_none(), thunder_any_bool(antialias) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "interpolate", a, 5, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "interpolate", a, 7, NULL, &r, 1, where);
 }
 #define th_interpolate_opt(...) th_at_interpolate_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -4362,6 +4362,23 @@ static inline thunder_tensor *th_at_linear_opt(const char *where, thunder_scope 
     return thunder_op_invoke(s, "linear", a, 3, NULL, &r, 1, where);
 }
 #define th_linear_opt(...) th_at_linear_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linear_cross_entropy(tensor input, tensor linear_weight, tensor target, tensor? linear_bias=None, str reduction='mean', int ignore_index=-100, float label_smoothing=0.0) -> tensor
+ * cross_entropy of linear(input, linear_weight, linear_bias) and classes, a chunk of rows at a time, whose scores are not kept for the backward but made again. */
+static inline thunder_tensor *th_at_linear_cross_entropy(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *linear_weight, thunder_tensor *target)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(linear_weight), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linear_cross_entropy", a, 3, NULL, &r, 1, where);
+}
+#define th_linear_cross_entropy(...) th_at_linear_cross_entropy(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linear_cross_entropy_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *linear_weight, thunder_tensor *target, thunder_tensor *linear_bias, const char *reduction, int64_t ignore_index, double label_smoothing)
+{
+    const thunder_any a[7] = { thunder_any_tensor(input), thunder_any_tensor(linear_weight), thunder_any_tensor(target), thunder_any_tensor(linear_bias), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none(), thunder_any_i64(ignore_index), thunder_any_f64(label_smoothing) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linear_cross_entropy", a, 7, NULL, &r, 1, where);
+}
+#define th_linear_cross_entropy_opt(...) th_at_linear_cross_entropy_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* linspace(float start, float end, int steps, dtype? dtype=None, device? device=None) -> tensor
  * steps evenly spaced numbers from start to end. */

@@ -22,6 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> kExcused[] = {
     {"feature_alpha_dropout", "random: its distribution is checked"},
     {"prims.ctc_loss", "its alphas are of use to its gradient alone: ctc_loss has an oracle"},
     {"prims.ctc_loss_backward", "the gradient of ctc_loss, which is compared with differences"},
+    {"prims.ctc_loss_curvature", "the gradient's gradient: gradients_test.cpp compares it with differences"},
     {"linalg_qr", "signs are free: tests/core/ops/linalg_test.cpp checks what factors must be"},
     {"qr", "signs are free: tests/core/ops/linalg_test.cpp checks what factors must be"},
     {"linalg_svd", "signs are free: tests/core/ops/linalg_test.cpp checks what factors must be"},

@@ -1,14 +1,18 @@
 // Random tensors of other distributions and of other tensors' shapes, made of uniform and normal numbers.
-#include <algorithm>
-
 #include "ops/tables.h"
 
 namespace thunder {
 namespace {
 
-void require_real(const Call& c, DType d) { c.require(is_real(d), "dtype must be real, got ", name(d)); }
-Var uniform(Builder& b, const Shape& shape, DType d, Device device) { return b.call("rand", {shape, d, device}); }
-Var normal(Builder& b, const Shape& shape, DType d, Device device) { return b.call("randn", {shape, d, device}); }
+void require_real(const Call& c, DType d) {
+  c.require(is_real(d), "dtype must be real, got ", name(d));
+}
+Var uniform(Builder& b, const Shape& shape, DType d, Device device) {
+  return b.call("rand", {shape, d, device});
+}
+Var normal(Builder& b, const Shape& shape, DType d, Device device) {
+  return b.call("randn", {shape, d, device});
+}
 // In (0, 1]: what logarithms are taken of.
 Var positive_uniform(Builder& b, const Shape& shape, DType d, Device device) {
   return 1.0 - uniform(b, shape, d, device);
@@ -52,8 +56,10 @@ Results bernoulli(Call& c) {
   Var p = c.var(0);
   const DType dtype = p.dtype();
   const Shape shape = p.shape();
-  if (!c.has(1)) require_real(c, dtype);
-  else c.require(c.real(1) >= 0 && c.real(1) <= 1, "p must be a probability, got ", c.real(1));
+  if (!c.has(1))
+    require_real(c, dtype);
+  else
+    c.require(c.real(1) >= 0 && c.real(1) <= 1, "p must be a probability, got ", c.real(1));
   Var u = uniform(c.builder, shape, DType::f32, p.type().device);
   return convert(c.has(1) ? lt(u, c.real(1)) : lt(u, convert(p, DType::f32)), dtype);
 }
@@ -148,39 +154,6 @@ Results gumbel_softmax(Call& c) {
   return convert(y, dtype);
 }
 
-// ---- dropouts of whole channels ----
-
-Results dropout_channels(Call& c) {
-  const double p = c.real(1);
-  c.require(p >= 0 && p <= 1, "p must be a probability, got ", p);
-  Var x = c.var(0);
-  require_real(c, x.dtype());
-  c.require(x.rank() >= 2, "input must have channels; ", c.types());
-  if (!c.flag(2) || p == 0) return x;
-  if (p == 1) return full_like(x, 0);
-  Shape mask(x.rank(), 1);
-  for (size_t i = 0; i < 2; i++) mask[i] = x.shape()[i];
-  return where(ge(uniform(c.builder, mask, DType::f32, x.type().device), p), x * (1 / (1 - p)), 0.0);
-}
-// Dropped values, elements or whole channels, are selu's least one, and the rest is scaled so that mean and variance
-// stay.
-template <bool of_channels>
-Results alpha_dropout(Call& c) {
-  constexpr double kLeast = -1.7580993408473766;
-  const double p = c.real(1);
-  c.require(p >= 0 && p <= 1, "p must be a probability, got ", p);
-  Var x = c.var(0);
-  require_real(c, x.dtype());
-  if (!c.flag(2) || p == 0) return x;
-  if (p == 1) return full_like(x, 0);
-  c.require(!of_channels || x.rank() >= 2, "input must have channels; ", c.types());
-  Shape shape = x.shape();
-  if (of_channels) std::fill(shape.begin() + 2, shape.end(), Dim(1));
-  const double a = 1 / std::sqrt((1 - p) * (1 + p * kLeast * kLeast)), b = -a * p * kLeast;
-  Var kept = ge(uniform(c.builder, shape, DType::f32, x.type().device), p);
-  return where(kept, x * a + b, a * kLeast + b);
-}
-
 // ---- samples ----
 
 using Ints = std::vector<int64_t>;
@@ -190,7 +163,9 @@ void likes(Samples& s) {
   s.add({TensorSpec{{0, 3}, DType::f64}});
   s.refuse({TensorSpec{{2}, DType::i64, 0, 9}}, "real");
 }
-void integers_like(Samples& s) { s.add({TensorSpec{{2, 3}, DType::i64, 0, 9}, -5, 5}); }
+void integers_like(Samples& s) {
+  s.add({TensorSpec{{2, 3}, DType::i64, 0, 9}, -5, 5});
+}
 void permutations(Samples& s) {
   s.add({5});
   s.add({0});
@@ -227,18 +202,6 @@ void logits(Samples& s) {
   s.add_without_gradient({TensorSpec{{}}, 1.0, true});
   s.refuse({TensorSpec{{2, 3}}, 0.0}, "positive");
 }
-void channels(Samples& s) {
-  s.add({TensorSpec{{3, 4, 5}}});
-  s.add({TensorSpec{{3, 4, 5}}, 0.75, true});
-  s.add({TensorSpec{{3, 4, 5}}, 0.25, false});
-  s.refuse({TensorSpec{{3, 4, 5}}, 1.5}, "probability");
-}
-void elements_kept(Samples& s) {
-  s.add({TensorSpec{{3, 4}}});
-  s.add({TensorSpec{{3, 4}}, 0.25, true});
-  s.refuse({TensorSpec{{3, 4}}, 1.5}, "probability");
-}
-
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     uint32_t tags = 0, std::string_view nondiff = {}) {
   return checked({.schema = schema,
@@ -247,14 +210,6 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
                   .nondiff = nondiff,
                   .samples = samples,
                   .tags = kRandom | tags});
-}
-consteval OpRow alias(SchemaText schema) {
-  return checked({.schema = schema,
-                  .doc = "Another name.",
-                  .decompose = dropout_channels,
-                  .samples = channels,
-                  .tags = kRandom,
-                  .alias_of = "feature_dropout"});
 }
 constexpr std::string_view kAnew = "it is drawn anew", kChoice = "the result is an index";
 
@@ -291,15 +246,6 @@ constexpr OpRow kRows[] = {
         "Indices of categories, by the weights in each row.", multinomial, weights, 0, kChoice),
     row("gumbel_softmax(tensor input, float tau=1.0, bool hard=False, int dim=-1) -> tensor",
         "softmax of logits with noise: a sample, soft or as one-hot.", gumbel_softmax, logits),
-    row("feature_dropout(tensor input, float p=0.5, bool training=True) -> tensor",
-        "Whole channels zero with probability p, else times 1 / (1 - p).", dropout_channels, channels),
-    alias("dropout1d(tensor input, float p=0.5, bool training=True) -> tensor"),
-    alias("dropout2d(tensor input, float p=0.5, bool training=True) -> tensor"),
-    alias("dropout3d(tensor input, float p=0.5, bool training=True) -> tensor"),
-    row("alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor",
-        "dropout that keeps the mean and variance of selu's results.", alpha_dropout<false>, elements_kept),
-    row("feature_alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor",
-        "alpha_dropout of whole channels.", alpha_dropout<true>, channels),
 };
 
 }  // namespace

@@ -59,8 +59,7 @@ Results pooled(Call& c) {
     Var first = begins(c, b.call("slice", {samples, 2, which, which + 1, 1}), size.value(), kernel, result);
     Shape of_result(2 + 2 * dims, 1);
     of_result[0] = n, of_result[1] = channels, of_result[2 + i] = result;
-    Var along = reshape_to(first, of_result) +
-                counted_along(b, kernel, 2 + dims + i, 2 + 2 * dims, x.type().device);
+    Var along = reshape_to(first, of_result) + counted_along(b, kernel, 2 + dims + i, 2 + 2 * dims, x.type().device);
     place = place ? place * size.value() + along : along;
     made.push_back(result), plane *= size.value(), results *= result, window *= kernel;
   }
@@ -94,18 +93,15 @@ void windows_at_random(Samples& s) {
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     Variant variant = {}) {
-  return checked({.schema = schema,
-                  .doc = doc,
-                  .decompose = decompose,
-                  .samples = samples,
-                  .tags = kRandom,
-                  .variant = variant});
+  return checked(
+      {.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = kRandom, .variant = variant});
 }
 constexpr std::string_view kGreatest =
     "The greatest element of each of output_size windows (output_ratio: so many of each size) that lie at random, as "
     "_random_samples in [0, 1) say.";
 constexpr std::string_view kPlaces =
-    "The greatest element of each of output_size windows that lie at random, and where it was in its flattened plane or "
+    "The greatest element of each of output_size windows that lie at random, and where it was in its flattened plane "
+    "or "
     "volume.";
 
 constexpr OpRow kRows[] = {

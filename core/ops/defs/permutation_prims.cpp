@@ -76,7 +76,8 @@ void permute_line(const Kernel& k, const Line& line) {
   std::vector<int64_t> begins(static_cast<size_t>((line.n + kBin - 1) / kBin) + 1);
   put_into_bins(k, line, begins);
   Status* none = in_parts(k, static_cast<int64_t>(begins.size()) - 1, line.n * 8, [&](int64_t first, int64_t end) {
-    for (auto b = static_cast<size_t>(first); b < static_cast<size_t>(end); b++) shuffle(line, begins[b], begins[b + 1]);
+    for (auto b = static_cast<size_t>(first); b < static_cast<size_t>(end); b++)
+      shuffle(line, begins[b], begins[b + 1]);
   });
   (void)none;
 }
@@ -94,7 +95,8 @@ void permute(const Kernel& k) {
   for (int64_t r = 0, number = 0; r < rows.rows(); r++, rows.next())
     for (int64_t i = 0; i < rows.row(); i++, number++) {
       const int64_t words = 2 * ((n + 3) / 4 * 4);
-      const Line line{random, number * words, n, out.as<int64_t>() + rows.offset[0] + i * rows.step[0], out.strides[axis]};
+      const Line line{random, number * words, n, out.as<int64_t>() + rows.offset[0] + i * rows.step[0],
+                      out.strides[axis]};
       permute_line(k, line);
     }
 }
@@ -108,7 +110,9 @@ Status* permutation_kernel(const Kernel& k) {
 }
 
 // Another order for each example, those in which a loop over the batch would be.
-Results batch_permutation(Batch& b) { return b.again({b.args[0], b.args[1], b.with_front(b.size(), b.dims(2))}); }
+Results batch_permutation(Batch& b) {
+  return b.again({b.args[0], b.args[1], b.with_front(b.size(), b.dims(2))});
+}
 
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.philox_permutation(tensor state, int ordinal, int[] shape) -> tensor",
