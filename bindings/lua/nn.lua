@@ -88,7 +88,7 @@ function nn.TripletMarginWithDistanceLoss(options)
   for name, value in pairs(options or {}) do
     if name == "distance_function" then distance = value else rest[name] = value end
   end
-  local module = kinds.TripletMarginWithDistanceLoss(rest)
+  local module = next(rest) == nil and kinds.TripletMarginWithDistanceLoss() or kinds.TripletMarginWithDistanceLoss(rest)
   if distance == nil then return module end
   local of_rows = { mean = th.mean, sum = th.sum }
   function module:forward(anchor, positive, negative)
