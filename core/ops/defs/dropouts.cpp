@@ -26,8 +26,8 @@ Results alpha_dropout(Call& c) {
   const double p = c.real(1);
   c.require(p >= 0 && p <= 1, "p must be a probability, got ", p);
   Var x = c.var(0);
-  c.require(is_real(x.dtype()), "input must be real; ", c.types());
   if (!c.flag(2) || p == 0) return x;
+  c.require(is_real(x.dtype()), "input must be real; ", c.types());
   if (p == 1) return full_like(x, 0);
   c.require(!of_channels || x.rank() >= 2, "input must have channels; ", c.types());
   Shape shape = x.shape();
