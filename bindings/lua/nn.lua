@@ -82,6 +82,24 @@ for _, name in ipairs { "TransformerEncoder", "TransformerDecoder" } do
   end
 end
 
+-- nn.TripletMarginWithDistanceLoss{ distance_function = f, margin = 2 }: f(x, y) gives a distance for each row.
+function nn.TripletMarginWithDistanceLoss(options)
+  local rest, distance = {}, nil
+  for name, value in pairs(options or {}) do
+    if name == "distance_function" then distance = value else rest[name] = value end
+  end
+  local module = next(rest) == nil and kinds.TripletMarginWithDistanceLoss() or kinds.TripletMarginWithDistanceLoss(rest)
+  if distance == nil then return module end
+  local of_rows = { mean = th.mean, sum = th.sum }
+  function module:forward(anchor, positive, negative)
+    local near, far = distance(anchor, positive), distance(anchor, negative)
+    if self.swap then far = th.minimum(far, distance(positive, negative)) end
+    local loss, reduced = th.clamp_min(near - far + self.margin, 0), of_rows[self.reduction]
+    return reduced and reduced(loss) or loss
+  end
+  return module
+end
+
 for _, kind in ipairs(rows) do
   nn[kind.name] = nn[kind.name] or kinds[kind.name]
   core.documented[nn[kind.name]] = ("nn.%s\n    %s"):format(kind.schema, kind.doc)

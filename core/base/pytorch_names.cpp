@@ -6,13 +6,14 @@ namespace thunder {
 namespace {
 
 constexpr PyTorchName kNames[] = {
-    {"BoolTensor", "tensor(data, dtype)"}, {"DataLoader", "data.batches"},
-    {"DataParallel", ""}, {"DoubleTensor", "tensor(data, dtype)"}, {"FeatureAlphaDropout", ""},
+    {"BoolTensor", "tensor(data, dtype)"}, {"Container", "Module"}, {"DataLoader", "data.batches"},
+    {"DataParallel", ""}, {"DoubleTensor", "tensor(data, dtype)"},
     {"FloatTensor", "tensor(data, dtype)"}, {"Generator", "seed"},
     {"GradScaler", "autocast to bfloat16, which needs no scaling"}, {"H", "transpose"},
-    {"IntTensor", "tensor(data, dtype)"}, {"LambdaLR", ""}, {"LazyLinear", ""},
-    {"LongTensor", "tensor(data, dtype)"}, {"MultiLabelMarginLoss", ""}, {"MultiplicativeLR", ""},
-    {"Parameter", "a tensor as a member of a module"}, {"Size", "a tuple"}, {"SparseAdam", ""}, {"SyncBatchNorm", ""},
+    {"IntTensor", "tensor(data, dtype)"}, {"LambdaLR", ""},
+    {"LongTensor", "tensor(data, dtype)"}, {"MultiplicativeLR", ""}, {"NLLLoss2d", "NLLLoss"},
+    {"Parameter", "a tensor as a member of a module"}, {"RNNBase", "RNN, LSTM and GRU"},
+    {"RNNCellBase", "RNNCell, LSTMCell and GRUCell"}, {"Size", "a tuple"}, {"SparseAdam", "Adam: gradients are dense"},
     {"T", "transpose"}, {"amp", "autocast"}, {"as_strided", ""},
     {"as_tensor", ""},
     {"autograd", "grad_of, grad and value_and_grad"}, {"backend", "executors, an option of compile"},
@@ -40,7 +41,7 @@ constexpr PyTorchName kNames[] = {
     {"memory_format", ""}, {"modules", ""}, {"named_buffers", ""}, {"named_modules", ""},
     {"nanquantile", ""}, {"native_layer_norm", ""}, {"new_empty", ""}, {"new_tensor", ""},
     {"no_grad", "nothing: only compiled functions and tapes record"}, {"non_blocking", ""},
-    {"numpy", ""}, {"ormqr", ""}, {"out", "copy_"}, {"pdist", ""}, {"pin_memory", ""},
+    {"numpy", ""}, {"ormqr", ""}, {"out", "copy_"}, {"pin_memory", ""},
     {"poisson", ""}, {"polar", ""}, {"put", ""}, {"range", ""}, {"reduce", ""},
     {"register_forward_hook", ""}, {"register_hook", ""}, {"register_parameter", ""},
     {"requires_grad", "detach, or leaving the tensor out of grad_of"},

@@ -16,10 +16,13 @@ ModuleKinds::ModuleKinds() {
 #define THUNDER_MODULES_FILE(stem) register_##stem(*this);
 #include "modules/kinds.inc"
 #undef THUNDER_MODULES_FILE
+  register_lazy_kinds(*this);
 }
 
 const ModuleKind& ModuleKinds::add(const ModuleRow& row) {
-  auto kind = std::make_unique<ModuleKind>(row);
+  return add(std::make_unique<ModuleKind>(row));
+}
+const ModuleKind& ModuleKinds::add(std::unique_ptr<ModuleKind> kind) {
   require(!find(kind->name()), "module kind '", kind->name(), "' is already registered");
   kinds_.push_back(std::move(kind));
   return *kinds_.back();

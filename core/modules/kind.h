@@ -9,6 +9,15 @@ namespace thunder {
 
 class ModuleInit;
 class ModuleCall;
+class ModuleKind;
+
+// What a module of a lazy kind, LazyLinear, becomes at its first call: one of the kind `to`, whose option `size` is
+// that of the input's dim axis(rank).
+struct Becoming {
+  const ModuleKind* to = nullptr;
+  std::string_view size;
+  size_t (*axis)(size_t rank) = nullptr;
+};
 
 // `schema` declares the options, and that the forward returns a tensor: "Linear(int in_features, ...) -> tensor". An
 // option that is a tensor becomes a buffer of its name.
@@ -34,12 +43,15 @@ class ModuleKind {
         op_(row.op),
         init(row.init),
         forward(row.forward || row.op.empty() ? row.forward : call_op) {}
+  // A lazy one, which has the options of the kind it becomes but one.
+  ModuleKind(std::string_view schema, std::string_view doc, const Becoming& becoming);
   std::string_view name() const { return schema_.name; }
   const Schema& schema() const { return schema_; }
   const std::string& doc() const { return doc_; }
   const Schema& inputs() const { return inputs_; }
   // Empty: its forward is not that of one op.
   const std::string& op() const { return op_; }
+  const Becoming& becoming() const { return becoming_; }
 
  private:
   static constexpr std::string_view kOneTensor = "forward(tensor input) -> tensor";
@@ -52,6 +64,7 @@ class ModuleKind {
   std::string doc_;
   Schema inputs_;
   std::string op_;
+  Becoming becoming_;
 
  public:
   void (*const init)(ModuleInit&);
@@ -64,6 +77,7 @@ class ModuleKinds {
   ModuleKinds();  // with every built-in kind
 
   const ModuleKind& add(const ModuleRow& row);
+  const ModuleKind& add(std::unique_ptr<ModuleKind> kind);
   const ModuleKind* find(std::string_view name) const;
   // Throws not_found with the nearest name.
   const ModuleKind& get(std::string_view name) const;
@@ -72,6 +86,9 @@ class ModuleKinds {
  private:
   std::vector<std::unique_ptr<ModuleKind>> kinds_;
 };
+
+// The lazy kinds, LazyLinear and its like, of the kinds that are there.
+void register_lazy_kinds(ModuleKinds& kinds);
 
 // What modules are made with; the context that gives it outlives them.
 struct ModuleEnvironment {

@@ -68,15 +68,15 @@ std::vector<ModuleAt> module_paths_of(Module& root) {
   return walk(root, true);
 }
 
-Module::Module(const ModuleKind& kind, std::vector<Leaf> options) : kind_(kind), options_(std::move(options)) {}
+Module::Module(const ModuleKind& kind, std::vector<Leaf> options) : kind_(&kind), options_(std::move(options)) {}
 
 Module::~Module() {
   for (auto& child : children_) child.module->generation_->detach(generation_, child.name);
 }
 
 const Leaf& Module::option(std::string_view name) const {
-  const int at = kind_.schema().find(name);
-  ensure(at >= 0, kind_.name(), " has no option '", name, "'");
+  const int at = kind_->schema().find(name);
+  ensure(at >= 0, kind_->name(), " has no option '", name, "'");
   return options_[static_cast<size_t>(at)];
 }
 
@@ -133,6 +133,13 @@ void Module::set_tensor(std::string_view name, Ref<Tensor> tensor, Role role) {
     std::swap(it->tensor, tensor);
     it->role = role;
   }
+  Generation::bump(counted);
+}
+
+void Module::become(Module& made) {
+  const auto counted = counting();
+  kind_ = made.kind_;
+  options_.swap(made.options_), tensors_.swap(made.tensors_);
   Generation::bump(counted);
 }
 
@@ -204,7 +211,7 @@ Ref<Module> Module::copy(const Allocator& allocator) {
   std::unordered_map<const Tensor*, Ref<Tensor>> tensors;
   const std::vector<ModuleAt> all = modules_of(*this);
   for (auto& at : all) {
-    auto made = make<Module>(at.module->kind_, at.module->options_);
+    auto made = make<Module>(*at.module->kind_, at.module->options_);
     for (const NamedSlot& slot : at.module->tensors_) {
       Ref<Tensor>& tensor = tensors[slot.tensor.get()];
       if (!tensor) tensor = dense_copy(allocator, *slot.tensor);

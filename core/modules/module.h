@@ -31,7 +31,7 @@ class Module : public Counted<Module> {
   Module(const ModuleKind& kind, std::vector<Leaf> options);
   ~Module();
 
-  const ModuleKind& kind() const { return kind_; }
+  const ModuleKind& kind() const { return *kind_; }
   // The option of this name. Requires: the kind's schema has it.
   const Leaf& option(std::string_view name) const;
   int64_t integer(std::string_view name) const { return option(name).i; }
@@ -55,6 +55,8 @@ class Module : public Counted<Module> {
   // A module like this one, with all below it: the tensors are copied, the forwards shared. What is one module or one
   // tensor here is one there.
   Ref<Module> copy(const Allocator& allocator);
+  // The kind, options and tensors of `made`, a module that nobody else has, in place of these.
+  void become(Module& made);
   // Takes back the child or the tensor that was added under this name, if there is one, before anybody depended on it.
   void take_back(std::string_view name) noexcept;
 
@@ -78,7 +80,7 @@ class Module : public Counted<Module> {
   // Those that count a change of this module.
   std::vector<Generation::Pointer> counting() const;
 
-  const ModuleKind& kind_;
+  const ModuleKind* kind_;
   std::vector<Leaf> options_;
   std::vector<Child> children_;
   std::vector<NamedSlot> tensors_;

@@ -72,7 +72,10 @@ class Writer {
   }
   // Of the options that hardly anybody sets, as PyTorch has it.
   static bool is_usual(const Param& p, const Leaf& value) {
-    return (p.name == "inplace" && !value.i) || (p.name == "padding_mode" && value.text == p.fallback.text());
+    if (p.name == "inplace" || p.name == "scale_grad_by_freq" || p.name == "sparse" || p.name == "include_last_offset")
+      return !value.i;
+    return (p.name == "padding_mode" && value.text == p.fallback.text()) ||
+           (p.name == "norm_type" && p.has_default && value.f == p.fallback.f);
   }
   void line(size_t indent) { out_ += "\n" + std::string(2 * indent, ' '); }
   void line(size_t indent, std::string_view name) { line(indent), out_ += cat("(", name, "): "); }

@@ -16,7 +16,8 @@ THUNDER_CHECK thunder_status *thunder_module_create(thunder_context *context, co
     size_t n_args, const char *const *names_or_null, thunder_module **out) THUNDER_NOEXCEPT;
 thunder_module *thunder_module_retain(thunder_module *module) THUNDER_NOEXCEPT;
 void thunder_module_release(thunder_module *module) THUNDER_NOEXCEPT;
-const char *thunder_module_kind(const thunder_module *module) THUNDER_NOEXCEPT; /* "" of NULL */
+/* "" of NULL. A lazy kind, "LazyLinear", is the plain one from the first call on, which gives it its tensors. */
+const char *thunder_module_kind(const thunder_module *module) THUNDER_NOEXCEPT;
 /* Adds a child, or replaces the one of that name. A cycle or a name with a dot is refused. */
 THUNDER_CHECK thunder_status *thunder_module_add(thunder_module *module, const char *name,
     thunder_module *child) THUNDER_NOEXCEPT;

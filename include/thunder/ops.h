@@ -464,7 +464,7 @@ static inline thunder_tensor *th_at_allclose_opt(const char *where, thunder_scop
 }
 #define th_allclose_opt(...) th_at_allclose_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* alpha_dropout(tensor input, float p=0.5, bool training=True) -> tensor
+/* alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor
  * dropout that keeps the mean and variance of selu's results. */
 static inline thunder_tensor *th_at_alpha_dropout(const char *where, thunder_scope *s, thunder_tensor *input)
 {
@@ -2664,6 +2664,23 @@ static inline thunder_tensor *th_at_eye_opt(const char *where, thunder_scope *s,
 }
 #define th_eye_opt(...) th_at_eye_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* feature_alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor
+ * alpha_dropout of whole channels. */
+static inline thunder_tensor *th_at_feature_alpha_dropout(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "feature_alpha_dropout", a, 1, NULL, &r, 1, where);
+}
+#define th_feature_alpha_dropout(...) th_at_feature_alpha_dropout(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_feature_alpha_dropout_opt(const char *where, thunder_scope *s, thunder_tensor *input, double p, int32_t training)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_f64(p), thunder_any_bool(training) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "feature_alpha_dropout", a, 3, NULL, &r, 1, where);
+}
+#define th_feature_alpha_dropout_opt(...) th_at_feature_alpha_dropout_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* feature_dropout(tensor input, float p=0.5, bool training=True) -> tensor
  * Whole channels zero with probability p, else times 1 / (1 - p). */
 static inline thunder_tensor *th_at_feature_dropout(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -2897,6 +2914,70 @@ static inline thunder_tensor *th_at_frac_(const char *where, thunder_scope *s, t
     return thunder_op_invoke(s, "frac_", a, 1, NULL, &r, 1, where);
 }
 #define th_frac_(...) th_at_frac_(THUNDER_HERE, __VA_ARGS__)
+
+/* fractional_max_pool2d(tensor input, int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, tensor? _random_samples=None) -> tensor
+ * The greatest element of each of output_size windows (output_ratio: so many of each size) that lie at random, as _random_samples in [0, 1) say. */
+static inline thunder_tensor *th_at_fractional_max_pool2d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fractional_max_pool2d", a, 2, NULL, &r, 1, where);
+}
+#define th_fractional_max_pool2d(...) th_at_fractional_max_pool2d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_fractional_max_pool2d_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *output_size, size_t n_output_size, const double *output_ratio, size_t n_output_ratio, thunder_tensor *_random_samples)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size), output_size ? thunder_any_dims(output_size, n_output_size) : thunder_any_none(), output_ratio ? thunder_any_floats(output_ratio, n_output_ratio) : thunder_any_none(), thunder_any_tensor(_random_samples) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fractional_max_pool2d", a, 5, NULL, &r, 1, where);
+}
+#define th_fractional_max_pool2d_opt(...) th_at_fractional_max_pool2d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* fractional_max_pool2d_with_indices(tensor input, int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, tensor? _random_samples=None) -> (tensor, tensor)
+ * The greatest element of each of output_size windows that lie at random, and where it was in its flattened plane or volume. */
+static inline thunder_tensor *th_at_fractional_max_pool2d_with_indices(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size, thunder_tensor *results[2])
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size) };
+    return thunder_op_invoke(s, "fractional_max_pool2d_with_indices", a, 2, NULL, results, results ? 2 : 0, where);
+}
+#define th_fractional_max_pool2d_with_indices(...) th_at_fractional_max_pool2d_with_indices(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_fractional_max_pool2d_with_indices_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *output_size, size_t n_output_size, const double *output_ratio, size_t n_output_ratio, thunder_tensor *_random_samples, thunder_tensor *results[2])
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size), output_size ? thunder_any_dims(output_size, n_output_size) : thunder_any_none(), output_ratio ? thunder_any_floats(output_ratio, n_output_ratio) : thunder_any_none(), thunder_any_tensor(_random_samples) };
+    return thunder_op_invoke(s, "fractional_max_pool2d_with_indices", a, 5, NULL, results, results ? 2 : 0, where);
+}
+#define th_fractional_max_pool2d_with_indices_opt(...) th_at_fractional_max_pool2d_with_indices_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* fractional_max_pool3d(tensor input, int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, tensor? _random_samples=None) -> tensor
+ * The greatest element of each of output_size windows (output_ratio: so many of each size) that lie at random, as _random_samples in [0, 1) say. */
+static inline thunder_tensor *th_at_fractional_max_pool3d(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fractional_max_pool3d", a, 2, NULL, &r, 1, where);
+}
+#define th_fractional_max_pool3d(...) th_at_fractional_max_pool3d(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_fractional_max_pool3d_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *output_size, size_t n_output_size, const double *output_ratio, size_t n_output_ratio, thunder_tensor *_random_samples)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size), output_size ? thunder_any_dims(output_size, n_output_size) : thunder_any_none(), output_ratio ? thunder_any_floats(output_ratio, n_output_ratio) : thunder_any_none(), thunder_any_tensor(_random_samples) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "fractional_max_pool3d", a, 5, NULL, &r, 1, where);
+}
+#define th_fractional_max_pool3d_opt(...) th_at_fractional_max_pool3d_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* fractional_max_pool3d_with_indices(tensor input, int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, tensor? _random_samples=None) -> (tensor, tensor)
+ * The greatest element of each of output_size windows that lie at random, and where it was in its flattened plane or volume. */
+static inline thunder_tensor *th_at_fractional_max_pool3d_with_indices(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size, thunder_tensor *results[2])
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size) };
+    return thunder_op_invoke(s, "fractional_max_pool3d_with_indices", a, 2, NULL, results, results ? 2 : 0, where);
+}
+#define th_fractional_max_pool3d_with_indices(...) th_at_fractional_max_pool3d_with_indices(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_fractional_max_pool3d_with_indices_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *kernel_size, size_t n_kernel_size, const thunder_dim *output_size, size_t n_output_size, const double *output_ratio, size_t n_output_ratio, thunder_tensor *_random_samples, thunder_tensor *results[2])
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_dims(kernel_size, n_kernel_size), output_size ? thunder_any_dims(output_size, n_output_size) : thunder_any_none(), output_ratio ? thunder_any_floats(output_ratio, n_output_ratio) : thunder_any_none(), thunder_any_tensor(_random_samples) };
+    return thunder_op_invoke(s, "fractional_max_pool3d_with_indices", a, 5, NULL, results, results ? 2 : 0, where);
+}
+#define th_fractional_max_pool3d_with_indices_opt(...) th_at_fractional_max_pool3d_with_indices_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* frexp(tensor input) -> (tensor mantissa, tensor exponent)
  * Mantissas in [0.5, 1) and i32 exponents, whose powers of 2 they are multiplied by. */
@@ -3629,8 +3710,8 @@ static inline thunder_tensor *th_at_instance_norm_opt(const char *where, thunder
 }
 #define th_instance_norm_opt(...) th_at_instance_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* interpolate(tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None) -> tensor
- * The dims behind batch and channels resized: nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area. */
+/* interpolate(tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> tensor
+ * The dims behind batch and channels resized: nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area. recompute_scale_factor: by the rounded sizes; antialias: all pixels count where sizes shrink. */
 static inline thunder_tensor *th_at_interpolate(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };
@@ -3638,11 +3719,11 @@ static inline thunder_tensor *th_at_interpolate(const char *where, thunder_scope
     return thunder_op_invoke(s, "interpolate", a, 1, NULL, &r, 1, where);
 }
 #define th_interpolate(...) th_at_interpolate(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_interpolate_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size, const double *scale_factor, size_t n_scale_factor, const char *mode, const int32_t *align_corners)
+static inline thunder_tensor *th_at_interpolate_opt(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *size, size_t n_size, const double *scale_factor, size_t n_scale_factor, const char *mode, const int32_t *align_corners, const int32_t *recompute_scale_factor, int32_t antialias)
 {
-    const thunder_any a[5] = { thunder_any_tensor(input), size ? thunder_any_dims(size, n_size) : thunder_any_none(), scale_factor ? thunder_any_floats(scale_factor, n_scale_factor) : thunder_any_none(), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), align_corners ? thunder_any_bool(*align_corners) : thunder_any_none() };
+    const thunder_any a[7] = { thunder_any_tensor(input), size ? thunder_any_dims(size, n_size) : thunder_any_none(), scale_factor ? thunder_any_floats(scale_factor, n_scale_factor) : thunder_any_none(), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), align_corners ? thunder_any_bool(*align_corners) : thunder_any_none(), recompute_scale_factor ? thunder_any_bool(*recompute_scale_factor) : thunder_any_none(), thunder_any_bool(antialias) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "interpolate", a, 5, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "interpolate", a, 7, NULL, &r, 1, where);
 }
 #define th_interpolate_opt(...) th_at_interpolate_opt(THUNDER_HERE, __VA_ARGS__)
 
@@ -4281,6 +4362,23 @@ static inline thunder_tensor *th_at_linear_opt(const char *where, thunder_scope 
     return thunder_op_invoke(s, "linear", a, 3, NULL, &r, 1, where);
 }
 #define th_linear_opt(...) th_at_linear_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* linear_cross_entropy(tensor input, tensor linear_weight, tensor target, tensor? linear_bias=None, str reduction='mean', int ignore_index=-100, float label_smoothing=0.0) -> tensor
+ * cross_entropy of linear(input, linear_weight, linear_bias) and classes, a chunk of rows at a time, whose scores are not kept for the backward but made again. */
+static inline thunder_tensor *th_at_linear_cross_entropy(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *linear_weight, thunder_tensor *target)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(linear_weight), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linear_cross_entropy", a, 3, NULL, &r, 1, where);
+}
+#define th_linear_cross_entropy(...) th_at_linear_cross_entropy(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_linear_cross_entropy_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *linear_weight, thunder_tensor *target, thunder_tensor *linear_bias, const char *reduction, int64_t ignore_index, double label_smoothing)
+{
+    const thunder_any a[7] = { thunder_any_tensor(input), thunder_any_tensor(linear_weight), thunder_any_tensor(target), thunder_any_tensor(linear_bias), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none(), thunder_any_i64(ignore_index), thunder_any_f64(label_smoothing) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "linear_cross_entropy", a, 7, NULL, &r, 1, where);
+}
+#define th_linear_cross_entropy_opt(...) th_at_linear_cross_entropy_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* linspace(float start, float end, int steps, dtype? dtype=None, device? device=None) -> tensor
  * steps evenly spaced numbers from start to end. */
@@ -5223,6 +5321,23 @@ static inline thunder_tensor *th_at_multigammaln(const char *where, thunder_scop
 }
 #define th_multigammaln(...) th_at_multigammaln(THUNDER_HERE, __VA_ARGS__)
 
+/* multilabel_margin_loss(tensor input, tensor target, str reduction='mean') -> tensor
+ * What the other classes lack to the margin of 1 below each class of target, a list up to its first -1, by the number of classes. */
+static inline thunder_tensor *th_at_multilabel_margin_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "multilabel_margin_loss", a, 2, NULL, &r, 1, where);
+}
+#define th_multilabel_margin_loss(...) th_at_multilabel_margin_loss(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_multilabel_margin_loss_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *reduction)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(target), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "multilabel_margin_loss", a, 3, NULL, &r, 1, where);
+}
+#define th_multilabel_margin_loss_opt(...) th_at_multilabel_margin_loss_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* multilabel_soft_margin_loss(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor
  * The mean over classes of binary_cross_entropy_with_logits. */
 static inline thunder_tensor *th_at_multilabel_soft_margin_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
@@ -5776,6 +5891,23 @@ static inline thunder_tensor *th_at_pairwise_distance_opt(const char *where, thu
 }
 #define th_pairwise_distance_opt(...) th_at_pairwise_distance_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* pdist(tensor input, float p=2.0) -> tensor
+ * The p-norms of the differences of each two rows, in the order of the upper triangle. */
+static inline thunder_tensor *th_at_pdist(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "pdist", a, 1, NULL, &r, 1, where);
+}
+#define th_pdist(...) th_at_pdist(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_pdist_opt(const char *where, thunder_scope *s, thunder_tensor *input, double p)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(p) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "pdist", a, 2, NULL, &r, 1, where);
+}
+#define th_pdist_opt(...) th_at_pdist_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* permute(tensor input, int[] dims) -> tensor
  * A view with the dims in another order. */
 static inline thunder_tensor *th_at_permute(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *dims, size_t n_dims)
@@ -6065,8 +6197,8 @@ static inline thunder_tensor *th_at_randn_like_opt(const char *where, thunder_sc
 }
 #define th_randn_like_opt(...) th_at_randn_like_opt(THUNDER_HERE, __VA_ARGS__)
 
-/* randperm(int n, dtype? dtype=None) -> tensor
- * The integers below n in random order. */
+/* randperm(int n, dtype? dtype=None, device? device=None) -> tensor
+ * The integers below n in random order; i64 unless a dtype is given. */
 static inline thunder_tensor *th_at_randperm(const char *where, thunder_scope *s, int64_t n)
 {
     const thunder_any a[1] = { thunder_any_i64(n) };
@@ -6074,11 +6206,11 @@ static inline thunder_tensor *th_at_randperm(const char *where, thunder_scope *s
     return thunder_op_invoke(s, "randperm", a, 1, NULL, &r, 1, where);
 }
 #define th_randperm(...) th_at_randperm(THUNDER_HERE, __VA_ARGS__)
-static inline thunder_tensor *th_at_randperm_opt(const char *where, thunder_scope *s, int64_t n, thunder_dtype dtype)
+static inline thunder_tensor *th_at_randperm_opt(const char *where, thunder_scope *s, int64_t n, thunder_dtype dtype, thunder_device device)
 {
-    const thunder_any a[2] = { thunder_any_i64(n), thunder_any_dtype(dtype) };
+    const thunder_any a[3] = { thunder_any_i64(n), thunder_any_dtype(dtype), thunder_any_device(device) };
     thunder_tensor *r = NULL;
-    return thunder_op_invoke(s, "randperm", a, 2, NULL, &r, 1, where);
+    return thunder_op_invoke(s, "randperm", a, 3, NULL, &r, 1, where);
 }
 #define th_randperm_opt(...) th_at_randperm_opt(THUNDER_HERE, __VA_ARGS__)
 

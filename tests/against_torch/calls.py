@@ -137,6 +137,8 @@ def _to_ours(value, known):
         return _DTYPES[value]
     if isinstance(value, torch.device):
         return th.device(str(value))
+    if isinstance(value, torch.nn.Module):  # a distance, which ours calls with tensors of its own
+        return lambda *args: released(value(*held(args)))
     if isinstance(value, complex):
         raise NotOurs("complex numbers and 8-bit floats are not here")
     if isinstance(value, torch.Generator):

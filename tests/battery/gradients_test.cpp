@@ -1,4 +1,5 @@
 // Gradients of every differentiable op against central differences in f64, eager and compiled.
+#include <algorithm>
 #include <cmath>
 
 #include "battery/battery.h"
@@ -8,11 +9,11 @@ namespace thunder::battery {
 namespace {
 
 struct Gradients : Battery {
-  // sum(weights * op(args)) over every real result; null when there is none.
-  static Tensor* loss(Scope& scope, const Case& c, std::span<Tensor* const> in, size_t n) {
+  // sum(weights * part) over every part that is real; null when there is none.
+  static Tensor* weighted(Scope& scope, std::span<Tensor* const> parts) {
     auto call = [&](std::string_view op, std::initializer_list<Any> args) { return scope.invoke(op, args, nullptr, nullptr, 0, nullptr); };
     Tensor* sum = nullptr;
-    for (Tensor* y : invoke(scope, c, in, n)) {
+    for (Tensor* y : parts) {
       if (scope.status() || y->type().dtype != DType::f64) continue;
       Ints shape;
       for (Dim d : y->type().shape) shape.push_back(d.value());
@@ -24,8 +25,13 @@ struct Gradients : Battery {
     }
     return sum;
   }
-  static std::vector<Tensor*> gradient(Scope& scope, const Case& c, std::span<Tensor* const> in, size_t n) {
-    Tensor* at = loss(scope, c, in, n);
+  using Loss = Tensor* (*)(Scope& scope, const Case& c, std::span<Tensor* const> in, size_t n);
+  static Tensor* loss(Scope& scope, const Case& c, std::span<Tensor* const> in, size_t n) { return weighted(scope, invoke(scope, c, in, n)); }
+  // Of the gradients of that.
+  static Tensor* slope(Scope& scope, const Case& c, std::span<Tensor* const> in, size_t n) { return weighted(scope, gradient(loss, scope, c, in, n)); }
+
+  static std::vector<Tensor*> gradient(Loss of, Scope& scope, const Case& c, std::span<Tensor* const> in, size_t n) {
+    Tensor* at = of(scope, c, in, n);
     Values wrt;
     for (Tensor* t : in)
       if (t->type().dtype == DType::f64) wrt.push(Ref<Tensor>(t));
@@ -34,17 +40,17 @@ struct Gradients : Battery {
       for (size_t i = 0; i < found->size(); i++) out.push_back((*found)[i].tensor.get());
     return out;
   }
-  double value(const Case& c, std::span<Tensor* const> in, size_t n) {
+  double value(Loss of, const Case& c, std::span<Tensor* const> in, size_t n) {
     reset_random(*context);
-    EagerScope scope(context->scope_environment(), false);
-    return numbers_of(*loss(scope, c, in, n))[0];
+    EagerScope scope(context->scope_environment(), of != loss);
+    return numbers_of(*of(scope, c, in, n))[0];
   }
   // Whether there was a gradient.
-  bool check(const Case& c);
-  void check_differences(const Case& c, const std::vector<std::vector<double>>& got, std::span<Tensor* const> in, size_t n);
+  bool check(const Case& c, Loss of = loss);
+  void check_differences(Loss of, const Case& c, const std::vector<std::vector<double>>& got, std::span<Tensor* const> in, size_t n);
 };
 
-void Gradients::check_differences(const Case& c, const std::vector<std::vector<double>>& got, std::span<Tensor* const> in, size_t n) {
+void Gradients::check_differences(Loss of, const Case& c, const std::vector<std::vector<double>>& got, std::span<Tensor* const> in, size_t n) {
   size_t next = 0;
   for (Tensor* t : in) {
     if (t->type().dtype != DType::f64) continue;
@@ -53,9 +59,9 @@ void Gradients::check_differences(const Case& c, const std::vector<std::vector<d
     for (size_t i = 0; i < std::min<size_t>(gradients.size(), 16); i++) {
       const double at = data[i], step = 1e-5;
       data[i] = at + step;
-      const double above = value(c, in, n);
+      const double above = value(of, c, in, n);
       data[i] = at - step;
-      const double below = value(c, in, n);
+      const double below = value(of, c, in, n);
       data[i] = at;
       const double expected = (above - below) / (2 * step);
       ASSERT_NEAR(gradients[i], expected, 2e-5 * (1 + std::fabs(expected))) << c.name << ", tensor " << next - 1 << ", element " << i;
@@ -63,7 +69,7 @@ void Gradients::check_differences(const Case& c, const std::vector<std::vector<d
   }
 }
 
-bool Gradients::check(const Case& c) {
+bool Gradients::check(const Case& c, Loss of) {
   const Tensors tensors = make_tensors(c);
   std::vector<Tensor*> in;
   for (auto& t : tensors) in.push_back(t.get());
@@ -72,15 +78,15 @@ bool Gradients::check(const Case& c) {
   {
     reset_random(*context);
     EagerScope scope(context->scope_environment(), true);
-    const auto gradients = gradient(scope, c, in, n);
+    const auto gradients = gradient(of, scope, c, in, n);
     EXPECT_FALSE(scope.status()) << c.name << ": " << scope.status()->message();
     if (scope.status()) return true;
     for (Tensor* t : gradients) eager.types.push_back(t->type()), eager.values.push_back(numbers_of(*t));
   }
   if (eager.types.empty()) return false;
-  check_differences(c, eager.values, in, n);
+  check_differences(of, c, eager.values, in, n);
   if (c.sample.eager) return true;
-  const auto body = [&](Scope& s, std::span<Tensor* const> x) { return gradient(s, c, x, n); };
+  const auto body = [&](Scope& s, std::span<Tensor* const> x) { return gradient(of, s, c, x, n); };
   EXPECT_EQ(difference(call_compiled(*context, body, tensors, eager.types.size(), {}), eager, 100), "") << c.name << ", compiled";
   return true;
 }
@@ -88,6 +94,28 @@ bool Gradients::check(const Case& c) {
 TEST_F(Gradients, agree_with_differences) {
   each_case("gradients", [&](const Case& c) {
     return c.sample.gradient && c.op->nondiff.empty() && check(with_reals(c, DType::f64));
+  });
+}
+
+// Ops whose second derivatives somebody asks for: smooth ones, of each kind, and those with gradients of their own.
+constexpr std::string_view kTwice[] = {
+    "add", "mul", "div", "pow", "exp", "log", "log1p", "expm1", "sqrt", "rsqrt", "reciprocal", "square", "sin", "cos", "tan",
+    "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf", "erfc", "lgamma", "digamma", "sigmoid", "logsigmoid", "softplus",
+    "silu", "mish", "gelu", "elu", "celu", "selu", "atan2", "logaddexp", "lerp", "addcmul", "addcdiv", "hypot", "xlogy", "sum",
+    "mean", "var", "std", "prod", "logsumexp", "norm", "linalg_vector_norm", "cumsum", "cumprod", "logcumsumexp", "softmax",
+    "log_softmax", "layer_norm", "rms_norm", "group_norm", "batch_norm", "instance_norm", "local_response_norm", "matmul",
+    "linear", "bilinear", "einsum", "outer", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "avg_pool2d",
+    "max_pool2d", "interpolate", "grid_sample", "embedding", "gather", "index_select", "scatter_add", "where", "cat", "stack",
+    "linalg_inv", "linalg_solve", "linalg_cholesky", "linalg_det", "linalg_slogdet", "linalg_solve_triangular",
+    "cdist", "cosine_similarity", "mse_loss", "smooth_l1_loss", "cross_entropy", "nll_loss", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "kl_div", "gaussian_nll_loss", "ctc_loss", "scaled_dot_product_attention", "lstm_cell",
+    "gru_cell", "swiglu", "rope", "normalize", "trapezoid", "sinc", "logit", "glu"};
+
+TEST_F(Gradients, of_gradients_agree_with_differences) {
+  for (const std::string_view name : kTwice) EXPECT_NE(context->registry().find(name), nullptr) << name;
+  each_case("second derivatives", [&](const Case& c) {
+    if (std::find(std::begin(kTwice), std::end(kTwice), c.op->name()) == std::end(kTwice)) return false;
+    return c.sample.gradient && c.op->nondiff.empty() && check(with_reals(c, DType::f64), slope);
   });
 }
 

@@ -19,6 +19,27 @@ double cubic_weight(double d) {
   d = std::fabs(d);
   return d <= 1 ? (a + 2) * d * d * d - (a + 3) * d * d + 1 : d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0;
 }
+double filter_weight(double d, bool cubic) {
+  d = std::fabs(d);
+  if (!cubic) return std::max(0.0, 1 - d);
+  return d < 1 ? 1.5 * d * d * d - 2.5 * d * d + 1 : d < 2 ? -0.5 * d * d * d + 2.5 * d * d - 4 * d + 2 : 0;
+}
+// The mean of the pixels around each result's centre, by a filter as wide as the size shrinks.
+Array filtered(const Array& x, size_t axis, int64_t to, bool cubic, bool corners) {
+  const int64_t n = x.shape[axis];
+  const double scale = corners ? (to > 1 ? static_cast<double>(n - 1) / static_cast<double>(to - 1) : 0) : static_cast<double>(n) / static_cast<double>(to);
+  const double wider = std::max(scale, 1.0), reach = (cubic ? 2 : 1) * wider;
+  return make(with(x.shape, axis, to), [&](const Ints& i) {
+    const double centre = scale * (static_cast<double>(i[axis]) + 0.5);
+    const auto first = std::max<int64_t>(0, static_cast<int64_t>(centre - reach + 0.5)), end = std::min(n, static_cast<int64_t>(centre + reach + 0.5));
+    double sum = 0, all = 0;
+    for (int64_t j = first; j < end; j++) {
+      const double w = filter_weight((static_cast<double>(j) - centre + 0.5) / wider, cubic);
+      sum += w * battery::at(x, with(i, axis, j)), all += w;
+    }
+    return sum / all;
+  });
+}
 Array resized(const Array& x, size_t axis, int64_t to, const std::string& mode, bool corners) {
   const int64_t n = x.shape[axis];
   const auto from = static_cast<double>(n), size = static_cast<double>(to);
@@ -48,7 +69,11 @@ Array resized(const Array& x, size_t axis, int64_t to, const std::string& mode, 
 Arrays interpolate(const Arguments& a) {
   Array x = a.tensor(0);
   const Ints size = a.ints(1);
-  for (size_t d = 2; d < a.tensor(0).shape.size(); d++) x = resized(x, d, size[size.size() == 1 ? 0 : d - 2], a.text(3, "nearest"), a.flag(4, false));
+  for (size_t d = 2; d < a.tensor(0).shape.size(); d++) {
+    const int64_t to = size[size.size() == 1 ? 0 : d - 2];
+    if (a.flag(6, false)) x = filtered(x, d, to, a.text(3, "") == "bicubic", a.flag(4, false));
+    else x = resized(x, d, to, a.text(3, "nearest"), a.flag(4, false));
+  }
   return {x};
 }
 

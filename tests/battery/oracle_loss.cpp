@@ -88,7 +88,33 @@ Arrays cross_entropy(const Arguments& a) {
   return (probabilities ? by_probability : by_index)(a, logs, a.text(4, "mean"), a.number(5, 0));
 }
 
+Arrays linear_cross_entropy(const Arguments& a) {
+  const Array &x = a.tensor(0), &w = a.tensor(1), &t = a.tensor(2);
+  const int64_t classes = w.shape[0], features = w.shape[1];
+  const double smoothing = a.number(6, 0);
+  double total = 0;
+  size_t row = 0;
+  Array rows = make(t.shape, [&](const Ints& i) {
+    std::vector<double> scores;
+    for (int64_t c = 0; c < classes; c++) {
+      double sum = a.has(3) ? a.tensor(3).data[static_cast<size_t>(c)] : 0;
+      for (int64_t k = 0; k < features; k++) sum += x.data[row * static_cast<size_t>(features) + static_cast<size_t>(k)] * at(w, {c, k});
+      scores.push_back(sum);
+    }
+    row++;
+    double whole = 0, all = 0;
+    for (const double score : scores) whole += std::exp(score);
+    for (const double score : scores) all += std::log(whole) - score;
+    const auto own = static_cast<int64_t>(at(t, i));
+    if (own == a.integer(5, -100)) return 0.0;
+    total++;
+    return (1 - smoothing) * (std::log(whole) - scores[static_cast<size_t>(own)]) + smoothing * all / static_cast<double>(classes);
+  });
+  return reduced(rows, total, a.text(4, "mean"));
+}
+
 constexpr OracleRow kRows[] = {
+    {"linear_cross_entropy", linear_cross_entropy},
     {"softmax", softmax}, {"log_softmax", log_softmax}, {"mse_loss", mse_loss}, {"nll_loss", nll_loss}, {"cross_entropy", cross_entropy},
 };
 

@@ -115,6 +115,24 @@ Arrays multi_margin(const Arguments& a) {
     return sum / static_cast<double>(x.shape[1]);
   }), a.text(5, "mean"));
 }
+Arrays multilabel_margin(const Arguments& a) {
+  Array x = a.tensor(0), y = a.tensor(1);
+  const bool single = x.shape.size() == 1;
+  if (single) x.shape.insert(x.shape.begin(), 1), y.shape = x.shape;
+  const int64_t classes = x.shape[1];
+  Array losses = make({x.shape[0]}, [&](const Ints& r) {
+    std::vector<int64_t> labels;
+    for (int64_t k = 0; k < classes && at(y, {r[0], k}) >= 0; k++) labels.push_back(static_cast<int64_t>(at(y, {r[0], k})));
+    double sum = 0;
+    for (const int64_t label : labels)
+      for (int64_t k = 0; k < classes; k++)
+        if (std::find(labels.begin(), labels.end(), k) == labels.end())
+          sum += std::max(0.0, 1 - at(x, {r[0], label}) + at(x, {r[0], k}));
+    return sum / static_cast<double>(classes);
+  });
+  if (single) losses.shape.clear();
+  return reduced(losses, a.text(2, "mean"));
+}
 
 // The sum over all alignments, one by one: a path is one of a label sequence if that is left when neighbours that are
 // equal are joined and blanks are taken out.
@@ -176,6 +194,7 @@ constexpr OracleRow kRows[] = {
     {"triplet_margin_loss", triplet},
     {"multilabel_soft_margin_loss", multilabel_soft_margin},
     {"multi_margin_loss", multi_margin},
+    {"multilabel_margin_loss", multilabel_margin},
 };
 
 }  // namespace

@@ -102,6 +102,35 @@ Arrays max_unpool(const Arguments& a) {
     y.data[i / from * plane + static_cast<size_t>(indices.data[i])] = x.data[i];
   return {y};
 }
+// Windows at random: each begins where the steps before it, of two sizes, have led.
+template <size_t dims, bool with_indices>
+Arrays fractional(const Arguments& a) {
+  const Array &x = a.tensor(0), &samples = a.tensor(4);
+  const Ints lead = first(x.shape, x.shape.size() - dims), plane = last(x.shape, dims);
+  Ints out, kernel;
+  for (size_t i = 0; i < dims; i++) out.push_back(of(a.ints(2), i)), kernel.push_back(of(a.ints(1), i));
+  Array where = make(joined(lead, out), [](const Ints&) { return 0.0; });
+  Array best = make(joined(lead, out), [&](const Ints& r) {
+    Ints begin;
+    for (size_t i = 0; i < dims; i++) {
+      const Ints which{lead.size() == 2 ? r[0] : 0, r[lead.size() - 1], static_cast<int64_t>(dims == 2 ? 1 - i : i)};
+      const int64_t k = r[lead.size() + i], furthest = plane[i] - kernel[i];
+      const double step = out[i] > 1 ? static_cast<double>(furthest) / static_cast<double>(out[i] - 1) : 0, s = at(samples, which);
+      begin.push_back(k == out[i] - 1 ? furthest : static_cast<int64_t>((static_cast<double>(k) + s) * step) - static_cast<int64_t>(s * step));
+    }
+    double greatest = -std::numeric_limits<double>::infinity();
+    each_index(kernel, [&](const Ints& i) {
+      Ints from = first(r, lead.size());
+      for (size_t d = 0; d < dims; d++) from.push_back(begin[d] + i[d]);
+      if (at(x, from) > greatest) {
+        greatest = at(x, from);
+        where.data[static_cast<size_t>(place(where.shape, r))] = static_cast<double>(place(plane, last(from, dims)));
+      }
+    });
+    return greatest;
+  });
+  return with_indices ? Arrays{best, where} : Arrays{best};
+}
 enum class Share { mean, greatest, place };
 template <size_t dims, Share share>
 Array adaptive(const Arguments& a) {
@@ -258,6 +287,9 @@ constexpr OracleRow kRows[] = {
     {"adaptive_max_pool3d_with_indices", adaptive_with_indices<3>},
     {"conv1d", convolution<1>}, {"conv2d", convolution<2>}, {"conv3d", convolution<3>},
     {"conv_transpose1d", transposed<1>}, {"conv_transpose2d", transposed<2>}, {"conv_transpose3d", transposed<3>},
+    {"fractional_max_pool2d", fractional<2, false>}, {"fractional_max_pool3d", fractional<3, false>},
+    {"fractional_max_pool2d_with_indices", fractional<2, true>},
+    {"fractional_max_pool3d_with_indices", fractional<3, true>},
     {"im2col", im2col}, {"fold", fold},
 };
 

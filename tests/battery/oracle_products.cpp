@@ -143,6 +143,18 @@ Arrays cdist(const Arguments& a) {
     return norm(d, a.number(2, 2));
   })};
 }
+Arrays pdist(const Arguments& a) {
+  const Array& x = a.tensor(0);
+  Array y{{}, {}, DType::none};
+  for (int64_t i = 0; i < x.shape[0]; i++)
+    for (int64_t j = i + 1; j < x.shape[0]; j++) {
+      std::vector<double> d;
+      for (int64_t k = 0; k < x.shape[1]; k++) d.push_back(at(x, {i, k}) - at(x, {j, k}));
+      y.data.push_back(norm(d, a.number(1, 2)));
+    }
+  y.shape = {static_cast<int64_t>(y.data.size())};
+  return {y};
+}
 // Columns count as often as their weights say; aweights, or nothing, lessen what the correction takes.
 Array covariances(const Array& given, double correction, const std::vector<double>& weights = {}, const std::vector<double>& shares = {}) {
   const Array x{{given.shape.size() < 2 ? 1 : given.shape[0], given.shape.empty() ? 1 : given.shape.back()}, given.data, DType::none};
@@ -189,7 +201,7 @@ constexpr OracleRow kRows[] = {
        return sum;
      })}; }},
     {"bilinear", bilinear},
-    {"cdist", cdist},
+    {"cdist", cdist}, {"pdist", pdist},
     {"cov", [](const Arguments& a) {
        std::vector<double> weights(static_cast<size_t>(a.tensor(0).shape.back()), 1), shares = a.has(3) ? a.tensor(3).data : std::vector<double>();
        for (size_t k = 0; k < weights.size(); k++) weights[k] = (a.has(2) ? a.tensor(2).data[k] : 1) * (a.has(3) ? shares[k] : 1);

@@ -1,5 +1,6 @@
 // Random ops: what is drawn has the distribution that the op promises, and follows the random state.
 #include <algorithm>
+#include <map>
 #include <cmath>
 
 #include "battery/battery.h"
@@ -63,7 +64,7 @@ TEST_F(Random, draws_by_parameters_have_the_promised_distributions) {
   // Numbers of another part of the stream than decides on what is dropped.
   auto other_normals = draw("randn", {Ints{2 * kDraws}});
   other_normals.erase(other_normals.begin(), other_normals.begin() + kDraws);
-  expect_moments(draw("alpha_dropout", {like, 0.25}, {tensor_of({kDraws}, DType::f32, other_normals)}), 0, 1, -9, 9);
+  expect_moments(draw("alpha_dropout", {like, 0.25, true}, {tensor_of({kDraws}, DType::f32, other_normals)}), 0, 1, -9, 9);
 }
 
 TEST_F(Random, choices_follow_their_weights) {
@@ -79,6 +80,27 @@ TEST_F(Random, choices_follow_their_weights) {
   // Rows of equal logits: each class is as likely, and a hard sample is one of them.
   const auto hard = draw("gumbel_softmax", {TensorSpec{{kDraws, 2}}, 1.0, true}, {tensor_of({kDraws, 2}, DType::f32, std::vector<double>(2 * kDraws, 0))});
   expect_moments(hard, 0.5, 0.25, 0, 1);
+}
+
+TEST_F(Random, permutations_hold_each_number_once_and_any_number_anywhere) {
+  for (const int64_t n : {1, 2, 3, 5, 255, 257, 8192, 8193, 30'001}) {
+    auto order = draw("randperm", {n});
+    std::sort(order.begin(), order.end());
+    for (size_t i = 0; i < order.size(); i++) ASSERT_EQ(order[i], static_cast<double>(i)) << n;
+  }
+  // Of many permutations of three numbers each is as common; the rows of a prim are permutations of their own.
+  const Tensors state = {tensor_of({2}, DType::i64, {1, 0})};
+  constexpr int64_t kRows = 60'000;
+  const auto rows = draw("prims.philox_permutation", {TensorSpec{{2}, DType::i64}, 0, Ints{kRows, 3}}, state);
+  std::map<double, int> counts;
+  for (size_t i = 0; i < rows.size(); i += 3) counts[rows[i] * 100 + rows[i + 1] * 10 + rows[i + 2]]++;
+  EXPECT_EQ(counts.size(), 6u);
+  for (auto& [which, count] : counts) EXPECT_NEAR(count, kRows / 6, 500) << which;
+  // A long one: where a number comes to lie does not depend on the number.
+  const auto order = draw("randperm", {100'000});
+  double product = 0;
+  for (size_t i = 0; i < order.size(); i++) product += (static_cast<double>(i) - 49'999.5) * (order[i] - 49'999.5);
+  EXPECT_LT(std::fabs(product / 100'000 / (100'000.0 * 100'000 / 12)), 0.015);
 }
 
 TEST_F(Random, feature_dropout_takes_whole_channels) {

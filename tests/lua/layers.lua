@@ -92,6 +92,26 @@ for _, dtype in ipairs { th.float64, th.bfloat16 } do
   assert(last:item() < first / 4 and last.dtype == dtype and params["0.weight"].dtype == dtype)
 end
 
+-- Lazy layers read a size off their first input, and are plain ones from then on.
+local lazy = nn.Sequential(nn.LazyLinear(5), nn.LazyBatchNorm1d(), nn.LazyLinear(2))
+assert(tostring(lazy[1]) == "LazyLinear(out_features=5, bias=True)" and next(lazy:parameters()) == nil)
+assert(#lazy(x) == 4 and tostring(lazy[1]) == "Linear(in_features=6, out_features=5, bias=True)")
+assert(lazy[2].num_features == 5 and lazy[3].weight.shape[2] == 5)
+expect.error(function() lazy(th.randn(4, 7)) end, "linear")
+
+-- A loss by a distance of one's own.
+local a, p, n = th.randn(3, 4), th.randn(3, 4), th.randn(3, 4)
+local function city_block(u, v) return (u - v):abs():sum(-1) end
+local by_distance = nn.TripletMarginWithDistanceLoss { distance_function = city_block, margin = 0.5, swap = true }
+local function near(u, v) assert(math.abs(u(a, p, n):item() - v(a, p, n):item()) < 1e-4) end
+near(by_distance, nn.TripletMarginLoss(0.5, 1.0, 0.0, true))
+near(nn.TripletMarginWithDistanceLoss(), nn.TripletMarginLoss())
+
+-- Many classes in clusters.
+local clusters = nn.AdaptiveLogSoftmaxWithLoss(6, 10, { 3, 6 })
+local logs, loss_of_all = clusters(x, th.tensor { 0, 4, 9, 2 })
+assert(#logs == 4 and math.abs(loss_of_all:item() + logs:mean():item()) < 1e-6)
+
 -- tree_map over several trees.
 local sums = th.tree_map(function(a, b) return a + b end, { 1, { x = 2 } }, { 10, { x = 20 } })
 assert(sums[1] == 11 and sums[2].x == 22)

@@ -24,8 +24,8 @@ end
 -- What PyTorch has and libthunder has not is said, with what to use where there is something.
 expect.error(function() return th.polar end, "PyTorch's 'polar' is not in libthunder")
 expect.error(function() return th.frobenius_norm end, "PyTorch's 'frobenius_norm' is not in libthunder; instead: norm")
-expect.error(function() return nn.LazyLinear end, "PyTorch's 'LazyLinear' is not in libthunder")
-expect.error(function() return optim.SparseAdam end, "PyTorch's 'SparseAdam' is not in libthunder")
+expect.error(function() return nn.RNNBase end, "PyTorch's 'RNNBase' is not in libthunder; instead: RNN, LSTM and GRU")
+expect.error(function() return optim.SparseAdam end, "PyTorch's 'SparseAdam' is not in libthunder; instead: Adam")
 expect.error(function() th.ones(1):backward() end, "PyTorch's 'backward'", "instead: grad_of(loss, parameters)")
 expect.error(function() th.tensor({ 1 }, "complex64") end, "PyTorch's 'complex64' is not in libthunder")
 assert(tostring(nn.ReLU { inplace = true }) == "ReLU(inplace=True)")

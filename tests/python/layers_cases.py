@@ -53,7 +53,7 @@ IMAGE, SIGNAL, VOLUME = (X, (2, 4, 4, 5)), (X, (2, 4, 7)), (X, (1, 2, 3, 4, 3))
 ACTIVATIONS = """ReLU() ReLU6() LeakyReLU() LeakyReLU(0.2) PReLU() PReLU(4) RReLU() ELU() ELU(0.5) CELU() CELU(2.0) SELU() GELU() GELU('tanh')
     SiLU() Mish() Sigmoid() Tanh() Softplus() Softplus(2.0,1.0) Softsign() Softshrink() Softshrink(0.2) Hardshrink() Hardshrink(0.2)
     Tanhshrink() Hardtanh() Hardtanh(-0.3,0.4) Hardsigmoid() Hardswish() LogSigmoid() Threshold(0.1,-2.0) GLU(1) Softmax(1)
-    Softmax2d() Softmin(1) LogSoftmax(1) Dropout() Dropout2d() AlphaDropout() Identity() Flatten() Flatten(0,1)
+    Softmax2d() Softmin(1) LogSoftmax(1) Dropout() Dropout2d() AlphaDropout() FeatureAlphaDropout() Identity() Flatten() Flatten(0,1)
     ReLU(inplace=True) ELU(inplace=True) Hardtanh(inplace=True)""".split()
 
 # (layer, inputs, flags): "train" calls twice in training mode, else once in evaluation.
@@ -62,6 +62,11 @@ LAYERS = [(text, [(X, (2, 4, 2, 3))]) for text in ACTIVATIONS] + [
     ("Bilinear(3, 4, 2)", [(X, (5, 3)), (X, (5, 4))]), ("Bilinear(3, 4, 2, bias=False)", [(X, (5, 3)), (X, (5, 4))]),
     ("Embedding(9, 3)", [("9", (2, 4))]), ("EmbeddingBag(9, 3)", [("9", (2, 4))]), ("EmbeddingBag(9, 3, mode='sum')", [("9", (3, 2))]),
     ("EmbeddingBag(9, 3, mode='max')", [("9", (3, 2))]),
+    ("Embedding(9, 3, max_norm=0.4)", [("9", (2, 4))]), ("Embedding(9, 3, padding_idx=2, max_norm=0.4, norm_type=1.0)", [("9", (2, 4))]),
+    ("EmbeddingBag(9, 3, max_norm=0.4, mode='sum')", [("9", (3, 2))]), ("EmbeddingBag(9, 3, padding_idx=3)", [("9", (3, 2))]),
+    ("AdaptiveLogSoftmaxWithLoss(6, 10, [3, 6])", [(X, (5, 6)), ("10", (5,))]),
+    ("AdaptiveLogSoftmaxWithLoss(8, 10, [2, 5, 9], div_value=2.0, head_bias=True)", [(X, (5, 8)), ("10", (5,))]),
+    ("AdaptiveLogSoftmaxWithLoss(6, 10, [7])", [(X, (6,)), ("10", ())]),
     # convolutions
     ("Conv1d(4, 6, 3)", [SIGNAL]), ("Conv1d(4, 6, 3, stride=2, padding=1, dilation=2, groups=2)", [SIGNAL]),
     ("Conv1d(4, 2, 3, padding=2, padding_mode='reflect')", [SIGNAL]), ("Conv1d(4, 2, 3, padding=2, padding_mode='replicate')", [SIGNAL]),
@@ -86,10 +91,13 @@ LAYERS = [(text, [(X, (2, 4, 2, 3))]) for text in ACTIVATIONS] + [
     ("InstanceNorm2d(4, affine=True, track_running_stats=True)", [IMAGE], "train"),
     ("InstanceNorm1d(4, track_running_stats=True)", [SIGNAL]), ("GroupNorm(2, 4)", [IMAGE]), ("GroupNorm(4, 4, affine=False)", [SIGNAL]),
     ("LayerNorm((4, 5))", [IMAGE]), ("LayerNorm(5, elementwise_affine=False)", [IMAGE]), ("LocalResponseNorm(3)", [IMAGE]),
+    ("CrossMapLRN2d(5)", [(X, (2, 3, 4, 5))]), ("CrossMapLRN2d(4, alpha=0.5, beta=0.5, k=2.0)", [(X, (2, 2, 4, 5))]),
+    ("SyncBatchNorm(4)", [IMAGE], "train"), ("SyncBatchNorm(4, momentum=None)", [(X, (5, 4))], "train"), ("SyncBatchNorm(4)", [SIGNAL]),
     ("LocalResponseNorm(2, alpha=0.5, beta=0.5, k=2.0)", [SIGNAL]),
     # shapes
     ("Unflatten(1, (2, 2))", [SIGNAL]), ("PixelShuffle(2)", [IMAGE]), ("PixelUnshuffle(2)", [(X, (2, 3, 6, 4))]),
     ("ChannelShuffle(2)", [IMAGE]), ("Fold((4, 5), 2)", [(X, (1, 8, 12))]), ("Unfold((2, 3), padding=1, stride=2)", [IMAGE]),
+    ("Upsample(scale_factor=1.3, mode='bilinear', recompute_scale_factor=True)", [IMAGE]),
     ("Upsample(scale_factor=2)", [IMAGE]), ("Upsample(size=(6, 7), mode='bilinear')", [IMAGE]),
     ("Upsample(scale_factor=2, mode='bicubic', align_corners=True)", [IMAGE]), ("Upsample(size=5, mode='linear')", [SIGNAL]),
     ("UpsamplingNearest2d(scale_factor=2)", [IMAGE]), ("UpsamplingBilinear2d(size=(5, 7))", [IMAGE]),
@@ -113,6 +121,10 @@ LAYERS = [(text, [(X, (2, 4, 2, 3))]) for text in ACTIVATIONS] + [
     ("BCELoss()", [("probability", (3, 4)), ("probability", (3, 4))]), ("BCEWithLogitsLoss()", [(X, (3, 4)), ("probability", (3, 4))]),
     ("HingeEmbeddingLoss()", [(X, (3, 4)), ("sign", (3, 4))]), ("SoftMarginLoss()", [(X, (3, 4)), ("sign", (3, 4))]),
     ("MultiLabelSoftMarginLoss()", [(X, (3, 4)), ("probability", (3, 4))]), ("MultiMarginLoss()", [(X, (3, 4)), ("4", (3,))]),
+    ("MultiLabelMarginLoss()", [(X, (3, 4)), ("4", (3, 4))]), ("MultiLabelMarginLoss(reduction='none')", [(X, (4,)), ("4", (4,))]),
+    ("TripletMarginWithDistanceLoss()", [(X, (3, 4))] * 3),
+    ("TripletMarginWithDistanceLoss(distance_function=lambda a, b: (a - b).abs().sum(-1), margin=0.5, swap=True, reduction='sum')",
+     [(X, (3, 4))] * 3),
     ("MultiMarginLoss(p=2, margin=0.5)", [(X, (3, 4)), ("4", (3,))]),
     ("MarginRankingLoss(margin=0.2)", [(X, (5,)), (X, (5,)), ("sign", (5,))]),
     ("CosineEmbeddingLoss(margin=0.2)", [(X, (3, 4)), (X, (3, 4)), ("sign", (3,))]),

@@ -49,6 +49,7 @@ class Layers(unittest.TestCase):
     def test_there_are_as_many_kinds_as_are_promised(self):
         self.assertGreaterEqual(len({text.partition("(")[0] for text, *_ in cases.LAYERS}), 100)
         untested = set(th.nn.kinds) - {text.partition("(")[0] for text, *_ in cases.LAYERS}
+        untested = {kind for kind in untested if not kind.startswith(("Lazy", "Fractional"))}  # those of lazy_test.py
         self.assertEqual(untested, {"CTCLoss", "CircularPad1d", "CircularPad2d", "CircularPad3d", "LPPool3d",
                                     "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "Module", "ModuleDict", "ModuleList",
                                     "ParameterDict",

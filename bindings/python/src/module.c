@@ -207,6 +207,13 @@ static PyObject *paths(PyObject *object, PyObject *unused)
     return read_values(object, thunder_module_paths);
 }
 
+/* _kind_now(): what a lazy module has become; "" before it is made. */
+static PyObject *kind_now(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(thunder_module_kind(((Module *)object)->handle));
+}
+
 static PyObject *module_text(PyObject *object, PyObject *unused)
 {
     (void)unused;
@@ -305,6 +312,7 @@ static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
                                 {"_to", move, METH_O, NULL},
                                 {"_to_dtype", to_dtype, METH_O, NULL},
                                 {"_copy", copy_module, METH_NOARGS, NULL},
+                                {"_kind_now", kind_now, METH_NOARGS, NULL},
                                 {"_text", module_text, METH_NOARGS, NULL},
                                 {"_save", save, METH_O, NULL},
                                 {"_load", load, METH_VARARGS, NULL},

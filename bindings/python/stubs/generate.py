@@ -94,6 +94,8 @@ def layers():
             texts = ["self", *(parameter(p) for p in _schema.read(row).parameters)]
             text += f"class {row['name']}(Module):\n    def __init__({', '.join(texts)}) -> None: ...\n"
             text += "    @staticmethod\n    def generate_square_subsequent_mask(sz: builtins.int) -> Tensor: ...\n" * (row["name"] == "Transformer")
+            text += "    @staticmethod\n    def convert_sync_batchnorm(module: Module, process_group: None = None) -> Module: ...\n" * (
+                row["name"] == "SyncBatchNorm")
     return text
 
 

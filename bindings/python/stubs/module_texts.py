@@ -133,6 +133,25 @@ class TransformerEncoder(Module):
 class TransformerDecoder(Module):
     def __init__(self, decoder_layer: Module, num_layers: builtins.int, norm: Module | None = None) -> None: ...
 
+class _ASMoutput(NamedTuple):
+    output: Tensor
+    loss: Tensor
+
+class AdaptiveLogSoftmaxWithLoss(Module):
+    def __init__(
+        self, in_features: builtins.int, n_classes: builtins.int, cutoffs: Sequence[builtins.int], div_value: builtins.float = 4.0,
+        head_bias: builtins.bool = False
+    ) -> None: ...
+    def __call__(self, input: _TensorLike, target: _TensorLike) -> _ASMoutput: ...
+    def log_prob(self, input: Tensor) -> Tensor: ...
+    def predict(self, input: Tensor) -> Tensor: ...
+
+class TripletMarginWithDistanceLoss(Module):
+    def __init__(
+        self, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: builtins.float = 1.0,
+        swap: builtins.bool = False, reduction: builtins.str = "mean"
+    ) -> None: ...
+
 '''
 
 OPTIMIZER = '''from .nn import Module

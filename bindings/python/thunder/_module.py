@@ -147,7 +147,8 @@ class Module(_hooks.Hooked, ModuleBase):
     def _options(self):
         """What it was made with, by name, as it is printed: net.fc.in_features."""
         call = ast.parse(f"f({Module.extra_repr(self)})", mode="eval").body
-        unprinted = {"inplace": False, "padding_mode": "zeros"}
+        unprinted = {"inplace": False, "padding_mode": "zeros", "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False,
+                     "include_last_offset": False}
         values = {p.name: unprinted[p.name] for p in _schema.read(kinds[self._kind]).parameters if p.name in unprinted}
         values |= {option.arg: ast.literal_eval(option.value) for option in call.keywords}
         return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}

@@ -1,7 +1,6 @@
 """PyTorch's ways of calling some ops beside those of their schemas: tensors one by one, sizes before bounds, norms by name, options of old."""
 import functools
 import inspect
-import math
 
 from . import _thunder
 from ._thunder import Tensor
@@ -137,28 +136,6 @@ def _with_extra(op, name, text, extra):
     return call
 
 
-def _recomputed(input, scale_factor):
-    sizes = getattr(input, "shape", ())[2:]
-    factors = scale_factor if isinstance(scale_factor, _LISTS) else [scale_factor] * len(sizes)
-    try:
-        return [math.floor(size * by) for size, by in zip(sizes, factors)]
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"interpolate: argument 'scale_factor' must be a number, or a list of them, got {scale_factor!r}") from None
-
-
-def _interpolate(op, name):
-    def call(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False):
-        if antialias:
-            raise TypeError("interpolate: argument 'antialias' can only be False here, got True")
-        if recompute_scale_factor is True and scale_factor is not None:
-            size, scale_factor = _recomputed(input, scale_factor), None
-        return op(input, size, scale_factor, mode, align_corners)
-    signature = inspect.signature(call)
-    call = _form(op, name, "recompute_scale_factor takes the factors of the rounded size; antialias can only be False here.", call)
-    call.__signature__ = signature
-    return call
-
-
 def _sizes_that_stay(op, name):
     """adaptive_avg_pool2d(x, (None, 7)): None keeps a size, as -1 does in schemas."""
     def call(input, output_size, *args, **named):
@@ -170,7 +147,7 @@ def _sizes_that_stay(op, name):
 
 # ---- nn.functional ----
 
-_INPLACE = ("alpha_dropout celu dropout dropout1d dropout2d dropout3d elu feature_dropout hardsigmoid hardswish hardtanh leaky_relu mish relu "
+_INPLACE = ("alpha_dropout celu dropout dropout1d dropout2d dropout3d elu feature_alpha_dropout feature_dropout hardsigmoid hardswish hardtanh leaky_relu mish relu "
             "relu6 rrelu selu silu threshold").split()
 
 
@@ -223,7 +200,7 @@ def adapt(functions, methods):
              **{name: functools.partial(_named_norm, of_name=of_name) for name, of_name in norms.items()},
              **{name: functools.partial(_with_extra, text=text, extra=extra) for name, (text, extra) in _EXTRA.items()},
              **{name: _sizes_that_stay for name in functions if name.startswith("adaptive_") and "indices" not in name},
-             "interpolate": _interpolate, "tensordot": _tensordot, "tensor_split": _tensor_split}
+             "tensordot": _tensordot, "tensor_split": _tensor_split}
     for name, form in forms.items():
         functions[name] = form(functions[name], name)
         if name in methods:

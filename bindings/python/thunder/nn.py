@@ -8,25 +8,29 @@
         def forward(self, x):
             return self.fc(x)
 """
-from . import _init, _names, _ops, _schema, _signatures
+from . import _init, _losses, _names, _ops, _schema, _signatures
 from ._containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from ._lazy import Lazy
+from ._losses import AdaptiveLogSoftmaxWithLoss, TripletMarginWithDistanceLoss
 from ._module import Module, Parameter, classes, kinds
 from ._transformer import TransformerDecoder, TransformerEncoder, generate_square_subsequent_mask
 
 _own = {cls.__name__: cls for cls in (Module, Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict, TransformerEncoder,
-                                      TransformerDecoder)}
+                                      TransformerDecoder, AdaptiveLogSoftmaxWithLoss, TripletMarginWithDistanceLoss)}
 
 
 def _class_of(row):
     texts = [row["doc"], row["schema"], *([f"Called as {row['inputs']}"] if row["inputs"].startswith(row["name"]) else [])]
-    body = {"_kind": row["name"], "__doc__": "\n\n".join(texts), "__module__": __name__}
-    made = type(row["name"], (Module,), body)
+    lazy = row["name"].removeprefix("Lazy") in kinds and row["name"].startswith("Lazy")
+    body = {"_first_kind" if lazy else "_kind": row["name"], "__doc__": "\n\n".join(texts), "__module__": __name__}
+    made = type(row["name"], (Lazy if lazy else Module,), body)
     made.__signature__ = _schema.signature(_schema.read(row)).replace(return_annotation=made)
     return made
 
 
 classes.update({name: _own.get(name) or _class_of(row) for name, row in kinds.items()})
 classes["Transformer"].generate_square_subsequent_mask = staticmethod(generate_square_subsequent_mask)
+classes["SyncBatchNorm"].convert_sync_batchnorm = staticmethod(_losses.convert_sync_batchnorm)
 globals().update(classes)
 
 
@@ -38,7 +42,8 @@ def _clipped(what):
 
 
 functional = _names.namespace(f"{__name__}.functional", "The ops, under the name that PyTorch has many of them.",
-                              _signatures.functional(_ops.functions))
+                              _signatures.functional(_ops.functions) | {
+                                  "triplet_margin_with_distance_loss": _losses.triplet_margin_with_distance_loss})
 init = _names.namespace(f"{__name__}.init", _init.__doc__, {name: getattr(_init, name) for name in _init.__all__})
 utils = _names.namespace(f"{__name__}.utils", "What PyTorch has in torch.nn.utils: optim has the clipping of gradients.", {
     "clip_grad_norm_": _clipped("norm"), "clip_grad_value_": _clipped("value")})

@@ -109,6 +109,10 @@ constexpr ModuleRow kRows[] = {
      .doc = "Dropout that keeps the mean and variance of SELU's results.",
      .init = dropout_init,
      .op = "alpha_dropout"},
+    {.schema = "FeatureAlphaDropout(float p=0.5) -> tensor",
+     .doc = "AlphaDropout of whole channels.",
+     .init = dropout_init,
+     .op = "feature_alpha_dropout"},
 };
 
 }  // namespace

@@ -57,6 +57,10 @@ constexpr ModuleRow kRows[] = {
     loss("SoftMarginLoss(str reduction='mean') -> tensor", "log(1 + exp(-target * input)).", "soft_margin_loss"),
     loss("MultiLabelSoftMarginLoss(tensor? weight=None, str reduction='mean') -> tensor",
          "The mean over classes of the cross entropy of each class's sigmoid.", "multilabel_soft_margin_loss"),
+    loss("MultiLabelMarginLoss(str reduction='mean') -> tensor",
+         "How far scores of other classes come within a margin of 1 of those of each class of target, a list up to its "
+         "first -1.",
+         "multilabel_margin_loss"),
     loss("MultiMarginLoss(int p=1, float margin=1.0, tensor? weight=None, str reduction='mean') -> tensor",
          "How far scores of other classes come within margin of the target's, to the power of p.", "multi_margin_loss"),
     loss("MarginRankingLoss(float margin=0.0, str reduction='mean') -> tensor",
@@ -67,6 +71,11 @@ constexpr ModuleRow kRows[] = {
     loss("TripletMarginLoss(float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, str reduction='mean') -> "
          "tensor",
          "max(0, the distance of anchor and positive, less that of anchor and negative, plus margin).",
+         "triplet_margin_loss", "forward(tensor anchor, tensor positive, tensor negative) -> tensor"),
+    loss("TripletMarginWithDistanceLoss(float margin=1.0, bool swap=False, str reduction='mean') -> tensor",
+         "TripletMarginLoss by a distance of your own, a function that Python and Lua take as distance_function; "
+         "without "
+         "one, and in other languages, by PairwiseDistance.",
          "triplet_margin_loss", "forward(tensor anchor, tensor positive, tensor negative) -> tensor"),
     {.schema = "CosineSimilarity(int dim=1, float eps=1e-08) -> tensor",
      .doc = "The cosine of the angle between x1 and x2 along dim.",

@@ -59,12 +59,10 @@ void move(const ModuleCall& c, Tensor* running, Tensor* batch) {
                                                         : c.op("mul", {step, momentum.f})});
 }
 
-template <size_t least, size_t most>
-void batch_norm(ModuleCall& c) {
+void norm_of_batch(ModuleCall& c) {
   Tensor *x = c.input(), *weight = c.tensor("weight"), *bias = c.tensor("bias");
   Tensor *mean = c.tensor("running_mean"), *variance = c.tensor("running_var");
   const double eps = c.module.real("eps");
-  check_rank(c, x, least, most);
   const bool tracked = mean && variance;
   if (!tracked || !c.training())
     return c.give(c.op("batch_norm", {x, mean, variance, weight, bias, !tracked, 0.0, eps}));
@@ -81,6 +79,24 @@ void batch_norm(ModuleCall& c) {
     c.op("copy_", {variance, made[2]});
   }
   c.give(made[0]);
+}
+
+template <size_t least, size_t most>
+void batch_norm(ModuleCall& c) {
+  check_rank(c, c.input(), least, most);
+  norm_of_batch(c);
+}
+
+// Windows of an even size are one channel shorter, as in PyTorch, while the squares are divided by that size.
+void cross_map_norm(ModuleCall& c) {
+  check_rank(c, c.input(), 4, 4);
+  const int64_t size = c.module.integer("size"), window = size - 1 + size % 2;
+  const double share = static_cast<double>(window) / static_cast<double>(size);
+  c.give(c.op("local_response_norm",
+              {c.input(), window, c.module.real("alpha") * share, c.module.real("beta"), c.module.real("k")}));
+}
+void cross_map_init(ModuleInit& m) {
+  m.require(m.module.integer("size") > 0, "size must be positive, got ", m.module.integer("size"));
 }
 
 // Statistics of each sample's channel; the running ones move towards their mean over the batch. As in PyTorch no batch
@@ -137,6 +153,12 @@ constexpr ModuleRow kRows[] = {
     {.schema = "LocalResponseNorm(int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> tensor",
      .doc = "The input divided by (k + alpha * the mean square of size neighbouring channels) ** beta.",
      .op = "local_response_norm"},
+    {.schema = "CrossMapLRN2d(int size, float alpha=0.0001, float beta=0.75, float k=1) -> tensor",
+     .doc =
+         "The input divided by (k + alpha / size * the sum of the squares of neighbouring channels, size or one less "
+         "of them) ** beta. (PyTorch's leaves the first channel's square in the sums of all behind it.)",
+     .init = cross_map_init,
+     .forward = cross_map_norm},
     batch("BatchNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, bool "
           "track_running_stats=True) -> tensor",
           batch_norm<2, 3>),
@@ -146,6 +168,13 @@ constexpr ModuleRow kRows[] = {
     batch("BatchNorm3d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, bool "
           "track_running_stats=True) -> tensor",
           batch_norm<5, 5>),
+    {.schema = "SyncBatchNorm(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, bool "
+               "track_running_stats=True) -> tensor",
+     .doc =
+         "BatchNorm of any number of dims. Programs run in one process here, so there are no statistics of others to "
+         "share.",
+     .init = channels_init,
+     .forward = norm_of_batch},
     instance("InstanceNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=False, bool "
              "track_running_stats=False) -> tensor",
              instance_norm<1>),

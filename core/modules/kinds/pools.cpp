@@ -18,6 +18,10 @@ consteval ModuleRow unpool(SchemaText schema, std::string_view op) {
 }
 constexpr std::string_view kGreatest =
     "The greatest value of each window, and with return_indices where it was; stride None is kernel_size.";
+constexpr std::string_view kFractional =
+    "The greatest element of each of output_size windows, or so many of a size as output_ratio says, that lie at "
+    "random; "
+    "with return_indices also where it was.";
 constexpr std::string_view kMean = "The mean of each window; stride None is kernel_size.";
 constexpr std::string_view kNorm = "The norm_type-th root of the sum of powers of each window.";
 constexpr std::string_view kMeans = "The means of output_size nearly equal shares of each dim; -1 keeps a size.";
@@ -38,6 +42,12 @@ constexpr ModuleRow kRows[] = {
     unpool("MaxUnpool1d(int[] kernel_size, int[]? stride=None, int[] padding=[0]) -> tensor", "max_unpool1d"),
     unpool("MaxUnpool2d(int[] kernel_size, int[]? stride=None, int[] padding=[0]) -> tensor", "max_unpool2d"),
     unpool("MaxUnpool3d(int[] kernel_size, int[]? stride=None, int[] padding=[0]) -> tensor", "max_unpool3d"),
+    with_indices("FractionalMaxPool2d(int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, bool "
+                 "return_indices=False, tensor? _random_samples=None) -> (tensor, tensor?)",
+                 "fractional_max_pool2d", kFractional),
+    with_indices("FractionalMaxPool3d(int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, bool "
+                 "return_indices=False, tensor? _random_samples=None) -> (tensor, tensor?)",
+                 "fractional_max_pool3d", kFractional),
     pool("AvgPool1d(int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
          "count_include_pad=True) -> tensor",
          "avg_pool1d", kMean),

@@ -78,7 +78,8 @@ constexpr ModuleRow kRows[] = {
     {.schema = "Unfold(int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) -> tensor",
      .doc = "The patches of images as columns: [N, C * kernel, patches].",
      .forward = unfold},
-    {.schema = "Upsample(int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None) "
+    {.schema = "Upsample(int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None, "
+               "bool? recompute_scale_factor=None) "
                "-> tensor",
      .doc = "Signals, images or volumes of another size: th.interpolate as a module.",
      .op = "interpolate"},

@@ -2,100 +2,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/batch.h"
-#include "ops/indices.h"
-#include "ops/tables.h"
+#include "ops/ctc_sequences.h"
 
 namespace thunder {
 namespace {
 
-constexpr double kNever = -std::numeric_limits<double>::infinity();
-
-// log(exp(a) + exp(b))
-double log_sum(double a, double b) {
-  if (a < b) std::swap(a, b);
-  return b == kNever ? a : a + std::log1p(std::exp(b - a));
-}
-double log_sum(double a, double b, double c) {
-  if (a < b) std::swap(a, b);
-  if (a < c) std::swap(a, c);
-  if (a == kNever) return a;
-  return a + std::log1p((b == kNever ? 0 : std::exp(b - a)) + (c == kNever ? 0 : std::exp(c - a)));
-}
-
-// ---- one sequence: its labels with blanks around each, as states that an alignment goes through ----
-
-// Buffers: log_probs [time, batch, classes], targets [batch, length], the two lengths [batch], alphas [time, batch, 2
-// length + 1].
-struct Sequence {
-  Buffer log_probs, targets, alphas;
-  int64_t n, blank, time, states;
-
-  int64_t label(int64_t state) const {
-    return state % 2 ? index_at(targets, n * targets.strides[0] + state / 2 * targets.strides[1]) : blank;
-  }
-  // Whether an alignment may come from two states before: a blank is left out between labels that differ.
-  bool skips(int64_t state) const { return state % 2 && state > 1 && label(state) != label(state - 2); }
-  double log_prob(int64_t t, int64_t state) const {
-    const int64_t at = t * log_probs.strides[0] + n * log_probs.strides[1] + label(state) * log_probs.strides[2];
-    return log_probs.dtype == DType::f64 ? log_probs.as<double>()[at] : static_cast<double>(log_probs.as<float>()[at]);
-  }
-  double& alpha(int64_t t, int64_t state) const {
-    return alphas.as<double>()[t * alphas.strides[0] + n * alphas.strides[1] + state * alphas.strides[2]];
-  }
-};
-
-Status* refuse_length(std::string_view op, std::string_view what, int64_t length, int64_t most, int64_t n) {
-  return refuse(cat(op, ": ", what, " ", length, " of sequence ", n, " is not between 0 and ", most));
-}
-// Sequence n, whose lengths and labels are looked at.
-Status* read_sequence(std::string_view op, const Kernel& k, size_t first, const Buffer& alphas, int64_t blank,
-                      int64_t n, Sequence& out) {
-  const Buffer &targets = k.in[first + 1], &times = k.in[first + 2], &lengths = k.in[first + 3];
-  out = {k.in[first],
-         targets,
-         alphas,
-         n,
-         blank,
-         index_at(times, n * times.strides[0]),
-         index_at(lengths, n * lengths.strides[0])};
-  const int64_t length = out.states, classes = out.log_probs.shape[2];
-  if (out.time < 0 || out.time > out.log_probs.shape[0])
-    return refuse_length(op, "input length", out.time, out.log_probs.shape[0], n);
-  if (length < 0 || length > targets.shape[1]) return refuse_length(op, "target length", length, targets.shape[1], n);
-  out.states = 2 * length + 1;
-  for (int64_t s = 1; s < out.states; s += 2)
-    if (const int64_t label = out.label(s); label < 0 || label >= classes)
-      return refuse(cat(op, ": label ", label, " of sequence ", n, " is out of range for ", classes, " classes"));
-  return nullptr;
-}
-
-// Calls f(n), which gives a status, for each sequence, on the threads of the kernel.
-template <class F>
-Status* each_sequence(const Kernel& k, const Buffer& alphas, const F& f) {
-  constexpr int64_t kEach = 16;  // simple elements that the logarithms of one alpha cost as much as
-  return in_parts(k, alphas.shape[1], alphas.elements() * kEach, [&](int64_t begin, int64_t end) -> Status* {
-    for (int64_t n = begin; n < end; n++)
-      if (Status* failed = f(n)) return failed;
-    return nullptr;
-  });
-}
+using namespace ctc;
 
 // ---- prims.ctc_loss ----
 
-void require_sequences(const Call& c, size_t first, int64_t blank) {
-  const TensorType &x = c.type(first), &targets = c.type(first + 1);
-  c.require(x.rank() == 3 && (x.dtype == DType::f32 || x.dtype == DType::f64),
-            "log_probs must be f32 or f64 [time, batch, classes], got ", name(x));
-  const Shape batch{x.shape[1]};
-  c.require(targets.rank() == 2 && targets.shape[0] == batch[0], "targets must be [batch, length]; ", c.types());
-  for (size_t i = 1; i < 4; i++)
-    c.require(c.type(first + i).dtype == DType::i64 || c.type(first + i).dtype == DType::i32,
-              "targets and lengths must be integers; ", c.types());
-  for (size_t i = 2; i < 4; i++) c.require(c.type(first + i).shape == batch, "lengths must be [batch]; ", c.types());
-  c.require(blank >= 0 && blank < hint(x.shape[2]), "blank ", blank, " is out of range for ", name(x.shape[2]),
-            " classes");
-}
 void forward_meta(const Call& c, Types& out) {
   require_sequences(c, 0, c.integer(4));
   TensorType t = c.type(0);
@@ -110,8 +25,10 @@ void fill_alphas(const Sequence& q) {
   for (int64_t t = 0; t < q.alphas.shape[0]; t++)
     for (int64_t s = 0; s < q.alphas.shape[2]; s++) {
       double before = kNever;
-      if (t >= q.time || s >= q.states) before = kNever;
-      else if (t == 0) before = s < 2 ? 0 : kNever;
+      if (t >= q.time || s >= q.states)
+        before = kNever;
+      else if (t == 0)
+        before = s < 2 ? 0 : kNever;
       else {
         const double two = q.skips(s) ? q.alpha(t - 1, s - 2) : kNever;
         before = log_sum(q.alpha(t - 1, s), s > 0 ? q.alpha(t - 1, s - 1) : kNever, two);
@@ -193,27 +110,23 @@ Status* backward(const Kernel& k) {
     });
   });
 }
-// Linear in grad: each loss's gradient against the cotangent. How the shares change with log_probs nobody asks of a
-// loss.
+// Linear in grad: each loss's gradient against the cotangent. By log_probs it is all of what changes, also by way of
+// alphas, which are those of log_probs: their second derivatives are symmetric, so that the cotangent is a direction.
 void backward_vjp(Grad& g) {
-  g.require(!g.wants(1) && !g.wants(5), "the gradient of its gradient by log_probs is not there");
-  Var ones = full_like(g.var(0), 1);
-  Var shares =
-      g.builder.call("prims.ctc_loss_backward", {ones, g.var(1), g.var(2), g.var(3), g.var(4), g.var(5), g.integer(6)});
-  g.add(0, g.builder.call("prims.sum", {shares * g.cotangent(), Shape{0, 2}}));
+  Builder& b = g.builder;
+  if (g.wants(0)) {
+    Var ones = full_like(g.var(0), 1);
+    Var shares =
+        b.call("prims.ctc_loss_backward", {ones, g.var(1), g.var(2), g.var(3), g.var(4), g.var(5), g.integer(6)});
+    g.add(0, b.call("prims.sum", {shares * g.cotangent(), Shape{0, 2}}));
+  }
+  if (g.wants(1))
+    g.add(1, b.call("prims.ctc_loss_curvature",
+                    {g.cotangent(), g.var(0), g.var(1), g.var(2), g.var(3), g.var(4), g.integer(6)}));
 }
 
 // ---- over a batch: examples are more sequences ----
 
-// [examples, time, batch, ...] as [time, examples * batch, ...], and back.
-Var joined(const Batch& b, size_t arg) {
-  Var x = permute_to(b.operand(arg), Shape{1, 0, 2, 3});
-  return reshape_to(x, Shape{x.size(0), x.size(1) * x.size(2), x.size(3)});
-}
-Var parted_in_time(const Batch& b, Var x) {
-  return permute_to(reshape_to(x, Shape{x.size(0), b.size(), x.size(1) / hint(b.size()), x.size(2)}),
-                    Shape{1, 0, 2, 3});
-}
 Results batch_forward(Batch& b) {
   Results out = b.again({joined(b, 0), b.merged(1), b.merged(2), b.merged(3), b.integer(4)});
   return {b.parted(b.builder.var(out[0]), 0).id, parted_in_time(b, b.builder.var(out[1])).id};
@@ -222,7 +135,6 @@ Results batch_backward(Batch& b) {
   return parted_in_time(b, b.builder.var(b.again({b.merged(0), joined(b, 1), b.merged(2), b.merged(3), b.merged(4),
                                                   joined(b, 5), b.integer(6)})[0]));
 }
-
 // ---- samples ----
 
 void forward_samples(Samples& s) {
@@ -238,7 +150,6 @@ void backward_samples(Samples& s) {
             TensorSpec{{4, 2, 5}, DType::f64}, 0},
            "grad must be [batch]");
 }
-
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.ctc_loss(tensor log_probs, tensor targets, tensor input_lengths, tensor target_lengths, "
                        "int blank) -> (tensor, tensor)",

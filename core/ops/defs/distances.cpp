@@ -25,6 +25,18 @@ Results cdist(Call& c) {
   rows.insert(rows.size() - 1, 1), columns.insert(columns.size() - 2, 1);
   return c.builder.call("norm", {reshape_to(a, rows) - reshape_to(b, columns), c.real(2), Shape{-1}});
 }
+// Of each pair of rows, in the order of the upper triangle.
+Results pdist(Call& c) {
+  Var x = c.var(0);
+  c.require(x.rank() == 2 && is_real(x.dtype()) && x.size(0).constant(),
+            "input must be a real matrix, whose number of rows is known while tracing; ", c.types());
+  c.require(c.real(1) >= 0, "p must not be negative, got ", c.real(1));
+  const int64_t n = x.size(0).value();
+  Builder& b = c.builder;
+  Var pairs = to_device(b.call("triu_indices", {n, n, 1}), x.type().device);
+  const auto rows = [&](int64_t which) { return b.call("prims.take", {x, 0, b.call("select", {pairs, 0, which})}); };
+  return b.call("norm", {rows(0) - rows(1), c.real(1), Shape{-1}});
+}
 Var plain_cov(const Call& c, Var x) {
   Var centred = x - mean_kept(x, Shape{1});
   return c.builder.call("matmul", {centred, swap_last_two(centred)}) /
@@ -77,6 +89,13 @@ void point_sets(Samples& s) {
   s.add({TensorSpec{{2, 26, 3}, DType::f64}, TensorSpec{{2, 4, 3}, DType::f64}});
   s.refuse({TensorSpec{{3, 4}}, TensorSpec{{2, 3}}}, "one length");
 }
+void point_lists(Samples& s) {
+  s.add({TensorSpec{{4, 3}}});
+  s.add({TensorSpec{{3, 2}, DType::f64}, 1.0});
+  s.add({TensorSpec{{1, 2}}, 3.0});
+  s.refuse({TensorSpec{{4, 3}}, -1.0}, "must not be negative");
+  s.refuse({TensorSpec{{2, 4, 3}}}, "real matrix");
+}
 void matrices(Samples& s) {
   s.add({TensorSpec{{3, 4}}});
   s.refuse({TensorSpec{{3, 2, 2}}}, "input must");
@@ -98,6 +117,8 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 constexpr OpRow kRows[] = {
     row("cdist(tensor x1, tensor x2, float p=2.0) -> tensor",
         "The p-norm of the difference of each row of x1 and each of x2.", cdist, point_sets),
+    row("pdist(tensor input, float p=2.0) -> tensor",
+        "The p-norms of the differences of each two rows, in the order of the upper triangle.", pdist, point_lists),
     row("cov(tensor input, int correction=1, tensor? fweights=None, tensor? aweights=None) -> tensor",
         "The covariances of the rows of a matrix; a column counts fweights times aweights as much.", cov, covariances),
     row("corrcoef(tensor input) -> tensor", "The correlations of the rows of a matrix.", corrcoef, matrices),

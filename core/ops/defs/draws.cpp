@@ -4,9 +4,15 @@
 namespace thunder {
 namespace {
 
-void require_real(const Call& c, DType d) { c.require(is_real(d), "dtype must be real, got ", name(d)); }
-Var uniform(Builder& b, const Shape& shape, DType d, Device device) { return b.call("rand", {shape, d, device}); }
-Var normal(Builder& b, const Shape& shape, DType d, Device device) { return b.call("randn", {shape, d, device}); }
+void require_real(const Call& c, DType d) {
+  c.require(is_real(d), "dtype must be real, got ", name(d));
+}
+Var uniform(Builder& b, const Shape& shape, DType d, Device device) {
+  return b.call("rand", {shape, d, device});
+}
+Var normal(Builder& b, const Shape& shape, DType d, Device device) {
+  return b.call("randn", {shape, d, device});
+}
 // In (0, 1]: what logarithms are taken of.
 Var positive_uniform(Builder& b, const Shape& shape, DType d, Device device) {
   return 1.0 - uniform(b, shape, d, device);
@@ -38,8 +44,9 @@ Results randint_like(Call& c) {
 }
 Results randperm(Call& c) {
   c.require(c.integer(0) >= 0, "n must not be negative, got ", c.integer(0));
-  // Keys of 53 bits: equal ones are as good as impossible, and harmless.
-  return convert(c.builder.call("argsort", {uniform(c.builder, Shape{c.integer(0)}, DType::f64, Device::cpu)}),
+  const Draw draw = c.builder.draw();
+  return convert(c.builder.call("prims.philox_permutation",
+                                {to_device(draw.state, c.device(2)), draw.ordinal, Shape{c.integer(0)}}),
                  c.dtype(1, DType::i64));
 }
 
@@ -49,8 +56,10 @@ Results bernoulli(Call& c) {
   Var p = c.var(0);
   const DType dtype = p.dtype();
   const Shape shape = p.shape();
-  if (!c.has(1)) require_real(c, dtype);
-  else c.require(c.real(1) >= 0 && c.real(1) <= 1, "p must be a probability, got ", c.real(1));
+  if (!c.has(1))
+    require_real(c, dtype);
+  else
+    c.require(c.real(1) >= 0 && c.real(1) <= 1, "p must be a probability, got ", c.real(1));
   Var u = uniform(c.builder, shape, DType::f32, p.type().device);
   return convert(c.has(1) ? lt(u, c.real(1)) : lt(u, convert(p, DType::f32)), dtype);
 }
@@ -145,35 +154,6 @@ Results gumbel_softmax(Call& c) {
   return convert(y, dtype);
 }
 
-// ---- dropouts of whole channels ----
-
-Results dropout_channels(Call& c) {
-  const double p = c.real(1);
-  c.require(p >= 0 && p <= 1, "p must be a probability, got ", p);
-  Var x = c.var(0);
-  require_real(c, x.dtype());
-  c.require(x.rank() >= 2, "input must have channels; ", c.types());
-  if (!c.flag(2) || p == 0) return x;
-  if (p == 1) return full_like(x, 0);
-  Shape mask(x.rank(), 1);
-  for (size_t i = 0; i < 2; i++) mask[i] = x.shape()[i];
-  return where(ge(uniform(c.builder, mask, DType::f32, x.type().device), p), x * (1 / (1 - p)), 0.0);
-}
-// Dropped values are selu's least one, and the rest is scaled so that mean and variance stay.
-Results alpha_dropout(Call& c) {
-  constexpr double kLeast = -1.7580993408473766;
-  const double p = c.real(1);
-  c.require(p >= 0 && p <= 1, "p must be a probability, got ", p);
-  Var x = c.var(0);
-  require_real(c, x.dtype());
-  if (!c.flag(2) || p == 0) return x;
-  if (p == 1) return full_like(x, 0);
-  const Shape shape = x.shape();
-  const double a = 1 / std::sqrt((1 - p) * (1 + p * kLeast * kLeast)), b = -a * p * kLeast;
-  Var kept = ge(uniform(c.builder, shape, DType::f32, x.type().device), p);
-  return where(kept, x * a + b, a * kLeast + b);
-}
-
 // ---- samples ----
 
 using Ints = std::vector<int64_t>;
@@ -183,7 +163,9 @@ void likes(Samples& s) {
   s.add({TensorSpec{{0, 3}, DType::f64}});
   s.refuse({TensorSpec{{2}, DType::i64, 0, 9}}, "real");
 }
-void integers_like(Samples& s) { s.add({TensorSpec{{2, 3}, DType::i64, 0, 9}, -5, 5}); }
+void integers_like(Samples& s) {
+  s.add({TensorSpec{{2, 3}, DType::i64, 0, 9}, -5, 5});
+}
 void permutations(Samples& s) {
   s.add({5});
   s.add({0});
@@ -220,16 +202,6 @@ void logits(Samples& s) {
   s.add_without_gradient({TensorSpec{{}}, 1.0, true});
   s.refuse({TensorSpec{{2, 3}}, 0.0}, "positive");
 }
-void channels(Samples& s) {
-  s.add({TensorSpec{{3, 4, 5}}});
-  s.add({TensorSpec{{3, 4, 5}}, 0.25, false});
-  s.refuse({TensorSpec{{3, 4, 5}}, 1.5}, "probability");
-}
-void elements_kept(Samples& s) {
-  s.add({TensorSpec{{3, 4}}});
-  s.refuse({TensorSpec{{3, 4}}, 1.5}, "probability");
-}
-
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     uint32_t tags = 0, std::string_view nondiff = {}) {
   return checked({.schema = schema,
@@ -238,14 +210,6 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
                   .nondiff = nondiff,
                   .samples = samples,
                   .tags = kRandom | tags});
-}
-consteval OpRow alias(SchemaText schema) {
-  return checked({.schema = schema,
-                  .doc = "Another name.",
-                  .decompose = dropout_channels,
-                  .samples = channels,
-                  .tags = kRandom,
-                  .alias_of = "feature_dropout"});
 }
 constexpr std::string_view kAnew = "it is drawn anew", kChoice = "the result is an index";
 
@@ -259,8 +223,8 @@ constexpr OpRow kRows[] = {
     row("randint_like(tensor input, int low, int high, dtype? dtype=None, device? device=None) -> tensor",
         "Integers from low up to but not including high, of input's size and dtype.", randint_like, integers_like, 0,
         kAnew),
-    row("randperm(int n, dtype? dtype=None) -> tensor", "The integers below n in random order.", randperm,
-        permutations),
+    row("randperm(int n, dtype? dtype=None, device? device=None) -> tensor",
+        "The integers below n in random order; i64 unless a dtype is given.", randperm, permutations),
     row("bernoulli(tensor input, float? p=None) -> tensor",
         "1 with the probability input, or p, else 0; of input's size and dtype.", bernoulli, probabilities, kInplace,
         kAnew),
@@ -282,13 +246,6 @@ constexpr OpRow kRows[] = {
         "Indices of categories, by the weights in each row.", multinomial, weights, 0, kChoice),
     row("gumbel_softmax(tensor input, float tau=1.0, bool hard=False, int dim=-1) -> tensor",
         "softmax of logits with noise: a sample, soft or as one-hot.", gumbel_softmax, logits),
-    row("feature_dropout(tensor input, float p=0.5, bool training=True) -> tensor",
-        "Whole channels zero with probability p, else times 1 / (1 - p).", dropout_channels, channels),
-    alias("dropout1d(tensor input, float p=0.5, bool training=True) -> tensor"),
-    alias("dropout2d(tensor input, float p=0.5, bool training=True) -> tensor"),
-    alias("dropout3d(tensor input, float p=0.5, bool training=True) -> tensor"),
-    row("alpha_dropout(tensor input, float p=0.5, bool training=True) -> tensor",
-        "dropout that keeps the mean and variance of selu's results.", alpha_dropout, elements_kept),
 };
 
 }  // namespace

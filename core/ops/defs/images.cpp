@@ -23,13 +23,27 @@ Var taken(Var x, const Resize& r, Var place) {
   return x.builder->call("prims.take", {x, static_cast<int64_t>(r.axis),
                                         convert(clamped(place, 0, static_cast<double>(r.from - 1)), DType::i64)});
 }
-Var nearest(Var x, const Resize& r, double offset) { return taken(x, r, floor((numbers(x, r.to) + offset) * r.scale)); }
+// Of a size by a power of two greater each pixel is repeated, which no rounding can change.
+Var repeated(Var x, const Resize& r) {
+  Shape column = x.shape(), wide, whole = column;
+  column.insert(r.axis + 1, 1);
+  wide = column, wide[r.axis + 1] = r.to / r.from, whole[r.axis] = r.to;
+  return reshape_to(expand_to(reshape_to(x, column), wide), whole);
+}
+Var nearest(Var x, const Resize& r, double offset) {
+  const int64_t times = r.to / r.from;
+  if (r.to % r.from == 0 && (times & (times - 1)) == 0 && r.scale * static_cast<double>(times) == 1)
+    return repeated(x, r);
+  return taken(x, r, floor((numbers(x, r.to) + offset) * r.scale));
+}
 // The place of each result's centre in the input, or of its corners.
 Var centres(Var x, const Resize& r) {
   Var i = numbers(x, r.to);
   return r.corners ? i * r.scale : (i + 0.5) * r.scale - 0.5;
 }
-Var along(Var weights, Var x, const Resize& r) { return along_axis(convert(weights, x.dtype()), r.axis, x.rank()); }
+Var along(Var weights, Var x, const Resize& r) {
+  return along_axis(convert(weights, x.dtype()), r.axis, x.rank());
+}
 Var linear(Var x, const Resize& r) {
   Var at = maximum(centres(x, r), 0.0), low = floor(at);
   Var a = taken(x, r, low), b = taken(x, r, low + 1.0), w = along(at - low, x, r);
@@ -49,9 +63,31 @@ Var cubic(Var x, const Resize& r) {
   return y;
 }
 
+// Before a size shrinks, all pixels that fall to a result count, by a filter as wide as the shrinking: a linear one, or
+// the cubic convolution with a = -0.5. The product with a matrix of weights.
+Var filtered(Var x, const Resize& r, bool is_cubic) {
+  constexpr double a = -0.5;
+  const double wider = std::max(r.scale, 1.0), reach = (is_cubic ? 2 : 1) * wider;
+  Var centre = along_axis((numbers(x, r.to) + 0.5) * r.scale, 0, 2), j = along_axis(numbers(x, r.from), 1, 2);
+  Var first = truncated(centre - reach + 0.5), behind = truncated(centre + reach + 0.5);
+  Var d = abs((j - centre + 0.5) * (1 / wider));
+  Var weight = relu(1.0 - d);
+  if (is_cubic)
+    weight = where(lt(d, 1.0), ((a + 2) * d - (a + 3)) * d * d + 1.0,
+                   where(lt(d, 2.0), ((d - 5.0) * d + 8.0) * d * a - 4 * a, 0.0));
+  weight = where(both(ge(j, first), lt(j, behind)), weight, 0.0);
+  weight = convert(weight / sum_kept(weight, Shape{1}), x.dtype());
+  const auto axis = static_cast<int64_t>(r.axis);
+  Var lines = x.builder->call("transpose", {x, axis, -1});
+  return x.builder->call("transpose", {x.builder->call("matmul", {lines, swap_last_two(weight)}), axis, -1});
+}
+
+// Parameters: input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias.
 std::vector<Resize> resizes(const Call& c, Var x, bool corners) {
   const size_t dims = x.rank() - 2;
   c.require(c.has(1) != c.has(2), "takes either size or scale_factor");
+  const bool recomputed = c.has(5) && c.flag(5);
+  c.require(!recomputed || c.has(2), "recompute_scale_factor belongs to scale_factor, not to size");
   const size_t given = c.has(1) ? c.dims(1).size() : c.reals(2).size();
   c.require(given == 1 || given == dims, c.has(1) ? "size" : "scale_factor", " must have one value or ", dims, ", got ",
             given);
@@ -65,8 +101,10 @@ std::vector<Resize> resizes(const Call& c, Var x, bool corners) {
     r.to =
         c.has(1) ? hint(c.dims(1)[at]) : static_cast<int64_t>(std::floor(static_cast<double>(r.from) * c.reals(2)[at]));
     c.require(r.to > 0 && r.to <= INT32_MAX, "the result would have size ", r.to);
-    if (corners) r.scale = r.to > 1 ? static_cast<double>(r.from - 1) / static_cast<double>(r.to - 1) : 0;
-    else r.scale = c.has(2) ? 1 / c.reals(2)[at] : static_cast<double>(r.from) / static_cast<double>(r.to);
+    if (corners)
+      r.scale = r.to > 1 ? static_cast<double>(r.from - 1) / static_cast<double>(r.to - 1) : 0;
+    else
+      r.scale = c.has(2) && !recomputed ? 1 / c.reals(2)[at] : static_cast<double>(r.from) / static_cast<double>(r.to);
     out.push_back(r);
   }
   return out;
@@ -85,6 +123,9 @@ Results interpolate(Call& c) {
   c.require(x.rank() == wanted, "mode '", mode, "' needs an input of ", wanted, " dims; ", c.types());
   const bool corners = c.has(4) && c.flag(4);
   c.require(!corners || is_linear || is_cubic, "align_corners belongs to linear and cubic modes, got '", mode, "'");
+  const bool filters = c.flag(6);
+  c.require(!filters || is_cubic || mode == "bilinear", "antialias belongs to modes 'bilinear' and 'bicubic', got '",
+            mode, "'");
   const auto all = resizes(c, x, corners);
   if (mode == "area") {
     Shape size;
@@ -96,8 +137,12 @@ Results interpolate(Call& c) {
   }
   if (!by_copy) x = computed(x);
   for (const Resize& r : all) {
-    if (by_copy) x = nearest(x, r, mode == "nearest" ? 0 : 0.5);
-    else x = is_cubic ? cubic(x, r) : linear(x, r);
+    if (by_copy)
+      x = nearest(x, r, mode == "nearest" ? 0 : 0.5);
+    else if (filters)
+      x = filtered(x, r, is_cubic);
+    else
+      x = is_cubic ? cubic(x, r) : linear(x, r);
   }
   return convert(x, c.type(0).dtype);
 }
@@ -144,7 +189,6 @@ Results channel_shuffle(Call& c) {
                     shape);
 }
 
-
 // ---- samples ----
 
 using Ints = std::vector<int64_t>;
@@ -152,12 +196,17 @@ using Ints = std::vector<int64_t>;
 void interpolations(Samples& s) {
   s.add({TensorSpec{{1, 2, 3}}, 5});
   s.add({TensorSpec{{1, 2, 5}}, 3, SampleArg(), "nearest-exact"});
+  s.add({TensorSpec{{1, 2, 3, 5}}, Ints{12, 10}});
   s.add({TensorSpec{{1, 2, 4}}, 7, SampleArg(), "linear"});
   s.add({TensorSpec{{1, 1, 3, 4}}, Ints{5, 2}, SampleArg(), "bilinear", true});
   s.add({TensorSpec{{1, 1, 3, 4}}, Ints{6, 3}, SampleArg(), "bilinear", false});
   s.add({TensorSpec{{1, 1, 4, 4}}, Ints{6, 3}, SampleArg(), "bicubic"});
   s.add({TensorSpec{{1, 1, 2, 2, 3}}, Ints{3, 3, 2}, SampleArg(), "trilinear"});
   s.add({TensorSpec{{1, 2, 4}}, 2, SampleArg(), "area"});
+  s.add({TensorSpec{{1, 1, 5, 4}}, Ints{3, 6}, SampleArg(), "bilinear", SampleArg(), SampleArg(), true});
+  s.add({TensorSpec{{1, 1, 7, 5}}, Ints{2, 4}, SampleArg(), "bicubic", true, SampleArg(), true});
+  s.refuse({TensorSpec{{1, 2, 3}}, 5, SampleArg(), "linear", SampleArg(), SampleArg(), true}, "antialias belongs");
+  s.refuse({TensorSpec{{1, 2, 3}}, 5, SampleArg(), "nearest", SampleArg(), true}, "belongs to scale_factor");
   s.refuse({TensorSpec{{1, 2, 3}}}, "either size or scale_factor");
   s.refuse({TensorSpec{{1, 2, 3}}, 5, SampleArg(), "bilinear"}, "needs an input of 4 dims");
   s.refuse({TensorSpec{{1, 2, 3}}, 5, SampleArg(), "spline"}, "'spline'");
@@ -180,9 +229,9 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 
 constexpr OpRow kRows[] = {
     row("interpolate(tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? "
-        "align_corners=None) -> tensor",
+        "align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> tensor",
         "The dims behind batch and channels resized: nearest, nearest-exact, linear, bilinear, trilinear, bicubic or "
-        "area.",
+        "area. recompute_scale_factor: by the rounded sizes; antialias: all pixels count where sizes shrink.",
         interpolate, interpolations),
     row("pixel_shuffle(tensor input, int upscale_factor) -> tensor",
         "Channels as pixels: [c * r * r, h, w] becomes [c, h * r, w * r].", pixel_shuffle, shuffles),

@@ -110,6 +110,20 @@ void take_rows(const Buffer& index, const Buffer& src, const Buffer& out) {
   });
 }
 
+// Of rows of a matrix, whose elements lie side by side. Requires: the indices, a vector, are in range.
+void add_matrix_rows(const Buffer& index, const Buffer& src, const Buffer& out) {
+  by_dtype(out.dtype, [&](auto t) {
+    using T = decltype(t);
+    for (int64_t r = 0; r < src.shape[0]; r++) {
+      T* to = out.as<T>() + index_at(index, r * index.strides[0]) * out.strides[0];
+      const T* from = src.as<T>() + r * src.strides[0];
+      for (int64_t i = 0; i < src.shape[1]; i++)
+        to[i] = static_cast<T>(static_cast<Compute<T>>(to[i]) + static_cast<Compute<T>>(from[i]));
+    }
+  });
+}
+bool has_dense_rows(const Buffer& b) { return b.rank == 2 && (b.strides[1] == 1 || b.shape[1] == 1); }
+
 Status* take_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end) {
   const bool whole = along == dim;
   const size_t taken = whole ? 0 : taken_dim(along, dim, k.in[1]);
@@ -119,7 +133,10 @@ Status* take_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int6
   if (in.buffer.data != out.buffer.data) copy_strided(in.buffer, out.buffer);
   if (dim + 1 == static_cast<size_t>(out.buffer.rank))
     return take_rows(k.in[1], whole ? k.in[2] : some->buffer, out.buffer), nullptr;
-  Slabs slabs(out.buffer, whole ? k.in[2] : some->buffer, k.in[1], dim);
+  const Buffer& src = whole ? k.in[2] : some->buffer;
+  if (dim == 0 && k.in[1].rank == 1 && has_dense_rows(out.buffer) && has_dense_rows(src))
+    return add_matrix_rows(k.in[1], src, out.buffer), nullptr;
+  Slabs slabs(out.buffer, src, k.in[1], dim);
   return by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     return slabs.each("prims.take_add", k.in[1], dim, [](const Buffer& into, const Buffer& from) {

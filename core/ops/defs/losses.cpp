@@ -117,27 +117,6 @@ Results multilabel_soft_margin(Call& c) {
   Var loss = weighted(c, 2, y * softplus_of(-x) + (1.0 - y) * softplus_of(x));
   return convert(reduced_loss(c, c.builder.call("mean", {loss, Shape{-1}})), dtype);
 }
-// What other classes lack to the margin below the class of the target.
-Results multi_margin(Call& c) {
-  Var x = computed(c.var(0)), y = c.var(1);
-  if (x.rank() == 0) x = reshape_to(x, Shape{1});
-  if (x.rank() == 1 && y.shape() == Shape{1}) y = reshape_to(y, Shape{});
-  c.require(is_real(x.dtype()) && (x.rank() == 2 || x.rank() == 1) && y.rank() + 1 == x.rank(),
-            "input must be [batch, classes] or [classes], target its classes; ", c.types());
-  c.require(c.integer(2) == 1 || c.integer(2) == 2, "p must be 1 or 2, got ", c.integer(2));
-  Shape column = y.shape();
-  column.push_back(1);
-  Var place = reshape_to(y, column), own = c.builder.call("gather", {x, -1, place});
-  Var lack = relu(x - own + c.real(3));
-  if (c.integer(2) == 2) lack = lack * lack;
-  if (c.has(4))
-    lack = lack * reshape_to(c.builder.call("index_select", {convert(c.var(4), x.dtype()), 0,
-                                                             reshape_to(y, Shape{elements(y.shape())})}),
-                             column);
-  Var classes = counted_along(c.builder, x.size(-1), x.rank() - 1, x.rank(), x.type().device);
-  Var others = where(eq(classes, place), 0.0, lack);
-  return convert(reduced_loss(c, c.builder.call("mean", {others, Shape{-1}})), c.type(0).dtype);
-}
 
 // ---- samples ----
 
@@ -215,12 +194,6 @@ void labels(Samples& s) {
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::i64, 0, 1}});
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::i64, 0, 1}, TensorSpec{{4}, DType::f32, 0.5, 2}, "none"});
 }
-void margins(Samples& s) {
-  s.add({TensorSpec{{3, 4}}, TensorSpec{{3}, DType::i64, 0, 3}});
-  s.add({TensorSpec{{3, 4}}, TensorSpec{{3}, DType::i64, 0, 3}, 2, 0.5, TensorSpec{{4}, DType::f32, 0.5, 2}, "none"});
-  s.refuse({TensorSpec{{3, 4}}, TensorSpec{{3}, DType::i64, 0, 3}, 3}, "p must be 1 or 2");
-}
-
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
 }
@@ -268,9 +241,6 @@ constexpr OpRow kRows[] = {
         "max(0, distance to positive - distance to negative + margin).", triplet_margin, triplets),
     row("multilabel_soft_margin_loss(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor",
         "The mean over classes of binary_cross_entropy_with_logits.", multilabel_soft_margin, labels),
-    row("multi_margin_loss(tensor input, tensor target, int p=1, float margin=1.0, tensor? weight=None, str "
-        "reduction='mean') -> tensor",
-        "The mean over the other classes of what they lack to the margin below the target's.", multi_margin, margins),
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Functions of real numbers that the C library or core/ops/special.h computes: each row is a prim.
 #include "ops/functions.h"
+#include "ops/lgammas.h"
 #include "ops/special.h"
 #include "ops/tables.h"
 
@@ -22,6 +23,17 @@ void nextafter_meta(const Call& c, Types& out) {
 void real_pair_meta(const Call& c, Types& out) {
   pair_meta(c, out);
   c.require(is_real(c.type(0).dtype), "operands must be real; ", c.types());
+}
+
+Status* lgamma_kernel(const Kernel& k) {
+  if (k.out[0].dtype != DType::f32) return map_reals(k, special::lgamma);
+  Rows<2> rows(k.out[0], {&k.out[0], &k.in[0]});
+  return each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
+    float* out = k.out[0].as<float>() + at[0];
+    const float* in = k.in[0].as<float>() + at[1];
+    if (rows.step[0] == 1 && rows.step[1] == 1) return fill_lgammas(in, n, out);
+    for (int64_t i = 0; i < n; i++) fill_lgammas(in + i * rows.step[1], 1, out + i * rows.step[0]);
+  });
 }
 
 Status* polygamma_kernel(const Kernel& k) {
@@ -103,7 +115,7 @@ constexpr OpRow kRows[] = {
     real("prims.log_ndtr(tensor input) -> tensor", "The logarithm of the normal distribution.",
          function_kernel<special::log_ndtr>, log_ndtr_vjp),
     real("prims.lgamma(tensor input) -> tensor", "The logarithm of the absolute value of the gamma function.",
-         function_kernel<special::lgamma>, slope_of_input<d_lgamma>),
+         lgamma_kernel, slope_of_input<d_lgamma>),
     real("prims.digamma(tensor input) -> tensor", "The derivative of lgamma.", function_kernel<special::digamma>,
          slope_of_input<derivative_of_digamma>),
     real("prims.i0(tensor input) -> tensor", "The modified Bessel function of the first kind of order 0.",

@@ -136,7 +136,8 @@ Results bincount(Call& c) {
     size = std::max(least, high + 1);
   }
   const DType dtype = !c.has(1) ? DType::i64 : c.type(1).dtype == DType::f32 ? DType::f32 : DType::f64;
-  Var ones = c.has(1) ? convert(c.var(1), dtype) : full_like(x, 1);
+  Var ones = c.has(1) ? convert(c.var(1), dtype)
+                      : expand_to(full(c.builder, Shape{1}, 1, dtype, x.type().device), x.shape());
   return c.builder.call("prims.scatter_add", {full(c.builder, Shape{size}, 0, dtype, x.type().device), 0, x, ones});
 }
 

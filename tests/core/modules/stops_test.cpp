@@ -41,6 +41,8 @@ struct Forwards : Modules {
     const Any one = Any::integer(1), two = Any::integer(2), three_channels = Any::integer(3);
     for (int dims = 1; dims <= 3; dims++) {
       const Ref<Tensor>& input = dims == 1 ? signal : dims == 2 ? image : volume;
+      for (auto* kind : {"LazyConv", "LazyConvTranspose"}) add(names.emplace_back(cat(kind, dims, "d")), {two, two}, {input});
+      for (auto* kind : {"LazyBatchNorm", "LazyInstanceNorm"}) add(names.emplace_back(cat(kind, dims, "d")), {}, {input});
       for (auto* kind : {"ZeroPad", "ReflectionPad", "ReplicationPad", "CircularPad"}) add(names.emplace_back(cat(kind, dims, "d")), {one}, {input});
       add(names.emplace_back(cat("ConstantPad", dims, "d")), {one, Any::real(2)}, {input});
       if (dims != 2) add(names.emplace_back(cat("BatchNorm", dims, "d")), {three_channels}, {input});
@@ -72,6 +74,12 @@ struct Forwards : Modules {
     add("MaxPool2d", {Any::dims(three)}, {image});
     add("Flatten", {}, {image});
     add("Linear", {Any::integer(6), Any::integer(5)}, {x});
+    add("LazyLinear", {Any::integer(5)}, {x});
+    add("SyncBatchNorm", {Any::integer(3)}, {image});
+    add("CrossMapLRN2d", {three_channels}, {image});
+    add("AdaptiveLogSoftmaxWithLoss", {Any::integer(6), Any::integer(9), Any::dims(split), two}, {x, labels});
+    add("Embedding", {Any::integer(9), Any::integer(3), Any(), Any::real(0.5)}, {labels});
+    add("EmbeddingBag", {Any::integer(9), Any::integer(3), Any::real(0.5)}, {integers({2, 3}, {0, 5, 2, 1, 3, 3})});
     add("Embedding", {Any::integer(9), Any::integer(3)}, {labels});
     add("CrossEntropyLoss", {}, {x, labels});
     add("NLLLoss", {}, {x, labels});

@@ -1,0 +1,84 @@
+// Dropouts of whole channels, and those that keep the mean and variance of selu's results.
+#include <algorithm>
+
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+Results dropout_channels(Call& c) {
+  const double p = c.real(1);
+  c.require(p >= 0 && p <= 1, "p must be a probability, got ", p);
+  Var x = c.var(0);
+  c.require(is_real(x.dtype()), "input must be real; ", c.types());
+  c.require(x.rank() >= 2, "input must have channels; ", c.types());
+  if (!c.flag(2) || p == 0) return x;
+  if (p == 1) return full_like(x, 0);
+  Shape mask(x.rank(), 1);
+  for (size_t i = 0; i < 2; i++) mask[i] = x.shape()[i];
+  return where(ge(c.builder.call("rand", {mask, DType::f32, x.type().device}), p), x * (1 / (1 - p)), 0.0);
+}
+// Dropped values, elements or whole channels, are selu's least one, and the rest is scaled so that mean and variance
+// stay.
+template <bool of_channels>
+Results alpha_dropout(Call& c) {
+  constexpr double kLeast = -1.7580993408473766;
+  const double p = c.real(1);
+  c.require(p >= 0 && p <= 1, "p must be a probability, got ", p);
+  Var x = c.var(0);
+  if (!c.flag(2) || p == 0) return x;
+  c.require(is_real(x.dtype()), "input must be real; ", c.types());
+  if (p == 1) return full_like(x, 0);
+  c.require(!of_channels || x.rank() >= 2, "input must have channels; ", c.types());
+  Shape shape = x.shape();
+  if (of_channels) std::fill(shape.begin() + 2, shape.end(), Dim(1));
+  const double a = 1 / std::sqrt((1 - p) * (1 + p * kLeast * kLeast)), b = -a * p * kLeast;
+  Var kept = ge(c.builder.call("rand", {shape, DType::f32, x.type().device}), p);
+  return where(kept, x * a + b, a * kLeast + b);
+}
+
+// ---- samples ----
+
+void channels(Samples& s) {
+  s.add({TensorSpec{{3, 4, 5}}});
+  s.add({TensorSpec{{3, 4, 5}}, 0.75, true});
+  s.add({TensorSpec{{3, 4, 5}}, 0.25, false});
+  s.refuse({TensorSpec{{3, 4, 5}}, 1.5}, "probability");
+}
+void elements_kept(Samples& s) {
+  s.add({TensorSpec{{3, 4}}});
+  s.add({TensorSpec{{3, 4}}, 0.25, true});
+  s.refuse({TensorSpec{{3, 4}}, 1.5}, "probability");
+}
+
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = kRandom});
+}
+consteval OpRow alias(SchemaText schema) {
+  return checked({.schema = schema,
+                  .doc = "Another name.",
+                  .decompose = dropout_channels,
+                  .samples = channels,
+                  .tags = kRandom,
+                  .alias_of = "feature_dropout"});
+}
+
+constexpr OpRow kRows[] = {
+    row("feature_dropout(tensor input, float p=0.5, bool training=True) -> tensor",
+        "Whole channels zero with probability p, else times 1 / (1 - p).", dropout_channels, channels),
+    alias("dropout1d(tensor input, float p=0.5, bool training=True) -> tensor"),
+    alias("dropout2d(tensor input, float p=0.5, bool training=True) -> tensor"),
+    alias("dropout3d(tensor input, float p=0.5, bool training=True) -> tensor"),
+    row("alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor",
+        "dropout that keeps the mean and variance of selu's results.", alpha_dropout<false>, elements_kept),
+    row("feature_alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor",
+        "alpha_dropout of whole channels.", alpha_dropout<true>, channels),
+};
+
+}  // namespace
+
+void register_dropouts(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder
