@@ -45,8 +45,10 @@ class Growth {
     for (size_t i = nodes_.size(); i-- > 0;) {
       if (!taken_[i]) continue;
       const Node& node = *nodes_[i];
-      if (find_prim(*node.op)->role == Role::view && !read.count(node.results[0])) taken_[i] = 0;
-      else for_each_value(node.args, [&](ValueId v) { read.insert(v); });
+      if (find_prim(*node.op)->role == Role::view && !read.count(node.results[0]))
+        taken_[i] = 0;
+      else
+        for_each_value(node.args, [&](ValueId v) { read.insert(v); });
     }
   }
 
@@ -79,12 +81,11 @@ class Growth {
   // operand once saves more than storing the small result of a reduction costs. The operand of a broadcast is not
   // large.
   bool shares_large_operand(const Node& node) const {
-    constexpr int64_t kLarge = 1 << 14;  // elements
     bool reads = false;
     for_each_value(node.args, [&](ValueId v) {
       const auto it = producer_.find(v);
       const bool broadcast = it != producer_.end() && nodes_[it->second]->op->name() == "prims.expand";
-      reads |= read_.count(v) != 0 && !broadcast && elements(store_.type(v).shape).value() >= kLarge;
+      reads |= read_.count(v) != 0 && !broadcast && is_large_operand(store_.type(v));
     });
     return reads;
   }
@@ -132,7 +133,7 @@ class Growth {
   std::span<uint8_t> taken_;
   Group group_;
   std::unordered_map<ValueId, size_t> producer_;  // by result: the node, among those seen so far
-  std::unordered_set<ValueId> read_;  // by the group
+  std::unordered_set<ValueId> read_;              // by the group
 };
 
 // Finds dependence cycles: paths that leave the group and come back to it. Nodes on such a path would have to run both
@@ -198,13 +199,21 @@ bool grow(std::span<const Node* const> nodes, const Store& store, const Capabili
           std::shared_ptr<Group>& group) {
   const StructuralHash of = structural_hash(nodes, store, can);
   GrowthCache& cache = GrowthCache::of_this_thread();
-  if (const GrowthCache::Answer* known = cache.find(of)) {
-    std::copy(known->taken.begin(), known->taken.end(), taken.begin());
-    return known->grows;
+  const GrowthCache::Answer* known = cache.find(of);
+  if (!known) {
+    const StructuralHash of_any_size = hash_for_any_size(nodes, store, can);
+    known = cache.find(of_any_size);
+    if (!known) {
+      const bool grows = search(nodes, store, can, taken, group);
+      const GrowthCache::Answer answer{grows, std::vector<uint8_t>(taken.begin(), taken.end())};
+      cache.add(of_any_size, answer), cache.add(of, answer);
+      return grows;
+    }
+    cache.add(of, GrowthCache::Answer(*known));
+    known = cache.find(of);
   }
-  const bool grows = search(nodes, store, can, taken, group);
-  cache.add(of, {grows, std::vector<uint8_t>(taken.begin(), taken.end())});
-  return grows;
+  std::copy(known->taken.begin(), known->taken.end(), taken.begin());
+  return known->grows;
 }
 
 }  // namespace thunder::fusion

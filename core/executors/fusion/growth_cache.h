@@ -2,20 +2,12 @@
 // because programs are compiled again.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
-#include "executors/fusion/group.h"
+#include "executors/fusion/structural_hash.h"
 
 namespace thunder::fusion {
-
-// A hash of nodes that does not depend on how their values are numbered. It has 128 bits, so that nodes with equal
-// hashes are taken as equal.
-using StructuralHash = std::array<uint64_t, 2>;
-StructuralHash structural_hash(std::span<const Node* const> nodes, const Store& store, const Capabilities& can);
 
 class GrowthCache {
  public:
@@ -30,10 +22,7 @@ class GrowthCache {
 
  private:
   static constexpr size_t kMax = 4096;  // answers; then the cache is cleared
-  struct Hash {
-    size_t operator()(const StructuralHash& l) const { return l[0]; }
-  };
-  std::unordered_map<StructuralHash, Answer, Hash> answers_;
+  std::unordered_map<StructuralHash, Answer, HashOfHash> answers_;
 };
 
 }  // namespace thunder::fusion
