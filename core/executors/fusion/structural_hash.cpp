@@ -95,14 +95,14 @@ void add_value(HashState& hash_state, ValueNumbering& numbers, Sizes& sizes, con
 template <class Sizes>
 void add_argument(HashState& hash_state, Sizes& sizes, const Arg& a) {
   if constexpr (Sizes::kExact) {
-    hash_state.add(hash(a, 3)), hash_state.add(hash(a, 4));
+    hash_state.add(hash(a, 3));
   } else if (a.kind == ArgKind::dims) {
     hash_state.add(a.count);
     for (Dim d : a.dim_list()) sizes.add(hash_state, d);
   } else if (a.kind == ArgKind::real) {
     hash_state.add(static_cast<uint64_t>(a.kind));  // no group looks at it
   } else {
-    hash_state.add(hash(a, 3)), hash_state.add(hash(a, 4));
+    hash_state.add(hash(a, 3));
   }
 }
 
