@@ -54,9 +54,8 @@ const Node* Regions::single_node() {
 
 void Regions::sink(const Node* n, size_t from) {
   const auto reads = [&](const Entry& entry) {
-    bool any = false;
-    for_each_value(entry.node->args, [&](ValueId v) { any |= v == n->results[0]; });
-    return any;
+    const auto read = values_.reads(entry.values);
+    return std::find(read.begin(), read.end(), n->results[0]) != read.end();
   };
   const auto at = std::find_if(entries_.begin() + static_cast<ptrdiff_t>(from), entries_.end(), reads);
   entries_.insert(at, make_entry(n, true, false));
@@ -116,7 +115,8 @@ void Regions::remove_dead_nodes() {
     const Node* n = nodes_[i];
     if (!uses_[n->results[0]] && !inputs_.has(n->results[0]) && n->results.size() == 1)
       nodes_.erase(nodes_.begin() + static_cast<ptrdiff_t>(i));
-    else for_each_value(n->args, [&](ValueId v) { inputs_.add(v); });
+    else
+      for_each_value(n->args, [&](ValueId v) { inputs_.add(v); });
   }
 }
 

@@ -5,10 +5,15 @@
 #include <map>
 
 #include "base/checked.h"
+#include "ir/shape.h"
 
 namespace thunder {
 
 Product::Product(std::span<const Dim> dims) {
+  if (std::all_of(dims.begin(), dims.end(), [](Dim d) { return d.constant(); })) {
+    constant_ = elements(dims).value();
+    return;
+  }
   std::vector<Dim> open(dims.begin(), dims.end());
   std::vector<int64_t> constants;
   while (!open.empty()) {

@@ -92,7 +92,7 @@ class Replay {
       for (const Node* inner : n.body) line(*inner);
       return;
     }
-    note_roots(n);
+    if (!trace_.writes.empty()) note_roots(n);
     if (counts_by_symbols(n)) {
       for (const Node* inner : n.body) line(*inner);
       return;

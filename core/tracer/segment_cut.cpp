@@ -54,10 +54,13 @@ std::vector<Tensor*> SegmentScope::live() const {
 void SegmentScope::note_outputs(std::span<Tensor* const> handles, std::vector<Place>& places, Outputs& at,
                                 std::vector<ValueId>& outputs) {
   const std::vector<size_t> held = held_by_inputs();
+  places.reserve(handles.size());
+  at.resize(held.size(), SIZE_MAX);
   for (Tensor* t : handles) {
     places.push_back(place(given(t), held));
     const Place& p = places.back();
-    if (p.input != SIZE_MAX || !at.try_emplace(p.now, outputs.size()).second) continue;
+    if (p.input != SIZE_MAX || at[p.now] != SIZE_MAX) continue;
+    at[p.now] = outputs.size();
     // A number of the host's keeps all its bits.
     const TensorType& type = recorder().type(p.now);
     outputs.push_back(type.weak ? convert(recorder().var(p.now), type.dtype).id : p.now);
@@ -76,7 +79,7 @@ void SegmentScope::make_view(Tensor& t, Ref<Tensor> base, std::vector<const Node
 }
 
 void SegmentScope::materialize(Tensor& t, const Place& p, const Outputs& at, std::span<const Ref<Tensor>> made) {
-  const Ref<Tensor> base = p.input != SIZE_MAX ? input_tensor(p.input) : made[at.at(p.now)];
+  const Ref<Tensor> base = p.input != SIZE_MAX ? input_tensor(p.input) : made[at[p.now]];
   if (t.type().weak) numbers_[&t] = number_of(*base);
   else make_view(t, base, p.path);
 }

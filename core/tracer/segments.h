@@ -95,7 +95,7 @@ class SegmentScope final : public TracingScope {
     std::vector<uint64_t> made;
   };
   class Joined;
-  using Outputs = std::unordered_map<ValueId, size_t>;
+  using Outputs = std::vector<size_t>;  // by value: which output it is; SIZE_MAX: none
 
   SegmentRecorder& lines() { return static_cast<SegmentRecorder&>(recorder()); }
   void begin_segment();

@@ -101,6 +101,14 @@ public class Smoke {
         Optimizer search = new Optimizer("LBFGS", Map.of("0", w), "line_search_fn", "strong_wolfe");
         show("lbfgs", search.stepClosure(miss.valueAndGrad(""), w).item(), w.floats());
 
+        Thunder.CacheArtifacts saved = Thunder.saveCacheArtifacts();
+        show("artifacts", (Long) saved.info.get("cpu_kernels") - (Long) Thunder.loadCacheArtifacts(saved.artifacts).get("cpu_kernels"));
+        try {
+            Thunder.loadCacheArtifacts(x);
+        } catch (ThunderException e) {
+            show("damaged", e.code());
+        }
+
         Module net = new Module("Sequential").add("0", new Module("Linear", 64, 32)).add("1", new Module("ReLU"))
             .add("2", new Module("Linear", 32, 10)).load(args[0]);
         Tensor rows = Thunder.readCsv(args[1]);

@@ -48,6 +48,8 @@ show("threads", 10.0, 20.0, 30.0, 40.0)
 show("own op", 2.0, 5.0, 10.0, 17.0, "gradient", 4.0, 8.0, 12.0, 16.0)
 
 show("lbfgs", 1456.0, 5.0, 11.0)
+show("artifacts", 0)
+show("damaged", 15)
 
 local predict = th.compile(function(x) return net(x):argmax(-1) end)
 local found = predict(images)

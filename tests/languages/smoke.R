@@ -45,6 +45,10 @@ miss <- th$compile(function(v) ((v - y) * (v - y) * y)$sum())
 search <- th$optimizer("LBFGS", list(w), line_search_fn = "strong_wolfe")
 show("lbfgs", flat(search$step_closure(th$value_and_grad(miss), w)), flat(w))
 
+saved <- th$save_cache_artifacts()
+show("artifacts", whole(saved[[2]]$cpu_kernels - th$load_cache_artifacts(saved[[1]])$cpu_kernels))
+tryCatch(th$load_cache_artifacts(x), thunder_error = function(e) show("damaged", whole(e$code)))
+
 net <- th$module("Sequential", children = list("0" = th$module("Linear", 64, 32), "1" = th$module("ReLU"),
   "2" = th$module("Linear", 32, 10)))
 invisible(th$load(net, arguments[1]))

@@ -78,6 +78,12 @@ static class Smoke
         var search = new Optimizer("LBFGS", new Dictionary<string, object> { { "0", w } }, "line_search_fn", "strong_wolfe");
         Show("lbfgs", search.StepClosure(miss.ValueAndGrad(), w).Item(), w.ToArray());
 
+        Dictionary<string, object> info;
+        var artifacts = Th.SaveCacheArtifacts(out info);
+        Show("artifacts", (long)info["cpu_kernels"] - (long)Th.LoadCacheArtifacts(artifacts)["cpu_kernels"]);
+        try { Th.LoadCacheArtifacts(x); }
+        catch (ThunderException e) { Show("damaged", e.Code); }
+
         var net = new Module("Sequential").Add("0", new Module("Linear", 64, 32)).Add("1", new Module("ReLU"))
             .Add("2", new Module("Linear", 32, 10)).Load(args[0]);
         var rows = Th.ReadCsv(args[1]);

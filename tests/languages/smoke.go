@@ -110,6 +110,13 @@ func main() {
 	search := must(th.NewOptimizer("LBFGS", map[string]any{"0": w}, th.Named{"line_search_fn": "strong_wolfe"}))
 	show("lbfgs", floats(must(search.StepClosure(must(miss.ValueAndGrad("")), w))), floats(w))
 
+	artifacts, info, err := th.SaveCacheArtifacts()
+	show("artifacts", info["cpu_kernels"].(int64)-must(th.LoadCacheArtifacts(must(artifacts, err)))["cpu_kernels"].(int64))
+	_, err = th.LoadCacheArtifacts(x)
+	if errors.As(err, &refused) {
+		show("damaged", refused.Code)
+	}
+
 	net := must(th.NewModule("Sequential"))
 	layers := []*th.Module{must(th.NewModule("Linear", 64, 32)), must(th.NewModule("ReLU")), must(th.NewModule("Linear", 32, 10))}
 	for i, layer := range layers {

@@ -64,6 +64,14 @@ miss = Thunder.compile(@(v) Thunder.op("sum", (v - y) .* (v - y) .* y));
 search = Thunder.optimizer("LBFGS", {w}, struct("line_search_fn", "strong_wolfe"));
 show("lbfgs", item(search.step_closure(value_and_grad(miss), w)), elements(w));
 
+[artifacts, info] = Thunder.save_cache_artifacts();
+show("artifacts", info.cpu_kernels - Thunder.load_cache_artifacts(artifacts).cpu_kernels);
+try
+  Thunder.load_cache_artifacts(x);
+catch e
+  show("damaged", int64(str2double(e.identifier(13:end))));
+end
+
 net = Thunder.module("Sequential", {}, struct("x0", Thunder.module("Linear", {64, 32}), "x1", Thunder.module("ReLU"), ...
   "x2", Thunder.module("Linear", {32, 10})));
 Thunder.load(net, given{1});

@@ -3,7 +3,7 @@
 require 'Thunder.php';
 
 use Thunder\{Error, Module, Ops, Optimizer};
-use function Thunder\{addOp, compile, doc, readCsv, tensor};
+use function Thunder\{addOp, compile, doc, loadCacheArtifacts, readCsv, saveCacheArtifacts, tensor};
 
 [, $model, $csv] = $argv;
 
@@ -70,6 +70,14 @@ show('own op', $x->square_plus()->toArray(), 'gradient', $own->valueAndGrad()($x
 $miss = compile(fn($v) => $v->sub($y)->mul($v->sub($y))->mul($y)->sum());
 $search = new Optimizer('LBFGS', [$w], line_search_fn: 'strong_wolfe');
 show('lbfgs', $search->stepClosure($miss->valueAndGrad(), $w)->item(), $w->toArray());
+
+[$artifacts, $info] = saveCacheArtifacts();
+show('artifacts', $info['cpu_kernels'] - loadCacheArtifacts($artifacts)['cpu_kernels']);
+try {
+    loadCacheArtifacts($x);
+} catch (Error $e) {
+    show('damaged', $e->getCode());
+}
 
 $net = (new Module('Sequential'))->add('0', new Module('Linear', 64, 32))->add('1', new Module('ReLU'))
     ->add('2', new Module('Linear', 32, 10))->load($model);

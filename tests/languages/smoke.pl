@@ -54,6 +54,11 @@ my $miss = Thunder::compile(sub { (($_[0] - $y) * ($_[0] - $y) * $y)->sum });
 my $search = Thunder::Optimizer->new('LBFGS', [$w], line_search_fn => 'strong_wolfe');
 show 'lbfgs', $search->step_closure($miss->value_and_grad, $w)->item, $w->to_array;
 
+my ($artifacts, $info) = Thunder::save_cache_artifacts();
+show 'artifacts', $info->{cpu_kernels} - Thunder::load_cache_artifacts($artifacts)->{cpu_kernels};
+eval { Thunder::load_cache_artifacts($x) };
+show 'damaged', $@->code;
+
 my $net = Thunder::module('Sequential')->add(0, Thunder::module('Linear', 64, 32))->add(1, Thunder::module('ReLU'))
     ->add(2, Thunder::module('Linear', 32, 10))->load($model);
 my $rows = Thunder::read_csv($csv);

@@ -65,6 +65,14 @@ miss = Thunder.compile { |v| ((v - y) * (v - y) * y).sum }
 search = Thunder::Optimizer.new("LBFGS", [w], line_search_fn: "strong_wolfe")
 show "lbfgs", search.step_closure(miss.value_and_grad, w).item, w.to_a
 
+artifacts, info = Thunder.save_cache_artifacts
+show "artifacts", info["cpu_kernels"] - Thunder.load_cache_artifacts(artifacts)["cpu_kernels"]
+begin
+  Thunder.load_cache_artifacts(x)
+rescue Thunder::Error => e
+  show "damaged", e.code
+end
+
 net = Thunder::Module.new("Sequential")
 net.add(0, Thunder::Module.new("Linear", 64, 32)).add(1, Thunder::Module.new("ReLU")).add(2, Thunder::Module.new("Linear", 32, 10))
 net.load(MODEL)

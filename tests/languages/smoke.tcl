@@ -60,6 +60,10 @@ set search [thunder::Optimizer new LBFGS [dict create 0 $w] -line_search_fn stro
 show_words lbfgs [format %.4f [[$search step_closure [$miss value_and_grad] $w] item]] \
     {*}[lmap value [$w elements] { format %.4f $value }]
 
+lassign [thunder::save_cache_artifacts] artifacts info
+show artifacts [expr {[dict get $info cpu_kernels] - [dict get [thunder::load_cache_artifacts $artifacts] cpu_kernels]}]
+try { thunder::load_cache_artifacts $x } trap THUNDER {- options} { show damaged [lindex [dict get $options -errorcode] 1] }
+
 set net [thunder::Module new Sequential]
 $net add 0 [thunder::Module new Linear 64 32]
 $net add 1 [thunder::Module new ReLU]

@@ -214,6 +214,39 @@ bool Call::seed(long long seed) {
   });
 }
 
+static void add_counts(const thunder_cache_info& info, Items& made) {
+  made.push_back({ITEM_MAP, "", "", 0, 0, {}});
+  const std::pair<const char*, uint64_t> rows[] = {{"cpu_kernels", info.cpu_kernels},
+                                                   {"cuda_kernels", info.cuda_kernels},
+                                                   {"product_choices", info.product_choices}};
+  for (const auto& [name, value] : rows) made.push_back({ITEM_INTEGER, name, "", static_cast<long long>(value), 0, {}});
+  made.push_back({ITEM_CLOSE, "", "", 0, 0, {}});
+}
+
+bool Call::save_cache_artifacts() {
+  return perform([&] {
+    thunder_cache_info info{};
+    info.size = sizeof info;
+    Items made = tensor_made(
+        [&](thunder_tensor** out) { return thunder_context_save_cache_artifacts(context(), out, &info); });
+    add_counts(info, made);
+    return made;
+  });
+}
+
+bool Call::load_cache_artifacts(const Tensor& artifacts) {
+  return perform([&] {
+    std::string data(thunder_tensor_nbytes(artifacts.handle), '\0');
+    check(thunder_tensor_read(artifacts.handle, data.data(), data.size()));
+    thunder_cache_info info{};
+    info.size = sizeof info;
+    check(thunder_context_load_cache_artifacts(context(), data.data(), data.size(), &info));
+    Items made;
+    add_counts(info, made);
+    return made;
+  });
+}
+
 bool Call::load_plugin(const char* path) {
   return perform([&] {
     check(thunder_context_load_plugin(context(), path));

@@ -104,6 +104,8 @@ class Call {
   bool write_safetensors(const char* path);  // items: tensors by name
   bool describe(const char* what);           // "ops" come with their parameters
   bool seed(long long seed);
+  bool save_cache_artifacts();  // a u8 tensor, which load_cache_artifacts() of another process takes, and a map of counts
+  bool load_cache_artifacts(const Tensor& artifacts);  // a map of counts
   bool load_plugin(const char* path);
   // An op by its schema, from what it is made of; vjp: of (arguments, results, cotangents, which are wanted), a gradient for
   // each argument, or 0 for that of what it is made of. Both by ticket, and for ever.

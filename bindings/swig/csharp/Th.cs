@@ -70,6 +70,22 @@ namespace Thunder
         {
             Exchange.Perform(Exchange.Nothing, options, call => call.set_printoptions());
         }
+        /// <summary>All kernels that this process has compiled or found on disk, as a u8 tensor for another one, and how many of
+        /// what they are.</summary>
+        public static Tensor SaveCacheArtifacts(out Dictionary<string, object> info)
+        {
+            var made = (List<object>)Do(call => call.save_cache_artifacts());
+            info = (Dictionary<string, object>)made[1];
+            return (Tensor)made[0];
+        }
+
+        /// <summary>Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which
+        /// will run.</summary>
+        public static Dictionary<string, object> LoadCacheArtifacts(Tensor artifacts)
+        {
+            return (Dictionary<string, object>)Do(call => call.load_cache_artifacts(artifacts.Core));
+        }
+
         public static void LoadPlugin(string path) { Do(call => call.load_plugin(path)); }
         public static Tensor ReadCsv(string path) { return (Tensor)Do(call => call.read_csv(path)); }
         public static Tensor ReadNpy(string path) { return (Tensor)Do(call => call.read_npy(path)); }

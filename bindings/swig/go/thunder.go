@@ -206,6 +206,28 @@ func SetPrintOptions(options Named) error {
 	return err
 }
 
+// SaveCacheArtifacts gives all kernels that this process has compiled or found on disk, as a u8 tensor for another one, and how
+// many of what they are.
+func SaveCacheArtifacts() (*Tensor, map[string]any, error) {
+	made, err := perform(nil, nil, func(call core.Call) any { return call.Save_cache_artifacts() })
+	if err != nil {
+		return nil, nil, err
+	}
+	both := made.([]any)
+	return both[0].(*Tensor), both[1].(map[string]any), nil
+}
+
+// LoadCacheArtifacts takes those kernels in place of compiling the same ones, and says how many: they are machine code, which
+// will run.
+func LoadCacheArtifacts(artifacts *Tensor) (map[string]any, error) {
+	defer runtime.KeepAlive(artifacts)
+	made, err := perform(nil, nil, func(call core.Call) any { return call.Load_cache_artifacts(artifacts.core) })
+	if err != nil {
+		return nil, err
+	}
+	return made.(map[string]any), nil
+}
+
 // LoadPlugin loads executors.
 func LoadPlugin(path string) error {
 	_, err := perform(nil, nil, func(call core.Call) any { return call.Load_plugin(path) })

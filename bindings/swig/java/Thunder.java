@@ -85,6 +85,29 @@ public final class Thunder {
         Exchange.perform(Exchange.NOTHING, options, call -> call.set_printoptions());
     }
 
+    /** All kernels that the process has compiled or found on disk, and how many of what they are. */
+    public static final class CacheArtifacts {
+        public final Tensor artifacts; // u8, for another process
+        public final Map<String, Object> info;
+
+        @SuppressWarnings("unchecked")
+        CacheArtifacts(List<?> results) {
+            artifacts = (Tensor) results.get(0);
+            info = (Map<String, Object>) results.get(1);
+        }
+    }
+
+    public static CacheArtifacts saveCacheArtifacts() {
+        return new CacheArtifacts((List<?>) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.save_cache_artifacts()));
+    }
+
+    /** Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run. */
+    @SuppressWarnings("unchecked")
+    public static Map<String, Object> loadCacheArtifacts(Tensor artifacts) {
+        return (Map<String, Object>) Exchange.perform(
+            Exchange.NOTHING, Exchange.NOTHING, call -> call.load_cache_artifacts(artifacts.core));
+    }
+
     public static void loadPlugin(String path) {
         Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.load_plugin(path));
     }

@@ -71,6 +71,16 @@ classdef Thunder
     % How tensors are printed from now on, by a struct: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch
     % has them.
     function set_printoptions(options), Thunder.perform("set_printoptions", {}, {}, options); end
+    % All kernels that this process has compiled or found on disk, as a u8 tensor for another one, and how many of what they are.
+    function [artifacts, info] = save_cache_artifacts()
+      made = Thunder.perform("save_cache_artifacts", {}, {});
+      artifacts = made{1};
+      info = made{2};
+    end
+    % Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run.
+    function info = load_cache_artifacts(artifacts)
+      info = Thunder.perform("load_cache_artifacts", {artifacts.core}, {});
+    end
     function made = read_csv(path), made = Thunder.perform("read_csv", {path}, {}); end
     function made = read_safetensors(path), made = Thunder.perform("read_safetensors", {path}, {}); end
     function made = describe(what), made = Thunder.perform("describe", {what}, {}); end

@@ -175,6 +175,10 @@ sub clip_grad_value { my ($gradients, $bound) = @_; scalar _perform('clip_grad_v
 
 sub version { Thunder::Core::version() }
 sub seed { _perform('seed', [@_]) }
+# (all kernels that this process has compiled or found on disk, as a u8 tensor for another one, how many of what they are).
+sub save_cache_artifacts { _perform('save_cache_artifacts') }
+# Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run.
+sub load_cache_artifacts { scalar _perform('load_cache_artifacts', [@_]) }
 sub load_plugin { _perform('load_plugin', [@_]) }
 sub read_csv { _perform('read_csv', [@_]) }
 sub read_npy { _perform('read_npy', [@_]) }

@@ -414,6 +414,10 @@ function clipGradValue(mixed $gradients, float $bound): mixed { return Exchange:
 
 function version(): string { return \thunder_core_version(); }
 function seed(int $number): void { Exchange::perform('seed', [$number]); }
+// [all kernels that this process has compiled or found on disk, as a u8 tensor for another one, how many of what they are].
+function saveCacheArtifacts(): array { return Exchange::perform('save_cache_artifacts'); }
+// Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run.
+function loadCacheArtifacts(Tensor $artifacts): array { return Exchange::perform('load_cache_artifacts', [$artifacts->core]); }
 function loadPlugin(string $path): void { Exchange::perform('load_plugin', [$path]); }
 function readCsv(string $path): Tensor { return Exchange::perform('read_csv', [$path]); }
 function readNpy(string $path): Tensor { return Exchange::perform('read_npy', [$path]); }

@@ -262,6 +262,10 @@ th$seed <- function(seed) invisible(th$perform("seed", list(seed)))
 # How tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch has them.
 th$set_printoptions <- function(...) invisible(th$perform("set_printoptions", named = list(...)))
 th$parameters <- function(module) th$perform("parameters", list(module$core))
+# A list: all kernels that this process has compiled or found on disk, as a u8 tensor for another one, and how many of what they are.
+th$save_cache_artifacts <- function() th$perform("save_cache_artifacts")
+# Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run.
+th$load_cache_artifacts <- function(artifacts) th$perform("load_cache_artifacts", list(artifacts[["core"]]))
 th$read_csv <- function(path) th$perform("read_csv", list(path))
 th$read_safetensors <- function(path) th$perform("read_safetensors", list(path))
 th$describe <- function(what) th$perform("describe", list(what))

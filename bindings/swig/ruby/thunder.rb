@@ -337,6 +337,10 @@ module Thunder
 
     def seed(number) = Exchange.perform(:seed, number)
     def version = Core.version
+    # [all kernels that this process has compiled or found on disk, as a u8 tensor for another one, how many of what they are].
+    def save_cache_artifacts = Exchange.perform(:save_cache_artifacts)
+    # Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run.
+    def load_cache_artifacts(artifacts) = Exchange.perform(:load_cache_artifacts, artifacts)
     def load_plugin(path) = Exchange.perform(:load_plugin, path)
     def read_csv(path) = Exchange.perform(:read_csv, path)
     def read_npy(path) = Exchange.perform(:read_npy, path)

@@ -260,6 +260,12 @@ proc thunder::put_elements {call values depth} {
 # are others, as PyTorch has them.
 proc thunder::set_printoptions {args} { perform set_printoptions {} {*}[split_options $args] }
 
+# A list: all kernels that this process has compiled or found on disk, as a u8 tensor for another one, and a dict of how many of
+# what they are.
+proc thunder::save_cache_artifacts {} { perform save_cache_artifacts }
+# Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run.
+proc thunder::load_cache_artifacts {artifacts} { perform load_cache_artifacts [list [$artifacts core]] }
+
 oo::class create thunder::Compiled {
     variable function core ticket base
     # A script's lambda, or (empty lambda) a function of the core.

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/thrown.h"
 #include "executors/fusion/grow.h"
+#include "executors/fusion/laid_out_regions.h"
 #include "executors/fusion/lower.h"
 
 namespace thunder {
@@ -22,7 +23,9 @@ bool claim(const NodeView& view, void* user) {
   return target && computable(view.node, view.store, target->capabilities()) && target->available();
 }
 
-bool begins_region(const Node& node) { return find_prim(*node.op)->role != Role::view; }
+bool begins_region(const Node& node) {
+  return find_prim(*node.op)->role != Role::view;
+}
 
 // The state of a region is its group.
 bool claim_region(std::span<const Node* const> nodes, const Store& store, uint8_t* taken, RegionState& state,
@@ -38,45 +41,72 @@ size_t recomputed_instructions(const Node& first, const Store& store, void* user
   return target_of(first, store, user)->capabilities().recomputed_instructions;
 }
 
+// Whether the nodes form a group. It is made only where that is not known, or `needed`.
+bool form_group(std::span<const Node* const> nodes, const Store& store, const Target& target,
+                std::shared_ptr<Group>& group, bool needed = false) {
+  const StructuralHash of = structural_hash(nodes, store, target.capabilities());
+  FitAnswers& answers = FitAnswers::of_this_thread();
+  if (const bool* known = answers.find(of); known && (!needed || !*known)) return *known;
+  group = std::make_shared<Group>(store, target.capabilities());
+  const bool fits = group->add_all(nodes);
+  answers.add(of, fits);
+  return fits;
+}
+
 bool fits(std::span<const Node* const> nodes, const Store& store, RegionState& state, void* user) {
-  auto group = std::make_shared<Group>(store, target_of(*nodes[0], store, user)->capabilities());
-  if (!group->add_all(nodes)) return false;
+  std::shared_ptr<Group> group;
+  if (!form_group(nodes, store, *target_of(*nodes[0], store, user), group)) return false;
   state = std::move(group);
   return true;
 }
 
-// The state of a prepared node or region: a group, until its layout is known, then a launcher.
+// The state of a prepared node or region: a group, where it was made, until its layout is known, then a launcher.
 struct State {
   std::shared_ptr<Group> group;
   const Target* target = nullptr;
-  std::unique_ptr<Launcher> launcher;  // null once another's launch computes it too
-  LoweredRegion region;  // what the launcher was made of, for explain
-  size_t joined = 0;  // how many others its launch computes
+  Launcher* launcher = nullptr;  // null once another's launch computes it too
+  std::shared_ptr<LaidOutRegion> region;  // has the launcher
+  std::unique_ptr<Launcher> joined;       // or this has it, which computes others too
+  size_t followers = 0;                   // how many others
 };
 
-Status* declined(std::string_view why) { return make<Status>(Code::declined, std::string(why)).detach(); }
+Status* declined(std::string_view why) {
+  return make<Status>(Code::declined, std::string(why)).detach();
+}
 
 Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
   const std::vector<const Node*> nodes = nodes_of(view.node);
   const Target* target = target_of(*nodes[0], view.store, user);
   if (!target) return declined("nothing runs kernels on its device");
   auto group = std::static_pointer_cast<Group>(view.state);
-  if (!group) {
-    group = std::make_shared<Group>(view.store, target->capabilities());
-    if (!group->add_all(nodes)) return declined("its nodes do not fit into one loop nest");
-  }
-  *state = new State{std::move(group), target, nullptr, {}};
+  if (!group && !form_group(nodes, view.store, *target, group))
+    return declined("its nodes do not fit into one loop nest");
+  *state = new State{std::move(group), target};
   return nullptr;
+}
+
+std::shared_ptr<LaidOutRegion> laid_out(const NodeView& view, State& state) {
+  const std::vector<const Node*> nodes = nodes_of(view.node);
+  const StructuralHash of = laid_out_hash(view, nodes, *state.target);
+  LaidOutRegions& regions = LaidOutRegions::of_this_thread();
+  if (auto known = regions.find(of)) return known;
+  if (!state.group) ensure(form_group(nodes, view.store, *state.target, state.group, true), "a region fits no more");
+  const auto input = view.epilogue_request ? std::optional(view.epilogue_request->input) : std::nullopt;
+  auto made = std::make_shared<LaidOutRegion>();
+  made->lowered = lower(view, *state.group, input);
+  made->launcher = state.target->launcher(made->lowered);
+  made->is_epilogue = input && made->launcher->runs_tiles();
+  regions.add(of, made);
+  return made;
 }
 
 Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void*) {
   try {
     State& state = *static_cast<State*>(prepared);
-    const auto input = view.epilogue_request ? std::optional(view.epilogue_request->input) : std::nullopt;
-    state.region = lower(view, *state.group, input);
+    state.region = laid_out(view, state);
     state.group.reset();
-    state.launcher = state.target->launcher(state.region);
-    if (view.epilogue_request) view.epilogue_request->accepted = state.launcher->runs_tiles();
+    state.launcher = state.region->launcher.get();
+    if (view.epilogue_request) view.epilogue_request->accepted = state.region->is_epilogue;
     *scratch = state.launcher->scratch_bytes();
     return nullptr;
   } catch (const Error& e) {
@@ -84,27 +114,34 @@ Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void*) {
   }
 }
 
-Joinable joinable(const void* state) { return static_cast<const State*>(state)->launcher->joinable(); }
+Joinable joinable(const void* state) {
+  return static_cast<const State*>(state)->launcher->joinable();
+}
 
 Status* join(std::span<void* const> states) {
   return caught([&]() -> Status* {
     std::vector<const Launcher*> launchers;
-    for (void* state : states) launchers.push_back(static_cast<State*>(state)->launcher.get());
+    for (void* state : states) launchers.push_back(static_cast<State*>(state)->launcher);
     std::unique_ptr<Launcher> all = launchers[0]->join(launchers);
-    for (void* state : states) static_cast<State*>(state)->launcher.reset();
+    for (void* state : states) static_cast<State*>(state)->launcher = nullptr;
     State& first = *static_cast<State*>(states[0]);
-    first.launcher = std::move(all), first.joined = states.size() - 1;
+    first.joined = std::move(all), first.launcher = first.joined.get(), first.followers = states.size() - 1;
     return nullptr;
   });
 }
 
-Status* finish(void* state, Finished*) {
-  const auto& launcher = static_cast<State*>(state)->launcher;
-  return launcher ? launcher->finish() : nullptr;
+Status* finish(void* prepared, Finished*) {
+  State& state = *static_cast<State*>(prepared);
+  if (!state.launcher) return nullptr;
+  if (state.joined) return state.joined->finish();
+  if (state.region->finished) return nullptr;
+  Status* failed = state.launcher->finish();
+  state.region->finished = !failed;
+  return failed;
 }
 
 Status* run(const Launch* launch, void* state) {
-  const auto& launcher = static_cast<State*>(state)->launcher;
+  Launcher* const launcher = static_cast<State*>(state)->launcher;
   return launcher ? launcher->run(*launch) : nullptr;
 }
 void run_tile(const Launch* launch, const void* state, const Tile& part) {
@@ -113,10 +150,12 @@ void run_tile(const Launch* launch, const void* state, const Tile& part) {
 std::string explain_loops(const void* prepared) {
   const State& state = *static_cast<const State*>(prepared);
   if (!state.launcher) return "in the launch of the kernel before\n";
-  return cat(state.joined ? cat("in one launch with the ", state.joined, " kernels that follow\n") : "",
-             "as lowered:\n", print(state.region.nest), state.target->explain(state.region));
+  return cat(state.joined ? cat("in one launch with the ", state.followers, " kernels that follow\n") : "",
+             "as lowered:\n", print(state.region->lowered.nest), state.target->explain(state.region->lowered));
 }
-void drop(void* state) { delete static_cast<State*>(state); }
+void drop(void* state) {
+  delete static_cast<State*>(state);
+}
 
 }  // namespace
 
@@ -138,7 +177,7 @@ ExecutorDesc fusion_executor(const Targets& targets) {
   d.run = run;
   d.run_tile = run_tile;
   d.drop = drop;
-  d.launcher = [](const void* state) -> const Launcher* { return static_cast<const State*>(state)->launcher.get(); };
+  d.launcher = [](const void* state) -> const Launcher* { return static_cast<const State*>(state)->launcher; };
   d.explain = explain_loops;
   return d;
 }

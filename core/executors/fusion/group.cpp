@@ -21,6 +21,11 @@ bool readable_on(Device device, const TensorType& t, const Capabilities& can) {
 
 }  // namespace
 
+bool is_large_operand(const TensorType& type) {
+  constexpr int64_t kLarge = 1 << 14;
+  return elements(type.shape).value() >= kLarge;
+}
+
 bool computable(const Node& node, const Store& store, const Capabilities& can) {
   const PrimRow* row = find_prim(*node.op);
   if (!row) return false;

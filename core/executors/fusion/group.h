@@ -36,6 +36,11 @@ struct AxisInterval {
 // Whether a target with these capabilities can compute the node: its function, element types, sizes and devices.
 bool computable(const Node& node, const Store& store, const Capabilities& can);
 
+// Whether an operand is so large that reading it once more costs more than storing a small result of it.
+bool is_large_operand(const TensorType& type);
+// Whether a reduction adds up rows that the target accumulates faster in row order.
+bool sums_in_row_order(const Node& reduction, const Store& store, const Capabilities& can);
+
 class Group {
  public:
   // `can`: the capabilities of the target for the nodes' device; it must live as long.

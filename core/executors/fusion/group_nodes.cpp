@@ -60,10 +60,11 @@ bool Group::add_view(const Node& node) {
   return true;
 }
 
-namespace {
-
-// Whether the sum over these dims adds up rows that the target accumulates faster in row order.
-bool sums_in_row_order(const Shape& shape, const std::vector<bool>& reduced, const Capabilities& can) {
+bool sums_in_row_order(const Node& reduction, const Store& store, const Capabilities& can) {
+  const Shape& shape = store.type(reduction.args[0].v).shape;
+  if (shape.empty()) return false;
+  std::vector<bool> reduced(shape.size(), false);
+  for (size_t dim : reduced_dims(reduction, shape.size())) reduced[dim] = true;
   int64_t rows = 1, elements = 1, row = 1;
   for (size_t i = 0; i < shape.size(); i++) {
     elements *= shape[i].value();
@@ -72,8 +73,6 @@ bool sums_in_row_order(const Shape& shape, const std::vector<bool>& reduced, con
   }
   return !reduced.back() && can.row_order_sums.is_profitable(rows, row, elements);
 }
-
-}  // namespace
 
 // A reduction over the axes that the group reduces already is one more row reduction. A sum over all other axes is a
 // column sum, and a sum over all axes is a total.
@@ -104,7 +103,7 @@ bool Group::add_reduction(const Node& node) {
   if (sums && over == total && (kept.empty() || (reduces_ && over != set_of(reduced())))) {
     result.kind = Kind::total;
     summed_ = reduced_axes;
-  } else if (sums && !reduces_ && sums_in_row_order(store_->type(node.args[0].v).shape, is_reduced, *can_)) {
+  } else if (sums && !reduces_ && sums_in_row_order(node, *store_, *can_)) {
     result.kind = Kind::column;
     summed_ = space_.flat(from);
   } else if (!reduces_) {

@@ -47,8 +47,10 @@ class Growth {
     for (size_t i = nodes_.size(); i-- > 0;) {
       if (!taken_[i]) continue;
       const Node& node = *nodes_[i];
-      if (find_prim(*node.op)->role == Role::view && !read.count(node.results[0])) taken_[i] = 0;
-      else for_each_value(node.args, [&](ValueId v) { read.insert(v); });
+      if (find_prim(*node.op)->role == Role::view && !read.count(node.results[0]))
+        taken_[i] = 0;
+      else
+        for_each_value(node.args, [&](ValueId v) { read.insert(v); });
     }
   }
 
@@ -81,12 +83,11 @@ class Growth {
   // operand once saves more than storing the small result of a reduction costs. The operand of a broadcast is not
   // large.
   bool shares_large_operand(const Node& node) const {
-    constexpr int64_t kLarge = 1 << 14;  // elements
     bool reads = false;
     for_each_value(node.args, [&](ValueId v) {
       const auto it = producer_.find(v);
       const bool broadcast = it != producer_.end() && nodes_[it->second]->op->name() == "prims.expand";
-      reads |= read_.count(v) != 0 && !broadcast && elements(store_.type(v).shape).value() >= kLarge;
+      reads |= read_.count(v) != 0 && !broadcast && is_large_operand(store_.type(v));
     });
     return reads;
   }
@@ -136,7 +137,7 @@ class Growth {
   std::span<uint8_t> taken_;
   Group group_;
   std::unordered_map<ValueId, size_t> producer_;  // by result: the node, among those seen so far
-  std::unordered_set<ValueId> read_;  // by the group
+  std::unordered_set<ValueId> read_;              // by the group
 };
 
 // Finds dependence cycles: paths that leave the group and come back to it. Nodes on such a path would have to run both
@@ -196,31 +197,36 @@ bool search(std::span<const Node* const> nodes, const Store& store, const Capabi
   return true;
 }
 
-// What `grow` answered for nodes of some structure. It pays to keep it because the layers of a model repeat, and
-// because programs are compiled again.
+// What `grow` answered for nodes of some structure, and for those that differ in sizes alone. It pays to keep it because
+// the layers of a model repeat, and because programs are compiled again.
 struct Answer {
   bool grows;
   std::vector<uint8_t> taken;
 };
-struct FirstWord {
-  size_t operator()(const StructuralHash& h) const { return h[0]; }
-};
+using Answers = std::unordered_map<StructuralHash, Answer, HashOfHash>;
 constexpr size_t kMaxAnswers = 4096;  // of a thread, whose cache is then cleared
+
+Answer answer_for_any_size(std::span<const Node* const> nodes, const Store& store, const Capabilities& can,
+                           std::span<uint8_t> taken, std::shared_ptr<Group>& group, Answers& answers) {
+  const StructuralHash of = hash_for_any_size(nodes, store, can);
+  if (const auto known = answers.find(of); known != answers.end()) return known->second;
+  const bool grows = search(nodes, store, can, taken, group);
+  return answers[of] = {grows, std::vector<uint8_t>(taken.begin(), taken.end())};
+}
 
 }  // namespace
 
 bool grow(std::span<const Node* const> nodes, const Store& store, const Capabilities& can, std::span<uint8_t> taken,
           std::shared_ptr<Group>& group) {
-  thread_local std::unordered_map<StructuralHash, Answer, FirstWord> answers;
+  thread_local Answers answers;
   const StructuralHash of = structural_hash(nodes, store, can);
-  if (const auto known = answers.find(of); known != answers.end()) {
-    std::copy(known->second.taken.begin(), known->second.taken.end(), taken.begin());
-    return known->second.grows;
+  auto known = answers.find(of);
+  if (known == answers.end()) {
+    if (answers.size() >= kMaxAnswers) answers.clear();
+    known = answers.emplace(of, answer_for_any_size(nodes, store, can, taken, group, answers)).first;
   }
-  const bool grows = search(nodes, store, can, taken, group);
-  if (answers.size() == kMaxAnswers) answers.clear();
-  answers[of] = {grows, std::vector<uint8_t>(taken.begin(), taken.end())};
-  return grows;
+  std::copy(known->second.taken.begin(), known->second.taken.end(), taken.begin());
+  return known->second.grows;
 }
 
 }  // namespace thunder::fusion

@@ -37,7 +37,50 @@ class ValueNumbering {
   uint64_t round_ = 0, next_ = 0;
 };
 
-void add_value(HashState& hash_state, ValueNumbering& numbers, const Store& store, ValueId v) {
+// Sizes as they are.
+struct ExactSizes {
+  static constexpr bool kExact = true;
+  void add(HashState& hash_state, Dim d) {
+    hash_state.add(d.constant() ? static_cast<uint64_t>(d.value()) : reinterpret_cast<uintptr_t>(d.expr()));
+  }
+};
+
+// Sizes by what a group can tell of them: which are equal, and which divide which, to what. Small ones are themselves,
+// since dims and counts stand in the same lists.
+class RelatedSizes {
+ public:
+  static constexpr bool kExact = false;
+  void add(HashState& hash_state, Dim d) {
+    if (!d.constant()) return hash_state.add(reinterpret_cast<uintptr_t>(d.expr()));
+    hash_state.add(id_of(d.value()));
+  }
+  // After all others.
+  void add_relations(HashState& hash_state) {
+    for (size_t i = 0; i < sizes_.size() && sizes_.size() <= kMost; i++)
+      for (size_t k = 0; k < i; k++) relate(hash_state, i, k), relate(hash_state, k, i);
+    if (sizes_.size() > kMost)
+      for (const int64_t size : sizes_) hash_state.add(static_cast<uint64_t>(size));
+  }
+
+ private:
+  static constexpr int64_t kSmall = 16;
+  static constexpr size_t kMost = 64;
+
+  uint64_t id_of(int64_t size) {
+    size_t at = 0;
+    while (at < sizes_.size() && sizes_[at] != size) at++;
+    if (at == sizes_.size() && size > 1) sizes_.push_back(size);
+    return static_cast<uint64_t>(size <= kSmall ? size : kSmall + 1 + static_cast<int64_t>(at));
+  }
+  // Adds quotients that are new to the sizes.
+  void relate(HashState& hash_state, size_t i, size_t k) {
+    hash_state.add(sizes_[i] % sizes_[k] ? UINT64_MAX : id_of(sizes_[i] / sizes_[k]));
+  }
+  std::vector<int64_t> sizes_;
+};
+
+template <class Sizes>
+void add_value(HashState& hash_state, ValueNumbering& numbers, Sizes& sizes, const Store& store, ValueId v) {
   uint64_t number;
   const bool fresh = numbers.number(v, number);
   hash_state.add(number);
@@ -45,35 +88,97 @@ void add_value(HashState& hash_state, ValueNumbering& numbers, const Store& stor
   const TensorType& type = store.type(v);
   hash_state.add(static_cast<uint64_t>(type.dtype) << 40 |
                  static_cast<uint64_t>(static_cast<uint32_t>(type.device)) << 8 | type.rank() << 1 | type.weak);
-  for (Dim d : type.shape)
-    hash_state.add(d.constant() ? static_cast<uint64_t>(d.value()) : reinterpret_cast<uintptr_t>(d.expr()));
+  for (Dim d : type.shape) sizes.add(hash_state, d);
+  if constexpr (!Sizes::kExact) hash_state.add(is_large_operand(type));
 }
 
-}  // namespace
+template <class Sizes>
+void add_argument(HashState& hash_state, Sizes& sizes, const Arg& a) {
+  if constexpr (Sizes::kExact) {
+    hash_state.add(hash(a, 3));
+  } else if (a.kind == ArgKind::dims) {
+    hash_state.add(a.count);
+    for (Dim d : a.dim_list()) sizes.add(hash_state, d);
+  } else if (a.kind == ArgKind::real) {
+    hash_state.add(static_cast<uint64_t>(a.kind));  // no group looks at it
+  } else {
+    hash_state.add(hash(a, 3));
+  }
+}
 
-StructuralHash structural_hash(std::span<const Node* const> nodes, const Store& store, const Capabilities& can) {
+// Numbers that no other hash of this thread uses at the same time.
+ValueNumbering& begun_numbers() {
   thread_local ValueNumbering numbers;
   numbers.begin();
-  HashState hash_state;
+  return numbers;
+}
+
+void add_limits(HashState& hash_state, const Capabilities& can) {
   for (uint64_t limit : {can.max_nodes, can.max_arguments, can.max_concatenated, can.max_slices}) hash_state.add(limit);
   hash_state.add(can.column_sums | can.scans << 1 | can.host_scalars << 2);
   for (int64_t limit :
        {can.row_order_sums.rows, can.row_order_sums.elements, can.row_order_sums.unaligned, can.row_order_sums.line})
     hash_state.add(static_cast<uint64_t>(limit));
+}
+
+template <class Sizes>
+void add_nodes(HashState& hash_state, ValueNumbering& numbers, Sizes& sizes, std::span<const Node* const> nodes,
+               const Store& store, const Capabilities& can) {
+  add_limits(hash_state, can);
   for (const Node* n : nodes) {
     hash_state.add(hash_text(n->op->name()));
     for (const Arg& a : n->args) {
-      if (a.kind == ArgKind::value) {
-        add_value(hash_state, numbers, store, a.v);
-      } else if (a.kind == ArgKind::values) {
-        hash_state.add(a.count);
-        for (ValueId v : a.value_list()) add_value(hash_state, numbers, store, v);
-      } else {
-        hash_state.add(hash(a, 3)), hash_state.add(hash(a, 4));
+      if (a.kind != ArgKind::value && a.kind != ArgKind::values) {
+        add_argument(hash_state, sizes, a);
+        continue;
       }
+      hash_state.add(a.kind == ArgKind::values ? a.count : 0);
+      if (a.kind == ArgKind::value)
+        add_value(hash_state, numbers, sizes, store, a.v);
+      else
+        for (ValueId v : a.value_list()) add_value(hash_state, numbers, sizes, store, v);
     }
-    for (ValueId r : n->results) add_value(hash_state, numbers, store, r);
+    for (ValueId r : n->results) add_value(hash_state, numbers, sizes, store, r);
+    if constexpr (Sizes::kExact) continue;
+    const Role role = find_prim(*n->op)->role;
+    if (role == Role::reduction) hash_state.add(sums_in_row_order(*n, store, can));
+    if (role == Role::concat) sizes.add(hash_state, static_cast<int64_t>(operands(*n).size()));
   }
+}
+
+void add_layout(HashState& hash_state, const Buffer& b) {
+  hash_state.add(static_cast<uint64_t>(b.dtype) << 32 | static_cast<uint32_t>(b.rank));
+  for (int32_t i = 0; i < b.rank; i++) hash_state.add(static_cast<uint64_t>(b.strides[i]));
+}
+
+}  // namespace
+
+StructuralHash structural_hash(std::span<const Node* const> nodes, const Store& store, const Capabilities& can) {
+  HashState hash_state;
+  ExactSizes sizes;
+  add_nodes(hash_state, begun_numbers(), sizes, nodes, store, can);
+  return hash_state.get();
+}
+
+StructuralHash hash_for_any_size(std::span<const Node* const> nodes, const Store& store, const Capabilities& can) {
+  HashState hash_state;
+  RelatedSizes sizes;
+  add_nodes(hash_state, begun_numbers(), sizes, nodes, store, can);
+  sizes.add_relations(hash_state);
+  return hash_state.get();
+}
+
+StructuralHash laid_out_hash(const NodeView& view, std::span<const Node* const> nodes, const Target& target) {
+  ValueNumbering& numbers = begun_numbers();
+  HashState hash_state;
+  ExactSizes sizes;
+  add_nodes(hash_state, numbers, sizes, nodes, view.store, target.capabilities());
+  for_each_value(view.node.args, [&](ValueId v) { add_value(hash_state, numbers, sizes, view.store, v); });
+  for (ValueId r : view.node.results) add_value(hash_state, numbers, sizes, view.store, r);
+  for (const Buffer& b : view.inputs) add_layout(hash_state, b);
+  for (const Buffer& b : view.outputs) add_layout(hash_state, b);
+  hash_state.add(view.epilogue_request ? view.epilogue_request->input + 1 : 0);
+  hash_state.add(reinterpret_cast<uintptr_t>(&target));
   return hash_state.get();
 }
 

@@ -1,15 +1,26 @@
-// A hash of nodes that does not depend on how their values are numbered.
+// Hashes of nodes that do not depend on how their values are numbered, nor on where the nodes stand: those of equal
+// layers are equal. They have 128 bits, so that what has equal hashes is taken as equal.
 #pragma once
 
 #include <array>
 #include <span>
 
+#include "executors/executor.h"
 #include "executors/fusion/group.h"
 
 namespace thunder::fusion {
 
-// 128 bits, so that nodes with equal hashes are taken as equal.
 using StructuralHash = std::array<uint64_t, 2>;
+struct HashOfHash {
+  size_t operator()(const StructuralHash& h) const { return h[0]; }
+};
+
 StructuralHash structural_hash(std::span<const Node* const> nodes, const Store& store, const Capabilities& can);
+// The same for nodes of other sizes of which a group, and the search for one, can tell nothing else: as many of their
+// sizes are equal, divide each other, are large, or make sums go by rows. Requires: fusion claims them.
+StructuralHash hash_for_any_size(std::span<const Node* const> nodes, const Store& store, const Capabilities& can);
+// Of these nodes as they are lowered: also which of their values come from outside and which are results, in which
+// order, how these lie in memory, and the target. `nodes`: those of the view's node.
+StructuralHash laid_out_hash(const NodeView& view, std::span<const Node* const> nodes, const Target& target);
 
 }  // namespace thunder::fusion

@@ -5,9 +5,13 @@
 namespace thunder {
 
 std::shared_ptr<const Entry> Plans::find(const Inputs& in) {
+  return find([&](const Entry& plan) { return Cache::fits(plan, in); });
+}
+
+std::shared_ptr<const Entry> Plans::find(const std::function<bool(const Entry&)>& fits) {
   std::lock_guard lock(mutex_);
   for (auto it = plans_.begin(); it != plans_.end(); ++it) {
-    if (!Cache::fits(**it, in)) continue;
+    if (!fits(**it)) continue;
     plans_.splice(plans_.begin(), plans_, it);
     let_rest();
     return plans_.front();

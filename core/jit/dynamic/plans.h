@@ -1,6 +1,7 @@
 // Programs beyond those that a cache keeps for good.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,8 @@ class Plans {
  public:
   // Null: none was compiled for these inputs. Any thread.
   std::shared_ptr<const Entry> find(const Inputs& in);
+  // The first that `fits` says fits.
+  std::shared_ptr<const Entry> find(const std::function<bool(const Entry&)>& fits);
   void insert(std::shared_ptr<const Entry> entry);
   size_t size() const;
   std::vector<std::shared_ptr<const Entry>> all() const;

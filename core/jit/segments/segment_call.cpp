@@ -37,31 +37,41 @@ Ref<Tensor> SegmentCall::take_random() {
   return state;
 }
 
-// Whether what is compiled for this segment is worth it, and kept.
-bool SegmentCall::keeps(const std::string& why) const {
-  if (of_.settings_.cache == CacheMode::no_caching) return false;
+SegmentCall::Kept SegmentCall::kept(const Segment& segment, const std::string& why) const {
+  const CallSettings& settings = of_.settings_;
+  if (settings.cache == CacheMode::no_caching) return Kept::no;
   const Stance stance = of_.context_->stance();
-  if (stance == Stance::eager_on_recompile) return false;
+  if (stance == Stance::eager_on_recompile) return Kept::no;
   require(stance != Stance::fail_on_recompile, of_.function_->name(), ": the stance is fail_on_recompile, and ", why);
   const auto segments = static_cast<int64_t>(of_.segments_->size());
-  if (segments < of_.settings_.accumulated_limit) return true;
+  const bool full = segments >= settings.accumulated_limit;
+  // As programs of a size are: so many for good, and of all others those used last.
+  if (settings.dynamic == DynamicSizes::automatic || settings.dynamic == DynamicSizes::all)
+    if (const auto others = static_cast<int64_t>(of_.segments_->of_other_sizes(segment));
+        others > 0 && (full || others >= settings.recompile_limit))
+      return Kept::recently;
+  if (!full) return Kept::for_good;
   bool warned = of_.segments_->warn();
-  return of_.below(segments, of_.settings_.accumulated_limit, "accumulated_recompile_limit", why, "runs op by op",
-                   warned);
+  return of_.below(segments, settings.accumulated_limit, "accumulated_recompile_limit", why, "runs op by op", warned)
+             ? Kept::for_good
+             : Kept::no;
 }
 
 std::shared_ptr<const Entry> SegmentCall::compile(const Segment& segment, bool& kept) {
   const std::string why =
       cat("no program has the ", segment.trace.nodes.size(), " lines of this segment and fits its inputs");
-  kept = keeps(why);
+  const Kept how = this->kept(segment, why);
+  kept = how == Kept::for_good;
   of_.segments_->note_numbers(segment);
-  const Effort effort = kept || of_.settings_.cache == CacheMode::no_caching ? Effort::full : Effort::least;
+  const bool least = how == Kept::no && of_.settings_.cache != CacheMode::no_caching;
+  const Effort effort = least ? Effort::least : Effort::full;
   std::shared_ptr<Entry> entry = compile_segment(*of_.context_, *of_.options_, segment, effort, check_);
   of_.note_compiled(*entry, why);
   SmallVector<Tensor*, 8> tensors;
   for (const Ref<Tensor>& t : segment.inputs) tensors.push_back(t.get());
   entry->key = Key({nullptr, tensors.data(), tensors.size()});
   if (kept) of_.segments_->insert(segment, entry);
+  if (how == Kept::recently) of_.segments_->insert_recent(entry);
   std::lock_guard report(of_.report_mutex_);
   of_.last_ = entry;
   return entry;
@@ -71,12 +81,11 @@ std::vector<Ref<Tensor>> SegmentCall::run(Segment& segment) {
   SmallVector<Tensor*, 8> tensors;
   for (const Ref<Tensor>& t : segment.inputs) tensors.push_back(t.get());
   const Inputs in{nullptr, tensors.data(), tensors.size()};
-  std::shared_ptr<const Entry> entry = of_.segments_->find(segment, in);
   bool kept = true;
+  std::shared_ptr<const Entry> entry = of_.segments_->find(segment, in, kept);
   if (!entry) {
     // Passes add to the store.
-    if (segment.followed)
-      segment.trace.store = Store::continued(segment.trace.store, segment.trace.store->size());
+    if (segment.followed) segment.trace.store = Store::continued(segment.trace.store, segment.trace.store->size());
     entry = compile(segment, kept);
   }
   segment.followed = kept ? of_.segments_->keep_script(segment, entry) : nullptr;

@@ -26,7 +26,9 @@ class SegmentCall final : public SegmentRunner {
 
  private:
   std::shared_ptr<const Entry> compile(const Segment& segment, bool& kept);
-  bool keeps(const std::string& why) const;
+  // What becomes of a segment that is compiled: it is kept for good, among those used last, or for this call alone.
+  enum class Kept : uint8_t { for_good, recently, no };
+  Kept kept(const Segment& segment, const std::string& why) const;
 
   Compiled& of_;
   InterruptCheck& check_;

@@ -18,6 +18,24 @@ uint64_t hash_of(const Segment& segment) {
   return h;
 }
 
+// The same for all sizes, and integers, which lines may have from sizes.
+uint64_t hash_for_any_size(const Segment& segment) {
+  uint64_t h = segment.inputs.size();
+  for (const Input& in : segment.trace.inputs) {
+    const TensorType& type = segment.trace.type(in.value);
+    h = mix(mix(h, static_cast<uint64_t>(type.dtype) << 32 | static_cast<uint32_t>(type.device)), type.rank());
+  }
+  for (const Node* n : segment.trace.nodes) {
+    h = mix(h, reinterpret_cast<uintptr_t>(n->op));
+    for (const Arg& a : n->args) {
+      const bool size = a.kind == ArgKind::dims || a.kind == ArgKind::integer;
+      h = size ? mix(h, static_cast<uint64_t>(a.kind) << 32 | a.count) : hash(a, h);
+    }
+  }
+  for (ValueId v : segment.trace.outputs) h = mix(h, v);
+  return h;
+}
+
 class WithoutReads : public Function {
  public:
   explicit WithoutReads(Ref<Function> f) : Function(f->name()), f_(std::move(f)) {}
@@ -78,7 +96,9 @@ bool same_lines(const Trace& a, const Trace& b) {
 
 }  // namespace
 
-Ref<Function> without_reads(Ref<Function> f) { return Ref<Function>::adopt(new WithoutReads(std::move(f))); }
+Ref<Function> without_reads(Ref<Function> f) {
+  return Ref<Function>::adopt(new WithoutReads(std::move(f)));
+}
 
 // Its lines are those of the script.
 std::shared_ptr<const Entry> Segments::find_followed(const Segment& segment, const Inputs& in) const {
@@ -90,19 +110,31 @@ std::shared_ptr<const Entry> Segments::find_followed(const Segment& segment, con
   return nullptr;
 }
 
-std::shared_ptr<const Entry> Segments::find(const Segment& segment, const Inputs& in) const {
-  std::lock_guard lock(mutex_);
-  if (segment.followed)
-    if (auto found = find_followed(segment, in)) return found;
-  const auto [first, last] = entries_.equal_range(hash_of(segment));
-  for (auto it = first; it != last; ++it)
-    if (it->second->key.matches(in) && same_lines(it->second->traces[0], segment.trace)) return it->second;
-  return nullptr;
+std::shared_ptr<const Entry> Segments::find(const Segment& segment, const Inputs& in, bool& kept) {
+  kept = true;
+  const auto fits = [&](const Entry& e) { return e.key.matches(in) && same_lines(e.traces[0], segment.trace); };
+  {
+    std::lock_guard lock(mutex_);
+    if (segment.followed)
+      if (auto found = find_followed(segment, in)) return found;
+    const auto [first, last] = entries_.equal_range(hash_of(segment));
+    for (auto it = first; it != last; ++it)
+      if (fits(*it->second)) return it->second;
+  }
+  kept = false;
+  return recent_.find(fits);
 }
 
 void Segments::insert(const Segment& segment, std::shared_ptr<const Entry> entry) {
   std::lock_guard lock(mutex_);
   entries_.emplace(hash_of(segment), std::move(entry));
+  of_any_size_[hash_for_any_size(segment)]++;
+}
+
+size_t Segments::of_other_sizes(const Segment& segment) const {
+  std::lock_guard lock(mutex_);
+  const auto it = of_any_size_.find(hash_for_any_size(segment));
+  return it == of_any_size_.end() ? 0 : it->second;
 }
 
 std::shared_ptr<const SegmentScripts> Segments::scripts_after(const SegmentScript* segment) const {

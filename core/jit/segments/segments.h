@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "jit/compile.h"
+#include "jit/dynamic/plans.h"
 
 namespace thunder {
 
@@ -18,10 +19,14 @@ struct CountedBreak {
 // The segments of one compiled function, and where it breaks. Any thread.
 class Segments {
  public:
-  // Null: none has these lines and fits these inputs.
-  std::shared_ptr<const Entry> find(const Segment& segment, const Inputs& in) const;
+  // Null: none has these lines and fits these inputs. `kept`: whether insert() keeps it.
+  std::shared_ptr<const Entry> find(const Segment& segment, const Inputs& in, bool& kept);
   void insert(const Segment& segment, std::shared_ptr<const Entry> entry);
+  // Among those that were used last: for one of many sizes.
+  void insert_recent(std::shared_ptr<const Entry> entry) { recent_.insert(std::move(entry)); }
+  // Those that insert() keeps, and as many of them as differ from this one by sizes alone.
   size_t size() const;
+  size_t of_other_sizes(const Segment& segment) const;
 
   // What later calls may follow: what segments recorded, by the segment before. They are kept as long as this.
   std::shared_ptr<const SegmentScripts> scripts_after(const SegmentScript* segment) const;
@@ -55,6 +60,8 @@ class Segments {
   std::deque<KeptScript> scripts_;
   std::shared_ptr<const SegmentScripts> first_;
   std::unordered_multimap<uint64_t, std::shared_ptr<const Entry>> entries_;
+  std::unordered_map<uint64_t, size_t> of_any_size_;  // how many of the entries, by what they are but for sizes
+  Plans recent_;
   std::vector<CountedBreak> breaks_;
   std::unordered_set<uint64_t> numbers_;  // by place, op and argument
   std::atomic<bool> any_number_{false};

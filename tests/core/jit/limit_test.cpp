@@ -99,6 +99,42 @@ TEST_F(Limit, what_cannot_vary_is_fused_beyond_it_and_kept_for_a_while) {
   EXPECT_NE(log[0].find("is kept only as long as it is among those used last"), std::string::npos) << log[0];
 }
 
+// Two segments of two lines each, of which the second reads what the first has made.
+Ref<CompileOptions> in_segments(Pieces& choice) {
+  auto options = make<CompileOptions>();
+  options->set("fullgraph", Any::boolean(false));
+  options->set("recompile_limit", Any::integer(2));
+  options->set("accumulated_recompile_limit", Any::integer(4));
+  options->set("fail_on_recompile_limit", Any::boolean(true));
+  options->add_executor(pieces_executor(choice));
+  return options;
+}
+void read_between(Scope& s, const Values& in, Values& out) {
+  const auto lines = [&](Tensor* x) { return op(s, "add", {any(op(s, "mul", {any(x), any(x)})), Any::real(1)}); };
+  Tensor* y = lines(in[0].tensor.get());
+  EXPECT_TRUE(y->concrete() || y->owner()->give_data(*y, nullptr));
+  out.push(Ref<Tensor>(lines(y)));
+}
+
+TEST_F(Limit, segments_of_other_sizes_are_beyond_both_limits_without_a_warning_and_are_fused) {
+  auto f = compile(read_between, in_segments(choice).get());
+  for (int64_t size : {2, 3, 4, 5, 4, 2, 3, 5})
+    EXPECT_EQ(on(*f, size), Floats(static_cast<size_t>(size), 26)) << error;
+  EXPECT_EQ(f->statistics().segments, 4u);  // of two sizes, for good
+  EXPECT_EQ(f->statistics().misses, 8u);
+  EXPECT_EQ(choice.prepared.size(), 8u);
+  EXPECT_TRUE(log.empty());
+}
+
+TEST_F(Limit, segments_of_each_size_count_where_none_vary) {
+  auto options = in_segments(choice);
+  options->set("dynamic", Any::boolean(false));
+  auto f = compile(read_between, options.get());
+  for (int64_t size : {2, 3}) EXPECT_EQ(on(*f, size), Floats(static_cast<size_t>(size), 26)) << error;
+  EXPECT_TRUE(on(*f, 4).empty());
+  EXPECT_NE(error.find("which is the accumulated_recompile_limit"), std::string::npos) << error;
+}
+
 TEST_F(Limit, of_nothing_is_refused) { EXPECT_THROW(limited(0), Error); }
 
 }  // namespace

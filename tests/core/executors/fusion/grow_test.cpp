@@ -1,6 +1,5 @@
 // Which lines of a trace become one kernel.
 #include "executors/fusion/grow.h"
-#include "executors/fusion/structural_hash.h"
 
 #include "core/executors/fusion/support.h"
 
@@ -127,31 +126,6 @@ TEST_F(Grow, result_is_a_group_in_trace_order) {
   EXPECT_TRUE(group.add_all(lines)) << group.why();
   ASSERT_NE(grown, nullptr);
   EXPECT_EQ(grown->nodes(), lines);
-}
-
-// Layers that are alike ask once.
-TEST_F(Grow, does_not_depend_on_how_values_are_numbered) {
-  const auto lines = [&](int64_t rows, double scale) {
-    Var x = input({rows, 8});
-    return maker.finish({prim(
-        "prims.neg", {prim("prims.mul", {x, prim("prims.full", {Shape{rows, 8}, scale, DType::f32, Device::cpu})})})});
-  };
-  const auto of = [&](const Trace& t) { return structural_hash(t.nodes, store(), capabilities()); };
-  const Trace first = lines(4, 2), second = lines(4, 2);
-  const size_t before = first.nodes.size();
-  ASSERT_EQ(second.nodes.size(), 2 * before);  // the maker's lines go on
-  const auto part = [&](size_t from) {
-    return structural_hash(std::span(second.nodes).subspan(from, before), store(), capabilities());
-  };
-  EXPECT_EQ(part(0), part(before));
-  EXPECT_EQ(of(first), part(0));
-  Capabilities fewer = capabilities();
-  fewer.max_nodes = 1;
-  EXPECT_NE(structural_hash(first.nodes, store(), fewer), of(first));
-  const Trace other = lines(5, 2), scaled = lines(5, 3);
-  EXPECT_NE(structural_hash(std::span(other.nodes).subspan(2 * before), store(), capabilities()), part(0));
-  EXPECT_NE(structural_hash(std::span(scaled.nodes).subspan(3 * before), store(), capabilities()),
-            structural_hash(std::span(other.nodes).subspan(2 * before), store(), capabilities()));
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+// Regions as they were lowered and made ready to run, by their structure and layouts: equal layers share them, and so
+// do programs.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "executors/fusion/structural_hash.h"
+
+namespace thunder::fusion {
+
+struct LaidOutRegion {
+  LoweredRegion lowered;  // for explain
+  std::unique_ptr<Launcher> launcher;
+  bool is_epilogue = false;  // it runs the tiles that it was asked for
+  bool finished = false;
+};
+
+class LaidOutRegions {
+ public:
+  // Each thread has its own.
+  static LaidOutRegions& of_this_thread();
+  // Null: no program has it any more.
+  std::shared_ptr<LaidOutRegion> find(const StructuralHash& of) const;
+  void add(const StructuralHash& of, const std::shared_ptr<LaidOutRegion>& region);
+
+ private:
+  static constexpr size_t kMax = 4096;  // then those are dropped that no program has
+  std::unordered_map<StructuralHash, std::weak_ptr<LaidOutRegion>, HashOfHash> regions_;
+};
+
+// Whether nodes form one group, by their structure.
+class FitAnswers {
+ public:
+  static FitAnswers& of_this_thread();
+  const bool* find(const StructuralHash& of) const;
+  void add(const StructuralHash& of, bool fits);
+
+ private:
+  static constexpr size_t kMax = 4096;  // then all are dropped
+  std::unordered_map<StructuralHash, bool, HashOfHash> answers_;
+};
+
+}  // namespace thunder::fusion
