@@ -24,25 +24,25 @@ Recompute::Recompute(const Store& store, std::span<const Node* const> region, co
   for (const Node* n : region) for (ValueId r : n->results) makers_[r] = n;
 }
 
-bool Recompute::is_cheaper(const Node& line) const {
+bool Recompute::is_cheaper(const Node& node) const {
   Cost cost;
-  const ValueId made = line.results[0];
-  return !stored_[made] && add_cost(line, made, cost) && cost.read.size() <= kMaxReads;
+  const ValueId made = node.results[0];
+  return !stored_[made] && add_cost(node, made, cost) && cost.read.size() <= kMaxReads;
 }
 
-bool Recompute::add_cost(const Node& line, ValueId made, Cost& cost) const {
+bool Recompute::add_cost(const Node& node, ValueId made, Cost& cost) const {
   const bool on_device = store_.type(made).device != Device::cpu;
   if (on_device) {
-    if (std::find(cost.made.begin(), cost.made.end(), line.results[0]) != cost.made.end()) return true;
-    cost.made.push_back(line.results[0]);
+    if (std::find(cost.made.begin(), cost.made.end(), node.results[0]) != cost.made.end()) return true;
+    cost.made.push_back(node.results[0]);
   }
-  if (!def(line).view) {
-    if (!def(line).has(kElementwise) || def(line).has(kRandom)) return false;
-    cost.instructions += def(line).has(kCheap) ? 1 : kInstructionsOfFunction;
+  if (!def(node).view) {
+    if (!def(node).has(kElementwise) || def(node).has(kRandom)) return false;
+    cost.instructions += def(node).has(kCheap) ? 1 : kInstructionsOfFunction;
     if (cost.instructions > most_instructions_) return false;
   }
   bool fits = true;
-  for_each_value(line.args, [&](ValueId v) {
+  for_each_value(node.args, [&](ValueId v) {
     if (!fits || is_small_beside(v, made)) return;
     const auto maker = makers_.find(v);
     if (maker != makers_.end() && !stored_[v]) {

@@ -1,7 +1,7 @@
 // Rematerialization: whether a value that is computed inside a region and read outside of it is stored, or recomputed
 // by its readers. The cost model counts bytes and instructions: storing costs a write, which counts twice, and a read;
-// recomputing costs instructions and reading the operands. On devices, whose memory is dear, an operand that several
-// lines read counts once, and what would take too many reads to make is read where it is stored.
+// recomputing costs instructions and reading the operands. On devices, whose memory is scarce, an operand that several
+// nodes read counts once, and what would take too many reads to make is read where it is stored.
 #pragma once
 
 #include <span>
@@ -22,14 +22,14 @@ class Recompute {
             size_t most_instructions);
 
   // Whether it is cheaper to recompute the node's result in its readers than to store it.
-  bool is_cheaper(const Node& line) const;
+  bool is_cheaper(const Node& node) const;
 
  private:
   struct Cost {
     size_t instructions = 0;
     std::vector<ValueId> read, made;
   };
-  bool add_cost(const Node& line, ValueId made, Cost& cost) const;
+  bool add_cost(const Node& node, ValueId made, Cost& cost) const;
   bool is_small_beside(ValueId v, ValueId made) const;
 
   const Store& store_;

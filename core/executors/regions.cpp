@@ -12,7 +12,7 @@ namespace {
 // may lengthen the lives of values.
 constexpr size_t kWindow = 256;
 // How far a recomputed node may move: about the forward and backward of a dozen layers. On devices, whose memory is
-// dear, a value that is stored lives through all of them: about two hundred.
+// scarce, a value that is stored lives through all of them: about two hundred.
 constexpr size_t kMaxDistance = 2048, kMaxDistanceOnDevices = 32768;
 
 }  // namespace

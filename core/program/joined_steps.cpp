@@ -60,7 +60,8 @@ class Joining {
       if (const BufferPlan& buffer = plan_.buffers[step.first + b]; buffer.rank >= 0)
         (b < step.n_inputs ? to.reads : to.writes).push_back(range_of(buffer));
     if (step.scratch >= 0)  // which may lie where values lay whose last reader is one of the steps that move
-      to.writes.push_back({Place::arena, step.arena, step.scratch, step.scratch + static_cast<int64_t>(step.scratch_bytes)});
+      to.writes.push_back(
+          {Place::arena, step.arena, step.scratch, step.scratch + static_cast<int64_t>(step.scratch_bytes)});
   }
   Accesses accesses_of(const Step& step) const {
     Accesses out;

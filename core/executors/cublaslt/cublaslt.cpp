@@ -53,7 +53,7 @@ class LaidOutProduct {
   std::optional<Linear> linear_;
 };
 
-// Where nobody has laid it out, each run does that for its own operands, without timing anything.
+// If it was not laid out, each run does that for its own operands, without timing anything.
 class PreparedProduct : public PreparedOp {
  public:
   PreparedProduct(const Session& session, bool is_linear, const CublasltOptions& options)

@@ -25,7 +25,7 @@ class Plans {
     std::string key;
     std::shared_ptr<SideThreads::Work> work;
     std::shared_ptr<const Plan> plan;
-    double ms = 0;  // that making it took, until somebody was told
+    double ms = 0;  // that making it took, until it was reported
   };
 
   // The plan of that key, from a cache of those used last; otherwise another thread begins to make it. `make` must not

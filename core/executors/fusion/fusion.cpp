@@ -67,7 +67,7 @@ struct State {
   Launcher* launcher = nullptr;  // null once another's launch computes it too
   std::shared_ptr<LaidOutRegion> region;  // has the launcher
   std::unique_ptr<Launcher> joined;       // or this has it, which computes others too
-  size_t followers = 0;                   // how many others
+  size_t joined_nodes = 0;                // how many others
 };
 
 Status* declined(std::string_view why) {
@@ -125,7 +125,7 @@ Status* join(std::span<void* const> states) {
     std::unique_ptr<Launcher> all = launchers[0]->join(launchers);
     for (void* state : states) static_cast<State*>(state)->launcher = nullptr;
     State& first = *static_cast<State*>(states[0]);
-    first.joined = std::move(all), first.launcher = first.joined.get(), first.followers = states.size() - 1;
+    first.joined = std::move(all), first.launcher = first.joined.get(), first.joined_nodes = states.size() - 1;
     return nullptr;
   });
 }
@@ -150,7 +150,7 @@ void run_tile(const Launch* launch, const void* state, const Tile& part) {
 std::string explain_loops(const void* prepared) {
   const State& state = *static_cast<const State*>(prepared);
   if (!state.launcher) return "in the launch of the kernel before\n";
-  return cat(state.joined ? cat("in one launch with the ", state.followers, " kernels that follow\n") : "",
+  return cat(state.joined ? cat("in one launch with the ", state.joined_nodes, " kernels that follow\n") : "",
              "as lowered:\n", print(state.region->lowered.nest), state.target->explain(state.region->lowered));
 }
 void drop(void* state) {

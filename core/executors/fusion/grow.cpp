@@ -197,8 +197,8 @@ bool search(std::span<const Node* const> nodes, const Store& store, const Capabi
   return true;
 }
 
-// What `grow` answered for nodes of some structure, and for those that differ in sizes alone. It pays to keep it because
-// the layers of a model repeat, and because programs are compiled again.
+// What `grow` answered for nodes of some structure, and for those that differ in sizes alone. It pays to keep it
+// because the layers of a model repeat, and because programs are compiled again.
 struct Answer {
   bool grows;
   std::vector<uint8_t> taken;

@@ -77,7 +77,7 @@ TEST_F(RecomputeTest, counts_broadcast_operands_by_their_own_size) {
 }
 
 // Of a GELU's derivative the exponential is read twice.
-TEST_F(RecomputeTest, counts_what_is_read_twice_once_on_devices) {
+TEST_F(RecomputeTest, counts_shared_operands_once_on_devices) {
   for (const Device device : {Device::cpu, cuda(0)}) {
     const Var x = maker.input("x", {DType::f32, device, false, {64, 64}});
     const Var e = prim("prims.exp", {x}), r = prim("prims.reciprocal", {e});
@@ -87,7 +87,7 @@ TEST_F(RecomputeTest, counts_what_is_read_twice_once_on_devices) {
 }
 
 // A residual stream of three parts is stored for its next reader: a norm's difference from the mean reads that one.
-TEST_F(RecomputeTest, reads_on_devices_what_is_stored_anyway_in_place_of_its_many_parts) {
+TEST_F(RecomputeTest, reads_a_stored_operand_rather_than_its_many_operands_on_devices) {
   for (const Device device : {Device::cpu, cuda(0)}) {
     const auto part = [&] { return maker.input("x", {DType::f32, device, false, {64, 64}}); };
     const Var stream = prim("prims.add", {prim("prims.add", {part(), part()}), part()});

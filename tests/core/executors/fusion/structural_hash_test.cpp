@@ -12,7 +12,7 @@ namespace {
 struct StructuralHash_ : LinesTest {};
 
 // Layers that are alike ask once.
-TEST_F(StructuralHash_, is_that_of_lines_that_are_alike_but_for_the_numbers_of_their_values) {
+TEST_F(StructuralHash_, does_not_depend_on_how_values_are_numbered) {
   const auto lines = [&](int64_t rows, double scale) {
     Var x = input({rows, 8});
     return maker.finish({prim(
@@ -47,7 +47,7 @@ StructuralHash of_rows(int64_t rows, double scale = 2) {
   return hash_for_any_size(t.nodes, of.store(), capabilities());
 }
 
-TEST_F(StructuralHash_, for_any_size_is_that_of_sizes_with_equal_relations) {
+TEST_F(StructuralHash_, for_any_size_is_equal_for_sizes_with_equal_relations) {
   EXPECT_EQ(of_rows(34), of_rows(38));
   EXPECT_EQ(of_rows(34), of_rows(38, 3));  // no group looks at a number
   EXPECT_NE(of_rows(34), of_rows(40));     // which 8 divides
@@ -93,7 +93,7 @@ struct LaidOut : FusedTest {
   Tensors in{numbers({9, 9}), numbers({9, 9}), numbers({9, 9}), numbers({9, 9})};
 };
 
-TEST_F(LaidOut, regions_are_shared_by_equal_layers_and_compute_what_the_host_does) {
+TEST_F(LaidOut, regions_are_shared_by_equal_layers_and_match_the_reference) {
   agree(layers, in, 1);
   auto f = compile(lambda(layers), only("fusion").get());
   Values given;
