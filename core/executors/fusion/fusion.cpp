@@ -65,9 +65,9 @@ struct State {
   std::shared_ptr<Group> group;
   const Target* target = nullptr;
   Launcher* launcher = nullptr;  // null once another's launch computes it too
-  std::shared_ptr<LaidOutRegion> region;  // has the launcher
-  std::unique_ptr<Launcher> joined;       // or this has it, which computes others too
-  size_t joined_nodes = 0;                // how many others
+  std::shared_ptr<LaidOutRegion> region = nullptr;  // has the launcher
+  std::unique_ptr<Launcher> joined = nullptr;       // or this has it, which computes others too
+  size_t joined_nodes = 0;                          // how many others
 };
 
 Status* declined(std::string_view why) {
