@@ -53,6 +53,20 @@ TEST_F(CudaMemory, backward_of_attention_computes_scores_again_rather_than_keep_
   EXPECT_LT(arena(*f), 7 * kScores);
 }
 
+// Whatever is between: the forward and the backward of many layers.
+TEST_F(CudaMemory, what_is_cheap_is_computed_again_however_far_away_it_is_read) {
+  constexpr int kLines = 2200;
+  constexpr size_t kMatrix = 4 * 64 * 64;
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor *cheap = op(s, "mul", {any(in[0].tensor), any(in[1].tensor)}), *w = in[2].tensor.get();
+    Tensor* m = op(s, "mul", {any(w), any(op(s, "sum", {any(op(s, "sin", {any(cheap)}))}))});
+    for (int i = 0; i < kLines; i++) m = op(s, "matmul", {any(m), any(w)});
+    out.push(Ref<Tensor>(op(s, "exp", {any(op(s, "add", {any(cheap), any(op(s, "sum", {any(m)}))}))})));
+  }, all);
+  expect_as_on_cpu(*f, {random({64, 64}, 1), random({64, 64}, 2), random({2, 2}, 3, -0.5f, 0.5f)}, 1e-4f);
+  EXPECT_LT(arena(*f), kMatrix / 2);
+}
+
 // A chain of products and functions between them holds two matrices at a time: functions overwrite what they are of.
 TEST_F(CudaMemory, functions_overwrite_operands_that_nobody_reads_afterwards) {
   constexpr size_t kMatrix = 4 * 48 * 48;
