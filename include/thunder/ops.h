@@ -414,7 +414,7 @@ static inline thunder_tensor *th_at_adjoint(const char *where, thunder_scope *s,
 #define th_adjoint(...) th_at_adjoint(THUNDER_HERE, __VA_ARGS__)
 
 /* affine_grid(tensor theta, int[] size, bool align_corners=False) -> tensor
- * Where the affine maps theta read the pixels of images of this size. */
+ * Where the affine maps theta read the pixels of images, or volumes, of this size. */
 static inline thunder_tensor *th_at_affine_grid(const char *where, thunder_scope *s, thunder_tensor *theta, const thunder_dim *size, size_t n_size)
 {
     const thunder_any a[2] = { thunder_any_tensor(theta), thunder_any_dims(size, n_size) };
@@ -3189,7 +3189,7 @@ static inline thunder_tensor *th_at_greater_equal_(const char *where, thunder_sc
 #define th_greater_equal_(...) th_at_greater_equal_(THUNDER_HERE, __VA_ARGS__)
 
 /* grid_sample(tensor input, tensor grid, str mode='bilinear', str padding_mode='zeros', bool align_corners=False) -> tensor
- * Images read at the places of a grid, whose coordinates (x, y) go from -1 to 1. */
+ * Images, or volumes, read at the places of a grid, whose coordinates (x, y), or (x, y, z), go from -1 to 1: bilinear, nearest, and of images bicubic. */
 static inline thunder_tensor *th_at_grid_sample(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *grid)
 {
     const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(grid) };

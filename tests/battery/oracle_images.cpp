@@ -181,35 +181,71 @@ double place_of(int64_t i, int64_t n, bool corners) {
 }
 Arrays affine_grid(const Arguments& a) {
   const Ints size = a.ints(1);
-  return {make({size[0], size[2], size[3], 2}, [&](const Ints& i) {
-    const double x = place_of(i[2], size[3], a.flag(2, false)), y = place_of(i[1], size[2], a.flag(2, false));
-    const auto theta = [&](int64_t k) { return at(a.tensor(0), {i[0], i[3], k}); };
-    return theta(0) * x + theta(1) * y + theta(2);
+  const auto dims = static_cast<int64_t>(size.size()) - 2;
+  Ints shape{size.begin() + 2, size.end()};
+  shape.insert(shape.begin(), size[0]), shape.push_back(dims);
+  return {make(shape, [&](const Ints& i) {
+    double sum = at(a.tensor(0), {i[0], i.back(), dims});
+    for (int64_t k = 0; k < dims; k++) {
+      const auto d = static_cast<size_t>(dims - k);  // the first coordinate is along the last dim
+      sum += at(a.tensor(0), {i[0], i.back(), k}) * place_of(i[d], size[d + 1], a.flag(2, false));
+    }
+    return sum;
   })};
 }
 
-double pixel_of(double at, int64_t size, const std::string& padding, bool corners) {
+double scaled(double at, int64_t size, bool corners) {
   const auto n = static_cast<double>(size);
-  double p = corners ? (at + 1) / 2 * (n - 1) : ((at + 1) * n - 1) / 2;
+  return corners ? (at + 1) / 2 * (n - 1) : ((at + 1) * n - 1) / 2;
+}
+double padded(double p, int64_t size, const std::string& padding, bool corners) {
+  const auto n = static_cast<double>(size);
   if (padding == "reflection") {
     const double low = corners ? 0 : -0.5, high = corners ? n - 1 : n - 0.5;
     for (int turn = 0; turn < 100 && (p < low || p > high); turn++) p = p < low ? 2 * low - p : 2 * high - p;
   }
   return padding == "zeros" ? p : std::clamp(p, 0.0, n - 1);
 }
+// Every pixel, by how near it is to the place along each dim.
 Arrays grid_sample(const Arguments& a) {
   const Array &image = a.tensor(0), &grid = a.tensor(1);
   const std::string mode = a.text(2, "bilinear"), padding = a.text(3, "zeros");
-  return {make({image.shape[0], image.shape[1], grid.shape[1], grid.shape[2]}, [&](const Ints& i) {
-    const double x = pixel_of(at(grid, {i[0], i[2], i[3], 0}), image.shape[3], padding, a.flag(4, false));
-    const double y = pixel_of(at(grid, {i[0], i[2], i[3], 1}), image.shape[2], padding, a.flag(4, false));
-    const auto pixel = [&](double row, double column) {
-      if (row < 0 || column < 0 || row >= static_cast<double>(image.shape[2]) || column >= static_cast<double>(image.shape[3])) return 0.0;
-      return at(image, {i[0], i[1], static_cast<int64_t>(row), static_cast<int64_t>(column)});
-    };
-    if (mode == "nearest") return pixel(std::nearbyint(y), std::nearbyint(x));
-    const double top = std::floor(y), left = std::floor(x), v = y - top, u = x - left;
-    return pixel(top, left) * (1 - v) * (1 - u) + pixel(top, left + 1) * (1 - v) * u + pixel(top + 1, left) * v * (1 - u) + pixel(top + 1, left + 1) * v * u;
+  const bool corners = a.flag(4, false);
+  const size_t dims = image.shape.size() - 2;
+  Ints shape(grid.shape.begin(), grid.shape.end() - 1);
+  shape.insert(shape.begin() + 1, image.shape[1]);
+  return {make(shape, [&](const Ints& i) {
+    Ints at_grid = i;
+    at_grid.erase(at_grid.begin() + 1), at_grid.push_back(0);
+    double whole = 0;
+    // Pairs of a pixel along each dim and its weight there.
+    std::vector<std::vector<std::pair<double, double>>> near(dims);
+    for (size_t d = 0; d < dims; d++) {
+      const int64_t size = image.shape[2 + d];
+      at_grid.back() = static_cast<int64_t>(dims - 1 - d);
+      const double place = scaled(at(grid, at_grid), size, corners);
+      if (mode == "bicubic") {
+        for (double tap = std::floor(place) - 1; tap <= std::floor(place) + 2; tap++)
+          near[d].push_back({padded(tap, size, padding, corners), cubic_weight(place - tap)});
+        continue;
+      }
+      const double p = padded(place, size, padding, corners);
+      if (mode == "nearest") near[d].push_back({std::nearbyint(p), 1});
+      else near[d] = {{std::floor(p), 1 - (p - std::floor(p))}, {std::floor(p) + 1, p - std::floor(p)}};
+    }
+    Ints counts;
+    for (auto& pairs : near) counts.push_back(static_cast<int64_t>(pairs.size()));
+    each_index(counts, [&](const Ints& which) {
+      Ints from{i[0], i[1]};
+      double weight = 1;
+      for (size_t d = 0; d < dims; d++) {
+        const auto [pixel, w] = near[d][static_cast<size_t>(which[d])];
+        if (pixel < 0 || pixel >= static_cast<double>(image.shape[2 + d])) return;
+        from.push_back(static_cast<int64_t>(pixel)), weight *= w;
+      }
+      whole += weight * at(image, from);
+    });
+    return whole;
   })};
 }
 

@@ -1,80 +1,12 @@
-// Sums of rows of a table, and images read at places of a grid.
-#include <algorithm>
+// Images and volumes read at places of a grid, and grids made of affine maps.
+#include <vector>
 
-#include "ops/tables.h"
+#include "ops/cubic.h"
 
 namespace thunder {
 namespace {
 
-// ---- embedding_bag: input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx ----
-
-// All indices in a row, the bag of each, and how many bags there are.
-struct Bags {
-  Var index, bag;
-  Dim count;
-};
-Bags bags_of(const Call& c) {
-  Builder& b = c.builder;
-  Var index = c.var(0);
-  const Device device = index.type().device;
-  if (!c.has(2)) {
-    c.require(index.rank() == 2, "without offsets input must have two dims, whose rows are the bags; ", c.types());
-    const Shape flat{elements(index.shape())};
-    Var row = expand_to(counted_along(b, index.size(0), 0, 2, device), index.shape());
-    return {reshape_to(index, flat), reshape_to(row, flat), index.size(0)};
-  }
-  c.require(index.rank() == 1 && c.type(2).rank() == 1, "with offsets input and offsets must be vectors; ", c.types());
-  Var offsets = convert(c.var(2), DType::i64), place = b.call("prims.iota", {Shape{index.size(0)}, DType::i64, device});
-  Dim n = offsets.size(0);
-  if (c.flag(5)) {
-    c.require(hint(n) > 0, "with include_last_offset offsets must not be empty");
-    n = n - 1;
-    offsets = b.call("prims.slice", {offsets, Shape{0}, Shape{n}, Shape{1}});
-  }
-  return {index, b.call("searchsorted", {offsets, place, true}) - 1, n};
-}
-// Rows of weight, of which those of the padding count for nothing.
-Var pooled(const Call& c, const Bags& bags, Var weight, std::string_view mode) {
-  Builder& b = c.builder;
-  const Device device = weight.type().device;
-  Var rows = b.call("prims.take", {weight, 0, bags.index}),
-      members = full(b, bags.index.shape(), 1, weight.dtype(), device);
-  if (c.has(4)) rows = rows * along_axis(reshape_to(convert(c.var(4), weight.dtype()), bags.index.shape()), 0, 2);
-  if (c.has(6)) {
-    const int64_t n = hint(weight.size(0)), row = c.integer(6);
-    c.require(row < n && row >= -n, "padding_idx ", row, " is out of range for a weight of ", n, " rows");
-    Var kept = ne(bags.index, row < 0 ? row + n : row);
-    rows = where(along_axis(kept, 0, 2), rows, mode == "max" ? -kInfinity : 0.0);
-    members = convert(kept, weight.dtype());
-  }
-  Var zeros = full(b, Shape{bags.count, weight.size(1)}, 0, weight.dtype(), device);
-  if (mode == "max") {
-    Var to = expand_to(along_axis(bags.bag, 0, 2), rows.shape());
-    Var y = b.call("scatter_reduce", {zeros, 0, to, rows, "amax", false});
-    return where(eq(y, -kInfinity), 0.0, y);
-  }
-  Var y = b.call("prims.take_add", {zeros, 0, bags.bag, rows});
-  if (mode == "sum") return y;
-  Var none = full(b, Shape{bags.count}, 0, weight.dtype(), device);
-  Var n = b.call("prims.scatter_add", {none, 0, bags.bag, members});
-  return y / along_axis(maximum(n, 1.0), 0, 2);
-}
-Results embedding_bag(Call& c) {
-  Var index = c.var(0), weight = c.var(1);
-  const std::string_view mode = c.text(3);
-  c.require(mode == "sum" || mode == "mean" || mode == "max", "mode must be 'sum', 'mean' or 'max', got '", mode, "'");
-  c.require(weight.rank() == 2 && is_real(weight.dtype()), "weight must be a real matrix; ", c.types());
-  c.require(!c.has(4) || mode == "sum", "per_sample_weights belong to mode 'sum', got '", mode, "'");
-  c.require(!c.has(4) || c.type(4).shape == index.shape(), "per_sample_weights must have the shape of input; ",
-            c.types());
-  const DType dtype = weight.dtype();
-  if (c.has(2) || c.has(6) || c.has(4)) return convert(pooled(c, bags_of(c), computed(weight), mode), dtype);
-  c.require(index.rank() == 2, "without offsets input must have two dims, whose rows are the bags; ", c.types());
-  Var rows = c.builder.call("prims.take", {computed(weight), 0, index});
-  return convert(c.builder.call(mode == "max" ? "amax" : mode, {rows, Shape{1}}), dtype);
-}
-
-// ---- affine_grid, grid_sample ----
+// ---- affine_grid ----
 
 // The centres of n pixels in [-1, 1], or places from corner to corner.
 Var places(Var like, int64_t n, bool corners) {
@@ -85,31 +17,48 @@ Var places(Var like, int64_t n, bool corners) {
 Results affine_grid(Call& c) {
   Var theta = c.var(0);
   auto size = c.dims(1);
-  c.require(theta.rank() == 3 && is_real(theta.dtype()) && size.size() == 4 && theta.size(1) == Dim(2) &&
-                theta.size(2) == Dim(3),
-            "theta must be [batch, 2, 3], and size [batch, channels, height, width]; ", c.types());
-  const int64_t h = hint(size[2]), w = hint(size[3]);
-  c.require(h > 0 && w > 0, "sizes must be positive, got ", name(size));
+  const size_t dims = size.size() == 5 ? 3 : 2;
+  const auto rows = static_cast<int64_t>(dims);
+  c.require(theta.rank() == 3 && is_real(theta.dtype()) && size.size() == dims + 2 && theta.size(1) == Dim(rows) &&
+                theta.size(2) == Dim(rows + 1),
+            "theta must be [batch, 2, 3], and size [batch, channels, height, width], or [batch, 3, 4] where size has a "
+            "depth; ",
+            c.types());
   const DType dtype = theta.dtype();
   theta = computed(theta);
-  const Shape plane{h, w, 1};
-  Var x = expand_to(reshape_to(places(theta, w, c.flag(2)), Shape{1, w, 1}), plane),
-      y = expand_to(reshape_to(places(theta, h, c.flag(2)), Shape{h, 1, 1}), plane);
-  Var base = reshape_to(c.builder.call("cat", {ValueList{x.id, y.id, full_like(x, 1).id}, -1}), Shape{1, h * w, 3});
-  Var grid = c.builder.call("matmul", {expand_to(base, Shape{size[0], h * w, 3}), swap_last_two(theta)});
-  return convert(reshape_to(grid, Shape{size[0], h, w, 2}), dtype);
+  Shape plane(size.begin() + 2, size.end()), result = plane;
+  const Dim points = elements(plane);
+  for (Dim d : plane) c.require(hint(d) > 0, "sizes must be positive, got ", name(size));
+  plane.push_back(1);
+  ValueList parts;
+  for (size_t i = dims; i-- > 0;) {
+    Shape along(dims + 1, 1);
+    along[i] = plane[i];
+    parts.push_back(expand_to(reshape_to(places(theta, hint(plane[i]), c.flag(2)), along), plane).id);
+  }
+  parts.push_back(full(c.builder, plane, 1, theta.dtype(), theta.type().device).id);
+  Var base = reshape_to(c.builder.call("cat", {parts, -1}), Shape{1, points, rows + 1});
+  Var grid = c.builder.call("matmul", {expand_to(base, Shape{size[0], points, rows + 1}), swap_last_two(theta)});
+  result.insert(0, size[0]), result.push_back(rows);
+  return convert(reshape_to(grid, result), dtype);
 }
 
-// One dim of an image that is sampled.
+// ---- grid_sample ----
+
+// One dim of what is sampled.
 struct Side {
   int64_t size;
   bool corners;
   std::string_view padding;
 
-  // From [-1, 1] to pixels; outside of the image as the padding says.
-  Var pixels(Var at) const {
+  // From [-1, 1] to pixels.
+  Var scaled(Var at) const {
     const auto n = static_cast<double>(size);
-    Var p = corners ? (at + 1.0) * ((n - 1) / 2) : ((at + 1.0) * n - 1.0) / 2.0;
+    return corners ? (at + 1.0) * ((n - 1) / 2) : ((at + 1.0) * n - 1.0) / 2.0;
+  }
+  // What lies outside of the image, as the padding says.
+  Var padded(Var p) const {
+    const auto n = static_cast<double>(size);
     if (padding == "border") return clamped(p, 0, n - 1);
     if (padding == "reflection") {
       const double low = corners ? 0 : -0.5, span = corners ? n - 1 : n;
@@ -121,66 +70,104 @@ struct Side {
     return p;
   }
 };
-// The pixels of each channel at integer places, zeros outside.
-Var pixels_at(Var image, Var y, Var x) {
-  const int64_t h = hint(image.size(2)), w = hint(image.size(3));
-  Var inside = both(both(ge(y, 0.0), le(y, double(h - 1))), both(ge(x, 0.0), le(x, double(w - 1))));
-  Var at = clamped(y, 0, double(h - 1)) * double(w) + clamped(x, 0, double(w - 1));
-  const Shape grid = y.shape();
-  Var index = expand_to(reshape_to(convert(at, DType::i64), Shape{grid[0], 1, grid[1] * grid[2]}),
-                        Shape{image.size(0), image.size(1), grid[1] * grid[2]});
-  Var flat = reshape_to(image, Shape{image.size(0), image.size(1), h * w});
-  Var taken = reshape_to(image.builder->call("prims.gather", {flat, 2, index}),
-                         Shape{image.size(0), image.size(1), grid[1], grid[2]});
-  return where(reshape_to(inside, Shape{grid[0], 1, grid[1], grid[2]}), taken, 0.0);
-}
+using Place = std::vector<Var>;  // of each dim, from the outermost
+
+struct Sampled {
+  Var image;  // [batch, channels, ...]
+  std::vector<Side> sides;
+
+  // The pixels of each channel at integer places, zeros outside.
+  Var pixels(const Place& place) const {
+    Var inside, at;
+    for (size_t i = 0; i < sides.size(); i++) {
+      const auto last = static_cast<double>(sides[i].size - 1);
+      Var within = both(ge(place[i], 0.0), le(place[i], last)), limited = clamped(place[i], 0, last);
+      inside = inside ? both(inside, within) : within;
+      at = at ? at * static_cast<double>(sides[i].size) + limited : limited;
+    }
+    const Shape& grid = at.shape();
+    const Dim points = elements(Shape(grid.begin() + 1, grid.end())), n = image.size(0), channels = image.size(1);
+    Var index = expand_to(reshape_to(convert(at, DType::i64), Shape{grid[0], 1, points}), Shape{n, channels, points});
+    Var flat = reshape_to(image, Shape{n, channels, elements(Shape(image.shape().begin() + 2, image.shape().end()))});
+    Shape whole = grid;
+    whole.insert(1, channels);
+    Var taken = reshape_to(image.builder->call("prims.gather", {flat, 2, index}), whole);
+    return where(of_channels(inside), taken, 0.0);
+  }
+  static Var of_channels(Var grid) {
+    Shape shape = grid.shape();
+    shape.insert(1, 1);
+    return reshape_to(grid, shape);
+  }
+  // Between the two pixels around of each dim.
+  Var linear(const Place& at) const {
+    Var sum;
+    for (size_t corner = 0; corner < size_t{1} << sides.size(); corner++) {
+      Place place;
+      Var weight;
+      for (size_t i = 0; i < sides.size(); i++) {
+        const bool behind = corner >> i & 1;
+        Var low = floor(at[i]), w = behind ? at[i] - low : low + 1.0 - at[i];
+        place.push_back(behind ? low + 1.0 : low);
+        weight = weight ? weight * w : w;
+      }
+      Var part = pixels(place) * of_channels(weight);
+      sum = sum ? sum + part : part;
+    }
+    return sum;
+  }
+  // Of an image, among sixteen pixels, each of which is padded for itself.
+  Var cubic(const Place& at) const {
+    Var sum, top = floor(at[0]), left = floor(at[1]);
+    const auto rows = cubic_weights(at[0] - top), columns = cubic_weights(at[1] - left);
+    for (size_t i = 0; i < 4; i++)
+      for (size_t j = 0; j < 4; j++) {
+        const auto di = static_cast<double>(i) - 1, dj = static_cast<double>(j) - 1;
+        Var part = pixels({sides[0].padded(top + di), sides[1].padded(left + dj)}) * of_channels(rows[i] * columns[j]);
+        sum = sum ? sum + part : part;
+      }
+    return sum;
+  }
+};
 Results grid_sample(Call& c) {
   Var image = c.var(0), grid = c.var(1);
   const std::string_view mode = c.text(2), padding = c.text(3);
-  c.require(image.rank() == 4 && grid.rank() == 4 && grid.size(3) == Dim(2) && grid.size(0) == image.size(0) &&
-                is_real(image.dtype()),
-            "input must be [batch, channels, height, width], and grid [batch, height, width, 2]; ", c.types());
+  const size_t dims = image.rank() == 5 ? 3 : 2;
+  c.require(image.rank() == dims + 2 && grid.rank() == dims + 2 && grid.size(-1) == Dim(static_cast<int64_t>(dims)) &&
+                grid.size(0) == image.size(0) && is_real(image.dtype()),
+            "input must be [batch, channels, height, width], and grid [batch, height, width, 2]; or both with a depth, "
+            "and 3 coordinates; ",
+            c.types());
   c.require(image.dtype() == grid.dtype(), "input and grid must have one dtype; ", c.types());
-  c.require(mode == "bilinear" || mode == "nearest", "mode must be 'bilinear' or 'nearest', got '", mode, "'");
+  c.require(mode == "bilinear" || mode == "nearest" || (mode == "bicubic" && dims == 2),
+            "mode must be 'bilinear' or 'nearest', or of images 'bicubic', got '", mode, "'");
   c.require(padding == "zeros" || padding == "border" || padding == "reflection",
             "padding_mode must be 'zeros', 'border' or 'reflection', got '", padding, "'");
-  c.require(hint(image.size(2)) > 0 && hint(image.size(3)) > 0, "the image has no pixels; ", c.types());
   const DType dtype = image.dtype();
-  image = computed(image), grid = computed(grid);
-  const Side wide{hint(image.size(3)), c.flag(4), padding}, high{hint(image.size(2)), c.flag(4), padding};
-  Var x = wide.pixels(c.builder.call("select", {grid, 3, 0})), y = high.pixels(c.builder.call("select", {grid, 3, 1}));
-  if (mode == "nearest") return convert(pixels_at(image, apply("round", y), apply("round", x)), dtype);
-  Var left = floor(x), top = floor(y), result;
-  for (int k = 0; k < 4; k++) {
-    const double right = k & 1, below = k >> 1;
-    Var wx = right != 0 ? x - left : left + 1.0 - x, wy = below != 0 ? y - top : top + 1.0 - y, weight = wx * wy;
-    const Shape s = weight.shape();
-    Var part = pixels_at(image, top + below, left + right) * reshape_to(weight, Shape{s[0], 1, s[1], s[2]});
-    result = result ? result + part : part;
+  Sampled sampled{computed(image), {}};
+  grid = computed(grid);
+  Place at;
+  for (size_t i = 0; i < dims; i++) {
+    const int64_t size = hint(image.shape()[2 + i]);
+    c.require(size > 0, "the image has no pixels; ", c.types());
+    const Side& side = sampled.sides.emplace_back(Side{size, c.flag(4), padding});
+    // The grid's first coordinate is that of the last dim.
+    Var place = side.scaled(c.builder.call("select", {grid, -1, static_cast<int64_t>(dims - 1 - i)}));
+    if (mode != "bicubic") place = side.padded(place);
+    at.push_back(mode == "nearest" ? apply("round", place) : place);
   }
-  return convert(result, dtype);
+  return convert(mode == "nearest" ? sampled.pixels(at) : mode == "bicubic" ? sampled.cubic(at) : sampled.linear(at),
+                 dtype);
 }
 
 // ---- samples ----
 
 using Ints = std::vector<int64_t>;
 
-void bags(Samples& s) {
-  const TensorSpec rows{{2, 3}, DType::i64, 0, 4}, table{{5, 4}};
-  for (const char* mode : {"sum", "mean", "max"}) s.add({rows, table, SampleArg(), mode});
-  s.add({rows, table, SampleArg(), "sum", TensorSpec{{2, 3}}});
-  s.add({TensorSpec{{6}, DType::i64, 0, 4}, table, TensorSpec{{1}, DType::i64, 0, 0}});
-  const TensorSpec line{{6}, DType::i64, 0, 4}, start{{1}, DType::i64, 0, 0};
-  s.add({line, table, start, "max"});
-  for (const char* mode : {"sum", "mean"}) s.add({rows, table, SampleArg(), mode, SampleArg(), false, -2});
-  s.add_without_gradient({line, table, start, "max", SampleArg(), false, 3});
-  s.refuse({rows, table, SampleArg(), "sum", SampleArg(), false, 5}, "padding_idx 5");
-  s.refuse({rows, table, SampleArg(), "median"}, "'median'");
-  s.refuse({TensorSpec{{6}, DType::i64, 0, 4}, table}, "two dims");
-}
 void grids(Samples& s) {
   s.add({TensorSpec{{2, 2, 3}}, Ints{2, 1, 3, 4}});
   s.add({TensorSpec{{1, 2, 3}}, Ints{1, 1, 3, 4}, true});
+  s.add({TensorSpec{{2, 3, 4}}, Ints{2, 1, 2, 3, 4}});
   s.refuse({TensorSpec{{2, 3, 3}}, Ints{2, 1, 3, 4}}, "theta must be");
 }
 void samplings(Samples& s) {
@@ -189,7 +176,15 @@ void samplings(Samples& s) {
   s.add({image, grid, "bilinear", "border", true});
   s.add({image, grid, "bilinear", "reflection"});
   s.add_without_gradient({image, grid, "nearest"});
-  s.refuse({image, grid, "bicubic"}, "'bicubic'");
+  s.add({image, grid, "bicubic"});
+  s.add({image, grid, "bicubic", "border"});
+  s.add({image, grid, "bicubic", "reflection", true});
+  const TensorSpec volume{{1, 2, 3, 2, 4}}, places{{1, 2, 2, 2, 3}, DType::f32, -1.3, 1.3};
+  s.add({volume, places});
+  s.add({volume, places, "bilinear", "reflection", true});
+  s.add_without_gradient({volume, places, "nearest", "border"});
+  s.refuse({image, grid, "cubic"}, "'cubic'");
+  s.refuse({volume, places, "bicubic"}, "of images 'bicubic'");
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
@@ -197,16 +192,13 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("embedding_bag(tensor input, tensor weight, tensor? offsets=None, str mode='mean', tensor? "
-        "per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None) -> tensor",
-        "The sum, mean or maximum of the rows of weight at the indices in each row of input, or between offsets, of "
-        "which the last may be the end; indices equal to padding_idx count for nothing.",
-        embedding_bag, bags),
     row("affine_grid(tensor theta, int[] size, bool align_corners=False) -> tensor",
-        "Where the affine maps theta read the pixels of images of this size.", affine_grid, grids),
+        "Where the affine maps theta read the pixels of images, or volumes, of this size.", affine_grid, grids),
     row("grid_sample(tensor input, tensor grid, str mode='bilinear', str padding_mode='zeros', bool "
         "align_corners=False) -> tensor",
-        "Images read at the places of a grid, whose coordinates (x, y) go from -1 to 1.", grid_sample, samplings),
+        "Images, or volumes, read at the places of a grid, whose coordinates (x, y), or (x, y, z), go from -1 to 1: "
+        "bilinear, nearest, and of images bicubic.",
+        grid_sample, samplings),
 };
 
 }  // namespace

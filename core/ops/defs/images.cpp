@@ -1,7 +1,7 @@
 // Images resized and rearranged: interpolation along each dim, and channels traded for pixels.
 #include <algorithm>
 
-#include "ops/tables.h"
+#include "ops/cubic.h"
 
 namespace thunder {
 namespace {
@@ -49,15 +49,11 @@ Var linear(Var x, const Resize& r) {
   Var a = taken(x, r, low), b = taken(x, r, low + 1.0), w = along(at - low, x, r);
   return a * (1.0 - w) + b * w;
 }
-// The cubic convolution of four neighbours, with a = -0.75.
 Var cubic(Var x, const Resize& r) {
-  constexpr double a = -0.75;
-  Var at = centres(x, r), low = floor(at), t = at - low;
-  const auto inner = [](Var d) { return ((a + 2) * d - (a + 3)) * d * d + 1.0; };
-  const auto outer = [](Var d) { return ((d - 5.0) * d + 8.0) * d * a - 4 * a; };
-  Var weights[] = {outer(t + 1.0), inner(t), inner(1.0 - t), outer(2.0 - t)}, y;
+  Var at = centres(x, r), low = floor(at), y;
+  const auto weights = cubic_weights(at - low);
   for (int k = 0; k < 4; k++) {
-    Var part = taken(x, r, low + (k - 1.0)) * along(weights[k], x, r);
+    Var part = taken(x, r, low + (k - 1.0)) * along(weights[static_cast<size_t>(k)], x, r);
     y = y ? y + part : part;
   }
   return y;
