@@ -158,6 +158,60 @@ void time_chain(thunder_context* c) {
   thunder_tensor_release(in);
 }
 
+// A loop that reads a value each time round: one segment, which all rounds record.
+struct Rounds {
+  static constexpr int kRounds = 100, kOps = 8;
+  double recording_ns = 0;
+};
+
+thunder_status* read_each_round(thunder_scope* s, const thunder_values* in, thunder_values* out, void* user) {
+  auto& rounds = *static_cast<Rounds*>(user);
+  thunder_tensor *start = thunder_values_tensor(in, 0), *x = start;
+  for (int round = 0; round < Rounds::kRounds; round++) {
+    const double began = now_ns();
+    for (int i = 0; i < Rounds::kOps; i++) x = op(s, i % 2 ? "mul" : "maximum", {any(x), any(start)});
+    rounds.recording_ns += now_ns() - began;
+    float value[2];
+    if (thunder_status* failed = thunder_tensor_read(x, value, sizeof value)) return failed;
+  }
+  thunder_values_push_tensor(out, x);
+  return nullptr;
+}
+
+void time_segments(thunder_context* c) {
+  Rounds rounds;
+  thunder_options* options = nullptr;
+  check(thunder_options_create(c, &options));
+  thunder_options_set_bool(options, "fullgraph", 0);
+  thunder_compiled* f = compile(c, "rounds", read_each_round, &rounds, options);
+  thunder_tensor* in = floats(c, {2}, 0);
+  const auto call = [&] {
+    thunder_tensor* out = nullptr;
+    check(thunder_compiled_call_tensors(f, &in, 1, &out, 1));
+    thunder_tensor_release(out);
+  };
+  const auto misses = [&] {
+    thunder_statistics s{};
+    s.size = sizeof s;
+    check(thunder_compiled_statistics(f, &s));
+    return static_cast<double>(s.misses);
+  };
+  call();
+  const double compiled = misses();
+  std::vector<double> recorded;
+  for (int i = 0; i < 50; i++) {
+    rounds.recording_ns = 0;
+    call();
+    recorded.push_back(rounds.recording_ns / (Rounds::kRounds * Rounds::kOps));
+  }
+  row("call: 100 rounds that read a value, compiled again", "programs", misses() - compiled);
+  row("call: 100 rounds that read a value, an op recorded", "ns", median(std::move(recorded)));
+  row("call: 100 rounds that read a value, an op in all", "ns", median_ns(15, 20, call) / (Rounds::kRounds * Rounds::kOps));
+  thunder_tensor_release(in);
+  thunder_compiled_release(f);
+  thunder_options_release(options);
+}
+
 // A result whose memory is kept from call to call, and one that the system gives anew, page by page.
 void time_memory(thunder_context* c) {
   thunder_compiled* f = compile(c, "add", add, nullptr);
@@ -186,6 +240,7 @@ int main() {
   time_guard(c);
   time_add(c);
   time_chain(c);
+  time_segments(c);
   time_memory(c);
   thunder_context_release(c);
 }

@@ -59,11 +59,13 @@ def main():
     report(dynamic.GUARDS, "ns", median_ns(lambda: varied(*three)))
 
     for name, decode in zip((dynamic.DECODE, dynamic.DECODE_MASKED), dynamic.decoder(th, th.softmax)):
-        one, x = th.compile(counted(decode)), th.ones(2, 64)
+        body = counted(decode)
+        one, x = th.compile(body), th.ones(2, 64)
         start = time.perf_counter()
         for position in range(dynamic.DECODED):
             x = one(x, position)
         report(name, "ms", 1e3 * (time.perf_counter() - start))
+    report(dynamic.DECODE_TRACES, "traces", body.traced)  # of the one with a mask
 
 
 if __name__ == "__main__":

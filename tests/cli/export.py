@@ -52,6 +52,38 @@ show(x) show(y) show(z) show(columns) show(all) show(part)
 th.save_program(f, "kernels.thunder")
 """
 
+# Convolutions, pools and attention, forward and backward.
+CNN = """local th = require "thunder"
+local nn = th.nn
+th.seed(1)
+local net = nn.Sequential(nn.Conv2d(2, 4, 3, { stride = 2, padding = 1 }), nn.ReLU(), nn.MaxPool2d(3, { stride = 2, padding = 1 }),
+                          nn.Conv2d(4, 6, 3, { groups = 2, dilation = 2, padding = 2 }))
+local parameters = net:parameters()
+local f = th.compile(function(x)
+  local y = net(x)
+  local rows = y:flatten(2)
+  local mixed = th.scaled_dot_product_attention(rows, rows, rows)
+  local gradients = th.grad_of((mixed * mixed):sum(), { parameters["0.weight"], parameters["3.weight"], x })
+  return y, mixed, gradients[1], gradients[2], gradients[3]
+end)
+local x = th.randn(3, 2, 13, 11)
+show(x)
+for _, made in ipairs { f(x) } do show(made) end
+th.save_program(f, "cnn.thunder")
+"""
+
+# Each call draws other numbers, the same ones for the same seed.
+RANDOM = """local th = require "thunder"
+local f = th.compile(function(x) return th.dropout(x, 0.5, true), th.randn(3, 7), th.rand(5), th.randint(-3, 1000, { 9 }):to(th.float32) end)
+local x = th.ones(4, 10)
+f(x)
+th.save_program(f, "random.thunder")
+th.seed(42)
+for _ = 1, 2 do
+  for _, made in ipairs { f(x) } do show(made) end
+end
+"""
+
 SHOW = """function show(x)
   local out = {}
   for _, number in ipairs(x:flatten():tolist()) do out[#out + 1] = ("%a"):format(number) end
@@ -72,9 +104,9 @@ def saved(folder, text):
     return [[float.fromhex(word) for word in line.split()] for line in run(THUNDER, "run", "save.lua", folder=folder).stdout.splitlines()]
 
 
-def exported(folder, name, main, *options):
+def exported(folder, name, main, *options, program=None, flags=()):
     """What a program prints that calls the exported function; main is its body."""
-    run(THUNDER, "export", "--c", "made", *options, f"{name}.thunder", folder=folder)
+    run(THUNDER, "export", "--c", "made", *options, f"{program or name}.thunder", folder=folder)
     made = folder / "made"
     (made / "main.c").write_text(f"""#include <stdio.h>
 #include "{name}.h"
@@ -87,10 +119,10 @@ int main(void)
 }}
 """, encoding="utf-8")
     objects = sorted(file.name for file in made.iterdir() if file.name.startswith(f"{name}_kernel_") or file.suffix == ".S")
-    run(CC, "-std=c11", "-O3", "-Wall", "-Wextra", "-Werror", "main.c", f"{name}.c", *objects, "-o", "app", "-lm", folder=made)
+    run(CC, "-std=c11", "-O3", *flags, "-Wall", "-Wextra", "-Werror", "main.c", f"{name}.c", *objects, "-o", "app", "-lm", folder=made)
     libraries = run("ldd", "app", folder=made).stdout
     assert "thunder" not in libraries and "LLVM" not in libraries, libraries
-    if VALGRIND and "native" not in options:
+    if VALGRIND and "native" not in options and not flags:
         run(VALGRIND, "-q", "--error-exitcode=9", "--leak-check=full", "./app", folder=made)
     return [[float.fromhex(word) for word in line.split()] for line in run("./app", folder=made).stdout.splitlines()], made / "app"
 
@@ -157,24 +189,61 @@ def kernels(folder):
         near(ours, theirs, 1e-6)
 
 
+def cnn(folder):
+    """With threads and without, to the same bits."""
+    x, *wanted = saved(folder, CNN)
+    counts = [f"CNN_OUT{i}_ELEMENTS" for i in range(5)]
+    main = array("x", x) + "".join(f"    static float y{i}[{count}];\n" for i, count in enumerate(counts))
+    main += "    if (cnn(x, y0, y1, y2, y3, y4, workspace)) return 1;\n"
+    main += "".join(f"    show(y{i}, {count});\n" for i, count in enumerate(counts))
+    out, _ = exported(folder, "cnn", main)
+    assert len(out) == len(wanted) == 5
+    for ours, theirs in zip(out, wanted):
+        near(ours, theirs, 2e-5)
+    if openmp(folder):
+        assert exported(folder, "cnn", main, flags=["-fopenmp"])[0] == out
+
+
+def openmp(folder):
+    (folder / "omp.c").write_text("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n", encoding="utf-8")
+    return subprocess.run([CC, "-fopenmp", "omp.c", "-o", "omp"], cwd=folder, capture_output=True, check=False).returncode == 0
+
+
+def random(folder):
+    wanted = saved(folder, RANDOM)
+    main = array("x", [1.0] * 40) + """    float dropped[40], normal[21], uniform[5], whole[9];
+    drawn_seed(42);
+    for (int call = 0; call < 2; call++) {
+        if (drawn(x, dropped, normal, uniform, whole, workspace)) return 1;
+        show(dropped, 40);
+        show(normal, 21);
+        show(uniform, 5);
+        show(whole, 9);
+    }"""
+    out, _ = exported(folder, "drawn", main, "--name", "drawn", program="random")
+    assert len(out) == len(wanted) == 8
+    for ours, theirs in zip(out, wanted):
+        near(ours, theirs, 1e-6)
+    assert out[0] != out[4] and out[1] != out[5]
+
+
 def refusals(folder):
     """What cannot be written is named by its op and line."""
     text = """local th = require "thunder"
-local net = th.nn.Conv2d(1, 2, 3)
-local f = th.compile(function(x) return net(x) end)
-f(th.rand(1, 1, 8, 8))
-th.save_program(f, "conv.thunder")
-f(th.rand(1, 1, 9, 9))
+local f = th.compile(function(x) return x:sort() end)
+f(th.rand(8, 8))
+th.save_program(f, "sort.thunder")
+f(th.rand(9, 9))
 th.save_program(f, "two.thunder")
 """
     saved(folder, text)
-    failed = run(THUNDER, "export", "--c", "none", "conv.thunder", folder=folder, code=1).stderr
-    assert re.search(r"export: [\w.]*conv\w* cannot be written as C: .* \[at save.lua:\d+", failed), failed
+    failed = run(THUNDER, "export", "--c", "none", "sort.thunder", folder=folder, code=1).stderr
+    assert re.search(r"export: [\w.]*sort\w* cannot be written as C: .* \[at save.lua:\d+", failed), failed
     assert not (folder / "none").exists()
     assert re.search(r"'two.thunder' holds 2 programs|sizes that vary", run(THUNDER, "export", "--c", "none", "two.thunder", folder=folder, code=1).stderr)
-    for words, code, says in ((["conv.thunder"], 2, "usage: thunder export"), (["--c"], 2, "usage"), (["--c", "d", "--nam", "x", "conv.thunder"], 2, "usage"),
-                              (["--c", "d", "--name", "a-b", "conv.thunder"], 1, "'a-b' is no name of a function in C"),
-                              (["--c", "d", "--program", "7", "conv.thunder"], 1, "there is no program 7"),
+    for words, code, says in ((["sort.thunder"], 2, "usage: thunder export"), (["--c"], 2, "usage"), (["--c", "d", "--nam", "x", "sort.thunder"], 2, "usage"),
+                              (["--c", "d", "--name", "a-b", "sort.thunder"], 1, "'a-b' is no name of a function in C"),
+                              (["--c", "d", "--program", "7", "sort.thunder"], 1, "there is no program 7"),
                               (["--c", "d", "no.thunder"], 1, "no.thunder"), (["--c", "save.lua/d", "digits.thunder"], 1, "save.lua/d")):
         failed = run(THUNDER, "export", *words, folder=folder, code=code).stderr
         assert says in failed, failed
@@ -183,7 +252,7 @@ th.save_program(f, "two.thunder")
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for part in (mlp, gpt, kernels, refusals):
+        for part in (mlp, gpt, kernels, cnn, random, refusals):
             part(folder)
 
 

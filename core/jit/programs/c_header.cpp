@@ -47,13 +47,19 @@ struct Interface {
 
 std::string_view c_type(DType dtype) {
   switch (dtype) {
-    case DType::f32: return "float";
-    case DType::f64: return "double";
-    case DType::i64: return "int64_t";
-    case DType::i32: return "int32_t";
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+    case DType::i64:
+      return "int64_t";
+    case DType::i32:
+      return "int32_t";
     case DType::u8:
-    case DType::boolean: return "uint8_t";
-    default: fail(Code::unimplemented, "export: there is no type for ", name(dtype), " in C");
+    case DType::boolean:
+      return "uint8_t";
+    default:
+      fail(Code::unimplemented, "export: there is no type for ", name(dtype), " in C");
   }
 }
 
@@ -73,21 +79,29 @@ std::string c_signature(const CProgram& program) {
   return out + "void *workspace)";
 }
 
-std::string c_header(const CProgram& program, bool holds_data, bool data_changes) {
+std::string c_seed_signature(const CProgram& program) {
+  return cat("void ", program.name, "_seed(int64_t seed)");
+}
+
+std::string c_header(const CProgram& program, bool holds_data, bool data_changes, bool draws) {
   const std::string& name = program.name;
-  Interface interface{program, "", ""};
+  Interface interface { program, "", "" };
   interface.add_all();
   return cat("/* ", name, ": written by `thunder export --c`. In this folder\n *     cc -O3 -c ", name, ".c",
              holds_data ? cat(" ", name, "_data.S") : "", "\n * makes what is linked with ", name,
-             "_kernel_*.o and -lm; elsewhere -I says where the folder is. The kernels are for ", program.cpu,
-             ".\n *\n", interface.lines, " * All are dense, rows first.",
-             data_changes ? " The function changes tensors of its own, such as a cache: one call at a time."
-                          : " Several threads may call at a time, each with a workspace of its own.",
+             "_kernel_*.o and -lm; elsewhere -I says where the folder is. With -fopenmp, here and when it is linked, "
+             "threads\n",
+             " * share the work, and results are the same. The kernels are for ", program.cpu, ".\n *\n",
+             interface.lines, " * All are dense, rows first.",
+             draws ? " The function draws random numbers, those of seed 0 until another is given: one call at a time."
+             : data_changes ? " The function changes tensors of its own, such as a cache: one call at a time."
+                            : " Several threads may call at a time, each with a workspace of its own.",
              "\n * Gives 0, or the number of the step, as ", name,
              ".c counts them, that met an index which is out of range. */\n#ifndef ", name, "_h\n#define ", name,
              "_h\n#include <stddef.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
              "/* The workspace begins at a multiple of 64 bytes; what it holds is nothing to a call. */\n",
-             interface.constants, "\n", c_signature(program), ";\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+             interface.constants, "\n", c_signature(program), ";\n", draws ? cat(c_seed_signature(program), ";\n") : "",
+             "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
 }  // namespace thunder

@@ -10,9 +10,10 @@
 namespace thunder {
 
 struct CProgram {
-  std::string name;        // of the function and the files
-  std::string cpu;         // what the kernels are for
+  std::string name;  // of the function and the files
+  std::string cpu;   // what the kernels are for
   const Entry& entry;
+  const Tensor* random;            // the context's random state, where the program draws
   std::vector<std::string> paths;  // of the leaves of a call
 };
 
@@ -32,7 +33,9 @@ extern const char* const kCRuntime;
 // "int NAME(const float *in0, float *out0, void *workspace)", and the header around it. Throws where an argument of the
 // program is none that a function of dense arrays can be given.
 std::string c_signature(const CProgram& program);
-std::string c_header(const CProgram& program, bool holds_data, bool data_changes);
+// "void NAME_seed(int64_t seed)".
+std::string c_seed_signature(const CProgram& program);
+std::string c_header(const CProgram& program, bool holds_data, bool data_changes, bool draws);
 // Text that ends no comment.
 std::string c_comment(std::string text);
 

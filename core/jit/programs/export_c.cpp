@@ -145,7 +145,6 @@ void export_c(const Ref<Context>& context, const std::string& program, const std
     fail(Code::failed_precondition, "export: there is nothing that compiles kernels: ", why);
   const LoadedProgram loaded = load_program(context, program, nullptr);
   const SavedProgram& p = chosen(static_cast<const SavedFunction&>(*loaded.function), options, program);
-  require(!random_input(p.trace), "export: the program draws random numbers, whose state is a context's");
   const Ref<Function> function = Ref<Function>::adopt(new SavedFunction(name, {p}));
   const Ref<Values> in = values_of(p, context->allocator());
   CompileOptions compile;
@@ -154,7 +153,7 @@ void export_c(const Ref<Context>& context, const std::string& program, const std
   InterruptCheck check(context->interrupts());
   const std::unique_ptr<Entry> entry = compile_entry(*context, *function, compile, *in, Effort::full, check);
   const Target target = target_of(context->machine(), options);
-  write_all(folder, {name, target.cpu, *entry, in->paths()}, target);
+  write_all(folder, {name, target.cpu, *entry, context->random().get(), in->paths()}, target);
 }
 
 }  // namespace thunder

@@ -20,6 +20,7 @@ class CpuLauncher : public Launcher {
   const CpuNest& nest() const { return nest_; }
   std::span<const int64_t> arguments() const { return parameters_; }
   int64_t items() const { return items_; }
+  int64_t grain() const { return grain_; }  // the least number of these that are worth a thread
   const PartialSums& partials() const { return partials_; }
   Status* run(const Launch& launch) const override;
   bool runs_tiles() const override { return !strides_.empty(); }

@@ -1,8 +1,8 @@
-// What the files of an exported program say; tests/cli/export.py compiles and runs them. Also covers c_source, c_header and
-// c_runtime.
+// What the files of an exported program say; tests/cli/export.py compiles and runs them. Also covers c_source, c_header,
+// c_places, c_ops, c_runtime and c_random.
 #include "jit/programs/export_c.h"
 
-#include "jit/programs/c_source.h"
+#include "jit/programs/c_ops.h"
 #include "loops/kernels.h"
 #include "support/bytes.h"
 #include "support/failure.h"
@@ -37,7 +37,7 @@ TEST_F(ExportC, writes_a_function_of_arrays_its_kernels_and_its_tensors) {
   EXPECT_PRED2(contains, file("f.h"), "#define F_OUT0_ELEMENTS 16\n");
   EXPECT_PRED2(contains, file("f.h"), "int f(const float *in0, float *out0, void *workspace);");
   EXPECT_PRED2(contains, file("f.c"), "/* 1: prims.matmul [at here:1] */\n    product(2, 8, 4, ");
-  EXPECT_PRED2(contains, file("f.c"), "f_kernel_1(buffers, parameters, 0, ");
+  EXPECT_PRED2(contains, file("f.c"), "run(f_kernel_1, buffers, parameters, ");
   EXPECT_PRED2(contains, file("f.c"), kCRuntime);
   EXPECT_EQ(file("f_data.bin").substr(0, 128), std::string(reinterpret_cast<const char*>(w->data()), 128));
   EXPECT_PRED2(contains, file("f_kernel_1.o"), "f_kernel_1");
@@ -55,18 +55,34 @@ TEST_F(ExportC, writes_no_comment_that_ends_too_soon) {
 }
 
 TEST_F(ExportC, names_the_op_and_the_line_that_it_cannot_write) {
-  auto x = random({1, 1, 8, 8}, 1), w = random({2, 1, 3, 3}, 2);
-  save([w](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "conv2d", {any(in[0].tensor), any(w)}))); }, {x.get()});
+  auto x = random({4, 4}, 1);
+  save([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "cumprod", {any(in[0].tensor), Any::integer(0)}))); }, {x.get()});
   const std::string says = failure();
-  EXPECT_PRED2(contains, says, "cannot be written as C: it is neither part of a kernel nor a product of f32");
-  EXPECT_PRED2(contains, says, "conv");
+  EXPECT_PRED2(contains, says, "cannot be written as C: it is neither part of a kernel nor an op that C is written for");
+  EXPECT_PRED2(contains, says, "prod");
   EXPECT_PRED2(contains, says, "[at here:1]");
+}
+
+TEST_F(ExportC, writes_convolutions_pools_and_random_numbers_with_the_c_that_they_call) {
+  auto x = random({1, 1, 8, 8}, 1), w = random({2, 1, 3, 3}, 2);
+  save([w](Scope& s, const Values& in, Values& out) {
+    Tensor* y = op(s, "conv2d", {any(in[0].tensor), any(w)});
+    out.push(Ref<Tensor>(op(s, "max_pool2d", {any(y), Any::integer(2)})));
+  }, {x.get()});
+  ASSERT_EQ(failure(), "no error");
+  EXPECT_PRED2(contains, file("f.c"), kCConvolutions);
+  EXPECT_PRED2(contains, file("f.c"), kCPools);
+  EXPECT_FALSE(contains(file("f.c"), kCRandom));
+  EXPECT_FALSE(contains(file("f.h"), "f_seed"));
+  save([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "dropout", {any(in[0].tensor)}))); }, {x.get()});
+  ASSERT_EQ(failure(), "no error");
+  EXPECT_PRED2(contains, file("f.c"), kCRandom);
+  EXPECT_PRED2(contains, file("f.h"), "void f_seed(int64_t seed);");
+  EXPECT_EQ(file("f_data.bin").substr(0, 16), std::string(16, '\0'));  // whatever the context drew from
 }
 
 TEST_F(ExportC, refuses_what_a_function_of_arrays_cannot_be_given) {
   auto x = random({3}, 1);
-  save([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "dropout", {any(in[0].tensor)}))); }, {x.get()});
-  EXPECT_PRED2(contains, failure(), "export: the program draws random numbers");
   save([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor)}))); }, {x.get()});
   EXPECT_EQ(failure({{"name", Any::string("1f")}}), "export: '1f' is no name of a function in C; the option 'name' gives one");
   EXPECT_PRED2(contains, failure({{"nmae", Any::string("f")}}), "did you mean 'name'?");

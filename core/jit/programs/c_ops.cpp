@@ -1,0 +1,212 @@
+#include "jit/programs/c_ops.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "executors/cpu/products.h"
+
+namespace thunder {
+namespace {
+
+struct At {
+  const CPlaces& places;
+  const Step& step;
+  size_t number;
+
+  const BufferPlan& in(size_t i) const { return places.buffer(step, i); }
+  const BufferPlan& out(size_t i = 0) const { return places.result(step, i); }
+  const Arg& arg(size_t i) const { return step.node->args[i]; }
+  bool all_f32() const {
+    for (size_t i = 0; i < size_t{step.n_inputs} + step.n_outputs; i++)
+      if (places.buffer(step, i).dtype != DType::f32) return false;
+    return true;
+  }
+};
+using Write = std::optional<CStatement> (*)(const At& at);
+
+// ---- products ----
+
+float* fake(size_t i) {
+  return reinterpret_cast<float*>((i + 1) << 20);
+}
+
+// Operands are told apart by addresses that are none.
+std::string product(const At& at, const ProductRow<float>& row) {
+  std::vector<Buffer> buffers;
+  for (size_t i = 0; i < size_t{at.step.n_inputs} + at.step.n_outputs; i++) {
+    const BufferPlan& b = at.in(i);
+    Buffer made;
+    made.rank = b.rank, made.dtype = b.dtype;
+    if (b.rank >= 0)
+      made.shape = at.places.sizes(b).data(), made.strides = at.places.strides(b).data(), made.data = fake(i);
+    buffers.push_back(made);
+  }
+  Launch launch;
+  launch.inputs = buffers.data(), launch.n_inputs = at.step.n_inputs;
+  launch.outputs = buffers.data() + at.step.n_inputs, launch.n_outputs = at.step.n_outputs;
+  BatchedProduct<float> all = row.products(&launch);
+  all.simplify();
+  const Product& p = all.each;
+  std::vector<int64_t> batch, a, b, c;
+  for (size_t i = 0; i < all.rank; i++) {
+    batch.push_back(all.batch[i].size);
+    a.push_back(all.batch[i].a), b.push_back(all.batch[i].b), c.push_back(all.batch[i].c);
+  }
+  const auto operand = [&](const float* data, std::span<const int64_t> by) {
+    for (size_t i = 0; i < buffers.size(); i++)
+      if (data == fake(i)) return cat(at.places.elements(at.in(i)), c_along(by));
+    fail(Code::internal, "a product reads what is none of its operands");
+  };
+  return cat("    ", c_loops(batch), "product(", p.m, ", ", p.n, ", ", p.k, ", ", operand(p.a.data, a), ", ", p.a.row,
+             ", ", p.a.column, ", ", operand(p.b.data, b), ", ", p.b.row, ", ", p.b.column, ", ",
+             all.bias ? operand(all.bias, {}) : "NULL", ", ", all.bias_step, ", ", operand(p.c, c), ", ", p.c_row,
+             ");\n");
+}
+
+// ---- updates ----
+
+// As the op's kernel does it: all indices are looked at before anything is stored.
+std::optional<CStatement> index_put(const At& at) {
+  if (at.arg(3).i) return std::nullopt;  // it adds
+  const BufferPlan &in = at.in(0), &values = at.in(at.step.n_inputs - 1), &out = at.out();
+  const size_t count = at.step.n_inputs - 2, lead = static_cast<size_t>(at.in(1).rank);
+  std::string reads, checks, offset;
+  for (size_t k = 0; k < count; k++) {
+    const BufferPlan& index = at.in(k + 1);
+    const int64_t size = at.places.sizes(out)[k];
+    append(reads,
+           cat("const int64_t n", k, " = *(", at.places.elements(index), c_along(at.places.strides(index)), "); "));
+    append(checks, cat("if (n", k, " < ", -size, " || n", k, " >= ", size, ") return ", at.number, "; "));
+    append(offset, cat(" + (n", k, " < 0 ? n", k, " + ", size, " : n", k, ") * ", at.places.byte_strides(out)[k]));
+  }
+  const std::string loops = c_loops(at.places.sizes(at.in(1)));
+  std::vector<int64_t> by = at.places.byte_strides(values);
+  by.resize(lead);
+  const bool in_place = at.places.place(in) == at.places.place(out);
+  return CStatement{cat(in_place ? "" : at.places.copy(in, out), "    ", loops, "{ ", reads, checks, "}\n    {\n",
+                        "        static const int64_t sizes[] = ", c_list(at.places.sizes(out).subspan(count)),
+                        ", to[] = ", c_list(at.places.byte_strides(out, count)), ", from[] = ",
+                        c_list(at.places.byte_strides(values, lead)), ";\n        ", loops, "{ ", reads, "copy(",
+                        static_cast<size_t>(out.rank) - count, ", sizes, ", at.places.place(out), offset, ", to, ",
+                        at.places.place(values), c_along(by), ", from, ", size_of(out.dtype), "); }\n    }\n")};
+}
+
+// ---- convolutions and pools ----
+
+std::string pair(const Arg& a) {
+  const auto dims = a.dim_list();
+  return cat("{ ", dims[0].value(), ", ", dims[dims.size() - 1].value(), " }");
+}
+
+// x, w, y: the image, the weight and what a convolution makes of them, whichever of the three this op computes.
+std::optional<CStatement> convolution(const At& at, std::string_view function, const BufferPlan& x, const BufferPlan& w,
+                                      const BufferPlan& y, size_t window) {
+  if (!at.all_f32()) return std::nullopt;
+  const auto xs = at.places.sizes(x), ws = at.places.sizes(w), ys = at.places.sizes(y);
+  const int64_t groups = at.arg(window + 3).i;
+  return CStatement{
+      cat("    {\n        static const struct convolution of = { ", xs[0], ", ", groups, ", ", ws[0] / groups, ", ",
+          ws[1], ", ", ws[2], ", ", ws[3], ", ", xs[2], ", ", xs[3], ", ", ys[2], ", ", ys[3], ",\n            ",
+          pair(at.arg(window)), ", ", pair(at.arg(window + 1)), ", ", pair(at.arg(window + 2)), ", ",
+          c_list(at.places.strides(x)), ", ", c_list(at.places.strides(w)), ", ", c_list(at.places.strides(y)),
+          " };\n        ", function, "(&of, ", at.places.elements(x), ", ", at.places.elements(w), ", ",
+          at.places.elements(y), ");\n    }\n"),
+      kCConvolutions};
+}
+std::optional<CStatement> conv2d(const At& at) {
+  return convolution(at, "convolution", at.in(0), at.in(1), at.out(), 2);
+}
+std::optional<CStatement> conv2d_input_grad(const At& at) {
+  return convolution(at, "convolution_input_grad", at.out(), at.in(1), at.in(0), 3);
+}
+std::optional<CStatement> conv2d_weight_grad(const At& at) {
+  return convolution(at, "convolution_weight_grad", at.in(1), at.out(), at.in(0), 3);
+}
+
+std::string planes(const At& at, const BufferPlan& x, const BufferPlan& y) {
+  const auto xs = at.places.sizes(x), ys = at.places.sizes(y);
+  return cat("{ ", xs[0], ", ", xs[1], ", ", xs[2], ", ", xs[3], ", ", ys[2], ", ", ys[3]);
+}
+
+std::optional<CStatement> max_pool2d(const At& at) {
+  const BufferPlan &x = at.in(0), &y = at.out(), &index = at.out(1);
+  if (x.dtype != DType::f32) return std::nullopt;
+  return CStatement{
+      cat("    {\n        static const struct pool of = ", planes(at, x, y), ", ", pair(at.arg(1)), ", ",
+          pair(at.arg(2)), ", ", pair(at.arg(3)), ", ", pair(at.arg(4)), " };\n",
+          "        static const int64_t x[] = ", c_list(at.places.strides(x)), ", y[] = ", c_list(at.places.strides(y)),
+          ", at[] = ", c_list(at.places.strides(index)), ";\n        max_pool(&of, ", at.places.elements(x), ", x, ",
+          at.places.elements(y), ", y, ", at.places.elements(index), ", at);\n    }\n"),
+      kCPools};
+}
+
+std::optional<CStatement> max_pool2d_backward(const At& at) {
+  const BufferPlan &grad = at.in(0), &index = at.in(1), &dx = at.out();
+  if (grad.dtype != DType::f32) return std::nullopt;
+  return CStatement{cat("    {\n        static const struct pool of = ", planes(at, dx, grad),
+                        ", { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } };\n        static const int64_t dx[] = ",
+                        c_list(at.places.strides(dx)), ", grad[] = ", c_list(at.places.strides(grad)),
+                        ", at[] = ", c_list(at.places.strides(index)), ";\n        if (max_pool_backward(&of, ",
+                        at.places.elements(grad), ", grad, ", at.places.elements(index), ", at, ",
+                        at.places.elements(dx), ", dx)) return ", at.number, ";\n    }\n"),
+                    kCPools};
+}
+
+// ---- random numbers ----
+
+// Elements are drawn by their numbers in a dense tensor.
+std::optional<CStatement> draw(const At& at, std::string_view call) {
+  const auto sizes = at.places.sizes(at.out());
+  if (!is_dense(sizes, at.places.strides(at.out()))) return std::nullopt;
+  int64_t count = 1;
+  for (const int64_t n : sizes) count *= n;
+  return CStatement{cat("    ", call, ", ", count, ", ", at.places.elements(at.out()), ");\n"), kCRandom};
+}
+std::string drawn_from(const At& at, std::string_view function) {
+  return cat(function, "(", at.places.elements(at.in(0)), ", ", at.arg(1).i);
+}
+std::optional<CStatement> normal(const At& at) {
+  return at.out().dtype == DType::f32 ? draw(at, drawn_from(at, "draw_normal")) : std::nullopt;
+}
+std::optional<CStatement> uniform(const At& at) {
+  return at.out().dtype == DType::f32 ? draw(at, drawn_from(at, "draw_uniform")) : std::nullopt;
+}
+std::optional<CStatement> randint(const At& at) {
+  const auto low = static_cast<uint64_t>(at.arg(2).i), n = static_cast<uint64_t>(at.arg(3).i) - low;
+  return draw(at, cat(drawn_from(at, "draw_integers"), ", ", low, "u, ", n, "u"));
+}
+std::optional<CStatement> advance(const At& at) {
+  return CStatement{cat("    advance(", at.places.elements(at.in(0)), ", ", at.places.elements(at.out()), ");\n"),
+                    kCRandom};
+}
+
+struct Row {
+  std::string_view op;
+  Write write;
+};
+constexpr std::array kRows = {
+    Row{"prims.index_put", index_put},
+    Row{"prims.conv2d", conv2d},
+    Row{"prims.conv2d_input_grad", conv2d_input_grad},
+    Row{"prims.conv2d_weight_grad", conv2d_weight_grad},
+    Row{"prims.max_pool2d", max_pool2d},
+    Row{"prims.max_pool2d_backward", max_pool2d_backward},
+    Row{"prims.philox_uniform", uniform},
+    Row{"prims.philox_normal", normal},
+    Row{"prims.philox_randint", randint},
+    Row{"prims.advance_random", advance},
+};
+
+}  // namespace
+
+std::optional<CStatement> c_statement(const CPlaces& places, const Step& step, size_t number) {
+  const At at{places, step, number};
+  const std::string_view op = step.node->op->name();
+  for (const ProductRow<float>& row : kProductRows<float>)
+    if (op == row.op && at.out().dtype == DType::f32) return CStatement{product(at, row)};
+  const auto* row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.op == op; });
+  return row == kRows.end() ? std::nullopt : row->write(at);
+}
+
+}  // namespace thunder
