@@ -23,17 +23,7 @@ Var taken(Var x, const Resize& r, Var place) {
   return x.builder->call("prims.take", {x, static_cast<int64_t>(r.axis),
                                         convert(clamped(place, 0, static_cast<double>(r.from - 1)), DType::i64)});
 }
-// Of a size by a power of two greater each pixel is repeated, which no rounding can change.
-Var repeated(Var x, const Resize& r) {
-  Shape column = x.shape(), wide, whole = column;
-  column.insert(r.axis + 1, 1);
-  wide = column, wide[r.axis + 1] = r.to / r.from, whole[r.axis] = r.to;
-  return reshape_to(expand_to(reshape_to(x, column), wide), whole);
-}
 Var nearest(Var x, const Resize& r, double offset) {
-  const int64_t times = r.to / r.from;
-  if (r.to % r.from == 0 && (times & (times - 1)) == 0 && r.scale * static_cast<double>(times) == 1)
-    return repeated(x, r);
   return taken(x, r, floor((numbers(x, r.to) + offset) * r.scale));
 }
 // The place of each result's centre in the input, or of its corners.
