@@ -35,24 +35,25 @@ struct Moments {
   Var centred = {}, offset = {};  // the input less a guess at its mean, and the mean of that
 };
 
-// The mean of a part of the batch.
+// The mean of a part of the batch, which is taken before its elements are widened: else all of the wider input is stored.
 Var guess(Var x, std::span<const Dim> axes) {
   constexpr int64_t kPart = 64;  // of the batch's rows, so that one in so many is read twice
   const Shape starts(x.rank(), 0);
   Shape ends = x.shape();
   ends[0] = (ends[0] + (kPart - 1)) / kPart;
   Builder& b = *x.builder;
-  return b.call("prims.detach", {mean_kept(b.call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)}), axes)});
+  Var part = computed(b.call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)}));
+  return b.call("prims.detach", {mean_kept(part, axes)});
 }
 
 // In one pass, from a guess g: mean = g + E[x - g], variance = E[(x - g)^2] - E[x - g]^2 (T. Chan, G. Golub, R.
 // LeVeque: Algorithms for Computing the Sample Variance, 1983, shifted data). What cancels is at most (g - mean)^2 /
 // variance times the result, and where g is the mean of a fraction p of the rows that is at most (1 - p) / p, here 63:
 // of the 24 bits of a float, six.
-Moments moments(Var x) {
-  const Shape axes = all_but(kChannel, x.rank());
+Moments moments(Var input) {
+  const Shape axes = all_but(kChannel, input.rank());
   Moments m;
-  Var near = guess(x, axes);
+  Var near = guess(input, axes), x = computed(input);
   m.centred = x - near;
   m.offset = mean_kept(m.centred, axes);
   m.mean = near + m.offset;
@@ -70,7 +71,7 @@ Results batch_norm(Call& c) {
   if (training) require_batch(c, 0);
   Var x = computed(c.var(0));
   auto vector = [&](size_t i) { return along_axis(computed(c.var(i)), kChannel, x.rank()); };
-  const Moments m = training ? moments(x) : Moments{vector(1), vector(2)};
+  const Moments m = training ? moments(c.var(0)) : Moments{vector(1), vector(2)};
   Var y = (x - m.mean) * rsqrt(m.variance + c.real(7));
   if (c.has(3)) y = y * vector(3);
   if (c.has(4)) y = y + vector(4);
@@ -93,7 +94,7 @@ Results batch_norm_backward(Call& c) {
   c.require(c.type(0).shape == c.type(1).shape, "grad and input must have one shape; ", c.types());
   Var x = computed(c.var(1)), dy = computed(c.var(0));
   const Shape axes = all_but(kChannel, x.rank());
-  const Moments m = moments(x);
+  const Moments m = moments(c.var(1));
   Var scale = rsqrt(m.variance + c.real(4)), standard = (x - m.mean) * scale;
   // The weight is a factor of whole channels: outside of the sums, these are the parameters' gradients too. They are
   // made in the pass that makes the moments, where these are not there yet.
@@ -116,7 +117,7 @@ Results batch_norm_update(Call& c) {
   require_batch(c, 0);
   Var y =
       c.builder.call("batch_norm", {c.var(0), c.args[1], c.args[2], c.args[3], c.args[4], true, c.real(5), c.real(6)});
-  const Moments m = moments(computed(c.var(0)));
+  const Moments m = moments(c.var(0));
   // The running variance is that of the population which the batch was drawn from.
   Var n = count(m.variance, {{values_per_channel(c.type(0))}});
   Var unbiased = m.variance * (n / (n - 1.0));
