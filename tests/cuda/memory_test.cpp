@@ -111,5 +111,22 @@ TEST_F(CudaMemory, cross_entropy_stores_no_logarithms_of_classes) {
   EXPECT_LT(arena(*f), 2 * 2 * kRows * kClasses + 2 * kRows * kClasses) << f->memory_report();
 }
 
+// Each layer keeps its bf16 input for the backward, not the f32 values that it computes with.
+TEST_F(CudaMemory, batch_norm_keeps_its_input_as_narrow_as_it_is) {
+  constexpr int64_t kRows = 4096, kChannels = 64;
+  constexpr int kLayers = 8;
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* w = op(s, "to", {any(in[1].tensor), Any::string("bfloat16")});
+    Tensor* y = op(s, "to", {any(in[0].tensor), Any::string("bfloat16")});
+    for (int i = 0; i < kLayers; i++)
+      y = op(s, "batch_norm", {any(op(s, "matmul", {any(y), any(w)})), Any(), Any(), Any(), Any(), Any::boolean(true), Any::real(0.1), Any::real(1e-5)});
+    out.push(Ref<Tensor>(gradient_of_sum(s, op(s, "to", {any(y), Any::string("float32")}), in[1].tensor.get())));
+  }, all);
+  const auto x = on_gpu(random({kRows, kChannels}, 1)), w = on_gpu(random({kChannels, kChannels}, 2));
+  ASSERT_FALSE(run(*f, {x.get(), w.get()}).empty()) << error;
+  // The products and the layers' results in bf16, and the room of four more.
+  EXPECT_LT(arena(*f), 2 * kRows * kChannels * (2 * kLayers + 4)) << f->memory_report();
+}
+
 }  // namespace
 }  // namespace thunder::test
