@@ -35,7 +35,7 @@ struct Moments {
   Var centred = {}, offset = {};  // the input less a guess at its mean, and the mean of that
 };
 
-// The mean of a part of the batch, which is taken before its elements are widened: else all of the wider input is stored.
+// The mean of a part of the batch, taken before its elements are widened: else all of the wider input is stored.
 Var guess(Var x, std::span<const Dim> axes) {
   constexpr int64_t kPart = 64;  // of the batch's rows, so that one in so many is read twice
   const Shape starts(x.rank(), 0);
