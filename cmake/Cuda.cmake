@@ -9,7 +9,8 @@ foreach(library "driver cuda 1" "compiler nvrtc 13" "products cublasLt 13" "grap
   list(GET library 0 source)
   list(GET library 1 name)
   list(GET library 2 version)
-  add_library(fake_${name} SHARED ${CMAKE_SOURCE_DIR}/tests/support/fake_cuda/${source}.cpp)
+  file(GLOB parts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/fake_cuda/${source}*.cpp)
+  add_library(fake_${name} SHARED ${parts})
   target_include_directories(fake_${name} PRIVATE ${CMAKE_BINARY_DIR}/generated)
   set_target_properties(fake_${name} PROPERTIES OUTPUT_NAME ${name} SOVERSION ${version} CXX_VISIBILITY_PRESET default
                         LIBRARY_OUTPUT_DIRECTORY ${fake} BUILD_RPATH ${fake})

@@ -1,0 +1,101 @@
+// What the stand-in for libcuda keeps, and what its entry points are made of.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "control.h"
+
+namespace fake_driver {
+
+constexpr int kInvalidValue = 1, kOutOfMemory = 2, kInvalidImage = 200, kNotFound = 500, kIllegalAddress = 700;
+constexpr size_t kReserved = size_t{16} << 30;  // addresses of the device
+
+struct Dim3 {
+  unsigned x, y, z;
+};
+
+struct Module {
+  void* library = nullptr;
+  int file = -1;
+};
+struct Function {
+  void (*launch)(void**) = nullptr;
+  Dim3 *thread = nullptr, *block = nullptr, *threads = nullptr, *blocks = nullptr;
+  void (**barrier)() = nullptr;
+  bool needs_barrier = false;
+  const unsigned long* sizes = nullptr;  // of its parameters in bytes, then 0
+  unsigned most_shared = 48 << 10;       // dynamic shared memory that a launch may have
+};
+
+// What a captured stream was asked for. Arguments of kernels are copied as often as they are replaced.
+struct Node {
+  std::function<int()> work;
+  Function* function = nullptr;
+  Dim3 blocks{}, threads{};
+  std::vector<std::vector<std::byte>> arguments;
+};
+struct Graph {
+  std::vector<std::shared_ptr<Node>> nodes;
+};
+
+struct State {
+  explicit State(size_t bytes) : limit(bytes) {}
+
+  std::recursive_mutex mutex;
+  std::byte* memory = nullptr;  // reserved, without rights but while an entry point needs them
+  size_t used = 0, limit;
+  std::map<unsigned long long, size_t> blocks;
+  std::multimap<size_t, unsigned long long> free;
+  std::map<const void*, size_t> host;  // pinned blocks and their bytes
+  std::set<void*> streams, events, modules;
+  // Copies from pinned memory that were asked for and not done: they are done as late as they may be, so that who reuses the
+  // memory too early has other data on the device.
+  std::vector<std::function<void()>> late;
+  std::map<void*, std::unique_ptr<Graph>> capturing;  // by stream
+  Node* last = nullptr;                              // that was captured
+  std::vector<std::unique_ptr<Function>> functions;
+  FakeCudaCounts counts{};
+  int64_t graphs = 0;  // that are alive
+  int64_t fail_at = 0;
+  int fail_with = 0;
+};
+State& state();
+
+// One entry point at a time; counts calls, and says whether this one is to fail.
+struct Entry {
+  std::lock_guard<std::recursive_mutex> lock{state().mutex};
+  int failed() const {
+    State& s = state();
+    return ++s.counts.calls == s.fail_at ? s.fail_with : 0;
+  }
+};
+#define ENTRY()     \
+  const Entry entry; \
+  if (const int failed = entry.failed()) return failed
+
+// Device memory may be touched while it lives.
+struct Reach {
+  Reach() { mprotect(state().memory, state().used, PROT_READ | PROT_WRITE); }
+  ~Reach() { mprotect(state().memory, state().used, PROT_NONE); }
+};
+
+// Does the copies that were put off.
+void do_late();
+// Now, or when the graph is launched that the stream is captured to.
+int enqueue(void* stream, std::function<int()> work);
+
+inline std::byte* pointer(unsigned long long at) { return reinterpret_cast<std::byte*>(at); }
+
+void run_grid(const Function& function, Dim3 grid, Dim3 block, void** parameters);
+// Copies a kernel's arguments into the node.
+void keep_arguments(Node& node, void** parameters);
+
+}  // namespace fake_driver
