@@ -6,8 +6,10 @@
 #if THUNDER_WITH_LUA
 #include <dlfcn.h>
 #include <poll.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -75,7 +77,19 @@ volatile std::sig_atomic_t cleared = 0;  // Ctrl-C at the prompt
 char* typed = nullptr;
 bool done = false;
 
-void clear(int) { cleared = 1; }
+volatile std::sig_atomic_t reading = 0;  // the editor reads a key
+// The terminal drops what was typed before an interrupt, so a read for which there was input may wait for more. From here on reads
+// of the terminal return at once; the editor sets its own mode again when it begins a line.
+void clear(int) {
+  cleared = 1;
+  const int error = errno;
+  termios mode{};
+  if (reading && tcgetattr(STDIN_FILENO, &mode) == 0) {
+    mode.c_cc[VMIN] = mode.c_cc[VTIME] = 0;
+    tcsetattr(STDIN_FILENO, TCSANOW, &mode);
+  }
+  errno = error;
+}
 // For the whole session, also between reading a line and running it; where the host ignores interrupts they stay ignored.
 void note_interrupts() {
   struct sigaction ours {}, before {};
@@ -85,10 +99,11 @@ void note_interrupts() {
 }
 void take(char* line) {
   typed = line, done = true;
+  reading = 0;
   editor.remove();
 }
 
-// While it lives, an interrupt is noted, and arrives in `wait` alone.
+// While it lives, an interrupt is noted, and arrives in `wait` and `read` alone.
 class Waiting {
  public:
   Waiting() {
@@ -115,6 +130,15 @@ class Waiting {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     return ppoll(&input, 1, nullptr, &mask_) < 0 || input.revents & POLLIN;
   }
+  // The key that there is, which an interrupt ends.
+  void read() const {
+    sigset_t blocked;
+    reading = 1;
+    pthread_sigmask(SIG_SETMASK, &mask_, &blocked);
+    if (!cleared) editor.read_char();
+    pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
+    reading = 0;
+  }
 
  private:
   sigset_t mask_;
@@ -125,14 +149,15 @@ enum class Read { line, end, interrupted };
 
 Read edit_line(const char* prompt) {
   const Waiting waiting;
-  typed = nullptr, done = false, cleared = 0;
+  typed = nullptr, done = false;
+  cleared = 0;
   editor.install(prompt, take);
   waiting.take_over();
   while (!done) {
     const bool more = waiting.wait();
     if (more && !cleared) {
-      editor.read_char();
-      continue;
+      waiting.read();
+      if (done || !cleared) continue;
     }
     editor.remove();
     std::fputs(cleared ? "^C\n" : "", stdout);
