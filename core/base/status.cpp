@@ -4,6 +4,10 @@
 
 namespace thunder {
 
+Status::Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+
+Error::Error(Code code, std::string message) : status_(make<Status>(code, std::move(message))) {}
+
 Status::~Status() {
   if (destroy_) destroy_(object_);
 }

@@ -28,7 +28,7 @@ enum class Code : int32_t {
 
 class Status : public Counted<Status> {
  public:
-  Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+  Status(Code code, std::string message);
   ~Status();
 
   Code code() const { return code_; }
@@ -57,7 +57,7 @@ Status* out_of_memory_status() noexcept;
 // Thrown while tracing and compiling, turned into a Status at the boundary. The run path does not throw.
 class Error : public std::exception {
  public:
-  Error(Code code, std::string message) : status_(make<Status>(code, std::move(message))) {}
+  Error(Code code, std::string message);
   explicit Error(Ref<Status> status) : status_(std::move(status)) {}
 
   Code code() const { return status_->code(); }

@@ -1,6 +1,8 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <tuple>
 #include <vector>
 
@@ -8,11 +10,23 @@
 
 namespace thunder {
 
-void append(std::string& out, double v) {
-  std::array<char, 40> buffer;
+namespace {
+
+template <size_t kMost, class T>
+void append_number(std::string& out, T v) {
+  std::array<char, kMost> buffer;
   auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), v).ptr;
   out.append(buffer.data(), end);
 }
+
+}  // namespace
+
+void append(std::string& out, std::string_view s) { out += s; }
+void append(std::string& out, const char* s) { out += s ? s : "(null)"; }
+void append(std::string& out, char c) { out += c; }
+void append_decimal(std::string& out, int64_t v) { append_number<24>(out, v); }
+void append_decimal(std::string& out, uint64_t v) { append_number<24>(out, v); }
+void append(std::string& out, double v) { append_number<40>(out, v); }
 
 namespace {
 

@@ -1,27 +1,28 @@
 // Text for messages: concatenation, and the nearest of several names. Never a format string.
 #pragma once
 
-#include <array>
-#include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "base/status.h"
 
 namespace thunder {
 
-inline void append(std::string& out, std::string_view s) { out += s; }
-inline void append(std::string& out, const char* s) { out += s ? s : "(null)"; }
-inline void append(std::string& out, const std::string& s) { out += s; }
-inline void append(std::string& out, char c) { out += c; }
-inline void append(std::string& out, bool b) { out += b ? "true" : "false"; }
+// Out of line, as are the next: each message is a handful of calls where it is made.
+void append(std::string& out, std::string_view s);
+void append(std::string& out, const char* s);  // null reads as (null)
+inline void append(std::string& out, const std::string& s) { append(out, std::string_view(s)); }
+void append(std::string& out, char c);
+inline void append(std::string& out, bool b) { append(out, std::string_view(b ? "true" : "false")); }
+void append_decimal(std::string& out, int64_t v);
+void append_decimal(std::string& out, uint64_t v);
 template <std::integral T>
 void append(std::string& out, T v) {
-  std::array<char, 24> buffer;
-  auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), v).ptr;
-  out.append(buffer.data(), end);
+  append_decimal(out, static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(v));
 }
 // The shortest decimal text that reads back as the same double.
 void append(std::string& out, double v);

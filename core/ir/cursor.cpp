@@ -1,5 +1,6 @@
 #include "ir/cursor.h"
 
+#include <charconv>
 #include <cmath>
 #include <limits>
 

@@ -1,6 +1,7 @@
 #include "ir/parse.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <unordered_set>
 

@@ -1,6 +1,7 @@
 #include "jit/programs/program_file.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <unordered_map>
 

@@ -1,6 +1,7 @@
 #include "jit/programs/program_json.h"
 
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <memory>
 #include <new>
