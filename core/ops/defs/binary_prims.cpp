@@ -1,4 +1,4 @@
-// Elementwise functions of two tensors of one type: each row is a prim.
+// Elementwise arithmetic on two tensors of one type: each row is a prim.
 #include <cmath>
 
 #include "ops/elementwise.h"
@@ -72,12 +72,6 @@ struct Fmod {
     else return static_cast<T>(a % b);
   }
 };
-struct Eq { template <class T> bool operator()(T a, T b) { return a == b; } };
-struct Ne { template <class T> bool operator()(T a, T b) { return a != b; } };
-struct Lt { template <class T> bool operator()(T a, T b) { return a < b; } };
-struct Le { template <class T> bool operator()(T a, T b) { return a <= b; } };
-struct Gt { template <class T> bool operator()(T a, T b) { return a > b; } };
-struct Ge { template <class T> bool operator()(T a, T b) { return a >= b; } };
 
 void number_pair_meta(const Call& c, Types& out) {
   pair_meta(c, out);
@@ -138,14 +132,6 @@ consteval OpRow arithmetic(SchemaText schema, std::string_view doc, MetaFn meta,
   return checked(
       {.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .vjp = vjp, .tags = kElementwise | more_tags});
 }
-consteval OpRow comparison(SchemaText schema, std::string_view doc, KernelFn kernel) {
-  return checked({.schema = schema,
-                  .doc = doc,
-                  .meta = comparison_meta,
-                  .reference = kernel,
-                  .nondiff = "the result is boolean",
-                  .tags = kElementwise | kCheap});
-}
 
 constexpr OpRow kRows[] = {
     arithmetic(
@@ -170,12 +156,6 @@ constexpr OpRow kRows[] = {
                pair_meta, pair_kernel<Maximum>, extremum_vjp<true>, kCheap),
     arithmetic("prims.minimum(tensor input, tensor other) -> tensor", "The lesser of two; NaN if either is.", pair_meta,
                pair_kernel<Minimum>, extremum_vjp<false>, kCheap),
-    comparison("prims.eq(tensor input, tensor other) -> tensor", "input == other.", comparison_kernel<Eq>),
-    comparison("prims.ne(tensor input, tensor other) -> tensor", "input != other.", comparison_kernel<Ne>),
-    comparison("prims.lt(tensor input, tensor other) -> tensor", "input < other.", comparison_kernel<Lt>),
-    comparison("prims.le(tensor input, tensor other) -> tensor", "input <= other.", comparison_kernel<Le>),
-    comparison("prims.gt(tensor input, tensor other) -> tensor", "input > other.", comparison_kernel<Gt>),
-    comparison("prims.ge(tensor input, tensor other) -> tensor", "input >= other.", comparison_kernel<Ge>),
 };
 
 }  // namespace
