@@ -6,12 +6,6 @@
 
 namespace thunder {
 
-inline Reshaped without_axis(const Buffer& b, size_t axis) {
-  Sizes sizes(b.shape, b.shape + b.rank), strides(b.strides, b.strides + b.rank);
-  if (b.rank) sizes.erase(axis), strides.erase(axis);
-  return {b, std::move(sizes), std::move(strides)};
-}
-
 // Elements of one line that lie a step apart.
 template <class T>
 struct Line {
@@ -31,43 +25,44 @@ struct LineGroup {
   std::array<int64_t, kMost> in, a, b;
 };
 // Whether neighbouring lines lie closer together than the elements of each, so that they are read side by side.
-inline bool side_by_side(const Buffer& in, size_t axis) {
-  if (in.rank == 0) return false;
-  for (size_t i = 0; i < static_cast<size_t>(in.rank); i++)
-    if (i != axis && in.shape[i] > 1 && std::abs(in.strides[i]) < std::abs(in.strides[axis])) return true;
-  return false;
-}
+bool side_by_side(const Buffer& in, size_t axis);
 
-// Calls f(group, own) for all lines along `axis`, on the threads of the kernel: groups of up to `most` neighbours of a
-// row, each with what one thread has for itself, a copy of `own`. The views a and b have the axis too, or lost it
-// (`reduced`). Gives what f refused first.
+// All lines along `axis` of three views, in groups of up to `most` neighbours of a row. The views a and b have the axis
+// too, or lost it (`reduced`).
+class LineGroups {
+ public:
+  LineGroups(std::array<const Buffer*, 3> views, size_t axis, bool reduced, int64_t most);
+  int64_t count() const { return rows_.rows() * per_row_; }
+
+  // The groups from number `begin` on, one after the other.
+  class Cursor {
+   public:
+    Cursor(const LineGroups& all, int64_t begin);
+    const LineGroup& next();
+
+   private:
+    int64_t at_, most_, per_row_;
+    bool fresh_ = true;
+    Rows<3> rows_;
+    LineGroup group_;
+  };
+
+ private:
+  int64_t most_, per_row_;
+  Rows<3> rows_;
+};
+
+// Calls f(group, own) for all lines, on the threads of the kernel, each of which has a copy of `own` for itself. Gives
+// what f refused first.
 template <class Own, class F>
 Status* each_line_group(const Kernel& k, std::array<const Buffer*, 3> views, size_t axis, bool reduced, int64_t most,
                         const Own& own, const F& f) {
-  const Buffer &in = *views[0], &a = *views[1], &b = *views[2];
-  const bool lost = reduced || in.rank == 0;
-  const auto as_it_is = [](const Buffer& v) {
-    return Reshaped(v, Sizes(v.shape, v.shape + v.rank), Sizes(v.strides, v.strides + v.rank));
-  };
-  const Reshaped from = without_axis(in, axis), to_a = lost ? as_it_is(a) : without_axis(a, axis),
-                 to_b = lost ? as_it_is(b) : without_axis(b, axis);
-  const Rows<3> all(from.buffer, {&from.buffer, &to_a.buffer, &to_b.buffer});
-  const int64_t per_row = (all.row() + most - 1) / std::max<int64_t>(most, 1);
-  return in_parts(k, all.rows() * per_row, in.elements(), [&](int64_t begin, int64_t end) -> Status* {
+  const LineGroups all(views, axis, reduced, most);
+  return in_parts(k, all.count(), views[0]->elements(), [&](int64_t begin, int64_t end) -> Status* {
     Own mine = own;
-    Rows<3> rows = all;
-    rows.seek(begin / per_row);
-    for (int64_t at = begin; at < end; at++) {
-      const int64_t first = at % per_row * most;
-      if (at > begin && first == 0) rows.next();
-      LineGroup group;
-      for (int64_t i = first; i < std::min(first + most, rows.row()); i++) {
-        const auto n = static_cast<size_t>(group.count++);
-        group.in[n] = rows.offset[0] + i * rows.step[0];
-        group.a[n] = rows.offset[1] + i * rows.step[1], group.b[n] = rows.offset[2] + i * rows.step[2];
-      }
-      if (Status* refused = f(group, mine)) return refused;
-    }
+    LineGroups::Cursor cursor(all, begin);
+    for (int64_t at = begin; at < end; at++)
+      if (Status* refused = f(cursor.next(), mine)) return refused;
     return nullptr;
   });
 }
@@ -84,12 +79,7 @@ void each_line(const Kernel& k, const Buffer& in, const Buffer& a, const Buffer&
 
 // The gradient of results each of which is one element of the input, at the place along dim (args[1]) that the second
 // result says.
-inline void picked_vjp(Grad& g) {
-  if (!g.reached(0)) return;
-  Var ct = computed(g.cotangent());
-  Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), ct.type().device), g.type(0).shape);
-  g.add(0, g.builder.call("prims.scatter_add", {zeros, g.integer(1), g.result(1), ct}));
-}
+void picked_vjp(Grad& g);
 
 // NaN is greater than every number, as in PyTorch's orders.
 template <class T>

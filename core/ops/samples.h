@@ -18,27 +18,30 @@ struct TensorSpec {
   double low = -2, high = 2;
 };
 
-inline TensorSpec integers(std::vector<int64_t> shape, double low, double high) {
-  return {std::move(shape), DType::i64, low, high};
-}
+TensorSpec integers(std::vector<int64_t> shape, double low, double high);
 // Indices into a dim of this size.
-inline TensorSpec indices_below(std::vector<int64_t> shape, int size, DType dtype = DType::i64) {
-  return {std::move(shape), dtype, 0, size - 1.0};
-}
+TensorSpec indices_below(std::vector<int64_t> shape, int size, DType dtype = DType::i64);
+
+// Out of line, for every op builds some: most of the code of many files would be this.
 struct SampleArg {
   std::variant<std::monostate, TensorSpec, std::vector<TensorSpec>, bool, int64_t, double, std::string,
                std::vector<int64_t>, DType>
       value;
-  SampleArg() = default;  // None
-  SampleArg(TensorSpec t) : value(std::move(t)) {}
-  SampleArg(std::vector<TensorSpec> t) : value(std::move(t)) {}
-  SampleArg(bool b) : value(b) {}
-  SampleArg(int i) : value(static_cast<int64_t>(i)) {}
-  SampleArg(int64_t i) : value(i) {}
-  SampleArg(double f) : value(f) {}
-  SampleArg(const char* s) : value(std::string(s)) {}
-  SampleArg(std::vector<int64_t> d) : value(std::move(d)) {}
-  SampleArg(DType d) : value(d) {}
+  SampleArg();  // None
+  SampleArg(TensorSpec t);
+  SampleArg(std::vector<TensorSpec> t);
+  SampleArg(bool b);
+  SampleArg(int i);
+  SampleArg(int64_t i);
+  SampleArg(double f);
+  SampleArg(const char* s);
+  SampleArg(std::vector<int64_t> d);
+  SampleArg(DType d);
+  SampleArg(const SampleArg&);
+  SampleArg(SampleArg&&) noexcept;
+  SampleArg& operator=(const SampleArg&);
+  SampleArg& operator=(SampleArg&&) noexcept;
+  ~SampleArg();
 };
 
 // One call in schema order; missing trailing arguments take their defaults.
@@ -50,13 +53,13 @@ struct Sample {
 
 class Samples {
  public:
-  void add(std::initializer_list<SampleArg> args) { all.push_back({args, true, false}); }
-  void add_without_gradient(std::initializer_list<SampleArg> args) { all.push_back({args, false, false}); }
-  void add_eager(std::initializer_list<SampleArg> args) { all.push_back({args, true, true}); }
+  Samples();
+  ~Samples();
+  void add(std::initializer_list<SampleArg> args);
+  void add_without_gradient(std::initializer_list<SampleArg> args);
+  void add_eager(std::initializer_list<SampleArg> args);
   // Arguments that must be refused, and a word that the message contains.
-  void refuse(std::initializer_list<SampleArg> args, std::string word) {
-    refused.push_back({{args, false}, std::move(word)});
-  }
+  void refuse(std::initializer_list<SampleArg> args, std::string_view word);
 
   std::vector<Sample> all;
   std::vector<std::pair<Sample, std::string>> refused;

@@ -39,7 +39,7 @@ Status* by_size(DType d, const F& f) {
 template <class T, class F>
 Status* join_slabs(const Kernel& k, const Positions& positions, const SlabPair& slabs, T* whole, T* indexed, bool apart,
                    int64_t first_size, const F& join) {
-  const auto at = [&](int64_t place, int64_t other) {
+  const auto join_slab = [&](int64_t place, int64_t other) {
     slabs.each_row([&](int64_t w, int64_t x, int64_t n, int64_t step, int64_t other_step) {
       T *a = whole + place + w, *b = indexed + other + x;
       if (step == 1 && other_step == 1)
@@ -48,21 +48,24 @@ Status* join_slabs(const Kernel& k, const Positions& positions, const SlabPair& 
         for (int64_t i = 0; i < n; i++) join(a[i * step], b[i * other_step]);
     });
   };
-  const bool one = slabs.one_element();
-  if (apart && one)
-    return positions.each_place(k, [=](int64_t place, int64_t x, int64_t) { join(whole[place], indexed[x]); }), nullptr;
-  if (apart) return positions.each_place(k, [&](int64_t place, int64_t other, int64_t) { at(place, other); }), nullptr;
-  const Kernel alone{k.in, k.out, k.args};
-  return in_parts(k, first_size, positions.count() * slabs.from.elements(), [&](int64_t begin, int64_t end) {
-    const auto mine = [=](int64_t first) { return first >= begin && first < end; };
-    if (one)
-      return positions.each_place(alone, [=](int64_t place, int64_t other, int64_t first) {
-        if (mine(first)) join(whole[place], indexed[other]);
+  const auto join_element = [=](int64_t place, int64_t other) { join(whole[place], indexed[other]); };
+  const auto join_with = [&](const auto& join_at) -> Status* {
+    if (apart) {
+      positions.each_block(k, [&](const PlaceBlock& block) {
+        for (int64_t i = 0; i < block.count; i++) join_at(block.places[i], block.indexed + i * block.step);
       });
-    positions.each_place(alone, [&](int64_t place, int64_t other, int64_t first) {
-      if (mine(first)) at(place, other);
+      return nullptr;
+    }
+    const Kernel alone{k.in, k.out, k.args};
+    return in_parts(k, first_size, positions.count() * slabs.from.elements(), [&](int64_t begin, int64_t end) {
+      positions.each_block(alone, [&](const PlaceBlock& block) {
+        for (int64_t i = 0; i < block.count; i++)
+          if (block.first[i] >= begin && block.first[i] < end)
+            join_at(block.places[i], block.indexed + i * block.step);
+      });
     });
-  });
+  };
+  return slabs.one_element() ? join_with(join_element) : join_with(join_slab);
 }
 
 Status* index_kernel(const Kernel& k) {
