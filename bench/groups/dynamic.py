@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Sizes and positions that vary: what a new length costs, beyond a call of it, and one that was seen before, whose limit is a program made
-for its size alone; guards; decoding by growing positions; and how often functions are traced."""
+for its size alone; guards; decoding by growing positions; how often functions are traced and kernels compiled; and loading a large
+program, whose limit is reading its file."""
+import os
 import statistics
+import tempfile
 import time
 
 import thunder as th
@@ -16,6 +19,32 @@ def counted(function):
         return function(*args)
     body.traced = 0
     return body
+
+
+def kernels():
+    """How many the process has compiled."""
+    return th.compiler.save_cache_artifacts()[1].cpu_kernels
+
+
+def time_load():
+    """A program that looks up tokens and gives their logits, with as many parameters as GPT-2's 124M; the file is in memory, as is what it
+    is compared with: the time to read it."""
+    table = nn.Embedding(50257, 768 * 3)
+    f = th.compile(lambda tokens: table(tokens).sum(-1))
+    f(th.arange(8))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "large.thunder")
+        th.save_program(f, path)
+        memory = bytearray(os.path.getsize(path))
+
+        def read_ms():
+            start = time.perf_counter()
+            with open(path, "rb", buffering=0) as file:
+                read = 0
+                while read < len(memory):
+                    read += file.readinto(memoryview(memory)[read:])
+            return 1e3 * (time.perf_counter() - start)
+        report_beside(dynamic.LOAD, "ms", lambda: th.load_program(path), read_ms)
 
 
 def main():
@@ -34,7 +63,10 @@ def main():
 
     step, fixed = th.compile(train), th.compile(train, dynamic=False)
     news = []
+    early = None
     for length in dynamic.lengths(1000):
+        if len(news) == 20 and early is None:
+            early = kernels()
         call, before = inputs(length), th.stats(step)["misses"]
         start = time.perf_counter()
         step(*call)
@@ -43,6 +75,7 @@ def main():
         if th.stats(step)["misses"] > before:
             news.append(1e3 * (2 * between - start - time.perf_counter()))
     report(dynamic.TRACES, "traces", train.traced)
+    report(dynamic.KERNELS, "kernels", kernels() - early)
     report(dynamic.NEW, "ms", statistics.median(news[20:]))
     call = inputs(129)
 
@@ -66,6 +99,7 @@ def main():
             x = one(x, position)
         report(name, "ms", 1e3 * (time.perf_counter() - start))
     report(dynamic.DECODE_TRACES, "traces", body.traced)  # of the one with a mask
+    time_load()
 
 
 if __name__ == "__main__":

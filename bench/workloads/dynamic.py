@@ -4,6 +4,7 @@ LAYERS, WIDTH, HEADS, VOCABULARY, BATCH, LONGEST = 12, 32, 4, 64, 2, 256
 DECODED = 200
 NEW, SEEN, TRACES = "dynamic: a new length, GPT 12 layers", "dynamic: a length seen before", "dynamic: traces of 1000 calls"
 GUARDS, DECODE, DECODE_TRACES = "dynamic: a call of 3 inputs", f"dynamic: {DECODED} tokens, cache cut at the position", "dynamic: traces of the decoder"
+KERNELS, LOAD = "dynamic: kernels compiled after the 20th new length", "dynamic: load of a program with GPT-2's 500 MB"
 DECODE_MASKED = f"dynamic: {DECODED} tokens, mask over the cache"
 
 
