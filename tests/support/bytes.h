@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "support/folder.h"
+#include "support/generator.h"
 
 namespace thunder {
 
@@ -29,8 +30,23 @@ std::string big(std::initializer_list<T> values) {
   return out;
 }
 
-// Loads every beginning of `bytes`, and `bytes` with each byte changed in several ways: an Error of the caller's
-// or the file's kind, or a result, but nothing worse. A beginning must fail unless `truncation_may_load`.
+// A few bytes changed, left out, or copied from elsewhere.
+inline std::string mutated(std::string bytes, std::mt19937_64& g) {
+  for (size_t edits = 1 + tests::below(g, 4); edits-- > 0 && !bytes.empty();) {
+    const size_t at = tests::below(g, bytes.size()), length = 1 + tests::below(g, std::min<size_t>(16, bytes.size() - at));
+    switch (tests::below(g, 4)) {
+      case 0: bytes.erase(at, length); break;
+      case 1: bytes.insert(at, bytes.substr(tests::below(g, bytes.size()), length)); break;
+      case 2: bytes.replace(at, length, bytes.substr(tests::below(g, bytes.size()), length)); break;
+      default: bytes[at] = static_cast<char>(g());
+    }
+  }
+  return bytes;
+}
+
+// Loads every beginning of `bytes`, `bytes` with each byte changed in several ways, and many random mutations of them: an
+// Error of the caller's or the file's kind, or a result, but nothing worse. A beginning must fail unless
+// `truncation_may_load`.
 template <class Load>
 void expect_survives_damage(const std::string& bytes, Load&& load, bool truncation_may_load = false) {
   Folder folder;
@@ -56,6 +72,10 @@ void expect_survives_damage(const std::string& bytes, Load&& load, bool truncati
       const Code code = outcome(damaged);
       EXPECT_TRUE(code == Code::ok || code == Code::data_lost || code == Code::unimplemented) << "byte " << at;
     }
+  tests::for_each_seed(500, [&](std::mt19937_64& g) {
+    const Code code = outcome(mutated(bytes, g));
+    EXPECT_TRUE(code == Code::ok || code == Code::data_lost || code == Code::unimplemented) << static_cast<int>(code);
+  });
 }
 
 }  // namespace thunder
