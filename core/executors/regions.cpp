@@ -90,7 +90,12 @@ bool Regions::take(size_t first) {
   if (executor_.desc().begins_region && !executor_.desc().begins_region(*entries_[first].node)) return false;
   const size_t end = std::min(entries_.size(), first + kWindow);
   connect(first, end);
-  divide(first, end, [&](size_t i) {
+  size_t connected = 0, last = first;
+  for (size_t i = first; i < end; i++)
+    if (connections_.component_of(i - first) == connections_.component_of(0)) connected++, last = i;
+  if (connected < 2) return false;
+  // What stands after the last of them cannot be read by any.
+  divide(first, last + 1, [&](size_t i) {
     const Entry& entry = entries_[i];
     return entry.candidate && may_join(entry.computed, entries_[first].computed) &&
            (connections_.component_of(i - first) == connections_.component_of(0) ||
@@ -101,7 +106,7 @@ bool Regions::take(size_t first) {
   const ExecutorDesc& d = executor_.desc();
   if (nodes_.size() < 2 || !d.claim_region(nodes_, *trace_.store, flags_.data(), state_, d.user) || !flags_[0])
     return false;
-  taken_.assign(end - first, false);
+  taken_.assign(last + 1 - first, false);
   for (size_t i = 0, offered = 0; i < taken_.size(); i++) taken_[i] = sides_[i] == Side::inside && flags_[offered++];
   return true;
 }

@@ -29,12 +29,13 @@ class Siblings {
     for (size_t i = 0; i < entries_.size(); i++)
       while (entries_[i].kernel && join_next(i)) continue;
     trace_.nodes.clear();
-    for (const Entry& entry : entries_) trace_.nodes.push_back(entry.node);
+    for (const Entry& entry : entries_)
+      if (entry.node) trace_.nodes.push_back(entry.node);
   }
 
  private:
   struct Entry {
-    const Node* node;
+    const Node* node;  // null: it was joined with a later one
     bool kernel;
     bool once;  // it is computed once, which in one kernel with other nodes it could not be
     int64_t max_elements;  // elements of the largest value that it reads or writes
@@ -118,7 +119,8 @@ class Siblings {
                                             [this](const Entry& e) { return !dependents_.read_by(*e.node); });
     std::rotate(from, from + 1, last);
     *(last - 1) = both;
-    entries_.erase(to - 1);
+    std::move_backward(from, to - 1, to);
+    *from = {};
     return true;
   }
 

@@ -61,8 +61,8 @@ const Node* Store::substitute(const Node* node, std::span<const ValueId> to) {
   changed |= !body.empty();
   if (!changed) return node;
   if (body.empty()) body.assign(node->body.begin(), node->body.end());
-  std::vector<Arg> args(node->args.begin(), node->args.end());
-  std::vector<ValueId> lists;
+  SmallVector<Arg, 8> args(node->args);
+  SmallVector<ValueId, 16> lists;
   for_each_value(node->args, [&](ValueId v) { lists.push_back(mapped(v)); });
   size_t at = 0;
   for (Arg& a : args) {

@@ -26,8 +26,8 @@ class Recorder : public Builder {
 
   Store& store() { return *store_; }
   const std::shared_ptr<Store>& shared_store() const { return store_; }
-  // The nodes recorded so far outside of any composite.
-  std::vector<const Node*>& nodes() { return frames_[0].nodes; }
+  // The nodes recorded so far. Requires: outside of any composite.
+  std::vector<const Node*>& nodes() { return nodes_; }
   // How many values there are.
   virtual size_t values() const { return store_->size(); }
   void set_where(const char* where) { where_ = where; }
@@ -46,11 +46,13 @@ class Recorder : public Builder {
   void use_store(std::shared_ptr<Store> store) { store_ = std::move(store); }
 
  private:
+  // A composite that is being decomposed.
   struct Frame {
-    std::vector<const Node*> nodes;
+    size_t begin;   // its nodes are those of nodes_ from here on
     ValueId first;  // values made inside have this id or a higher one
   };
   std::shared_ptr<Store> store_;
+  std::vector<const Node*> nodes_;
   std::vector<Frame> frames_;
   const char* where_ = nullptr;
   std::vector<int64_t> integers_;

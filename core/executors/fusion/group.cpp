@@ -72,7 +72,7 @@ Coordinates Group::read_of(const Node& node, size_t operand) const {
 
 Dimension Group::all() const {
   const Axes axes = iteration_axes(value_axes());
-  return Dimension(axes.data(), axes.data() + axes.size());
+  return Dimension(axes.begin(), axes.end());
 }
 
 Group::ValueAxes Group::value_axes() const {
@@ -87,7 +87,7 @@ Axes Group::iteration_axes(const ValueAxes& value_axes) const {
   const auto add = [&axes](const auto& more) {
     for (AxisId a : more)
       if (const auto at = std::lower_bound(axes.begin(), axes.end(), a); at == axes.end() || *at != a)
-        axes.insert(at, a);
+        axes.insert(static_cast<size_t>(at - axes.begin()), a);
   };
   add(reduced()), add(space_.resolve(summed_));
   for (auto& [value, axes_of_value] : value_axes)

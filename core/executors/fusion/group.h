@@ -77,7 +77,7 @@ class Group {
   // All axes of the nest.
   Dimension all() const;
   // The loop axes that a value's coordinates use.
-  std::vector<AxisId> loop_axes(const Coordinates& c) const;
+  Axes loop_axes(const Coordinates& c) const;
 
  private:
   bool reject(std::string_view why) {
@@ -108,10 +108,10 @@ class Group {
   bool add_scan(const Node& node);
   bool axes_are_unsplit() const;
   // Each value with the loop axes that it uses. The checks of one node share one such list, since it is slow to make.
-  using ValueAxes = std::vector<std::pair<const GroupValue*, std::vector<AxisId>>>;
+  using ValueAxes = std::vector<std::pair<const GroupValue*, Axes>>;
   ValueAxes value_axes() const;
-  std::vector<AxisId> iteration_axes(const ValueAxes& value_axes) const;
-  bool reductions_fit(const std::vector<AxisId>& iteration_axes, const std::vector<AxisId>& outer) const;
+  Axes iteration_axes(const ValueAxes& value_axes) const;
+  bool reductions_fit(const Axes& iteration_axes, const Axes& outer) const;
 
   const Store* store_;
   const Capabilities* can_;

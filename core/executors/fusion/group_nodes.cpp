@@ -91,10 +91,7 @@ bool Group::add_reduction(const Node& node) {
   // that read it along other axes then do not fit.
   if (!already_read && reduces_ && same_extents(reduced_axes, reduced())) space_.unify(reduced(), reduced_axes);
   const Axes input = set_of(space_.flat(from)), over = set_of(space_.resolve(reduced_axes));
-  Axes total = set_of(all());
-  total.insert(total.end(), input.begin(), input.end());
-  std::sort(total.begin(), total.end());
-  total.erase(std::unique(total.begin(), total.end()), total.end());
+  const Axes total = union_of(set_of(all()), input);
   const bool sums = find_prim(*node.op)->fn == Fn::sum && can_->column_sums;
   GroupValue result{kept, Kind::each};
   if (over.empty()) return reject("it reduces axes of size 1 only");

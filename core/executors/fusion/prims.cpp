@@ -63,8 +63,8 @@ constexpr PrimRow kRows[] = {
 
 }  // namespace
 
-std::vector<ValueId> operands(const Node& node) {
-  std::vector<ValueId> values;
+SmallVector<ValueId, 4> operands(const Node& node) {
+  SmallVector<ValueId, 4> values;
   for_each_value(node.args, [&](ValueId v) { values.push_back(v); });
   return values;
 }

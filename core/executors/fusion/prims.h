@@ -26,7 +26,7 @@ struct PrimRow {
 };
 
 // The values that a node reads, in the order of its arguments.
-std::vector<ValueId> operands(const Node& node);
+SmallVector<ValueId, 4> operands(const Node& node);
 // The dims that a reduction reduces: one, or a list of which an empty one means all.
 std::vector<size_t> reduced_dims(const Node& node, size_t rank);
 

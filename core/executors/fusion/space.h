@@ -21,7 +21,7 @@ using Dimension = SmallVector<AxisId, 4>;
 using Coordinates = std::vector<Dimension>;  // by dim of a value
 
 // Sets of axes.
-using Axes = std::vector<AxisId>;  // sorted
+using Axes = SmallVector<AxisId, 8>;  // sorted
 
 inline Axes set_of(const Dimension& d) {
   Axes out(d.begin(), d.end());
@@ -30,7 +30,16 @@ inline Axes set_of(const Dimension& d) {
 }
 inline Axes without(const Axes& a, const Axes& b) {
   Axes out;
-  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+  out.resize_uninitialized(a.size());
+  const auto end = std::set_difference(a.begin(), a.end(), b.begin(), b.end(), out.begin());
+  out.resize_uninitialized(static_cast<size_t>(end - out.begin()));
+  return out;
+}
+inline Axes union_of(const Axes& a, const Axes& b) {
+  Axes out;
+  out.resize_uninitialized(a.size() + b.size());
+  const auto end = std::set_union(a.begin(), a.end(), b.begin(), b.end(), out.begin());
+  out.resize_uninitialized(static_cast<size_t>(std::unique(out.begin(), end) - out.begin()));
   return out;
 }
 
