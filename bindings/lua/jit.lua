@@ -73,6 +73,9 @@ function th.jit.optimize_for_inference(f, options)
   return th.jit.freeze(f, with)
 end
 
+-- th.jit.save(f, path), th.jit.load(path, options): th.save_program and th.load_program under PyTorch's names.
+th.jit.save, th.jit.load = th.save_program, th.load_program
+
 -- th.mark_dynamic(x, dim, min, max): compiled functions will see other sizes in this dim of x, and are traced with a symbol in its
 -- place from their next compile on; a call fails where that cannot be. th.maybe_mark_dynamic(x, dim) leaves that to the function,
 -- and of th.mark_static(x, dim) the size stands for no other.

@@ -153,6 +153,27 @@ function methods.buffers(module)
   for _, tensor in methods.named_buffers(module) do list[#list + 1] = tensor end
   return list
 end
+-- net:compile(options): from now on calls of net are those of a compiled function, until net:compile(false). What net is made
+-- of is called as ever. A copy is compiled for itself.
+local function compiled(module, own, options)
+  return { of = core.fields(module), own = own, options = options, call = th.compile(function(...) return own(module, ...) end, options) }
+end
+local function compiled_forward(module, ...)
+  local fields = core.fields(module)
+  local c = fields._compiled
+  if c.of ~= fields then c = compiled(module, c.own, c.options) end
+  fields._compiled = c
+  return c.call(...)
+end
+function methods.compile(module, options)
+  local fields = core.fields(module)
+  local own = fields._compiled and fields._compiled.own or fields.forward or mt.__call
+  if own == mt.__call and core.module_kind(module) == "Module" then core.refuse "compile: the module has no forward" end
+  fields._compiled = options ~= false and compiled(module, own, options) or nil
+  fields.forward = fields._compiled and compiled_forward or own
+  core.set_forward(module)
+  return module
+end
 methods.save = core.save
 methods.close = mt.__close
 

@@ -77,6 +77,9 @@ function th.export_c(path, folder, options)
 end
 
 th.compiler = { set_stance = th.set_stance }
+-- th.compiler.disable(f): f as a compiled function that compiles nothing: each call runs it op by op. Called by a compiled
+-- function it is a part of that.
+function th.compiler.disable(f) return th.compile(f, { disable = true }) end
 -- th.compiler.save_cache_artifacts(): a string of all kernels that this process has compiled and what max_autotune
 -- measured, and { cpu_kernels, cuda_kernels, product_choices }, how many they are.
 th.compiler.save_cache_artifacts = core.save_cache_artifacts

@@ -43,9 +43,10 @@ constexpr std::array kOptions = {
     OptionRow{"verify", ArgKind::boolean, "false", "Check the trace after every pass."},
     OptionRow{"cache", ArgKind::string, "constant values",
               "When a program is used again: \"constant values\" where sizes, dtypes, layouts and plain values are "
-              "what they were; \"same input\" always: the caller promises that only the elements of tensors change, "
+              "what they were; \"symbolic values\" also where sizes of 2 and more and integers are others, which is "
+              "`dynamic` = true; \"same input\" always: the caller promises that only the elements of tensors change, "
               "and a call whose tensors have another dtype, rank, layout or number of bytes is an error; \"no "
-              "caching\" never. \"symbolic values\" is refused."},
+              "caching\" never."},
     OptionRow{"always_trace", ArgKind::boolean, "false", "An older name of `cache` = \"no caching\"."},
     OptionRow{"use_last_executed", ArgKind::boolean, "false", "An older name of `cache` = \"same input\"."},
     OptionRow{"use_static_caching", ArgKind::boolean, "false", "An older name of `cache` = \"constant values\"."},
@@ -76,8 +77,8 @@ struct ModeName {
   CacheMode mode;
 };
 constexpr std::array kModes = {
-    ModeName{"constant values", CacheMode::constant_values}, ModeName{"same input", CacheMode::same_input},
-    ModeName{"no caching", CacheMode::no_caching},
+    ModeName{"constant values", CacheMode::constant_values}, ModeName{"symbolic values", CacheMode::symbolic_values},
+    ModeName{"same input", CacheMode::same_input}, ModeName{"no caching", CacheMode::no_caching},
     // What thunder called them before.
     ModeName{"use_static_caching", CacheMode::constant_values}, ModeName{"use_last_executed", CacheMode::same_input},
     ModeName{"always_trace", CacheMode::no_caching},
@@ -90,15 +91,12 @@ CacheMode cache_mode(const CompileOptions& options) {
   for (const ModeName& m : kModes)
     if (options.flag(m.name, false)) given.push_back(m.name);
   if (given.empty()) return CacheMode::constant_values;
-  require(given[0] != "symbolic values",
-          "compile: option 'cache' cannot be \"symbolic values\": programs are made for the values of integers and "
-          "strings; sizes that vary each have a program");
   const auto found = [](std::string_view name) {
     return std::find_if(kModes.begin(), kModes.end(), [&](auto& m) { return m.name == name; });
   };
   require(found(given[0]) != kModes.end(),
-          "compile: option 'cache' must be \"constant values\", \"same input\" or \"no caching\", got \"", given[0],
-          "\"");
+          "compile: option 'cache' must be \"constant values\", \"symbolic values\", \"same input\" or \"no caching\", "
+          "got \"", given[0], "\"");
   for (std::string_view other : given)
     require(found(other)->mode == found(given[0])->mode, "compile: options '", given[0], "' and '", other,
             "' say different things about the cache");
@@ -109,6 +107,19 @@ int64_t limit(const CompileOptions& options, std::string_view name, int64_t othe
   const int64_t n = options.integer(name, otherwise);
   require(n >= 1, "compile: option '", name, "' must be at least 1, got ", n);
   return n;
+}
+
+DynamicSizes dynamic_sizes(const CompileOptions& options, CacheMode cache) {
+  const bool asks = options.find("dynamic"), wants = options.flag("dynamic", false);
+  const bool symbolic = cache == CacheMode::symbolic_values;
+  require(!symbolic || !asks || wants,
+          "compile: options cache = \"symbolic values\" and dynamic = false say different things about sizes");
+  const bool varies = symbolic || cache == CacheMode::constant_values;  // the other modes know nothing of sizes
+  require(varies || !wants,
+          "compile: option 'dynamic' = true needs the option cache = \"constant values\" or \"symbolic values\"");
+  if (wants || symbolic) return DynamicSizes::all;
+  if (asks || !varies) return DynamicSizes::no;
+  return options.flag("automatic_dynamic_shapes", true) ? DynamicSizes::automatic : DynamicSizes::marked;
 }
 
 }  // namespace
@@ -146,13 +157,7 @@ CallSettings call_settings(const CompileOptions& options, const Context& context
   out.fail_on_limit = options.flag("fail_on_recompile_limit", false);
   out.fullgraph = options.flag("fullgraph", true);
   out.disable = options.flag("disable", false);
-  const bool asks = options.find("dynamic"), wants = options.flag("dynamic", false);
-  const bool varies = out.cache == CacheMode::constant_values;  // the other modes know nothing of sizes
-  require(varies || !wants, "compile: option 'dynamic' = true needs the option cache = \"constant values\"");
-  out.dynamic = wants                                             ? DynamicSizes::all
-                : asks || !varies                                 ? DynamicSizes::no
-                : options.flag("automatic_dynamic_shapes", true)  ? DynamicSizes::automatic
-                                                                  : DynamicSizes::marked;
+  out.dynamic = dynamic_sizes(options, out.cache);
   return out;
 }
 

@@ -27,7 +27,7 @@ class CompileOptions : public Options {
 };
 std::span<const OptionRow> compile_options();
 
-enum class CacheMode : uint8_t { constant_values, same_input, no_caching };
+enum class CacheMode : uint8_t { constant_values, symbolic_values, same_input, no_caching };
 
 // Which sizes stand for any: none, those that are marked, those too that were seen to vary, or all of 2 and more.
 enum class DynamicSizes : uint8_t { no, marked, automatic, all };

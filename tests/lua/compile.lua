@@ -125,5 +125,10 @@ do
   same(th.ones(2, 3))
   assert(#same(th.ones(3, 2)).shape == 2)
   expect.error(function() same(x) end, "promises that inputs stay what they are")
-  expect.error(function() th.compile(function(t) return t end, { cache = "symbolic values" }) end, "symbolic values")
+  local traced = 0
+  local any = th.compile(function(t) traced = traced + 1 return t * 2 end, { cache = "symbolic values" })
+  for length = 2, 5 do assert(any(th.ones(length)):size(0) == length) end
+  assert(traced == 1 and th.explain(any, "guards"):find("size%(.-%) == s0"))
+  expect.error(function() th.compile(function(t) return t end, { cache = "symbolic values", dynamic = false }) end,
+    "say different things about sizes")
 end

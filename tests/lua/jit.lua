@@ -21,8 +21,8 @@ near(th.jit.optimize_for_inference(f)(th.ones(2, 3)), net(th.ones(2, 3)))
 local path = os.tmpname()
 local y = th.jit.trace(net, th.ones(2, 3))
 y(th.ones(2, 3))
-th.save_program(y, path)
-near(th.load_program(path)(th.ones(2, 3)), net(th.ones(2, 3)))
+th.jit.save(y, path)
+near(th.jit.load(path)(th.ones(2, 3)), net(th.ones(2, 3)))
 os.remove(path)
 
 -- What the check finds names both lines of this script.

@@ -126,6 +126,22 @@ expect.error(function() two:load(paths[1]) end, "fc")
 expect.error(function() net:load "no/such/file" end, "modules.lua:", "no/such/file")
 for _, path in ipairs(paths) do os.remove(path) end
 
+-- Compiled in place: calls of the module, and of its copies, are those of a compiled function.
+do
+  local net = nn.Sequential { nn.Linear(6, 3), nn.Tanh() }
+  local plain = net(x)
+  assert(net:compile { cache = "symbolic values" } == net and th.allclose(net(x), plain, 1e-5, 1e-6))
+  th.set_stance "fail_on_recompile"
+  assert(th.allclose(net(x), plain, 1e-5, 1e-6))
+  expect.error(function() net(th.ones(6)) end, "fail_on_recompile")
+  th.set_stance "default"
+  net[1]:register_forward_hook(function(_, _, output) return output * 0 end)
+  assert(th.allclose(net(x), plain * 0))
+  assert(th.allclose(net:compile(false)(x), plain * 0))
+  local off = th.compiler.disable(function(t) return t:sum():item() > 0 and t * 2 or t end)
+  assert(off(th.ones(2)):sum():item() == 4 and th.stats(off).misses == 0)
+end
+
 -- A module that closes over itself is collected.
 local alive = setmetatable({}, { __mode = "k" })
 do

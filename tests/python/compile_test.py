@@ -1,5 +1,6 @@
 """Compiled functions in Python: arguments, gradients, errors, threads, what the collector sees."""
 import collections
+import copy
 import dataclasses
 import gc
 import threading
@@ -49,6 +50,32 @@ class Arguments(unittest.TestCase):
         f = th.compile(lambda x, n, mode: x + n if mode == "add" else x * n)
         self.assertEqual([f(th.ones(1), 3, "add").item(), f(th.ones(1), 3, "mul").item(), f(th.ones(1), 4, "mul").item()], [4, 3, 4])
         self.assertEqual(th.stats(f)["misses"], 3)
+
+    def test_modules_are_compiled_in_place(self):
+        net = th.nn.Sequential(th.nn.Linear(3, 2), th.nn.Tanh())
+        x = th.ones(4, 3)
+        plain = net(x)
+        net.compile(cache="symbolic values")
+        same = lambda a, b: th.allclose(a, b, atol=1e-6)
+        self.assertTrue(same(net(x), plain))
+        other = copy.deepcopy(net)
+        with th.set_stance("fail_on_recompile"):
+            self.assertTrue(same(net(x), plain))
+            with self.assertRaisesRegex(th.Error, "fail_on_recompile"):
+                other(x)  # a program is of one module
+        other[0].weight.copy_(th.zeros(2, 3))
+        self.assertTrue(same(other(x), th.tanh(other[0].bias).expand(4, 2)) and same(net(x), plain))
+        self.assertTrue(same(th.compile(lambda x: net(x) * 2)(x), plain * 2))
+        net.compile(disable=True)
+        with th.set_stance("fail_on_recompile"):
+            self.assertEqual(net(th.ones(9, 3)).shape, (9, 2))
+
+    def test_disabled_functions_run_op_by_op(self):
+        @th.compiler.disable
+        def f(x):
+            return x * 2 if x.sum().item() > 0 else x
+        self.assertEqual(f(th.ones(2)).tolist(), [2, 2])
+        self.assertEqual((th.stats(f)["misses"], th.stats(f)["eager_calls"]), (0, 1))
 
     def test_stances_and_cache_modes(self):
         f = th.compile(lambda x: x * 2)

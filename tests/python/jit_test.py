@@ -47,8 +47,8 @@ class Traces(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "net.thunder")
             g(th.ones(2, 3))
-            th.save_program(g, path)
-            self.assertTrue(th.allclose(th.load_program(path)(th.ones(2, 3)), net(th.ones(2, 3))))
+            th.jit.save(g, path)
+            self.assertTrue(th.allclose(th.jit.load(path)(th.ones(2, 3)), net(th.ones(2, 3))))
 
     def test_the_check_finds_what_differs(self):
         with self.assertRaisesRegex(th.Error, "the first op that differs, number 1:(.|\n)*jit_test.py"):

@@ -74,7 +74,7 @@ utils = _names.namespace("thunder.utils", "What PyTorch has in torch.utils: chec
 
 
 compiler = _names.namespace("thunder.compiler", "What PyTorch has in torch.compiler: stances, and kernels for other processes.", {
-    name: getattr(_functions, name) for name in ("load_cache_artifacts", "save_cache_artifacts", "set_stance")})
+    name: getattr(_functions, name) for name in ("disable", "load_cache_artifacts", "save_cache_artifacts", "set_stance")})
 
 linalg = _names.namespace("thunder.linalg", "Linear algebra, under the names that torch.linalg has.", {
     **{name.removeprefix("linalg_"): op for name, op in _ops.functions.items() if name.startswith("linalg_")},

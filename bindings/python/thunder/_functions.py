@@ -237,6 +237,12 @@ class set_stance:
         _thunder.set_stance(self.before)
 
 
+def disable(function=None, /):
+    """The function as a compiled one that compiles nothing: each call runs it op by op. Called by a compiled function it is a part
+    of that. Also a decorator."""
+    return compile(disable=True) if function is None else compile(function, disable=True)
+
+
 def compile_options():
     """What compile() can be told."""
     return _show.Rows(_schema.describe("options"))

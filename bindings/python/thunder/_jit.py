@@ -82,7 +82,17 @@ def script(function=None, *args, **named):
                               "save_program() writes either into a file")
 
 
-jit.script = script
+def save(function, path):
+    """save_program() under PyTorch's name. Of a TracedModule its forward, which must be its only method."""
+    if isinstance(function, TracedModule):
+        if list(vars(function)) != ["forward"]:
+            raise TypeError(f"jit.save: a file holds one function, the traced module has {', '.join(sorted(vars(function)))}: save "
+                            "each as a file")
+        function = function.forward
+    _functions.save_program(function, path)
+
+
+jit.script, jit.save, jit.load = script, save, _functions.load_program
 jit.trace, jit.trace_module, jit.freeze, jit.optimize_for_inference = trace, trace_module, freeze, optimize_for_inference
 
 

@@ -3,7 +3,7 @@ import ast
 import copy
 import weakref
 
-from . import _hooks, _names, _schema, _state, _thunder
+from . import _functions, _hooks, _names, _schema, _state, _thunder
 from ._tensor import asarray
 from ._thunder import ModuleBase, Tensor
 
@@ -87,7 +87,16 @@ class Module(_hooks.Hooked, ModuleBase):
             raise NotImplementedError(f"{type(self).__name__} has no forward function")
         return _hooks.run_kind(self, args, named, self._is_replaced())
 
+    def compile(self, **options):
+        """From now on calls of the module are those of a compiled function, until compile(disable=True). What the module is made of
+        is called as ever."""
+        self.__dict__["_compiled"] = _functions.compile(Module._call_plain, **options)
+
     def __call__(self, *args, **named):
+        compiled = self.__dict__.get("_compiled")  # the module is its argument, so that a copy of it may have that too
+        return compiled(self, *args, **named) if compiled else self._call_plain(*args, **named)
+
+    def _call_plain(self, *args, **named):
         if self._is_replaced() and kinds[self._kind]["forward"]:
             return self._call(*args, **named)  # which comes back to _run()
         return self._run(*args, **named) if self._is_replaced() else self.forward(*args, **named)
@@ -280,7 +289,7 @@ class Module(_hooks.Hooked, ModuleBase):
                 made.__dict__[name] = child._filled(made._child(name, {child._kind: type(child)}), memo)
         for name, value in self.__dict__.items():
             if name not in made.__dict__ and name not in ("_names", "_number", "forward"):
-                made.__dict__[name] = copy.deepcopy(value, memo)
+                made.__dict__[name] = value if name == "_compiled" else copy.deepcopy(value, memo)
         if "forward" in self.__dict__:
             made.set_forward(self.forward.__func__)
         elif self._is_replaced():

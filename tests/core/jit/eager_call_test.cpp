@@ -84,8 +84,11 @@ TEST_F(Modes, no_caching_compiles_each_call_and_keeps_the_last_for_reports) {
 }
 
 TEST_F(Modes, are_refused_where_they_are_unknown_or_say_two_things) {
-  EXPECT_PRED2(contains, failure_of([&] { with({{"cache", Any::string("symbolic values")}}); }), "option 'cache' cannot be \"symbolic values\"");
-  EXPECT_PRED2(contains, failure_of([&] { with({{"cache", Any::string("some")}}); }), "must be \"constant values\", \"same input\" or \"no caching\", got \"some\"");
+  EXPECT_PRED2(contains, failure_of([&] { with({{"cache", Any::string("symbolic values")}, {"dynamic", Any::boolean(false)}}); }),
+               "cache = \"symbolic values\" and dynamic = false say different things about sizes");
+  EXPECT_PRED2(contains, failure_of([&] { with({{"cache", Any::string("symbolic values")}, {"use_static_caching", Any::boolean(true)}}); }),
+               "options 'symbolic values' and 'use_static_caching' say different things about the cache");
+  EXPECT_PRED2(contains, failure_of([&] { with({{"cache", Any::string("some")}}); }), "must be \"constant values\", \"symbolic values\", \"same input\" or \"no caching\", got \"some\"");
   EXPECT_PRED2(contains, failure_of([&] { with({{"cache", Any::string("same input")}, {"always_trace", Any::boolean(true)}}); }),
                "options 'same input' and 'always_trace' say different things about the cache");
   with({{"cache", Any::string("no caching")}, {"always_trace", Any::boolean(true)}});
