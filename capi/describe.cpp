@@ -27,7 +27,7 @@ void describe_options(std::span<const OptionRow> rows, cJSON* array) {
   for (const OptionRow& row : rows) {
     cJSON* o = add_object(array);
     add_text(o, "name", row.name);
-    add_text(o, "kind", kind_text(row.kind));
+    add_text(o, "kind", row.function ? "function" : kind_text(row.kind));
     add_text(o, "default", row.fallback);
     add_text(o, "doc", row.doc);
   }

@@ -1,6 +1,8 @@
 // thunder_options_*: setters that stick. Whoever takes the options judges the names.
 #include "capi/options.h"
 
+#include "capi/function.h"
+
 #include <cstring>
 
 using namespace thunder;
@@ -67,6 +69,13 @@ void thunder_options_set_str(thunder_options* options, const char* name, const c
   sticking(core(options), __func__, [&] {
     need(name, "name"), need(value, "value");
     core(options)->options.set(name, Any::string(value));
+  });
+}
+
+void thunder_options_set_function(thunder_options* options, const char* name, thunder_function* function) noexcept {
+  sticking(core(options), __func__, [&] {
+    need(name, "name"), need(function, "function");
+    core(options)->options.set_function(name, core(function)->function);
   });
 }
 

@@ -419,6 +419,10 @@ void thunder_options_set_i64(thunder_options *options, const char *name, int64_t
 void thunder_options_set_f64(thunder_options *options, const char *name, double value) THUNDER_NOEXCEPT;
 /* Lists are written "mine,fusion,onednn". */
 void thunder_options_set_str(thunder_options *options, const char *name, const char *value) THUNDER_NOEXCEPT;
+/* "progress" and "guard_filter_fn", as thunder_context_describe(context, "options") explains them: functions that a
+ * compile calls, on its thread and in an eager scope of its own. Calling the function that is compiled is an error there. */
+void thunder_options_set_function(thunder_options *options, const char *name,
+    thunder_function *function) THUNDER_NOEXCEPT;
 /* For this compile only, asked before all others; several are asked in the order added. */
 void thunder_options_add_executor(thunder_options *options, thunder_executor *executor) THUNDER_NOEXCEPT;
 /* For this compile only, after those of the context. */

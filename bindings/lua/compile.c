@@ -3,7 +3,7 @@
 
 #include "lua/layer.h"
 
-/* Uservalues: 1 the Lua function, or the name of what is none, 2 and 3 the boxes of `in` and `out`. */
+/* Uservalues: 1 the Lua function, or the name of what is none, 2 and 3 the boxes of `in` and `out`, 4 the options. */
 typedef struct compiled {
     thunder_function *function;
     thunder_compiled *compiled;
@@ -16,6 +16,12 @@ static compiled *compiled_check(lua_State *L, int index)
     compiled *self = userdata_check(L, index, BOX_COMPILED);
     if (!self->compiled) refuse(L, "a compiled function was used after it had been closed");
     return self;
+}
+
+thunder_function *compiled_function_test(lua_State *L, int index)
+{
+    compiled *self = luaL_testudata(L, index, box_name(BOX_COMPILED));
+    return self ? self->function : NULL;
 }
 
 static int compiled_gc(lua_State *L)
@@ -39,7 +45,7 @@ static const char *function_name(lua_State *L, int index)
 /* Pushes one that is still empty, of the Lua value at `of`. */
 static compiled *compiled_push(lua_State *L, int of)
 {
-    compiled *self = lua_newuserdatauv(L, sizeof *self, 3);
+    compiled *self = lua_newuserdatauv(L, sizeof *self, 4);
     memset(self, 0, sizeof *self);
     luaL_setmetatable(L, box_name(BOX_COMPILED));
     const int index = lua_gettop(L);
@@ -62,6 +68,8 @@ static int core_compile(lua_State *L)
     thunder_options *options = options_check(L, 2);
     compiled *self = compiled_push(L, 1);
     const int index = lua_gettop(L);
+    lua_pushvalue(L, 2);
+    lua_setiuservalue(L, index, 4); /* functions among the options live as long as it */
     struct callback *callback = callback_create(L, index);
     if (symbols) callback_give_symbols(callback);
     check_status(L, thunder_function_create(state->context, function_name(L, 1), callback_run, callback, callback_destroy, &self->function));

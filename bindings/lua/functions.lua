@@ -10,12 +10,14 @@ function th.compile(f, options)
     local net = f
     f = function(...) return net(...) end
   end
-  local symbols = type(options) == "table" and options.symbols
-  if symbols == nil or type(options) ~= "table" then return core.compile(f, options) end
-  if type(symbols) ~= "boolean" then core.refuse("compile: option 'symbols' must be a boolean, got " .. core.type_text(symbols)) end
-  local others = {}
+  if type(options) ~= "table" then return core.compile(f, options) end
+  local symbols, others = options.symbols, {}
+  if symbols ~= nil and type(symbols) ~= "boolean" then
+    core.refuse("compile: option 'symbols' must be a boolean, got " .. core.type_text(symbols))
+  end
   for name, value in pairs(options) do
-    if name ~= "symbols" then others[name] = value end
+    -- progress and guard_filter_fn
+    if name ~= "symbols" then others[name] = type(value) == "function" and core.compile(value, { disable = true }) or value end
   end
   return core.compile(f, others, symbols)
 end

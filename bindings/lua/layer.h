@@ -226,4 +226,6 @@ void open_executor(lua_State *L);
 void open_pass(lua_State *L);
 /* From a table or nil; pushes the box that owns them. */
 thunder_options *options_check(lua_State *L, int index);
+/* What a compiled function compiles, borrowed; NULL: it is none. */
+thunder_function *compiled_function_test(lua_State *L, int index);
 #endif

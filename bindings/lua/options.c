@@ -3,7 +3,7 @@
 
 #include "lua/layer.h"
 
-/* An executor or a pass for this compile alone; false: it is none. */
+/* An executor, a pass or a function for this compile alone; false: it is none. */
 static bool add_object(lua_State *L, int index, thunder_options *options, const char *name)
 {
     thunder_executor *executor = box_test(L, index, BOX_EXECUTOR);
@@ -12,6 +12,8 @@ static bool add_object(lua_State *L, int index, thunder_options *options, const 
         thunder_options_add_executor(options, executor);
     else if (pass && strcmp(name, "passes") == 0)
         thunder_options_add_pass(options, pass);
+    else if (compiled_function_test(L, index))
+        thunder_options_set_function(options, name, compiled_function_test(L, index));
     else
         return false;
     return true;

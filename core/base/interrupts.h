@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
 #include "base/status.h"
 
@@ -49,6 +51,22 @@ class InterruptCheck {
   Status* look() noexcept;
   void look_and_throw();
 
+  // Who is told how far a compile is.
+  class Progress {
+   public:
+    virtual void at(std::string_view stage, size_t done, size_t total) = 0;
+
+   protected:
+    ~Progress() = default;
+  };
+  // Null: nobody. Gives who was told before.
+  Progress* set_progress(Progress* to) noexcept { return std::exchange(progress_, to); }
+  // The same as look_and_throw() where `done` of `total` parts of a stage are behind; throws what who is told throws.
+  void at(std::string_view stage, size_t done, size_t total) {
+    look_and_throw();
+    if (progress_) progress_->at(stage, done, total);
+  }
+
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr uint64_t kUnseen = 1 << 20;
@@ -58,6 +76,7 @@ class InterruptCheck {
   const uint32_t before_;
   uint64_t unseen_ = 0;
   Clock::time_point asked_{};
+  Progress* progress_ = nullptr;
 };
 
 }  // namespace thunder

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "executors/prepare.h"
 #include "ir/symbols.h"
+#include "jit/callers_hooks.h"
 #include "jit/pipeline.h"
 #include "jit/record.h"
 #include "loops/kernels.h"
@@ -116,6 +117,7 @@ void leave_out_fusion(Executors& executors) {
 
 void compile_recorded(Context& context, const CompileOptions& options, const Values& in, Effort effort,
                       InterruptCheck& check, Entry& entry) {
+  const CompileProgress told(context, options, check);
   Executors executors = executors_for(context, options);
   if (effort == Effort::least) leave_out_fusion(executors);
   if (options.flag("freezing", false)) freeze(entry.traces[0], entry);
@@ -138,6 +140,10 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
                                      const SymbolicInputs* symbolic) {
   executors_for(context, options);  // what it refuses is said before the function runs
   const double start = now_ms();
+  {
+    const CompileProgress told(context, options, check);
+    check.at("trace", 0, 1);
+  }
   std::unique_ptr<Entry> entry = record(context, function, in, symbolic);
   entry->traces[0].milliseconds = entry->trace_ms = now_ms() - start;
   if (symbolic) note_integers(*symbolic->recorded, in, *entry);

@@ -1,6 +1,7 @@
 // A call that no program fits: whether it compiles, within which limits, and who keeps what was compiled.
 #include "base/text.h"
 #include "jit/call.h"
+#include "jit/callers_hooks.h"
 #include "jit/compile.h"
 #include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"
@@ -132,6 +133,7 @@ const Entry* Compiled::keep(std::unique_ptr<Entry> entry, const Inputs& in, bool
   const bool caches = settings_.cache != CacheMode::no_caching;
   std::vector<uint32_t> any;  // integers whose value does not matter
   for (const IntegerSymbol& s : entry->integers) any.push_back(s.leaf);
+  if (Function* filter = options_->guard_filter(); filter && caches) drop_guards(*context_, *filter, in, *entry, any);
   if (caches) entry->key = Key(in, any);
   if (caches && !full) return last_ = nullptr, cache_.insert(std::move(entry));
   apart_++;

@@ -70,6 +70,17 @@ constexpr std::array kOptions = {
         "Whether the function must be one program. false: where it reads a value of a tensor, what it has recorded is "
         "compiled and run, and it goes on with the value; such a function runs again at each call. docs/segments.md."},
     OptionRow{"disable", ArgKind::boolean, "false", "Nothing is compiled: each call runs the function op by op."},
+    OptionRow{"progress", ArgKind::none, "null",
+              "A function of (stage, done, total) that each compile calls: at \"trace\", before each pass, by its "
+              "name, and as steps are prepared (\"prepare\"), and libraries' (\"plan\") and our kernels (\"compile\") "
+              "are finished. What it raises cancels the compile and is the call's error; the next call compiles anew.",
+              true},
+    OptionRow{"guard_filter_fn", ArgKind::none, "null",
+              "A function of a list of guards, each with `name`, `guard_type` and `value`, that gives whether to keep "
+              "each, once for each program. The guards are those that cannot harm memory: of integers that are "
+              "constants (\"CONSTANT_MATCH\") and of floats that were read as numbers (\"FLOAT_MATCH\"). Without its "
+              "guard another value runs the program that was made for the first one.",
+              true},
 };
 
 struct ModeName {
@@ -125,6 +136,15 @@ DynamicSizes dynamic_sizes(const CompileOptions& options, CacheMode cache) {
 }  // namespace
 
 std::span<const OptionRow> compile_options() { return kOptions; }
+
+void CompileOptions::set_function(std::string_view name, Ref<Function> f) {
+  std::vector<std::string_view> known;
+  for (const OptionRow& row : kOptions)
+    if (row.function) known.push_back(row.name);
+  require(name == "progress" || name == "guard_filter_fn", "compile: option '", name, "' cannot be a function",
+          suggest(name, known));
+  (name == "progress" ? progress_ : guard_filter_) = std::move(f);
+}
 
 bool CompileOptions::max_autotune() const {
   return flag("max_autotune", false) || text("mode", "default").starts_with("max-autotune");

@@ -3,6 +3,7 @@
 
 #include "executors/claim.h"
 #include "passes/custom.h"
+#include "tracer/function.h"
 #include "tracer/options.h"
 
 namespace thunder {
@@ -17,6 +18,11 @@ class CompileOptions : public Options {
   void add_pass(Ref<CustomPass> p) { passes_.push_back(std::move(p)); }
   const CustomPasses& passes() const { return passes_; }
 
+  // progress and guard_filter_fn. Throws at another name.
+  void set_function(std::string_view name, Ref<Function> f);
+  Function* progress() const { return progress_.get(); }
+  Function* guard_filter() const { return guard_filter_.get(); }
+
   // Whether products are timed, and whether steps on a GPU are recorded: by options of their own, or by `mode`.
   bool max_autotune() const;
   bool use_cudagraphs() const;
@@ -24,6 +30,7 @@ class CompileOptions : public Options {
  private:
   Executors executors_;
   CustomPasses passes_;
+  Ref<Function> progress_, guard_filter_;
 };
 std::span<const OptionRow> compile_options();
 

@@ -162,9 +162,11 @@ void run_pipeline(std::vector<Trace>& traces, PipelineContext& context) {
 #endif
   check_stage(traces.back(), context);
   bool is_descended = false, is_claimed = false;
+  size_t done = 0;
   for (const Stage& stage : stages) {
+    const size_t number = done++;
     if (std::find(context.disabled.begin(), context.disabled.end(), stage.name()) != context.disabled.end()) continue;
-    context.check.look_and_throw();
+    context.check.at(stage.name(), number, stages.size());
     const double start = now_ms();
     Result made = stage.row ? stage.row->run(traces.back(), context)
                             : run_custom(*stage.custom, traces.back(), context, is_descended, is_claimed);

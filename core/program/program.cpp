@@ -89,8 +89,8 @@ void Program::prepare_steps(InterruptCheck& check) {
   std::vector<Buffer> layouts;
   for (const BufferPlan& b : plan_.buffers) layouts.push_back(layout(b));
   std::vector<Step> steps;
-  for (Step& step : plan_.steps) {
-    check.look_and_throw();
+  for (size_t done = 0; Step& step : plan_.steps) {
+    check.at("prepare", done++, plan_.steps.size());
     Accelerator* const accelerator = accelerators_[step.arena];
     if (!step.node && accelerator) step.run = run_copy_on_device, step.state = accelerator;
     const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
@@ -122,9 +122,11 @@ void Program::prepare_steps(InterruptCheck& check) {
 
 // Those that kernels of ours run, which are compiled meanwhile, or the others.
 void Program::finish_steps(bool compiled, InterruptCheck& check) {
+  const size_t total = plan_.steps.size() + plan_.epilogues.size();
+  size_t done = 0;
   for (std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
     for (Step& step : *all) {
-      check.look_and_throw();
+      check.at(compiled ? "compile" : "plan", done++, total);
       if (!step.node || (preparer_->launcher(*step.node, step.state) != nullptr) != compiled) continue;
       Finished finished;
       preparer_->finish(*step.node, step.state, finished);

@@ -27,6 +27,7 @@ void Options::check(std::span<const OptionRow> rows, std::string_view who) const
       if (r.name == name) row = &r;
     }
     require(row != nullptr, who, ": unknown option '", name, "'", suggest(name, known));
+    require(!row->function, who, ": option '", name, "' must be a function");
     const bool widened = row->kind == ArgKind::real && leaf.kind == ArgKind::integer;
     constexpr std::string_view kinds[] = {"None", "a tensor", "an integer", "a float", "a boolean", "a string"};
     auto kind_text = [&](ArgKind k) {

@@ -10,6 +10,7 @@ struct OptionRow {
   ArgKind kind;              // boolean, integer, real or string
   std::string_view fallback; // as text; how the documentation shows it
   std::string_view doc;
+  bool function = false;     // its value is a function, which is no leaf; kind is none
 };
 // The default of an option that may be left open: None may be given, too.
 constexpr std::string_view kNone = "None";

@@ -1,6 +1,8 @@
-/* thunder_context_interrupt() in a signal handler: the call that runs is stopped, has changed nothing, and the next one runs. */
+/* Calls are stopped by thunder_context_interrupt() in a signal handler, compiles by their progress function too: nothing has changed, and
+ * the next call runs. */
 #define _DEFAULT_SOURCE
 #include <signal.h>
+#include <string.h>
 #include <sys/time.h>
 
 #include "test.h"
@@ -23,6 +25,36 @@ static thunder_status *long_program(thunder_scope *s, const thunder_values *in, 
     for (int i = 0; i < PRODUCTS; i++) y = th_matmul(s, y, x);
     thunder_values_push_tensor(out, y);
     return NULL;
+}
+
+/* Ends a compile before its lines are claimed, as often as `user` says. */
+static thunder_status *progress(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    (void)s, (void)out;
+    int *cancels = user;
+    const char *stage = thunder_values_str(in, 0, NULL);
+    CHECK(thunder_values_i64(in, 1) < thunder_values_i64(in, 2));
+    if (strcmp(stage, "claim") != 0 || *cancels == 0) return NULL;
+    --*cancels;
+    return thunder_status_create(THUNDER_CANCELLED, "enough", 6);
+}
+
+static void cancels_by_its_progress(thunder_function *f, thunder_values *values)
+{
+    int cancels = 1;
+    thunder_function *told = NULL;
+    thunder_options *options = NULL;
+    thunder_compiled *compiled = NULL;
+    OK(thunder_function_create(context, "progress", progress, &cancels, NULL, &told));
+    OK(thunder_options_create(context, &options));
+    thunder_options_set_function(options, "progress", told);
+    thunder_function_release(told);
+    OK(thunder_compile(f, options, &compiled));
+    thunder_options_release(options);
+    REFUSED(thunder_compiled_prepare(compiled, values), THUNDER_CANCELLED, "enough");
+    OK(thunder_compiled_prepare(compiled, values));
+    CHECK(cancels == 0);
+    thunder_compiled_release(compiled);
 }
 
 static void after(int milliseconds)
@@ -48,6 +80,7 @@ int main(void)
     thunder_values_push_tensor(values, in[0]);
     thunder_values_push_tensor(values, in[1]);
     OK(thunder_compiled_prepare(compiled, values));
+    cancels_by_its_progress(f, values);
     thunder_context_interrupt(NULL);
     thunder_context_interrupt(context); /* nothing runs: it concerns nobody */
 

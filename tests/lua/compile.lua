@@ -125,6 +125,24 @@ do
   same(th.ones(2, 3))
   assert(#same(th.ones(3, 2)).shape == 2)
   expect.error(function() same(x) end, "promises that inputs stay what they are")
+  local stages, enough = {}, true
+  local told = th.compile(function(t) return t * 2 end, { progress = function(stage, done, total)
+    stages[#stages + 1] = stage
+    assert(done >= 0 and done < total)
+    if enough and stage == "claim" then error("enough", 0) end
+  end })
+  expect.error(function() told(x) end, "enough")
+  enough = false
+  collectgarbage()
+  expect.values(told(x), { 2, 4, 6 })
+  assert(stages[1] == "trace" and stages[#stages] ~= "claim")
+  local promised = th.compile(function(t, n) return t * n end, { dynamic = false, guard_filter_fn = function(guards)
+    assert(guards[1].name == "1" and guards[1].guard_type == "CONSTANT_MATCH" and guards[1].value == 2)
+    return false
+  end })
+  expect.values(promised(x, 2), { 2, 4, 6 })
+  expect.values(promised(x, 7), { 2, 4, 6 })
+  expect.error(function() th.compile(function(t) return t end, { executors = function() end }) end, "option 'executors' cannot be a function")
   local traced = 0
   local any = th.compile(function(t) traced = traced + 1 return t * 2 end, { cache = "symbolic values" })
   for length = 2, 5 do assert(any(th.ones(length)):size(0) == length) end

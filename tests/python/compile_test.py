@@ -70,6 +70,46 @@ class Arguments(unittest.TestCase):
         with th.set_stance("fail_on_recompile"):
             self.assertEqual(net(th.ones(9, 3)).shape, (9, 2))
 
+    def test_a_compile_tells_its_progress_and_is_cancelled_by_an_exception(self):
+        told = []
+        f = th.compile(lambda x: (x @ x).exp(), progress=lambda *at: told.append(at))
+        f(th.ones(3, 3))
+        stages = list(dict.fromkeys(stage for stage, _, _ in told))
+        self.assertEqual(stages[0], "trace")
+        self.assertLess(stages.index("grad"), stages.index("claim"))
+        self.assertLess(stages.index("claim"), stages.index("prepare"))
+        self.assertTrue(all(0 <= done < total for _, done, total in told))
+        calls = len(told)
+        f(th.ones(3, 3))
+        self.assertEqual(len(told), calls)
+
+        cancel = True
+
+        def progress(stage, done, total):
+            if cancel and stage == "prepare":
+                raise InterruptedError("enough")
+        g = th.compile(lambda x: x * 2, progress=progress)
+        with self.assertRaisesRegex(InterruptedError, "enough"):
+            g(th.ones(2))
+        cancel = False
+        self.assertEqual(g(th.ones(2)).tolist(), [2, 2])
+        with self.assertRaisesRegex(TypeError, "option 'progress' must be a function, got int"):
+            th.compile(lambda x: x, progress=1)
+
+    def test_guards_that_are_filtered_out_are_not_checked(self):
+        seen = []
+
+        def none_of(guards):
+            seen.extend(guards)
+            return [guard.name != "1" for guard in guards]
+        f = th.compile(lambda x, n, m: x * n + m, dynamic=False, guard_filter_fn=none_of)
+        self.assertEqual(f(th.ones(2), 2, 3).tolist(), [5, 5])
+        self.assertEqual([tuple(guard) for guard in seen], [("1", "CONSTANT_MATCH", 2), ("2", "CONSTANT_MATCH", 3)])
+        self.assertEqual(f(th.ones(2), 5, 3).tolist(), [5, 5])   # as it was promised
+        self.assertEqual(f(th.ones(2), 5, 4).tolist(), [9, 9])
+        with self.assertRaisesRegex(th.Error, "guard_filter_fn must give a boolean for each of 2 guards, got 0"):
+            th.compile(lambda x, n, m: x * n + m, dynamic=False, guard_filter_fn=lambda guards: [])(th.ones(2), 3, 4)
+
     def test_disabled_functions_run_op_by_op(self):
         @th.compiler.disable
         def f(x):

@@ -26,7 +26,7 @@ static int set_numbers(thunder_options *options, const char *name, PyObject *lis
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* An executor or a pass for this compile alone; false: it is none. */
+/* An executor, a pass or a function for this compile alone; false: it is none. */
 static bool add_object(thunder_options *options, const char *name, PyObject *value)
 {
     thunder_executor *executor = executor_test(value);
@@ -35,6 +35,8 @@ static bool add_object(thunder_options *options, const char *name, PyObject *val
         thunder_options_add_executor(options, executor);
     else if (pass && strcmp(name, "passes") == 0)
         thunder_options_add_pass(options, pass);
+    else if (compiled_test(value))
+        thunder_options_set_function(options, name, compiled_function(value));
     else
         return false;
     return true;

@@ -14,7 +14,7 @@ from texts import HEAD, TENSOR
 
 TYPES = {"tensor": "_TensorLike", "int": "builtins.int", "float": "builtins.float", "bool": "builtins.bool",
          "str": "builtins.str", "dtype": "_DtypeLike", "device": "_DeviceLike", "int[]": "Sequence[builtins.int] | builtins.int",
-         "float[]": "Sequence[builtins.float]", "tensor[]": "Sequence[Tensor]"}
+         "float[]": "Sequence[builtins.float]", "tensor[]": "Sequence[Tensor]", "function": "Callable[..., Any]"}
 SPELLED_OUT = ("max", "min", "allclose", "einsum")  # in texts.py
 OPERATORS = "add sub mul truediv floordiv mod pow matmul".split()
 COMPARISONS = "lt le gt ge eq ne".split()

@@ -12,6 +12,28 @@ from ._thunder import Compiled, Tensor, grad_of, tape
 _options = {row["name"] for row in _schema.describe("options")} | {"passes"}
 
 
+class Guard(typing.NamedTuple):
+    """What guard_filter_fn is asked about: the path of an argument, "CONSTANT_MATCH" or "FLOAT_MATCH", and its value."""
+    name: str
+    guard_type: str
+    value: object
+
+
+def _option(name, value):
+    """As the extension takes it: functions are ones that are not compiled."""
+    if name not in ("progress", "guard_filter_fn") or value is None:
+        return tuple(value) if isinstance(value, list) else value
+    if not callable(value):
+        raise TypeError(f"compile: option {name!r} must be a function, got {type(value).__name__}")
+
+    def progress(*at):
+        value(*at)
+
+    def guard_filter_fn(guards):
+        return [bool(keep) for keep in value([Guard(**guard) for guard in guards])]
+    return Compiled(progress if name == "progress" else guard_filter_fn, name, {"disable": True})
+
+
 def compile(function=None, /, **options):
     """The function with its programs in a cache: traced and compiled at the first call with arguments of new shapes,
     dtypes or constants, run at all others. Also a decorator, with options or without:
@@ -35,7 +57,7 @@ def compile(function=None, /, **options):
     if not callable(function):
         raise TypeError(f"compile: a function was expected, not {type(function).__name__}")
     name = getattr(function, "__qualname__", type(function).__qualname__)
-    options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+    options = {name: _option(name, value) for name, value in options.items()}
     return functools.update_wrapper(Compiled(function, name, options), function, updated=())
 
 def _attribute(compiled, name):
