@@ -10,7 +10,7 @@
 namespace thunder::nvidia {
 namespace {
 
-constexpr size_t kPlaces = 256;  // Refusals in a page of host memory
+constexpr size_t kPlaces = 256;  // DeviceAssertions in a page of host memory
 
 Pointer pointer(const void* p) { return reinterpret_cast<Pointer>(p); }
 
@@ -81,7 +81,7 @@ CudaDevice::~CudaDevice() {
   staging_.close();
   for (auto& [text, kernel] : kernels_)
     if (kernel->module) driver_.module_unload(kernel->module);
-  for (Refusal* page : pages_) driver_.deallocate_host(page);
+  for (DeviceAssertion* page : pages_) driver_.deallocate_host(page);
   pool_.trim();
   driver_.event_destroy(event_);
   driver_.stream_destroy(stream_);
@@ -260,23 +260,24 @@ void CudaDevice::allow_shared_memory(Function function, unsigned bytes) {
   if (failed) throw Error(Ref<Status>::adopt(failed));
 }
 
-Refusal* CudaDevice::watch(Explain explain) {
+DeviceAssertion* CudaDevice::watch(Explain explain) {
   std::lock_guard lock(watched_mutex_);
   for (Watched& w : watched_)
-    if (!w.explain) return *w.place = Refusal(), w.explain = std::move(explain), w.place;
+    if (!w.explain) return *w.place = DeviceAssertion(), w.explain = std::move(explain), w.place;
   watched_.reserve(watched_.size() + kPlaces);
   pages_.reserve(pages_.size() + 1);
   if (Status* failed = enter()) throw Error(Ref<Status>::adopt(failed));
   void* page = nullptr;
-  const int result = driver_.allocate_host(&page, kPlaces * sizeof(Refusal), kPortableHostMemory | kMappedHostMemory);
+  const int result = driver_.allocate_host(&page, kPlaces * sizeof(DeviceAssertion),
+                                           kPortableHostMemory | kMappedHostMemory);
   if (Status* failed = status(result, "cuMemHostAlloc")) throw Error(Ref<Status>::adopt(failed));
-  pages_.push_back(static_cast<Refusal*>(page));
-  for (size_t i = 0; i < kPlaces; i++) watched_.push_back({new (pages_.back() + i) Refusal, nullptr});
+  pages_.push_back(static_cast<DeviceAssertion*>(page));
+  for (size_t i = 0; i < kPlaces; i++) watched_.push_back({new (pages_.back() + i) DeviceAssertion, nullptr});
   watched_[watched_.size() - kPlaces].explain = std::move(explain);
   return pages_.back();
 }
 
-void CudaDevice::unwatch(Refusal* place) {
+void CudaDevice::unwatch(DeviceAssertion* place) {
   std::lock_guard lock(watched_mutex_);
   for (Watched& w : watched_)
     if (w.place == place) w.explain = nullptr;
@@ -288,7 +289,7 @@ Status* CudaDevice::refused() {
   for (Watched& w : watched_) {
     const int64_t expr = std::atomic_ref(w.place->expr).load(std::memory_order_relaxed);
     if (expr < 0 || !w.explain) continue;
-    const Refusal found = std::exchange(*w.place, Refusal());
+    const DeviceAssertion found = std::exchange(*w.place, DeviceAssertion());
     return w.explain(found).detach();
   }
   return nullptr;

@@ -28,11 +28,11 @@ struct Geometry {
 };
 
 // An index out of range. A kernel writes the first one that it meets to host memory, and goes on with element 0.
-struct Refusal {
+struct DeviceAssertion {
   int64_t expr = -1;  // of whatever the kernel checks, by its own numbers; -1: none
   int64_t index = 0;
 };
-using Explain = std::function<Ref<Status>(const Refusal&)>;
+using Explain = std::function<Ref<Status>(const DeviceAssertion&)>;
 
 class CudaDevice final : public Accelerator {
  public:
@@ -76,8 +76,8 @@ class CudaDevice final : public Accelerator {
 
   // Host memory for the reports of a kernel, which gets its address as a parameter. If the next wait or copy_out finds
   // a report there, it returns the status that `explain` makes of it. Throws out_of_memory.
-  Refusal* watch(Explain explain);
-  void unwatch(Refusal* place);
+  DeviceAssertion* watch(Explain explain);
+  void unwatch(DeviceAssertion* place);
 
   Status* fill_with_ones(float* to, size_t elements);
 
@@ -125,11 +125,11 @@ class CudaDevice final : public Accelerator {
 
   std::mutex watched_mutex_;
   struct Watched {
-    Refusal* place;
+    DeviceAssertion* place;
     Explain explain;  // empty: nobody's
   };
   std::vector<Watched> watched_;
-  std::vector<Refusal*> pages_;  // of host memory that the device writes
+  std::vector<DeviceAssertion*> pages_;  // of host memory that the device writes
 };
 
 }  // namespace thunder::nvidia

@@ -66,7 +66,7 @@ struct PreparedKernel {
   std::string text;  // until it is compiled
   Kernel kernel;
   ~PreparedKernel() {
-    if (kernel.refusal) kernel.device.unwatch(kernel.refusal);
+    if (kernel.assertion) kernel.device.unwatch(kernel.assertion);
   }
 };
 
@@ -79,8 +79,8 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
         PreparedKernel{Ref<Accelerator>(&accelerator), rule, text_of(rule, rule.element(view)), {view.node, device}});
     device.begin_compiling(made->text);
     if (rule.checked)
-      made->kernel.refusal = device.watch(
-          [op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::Refusal& r) {
+      made->kernel.assertion = device.watch(
+          [op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::DeviceAssertion& r) {
             return make<Status>(Code::invalid_argument, cat(op, ": index ", r.index, " is out of range for ",
                                                             checked[static_cast<size_t>(r.expr)]));
           });

@@ -46,8 +46,8 @@ struct Indices {
 #define THUNDER_CUDA_INDICES                                                                                  \
   "struct Positions { i64 rank, sizes[8], steps[9][8]; };\n"                                                  \
   "struct Slice { i64 rank, sizes[8], steps[2][8]; };\n"                                                      \
-  "struct Indices { const void* at[8]; i64 sizes[8], steps[8], n, wide, from_end; Positions positions; };\n" \
-  "template <class Offsets> __device__ inline i64 offset(const Offsets& w, int array, i64 position) {\n"            \
+  "struct Indices { const void* at[8]; i64 sizes[8], steps[8], n, wide, from_end; Positions positions; };\n"  \
+  "template <class Offsets> __device__ inline i64 offset(const Offsets& w, int array, i64 position) {\n"      \
   "  i64 out = 0;\n"                                                                                          \
   "  for (int d = (int)w.rank - 1; d > 0; d--) {\n"                                                           \
   "    const i64 rest = position / w.sizes[d];\n"                                                             \
@@ -56,13 +56,13 @@ struct Indices {
   "  return w.rank ? out + position * w.steps[array][0] : 0;\n"                                               \
   "}\n"                                                                                                       \
   "struct Place { i64 number, offset; };\n"                                                                   \
-  "__device__ inline Place place_of(const Indices& x, i64 m, Refusal* refusal) {\n"                           \
+  "__device__ inline Place place_of(const Indices& x, i64 m, DeviceAssertion* assertion) {\n"                 \
   "  Place place = {0, 0};\n"                                                                                 \
   "  for (int k = 0; k < (int)x.n; k++) {\n"                                                                  \
   "    const i64 at = offset(x.positions, k, m);\n"                                                           \
   "    const i64 given = x.wide ? ((const i64*)x.at[k])[at] : ((const int*)x.at[k])[at];\n"                   \
   "    i64 i = x.from_end && given < 0 && given >= -x.sizes[k] ? given + x.sizes[k] : given;\n"               \
-  "    i = checked(i, x.sizes[k], k, refusal);\n"                                                             \
+  "    i = checked(i, x.sizes[k], k, assertion);\n"                                                           \
   "    place.number = place.number * x.sizes[k] + i, place.offset += i * x.steps[k];\n"                       \
   "  }\n"                                                                                                     \
   "  return place;\n"                                                                                         \
@@ -72,16 +72,17 @@ struct Indices {
 // without `add`, the last one's block stores its value.
 constexpr char kUpdate[] = THUNDER_CUDA_INDICES R"(
 extern "C" __global__ void kernel(
-    T* out, const T* src, const Indices x, const Slice slice, i64 elements, i64 count, i64 add, Refusal* refusal) {
+    T* out, const T* src, const Indices x, const Slice slice, i64 elements, i64 count, i64 add,
+    DeviceAssertion* assertion) {
   __shared__ int hits[256];
   for (i64 m = blockIdx.x; m < count; m += gridDim.x) {
-    const Place place = place_of(x, m, refusal);
+    const Place place = place_of(x, m, assertion);
     int other = 0;
     if (add)
-      for (i64 j = threadIdx.x; j < m; j += blockDim.x) other |= place_of(x, j, refusal).number == place.number;
+      for (i64 j = threadIdx.x; j < m; j += blockDim.x) other |= place_of(x, j, assertion).number == place.number;
     else
       for (i64 j = m + 1 + threadIdx.x; j < count; j += blockDim.x)
-        other |= place_of(x, j, refusal).number == place.number;
+        other |= place_of(x, j, assertion).number == place.number;
     if (__syncthreads_or(other)) continue;
     if (!add) {
       const T* const from = src + offset(x.positions, 8, m);
@@ -91,7 +92,7 @@ extern "C" __global__ void kernel(
     }
     for (i64 first = m; first < count; first += blockDim.x) {
       const i64 mine = first + threadIdx.x;
-      const int hit = mine < count && place_of(x, mine, refusal).number == place.number;
+      const int hit = mine < count && place_of(x, mine, assertion).number == place.number;
       hits[threadIdx.x] = hit;
       if (!__syncthreads_or(hit)) continue;
       for (int h = 0; h < (int)blockDim.x; h++) {
@@ -109,10 +110,11 @@ extern "C" __global__ void kernel(
 )";
 
 constexpr char kIndex[] = THUNDER_CUDA_INDICES R"(
-extern "C" __global__ void kernel(T* out, const T* in, const Indices x, i64 inner, i64 count, Refusal* refusal) {
+extern "C" __global__ void kernel(
+    T* out, const T* in, const Indices x, i64 inner, i64 count, DeviceAssertion* assertion) {
   for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count * inner; at += (i64)gridDim.x * blockDim.x) {
     const i64 m = at / inner;
-    out[at] = in[place_of(x, m, refusal).number * inner + (at - m * inner)];
+    out[at] = in[place_of(x, m, assertion).number * inner + (at - m * inner)];
   }
 }
 )";
@@ -121,7 +123,7 @@ extern "C" __global__ void kernel(T* out, const T* in, const Indices x, i64 inne
 constexpr char kScatterAdd[] = R"(
 struct Rows { i64 rank, dim, wide, sizes[8], out[8], src[8]; };
 extern "C" __global__ void kernel(
-    T* out, const void* index, const T* src, const Rows x, i64 rows, i64 size, Refusal* refusal) {
+    T* out, const void* index, const T* src, const Rows x, i64 rows, i64 size, DeviceAssertion* assertion) {
   for (i64 row = blockIdx.x * (i64)blockDim.x + threadIdx.x; row < rows; row += (i64)gridDim.x * blockDim.x) {
     i64 rest = row, to = 0, from = 0, at = 0, step = 1, along = 1;
     for (int d = (int)x.rank - 1; d >= 0; d--) {
@@ -134,7 +136,7 @@ extern "C" __global__ void kernel(
     }
     for (i64 i = 0; i < x.sizes[x.dim]; i++) {
       const i64 n = at + i * along;
-      const i64 place = checked(x.wide ? ((const i64*)index)[n] : ((const int*)index)[n], size, 0, refusal);
+      const i64 place = checked(x.wide ? ((const i64*)index)[n] : ((const int*)index)[n], size, 0, assertion);
       T& into = out[to + place * x.out[x.dim]];
       into = put((C)((A)get(into) + (A)get(src[from + i * x.src[x.dim]])));
     }
@@ -193,8 +195,8 @@ Status* update(const Kernel& kernel, const Launch& l, std::span<const Buffer> te
   }
   if (!fits) return too_many_dims(kernel);
   void *to = out.data, *from = src.data;
-  nvidia::Refusal* refusal = kernel.refusal;
-  void* parameters[] = {&to, &from, &x, &slice, &elements, &count, &adds, &refusal};
+  nvidia::DeviceAssertion* assertion = kernel.assertion;
+  void* parameters[] = {&to, &from, &x, &slice, &elements, &count, &adds, &assertion};
   return kernel.launch(count, true, parameters);
 }
 
@@ -237,8 +239,8 @@ Status* run_index(const Kernel& kernel, const Launch& l) {
   dense.fill(1);
   x.positions.add(count, dense);
   void *to = l.outputs[0].data, *from = l.inputs[0].data;
-  nvidia::Refusal* refusal = kernel.refusal;
-  void* parameters[] = {&to, &from, &x, &a.inner, &count, &refusal};
+  nvidia::DeviceAssertion* assertion = kernel.assertion;
+  void* parameters[] = {&to, &from, &x, &a.inner, &count, &assertion};
   return kernel.launch(count * a.inner, false, parameters);
 }
 Status* run_index_put(const Kernel& kernel, const Launch& l) {
@@ -264,8 +266,8 @@ Status* run_scatter_add(const Kernel& kernel, const Launch& l) {
     if (d != dim) rows *= index.shape[d];
   }
   void *to = out.data, *at = index.data, *from = src.data;
-  nvidia::Refusal* refusal = kernel.refusal;
-  void* parameters[] = {&to, &at, &from, &x, &rows, &size, &refusal};
+  nvidia::DeviceAssertion* assertion = kernel.assertion;
+  void* parameters[] = {&to, &at, &from, &x, &rows, &size, &assertion};
   return index.elements() ? kernel.launch(rows, false, parameters) : nullptr;
 }
 

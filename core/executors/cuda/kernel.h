@@ -15,7 +15,7 @@ struct Kernel {
   const Node& node;
   nvidia::CudaDevice& device;
   nvidia::Function function = nullptr;
-  nvidia::Refusal* refusal = nullptr;  // where it reports indices out of range; null: it checks none
+  nvidia::DeviceAssertion* assertion = nullptr;  // where it reports indices out of range; null: it checks none
 
   // One thread for each unit of work, or one block of 256 threads.
   Status* launch(int64_t work, bool by_block, void** parameters) const;

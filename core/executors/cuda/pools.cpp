@@ -39,13 +39,13 @@ extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const Wi
 // Of the lanes whose windows chose one pixel the first adds the gradients of all of them.
 constexpr char kPoolGrad[] = R"(
 extern "C" __global__ void kernel(
-    T* out, const T* grad, const i64* indices, i64 planes, i64 pixels, i64 windows, Refusal* refusal) {
+    T* out, const T* grad, const i64* indices, i64 planes, i64 pixels, i64 windows, DeviceAssertion* assertion) {
   const int lane = threadIdx.x % 32;
   for (i64 plane = (blockIdx.x * (i64)blockDim.x + threadIdx.x) / 32; plane < planes;
        plane += (i64)gridDim.x * blockDim.x / 32) {
     for (i64 first = plane * windows; first < (plane + 1) * windows; first += 32) {
       const bool mine = first + lane < (plane + 1) * windows;
-      const i64 at = mine ? checked(indices[first + lane], pixels, 0, refusal) : -1;
+      const i64 at = mine ? checked(indices[first + lane], pixels, 0, assertion) : -1;
       u32 same = __match_any_sync(0xffffffffu, (u64)at);
       if (mine && !(same & ((1u << lane) - 1))) {
         T& to = out[plane * pixels + at];
@@ -81,8 +81,8 @@ Status* run_pool_grad(const Kernel& kernel, const Launch& l) {
   void *to = out.data, *from = grad.data, *indices = at.data;
   int64_t planes = out.shape[0] * out.shape[1], pixels = out.shape[2] * out.shape[3],
           windows = grad.shape[2] * grad.shape[3];
-  nvidia::Refusal* refusal = kernel.refusal;
-  void* parameters[] = {&to, &from, &indices, &planes, &pixels, &windows, &refusal};
+  nvidia::DeviceAssertion* assertion = kernel.assertion;
+  void* parameters[] = {&to, &from, &indices, &planes, &pixels, &windows, &assertion};
   return bytes ? kernel.launch(32 * planes, false, parameters) : nullptr;
 }
 

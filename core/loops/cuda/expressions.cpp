@@ -73,7 +73,7 @@ void Writer::select(const Expr& e, const std::string& variable) {
 std::string Writer::gather(ExprId id) {
   const Expr& e = nest_.exprs[id];
   const std::string index = value(e.in[1]);
-  line("const place at", id, " = (place)checked(", index, ", p.at[", e.axis, "], ", id, ", refusal);");
+  line("const place at", id, " = (place)checked(", index, ", p.at[", e.axis, "], ", id, ", assertion);");
   const std::string before = std::exchange(index_[e.axis], cat("at", id));
   const AxisSet outside = std::exchange(gathered_, gathered_ | bit(e.axis));
   Memo others = std::exchange(gathers_, Memo(nest_.exprs.size()));

@@ -52,7 +52,7 @@ constexpr char kCudaPrelude[] = R"(typedef long long i64;
 typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
-struct Refusal { i64 expr, index; };
+struct DeviceAssertion { i64 expr, index; };
 
 // Neighbouring elements that a thread reads or writes at once, in 16 bytes where the memory is aligned to them.
 template <class T, int n> struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) Pack { T at[n]; };
@@ -122,9 +122,9 @@ __device__ inline double uniform_f64(i64 n, i64 seed, i64 call, i64 ordinal) {
 }
 
 // The first index out of range that a thread saw; element 0 stands for it.
-__device__ inline i64 checked(i64 index, i64 size, i64 expr, Refusal* refusal) {
+__device__ inline i64 checked(i64 index, i64 size, i64 expr, DeviceAssertion* assertion) {
   if ((u64)index < (u64)size) return index;
-  if (atomicCAS((u64*)&refusal->expr, (u64)-1, (u64)expr) == (u64)-1) refusal->index = index;
+  if (atomicCAS((u64*)&assertion->expr, (u64)-1, (u64)expr) == (u64)-1) assertion->index = index;
   return 0;
 }
 )";

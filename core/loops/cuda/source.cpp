@@ -67,7 +67,7 @@ void Writer::begin_kernel(const std::string& name) {
   const std::string bounds =
       schedule_.threads == kCudaThreads ? "" : cat("__launch_bounds__(", schedule_.threads, ") ");
   out_ += cat("\nextern \"C\" __global__ ", bounds, "void ", name,
-              "(const Buffers b, const Parameters p, const Numbers n, Refusal* refusal, char* scratch) {\n");
+              "(const Buffers b, const Parameters p, const Numbers n, DeviceAssertion* assertion, char* scratch) {\n");
 }
 
 std::string Writer::product(uint32_t begin, uint32_t end) const {

@@ -12,11 +12,12 @@ struct CudaSource {
   std::string error;  // why there is none
 };
 
-// extern "C" __global__ void NAME(Buffers, Parameters, Numbers, Refusal*, char* scratch): Buffers holds the addresses
-// of the nest's arguments, Parameters what parameters() gives and then the number of parts, Numbers 16 bytes for each
-// argument that is passed by value, in their order (one that is never read, where there is none), Refusal is Refusal. A
-// nest without reductions takes a thread for each element. NAME_finish, with the same parameters, follows where rows
-// are reduced in parts; it takes a thread for each row. Kernels stride over a grid of any size.
+// extern "C" __global__ void NAME(Buffers, Parameters, Numbers, DeviceAssertion*, char* scratch): Buffers holds the
+// addresses of the nest's arguments, Parameters what parameters() gives and then the number of parts, Numbers 16 bytes
+// for each argument that is passed by value, in their order (one that is never read, where there is none),
+// DeviceAssertion is nvidia::DeviceAssertion. A nest without reductions takes a thread for each element. NAME_finish,
+// with the same parameters, follows where rows are reduced in parts; it takes a thread for each row. Kernels stride
+// over a grid of any size.
 //
 // If the schedule joins nests, the kernel's one parameter is JoinedNests, whose layout joined_layout() describes, and
 // each block works on one of them.

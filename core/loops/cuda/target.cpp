@@ -66,12 +66,12 @@ class CudaLauncher : public Launcher {
       scratch_bytes_ = partial_results(nest) * static_cast<size_t>(rows * schedule.parts) * kPartialBytes;
     }
     if (std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return e.fn == Fn::gather; }))
-      refusal_ = device.watch([checks = region.checks](const nvidia::Refusal& r) {
+      assertion_ = device.watch([checks = region.checks](const nvidia::DeviceAssertion& r) {
         return Ref<Status>::adopt(out_of_range(checks, {r.expr, r.index}));
       });
   }
   ~CudaLauncher() override {
-    if (refusal_) device_->unwatch(refusal_);
+    if (assertion_) device_->unwatch(assertion_);
   }
 
   size_t scratch_bytes() const override { return scratch_bytes_; }
@@ -112,9 +112,10 @@ class CudaLauncher : public Launcher {
       if (i < on_host_.size() && on_host_[i])
         std::memcpy(&numbers[2 * number++], b.data, static_cast<size_t>(b.elements()) * size_of(b.dtype));
     }
-    nvidia::Refusal* refusal = refusal_;
+    nvidia::DeviceAssertion* assertion = assertion_;
     void* scratch = launch.scratch;
-    void* parameters[] = {buffers.data(), const_cast<int64_t*>(parameters_.data()), numbers.data(), &refusal, &scratch};
+    void* parameters[] = {buffers.data(), const_cast<int64_t*>(parameters_.data()), numbers.data(), &assertion,
+                          &scratch};
     if (Status* failed = device_->launch(function_, geometry_, parameters, "a fused kernel")) return failed;
     return finish_ ? device_->launch(finish_, finish_geometry_, parameters, "a fused kernel") : nullptr;
   }
@@ -149,7 +150,7 @@ class CudaLauncher : public Launcher {
   nvidia::Geometry geometry_, finish_geometry_;
   bool splits_ = false;
   size_t scratch_bytes_ = 0;
-  nvidia::Refusal* refusal_ = nullptr;
+  nvidia::DeviceAssertion* assertion_ = nullptr;
 };
 
 class CudaTarget : public Target {

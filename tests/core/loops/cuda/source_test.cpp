@@ -24,7 +24,7 @@ struct CudaSourceTest : LinesTest {
 TEST_F(CudaSourceTest, assigns_one_element_to_each_thread) {
   Var x = input({6, 5}), y = input({6, 5});
   EXPECT_EQ(kernel({prim("prims.tanh", {prim("prims.mul", {x, y})})}),
-            R"(extern "C" __global__ void kernel(const Buffers b, const Parameters p, const Numbers n, Refusal* refusal, char* scratch) {
+            R"(extern "C" __global__ void kernel(const Buffers b, const Parameters p, const Numbers n, DeviceAssertion* assertion, char* scratch) {
   for (place at = blockIdx.x * (place)blockDim.x + threadIdx.x; at < (place)1 * (place)p.at[0]; at += (place)gridDim.x * blockDim.x) {
     place rest0 = at;
     const place i0 = rest0;
