@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "executors/connections.h"
 #include "executors/executor.h"
-#include "executors/node_values.h"
+#include "ir/connections.h"
+#include "ir/node_values.h"
 #include "ir/value_set.h"
 #include "passes/frozen.h"
 

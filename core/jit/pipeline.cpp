@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "executors/execution_transforms.h"
 #include "ir/verify.h"
+#include "jit/execution_transforms.h"
 #include "passes/accumulate.h"
 #include "passes/algebra.h"
 #include "passes/casts.h"

@@ -1,4 +1,4 @@
-#include "executors/execution_transforms.h"
+#include "jit/execution_transforms.h"
 
 #include <algorithm>
 

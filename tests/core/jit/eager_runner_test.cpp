@@ -1,5 +1,5 @@
 // Eager ops through executors.
-#include "executors/eager.h"
+#include "jit/eager_runner.h"
 
 #include "ops/widened.h"
 #include "support/functions.h"

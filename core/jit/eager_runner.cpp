@@ -1,4 +1,4 @@
-#include "executors/eager.h"
+#include "jit/eager_runner.h"
 
 #include <algorithm>
 #include <array>
