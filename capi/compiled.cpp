@@ -15,6 +15,13 @@ Status* refusal(const char* function, const char* argument) {
   return guarded(function, [&] { need(nullptr, argument); });
 }
 
+thunder_trace* stage_of(const thunder_compiled* compiled, const Entry& program, size_t stage) {
+  check(stage < program.traces.size(), "there is no stage ", stage, ", there are ", program.traces.size());
+  std::vector<Ref<Tensor>> captured;
+  for (const Binding& b : program.bindings) captured.push_back(b.captured);
+  return given(make<TraceHandle>(core(compiled)->context(), program.traces[stage], std::move(captured)));
+}
+
 }  // namespace
 
 extern "C" {
@@ -106,10 +113,34 @@ thunder_status* thunder_compiled_trace(const thunder_compiled* compiled, size_t 
     need(compiled, "compiled"), need(out, "out");
     const auto program = core(compiled)->latest();
     check(program != nullptr, "nothing is compiled before the first call");
-    check(stage < program->traces.size(), "there is no stage ", stage, ", there are ", program->traces.size());
-    std::vector<Ref<Tensor>> captured;
-    for (const Binding& b : program->bindings) captured.push_back(b.captured);
-    *out = given(make<TraceHandle>(core(compiled)->context(), program->traces[stage], std::move(captured)));
+    *out = stage_of(compiled, *program, stage);
+  }));
+}
+
+size_t thunder_compiled_backward_trace_count(const thunder_compiled* compiled) noexcept {
+  if (!compiled) return 0;
+  return value_or<size_t>(0, [&] {
+    const auto program = core(compiled)->latest_backward();
+    return program ? program->traces.size() : 0;
+  });
+}
+
+thunder_status* thunder_compiled_backward_trace(const thunder_compiled* compiled, size_t stage,
+                                                thunder_trace** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(compiled, "compiled"), need(out, "out");
+    const auto program = core(compiled)->latest_backward();
+    check(program != nullptr, "no backward of it has run in a taped scope");
+    *out = stage_of(compiled, *program, stage);
+  }));
+}
+
+thunder_values* thunder_compiled_apply(thunder_scope* scope, thunder_compiled* compiled,
+                                       const thunder_values* in) noexcept {
+  return handle(values_in(core(scope), __func__, [&] {
+    need(compiled, "compiled");
+    const auto held = kept(usable(core(in), "in"));
+    return core(compiled)->apply(*core(scope), *core(in));
   }));
 }
 

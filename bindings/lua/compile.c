@@ -166,7 +166,7 @@ static int core_load_cache_artifacts(lua_State *L)
     return push_cache_info(L, info);
 }
 
-/* Inside a traced function or a tape the function's own ops join what is recorded. */
+/* Inside a traced function its own ops join what is recorded; on a tape it is a program with a backward. */
 static int call_inside(lua_State *L, layer *state, compiled *self)
 {
     thunder_scope *scope = state->scope;
@@ -174,7 +174,7 @@ static int call_inside(lua_State *L, layer *state, compiled *self)
     lua_insert(L, 1);
     values_add_all(L, 3, in);
     lua_State *running = layer_enter(state, L);
-    thunder_values *out = thunder_function_apply(scope, self->function, in);
+    thunder_values *out = thunder_compiled_apply(scope, self->compiled, in);
     layer_leave(state, running);
     scope_check(L, state, scope);
     return values_push(L, out, thunder_scope_is_tracing(scope));
@@ -337,20 +337,34 @@ static int core_last_miss(lua_State *L)
     return 1;
 }
 
-/* core.last_traces(f): a list of traces, in the order of the stages. */
-static int core_last_traces(lua_State *L)
+typedef thunder_status *(*stage_fn)(const thunder_compiled *compiled, size_t stage, thunder_trace **out);
+
+/* Pushes a list of traces, in the order of the stages. */
+static int push_stages(lua_State *L, const thunder_compiled *compiled, size_t count, stage_fn stage)
 {
-    compiled *self = compiled_check(L, 1);
-    const size_t count = thunder_compiled_trace_count(self->compiled);
     lua_createtable(L, (int)count, 0);
     for (size_t i = 0; i < count; i++) {
         box *made = box_push(L, BOX_TRACE);
         thunder_trace *trace = NULL;
-        check_status(L, thunder_compiled_trace(self->compiled, i, &trace));
+        check_status(L, stage(compiled, i, &trace));
         made->handle = trace;
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;
+}
+
+/* core.last_traces(f) */
+static int core_last_traces(lua_State *L)
+{
+    const thunder_compiled *compiled = compiled_check(L, 1)->compiled;
+    return push_stages(L, compiled, thunder_compiled_trace_count(compiled), thunder_compiled_trace);
+}
+
+/* core.last_backward_traces(f) */
+static int core_last_backward_traces(lua_State *L)
+{
+    const thunder_compiled *compiled = compiled_check(L, 1)->compiled;
+    return push_stages(L, compiled, thunder_compiled_backward_trace_count(compiled), thunder_compiled_backward_trace);
 }
 
 static int core_stats(lua_State *L)
@@ -403,7 +417,7 @@ void open_compile(lua_State *L)
                                          {"jit_trace", core_jit_trace}, {"recompile", core_recompile},
                                          {"mark_dynamic", core_mark_dynamic}, {"maybe_mark_dynamic", core_maybe_mark_dynamic},
                                          {"mark_static", core_mark_static},
-                                         {"last_traces", core_last_traces}, {"stats", core_stats},
+                                         {"last_traces", core_last_traces}, {"last_backward_traces", core_last_backward_traces}, {"stats", core_stats},
                                          {"is_compiled", core_is_compiled},
                                          {"function_place", core_function_place}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/thrown.h"
 #include "executors/fusion/explain.h"
+#include "jit/backward/pair.h"
 #include "jit/compile.h"
 #include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"

@@ -15,6 +15,7 @@ namespace thunder {
 
 enum class Effort : uint8_t;
 class Dynamic;
+class Pair;
 class SegmentCall;
 struct CountedBreak;
 class Segments;
@@ -59,6 +60,10 @@ class Compiled : public Counted<Compiled> {
   // Positional tensors in, the first n_out tensor results out (owned by the caller).
   Status* call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept;
 
+  // What a call inside of a scope gives: part of what is recorded there; on a tape a forward and a backward program.
+  // The scope owns the results, and has the error if there is one.
+  Values* apply(Scope& scope, const Values& in);
+
   // Compiles for these inputs, unless the cache has it, and runs nothing. Null or an owned status.
   Status* prepare(const Values& in) noexcept;
   // What the latest program needs in memory; "" before there is one.
@@ -77,6 +82,8 @@ class Compiled : public Counted<Compiled> {
   std::string last_miss() const;
   // The stages of the latest program, first to last.
   std::vector<Trace> traces() const;
+  // The latest backward that ran on a tape, for as long as this lives; null before there is one.
+  std::shared_ptr<const Entry> latest_backward() const;
   // The latest program, for as long as this lives; null before there is one.
   std::shared_ptr<const Entry> latest() const;
   const Ref<Context>& context() const { return context_; }
@@ -120,6 +127,8 @@ class Compiled : public Counted<Compiled> {
              bool& warned) const;
   std::vector<std::string> paths_of(const Inputs& in) const;
   Status* run_eagerly(const Values& in, Values& out);
+  // A call on a tape as a forward whose backward is compiled, too. Null: it is to run op by op.
+  Values* call_parted(Scope& tape, const Values& in);
   Status* run_eagerly(const Inputs& in, Tensor** out, size_t n_out);
   // Of tensors by position, as values.
   template <class F>
@@ -162,11 +171,13 @@ class Compiled : public Counted<Compiled> {
   std::shared_mutex renew_mutex_;  // calls of programs with frozen tensors share it
   bool warned_ = false, warned_of_all_ = false;  // of the limits; under compile_mutex_
   mutable std::mutex report_mutex_;
+  std::unique_ptr<Pair> pair_;  // of calls on tapes; made at the first one
   std::string last_miss_;
   std::shared_ptr<const Entry> last_;  // the latest program, where it is none of the cache's
   std::atomic<uint64_t> apart_{0};  // calls that no program of the cache ran, and preparations
   std::atomic<uint64_t> eager_{0};
   std::atomic<bool> was_eager_{false};
+  std::atomic<bool> not_parted_{false};  // on tapes it runs op by op
   std::atomic<uint64_t> plain_{0};  // misses that were compiled with their plain sizes
   std::atomic<uint64_t> misses_{0}, trace_ns_{0}, passes_ns_{0}, compile_ns_{0}, plan_ns_{0};
 };

@@ -43,17 +43,6 @@ std::vector<void*> fixed_addresses(const Entry& entry) {
   return out;
 }
 
-// What options ask for comes before the built-in executors, not among those that are named one by one.
-Executors executors_for(Context& context, const CompileOptions& options) {
-  const std::vector<std::string> names = split_list(options.text("executors", ""));
-  Executors first = options.executors();
-  if (names.empty())
-    for (Ref<Executor>& e : context.in_place_of_usual(options.text("float32_matmul_precision", "highest"),
-                                                      options.max_autotune(), options.flag("cudnn_allow_tf32", false)))
-      first.push_back(std::move(e));
-  return context.executors(names, first);
-}
-
 // What a program of a trace with symbols checks of those integers for any value of which it is.
 void note_integers(const Entry& recorded, const Values& in, Entry& entry) {
   if (recorded.integers.empty()) return;
@@ -72,6 +61,17 @@ void note_integers(const Entry& recorded, const Values& in, Entry& entry) {
 }
 
 }  // namespace
+
+// What options ask for comes before the built-in executors, not among those that are named one by one.
+Executors executors_for(Context& context, const CompileOptions& options) {
+  const std::vector<std::string> names = split_list(options.text("executors", ""));
+  Executors first = options.executors();
+  if (names.empty())
+    for (Ref<Executor>& e : context.in_place_of_usual(options.text("float32_matmul_precision", "highest"),
+                                                      options.max_autotune(), options.flag("cudnn_allow_tf32", false)))
+      first.push_back(std::move(e));
+  return context.executors(names, first);
+}
 
 namespace {
 

@@ -13,6 +13,9 @@ enum class Effort : uint8_t { full, least };
 // one place, for itself.
 using DimMask = std::vector<std::vector<bool>>;
 
+// Those that the options name or add, in order of priority.
+Executors executors_for(Context& context, const CompileOptions& options);
+
 // What a program has of a trace with symbols beside the tensors.
 struct SymbolicInputs {
   std::shared_ptr<const Entry> recorded;

@@ -52,7 +52,7 @@ Status* Compiled::run_eagerly(const Values& in, Values& out) {
   std::vector<Leaf> leaves;
   std::string structure;
   {
-    const Values* results = apply(scope, *function_, in);
+    const Values* results = thunder::apply(scope, *function_, in);
     if (scope.status()) return Ref<Status>(scope.status()).detach();
     for (size_t i = 0; i < results->size(); i++) {
       leaves.push_back((*results)[i]);

@@ -1,5 +1,6 @@
 // A call that no program fits: whether it compiles, within which limits, and who keeps what was compiled.
 #include "base/text.h"
+#include "jit/backward/pair.h"
 #include "jit/call.h"
 #include "jit/callers_hooks.h"
 #include "jit/compile.h"
@@ -151,6 +152,7 @@ void Compiled::note_compiled(const Entry& entry, const std::string& why) {
   plan_ns_ += static_cast<uint64_t>(entry.plan_ms * 1e6);
   std::lock_guard report(report_mutex_);
   last_miss_ = why;
+  if (pair_) pair_->set_compiled_last(false);
 }
 
 }  // namespace thunder

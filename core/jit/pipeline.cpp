@@ -154,7 +154,7 @@ void check_stage(const Trace& stage, const PipelineContext& context) {
 
 void check_places(const CustomPasses& custom) { stages_with(custom); }
 
-void run_pipeline(std::vector<Trace>& traces, PipelineContext& context) {
+void run_pipeline(std::vector<Trace>& traces, PipelineContext& context, std::string_view before) {
   std::vector<Stage> stages = stages_with(context.custom);
   check_names(context.disabled, stages);
 #ifdef THUNDER_DEV
@@ -164,6 +164,7 @@ void run_pipeline(std::vector<Trace>& traces, PipelineContext& context) {
   bool is_descended = false, is_claimed = false;
   size_t done = 0;
   for (const Stage& stage : stages) {
+    if (stage.name() == before) return;
     const size_t number = done++;
     if (std::find(context.disabled.begin(), context.disabled.end(), stage.name()) != context.disabled.end()) continue;
     context.check.at(stage.name(), number, stages.size());

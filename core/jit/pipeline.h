@@ -34,7 +34,8 @@ void check_stage(const Trace& stage, const PipelineContext& context);
 // Throws when a pass of the caller's has a taken name or stands beside one that is not there.
 void check_places(const CustomPasses& custom);
 
-// Runs the rows on traces.back(), and appends each stage, timed. Throws at an unknown or required name in `disabled`.
-void run_pipeline(std::vector<Trace>& traces, PipelineContext& context);
+// Runs the rows on traces.back(), those before `before` ("": all), and appends each stage, timed. Throws at an unknown
+// or required name in `disabled`.
+void run_pipeline(std::vector<Trace>& traces, PipelineContext& context, std::string_view before = "");
 
 }  // namespace thunder

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "executors/fusion/explain.h"
+#include "jit/backward/pair.h"
 #include "jit/call.h"
 #include "jit/compile.h"
 #include "jit/dynamic/dynamic.h"
@@ -12,6 +13,29 @@
 #include "program/report.h"
 
 namespace thunder {
+
+std::shared_ptr<const Entry> Compiled::latest_backward() const {
+  Ref<TapedFunction> function;
+  {
+    std::lock_guard report(report_mutex_);
+    if (pair_) function = pair_->backward();
+  }
+  const auto entry = function ? function->compiled()->latest() : nullptr;
+  if (!entry) return nullptr;
+  const auto owner = std::make_shared<std::pair<Ref<TapedFunction>, std::shared_ptr<const Entry>>>(function, entry);
+  return {owner, entry.get()};
+}
+
+namespace {
+
+// Adds what calls on tapes did.
+void add_to(CallStatistics& s, const CallStatistics& other) {
+  s.calls += other.calls, s.hits += other.hits, s.misses += other.misses, s.entries += other.entries;
+  s.trace_ns += other.trace_ns, s.passes_ns += other.passes_ns;
+  s.compile_ns += other.compile_ns, s.plan_ns += other.plan_ns;
+}
+
+}  // namespace
 
 CallStatistics Compiled::statistics() const {
   CallStatistics s;
@@ -25,6 +49,10 @@ CallStatistics Compiled::statistics() const {
   s.plan_ns = plan_ns_.load();
   s.eager_calls = eager_.load();
   if (segments_) s.segments = segments_->size(), s.graph_breaks = segments_->breaks().size();
+  {
+    std::lock_guard report(report_mutex_);
+    if (pair_) add_to(s, pair_->forward().statistics());
+  }
   if (const auto e = latest()) s.peak_bytes = e->program->peak_bytes();
   return s;
 }
@@ -36,6 +64,7 @@ std::string Compiled::last_miss() const {
 
 std::shared_ptr<const Entry> Compiled::latest() const {
   std::lock_guard report(report_mutex_);
+  if (pair_ && pair_->compiled_last()) return pair_->forward().latest();
   if (last_) return last_;
   return {std::shared_ptr<const Entry>(), cache_.latest()};  // which the cache keeps
 }

@@ -26,6 +26,18 @@ void EagerBuilder::clear() {
   frames_[0].clear();
   memory_.clear();
   if (store_) store_->clear();
+  ops_.clear();
+}
+
+void EagerBuilder::record(std::shared_ptr<const OpDef> op, std::span<const Arg> args, const Results& results) {
+  if (!recording()) return;
+  frames_.back().push_back(store_->node(op.get(), args, results, {}, nullptr));
+  ops_.push_back(std::move(op));
+}
+
+void EagerBuilder::count_draws() {
+  if (draws_) reinterpret_cast<int64_t*>(environment_.random->data())[1]++;
+  draws_ = 0;
 }
 
 Draw EagerBuilder::draw() { return {var(add(environment_.random)), draws_++}; }
@@ -179,11 +191,7 @@ void EagerScope::end_op() {
 }
 
 void EagerScope::reset() {
-  if (builder_.draws()) {
-    auto* state = reinterpret_cast<int64_t*>(environment_.random->data());
-    state[1]++;
-    builder_.reset_draws();
-  }
+  builder_.count_draws();
   builder_.clear();
   known_.clear();
   kept_.clear();

@@ -30,8 +30,10 @@ class EagerBuilder : public Builder {
   void pause_tape(bool paused) { paused_ = paused; }
   // Notes there, in order, the integers that ops read; null: nowhere.
   void note_integers(std::vector<int64_t>* into) { integers_ = into; }
-  int64_t draws() const { return draws_; }
-  void reset_draws() { draws_ = 0; }
+  // Counts what was drawn so far as a call of the random state, if anything was.
+  void count_draws();
+  // Adds a line of the tape, unless that is paused, which ran elsewhere; the tape keeps its op.
+  void record(std::shared_ptr<const OpDef> op, std::span<const Arg> args, const Results& results);
 
  protected:
   Results prim(const OpDef& op, std::span<const Arg> args, const Types& types) override;
@@ -50,6 +52,7 @@ class EagerBuilder : public Builder {
   bool paused_ = false;
   // The tape: nodes whose values are slots.
   std::unique_ptr<Store> store_;
+  std::vector<std::shared_ptr<const OpDef>> ops_;  // of lines that ran elsewhere
   Aliases memory_;
   std::vector<std::vector<const Node*>> frames_;
   std::vector<ValueId> firsts_;

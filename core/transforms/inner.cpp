@@ -46,9 +46,6 @@ std::vector<Tensor*> inputs_inside(Scope& scope, const Inner& inner, const Trace
   return inputs;
 }
 
-namespace {
-
-// Lines are made again with the numbers that were seen, which are then looked at.
 void note_symbols(std::span<const Node* const> lines) {
   for (const Node* n : lines) {
     for (const Arg& a : n->args) {
@@ -58,8 +55,6 @@ void note_symbols(std::span<const Node* const> lines) {
     note_symbols(n->body);
   }
 }
-
-}  // namespace
 
 std::vector<Tensor*> replay_inside(Scope& scope, const Inner& inner, Trace trace, std::span<Tensor* const> arguments) {
   PassContext context{*scope.environment().registry};

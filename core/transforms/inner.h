@@ -26,6 +26,8 @@ Inner trace_inside(Scope& scope, Function& f, const Values& in, std::span<const 
 // By input of the trace: an argument, what the scope has for a captured tensor, or null for the random state.
 std::vector<Tensor*> inputs_inside(Scope& scope, const Inner& inner, const Trace& trace,
                                    std::span<Tensor* const> arguments);
+// Lines are made again with the numbers that were seen for sizes, which are then looked at.
+void note_symbols(std::span<const Node* const> lines);
 // Cleans the rewritten trace of `inner` up and runs or records it in the scope; its outputs for these arguments.
 std::vector<Tensor*> replay_inside(Scope& scope, const Inner& inner, Trace trace, std::span<Tensor* const> arguments);
 

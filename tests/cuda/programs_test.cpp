@@ -1,6 +1,7 @@
 // Programs whose tensors are on a device, and those that use several.
 #include "cuda/cuda.h"
 #include "ir/print.h"
+#include "tracer/eager.h"
 
 namespace thunder::test {
 namespace {
@@ -38,6 +39,28 @@ TEST_F(CudaPrograms, give_what_the_cpu_gives_in_narrow_dtypes) {
     ASSERT_EQ(got.size(), expected.size()) << dtype << ": " << error;
     for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], real ? 2e-2 : 0) << dtype << " at " << i;
   }
+}
+
+TEST_F(CudaPrograms, have_a_backward_on_a_tape) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor *x = in[0].tensor.get(), *y = in[1].tensor.get();
+    out.push(Ref<Tensor>(op(s, "sum", {any(op(s, "tanh", {any(op(s, "matmul", {any(x), any(y)}))}))})));
+  }, all);
+  const auto gradient = [&](const Ref<Tensor>& x, const Ref<Tensor>& y) {
+    EagerScope tape(context->scope_environment(), true);
+    Values in, wrt;
+    in.push(x), in.push(y), wrt.push(y);
+    const Values* out = f->apply(tape, in);
+    const Values* gradients = tape.status() ? nullptr : tape.grad((*out)[0].tensor.get(), wrt);
+    EXPECT_FALSE(tape.status()) << tape.status()->message();
+    return gradients ? (*gradients)[0].tensor : Ref<Tensor>();
+  };
+  const Ref<Tensor> x = random({5, 7}, 1), y = random({7, 4}, 2);
+  const Ref<Tensor> on_cpu = gradient(x, y), got = gradient(on_gpu(x), on_gpu(y));
+  ASSERT_TRUE(on_cpu && got);
+  const Floats expected = data(*on_cpu), seen = data(*got);
+  ASSERT_EQ(seen.size(), expected.size());
+  for (size_t i = 0; i < seen.size(); i++) EXPECT_NEAR(seen[i], expected[i], 1e-5);
 }
 
 TEST_F(CudaPrograms, take_the_same_bits_in_each_call) {

@@ -37,6 +37,12 @@ for _, f in ipairs { twice, th.compile(twice) } do
 end
 expect.values(th.grad(function(a) return (a * x):sum() end)(x), { 1, 2, 3 })
 
+-- A compiled function on a tape is a program with a backward.
+local program = th.compile(loss_of)
+expect.values(th.tape(function() return th.grad_of(program(x, w), { x })[1] end), { 1, -4, 12 })
+assert(tostring(th.last_backward_traces(program)[1]):find("backward(", 1, true))
+assert(#th.last_traces(program) > 1 and th.stats(program).misses == 1)
+
 -- The gradient of a gradient.
 local second = th.grad(function(a) return (th.grad(function(b) return (b * b * b):sum() end)(a)):sum() end)
 expect.values(second(x), { 6, 12, 18 })

@@ -64,5 +64,5 @@ os.remove(path)
 
 -- What docs/programs.md shows runs as it stands.
 local printed, count = require("support.page").run "../docs/programs.md"
-assert(count == 4, count)
+assert(count == 5, count)
 assert(printed:find "0.5" and printed:find "true", printed)

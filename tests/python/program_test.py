@@ -1,6 +1,7 @@
 """Programs in Python: functions of traces, and compiled functions in files."""
 import collections
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -27,12 +28,22 @@ class Traces(unittest.TestCase):
         wanted = th.grad(lambda x: (f(x) ** 2).sum())(x)
         self.assertEqual(th.grad(lambda x: (g(x) ** 2).sum())(x).tolist(), wanted.tolist())
 
-    def test_a_trace_without_its_tensors_is_refused(self):
+    def test_a_trace_has_the_tensors_that_its_function_captured(self):
+        w = th.ones(2)
+        f = th.compile(lambda x: x + w)
+        f(w)
+        trace = th.last_traces(f)[0]
+        g = th.function_from_trace(trace)
+        w.fill_(3)
+        self.assertEqual(g(th.ones(2)).tolist(), [4, 4])
+        self.assertEqual(pickle.loads(pickle.dumps(trace)), trace)
+
+    def test_a_text_without_its_tensors_is_refused(self):
         w = th.ones(2)
         f = th.compile(lambda x: x + w)
         f(w)
         with self.assertRaisesRegex(th.Error, "the trace captured 1 tensors, 0 are given"):
-            th.function_from_trace(th.last_traces(f)[0])
+            th.function_from_trace(th.last_traces(f)[0].text)
         with self.assertRaisesRegex(th.Error, "trace:1:1"):
             th.function_from_trace("return 7")
 

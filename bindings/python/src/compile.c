@@ -15,14 +15,14 @@ typedef struct Compiled {
 
 static PyTypeObject *compiled_type;
 
-/* Inside a traced function or a tape the function's own ops join what is recorded. */
+/* Inside a traced function its own ops join what is recorded; on a tape it is a program with a backward. */
 static PyObject *call_inside(Compiled *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     thunder_scope *scope = here;
     PyObject *result = NULL;
     thunder_values *in = values_new();
     if (in && values_add_call(in, args, count, names) == 0) {
-        thunder_values *out = thunder_function_apply(scope, self->handle, in);
+        thunder_values *out = thunder_compiled_apply(scope, self->compiled, in);
         if (scope_check(scope) == 0) result = values_result(out, thunder_scope_is_tracing(scope));
     }
     thunder_values_release(in);
@@ -241,28 +241,49 @@ static PyObject *statistics(PyObject *object, PyObject *unused)
                          (unsigned long long)s.graph_breaks);
 }
 
-/* traces(): (pass, milliseconds, text) of each stage of the program compiled last. */
-static PyObject *traces(PyObject *object, PyObject *unused)
+typedef thunder_status *(*stage_fn)(const thunder_compiled *compiled, size_t stage, thunder_trace **out);
+
+static void drop_trace(PyObject *capsule) { thunder_trace_release(PyCapsule_GetPointer(capsule, TRACE_CAPSULE)); }
+
+/* (pass, milliseconds, text, the trace itself) of each stage. */
+static PyObject *stages(const thunder_compiled *compiled, size_t count, stage_fn stage)
 {
-    (void)unused;
-    const thunder_compiled *compiled = ((Compiled *)object)->compiled;
     PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < thunder_compiled_trace_count(compiled); i++) {
+    for (size_t i = 0; list && i < count; i++) {
         thunder_trace *trace = NULL;
         PyObject *row = NULL;
-        if (check_status(thunder_compiled_trace(compiled, i, &trace)) == 0)
-            row = Py_BuildValue("sds", thunder_trace_name(trace), thunder_trace_milliseconds(trace), thunder_trace_text(trace));
-        thunder_trace_release(trace);
+        PyObject *kept = check_status(stage(compiled, i, &trace)) ? NULL : PyCapsule_New(trace, TRACE_CAPSULE, drop_trace);
+        if (kept)
+            row = Py_BuildValue("sdsN", thunder_trace_name(trace), thunder_trace_milliseconds(trace), thunder_trace_text(trace), kept);
+        else
+            thunder_trace_release(trace);
         if (!row || PyList_Append(list, row)) Py_CLEAR(list);
         Py_XDECREF(row);
     }
     return list;
 }
 
+/* traces(): of the program compiled last. */
+static PyObject *traces(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    const thunder_compiled *compiled = ((Compiled *)object)->compiled;
+    return stages(compiled, thunder_compiled_trace_count(compiled), thunder_compiled_trace);
+}
+
+/* backward_traces(): of the backward program that ran last. */
+static PyObject *backward_traces(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    const thunder_compiled *compiled = ((Compiled *)object)->compiled;
+    return stages(compiled, thunder_compiled_backward_trace_count(compiled), thunder_compiled_backward_trace);
+}
+
 static PyMethodDef methods[] = {
     {"last_miss", last_miss, METH_NOARGS, "Why the last call that compiled had to."},
     {"stats", statistics, METH_NOARGS, "Counts of calls and programs, and nanoseconds spent on compiling."},
     {"traces", traces, METH_NOARGS, NULL},
+    {"backward_traces", backward_traces, METH_NOARGS, NULL},
     {"prepare", (PyCFunction)(void (*)(void))prepare_for, METH_FASTCALL | METH_KEYWORDS,
      "Compiles for these arguments what a call would compile, and runs nothing."},
     {"fusion_report", fusion_report, METH_NOARGS,

@@ -168,6 +168,7 @@ PyObject *size_object(thunder_dim dim);         /* an int, or a SymInt */
 /* Of what is no Python callable; takes both handles over, also when it fails. */
 PyObject *compiled_wrap(PyObject *name, thunder_function *function, thunder_compiled *compiled);
 thunder_compiled *compiled_test(PyObject *object); /* NULL: it is none */
+#define TRACE_CAPSULE "thunder.trace" /* of a trace of a compiled function, with the tensors that it captured */
 thunder_function *compiled_function(PyObject *object); /* what it compiles. Requires: it is one */
 
 /* ---- options and arguments ---- */

@@ -135,22 +135,31 @@ static PyObject *compile_trace(thunder_trace *trace, const thunder_values *captu
     return result;
 }
 
-/* function_from_trace(text, captured, options) */
+static PyObject *compile_text(PyObject *text, PyObject *list, thunder_options *options)
+{
+    PyObject *result = NULL;
+    Py_ssize_t bytes;
+    const char *utf8 = PyUnicode_AsUTF8AndSize(text, &bytes);
+    thunder_values *captured = utf8 ? values_new() : NULL;
+    thunder_trace *trace = NULL;
+    if (captured && values_add_each(captured, list) == 0 &&
+        check_status(thunder_trace_parse(context, utf8, (size_t)bytes, &trace)) == 0)
+        result = compile_trace(trace, captured, options);
+    thunder_trace_release(trace);
+    thunder_values_release(captured);
+    return result;
+}
+
+/* function_from_trace(text or a trace of a compiled function, captured, options): such a trace has its own captured tensors. */
 static PyObject *function_from_trace(PyObject *module, PyObject *args)
 {
     (void)module;
-    const char *text;
-    Py_ssize_t bytes;
-    PyObject *list, *options, *result = NULL;
-    if (!PyArg_ParseTuple(args, "s#O!O:function_from_trace", &text, &bytes, &PyTuple_Type, &list, &options)) return NULL;
+    PyObject *trace, *list, *options, *result = NULL;
+    if (!PyArg_ParseTuple(args, "OO!O:function_from_trace", &trace, &PyTuple_Type, &list, &options)) return NULL;
     thunder_options *given = options_from(options);
-    thunder_values *captured = PyErr_Occurred() ? NULL : values_new();
-    thunder_trace *trace = NULL;
-    if (captured && values_add_each(captured, list) == 0 &&
-        check_status(thunder_trace_parse(context, text, (size_t)bytes, &trace)) == 0)
-        result = compile_trace(trace, captured, given);
-    thunder_trace_release(trace);
-    thunder_values_release(captured);
+    if (!PyErr_Occurred())
+        result = PyCapsule_IsValid(trace, TRACE_CAPSULE) ? compile_trace(PyCapsule_GetPointer(trace, TRACE_CAPSULE), NULL, given)
+                                                         : compile_text(trace, list, given);
     thunder_options_release(given);
     return result;
 }

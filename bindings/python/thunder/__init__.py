@@ -21,7 +21,7 @@ from ._dtypes import finfo, iinfo  # noqa: E402
 from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
 from ._forms import return_types  # noqa: E402
 from ._functions import (Trace, compile, compile_ahead, compile_options, executors, explain, export_c, function_from_trace, grad,  # noqa: E402
-                         graph_breaks, last_miss, last_traces, load_program, save_program, set_stance, stats, trace, unavailable_executors,
+                         graph_breaks, last_backward_traces, last_miss, last_traces, load_program, save_program, set_stance, stats, trace, unavailable_executors,
                          value_and_grad)
 from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
 from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic  # noqa: E402

@@ -154,8 +154,10 @@ def trace(function):
 
 def function_from_trace(trace, captured=(), **options):
     """A compiled function of a Trace, or of its text: of one argument for each i[k], which returns the results one after the
-    other. `captured`: a tensor for each p[k] and c[k], in the order of the text, but for the random state."""
-    return _thunder.function_from_trace(str(trace), tuple(captured), options)
+    other. `captured`: a tensor for each p[k] and c[k], in the order of the text, but for the random state; without them a Trace has
+    those of the function that was compiled."""
+    kept = None if len(captured) else getattr(trace, "_kept", None)
+    return _thunder.function_from_trace(kept or str(trace), tuple(captured), options)
 
 
 def save_program(function, path):
@@ -212,6 +214,12 @@ def _compiled(function, who):
 def last_traces(function):
     """The stages of the program that `function` compiled last, from "as written" to "claimed"."""
     return _show.Traces(Trace(*row) for row in _compiled(function, "last_traces").traces())
+
+
+def last_backward_traces(function):
+    """The stages of the backward that ran last of `function`, where it was called on a tape and a gradient was asked for. Then the
+    forward, which gives the results and what the backward reads, is the program compiled last."""
+    return _show.Traces(Trace(*row) for row in _compiled(function, "last_backward_traces").backward_traces())
 
 
 def last_miss(function):

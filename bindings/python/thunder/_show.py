@@ -57,11 +57,22 @@ _LINE = re.compile(r"^  t\[\d+\]", re.MULTILINE)
 _REMARK = re.compile(r"(--.*)$", re.MULTILINE)
 
 
-class Trace(NamedTuple):
-    """One stage of a program. It prints as a program that reads like Lua."""
+class _Stage(NamedTuple):
     name: str
     ms: float
     text: str
+
+
+class Trace(_Stage):
+    """One stage of a program. It prints as a program that reads like Lua."""
+
+    def __new__(cls, name, ms, text, kept=None):
+        made = super().__new__(cls, name, ms, text)
+        made._kept = kept  # the trace itself, with the tensors that it captured
+        return made
+
+    def __reduce__(self):
+        return Trace, tuple(self)  # what it captured stays behind
 
     def __str__(self):
         return self.text

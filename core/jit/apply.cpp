@@ -1,0 +1,41 @@
+// A call of a compiled function inside of a scope: traced with what is traced there; on a tape it has a backward.
+#include "base/text.h"
+#include "jit/backward/pair.h"
+#include "jit/dynamic/dynamic.h"
+#include "jit/segments/segments.h"
+#include "tracer/eager.h"
+
+namespace thunder {
+
+Values* Compiled::apply(Scope& scope, const Values& in) {
+  const Ref<Compiled> kept(this);
+  const bool parts = scope.taped() && !settings_.disable && settings_.fullgraph &&
+                     settings_.cache != CacheMode::no_caching && context_->stance() == Stance::normal;
+  if (parts && !not_parted_.load(std::memory_order_relaxed) && !scope.status())
+    if (Values* results = call_parted(scope, in)) return results;
+  if (scope.tracing() || scope.taped()) return thunder::apply(scope, *function_, in);
+  auto out = make<Values>();
+  if (Status* failed = scope.status() ? nullptr : call(in, *out)) scope.fail(Ref<Status>::adopt(failed));
+  return scope.own(std::move(out));
+}
+
+Values* Compiled::call_parted(Scope& tape, const Values& in) {
+  Values* results = nullptr;
+  std::string why;
+  tape.formulas([&] {
+    check_values(in);
+    check_inputs({&in, nullptr, in.size()});
+    Pair* pair;
+    {
+      std::lock_guard report(report_mutex_);
+      if (!pair_) pair_ = std::make_unique<Pair>(context_, function_, *options_);
+      pair = pair_.get();
+    }
+    results = pair->call(static_cast<EagerScope&>(tape), in, why);
+  });
+  if (!why.empty() && !not_parted_.exchange(true))
+    context_->log(2, "tape", cat(function_->name(), ": runs op by op on tapes, without a backward of its own: ", why));
+  return results || !tape.status() ? results : tape.own(make<Values>());
+}
+
+}  // namespace thunder

@@ -1,0 +1,187 @@
+// How a function is parted: traced, differentiated by everything real, brought down to what executors take, and cut.
+#include <algorithm>
+
+#include "base/text.h"
+#include "jit/backward/split.h"
+#include "jit/compile.h"
+#include "jit/execution_transforms.h"
+#include "jit/pipeline.h"
+#include "ops/grad.h"
+#include "passes/cse.h"
+#include "passes/dce.h"
+#include "passes/inside.h"
+#include "tracer/recorder.h"
+#include "tracer/trace_inputs.h"
+#include "transforms/inner.h"
+
+namespace thunder {
+namespace {
+
+// Every tensor among the leaves; plain numbers stay those of the scope around.
+std::vector<InnerArgument> tensor_leaves(const Values& in) {
+  std::vector<InnerArgument> out;
+  for (size_t i = 0; i < in.size(); i++)
+    if (in[i].kind == ArgKind::value && in[i].tensor && in[i].tensor->kind() != Tensor::Kind::number &&
+        !in[i].tensor->type().weak)
+      out.push_back({i, in[i].tensor->type()});
+  return out;
+}
+
+std::vector<SplitInput> places_of(const Inner& inner, std::span<const InnerArgument> arguments, const Values& in) {
+  const std::optional<size_t> random = random_input(inner.trace);
+  std::vector<SplitInput> out;
+  for (size_t i = 0; i < inner.trace.inputs.size(); i++) {
+    SplitInput place;
+    const Ref<Tensor>& captured = inner.captured[i];
+    if (i < arguments.size()) {
+      place.leaf = static_cast<uint32_t>(arguments[i].leaf);
+    } else if (random != i && captured->concrete()) {
+      place.captured = captured;
+    } else if (random != i) {
+      for (uint32_t leaf = 0; leaf < in.size(); leaf++)
+        if (in[leaf].tensor == captured) place.leaf = leaf;
+      if (place.leaf == SplitInput::kCaptured)
+        fail(Code::unimplemented, inner.trace.function, ": it reads a value of a function around it");
+      place.number = true;
+    }
+    out.push_back(std::move(place));
+  }
+  return out;
+}
+
+// Which inputs are differentiated by.
+std::vector<size_t> real_inputs(const Trace& trace, std::span<const SplitInput> places) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < places.size(); i++)
+    if (is_real(trace.type(trace.inputs[i].value).dtype) && !places[i].number) out.push_back(i);
+  return out;
+}
+
+// The trace with a cotangent for each real output as further inputs, and the gradients by them as further outputs.
+JointTrace joint_of(Trace trace, const Registry& registry, std::span<const size_t> wrt,
+                    std::vector<size_t>& cotangents) {
+  JointTrace out;
+  out.results = trace.outputs.size();
+  Recorder recorder(registry, trace.store);
+  recorder.nodes() = trace.nodes;
+  std::vector<Seed> seeds;
+  for (size_t i = 0; i < out.results; i++) {
+    TensorType type = trace.type(trace.outputs[i]);
+    if (!is_real(type.dtype)) continue;
+    const ValueId seed = trace.store->add(type);
+    const auto index = static_cast<uint32_t>(trace.inputs.size());
+    trace.inputs.push_back({seed, Source::argument, index, cat("cotangents.", cotangents.size())});
+    seeds.push_back({trace.outputs[i], recorder.var(seed)});
+    cotangents.push_back(i);
+  }
+  std::vector<ValueId> values;
+  for (size_t i : wrt) values.push_back(trace.inputs[i].value);
+  const std::vector<ValueId> gradients = Backward(recorder, trace.nodes, true).run(seeds, values);
+  trace.outputs.insert(trace.outputs.end(), gradients.begin(), gradients.end());
+  trace.nodes = std::move(recorder.nodes());
+  out.cotangents = cotangents.size();
+  out.trace = std::move(trace);
+  return out;
+}
+
+// Makes what is written outputs, and tells the inputs that it is written to. On a tape such an input stands for its new
+// value from then on, by which results that are made of that would have to be differentiated.
+std::vector<size_t> take_writes(Trace& trace) {
+  const std::optional<size_t> random = random_input(trace);
+  std::vector<size_t> out;
+  std::vector<ValueId> values;
+  for (const Write& w : trace.writes) {
+    if (random == w.input) continue;  // the scope counts the call
+    out.push_back(w.input);
+    values.push_back(w.value);
+  }
+  const std::vector<bool> of_written = dependents(trace, values);
+  for (ValueId v : trace.outputs)
+    if (of_written[v]) fail(Code::unimplemented, "its results depend on what it writes in place");
+  trace.outputs.insert(trace.outputs.end(), values.begin(), values.end());
+  trace.writes.clear();
+  return out;
+}
+
+// Down to the lines that executors take, so that what a composite makes inside can be saved.
+Trace lowered(Trace trace, Context& context, const CompileOptions& options) {
+  const Executors executors = executors_for(context, options);
+  InterruptCheck check(context.interrupts());
+  PipelineContext pipeline{{context.registry(), context.allocator()},
+                           executors,
+                           context.scope_environment(),
+                           check,
+                           {},
+                           split_list(options.text("disable_passes", ""))};
+  std::vector<Trace> traces{std::move(trace)};
+  run_pipeline(traces, pipeline, "accumulate");
+  trace = std::move(traces.back());
+  // Decompositions repeat each other's lines, whose values would be saved twice.
+  if (auto merged = cse(trace, pipeline.pass)) trace = std::move(*merged);
+  if (auto alive = dce(trace, pipeline.pass)) trace = std::move(*alive);
+  return trace;
+}
+
+Split::Parts parts_of(Context& context, const CompileOptions& options, const Inner& inner,
+                      std::span<const InnerArgument> arguments, const Values& in) {
+  Split::Parts parts;
+  Trace trace = inner.trace;
+  if (auto with = apply_execution_transforms(trace, executors_for(context, options), context.scope_environment()))
+    trace = std::move(*with);
+  parts.inputs = places_of(inner, arguments, in);
+  parts.wrt = real_inputs(trace, parts.inputs);
+  parts.outputs.results = inner.outputs;
+  parts.outputs.written = take_writes(trace);
+  note_symbols(trace.nodes);
+  JointTrace joint = joint_of(std::move(trace), context.registry(), parts.wrt, parts.cotangents);
+  joint.trace = lowered(std::move(joint.trace), context, options);
+  parts.partition = partition(std::move(joint));
+  parts.outputs.saved = parts.partition.forward.outputs.size() - parts.outputs.differentiable();
+  parts.leaves = inner.results->size();
+  parts.structure = inner.results->structure();
+  return parts;
+}
+
+}  // namespace
+
+ForwardFunction::ForwardFunction(Ref<Context> context, Ref<Function> f, Ref<CompileOptions> options)
+    : Function(f->name()), context_(std::move(context)), f_(std::move(f)), options_(std::move(options)) {}
+
+Ref<Status> ForwardFunction::call(Scope& scope, const Values& in, Values& out) {
+  const std::vector<InnerArgument> arguments = tensor_leaves(in);
+  std::vector<Tensor*> given;
+  for (const InnerArgument& a : arguments) given.push_back(in[a.leaf].tensor.get());
+  const Inner inner = trace_inside(scope, *f_, in, arguments);
+  const auto split =
+      std::make_shared<Split>(context_, options_, latest_, parts_of(*context_, *options_, inner, arguments, in));
+  const std::vector<Tensor*> made = replay_inside(scope, inner, split->parts().partition.forward, given);
+  const std::vector<size_t>& results = split->parts().outputs.results;
+  for (size_t i = 0; i < results.size(); i++) inner.results->set_tensor(results[i], Ref<Tensor>(made[i]));
+  out.assign(*inner.results);
+  out.open(false, {});
+  for (size_t i = results.size(); i < made.size(); i++) out.push(Ref<Tensor>(made[i]));
+  out.close();
+  out.push(Any::integer(keep(scope, split)));
+  return {};
+}
+
+int64_t ForwardFunction::keep(Scope& scope, std::shared_ptr<Split> split) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(splits_, [](auto& s) { return s.second.expired(); });
+  splits_[next_] = split;
+  scope.keep(std::move(split));
+  return next_++;
+}
+
+std::shared_ptr<Split> ForwardFunction::split(int64_t number) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = splits_.find(number);
+  return it == splits_.end() ? nullptr : it->second.lock();
+}
+
+Ref<TapedFunction> ForwardFunction::latest_backward() const {
+  const std::lock_guard lock(latest_->mutex);
+  return latest_->function;
+}
+
+}  // namespace thunder

@@ -1,0 +1,126 @@
+#include "jit/backward/pair.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "jit/segments/segments.h"
+#include "ops/grad.h"
+
+namespace thunder {
+namespace {
+
+Ref<CompileOptions> copy_of(const CompileOptions& options) { return make<CompileOptions>(options); }
+
+// A call of a forward as a line of a tape, which gives all that the forward does.
+class SplitCall final : public TapedCall {
+ public:
+  SplitCall(std::shared_ptr<Split> split, TapedInputs inputs)
+      : TapedCall(std::move(inputs)), split_(std::move(split)) {}
+
+  void differentiate(Grad& grad) const override {
+    const size_t outputs = split_->parts().outputs.differentiable();
+    for (size_t i = outputs; i < grad.count(); i++)
+      if (grad.reached(i)) return differentiate_again(grad, *split_->whole());
+    // By input, and those that are values of the tape.
+    const TapedInputs in = inputs(grad);
+    std::vector<size_t> value_of;
+    std::vector<bool> wanted;
+    size_t value = 0;
+    for (const Leaf& l : in.leaves) {
+      value_of.push_back(value);
+      wanted.push_back(l.kind == ArgKind::none && grad.wants(0, value));
+      value += l.kind == ArgKind::none;
+    }
+    std::vector<bool> reached;
+    for (size_t output : split_->parts().cotangents) reached.push_back(grad.reached(output));
+    const Split::Backward& backward = split_->backward(reached, wanted);
+    if (backward.wrt.empty()) return;
+    std::vector<size_t> of;
+    for (size_t input : backward.wrt) of.push_back(value_of[input]);
+    add_gradients(grad, call_recorded(tape_of(grad), backward.function, read(grad, backward, in, value_of)), of);
+  }
+
+ private:
+  // What a backward reads.
+  TapedInputs read(const Grad& grad, const Split::Backward& backward, const TapedInputs& in,
+                   const std::vector<size_t>& value_of) const {
+    TapedInputs out;
+    const size_t inputs = split_->parts().inputs.size();
+    for (size_t saved : backward.saved) {
+      const size_t place = split_->saved()[saved];
+      if (place >= inputs) out.push(grad.result(place - inputs).id);
+      else if (in.leaves[place].kind == ArgKind::none) out.push(in.values[value_of[place]]);
+      else out.push(in.leaves[place]);
+    }
+    for (size_t output : split_->parts().cotangents)
+      if (grad.reached(output)) out.push(grad.cotangent(output).id);
+    return out;
+  }
+
+  const std::shared_ptr<Split> split_;
+};
+
+// By input of the forward, as a tape has it.
+TapedInputs enter(EagerScope& tape, const Split& split, const Values& in) {
+  TapedInputs out;
+  Leaf unused;  // the random state: no gradient reads it
+  unused.kind = ArgKind::integer;
+  for (const SplitInput& place : split.parts().inputs) {
+    if (place.number) out.push(in[place.leaf]);
+    else if (place.leaf != SplitInput::kCaptured) out.push(tape.enter(in[place.leaf].tensor.get()));
+    else if (place.captured) out.push(tape.enter(place.captured.get()));
+    else out.push(unused);
+  }
+  return out;
+}
+
+Tensor* written_tensor(const Split& split, size_t input, const Values& in) {
+  const SplitInput& place = split.parts().inputs[input];
+  return place.captured ? place.captured.get() : in[place.leaf].tensor.get();
+}
+
+}  // namespace
+
+Pair::Pair(Ref<Context> context, const Ref<Function>& function, const CompileOptions& options)
+    : function_(make<ForwardFunction>(context, without_reads(function), copy_of(options))),
+      forward_(make<Compiled>(context, Ref<Function>(function_.get()), &options)) {}
+
+Values* Pair::call(EagerScope& tape, const Values& in, std::string& why) {
+  tape.builder().count_draws();
+  const uint64_t before = forward_->statistics().misses;
+  const auto made = make<Values>();
+  if (auto failed = Ref<Status>::adopt(forward_->call(in, *made))) {
+    if (failed->code() != Code::unimplemented) throw Error(failed);
+    why = failed->message();
+    return nullptr;
+  }
+  if (forward_->statistics().misses != before) set_compiled_last(true);
+  return results(tape, in, *made);
+}
+
+Values* Pair::results(EagerScope& tape, const Values& in, const Values& made) {
+  const std::shared_ptr<Split> split = function_->split(made[made.size() - 1].i);
+  ensure(split != nullptr, function_->name(), ": the backward of a program that ran is gone");
+  const Split::Parts& parts = split->parts();
+  const TapedInputs inputs = enter(tape, *split, in);
+  EagerBuilder& builder = tape.builder();
+  // Results, then what else the forward gives.
+  std::vector<size_t> leaves = parts.outputs.results;
+  for (size_t i = parts.leaves; i + 1 < made.size(); i++) leaves.push_back(i);
+  Results values;
+  for (size_t leaf : leaves) values.push_back(builder.add(made[leaf].tensor));
+  const Arg arguments = Arg::values(inputs.values);
+  builder.record(std::make_shared<SplitCall>(split, inputs), {&arguments, 1}, values);
+
+  std::vector<Leaf> out;
+  for (size_t i = 0; i < parts.leaves; i++) out.push_back(made[i]);
+  for (size_t i = 0; i < parts.outputs.results.size(); i++)
+    out[leaves[i]].tensor = Ref<Tensor>(tape.wrap(values[i]));
+  for (size_t i = 0; i < parts.outputs.written.size(); i++)
+    tape.write(written_tensor(*split, parts.outputs.written[i], in), values[parts.outputs.results.size() + i]);
+  auto results = make<Values>();
+  results->assign(std::move(out), parts.structure);
+  return tape.own(std::move(results));
+}
+
+}  // namespace thunder

@@ -1,0 +1,93 @@
+// A function parted into a forward, which also gives what its backward needs, and that backward.
+#pragma once
+
+#include "jit/backward/taped_function.h"
+#include "passes/partition.h"
+
+namespace thunder {
+
+// Where an input of the forward is at a call.
+struct SplitInput {
+  static constexpr uint32_t kCaptured = 0xffffffff;
+  uint32_t leaf = kCaptured;  // a leaf of the call's values
+  Ref<Tensor> captured;       // or a tensor that the trace holds; null: the random state
+  bool number = false;        // the leaf is a plain number
+};
+
+// The backward that a tape ran last, of all that one function was parted into.
+struct LatestBackward {
+  std::mutex mutex;
+  Ref<TapedFunction> function;
+};
+
+// What one trace of a function was parted into. Any thread.
+class Split {
+ public:
+  // What the forward gives: tensors of the function's results, the new values of `written`, and what is saved.
+  struct Outputs {
+    std::vector<size_t> results;   // by tensor of the results: its leaf
+    std::vector<size_t> written;   // inputs
+    size_t saved = 0;
+    size_t differentiable() const { return results.size() + written.size(); }
+  };
+  struct Parts {
+    Partition partition;
+    std::vector<SplitInput> inputs;  // of the forward
+    std::vector<size_t> wrt;         // by gradient: which input
+    std::vector<size_t> cotangents;  // by cotangent: which output
+    Outputs outputs;
+    size_t leaves = 0;  // of the function's results
+    std::string structure;
+  };
+  Split(Ref<Context> context, Ref<CompileOptions> options, std::shared_ptr<LatestBackward> latest, Parts parts);
+
+  const Parts& parts() const { return parts_; }
+  // Where something saved is: an input, or, from their count on, an output of the forward.
+  const std::vector<size_t>& saved() const { return saved_; }
+
+  struct Backward {
+    Ref<TapedFunction> function;
+    std::vector<size_t> saved;  // which of what is saved it reads
+    std::vector<size_t> wrt;    // by result: the input of the forward whose gradient it is
+  };
+  // Of what it reads of what is saved, and of the cotangents that are reached. `wanted`: by input of the forward.
+  const Backward& backward(const std::vector<bool>& reached, const std::vector<bool>& wanted);
+  // The forward as a function of all its inputs, for gradients through what is saved. Throws where it draws random
+  // numbers, which would be others.
+  Ref<TapedFunction> whole();
+
+ private:
+  const Ref<Context> context_;
+  const Ref<CompileOptions> options_;
+  const std::shared_ptr<LatestBackward> latest_;
+  const Parts parts_;
+  std::vector<size_t> saved_;
+  std::mutex mutex_;
+  std::map<std::pair<std::vector<bool>, std::vector<bool>>, Backward> backwards_;
+  Ref<TapedFunction> whole_;
+};
+
+// The forward of a function, traced and parted anew inside each scope that records it. Its results are those of the
+// function, a list of what else the forward gives, and a number by which split() finds the parts.
+class ForwardFunction : public Function {
+ public:
+  ForwardFunction(Ref<Context> context, Ref<Function> f, Ref<CompileOptions> options);
+
+  Ref<Status> call(Scope& scope, const Values& in, Values& out) override;
+  // As long as a program of the forward that has this number is kept.
+  std::shared_ptr<Split> split(int64_t number) const;
+  Ref<TapedFunction> latest_backward() const;
+
+ private:
+  int64_t keep(Scope& scope, std::shared_ptr<Split> split);
+
+  const Ref<Context> context_;
+  const Ref<Function> f_;
+  const Ref<CompileOptions> options_;
+  const std::shared_ptr<LatestBackward> latest_ = std::make_shared<LatestBackward>();
+  mutable std::mutex mutex_;
+  int64_t next_ = 0;
+  std::map<int64_t, std::weak_ptr<Split>> splits_;
+};
+
+}  // namespace thunder

@@ -1,0 +1,106 @@
+"""Compiled functions and modules on tapes: programs with a backward, whose gradients are those of the ops one by one."""
+import unittest
+
+import numpy as np
+import thunder as th
+
+
+def arr(*shape, seed=0):
+    return th.tensor(np.random.default_rng(seed).standard_normal(shape).astype("float32"))
+
+
+class Backward(unittest.TestCase):
+    def close(self, got, expected):
+        for a, b in zip(got, expected):
+            np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=2e-5, atol=2e-6)
+
+    def step(self, f, net, x):
+        with th.tape():
+            loss = (f(x) ** 2).mean()
+            return [loss, *th.grad_of(loss, list(net.parameters()))]
+
+    def test_of_a_module_is_that_of_its_ops(self):
+        net = th.nn.Sequential(th.nn.Linear(5, 7), th.nn.LayerNorm(7), th.nn.GELU(), th.nn.Linear(7, 3))
+        compiled, x = th.compile(net), arr(4, 5)
+        self.close(self.step(compiled, net, x), self.step(net, net, x))
+        self.assertEqual(th.stats(compiled)["misses"], 1)
+        self.assertEqual(th.stats(compiled)["eager_calls"], 0)
+
+    def test_of_a_module_that_draws_and_counts(self):
+        net = th.nn.Sequential(th.nn.Linear(5, 7), th.nn.BatchNorm1d(7), th.nn.Dropout(0.5), th.nn.Linear(7, 3))
+        compiled, x = th.compile(net), arr(4, 5)
+        before = {name: value.clone() for name, value in net.state_dict().items()}
+        th.manual_seed(1)
+        expected = self.step(net, net, x)
+        mean = net[1].running_mean.numpy().copy()
+        th.manual_seed(1)
+        net.load_state_dict(before)
+        self.close(self.step(compiled, net, x), expected)
+        np.testing.assert_allclose(net[1].running_mean.numpy(), mean, rtol=1e-6)
+        self.assertEqual(net[1].num_batches_tracked.item(), 1)
+
+    def test_is_compiled_for_the_gradients_that_are_asked_for(self):
+        f = th.compile(lambda x, w: th.linear(x, w).tanh().sum())
+        x, w = arr(4, 5), arr(3, 5)
+        with th.tape():
+            loss = f(x, w)
+            th.grad_of(loss, [w])
+            one = th.last_backward_traces(f)[0]
+            th.grad_of(loss, [x, w])
+            both = th.last_backward_traces(f)[0]
+        self.assertEqual(str(one).count("matmul"), 1)
+        self.assertEqual(str(both).count("matmul"), 2)
+
+    def test_accumulates_over_calls(self):
+        f = th.compile(lambda x, scale: (x * x * scale).sum())
+        x = arr(3)
+        with th.tape():
+            total = sum(f(x, scale) for scale in (1.0, 2.0, 3.0))
+            self.close(th.grad_of(total, [x]), [12 * x])
+        self.assertEqual(th.stats(f)["misses"], 1)
+
+    def test_of_value_and_grad_is_compiled(self):
+        f = th.compile(lambda x: {"loss": x}["loss"].exp().sum())
+        value, gradient = th.value_and_grad(f)(arr(3))
+        self.close([gradient], [arr(3).exp()])
+        self.assertEqual(len(th.last_backward_traces(f)) > 1, True)
+
+    def test_gives_trees(self):
+        f = th.compile(lambda d: {"a": d["x"] * 2, "b": [d["y"] + 1, 5, None]})
+        x, y = arr(3), arr(3, seed=1)
+        with th.tape():
+            out = f({"x": x, "y": y})
+            self.assertEqual(out["b"][1:], [5, None])
+            self.close(th.grad_of((out["a"] * out["b"][0]).sum(), [x, y]), [2 * (y + 1), 2 * x])
+
+    def test_runs_op_by_op_where_the_function_reads_values(self):
+        def f(x):
+            return x * 2 if x.sum().item() > 0 else x * 3
+        compiled = th.compile(f)
+        for value, slope in ((1.0, 2.0), (-1.0, 3.0)):
+            x = th.full([2], value)
+            with th.tape():
+                self.close(th.grad_of(compiled(x).sum(), [x]), [[slope, slope]])
+        self.assertEqual(th.last_backward_traces(compiled), [])
+
+    def test_of_a_saved_trace(self):
+        f = th.compile(lambda x: x.exp())
+        f(arr(3))
+        g = th.function_from_trace(th.last_traces(f)[0])
+        x = arr(3)
+        with th.tape():
+            self.close(th.grad_of(g(x).sum(), [x]), [x.exp()])
+
+    def test_an_error_of_the_function_is_its_own(self):
+        calls = []
+
+        def f(x):
+            calls.append(1)
+            raise ValueError("mine")
+        with self.assertRaisesRegex(ValueError, "mine"), th.tape():
+            th.compile(f)(arr(3))
+        self.assertEqual(len(calls), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
