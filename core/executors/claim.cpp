@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "executors/absorb.h"
 #include "executors/regions.h"
 #include "executors/siblings.h"
 
@@ -63,7 +64,11 @@ Trace descend(const Trace& trace, const Executors& executors) {
 Trace claim(const Trace& trace, const Executors& executors, const Op& region, RegionStates& states) {
   Trace out = trace;
   for (auto& e : executors) {
-    if (e->desc().claim_region) claim_regions(out, *e, region, states), join_siblings(out, *e, region, states);
+    if (e->desc().claim_region) {
+      claim_regions(out, *e, region, states);
+      absorb_into_regions(out, *e, region, states);
+      join_siblings(out, *e, region, states);
+    }
     const char* const name = trace.store->text(e->name());
     std::unordered_map<const Op*, bool> asked;
     for (const Node*& node : out.nodes) {

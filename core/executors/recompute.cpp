@@ -13,6 +13,18 @@ constexpr int64_t kSmall = 16;
 
 }  // namespace
 
+size_t instructions_of(const Node& node) { return def(node).has(kCheap) ? 1 : kInstructionsOfFunction; }
+
+int64_t bytes_of(ValueId v, const Store& store) {
+  const Dim size = elements(store.type(v).shape);
+  return size.constant() ? size.value() * static_cast<int64_t>(size_of(store.type(v).dtype)) : 0;
+}
+
+bool is_small_beside(ValueId one, ValueId other, const Store& store) {
+  const Dim few = elements(store.type(one).shape), many = elements(store.type(other).shape);
+  return few.constant() && many.constant() && few.value() * kSmall <= many.value();
+}
+
 Recompute::Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored,
                      const std::vector<uint32_t>& uses, const std::vector<ValueId>& broadcast_from,
                      size_t most_instructions)
@@ -38,12 +50,12 @@ bool Recompute::add_cost(const Node& node, ValueId made, Cost& cost) const {
   }
   if (!def(node).view) {
     if (!def(node).has(kElementwise) || def(node).has(kRandom)) return false;
-    cost.instructions += def(node).has(kCheap) ? 1 : kInstructionsOfFunction;
+    cost.instructions += instructions_of(node);
     if (cost.instructions > most_instructions_) return false;
   }
   bool fits = true;
   for_each_value(node.args, [&](ValueId v) {
-    if (!fits || is_small_beside(v, made)) return;
+    if (!fits || is_small(v, made)) return;
     const auto maker = makers_.find(v);
     if (maker != makers_.end() && !stored_[v]) {
       const Cost before = cost;
@@ -58,10 +70,9 @@ bool Recompute::add_cost(const Node& node, ValueId made, Cost& cost) const {
   return fits;
 }
 
-bool Recompute::is_small_beside(ValueId v, ValueId made) const {
+bool Recompute::is_small(ValueId v, ValueId made) const {
   while (broadcast_from_[v] != kNoValue) v = broadcast_from_[v];
-  const Dim one = elements(store_.type(v).shape), other = elements(store_.type(made).shape);
-  return one.constant() && other.constant() && one.value() * kSmall <= other.value();
+  return is_small_beside(v, made, store_);
 }
 
 }  // namespace thunder

@@ -12,6 +12,13 @@
 
 namespace thunder {
 
+// About how many instructions an element of an elementwise line takes.
+size_t instructions_of(const Node& node);
+// What a value takes; 0: that is not known.
+int64_t bytes_of(ValueId v, const Store& store);
+// Whether a value is so much smaller than another one that it costs nothing to store and to read.
+bool is_small_beside(ValueId one, ValueId other, const Store& store);
+
 class Recompute {
  public:
   // `stored`: by value, whether it must be in memory in any case. `uses`: by value, how many reads outside of the
@@ -30,7 +37,7 @@ class Recompute {
     std::vector<ValueId> read, made;
   };
   bool add_cost(const Node& node, ValueId made, Cost& cost) const;
-  bool is_small_beside(ValueId v, ValueId made) const;
+  bool is_small(ValueId v, ValueId made) const;
 
   const Store& store_;
   const std::vector<uint8_t>& stored_;

@@ -128,5 +128,27 @@ TEST_F(CudaMemory, batch_norm_keeps_its_input_as_narrow_as_it_is) {
   EXPECT_LT(arena(*f), 2 * kRows * kChannels * (2 * kLayers + 4)) << f->memory_report();
 }
 
+// Blocks whose way around has a norm, too: the backward reads both norms' inputs, bf16 as they are, and the next block's input.
+// The first norm's activation, which no product reads, is computed again.
+TEST_F(CudaMemory, sums_of_norms_keep_the_norms_inputs_and_what_products_read) {
+  constexpr int64_t kRows = 4096, kChannels = 64;
+  constexpr int kBlocks = 6;
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* w = op(s, "to", {any(in[1].tensor), Any::string("bfloat16")});
+    const auto norm = [&](Tensor* x) {
+      return op(s, "batch_norm", {any(x), Any(), Any(), Any(), Any(), Any::boolean(true), Any::real(0.1), Any::real(1e-5)});
+    };
+    Tensor* y = op(s, "to", {any(in[0].tensor), Any::string("bfloat16")});
+    for (int i = 0; i < kBlocks; i++) {
+      Tensor* around = op(s, "matmul", {any(y), any(op(s, "mul", {any(w), Any::real(2)}))});
+      y = op(s, "relu", {any(op(s, "add", {any(norm(op(s, "matmul", {any(y), any(w)}))), any(norm(around))}))});
+    }
+    out.push(Ref<Tensor>(gradient_of_sum(s, op(s, "to", {any(y), Any::string("float32")}), in[1].tensor.get())));
+  }, all);
+  const auto x = on_gpu(random({kRows, kChannels}, 1)), w = on_gpu(random({kChannels, kChannels}, 2));
+  ASSERT_FALSE(run(*f, {x.get(), w.get()}).empty()) << error;
+  EXPECT_LT(arena(*f), 2 * kRows * kChannels * (3 * kBlocks + 5)) << f->memory_report();
+}
+
 }  // namespace
 }  // namespace thunder::test

@@ -66,6 +66,15 @@ TEST_F(CudaTensors, of_many_bytes_leave_little_of_their_block_unused) {
   }
 }
 
+// As arenas of training are.
+TEST_F(CudaTensors, of_gigabytes_leave_still_less_unused) {
+  const size_t before = device().memory().used, bytes = (size_t{1} << 30) + (size_t{3} << 20) + 1;
+  const Ref<Storage> kept = Storage::allocate(device().allocator(), bytes);
+  const size_t used = device().memory().used - before;
+  EXPECT_GE(used, bytes);
+  EXPECT_LE(used, bytes + bytes / 512);
+}
+
 TEST_F(CudaTensors, peaks_of_memory_begin_again_and_what_is_kept_goes_back) {
   Ref<Tensor> kept = on_gpu(random({1000}, 1));
   { on_gpu(random({100000}, 1)); }

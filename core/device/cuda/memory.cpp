@@ -1,6 +1,8 @@
 #include "device/cuda/memory.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "device/size_classes.h"
 
@@ -10,16 +12,32 @@ namespace {
 // The driver's own granularity; one block of it holds any scalar.
 constexpr size_t kLeast = 512;
 
-// Memory of a device is dear: of larger blocks at most a sixty-fourth is unused.
-constexpr size_t kLarge = size_t{1} << 20;
-constexpr int kLargeSteps = 6;
-const size_t kFirstLarge = size_class(kLarge) + 1;
+// Memory of a device is dear: of blocks larger than 1 MiB at most a sixty-fourth is unused; of those larger than 1 GiB,
+// which arenas of training are, a five-hundredth.
+struct Sizes {
+  size_t above;
+  int steps;
+};
+constexpr Sizes kSizes[] = {{0, kSizeSteps}, {size_t{1} << 20, 6}, {size_t{1} << 30, 9}};
+
+// The number of the first class of each kind of sizes.
+const std::array<size_t, std::size(kSizes)> kFirst = [] {
+  std::array<size_t, std::size(kSizes)> first{};
+  for (size_t i = 1; i < first.size(); i++)
+    first[i] = first[i - 1] + size_class(kSizes[i].above, kSizes[i - 1].steps) + 1;
+  return first;
+}();
 
 size_t class_of(size_t bytes) {
-  return bytes > kLarge ? kFirstLarge + size_class(bytes, kLargeSteps) : size_class(std::max(bytes, kLeast));
+  bytes = std::max(bytes, kLeast);
+  size_t kind = 0;
+  while (kind + 1 < std::size(kSizes) && bytes > kSizes[kind + 1].above) kind++;
+  return kFirst[kind] + size_class(bytes, kSizes[kind].steps);
 }
 size_t bytes_of(size_t class_number) {
-  return class_number < kFirstLarge ? class_bytes(class_number) : class_bytes(class_number - kFirstLarge, kLargeSteps);
+  size_t kind = 0;
+  while (kind + 1 < kFirst.size() && class_number >= kFirst[kind + 1]) kind++;
+  return class_bytes(class_number - kFirst[kind], kSizes[kind].steps);
 }
 
 }  // namespace

@@ -100,9 +100,18 @@ bool Group::same_extents(const Dimension& a, const Dimension& b) const {
                     [this](AxisId x, AxisId y) { return space_.extent(x) == space_.extent(y); });
 }
 
+// How many arguments a node adds at most: operands that no other node reads, and its result. While a group grows, each
+// operand of each node, which keeps kernels small.
+size_t Group::arguments_of(const Node& node) const {
+  if (!is_whole_) return operands(node).size() + 1;
+  size_t out = 1;
+  for_each_value(node.args, [&](ValueId v) { out += !has(v) && !first_read(v); });
+  return out;
+}
+
 bool Group::extend(const Node& node) {
   if (nodes_.size() == can_->max_nodes) return reject(kTooManyNodes);
-  const size_t more = operands(node).size() + 1;
+  const size_t more = arguments_of(node);
   if (arguments_ + more > can_->max_arguments) return reject("the group has as many arguments as one kernel may have");
   const Device device = store_->type(node.results[0]).device;
   if (device_ != Device::none && device != device_)
@@ -131,6 +140,7 @@ bool Group::extend(const Node& node) {
 
 bool Group::add_all(std::span<const Node* const> nodes) {
   if (nodes_.size() + nodes.size() > can_->max_nodes) return reject(kTooManyNodes);
+  is_whole_ = true;
   return std::all_of(nodes.begin(), nodes.end(), [this](const Node* node) { return extend(*node); }) && consistent();
 }
 

@@ -93,6 +93,7 @@ class Group {
   Coordinates read(const Node& node, size_t operand);
   const Read* first_read(ValueId input) const;
   bool same_extents(const Dimension& a, const Dimension& b) const;
+  size_t arguments_of(const Node& node) const;
   bool add_elementwise(const Node& node);
   bool add_view(const Node& node);
   bool add_reduction(const Node& node);
@@ -140,6 +141,7 @@ class Group {
   bool backwards_ = false;
   bool gathers_own_values_ = false;  // some value is computed at indices other than the loops'
   size_t arguments_ = 0;  // upper bound of the kernel's arguments
+  bool is_whole_ = false;  // all its nodes are given at once
   // The axes of a sum over all axes. Its operand may be an input that no other node reads, and so no value has them.
   Dimension summed_;
   std::string_view why_;

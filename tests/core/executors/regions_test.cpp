@@ -174,6 +174,18 @@ TEST_F(Regions, store_cheap_values_if_the_rest_is_no_region_without_them) {
   EXPECT_EQ(kept, std::vector<size_t>{3});
 }
 
+// What was read by lines alone that went to another region, and reads nothing of this one, may not fit its loops.
+TEST_F(Regions, leave_lines_out_that_nothing_in_the_rest_needs) {
+  choice.fits = [](std::span<const Node* const> nodes) {
+    return std::none_of(nodes.begin(), nodes.end(), [&](const Node* n) { return n->op->name() == "prims.tanh" && nodes.size() < 4; });
+  };
+  Var x = maker.input("x", {8, 8}), y = maker.input("y", {8, 8}), few = maker.input("few", {8});
+  Var a = prim("prims.tanh", {few}), spread = prim("prims.expand", {prim("prims.reshape", {a, Shape{1, 8}}), Shape{8, 8}});
+  Var b = prim("prims.sub", {x, spread}), c = prim("prims.sin", {x}), e = prim("prims.add", {c, x});
+  Var m = prim("prims.matmul", {e, y}), d = prim("prims.exp", {prim("prims.add", {b, m})});
+  EXPECT_EQ(claimed({d}), (Lines{"2 lines", "prims.matmul", "6 lines"}));
+}
+
 // Its reader never takes it in: the line must not be looked at for ever.
 TEST_F(Regions, bound_how_often_a_node_is_recomputed) {
   choice.takes = [](const Node& n) { return n.op->name() != "prims.sin"; };

@@ -20,6 +20,16 @@ TEST_F(Groups, reject_elementwise_nodes_of_other_shapes) {
   EXPECT_EQ(refusal(), "it is iterated by other loops than the rest of the group");
 }
 
+// A kernel is given a tensor once, however many of its lines read it.
+TEST_F(Groups, count_an_input_once) {
+  Capabilities can;
+  can.max_arguments = 12;
+  Var x = input({4, 5}), y = x;
+  for (int i = 0; i < 10; i++) y = prim("prims.mul", {x, y});
+  Group group(store(), can);
+  EXPECT_TRUE(group.add_all(lines())) << group.why();
+}
+
 TEST_F(Groups, unify_axes_through_a_reshape) {
   Var a = prim("prims.exp", {input({2, 3, 4})}), b = prim("prims.reshape", {a, Shape{6, 4}});
   prim("prims.mul", {b, input({6, 4})});
