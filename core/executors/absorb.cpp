@@ -230,7 +230,10 @@ class Absorption {
 }  // namespace
 
 void absorb_into_regions(Trace& trace, const Executor& executor, const Op& region, RegionStates& states) {
-  if (executor.desc().fits) Absorption(trace, executor, region, states).run();
+  const bool on_device = std::any_of(trace.nodes.begin(), trace.nodes.end(), [&](const Node* n) {
+    return !n->results.empty() && trace.type(n->results[0]).device != Device::cpu;
+  });
+  if (on_device && executor.desc().fits) Absorption(trace, executor, region, states).run();
 }
 
 }  // namespace thunder
