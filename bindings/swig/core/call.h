@@ -92,7 +92,8 @@ class Call {
   bool schedule_step(const Schedule& schedule);  // items: the metric of a kind that decides by one, or none
   bool last_lr(const Schedule& schedule);  // of each group
   Module* schedule_state(const Schedule& schedule);
-  Batches* make_batches(long long size, bool shuffle, bool drop_last, long long seed);  // items: tensors
+  // Items: tensors. The batches are made on the device of this name, the next one while one is used.
+  Batches* make_batches(long long size, bool shuffle, bool drop_last, long long seed, const std::string& device);
   bool next_batch(const Batches& batches);  // a tensor of each source in a list, which is empty at the end of an epoch
   bool batches_state(const Batches& batches);
   bool set_batches_state(const Batches& batches, const Tensor& state);

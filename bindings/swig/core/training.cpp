@@ -1,6 +1,9 @@
 // What a call can do with what trains: optimisers, schedules, gradients and batches.
+#include <utility>
+
 #include "action.h"
 #include "call.h"
+#include "names.h"
 
 namespace thunder_swig {
 
@@ -175,9 +178,11 @@ Module* Call::schedule_state(const Schedule& schedule) {
   return made;
 }
 
-Batches* Call::make_batches(long long size, bool shuffle, bool drop_last, long long seed) {
+Batches* Call::make_batches(long long size, bool shuffle, bool drop_last, long long seed, const std::string& device) {
   Batches* made = nullptr;
   perform([&] {
+    const thunder_device on = device_named(device);
+    if (!on) refuse(THUNDER_INVALID_ARGUMENT, "batches: device must be \"cpu\" or \"cuda:N\", got \"" + device + "\"");
     std::vector<thunder_tensor*> tensors;
     for (const Item& item : items_) {
       if (item.kind != ITEM_TENSOR) refuse(THUNDER_INVALID_ARGUMENT, "batches: tensors were expected");
@@ -187,6 +192,10 @@ Batches* Call::make_batches(long long size, bool shuffle, bool drop_last, long l
     check(thunder_batches_create(context(), tensors.data(), tensors.size(), size, shuffle, drop_last,
                                  static_cast<uint64_t>(seed), &handle));
     made = new Batches(handle);
+    if (thunder_status* failed = on == THUNDER_CPU ? nullptr : thunder_batches_set_device(handle, on)) {
+      delete std::exchange(made, nullptr);
+      check(failed);
+    }
     return Items{};
   });
   return made;

@@ -96,9 +96,9 @@ namespace Thunder
     {
         private readonly Core.Batches core;
 
-        public Batches(Tensor[] tensors, long size, bool shuffle = false, bool dropLast = false, long seed = 0)
+        public Batches(Tensor[] tensors, long size, bool shuffle = false, bool dropLast = false, long seed = 0, string device = "cpu")
         {
-            core = (Core.Batches)Exchange.Perform(tensors, Exchange.Nothing, call => call.make_batches(size, shuffle, dropLast, seed));
+            core = (Core.Batches)Exchange.Perform(tensors, Exchange.Nothing, call => call.make_batches(size, shuffle, dropLast, seed, device));
         }
 
         /// <summary>How many there are in an epoch.</summary>

@@ -143,6 +143,7 @@ type BatchOptions struct {
 	Shuffle  bool
 	DropLast bool
 	Seed     int64
+	Device   string // "cpu" if it is empty; "cuda:0": the next batch is sent there while one is used
 }
 
 // NewBatches takes the tensors that a batch has rows of.
@@ -151,8 +152,12 @@ func NewBatches(tensors []*Tensor, options BatchOptions) (*Batches, error) {
 	for i, tensor := range tensors {
 		items[i] = tensor
 	}
+	device := options.Device
+	if device == "" {
+		device = "cpu"
+	}
 	made, err := perform(items, nil, func(call core.Call) any {
-		return call.Make_batches(options.Size, options.Shuffle, options.DropLast, options.Seed)
+		return call.Make_batches(options.Size, options.Shuffle, options.DropLast, options.Seed, device)
 	})
 	if err != nil {
 		return nil, err

@@ -10,8 +10,13 @@ public final class Batches implements Iterable<Tensor[]> {
     private final thunder.core.Batches core;
 
     public Batches(List<Tensor> tensors, long size, boolean shuffle, boolean dropLast, long seed) {
+        this(tensors, size, shuffle, dropLast, seed, "cpu");
+    }
+
+    /** The tensors of a batch are on this device, "cuda:0"; the next batch is sent while one is used. */
+    public Batches(List<Tensor> tensors, long size, boolean shuffle, boolean dropLast, long seed, String device) {
         core = (thunder.core.Batches) Exchange.perform(tensors.toArray(), Exchange.NOTHING,
-            call -> call.make_batches(size, shuffle, dropLast, seed));
+            call -> call.make_batches(size, shuffle, dropLast, seed, device));
     }
 
     /** In an epoch. */

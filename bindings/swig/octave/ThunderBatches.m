@@ -6,12 +6,12 @@ classdef ThunderBatches < handle
   end
   methods
     function self = ThunderBatches(tensors, options)
-      given = struct("size", 1, "shuffle", false, "drop_last", false, "seed", 0);
+      given = struct("size", 1, "shuffle", false, "drop_last", false, "seed", 0, "device", "cpu");
       for [value, name] = options
-        if ! isfield(given, name), error("thunder:code3", "batches: there is no option %s; there are size, shuffle, drop_last, seed", name); end
+        if ! isfield(given, name), error("thunder:code3", "batches: there is no option %s; there are size, shuffle, drop_last, seed, device", name); end
         given.(name) = value;
       end
-      self.core = Thunder.perform("make_batches", {given.size, given.shuffle, given.drop_last, given.seed}, tensors);
+      self.core = Thunder.perform("make_batches", {given.size, given.shuffle, given.drop_last, given.seed, given.device}, tensors);
     end
 
     % How many there are in an epoch.

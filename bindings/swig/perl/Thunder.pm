@@ -340,7 +340,7 @@ package Thunder::Batches;
 # while (my ($x, $y) = $batches->next) { ... } is one epoch of tensors with equal first sizes.
 sub new {
     my ($class, $tensors, %options) = @_;
-    my @own = ($options{size} // 1, $options{shuffle} // 0, $options{drop_last} // 0, $options{seed} // 0);
+    my @own = ($options{size} // 1, $options{shuffle} // 0, $options{drop_last} // 0, $options{seed} // 0, $options{device} // 'cpu');
     return bless { core => scalar Thunder::_perform('make_batches', \@own, $tensors) }, $class;
 }
 sub next { @{ scalar Thunder::_perform('next_batch', [$_[0]{core}]) } }

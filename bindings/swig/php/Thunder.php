@@ -374,9 +374,10 @@ final class Batches implements \IteratorAggregate, \Countable
 {
     private \Thunder_Core_Batches $core;
 
-    public function __construct(array $tensors, int $size = 1, bool $shuffle = false, bool $drop_last = false, int $seed = 0)
+    public function __construct(array $tensors, int $size = 1, bool $shuffle = false, bool $drop_last = false, int $seed = 0,
+        string $device = 'cpu')
     {
-        $this->core = Exchange::perform('make_batches', [$size, $shuffle, $drop_last, $seed], $tensors);
+        $this->core = Exchange::perform('make_batches', [$size, $shuffle, $drop_last, $seed, $device], $tensors);
     }
 
     public function getIterator(): \Generator

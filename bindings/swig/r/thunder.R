@@ -301,8 +301,8 @@ th$schedule <- function(kind, optimizer, ...) {
 
 # Rows of tensors with equal first sizes: batches$next_batch() is a list of tensors, NULL at the end of an epoch; batches$each(f)
 # is an epoch of f(x, y). batches$set_state(state) resumes where batches$state() was.
-th$batches <- function(tensors, size, shuffle = FALSE, drop_last = FALSE, seed = 0) {
-  batches <- th$hold(th$perform("make_batches", list(size, shuffle, drop_last, seed), tensors), th$core$delete_Batches)
+th$batches <- function(tensors, size, shuffle = FALSE, drop_last = FALSE, seed = 0, device = "cpu") {
+  batches <- th$hold(th$perform("make_batches", list(size, shuffle, drop_last, seed, device), tensors), th$core$delete_Batches)
   batches$size <- function() th$core$Batches_count(batches$core)
   batches$next_batch <- function() {
     batch <- th$perform("next_batch", list(batches$core))

@@ -283,8 +283,8 @@ module Thunder
   class Batches
     include Enumerable
 
-    def initialize(tensors, size: 1, shuffle: false, drop_last: false, seed: 0)
-      @core = Exchange.perform(:make_batches, size, shuffle, drop_last, seed, args: tensors)
+    def initialize(tensors, size: 1, shuffle: false, drop_last: false, seed: 0, device: "cpu")
+      @core = Exchange.perform(:make_batches, size, shuffle, drop_last, seed, device.to_s, args: tensors)
     end
 
     def each

@@ -380,13 +380,13 @@ oo::class create thunder::Schedule {
     method StateModule {} { ::thunder::perform schedule_state [list $core] }
 }
 
-# Batches new [list $x $y] ?-size 32? ?-shuffle 1? ?-drop_last 1? ?-seed 0?; `$batches each {x y} script` is one epoch, and
+# Batches new [list $x $y] ?-size 32? ?-shuffle 1? ?-drop_last 1? ?-seed 0? ?-device cpu?; `$batches each {x y} script` is one epoch, and
 # what the script makes goes with each batch.
 oo::class create thunder::Batches {
     variable core
     constructor {tensors args} {
-        set o [dict merge {-size 1 -shuffle 0 -drop_last 0 -seed 0} $args]
-        set own [list [dict get $o -size] [dict get $o -shuffle] [dict get $o -drop_last] [dict get $o -seed]]
+        set o [dict merge {-size 1 -shuffle 0 -drop_last 0 -seed 0 -device cpu} $args]
+        set own [list [dict get $o -size] [dict get $o -shuffle] [dict get $o -drop_last] [dict get $o -seed] [dict get $o -device]]
         set core [::thunder::perform make_batches $own $tensors]
     }
     destructor { if {[info exists core]} { ::thunder::core::delete_Batches $core } }
