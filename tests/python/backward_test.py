@@ -4,6 +4,8 @@ import unittest
 import numpy as np
 import thunder as th
 
+th.seed(0)  # the same numbers at each run
+
 
 def arr(*shape, seed=0):
     return th.tensor(np.random.default_rng(seed).standard_normal(shape).astype("float32"))
@@ -36,7 +38,7 @@ class Backward(unittest.TestCase):
         th.manual_seed(1)
         net.load_state_dict(before)
         self.close(self.step(compiled, net, x), expected)
-        np.testing.assert_allclose(net[1].running_mean.numpy(), mean, rtol=1e-6)
+        np.testing.assert_allclose(net[1].running_mean.numpy(), mean, rtol=1e-5, atol=1e-6)
         self.assertEqual(net[1].num_batches_tracked.item(), 1)
 
     def test_is_compiled_for_the_gradients_that_are_asked_for(self):
