@@ -1,4 +1,4 @@
-/* thunder/programs.h: compiled programs as text that reads back, and as files. A part of thunder.h, which includes it. */
+/* thunder/programs.h: compiled programs as text that reads back, with a backward, and as files. A part of thunder.h, which includes it. */
 #ifndef THUNDER_H
 #include "thunder.h" /* includes this file where it belongs */
 #elif !defined(THUNDER_PROGRAMS_H)
@@ -29,6 +29,21 @@ void thunder_trace_release(thunder_trace *trace) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_function_trace(thunder_function *function, const thunder_values *example_inputs,
     const thunder_options *options_or_null, const thunder_values *const *check_inputs_or_null, size_t check_count,
     thunder_compiled **out) THUNDER_NOEXCEPT;
+
+/* ==== forward and backward programs [S]: docs/programs.md ==== */
+
+/* [O] Calls it inside a scope: inlined while tracing, else as one program. In a taped scope that program also gives what its
+ * gradient needs, and thunder_scope_grad() runs a second one, which is compiled for the results that the loss depends on and the
+ * arguments and captured tensors whose gradients are asked for. Op by op instead, as thunder_function_apply(): where the options
+ * `disable`, `fullgraph` = false or `cache` = "no caching" or the context's stance ask for it, and where the function reads values,
+ * which the log says (level 2). */
+thunder_values *thunder_compiled_apply(thunder_scope *scope, thunder_compiled *compiled,
+    const thunder_values *in) THUNDER_NOEXCEPT;
+/* The stages of the backward program that ran last in a taped scope; 0 before there is one. The forward is then the program
+ * compiled last. */
+size_t thunder_compiled_backward_trace_count(const thunder_compiled *compiled) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_compiled_backward_trace(const thunder_compiled *compiled, size_t stage,
+    thunder_trace **out) THUNDER_NOEXCEPT;
 
 /* ==== sizes that vary [S] ==== */
 
