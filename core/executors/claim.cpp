@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "executors/absorb.h"
+#include "executors/rematerialize.h"
 #include "executors/regions.h"
 #include "executors/siblings.h"
 
@@ -66,7 +66,7 @@ Trace claim(const Trace& trace, const Executors& executors, const Op& region, Re
   for (auto& e : executors) {
     if (e->desc().claim_region) {
       claim_regions(out, *e, region, states);
-      absorb_into_regions(out, *e, region, states);
+      rematerialize_in_regions(out, *e, region, states);
       join_siblings(out, *e, region, states);
     }
     const char* const name = trace.store->text(e->name());

@@ -29,15 +29,15 @@ size_t Regions::form(size_t first) {
   std::vector<const Node*> again = split();
   if (!again.empty()) {
     RegionState of_all = std::exchange(state_, nullptr);
-    if (!fits() && !(remove_strays() && fits())) undo_split(again), state_ = std::move(of_all);
+    if (!fits() && !(remove_unconnected() && fits())) undo_split(again), state_ = std::move(of_all);
   }
   const auto views = static_cast<size_t>(
       std::count_if(again.begin(), again.end(), [](const Node* n) { return def(*n).view != nullptr; }));
   // No nodes may be left, if all of them are recomputed where they are read.
-  const size_t room = taken - views - strays_.size() - !nodes_.empty();
+  const size_t room = taken - views - unconnected_.size() - !nodes_.empty();
   auto to = std::fill_n(entries_.begin() + static_cast<ptrdiff_t>(first), room, Entry());
   to = std::copy(before_.begin(), before_.end(), to);
-  for (const Node* n : strays_) *to++ = make_entry(n, true, false);
+  for (const Node* n : unconnected_) *to++ = make_entry(n, true, false);
   if (!nodes_.empty()) *to++ = make_entry(nodes_.size() == 1 ? single_node() : region(), false, false);
   const auto after = static_cast<size_t>(to - entries_.begin());
   for (const Node* n : again)
@@ -69,7 +69,7 @@ void Regions::subtract_uses() {
 std::vector<const Node*> Regions::split() {
   Store& store = *trace_.store;
   std::vector<const Node*> again;
-  nodes_before_split_ = nodes_, strays_.clear();
+  nodes_before_split_ = nodes_, unconnected_.clear();
   const ExecutorDesc& d = executor_.desc();
   const Recompute recompute(store, nodes_, materialized_, uses_, broadcast_from_,
                             d.recomputed_instructions ? d.recomputed_instructions(*nodes_[0], store, d.user)
@@ -101,21 +101,21 @@ bool Regions::fits() {
   return nodes_.size() < 2 || !d.fits || d.fits(nodes_, *trace_.store, state_, d.user);
 }
 
-bool Regions::remove_strays() {
+bool Regions::remove_unconnected() {
   inputs_.clear(), inputs_.resize(trace_.store->size());
   for (const Node* n : nodes_) for_each_value(n->args, [&](ValueId v) { inputs_.add(v); });
   for (const Node* n : nodes_)
-    if (!inside_.read_by(*n) && !inputs_.has(n->results[0]) && !def(*n).view) strays_.push_back(n);
-  for (const Node* n : strays_) {
+    if (!inside_.read_by(*n) && !inputs_.has(n->results[0]) && !def(*n).view) unconnected_.push_back(n);
+  for (const Node* n : unconnected_) {
     std::erase(nodes_, n);
     for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
   }
-  return !strays_.empty();
+  return !unconnected_.empty();
 }
 
 void Regions::undo_split(std::vector<const Node*>& again) {
-  for (const Node* n : strays_) for_each_value(n->args, [&](ValueId v) { uses_[v]--; });
-  strays_.clear();
+  for (const Node* n : unconnected_) for_each_value(n->args, [&](ValueId v) { uses_[v]--; });
+  unconnected_.clear();
   for (const Node* n : again) {
     for_each_value(n->args, [&](ValueId v) { uses_[v]--; });
     if (!def(*n).view) materialized_[n->results[0]] = 0, times_recomputed_[n->results[0]]--;

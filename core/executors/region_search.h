@@ -79,8 +79,8 @@ class Regions {
   bool fits();
   // After split(): takes nodes out that read nothing of the region and that nothing in it reads any more, which the
   // region's loops might not compute. They stay before it. False: there are none.
-  bool remove_strays();
-  // Undoes split() and remove_strays().
+  bool remove_unconnected();
+  // Undoes split() and remove_unconnected().
   void undo_split(std::vector<const Node*>& again);
   // Removes nodes that were read only by those that are now recomputed outside.
   void remove_dead_nodes();
@@ -107,7 +107,7 @@ class Regions {
   // State of the region that is being formed.
   std::vector<Side> sides_;
   std::vector<const Node*> nodes_, nodes_before_split_;  // of the region, and before it was split
-  std::vector<const Node*> strays_;         // see remove_strays()
+  std::vector<const Node*> unconnected_;    // see remove_unconnected()
   RegionState state_;                       // the executor's, of nodes_; null: none
   std::vector<uint8_t> flags_;
   std::vector<bool> taken_;

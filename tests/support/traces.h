@@ -9,6 +9,17 @@ inline TensorType tensor_type(std::initializer_list<Dim> shape, DType dtype = DT
   return {dtype, Device::cpu, false, Shape(shape)};
 }
 
+// The ops of the lines, without "prims."; of a region those that it holds, with spaces between.
+inline std::vector<std::string> ops_of_lines(const Trace& trace) {
+  std::vector<std::string> out;
+  for (const Node* n : trace.nodes) {
+    std::string ops(n->body.empty() ? n->op->name().substr(6) : "");
+    for (const Node* line : n->body) ops += (ops.empty() ? "" : " ") + std::string(line->op->name().substr(6));
+    out.push_back(ops);
+  }
+  return out;
+}
+
 // Records lines through the real ops; `trace` is complete at every moment but for its lines, which `finish` adds.
 class TraceMaker {
  public:

@@ -15,19 +15,12 @@ struct Siblings : testing::Test {
   tests::TraceMaker maker;
   Pieces choice{.fits = [](std::span<const Node* const>) { return true; }};
 
-  // The ops of the lines; a kernel of several as those that it holds.
   Lines joined(std::initializer_list<Var> outputs) {
     Trace trace = maker.finish(outputs);
     RegionStates states;
     join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"), states);
     verify(trace);
-    Lines out;
-    for (const Node* n : trace.nodes) {
-      std::string ops(n->body.empty() ? n->op->name().substr(6) : "");
-      for (const Node* line : n->body) ops += (ops.empty() ? "" : " ") + std::string(line->op->name().substr(6));
-      out.push_back(ops);
-    }
-    return out;
+    return tests::ops_of_lines(trace);
   }
   Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
 };

@@ -1,5 +1,5 @@
 // Which lines a region computes for itself rather than read their results. Also covers derivation.
-#include "executors/absorb.h"
+#include "executors/rematerialize.h"
 
 #include "executors/regions.h"
 #include "ir/verify.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-struct Absorb : testing::Test {
+struct Rematerialize : testing::Test {
   tests::TraceMaker maker;
   Pieces choice{.fits = [](std::span<const Node* const>) { return true; }};
   Device device = cuda(0);
@@ -23,7 +23,7 @@ struct Absorb : testing::Test {
     return maker.input("x", type);
   }
   Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
-  Trace absorbed_trace(std::initializer_list<Var> outputs) {
+  Trace rematerialized_trace(std::initializer_list<Var> outputs) {
     ExecutorDesc everywhere = pieces_executor(choice)->desc();
     everywhere.flags |= kAnyDevice;
     everywhere.begins_region = [](const Node& n) { return n.op->name() != "prims.convert"; };
@@ -31,82 +31,73 @@ struct Absorb : testing::Test {
     Trace trace = maker.finish(outputs);
     RegionStates states;
     claim_regions(trace, *executor, maker.registry.get("region"), states);
-    absorb_into_regions(trace, *executor, maker.registry.get("region"), states);
+    rematerialize_in_regions(trace, *executor, maker.registry.get("region"), states);
     verify(trace);
     return trace;
   }
-  // The ops of the lines; a region as those that it holds.
-  Lines absorbed(std::initializer_list<Var> outputs) {
-    Lines out;
-    for (const Trace trace = absorbed_trace(outputs); const Node* n : trace.nodes) {
-      std::string ops(n->body.empty() ? n->op->name().substr(6) : "");
-      for (const Node* line : n->body) ops += (ops.empty() ? "" : " ") + std::string(line->op->name().substr(6));
-      out.push_back(ops);
-    }
-    return out;
-  }
+  Lines lines(std::initializer_list<Var> outputs) { return tests::ops_of_lines(rematerialized_trace(outputs)); }
   // Two regions that read the conversion to f32 of a value, which neither took.
   Lines with_conversion(DType from, bool is_returned = false) {
     choice.takes = [](const Node& n) { return n.op->name() != "prims.convert"; };
     Var line = prim("prims.convert", {input({64, 64}, from), DType::f32}), y = input({64, 64});
     Var a = prim("prims.sin", {prim("prims.mul", {y, line})}), m = prim("prims.matmul", {a, a});
     Var b = prim("prims.cos", {prim("prims.mul", {m, line})});
-    return is_returned ? absorbed({b, line}) : absorbed({b});
+    return is_returned ? lines({b, line}) : lines({b});
   }
 };
 
-TEST_F(Absorb, converts_a_narrow_value_in_each_region_that_reads_it) {
+TEST_F(Rematerialize, converts_a_narrow_value_in_each_region_that_reads_it) {
   EXPECT_EQ(with_conversion(DType::bf16), (Lines{"convert mul sin", "matmul", "convert mul cos"}));
 }
 
-TEST_F(Absorb, leaves_lines_alone_whose_results_are_returned) {
+TEST_F(Rematerialize, leaves_lines_alone_whose_results_are_returned) {
   EXPECT_EQ(with_conversion(DType::bf16, true), (Lines{"convert", "mul sin", "matmul", "mul cos"}));
 }
 
-TEST_F(Absorb, leaves_lines_alone_that_read_more_than_they_make) {
+TEST_F(Rematerialize, leaves_lines_alone_that_read_more_than_they_make) {
   EXPECT_EQ(with_conversion(DType::f64), (Lines{"convert", "mul sin", "matmul", "mul cos"}));
 }
 
-TEST_F(Absorb, leaves_the_cpu_alone) {
+TEST_F(Rematerialize, leaves_the_cpu_alone) {
   device = Device::cpu;
   EXPECT_EQ(with_conversion(DType::bf16), (Lines{"convert", "mul sin", "matmul", "mul cos"}));
 }
 
-TEST_F(Absorb, leaves_lines_alone_where_a_region_does_not_take_them) {
+TEST_F(Rematerialize, leaves_lines_alone_where_a_region_does_not_take_them) {
   choice.fits = [](std::span<const Node* const> nodes) { return nodes.back()->op->name() != "prims.cos"; };
   EXPECT_EQ(with_conversion(DType::bf16), (Lines{"convert", "mul sin", "matmul", "mul cos"}));
 }
 
 // As a backward needs to know where an activation was zero, whose operand it reads for another reason: the activation's
 // result is stored for the product, but not read again.
-TEST_F(Absorb, computes_a_value_from_others_that_the_region_reads_anyway) {
+TEST_F(Rematerialize, computes_a_value_from_others_that_the_region_reads_anyway) {
   Var x = input({64, 64}), few = input({1, 64}), spread = prim("prims.expand", {few, Shape{64, 64}});
   Var z = prim("prims.sub", {x, spread}), y = prim("prims.abs", {z}), m = prim("prims.matmul", {y, y});
   Var a = prim("prims.mul", {m, y}), b = prim("prims.add", {a, x});
-  EXPECT_EQ(absorbed({b}), (Lines{"expand sub abs", "matmul", "expand", "sub abs mul add"}));
+  EXPECT_EQ(lines({b}), (Lines{"expand sub abs", "matmul", "expand", "sub abs mul add"}));
 }
 
-TEST_F(Absorb, reads_a_value_that_takes_another_large_one_to_make) {
+TEST_F(Rematerialize, reads_a_value_that_takes_another_large_one_to_make) {
   Var x = input({64, 64}), other = input({64, 64});
   Var z = prim("prims.sub", {x, other}), y = prim("prims.abs", {z}), m = prim("prims.matmul", {y, y});
   Var a = prim("prims.mul", {m, y}), b = prim("prims.add", {a, x});
-  EXPECT_EQ(absorbed({b}), (Lines{"sub abs", "matmul", "mul add"}));
+  EXPECT_EQ(lines({b}), (Lines{"sub abs", "matmul", "mul add"}));
 }
 
-TEST_F(Absorb, reads_a_value_that_takes_many_instructions) {
+TEST_F(Rematerialize, reads_a_value_that_takes_many_instructions) {
   Var x = input({64, 64});
   Var z = prim("prims.tanh", {x}), y = prim("prims.exp", {z}), m = prim("prims.matmul", {y, y});
   Var a = prim("prims.mul", {m, y}), b = prim("prims.add", {a, x});
-  EXPECT_EQ(absorbed({b}), (Lines{"tanh exp", "matmul", "mul add"}));
+  EXPECT_EQ(lines({b}), (Lines{"tanh exp", "matmul", "mul add"}));
 }
 
 // As it takes three reads to make, it was stored for the second region, which reads these anyway.
-TEST_F(Absorb, drops_results_that_are_not_read_any_more) {
+TEST_F(Rematerialize, drops_results_that_are_not_read_any_more) {
   Var x = input({64, 64}), y = input({64, 64}), z = input({64, 64});
   Var sum = prim("prims.add", {prim("prims.add", {x, y}), z}), a = prim("prims.sin", {sum});
   Var m = prim("prims.matmul", {a, a}), b = prim("prims.mul", {m, sum});
   Var c = prim("prims.sub", {prim("prims.sub", {prim("prims.sub", {b, x}), y}), z});
-  const Trace trace = absorbed_trace({c});
+  const Trace trace = rematerialized_trace({c});
   ASSERT_EQ(trace.nodes.size(), 3u);
   EXPECT_EQ(trace.nodes[0]->results.size(), 1u);
   EXPECT_EQ(trace.nodes[2]->body.size(), 6u);

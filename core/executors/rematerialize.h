@@ -12,6 +12,6 @@ namespace thunder {
 // more bytes than it makes: the conversion of a narrow value that a forward and a backward compute with, say. And a
 // region computes a value from others that it reads anyway, rather than read it, if few instructions do (`derivation`);
 // if it alone reads the value, from others that are no larger, too.
-void absorb_into_regions(Trace& trace, const Executor& executor, const Op& region, RegionStates& states);
+void rematerialize_in_regions(Trace& trace, const Executor& executor, const Op& region, RegionStates& states);
 
 }  // namespace thunder

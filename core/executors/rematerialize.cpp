@@ -1,4 +1,4 @@
-#include "executors/absorb.h"
+#include "executors/rematerialize.h"
 
 #include <algorithm>
 #include <iterator>
@@ -16,9 +16,9 @@ namespace {
 
 constexpr int64_t kLarge = 4096;  // bytes; what is smaller costs little wherever it is
 
-class Absorption {
+class Rematerialization {
  public:
-  Absorption(Trace& trace, const Executor& executor, const Op& op, RegionStates& states)
+  Rematerialization(Trace& trace, const Executor& executor, const Op& op, RegionStates& states)
       : trace_(trace), store_(*trace.store), executor_(executor), op_(op), states_(states),
         name_(trace.store->text(executor.name())), computed_(when_computed(trace)), kept_(store_.size()),
         uses_(store_.size()), broadcast_from_(store_.size(), kNoValue), before_(trace.nodes.size()),
@@ -31,7 +31,7 @@ class Absorption {
   void run() {
     // Backwards, so that a line can follow those that read it.
     for (size_t i = trace_.nodes.size(); i-- > 0;)
-      if (is_cheaper(i)) absorb(i);
+      if (is_cheaper(i)) duplicate(i);
     // Twice, since what a region reads for one value may be what another is made of.
     for (size_t i = 0; i < trace_.nodes.size(); i++)
       if (trace_.nodes[i] && is_region(*trace_.nodes[i])) derive(i), derive(i);
@@ -85,7 +85,7 @@ class Absorption {
     RegionState state;
   };
 
-  void absorb(size_t at) {
+  void duplicate(size_t at) {
     const Node& n = *trace_.nodes[at];
     const ValueId made = n.results[0];
     std::vector<Made> regions;
@@ -229,11 +229,11 @@ class Absorption {
 
 }  // namespace
 
-void absorb_into_regions(Trace& trace, const Executor& executor, const Op& region, RegionStates& states) {
+void rematerialize_in_regions(Trace& trace, const Executor& executor, const Op& region, RegionStates& states) {
   const bool on_device = std::any_of(trace.nodes.begin(), trace.nodes.end(), [&](const Node* n) {
     return !n->results.empty() && trace.type(n->results[0]).device != Device::cpu;
   });
-  if (on_device && executor.desc().fits) Absorption(trace, executor, region, states).run();
+  if (on_device && executor.desc().fits) Rematerialization(trace, executor, region, states).run();
 }
 
 }  // namespace thunder
