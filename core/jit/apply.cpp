@@ -9,17 +9,17 @@ namespace thunder {
 
 Values* Compiled::apply(Scope& scope, const Values& in) {
   const Ref<Compiled> kept(this);
-  const bool parts = scope.taped() && !settings_.disable && settings_.fullgraph &&
+  const bool partitions = scope.taped() && !settings_.disable && settings_.fullgraph &&
                      settings_.cache != CacheMode::no_caching && context_->stance() == Stance::normal;
-  if (parts && !not_parted_.load(std::memory_order_relaxed) && !scope.status())
-    if (Values* results = call_parted(scope, in)) return results;
+  if (partitions && !not_partitioned_.load(std::memory_order_relaxed) && !scope.status())
+    if (Values* results = call_partitioned(scope, in)) return results;
   if (scope.tracing() || scope.taped()) return thunder::apply(scope, *function_, in);
   auto out = make<Values>();
   if (Status* failed = scope.status() ? nullptr : call(in, *out)) scope.fail(Ref<Status>::adopt(failed));
   return scope.own(std::move(out));
 }
 
-Values* Compiled::call_parted(Scope& tape, const Values& in) {
+Values* Compiled::call_partitioned(Scope& tape, const Values& in) {
   Values* results = nullptr;
   std::string why;
   tape.formulas([&] {
@@ -33,7 +33,7 @@ Values* Compiled::call_parted(Scope& tape, const Values& in) {
     }
     results = pair->call(static_cast<EagerScope&>(tape), in, why);
   });
-  if (!why.empty() && !not_parted_.exchange(true))
+  if (!why.empty() && !not_partitioned_.exchange(true))
     context_->log(2, "tape", cat(function_->name(), ": runs op by op on tapes, without a backward of its own: ", why));
   return results || !tape.status() ? results : tape.own(make<Values>());
 }

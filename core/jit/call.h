@@ -128,7 +128,7 @@ class Compiled : public Counted<Compiled> {
   std::vector<std::string> paths_of(const Inputs& in) const;
   Status* run_eagerly(const Values& in, Values& out);
   // A call on a tape as a forward whose backward is compiled, too. Null: it is to run op by op.
-  Values* call_parted(Scope& tape, const Values& in);
+  Values* call_partitioned(Scope& tape, const Values& in);
   Status* run_eagerly(const Inputs& in, Tensor** out, size_t n_out);
   // Of tensors by position, as values.
   template <class F>
@@ -177,7 +177,7 @@ class Compiled : public Counted<Compiled> {
   std::atomic<uint64_t> apart_{0};  // calls that no program of the cache ran, and preparations
   std::atomic<uint64_t> eager_{0};
   std::atomic<bool> was_eager_{false};
-  std::atomic<bool> not_parted_{false};  // on tapes it runs op by op
+  std::atomic<bool> not_partitioned_{false};  // on tapes it runs op by op
   std::atomic<uint64_t> plain_{0};  // misses that were compiled with their plain sizes
   std::atomic<uint64_t> misses_{0}, trace_ns_{0}, passes_ns_{0}, compile_ns_{0}, plan_ns_{0};
 };

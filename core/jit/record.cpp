@@ -147,7 +147,6 @@ Trace finish_trace(TracingScope& scope, const Values& out, Entry& entry, const T
   Trace trace = scope.finish(note_results(out, entry));
   if (how.mask && scope.wrote()) entry.roots = scope.roots(trace);
   entry.guards = scope.take_guards();
-  entry.kept = scope.take_kept();
   for (size_t i = entry.leaves; i < trace.inputs.size(); i++)
     entry.bindings.push_back({Binding::kCaptured, scope.captured()[i]});
   return trace;

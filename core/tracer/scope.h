@@ -87,8 +87,6 @@ class Scope : public ProxyOwner {
   // The value that stands for a concrete tensor read through a module; guarded where that matters.
   virtual Tensor* parameter(Tensor* t, std::string_view path) = 0;
   virtual void guard(std::shared_ptr<const std::atomic<uint64_t>> counter, std::unique_ptr<Fact> fact) = 0;
-  // Keeps it for as long as the program that is recorded here.
-  virtual void keep(std::shared_ptr<const void>) {}
 
   // Rule 4: the first error stays.
   void fail(Ref<Status> status);

@@ -105,8 +105,6 @@ class TracingScope : public Scope {
   // By input of the trace: the captured tensor, or null for arguments.
   const std::vector<Ref<Tensor>>& captured() const { return captured_; }
   std::vector<GenerationGuard> take_guards() { return std::move(guards_); }
-  void keep(std::shared_ptr<const void> what) override { kept_.push_back(std::move(what)); }
-  std::vector<std::shared_ptr<const void>> take_kept() { return std::move(kept_); }
 
  protected:
   void begin_op(const char* where) override { recorder_->set_where(layer ? layer_place(where) : where); }
@@ -168,7 +166,6 @@ class TracingScope : public Scope {
   };
   std::unordered_map<ValueId, LiveFloat> live_floats_;
   std::vector<GenerationGuard> guards_;
-  std::vector<std::shared_ptr<const void>> kept_;
   std::unordered_map<std::string, const char*> places_;
   std::vector<Ref<Tensor>> symbolic_;  // proxies whose sizes end with this scope's store
   const int64_t first_word_;

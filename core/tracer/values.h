@@ -17,6 +17,12 @@ struct LeafReads {
   virtual std::vector<Tensor*> numbers() { return {}; }
 };
 
+// What a function of the library's own returns beside tensors and constants. A program keeps it with its constants.
+class Auxiliary : public Counted<Auxiliary> {
+ public:
+  virtual ~Auxiliary() = default;
+};
+
 struct Leaf {
   ArgKind kind = ArgKind::none;
   Ref<Tensor> tensor;
@@ -27,6 +33,7 @@ struct Leaf {
   std::vector<int64_t> ints;      // dims
   std::vector<double> reals;
   Ref<Tensor> bound;              // results: write into this tensor
+  Ref<Auxiliary> auxiliary;       // of a leaf that is none of the others
 };
 
 class Values : public Counted<Values> {

@@ -1,4 +1,4 @@
-// How a function is parted: traced, differentiated by everything real, brought down to what executors take, and cut.
+// How a function is partitioned: traced, differentiated by everything real, lowered to what executors take, and cut.
 #include <algorithm>
 
 #include "base/text.h"
@@ -152,8 +152,7 @@ Ref<Status> ForwardFunction::call(Scope& scope, const Values& in, Values& out) {
   std::vector<Tensor*> given;
   for (const InnerArgument& a : arguments) given.push_back(in[a.leaf].tensor.get());
   const Inner inner = trace_inside(scope, *f_, in, arguments);
-  const auto split =
-      std::make_shared<Split>(context_, options_, latest_, parts_of(*context_, *options_, inner, arguments, in));
+  const auto split = make<Split>(context_, options_, latest_, parts_of(*context_, *options_, inner, arguments, in));
   const std::vector<Tensor*> made = replay_inside(scope, inner, split->parts().partition.forward, given);
   const std::vector<size_t>& results = split->parts().outputs.results;
   for (size_t i = 0; i < results.size(); i++) inner.results->set_tensor(results[i], Ref<Tensor>(made[i]));
@@ -161,22 +160,9 @@ Ref<Status> ForwardFunction::call(Scope& scope, const Values& in, Values& out) {
   out.open(false, {});
   for (size_t i = results.size(); i < made.size(); i++) out.push(Ref<Tensor>(made[i]));
   out.close();
-  out.push(Any::integer(keep(scope, split)));
+  out.push(Any());
+  out[out.size() - 1].auxiliary = Ref<Auxiliary>(split.get());
   return {};
-}
-
-int64_t ForwardFunction::keep(Scope& scope, std::shared_ptr<Split> split) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(splits_, [](auto& s) { return s.second.expired(); });
-  splits_[next_] = split;
-  scope.keep(std::move(split));
-  return next_++;
-}
-
-std::shared_ptr<Split> ForwardFunction::split(int64_t number) const {
-  const std::lock_guard lock(mutex_);
-  const auto it = splits_.find(number);
-  return it == splits_.end() ? nullptr : it->second.lock();
 }
 
 Ref<TapedFunction> ForwardFunction::latest_backward() const {

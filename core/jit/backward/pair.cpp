@@ -14,7 +14,7 @@ Ref<CompileOptions> copy_of(const CompileOptions& options) { return make<Compile
 // A call of a forward as a line of a tape, which gives all that the forward does.
 class SplitCall final : public TapedCall {
  public:
-  SplitCall(std::shared_ptr<Split> split, TapedInputs inputs)
+  SplitCall(Ref<Split> split, TapedInputs inputs)
       : TapedCall(std::move(inputs)), split_(std::move(split)) {}
 
   void differentiate(Grad& grad) const override {
@@ -57,7 +57,7 @@ class SplitCall final : public TapedCall {
     return out;
   }
 
-  const std::shared_ptr<Split> split_;
+  const Ref<Split> split_;
 };
 
 // By input of the forward, as a tape has it.
@@ -87,20 +87,18 @@ Pair::Pair(Ref<Context> context, const Ref<Function>& function, const CompileOpt
 
 Values* Pair::call(EagerScope& tape, const Values& in, std::string& why) {
   tape.builder().count_draws();
-  const uint64_t before = forward_->statistics().misses;
   const auto made = make<Values>();
   if (auto failed = Ref<Status>::adopt(forward_->call(in, *made))) {
     if (failed->code() != Code::unimplemented) throw Error(failed);
     why = failed->message();
     return nullptr;
   }
-  if (forward_->statistics().misses != before) set_compiled_last(true);
   return results(tape, in, *made);
 }
 
 Values* Pair::results(EagerScope& tape, const Values& in, const Values& made) {
-  const std::shared_ptr<Split> split = function_->split(made[made.size() - 1].i);
-  ensure(split != nullptr, function_->name(), ": the backward of a program that ran is gone");
+  const Ref<Split> split(static_cast<Split*>(made[made.size() - 1].auxiliary.get()));
+  if (split->take_new()) set_compiled_last(true);
   const Split::Parts& parts = split->parts();
   const TapedInputs inputs = enter(tape, *split, in);
   EagerBuilder& builder = tape.builder();

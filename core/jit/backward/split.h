@@ -1,4 +1,4 @@
-// A function parted into a forward, which also gives what its backward needs, and that backward.
+// A function partitioned into a forward, which also gives what its backward needs, and that backward.
 #pragma once
 
 #include "jit/backward/taped_function.h"
@@ -14,14 +14,14 @@ struct SplitInput {
   bool number = false;        // the leaf is a plain number
 };
 
-// The backward that a tape ran last, of all that one function was parted into.
+// The backward that a tape ran last, of all that one function was partitioned into.
 struct LatestBackward {
   std::mutex mutex;
   Ref<TapedFunction> function;
 };
 
-// What one trace of a function was parted into. Any thread.
-class Split {
+// What one trace of a function was partitioned into. Any thread.
+class Split : public Auxiliary {
  public:
   // What the forward gives: tensors of the function's results, the new values of `written`, and what is saved.
   struct Outputs {
@@ -42,6 +42,8 @@ class Split {
   Split(Ref<Context> context, Ref<CompileOptions> options, std::shared_ptr<LatestBackward> latest, Parts parts);
 
   const Parts& parts() const { return parts_; }
+  // Whether no call has used it before.
+  bool take_new() { return is_new_.exchange(false, std::memory_order_relaxed); }
   // Where something saved is: an input, or, from their count on, an output of the forward.
   const std::vector<size_t>& saved() const { return saved_; }
 
@@ -61,33 +63,27 @@ class Split {
   const Ref<CompileOptions> options_;
   const std::shared_ptr<LatestBackward> latest_;
   const Parts parts_;
-  std::vector<size_t> saved_;
+  const std::vector<size_t> saved_;
+  std::atomic<bool> is_new_{true};
   std::mutex mutex_;
   std::map<std::pair<std::vector<bool>, std::vector<bool>>, Backward> backwards_;
   Ref<TapedFunction> whole_;
 };
 
-// The forward of a function, traced and parted anew inside each scope that records it. Its results are those of the
-// function, a list of what else the forward gives, and a number by which split() finds the parts.
+// The forward of a function, traced and partitioned anew inside each scope that records it. Its results are those of the
+// function, a list of what else the forward gives, and a leaf whose auxiliary is the Split.
 class ForwardFunction : public Function {
  public:
   ForwardFunction(Ref<Context> context, Ref<Function> f, Ref<CompileOptions> options);
 
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override;
-  // As long as a program of the forward that has this number is kept.
-  std::shared_ptr<Split> split(int64_t number) const;
   Ref<TapedFunction> latest_backward() const;
 
  private:
-  int64_t keep(Scope& scope, std::shared_ptr<Split> split);
-
   const Ref<Context> context_;
   const Ref<Function> f_;
   const Ref<CompileOptions> options_;
   const std::shared_ptr<LatestBackward> latest_ = std::make_shared<LatestBackward>();
-  mutable std::mutex mutex_;
-  int64_t next_ = 0;
-  std::map<int64_t, std::weak_ptr<Split>> splits_;
 };
 
 }  // namespace thunder

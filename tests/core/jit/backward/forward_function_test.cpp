@@ -1,4 +1,4 @@
-// What a forward gives beside its results, and how long its backward is kept.
+// What a forward gives beside its results.
 #include "jit/backward/split.h"
 #include "support/functions.h"
 
@@ -29,8 +29,8 @@ TEST_F(Forward, saves_nothing_where_inputs_and_results_suffice) {
   });
   const auto program = compiled(f);
   const auto out = call(*program, {tensor({2}, {0, 1})});
-  ASSERT_EQ(out->size(), 2u) << error;  // the result, and the number
-  EXPECT_EQ(f->split((*out)[1].i)->parts().outputs.saved, 0u);
+  ASSERT_EQ(out->size(), 2u) << error;  // the result, and the split
+  EXPECT_EQ(static_cast<Split&>(*(*out)[1].auxiliary).parts().outputs.saved, 0u);
 }
 
 TEST_F(Forward, gives_what_it_saves_and_writes_after_the_results) {
@@ -46,17 +46,6 @@ TEST_F(Forward, gives_what_it_saves_and_writes_after_the_results) {
   EXPECT_EQ(data(*(*out)[1].tensor), (Floats{2, 2}));
   EXPECT_EQ(data(*count), (Floats{1, 1}));  // whoever called the forward writes it
   EXPECT_EQ((*out)[2].tensor->type().rank(), 2u);
-}
-
-TEST_F(Forward, keeps_a_backward_as_long_as_the_program) {
-  auto f = forward([](Scope& s, const Values& in, Values& out) {
-    out.push(Ref<Tensor>(op(s, "exp", {any(in[0].tensor.get())})));
-  });
-  auto program = compiled(f);
-  const int64_t number = (*call(*program, {tensor({2}, {0, 1})}))[1].i;
-  EXPECT_NE(f->split(number), nullptr);
-  program = nullptr;
-  EXPECT_EQ(f->split(number), nullptr);
 }
 
 TEST_F(Forward, refuses_results_that_depend_on_what_is_written) {

@@ -82,6 +82,21 @@ TEST_F(Pair, has_gradients_of_gradients) {
   EXPECT_EQ(data(*gradient(tape, sum(tape, second), x.get())), (Floats{24, 48}));
 }
 
+// Of what is compiled for one call alone nothing but the tape keeps the backward.
+TEST_F(Pair, has_gradients_beyond_the_recompile_limit) {
+  CompileOptions options;
+  options.set("dynamic", Any::boolean(false));
+  options.set("recompile_limit", Any::integer(1));
+  auto f = compile([&](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(sum(s, mul(s, in[0].tensor.get(), in[0].tensor.get()))));
+  }, &options);
+  for (int64_t n = 1; n < 5; n++) {
+    auto x = tensor({n}, Floats(static_cast<size_t>(n), 3));
+    EagerScope tape(context->scope_environment(), true);
+    EXPECT_EQ(data(*gradient(tape, apply(tape, *f, {x.get()})[0], x.get())), Floats(static_cast<size_t>(n), 6));
+  }
+}
+
 TEST_F(Pair, shows_the_program_of_its_backward) {
   auto f = compile([&](Scope& s, const Values& in, Values& out) {
     out.push(Ref<Tensor>(sum(s, op(s, "tanh", {any(in[0].tensor.get())}))));
