@@ -109,6 +109,7 @@ TEST_F(Pair, shows_the_program_of_its_backward) {
   gradient(tape, loss, x.get());
   ASSERT_NE(f->latest_backward(), nullptr);
   EXPECT_EQ(f->latest_backward()->traces[0].outputs.size(), 1u);
+  ASSERT_NE(f->latest(), nullptr);
   EXPECT_EQ(f->latest()->traces[0].function, "f");
   // What is compiled next is the latest again.
   run(*f, {x.get()});
