@@ -1,6 +1,7 @@
-// Partitions a joint trace, of results and of gradients by cotangents, into the one that a call runs and the one that runs
-// once the cotangents are known. What both need is saved, or computed again where that reads less memory: the cheapest
-// set of values is a smallest cut (as min-cut rematerialization in PyTorch's AOTAutograd and in lightning-thunder).
+// Partitions a joint trace, of results and of gradients by cotangents, into the one that a call runs and the one that
+// runs once the cotangents are known. What both need is saved, or computed again where that reads less memory: the
+// cheapest set of values is a smallest cut (as min-cut rematerialization in PyTorch's AOTAutograd and in
+// lightning-thunder).
 #pragma once
 
 #include "ops/registry.h"

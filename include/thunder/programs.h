@@ -35,8 +35,8 @@ THUNDER_CHECK thunder_status *thunder_function_trace(thunder_function *function,
 /* [O] Calls it inside a scope: inlined while tracing, else as one program. In a taped scope that program also gives what its
  * gradient needs, and thunder_scope_grad() runs a second one, which is compiled for the results that the loss depends on and the
  * arguments and captured tensors whose gradients are asked for. Op by op instead, as thunder_function_apply(): where the options
- * `disable`, `fullgraph` = false or `cache` = "no caching" or the context's stance ask for it, and where the function reads values,
- * which the log says (level 2). */
+ * `disable`, `fullgraph` = false or `cache` = "no caching" or the context's stance ask for it, where the function reads values,
+ * which the log says (level 2), and where the results depend on a tensor that the function writes in place. */
 thunder_values *thunder_compiled_apply(thunder_scope *scope, thunder_compiled *compiled,
     const thunder_values *in) THUNDER_NOEXCEPT;
 /* The stages of the backward program that ran last in a taped scope; 0 before there is one. The forward is then the program

@@ -9,8 +9,8 @@ class Pair {
  public:
   Pair(Ref<Context> context, const Ref<Function>& function, const CompileOptions& options);
 
-  // The results, as lines of the tape. Null: the function cannot be partitioned, because it reads values, say; `why` is the
-  // reason then. Throws what the function reports.
+  // The results, as lines of the tape. Null: the function cannot be partitioned, because it reads values, say; `why` is
+  // the reason then. Throws what the function reports.
   Values* call(EagerScope& tape, const Values& in, std::string& why);
 
   const Compiled& forward() const { return *forward_; }

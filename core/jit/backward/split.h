@@ -70,8 +70,8 @@ class Split : public Auxiliary {
   Ref<TapedFunction> whole_;
 };
 
-// The forward of a function, traced and partitioned anew inside each scope that records it. Its results are those of the
-// function, a list of what else the forward gives, and a leaf whose auxiliary is the Split.
+// The forward of a function, traced and partitioned anew inside each scope that records it. Its results are those of
+// the function, a list of what else the forward gives, and a leaf whose auxiliary is the Split.
 class ForwardFunction : public Function {
  public:
   ForwardFunction(Ref<Context> context, Ref<Function> f, Ref<CompileOptions> options);
