@@ -9,11 +9,10 @@ from timed import seconds
 
 LAYERS, WIDTH, HEADS, KEY_HEADS, INNER, VOCABULARY, CONTEXT = 22, 2048, 32, 4, 5632, 32000, 512
 HEAD = WIDTH // HEADS
-BATCH, LENGTH = (int(a) for a in sys.argv[1:] or (2, 2048))
 
 
 def rotation(positions):
-    rates = 10000.0 ** (torch.arange(HEAD // 2, device="cuda") * (-2.0 / HEAD))
+    rates = 10000.0 ** (torch.arange(HEAD // 2, device=positions.device) * (-2.0 / HEAD))
     angles = positions.float().unsqueeze(1) * rates
     return angles.cos(), angles.sin()
 
@@ -52,27 +51,30 @@ class Llama(nn.Module):
         self.norm, self.head = nn.RMSNorm(WIDTH, 1e-5), nn.Linear(WIDTH, VOCABULARY, False)
 
     def forward(self, tokens, positions=None, caches=None):
-        places = torch.arange(tokens.shape[1], device="cuda") if positions is None else positions
+        places = torch.arange(tokens.shape[1], device=tokens.device) if positions is None else positions
         cos, sin = rotation(places)
         x = self.embed(tokens)
-        seen = None if caches is None else torch.arange(CONTEXT, device="cuda") <= positions.unsqueeze(1)
+        seen = None if caches is None else torch.arange(CONTEXT, device=tokens.device) <= positions.unsqueeze(1)
         for i, layer in enumerate(self.layers):
             x = layer(x, cos, sin, caches and caches[i], positions, seen)
         return self.head(self.norm(x))
 
 
-net = Llama().cuda().to(torch.bfloat16)
-rows = torch.randint(0, VOCABULARY, (BATCH, LENGTH + 1), device="cuda")
+def measure(batch, length):
+    net = Llama().cuda().to(torch.bfloat16)
+    rows = torch.randint(0, VOCABULARY, (batch, length + 1), device="cuda")
+
+    def step():
+        net.zero_grad()
+        F.cross_entropy(net(rows[:, :-1]).flatten(0, 1).float(), rows[:, 1:].flatten()).backward()
+
+    print(f"forward and backward {batch}x{length}: {seconds(step, 10, warmup=3) * 1e3:.1f} ms, {torch.cuda.max_memory_allocated() >> 20} MiB at most")
+    with torch.no_grad():
+        caches = [[torch.zeros(1, KEY_HEADS, CONTEXT, HEAD, device="cuda", dtype=torch.bfloat16) for _ in range(2)] for _ in range(LAYERS)]
+        token, position = torch.ones(1, 1, dtype=torch.long, device="cuda"), torch.tensor([20], device="cuda")
+        print(f"decode: {seconds(lambda: net(token, position, caches).argmax(-1), 200, warmup=3) * 1e6:.0f} us a token")
 
 
-def step():
-    net.zero_grad()
-    F.cross_entropy(net(rows[:, :-1]).flatten(0, 1).float(), rows[:, 1:].flatten()).backward()
-
-
-print(f"PyTorch {torch.__version__}")
-print(f"forward and backward {BATCH}x{LENGTH}: {seconds(step, 10, warmup=3) * 1e3:.1f} ms, {torch.cuda.max_memory_allocated() >> 20} MiB at most")
-with torch.no_grad():
-    caches = [[torch.zeros(1, KEY_HEADS, CONTEXT, HEAD, device="cuda", dtype=torch.bfloat16) for _ in range(2)] for _ in range(LAYERS)]
-    token, position = torch.ones(1, 1, dtype=torch.long, device="cuda"), torch.tensor([20], device="cuda")
-    print(f"decode: {seconds(lambda: net(token, position, caches).argmax(-1), 200, warmup=3) * 1e6:.0f} us a token")
+if __name__ == "__main__":
+    print(f"PyTorch {torch.__version__}")
+    measure(*(int(a) for a in sys.argv[1:] or (2, 2048)))

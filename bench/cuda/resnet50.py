@@ -7,8 +7,6 @@ from torch import nn
 
 from timed import seconds
 
-BATCH = int(sys.argv[1]) if len(sys.argv) > 1 else 64
-
 
 class Block(nn.Module):
     def __init__(self, inputs, width, stride):
@@ -33,22 +31,23 @@ def resnet50(classes):
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, classes))
 
 
-def measure(dtype, tf32):
+def measure(batch, dtype, tf32):
     torch.backends.cudnn.allow_tf32 = tf32
     torch.cuda.reset_peak_memory_stats()
     net = resnet50(10).cuda().to(dtype)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9)
-    images, labels = torch.randn(BATCH, 3, 224, 224, device="cuda", dtype=dtype), torch.randint(0, 10, (BATCH,), device="cuda")
+    images, labels = torch.randn(batch, 3, 224, 224, device="cuda", dtype=dtype), torch.randint(0, 10, (batch,), device="cuda")
 
     def step():
         optimizer.zero_grad()
         F.cross_entropy(net(images).float(), labels).backward()
         optimizer.step()
 
-    print(f"{dtype}, tf32 {'on' if tf32 else 'off'}: {BATCH / seconds(step, 20, warmup=5):.0f} images/s, "
+    print(f"{dtype}, tf32 {'on' if tf32 else 'off'}: {batch / seconds(step, 20, warmup=5):.0f} images/s, "
           f"{torch.cuda.max_memory_allocated() >> 20} MiB at most")
 
 
-print(f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
-for kind in ((torch.float32, False), (torch.float32, True), (torch.bfloat16, True)):
-    measure(*kind)
+if __name__ == "__main__":
+    print(f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
+    for kind in ((torch.float32, False), (torch.float32, True), (torch.bfloat16, True)):
+        measure(int(sys.argv[1]) if len(sys.argv) > 1 else 64, *kind)
