@@ -60,7 +60,7 @@ bool Aliases::close(std::span<const ValueId> results, ValueId first) {
 
 void Aliases::hold(ValueId v) {
   v = root(v);
-  if (held_.size() <= v) held_.resize(2 * (v + size_t{1}));
+  if (held_.size() <= v) held_.resize(std::max(size_t{64}, 2 * (v + size_t{1})));
   held_[v] = true;
 }
 

@@ -53,7 +53,7 @@ class Aliases {
 
   std::vector<const Node*> views_;
   std::vector<ValueId> roots_;  // of views, by value
-  std::vector<bool> held_;
+  std::vector<uint8_t> held_;  // by value
   std::unordered_map<ValueId, ValueId> superseded_;
   mutable std::unordered_map<ValueId, ValueId>
       newest_;  // by value: one that superseded it, the newest when it was last looked up

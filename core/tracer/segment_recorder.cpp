@@ -155,7 +155,7 @@ ValueId SegmentRecorder::add_input(const TensorType& type, const Tensor* layout)
            (!layout || s.layouts[e.layout] == layout->strides());
   };
   if (const Event* known = follow(matches)) {
-    if (layout) set_strides(known->input, layout->strides());
+    if (layout && !layout->contiguous()) set_strides(known->input, layout->strides());
     return known->input;
   }
   const size_t values_before = values();

@@ -1,6 +1,7 @@
 #include "tracer/tracing.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.h"
 #include "ir/dim_reads.h"
@@ -48,16 +49,27 @@ ValueId TracingScope::add_input(const TensorType& type, Source source, std::stri
 }
 
 TracingScope::ViewKey TracingScope::key(const Tensor& t) const {
-  std::vector<int64_t> layout(t.sizes(), t.sizes() + t.type().rank());
-  layout.insert(layout.end(), t.strides().begin(), t.strides().end());
+  SmallVector<int64_t, 9> layout(t.sizes(), t.sizes() + t.type().rank());
+  for (int64_t stride : t.strides()) layout.push_back(stride);
   layout.push_back(static_cast<int64_t>(t.type().dtype));
   return {t.storage().get(), t.offset(), std::move(layout)};
 }
 
+bool TracingScope::ViewKey::operator<(const ViewKey& other) const {
+  if (storage != other.storage) return std::less<>()(storage, other.storage);
+  if (offset != other.offset) return offset < other.offset;
+  return std::lexicographical_compare(layout.begin(), layout.end(), other.layout.begin(), other.layout.end());
+}
+
 // Tensors that are the same view of the same memory are one input, so that tied weights stay tied.
 ValueId TracingScope::capture(Tensor* t, Source source, std::string_view name) {
+  Captured& recent = recent_[reinterpret_cast<uintptr_t>(t) / 64 % recent_.size()];
+  if (recent.tensor == t) return recent.value;
   auto [it, fresh] = by_view_.try_emplace(key(*t), kNoValue);
-  if (fresh) it->second = add_input(t->type(), source, std::string(name), Ref<Tensor>(t));
+  if (fresh) {
+    it->second = add_input(t->type(), source, std::string(name), Ref<Tensor>(t));
+    recent = {t, it->second};
+  }
   return it->second;
 }
 

@@ -2,6 +2,7 @@
 // in-place writes, and collects what the program will be guarded by.
 #pragma once
 
+#include <array>
 #include <map>
 #include <unordered_map>
 
@@ -136,8 +137,12 @@ class TracingScope : public Scope {
   struct ViewKey {
     const Storage* storage;
     size_t offset;
-    std::vector<int64_t> layout;
-    auto operator<=>(const ViewKey&) const = default;
+    SmallVector<int64_t, 9> layout;  // sizes, strides, dtype
+    bool operator<(const ViewKey& other) const;
+  };
+  struct Captured {
+    const Tensor* tensor = nullptr;
+    ValueId value = kNoValue;
   };
   // Each scope has words of its own, so that one that was kept is none of another's.
   static int64_t next_words();
@@ -159,6 +164,8 @@ class TracingScope : public Scope {
   std::vector<Ref<Tensor>> layouts_;  // by input: a concrete tensor whose memory it is, or null
   uint32_t counts_[3] = {0, 0, 0};
   std::map<ViewKey, ValueId> by_view_;
+  // Of the tensors that captured_ holds, so that their addresses remain theirs, the last few, by address.
+  std::array<Captured, 16> recent_;
   struct LiveFloat {
     double value;
     size_t leaf;

@@ -78,6 +78,7 @@ void TracingScope::restart(std::unique_ptr<TracingRecorder> recorder) {
   layouts_.clear();
   std::fill(std::begin(counts_), std::end(counts_), 0);
   by_view_.clear();
+  recent_ = {};
   live_floats_.clear();
   places_.clear();
   random_ = kNoValue;

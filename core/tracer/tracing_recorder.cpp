@@ -9,7 +9,7 @@ Draw TracingRecorder::draw() { return scope_.draw(); }
 
 ValueId TracingRecorder::add_input(const TensorType& type, const Tensor* layout) {
   const ValueId v = store().add(type);
-  if (layout) set_strides(v, layout->strides());
+  if (layout && !layout->contiguous()) set_strides(v, layout->strides());
   return v;
 }
 

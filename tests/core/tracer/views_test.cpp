@@ -262,6 +262,23 @@ TEST(Views, a_captured_tensor_is_written_too) {
   EXPECT_EQ(values(state.get()), (Doubles{1, 2, 4, 5}));
 }
 
+// Handles come and go while a function is traced, and one may lie where another one of other memory was.
+TEST(Views, a_capture_is_of_memory_rather_than_of_a_handle) {
+  Eager e;
+  const auto a = counting({2, 2}), b = counting({2, 2});
+  TracingScope scope(e.scope().environment(), "f");
+  const Ops op{scope};
+  const auto with = [&](const char* name, Tensor* sum, const Tensor& t) {
+    return op(name, {any(sum), any(Tensor::view(t.storage(), t.type(), t.strides(), 0).get())});
+  };
+  Tensor* sum = op("mul", {any(a.get()), any(b.get())});
+  for (int i = 0; i < 20; i++) sum = with("mul", with("sub", with("add", sum, *a), *b), *b);
+  ASSERT_FALSE(scope.status()) << scope.status()->message();
+  const Trace trace = scope.finish(std::array{sum});
+  EXPECT_EQ(scope.captured().size(), 2);
+  for (const Node* n : trace.nodes) EXPECT_EQ(n->args[1].v, trace.inputs[n->op->name() == "add" ? 0 : 1].value);
+}
+
 // d/dx of sum((2x with its tail squared in place)^2) and the like: the tape follows writes through views.
 TEST(TapedViews, gradients_flow_through_writes_to_views) {
   Eager e(true);
