@@ -95,7 +95,9 @@ def record():
 def differences(here, there, path=""):
     """Where the two differ, as paths."""
     if isinstance(here, float) or isinstance(there, float):
-        return [] if math.isclose(here, there, rel_tol=1e-4, abs_tol=1e-5) else [path]
+        # L-BFGS keeps inverses of small curvatures, which magnify how a processor rounds.
+        within = 1e-3 if "/ro/" in path or "/H_diag/" in path else 1e-4
+        return [] if math.isclose(here, there, rel_tol=within, abs_tol=1e-5) else [path]
     if isinstance(here, dict) and isinstance(there, dict) and here.keys() == there.keys():
         return [found for key in here for found in differences(here[key], there[key], f"{path}/{key}")]
     if isinstance(here, list) and isinstance(there, list) and len(here) == len(there):
