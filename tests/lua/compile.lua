@@ -41,6 +41,31 @@ assert(traced == before)
 local stats = th.stats(g)
 assert(stats.calls == 6 and stats.misses == 4 and stats.hits == 2 and stats.entries == 4)
 
+-- The memory report has the values and lines of the program as it prints them, those inside of a region, too.
+local deep = th.compile(function(t) return th.matmul(th.softmax(th.relu(th.matmul(t, t)) * 2, -1), t):sum(0) end)
+deep(th.randn(8, 8))
+local printed, lines = th.last_traces(deep), {}
+for value, call, sizes in tostring(printed[#printed]):gmatch "(t%[%d+%]) = ([^\n]*)%-%- f32%[([%d, ]*)%]" do
+  local bytes = 4
+  for size in sizes:gmatch "%d+" do bytes = bytes * math.tointeger(size) end
+  lines[#lines + 1] = { value = value, call = call, bytes = bytes }
+end
+local kept = {} -- by value that a region makes: whether it leaves it
+for names, body in tostring(printed[#printed]):gmatch "do  %-%- region ([t%[%], %d]*)(.-)\n  end\n" do
+  for value in body:gmatch "(t%[%d+%]) = " do kept[value] = names:find(value, 1, true) ~= nil end
+end
+local places = 0
+for from, to, value, first, last in th.memory_report(deep):gmatch "arena (%d+) to (%d+): (t%[%d+%]), lines (%d+) to (%d+)" do
+  local made, read = false, false
+  for i = math.tointeger(first), math.tointeger(last) do
+    made = made or (lines[i].value == value and lines[i].bytes == to - from)
+    read = read or lines[i].call:find(value, 1, true)
+  end
+  assert(made and read and kept[value] ~= false, value .. " is not what the report says")
+  places = places + 1
+end
+assert(places >= 2 and next(kept))
+
 -- Captured tensors are read at each call; upvalues that are numbers are constants.
 local bias, factor = th.tensor { 1.0, 1.0, 1.0 }, 2
 local h = th.compile(function(t) return t * factor + bias end)
