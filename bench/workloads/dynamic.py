@@ -6,6 +6,7 @@ NEW, SEEN, TRACES = "dynamic: a new length, GPT 12 layers", "dynamic: a length s
 GUARDS, DECODE, DECODE_TRACES = "dynamic: a call of 3 inputs", f"dynamic: {DECODED} tokens, cache cut at the position", "dynamic: traces of the decoder"
 KERNELS, LOAD = "dynamic: kernels compiled after the 20th new length", "dynamic: load of a program with GPT-2's 500 MB"
 DECODE_MASKED = f"dynamic: {DECODED} tokens, mask over the cache"
+DECODE_TRACES_SAID = "dynamic: traces of the decoder, told that the position alone varies"
 
 
 def lengths(count):
