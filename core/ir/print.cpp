@@ -34,7 +34,7 @@ class Printer {
 
   std::string line(const Node& wanted) {
     for (const Node* n : trace_.nodes) {
-      number_lines(*n);
+      for_each_line(*n, [this](const Node& line) { number(line, 't', values_); });
       if (n == &wanted) break;
     }
     call(wanted);
@@ -52,11 +52,6 @@ class Printer {
   }
   void number(const Node& n, char table, uint32_t& counter) {
     for (ValueId r : n.results) name(r, table, ++counter);
-  }
-
-  void number_lines(const Node& n) {
-    if (!is_block(n.op->name())) return number(n, 't', values_);
-    for (const Node* inner : n.body) number_lines(*inner);
   }
 
   void statement(const Node& n, std::string_view indent) {

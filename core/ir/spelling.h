@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/type.h"
+#include "ir/trace.h"
 
 namespace thunder::spelling {
 
@@ -33,5 +33,13 @@ constexpr std::string_view kRegion = "region";
 constexpr std::string_view kCheckpoint = "checkpoint";
 constexpr size_t kDeepestBlock = 100;
 inline bool is_block(std::string_view op) { return op == kRegion || op == kCheckpoint; }
+
+// Calls f(line) for each line that a node of a trace is printed as, in order: a block's are those of its body. The
+// results of the lines are t[1], t[2] and so on.
+template <class F>
+void for_each_line(const Node& n, const F& f) {
+  if (!is_block(n.op->name())) return f(n);
+  for (const Node* inner : n.body) for_each_line(*inner, f);
+}
 
 }  // namespace thunder::spelling

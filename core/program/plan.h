@@ -48,11 +48,11 @@ struct InputPlan {
 
 // Where a value lies in the arena: for the report, not for running.
 struct ArenaSlot {
-  uint32_t value;       // k of t[k], as the trace prints
+  ValueId value;
   uint32_t arena;
   int64_t offset;
   size_t bytes;
-  size_t first, last;  // its live range in lines of the printed trace, counted from 1
+  size_t first, last;  // its live range, in nodes of the trace
   size_t request;      // which of the arena's requests
 };
 

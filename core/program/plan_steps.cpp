@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ir/spelling.h"
 #include "program/copy.h"
 
 namespace thunder {
@@ -16,7 +15,6 @@ class StepPlanner {
         plan_(plan) {}
 
   void run() {
-    number_values();
     find_requests();
     place_requests();
     add_steps();
@@ -78,34 +76,9 @@ class StepPlanner {
       const ArenaRequest& lives = placed(r);
       root.index = r.arena, root.offset = lives.offset, root.placed = true;
       root.request = static_cast<int64_t>(r.index);
-      plan_.slots.push_back({numbers_[r.value], r.arena, root.offset, dense_bytes(type(r.value)),
-                             lines_[lives.first - nodes].first,
-                             lines_[std::min(lives.last, 2 * nodes - 1) - nodes].last, r.index});
+      plan_.slots.push_back({r.value, r.arena, root.offset, dense_bytes(type(r.value)), lives.first - nodes,
+                             std::min(lives.last - nodes, nodes - 1), r.index});
     }
-  }
-
-  // The numbers of values and lines in the printed trace, for reports.
-  void number_values() {
-    numbers_.resize(trace_.store->size());
-    PrintedNumbers last;
-    for (const Node* n : trace_.nodes) {
-      const size_t first = last.line + 1;
-      number(*n, last);
-      lines_.push_back({first, last.line});
-    }
-  }
-  struct PrintedNumbers {
-    uint32_t value = 0;
-    size_t line = 0;
-  };
-  // The nodes of a block are lines of their own.
-  void number(const Node& n, PrintedNumbers& last) {
-    if (spelling::is_block(n.op->name())) {
-      for (const Node* inner : n.body) number(*inner, last);
-      return;
-    }
-    last.line++;
-    for (ValueId r : n.results) numbers_[r] = ++last.value;
   }
 
   uint32_t layout(const Sizes& sizes, const Sizes& strides) {
@@ -224,11 +197,6 @@ class StepPlanner {
   Plan& plan_;
   std::vector<Request> values_;  // roots in an arena, in the order of the trace
   std::vector<std::vector<Request>> dense_;  // by node: the copies of its operands
-  struct Lines {
-    size_t first, last;
-  };
-  std::vector<uint32_t> numbers_;  // by value: its number in the printed trace
-  std::vector<Lines> lines_;       // by node: its lines there
 };
 
 }  // namespace

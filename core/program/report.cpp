@@ -1,8 +1,34 @@
 #include "program/report.h"
 
 #include "base/text.h"
+#include "ir/spelling.h"
 
 namespace thunder {
+
+namespace {
+
+// Where the printed trace has a program's values and nodes.
+struct PrintedNumbers {
+  explicit PrintedNumbers(const Trace& trace) : values(trace.store->size()) {
+    uint32_t value = 0;
+    size_t line = 0;
+    for (const Node* n : trace.nodes) {
+      const size_t first = line + 1;
+      spelling::for_each_line(*n, [&](const Node& printed) {
+        line++;
+        for (ValueId r : printed.results) values[r] = ++value;
+      });
+      lines.push_back({first, line});
+    }
+  }
+  struct Lines {
+    size_t first, last;  // from 1
+  };
+  std::vector<uint32_t> values;  // by value: k of t[k]
+  std::vector<Lines> lines;      // by node
+};
+
+}  // namespace
 
 std::string memory_report(const Program& program) {
   const Plan& plan = program.plan();
@@ -16,9 +42,11 @@ std::string memory_report(const Program& program) {
     out += cat("on ", name(plan.arenas[i].device), ": ", program.peak_bytes(plan.arenas[i].device),
                " bytes at most (arena ", plan.arenas[i].bytes, ", constants ", plan.arenas[i].constant_bytes, ")\n");
   if (const std::string graph = program.recording_report(); !graph.empty()) out += cat("CUDA graph ", graph, "\n");
+  const PrintedNumbers printed(program.trace());
   for (const ArenaSlot& s : plan.slots)
     out += cat(s.arena ? cat(name(plan.arenas[s.arena].device), " ") : "", "arena ", s.offset, " to ",
-               s.offset + static_cast<int64_t>(s.bytes), ": t[", s.value, "], lines ", s.first, " to ", s.last, "\n");
+               s.offset + static_cast<int64_t>(s.bytes), ": t[", printed.values[s.value], "], lines ",
+               printed.lines[s.first].first, " to ", printed.lines[s.last].last, "\n");
   return out;
 }
 

@@ -137,7 +137,7 @@ class TracingScope : public Scope {
   struct ViewKey {
     const Storage* storage;
     size_t offset;
-    SmallVector<int64_t, 9> layout;  // sizes, strides, dtype
+    SmallVector<int64_t, 9> layout;  // sizes, strides, dtype: room for those of rank 4
     bool operator<(const ViewKey& other) const;
   };
   struct Captured {
@@ -164,7 +164,8 @@ class TracingScope : public Scope {
   std::vector<Ref<Tensor>> layouts_;  // by input: a concrete tensor whose memory it is, or null
   uint32_t counts_[3] = {0, 0, 0};
   std::map<ViewKey, ValueId> by_view_;
-  // Of the tensors that captured_ holds, so that their addresses remain theirs, the last few, by address.
+  // A direct-mapped cache before by_view_, by the tensor's address. It has only tensors that captured_ holds, since the
+  // addresses of others may be used again.
   std::array<Captured, 16> recent_;
   struct LiveFloat {
     double value;
