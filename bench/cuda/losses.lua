@@ -1,14 +1,14 @@
 -- losses.lua EXAMPLES FOLDER [NAME [STEPS]]: the losses of so many (50) training steps of gpt2 (the default), gpt2-xl, llama or resnet50 on the first
 -- GPU (or on the CPU where there is none), in float32, in bfloat16 and by autocast, with learning rates that rise over the steps and with constant ones.
 -- Leaves weights, batches and losses in FOLDER for losses.py, which trains the same in PyTorch and compares.
-package.path = ("%s/?.lua;%s/resnet/?.lua;"):format(arg[1] or "examples", arg[1] or "examples") .. package.path
+package.path = (arg[1] or "examples") .. "/?.lua;" .. package.path
 local th = require "thunder"
 local train, autocast = require "text.train", require "text.autocast"
 local folder, name, STEPS = arg[2] or ".", arg[3] or "gpt2", math.tointeger(arg[4] or 50)
 local device = th.cuda.is_available() and th.cuda(0) or th.device "cpu"
 
 -- The windows of a step: 4 of 256 tokens that can be learnt, since each token is the one before it, plus 1 to 3.
-local function text(net, parameters, optimizer)
+local function text()
   local BATCH, LENGTH, VOCABULARY = 4, 256, 256
   local steps = th.randint(1, 3, { STEPS * BATCH, LENGTH + 1 })
   local rows = th.remainder(th.cumsum(steps, 1), VOCABULARY):view(STEPS, BATCH, LENGTH + 1)
@@ -28,7 +28,7 @@ local function pictures()
   end
 end
 
-local function update_text(net, parameters, optimizer, dtype)
+local function update_text(net, parameters, optimizer)
   return function(rows) return train.update(net, rows, parameters, optimizer, 1.0) end
 end
 
@@ -40,6 +40,7 @@ local function update_pictures(net, parameters, optimizer, dtype)
   end
 end
 
+-- What makes a language model of a size.
 local function language(package, size, vocabulary)
   local model = require(package .. ".model")
   return function() return model.make(setmetatable({ vocabulary = vocabulary, dropout = 0 }, { __index = model.sizes[size] })) end
@@ -49,16 +50,16 @@ local function adamw(parameters, rate) return th.optim.AdamW(parameters, { lr = 
 local function sgd(parameters, rate) return th.optim.SGD(parameters, { lr = rate, momentum = 0.9 }) end
 
 -- rates: "constant R", or "rising to R".
-local function case(make, data, update, kinds, optimizer, rates)
-  return { make = make, data = data, update = update, kinds = kinds, optimizer = optimizer, rates = rates }
+local function language_case(make, kinds, rates)
+  return { make = make, data = text, update = update_text, optimizer = adamw, kinds = kinds, rates = rates }
 end
 local ALL, OWN = { "float32", "bfloat16", "autocast" }, { "float32", "bfloat16" }
 local cases = {
-  gpt2 = case(language("gpt2", "gpt2", 256), text, update_text, ALL, adamw, { "constant 3e-4", "rising to 3e-4" }),
-  ["gpt2-xl"] = case(language("gpt2", "gpt2-xl", 256), text, update_text, OWN, adamw, { "rising to 1e-4" }),
-  llama = case(language("llama", "tinyllama-1.1b", 32000), text, update_text, OWN, adamw, { "rising to 1e-4" }),
-  resnet50 = case(function() return require "model".make("resnet50", 10) end, pictures, update_pictures, ALL, sgd,
-    { "rising to 1e-2" }),
+  gpt2 = language_case(language("gpt2", "gpt2", 256), ALL, { "constant 3e-4", "rising to 3e-4" }),
+  ["gpt2-xl"] = language_case(language("gpt2", "gpt2-xl", 256), OWN, { "rising to 1e-4" }),
+  llama = language_case(language("llama", "tinyllama-1.1b", 32000), OWN, { "rising to 1e-4" }),
+  resnet50 = { make = function() return require "resnet.model".make("resnet50", 10) end, data = pictures, update = update_pictures,
+               optimizer = sgd, kinds = ALL, rates = { "rising to 1e-2" } },
 }
 
 th.seed(0)

@@ -31,7 +31,7 @@ def read(path):
 
 
 def renamed(weights, names):
-    """The weights whose names hold a key of `names` between dots (or begin with it), with its value in the place of that."""
+    """The weights, where a name holds a key of `names` between dots, or at its beginning, with its value in the place of that."""
     out = {}
     for name, value in weights.items():
         dotted = f".{name}"
@@ -91,11 +91,12 @@ class Pictures:
                 names[f"layer{stage + 1}.{i}"] = str(at)
                 at += 1
         names["fc"] = str(at + 2)
-        first = {name: value for name, value in weights.items() if not name.startswith("layer")}
-        rest = {name: value for name, value in weights.items() if name.startswith("layer")}
-        blocks = {key: value for key, value in names.items() if key.startswith("layer")}
+        state = {}
+        for name, value in weights.items():
+            theirs = next(key for key in names if name.startswith(f"{key}."))
+            state[names[theirs] + name[len(theirs):]] = value
         net = resnet50(10)
-        net.load_state_dict(renamed(first, names) | renamed(rest, blocks))
+        net.load_state_dict(state)
         return net
 
     def optimizer(self, net, rate):

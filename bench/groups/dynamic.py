@@ -94,7 +94,7 @@ def main():
     def decoded(decode, told=False):
         """Milliseconds and traces. `told`: that sizes do not vary and integers do."""
         body = counted(decode)
-        one, x = th.compile(body, dynamic=told or None), th.ones(2, 64)
+        one, x = th.compile(body, dynamic=True if told else None), th.ones(2, 64)
         if told:
             th.mark_static(x, [0, 1])
         start = time.perf_counter()
