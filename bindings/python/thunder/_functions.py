@@ -46,8 +46,9 @@ def compile(function=None, /, **options):
 
     Arguments and results are tensors, numpy arrays, numbers, strings, None, modules, and lists, tuples, dicts, named
     tuples and dataclasses of them. Floats stay live and are tensors inside; integers, booleans and strings are
-    constants that a call checks. compile_options() lists the options; `executors` and `passes` also take objects that
-    executor() and Pass() make, for this function alone.
+    constants that a call checks. Results lie in memory of their own, also where the function returns an argument, a view
+    of one, or a tensor that it captured. compile_options() lists the options; `executors` and `passes` also take objects
+    that executor() and Pass() make, for this function alone.
     """
     unknown = next((name for name in options if name not in _options), None)
     if unknown is not None:
