@@ -2,6 +2,7 @@
 #include "cuda/cuda.h"
 #include "ir/print.h"
 #include "tracer/eager.h"
+#include "transforms/transforms.h"
 
 namespace thunder::test {
 namespace {
@@ -70,6 +71,31 @@ TEST_F(CudaPrograms, take_the_same_bits_in_each_call) {
   const Ref<Tensor> x = on_gpu(random({300, 7}, 1));
   const Floats first = run(*f, {x.get()});
   for (int i = 0; i < 3; i++) EXPECT_EQ(run(*f, {x.get()}), first);
+}
+
+// A device draws from a copy of the random state, which is made anew where the function is replayed for its gradient.
+TEST_F(CudaPrograms, differentiate_what_was_drawn_inside) {
+  const auto drop = Ref<Function>::adopt(new Lambda([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "dropout", {any(in[0].tensor), Any::real(0.5), Any::boolean(true)})));
+  }));
+  auto f = compile([&](Scope& s, const Values& in, Values& out) {
+    Values given;
+    given.push(Ref<Tensor>(in[0].tensor));
+    given.open(false, {});
+    given.push(Ref<Tensor>(op(s, "ones_like", {any(in[0].tensor)})));
+    given.close();
+    const Ref<Status> failed = vjp(drop, {})->call(s, given, out);
+    if (failed) s.fail(failed);
+  }, all);
+  const Ref<Tensor> x = on_gpu(tensor({64}, Floats(64, 1)));
+  Tensor* in[] = {x.get()};
+  Tensor* made[2] = {};
+  Status* failed = f->call_tensors(in, 1, made, 2);
+  ASSERT_EQ(failed, nullptr) << failed->message();
+  const Floats value = data(*Ref<Tensor>::adopt(made[0])), gradient = data(*Ref<Tensor>::adopt(made[1]));
+  EXPECT_EQ(value, gradient);
+  EXPECT_GT(std::count(value.begin(), value.end(), 2.0f), 8);
+  EXPECT_GT(std::count(value.begin(), value.end(), 0.0f), 8);
 }
 
 // Neither the numbers nor what they choose are stored: they are drawn where they are used.

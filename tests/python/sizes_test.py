@@ -75,6 +75,30 @@ class Symbols(unittest.TestCase):
             counted(th.ones(length, 3))
         self.assertEqual(seen, [("SymInt", "SymInt", True, True, True, True, True, 0, True)])
 
+    def test_transformed_functions_keep_it(self):
+        self.same_for(lambda x: th.func.vmap(th.relu)(x))
+        self.same_for(lambda x: th.func.vmap(lambda row: row.softmax(0) * row.reshape(3, 1).sum())(x))
+        self.same_for(lambda x: th.func.vmap(lambda column: column.cos(), in_dims=1, out_dims=1)(x))
+        self.same_for(lambda x: th.func.vmap(th.grad(lambda row: (row * row).sum()))(x))
+        self.same_for(lambda x: th.func.vjp(lambda y: y.sin().sum(0), x)[1](th.ones(3))[0])
+        self.same_for(lambda x: th.func.vjp(lambda y: y.reshape(-1).cos(), x)[1](th.ones_like(x).reshape(-1))[0])
+        self.same_for(lambda x: th.func.jvp(th.exp, (x,), (x,))[1])
+        marked = th.compile(lambda x: th.func.vmap(th.relu)(x))
+        for length in (3, 5):
+            x = th.ones(length, 2)
+            th.mark_dynamic(x, 0)
+            self.assertEqual(marked(x).tolist(), x.tolist())
+
+    def test_it_is_no_number_once_its_function_was_traced(self):
+        kept = []
+        th.compile(lambda x: (kept.append(x.shape[0]), x + 1)[1], dynamic=True)(th.ones(5))
+        size, x = kept[0], th.ones(9)
+        for use in (lambda: x[:size], lambda: x * size, lambda: th.full((2,), size), lambda: x.clamp(max=size), lambda: x < size,
+                    lambda: x.roll(size), lambda: x.sum(size), lambda: x.reshape(size), lambda: size + 1, lambda: th.tensor(size),
+                    lambda: th.grad(lambda y: (y * size).sum())(x), lambda: th.compile(lambda y, n: y * n)(x, size)):
+            with self.assertRaisesRegex(RuntimeError, "used after that"):
+                use()
+
     def test_a_function_that_cannot_work_with_it_has_plain_sizes(self):
         self.same_for(lambda x: x + len(json.dumps(x.shape[0])), traces=5)
         self.same_for(lambda x: -x if x.shape[0].bit_length() > 3 else x, traces=5)
