@@ -57,6 +57,41 @@ class Batches(unittest.TestCase):
         self.assertIsInstance(next(iter(loader)), list)
         self.assertEqual((len(loader), len(DataLoader(rows, batch_size=4, drop_last=True))), (3, 2))
 
+    def test_each_iteration_is_an_epoch_of_its_own(self):
+        rows = th.arange(12)
+        for loader in (DataLoader(TensorDataset(rows, rows), 4), DataLoader(rows, 4), th.data.batches([rows], 4), th.data.batches(rows, 4)):
+            first = lambda batch: (batch if isinstance(batch, th.Tensor) else batch[0]).tolist()
+            for batch in loader:
+                break
+            self.assertEqual([first(batch) for batch in loader], [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]])
+            self.assertEqual([first(next(iter(loader))) for _ in range(4)], [[0, 1, 2, 3]] * 4)
+            self.assertEqual([(first(a)[0], first(b)[0]) for a in loader for b in loader], [(a, b) for a in (0, 4, 8) for b in (0, 4, 8)])
+            one, other = iter(loader), iter(loader)
+            self.assertEqual([first(next(it)) for it in (one, other, one, other)], [[0, 1, 2, 3]] * 2 + [[4, 5, 6, 7]] * 2)
+
+    def test_epochs_that_were_left_have_orders_of_their_own(self):
+        made = lambda: th.data.batches([th.arange(64)], 64, shuffle=True, seed=3)
+        whole, left = made(), made()
+        orders = [next(iter(whole))[0].tolist()] + [batch[0].tolist() for _ in range(2) for batch in whole]
+        self.assertEqual(len(set(map(tuple, orders))), 3)
+        for order in orders:
+            for batch in left:
+                self.assertEqual(batch[0].tolist(), order)
+                break
+
+    def test_a_position_is_resumed_in_the_middle_of_an_epoch(self):
+        batches = th.data.batches([th.arange(10)], 3, shuffle=True, seed=1)
+        for epoch in range(2):
+            for number, (batch,) in enumerate(batches):
+                if epoch == 1 and number == 1:
+                    state, rest = batches.state(), []
+                elif epoch == 1 and number > 1:
+                    rest.append(batch.tolist())
+        again = th.data.batches([th.arange(10)], 3, shuffle=True, seed=1)
+        again.set_state(state)
+        self.assertEqual([batch.tolist() for batch, in again], rest)
+        self.assertEqual([batch.tolist() for batch, in again], [batch.tolist() for batch, in batches])
+
     def test_the_seed_decides_the_order(self):
         def order(generator=None):
             th.seed(3)

@@ -122,9 +122,18 @@ static int list_argument(arguments *c, const parameter *p, PyObject *list, thund
 
 /* ---- one argument ---- */
 
+static int argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out);
+
 /* Arrays of other libraries, and numbers that are not Python's own. */
 static int foreign_argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
+    PyObject *number = scalar_number(object);
+    if (number) {
+        const int failed = argument(c, p, number, out);
+        Py_DECREF(number);
+        return failed;
+    }
+    if (PyErr_Occurred()) return fail(c, p);
     if (p->kind == TAKES_TENSOR && foreign_test(object)) {
         thunder_tensor *made = foreign_tensor(c, p, object);
         if (!made) return -1;
@@ -161,8 +170,6 @@ static int constant_argument(const arguments *c, const parameter *p, PyObject *o
     out->u.i = value;
     return 0;
 }
-
-static int argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out);
 
 /* A tensor without dims in the place of a number, as in PyTorch. */
 static int number_argument(arguments *c, const parameter *p, PyObject *tensor, thunder_any *out)

@@ -4,6 +4,17 @@
 
 static bool has_dlpack(PyObject *object) { return PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__dlpack__"); }
 
+static PyTypeObject *scalar_type; /* numpy.generic */
+
+bool scalar_test(PyObject *object) { return PyObject_TypeCheck(object, scalar_type); }
+
+PyObject *scalar_number(PyObject *object)
+{
+    PyObject *number = scalar_test(object) ? PyObject_CallMethod(object, "item", NULL) : NULL;
+    if (number && !PyFloat_Check(number) && !PyLong_Check(number)) Py_CLEAR(number); /* complex, dates, longdouble */
+    return number;
+}
+
 bool foreign_test(PyObject *object)
 {
     return (PyObject_CheckBuffer(object) && !PyBytes_Check(object)) || has_dlpack(object);
@@ -96,4 +107,13 @@ thunder_tensor *tensor_from_foreign(PyObject *object)
     Py_XDECREF(error);
     Py_XDECREF(traceback);
     return made;
+}
+
+int open_foreign(PyObject *module)
+{
+    (void)module;
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    scalar_type = numpy ? (PyTypeObject *)PyObject_GetAttrString(numpy, "generic") : NULL;
+    Py_XDECREF(numpy);
+    return scalar_type ? 0 : -1;
 }

@@ -89,6 +89,9 @@ thunder_tensor *tensor_from_buffer(PyObject *object);
  * an exception that does not name the argument: see error_prefix(). */
 bool foreign_test(PyObject *object);
 thunder_tensor *tensor_from_foreign(PyObject *object);
+/* numpy's scalars: as Python's bool, int or float, by its kind. NULL without an exception: it is another object. */
+bool scalar_test(PyObject *object);
+PyObject *scalar_number(PyObject *object);
 int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags);
 void tensor_releasebuffer(PyObject *self, Py_buffer *view);
 PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named);
@@ -182,6 +185,8 @@ int open_dtypes(PyObject *module);
 int open_device(PyObject *module);
 int open_tensor(PyObject *module);
 int open_dlpack(PyObject *module);
+int open_foreign(PyObject *module);
+int open_elements(PyObject *module);
 int open_op(PyObject *module);
 int open_scope(PyObject *module);
 int open_values(PyObject *module);

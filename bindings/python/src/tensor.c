@@ -1,7 +1,5 @@
-/* Tensors: the type, its operators, and what is known without the elements. */
+/* Tensors: the type, and what is known without the elements. operators.c has its operators. */
 #include "tensor.h"
-
-#include "op.h"
 
 PyTypeObject *tensor_type;
 
@@ -27,76 +25,6 @@ static void tensor_dealloc(PyObject *object)
     thunder_tensor_release(self->handle);
     PyObject_Free(object);
     Py_DECREF(type);
-}
-
-/* ---- operators: the op of that name; what no op takes is left to the other operand ---- */
-
-static bool is_operand(PyObject *object)
-{
-    return tensor_test(object) || PyFloat_Check(object) || PyLong_Check(object) || foreign_test(object) || PyIndex_Check(object);
-}
-
-static PyObject *binary(const char *name, PyObject *a, PyObject *b)
-{
-    if (!is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
-    PyObject *const args[2] = {a, b};
-    return op_call(name, args, 2);
-}
-
-#define BINARY(slot, name) \
-    static PyObject *slot(PyObject *a, PyObject *b) { return binary(name, a, b); }
-BINARY(tensor_add, "add")
-BINARY(tensor_subtract, "sub")
-BINARY(tensor_multiply, "mul")
-BINARY(tensor_divide, "div")
-BINARY(tensor_matmul, "matmul")
-BINARY(tensor_add_in_place, "add_")
-BINARY(tensor_subtract_in_place, "sub_")
-BINARY(tensor_multiply_in_place, "mul_")
-BINARY(tensor_divide_in_place, "div_")
-BINARY(tensor_power_in_place_of, "pow_")
-
-static PyObject *tensor_power(PyObject *a, PyObject *b, PyObject *modulus)
-{
-    if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-    return binary("pow", a, b);
-}
-static PyObject *tensor_power_in_place(PyObject *a, PyObject *b, PyObject *modulus)
-{
-    if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-    return tensor_power_in_place_of(a, b);
-}
-
-static PyObject *floor_of_division(PyObject *a, PyObject *b)
-{
-    static PyObject *mode;
-    if (!mode && !(mode = PyUnicode_InternFromString("floor"))) return NULL;
-    if (!is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
-    PyObject *const args[3] = {a, b, mode};
-    return op_call("div", args, 3);
-}
-
-/* a - floor(a / b) * b has the sign of b, as % has in Python. */
-static PyObject *tensor_remainder(PyObject *a, PyObject *b)
-{
-    PyObject *floor = floor_of_division(a, b);
-    if (!floor || floor == Py_NotImplemented) return floor;
-    PyObject *product = binary("mul", floor, b);
-    PyObject *result = product ? binary("sub", a, product) : NULL;
-    Py_XDECREF(product);
-    Py_DECREF(floor);
-    return result;
-}
-
-static PyObject *tensor_negative(PyObject *a) { return op_call("neg", &a, 1); }
-static PyObject *tensor_absolute(PyObject *a) { return op_call("abs", &a, 1); }
-static PyObject *tensor_positive(PyObject *a) { return Py_NewRef(a); }
-
-static PyObject *tensor_compare(PyObject *a, PyObject *b, int operator)
-{
-    static const char *const names[] = {[Py_LT] = "lt", [Py_LE] = "le", [Py_EQ] = "eq",
-                                        [Py_NE] = "ne", [Py_GT] = "gt", [Py_GE] = "ge"};
-    return binary(names[operator], a, b);
 }
 
 static Py_hash_t tensor_hash(PyObject *object)
@@ -234,22 +162,14 @@ static PyType_Slot slots[] = {{Py_tp_dealloc, tensor_dealloc},
                               {Py_tp_members, offsets},
                               {Py_tp_richcompare, tensor_compare},
                               {Py_tp_hash, tensor_hash},
-                              {Py_nb_add, tensor_add},
-                              {Py_nb_subtract, tensor_subtract},
-                              {Py_nb_multiply, tensor_multiply},
-                              {Py_nb_true_divide, tensor_divide},
-                              {Py_nb_floor_divide, floor_of_division},
-                              {Py_nb_remainder, tensor_remainder},
-                              {Py_nb_matrix_multiply, tensor_matmul},
+#define ROW(slot, name) {Py_##slot, tensor_##slot},
+                              TENSOR_BINARY_OPERATORS(ROW)
+                              TENSOR_UNARY_OPERATORS(ROW)
+#undef ROW
                               {Py_nb_power, tensor_power},
-                              {Py_nb_inplace_add, tensor_add_in_place},
-                              {Py_nb_inplace_subtract, tensor_subtract_in_place},
-                              {Py_nb_inplace_multiply, tensor_multiply_in_place},
-                              {Py_nb_inplace_true_divide, tensor_divide_in_place},
                               {Py_nb_inplace_power, tensor_power_in_place},
-                              {Py_nb_negative, tensor_negative},
+                              {Py_nb_divmod, tensor_divmod},
                               {Py_nb_positive, tensor_positive},
-                              {Py_nb_absolute, tensor_absolute},
                               {Py_nb_bool, tensor_bool},
                               {Py_nb_float, tensor_float},
                               {Py_nb_int, tensor_int},

@@ -106,6 +106,13 @@ static int add_container(thunder_values *values, PyObject *object)
     if (PyTuple_CheckExact(object)) return add_items(values, object, tuple_tag);
     if (PyList_Check(object)) return add_items(values, object, NULL);
     if (PyDict_Check(object)) return add_dict(values, object, NULL);
+    PyObject *number = scalar_number(object);
+    if (number) {
+        const int failed = add_number(values, number);
+        Py_DECREF(number);
+        return failed;
+    }
+    if (PyErr_Occurred()) return -1;
     if (foreign_test(object)) return add_array(values, object);
     return add_other(values, object);
 }

@@ -16,7 +16,7 @@ TYPES = {"tensor": "_TensorLike", "int": "builtins.int", "float": "builtins.floa
          "str": "builtins.str", "dtype": "_DtypeLike", "device": "_DeviceLike", "int[]": "Sequence[builtins.int] | builtins.int",
          "float[]": "Sequence[builtins.float]", "tensor[]": "Sequence[Tensor]", "function": "Callable[..., Any]"}
 SPELLED_OUT = ("max", "min", "allclose", "einsum")  # in texts.py
-OPERATORS = "add sub mul truediv floordiv mod pow matmul".split()
+OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 COMPARISONS = "lt le gt ge eq ne".split()
 
 

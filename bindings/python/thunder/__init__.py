@@ -15,7 +15,7 @@ from . import _thunder
 
 _thunder.skip_frames_of(os.path.dirname(__file__) + os.sep)
 
-from . import _extend, _functions, _jit, _names, _ops, _printing, _pytorch, _schema, _show, _sizes, _tensor, _traceback, _tree  # noqa: E402
+from . import _create, _extend, _functions, _jit, _names, _ops, _printing, _pytorch, _schema, _show, _sizes, _tensor, _traceback, _tree  # noqa: E402
 from ._autocast import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402
 from ._dtypes import finfo, iinfo  # noqa: E402
 from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
@@ -26,7 +26,7 @@ from ._functions import (Trace, compile, compile_ahead, compile_options, executo
 from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
 from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic  # noqa: E402
 from ._sizes import SymInt  # noqa: E402
-from ._tensor import asarray, from_numpy, tensor  # noqa: E402
+from ._create import asarray, from_numpy, tensor  # noqa: E402
 from ._thunder import (Compiled, Error, Tensor, bfloat16, bool, can_cast, device, dtype, float16, float32, float64, from_dlpack,  # noqa: E402
                        grad_of, initial_seed, int8, int16, int32, int64, is_tracing, load_plugin, promote_types, random_state, result_type, seed,  # noqa: E402
                        set_memory_cache, set_num_threads, tape, uint8, uint16, uint32, uint64)
@@ -100,5 +100,5 @@ def is_tensor(value):
 
 
 __getattr__ = _names.getattr_of(__name__)
-_traceback.cover(globals(), *(vars(module) for module in (_datasets, _extend, _functions, _loader, _printing, _pytorch, _tensor, _tree, cuda, data, func, nn, nn.init, nn.utils,
+_traceback.cover(globals(), *(vars(module) for module in (_create, _datasets, _extend, _functions, _loader, _printing, _pytorch, _tensor, _tree, cuda, data, func, nn, nn.init, nn.utils,
                                                 optim, utils.data)))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy
 
 from . import _ops
-from ._tensor import asarray, is_array
+from ._create import asarray, is_array
 from ._thunder import Tensor
 
 __all__ = ["BatchSampler", "ConcatDataset", "Dataset", "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler",

@@ -1,7 +1,7 @@
 """Ops, executors and passes of the user's own; what is registered is an equal of the library's, for as long as the process."""
 from . import _names, _ops, _schema, _thunder
 from ._cuda_kernel import Kernel
-from ._tensor import asarray
+from ._create import asarray
 
 _INPLACE, _ELEMENTWISE, _EFFECTS = 1, 2, 4
 

@@ -6,7 +6,7 @@ import typing
 from . import _names, _schema, _show, _thunder, _traceback, _tree
 from ._ops import functions as _op
 from ._show import Trace
-from ._tensor import asarray, is_array
+from ._create import asarray, is_array
 from ._thunder import Compiled, Tensor, grad_of, tape
 
 _options = {row["name"] for row in _schema.describe("options")} | {"passes"}

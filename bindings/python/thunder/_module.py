@@ -4,7 +4,7 @@ import copy
 import weakref
 
 from . import _functions, _hooks, _names, _schema, _state, _thunder
-from ._tensor import asarray
+from ._create import asarray
 from ._thunder import ModuleBase, Tensor
 
 kinds = {row["name"]: row for row in _schema.describe("modules")}

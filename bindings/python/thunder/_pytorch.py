@@ -1,7 +1,7 @@
 """What a PyTorch user types of tensors beside the ops, in terms of those; what the registry has under a name stays."""
 import math
 
-from . import _names, _ops, _tensor, _thunder
+from . import _create, _names, _ops, _tensor, _thunder
 from ._thunder import Tensor
 
 _op = _ops.functions
@@ -46,7 +46,7 @@ def _new_full(x, size, fill_value, dtype=None, device=None):
 
 def _new_tensor(x, data, dtype=None, device=None):
     """tensor(data) of the tensor's dtype and device."""
-    return _tensor.tensor(data, dtype or x.dtype, device or x.device)
+    return _create.tensor(data, dtype or x.dtype, device or x.device)
 
 
 def _uniform_(x, *bounds, generator=None, **named):

@@ -2,7 +2,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from . import _tensor
+from . import _create
 
 
 class IncompatibleKeys(NamedTuple):
@@ -17,7 +17,7 @@ class IncompatibleKeys(NamedTuple):
 
 def _given(path, value):
     try:
-        return _tensor.of_copied(value)
+        return _create.of_copied(value)
     except TypeError as error:
         raise TypeError(f"load_state_dict: {path}: {error}") from None
 

@@ -9,7 +9,7 @@ import functools
 from . import _functions, _thunder, _tree
 from ._functions import grad, value_and_grad
 from ._ops import functions as _op
-from ._tensor import asarray, is_array
+from ._create import asarray, is_array
 from ._thunder import Tensor
 
 __all__ = ["grad", "checkpoint", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "value_and_grad", "vjp", "vmap"]
