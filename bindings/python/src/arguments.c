@@ -18,8 +18,7 @@ static int fail(const arguments *c, const parameter *p)
     return -1;
 }
 
-/* Memory until arguments_free(). */
-static void *block(arguments *c, size_t bytes)
+void *arguments_block(arguments *c, size_t bytes)
 {
     bytes = (bytes + 15) & ~(size_t)15;
     if (c->used + bytes <= INLINE_BYTES) {
@@ -46,7 +45,7 @@ static int integer_of(const arguments *c, const parameter *p, PyObject *object, 
 
 static int list_of_integers(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
 {
-    thunder_dim *dims = block(c, (size_t)count * sizeof *dims);
+    thunder_dim *dims = arguments_block(c, (size_t)count * sizeof *dims);
     if (!dims) return -1;
     for (Py_ssize_t i = 0; i < count; i++)
         if (size_test(items[i]) ? size_word(items[i], &dims[i]) : integer_of(c, p, items[i], &dims[i])) {
@@ -60,7 +59,7 @@ static int list_of_integers(arguments *c, const parameter *p, PyObject *const *i
 
 static int list_of_floats(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
 {
-    double *numbers = block(c, (size_t)count * sizeof *numbers);
+    double *numbers = arguments_block(c, (size_t)count * sizeof *numbers);
     if (!numbers) return -1;
     for (Py_ssize_t i = 0; i < count; i++) {
         numbers[i] = PyFloat_AsDouble(items[i]);
@@ -96,7 +95,7 @@ static thunder_tensor *foreign_tensor(arguments *c, const parameter *p, PyObject
 
 static int list_of_tensors(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
 {
-    thunder_tensor **tensors = block(c, (size_t)count * sizeof *tensors);
+    thunder_tensor **tensors = arguments_block(c, (size_t)count * sizeof *tensors);
     if (!tensors) return -1;
     for (Py_ssize_t i = 0; i < count; i++) {
         if (!tensor_test(items[i]) && !foreign_test(items[i])) return refuse(c, p, items[i], "a list of tensors");

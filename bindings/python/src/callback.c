@@ -75,7 +75,10 @@ static thunder_status *run_body(PyObject *function, thunder_scope *scope, int (*
     thunder_status *status = enter_scope(scope, &own);
     if (status) return status;
     if (!outer) sizes_given = false;
+    const bool begins = scope && scope != outer && thunder_scope_is_tracing(scope);
+    const grad_mode around = begins ? grad_mode_take() : (grad_mode){.off = false};
     const int failed = body(function, frame);
+    if (begins) grad_mode_put(&around);
     here = outer, eager = outer_eager;
     /* An op that failed is the scope's first error and stays so; the exception that it became goes with it. */
     if (failed) status = status_of_exception(scope ? thunder_scope_status(scope) : NULL);

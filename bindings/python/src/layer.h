@@ -129,6 +129,17 @@ void scope_done(thunder_scope *scope);
 const char *caller_place(void);
 bool frame_is_ours(PyFrameObject *frame);
 
+/* Regions without gradients, of a thread: grad_mode.c. A tape and a traced function take the mode of what is around them, and begin
+ * with none; what was taken is put back as they end. */
+typedef struct grad_mode {
+    bool off;
+    thunder_scope *traced; /* the function in which ops get detached tensors; or NULL */
+    thunder_scope *tape;   /* that waits until the region ends; or NULL, and so the next two */
+    thunder_scope *own, *outer_eager;
+} grad_mode;
+grad_mode grad_mode_take(void);
+void grad_mode_put(const grad_mode *taken);
+
 /* ---- trees of leaves ---- */
 /* Adds the object as one entry; -1 and an exception. */
 int values_add(thunder_values *values, PyObject *object);
@@ -189,6 +200,7 @@ int open_foreign(PyObject *module);
 int open_elements(PyObject *module);
 int open_op(PyObject *module);
 int open_scope(PyObject *module);
+int open_grad_mode(PyObject *module);
 int open_values(PyObject *module);
 int open_compile(PyObject *module);
 int open_program(PyObject *module);

@@ -131,7 +131,8 @@ static PyObject *op_vectorcall(PyObject *object, PyObject *const *args, size_t c
     const signature *op = ((Op *)object)->signature;
     arguments c;
     PyObject *first = PyVectorcall_NARGS(count) ? args[0] : NULL, *named = ((Op *)object)->named;
-    PyObject *result = arguments_read(&c, op, args, PyVectorcall_NARGS(count), names) ? NULL : invoke(op, &c, first);
+    const bool failed = arguments_read(&c, op, args, PyVectorcall_NARGS(count), names) || (grad_mode_detaches() && grad_mode_detach(&c));
+    PyObject *result = failed ? NULL : invoke(op, &c, first);
     arguments_free(&c);
     if (!result || named == Py_None || !PyTuple_Check(result)) return result;
     PyObject *tuple = PyObject_Call(named, result, NULL);

@@ -38,7 +38,12 @@ void signature_free(signature *self);
 /* -1 and an exception; arguments_free() in either case. `names` is vectorcall's tuple or NULL. */
 int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_ssize_t count, PyObject *names);
 void arguments_free(arguments *c);
+void *arguments_block(arguments *c, size_t bytes); /* memory until arguments_free(); NULL and an exception */
 PyObject *arguments_aliases(void); /* {numpy's name of a parameter: ours} */
+
+/* In a region without gradients of a traced function: the arguments, detached; -1 and an exception. */
+bool grad_mode_detaches(void);
+int grad_mode_detach(arguments *c);
 
 /* An op by name with positional arguments, for operators. */
 PyObject *op_call(const char *name, PyObject *const *args, Py_ssize_t count);

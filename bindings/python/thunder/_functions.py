@@ -7,6 +7,7 @@ from . import _names, _schema, _show, _thunder, _traceback, _tree
 from ._ops import functions as _op
 from ._show import Trace
 from ._create import asarray, is_array
+from ._grad_mode import detached
 from ._thunder import Compiled, Tensor, grad_of, tape
 
 _options = {row["name"] for row in _schema.describe("options")} | {"passes"}
@@ -119,7 +120,7 @@ def value_and_grad(function, argnums=0, has_aux=False, *, wrt=None):
             gradients = grad_of(loss, _wanted(function, args, argnums) if wrt is None else wrt)
             if isinstance(gradients, list) and isinstance(argnums, tuple) and wrt is None:
                 gradients = tuple(gradients)
-            return result, gradients
+        return detached((result, gradients)) if _thunder._grad_detaches() else (result, gradients)
     return _traceback.covered(both)
 
 
