@@ -284,6 +284,10 @@ static int keywords(arguments *c, PyObject *const *args, PyObject *names)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
         PyObject *name = PyTuple_GET_ITEM(names, i);
         const parameter *p = parameter_named(c->signature, name);
+        if (!p && c->signature->takes_out && PyUnicode_CompareWithASCIIString(name, "out") == 0) {
+            c->out = args[i] == Py_None ? NULL : args[i];
+            continue;
+        }
         if (!p || c->count == MAX_ARGUMENTS) return refuse_name(c->signature, name);
         thunder_any *out = &c->any[c->count];
         c->names[c->count++] = p->name;
@@ -307,7 +311,7 @@ PyObject *arguments_aliases(void)
 int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     c->signature = s;
-    c->count = c->n_kept = c->room = c->n_blocks = 0, c->named = false, c->used = 0, c->kept = NULL;
+    c->out = NULL, c->count = c->n_kept = c->room = c->n_blocks = 0, c->named = false, c->used = 0, c->kept = NULL;
     if (positional(c, args, count)) return -1;
     return names ? keywords(c, args + count, names) : 0;
 }

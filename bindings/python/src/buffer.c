@@ -97,6 +97,16 @@ void tensor_releasebuffer(PyObject *object, Py_buffer *view)
     PyMem_Free(made);
 }
 
+/* data_ptr(): where its first element is; of nothing 0. */
+PyObject *tensor_data_ptr(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    thunder_tensor *tensor = tensor_handle(object);
+    const void *data = NULL;
+    if (tensor_materialize(tensor) < 0) return NULL;
+    return check_status(thunder_tensor_data(tensor, &data)) ? NULL : PyLong_FromVoidPtr((void *)(uintptr_t)data);
+}
+
 /* ---- in: any object with a buffer ---- */
 
 typedef struct imported {

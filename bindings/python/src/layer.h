@@ -81,6 +81,7 @@ static inline thunder_tensor *tensor_handle(PyObject *object) { return ((Tensor 
 /* 1: it has elements; where its function may break they are computed now. 0: it has none. -1 and an exception. */
 int tensor_materialize(thunder_tensor *tensor);
 PyObject *materialize(PyObject *module, PyObject *tensor);
+bool shape_test(PyObject *object);            /* whether it is what .shape gives, a tuple */
 PyObject *tensor_wrap(thunder_tensor *owned); /* takes it over, also when it fails */
 PyObject *tensor_of(thunder_tensor *lent);    /* retains */
 /* Memory of an object with the buffer protocol, without a copy where its layout allows; NULL and an exception. */
@@ -94,6 +95,7 @@ bool scalar_test(PyObject *object);
 PyObject *scalar_number(PyObject *object);
 int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags);
 void tensor_releasebuffer(PyObject *self, Py_buffer *view);
+PyObject *tensor_data_ptr(PyObject *self, PyObject *unused);
 PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named);
 PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused);
 

@@ -35,12 +35,25 @@ static Py_hash_t tensor_hash(PyObject *object)
 
 /* ---- what is known of it ---- */
 
+static PyTypeObject *shape_type = &PyTuple_Type; /* Size, of the Python part: a tuple */
+
+bool shape_test(PyObject *object) { return Py_TYPE(object) == shape_type; }
+
+/* set_shape_type(Size) */
+static PyObject *set_shape_type(PyObject *module, PyObject *type)
+{
+    (void)module;
+    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, &PyTuple_Type)) return PyErr_Format(PyExc_TypeError, "a subclass of tuple was expected");
+    shape_type = (PyTypeObject *)Py_NewRef(type);
+    Py_RETURN_NONE;
+}
+
 PyObject *tensor_shape(PyObject *object, void *unused)
 {
     (void)unused;
     const thunder_tensor *tensor = tensor_handle(object);
     const Py_ssize_t rank = (Py_ssize_t)thunder_tensor_rank(tensor);
-    PyObject *shape = PyTuple_New(rank);
+    PyObject *shape = shape_type->tp_alloc(shape_type, rank);
     for (Py_ssize_t i = 0; shape && i < rank; i++) {
         PyObject *size = is_recording() ? size_object(thunder_tensor_dim(here, tensor, (int32_t)i))
                                         : PyLong_FromLongLong(thunder_tensor_size(tensor, (int32_t)i));
@@ -147,6 +160,7 @@ static PyGetSetDef members[] = {
 static PyMethodDef methods[] = {
     {"item", tensor_item, METH_NOARGS, "The only element, as a number of Python."},
     {"is_contiguous", tensor_is_contiguous, METH_NOARGS, "Whether its memory is dense and row-major."},
+    {"data_ptr", tensor_data_ptr, METH_NOARGS, "Where its first element is in memory."},
     {"stride", tensor_stride, METH_NOARGS, "The distances, in elements, from one to the next along each dim."},
     {"__dlpack__", (PyCFunction)(void (*)(void))tensor_dlpack, METH_VARARGS | METH_KEYWORDS, "A capsule with its memory."},
     {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, NULL},
@@ -184,6 +198,7 @@ static PyType_Spec spec = {"thunder.Tensor", sizeof(Tensor), 0,
 
 int open_tensor(PyObject *module)
 {
+    static PyMethodDef functions[] = {{"set_shape_type", set_shape_type, METH_O, NULL}, {NULL, NULL, 0, NULL}};
     tensor_type = add_type(module, &spec, NULL);
-    return tensor_type ? 0 : -1;
+    return tensor_type ? PyModule_AddFunctions(module, functions) : -1;
 }

@@ -103,7 +103,7 @@ static int add_other(thunder_values *values, PyObject *object)
 
 static int add_container(thunder_values *values, PyObject *object)
 {
-    if (PyTuple_CheckExact(object)) return add_items(values, object, tuple_tag);
+    if (PyTuple_CheckExact(object) || shape_test(object)) return add_items(values, object, tuple_tag);
     if (PyList_Check(object)) return add_items(values, object, NULL);
     if (PyDict_Check(object)) return add_dict(values, object, NULL);
     PyObject *number = scalar_number(object);

@@ -35,6 +35,23 @@ def _option(name, value):
     return Compiled(progress if name == "progress" else guard_filter_fn, name, {"disable": True})
 
 
+_precision = "highest"  # of functions that are compiled from now on
+
+
+def set_float32_matmul_precision(precision):
+    """"highest", "high" or "medium": compile()'s option float32_matmul_precision of functions that are compiled from now on. On the CPU, and
+    op by op, products are as exact as they can be in any case."""
+    global _precision
+    if precision not in ("highest", "high", "medium"):
+        raise ValueError(f"set_float32_matmul_precision: must be 'highest', 'high' or 'medium', got {precision!r}")
+    _precision = precision
+
+
+def get_float32_matmul_precision():
+    """What set_float32_matmul_precision() set."""
+    return _precision
+
+
 def compile(function=None, /, **options):
     """The function with its programs in a cache: traced and compiled at the first call with arguments of new shapes,
     dtypes or constants, run at all others. Also a decorator, with options or without:
@@ -59,6 +76,8 @@ def compile(function=None, /, **options):
         raise TypeError(f"compile: a function was expected, not {type(function).__name__}")
     name = getattr(function, "__qualname__", type(function).__qualname__)
     options = {name: _option(name, value) for name, value in options.items()}
+    if _precision != "highest":
+        options.setdefault("float32_matmul_precision", _precision)
     return functools.update_wrapper(Compiled(function, name, options), function, updated=())
 
 def _attribute(compiled, name):

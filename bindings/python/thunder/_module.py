@@ -58,6 +58,7 @@ class Module(_hooks.Hooked, ModuleBase):
 
     def __init__(self, *args, **named):
         schema = _schema.read(kinds[self._kind])
+        dtype, device = self._factory_of(schema, named)
         names, types = (tuple(getattr(p, field) for p in schema.parameters) for field in ("name", "kind"))
         own = self._kind == "Module"
         self._make(self._kind, names, types, () if own else args, {} if own else named)
@@ -68,8 +69,17 @@ class Module(_hooks.Hooked, ModuleBase):
                 setattr(self, name, member)
         else:
             self._take_children()
+        if dtype is not None or device is not None:
+            self.to(device=device, dtype=dtype)
         if self._has_forward:
             self._set_forward()
+
+    def _factory_of(self, schema, named):
+        """dtype= and device=, which every layer of PyTorch takes, taken out of the names: its tensors are those of the kind, moved."""
+        if self._kind == "Module" or kinds[self._kind]["name"].startswith("Lazy"):
+            return None, None
+        known = {p.name for p in schema.parameters}
+        return tuple(named.pop(name, None) if name not in known else None for name in ("dtype", "device"))
 
     def __init_subclass__(cls, **named):
         super().__init_subclass__(**named)
@@ -348,6 +358,9 @@ class Module(_hooks.Hooked, ModuleBase):
 
     def cuda(self, device=0):
         return self.to(f"cuda:{device}" if isinstance(device, int) else device)
+
+    def zero_grad(self, set_to_none=True):
+        """Nothing: gradients are values, made anew by each grad_of(), so that none is kept that could be cleared."""
 
     def requires_grad_(self, requires_grad=True):
         raise AttributeError("gradients are asked for where they are taken: thunder.grad_of(loss, the tensors to train)")

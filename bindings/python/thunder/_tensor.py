@@ -6,6 +6,7 @@ import numpy
 from . import _indexing, _ops, _thunder
 from ._create import is_array
 from ._forms import return_types
+from ._sizes import Size
 from ._thunder import Tensor
 from ._traceback import covered
 
@@ -36,7 +37,7 @@ def _array_function(x, function, types, args, kwargs):
     def plain(tree):
         if isinstance(tree, Tensor):
             return _array(tree)
-        return type(tree)(map(plain, tree)) if type(tree) in (list, tuple) else tree
+        return type(tree)(map(plain, tree)) if type(tree) in (list, tuple, Size) else tree
     return function(*map(plain, args), **{name: plain(value) for name, value in kwargs.items()})
 
 

@@ -1,5 +1,5 @@
 """Files of arrays, splits and shuffled batches."""
-from . import _ops, _thunder
+from . import _nested, _ops, _thunder
 from ._create import asarray, is_array, tensor
 from ._thunder import BatchesBase, ModuleBase, Tensor
 from ._thunder import read_csv as csv
@@ -11,7 +11,7 @@ __all__ = ["csv", "npy", "idx", "safetensors", "save", "save_npy", "batches", "s
 
 
 def safetensors(path, map_location=None, weights_only=True):
-    """The tensors of a file, by name; map_location: a device for them. Files of torch.save() hold Python's objects and are not
+    """The tensors of a file, by name, or what save() was given; map_location: a device for them. Files of torch.save() hold Python's objects and are not
     read; weights_only is taken as PyTorch's word for what this does anyway."""
     try:
         tensors = _thunder.read_safetensors(path)
@@ -20,7 +20,9 @@ def safetensors(path, map_location=None, weights_only=True):
             raise ValueError(f"load: {path} was written by torch.save(); write it with safetensors.torch.save_file(net.state_dict(), path) "
                              "where PyTorch is, and load that") from None
         raise error
-    return tensors if map_location is None else {name: tensor.to(map_location) for name, tensor in tensors.items()}
+    if map_location is not None:
+        tensors = {name: tensor if name == _nested.NAME else tensor.to(map_location) for name, tensor in tensors.items()}
+    return _nested.as_it_was(tensors)
 
 
 def _is_pickled(path):
@@ -33,16 +35,16 @@ def _is_pickled(path):
 
 
 def save(tensors, path):
-    """Writes a dict of tensors as safetensors; the old file stays whole until the new one is."""
+    """Writes a dict of tensors as safetensors; the old file stays whole until the new one is.
+
+    Its values may be dicts and lists of tensors as well, and numbers, strings and None: a checkpoint {"model": net.state_dict(),
+    "epoch": 3}. Tensors inside are named by their path, "model.0.weight", and one tensor of text says how it was, for load().
+    """
     if isinstance(tensors, ModuleBase):
         raise TypeError("save: a module is saved by net.save(path), or as save(net.state_dict(), path)")
     if not isinstance(tensors, dict):
         raise TypeError(f"save: a dict of tensors by name was expected, not {type(tensors).__name__}; one tensor is save({{'x': x}}, path)")
-    for name, value in tensors.items():
-        if not isinstance(value, Tensor) and not is_array(value):
-            inside = f"; flatten it: {{'{name}.' + key: ...}}" if isinstance(value, dict) else "; a number is thunder.tensor(number)"
-            raise TypeError(f"save: {name!r} is {type(value).__name__}, and a file holds tensors alone{inside}")
-    _thunder.write_safetensors(tensors, path)
+    _thunder.write_safetensors(_nested.flat(tensors), path)
 
 
 class batches:
