@@ -46,6 +46,56 @@ def numbers(loader):
     return [batch[1].tolist() for batch in loader]
 
 
+class Drawn(unittest.TestCase):
+    def test_a_subset_is_read_in_an_order_of_its_own(self):
+        from thunder.utils.data import SubsetRandomSampler
+        sampler = SubsetRandomSampler([3, 5, 8, 13], generator=1)
+        epochs = [list(sampler) for _ in range(8)]
+        self.assertEqual({tuple(sorted(epoch)) for epoch in epochs}, {(3, 5, 8, 13)})
+        self.assertGreater(len({tuple(epoch) for epoch in epochs}), 1)
+        self.assertEqual(len(sampler), 4)
+
+    def test_weights_say_how_often_an_index_is_drawn(self):
+        from thunder.utils.data import WeightedRandomSampler
+        drawn = list(WeightedRandomSampler([0.0, 1.0, 3.0], 4000, generator=2))
+        self.assertEqual((len(drawn), drawn.count(0)), (4000, 0))
+        self.assertAlmostEqual(drawn.count(2) / drawn.count(1), 3, delta=0.5)
+        self.assertEqual(sorted(WeightedRandomSampler(th.tensor([0.5, 0.1, 2.0]), 3, replacement=False)), [0, 1, 2])
+        for wrong in (lambda: WeightedRandomSampler([1.0], 0), lambda: WeightedRandomSampler([[1.0]], 1), lambda: WeightedRandomSampler([-1.0], 1),
+                      lambda: WeightedRandomSampler([1.0, 0.0], 2, replacement=False)):
+            with self.assertRaisesRegex(ValueError, "WeightedRandomSampler: "):
+                wrong()
+        loader = DataLoader(Squares(3), batch_size=2, sampler=WeightedRandomSampler([0, 0, 1], 4))
+        self.assertEqual(numbers(loader), [[2, 2], [2, 2]])
+
+
+class Joined(unittest.TestCase):
+    def test_stacked_datasets_give_tuples_or_dicts(self):
+        from thunder.utils.data import StackDataset
+        self.assertEqual(StackDataset(range(3), "abc")[1], (1, "b"))
+        self.assertEqual((StackDataset(n=range(3), t="abc")[2], len(StackDataset(n=range(3)))), ({"n": 2, "t": "c"}, 3))
+        for wrong in (lambda: StackDataset(), lambda: StackDataset([1], a=[1]), lambda: StackDataset([1], [1, 2])):
+            with self.assertRaisesRegex(ValueError, "StackDataset: "):
+                wrong()
+
+    def test_chained_datasets_follow_each_other(self):
+        from thunder.utils.data import ChainDataset
+        self.assertEqual(list(ChainDataset([Count(), Count()])), [*range(5)] * 2)
+        self.assertEqual([batch.tolist() for batch in DataLoader(Count() + Count(), batch_size=4)], [[0, 1, 2, 3], [4, 0, 1, 2], [3, 4]])
+        with self.assertRaisesRegex(TypeError, "ChainDataset: .* not list"):
+            ChainDataset([[1]])
+
+    def test_a_worker_knows_which_it_is(self):
+        from thunder.utils.data import get_worker_info
+        seen = []
+        loader = DataLoader(Squares(8, lambda index: seen.append(get_worker_info())), batch_size=1, num_workers=2)
+        list(loader)
+        self.assertEqual({(info.num_workers, info.dataset) for info in seen}, {(2, loader.dataset)})
+        self.assertLessEqual({info.id for info in seen}, {0, 1})
+        self.assertIsNone(get_worker_info())
+        list(DataLoader(Squares(1, lambda index: self.assertIsNone(get_worker_info()))))
+
+
 class Batches(unittest.TestCase):
     def test_an_epoch_of_tensors_is_every_row_once_in_an_order_of_its_own(self):
         rows = th.arange(10)

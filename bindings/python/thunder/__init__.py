@@ -74,7 +74,7 @@ class Code(enum.IntEnum):
 
 utils = _names.namespace("thunder.utils", "What PyTorch has in torch.utils: checkpoint and data.", {"checkpoint": _names.namespace(
     "thunder.utils.checkpoint", "Activation checkpointing.", {"checkpoint": func.checkpoint}), "data": _names.namespace(
-    "thunder.utils.data", _datasets.__doc__, {"DataLoader": _loader.DataLoader, **{
+    "thunder.utils.data", _datasets.__doc__, {"DataLoader": _loader.DataLoader, "get_worker_info": _loader.get_worker_info, **{
         name: getattr(_datasets, name) for name in _datasets.__all__}})})
 
 
