@@ -59,3 +59,29 @@ def _adaptive(rank):
 for _rank in (2, 3):
     _averaged(_rank)
     _adaptive(_rank)
+
+
+def _adaptive_max(rank):
+    name = f"adaptive_max_pool{rank}d"
+
+    def pool(self, output_size):
+        return op[f"{name}_with_indices"](self, output_size)
+
+    def backward(grad_output, self, indices):
+        """To the places that the forward found, which count through each plane."""
+        zeros = op["zeros"](list(self.shape[:-rank]) + [_count(self.shape[-rank:])], self.dtype, self.device)
+        flat = [op["flatten"](t, -rank, -1) for t in (indices, grad_output)]
+        return op["reshape"](op["scatter_add"](zeros, -1, *flat), list(self.shape))
+    row(name)(pool)
+    row(f"{name}_backward")(backward)
+
+
+def _count(sizes):
+    count = 1
+    for size in sizes:
+        count *= size
+    return count
+
+
+for _rank in (2, 3):
+    _adaptive_max(_rank)

@@ -1,5 +1,5 @@
 """Tensors put together, repeated, padded and cut, and the gradients of cutting."""
-from .._rows import op, row, same, type_of
+from .._rows import op, row, same, type_of, vjp
 
 same("flip triu tril unfold diagonal movedim")
 
@@ -73,3 +73,20 @@ def tril_indices(node, row, col, offset=0, **kind):
 @row("triu_indices", node=True)
 def triu_indices(node, row, col, offset=0, **kind):
     return op["triu_indices"](row, col, offset, *type_of(node))
+
+
+# ---- pads that take what is there ----
+
+def _padded(rank, name, mode):
+    def pad(self, padding):
+        return op["pad"](self, padding, mode)
+
+    def backward(grad_output, self, padding):
+        return vjp(lambda x: op["pad"](x, padding, mode), (self,), grad_output)[0]
+    row(f"{name}_pad{rank}d")(pad)
+    row(f"{name}_pad{rank}d_backward")(backward)
+
+
+for _rank in (1, 2, 3):
+    _padded(_rank, "reflection", "reflect")
+    _padded(_rank, "replication", "replicate")
