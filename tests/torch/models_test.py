@@ -13,7 +13,7 @@ if support.HAVE:
 def run(model, inputs, function=None):
     """Floating results and gradients, in float64, by name."""
     model.zero_grad(set_to_none=True)
-    out = (function or model)(**inputs)
+    out = (model if function is None else function)(**inputs)
     leaves = [t for t in support.tensors(dict(out) if hasattr(out, "keys") else out) if t.is_floating_point()]
     loss = leaves[0] if leaves[0].ndim == 0 else leaves[0].sum()
     if loss.requires_grad:

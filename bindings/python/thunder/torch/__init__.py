@@ -5,12 +5,13 @@
 
     model = torch.compile(model, backend="thunder")
 
-docs/pytorch.md says what is taken.
+thunder.compile(model) of a torch module does the same, and needs no import of this. docs/pytorch.md says what is taken.
 """
 from . import _private, aten  # noqa: F401
 from ._backend import backend, programs
 from ._graph import Unsupported
+from ._modules import compile
 
 _private.register(backend)
 
-__all__ = ["Unsupported", "backend", "programs"]
+__all__ = ["Unsupported", "backend", "compile", "programs"]

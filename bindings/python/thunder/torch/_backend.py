@@ -1,4 +1,6 @@
 """backend="thunder": what torch.compile calls with what it captured, and what it calls instead of the model from then on."""
+import weakref
+
 import torch
 
 from .. import _functions, _thunder
@@ -10,7 +12,14 @@ _exchange = _thunder.Exchange(torch.Tensor)
 # Lengths are torch's matter: a graph that it captured with symbols is traced anew for each of them. So many programs it keeps.
 _OWN = {"dynamic": False, "recompile_limit": 64}
 
-programs = []  # of the graph that was compiled last
+_made = []  # weak references
+
+
+def programs():
+    """The compiled functions of all graphs that torch.compile holds, in the order in which they were made: of a function that is
+    trained its forward, then its backward. last_traces() and the other reports take each of them."""
+    _made[:] = [kept for kept in _made if kept() is not None]
+    return [kept() for kept in _made]
 
 
 def options_of(mode, options):
@@ -31,7 +40,7 @@ def _program(module, fakes, options):
     """The function that runs one graph: of a list of arguments, which it empties."""
     graph = Graph(module, fakes)
     compiled = _functions.compile(graph.replay, **options)
-    programs.append(compiled)
+    _made.append(weakref.ref(compiled))
     results, call, draws = graph.results, _exchange.call, graph.draws
 
     def run(arguments):
@@ -45,5 +54,4 @@ def _program(module, fakes, options):
 def backend(graph, example_inputs, *, mode=None, options=None):
     """Compiles what Dynamo captured; for torch.compile(backend="thunder", mode=..., options={...})."""
     options = options_of(mode, options)
-    programs.clear()
     return _private.compile_graph(graph, example_inputs, lambda module, fakes: _program(module, fakes, options), _rows.has)

@@ -94,7 +94,7 @@ class Graph:
         self.module = module
         self.nodes = [(node, _function_of(node) if node.op == "call_function" else None) for node in module.graph.nodes]
         self.inputs = [node for node, _ in self.nodes if node.op == "placeholder"]
-        self.draws = any(node.op == "call_function" and random.draws_numbers(node.target) for node, _ in self.nodes)
+        self.draws = any(node.op == "call_function" and random.draws_numbers(node) for node, _ in self.nodes)
         self.results = _results.Results(module.graph, self.inputs)
         self.constants = {node: self._constant(node) for node, _ in self.nodes if node.op == "get_attr"}
         for node in self.inputs:

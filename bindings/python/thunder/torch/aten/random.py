@@ -5,6 +5,8 @@ from .._rows import hidden, op, row, type_of
 
 NAMES = ("rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "bernoulli", "native_dropout", "randperm", "uniform",
          "normal_functional", "exponential")
+_DROPOUT = {"_scaled_dot_product_flash_attention": 3, "_scaled_dot_product_efficient_attention": 5, "_scaled_dot_product_cudnn_attention": 5}
+_FAR = 1 << 40  # seeds of ops are as far apart
 
 
 class Draws:
@@ -19,14 +21,30 @@ def begin(state):
     draws.state, draws.count = state, 0
 
 
-def draws_numbers(target):
-    return str(target).removeprefix("aten.").partition(".")[0] in NAMES
+def draws_numbers(node):
+    """Whether the op draws: attention does where it drops."""
+    name = str(node.target).removeprefix("aten.").partition(".")[0]
+    if name in _DROPOUT:
+        at = _DROPOUT[name]
+        return bool(node.kwargs.get("dropout_p", node.args[at] if len(node.args) > at else 0))
+    return name in NAMES
 
 
 def _drawn(prim, device, *arguments):
     """Of a prim that takes (state, ordinal, ...)."""
     ordinal, draws.count = draws.count, draws.count + 1
     return hidden(f"prims.philox_{prim}")(op["to"](draws.state, None, device), ordinal, *arguments)
+
+
+def state_of_op(device):
+    """A state of the next op alone, from which a backward can draw the same again."""
+    ordinal, draws.count = draws.count, draws.count + 1
+    return op["to"](draws.state + op["stack"]([op["full"]([], (ordinal + 1) * _FAR, _thunder.int64), op["full"]([], 0, _thunder.int64)]), None, device)
+
+
+def uniform_of(state, shape, device):
+    """The numbers of such a state."""
+    return hidden("prims.philox_uniform")(state, 0, list(shape), _thunder.float32)
 
 
 def _uniform(shape, dtype, device):
