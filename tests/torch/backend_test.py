@@ -15,7 +15,7 @@ if support.HAVE:
 
 
 def losses(model, inputs, function, steps=4):
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
     found = []
     for _ in range(steps):
         optimizer.zero_grad()

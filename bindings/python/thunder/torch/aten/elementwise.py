@@ -6,6 +6,7 @@ same("abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_left_shift 
      "isneginf isposinf lcm ldexp lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor "
      "maximum minimum mul neg nextafter polygamma reciprocal remainder round rsqrt sign signbit sgn sin sinc sinh sqrt square tan "
      "tanh trunc xlogy")
+same("__lshift__=bitwise_left_shift __rshift__=bitwise_right_shift __and__=bitwise_and __or__=bitwise_or __xor__=bitwise_xor")
 same("special_entr=entr special_erfcx=erfcx special_i0e=i0e special_i1=i1 special_i1e=i1e special_log_ndtr=log_ndtr "
      "special_ndtri=ndtri special_xlog1py=xlog1py special_zeta=zeta")
 same("eq ne lt le gt ge pow sigmoid clamp clamp_min clamp_max logit")
