@@ -116,7 +116,7 @@ class WithLoss(nn.Module):
 
 def resnet18():
     import torchvision
-    return WithLoss(torchvision.models.resnet18(num_classes=5)), dict(images=torch.randn(4, 3, 32, 32), labels=torch.tensor([0, 1, 2, 3]))
+    return WithLoss(torchvision.models.resnet18(num_classes=5)), dict(images=torch.randn(4, 3, 64, 64), labels=torch.tensor([0, 1, 2, 3]))
 
 
 def mobilenet_v3():
