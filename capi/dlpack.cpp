@@ -10,14 +10,19 @@ using namespace thunder::capi;
 
 namespace {
 
-// The device of a CUDA tensor, whose producer works on the legacy default stream unless it says otherwise: what is
-// there by now comes first. Null: host memory. Throws where the context has no such device.
-Accelerator* owner_of(Context& context, const DLDevice& d) {
+// The device of a CUDA tensor. Null: host memory. Throws where the context has no such device.
+Accelerator* device_of(Context& context, const DLDevice& d) {
   if (d.device_type != kDLPackCuda) return nullptr;
-  Accelerator& owner = context.devices().accelerator(
-      device_of(context, static_cast<thunder_device>(d.device_type << 16 | (d.device_id & 0xffff))));
-  if (Status* failed = owner.wait_for(nullptr)) throw Error(Ref<Status>::adopt(failed));
-  return &owner;
+  return &context.devices().accelerator(
+      capi::device_of(context, static_cast<thunder_device>(d.device_type << 16 | (d.device_id & 0xffff))));
+}
+
+// The same where the producer works on the legacy default stream unless it says otherwise: what is there by now comes
+// first.
+Accelerator* owner_of(Context& context, const DLDevice& d) {
+  Accelerator* const owner = device_of(context, d);
+  if (Status* failed = owner ? owner->wait_for(nullptr) : nullptr) throw Error(Ref<Status>::adopt(failed));
+  return owner;
 }
 
 // What the consumer does on its stream, the legacy default one unless it says otherwise, comes after our work.
@@ -42,6 +47,16 @@ thunder_status* thunder_tensor_from_dlpack(thunder_context* context, DLManagedTe
   }));
 }
 
+thunder_status* thunder_tensor_from_dlpack_unordered(thunder_context* context, DLManagedTensorVersioned* managed,
+                                                     thunder_tensor** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(managed, "managed"), need(out, "out");
+    Accelerator* owner =
+        managed->version.major == kDLPackMajor ? device_of(*core(context), managed->dl_tensor.device) : nullptr;
+    *out = given(from_dlpack(managed, owner));
+  }));
+}
+
 thunder_status* thunder_tensor_from_dlpack_legacy(thunder_context* context, DLManagedTensor* managed,
                                                   thunder_tensor** out) noexcept {
   return handle(guarded(__func__, [&] {
@@ -58,6 +73,14 @@ thunder_status* thunder_tensor_to_dlpack(thunder_tensor* tensor, uint32_t max_ma
     check(max_major >= kDLPackMajor, "max_major is ", max_major, "; this library writes ", kDLPackMajor,
           ".x, or see thunder_tensor_to_dlpack_legacy");
     hand_over(*core(tensor), stream);
+    *out = to_dlpack_versioned(Ref<Tensor>(core(tensor)));
+  }));
+}
+
+thunder_status* thunder_tensor_to_dlpack_unordered(thunder_tensor* tensor, DLManagedTensorVersioned** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(tensor, "tensor"), need(out, "out");
+    need_data(*core(tensor));
     *out = to_dlpack_versioned(Ref<Tensor>(core(tensor)));
   }));
 }

@@ -31,6 +31,12 @@ THUNDER_CHECK thunder_status *thunder_tensor_from_dlpack_legacy(thunder_context 
     struct DLManagedTensor *managed, thunder_tensor **out) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_tensor_to_dlpack_legacy(thunder_tensor *tensor, thunder_stream *stream_or_null,
     struct DLManagedTensor **out) THUNDER_NOEXCEPT;
+/* Of DLPack 1.x, where the work on a device is ordered otherwise, such as by the stream of the call that the tensors are
+ * arguments and results of: nothing waits. */
+THUNDER_CHECK thunder_status *thunder_tensor_from_dlpack_unordered(thunder_context *context,
+    struct DLManagedTensorVersioned *managed, thunder_tensor **out) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_tensor_to_dlpack_unordered(thunder_tensor *tensor,
+    struct DLManagedTensorVersioned **out) THUNDER_NOEXCEPT;
 thunder_tensor *thunder_tensor_retain(thunder_tensor *tensor) THUNDER_NOEXCEPT;
 void thunder_tensor_release(thunder_tensor *tensor) THUNDER_NOEXCEPT;
 

@@ -127,7 +127,7 @@ thunder_scope *scope_now(void); /* NULL and an exception */
  * scope_done() once the results are wrapped. */
 int scope_check(thunder_scope *scope);
 void scope_done(thunder_scope *scope);
-/* "file:line" of the innermost frame outside of this package, kept for ever; NULL: there is none. */
+/* "file:line" of the innermost frame outside of this package, or what set_place() says, kept for ever; NULL: there is none. */
 const char *caller_place(void);
 bool frame_is_ours(PyFrameObject *frame);
 
@@ -200,6 +200,7 @@ int open_tensor(PyObject *module);
 int open_dlpack(PyObject *module);
 int open_foreign(PyObject *module);
 int open_elements(PyObject *module);
+int open_exchange(PyObject *module);
 int open_op(PyObject *module);
 int open_scope(PyObject *module);
 int open_grad_mode(PyObject *module);
