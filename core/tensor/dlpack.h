@@ -13,8 +13,9 @@ Ref<Tensor> from_dlpack(DLManagedTensorVersioned* managed, Accelerator* owner = 
 Ref<Tensor> from_dlpack(DLManagedTensor* managed, Accelerator* owner = nullptr);
 
 // Keeps the memory until the consumer calls the deleter, on any thread. A read-only tensor cannot be passed on
-// through the unversioned structure, which has no way to say so.
-DLManagedTensorVersioned* to_dlpack_versioned(const Ref<Tensor>& tensor);
-DLManagedTensor* to_dlpack(const Ref<Tensor>& tensor);
+// through the unversioned structure, which has no way to say so. `stream`: of a tensor of a device, where the consumer
+// works (null: the legacy default stream); what we do with the memory after the deleter comes after what is there.
+DLManagedTensorVersioned* to_dlpack_versioned(const Ref<Tensor>& tensor, void* stream = nullptr);
+DLManagedTensor* to_dlpack(const Ref<Tensor>& tensor, void* stream = nullptr);
 
 }  // namespace thunder

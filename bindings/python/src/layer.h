@@ -67,6 +67,7 @@ typedef struct dtype_row {
 } dtype_row;
 PyObject *dtype_names(void);
 const dtype_row *dtype_find(thunder_dtype dtype);
+const dtype_row *dtype_of_name(const char *name);
 const dtype_row *dtype_of_format(const char *format, Py_ssize_t bytes);
 
 /* ---- tensors ---- */
@@ -89,6 +90,8 @@ thunder_tensor *tensor_from_buffer(PyObject *object);
  * an exception that does not name the argument: see error_prefix(). */
 bool foreign_test(PyObject *object);
 thunder_tensor *tensor_from_foreign(PyObject *object);
+/* The same for one call, after whose work comes what its library then does on its current stream. */
+thunder_tensor *tensor_of_call(PyObject *object);
 int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags);
 void tensor_releasebuffer(PyObject *self, Py_buffer *view);
 PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named);
@@ -180,6 +183,7 @@ int open_errors(PyObject *module);
 int open_constants(PyObject *module);
 int open_dtypes(PyObject *module);
 int open_device(PyObject *module);
+int open_streams(PyObject *module);
 int open_tensor(PyObject *module);
 int open_dlpack(PyObject *module);
 int open_op(PyObject *module);

@@ -156,7 +156,7 @@ static PyMethodDef functions[] = {
 
 static int open_all(PyObject *module)
 {
-    static int (*const parts[])(PyObject *) = {open_constants, open_dtypes, open_device, open_tensor, open_dlpack, open_op, open_scope,
+    static int (*const parts[])(PyObject *) = {open_constants, open_dtypes, open_device, open_streams, open_tensor, open_dlpack, open_op, open_scope,
                                                open_values,    open_compile, open_program, open_jit, open_sizes, open_transform, open_module,
                                                open_optimizer, open_data,
                                                open_extend,    open_executor, open_pass,   open_traceback};

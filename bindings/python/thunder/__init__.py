@@ -21,13 +21,13 @@ from ._dtypes import finfo, iinfo  # noqa: E402
 from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
 from ._forms import return_types  # noqa: E402
 from ._functions import (Trace, compile, compile_ahead, compile_options, executors, explain, export_c, function_from_trace, grad,  # noqa: E402
-                         graph_breaks, last_backward_traces, last_miss, last_traces, load_program, save_program, set_stance, stats, trace, unavailable_executors,
+                         get_float32_matmul_precision, graph_breaks, last_backward_traces, last_miss, last_traces, load_program, save_program, set_float32_matmul_precision, set_stance, stats, trace, unavailable_executors,
                          value_and_grad)
 from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
 from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic  # noqa: E402
 from ._sizes import SymInt  # noqa: E402
 from ._tensor import asarray, from_numpy, tensor  # noqa: E402
-from ._thunder import (Compiled, Error, Tensor, bfloat16, bool, can_cast, device, dtype, float16, float32, float64, from_dlpack,  # noqa: E402
+from ._thunder import (Compiled, Error, OutOfMemoryError, Tensor, bfloat16, bool, can_cast, device, dtype, float16, float32, float64, from_dlpack,  # noqa: E402
                        grad_of, initial_seed, int8, int16, int32, int64, is_tracing, load_plugin, promote_types, random_state, result_type, seed,  # noqa: E402
                        set_memory_cache, set_num_threads, tape, uint8, uint16, uint32, uint64)
 from ._tree import tree_leaves, tree_map  # noqa: E402

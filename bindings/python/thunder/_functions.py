@@ -57,8 +57,25 @@ def compile(function=None, /, **options):
     if not callable(function):
         raise TypeError(f"compile: a function was expected, not {type(function).__name__}")
     name = getattr(function, "__qualname__", type(function).__qualname__)
-    options = {name: _option(name, value) for name, value in options.items()}
+    options = {name: _option(name, value) for name, value in {**_precision, **options}.items()}
     return functools.update_wrapper(Compiled(function, name, options), function, updated=())
+
+
+_precision = {}  # the option of that name, where set_float32_matmul_precision() was called
+
+
+def set_float32_matmul_precision(precision):
+    """What float32_matmul_precision is in functions that are compiled from now on and do not name it: "highest", "high" or "medium". Ops
+    outside of compiled functions keep "highest"."""
+    if precision not in ("highest", "high", "medium"):
+        raise ValueError(f'set_float32_matmul_precision: "highest", "high" or "medium" was expected, got {precision!r}')
+    _precision.update(float32_matmul_precision=precision)
+
+
+def get_float32_matmul_precision():
+    """What set_float32_matmul_precision() set last; "highest" if nothing."""
+    return _precision.get("float32_matmul_precision", "highest")
+
 
 def _attribute(compiled, name):
     """Of a compiled module those of the module: model = thunder.compile(model), then model.parameters()."""

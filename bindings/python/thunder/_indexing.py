@@ -125,6 +125,11 @@ def getitem(x, key):
     return _op["permute"](found, order)
 
 
+def _numpy_name(x):
+    """The dtype in which numpy holds elements of this tensor."""
+    return "float32" if x.dtype is _thunder.bfloat16 else x.dtype.name
+
+
 def setitem(x, key, value):
     if _is_mask(key) and key.ndim == x.ndim and isinstance(value, (bool, int, float, SymInt)):
         _op["masked_fill_"](x, key, value)  # also where the mask is traced
@@ -133,7 +138,7 @@ def setitem(x, key, value):
     if rest:
         view, dims = _in_front(view, rest)
         if not isinstance(value, Tensor):
-            value = _thunder.share(numpy.asarray(value, numpy.asarray(view).dtype if view.is_concrete else None))
+            value = _op["to"](_thunder.share(numpy.asarray(value, _numpy_name(view) if view.is_concrete else None)), None, view.device)
         value = _to_front(_op["to"](value, view.dtype), dims, rest, view.ndim)
         _op["index_put_"](view, [indices for _, indices in rest], value)
     elif isinstance(value, (bool, int, float, SymInt)):
