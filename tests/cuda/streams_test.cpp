@@ -173,11 +173,12 @@ TEST_F(CudaStreams, memory_that_a_consumer_gave_back_is_written_when_its_work_is
   Ref<Tensor> y = twice(on_gpu(tensor({kElements}, Floats(kElements, 5))));
   DLManagedTensor* const given = lent(y, theirs);
   const Pointer block = at(*given);
+  const DenseType type(y->type());
   keep_busy(theirs);
   must(driver.copy(other, block, kBytes, theirs));
   y = nullptr;
   given->deleter(given);
-  const Ref<Tensor> zeros = Tensor::empty(device.allocator(), DenseType(on_gpu(tensor({kElements}, all(0)))->type()));
+  const Ref<Tensor> zeros = Tensor::empty(device.allocator(), type);
   EXPECT_EQ(reinterpret_cast<Pointer>(zeros->data()), block) << "blocks are used again";
   fill_with_zeros(*zeros);
   EXPECT_EQ(data(*zeros), all(0));

@@ -85,9 +85,15 @@ int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t bytes, 
     const Reach reach;
     return std::memcpy(pointer(to), from, bytes), 0;
   };
-  if (pinned(from) && state().lazy) return enqueue(stream, copy);
+  if (state().lazy && pinned(from)) return enqueue(stream, copy);
+  if (state().lazy) {  // what is not pinned has been read when this returns
+    const auto* bytes_of = static_cast<const std::byte*>(from);
+    return enqueue(stream, [to, kept = std::vector<std::byte>(bytes_of, bytes_of + bytes)] {
+      const Reach reach;
+      return std::memcpy(pointer(to), kept.data(), kept.size()), 0;
+    });
+  }
   if (pinned(from)) return state().late.emplace_back(copy), 0;
-  force(point_in(stream));
   do_late();
   return copy();
 }
