@@ -88,7 +88,7 @@ static bool make_room(arguments *c)
 static thunder_tensor *foreign_tensor(arguments *c, const parameter *p, PyObject *object)
 {
     if (!make_room(c)) return NULL;
-    thunder_tensor *made = tensor_from_foreign(object);
+    thunder_tensor *made = tensor_of_call(object);
     if (!made) return fail(c, p), NULL;
     return c->kept[c->n_kept++] = made;
 }

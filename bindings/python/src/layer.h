@@ -67,6 +67,7 @@ typedef struct dtype_row {
 } dtype_row;
 PyObject *dtype_names(void);
 const dtype_row *dtype_find(thunder_dtype dtype);
+const dtype_row *dtype_of_name(const char *name);
 const dtype_row *dtype_of_format(const char *format, Py_ssize_t bytes);
 
 /* ---- tensors ---- */
@@ -93,6 +94,8 @@ thunder_tensor *tensor_from_foreign(PyObject *object);
 /* numpy's scalars: as Python's bool, int or float, by its kind. NULL without an exception: it is another object. */
 bool scalar_test(PyObject *object);
 PyObject *scalar_number(PyObject *object);
+/* The same for one call, after whose work comes what its library then does on its current stream. */
+thunder_tensor *tensor_of_call(PyObject *object);
 int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags);
 void tensor_releasebuffer(PyObject *self, Py_buffer *view);
 PyObject *tensor_data_ptr(PyObject *self, PyObject *unused);
@@ -196,6 +199,7 @@ int open_errors(PyObject *module);
 int open_constants(PyObject *module);
 int open_dtypes(PyObject *module);
 int open_device(PyObject *module);
+int open_streams(PyObject *module);
 int open_tensor(PyObject *module);
 int open_dlpack(PyObject *module);
 int open_foreign(PyObject *module);

@@ -157,7 +157,7 @@ static PyMethodDef functions[] = {
 static int open_all(PyObject *module)
 {
     static int (*const parts[])(PyObject *) = {
-        open_constants, open_dtypes, open_device,    open_tensor, open_foreign, open_elements,  open_dlpack,    open_exchange, open_op,
+        open_constants, open_dtypes, open_device,    open_streams, open_tensor, open_foreign, open_elements,  open_dlpack,    open_exchange, open_op,
         open_scope,     open_grad_mode, open_values, open_compile, open_program, open_jit,      open_sizes,     open_transform, open_module,
         open_optimizer, open_data,   open_extend,    open_executor, open_pass,   open_traceback};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)

@@ -84,7 +84,7 @@ static int add_size(thunder_values *values, PyObject *object)
 
 static int add_array(thunder_values *values, PyObject *object)
 {
-    thunder_tensor *made = tensor_from_foreign(object);
+    thunder_tensor *made = tensor_of_call(object);
     if (!made) return -1;
     thunder_values_push_tensor(values, made);
     thunder_tensor_release(made);

@@ -87,6 +87,7 @@ def compile(function=None, /, **options):
         options.setdefault("float32_matmul_precision", _precision)
     return functools.update_wrapper(Compiled(function, name, options), function, updated=())
 
+
 def _attribute(compiled, name):
     """Of a compiled module those of the module: model = thunder.compile(model), then model.parameters()."""
     function = vars(compiled).get("__wrapped__")

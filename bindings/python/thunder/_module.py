@@ -148,7 +148,8 @@ class Module(_hooks.Hooked, ModuleBase):
 
     def _set_tensor(self, name, tensor, role):
         super()._set_tensor(name, tensor, role)
-        self.__dict__.pop("_names", None)
+        if "_names" in self.__dict__:
+            self._names.add(name)
         self.__dict__.pop(name, None)
 
     def __getattr__(self, name):
