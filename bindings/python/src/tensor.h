@@ -11,4 +11,5 @@ PyObject *tensor_float(PyObject *self);
 PyObject *tensor_int(PyObject *self);
 PyObject *tensor_index(PyObject *self);
 int tensor_bool(PyObject *self);
+Py_hash_t tensor_hash_live(PyObject *self); /* of a float that a function was given */
 #endif

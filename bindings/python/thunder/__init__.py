@@ -41,7 +41,7 @@ from .data import save  # noqa: E402
 from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
 from ._device import cuda  # noqa: E402
 from ._pytorch import get_default_dtype, is_floating_point  # noqa: E402
-from . import _datasets, _loader, _module  # noqa: E402
+from . import _datasets, _loader, _module, _writes  # noqa: E402
 
 manual_seed, as_tensor = seed, asarray
 max, min, equal, numel = Tensor.max, Tensor.min, Tensor.equal, Tensor.numel
