@@ -346,12 +346,25 @@ thunder_values *thunder_op_invoke_all(thunder_scope *scope, const char *name, co
 
 /* Reads `in` through thunder_values_*, computes in the scope, pushes results onto `out`. It runs on the calling
  * thread with no lock held. A returned status is added to the scope's; returning NULL hides no error of the scope.
- * A C++ exception becomes a status; longjmp out of it is forbidden. */
+ * A C++ exception becomes a status; longjmp out of it is forbidden.
+ * A compiled function runs it once for inputs of a kind, on tensors without data. What it reads of its own (what `user`
+ * points to, globals, files, the clock) is a constant of the program, of which the library knows nothing: after a change
+ * thunder_function_touch() has it traced again. What it writes there is written once, not once a call. */
 typedef thunder_status *(*thunder_fn)(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user);
 THUNDER_CHECK thunder_status *thunder_function_create(thunder_context *context, const char *name, thunder_fn callback,
     void *user, void (*destroy)(void *user), thunder_function **out) THUNDER_NOEXCEPT;
 thunder_function *thunder_function_retain(thunder_function *function) THUNDER_NOEXCEPT;
 void thunder_function_release(thunder_function *function) THUNDER_NOEXCEPT;
+/* Says that something changed which the callback reads beside its arguments: programs in which it was traced are traced again
+ * before their next call, or, where facts were given for them, if one of these no longer holds. Of functions that
+ * thunder_function_create() made. From any thread. */
+THUNDER_CHECK thunder_status *thunder_function_touch(thunder_function *function) THUNDER_NOEXCEPT;
+/* NULL: what was read is what it was. Else which it is, and what it was, in words that stay valid until the next call. */
+typedef const char *(*thunder_fact)(void *user);
+/* In a traced function: what is traced depends on a fact of the host's, which is asked after a touch of `function`, on any
+ * thread; `destroy` runs once, also when nothing is traced. */
+void thunder_scope_guard(thunder_scope *scope, thunder_function *function, thunder_fact fact, void *user,
+    void (*destroy)(void *user)) THUNDER_NOEXCEPT;
 /* [O] Calls it inside a scope: inlined while tracing, run when eager. */
 thunder_values *thunder_function_apply(thunder_scope *scope, thunder_function *function,
     const thunder_values *in) THUNDER_NOEXCEPT;

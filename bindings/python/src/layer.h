@@ -74,7 +74,10 @@ const dtype_row *dtype_of_format(const char *format, Py_ssize_t bytes);
 typedef struct Tensor {
     PyObject_HEAD
     thunder_tensor *handle;
-    PyObject *weak;
+    PyObject *weak, *dict;
+    bool live;      /* stands for a float that a traced function was given */
+    bool parameter; /* nn.Parameter marked it */
+    bool known;     /* tensor_of() gives this object for its handle */
 } Tensor;
 extern PyTypeObject *tensor_type;
 static inline bool tensor_test(PyObject *object) { return Py_TYPE(object) == tensor_type; }
@@ -84,7 +87,8 @@ int tensor_materialize(thunder_tensor *tensor);
 PyObject *materialize(PyObject *module, PyObject *tensor);
 bool shape_test(PyObject *object);            /* whether it is what .shape gives, a tuple */
 PyObject *tensor_wrap(thunder_tensor *owned); /* takes it over, also when it fails */
-PyObject *tensor_of(thunder_tensor *lent);    /* retains */
+PyObject *tensor_of(thunder_tensor *lent);    /* retains; the known object of it, if there is one */
+int tensor_know(PyObject *object);            /* from now on, as long as it is there; -1 and an exception */
 /* Memory of an object with the buffer protocol, without a copy where its layout allows; NULL and an exception. */
 thunder_tensor *tensor_from_buffer(PyObject *object);
 /* Whether it is another library's array or tensor; and that as one of ours, without a copy where its layout allows. NULL and
@@ -167,6 +171,8 @@ extern _Thread_local bool live_numbers;
 typedef struct callback callback;
 callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner));
 void callback_spread(callback *self); /* a tuple that the function gives becomes a result for each of its members */
+void callback_of_compiled(callback *self); /* what the function reads of the host is found before it is traced */
+PyObject *callback_owner(const callback *self); /* borrowed; NULL: it is gone */
 void callback_forget_owner(callback *self); /* the owner goes */
 void callback_destroy(void *user);
 callback *callback_retain(callback *self);  /* a share more, which callback_destroy() gives back */
@@ -179,6 +185,7 @@ thunder_status *callback_enter(const callback *self, thunder_scope *scope_or_nul
 /* ---- sizes that stand for any: sizes.c ---- */
 /* Whether the function that is traced now has seen one: what it raises may then be no error with plain sizes. */
 extern _Thread_local bool sizes_given;
+extern _Thread_local bool plain_sizes; /* sizes are numbers, for which alone the trace then is */
 bool size_test(PyObject *object);
 int size_word(PyObject *object, int64_t *out);  /* as ops take it in a list; -1 and an exception */
 PyObject *size_object(thunder_dim dim);         /* an int, or a SymInt */
@@ -213,6 +220,7 @@ int open_compile(PyObject *module);
 int open_program(PyObject *module);
 int open_jit(PyObject *module);
 int open_sizes(PyObject *module);
+int open_host(PyObject *module);
 int open_transform(PyObject *module);
 int open_module(PyObject *module);
 int open_optimizer(PyObject *module);

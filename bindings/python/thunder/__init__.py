@@ -44,7 +44,7 @@ from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
 from ._device import cuda  # noqa: E402
 from ._pytorch import block_diag, cartesian_prod, combinations, get_default_dtype, is_floating_point  # noqa: E402
 from ._testing import testing  # noqa: E402
-from . import _datasets, _loader, _module, _nn_utils, _testing  # noqa: E402
+from . import _datasets, _loader, _module, _nn_utils, _testing, _writes  # noqa: E402
 
 func.functional_call = _nn_utils.functional_call
 
