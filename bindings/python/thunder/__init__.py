@@ -24,6 +24,7 @@ from ._functions import (Trace, compile, compile_ahead, compile_options, executo
                          graph_breaks, last_backward_traces, last_miss, last_traces, load_program, save_program, set_stance, stats, trace, unavailable_executors,
                          value_and_grad)
 from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
+from ._memory_format import memory_format  # noqa: E402
 from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic  # noqa: E402
 from ._sizes import SymInt  # noqa: E402
 from ._tensor import asarray, from_numpy, tensor  # noqa: E402
@@ -44,6 +45,7 @@ from ._pytorch import get_default_dtype, is_floating_point  # noqa: E402
 from . import _datasets, _loader, _module  # noqa: E402
 
 manual_seed, as_tensor = seed, asarray
+contiguous_format, preserve_format = memory_format
 max, min, equal, numel = Tensor.max, Tensor.min, Tensor.equal, Tensor.numel
 globals().update(_pytorch.constants)
 half, float, double, short, long = float16, float32, float64, int16, int64

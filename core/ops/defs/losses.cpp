@@ -29,10 +29,21 @@ Var huber(const Call& c, Var x, Var y) {
 Var weighted(const Call& c, size_t param, Var loss) {
   return c.has(param) ? loss * convert(c.var(param), loss.dtype()) : loss;
 }
-// Logarithms are no less than -100, as in PyTorch.
+// Logarithms are no less than -100, and the slope's denominator no less than 1e-12, as in PyTorch: both are finite at
+// probabilities of 0 and 1.
+Var limited_log(Var x) { return maximum(log(x), -100.0); }
+Var limited_log1p(Var x) { return maximum(log1p(x), -100.0); }
+Results cross_entropies(Call& c) {
+  Var x = c.var(0), y = c.var(1);
+  return -(y * limited_log(x) + (1.0 - y) * limited_log1p(-x));
+}
+void cross_entropies_vjp(Grad& g) {
+  Var dy = g.cotangent(), x = g.var(0), y = g.var(1);
+  if (g.wants(0)) g.add(0, dy * (x - y) / maximum((1.0 - x) * x, 1e-12));
+  if (g.wants(1)) g.add(1, dy * (limited_log1p(-x) - limited_log(x)));
+}
 Var binary_cross_entropy(const Call& c, Var x, Var y) {
-  Var loss = -(y * maximum(log(x), -100.0) + (1.0 - y) * maximum(log1p(-x), -100.0));
-  return weighted(c, 2, loss);
+  return weighted(c, 2, c.builder.call("binary_cross_entropies", {x, y}));
 }
 Var binary_cross_entropy_with_logits(const Call& c, Var x, Var y) {
   Var loss = (1.0 - y) * x;
@@ -42,7 +53,7 @@ Var binary_cross_entropy_with_logits(const Call& c, Var x, Var y) {
 }
 Var kl_div_of(const Call& c, Var x, Var y) {
   if (c.flag(3)) return exp(y) * (y - x);
-  Var zero = le(y, 0.0);
+  Var zero = eq(y, 0.0);
   return where(zero, y * 0.0, y * log(where(zero, 1.0, y))) - y * x;
 }
 Results kl_div(Call& c) {
@@ -150,6 +161,9 @@ void entropies(Samples& s) {
   const TensorSpec x{{3, 4}, DType::f32, 0.1, 0.9}, y{{3, 4}, DType::f32, 0, 1}, w{{4}, DType::f32, 0.5, 2};
   for (const char* how : kHow) s.add({x, y, w, how});
 }
+void probabilities(Samples& s) {
+  s.add({TensorSpec{{3, 4}, DType::f32, 0.1, 0.9}, TensorSpec{{3, 4}, DType::f32, 0, 1}});
+}
 void logit_entropies(Samples& s) {
   pairs<-30, 30, 0, 10>(s);
   const TensorSpec x{{3, 4}, DType::f32, -3, 3}, y{{3, 4}, DType::f32, 0, 1}, w{{4}, DType::f32, 0.5, 2};
@@ -210,6 +224,12 @@ constexpr OpRow kRows[] = {
     row("binary_cross_entropy(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor",
         "-(target * log(input) + (1 - target) * log(1 - input)), times weight.", loss_formula<binary_cross_entropy>,
         entropies),
+    checked({.schema = "binary_cross_entropies(tensor input, tensor target) -> tensor",
+             .doc = "binary_cross_entropy of each element, of two tensors of one type.",
+             .decompose = cross_entropies,
+             .vjp = cross_entropies_vjp,
+             .samples = probabilities,
+             .tags = kHidden}),
     row("binary_cross_entropy_with_logits(tensor input, tensor target, tensor? weight=None, str reduction='mean', "
         "tensor? pos_weight=None) -> tensor",
         "binary_cross_entropy of sigmoid(input), without its overflow; pos_weight weighs the positive part.",

@@ -80,8 +80,10 @@ void log_ndtr_vjp(Grad& g) {
   Var x = computed(g.var(0));
   g.add(0, computed(g.cotangent()) * exp(x * x * -0.5 - computed(g.result()) - 0.5 * std::log(2 * kPi)));
 }
+// At the origin, where there is no angle, both slopes are 0, as in PyTorch.
 void atan2_vjp(Grad& g) {
-  Var dy = computed(g.cotangent()), a = computed(g.var(0)), b = computed(g.var(1)), norm = a * a + b * b;
+  Var dy = computed(g.cotangent()), a = computed(g.var(0)), b = computed(g.var(1));
+  Var origin = both(eq(a, 0.0), eq(b, 0.0)), norm = where(origin, 1.0, a * a + b * b);
   if (g.wants(0)) g.add(0, dy * b / norm);
   if (g.wants(1)) g.add(1, -(dy * a / norm));
 }

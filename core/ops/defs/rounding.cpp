@@ -4,12 +4,13 @@
 namespace thunder {
 namespace {
 
-// To the nearest integer, of two the even one. What is left of a floor is exact.
+// To the nearest integer, of two the even one. What is left of a floor is exact. A zero has the sign of x.
 Var rounded(Var x) {
   Var low = floor(x), rest = x - low;
   Var odd = ne(low - floor(low * 0.5) * 2.0, 0.0);
   Var up = either(gt(rest, 0.5), both(eq(rest, 0.5), odd));
-  return low + convert(up, x.dtype());
+  Var near = low + convert(up, x.dtype());
+  return where(eq(near, 0.0), x * 0.0, near);
 }
 Results round_op(Call& c) {
   Var x = c.var(0);
