@@ -16,16 +16,18 @@ Results l1_loss(Call& c) {
 Var smooth_l1(const Call& c, Var x, Var y) {
   const double beta = c.real(3);
   c.require(beta >= 0, "beta must not be negative, got ", beta);
-  Var d = abs(x - y);
-  return beta == 0 ? d : where(lt(d, beta), d * d * (0.5 / beta), d - 0.5 * beta);
+  Var d = abs(x - y), near = minimum(d, beta);  // whose square is finite
+  return beta == 0 ? d : where(lt(d, beta), near * near * (0.5 / beta), d - 0.5 * beta);
 }
 Var huber(const Call& c, Var x, Var y) {
   const double delta = c.real(3);
   c.require(delta > 0, "delta must be positive, got ", delta);
-  Var d = abs(x - y);
-  Var loss = where(le(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta), weight = loss_weight(c, 4, loss);
+  Var d = abs(x - y), near = minimum(d, delta);
+  Var loss = where(lt(d, delta), near * near * 0.5, (d - 0.5 * delta) * delta), weight = loss_weight(c, 4, loss);
   return weight ? loss * weight : loss;
 }
+// What is above zero; at zero it has a slope, as in PyTorch.
+Var above_zero(Var x) { return apply("clamp_min", x, 0.0); }
 Var weighted(const Call& c, size_t param, Var loss) {
   return c.has(param) ? loss * convert(c.var(param), loss.dtype()) : loss;
 }
@@ -87,7 +89,7 @@ Results gaussian_nll(Call& c) {
   return convert(reduced_loss(c, loss), dtype);
 }
 Var hinge_embedding(const Call& c, Var x, Var y) {
-  return where(ne(y, 1.0), relu(c.real(2) - x), 0.0) + where(ne(y, -1.0), x, 0.0);
+  return where(ne(y, 1.0), above_zero(c.real(2) - x), 0.0) + where(ne(y, -1.0), x, 0.0);
 }
 Var soft_margin(Var x, Var y) {
   return softplus_of(-(x * y));
@@ -96,7 +98,7 @@ Var soft_margin(Var x, Var y) {
 Results margin_ranking(Call& c) {
   auto v = promoted(c, {0, 1, 2}, true);
   const DType dtype = v[0].dtype();
-  return convert(reduced_loss(c, relu(-(computed(v[2]) * (computed(v[0]) - computed(v[1]))) + c.real(3))), dtype);
+  return convert(reduced_loss(c, above_zero(-(computed(v[2]) * (computed(v[0]) - computed(v[1]))) + c.real(3))), dtype);
 }
 Results cosine_embedding(Call& c) {
   const DType dtype = to_real(c.type(0).dtype);
@@ -108,7 +110,7 @@ Results cosine_embedding(Call& c) {
   const Shape last{-1};
   const auto dot = [&](Var a, Var b) { return c.builder.call("sum", {a * b, last}); };
   Var cosine = dot(x, y) / sqrt((dot(x, x) + kEps) * (dot(y, y) + kEps));
-  return convert(reduced_loss(c, where(eq(t, 1), 1.0 - cosine, where(eq(t, -1), relu(cosine - c.real(3)), 0.0))),
+  return convert(reduced_loss(c, where(eq(t, 1), 1.0 - cosine, where(eq(t, -1), above_zero(cosine - c.real(3)), 0.0))),
                  dtype);
 }
 Results triplet_margin(Call& c) {
@@ -117,7 +119,7 @@ Results triplet_margin(Call& c) {
   const auto distance = [&](Var a, Var b) { return c.builder.call("pairwise_distance", {a, b, c.real(4), c.real(5)}); };
   Var near = distance(computed(v[0]), computed(v[1])), far = distance(computed(v[0]), computed(v[2]));
   if (c.flag(6)) far = minimum(far, distance(computed(v[1]), computed(v[2])));
-  return convert(reduced_loss(c, relu(near - far + c.real(3))), dtype);
+  return convert(reduced_loss(c, above_zero(near - far + c.real(3))), dtype);
 }
 // The mean over the classes of each row, then the reduction over rows.
 Results multilabel_soft_margin(Call& c) {

@@ -110,6 +110,14 @@ Results logit(Call& c) {
   if (c.has(1)) x = clamped(x, c.real(1), 1 - c.real(1));
   return convert(log(x / (1.0 - x)), dtype);
 }
+// Beyond the limits there is no slope; without limits, outside of [0, 1] there is no number.
+void logit_vjp(Grad& g) {
+  Var x = computed(g.var(0)), slope = computed(g.cotangent()) / (x * (1.0 - x));
+  const bool limited = g.has(1);
+  const double eps = limited ? g.real(1) : 0;
+  Var outside = either(lt(x, eps), gt(x, 1 - eps));
+  g.add(0, where(outside, limited ? 0.0 : std::numeric_limits<double>::quiet_NaN(), slope));
+}
 Var entr_of(Var x) { return where(lt(x, 0.0), -kInfinity, where(eq(x, 0.0), 0.0, -(x * log(x)))); }
 Var ndtr_of(Var x) { return apply("prims.erfc", x * (-1 / std::numbers::sqrt2)) * 0.5; }
 Results polygamma(Call& c) {
@@ -229,7 +237,7 @@ constexpr OpRow kRows[] = {
     row("sinc(tensor input) -> tensor", "sin(pi * input) / (pi * input), and 1 at 0.", real_formula<sinc_of>, nullptr,
         within<-2, 2>),
     row("logit(tensor input, float? eps=None) -> tensor",
-        "log(input / (1 - input)); with eps the input is limited to [eps, 1 - eps] first.", logit, nullptr,
+        "log(input / (1 - input)); with eps the input is limited to [eps, 1 - eps] first.", logit, logit_vjp,
         logit_samples<1, 9, 10>),
     row("entr(tensor input) -> tensor", "-input * log(input), 0 at 0 and -inf below.", real_formula<entr_of>,
         slope_of_input<d_entr>, within<1, 9, 2>),

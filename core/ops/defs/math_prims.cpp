@@ -55,12 +55,14 @@ void polygamma_vjp(Grad& g) {
 }
 
 Var derivative_of_digamma(Var x) { return x.builder->call("prims.polygamma", {1, x}); }
+// Of numbers next to zero the slope is that at zero: nothing is divided by them.
 Var i1_slope(Var x) {
-  return where(eq(x, 0.0), 0.5, apply("prims.i0", x) - apply("prims.i1", x) / where(eq(x, 0.0), 1.0, x));
+  Var tiny = lt(abs(x), 1e-30);
+  return where(tiny, 0.5, apply("prims.i0", x) - apply("prims.i1", x) / where(tiny, 1.0, x));
 }
 Var i1e_slope(Var x) {
-  Var safe = where(eq(x, 0.0), 1.0, x);
-  return where(eq(x, 0.0), 0.5, apply("prims.i0e", x) - apply("prims.i1e", x) * (sign(x) + 1.0 / safe));
+  Var tiny = lt(abs(x), 1e-30), safe = where(tiny, 1.0, x);
+  return where(tiny, 0.5, apply("prims.i0e", x) - apply("prims.i1e", x) * (sign(x) + 1.0 / safe));
 }
 
 constexpr auto d_atan = [](Var x) { return 1.0 / (x * x + 1.0); };

@@ -75,8 +75,9 @@ Results var(Call& c) {
   Shape axes = c.axes(1, x.rank());
   // Corrected for what the mean was rounded by, which is much where the mean is large.
   Var away = centred(x, axes), left = reduced("prims.sum", away, axes, c.flag(3));
-  Var squares = reduced("prims.sum", away * away, axes, c.flag(3)) - left * left / elements_of(x, axes);
-  squares = c.builder.call("maximum", {squares, 0.0});
+  Var squares = reduced("prims.sum", away * away, axes, c.flag(3));
+  Var corrected = c.builder.call("maximum", {squares - left * left / elements_of(x, axes), 0.0});
+  squares = where(c.builder.call("eq", {squares, HUGE_VAL}), squares, corrected);
   return convert(squares / freedom(x, axes, correction_of(c)), c.type(0).dtype);
 }
 void var_vjp(Grad& g) {

@@ -133,7 +133,7 @@ constexpr OpRow kRows[] = {
         },
         signed_numbers, 0),
     row("angle(tensor input) -> tensor", "pi where the input is negative, else 0; NaN of NaN.",
-        real_formula<[](Var x) { return where(isnan(x), x, convert(lt(x, 0.0), x.dtype()) * kPi); }>, numbers, 0),
+        real_formula<[](Var x) { return where(isnan(x), std::numeric_limits<double>::quiet_NaN(), convert(lt(x, 0.0), x.dtype()) * kPi); }>, numbers, 0),
     row("nan_to_num(tensor input, float nan=0.0, float? posinf=None, float? neginf=None) -> tensor",
         "NaN as nan, infinities as posinf and neginf, or as the largest and least finite number.", nan_to_num,
         replaced),
