@@ -79,7 +79,9 @@ namespace {
 void compile_once(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
                   InterruptCheck& check, Entry& entry) {
   const double traced = now_ms();
-  PipelineContext pipeline{{context.registry(), context.allocator()},
+  PipelineContext pipeline{{.registry = context.registry(),
+                            .allocator = context.allocator(),
+                            .allow_reciprocal = options.flag("allow_reciprocal", false)},
                            executors,
                            context.scope_environment(),
                            check,

@@ -26,6 +26,7 @@ from ._functions import (Trace, compile, compile_ahead, compile_options, executo
                          value_and_grad)
 from ._grad_mode import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
 from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
+from ._memory_format import memory_format  # noqa: E402
 from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic  # noqa: E402
 from ._sizes import Size, SymInt  # noqa: E402
 from ._create import asarray, from_numpy, tensor  # noqa: E402
@@ -49,6 +50,7 @@ from . import _datasets, _loader, _module, _nn_utils, _testing, _writes  # noqa:
 func.functional_call = _nn_utils.functional_call
 
 manual_seed, as_tensor = seed, asarray
+contiguous_format, preserve_format = memory_format
 max, min, equal, numel = Tensor.max, Tensor.min, Tensor.equal, Tensor.numel
 globals().update(_pytorch.constants)
 half, float, double, short, long = float16, float32, float64, int16, int64

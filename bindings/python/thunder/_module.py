@@ -3,7 +3,7 @@ import ast
 import copy
 import functools
 
-from . import _functions, _hooks, _names, _schema, _state, _thunder
+from . import _functions, _hooks, _memory_format, _names, _schema, _state, _thunder
 from ._create import asarray
 from ._thunder import ModuleBase, Tensor
 
@@ -361,9 +361,10 @@ class Module(_hooks.Hooked, ModuleBase):
         function(self)
         return self
 
-    def to(self, *what, device=None, dtype=None):
+    def to(self, *what, device=None, dtype=None, memory_format=None):
         """Moves its tensors to a device, which stay the same objects; or makes its real ones those of another dtype, which
         are new: list the parameters, and make optimisers, afterwards. to(device), to(dtype), to(device, dtype)."""
+        _memory_format.check("to", memory_format)
         for one in what:
             if isinstance(one, (_thunder.dtype, type)):
                 dtype = one

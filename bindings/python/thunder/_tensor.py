@@ -3,7 +3,7 @@ import types
 
 import numpy
 
-from . import _indexing, _ops, _thunder
+from . import _indexing, _memory_format, _ops, _thunder
 from ._create import is_array
 from ._forms import return_types
 from ._sizes import Size
@@ -133,9 +133,10 @@ def _dtype_of(name):
         raise TypeError(f"to: {error}" + ("; nor a device: 'cpu', 'cuda' or 'cuda:N'" if isinstance(name, str) else "")) from None
 
 
-def _to(x, *args, dtype=None, device=None, non_blocking=False, copy=False):
+def _to(x, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """to(dtype), to(device), to(device, dtype), to(tensor like it): the tensor itself if it is that already, but with copy.
     non_blocking is taken and changes nothing; both may follow by position."""
+    _memory_format.check("to", memory_format)
     flags = [argument for argument in args if isinstance(argument, bool)]
     copy = flags[1] if len(flags) == 2 else copy
     for argument in args[:len(args) - len(flags)]:
@@ -180,7 +181,8 @@ def _transposed(x):
 
 
 def _cast(dtype):
-    def cast(x):
+    def cast(x, memory_format=None):
+        _memory_format.check(cast.__name__, memory_format)
         return _op["to"](x, dtype)
     cast.__doc__ = f"The tensor as {dtype.name}."
     return cast
