@@ -81,9 +81,13 @@ def options(rows):
 
 
 def compile_options():
-    """Those of the registry, and the objects that two of them take."""
-    texts = options(_schema.describe("options")) + ["passes: Sequence[Pass] | Pass = ..."]
-    return [text.replace("executors: ", "executors: Sequence[Executor | builtins.str] | Executor | ") for text in texts]
+    """Those of the registry, the objects that some of them take, and a dict of more."""
+    texts = options(_schema.describe("options")) + ["passes: Sequence[Pass] | Pass = ...", "options: Mapping[builtins.str, Any] | None = ..."]
+    objects = {"executors: ": "Sequence[Executor | builtins.str] | Executor | ",
+               "backend: Sequence[builtins.str] | ": "Callable[[Node, list[Tensor]], Callable[..., Any]] | "}
+    for name, more in objects.items():
+        texts = [text.replace(name, name.partition(" ")[0] + " " + more) for text in texts]
+    return texts
 
 
 def layers():

@@ -15,8 +15,10 @@ from . import _thunder
 
 _thunder.skip_frames_of(os.path.dirname(__file__) + os.sep)
 
-from . import _create, _extend, _functions, _jit, _names, _ops, _printing, _pytorch, _schema, _show, _sizes, _tensor, _traceback, _tree  # noqa: E402
+from . import _backends, _create, _extend, _functions, _jit, _names, _ops, _printing, _pytorch, _schema, _show, _sizes, _tensor, _traceback, _tree  # noqa: E402
 from ._autocast import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402
+from ._backends import (backends, list_backends, list_mode_options, list_options, register_backend,  # noqa: E402
+                        unavailable_backends)
 from ._dtypes import finfo, iinfo  # noqa: E402
 from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
 from ._forms import return_types  # noqa: E402
@@ -107,5 +109,5 @@ def is_tensor(value):
 
 
 __getattr__ = _names.getattr_of(__name__)
-_traceback.cover(globals(), *(vars(module) for module in (_create, _nn_utils, _testing, _datasets, _extend, _functions, _loader, _printing, _pytorch, _tensor, _tree, cuda, data, func, nn, nn.init, nn.utils,
+_traceback.cover(globals(), *(vars(module) for module in (_backends, _create, _nn_utils, _testing, _datasets, _extend, _functions, _loader, _printing, _pytorch, _tensor, _tree, cuda, data, func, nn, nn.init, nn.utils,
                                                 optim, utils.data)))

@@ -4,15 +4,12 @@ import json
 import sys
 import typing
 
-from . import _names, _schema, _show, _thunder, _traceback, _tree
+from . import _backends, _names, _schema, _show, _thunder, _traceback, _tree
 from ._ops import functions as _op
 from ._show import Trace
 from ._create import asarray, is_array
 from ._grad_mode import detached
 from ._thunder import Compiled, Tensor, grad_of, tape
-
-_options = {row["name"] for row in _schema.describe("options")} | {"passes"}
-
 
 class Guard(typing.NamedTuple):
     """What guard_filter_fn is asked about: the path of an argument, "CONSTANT_MATCH" or "FLOAT_MATCH", and its value."""
@@ -53,7 +50,7 @@ def get_float32_matmul_precision():
     return _precision
 
 
-def compile(function=None, /, **options):
+def compile(function=None, /, *, model=None, **options):
     """The function with its programs in a cache: traced and compiled at the first call with arguments of new shapes,
     dtypes or constants, run at all others. Also a decorator, with options or without:
 
@@ -66,11 +63,15 @@ def compile(function=None, /, **options):
     Arguments and results are tensors, numpy arrays, numbers, strings, None, modules, and lists, tuples, dicts, named
     tuples and dataclasses of them. Floats stay live and are tensors inside; integers, booleans and strings are
     constants that a call checks. compile_options() lists the options; `executors` and `passes` also take objects that
-    executor() and Pass() make, for this function alone. Of a module of torch: its twin, by torch.compile(backend="thunder").
+    executor() and Pass() make, for this function alone. `backend` is a name of list_backends(), or a function as
+    register_backend() takes it; options={...} takes PyTorch's names too, and excludes `mode`. Of a module of torch: its twin, by
+    torch.compile(backend="thunder").
     """
-    unknown = next((name for name in options if name not in _options), None)
-    if unknown is not None:
-        raise TypeError(f"compile: unknown option {unknown!r}{_names.suggest(unknown, _options)}")
+    if model is not None:
+        if function is not None:
+            raise TypeError("compile: the function is given twice, as the first argument and as `model`")
+        function = model
+    options = _backends.given(options)
     if function is None:
         return functools.partial(compile, **options)
     if not callable(function):
