@@ -10,6 +10,7 @@
 #include "ops/batch.h"
 #include "ops/registry.h"
 #include "ops/samples.h"
+#include "ops/view_tags.h"
 #include "passes/jvp.h"
 #include "op_support.h"
 
@@ -173,6 +174,8 @@ void print_header(std::ostream& out, const Registry& registry) {
 std::string notes(const OpDef& op) {
   std::vector<std::string> notes;
   if (op.has(kInplace)) notes.push_back(cat("in place: `", op.name(), "_`"));
+  if (op.tags & kView) notes.push_back("a view");
+  if (op.tags & kMayView) notes.push_back("may be a view");
   if (op.has(kEager)) notes.push_back("eager where its shape depends on values");
   if (!op.variant.flag.empty()) notes.push_back(cat("`", op.variant.flag, "=True` is `", op.variant.op, "`"));
   if (op.has(kRandom)) notes.push_back("draws from the random state");

@@ -62,8 +62,9 @@ def compile(function=None, /, *, model=None, **options):
 
     Arguments and results are tensors, numpy arrays, numbers, strings, None, modules, and lists, tuples, dicts, named
     tuples and dataclasses of them. Floats stay live and are tensors inside; integers, booleans and strings are
-    constants that a call checks. compile_options() lists the options; `executors` and `passes` also take objects that
-    executor() and Pass() make, for this function alone. `backend` is a name of list_backends(), or a function as
+    constants that a call checks. Results lie in memory of their own, also where the function returns an argument, a view
+    of one, or a tensor that it captured. compile_options() lists the options; `executors` and `passes` also take objects
+    that executor() and Pass() make, for this function alone. `backend` is a name of list_backends(), or a function as
     register_backend() takes it; options={...} takes PyTorch's names too, and excludes `mode`. Of a module of torch: its twin, by
     torch.compile(backend="thunder").
     """

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "ops/grad.h"
 #include "ops/samples.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -211,7 +212,8 @@ constexpr OpRow kRows[] = {
              .samples =
                  [](Samples& s) {
                    s.add({TensorSpec{{2, 3}}});
-                 }}),
+                 },
+             .tags = kMayView}),
     checked({.schema = "clone(tensor input) -> tensor",
              .doc = "A dense copy.",
              .decompose = [](Call& c) -> Results { return c.builder.call("prims.clone", {c.var(0)}); },
@@ -226,7 +228,8 @@ constexpr OpRow kRows[] = {
                  [](Samples& s) {
                    s.add({TensorSpec{{2, 3}}, DType::f64});
                    s.add({TensorSpec{{2}}});
-                 }}),
+                 },
+             .tags = kMayView}),
 };
 
 }  // namespace
