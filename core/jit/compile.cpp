@@ -75,11 +75,13 @@ Executors executors_for(Context& context, const CompileOptions& options) {
 
 namespace {
 
-// With these executors.
-void compile_with(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
+// With these executors. Throws Code::declined where one finds out only when a node is finished that it cannot run it.
+void compile_once(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
                   InterruptCheck& check, Entry& entry) {
   const double traced = now_ms();
-  PipelineContext pipeline{{context.registry(), context.allocator()},
+  PipelineContext pipeline{{.registry = context.registry(),
+                            .allocator = context.allocator(),
+                            .allow_reciprocal = options.flag("allow_reciprocal", false)},
                            executors,
                            context.scope_environment(),
                            check,
@@ -107,6 +109,22 @@ void compile_with(const Executors& executors, Context& context, const CompileOpt
   entry.writes = !final.writes.empty();
   entry.held = entry.program->plan().may_fail;
   for (const Write& w : final.writes) entry.written.push_back(w.input);
+}
+
+// An executor that declined a node late declines it at once when it is asked again: then the next one has it, or its
+// decomposition. There are as many turns as there are nodes of that kind, and sizes in which they are tried.
+void compile_with(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
+                  InterruptCheck& check, Entry& entry) {
+  constexpr int kMostTurns = 64;
+  for (int turn = 1;; turn++) {
+    try {
+      return compile_once(executors, context, options, in, check, entry);
+    } catch (const Error& e) {
+      if (e.code() != Code::declined) throw;
+      if (turn == kMostTurns) fail(Code::backend, e.message());
+      entry.traces.resize(1);
+    }
+  }
 }
 
 void leave_out_fusion(Executors& executors) {

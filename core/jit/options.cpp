@@ -21,6 +21,10 @@ constexpr std::array kOptions = {
               "number as the sum of two bfloat16 (16 bits of 24 count), \"medium\" as one. Sums are float32. On CUDA "
               "devices both round a number to TF32 (10 bits after the point) where that is faster. Without the "
               "instructions for it, and beside `executors`: highest."},
+    OptionRow{"allow_reciprocal", ArgKind::boolean, "false",
+              "Whether a division by numbers that repeat, such as one for each row, may be a multiplication by their "
+              "reciprocals, which is faster and may be off by one rounding: x / x need not be 1, and a divisor whose "
+              "reciprocal overflows gives inf. LLVM's flag of that name."},
     OptionRow{"cudnn_allow_tf32", ArgKind::boolean, "false",
               "Whether convolutions of float32 on CUDA devices may round a number to TF32 (10 bits after the point), "
               "which tensor cores multiply. Sums are float32. Beside `executors`: no effect. PyTorch's setting of that "

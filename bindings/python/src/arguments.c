@@ -88,7 +88,7 @@ static bool make_room(arguments *c)
 static thunder_tensor *foreign_tensor(arguments *c, const parameter *p, PyObject *object)
 {
     if (!make_room(c)) return NULL;
-    thunder_tensor *made = tensor_from_foreign(object);
+    thunder_tensor *made = tensor_of_call(object);
     if (!made) return fail(c, p), NULL;
     return c->kept[c->n_kept++] = made;
 }
@@ -279,6 +279,21 @@ static int refuse_name(const signature *s, PyObject *name)
     return -1;
 }
 
+/* Whether it is `memory_format` of an op that PyTorch gives one, with a value that asks for what new tensors have: 0 for no such
+   argument, -1 for another value. */
+static int memory_format(const signature *s, PyObject *name, PyObject *value)
+{
+    const size_t length = strlen(s->name);
+    const bool like = length > 5 && strcmp(s->name + length - 5, "_like") == 0;
+    if (PyUnicode_CompareWithASCIIString(name, "memory_format") != 0) return 0;
+    if (!like && strcmp(s->name, "clone") != 0 && strcmp(s->name, "contiguous") != 0 && strcmp(s->name, "empty") != 0) return 0;
+    PyObject *module = PyImport_ImportModule("thunder._memory_format");
+    PyObject *checked = module ? PyObject_CallMethod(module, "check", "sO", s->name, value) : NULL;
+    Py_XDECREF(checked);
+    Py_XDECREF(module);
+    return checked ? 1 : -1;
+}
+
 static int keywords(arguments *c, PyObject *const *args, PyObject *names)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
@@ -288,6 +303,9 @@ static int keywords(arguments *c, PyObject *const *args, PyObject *names)
             c->out = args[i] == Py_None ? NULL : args[i];
             continue;
         }
+        const int format = p ? 0 : memory_format(c->signature, name, args[i]);
+        if (format < 0) return -1;
+        if (format) continue;
         if (!p || c->count == MAX_ARGUMENTS) return refuse_name(c->signature, name);
         thunder_any *out = &c->any[c->count];
         c->names[c->count++] = p->name;

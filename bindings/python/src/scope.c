@@ -55,7 +55,7 @@ int scope_check(thunder_scope *scope)
 /* ---- places ---- */
 
 static PyObject *package;    /* the folder of our own files */
-static PyObject *code_lines; /* (file, line) -> bytes, kept for ever: traces point to them */
+static PyObject *code_lines; /* (file, line) or a stated place -> bytes, kept for ever: traces point to them */
 
 static bool code_is_ours(PyCodeObject *code)
 {
@@ -90,8 +90,26 @@ static PyObject *place_of(PyFrameObject *frame)
     return found;
 }
 
+static _Thread_local const char *stated; /* of a graph that is replayed: where each of its lines was written */
+
+/* set_place("file:line" or None): of the ops of this thread from now on. */
+static PyObject *set_place(PyObject *module, PyObject *text)
+{
+    (void)module;
+    stated = NULL;
+    if (text == Py_None) Py_RETURN_NONE;
+    PyObject *found = PyDict_GetItemWithError(code_lines, text);
+    PyObject *made = found || PyErr_Occurred() ? NULL : PyUnicode_AsEncodedString(text, "utf-8", "replace");
+    if (made && PyDict_SetItem(code_lines, text, made) == 0) found = made;
+    Py_XDECREF(made); /* the table has it */
+    if (!found) return NULL;
+    stated = PyBytes_AS_STRING(found);
+    Py_RETURN_NONE;
+}
+
 const char *caller_place(void)
 {
+    if (stated) return stated;
     PyFrameObject *frame = PyEval_GetFrame();
     Py_XINCREF(frame);
     const char *text = NULL;
@@ -244,6 +262,7 @@ int open_scope(PyObject *module)
         {"_autocast", autocast, METH_NOARGS, NULL},
         {"_set_autocast", set_autocast, METH_O, NULL},
         {"skip_frames_of", skip_frames_of, METH_O, NULL},
+        {"set_place", set_place, METH_O, NULL},
         {NULL, NULL, 0, NULL}};
     code_lines = PyDict_New();
     if (!code_lines || !add_type(module, &tape_spec, NULL)) return -1;

@@ -11,17 +11,70 @@ PyObject *tensor_wrap(thunder_tensor *owned)
         return NULL;
     }
     made->handle = owned;
-    made->weak = NULL;
+    made->weak = made->dict = NULL;
+    made->live = made->parameter = made->known = false;
     return (PyObject *)made;
 }
 
-PyObject *tensor_of(thunder_tensor *lent) { return tensor_wrap(thunder_tensor_retain(lent)); }
+/* ---- tensors that are one object wherever they are read: those of modules. By handle, with linear probing. ---- */
+
+static Tensor **slots_known;
+static size_t n_known, room_known; /* a power of two, or 0 */
+
+static size_t slot_of(const thunder_tensor *handle)
+{
+    size_t at = ((size_t)handle >> 4) * 0x9e3779b97f4a7c15u >> 20 & (room_known - 1);
+    while (slots_known[at] && slots_known[at]->handle != handle) at = (at + 1) & (room_known - 1);
+    return at;
+}
+
+static int grow_known(void)
+{
+    const size_t room = room_known;
+    Tensor **old = slots_known, **more = PyMem_Calloc(room ? 2 * room : 64, sizeof *more);
+    if (!more) return PyErr_NoMemory(), -1;
+    slots_known = more, room_known = room ? 2 * room : 64;
+    for (size_t i = 0; i < room; i++)
+        if (old[i]) slots_known[slot_of(old[i]->handle)] = old[i];
+    PyMem_Free(old);
+    return 0;
+}
+
+int tensor_know(PyObject *object)
+{
+    Tensor *self = (Tensor *)object;
+    if (self->known) return 0;
+    if (2 * (n_known + 1) > room_known && grow_known()) return -1;
+    Tensor **slot = &slots_known[slot_of(self->handle)];
+    if (*slot) return 0; /* another object is known for it */
+    *slot = self, self->known = true, n_known++;
+    return 0;
+}
+
+static void forget_known(const Tensor *self)
+{
+    size_t at = slot_of(self->handle);
+    slots_known[at] = NULL, n_known--;
+    for (at = (at + 1) & (room_known - 1); slots_known[at]; at = (at + 1) & (room_known - 1)) {
+        Tensor *moved = slots_known[at]; /* to where a search for it ends now */
+        slots_known[at] = NULL;
+        slots_known[slot_of(moved->handle)] = moved;
+    }
+}
+
+PyObject *tensor_of(thunder_tensor *lent)
+{
+    Tensor *known = n_known ? slots_known[slot_of(lent)] : NULL;
+    return known ? Py_NewRef((PyObject *)known) : tensor_wrap(thunder_tensor_retain(lent));
+}
 
 static void tensor_dealloc(PyObject *object)
 {
     Tensor *self = (Tensor *)object;
     PyTypeObject *type = Py_TYPE(object);
+    if (self->known) forget_known(self);
     if (self->weak) PyObject_ClearWeakRefs(object);
+    Py_CLEAR(self->dict);
     thunder_tensor_release(self->handle);
     PyObject_Free(object);
     Py_DECREF(type);
@@ -29,6 +82,7 @@ static void tensor_dealloc(PyObject *object)
 
 static Py_hash_t tensor_hash(PyObject *object)
 {
+    if (((Tensor *)object)->live) return tensor_hash_live(object);
     const size_t bits = (size_t)object >> 4; /* which tensor it is, not what it holds */
     return (Py_hash_t)bits;
 }
@@ -149,7 +203,30 @@ static PyObject *tensor_repr(PyObject *object)
     return text;
 }
 
+/* Of a float that a traced function was given its own type, so that isinstance(x, float) is what it is outside. */
+static PyObject *tensor_class(PyObject *object, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(((Tensor *)object)->live ? (PyObject *)&PyFloat_Type : (PyObject *)Py_TYPE(object));
+}
+
+/* mark_parameter(tensor), is_parameter(object) */
+static PyObject *mark_parameter(PyObject *module, PyObject *object)
+{
+    (void)module;
+    if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "a tensor was expected");
+    ((Tensor *)object)->parameter = true;
+    return Py_NewRef(object);
+}
+static PyObject *is_parameter(PyObject *module, PyObject *object)
+{
+    (void)module;
+    return PyBool_FromLong(tensor_test(object) && ((Tensor *)object)->parameter);
+}
+
 static PyGetSetDef members[] = {
+    {"__class__", tensor_class, NULL, NULL, NULL},
+    {"__dict__", PyObject_GenericGetDict, NULL, NULL, NULL},
     {"shape", tensor_shape, NULL, "The sizes of its dims, a tuple.", NULL},
     {"dtype", tensor_dtype, NULL, "The type of its elements.", NULL},
     {"device", tensor_device, NULL, "Where its memory is.", NULL},
@@ -166,6 +243,7 @@ static PyMethodDef methods[] = {
     {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
 static PyMemberDef offsets[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(Tensor, weak), READONLY, NULL},
+                                {"__dictoffset__", T_PYSSIZET, offsetof(Tensor, dict), READONLY, NULL},
                                 {NULL, 0, 0, 0, NULL}};
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, tensor_dealloc},
@@ -198,7 +276,10 @@ static PyType_Spec spec = {"thunder.Tensor", sizeof(Tensor), 0,
 
 int open_tensor(PyObject *module)
 {
-    static PyMethodDef functions[] = {{"set_shape_type", set_shape_type, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+    static PyMethodDef functions[] = {{"set_shape_type", set_shape_type, METH_O, NULL},
+                                      {"mark_parameter", mark_parameter, METH_O, NULL},
+                                      {"is_parameter", is_parameter, METH_O, NULL},
+                                      {NULL, NULL, 0, NULL}};
     tensor_type = add_type(module, &spec, NULL);
     return tensor_type ? PyModule_AddFunctions(module, functions) : -1;
 }

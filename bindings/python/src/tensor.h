@@ -39,4 +39,5 @@ PyObject *tensor_power_in_place(PyObject *a, PyObject *b, PyObject *modulus);
 PyObject *tensor_divmod(PyObject *a, PyObject *b);
 PyObject *tensor_positive(PyObject *a);
 PyObject *tensor_compare(PyObject *a, PyObject *b, int operator);
+Py_hash_t tensor_hash_live(PyObject *self); /* of a float that a function was given */
 #endif

@@ -26,10 +26,11 @@ from ._functions import (Trace, compile, compile_ahead, compile_options, executo
                          value_and_grad)
 from ._grad_mode import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
 from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
+from ._memory_format import memory_format  # noqa: E402
 from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic  # noqa: E402
 from ._sizes import Size, SymInt  # noqa: E402
 from ._create import asarray, from_numpy, tensor  # noqa: E402
-from ._thunder import (Compiled, Error, Tensor, bfloat16, bool, can_cast, device, dtype, float16, float32, float64, from_dlpack,  # noqa: E402
+from ._thunder import (Compiled, Error, OutOfMemoryError, Tensor, bfloat16, bool, can_cast, device, dtype, float16, float32, float64, from_dlpack,  # noqa: E402
                        grad_of, initial_seed, int8, int16, int32, int64, is_grad_enabled, is_tracing, load_plugin, promote_types, random_state, result_type, seed,  # noqa: E402
                        set_memory_cache, set_num_threads, tape, uint8, uint16, uint32, uint64)
 from ._tree import tree_leaves, tree_map  # noqa: E402
@@ -44,11 +45,12 @@ from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
 from ._device import cuda  # noqa: E402
 from ._pytorch import block_diag, cartesian_prod, combinations, get_default_dtype, is_floating_point  # noqa: E402
 from ._testing import testing  # noqa: E402
-from . import _datasets, _loader, _module, _nn_utils, _testing  # noqa: E402
+from . import _datasets, _loader, _module, _nn_utils, _testing, _writes  # noqa: E402
 
 func.functional_call = _nn_utils.functional_call
 
 manual_seed, as_tensor = seed, asarray
+contiguous_format, preserve_format = memory_format
 max, min, equal, numel = Tensor.max, Tensor.min, Tensor.equal, Tensor.numel
 globals().update(_pytorch.constants)
 half, float, double, short, long = float16, float32, float64, int16, int64

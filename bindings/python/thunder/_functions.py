@@ -1,6 +1,7 @@
 """Functions of tensors: compiled, differentiated, and what is known about them."""
 import functools
 import json
+import sys
 import typing
 
 from . import _names, _schema, _show, _thunder, _traceback, _tree
@@ -65,7 +66,7 @@ def compile(function=None, /, **options):
     Arguments and results are tensors, numpy arrays, numbers, strings, None, modules, and lists, tuples, dicts, named
     tuples and dataclasses of them. Floats stay live and are tensors inside; integers, booleans and strings are
     constants that a call checks. compile_options() lists the options; `executors` and `passes` also take objects that
-    executor() and Pass() make, for this function alone.
+    executor() and Pass() make, for this function alone. Of a module of torch: its twin, by torch.compile(backend="thunder").
     """
     unknown = next((name for name in options if name not in _options), None)
     if unknown is not None:
@@ -74,11 +75,18 @@ def compile(function=None, /, **options):
         return functools.partial(compile, **options)
     if not callable(function):
         raise TypeError(f"compile: a function was expected, not {type(function).__name__}")
+    if hasattr(function, "_torchdynamo_orig_callable"):
+        raise TypeError("compile: torch.compile has compiled this already: give thunder.compile what that was given, or say "
+                        'torch.compile(model, backend="thunder")')
+    if "torch" in sys.modules and isinstance(function, sys.modules["torch"].nn.Module):
+        from . import torch as bridge
+        return bridge.compile(function, **options)
     name = getattr(function, "__qualname__", type(function).__qualname__)
     options = {name: _option(name, value) for name, value in options.items()}
     if _precision != "highest":
         options.setdefault("float32_matmul_precision", _precision)
     return functools.update_wrapper(Compiled(function, name, options), function, updated=())
+
 
 def _attribute(compiled, name):
     """Of a compiled module those of the module: model = thunder.compile(model), then model.parameters()."""

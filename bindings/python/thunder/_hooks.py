@@ -30,7 +30,7 @@ class RemovableHandle:
     def remove(self):
         hooks = self._module.__dict__.get(self._name, {})
         if hooks.pop(self._number, None) and self._name in _KINDS:
-            self._module._set_forward()
+            self._module._set_forward()  # which tells what was compiled
 
     def __enter__(self):
         return self

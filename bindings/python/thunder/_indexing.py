@@ -135,6 +135,7 @@ def setitem(x, key, value):
         view, dims = _in_front(view, rest)
         if not isinstance(value, Tensor):
             value = _create.asarray(value) if _create.is_array(value) else _create.tensor(value, view.dtype)
+            value = _op["to"](value, None, view.device)
         value = _to_front(_op["to"](value, view.dtype), dims, rest, view.ndim)
         _op["index_put_"](view, [indices for _, indices in rest], value)
     elif number:

@@ -16,6 +16,10 @@ class SymInt:
     def __init__(self, word):
         self.word = word
 
+    @property
+    def __class__(self):
+        return int  # so that isinstance(size, int) is as it is of a number
+
     def __index__(self):
         return _thunder.size_value(self)
 

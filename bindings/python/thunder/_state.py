@@ -83,7 +83,7 @@ def _is_needed(path):
 def _assign(module, path, tensor):
     parent, _, name = path.rpartition(".")
     owner = module.get_submodule(parent)
-    owner._set_tensor(name, tensor, owner._role(name))
+    owner._set_tensor(name, tensor, owner._own_names()[name])
 
 
 def load(who, own, state, strict, judge=lambda keys: keys, errors=(), assigned=None):

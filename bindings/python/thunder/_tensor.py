@@ -3,7 +3,7 @@ import types
 
 import numpy
 
-from . import _indexing, _ops, _thunder
+from . import _indexing, _memory_format, _ops, _thunder
 from ._create import is_array
 from ._forms import return_types
 from ._sizes import Size
@@ -11,12 +11,15 @@ from ._thunder import Tensor
 from ._traceback import covered
 
 _op = _ops.functions
+_CPU = _thunder.device("cpu")
 
 
 def _array(x, dtype=None, copy=None):
     """For numpy, where the buffer protocol has no format (bfloat16) or there is no memory (a traced tensor)."""
     if not _thunder.materialize(x):
         raise TypeError("a traced tensor has no elements: numpy cannot be used on it inside a compiled function")
+    if x.device.type != "cpu":
+        raise TypeError(f"can't convert {x.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
     if x.dtype is _thunder.bfloat16:
         x, copy = _op["to"](x, _thunder.float32), None
     array = numpy.asarray(memoryview(x))
@@ -26,7 +29,7 @@ def _array(x, dtype=None, copy=None):
 
 def _numpy(x, *, force=False):
     """A numpy array over the tensor's memory; with force over a copy of what lies on a device."""
-    x = _op["to"](x, None, _thunder.device("cpu")) if force else x
+    x = _on_host(x) if force else x
     if x.dtype is _thunder.bfloat16:
         raise TypeError("numpy has no bfloat16: convert with .float()")
     return _array(x)
@@ -41,9 +44,13 @@ def _array_function(x, function, types, args, kwargs):
     return function(*map(plain, args), **{name: plain(value) for name, value in kwargs.items()})
 
 
+def _on_host(x):
+    return _op["to"](x, None, _CPU)
+
+
 def _tolist(x):
     """Nested lists of Python's numbers; of rank 0 the number."""
-    return _array(x).tolist()
+    return _array(_on_host(x)).tolist()
 
 
 # ---- formatting ----
@@ -54,13 +61,13 @@ def _format(x, spec):
 
 # ---- pickling and copying ----
 
-def _rebuild(array, dtype):
+def _rebuild(array, dtype, device=_CPU):
     made = _thunder.share(array)
-    return made if made.dtype is dtype else _op["to"](made, dtype)
+    return made if made.dtype is dtype and device is _CPU else _op["to"](made, dtype, device)
 
 
 def _reduce(x):
-    return _rebuild, (numpy.ascontiguousarray(_array(x)).reshape(x.shape), x.dtype)
+    return _rebuild, (numpy.ascontiguousarray(_array(_on_host(x))).reshape(x.shape), x.dtype, x.device)
 
 
 def _deepcopy(x, memo):
@@ -126,9 +133,10 @@ def _dtype_of(name):
         raise TypeError(f"to: {error}" + ("; nor a device: 'cpu', 'cuda' or 'cuda:N'" if isinstance(name, str) else "")) from None
 
 
-def _to(x, *args, dtype=None, device=None, non_blocking=False, copy=False):
+def _to(x, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """to(dtype), to(device), to(device, dtype), to(tensor like it): the tensor itself if it is that already, but with copy.
     non_blocking is taken and changes nothing; both may follow by position."""
+    _memory_format.check("to", memory_format)
     flags = [argument for argument in args if isinstance(argument, bool)]
     copy = flags[1] if len(flags) == 2 else copy
     for argument in args[:len(args) - len(flags)]:
@@ -173,7 +181,8 @@ def _transposed(x):
 
 
 def _cast(dtype):
-    def cast(x):
+    def cast(x, memory_format=None):
+        _memory_format.check(cast.__name__, memory_format)
         return _op["to"](x, dtype)
     cast.__doc__ = f"The tensor as {dtype.name}."
     return cast

@@ -1,4 +1,6 @@
 """Files of arrays, splits and shuffled batches."""
+import os
+
 from . import _nested, _ops, _thunder
 from ._create import asarray, is_array, tensor
 from ._thunder import BatchesBase, ModuleBase, Tensor
@@ -26,7 +28,9 @@ def safetensors(path, map_location=None, weights_only=True):
 
 
 def _is_pickled(path):
-    """Whether a file begins as torch.save() writes it: a zip archive, formerly a pickle."""
+    """Whether a file begins as torch.save() writes it: a zip archive, formerly a pickle. What is no file may never end, or never begin."""
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as file:
             return file.read(2) in (b"PK", b"\x80\x02")

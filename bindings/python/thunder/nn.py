@@ -8,7 +8,7 @@
         def forward(self, x):
             return self.fc(x)
 """
-from . import _init, _losses, _names, _nn_utils, _ops, _schema, _signatures
+from . import _init, _layers, _losses, _names, _nn_utils, _ops, _schema, _signatures
 from ._containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from ._lazy import Lazy
 from ._losses import AdaptiveLogSoftmaxWithLoss, TripletMarginWithDistanceLoss
@@ -20,10 +20,12 @@ _own = {cls.__name__: cls for cls in (Module, Sequential, ModuleList, ModuleDict
 
 
 def _class_of(row):
-    texts = [row["doc"], row["schema"], *([f"Called as {row['inputs']}"] if row["inputs"].startswith(row["name"]) else [])]
+    more = [_layers.bases[row["name"]].__doc__] if row["name"] in _layers.bases else []
+    texts = [row["doc"], row["schema"], *more, *([f"Called as {row['inputs']}"] if row["inputs"].startswith(row["name"]) else [])]
     lazy = row["name"].removeprefix("Lazy") in kinds and row["name"].startswith("Lazy")
     body = {"_first_kind" if lazy else "_kind": row["name"], "__doc__": "\n\n".join(texts), "__module__": __name__}
-    made = type(row["name"], (Lazy if lazy else Module,), body)
+    base = Lazy if lazy else _layers.bases.get(row["name"], Module)
+    made = type(row["name"], (base,), body)
     made.__signature__ = _schema.signature(_schema.read(row)).replace(return_annotation=made)
     return made
 
