@@ -67,8 +67,12 @@ Var differ(Var a, Var b) { return ne(a, b); }
 // Of booleans by what other ops of truths are made of, which every executor fuses.
 template <auto of_booleans>
 Results bits_or_truths(Call& c) {
+  const auto is_truth = [&](const Arg& a) {
+    return a.kind == ArgKind::boolean || (a.kind == ArgKind::value && c.builder.type(a.v).dtype == DType::boolean);
+  };
+  if (!is_truth(c.args[0]) || !is_truth(c.args[1])) return bits<Overflow::wraps>(c);
   auto v = promoted(c, {0, 1});
-  return v[0].dtype() == DType::boolean ? Results(of_booleans(v[0], v[1])) : bits<Overflow::wraps>(c);
+  return of_booleans(v[0], v[1]);
 }
 Results bitwise_not(Call& c) {
   Var x = c.var(0);
