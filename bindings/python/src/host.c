@@ -366,6 +366,8 @@ int host_add_writes(thunder_values *out)
     return failed;
 }
 
+bool host_writes(const host *h) { return h && h->writes; }
+
 PyObject *host_write(host *h, PyObject *result, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     if (!result || !h || !h->writes) return result;

@@ -1,5 +1,6 @@
 """Functions of tensors: compiled, differentiated, and what is known about them."""
 import functools
+import inspect
 import json
 import typing
 
@@ -58,7 +59,15 @@ def compile(function=None, /, **options):
         raise TypeError(f"compile: a function was expected, not {type(function).__name__}")
     name = getattr(function, "__qualname__", type(function).__qualname__)
     options = {name: _option(name, value) for name, value in options.items()}
-    return functools.update_wrapper(Compiled(function, name, options), function, updated=())
+    return functools.update_wrapper(Compiled(function, name, options, _takes_any_names(function)), function, updated=())
+
+
+def _takes_any_names(function):
+    """Whether it sees all names as a dict, and so their order."""
+    function = getattr(function, "forward", function) if isinstance(function, _thunder.ModuleBase) else function
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return bool(code and code.co_flags & inspect.CO_VARKEYWORDS)
+
 
 def _attribute(compiled, name):
     """Of a compiled module those of the module: model = thunder.compile(model), then model.parameters()."""
