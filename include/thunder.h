@@ -199,7 +199,7 @@ void thunder_context_release(thunder_context *context) THUNDER_NOEXCEPT;
  * tensors in place (a training step that updates its parameters), or into results that were bound, ends as if nothing had
  * been asked. Calls that begin later are not concerned. Also for signal handlers. */
 void thunder_context_interrupt(thunder_context *context) THUNDER_NOEXCEPT;
-/* The random state: an i64[2] host tensor {seed, calls}, borrowed. A program that draws reads and advances it like
+/* The random state: an i64[2] host tensor {seed, draws}, borrowed. A program that draws reads and advances it like
  * any captured tensor: write {seed, 0} to seed it, save it to resume. It begins with a seed drawn by the operating system,
  * from 0 to 2^53 - 1, so that contexts which are not seeded draw different numbers. */
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
