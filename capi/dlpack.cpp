@@ -4,6 +4,7 @@
 #include "capi/context.h"
 #include "capi/tensor.h"
 #include "capi/trace.h"
+#include "device/exchange.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -53,7 +54,7 @@ thunder_status* thunder_tensor_from_dlpack_unordered(thunder_context* context, D
     need(context, "context"), need(managed, "managed"), need(out, "out");
     Accelerator* owner =
         managed->version.major == kDLPackMajor ? device_of(*core(context), managed->dl_tensor.device) : nullptr;
-    *out = given(from_dlpack(managed, owner));
+    *out = given(from_dlpack(managed, owner, Lent::for_the_call));
   }));
 }
 
@@ -73,15 +74,16 @@ thunder_status* thunder_tensor_to_dlpack(thunder_tensor* tensor, uint32_t max_ma
     check(max_major >= kDLPackMajor, "max_major is ", max_major, "; this library writes ", kDLPackMajor,
           ".x, or see thunder_tensor_to_dlpack_legacy");
     hand_over(*core(tensor), stream);
-    *out = to_dlpack_versioned(Ref<Tensor>(core(tensor)));
+    *out = to_dlpack_versioned(Ref<Tensor>(core(tensor)), native_stream(stream));
   }));
 }
 
-thunder_status* thunder_tensor_to_dlpack_unordered(thunder_tensor* tensor, DLManagedTensorVersioned** out) noexcept {
+thunder_status* thunder_tensor_to_dlpack_unordered(thunder_tensor* tensor, thunder_stream* stream,
+                                                   DLManagedTensorVersioned** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(tensor, "tensor"), need(out, "out");
     need_data(*core(tensor));
-    *out = to_dlpack_versioned(Ref<Tensor>(core(tensor)));
+    *out = to_dlpack_versioned(Ref<Tensor>(core(tensor)), native_stream(stream));
   }));
 }
 
@@ -91,7 +93,19 @@ thunder_status* thunder_tensor_to_dlpack_legacy(thunder_tensor* tensor, thunder_
     need(tensor, "tensor"), need(out, "out");
     need_data(*core(tensor));
     hand_over(*core(tensor), stream);
-    *out = to_dlpack(Ref<Tensor>(core(tensor)));
+    *out = to_dlpack(Ref<Tensor>(core(tensor)), native_stream(stream));
+  }));
+}
+
+thunder_status* thunder_tensor_lent_on(thunder_tensor* tensor, thunder_stream* stream) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(tensor, "tensor"), need(stream, "stream");
+    const Tensor& t = *core(tensor);
+    need_data(t);
+    Accelerator* const owner = t.storage()->accelerator();
+    check(owner && !t.storage()->owned(), "the tensor's memory was not lent by others on a device");
+    if (Status* failed = owner->wait_for(native_stream(stream))) throw Error(Ref<Status>::adopt(failed));
+    exchange_of(*owner).lent_on(t.storage().get(), native_stream(stream));
   }));
 }
 

@@ -4082,7 +4082,7 @@ static inline thunder_tensor *th_at_linalg_cond_opt(const char *where, thunder_s
 #define th_linalg_cond_opt(...) th_at_linalg_cond_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* linalg_det(tensor A) -> tensor
- * The determinant; its gradient needs a matrix that is not singular. */
+ * The determinant; its second derivative needs a matrix that is not singular. */
 static inline thunder_tensor *th_at_linalg_det(const char *where, thunder_scope *s, thunder_tensor *A)
 {
     const thunder_any a[1] = { thunder_any_tensor(A) };

@@ -57,7 +57,7 @@ static void round_trip_unordered(thunder_context *context)
     thunder_tensor *x = test_f32(context, 1, shape, data), *y = NULL;
     struct DLManagedTensorVersioned *m = NULL;
     const void *ours = NULL, *theirs = NULL;
-    OK(thunder_tensor_to_dlpack_unordered(x, &m));
+    OK(thunder_tensor_to_dlpack_unordered(x, NULL, &m));
     OK(thunder_tensor_from_dlpack_unordered(context, m, &y));
     OK(thunder_tensor_data(x, &ours));
     OK(thunder_tensor_data(y, &theirs));

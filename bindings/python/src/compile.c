@@ -1,6 +1,6 @@
 /* Compiled functions: a Python callable, a trace or a program from a file, its compiled form and the values that its calls
  * reuse. */
-#include "layer.h"
+#include "host.h"
 
 typedef struct Compiled {
     PyObject_HEAD
@@ -10,21 +10,36 @@ typedef struct Compiled {
     thunder_function *handle;
     thunder_compiled *compiled;
     thunder_values *in, *out;
+    host *host; /* NULL: what it runs is no Python */
     bool busy; /* a call is using them; another one meanwhile makes its own */
 } Compiled;
 
 static PyTypeObject *compiled_type;
 
+host *compiled_host(PyObject *object) { return ((Compiled *)object)->host; }
+
+/* Before a call of it: gives what was at work before. */
+static host *begin(Compiled *self)
+{
+    host *outer = host_root;
+    if (self->host && host_moved(self->host)) thunder_status_release(thunder_function_touch(self->handle));
+    host_root = self->host;
+    return outer;
+}
+
 /* Inside a traced function its own ops join what is recorded; on a tape it is a program with a backward. */
 static PyObject *call_inside(Compiled *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     thunder_scope *scope = here;
+    const bool joins = thunder_scope_is_tracing(scope);
+    host *outer = joins ? host_root : begin(self);
     PyObject *result = NULL;
     thunder_values *in = values_new();
     if (in && values_add_call(in, args, count, names) == 0) {
         thunder_values *out = thunder_compiled_apply(scope, self->compiled, in);
-        if (scope_check(scope) == 0) result = values_result(out, thunder_scope_is_tracing(scope));
+        if (scope_check(scope) == 0) result = host_write(self->host, values_result(out, joins), args, count, names);
     }
+    host_root = outer;
     thunder_values_release(in);
     return result;
 }
@@ -33,10 +48,14 @@ static PyObject *run(Compiled *self, thunder_values *in, thunder_values *out, Py
                      PyObject *names)
 {
     if (values_add_call(in, args, count, names)) return NULL;
+    host *outer = begin(self);
     PyThreadState *state = PyEval_SaveThread();
     thunder_status *failed = thunder_compiled_call(self->compiled, NULL, in, out);
     PyEval_RestoreThread(state);
-    return check_status(failed) || show_warning() ? NULL : values_result(out, false);
+    PyObject *result = check_status(failed) || show_warning() ? NULL : values_result(out, false);
+    result = host_write(self->host, result, args, count, names);
+    host_root = outer;
+    return result;
 }
 
 static PyObject *compiled_call(PyObject *object, PyObject *const *args, size_t count, PyObject *names)
@@ -75,6 +94,9 @@ static int prepare(Compiled *self, const char *name, PyObject *options)
     self->callback = callback_new((PyObject *)self, target);
     if (!self->callback) return -1;
     if (check_status(thunder_function_create(context, name, callback_run, self->callback, callback_destroy, &self->handle))) return -1;
+    callback_of_compiled(self->callback);
+    self->host = host_new(self->callback, self->handle);
+    if (!self->host) return -1;
     thunder_options *given = options_from(options);
     if (PyErr_Occurred()) return -1;
     const int failed = check_status(thunder_compile(self->handle, given, &self->compiled));
@@ -135,11 +157,12 @@ static int compiled_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->options);
     Py_VISIT(self->dict);
     Py_VISIT(Py_TYPE(object));
-    return 0;
+    return host_traverse(self->host, visit, arg);
 }
 
 static int compiled_clear(PyObject *object)
 {
+    host_clear(((Compiled *)object)->host);
     Py_CLEAR(((Compiled *)object)->function);
     Py_CLEAR(((Compiled *)object)->options);
     Py_CLEAR(((Compiled *)object)->dict);
@@ -158,6 +181,7 @@ static void compiled_dealloc(PyObject *object)
     thunder_function_release(self->handle);
     thunder_values_release(self->in);
     thunder_values_release(self->out);
+    host_free(self->host);
     type->tp_free(object);
     Py_DECREF(type);
 }
@@ -218,9 +242,11 @@ static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t
     thunder_values *in = values_new();
     int failed = !in || values_add_call(in, args, count, names);
     if (!failed) {
+        host *outer = begin((Compiled *)object);
         PyThreadState *state = PyEval_SaveThread();
         thunder_status *status = thunder_compiled_prepare(((Compiled *)object)->compiled, in);
         PyEval_RestoreThread(state);
+        host_root = outer;
         failed = check_status(status) || show_warning();
     }
     thunder_values_release(in);

@@ -78,7 +78,7 @@ static int add_arguments(const Exchange *self, thunder_values *in, PyObject *lis
 /* The stream of the call, if it had one, waits for the work already. */
 static thunder_status *export_tensor(thunder_tensor *tensor, thunder_stream *ordered, thunder_stream *stream, DLManagedTensorVersioned **out)
 {
-    return ordered ? thunder_tensor_to_dlpack_unordered(tensor, out) : thunder_tensor_to_dlpack(tensor, 1, stream, out);
+    return ordered ? thunder_tensor_to_dlpack_unordered(tensor, ordered, out) : thunder_tensor_to_dlpack(tensor, 1, stream, out);
 }
 
 static PyObject *given(const Exchange *self, thunder_tensor *tensor, thunder_stream *ordered)

@@ -1,8 +1,22 @@
 /* Arrays and tensors of other libraries as ours: by the buffer protocol where they have it, else by DLPack, both without a
  * copy; and by numpy's __array__ where those have no way for their elements, such as PyTorch's booleans before 2.2. */
 #include "dlpack.h"
+#include "streams.h"
+
+#include <string.h>
 
 static bool has_dlpack(PyObject *object) { return PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__dlpack__"); }
+
+static PyTypeObject *scalar_type; /* numpy.generic */
+
+bool scalar_test(PyObject *object) { return PyObject_TypeCheck(object, scalar_type); }
+
+PyObject *scalar_number(PyObject *object)
+{
+    PyObject *number = scalar_test(object) ? PyObject_CallMethod(object, "item", NULL) : NULL;
+    if (number && !PyFloat_Check(number) && !PyLong_Check(number)) Py_CLEAR(number); /* complex, dates, longdouble */
+    return number;
+}
 
 bool foreign_test(PyObject *object)
 {
@@ -40,6 +54,25 @@ static void refuse_device(PyObject *object, int kind, int index)
     Py_XDECREF(place);
 }
 
+/* Instead of the exception that is set, where its elements are what no dtype is for: those words say it. */
+static void explain_dtype(PyObject *object)
+{
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyObject *dtype = PyObject_GetAttrString(object, "dtype"), *text = dtype ? PyObject_Str(dtype) : NULL;
+    const char *words = text ? PyUnicode_AsUTF8(text) : NULL, *name = words ? strrchr(words, '.') : NULL;
+    PyErr_Clear();
+    if (!words || dtype_of_name(name ? name + 1 : words))
+        PyErr_Restore(type, error, traceback), type = error = traceback = NULL;
+    else
+        no_dtype(text);
+    Py_XDECREF(text);
+    Py_XDECREF(dtype);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+}
+
 thunder_tensor *tensor_from_dlpack(PyObject *object)
 {
     if (wants_gradient(object)) {
@@ -49,11 +82,67 @@ thunder_tensor *tensor_from_dlpack(PyObject *object)
     }
     int kind, index;
     find_device(object, &kind, &index);
-    PyObject *capsule = dlpack_capsule(object);
+    thunder_stream *ours = kind == DLPACK_CUDA ? stream_on(THUNDER_CUDA(index), NULL) : NULL;
+    if (!ours && kind != DLPACK_CPU && kind != DLPACK_CUDA_HOST) {
+        refuse_device(object, kind, index);
+        return NULL;
+    }
+    PyObject *capsule = dlpack_capsule(object, ours ? thunder_stream_native(ours) : NULL);
+    thunder_stream_release(ours);
     thunder_tensor *made = capsule ? dlpack_take(capsule) : NULL;
     Py_XDECREF(capsule);
-    if (!made && kind != DLPACK_CPU && kind != DLPACK_CUDA_HOST) refuse_device(object, kind, index);
+    if (!made) explain_dtype(object);
     return made;
+}
+
+/* ---- for one call ---- */
+
+/* Where the library that the object is of now works, if it says so: the number of a CUstream, 0 for the legacy default one. -1 and an
+ * exception. */
+static int current_stream(PyObject *object, int index, void **out)
+{
+    static const struct {
+        const char *package, *module, *current, *number;
+    } libraries[] = {{"torch", "torch.cuda", "current_stream", "cuda_stream"}, {"cupy", "cupy.cuda", "get_current_stream", "ptr"}};
+    *out = NULL;
+    PyObject *of = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__module__"), *module = NULL, *stream = NULL, *number = NULL;
+    const char *name = of && PyUnicode_Check(of) ? PyUnicode_AsUTF8(of) : NULL;
+    PyErr_Clear();
+    for (size_t i = 0; name && i < sizeof libraries / sizeof libraries[0] && !module; i++) {
+        const size_t length = strlen(libraries[i].package);
+        if (strncmp(name, libraries[i].package, length) || (name[length] && name[length] != '.')) continue;
+        if (!(module = PyImport_ImportModule(libraries[i].module))) break;
+        stream = PyObject_CallMethod(module, libraries[i].current, "i", index);
+        number = stream ? PyObject_GetAttrString(stream, libraries[i].number) : NULL;
+        if (number) *out = PyLong_AsVoidPtr(number);
+    }
+    Py_XDECREF(number);
+    Py_XDECREF(stream);
+    Py_XDECREF(module);
+    Py_XDECREF(of);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* The legacy default stream waits by itself. */
+static int follow_stream(PyObject *object, thunder_tensor *tensor)
+{
+    const thunder_device device = thunder_tensor_device(tensor);
+    void *native;
+    if (device == THUNDER_CPU) return 0;
+    if (current_stream(object, device & 0xffff, &native)) return -1;
+    if (!native || native == LEGACY_STREAM) return 0;
+    thunder_stream *stream = stream_on(device, native);
+    const int failed = !stream || check_status(thunder_tensor_lent_on(tensor, stream));
+    thunder_stream_release(stream);
+    return failed ? -1 : 0;
+}
+
+thunder_tensor *tensor_of_call(PyObject *object)
+{
+    thunder_tensor *made = tensor_from_foreign(object);
+    if (!made || follow_stream(object, made) == 0) return made;
+    thunder_tensor_release(made);
+    return NULL;
 }
 
 /* Nothing crosses from a device behind the caller's back. */
@@ -96,4 +185,13 @@ thunder_tensor *tensor_from_foreign(PyObject *object)
     Py_XDECREF(error);
     Py_XDECREF(traceback);
     return made;
+}
+
+int open_foreign(PyObject *module)
+{
+    (void)module;
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    scalar_type = numpy ? (PyTypeObject *)PyObject_GetAttrString(numpy, "generic") : NULL;
+    Py_XDECREF(numpy);
+    return scalar_type ? 0 : -1;
 }

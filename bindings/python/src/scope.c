@@ -131,6 +131,7 @@ typedef struct Tape {
     PyObject_HEAD
     thunder_scope *scope; /* NULL: something records already, and this does nothing */
     thunder_scope *outer;
+    grad_mode around; /* in which this asks for gradients */
     unsigned long thread;
 } Tape;
 
@@ -146,6 +147,7 @@ static PyObject *tape_enter(PyObject *object, PyObject *unused)
         self->outer = here;
         here = self->scope;
     }
+    self->around = grad_mode_take();
     return Py_NewRef(object);
 }
 
@@ -153,9 +155,11 @@ static PyObject *tape_exit(PyObject *object, PyObject *args)
 {
     (void)args;
     Tape *self = (Tape *)object;
+    const bool elsewhere = self->scope && self->thread != PyThread_get_thread_ident();
+    if (!elsewhere) grad_mode_put(&self->around);
+    if (elsewhere || (self->scope && here != self->scope))
+        return PyErr_Format(PyExc_RuntimeError, "a tape ends in the thread where it began, after all that began inside it");
     if (self->scope) {
-        if (self->thread != PyThread_get_thread_ident() || here != self->scope)
-            return PyErr_Format(PyExc_RuntimeError, "a tape ends in the thread where it began, after all that began inside it");
         here = self->outer;
         thunder_scope_release(self->scope);
         self->scope = NULL;

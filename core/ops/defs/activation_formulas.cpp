@@ -197,7 +197,7 @@ constexpr OpRow kRows[] = {
     row<[](Var x) { return x / (abs(x) + 1.0); }>("softsign(tensor input) -> tensor", "input / (1 + |input|)."),
     row<[](Var x) { return x * tanh(softplus_of(x)); }>("mish(tensor input) -> tensor",
                                                         "input * tanh(softplus(input))."),
-    row<[](Var x) { return -softplus_of(-x); }>("logsigmoid(tensor input) -> tensor",
+    row<[](Var x) { return minimum(x, 0.0) - log1p(exp(-abs(x))); }>("logsigmoid(tensor input) -> tensor",
                                                 "log(sigmoid(input)) without its underflow."),
     op("threshold(tensor input, float threshold, float value) -> tensor",
        "The input where it exceeds threshold, else value.", threshold, thresholds, kInplace),

@@ -75,7 +75,7 @@ Var addcmul_of(const Call& c, Var x, Var a, Var b) {
 }
 Var addcdiv_of(const Call& c, Var x, Var a, Var b) {
   c.require(is_real(x.dtype()), "operands must be real; ", c.types());
-  return c.real(3) == 1 ? x + a / b : x + a / b * c.real(3);
+  return c.real(3) == 1 ? x + a / b : x + a * c.real(3) / b;
 }
 
 // ---- others ----

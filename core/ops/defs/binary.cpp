@@ -71,7 +71,9 @@ Var floor_quotient(Var a, Var b) {
   quotient = quotient - convert(down, a.dtype());
   Var floor = to.call("prims.floor", {quotient});
   Var rounded = floor + convert(to.call("gt", {quotient - floor, 0.5}), a.dtype());
-  return to.call("where", {to.call("eq", {b, 0.0}), a / b, rounded});
+  // A zero has the sign of the quotient.
+  rounded = where(to.call("eq", {quotient, 0.0}), a / b * 0.0, rounded);
+  return where(to.call("eq", {b, 0.0}), a / b, rounded);
 }
 Var truncated(Var x) {
   Builder& to = *x.builder;

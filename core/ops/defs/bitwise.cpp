@@ -62,6 +62,13 @@ Results bits(Call& c) {
               c.types());
   return binary_prim<false>(c);
 }
+Var differ(Var a, Var b) { return ne(a, b); }
+// Of booleans by what other ops of truths are made of, which every executor fuses.
+template <auto of_booleans>
+Results bits_or_truths(Call& c) {
+  auto v = promoted(c, {0, 1});
+  return v[0].dtype() == DType::boolean ? Results(of_booleans(v[0], v[1])) : bits(c);
+}
 Results bitwise_not(Call& c) {
   Var x = c.var(0);
   c.require(!is_real(x.dtype()), "input must be integer or boolean, got ", name(x.type()));
@@ -113,11 +120,11 @@ constexpr OpRow kRows[] = {
     prim("prims.gcd(tensor input, tensor other) -> tensor", "The greatest common divisor, not negative.", integers_meta,
          integer_kernel<Gcd>),
     row<true>("bitwise_and(tensor|number input, tensor|number other) -> tensor",
-              "The bits that both have; the logical and of booleans."),
+              "The bits that both have; the logical and of booleans.", bits_or_truths<both>),
     row<true>("bitwise_or(tensor|number input, tensor|number other) -> tensor",
-              "The bits that either has; the logical or of booleans."),
+              "The bits that either has; the logical or of booleans.", bits_or_truths<either>),
     row<true>("bitwise_xor(tensor|number input, tensor|number other) -> tensor",
-              "The bits that one of both has; inequality of booleans."),
+              "The bits that one of both has; inequality of booleans.", bits_or_truths<differ>),
     row<false>("bitwise_left_shift(tensor|number input, tensor|number other) -> tensor",
                "input times 2 to the power of other, as bits."),
     row<false>("bitwise_right_shift(tensor|number input, tensor|number other) -> tensor",

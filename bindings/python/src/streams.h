@@ -1,0 +1,13 @@
+/* streams.h: streams of devices, for what exchanges memory with other libraries. */
+#ifndef THUNDER_PYTHON_STREAMS_H
+#define THUNDER_PYTHON_STREAMS_H
+#include "layer.h"
+
+#include <stdint.h>
+
+#define LEGACY_STREAM ((void *)(uintptr_t)1) /* CU_STREAM_LEGACY */
+
+/* NULL: the library's own. NULL and an exception. */
+thunder_stream *stream_on(thunder_device device, void *native);
+
+#endif
