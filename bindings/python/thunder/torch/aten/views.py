@@ -1,6 +1,7 @@
 """Views. A trace of ours is functional: they are values, which the plan puts into the memory of what they show."""
 import itertools
 
+from ... import _create, _thunder
 from .. import _private
 from .._rows import meta, op, row, same
 
@@ -127,5 +128,4 @@ def as_strided_scatter(node, self, src, size, stride, storage_offset=None):
 
 
 def _constant(places, like):
-    from ... import _tensor, _thunder
-    return op["to"](_tensor.tensor(places, _thunder.int64), None, like.device)
+    return op["to"](_create.tensor(places, _thunder.int64), None, like.device)
