@@ -48,6 +48,28 @@ class Backend(unittest.TestCase):
         import models
         self.trains(models.gpt2)
 
+    def test_a_compiled_module_shares_everything_with_its_model(self):
+        model = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3), nn.Dropout(0.5))
+        compiled = thunder.compile(model)
+        self.assertIsInstance(compiled, nn.Sequential)
+        self.assertEqual(list(compiled.state_dict()), list(model.state_dict()))
+        compiled.eval()
+        self.assertFalse(model[2].training)
+        x = torch.randn(5, 4)
+        torch.testing.assert_close(compiled(x), model(x))
+        with torch.no_grad():
+            model[0].weight.mul_(2)
+        torch.testing.assert_close(compiled(x), model(x))
+        compiled(x).sum().backward()
+        self.assertIsNotNone(model[0].weight.grad)
+        with self.assertRaisesRegex(TypeError, "unknown option 'freezin'"):
+            thunder.compile(model, freezin=True)
+
+    def test_what_torch_compile_made_is_not_compiled_again(self):
+        for made in (torch.compile(nn.Linear(2, 2)), torch.compile(lambda x: x)):
+            with self.assertRaisesRegex(TypeError, "torch.compile has compiled this already"):
+                thunder.jit(made)
+
     def test_is_listed(self):
         self.assertIn("thunder", torch._dynamo.list_backends())
 

@@ -186,6 +186,20 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
         y.add_(1)
         self.assertEqual(y.sum().item(), 2000)
 
+    def test_a_compiled_step_of_an_optimizer_is_its_step(self):
+        for make, named in ((torch.optim.SGD, {"momentum": 0.9}), (torch.optim.AdamW, {})):
+            parameters = [[torch.ones(3, requires_grad=True), torch.zeros(2, 2, requires_grad=True)] for _ in range(2)]
+            optimizers = [make(own, lr=0.1, **named) for own in parameters]
+            torch._dynamo.reset()
+            steps = [optimizers[0].step, torch.compile(optimizers[1].step, backend="thunder")]
+            for _ in range(3):
+                for own, step in zip(parameters, steps):
+                    for i, p in enumerate(own):
+                        p.grad = p.detach() * 0.5 + i + 1
+                    step()
+            for a, b in zip(*parameters):
+                torch.testing.assert_close(b, a)
+
     def test_the_list_of_results_may_hold_what_is_no_tensor(self):
         got = support.compiled(lambda x, n: (x * n, n, None, "a", x.shape[0]))(torch.ones(3), 4)
         self.assertEqual(got[1:], (4, None, "a", 3))

@@ -54,4 +54,5 @@ def _program(module, fakes, options):
 def backend(graph, example_inputs, *, mode=None, options=None):
     """Compiles what Dynamo captured; for torch.compile(backend="thunder", mode=..., options={...})."""
     options = options_of(mode, options)
+    _thunder.set_num_threads(torch.get_num_threads())
     return _private.compile_graph(graph, example_inputs, lambda module, fakes: _program(module, fakes, options), _rows.has)

@@ -6,11 +6,11 @@ import torch
 
 from .. import _thunder
 from . import _private, _results
-from ._rows import device_of, dtype_of, find
+from ._rows import device_of, dtype_of, find, op
 from .aten import random
 
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
-_NO_RESULT = ("aten._assert_scalar", "aten._assert_tensor_metadata", "aten.sym_constrain_range", "aten.sym_constrain_range_for_size")
+_NO_RESULT = ("aten._assert_scalar", "aten._linalg_check_errors", "aten._assert_tensor_metadata", "aten.sym_constrain_range", "aten.sym_constrain_range_for_size")
 
 
 def place_of(node):
@@ -53,12 +53,14 @@ def _function_of(node):
     return (operator.getitem if target is operator.getitem else target), False
 
 
-def _argument(value, values):
-    """An argument of a node as our ops take it."""
+def _argument(value, values, device):
+    """An argument of a node as our ops take it: torch lets tensors on the CPU, numbers and places, stand beside those of a device."""
     if isinstance(value, torch.fx.Node):
-        return values[value]
+        value = values[value]
+        beside = device is not None and isinstance(value, _thunder.Tensor) and value.device.type == "cpu"
+        return op["to"](value, None, device) if beside else value
     if isinstance(value, (list, tuple)):
-        return [_argument(one, values) for one in value]
+        return [_argument(one, values, device) for one in value]
     if isinstance(value, torch.dtype):
         return dtype_of(value)
     if isinstance(value, torch.device):
@@ -97,8 +99,8 @@ class Graph:
         self.draws = any(node.op == "call_function" and random.draws_numbers(node) for node, _ in self.nodes)
         self.results = _results.Results(module.graph, self.inputs)
         self.constants = {node: self._constant(node) for node, _ in self.nodes if node.op == "get_attr"}
-        for node in self.inputs:
-            _check_input(node)
+        for node, _ in self.nodes:
+            _check_type(node)
 
     def _constant(self, node):
         value = operator.attrgetter(node.target)(self.module)
@@ -125,8 +127,9 @@ class Graph:
 
 def _call(node, function, takes_node, values):
     _thunder.set_place(place_of(node))
-    args = [_argument(value, values) for value in node.args]
-    named = {name: _argument(value, values) for name, value in node.kwargs.items()}
+    device = _device(node)
+    args = [_argument(value, values, device) for value in node.args]
+    named = {name: _argument(value, values, device) for name, value in node.kwargs.items()}
     try:
         made = function(node, *args, **named) if takes_node else function(*args, **named)
     except NotImplementedError as error:
@@ -137,7 +140,21 @@ def _call(node, function, takes_node, values):
     return made
 
 
-def _check_input(node):
-    fake = node.meta.get("val")
-    if isinstance(fake, torch.Tensor) and (fake.layout is not torch.strided or fake.is_complex() or fake.is_quantized):
-        raise Unsupported(f"an argument of the graph is {fake.dtype} of layout {fake.layout}: dense tensors of real numbers are taken")
+def _device(node):
+    """The device on which a node's results are; None: the CPU."""
+    for fake in _flat(node.meta.get("val")):
+        if isinstance(fake, torch.Tensor):
+            return None if fake.device.type == "cpu" else device_of(fake.device)
+    return None
+
+
+def _check_type(node):
+    """Refuses what no op of ours could take, before anything runs."""
+    for fake in _flat(node.meta.get("val")):
+        if not isinstance(fake, torch.Tensor):
+            continue
+        known = getattr(_thunder, str(fake.dtype).removeprefix("torch."), None)
+        if not isinstance(known, _thunder.dtype) or fake.layout is not torch.strided or fake.device.type not in ("cpu", "cuda"):
+            who = "an argument of the graph" if node.op == "placeholder" else _text(node)
+            raise Unsupported(f"{who}: is {fake.dtype} of layout {fake.layout} on {fake.device}: dense tensors of real numbers on CPUs and "
+                              "CUDA devices are taken; keep others out of the compiled function with torch.compiler.disable")

@@ -63,6 +63,11 @@ def threshold_backward(grad_output, self, threshold):
     return op["where"](self <= threshold, 0, grad_output)
 
 
+@row("softshrink_backward", "hardshrink_backward")
+def shrink_backward(grad_output, self, lambd):
+    return op["where"](op["le"](op["abs"](self), lambd), 0, grad_output)
+
+
 @row("hardtanh_backward")
 def hardtanh_backward(grad_output, self, min_val, max_val):
     outside = op["logical_or"](self <= min_val, self >= max_val)

@@ -1,7 +1,7 @@
 """Element by element: arithmetic, comparisons, functions of numbers."""
 from .._rows import is_number, op, row, same
 
-same("abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil "
+same("angle frexp abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil "
      "copysign cos cosh digamma erf erfc erfinv exp exp2 expm1 floor fmax fmin fmod frac gcd heaviside hypot i0 isfinite isinf isnan "
      "isneginf isposinf lcm ldexp lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor "
      "maximum minimum mul neg nextafter polygamma reciprocal remainder round rsqrt sign signbit sgn sin sinc sinh sqrt square tan "

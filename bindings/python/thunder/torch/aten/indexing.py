@@ -94,3 +94,29 @@ def bucketize(self, boundaries, out_int32=False, right=False):
 @row("searchsorted.Tensor")
 def searchsorted(sorted_sequence, self, out_int32=False, right=False, side=None, sorter=None):
     return op["searchsorted"](sorted_sequence, self, right, out_int32, side, sorter)
+
+
+@row("index_reduce")
+def index_reduce(self, dim, index, source, reduce, include_self=True):
+    dim = dim % max(self.ndim, 1)
+    where = op["reshape"](index, [-1 if d == dim else 1 for d in range(self.ndim)])
+    return op["scatter_reduce"](self, dim, op["expand"](where, list(source.shape)), source, reduce, include_self)
+
+
+@row("put")
+def put(self, index, source, accumulate=False):
+    flat = op["index_put"](op["reshape"](self, [-1]), [op["reshape"](index, [-1])], op["reshape"](source, [-1]), accumulate)
+    return op["reshape"](flat, list(self.shape))
+
+
+@row("nonzero_static")
+def nonzero_static(self, size, fill_value=-1):
+    return op["nonzero_static"](self, size, fill_value)
+
+
+@row("_embedding_bag_forward_only")
+def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None,
+                  include_last_offset=False, padding_idx=-1):
+    made = op["embedding_bag"](indices, weight, offsets, mode=("sum", "mean", "max")[mode], per_sample_weights=per_sample_weights,
+                               include_last_offset=include_last_offset, padding_idx=None if padding_idx < 0 else padding_idx)
+    return made, None, None, None

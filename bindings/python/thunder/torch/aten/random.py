@@ -1,10 +1,12 @@
 """Numbers drawn. A graph that draws has the state, seed and count, as an argument more, from torch's generator anew at each call:
 torch.manual_seed decides what is drawn, though the numbers are not those of eager torch."""
+import math
+
 from ... import _thunder
-from .._rows import hidden, op, row, type_of
+from .._rows import hidden, meta, op, row, type_of
 
 NAMES = ("rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "bernoulli", "native_dropout", "randperm", "uniform",
-         "normal_functional", "exponential")
+         "normal_functional", "normal", "exponential", "cauchy", "geometric", "log_normal", "multinomial")
 _DROPOUT = {"_scaled_dot_product_flash_attention": 3, "_scaled_dot_product_efficient_attention": 5, "_scaled_dot_product_cudnn_attention": 5}
 _FAR = 1 << 40  # seeds of ops are as far apart
 
@@ -124,6 +126,43 @@ def normal(node, self, mean=0.0, std=1.0, generator=None):
 @row("exponential", node=True)
 def exponential(node, self, lambd=1.0, generator=None):
     return op["log1p"](-_uniform(self.shape, self.dtype, self.device)) * (-1 / lambd)
+
+
+@row("normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_Tensor", node=True)
+def normal_around(node, mean, std=1.0, generator=None):
+    dtype, device = type_of(node)
+    return _normal(meta(node).shape, dtype, device) * std + mean
+
+
+@row("normal.float_float", node=True)
+def normal_of_size(node, mean, std, size, **kind):
+    return _normal(size, *type_of(node)) * std + mean
+
+
+@row("log_normal")
+def log_normal(self, mean=1.0, std=2.0, generator=None):
+    return op["exp"](_normal(self.shape, self.dtype, self.device) * std + mean)
+
+
+@row("cauchy")
+def cauchy(self, median=0.0, sigma=1.0, generator=None):
+    return op["tan"]((_uniform(self.shape, self.dtype, self.device) - 0.5) * math.pi) * sigma + median
+
+
+@row("geometric")
+def geometric(self, p, generator=None):
+    drawn = op["log1p"](-_uniform(self.shape, _thunder.float32, self.device)) / math.log1p(-p)
+    return op["to"](op["floor"](drawn) + 1, self.dtype)
+
+
+@row("multinomial")
+def multinomial(self, num_samples, replacement=False, generator=None):
+    """The largest of the logarithms with Gumbel's noise are a sample without replacement; the largest of each of several, one with."""
+    weights = op["log"](self.float())
+    if replacement:
+        weights = op["expand"](op["unsqueeze"](weights, -2), [*self.shape[:-1], num_samples, self.shape[-1]])
+    noise = -op["log"](-op["log"](_uniform(weights.shape, _thunder.float32, self.device)))
+    return op["argmax"](weights + noise, -1) if replacement else op["topk"](weights + noise, num_samples)[1]
 
 
 @row("native_dropout")

@@ -110,6 +110,11 @@ def sort(self, dim=-1, descending=False, stable=None):
     return op["sort"](self, dim, descending, True)
 
 
+@row("histc")
+def histc(self, bins=100, min=0, max=0):
+    return op["histc"](self, bins, min, max)
+
+
 @row("topk")
 def topk(self, k, dim=-1, largest=True, sorted=True):
     return op["topk"](self, k, dim, largest, sorted)

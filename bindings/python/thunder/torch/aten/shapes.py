@@ -1,7 +1,8 @@
 """Tensors put together, repeated, padded and cut, and the gradients of cutting."""
+from ... import _thunder
 from .._rows import op, row, same, type_of, vjp
 
-same("flip triu tril unfold diagonal movedim")
+same("flip triu tril unfold diagonal movedim unfold_copy=unfold diagonal_copy=diagonal narrow_copy=narrow")
 
 
 @row("cat")
@@ -36,7 +37,7 @@ def split(self, split_size, dim=0):
     return op["split"](self, split_size, dim)
 
 
-@row("unbind")
+@row("unbind", "unbind_copy")
 def unbind(self, dim=0):
     return op["unbind"](self, dim)
 
@@ -49,6 +50,17 @@ def slice_scatter(self, src, dim=0, start=None, end=None, step=1):
 @row("select_scatter")
 def select_scatter(self, src, dim, index):
     return op["select_scatter"](self, src, dim, index)
+
+
+@row("diagonal_scatter")
+def diagonal_scatter(self, src, offset=0, dim1=0, dim2=1):
+    order = [dim1 % self.ndim, dim2 % self.ndim]
+    order += [dim for dim in range(self.ndim) if dim not in order]
+    places = op["arange"](0, src.shape[-1], 1, _thunder.int64, self.device)
+    rows, columns = places + max(-offset, 0), places + max(offset, 0)
+    values = op["permute"](src, [src.ndim - 1, *range(src.ndim - 1)])
+    made = op["index_put"](op["permute"](self, order), [rows, columns], values)
+    return op["permute"](made, sorted(range(self.ndim), key=order.__getitem__))
 
 
 def _zeros(sizes, like):

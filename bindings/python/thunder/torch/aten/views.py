@@ -1,48 +1,56 @@
 """Views. A trace of ours is functional: they are values, which the plan puts into the memory of what they show."""
 import itertools
 
+from ... import _create, _thunder
 from .. import _private
 from .._rows import meta, op, row, same
 
-same("permute unsqueeze detach")
+same("permute unsqueeze detach permute_copy=permute unsqueeze_copy=unsqueeze detach_copy=detach")
 
 
-@row("view", "_unsafe_view", "reshape")
+@row("view.dtype", "view_copy.dtype")
+def view_as(self, dtype):
+    if dtype is self.dtype:
+        return self
+    raise NotImplementedError("the bits of a tensor as another dtype: keep view(dtype) out of the compiled function")
+
+
+@row("view", "_unsafe_view", "reshape", "view_copy", "_reshape_copy")
 def view(self, size):
     return op["reshape"](self, size)
 
 
-@row("transpose.int")
+@row("transpose.int", "transpose_copy.int")
 def transpose(self, dim0, dim1):
     return op["transpose"](self, dim0, dim1)
 
 
-@row("t")
+@row("t", "t_copy")
 def t(self):
     return self if self.ndim < 2 else op["transpose"](self, 0, 1)
 
 
-@row("expand")
+@row("expand", "expand_copy")
 def expand(self, size, implicit=False):
     return op["expand"](self, size)
 
 
-@row("squeeze")
+@row("squeeze", "squeeze_copy")
 def squeeze(self, dim=None):
     return op["squeeze"](self, [dim] if isinstance(dim, int) else dim)
 
 
-@row("slice.Tensor")
+@row("slice.Tensor", "slice_copy.Tensor")
 def slice_(self, dim=0, start=None, end=None, step=1):
     return op["slice"](self, dim, start, end, step)
 
 
-@row("select.int")
+@row("select.int", "select_copy.int")
 def select(self, dim, index):
     return op["select"](self, dim, index)
 
 
-@row("alias", "lift_fresh", "lift")
+@row("alias", "lift_fresh", "lift", "alias_copy")
 def alias(self):
     return op["permute"](self, list(range(self.ndim)))
 
@@ -99,7 +107,7 @@ def _flat(node, self):
     return found, _private.size_hint(fake.storage_offset())
 
 
-@row("as_strided", node=True)
+@row("as_strided", "as_strided_copy", node=True)
 def as_strided(node, self, size, stride, storage_offset=None):
     (flat, _), start = _flat(node, self)
     offset = 0 if storage_offset is None else storage_offset - start
@@ -120,5 +128,4 @@ def as_strided_scatter(node, self, src, size, stride, storage_offset=None):
 
 
 def _constant(places, like):
-    from ... import _tensor, _thunder
-    return op["to"](_tensor.tensor(places, _thunder.int64), None, like.device)
+    return op["to"](_create.tensor(places, _thunder.int64), None, like.device)
