@@ -98,6 +98,7 @@ def _takes_any_names(function):
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     return bool(code and code.co_flags & inspect.CO_VARKEYWORDS)
 
+
 def _attribute(compiled, name):
     """Of a compiled module those of the module: model = thunder.compile(model), then model.parameters()."""
     function = vars(compiled).get("__wrapped__")
