@@ -158,6 +158,17 @@ foreach(script ${scripts})
   endif()
 endforeach()
 
+# torch.compile(backend="thunder"): `./check torch` runs these in an environment that has torch; elsewhere they say so, skipped.
+file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/torch/*_test.py)
+foreach(script ${scripts})
+  cmake_path(GET script STEM name)
+  if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
+    add_test(NAME torch_${name} COMMAND ${THUNDER_PYTHON} ${script})
+    set_tests_properties(torch_${name} PROPERTIES LABELS "python;torch" TIMEOUT 900 SKIP_REGULAR_EXPRESSION "no torch here"
+                         ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+  endif()
+endforeach()
+
 # The record that the tests of layers compare with, against the PyTorch that bench/setup-peers installs, where it did.
 set(peers ${CMAKE_SOURCE_DIR}/.venv-peers/bin/python)
 if(EXISTS ${peers})

@@ -162,6 +162,11 @@ static inline thunder_tensor *th_i64(thunder_scope *s, int64_t value)
     const thunder_any a = thunder_any_i64(value);
     return thunder_scope_number(s, &a);
 }
+static inline thunder_tensor *th_u64(thunder_scope *s, uint64_t value)
+{
+    const thunder_any a = thunder_any_u64(value);
+    return thunder_scope_number(s, &a);
+}
 )";
 
 void print_header(std::ostream& out, const Registry& registry) {

@@ -16,6 +16,7 @@
 #include "passes/fold.h"
 #include "passes/grad.h"
 #include "passes/materialize.h"
+#include "passes/reciprocals.h"
 #include "passes/verify_types.h"
 
 namespace thunder {
@@ -48,6 +49,8 @@ constexpr std::array kPipeline = {
                 "decompositions compute with their arguments; the rules below look for numbers"},
     PipelineRow{"casts", plain<casts>, false, "neighbours convert and reshape back and forth"},
     PipelineRow{"algebra", plain<algebra>, false, "after fold, which makes the numbers that its rules match"},
+    PipelineRow{"reciprocals", plain<reciprocals>, false,
+                "with allow_reciprocal alone; after casts and algebra, which bring divisions to the views of divisors"},
     PipelineRow{"accumulate", plain<accumulate>, false,
                 "after casts and algebra, which bring sums and what they add together"},
     PipelineRow{"materialize", plain<materialize>, false,
@@ -150,6 +153,12 @@ void check_stage(const Trace& stage, const PipelineContext& context) {
   if (!context.verify) return;
   verify(stage);
   verify_types(stage, context.pass.registry);
+}
+
+void check_optional(std::span<const std::string> passes, std::string_view who) {
+  for (auto& name : passes)
+    for (const PipelineRow& row : kPipeline)
+      require(row.name != name || !row.required, who, " cannot leave out pass '", name, "', which is required");
 }
 
 void check_places(const CustomPasses& custom) { stages_with(custom); }

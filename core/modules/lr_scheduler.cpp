@@ -51,6 +51,7 @@ LrScheduler::LrScheduler(const ModuleEnvironment& environment, std::string_view 
       state_(make_module(environment, "Module", {})) {
   row_.check(row_.name, settings_);
   check_parts();
+  if (cycles_momentum()) optimizer_->cycle_momentum(environment, groups_, row_.momentum(settings_, 0));
   StateAdditions state(environment, *state_);
   for (size_t g = 0; g < groups_; g++) state.number(group_path(g, "base_lr"), optimizer_->initial_lr(g));
   state.number("step", 0);
@@ -123,24 +124,44 @@ std::vector<double> LrScheduler::lr_at(double step) const {
   return out;
 }
 
+bool LrScheduler::cycles_momentum() const { return row_.momentum && settings_.flag("cycle_momentum"); }
+
+// Of parts the one whose turn it is, or of those that go at once the last that cycles it.
+std::optional<double> LrScheduler::momentum_at(double step) const {
+  if (!row_.of_schedules) return cycles_momentum() ? std::optional(row_.momentum(settings_, step)) : std::nullopt;
+  std::optional<double> out;
+  if (settings_.has("milestones")) {
+    const auto& begins = settings_.reals("milestones");
+    size_t part = 0;
+    while (part < begins.size() && step >= begins[part]) part++;
+    return parts_[part]->momentum_at(part ? step - begins[part - 1] : step);
+  }
+  for (auto& part : parts_)
+    if (auto one = part->momentum_at(step)) out = one;
+  return out;
+}
+
 std::vector<double> LrScheduler::last_lr() const {
   return lr_at(value("step"));
 }
 
 // After it has found all that is to be written nothing throws.
-void LrScheduler::write(std::span<const double> rates) {
-  std::vector<Tensor*> written;
-  for (size_t g = 0; g < groups_; g++) written.push_back(&optimizer_->number(lr_name(g)));
+void LrScheduler::write(std::span<const double> rates, std::optional<double> momentum) {
+  std::vector<std::pair<Tensor*, double>> written;
   for (size_t g = 0; g < groups_; g++) {
-    *reinterpret_cast<double*>(written[g]->data()) = rates[g];
-    written[g]->bump();
+    written.emplace_back(&optimizer_->number(lr_name(g)), rates[g]);
+    if (momentum) written.emplace_back(&optimizer_->number(cat(kParameterGroups, g, ".momentum")), *momentum);
+  }
+  for (auto& [tensor, value] : written) {
+    *reinterpret_cast<double*>(tensor->data()) = value;
+    tensor->bump();
   }
 }
 
 void LrScheduler::go_to(double step) {
   const std::vector<double> rates = lr_at(step);
   double& at = value("step");
-  write(rates);
+  write(rates, momentum_at(step));
   at = step;
 }
 

@@ -1,6 +1,8 @@
 // Learning-rate schedules: a formula of the step, written into the optimizer's lr tensor. No program changes.
 #pragma once
 
+#include <optional>
+
 #include "modules/optimizer.h"
 
 namespace thunder {
@@ -13,6 +15,8 @@ struct LrSchedulerRow {
   // The learning rate at a step, the first being 0; null: a metric decides, or the schedules that it is made of.
   double (*lr)(const Settings&, double step, double base_lr);
   bool of_schedules = false;
+  // The momentum at a step, which the option cycle_momentum asks for; null: there is no such option.
+  double (*momentum)(const Settings&, double step) = nullptr;
   bool by_metric() const { return !lr && !of_schedules; }
 };
 std::span<const LrSchedulerRow> lr_scheduler_rows();
@@ -45,8 +49,11 @@ class LrScheduler : public Counted<LrScheduler> {
   double& value(std::string_view name) const;
   std::vector<double> lr_at(double step) const;
   std::vector<double> lr_of_parts(double step) const;
+  bool cycles_momentum() const;
+  // None where nothing cycles it at that step.
+  std::optional<double> momentum_at(double step) const;
   void go_to(double step);
-  void write(std::span<const double> rates);
+  void write(std::span<const double> rates, std::optional<double> momentum = {});
 
   const LrSchedulerRow& row_;
   Settings settings_;

@@ -32,8 +32,12 @@ void anything(std::string_view, const Settings&) {}
 constexpr char kStepSize[] = "step_size", kIterations[] = "total_iters", kHalf[] = "T_max";
 
 constexpr OptionRow kGamma{"gamma", ArgKind::real, "0.1", "The factor of each decay."};
-constexpr OptionRow kMomentum{"cycle_momentum", ArgKind::boolean, "false",
-                              "Must be false: momentum is fixed when an optimizer is made."};
+constexpr OptionRow kMomentum{"cycle_momentum", ArgKind::boolean, "true",
+                              "Whether momentum, or the first of betas, falls as the learning rate rises."};
+consteval OptionRow momentum(std::string_view name, std::string_view fallback) {
+  return {name, ArgKind::real, fallback,
+          name == "base_momentum" ? "The momentum at the greatest learning rate." : "The momentum at the least."};
+}
 constexpr OptionRow kMinimum{"eta_min", ArgKind::real, "0", "The least learning rate."};
 constexpr std::array kStep = {OptionRow{"step_size", ArgKind::integer, "", "Steps from one decay to the next."},
                               kGamma};
@@ -69,6 +73,8 @@ constexpr std::array kCyclic = {
               "'triangular'; 'triangular2', whose middles fall by half; 'exp_range', by gamma ** step."},
     OptionRow{"gamma", ArgKind::real, "1", "Of 'exp_range'."},
     kMomentum,
+    momentum("base_momentum", "0.8"),
+    momentum("max_momentum", "0.9"),
 };
 constexpr std::array kOneCycle = {
     OptionRow{"max_lr", ArgKind::real, "", "The greatest learning rate."},
@@ -77,10 +83,12 @@ constexpr std::array kOneCycle = {
     OptionRow{"steps_per_epoch", ArgKind::integer, "None", "Steps of an epoch."},
     OptionRow{"pct_start", ArgKind::real, "0.3", "The share of the steps in which the learning rate rises."},
     OptionRow{"anneal_strategy", ArgKind::string, "cos", "'cos' or 'linear'."},
+    kMomentum,
+    momentum("base_momentum", "0.85"),
+    momentum("max_momentum", "0.95"),
     OptionRow{"div_factor", ArgKind::real, "25", "The first learning rate is max_lr over this."},
     OptionRow{"final_div_factor", ArgKind::real, "10000", "The last is the first over this."},
     OptionRow{"three_phase", ArgKind::boolean, "false", "Falls as long as it rose, then to the last."},
-    kMomentum,
 };
 constexpr std::array kPlateau = {
     OptionRow{"mode", ArgKind::string, "min", "'min': less of the metric is better; 'max': more is."},
@@ -127,8 +135,9 @@ double restarts(const Settings& o, double t, double base) {
 }
 
 void check_momentum(std::string_view who, const Settings& o) {
-  require(!o.flag("cycle_momentum"), who,
-          ": cycle_momentum must be False: momentum is fixed when an optimizer is made");
+  for (auto* option : {"base_momentum", "max_momentum"})
+    require(o.real(option) > 0 && o.real(option) < 1, who, ": ", option, " must lie between 0 and 1, got ",
+            o.real(option));
 }
 
 void check_cyclic(std::string_view who, const Settings& o) {
@@ -138,15 +147,22 @@ void check_cyclic(std::string_view who, const Settings& o) {
           o.integer("step_size_down"));
   check_word(who, o, "mode", {"triangular", "triangular2", "exp_range"});
 }
-double cyclic(const Settings& o, double t, double) {
+// How far up a cycle is at a step, from 0 to 1 in the first.
+double cyclic_height(const Settings& o, double t) {
   const auto up = static_cast<double>(o.integer("step_size_up"));
   const auto down = o.integer("step_size_down") ? static_cast<double>(o.integer("step_size_down")) : up;
-  const double base = o.real("base_lr"), number = std::floor(t / (up + down)), at = t - number * (up + down);
-  double height = (o.real("max_lr") - base) * (at <= up ? at / up : (up + down - at) / down);
+  const double number = std::floor(t / (up + down)), at = t - number * (up + down);
+  double height = at <= up ? at / up : (up + down - at) / down;
   const std::string& mode = o.leaf("mode").text;
   if (mode == "triangular2") height /= std::pow(2, number);
   if (mode == "exp_range") height *= std::pow(o.real("gamma"), t);
-  return base + height;
+  return height;
+}
+double cyclic(const Settings& o, double t, double) {
+  return o.real("base_lr") + (o.real("max_lr") - o.real("base_lr")) * cyclic_height(o, t);
+}
+double cyclic_momentum(const Settings& o, double t) {
+  return o.real("max_momentum") - (o.real("max_momentum") - o.real("base_momentum")) * cyclic_height(o, t);
 }
 
 int64_t one_cycle_steps(const Settings& o) {
@@ -162,25 +178,33 @@ void check_one_cycle(std::string_view who, const Settings& o) {
           o.real("pct_start"));
   check_word(who, o, "anneal_strategy", {"cos", "linear"});
 }
-double one_cycle(const Settings& o, double t, double) {
+// From the first through the middle to the last; with three phases through the first again.
+double one_cycle_value(const Settings& o, double t, double first, double middle, double last) {
   const auto total = static_cast<double>(one_cycle_steps(o));
   require(t <= total, "OneCycleLR: step ", t, " is past the ", total, " steps of the cycle");
-  const double most = o.real("max_lr"), first = most / o.real("div_factor"), last = first / o.real("final_div_factor");
   struct Phase {
     double end, from, to;
   };
-  std::vector<Phase> phases = {{o.real("pct_start") * total - 1, first, most}};
+  std::vector<Phase> phases = {{o.real("pct_start") * total - 1, first, middle}};
   if (o.flag("three_phase")) {
-    phases.push_back({2 * o.real("pct_start") * total - 2, most, first});
+    phases.push_back({2 * o.real("pct_start") * total - 2, middle, first});
     phases.push_back({total - 1, first, last});
   } else {
-    phases.push_back({total - 1, most, last});
+    phases.push_back({total - 1, middle, last});
   }
   double begin = 0;
   size_t i = 0;
   while (i + 1 < phases.size() && t > phases[i].end) begin = phases[i++].end;
   const double way = (t - begin) / (phases[i].end - begin);
   return (o.leaf("anneal_strategy").text == "cos" ? cosine : line)(phases[i].from, phases[i].to, way);
+}
+
+double one_cycle(const Settings& o, double t, double) {
+  const double most = o.real("max_lr"), first = most / o.real("div_factor");
+  return one_cycle_value(o, t, first, most, first / o.real("final_div_factor"));
+}
+double one_cycle_momentum(const Settings& o, double t) {
+  return one_cycle_value(o, t, o.real("max_momentum"), o.real("base_momentum"), o.real("max_momentum"));
 }
 
 void check_plateau(std::string_view who, const Settings& o) {
@@ -226,9 +250,10 @@ constexpr LrSchedulerRow kRows[] = {
      }},
     {"CosineAnnealingWarmRestarts", "Half a cosine down to eta_min, again and again.", kRestarts, check_restarts,
      restarts},
-    {"CyclicLR", "Up from base_lr to max_lr and down again, whatever the optimizer's.", kCyclic, check_cyclic, cyclic},
+    {"CyclicLR", "Up from base_lr to max_lr and down again, whatever the optimizer's.", kCyclic, check_cyclic, cyclic,
+     false, cyclic_momentum},
     {"OneCycleLR", "Up to max_lr and down to almost nothing, whatever the optimizer's, in steps of one cycle.",
-     kOneCycle, check_one_cycle, one_cycle},
+     kOneCycle, check_one_cycle, one_cycle, false, one_cycle_momentum},
     {"WarmupCosineLR", "Rises linearly during warmup, then half a cosine down to eta_min.", kWarmupCosine, check_warmup,
      warmup_cosine},
     {"ReduceLROnPlateau", "Decays by factor when a metric, given to each step, has not improved for patience steps.",

@@ -248,11 +248,14 @@ void Optimizer::step_group(Scope& scope, size_t index, const Values& grads, std:
   const Group& group = groups_[index];
   Tensor* lr = module_tensor(scope, *state_, group_path(index, "lr"));
   Tensor* count = module_tensor(scope, *state_, group_path(index, "step"));
+  // A program knows whether momentum is cycled.
+  Tensor* momentum = optional_module_tensor(scope, *state_, group_path(index, "momentum"));
   std::vector<Tensor*> shared;
   scope.formulas([&] {
     Builder& b = scope.builder();
     Var next = b.var(scope.enter(count)) + 1.0;
     OptimizerStep step(group.settings, b.var(scope.enter(lr)), next);
+    if (momentum) step.momentum = b.var(scope.enter(momentum));
     for (Var v : row_.prepare ? row_.prepare(step) : std::vector<Var>()) shared.push_back(scope.wrap(v.id));
     scope.write(count, next.id);
   });
@@ -269,6 +272,7 @@ void Optimizer::step_group(Scope& scope, size_t index, const Values& grads, std:
       const DType dtype = params_[i]->type().dtype;
       OptimizerStep step(group.settings, value(lr), value(count));
       step.dtype = dtype;
+      if (momentum) step.momentum = value(momentum);
       for (Tensor* t : shared) step.shared.push_back(value(t));
       for (Tensor* t : moments) step.moments.push_back(value(t));
       step.parameter = convert(value(parameter), compute_dtype(dtype));

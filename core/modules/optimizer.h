@@ -90,6 +90,9 @@ class Optimizer : public Counted<Optimizer> {
   // From now on it is this of the first groups, where it was not kept before. Requires: as many groups or more.
   void keep_initial_lr(std::span<const double> rates) noexcept;
   const OptimizerRow& row() const { return row_; }
+  // From now on the momentum of the first groups, or the first of their betas, is a number of the state, "momentum",
+  // which a schedule writes. Throws where a kind has neither.
+  void cycle_momentum(const ModuleEnvironment& environment, size_t groups, double first);
   // Its kind, and what each group has, for people.
   std::string text() const;
 
@@ -143,6 +146,7 @@ class OptimizerStep {
   OptimizerStep(const Settings& settings, Var lr, Var step) : settings(settings), lr(lr), step(step) {}
   const Settings& settings;
   Var lr, step;             // 0-d f64; the first step is 1
+  Var momentum = {};        // 0-d f64, where a schedule cycles it; empty: what the settings say
   DType dtype = DType::none;  // of the parameter as it is stored
   std::vector<Var> shared;  // what prepare gave
   Var parameter, gradient;

@@ -71,6 +71,14 @@ void Settings::set_integer(std::string_view name, int64_t value) {
   }
 }
 
+void Settings::set_real(std::string_view name, double value) {
+  for (auto& [n, leaf] : values_) {
+    if (n != name) continue;
+    leaf.kind = ArgKind::real;
+    leaf.f = value;
+  }
+}
+
 const Leaf& Settings::leaf(std::string_view name) const {
   for (auto& [n, leaf] : values_)
     if (n == name) return leaf;

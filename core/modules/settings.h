@@ -20,6 +20,7 @@ class Settings {
   const Leaf& leaf(std::string_view name) const;
   // For what an option that is None means.
   void set_integer(std::string_view name, int64_t value);
+  void set_real(std::string_view name, double value);
 
  private:
   std::vector<std::pair<std::string_view, Leaf>> values_;

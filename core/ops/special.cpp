@@ -16,9 +16,15 @@ double horner(double x, const double* c, int n) {
   return y;
 }
 
+// The first term of the series of Bessel functions of the orders 0 and 1: the next one is below rounding, and the C++
+// library's function fails on denormals.
+constexpr double kTiny = 1e-9;
+double bessel_of_tiny(double nu, double x) { return nu == 0 ? 1 : x / 2; }
+
 // Bessel functions of the order nu times exp(-x), x >= 0. Beyond the first bound by the asymptotic series, as sums of
 // terms (4 nu^2 - (2k - 1)^2) / (8 k x).
 double scaled_bessel(double nu, double x) {
+  if (x < kTiny) return bessel_of_tiny(nu, x);
   if (x < 300) return std::cyl_bessel_i(nu, x) * std::exp(-x);
   if (std::isinf(x)) return 0;
   double sum = 1, term = 1;
@@ -30,6 +36,7 @@ double scaled_bessel(double nu, double x) {
   return sum / std::sqrt(2 * kPi * x);
 }
 double bessel(double nu, double x) {
+  if (x < kTiny) return bessel_of_tiny(nu, x);
   if (x < 300) return std::cyl_bessel_i(nu, x);
   const double half = std::exp(x / 2);
   if (std::isinf(half)) return kInf;

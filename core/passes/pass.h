@@ -12,6 +12,7 @@ struct PassContext {
   const Registry& registry;
   Allocator allocator = default_allocator();
   bool fast_math = false;  // also rewrite where the result may round otherwise or lose a NaN
+  bool allow_reciprocal = false;  // also multiply by reciprocals, which round otherwise
 };
 
 // Empty: nothing changed. The result shares the trace's store. The caller sets its name and time.

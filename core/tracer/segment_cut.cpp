@@ -91,7 +91,10 @@ void SegmentScope::materialize(Tensor& t, const Place& p, const Outputs& at, std
 }
 
 void SegmentScope::cut(std::span<Tensor* const> handles) {
-  if (drew() && !state_) state_ = runner_.take_random();
+  if (const int64_t fresh = draws() - std::exchange(counted_, draws())) {
+    const Ref<Tensor> taken = runner_.take_random(fresh);
+    if (!state_) state_ = taken;
+  }
   std::vector<Place> places;
   Outputs at;
   std::vector<ValueId> outputs;

@@ -132,17 +132,19 @@ bool SegmentScope::give_data(Tensor& proxy, const char* where) {
     const ValueId v = given(&proxy);
     const Place at = place(v, held_by_inputs());
     broken_ = true;
-    if (auto it = numbers_.find(&proxy); it != numbers_.end()) {
-      proxy.become(*tensor_of(environment_.allocator, it->second));
-      known_[&proxy] = v;
-    } else if (at.input != SIZE_MAX &&
-               recorder().memory().latest(inputs()[at.input].value) == inputs()[at.input].value) {
-      // What an input holds is there already.
+    const bool is_there = at.input != SIZE_MAX &&  // what an input holds
+                          recorder().memory().latest(inputs()[at.input].value) == inputs()[at.input].value;
+    if (is_there && !numbers_.contains(&proxy)) {
       materialize(proxy, at, {}, {});
       known_[&proxy] = v;
-    } else {
+    } else if (!numbers_.contains(&proxy)) {
       runner_.broke(described(proxy, where));
       cut(live());
+    }
+    if (auto it = numbers_.find(&proxy); it != numbers_.end()) {  // which stays a number for ops until it is read
+      const ValueId now = given(&proxy);
+      proxy.become(*tensor_of(environment_.allocator, it->second));
+      known_[&proxy] = now;
     }
   } catch (const Error& e) {
     fail_and_throw(e);

@@ -38,8 +38,8 @@ class SegmentRunner {
   // What came after this segment, or at the beginning, in this or earlier calls. May be null. The scripts outlive the
   // scope.
   virtual std::shared_ptr<const SegmentScripts> scripts_after(const SegmentScript* segment) = 0;
-  // A copy of the random state for this call, which counts as one from here on.
-  virtual Ref<Tensor> take_random() = 0;
+  // A copy of the random state, which counts so many draws more from here on.
+  virtual Ref<Tensor> take_random(int64_t draws) = 0;
   virtual void broke(GraphBreak at) = 0;
   // Whether a number that this argument of a line was given has been seen to vary; it is then an input of the segment.
   virtual bool varies(const char* where, const Op& op, size_t param) = 0;
@@ -169,6 +169,7 @@ class SegmentScope final : public TracingScope {
   std::unordered_map<const Tensor*, ValueId> known_;  // concrete handles whose value this segment has
   std::vector<Past> past_;  // views name their lines, gradients ask for what they computed
   const Ref<Tensor> context_random_;
+  int64_t counted_ = 0;  // draws of this call that the context has counted
   Ref<Tensor> state_;  // what this call draws from instead, whoever draws meanwhile; once a segment that draws has run
   bool broken_;
   const SegmentScript* after_ = nullptr;  // the script of the segment before

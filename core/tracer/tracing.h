@@ -131,7 +131,8 @@ class TracingScope : public Scope {
   ValueId add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured);
   // A float among them, which is a plain number where an op wants one.
   void keep_live(ValueId v, double value, size_t leaf, LeafReads& reads) { live_floats_[v] = {value, leaf, &reads}; }
-  bool drew() const { return draws_ > 0; }
+  // How often it drew so far.
+  int64_t draws() const { return draws_; }
 
  private:
   struct ViewKey {

@@ -30,6 +30,11 @@ static inline thunder_tensor *th_i64(thunder_scope *s, int64_t value)
     const thunder_any a = thunder_any_i64(value);
     return thunder_scope_number(s, &a);
 }
+static inline thunder_tensor *th_u64(thunder_scope *s, uint64_t value)
+{
+    const thunder_any a = thunder_any_u64(value);
+    return thunder_scope_number(s, &a);
+}
 
 /* abs(tensor input) -> tensor
  * The absolute value. */
@@ -4082,7 +4087,7 @@ static inline thunder_tensor *th_at_linalg_cond_opt(const char *where, thunder_s
 #define th_linalg_cond_opt(...) th_at_linalg_cond_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* linalg_det(tensor A) -> tensor
- * The determinant; its gradient needs a matrix that is not singular. */
+ * The determinant; its second derivative needs a matrix that is not singular. */
 static inline thunder_tensor *th_at_linalg_det(const char *where, thunder_scope *s, thunder_tensor *A)
 {
     const thunder_any a[1] = { thunder_any_tensor(A) };

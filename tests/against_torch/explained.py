@@ -1,21 +1,23 @@
-"""The explained differences: exclusions.toml read, and each failure given its reason."""
+"""The explained differences: exclusions.toml and borders.toml read, and each failure given its reason."""
 import fnmatch
 import pathlib
 import re
 import tomllib
 
-FILE = pathlib.Path(__file__).with_name("exclusions.toml")
+FOLDER = pathlib.Path(__file__).parent
 
 
 class Exclusions:
-    """names: {name: reason} of what is not here; rows: those of samples; any_values: {name: reason} of ops whose values are drawn or
+    """names: {name: reason} of what is not here; rows: those of samples, or those at the borders; any_values: {name: reason} of ops whose values are drawn or
     left as they are, so that only shapes and dtypes are compared."""
 
-    def __init__(self, file=FILE):
-        read = tomllib.loads(file.read_text(encoding="utf-8"))
+    def __init__(self, borders=False):
+        read = tomllib.loads((FOLDER / "exclusions.toml").read_text(encoding="utf-8"))
         self.names = {name: row["reason"] for row in read["name"] for name in row["names"]}
         self.any_values = {name: row["reason"] for row in read["any_values"] for name in row["names"]}
-        self.rows = [{**row, "pattern": re.compile(row.get("text", ""))} for row in read.get("sample", [])]
+        if borders:
+            read = tomllib.loads((FOLDER / "borders.toml").read_text(encoding="utf-8"))
+        self.rows = [{**row, "pattern": re.compile(row.get("text", ""))} for row in read["sample"]]
 
     def reason_of_name(self, name):
         return next((reason for pattern, reason in self.names.items() if fnmatch.fnmatchcase(name, pattern)), None)

@@ -29,10 +29,10 @@ def reasons_of(entry):
     return list(dict.fromkeys(reasons + [row["reason"] for row in entry["rows"] if row.get("reason")]))
 
 
-def stale(entries):
-    """Rows of exclusions.toml that explain no sample."""
+def stale(entries, borders):
+    """Rows of exclusions.toml, or of borders.toml, that explain no sample."""
     given = {reason for entry in entries for reason in reasons_of(entry)}
-    return [row for row in Exclusions().rows if row["reason"] not in given]
+    return [row for row in Exclusions(borders).rows if row["reason"] not in given]
 
 
 def unexplained(entries):
@@ -45,9 +45,9 @@ def unexplained(entries):
                 yield entry, row
 
 
-def command(entry, row):
+def command(entry, row, borders):
     """One line that tries the sample again."""
-    return f"tests/against_torch/run {entry['name']} --dtype {row['dtype']} --sample {row['sample']}"
+    return f"tests/against_torch/run {entry['name']}{' --borders' if borders else ''} --dtype {row['dtype']} --sample {row['sample']}"
 
 
 def _percent(part, whole):
@@ -61,8 +61,8 @@ def summary(sums):
             f"{sums['gradients equal']} of {sums['gradients']} gradients equal ({_percent(sums['gradients equal'], sums['gradients'])})"]
 
 
-def write(entries, promotion, folder, heading):
-    """build/against_torch.md and .json."""
+def write(entries, promotion, folder, name, heading):
+    """NAME.md and NAME.json in the folder."""
     sums = totals(entries)
     lines = ["# Against PyTorch's samples", "", heading, "", *(f"- {line}" for line in [*summary(sums), *promotion["summary"]]), "",
              "| entry | found | tried | equal | refused | differ | not ours | gradients | equal | reasons |",
@@ -72,7 +72,7 @@ def write(entries, promotion, folder, heading):
         cells = [entry["name"], "yes" if entry["found"] else "no", *map(str, counts.values()), " ".join(reasons_of(entry))]
         lines.append(f"| {' | '.join(cells)} |")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "against_torch.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     text = json.dumps({"totals": sums, "promotion": promotion, "entries": entries}, indent=1)
-    (folder / "against_torch.json").write_text(text + "\n", encoding="utf-8")
+    (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
     return sums

@@ -405,6 +405,37 @@ class Schedules(unittest.TestCase):
             with self.subTest(text):
                 np.testing.assert_allclose(self.rates(text, cases.METRICS), theirs, rtol=1e-9)
 
+    def test_momentum_falls_as_the_rate_rises(self):
+        # What PyTorch 2.11 gives: the momentum before each step, and the parameters after all.
+        one_cycle, cyclic = [.95, .868826, .852806, .868826, .894402, .921694], [.9, .85, .8, .85, .9, .85]
+        once, again = lambda o: lr_scheduler.OneCycleLR(o, 1.0, total_steps=8), lambda o: lr_scheduler.CyclicLR(o, .1, 1.0, step_size_up=2)
+        for name, make, schedule, momenta, parameters in (
+                ("SGD", lambda p: optim.SGD(p, lr=.1), once, one_cycle, [-12.46747, -28.93494]),
+                ("AdamW", lambda p: optim.AdamW(p, lr=.1), once, one_cycle, [-2.25379, -5.15073]),
+                ("SGD with momentum", lambda p: optim.SGD(p, lr=.1, momentum=.5), again, cyclic, [-10.04432, -24.08865]),
+                ("NAdam", lambda p: optim.NAdam(p, lr=.1), again, cyclic, [-2.07354, -5.07354])):
+            for compiled in (False, True):
+                with self.subTest(name, compiled=compiled):
+                    p, seen = th.tensor([1.0, -2.0]), []
+                    o = make([p])
+                    step = th.compile(lambda g: o.step([g])) if compiled else lambda g: o.step([g])
+                    plan = schedule(o)
+                    for i in range(6):
+                        seen.append(o.param_groups[0]["momentum"])
+                        step(th.tensor([.5, 1.0]) * (i + 1))
+                        plan.step()
+                    np.testing.assert_allclose(seen, momenta, atol=1e-6)
+                    np.testing.assert_allclose(p.numpy(), parameters, rtol=1e-4)
+
+    def test_a_step_that_is_compiled_sees_that_momentum_is_cycled_from_now_on(self):
+        p = th.tensor([1.0])
+        o = optim.SGD([p], lr=.1)
+        step = th.compile(lambda g: o.step([g]))
+        step(th.ones(1))
+        lr_scheduler.CyclicLR(o, .1, 1.0, step_size_up=2)
+        step(th.ones(1)), step(th.ones(1))
+        np.testing.assert_allclose(p.numpy(), [1 - .1 - .1 - .1 * 1.9], rtol=1e-6)
+
     def test_options_that_are_open_may_be_none(self):
         o = self.optimizer()
         text = "OneCycleLR(o, 1.0, total_steps=None, epochs=5, steps_per_epoch=6, cycle_momentum=False)"
@@ -436,7 +467,8 @@ class Schedules(unittest.TestCase):
                               (lambda: s.SequentialLR(o, [step, s.LambdaLR(o, lambda t: 1.0)], [3]), "calls a function"),
                               (lambda: s.MultiStepLR(o, [5, 3]), "ascending steps, got \\[5, 3\\]"), (lambda: s.OneCycleLR(o, 1.0), "must be positive"),
                               (lambda: s.CyclicLR(o, 0.1, 1.0, mode="square"), "got 'square'"),
-                              (lambda: s.OneCycleLR(o, 1.0, total_steps=5, cycle_momentum=True), "momentum is fixed"),
+                              (lambda: s.OneCycleLR(o, 1.0, total_steps=5, max_momentum=1.5), "max_momentum must lie between 0 and 1, got 1.5"),
+                              (lambda: s.OneCycleLR(optim.Adagrad([th.ones(2)]), 1.0, total_steps=5), "neither|cycle_momentum=False"),
                               (lambda: s.LambdaLR(o, [lambda t: 1.0] * 2), "2 functions for 1 parameter groups")):
             with self.subTest(message), self.assertRaisesRegex((ValueError, TypeError, RuntimeError), message):
                 make()

@@ -3,6 +3,7 @@ import unittest
 
 import numpy as np
 import thunder as th
+from thunder import nn
 import thunder.nn.functional as F
 
 
@@ -84,6 +85,48 @@ class Signatures(unittest.TestCase):
         copied.zero_() if hasattr(copied, "zero_") else copied.fill_(0)
         self.assertNotEqual(x.sum().item(), 0)
         self.same(th.special.expit(x), th.sigmoid(x))
+
+    def test_memory_formats_that_ask_for_nothing_are_taken(self):
+        x = th.rand(1, 2, 2, 2)
+        for format in (th.contiguous_format, th.preserve_format, None):
+            for made in (x.clone(memory_format=format), x.contiguous(memory_format=format), th.zeros_like(x, memory_format=format), x.to(th.float64, memory_format=format),
+                         x.double(memory_format=format), th.empty([1, 2, 2, 2], memory_format=format)):
+                self.assertEqual(made.shape, x.shape)
+        nn.Linear(2, 2).to(memory_format=th.contiguous_format)
+        for call in (lambda: x.clone(memory_format="channels_last"), lambda: x.to(memory_format=3), lambda: th.ones_like(x, memory_format=1)):
+            with self.assertRaisesRegex(TypeError, "memory_format' must be thunder.contiguous_format or thunder.preserve_format"):
+                call()
+        with self.assertRaisesRegex(TypeError, "memory_format"):
+            th.sum(x, memory_format=th.contiguous_format)
+
+    def test_layers_take_what_functions_take(self):
+        x = th.rand(1, 2, 4, 6)
+        self.assertEqual(nn.AdaptiveAvgPool2d((None, 2))(x).shape, (1, 2, 4, 2))
+        self.assertEqual(nn.AdaptiveMaxPool2d((3, None))(x).shape, (1, 2, 3, 6))
+        self.assertEqual(F.adaptive_avg_pool2d(x, None).shape, x.shape)
+        log_probs, targets = th.rand(5, 2, 4).log_softmax(-1), th.tensor([[1, 2], [3, 0]])
+        lengths = th.tensor([5, 4]), th.tensor([2, 1])
+        for given in (((5, 4), (2, 1)), ([5, 4], [2, 1]), lengths):
+            self.same(nn.CTCLoss()(log_probs, targets, *given), F.ctc_loss(log_probs, targets, *lengths))
+
+    def test_activations_of_transformers_may_be_functions(self):
+        for given, name in ((F.relu, "relu"), (F.gelu, "gelu"), (th.gelu, "gelu"), (nn.GELU(), "gelu"), (nn.ReLU(), "relu"), ("gelu", "gelu")):
+            self.assertEqual(nn.TransformerEncoderLayer(4, 2, 8, activation=given).activation, name)
+        self.assertEqual(nn.TransformerDecoderLayer(4, 2, 8, 0.0, F.gelu).activation, "gelu")
+        self.assertEqual(nn.Transformer(4, 2, 1, 1, 8, activation=F.gelu).activation, "gelu")
+        for given in (F.silu, nn.GELU("tanh"), lambda x: x, None):
+            with self.assertRaisesRegex(TypeError, "must be 'relu' or 'gelu', or the function or layer"):
+                nn.TransformerEncoderLayer(4, 2, 8, activation=given)
+
+    def test_attention_of_bfloat16_takes_a_boolean_mask_and_gives_weights(self):
+        attention = nn.MultiheadAttention(4, 2, batch_first=True)
+        x, mask = th.rand(1, 3, 4), th.tensor([[False, True, True], [False, False, True], [False, False, False]])
+        y, weights = attention(x, x, x, attn_mask=mask)
+        halves = attention.to(th.bfloat16)
+        z, narrow = halves(x.bfloat16(), x.bfloat16(), x.bfloat16(), attn_mask=mask)
+        self.assertEqual((z.dtype, narrow.dtype), (th.bfloat16, th.bfloat16))
+        self.assertLess((z.float() - y).abs().max().item(), 0.05)
+        self.assertEqual(narrow[0, 0].tolist(), [1, 0, 0])
 
 
 if __name__ == "__main__":

@@ -75,13 +75,15 @@ def _allclose(op):
                   op.__signature__)
 
 
-def _ctc_loss(op):
-    def as_tensor(given):
-        integers = isinstance(given, (list, tuple)) and all(type(n) is int and abs(n) < 2 ** 63 for n in given)
-        return _thunder.share(numpy.asarray(given, numpy.int64)) if integers else given
+def integers(given):
+    """Lists of integers as tensors; anything else as it is."""
+    plain = isinstance(given, (list, tuple)) and all(type(n) is int and abs(n) < 2 ** 63 for n in given)
+    return _thunder.share(numpy.asarray(given, numpy.int64)) if plain else given
 
+
+def _ctc_loss(op):
     def ctc_loss(log_probs, targets, input_lengths, target_lengths, *args, **named):
-        return op(log_probs, targets, as_tensor(input_lengths), as_tensor(target_lengths), *args, **named)
+        return op(log_probs, targets, integers(input_lengths), integers(target_lengths), *args, **named)
     return _as_op(ctc_loss, op, "ctc_loss", "The lengths may be lists of integers.", op.__signature__)
 
 

@@ -141,6 +141,7 @@ def _sizes_that_stay(op, name):
     def call(input, output_size, *args, **named):
         if isinstance(output_size, _LISTS):
             output_size = [-1 if size is None else size for size in output_size]
+        output_size = -1 if output_size is None else output_size
         return op(input, output_size, *args, **named)
     return _form(op, name, "None in output_size keeps a size.", call)
 

@@ -12,11 +12,6 @@ namespace thunder::codegen {
 // Memoized values by expression, valid for a row, a position, or a gather. Null: not computed yet.
 using Memo = std::vector<llvm::Value*>;
 
-// A division x / y as x * scale * value; no scale: 1.
-struct Reciprocal {
-  llvm::Value *scale = nullptr, *value = nullptr;
-};
-
 // The state of a reduction. `lanes`: a vector in the frame, which mem2reg makes a register.
 struct Reduction {
   loops::ExprId id;
@@ -38,7 +33,6 @@ struct Row {
   std::vector<llvm::Value*> index;  // along the outer axes, of pipelined rows
   Memo known, position;  // for the row, and for the current position
   // By expression.
-  std::vector<Reciprocal> reciprocals;  // of values of the row
   std::vector<bool> visited;  // by evaluate_row_values, in this pass
   std::vector<Scan> scans;
   Memo kept;  // the addresses of kept values

@@ -61,38 +61,7 @@ Value* Expressions::apply_all(const Cursor& at, const Expr& e) {
   if (e.fn == Fn::mul && !is_vector(operands.back())) std::reverse(operands.begin(), operands.end());
   const auto fit = [&](Value* v) { return vectors ? k_.broadcast(v, at.lanes) : v; };
   for (Value*& v : operands) v = fit(v);
-  // The division of a row by one number becomes a multiplication by its reciprocal, which is computed once.
-  if (divides_row(e)) {
-    const Reciprocal& by = reciprocal(at, e.in[1]);
-    const DType d = accumulator(e.dtype);
-    Value* scaled = by.scale ? apply(b_, Fn::mul, {operands[0], fit(by.scale)}, d, d) : operands[0];
-    return apply(b_, Fn::mul, {scaled, fit(by.value)}, e.dtype, e.dtype);
-  }
   return apply(b_, e.fn, operands, nest_.exprs[e.in[0]].dtype, e.dtype, k_.ranges[e.in[0]]);
-}
-
-bool Expressions::divides_row(const Expr& e) const {
-  return e.fn == Fn::div && nest_.is_row(e.in[1]) && nest_.exprs[e.in[1]].level > 0 && !nest_.is_row(e.in[0]);
-}
-
-// A divisor whose reciprocal would overflow is scaled up together with the dividend, unless its value range begins at 1
-// or above.
-const Reciprocal& Expressions::reciprocal(const Cursor& at, ExprId id) {
-  Reciprocal& r = at.row->reciprocals[id];
-  if (r.value) return r;
-  Value* divisor = evaluate(at, id);
-  llvm::Type* element = divisor->getType()->getScalarType();
-  const DType d = accumulator(nest_.exprs[id].dtype);
-  const bool wide = element->isDoubleTy();
-  if (k_.ranges[id].low >= 1) {
-    r.value = apply(b_, Fn::reciprocal, {divisor}, d, d);
-    return r;
-  }
-  Value* size = apply(b_, Fn::abs, {divisor}, d, d);
-  Value* small = b_.CreateFCmpOLT(size, constant(divisor, element, wide ? 0x1p-1000 : 0x1p-100));
-  r.scale = b_.CreateSelect(small, constant(divisor, element, wide ? 0x1p512 : 0x1p64), constant(divisor, element, 1));
-  r.value = apply(b_, Fn::reciprocal, {apply(b_, Fn::mul, {divisor, r.scale}, d, d)}, d, d);
-  return r;
 }
 
 void Expressions::evaluate_row_values(const Cursor& at, ExprId id) {
@@ -106,7 +75,6 @@ void Expressions::evaluate_row_values(const Cursor& at, ExprId id) {
   }
   // The operands of such a select are valid in their intervals only, which are tested inside the loop.
   if (nest_.partial && e.fn == Fn::select && !runs_along(at, e.axis)) return;
-  if (divides_row(e)) reciprocal(at, e.in[1]);
   for (uint32_t i = 0; i < e.count; i++) evaluate_row_values(at, e.in[i]);
 }
 

@@ -28,8 +28,6 @@ class Expressions {
   Memo& memo_of(const Cursor& at, ExprId id);
   llvm::Value* number(const loops::Expr& e);
   llvm::Value* apply_all(const Cursor& at, const loops::Expr& e);
-  bool divides_row(const loops::Expr& e) const;
-  const Reciprocal& reciprocal(const Cursor& at, ExprId id);
   llvm::Value* uniform(const Cursor& at, const loops::Expr& e);
   llvm::Value* gather(const Cursor& at, ExprId id);
   void report(const Cursor& at, llvm::Value* bad, llvm::Value* index, ExprId id);

@@ -100,7 +100,6 @@ void NestCode::emit_rows(const Cursor& at) {
 // Clears the values memoized for the row.
 void NestCode::begin_row(Row& row) {
   row.known.assign(nest_.exprs.size(), nullptr);
-  row.reciprocals.assign(nest_.exprs.size(), Reciprocal());
 }
 
 void NestCode::store_row(const Cursor& at) {

@@ -177,7 +177,7 @@ class Attention {
     if (in_.flag("need_weights")) {
       Tensor* scores = op("mul", {op("matmul", {q, op("transpose", {k, -2, -1})}),
                                   1 / std::sqrt(static_cast<double>(width_ / heads_))});
-      if (mask) scores = op("add", {scores, mask});
+      if (mask) scores = op("add", {scores, op("to", {mask, scores->type().dtype})});
       Tensor* weights = op("dropout", {op("softmax", {scores, -1}), p, p > 0});
       give(op("matmul", {weights, v}));
       const std::vector<int64_t> heads{1}, batch{0};

@@ -30,7 +30,7 @@ void check(std::string_view who, const Settings& o) {
 
 void move_means(OptimizerStep& s) {
   const auto& betas = s.settings.reals("betas");
-  s.moments[0] = lerp(s.moments[0], s.gradient, 1 - betas[0]);
+  s.moments[0] = lerp(s.moments[0], s.gradient, rest_of_momentum(s));
   s.moments[1] = s.moments[1] * betas[1] + s.gradient * s.gradient * (1 - betas[1]);
 }
 void decay(OptimizerStep& s) {
@@ -48,7 +48,7 @@ std::vector<Moment> adam_moments(const Settings& o) {
 // lr / (1 - beta1^t) and sqrt(1 - beta2^t).
 std::vector<Var> prepare_adam(const OptimizerStep& s) {
   const auto& betas = s.settings.reals("betas");
-  return {s.lr / bias_correction(s, betas[0]), sqrt(bias_correction(s, betas[1]))};
+  return {s.lr / momentum_correction(s), sqrt(bias_correction(s, betas[1]))};
 }
 
 void move_adam(OptimizerStep& s) {
@@ -74,13 +74,13 @@ std::vector<Moment> adamax_moments(const Settings&) {
   return {{"exp_avg"}, {"exp_inf"}};
 }
 std::vector<Var> prepare_adamax(const OptimizerStep& s) {
-  return {s.lr / bias_correction(s, s.settings.reals("betas")[0])};
+  return {s.lr / momentum_correction(s)};
 }
 void update_adamax(OptimizerStep& s) {
   const auto& betas = s.settings.reals("betas");
   Var &mean = s.moments[0], &most = s.moments[1];
   decay_by_gradient(s);
-  mean = lerp(mean, s.gradient, 1 - betas[0]);
+  mean = lerp(mean, s.gradient, rest_of_momentum(s));
   most = op("maximum", most * betas[1], op("abs", s.gradient) + s.settings.real("eps"));
   s.parameter = s.parameter - mean / most * s.shared[0];
 }
@@ -94,7 +94,7 @@ std::vector<Moment> nadam_moments(const Settings&) {
 std::vector<Var> prepare_nadam(const OptimizerStep& s) {
   const auto& betas = s.settings.reals("betas");
   const double slowness = s.settings.real("momentum_decay");
-  const auto momentum = [&](Var step) { return power(0.96, step * slowness) * (-0.5 * betas[0]) + betas[0]; };
+  const auto momentum = [&](Var step) { return (power(0.96, step * slowness) * -0.5 + 1.0) * momentum_of(s); };
   return {momentum(s.step), momentum(s.step + 1.0), bias_correction(s, betas[1])};
 }
 void update_nadam(OptimizerStep& s) {
@@ -120,7 +120,7 @@ std::vector<Var> prepare_radam(const OptimizerStep& s) {
   Var length = -(s.step * power(betas[1], s.step) * 2.0 / correction) + most;
   Var known = op("gt", length, 5.0);
   Var share = (length - 4.0) * (length - 2.0) * (most / ((most - 4) * (most - 2))) / length;
-  return {s.lr / bias_correction(s, betas[0]), known, sqrt(op("maximum", share, 0.0) * correction)};
+  return {s.lr / momentum_correction(s), known, sqrt(op("maximum", share, 0.0) * correction)};
 }
 void update_radam(OptimizerStep& s) {
   decay(s);

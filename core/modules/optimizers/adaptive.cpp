@@ -25,7 +25,7 @@ std::vector<Moment> rmsprop_moments(const Settings& o) {
   return moments;
 }
 void update_rmsprop(OptimizerStep& s) {
-  const double alpha = s.settings.real("alpha"), momentum = s.settings.real("momentum");
+  const double alpha = s.settings.real("alpha");
   decay_by_gradient(s);
   Var& square = s.moments[0];
   square = square * alpha + s.gradient * s.gradient * (1 - alpha);
@@ -36,7 +36,7 @@ void update_rmsprop(OptimizerStep& s) {
     variance = square - mean * mean;
   }
   Var direction = s.gradient / (sqrt(variance) + s.settings.real("eps"));
-  if (momentum > 0) direction = s.moments[1] = s.moments[1] * momentum + direction;
+  if (s.settings.real("momentum") > 0) direction = s.moments[1] = s.moments[1] * momentum_of(s) + direction;
   s.parameter = s.parameter - direction * s.lr;
 }
 

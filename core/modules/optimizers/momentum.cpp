@@ -28,10 +28,11 @@ std::vector<Moment> sgd_moments(const Settings& o) {
 }
 
 void update_sgd(OptimizerStep& s) {
-  const double momentum = s.settings.real("momentum"), dampening = s.settings.real("dampening");
+  const double dampening = s.settings.real("dampening");
   decay_by_gradient(s);
   Var direction = s.gradient;
-  if (momentum != 0) {
+  if (!s.moments.empty()) {
+    const In momentum = momentum_of(s);
     Var buffer = s.moments[0] * momentum + direction * (1 - dampening);
     // The first step takes the whole gradient.
     if (dampening != 0) buffer = op("where", op("eq", s.step, 1.0), direction, buffer);

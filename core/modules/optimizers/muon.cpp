@@ -54,12 +54,11 @@ Var orthogonal(Var x, const Settings& o) {
 }
 
 void update_muon(OptimizerStep& s) {
-  const double momentum = s.settings.real("momentum");
   const auto rows = static_cast<double>(s.parameter.size(0).value()),
              columns = static_cast<double>(s.parameter.size(1).value());
   Var& buffer = s.moments[0];
-  buffer = lerp(buffer, s.gradient, 1 - momentum);
-  Var direction = s.settings.flag("nesterov") ? lerp(s.gradient, buffer, momentum) : buffer;
+  buffer = lerp(buffer, s.gradient, rest_of_momentum(s));
+  Var direction = s.settings.flag("nesterov") ? lerp(s.gradient, buffer, momentum_of(s)) : buffer;
   const bool original = s.settings.leaf("adjust_lr_fn").text == "original";
   const double scale =
       original ? std::sqrt(std::max(1.0, rows / columns)) : 0.2 * std::sqrt(std::max(rows, columns));

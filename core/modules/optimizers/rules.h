@@ -49,7 +49,22 @@ inline Var power(double base, Var exponent) { return exponent.builder->call("pow
 // 1 - base^step, of f64.
 inline Var bias_correction(const OptimizerStep& s, double base) { return -power(base, s.step) + 1.0; }
 // x moved towards y by a share.
-inline Var lerp(Var x, Var y, double share) { return x + (y - x) * share; }
+inline Var lerp(Var x, Var y, In share) { return x + (y - x) * share; }
+
+// The momentum of a step, or the first of betas: a number, or what a schedule writes.
+inline In momentum_of(const OptimizerStep& s) {
+  if (s.momentum) return s.momentum;
+  return s.settings.has("momentum") ? s.settings.real("momentum") : s.settings.reals("betas")[0];
+}
+// 1 less that.
+inline In rest_of_momentum(const OptimizerStep& s) {
+  if (s.momentum) return -s.momentum + 1.0;
+  return 1 - momentum_of(s).f;
+}
+// 1 - momentum^step, of f64.
+inline Var momentum_correction(const OptimizerStep& s) {
+  return s.momentum ? -op("pow", s.momentum, s.step) + 1.0 : bias_correction(s, momentum_of(s).f);
+}
 
 // weight_decay as a penalty in the gradient, or as a share taken off the parameter.
 inline void decay_by_gradient(OptimizerStep& s) {

@@ -52,7 +52,7 @@ void update_lion(OptimizerStep& s) {
   const auto& betas = s.settings.reals("betas");
   Var& mean = s.moments[0];
   decay_by_share(s);
-  s.parameter = s.parameter - op("sign", mean * betas[0] + s.gradient * (1 - betas[0])) * s.lr;
+  s.parameter = s.parameter - op("sign", mean * momentum_of(s) + s.gradient * rest_of_momentum(s)) * s.lr;
   mean = mean * betas[1] + s.gradient * (1 - betas[1]);
 }
 

@@ -73,7 +73,8 @@ Var softplus(const Call& c, Var x) {
 }
 Results threshold(Call& c) {
   Var x = c.var(0);
-  return convert(where(le(x, c.real(1)), c.real(2), x), x.dtype());
+  const DType dtype = x.dtype();
+  return convert(where(le(x, number_in(c, 1, dtype)), number_in(c, 2, dtype), x), dtype);
 }
 
 // ---- gates: halves of a dim ----
@@ -197,7 +198,7 @@ constexpr OpRow kRows[] = {
     row<[](Var x) { return x / (abs(x) + 1.0); }>("softsign(tensor input) -> tensor", "input / (1 + |input|)."),
     row<[](Var x) { return x * tanh(softplus_of(x)); }>("mish(tensor input) -> tensor",
                                                         "input * tanh(softplus(input))."),
-    row<[](Var x) { return -softplus_of(-x); }>("logsigmoid(tensor input) -> tensor",
+    row<[](Var x) { return minimum(x, 0.0) - log1p(exp(-abs(x))); }>("logsigmoid(tensor input) -> tensor",
                                                 "log(sigmoid(input)) without its underflow."),
     op("threshold(tensor input, float threshold, float value) -> tensor",
        "The input where it exceeds threshold, else value.", threshold, thresholds, kInplace),

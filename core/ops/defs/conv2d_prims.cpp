@@ -47,7 +47,7 @@ TensorType operand_type(const Call& c) {
   const TensorType &a = c.type(0), &b = c.type(1);
   c.require(a.dtype == b.dtype && a.device == b.device, "operands must have one dtype and device, got ", name(a.dtype),
             " and ", name(b.dtype), "; ", c.types());
-  c.require(is_real(a.dtype), "operands must be real; ", c.types());
+  c.require(a.dtype != DType::boolean, "operands must be numbers, got booleans; ", c.types());
   return a;
 }
 

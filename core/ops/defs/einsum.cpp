@@ -51,7 +51,7 @@ Labelled without_repeats(Labelled v) {
   return v;
 }
 
-// Dims that nobody asks for any more are summed away.
+// Dims that nobody asks for any more are summed away; sums of integers are i64, as those of `sum`.
 Labelled reduced_to(Labelled v, const std::string& wanted) {
   Shape gone;
   std::string kept;
@@ -59,7 +59,7 @@ Labelled reduced_to(Labelled v, const std::string& wanted) {
     if (holds(wanted, v.labels[i])) kept += v.labels[i];
     else gone.push_back(static_cast<int64_t>(i));
   }
-  return {index_sum(v.x, gone), kept};
+  return {gone.empty() ? v.x : v.x.builder->call("sum", {v.x, gone}), kept};
 }
 
 // The dims in the order of `labels`; those that it lacks with size 1.
@@ -108,6 +108,8 @@ Labelled product(const Call& c, Labelled a, Labelled b, const std::string& wante
     return reshape_to(expand_to(x, whole), shape);
   };
   const std::string labels = batch + rows + columns;
+  if (a.x.dtype() != b.x.dtype() && !is_real(a.x.dtype()) && !is_real(b.x.dtype()))
+    a.x = convert(a.x, DType::i64), b.x = convert(b.x, DType::i64);  // one was summed
   if (inside.empty()) return {arranged(a, labels) * arranged(b, labels), labels};
   Var y = c.builder.call("matmul", {matrix(a, rows, inside), matrix(b, inside, columns)});
   return {reshape_to(y, sizes(labels)), labels};

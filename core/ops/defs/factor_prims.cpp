@@ -246,7 +246,11 @@ Status* eigh(const Kernel& k) {
 void eigh_vjp(Grad& g) {
   Var w = g.result(0), v = g.result(1);
   Var inner = on_diagonal(g.cotangent(0));
-  if (g.reached(1)) inner = inner + inverse_gaps(w) * product(swap_last_two(v), g.cotangent(1));
+  // Of symmetric matrices: eigenvectors can only turn, which the skew part says.
+  if (g.reached(1)) {
+    Var turn = product(swap_last_two(v), g.cotangent(1));
+    inner = inner + inverse_gaps(w) * (turn - swap_last_two(turn)) * 0.5;
+  }
   g.add(0, product(product(v, inner), swap_last_two(v)));
 }
 

@@ -204,8 +204,8 @@ constexpr OpRow kRows[] = {
         "unless the driver is 'gels'; its singular values if it "
         "is 'gelsd' or 'gelss'.",
         lstsq, least_squares),
-    row("linalg_det(tensor A) -> tensor", "The determinant; its gradient needs a matrix that is not singular.", det,
-        square),
+    row("linalg_det(tensor A) -> tensor",
+        "The determinant; its second derivative needs a matrix that is not singular.", det, square),
     another_name("det(tensor A) -> tensor", "linalg_det", square),
     row("linalg_slogdet(tensor A) -> (tensor sign, tensor logabsdet)",
         "The sign of the determinant, and the logarithm of its absolute value.", slogdet, square),

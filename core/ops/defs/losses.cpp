@@ -16,23 +16,36 @@ Results l1_loss(Call& c) {
 Var smooth_l1(const Call& c, Var x, Var y) {
   const double beta = c.real(3);
   c.require(beta >= 0, "beta must not be negative, got ", beta);
-  Var d = abs(x - y);
-  return beta == 0 ? d : where(lt(d, beta), d * d * (0.5 / beta), d - 0.5 * beta);
+  Var d = abs(x - y), near = minimum(d, beta);  // whose square is finite
+  return beta == 0 ? d : where(lt(d, beta), near * near * (0.5 / beta), d - 0.5 * beta);
 }
 Var huber(const Call& c, Var x, Var y) {
   const double delta = c.real(3);
   c.require(delta > 0, "delta must be positive, got ", delta);
-  Var d = abs(x - y);
-  Var loss = where(le(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta), weight = loss_weight(c, 4, loss);
+  Var d = abs(x - y), near = minimum(d, delta);
+  Var loss = where(lt(d, delta), near * near * 0.5, (d - 0.5 * delta) * delta), weight = loss_weight(c, 4, loss);
   return weight ? loss * weight : loss;
 }
+// What is above zero; at zero it has a slope, as in PyTorch.
+Var above_zero(Var x) { return apply("clamp_min", x, 0.0); }
 Var weighted(const Call& c, size_t param, Var loss) {
   return c.has(param) ? loss * convert(c.var(param), loss.dtype()) : loss;
 }
-// Logarithms are no less than -100, as in PyTorch.
+// Logarithms are no less than -100, and the slope's denominator no less than 1e-12, as in PyTorch: both are finite at
+// probabilities of 0 and 1.
+Var limited_log(Var x) { return maximum(log(x), -100.0); }
+Var limited_log1p(Var x) { return maximum(log1p(x), -100.0); }
+Results cross_entropies(Call& c) {
+  Var x = c.var(0), y = c.var(1);
+  return -(y * limited_log(x) + (1.0 - y) * limited_log1p(-x));
+}
+void cross_entropies_vjp(Grad& g) {
+  Var dy = g.cotangent(), x = g.var(0), y = g.var(1);
+  if (g.wants(0)) g.add(0, dy * (x - y) / maximum((1.0 - x) * x, 1e-12));
+  if (g.wants(1)) g.add(1, dy * (limited_log1p(-x) - limited_log(x)));
+}
 Var binary_cross_entropy(const Call& c, Var x, Var y) {
-  Var loss = -(y * maximum(log(x), -100.0) + (1.0 - y) * maximum(log1p(-x), -100.0));
-  return weighted(c, 2, loss);
+  return weighted(c, 2, c.builder.call("binary_cross_entropies", {x, y}));
 }
 Var binary_cross_entropy_with_logits(const Call& c, Var x, Var y) {
   Var loss = (1.0 - y) * x;
@@ -42,7 +55,7 @@ Var binary_cross_entropy_with_logits(const Call& c, Var x, Var y) {
 }
 Var kl_div_of(const Call& c, Var x, Var y) {
   if (c.flag(3)) return exp(y) * (y - x);
-  Var zero = le(y, 0.0);
+  Var zero = eq(y, 0.0);
   return where(zero, y * 0.0, y * log(where(zero, 1.0, y))) - y * x;
 }
 Results kl_div(Call& c) {
@@ -76,7 +89,7 @@ Results gaussian_nll(Call& c) {
   return convert(reduced_loss(c, loss), dtype);
 }
 Var hinge_embedding(const Call& c, Var x, Var y) {
-  return where(ne(y, 1.0), relu(c.real(2) - x), 0.0) + where(ne(y, -1.0), x, 0.0);
+  return where(ne(y, 1.0), above_zero(c.real(2) - x), 0.0) + where(ne(y, -1.0), x, 0.0);
 }
 Var soft_margin(Var x, Var y) {
   return softplus_of(-(x * y));
@@ -85,7 +98,7 @@ Var soft_margin(Var x, Var y) {
 Results margin_ranking(Call& c) {
   auto v = promoted(c, {0, 1, 2}, true);
   const DType dtype = v[0].dtype();
-  return convert(reduced_loss(c, relu(-(computed(v[2]) * (computed(v[0]) - computed(v[1]))) + c.real(3))), dtype);
+  return convert(reduced_loss(c, above_zero(-(computed(v[2]) * (computed(v[0]) - computed(v[1]))) + c.real(3))), dtype);
 }
 Results cosine_embedding(Call& c) {
   const DType dtype = to_real(c.type(0).dtype);
@@ -97,7 +110,7 @@ Results cosine_embedding(Call& c) {
   const Shape last{-1};
   const auto dot = [&](Var a, Var b) { return c.builder.call("sum", {a * b, last}); };
   Var cosine = dot(x, y) / sqrt((dot(x, x) + kEps) * (dot(y, y) + kEps));
-  return convert(reduced_loss(c, where(eq(t, 1), 1.0 - cosine, where(eq(t, -1), relu(cosine - c.real(3)), 0.0))),
+  return convert(reduced_loss(c, where(eq(t, 1), 1.0 - cosine, where(eq(t, -1), above_zero(cosine - c.real(3)), 0.0))),
                  dtype);
 }
 Results triplet_margin(Call& c) {
@@ -106,7 +119,7 @@ Results triplet_margin(Call& c) {
   const auto distance = [&](Var a, Var b) { return c.builder.call("pairwise_distance", {a, b, c.real(4), c.real(5)}); };
   Var near = distance(computed(v[0]), computed(v[1])), far = distance(computed(v[0]), computed(v[2]));
   if (c.flag(6)) far = minimum(far, distance(computed(v[1]), computed(v[2])));
-  return convert(reduced_loss(c, relu(near - far + c.real(3))), dtype);
+  return convert(reduced_loss(c, above_zero(near - far + c.real(3))), dtype);
 }
 // The mean over the classes of each row, then the reduction over rows.
 Results multilabel_soft_margin(Call& c) {
@@ -149,6 +162,9 @@ void entropies(Samples& s) {
   pairs<1, 9, 0, 10>(s);
   const TensorSpec x{{3, 4}, DType::f32, 0.1, 0.9}, y{{3, 4}, DType::f32, 0, 1}, w{{4}, DType::f32, 0.5, 2};
   for (const char* how : kHow) s.add({x, y, w, how});
+}
+void probabilities(Samples& s) {
+  s.add({TensorSpec{{3, 4}, DType::f32, 0.1, 0.9}, TensorSpec{{3, 4}, DType::f32, 0, 1}});
 }
 void logit_entropies(Samples& s) {
   pairs<-30, 30, 0, 10>(s);
@@ -210,6 +226,12 @@ constexpr OpRow kRows[] = {
     row("binary_cross_entropy(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor",
         "-(target * log(input) + (1 - target) * log(1 - input)), times weight.", loss_formula<binary_cross_entropy>,
         entropies),
+    checked({.schema = "binary_cross_entropies(tensor input, tensor target) -> tensor",
+             .doc = "binary_cross_entropy of each element, of two tensors of one type.",
+             .decompose = cross_entropies,
+             .vjp = cross_entropies_vjp,
+             .samples = probabilities,
+             .tags = kHidden}),
     row("binary_cross_entropy_with_logits(tensor input, tensor target, tensor? weight=None, str reduction='mean', "
         "tensor? pos_weight=None) -> tensor",
         "binary_cross_entropy of sigmoid(input), without its overflow; pos_weight weighs the positive part.",

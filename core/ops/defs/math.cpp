@@ -18,7 +18,8 @@ Var log1p_of(Var x) {
 
 // ---- hyperbolic functions and their inverses: of |x|, with the sign of x ----
 
-Var odd(Var x, Var of_absolute) { return where(lt(x, 0.0), -of_absolute, of_absolute); }
+// Zeros keep their signs.
+Var odd(Var x, Var of_absolute) { return where(gt(x, 0.0), of_absolute, where(lt(x, 0.0), -of_absolute, x)); }
 // exp(a) / 2 in two steps, which overflow no earlier than the result.
 Var half_exp(Var a) {
   Var h = exp(a * 0.5);
@@ -109,10 +110,15 @@ Results logit(Call& c) {
   if (c.has(1)) x = clamped(x, c.real(1), 1 - c.real(1));
   return convert(log(x / (1.0 - x)), dtype);
 }
-Var entr_of(Var x) {
-  Var zero = eq(x, 0.0), safe = where(le(x, 0.0), 1.0, x);
-  return where(lt(x, 0.0), -kInfinity, where(zero, 0.0, -(x * log(safe))));
+// Beyond the limits there is no slope; without limits, outside of [0, 1] there is no number.
+void logit_vjp(Grad& g) {
+  Var x = computed(g.var(0)), slope = computed(g.cotangent()) / (x * (1.0 - x));
+  const bool limited = g.has(1);
+  const double eps = limited ? g.real(1) : 0;
+  Var outside = either(lt(x, eps), gt(x, 1 - eps));
+  g.add(0, where(outside, limited ? 0.0 : std::numeric_limits<double>::quiet_NaN(), slope));
 }
+Var entr_of(Var x) { return where(lt(x, 0.0), -kInfinity, where(eq(x, 0.0), 0.0, -(x * log(x)))); }
 Var ndtr_of(Var x) { return apply("prims.erfc", x * (-1 / std::numbers::sqrt2)) * 0.5; }
 Results polygamma(Call& c) {
   Var x = c.var(1);
@@ -141,6 +147,7 @@ constexpr auto d_atanh = [](Var x) { return 1.0 / ((1.0 - x) * (x + 1.0)); };
 constexpr auto d_erfinv = [](Var y) { return exp(y * y) * (0.5 / std::numbers::inv_sqrtpi); };
 constexpr auto d_i0 = [](Var x) { return apply("i1", x); };
 constexpr auto d_i0e = [](Var x) { return apply("i1e", x) - sign(x) * i0e_of(x); };
+constexpr auto d_entr = [](Var x) { return -(log(x) + 1.0); };
 constexpr auto d_ndtr = [](Var x) { return exp(x * x * -0.5) * (1 / std::sqrt(2 * kPi)); };
 
 // ---- samples: inside of a function's domain ----
@@ -230,10 +237,10 @@ constexpr OpRow kRows[] = {
     row("sinc(tensor input) -> tensor", "sin(pi * input) / (pi * input), and 1 at 0.", real_formula<sinc_of>, nullptr,
         within<-2, 2>),
     row("logit(tensor input, float? eps=None) -> tensor",
-        "log(input / (1 - input)); with eps the input is limited to [eps, 1 - eps] first.", logit, nullptr,
+        "log(input / (1 - input)); with eps the input is limited to [eps, 1 - eps] first.", logit, logit_vjp,
         logit_samples<1, 9, 10>),
-    row("entr(tensor input) -> tensor", "-input * log(input), 0 at 0 and -inf below.", real_formula<entr_of>, nullptr,
-        within<1, 9, 2>),
+    row("entr(tensor input) -> tensor", "-input * log(input), 0 at 0 and -inf below.", real_formula<entr_of>,
+        slope_of_input<d_entr>, within<1, 9, 2>),
     row("deg2rad(tensor input) -> tensor", "Degrees as radians.", real_formula<[](Var x) { return x * (kPi / 180); }>,
         nullptr, within<-90, 90>),
     row("rad2deg(tensor input) -> tensor", "Radians as degrees.", real_formula<[](Var x) { return x * (180 / kPi); }>,

@@ -55,12 +55,14 @@ void polygamma_vjp(Grad& g) {
 }
 
 Var derivative_of_digamma(Var x) { return x.builder->call("prims.polygamma", {1, x}); }
+// Of numbers next to zero the slope is that at zero: nothing is divided by them.
 Var i1_slope(Var x) {
-  return where(eq(x, 0.0), 0.5, apply("prims.i0", x) - apply("prims.i1", x) / where(eq(x, 0.0), 1.0, x));
+  Var tiny = lt(abs(x), 1e-30);
+  return where(tiny, 0.5, apply("prims.i0", x) - apply("prims.i1", x) / where(tiny, 1.0, x));
 }
 Var i1e_slope(Var x) {
-  Var safe = where(eq(x, 0.0), 1.0, x);
-  return where(eq(x, 0.0), 0.5, apply("prims.i0e", x) - apply("prims.i1e", x) * (sign(x) + 1.0 / safe));
+  Var tiny = lt(abs(x), 1e-30), safe = where(tiny, 1.0, x);
+  return where(tiny, 0.5, apply("prims.i0e", x) - apply("prims.i1e", x) * (sign(x) + 1.0 / safe));
 }
 
 constexpr auto d_atan = [](Var x) { return 1.0 / (x * x + 1.0); };
@@ -80,8 +82,10 @@ void log_ndtr_vjp(Grad& g) {
   Var x = computed(g.var(0));
   g.add(0, computed(g.cotangent()) * exp(x * x * -0.5 - computed(g.result()) - 0.5 * std::log(2 * kPi)));
 }
+// At the origin, where there is no angle, both slopes are 0, as in PyTorch.
 void atan2_vjp(Grad& g) {
-  Var dy = computed(g.cotangent()), a = computed(g.var(0)), b = computed(g.var(1)), norm = a * a + b * b;
+  Var dy = computed(g.cotangent()), a = computed(g.var(0)), b = computed(g.var(1));
+  Var origin = both(eq(a, 0.0), eq(b, 0.0)), norm = where(origin, 1.0, a * a + b * b);
   if (g.wants(0)) g.add(0, dy * b / norm);
   if (g.wants(1)) g.add(1, -(dy * a / norm));
 }

@@ -33,31 +33,54 @@ Var counts(Var like, const Window& w, bool with_padding) {
 
 template <size_t dims>
 Results avg_pool(Call& c) {
-  Var x = computed(c.var(0));
-  c.require(is_real(x.dtype()), "input must be real, got ", name(c.type(0)));
+  Var x = c.var(0);
+  c.require(x.dtype() != DType::boolean, "input must not be boolean, got ", name(c.type(0)));
+  // Means of integers are cut off, as in PyTorch.
+  const bool real = is_real(x.dtype());
+  const auto divided = [&](Var a, In b) { return real ? a / b : c.builder.call("div", {a, b, "trunc"}); };
+  x = real ? computed(x) : convert(x, DType::i64);
   const auto all = windows(c, x, dims, 0, c.flag(4));
   Var y = x;
   for (const Window& w : all) y = sums(y, w);
   if (dims > 1 && c.has(6)) {
     c.require(c.integer(6) != 0, "divisor_override must not be 0");
-    return convert(y / static_cast<double>(c.integer(6)), c.type(0).dtype);
+    return convert(divided(y, real ? In(static_cast<double>(c.integer(6))) : In(c.integer(6))), c.type(0).dtype);
   }
-  for (const Window& w : all) y = y / counts(x, w, c.flag(5));
+  for (const Window& w : all) y = divided(y, counts(x, w, c.flag(5)));
   return convert(y, c.type(0).dtype);
 }
 template <size_t dims>
 Results lp_pool(Call& c) {
   // input, norm_type, kernel_size, stride, ceil_mode
   const double p = c.real(1);
-  Var x = computed(c.var(0));
-  c.require(is_real(x.dtype()) && p != 0, "input must be real and norm_type not 0; ", c.types());
+  const DType dtype = to_real(c.type(0).dtype);
+  Var x = computed(convert(c.var(0), dtype));
+  c.require(p != 0, "norm_type must not be 0; ", c.types());
   const Shape none{0};
   Var sum = c.builder.call(dims == 1 ? "avg_pool1d" : dims == 2 ? "avg_pool2d" : "avg_pool3d",
                            {c.builder.call("pow", {x, p}), c.dims(2), c.args[3], none, c.flag(4)});
   double kernel = 1;
   for (size_t i = 0; i < dims; i++) kernel *= static_cast<double>(value_at(c, 2, i, dims, 1));
   Var total = sign(sum) * relu(abs(sum)) * kernel;
-  return convert(c.builder.call("pow", {total, 1 / p}), c.type(0).dtype);
+  return convert(c.builder.call("pow", {total, 1 / p}), dtype);
+}
+// The cotangent of each maximum goes to the element that it was: the first of equals, which the variant with indices
+// knows, as in PyTorch.
+template <size_t dims>
+void to_places(Grad& g) {
+  const CompleteArgs given(g.builder.registry().get(g.op.variant.op), g.args);
+  Var at = g.builder.var(g.builder.invoke(g.builder.registry().get(g.op.variant.op), given.span())[1]);
+  Var dy = g.cotangent();
+  const auto flat = [](const Shape& s) {
+    Shape out(s.begin(), s.end() - dims);
+    out.push_back(elements(Shape(s.end() - dims, s.end())));
+    return out;
+  };
+  const TensorType& t = g.type(0);
+  const Shape whole = flat(t.shape), parts = flat(dy.shape());
+  Var none = full(g.builder, whole, 0, dy.dtype(), t.device);
+  Var sums = g.builder.call("scatter_add", {none, -1, reshape_to(at, parts), reshape_to(dy, parts)});
+  g.add(0, reshape_to(sums, t.shape));
 }
 // Without indices, one dim after the other.
 Results max_pool3d(Call& c) {
@@ -111,9 +134,14 @@ void norms(Samples& s) {
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
 }
-consteval OpRow with_variant(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                              Variant variant) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .variant = variant});
+consteval OpRow maximum_of(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp, SamplesFn samples,
+                           std::string_view with_indices) {
+  return checked({.schema = schema,
+                  .doc = doc,
+                  .decompose = decompose,
+                  .vjp = vjp,
+                  .samples = samples,
+                  .variant = {"return_indices", with_indices}});
 }
 constexpr std::string_view kMean =
     "The mean of each window, over its padding as well unless count_include_pad is false; stride is kernel_size unless "
@@ -141,19 +169,19 @@ constexpr OpRow kRows[] = {
     row("lp_pool3d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
         "tensor",
         kPower, lp_pool<3>, norms<3>),
-    with_variant("max_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
-                 "dilation=[1], bool ceil_mode=False) -> tensor",
-                 "The largest element of each window; stride is kernel_size unless given. NaN wins.", max_pool3d,
-                 maxima<3>, {"return_indices", "max_pool3d_with_indices"}),
+    maximum_of("max_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
+               "dilation=[1], bool ceil_mode=False) -> tensor",
+               "The largest element of each window; stride is kernel_size unless given. NaN wins.", max_pool3d,
+               to_places<3>, maxima<3>, "max_pool3d_with_indices"),
     row("adaptive_avg_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<1, true>, adapted<1>),
     row("adaptive_avg_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<2, true>, adapted<2>),
     row("adaptive_avg_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<3, true>, adapted<3>),
-    with_variant("adaptive_max_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<1, false>,
-                 adapted<1>, {"return_indices", "adaptive_max_pool1d_with_indices"}),
-    with_variant("adaptive_max_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<2, false>,
-                 adapted<2>, {"return_indices", "adaptive_max_pool2d_with_indices"}),
-    with_variant("adaptive_max_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<3, false>,
-                 adapted<3>, {"return_indices", "adaptive_max_pool3d_with_indices"}),
+    maximum_of("adaptive_max_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<1, false>,
+               to_places<1>, adapted<1>, "adaptive_max_pool1d_with_indices"),
+    maximum_of("adaptive_max_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<2, false>,
+               to_places<2>, adapted<2>, "adaptive_max_pool2d_with_indices"),
+    maximum_of("adaptive_max_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<3, false>,
+               to_places<3>, adapted<3>, "adaptive_max_pool3d_with_indices"),
 };
 
 }  // namespace

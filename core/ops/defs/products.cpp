@@ -26,40 +26,10 @@ Results inner(Call& c) {
   return c.builder.call("tensordot", {a, b, 1, Shape{-1}, Shape{-1}});
 }
 Results vecdot(Call& c) {
-  return c.builder.call("sum", {c.var(0) * c.var(1), Shape{c.integer(2)}});
-}
-
-// beta * input + alpha * product; a beta of 0 keeps NaN of the input out.
-Results added(Call& c, Var product, size_t beta, size_t alpha) {
-  const auto scaled = [](Var x, double by) {
-    return by == 1 ? x : is_real(x.dtype()) ? x * by : x * static_cast<int64_t>(by);
-  };
-  Var x = c.var(0);
-  const auto whole = [&](double v) { return is_real(product.dtype()) || v == std::trunc(v); };
-  c.require(whole(c.real(beta)) && whole(c.real(alpha)), "alpha and beta must be whole for operands of ",
-            name(product.dtype()));
-  product = scaled(product, c.real(alpha));
-  const Shape shape = broadcast(product.shape(), x.shape());
-  c.require(shape == product.shape(), "input does not broadcast to the product's shape ", name(product.shape()), "; ",
-            c.types());
-  return c.real(beta) == 0 ? product : scaled(x, c.real(beta)) + product;
-}
-template <size_t left, size_t right>
-Results added_product(Call& c) {
-  require_ranks(c, 1, left, 2, right);
-  return added(c, matmul(c.var(1), c.var(2)), 3, 4);
-}
-Results addbmm(Call& c) {
-  require_ranks(c, 1, 3, 2, 3);
-  return added(c, c.builder.call("sum", {matmul(c.var(1), c.var(2)), Shape{0}}), 3, 4);
-}
-Results addr(Call& c) {
-  require_ranks(c, 1, 1, 2, 1);
-  Var product = c.builder.call("outer", {c.var(1), c.var(2)});
-  if (c.type(0).dtype != DType::boolean || product.dtype() != DType::boolean) return added(c, product, 3, 4);
-  // Of booleans: whether either holds, as far as beta and alpha ask for it.
-  Var x = c.real(3) != 0 ? expand_to(c.var(0), product.shape()) : full_like(product, 0);
-  return c.real(4) != 0 ? either(x, product) : x;
+  auto v = promoted(c, {0, 1});
+  const DType dtype = v[0].dtype();
+  Var products = computed(v[0]) * computed(v[1]);
+  return convert(c.builder.call("sum", {products, Shape{c.integer(2)}, false, products.dtype()}), dtype);
 }
 
 // The dims of a that vanish last, those of b first: then one product of matrices.
@@ -154,9 +124,14 @@ Results matrix_power(Call& c) {
 Results multi_dot(Call& c) {
   auto parts = c.vars(0);
   c.require(parts.size() >= 2, "needs at least two tensors, got ", parts.size());
-  Var product = parts[0];
-  for (size_t i = 1; i < parts.size(); i++) product = matmul(product, parts[i]);
-  return product;
+  const DType dtype = parts[0].dtype();
+  Var product = computed(parts[0]);
+  for (size_t i = 1; i < parts.size(); i++) {
+    c.require(parts[i].dtype() == dtype, "tensors must have one dtype, got ", name(dtype), " and ",
+              name(parts[i].dtype()));
+    product = matmul(product, computed(parts[i]));
+  }
+  return convert(product, dtype);
 }
 Results trace(Call& c) {
   c.require(c.type(0).rank() == 2, "input must be a matrix; ", c.types());
@@ -167,18 +142,17 @@ Results bilinear(Call& c) {
   c.require(w.rank() == 3 && a.rank() >= 1 && b.rank() == a.rank(), "weight must be [out, in1, in2]; ", c.types());
   c.require(a.size(-1) == w.size(1) && b.size(-1) == w.size(2), "the last dims must be weight's in1 and in2; ",
             c.types());
+  const DType dtype = w.dtype();
+  a = computed(a), b = computed(b), w = computed(w);
   // [..., out, in2] of a and weight, then the sum over in2.
   Var left = c.builder.call("tensordot", {a, w, 1, Shape{-1}, Shape{1}});
   Shape longer = b.shape();
   longer.insert(longer.size() - 1, 1);
-  Var y = c.builder.call("sum", {left * reshape_to(b, longer), Shape{-1}});
-  return c.has(3) ? y + c.var(3) : y;
+  Var y = c.builder.call("sum", {left * reshape_to(b, longer), Shape{-1}, false, left.dtype()});
+  return convert(c.has(3) ? y + computed(c.var(3)) : y, dtype);
 }
 
 // ---- samples ----
-
-template <int... sizes>
-constexpr auto shape = [] { return Ints{sizes...}; };
 
 void vectors(Samples& s) {
   s.add({TensorSpec{{3}}, TensorSpec{{4}}});
@@ -192,12 +166,6 @@ void inners(Samples& s) {
 void rows(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}, 0});
-}
-template <auto a, auto b>
-void sums(Samples& s) {
-  s.add({TensorSpec{{}}, TensorSpec{a()}, TensorSpec{b()}});
-  s.add({TensorSpec{{1}}, TensorSpec{a()}, TensorSpec{b()}, 0.5, 2.0});
-  s.refuse({TensorSpec{{1}}, TensorSpec{{2, 2, 2, 2}}, TensorSpec{b()}}, "rank");
 }
 void dotted(Samples& s) {
   s.add({TensorSpec{{2, 3, 4}}, TensorSpec{{3, 4, 5}}});
@@ -245,18 +213,6 @@ constexpr OpRow kRows[] = {
              .alias_of = "outer"}),
     row("inner(tensor input, tensor other) -> tensor", "Sums of products over the last dims of both.", inner, inners),
     row("vecdot(tensor x, tensor y, int dim=-1) -> tensor", "Scalar products along dim.", vecdot, rows),
-    row("addmm(tensor input, tensor mat1, tensor mat2, float beta=1, float alpha=1) -> tensor",
-        "beta * input + alpha * (mat1 @ mat2).", added_product<2, 2>, sums<shape<2, 3>, shape<3, 4>>, kInplace),
-    row("addmv(tensor input, tensor mat, tensor vec, float beta=1, float alpha=1) -> tensor",
-        "beta * input + alpha * (mat @ vec).", added_product<2, 1>, sums<shape<2, 3>, shape<3>>, kInplace),
-    row("baddbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor",
-        "beta * input + alpha * (batch1 @ batch2).", added_product<3, 3>, sums<shape<2, 2, 3>, shape<2, 3, 4>>,
-        kInplace),
-    row("addbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor",
-        "beta * input + alpha * the sum of batch1 @ batch2 over the batch.", addbmm,
-        sums<shape<2, 2, 3>, shape<2, 3, 4>>, kInplace),
-    row("addr(tensor input, tensor vec1, tensor vec2, float beta=1, float alpha=1) -> tensor",
-        "beta * input + alpha * outer(vec1, vec2).", addr, sums<shape<3>, shape<4>>, kInplace),
     row("tensordot(tensor a, tensor b, int dims=2, int[]? dims_a=None, int[]? dims_b=None) -> tensor",
         "Sums of products over the last dims of a and the first of b, or over dims_a and dims_b.", tensordot, dotted),
     row("kron(tensor input, tensor other) -> tensor",

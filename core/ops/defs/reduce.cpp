@@ -73,8 +73,11 @@ Results var(Call& c) {
   require_real(c);
   Var x = computed(c.var(0));
   Shape axes = c.axes(1, x.rank());
-  Var away = centred(x, axes);
+  // Corrected for what the mean was rounded by, which is much where the mean is large.
+  Var away = centred(x, axes), left = reduced("prims.sum", away, axes, c.flag(3));
   Var squares = reduced("prims.sum", away * away, axes, c.flag(3));
+  Var corrected = c.builder.call("maximum", {squares - left * left / elements_of(x, axes), 0.0});
+  squares = where(c.builder.call("eq", {squares, HUGE_VAL}), squares, corrected);
   return convert(squares / freedom(x, axes, correction_of(c)), c.type(0).dtype);
 }
 void var_vjp(Grad& g) {
@@ -139,9 +142,11 @@ void logsumexp_vjp(Grad& g) {
 
 // ---- all, any ----
 
+// A boolean; of u8, which is what booleans once were in PyTorch, a u8.
 Results truth(Call& c, std::string_view prim) {
   Var x = c.var(0);
-  return reduced(prim, convert(x, DType::boolean), c.axes(1, x.rank()), c.flag(2));
+  Var y = reduced(prim, convert(x, DType::boolean), c.axes(1, x.rank()), c.flag(2));
+  return x.dtype() == DType::u8 ? convert(y, DType::u8) : y;
 }
 
 // ---- samples ----

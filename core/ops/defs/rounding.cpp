@@ -5,12 +5,13 @@
 namespace thunder {
 namespace {
 
-// To the nearest integer, of two the even one. What is left of a floor is exact.
+// To the nearest integer, of two the even one. What is left of a floor is exact. A zero has the sign of x.
 Var rounded(Var x) {
   Var low = floor(x), rest = x - low;
   Var odd = ne(low - floor(low * 0.5) * 2.0, 0.0);
   Var up = either(gt(rest, 0.5), both(eq(rest, 0.5), odd));
-  return low + convert(up, x.dtype());
+  Var near = low + convert(up, x.dtype());
+  return where(eq(near, 0.0), x * 0.0, near);
 }
 Results round_op(Call& c) {
   Var x = c.var(0);
@@ -133,7 +134,7 @@ constexpr OpRow kRows[] = {
         },
         signed_numbers, kView),
     row("angle(tensor input) -> tensor", "pi where the input is negative, else 0; NaN of NaN.",
-        real_formula<[](Var x) { return where(isnan(x), x, convert(lt(x, 0.0), x.dtype()) * kPi); }>, numbers, 0),
+        real_formula<[](Var x) { return where(isnan(x), std::numeric_limits<double>::quiet_NaN(), convert(lt(x, 0.0), x.dtype()) * kPi); }>, numbers, 0),
     row("nan_to_num(tensor input, float nan=0.0, float? posinf=None, float? neginf=None) -> tensor",
         "NaN as nan, infinities as posinf and neginf, or as the largest and least finite number.", nan_to_num,
         replaced),

@@ -53,23 +53,24 @@ Results clamp(Call& c) {
   Var raised = c.builder.call("prims.maximum", {v[0], v[1]});
   return c.builder.call("prims.minimum", {raised, v[2]});
 }
-// Elements inside of the bounds, and on them, pass the cotangent on; others give it to the bound that they met.
+// Elements inside of the bounds, and on them, pass the cotangent on; others give it to the bound that they met. NaN is
+// neither, as in PyTorch.
 void clamp_vjp(Grad& g) {
   Var dy = g.cotangent(), x = g.var(0);
   Builder& b = g.builder;
   Var inside, below, above;
-  if (g.has(1)) below = b.call("lt", {x, g.args[1]});
-  if (g.has(2)) above = b.call("gt", {x, g.args[2]});
+  if (g.has(1)) below = b.call("lt", {x, g.args[1]}), inside = b.call("ge", {x, g.args[1]});
+  if (g.has(2)) {
+    Var low_enough = b.call("le", {x, g.args[2]});
+    above = b.call("gt", {x, g.args[2]}), inside = inside ? inside * low_enough : low_enough;
+  }
   if (below && above) {
     // Where min exceeds max, the result is max whatever the input is.
     if (g.wants(1) || g.wants(2)) {
-      Var crossed = b.call("gt", {g.var(1), g.args[2]});
+      Var crossed = b.call("gt", {g.args[1], g.args[2]});
       above = above + crossed;
       below = below * b.call("logical_not", {crossed});
     }
-    inside = b.call("logical_not", {below + above});
-  } else {
-    inside = b.call("logical_not", {below ? below : above});
   }
   if (g.wants(0)) g.add(0, sum_to(b.call("where", {inside, dy, 0.0}), g.type(0).shape));
   if (g.has(1) && g.wants(1)) g.add(1, sum_to(b.call("where", {below, dy, 0.0}), g.type(1).shape));

@@ -1,4 +1,4 @@
-// Systems of linear equations by LAPACK, what determinants need, and the exponential of matrices; and their gradients.
+// Systems of linear equations by LAPACK, and what determinants need; and their gradients.
 #include <algorithm>
 #include <cmath>
 
@@ -72,9 +72,15 @@ void triangular_solve_vjp(Grad& g) {
 template <class T>
 struct Factored {
   template <class F>
-  Factored(const Matrices<T>& in, int64_t i, const F& f)
-      : n(static_cast<int>(in.rows)), lu(in.load(i)), pivots(static_cast<size_t>(n)) {
+  Factored(const Matrices<T>& in, int64_t i, const F& f) : Factored(static_cast<int>(in.rows), in.load(i), f) {}
+  template <class F>
+  Factored(int size, std::vector<T> a, const F& f) : n(size), lu(std::move(a)), pivots(static_cast<size_t>(n)) {
     if (n) f.getrf(&n, &n, lu.data(), &n, pivots.data(), &info);
+  }
+  T determinant() const {
+    T all = sign();
+    for (int i = 0; i < n; i++) all *= diagonal(i);
+    return all;
   }
   T diagonal(int i) const { return lu[static_cast<size_t>(i) * static_cast<size_t>(n) + static_cast<size_t>(i)]; }
   // Of the permutation.
@@ -133,84 +139,68 @@ Status* det(const Kernel& k) {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), out(k.out[0], 0);
     return each_matrix(k, in, [&](int64_t i) -> Status* {
-      const Factored<T> a(in, i, f);
-      T all = a.sign();
-      for (int d = 0; d < a.n; d++) all *= a.diagonal(d);
-      *out.at(i) = all;
+      *out.at(i) = Factored<T>(in, i, f).determinant();
       return nullptr;
     });
   });
 }
 
-// ---- matrix_exp ----
+// ---- cofactors: the gradient of a determinant, which singular matrices have, too ----
 
-// Columns of n by n matrices.
-void multiply(const LapackFunctions<double>& f, int n, const double* a, const double* b, double* out) {
-  constexpr double kOne = 1, kNone = 0;
-  f.gemm("N", "N", &n, &n, &n, &kOne, a, &n, b, &n, &kNone, out, &n, 1, 1);
-}
-
-// Padé's approximant of degree 13, after halving until the norm is below 5.37, and squared as often (Higham, 2005).
-void exponential(int n, std::vector<double>& a, const LapackFunctions<double>& f) {
-  // clang-format off
-  constexpr double kB[] = {
-      64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600,
-      670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1};
-  // clang-format on
-  double norm = 0;
-  for (int c = 0; c < n; c++) {
-    double sum = 0;
-    for (int r = 0; r < n; r++) sum += std::abs(a[static_cast<size_t>(c * n + r)]);
-    norm = std::max(norm, sum);
-  }
-  const int halvings = std::isfinite(norm) && norm > 5.37 ? static_cast<int>(std::ceil(std::log2(norm / 5.37))) : 0;
-  for (double& x : a) x = std::ldexp(x, -halvings);
-  const size_t size = a.size();
-  std::vector<double> a2(size), a4(size), a6(size), u(size), v(size), w(size);
-  multiply(f, n, a.data(), a.data(), a2.data()), multiply(f, n, a2.data(), a2.data(), a4.data()),
-      multiply(f, n, a4.data(), a2.data(), a6.data());
-  const auto eye = [&](size_t i) { return i % static_cast<size_t>(n + 1) == 0 ? 1.0 : 0.0; };
-  for (size_t i = 0; i < size; i++) w[i] = kB[13] * a6[i] + kB[11] * a4[i] + kB[9] * a2[i];
-  multiply(f, n, a6.data(), w.data(), v.data());
-  for (size_t i = 0; i < size; i++) v[i] += kB[7] * a6[i] + kB[5] * a4[i] + kB[3] * a2[i] + kB[1] * eye(i);
-  multiply(f, n, a.data(), v.data(), u.data());
-  for (size_t i = 0; i < size; i++) w[i] = kB[12] * a6[i] + kB[10] * a4[i] + kB[8] * a2[i];
-  multiply(f, n, a6.data(), w.data(), v.data());
-  for (size_t i = 0; i < size; i++) v[i] += kB[6] * a6[i] + kB[4] * a4[i] + kB[2] * a2[i] + kB[0] * eye(i);
-  for (size_t i = 0; i < size; i++) a[i] = v[i] + u[i], w[i] = v[i] - u[i];
-  std::vector<int> pivots(static_cast<size_t>(n));
+// By A = U S V^T: each singular value gives way to the product of the others.
+template <class T>
+bool cofactors_of_singular(int n, std::vector<T> a, const LapackFunctions<T>& f, std::vector<T>& out) {
+  const auto size = static_cast<size_t>(n);
+  const int n_work = n * (6 + 4 * n) + 72 * n + 1;
+  std::vector<T> u(size * size), s(size), vt(size * size), work(static_cast<size_t>(n_work)), others(size, T(1));
+  std::vector<int> places(8 * size);
   int info = 0;
-  f.getrf(&n, &n, w.data(), &n, pivots.data(), &info);
-  f.getrs("N", &n, &n, w.data(), &n, pivots.data(), a.data(), &n, &info, 1);
-  for (int i = 0; i < halvings; i++) multiply(f, n, a.data(), a.data(), w.data()), a.swap(w);
+  f.gesdd("A", &n, &n, a.data(), &n, s.data(), u.data(), &n, vt.data(), &n, work.data(), &n_work, places.data(), &info,
+          1);
+  if (info) return false;
+  for (size_t i = 0; i < size; i++)
+    for (size_t j = 0; j < size; j++)
+      if (i != j) others[i] *= s[j];
+  const T turn = Factored<T>(n, u, f).determinant() * Factored<T>(n, vt, f).determinant();
+  for (size_t c = 0; c < size; c++)
+    for (size_t r = 0; r < size; r++) {
+      T sum = 0;
+      for (size_t i = 0; i < size; i++) sum += u[i * size + r] * others[i] * vt[c * size + i];
+      out[c * size + r] = turn * sum;
+    }
+  return true;
 }
-
-Status* matrix_exp(const Kernel& k) {
-  const std::string* why = nullptr;
-  return with_lapack(k, [&](auto zero, auto&) -> Status* {
+Status* cofactors(const Kernel& k) {
+  return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), out(k.out[0]);
-    if (!in.rows) return nullptr;
     return each_matrix(k, in, [&](int64_t i) -> Status* {
-      const std::vector<T> a = in.load(i);
-      std::vector<double> wide(a.begin(), a.end());
-      exponential(static_cast<int>(in.rows), wide, Lapack::get(why)->f64);
-      out.store(i, std::vector<T>(wide.begin(), wide.end()));
+      const Factored<T> a(in, i, f);
+      if (!a.n) return nullptr;
+      const auto n = static_cast<size_t>(a.n);
+      std::vector<T> made(n * n);
+      const std::vector<T> given = in.load(i);
+      const bool finite = std::all_of(given.begin(), given.end(), [](T x) { return std::isfinite(x); });
+      if (a.info && finite) {
+        if (!cofactors_of_singular(a.n, given, f, made))
+          return refused(k, "the singular values do not converge", i, in.batch);
+      } else {
+        // The determinant times the inverse, transposed.
+        const T det = a.determinant();
+        for (size_t d = 0; d < n; d++) made[d * n + d] = det;
+        int info = 0;
+        f.getrs("T", &a.n, &a.n, a.lu.data(), &a.n, a.pivots.data(), made.data(), &a.n, &info, 1);
+      }
+      out.store(i, made);
       return nullptr;
     });
   });
 }
-// The derivative along G is the upper right block of the exponential of [[A, G], [0, A]]; its transpose along the
-// cotangent is the gradient.
-void matrix_exp_vjp(Grad& g) {
-  Var a = swap_last_two(g.var(0)), zero = full_like(a, 0);
-  const auto beside = [&](Var x, Var y, int64_t dim) {
-    ValueList both{x.id, y.id};
-    return g.builder.call("cat", {both, dim});
-  };
-  Var whole = g.builder.call("prims.matrix_exp", {beside(beside(a, g.cotangent(), -1), beside(zero, a, -1), -2)});
-  const int64_t n = hint(a.size(-1));
-  g.add(0, g.builder.call("narrow", {g.builder.call("narrow", {whole, -2, 0, n}), -1, n, n}));
+// d C = tr(A^-1 dA) C - C dA^T A^-T, of matrices that are not singular.
+void cofactors_vjp(Grad& g) {
+  Var dy = g.cotangent(), c = g.result(), inverse = inverse_transposed(g);
+  Var along = g.builder.call("sum", {dy * c, Shape{-2, -1}, true});
+  g.add(0, along * inverse - product(product(inverse, swap_last_two(dy)), c));
 }
 
 constexpr OpRow kRows[] = {
@@ -226,10 +216,12 @@ constexpr OpRow kRows[] = {
                   if (g.reached(1)) g.add(0, over_matrix(g.cotangent(1)) * inverse_transposed(g));
                 }),
     matrix_prim("prims.det(tensor input) -> tensor", "The determinant.", each_matrix_meta, det,
-                [](Grad& g) { g.add(0, over_matrix(g.cotangent() * g.result()) * inverse_transposed(g)); }),
+                [](Grad& g) {
+                  g.add(0, over_matrix(g.cotangent()) * g.builder.call("prims.cofactors", {g.var(0)}));
+                }),
     matrix_prim(
-        "prims.matrix_exp(tensor input) -> tensor", "The sum of input^k / k!.",
-        [](const Call& c, Types& out) { require_square(c), out.push(c.type(0)); }, matrix_exp, matrix_exp_vjp),
+        "prims.cofactors(tensor input) -> tensor", "The determinant's derivative in each element.",
+        [](const Call& c, Types& out) { require_square(c), out.push(c.type(0)); }, cofactors, cofactors_vjp),
 };
 
 }  // namespace

@@ -1,0 +1,11 @@
+// A division by numbers that repeat becomes a multiplication by their reciprocals, which are few.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace thunder {
+
+// Without PassContext::allow_reciprocal there is nothing to do: the result may round otherwise.
+std::optional<Trace> reciprocals(const Trace& trace, PassContext& context);
+
+}  // namespace thunder
