@@ -67,6 +67,7 @@ thunder_status* thunder_read_safetensors(thunder_context* context, const char* p
       out.push(std::move(t.tensor));
     }
     out.close();
+    if (out.status()) throw Error(out.status());
   }));
 }
 

@@ -3,6 +3,8 @@
 #include "capi/describe_ops.h"
 #include "capi/options.h"
 #include "jit/doctor.h"
+#include "jit/options/inductor_options.h"
+#include "jit/options/resolve.h"
 #include "jit/pipeline.h"
 #include "loops/target.h"
 #include "modules/optimizer.h"
@@ -90,6 +92,48 @@ void describe_installation(Context& context, cJSON* array) {
   }
 }
 
+void add_words(cJSON* o, const char* key, std::span<const std::string> words) {
+  add_text(o, key, join(words, ",", [](auto& word) -> std::string_view { return word; }));
+}
+
+void describe_backends(Context& context, cJSON* array) {
+  for (auto& b : context.backends().all()) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", b->name);
+    add_text(o, "doc", b->doc);
+    std::vector<std::string> executors = b->executors, missing;
+    for (const std::string& name : executors)
+      if (!context.find_executor(name)) missing.push_back(name);
+    for (auto it = b->own.rbegin(); it != b->own.rend(); ++it) executors.insert(executors.begin(), (*it)->name());
+    add_words(o, "executors", executors);
+    add_words(o, "disable_passes", b->disabled_passes);
+    add_words(o, "tags", b->tags);
+    add_flag(o, "fusion", b->fuses);
+    add_words(o, "missing_executors", missing);
+  }
+}
+
+void describe_modes(cJSON* array) {
+  for (const ModeRow& mode : modes()) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", mode.name);
+    cJSON* sets = add_object_in(o, "options");
+    if (mode.max_autotune) add_flag(sets, "max_autotune", true);
+    if (mode.use_cudagraphs) add_flag(sets, "use_cudagraphs", true);
+    if (!mode.backend.empty()) add_text(sets, "backend", mode.backend);
+  }
+}
+
+void describe_inductor_options(cJSON* array) {
+  for (const InductorOption& row : inductor_options()) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", row.name);
+    add_text(o, "state", name(row.state));
+    add_text(o, "ours", row.ours);
+    add_text(o, "why", row.why);
+  }
+}
+
 void describe_passes(Context& context, cJSON* array) {
   for (const PipelineRow& row : pipeline()) {
     cJSON* o = add_object(array);
@@ -162,6 +206,9 @@ constexpr Subject kSubjects[] = {
     {"optimizers", [](Context&, cJSON* array) { describe_rows(optimizer_rows(), array); }},
     {"schedules", [](Context&, cJSON* array) { describe_schedules(array); }},
     {"options", [](Context&, cJSON* array) { describe_options(compile_options(), array); }},
+    {"inductor_options", [](Context&, cJSON* array) { describe_inductor_options(array); }},
+    {"modes", [](Context&, cJSON* array) { describe_modes(array); }},
+    {"backends", describe_backends},
     {"printoptions", describe_printoptions},
     {"executors", describe_executors},
     {"unavailable_executors", describe_unavailable},

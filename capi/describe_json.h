@@ -41,5 +41,10 @@ inline cJSON* add_array(cJSON* to, const char* key) {
   if (!made) throw std::bad_alloc();
   return made;
 }
+inline cJSON* add_object_in(cJSON* to, const char* key) {
+  cJSON* made = cJSON_AddObjectToObject(to, key);
+  if (!made) throw std::bad_alloc();
+  return made;
+}
 
 }  // namespace thunder::capi

@@ -1,6 +1,7 @@
 // What a program asks of a device as a whole: statistics of its memory, waiting for it.
 #include "capi/context.h"
 #include "capi/handle.h"
+#include "device/exchange.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -62,6 +63,26 @@ thunder_status* thunder_context_empty_cache(thunder_context* context, thunder_de
       require_done(on->trim_memory());
     else if (BlockCache* blocks = core(context)->block_cache())
       blocks->trim();
+  }));
+}
+
+thunder_status* thunder_context_device_info(thunder_context* context, thunder_device device,
+                                            thunder_device_info* out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(out, "out");
+    check(out->size >= sizeof out->size, "out->size is ", out->size, ", not the size of thunder_device_info");
+    Accelerator* const on = accelerator(*core(context), device);
+    check(on != nullptr, "the CPU is described by thunder_context_describe(context, \"machine\")");
+    const DeviceFacts facts = exchange_of(*on).facts();
+    size_t free = 0, total = 0;
+    require_done(exchange_of(*on).free_memory(free, total));
+    thunder_device_info filled{};
+    filled.size = std::min(out->size, sizeof filled);
+    facts.name.copy(filled.name, sizeof filled.name - 1);
+    filled.major = facts.major, filled.minor = facts.minor, filled.multiprocessors = facts.multiprocessors;
+    filled.total_bytes = facts.bytes, filled.l2_bytes = facts.l2_bytes;
+    filled.shared_bytes_per_block = facts.shared_bytes_of_block, filled.free_bytes = free;
+    std::memcpy(out, &filled, filled.size);
   }));
 }
 

@@ -4,20 +4,26 @@
 #include "capi/context.h"
 #include "capi/tensor.h"
 #include "capi/trace.h"
+#include "device/exchange.h"
 
 using namespace thunder;
 using namespace thunder::capi;
 
 namespace {
 
-// The device of a CUDA tensor, whose producer works on the legacy default stream unless it says otherwise: what is
-// there by now comes first. Null: host memory. Throws where the context has no such device.
-Accelerator* owner_of(Context& context, const DLDevice& d) {
+// The device of a CUDA tensor. Null: host memory. Throws where the context has no such device.
+Accelerator* device_of(Context& context, const DLDevice& d) {
   if (d.device_type != kDLPackCuda) return nullptr;
-  Accelerator& owner = context.devices().accelerator(
-      device_of(context, static_cast<thunder_device>(d.device_type << 16 | (d.device_id & 0xffff))));
-  if (Status* failed = owner.wait_for(nullptr)) throw Error(Ref<Status>::adopt(failed));
-  return &owner;
+  return &context.devices().accelerator(
+      capi::device_of(context, static_cast<thunder_device>(d.device_type << 16 | (d.device_id & 0xffff))));
+}
+
+// The same where the producer works on the legacy default stream unless it says otherwise: what is there by now comes
+// first.
+Accelerator* owner_of(Context& context, const DLDevice& d) {
+  Accelerator* const owner = device_of(context, d);
+  if (Status* failed = owner ? owner->wait_for(nullptr) : nullptr) throw Error(Ref<Status>::adopt(failed));
+  return owner;
 }
 
 // What the consumer does on its stream, the legacy default one unless it says otherwise, comes after our work.
@@ -42,6 +48,16 @@ thunder_status* thunder_tensor_from_dlpack(thunder_context* context, DLManagedTe
   }));
 }
 
+thunder_status* thunder_tensor_from_dlpack_unordered(thunder_context* context, DLManagedTensorVersioned* managed,
+                                                     thunder_tensor** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(managed, "managed"), need(out, "out");
+    Accelerator* owner =
+        managed->version.major == kDLPackMajor ? device_of(*core(context), managed->dl_tensor.device) : nullptr;
+    *out = given(from_dlpack(managed, owner, Lent::for_the_call));
+  }));
+}
+
 thunder_status* thunder_tensor_from_dlpack_legacy(thunder_context* context, DLManagedTensor* managed,
                                                   thunder_tensor** out) noexcept {
   return handle(guarded(__func__, [&] {
@@ -58,7 +74,16 @@ thunder_status* thunder_tensor_to_dlpack(thunder_tensor* tensor, uint32_t max_ma
     check(max_major >= kDLPackMajor, "max_major is ", max_major, "; this library writes ", kDLPackMajor,
           ".x, or see thunder_tensor_to_dlpack_legacy");
     hand_over(*core(tensor), stream);
-    *out = to_dlpack_versioned(Ref<Tensor>(core(tensor)));
+    *out = to_dlpack_versioned(Ref<Tensor>(core(tensor)), native_stream(stream));
+  }));
+}
+
+thunder_status* thunder_tensor_to_dlpack_unordered(thunder_tensor* tensor, thunder_stream* stream,
+                                                   DLManagedTensorVersioned** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(tensor, "tensor"), need(out, "out");
+    need_data(*core(tensor));
+    *out = to_dlpack_versioned(Ref<Tensor>(core(tensor)), native_stream(stream));
   }));
 }
 
@@ -68,7 +93,19 @@ thunder_status* thunder_tensor_to_dlpack_legacy(thunder_tensor* tensor, thunder_
     need(tensor, "tensor"), need(out, "out");
     need_data(*core(tensor));
     hand_over(*core(tensor), stream);
-    *out = to_dlpack(Ref<Tensor>(core(tensor)));
+    *out = to_dlpack(Ref<Tensor>(core(tensor)), native_stream(stream));
+  }));
+}
+
+thunder_status* thunder_tensor_lent_on(thunder_tensor* tensor, thunder_stream* stream) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(tensor, "tensor"), need(stream, "stream");
+    const Tensor& t = *core(tensor);
+    need_data(t);
+    Accelerator* const owner = t.storage()->accelerator();
+    check(owner && !t.storage()->owned(), "the tensor's memory was not lent by others on a device");
+    if (Status* failed = owner->wait_for(native_stream(stream))) throw Error(Ref<Status>::adopt(failed));
+    exchange_of(*owner).lent_on(t.storage().get(), native_stream(stream));
   }));
 }
 

@@ -9,6 +9,42 @@ using namespace thunder::capi;
 
 namespace {
 
+// A fact of the caller's.
+class HostFact : public Fact {
+ public:
+  HostFact(thunder_fact fact, void* user, void (*destroy)(void*)) : fact_(fact), user_(user), destroy_(destroy) {}
+  ~HostFact() override {
+    if (destroy_) destroy_(user_);
+  }
+  HostFact(const HostFact&) = delete;
+  bool holds() const override { return !fact_(user_); }
+  std::string describe() const override {
+    const char* why = fact_(user_);
+    return why ? why : "something that the function reads changed";
+  }
+
+ private:
+  thunder_fact fact_;
+  void* user_;
+  void (*destroy_)(void*);
+};
+
+// What was traced before a touch does not hold behind it.
+class Untouched : public Fact {
+ public:
+  Untouched(std::shared_ptr<const std::atomic<uint64_t>> touches, std::string name)
+      : touches_(std::move(touches)), seen_(touches_->load(std::memory_order_acquire)), name_(std::move(name)) {}
+  bool holds() const override { return touches_->load(std::memory_order_acquire) == seen_; }
+  std::string describe() const override {
+    return cat(name_, " was touched: what it reads beside its arguments changed");
+  }
+
+ private:
+  std::shared_ptr<const std::atomic<uint64_t>> touches_;
+  uint64_t seen_;
+  std::string name_;
+};
+
 class CallbackFunction : public Function {
  public:
   CallbackFunction(const char* name, thunder_fn callback) : Function(name), callback_(callback) {}
@@ -16,8 +52,29 @@ class CallbackFunction : public Function {
     if (destroy_) destroy_(user_);
   }
   void take(void* user, void (*destroy)(void*)) { user_ = user, destroy_ = destroy; }
+  // Its programs are guarded from now on. Before it is called.
+  void let_touch() { touches_ = std::make_shared<std::atomic<uint64_t>>(0); }
+  void touch() {
+    check(touches_ != nullptr, "function '", name(), "' is part of a module: replace its forward");
+    touches_->fetch_add(1, std::memory_order_acq_rel);
+  }
+  void depends_on(Scope& scope, std::unique_ptr<Fact> fact) {
+    check(touches_ != nullptr, "function '", name(), "' is part of a module: give the function that is compiled");
+    if (scope.tracing()) facts_++, scope.guard(touches_, std::move(fact));
+  }
 
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
+    if (!touches_ || !scope.tracing()) return run(scope, in, out);
+    scope.guard(touches_, nullptr);  // what changes from here on is seen at the next call
+    auto untouched = std::make_unique<Untouched>(touches_, name());
+    const uint64_t before = facts_;
+    const Ref<Status> failed = run(scope, in, out);
+    if (facts_ == before) scope.guard(touches_, std::move(untouched));
+    return failed;
+  }
+
+ private:
+  Ref<Status> run(Scope& scope, const Values& in, Values& out) {
     const auto own = make<Values>(in);  // what the caller gave is his, whatever the callback does with this
     const Lent lent_in(*own), lent_out(out);
     const Live lent_scope(scope);
@@ -26,11 +83,19 @@ class CallbackFunction : public Function {
     return own->status();  // a leaf that was read as what it is not
   }
 
- private:
+  std::shared_ptr<std::atomic<uint64_t>> touches_;  // null: nobody can touch it
+  std::atomic<uint64_t> facts_{0};                   // that its programs were guarded by
   thunder_fn callback_;
   void* user_ = nullptr;
   void (*destroy_)(void*) = nullptr;
 };
+
+CallbackFunction& touchable(thunder_function* function) {
+  auto* made = dynamic_cast<CallbackFunction*>(core(function)->function.get());
+  check(made != nullptr, "function '", core(function)->function->name(),
+        "' was not made by thunder_function_create(): touch the one that it was made of");
+  return *made;
+}
 
 }  // namespace
 
@@ -54,12 +119,32 @@ thunder_status* thunder_function_create(thunder_context* context, const char* na
   return handle(guarded(__func__, [&] {
     auto function = callback_function(name, callback, user, destroy);
     need(context, "context"), need(out, "out");
+    static_cast<CallbackFunction&>(*function).let_touch();
     *out = given(make<FunctionHandle>(Ref<Context>(core(context)), std::move(function)));
   }));
 }
 
 thunder_function* thunder_function_retain(thunder_function* function) noexcept { return retained(function); }
 void thunder_function_release(thunder_function* function) noexcept { released(function); }
+
+thunder_status* thunder_function_touch(thunder_function* function) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(function, "function");
+    touchable(function).touch();
+  }));
+}
+
+void thunder_scope_guard(thunder_scope* scope, thunder_function* function, thunder_fact fact, void* user,
+                         void (*destroy)(void*)) noexcept {
+  UserGuard given(destroy, user);
+  value_in(core(scope), __func__, 0, [&] {
+    need(function, "function"), need(reinterpret_cast<const void*>(fact), "fact");
+    auto made = std::make_unique<HostFact>(fact, user, destroy);
+    given.dismiss();
+    touchable(function).depends_on(*core(scope), std::move(made));
+    return 0;
+  });
+}
 
 thunder_values* thunder_function_apply(thunder_scope* scope, thunder_function* function,
                                        const thunder_values* in) noexcept {

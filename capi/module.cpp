@@ -5,6 +5,7 @@
 #include "capi/leaf.h"
 #include "modules/access.h"
 #include "modules/checkpoint.h"
+#include "modules/set_option.h"
 #include "modules/state.h"
 #include "modules/text.h"
 
@@ -62,6 +63,15 @@ thunder_status* thunder_module_option(const thunder_module* module, const char* 
   }));
 }
 
+thunder_status* thunder_module_set_option(thunder_module* module, const char* name, const thunder_any* value) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(name, "name"), need(value, "value");
+    Context& context = *core(module)->context;
+    check_args(name, &context.devices(), core(value), 1);
+    set_option(context.module_environment(), *core(module)->module, name, *core(value));
+  }));
+}
+
 const char* thunder_module_child_name(const thunder_module* module, size_t index) noexcept {
   if (!module) return nullptr;
   auto& children = core(module)->module->children();
@@ -101,6 +111,13 @@ thunder_status* thunder_module_set_tensor(thunder_module* module, const char* na
           "role must be THUNDER_PARAMETER, THUNDER_BUFFER or THUNDER_TRANSIENT_BUFFER, got ", role);
     check(core(tensor)->concrete(), "tensor has no data");
     core(module)->module->set_tensor(name, Ref<Tensor>(core(tensor)), static_cast<Role>(role));
+  }));
+}
+
+thunder_status* thunder_module_remove_tensor(thunder_module* module, const char* name) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(name, "name");
+    core(module)->module->remove_tensor(name);
   }));
 }
 

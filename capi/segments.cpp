@@ -41,7 +41,8 @@ thunder_status* thunder_tensor_materialize(thunder_tensor* tensor, const char* w
     need(tensor, "tensor"), need(concrete, "concrete");
     Tensor& t = *core(tensor);
     if (t.kind() == Tensor::Kind::failed) throw Error(t.failure());
-    *concrete = t.concrete() || (t.kind() == Tensor::Kind::proxy && t.owner() && t.owner()->give_data(t, where));
+    need_alive(t);
+    *concrete = t.concrete() || (t.kind() == Tensor::Kind::proxy && t.owner()->give_data(t, where));
   }));
 }
 

@@ -1,6 +1,8 @@
-// thunder_stream_*: orders of work on a device. Work on the CPU is done when the call that asked for it returns; a
-// device's is done on one stream of the context's, before and after which a caller's own stream is made to wait.
+// thunder_stream_*, thunder_event_*: orders of work on a device and points in them. Work on the CPU is done when the
+// call that asked for it returns; a device's is done on one stream of the context's, before and after which a caller's
+// own stream is made to wait.
 #include "capi/trace.h"
+#include "device/exchange.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -15,9 +17,33 @@ struct StreamHandle : Counted<StreamHandle> {
 };
 THUNDER_COUNTED_HANDLE(thunder_stream, StreamHandle)
 
-void* native_stream(const thunder_stream* stream) { return stream ? core(stream)->native : nullptr; }
+struct EventHandle : Counted<EventHandle> {
+  Ref<Accelerator> device;
+  std::unique_ptr<DeviceEvent> event;  // ends before its device
+};
+THUNDER_COUNTED_HANDLE(thunder_event, EventHandle)
+
+void* native_stream(const thunder_stream* stream) {
+  return stream ? core(stream)->native : nullptr;
+}
 
 }  // namespace thunder::capi
+
+namespace {
+
+void must(Status* failed) {
+  if (failed) throw Error(Ref<Status>::adopt(failed));
+}
+
+// Of a stream of the event's device.
+void* native_on(const thunder_stream& stream, const thunder_event& event) {
+  const StreamHandle& s = *core(&stream);
+  check(s.device.get() == core(&event)->device.get(), "the stream is of another device than the event, which is of ",
+        name(core(&event)->device->id()));
+  return s.native;
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -41,11 +67,79 @@ thunder_status* thunder_stream_wait(thunder_stream* stream) noexcept {
     need(stream, "stream");
     const StreamHandle& s = *core(stream);
     if (!s.device) return;
-    if (Status* failed = s.native == s.device->native_stream() ? s.device->wait() : s.device->wait_on(s.native))
-      throw Error(Ref<Status>::adopt(failed));
+    must(s.native == s.device->native_stream() ? s.device->wait() : s.device->wait_on(s.native));
   }));
 }
 
-void thunder_stream_release(thunder_stream* stream) noexcept { released(stream); }
+void thunder_stream_release(thunder_stream* stream) noexcept {
+  released(stream);
+}
+
+void* thunder_stream_native(const thunder_stream* stream) noexcept {
+  return native_stream(stream);
+}
+
+thunder_status* thunder_stream_query(thunder_stream* stream, int32_t* done) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(stream, "stream"), need(done, "done");
+    bool is_done = true;
+    if (const StreamHandle& s = *core(stream); s.device) must(exchange_of(*s.device).query(s.native, is_done));
+    *done = is_done;
+  }));
+}
+
+thunder_status* thunder_stream_wait_event(thunder_stream* stream, thunder_event* event) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(stream, "stream"), need(event, "event");
+    must(core(event)->event->hold(native_on(*stream, *event)));
+  }));
+}
+
+thunder_status* thunder_event_create(thunder_context* context, thunder_device device, int32_t timed,
+                                     thunder_event** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(out, "out");
+    const Device on = device_of(*core(context), device);
+    check(on != Device::cpu, "the CPU has no events: what it is asked for is done when the call returns");
+    auto made = make<EventHandle>();
+    made->device = Ref<Accelerator>(&core(context)->devices().accelerator(on));
+    made->event = exchange_of(*made->device).event(timed != 0);
+    *out = given(std::move(made));
+  }));
+}
+
+thunder_status* thunder_event_record(thunder_event* event, thunder_stream* stream) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(event, "event"), need(stream, "stream");
+    must(core(event)->event->record(native_on(*stream, *event)));
+  }));
+}
+
+thunder_status* thunder_event_wait(thunder_event* event) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(event, "event");
+    must(core(event)->event->wait());
+  }));
+}
+
+thunder_status* thunder_event_query(thunder_event* event, int32_t* reached) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(event, "event"), need(reached, "reached");
+    bool is_reached = false;
+    must(core(event)->event->query(is_reached));
+    *reached = is_reached;
+  }));
+}
+
+thunder_status* thunder_event_elapsed(thunder_event* first, thunder_event* last, double* ms) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(first, "first"), need(last, "last"), need(ms, "ms");
+    must(core(first)->event->elapsed(*core(last)->event, *ms));
+  }));
+}
+
+void thunder_event_release(thunder_event* event) noexcept {
+  released(event);
+}
 
 }  // extern "C"

@@ -45,6 +45,11 @@ TensorType type_of(thunder_dtype dtype, size_t rank, const int64_t* sizes, Devic
   return type;
 }
 
+void need_alive(const Tensor& t) {
+  if (t.kind() == Tensor::Kind::proxy && !t.owner())
+    throw Refusal{Code::expired, "a proxy was used after the function that it belongs to had been traced"};
+}
+
 void need_data(const Tensor& t) {
   switch (t.kind()) {
     case Tensor::Kind::concrete:
@@ -57,8 +62,7 @@ void need_data(const Tensor& t) {
     case Tensor::Kind::proxy:
       break;
   }
-  if (!t.owner())
-    throw Refusal{Code::expired, "a proxy was used after the function that it belongs to had been traced"};
+  need_alive(t);
   if (t.owner()->give_data(const_cast<Tensor&>(t), nullptr)) return;
   throw Refusal{Code::proxy_has_no_data,
                 cat("a proxy (", name(t.type()), ") has no data while its function is traced, once for all values: "

@@ -33,10 +33,17 @@ set_source_files_properties(${python_sources} PROPERTIES COMPILE_OPTIONS "-Wno-c
 set_target_properties(thunder_python PROPERTIES PREFIX "" OUTPUT_NAME _thunder SUFFIX ${python_suffix}
                       LIBRARY_OUTPUT_DIRECTORY ${python_package})
 
-file(GLOB python_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/python/thunder/*.py)
 set(python_copied ${CMAKE_BINARY_DIR}/python/copied)
+set(python_files "")
+set(python_copies "")
+foreach(folder "" /torch /torch/aten)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/python/thunder${folder}/*.py)
+  list(APPEND python_files ${files})
+  list(APPEND python_copies COMMAND ${CMAKE_COMMAND} -E make_directory ${python_package}${folder}
+                            COMMAND ${CMAKE_COMMAND} -E copy_if_different ${files} ${python_package}${folder})
+endforeach()
 add_custom_command(OUTPUT ${python_copied}
-  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${python_files} ${python_package}
+  ${python_copies}
   COMMAND ${CMAKE_COMMAND} -E touch ${python_copied}
   DEPENDS ${python_files} VERBATIM)
 add_custom_target(thunder_python_files ALL DEPENDS ${python_copied})

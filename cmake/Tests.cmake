@@ -158,6 +158,17 @@ foreach(script ${scripts})
   endif()
 endforeach()
 
+# torch.compile(backend="thunder"): `./check torch` runs these in an environment that has torch; elsewhere they say so, skipped.
+file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/torch/*_test.py)
+foreach(script ${scripts})
+  cmake_path(GET script STEM name)
+  if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
+    add_test(NAME torch_${name} COMMAND ${THUNDER_PYTHON} ${script})
+    set_tests_properties(torch_${name} PROPERTIES LABELS "python;torch" TIMEOUT 900 SKIP_REGULAR_EXPRESSION "no torch here"
+                         ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+  endif()
+endforeach()
+
 # The record that the tests of layers compare with, against the PyTorch that bench/setup-peers installs, where it did.
 set(peers ${CMAKE_SOURCE_DIR}/.venv-peers/bin/python)
 if(EXISTS ${peers})
@@ -323,7 +334,8 @@ if(TARGET battery_test AND TARGET thunder_llvm AND NOT THUNDER_SANITIZE)
 endif()
 
 # Generated inputs, many more than the commit tier tries.
-foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000" "battery ArgumentPrograms 1000000")
+foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000" "battery ArgumentPrograms 1000000"
+              "battery SegmentPrograms 3000")
   separate_arguments(sweep)
   list(GET sweep 0 program)
   list(GET sweep 1 suite)

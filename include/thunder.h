@@ -72,6 +72,7 @@ typedef struct thunder_optimizer thunder_optimizer; /* an update rule and its st
 typedef struct thunder_schedule thunder_schedule;   /* moves the learning rate of an optimiser */
 typedef struct thunder_batches thunder_batches;     /* a data set cut into batches, shuffled or not */
 typedef struct thunder_stream thunder_stream;       /* an order of work on a device */
+typedef struct thunder_event thunder_event;         /* a point in it */
 typedef struct thunder_trace thunder_trace;         /* one stage of a program: immutable, printable */
 struct thunder_pass;                                /* rewrites traces: thunder/extend.h */
 struct DLManagedTensorVersioned;                    /* DLPack 1.x, from dlpack.h */
@@ -130,7 +131,8 @@ enum {
     THUNDER_FLOATS = 7,
     THUNDER_TENSORS = 8,
     THUNDER_DTYPE = 9,
-    THUNDER_DEVICE = 10
+    THUNDER_DEVICE = 10,
+    THUNDER_UINT = 12 /* what ops are given: an integer of 64 bits without a sign, in `i` */
 };
 
 /* One leaf: 16 bytes, frozen for ever, may cross in arrays. What it points to is borrowed for the call. */
@@ -138,7 +140,7 @@ typedef struct thunder_any {
     thunder_kind kind;
     uint32_t count; /* bytes of a string without its NUL, elements of a list, else 0 */
     union {
-        int64_t i; /* INT, BOOLEAN (0 or 1), DTYPE, DEVICE */
+        int64_t i; /* INT, UINT (its bits), BOOLEAN (0 or 1), DTYPE, DEVICE */
         double f;
         const char *s;
         const thunder_dim *d;
@@ -197,7 +199,7 @@ void thunder_context_release(thunder_context *context) THUNDER_NOEXCEPT;
  * tensors in place (a training step that updates its parameters), or into results that were bound, ends as if nothing had
  * been asked. Calls that begin later are not concerned. Also for signal handlers. */
 void thunder_context_interrupt(thunder_context *context) THUNDER_NOEXCEPT;
-/* The random state: an i64[2] host tensor {seed, calls}, borrowed. A program that draws reads and advances it like
+/* The random state: an i64[2] host tensor {seed, draws}, borrowed. A program that draws reads and advances it like
  * any captured tensor: write {seed, 0} to seed it, save it to resume. It begins with a seed drawn by the operating system,
  * from 0 to 2^53 - 1, so that contexts which are not seeded draw different numbers. */
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
@@ -313,7 +315,8 @@ int32_t thunder_scope_is_tracing(thunder_scope *scope) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_scope_status(thunder_scope *scope) THUNDER_NOEXCEPT;
 /* Makes an error of the caller the scope's first one; takes `stolen` over in any case. */
 void thunder_scope_fail(thunder_scope *scope, thunder_status *stolen) THUNDER_NOEXCEPT;
-/* A plain number (INT, FLOAT, BOOLEAN) as a tensor that promotes by category only: f32 + 2.0 stays f32. */
+/* A plain number (INT, UINT, FLOAT, BOOLEAN) as a tensor that promotes by category only: f32 + 2.0 stays f32. A UINT
+ * that no INT holds is a tensor of rank 0 and U64. */
 thunder_tensor *thunder_scope_number(thunder_scope *scope, const thunder_any *number) THUNDER_NOEXCEPT;
 /* Flat values of these tensors. As of all functions that return values: NULL only without a usable scope. */
 thunder_values *thunder_scope_list(thunder_scope *scope, thunder_tensor *const *tensors, size_t count) THUNDER_NOEXCEPT;
@@ -345,12 +348,25 @@ thunder_values *thunder_op_invoke_all(thunder_scope *scope, const char *name, co
 
 /* Reads `in` through thunder_values_*, computes in the scope, pushes results onto `out`. It runs on the calling
  * thread with no lock held. A returned status is added to the scope's; returning NULL hides no error of the scope.
- * A C++ exception becomes a status; longjmp out of it is forbidden. */
+ * A C++ exception becomes a status; longjmp out of it is forbidden.
+ * A compiled function runs it once for inputs of a kind, on tensors without data. What it reads of its own (what `user`
+ * points to, globals, files, the clock) is a constant of the program, of which the library knows nothing: after a change
+ * thunder_function_touch() has it traced again. What it writes there is written once, not once a call. */
 typedef thunder_status *(*thunder_fn)(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user);
 THUNDER_CHECK thunder_status *thunder_function_create(thunder_context *context, const char *name, thunder_fn callback,
     void *user, void (*destroy)(void *user), thunder_function **out) THUNDER_NOEXCEPT;
 thunder_function *thunder_function_retain(thunder_function *function) THUNDER_NOEXCEPT;
 void thunder_function_release(thunder_function *function) THUNDER_NOEXCEPT;
+/* Says that something changed which the callback reads beside its arguments: programs in which it was traced are traced again
+ * before their next call, or, where facts were given for them, if one of these no longer holds. Of functions that
+ * thunder_function_create() made. From any thread. */
+THUNDER_CHECK thunder_status *thunder_function_touch(thunder_function *function) THUNDER_NOEXCEPT;
+/* NULL: what was read is what it was. Else which it is, and what it was, in words that stay valid until the next call. */
+typedef const char *(*thunder_fact)(void *user);
+/* In a traced function: what is traced depends on a fact of the host's, which is asked after a touch of `function`, on any
+ * thread; `destroy` runs once, also when nothing is traced. */
+void thunder_scope_guard(thunder_scope *scope, thunder_function *function, thunder_fact fact, void *user,
+    void (*destroy)(void *user)) THUNDER_NOEXCEPT;
 /* [O] Calls it inside a scope: inlined while tracing, run when eager. */
 thunder_values *thunder_function_apply(thunder_scope *scope, thunder_function *function,
     const thunder_values *in) THUNDER_NOEXCEPT;
@@ -441,6 +457,24 @@ THUNDER_CHECK thunder_status *thunder_stream_create(thunder_context *context, th
 /* Failures of work that was in flight surface here and in thunder_tensor_read(). */
 THUNDER_CHECK thunder_status *thunder_stream_wait(thunder_stream *stream) THUNDER_NOEXCEPT;
 void thunder_stream_release(thunder_stream *stream) THUNDER_NOEXCEPT;
+/* The stream as the device's own library knows it (CUstream); NULL on the CPU, and of the legacy default stream. */
+void *thunder_stream_native(const thunder_stream *stream) THUNDER_NOEXCEPT;
+/* Whether what it was asked for by now is done, without waiting: always on the CPU. */
+THUNDER_CHECK thunder_status *thunder_stream_query(thunder_stream *stream, int32_t *done) THUNDER_NOEXCEPT;
+/* What the stream is asked for from now on waits for the event. */
+THUNDER_CHECK thunder_status *thunder_stream_wait_event(thunder_stream *stream, thunder_event *event) THUNDER_NOEXCEPT;
+
+/* Events of a device other than the CPU. timed: the time between two such can be asked for. One that was never recorded has been
+ * reached. */
+THUNDER_CHECK thunder_status *thunder_event_create(thunder_context *context, thunder_device device, int32_t timed,
+    thunder_event **out) THUNDER_NOEXCEPT;
+/* The event is behind all that the stream was asked for by now. */
+THUNDER_CHECK thunder_status *thunder_event_record(thunder_event *event, thunder_stream *stream) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_event_wait(thunder_event *event) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_event_query(thunder_event *event, int32_t *reached) THUNDER_NOEXCEPT;
+/* Milliseconds between two that were reached. */
+THUNDER_CHECK thunder_status *thunder_event_elapsed(thunder_event *first, thunder_event *last, double *ms) THUNDER_NOEXCEPT;
+void thunder_event_release(thunder_event *event) THUNDER_NOEXCEPT;
 
 /* ==== memory of a device [S] ==== */
 
@@ -463,6 +497,18 @@ THUNDER_CHECK thunder_status *thunder_context_reset_peak_memory_stats(thunder_co
 THUNDER_CHECK thunder_status *thunder_context_empty_cache(thunder_context *context, thunder_device device) THUNDER_NOEXCEPT;
 /* Waits for all work of the context on the device, and reports what went wrong in it. */
 THUNDER_CHECK thunder_status *thunder_context_synchronize(thunder_context *context, thunder_device device) THUNDER_NOEXCEPT;
+
+/* What the hardware of a device other than the CPU is like. Fills what `out->size` holds. */
+typedef struct thunder_device_info {
+    size_t size;                    /* of this structure, set by the caller */
+    char name[256];                 /* "NVIDIA H100 80GB HBM3" */
+    int32_t major, minor;           /* its compute capability */
+    int32_t multiprocessors;
+    uint64_t total_bytes, l2_bytes, shared_bytes_per_block; /* of its memory, its cache, and what a block of threads may have */
+    uint64_t free_bytes;            /* that nobody has, of all programs; blocks that are kept for reuse are not free */
+} thunder_device_info;
+THUNDER_CHECK thunder_status *thunder_context_device_info(thunder_context *context, thunder_device device,
+    thunder_device_info *out) THUNDER_NOEXCEPT;
 
 /* ==== executors, ops and passes of your own: parts of this file ==== */
 

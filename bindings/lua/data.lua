@@ -28,8 +28,9 @@ local known = { size = true, shuffle = true, drop_last = true, seed = true, epoc
 local Batches = { __metatable = false, __name = "thunder.batches" }
 
 -- for i, x, y in th.data.batches({x, y}, { size = 32, shuffle = true, seed = 0, epochs = 1 }) do
--- The source is a list of tensors, or the path of a CSV file whose last column is a label. With a device (th.cuda(0), "cuda") batches are
--- there: while one is used, the next is copied, so that the source must not be written meanwhile.
+-- Each `for` is an epoch of its own, or as many as `epochs` says, also where one was left by break or goes on. The source is a list of
+-- tensors, or the path of a CSV file whose last column is a label. With a device (th.cuda(0), "cuda") batches are there: while one is used,
+-- the next is copied, so that the source must not be written meanwhile.
 function data.batches(source, options)
   options = core.check_options("batches", options, known)
   if type(source) == "string" then source = features_and_label(source) end
@@ -37,27 +38,65 @@ function data.batches(source, options)
   if type(source) ~= "table" then
     core.refuse(("batches: a list of tensors, or the path of a CSV file, was expected, got %s"):format(core.type_text(source)))
   end
-  local epochs = options.epochs or 1
-  local handle = core.batches(source, options.size or 1, options.shuffle, options.drop_last, options.seed or 0)
-  if options.device then core.set_batch_device(handle, th.device(options.device)) end
-  return setmetatable({ handle = handle, epochs = epochs, epoch = 0, total = core.batch_count(handle) * epochs }, Batches)
+  local function new_rows()
+    local rows = core.batches(source, options.size or 1, options.shuffle, options.drop_last, options.seed or 0)
+    if options.device then core.set_batch_device(rows, th.device(options.device)) end
+    return rows
+  end
+  local rows, epochs = new_rows(), options.epochs or 1
+  return setmetatable({
+    new_rows = new_rows,
+    rows = rows, -- of the loop that began last
+    begun = false, -- nobody reads them yet
+    epoch = 0, -- where the next loop begins
+    loops = {}, -- by the line of the `for`
+    last = false, -- of them
+    epochs = epochs,
+    total = core.batch_count(rows) * epochs,
+  }, Batches)
 end
 
--- As the iterator of a `for`: the number of the batch, then its tensors.
-function Batches:__call(_, i)
-  while self.epoch < self.epochs do
-    local batch = table.pack(core.next_batch(self.handle))
-    if batch.n > 0 then return (i or 0) + 1, table.unpack(batch) end
-    self.epoch = self.epoch + 1
+-- A loop at this line: whatever ran there before was left.
+local function begin(self, place)
+  if self.begun then
+    local state = core.batch_state(self.rows):tolist()
+    self.rows = self.new_rows()
+    core.set_batch_state(self.rows, th.tensor { state[1], self.epoch, 0, state[4] })
   end
-  self.epoch = 0
+  self.begun, self.epoch = true, self.epoch + self.epochs
+  self.loops[place] = { rows = self.rows, left = self.epochs, number = 0 }
+  self.last = self.loops[place]
+  return self.last
+end
+
+-- As the iterator of a `for`: the number of the batch, then its tensors. Lua says no more of the loop than the number and its line.
+function Batches:__call(_, i)
+  local place = core.place() or ""
+  local loop = i == nil and begin(self, place) or self.loops[place] or self.last
+  if i and not (loop and loop.number == i) then
+    core.refuse(("batches: no loop at this line has come to batch %s; two loops that take turns need two of th.data.batches()"):format(tostring(i)))
+  end
+  while loop.left > 0 do
+    local batch = table.pack(core.next_batch(loop.rows))
+    if batch.n > 0 then
+      loop.number = loop.number + 1
+      return loop.number, table.unpack(batch)
+    end
+    loop.left = loop.left - 1
+  end
+  self.loops[place] = nil
+  if loop.rows == self.rows then self.begun = false end -- they stand at the next epoch
 end
 function Batches:__len() return self.total end
 
 local members = {
-  -- The position as a tensor; set_state resumes exactly there.
-  state = function(self) return core.batch_state(self.handle) end,
-  set_state = function(self, state) core.set_batch_state(self.handle, state) end,
+  -- The position, in the loop that began last, as a tensor; set_state resumes exactly there.
+  state = function(self) return core.batch_state(self.rows) end,
+  set_state = function(self, state)
+    local rows = self.new_rows()
+    core.set_batch_state(rows, state)
+    self.rows, self.begun, self.epoch, self.loops, self.last = rows, false, state:tolist()[2], {}, false
+  end,
 }
 function Batches:__index(key)
   return members[key] or core.refuse(("batches have no member '%s'%s"):format(tostring(key), core.suggest(tostring(key), members)))

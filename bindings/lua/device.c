@@ -46,6 +46,24 @@ static int core_memory_stats(lua_State *L)
     return 1;
 }
 
+/* core.device_info(device): a table. */
+static int core_device_info(lua_State *L)
+{
+    thunder_device_info info = {.size = sizeof info};
+    check_status(L, thunder_context_device_info(layer_of(L)->context, device_check(L, 1), &info));
+    lua_createtable(L, 0, 8);
+    lua_pushstring(L, info.name);
+    lua_setfield(L, -2, "name");
+    set_count(L, "major", (uint64_t)info.major);
+    set_count(L, "minor", (uint64_t)info.minor);
+    set_count(L, "multi_processor_count", (uint64_t)info.multiprocessors);
+    set_count(L, "total_memory", info.total_bytes);
+    set_count(L, "L2_cache_size", info.l2_bytes);
+    set_count(L, "shared_memory_per_block_optin", info.shared_bytes_per_block);
+    set_count(L, "free_memory", info.free_bytes);
+    return 1;
+}
+
 static int core_reset_peak_memory_stats(lua_State *L)
 {
     check_status(L, thunder_context_reset_peak_memory_stats(layer_of(L)->context, device_check(L, 1)));
@@ -68,6 +86,7 @@ void open_device(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"has_device", core_has_device},
                                          {"memory_stats", core_memory_stats},
+                                         {"device_info", core_device_info},
                                          {"reset_peak_memory_stats", core_reset_peak_memory_stats},
                                          {"empty_cache", core_empty_cache},
                                          {"synchronize", core_synchronize},

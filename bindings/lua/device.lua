@@ -36,6 +36,28 @@ for name, field in pairs { memory_allocated = "allocated_bytes", max_memory_allo
   members[name] = function(device) return members.memory_stats(device)[field] end
 end
 
+-- { name, major, minor, multi_processor_count, total_memory, L2_cache_size, shared_memory_per_block_optin, free_memory }
+function members.get_device_properties(device) return core.device_info(device_of(device)) end
+function members.get_device_name(device) return members.get_device_properties(device).name end
+function members.get_device_capability(device)
+  local info = members.get_device_properties(device)
+  return info.major, info.minor
+end
+-- Bytes that nobody has, of all programs, and of how many.
+function members.mem_get_info(device)
+  local info = members.get_device_properties(device)
+  return info.free_memory, info.total_memory
+end
+-- "cuda" stands for the first GPU, and for no other.
+function members.current_device() return 0 end
+function members.set_device(device)
+  if device_of(device) ~= core.device(2, 0) then
+    core.refuse(("set_device: 'cuda' stands for cuda:0 here; name %s where it is wanted"):format(tostring(device_of(device))))
+  end
+end
+-- Random numbers of all devices follow one state.
+members.manual_seed, members.manual_seed_all = core.seed, core.seed
+
 th.cuda = setmetatable(members, {
   __call = function(_, index) return core.device(2, index or 0) end,
   __tostring = function() return "th.cuda: th.cuda(index) is a device; is_available(), device_count(), synchronize(), memory_stats() ..." end,

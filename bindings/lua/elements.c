@@ -17,7 +17,7 @@ typedef struct filling {
 
 static size_t element_size(thunder_dtype dtype) { return (size_t)((dtype & 0xff) + 7) / 8; }
 
-/* The shape along first elements, and the dtype of the first number. The table's innermost value is left on top. */
+/* The shape along first elements. */
 static void measure(lua_State *L, int index, filling *f)
 {
     lua_pushvalue(L, index);
@@ -27,19 +27,17 @@ static void measure(lua_State *L, int index, filling *f)
         if (lua_rawgeti(L, -1, 1) == LUA_TNIL) break;
         lua_remove(L, -2);
     }
-    if (!f->dtype) {
-        f->dtype = THUNDER_F32;
-        if (lua_isboolean(L, -1)) f->dtype = THUNDER_BOOL;
-        if (lua_isinteger(L, -1)) f->dtype = THUNDER_I64;
-    }
     lua_settop(L, index);
 }
 
-/* A float anywhere makes the tensor one of floats. Also checks that all is rectangular. */
-static bool has_float(lua_State *L, int index, const filling *f, size_t depth)
+/* Of booleans, integers and floats, in this order: what all can be. */
+enum number_kind { OF_NOTHING, OF_BOOLEANS, OF_INTEGERS, OF_FLOATS };
+
+/* Also checks that all is rectangular. */
+static enum number_kind kind_of(lua_State *L, int index, const filling *f, size_t depth)
 {
     luaL_checkstack(L, 3, "nested tables");
-    if (depth == f->rank) return lua_type(L, index) == LUA_TNUMBER && !lua_isinteger(L, index);
+    if (depth == f->rank) return lua_isboolean(L, index) ? OF_BOOLEANS : lua_isinteger(L, index) ? OF_INTEGERS : OF_FLOATS;
     if (!lua_istable(L, index))
         refuse(L, "tensor: the lists are not those of one shape: %s stands where a list of %d is expected", type_text(L, index),
                (int)f->shape[depth]);
@@ -47,10 +45,11 @@ static bool has_float(lua_State *L, int index, const filling *f, size_t depth)
     if (count != f->shape[depth])
         refuse(L, "tensor: the lists are not those of one shape: a list of %d stands where a list of %d is expected", (int)count,
                (int)f->shape[depth]);
-    bool found = false;
+    enum number_kind found = OF_NOTHING;
     for (int64_t i = 1; i <= count; i++) {
         lua_rawgeti(L, index, i);
-        found |= has_float(L, lua_gettop(L), f, depth + 1);
+        const enum number_kind one = kind_of(L, lua_gettop(L), f, depth + 1);
+        if (one > found) found = one;
         lua_pop(L, 1);
     }
     return found;
@@ -63,9 +62,9 @@ static void store_integer(lua_State *L, int index, filling *f)
     const int bits = f->dtype & 0xff;
     const bool is_signed = f->dtype >> 8 == 0, is_bool = f->dtype == THUNDER_BOOL;
     if (!exact) refuse(L, "tensor: an element of %s must be an integer, got %s", dtype_name(f->dtype), type_text(L, index));
-    const int64_t low = is_signed && bits < 64 ? -((int64_t)1 << (bits - 1)) : is_signed ? INT64_MIN : 0;
-    /* Of u64, Lua's integers hold the lower half. */
-    const int64_t high = is_bool ? 1 : bits == 64 ? INT64_MAX : is_signed ? -(low + 1) : ((int64_t)1 << bits) - 1;
+    /* Of u64, Lua's integers hold the lower half; of others without a sign -1 is all bits, as in PyTorch. */
+    const int64_t high = is_bool ? 1 : bits == 64 ? INT64_MAX : ((int64_t)1 << (bits - is_signed)) - 1;
+    const int64_t low = is_signed ? -high - 1 : is_bool || bits == 64 ? 0 : -high;
     if (value < low || value > high) refuse(L, "tensor: %I does not fit %s", value, dtype_name(f->dtype));
     if (bits == 8) *(uint8_t *)f->next = (uint8_t)value;
     if (bits == 16) memcpy(f->next, &(int16_t){(int16_t)value}, 2);
@@ -114,8 +113,9 @@ static int core_tensor(lua_State *L)
     lua_settop(L, 2);
     lua_insert(L, 1); /* the data on top, where it is walked */
     measure(L, 2, &f);
-    const bool is_real = has_float(L, 2, &f, 0);
-    if (!dtype && is_real && f.dtype == THUNDER_I64) f.dtype = THUNDER_F32;
+    static const thunder_dtype defaults[] = {THUNDER_F32, THUNDER_BOOL, THUNDER_I64, THUNDER_F32};
+    const enum number_kind kind = kind_of(L, 2, &f, 0);
+    if (!dtype) f.dtype = defaults[kind];
     size_t bytes = element_size(f.dtype);
     for (size_t i = 0; i < f.rank; i++)
         if (__builtin_mul_overflow(bytes, (size_t)f.shape[i], &bytes)) return refuse(L, "tensor: the shape is too large");

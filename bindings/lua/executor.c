@@ -260,8 +260,31 @@ static int core_add_executor(lua_State *L)
     return 0;
 }
 
+/* core.add_backend(name, doc, executors, names, disabled passes, tags, without fusion): texts are lists with commas. */
+static int core_add_backend(lua_State *L)
+{
+    thunder_backend_desc d;
+    memset(&d, 0, sizeof d);
+    d.size = sizeof d, d.name = luaL_checkstring(L, 1), d.doc = luaL_checkstring(L, 2);
+    luaL_checktype(L, 3, LUA_TTABLE);
+    d.executor_names = luaL_checkstring(L, 4), d.disable_passes = luaL_checkstring(L, 5), d.tags = luaL_checkstring(L, 6);
+    d.no_fusion = lua_toboolean(L, 7);
+    lua_settop(L, 7);
+    d.n_executors = lua_rawlen(L, 3);
+    thunder_executor **executors = lua_newuserdatauv(L, (d.n_executors + 1) * sizeof *executors, 0);
+    for (size_t i = 0; i < d.n_executors; i++) {
+        lua_rawgeti(L, 3, (lua_Integer)i + 1);
+        executors[i] = box_check(L, -1, BOX_EXECUTOR); /* its table keeps it */
+        lua_pop(L, 1);
+    }
+    d.executors = executors;
+    check_status(L, thunder_context_add_backend(layer_of(L)->context, &d));
+    return 0;
+}
+
 void open_executor(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"executor", core_executor}, {"add_executor", core_add_executor}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"executor", core_executor}, {"add_executor", core_add_executor}, {"add_backend", core_add_backend}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

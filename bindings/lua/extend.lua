@@ -117,6 +117,15 @@ end
 -- region has op.lines. Gives its name, for the option "executors" of th.compile; with register = false itself, for that
 -- option too, and then the context does not know it.
 function th.executor(spec)
+  local register = type(spec) ~= "table" or spec.register ~= false
+  local made, name = core.make_executor(spec, register)
+  if not register then return made end
+  core.add_executor(made)
+  return name
+end
+
+-- The executor of such a table, and its name; registered: for as long as the context.
+function core.make_executor(spec, registered)
   check_names(spec, "executor", executor_fields)
   local name = need(spec, "executor", "string", "name", "what traces and options call it")
   local who = ("executor '%s'"):format(name)
@@ -152,11 +161,7 @@ function th.executor(spec)
       if entry and entry.execution_transform then return entry.execution_transform(node, ...) end
     end
   end
-  local register = spec.register ~= false
-  local made = core.executor(name, spec.claim and {} or ops, kept, register, kernels)
-  if not register then return made end
-  core.add_executor(made)
-  return name
+  return core.executor(name, spec.claim and {} or ops, kept, registered, kernels), name
 end
 
 -- th.single_op_executor("mine", "gelu", function(x) ... end, checker): one op in a line.

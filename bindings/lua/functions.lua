@@ -4,13 +4,15 @@ local th, core = ...
 -- th.compile(f, { option = value }): f with its programs in a cache. Floats among the arguments stay live and are
 -- tensors inside f; integers, booleans and strings are constants that a call checks. With symbols = true sizes that stand for any, and
 -- integers that were seen to vary, are objects inside f, with operators: n + 1, n // 2, n < 5, but th.sizes_equal(n, 5), since == between
--- a number and an object is false in Lua.
+-- a number and an object is false in Lua. backend is a name of th.list_backends(), or a function as th.register_backend takes it;
+-- options = { ... } takes PyTorch's names too, and excludes mode.
 function th.compile(f, options)
   if core.is_module(f) then
     local net = f
     f = function(...) return net(...) end
   end
   if type(options) ~= "table" then return core.compile(f, options) end
+  options = core.given_options(options)
   local symbols, others = options.symbols, {}
   if symbols ~= nil and type(symbols) ~= "boolean" then
     core.refuse("compile: option 'symbols' must be a boolean, got " .. core.type_text(symbols))

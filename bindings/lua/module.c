@@ -27,14 +27,44 @@ static int construct(lua_State *L)
     return 1;
 }
 
-/* core.kind(name, {parameter names}, {kinds}): the function that makes one. */
+/* The setter of options of a kind: set(module, name, value). */
+static int set_option(lua_State *L)
+{
+    const signature *kind = lua_touserdata(L, lua_upvalueindex(1));
+    thunder_module *module = module_check(L, 1);
+    const char *name = luaL_checkstring(L, 2);
+    arguments c = {.signature = kind, .count = 0, .named = false};
+    const bool none = lua_isnoneornil(L, 3);
+    if (!none) {
+        lua_newtable(L);
+        lua_pushvalue(L, 3);
+        lua_setfield(L, -2, name);
+        lua_replace(L, 1);
+        lua_settop(L, 1);
+        arguments_read(L, &c);
+    }
+    const thunder_any absent = {.kind = THUNDER_NONE, .u.i = 0};
+    check_status(L, thunder_module_set_option(module, none ? name : c.names[0], none ? &absent : &c.any[0]));
+    return 0;
+}
+
+/* core.kind(name, {parameter names}, {kinds}): the function that makes one, and the one that sets its options. */
 static int core_kind(lua_State *L)
 {
     lua_settop(L, 3);
     lua_pushinteger(L, 1);
     signature_push(L);
+    lua_pushvalue(L, -1);
     lua_pushcclosure(L, construct, 1);
-    return 1;
+    lua_insert(L, -2);
+    lua_pushcclosure(L, set_option, 1);
+    return 2;
+}
+
+static int core_remove_tensor(lua_State *L)
+{
+    check_status(L, thunder_module_remove_tensor(module_check(L, 1), luaL_checkstring(L, 2)));
+    return 0;
 }
 
 /* core.fields(m): the table of children, attributes and forward. */
@@ -234,6 +264,7 @@ void open_module(lua_State *L)
                                        {"module_text", core_module_text},
                                        {"module_copy", core_module_copy},
                                        {"set_tensor", core_set_tensor},
+                                       {"remove_tensor", core_remove_tensor},
                                        {"set_forward", core_set_forward},
                                        {"module_tensor", core_module_tensor},
                                        {"training", core_training},

@@ -6,10 +6,10 @@ local mt = core.metatable("module")
 local nn = {}
 th.nn = nn
 
-local kinds, rows = {}, core.json(core.describe("modules"))
+local kinds, set_option, rows = {}, {}, core.json(core.describe("modules"))
 for _, kind in ipairs(rows) do
   local names, types = core.described_parameters(kind)
-  kinds[kind.name] = core.kind(kind.name, names, types)
+  kinds[kind.name], set_option[kind.name] = core.kind(kind.name, names, types)
 end
 
 local function add_all(module, children, named)
@@ -381,9 +381,13 @@ function mt.__newindex(module, key, value)
   end
   if core.is_module(value) then
     core.add(module, key, value)
-  elseif child_of(module, key) or core.state(module)[key] then
-    core.refuse(("'%s' is a %s of this %s, got %s: another one can take its place, none be taken away"):format(
+  elseif value == nil and role_of(module, key) then
+    return core.remove_tensor(module, key) -- a layer for which it is optional, such as a bias, goes on without it
+  elseif child_of(module, key) or role_of(module, key) then
+    core.refuse(("'%s' is a %s of this %s, got %s: another one can take its place"):format(
       key, child_of(module, key) and "module" or "tensor", core.module_kind(module), core.type_text(value)))
+  elseif core.module_option(module, key) then
+    return set_option[core.module_kind(module)](module, key, value) -- the next call has it
   end
   if key == "forward" then return core.give_forward(module, value) end
   core.fields(module)[key] = value

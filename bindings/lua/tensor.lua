@@ -21,7 +21,7 @@ function th.to(x, first, second)
   return to(x, first, is_device(second) and th.device(second) or second)
 end
 
--- th.tensor({{1, 2}, {3, 4}}, th.float32): integers make int64, floats float32, booleans bool.
+-- th.tensor({{1, 2}, {3, 4}}, th.float32): integers make int64, floats float32, booleans bool, and a mixture what holds all.
 function th.tensor(data, dtype)
   if type(dtype) == "table" then dtype = core.check_options("tensor", dtype, { dtype = true }).dtype end
   if type(dtype) == "string" then
@@ -29,7 +29,7 @@ function th.tensor(data, dtype)
     dtype = core.dtypes[name] or core.refuse(("tensor: unknown dtype '%s'%s"):format(name, core.suggest(name, core.dtypes)))
   end
   if core.is_tensor(data) then return dtype and th.to(data, dtype) or th.clone(data) end
-  if dtype == th.bfloat16 or dtype == th.float16 then return th.to(core.tensor(data, th.float32), dtype) end
+  if dtype == th.bfloat16 or dtype == th.float16 then return th.to(core.tensor(data, th.float64), dtype) end
   return core.tensor(data, dtype)
 end
 th.is_tensor = core.is_tensor
@@ -149,18 +149,17 @@ end
 
 -- ---- operators ----
 
-local function operator(name, ...)
-  local extra = { ... }
-  return function(a, b)
-    return th[name](a, b, table.unpack(extra))
-  end
-end
-for event, name in pairs { __add = "add", __sub = "sub", __mul = "mul", __div = "div", __pow = "pow" } do
+-- Each is the op of its name.
+for event, name in pairs { __add = "add", __sub = "sub", __mul = "mul", __div = "div", __idiv = "floor_divide", __mod = "remainder",
+                           __pow = "pow", __band = "bitwise_and", __bor = "bitwise_or", __bxor = "bitwise_xor",
+                           __shl = "bitwise_left_shift", __shr = "bitwise_right_shift" } do
   mt[event] = core.op_function(name)
 end
-mt.__unm = function(x) return th.neg(x) end
-mt.__idiv = operator("div", "floor")
-mt.__mod = function(a, b) return th.sub(a, th.mul(th.div(a, b, "floor"), b)) end
+-- Lua gives the operand of these twice.
+for event, name in pairs { __unm = "neg", __bnot = "bitwise_not" } do
+  local op = core.op_function(name)
+  mt[event] = function(x) return op(x) end
+end
 -- A float argument of a compiled function looks like a number to who wrote `if rate > 0.1`.
 local LIVE = ". Float arguments of a compiled function are live: tensors, so that a new value compiles nothing. A number to branch on or to "
   .. "count by is passed as an integer, a boolean or a string, which are constants, or is a local outside of the function; "

@@ -16,6 +16,8 @@ Accelerator& Devices::accelerator(Device device) {
   return *slot;
 }
 
+Exchange& exchange_of(Accelerator& device) { return static_cast<nvidia::CudaDevice&>(device); }
+
 std::string Devices::absence(Device device) {
   if (device == Device::cpu) return "";
   try {

@@ -44,6 +44,9 @@ class Storage : public Counted<Storage> {
   // Sets what a borrowed storage calls when it ends. For owners who keep the bytes until nothing can fail any more.
   void on_release(void (*destroy)(void*), void* user) { destroy_ = destroy, user_ = user; }
 
+  // Borrowed memory of a device then ends with the last handle, not when our work on it is done: its lender's stream waits.
+  void release_at_once() { at_once_ = true; }
+
   std::byte* data() const { return data_; }
   size_t bytes() const { return bytes_; }
   // Whose memory it is; null: the host's, which may be read and written as it is.
@@ -66,6 +69,7 @@ class Storage : public Counted<Storage> {
   std::atomic<uint64_t> version_{0};
   size_t block_ = 0;  // bytes of the block that holds this object and the data; 0: they are apart
   bool borrowed_ = false;
+  bool at_once_ = false;
   Allocator allocator_;
   void (*destroy_)(void*) = nullptr;
   void* user_ = nullptr;

@@ -164,7 +164,8 @@ class ExecutorPreparer : public Preparer {
   }
 
   [[noreturn]] static void fail_to_prepare(const Executor& executor, const Node& node, const Ref<Status>& failed) {
-    if (failed->has_foreign() || failed->code() == Code::out_of_memory) throw Error(failed);
+    const Code code = failed->code();
+    if (failed->has_foreign() || code == Code::out_of_memory || code == Code::declined) throw Error(failed);
     fail(Code::backend, "executor '", executor.name(), "' could not prepare ", node.op->name(), ": ", failed->message(),
          at(node));
   }

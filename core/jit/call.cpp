@@ -13,6 +13,7 @@
 #include "jit/compile.h"
 #include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"
+#include "jit/options/resolve.h"
 #include "jit/segments/segment_call.h"
 #include "program/report.h"
 
@@ -21,7 +22,7 @@ namespace thunder {
 Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOptions* options)
     : context_(std::move(context)),
       function_(std::move(function)),
-      options_(options ? make<CompileOptions>(*options) : make<CompileOptions>()),
+      options_(options ? resolve_options(*options, *context_) : make<CompileOptions>()),
       settings_(call_settings(*options_, *context_)),
       looks_up_(!settings_.disable && settings_.cache != CacheMode::no_caching) {
   if (settings_.dynamic != DynamicSizes::no && looks_up_) dynamic_ = std::make_unique<Dynamic>();

@@ -60,23 +60,39 @@ void note_integers(const Entry& recorded, const Values& in, Entry& entry) {
   }
 }
 
+void add_backend(const Backend& backend, const Context& context, Executors& out) {
+  out.insert(out.end(), backend.own.begin(), backend.own.end());
+  for (const std::string& name : backend.executors) {
+    Ref<Executor> found = context.find_executor(name);
+    if (!found) fail(Code::not_found, "backend '", backend.name, "': executor '", name, "' is not available here");
+    out.push_back(std::move(found));
+  }
+}
+
 }  // namespace
 
 // What options ask for comes before the built-in executors, not among those that are named one by one.
 Executors executors_for(Context& context, const CompileOptions& options) {
   const std::vector<std::string> names = split_list(options.text("executors", ""));
   Executors first = options.executors();
+  const Backend* backend = options.backend();
+  if (backend) add_backend(*backend, context, first);
   if (names.empty())
     for (Ref<Executor>& e : context.in_place_of_usual(options.text("float32_matmul_precision", "highest"),
-                                                      options.max_autotune(), options.flag("cudnn_allow_tf32", false)))
+                                                      options.flag("max_autotune", false), options.flag("cudnn_allow_tf32", false)))
       first.push_back(std::move(e));
-  return context.executors(names, first);
+  Executors all = context.executors(names, first);
+  if (backend && !backend->fuses)
+    std::erase_if(all, [&](auto& e) {
+      return e->desc().claim_region != nullptr && std::find(first.begin(), first.end(), e) == first.end();
+    });
+  return all;
 }
 
 namespace {
 
-// With these executors.
-void compile_with(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
+// With these executors. Throws Code::declined where one finds out only when a node is finished that it cannot run it.
+void compile_once(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
                   InterruptCheck& check, Entry& entry) {
   const double traced = now_ms();
   PipelineContext pipeline{{.registry = context.registry(),
@@ -103,12 +119,28 @@ void compile_with(const Executors& executors, Context& context, const CompileOpt
   entry.program =
       std::make_unique<Program>(final, entry.traces.front(), layouts(final, entry, in), fixed_addresses(entry),
                                 std::move(prepared.preparer), context.devices(), context.threads(), check);
-  if (options.use_cudagraphs()) entry.program->use_recording();
+  if (options.flag("use_cudagraphs", false)) entry.program->use_recording();
   entry.compile_ms = now_ms() - passed;
   entry.plan_ms = entry.program->plan_ms();
   entry.writes = !final.writes.empty();
   entry.held = entry.program->plan().may_fail;
   for (const Write& w : final.writes) entry.written.push_back(w.input);
+}
+
+// An executor that declined a node late declines it at once when it is asked again: then the next one has it, or its
+// decomposition. There are as many turns as there are nodes of that kind, and sizes in which they are tried.
+void compile_with(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
+                  InterruptCheck& check, Entry& entry) {
+  constexpr int kMostTurns = 64;
+  for (int turn = 1;; turn++) {
+    try {
+      return compile_once(executors, context, options, in, check, entry);
+    } catch (const Error& e) {
+      if (e.code() != Code::declined) throw;
+      if (turn == kMostTurns) fail(Code::backend, e.message());
+      entry.traces.resize(1);
+    }
+  }
 }
 
 void leave_out_fusion(Executors& executors) {

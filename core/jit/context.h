@@ -12,6 +12,7 @@
 #include "device/devices.h"
 #include "executors/claim.h"
 #include "jit/dynamic/marks.h"
+#include "jit/options/backends.h"
 #include "jit/printing.h"
 #include "modules/kind.h"
 #include "passes/custom.h"
@@ -74,6 +75,9 @@ class Context : public Counted<Context> {
   // Built-in ones that cannot run here, and why not.
   const std::vector<std::pair<std::string, std::string>>& missing_executors() const { return missing_; }
 
+  BackendRegistry& backends() { return backends_; }
+  const BackendRegistry& backends() const { return backends_; }
+
   // Part of every compile from now on. Throws at a taken name, and where it cannot stand.
   void add_pass(Ref<CustomPass> pass);
   // Those added, then `more`.
@@ -128,6 +132,7 @@ class Context : public Counted<Context> {
   Ref<Executor> cublaslt_[2][2];  // by whether f32 may be TF32, and whether products are timed; null: the usual one
   Ref<Executor> cudnn_tf32_;
   CustomPasses passes_;
+  BackendRegistry backends_;
   std::vector<std::pair<std::string, std::string>> missing_;  // built-in ones that cannot run here, and why
   std::mutex write_mutex_;
   std::atomic<std::thread::id> writer_{};  // the thread that holds it

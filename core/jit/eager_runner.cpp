@@ -53,6 +53,7 @@ class PreparedCall : public Counted<PreparedCall> {
       if (!failed && on_device_ && d.lay_out) failed = lay_out(d, in, out);
       if (!failed && on_device_ && d.finish) failed = finish(d);
       if (!failed) return;
+      drop();
       if (failed->code() != Code::declined) throw Error(failed);
     }
     fail(Code::unimplemented, op.name(), ": every executor declined to prepare it");
@@ -131,8 +132,10 @@ class PreparedCall : public Counted<PreparedCall> {
         if (next == strides_.size() || strides_[next++] != b.strides[i]) return false;
     return next == strides_.size();
   }
-  ~PreparedCall() {
-    if (prepared_.drop) prepared_.drop(prepared_.state);
+  ~PreparedCall() { drop(); }
+  void drop() {
+    if (prepared_.drop && prepared_.state) prepared_.drop(prepared_.state);
+    prepared_.drop = nullptr;
   }
 
   ValueId add(const Buffer& b) {

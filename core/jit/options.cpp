@@ -29,9 +29,13 @@ constexpr std::array kOptions = {
               "Whether convolutions of float32 on CUDA devices may round a number to TF32 (10 bits after the point), "
               "which tensor cores multiply. Sums are float32. Beside `executors`: no effect. PyTorch's setting of that "
               "name is true by default."},
+    OptionRow{"backend", ArgKind::string, "thunder",
+              "A name for executors that are asked before those of `executors`, or before the built-in ones, and for "
+              "passes that are left out: \"thunder\", \"cudagraphs\", \"eager\", \"aot_eager\", \"host\", or one that was "
+              "registered. docs/compile_options.md."},
     OptionRow{"mode", ArgKind::string, "default",
               "A name for several options, as in PyTorch: \"reduce-overhead\" is use_cudagraphs, "
-              "\"max-autotune-no-cudagraphs\" is max_autotune, \"max-autotune\" both."},
+              "\"max-autotune-no-cudagraphs\" is max_autotune, \"max-autotune\" both, \"lite\" is backend = \"eager\"."},
     OptionRow{"use_cudagraphs", ArgKind::boolean, "false",
               "Steps on a CUDA device are recorded at the second call and launched as one graph from then on, which "
               "costs the host a few microseconds, whatever the number of kernels. docs/cuda.md says which "
@@ -150,15 +154,6 @@ void CompileOptions::set_function(std::string_view name, Ref<Function> f) {
   (name == "progress" ? progress_ : guard_filter_) = std::move(f);
 }
 
-bool CompileOptions::max_autotune() const {
-  return flag("max_autotune", false) || text("mode", "default").starts_with("max-autotune");
-}
-
-bool CompileOptions::use_cudagraphs() const {
-  const std::string mode = text("mode", "default");
-  return flag("use_cudagraphs", false) || mode == "reduce-overhead" || mode == "max-autotune";
-}
-
 CallSettings call_settings(const CompileOptions& options, const Context& context) {
   options.check(kOptions, "compile");
   context.executors(split_list(options.text("executors", "")), {});
@@ -167,13 +162,6 @@ CallSettings call_settings(const CompileOptions& options, const Context& context
   require(precision == "highest" || precision == "high" || precision == "medium",
           "compile: option 'float32_matmul_precision' must be \"highest\", \"high\" or \"medium\", got \"", precision,
           "\"");
-  static constexpr std::array<std::string_view, 4> kModeNames = {"default", "reduce-overhead", "max-autotune",
-                                                                 "max-autotune-no-cudagraphs"};
-  const std::string mode = options.text("mode", "default");
-  require(std::find(kModeNames.begin(), kModeNames.end(), mode) != kModeNames.end(),
-          "compile: option 'mode' must be \"default\", \"reduce-overhead\", \"max-autotune\" or "
-          "\"max-autotune-no-cudagraphs\", got \"",
-          mode, "\"");
   CallSettings out;
   out.cache = cache_mode(options);
   out.recompile_limit = limit(options, "recompile_limit", kRecompileLimit);

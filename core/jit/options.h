@@ -2,6 +2,7 @@
 #pragma once
 
 #include "executors/claim.h"
+#include "jit/options/backends.h"
 #include "passes/custom.h"
 #include "tracer/function.h"
 #include "tracer/options.h"
@@ -23,12 +24,13 @@ class CompileOptions : public Options {
   Function* progress() const { return progress_.get(); }
   Function* guard_filter() const { return guard_filter_.get(); }
 
-  // Whether products are timed, and whether steps on a GPU are recorded: by options of their own, or by `mode`.
-  bool max_autotune() const;
-  bool use_cudagraphs() const;
+  // That of the option `backend`; null: there is none.
+  const Backend* backend() const { return backend_.get(); }
+  void use_backend(std::shared_ptr<const Backend> backend) { backend_ = std::move(backend); }
 
  private:
   Executors executors_;
+  std::shared_ptr<const Backend> backend_;
   CustomPasses passes_;
   Ref<Function> progress_, guard_filter_;
 };
@@ -48,7 +50,7 @@ struct CallSettings {
   bool fullgraph = true;
 };
 
-// Throws at the first option that is unknown, of another kind, or says what cannot be.
+// Of resolved options. Throws at the first that is unknown, of another kind, or says what cannot be.
 CallSettings call_settings(const CompileOptions& options, const Context& context);
 
 }  // namespace thunder

@@ -155,6 +155,12 @@ void check_stage(const Trace& stage, const PipelineContext& context) {
   verify_types(stage, context.pass.registry);
 }
 
+void check_optional(std::span<const std::string> passes, std::string_view who) {
+  for (auto& name : passes)
+    for (const PipelineRow& row : kPipeline)
+      require(row.name != name || !row.required, who, " cannot leave out pass '", name, "', which is required");
+}
+
 void check_places(const CustomPasses& custom) { stages_with(custom); }
 
 void run_pipeline(std::vector<Trace>& traces, PipelineContext& context, std::string_view before) {

@@ -31,6 +31,9 @@ std::span<const PipelineRow> pipeline();
 // With `verify`: throws unless the stage is a sound trace.
 void check_stage(const Trace& stage, const PipelineContext& context);
 
+// Throws at a row's name that is required: `who` cannot leave it out. Other names may be those of callers' passes.
+void check_optional(std::span<const std::string> passes, std::string_view who);
+
 // Throws when a pass of the caller's has a taken name or stands beside one that is not there.
 void check_places(const CustomPasses& custom);
 

@@ -1,10 +1,13 @@
 #include "modules/access.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/nesting.h"
 #include "base/text.h"
 #include "modules/kind.h"
+#include "modules/set_option.h"
+#include "modules/text.h"
 
 namespace thunder {
 namespace {
@@ -73,19 +76,37 @@ class SameMode : public Fact {
   bool training_;
 };
 
-// A module that was called has the forward that it had.
-class SameForward : public Fact {
+// A module that was called has the forward and the options that it had. A lazy one is about to become another kind,
+// with that one's options.
+class SameCall : public Fact {
  public:
-  SameForward(Place place, Ref<Function> forward) : place_(std::move(place)), forward_(std::move(forward)) {}
+  SameCall(Place place, const Module& m)
+      : place_(std::move(place)),
+        forward_(m.forward()),
+        options_(m.kind().becoming().to ? std::nullopt : std::optional(m.options())) {}
   bool holds() const override {
     Module* m = place_.find();
-    return m && m->forward() == forward_;
+    return m && m->forward() == forward_ && (!options_ || changed(*m) == options_->size());
   }
-  std::string describe() const override { return cat(place_.text(), ": its forward was replaced"); }
+  std::string describe() const override {
+    Module* m = place_.find();
+    const size_t at = m && options_ ? changed(*m) : SIZE_MAX;
+    if (at >= (options_ ? options_->size() : 0)) return cat(place_.text(), ": its forward was replaced");
+    return cat(place_.text(), ": ", m->kind().schema().params[at].name, " is ", leaf_text(m->options()[at]), ", was ",
+               leaf_text((*options_)[at]));
+  }
 
  private:
+  // The first option that differs; as many as there are: none does.
+  size_t changed(const Module& m) const {
+    const auto &was = *options_, &now = m.options();
+    return static_cast<size_t>(std::mismatch(was.begin(), was.end(), now.begin(), now.end(), same_option).first -
+                               was.begin());
+  }
+
   Place place_;
   Ref<Function> forward_;
+  std::optional<std::vector<Leaf>> options_;
 };
 
 // Everything below a module that was called is where it was. Forwards may reach it by pointers of their own, so this
@@ -230,7 +251,7 @@ Values* module_call(Scope& scope, Module& module, const Values& in, const char* 
   const Entered entered(scope, module, where);
   if (scope.tracing()) {
     Place place = place_of(scope, module);
-    guard(scope, place, std::make_unique<SameForward>(place, module.forward()));
+    guard(scope, place, std::make_unique<SameCall>(place, module));
   }
   return replaced ? apply(scope, *Ref<Function>(module.forward()), in) : kind_forward(scope, module, in);
 }

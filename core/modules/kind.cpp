@@ -154,8 +154,19 @@ OpArg::OpArg(const Leaf& leaf) {
   }
 }
 
+// In an environment without values.
+bool ModuleInit::leave_blank(std::string_view name, const std::vector<int64_t>& shape, Role role, DType dtype) {
+  if (!environment_.blank) return false;
+  TensorType type;
+  type.dtype = dtype;
+  for (int64_t size : shape) type.shape.push_back(Dim(size));
+  module.set_tensor(name, environment_.scope.empty(type), role);
+  return true;
+}
+
 void ModuleInit::draw(std::string_view name, std::string_view op, const std::vector<int64_t>& shape, double scale,
                       double shift) {
+  if (leave_blank(name, shape, Role::parameter, DType::f32)) return;
   EagerScope scope(environment_.scope, false);
   const Any size[] = {Any::dims(shape)};
   Tensor* t = scope.invoke(op, size, nullptr, nullptr, 0, nullptr);
@@ -181,6 +192,7 @@ void ModuleInit::child(std::string_view name, std::string_view kind, std::initia
 }
 
 void ModuleInit::fill(std::string_view name, const std::vector<int64_t>& shape, double value, Role role, DType dtype) {
+  if (leave_blank(name, shape, role, dtype)) return;
   EagerScope scope(environment_.scope, false);
   Any kind;
   kind.kind = ArgKind::dtype;

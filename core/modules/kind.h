@@ -94,6 +94,8 @@ void register_lazy_kinds(ModuleKinds& kinds);
 struct ModuleEnvironment {
   ScopeEnvironment scope;
   const ModuleKinds* kinds = nullptr;
+  // Tensors have no values, and none are drawn: to see which tensors options give.
+  bool blank = false;
 };
 
 // `args` in the schema's order, or by `names` (null, or one or null for each). Initial values are drawn from the
@@ -141,6 +143,7 @@ class ModuleInit {
 
  private:
   void draw(std::string_view name, std::string_view op, const std::vector<int64_t>& shape, double scale, double shift);
+  bool leave_blank(std::string_view name, const std::vector<int64_t>& shape, Role role, DType dtype);
   const ModuleEnvironment& environment_;
 };
 

@@ -136,6 +136,23 @@ void Module::set_tensor(std::string_view name, Ref<Tensor> tensor, Role role) {
   Generation::bump(counted);
 }
 
+void Module::remove_tensor(std::string_view name) {
+  const auto it = find_name(tensors_, name);
+  if (it == tensors_.end()) return;
+  const auto counted = counting();
+  const Ref<Tensor> released = std::move(it->tensor);
+  tensors_.erase(it);
+  const int at = kind_->schema().find(name);  // a layer that was made with a bias has none
+  if (at >= 0 && options_[static_cast<size_t>(at)].kind == ArgKind::boolean) options_[static_cast<size_t>(at)].i = 0;
+  Generation::bump(counted);
+}
+
+void Module::set_options(std::vector<Leaf> options) {
+  const auto counted = counting();
+  options_.swap(options);
+  Generation::bump(counted);
+}
+
 void Module::become(Module& made) {
   const auto counted = counting();
   kind_ = made.kind_;

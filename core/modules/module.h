@@ -32,6 +32,8 @@ class Module : public Counted<Module> {
   ~Module();
 
   const ModuleKind& kind() const { return *kind_; }
+  // In the order of the kind's schema.
+  const std::vector<Leaf>& options() const { return options_; }
   // The option of this name. Requires: the kind's schema has it.
   const Leaf& option(std::string_view name) const;
   int64_t integer(std::string_view name) const { return option(name).i; }
@@ -44,6 +46,10 @@ class Module : public Counted<Module> {
   void add(std::string_view name, Ref<Module> child);
   // Adds, or replaces the tensor of that name. Parameters are real.
   void set_tensor(std::string_view name, Ref<Tensor> tensor, Role role);
+  // Takes the tensor of that name away, if there is one: a forward for which it is optional goes on without it.
+  void remove_tensor(std::string_view name);
+  // In place of those that it was made with. Requires: they are of its kind, and give the tensors that it has.
+  void set_options(std::vector<Leaf> options);
   // In place of the kind's own.
   void set_forward(Ref<Function> forward);
   // Of this module and all below it.

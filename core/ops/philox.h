@@ -8,17 +8,18 @@
 
 namespace thunder {
 
-// One draw's generator. The key is the seed, low word first. The counter is {block low, block high, ordinal, call},
-// so that an element's bits depend on the seed, the call, the draw within it and the element's number, nothing else.
+// One draw's generator. The key is the seed, low word first. The counter is {block low, block high, 0, draw}, where the
+// draws before the call and within it are counted on: so an element's bits depend on the seed, how many draws came
+// before and the element's number, and a program draws what its ops draw one by one.
 class Philox {
  public:
   using Block = std::array<uint32_t, 4>;
 
-  Philox(uint64_t seed, uint64_t call, uint64_t ordinal)
-      : seed_(seed), call_(static_cast<uint32_t>(call)), ordinal_(static_cast<uint32_t>(ordinal)) {}
+  Philox(uint64_t seed, uint64_t before, uint64_t ordinal)
+      : seed_(seed), draw_(static_cast<uint32_t>(before + ordinal)) {}
 
   Block block(uint64_t number) const {
-    Block c = {static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32), ordinal_, call_};
+    Block c = {static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32), 0, draw_};
     auto k0 = static_cast<uint32_t>(seed_), k1 = static_cast<uint32_t>(seed_ >> 32);
     for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
       const uint64_t p0 = uint64_t{0xD2511F53u} * c[0], p1 = uint64_t{0xCD9E8D57u} * c[2];
@@ -32,7 +33,7 @@ class Philox {
   [[gnu::always_inline]] void blocks(uint64_t number, int64_t count, uint32_t* words) const {
     for (int64_t j = 0; j < count; j++) {
       const uint64_t n = number + static_cast<uint64_t>(j);
-      uint32_t c0 = static_cast<uint32_t>(n), c1 = static_cast<uint32_t>(n >> 32), c2 = ordinal_, c3 = call_;
+      uint32_t c0 = static_cast<uint32_t>(n), c1 = static_cast<uint32_t>(n >> 32), c2 = 0, c3 = draw_;
       auto k0 = static_cast<uint32_t>(seed_), k1 = static_cast<uint32_t>(seed_ >> 32);
 #pragma GCC unroll 10
       for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
@@ -62,7 +63,7 @@ class Philox {
     return last_;
   }
   uint64_t seed_;
-  uint32_t call_, ordinal_;
+  uint32_t draw_;
   uint64_t number_ = UINT64_MAX;
   Block last_{};
 };

@@ -72,21 +72,23 @@ Batches::Batches(std::vector<Ref<Tensor>> tensors, const BatchOptions& options)
             name(tensors_[0]->type()), ", tensor ", i + 1, " is ", name(t.type()));
   }
   rows_ = tensors_[0]->sizes()[0];
-  start_epoch();
 }
 
 int64_t Batches::batches() const {
   return rows_ / options_.size + (!options_.drop_last && rows_ % options_.size != 0);
 }
 
-void Batches::start_epoch() {
-  if (options_.shuffle) order_ = shuffled(rows_, options_.seed, epoch_);
+// Positions are set more often than rows are read from them.
+void Batches::find_order() {
+  if (!options_.shuffle || ordered_) return;
+  order_ = shuffled(rows_, options_.seed, epoch_);
+  ordered_ = true;
 }
 
 void Batches::end_epoch() {
   epoch_++;
   taken_ = 0;
-  start_epoch();
+  ordered_ = false;
 }
 
 int64_t Batches::next_size() const {
@@ -138,6 +140,7 @@ void Batches::send_to(Devices& devices, Device device) {
 void Batches::begin_next(const Allocator& allocator) {
   const int64_t count = next_size();
   if (count == 0) return;
+  find_order();
   ahead_ = std::make_shared<Ahead>();
   ahead_->work = threads_.begin([this, allocator, count, to = std::weak_ptr<Ahead>(ahead_)] {
     if (const std::shared_ptr<Ahead> wanted = to.lock()) wanted->tensors = on_device(allocator, count);
@@ -161,6 +164,7 @@ std::vector<Ref<Tensor>> Batches::next(const Allocator& allocator) {
     return {};
   }
   if (device_ == Device::cpu) {
+    find_order();
     std::vector<Ref<Tensor>> out = gathered(allocator, count);
     taken_ += count;
     return out;
@@ -193,6 +197,7 @@ int64_t Batches::next_into(std::span<const Ref<Tensor>> targets) {
     require(!repeats_elements(*targets[i]), "batches: tensor ", i + 1, " to fill has elements that share memory");
   }
   drop_ahead();
+  find_order();
   gather(targets, count);
   for (auto& t : targets) t->bump();
   taken_ += count;
@@ -223,7 +228,7 @@ void Batches::set_state(const Tensor& state) {
   options_.seed = static_cast<uint64_t>(at(0));
   epoch_ = at(1);
   taken_ = at(2);
-  start_epoch();
+  ordered_ = false;
 }
 
 }  // namespace thunder

@@ -58,13 +58,14 @@ class Batches {
   std::vector<Ref<Tensor>> on_device(const Allocator& allocator, int64_t count) const;
   void begin_next(const Allocator& allocator);
   void drop_ahead();
-  void start_epoch();
+  void find_order();
   void end_epoch();
 
   std::vector<Ref<Tensor>> tensors_;
   BatchOptions options_;
   int64_t rows_ = 0, epoch_ = 0, taken_ = 0;
   std::vector<int64_t> order_;  // empty: as they lie
+  bool ordered_ = false;        // order_ is that of the epoch
   Devices* devices_ = nullptr;
   Device device_ = Device::cpu;
   std::shared_ptr<Ahead> ahead_;  // of the rows that come next; null: nobody makes them

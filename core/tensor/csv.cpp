@@ -40,6 +40,7 @@ class Reader {
     while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r')) line_ += text_[at_++] == '\n';
     fields.clear();
     if (at_ == text_.size()) return false;
+    first_ = row_line_ == 0;
     row_line_ = line_;
     while (true) {
       fields.push_back(field(fields.size() + 1));
@@ -60,7 +61,8 @@ class Reader {
     const auto shown = std::string_view(field).substr(0, 40);
     if (error == std::errc::result_out_of_range)
       bad(column, cat("'", shown, "' is out of range of ", sizeof(T) == 4 ? "f32" : "f64"));
-    if (error != std::errc()) bad(column, cat("expected a number, got '", shown, "'"));
+    if (error != std::errc())
+      bad(column, cat("expected a number, got '", shown, "'", first_ ? "; a row of names has no numbers" : ""));
     return value;
   }
 
@@ -97,7 +99,8 @@ class Reader {
   char separator_;
   std::string text_;
   size_t at_ = 0;
-  uint64_t line_ = 1, row_line_ = 1;
+  uint64_t line_ = 1, row_line_ = 0;
+  bool first_ = true;  // the row is the first
 };
 
 template <class T>
@@ -112,9 +115,12 @@ Csv load(const std::string& path, const CsvOptions& options, const Allocator& al
     if (first) {
       columns = fields.size();
       T ignored = 0;
-      const bool guess = std::any_of(fields.begin(), fields.end(), [&](auto& f) {
-        return !trim(f).empty() && parse(f, ignored) == std::errc::invalid_argument;
-      });
+      // A row of names has no number in it: one cell that is none is a mistake, as in any other row.
+      const auto blank = [](auto& f) { return trim(f).empty(); };
+      const bool guess = !std::all_of(fields.begin(), fields.end(), blank) &&
+                         std::all_of(fields.begin(), fields.end(), [&](auto& f) {
+                           return blank(f) || parse(f, ignored) == std::errc::invalid_argument;
+                         });
       using Header = CsvOptions::Header;
       if (options.header == Header::yes || (options.header == Header::guess && guess)) {
         out.columns = fields;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/text.h"
+#include "device/exchange.h"
 
 namespace thunder {
 namespace {
@@ -67,13 +68,14 @@ void call_deleter(void* user) {
 }
 
 template <class Managed>
-Ref<Tensor> take(Managed* managed, bool read_only, Accelerator* owner) {
+Ref<Tensor> take(Managed* managed, bool read_only, Accelerator* owner, Lent lent = Lent::until_work_is_done) {
   const View v = view_of(managed->dl_tensor);
   const bool empty = v.first == nullptr;
   auto storage = Storage::borrow(empty ? nullptr : v.first + v.reach.begin,
                                  static_cast<size_t>(v.reach.end - v.reach.begin), nullptr, nullptr, owner);
   auto tensor = Tensor::view(storage, v.type, v.strides, static_cast<size_t>(-v.reach.begin));
   if (read_only) tensor->set_read_only();
+  if (lent == Lent::for_the_call) storage->release_at_once();
   // The last step, so that a failure before leaves the caller the owner.
   storage->on_release(call_deleter<Managed>, managed);
   return tensor;
@@ -84,17 +86,25 @@ template <class Managed>
 struct Exported {
   Managed managed{};
   Ref<Tensor> tensor;
+  void* stream = nullptr;  // the consumer's
   Sizes shape, strides;
+
+  static void drop(Managed* managed) {
+    auto* self = static_cast<Exported*>(managed->manager_ctx);
+    if (Accelerator* device = self->tensor->storage()->accelerator()) exchange_of(*device).take_back(self->stream);
+    delete self;
+  }
 };
 
 template <class Managed>
-std::unique_ptr<Exported<Managed>> give(const Ref<Tensor>& tensor) {
+std::unique_ptr<Exported<Managed>> give(const Ref<Tensor>& tensor, void* stream) {
   if (!tensor->concrete()) fail(Code::proxy_has_no_data, "DLPack: the tensor has no data to pass on");
   auto out = std::make_unique<Exported<Managed>>();
   const TensorType& type = tensor->type();
   const auto code = static_cast<int32_t>(type.dtype);
   // A view, since the handle itself may be rebound to other memory while the consumer still reads this.
   out->tensor = Tensor::view(tensor->storage(), type, tensor->strides(), tensor->offset());
+  out->stream = stream;
   out->shape = concrete(type.shape);
   out->strides = tensor->strides();
   DLTensor& t = out->managed.dl_tensor;
@@ -106,32 +116,34 @@ std::unique_ptr<Exported<Managed>> give(const Ref<Tensor>& tensor) {
   t.shape = out->shape.data();
   t.strides = out->strides.data();
   out->managed.manager_ctx = out.get();
-  out->managed.deleter = [](Managed* self) { delete static_cast<Exported<Managed>*>(self->manager_ctx); };
+  out->managed.deleter = Exported<Managed>::drop;
   return out;
 }
 
 }  // namespace
 
-Ref<Tensor> from_dlpack(DLManagedTensorVersioned* managed, Accelerator* owner) {
+Ref<Tensor> from_dlpack(DLManagedTensorVersioned* managed, Accelerator* owner, Lent lent) {
   require(managed->version.major == kDLPackMajor, "DLPack: version ", managed->version.major, ".",
           managed->version.minor, " is not supported, only ", kDLPackMajor, ".x");
-  return take(managed, managed->flags & kDLPackReadOnly, owner);
+  return take(managed, managed->flags & kDLPackReadOnly, owner, lent);
 }
 
-Ref<Tensor> from_dlpack(DLManagedTensor* managed, Accelerator* owner) { return take(managed, false, owner); }
+Ref<Tensor> from_dlpack(DLManagedTensor* managed, Accelerator* owner) {
+  return take(managed, false, owner);
+}
 
-DLManagedTensorVersioned* to_dlpack_versioned(const Ref<Tensor>& tensor) {
-  auto out = give<DLManagedTensorVersioned>(tensor);
+DLManagedTensorVersioned* to_dlpack_versioned(const Ref<Tensor>& tensor, void* stream) {
+  auto out = give<DLManagedTensorVersioned>(tensor, stream);
   out->managed.version = {kDLPackMajor, kDLPackMinor};
   out->managed.flags = tensor->read_only() ? kDLPackReadOnly : 0;
   return &out.release()->managed;
 }
 
-DLManagedTensor* to_dlpack(const Ref<Tensor>& tensor) {
+DLManagedTensor* to_dlpack(const Ref<Tensor>& tensor, void* stream) {
   if (tensor->read_only())
     fail(Code::failed_precondition,
          "DLPack: a read-only tensor needs the versioned structure; the old one cannot say so");
-  return &give<DLManagedTensor>(tensor).release()->managed;
+  return &give<DLManagedTensor>(tensor, stream).release()->managed;
 }
 
 }  // namespace thunder

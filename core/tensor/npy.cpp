@@ -228,6 +228,8 @@ Ref<Tensor> load_npy(const std::string& path, const Allocator& allocator) {
 
 void save_npy(const std::string& path, const Tensor& given) {
   if (!given.concrete()) fail(Code::proxy_has_no_data, "cannot save '", path, "': the tensor has no data");
+  require(given.type().rank() <= kMaxRank, "cannot save '", path, "': the tensor has ", given.type().rank(),
+          " dims; files hold tensors of at most ", kMaxRank);
   const Ref<Tensor> host = on_host(Ref<Tensor>(const_cast<Tensor*>(&given)), default_allocator());
   const Tensor& tensor = *host;
   if (tensor.type().dtype == DType::bf16)

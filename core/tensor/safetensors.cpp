@@ -207,6 +207,8 @@ void check_savable(const std::string& path, std::span<const NamedTensor> tensors
       fail(code, "cannot save '", path, "': tensor '", name, "' ", why...);
     };
     if (!tensor->concrete()) wrong(Code::proxy_has_no_data, "has no data");
+    if (tensor->type().rank() > kMaxRank)
+      wrong(Code::invalid_argument, "has ", tensor->type().rank(), " dims; files hold tensors of at most ", kMaxRank);
     if (name == kMetadata || !valid_utf8(name) || name.find('\0') != name.npos)
       wrong(Code::invalid_argument, "has a name that the format does not allow");
     if (!names.insert(name).second) wrong(Code::invalid_argument, "occurs twice");

@@ -36,7 +36,7 @@ void EagerBuilder::record(std::shared_ptr<const OpDef> op, std::span<const Arg> 
 }
 
 void EagerBuilder::count_draws() {
-  if (draws_) reinterpret_cast<int64_t*>(environment_.random->data())[1]++;
+  if (draws_) reinterpret_cast<int64_t*>(environment_.random->data())[1] += draws_;
   draws_ = 0;
 }
 

@@ -7,9 +7,13 @@ namespace thunder {
 void Options::set(std::string_view name, const Any& value) {
   Values one;
   one.push(value);
+  set(name, std::move(one[0]));
+}
+
+void Options::set(std::string_view name, Leaf value) {
   for (auto& [n, leaf] : values_)
-    if (n == name) return void(leaf = std::move(one[0]));
-  values_.emplace_back(std::string(name), std::move(one[0]));
+    if (n == name) return void(leaf = std::move(value));
+  values_.emplace_back(std::string(name), std::move(value));
 }
 
 const Leaf* Options::find(std::string_view name) const {

@@ -20,6 +20,8 @@ class Options : public Counted<Options> {
  public:
   virtual ~Options() = default;
   void set(std::string_view name, const Any& value);
+  void set(std::string_view name, Leaf value);
+  void clear() { values_.clear(); }
   const Leaf* find(std::string_view name) const;
   const std::vector<std::pair<std::string, Leaf>>& all() const { return values_; }
 

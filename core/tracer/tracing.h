@@ -21,7 +21,7 @@ class TracingRecorder : public Recorder {
   TracingRecorder(const Registry& registry, std::shared_ptr<Store> store, TracingScope& scope)
       : Recorder(registry, std::move(store)), scope_(scope) {}
   Draw draw() override;
-  bool aliases(ValueId view, ValueId base) const override { return view == base || aliases_.view_of(view); }
+  bool aliases(ValueId view, ValueId base) const override { return aliases_.root(view) == aliases_.root(base); }
 
   // An input that lies as this tensor does; null: it is dense, or a number.
   virtual ValueId add_input(const TensorType& type, const Tensor* layout);
@@ -131,7 +131,8 @@ class TracingScope : public Scope {
   ValueId add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured);
   // A float among them, which is a plain number where an op wants one.
   void keep_live(ValueId v, double value, size_t leaf, LeafReads& reads) { live_floats_[v] = {value, leaf, &reads}; }
-  bool drew() const { return draws_ > 0; }
+  // How often it drew so far.
+  int64_t draws() const { return draws_; }
 
  private:
   struct ViewKey {

@@ -46,10 +46,9 @@ Trace TracingScope::finish(std::span<Tensor* const> outputs) {
     values.push_back(type.weak ? convert(recorder_->var(v), tensor_dtype(type.dtype)).id : v);
   }
   if (draws_) {
-    // One more call has drawn.
     Var state = recorder_->var(random_);
     recorder_->set_where(nullptr);
-    Var next = recorder_->call("prims.advance_random", {state});
+    Var next = recorder_->call("prims.advance_random", {state, draws_});
     recorder_->memory().supersede(random_, next.id);
   }
   return recorded(std::move(values));

@@ -42,8 +42,8 @@ void Values::add_child(std::string structure, size_t first) {
   }
   Group& group = open_.back();
   std::string key = take_key(group.map);
-  for (auto& child : group.children)
-    if (group.map && child.key == key) return fail(cat("values: key '", key, "' is given twice"));
+  for (size_t i = 1; group.map && i < group.children.size(); i++)  // behind the sentinel
+    if (group.children[i].key == key) return fail(cat("values: key '", key, "' is given twice"));
   group.children.push_back({std::move(key), std::move(structure), first});
 }
 

@@ -111,4 +111,21 @@ THUNDER_CHECK thunder_status *thunder_executor_create(thunder_context *context, 
 THUNDER_CHECK thunder_status *thunder_context_add_executor(thunder_context *context,
     thunder_executor *executor) THUNDER_NOEXCEPT;
 void thunder_executor_release(thunder_executor *executor) THUNDER_NOEXCEPT;
+
+/* A name for the option "backend": executors that are asked before those of the option "executors", or before the built-in
+ * ones, and passes that are left out. One executor whose claim_region takes all that it is given is a backend that gets each
+ * trace, gradients taken, as one region. */
+typedef struct thunder_backend_desc { /* copied; executors are retained */
+    size_t size;
+    const char *name, *doc;                /* doc may be NULL */
+    thunder_executor *const *executors;    /* asked in this order; none: NULL */
+    size_t n_executors;
+    const char *executor_names;            /* asked after these: "mine,products", looked up at each compile; NULL: none */
+    const char *disable_passes;            /* "cse,fold"; NULL: none */
+    const char *tags;                      /* "debug,experimental", for those who list backends; NULL: none */
+    int32_t no_fusion;                     /* not 0: executors that claim regions, but for those of its own, are left out */
+} thunder_backend_desc;
+/* Fails at a name that is taken. Since: 0.1 */
+THUNDER_CHECK thunder_status *thunder_context_add_backend(thunder_context *context,
+    const thunder_backend_desc *desc) THUNDER_NOEXCEPT;
 #endif

@@ -21,9 +21,13 @@ const char *thunder_module_kind(const thunder_module *module) THUNDER_NOEXCEPT;
 /* Adds a child, or replaces the one of that name. A cycle or a name with a dot is refused. */
 THUNDER_CHECK thunder_status *thunder_module_add(thunder_module *module, const char *name,
     thunder_module *child) THUNDER_NOEXCEPT;
-/* What it was made with, by the name in its kind's schema; valid as long as the module. */
+/* What it was made with, by the name in its kind's schema; valid until it is set anew. */
 THUNDER_CHECK thunder_status *thunder_module_option(const thunder_module *module, const char *name,
     thunder_any *out) THUNDER_NOEXCEPT;
+/* Gives an option another value, which the next call has: what was compiled is compiled anew. What decides which tensors the
+ * module is made of is refused. */
+THUNDER_CHECK thunder_status *thunder_module_set_option(thunder_module *module, const char *name,
+    const thunder_any *value) THUNDER_NOEXCEPT;
 /* The children's names in the order of addition, NULL after the last; valid until one is added. */
 const char *thunder_module_child_name(const thunder_module *module, size_t index) THUNDER_NOEXCEPT;
 /* Pushes a string: the tree for people, a module a line, "Linear(in_features=64, out_features=10, bias=True)". */
@@ -37,6 +41,8 @@ THUNDER_CHECK thunder_status *thunder_module_child(thunder_module *module, const
 /* Adds a tensor, or replaces the one of that name: programs that read it are compiled anew. Retains it. */
 THUNDER_CHECK thunder_status *thunder_module_set_tensor(thunder_module *module, const char *name,
     thunder_tensor *tensor, int32_t role) THUNDER_NOEXCEPT;
+/* Takes the tensor of that name away, if there is one; a layer for which it is optional, such as a bias, goes on without it. */
+THUNDER_CHECK thunder_status *thunder_module_remove_tensor(thunder_module *module, const char *name) THUNDER_NOEXCEPT;
 /* In place of the kind's own. `destroy` runs once, also when this call fails. */
 THUNDER_CHECK thunder_status *thunder_module_set_forward(thunder_module *module, thunder_fn forward, void *user,
     void (*destroy)(void *user)) THUNDER_NOEXCEPT;

@@ -21,7 +21,8 @@ THUNDER_CHECK thunder_status *thunder_tensor_view(thunder_tensor *tensor, size_t
     const int64_t *strides_or_null, int64_t offset, thunder_tensor **out) THUNDER_NOEXCEPT;
 /* Without a copy in both directions. `from` takes the structure over on success only, and calls its deleter when
  * the last use ends. `to` gives a structure that the consumer must delete; max_major is the highest DLPack major
- * version it reads (1 or higher); a stream, if given, is waited for. Read-only memory keeps its flag. */
+ * version it reads (1 or higher). Read-only memory keeps its flag. On a device the stream, on which the consumer works (NULL: the
+ * legacy default one), waits for our work; what we do with the memory once the structure is deleted waits for the stream. */
 THUNDER_CHECK thunder_status *thunder_tensor_from_dlpack(thunder_context *context,
     struct DLManagedTensorVersioned *managed, thunder_tensor **out) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_tensor_to_dlpack(thunder_tensor *tensor, uint32_t max_major,
@@ -31,6 +32,18 @@ THUNDER_CHECK thunder_status *thunder_tensor_from_dlpack_legacy(thunder_context 
     struct DLManagedTensor *managed, thunder_tensor **out) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_tensor_to_dlpack_legacy(thunder_tensor *tensor, thunder_stream *stream_or_null,
     struct DLManagedTensor **out) THUNDER_NOEXCEPT;
+/* Of DLPack 1.x, where the work on a device is ordered otherwise, such as by the stream of the call that the tensors are
+ * arguments and results of: nothing waits, and the deleter of what `from` took is called as soon as the last handle is gone.
+ * stream: that of `to`, as above. */
+THUNDER_CHECK thunder_status *thunder_tensor_from_dlpack_unordered(thunder_context *context,
+    struct DLManagedTensorVersioned *managed, thunder_tensor **out) THUNDER_NOEXCEPT;
+THUNDER_CHECK thunder_status *thunder_tensor_to_dlpack_unordered(thunder_tensor *tensor, thunder_stream *stream_or_null,
+    struct DLManagedTensorVersioned **out) THUNDER_NOEXCEPT;
+/* Memory of a device that others lent, by `from` or by thunder_tensor_borrow(), is theirs again when our work on it is done, and
+ * their structure's deleter is then called by a later call of ours on that device. This says on which stream its lender works,
+ * where that is not the legacy default one, which waits by itself: our work from now on waits for what the stream holds, and what
+ * the stream is asked for after the last use has ended waits for our work. The stream must live until then. */
+THUNDER_CHECK thunder_status *thunder_tensor_lent_on(thunder_tensor *tensor, thunder_stream *stream) THUNDER_NOEXCEPT;
 thunder_tensor *thunder_tensor_retain(thunder_tensor *tensor) THUNDER_NOEXCEPT;
 void thunder_tensor_release(thunder_tensor *tensor) THUNDER_NOEXCEPT;
 

@@ -49,6 +49,23 @@ static void round_trip(thunder_context *context)
     thunder_tensor_release(y);
 }
 
+/* Where a stream orders the work: the same memory, and no wait for a device. */
+static void round_trip_unordered(thunder_context *context)
+{
+    const int64_t shape[] = { 2 };
+    const float data[] = { 1, 2 };
+    thunder_tensor *x = test_f32(context, 1, shape, data), *y = NULL;
+    struct DLManagedTensorVersioned *m = NULL;
+    const void *ours = NULL, *theirs = NULL;
+    OK(thunder_tensor_to_dlpack_unordered(x, NULL, &m));
+    OK(thunder_tensor_from_dlpack_unordered(context, m, &y));
+    OK(thunder_tensor_data(x, &ours));
+    OK(thunder_tensor_data(y, &theirs));
+    CHECK(ours == theirs);
+    thunder_tensor_release(x);
+    thunder_tensor_release(y);
+}
+
 static void from_others(thunder_context *context)
 {
     static float memory[] = { 0, 1, 2, 3, 4, 5 };
@@ -83,6 +100,7 @@ int main(void)
     thunder_context *context = NULL;
     OK(thunder_context_create(NULL, &context));
     round_trip(context);
+    round_trip_unordered(context);
     from_others(context);
     thunder_context_release(context);
     return 0;

@@ -2,6 +2,7 @@
 #include "test.h"
 
 static int reads, runs, refuses;
+static thunder_tensor *kept; /* a proxy, beyond its function */
 
 static thunder_status *halved(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
 {
@@ -16,6 +17,7 @@ static thunder_status *halved(thunder_scope *s, const thunder_values *in, thunde
             int32_t concrete = 1;
             OK(thunder_tensor_materialize(total, NULL, &concrete));
             CHECK(!concrete && !thunder_tensor_is_concrete(total));
+            kept = thunder_tensor_retain(total);
             REFUSED(thunder_tensor_read(total, &value, sizeof value), THUNDER_PROXY_HAS_NO_DATA, "fullgraph = false");
             break;
         }
@@ -70,6 +72,8 @@ int main(void)
     OK(thunder_compiled_call_tensors(whole, &x, 1, &y, 1));
     thunder_tensor_release(y);
     int32_t concrete = 0;
+    REFUSED(thunder_tensor_materialize(kept, NULL, &concrete), THUNDER_EXPIRED, "after the function that it belongs to");
+    thunder_tensor_release(kept);
     OK(thunder_tensor_materialize(x, NULL, &concrete));
     CHECK(concrete);
     REFUSED(thunder_tensor_materialize(NULL, NULL, &concrete), THUNDER_INVALID_ARGUMENT, "tensor");

@@ -1,5 +1,8 @@
-// Attention through cuDNN (attention, attention_graph, attention_mask, graph, plan, plans): sizes, layouts and gradients against the CPU.
+// Attention through cuDNN (attention, attention_call, attention_graph, attention_mask, attention_parts, graph, plan, plans): sizes, layouts and gradients against the CPU.
+#include <dlfcn.h>
+
 #include "cuda/cuda.h"
+#include "support/fake_cuda/control.h"
 
 namespace thunder::test {
 namespace {
@@ -204,6 +207,62 @@ TEST_F(CudaAttention, packs_operands_that_begin_anywhere) {
   ASSERT_EQ(got.size(), expected.size()) << error;
   for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 0.02);
   EXPECT_EQ(executor_of(*f, "scaled_dot_product_attention_forward"), "cudnn");
+}
+
+// Sizes that an engine refuses go in parts: some batches at a time, or some heads of one; where it refuses even one head, line by line. So
+// does what one of the parts would not align. On hardware all of them are small.
+TEST_F(CudaAttention, that_is_too_large_for_an_engine_goes_in_parts) {
+  const char* const path = ::getenv("THUNDER_CUDNN");
+  void* const library = path ? ::dlopen(path, RTLD_NOW) : nullptr;
+  if (!library) GTEST_SKIP() << "needs the stand-in for cuDNN";
+  const auto most = reinterpret_cast<decltype(&fake_cudnn_most_elements)>(::dlsym(library, "fake_cudnn_most_elements"));
+  const auto runs = reinterpret_cast<decltype(&fake_cudnn_runs)>(::dlsym(library, "fake_cudnn_runs"));
+  struct Row {
+    Case sizes;
+    int64_t most, forward, backward;  // elements of a product, how often plans run
+    const char* executor;
+  };
+  const Row rows[] = {
+      {{{5, 3, 8, 16}, {5, 3, 8, 16}, {5, 3, 8, 16}, true}, 2 * 3 * 8 * 16, 3, 3, "cudnn"},
+      {{{2, 6, 8, 24}, {2, 6, 8, 24}, {2, 6, 8, 24}}, 2 * 8 * 24, 6, 6, "cudnn"},
+      {{{2, 6, 8, 32}, {2, 3, 8, 32}, {2, 3, 8, 32}, true, true}, 4 * 8 * 32, 4, 4, "cudnn"},
+      {{{6, 8, 40}, {6, 8, 40}, {6, 8, 40}, true}, 2 * 8 * 40, 3, 3, "cudnn"},
+      {{{2, 2, 8, 48}, {2, 2, 8, 48}, {2, 2, 8, 48}}, 8 * 48 - 1, 0, 0, "none"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(&row - rows);
+    auto f = all_of(row.sizes);
+    const auto in = inputs(row.sizes), there = on_gpu(in);
+    const auto expected = call(*f, in);
+    most(row.most);
+    const auto first = call(*f, there);
+    expect_close(first, expected);
+    const int64_t before = runs();
+    const auto again = call(*f, there);
+    most(0);
+    for (size_t i = 0; i < first.size(); i++) EXPECT_EQ(data(*again[i]), data(*first[i]));
+    EXPECT_EQ(runs() - before, row.forward + row.backward);
+    for (const char* name : {"scaled_dot_product_attention_forward", "scaled_dot_product_attention_backward"}) EXPECT_EQ(executor_of(*f, name), row.executor);
+  }
+}
+
+TEST_F(CudaAttention, in_parts_reads_of_a_mask_what_is_theirs) {
+  const char* const path = ::getenv("THUNDER_CUDNN");
+  void* const library = path ? ::dlopen(path, RTLD_NOW) : nullptr;
+  if (!library) GTEST_SKIP() << "needs the stand-in for cuDNN";
+  const auto most = reinterpret_cast<decltype(&fake_cudnn_most_elements)>(::dlsym(library, "fake_cudnn_most_elements"));
+  const Case batches{{4, 2, 8, 16}, {4, 2, 16, 16}, {4, 2, 16, 16}}, heads{{2, 4, 8, 24}, {2, 4, 16, 24}, {2, 4, 16, 24}};
+  most(2 * 2 * 16 * 16);
+  for (const std::vector<int64_t>& mask : {std::vector<int64_t>{4, 2, 8, 16}, {4, 1, 1, 16}, {8, 16}, {2, 8, 16}}) {
+    agrees(batches, mask, "bfloat16", positive);
+    agrees(batches, mask, "bfloat16", in("bfloat16"));
+  }
+  most(2 * 16 * 24);
+  for (const std::vector<int64_t>& mask : {std::vector<int64_t>{2, 4, 8, 16}, {1, 4, 1, 16}, {4, 8, 16}}) {
+    agrees(heads, mask, "float16", positive);
+    agrees(heads, mask, "float16", in("float16"));
+  }
+  most(0);
 }
 
 // What the statistics are is not fixed, only what they say together: the gradient reads both.

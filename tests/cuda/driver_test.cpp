@@ -28,6 +28,9 @@ TEST(CudaDriver, constants_are_those_of_its_header) {
   EXPECT_EQ(kMajor, static_cast<int>(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
   EXPECT_EQ(kMinor, static_cast<int>(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
   EXPECT_EQ(kSharedBytesOfBlock, static_cast<int>(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+  EXPECT_EQ(kNotReady, static_cast<int>(CUDA_ERROR_NOT_READY));
+  EXPECT_EQ(kBlockingStream, static_cast<unsigned>(CU_STREAM_DEFAULT));
+  EXPECT_EQ(kEventWithTime, static_cast<unsigned>(CU_EVENT_DEFAULT));
   EXPECT_EQ(kNonBlockingStream, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
   EXPECT_EQ(kEventWithoutTime, static_cast<unsigned>(CU_EVENT_DISABLE_TIMING));
   EXPECT_EQ(kPortableHostMemory, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));

@@ -34,6 +34,14 @@ static class Smoke
         Show("negated", (-x).ToArray());
         Show("text", x.ToString());
         Show("reversed", (2 - x).ToArray());
+        var i = Tensor.Of(new long[] { 12, 10, -7 });
+        var operators = new Dictionary<string, Tensor> {
+            { "0 -2 -3", i % -4 }, { "7 7 0", 7 % i }, { "4 2 0", 6 & i }, { "13 11 -7", i | 1 }, { "9 15 -4", i ^ 5 }, { "-13 -11 6", ~i },
+            { "24 20 -14", i << 1 }, { "6 5 -4", i >> 1 }, { "14 12 -5", 2 + i } };
+        foreach (var row in operators) {
+            var got = string.Join(" ", row.Value.Flat<long>());
+            if (got != row.Key) throw new Exception("an operator gave " + got + ", not " + row.Key);
+        }
         Show("matmul", x.Matmul(x).ToArray());
         Show("named", x.Sum(dim: 1).ToArray());
         var names = new HashSet<string>();

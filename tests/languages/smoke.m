@@ -21,6 +21,7 @@ show("operators", elements(x * 2 + 1 - x / 2));
 show("negated", elements(-x));
 show("text", text(x));
 show("reversed", elements(2 - x));
+if ! isequal(elements(mod(Thunder.tensor(int64([12; 10; -7])), int64(-4))), int64([0; -2; -3])), error("mod gave something else"); end
 show("matmul", elements(x * x));
 show("named", elements(x.sum(struct("dim", 1))));
 show("ops", int64(numel(Thunder.describe("ops"))));

@@ -23,6 +23,12 @@ show 'text', "$x";
 eval { Thunder::tensor([[1, 2], [3]]) };
 die $@ unless $@ eq "tensor: the lists are not those of one shape: a list of 1 stands where a list of 2 is expected";
 show 'reversed', (2 - $x)->to_array;
+my $i = Thunder::tensor([12, 10, -7]);
+for ([$i % -4, '0 -2 -3'], [7 % $i, '7 7 0'], [$i & 6, '4 2 0'], [6 & $i, '4 2 0'], [$i | 1, '13 11 -7'], [$i ^ 5, '9 15 -4'], [~$i, '-13 -11 6'],
+    [$i << 1, '24 20 -14'], [$i >> 1, '6 5 -4'], [2 * $i, '24 20 -14'], [abs $i, '12 10 7'], [2 ** Thunder::tensor([3, 1]), '8 2']) {
+    my $got = join ' ', @{ $_->[0]->to_array };
+    die "an operator gave $got, not $_->[1]" if $got ne $_->[1];
+}
 show 'matmul', $x->matmul($x)->to_array;
 show 'named', $x->sum({ dim => 1 })->to_array;
 show 'ops', scalar grep { Thunder->can($_) && $Thunder::OPS{$_}{doc} } keys %Thunder::OPS;

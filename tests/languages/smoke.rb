@@ -26,6 +26,11 @@ rescue Thunder::Error => e
   raise e unless e.message == "tensor: the lists are not those of one shape: a list of 1 stands where a list of 2 is expected"
 end
 show "reversed", (2 - x).to_a
+i, precise = Thunder.tensor([12, 10, -7]), Thunder.tensor([0.5], dtype: "f64")
+[[i % -4, [0, -2, -3]], [7 % i, [7, 7, 0]], [i & 6, [4, 2, 0]], [6 & i, [4, 2, 0]], [i | 1, [13, 11, -7]], [i ^ 5, [9, 15, -4]], [~i, [-13, -11, 6]],
+ [i << 1, [24, 20, -14]], [i >> 1, [6, 5, -4]], [2 * i, [24, 20, -14]], [0.1 + precise, [0.6]], [precise * 0.1, [0.05]]].each do |got, wanted|
+  raise "an operator gave #{got.to_a}, not #{wanted}" unless got.to_a == wanted
+end
 show "matmul", x.matmul(x).to_a
 show "named", x.sum(dim: 1).to_a
 show "ops", Thunder::OPS.count { |name, row| Thunder.respond_to?(name) && !row["doc"].empty? }

@@ -63,12 +63,45 @@ assert(table.concat(one, "", 1, 4) == "0011")
 assert(#order { size = 4, drop_last = true } == 8)
 local batches = data.batches({ x }, { size = 2, shuffle = true, seed = 1 })
 assert(#batches == 5)
-for _ in batches do break end
-local state = batches:state()
-local _, expected = batches(nil, 1)
+local state, expected
+for i, batch in batches do
+  if i == 2 then expected = batch break end
+  state = batches:state()
+end
 batches:set_state(state)
-local _, again = batches(nil, 1)
+local again
+for _, batch in batches do again = batch break end
 expect.same(expected, again)
+
+-- Each `for` is an epoch of its own, whatever became of the ones before, or around it.
+local rows = data.batches({ x }, { size = 4 })
+for _ in rows do break end
+local whole = {}
+for i, batch in rows do whole[i] = #batch end
+assert(table.concat(whole, " ") == "4 4 2")
+local pairs_seen, outer = 0, {}
+for i, batch in rows do
+  outer[#outer + 1] = ("%d:%d"):format(i, batch[1]:item())
+  for k in rows do
+    pairs_seen = pairs_seen + 1
+    if i == 2 and k == 2 then break end
+  end
+end
+assert(table.concat(outer, " ") == "1:0 2:4 3:8")
+assert(pairs_seen == 3 + 2 + 3)
+local shuffled = data.batches({ x }, { size = 4, shuffle = true, seed = 3 })
+local epochs = {}
+for epoch = 1, 3 do
+  epochs[epoch] = {}
+  for _, batch in shuffled do
+    for _, value in ipairs(batch:tolist()) do table.insert(epochs[epoch], value) end
+    if epoch == 2 then break end
+  end
+end
+assert(#epochs[1] == 10 and #epochs[2] == 4 and #epochs[3] == 10)
+assert(table.concat(epochs[1], " ") ~= table.concat(epochs[3], " "))
+assert(table.concat(epochs[1], " ") == table.concat(order { size = 4, shuffle = true, seed = 3 }, " "))
+expect.error(function() return shuffled(nil, 2) end, "batches: no loop at this line has come to batch 2")
 expect.error(function() data.batches({ x }, { sise = 2 }) end, "unknown option 'sise'", "'size'")
 expect.error(function() data.batches({ x, th.arange(3) }, { size = 2 }) end, "10", "3")
 expect.error(function() return batches.stat end, "no member 'stat'")

@@ -5,6 +5,7 @@ import dataclasses
 import gc
 import threading
 import traceback
+import types
 import unittest
 import weakref
 
@@ -297,11 +298,11 @@ class Errors(unittest.TestCase):
                 th.compile(lambda x, read=read: x * read(x))(th.tensor(1.0))
 
     def test_a_proxy_that_escaped_is_expired(self):
-        kept = []
-        th.compile(lambda x: kept.append(x * 2) or x)(th.ones(1))
-        self.assertIn("traced", repr(kept[0]))
+        kept = types.SimpleNamespace()
+        th.compile(lambda x: setattr(kept, "x", x * 2) or x)(th.ones(1))
+        self.assertIn("traced", repr(kept.x))
         with self.assertRaisesRegex(th.Error, "after the function that it belongs to") as raised:
-            kept[0] + 1
+            kept.x + 1
         self.assertEqual(raised.exception.code, th.Code.EXPIRED)
 
     def test_options_arguments_and_names_are_checked(self):

@@ -3,6 +3,7 @@
 The list is first_hour.txt. Its values were recorded from PyTorch 1.13; where PyTorch is installed, they are compared with it again.
 """
 import ast
+import collections
 import copy
 import importlib.util
 import pathlib
@@ -53,7 +54,7 @@ def names_of(th):
         x *= 2
         return x
     foreign = Foreign if th is thunder else lambda data: th.tensor(data, dtype=th.float32)
-    return {"th": th, "nn": th.nn, "optim": th.optim, "F": th.nn.functional, "np": np, "copy": copy, "pickle": pickle, "Net": Net,
+    return {"th": th, "collections": collections, "nn": th.nn, "optim": th.optim, "F": th.nn.functional, "np": np, "copy": copy, "pickle": pickle, "Net": Net,
             "Foreign": foreign, "assigned": assigned, "changed": changed, "DataLoader": th.utils.data.DataLoader,
             "TensorDataset": th.utils.data.TensorDataset, "x": th.tensor([[1.0, 2.0], [3.0, 4.0]])}
 

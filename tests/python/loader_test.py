@@ -46,6 +46,56 @@ def numbers(loader):
     return [batch[1].tolist() for batch in loader]
 
 
+class Drawn(unittest.TestCase):
+    def test_a_subset_is_read_in_an_order_of_its_own(self):
+        from thunder.utils.data import SubsetRandomSampler
+        sampler = SubsetRandomSampler([3, 5, 8, 13], generator=1)
+        epochs = [list(sampler) for _ in range(8)]
+        self.assertEqual({tuple(sorted(epoch)) for epoch in epochs}, {(3, 5, 8, 13)})
+        self.assertGreater(len({tuple(epoch) for epoch in epochs}), 1)
+        self.assertEqual(len(sampler), 4)
+
+    def test_weights_say_how_often_an_index_is_drawn(self):
+        from thunder.utils.data import WeightedRandomSampler
+        drawn = list(WeightedRandomSampler([0.0, 1.0, 3.0], 4000, generator=2))
+        self.assertEqual((len(drawn), drawn.count(0)), (4000, 0))
+        self.assertAlmostEqual(drawn.count(2) / drawn.count(1), 3, delta=0.5)
+        self.assertEqual(sorted(WeightedRandomSampler(th.tensor([0.5, 0.1, 2.0]), 3, replacement=False)), [0, 1, 2])
+        for wrong in (lambda: WeightedRandomSampler([1.0], 0), lambda: WeightedRandomSampler([[1.0]], 1), lambda: WeightedRandomSampler([-1.0], 1),
+                      lambda: WeightedRandomSampler([1.0, 0.0], 2, replacement=False)):
+            with self.assertRaisesRegex(ValueError, "WeightedRandomSampler: "):
+                wrong()
+        loader = DataLoader(Squares(3), batch_size=2, sampler=WeightedRandomSampler([0, 0, 1], 4))
+        self.assertEqual(numbers(loader), [[2, 2], [2, 2]])
+
+
+class Joined(unittest.TestCase):
+    def test_stacked_datasets_give_tuples_or_dicts(self):
+        from thunder.utils.data import StackDataset
+        self.assertEqual(StackDataset(range(3), "abc")[1], (1, "b"))
+        self.assertEqual((StackDataset(n=range(3), t="abc")[2], len(StackDataset(n=range(3)))), ({"n": 2, "t": "c"}, 3))
+        for wrong in (lambda: StackDataset(), lambda: StackDataset([1], a=[1]), lambda: StackDataset([1], [1, 2])):
+            with self.assertRaisesRegex(ValueError, "StackDataset: "):
+                wrong()
+
+    def test_chained_datasets_follow_each_other(self):
+        from thunder.utils.data import ChainDataset
+        self.assertEqual(list(ChainDataset([Count(), Count()])), [*range(5)] * 2)
+        self.assertEqual([batch.tolist() for batch in DataLoader(Count() + Count(), batch_size=4)], [[0, 1, 2, 3], [4, 0, 1, 2], [3, 4]])
+        with self.assertRaisesRegex(TypeError, "ChainDataset: .* not list"):
+            ChainDataset([[1]])
+
+    def test_a_worker_knows_which_it_is(self):
+        from thunder.utils.data import get_worker_info
+        seen = []
+        loader = DataLoader(Squares(8, lambda index: seen.append(get_worker_info())), batch_size=1, num_workers=2)
+        list(loader)
+        self.assertEqual({(info.num_workers, info.dataset) for info in seen}, {(2, loader.dataset)})
+        self.assertLessEqual({info.id for info in seen}, {0, 1})
+        self.assertIsNone(get_worker_info())
+        list(DataLoader(Squares(1, lambda index: self.assertIsNone(get_worker_info()))))
+
+
 class Batches(unittest.TestCase):
     def test_an_epoch_of_tensors_is_every_row_once_in_an_order_of_its_own(self):
         rows = th.arange(10)
@@ -56,6 +106,41 @@ class Batches(unittest.TestCase):
         self.assertNotEqual(first, second)
         self.assertIsInstance(next(iter(loader)), list)
         self.assertEqual((len(loader), len(DataLoader(rows, batch_size=4, drop_last=True))), (3, 2))
+
+    def test_each_iteration_is_an_epoch_of_its_own(self):
+        rows = th.arange(12)
+        for loader in (DataLoader(TensorDataset(rows, rows), 4), DataLoader(rows, 4), th.data.batches([rows], 4), th.data.batches(rows, 4)):
+            first = lambda batch: (batch if isinstance(batch, th.Tensor) else batch[0]).tolist()
+            for batch in loader:
+                break
+            self.assertEqual([first(batch) for batch in loader], [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]])
+            self.assertEqual([first(next(iter(loader))) for _ in range(4)], [[0, 1, 2, 3]] * 4)
+            self.assertEqual([(first(a)[0], first(b)[0]) for a in loader for b in loader], [(a, b) for a in (0, 4, 8) for b in (0, 4, 8)])
+            one, other = iter(loader), iter(loader)
+            self.assertEqual([first(next(it)) for it in (one, other, one, other)], [[0, 1, 2, 3]] * 2 + [[4, 5, 6, 7]] * 2)
+
+    def test_epochs_that_were_left_have_orders_of_their_own(self):
+        made = lambda: th.data.batches([th.arange(64)], 64, shuffle=True, seed=3)
+        whole, left = made(), made()
+        orders = [next(iter(whole))[0].tolist()] + [batch[0].tolist() for _ in range(2) for batch in whole]
+        self.assertEqual(len(set(map(tuple, orders))), 3)
+        for order in orders:
+            for batch in left:
+                self.assertEqual(batch[0].tolist(), order)
+                break
+
+    def test_a_position_is_resumed_in_the_middle_of_an_epoch(self):
+        batches = th.data.batches([th.arange(10)], 3, shuffle=True, seed=1)
+        for epoch in range(2):
+            for number, (batch,) in enumerate(batches):
+                if epoch == 1 and number == 1:
+                    state, rest = batches.state(), []
+                elif epoch == 1 and number > 1:
+                    rest.append(batch.tolist())
+        again = th.data.batches([th.arange(10)], 3, shuffle=True, seed=1)
+        again.set_state(state)
+        self.assertEqual([batch.tolist() for batch, in again], rest)
+        self.assertEqual([batch.tolist() for batch, in again], [batch.tolist() for batch, in batches])
 
     def test_the_seed_decides_the_order(self):
         def order(generator=None):

@@ -9,6 +9,7 @@ GENERATED = (
     ("include/thunder/ops.h", ("{build}/bin/opgen", "header")),
     ("docs/ops.md", ("{build}/bin/opgen", "docs")),
     ("docs/modules.md", ("tools/list_modules.py", "{build}/lib/libthunder.so")),
+    ("docs/compile_options.md", ("tools/list_compile_options.py", "{build}/lib/libthunder.so")),
 )
 
 

@@ -18,8 +18,7 @@ static int fail(const arguments *c, const parameter *p)
     return -1;
 }
 
-/* Memory until arguments_free(). */
-static void *block(arguments *c, size_t bytes)
+void *arguments_block(arguments *c, size_t bytes)
 {
     bytes = (bytes + 15) & ~(size_t)15;
     if (c->used + bytes <= INLINE_BYTES) {
@@ -46,7 +45,7 @@ static int integer_of(const arguments *c, const parameter *p, PyObject *object, 
 
 static int list_of_integers(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
 {
-    thunder_dim *dims = block(c, (size_t)count * sizeof *dims);
+    thunder_dim *dims = arguments_block(c, (size_t)count * sizeof *dims);
     if (!dims) return -1;
     for (Py_ssize_t i = 0; i < count; i++)
         if (size_test(items[i]) ? size_word(items[i], &dims[i]) : integer_of(c, p, items[i], &dims[i])) {
@@ -60,7 +59,7 @@ static int list_of_integers(arguments *c, const parameter *p, PyObject *const *i
 
 static int list_of_floats(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
 {
-    double *numbers = block(c, (size_t)count * sizeof *numbers);
+    double *numbers = arguments_block(c, (size_t)count * sizeof *numbers);
     if (!numbers) return -1;
     for (Py_ssize_t i = 0; i < count; i++) {
         numbers[i] = PyFloat_AsDouble(items[i]);
@@ -89,14 +88,14 @@ static bool make_room(arguments *c)
 static thunder_tensor *foreign_tensor(arguments *c, const parameter *p, PyObject *object)
 {
     if (!make_room(c)) return NULL;
-    thunder_tensor *made = tensor_from_foreign(object);
+    thunder_tensor *made = tensor_of_call(object);
     if (!made) return fail(c, p), NULL;
     return c->kept[c->n_kept++] = made;
 }
 
 static int list_of_tensors(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
 {
-    thunder_tensor **tensors = block(c, (size_t)count * sizeof *tensors);
+    thunder_tensor **tensors = arguments_block(c, (size_t)count * sizeof *tensors);
     if (!tensors) return -1;
     for (Py_ssize_t i = 0; i < count; i++) {
         if (!tensor_test(items[i]) && !foreign_test(items[i])) return refuse(c, p, items[i], "a list of tensors");
@@ -122,9 +121,18 @@ static int list_argument(arguments *c, const parameter *p, PyObject *list, thund
 
 /* ---- one argument ---- */
 
+static int argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out);
+
 /* Arrays of other libraries, and numbers that are not Python's own. */
 static int foreign_argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
+    PyObject *number = scalar_number(object);
+    if (number) {
+        const int failed = argument(c, p, number, out);
+        Py_DECREF(number);
+        return failed;
+    }
+    if (PyErr_Occurred()) return fail(c, p);
     if (p->kind == TAKES_TENSOR && foreign_test(object)) {
         thunder_tensor *made = foreign_tensor(c, p, object);
         if (!made) return -1;
@@ -161,8 +169,6 @@ static int constant_argument(const arguments *c, const parameter *p, PyObject *o
     out->u.i = value;
     return 0;
 }
-
-static int argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out);
 
 /* A tensor without dims in the place of a number, as in PyTorch. */
 static int number_argument(arguments *c, const parameter *p, PyObject *tensor, thunder_any *out)
@@ -293,6 +299,10 @@ static int keywords(arguments *c, PyObject *const *args, PyObject *names)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
         PyObject *name = PyTuple_GET_ITEM(names, i);
         const parameter *p = parameter_named(c->signature, name);
+        if (!p && c->signature->takes_out && PyUnicode_CompareWithASCIIString(name, "out") == 0) {
+            c->out = args[i] == Py_None ? NULL : args[i];
+            continue;
+        }
         const int format = p ? 0 : memory_format(c->signature, name, args[i]);
         if (format < 0) return -1;
         if (format) continue;
@@ -319,7 +329,7 @@ PyObject *arguments_aliases(void)
 int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     c->signature = s;
-    c->count = c->n_kept = c->room = c->n_blocks = 0, c->named = false, c->used = 0, c->kept = NULL;
+    c->out = NULL, c->count = c->n_kept = c->room = c->n_blocks = 0, c->named = false, c->used = 0, c->kept = NULL;
     if (positional(c, args, count)) return -1;
     return names ? keywords(c, args + count, names) : 0;
 }

@@ -58,6 +58,14 @@ int tensor_getbuffer(PyObject *object, Py_buffer *view, int flags)
         PyErr_SetString(PyExc_BufferError, "a traced tensor has no memory; is this meant to run while tracing?");
         return -1;
     }
+    if (thunder_tensor_device(tensor) != THUNDER_CPU) {
+        PyObject *device = constant_of(THUNDER_DEVICE, thunder_tensor_device(tensor));
+        if (device)
+            PyErr_Format(PyExc_BufferError, "can't convert %S device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory "
+                         "first.", device);
+        Py_XDECREF(device);
+        return -1;
+    }
     const dtype_row *row = dtype_find(thunder_tensor_dtype(tensor));
     if (!row || !row->format) {
         PyErr_Format(PyExc_BufferError, "the buffer protocol has no format for %s: convert with .float()", row ? row->name : "this dtype");
@@ -95,6 +103,16 @@ void tensor_releasebuffer(PyObject *object, Py_buffer *view)
     exported *made = view->internal;
     thunder_tensor_release(made->memory);
     PyMem_Free(made);
+}
+
+/* data_ptr(): where its first element is; of nothing 0. */
+PyObject *tensor_data_ptr(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    thunder_tensor *tensor = tensor_handle(object);
+    const void *data = NULL;
+    if (tensor_materialize(tensor) < 0) return NULL;
+    return check_status(thunder_tensor_data(tensor, &data)) ? NULL : PyLong_FromVoidPtr((void *)(uintptr_t)data);
 }
 
 /* ---- in: any object with a buffer ---- */

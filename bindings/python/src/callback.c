@@ -1,5 +1,5 @@
 /* Python functions that the library calls: the one place where Python runs inside it. */
-#include "layer.h"
+#include "host.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -8,7 +8,7 @@ struct callback {
     atomic_int uses; /* the owner's and the library's */
     PyObject *owner; /* NULL: it is gone; read and written with the interpreter's lock */
     PyObject *(*target)(PyObject *owner);
-    bool spreads;
+    bool spreads, compiled;
 };
 
 callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner))
@@ -19,11 +19,13 @@ callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner))
         return NULL;
     }
     atomic_init(&made->uses, 2);
-    made->owner = owner, made->target = target, made->spreads = false;
+    made->owner = owner, made->target = target, made->spreads = made->compiled = false;
     return made;
 }
 
 void callback_spread(callback *self) { self->spreads = true; }
+void callback_of_compiled(callback *self) { self->compiled = true; }
+PyObject *callback_owner(const callback *self) { return self->owner; }
 
 callback *callback_retain(callback *self)
 {
@@ -45,12 +47,13 @@ void callback_forget_owner(callback *self)
     callback_destroy(self);
 }
 
-static int call(PyObject *function, const thunder_values *in, thunder_values *out, bool traced, bool spreads)
+static int call(PyObject *function, const thunder_values *in, thunder_values *out, bool traced, const callback *self)
 {
+    const bool depends = traced && self->compiled;
     PyObject *named = NULL, *result = NULL, *list = values_list(in, traced, &named);
     PyObject *args = list ? PyList_AsTuple(list) : NULL;
-    if (args) result = PyObject_Call(function, args, named);
-    const int failed = !result || (spreads ? values_add_each(out, result) : values_add(out, result));
+    if (args) result = depends ? host_run(function, in, args, named) : PyObject_Call(function, args, named);
+    const int failed = !result || (self->spreads ? values_add_each(out, result) : values_add(out, result)) || (depends && host_add_writes(out));
     Py_XDECREF(result);
     Py_XDECREF(args);
     Py_XDECREF(list);
@@ -75,7 +78,10 @@ static thunder_status *run_body(PyObject *function, thunder_scope *scope, int (*
     thunder_status *status = enter_scope(scope, &own);
     if (status) return status;
     if (!outer) sizes_given = false;
+    const bool begins = scope && scope != outer && thunder_scope_is_tracing(scope);
+    const grad_mode around = begins ? grad_mode_take() : (grad_mode){.off = false};
     const int failed = body(function, frame);
+    if (begins) grad_mode_put(&around);
     here = outer, eager = outer_eager;
     /* An op that failed is the scope's first error and stays so; the exception that it became goes with it. */
     if (failed) status = status_of_exception(scope ? thunder_scope_status(scope) : NULL);
@@ -106,7 +112,7 @@ typedef struct run_frame {
     thunder_scope *scope;
     const thunder_values *in;
     thunder_values *out;
-    bool spreads;
+    const callback *self;
 } run_frame;
 
 static int run(PyObject *function, void *frame)
@@ -114,14 +120,13 @@ static int run(PyObject *function, void *frame)
     const run_frame *f = frame;
     const bool outer = live_numbers;
     live_numbers = false;
-    const int failed = call(function, f->in, f->out, thunder_scope_is_tracing(f->scope), f->spreads);
+    const int failed = call(function, f->in, f->out, thunder_scope_is_tracing(f->scope), f->self);
     live_numbers = outer;
     return failed;
 }
 
 thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
 {
-    const callback *self = user;
-    run_frame frame = {scope, in, out, self->spreads};
-    return callback_enter(self, scope, run, &frame);
+    run_frame frame = {scope, in, out, user};
+    return callback_enter(user, scope, run, &frame);
 }

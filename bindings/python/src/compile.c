@@ -1,6 +1,6 @@
 /* Compiled functions: a Python callable, a trace or a program from a file, its compiled form and the values that its calls
  * reuse. */
-#include "layer.h"
+#include "host.h"
 
 typedef struct Compiled {
     PyObject_HEAD
@@ -10,21 +10,38 @@ typedef struct Compiled {
     thunder_function *handle;
     thunder_compiled *compiled;
     thunder_values *in, *out;
+    host *host; /* NULL: what it runs is no Python */
+    PyObject *host_of; /* NULL: its own; else the compiled function whose it is */
+    bool any_names; /* the function takes **names, whose order it sees */
     bool busy; /* a call is using them; another one meanwhile makes its own */
 } Compiled;
 
 static PyTypeObject *compiled_type;
 
+host *compiled_host(PyObject *object) { return ((Compiled *)object)->host; }
+
+/* Before a call of it: gives what was at work before. */
+static host *begin(Compiled *self)
+{
+    host *outer = host_root;
+    if (self->host && host_moved(self->host)) thunder_status_release(thunder_function_touch(self->handle));
+    host_root = self->host;
+    return outer;
+}
+
 /* Inside a traced function its own ops join what is recorded; on a tape it is a program with a backward. */
 static PyObject *call_inside(Compiled *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     thunder_scope *scope = here;
+    const bool joins = thunder_scope_is_tracing(scope);
+    host *outer = joins ? host_root : begin(self);
     PyObject *result = NULL;
     thunder_values *in = values_new();
-    if (in && values_add_call(in, args, count, names) == 0) {
+    if (in && values_add_call(in, args, count, names, self->any_names) == 0) {
         thunder_values *out = thunder_compiled_apply(scope, self->compiled, in);
-        if (scope_check(scope) == 0) result = values_result(out, thunder_scope_is_tracing(scope));
+        if (scope_check(scope) == 0) result = host_write(self->host, values_result(out, joins), args, count, names);
     }
+    host_root = outer;
     thunder_values_release(in);
     return result;
 }
@@ -32,11 +49,15 @@ static PyObject *call_inside(Compiled *self, PyObject *const *args, Py_ssize_t c
 static PyObject *run(Compiled *self, thunder_values *in, thunder_values *out, PyObject *const *args, Py_ssize_t count,
                      PyObject *names)
 {
-    if (values_add_call(in, args, count, names)) return NULL;
+    if (values_add_call(in, args, count, names, self->any_names)) return NULL;
+    host *outer = begin(self);
     PyThreadState *state = PyEval_SaveThread();
     thunder_status *failed = thunder_compiled_call(self->compiled, NULL, in, out);
     PyEval_RestoreThread(state);
-    return check_status(failed) || show_warning() ? NULL : values_result(out, false);
+    PyObject *result = check_status(failed) || show_warning() ? NULL : values_result(out, false);
+    result = host_write(self->host, result, args, count, names);
+    host_root = outer;
+    return result;
 }
 
 static PyObject *compiled_call(PyObject *object, PyObject *const *args, size_t count, PyObject *names)
@@ -75,6 +96,9 @@ static int prepare(Compiled *self, const char *name, PyObject *options)
     self->callback = callback_new((PyObject *)self, target);
     if (!self->callback) return -1;
     if (check_status(thunder_function_create(context, name, callback_run, self->callback, callback_destroy, &self->handle))) return -1;
+    callback_of_compiled(self->callback);
+    self->host = host_new(self->callback, self->handle);
+    if (!self->host) return -1;
     thunder_options *given = options_from(options);
     if (PyErr_Occurred()) return -1;
     const int failed = check_status(thunder_compile(self->handle, given, &self->compiled));
@@ -84,16 +108,18 @@ static int prepare(Compiled *self, const char *name, PyObject *options)
     return failed || !self->in || !self->out ? -1 : 0;
 }
 
-/* Compiled(function, name, options or None) */
+/* Compiled(function, name, options or None, whether it takes any names) */
 static PyObject *compiled_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     (void)named;
     PyObject *function, *options = Py_None;
     const char *name;
-    if (!PyArg_ParseTuple(args, "Os|O:Compiled", &function, &name, &options)) return NULL;
+    int any_names = 0;
+    if (!PyArg_ParseTuple(args, "Os|Op:Compiled", &function, &name, &options, &any_names)) return NULL;
     Compiled *self = (Compiled *)type->tp_alloc(type, 0);
     if (!self) return NULL;
     self->call = compiled_call;
+    self->any_names = any_names != 0;
     self->function = Py_NewRef(function);
     self->options = Py_NewRef(options);
     if (prepare(self, name, options) == 0) return (PyObject *)self;
@@ -121,6 +147,13 @@ PyObject *compiled_wrap(PyObject *name, thunder_function *function, thunder_comp
     return NULL;
 }
 
+void compiled_share_host(PyObject *object, PyObject *of)
+{
+    Compiled *self = (Compiled *)object;
+    self->host = ((Compiled *)of)->host;
+    self->host_of = Py_NewRef(of);
+}
+
 thunder_compiled *compiled_test(PyObject *object)
 {
     return PyObject_TypeCheck(object, compiled_type) ? ((Compiled *)object)->compiled : NULL;
@@ -135,11 +168,18 @@ static int compiled_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->options);
     Py_VISIT(self->dict);
     Py_VISIT(Py_TYPE(object));
-    return 0;
+    Py_VISIT(self->host_of);
+    return self->host_of ? 0 : host_traverse(self->host, visit, arg);
 }
 
 static int compiled_clear(PyObject *object)
 {
+    Compiled *self = (Compiled *)object;
+    if (self->host_of)
+        self->host = NULL;
+    else
+        host_clear(self->host);
+    Py_CLEAR(self->host_of);
     Py_CLEAR(((Compiled *)object)->function);
     Py_CLEAR(((Compiled *)object)->options);
     Py_CLEAR(((Compiled *)object)->dict);
@@ -158,6 +198,7 @@ static void compiled_dealloc(PyObject *object)
     thunder_function_release(self->handle);
     thunder_values_release(self->in);
     thunder_values_release(self->out);
+    host_free(self->host);
     type->tp_free(object);
     Py_DECREF(type);
 }
@@ -216,11 +257,13 @@ static PyObject *guards_report(PyObject *object, PyObject *unused)
 static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     thunder_values *in = values_new();
-    int failed = !in || values_add_call(in, args, count, names);
+    int failed = !in || values_add_call(in, args, count, names, ((Compiled *)object)->any_names);
     if (!failed) {
+        host *outer = begin((Compiled *)object);
         PyThreadState *state = PyEval_SaveThread();
         thunder_status *status = thunder_compiled_prepare(((Compiled *)object)->compiled, in);
         PyEval_RestoreThread(state);
+        host_root = outer;
         failed = check_status(status) || show_warning();
     }
     thunder_values_release(in);

@@ -22,6 +22,13 @@ const dtype_row *dtype_find(thunder_dtype dtype)
     return NULL;
 }
 
+const dtype_row *dtype_of_name(const char *name)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (strcmp(rows[i].name, name) == 0) return &rows[i];
+    return NULL;
+}
+
 /* "bool, uint8, ... and float64". */
 PyObject *dtype_names(void)
 {

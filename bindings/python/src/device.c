@@ -29,6 +29,18 @@ static PyObject *memory_stats(PyObject *module, PyObject *object)
                          (count)s.max_reserved_bytes, "hits", (count)s.hits, "misses", (count)s.misses, "retries", (count)s.retries);
 }
 
+/* (name, major, minor, multiprocessors, total, l2, shared, free) */
+static PyObject *device_info(PyObject *module, PyObject *object)
+{
+    (void)module;
+    thunder_device device;
+    thunder_device_info i = {.size = sizeof i};
+    if (!device_from(object, &device) || check_status(thunder_context_device_info(context, device, &i))) return NULL;
+    typedef unsigned long long count;
+    return Py_BuildValue("siiiKKKK", i.name, (int)i.major, (int)i.minor, (int)i.multiprocessors, (count)i.total_bytes, (count)i.l2_bytes,
+                         (count)i.shared_bytes_per_block, (count)i.free_bytes);
+}
+
 /* Calls that only a device says something to, which may wait for it. */
 static PyObject *asked_of(PyObject *object, thunder_status *(*ask)(thunder_context *, thunder_device))
 {
@@ -62,6 +74,7 @@ int open_device(PyObject *module)
     static PyMethodDef functions[] = {
         {"has_device", has_device, METH_O, "Whether a tensor can be made on the device."},
         {"memory_stats", memory_stats, METH_O, "Bytes of the device's memory, and how often blocks were reused, as a dict."},
+        {"device_info", device_info, METH_O, "What the device's hardware is like, and its free memory, as a tuple."},
         {"reset_peak_memory_stats", reset_peak_memory_stats, METH_O, "The peaks begin again at what is in use now."},
         {"empty_cache", empty_cache, METH_O, "Blocks that are kept for reuse go back."},
         {"synchronize", synchronize, METH_O, "Waits for all work on the device."},

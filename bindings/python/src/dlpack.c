@@ -1,5 +1,6 @@
 /* DLPack: memory shared with other array libraries, without a copy. */
 #include "dlpack.h"
+#include "streams.h"
 
 /* ---- out ---- */
 
@@ -16,19 +17,19 @@ static void drop_legacy(PyObject *capsule)
     if (managed->deleter) managed->deleter(managed);
 }
 
-static PyObject *export_versioned(thunder_tensor *tensor, uint32_t major)
+static PyObject *export_versioned(thunder_tensor *tensor, uint32_t major, thunder_stream *stream)
 {
     DLManagedTensorVersioned *managed = NULL;
-    if (check_status(thunder_tensor_to_dlpack(tensor, major, NULL, &managed))) return NULL;
+    if (check_status(thunder_tensor_to_dlpack(tensor, major, stream, &managed))) return NULL;
     PyObject *capsule = PyCapsule_New(managed, "dltensor_versioned", drop_versioned);
     if (!capsule) managed->deleter(managed);
     return capsule;
 }
 
-static PyObject *export_legacy(thunder_tensor *tensor)
+static PyObject *export_legacy(thunder_tensor *tensor, thunder_stream *stream)
 {
     DLManagedTensor *managed = NULL;
-    if (check_status(thunder_tensor_to_dlpack_legacy(tensor, NULL, &managed))) return NULL;
+    if (check_status(thunder_tensor_to_dlpack_legacy(tensor, stream, &managed))) return NULL;
     PyObject *capsule = PyCapsule_New(managed, "dltensor", drop_legacy);
     if (!capsule) managed->deleter(managed);
     return capsule;
@@ -47,6 +48,28 @@ static PyObject *as_buffer_error(PyObject *capsule)
     return NULL;
 }
 
+/* Where the consumer works, by the array API's numbers: None or 1 is the legacy default stream, 2 the thread's, others are pointers;
+ * -1: it orders by itself, as if it worked on our stream. -1 and an exception. */
+static int consumer_stream(PyObject *given, thunder_device device, thunder_stream **out)
+{
+    *out = NULL;
+    const long long number = given == Py_None ? 1 : PyLong_AsLongLong(given);
+    if (number == -1 && PyErr_Occurred()) return -1;
+    if (device == THUNDER_CPU) {
+        if (given == Py_None || number == -1) return 0;
+        PyErr_SetString(PyExc_BufferError, "__dlpack__: stream must be None for a tensor on the CPU");
+        return -1;
+    }
+    if (number == 0 || number < -1) {
+        PyErr_Format(PyExc_BufferError, "__dlpack__: stream %lld is none of CUDA: 1 is the legacy default stream, 2 the thread's, -1 orders "
+                     "nothing, others are pointers", number);
+        return -1;
+    }
+    if (number > 2) keep_consumer((void *)(intptr_t)number, device & 0xffff);
+    *out = stream_on(device, number == -1 ? NULL : (void *)(intptr_t)number);
+    return *out ? 0 : -1;
+}
+
 /* __dlpack__(stream=None, max_version=None, dl_device=None, copy=None) */
 PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named)
 {
@@ -62,7 +85,11 @@ PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named)
         return PyErr_Format(PyExc_BufferError, "__dlpack__ makes no copies: call .clone() first");
     if (version != Py_None && !PyArg_ParseTuple(version, "ii:max_version", &major, &minor)) return NULL;
     thunder_tensor *tensor = tensor_handle(self);
-    return as_buffer_error(major >= 1 ? export_versioned(tensor, (uint32_t)major) : export_legacy(tensor));
+    thunder_stream *consumer;
+    if (consumer_stream(stream, mine, &consumer)) return NULL;
+    PyObject *capsule = major >= 1 ? export_versioned(tensor, (uint32_t)major, consumer) : export_legacy(tensor, consumer);
+    thunder_stream_release(consumer);
+    return as_buffer_error(capsule);
 }
 
 PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused)
@@ -74,17 +101,21 @@ PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused)
 
 /* ---- in ---- */
 
-PyObject *dlpack_capsule(PyObject *object)
+PyObject *dlpack_capsule(PyObject *object, void *stream)
 {
     PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
     if (!method) return NULL;
     PyObject *none = PyTuple_New(0), *named = Py_BuildValue("{s(ii)}", "max_version", 1, 0), *capsule = NULL;
-    if (none && named) capsule = PyObject_Call(method, none, named);
+    PyObject *number = stream ? PyLong_FromVoidPtr(stream) : NULL;
+    bool ready = none && named && !(stream && (!number || PyDict_SetItemString(named, "stream", number)));
+    if (ready) capsule = PyObject_Call(method, none, named);
     /* Producers of DLPack 0.x know no max_version. */
-    if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
+    if (ready && !capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
-        capsule = PyObject_CallNoArgs(method);
+        ready = PyDict_DelItemString(named, "max_version") == 0;
+        if (ready) capsule = PyObject_Call(method, none, named);
     }
+    Py_XDECREF(number);
     Py_XDECREF(none);
     Py_XDECREF(named);
     Py_DECREF(method);

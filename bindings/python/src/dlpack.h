@@ -36,8 +36,9 @@ typedef struct DLManagedTensorVersioned {
 enum { DLPACK_READ_ONLY = 1, DLPACK_IS_COPIED = 2 };
 enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3 };
 
-/* What an object's __dlpack__ gives; NULL and an exception. */
-PyObject *dlpack_capsule(PyObject *object);
+/* What an object's __dlpack__ gives; NULL and an exception. stream: which is made to wait for what the producer has asked for; NULL:
+ * it is none of a device. */
+PyObject *dlpack_capsule(PyObject *object, void *stream);
 /* Consumes the capsule; NULL and an exception: it is still whole. */
 thunder_tensor *dlpack_take(PyObject *capsule);
 /* By __dlpack__ alone, where tensor_from_foreign() also has other ways; NULL and an exception. */

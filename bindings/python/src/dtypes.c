@@ -57,8 +57,12 @@ static PyObject *result_type(PyObject *module, PyObject *const *args, Py_ssize_t
     thunder_any operands[2];
     thunder_dtype made;
     if (count != 2) return PyErr_Format(PyExc_TypeError, "result_type: takes two operands, got %zd", count);
-    for (Py_ssize_t i = 0; i < count; i++)
-        if (operand_of(args[i], &operands[i])) return NULL;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *number = scalar_number(args[i]);
+        const int failed = PyErr_Occurred() || operand_of(number ? number : args[i], &operands[i]);
+        Py_XDECREF(number);
+        if (failed) return NULL;
+    }
     return check_status(thunder_result_type(operands, 2, &made)) ? NULL : constant_of(THUNDER_DTYPE, made);
 }
 

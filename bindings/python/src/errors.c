@@ -4,6 +4,7 @@
 #include <string.h>
 
 PyObject *error_type;
+static PyObject *out_of_memory_type; /* an Error of that code */
 
 static const char tag[] = "python";
 
@@ -51,8 +52,9 @@ static const char *without_functions(const char *text)
 
 void raise_message(thunder_code number, PyObject *message)
 {
-    PyObject *code = PyLong_FromLong(number), *error = code ? PyObject_CallOneArg(error_type, message) : NULL;
-    if (error && PyObject_SetAttrString(error, "code", code) == 0) PyErr_SetObject(error_type, error);
+    PyObject *type = number == THUNDER_OUT_OF_MEMORY ? out_of_memory_type : error_type;
+    PyObject *code = PyLong_FromLong(number), *error = code ? PyObject_CallOneArg(type, message) : NULL;
+    if (error && PyObject_SetAttrString(error, "code", code) == 0) PyErr_SetObject(type, error);
     Py_XDECREF(error);
     Py_XDECREF(code);
 }
@@ -175,5 +177,8 @@ int open_errors(PyObject *module)
     PyObject *zero = PyLong_FromLong(THUNDER_CALLBACK);
     const int failed = !zero || PyObject_SetAttrString(error_type, "code", zero);
     Py_XDECREF(zero);
-    return failed ? -1 : PyModule_AddObjectRef(module, "Error", error_type);
+    out_of_memory_type = PyErr_NewExceptionWithDoc("thunder.OutOfMemoryError", "An Error: there was no memory, on the host or on a device.",
+                                                   error_type, NULL);
+    if (failed || !out_of_memory_type || PyModule_AddObjectRef(module, "OutOfMemoryError", out_of_memory_type)) return -1;
+    return PyModule_AddObjectRef(module, "Error", error_type);
 }

@@ -320,8 +320,32 @@ static PyObject *executor_register(PyObject *object, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* add_backend(name, doc, executors, names, disabled passes, tags, without fusion): texts are lists with commas, executors stay for ever. */
+static PyObject *add_backend(PyObject *module, PyObject *args)
+{
+    (void)module;
+    thunder_backend_desc d = {.size = sizeof d};
+    PyObject *executors;
+    int no_fusion;
+    if (!PyArg_ParseTuple(args, "ssO!sssp:add_backend", &d.name, &d.doc, &PyList_Type, &executors, &d.executor_names, &d.disable_passes,
+                          &d.tags, &no_fusion))
+        return NULL;
+    const Py_ssize_t count = PyList_GET_SIZE(executors);
+    thunder_executor **handles = PyMem_Calloc((size_t)count + 1, sizeof *handles);
+    if (!handles) return PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < count; i++) handles[i] = executor_test(PyList_GET_ITEM(executors, i));
+    d.executors = handles, d.n_executors = (size_t)count, d.no_fusion = no_fusion;
+    const int failed = check_status(thunder_context_add_backend(context, &d));
+    PyMem_Free(handles);
+    if (failed) return NULL;
+    Py_INCREF(executors); /* with what it holds */
+    Py_RETURN_NONE;
+}
+
 int open_executor(PyObject *module)
 {
+    static PyMethodDef functions[] = {{"add_backend", add_backend, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+    if (PyModule_AddFunctions(module, functions)) return -1;
     static PyMethodDef methods[] = {{"_register", executor_register, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
     static PyType_Slot slots[] = {{Py_tp_new, executor_new},     {Py_tp_dealloc, executor_dealloc}, {Py_tp_traverse, executor_traverse},
                                   {Py_tp_clear, executor_clear}, {Py_tp_methods, methods},          {0, NULL}};

@@ -1,8 +1,22 @@
 /* Arrays and tensors of other libraries as ours: by the buffer protocol where they have it, else by DLPack, both without a
  * copy; and by numpy's __array__ where those have no way for their elements, such as PyTorch's booleans before 2.2. */
 #include "dlpack.h"
+#include "streams.h"
+
+#include <string.h>
 
 static bool has_dlpack(PyObject *object) { return PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__dlpack__"); }
+
+static PyTypeObject *scalar_type; /* numpy.generic */
+
+bool scalar_test(PyObject *object) { return PyObject_TypeCheck(object, scalar_type); }
+
+PyObject *scalar_number(PyObject *object)
+{
+    PyObject *number = scalar_test(object) ? PyObject_CallMethod(object, "item", NULL) : NULL;
+    if (number && !PyFloat_Check(number) && !PyLong_Check(number)) Py_CLEAR(number); /* complex, dates, longdouble */
+    return number;
+}
 
 bool foreign_test(PyObject *object)
 {
@@ -40,6 +54,25 @@ static void refuse_device(PyObject *object, int kind, int index)
     Py_XDECREF(place);
 }
 
+/* Instead of the exception that is set, where its elements are what no dtype is for: those words say it. */
+static void explain_dtype(PyObject *object)
+{
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyObject *dtype = PyObject_GetAttrString(object, "dtype"), *text = dtype ? PyObject_Str(dtype) : NULL;
+    const char *words = text ? PyUnicode_AsUTF8(text) : NULL, *name = words ? strrchr(words, '.') : NULL;
+    PyErr_Clear();
+    if (!words || dtype_of_name(name ? name + 1 : words))
+        PyErr_Restore(type, error, traceback), type = error = traceback = NULL;
+    else
+        no_dtype(text);
+    Py_XDECREF(text);
+    Py_XDECREF(dtype);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+}
+
 thunder_tensor *tensor_from_dlpack(PyObject *object)
 {
     if (wants_gradient(object)) {
@@ -49,11 +82,101 @@ thunder_tensor *tensor_from_dlpack(PyObject *object)
     }
     int kind, index;
     find_device(object, &kind, &index);
-    PyObject *capsule = dlpack_capsule(object);
+    thunder_stream *ours = kind == DLPACK_CUDA ? stream_on(THUNDER_CUDA(index), NULL) : NULL;
+    if (!ours && kind != DLPACK_CPU && kind != DLPACK_CUDA_HOST) {
+        refuse_device(object, kind, index);
+        return NULL;
+    }
+    PyObject *capsule = dlpack_capsule(object, ours ? thunder_stream_native(ours) : NULL);
+    thunder_stream_release(ours);
     thunder_tensor *made = capsule ? dlpack_take(capsule) : NULL;
     Py_XDECREF(capsule);
-    if (!made && kind != DLPACK_CPU && kind != DLPACK_CUDA_HOST) refuse_device(object, kind, index);
+    if (!made) explain_dtype(object);
     return made;
+}
+
+/* ---- for one call ---- */
+
+/* Libraries that say where they now work. Their stream ends with its object, unless it is one that lives for ever. */
+typedef struct library {
+    const char *package, *module, *current, *number;
+    bool ends;
+} library;
+static const library libraries[] = {{"torch", "torch.cuda", "current_stream", "cuda_stream", false},
+                                    {"cupy", "cupy.cuda", "get_current_stream", "ptr", true}};
+enum { LIBRARIES = sizeof libraries / sizeof libraries[0] };
+
+static const library *library_of(PyObject *object)
+{
+    PyObject *module = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__module__");
+    const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
+    const library *found = NULL;
+    PyErr_Clear();
+    for (int i = 0; name && i < LIBRARIES && !found; i++) {
+        const size_t length = strlen(libraries[i].package);
+        if (strncmp(name, libraries[i].package, length) == 0 && (!name[length] || name[length] == '.')) found = &libraries[i];
+    }
+    Py_XDECREF(module);
+    return found;
+}
+
+/* Memory that goes back later asks the stream for something then, so that it must not have ended. */
+static int keep_stream(PyObject *stream)
+{
+    static PyObject *kept;
+    if (!kept && !(kept = PySet_New(NULL))) return -1;
+    return PySet_Add(kept, stream);
+}
+
+/* The number of the CUstream on which a library now works on the device, 0 for the legacy default one. wanted: the stream is only
+ * kept if it is this one. -1 and an exception. */
+static int current_stream(const library *of, int index, const void *wanted, void **out)
+{
+    PyObject *module = PyImport_ImportModule(of->module);
+    PyObject *stream = module ? PyObject_CallMethod(module, of->current, "i", index) : NULL;
+    PyObject *number = stream ? PyObject_GetAttrString(stream, of->number) : NULL;
+    *out = number ? PyLong_AsVoidPtr(number) : NULL;
+    if (*out && of->ends && (!wanted || wanted == *out) && !PyErr_Occurred()) keep_stream(stream);
+    Py_XDECREF(number);
+    Py_XDECREF(stream);
+    Py_XDECREF(module);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+void keep_consumer(const void *native, int index)
+{
+    for (int i = 0; i < LIBRARIES; i++) {
+        PyObject *name = libraries[i].ends ? PyUnicode_FromString(libraries[i].module) : NULL;
+        PyObject *module = name ? PyImport_GetModule(name) : NULL;
+        void *now;
+        if (module) current_stream(&libraries[i], index, native, &now);
+        Py_XDECREF(module);
+        Py_XDECREF(name);
+        PyErr_Clear(); /* a library that does not say where it works is not the consumer */
+    }
+}
+
+/* The legacy default stream waits by itself. */
+static int follow_stream(PyObject *object, thunder_tensor *tensor)
+{
+    const thunder_device device = thunder_tensor_device(tensor);
+    const library *of = device == THUNDER_CPU ? NULL : library_of(object);
+    void *native;
+    if (!of) return 0;
+    if (current_stream(of, device & 0xffff, NULL, &native)) return -1;
+    if (!native || native == LEGACY_STREAM) return 0;
+    thunder_stream *stream = stream_on(device, native);
+    const int failed = !stream || check_status(thunder_tensor_lent_on(tensor, stream));
+    thunder_stream_release(stream);
+    return failed ? -1 : 0;
+}
+
+thunder_tensor *tensor_of_call(PyObject *object)
+{
+    thunder_tensor *made = tensor_from_foreign(object);
+    if (!made || follow_stream(object, made) == 0) return made;
+    thunder_tensor_release(made);
+    return NULL;
 }
 
 /* Nothing crosses from a device behind the caller's back. */
@@ -96,4 +219,13 @@ thunder_tensor *tensor_from_foreign(PyObject *object)
     Py_XDECREF(error);
     Py_XDECREF(traceback);
     return made;
+}
+
+int open_foreign(PyObject *module)
+{
+    (void)module;
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    scalar_type = numpy ? (PyTypeObject *)PyObject_GetAttrString(numpy, "generic") : NULL;
+    Py_XDECREF(numpy);
+    return scalar_type ? 0 : -1;
 }

@@ -67,13 +67,17 @@ typedef struct dtype_row {
 } dtype_row;
 PyObject *dtype_names(void);
 const dtype_row *dtype_find(thunder_dtype dtype);
+const dtype_row *dtype_of_name(const char *name);
 const dtype_row *dtype_of_format(const char *format, Py_ssize_t bytes);
 
 /* ---- tensors ---- */
 typedef struct Tensor {
     PyObject_HEAD
     thunder_tensor *handle;
-    PyObject *weak;
+    PyObject *weak, *dict;
+    bool live;      /* stands for a float that a traced function was given */
+    bool parameter; /* nn.Parameter marked it */
+    bool known;     /* tensor_of() gives this object for its handle */
 } Tensor;
 extern PyTypeObject *tensor_type;
 static inline bool tensor_test(PyObject *object) { return Py_TYPE(object) == tensor_type; }
@@ -81,16 +85,24 @@ static inline thunder_tensor *tensor_handle(PyObject *object) { return ((Tensor 
 /* 1: it has elements; where its function may break they are computed now. 0: it has none. -1 and an exception. */
 int tensor_materialize(thunder_tensor *tensor);
 PyObject *materialize(PyObject *module, PyObject *tensor);
+bool shape_test(PyObject *object);            /* whether it is what .shape gives, a tuple */
 PyObject *tensor_wrap(thunder_tensor *owned); /* takes it over, also when it fails */
-PyObject *tensor_of(thunder_tensor *lent);    /* retains */
+PyObject *tensor_of(thunder_tensor *lent);    /* retains; the known object of it, if there is one */
+int tensor_know(PyObject *object);            /* from now on, as long as it is there; -1 and an exception */
 /* Memory of an object with the buffer protocol, without a copy where its layout allows; NULL and an exception. */
 thunder_tensor *tensor_from_buffer(PyObject *object);
 /* Whether it is another library's array or tensor; and that as one of ours, without a copy where its layout allows. NULL and
  * an exception that does not name the argument: see error_prefix(). */
 bool foreign_test(PyObject *object);
 thunder_tensor *tensor_from_foreign(PyObject *object);
+/* numpy's scalars: as Python's bool, int or float, by its kind. NULL without an exception: it is another object. */
+bool scalar_test(PyObject *object);
+PyObject *scalar_number(PyObject *object);
+/* The same for one call, after whose work comes what its library then does on its current stream. */
+thunder_tensor *tensor_of_call(PyObject *object);
 int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags);
 void tensor_releasebuffer(PyObject *self, Py_buffer *view);
+PyObject *tensor_data_ptr(PyObject *self, PyObject *unused);
 PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named);
 PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused);
 
@@ -122,17 +134,28 @@ thunder_scope *scope_now(void); /* NULL and an exception */
  * scope_done() once the results are wrapped. */
 int scope_check(thunder_scope *scope);
 void scope_done(thunder_scope *scope);
-/* "file:line" of the innermost frame outside of this package, kept for ever; NULL: there is none. */
+/* "file:line" of the innermost frame outside of this package, or what set_place() says, kept for ever; NULL: there is none. */
 const char *caller_place(void);
 bool frame_is_ours(PyFrameObject *frame);
+
+/* Regions without gradients, of a thread: grad_mode.c. A tape and a traced function take the mode of what is around them, and begin
+ * with none; what was taken is put back as they end. */
+typedef struct grad_mode {
+    bool off;
+    thunder_scope *traced; /* the function in which ops get detached tensors; or NULL */
+    thunder_scope *tape;   /* that waits until the region ends; or NULL, and so the next two */
+    thunder_scope *own, *outer_eager;
+} grad_mode;
+grad_mode grad_mode_take(void);
+void grad_mode_put(const grad_mode *taken);
 
 /* ---- trees of leaves ---- */
 /* Adds the object as one entry; -1 and an exception. */
 int values_add(thunder_values *values, PyObject *object);
 /* What a function gave: each member of a tuple, or the one. */
 int values_add_each(thunder_values *values, PyObject *results);
-/* All arguments of a call: positional ones, then a group of those with names. */
-int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names);
+/* All arguments of a call: positional ones, then a group of those with names; `in_order`: whose order is told from another. */
+int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names, bool in_order);
 /* The top-level entries as a new list; `named` (may be NULL) gets a dict if the last is a group of named arguments. */
 PyObject *values_list(const thunder_values *values, bool traced, PyObject **named);
 /* The only entry; a tuple of several; None of none. */
@@ -148,6 +171,8 @@ extern _Thread_local bool live_numbers;
 typedef struct callback callback;
 callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner));
 void callback_spread(callback *self); /* a tuple that the function gives becomes a result for each of its members */
+void callback_of_compiled(callback *self); /* what the function reads of the host is found before it is traced */
+PyObject *callback_owner(const callback *self); /* borrowed; NULL: it is gone */
 void callback_forget_owner(callback *self); /* the owner goes */
 void callback_destroy(void *user);
 callback *callback_retain(callback *self);  /* a share more, which callback_destroy() gives back */
@@ -160,6 +185,7 @@ thunder_status *callback_enter(const callback *self, thunder_scope *scope_or_nul
 /* ---- sizes that stand for any: sizes.c ---- */
 /* Whether the function that is traced now has seen one: what it raises may then be no error with plain sizes. */
 extern _Thread_local bool sizes_given;
+extern _Thread_local bool plain_sizes; /* sizes are numbers, for which alone the trace then is */
 bool size_test(PyObject *object);
 int size_word(PyObject *object, int64_t *out);  /* as ops take it in a list; -1 and an exception */
 PyObject *size_object(thunder_dim dim);         /* an int, or a SymInt */
@@ -169,6 +195,7 @@ PyObject *size_object(thunder_dim dim);         /* an int, or a SymInt */
 PyObject *compiled_wrap(PyObject *name, thunder_function *function, thunder_compiled *compiled);
 thunder_compiled *compiled_test(PyObject *object); /* NULL: it is none */
 #define TRACE_CAPSULE "thunder.trace" /* of a trace of a compiled function, with the tensors that it captured */
+void compiled_share_host(PyObject *object, PyObject *of); /* both are of one function: what it reads of the host is known to both */
 thunder_function *compiled_function(PyObject *object); /* what it compiles. Requires: it is one */
 
 /* ---- options and arguments ---- */
@@ -180,15 +207,21 @@ int open_errors(PyObject *module);
 int open_constants(PyObject *module);
 int open_dtypes(PyObject *module);
 int open_device(PyObject *module);
+int open_streams(PyObject *module);
 int open_tensor(PyObject *module);
 int open_dlpack(PyObject *module);
+int open_foreign(PyObject *module);
+int open_elements(PyObject *module);
+int open_exchange(PyObject *module);
 int open_op(PyObject *module);
 int open_scope(PyObject *module);
+int open_grad_mode(PyObject *module);
 int open_values(PyObject *module);
 int open_compile(PyObject *module);
 int open_program(PyObject *module);
 int open_jit(PyObject *module);
 int open_sizes(PyObject *module);
+int open_host(PyObject *module);
 int open_transform(PyObject *module);
 int open_module(PyObject *module);
 int open_optimizer(PyObject *module);

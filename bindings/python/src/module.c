@@ -1,6 +1,7 @@
 /* Modules: the base of thunder.nn.Module, which owns the library's module. */
 #include "module.h"
 
+#include "host.h"
 #include "op.h"
 
 PyTypeObject *module_type;
@@ -56,6 +57,7 @@ static PyObject *set_forward(PyObject *object, PyObject *unused)
     callback_forget_owner(self->forward);
     self->forward = made;
     if (check_status(thunder_module_set_forward(handle, callback_run, made, callback_destroy))) return NULL;
+    host_changes++;
     Py_RETURN_NONE;
 }
 
@@ -66,6 +68,7 @@ static PyObject *add_child(PyObject *object, PyObject *args)
     if (!PyArg_ParseTuple(args, "sO:_add", &name, &child)) return NULL;
     thunder_module *handle = module_handle(object), *added = handle ? module_handle(child) : NULL;
     if (!added || check_status(thunder_module_add(handle, name, added))) return NULL;
+    host_changes++;
     Py_RETURN_NONE;
 }
 
@@ -114,16 +117,70 @@ static PyObject *copy_module(PyObject *object, PyObject *unused)
     return made;
 }
 
+/* From now on the tensor is one object wherever it is read, as long as the module keeps it under this path. */
+static int hold(PyObject *object, PyObject *path, PyObject *tensor)
+{
+    Module *self = (Module *)object;
+    if (!self->held && !(self->held = PyDict_New())) return -1;
+    return tensor_know(tensor) || PyDict_SetItem(self->held, path, tensor) ? -1 : 0;
+}
+
 /* _set_tensor(name, tensor, role): the values of roles are thunder.h's. */
 static PyObject *set_tensor(PyObject *object, PyObject *args)
 {
-    const char *name;
-    PyObject *tensor;
+    PyObject *path, *tensor;
     int role;
-    if (!PyArg_ParseTuple(args, "sO!i:_set_tensor", &name, tensor_type, &tensor, &role)) return NULL;
+    if (!PyArg_ParseTuple(args, "UO!i:_set_tensor", &path, tensor_type, &tensor, &role)) return NULL;
+    const char *name = PyUnicode_AsUTF8(path);
+    if (!name) return NULL;
     thunder_module *handle = module_handle(object);
     if (!handle || check_status(thunder_module_set_tensor(handle, name, tensor_handle(tensor), role))) return NULL;
+    host_changes++;
+    if (hold(object, path, tensor)) return NULL;
     Py_RETURN_NONE;
+}
+
+/* _remove_tensor(name) */
+static PyObject *remove_tensor(PyObject *object, PyObject *path)
+{
+    const char *name = PyUnicode_AsUTF8(path);
+    thunder_module *handle = name ? module_handle(object) : NULL;
+    if (!handle || check_status(thunder_module_remove_tensor(handle, name))) return NULL;
+    host_changes++;
+    if (((Module *)object)->held && PyDict_DelItem(((Module *)object)->held, path)) PyErr_Clear();
+    Py_RETURN_NONE;
+}
+
+/* _set_option(name, parameter names, their kinds, value) */
+static PyObject *set_option(PyObject *object, PyObject *args)
+{
+    PyObject *name, *names, *kinds, *value;
+    if (!PyArg_ParseTuple(args, "UO!O!O:_set_option", &name, &PyTuple_Type, &names, &PyTuple_Type, &kinds, &value)) return NULL;
+    thunder_module *handle = module_handle(object);
+    PyObject *kind = handle ? PyUnicode_FromString(thunder_module_kind(handle)) : NULL;
+    signature *made = kind ? signature_new(kind, names, kinds, 1) : NULL;
+    Py_XDECREF(kind);
+    PyObject *given = made ? PyTuple_Pack(1, name) : NULL;
+    arguments c;
+    c.n_kept = c.room = c.n_blocks = 0;
+    const int failed = !given || arguments_read(&c, made, &value, 0, given) ||
+                       check_status(thunder_module_set_option(handle, PyUnicode_AsUTF8(name), &c.any[0]));
+    if (given) arguments_free(&c);
+    if (made) signature_free(made);
+    Py_XDECREF(given);
+    if (failed) return NULL;
+    host_changes++;
+    Py_RETURN_NONE;
+}
+
+/* _option(name): what it is. */
+static PyObject *option(PyObject *object, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8(name);
+    thunder_module *handle = text ? module_handle(object) : NULL;
+    thunder_any value;
+    if (!handle || check_status(thunder_module_option(handle, text, &value))) return NULL;
+    return values_leaf(&value);
 }
 
 static PyObject *get_tensor(PyObject *object, PyObject *path)
@@ -136,6 +193,7 @@ static PyObject *get_tensor(PyObject *object, PyObject *path)
     if (scope_check(scope)) return NULL;
     PyObject *tensor = tensor_of(found);
     scope_done(scope);
+    if (tensor && thunder_tensor_is_concrete(found) && !((Tensor *)tensor)->known && hold(object, path, tensor)) Py_CLEAR(tensor);
     return tensor;
 }
 
@@ -146,7 +204,7 @@ static PyObject *call_module(PyObject *object, PyObject *const *args, Py_ssize_t
     thunder_scope *scope = handle ? scope_now() : NULL;
     thunder_values *in = scope ? values_new() : NULL;
     PyObject *result = NULL;
-    if (in && values_add_call(in, args, count, names) == 0) {
+    if (in && values_add_call(in, args, count, names, false) == 0) {
         thunder_values *out = thunder_module_call_at(scope, handle, in, is_recording() ? caller_place() : NULL);
         if (scope_check(scope) == 0) {
             result = values_result(out, is_recording());
@@ -185,21 +243,37 @@ static PyObject *read_values(PyObject *object, thunder_status *(*list)(thunder_m
     thunder_values_release(out);
     return dict;
 }
+/* The same of tensors by path, which are objects that stay. */
+static PyObject *read_tensors(PyObject *object, thunder_status *(*list)(thunder_module *, thunder_values *), bool trained)
+{
+    PyObject *dict = read_values(object, list), *path, *tensor;
+    Py_ssize_t at = 0;
+    while (dict && PyDict_Next(dict, &at, &path, &tensor)) {
+        if (trained) ((Tensor *)tensor)->parameter = true;
+        if (!((Tensor *)tensor)->known && hold(object, path, tensor)) Py_CLEAR(dict);
+    }
+    return dict;
+}
 static PyObject *parameters(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    return read_values(object, thunder_module_parameters);
+    return read_tensors(object, thunder_module_parameters, true);
 }
 static PyObject *state(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    return read_values(object, thunder_module_state);
+    return read_tensors(object, thunder_module_state, false);
 }
 /* _buffers(): [path, tensor] of each. */
 static PyObject *buffers(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    return read_values(object, thunder_module_buffers);
+    PyObject *list = read_values(object, thunder_module_buffers);
+    for (Py_ssize_t i = 0; list && i < PyList_GET_SIZE(list); i++) {
+        PyObject *pair = PyList_GET_ITEM(list, i), *tensor = PyList_GET_ITEM(pair, 1);
+        if (!((Tensor *)tensor)->known && hold(object, PyList_GET_ITEM(pair, 0), tensor)) Py_CLEAR(list);
+    }
+    return list;
 }
 static PyObject *paths(PyObject *object, PyObject *unused)
 {
@@ -271,6 +345,7 @@ PyObject *module_wrap(thunder_module *lent)
 static int module_traverse(PyObject *object, visitproc visit, void *arg)
 {
     Py_VISIT(((Module *)object)->dict);
+    Py_VISIT(((Module *)object)->held);
     Py_VISIT(Py_TYPE(object));
     return 0;
 }
@@ -278,6 +353,7 @@ static int module_traverse(PyObject *object, visitproc visit, void *arg)
 static int module_clear(PyObject *object)
 {
     Py_CLEAR(((Module *)object)->dict);
+    Py_CLEAR(((Module *)object)->held);
     return 0;
 }
 
@@ -307,6 +383,9 @@ static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
                                 {"_set_training", set_training, METH_O, NULL},
                                 {"_parameters", parameters, METH_NOARGS, NULL},
                                 {"_state", state, METH_NOARGS, NULL},
+                                {"_remove_tensor", remove_tensor, METH_O, NULL},
+                                {"_set_option", set_option, METH_VARARGS, NULL},
+                                {"_option", option, METH_O, NULL},
                                 {"_paths", paths, METH_NOARGS, NULL},
                                 {"_buffers", buffers, METH_NOARGS, NULL},
                                 {"_to", move, METH_O, NULL},

@@ -6,6 +6,7 @@
 typedef struct Module {
     PyObject_HEAD
     PyObject *dict, *weak;
+    PyObject *held;         /* the tensors that were read, by path: each is one object */
     thunder_module *handle; /* NULL until it is made */
     callback *forward;      /* of a class that has one */
 } Module;

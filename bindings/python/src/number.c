@@ -9,6 +9,7 @@ static const reading as_item = {"item()", "compute with the tensor itself, or re
 static const reading as_float = {"float()", "compute with the tensor itself, or return it", "tolist() gives them all"};
 static const reading as_int = {"int()", "compute with the tensor itself, or return it", "tolist() gives them all"};
 static const reading as_index = {"an index, a size or a range()", "compute with the tensor itself", "tolist() gives them all"};
+static const reading as_key = {"hash()", "a dict's key and a member of a set are plain values", "tolist() gives them all"};
 static const reading as_bool = {"bool()", "instead of `if` there is thunder.where(condition, a, b)", "any() and all() say what is meant"};
 
 /* A compiled function that looks at a value: its program has none yet. */
@@ -101,4 +102,11 @@ int tensor_bool(PyObject *object)
     const int truth = item ? PyObject_IsTrue(item) : -1;
     Py_XDECREF(item);
     return truth;
+}
+Py_hash_t tensor_hash_live(PyObject *object)
+{
+    PyObject *item = number_of(object, &as_key);
+    const Py_hash_t hash = item ? PyObject_Hash(item) : -1;
+    Py_XDECREF(item);
+    return hash;
 }

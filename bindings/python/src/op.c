@@ -1,5 +1,6 @@
 /* Ops: one Python object for each, over the one C function that calls them all. */
 #include "op.h"
+#include "tensor.h"
 
 #include <string.h>
 
@@ -49,6 +50,7 @@ signature *signature_new(PyObject *name, PyObject *names, PyObject *kinds, int n
         return NULL;
     }
     self->name = PyUnicode_AsUTF8(name), self->n_parameters = (int)count, self->n_results = n_results;
+    self->takes_out = false;
     self->owner = PyTuple_Pack(2, name, names);
     if (self->name && self->owner && fill(self, names, kinds) == 0) return self;
     signature_free(self);
@@ -126,13 +128,62 @@ static PyObject *invoke(const signature *op, const arguments *c, PyObject *first
     return made;
 }
 
+/* ---- out= ---- */
+
+static int refuse_out(const signature *op, PyObject *result, PyObject *out)
+{
+    PyObject *wanted = tensor_shape(result, NULL), *dtype = tensor_dtype(result, NULL);
+    if (wanted && dtype && !tensor_test(out))
+        PyErr_Format(PyExc_TypeError, "%s: out must be a tensor, not %s", op->name, Py_TYPE(out)->tp_name);
+    else if (wanted && dtype)
+        PyErr_Format(PyExc_ValueError, "%s: out must have the result's shape, %R, and a dtype that %R can be stored in: tensors are not resized here",
+                     op->name, wanted, dtype);
+    Py_XDECREF(wanted);
+    Py_XDECREF(dtype);
+    return -1;
+}
+
+static int store_one(const signature *op, PyObject *result, PyObject *out)
+{
+    bool fits = tensor_test(out);
+    if (fits) {
+        const thunder_tensor *from = tensor_handle(result), *to = tensor_handle(out);
+        const size_t rank = thunder_tensor_rank(from);
+        fits = rank == thunder_tensor_rank(to) && thunder_can_cast(thunder_tensor_dtype(from), thunder_tensor_dtype(to));
+        for (size_t i = 0; fits && i < rank; i++) fits = thunder_tensor_size(from, (int32_t)i) == thunder_tensor_size(to, (int32_t)i);
+    }
+    if (!fits) return refuse_out(op, result, out);
+    PyObject *const both[2] = {out, result};
+    PyObject *made = op_call("copy_", both, 2);
+    Py_XDECREF(made);
+    return made ? 0 : -1;
+}
+
+/* What the op gave, stored in `out`, which takes its place. Takes the result over. */
+static PyObject *store(const signature *op, PyObject *result, PyObject *out)
+{
+    int failed = 0;
+    if (!PyTuple_Check(result)) {
+        failed = store_one(op, result, out);
+    } else if (!PyTuple_Check(out) || PyTuple_GET_SIZE(out) != PyTuple_GET_SIZE(result)) {
+        PyErr_Format(PyExc_TypeError, "%s: out must be a tuple of %zd tensors", op->name, PyTuple_GET_SIZE(result));
+        failed = -1;
+    }
+    for (Py_ssize_t i = 0; PyTuple_Check(result) && !failed && i < PyTuple_GET_SIZE(result); i++)
+        failed = store_one(op, PyTuple_GET_ITEM(result, i), PyTuple_GET_ITEM(out, i));
+    Py_DECREF(result);
+    return failed ? NULL : Py_NewRef(out);
+}
+
 static PyObject *op_vectorcall(PyObject *object, PyObject *const *args, size_t count, PyObject *names)
 {
     const signature *op = ((Op *)object)->signature;
     arguments c;
     PyObject *first = PyVectorcall_NARGS(count) ? args[0] : NULL, *named = ((Op *)object)->named;
-    PyObject *result = arguments_read(&c, op, args, PyVectorcall_NARGS(count), names) ? NULL : invoke(op, &c, first);
+    const bool failed = arguments_read(&c, op, args, PyVectorcall_NARGS(count), names) || (grad_mode_detaches() && grad_mode_detach(&c));
+    PyObject *result = failed ? NULL : invoke(op, &c, first), *out = c.out;
     arguments_free(&c);
+    if (result && out) result = store(op, result, out);
     if (!result || named == Py_None || !PyTuple_Check(result)) return result;
     PyObject *tuple = PyObject_Call(named, result, NULL);
     Py_DECREF(result);
@@ -163,6 +214,7 @@ static PyObject *op_new(PyTypeObject *type, PyObject *args, PyObject *named)
     self->signature = signature_new(name, names, kinds, results);
     self->dict = PyDict_New();
     self->named = Py_NewRef(several);
+    if (self->signature) self->signature->takes_out = results > 0 && self->signature->name[strlen(self->signature->name) - 1] != '_';
     if (self->signature && self->dict && PyDict_SetItem(ops, name, (PyObject *)self) == 0) return (PyObject *)self;
     Py_DECREF(self);
     return NULL;

@@ -17,6 +17,7 @@ typedef struct signature {
     PyObject *owner; /* a tuple that keeps the names */
     const char *name;
     int n_parameters, n_results; /* 0 results: a list; -1: the arguments say how many, one stands alone */
+    bool takes_out; /* out=, which no schema has */
     parameter parameters[];
 } signature;
 
@@ -24,6 +25,7 @@ typedef struct arguments {
     const signature *signature;
     int count, n_kept, room, n_blocks;
     bool named; /* at least one name is not NULL */
+    PyObject *out; /* where the results are to be stored: a tensor, or a tuple of them; or NULL */
     thunder_any any[MAX_ARGUMENTS];
     const char *names[MAX_ARGUMENTS];
     thunder_tensor **kept, *few[INLINE_KEPT]; /* made for this call; room for so many */
@@ -38,7 +40,12 @@ void signature_free(signature *self);
 /* -1 and an exception; arguments_free() in either case. `names` is vectorcall's tuple or NULL. */
 int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_ssize_t count, PyObject *names);
 void arguments_free(arguments *c);
+void *arguments_block(arguments *c, size_t bytes); /* memory until arguments_free(); NULL and an exception */
 PyObject *arguments_aliases(void); /* {numpy's name of a parameter: ours} */
+
+/* In a region without gradients of a traced function: the arguments, detached; -1 and an exception. */
+bool grad_mode_detaches(void);
+int grad_mode_detach(arguments *c);
 
 /* An op by name with positional arguments, for operators. */
 PyObject *op_call(const char *name, PyObject *const *args, Py_ssize_t count);

@@ -49,12 +49,31 @@ static PyObject *suggest(PyObject *module, PyObject *args)
     return text;
 }
 
+/* Where a function is traced it would be seeded once, not at each call: it breaks there, and is run at each call, or that is an
+ * error. */
+static int break_to_seed(void)
+{
+    static const char text[] = "seed() inside of a compiled function: its program would draw from what was seeded when it was traced, at "
+                               "each call; call it before the function, or compile with fullgraph=False, where it acts at each call";
+    const int64_t size = 1;
+    const thunder_any shape = {.kind = THUNDER_DIMS, .count = 1, .u.d = &size};
+    if (!here || !thunder_scope_is_tracing(here)) return 0;
+    thunder_tensor *drawn = thunder_op_invoke(here, "zeros", &shape, 1, NULL, NULL, 0, NULL);
+    if (scope_check(here)) return -1;
+    const int concrete = tensor_materialize(drawn);
+    PyObject *message = concrete ? NULL : PyUnicode_FromString(text);
+    if (message) raise_message(THUNDER_PROXY_HAS_NO_DATA, message);
+    Py_XDECREF(message);
+    return concrete > 0 ? 0 : -1;
+}
+
 /* seed(integer) */
 static PyObject *seed(PyObject *module, PyObject *number)
 {
     (void)module;
     const int64_t state[2] = {PyLong_AsLongLong(number), 0};
     if (PyErr_Occurred()) return integer_failed(number, "seed: the number"), NULL;
+    if (break_to_seed()) return NULL;
     if (check_status(thunder_tensor_write(thunder_context_random(context), state, sizeof state))) return NULL;
     Py_RETURN_NONE;
 }
@@ -156,10 +175,10 @@ static PyMethodDef functions[] = {
 
 static int open_all(PyObject *module)
 {
-    static int (*const parts[])(PyObject *) = {open_constants, open_dtypes, open_device, open_tensor, open_dlpack, open_op, open_scope,
-                                               open_values,    open_compile, open_program, open_jit, open_sizes, open_transform, open_module,
-                                               open_optimizer, open_data,
-                                               open_extend,    open_executor, open_pass,   open_traceback};
+    static int (*const parts[])(PyObject *) = {
+        open_constants, open_dtypes, open_device,    open_streams, open_tensor, open_foreign, open_elements,  open_dlpack,    open_exchange, open_op,
+        open_scope,     open_grad_mode, open_values, open_compile, open_program, open_jit,      open_sizes,     open_host, open_transform, open_module,
+        open_optimizer, open_data,   open_extend,    open_executor, open_pass,   open_traceback};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i](module)) return -1;
     return PyModule_AddFunctions(module, functions);

@@ -55,7 +55,7 @@ int scope_check(thunder_scope *scope)
 /* ---- places ---- */
 
 static PyObject *package;    /* the folder of our own files */
-static PyObject *code_lines; /* (file, line) -> bytes, kept for ever: traces point to them */
+static PyObject *code_lines; /* (file, line) or a stated place -> bytes, kept for ever: traces point to them */
 
 static bool code_is_ours(PyCodeObject *code)
 {
@@ -90,8 +90,26 @@ static PyObject *place_of(PyFrameObject *frame)
     return found;
 }
 
+static _Thread_local const char *stated; /* of a graph that is replayed: where each of its lines was written */
+
+/* set_place("file:line" or None): of the ops of this thread from now on. */
+static PyObject *set_place(PyObject *module, PyObject *text)
+{
+    (void)module;
+    stated = NULL;
+    if (text == Py_None) Py_RETURN_NONE;
+    PyObject *found = PyDict_GetItemWithError(code_lines, text);
+    PyObject *made = found || PyErr_Occurred() ? NULL : PyUnicode_AsEncodedString(text, "utf-8", "replace");
+    if (made && PyDict_SetItem(code_lines, text, made) == 0) found = made;
+    Py_XDECREF(made); /* the table has it */
+    if (!found) return NULL;
+    stated = PyBytes_AS_STRING(found);
+    Py_RETURN_NONE;
+}
+
 const char *caller_place(void)
 {
+    if (stated) return stated;
     PyFrameObject *frame = PyEval_GetFrame();
     Py_XINCREF(frame);
     const char *text = NULL;
@@ -113,6 +131,7 @@ typedef struct Tape {
     PyObject_HEAD
     thunder_scope *scope; /* NULL: something records already, and this does nothing */
     thunder_scope *outer;
+    grad_mode around; /* in which this asks for gradients */
     unsigned long thread;
 } Tape;
 
@@ -128,6 +147,7 @@ static PyObject *tape_enter(PyObject *object, PyObject *unused)
         self->outer = here;
         here = self->scope;
     }
+    self->around = grad_mode_take();
     return Py_NewRef(object);
 }
 
@@ -135,9 +155,11 @@ static PyObject *tape_exit(PyObject *object, PyObject *args)
 {
     (void)args;
     Tape *self = (Tape *)object;
+    const bool elsewhere = self->scope && self->thread != PyThread_get_thread_ident();
+    if (!elsewhere) grad_mode_put(&self->around);
+    if (elsewhere || (self->scope && here != self->scope))
+        return PyErr_Format(PyExc_RuntimeError, "a tape ends in the thread where it began, after all that began inside it");
     if (self->scope) {
-        if (self->thread != PyThread_get_thread_ident() || here != self->scope)
-            return PyErr_Format(PyExc_RuntimeError, "a tape ends in the thread where it began, after all that began inside it");
         here = self->outer;
         thunder_scope_release(self->scope);
         self->scope = NULL;
@@ -240,6 +262,7 @@ int open_scope(PyObject *module)
         {"_autocast", autocast, METH_NOARGS, NULL},
         {"_set_autocast", set_autocast, METH_O, NULL},
         {"skip_frames_of", skip_frames_of, METH_O, NULL},
+        {"set_place", set_place, METH_O, NULL},
         {NULL, NULL, 0, NULL}};
     code_lines = PyDict_New();
     if (!code_lines || !add_type(module, &tape_spec, NULL)) return -1;

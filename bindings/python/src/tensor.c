@@ -1,7 +1,5 @@
-/* Tensors: the type, its operators, and what is known without the elements. */
+/* Tensors: the type, and what is known without the elements. operators.c has its operators. */
 #include "tensor.h"
-
-#include "op.h"
 
 PyTypeObject *tensor_type;
 
@@ -13,106 +11,103 @@ PyObject *tensor_wrap(thunder_tensor *owned)
         return NULL;
     }
     made->handle = owned;
-    made->weak = NULL;
+    made->weak = made->dict = NULL;
+    made->live = made->parameter = made->known = false;
     return (PyObject *)made;
 }
 
-PyObject *tensor_of(thunder_tensor *lent) { return tensor_wrap(thunder_tensor_retain(lent)); }
+/* ---- tensors that are one object wherever they are read: those of modules. By handle, with linear probing. ---- */
+
+static Tensor **slots_known;
+static size_t n_known, room_known; /* a power of two, or 0 */
+
+static size_t slot_of(const thunder_tensor *handle)
+{
+    size_t at = ((size_t)handle >> 4) * 0x9e3779b97f4a7c15u >> 20 & (room_known - 1);
+    while (slots_known[at] && slots_known[at]->handle != handle) at = (at + 1) & (room_known - 1);
+    return at;
+}
+
+static int grow_known(void)
+{
+    const size_t room = room_known;
+    Tensor **old = slots_known, **more = PyMem_Calloc(room ? 2 * room : 64, sizeof *more);
+    if (!more) return PyErr_NoMemory(), -1;
+    slots_known = more, room_known = room ? 2 * room : 64;
+    for (size_t i = 0; i < room; i++)
+        if (old[i]) slots_known[slot_of(old[i]->handle)] = old[i];
+    PyMem_Free(old);
+    return 0;
+}
+
+int tensor_know(PyObject *object)
+{
+    Tensor *self = (Tensor *)object;
+    if (self->known) return 0;
+    if (2 * (n_known + 1) > room_known && grow_known()) return -1;
+    Tensor **slot = &slots_known[slot_of(self->handle)];
+    if (*slot) return 0; /* another object is known for it */
+    *slot = self, self->known = true, n_known++;
+    return 0;
+}
+
+static void forget_known(const Tensor *self)
+{
+    size_t at = slot_of(self->handle);
+    slots_known[at] = NULL, n_known--;
+    for (at = (at + 1) & (room_known - 1); slots_known[at]; at = (at + 1) & (room_known - 1)) {
+        Tensor *moved = slots_known[at]; /* to where a search for it ends now */
+        slots_known[at] = NULL;
+        slots_known[slot_of(moved->handle)] = moved;
+    }
+}
+
+PyObject *tensor_of(thunder_tensor *lent)
+{
+    Tensor *known = n_known ? slots_known[slot_of(lent)] : NULL;
+    return known ? Py_NewRef((PyObject *)known) : tensor_wrap(thunder_tensor_retain(lent));
+}
 
 static void tensor_dealloc(PyObject *object)
 {
     Tensor *self = (Tensor *)object;
     PyTypeObject *type = Py_TYPE(object);
+    if (self->known) forget_known(self);
     if (self->weak) PyObject_ClearWeakRefs(object);
+    Py_CLEAR(self->dict);
     thunder_tensor_release(self->handle);
     PyObject_Free(object);
     Py_DECREF(type);
 }
 
-/* ---- operators: the op of that name; what no op takes is left to the other operand ---- */
-
-static bool is_operand(PyObject *object)
-{
-    return tensor_test(object) || PyFloat_Check(object) || PyLong_Check(object) || foreign_test(object) || PyIndex_Check(object);
-}
-
-static PyObject *binary(const char *name, PyObject *a, PyObject *b)
-{
-    if (!is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
-    PyObject *const args[2] = {a, b};
-    return op_call(name, args, 2);
-}
-
-#define BINARY(slot, name) \
-    static PyObject *slot(PyObject *a, PyObject *b) { return binary(name, a, b); }
-BINARY(tensor_add, "add")
-BINARY(tensor_subtract, "sub")
-BINARY(tensor_multiply, "mul")
-BINARY(tensor_divide, "div")
-BINARY(tensor_matmul, "matmul")
-BINARY(tensor_add_in_place, "add_")
-BINARY(tensor_subtract_in_place, "sub_")
-BINARY(tensor_multiply_in_place, "mul_")
-BINARY(tensor_divide_in_place, "div_")
-BINARY(tensor_power_in_place_of, "pow_")
-
-static PyObject *tensor_power(PyObject *a, PyObject *b, PyObject *modulus)
-{
-    if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-    return binary("pow", a, b);
-}
-static PyObject *tensor_power_in_place(PyObject *a, PyObject *b, PyObject *modulus)
-{
-    if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-    return tensor_power_in_place_of(a, b);
-}
-
-static PyObject *floor_of_division(PyObject *a, PyObject *b)
-{
-    static PyObject *mode;
-    if (!mode && !(mode = PyUnicode_InternFromString("floor"))) return NULL;
-    if (!is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
-    PyObject *const args[3] = {a, b, mode};
-    return op_call("div", args, 3);
-}
-
-/* a - floor(a / b) * b has the sign of b, as % has in Python. */
-static PyObject *tensor_remainder(PyObject *a, PyObject *b)
-{
-    PyObject *floor = floor_of_division(a, b);
-    if (!floor || floor == Py_NotImplemented) return floor;
-    PyObject *product = binary("mul", floor, b);
-    PyObject *result = product ? binary("sub", a, product) : NULL;
-    Py_XDECREF(product);
-    Py_DECREF(floor);
-    return result;
-}
-
-static PyObject *tensor_negative(PyObject *a) { return op_call("neg", &a, 1); }
-static PyObject *tensor_absolute(PyObject *a) { return op_call("abs", &a, 1); }
-static PyObject *tensor_positive(PyObject *a) { return Py_NewRef(a); }
-
-static PyObject *tensor_compare(PyObject *a, PyObject *b, int operator)
-{
-    static const char *const names[] = {[Py_LT] = "lt", [Py_LE] = "le", [Py_EQ] = "eq",
-                                        [Py_NE] = "ne", [Py_GT] = "gt", [Py_GE] = "ge"};
-    return binary(names[operator], a, b);
-}
-
 static Py_hash_t tensor_hash(PyObject *object)
 {
+    if (((Tensor *)object)->live) return tensor_hash_live(object);
     const size_t bits = (size_t)object >> 4; /* which tensor it is, not what it holds */
     return (Py_hash_t)bits;
 }
 
 /* ---- what is known of it ---- */
 
+static PyTypeObject *shape_type = &PyTuple_Type; /* Size, of the Python part: a tuple */
+
+bool shape_test(PyObject *object) { return Py_TYPE(object) == shape_type; }
+
+/* set_shape_type(Size) */
+static PyObject *set_shape_type(PyObject *module, PyObject *type)
+{
+    (void)module;
+    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, &PyTuple_Type)) return PyErr_Format(PyExc_TypeError, "a subclass of tuple was expected");
+    shape_type = (PyTypeObject *)Py_NewRef(type);
+    Py_RETURN_NONE;
+}
+
 PyObject *tensor_shape(PyObject *object, void *unused)
 {
     (void)unused;
     const thunder_tensor *tensor = tensor_handle(object);
     const Py_ssize_t rank = (Py_ssize_t)thunder_tensor_rank(tensor);
-    PyObject *shape = PyTuple_New(rank);
+    PyObject *shape = shape_type->tp_alloc(shape_type, rank);
     for (Py_ssize_t i = 0; shape && i < rank; i++) {
         PyObject *size = is_recording() ? size_object(thunder_tensor_dim(here, tensor, (int32_t)i))
                                         : PyLong_FromLongLong(thunder_tensor_size(tensor, (int32_t)i));
@@ -208,7 +203,30 @@ static PyObject *tensor_repr(PyObject *object)
     return text;
 }
 
+/* Of a float that a traced function was given its own type, so that isinstance(x, float) is what it is outside. */
+static PyObject *tensor_class(PyObject *object, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(((Tensor *)object)->live ? (PyObject *)&PyFloat_Type : (PyObject *)Py_TYPE(object));
+}
+
+/* mark_parameter(tensor), is_parameter(object) */
+static PyObject *mark_parameter(PyObject *module, PyObject *object)
+{
+    (void)module;
+    if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "a tensor was expected");
+    ((Tensor *)object)->parameter = true;
+    return Py_NewRef(object);
+}
+static PyObject *is_parameter(PyObject *module, PyObject *object)
+{
+    (void)module;
+    return PyBool_FromLong(tensor_test(object) && ((Tensor *)object)->parameter);
+}
+
 static PyGetSetDef members[] = {
+    {"__class__", tensor_class, NULL, NULL, NULL},
+    {"__dict__", PyObject_GenericGetDict, NULL, NULL, NULL},
     {"shape", tensor_shape, NULL, "The sizes of its dims, a tuple.", NULL},
     {"dtype", tensor_dtype, NULL, "The type of its elements.", NULL},
     {"device", tensor_device, NULL, "Where its memory is.", NULL},
@@ -219,11 +237,13 @@ static PyGetSetDef members[] = {
 static PyMethodDef methods[] = {
     {"item", tensor_item, METH_NOARGS, "The only element, as a number of Python."},
     {"is_contiguous", tensor_is_contiguous, METH_NOARGS, "Whether its memory is dense and row-major."},
+    {"data_ptr", tensor_data_ptr, METH_NOARGS, "Where its first element is in memory."},
     {"stride", tensor_stride, METH_NOARGS, "The distances, in elements, from one to the next along each dim."},
     {"__dlpack__", (PyCFunction)(void (*)(void))tensor_dlpack, METH_VARARGS | METH_KEYWORDS, "A capsule with its memory."},
     {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
 static PyMemberDef offsets[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(Tensor, weak), READONLY, NULL},
+                                {"__dictoffset__", T_PYSSIZET, offsetof(Tensor, dict), READONLY, NULL},
                                 {NULL, 0, 0, 0, NULL}};
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, tensor_dealloc},
@@ -234,22 +254,14 @@ static PyType_Slot slots[] = {{Py_tp_dealloc, tensor_dealloc},
                               {Py_tp_members, offsets},
                               {Py_tp_richcompare, tensor_compare},
                               {Py_tp_hash, tensor_hash},
-                              {Py_nb_add, tensor_add},
-                              {Py_nb_subtract, tensor_subtract},
-                              {Py_nb_multiply, tensor_multiply},
-                              {Py_nb_true_divide, tensor_divide},
-                              {Py_nb_floor_divide, floor_of_division},
-                              {Py_nb_remainder, tensor_remainder},
-                              {Py_nb_matrix_multiply, tensor_matmul},
+#define ROW(slot, name) {Py_##slot, tensor_##slot},
+                              TENSOR_BINARY_OPERATORS(ROW)
+                              TENSOR_UNARY_OPERATORS(ROW)
+#undef ROW
                               {Py_nb_power, tensor_power},
-                              {Py_nb_inplace_add, tensor_add_in_place},
-                              {Py_nb_inplace_subtract, tensor_subtract_in_place},
-                              {Py_nb_inplace_multiply, tensor_multiply_in_place},
-                              {Py_nb_inplace_true_divide, tensor_divide_in_place},
                               {Py_nb_inplace_power, tensor_power_in_place},
-                              {Py_nb_negative, tensor_negative},
+                              {Py_nb_divmod, tensor_divmod},
                               {Py_nb_positive, tensor_positive},
-                              {Py_nb_absolute, tensor_absolute},
                               {Py_nb_bool, tensor_bool},
                               {Py_nb_float, tensor_float},
                               {Py_nb_int, tensor_int},
@@ -264,6 +276,10 @@ static PyType_Spec spec = {"thunder.Tensor", sizeof(Tensor), 0,
 
 int open_tensor(PyObject *module)
 {
+    static PyMethodDef functions[] = {{"set_shape_type", set_shape_type, METH_O, NULL},
+                                      {"mark_parameter", mark_parameter, METH_O, NULL},
+                                      {"is_parameter", is_parameter, METH_O, NULL},
+                                      {NULL, NULL, 0, NULL}};
     tensor_type = add_type(module, &spec, NULL);
-    return tensor_type ? 0 : -1;
+    return tensor_type ? PyModule_AddFunctions(module, functions) : -1;
 }

@@ -9,6 +9,7 @@ static PyObject *take_apart;   /* object -> (tag, dict of children) */
 static PyObject *put_together; /* (tag, dict of children) -> object */
 
 static const char tuple_tag[] = "tuple", named_tag[] = "named";
+static const char order_tag[] = "order "; /* and the places of a dict's keys among them in byte order, as structures have them */
 thunder_values *values_new(void)
 {
     thunder_values *made = NULL;
@@ -40,11 +41,42 @@ static int add_key(thunder_values *values, PyObject *key)
     return -1;
 }
 
+/* Whether the keys come in the order in which structures have them. */
+static bool is_sorted(PyObject *dict)
+{
+    PyObject *key, *child, *before = NULL;
+    Py_ssize_t at = 0;
+    for (; PyDict_Next(dict, &at, &key, &child); before = key)
+        if (!PyUnicode_Check(key) || (before && PyUnicode_Compare(before, key) > 0)) return !PyUnicode_Check(key); /* refused later */
+    return true;
+}
+
+/* "order 2 0 1": a dict in another order is another structure, since functions go through it. */
+static PyObject *order_of(PyObject *dict)
+{
+    PyObject *keys = PyDict_Keys(dict), *sorted = keys ? PySequence_List(keys) : NULL, *places = NULL;
+    PyObject *text = sorted && PyList_Sort(sorted) == 0 ? PyUnicode_FromString(order_tag) : NULL;
+    if (text && (places = PyDict_New()))
+        for (Py_ssize_t i = 0; text && i < PyList_GET_SIZE(sorted); i++) {
+            PyObject *place = PyUnicode_FromFormat("%zd ", i);
+            if (!place || PyDict_SetItem(places, PyList_GET_ITEM(sorted, i), place)) Py_CLEAR(text);
+            Py_XDECREF(place);
+        }
+    for (Py_ssize_t i = 0; text && places && i < PyList_GET_SIZE(keys); i++) PyUnicode_Append(&text, PyDict_GetItem(places, PyList_GET_ITEM(keys, i)));
+    Py_XDECREF(keys);
+    Py_XDECREF(sorted);
+    Py_XDECREF(places);
+    return text;
+}
+
 static int add_dict(thunder_values *values, PyObject *dict, const char *tag)
 {
     PyObject *key, *child;
     Py_ssize_t at = 0;
-    thunder_values_open(values, 1, tag);
+    PyObject *order = tag || is_sorted(dict) ? NULL : order_of(dict);
+    if (PyErr_Occurred()) return -1;
+    thunder_values_open(values, 1, order ? PyUnicode_AsUTF8(order) : tag);
+    Py_XDECREF(order);
     while (PyDict_Next(dict, &at, &key, &child))
         if (add_key(values, key) || add(values, child)) return -1;
     thunder_values_close(values);
@@ -84,7 +116,7 @@ static int add_size(thunder_values *values, PyObject *object)
 
 static int add_array(thunder_values *values, PyObject *object)
 {
-    thunder_tensor *made = tensor_from_foreign(object);
+    thunder_tensor *made = tensor_of_call(object);
     if (!made) return -1;
     thunder_values_push_tensor(values, made);
     thunder_tensor_release(made);
@@ -103,9 +135,16 @@ static int add_other(thunder_values *values, PyObject *object)
 
 static int add_container(thunder_values *values, PyObject *object)
 {
-    if (PyTuple_CheckExact(object)) return add_items(values, object, tuple_tag);
+    if (PyTuple_CheckExact(object) || shape_test(object)) return add_items(values, object, tuple_tag);
     if (PyList_Check(object)) return add_items(values, object, NULL);
     if (PyDict_Check(object)) return add_dict(values, object, NULL);
+    PyObject *number = scalar_number(object);
+    if (number) {
+        const int failed = add_number(values, number);
+        Py_DECREF(number);
+        return failed;
+    }
+    if (PyErr_Occurred()) return -1;
     if (foreign_test(object)) return add_array(values, object);
     return add_other(values, object);
 }
@@ -145,12 +184,27 @@ int values_add_each(thunder_values *values, PyObject *results)
     return 0;
 }
 
-int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names)
+/* "named order 1 0", where the function sees the order of the names and it is not the usual one; NULL: it is, or an exception. */
+static PyObject *order_of_names(PyObject *names)
+{
+    PyObject *dict = PyDict_New();
+    for (Py_ssize_t i = 0; dict && i < PyTuple_GET_SIZE(names); i++)
+        if (PyDict_SetItem(dict, PyTuple_GET_ITEM(names, i), Py_None)) Py_CLEAR(dict);
+    PyObject *order = dict && !is_sorted(dict) ? order_of(dict) : NULL, *tag = order ? PyUnicode_FromFormat("%s %U", named_tag, order) : NULL;
+    Py_XDECREF(order);
+    Py_XDECREF(dict);
+    return tag;
+}
+
+int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names, bool in_order)
 {
     for (Py_ssize_t i = 0; i < count; i++)
         if (add(values, args[i])) return error_prefix("argument %zd", i), -1;
     if (!names || !PyTuple_GET_SIZE(names)) return 0;
-    thunder_values_open(values, 1, named_tag);
+    PyObject *tag = in_order ? order_of_names(names) : NULL;
+    if (PyErr_Occurred()) return -1;
+    thunder_values_open(values, 1, tag ? PyUnicode_AsUTF8(tag) : named_tag);
+    Py_XDECREF(tag);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
         if (add_key(values, PyTuple_GET_ITEM(names, i)) || add(values, args[count + i]))
             return error_prefix("argument '%U'", PyTuple_GET_ITEM(names, i)), -1;
@@ -197,7 +251,9 @@ static PyObject *read_leaf(reader *r)
     r->at++;
     if (r->traced && thunder_values_kind(r->values, leaf) == THUNDER_FLOAT) {
         live_numbers = true;
-        return tensor_of(thunder_values_tensor(r->values, leaf));
+        PyObject *number = tensor_of(thunder_values_tensor(r->values, leaf));
+        if (number) ((Tensor *)number)->live = true;
+        return number;
     }
     if (r->traced && thunder_values_kind(r->values, leaf) == THUNDER_INT) return size_object(thunder_values_dim(r->values, leaf));
     return check_status(thunder_values_get(r->values, leaf, &any)) ? NULL : values_leaf(&any);
@@ -251,6 +307,21 @@ static PyObject *read_map(reader *r)
     return map;
 }
 
+/* The map with its keys in the order that the tag says; takes it over. */
+static PyObject *ordered(PyObject *map, const char *tag)
+{
+    PyObject *keys = PyDict_Keys(map), *made = keys ? PyDict_New() : NULL;
+    for (char *end; made && *(tag += strspn(tag, " ")) >= '0' && *tag <= '9'; tag = end) {
+        const long place = strtol(tag, &end, 10);
+        PyObject *key = place < PyList_GET_SIZE(keys) ? PyList_GET_ITEM(keys, place) : NULL;
+        if (!key || PyDict_SetItem(made, key, PyDict_GetItem(map, key))) Py_CLEAR(made);
+    }
+    Py_XDECREF(keys);
+    Py_DECREF(map);
+    if (!made && !PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "a structure names more keys than there are");
+    return made;
+}
+
 static bool is_tag(const char *tag, size_t bytes, const char *wanted) { return strlen(wanted) == bytes && !memcmp(tag, wanted, bytes); }
 static PyObject *read_one(reader *r, bool *is_named)
 {
@@ -261,10 +332,12 @@ static PyObject *read_one(reader *r, bool *is_named)
     r->at += bytes + 1;
     PyObject *children = tag[bytes] == '[' ? read_list(r, ']') : read_map(r);
     if (!children || bytes == 0) return children;
-    if (is_named && is_tag(tag, bytes, named_tag)) {
-        *is_named = true;
-        return children;
-    }
+    const bool names = is_named && bytes >= sizeof named_tag - 1 && !memcmp(tag, named_tag, sizeof named_tag - 1);
+    const char *order = names && bytes > sizeof named_tag ? tag + sizeof named_tag : tag;
+    const bool in_order = bytes >= sizeof order_tag - 1 && !memcmp(order, order_tag, sizeof order_tag - 1);
+    if (names) *is_named = true;
+    if (in_order) return ordered(children, order + sizeof order_tag - 1);
+    if (names) return children;
     PyObject *whole = is_tag(tag, bytes, tuple_tag)
                           ? PySequence_Tuple(children)
                           : PyObject_CallFunction(put_together, "s#O", tag, (Py_ssize_t)bytes, children);

@@ -16,7 +16,7 @@ TYPES = {"tensor": "_TensorLike", "int": "builtins.int", "float": "builtins.floa
          "str": "builtins.str", "dtype": "_DtypeLike", "device": "_DeviceLike", "int[]": "Sequence[builtins.int] | builtins.int",
          "float[]": "Sequence[builtins.float]", "tensor[]": "Sequence[Tensor]", "function": "Callable[..., Any]"}
 SPELLED_OUT = ("max", "min", "allclose", "einsum")  # in texts.py
-OPERATORS = "add sub mul truediv floordiv mod pow matmul".split()
+OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 COMPARISONS = "lt le gt ge eq ne".split()
 
 
@@ -81,9 +81,13 @@ def options(rows):
 
 
 def compile_options():
-    """Those of the registry, and the objects that two of them take."""
-    texts = options(_schema.describe("options")) + ["passes: Sequence[Pass] | Pass = ..."]
-    return [text.replace("executors: ", "executors: Sequence[Executor | builtins.str] | Executor | ") for text in texts]
+    """Those of the registry, the objects that some of them take, and a dict of more."""
+    texts = options(_schema.describe("options")) + ["passes: Sequence[Pass] | Pass = ...", "options: Mapping[builtins.str, Any] | None = ..."]
+    objects = {"executors: ": "Sequence[Executor | builtins.str] | Executor | ",
+               "backend: Sequence[builtins.str] | ": "Callable[[Node, list[Tensor]], Callable[..., Any]] | "}
+    for name, more in objects.items():
+        texts = [text.replace(name, name.partition(" ")[0] + " " + more) for text in texts]
+    return texts
 
 
 def layers():

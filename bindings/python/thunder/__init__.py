@@ -15,21 +15,25 @@ from . import _thunder
 
 _thunder.skip_frames_of(os.path.dirname(__file__) + os.sep)
 
-from . import _extend, _functions, _jit, _names, _ops, _printing, _pytorch, _schema, _show, _sizes, _tensor, _traceback, _tree  # noqa: E402
+from . import _backends, _create, _extend, _functions, _jit, _names, _ops, _printing, _pytorch, _schema, _show, _sizes, _tensor, _traceback, _tree  # noqa: E402
 from ._autocast import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402
+from ._backends import (backends, list_backends, list_mode_options, list_options, register_backend,  # noqa: E402
+                        unavailable_backends)
 from ._dtypes import finfo, iinfo  # noqa: E402
 from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
 from ._forms import return_types  # noqa: E402
-from ._functions import (Trace, compile, compile_ahead, compile_options, executors, explain, export_c, function_from_trace, grad,  # noqa: E402
+from ._functions import (Trace, compile, compile_ahead, compile_options, executors, explain, export_c, function_from_trace,  # noqa: E402
+                         get_float32_matmul_precision, grad, set_float32_matmul_precision,
                          graph_breaks, last_backward_traces, last_miss, last_traces, load_program, save_program, set_stance, stats, trace, unavailable_executors,
                          value_and_grad)
+from ._grad_mode import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
 from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
 from ._memory_format import memory_format  # noqa: E402
 from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic  # noqa: E402
-from ._sizes import SymInt  # noqa: E402
-from ._tensor import asarray, from_numpy, tensor  # noqa: E402
-from ._thunder import (Compiled, Error, Tensor, bfloat16, bool, can_cast, device, dtype, float16, float32, float64, from_dlpack,  # noqa: E402
-                       grad_of, initial_seed, int8, int16, int32, int64, is_tracing, load_plugin, promote_types, random_state, result_type, seed,  # noqa: E402
+from ._sizes import Size, SymInt  # noqa: E402
+from ._create import asarray, from_numpy, tensor  # noqa: E402
+from ._thunder import (Compiled, Error, OutOfMemoryError, Tensor, bfloat16, bool, can_cast, device, dtype, float16, float32, float64, from_dlpack,  # noqa: E402
+                       grad_of, initial_seed, int8, int16, int32, int64, is_grad_enabled, is_tracing, load_plugin, promote_types, random_state, result_type, seed,  # noqa: E402
                        set_memory_cache, set_num_threads, tape, uint8, uint16, uint32, uint64)
 from ._tree import tree_leaves, tree_map  # noqa: E402
 
@@ -41,8 +45,11 @@ from .data import safetensors as load  # noqa: E402
 from .data import save  # noqa: E402
 from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
 from ._device import cuda  # noqa: E402
-from ._pytorch import get_default_dtype, is_floating_point  # noqa: E402
-from . import _datasets, _loader, _module  # noqa: E402
+from ._pytorch import block_diag, cartesian_prod, combinations, get_default_dtype, is_floating_point  # noqa: E402
+from ._testing import testing  # noqa: E402
+from . import _datasets, _loader, _module, _nn_utils, _testing, _writes  # noqa: E402
+
+func.functional_call = _nn_utils.functional_call
 
 manual_seed, as_tensor = seed, asarray
 contiguous_format, preserve_format = memory_format
@@ -71,7 +78,7 @@ class Code(enum.IntEnum):
 
 utils = _names.namespace("thunder.utils", "What PyTorch has in torch.utils: checkpoint and data.", {"checkpoint": _names.namespace(
     "thunder.utils.checkpoint", "Activation checkpointing.", {"checkpoint": func.checkpoint}), "data": _names.namespace(
-    "thunder.utils.data", _datasets.__doc__, {"DataLoader": _loader.DataLoader, **{
+    "thunder.utils.data", _datasets.__doc__, {"DataLoader": _loader.DataLoader, "get_worker_info": _loader.get_worker_info, **{
         name: getattr(_datasets, name) for name in _datasets.__all__}})})
 
 
@@ -102,5 +109,5 @@ def is_tensor(value):
 
 
 __getattr__ = _names.getattr_of(__name__)
-_traceback.cover(globals(), *(vars(module) for module in (_datasets, _extend, _functions, _loader, _printing, _pytorch, _tensor, _tree, cuda, data, func, nn, nn.init, nn.utils,
+_traceback.cover(globals(), *(vars(module) for module in (_backends, _create, _nn_utils, _testing, _datasets, _extend, _functions, _loader, _printing, _pytorch, _tensor, _tree, cuda, data, func, nn, nn.init, nn.utils,
                                                 optim, utils.data)))

@@ -13,8 +13,15 @@ class _Listed(Module):
         super().__init__()
         if len(children) == 1 and not isinstance(children[0], ModuleBase):
             children = children[0]
+        if isinstance(children, Mapping):
+            for name, child in children.items():
+                self._name(name, child)
+            return
         for child in children:
             self.append(child)
+
+    def _name(self, name, child):
+        raise TypeError(f"{type(self).__name__}: its children have numbers: give a list; names are those of ModuleDict and Sequential")
 
     def append(self, child):
         """Adds a child at the end; returns the module."""
@@ -28,23 +35,33 @@ class _Listed(Module):
         return len(self.named_children())
 
     def __getitem__(self, number):
-        found = self.children()[number]
-        return type(self)(*found) if isinstance(number, slice) else found
+        found = self.named_children()[number]
+        if not isinstance(number, slice):
+            return found[1]
+        named = dict(found)
+        return type(self)(*named.values()) if all(name.isdecimal() for name in named) else type(self)(named)
 
     def __setitem__(self, number, child):
         try:
             place = range(len(self))[number]
         except IndexError:
             raise IndexError(f"{type(self).__name__}: there is no child {number} among {len(self)}; append() adds one") from None
-        setattr(self, str(place), child)
+        setattr(self, self.named_children()[place][0], child)
 
     def __iter__(self):
         return iter(self.children())
 
 
 class Sequential(_Listed):
-    """Calls its children in order, each with what the one before gave."""
+    """Calls its children in order, each with what the one before gave: nn.Sequential(a, b), or an ordered dict of them by name."""
     _kind = "Sequential"
+
+    def _name(self, name, child):
+        if not isinstance(child, ModuleBase):
+            raise TypeError(f"Sequential: child {name!r} is no module but {type(child).__name__}")
+        if hasattr(type(self), name):
+            raise KeyError(f"Sequential: {name!r} is a method of it; take another name")
+        setattr(self, name, child)
 
 
 class ModuleList(_Listed):

@@ -6,17 +6,18 @@
 A TensorDataset's batches are the library's own (thunder.data.batches); those of other datasets are collected in Python, by
 threads where num_workers says so.
 """
+import itertools
 import math
 from collections.abc import Mapping
 
 import numpy
 
 from . import _ops
-from ._tensor import asarray, is_array
+from ._create import asarray, is_array
 from ._thunder import Tensor
 
-__all__ = ["BatchSampler", "ConcatDataset", "Dataset", "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler",
-           "Subset", "TensorDataset", "default_collate", "random_split"]
+__all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler",
+           "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate", "random_split"]
 
 _op = _ops.functions
 
@@ -38,6 +39,25 @@ class IterableDataset:
 
     def __iter__(self):
         raise NotImplementedError(f"{type(self).__name__} has no __iter__")
+
+    def __add__(self, other):
+        return ChainDataset([self, other])
+
+
+class ChainDataset(IterableDataset):
+    """The samples of several IterableDatasets, one after the other."""
+
+    def __init__(self, datasets):
+        self.datasets = list(datasets)
+        wrong = next((one for one in self.datasets if not isinstance(one, IterableDataset)), None)
+        if wrong is not None:
+            raise TypeError(f"ChainDataset: takes IterableDatasets, not {type(wrong).__name__}; ConcatDataset takes those with numbers")
+
+    def __iter__(self):
+        return itertools.chain.from_iterable(self.datasets)
+
+    def __len__(self):
+        return sum(map(len, self.datasets))
 
 
 class TensorDataset(Dataset):
@@ -89,6 +109,26 @@ class ConcatDataset(Dataset):
 
     def __len__(self):
         return sum(map(len, self.datasets))
+
+
+class StackDataset(Dataset):
+    """Samples of several datasets side by side: StackDataset(images, texts) gives tuples, StackDataset(image=images, text=texts) dicts."""
+
+    def __init__(self, *args, **named):
+        if bool(args) == bool(named):
+            raise ValueError("StackDataset: datasets are given by position, for tuples, or by name, for dicts")
+        self.datasets = args or named
+        lengths = [len(dataset) for dataset in (args or named.values())]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"StackDataset: the datasets have different lengths, {lengths}")
+
+    def __getitem__(self, index):
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __len__(self):
+        return len(next(iter(self.datasets.values())) if isinstance(self.datasets, dict) else self.datasets[0])
 
 
 def _generator(seed=None):
@@ -147,6 +187,44 @@ class RandomSampler(Sampler):
 
     def __len__(self):
         return len(self.data_source) if self._count is None else self._count
+
+
+class SubsetRandomSampler(Sampler):
+    """Each of some indices once, in an order drawn anew for each epoch; generator: a seed."""
+
+    def __init__(self, indices, generator=None):
+        super().__init__()
+        self.indices, self._numbers = indices, _generator(generator)
+
+    def __iter__(self):
+        return iter([self.indices[at] for at in self._numbers.permutation(len(self.indices)).tolist()])
+
+    def __len__(self):
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler):
+    """num_samples indices, drawn anew for each epoch, each as often as its weight says; without replacement none twice; generator: a
+    seed."""
+
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        super().__init__()
+        weights = numpy.asarray(weights, numpy.float64)
+        if weights.ndim != 1 or not numpy.all(numpy.isfinite(weights)) or numpy.any(weights < 0) or not numpy.sum(weights) > 0:
+            raise ValueError("WeightedRandomSampler: weights are a list of numbers that are not negative, of which one at least is not 0")
+        if isinstance(num_samples, bool) or not isinstance(num_samples, int) or num_samples <= 0:
+            raise ValueError(f"WeightedRandomSampler: num_samples must be a positive integer, got {num_samples!r}")
+        if not replacement and num_samples > numpy.count_nonzero(weights):
+            raise ValueError(f"WeightedRandomSampler: without replacement at most {numpy.count_nonzero(weights)} can be drawn, those whose weight "
+                             f"is not 0; num_samples is {num_samples}")
+        self.weights, self.num_samples, self.replacement, self._numbers = weights, num_samples, replacement, _generator(generator)
+
+    def __iter__(self):
+        chances = self.weights / numpy.sum(self.weights)
+        return iter(self._numbers.choice(len(chances), self.num_samples, self.replacement, chances).tolist())
+
+    def __len__(self):
+        return self.num_samples
 
 
 class BatchSampler(Sampler):

@@ -1,7 +1,7 @@
 """Ops, executors and passes of the user's own; what is registered is an equal of the library's, for as long as the process."""
 from . import _names, _ops, _schema, _thunder
 from ._cuda_kernel import Kernel
-from ._tensor import asarray
+from ._create import asarray
 
 _INPLACE, _ELEMENTWISE, _EFFECTS = 1, 2, 4
 
@@ -22,6 +22,18 @@ class Node:
 
     def __repr__(self):
         return f"<line {self.op} of {self.where or 'nowhere'}>"
+
+    def forward(self, *inputs):
+        """A region's results of these inputs: its lines one by one."""
+        values = dict(zip(self.input_values, inputs))
+        for line in self.lines:
+            row = _row_of("forward", line.op)
+            names, kinds = zip(*((p["name"], p["kind"]) for p in row["parameters"])) if row["parameters"] else ((), ())
+            # A plain number is among the arguments, an absent tensor is None.
+            read = [values.get(number) for given, number in zip(line.inputs, line.input_values) if given is None or number is not None]
+            results = _ops._make(row, line.op)[0](*_arguments(kinds, read, [line.args.get(name) for name in names]))
+            values.update(zip(line.output_values, _tuple(results)))
+        return tuple(values[number] for number in self.output_values)
 
 
 class Context:

@@ -1,15 +1,16 @@
 """Functions of tensors: compiled, differentiated, and what is known about them."""
 import functools
+import inspect
 import json
+import sys
 import typing
 
-from . import _names, _schema, _show, _thunder, _traceback, _tree
+from . import _backends, _names, _schema, _show, _thunder, _traceback, _tree
 from ._ops import functions as _op
 from ._show import Trace
-from ._tensor import asarray, is_array
+from ._create import asarray, is_array
+from ._grad_mode import detached
 from ._thunder import Compiled, Tensor, grad_of, tape
-
-_options = {row["name"] for row in _schema.describe("options")} | {"passes"}
 
 
 class Guard(typing.NamedTuple):
@@ -34,7 +35,24 @@ def _option(name, value):
     return Compiled(progress if name == "progress" else guard_filter_fn, name, {"disable": True})
 
 
-def compile(function=None, /, **options):
+_precision = "highest"  # of functions that are compiled from now on
+
+
+def set_float32_matmul_precision(precision):
+    """"highest", "high" or "medium": compile()'s option float32_matmul_precision of functions that are compiled from now on. On the CPU, and
+    op by op, products are as exact as they can be in any case."""
+    global _precision
+    if precision not in ("highest", "high", "medium"):
+        raise ValueError(f"set_float32_matmul_precision: must be 'highest', 'high' or 'medium', got {precision!r}")
+    _precision = precision
+
+
+def get_float32_matmul_precision():
+    """What set_float32_matmul_precision() set."""
+    return _precision
+
+
+def compile(function=None, /, *, model=None, **options):
     """The function with its programs in a cache: traced and compiled at the first call with arguments of new shapes,
     dtypes or constants, run at all others. Also a decorator, with options or without:
 
@@ -46,19 +64,40 @@ def compile(function=None, /, **options):
 
     Arguments and results are tensors, numpy arrays, numbers, strings, None, modules, and lists, tuples, dicts, named
     tuples and dataclasses of them. Floats stay live and are tensors inside; integers, booleans and strings are
-    constants that a call checks. compile_options() lists the options; `executors` and `passes` also take objects that
-    executor() and Pass() make, for this function alone.
+    constants that a call checks. Results lie in memory of their own, also where the function returns an argument, a view
+    of one, or a tensor that it captured. compile_options() lists the options; `executors` and `passes` also take objects
+    that executor() and Pass() make, for this function alone. `backend` is a name of list_backends(), or a function as
+    register_backend() takes it; options={...} takes PyTorch's names too, and excludes `mode`. Of a module of torch: its twin, by
+    torch.compile(backend="thunder").
     """
-    unknown = next((name for name in options if name not in _options), None)
-    if unknown is not None:
-        raise TypeError(f"compile: unknown option {unknown!r}{_names.suggest(unknown, _options)}")
+    if model is not None:
+        if function is not None:
+            raise TypeError("compile: the function is given twice, as the first argument and as `model`")
+        function = model
+    options = _backends.given(options)
     if function is None:
         return functools.partial(compile, **options)
     if not callable(function):
         raise TypeError(f"compile: a function was expected, not {type(function).__name__}")
+    if hasattr(function, "_torchdynamo_orig_callable"):
+        raise TypeError("compile: torch.compile has compiled this already: give thunder.compile what that was given, or say "
+                        'torch.compile(model, backend="thunder")')
+    if "torch" in sys.modules and isinstance(function, sys.modules["torch"].nn.Module):
+        from . import torch as bridge
+        return bridge.compile(function, **options)
     name = getattr(function, "__qualname__", type(function).__qualname__)
     options = {name: _option(name, value) for name, value in options.items()}
-    return functools.update_wrapper(Compiled(function, name, options), function, updated=())
+    if _precision != "highest":
+        options.setdefault("float32_matmul_precision", _precision)
+    return functools.update_wrapper(Compiled(function, name, options, _takes_any_names(function)), function, updated=())
+
+
+def _takes_any_names(function):
+    """Whether it sees all names as a dict, and so their order."""
+    function = getattr(function, "forward", function) if isinstance(function, _thunder.ModuleBase) else function
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return bool(code and code.co_flags & inspect.CO_VARKEYWORDS)
+
 
 def _attribute(compiled, name):
     """Of a compiled module those of the module: model = thunder.compile(model), then model.parameters()."""
@@ -119,7 +158,7 @@ def value_and_grad(function, argnums=0, has_aux=False, *, wrt=None):
             gradients = grad_of(loss, _wanted(function, args, argnums) if wrt is None else wrt)
             if isinstance(gradients, list) and isinstance(argnums, tuple) and wrt is None:
                 gradients = tuple(gradients)
-            return result, gradients
+        return detached((result, gradients)) if _thunder._grad_detaches() else (result, gradients)
     return _traceback.covered(both)
 
 

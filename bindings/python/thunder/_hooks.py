@@ -5,6 +5,7 @@ import threading
 import warnings
 
 from . import _backward_hooks, _thunder
+from ._grad_mode import detached
 
 _numbers = itertools.count()
 _KINDS = {"_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"}  # for which run() is called
@@ -29,7 +30,7 @@ class RemovableHandle:
     def remove(self):
         hooks = self._module.__dict__.get(self._name, {})
         if hooks.pop(self._number, None) and self._name in _KINDS:
-            self._module._set_forward()
+            self._module._set_forward()  # which tells what was compiled
 
     def __enter__(self):
         return self
@@ -111,7 +112,8 @@ def run_kind(module, args, named, is_replaced):
     if is_replaced and not (_running.modules and _running.modules[-1] is module):
         _running.direct = module
     try:
-        return module._call(*args, **named)
+        made = module._call(*args, **named)
+        return detached(made) if _thunder._grad_detaches() else made
     finally:
         if _running.direct is module:
             _running.direct = None

@@ -3,7 +3,7 @@ import operator
 
 import numpy
 
-from . import _ops, _thunder
+from . import _create, _ops, _thunder
 from ._sizes import SymInt
 from ._thunder import Tensor
 
@@ -126,17 +126,19 @@ def getitem(x, key):
 
 
 def setitem(x, key, value):
-    if _is_mask(key) and key.ndim == x.ndim and isinstance(value, (bool, int, float, SymInt)):
+    number = isinstance(value, (bool, int, float, SymInt, numpy.generic))
+    if _is_mask(key) and key.ndim == x.ndim and number:
         _op["masked_fill_"](x, key, value)  # also where the mask is traced
         return
     view, rest = _basic(x, key)
     if rest:
         view, dims = _in_front(view, rest)
         if not isinstance(value, Tensor):
-            value = _thunder.share(numpy.asarray(value, numpy.asarray(view).dtype if view.is_concrete else None))
+            value = _create.asarray(value) if _create.is_array(value) else _create.tensor(value, view.dtype)
+            value = _op["to"](value, None, view.device)
         value = _to_front(_op["to"](value, view.dtype), dims, rest, view.ndim)
         _op["index_put_"](view, [indices for _, indices in rest], value)
-    elif isinstance(value, (bool, int, float, SymInt)):
+    elif number:
         _op["fill_"](view, value)
     else:
         _op["copy_"](view, value)

@@ -5,7 +5,7 @@ from statistics import NormalDist
 import numpy
 
 from . import _ops
-from ._tensor import from_numpy
+from ._create import from_numpy
 
 __all__ = ["calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_", "trunc_normal_",
            "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_"]

@@ -11,7 +11,7 @@ class Lazy(Module):
         """What the library says that it is; where that is another kind now, the object is of its class."""
         now = self._kind_now() or self._first_kind
         if now != self._first_kind and type(self) is classes.get(self._first_kind):
-            self.__class__ = classes[now]
+            object.__setattr__(self, "__class__", classes[now])
             self.__dict__.pop("_names", None)
         return now
 

@@ -1,6 +1,8 @@
 """The loader of batches: one pass through it is an epoch."""
 import collections
+import multiprocessing
 import threading
+import typing
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 from . import _ops, data
@@ -8,14 +10,42 @@ from ._thunder import Tensor
 from ._datasets import (BatchSampler, IterableDataset, RandomSampler, SequentialSampler, TensorDataset, batched, count_batches,
                         default_collate)
 
-_worker = threading.local()  # of a worker: the dataset and how a batch is made
+_worker = threading.local()  # of a worker: the dataset, how a batch is made, what get_worker_info() says
 
 
-def _start(dataset, collate_fn, worker_init_fn, numbers):
+class WorkerInfo(typing.NamedTuple):
+    """Which of a loader's workers runs."""
+    id: int
+    num_workers: int
+    seed: int
+    dataset: object
+
+
+class _Numbers:
+    """What multiprocessing.Value is for processes, for threads."""
+
+    def __init__(self):
+        self.value, self._lock = 0, threading.Lock()
+
+    def get_lock(self):
+        return self._lock
+
+
+def get_worker_info():
+    """Of a DataLoader's worker, in a dataset's __getitem__ or in worker_init_fn: its id, num_workers, seed and dataset; elsewhere None. An
+    IterableDataset is read by one thread, which is none: there is nothing to share out."""
+    return getattr(_worker, "info", None)
+
+
+def _start(dataset, collate_fn, worker_init_fn, numbers, count, seed):
     """Begins a worker."""
+    with numbers.get_lock():
+        number = numbers.value
+        numbers.value += 1
     _worker.dataset, _worker.collate_fn = dataset, collate_fn
+    _worker.info = WorkerInfo(number, count, seed + number, dataset)
     if worker_init_fn is not None:
-        worker_init_fn(next(numbers) if hasattr(numbers, "__next__") else numbers)
+        worker_init_fn(number)
 
 
 def _fetch(indices):
@@ -110,14 +140,14 @@ class DataLoader:
     # ---- workers ----
 
     def _pool(self):
-        given = (self.dataset, self.collate_fn, self.worker_init_fn)
-        if self.multiprocessing_context is None:
-            return ThreadPoolExecutor(self.num_workers, "DataLoader", initializer=_start, initargs=(*given, iter(range(self.num_workers))))
         context = self.multiprocessing_context
         if isinstance(context, str):
-            import multiprocessing
             context = multiprocessing.get_context(context)
-        return ProcessPoolExecutor(self.num_workers, context, initializer=_start, initargs=(*given, 0))
+        numbers = _Numbers() if context is None else context.Value("i", 0)
+        given = (self.dataset, self.collate_fn, self.worker_init_fn, numbers, self.num_workers, _ops.functions["randint"](0, 2 ** 31 - 1, [1]).item())
+        if context is None:
+            return ThreadPoolExecutor(self.num_workers, "DataLoader", initializer=_start, initargs=given)
+        return ProcessPoolExecutor(self.num_workers, context, initializer=_start, initargs=given)
 
     def _collected(self, indices):
         """Batches in order, some of them made ahead. An error of a worker comes out here, as itself."""

@@ -67,7 +67,7 @@ def convert_sync_batchnorm(module, process_group=None):
         made = classes["SyncBatchNorm"](module.num_features, module.eps, module.momentum, module._options()["affine"],
                                         module._options()["track_running_stats"])
         for name in module._own_names():
-            made._set_tensor(name, module._tensor(name), module._role(name))
+            made._set_tensor(name, module._tensor(name), module._own_names()[name])
         return made.train(module.training)
     for name, child in module.named_children():
         converted = convert_sync_batchnorm(child)

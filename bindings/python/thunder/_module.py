@@ -1,23 +1,22 @@
 """nn.Module: parameters, buffers, child modules and a forward function."""
 import ast
 import copy
-import weakref
+import functools
 
 from . import _functions, _hooks, _memory_format, _names, _schema, _state, _thunder
-from ._tensor import asarray
+from ._create import asarray
 from ._thunder import ModuleBase, Tensor
 
 kinds = {row["name"]: row for row in _schema.describe("modules")}
 classes = {}  # of the kinds, by name
 PARAMETER, BUFFER, TRANSIENT = 1, 2, 3  # what a tensor is to a module
-_marked = weakref.WeakValueDictionary()  # id -> tensor
 
 
 class _Marked(type):
     """So that isinstance(t, nn.Parameter) says whether t was marked."""
 
     def __instancecheck__(cls, value):
-        return isinstance(value, Tensor) and _marked.get(id(value)) is value
+        return _thunder.is_parameter(value)
 
 
 class Parameter(metaclass=_Marked):
@@ -28,9 +27,7 @@ class Parameter(metaclass=_Marked):
         if not requires_grad:
             raise TypeError("Parameter: what is not trained is no parameter here: register_buffer() keeps it with the module, or "
                             "leave it out of grad_of()")
-        tensor = asarray(data)
-        _marked[id(tensor)] = tensor
-        return tensor
+        return _thunder.mark_parameter(asarray(data))
 
 
 class Parameters(list):
@@ -40,6 +37,12 @@ class Parameters(list):
         if not self:
             raise StopIteration
         return self[0]
+
+
+@functools.cache
+def _options_of(kind):
+    """{name: what it takes} of the options of a kind."""
+    return {} if kind == "Module" else {p.name: p.kind for p in _schema.read(kinds[kind]).parameters}
 
 
 def _under(prefix, recurse, named):
@@ -58,6 +61,7 @@ class Module(_hooks.Hooked, ModuleBase):
 
     def __init__(self, *args, **named):
         schema = _schema.read(kinds[self._kind])
+        dtype, device = self._factory_of(schema, named)
         names, types = (tuple(getattr(p, field) for p in schema.parameters) for field in ("name", "kind"))
         own = self._kind == "Module"
         self._make(self._kind, names, types, () if own else args, {} if own else named)
@@ -68,8 +72,17 @@ class Module(_hooks.Hooked, ModuleBase):
                 setattr(self, name, member)
         else:
             self._take_children()
+        if dtype is not None or device is not None:
+            self.to(device=device, dtype=dtype)
         if self._has_forward:
             self._set_forward()
+
+    def _factory_of(self, schema, named):
+        """dtype= and device=, which every layer of PyTorch takes, taken out of the names: its tensors are those of the kind, moved."""
+        if self._kind == "Module" or kinds[self._kind]["name"].startswith("Lazy"):
+            return None, None
+        known = {p.name for p in schema.parameters}
+        return tuple(named.pop(name, None) if name not in known else None for name in ("dtype", "device"))
 
     def __init_subclass__(cls, **named):
         super().__init_subclass__(**named)
@@ -108,49 +121,76 @@ class Module(_hooks.Hooked, ModuleBase):
         return function
 
     def __setattr__(self, name, value):
-        if isinstance(value, Parameter):
+        if isinstance(value, Tensor) and not value.is_concrete:
+            self.__dict__[name] = value  # of a traced function, which assigns what came at the end of each call
+        elif isinstance(value, Parameter):
             self._set_tensor(name, value, PARAMETER)
         elif isinstance(value, Tensor) and name in self._own_names():
-            self._set_tensor(name, value, self._role(name))
+            self._set_tensor(name, value, self._own_names()[name])
+        elif name in _options_of(self._kind) and name not in self.__dict__:
+            self._set_option(name, value)
+        elif value is None and name in self._own_names():
+            self._take_away(name)
         else:
             if isinstance(value, ModuleBase):
                 self._add(name, value)
             elif isinstance(self.__dict__.get(name), ModuleBase):
                 raise AttributeError(f"the child module {name!r} can only be replaced by a module")
             super().__setattr__(name, value)
+            _thunder.touch(name)
+
+    def _set_option(self, name, value):
+        """Of its kind: the next call has it."""
+        options = _options_of(self._kind)
+        if name in self._own_names():
+            if value is not None:
+                raise TypeError(f"{type(self).__name__}: {name!r} is a tensor, and stays one or becomes None, got {type(value).__name__}")
+            self._take_away(name)
+        elif isinstance(value, Tensor):
+            self._set_tensor(name, value, BUFFER)
+        elif value is not None or name != "bias":
+            super()._set_option(name, tuple(options), tuple(options.values()), value)
+
+    def _take_away(self, name):
+        self._remove_tensor(name)
+        self.__dict__.pop("_names", None)
+        super().__setattr__(name, None)
 
     def __delattr__(self, name):
         if isinstance(self.__dict__.get(name), ModuleBase) or name in self._own_names():
             raise AttributeError(f"{type(self).__name__}: {name!r} stays: assign another, such as nn.Identity(), or make the module without it")
         super().__delattr__(name)
+        _thunder.touch(name)
 
     def _own_names(self):
-        """Of its parameters and buffers, without those of its children."""
+        """{name: role} of its parameters and buffers, without those of its children."""
         names = self.__dict__.get("_names")
         if names is None:
-            paths = [*self._state(), *(path for path, _ in self._buffers())]
-            names = self.__dict__["_names"] = {path for path in paths if "." not in path}
+            trained, saved = self._parameters(), self._state()
+            names = self.__dict__["_names"] = {
+                path: PARAMETER if path in trained else BUFFER if path in saved else TRANSIENT
+                for path in (*saved, *(path for path, _ in self._buffers())) if "." not in path}
         return names
-
-    def _role(self, name):
-        """Of one of its own tensors."""
-        return PARAMETER if name in self._parameters() else BUFFER if name in self._state() else TRANSIENT
 
     def _set_tensor(self, name, tensor, role):
         super()._set_tensor(name, tensor, role)
-        self.__dict__.pop("_names", None)
+        if "_names" in self.__dict__:
+            self._names[name] = role
+        if role == PARAMETER:
+            _thunder.mark_parameter(tensor)
         self.__dict__.pop(name, None)
 
     def __getattr__(self, name):
         if not name.startswith("__"):
-            if name in self._own_names():
-                return self._tensor(name)
+            role = self._own_names().get(name)
+            if role is not None:
+                return _thunder.mark_parameter(self._tensor(name)) if role == PARAMETER else self._tensor(name)
             options = self._options()
             if name == "bias" and name in options or name in ("weight", "bias") and False in map(options.get, ("affine", "elementwise_affine")):
                 return None  # it was made without, and PyTorch has None there
             if name in options:
                 return options[name]
-        known = self._own_names() | set(self.__dict__) | set(dir(type(self)))
+        known = set(self._own_names()) | set(self.__dict__) | set(dir(type(self)))
         raise AttributeError(f"{type(self).__name__} has no member {name!r}{_names.suggest(name, known)}")
 
     def _options(self):
@@ -163,7 +203,7 @@ class Module(_hooks.Hooked, ModuleBase):
         return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
     def __dir__(self):
-        return sorted(set(super().__dir__()) | self._own_names())
+        return sorted({*super().__dir__(), *self._own_names()})
 
     def register_parameter(self, name, tensor):
         """Adds a tensor to train, or replaces the one of that name; None: there is none, and the attribute says so."""
@@ -176,7 +216,11 @@ class Module(_hooks.Hooked, ModuleBase):
 
     def _register(self, name, tensor, role):
         if tensor is None:
+            if name in self._own_names():
+                self._remove_tensor(name)
+                self.__dict__.pop("_names", None)
             super().__setattr__(name, None)
+            _thunder.touch(name)
         else:
             self._set_tensor(name, tensor, role)
 
@@ -349,6 +393,9 @@ class Module(_hooks.Hooked, ModuleBase):
 
     def cuda(self, device=0):
         return self.to(f"cuda:{device}" if isinstance(device, int) else device)
+
+    def zero_grad(self, set_to_none=True):
+        """Nothing: gradients are values, made anew by each grad_of(), so that none is kept that could be cleared."""
 
     def requires_grad_(self, requires_grad=True):
         raise AttributeError("gradients are asked for where they are taken: thunder.grad_of(loss, the tensors to train)")

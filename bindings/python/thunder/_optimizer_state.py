@@ -3,7 +3,7 @@ from collections.abc import Mapping
 
 import numpy
 
-from . import _tensor
+from . import _create
 
 
 def is_pytorch(state):
@@ -58,13 +58,13 @@ def _of_lbfgs(own, optimizer, places, states):
         if name in ("old_dirs", "old_stps", "ro"):
             made[name] = numpy.zeros(own[name].shape, numpy.float64)
             for at, row in enumerate(value):
-                made[name][at] = numpy.asarray(_tensor.of_copied(row))[order if name != "ro" else ...]
+                made[name][at] = numpy.asarray(_create.of_copied(row))[order if name != "ro" else ...]
             made["history_count"] = _scalar(len(value))
         elif name in ("d", "prev_flat_grad") and value is not None:
-            made[name] = numpy.asarray(_tensor.of_copied(value))[order]
+            made[name] = numpy.asarray(_create.of_copied(value))[order]
         elif name in own and value is not None:
             made[name] = _scalar(value)
-    return {name: _tensor.asarray(numpy.asarray(value)).to(own[name].dtype) for name, value in made.items()}
+    return {name: _create.asarray(numpy.asarray(value)).to(own[name].dtype) for name, value in made.items()}
 
 
 def _order_of_elements(optimizer):
@@ -78,4 +78,4 @@ def _order_of_elements(optimizer):
 
 def _scalar(value):
     """A number, or a tensor of one, as one of f64."""
-    return _tensor.asarray(numpy.array(float(value)))
+    return _create.asarray(numpy.array(float(value)))

@@ -1,4 +1,5 @@
 """Sizes that stand for any, as a traced function sees them: integers that keep their formula."""
+import functools
 import operator
 
 from . import _thunder
@@ -14,6 +15,10 @@ class SymInt:
 
     def __init__(self, word):
         self.word = word
+
+    @property
+    def __class__(self):
+        return int  # so that isinstance(size, int) is as it is of a number
 
     def __index__(self):
         return _thunder.size_value(self)
@@ -46,6 +51,15 @@ class SymInt:
 
     def __round__(self, digits=None):
         return self
+
+
+class Size(tuple):
+    """The sizes of a tensor's dims: a tuple, with numel()."""
+    __slots__ = ()
+
+    def numel(self):
+        """How many elements a tensor of these sizes has."""
+        return functools.reduce(operator.mul, self, 1)
 
 
 def _is_size(value):
@@ -93,3 +107,4 @@ for _name, _function in (("truediv", operator.truediv), ("pow", pow), ("divmod",
 for _name, _text in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
     setattr(SymInt, f"__{_name}__", _comparison(_text, getattr(operator, _name)))
 _thunder.set_size_type(SymInt)
+_thunder.set_shape_type(Size)

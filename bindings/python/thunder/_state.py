@@ -2,7 +2,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from . import _tensor
+from . import _create
 
 
 class IncompatibleKeys(NamedTuple):
@@ -17,7 +17,7 @@ class IncompatibleKeys(NamedTuple):
 
 def _given(path, value):
     try:
-        return _tensor.of_copied(value)
+        return _create.of_copied(value)
     except TypeError as error:
         raise TypeError(f"load_state_dict: {path}: {error}") from None
 
@@ -83,7 +83,7 @@ def _is_needed(path):
 def _assign(module, path, tensor):
     parent, _, name = path.rpartition(".")
     owner = module.get_submodule(parent)
-    owner._set_tensor(name, tensor, owner._role(name))
+    owner._set_tensor(name, tensor, owner._own_names()[name])
 
 
 def load(who, own, state, strict, judge=lambda keys: keys, errors=(), assigned=None):

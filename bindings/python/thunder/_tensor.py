@@ -4,79 +4,22 @@ import types
 import numpy
 
 from . import _indexing, _memory_format, _ops, _thunder
+from ._create import is_array
 from ._forms import return_types
-from ._sizes import SymInt
+from ._sizes import Size
 from ._thunder import Tensor
 from ._traceback import covered
 
 _op = _ops.functions
-_CUDA = 2  # as DLPack numbers devices
-
-
-def is_array(data):
-    """Whether it is numpy's array, or another library's that has DLPack."""
-    return not isinstance(data, Tensor) and (isinstance(data, numpy.ndarray) or hasattr(type(data), "__dlpack__"))
-
-
-def tensor(data, dtype=None, device=None, requires_grad=False):
-    """A tensor that holds a copy of `data`: numbers, nested lists of them, an array or a tensor, also another library's.
-
-    Floats of Python make float32, integers int64; an array keeps its dtype.
-    """
-    if requires_grad:
-        raise TypeError("tensor: nothing requires grad here: gradients are values, which thunder.grad_of(loss, [the tensor]) gives")
-    if is_array(data) and not isinstance(data, numpy.ndarray):
-        data = of_copied(data)
-    if isinstance(data, Tensor):
-        return _op["to"](_op["clone"](data), dtype, device)
-    if isinstance(data, SymInt):
-        return _op["full"]([], data, dtype, device)
-    if isinstance(data, (list, tuple)) and any(isinstance(part, SymInt) for part in data):
-        return _op["stack"]([tensor(part, dtype or _thunder.int64, device) for part in data])
-    array = data if isinstance(data, numpy.ndarray) or hasattr(data, "__array_interface__") else _nested(data)
-    array = numpy.array(array)  # ours alone
-    if array.dtype == object or array.dtype.kind in "US":
-        raise TypeError(f"tensor: {type(data).__name__} holds something else than numbers of at most 64 bits")
-    if array is not data and array.dtype == numpy.float64 and not hasattr(data, "dtype"):
-        array = array.astype(numpy.float64 if dtype is _thunder.float64 else numpy.float32)
-    made = _thunder.share(array)
-    return made if dtype is None and device is None else _op["to"](made, dtype, device)
-
-
-def _nested(data):
-    try:
-        return numpy.asarray(data)
-    except ValueError as error:
-        raise ValueError(f"tensor: the lists are not those of one shape: {error}") from None
-
-
-def of_copied(data):
-    """A tensor of any library as one of ours that is about to be copied: so its gradient and its device do not matter."""
-    if getattr(data, "requires_grad", False) is True:
-        data = data.detach()
-    if hasattr(data, "cpu") and hasattr(data, "__dlpack_device__") and data.__dlpack_device__()[0] == _CUDA:
-        data = data.cpu()
-    return data if isinstance(data, Tensor) else _thunder.share(data)
-
-
-def asarray(data, dtype=None, device=None):
-    """A tensor over the memory of `data` where that is possible, else over a copy."""
-    if not isinstance(data, Tensor):
-        data = _thunder.share(data) if is_array(data) else tensor(data)
-    return data if dtype is None and device is None else _op["to"](data, dtype, device)
-
-
-def from_numpy(array):
-    """A tensor over the memory of a numpy array: each sees what is written into the other."""
-    if not isinstance(array, numpy.ndarray):
-        raise TypeError(f"from_numpy: a numpy array was expected, not {type(array).__name__}")
-    return _thunder.share(array)
+_CPU = _thunder.device("cpu")
 
 
 def _array(x, dtype=None, copy=None):
     """For numpy, where the buffer protocol has no format (bfloat16) or there is no memory (a traced tensor)."""
     if not _thunder.materialize(x):
         raise TypeError("a traced tensor has no elements: numpy cannot be used on it inside a compiled function")
+    if x.device.type != "cpu":
+        raise TypeError(f"can't convert {x.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
     if x.dtype is _thunder.bfloat16:
         x, copy = _op["to"](x, _thunder.float32), None
     array = numpy.asarray(memoryview(x))
@@ -86,7 +29,7 @@ def _array(x, dtype=None, copy=None):
 
 def _numpy(x, *, force=False):
     """A numpy array over the tensor's memory; with force over a copy of what lies on a device."""
-    x = _op["to"](x, None, _thunder.device("cpu")) if force else x
+    x = _on_host(x) if force else x
     if x.dtype is _thunder.bfloat16:
         raise TypeError("numpy has no bfloat16: convert with .float()")
     return _array(x)
@@ -97,13 +40,17 @@ def _array_function(x, function, types, args, kwargs):
     def plain(tree):
         if isinstance(tree, Tensor):
             return _array(tree)
-        return type(tree)(map(plain, tree)) if type(tree) in (list, tuple) else tree
+        return type(tree)(map(plain, tree)) if type(tree) in (list, tuple, Size) else tree
     return function(*map(plain, args), **{name: plain(value) for name, value in kwargs.items()})
+
+
+def _on_host(x):
+    return _op["to"](x, None, _CPU)
 
 
 def _tolist(x):
     """Nested lists of Python's numbers; of rank 0 the number."""
-    return _array(x).tolist()
+    return _array(_on_host(x)).tolist()
 
 
 # ---- formatting ----
@@ -114,13 +61,13 @@ def _format(x, spec):
 
 # ---- pickling and copying ----
 
-def _rebuild(array, dtype):
+def _rebuild(array, dtype, device=_CPU):
     made = _thunder.share(array)
-    return made if made.dtype is dtype else _op["to"](made, dtype)
+    return made if made.dtype is dtype and device is _CPU else _op["to"](made, dtype, device)
 
 
 def _reduce(x):
-    return _rebuild, (numpy.ascontiguousarray(_array(x)).reshape(x.shape), x.dtype)
+    return _rebuild, (numpy.ascontiguousarray(_array(_on_host(x))).reshape(x.shape), x.dtype, x.device)
 
 
 def _deepcopy(x, memo):
@@ -128,25 +75,15 @@ def _deepcopy(x, memo):
     return copy
 
 
-# ---- booleans ----
+# ---- what Python asks of numbers and sequences ----
 
-def _logical(name):
-    """The operator of booleans that is this op of them; numbers have no bits here."""
-    def operator(x, other):
-        if is_array(other):
-            other = _thunder.share(other)
-        if not isinstance(other, (Tensor, bool)):
-            return NotImplemented
-        if x.dtype is not _thunder.bool or (isinstance(other, Tensor) and other.dtype is not _thunder.bool):
-            raise TypeError("&, | and ^ take tensors of booleans")
-        return _op[name](x, other)
-    return operator
+def _round(x, ndigits=None):
+    return _op["round"](x, ndigits or 0)
 
 
-def _invert(x):
-    if x.dtype is not _thunder.bool:
-        raise TypeError("~ takes a tensor of booleans")
-    return _op["logical_not"](x)
+def _reversed(x):
+    """Along the first dim, as in PyTorch; of rank 0 the tensor itself."""
+    return _op["flip"](x, [0]) if x.ndim else x
 
 
 # ---- short names ----
@@ -210,7 +147,7 @@ def _to(x, *args, dtype=None, device=None, non_blocking=False, copy=False, memor
         elif argument is not None:
             dtype = _dtype_of(argument)
     made = _op["to"](x, dtype, device)
-    return _op["clone"](made) if copy and made is x else made
+    return _op["clone"](made) if copy and (made.dtype, made.device) == (x.dtype, x.device) else made
 
 
 def _size(x, dim=None):
@@ -257,8 +194,7 @@ _members = {
     "__copy__": lambda x: x, "__deepcopy__": _deepcopy, "__iter__": _iterate, "__getitem__": _indexing.getitem,
     "__setitem__": _indexing.setitem, "numpy": _numpy, "tolist": _tolist, "to": _to, "size": _size, "numel": _numel,
     "equal": _equal, "dim": lambda x: x.ndim, "cpu": lambda x: _to(x, "cpu"), "T": property(_transposed),
-    "__and__": _logical("mul"), "__rand__": _logical("mul"), "__or__": _logical("maximum"), "__ror__": _logical("maximum"),
-    "__xor__": _logical("ne"), "__rxor__": _logical("ne"), "__invert__": _invert, "max": extreme("amax", "maximum"),
+    "__round__": _round, "__reversed__": _reversed, "max": extreme("amax", "maximum"),
     "min": extreme("amin", "minimum"),
     "where": lambda self, condition, other: _op["where"](condition, self, other), "mT": property(lambda x: _op["transpose"](x, -2, -1)), "t": _transposed,
     "H": property(_transposed), "mH": property(lambda x: _op["transpose"](x, -2, -1)),

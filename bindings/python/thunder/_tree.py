@@ -47,7 +47,19 @@ def take_apart(value):
     return _tag(type(value)), children
 
 
+WRITES = "writes"  # what a compiled function writes at each call
+
+
+class Made:
+    """What a call is to write: the number of its list of writes, and the values."""
+
+    def __init__(self, number, *values):
+        self.number, self.values = number, values
+
+
 def put_together(tag, children):
+    if tag == WRITES:
+        return Made(*children)
     if tag == MODULE and children["number"] in _modules:
         return _modules[children["number"]]
     if tag not in _classes:  # from a program that another process saved

@@ -9,7 +9,8 @@ import functools
 from . import _functions, _thunder, _tree
 from ._functions import grad, value_and_grad
 from ._ops import functions as _op
-from ._tensor import asarray, is_array
+from ._create import asarray, is_array
+from ._grad_mode import detached
 from ._thunder import Tensor
 
 __all__ = ["grad", "checkpoint", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "value_and_grad", "vjp", "vmap"]
@@ -33,6 +34,11 @@ def _spread(who, what, dims, tree):
     if its is None or children is None or list(its) != list(children):
         raise ValueError(f"{who}: {what} must be a number, None, or have the structure of the arguments; it is {dims!r}")
     return [dim for key in its for dim in _spread(who, what, its[key], children[key])]
+
+
+def _transform(*args):
+    made = _thunder.transform(*args)
+    return detached(made) if _thunder._grad_detaches() else made
 
 
 def _tensors_of(who, what, tree):
@@ -98,7 +104,7 @@ def _batch(func, who, tree, leaves, places, tensors, out_dims, randomness):
         seen.append(result)
         return tuple(_tensors_of("vmap", "what the function gives", result))
     none = out_dims is None or any(dim is None for dim in _tree.tree_leaves(out_dims))
-    made = _thunder.transform("vmap", who, flat, tuple(tensors), _tree.tree_leaves(out_dims) if none else None, None, randomness)
+    made = _transform("vmap", who, flat, tuple(tensors), _tree.tree_leaves(out_dims) if none else None, None, randomness)
     result = _filled(seen[-1], made)
     return result if none else _placed(result, out_dims)
 
@@ -126,7 +132,7 @@ def _differentiated(kind, func, args, named, numbers, last, has_aux):
         result, aux = result if has_aux else (result, None)
         seen.append((result, aux))
         return [*_tensors_of(kind, "what the function gives", result)], [leaf for leaf in _tree.tree_leaves(aux) if isinstance(leaf, Tensor)]
-    made = _thunder.transform(kind, who, flat, tuple(tensors), None, last, "error")
+    made = _transform(kind, who, flat, tuple(tensors), None, last, "error")
     return made, chosen, *seen[-1]
 
 
@@ -221,5 +227,5 @@ def checkpoint(function, *args, use_reentrant=None, preserve_rng_state=True, **n
         return tuple(_tensors_of("checkpoint", "what the function gives", seen[-1]))
     if not _thunder.is_tracing():
         return function(*args, **named)
-    made = _thunder.transform("checkpoint", _name(function), flat, tuple(leaves[i] for i in places), None, None, "error")
+    made = _transform("checkpoint", _name(function), flat, tuple(leaves[i] for i in places), None, None, "error")
     return _filled(seen[-1], made)

@@ -8,7 +8,7 @@
         def forward(self, x):
             return self.fc(x)
 """
-from . import _init, _layers, _losses, _names, _ops, _schema, _signatures
+from . import _init, _layers, _losses, _names, _nn_utils, _ops, _schema, _signatures
 from ._containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from ._lazy import Lazy
 from ._losses import AdaptiveLogSoftmaxWithLoss, TripletMarginWithDistanceLoss
@@ -31,6 +31,9 @@ def _class_of(row):
 
 
 classes.update({name: _own.get(name) or _class_of(row) for name, row in kinds.items()})
+for _name, _cls in classes.items():
+    if _name not in _own and not issubclass(_cls, Lazy):
+        _cls.reset_parameters = _nn_utils.reset_parameters
 classes["Transformer"].generate_square_subsequent_mask = staticmethod(generate_square_subsequent_mask)
 classes["SyncBatchNorm"].convert_sync_batchnorm = staticmethod(_losses.convert_sync_batchnorm)
 globals().update(classes)
@@ -48,5 +51,6 @@ functional = _names.namespace(f"{__name__}.functional", "The ops, under the name
                                   "triplet_margin_with_distance_loss": _losses.triplet_margin_with_distance_loss})
 init = _names.namespace(f"{__name__}.init", _init.__doc__, {name: getattr(_init, name) for name in _init.__all__})
 utils = _names.namespace(f"{__name__}.utils", "What PyTorch has in torch.nn.utils: optim has the clipping of gradients.", {
+    "parameters_to_vector": _nn_utils.parameters_to_vector, "vector_to_parameters": _nn_utils.vector_to_parameters, "rnn": _nn_utils.rnn,
     "clip_grad_norm_": _clipped("norm"), "clip_grad_value_": _clipped("value")})
 __getattr__ = _names.getattr_of(__name__)

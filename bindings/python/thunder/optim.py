@@ -153,8 +153,8 @@ class Optimizer(_State, OptimizerBase):
             state = _optimizer_state.from_pytorch(type(self).__name__, self, state)
         _state.load(type(self).__name__, self.state_dict(), state, True)
 
-    def zero_grad(self):
-        raise AttributeError("nothing is accumulated: gradients are values, opt.step(thunder.grad_of(loss, params))")
+    def zero_grad(self, set_to_none=True):
+        """Nothing: gradients are values, made anew by each grad_of(), so that none is kept that could be cleared."""
 
     def __getattr__(self, name):
         if name.startswith("_"):

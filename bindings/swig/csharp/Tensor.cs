@@ -99,19 +99,45 @@ namespace Thunder
             return into;
         }
 
-        public static Tensor operator +(Tensor a, Tensor b) { return a.Add(b); }
-        public static Tensor operator +(Tensor a, double b) { return a.Add(b); }
-        public static Tensor operator +(double a, Tensor b) { return b.Add(a); }
-        public static Tensor operator -(Tensor a, Tensor b) { return a.Sub(b); }
-        public static Tensor operator -(Tensor a, double b) { return a.Sub(b); }
+        // Each is the op of its name; whole numbers stay such.
+        public static Tensor operator +(Tensor a, Tensor b) { return Ops.Add(a, b); }
+        public static Tensor operator +(Tensor a, double b) { return Ops.Add(a, b); }
+        public static Tensor operator +(double a, Tensor b) { return Ops.Add(a, b); }
+        public static Tensor operator +(Tensor a, long b) { return Ops.Add(a, b); }
+        public static Tensor operator +(long a, Tensor b) { return Ops.Add(a, b); }
+        public static Tensor operator -(Tensor a, Tensor b) { return Ops.Sub(a, b); }
+        public static Tensor operator -(Tensor a, double b) { return Ops.Sub(a, b); }
         public static Tensor operator -(double a, Tensor b) { return Ops.Sub(a, b); }
-        public static Tensor operator *(Tensor a, Tensor b) { return a.Mul(b); }
-        public static Tensor operator *(Tensor a, double b) { return a.Mul(b); }
-        public static Tensor operator *(double a, Tensor b) { return b.Mul(a); }
-        public static Tensor operator /(Tensor a, Tensor b) { return a.Div(b); }
-        public static Tensor operator /(Tensor a, double b) { return a.Div(b); }
+        public static Tensor operator -(Tensor a, long b) { return Ops.Sub(a, b); }
+        public static Tensor operator -(long a, Tensor b) { return Ops.Sub(a, b); }
+        public static Tensor operator *(Tensor a, Tensor b) { return Ops.Mul(a, b); }
+        public static Tensor operator *(Tensor a, double b) { return Ops.Mul(a, b); }
+        public static Tensor operator *(double a, Tensor b) { return Ops.Mul(a, b); }
+        public static Tensor operator *(Tensor a, long b) { return Ops.Mul(a, b); }
+        public static Tensor operator *(long a, Tensor b) { return Ops.Mul(a, b); }
+        public static Tensor operator /(Tensor a, Tensor b) { return Ops.Div(a, b); }
+        public static Tensor operator /(Tensor a, double b) { return Ops.Div(a, b); }
         public static Tensor operator /(double a, Tensor b) { return Ops.Div(a, b); }
+        public static Tensor operator /(Tensor a, long b) { return Ops.Div(a, b); }
+        public static Tensor operator /(long a, Tensor b) { return Ops.Div(a, b); }
+        public static Tensor operator %(Tensor a, Tensor b) { return Ops.Remainder(a, b); }
+        public static Tensor operator %(Tensor a, double b) { return Ops.Remainder(a, b); }
+        public static Tensor operator %(double a, Tensor b) { return Ops.Remainder(a, b); }
+        public static Tensor operator %(Tensor a, long b) { return Ops.Remainder(a, b); }
+        public static Tensor operator %(long a, Tensor b) { return Ops.Remainder(a, b); }
+        public static Tensor operator &(Tensor a, Tensor b) { return Ops.BitwiseAnd(a, b); }
+        public static Tensor operator &(Tensor a, long b) { return Ops.BitwiseAnd(a, b); }
+        public static Tensor operator &(long a, Tensor b) { return Ops.BitwiseAnd(a, b); }
+        public static Tensor operator |(Tensor a, Tensor b) { return Ops.BitwiseOr(a, b); }
+        public static Tensor operator |(Tensor a, long b) { return Ops.BitwiseOr(a, b); }
+        public static Tensor operator |(long a, Tensor b) { return Ops.BitwiseOr(a, b); }
+        public static Tensor operator ^(Tensor a, Tensor b) { return Ops.BitwiseXor(a, b); }
+        public static Tensor operator ^(Tensor a, long b) { return Ops.BitwiseXor(a, b); }
+        public static Tensor operator ^(long a, Tensor b) { return Ops.BitwiseXor(a, b); }
+        public static Tensor operator <<(Tensor a, int b) { return Ops.BitwiseLeftShift(a, b); }
+        public static Tensor operator >>(Tensor a, int b) { return Ops.BitwiseRightShift(a, b); }
         public static Tensor operator -(Tensor a) { return a.Neg(); }
+        public static Tensor operator ~(Tensor a) { return a.BitwiseNot(); }
 
         /// <summary>As PyTorch prints it.</summary>
         public override string ToString()

@@ -11,6 +11,7 @@ classdef ThunderTensor < handle
     function c = times(a, b), c = Thunder.op("mul", a, b); end
     function c = rdivide(a, b), c = Thunder.op("div", a, b); end
     function c = power(a, b), c = Thunder.op("pow", a, b); end
+    function c = mod(a, b), c = Thunder.op("remainder", a, b); end
     function c = uminus(a), c = Thunder.op("neg", a); end
     % As of matrices: with a plain number, element by element.
     function c = mtimes(a, b)

@@ -349,12 +349,17 @@ sub state { scalar Thunder::_perform('batches_state', [$_[0]{core}]) }
 sub set_state { my ($self, $tensor) = @_; Thunder::_perform('set_batches_state', [$self->{core}, $tensor]); $self }
 
 package Thunder::Core::Tensor;
+# Each operator is the op of its name; the third argument says that the operands came the other way round.
+sub _operator {
+    my ($op) = @_;
+    return sub { Thunder->can($op)->($_[2] ? @_[1, 0] : @_[0, 1]) };
+}
 use overload
-    '+' => sub { $_[0]->add($_[1]) },
-    '*' => sub { $_[0]->mul($_[1]) },
-    '-' => sub { $_[2] ? Thunder::sub($_[1], $_[0]) : $_[0]->sub($_[1]) },
-    '/' => sub { $_[2] ? Thunder::div($_[1], $_[0]) : $_[0]->div($_[1]) },
-    '**' => sub { $_[2] ? Thunder::pow($_[1], $_[0]) : $_[0]->pow($_[1]) },
+    '+' => _operator('add'), '-' => _operator('sub'), '*' => _operator('mul'), '/' => _operator('div'),
+    '%' => _operator('remainder'), '**' => _operator('pow'), '&' => _operator('bitwise_and'), '|' => _operator('bitwise_or'),
+    '^' => _operator('bitwise_xor'), '<<' => _operator('bitwise_left_shift'), '>>' => _operator('bitwise_right_shift'),
+    '~' => sub { $_[0]->bitwise_not },
+    'abs' => sub { Thunder::abs($_[0]) },
     'neg' => sub { $_[0]->neg },
     '""' => sub { $_[0]->as_string },
     'bool' => sub { 1 },

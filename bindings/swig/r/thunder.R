@@ -197,9 +197,9 @@ th$methods <- list(
 }
 
 Ops.thunder_tensor <- function(e1, e2) {
-  if (missing(e2)) return(if (.Generic == "-") th$op("neg", list(e1)) else e1)
-  op <- c("+" = "add", "-" = "sub", "*" = "mul", "/" = "div", "^" = "pow", "<" = "lt", "<=" = "le", ">" = "gt", ">=" = "ge",
-    "==" = "eq", "!=" = "ne")[[.Generic]]
+  if (missing(e2)) return(switch(.Generic, "-" = th$op("neg", list(e1)), "!" = th$op("logical_not", list(e1)), e1))
+  op <- c("+" = "add", "-" = "sub", "*" = "mul", "/" = "div", "%%" = "remainder", "%/%" = "floor_divide", "^" = "pow",
+    "&" = "logical_and", "|" = "logical_or", "<" = "lt", "<=" = "le", ">" = "gt", ">=" = "ge", "==" = "eq", "!=" = "ne")[[.Generic]]
   th$op(op, list(e1, e2))
 }
 

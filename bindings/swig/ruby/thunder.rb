@@ -385,13 +385,20 @@ module Thunder
   describe("ops").each { |row| define_op(row) }
 
   class Core::Tensor
-    { "+" => "add", "-" => "sub", "*" => "mul", "/" => "div", "**" => "pow", "<" => "lt", "<=" => "le",
-      ">" => "gt", ">=" => "ge" }.each do |operator, op|
-      define_method(operator) { |other| Thunder.public_send(op, self, other) } if OPS.key?(op)
+    OPERATORS = { "+" => "add", "-" => "sub", "*" => "mul", "/" => "div", "%" => "remainder", "**" => "pow",
+                  "&" => "bitwise_and", "|" => "bitwise_or", "^" => "bitwise_xor", "<<" => "bitwise_left_shift",
+                  ">>" => "bitwise_right_shift", "<" => "lt", "<=" => "le", ">" => "gt", ">=" => "ge" }.freeze
+    # The left side of 2 - tensor: the op gets the number as it is.
+    Number = Struct.new(:value)
+    OPERATORS.each do |operator, op|
+      define_method(operator) { |other| Thunder.public_send(op, self, other) }
+      Number.define_method(operator) { |tensor| Thunder.public_send(op, value, tensor) }
     end
 
     def -@ = neg
-    def coerce(number) = [Thunder.full([], number), self] # 2 - tensor
+    def ~ = bitwise_not
+    def divmod(other) = [floor_divide(other), remainder(other)]
+    def coerce(number) = [Number.new(number), self]
 
     def shape = Array.new(rank) { |axis| size(axis) }
 

@@ -62,10 +62,11 @@ CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Properti
       properties_(std::move(properties)),
       pool_(driver),
       staging_(driver),
+      loans_(driver),
       cubins_(properties_.major, properties_.minor, threads) {
   try {
     must(driver, driver.set_current(context), index, "cuCtxSetCurrent");
-    must(driver, driver.stream_create(&stream_, kNonBlockingStream), index, "cuStreamCreate");
+    must(driver, driver.stream_create(&stream_, kBlockingStream), index, "cuStreamCreate");
     must(driver, driver.event_create(&event_, kEventWithoutTime), index, "cuEventCreate");
   } catch (...) {
     if (stream_) driver.stream_destroy(stream_);
@@ -78,6 +79,7 @@ CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Properti
 CudaDevice::~CudaDevice() {
   driver_.set_current(context_);
   driver_.stream_wait(stream_);
+  loans_.settle_all();
   staging_.close();
   for (auto& [text, kernel] : kernels_)
     if (kernel->module) driver_.module_unload(kernel->module);
@@ -137,6 +139,7 @@ void* CudaDevice::allocate(size_t bytes) {
 
 Status* CudaDevice::trim_memory() {
   if (Status* failed = enter()) return failed;
+  loans_.settle();
   pool_.trim();
   return nullptr;
 }
@@ -182,15 +185,11 @@ Status* CudaDevice::fill_with_ones(float* to, size_t elements) {
   return status(driver_.set_words(pointer(to), std::bit_cast<unsigned>(1.0F), elements, stream()), "cuMemsetD32Async");
 }
 
-Status* CudaDevice::wait_on(void* stream) {
-  if (Status* failed = enter()) return failed;
-  return status(driver_.stream_wait(static_cast<Stream>(stream)), "cuStreamSynchronize");
-}
-
 Status* CudaDevice::wait() {
   if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("waiting for the device");
   if (Status* failed = enter()) return failed;
   if (Status* failed = status(driver_.stream_wait(stream_), "work on the device")) return failed;
+  loans_.settle();
   return refused();
 }
 
@@ -202,15 +201,6 @@ Status* CudaDevice::launch(Function function, const Geometry& g, void** paramete
                                g.shared_bytes, stream_, parameters, nullptr),
                 what);
 }
-
-Status* CudaDevice::order(Stream first, Stream then) {
-  if (Status* failed = enter()) return failed;
-  std::lock_guard lock(event_mutex_);  // between recording and waiting nobody else may record
-  if (Status* failed = status(driver_.event_record(event_, first), "cuEventRecord")) return failed;
-  return status(driver_.stream_wait_event(then, event_, 0), "cuStreamWaitEvent");
-}
-Status* CudaDevice::wait_for(void* stream) { return order(static_cast<Stream>(stream), stream_); }
-Status* CudaDevice::let_wait(void* stream) { return order(stream_, static_cast<Stream>(stream)); }
 
 CudaDevice::Kernel& CudaDevice::kernel(const std::string& key) {
   std::lock_guard lock(kernels_mutex_);

@@ -6,19 +6,15 @@
 #include <memory>
 #include <unordered_map>
 
-#include "device/accelerator.h"
+#include "device/exchange.h"
 #include "device/cuda/cubins.h"
+#include "device/cuda/loans.h"
 #include "device/cuda/memory.h"
 #include "device/cuda/staging.h"
 
 namespace thunder::nvidia {
 
-struct Properties {
-  std::string name;
-  int major = 0, minor = 0;  // its compute capability
-  int multiprocessors = 0;
-  size_t bytes = 0, l2_bytes = 0, shared_bytes_of_block = 0;
-};
+using Properties = DeviceFacts;
 
 // Blocks of a launch, threads of a block, bytes of shared memory beside those that the kernel declares. Along x, but
 // for the last members.
@@ -34,7 +30,7 @@ struct DeviceAssertion {
 };
 using Explain = std::function<Ref<Status>(const DeviceAssertion&)>;
 
-class CudaDevice final : public Accelerator {
+class CudaDevice final : public Accelerator, public Exchange {
  public:
   // `threads`: as many compile kernels at a time. Throws unimplemented when there is no driver or no such device,
   // naming what was tried; backend when it cannot be used.
@@ -42,6 +38,8 @@ class CudaDevice final : public Accelerator {
   ~CudaDevice() override;
 
   std::string describe() const override;
+  DeviceFacts facts() const override { return properties_; }
+  Status* free_memory(size_t& free, size_t& total) const override;
   Status* failure() const override;
   Status* copy_in(void* to, const void* from, size_t bytes) override;
   Status* copy_out(void* to, const void* from, size_t bytes) override;
@@ -51,6 +49,11 @@ class CudaDevice final : public Accelerator {
   Status* wait_for(void* stream) override;
   Status* let_wait(void* stream) override;
   Status* wait_on(void* stream) override;
+  Status* query(void* stream, bool& done) override;
+  std::unique_ptr<DeviceEvent> event(bool timed) override;
+  void give_back(const Storage* of, void (*end)(void*), void* user) override;
+  void lent_on(const Storage* what, void* stream) override { loans_.follow(what, static_cast<Stream>(stream)); }
+  void take_back(void* stream) override;
   Status* wait() override;
   std::unique_ptr<Recording> recording() override;
   MemoryStatistics memory() const override { return pool_.statistics(); }
@@ -102,6 +105,7 @@ class CudaDevice final : public Accelerator {
   template <class F>
   Function found(Kernel& kernel, const char* name, F&& image);
   Status* order(Stream first, Stream then);
+  bool is_captured(Stream stream) const;
   Function copy_kernel(size_t kind, bool long_index);
 
   const Driver& driver_;
@@ -113,6 +117,7 @@ class CudaDevice final : public Accelerator {
   Event event_ = nullptr;
   MemoryPool pool_;
   Staging staging_;
+  Loans loans_;
 
   mutable std::mutex failed_mutex_;
   mutable Ref<Status> failed_;  // once the context is lost

@@ -24,6 +24,7 @@ enum Result : int {
   kOutOfMemory = 2,
   kNoDevice = 100,
   kEccUncorrectable = 214,
+  kNotReady = 600,
   kIllegalAddress = 700,
   kLaunchTimeout = 702,
   kAssert = 710,
@@ -36,7 +37,9 @@ enum Result : int {
   kUnknown = 999,
 };
 enum Attribute : int { kMultiprocessors = 16, kL2Bytes = 38, kMajor = 75, kMinor = 76, kSharedBytesOfBlock = 97 };
-constexpr unsigned kNonBlockingStream = 1, kEventWithoutTime = 2, kPortableHostMemory = 1, kMappedHostMemory = 2;
+// A blocking stream and the legacy default stream wait for each other.
+constexpr unsigned kBlockingStream = 0, kNonBlockingStream = 1, kEventWithTime = 0, kEventWithoutTime = 2;
+constexpr unsigned kPortableHostMemory = 1, kMappedHostMemory = 2;
 constexpr int kMemoryType = 2;      // of CUpointer_attribute
 constexpr int kRelaxedCapture = 2;  // of CUstreamCaptureMode
 constexpr int kMaxDynamicSharedBytes = 8;  // of CUfunction_attribute
@@ -76,11 +79,15 @@ struct KernelNode {
   X(stream_create, cuStreamCreate, (Stream * out, unsigned flags))                                                    \
   X(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                                              \
   X(stream_wait, cuStreamSynchronize, (Stream stream))                                                                \
+  X(stream_query, cuStreamQuery, (Stream stream))                                                                     \
+  X(stream_capturing, cuStreamIsCapturing, (Stream stream, int* capturing))                                           \
   X(stream_wait_event, cuStreamWaitEvent, (Stream stream, Event event, unsigned flags))                               \
   X(event_create, cuEventCreate, (Event * out, unsigned flags))                                                       \
   X(event_destroy, cuEventDestroy_v2, (Event event))                                                                  \
   X(event_record, cuEventRecord, (Event event, Stream stream))                                                        \
   X(event_wait, cuEventSynchronize, (Event event))                                                                    \
+  X(event_query, cuEventQuery, (Event event))                                                                         \
+  X(event_elapsed, cuEventElapsedTime, (float* ms, Event first, Event last))                                          \
   X(capture_begin, cuStreamBeginCapture_v2, (Stream stream, int mode))                                                \
   X(capture_info, cuStreamGetCaptureInfo_v2,                                                                          \
     (Stream stream, int* capturing, unsigned long long* id, Graph* graph, const Node** dependencies, size_t* count))  \

@@ -26,7 +26,7 @@ struct AttentionSizes {
   static std::optional<AttentionSizes> of(const NodeView& view);
 };
 
-// Null: no engine computes it deterministically. Throws what the library reports.
+// Null: no engine computes it deterministically, whole or in parts. Throws what the library reports.
 PreparedOpPtr prepare_attention(Session& session, const AttentionSizes& sizes);
 
 }  // namespace thunder::cudnn

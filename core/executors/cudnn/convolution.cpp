@@ -174,13 +174,19 @@ Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, v
 
 class PreparedConvolution : public PreparedOp {
  public:
-  PreparedConvolution(Session& session, const Node& node, bool tf32) : session_(session), node_(node), tf32_(tf32) {}
+  PreparedConvolution(Session& session, const Node& node, std::string key, bool tf32)
+      : session_(session), node_(node), key_(std::move(key)), tf32_(tf32) {}
 
   void lay_out(const NodeView& view, size_t*) override {
     convolution_.emplace(session_, node_, view.inputs, view.outputs[0], true, tf32_);
   }
   void finish(Finished& finished) override {
-    if (convolution_) convolution_->finish(finished);
+    try {
+      if (convolution_) convolution_->finish(finished);
+    } catch (const Error& e) {
+      if (e.code() == Code::declined) session_.refuse(key_);
+      throw;
+    }
   }
   Status* run(const Launch* launch) const override {
     const std::span inputs(launch->inputs, 2);
@@ -204,6 +210,7 @@ class PreparedConvolution : public PreparedOp {
 
   Session& session_;
   const ConvolutionNode node_;
+  const std::string key_;  // by which it is refused
   const bool tf32_;
   std::optional<Convolution> convolution_;
 };
@@ -211,7 +218,14 @@ class PreparedConvolution : public PreparedOp {
 }  // namespace
 
 PreparedOpPtr prepare_convolution(Session& session, const NodeView& view, bool tf32) {
-  return std::make_unique<PreparedConvolution>(session, view.node, tf32);
+  const ConvolutionNode node(view.node);
+  std::string key = cat("convolution ", static_cast<int>(node.operation), tf32 ? " tf32" : "");
+  for (size_t i = 0; i < 2; i++) key += cat(" ", name(view.store.type(view.node.args[i].v)));
+  key += cat(" ", name(view.store.type(view.node.results[0])));
+  for (const auto* pair : {&node.window.stride, &node.window.padding, &node.window.dilation})
+    for (const int64_t n : *pair) key += cat(" ", n);
+  if (!session.known(key, [] { return true; })) return nullptr;
+  return std::make_unique<PreparedConvolution>(session, view.node, std::move(key), tf32);
 }
 
 }  // namespace thunder::cudnn

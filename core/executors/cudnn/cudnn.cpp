@@ -38,7 +38,7 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user)
     Session& session = u.sessions.of(view.store.type(view.node.results[0]).device);
     PreparedOpPtr made = convolves(view) ? prepare_convolution(session, view, u.tf32)
                                          : prepare_attention(session, *AttentionSizes::of(view));
-    if (!made) return make<Status>(Code::declined, "cuDNN has no engine for this attention").detach();
+    if (!made) return make<Status>(Code::declined, "cuDNN has no engine for this").detach();
     *state = made.release();
     return nullptr;
   });

@@ -43,7 +43,7 @@ Plan::Plan(Graph graph, const PlanOptions& options, const char* what) : graph_(s
       kept_.push_back(std::move(plan));
       return;
     }
-  fail(Code::backend, name(session.device().id()), ": cuDNN has no engine for this ", what,
+  fail(Code::declined, name(session.device().id()), ": cuDNN has no engine for this ", what,
        " that gives the same bits at each run");
 }
 

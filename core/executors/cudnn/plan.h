@@ -15,7 +15,7 @@ struct PlanOptions {
 
 class Plan {
  public:
-  // Throws backend where no engine computes the graph within these options so that results are the same bits at each
+  // Throws declined where no engine computes the graph within these options so that results are the same bits at each
   // run.
   Plan(Graph graph, const PlanOptions& options, const char* what);
 

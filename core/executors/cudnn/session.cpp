@@ -34,8 +34,9 @@ Session::~Session() {
 
 Status* Session::status(int result, const char* what) const {
   if (!result) return nullptr;
-  return make<Status>(Code::backend, cat(name(device_.id()), ": ", what, " failed: ", library_.error_text(result)))
-      .detach();
+  const bool unsupported = result / 1000 == 3;  // CUDNN_STATUS_NOT_SUPPORTED, and what it says of why
+  const std::string text = cat(name(device_.id()), ": ", what, " failed: ", library_.error_text(result));
+  return make<Status>(unsupported ? Code::declined : Code::backend, text).detach();
 }
 
 void Session::require(int result, const char* what) const {
@@ -60,8 +61,12 @@ int64_t Descriptor::get(int attribute, Type type, int64_t most, void* values) co
   return count;
 }
 
-void Descriptor::finalize() { session_.require(session_.library().finalize(desc_), "cudnnBackendFinalize"); }
+void Descriptor::finalize() {
+  session_.require(session_.library().finalize(desc_), "cudnnBackendFinalize");
+}
 
-bool Descriptor::try_finalize() { return session_.library().finalize(desc_) == 0; }
+bool Descriptor::try_finalize() {
+  return session_.library().finalize(desc_) == 0;
+}
 
 }  // namespace thunder::cudnn

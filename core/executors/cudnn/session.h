@@ -40,6 +40,12 @@ class Session {
     return found != answers_.end() ? found->second : (answers_[key] = ask());
   }
 
+  // From now on the answer to that key is no.
+  void refuse(const std::string& key) {
+    std::lock_guard lock(mutex_);
+    answers_[key] = false;
+  }
+
   // The plan of that key, if need be by `make`, which another thread calls while it holds the mutex. Any thread.
   std::shared_ptr<Plans::Pending> begin_plan(const std::string& key, const Plans::Make& make);
   Plans& plans() { return *plans_; }

@@ -177,7 +177,8 @@ std::optional<CStatement> randint(const At& at) {
   return draw(at, cat(drawn_from(at, "draw_integers"), ", ", low, "u, ", n, "u"));
 }
 std::optional<CStatement> advance(const At& at) {
-  return CStatement{cat("    advance(", at.places.elements(at.in(0)), ", ", at.places.elements(at.out()), ");\n"),
+  return CStatement{cat("    advance(", at.places.elements(at.in(0)), ", ", at.arg(1).i, ", ",
+                        at.places.elements(at.out()), ");\n"),
                     kCRandom};
 }
 

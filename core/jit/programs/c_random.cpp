@@ -5,18 +5,18 @@
 namespace thunder {
 
 const char* const kCRandom = R"c(
-/* The state is {seed, calls}. */
-static inline void advance(const int64_t *state, int64_t *after)
+/* The state is {seed, draws}. */
+static inline void advance(const int64_t *state, int64_t draws, int64_t *after)
 {
     after[0] = state[0];
-    after[1] = (int64_t)((uint64_t)state[1] + 1);
+    after[1] = (int64_t)((uint64_t)state[1] + (uint64_t)draws);
 }
 
 static inline void philox(const int64_t *state, int64_t ordinal, uint64_t number, uint32_t *c)
 {
     const uint64_t seed = (uint64_t)state[0];
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-    c[0] = (uint32_t)number, c[1] = (uint32_t)(number >> 32), c[2] = (uint32_t)ordinal, c[3] = (uint32_t)state[1];
+    c[0] = (uint32_t)number, c[1] = (uint32_t)(number >> 32), c[2] = 0, c[3] = (uint32_t)state[1] + (uint32_t)ordinal;
     for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
         const uint64_t p0 = (uint64_t)0xD2511F53u * c[0], p1 = (uint64_t)0xCD9E8D57u * c[2];
         c[0] = (uint32_t)(p1 >> 32) ^ c[1] ^ k0, c[1] = (uint32_t)p1;

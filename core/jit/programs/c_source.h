@@ -27,6 +27,9 @@ struct CSource {
 // Throws unimplemented, naming the op and the user's line, at a step that no statement is known for.
 CSource c_source(const CProgram& program);
 
+// Whether a function of this name would not compile: a word of C, or what its headers or the source itself declare.
+bool is_taken_in_c(std::string_view name);
+
 // What every exported source begins with.
 extern const char* const kCRuntime;
 

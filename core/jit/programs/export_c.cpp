@@ -1,20 +1,20 @@
 #include "jit/programs/export_c.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 
-#include <sys/stat.h>
-
 #include "base/files.h"
 #include "base/text.h"
 #include "executors/cpu/products.h"
 #include "executors/cpu/table_executor.h"
 #include "ir/symbols.h"
-#include "jit/programs/c_source.h"
 #include "jit/compile.h"
+#include "jit/programs/c_source.h"
 #include "loops/kernels.h"
 #include "program/plan_steps.h"
 
@@ -99,8 +99,8 @@ Target target_of(const Machine& machine, const Options& options) {
 
 void make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return;
-  fail(Code::failed_precondition, "export: cannot make the folder '", path, "': ",
-       std::generic_category().message(errno));
+  fail(Code::failed_precondition, "export: cannot make the folder '", path,
+       "': ", std::generic_category().message(errno));
 }
 
 std::string assembly(const std::string& name, bool changes) {
@@ -132,7 +132,9 @@ void write_all(const std::string& folder, const CProgram& program, const Target&
 
 }  // namespace
 
-std::span<const OptionRow> export_options() { return kRows; }
+std::span<const OptionRow> export_options() {
+  return kRows;
+}
 
 void export_c(const Ref<Context>& context, const std::string& program, const std::string& folder,
               const Options* given) {
@@ -140,6 +142,9 @@ void export_c(const Ref<Context>& context, const std::string& program, const std
   options.check(kRows, "export");
   const std::string name = options.find("name") ? options.text("name", "") : stem(program);
   require(is_name(name), "export: '", name, "' is no name of a function in C; the option 'name' gives one");
+  require(!is_taken_in_c(name), "export: '", name,
+          "' means something else in C, in its headers or in the source that is ",
+          "written; the option 'name' gives another");
   std::string why;
   if (!loops::can_compile(&why))
     fail(Code::failed_precondition, "export: there is nothing that compiles kernels: ", why);

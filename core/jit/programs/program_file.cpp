@@ -220,6 +220,17 @@ bool has_symbols_of_version_2(const SavedProgram& p) {
          std::any_of(p.inputs.begin(), p.inputs.end(), stands_for_any);
 }
 
+// What a file that holds it would be refused for.
+void check_ranks(const Trace& trace) {
+  const auto check = [&](ValueId value) {
+    const size_t rank = trace.type(value).rank();
+    require(rank <= kMaxRank, "it has a tensor of ", rank, " dims; files hold those of at most ", kMaxRank);
+  };
+  for (const Input& in : trace.inputs) check(in.value);
+  for (const Node* n : trace.nodes)
+    for (const ValueId result : n->results) check(result);
+}
+
 }  // namespace
 
 void save_program(const Compiled& compiled, const std::string& path, SaveKernels kernels) {
@@ -238,6 +249,7 @@ void save_program(const Compiled& compiled, const std::string& path, SaveKernels
     std::vector<const Tensor*> written;
     for (size_t n = 0; n < programs.size(); n++) {
       const SavedProgram& p = programs[n];
+      check_ranks(p.trace);
       std::vector<std::string> names(p.trace.inputs.size());
       for (size_t i = 0; i < names.size(); i++)
         if (p.captured[i]) names[i] = tensors.add(p.captured[i], p.trace.inputs[i]);

@@ -28,11 +28,11 @@ void SegmentCall::broke(GraphBreak at) {
   of_.segments_->note(std::move(at));
 }
 
-Ref<Tensor> SegmentCall::take_random() {
+Ref<Tensor> SegmentCall::take_random(int64_t draws) {
   Context& context = *of_.context_;
   const Context::WriteTurn turn(context);
   Ref<Tensor> state = dense_copy(context.allocator(), *context.random());
-  reinterpret_cast<int64_t*>(context.random()->data())[1]++;
+  reinterpret_cast<int64_t*>(context.random()->data())[1] += draws;
   context.random()->bump();
   return state;
 }

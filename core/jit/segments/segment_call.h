@@ -20,7 +20,7 @@ class SegmentCall final : public SegmentRunner {
   std::shared_ptr<const SegmentScripts> scripts_after(const SegmentScript* segment) override {
     return of_.segments_->scripts_after(segment);
   }
-  Ref<Tensor> take_random() override;
+  Ref<Tensor> take_random(int64_t draws) override;
   void broke(GraphBreak at) override;
   bool varies(const char* where, const Op& op, size_t param) override;
 

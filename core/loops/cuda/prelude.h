@@ -92,7 +92,7 @@ template <class T, class I> __device__ inline Best<T, I> better(Best<T, I> a, Be
 
 // Philox4x32-10: bit for bit what the CPU draws.
 __device__ inline void philox(u64 block, u32 ordinal, u32 call, u64 seed, u32 (&c)[4]) {
-  c[0] = (u32)block, c[1] = (u32)(block >> 32), c[2] = ordinal, c[3] = call;
+  c[0] = (u32)block, c[1] = (u32)(block >> 32), c[2] = 0, c[3] = call + ordinal;
   u32 k0 = (u32)seed, k1 = (u32)(seed >> 32);
   for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
     const u64 p0 = (u64)0xD2511F53u * c[0], p1 = (u64)0xCD9E8D57u * c[2];

@@ -17,7 +17,19 @@ Sizes64 for_each_dim(const Module& m, std::string_view option, size_t dims) {
   return given.size() == 1 ? Sizes64(dims, given[0]) : given;
 }
 
+// Options that are one size for all dims become one for each, as PyTorch shows them.
+void spread_sizes(Module& m, size_t dims) {
+  std::vector<Leaf> options = m.options();
+  for (std::string_view option : {"kernel_size", "stride", "padding", "output_padding", "dilation"}) {
+    const int at = m.kind().schema().find(option);
+    if (at >= 0 && m.option(option).ints.size() == 1)
+      options[static_cast<size_t>(at)].ints.assign(dims, m.option(option).ints[0]);
+  }
+  m.set_options(std::move(options));
+}
+
 void convolution_init(ModuleInit& m, size_t dims, bool transposed) {
+  spread_sizes(m.module, dims);
   const int64_t in = m.module.integer("in_channels"), out = m.module.integer("out_channels"),
                 groups = m.module.integer("groups");
   const Sizes64 kernel = for_each_dim(m.module, "kernel_size", dims);

@@ -56,11 +56,23 @@ void integers_meta(const Call& c, Types& out) {
 }
 
 // Checked before promotion, so that the message has the user's types.
+template <Overflow overflow>
 Results bits(Call& c) {
   for (size_t i : {0, 1})
     c.require(c.args[i].kind != ArgKind::value || !is_real(c.type(i).dtype), "operands must be integers or booleans; ",
               c.types());
-  return binary_prim<false>(c);
+  return computed_by(c, cat("prims.", c.op.name()), false, overflow);
+}
+Var differ(Var a, Var b) { return ne(a, b); }
+// Of booleans by what other ops of truths are made of, which every executor fuses.
+template <auto of_booleans>
+Results bits_or_truths(Call& c) {
+  const auto is_truth = [&](const Arg& a) {
+    return a.kind == ArgKind::boolean || (a.kind == ArgKind::value && c.builder.type(a.v).dtype == DType::boolean);
+  };
+  if (!is_truth(c.args[0]) || !is_truth(c.args[1])) return bits<Overflow::wraps>(c);
+  auto v = promoted(c, {0, 1});
+  return of_booleans(v[0], v[1]);
 }
 Results bitwise_not(Call& c) {
   Var x = c.var(0);
@@ -94,7 +106,7 @@ consteval OpRow prim(SchemaText schema, std::string_view doc, MetaFn meta, Kerne
       {.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .nondiff = kNoGradient, .tags = kElementwise});
 }
 template <bool booleans>
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose = bits) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose = bits<Overflow::refused>) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = kNoGradient,
                   .samples = [](Samples& s) { whole_numbers(s, booleans); }, .tags = kInplace});
 }
@@ -113,11 +125,11 @@ constexpr OpRow kRows[] = {
     prim("prims.gcd(tensor input, tensor other) -> tensor", "The greatest common divisor, not negative.", integers_meta,
          integer_kernel<Gcd>),
     row<true>("bitwise_and(tensor|number input, tensor|number other) -> tensor",
-              "The bits that both have; the logical and of booleans."),
+              "The bits that both have; the logical and of booleans.", bits_or_truths<both>),
     row<true>("bitwise_or(tensor|number input, tensor|number other) -> tensor",
-              "The bits that either has; the logical or of booleans."),
+              "The bits that either has; the logical or of booleans.", bits_or_truths<either>),
     row<true>("bitwise_xor(tensor|number input, tensor|number other) -> tensor",
-              "The bits that one of both has; inequality of booleans."),
+              "The bits that one of both has; inequality of booleans.", bits_or_truths<differ>),
     row<false>("bitwise_left_shift(tensor|number input, tensor|number other) -> tensor",
                "input times 2 to the power of other, as bits."),
     row<false>("bitwise_right_shift(tensor|number input, tensor|number other) -> tensor",

@@ -1,4 +1,5 @@
-// Random numbers as a function of the random state i64[2] {seed, calls} and the draw's ordinal within the call.
+// Random numbers as a function of the random state i64[2] {seed, draws} and the draw's ordinal among those that
+// the state does not count yet.
 #include "ops/batch.h"
 #include "ops/elementwise.h"
 #include "ops/normals.h"
@@ -9,7 +10,7 @@ namespace {
 const TensorType& state_type(const Call& c) {
   const TensorType& state = c.type(0);
   c.require(state.dtype == DType::i64 && state.rank() == 1 && state.shape[0] == Dim(2),
-            "state must be i64[2] {seed, calls}; ", c.types());
+            "state must be i64[2] {seed, draws}; ", c.types());
   return state;
 }
 
@@ -75,7 +76,8 @@ Status* advance(const Kernel& k) {
   const auto* in = k.in[0].as<int64_t>();
   auto* out = k.out[0].as<int64_t>();
   out[0] = in[0];
-  out[k.out[0].strides[0]] = static_cast<int64_t>(static_cast<uint64_t>(in[k.in[0].strides[0]]) + 1);  // wraps around
+  const auto before = static_cast<uint64_t>(in[k.in[0].strides[0]]);
+  out[k.out[0].strides[0]] = static_cast<int64_t>(before + static_cast<uint64_t>(k.args[1].i));  // wraps around
   return nullptr;
 }
 
@@ -90,8 +92,8 @@ Results batch_randint(Batch& b) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.advance_random(tensor state) -> tensor",
-             .doc = "The random state {seed, calls} after one more call.",
+    checked({.schema = "prims.advance_random(tensor state, int draws=1) -> tensor",
+             .doc = "The random state {seed, draws} after so many more draws.",
              .meta = [](const Call& c, Types& out) { out.push(state_type(c)); },
              .reference = advance,
              .nondiff = kNoGradient}),

@@ -51,6 +51,14 @@ TEST(Csv, finds_a_header_by_its_text) {
   EXPECT_PRED2(contains, refusal("x,y\n1,2\n", {.header = Header::no}), "line 1, column 1: expected a number, got 'x'");
 }
 
+// One cell that is no number makes no header, in the first row as in any other: no row vanishes.
+TEST(Csv, takes_a_mistyped_number_for_no_name) {
+  EXPECT_PRED2(contains, refusal("1.0,1O.5\n2.0,3.0\n"), "line 1, column 2: expected a number, got '1O.5'; a row of names has no numbers");
+  EXPECT_PRED2(contains, refusal("year,2019,2020\n1,2,3\n"), "line 1, column 1: expected a number, got 'year'");
+  EXPECT_EQ(load("year,2019\n1,2\n", {.header = Header::yes}).columns, (std::vector<std::string>{"year", "2019"}));
+  EXPECT_EQ(load("a,,b\n1,2,3\n").columns, (std::vector<std::string>{"a", "", "b"}));
+}
+
 TEST(Csv, takes_other_separators) {
   EXPECT_EQ(values_of<float>(*load("1;2\n", {.separator = ';'}).values), (std::vector<float>{1, 2}));
   EXPECT_EQ(values_of<float>(*load("1\t2\n", {.separator = '\t'}).values), (std::vector<float>{1, 2}));

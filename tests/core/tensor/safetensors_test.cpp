@@ -188,6 +188,10 @@ TEST(SafeTensors, refuses_to_save_what_it_could_not_load) {
   EXPECT_PRED2(contains, save({{"__metadata__", t}}, {}), "does not allow");
   EXPECT_PRED2(contains, save({{"\xff", t}}, {}), "does not allow");
   EXPECT_PRED2(contains, save({{"a", Tensor::proxy(t->type(), nullptr, 0)}}, {}), "has no data");
+  TensorType deep = t->type();
+  deep.shape.clear();
+  for (size_t d = 0; d <= kMaxRank; d++) deep.shape.push_back(1);
+  EXPECT_PRED2(contains, save({{"a", Tensor::view(t->storage(), deep, dense_strides(deep.shape), 0)}}, {}), "tensor 'a' has 33 dims; files hold tensors of at most 32");
   EXPECT_PRED2(contains, save({}, {{"k", "1"}, {"k", "2"}}), "metadata 'k' occurs twice");
   EXPECT_PRED2(contains, save({}, {{"k", std::string("\0", 1)}}), "without zeros");
   EXPECT_EQ(folder.count(), 0u);

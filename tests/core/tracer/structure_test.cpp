@@ -22,6 +22,22 @@ TEST(Structure, counts_leaves) {
   EXPECT_EQ(structure_leaves("*"), 1u);
 }
 
+TEST(Structure, takes_an_empty_key_as_any_other_and_each_once) {
+  Values v;
+  v.open(true, "");
+  v.key("b"), v.push(Any::integer(1));
+  v.key(""), v.push(Any::integer(2));
+  v.close();
+  EXPECT_FALSE(v.status());
+  EXPECT_EQ(v.structure(), "{\"\":*,\"b\":*}");
+  EXPECT_EQ(v[0].i, 2);
+  Values twice;
+  twice.open(true, "");
+  twice.key(""), twice.push(Any::integer(1));
+  twice.key(""), twice.push(Any::integer(2));
+  EXPECT_TRUE(twice.status());
+}
+
 TEST(Structure, rejects_malformed_text) {
   for (const char* text : {",", "*,", ",*", "**", "[", "]", "[]]", "[*", "[,]", "[*,]", "{*}", "{\"a\"}", "{\"a\":}", "{\"a:*}", "{\"a\":*,}",
                            "{\"b\":*,\"a\":*}", "{\"a\":*,\"a\":*}", "[*}", "{\"a\":*]", "tag", "tag*", "[*]*", "{\"\\n\":*}", "\"a\":*", "[\"a\":*]"})

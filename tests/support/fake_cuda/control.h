@@ -20,6 +20,9 @@ void fake_cuda_fail_at(int64_t n, int result);
 void fake_cuda_reach(int32_t on);
 // Does work on a stream now, or records it there while the stream is captured: for stand-ins of libraries above the driver.
 void fake_cuda_enqueue(void* stream, void (*work)(void* arg), void (*drop)(void* arg), void* arg);
+// From now on work that streams are asked for is done as late as it may be: when somebody waits for it, or for what was made to wait
+// for it. So what orders streams too little is wrong at each run. 0: at once, as ever; all that is left is done first.
+void fake_cuda_lazy(int32_t on);
 // Bytes of the device.
 void fake_cuda_set_memory(size_t bytes);
 // For entry points of libraries above the driver: counts one call, and returns what it is told to fail with, or 0.
@@ -33,4 +36,8 @@ struct FakeCublasLtCounts {
 void fake_cublaslt_counts(FakeCublasLtCounts* out);
 // Products by this algorithm take so much longer; 0: as long as they do.
 void fake_cublaslt_delay(uint64_t algorithm, int64_t microseconds);
+
+// Of the stand-in for cuDNN, in its library: no plan is made of products with more elements; 0: of any. And how often plans ran.
+void fake_cudnn_most_elements(int64_t elements);
+int64_t fake_cudnn_runs(void);
 }

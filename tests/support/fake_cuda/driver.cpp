@@ -26,13 +26,47 @@ void do_late() {
   state().late.clear();
 }
 
+void force(const Point& point) {
+  Stream& s = state().streams[point.stream];
+  while (s.done < point.place) {
+    const auto work = std::move(s.pending.front());
+    s.pending.pop_front();
+    s.done++;
+    do_late();
+    work();
+  }
+}
+
+void force_all() {
+  for (auto& [at, stream] : state().streams) force({at, stream.asked, {}});
+}
+
+// A blocking stream and the legacy one wait for what the other holds.
+static void ask(void* stream, std::function<int()> work) {
+  Stream& s = state().streams[stream];
+  const auto wait_for = [&](const Point& point) { s.pending.emplace_back([point] { return force(point), 0; }), s.asked++; };
+  for (auto& [at, other] : state().streams)
+    if (at != stream && s.blocking && other.blocking && (!at || !stream) && other.done < other.asked) wait_for({at, other.asked, {}});
+  s.pending.push_back(std::move(work)), s.asked++;
+}
+
 int enqueue(void* stream, std::function<int()> work) {
-  do_late();
+  stream = known(stream);
   auto found = state().capturing.find(stream);
-  if (found == state().capturing.end()) return work();
+  if (found == state().capturing.end()) {
+    if (state().lazy) return ask(stream, std::move(work)), 0;
+    do_late();
+    return work();
+  }
   found->second->nodes.push_back(std::make_shared<Node>(Node{std::move(work)}));
   state().last = found->second->nodes.back().get();
   return 0;
+}
+
+Point point_in(void* stream) {
+  stream = known(stream);
+  if (state().lazy) ask(stream, [] { return 0; });
+  return {stream, state().streams[stream].asked, std::chrono::steady_clock::now()};
 }
 
 }  // namespace fake_driver
@@ -47,7 +81,8 @@ void fake_cuda_counts(FakeCudaCounts* out) {
   *out = s.counts;
   out->blocks = static_cast<int64_t>(s.blocks.size()), out->bytes = 0;
   for (auto& [at, bytes] : s.blocks) out->bytes += static_cast<int64_t>(bytes);
-  out->host_blocks = static_cast<int64_t>(s.host.size()), out->streams = static_cast<int64_t>(s.streams.size());
+  out->host_blocks = static_cast<int64_t>(s.host.size());
+  out->streams = static_cast<int64_t>(s.streams.size()) - 2;  // without those that are always there
   out->events = static_cast<int64_t>(s.events.size()), out->modules = static_cast<int64_t>(s.modules.size());
   out->graphs = s.graphs;
 }
@@ -56,6 +91,11 @@ void fake_cuda_fail_at(int64_t n, int result) {
   state().fail_at = n, state().fail_with = result, state().counts.calls = 0;
 }
 void fake_cuda_reach(int32_t on) { mprotect(state().memory, state().used, on ? PROT_READ | PROT_WRITE : PROT_NONE); }
+void fake_cuda_lazy(int32_t on) {
+  const Entry entry;
+  force_all();
+  state().lazy = on != 0;
+}
 void fake_cuda_enqueue(void* stream, void (*work)(void*), void (*drop)(void*), void* arg) {
   const Entry entry;
   const std::shared_ptr<void> held(arg, drop);

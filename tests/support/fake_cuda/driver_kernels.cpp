@@ -135,7 +135,8 @@ int cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
   State& s = state();
   const Dim3 grid{gx, gy, gz}, block{bx, by, bz};
   if (!count(grid) || !count(block) || count(block) > 1024 || shared > function->most_shared) return kInvalidValue;
-  if (stream && !s.streams.count(stream)) return kInvalidValue;
+  stream = known(stream);
+  if (!s.streams.count(stream)) return kInvalidValue;
   if (auto found = s.capturing.find(stream); found != s.capturing.end()) {
     auto node = std::make_shared<Node>(Node{{}, function, grid, block, {}});
     keep_arguments(*node, parameters);
@@ -143,6 +144,11 @@ int cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
     return found->second->nodes.push_back(std::move(node)), 0;
   }
   s.counts.launches++;
+  if (s.lazy) {
+    auto node = std::make_shared<Node>(Node{{}, function, grid, block, {}});
+    keep_arguments(*node, parameters);
+    return enqueue(stream, [node] { return run_node(*node); });
+  }
   do_late();
   const Reach reach;
   return run_grid(*function, grid, block, parameters), 0;

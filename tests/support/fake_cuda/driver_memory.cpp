@@ -52,6 +52,7 @@ int cuMemFree_v2(unsigned long long at) {
   State& s = state();
   auto it = s.blocks.find(at);
   if (it == s.blocks.end()) return kInvalidValue;
+  force_all();
   do_late();
   const Reach reach;
   std::memset(pointer(at), kFreed, it->second);
@@ -71,25 +72,35 @@ int cuMemHostAlloc(void** out, size_t bytes, unsigned) {
 }
 int cuMemFreeHost(void* at) {
   const Entry entry;
+  force_all();
   do_late();
   if (!state().host.erase(at)) return kInvalidValue;
   return ::operator delete(at), 0;
 }
 
-int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t bytes, void*) {
+int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t bytes, void* stream) {
   ENTRY();
   if (!inside(to, bytes)) return kInvalidValue;
   const auto copy = [=] {
     const Reach reach;
-    std::memcpy(pointer(to), from, bytes);
+    return std::memcpy(pointer(to), from, bytes), 0;
   };
+  if (state().lazy && pinned(from)) return enqueue(stream, copy);
+  if (state().lazy) {  // what is not pinned has been read when this returns
+    const auto* bytes_of = static_cast<const std::byte*>(from);
+    return enqueue(stream, [to, kept = std::vector<std::byte>(bytes_of, bytes_of + bytes)] {
+      const Reach reach;
+      return std::memcpy(pointer(to), kept.data(), kept.size()), 0;
+    });
+  }
   if (pinned(from)) return state().late.emplace_back(copy), 0;
   do_late();
-  return copy(), 0;
+  return copy();
 }
-int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void*) {
+int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void* stream) {
   ENTRY();
   if (!inside(from, bytes)) return kInvalidValue;
+  force(point_in(stream));
   do_late();
   const Reach reach;
   return std::memcpy(to, pointer(from), bytes), 0;

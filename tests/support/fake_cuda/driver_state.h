@@ -3,7 +3,9 @@
 
 #include <sys/mman.h>
 
+#include <chrono>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,7 +17,7 @@
 
 namespace fake_driver {
 
-constexpr int kInvalidValue = 1, kOutOfMemory = 2, kInvalidImage = 200, kNotFound = 500, kIllegalAddress = 700;
+constexpr int kInvalidValue = 1, kOutOfMemory = 2, kInvalidImage = 200, kNotFound = 500, kNotReady = 600, kIllegalAddress = 700;
 constexpr size_t kReserved = size_t{16} << 30;  // addresses of the device
 
 struct Dim3 {
@@ -46,6 +48,18 @@ struct Graph {
   std::vector<std::shared_ptr<Node>> nodes;
 };
 
+// What a stream was asked for and has not done, which is nothing unless the stand-in is lazy.
+struct Stream {
+  bool blocking = true;  // it and the legacy default stream wait for each other
+  std::deque<std::function<int()>> pending;
+  uint64_t asked = 0, done = 0;
+};
+struct Point {
+  void* stream = nullptr;
+  uint64_t place = 0;
+  std::chrono::steady_clock::time_point time;
+};
+
 struct State {
   explicit State(size_t bytes) : limit(bytes) {}
 
@@ -55,7 +69,10 @@ struct State {
   std::map<unsigned long long, size_t> blocks;
   std::multimap<size_t, unsigned long long> free;
   std::map<const void*, size_t> host;  // pinned blocks and their bytes
-  std::set<void*> streams, events, modules;
+  std::map<void*, Stream> streams = {{nullptr, {}}, {reinterpret_cast<void*>(2), {}}};  // the legacy default one, the thread's
+  std::map<void*, Point> events;
+  std::set<void*> modules;
+  bool lazy = false;
   // Copies from pinned memory that were asked for and not done: they are done as late as they may be, so that who reuses the
   // memory too early has other data on the device.
   std::vector<std::function<void()>> late;
@@ -89,12 +106,21 @@ struct Reach {
 
 // Does the copies that were put off.
 void do_late();
-// Now, or when the graph is launched that the stream is captured to.
+// By another name of the legacy default stream.
+inline void* known(void* stream) { return stream == reinterpret_cast<void*>(1) ? nullptr : stream; }
+// Now, or when it must be, or when the graph is launched that the stream is captured to.
 int enqueue(void* stream, std::function<int()> work);
+// Does what the stream was asked for, up to a place.
+void force(const Point& point);
+void force_all();
+// The place behind all that the stream was asked for.
+Point point_in(void* stream);
 
 inline std::byte* pointer(unsigned long long at) { return reinterpret_cast<std::byte*>(at); }
 
 void run_grid(const Function& function, Dim3 grid, Dim3 block, void** parameters);
+// Does what was captured or put off.
+int run_node(Node& node);
 // Copies a kernel's arguments into the node.
 void keep_arguments(Node& node, void** parameters);
 

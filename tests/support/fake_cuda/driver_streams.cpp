@@ -13,6 +13,15 @@ void keep_arguments(Node& node, void** parameters) {
   }
 }
 
+int run_node(Node& node) {
+  do_late();
+  if (!node.function) return node.work();
+  std::vector<void*> parameters;
+  for (auto& a : node.arguments) parameters.push_back(a.data());
+  const Reach reach;
+  return run_grid(*node.function, node.blocks, node.threads, parameters.data()), 0;
+}
+
 }  // namespace fake_driver
 
 using namespace fake_driver;
@@ -24,16 +33,6 @@ struct KernelNode {
   unsigned blocks[3], threads[3], shared;
   void** parameters;
 };
-
-int run_node(Node& node) {
-  do_late();
-  if (!node.function) return node.work();
-  std::vector<void*> parameters;
-  for (auto& a : node.arguments) parameters.push_back(a.data());
-  state().counts.launches++;
-  const Reach reach;
-  return run_grid(*node.function, node.blocks, node.threads, parameters.data()), 0;
-}
 
 }  // namespace
 
@@ -69,10 +68,13 @@ int cuGraphExecKernelNodeSetParams_v2(Graph*, Node* node, const KernelNode* with
   node->threads = {with->threads[0], with->threads[1], with->threads[2]};
   return keep_arguments(*node, with->parameters), 0;
 }
-int cuGraphLaunch(Graph* graph, void*) {
+int cuGraphLaunch(Graph* graph, void* stream) {
   ENTRY();
-  for (auto& node : graph->nodes)
-    if (const int failed = run_node(*node)) return failed;
+  for (auto& node : graph->nodes) {
+    if (node->function) state().counts.launches++;
+    // A launch has the arguments of its time.
+    if (const int failed = enqueue(stream, [copy = std::make_shared<Node>(*node)] { return run_node(*copy); })) return failed;
+  }
   return 0;
 }
 int cuGraphExecDestroy(Graph* graph) {
@@ -84,29 +86,45 @@ int cuGraphDestroy(Graph* graph) {
   return delete graph, state().graphs--, 0;
 }
 
-int cuStreamCreate(void** out, unsigned) {
+int cuStreamCreate(void** out, unsigned flags) {
   ENTRY();
+  constexpr unsigned kNonBlocking = 1;
   *out = new char;
-  return state().streams.insert(*out), 0;
+  return state().streams[*out].blocking = !(flags & kNonBlocking), 0;
 }
 int cuStreamDestroy_v2(void* stream) {
   const Entry entry;
-  if (!state().streams.erase(stream)) return kInvalidValue;
+  if (!stream || !state().streams.count(stream)) return kInvalidValue;
+  force_all();
+  state().streams.erase(stream);
   state().capturing.erase(stream);
   return delete static_cast<char*>(stream), 0;
 }
-int cuStreamSynchronize(void*) {
+int cuStreamSynchronize(void* stream) {
   ENTRY();
-  return do_late(), 0;
+  if (!state().streams.count(known(stream))) return kInvalidValue;
+  return force(point_in(stream)), do_late(), 0;
 }
-int cuStreamWaitEvent(void*, void* event, unsigned) {
+int cuStreamQuery(void* stream) {
   ENTRY();
-  return state().events.count(event) ? 0 : kInvalidValue;
+  const auto found = state().streams.find(known(stream));
+  if (found == state().streams.end()) return kInvalidValue;
+  return found->second.done == found->second.asked ? 0 : kNotReady;
+}
+int cuStreamIsCapturing(void* stream, int* out) {
+  ENTRY();
+  return *out = static_cast<int>(state().capturing.count(stream)), 0;
+}
+int cuStreamWaitEvent(void* stream, void* event, unsigned) {
+  ENTRY();
+  const auto found = state().events.find(event);
+  if (found == state().events.end() || !state().streams.count(known(stream))) return kInvalidValue;
+  return state().lazy ? enqueue(stream, [point = found->second] { return force(point), 0; }) : 0;
 }
 int cuEventCreate(void** out, unsigned) {
   ENTRY();
   *out = new char;
-  return state().events.insert(*out), 0;
+  return state().events[*out] = {}, 0;
 }
 int cuEventDestroy_v2(void* event) {
   const Entry entry;
@@ -116,10 +134,22 @@ int cuEventDestroy_v2(void* event) {
 int cuEventSynchronize(void* event) {
   ENTRY();
   if (!state().events.count(event)) return kInvalidValue;
-  return do_late(), 0;
+  return force(state().events[event]), do_late(), 0;
 }
-int cuEventRecord(void* event, void*) {
+int cuEventRecord(void* event, void* stream) {
   ENTRY();
-  return state().events.count(event) ? 0 : kInvalidValue;
+  if (!state().events.count(event) || !state().streams.count(known(stream))) return kInvalidValue;
+  return state().events[event] = point_in(stream), 0;
+}
+int cuEventQuery(void* event) {
+  ENTRY();
+  const auto found = state().events.find(event);
+  if (found == state().events.end()) return kInvalidValue;
+  return found->second.place <= state().streams[found->second.stream].done ? 0 : kNotReady;
+}
+int cuEventElapsedTime(float* ms, void* first, void* last) {
+  ENTRY();
+  if (!state().events.count(first) || !state().events.count(last)) return kInvalidValue;
+  return *ms = std::chrono::duration<float, std::milli>(state().events[last].time - state().events[first].time).count(), 0;
 }
 }

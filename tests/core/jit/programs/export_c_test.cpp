@@ -1,5 +1,5 @@
 // What the files of an exported program say; tests/cli/export.py compiles and runs them. Also covers c_source, c_header,
-// c_places, c_ops, c_runtime and c_random.
+// c_places, c_ops, c_names, c_runtime and c_random.
 #include "jit/programs/export_c.h"
 
 #include "jit/programs/c_ops.h"
@@ -79,6 +79,26 @@ TEST_F(ExportC, writes_convolutions_pools_and_random_numbers_with_the_c_that_the
   EXPECT_PRED2(contains, file("f.c"), kCRandom);
   EXPECT_PRED2(contains, file("f.h"), "void f_seed(int64_t seed);");
   EXPECT_EQ(file("f_data.bin").substr(0, 16), std::string(16, '\0'));  // whatever the context drew from
+}
+
+// Code for a processor that LLVM does not know, or that has none of the triple's registers, would end the process.
+TEST_F(ExportC, is_for_processors_that_there_are) {
+  auto x = random({8}, 1);
+  save([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "exp", {any(in[0].tensor)}))); }, {x.get()});
+  const bool x86 = loops::host_target().triple.starts_with("x86_64");
+  for (const char* cpu : {"nosuch", "NATIVE", "help", x86 ? "cortex-a72" : "skylake", x86 ? "i386" : "x86-64"})
+    EXPECT_PRED2(contains, failure({{"cpu", Any::string(cpu)}}), cat("LLVM knows no processor \"", cpu, "\""));
+  EXPECT_EQ(folder.count(), 1u) << "nothing was written";
+  EXPECT_EQ(failure({{"cpu", Any::string(x86 ? "znver3" : "cortex-a72")}}), "no error");
+}
+
+TEST_F(ExportC, refuses_names_that_mean_something_else_in_c) {
+  auto x = random({8}, 1);
+  save([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "exp", {any(in[0].tensor)}))); }, {x.get()});
+  for (const char* name : {"int", "for", "class", "main", "linux", "NULL", "size_t", "int8_t", "INT64_MAX", "memcpy", "exp", "expf", "sinl", "isnan", "run", "product",
+                           "sums", "copy", "PARALLEL", "PARALLEL_OR", "PRAGMA", "windows", "convolution", "omp_get_max_threads", "__x"})
+    EXPECT_PRED2(contains, failure({{"name", Any::string(name)}}), cat("'", name, "' means something else in C"));
+  for (const char* name : {"f", "x", "refusal", "kernel", "runs", "LANES", "Int", "exps", "model_int"}) EXPECT_EQ(failure({{"name", Any::string(name)}}), "no error") << name;
 }
 
 TEST_F(ExportC, refuses_what_a_function_of_arrays_cannot_be_given) {

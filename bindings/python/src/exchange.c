@@ -1,0 +1,194 @@
+/* Calls with the tensors of a library that has DLPack's exchange API in C (PyTorch from 2.10 on): no capsules, no objects of ours,
+ * no copies, and one event before and after the work on a device instead of one for each tensor. */
+#include "dlpack.h"
+
+typedef struct api_header {
+    struct {
+        uint32_t major, minor;
+    } version;
+    struct api_header *previous; /* of an older major version, or NULL */
+} api_header;
+
+/* As DLPack 1.3 fixes it. Functions give 0, or anything else and an exception. */
+typedef struct exchange_api {
+    api_header header;
+    int (*allocate)(DLTensor *like, DLManagedTensorVersioned **out, void *user,
+                    void (*fail)(void *user, const char *kind, const char *message));
+    int (*from_object)(void *object, DLManagedTensorVersioned **out);
+    int (*to_object)(DLManagedTensorVersioned *managed, void **out);
+    int (*view)(void *object, DLTensor *out);
+    int (*current_stream)(int32_t device_kind, int32_t device_index, void **out);
+} exchange_api;
+
+_Static_assert(sizeof(void *) != 8 || sizeof(exchange_api) == 56, "DLPack 1.3");
+
+typedef struct Exchange {
+    PyObject_HEAD
+    PyObject *capsule, *class; /* of the API, which it keeps; of tensors */
+    const exchange_api *api;
+} Exchange;
+
+/* ---- streams ---- */
+
+/* What the driver calls the legacy default stream, where NULL would be one of ours. */
+static void *const legacy_stream = (void *)1;
+
+/* The other library's current stream of the device; NULL without an exception: the CPU has none. */
+static thunder_stream *current_stream(const Exchange *self, thunder_device device)
+{
+    void *native = NULL;
+    thunder_stream *made = NULL;
+    if (device >> 16 != DLPACK_CUDA) return NULL;
+    if (self->api->current_stream(device >> 16, device & 0xffff, &native)) return NULL;
+    return check_status(thunder_stream_create(context, device, native ? native : legacy_stream, &made)) ? NULL : made;
+}
+
+/* ---- in ---- */
+
+static thunder_tensor *taken(const Exchange *self, PyObject *object)
+{
+    DLManagedTensorVersioned *managed = NULL;
+    thunder_tensor *made = NULL;
+    if (self->api->from_object(object, &managed)) return NULL;
+    if (check_status(thunder_tensor_from_dlpack_unordered(context, managed, &made)) && managed->deleter) managed->deleter(managed);
+    return made;
+}
+
+/* Adds a tensor of theirs or a plain value; `device` becomes that of the first tensor which is not the CPU's. */
+static int add_argument(const Exchange *self, thunder_values *in, PyObject *object, thunder_device *device)
+{
+    if (!PyObject_TypeCheck(object, (PyTypeObject *)self->class)) return values_add(in, object);
+    thunder_tensor *tensor = taken(self, object);
+    if (!tensor) return -1;
+    if (!*device && thunder_tensor_device(tensor) >> 16 != DLPACK_CPU) *device = thunder_tensor_device(tensor);
+    thunder_values_push_tensor(in, tensor);
+    thunder_tensor_release(tensor);
+    return 0;
+}
+
+static int add_arguments(const Exchange *self, thunder_values *in, PyObject *list, thunder_device *device)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++)
+        if (add_argument(self, in, PyList_GET_ITEM(list, i), device)) return error_prefix("argument %zd", i), -1;
+    return 0;
+}
+
+/* ---- out ---- */
+
+/* The stream of the call, if it had one, waits for the work already. */
+static thunder_status *export_tensor(thunder_tensor *tensor, thunder_stream *ordered, thunder_stream *stream, DLManagedTensorVersioned **out)
+{
+    return ordered ? thunder_tensor_to_dlpack_unordered(tensor, ordered, out) : thunder_tensor_to_dlpack(tensor, 1, stream, out);
+}
+
+static PyObject *given(const Exchange *self, thunder_tensor *tensor, thunder_stream *ordered)
+{
+    DLManagedTensorVersioned *managed = NULL;
+    thunder_stream *stream = ordered ? NULL : current_stream(self, thunder_tensor_device(tensor));
+    if (!stream && PyErr_Occurred()) return NULL;
+    thunder_status *failed = export_tensor(tensor, ordered, stream, &managed);
+    thunder_stream_release(stream);
+    void *object = NULL;
+    if (check_status(failed)) return NULL;
+    if (self->api->to_object(managed, &object) == 0) return object;
+    managed->deleter(managed);
+    return NULL;
+}
+
+static PyObject *result(const Exchange *self, const thunder_values *out, size_t leaf, thunder_stream *ordered)
+{
+    if (thunder_values_kind(out, leaf) == THUNDER_TENSOR) {
+        thunder_tensor *tensor = thunder_values_tensor(out, leaf);
+        return tensor ? given(self, tensor, ordered) : Py_NewRef(Py_None);
+    }
+    thunder_any any;
+    return check_status(thunder_values_get(out, leaf, &any)) ? NULL : values_leaf(&any);
+}
+
+static PyObject *results(const Exchange *self, const thunder_values *out, thunder_stream *ordered)
+{
+    const size_t count = thunder_values_count(out);
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t leaf = 0; list && leaf < count; leaf++) {
+        PyObject *one = result(self, out, leaf, ordered);
+        if (one)
+            PyList_SET_ITEM(list, (Py_ssize_t)leaf, one);
+        else
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* ---- the call ---- */
+
+static PyObject *run(const Exchange *self, thunder_compiled *compiled, thunder_values *in, thunder_values *out, PyObject *list)
+{
+    thunder_device device = 0;
+    if (add_arguments(self, in, list, &device)) return NULL;
+    thunder_stream *stream = current_stream(self, device);
+    if (!stream && PyErr_Occurred()) return NULL;
+    if (PyList_SetSlice(list, 0, PyList_GET_SIZE(list), NULL)) return thunder_stream_release(stream), NULL;
+    PyThreadState *state = PyEval_SaveThread();
+    thunder_status *failed = thunder_compiled_call(compiled, stream, in, out);
+    PyEval_RestoreThread(state);
+    PyObject *made = check_status(failed) || show_warning() ? NULL : results(self, out, stream);
+    thunder_stream_release(stream);
+    return made;
+}
+
+/* call(compiled, list): a list of results. The list of arguments is emptied, so that nothing but the call holds them. */
+static PyObject *exchange_call(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    thunder_compiled *compiled = count == 2 ? compiled_test(args[0]) : NULL;
+    if (!compiled || !PyList_Check(args[1])) return PyErr_Format(PyExc_TypeError, "call: takes a compiled function and a list");
+    thunder_values *in = values_new(), *out = in ? values_new() : NULL;
+    PyObject *made = out ? run((Exchange *)object, compiled, in, out, args[1]) : NULL;
+    thunder_values_release(in);
+    thunder_values_release(out);
+    return made;
+}
+
+/* ---- the type ---- */
+
+/* The API of major version 1, or NULL and an exception. */
+static const exchange_api *api_of(PyObject *capsule)
+{
+    const api_header *header = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+    while (header && header->version.major != 1) header = header->previous;
+    if (!header && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "DLPack's exchange API has no major version 1 here");
+    return (const exchange_api *)header;
+}
+
+/* Exchange(class of tensors): by its __dlpack_c_exchange_api__ */
+static PyObject *exchange_new(PyTypeObject *type, PyObject *args, PyObject *named)
+{
+    PyObject *class;
+    (void)named;
+    if (!PyArg_ParseTuple(args, "O!:Exchange", &PyType_Type, &class)) return NULL;
+    PyObject *capsule = PyObject_GetAttrString(class, "__dlpack_c_exchange_api__");
+    const exchange_api *api = capsule ? api_of(capsule) : NULL;
+    Exchange *self = api ? (Exchange *)type->tp_alloc(type, 0) : NULL;
+    if (!self) {
+        Py_XDECREF(capsule);
+        return NULL;
+    }
+    self->capsule = capsule, self->class = Py_NewRef(class), self->api = api;
+    return (PyObject *)self;
+}
+
+static void exchange_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    Py_DECREF(((Exchange *)object)->capsule);
+    Py_DECREF(((Exchange *)object)->class);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {{"call", (PyCFunction)(void (*)(void))exchange_call, METH_FASTCALL,
+                                 "call(compiled, list): a list of results; the list of arguments is emptied."},
+                                {NULL, NULL, 0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_new, exchange_new}, {Py_tp_dealloc, exchange_dealloc}, {Py_tp_methods, methods}, {0, NULL}};
+static PyType_Spec spec = {"thunder._thunder.Exchange", sizeof(Exchange), 0, Py_TPFLAGS_DEFAULT, slots};
+
+int open_exchange(PyObject *module) { return add_type(module, &spec, NULL) ? 0 : -1; }

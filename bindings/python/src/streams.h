@@ -1,0 +1,16 @@
+/* streams.h: streams of devices, for what exchanges memory with other libraries. */
+#ifndef THUNDER_PYTHON_STREAMS_H
+#define THUNDER_PYTHON_STREAMS_H
+#include "layer.h"
+
+#include <stdint.h>
+
+#define LEGACY_STREAM ((void *)(uintptr_t)1) /* CU_STREAM_LEGACY */
+
+/* NULL: the library's own. NULL and an exception. */
+thunder_stream *stream_on(thunder_device device, void *native);
+
+/* Of memory that a consumer takes on that stream: the stream will be there when the memory comes back. */
+void keep_consumer(const void *native, int index);
+
+#endif

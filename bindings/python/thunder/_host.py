@@ -1,0 +1,259 @@
+"""What a compiled function depends on beside its arguments: the walk that finds it before a trace, from the function over what its
+code names. What is found are places, which the extension compares at each call (src/host.c): cells, items of dicts, and what
+containers hold; those of modules, whose changes are counted, are compared after a change alone."""
+import collections
+import enum
+import functools
+import gc
+import os
+import re
+import sys
+import types
+
+import numpy
+
+from . import _reads, _thunder
+from ._thunder import Compiled, ModuleBase, Tensor
+
+CELL, ITEM, LIST, DICT, SET, CHILDREN = range(6)  # kinds of places, as host.c has them
+_HOOKS = ("forward", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+_PLAIN = (int, float, complex, str, bytes, type(None), enum.Enum, _thunder.dtype, _thunder.device)
+_DEPTH = 4  # containers inside of containers
+_ours, _numpy, _python = (os.path.join(os.path.dirname(path), "") for path in (__file__, numpy.__file__, os.__file__))
+_site = re.compile(r".*[\\/](?:site|dist)-packages[\\/](\w+)")
+_others = {"torch", "jax", "jaxlib", "tensorflow", "scipy", "pandas", "sklearn", "matplotlib", "IPython", "ipykernel", "pytest"}
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_library(filename):
+    """Ours, Python's own and that of large packages: nothing there is the user's to set."""
+    installed = _site.match(filename)
+    return filename.startswith(("<frozen", _ours, _numpy)) or (
+        installed[1] in _others if installed else filename.startswith(_python))
+
+
+def _is_library_module(module):
+    return _is_library(getattr(module, "__file__", None) or ("" if getattr(module, "__name__", "") == "__main__" else "<frozen"))
+
+
+def _is_library_class(cls):
+    return cls.__module__ == "builtins" or _is_library_module(sys.modules.get(cls.__module__))
+
+
+class Walk:
+    """The places of one trace, and what is there before it."""
+
+    def __init__(self):
+        self.places, self._placed = [], set()
+        self.holders = {}  # id -> (holder, copy, label): what a function may write into
+        self._modules, self._seen, self._names = {}, set(), set()
+        self._queue = collections.deque()
+        self.asks_types = False
+
+    def of(self, function, arguments):
+        """Adds what this function reads, and what the modules among its arguments are."""
+        self._value(function, (), "the function", 0)
+        for argument in arguments:
+            self._argument(argument)
+        names = None
+        while self._queue or names != self._names:  # what attributes hold may have code that names more of them
+            names = set(self._names)
+            while self._queue:
+                self._queue.popleft()()
+            for module, label in list(self._modules.values()):
+                self._attributes(module, label)
+
+    def _place(self, kind, holder, key, label, quiet=False):
+        if (kind, id(holder), key) not in self._placed:
+            self._placed.add((kind, id(holder), key))
+            self.places.append((kind, holder, key, quiet, label))
+
+    def _holder(self, holder, label):
+        if id(holder) not in self.holders:
+            content = (dict(vars(holder)) if isinstance(holder, ModuleBase) else holder.cell_contents if isinstance(holder, types.CellType)
+                       else holder.copy())
+            self.holders[id(holder)] = holder, content, label
+
+    def _argument(self, value):
+        if isinstance(value, ModuleBase):
+            self._module(value, "an argument")
+        elif isinstance(value, (list, tuple)):
+            for item in value:
+                self._argument(item)
+        elif isinstance(value, dict):
+            for item in value.values():
+                self._argument(item)
+
+    # ---- code ----
+
+    def _code(self, function, itself=None):
+        """The chains of a function of Python; `itself`: its first argument, where that is known."""
+        code = function.__code__
+        if (id(code), id(function.__closure__), id(itself)) in self._seen or _is_library(code.co_filename):
+            return
+        self._seen.add((id(code), id(function.__closure__), id(itself)))
+        reads = _reads.of_code(code)
+        self._names |= reads.names
+        self.asks_types |= reads.asks_types
+        cells = dict(zip(code.co_freevars, function.__closure__ or ()))
+        first = code.co_varnames[0] if code.co_argcount else None
+        for chain in reads.chains:
+            if chain.root == _reads.GLOBAL:
+                self._global(function.__globals__, chain)
+            elif chain.root == _reads.CAPTURED and chain.name in cells:
+                self._captured(cells[chain.name], chain, code)
+            elif chain.root == _reads.ARGUMENT and itself is not None and chain.name == first:
+                self._value(itself, chain.path, type(itself).__name__, 0, chain.written)
+
+    def _global(self, names, chain):
+        label = f"global {chain.name!r}"
+        if chain.written == _reads.VARIABLE:
+            self._holder(names, label)
+        if chain.name not in names or chain.written == _reads.VARIABLE:
+            return  # a builtin, or one that the function makes
+        value = names[chain.name]
+        if not isinstance(value, types.ModuleType) and not self._is_ours(value):
+            self._place(ITEM, names, chain.name, label)
+        self._value(value, chain.path, label, 0, chain.written)
+
+    def _captured(self, cell, chain, code):
+        label = f"{chain.name!r}, captured by {code.co_qualname if hasattr(code, 'co_qualname') else code.co_name}"
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            return  # empty as yet
+        if chain.written == _reads.VARIABLE:
+            return self._holder(cell, label)
+        self._place(CELL, cell, None, label)
+        self._value(value, chain.path, label, 0, chain.written)
+
+    @staticmethod
+    def _is_ours(value):
+        """A function or a class of a library: nobody gives its name to another one."""
+        if isinstance(value, types.FunctionType):
+            return _is_library(value.__code__.co_filename)
+        return isinstance(value, types.BuiltinFunctionType) or isinstance(value, type) and _is_library_class(value)
+
+    # ---- values ----
+
+    def _value(self, value, path, label, depth, written=False):
+        """What is read of a value: `path`, the attributes of it that are named."""
+        if isinstance(value, (*_PLAIN, Tensor)) and not path:
+            return
+        if isinstance(value, types.ModuleType):
+            if path and not _is_library_module(value) and path[0] in vars(value):
+                inner = f"{value.__name__}.{path[0]}"
+                self._place(ITEM, vars(value), path[0], inner)
+                self._value(vars(value)[path[0]], path[1:], inner, depth, written)
+        elif isinstance(value, ModuleBase):
+            self._module(value, label)
+            self._members(value, path, label, depth, written)
+        elif isinstance(value, (types.FunctionType, types.MethodType, functools.partial, Compiled)):
+            self._callable(value, label)
+        elif isinstance(value, (list, dict, set, tuple, frozenset, collections.deque)):
+            self._container(value, label, depth, written)
+        elif isinstance(value, type):
+            self._class(value, path, label, depth, written)
+        elif not _is_library_class(type(value)):
+            if written and isinstance(getattr(value, "__dict__", None), dict):
+                self._holder(vars(value), label)
+            self._members(value, path or ("__call__",), label, depth, written)
+
+    def _callable(self, value, label):
+        if isinstance(value, types.MethodType):
+            self._queue.append(lambda: isinstance(value.__func__, types.FunctionType) and self._code(value.__func__, value.__self__))
+            if isinstance(value.__self__, ModuleBase):
+                self._module(value.__self__, label)
+        elif isinstance(value, functools.partial):
+            for part in (value.func, *value.args, *value.keywords.values()):
+                self._value(part, (), label, 1)
+        elif isinstance(value, types.FunctionType):
+            self._queue.append(lambda: self._code(value))
+
+    def _container(self, value, label, depth, written):
+        if isinstance(value, (list, dict, set, collections.deque)):
+            self._holder(value, label)
+        if depth > _DEPTH or written:
+            return
+        kind = LIST if isinstance(value, list) else DICT if isinstance(value, dict) else SET if isinstance(value, set) else None
+        if kind is not None:
+            self._place(kind, value, None, f"what {label} holds")
+        if id(value) in self._seen:
+            return
+        self._seen.add(id(value))
+        for item in (value.values() if isinstance(value, dict) else value) if len(value) <= 1000 else ():
+            self._value(item, (), f"what {label} holds", depth + 1)
+
+    def _class(self, cls, path, label, depth, written):
+        if _is_library_class(cls):
+            return
+        if path:
+            self._of_class(cls, path, None, label, depth, written)
+        elif isinstance(vars(cls).get("__init__"), types.FunctionType):
+            self._queue.append(lambda: self._code(vars(cls)["__init__"]))
+
+    def _members(self, value, path, label, depth, written):
+        """An attribute of an object, by name."""
+        if not path:
+            return
+        own = getattr(value, "__dict__", None)
+        if isinstance(own, dict) and path[0] in own:
+            inner = f"{label}.{path[0]}"
+            is_module = isinstance(value, ModuleBase)
+            if not is_module:
+                self._holder(own, label)
+            if not written or len(path) > 1 or isinstance(own[path[0]], (list, dict, set)):
+                if not is_module and not (written and len(path) == 1):
+                    self._place(ITEM, own, path[0], inner)
+                self._value(own[path[0]], path[1:], inner, depth, written)
+        else:
+            self._of_class(type(value), path, value, label, depth, written)
+
+    def _of_class(self, cls, path, itself, label, depth, written):
+        for base in cls.__mro__:
+            if path[0] not in vars(base):
+                continue
+            value = vars(base)[path[0]]
+            function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+            if isinstance(function, types.FunctionType):
+                self._queue.append(lambda: self._code(function, cls if isinstance(value, classmethod) else itself))
+            elif not _is_library_class(base) and not hasattr(type(value), "__get__"):
+                inner = f"{base.__name__}.{path[0]}"
+                self._place(ITEM, gc.get_referents(vars(base))[0], path[0], inner)
+                self._value(value, path[1:], inner, depth, written)
+            return
+
+    # ---- modules ----
+
+    def _module(self, root, label):
+        if id(root) in self._modules:
+            return
+        for path, module in root.named_modules():
+            if id(module) in self._modules:
+                continue
+            self._modules[id(module)] = module, f"{type(root).__name__}.{path}" if path else type(root).__name__
+            for name in ("forward", "__call__"):
+                forward = vars(module).get(name) or getattr(type(module), name, None)
+                function = getattr(forward, "__func__", forward)
+                if isinstance(function, types.FunctionType):
+                    self._queue.append(lambda function=function, module=module: self._code(function, module))
+            for hooks in (vars(module).get(name) for name in _HOOKS[1:]):
+                for hook, *_ in (hooks or {}).values():
+                    self._value(hook, (), "a hook", 1)
+
+    def _attributes(self, module, label):
+        """Those that code names; what it is made of, and its hooks."""
+        own = vars(module)
+        self._holder(module, label)
+        self._place(CHILDREN, module, None, f"what {label} is made of", True)
+        for name in _HOOKS:
+            self._place(ITEM, own, name, f"{label}.{name}", True)
+            if name != "forward" and name in own:
+                self._place(DICT, own[name], None, f"the hooks of {label}", True)
+        for name, value in own.items():
+            if name not in self._names and "*" not in self._names or name.startswith("_") and name in (*_HOOKS, "_names", "_held", "_compiled", "_number"):
+                continue
+            if not isinstance(value, ModuleBase) and name != "forward":
+                self._place(ITEM, own, name, f"{label}.{name}", True)
+                if isinstance(value, (list, dict, set, tuple)):
+                    self._value(value, (), f"{label}.{name}", 0)

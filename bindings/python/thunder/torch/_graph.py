@@ -1,0 +1,160 @@
+"""A graph of ATen ops as a function of ours: each node is replayed on proxies by its row, with the line of the user that made it."""
+import operator
+import re
+
+import torch
+
+from .. import _thunder
+from . import _private, _results
+from ._rows import device_of, dtype_of, find, op
+from .aten import random
+
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+_NO_RESULT = ("aten._assert_scalar", "aten._linalg_check_errors", "aten._assert_tensor_metadata", "aten.sym_constrain_range", "aten.sym_constrain_range_for_size")
+
+
+def place_of(node):
+    """The user's "file:line", where torch has noted it: the innermost line of the stack."""
+    found = _PLACE.findall(node.stack_trace or "")
+    return ":".join(found[-1]) if found else None
+
+
+def _text(node):
+    place = place_of(node)
+    return f"{node.target}" + (f" at {place}" if place else "")
+
+
+class Unsupported(NotImplementedError):
+    """A graph that the library does not take: says which op, where, and what to do."""
+
+
+# ---- a node's function ----
+
+def _size(x, dim):
+    return x.shape[dim]
+
+
+_PYTHON = {"aten.sym_size": _size, "aten.sym_numel": lambda x: x.numel()}
+
+
+def _function_of(node):
+    """(function, whether it takes the node): a row of the table, or Python's arithmetic of sizes."""
+    target = node.target
+    if isinstance(target, torch._ops.OpOverload):
+        packet = str(target).rpartition(".")[0]
+        if packet in _NO_RESULT:
+            return (lambda *args, **named: None), False
+        found = (_PYTHON[packet], False) if packet in _PYTHON else find(target)
+        if found:
+            return found
+        raise Unsupported(f"{_text(node)}: the library has no such op: keep it out of the compiled function with torch.compiler.disable")
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        raise Unsupported(f"{_text(node)}: graphs inside of graphs are not taken; keep it out of the compiled function with torch.compiler.disable")
+    return (operator.getitem if target is operator.getitem else target), False
+
+
+def _argument(value, values, device):
+    """An argument of a node as our ops take it: torch lets tensors on the CPU, numbers and places, stand beside those of a device."""
+    if isinstance(value, torch.fx.Node):
+        value = values[value]
+        beside = device is not None and isinstance(value, _thunder.Tensor) and value.device.type == "cpu"
+        return op["to"](value, None, device) if beside else value
+    if isinstance(value, (list, tuple)):
+        return [_argument(one, values, device) for one in value]
+    if isinstance(value, torch.dtype):
+        return dtype_of(value)
+    if isinstance(value, torch.device):
+        return device_of(value)
+    return value
+
+
+# ---- what torch says of the results, checked ----
+
+def _flat(value):
+    return value if isinstance(value, (tuple, list)) else (value,)
+
+
+def _check(node, made):
+    """A row that gives another type than torch's op is an error of ours, never a wrong result."""
+    for fake, ours in zip(_flat(node.meta.get("val")), _flat(made)):
+        if not isinstance(fake, torch.Tensor) or not isinstance(ours, _thunder.Tensor):
+            continue
+        same = dtype_of(fake.dtype) is ours.dtype and fake.ndim == ours.ndim
+        if same and not _private.is_symbolic(fake.shape):
+            same = tuple(fake.shape) == tuple(ours.shape)
+        if not same:
+            raise Unsupported(f"{_text(node)}: gives {fake.dtype} of shape {tuple(fake.shape)}, our row of it {ours.dtype} of shape "
+                              f"{tuple(ours.shape)}; please report it")
+
+
+# ---- the graph ----
+
+class Graph:
+    """What the compiled program is made of: `replay` is traced; `results` says how what it gives becomes torch's results."""
+
+    def __init__(self, module, fakes):
+        self.module = module
+        self.nodes = [(node, _function_of(node) if node.op == "call_function" else None) for node in module.graph.nodes]
+        self.inputs = [node for node, _ in self.nodes if node.op == "placeholder"]
+        self.draws = any(node.op == "call_function" and random.draws_numbers(node) for node, _ in self.nodes)
+        self.results = _results.Results(module.graph, self.inputs)
+        self.constants = {node: self._constant(node) for node, _ in self.nodes if node.op == "get_attr"}
+        for node, _ in self.nodes:
+            _check_type(node)
+
+    def _constant(self, node):
+        value = operator.attrgetter(node.target)(self.module)
+        if not isinstance(value, torch.Tensor):
+            return value
+        with _private.without_modes():
+            return _thunder.from_dlpack(value.detach())
+
+    def replay(self, *arguments):
+        """Records the graph, for inputs of ours; a random state comes last where there is one."""
+        arguments = list(arguments)
+        if self.draws:
+            random.begin(arguments.pop())
+        values = dict(zip(self.inputs, arguments))
+        values.update(self.constants)
+        try:
+            for node, function in self.nodes:
+                if function is not None:
+                    values[node] = _call(node, *function, values)
+        finally:
+            _thunder.set_place(None)
+        return self.results.of(values)
+
+
+def _call(node, function, takes_node, values):
+    _thunder.set_place(place_of(node))
+    device = _device(node)
+    args = [_argument(value, values, device) for value in node.args]
+    named = {name: _argument(value, values, device) for name, value in node.kwargs.items()}
+    try:
+        made = function(node, *args, **named) if takes_node else function(*args, **named)
+    except NotImplementedError as error:
+        raise Unsupported(f"{_text(node)}: {error}") from error
+    except TypeError as error:
+        raise Unsupported(f"{_text(node)}: {error}") from error
+    _check(node, made)
+    return made
+
+
+def _device(node):
+    """The device on which a node's results are; None: the CPU."""
+    for fake in _flat(node.meta.get("val")):
+        if isinstance(fake, torch.Tensor):
+            return None if fake.device.type == "cpu" else device_of(fake.device)
+    return None
+
+
+def _check_type(node):
+    """Refuses what no op of ours could take, before anything runs."""
+    for fake in _flat(node.meta.get("val")):
+        if not isinstance(fake, torch.Tensor):
+            continue
+        known = getattr(_thunder, str(fake.dtype).removeprefix("torch."), None)
+        if not isinstance(known, _thunder.dtype) or fake.layout is not torch.strided or fake.device.type not in ("cpu", "cuda"):
+            who = "an argument of the graph" if node.op == "placeholder" else _text(node)
+            raise Unsupported(f"{who}: is {fake.dtype} of layout {fake.layout} on {fake.device}: dense tensors of real numbers on CPUs and "
+                              "CUDA devices are taken; keep others out of the compiled function with torch.compiler.disable")

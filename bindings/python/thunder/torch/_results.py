@@ -1,0 +1,134 @@
+"""What a graph returns, as torch expects it: strides of its own, arguments and views of them as such, everything else made by the
+program, dense, in the order in which it lies in memory."""
+import torch
+
+from .. import _ops
+from . import _private
+from .aten.views import is_dense, order_of
+
+_op = _ops.functions
+_VIEWS = {f"aten.{name}" for name in ("view", "_unsafe_view", "reshape", "transpose", "t", "permute", "expand", "squeeze", "unsqueeze", "slice",
+                                      "select", "detach", "alias", "as_strided", "diagonal", "unfold")}
+
+
+def _viewed(node):
+    """The input that a node shows a part of; the input itself of that; None: it is computed."""
+    while node.op == "call_function":
+        if str(node.target).rpartition(".")[0] not in _VIEWS:
+            return None
+        node = node.args[0]
+    return node if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.Tensor) else None
+
+
+def _static(fake):
+    return not _private.is_symbolic((*fake.shape, *fake.stride(), fake.storage_offset()))
+
+
+# ---- ways from a result of the program to torch's ----
+
+class Computed:
+    """A result of the program: its dims permuted, and repeated where torch's strides are 0, or copied where they leave gaps."""
+
+    def __init__(self, node):
+        self.node, self.at = node, None
+        fake = node.meta.get("val")
+        self.fake = fake if isinstance(fake, torch.Tensor) else None
+        self.order = self.repeated = self.back = self.gaps = None
+        if self.fake is not None and self.fake.numel() != 0:
+            self._layout(self.fake)
+
+    def _layout(self, fake):
+        sizes, strides = list(fake.shape), list(fake.stride())
+        if _static(fake):
+            self.repeated = [d for d in range(fake.ndim) if strides[d] == 0 and sizes[d] > 1]
+            sizes = [1 if d in self.repeated else size for d, size in enumerate(sizes)]
+        order = order_of([0 if size == 1 else stride for size, stride in zip(sizes, strides)], sizes)
+        own = [d for d in order if sizes[d] != 1]
+        if own != sorted(own):
+            self.order, self.back = order, sorted(range(len(order)), key=order.__getitem__)
+        if _static(fake) and not is_dense([sizes[d] for d in order], [strides[d] for d in order]):
+            self.gaps = (tuple(fake.shape), tuple(fake.stride()))
+
+    def recorded(self, value):
+        """What the program returns."""
+        if value is None and self.fake is not None:
+            raise NotImplementedError(f"{self.node.args[0]}: its result {self.node.args[1]} is not given: it serves a backward that the library lacks")
+        for dim in self.repeated or ():
+            value = _op["slice"](value, dim, 0, 1)
+        return value if self.order is None else _op["permute"](value, self.order)
+
+    def is_plain(self):
+        return self.back is None and not self.repeated and self.gaps is None
+
+    def given(self, made):
+        """What torch gets."""
+        if self.back is not None:
+            made = made.permute(self.back)
+        if self.repeated:
+            made = made.expand(self.fake.shape)
+        return made if self.gaps is None else torch.empty_strided(*self.gaps, dtype=made.dtype, device=made.device).copy_(made)
+
+
+class Argument:
+    """An argument, which is given back as it is."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def given(self, argument):
+        return argument
+
+
+class Shown(Argument):
+    """A view of an argument, which nothing computes."""
+
+    def __init__(self, at, node, root):
+        super().__init__(at)
+        fake, whole = node.meta["val"], root.meta["val"]
+        self.size, self.stride, self.start = fake.shape, fake.stride(), fake.storage_offset() - whole.storage_offset()
+
+    def given(self, argument):
+        return argument.as_strided(self.size, self.stride, argument.storage_offset() + self.start)
+
+
+class Results:
+    """The results of a graph: which of them the program makes, and how each becomes what torch gets."""
+
+    def __init__(self, graph, inputs):
+        output = next(node for node in reversed(graph.nodes) if node.op == "output")
+        written = {node.args[0] for node in graph.nodes if node.op == "call_function" and str(node.target) == "aten.copy_.default"}
+        self.places, made = [], {}
+        for node in output.args[0]:
+            self.places.append(self._place(node, inputs, written, made))
+        self.computed = list(made.values())
+        for at, computed in enumerate(self.computed):
+            computed.at = at
+        self.shown = [(i, place) for i, place in enumerate(self.places) if isinstance(place, Argument)]
+        self.all_plain = all(isinstance(place, Computed) and place.is_plain() for place in self.places) and len(made) == len(self.places)
+
+    @staticmethod
+    def _place(node, inputs, written, made):
+        if not isinstance(node, torch.fx.Node):
+            return node
+        if node.op == "placeholder" and node not in written:
+            return Argument(inputs.index(node))
+        root = _viewed(node)
+        if root is not None and root not in written and _static(node.meta["val"]):
+            return Shown(inputs.index(root), node, root)
+        return made.setdefault(node, Computed(node))
+
+    def of(self, values):
+        """The results of the program, from the values of all nodes."""
+        return tuple(computed.recorded(values[computed.node]) for computed in self.computed)
+
+    def keep(self, arguments):
+        """What of the arguments is given back; the list of them may then be emptied."""
+        return {i: place.given(arguments[place.at]) for i, place in self.shown}
+
+    def given(self, made, kept):
+        """What torch gets for what the program made."""
+        if self.all_plain:
+            return made
+        return [kept[i] if i in kept else place.given(made[place.at]) if isinstance(place, Computed) else place
+                for i, place in enumerate(self.places)]
+

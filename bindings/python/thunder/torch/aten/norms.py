@@ -1,0 +1,60 @@
+"""Normalisation. The gradients are torch's formulas of the saved mean and rstd, which its core decompositions write."""
+from .._rows import op, row, type_of
+
+
+def _statistics(node, input, dims, eps, keepdim):
+    """Mean and 1 / sqrt(variance + eps), in the dtypes that torch saves them in."""
+    wide = op["to"](input, type_of(node, 0)[0]) if input.dtype.itemsize >= 4 else input.float()
+    variance, mean = op["var_mean"](wide, dims, 0, keepdim)
+    return op["to"](mean, type_of(node, 1)[0]), op["to"](op["rsqrt"](variance + eps), type_of(node, 2)[0])
+
+
+@row("native_layer_norm", node=True)
+def native_layer_norm(node, input, normalized_shape, weight, bias, eps):
+    dims = list(range(input.ndim - len(normalized_shape), input.ndim))
+    return op["layer_norm"](input, normalized_shape, weight, bias, eps), *_statistics(node, input, dims, eps, True)
+
+
+@row("native_group_norm", node=True)
+def native_group_norm(node, input, weight, bias, N, C, HxW, group, eps):
+    rows = op["reshape"](input, [N, group, -1])
+    return op["group_norm"](input, group, weight, bias, eps), *_statistics(node, rows, [2], eps, False)
+
+
+def _per_channel(node, input, eps):
+    return _statistics(node, input, [dim for dim in range(input.ndim) if dim != 1], eps, False)
+
+
+def _empty(node, at):
+    return op["zeros"]([0], *type_of(node, at))
+
+
+@row("_native_batch_norm_legit_no_training", node=True)
+def batch_norm_no_training(node, input, weight, bias, running_mean, running_var, momentum, eps):
+    return op["batch_norm"](input, running_mean, running_var, weight, bias, False, momentum, eps), _empty(node, 1), _empty(node, 2)
+
+
+@row("_native_batch_norm_legit.no_stats", node=True)
+def batch_norm_no_stats(node, input, weight, bias, training, momentum, eps):
+    return op["batch_norm"](input, None, None, weight, bias, True, momentum, eps), *_per_channel(node, input, eps)
+
+
+@row("_native_batch_norm_legit_functional", node=True)
+def batch_norm_functional(node, input, weight, bias, running_mean, running_var, training, momentum, eps):
+    if not training:
+        made = op["batch_norm"](input, running_mean, running_var, weight, bias, False, momentum, eps)
+        return made, _empty(node, 1), _empty(node, 2), running_mean, running_var
+    made, mean, variance = op["batch_norm_update"](input, running_mean, running_var, weight, bias, momentum, eps)
+    return made, *_per_channel(node, input, eps), mean, variance
+
+
+@row("_batch_norm_with_update_functional", node=True)
+def batch_norm_with_update(node, input, weight, bias, running_mean, running_var, momentum, eps):
+    made, mean, variance = op["batch_norm_update"](input, running_mean, running_var, weight, bias, momentum, eps)
+    return made, *_per_channel(node, input, eps), _empty(node, 3), mean, variance
+
+
+@row("_batch_norm_no_update", node=True)
+def batch_norm_no_update(node, input, weight, bias, running_mean, running_var, momentum, eps):
+    made = op["batch_norm"](input, running_mean, running_var, weight, bias, False, momentum, eps)
+    return made, _empty(node, 1), _empty(node, 2), _empty(node, 3)

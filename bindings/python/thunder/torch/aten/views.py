@@ -1,0 +1,131 @@
+"""Views. A trace of ours is functional: they are values, which the plan puts into the memory of what they show."""
+import itertools
+
+from ... import _create, _thunder
+from .. import _private
+from .._rows import meta, op, row, same
+
+same("permute unsqueeze detach permute_copy=permute unsqueeze_copy=unsqueeze detach_copy=detach")
+
+
+@row("view.dtype", "view_copy.dtype")
+def view_as(self, dtype):
+    if dtype is self.dtype:
+        return self
+    raise NotImplementedError("the bits of a tensor as another dtype: keep view(dtype) out of the compiled function")
+
+
+@row("view", "_unsafe_view", "reshape", "view_copy", "_reshape_copy")
+def view(self, size):
+    return op["reshape"](self, size)
+
+
+@row("transpose.int", "transpose_copy.int")
+def transpose(self, dim0, dim1):
+    return op["transpose"](self, dim0, dim1)
+
+
+@row("t", "t_copy")
+def t(self):
+    return self if self.ndim < 2 else op["transpose"](self, 0, 1)
+
+
+@row("expand", "expand_copy")
+def expand(self, size, implicit=False):
+    return op["expand"](self, size)
+
+
+@row("squeeze", "squeeze_copy")
+def squeeze(self, dim=None):
+    return op["squeeze"](self, [dim] if isinstance(dim, int) else dim)
+
+
+@row("slice.Tensor", "slice_copy.Tensor")
+def slice_(self, dim=0, start=None, end=None, step=1):
+    return op["slice"](self, dim, start, end, step)
+
+
+@row("select.int", "select_copy.int")
+def select(self, dim, index):
+    return op["select"](self, dim, index)
+
+
+@row("alias", "lift_fresh", "lift", "alias_copy")
+def alias(self):
+    return op["permute"](self, list(range(self.ndim)))
+
+
+# ---- strides of one's own ----
+
+def order_of(strides, sizes):
+    """The dims from the outermost to the innermost in memory; those of size 1 stay where they are among the others."""
+    hints = [_private.size_hint(stride) for stride in strides]
+    return sorted(range(len(hints)), key=lambda d: (-hints[d], d))
+
+
+def is_dense(sizes, strides):
+    """Whether dims in this order lie in memory without gaps."""
+    expected = 1
+    for size, stride in zip(reversed(sizes), reversed(strides)):
+        if size != 1 and stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def _in_memory(value, fake):
+    """The elements as a vector in the order of torch's memory, and where each dim of it is; None where there are gaps."""
+    order = order_of(fake.stride(), fake.shape)
+    if not is_dense([fake.shape[d] for d in order], [fake.stride(d) for d in order]):
+        return None
+    return op["reshape"](op["permute"](value, order), [-1]), order
+
+
+def _places(size, stride, offset):
+    """Where each element lies, row by row."""
+    return [offset + sum(i * s for i, s in zip(at, stride)) for at in itertools.product(*map(range, size))]
+
+
+def _as_permuted(flat, size, stride, offset):
+    """Where the strides ask for all elements, each once, in another order: that. None where they do not."""
+    order = order_of(stride, size)
+    sizes = [size[d] for d in order]
+    count = 1
+    for s in sizes:
+        count *= s
+    if offset or count != flat.shape[0] or not is_dense(sizes, [stride[d] for d in order]):
+        return None
+    return op["permute"](op["reshape"](flat, sizes), sorted(range(len(order)), key=order.__getitem__))
+
+
+def _flat(node, self):
+    """Its memory, which starts where torch's tensor starts: one that starts inside another's memory is refused."""
+    fake = meta(node.args[0])
+    found = _in_memory(self, fake)
+    if found is None:
+        raise NotImplementedError(f"strides {tuple(fake.stride())} of shape {tuple(fake.shape)} leave gaps: call .contiguous() first")
+    return found, _private.size_hint(fake.storage_offset())
+
+
+@row("as_strided", "as_strided_copy", node=True)
+def as_strided(node, self, size, stride, storage_offset=None):
+    (flat, _), start = _flat(node, self)
+    offset = 0 if storage_offset is None else storage_offset - start
+    made = _as_permuted(flat, size, stride, offset)
+    if made is None:
+        index = op["reshape"](_constant(_places(size, stride, offset), flat), list(size))
+        made = op["index"](flat, [index])
+    return made
+
+
+@row("as_strided_scatter", node=True)
+def as_strided_scatter(node, self, src, size, stride, storage_offset=None):
+    (flat, order), start = _flat(node, self)
+    index = _constant(_places(size, stride, 0 if storage_offset is None else storage_offset - start), flat)
+    written = op["index_put"](flat, [index], op["reshape"](src, [-1]))
+    sizes = [self.shape[d] for d in order]
+    return op["permute"](op["reshape"](written, sizes), sorted(range(len(order)), key=order.__getitem__))
+
+
+def _constant(places, like):
+    return op["to"](_create.tensor(places, _thunder.int64), None, like.device)

@@ -1,0 +1,32 @@
+// thunder_context_add_backend: executors and left-out passes under one name.
+#include "capi/boundary.h"
+#include "capi/options.h"
+#include "jit/pipeline.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+
+namespace {
+
+std::vector<std::string> words(const char* text) { return text ? split_list(text) : std::vector<std::string>(); }
+
+}  // namespace
+
+extern "C" thunder_status* thunder_context_add_backend(thunder_context* context,
+                                                       const thunder_backend_desc* desc) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(desc, "desc");
+    const thunder_backend_desc d = copied(desc);
+    need(d.name, "name");
+    check(d.executors || !d.n_executors, "executors is NULL");
+    Backend backend{.name = d.name, .doc = d.doc ? d.doc : ""};
+    for (size_t i = 0; i < d.n_executors; i++) {
+      check(d.executors[i] != nullptr, "executors[", i, "] is NULL");
+      backend.own.emplace_back(core(d.executors[i]));
+    }
+    backend.executors = words(d.executor_names), backend.disabled_passes = words(d.disable_passes);
+    backend.tags = words(d.tags), backend.fuses = !d.no_fusion;
+    check_optional(backend.disabled_passes, cat("backend '", backend.name, "'"));
+    core(context)->backends().add(std::move(backend));
+  }));
+}

@@ -1,0 +1,48 @@
+// What a device does for programs in which other libraries work on it, too.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "device/accelerator.h"
+#include "device/event.h"
+
+namespace thunder {
+
+// What its hardware is like.
+struct DeviceFacts {
+  std::string name;
+  int major = 0, minor = 0;  // its compute capability
+  int multiprocessors = 0;
+  size_t bytes = 0, l2_bytes = 0, shared_bytes_of_block = 0;
+};
+
+// Any thread. What returns a Status returns null or an owned one. Streams are as the device's own library knows them;
+// null: the legacy default one, which waits for our stream, and that for it, by themselves.
+class Exchange {
+ public:
+  virtual DeviceFacts facts() const = 0;
+  // Bytes that nobody has, of how many.
+  virtual Status* free_memory(size_t& free, size_t& total) const = 0;
+  // Whether what a stream holds is done.
+  virtual Status* query(void* stream, bool& done) = 0;
+  // Throws. `timed`: the time between two such can be asked for.
+  virtual std::unique_ptr<DeviceEvent> event(bool timed) = 0;
+
+  // Memory that others lent us is theirs again when our work on it is done: `end(user)` is called then, by a thread
+  // that uses the device. If somebody said so for this storage, their stream is made to wait for that work now.
+  virtual void give_back(const Storage* of, void (*end)(void*), void* user) = 0;
+  // On which stream the lender works. Throws.
+  virtual void lent_on(const Storage* what, void* stream) = 0;
+  // Memory that we lent others: what is asked for from now on waits for what their stream holds.
+  virtual void take_back(void* stream) = 0;
+
+ protected:
+  ~Exchange() = default;
+};
+
+// Of a device that Devices has opened.
+Exchange& exchange_of(Accelerator& device);
+
+}  // namespace thunder

@@ -1,0 +1,124 @@
+#include "jit/options/resolve.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "jit/context.h"
+#include "jit/options/inductor_options.h"
+
+namespace thunder {
+namespace {
+
+constexpr ModeRow kModes[] = {
+    {.name = "default"},
+    {.name = "reduce-overhead", .use_cudagraphs = true},
+    {.name = "max-autotune-no-cudagraphs", .max_autotune = true},
+    {.name = "max-autotune", .max_autotune = true, .use_cudagraphs = true},
+    {.name = "lite", .backend = "eager"},
+};
+
+std::string text_of(const Leaf& leaf) {
+  switch (leaf.kind) {
+    case ArgKind::boolean: return leaf.i ? "true" : "false";
+    case ArgKind::integer: return cat(leaf.i);
+    case ArgKind::real: return cat(leaf.f);
+    case ArgKind::string: return leaf.text;
+    default: return "None";
+  }
+}
+
+// `by` asks for a value of an option that may have been given otherwise.
+void ask(CompileOptions& out, std::string_view name, const Leaf& value, std::string_view by) {
+  const Leaf* before = out.find(name);
+  const std::string wanted = text_of(value);
+  require(!before || text_of(*before) == wanted, "compile: ", by, " asks for ", name, " = ", wanted, ", and option '",
+          name, "' says ", before ? text_of(*before) : "");
+  out.set(name, value);
+}
+void ask(CompileOptions& out, std::string_view name, std::string_view by) {
+  Leaf yes;
+  yes.kind = ArgKind::boolean, yes.i = 1;
+  ask(out, name, yes, by);
+}
+
+void leave_out(CompileOptions& out, std::span<const std::string> passes) {
+  std::vector<std::string> all = split_list(out.text("disable_passes", ""));
+  for (const std::string& pass : passes)
+    if (std::find(all.begin(), all.end(), pass) == all.end()) all.push_back(pass);
+  if (!all.empty()) out.set("disable_passes", Any::string(join(all, ",", [](auto& pass) -> std::string_view { return pass; })));
+}
+
+void replace_inductor_option(CompileOptions& out, const InductorOption& row, const Leaf& given) {
+  const std::string value = text_of(given);
+  const auto flag = [&] {
+    require(given.kind == ArgKind::boolean, "compile: option '", row.name, "' must be a boolean, got ", value);
+    return given.i != 0;
+  };
+  switch (row.state) {
+    case InductorState::option:
+      return ask(out, row.ours, given, cat("option '", row.name, "'"));
+    case InductorState::passes:
+      if (!flag()) leave_out(out, split_list(row.ours));
+      return;
+    case InductorState::always:
+      require(value == row.ours, "compile: option '", row.name, "' can only be ", row.ours, " here, got ", value, ": ",
+              row.why);
+      return;
+    case InductorState::refused:
+      fail(Code::unimplemented, "compile: option '", row.name, "' of PyTorch's Inductor is not there: ", row.why,
+           row.ours.empty() ? "" : cat(" The option '", row.ours, "' comes nearest."));
+  }
+}
+
+void apply_mode(CompileOptions& out) {
+  const Leaf* given = out.find("mode");
+  if (!given || given->kind != ArgKind::string) return;
+  const std::string name = given->text;
+  const auto* mode = std::find_if(std::begin(kModes), std::end(kModes), [&](auto& m) { return m.name == name; });
+  std::vector<std::string> known;
+  for (const ModeRow& m : kModes) known.push_back(cat('"', m.name, '"'));
+  require(mode != std::end(kModes), "compile: option 'mode' must be one of ", join(known, ", ", [](auto& mode) -> std::string_view { return mode; }), ", got \"", name,
+          "\"");
+  const std::string by = cat("option 'mode' = \"", name, "\"");
+  if (mode->max_autotune) ask(out, "max_autotune", by);
+  if (mode->use_cudagraphs) ask(out, "use_cudagraphs", by);
+  if (mode->backend.empty()) return;
+  Leaf backend;
+  backend.kind = ArgKind::string, backend.text = mode->backend;
+  ask(out, "backend", backend, by);
+}
+
+void apply_backend(CompileOptions& out, const Context& context) {
+  const Leaf* given = out.find("backend");
+  if (!given || given->kind != ArgKind::string) return;
+  const auto backend = context.backends().get(given->text);
+  out.use_backend(backend);
+  leave_out(out, backend->disabled_passes);
+  if (backend->use_cudagraphs)
+    ask(out, "use_cudagraphs", cat("option 'backend' = \"", backend->name, "\""));
+}
+
+}  // namespace
+
+std::span<const ModeRow> modes() { return kModes; }
+
+Ref<CompileOptions> resolve_options(const CompileOptions& given, const Context& context) {
+  auto out = make<CompileOptions>(given);
+  out->clear();
+  const auto is_own = [](std::string_view name) {
+    const auto rows = compile_options();
+    return std::any_of(rows.begin(), rows.end(), [&](auto& row) { return row.name == name; });
+  };
+  std::vector<std::pair<const InductorOption*, const Leaf*>> others;
+  for (auto& [name, leaf] : given.all()) {
+    const InductorOption* row = is_own(name) ? nullptr : find_inductor_option(name);
+    if (row) others.emplace_back(row, &leaf);
+    else out->set(name, leaf);
+  }
+  for (auto& [row, leaf] : others) replace_inductor_option(*out, *row, *leaf);
+  apply_mode(*out);
+  apply_backend(*out, context);
+  return out;
+}
+
+}  // namespace thunder

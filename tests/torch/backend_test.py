@@ -1,0 +1,117 @@
+"""backend="thunder": how it is found, what it is told, what it refuses, and that it trains."""
+import copy
+import os
+import subprocess
+import sys
+import unittest
+
+import support
+
+if support.HAVE:
+    import torch
+    from torch import nn
+
+    import thunder
+
+
+def losses(model, inputs, function, steps=4):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    found = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = function(**inputs)
+        loss = loss[0] if isinstance(loss, tuple) else loss.loss if hasattr(loss, "loss") else loss
+        loss.backward()
+        optimizer.step()
+        found.append(loss.item())
+    return found
+
+
+@support.needs_torch
+class Backend(unittest.TestCase):
+    def trains(self, make):
+        torch.manual_seed(0)
+        model, inputs = make()
+        ours = copy.deepcopy(model)
+        want = losses(model, inputs, model)
+        got = losses(ours, inputs, support.compiled(ours, fullgraph=False))
+        for a, b in zip(want, got):
+            self.assertAlmostEqual(a, b, delta=2e-3 * max(1, abs(a)))
+
+    @support.needs("torchvision")
+    def test_trains_a_resnet18_to_the_losses_of_eager(self):
+        import models
+        self.trains(models.resnet18)
+
+    @support.needs("transformers")
+    def test_trains_a_gpt2_to_the_losses_of_eager(self):
+        import models
+        self.trains(models.gpt2)
+
+    def test_a_compiled_module_shares_everything_with_its_model(self):
+        model = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3), nn.Dropout(0.5))
+        compiled = thunder.compile(model)
+        self.assertIsInstance(compiled, nn.Sequential)
+        self.assertEqual(list(compiled.state_dict()), list(model.state_dict()))
+        compiled.eval()
+        self.assertFalse(model[2].training)
+        x = torch.randn(5, 4)
+        torch.testing.assert_close(compiled(x), model(x))
+        with torch.no_grad():
+            model[0].weight.mul_(2)
+        torch.testing.assert_close(compiled(x), model(x))
+        compiled(x).sum().backward()
+        self.assertIsNotNone(model[0].weight.grad)
+        with self.assertRaisesRegex(TypeError, "unknown option 'freezin'"):
+            thunder.compile(model, freezin=True)
+
+    def test_what_torch_compile_made_is_not_compiled_again(self):
+        for made in (torch.compile(nn.Linear(2, 2)), torch.compile(lambda x: x)):
+            with self.assertRaisesRegex(TypeError, "torch.compile has compiled this already"):
+                thunder.jit(made)
+
+    def test_is_listed(self):
+        self.assertIn("thunder", torch._dynamo.list_backends())
+
+    def test_import_thunder_imports_no_torch(self):
+        code = "import sys, thunder; sys.exit('torch' in sys.modules)"
+        self.assertEqual(subprocess.run([sys.executable, "-c", code], env=os.environ).returncode, 0)
+
+    def test_options_are_those_of_compile(self):
+        x = torch.randn(8)
+        for named in ({"options": {"executors": ["host"]}}, {"mode": "max-autotune-no-cudagraphs"}, {"options": {"verify": True}}):
+            torch.testing.assert_close(support.compiled(lambda x: x.exp() + 1, **named)(x), x.exp() + 1)
+
+    def test_an_unknown_option_is_an_error(self):
+        with self.assertRaisesRegex(Exception, "unknown option 'freezin'.*freezing"):
+            support.compiled(lambda x: x + 1, options={"freezin": True})(torch.randn(3))
+        with self.assertRaisesRegex(Exception, "mode.*fast"):
+            support.compiled(lambda x: x + 1, mode="fast")(torch.randn(3))
+
+    def test_an_op_that_is_lacking_is_named_with_the_line(self):
+        with self.assertRaisesRegex(Exception, r"_fft_r2c.default at .*backend_test.py:\d+"):
+            support.compiled(lambda x: torch.fft.rfft(x).abs())(torch.randn(8))
+
+    def test_complex_tensors_are_refused(self):
+        with self.assertRaisesRegex(Exception, "complex64"):
+            support.compiled(lambda x: x + 1)(torch.randn(3, dtype=torch.complex64))
+
+    def test_lines_of_the_program_are_those_of_the_user(self):
+        def f(x):
+            return x.exp().sum()
+        support.compiled(f)(torch.randn(4))
+        text = str(thunder.last_traces(thunder.torch.programs()[-1])[0])
+        self.assertIn(f"backend_test.py:{f.__code__.co_firstlineno + 1}", text)
+
+    def test_linear_is_put_together_again(self):
+        support.compiled(nn.Linear(4, 3))(torch.randn(2, 4))
+        self.assertIn("linear(", str(thunder.last_traces(thunder.torch.programs()[0])[0]))
+
+    def test_attention_stays_whole(self):
+        q = torch.randn(1, 2, 4, 8)
+        support.compiled(nn.functional.scaled_dot_product_attention)(q, q, q)
+        self.assertIn("scaled_dot_product_attention_forward(", str(thunder.last_traces(thunder.torch.programs()[-1])[0]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,77 @@
+"""Sixteen kinds of models, forward and backward: as near to a run in float64 as twice torch's own distance."""
+import copy
+import sys
+import unittest
+
+import support
+
+if support.HAVE:
+    import models
+    import torch
+
+
+def run(model, inputs, function=None):
+    """Floating results and gradients, in float64, by name."""
+    model.zero_grad(set_to_none=True)
+    out = (model if function is None else function)(**inputs)
+    leaves = [t for t in support.tensors(dict(out) if hasattr(out, "keys") else out) if t.is_floating_point()]
+    loss = leaves[0] if leaves[0].ndim == 0 else leaves[0].sum()
+    if loss.requires_grad:
+        loss.backward()
+    found = {f"result {i}": t.detach().double() for i, t in enumerate(leaves)}
+    found.update((name, p.grad.double()) for name, p in model.named_parameters() if p.grad is not None)
+    return found
+
+
+def as_double(inputs):
+    return {name: v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v for name, v in inputs.items()}
+
+
+def too_far(make, seed, training):
+    """What of a model is further from float64 than it may be, as (name, distance, allowed)."""
+    torch.manual_seed(seed)
+    model, inputs = make()
+    model.train(training)
+    exact = run(copy.deepcopy(model).double(), as_double(inputs))
+    theirs = run(copy.deepcopy(model), inputs)
+    ours_model = copy.deepcopy(model)
+    ours = run(ours_model, inputs, support.compiled(ours_model, fullgraph=False))
+    largest = max(value.norm().item() for value in exact.values())
+    found = []
+    if set(ours) != set(exact):
+        return [("names", sorted(set(ours) ^ set(exact)), 0)]
+    for name, value in exact.items():
+        allowed = 2 * (theirs[name] - value).norm() + 1e-6 * value.norm() + 1e-8 * largest
+        distance = (ours[name] - value).norm()
+        if not distance <= allowed:
+            found.append((name, distance.item(), allowed.item()))
+    return found
+
+
+@support.needs_torch
+@support.needs("transformers", "torchvision")
+class Models(unittest.TestCase):
+    pass
+
+
+def _test(make, training):
+    def test(self):
+        for seed in range(3):  # a tie of relu or of a pool may flip at one
+            if training:
+                found = too_far(make, seed, True)
+            else:
+                with torch.no_grad():
+                    found = too_far(make, seed, False)
+            if not found:
+                return
+        self.fail(f"{len(found)} too far from float64: {found[:4]}")
+    return test
+
+
+if support.HAVE:
+    for _make in models.ALL:
+        setattr(Models, f"test_{_make.__name__}_infers", _test(_make, False))
+        setattr(Models, f"test_{_make.__name__}_trains", _test(_make, True))
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)

@@ -1,0 +1,209 @@
+"""What a compiled PyTorch function must keep: writes, views, strides, symbols, random numbers, constants, threads."""
+import gc
+import threading
+import unittest
+
+import support
+
+if support.HAVE:
+    import torch
+    from torch.nn import functional as F
+
+
+@support.needs_torch
+class Semantics(support.Beside if support.HAVE else unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(0)
+
+    def test_arguments_are_written_in_their_own_memory(self):
+        def write(x, y):
+            x.add_(y)
+            x.mul_(2)
+            return x + y
+        x, y = torch.randn(3), torch.randn(3)
+        self.same(write, x, y)
+        place = x.data_ptr()
+        compiled = support.compiled(write)
+        compiled(x, y)
+        self.assertEqual(x.data_ptr(), place)
+
+    def test_writes_through_views_reach_the_argument(self):
+        def write(x):
+            x[0] = 0
+            x.t()[1] = 3
+            return x.sum()
+        self.same(write, torch.randn(3, 3))
+
+    def test_what_was_read_before_a_write_stays(self):
+        def write(x):
+            before = x.clone()
+            x.zero_()
+            return before + x
+        self.same(write, torch.randn(3))
+
+    def test_views_of_arguments_are_views(self):
+        x = torch.randn(3, 4)
+        t, rest, same = support.compiled(lambda x: (x.t(), x[1:], x))(x)
+        self.assertEqual([t.data_ptr(), rest.data_ptr()], [x.data_ptr(), x.data_ptr() + 16])
+        self.assertIs(same, x)
+        x.fill_(1)
+        self.assertTrue(bool((t == 1).all() and (rest == 1).all()))
+
+    def test_views_follow_an_argument_that_starts_elsewhere(self):
+        compiled = support.compiled(lambda x: (x.t(), x + 1))
+        memory = torch.arange(40.0)
+        for start in (0, 7):
+            x = memory[start:start + 12].view(3, 4)
+            t, _ = compiled(x)
+            self.assertTrue(torch.equal(t, x.t()))
+
+    def test_results_have_the_strides_of_torch(self):
+        self.same(lambda x: (x * 2).t(), torch.randn(3, 4))
+        self.same(lambda x: (x * 2).permute(2, 0, 1) + 1, torch.randn(3, 4, 5))
+        self.same(lambda x: (x * 2).expand(5, 3), torch.randn(1, 3))
+        self.same(lambda x: (x * 2)[:, ::2], torch.randn(4, 6))
+        self.same(lambda x: F.relu(x) + 1, torch.randn(2, 3, 4, 5).contiguous(memory_format=torch.channels_last))
+
+    def test_a_result_given_twice_is_one_tensor(self):
+        def twice(x):
+            y = x * 2
+            return y, y
+        a, b = support.compiled(twice)(torch.randn(3))
+        self.assertEqual(a.data_ptr(), b.data_ptr())
+
+    def test_arguments_without_gaps_are_not_needed(self):
+        self.same(lambda x, y: x * 2 + y, torch.randn(6, 8)[::2, ::2], torch.randn(4, 3).t())
+
+    def test_constants_of_the_function_are_read(self):
+        self.same(lambda x: x + torch.tensor([1.0, 2.0, 3.0]), torch.randn(3))
+        kept = torch.ones(3)
+        compiled = support.compiled(lambda x: x + kept)
+        self.assertTrue(torch.equal(compiled(torch.zeros(3)), torch.ones(3)))
+        kept.fill_(5)
+        self.assertTrue(torch.equal(compiled(torch.zeros(3)), torch.full((3,), 5.0)))
+
+    def test_lengths_that_vary_give_right_results(self):
+        for dynamic in (None, True):
+            compiled = support.compiled(lambda x: torch.cat([x, x[:1]])[1:] + x * x.shape[0], dynamic=dynamic)
+            for length in (5, 6, 9, 1, 12):
+                x = torch.randn(length, 3, requires_grad=True)
+                y = x.detach().clone().requires_grad_()
+                got, want = compiled(x), torch.cat([y, y[:1]])[1:] + y * length
+                got.sum().backward()
+                want.sum().backward()
+                torch.testing.assert_close(got, want)
+                torch.testing.assert_close(x.grad, y.grad)
+
+    def test_dropout_draws_anew_and_follows_the_seed(self):
+        drop = support.compiled(torch.nn.Dropout(0.25))
+        x = torch.ones(10000, requires_grad=True)
+        torch.manual_seed(1)
+        a, b = drop(x), drop(x)
+        a.sum().backward()
+        torch.manual_seed(1)
+        c = drop(x)
+        self.assertAlmostEqual((a == 0).float().mean().item(), 0.25, delta=0.03)
+        self.assertFalse(torch.equal(a, b))
+        self.assertTrue(torch.equal(a, c))
+        self.assertTrue(torch.equal(x.grad, a.detach()))  # of ones: the mask and the factor
+
+    def test_random_tensors_have_their_distributions(self):
+        def draw(x):
+            return torch.rand_like(x), torch.randn_like(x), torch.randint(0, 10, (10000,)), torch.bernoulli(x * 0 + 0.3), torch.rand(3)
+        uniform, normal, whole, coin, other = support.compiled(draw)(torch.zeros(10000))
+        self.assertAlmostEqual(uniform.mean().item(), 0.5, delta=0.02)
+        self.assertAlmostEqual(normal.std().item(), 1, delta=0.05)
+        self.assertEqual(set(whole.tolist()), set(range(10)))
+        self.assertAlmostEqual(coin.mean().item(), 0.3, delta=0.03)
+        self.assertFalse(torch.equal(uniform[:3], other))
+
+    def test_autocast_is_taken_over(self):
+        def product(x, w):
+            with torch.autocast("cpu", torch.bfloat16):
+                return F.linear(x, w).relu()
+        got = self.same(product, torch.randn(4, 8, requires_grad=True), torch.randn(5, 8, requires_grad=True), tolerance=3e-2)
+        self.assertEqual(got.dtype, torch.bfloat16)
+
+    def test_an_autograd_function_keeps_its_backward(self):
+        class Doubled(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, g):
+                return g * 7
+        x = torch.randn(3, requires_grad=True)
+        support.compiled(lambda x: Doubled.apply(x) + x)(x).sum().backward()
+        self.assertTrue(torch.equal(x.grad, torch.full((3,), 8.0)))
+
+    def test_no_grad_regions_have_no_gradient(self):
+        def part(x):
+            with torch.no_grad():
+                y = x * 3
+            return x * y
+        self.same(part, torch.randn(3, requires_grad=True))
+
+    def test_a_graph_that_is_kept_runs_backward_again(self):
+        x = torch.randn(3, requires_grad=True)
+        y = support.compiled(lambda x: (x.tanh() * x).sum())(x)
+        y.backward(retain_graph=True)
+        first = x.grad.clone()
+        y.backward()
+        torch.testing.assert_close(x.grad, 2 * first)
+
+    def test_backward_runs_in_another_thread(self):
+        x = torch.randn(3, requires_grad=True)
+        y = support.compiled(lambda x: (x * x).sum())(x)
+        worker = threading.Thread(target=y.backward)
+        worker.start()
+        worker.join()
+        torch.testing.assert_close(x.grad, 2 * x.detach())
+
+    def test_two_threads_call_at_once(self):
+        compiled, wrong = support.compiled(lambda x: torch.tanh(x @ x) + 1), []
+        compiled(torch.randn(64, 64))
+
+        def work(seed):
+            x = torch.randn(64, 64, generator=torch.Generator().manual_seed(seed))
+            want = torch.tanh(x @ x) + 1
+            for _ in range(30):
+                if not torch.allclose(compiled(x), want, atol=1e-4):
+                    wrong.append(seed)
+        workers = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        self.assertEqual(wrong, [])
+
+    def test_results_outlive_what_made_them(self):
+        compiled = support.compiled(lambda x: x + 1)
+        y = compiled(torch.zeros(1000))
+        del compiled
+        torch._dynamo.reset()
+        gc.collect()
+        y.add_(1)
+        self.assertEqual(y.sum().item(), 2000)
+
+    def test_a_compiled_step_of_an_optimizer_is_its_step(self):
+        for make, named in ((torch.optim.SGD, {"momentum": 0.9}), (torch.optim.AdamW, {})):
+            parameters = [[torch.ones(3, requires_grad=True), torch.zeros(2, 2, requires_grad=True)] for _ in range(2)]
+            optimizers = [make(own, lr=0.1, **named) for own in parameters]
+            torch._dynamo.reset()
+            steps = [optimizers[0].step, torch.compile(optimizers[1].step, backend="thunder")]
+            for _ in range(3):
+                for own, step in zip(parameters, steps):
+                    for i, p in enumerate(own):
+                        p.grad = p.detach() * 0.5 + i + 1
+                    step()
+            for a, b in zip(*parameters):
+                torch.testing.assert_close(b, a)
+
+    def test_the_list_of_results_may_hold_what_is_no_tensor(self):
+        got = support.compiled(lambda x, n: (x * n, n, None, "a", x.shape[0]))(torch.ones(3), 4)
+        self.assertEqual(got[1:], (4, None, "a", 3))
+
+
+if __name__ == "__main__":
+    unittest.main()
