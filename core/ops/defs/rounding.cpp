@@ -55,6 +55,9 @@ Results frexp(Call& c) {
   return {convert(where(regular, m, x), dtype).id, convert(where(regular, power, 0.0), DType::i32).id};
 }
 
+Var angle_of(Var x) {
+  return where(isnan(x), std::numeric_limits<double>::quiet_NaN(), convert(lt(x, 0.0), x.dtype()) * kPi);
+}
 // A question to reals, whose answer for integers is known.
 template <auto formula, bool for_integers>
 Results question(Call& c) {
@@ -134,7 +137,7 @@ constexpr OpRow kRows[] = {
         },
         signed_numbers, kView),
     row("angle(tensor input) -> tensor", "pi where the input is negative, else 0; NaN of NaN.",
-        real_formula<[](Var x) { return where(isnan(x), std::numeric_limits<double>::quiet_NaN(), convert(lt(x, 0.0), x.dtype()) * kPi); }>, numbers, 0),
+        real_formula<angle_of>, numbers, 0),
     row("nan_to_num(tensor input, float nan=0.0, float? posinf=None, float? neginf=None) -> tensor",
         "NaN as nan, infinities as posinf and neginf, or as the largest and least finite number.", nan_to_num,
         replaced),
