@@ -17,7 +17,8 @@ void check_args(std::string_view what, Devices* devices, const Any* args, size_t
 // thunder_kind's UINT, which leaves that arrive in the core no longer have.
 constexpr auto kUnsigned = static_cast<ArgKind>(THUNDER_UINT);
 
-// Arguments, not checked yet, as the core has them: an unsigned integer is an integer, or a tensor of the scope's that holds it.
+// Arguments, not checked yet, as the core has them: an unsigned integer is an integer, or a tensor of the scope's that
+// holds it.
 class CoreArgs {
  public:
   CoreArgs(Scope& scope, const Any* args, size_t n);

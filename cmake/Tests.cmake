@@ -335,7 +335,7 @@ endif()
 
 # Generated inputs, many more than the commit tier tries.
 foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000" "battery ArgumentPrograms 1000000"
-              "battery SegmentPrograms 3000")
+              "battery SegmentPrograms 3000" "battery PlainNumbers 1")
   separate_arguments(sweep)
   list(GET sweep 0 program)
   list(GET sweep 1 suite)

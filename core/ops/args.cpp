@@ -1,6 +1,6 @@
 // Arguments of a call against its schema.
 #include "base/text.h"
-#include "ops/numbers.h"
+#include "ops/builder.h"
 
 namespace thunder {
 
@@ -45,11 +45,12 @@ int find_param(const Schema& schema, std::string_view name) {
 
 // A float, whatever kind of number was given. An integer that no float is must not become another number in silence.
 double float_of(const Schema& schema, const Param& p, const Arg& given) {
-  const Arg exact = exact_number(given);
-  if (exact.kind != ArgKind::real)
-    fail(Code::invalid_argument, schema.name, ": argument '", p.name, "' is a float64, which does not hold the integer ",
-         exact.i, ": as a float it would be rounded");
-  return exact.f;
+  const Arg number = given.plain();
+  const double f = number_of(number);
+  const bool held = number.kind == ArgKind::real || (f < 0x1p63 && static_cast<int64_t>(f) == number.i);
+  require(held, schema.name, ": argument '", p.name, "' is a float64, which does not hold the integer ", number.i,
+          ": as a float it would be rounded");
+  return f;
 }
 
 // A list of this value among those that are kept, which have room for one of each parameter: pointers into them stay.
@@ -127,7 +128,7 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
       break;
     case ParamKind::real:
       if (given.kind == ArgKind::real) return;
-      if (given.is_integer() || given.kind == ArgKind::boolean) return void(out = Arg::real(float_of(schema, p, given)));
+      if (is_number(given)) return void(out = Arg::real(float_of(schema, p, given)));
       break;
     case ParamKind::boolean:
       if (given.kind == ArgKind::boolean) return;

@@ -5,7 +5,8 @@
 
 namespace thunder {
 
-// Keeps the nodes that outputs and writes depend on, those that are not pure, and those that may divide integers by zero.
+// Keeps the nodes that outputs and writes depend on, those that are not pure, and those that may divide integers by
+// zero.
 std::optional<Trace> dce(const Trace& trace, PassContext& context);
 
 }  // namespace thunder

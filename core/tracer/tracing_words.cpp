@@ -15,7 +15,8 @@ constexpr int kNumberBits = 20, kScopeBits = 30, kDigestBits = 11;
 constexpr int64_t kWordsOfScope = int64_t{1} << kNumberBits;
 static_assert(kNumberBits + kScopeBits + kDigestBits == 61);  // below 2^62 with the one: less than any size
 
-std::atomic<uint64_t> scopes{0};
+// From 1 on: 0 has no digest.
+std::atomic<uint64_t> scopes{1};
 
 constexpr uint64_t digest(uint64_t scope) { return scope * 0x9e3779b97f4a7c15 >> (64 - kDigestBits); }
 
@@ -28,7 +29,7 @@ constexpr int64_t first_word(uint64_t scope) {
 bool is_word(int64_t given) {
   if (given >= TracingScope::kWordsEnd) return false;
   const uint64_t scope = static_cast<uint64_t>(given) >> kNumberBits & ((uint64_t{1} << kScopeBits) - 1);
-  return scope < scopes.load(std::memory_order_relaxed) && given - first_word(scope) >= 0 &&
+  return scope > 0 && scope < scopes.load(std::memory_order_relaxed) && given - first_word(scope) >= 0 &&
          given - first_word(scope) < kWordsOfScope;
 }
 

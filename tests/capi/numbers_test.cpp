@@ -42,6 +42,7 @@ TEST_F(Numbers, that_are_integers_keep_64_bits) {
 
 TEST_F(Numbers, without_a_sign_keep_64_bits) {
   constexpr uint64_t kBig = 0xfedcba9876543211;
+  EXPECT_EQ(thunder_any_u64(kBig).kind, THUNDER_UINT);
   EXPECT_EQ(read<uint64_t>(th_add(scope, one<uint64_t>(THUNDER_U64, 1), th_u64(scope, kBig))), kBig + 1);
   EXPECT_EQ(read<uint64_t>(th_fill_(scope, one<uint64_t>(THUNDER_U64, 1), th_u64(scope, kBig))), kBig);
   const thunder_any args[] = {thunder_any_tensor(one<uint64_t>(THUNDER_U64, 3)), thunder_any_u64(kBig)};

@@ -96,7 +96,8 @@ Results arange(Call& c) {
   c.require(number_of(step) != 0, "step must not be 0");
   const bool down = real ? number_of(end) < number_of(start) : end.i < start.i,
              up = real ? number_of(end) > number_of(start) : end.i > start.i;
-  c.require(number_of(step) > 0 ? !down : !up, "start ", number_of(start), " does not lead to end ", number_of(end), " by steps of ", number_of(step));
+  c.require(number_of(step) > 0 ? !down : !up, "start ", number_of(start), " does not lead to end ",
+            number_of(end), " by steps of ", number_of(step));
   const DType dtype = c.dtype(3, real ? DType::f32 : DType::i64), wide = real ? DType::f64 : DType::i64;
   if (real && dtype == DType::i64)
     return c.builder.call("arange", {whole(c, start), whole(c, end), whole(c, step), DType::i64, c.device(4)});
