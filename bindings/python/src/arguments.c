@@ -43,6 +43,19 @@ static int integer_of(const arguments *c, const parameter *p, PyObject *object, 
     return integer_failed(object, "%s: argument '%s'", c->signature->name, p->name);
 }
 
+/* Of 64 bits, with a sign or, where no sign is and it is larger, without one. */
+static int number_of(const arguments *c, const parameter *p, PyObject *object, thunder_any *out)
+{
+    int overflow = 0;
+    out->kind = THUNDER_INT, out->u.i = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow > 0 && (p->kind == TAKES_TENSOR || p->kind == TAKES_ANY)) {
+        out->kind = THUNDER_UINT, out->u.i = (int64_t)PyLong_AsUnsignedLongLong(object);
+        overflow = PyErr_Occurred() != NULL;
+        PyErr_Clear();
+    }
+    return overflow ? integer_of(c, p, object, &out->u.i) : 0;
+}
+
 static int list_of_integers(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
 {
     thunder_dim *dims = arguments_block(c, (size_t)count * sizeof *dims);
@@ -198,10 +211,7 @@ static int argument(arguments *c, const parameter *p, PyObject *object, thunder_
         out->kind = THUNDER_BOOLEAN, out->u.i = object == Py_True;
         return 0;
     }
-    if (PyLong_Check(object)) {
-        out->kind = THUNDER_INT;
-        return integer_of(c, p, object, &out->u.i);
-    }
+    if (PyLong_Check(object)) return number_of(c, p, object, out);
     if (PyFloat_Check(object)) {
         out->kind = THUNDER_FLOAT, out->u.f = PyFloat_AS_DOUBLE(object);
         return 0;

@@ -133,6 +133,9 @@ def setitem(x, key, value):
     view, rest = _basic(x, key)
     if rest:
         view, dims = _in_front(view, rest)
+        if number:
+            _op["index_put_"](view, [indices for _, indices in rest], value)
+            return
         if not isinstance(value, Tensor):
             value = _create.asarray(value) if _create.is_array(value) else _create.tensor(value, view.dtype)
             value = _op["to"](value, None, view.device)

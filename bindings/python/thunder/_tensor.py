@@ -119,6 +119,11 @@ def extreme(name, pairwise):
     return of
 
 
+def _backward(x, *args, **named):
+    raise AttributeError("a tensor has no 'backward': gradients are values, which are asked for where the loss is computed, in a compiled function or\n"
+                         "    with thunder.tape():\n        loss = ...\n        opt.step(thunder.grad_of(loss, net.parameters()))")
+
+
 def _no_gradients_inside(name):
     def explain(x):
         raise AttributeError(f"a tensor has no {name!r}: gradients are values, which thunder.grad_of(loss, params) gives in a "
@@ -199,7 +204,8 @@ _members = {
     "where": lambda self, condition, other: _op["where"](condition, self, other), "mT": property(lambda x: _op["transpose"](x, -2, -1)), "t": _transposed,
     "H": property(_transposed), "mH": property(lambda x: _op["transpose"](x, -2, -1)),
 }
-for _name in ("backward", "requires_grad", "grad"):
+_members["backward"] = property(_backward)
+for _name in ("requires_grad", "grad"):
     _members[_name] = _no_gradients_inside(_name)
 for _name, _dtype in {"float": "float32", "double": "float64", "long": "int64", "int": "int32", "bool": "bool",
                       "half": "float16", "short": "int16", "char": "int8", "byte": "uint8", "bfloat16": "bfloat16"}.items():
