@@ -8,18 +8,19 @@
 
 namespace thunder {
 
-// One draw's generator. The key is the seed, low word first. The counter is {block low, block high, 0, draw}, where the
-// draws before the call and within it are counted on: so an element's bits depend on the seed, how many draws came
+// One draw's generator. The key is the seed, low word first. The counter is {block low, block high, draw high, draw
+// low}, where the draws before the call and within it are counted on: so an element's bits depend on the seed, how many draws came
 // before and the element's number, and a program draws what its ops draw one by one.
 class Philox {
  public:
   using Block = std::array<uint32_t, 4>;
 
   Philox(uint64_t seed, uint64_t before, uint64_t ordinal)
-      : seed_(seed), draw_(static_cast<uint32_t>(before + ordinal)) {}
+      : seed_(seed), draw_(before + ordinal) {}
 
   Block block(uint64_t number) const {
-    Block c = {static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32), 0, draw_};
+    Block c = {static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32), static_cast<uint32_t>(draw_ >> 32),
+               static_cast<uint32_t>(draw_)};
     auto k0 = static_cast<uint32_t>(seed_), k1 = static_cast<uint32_t>(seed_ >> 32);
     for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
       const uint64_t p0 = uint64_t{0xD2511F53u} * c[0], p1 = uint64_t{0xCD9E8D57u} * c[2];
@@ -33,7 +34,8 @@ class Philox {
   [[gnu::always_inline]] void blocks(uint64_t number, int64_t count, uint32_t* words) const {
     for (int64_t j = 0; j < count; j++) {
       const uint64_t n = number + static_cast<uint64_t>(j);
-      uint32_t c0 = static_cast<uint32_t>(n), c1 = static_cast<uint32_t>(n >> 32), c2 = 0, c3 = draw_;
+      uint32_t c0 = static_cast<uint32_t>(n), c1 = static_cast<uint32_t>(n >> 32);
+      uint32_t c2 = static_cast<uint32_t>(draw_ >> 32), c3 = static_cast<uint32_t>(draw_);
       auto k0 = static_cast<uint32_t>(seed_), k1 = static_cast<uint32_t>(seed_ >> 32);
 #pragma GCC unroll 10
       for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
@@ -62,8 +64,7 @@ class Philox {
     if (number != number_) last_ = block(number), number_ = number;
     return last_;
   }
-  uint64_t seed_;
-  uint32_t draw_;
+  uint64_t seed_, draw_;
   uint64_t number_ = UINT64_MAX;
   Block last_{};
 };

@@ -14,9 +14,9 @@ static inline void advance(const int64_t *state, int64_t draws, int64_t *after)
 
 static inline void philox(const int64_t *state, int64_t ordinal, uint64_t number, uint32_t *c)
 {
-    const uint64_t seed = (uint64_t)state[0];
+    const uint64_t seed = (uint64_t)state[0], draw = (uint64_t)state[1] + (uint64_t)ordinal;
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-    c[0] = (uint32_t)number, c[1] = (uint32_t)(number >> 32), c[2] = 0, c[3] = (uint32_t)state[1] + (uint32_t)ordinal;
+    c[0] = (uint32_t)number, c[1] = (uint32_t)(number >> 32), c[2] = (uint32_t)(draw >> 32), c[3] = (uint32_t)draw;
     for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
         const uint64_t p0 = (uint64_t)0xD2511F53u * c[0], p1 = (uint64_t)0xCD9E8D57u * c[2];
         c[0] = (uint32_t)(p1 >> 32) ^ c[1] ^ k0, c[1] = (uint32_t)p1;

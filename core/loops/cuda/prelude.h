@@ -91,8 +91,8 @@ template <class T, class I> __device__ inline Best<T, I> better(Best<T, I> a, Be
 }
 
 // Philox4x32-10: bit for bit what the CPU draws.
-__device__ inline void philox(u64 block, u32 ordinal, u32 call, u64 seed, u32 (&c)[4]) {
-  c[0] = (u32)block, c[1] = (u32)(block >> 32), c[2] = 0, c[3] = call + ordinal;
+__device__ inline void philox(u64 block, u64 draw, u64 seed, u32 (&c)[4]) {
+  c[0] = (u32)block, c[1] = (u32)(block >> 32), c[2] = (u32)(draw >> 32), c[3] = (u32)draw;
   u32 k0 = (u32)seed, k1 = (u32)(seed >> 32);
   for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
     const u64 p0 = (u64)0xD2511F53u * c[0], p1 = (u64)0xCD9E8D57u * c[2];
@@ -102,7 +102,7 @@ __device__ inline void philox(u64 block, u32 ordinal, u32 call, u64 seed, u32 (&
 }
 __device__ inline u32 bits32(i64 n, i64 seed, i64 call, i64 ordinal) {
   u32 c[4];
-  philox((u64)n >> 2, (u32)ordinal, (u32)call, (u64)seed, c);
+  philox((u64)n >> 2, (u64)call + (u64)ordinal, (u64)seed, c);
   return c[n & 3];
 }
 __device__ inline float uniform_f32(i64 n, i64 seed, i64 call, i64 ordinal) {
@@ -116,7 +116,7 @@ __device__ inline float uniform_f16(i64 n, i64 seed, i64 call, i64 ordinal) {
 }
 __device__ inline double uniform_f64(i64 n, i64 seed, i64 call, i64 ordinal) {
   u32 c[4];
-  philox((u64)n >> 1, (u32)ordinal, (u32)call, (u64)seed, c);
+  philox((u64)n >> 1, (u64)call + (u64)ordinal, (u64)seed, c);
   const u64 bits = n & 1 ? c[2] | (u64)c[3] << 32 : c[0] | (u64)c[1] << 32;
   return (double)(bits >> 11) * 0x1p-53;
 }

@@ -38,8 +38,8 @@ Value* philox_uniform(Builder& b, Value* n, Value* seed, Value* call, Value* ord
   const bool wide = d == DType::f64;
   Value* block = b.CreateLShr(n, number(n, b, wide ? 1 : 2));
   seed = broadcast(seed);
-  Value* draw = low(broadcast(b.CreateAdd(call, ordinal)));
-  const Block words = rounds(b, {low(block), high(block), number(n, b, 0), draw}, low(seed), high(seed));
+  Value* draw = broadcast(b.CreateAdd(call, ordinal));
+  const Block words = rounds(b, {low(block), high(block), high(draw), low(draw)}, low(seed), high(seed));
   const auto is = [&](uint64_t word) {
     return b.CreateICmpEQ(b.CreateAnd(n, number(n, b, wide ? 1 : 3)), number(n, b, word));
   };

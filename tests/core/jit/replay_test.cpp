@@ -128,7 +128,7 @@ TEST_F(Replays, draws_the_numbers_of_the_contexts_random_state) {
     state[1] = 0;
     EXPECT_EQ(run(*g, {x.get()}), first) << stage << error;
     EXPECT_EQ(run(*g, {x.get()}), second) << stage;
-    EXPECT_EQ(state[1], 2);
+    EXPECT_EQ(state[1], 4);
   }
 }
 
