@@ -22,6 +22,14 @@ const Case kCases[] = {
     {{4, 8, 64}, {4, 8, 64}, {4, 8, 64}, true},
 };
 
+// Of the stand-in for cuDNN; null: the library is not it.
+template <class F>
+F of_stand_in(const char* name) {
+  const char* const path = ::getenv("THUNDER_CUDNN");
+  void* const library = path ? ::dlopen(path, RTLD_NOW) : nullptr;
+  return library ? reinterpret_cast<F>(::dlsym(library, name)) : nullptr;
+}
+
 struct CudaAttention : CudaTest {
   // The result and the gradients of all three.
   Ref<Compiled> all_of(const Case& c, const char* dtype = "bfloat16") {
@@ -212,11 +220,9 @@ TEST_F(CudaAttention, packs_operands_that_begin_anywhere) {
 // Sizes that an engine refuses go in parts: some batches at a time, or some heads of one; where it refuses even one head, line by line. So
 // does what one of the parts would not align. On hardware all of them are small.
 TEST_F(CudaAttention, that_is_too_large_for_an_engine_goes_in_parts) {
-  const char* const path = ::getenv("THUNDER_CUDNN");
-  void* const library = path ? ::dlopen(path, RTLD_NOW) : nullptr;
-  if (!library) GTEST_SKIP() << "needs the stand-in for cuDNN";
-  const auto most = reinterpret_cast<decltype(&fake_cudnn_most_elements)>(::dlsym(library, "fake_cudnn_most_elements"));
-  const auto runs = reinterpret_cast<decltype(&fake_cudnn_runs)>(::dlsym(library, "fake_cudnn_runs"));
+  const auto most = of_stand_in<decltype(&fake_cudnn_most_elements)>("fake_cudnn_most_elements");
+  const auto runs = of_stand_in<decltype(&fake_cudnn_runs)>("fake_cudnn_runs");
+  if (!most || !runs) GTEST_SKIP() << "needs the stand-in for cuDNN";
   struct Row {
     Case sizes;
     int64_t most, forward, backward;  // elements of a product, how often plans run
@@ -246,11 +252,31 @@ TEST_F(CudaAttention, that_is_too_large_for_an_engine_goes_in_parts) {
   }
 }
 
+// On hardware: the matrix of scores that the gradient keeps would take 4 GiB. Each half of the heads gives the bits that it has in the whole.
+TEST_F(CudaAttention, whose_scores_take_too_many_bytes_goes_in_parts) {
+  if (::getenv("THUNDER_CUDA_DRIVER")) GTEST_SKIP() << "too large for the stand-ins";
+  const std::vector<int64_t> all = {1, 32, 8192, 64}, some = {1, 16, 8192, 64};
+  const Case whole{all, all, all, true}, half{some, some, some, true};
+  auto f = all_of(whole), of_half = all_of(half);
+  const auto in = on_gpu(inputs(whole));
+  const auto results = call(*f, in);
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_EQ(executor_of(*f, "scaled_dot_product_attention_backward"), "cudnn");
+  for (const size_t which : {0, 1}) {
+    const auto part = [&](const Ref<Tensor>& t) {
+      TensorType type = t->type();
+      type.shape = {1, 16, 8192, 64};
+      return Tensor::view(t->storage(), type, t->strides(), t->offset() + which * t->bytes() / 2);
+    };
+    const auto expected = call(*of_half, {part(in[0]), part(in[1]), part(in[2])});
+    ASSERT_EQ(expected.size(), 4u);
+    for (size_t i = 0; i < 4; i++) EXPECT_TRUE(data(*expected[i]) == data(*part(results[i]))) << "result " << i << ", half " << which;
+  }
+}
+
 TEST_F(CudaAttention, in_parts_reads_of_a_mask_what_is_theirs) {
-  const char* const path = ::getenv("THUNDER_CUDNN");
-  void* const library = path ? ::dlopen(path, RTLD_NOW) : nullptr;
-  if (!library) GTEST_SKIP() << "needs the stand-in for cuDNN";
-  const auto most = reinterpret_cast<decltype(&fake_cudnn_most_elements)>(::dlsym(library, "fake_cudnn_most_elements"));
+  const auto most = of_stand_in<decltype(&fake_cudnn_most_elements)>("fake_cudnn_most_elements");
+  if (!most) GTEST_SKIP() << "needs the stand-in for cuDNN";
   const Case batches{{4, 2, 8, 16}, {4, 2, 16, 16}, {4, 2, 16, 16}}, heads{{2, 4, 8, 24}, {2, 4, 16, 24}, {2, 4, 16, 24}};
   most(2 * 2 * 16 * 16);
   for (const std::vector<int64_t>& mask : {std::vector<int64_t>{4, 2, 8, 16}, {4, 1, 1, 16}, {8, 16}, {2, 8, 16}}) {
