@@ -36,4 +36,22 @@ void check_args(std::string_view what, Devices* devices, const Any* args, size_t
   }
 }
 
+Any without_unsigned(Scope& scope, const Any& leaf) {
+  if (leaf.kind != kUnsigned) return leaf;
+  if (leaf.i >= 0) return Any::integer(leaf.i);
+  Any dtype;
+  dtype.kind = ArgKind::dtype, dtype.i = 0, dtype.dtype = DType::u64;
+  const Any full[] = {Any::dims({}), Any::integer(leaf.i), dtype};
+  return Any::tensor(scope.invoke("full", full, nullptr, nullptr, 0, nullptr));
+}
+
+CoreArgs::CoreArgs(Scope& scope, const Any* args, size_t n) : span_(args, n) {
+  if (n) need(args, "args");
+  for (size_t i = 0; i < n; i++) {
+    if (args[i].kind != kUnsigned) [[likely]] continue;
+    if (changed_.empty()) changed_.assign(args, args + n), span_ = changed_;
+    changed_[i] = without_unsigned(scope, args[i]);
+  }
+}
+
 }  // namespace thunder::capi

@@ -1,14 +1,34 @@
 // Leaves as callers give them: checked before what they point to is followed.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "capi/boundary.h"
 #include "capi/handle.h"
 #include "device/devices.h"
+#include "tracer/scope.h"
 
 namespace thunder::capi {
 
 // Refuses arguments of `what` that point to nothing, and kinds that do not exist. Nothing else may look at them before.
 void check_args(std::string_view what, Devices* devices, const Any* args, size_t n);
+
+// thunder_kind's UINT, which leaves that arrive in the core no longer have.
+constexpr auto kUnsigned = static_cast<ArgKind>(THUNDER_UINT);
+
+// Arguments, not checked yet, as the core has them: an unsigned integer is an integer, or a tensor of the scope's that holds it.
+class CoreArgs {
+ public:
+  CoreArgs(Scope& scope, const Any* args, size_t n);
+  std::span<const Any> span() const { return span_; }
+
+ private:
+  std::span<const Any> span_;
+  std::vector<Any> changed_;  // empty: none had to be
+};
+// The same of one leaf.
+Any without_unsigned(Scope& scope, const Any& leaf);
 
 // "a list of floats", for messages.
 std::string_view kind_name(ArgKind kind);

@@ -12,8 +12,9 @@ extern "C" thunder_tensor* thunder_op_invoke(thunder_scope* scope, const char* n
     need(name, "name");
     if (n_out) need(results, "results");
     const std::string_view called(name);
-    check_args(called, s->environment().devices, core(args), n_args);
-    return s->invoke(called, {core(args), n_args}, names, reinterpret_cast<Tensor**>(results), n_out, where);
+    const CoreArgs given(*s, core(args), n_args);
+    check_args(called, s->environment().devices, given.span().data(), n_args);
+    return s->invoke(called, given.span(), names, reinterpret_cast<Tensor**>(results), n_out, where);
   });
   // Whatever went wrong, every result is a real handle.
   if (first->kind() == Tensor::Kind::failed && results)
@@ -26,7 +27,8 @@ extern "C" thunder_values* thunder_op_invoke_all(thunder_scope* scope, const cha
   Scope* s = core(scope);
   return handle(values_in(s, __func__, [&] {
     need(name, "name");
-    check_args(name, scope ? core(scope)->environment().devices : nullptr, core(args), n_args);
-    return s->invoke_all(name, {core(args), n_args}, names, where);
+    const CoreArgs given(*s, core(args), n_args);
+    check_args(name, s->environment().devices, given.span().data(), n_args);
+    return s->invoke_all(name, given.span(), names, where);
   }));
 }

@@ -82,9 +82,12 @@ void thunder_values_reset(thunder_values* values) noexcept {
 void thunder_values_push(thunder_values* values, const thunder_any* leaf) noexcept {
   sticking(core(values), __func__, [&] {
     need(leaf, "leaf");
-    const char* fault = fault_of(*core(leaf));
+    Any given = *core(leaf);
+    if (given.kind == kUnsigned && given.i >= 0) given.kind = ArgKind::integer;
+    check(given.kind != kUnsigned, "the leaf: an integer that i64 does not hold is given as a tensor of u64");
+    const char* fault = fault_of(given);
     check(!fault, "the leaf: ", fault);
-    core(values)->push(*core(leaf));
+    core(values)->push(given);
   });
 }
 

@@ -334,7 +334,8 @@ if(TARGET battery_test AND TARGET thunder_llvm AND NOT THUNDER_SANITIZE)
 endif()
 
 # Generated inputs, many more than the commit tier tries.
-foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000" "battery ArgumentPrograms 1000000")
+foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000" "battery ArgumentPrograms 1000000"
+              "battery SegmentPrograms 3000")
   separate_arguments(sweep)
   list(GET sweep 0 program)
   list(GET sweep 1 suite)

@@ -131,7 +131,8 @@ enum {
     THUNDER_FLOATS = 7,
     THUNDER_TENSORS = 8,
     THUNDER_DTYPE = 9,
-    THUNDER_DEVICE = 10
+    THUNDER_DEVICE = 10,
+    THUNDER_UINT = 12 /* what ops are given: an integer of 64 bits without a sign, in `i` */
 };
 
 /* One leaf: 16 bytes, frozen for ever, may cross in arrays. What it points to is borrowed for the call. */
@@ -139,7 +140,7 @@ typedef struct thunder_any {
     thunder_kind kind;
     uint32_t count; /* bytes of a string without its NUL, elements of a list, else 0 */
     union {
-        int64_t i; /* INT, BOOLEAN (0 or 1), DTYPE, DEVICE */
+        int64_t i; /* INT, UINT (its bits), BOOLEAN (0 or 1), DTYPE, DEVICE */
         double f;
         const char *s;
         const thunder_dim *d;
@@ -198,7 +199,7 @@ void thunder_context_release(thunder_context *context) THUNDER_NOEXCEPT;
  * tensors in place (a training step that updates its parameters), or into results that were bound, ends as if nothing had
  * been asked. Calls that begin later are not concerned. Also for signal handlers. */
 void thunder_context_interrupt(thunder_context *context) THUNDER_NOEXCEPT;
-/* The random state: an i64[2] host tensor {seed, calls}, borrowed. A program that draws reads and advances it like
+/* The random state: an i64[2] host tensor {seed, draws}, borrowed. A program that draws reads and advances it like
  * any captured tensor: write {seed, 0} to seed it, save it to resume. It begins with a seed drawn by the operating system,
  * from 0 to 2^53 - 1, so that contexts which are not seeded draw different numbers. */
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
@@ -314,7 +315,8 @@ int32_t thunder_scope_is_tracing(thunder_scope *scope) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_scope_status(thunder_scope *scope) THUNDER_NOEXCEPT;
 /* Makes an error of the caller the scope's first one; takes `stolen` over in any case. */
 void thunder_scope_fail(thunder_scope *scope, thunder_status *stolen) THUNDER_NOEXCEPT;
-/* A plain number (INT, FLOAT, BOOLEAN) as a tensor that promotes by category only: f32 + 2.0 stays f32. */
+/* A plain number (INT, UINT, FLOAT, BOOLEAN) as a tensor that promotes by category only: f32 + 2.0 stays f32. A UINT
+ * that no INT holds is a tensor of rank 0 and U64. */
 thunder_tensor *thunder_scope_number(thunder_scope *scope, const thunder_any *number) THUNDER_NOEXCEPT;
 /* Flat values of these tensors. As of all functions that return values: NULL only without a usable scope. */
 thunder_values *thunder_scope_list(thunder_scope *scope, thunder_tensor *const *tensors, size_t count) THUNDER_NOEXCEPT;

@@ -10,6 +10,7 @@
 #include "ops/batch.h"
 #include "ops/registry.h"
 #include "ops/samples.h"
+#include "ops/view_tags.h"
 #include "passes/jvp.h"
 #include "op_support.h"
 
@@ -161,6 +162,11 @@ static inline thunder_tensor *th_i64(thunder_scope *s, int64_t value)
     const thunder_any a = thunder_any_i64(value);
     return thunder_scope_number(s, &a);
 }
+static inline thunder_tensor *th_u64(thunder_scope *s, uint64_t value)
+{
+    const thunder_any a = thunder_any_u64(value);
+    return thunder_scope_number(s, &a);
+}
 )";
 
 void print_header(std::ostream& out, const Registry& registry) {
@@ -173,6 +179,8 @@ void print_header(std::ostream& out, const Registry& registry) {
 std::string notes(const OpDef& op) {
   std::vector<std::string> notes;
   if (op.has(kInplace)) notes.push_back(cat("in place: `", op.name(), "_`"));
+  if (op.tags & kView) notes.push_back("a view");
+  if (op.tags & kMayView) notes.push_back("may be a view");
   if (op.has(kEager)) notes.push_back("eager where its shape depends on values");
   if (!op.variant.flag.empty()) notes.push_back(cat("`", op.variant.flag, "=True` is `", op.variant.op, "`"));
   if (op.has(kRandom)) notes.push_back("draws from the random state");

@@ -60,9 +60,12 @@ static int run(lua_State *L)
     layer *state = layer_of(L);
     state->symbols = traced && (state->symbols || f->callback->symbols); /* as they are for the function that calls this one */
     int count = push_function(L, f->callback);
-    const int first_result = lua_gettop(L) - count;
+    const int first_result = lua_gettop(L) - count, owner = first_result - 1;
+    const bool captures = traced && count == 0 && luaL_testudata(L, owner, box_name(BOX_COMPILED));
+    if (captures) captured_find(L, owner);
     count += values_push(L, f->in, traced);
     lua_call(L, count, LUA_MULTRET);
+    if (captures) captured_settle(L, owner);
     const int last = lua_gettop(L);
     for (int i = first_result; i <= last; i++) {
         const char *wrong = values_add(L, i, f->out);

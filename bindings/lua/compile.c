@@ -3,7 +3,8 @@
 
 #include "lua/layer.h"
 
-/* Uservalues: 1 the Lua function, or the name of what is none, 2 and 3 the boxes of `in` and `out`, 4 the options. */
+/* Uservalues: 1 the Lua function, or the name of what is none, 2 and 3 the boxes of `in` and `out`, 4 the options, 5 what the function
+ * reads beside its arguments (captured.c). */
 typedef struct compiled {
     thunder_function *function;
     thunder_compiled *compiled;
@@ -45,7 +46,7 @@ static const char *function_name(lua_State *L, int index)
 /* Pushes one that is still empty, of the Lua value at `of`. */
 static compiled *compiled_push(lua_State *L, int of)
 {
-    compiled *self = lua_newuserdatauv(L, sizeof *self, 4);
+    compiled *self = lua_newuserdatauv(L, sizeof *self, 5);
     memset(self, 0, sizeof *self);
     luaL_setmetatable(L, box_name(BOX_COMPILED));
     const int index = lua_gettop(L);
@@ -193,6 +194,7 @@ static int compiled_call(lua_State *L)
 {
     compiled *self = compiled_check(L, 1);
     layer *state = layer_of(L);
+    if (captured_changed(L, 1)) check_status(L, thunder_function_touch(self->function));
     if (layer_recording(state)) return call_inside(L, state, self);
     const bool own = !self->busy;
     const int last = lua_gettop(L);

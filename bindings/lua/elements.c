@@ -62,9 +62,9 @@ static void store_integer(lua_State *L, int index, filling *f)
     const int bits = f->dtype & 0xff;
     const bool is_signed = f->dtype >> 8 == 0, is_bool = f->dtype == THUNDER_BOOL;
     if (!exact) refuse(L, "tensor: an element of %s must be an integer, got %s", dtype_name(f->dtype), type_text(L, index));
-    const int64_t low = is_signed && bits < 64 ? -((int64_t)1 << (bits - 1)) : is_signed ? INT64_MIN : 0;
-    /* Of u64, Lua's integers hold the lower half. */
-    const int64_t high = is_bool ? 1 : bits == 64 ? INT64_MAX : is_signed ? -(low + 1) : ((int64_t)1 << bits) - 1;
+    /* Of u64, Lua's integers hold the lower half; of others without a sign -1 is all bits, as in PyTorch. */
+    const int64_t high = is_bool ? 1 : bits == 64 ? INT64_MAX : ((int64_t)1 << (bits - is_signed)) - 1;
+    const int64_t low = is_signed ? -high - 1 : is_bool || bits == 64 ? 0 : -high;
     if (value < low || value > high) refuse(L, "tensor: %I does not fit %s", value, dtype_name(f->dtype));
     if (bits == 8) *(uint8_t *)f->next = (uint8_t)value;
     if (bits == 16) memcpy(f->next, &(int16_t){(int16_t)value}, 2);

@@ -18,11 +18,22 @@ void size_push(lua_State *L, thunder_dim dim)
     luaL_setmetatable(L, box_name(BOX_SIZE));
 }
 
+/* A word is a number to all scopes but that which traces. */
+static thunder_scope *scope_of_sizes(lua_State *L)
+{
+    thunder_scope *scope = layer_of(L)->scope;
+    if (!scope || !thunder_scope_is_tracing(scope))
+        refuse(L, "a size of a function that was traced is used after that: let the function give size:value()");
+    return scope;
+}
+
 bool size_test(lua_State *L, int index, thunder_dim *out)
 {
     const size *found = luaL_testudata(L, index, box_name(BOX_SIZE));
-    if (found) *out = found->word;
-    return found != NULL;
+    if (!found) return false;
+    scope_of_sizes(L);
+    *out = found->word;
+    return true;
 }
 
 bool size_or_integer(lua_State *L, int index, thunder_dim *out)
@@ -35,11 +46,10 @@ bool size_or_integer(lua_State *L, int index, thunder_dim *out)
 /* The scope that both belong to, and the numbers or words at 1 and 2. */
 static thunder_scope *operands(lua_State *L, const char *operation, thunder_dim *a, thunder_dim *b)
 {
-    layer *self = layer_of(L);
-    if (!self->scope) refuse(L, "a size of a function that was traced is used after that");
+    thunder_scope *scope = scope_of_sizes(L);
     if (!size_or_integer(L, 1, a) || !size_or_integer(L, 2, b))
         refuse(L, "%s of a size takes integers and sizes, got %s", operation, type_text(L, lua_isinteger(L, 1) || size_test(L, 1, a) ? 2 : 1));
-    return self->scope;
+    return scope;
 }
 
 /* The number that was seen: from here on the trace is for this one alone. */
@@ -47,7 +57,7 @@ static lua_Integer value(lua_State *L, int index)
 {
     layer *self = layer_of(L);
     thunder_dim word;
-    if (!self->scope) refuse(L, "a size of a function that was traced is used after that");
+    scope_of_sizes(L);
     if (!size_or_integer(L, index, &word)) refuse(L, "a size was expected, got %s", type_text(L, index));
     const int64_t seen = thunder_dim_value(self->scope, word);
     scope_check(L, self, self->scope);
@@ -140,8 +150,7 @@ static int size_concat(lua_State *L)
 }
 static int core_is_size(lua_State *L)
 {
-    thunder_dim word;
-    lua_pushboolean(L, size_test(L, 1, &word));
+    lua_pushboolean(L, luaL_testudata(L, 1, box_name(BOX_SIZE)) != NULL);
     return 1;
 }
 

@@ -67,7 +67,7 @@ void Optimizer::add_joint_moments(const Settings& settings, std::span<const std:
       if (all) type.dtype = vector.dtype, type.device = vector.device;
       type.shape.push_back(all ? vector.shape[0] : Dim(size));
     }
-    state.filled(moment.name, type, moment.initial);
+    state.on_demand(moment.name, type, moment.initial);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "modules/groups.h"
 
 #include "base/text.h"
+#include "device/zeros.h"
 #include "tensor/transfer.h"
 #include "tracer/eager.h"
 
@@ -55,6 +56,14 @@ void StateAdditions::tensor(std::string_view path, Ref<Tensor> tensor) {
 
 void StateAdditions::filled(std::string_view path, const TensorType& type, double value) {
   tensor(path, full_tensor(environment_.scope, type, value));
+}
+
+void StateAdditions::on_demand(std::string_view path, const TensorType& type, double value) {
+  constexpr size_t kWorthPages = size_t{64} << 10;
+  const bool zeros = value == 0 && type.device == Device::cpu && dense_bytes(type) >= kWorthPages;
+  Ref<Storage> storage = zeros ? zeros_on_demand(environment_.scope.allocator, dense_bytes(type)) : Ref<Storage>();
+  if (!storage) return filled(path, type, value);
+  tensor(path, Tensor::view(std::move(storage), type, dense_strides(type.shape), 0));
 }
 
 void StateAdditions::number(std::string_view path, double value) {

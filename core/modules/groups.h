@@ -21,6 +21,8 @@ class StateAdditions {
   void tensor(std::string_view path, Ref<Tensor> tensor);
   // The same with a new tensor that is filled with a value, and with a 0-d f64 one.
   void filled(std::string_view path, const TensorType& type, double value);
+  // The same where most of it may never be used: zeros on the host then take no memory before they are written.
+  void on_demand(std::string_view path, const TensorType& type, double value);
   void number(std::string_view path, double value);
   void keep() { added_.clear(); }
 

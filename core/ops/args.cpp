@@ -1,6 +1,6 @@
 // Arguments of a call against its schema.
 #include "base/text.h"
-#include "ops/builder.h"
+#include "ops/numbers.h"
 
 namespace thunder {
 
@@ -41,6 +41,15 @@ std::string_view own_name(std::string_view name) {
 int find_param(const Schema& schema, std::string_view name) {
   const int found = schema.find(name);
   return found < 0 ? schema.find(own_name(name)) : found;
+}
+
+// A float, whatever kind of number was given. An integer that no float is must not become another number in silence.
+double float_of(const Schema& schema, const Param& p, const Arg& given) {
+  const Arg exact = exact_number(given);
+  if (exact.kind != ArgKind::real)
+    fail(Code::invalid_argument, schema.name, ": argument '", p.name, "' is a float64, which does not hold the integer ",
+         exact.i, ": as a float it would be rounded");
+  return exact.f;
 }
 
 // A list of this value among those that are kept, which have room for one of each parameter: pointers into them stay.
@@ -118,7 +127,7 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
       break;
     case ParamKind::real:
       if (given.kind == ArgKind::real) return;
-      if (given.is_integer() || given.kind == ArgKind::boolean) return void(out = Arg::real(number_of(given)));
+      if (given.is_integer() || given.kind == ArgKind::boolean) return void(out = Arg::real(float_of(schema, p, given)));
       break;
     case ParamKind::boolean:
       if (given.kind == ArgKind::boolean) return;
@@ -133,7 +142,7 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
     case ParamKind::reals:
       if (given.kind == ArgKind::reals) return;
       if (is_number(given) && given.kind != ArgKind::boolean)
-        return void(out = Arg::reals(list_of_one(reals_, number_of(given), schema)));
+        return void(out = Arg::reals(list_of_one(reals_, float_of(schema, p, given), schema)));
       break;
     case ParamKind::dtype:
       if (given.kind == ArgKind::dtype) {

@@ -2,6 +2,7 @@
 
 #include "base/nesting.h"
 #include "base/text.h"
+#include "ops/numbers.h"
 #include "tensor/tensor.h"
 
 namespace thunder {
@@ -99,8 +100,8 @@ Var full(Builder& b, std::span<const Dim> shape, double value, DType dtype, Devi
 }
 
 Var number_tensor(Builder& b, const Arg& number) {
-  if (number.kind == ArgKind::real) return full(b, {}, number.f, tensor_dtype(DType::f64));
-  return full(b, {}, number_of(number), number.is_integer() ? DType::i64 : DType::boolean);
+  const bool real = number.kind == ArgKind::real;
+  return full(b, {}, number, real ? tensor_dtype(DType::f64) : number.is_integer() ? DType::i64 : DType::boolean);
 }
 
 Var full_like(Var x, double value) {
@@ -143,69 +144,6 @@ Var sum_to(Var x, std::span<const Dim> shape) {
     if (i < lead || (shape[i - lead] == Dim(1) && !(x.shape()[i] == Dim(1)))) axes.push_back(static_cast<int64_t>(i));
   if (!axes.empty()) x = x.builder->call("prims.sum", {x, axes});
   return reshape_to(x, shape);
-}
-
-namespace {
-
-void add_operand(Promotion& p, const Call& c, size_t i) {
-  switch (c.args[i].kind) {
-    case ArgKind::real: return p.add(DType::f64, Strength::number);
-    case ArgKind::integer:
-    case ArgKind::symbolic: return p.add(DType::i64, Strength::number);
-    case ArgKind::boolean: return p.add(DType::boolean, Strength::number);
-    default: return p.add(c.type(i).dtype, strength(c.type(i)));
-  }
-}
-
-// Tensors of one type, the commonest operands, are what they should be.
-bool promoted_already(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
-  for (size_t i : params)
-    if (c.args[i].kind != ArgKind::value) return false;
-  const TensorType& first = c.type(*params.begin());
-  if (first.weak || (to_real_dtype && !is_real(first.dtype))) return false;
-  for (auto i = params.begin() + 1; i != params.end(); ++i)
-    if (!(c.type(*i) == first)) return false;
-  return true;
-}
-
-}  // namespace
-
-Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
-  if (promoted_already(c, params, to_real_dtype)) {
-    Operands same;
-    for (size_t i : params) same.push_back(c.var(i));
-    return same;
-  }
-  Shape shape;
-  Device device = Device::none;
-  bool stays = false;  // one of them is where all are to be
-  for (size_t i : params) {
-    if (c.args[i].kind != ArgKind::value) continue;
-    const TensorType& t = c.type(i);
-    // As in PyTorch: a tensor of rank 0 on the CPU goes where the others are.
-    const bool follows = t.rank() == 0 && t.device == Device::cpu;
-    c.require(follows || !stays || t.device == device, "tensors are on different devices; ", c.types());
-    if (!follows || !stays) device = t.device;
-    stays = stays || !follows;
-    try {
-      shape = broadcast(shape, t.shape);
-    } catch (const Error& e) {
-      c.require(false, e.message(), "; ", c.types());
-    }
-  }
-  const DType common = common_dtype(c, [&](Promotion& p) {
-    for (size_t i : params) add_operand(p, c, i);
-  });
-  const DType dtype = to_real_dtype ? to_real(common) : common;
-  Operands out;
-  for (size_t i : params) {
-    const Arg& a = c.args[i];
-    Var v = a.kind == ArgKind::value
-                ? to_device(convert(c.builder.var(a.v), dtype), device)
-                : full(c.builder, {}, number_of(a), dtype, device == Device::none ? Device::cpu : device);
-    out.push_back(expand_to(v, shape));
-  }
-  return out;
 }
 
 Var operator+(Var a, In b) { return a.builder->call("add", {a, b}); }

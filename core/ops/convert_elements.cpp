@@ -52,10 +52,11 @@ void convert_elements(const Buffer& from, const Buffer& to) {
   by_element(from.dtype, [&](auto t) { convert_through<Wide<decltype(t)>>(from, to, load<decltype(t)>); });
 }
 
-void fill_elements(const Buffer& to, double number) {
+void fill_elements(const Buffer& to, const Arg& number) {
+  const Arg plain = number.plain();
   by_element(to.dtype, [&](auto t) {
     using T = decltype(t);
-    const T value = converted<T>(number);
+    const T value = plain.kind == ArgKind::real ? converted<T>(plain.f) : converted<T>(plain.i);
     Rows<1> rows(to, {&to});
     for (int64_t r = 0; r < rows.rows(); r++, rows.next())
       for (int64_t i = 0; i < rows.row(); i++) to.as<T>()[rows.offset[0] + i * rows.step[0]] = value;

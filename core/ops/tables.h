@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "ops/elementwise.h"
+#include "ops/numbers.h"
 
 namespace thunder {
 
@@ -80,16 +81,14 @@ Results formula_on(Call& c) {
 // Two and three operands, promoted and broadcast; for reals integers become such.
 template <auto formula, bool real>
 Results pair_formula(Call& c) {
-  auto v = promoted(c, {0, 1}, real);
-  const DType dtype = v[0].dtype();
-  Var y = formula_of<formula>(c, computed(v[0]), computed(v[1]));
-  return y.dtype() == DType::boolean ? y : convert(y, dtype);
+  const ComputedOperands x = computed_operands(c, {0, 1}, real);
+  Var y = formula_of<formula>(c, computed(x.v[0]), computed(x.v[1]));
+  return y.dtype() == DType::boolean ? y : rounded(x, y);
 }
 template <auto formula>
 Results triple_formula(Call& c) {
-  auto v = promoted(c, {0, 1, 2});
-  const DType dtype = v[0].dtype();
-  return convert(formula_of<formula>(c, computed(v[0]), computed(v[1]), computed(v[2])), dtype);
+  const ComputedOperands x = computed_operands(c, {0, 1, 2});
+  return rounded(x, formula_of<formula>(c, computed(x.v[0]), computed(x.v[1]), computed(x.v[2])));
 }
 
 // One prim of the op's own name after promotion; for reals integers become such.
@@ -100,8 +99,7 @@ Results unary_prim(Call& c) {
 }
 template <bool real>
 Results binary_prim(Call& c) {
-  auto v = promoted(c, {0, 1}, real);
-  return c.builder.call(cat("prims.", c.op.name()), {v[0], v[1]});
+  return computed_by(c, cat("prims.", c.op.name()), real);
 }
 
 // ---- gradients as formulas ----
@@ -118,7 +116,7 @@ void slope_of_result(Grad& g) {
 // Slopes in two operands that were broadcast to the result, formulas of both.
 template <auto slope0, auto slope1>
 void slopes_of_pair(Grad& g) {
-  Var dy = computed(g.cotangent()), a = convert(g.var(0), dy.dtype()), b = convert(g.var(1), dy.dtype());
+  Var dy = computed(g.cotangent()), a = in_dtype(g, 0, dy.dtype()), b = in_dtype(g, 1, dy.dtype());
   if (g.wants(0)) g.add(0, sum_to(dy * slope0(a, b), g.type(0).shape));
   if (g.wants(1)) g.add(1, sum_to(dy * slope1(a, b), g.type(1).shape));
 }

@@ -5,7 +5,7 @@
 
 namespace thunder {
 
-// Keeps the nodes that outputs and writes depend on, and nodes that are not pure.
+// Keeps the nodes that outputs and writes depend on, those that are not pure, and those that may divide integers by zero.
 std::optional<Trace> dce(const Trace& trace, PassContext& context);
 
 }  // namespace thunder

@@ -29,24 +29,23 @@ Buffer buffer(Element& e, DType dtype, size_t rank) {
   return b;
 }
 
-void store(Element& e, double value, DType dtype) {
+void store(Element& e, const Arg& value, DType dtype) {
   by_element(dtype, [&](auto t) {
     using T = decltype(t);
-    const T stored = converted<T>(value);
+    const T stored = value.kind == ArgKind::real ? converted<T>(value.f) : converted<T>(value.i);
     std::memcpy(e.bytes.data(), &stored, sizeof(T));
   });
 }
 
-// Empty if a double cannot represent it: an i64 beyond 2^53.
-std::optional<double> load(const Element& e, DType dtype) {
-  return by_element(dtype, [&](auto t) -> std::optional<double> {
+// Empty if an i64 cannot represent it: a u64 beyond.
+std::optional<Arg> load(const Element& e, DType dtype) {
+  return by_element(dtype, [&](auto t) -> std::optional<Arg> {
     using T = decltype(t);
     T stored;
     std::memcpy(&stored, e.bytes.data(), sizeof(T));
-    const auto value = static_cast<double>(static_cast<Compute<T>>(stored));
-    if constexpr (sizeof(T) == 8 && std::is_integral_v<T>)
-      if (value >= 0x1p53 || value <= -0x1p53) return std::nullopt;
-    return value;
+    if constexpr (!std::is_integral_v<T>) return Arg::real(static_cast<double>(static_cast<Compute<T>>(stored)));
+    else if constexpr (!std::is_same_v<T, uint64_t>) return Arg::integer(static_cast<int64_t>(stored));
+    else return stored <= INT64_MAX ? std::optional(Arg::integer(static_cast<int64_t>(stored))) : std::nullopt;
   });
 }
 
@@ -56,7 +55,7 @@ bool one_element(const TensorType& t) {
   return one;
 }
 
-std::optional<double> evaluate(const Rewriter& r, const Node& n) {
+std::optional<Arg> evaluate(const Rewriter& r, const Node& n) {
   const OpDef& op = def(n);
   const DType out_dtype = r.type(n.results[0]).dtype;
   std::array<Element, 4> elements;

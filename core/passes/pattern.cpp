@@ -83,8 +83,9 @@ class Reader {
   bool may_add_ = false;
 };
 
-bool is_number(double wanted, double is, bool real) {
-  return real ? std::bit_cast<uint64_t>(wanted) == std::bit_cast<uint64_t>(is) : wanted == is;
+bool is_number(double wanted, const Arg& is) {
+  if (is.kind != ArgKind::real) return wanted == static_cast<double>(is.i);
+  return std::bit_cast<uint64_t>(wanted) == std::bit_cast<uint64_t>(is.f);
 }
 
 class Matcher {
@@ -120,11 +121,9 @@ class Matcher {
   }
 
   bool number(double wanted, const Arg& a) {
-    if (a.kind == ArgKind::integer || a.kind == ArgKind::boolean) return wanted == static_cast<double>(a.i);
-    if (a.kind == ArgKind::real) return is_number(wanted, a.f, true);
-    if (a.kind != ArgKind::value) return false;
+    if (a.kind != ArgKind::value) return a.kind != ArgKind::symbolic && thunder::is_number(a) && is_number(wanted, a);
     const auto value = constant_value(rewriter_, a.v);
-    return value && is_number(wanted, *value, is_real(rewriter_.type(a.v).dtype));
+    return value && is_number(wanted, *value);
   }
 
   const Rewriter& rewriter_;

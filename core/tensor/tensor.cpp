@@ -31,9 +31,44 @@ bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides) 
   return true;
 }
 
+namespace {
+
+// Where each step goes past all that shorter ones reach, no place is met twice.
+bool steps_go_past(const Tensor& t) {
+  struct Step {
+    int64_t stride, times;
+  };
+  SmallVector<Step, 8> steps;
+  for (size_t i = 0; i < t.type().rank(); i++)
+    if (t.sizes()[i] > 1) steps.push_back({std::abs(t.strides()[i]), t.sizes()[i] - 1});
+  std::sort(steps.begin(), steps.end(), [](auto& a, auto& b) { return a.stride < b.stride; });
+  int64_t reach = 0;
+  for (auto [stride, times] : steps) {
+    if (stride <= reach) return false;
+    reach += stride * times;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool repeats_elements(const Tensor& t) {
+  if (t.contiguous() || t.elements() == 0 || steps_go_past(t)) return false;
   for (size_t i = 0; i < t.type().rank(); i++)
     if (t.strides()[i] == 0 && t.sizes()[i] > 1) return true;
+  // Strides of the caller's own, such as those of windows: each place is looked at.
+  const Extent e = extent({t.sizes(), t.type().rank()}, t.strides(), 1);
+  std::vector<bool> met(static_cast<size_t>(e.end - e.begin));
+  Sizes at(t.type().rank(), 0);
+  for (int64_t n = t.elements(), place = -e.begin; n > 0; n--) {
+    if (met[static_cast<size_t>(place)]) return true;
+    met[static_cast<size_t>(place)] = true;
+    for (size_t i = at.size(); i-- > 0;) {
+      place += t.strides()[i];
+      if (++at[i] < t.sizes()[i]) break;
+      place -= at[i] * t.strides()[i], at[i] = 0;
+    }
+  }
   return false;
 }
 

@@ -82,7 +82,7 @@ ValueId Aliases::resolve(Builder& b, ValueId v) {
   ValueId base = now;
   const DimReads::Again lines;  // each of which looks again when it is made for other sizes
   for (const Node* n = view_of(v); n; n = view_of(n->args[0].v)) {
-    if (auto it = resolved_.find({n->results[0], now}); it != resolved_.end()) {
+    if (auto it = resolved_.find({taken_first(n->results[0]), now}); it != resolved_.end()) {
       base = it->second;
       break;
     }
@@ -90,9 +90,31 @@ ValueId Aliases::resolve(Builder& b, ValueId v) {
   }
   for (size_t i = views.size(); i-- > 0;) {
     base = view_again(b, *views[i], base);
-    resolved_[{views[i]->results[0], now}] = base;
+    const ValueId first = taken_first(views[i]->results[0]);
+    resolved_[{first, now}] = base;
+    first_[base] = first;
   }
   return base;
+}
+
+ValueId Aliases::taken_first(ValueId v) const {
+  const auto it = first_.find(v);
+  return it == first_.end() ? v : it->second;
+}
+
+std::vector<ValueId> Aliases::history(ValueId v) const {
+  std::vector<ValueId> all{root(v)};
+  for (auto it = superseded_.begin(); it != superseded_.end();)
+    if (it->second == all[0]) all.insert(all.begin(), it->first), it = superseded_.begin();
+    else ++it;
+  for (auto it = superseded_.find(all.back()); it != superseded_.end(); it = superseded_.find(all.back()))
+    all.push_back(it->second);
+  if (!view_of(v)) return all;
+  for (ValueId& now : all) {
+    const auto it = resolved_.find({taken_first(v), now});
+    now = now == root(v) ? v : it == resolved_.end() ? kNoValue : it->second;
+  }
+  return all;
 }
 
 ValueId Aliases::write(Builder& b, ValueId x, ValueId value) {
@@ -140,9 +162,7 @@ void Aliases::require_current(std::span<const Node* const> nodes, ValueId loss, 
   }
   if (used[wrt]) return;
   for (ValueId old = first; old != last; old = superseded_.at(old))
-    require(
-        !is_used(old),
-        "grad: a tensor in wrt was written in place after the loss had used it; take the gradient before the write");
+    require(!is_used(old), kWrittenAfterUse);
 }
 
 // After each op in eager mode, where most write nothing: clearing a map that is empty writes all of its buckets.
@@ -154,6 +174,7 @@ void Aliases::clear() {
   superseded_.clear();
   newest_.clear();
   resolved_.clear();
+  first_.clear();
 }
 
 }  // namespace thunder

@@ -10,6 +10,10 @@
 
 namespace thunder {
 
+// Why a gradient is refused by what was overwritten.
+constexpr std::string_view kWrittenAfterUse =
+    "grad: a tensor in wrt was written in place after the loss had used it; take the gradient before the write";
+
 // A value made by view prims is a path of views from its root, the value that owns the memory. A write makes the root
 // stand for a newer value; handles keep the value that they were given, and ask for what it stands for now.
 class Aliases {
@@ -32,6 +36,12 @@ class Aliases {
   // The newest value of a root.
   ValueId latest(ValueId root) const;
   void supersede(ValueId v, ValueId by) { superseded_[v] = newest_[v] = by; }
+
+  // What a view was made again of, after writes; any other value itself.
+  ValueId taken_first(ValueId v) const;
+  // What a handle that was given `v` stood for under each value of its memory, the oldest first; kNoValue where nobody
+  // asked. As long as the memory's root is superseded.
+  std::vector<ValueId> history(ValueId v) const;
 
   // The current value of a handle that was given `v`: the same views of its root's newest value.
   ValueId resolve(Builder& b, ValueId v);
@@ -57,7 +67,9 @@ class Aliases {
   std::unordered_map<ValueId, ValueId> superseded_;
   mutable std::unordered_map<ValueId, ValueId>
       newest_;  // by value: one that superseded it, the newest when it was last looked up
-  std::map<std::pair<ValueId, ValueId>, ValueId> resolved_;  // by the value given and its root's newest value
+  // By the value given and its root's newest value, and the other way round.
+  std::map<std::pair<ValueId, ValueId>, ValueId> resolved_;
+  std::unordered_map<ValueId, ValueId> first_;
 };
 
 }  // namespace thunder

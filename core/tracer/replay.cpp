@@ -1,13 +1,15 @@
 #include "tracer/replay.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/text.h"
-#include "ir/draws.h"
+#include "ir/dim_reads.h"
+#include "ir/normal.h"
 #include "ir/symbols.h"
+#include "tracer/replay_draws.h"
 #include "tracer/tracing.h"
 
 namespace thunder {
@@ -25,19 +27,17 @@ class Replay {
       : scope_(scope),
         trace_(trace),
         call_(call),
+        draws_(scope, trace),
         tensors_(trace.store->size(), nullptr),
         roots_(trace.store->size(), kNoValue) {
-    if (const auto random = random_input(trace)) random_ = trace.inputs[*random].value;
+    if (knows_symbols(scope, trace)) words_ = static_cast<TracingScope*>(&scope);
     std::vector<const TensorType*> types;
     for (size_t i = 0; i < inputs.size(); i++) {
       tensors_[trace.inputs[i].value] = inputs[i];
       roots_[trace.inputs[i].value] = trace.inputs[i].value;
       types.push_back(inputs[i] ? &inputs[i]->type() : nullptr);
     }
-    symbols_ = symbol_values(trace, types);
-    for (const Symbol& s : used_symbols(trace))
-      if (int64_t& value = symbols_[static_cast<size_t>(s.number)]; value == 0)
-        value = s.hint;  // of what is traced around this
+    if (!words_) read_symbols(types);
     for (auto [symbol, value] : call.integers) symbols_[static_cast<size_t>(symbol)] = value;
     for (size_t i = 0; i < inputs.size() && !call.roots.empty(); i++)
       if (inputs[i])
@@ -45,7 +45,6 @@ class Replay {
   }
 
   std::vector<Tensor*> run() {
-    count_draws();
     for (const Node* n : trace_.nodes) {
       if (n->op->name() == "region")
         for (const Node* inner : n->body) line(*inner);
@@ -60,35 +59,21 @@ class Replay {
     if (scope_.status()) throw Error(scope_.status());
   }
 
+  void read_symbols(std::span<const TensorType* const> types) {
+    symbols_ = symbol_values(trace_, types);
+    for (const Symbol& s : used_symbols(trace_))
+      if (int64_t& value = symbols_[static_cast<size_t>(s.number)]; value == 0)
+        value = s.hint;  // of what is traced around this
+  }
+
   Tensor* at(ValueId v) const {
     require(tensors_[v] != nullptr, "the trace reads the random state after the call, which no function has");
     return tensors_[v];
   }
 
-  // Lines of later stages may draw the same numbers again; as one line each they would draw others.
-  void count_draws() {
-    if (random_ == kNoValue) return;
-    for (const Node* n : trace_.nodes)
-      for_each_prim(*n, [&](const Node& prim) {
-        if (const auto draw = own_draw(prim)) uses_[draw->ordinal]++;
-      });
-  }
-  std::optional<FirstDraw> own_draw(const Node& node) const {
-    if (random_ == kNoValue) return std::nullopt;
-    const auto draw = first_draw(node);
-    return draw && draw->state == random_ ? draw : std::nullopt;
-  }
-  bool draws_alone(const Node& node) const {
-    bool alone = true;
-    for_each_prim(node, [&](const Node& prim) {
-      if (const auto draw = own_draw(prim)) alone &= uses_.at(draw->ordinal) == 1;
-    });
-    return alone;
-  }
-
   void line(const Node& n) {
-    if (n.op->name() == kAdvance && n.args[0].v == random_) return;  // the scope counts the call
-    if (!n.body.empty() && own_draw(n) && !draws_alone(n)) {
+    if (draws_.makes_state(n)) return;
+    if (!n.body.empty() && draws_.shares(n)) {
       for (const Node* inner : n.body) line(*inner);
       return;
     }
@@ -99,13 +84,17 @@ class Replay {
     }
     if (n.op->name() == "checkpoint") return checkpoint(n);
     if (n.op->name() == "grad") return gradient(n);
-    const std::optional<Drawn> drawn = n.op->prim ? draw(n) : std::nullopt;
-    if (random_ != kNoValue) tensors_[random_] = drawn ? drawn->state : nullptr;
+    const std::optional<Drawn> drawn = n.op->prim ? draws_.draw(n) : std::nullopt;
+    check();
+    if (drawn) tensors_[drawn->of] = drawn->state;
     arguments(n);
     if (drawn) args_[static_cast<size_t>(n.op->schema.find("ordinal"))] = Any::integer(drawn->ordinal);
     std::vector<Tensor*> out(n.results.size(), nullptr);
+    std::optional<DimReads::Again> again;  // a line looks at sizes again when it is made for others
+    if (words_ && n.op->prim) again.emplace();
     scope_.invoke(n.op->name(), args_, nullptr, out.data(), out.size(), place(n.where));
     check();
+    if (drawn) tensors_[drawn->of] = nullptr;
     for (size_t i = 0; i < out.size(); i++) result(n, n.results[i], out[i]);
   }
 
@@ -121,12 +110,21 @@ class Replay {
   void result(const Node& n, ValueId v, Tensor* made) {
     const TensorType& was = trace_.type(v);
     bool same = made->type().dtype == was.dtype && made->type().rank() == was.rank();
-    for (size_t i = 0; same && i < was.rank(); i++) same = made->type().shape[i] == Dim(value(was.shape[i]));
+    for (size_t i = 0; same && i < was.rank(); i++) same = fits(made->type().shape[i], was.shape[i]);
     require(same, n.op->name(), ": the trace says that its result is ", name(was), ", for these inputs it is ",
             name(made->type()));
     tensors_[v] = made;
     if (!call_.roots.empty()) same_memory(n, v, made);
   }
+
+  // A size that another formula gives is looked at.
+  bool fits(Dim made, Dim was) {
+    if (!words_) return made == was || made == Dim(value(was));
+    return Product(Shape{made}) == Product(Shape{was}) || hint(made) == hint(was);
+  }
+
+  // As callers give it to ops: a word where the scope knows the symbols, else what they are in this call.
+  int64_t given(Dim d) { return words_ ? words_->word(d) : value(d); }
 
   // Of what this symbol stands for a line depends on that alone.
   int64_t value(Dim d) {
@@ -158,7 +156,7 @@ class Replay {
   void checkpoint(const Node& n) {
     std::vector<Tensor*> inputs;
     for (ValueId v : n.args[0].value_list())
-      if (v != random_) inputs.push_back(at(v));
+      if (v != draws_.state()) inputs.push_back(at(v));
     const std::vector<Tensor*> made = scope_.checkpointed(inputs, [&] {
       for (const Node* inner : n.body) line(*inner);
       std::vector<Tensor*> out;
@@ -201,36 +199,20 @@ class Replay {
       const auto it = std::find(call_.formulas.begin(), call_.formulas.end(), a.dim());
       const bool live = beside_tensors && it != call_.formulas.end() && !call_.numbers.empty();
       return live ? Any::tensor(call_.numbers[static_cast<size_t>(it - call_.formulas.begin())])
-                  : Any::integer(value(a.dim()));
+                  : Any::integer(given(a.dim()));
     }
     Any any;
     any.kind = a.kind, any.count = a.count, any.i = a.i;
     if (a.kind == ArgKind::value) return Any::tensor(at(a.v));
     if (a.kind == ArgKind::dims) {
       any.d = dims_.data() + dims_.size();
-      for (Dim d : a.dim_list()) dims_.push_back(value(d));
+      for (Dim d : a.dim_list()) dims_.push_back(given(d));
     }
     if (a.kind == ArgKind::values) {
       any.ts = lists_.data() + lists_.size();
       for (ValueId v : a.value_list()) lists_.push_back(at(v));
     }
     return any;
-  }
-
-  // A prim names what it draws from; here that is what this scope draws next, once for each ordinal.
-  struct Drawn {
-    Tensor* state;
-    int64_t ordinal;
-  };
-  std::optional<Drawn> draw(const Node& n) {
-    const auto draw = own_draw(n);
-    if (!draw) return std::nullopt;
-    auto [it, fresh] = draws_.try_emplace(draw->ordinal);
-    if (fresh) {
-      const Draw drawn = scope_.builder().draw();
-      it->second = {scope_.wrap(drawn.state.id), drawn.ordinal};
-    }
-    return it->second;
   }
 
   Tensor* copied(ValueId v) {
@@ -243,13 +225,14 @@ class Replay {
   std::vector<Tensor*> finish() {
     std::unordered_set<ValueId> written;
     for (const Write& w : trace_.writes)
-      if (trace_.inputs[w.input].value != random_) written.insert(trace_.inputs[w.input].value);
+      if (trace_.inputs[w.input].value != draws_.state()) written.insert(trace_.inputs[w.input].value);
     const auto safe = [&](ValueId v) { return written.count(roots_[v]) ? copied(v) : at(v); };
     std::vector<Tensor*> outputs;
     for (ValueId v : trace_.outputs) outputs.push_back(safe(v));
     std::vector<std::pair<Tensor*, Tensor*>> writes;
     for (const Write& w : trace_.writes)
-      if (trace_.inputs[w.input].value != random_) writes.emplace_back(at(trace_.inputs[w.input].value), safe(w.value));
+      if (const ValueId to = trace_.inputs[w.input].value; to != draws_.state())
+        writes.emplace_back(at(to), safe(w.value));
     for (auto& [to, value] : writes) scope_.formulas([&] { scope_.write(to, scope_.enter(value)); });
     check();
     return outputs;
@@ -258,13 +241,12 @@ class Replay {
   Scope& scope_;
   const Trace& trace_;
   ReplayCall& call_;
+  ReplayedDraws draws_;
   std::vector<Tensor*> tensors_;  // by value of the trace
   std::vector<ValueId> roots_;
   std::unordered_map<ValueId, ValueId> new_roots_, old_roots_;  // what in this scope is a root of the trace, and back
   std::vector<int64_t> symbols_;
-  ValueId random_ = kNoValue;
-  std::map<int64_t, int> uses_;  // prims that draw it, by ordinal
-  std::map<int64_t, Drawn> draws_;
+  TracingScope* words_ = nullptr;  // a scope that knows the symbols; null: they are numbers here
   std::unordered_map<const char*, const char*> places_;
   std::vector<Any> args_;
   std::vector<int64_t> dims_;
@@ -272,6 +254,11 @@ class Replay {
 };
 
 }  // namespace
+
+bool knows_symbols(Scope& scope, const Trace& trace) {
+  auto* tracing = dynamic_cast<TracingScope*>(&scope);
+  return tracing && static_cast<Recorder&>(tracing->builder()).shared_store() == trace.store;
+}
 
 namespace {
 

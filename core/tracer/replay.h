@@ -25,6 +25,9 @@ struct ReplayCall {
   std::vector<int64_t> read;
 };
 
+// Whether lines that are recorded again in the scope keep the symbols of the trace, which are the scope's own.
+bool knows_symbols(Scope& scope, const Trace& trace);
+
 // Calls f(formula) for each integer argument that nodes take beside tensors, which may be a live number.
 void for_each_number(const Trace& trace, const std::function<void(Dim)>& f);
 

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "tracer/recorder.h"
-#include "tracer/tracing.h"
+#include "tracer/result_memory.h"
 
 namespace thunder {
 
@@ -175,6 +175,7 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
   if (autocast != DType::none && !written) cast_arguments(*op);
   CompleteArgs complete(*op, args_, names);
   Results results = builder().invoke(*op, complete.span());
+  if (!written) copy_what_was_given(*this, builder(), *op, complete.span(), results);
   if (written) {
     Var result = builder().var(results[0]);
     const TensorType to = builder().type(complete.span()[0].v);

@@ -35,7 +35,11 @@ std::vector<size_t> SegmentScope::held_by_inputs() const {
 SegmentScope::Place SegmentScope::place(ValueId v, const std::vector<size_t>& held) const {
   const Aliases& memory = recorder().memory();
   Place at;
-  for (const Node* n = memory.view_of(v); n; n = memory.view_of(n->args[0].v)) at.path.push_back(n);
+  for (const Node* n = memory.view_of(v); n; n = memory.view_of(n->args[0].v)) {
+    const ValueId first = memory.taken_first(n->results[0]);
+    const auto again = taken_.find(first);
+    at.path.push_back(again == taken_.end() ? Taken{n, {past_.size(), first}} : again->second);
+  }
   std::reverse(at.path.begin(), at.path.end());
   const ValueId root = memory.root(v);
   at.now = memory.latest(root);
@@ -67,15 +71,17 @@ void SegmentScope::note_outputs(std::span<Tensor* const> handles, std::vector<Pl
   }
 }
 
-void SegmentScope::make_view(Tensor& t, Ref<Tensor> base, std::vector<const Node*> path) {
+void SegmentScope::make_view(Tensor& t, Ref<Tensor> base, Path path) {
   Ref<Tensor> at = base;
-  for (const Node* n : path) {
-    at = view_tensor(def(*n), *at, n->args, recorder().type(n->results[0]));
+  for (const Taken& taken : path) {
+    const Origin& in = taken.at;
+    const TensorType& type =
+        in.segment < past_.size() ? past_[in.segment].trace.type(in.value) : recorder().type(in.value);
+    at = view_tensor(def(*taken.line), *at, taken.line->args, type);
     ensure(at != nullptr, "a view of a segment lies in no memory");
   }
-  const ValueId given = t.value();
   t.become(*at);
-  if (!path.empty()) views_[&t] = {std::move(base), std::move(path), {{past_.size(), given}}};
+  if (!path.empty()) views_[&t] = {std::move(base), std::move(path)};
 }
 
 void SegmentScope::materialize(Tensor& t, const Place& p, const Outputs& at, std::span<const Ref<Tensor>> made) {
@@ -104,17 +110,19 @@ void SegmentScope::cut(std::span<Tensor* const> handles) {
     made = runner_.run(segment);
     after_ = segment.followed, has_place_ = after_ != nullptr;
   }
-  for (auto& [t, v] : known_)
-    if (const auto view = views_.find(t); view != views_.end()) view->second.given.emplace_back(past_.size(), v);
+  for (auto& [view, v] : again_) later_[view].push_back({past_.size(), v});
   for (size_t i = 0; i < handles.size(); i++) materialize(*handles[i], places[i], at, made);
   keep(std::move(segment), std::move(before), std::move(made));
   known_.clear();
+  again_.clear();
+  taken_.clear();
   bound_.clear();
   begin_segment();
 }
 
 void SegmentScope::keep(Segment segment, std::vector<uint64_t> before, std::vector<Ref<Tensor>> made) {
-  Past past{std::move(segment.trace), std::move(segment.inputs), std::move(before), {}, std::move(made), {}};
+  Past past{std::move(segment.trace), std::move(segment.inputs), std::move(before), {}, std::move(made), {},
+            std::move(recorder().memory()), std::move(taken_)};
   for (const Write& w : past.trace.writes) past.written.push_back(past.inputs[w.input]->storage()->version());
   for (const Ref<Tensor>& t : past.outputs) past.made.push_back(t->storage()->version());
   past_.push_back(std::move(past));

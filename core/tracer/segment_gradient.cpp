@@ -9,34 +9,32 @@
 
 namespace thunder {
 
-// Segments are numbered in the order in which they ran; the last one is what is being recorded.
 class SegmentScope::Joined {
  public:
   Joined(SegmentScope& scope, ValueId loss, std::span<Tensor* const> wrt, std::span<const ValueId> ids)
       : scope_(scope),
         now_(scope.past_.size()),
-        maps_(now_ + 1),
-        used_(now_ + 1),
-        active_(now_ + 1),
-        leaves_(now_ + 1) {
-    Past current{scope.recorded({loss}), {}, {}, {}, {}, {}};
+        maps_(now_ + 1) {
+    Past current{scope.recorded({loss}), {}, {}, {}, {}, {}, {}, {}};
     for (size_t i = 0; i < current.trace.inputs.size(); i++) {
       current.inputs.push_back(scope.input_tensor(i));
       current.before.push_back(version(*current.inputs.back()));
     }
     current_ = std::move(current);
-    for (size_t i = 0; i < wrt.size(); i++) note_seed(*wrt[i], ids[i]);
-    for (size_t k = 0; k <= now_; k++) spread(k);
-    used_[now_].assign(segment(now_).trace.store->size(), false);
-    used_[now_][loss] = true;
-    // What stands for wrt is wanted too, if it depends on another of wrt.
-    for (ValueId v : ids) used_[now_][v] = true;
+    for (size_t i = 0; i < wrt.size(); i++) note_wrt(*wrt[i], ids[i], loss);
+    mark(loss, ids);
+    if (!crosses() || !needs_what_wrt_is_of()) return;
+    whole_ = true;
+    for (ValueId v : ids) stands_.push_back({scope_.original({now_, v}), v});
+    mark(loss, ids);
   }
 
-  // Whether earlier segments have a part in it.
-  bool crosses() {
-    for (size_t k = now_ + 1; k-- > 0;) slice(k);
-    return std::any_of(used_.begin(), used_.begin() + static_cast<ptrdiff_t>(now_),
+  // Whether earlier segments have a part in it, or what was recorded again of them.
+  bool crosses() const {
+    if (whole_) return true;
+    const auto is_used = [&](auto& leaf) { return used_[now_][leaf.first]; };
+    return std::any_of(leaves_[now_].begin(), leaves_[now_].end(), is_used) ||
+           std::any_of(used_.begin(), used_.begin() + static_cast<ptrdiff_t>(now_),
                        [](auto& used) { return !used.empty(); });
   }
 
@@ -50,57 +48,42 @@ class SegmentScope::Joined {
   ValueId at(ValueId v) const { return maps_[now_][v] == kNoValue ? v : maps_[now_][v]; }
 
  private:
-  struct Made {
-    size_t segment;
-    ValueId value;
-    const Tensor* tensor;
-  };
-
   static uint64_t version(const Tensor& t) { return t.concrete() ? t.storage()->version() : 0; }
   const Past& segment(size_t k) const { return k == now_ ? current_ : scope_.past_[k]; }
 
-  // Which segment before `k` made what this tensor held then.
-  std::optional<Made> maker(size_t k, const Tensor& t, uint64_t version) const {
-    if (!t.concrete()) return {};
-    for (size_t j = k; j-- > 0;) {
-      const Past& p = scope_.past_[j];
-      for (size_t i = 0; i < p.trace.writes.size(); i++) {
-        const Tensor& written = *p.inputs[p.trace.writes[i].input];
-        if (written.storage() == t.storage() && p.written[i] == version)
-          return Made{j, p.trace.writes[i].value, &written};
-      }
-      for (size_t i = 0; i < p.outputs.size(); i++)
-        if (p.outputs[i]->storage() == t.storage() && p.made[i] == version)
-          return Made{j, p.trace.outputs[i], p.outputs[i].get()};
-    }
-    return {};
+  // Which lines are recorded again.
+  void mark(ValueId loss, std::span<const ValueId> ids) {
+    used_.assign(now_ + 1, {}), active_.assign(now_ + 1, {}), leaves_.assign(now_ + 1, {});
+    for (size_t k = 0; k <= now_; k++) spread(k);
+    used_[now_].assign(segment(now_).trace.store->size(), false);
+    used_[now_][loss] = true;
+    // What stands for wrt is wanted too, if it depends on another of wrt.
+    for (ValueId v : ids) used_[now_][v] = true;
+    for (size_t k = now_ + 1; k-- > 0;) slice(k);
   }
 
-  // A view is what was made of memory when it was taken, and each time that a segment has used it since.
-  void note_seed(const Tensor& t, ValueId v) {
-    const auto view = scope_.views_.find(&t);
-    if (view != scope_.views_.end()) {
-      for (auto& [k, given] : view->second.given)
-        if (k < now_ && holds_still(k, *view->second.base)) stands_.push_back({k, given, v});
-      return;
-    }
-    const Place at = scope_.place(v, scope_.held_by_inputs());
-    const Aliases& memory = scope_.recorder().memory();
-    if (at.input == SIZE_MAX || !at.path.empty() ||
-        memory.latest(scope_.inputs()[at.input].value) != scope_.inputs()[at.input].value)
-      return;
-    const Ref<Tensor> seed = scope_.input_tensor(at.input);
-    if (const auto made = maker(now_, *seed, version(*seed))) stands_.push_back({made->segment, made->value, v});
-    seeds_.push_back(seed);
+  static bool holds_gradient(const Node& n) {
+    return n.op->name() == "grad" ||
+           std::any_of(n.body.begin(), n.body.end(), [](const Node* inner) { return holds_gradient(*inner); });
   }
-  // Whether the memory holds what it held when the segment read or made it.
-  bool holds_still(size_t k, const Tensor& t) const {
-    const Past& p = scope_.past_[k];
-    for (size_t i = 0; i < p.inputs.size(); i++)
-      if (p.inputs[i]->concrete() && p.inputs[i]->storage() == t.storage()) return p.before[i] == version(t);
-    for (size_t i = 0; i < p.outputs.size(); i++)
-      if (p.outputs[i]->storage() == t.storage()) return p.made[i] == version(t);
+  // A gradient among the lines may be by what wrt was computed from; and of two of wrt one may be a view of the other.
+  bool needs_what_wrt_is_of() const {
+    if (both_) return true;
+    for (size_t k = 0; k <= now_; k++)
+      for (const Node* n : segment(k).trace.nodes)
+        if (!used_[k].empty() && wanted(k, *n) && active_[k][n->results[0]] && holds_gradient(*n)) return true;
     return false;
+  }
+
+  // What earlier segments had of it: there, that is by what the gradient is.
+  void note_wrt(const Tensor& t, ValueId v, ValueId loss) {
+    const ValueId given = scope_.given(const_cast<Tensor*>(&t));
+    const Contents held = scope_.contents(given);
+    for (const Origin& at : held.now) stands_.push_back({scope_.original(at), v});
+    if (!held.before.empty()) scope_.require_current(current_, loss, v, held);
+    const Place at = scope_.place(given, scope_.held_by_inputs());
+    if (at.input == SIZE_MAX || !at.path.empty() || at.now != scope_.inputs()[at.input].value) return;
+    seeds_.push_back(scope_.input_tensor(at.input));
   }
   bool is_seed(const Tensor& t, uint64_t seen) const {
     return t.concrete() && std::any_of(seeds_.begin(), seeds_.end(),
@@ -113,9 +96,9 @@ class SegmentScope::Joined {
     std::vector<bool>& active = active_[k];
     active.assign(p.trace.store->size(), false);
     for (size_t i = 0; i < p.inputs.size(); i++) {
-      const auto made = maker(k, *p.inputs[i], p.before[i]);
+      const auto made = scope_.maker(k, *p.inputs[i], p.before[i]);
       active[p.trace.inputs[i].value] =
-          (made && active_[made->segment][made->value]) || (k < now_ && is_seed(*p.inputs[i], p.before[i]));
+          (made && active_[made->at.segment][made->at.value]) || (k < now_ && is_seed(*p.inputs[i], p.before[i]));
     }
     for (const Node* n : p.trace.nodes) {
       bool any = false;
@@ -124,10 +107,12 @@ class SegmentScope::Joined {
     }
   }
 
-  // Whether this value is wrt's. A view that depends on another of wrt would have to be both.
+  // Whether this value is wrt's, and a leaf. A view that depends on another of wrt would have to be both.
   bool stands(size_t k, ValueId v, bool depends) {
+    const Origin at = scope_.original({k, v});
     for (const Stand& s : stands_) {
-      if (s.segment != k || s.value != v) continue;
+      if (s.at != at) continue;
+      if (whole_) return true;
       if (!depends) leaves_[k][v] = s.now;
       else both_ = both_ || scope_.recorder().memory().view_of(s.now);
       return true;
@@ -135,9 +120,14 @@ class SegmentScope::Joined {
     return false;
   }
 
+  // Whether what a segment read of an earlier one is recorded again, too.
+  bool goes_on(const Made& made) const { return whole_ || active_[made.at.segment][made.at.value]; }
+  // Whether all that is used of a segment is recorded again.
+  bool is_again(size_t k) const { return k < now_ || whole_; }
   bool wanted(size_t k, const Node& n) const {
-    return std::any_of(n.results.begin(), n.results.end(),
-                       [&](ValueId r) { return used_[k][r] && !leaves_[k].count(r) && (k < now_ || active_[k][r]); });
+    return std::any_of(n.results.begin(), n.results.end(), [&](ValueId r) {
+      return used_[k][r] && !leaves_[k].count(r) && (is_again(k) || active_[k][r]);
+    });
   }
 
   // The lines that are recorded again: of the current segment those that depend on what earlier ones made of wrt.
@@ -150,12 +140,12 @@ class SegmentScope::Joined {
       if (wanted(k, n)) for_each_value(n.args, [&](ValueId v) { used[v] = true; });
     }
     for (size_t i = 0; i < p.inputs.size(); i++) {
-      if (!used[p.trace.inputs[i].value] || !active_[k][p.trace.inputs[i].value]) continue;
-      const auto made = maker(k, *p.inputs[i], p.before[i]);
-      if (!made || !active_[made->segment][made->value]) continue;
-      std::vector<bool>& there = used_[made->segment];
-      if (there.empty()) there.assign(segment(made->segment).trace.store->size(), false);
-      there[made->value] = true;
+      if (!used[p.trace.inputs[i].value]) continue;
+      const auto made = scope_.maker(k, *p.inputs[i], p.before[i]);
+      if (!made || !goes_on(*made)) continue;
+      std::vector<bool>& there = used_[made->at.segment];
+      if (there.empty()) there.assign(segment(made->at.segment).trace.store->size(), false);
+      there[made->at.value] = true;
     }
   }
 
@@ -170,13 +160,11 @@ class SegmentScope::Joined {
     const Past& p = segment(k);
     const Ref<Tensor>& t = p.inputs[i];
     if (!t->concrete()) return scope_.number_input(t->number_value());
-    if (active_[k][p.trace.inputs[i].value]) {
-      if (const auto made = maker(k, *t, p.before[i]); made && active_[made->segment][made->value]) {
-        const bool same = made->tensor->strides() == t->strides() && made->tensor->offset() == t->offset() &&
-                          made->tensor->type() == t->type();
-        if (!same) refuse(*t, "is a view that was taken of its memory");
-        return maps_[made->segment][made->value];
-      }
+    if (const auto made = scope_.maker(k, *t, p.before[i]); made && goes_on(*made)) {
+      const bool same = made->tensor->strides() == t->strides() && made->tensor->offset() == t->offset() &&
+                        made->tensor->type() == t->type();
+      if (!same) refuse(*t, "is a view that was taken of its memory");
+      return maps_[made->at.segment][made->at.value];
     }
     if (version(*t) != p.before[i]) refuse(*t, "was written in place since");
     return scope_.TracingScope::given(t.get());
@@ -189,14 +177,32 @@ class SegmentScope::Joined {
     const std::vector<bool>& used = used_[k];
     for (size_t i = 0; i < p.inputs.size(); i++) {
       const ValueId v = p.trace.inputs[i].value;
-      if (used[v] && (k < now_ || active_[k][v])) map[v] = input_again(k, i);
+      if (used[v] && (is_again(k) || active_[k][v])) map[v] = input_again(k, i);
     }
     for (const Node* n : p.trace.nodes) {
-      if (wanted(k, *n)) line(*n, map);
+      if (wanted(k, *n) && !copied(k, *n)) line(k, *n, map);
       for (ValueId r : n->results)
         if (const auto leaf = leaves_[k].find(r); leaf != leaves_[k].end()) map[r] = leaf->second;
     }
     scope_.recorder().set_where(nullptr);
+  }
+
+  // Whether its results are here, recorded again for another copy of the line.
+  bool copied(size_t k, const Node& n) {
+    for (ValueId r : n.results)
+      if (!recorded_.count(same(k, r))) return false;
+    for (ValueId r : n.results) maps_[k][r] = recorded_.at(same(k, r));
+    return true;
+  }
+  // All that stands for one of wrt has one value, so have all copies of a line, and a view that is taken again of the
+  // same.
+  std::pair<Origin, ValueId> same(size_t k, ValueId v) const {
+    const Origin at = scope_.original({k, v});
+    if (!whole_) return {at, kNoValue};
+    for (const Stand& s : stands_)
+      if (s.at == at) return {{SIZE_MAX, s.now}, kNoValue};
+    const auto first = scope_.taken_first(at);
+    return first ? std::pair(*first, maps_[k][scope_.memory(k).root(v)]) : std::pair(at, kNoValue);
   }
 
   std::vector<Arg> arguments(const Node& n, const std::vector<ValueId>& map) {
@@ -212,10 +218,19 @@ class SegmentScope::Joined {
     return args;
   }
 
-  void line(const Node& n, std::vector<ValueId>& map) {
+  void line(size_t k, const Node& n, std::vector<ValueId>& map) {
+    const size_t values = scope_.recorder().values();
+    line_again(n, map);
+    for (ValueId r : n.results) {
+      if (map[r] >= values) scope_.copies_.try_emplace({now_, map[r]}, scope_.original({k, r}));
+      map[r] = recorded_.try_emplace(same(k, r), map[r]).first->second;
+    }
+  }
+
+  void line_again(const Node& n, std::vector<ValueId>& map) {
     // What it read is in the lines that it was made of.
     if (def(n).has(kEager) && !n.body.empty()) {
-      for (const Node* inner : n.body) line(*inner, map);
+      for (const Node* inner : n.body) line_again(*inner, map);
       return;
     }
     lists_.clear();
@@ -244,7 +259,7 @@ class SegmentScope::Joined {
     std::vector<Tensor*> inputs;
     for (ValueId v : n.args[0].value_list()) inputs.push_back(scope_.wrap(map[v] == kNoValue ? v : map[v]));
     const std::vector<Tensor*> made = scope_.checkpointed(inputs, [&] {
-      for (const Node* inner : n.body) line(*inner, map);
+      for (const Node* inner : n.body) line_again(*inner, map);
       std::vector<Tensor*> out;
       for (ValueId r : n.results) out.push_back(scope_.wrap(map[r]));
       return out;
@@ -252,23 +267,21 @@ class SegmentScope::Joined {
     for (size_t i = 0; i < made.size(); i++) map[n.results[i]] = scope_.enter(made[i]);
   }
 
- public:
-  bool wants_both() const { return both_; }
-
- private:
   SegmentScope& scope_;
   const size_t now_;
   Past current_;
   std::vector<Ref<Tensor>> seeds_;  // wrt, where it is memory
   struct Stand {
-    size_t segment;
-    ValueId value, now;  // there, and in the current recording
+    Origin at;
+    ValueId now;
   };
   std::vector<Stand> stands_;       // wrt, where segments made it
   bool both_ = false;               // one of wrt is a view of what depends on another
+  bool whole_ = false;              // wrt are no leaves: what they were computed from is recorded again, too
   std::vector<std::vector<ValueId>> maps_;  // by segment and value: the value in the current recording
   std::vector<std::vector<bool>> used_, active_;
   std::vector<std::unordered_map<ValueId, ValueId>> leaves_;  // values of segments that are wrt, and what that is now
+  std::map<std::pair<Origin, ValueId>, ValueId> recorded_;  // by what is the same
   std::deque<std::vector<ValueId>> lists_;
 };
 
@@ -277,9 +290,6 @@ std::vector<ValueId> SegmentScope::gradient(ValueId loss, std::span<Tensor* cons
   ValueList ids = gradient_inputs(loss, wrt);
   Joined joined(*this, loss, wrt, ids);
   if (!joined.crosses()) return record_gradient(loss, ids);
-  require(!joined.wants_both(),
-          "grad: the function broke, where a value was read, between the loss and a tensor in wrt that is a view of "
-          "another; take the gradient by one of the two");
   joined.record();
   for (ValueId& id : ids) id = joined.at(id);
   return record_gradient(joined.at(loss), ids);

@@ -86,15 +86,29 @@ ValueId SegmentScope::given(Tensor* t) {
   if (auto it = numbers_.find(t); it != numbers_.end()) return known_[t] = number_input(it->second);
   auto it = views_.find(t);
   if (it == views_.end()) return TracingScope::given(t);
-  ValueId v = TracingScope::given(it->second.base.get());
-  for (const Node* n : it->second.path) {
-    SmallVector<Arg, 8> args;
-    for (const Arg& a : n->args) args.push_back(a);
-    args[0].v = v;
-    v = recorder().invoke(def(*n), {args.data(), args.size()})[0];
-  }
+  const ValueId v = take_again(TracingScope::given(it->second.base.get()), it->second.path);
   recorder().memory().hold(v);
   return known_[t] = v;
+}
+
+// What handles have in common of their paths is taken once, so that a gradient by one reaches what the others gave.
+ValueId SegmentScope::take_again(ValueId v, const Path& path) {
+  for (const Taken& taken : path) {
+    if (taken.at.segment == past_.size()) {
+      v = taken.at.value;
+      continue;
+    }
+    auto [it, fresh] = again_.try_emplace(taken.at, kNoValue);
+    if (fresh) {
+      SmallVector<Arg, 8> args;
+      for (const Arg& a : taken.line->args) args.push_back(a);
+      args[0].v = v;
+      it->second = recorder().invoke(def(*taken.line), {args.data(), args.size()})[0];
+      taken_[it->second] = taken;
+    }
+    v = it->second;
+  }
+  return v;
 }
 
 void SegmentScope::require_readable(const Tensor& t) const {

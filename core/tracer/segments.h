@@ -73,17 +73,29 @@ class SegmentScope final : public TracingScope {
   void take_live_numbers(const OpDef& op, std::span<Arg> args, const char* const* names) override;
 
  private:
+  // A value of a segment. They are numbered as they ran; the last one is what is being recorded.
+  struct Origin {
+    size_t segment;
+    ValueId value;
+    auto operator<=>(const Origin&) const = default;
+  };
+  // The line of a view, and where that was taken: who takes it again, after a write or in a later segment, sees the
+  // same, and views of it are views of the one.
+  struct Taken {
+    const Node* line;
+    Origin at;
+  };
+  using Path = std::vector<Taken>;
   // A handle made before the last break that is a view of another one's memory.
   struct View {
     Ref<Tensor> base;
-    std::vector<const Node*> path;  // from the base on
-    std::vector<std::pair<size_t, ValueId>> given;  // by segment that used it: its value there
+    Path path;  // from the base on
   };
   // Where a value of this segment lies once it has run.
   struct Place {
-    ValueId now = kNoValue;                       // what is to be computed, where no input holds it
-    size_t input = SIZE_MAX;                      // or the input that does
-    std::vector<const Node*> path;                // and the views from there
+    ValueId now = kNoValue;   // what is to be computed, where no input holds it
+    size_t input = SIZE_MAX;  // or the input that does
+    Path path;                // and the views from there
   };
   // A segment that has run. Versions are those of the memory of its inputs before, of what it wrote after, and of its
   // outputs.
@@ -93,6 +105,17 @@ class SegmentScope final : public TracingScope {
     std::vector<uint64_t> before, written;
     std::vector<Ref<Tensor>> outputs;
     std::vector<uint64_t> made;
+    Aliases memory;
+    std::unordered_map<ValueId, Taken> taken;  // views that earlier segments took first
+  };
+  // Values of segments that have run: those that are what a tensor holds now, and those that it held before a write.
+  struct Contents {
+    std::vector<Origin> now, before;
+  };
+  // Who made what a memory held, and the tensor by which it did.
+  struct Made {
+    Origin at;
+    const Tensor* tensor;
   };
   class Joined;
   using Outputs = std::vector<size_t>;  // by value: which output it is; SIZE_MAX: none
@@ -110,10 +133,28 @@ class SegmentScope final : public TracingScope {
   void note_outputs(std::span<Tensor* const> handles, std::vector<Place>& places, Outputs& at,
                     std::vector<ValueId>& outputs);
   void materialize(Tensor& t, const Place& place, const Outputs& at, std::span<const Ref<Tensor>> made);
-  void make_view(Tensor& t, Ref<Tensor> base, std::vector<const Node*> path);
+  void make_view(Tensor& t, Ref<Tensor> base, Path path);
+  ValueId take_again(ValueId base, const Path& path);
   ValueId number_input(const Arg& number);
   GraphBreak described(const Tensor& t, const char* where);
   void keep(Segment segment, std::vector<uint64_t> before, std::vector<Ref<Tensor>> made);
+  // Of the handle that was given this value.
+  Contents contents(ValueId given) const;
+  std::vector<Origin> uses(const Place& at, const Tensor& memory) const;
+  // The version of the memory once the segment has run, which reads or makes it.
+  static uint64_t version_after(const Past& p, const Tensor& memory);
+  // Which segment before this one made what the memory held at that version.
+  std::optional<Made> maker(size_t before, const Tensor& t, uint64_t version) const;
+  // As Aliases::require_current, over all segments; `current` is what is being recorded.
+  void require_current(const Past& current, ValueId loss, ValueId wrt, const Contents& held) const;
+  std::vector<std::vector<bool>> reach(const Past& current, ValueId loss) const;
+  // Where the view was taken first; none: it is no view, or owns its memory.
+  std::optional<Origin> taken_first(Origin at) const;
+  const Aliases& memory(size_t segment) const {
+    return segment == past_.size() ? recorder().memory() : past_[segment].memory;
+  }
+  // What this value is a copy of, if a gradient recorded its line again; else itself.
+  Origin original(Origin at) const;
   void fail_and_throw(const Error& e);
 
   SegmentRunner& runner_;
@@ -121,6 +162,10 @@ class SegmentScope final : public TracingScope {
   std::vector<Ref<Tensor>> bound_;  // by input, where it is known before
   std::unordered_map<const Tensor*, Arg> numbers_;    // handles that stand for plain numbers
   std::unordered_map<const Tensor*, View> views_;
+  std::map<Origin, ValueId> again_;            // views of earlier segments that this one has taken again
+  std::unordered_map<ValueId, Taken> taken_;   // and the other way round
+  std::map<Origin, std::vector<Origin>> later_;  // by view: what segments that have run took it again as
+  std::map<Origin, Origin> copies_;  // of lines that a gradient recorded again
   std::unordered_map<const Tensor*, ValueId> known_;  // concrete handles whose value this segment has
   std::vector<Past> past_;  // views name their lines, gradients ask for what they computed
   const Ref<Tensor> context_random_;

@@ -21,7 +21,7 @@ class TracingRecorder : public Recorder {
   TracingRecorder(const Registry& registry, std::shared_ptr<Store> store, TracingScope& scope)
       : Recorder(registry, std::move(store)), scope_(scope) {}
   Draw draw() override;
-  bool aliases(ValueId view, ValueId base) const override { return view == base || aliases_.view_of(view); }
+  bool aliases(ValueId view, ValueId base) const override { return aliases_.root(view) == aliases_.root(base); }
 
   // An input that lies as this tensor does; null: it is dense, or a number.
   virtual ValueId add_input(const TensorType& type, const Tensor* layout);

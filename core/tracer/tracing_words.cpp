@@ -1,7 +1,6 @@
 // Sizes that stand for any, as numbers that callers can hold: words, which are less than any size or axis.
 #include <algorithm>
 #include <atomic>
-#include <limits>
 
 #include "base/text.h"
 #include "tracer/tracing.h"
@@ -9,13 +8,37 @@
 namespace thunder {
 namespace {
 
-constexpr int64_t kWordsOfScope = 1 << 20;
+// A word is the least integer plus, from its lowest bits on: its number in the scope, the scope's number, a digest of
+// that, and a one. So plain integers are no words, also those that are nearly as small: not one in a million of the
+// scopes' numbers and digests that there could be is in use.
+constexpr int kNumberBits = 20, kScopeBits = 30, kDigestBits = 11;
+constexpr int64_t kWordsOfScope = int64_t{1} << kNumberBits;
+static_assert(kNumberBits + kScopeBits + kDigestBits == 61);  // below 2^62 with the one: less than any size
+
+std::atomic<uint64_t> scopes{0};
+
+constexpr uint64_t digest(uint64_t scope) { return scope * 0x9e3779b97f4a7c15 >> (64 - kDigestBits); }
+
+constexpr int64_t first_word(uint64_t scope) {
+  const uint64_t bits = uint64_t{1} << kDigestBits | digest(scope);
+  return static_cast<int64_t>(uint64_t{1} << 63 | (bits << kScopeBits | scope) << kNumberBits);
+}
+
+// Whether it is a word of any scope that there has been.
+bool is_word(int64_t given) {
+  if (given >= TracingScope::kWordsEnd) return false;
+  const uint64_t scope = static_cast<uint64_t>(given) >> kNumberBits & ((uint64_t{1} << kScopeBits) - 1);
+  return scope < scopes.load(std::memory_order_relaxed) && given - first_word(scope) >= 0 &&
+         given - first_word(scope) < kWordsOfScope;
+}
 
 }  // namespace
 
 int64_t TracingScope::next_words() {
-  static std::atomic<int64_t> scopes{0};
-  return std::numeric_limits<int64_t>::min() + kWordsOfScope * (1 + scopes.fetch_add(1, std::memory_order_relaxed));
+  const uint64_t scope = scopes.fetch_add(1, std::memory_order_relaxed);
+  require(scope < uint64_t{1} << kScopeBits, "a process may trace no more than ", uint64_t{1} << kScopeBits,
+          " functions");
+  return first_word(scope);
 }
 
 Dim TracingScope::integer(int64_t value) {
@@ -50,10 +73,7 @@ Dim TracingScope::dim_of(int64_t word) const {
 
 Dim TracingScope::integer_of(int64_t given) const {
   if (auto* tracing = dynamic_cast<const TracingScope*>(around_)) return tracing->integer_of(given);
-  return given >= kWordsEnd ||
-                 (given >= first_word_ + kWordsOfScope || given < std::numeric_limits<int64_t>::min() + kWordsOfScope)
-             ? Dim(given)
-             : dim_of(given);
+  return is_word(given) ? dim_of(given) : Dim(given);
 }
 
 }  // namespace thunder

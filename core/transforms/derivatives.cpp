@@ -1,5 +1,8 @@
 // jvp and vjp: a function with how it changes along tangents, and with what its arguments owe to cotangents.
+#include <algorithm>
+
 #include "base/text.h"
+#include "ir/normal.h"
 #include "passes/jvp.h"
 #include "transforms/differentiated.h"
 #include "transforms/transforms.h"
@@ -17,7 +20,9 @@ std::vector<ValueId> more_arguments(const std::string& who, std::string_view wha
   for (size_t i = 0; i < types.size(); i++) {
     const TensorType& got = given[i]->type();
     if (given[i]->kind() == Tensor::Kind::failed) throw Error(given[i]->failure());
-    require(got.shape == types[i].shape && got.dtype == types[i].dtype, who, ": ", what, " ", i, " must be ",
+    const bool same = std::equal(got.shape.begin(), got.shape.end(), types[i].shape.begin(), types[i].shape.end(),
+                                 [](Dim a, Dim b) { return Product(Shape{a}) == Product(Shape{b}); });
+    require(same && got.dtype == types[i].dtype, who, ": ", what, " ", i, " must be ",
             name(types[i]), ", got ", name(got));
     out.push_back(trace.store->add(got));
     trace.inputs.insert(trace.inputs.begin() + static_cast<ptrdiff_t>(after + i),

@@ -58,7 +58,7 @@ void note_symbols(std::span<const Node* const> lines) {
 
 std::vector<Tensor*> replay_inside(Scope& scope, const Inner& inner, Trace trace, std::span<Tensor* const> arguments) {
   PassContext context{*scope.environment().registry};
-  note_symbols(trace.nodes);
+  if (!knows_symbols(scope, trace)) note_symbols(trace.nodes);
   if (auto merged = cse(trace, context)) trace = std::move(*merged);
   if (auto alive = dce(trace, context)) trace = std::move(*alive);
   return replay(scope, trace, inputs_inside(scope, inner, trace, arguments));

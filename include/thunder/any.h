@@ -31,6 +31,12 @@ THUNDER_ANY_ONE(dtype, THUNDER_DTYPE, thunder_dtype, i, value != 0)
 THUNDER_ANY_ONE(device, THUNDER_DEVICE, thunder_device, i, value != 0)
 #undef THUNDER_ANY_ONE
 
+static inline thunder_any thunder_any_u64(uint64_t value)
+{
+    thunder_any a = thunder_any_i64((int64_t)value);
+    a.kind = THUNDER_UINT;
+    return a;
+}
 static inline thunder_any thunder_any_bool(int32_t value)
 {
     thunder_any a = thunder_any_i64(value != 0);

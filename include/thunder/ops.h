@@ -30,6 +30,11 @@ static inline thunder_tensor *th_i64(thunder_scope *s, int64_t value)
     const thunder_any a = thunder_any_i64(value);
     return thunder_scope_number(s, &a);
 }
+static inline thunder_tensor *th_u64(thunder_scope *s, uint64_t value)
+{
+    const thunder_any a = thunder_any_u64(value);
+    return thunder_scope_number(s, &a);
+}
 
 /* abs(tensor input) -> tensor
  * The absolute value. */
@@ -2074,7 +2079,7 @@ static inline thunder_tensor *th_at_diagflat_opt(const char *where, thunder_scop
 #define th_diagflat_opt(...) th_at_diagflat_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* diagonal(tensor input, int offset=0, int dim1=0, int dim2=1) -> tensor
- * The elements on a diagonal of two dims, as a new last dim. */
+ * A view of the elements on a diagonal of two dims, as a new last dim. */
 static inline thunder_tensor *th_at_diagonal(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };
@@ -7732,7 +7737,7 @@ static inline thunder_tensor *th_at_unflatten(const char *where, thunder_scope *
 #define th_unflatten(...) th_at_unflatten(THUNDER_HERE, __VA_ARGS__)
 
 /* unfold(tensor input, int dimension, int size, int step) -> tensor
- * Copies of the windows of a dim, whose elements form a new last dim. */
+ * The windows of a dim as a view, whose elements form a new last dim. */
 static inline thunder_tensor *th_at_unfold(const char *where, thunder_scope *s, thunder_tensor *input, int64_t dimension, int64_t size, int64_t step)
 {
     const thunder_any a[4] = { thunder_any_tensor(input), thunder_any_i64(dimension), thunder_any_i64(size), thunder_any_i64(step) };

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
+#include <set>
 
 namespace thunder::battery {
 namespace {
@@ -18,7 +20,7 @@ struct Known {
 
 class Generator {
  public:
-  explicit Generator(uint64_t seed) : random_(seed) {}
+  Generator(uint64_t seed, bool reads) : random_(seed), reads_(reads) {}
 
   Program make() {
     const DType dtype = chance(4) ? DType::f32 : DType::f64;
@@ -81,6 +83,7 @@ class Generator {
   int64_t axis(size_t v) { return between(0, static_cast<int64_t>(known_[v].shape.size()) - 1); }
 
   void step() {
+    if (reads_ && chance(6)) return chance(2) ? read() : gradient();
     static constexpr void (Generator::*kKinds[])() = {&Generator::unary, &Generator::unary,  &Generator::binary, &Generator::binary,
                                                       &Generator::reduce, &Generator::shape, &Generator::shape,  &Generator::rows,
                                                       &Generator::matmul, &Generator::join,  &Generator::index,  &Generator::write,
@@ -172,6 +175,12 @@ class Generator {
     const int64_t d = axis(x), n = s[static_cast<size_t>(d)];
     switch (between(0, 5)) {
       case 0:
+        if (reads_ && chance(3)) {  // as a transform hands an argument on
+          Ints order(s.size());
+          std::iota(order.begin(), order.end(), 0);
+          add_view("permute", {value(x), dims(order)}, s, x);
+          break;
+        }
         std::swap(s[static_cast<size_t>(d)], s.back());
         add_view("transpose", {value(x), integer(d), integer(-1)}, s, x);
         break;
@@ -291,6 +300,19 @@ class Generator {
     const size_t places = add_view("unsqueeze", {value(at), integer(d)}, s, at);
     add("gather", {value(x), integer(d), value(places)}, s, bound(x));
   }
+  void read() {
+    const size_t x = pick();
+    add_view(std::string(kRead), {value(x)}, known_[x].shape, x);
+  }
+  // Mostly by what is not written, which a gradient is refused for where that was after its use.
+  void gradient() {
+    const size_t x = pick();
+    const size_t loss = add("mean", {value(add("sin", {value(x)}, known_[x].shape, 1))}, {}, 1);
+    size_t by = pick();
+    for (int tries = 0; tries < 20 && (written_.count(known_[by].memory) || by >= x); tries++) by = pick();
+    if (written_.count(known_[by].memory) && !chance(8)) return;
+    add(std::string(kGradient), {value(loss), value(by)}, known_[by].shape, 100);
+  }
   // In place, through a handle or a view of it.
   void write() {
     size_t x = pick();
@@ -312,6 +334,7 @@ class Generator {
   }
   void write_step(std::string op, std::vector<Operand> operands, size_t x, double limit) {
     add_view(std::move(op), std::move(operands), known_[x].shape, x);
+    written_.insert(known_[x].memory);
     bound(x) = std::max(bound(x), limit);
   }
 
@@ -327,6 +350,8 @@ class Generator {
   }
 
   std::mt19937_64 random_;
+  const bool reads_;
+  std::set<size_t> written_;  // memories
   Program program_;
   std::vector<Known> known_;
   std::vector<double> bounds_;
@@ -335,6 +360,7 @@ class Generator {
 
 }  // namespace
 
-Program random_program(uint64_t seed) { return Generator(seed).make(); }
+Program random_program(uint64_t seed) { return Generator(seed, false).make(); }
+Program random_program_that_reads(uint64_t seed) { return Generator(seed, true).make(); }
 
 }  // namespace thunder::battery

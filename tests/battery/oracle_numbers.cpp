@@ -59,6 +59,7 @@ constexpr OracleRow kRows[] = {
     {"tril_indices", [](const Arguments& a) { return triangle(a, true); }},
     {"triu_indices", [](const Arguments& a) { return triangle(a, false); }},
     {"diagonal", [](const Arguments& a) { return Arrays{diagonal(a.tensor(0), a.integer(1, 0), a.integer(2, 0), a.integer(3, 1))}; }},
+    {"prims.diagonal", [](const Arguments& a) { return Arrays{diagonal(a.tensor(0), a.integer(1, 0), a.integer(2, 0), a.integer(3, 1))}; }},
     {"diag_embed", [](const Arguments& a) { return Arrays{embedded(a.tensor(0), a.integer(1, 0), a.integer(2, -2), a.integer(3, -1))}; }},
     {"diag", [](const Arguments& a) {
        return Arrays{a.tensor(0).shape.size() == 1 ? embedded(a.tensor(0), a.integer(1, 0), -2, -1) : diagonal(a.tensor(0), a.integer(1, 0), 0, 1)};

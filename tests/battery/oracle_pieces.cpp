@@ -207,7 +207,7 @@ constexpr OracleRow kRows[] = {
     {"repeat_interleave", repeat_interleave},
     {"unflatten", unflatten},
     {"unbind", unbind},
-    {"unfold", unfold},
+    {"unfold", unfold}, {"prims.unfold", unfold},
     {"tensor_split", [](const Arguments& a) { return cut(a.tensor(0), a.ints(1), axis_of(a.integer(2, 0), a.tensor(0).shape.size())); }},
     {"hsplit", cut_along<1>},
     {"vsplit", cut_along<0>},

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/text.h"
+#include "tracer/segments.h"
 
 namespace thunder::battery {
 
@@ -38,9 +39,34 @@ std::string Program::text() const {
   return out;
 }
 
+namespace {
+
+// Where reads are, a function breaks; elsewhere nothing happens.
+Tensor* read(Scope& scope, Tensor* t) {
+  if (!dynamic_cast<SegmentScope*>(&scope) || scope.status()) return t;
+  if (t->concrete()) SegmentScope::before_access(*t, false);
+  else if (t->kind() == Tensor::Kind::proxy) t->owner()->give_data(*t, nullptr);
+  return t;
+}
+
+Tensor* gradient(Scope& scope, Tensor* loss, Tensor* by) {
+  Values wrt;
+  wrt.push(Ref<Tensor>(by));
+  Values* gradients = scope.grad(loss, wrt);
+  return scope.status() ? scope.failed_tensor() : (*gradients)[0].tensor.get();
+}
+
+}  // namespace
+
 std::vector<Tensor*> run_program(const Program& p, Scope& scope, std::span<Tensor* const> inputs) {
   std::vector<Tensor*> values(inputs.begin(), inputs.end());
+  const auto at = [&](const Operand& o) { return values[static_cast<size_t>(o.i)]; };
   for (const Step& step : p.steps) {
+    if (step.op == kRead || step.op == kGradient) {
+      const auto& of = step.operands;
+      values.push_back(step.op == kRead ? read(scope, at(of[0])) : gradient(scope, at(of[0]), at(of[1])));
+      continue;
+    }
     std::vector<Any> args;
     std::vector<Tensor*> list;
     for (const Operand& o : step.operands) {

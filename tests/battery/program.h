@@ -5,6 +5,10 @@
 
 namespace thunder::battery {
 
+// Ops of a program that are none of the registry: "read", which needs a value where the function can read it, and
+// "grad", d(first operand)/d(second).
+inline constexpr std::string_view kRead = "read", kGradient = "grad";
+
 // One operand of a step: an earlier value, a constant, or nothing.
 struct Operand {
   enum class Kind { none, value, list, integer, real, flag, dims } kind = Kind::none;
@@ -17,7 +21,7 @@ struct Step {
   std::vector<Operand> operands;
 };
 
-// Inputs are the first values; each step adds one. The last input is state: written in place, and no gradient is taken
+// Inputs are the first values; each step adds one, a read that which it reads. The last input is state: written in place, and no gradient is taken
 // by it. The loss is the last value, of rank 0.
 struct Program {
   std::vector<TensorSpec> specs;
@@ -28,6 +32,8 @@ struct Program {
 };
 
 Program random_program(uint64_t seed);
+// With reads, gradients of what was computed so far by what it was computed from, and so gradients of gradients.
+Program random_program_that_reads(uint64_t seed);
 
 // The loss, d(loss)/d(each real input but the state), then the watched values as they are at the end.
 std::vector<Tensor*> run_program(const Program& p, Scope& scope, std::span<Tensor* const> inputs);

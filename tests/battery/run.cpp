@@ -107,18 +107,27 @@ Outcome run_traced(Context& context, const Case& c, const Tensors& tensors, size
   return out;
 }
 
-Outcome call_compiled(Context& context, Body body, const Tensors& tensors, size_t n_results, const CompileOptions& options) {
-  reset_random(context);
+std::vector<Outcome> calls_compiled(Context& context, Body body, std::span<const Tensors> calls, size_t n_results, const CompileOptions& options) {
   CompileOptions verified = options;
   verified.set("verify", Any::boolean(true));
   Compiled compiled(Ref<Context>(&context), Ref<Function>::adopt(new Plain(std::move(body))), &verified);
-  std::vector<Tensor*> results(n_results);
-  const auto in = pointers(tensors);
-  if (Status* failed = compiled.call_tensors(in.data(), in.size(), results.data(), n_results))
-    return failure(*Ref<Status>::adopt(failed));
-  Outcome out = outcome_of(results);
-  for (Tensor* t : results) t->release();
+  std::vector<Outcome> out;
+  for (const Tensors& tensors : calls) {
+    reset_random(context);
+    std::vector<Tensor*> results(n_results);
+    const auto in = pointers(tensors);
+    if (Status* failed = compiled.call_tensors(in.data(), in.size(), results.data(), n_results)) {
+      out.push_back(failure(*Ref<Status>::adopt(failed)));
+      continue;
+    }
+    out.push_back(outcome_of(results));
+    for (Tensor* t : results) t->release();
+  }
   return out;
+}
+
+Outcome call_compiled(Context& context, Body body, const Tensors& tensors, size_t n_results, const CompileOptions& options) {
+  return calls_compiled(context, std::move(body), {&tensors, 1}, n_results, options)[0];
 }
 
 Outcome run_compiled(Context& context, const Case& c, const Tensors& tensors, size_t n_results, std::string_view disabled_passes) {

@@ -58,6 +58,8 @@ Outcome run_traced(Context& context, const Case& c, const Tensors& tensors, size
 // Compiles `body` of plain tensors, every stage verified, and calls it once.
 using Body = std::function<std::vector<Tensor*>(Scope&, std::span<Tensor* const>)>;
 Outcome call_compiled(Context& context, Body body, const Tensors& tensors, size_t n_results, const CompileOptions& options);
+// The same program called with each of these, of which each finds what those before left.
+std::vector<Outcome> calls_compiled(Context& context, Body body, std::span<const Tensors> calls, size_t n_results, const CompileOptions& options);
 
 // Of the op, or of the op that it is another name of with the same arguments.
 Oracle oracle_of(const OpDef& op);

@@ -224,6 +224,15 @@ TEST_F(CudaStreams, have_events_that_order_them_and_tell_the_time) {
   ASSERT_EQ(thunder_event_elapsed(first, last, &ms), nullptr);
   EXPECT_GE(ms, 0);
   thunder_event_release(first), thunder_event_release(last);
+  keep_busy(theirs);
+  ASSERT_EQ(thunder_stream_query(a.stream, &reached), nullptr);
+  if (Lazy::is_fake()) EXPECT_FALSE(reached);
+  ASSERT_EQ(thunder_stream_wait(a.stream), nullptr);
+  ASSERT_EQ(thunder_stream_query(a.stream, &reached), nullptr);
+  EXPECT_TRUE(reached);
+  EXPECT_EQ(thunder_stream_native(a.stream), theirs);
+  EXPECT_EQ(thunder_stream_native(b.stream), device.native_stream());
+  EXPECT_EQ(thunder_stream_native(nullptr), nullptr);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Tensors on a device: their way there and back, views, and the memory pool.
+#include "capi/context.h"
 #include "cuda/cuda.h"
 #include "device/cuda/device.h"
 
@@ -87,6 +88,24 @@ TEST_F(CudaTensors, peaks_of_memory_begin_again_and_what_is_kept_goes_back) {
   EXPECT_EQ(after.used, before.used);
   EXPECT_EQ(after.kept, 0u);
   EXPECT_EQ(data(*kept).size(), 1000u);
+}
+
+TEST_F(CudaTensors, are_on_a_device_that_says_what_it_is_like) {
+  const Ref<Tensor> kept = on_gpu(random({1 << 20}, 1));
+  thunder_device_info info{};
+  info.size = sizeof info;
+  ASSERT_EQ(thunder_context_device_info(capi::handle(context.get()), THUNDER_CUDA(0), &info), nullptr);
+  EXPECT_EQ(device().properties().name, info.name);
+  EXPECT_EQ(info.total_bytes, device().properties().bytes);
+  EXPECT_GT(info.multiprocessors, 0);
+  EXPECT_GT(info.free_bytes, 0u);
+  EXPECT_LT(info.free_bytes, info.total_bytes);
+  info.size = offsetof(thunder_device_info, total_bytes), info.total_bytes = 7;
+  ASSERT_EQ(thunder_context_device_info(capi::handle(context.get()), THUNDER_CUDA(0), &info), nullptr);
+  EXPECT_EQ(info.total_bytes, 7u) << "a structure of an older header is filled as far as it goes";
+  const Ref<Status> refused = Ref<Status>::adopt(capi::core(thunder_context_device_info(capi::handle(context.get()), THUNDER_CPU, &info)));
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->message().find("machine"), std::string::npos) << refused->message();
 }
 
 TEST_F(CudaTensors, of_a_device_that_is_not_there_say_what_is) {

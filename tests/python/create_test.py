@@ -41,13 +41,14 @@ class Dtypes(unittest.TestCase):
             self.assertEqual(got.dtype.name, dtype)
             self.assertEqual(got.tolist(), np.array(data, dtype=dtype).tolist(), (data, dtype))
         self.assertEqual(th.tensor([1.7, -1.7], dtype=th.int64).tolist(), [1, -1])
+        self.assertEqual(th.tensor([-1, -255], dtype=th.uint8).tolist(), [255, 1], "what is negative counts from the end, as in PyTorch")
         self.assertEqual(th.tensor([1e39, 65520.0], dtype=th.float16).tolist(), [float("inf")] * 2)
         self.assertEqual(th.tensor([1e39]).item(), float("inf"))
 
 
 class Refusals(unittest.TestCase):
     def test_a_number_that_does_not_fit_is_named_with_the_dtype(self):
-        for data, dtype, message in (([300], "uint8", "tensor: 300 does not fit uint8"), ([-1], "uint8", "-1 does not fit uint8"), (128, "int8", "128 does not fit int8"),
+        for data, dtype, message in (([300], "uint8", "tensor: 300 does not fit uint8"), ([-256], "uint8", "-256 does not fit uint8"), ([-1.5], "uint8", "-1.5 does not fit uint8"), (128, "int8", "128 does not fit int8"),
                                      ([2 ** 31], "int32", "2147483648 does not fit int32"), ([-1], "uint64", "-1 does not fit uint64"),
                                      ([2 ** 64], "uint64", "does not fit uint64"), ([2 ** 63], None, "does not fit int64; dtype=thunder.uint64"),
                                      (-2 ** 63 - 1, None, "does not fit int64$"), ([1e10], "int32", "10000000000.0 does not fit int32"),

@@ -1,8 +1,13 @@
 """Memory of a CUDA device on its way between Python libraries that work on streams of their own. The other library is one that is written
 here over the driver; with the stand-in for it, which does work as late as it may, what is ordered too little is wrong at each run."""
 import ctypes
+import gc
 import os
+import sys
+import types
 import unittest
+import weakref
+from unittest import mock
 
 import thunder as th
 
@@ -122,6 +127,29 @@ class Streams(unittest.TestCase):
             self.assertEqual(set(y.tolist()), {6})
             th.cuda.synchronize()
             self.assertTrue(x.freed)
+
+    def test_a_library_that_says_where_it_works_waits_there_for_a_call(self):
+        class Stream:
+            ptr = self.stream.value
+
+        class Array(Their):
+            __module__ = "cupy"
+
+        stream = Stream()
+        alive = weakref.ref(stream)
+        module = types.ModuleType("cupy.cuda")
+        module.get_current_stream = lambda device, stream=stream: stream
+        with mock.patch.dict(sys.modules, {"cupy": types.ModuleType("cupy"), "cupy.cuda": module}):
+            for use in (self.twice, lambda x: th.mul(x, 2)):
+                x = Array(self.stream)
+                x.fill(3)
+                y = use(x)
+                x.fill(5)
+                ask("cuStreamSynchronize", self.stream)
+                self.assertEqual(set(y.tolist()), {6})
+        del module, stream
+        gc.collect()
+        self.assertIsNotNone(alive(), "a stream that memory was given back to must not end")
 
     def test_what_they_read_on_a_stream_that_they_name_is_there(self):
         x = th.full((N,), 3, dtype=th.int32, device="cuda")

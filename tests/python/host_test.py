@@ -118,6 +118,13 @@ class Reads(unittest.TestCase):
                 gradient, = th.grad_of(f(x), [x])
             self.assertEqual(first(gradient), factor)
 
+    def test_are_seen_by_a_frozen_function(self):
+        table = {"k": 2}
+        f = th.jit.freeze(th.compile(lambda x: x * table["k"]))
+        f(th.tensor(X))
+        table["k"] = 5
+        self.assertEqual(first(f(th.tensor(X))), 5)
+
     def test_of_what_a_function_only_counts_are_none(self):
         calls, log = [0], []
 
@@ -324,6 +331,13 @@ class Writes(unittest.TestCase):
         self.assertFalse(queue)
         with self.assertRaisesRegex(TypeError, "argument .* is shortened"):
             th.compile(lambda l: l.pop() * 1)([th.tensor(X)])
+
+    def test_are_no_part_of_a_file(self):
+        log = []
+        f = th.compile(lambda x: log.append(x * 2))
+        f(th.tensor(X))
+        with self.assertRaisesRegex(TypeError, "save_program: the function assigns to things of Python"):
+            th.save_program(f, "never written")
 
     def test_of_a_function_that_fails_leave_what_was_there(self):
         log = []

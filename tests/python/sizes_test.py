@@ -106,6 +106,11 @@ class Symbols(unittest.TestCase):
         with self.assertRaisesRegex(th.Error, "a size of another traced function"):
             g(th.ones(6))
 
+    def test_the_least_integers_are_numbers(self):
+        x = th.tensor([0])
+        for n in [-2**63 + 2**k for k in range(20, 62)] + [-2**63, -7046029254386353131]:
+            self.assertEqual([y.tolist() for y in th.compile(lambda x: (x + n, th.full((1,), n)))(x)], [[n], [n]])
+
     def test_shapes_outside_are_plain(self):
         self.assertEqual([type(n) for n in th.ones(2, 3).shape], [int, int])
         self.assertEqual([type(n) for n in th.compile(lambda x: x.reshape(x.shape))(th.ones(2, 3)).shape], [int, int])

@@ -11,6 +11,8 @@ typedef struct Compiled {
     thunder_compiled *compiled;
     thunder_values *in, *out;
     host *host; /* NULL: what it runs is no Python */
+    PyObject *host_of; /* NULL: its own; else the compiled function whose it is */
+    bool any_names; /* the function takes **names, whose order it sees */
     bool busy; /* a call is using them; another one meanwhile makes its own */
 } Compiled;
 
@@ -35,7 +37,7 @@ static PyObject *call_inside(Compiled *self, PyObject *const *args, Py_ssize_t c
     host *outer = joins ? host_root : begin(self);
     PyObject *result = NULL;
     thunder_values *in = values_new();
-    if (in && values_add_call(in, args, count, names) == 0) {
+    if (in && values_add_call(in, args, count, names, self->any_names) == 0) {
         thunder_values *out = thunder_compiled_apply(scope, self->compiled, in);
         if (scope_check(scope) == 0) result = host_write(self->host, values_result(out, joins), args, count, names);
     }
@@ -47,7 +49,7 @@ static PyObject *call_inside(Compiled *self, PyObject *const *args, Py_ssize_t c
 static PyObject *run(Compiled *self, thunder_values *in, thunder_values *out, PyObject *const *args, Py_ssize_t count,
                      PyObject *names)
 {
-    if (values_add_call(in, args, count, names)) return NULL;
+    if (values_add_call(in, args, count, names, self->any_names)) return NULL;
     host *outer = begin(self);
     PyThreadState *state = PyEval_SaveThread();
     thunder_status *failed = thunder_compiled_call(self->compiled, NULL, in, out);
@@ -106,16 +108,18 @@ static int prepare(Compiled *self, const char *name, PyObject *options)
     return failed || !self->in || !self->out ? -1 : 0;
 }
 
-/* Compiled(function, name, options or None) */
+/* Compiled(function, name, options or None, whether it takes any names) */
 static PyObject *compiled_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     (void)named;
     PyObject *function, *options = Py_None;
     const char *name;
-    if (!PyArg_ParseTuple(args, "Os|O:Compiled", &function, &name, &options)) return NULL;
+    int any_names = 0;
+    if (!PyArg_ParseTuple(args, "Os|Op:Compiled", &function, &name, &options, &any_names)) return NULL;
     Compiled *self = (Compiled *)type->tp_alloc(type, 0);
     if (!self) return NULL;
     self->call = compiled_call;
+    self->any_names = any_names != 0;
     self->function = Py_NewRef(function);
     self->options = Py_NewRef(options);
     if (prepare(self, name, options) == 0) return (PyObject *)self;
@@ -143,6 +147,13 @@ PyObject *compiled_wrap(PyObject *name, thunder_function *function, thunder_comp
     return NULL;
 }
 
+void compiled_share_host(PyObject *object, PyObject *of)
+{
+    Compiled *self = (Compiled *)object;
+    self->host = ((Compiled *)of)->host;
+    self->host_of = Py_NewRef(of);
+}
+
 thunder_compiled *compiled_test(PyObject *object)
 {
     return PyObject_TypeCheck(object, compiled_type) ? ((Compiled *)object)->compiled : NULL;
@@ -157,12 +168,18 @@ static int compiled_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->options);
     Py_VISIT(self->dict);
     Py_VISIT(Py_TYPE(object));
-    return host_traverse(self->host, visit, arg);
+    Py_VISIT(self->host_of);
+    return self->host_of ? 0 : host_traverse(self->host, visit, arg);
 }
 
 static int compiled_clear(PyObject *object)
 {
-    host_clear(((Compiled *)object)->host);
+    Compiled *self = (Compiled *)object;
+    if (self->host_of)
+        self->host = NULL;
+    else
+        host_clear(self->host);
+    Py_CLEAR(self->host_of);
     Py_CLEAR(((Compiled *)object)->function);
     Py_CLEAR(((Compiled *)object)->options);
     Py_CLEAR(((Compiled *)object)->dict);
@@ -240,7 +257,7 @@ static PyObject *guards_report(PyObject *object, PyObject *unused)
 static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     thunder_values *in = values_new();
-    int failed = !in || values_add_call(in, args, count, names);
+    int failed = !in || values_add_call(in, args, count, names, ((Compiled *)object)->any_names);
     if (!failed) {
         host *outer = begin((Compiled *)object);
         PyThreadState *state = PyEval_SaveThread();

@@ -65,6 +65,7 @@ static int consumer_stream(PyObject *given, thunder_device device, thunder_strea
                      "nothing, others are pointers", number);
         return -1;
     }
+    if (number > 2) keep_consumer((void *)(intptr_t)number, device & 0xffff);
     *out = stream_on(device, number == -1 ? NULL : (void *)(intptr_t)number);
     return *out ? 0 : -1;
 }

@@ -133,8 +133,9 @@ static int store_bits(PyObject *whole, PyObject *number, filling *f)
         value = (int64_t)PyLong_AsUnsignedLongLong(whole);
         overflow = PyErr_Occurred() != NULL;
     } else if (!overflow) {
-        overflow = is_signed ? bits < 64 && (value < -((int64_t)1 << (bits - 1)) || value >= (int64_t)1 << (bits - 1))
-                             : value < 0 || (bits < 64 && value >> bits);
+        const int64_t most = bits == 64 ? INT64_MAX : ((int64_t)1 << (bits - is_signed)) - 1;
+        const int64_t least = is_signed ? -most - 1 : bits == 64 || PyFloat_Check(number) ? 0 : -most; /* as PyTorch: -1 is all bits */
+        overflow = value < least || value > most;
     }
     if (overflow) return does_not_fit(number, f->dtype);
     memcpy(f->next, &value, (size_t)bits / 8); /* the low bytes come first */

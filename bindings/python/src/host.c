@@ -13,6 +13,7 @@ enum { MOST = 1000 }; /* of a container that holds more, the length alone is com
 uint64_t host_changes;
 _Thread_local host *host_root;
 static _Thread_local const thunder_values *given; /* to the function that is traced */
+static PyObject *attributes; /* a set of the names of those of modules on which programs depend */
 static PyObject *walk, *perform; /* _writes.run, _writes.perform */
 
 typedef struct place {
@@ -32,7 +33,8 @@ typedef struct facts {
 struct host {
     place *places;
     facts *sets;
-    size_t n_places, room, n_sets;
+    size_t *loud; /* the places that a call compares, among room for all */
+    size_t n_places, n_loud, room, n_sets;
     uint64_t changes;
     callback *owner;
     thunder_function *function;
@@ -139,9 +141,9 @@ bool host_moved(host *h)
     if (!h->n_sets) return false;
     bool moved = h->changes != host_changes;
     h->changes = host_changes;
-    for (size_t i = 0; i < h->n_places; i++) {
-        place *p = &h->places[i];
-        if (p->quiet || stays(p)) continue;
+    for (size_t i = 0; i < h->n_loud; i++) {
+        place *p = &h->places[h->loud[i]];
+        if (stays(p)) continue;
         Py_XSETREF(p->seen, content(p));
         moved = true;
     }
@@ -215,11 +217,15 @@ static int find(host *h, PyObject *row, size_t *out)
     if (h->n_places == h->room) {
         const size_t room = h->room ? 2 * h->room : 16;
         place *more = PyMem_Realloc(h->places, room * sizeof *more);
-        if (!more) return PyErr_NoMemory(), -1;
-        h->places = more, h->room = room;
+        if (more) h->places = more;
+        size_t *loud = more ? PyMem_Realloc(h->loud, room * sizeof *loud) : NULL;
+        if (!loud) return PyErr_NoMemory(), -1;
+        h->loud = loud, h->room = room;
     }
+    if (p.quiet && p.kind == ITEM && PySet_Add(attributes, p.key)) return -1;
     Py_INCREF(p.holder), Py_INCREF(p.key), Py_INCREF(p.label);
     p.seen = p.quiet ? NULL : content(&p);
+    if (!p.quiet) h->loud[h->n_loud++] = h->n_places;
     *out = h->n_places;
     h->places[h->n_places++] = p;
     return 0;
@@ -296,7 +302,7 @@ void host_clear(host *h)
 {
     if (!h) return;
     const size_t n_places = h->n_places, n_sets = h->n_sets;
-    h->n_places = h->n_sets = 0;
+    h->n_places = h->n_loud = h->n_sets = 0;
     for (size_t i = 0; i < n_places; i++) {
         Py_CLEAR(h->places[i].holder);
         Py_CLEAR(h->places[i].key);
@@ -316,6 +322,7 @@ void host_free(host *h)
     callback_destroy(h->owner);
     thunder_function_release(h->function);
     PyMem_Free(h->places);
+    PyMem_Free(h->loud);
     PyMem_Free(h->sets);
     PyMem_Free(h);
 }
@@ -365,6 +372,8 @@ int host_add_writes(thunder_values *out)
     Py_CLEAR(h->values);
     return failed;
 }
+
+bool host_writes(const host *h) { return h && h->writes; }
 
 PyObject *host_write(host *h, PyObject *result, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
@@ -420,11 +429,13 @@ static PyObject *set_plain_sizes(PyObject *module, PyObject *value)
     Py_RETURN_NONE;
 }
 
-/* touch(): something of a module changed */
-static PyObject *touch(PyObject *module, PyObject *unused)
+/* touch(name): this attribute of a module changed */
+static PyObject *touch(PyObject *module, PyObject *name)
 {
-    (void)module, (void)unused;
-    host_changes++;
+    (void)module;
+    const int known = PySet_Contains(attributes, name);
+    if (known < 0) return NULL;
+    host_changes += known != 0;
     Py_RETURN_NONE;
 }
 
@@ -442,7 +453,7 @@ static PyObject *set_host_functions(PyObject *module, PyObject *args)
 int open_host(PyObject *module)
 {
     static PyMethodDef functions[] = {{"guard", guard, METH_O, NULL},
-                                      {"touch", touch, METH_NOARGS, NULL},
+                                      {"touch", touch, METH_O, NULL},
                                       {"set_host_functions", set_host_functions, METH_VARARGS, NULL},
                                       {"root", root, METH_NOARGS, NULL},
                                       {"plain_arguments", plain_arguments, METH_NOARGS, NULL},
@@ -450,5 +461,6 @@ int open_host(PyObject *module)
                                       {"note_writes", note_writes, METH_VARARGS, NULL},
                                       {"held", held, METH_O, NULL},
                                       {NULL, NULL, 0, NULL}};
-    return PyModule_AddFunctions(module, functions);
+    attributes = PySet_New(NULL);
+    return attributes ? PyModule_AddFunctions(module, functions) : -1;
 }

@@ -19,6 +19,8 @@ bool host_moved(host *h);
 PyObject *host_run(PyObject *function, const thunder_values *in, PyObject *args, PyObject *named);
 /* Adds what the function that host_run() called wrote, as one group of results; -1 and an exception. */
 int host_add_writes(thunder_values *out);
+/* Whether its calls write something: a file with its programs would not. */
+bool host_writes(const host *h);
 /* The result of a call, which this takes over, without that group: what is written is written now. */
 PyObject *host_write(host *h, PyObject *result, PyObject *const *args, Py_ssize_t count, PyObject *names);
 #endif

@@ -15,7 +15,7 @@ static thunder_values *values_of_call(PyObject *call)
     }
     PyObject *flat = all ? PyList_AsTuple(all) : NULL;
     thunder_values *values = flat ? values_new() : NULL;
-    if (values && values_add_call(values, ((PyTupleObject *)flat)->ob_item, PyTuple_GET_SIZE(args), keys)) {
+    if (values && values_add_call(values, ((PyTupleObject *)flat)->ob_item, PyTuple_GET_SIZE(args), keys, false)) {
         thunder_values_release(values);
         values = NULL;
     }
@@ -73,6 +73,7 @@ static PyObject *recompile(PyObject *module, PyObject *args)
     thunder_options *given = options_from(options);
     thunder_compiled *compiled = NULL;
     if (!PyErr_Occurred() && check_status(thunder_compile(compiled_function(function), given, &compiled)) == 0) result = wrapped(name, compiled);
+    if (result) compiled_share_host(result, function);
     thunder_options_release(given);
     return result;
 }

@@ -154,8 +154,8 @@ void grad_mode_put(const grad_mode *taken);
 int values_add(thunder_values *values, PyObject *object);
 /* What a function gave: each member of a tuple, or the one. */
 int values_add_each(thunder_values *values, PyObject *results);
-/* All arguments of a call: positional ones, then a group of those with names. */
-int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names);
+/* All arguments of a call: positional ones, then a group of those with names; `in_order`: whose order is told from another. */
+int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names, bool in_order);
 /* The top-level entries as a new list; `named` (may be NULL) gets a dict if the last is a group of named arguments. */
 PyObject *values_list(const thunder_values *values, bool traced, PyObject **named);
 /* The only entry; a tuple of several; None of none. */
@@ -195,6 +195,7 @@ PyObject *size_object(thunder_dim dim);         /* an int, or a SymInt */
 PyObject *compiled_wrap(PyObject *name, thunder_function *function, thunder_compiled *compiled);
 thunder_compiled *compiled_test(PyObject *object); /* NULL: it is none */
 #define TRACE_CAPSULE "thunder.trace" /* of a trace of a compiled function, with the tensors that it captured */
+void compiled_share_host(PyObject *object, PyObject *of); /* both are of one function: what it reads of the host is known to both */
 thunder_function *compiled_function(PyObject *object); /* what it compiles. Requires: it is one */
 
 /* ---- options and arguments ---- */

@@ -204,7 +204,7 @@ static PyObject *call_module(PyObject *object, PyObject *const *args, Py_ssize_t
     thunder_scope *scope = handle ? scope_now() : NULL;
     thunder_values *in = scope ? values_new() : NULL;
     PyObject *result = NULL;
-    if (in && values_add_call(in, args, count, names) == 0) {
+    if (in && values_add_call(in, args, count, names, false) == 0) {
         thunder_values *out = thunder_module_call_at(scope, handle, in, is_recording() ? caller_place() : NULL);
         if (scope_check(scope) == 0) {
             result = values_result(out, is_recording());

@@ -1,5 +1,5 @@
 /* Compiled functions of traces, and in files. */
-#include "layer.h"
+#include "host.h"
 
 /* (compiled, path) */
 static PyObject *save(PyObject *args, const char *who, thunder_status *(*write)(thunder_compiled *, const char *))
@@ -8,7 +8,9 @@ static PyObject *save(PyObject *args, const char *who, thunder_status *(*write)(
     if (!PyArg_ParseTuple(args, "OO&", &function, PyUnicode_FSConverter, &path)) return NULL;
     thunder_compiled *compiled = compiled_test(function);
     int failed = 1;
-    if (compiled) {
+    if (compiled && host_writes(compiled_host(function))) {
+        PyErr_Format(PyExc_TypeError, "%s: the function assigns to things of Python at each call, which a file cannot; return the tensors", who);
+    } else if (compiled) {
         PyThreadState *state = PyEval_SaveThread();
         thunder_status *status = write(compiled, PyBytes_AS_STRING(path));
         PyEval_RestoreThread(state);

@@ -8,8 +8,17 @@ static PyObject *word_name;
 
 bool size_test(PyObject *object) { return size_type && Py_TYPE(object) == size_type; }
 
+/* A word is a number to all scopes but that which traces. */
+static thunder_scope *scope_of_sizes(void)
+{
+    if (here && thunder_scope_is_tracing(here)) return here;
+    PyErr_SetString(PyExc_RuntimeError, "a size of a function that was traced is used after that: let the function give int(size)");
+    return NULL;
+}
+
 int size_word(PyObject *object, int64_t *out)
 {
+    if (!scope_of_sizes()) return -1;
     PyObject *word = PyObject_GetAttr(object, word_name);
     *out = word ? PyLong_AsLongLong(word) : -1;
     Py_XDECREF(word);
@@ -30,12 +39,6 @@ static int operand(PyObject *object, int64_t *out)
     if (size_test(object)) return size_word(object, out);
     *out = PyLong_AsLongLong(object);
     return *out == -1 && PyErr_Occurred() ? -1 : 0;
-}
-
-static thunder_scope *scope_of_sizes(void)
-{
-    if (!here) PyErr_SetString(PyExc_RuntimeError, "a size of a function that was traced is used after that");
-    return here;
 }
 
 /* size_make(operation, a, b): '+', '-', '*', '/' (floor) or '%' */

@@ -10,4 +10,7 @@
 /* NULL: the library's own. NULL and an exception. */
 thunder_stream *stream_on(thunder_device device, void *native);
 
+/* Of memory that a consumer takes on that stream: the stream will be there when the memory comes back. */
+void keep_consumer(const void *native, int index);
+
 #endif

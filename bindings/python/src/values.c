@@ -184,12 +184,27 @@ int values_add_each(thunder_values *values, PyObject *results)
     return 0;
 }
 
-int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names)
+/* "named order 1 0", where the function sees the order of the names and it is not the usual one; NULL: it is, or an exception. */
+static PyObject *order_of_names(PyObject *names)
+{
+    PyObject *dict = PyDict_New();
+    for (Py_ssize_t i = 0; dict && i < PyTuple_GET_SIZE(names); i++)
+        if (PyDict_SetItem(dict, PyTuple_GET_ITEM(names, i), Py_None)) Py_CLEAR(dict);
+    PyObject *order = dict && !is_sorted(dict) ? order_of(dict) : NULL, *tag = order ? PyUnicode_FromFormat("%s %U", named_tag, order) : NULL;
+    Py_XDECREF(order);
+    Py_XDECREF(dict);
+    return tag;
+}
+
+int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names, bool in_order)
 {
     for (Py_ssize_t i = 0; i < count; i++)
         if (add(values, args[i])) return error_prefix("argument %zd", i), -1;
     if (!names || !PyTuple_GET_SIZE(names)) return 0;
-    thunder_values_open(values, 1, named_tag);
+    PyObject *tag = in_order ? order_of_names(names) : NULL;
+    if (PyErr_Occurred()) return -1;
+    thunder_values_open(values, 1, tag ? PyUnicode_AsUTF8(tag) : named_tag);
+    Py_XDECREF(tag);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
         if (add_key(values, PyTuple_GET_ITEM(names, i)) || add(values, args[count + i]))
             return error_prefix("argument '%U'", PyTuple_GET_ITEM(names, i)), -1;
@@ -317,11 +332,12 @@ static PyObject *read_one(reader *r, bool *is_named)
     r->at += bytes + 1;
     PyObject *children = tag[bytes] == '[' ? read_list(r, ']') : read_map(r);
     if (!children || bytes == 0) return children;
-    if (bytes >= sizeof order_tag - 1 && !memcmp(tag, order_tag, sizeof order_tag - 1)) return ordered(children, tag + sizeof order_tag - 1);
-    if (is_named && is_tag(tag, bytes, named_tag)) {
-        *is_named = true;
-        return children;
-    }
+    const bool names = is_named && bytes >= sizeof named_tag - 1 && !memcmp(tag, named_tag, sizeof named_tag - 1);
+    const char *order = names && bytes > sizeof named_tag ? tag + sizeof named_tag : tag;
+    const bool in_order = bytes >= sizeof order_tag - 1 && !memcmp(order, order_tag, sizeof order_tag - 1);
+    if (names) *is_named = true;
+    if (in_order) return ordered(children, order + sizeof order_tag - 1);
+    if (names) return children;
     PyObject *whole = is_tag(tag, bytes, tuple_tag)
                           ? PySequence_Tuple(children)
                           : PyObject_CallFunction(put_together, "s#O", tag, (Py_ssize_t)bytes, children);

@@ -1,5 +1,6 @@
 """Functions of tensors: compiled, differentiated, and what is known about them."""
 import functools
+import inspect
 import json
 import sys
 import typing
@@ -10,6 +11,7 @@ from ._show import Trace
 from ._create import asarray, is_array
 from ._grad_mode import detached
 from ._thunder import Compiled, Tensor, grad_of, tape
+
 
 class Guard(typing.NamedTuple):
     """What guard_filter_fn is asked about: the path of an argument, "CONSTANT_MATCH" or "FLOAT_MATCH", and its value."""
@@ -62,8 +64,9 @@ def compile(function=None, /, *, model=None, **options):
 
     Arguments and results are tensors, numpy arrays, numbers, strings, None, modules, and lists, tuples, dicts, named
     tuples and dataclasses of them. Floats stay live and are tensors inside; integers, booleans and strings are
-    constants that a call checks. compile_options() lists the options; `executors` and `passes` also take objects that
-    executor() and Pass() make, for this function alone. `backend` is a name of list_backends(), or a function as
+    constants that a call checks. Results lie in memory of their own, also where the function returns an argument, a view
+    of one, or a tensor that it captured. compile_options() lists the options; `executors` and `passes` also take objects
+    that executor() and Pass() make, for this function alone. `backend` is a name of list_backends(), or a function as
     register_backend() takes it; options={...} takes PyTorch's names too, and excludes `mode`. Of a module of torch: its twin, by
     torch.compile(backend="thunder").
     """
@@ -86,7 +89,14 @@ def compile(function=None, /, *, model=None, **options):
     options = {name: _option(name, value) for name, value in options.items()}
     if _precision != "highest":
         options.setdefault("float32_matmul_precision", _precision)
-    return functools.update_wrapper(Compiled(function, name, options), function, updated=())
+    return functools.update_wrapper(Compiled(function, name, options, _takes_any_names(function)), function, updated=())
+
+
+def _takes_any_names(function):
+    """Whether it sees all names as a dict, and so their order."""
+    function = getattr(function, "forward", function) if isinstance(function, _thunder.ModuleBase) else function
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return bool(code and code.co_flags & inspect.CO_VARKEYWORDS)
 
 
 def _attribute(compiled, name):

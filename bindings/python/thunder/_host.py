@@ -6,6 +6,7 @@ import enum
 import functools
 import gc
 import os
+import re
 import sys
 import types
 
@@ -19,12 +20,16 @@ _HOOKS = ("forward", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", 
 _PLAIN = (int, float, complex, str, bytes, type(None), enum.Enum, _thunder.dtype, _thunder.device)
 _DEPTH = 4  # containers inside of containers
 _ours, _numpy, _python = (os.path.join(os.path.dirname(path), "") for path in (__file__, numpy.__file__, os.__file__))
-_sites = tuple(os.path.join(_python, name, "") for name in ("site-packages", "dist-packages"))
+_site = re.compile(r".*[\\/](?:site|dist)-packages[\\/](\w+)")
+_others = {"torch", "jax", "jaxlib", "tensorflow", "scipy", "pandas", "sklearn", "matplotlib", "IPython", "ipykernel", "pytest"}
 
 
+@functools.lru_cache(maxsize=4096)
 def _is_library(filename):
-    """Ours, numpy's and Python's own code: it has no state of the user's."""
-    return filename.startswith(("<frozen", _ours, _numpy)) or filename.startswith(_python) and not filename.startswith(_sites)
+    """Ours, Python's own and that of large packages: nothing there is the user's to set."""
+    installed = _site.match(filename)
+    return filename.startswith(("<frozen", _ours, _numpy)) or (
+        installed[1] in _others if installed else filename.startswith(_python))
 
 
 def _is_library_module(module):
@@ -102,13 +107,11 @@ class Walk:
 
     def _global(self, names, chain):
         label = f"global {chain.name!r}"
-        if chain.written and not chain.path:
+        if chain.written == _reads.VARIABLE:
             self._holder(names, label)
-        if chain.name not in names:
+        if chain.name not in names or chain.written == _reads.VARIABLE:
             return  # a builtin, or one that the function makes
         value = names[chain.name]
-        if chain.written and not chain.path and not isinstance(value, (list, dict, set)):
-            return
         if not isinstance(value, types.ModuleType) and not self._is_ours(value):
             self._place(ITEM, names, chain.name, label)
         self._value(value, chain.path, label, 0, chain.written)
@@ -119,10 +122,8 @@ class Walk:
             value = cell.cell_contents
         except ValueError:
             return  # empty as yet
-        if chain.written and not chain.path:
-            self._holder(cell, label)
-        if chain.written and not chain.path and not isinstance(value, (list, dict, set)):
-            return
+        if chain.written == _reads.VARIABLE:
+            return self._holder(cell, label)
         self._place(CELL, cell, None, label)
         self._value(value, chain.path, label, 0, chain.written)
 
@@ -154,6 +155,8 @@ class Walk:
         elif isinstance(value, type):
             self._class(value, path, label, depth, written)
         elif not _is_library_class(type(value)):
+            if written and isinstance(getattr(value, "__dict__", None), dict):
+                self._holder(vars(value), label)
             self._members(value, path or ("__call__",), label, depth, written)
 
     def _callable(self, value, label):
@@ -229,7 +232,7 @@ class Walk:
             if id(module) in self._modules:
                 continue
             self._modules[id(module)] = module, f"{type(root).__name__}.{path}" if path else type(root).__name__
-            for name in ("forward", "__call__", "extra_forward"):
+            for name in ("forward", "__call__"):
                 forward = vars(module).get(name) or getattr(type(module), name, None)
                 function = getattr(forward, "__func__", forward)
                 if isinstance(function, types.FunctionType):

@@ -137,7 +137,7 @@ class Module(_hooks.Hooked, ModuleBase):
             elif isinstance(self.__dict__.get(name), ModuleBase):
                 raise AttributeError(f"the child module {name!r} can only be replaced by a module")
             super().__setattr__(name, value)
-            _thunder.touch()
+            _thunder.touch(name)
 
     def _set_option(self, name, value):
         """Of its kind: the next call has it."""
@@ -160,7 +160,7 @@ class Module(_hooks.Hooked, ModuleBase):
         if isinstance(self.__dict__.get(name), ModuleBase) or name in self._own_names():
             raise AttributeError(f"{type(self).__name__}: {name!r} stays: assign another, such as nn.Identity(), or make the module without it")
         super().__delattr__(name)
-        _thunder.touch()
+        _thunder.touch(name)
 
     def _own_names(self):
         """{name: role} of its parameters and buffers, without those of its children."""
@@ -220,7 +220,7 @@ class Module(_hooks.Hooked, ModuleBase):
                 self._remove_tensor(name)
                 self.__dict__.pop("_names", None)
             super().__setattr__(name, None)
-            _thunder.touch()
+            _thunder.touch(name)
         else:
             self._set_tensor(name, tensor, role)
 

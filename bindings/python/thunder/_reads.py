@@ -4,6 +4,7 @@ import dis
 import typing
 
 GLOBAL, CAPTURED, ARGUMENT = "global", "captured", "argument"
+VALUE, VARIABLE = 1, 2  # what is written: the thing that a chain leads to, or the variable where it begins
 _ROOTS = {"LOAD_GLOBAL": GLOBAL, "LOAD_NAME": GLOBAL, "LOAD_DEREF": CAPTURED, "LOAD_CLASSDEREF": CAPTURED, "LOAD_FROM_DICT_OR_DEREF": CAPTURED,
           "LOAD_FAST": ARGUMENT, "LOAD_FAST_BORROW": ARGUMENT, "LOAD_FAST_CHECK": ARGUMENT}
 _SIMPLE = {"LOAD_CONST", "LOAD_SMALL_INT", *_ROOTS}
@@ -14,11 +15,11 @@ _WRITERS = {"append", "add", "extend", "insert", "update", "clear", "appendleft"
 
 class Chain(typing.NamedTuple):
     """`root`: where it begins, `name`: how that is called, `path`: the attributes behind it. `written`: it is there to be written
-    alone, as in n += 1, d["k"] = v or list.append(v)."""
+    alone, the value as in d["k"] = v or list.append(v), the variable as in n += 1; 0: it is read."""
     root: str
     name: str
     path: tuple
-    written: bool
+    written: int
 
 
 class Reads(typing.NamedTuple):
@@ -54,17 +55,16 @@ def _is_inplace(step):
 
 
 def _is_written(steps, at, end, path):
-    """Whether the value that steps[at:end] load is there to be written."""
+    """What of it is written, where the value that steps[at:end] load is there for that alone."""
     first, second, third = [*steps[end:end + 3], *[("", None)] * 3][:3]
     if path and path[-1] in _WRITERS or first[0] == "STORE_ATTR":
-        return True
+        return VALUE
     if first[0] in _SIMPLE and second[0] in ("STORE_SUBSCR", "DELETE_SUBSCR"):
-        return True  # d[k] = v
+        return VALUE  # d[k] = v
     if first[0] in _SIMPLE and (second[:2], third[:2]) == (("COPY", 2), ("COPY", 2)) or second[0] == "DUP_TOP_TWO":
-        return True  # d[k] += v
-    if first[0] in _SIMPLE and _is_inplace(second) and not path:
-        return third[0].startswith("STORE_") and third[1] == steps[at][1]  # n += 1
-    return False
+        return VALUE  # d[k] += v
+    is_counted = first[0] in _SIMPLE and _is_inplace(second) and not path and third[0].startswith("STORE_") and third[1] == steps[at][1]
+    return VARIABLE if is_counted else 0  # n += 1
 
 
 def _chains(steps, arguments):
@@ -82,7 +82,7 @@ def _chains(steps, arguments):
             path.append(steps[end][1])
             end += 1
         if end + 1 < len(steps) and steps[end] == ("COPY", 1) and steps[end + 1][0] == "LOAD_ATTR":
-            yield Chain(root, name, (*path, steps[end + 1][1]), True)  # self.n += 1
+            yield Chain(root, name, (*path, steps[end + 1][1]), VALUE)  # self.n += 1
             end += 2
         else:
             yield Chain(root, name, tuple(path), _is_written(steps, at, end, path))
@@ -97,8 +97,8 @@ def _analyse(code):
     loaded = collections.Counter(value for name, value in steps if name in ("LOAD_ATTR", "LOAD_METHOD"))
     names = set(loaded - collections.Counter(chain.path[-1] for chain in found if chain.written and chain.path))
     chains = set(found)
-    chains |= {Chain(GLOBAL, value, (), True) for name, value in steps if name == "STORE_GLOBAL"}
-    chains |= {Chain(CAPTURED, value, (), True) for name, value in steps if name == "STORE_DEREF" and value in code.co_freevars}
+    chains |= {Chain(GLOBAL, value, (), VARIABLE) for name, value in steps if name == "STORE_GLOBAL"}
+    chains |= {Chain(CAPTURED, value, (), VARIABLE) for name, value in steps if name == "STORE_DEREF" and value in code.co_freevars}
     used = {chain.name for chain in chains if chain.root == GLOBAL}
     if used & {"getattr", "hasattr", "vars", "attrgetter"} or "__dict__" in names:
         names |= {constant for constant in code.co_consts if isinstance(constant, str) and constant.isidentifier()} | {"*"}

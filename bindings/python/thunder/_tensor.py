@@ -147,7 +147,7 @@ def _to(x, *args, dtype=None, device=None, non_blocking=False, copy=False, memor
         elif argument is not None:
             dtype = _dtype_of(argument)
     made = _op["to"](x, dtype, device)
-    return _op["clone"](made) if copy and made is x else made
+    return _op["clone"](made) if copy and (made.dtype, made.device) == (x.dtype, x.device) else made
 
 
 def _size(x, dim=None):

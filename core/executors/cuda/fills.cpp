@@ -4,10 +4,11 @@
 namespace thunder::cuda_kernels {
 namespace {
 
+// An integer that no double is comes as such.
 constexpr char kFull[] = R"(
-extern "C" __global__ void kernel(T* out, double value, i64 count) {
+extern "C" __global__ void kernel(T* out, double value, i64 integer, int whole, i64 count) {
   for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count; at += (i64)gridDim.x * blockDim.x)
-    out[at] = put(from_real(value));
+    out[at] = put(whole ? (C)integer : from_real(value));
 }
 )";
 
@@ -16,9 +17,11 @@ DType first_result(const NodeView& view) { return view.store.type(view.node.resu
 // full(shape, value, dtype, device)
 Status* run_full(const Kernel& kernel, const Launch& l) {
   void* out = l.outputs[0].data;
-  double value = kernel.node.args[1].f;
-  int64_t count = l.outputs[0].elements();
-  void* parameters[] = {&out, &value, &count};
+  const Arg& number = kernel.node.args[1];
+  double value = number_of(number);
+  int64_t integer = number.i, count = l.outputs[0].elements();
+  int whole = number.kind == ArgKind::integer;
+  void* parameters[] = {&out, &value, &integer, &whole, &count};
   return kernel.launch(count, false, parameters);
 }
 

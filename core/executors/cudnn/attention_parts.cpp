@@ -47,9 +47,8 @@ bool begins_aligned(const AttentionSizes& s) {
   return s.backward || s.heads * s.queries * static_cast<int64_t>(sizeof(float)) % Graph::kAlignment == 0;
 }
 
-// `count` in pieces that are taken, of which the last may be smaller: as few as what they need allows, and then, since
-// the
-// library is asked each time, twice as many. 0: no piece is taken.
+// `count` in pieces that are taken, of which the last may be smaller: as few as what they need allows, and then twice
+// as many each time, since the library is asked. 0: no piece is taken.
 template <class Piece>
 int64_t piece_size(Session& session, int64_t count, const Piece& piece) {
   int64_t pieces = 1;
@@ -76,7 +75,7 @@ std::vector<AttentionPart> parts_of(Session& session, const AttentionSizes& whol
       piece_size(session, whole.batch, [&](int64_t size) { return part_sizes(whole, size, whole.key_heads); });
   for (int64_t batch = 0; batches && batch < whole.batch; batch += batches)
     out.push_back({part_sizes(whole, std::min(batches, whole.batch - batch), whole.key_heads), batch, 0});
-  if (batches) return out;
+  if (batches || (whole.batch > 1 && !begins_aligned(whole))) return out;
   const int64_t heads = piece_size(session, whole.key_heads, [&](int64_t size) { return part_sizes(whole, 1, size); });
   for (int64_t batch = 0; heads && batch < whole.batch; batch++) add_heads(out, whole, batch, heads);
   return out;

@@ -1,6 +1,5 @@
-// Names that a function in C cannot have: words of the language and of C++, what the headers declare that an exported
-// source
-// includes, and what that source declares itself.
+// Names that a function in C cannot have: words of the language and of C++, what the headers of an exported source
+// declare, and what that source declares itself.
 #include <algorithm>
 #include <array>
 

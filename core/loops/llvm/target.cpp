@@ -9,8 +9,8 @@
 namespace thunder::codegen {
 namespace {
 
-// LLVM ends the process when code is asked for of a processor that it does not know, or that lacks the triple's
-// registers.
+// LLVM ends the process when code is asked for of a processor that it does not know, or that lacks what the triple
+// needs of it.
 bool is_processor(const llvm::Target& target, const loops::TargetOptions& wanted) {
   const std::unique_ptr<llvm::MCSubtargetInfo> any(target.createMCSubtargetInfo(wanted.triple, "", ""));
   if (!any || !any->isCPUStringValid(wanted.cpu)) return false;

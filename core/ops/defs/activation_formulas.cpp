@@ -73,7 +73,8 @@ Var softplus(const Call& c, Var x) {
 }
 Results threshold(Call& c) {
   Var x = c.var(0);
-  return convert(where(le(x, c.real(1)), c.real(2), x), x.dtype());
+  const DType dtype = x.dtype();
+  return convert(where(le(x, number_in(c, 1, dtype)), number_in(c, 2, dtype), x), dtype);
 }
 
 // ---- gates: halves of a dim ----

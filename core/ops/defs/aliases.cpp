@@ -1,5 +1,6 @@
 // Other names that PyTorch has for ops: the same arguments, or the target's own in another arrangement.
 #include "ops/tables.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -123,8 +124,8 @@ constexpr OpRow kRows[] = {
                  [](Samples& s) {
                    s.add({TensorSpec{{3}, DType::f32, 3, 9}, 2});
                  }),
-    other("conj(tensor input) -> tensor", "positive", "The input itself, also of booleans.", itself, one),
-    other("real(tensor input) -> tensor", "positive", "The input itself, also of booleans.", itself, one),
+    other("conj(tensor input) -> tensor", "positive", "The input itself, also of booleans.", itself, one, kView),
+    other("real(tensor input) -> tensor", "positive", "The input itself, also of booleans.", itself, one, kView),
     another_name("arctan2(tensor input, tensor|number other) -> tensor", "atan2", pairs, kInplace),
     another_name("subtract(tensor input, tensor|number other, tensor|number alpha=1) -> tensor", "sub", pairs,
                  kInplace),
@@ -145,22 +146,24 @@ constexpr OpRow kRows[] = {
           clamp_max, bound, kInplace),
     another_name("concat(tensor[] tensors, int dim=0) -> tensor", "cat", lists),
     another_name("concatenate(tensor[] tensors, int dim=0) -> tensor", "cat", lists),
-    another_name("swapaxes(tensor input, int axis0, int axis1) -> tensor", "transpose", two_dims),
-    another_name("swapdims(tensor input, int dim0, int dim1) -> tensor", "transpose", two_dims),
-    another_name("broadcast_to(tensor input, int[] size) -> tensor", "expand", shapes),
+    another_name("swapaxes(tensor input, int axis0, int axis1) -> tensor", "transpose", two_dims, kView),
+    another_name("swapdims(tensor input, int dim0, int dim1) -> tensor", "transpose", two_dims, kView),
+    another_name("broadcast_to(tensor input, int[] size) -> tensor", "expand", shapes, kView),
     other("expand_as(tensor input, tensor other) -> tensor", "expand", "input expanded to the size of other.",
-          expand_as, likes),
+          expand_as, likes, kView),
     other("reshape_as(tensor input, tensor other) -> tensor", "reshape", "input under the shape of other.", reshape_as,
-          likes),
+          likes, kMayView),
     other("view_as(tensor input, tensor other) -> tensor", "view", "input as a view of the shape of other.", view_as,
-          likes),
-    other("type_as(tensor input, tensor other) -> tensor", "to", "input in the dtype of other.", type_as, likes),
-    other("ravel(tensor input) -> tensor", "flatten", "All elements along one dim.", ravel, rows),
+          likes, kView),
+    other("type_as(tensor input, tensor other) -> tensor", "to", "input in the dtype of other.", type_as, likes,
+          kMayView),
+    other("ravel(tensor input) -> tensor", "flatten", "All elements along one dim.", ravel, rows, kMayView),
     other("narrow(tensor input, int dim, int start, int length) -> tensor", "slice",
-          "A view of length elements of dim from start on.", narrow, narrows),
+          "A view of length elements of dim from start on.", narrow, narrows, kView),
     other("t(tensor input) -> tensor", "transpose",
-          "A matrix with rows and columns exchanged; of less than two dims the input itself.", t_op, matrices),
-    other("adjoint(tensor input) -> tensor", "transpose", "A view with the last two dims exchanged.", adjoint, rows),
+          "A matrix with rows and columns exchanged; of less than two dims the input itself.", t_op, matrices, kView),
+    other("adjoint(tensor input) -> tensor", "transpose", "A view with the last two dims exchanged.", adjoint, rows,
+          kView),
     other("mm(tensor input, tensor mat2) -> tensor", "matmul", "The product of two matrices.", product<2, 2>,
           factors<2, 2>, kMatmul),
     other("bmm(tensor input, tensor mat2) -> tensor", "matmul", "The products of two batches of matrices.",

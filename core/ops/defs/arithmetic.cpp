@@ -7,11 +7,10 @@ namespace {
 // ---- remainders ----
 
 Results remainder(Call& c) {
-  auto v = promoted(c, {0, 1});
-  const DType dtype = v[0].dtype();
-  Var a = computed(v[0]), b = computed(v[1]), zero = full_like(b, 0), rest = apply("prims.fmod", a, b);
+  const ComputedOperands x = computed_operands(c, {0, 1});
+  Var a = computed(x.v[0]), b = computed(x.v[1]), zero = full_like(b, 0), rest = apply("prims.fmod", a, b);
   Var other_sign = both(ne(rest, zero), apply("prims.ne", lt(rest, zero), lt(b, zero)));
-  return convert(where(other_sign, rest + b, rest), dtype);
+  return rounded(x, where(other_sign, rest + b, rest));
 }
 Var one(Var a, Var) { return full_like(a, 1); }
 Var quotient_down(Var a, Var b) { return -a.builder->call("div", {a, b, "floor"}); }
@@ -81,11 +80,18 @@ Var addcdiv_of(const Call& c, Var x, Var a, Var b) {
 // ---- others ----
 
 Results ldexp(Call& c) {
-  Var x = c.var(0), e = c.var(1);
+  Var x = c.var(0);
+  if (is_number(c.args[1])) return x * std::exp2(number_of(c.args[1]));
+  Var e = c.var(1);
   return x * c.builder.call("pow", {2.0, convert(e, to_real(e.dtype()))});
 }
+// In the operands' own type, whose steps these are.
+Results next_after(Call& c) {
+  auto v = promoted(c, {0, 1}, true);
+  return c.builder.call("prims.nextafter", {v[0], v[1]});
+}
 Results float_power(Call& c) {
-  return c.builder.call("pow", {convert(c.var(0), DType::f64), convert(c.var(1), DType::f64)});
+  return c.builder.call("pow", {in_dtype(c, 0, DType::f64), in_dtype(c, 1, DType::f64)});
 }
 Results isclose(Call& c) {
   auto v = promoted(c, {0, 1}, true);
@@ -226,7 +232,7 @@ constexpr OpRow kRows[] = {
     flat("heaviside(tensor input, tensor|number values) -> tensor", "0 below zero, 1 above, and values at zero.",
          pair_formula<heaviside_of, false>, kJumps, flat_pairs),
     flat("nextafter(tensor input, tensor|number other) -> tensor",
-         "The next number after input in the direction of other.", binary_prim<true>, "it steps from number to number",
+         "The next number after input in the direction of other.", next_after, "it steps from number to number",
          neighbours),
     row("zeta(tensor|number input, tensor|number other) -> tensor",
         "Hurwitz' zeta function: the sum of (k + other) ** -input over k.", binary_prim<true>, nullptr, zetas),

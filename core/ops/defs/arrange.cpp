@@ -1,7 +1,9 @@
 // Tensors put together, padded, copied and converted, under PyTorch's names.
 #include "base/text.h"
 #include "ops/grad.h"
+#include "ops/numbers.h"
 #include "ops/samples.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -104,6 +106,7 @@ Results pad(Call& c) {
               " than its size ", name(x.shape()[dim]));
   }
   if (crops) x = c.builder.call("prims.slice", {x, starts, ends, Shape(rank, 1)});
+  if (c.has(3)) require_fits(c, "value", c.args[3], x.dtype());
   return c.builder.call("prims.pad", {x, low, high, c.has(3) ? c.real(3) : 0.0});
 }
 
@@ -111,10 +114,9 @@ Results pad(Call& c) {
 
 // What `from` is as a tensor of input's type, in memory of its own.
 Results filled_from(Call& c) {
-  Var x = c.var(0), from = c.var(1);
-  Var value = to_device(convert(from, x.dtype()), x.type().device);
-  const bool fits = from.rank() <= x.rank() && broadcast(x.shape(), from.shape()) == x.shape();
-  c.require(fits, "cannot broadcast ", name(from.type()), " to the input's shape ", name(x.shape()));
+  Var x = c.var(0), value = to_device(stored(c, 1, x.dtype()), x.type().device);
+  const bool fits = value.rank() <= x.rank() && broadcast(x.shape(), value.shape()) == x.shape();
+  c.require(fits, "cannot broadcast ", name(value.type()), " to the input's shape ", name(x.shape()));
   return c.builder.call("prims.clone", {expand_to(value, x.shape())});
 }
 void filled_from_vjp(Grad& g) {
@@ -211,7 +213,8 @@ constexpr OpRow kRows[] = {
              .samples =
                  [](Samples& s) {
                    s.add({TensorSpec{{2, 3}}});
-                 }}),
+                 },
+             .tags = kMayView}),
     checked({.schema = "clone(tensor input) -> tensor",
              .doc = "A dense copy.",
              .decompose = [](Call& c) -> Results { return c.builder.call("prims.clone", {c.var(0)}); },
@@ -226,7 +229,8 @@ constexpr OpRow kRows[] = {
                  [](Samples& s) {
                    s.add({TensorSpec{{2, 3}}, DType::f64});
                    s.add({TensorSpec{{2}}});
-                 }}),
+                 },
+             .tags = kMayView}),
 };
 
 }  // namespace

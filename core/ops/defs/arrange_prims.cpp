@@ -126,7 +126,7 @@ void pad_meta(const Call& c, Types& out) {
 }
 Status* pad_kernel(const Kernel& k) {
   const Buffer &in = k.in[0], &out = k.out[0];
-  fill_elements(out, k.args[3].f);
+  fill_elements(out, k.args[3]);
   if (in.elements() == 0) return nullptr;
   Window window(out, in, k.args[1].d, nullptr);
   copy_strided(in, window.buffer);

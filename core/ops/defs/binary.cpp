@@ -3,12 +3,14 @@
 #include <cmath>
 
 #include "ops/elementwise.h"
+#include "ops/numbers.h"
 
 namespace thunder {
 namespace {
 
-Results through(Call& c, std::string_view prim, bool to_reals = false) {
-  auto v = promoted(c, {0, 1}, to_reals);
+// One of two: where the wider type computes, it is rounded to the same.
+Results chosen(Call& c, std::string_view prim) {
+  auto v = promoted(c, {0, 1});
   return c.builder.call(prim, {v[0], v[1]});
 }
 
@@ -25,13 +27,14 @@ std::optional<double> number(const Arg& a) {
   return std::nullopt;
 }
 Results scaled(Call& c, std::string_view prim) {
-  if (number(c.args[2]) == 1.0) return through(c, prim);
-  auto v = promoted(c, {0, 1});
-  const DType dtype = v[0].dtype();
+  if (number(c.args[2]) == 1.0) return computed_by(c, prim, false, Overflow::wraps);
+  const ComputedOperands x = computed_operands(c, {0, 1}, false, Overflow::wraps);
+  const DType dtype = x.dtype;
   const Arg& alpha = c.args[2];
   const bool real = alpha.kind == ArgKind::real || (alpha.kind == ArgKind::value && is_real(c.type(2).dtype));
   c.require(is_real(dtype) || !real, "alpha must not be real for operands of ", name(dtype));
-  return c.builder.call(prim, {v[0], convert(v[1] * alpha, dtype)});
+  Var a = computed(x.v[0]), b = computed(x.v[1]);
+  return rounded(x, c.builder.call(prim, {a, convert(b * alpha, a.dtype())}));
 }
 void scaled_vjp(Grad& g, bool negative) {
   Var dy = g.cotangent();
@@ -80,16 +83,16 @@ Var truncated(Var x) {
   return to.call("where", {to.call("lt", {x, 0.0}), -to.call("prims.floor", {-x}), to.call("prims.floor", {x})});
 }
 Results div(Call& c) {
-  if (!c.has(2)) return through(c, "prims.div", true);
+  if (!c.has(2)) return computed_by(c, "prims.div", true);
   const bool down = c.text(2) == "floor";
   c.require(down || c.text(2) == "trunc", "rounding_mode must be None, 'trunc' or 'floor', got '", c.text(2), "'");
-  auto v = promoted(c, {0, 1});
-  c.require(v[0].dtype() != DType::boolean, "booleans cannot be divided with a rounding_mode");
-  const DType dtype = v[0].dtype();
-  for (Var& x : v) x = computed(x);
-  if (down) return convert(floor_quotient(v[0], v[1]), dtype);
-  Var quotient = c.builder.call("prims.div", {v[0], v[1]});
-  return is_real(dtype) ? convert(truncated(quotient), dtype) : quotient;
+  const ComputedOperands x = computed_operands(c, {0, 1});
+  const DType dtype = x.dtype;
+  c.require(dtype != DType::boolean, "booleans cannot be divided with a rounding_mode");
+  Var a = computed(x.v[0]), b = computed(x.v[1]);
+  if (down) return rounded(x, floor_quotient(a, b));
+  Var quotient = c.builder.call("prims.div", {a, b});
+  return rounded(x, is_real(dtype) ? truncated(quotient) : quotient);
 }
 void div_vjp(Grad& g) {
   if (g.has(2)) return;  // it is constant between jumps
@@ -103,7 +106,7 @@ void div_vjp(Grad& g) {
 // Exponents that are known and have a cheaper form, as in PyTorch.
 Results pow(Call& c) {
   auto exponent = number(c.args[1]);
-  if (exponent && c.args[0].kind == ArgKind::value) {
+  if (exponent && !is_plain_number(c, 0)) {
     const bool real = is_real(c.type(0).dtype);
     if (!real && c.args[1].kind != ArgKind::real)
       c.require(*exponent >= 0, "integers to negative integer powers are not allowed; input is ", name(c.type(0)),
@@ -115,7 +118,7 @@ Results pow(Call& c) {
     if (real && *exponent == -0.5) return c.builder.call("rsqrt", {x});
     if (real && *exponent == -1.0) return c.builder.call("reciprocal", {x});
   }
-  return through(c, "prims.pow");
+  return computed_by(c, "prims.pow");
 }
 
 // ---- samples ----
@@ -192,7 +195,7 @@ constexpr OpRow kRows[] = {
              .tags = kInplace}),
     checked({.schema = "mul(tensor|number input, tensor|number other) -> tensor",
              .doc = "input * other; promotes and broadcasts.",
-             .decompose = [](Call& c) { return through(c, "prims.mul"); },
+             .decompose = [](Call& c) -> Results { return computed_by(c, "prims.mul", false, Overflow::wraps); },
              .vjp = mul_vjp,
              .samples = pairs,
              .tags = kInplace}),
@@ -210,24 +213,24 @@ constexpr OpRow kRows[] = {
              .tags = kInplace}),
     checked({.schema = "maximum(tensor|number input, tensor|number other) -> tensor",
              .doc = "The greater of two; NaN if either is.",
-             .decompose = [](Call& c) { return through(c, "prims.maximum"); },
+             .decompose = [](Call& c) { return chosen(c, "prims.maximum"); },
              .samples = pairs}),
     checked({.schema = "minimum(tensor|number input, tensor|number other) -> tensor",
              .doc = "The lesser of two; NaN if either is.",
-             .decompose = [](Call& c) { return through(c, "prims.minimum"); },
+             .decompose = [](Call& c) { return chosen(c, "prims.minimum"); },
              .samples = pairs}),
     comparison("eq(tensor|number input, tensor|number other) -> tensor", "input == other.",
-               [](Call& c) { return through(c, "prims.eq"); }),
+               [](Call& c) -> Results { return computed_by(c, "prims.eq"); }),
     comparison("ne(tensor|number input, tensor|number other) -> tensor", "input != other.",
-               [](Call& c) { return through(c, "prims.ne"); }),
+               [](Call& c) -> Results { return computed_by(c, "prims.ne"); }),
     comparison("lt(tensor|number input, tensor|number other) -> tensor", "input < other.",
-               [](Call& c) { return through(c, "prims.lt"); }),
+               [](Call& c) -> Results { return computed_by(c, "prims.lt"); }),
     comparison("le(tensor|number input, tensor|number other) -> tensor", "input <= other.",
-               [](Call& c) { return through(c, "prims.le"); }),
+               [](Call& c) -> Results { return computed_by(c, "prims.le"); }),
     comparison("gt(tensor|number input, tensor|number other) -> tensor", "input > other.",
-               [](Call& c) { return through(c, "prims.gt"); }),
+               [](Call& c) -> Results { return computed_by(c, "prims.gt"); }),
     comparison("ge(tensor|number input, tensor|number other) -> tensor", "input >= other.",
-               [](Call& c) { return through(c, "prims.ge"); }),
+               [](Call& c) -> Results { return computed_by(c, "prims.ge"); }),
 };
 
 }  // namespace

@@ -56,18 +56,23 @@ void integers_meta(const Call& c, Types& out) {
 }
 
 // Checked before promotion, so that the message has the user's types.
+template <Overflow overflow>
 Results bits(Call& c) {
   for (size_t i : {0, 1})
     c.require(c.args[i].kind != ArgKind::value || !is_real(c.type(i).dtype), "operands must be integers or booleans; ",
               c.types());
-  return binary_prim<false>(c);
+  return computed_by(c, cat("prims.", c.op.name()), false, overflow);
 }
 Var differ(Var a, Var b) { return ne(a, b); }
 // Of booleans by what other ops of truths are made of, which every executor fuses.
 template <auto of_booleans>
 Results bits_or_truths(Call& c) {
+  const auto is_truth = [&](const Arg& a) {
+    return a.kind == ArgKind::boolean || (a.kind == ArgKind::value && c.builder.type(a.v).dtype == DType::boolean);
+  };
+  if (!is_truth(c.args[0]) || !is_truth(c.args[1])) return bits<Overflow::wraps>(c);
   auto v = promoted(c, {0, 1});
-  return v[0].dtype() == DType::boolean ? Results(of_booleans(v[0], v[1])) : bits(c);
+  return of_booleans(v[0], v[1]);
 }
 Results bitwise_not(Call& c) {
   Var x = c.var(0);
@@ -101,7 +106,7 @@ consteval OpRow prim(SchemaText schema, std::string_view doc, MetaFn meta, Kerne
       {.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .nondiff = kNoGradient, .tags = kElementwise});
 }
 template <bool booleans>
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose = bits) {
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose = bits<Overflow::refused>) {
   return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = kNoGradient,
                   .samples = [](Samples& s) { whole_numbers(s, booleans); }, .tags = kInplace});
 }

@@ -10,7 +10,7 @@ Var line_up(Var x, size_t axis, Var place) {
 
 // Between the two sorted elements around (n - 1) q, as the interpolation says.
 Results quantile(Call& c) {
-  Var x = c.var(0), q = c.var(1);
+  Var x = c.var(0), q = in_dtype(c, 1, DType::f64);
   c.require(is_real(x.dtype()), "input must be real, got ", name(x.type()));
   c.require(q.rank() <= 1, "q must be a number or a vector; ", c.types());
   const bool all = !c.has(2);
@@ -26,8 +26,7 @@ Results quantile(Call& c) {
   Var nan = c.builder.call("any", {isnan(x), Shape{static_cast<int64_t>(axis)}, true});
   Shape shape = lines.shape();
   shape[axis] = q.rank() ? q.size(0) : Dim(1);
-  if (c.args[1].kind == ArgKind::real) q = full(c.builder, {}, c.args[1].f, DType::f64, x.type().device);
-  Var rank_of = convert(q, DType::f64) * static_cast<double>(n.value() - 1);
+  Var rank_of = to_device(q, x.type().device) * static_cast<double>(n.value() - 1);
   rank_of = along_axis(q.rank() ? rank_of : reshape_to(rank_of, Shape{1}), axis, x.rank());
   const std::string_view how = c.text(4);
   Var low = floor(rank_of), high = -floor(-rank_of), rest = rank_of - low;
@@ -60,9 +59,10 @@ Results quantile(Call& c) {
 // The first two arguments in one dtype; their shapes stay. A number goes to the tensor's device.
 std::pair<Var, Var> promoted_dtype(const Call& c) {
   const DType dtype = common_dtype(c, [&](Promotion& p) {
-    for (size_t i : {0, 1}) p.add(c.var(i).dtype(), strength(c.var(i).type()));
+    for (size_t i : {0, 1})
+      p.add(dtype_of(c, i), is_plain_number(c, i) ? Strength::number : strength(c.type(i)));
   });
-  Var x = convert(c.var(0), dtype), y = convert(c.var(1), dtype);
+  Var x = in_dtype(c, 0, dtype), y = in_dtype(c, 1, dtype);
   if (x.rank() == 0) x = to_device(x, y.type().device);
   if (y.rank() == 0) y = to_device(y, x.type().device);
   return {x, y};

@@ -3,13 +3,10 @@
 
 #include "ir/normal.h"
 #include "ops/elementwise.h"
+#include "ops/numbers.h"
 
 namespace thunder {
 namespace {
-
-DType dtype_of(const Arg& number) {
-  return number.kind == ArgKind::real ? DType::f32 : number.is_integer() ? DType::i64 : DType::boolean;
-}
 
 // A number or a 0-d tensor as a tensor of this size.
 Var filled(Call& c, std::span<const Dim> size, const Arg& given, DType dtype, Device device) {
@@ -19,17 +16,13 @@ Var filled(Call& c, std::span<const Dim> size, const Arg& given, DType dtype, De
   if (!is_number(value)) {
     Var v = b.var(value.v);
     c.require(v.rank() == 0, "fill_value must be a number or a 0-d tensor, got ", name(v.type()));
-    return expand_to(convert(v, dtype == DType::none ? v.dtype() : dtype), size);
+    if (dtype == DType::none) dtype = v.type().weak ? tensor_dtype(v.dtype()) : v.dtype();
+    return expand_to(convert(v, dtype), size);
   }
-  if (dtype == DType::none) dtype = dtype_of(value);
-  if (value.kind == ArgKind::real) return full(b, size, value.f, dtype, device);
-  // Beyond 2^53 a double does not hold every integer; its halves do.
-  const int64_t high = value.i >> 32, low = value.i & 0xffffffff;
-  if (dtype != DType::i64 || std::llabs(high) < int64_t{1} << 21)
-    return full(b, size, static_cast<double>(value.i), dtype, device);
-  Var upper = b.call("prims.mul",
-                     {full(b, size, static_cast<double>(high), dtype, device), full(b, size, 0x1p32, dtype, device)});
-  return b.call("prims.add", {upper, full(b, size, static_cast<double>(low), dtype, device)});
+  if (dtype == DType::none)
+    dtype = value.kind == ArgKind::real ? DType::f32 : value.is_integer() ? DType::i64 : DType::boolean;
+  require_fits(c, "fill_value", value, dtype);
+  return full(b, size, value, dtype, device);
 }
 
 Results full_op(Call& c) {
@@ -80,9 +73,10 @@ Results symbolic_arange(Call& c, Dim start, Dim end, int64_t step) {
 
 // Towards i64 real numbers are rounded to zero first, as in PyTorch.
 Arg whole(const Call& c, const Arg& a) {
-  const double n = std::trunc(number_of(a));
+  if (a.kind != ArgKind::real) return Arg::integer(a.i);
+  const double n = std::trunc(a.f);
   c.require(std::abs(n) < 0x1p63, "start, end and step must fit i64, got ", n);
-  return Arg::integer(a.kind == ArgKind::real ? static_cast<int64_t>(n) : a.i);
+  return Arg::integer(static_cast<int64_t>(n));
 }
 // One argument is the end, as in Python's range. Integers stay integers.
 Results arange(Call& c) {
@@ -100,8 +94,9 @@ Results arange(Call& c) {
   for (const Arg& a : {start, end, step})
     c.require(std::isfinite(number_of(a)), "start, end and step must be finite, got ", number_of(a));
   c.require(number_of(step) != 0, "step must not be 0");
-  c.require(number_of(step) > 0 ? number_of(end) >= number_of(start) : number_of(end) <= number_of(start), "start ",
-            number_of(start), " does not lead to end ", number_of(end), " by steps of ", number_of(step));
+  const bool down = real ? number_of(end) < number_of(start) : end.i < start.i,
+             up = real ? number_of(end) > number_of(start) : end.i > start.i;
+  c.require(number_of(step) > 0 ? !down : !up, "start ", number_of(start), " does not lead to end ", number_of(end), " by steps of ", number_of(step));
   const DType dtype = c.dtype(3, real ? DType::f32 : DType::i64), wide = real ? DType::f64 : DType::i64;
   if (real && dtype == DType::i64)
     return c.builder.call("arange", {whole(c, start), whole(c, end), whole(c, step), DType::i64, c.device(4)});

@@ -6,6 +6,7 @@ namespace thunder {
 namespace {
 
 void full_meta(const Call& c, Types& out) {
+  c.require(is_number(c.args[1]), "value must be a plain number, got ", kind_of(c.args[1]));
   TensorType t;
   t.dtype = c.dtype(2);
   t.device = c.device(3);
@@ -15,7 +16,7 @@ void full_meta(const Call& c, Types& out) {
   out.push(t);
 }
 Status* full_kernel(const Kernel& k) {
-  fill_elements(k.out[0], k.args[1].f);
+  fill_elements(k.out[0], k.args[1]);
   return nullptr;
 }
 
@@ -49,8 +50,8 @@ Status* convert_kernel(const Kernel& k) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.full(int[] shape, float value, dtype dtype, device device) -> tensor",
-             .doc = "A tensor filled with one value.",
+    checked({.schema = "prims.full(int[] shape, tensor|number value, dtype dtype, device device) -> tensor",
+             .doc = "A tensor filled with one plain number, which is rounded once.",
              .meta = full_meta,
              .reference = full_kernel,
              .nondiff = "it has no tensor argument",

@@ -1,5 +1,6 @@
 // What a gradient does not pass: detach; and zero, whose result no longer depends on the input.
 #include "ops/elementwise.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -33,12 +34,14 @@ constexpr OpRow kRows[] = {
              .doc = "A view of the input that gradients do not pass.",
              .decompose = detach,
              .nondiff = kStops,
-             .samples = samples}),
+             .samples = samples,
+             .tags = kView}),
     checked({.schema = "stop_gradient(tensor input) -> tensor",
              .doc = "detach, under the name that other frameworks give it.",
              .decompose = detach,
              .nondiff = kStops,
-             .samples = samples}),
+             .samples = samples,
+             .tags = kView}),
     checked({.schema = "zero(tensor input) -> tensor",
              .doc = "Zeros of input's size and dtype; zero_ stores them.",
              .decompose = [](Call& c) -> Results {

@@ -66,14 +66,14 @@ Results bernoulli(Call& c) {
 Results normal_op(Call& c) {
   // mean and std broadcast; a size is only for numbers.
   if (c.has(2)) {
-    c.require(c.args[0].kind != ArgKind::value && c.args[1].kind != ArgKind::value,
+    c.require(is_plain_number(c, 0) && is_plain_number(c, 1),
               "size is given with a number for mean and for std");
     const DType dtype = c.dtype(3, DType::f32);
     require_real(c, dtype);
     const Shape shape(c.dims(2));
     return convert(
-        normal(c.builder, shape, compute_dtype(dtype), c.device(4)) * convert(c.var(1), compute_dtype(dtype)) +
-            convert(c.var(0), compute_dtype(dtype)),
+        normal(c.builder, shape, compute_dtype(dtype), c.device(4)) * in_dtype(c, 1, compute_dtype(dtype)) +
+            in_dtype(c, 0, compute_dtype(dtype)),
         dtype);
   }
   auto v = promoted(c, {0, 1}, true);

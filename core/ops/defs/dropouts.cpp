@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/tables.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -52,14 +53,15 @@ void elements_kept(Samples& s) {
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = kRandom});
+  return checked(
+      {.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = kRandom | kMayView});
 }
 consteval OpRow alias(SchemaText schema) {
   return checked({.schema = schema,
                   .doc = "Another name.",
                   .decompose = dropout_channels,
                   .samples = channels,
-                  .tags = kRandom,
+                  .tags = kRandom | kMayView,
                   .alias_of = "feature_dropout"});
 }
 

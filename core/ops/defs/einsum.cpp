@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/tables.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -195,7 +196,7 @@ constexpr OpRow kRow =
              .doc = "Sums of products: each operand's dims by labels, those that the result lacks are summed over.",
              .decompose = einsum,
              .samples = samples,
-             .tags = kMatmul});
+             .tags = kMatmul | kMayView});
 
 }  // namespace
 

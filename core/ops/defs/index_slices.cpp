@@ -42,13 +42,13 @@ Results index_add(Call& c) {
 }
 Results index_fill(Call& c) {
   const auto dim = static_cast<int64_t>(c.axis(1, c.type(0).rank()));
-  Var index = index_vector(c), x = at_least_one_dim(c.var(0)), value = c.var(3);
+  Var index = index_vector(c), x = at_least_one_dim(c.var(0)), value = stored(c, 3, x.dtype());
   c.require(value.rank() == 0, "value must be a number or a tensor of rank 0; ", c.types());
   Var none = full(c.builder, Shape{x.size(dim)}, 0, DType::i64, x.type().device);
   Var hits = c.builder.call("prims.scatter_add", {none, 0, convert(index, DType::i64),
                                                   full(c.builder, index.shape(), 1, DType::i64, x.type().device)});
   Var hit = along_axis(gt(hits, 0), static_cast<size_t>(dim), x.rank());
-  return reshape_to(where(hit, convert(value, x.dtype()), x), c.type(0).shape);
+  return reshape_to(where(hit, value, x), c.type(0).shape);
 }
 
 // ---- samples ----

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "ops/grad.h"
+#include "ops/numbers.h"
 #include "ops/places.h"
 #include "ops/samples.h"
 
@@ -92,28 +93,26 @@ Var put_where(const Call& c, Var mask, Var value) {
   Var x = c.var(0);
   Shape shape = mask.shape();
   while (shape.size() < x.rank()) shape.push_back(1);
-  if (c.flag(3)) value = x + value;
+  if (c.flag(3)) value = convert(convert(x, value.dtype()) + value, x.dtype());
   return c.builder.call("where", {reshape_to(mask, shape), value, x});
 }
 
 Results index_put(Call& c) {
-  Var x = c.var(0), values = c.var(2);
+  Var x = c.var(0);
+  const bool number = is_plain_number(c, 2), accumulate = c.flag(3);
+  const DType computed = accumulate ? compute_dtype(x.dtype()) : x.dtype();
+  // A number has no dtype of its own here: it takes the input's.
+  Var values = !number ? c.var(2) : accumulate ? in_dtype(c, 2, computed) : stored(c, 2, computed);
+  c.require(number || values.dtype() == x.dtype(), "input and values must have one dtype; ", c.types());
   if (auto given = c.vars(1); given.size() == 1 && given[0].dtype() == DType::boolean && values.rank() == 0) {
     require_mask(c, given[0], 0);
-    c.require(c.args[2].kind != ArgKind::value || values.dtype() == x.dtype(), "input and values must have one dtype; ",
-              c.types());
-    return put_where(c, given[0], convert(values, x.dtype()));
+    return put_where(c, given[0], values);
   }
   const ValueList indices = aligned_indices(c);
-  const bool accumulate = c.flag(3);
   Shape to = c.builder.type(indices[0]).shape;
   for (size_t i = indices.size(); i < x.rank(); i++) to.push_back(x.shape()[i]);
-  // A number has no dtype of its own here: it takes the input's.
-  c.require(c.args[2].kind != ArgKind::value || values.dtype() == x.dtype(), "input and values must have one dtype; ",
-            c.types());
   c.require(values.rank() <= to.size() && broadcast(to, values.shape()) == to, "values of shape ", name(values.shape()),
             " do not broadcast to the indexed shape ", name(to));
-  const DType computed = accumulate ? compute_dtype(x.dtype()) : x.dtype();
   Var put = c.builder.call("prims.index_put",
                            {convert(x, computed), indices, expand_to(convert(values, computed), to), accumulate});
   return convert(put, x.dtype());

@@ -3,6 +3,7 @@
 
 #include "ops/formulas.h"
 #include "ops/grad.h"
+#include "ops/numbers.h"
 #include "ops/samples.h"
 
 namespace thunder {
@@ -10,12 +11,13 @@ namespace {
 
 // A number or a tensor of rank 0 as a tensor of x's dtype.
 Var scalar_like(const Call& c, size_t i, Var x) {
-  Var v = c.var(i);
-  c.require(v.rank() == 0, "value must be a number or a tensor of rank 0; ", c.types());
-  if (x.dtype() == DType::boolean && c.args[i].kind == ArgKind::integer) v = convert(v, DType::boolean);
-  c.require(info(v.dtype()).category <= info(x.dtype()).category, "a value of ", name(v.dtype()),
+  c.require(is_plain_number(c, i) || c.type(i).rank() == 0, "value must be a number or a tensor of rank 0; ",
+            c.types());
+  const DType given = dtype_of(c, i);
+  const bool truth = x.dtype() == DType::boolean && c.args[i].is_integer();
+  c.require(truth || info(given).category <= info(x.dtype()).category, "a value of ", name(given),
             " does not fit input ", name(x.type()));
-  return convert(v, x.dtype());
+  return stored(c, i, x.dtype());
 }
 Results masked_fill(Call& c) {
   Var x = c.var(0), mask = c.var(1);

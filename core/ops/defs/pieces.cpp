@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/tables.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -36,15 +37,7 @@ Results unfold(Call& c) {
     c.require(c.integer(2) == 0 || c.integer(2) == 1, "size ", c.integer(2), " does not fit a tensor of rank 0");
     return c.builder.call("slice", {reshape_to(x, Shape{1}), 0, 0, c.integer(2)});
   }
-  const int64_t size = c.integer(2), step = c.integer(3), n = hint(x.shape()[dim]);
-  c.require(x.shape()[dim].constant(), "the size of dim ", dim, " must be known while tracing, got ", name(x.type()));
-  c.require(size >= 0 && size <= n && step > 0, "size ", size, " and step ", step, " do not fit dim ", dim, " of size ",
-            n);
-  const Device device = x.type().device;
-  Var first = counted_along(c.builder, (n - size) / step + 1, 0, 2, device) * step;
-  Var windows = c.builder.call("prims.take",
-                               {x, static_cast<int64_t>(dim), first + counted_along(c.builder, size, 1, 2, device)});
-  return c.builder.call("movedim", {windows, Shape{static_cast<int64_t>(dim) + 1}, Shape{-1}});
+  return c.builder.call("prims.unfold", {x, static_cast<int64_t>(dim), c.integer(2), c.integer(3)});
 }
 
 // A number of parts as even as they can be, or the places of the cuts.
@@ -189,27 +182,30 @@ void grids(Samples& s) {
   s.refuse({std::vector<TensorSpec>{{{2}}}, "yx"}, "'yx'");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    uint32_t tags = 0) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
-    row("unbind(tensor input, int dim=0) -> tensor[]", "Views of each index of dim, which vanishes.", unbind, unbound),
+    row("unbind(tensor input, int dim=0) -> tensor[]", "Views of each index of dim, which vanishes.", unbind, unbound,
+        kView),
     row("unfold(tensor input, int dimension, int size, int step) -> tensor",
-        "Copies of the windows of a dim, whose elements form a new last dim.", unfold, windows),
+        "The windows of a dim as a view, whose elements form a new last dim.", unfold, windows, kView),
     row("tensor_split(tensor input, int[] indices_or_sections, int dim=0) -> tensor[]",
-        "Views of a number of nearly equal parts along dim, or of those between indices.", tensor_split, cuts),
+        "Views of a number of nearly equal parts along dim, or of those between indices.", tensor_split, cuts,
+        kView),
     row("hsplit(tensor input, int[] indices_or_sections) -> tensor[]",
-        "tensor_split along the second dim, of a vector along its only one.", split_along<1>, halves),
+        "tensor_split along the second dim, of a vector along its only one.", split_along<1>, halves, kView),
     row("vsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the first dim.",
-        split_along<0>, halves),
+        split_along<0>, halves, kView),
     row("dsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the third dim.",
-        split_along<2>, halves),
-    row("atleast_1d(tensor input) -> tensor", "The input with at least one dim.", atleast<1>, few_dims),
+        split_along<2>, halves, kView),
+    row("atleast_1d(tensor input) -> tensor", "The input with at least one dim.", atleast<1>, few_dims, kView),
     row("atleast_2d(tensor input) -> tensor", "The input with at least two dims; those that are missing come first.",
-        atleast<2>, few_dims),
+        atleast<2>, few_dims, kView),
     row("atleast_3d(tensor input) -> tensor", "The input with at least three dims; a vector is the middle one.",
-        atleast<3>, few_dims),
+        atleast<3>, few_dims, kView),
     row("hstack(tensor[] tensors) -> tensor",
         "The tensors side by side along the second dim, vectors along their only one.", stacked<1, 1>, joined),
     row("vstack(tensor[] tensors) -> tensor", "The tensors below each other along the first dim, vectors as rows.",
@@ -224,9 +220,9 @@ constexpr OpRow kRows[] = {
              .samples = joined,
              .alias_of = "vstack"}),
     row("broadcast_tensors(tensor[] tensors) -> tensor[]",
-        "Views of the tensors under the shape to which they broadcast.", broadcast_tensors, broadcasts),
+        "Views of the tensors under the shape to which they broadcast.", broadcast_tensors, broadcasts, kView),
     row("meshgrid(tensor[] tensors, str indexing='ij') -> tensor[]",
-        "The coordinates of a grid: each vector along its own dim, repeated along the others.", meshgrid, grids),
+        "The coordinates of a grid: each vector along its own dim, repeated along the others.", meshgrid, grids, kView),
 };
 
 }  // namespace

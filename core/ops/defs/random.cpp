@@ -1,5 +1,6 @@
 // Random tensors, and dropout. Each call draws once from the context's random state.
 #include "ops/elementwise.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -107,7 +108,7 @@ constexpr OpRow kRows[] = {
              .doc = "Zero with probability p, else input / (1 - p); the input itself unless training.",
              .decompose = dropout,
              .samples = dropouts,
-             .tags = kTags | kInplace}),
+             .tags = kTags | kInplace | kMayView}),
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "ops/tables.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -72,28 +73,10 @@ Results triangle_indices(Call& c) {
 
 // ---- diagonals ----
 
-// The elements on a diagonal of two dims, as a new last dim.
 Results diagonal(Call& c) {
-  Var x = c.var(0);
-  const size_t rank = x.rank(), a = c.axis(2, rank), b = c.axis(3, rank);
-  c.require(rank >= 2 && a != b, "needs two different dims; ", c.types());
-  const int64_t offset = c.integer(1);
-  Shape order;
-  for (size_t i = 0; i < rank; i++)
-    if (i != a && i != b) order.push_back(static_cast<int64_t>(i));
-  const size_t lead = order.size();
-  order.push_back(static_cast<int64_t>(a)), order.push_back(static_cast<int64_t>(b));
-  x = permute_to(x, order);
-  const Dim rows = x.shape()[lead], columns = x.shape()[lead + 1];
-  c.require(rows.constant() && columns.constant(), "the sizes of the two dims must be known while tracing; ",
-            c.types());
-  const int64_t above = std::max<int64_t>(offset, 0), left = std::max<int64_t>(checked_sub(0, offset), 0);
-  const int64_t length = std::max<int64_t>(0, std::min(rows.value() - left, columns.value() - above));
-  Shape flat(x.shape().begin(), x.shape().begin() + lead);
-  flat.push_back(rows * columns);
-  Var place = c.builder.call("prims.iota", {Shape{length}, DType::i64, x.type().device}) * (columns.value() + 1) +
-              (length ? left * columns.value() + above : 0);
-  return c.builder.call("prims.take", {reshape_to(x, flat), static_cast<int64_t>(lead), place});
+  const size_t rank = c.type(0).rank();
+  const auto a = static_cast<int64_t>(c.axis(2, rank)), b = static_cast<int64_t>(c.axis(3, rank));
+  return c.builder.call("prims.diagonal", {c.var(0), c.integer(1), a, b});
 }
 // A matrix whose diagonal is the last dim, zeros elsewhere.
 Var embedded(Var x, int64_t offset) {
@@ -206,8 +189,9 @@ void fills(Samples& s) {
   s.add({TensorSpec{{2}}, Ints{2, 3}, 2.5});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                    uint32_t tags = 0) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
 }
 consteval OpRow alias(SchemaText schema, std::string_view target, std::string_view doc, DecomposeFn decompose,
                       SamplesFn samples) {
@@ -229,7 +213,7 @@ constexpr OpRow kRows[] = {
         "The rows and columns of the elements on and above a diagonal, as two rows.", triangle_indices<false>,
         triangles),
     row("diagonal(tensor input, int offset=0, int dim1=0, int dim2=1) -> tensor",
-        "The elements on a diagonal of two dims, as a new last dim.", diagonal, diagonals),
+        "A view of the elements on a diagonal of two dims, as a new last dim.", diagonal, diagonals, kView),
     row("diag_embed(tensor input, int offset=0, int dim1=-2, int dim2=-1) -> tensor",
         "Matrices whose diagonals are the last dim, zeros elsewhere.", diag_embed, vectors),
     row("diag(tensor input, int diagonal=0) -> tensor",

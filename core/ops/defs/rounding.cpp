@@ -1,5 +1,6 @@
 // Rounding, the parts of numbers, and questions about them.
 #include "ops/tables.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -131,7 +132,7 @@ constexpr OpRow kRows[] = {
           c.require(c.type(0).dtype != DType::boolean, "input must not be boolean, got ", name(c.type(0)));
           return c.var(0);
         },
-        signed_numbers, 0),
+        signed_numbers, kView),
     row("angle(tensor input) -> tensor", "pi where the input is negative, else 0; NaN of NaN.",
         real_formula<[](Var x) { return where(isnan(x), std::numeric_limits<double>::quiet_NaN(), convert(lt(x, 0.0), x.dtype()) * kPi); }>, numbers, 0),
     row("nan_to_num(tensor input, float nan=0.0, float? posinf=None, float? neginf=None) -> tensor",

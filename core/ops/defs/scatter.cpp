@@ -14,7 +14,7 @@ namespace {
 
 // src as large as index: a number, or the front of a tensor.
 Var source(const Call& c, size_t param, Var x, Var index) {
-  if (c.args[param].kind != ArgKind::value) return expand_to(convert(c.var(param), x.dtype()), index.shape());
+  if (is_plain_number(c, param)) return expand_to(stored(c, param, x.dtype()), index.shape());
   Var src = c.var(param);
   c.require(src.dtype() == x.dtype(), "input and src must have one dtype; ", c.types());
   c.require(src.rank() == index.rank(), "src must have the rank of index; ", c.types());
@@ -37,7 +37,7 @@ Var at_least_one_dim(Var x) {
   return x.rank() ? x : reshape_to(x, Shape{1});
 }
 In added_source(const Call& c, Var x, Var index) {
-  if (c.args[3].kind == ArgKind::value) return c.args[3];
+  if (!is_plain_number(c, 3)) return c.args[3];
   return source(c, 3, x, index);
 }
 Results scatter(Call& c) {

@@ -67,7 +67,7 @@ void clamp_vjp(Grad& g) {
   if (below && above) {
     // Where min exceeds max, the result is max whatever the input is.
     if (g.wants(1) || g.wants(2)) {
-      Var crossed = b.call("gt", {g.var(1), g.args[2]});
+      Var crossed = b.call("gt", {g.args[1], g.args[2]});
       above = above + crossed;
       below = below * b.call("logical_not", {crossed});
     }

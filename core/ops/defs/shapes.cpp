@@ -1,6 +1,7 @@
 // Dims moved, repeated and turned: composites over views, concatenation and reading by index.
 #include "base/checked.h"
 #include "ops/tables.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -255,18 +256,15 @@ void unflattened(Samples& s) {
   s.refuse({TensorSpec{{2, 6}}, 1, Ints{4, -1}}, "do not divide");
 }
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                    VjpFn vjp = nullptr) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples});
+                    VjpFn vjp = nullptr, uint32_t tags = 0) {
+  return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples, .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
     row("movedim(tensor input, int[] source, int[] destination) -> tensor",
-        "A view with dims moved to other places; the others keep their order.", movedim, moves),
-    checked({.schema = "moveaxis(tensor input, int[] source, int[] destination) -> tensor",
-             .doc = "Another name.",
-             .decompose = movedim,
-             .samples = moves,
-             .alias_of = "movedim"}),
+        "A view with dims moved to other places; the others keep their order.", movedim, moves, nullptr,
+        kView),
+    another_name("moveaxis(tensor input, int[] source, int[] destination) -> tensor", "movedim", moves, kView),
     row("flip(tensor input, int[] dims) -> tensor", "A copy with the order of elements along dims reversed.", flip,
         flips, flip_vjp),
     row("fliplr(tensor input) -> tensor", "A copy with the second dim reversed.", flip_one<1>, matrices),
@@ -287,7 +285,8 @@ constexpr OpRow kRows[] = {
              .samples = interleaved,
              .tags = kEager}),
     row("unflatten(tensor input, int dim, int[] sizes) -> tensor",
-        "A view with one dim as several, one size of which may be -1.", unflatten, unflattened),
+        "A view with one dim as several, one size of which may be -1.", unflatten, unflattened, nullptr,
+        kView),
 };
 
 }  // namespace

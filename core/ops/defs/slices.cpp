@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "ops/grad.h"
 #include "ops/samples.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -134,21 +135,25 @@ constexpr OpRow kRows[] = {
     checked({.schema = "slice(tensor input, int dim=0, int? start=None, int? end=None, int step=1) -> tensor",
              .doc = "input[start:end:step] along dim, as a view: negative bounds count from the end, all are clamped.",
              .decompose = slice,
-             .samples = slice_samples}),
+             .samples = slice_samples,
+             .tags = kView}),
     checked({.schema = "select(tensor input, int dim, int index) -> tensor",
              .doc = "A view of one index of dim, which vanishes.",
              .decompose = select,
-             .samples = select_samples}),
+             .samples = select_samples,
+             .tags = kView}),
     checked({.schema = "split(tensor input, int[] split_size, int dim=0) -> tensor[]",
              .doc = "Views of split_size elements each along dim (the last may be smaller), or of each size of a list.",
              .decompose = split,
              .vjp = [](Grad& g) { split_vjp(g, g.count()); },
-             .samples = split_samples}),
+             .samples = split_samples,
+             .tags = kView}),
     checked({.schema = "chunk(tensor input, int chunks, int dim=0) -> tensor[]",
              .doc = "At most `chunks` views of equal size along dim.",
              .decompose = chunk,
              .vjp = [](Grad& g) { split_vjp(g, g.count()); },
-             .samples = chunk_samples}),
+             .samples = chunk_samples,
+             .tags = kView}),
 };
 
 }  // namespace

@@ -1,11 +1,13 @@
 // Elementwise functions of one tensor, as users call them: each row is one prim, and reals where it needs them.
 #include "ops/elementwise.h"
+#include "ops/numbers.h"
 
 namespace thunder {
 namespace {
 
 Results through(Call& c, std::string_view prim, bool to_reals) {
-  Var x = c.var(0);
+  const bool live = !to_reals && is_plain_number(c, 0) && !is_number(c.args[0]);  // what is made of it is a number, too
+  Var x = live ? c.builder.var(c.args[0].v) : c.var(0);
   if (to_reals) x = convert(x, to_real(x.dtype()));
   return c.builder.call(prim, {x});
 }

@@ -4,6 +4,7 @@
 #include "ir/normal.h"
 #include "ops/builder.h"
 #include "ops/samples.h"
+#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
@@ -171,35 +172,43 @@ constexpr OpRow kRows[] = {
              .doc = "The same elements under another shape, one size of which may be -1. A view if the strides allow "
                     "it, else a copy.",
              .decompose = reshape,
-             .samples = reshape_samples}),
+             .samples = reshape_samples,
+             .tags = kMayView}),
     checked({.schema = "view(tensor input, int[] size) -> tensor",
              .doc = "As reshape, but refuses where a copy would be needed.",
              .decompose = view,
-             .samples = reshape_samples}),
+             .samples = reshape_samples,
+             .tags = kView}),
     checked({.schema = "flatten(tensor input, int start_dim=0, int end_dim=-1) -> tensor",
              .doc = "Merges the dims from start_dim to end_dim into one.",
              .decompose = flatten,
-             .samples = flatten_samples}),
+             .samples = flatten_samples,
+             .tags = kMayView}),
     checked({.schema = "permute(tensor input, int[] dims) -> tensor",
              .doc = "A view with the dims in another order.",
              .decompose = permute,
-             .samples = permute_samples}),
+             .samples = permute_samples,
+             .tags = kView}),
     checked({.schema = "transpose(tensor input, int dim0, int dim1) -> tensor",
              .doc = "A view with two dims exchanged.",
              .decompose = transpose,
-             .samples = transpose_samples}),
+             .samples = transpose_samples,
+             .tags = kView}),
     checked({.schema = "squeeze(tensor input, int[]? dim=None) -> tensor",
              .doc = "A view without the dims of size 1, or without those of them that dim names.",
              .decompose = squeeze,
-             .samples = squeeze_samples}),
+             .samples = squeeze_samples,
+             .tags = kView}),
     checked({.schema = "unsqueeze(tensor input, int dim) -> tensor",
              .doc = "A view with a dim of size 1 added before dim.",
              .decompose = unsqueeze,
-             .samples = unsqueeze_samples}),
+             .samples = unsqueeze_samples,
+             .tags = kView}),
     checked({.schema = "expand(tensor input, int[] size) -> tensor",
              .doc = "A view in which dims of size 1 are repeated; -1 keeps a size.",
              .decompose = expand,
-             .samples = expand_samples}),
+             .samples = expand_samples,
+             .tags = kView}),
 };
 
 }  // namespace

@@ -89,6 +89,27 @@ TEST_F(Call, makes_tensors_of_live_numbers_by_their_default_dtype) {
   EXPECT_EQ(*reinterpret_cast<double*>(out[5].tensor->data()), 0.1) << "a tensor of f64 sees the number unrounded";
 }
 
+TEST_F(Call, computes_with_live_numbers_in_all_their_bits) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor *x = in[0].tensor.get(), *k = in[1].tensor.get();
+    for (Tensor* number : {op(s, "neg", {any(k)}), op(s, "sub", {Any::integer(1), any(k)}), op(s, "div", {any(k), Any::real(3)})})
+      out.push(Ref<Tensor>(op(s, "mul", {any(x), any(number)})));
+    out.push(Ref<Tensor>(op(s, "full", {Any::dims(std::vector<int64_t>{2}), any(k)})));
+  });
+  TensorType type;
+  type.dtype = DType::f64;
+  auto x = Tensor::empty(context->allocator(), type);
+  *reinterpret_cast<double*>(x->data()) = 1;
+  Values in, out;
+  in.push(x);
+  in.push(Any::real(0.1));
+  Ref<Status> failed = Ref<Status>::adopt(f->call(in, out));
+  ASSERT_FALSE(failed) << failed->message();
+  const double expected[] = {-0.1, 1 - 0.1, 0.1 / 3};
+  for (size_t i = 0; i < 3; i++) EXPECT_EQ(*reinterpret_cast<double*>(out[i].tensor->data()), expected[i]) << i;
+  EXPECT_EQ(name(out[3].tensor->type().dtype), "f32") << "as op by op";
+}
+
 TEST_F(Call, refuses_overlapping_inputs_of_which_one_is_written) {
   auto f = compile([](Scope& s, const Values& in, Values& out) {
     op(s, "add_", {any(in[0].tensor.get()), any(in[1].tensor.get())});

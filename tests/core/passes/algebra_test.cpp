@@ -22,6 +22,11 @@ constexpr double kInteger[] = {0, 1, -1, 2, -2, 7, 255, 128, -128, 2147483647, -
 constexpr size_t kCount = std::size(kSpecial);
 static_assert(std::size(kInteger) == kCount);
 
+std::optional<double> stored(const Arg& number, DType dtype) {
+  const auto value = stored_value(number, dtype);
+  return value ? std::optional(number_of(*value)) : std::nullopt;
+}
+
 class Reference : public OpRunner {
  public:
   Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out) override {
@@ -61,7 +66,8 @@ class Sides {
   // Throws where the pass would not apply the rule.
   std::vector<double> values(const Rule& rule, const std::vector<Term>& side, std::span<const Arg> bound, DType dtype) {
     for (const Term& t : side)
-      if (t.kind == Term::Kind::number) require(stored_value(t.number, dtype) == t.number, "the dtype does not hold ", t.number);
+      if (t.kind == Term::Kind::number)
+        require(stored(Arg::real(t.number), dtype) == t.number, "the dtype does not hold ", t.number);
     const ValueId v = rule.build(*builder_, side, bound, tests::tensor_type({kCount, kCount}, dtype));
     result_ = &side == &rule.left || result_ == builder_->type(v).dtype ? builder_->type(v).dtype : DType::none;
     require(result_ != DType::none, "the sides have different dtypes");
@@ -205,12 +211,19 @@ TEST(Rule, that_undoes_itself_ends) {
 }
 
 TEST(Constants, are_what_their_dtype_stores) {
-  EXPECT_EQ(stored_value(0.1, DType::f32), static_cast<double>(0.1f));
-  EXPECT_EQ(stored_value(-3, DType::boolean), 1);
-  EXPECT_EQ(stored_value(2.9, DType::i32), 2);
-  EXPECT_EQ(stored_value(-1, DType::u8), std::nullopt);
-  EXPECT_EQ(stored_value(0x1p63, DType::i64), std::nullopt);
-  EXPECT_EQ(stored_value(kInf, DType::i64), std::nullopt);
+  EXPECT_EQ(stored(Arg::real(0.1), DType::f32), static_cast<double>(0.1f));
+  EXPECT_EQ(stored(Arg::real(-3), DType::boolean), 1);
+  EXPECT_EQ(stored(Arg::real(2.9), DType::i32), 2);
+  EXPECT_EQ(stored(Arg::real(-1), DType::u8), std::nullopt);
+  EXPECT_EQ(stored(Arg::real(0x1p63), DType::i64), std::nullopt);
+  EXPECT_EQ(stored(Arg::real(kInf), DType::i64), std::nullopt);
+}
+
+TEST(Constants, keep_all_bits_of_integers) {
+  constexpr int64_t kBig = (int64_t{1} << 53) + 1;
+  EXPECT_EQ(stored_value(Arg::integer(kBig), DType::i64)->i, kBig);
+  EXPECT_EQ(stored_value(Arg::integer(kBig), DType::i32), std::nullopt);
+  EXPECT_EQ(stored(Arg::integer(kBig), DType::f64), 0x1p53);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "loops/kernels.h"
 #include "loops/order.h"
 #include "ops/kernels.h"
+#include "ops/place_view.h"
 #include "support/functions.h"
 #include "support/machines.h"
 #include "support/traces.h"
@@ -195,8 +196,8 @@ struct FusedTest : test::CompiledTest {
       for (ValueId r : n->results) dense(r);
       if (!def(*n).view) continue;
       ViewOf view{Sizes(strides[n->args[0].v].begin(), strides[n->args[0].v].end())};
-      if (def(*n).view(concrete(trace.type(n->args[0].v).shape), n->args, concrete(trace.type(n->results[0]).shape),
-                       view))
+      if (place_view(def(*n), concrete(trace.type(n->args[0].v).shape), n->args,
+                     concrete(trace.type(n->results[0]).shape), view))
         strides[n->results[0]].assign(view.strides.begin(), view.strides.end());
     }
     return strides;

@@ -1,4 +1,4 @@
-// Gradients of functions that read values: what was computed before a break counts.
+// Gradients of functions that read values: what was computed before a break counts. Also of segment_history.
 #include "support/failure.h"
 #include "support/functions.h"
 
@@ -161,6 +161,80 @@ TEST_F(SegmentGradients, by_a_view_reach_back_over_breaks) {
     };
   };
   both(body, {tensor({2, 2}, {0.1f, 0.2f, 0.3f, 0.4f}).get()}, 2);
+}
+
+// As a transform hands an argument on: a view of its own, of which the function takes views.
+TEST_F(SegmentGradients, by_what_a_view_was_taken_of_cross_a_break) {
+  const auto body = [](bool reads) {
+    return [reads](Scope& s, const Values& in, Values& out) {
+      const int64_t order[] = {0, 1}, flat[] = {4};
+      Tensor* x = op(s, "permute", {any(in[0].tensor), Any::dims(order)});
+      Tensor* v = op(s, "select", {any(op(s, "reshape", {any(x), Any::dims(flat)})), Any::integer(0), Any::integer(2)});
+      EXPECT_TRUE(!reads || item(total(s, x)) != 0);
+      Tensor* w = op(s, "mul", {any(v), any(v)});
+      EXPECT_TRUE(!reads || item(total(s, w)) != 0);
+      Tensor* loss = total(s, op(s, "mul", {any(v), any(w)}));
+      out.push(Ref<Tensor>(loss));
+      out.push(Ref<Tensor>(grad(s, loss, x)));
+    };
+  };
+  EXPECT_EQ(both(body, {tensor({2, 2}, {1, 2, 3, 4}).get()}, 2)[1], (Floats{0, 0, 27, 0}));
+}
+
+TEST_F(SegmentGradients, by_a_view_that_was_written_are_by_what_it_is_now) {
+  const auto body = [](bool reads) {
+    return [reads](Scope& s, const Values& in, Values& out) {
+      const int64_t order[] = {1, 0};
+      Tensor* own = op(s, "clone", {any(in[0].tensor)});
+      Tensor* x = op(s, "permute", {any(own), Any::dims(order)});
+      op(s, "mul_", {any(own), Any::real(2)});
+      Tensor* row = op(s, "select", {any(x), Any::integer(0), Any::integer(0)});
+      Tensor* y = op(s, "mul", {any(x), any(x)});
+      EXPECT_TRUE(!reads || item(total(s, y)) != 0);
+      Tensor* loss = op(s, "add", {any(total(s, y)), any(total(s, op(s, "exp", {any(row)})))});
+      out.push(Ref<Tensor>(loss));
+      out.push(Ref<Tensor>(grad(s, loss, x)));
+    };
+  };
+  both(body, {tensor({2, 2}, {0.5f, 0, 0.25f, 1}).get()}, 2);
+}
+
+// A gradient records again what earlier parts computed: that is what they computed, for the gradient of it.
+TEST_F(SegmentGradients, of_gradients_are_by_what_was_recorded_again) {
+  const auto body = [](bool reads) {
+    return [reads](Scope& s, const Values& in, Values& out) {
+      Tensor *x = in[0].tensor.get(), *h = op(s, "mul", {any(x), any(x)});
+      EXPECT_TRUE(!reads || item(total(s, h)) != 0);
+      Tensor* loss = total(s, op(s, "mul", {any(op(s, "mul", {any(h), any(h)})), any(x)}));
+      Values wrt;
+      wrt.push(Ref<Tensor>(x)), wrt.push(Ref<Tensor>(h));
+      Values* first = s.grad(loss, wrt);
+      Tensor* again = total(s, op(s, "mul", {any((*first)[0].tensor), any((*first)[1].tensor)}));
+      out.push(Ref<Tensor>(again));
+      out.push(Ref<Tensor>(grad(s, again, h)));
+      if (reads) item(again);
+      out.push(Ref<Tensor>(grad(s, again, h)));
+      out.push(Ref<Tensor>(grad(s, again, x)));
+    };
+  };
+  both(body, {tensor({2}, {1, 2}).get()}, 4);
+}
+
+TEST_F(SegmentGradients, are_refused_where_wrt_was_written_after_its_use) {
+  for (bool view : {false, true}) {
+    auto f = with(false, lambda([&](Scope& s, const Values& in, Values& out) {
+      const int64_t order[] = {0};
+      Tensor* own = op(s, "clone", {any(in[0].tensor)});
+      Tensor* x = view ? op(s, "permute", {any(own), Any::dims(order)}) : own;
+      Tensor* y = op(s, "mul", {any(x), any(x)});
+      item(total(s, y));
+      op(s, "mul_", {any(own), Any::real(2)});
+      item(total(s, own));
+      out.push(Ref<Tensor>(grad(s, total(s, y), x)));
+    }));
+    EXPECT_TRUE(run(*f, {tensor({2}, {1, 2}).get()}).empty());
+    EXPECT_PRED2(contains, error, "was written in place after the loss had used it");
+  }
 }
 
 TEST_F(SegmentGradients, are_refused_where_what_they_need_was_overwritten) {

@@ -1,0 +1,208 @@
+// The views that go along two dims at once, or twice along one: diagonals and windows, and the writes through them.
+#include "base/checked.h"
+#include "ops/batch.h"
+#include "ops/grad.h"
+#include "ops/kernels.h"
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+// Reads what the view sees.
+template <ViewFn view>
+Status* copy_seen(const Kernel& k) {
+  const auto rank = static_cast<size_t>(k.in[0].rank);
+  ViewOf v;
+  v.strides.assign(k.in[0].strides, k.in[0].strides + rank);
+  if (k.out[0].elements() == 0) return nullptr;
+  view({k.in[0].shape, rank}, k.args, {k.out[0].shape, static_cast<size_t>(k.out[0].rank)}, v);
+  Buffer from = k.out[0];
+  from.data = k.in[0].as<std::byte>() + v.offset * static_cast<int64_t>(size_of(from.dtype));
+  from.strides = v.strides.data();
+  copy_strided(from, k.out[0]);
+  return nullptr;
+}
+
+// ---- diagonal ----
+
+struct Diagonal {
+  size_t a, b;          // its dims
+  int64_t left, above;  // where it begins
+};
+Diagonal diagonal_of(std::span<const Arg> args, size_t rank) {
+  const int64_t offset = args[1].i;
+  return {normalize_axis(args[2].i, rank), normalize_axis(args[3].i, rank),
+          std::max<int64_t>(checked_sub(0, offset), 0), std::max<int64_t>(offset, 0)};
+}
+int64_t length_of(const Diagonal& d, int64_t rows, int64_t columns) {
+  return std::max<int64_t>(0, std::min(checked_sub(rows, d.left), checked_sub(columns, d.above)));
+}
+
+void diagonal_meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  const size_t rank = t.rank(), a = c.axis(2, rank), b = c.axis(3, rank);
+  c.require(rank >= 2 && a != b, "needs two different dims; ", c.types());
+  c.require(t.shape[a].constant() && t.shape[b].constant(), "the sizes of the two dims must be known while tracing; ",
+            c.types());
+  const int64_t length = length_of(diagonal_of(c.args, rank), t.shape[a].value(), t.shape[b].value());
+  t.shape.erase(std::max(a, b)), t.shape.erase(std::min(a, b));
+  t.shape.push_back(length);
+  out.push(t);
+}
+bool diagonal_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t>, ViewOf& v) {
+  const Diagonal d = diagonal_of(args, sizes.size());
+  v.offset += d.left * v.strides[d.a] + d.above * v.strides[d.b];
+  Sizes strides;
+  for (size_t i = 0; i < sizes.size(); i++)
+    if (i != d.a && i != d.b) strides.push_back(v.strides[i]);
+  strides.push_back(v.strides[d.a] + v.strides[d.b]);
+  v.strides = strides;
+  return true;
+}
+// `base` with its diagonal replaced.
+Var with_diagonal(const Call& c, Var base, Var written) {
+  Builder& b = c.builder;
+  const size_t rank = base.rank();
+  const Diagonal d = diagonal_of(c.args, rank);
+  Shape order, back(rank, 0);
+  for (size_t i = 0; i < rank; i++)
+    if (i != d.a && i != d.b) order.push_back(static_cast<int64_t>(i));
+  order.push_back(static_cast<int64_t>(d.a)), order.push_back(static_cast<int64_t>(d.b));
+  for (size_t i = 0; i < rank; i++) back[static_cast<size_t>(order[i].value())] = static_cast<int64_t>(i);
+  base = permute_to(base, order);
+  const int64_t rows = base.size(-2).value(), length = written.size(-1).value();
+  if (length == 0) return permute_to(base, back);
+  Shape low(rank - 1, 0), high(rank - 1, 0), column = base.shape();
+  low[rank - 2] = d.left, high[rank - 2] = rows - d.left - length;
+  if (rows > length) written = b.call("prims.pad", {written, low, high, 0.0});
+  column[rank - 1] = 1;
+  const Device device = base.type().device;
+  Var row = counted_along(b, rows, 0, 2, device) + c.integer(1), at = counted_along(b, base.size(-1), 1, 2, device);
+  Var there = b.call("eq", {row, at});
+  return permute_to(where(there, expand_to(reshape_to(written, column), base.shape()), base), back);
+}
+Results batch_diagonal(Batch& b) {
+  const size_t rank = b.rank(0);
+  return b.again({b.operand(0), b.integer(1), static_cast<int64_t>(b.axis(2, rank) + 1),
+                  static_cast<int64_t>(b.axis(3, rank) + 1)});
+}
+
+// ---- windows ----
+
+void unfold_meta(const Call& c, Types& out) {
+  TensorType t = c.type(0);
+  const int64_t size = c.integer(2), step = c.integer(3);
+  c.require(t.rank() > 0, "input must have a dim, got ", name(t));
+  const size_t dim = c.axis(1, t.rank());
+  c.require(t.shape[dim].constant(), "the size of dim ", dim, " must be known while tracing, got ", name(t));
+  const int64_t n = t.shape[dim].value();
+  c.require(size >= 0 && size <= n && step > 0, "size ", size, " and step ", step, " do not fit dim ", dim,
+            " of size ", n);
+  t.shape[dim] = (n - size) / step + 1;
+  t.shape.push_back(size);
+  out.push(t);
+}
+bool unfold_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to, ViewOf& v) {
+  const size_t dim = normalize_axis(args[1].i, sizes.size());
+  v.strides.push_back(v.strides[dim]);
+  // No step is made along an axis of one element, and a step of any length may be asked for there.
+  if (to[dim] > 1) v.strides[dim] *= args[3].i;
+  return true;
+}
+// The last dim beside the one that it was taken of.
+Var inside_last(Var x, size_t dim, bool back) {
+  Shape order;
+  const auto last = static_cast<int64_t>(x.rank()) - 1, at = static_cast<int64_t>(dim) + 1;
+  for (int64_t i = 0; i <= last; i++) order.push_back(i);
+  if (back) order.erase(static_cast<size_t>(at)), order.push_back(at);
+  else order.erase(static_cast<size_t>(last)), order.insert(static_cast<size_t>(at), last);
+  return permute_to(x, order);
+}
+void unfold_vjp(Grad& g) {
+  const size_t dim = g.axis(1, g.type(0).rank());
+  Var ct = computed(g.cotangent());
+  const Device device = ct.type().device;
+  const Dim windows = ct.shape()[dim], size = ct.size(-1);
+  Var first = counted_along(g.builder, windows, 0, 2, device) * g.integer(3);
+  Var places = first + counted_along(g.builder, size, 1, 2, device);
+  Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), device), g.type(0).shape);
+  g.add(0, g.builder.call("prims.take_add", {zeros, static_cast<int64_t>(dim), places, inside_last(ct, dim, false)}));
+}
+// Every step-th element of the base from the i-th on is the i-th of the windows.
+ValueId write_through_unfold(Call& c, ValueId base, ValueId written) {
+  Builder& b = c.builder;
+  const TensorType type = c.type(0);
+  const size_t dim = c.axis(1, type.rank());
+  const int64_t size = c.integer(2), step = c.integer(3);
+  Var all = b.var(written), out = b.var(base);
+  const int64_t windows = all.shape()[dim].value();
+  require(step >= size || windows <= 1, "cannot write in place to windows of ", size, " elements that begin every ",
+          step, ": several of their elements share one place in memory; clone them first");
+  const auto set = [&](Var value, int64_t start, int64_t end, int64_t stride) {
+    Shape starts(type.rank(), 0), ends = type.shape, strides(type.rank(), 1);
+    starts[dim] = start, ends[dim] = end, strides[dim] = stride;
+    out = b.call("prims.slice_scatter", {out, value, starts, ends, strides});
+  };
+  if (step == size || windows <= 1) {
+    Shape whole = type.shape;
+    whole[dim] = windows * size;
+    set(reshape_to(inside_last(all, dim, false), whole), 0, windows * size, 1);
+    return out.id;
+  }
+  for (int64_t i = 0; i < size; i++)
+    set(b.call("select", {all, -1, i}), i, i + (windows - 1) * step + 1, step);
+  return out.id;
+}
+Results batch_unfold(Batch& b) {
+  return b.again({b.operand(0), static_cast<int64_t>(b.axis(1, b.rank(0)) + 1), b.integer(2), b.integer(3)});
+}
+
+// ---- samples ----
+
+void diagonals(Samples& s) {
+  s.add({TensorSpec{{3, 4}}, 0, 0, 1});
+  s.add({TensorSpec{{2, 4, 3}}, -1, 2, 1});
+  s.add({TensorSpec{{4, 2, 3}}, 1, 0, 2});
+  s.add({TensorSpec{{2, 3}}, 5, 0, 1});
+  s.refuse({TensorSpec{{3, 4}}, 0, 1, 1}, "two different dims");
+}
+void windows(Samples& s) {
+  s.add({TensorSpec{{2, 7}}, 1, 3, 2});
+  s.add({TensorSpec{{7, 2}}, 0, 2, 3});
+  s.add({TensorSpec{{6, 2}}, 0, 3, 3});
+  s.add({TensorSpec{{4}}, 0, 0, 2});
+  s.refuse({TensorSpec{{2, 3}}, 1, 4, 1}, "do not fit");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "prims.diagonal(tensor input, int offset, int dim1, int dim2) -> tensor",
+             .doc = "The elements on a diagonal of two dims, as a new last dim, without a copy.",
+             .meta = diagonal_meta,
+             .reference = copy_seen<diagonal_view>,
+             .vjp = [](Grad& g) { g.add(0, with_diagonal(g, full_like(g.var(0), 0), g.cotangent())); },
+             .batch = batch_diagonal,
+             .view = diagonal_view,
+             .write_through = [](Call& c, ValueId base, ValueId written) {
+               return with_diagonal(c, c.builder.var(base), c.builder.var(written)).id;
+             },
+             .samples = diagonals,
+             .tags = kLinear}),
+    checked({.schema = "prims.unfold(tensor input, int dim, int size, int step) -> tensor",
+             .doc = "The windows of a dim, whose elements form a new last dim, without a copy.",
+             .meta = unfold_meta,
+             .reference = copy_seen<unfold_view>,
+             .vjp = unfold_vjp,
+             .batch = batch_unfold,
+             .view = unfold_view,
+             .write_through = write_through_unfold,
+             .samples = windows,
+             .tags = kLinear}),
+};
+
+}  // namespace
+
+void register_stride_prims(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder

@@ -1,0 +1,83 @@
+// The random numbers of a trace that is replayed: its lines name a state and an ordinal, and draw what the scope draws
+// next, once for each ordinal.
+#pragma once
+
+#include <map>
+#include <unordered_set>
+
+#include "ir/draws.h"
+#include "tracer/scope.h"
+#include "tracer/trace_inputs.h"
+
+namespace thunder {
+
+struct Drawn {
+  Tensor* state;
+  int64_t ordinal;
+  ValueId of;  // what stands for the state in the trace
+};
+
+class ReplayedDraws {
+ public:
+  ReplayedDraws(Scope& scope, const Trace& trace) : scope_(scope), trace_(trace) {
+    const auto random = random_input(trace);
+    if (!random) return;
+    state_ = trace.inputs[*random].value;
+    for (const Node* n : trace.nodes)
+      for_each_prim(*n, [&](const Node& prim) {
+        if (moves_state(prim)) moved_.insert(prim.results[0]);
+        if (const auto draw = own_draw(prim)) uses_[draw->ordinal]++;
+      });
+  }
+
+  // The input that is the random state; kNoValue: nothing is drawn.
+  ValueId state() const { return state_; }
+  // Whether the line is nothing to replay: the scope counts the call, and who draws on a device moves what it draws
+  // from.
+  bool makes_state(const Node& n) const {
+    return (n.op->name() == kAdvance && n.args[0].v == state_) || moves_state(n);
+  }
+  // Whether it draws what others draw as well. Lines of later stages may draw the same numbers again; as one line each
+  // they would draw others.
+  bool shares(const Node& node) const {
+    bool alone = true;
+    for_each_prim(node, [&](const Node& prim) {
+      if (const auto draw = own_draw(prim)) alone &= uses_.at(draw->ordinal) == 1;
+    });
+    return !alone;
+  }
+  // What a prim draws from; none: it draws nothing. An error is the scope's.
+  std::optional<Drawn> draw(const Node& n) {
+    const auto draw = own_draw(n);
+    if (!draw) return std::nullopt;
+    auto [it, fresh] = draws_.try_emplace(draw->ordinal);
+    if (fresh) {
+      const Draw drawn = scope_.builder().draw();
+      it->second = {scope_.wrap(drawn.state.id), drawn.ordinal, draw->state};
+    }
+    if (draw->state == state_) return it->second;
+    Any move[] = {Any::tensor(it->second.state), {}};
+    move[1].kind = ArgKind::device, move[1].i = 0, move[1].device = trace_.type(draw->state).device;
+    return Drawn{scope_.invoke("prims.to_device", move, nullptr, nullptr, 0, nullptr), it->second.ordinal, draw->state};
+  }
+
+ private:
+  bool is_state(ValueId v) const { return v == state_ || moved_.count(v); }
+  bool moves_state(const Node& n) const {
+    return state_ != kNoValue && n.op->name() == "prims.to_device" && is_state(n.args[0].v);
+  }
+  std::optional<FirstDraw> own_draw(const Node& node) const {
+    if (state_ == kNoValue) return std::nullopt;
+    const auto draw = first_draw(node);
+    return draw && is_state(draw->state) ? draw : std::nullopt;
+  }
+
+  Scope& scope_;
+  const Trace& trace_;
+  ValueId state_ = kNoValue;
+  std::unordered_set<ValueId> moved_;  // copies of it on devices
+  std::map<int64_t, int> uses_;        // prims that draw it, by ordinal
+  std::map<int64_t, Drawn> draws_;
+};
+
+}  // namespace thunder
