@@ -57,6 +57,18 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
             t, _ = compiled(x)
             self.assertTrue(torch.equal(t, x.t()))
 
+    def test_views_are_right_where_an_argument_lies_otherwise(self):
+        from thunder.torch import _results
+        graph = torch.fx.Graph()
+        x = graph.placeholder("x")
+        x.meta["val"] = torch.empty(3, 4)
+        t = graph.call_function(torch.ops.aten.t.default, (x,))
+        t.meta["val"] = torch.empty(3, 4).t()
+        graph.output((t,))
+        results = _results.Results(graph, [x])
+        for argument in (torch.randn(3, 4), torch.randn(4, 3).t()):
+            self.assertTrue(torch.equal(results.keep([argument])[0], argument.t()))
+
     def test_results_have_the_strides_of_torch(self):
         self.same(lambda x: (x * 2).t(), torch.randn(3, 4))
         self.same(lambda x: (x * 2).permute(2, 0, 1) + 1, torch.randn(3, 4, 5))

@@ -33,7 +33,7 @@ def options_of(mode, options):
 
 def _seed():
     """The random state of one call, from torch's generator."""
-    return torch.randint(-2**63, 2**63 - 1, (2,))
+    return torch.randint(-2**63, 2**63 - 1, (2,), device="cpu")
 
 
 def _program(module, fakes, options):

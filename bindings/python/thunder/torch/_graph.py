@@ -10,7 +10,9 @@ from ._rows import device_of, dtype_of, find, op
 from .aten import random
 
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
-_NO_RESULT = ("aten._assert_scalar", "aten._linalg_check_errors", "aten._assert_tensor_metadata", "aten.sym_constrain_range", "aten.sym_constrain_range_for_size")
+_NO_RESULT = ("aten._assert_scalar", "aten._assert_tensor_metadata", "aten._linalg_check_errors", "aten.sym_constrain_range",
+              "aten.sym_constrain_range_for_size")
+_KEEP_OUT = "keep it out of the compiled function with torch.compiler.disable"
 
 
 def place_of(node):
@@ -47,14 +49,14 @@ def _function_of(node):
         found = (_PYTHON[packet], False) if packet in _PYTHON else find(target)
         if found:
             return found
-        raise Unsupported(f"{_text(node)}: the library has no such op: keep it out of the compiled function with torch.compiler.disable")
+        raise Unsupported(f"{_text(node)}: the library has no such op: {_KEEP_OUT}")
     if isinstance(target, torch._ops.HigherOrderOperator):
-        raise Unsupported(f"{_text(node)}: graphs inside of graphs are not taken; keep it out of the compiled function with torch.compiler.disable")
+        raise Unsupported(f"{_text(node)}: graphs inside of graphs are not taken: {_KEEP_OUT}")
     return (operator.getitem if target is operator.getitem else target), False
 
 
 def _argument(value, values, device):
-    """An argument of a node as our ops take it: torch lets tensors on the CPU, numbers and places, stand beside those of a device."""
+    """An argument of a node as our ops take it: torch lets tensors on the CPU, numbers and places, stand beside a device's."""
     if isinstance(value, torch.fx.Node):
         value = values[value]
         beside = device is not None and isinstance(value, _thunder.Tensor) and value.device.type == "cpu"
@@ -83,8 +85,8 @@ def _check(node, made):
         if same and not _private.is_symbolic(fake.shape):
             same = tuple(fake.shape) == tuple(ours.shape)
         if not same:
-            raise Unsupported(f"{_text(node)}: gives {fake.dtype} of shape {tuple(fake.shape)}, our row of it {ours.dtype} of shape "
-                              f"{tuple(ours.shape)}; please report it")
+            raise Unsupported(f"{_text(node)}: gives {fake.dtype} of shape {tuple(fake.shape)}, our row of it {ours.dtype} of "
+                              f"shape {tuple(ours.shape)}; please report it")
 
 
 # ---- the graph ----
@@ -156,5 +158,5 @@ def _check_type(node):
         known = getattr(_thunder, str(fake.dtype).removeprefix("torch."), None)
         if not isinstance(known, _thunder.dtype) or fake.layout is not torch.strided or fake.device.type not in ("cpu", "cuda"):
             who = "an argument of the graph" if node.op == "placeholder" else _text(node)
-            raise Unsupported(f"{who}: is {fake.dtype} of layout {fake.layout} on {fake.device}: dense tensors of real numbers on CPUs and "
-                              "CUDA devices are taken; keep others out of the compiled function with torch.compiler.disable")
+            raise Unsupported(f"{who}: is {fake.dtype} of layout {fake.layout} on {fake.device}: dense tensors of real numbers on "
+                              f"CPUs and CUDA devices are taken: {_KEEP_OUT}")

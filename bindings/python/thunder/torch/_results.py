@@ -7,17 +7,19 @@ from . import _private
 from .aten.views import is_dense, order_of
 
 _op = _ops.functions
-_VIEWS = {f"aten.{name}" for name in ("view", "_unsafe_view", "reshape", "transpose", "t", "permute", "expand", "squeeze", "unsqueeze", "slice",
-                                      "select", "detach", "alias", "as_strided", "diagonal", "unfold")}
+_VIEWS = {f"aten.{name}" for name in ("view", "_unsafe_view", "transpose", "t", "permute", "expand", "squeeze", "unsqueeze",
+                                      "slice", "select", "detach", "alias", "as_strided", "diagonal", "unfold")}
 
 
 def _viewed(node):
-    """The input that a node shows a part of; the input itself of that; None: it is computed."""
+    """The input that a node shows a part of, and the views on the way there; None: it is computed."""
+    way = []
     while node.op == "call_function":
         if str(node.target).rpartition(".")[0] not in _VIEWS:
-            return None
+            return None, way
+        way.insert(0, node)
         node = node.args[0]
-    return node if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.Tensor) else None
+    return (node if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.Tensor) else None), way
 
 
 def _static(fake):
@@ -52,7 +54,8 @@ class Computed:
     def recorded(self, value):
         """What the program returns."""
         if value is None and self.fake is not None:
-            raise NotImplementedError(f"{self.node.args[0]}: its result {self.node.args[1]} is not given: it serves a backward that the library lacks")
+            raise NotImplementedError(f"{self.node.args[0]}: its result {self.node.args[1]} is not given: it serves a backward "
+                                      "that the library lacks")
         for dim in self.repeated or ():
             value = _op["slice"](value, dim, 0, 1)
         return value if self.order is None else _op["permute"](value, self.order)
@@ -66,7 +69,9 @@ class Computed:
             made = made.permute(self.back)
         if self.repeated:
             made = made.expand(self.fake.shape)
-        return made if self.gaps is None else torch.empty_strided(*self.gaps, dtype=made.dtype, device=made.device).copy_(made)
+        if self.gaps is None:
+            return made
+        return torch.empty_strided(*self.gaps, dtype=made.dtype, device=made.device).copy_(made)
 
 
 class Argument:
@@ -80,15 +85,20 @@ class Argument:
 
 
 class Shown(Argument):
-    """A view of an argument, which nothing computes."""
+    """A view of an argument, which nothing computes: at once where the argument lies as it did, else by the views that led there."""
 
-    def __init__(self, at, node, root):
+    def __init__(self, at, root, way):
         super().__init__(at)
-        fake, whole = node.meta["val"], root.meta["val"]
+        fake, whole = way[-1].meta["val"], root.meta["val"]
+        self.way, self.expected = [(node.target, node.args[1:], node.kwargs) for node in way], whole.stride()
         self.size, self.stride, self.start = fake.shape, fake.stride(), fake.storage_offset() - whole.storage_offset()
 
     def given(self, argument):
-        return argument.as_strided(self.size, self.stride, argument.storage_offset() + self.start)
+        if argument.stride() == self.expected:
+            return argument.as_strided(self.size, self.stride, argument.storage_offset() + self.start)
+        for view, args, named in self.way:
+            argument = view(argument, *args, **named)
+        return argument
 
 
 class Results:
@@ -104,7 +114,8 @@ class Results:
         for at, computed in enumerate(self.computed):
             computed.at = at
         self.shown = [(i, place) for i, place in enumerate(self.places) if isinstance(place, Argument)]
-        self.all_plain = all(isinstance(place, Computed) and place.is_plain() for place in self.places) and len(made) == len(self.places)
+        plain = all(isinstance(place, Computed) and place.is_plain() for place in self.places)
+        self.all_plain = plain and len(made) == len(self.places)
 
     @staticmethod
     def _place(node, inputs, written, made):
@@ -112,9 +123,9 @@ class Results:
             return node
         if node.op == "placeholder" and node not in written:
             return Argument(inputs.index(node))
-        root = _viewed(node)
-        if root is not None and root not in written and _static(node.meta["val"]):
-            return Shown(inputs.index(root), node, root)
+        root, way = _viewed(node)
+        if root is not None and root not in written and _static(node.meta["val"]) and _static(root.meta["val"]):
+            return Shown(inputs.index(root), root, way)
         return made.setdefault(node, Computed(node))
 
     def of(self, values):

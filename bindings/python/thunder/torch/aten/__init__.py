@@ -1,3 +1,3 @@
 """Rows of the table, a family of ops a file."""
-from . import (activations, attention, convolutions, creation, elementwise, foreach, images, indexing, linalg, losses, norms, pools, products,  # noqa: F401
-               random, reductions, shapes, views)
+from . import (activations, attention, convolutions, creation, elementwise, foreach, images, indexing, linalg,  # noqa: F401
+               losses, norms, pools, products, random, reductions, shapes, views)

@@ -32,6 +32,20 @@ for _name in ("bilinear", "bicubic"):
     _rows_of(f"_upsample_{_name}2d_aa", _name, True)
 
 
+def _nearest_rows(name, mode):
+    """Without corners to align."""
+    resize = _resized(mode)
+    backward = _resized_backward(resize)
+    row(f"{name}.default")(lambda self, output_size, *scales: resize(self, output_size, None, *scales))
+    row(f"{name}_backward.default")(lambda grad_output, output_size, input_size, *scales:
+                                    backward(grad_output, output_size, input_size, None, *scales))
+
+
+for _rank in (1, 2, 3):
+    _nearest_rows(f"upsample_nearest{_rank}d", "nearest")
+    _nearest_rows(f"_upsample_nearest_exact{_rank}d", "nearest-exact")
+
+
 @row("grid_sampler_2d", "grid_sampler_3d")
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     return op["grid_sample"](input, grid, _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners)

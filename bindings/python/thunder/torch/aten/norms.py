@@ -1,5 +1,5 @@
 """Normalisation. The gradients are torch's formulas of the saved mean and rstd, which its core decompositions write."""
-from .._rows import op, row, type_of
+from .._rows import op, row, type_of, vjp
 
 
 def _statistics(node, input, dims, eps, keepdim):
@@ -58,3 +58,14 @@ def batch_norm_with_update(node, input, weight, bias, running_mean, running_var,
 def batch_norm_no_update(node, input, weight, bias, running_mean, running_var, momentum, eps):
     made = op["batch_norm"](input, running_mean, running_var, weight, bias, False, momentum, eps)
     return made, _empty(node, 1), _empty(node, 2), _empty(node, 3)
+
+
+@row("batch_norm_backward")
+def batch_norm_backward(grad_out, input, weight, running_mean, running_var, save_mean, save_var, update, eps, output_mask, reserve):
+    """Of what _batch_norm_with_update_functional gave."""
+    affine = [weight, op["zeros_like"](weight)] if weight is not None else []
+
+    def forward(x, *affine):
+        return op["batch_norm"](x, running_mean, running_var, *(affine or (None, None)), update, 0.0, eps)
+    found = [*vjp(forward, (input, *affine), grad_out), None, None][:3]
+    return tuple(g if wanted else None for g, wanted in zip(found, output_mask))

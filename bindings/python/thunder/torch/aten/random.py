@@ -1,18 +1,20 @@
 """Numbers drawn. A graph that draws has the state, seed and count, as an argument more, from torch's generator anew at each call:
 torch.manual_seed decides what is drawn, though the numbers are not those of eager torch."""
 import math
+import threading
 
 from ... import _thunder
 from .._rows import hidden, meta, op, row, type_of
 
 NAMES = ("rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "bernoulli", "native_dropout", "randperm", "uniform",
          "normal_functional", "normal", "exponential", "cauchy", "geometric", "log_normal", "multinomial")
-_DROPOUT = {"_scaled_dot_product_flash_attention": 3, "_scaled_dot_product_efficient_attention": 5, "_scaled_dot_product_cudnn_attention": 5}
+_DROPOUT = {"_scaled_dot_product_flash_attention": 3, "_scaled_dot_product_efficient_attention": 5,
+            "_scaled_dot_product_cudnn_attention": 5}  # where dropout_p is
 _FAR = 1 << 40  # seeds of ops are as far apart
 
 
-class Draws:
-    """The state of the graph that is being recorded, and how many ops have drawn from it."""
+class Draws(threading.local):
+    """The state of the graph that this thread records, and how many ops have drawn from it."""
     state, count = None, 0
 
 
@@ -41,7 +43,8 @@ def _drawn(prim, device, *arguments):
 def state_of_op(device):
     """A state of the next op alone, from which a backward can draw the same again."""
     ordinal, draws.count = draws.count, draws.count + 1
-    return op["to"](draws.state + op["stack"]([op["full"]([], (ordinal + 1) * _FAR, _thunder.int64), op["full"]([], 0, _thunder.int64)]), None, device)
+    seed, calls = draws.state[0] + (ordinal + 1) * _FAR, draws.state[1]
+    return op["to"](op["stack"]([seed, calls]), None, device)
 
 
 def uniform_of(state, shape, device):
