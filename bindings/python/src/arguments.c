@@ -44,6 +44,21 @@ static int integer_of(const arguments *c, const parameter *p, PyObject *object, 
     return integer_failed(object, "%s: argument '%s'", c->signature->name, p->name);
 }
 
+/* An int. One beyond int64 may stand for a tensor of uint64. */
+static int whole_argument(const arguments *c, const parameter *p, PyObject *object, thunder_any *out)
+{
+    int overflow = 0;
+    *out = (thunder_any){.kind = THUNDER_INT, .u.i = PyLong_AsLongLongAndOverflow(object, &overflow)};
+    if (!overflow) return 0;
+    if (overflow > 0 && p->kind == TAKES_TENSOR) {
+        const unsigned long long bits = PyLong_AsUnsignedLongLong(object);
+        *out = (thunder_any){.kind = THUNDER_UINT, .u.i = (int64_t)bits};
+        if (!PyErr_Occurred()) return 0;
+        PyErr_Clear(); /* it is larger than that, too */
+    }
+    return integer_of(c, p, object, &out->u.i);
+}
+
 static int list_of_integers(arguments *c, const parameter *p, PyObject *const *items, Py_ssize_t count, thunder_any *out)
 {
     thunder_dim *dims = block(c, (size_t)count * sizeof *dims);
@@ -192,10 +207,7 @@ static int argument(arguments *c, const parameter *p, PyObject *object, thunder_
         out->kind = THUNDER_BOOLEAN, out->u.i = object == Py_True;
         return 0;
     }
-    if (PyLong_Check(object)) {
-        out->kind = THUNDER_INT;
-        return integer_of(c, p, object, &out->u.i);
-    }
+    if (PyLong_Check(object)) return whole_argument(c, p, object, out);
     if (PyFloat_Check(object)) {
         out->kind = THUNDER_FLOAT, out->u.f = PyFloat_AS_DOUBLE(object);
         return 0;
