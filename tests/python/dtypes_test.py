@@ -24,6 +24,16 @@ class Dtypes(unittest.TestCase):
             self.assertEqual((ours.bits, ours.min, ours.max), (theirs.bits, theirs.min, theirs.max))
         self.assertEqual(repr(th.iinfo(th.int8)), "iinfo(min=-128, max=127, dtype=int8)")
 
+    def test_numbers_of_uint64_keep_all_bits(self):
+        x, most = th.zeros(2, dtype=th.uint64), 2**64 - 1
+        for way in (lambda f: f, th.compile):
+            self.assertEqual(way(lambda x: x + most)(x).tolist(), [most, most])
+            self.assertEqual(way(lambda x: th.where(x == 0, 2**63, x))(x).tolist(), [2**63, 2**63])
+            self.assertEqual(way(lambda x: x.clone().fill_(most - 1))(x).tolist(), [most - 1] * 2)
+        self.assertEqual(th.full((1,), most, dtype=th.uint64).item(), most)
+        with self.assertRaisesRegex(th.Error, "uint64"):
+            th.zeros(2, dtype=th.int64) + most
+
     def test_the_other_kind_is_refused(self):
         for make, message in ((lambda: th.finfo(th.int32), "takes a real dtype, got int32; iinfo is for it"),
                               (lambda: th.iinfo(th.float16), "takes a dtype of integers, got float16; finfo is for it"),

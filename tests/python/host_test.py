@@ -100,6 +100,23 @@ class Reads(unittest.TestCase):
         scaled = Scaled()
         self.check(scaled, lambda value: setattr(scaled, "factor", value), 2, 3)
 
+    def test_sees_attributes_under_other_names(self):
+        class Slots:
+            __slots__ = ("factor",)
+        settings, slots = Settings(), Slots()
+
+        def get():
+            return settings
+
+        def f(x):
+            local, several = get(), [slots]
+            for other in several:
+                x = x * other.factor
+            return x * local.factor
+        slots.factor = 2
+        self.check(f, lambda value: setattr(settings, "factor", value), 3, 4)
+        self.check(f, lambda value: setattr(slots, "factor", value), 3, 4)
+
     def test_are_named_where_they_changed(self):
         table = {"k": 2}
         f = th.compile(lambda x: x * table["k"])

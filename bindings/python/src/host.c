@@ -7,7 +7,7 @@
 
 #include "module.h"
 
-enum { CELL, ITEM, LIST, DICT, SET, CHILDREN };  /* as _host.py has them */
+enum { CELL, ITEM, LIST, DICT, SET, CHILDREN, SLOT };  /* as _host.py has them */
 enum { MOST = 1000 }; /* of a container that holds more, the length alone is compared */
 
 uint64_t host_changes;
@@ -65,6 +65,7 @@ static PyObject *content(const place *p)
         case LIST: found = PyList_GET_SIZE(p->holder) > MOST ? PyLong_FromSsize_t(PyList_GET_SIZE(p->holder)) : PyList_AsTuple(p->holder); break;
         case DICT: found = PyDict_Size(p->holder) > MOST ? PyLong_FromSsize_t(PyDict_Size(p->holder)) : pairs(p->holder, false); break;
         case SET: found = PyFrozenSet_New(p->holder); break;
+        case SLOT: found = PyObject_GetAttr(p->holder, p->key); break;
         default: found = ((Module *)p->holder)->dict ? pairs(((Module *)p->holder)->dict, true) : PyTuple_New(0);
     }
     PyErr_Clear();
@@ -103,6 +104,11 @@ static bool stays(const place *p)
         case LIST: return p->seen && same_items(p->holder, p->seen);
         case DICT: return p->seen && same_pairs(p->holder, p->seen);
         case SET: return p->seen && PySet_GET_SIZE(p->holder) == PySet_GET_SIZE(p->seen) && PyObject_RichCompareBool(p->holder, p->seen, Py_EQ) == 1;
+        case SLOT: {
+            PyObject *now = PyObject_GetAttr(p->holder, p->key);
+            Py_XDECREF(now); /* the object has it still */
+            return now == p->seen;
+        }
         default: return true;
     }
 }

@@ -15,7 +15,7 @@ import numpy
 from . import _reads, _thunder
 from ._thunder import Compiled, ModuleBase, Tensor
 
-CELL, ITEM, LIST, DICT, SET, CHILDREN = range(6)  # kinds of places, as host.c has them
+CELL, ITEM, LIST, DICT, SET, CHILDREN, SLOT = range(7)  # kinds of places, as host.c has them
 _HOOKS = ("forward", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _PLAIN = (int, float, complex, str, bytes, type(None), enum.Enum, _thunder.dtype, _thunder.device)
 _DEPTH = 4  # containers inside of containers
@@ -46,7 +46,7 @@ class Walk:
     def __init__(self):
         self.places, self._placed = [], set()
         self.holders = {}  # id -> (holder, copy, label): what a function may write into
-        self._modules, self._seen, self._names = {}, set(), set()
+        self._modules, self._objects, self._seen, self._names = {}, {}, set(), set()
         self._queue = collections.deque()
         self.asks_types = False
 
@@ -62,6 +62,8 @@ class Walk:
                 self._queue.popleft()()
             for module, label in list(self._modules.values()):
                 self._attributes(module, label)
+            for value, label in list(self._objects.values()):
+                self._named_members(value, label)
 
     def _place(self, kind, holder, key, label, quiet=False):
         if (kind, id(holder), key) not in self._placed:
@@ -102,7 +104,7 @@ class Walk:
                 self._global(function.__globals__, chain)
             elif chain.root == _reads.CAPTURED and chain.name in cells:
                 self._captured(cells[chain.name], chain, code)
-            elif chain.root == _reads.ARGUMENT and itself is not None and chain.name == first:
+            elif chain.root == _reads.ARGUMENT and itself is not None and chain.name == first and (chain.path or not chain.written):
                 self._value(itself, chain.path, type(itself).__name__, 0, chain.written)
 
     def _global(self, names, chain):
@@ -155,6 +157,7 @@ class Walk:
         elif isinstance(value, type):
             self._class(value, path, label, depth, written)
         elif not _is_library_class(type(value)):
+            self._objects.setdefault(id(value), (value, label))
             if written and isinstance(getattr(value, "__dict__", None), dict):
                 self._holder(vars(value), label)
             self._members(value, path or ("__call__",), label, depth, written)
@@ -209,6 +212,17 @@ class Walk:
         else:
             self._of_class(type(value), path, value, label, depth, written)
 
+    def _named_members(self, value, label):
+        """All attributes of an object that some code names: it may have got there under another name."""
+        own = getattr(value, "__dict__", {})
+        for name, member in list(own.items()):
+            if name in self._names:
+                self._place(ITEM, own, name, f"{label}.{name}")
+                self._value(member, (), f"{label}.{name}", 1)
+        for name in self._names:
+            if name not in own and hasattr(type(value), name):
+                self._of_class(type(value), (name,), value, label, 1, 0)
+
     def _of_class(self, cls, path, itself, label, depth, written):
         for base in cls.__mro__:
             if path[0] not in vars(base):
@@ -217,6 +231,9 @@ class Walk:
             function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
             if isinstance(function, types.FunctionType):
                 self._queue.append(lambda: self._code(function, cls if isinstance(value, classmethod) else itself))
+            elif isinstance(value, types.MemberDescriptorType) and itself is not None:
+                self._place(SLOT, itself, path[0], f"{label}.{path[0]}")
+                self._value(getattr(itself, path[0], None), path[1:], f"{label}.{path[0]}", depth, written)
             elif not _is_library_class(base) and not hasattr(type(value), "__get__"):
                 inner = f"{base.__name__}.{path[0]}"
                 self._place(ITEM, gc.get_referents(vars(base))[0], path[0], inner)
