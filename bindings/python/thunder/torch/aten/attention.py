@@ -58,7 +58,8 @@ def _drop_forward(node, query, key, value, mask, causal, scale, dropout_p):
     """The result, nothing for the logarithms, which its backward does not read, and the state."""
     state = random.state_of_op(query.device)
     shape = list(meta(node, 1).shape)
-    return _dropped(query, key, state, dropout_p, mask, causal, scale)(query, key, value), op["zeros"](shape, *type_of(node, 1)), state
+    out = _dropped(query, key, state, dropout_p, mask, causal, scale)(query, key, value)
+    return out, op["zeros"](shape, *type_of(node, 1)), state
 
 
 def _drop_backward(grad, query, key, value, mask, causal, scale, dropout_p, state):
@@ -74,7 +75,8 @@ def _device_forward(node, query, key, value, mask, causal, scale, dropout_p, row
     out, logsumexp = _forward(query, key, value, mask, causal, scale)
     if rows > logsumexp.shape[2]:
         logsumexp = op["pad"](logsumexp, [0, rows - logsumexp.shape[2]], "constant", float("inf"))
-    return out, op["reshape"](logsumexp, [*logsumexp.shape, *[1] * (meta(node, 1).ndim - 3)]), op["zeros"]([2], _thunder.int64, query.device)
+    saved = op["reshape"](logsumexp, [*logsumexp.shape, *[1] * (meta(node, 1).ndim - 3)])
+    return out, saved, op["zeros"]([2], _thunder.int64, query.device)
 
 
 def _device_backward(grad, query, key, value, out, logsumexp, mask, causal, scale, dropout_p, state):

@@ -2,10 +2,10 @@
 from .._rows import is_number, op, row, same
 
 same("abs acos acosh angle asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_not bitwise_or "
-     "bitwise_right_shift bitwise_xor ceil copysign cos cosh digamma erf erfc erfinv exp exp2 expm1 floor fmax fmin fmod frac gcd heaviside hypot i0 isfinite isinf isnan "
-     "isneginf isposinf lcm ldexp lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor "
-     "maximum minimum mul neg nextafter polygamma reciprocal remainder round rsqrt sign signbit sgn sin sinc sinh sqrt square tan "
-     "tanh trunc xlogy")
+     "bitwise_right_shift bitwise_xor ceil copysign cos cosh digamma erf erfc erfinv exp exp2 expm1 floor fmax fmin fmod frac gcd "
+     "heaviside hypot i0 isfinite isinf isnan isneginf isposinf lcm ldexp lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and "
+     "logical_not logical_or logical_xor maximum minimum mul neg nextafter polygamma reciprocal remainder round rsqrt sign signbit sgn sin sinc "
+     "sinh sqrt square tan tanh trunc xlogy")
 same("__lshift__=bitwise_left_shift __rshift__=bitwise_right_shift __and__=bitwise_and __or__=bitwise_or "
      "__xor__=bitwise_xor frexp")
 same("special_entr=entr special_erfcx=erfcx special_i0e=i0e special_i1=i1 special_i1e=i1e special_log_ndtr=log_ndtr "

@@ -1,5 +1,5 @@
 """Normalisation. The gradients are torch's formulas of the saved mean and rstd, which its core decompositions write."""
-from .._rows import op, row, type_of, vjp
+from .._rows import meta, op, row, type_of, vjp
 
 
 def _statistics(node, input, dims, eps, keepdim):
@@ -29,9 +29,17 @@ def _empty(node, at):
     return op["zeros"]([0], *type_of(node, at))
 
 
+def _of_running(node, running_mean, running_var, eps):
+    """What is saved where the running statistics are used: nothing on the CPU, themselves on devices."""
+    if meta(node, 1).numel() == 0:
+        return _empty(node, 1), _empty(node, 2)
+    return op["to"](running_mean, type_of(node, 1)[0]), op["to"](op["rsqrt"](running_var + eps), type_of(node, 2)[0])
+
+
 @row("_native_batch_norm_legit_no_training", node=True)
 def batch_norm_no_training(node, input, weight, bias, running_mean, running_var, momentum, eps):
-    return op["batch_norm"](input, running_mean, running_var, weight, bias, False, momentum, eps), _empty(node, 1), _empty(node, 2)
+    made = op["batch_norm"](input, running_mean, running_var, weight, bias, False, momentum, eps)
+    return made, *_of_running(node, running_mean, running_var, eps)
 
 
 @row("_native_batch_norm_legit.no_stats", node=True)
@@ -43,7 +51,7 @@ def batch_norm_no_stats(node, input, weight, bias, training, momentum, eps):
 def batch_norm_functional(node, input, weight, bias, running_mean, running_var, training, momentum, eps):
     if not training:
         made = op["batch_norm"](input, running_mean, running_var, weight, bias, False, momentum, eps)
-        return made, _empty(node, 1), _empty(node, 2), running_mean, running_var
+        return made, *_of_running(node, running_mean, running_var, eps), running_mean, running_var
     made, mean, variance = op["batch_norm_update"](input, running_mean, running_var, weight, bias, momentum, eps)
     return made, *_per_channel(node, input, eps), mean, variance
 
@@ -57,11 +65,12 @@ def batch_norm_with_update(node, input, weight, bias, running_mean, running_var,
 @row("_batch_norm_no_update", node=True)
 def batch_norm_no_update(node, input, weight, bias, running_mean, running_var, momentum, eps):
     made = op["batch_norm"](input, running_mean, running_var, weight, bias, False, momentum, eps)
-    return made, _empty(node, 1), _empty(node, 2), _empty(node, 3)
+    return made, *_of_running(node, running_mean, running_var, eps), _empty(node, 3)
 
 
 @row("batch_norm_backward")
-def batch_norm_backward(grad_out, input, weight, running_mean, running_var, save_mean, save_var, update, eps, output_mask, reserve):
+def batch_norm_backward(grad_out, input, weight, running_mean, running_var, save_mean, save_var, update, eps, output_mask,
+                        reserve):
     """Of what _batch_norm_with_update_functional gave."""
     affine = [weight, op["zeros_like"](weight)] if weight is not None else []
 
