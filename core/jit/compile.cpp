@@ -79,7 +79,8 @@ Executors executors_for(Context& context, const CompileOptions& options) {
   if (backend) add_backend(*backend, context, first);
   if (names.empty())
     for (Ref<Executor>& e : context.in_place_of_usual(options.text("float32_matmul_precision", "highest"),
-                                                      options.flag("max_autotune", false), options.flag("cudnn_allow_tf32", false)))
+                                                      options.flag("max_autotune", false),
+                                                      options.flag("cudnn_allow_tf32", false)))
       first.push_back(std::move(e));
   Executors all = context.executors(names, first);
   if (backend && !backend->fuses)

@@ -31,11 +31,12 @@ constexpr std::array kOptions = {
               "name is true by default."},
     OptionRow{"backend", ArgKind::string, "thunder",
               "A name for executors that are asked before those of `executors`, or before the built-in ones, and for "
-              "passes that are left out: \"thunder\", \"cudagraphs\", \"eager\", \"aot_eager\", \"host\", or one that was "
-              "registered. docs/compile_options.md."},
+              "passes that are left out: \"thunder\", \"cudagraphs\", \"eager\", \"aot_eager\", \"host\", or one that "
+              "was registered. docs/compile_options.md."},
     OptionRow{"mode", ArgKind::string, "default",
               "A name for several options, as in PyTorch: \"reduce-overhead\" is use_cudagraphs, "
-              "\"max-autotune-no-cudagraphs\" is max_autotune, \"max-autotune\" both, \"lite\" is backend = \"eager\"."},
+              "\"max-autotune-no-cudagraphs\" is max_autotune, \"max-autotune\" both, \"lite\" is backend = "
+              "\"eager\"."},
     OptionRow{"use_cudagraphs", ArgKind::boolean, "false",
               "Steps on a CUDA device are recorded at the second call and launched as one graph from then on, which "
               "costs the host a few microseconds, whatever the number of kernels. docs/cuda.md says which "

@@ -119,6 +119,37 @@ static thunder_status *body(thunder_scope *s, const thunder_values *in, thunder_
     return NULL;
 }
 
+/* The executor under the name of a backend, which the option names and which may not be taken twice. */
+static void check_backend(thunder_context *context, thunder_executor *executor, thunder_function *f, thunder_tensor **in)
+{
+    thunder_backend_desc desc;
+    thunder_options *o = NULL;
+    thunder_compiled *c = NULL;
+    thunder_trace *t = NULL;
+    thunder_tensor *out[2] = { NULL, NULL };
+    memset(&desc, 0, sizeof desc);
+    desc.size = sizeof desc;
+    desc.name = "fusing";
+    desc.executors = &executor;
+    desc.n_executors = 1;
+    desc.disable_passes = "algebra";
+    OK(thunder_context_add_backend(context, &desc));
+    REFUSED(thunder_context_add_backend(context, &desc), THUNDER_INVALID_ARGUMENT, "already registered");
+    desc.name = "wrong";
+    desc.disable_passes = "grad";
+    REFUSED(thunder_context_add_backend(context, &desc), THUNDER_INVALID_ARGUMENT, "which is required");
+    OK(thunder_options_create(context, &o));
+    thunder_options_set_str(o, "backend", "fusing");
+    OK(thunder_compile(f, o, &c));
+    OK(thunder_compiled_call_tensors(c, in, 2, out, 2));
+    OK(thunder_compiled_trace(c, thunder_compiled_trace_count(c) - 1, &t));
+    CHECK(strstr(thunder_trace_text(t), "by fuse"));
+    thunder_trace_release(t);
+    for (int i = 0; i < 2; i++) thunder_tensor_release(out[i]);
+    thunder_compiled_release(c);
+    thunder_options_release(o);
+}
+
 int main(void)
 {
     static const char *const ops[] = { "prims.mul", "prims.add", "prims.sub" };
@@ -160,9 +191,12 @@ int main(void)
     OK(thunder_compiled_trace(c, thunder_compiled_trace_count(c) - 1, &t));
     CHECK(strstr(thunder_trace_text(t), "-- region ") && strstr(thunder_trace_text(t), "by fuse"));
     thunder_trace_release(t);
-    for (int i = 0; i < 2; i++) thunder_tensor_release(in[i]), thunder_tensor_release(out[i]);
+    for (int i = 0; i < 2; i++) thunder_tensor_release(out[i]);
     thunder_compiled_release(c);
     CHECK(drops == 1 && layouts == 1);
+    check_backend(context, e, f, in);
+    CHECK(drops == 2 && layouts == 2);
+    for (int i = 0; i < 2; i++) thunder_tensor_release(in[i]);
     thunder_function_release(f);
     thunder_options_release(o);
     thunder_executor_release(e);

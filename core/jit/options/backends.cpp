@@ -26,7 +26,7 @@ BackendRegistry::BackendRegistry() {
        .fuses = false,
        .tags = {"debug"}});
   add({.name = "aot_eager",
-       .doc = "All passes, and no fusion: what differs from eager is a pass's doing, what thunder adds to that fusion's.",
+       .doc = "All passes, and no fusion: what differs from eager is a pass's doing, what thunder adds is fusion's.",
        .fuses = false,
        .tags = {"debug"}});
   add({.name = "host",

@@ -27,6 +27,10 @@ std::string text_of(const Leaf& leaf) {
   }
 }
 
+std::string listed(std::span<const std::string> words, std::string_view separator) {
+  return join(words, separator, [](auto& word) -> std::string_view { return word; });
+}
+
 // `by` asks for a value of an option that may have been given otherwise.
 void ask(CompileOptions& out, std::string_view name, const Leaf& value, std::string_view by) {
   const Leaf* before = out.find(name);
@@ -45,7 +49,7 @@ void leave_out(CompileOptions& out, std::span<const std::string> passes) {
   std::vector<std::string> all = split_list(out.text("disable_passes", ""));
   for (const std::string& pass : passes)
     if (std::find(all.begin(), all.end(), pass) == all.end()) all.push_back(pass);
-  if (!all.empty()) out.set("disable_passes", Any::string(join(all, ",", [](auto& pass) -> std::string_view { return pass; })));
+  if (!all.empty()) out.set("disable_passes", Any::string(listed(all, ",")));
 }
 
 void replace_inductor_option(CompileOptions& out, const InductorOption& row, const Leaf& given) {
@@ -77,7 +81,7 @@ void apply_mode(CompileOptions& out) {
   const auto* mode = std::find_if(std::begin(kModes), std::end(kModes), [&](auto& m) { return m.name == name; });
   std::vector<std::string> known;
   for (const ModeRow& m : kModes) known.push_back(cat('"', m.name, '"'));
-  require(mode != std::end(kModes), "compile: option 'mode' must be one of ", join(known, ", ", [](auto& mode) -> std::string_view { return mode; }), ", got \"", name,
+  require(mode != std::end(kModes), "compile: option 'mode' must be one of ", listed(known, ", "), ", got \"", name,
           "\"");
   const std::string by = cat("option 'mode' = \"", name, "\"");
   if (mode->max_autotune) ask(out, "max_autotune", by);
