@@ -61,16 +61,22 @@ static int core_device_of(lua_State *L)
     return 1;
 }
 
-bool tensor_materialize(lua_State *L, thunder_tensor *tensor)
+static thunder_status *materialized(lua_State *L, thunder_tensor *tensor, int32_t *concrete)
 {
-    if (thunder_tensor_is_concrete(tensor)) return true;
+    *concrete = thunder_tensor_is_concrete(tensor);
+    if (*concrete) return NULL;
     layer *self = layer_of(L);
     const char *where = script_place(L);
-    int32_t concrete = 0;
     lua_State *running = layer_enter(self, L);
-    thunder_status *failed = thunder_tensor_materialize(tensor, where, &concrete);
+    thunder_status *failed = thunder_tensor_materialize(tensor, where, concrete);
     layer_leave(self, running);
-    check_status(L, failed);
+    return failed;
+}
+
+bool tensor_materialize(lua_State *L, thunder_tensor *tensor)
+{
+    int32_t concrete;
+    check_status(L, materialized(L, tensor, &concrete));
     return concrete;
 }
 
@@ -136,7 +142,12 @@ static int core_initial_seed(lua_State *L)
 static int core_tensor_text(lua_State *L)
 {
     thunder_values *out = values_box(L);
-    tensor_materialize(L, tensor_check(L, 1));
+    int32_t concrete;
+    thunder_status *failed = materialized(L, tensor_check(L, 1), &concrete);
+    if (thunder_status_code(failed) == THUNDER_EXPIRED) /* its text says that it was traced */
+        thunder_status_release(failed);
+    else
+        check_status(L, failed);
     return values_answer(L, out, thunder_tensor_text(layer_of(L)->context, tensor_check(L, 1), NULL, out));
 }
 

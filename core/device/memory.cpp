@@ -84,7 +84,8 @@ Ref<Storage> Storage::borrow(void* data, size_t bytes, void (*destroy)(void*), v
 }
 
 Storage::~Storage() {
-  if (destroy_ && allocator_.accelerator && !at_once_) exchange_of(*allocator_.accelerator).give_back(this, destroy_, user_);
+  Accelerator* const lent = destroy_ && !at_once_ ? allocator_.accelerator : nullptr;
+  if (lent) exchange_of(*lent).give_back(this, destroy_, user_);
   else if (destroy_) destroy_(user_);
   if (!borrowed_ && data_ && !block_) allocator_.deallocate(data_, bytes_, kAlign, allocator_.user);
   if (allocator_.accelerator) allocator_.accelerator->release();

@@ -44,7 +44,8 @@ class Storage : public Counted<Storage> {
   // Sets what a borrowed storage calls when it ends. For owners who keep the bytes until nothing can fail any more.
   void on_release(void (*destroy)(void*), void* user) { destroy_ = destroy, user_ = user; }
 
-  // Borrowed memory of a device then ends with the last handle, not when our work on it is done: its lender's stream waits.
+  // Borrowed memory of a device then ends with the last handle, not when our work on it is done: its lender's stream
+  // waits for that.
   void release_at_once() { at_once_ = true; }
 
   std::byte* data() const { return data_; }

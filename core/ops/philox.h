@@ -9,8 +9,8 @@
 namespace thunder {
 
 // One draw's generator. The key is the seed, low word first. The counter is {block low, block high, draw high, draw
-// low}, where the draws before the call and within it are counted on: so an element's bits depend on the seed, how many draws came
-// before and the element's number, and a program draws what its ops draw one by one.
+// low}, where the draws before the call and within it are counted on: so an element's bits depend on the seed, how many
+// draws came before and the element's number, and a program draws what its ops draw one by one.
 class Philox {
  public:
   using Block = std::array<uint32_t, 4>;

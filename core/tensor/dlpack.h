@@ -6,8 +6,8 @@
 
 namespace thunder {
 
-// When memory of a device is its lender's again: when our work on it is done, or with the last handle, where the lender's
-// own stream waits for the call that uses it.
+// When memory of a device is its lender's again: when our work on it is done, or with the last handle, where the
+// lender's own stream waits for the call that uses it.
 enum class Lent : uint8_t { until_work_is_done, for_the_call };
 
 // Takes `managed` over: its deleter, which may be null, runs once, when the last use of the memory ends. When this

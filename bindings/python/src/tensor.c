@@ -136,15 +136,31 @@ static PyObject *tensor_nbytes(PyObject *object, void *unused)
     (void)unused;
     return PyLong_FromSize_t(thunder_tensor_nbytes(tensor_handle(object)));
 }
+static thunder_status *materialized(thunder_tensor *tensor, int32_t *concrete)
+{
+    *concrete = thunder_tensor_is_concrete(tensor);
+    if (*concrete) return NULL;
+    const char *where = caller_place();
+    PyThreadState *state = PyEval_SaveThread();
+    thunder_status *failed = thunder_tensor_materialize(tensor, where, concrete);
+    PyEval_RestoreThread(state);
+    return failed;
+}
+
 int tensor_materialize(thunder_tensor *tensor)
 {
-    if (thunder_tensor_is_concrete(tensor)) return 1;
-    const char *where = caller_place();
-    int32_t concrete = 0;
-    PyThreadState *state = PyEval_SaveThread();
-    thunder_status *failed = thunder_tensor_materialize(tensor, where, &concrete);
-    PyEval_RestoreThread(state);
-    return check_status(failed) ? -1 : concrete;
+    int32_t concrete;
+    return check_status(materialized(tensor, &concrete)) ? -1 : concrete;
+}
+
+/* For its text, which says of a tensor of a traced function that ended that it was traced. */
+static int materialize_for_text(thunder_tensor *tensor)
+{
+    int32_t concrete;
+    thunder_status *failed = materialized(tensor, &concrete);
+    if (thunder_status_code(failed) != THUNDER_EXPIRED) return check_status(failed);
+    thunder_status_release(failed);
+    return 0;
 }
 
 /* materialize(tensor): whether it has elements; a function that may break computes them now. */
@@ -197,8 +213,9 @@ static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *named)
 static PyObject *tensor_repr(PyObject *object)
 {
     thunder_values *out = values_new();
+    thunder_tensor *tensor = ((Tensor *)object)->handle;
     PyObject *text = NULL;
-    if (out && tensor_materialize(((Tensor *)object)->handle) >= 0 && check_status(thunder_tensor_text(context, ((Tensor *)object)->handle, NULL, out)) == 0) text = values_result(out, false);
+    if (out && !materialize_for_text(tensor) && !check_status(thunder_tensor_text(context, tensor, NULL, out))) text = values_result(out, false);
     thunder_values_release(out);
     return text;
 }

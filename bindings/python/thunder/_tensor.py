@@ -45,7 +45,7 @@ def _array_function(x, function, types, args, kwargs):
 
 
 def _on_host(x):
-    return _op["to"](x, None, _CPU)
+    return x if x.device.type == "cpu" else _op["to"](x, None, _CPU)
 
 
 def _tolist(x):
