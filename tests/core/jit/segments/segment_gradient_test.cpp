@@ -181,6 +181,28 @@ TEST_F(SegmentGradients, by_what_a_view_was_taken_of_cross_a_break) {
   EXPECT_EQ(both(body, {tensor({2, 2}, {1, 2, 3, 4}).get()}, 2)[1], (Floats{0, 0, 27, 0}));
 }
 
+// The views of a view that was taken again, after a write or a break, are views of the one that was taken first.
+TEST_F(SegmentGradients, by_a_view_reach_its_views_taken_between_writes) {
+  const auto body = [](bool reads) {
+    return [reads](Scope& s, const Values& in, Values& out) {
+      const int64_t column[] = {2, 1};
+      Tensor* own = op(s, "clone", {any(in[0].tensor)});
+      Tensor* x = op(s, "t", {any(own)});
+      op(s, "mul_", {any(own), Any::real(2)});
+      Tensor* row = op(s, "select", {any(x), Any::integer(0), Any::integer(0)});
+      op(s, "add_", {any(own), Any::real(1)});
+      Tensor* seen = op(s, "reshape", {any(row), Any::dims(column)});
+      EXPECT_TRUE(!reads || item(total(s, own)) != 0);
+      Tensor* loss = op(s, "add", {any(total(s, op(s, "mul", {any(row), any(row)}))), any(total(s, op(s, "mul", {any(seen), any(x)})))});
+      EXPECT_TRUE(!reads || item(loss) != 0);
+      out.push(Ref<Tensor>(loss));
+      out.push(Ref<Tensor>(grad(s, loss, x)));
+    };
+  };
+  // x is {{3, 7}, {5, 9}}: twice its first row, the sums of x's rows, and that row along the columns.
+  EXPECT_EQ(both(body, {tensor({2, 2}, {1, 2, 3, 4}).get()}, 2)[1], (Floats{6 + 10 + 3, 14 + 14 + 3, 7, 7}));
+}
+
 TEST_F(SegmentGradients, by_a_view_that_was_written_are_by_what_it_is_now) {
   const auto body = [](bool reads) {
     return [reads](Scope& s, const Values& in, Values& out) {
