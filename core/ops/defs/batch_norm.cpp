@@ -25,10 +25,12 @@ Dim values_per_channel(const TensorType& x) {
   others.erase(kChannel);
   return elements(others);
 }
+// None at all are no batch, which changes nothing, as in PyTorch.
 void require_batch(const Call& c, size_t input) {
-  c.require(hint(values_per_channel(c.type(input))) > 1,
+  c.require(hint(values_per_channel(c.type(input))) != 1,
             "training needs more than one value in each channel, got input ", name(c.type(input)));
 }
+bool is_empty(const Call& c, size_t input) { return hint(values_per_channel(c.type(input))) == 0; }
 
 struct Moments {
   Var mean, variance;  // of size 1 in all but the channels
@@ -69,6 +71,7 @@ Results batch_norm(Call& c) {
   const bool training = c.flag(5);
   c.require(training || (c.has(1) && c.has(2)), "running_mean and running_var must be given unless training");
   if (training) require_batch(c, 0);
+  if (training && is_empty(c, 0)) return c.builder.call("prims.clone", {c.var(0)});
   Var x = computed(c.var(0));
   auto vector = [&](size_t i) { return along_axis(computed(c.var(i)), kChannel, x.rank()); };
   const Moments m = training ? moments(c.var(0)) : Moments{vector(1), vector(2)};
@@ -92,8 +95,16 @@ Results batch_norm_backward(Call& c) {
   require_channels(c, 1, {2, 3});
   require_batch(c, 1);
   c.require(c.type(0).shape == c.type(1).shape, "grad and input must have one shape; ", c.types());
+  auto parameter = [&](size_t i, Var gradient) {
+    return c.has(i) ? convert(reshape_to(gradient, c.type(i).shape), c.type(i).dtype)
+                    : full(c.builder, {}, 0, DType::f32, c.type(0).device);
+  };
   Var x = computed(c.var(1)), dy = computed(c.var(0));
   const Shape axes = all_but(kChannel, x.rank());
+  if (is_empty(c, 1)) {
+    Var none = sum_kept(dy, axes);
+    return {full_like(c.var(1), 0).id, parameter(2, none).id, parameter(3, none).id};
+  }
   const Moments m = moments(c.var(1));
   Var scale = rsqrt(m.variance + c.real(4)), standard = (x - m.mean) * scale;
   // The weight is a factor of whole channels: outside of the sums, these are the parameters' gradients too. They are
@@ -103,10 +114,6 @@ Results batch_norm_backward(Call& c) {
   Var n = count(sum, {{values_per_channel(x.type())}});
   if (c.has(2)) scale = scale * along_axis(computed(c.var(2)), kChannel, x.rank());
   Var dx = scale * (dy - sum / n - standard * (against / n));
-  auto parameter = [&](size_t i, Var gradient) {
-    return c.has(i) ? convert(reshape_to(gradient, c.type(i).shape), c.type(i).dtype)
-                    : full(c.builder, {}, 0, DType::f32, c.type(0).device);
-  };
   return {convert(dx, c.type(1).dtype).id, parameter(2, against).id, parameter(3, sum).id};
 }
 
@@ -117,6 +124,7 @@ Results batch_norm_update(Call& c) {
   require_batch(c, 0);
   Var y =
       c.builder.call("batch_norm", {c.var(0), c.args[1], c.args[2], c.args[3], c.args[4], true, c.real(5), c.real(6)});
+  if (is_empty(c, 0)) return {y.id, c.var(1).id, c.var(2).id};
   const Moments m = moments(c.var(0));
   // The running variance is that of the population which the batch was drawn from.
   Var n = count(m.variance, {{values_per_channel(c.type(0))}});
@@ -138,6 +146,7 @@ void samples(Samples& s) {
   s.refuse({TensorSpec{{4, 3}}, SampleArg(), SampleArg()}, "running_mean and running_var must be given");
   s.refuse({TensorSpec{{4, 3}}, TensorSpec{{4}}, positive}, "running_mean must have shape [3], got [4]");
   s.refuse({TensorSpec{{4, 3}}, three, positive, TensorSpec{{4}}}, "weight must have shape [3], got [4]");
+  s.add({TensorSpec{{0, 3}}, three, positive, three, three, true});
   s.refuse({TensorSpec{{1, 3}}, three, positive, three, three, true}, "more than one value");
   s.refuse({TensorSpec{{3}}, three, positive}, "[batch, channels, ...]");
 }
