@@ -45,10 +45,25 @@ Any without_unsigned(Scope& scope, const Any& leaf) {
   return Any::tensor(scope.invoke("full", full, nullptr, nullptr, 0, nullptr));
 }
 
-CoreArgs::CoreArgs(Scope& scope, const Any* args, size_t n) : span_(args, n) {
+// The dtype beside which a number of `what` stands: that of the first tensor that is no mask, or one that is given.
+static DType dtype_beside(std::span<const Any> args) {
+  DType given = DType::none;
+  for (const Any& a : args) {
+    const bool tensor = a.kind == ArgKind::value && a.t && a.t->kind() != Tensor::Kind::failed;
+    if (tensor && a.t->type().dtype != DType::boolean) return a.t->type().dtype;
+    if (a.kind == ArgKind::dtype) given = a.dtype;
+  }
+  return given;
+}
+
+CoreArgs::CoreArgs(std::string_view what, Scope& scope, const Any* args, size_t n) : span_(args, n) {
   if (n) need(args, "args");
   for (size_t i = 0; i < n; i++) {
     if (args[i].kind != kUnsigned) [[likely]] continue;
+    const DType beside = dtype_beside({args, n});
+    const bool holds = args[i].i >= 0 || beside == DType::u64 || (known(beside) && is_real(beside));
+    check(holds, what, ": argument ", i, ": the value ", static_cast<uint64_t>(args[i].i), " cannot be converted to ",
+          known(beside) ? info(beside).pytorch : "int64", " without overflow");
     if (changed_.empty()) changed_.assign(args, args + n), span_ = changed_;
     changed_[i] = without_unsigned(scope, args[i]);
   }

@@ -17,11 +17,11 @@ void check_args(std::string_view what, Devices* devices, const Any* args, size_t
 // thunder_kind's UINT, which leaves that arrive in the core no longer have.
 constexpr auto kUnsigned = static_cast<ArgKind>(THUNDER_UINT);
 
-// Arguments, not checked yet, as the core has them: an unsigned integer is an integer, or a tensor of the scope's that
-// holds it.
+// Arguments of `what`, not checked yet, as the core has them: an unsigned integer is an integer, or a tensor of the
+// scope's that holds it. Refuses one beyond i64 where the op computes with other integers, among which it would wrap.
 class CoreArgs {
  public:
-  CoreArgs(Scope& scope, const Any* args, size_t n);
+  CoreArgs(std::string_view what, Scope& scope, const Any* args, size_t n);
   std::span<const Any> span() const { return span_; }
 
  private:

@@ -12,7 +12,7 @@ extern "C" thunder_tensor* thunder_op_invoke(thunder_scope* scope, const char* n
     need(name, "name");
     if (n_out) need(results, "results");
     const std::string_view called(name);
-    const CoreArgs given(*s, core(args), n_args);
+    const CoreArgs given(called, *s, core(args), n_args);
     check_args(called, s->environment().devices, given.span().data(), n_args);
     return s->invoke(called, given.span(), names, reinterpret_cast<Tensor**>(results), n_out, where);
   });
@@ -27,7 +27,7 @@ extern "C" thunder_values* thunder_op_invoke_all(thunder_scope* scope, const cha
   Scope* s = core(scope);
   return handle(values_in(s, __func__, [&] {
     need(name, "name");
-    const CoreArgs given(*s, core(args), n_args);
+    const CoreArgs given(name, *s, core(args), n_args);
     check_args(name, s->environment().devices, given.span().data(), n_args);
     return s->invoke_all(name, given.span(), names, where);
   }));
