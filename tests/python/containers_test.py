@@ -1,5 +1,6 @@
 """Modules of modules, parameters as PyTorch lists them, and nn.init."""
 import math
+import enum
 import unittest
 
 import numpy as np
@@ -176,6 +177,33 @@ class Init(unittest.TestCase):
                           (lambda: nn.init.calculate_gain("relux"), "relux.*there are"), (lambda: nn.init.kaiming_normal_(th.ones(2, 2), mode="x"), "mode")):
             with self.assertRaisesRegex(ValueError, why):
                 call()
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Mode(str, enum.Enum):
+    SUM = "sum"
+    MEAN = "mean"
+
+
+class Rights(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Members(unittest.TestCase):
+    """Of an Enum: constants of their class, inside of compiled functions too."""
+
+    def test_a_member_is_itself_inside_and_guarded(self):
+        for given, other in ((Level.HIGH, Level.LOW), (Mode.SUM, Mode.MEAN), (Rights.READ | Rights.WRITE, Rights.READ)):
+            for options in ({}, {"dynamic": True}, {"fullgraph": False}):
+                f = th.compile(lambda x, member, given=given: (x * (10 if member is given or member == given else 20), isinstance(member, type(given)), member), **options)
+                for member in (given, other, given):
+                    value, same, back = f(th.ones(1), member)
+                    self.assertEqual((value.item(), same, back), (10 if member == given else 20, True, member))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <string.h>
 
 _Thread_local bool live_numbers;
+static PyTypeObject *enum_meta; /* enum.EnumMeta */
 static PyObject *take_apart;   /* object -> (tag, dict of children) */
 static PyObject *put_together; /* (tag, dict of children) -> object */
 
@@ -149,6 +150,9 @@ static int add_container(thunder_values *values, PyObject *object)
     return add_other(values, object);
 }
 
+/* Members of an Enum are constants of their class, also those that are numbers or strings. */
+static bool is_member(PyObject *object) { return PyType_IsSubtype(Py_TYPE(Py_TYPE(object)), enum_meta); }
+
 static int add(thunder_values *values, PyObject *object)
 {
     if (tensor_test(object)) {
@@ -159,6 +163,8 @@ static int add(thunder_values *values, PyObject *object)
         thunder_values_push_tensor(values, NULL);
         return 0;
     }
+    if (PyFloat_CheckExact(object) || PyLong_CheckExact(object)) return add_number(values, object);
+    if (is_member(object)) return add_other(values, object);
     if (PyFloat_Check(object) || PyLong_Check(object)) return add_number(values, object);
     if (size_test(object)) return add_size(values, object);
     if (PyUnicode_Check(object)) return add_string(values, object);
@@ -393,5 +399,8 @@ static PyObject *set_tree_functions(PyObject *module, PyObject *args)
 int open_values(PyObject *module)
 {
     static PyMethodDef functions[] = {{"set_tree_functions", set_tree_functions, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
-    return PyModule_AddFunctions(module, functions);
+    PyObject *module_of_enums = PyImport_ImportModule("enum");
+    enum_meta = module_of_enums ? (PyTypeObject *)PyObject_GetAttrString(module_of_enums, "EnumMeta") : NULL;
+    Py_XDECREF(module_of_enums);
+    return enum_meta ? PyModule_AddFunctions(module, functions) : -1;
 }

@@ -80,7 +80,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 def _replaced(module, given, own, args, kwargs):
     """While it runs, the module's own tensors are the given ones."""
     owners = {path: (module.get_submodule(path.rpartition(".")[0]), path.rpartition(".")[2]) for path in given}
-    roles = {path: owner._role(name) for path, (owner, name) in owners.items()}
+    roles = {path: owner._own_names()[name] for path, (owner, name) in owners.items()}
     try:
         for path, (owner, name) in owners.items():
             owner._set_tensor(name, given[path], roles[path])

@@ -37,8 +37,11 @@ class SymInt:
     def __repr__(self):
         return "SymInt"
 
+    def __str__(self):
+        return str(int(self))  # a text is of one number
+
     def __format__(self, how):
-        return format(int(self), how) if how else repr(self)
+        return format(int(self), how)
 
     def __neg__(self):
         return 0 - self

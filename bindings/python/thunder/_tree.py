@@ -1,5 +1,6 @@
 """Trees of tensors: lists, tuples and dicts, named tuples, dataclasses and modules."""
 import dataclasses
+import enum
 import itertools
 import weakref
 
@@ -39,6 +40,8 @@ def take_apart(value):
         number = value.__dict__.setdefault("_number", next(_numbers))
         _modules[number] = value
         return MODULE, {"number": number}
+    if isinstance(value, enum.Enum):
+        return _tag(type(value)), {"member": value.name if value.name in type(value).__members__ else str(value.value)}
     children = _fields(value)
     if children is None:
         raise TypeError(f"{type(value).__name__} cannot be an argument or a result of a function of tensors: it takes "
@@ -65,7 +68,10 @@ def put_together(tag, children):
     if tag not in _classes:  # from a program that another process saved
         what = "a module" if tag == MODULE else f"a {tag}"
         raise TypeError(f"this is {what} of the program that saved it; here no such value has been an argument or a result yet")
-    return _classes[tag](**children)
+    made = _classes[tag]
+    if issubclass(made, enum.Enum):
+        return made[children["member"]] if children["member"] in made.__members__ else made(int(children["member"]))
+    return made(**children)
 
 
 _thunder.set_tree_functions(take_apart, put_together)
