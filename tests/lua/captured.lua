@@ -108,7 +108,8 @@ for what, lua in page:match("| what the function uses |[^\n]*\n[^\n]*\n(.-)\n\n"
     if what:sub(1, #name) == name then found = program end
   end
   assert(found, "no program for the row: " .. what)
-  local how = found()
+  local ran, how = pcall(found)
+  assert(ran, what .. ": " .. tostring(how))
   assert(how == lua, ("%s: the page says %s, it is %s"):format(what, lua, how))
   told = told + 1
 end
@@ -121,7 +122,6 @@ local outer = th.compile(function(x) return inner(x) + 1 end)
 assert(outer(th.ones(1)):item() == 3 and outer(th.ones(2)):tolist()[2] == 3)
 factor = 5
 assert(outer(th.ones(1)):item() == 6 and outer(th.ones(2)):tolist()[2] == 6)
-assert(th.last_miss(outer):find "was touched")
 
 -- Options that decide what a layer is made of are refused, and a bias may be taken away.
 local layer = nn.Linear(2, 3)

@@ -55,15 +55,18 @@ class Walk:
         self._value(function, (), "the function", 0)
         for argument in arguments:
             self._argument(argument)
-        names = None
-        while self._queue or names != self._names:  # what attributes hold may have code that names more of them
-            names = set(self._names)
-            while self._queue:
-                self._queue.popleft()()
+        known = None
+        while known != (known := (len(self._names), len(self._seen), len(self.places))):
+            self._visit_code()  # what attributes hold may have code that names more of them
             for module, label in list(self._modules.values()):
                 self._attributes(module, label)
             for value, label in list(self._objects.values()):
                 self._named_members(value, label)
+            self._visit_code()
+
+    def _visit_code(self):
+        while self._queue:
+            self._queue.popleft()()
 
     def _place(self, kind, holder, key, label, quiet=False):
         if (kind, id(holder), key) not in self._placed:
