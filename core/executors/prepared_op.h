@@ -5,7 +5,9 @@
 
 namespace thunder {
 
-// Each function is what the callback of that name in ExecutorDesc does. Those that return nothing may throw.
+// Each function is what the callback of that name in ExecutorDesc does. Those that return nothing may throw: finish()
+// Code::declined where it finds that the executor cannot run the node, which must then be declined when it is prepared
+// anew.
 class PreparedOp {
  public:
   virtual ~PreparedOp() = default;
