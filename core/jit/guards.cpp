@@ -82,7 +82,7 @@ std::string guards_report(const Entry& program) {
   size_t facts = 0;
   for (const GenerationGuard& g : e.guards) facts += g.facts.size();
   if (facts)
-    out += cat("modules are what they were, in ", facts, facts == 1 ? " place" : " places", " that were read\n");
+    out += cat("what was read beside the arguments is what it was, in ", facts, facts == 1 ? " place\n" : " places\n");
   return out;
 }
 
