@@ -51,7 +51,8 @@ def too_far(make, seed, training):
 @support.needs_torch
 @support.needs("transformers", "torchvision")
 class Models(unittest.TestCase):
-    pass
+    def test_all_kinds_are_there(self):
+        self.assertEqual(len(models.ALL), 16)
 
 
 def _test(make, training):
