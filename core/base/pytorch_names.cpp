@@ -16,7 +16,7 @@ constexpr PyTorchName kNames[] = {
     {"RNNCellBase", "RNNCell, LSTMCell and GRUCell"}, {"Size", "a tuple"}, {"SparseAdam", "Adam: gradients are dense"},
     {"T", "transpose"}, {"amp", "autocast"}, {"as_strided", ""},
     {"as_tensor", ""},
-    {"autograd", "grad_of, grad and value_and_grad"}, {"backend", "executors, an option of compile"},
+    {"autograd", "grad_of, grad and value_and_grad"},
     {"backends", ""}, {"backward", "grad_of(loss, parameters), which gives the gradients as values"},
     {"block_diag", ""}, {"buffers", ""},
     {"capturable", "nothing: a compiled step is one program"}, {"cartesian_prod", ""},

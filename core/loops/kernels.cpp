@@ -91,7 +91,7 @@ HostTarget host_target() {
 
 Object compile_for(const TargetOptions& target, const CpuNest& nest, const char* name) {
   const std::unique_ptr<Emitter> emitter(module().make(kEmitterVersion, &target));
-  if (!emitter) return Object{{}, cat("LLVM knows no processor \"", target.cpu, "\" for ", target.triple)};
+  if (!emitter) return Object{{}, cat("LLVM knows no processor \"", target.cpu, "\" for \"", target.triple, "\"")};
   return emitter->compile(nest, name);
 }
 

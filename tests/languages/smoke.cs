@@ -38,9 +38,9 @@ static class Smoke
         var operators = new Dictionary<string, Tensor> {
             { "0 -2 -3", i % -4 }, { "7 7 0", 7 % i }, { "4 2 0", 6 & i }, { "13 11 -7", i | 1 }, { "9 15 -4", i ^ 5 }, { "-13 -11 6", ~i },
             { "24 20 -14", i << 1 }, { "6 5 -4", i >> 1 }, { "14 12 -5", 2 + i } };
-        foreach (var row in operators) {
-            var got = string.Join(" ", row.Value.Flat<long>());
-            if (got != row.Key) throw new Exception("an operator gave " + got + ", not " + row.Key);
+        foreach (var each in operators) {
+            var got = string.Join(" ", each.Value.Flat<long>());
+            if (got != each.Key) throw new Exception("an operator gave " + got + ", not " + each.Key);
         }
         Show("matmul", x.Matmul(x).ToArray());
         Show("named", x.Sum(dim: 1).ToArray());
