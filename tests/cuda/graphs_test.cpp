@@ -140,7 +140,7 @@ TEST_F(CudaGraphs, are_asked_for_by_a_mode_that_is_known) {
     compile([](Scope&, const Values&, Values&) {}, options.get());
     FAIL() << "the mode 'fast' was taken";
   } catch (const Error& e) {
-    EXPECT_NE(e.message().find("option 'mode' must be \"default\", \"reduce-overhead\""), std::string::npos) << e.message();
+    EXPECT_NE(e.message().find("option 'mode' must be one of \"default\", \"reduce-overhead\""), std::string::npos) << e.message();
   }
 }
 

@@ -7,7 +7,6 @@ import sys
 import types
 import unittest
 import weakref
-from unittest import mock
 
 import thunder as th
 
@@ -139,14 +138,16 @@ class Streams(unittest.TestCase):
         alive = weakref.ref(stream)
         module = types.ModuleType("cupy.cuda")
         module.get_current_stream = lambda device, stream=stream: stream
-        with mock.patch.dict(sys.modules, {"cupy": types.ModuleType("cupy"), "cupy.cuda": module}):
-            for use in (self.twice, lambda x: th.mul(x, 2)):
-                x = Array(self.stream)
-                x.fill(3)
-                y = use(x)
-                x.fill(5)
-                ask("cuStreamSynchronize", self.stream)
-                self.assertEqual(set(y.tolist()), {6})
+        self.addCleanup(sys.modules.update, {name: sys.modules[name] for name in ("cupy", "cupy.cuda") if name in sys.modules})
+        sys.modules.update({"cupy": types.ModuleType("cupy"), "cupy.cuda": module})
+        for use in (self.twice, lambda x: th.mul(x, 2)):
+            x = Array(self.stream)
+            x.fill(3)
+            y = use(x)
+            x.fill(5)
+            ask("cuStreamSynchronize", self.stream)
+            self.assertEqual(set(y.tolist()), {6})
+        del sys.modules["cupy"], sys.modules["cupy.cuda"]
         del module, stream
         gc.collect()
         self.assertIsNotNone(alive(), "a stream that memory was given back to must not end")
