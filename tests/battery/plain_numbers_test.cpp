@@ -2,6 +2,7 @@
 // PyTorch computes, to which the number is converted here, or refuses what the dtype does not hold.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/text.h"
