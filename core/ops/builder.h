@@ -69,7 +69,7 @@ class CompleteArgs {
   SmallVector<double, 2> reals_;
 };
 
-// What a random op draws from: the state tensor i64[2] {seed, calls}, and its ordinal in this call.
+// What a random op draws from: the state tensor i64[2] {seed, draws}, and its ordinal in this call.
 struct Draw {
   Var state;
   int64_t ordinal;

@@ -23,7 +23,7 @@ struct ScopeEnvironment {
   const Registry* registry = nullptr;
   Allocator allocator;  // of the host's memory
   OpRunner* runner = nullptr;
-  Ref<Tensor> random;  // i64[2] {seed, calls}
+  Ref<Tensor> random;  // i64[2] {seed, draws}
   void* context = nullptr;  // whose environment this is: handed back at the C boundary, unknown here
   Devices* devices = nullptr;  // null: the host alone
 

@@ -12,7 +12,7 @@ namespace {
 
 void permutation_meta(const Call& c, Types& out) {
   TensorType t = c.type(0);
-  c.require(t.dtype == DType::i64 && t.rank() == 1 && t.shape[0] == Dim(2), "state must be i64[2] {seed, calls}; ",
+  c.require(t.dtype == DType::i64 && t.rank() == 1 && t.shape[0] == Dim(2), "state must be i64[2] {seed, draws}; ",
             c.types());
   c.require(c.integer(1) >= 0, "ordinal must not be negative, got ", c.integer(1));
   t.shape = Shape(c.dims(2));
