@@ -108,12 +108,20 @@ class Cache {
 
   static bool fits(const Entry& e, const Inputs& in) {
     return e.key.matches(in) && (e.float_guards.empty() || floats_are_same(e, in)) &&
-           (e.guards.empty() || guards_hold(e, nullptr)) &&
-           (!e.of || e.of->guards.empty() || guards_hold(*e.of, nullptr)) &&
+           (nothing_moved(e) || guards_hold(e, nullptr)) &&
+           (!e.of || nothing_moved(*e.of) || guards_hold(*e.of, nullptr)) &&
            (e.integers.empty() || integers_stand(e, in));
   }
 
  private:
+  // Whether all counters are where they were seen last: then nothing else of the guards needs a look.
+  static bool nothing_moved(const Entry& e) {
+    for (GenerationGuard& g : e.guards)
+      if (g.counter->load(std::memory_order_acquire) != std::atomic_ref(g.seen).load(std::memory_order_relaxed))
+        return false;
+    return true;
+  }
+
   struct List {
     std::vector<const Entry*> entries;
   };
