@@ -297,39 +297,24 @@ static int core_mark_static(lua_State *L)
     return 0;
 }
 
-static int core_guards_report(lua_State *L)
-{
-    lua_pushstring(L, thunder_compiled_guards_report(compiled_check(L, 1)->compiled));
-    return 1;
-}
-
-static int core_breaks_report(lua_State *L)
-{
-    lua_pushstring(L, thunder_compiled_breaks_report(compiled_check(L, 1)->compiled));
-    return 1;
-}
-
 static int core_graph_breaks(lua_State *L)
 {
     lua_pushstring(L, thunder_compiled_graph_breaks(compiled_check(L, 1)->compiled));
     return 1;
 }
 
-static int core_fusion_report(lua_State *L)
+/* explain(f, what) */
+static int core_explain(lua_State *L)
 {
-    lua_pushstring(L, thunder_compiled_fusion_report(compiled_check(L, 1)->compiled));
+    const char *text = "";
+    check_status(L, thunder_compiled_explain(compiled_check(L, 1)->compiled, luaL_checkstring(L, 2), &text));
+    lua_pushstring(L, text);
     return 1;
 }
 
 static int core_memory_report(lua_State *L)
 {
     lua_pushstring(L, thunder_compiled_memory_report(compiled_check(L, 1)->compiled));
-    return 1;
-}
-
-static int core_loops_report(lua_State *L)
-{
-    lua_pushstring(L, thunder_compiled_loops_report(compiled_check(L, 1)->compiled));
     return 1;
 }
 
@@ -412,10 +397,9 @@ void open_compile(lua_State *L)
                                          {"compile_ahead", core_compile_ahead}, {"export_c", core_export_c},
                                          {"save_cache_artifacts", core_save_cache_artifacts},
                                          {"load_cache_artifacts", core_load_cache_artifacts},
-                                        {"fusion_report", core_fusion_report},
-                                        {"loops_report", core_loops_report}, {"memory_report", core_memory_report},
-                                         {"guards_report", core_guards_report},
-                                         {"breaks_report", core_breaks_report}, {"graph_breaks", core_graph_breaks},
+                                        {"explain", core_explain},
+                                        {"memory_report", core_memory_report},
+                                         {"graph_breaks", core_graph_breaks},
                                          {"jit_trace", core_jit_trace}, {"recompile", core_recompile},
                                          {"mark_dynamic", core_mark_dynamic}, {"maybe_mark_dynamic", core_maybe_mark_dynamic},
                                          {"mark_static", core_mark_static},

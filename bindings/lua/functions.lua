@@ -168,14 +168,9 @@ th.last_miss = core.last_miss -- why the last call compiled
 th.memory_report = core.memory_report -- the memory of a call of the program compiled last, and whether it is a CUDA graph
 -- Text about the program compiled last: why neighbours in its trace were not fused, a line for each two; with "loops", the loop
 -- nest of each kernel after each stage of its lowering; with "guards", what it is guarded by, a formula each line; with "breaks",
--- where and why the function was no one program.
-local reports = { fusion = core.fusion_report, loops = core.loops_report, guards = core.guards_report,
-                  breaks = core.breaks_report }
-function th.explain(f, what)
-  local report = reports[what or "fusion"]
-  if not report then error(('explain: got %s, expected "fusion", "loops", "guards" or "breaks"'):format(tostring(what)), 2) end
-  return report(f)
-end
+-- where and why the function was no one program; with "stages", the stages of its compile and their times; with the name of a stage,
+-- what the program was after it.
+function th.explain(f, what) return core.explain(f, what or "fusion") end
 -- The same as a list of { where, reason, lines, times }.
 function th.graph_breaks(f) return core.json(core.graph_breaks(f)) end
 th.stats = core.stats

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cache/key.h"
+#include "compile/compilation.h"
 #include "ir/dim_reads.h"
 #include "program/program.h"
 #include "tracer/scope.h"
@@ -59,7 +60,8 @@ struct Entry {
   std::vector<ResultLeaf> results;  // their outputs count up
   std::string result_structure;
   std::unique_ptr<Program> program;
-  std::vector<Trace> traces;     // one a stage
+  std::vector<Trace> traces;     // the recorded one, then one for each stage that changed it
+  std::vector<StageTime> stages; // in the order in which they ran
   bool writes = false;           // writes tensors: calls queue
   bool numbers = false;          // some leaves are plain numbers
   bool held = false;             // what a call works on is kept alive meanwhile: code of the caller's runs

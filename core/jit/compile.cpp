@@ -126,7 +126,7 @@ void compile_once(const Executors& executors, Context& context, const CompileOpt
   entry.writes = !final.writes.empty();
   entry.held = entry.program->plan().may_fail;
   for (const Write& w : final.writes) entry.written.push_back(w.input);
-  entry.traces = std::move(compilation.traces);
+  entry.traces = std::move(compilation.traces), entry.stages = std::move(compilation.times);
 }
 
 // An executor that declined a node late declines it at once when it is asked again: then the next one has it, or its

@@ -1,5 +1,5 @@
-// Which nodes a fusion executor runs as one kernel. Nothing here knows a kind of device or of kernel: executors say what
-// they take.
+// Which nodes a fusion executor runs as one kernel. Nothing here knows a kind of device or of kernel: executors say
+// what they take.
 #pragma once
 
 #include "executors/executor.h"

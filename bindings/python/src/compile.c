@@ -222,22 +222,12 @@ static PyObject *memory_report(PyObject *object, PyObject *unused)
     return PyUnicode_FromString(thunder_compiled_memory_report(((Compiled *)object)->compiled));
 }
 
-static PyObject *fusion_report(PyObject *object, PyObject *unused)
+/* explain(what) */
+static PyObject *explain(PyObject *object, PyObject *what)
 {
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_fusion_report(((Compiled *)object)->compiled));
-}
-
-static PyObject *loops_report(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_loops_report(((Compiled *)object)->compiled));
-}
-
-static PyObject *breaks_report(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_breaks_report(((Compiled *)object)->compiled));
+    const char *text = "", *name = PyUnicode_AsUTF8(what);
+    if (!name || check_status(thunder_compiled_explain(((Compiled *)object)->compiled, name, &text))) return NULL;
+    return PyUnicode_FromString(text);
 }
 
 /* graph_breaks(): JSON */
@@ -245,12 +235,6 @@ static PyObject *graph_breaks(PyObject *object, PyObject *unused)
 {
     (void)unused;
     return PyUnicode_FromString(thunder_compiled_graph_breaks(((Compiled *)object)->compiled));
-}
-
-static PyObject *guards_report(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_guards_report(((Compiled *)object)->compiled));
 }
 
 /* prepare(*args, **named) */
@@ -329,12 +313,8 @@ static PyMethodDef methods[] = {
     {"backward_traces", backward_traces, METH_NOARGS, NULL},
     {"prepare", (PyCFunction)(void (*)(void))prepare_for, METH_FASTCALL | METH_KEYWORDS,
      "Compiles for these arguments what a call would compile, and runs nothing."},
-    {"fusion_report", fusion_report, METH_NOARGS,
-     "Why neighbours in the program compiled last were not fused, a line for each two."},
-    {"guards_report", guards_report, METH_NOARGS, "What the program compiled last is guarded by, a formula each line."},
-    {"breaks_report", breaks_report, METH_NOARGS, "Where and why it was no one program, a place each line."},
-    {"graph_breaks", graph_breaks, METH_NOARGS, "The same as JSON."},
-    {"loops_report", loops_report, METH_NOARGS, "How the kernels of the program compiled last were lowered, stage by stage."},
+    {"explain", explain, METH_O, "A text about the program compiled last: thunder.explain lists which there are."},
+    {"graph_breaks", graph_breaks, METH_NOARGS, "Where and why it was no one program, as JSON."},
     {"memory_report", memory_report, METH_NOARGS,
      "What a call of the program compiled last needs of memory, and where each of its values lies."},
     {NULL, NULL, 0, NULL}};
