@@ -198,6 +198,19 @@ if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
   endif()
 endif()
 
+# One seed gives one network: nn.init of Lua and Python, to the last bit. The smoke programs below ask the others.
+if(TARGET thunder_tool AND TARGET thunder_lua AND TARGET thunder_python AND NOT THUNDER_SANITIZE)
+  set(compare ${CMAKE_SOURCE_DIR}/tests/languages/compare.py)
+  set(values ${CMAKE_BINARY_DIR}/languages_init.txt)
+  add_test(NAME language_init_lua COMMAND Python3::Interpreter ${compare} --write ${values} $<TARGET_FILE:thunder_tool>
+           run ${CMAKE_SOURCE_DIR}/tests/languages/init.lua)
+  add_test(NAME language_init_python COMMAND Python3::Interpreter ${compare} ${values} ${THUNDER_PYTHON}
+           ${CMAKE_SOURCE_DIR}/tests/languages/init.py)
+  set_tests_properties(language_init_lua PROPERTIES FIXTURES_SETUP language_init LABELS language)
+  set_tests_properties(language_init_python PROPERTIES FIXTURES_REQUIRED language_init LABELS "language;python"
+                       ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+endif()
+
 # The same small program in every language that is bound through SWIG prints the same lines, which Lua says.
 if(THUNDER_LANGUAGES AND TARGET thunder_tool AND TARGET thunder_lua)
   set(smoke ${CMAKE_BINARY_DIR}/languages/smoke)

@@ -6,7 +6,7 @@
 /* Uservalues: 1 the Lua function, or the name of what is none, 2 and 3 the boxes of `in` and `out`, 4 the options, 5 what the function
  * reads beside its arguments (captured.c). */
 typedef struct compiled {
-    thunder_function *function;
+    thunder_function *function; /* first, as the handle of every box */
     thunder_compiled *compiled;
     thunder_values *in, *out;
     bool busy; /* a call is using them; a call inside it makes its own */
@@ -17,12 +17,6 @@ static compiled *compiled_check(lua_State *L, int index)
     compiled *self = userdata_check(L, index, BOX_COMPILED);
     if (!self->compiled) refuse(L, "a compiled function was used after it had been closed");
     return self;
-}
-
-thunder_function *compiled_function_test(lua_State *L, int index)
-{
-    compiled *self = luaL_testudata(L, index, box_name(BOX_COMPILED));
-    return self ? self->function : NULL;
 }
 
 static int compiled_gc(lua_State *L)

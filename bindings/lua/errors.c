@@ -98,44 +98,29 @@ static void push_without_place(lua_State *L, const char *text, const char *place
 
 /* What a status holds for us. Statuses end on any thread, Lua runs on one: the error object stays in a table of the
  * state under `id`, and is dropped there when the state next deals with an error. */
-typedef struct raised {
-    layer *layer;
-    lua_Integer id;
-    struct raised *next; /* among the layer's dropped ones */
-} raised;
-
 static const char tag[] = "lua";
 
 /* Of a status, on any thread. The layer frees `object` as soon as it is in the list. */
 static void drop_raised(void *object)
 {
-    raised *self = object;
+    kept *self = object;
     layer *home = self->layer;
     self->next = atomic_load(&home->dropped);
     while (!atomic_compare_exchange_weak(&home->dropped, &self->next, self)) continue;
     layer_release(home);
 }
 
-void errors_free(raised *dropped)
-{
-    while (dropped) {
-        raised *next = dropped->next;
-        free(dropped);
-        dropped = next;
-    }
-}
-
 /* Lets the collector have the errors whose status is gone. */
 static void forget_dropped(lua_State *L, layer *self)
 {
-    raised *dropped = atomic_exchange(&self->dropped, NULL);
+    kept *dropped = atomic_exchange(&self->dropped, NULL);
     layer_push_table(L, TABLE_ERRORS);
-    for (const raised *each = dropped; each; each = each->next) {
+    for (const kept *each = dropped; each; each = each->next) {
         lua_pushnil(L);
         lua_rawseti(L, -2, each->id);
     }
     lua_pop(L, 1);
-    errors_free(dropped);
+    kept_free(dropped);
 }
 
 /* (error object, status) */
@@ -148,7 +133,7 @@ static int attach(lua_State *L)
     lua_pushvalue(L, 1);
     lua_rawseti(L, -2, 1); /* in a table of its own, so that any value, nil too, can be one */
     lua_rawseti(L, -2, self->last_error + 1);
-    raised *made = malloc(sizeof *made);
+    kept *made = malloc(sizeof *made);
     if (!made) return refuse_memory(L);
     made->layer = layer_retain(self), made->id = ++self->last_error;
     thunder_status_set_foreign(lua_touserdata(L, 2), tag, made, drop_raised);
@@ -166,7 +151,7 @@ void error_attach(lua_State *L, thunder_status *status)
 /* Raises what the status carries, if that is an error of this Lua state. */
 static void raise_carried(lua_State *L, layer *self, thunder_status *status)
 {
-    const raised *carried = thunder_status_foreign(status, tag);
+    const kept *carried = thunder_status_foreign(status, tag);
     if (!carried || carried->layer != self) return;
     layer_push_table(L, TABLE_ERRORS);
     lua_rawgeti(L, -1, carried->id);

@@ -3,15 +3,6 @@
 
 #include "lua/layer.h"
 
-void kept_free(kept *forgotten)
-{
-    while (forgotten) {
-        kept *next = forgotten->next;
-        free(forgotten);
-        forgotten = next;
-    }
-}
-
 /* Lets the collector have the values that the library gave up. The table of kept values is on top. */
 static void forget(lua_State *L, layer *self)
 {

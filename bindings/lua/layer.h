@@ -39,7 +39,7 @@ typedef struct layer {
     thunder_status *failed;   /* the error on its way into Lua; here, so that a jump cannot lose it */
     struct place *places;     /* "file:line" texts that traces point to */
     _Atomic(struct kept *) forgotten;
-    _Atomic(struct raised *) dropped; /* errors whose status is gone; see errors.c */
+    _Atomic(struct kept *) dropped; /* errors whose status is gone; see errors.c */
     lua_Integer last_error;
     size_t unseen_bytes;      /* memory of tensors on the CPU that Lua's collector has not been told about */
     size_t device_bytes, device_bytes_kept; /* of boxed tensors on devices; after the last collection that was for their sake */
@@ -47,6 +47,15 @@ typedef struct layer {
     lua_Integer last_callback, last_kept;
 } layer;
 
+/* Of a value in a table of a Lua state that the library or a status refers to, on any thread. */
+typedef struct kept {
+    layer *layer;
+    lua_Integer id;
+    struct kept *next; /* among the layer's forgotten or dropped ones */
+} kept;
+void kept_free(kept *forgotten);
+
+extern const char layer_key, layer_table_keys[]; /* of the registry */
 layer *layer_of(lua_State *L);
 layer *layer_open(lua_State *L, thunder_context *context_or_null);  /* makes it; raises */
 layer *layer_retain(layer *self);
@@ -77,8 +86,6 @@ void note_no_memory(lua_State *L);
 thunder_code error_code(lua_State *L, int failed, const limits *limits_or_null);
 /* Pops the error object on top; the status carries it from now on. */
 void error_attach(lua_State *L, thunder_status *status);
-/* The last of a layer: errors that nothing carries any more. */
-void errors_free(struct raised *dropped);
 /* Pushes the message at `index` with a traceback of the script's lines, unless it has one or there are none. */
 void traceback_add(lua_State *L, int index);
 /* "file:line" of the innermost function of the script, kept for the life of the layer; NULL: not called by one. */
@@ -133,6 +140,8 @@ void scope_done(layer *self, thunder_scope *scope);
 /* ---- tensors and trees ---- */
 void tensor_push(lua_State *L, thunder_tensor *tensor);          /* retains */
 thunder_tensor *tensor_check(lua_State *L, int index);
+/* The same for its text; the error is a status. */
+thunder_status *tensor_materialized(lua_State *L, thunder_tensor *tensor, int32_t *concrete);
 /* Whether it has elements; where its function may break they are computed now. Raises what that raises. */
 bool tensor_materialize(lua_State *L, thunder_tensor *tensor);
 /* Adds the Lua value as a leaf or a group. NULL, or what cannot be done; raises only without memory. */
@@ -170,17 +179,11 @@ thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thu
 thunder_status *layer_run(layer *self, lua_CFunction body, void *frame, thunder_scope *scope);
 
 /* ---- Lua values that the library keeps: tables that describe executors, ops and passes, and what kernels need ---- */
-typedef struct kept {
-    layer *layer;
-    lua_Integer id;
-    struct kept *next; /* among the layer's forgotten ones */
-} kept;
 /* Keeps the value on top, which it pops. Raises. */
 kept *kept_create(lua_State *L);
 void kept_push(lua_State *L, const kept *self);
 /* On any thread. The value goes when the state next keeps one. */
 void kept_destroy(void *self);
-void kept_free(kept *forgotten); /* the last of a layer */
 /* A kept value that is registered in the context: the state of a script lives as long as its last one. */
 kept *registered_create(lua_State *L);
 void registered_destroy(void *self);
@@ -230,6 +233,4 @@ void open_executor(lua_State *L);
 void open_pass(lua_State *L);
 /* From a table or nil; pushes the box that owns them. */
 thunder_options *options_check(lua_State *L, int index);
-/* What a compiled function compiles, borrowed; NULL: it is none. */
-thunder_function *compiled_function_test(lua_State *L, int index);
 #endif

@@ -8,12 +8,13 @@ static bool add_object(lua_State *L, int index, thunder_options *options, const 
 {
     thunder_executor *executor = box_test(L, index, BOX_EXECUTOR);
     thunder_pass *pass = box_test(L, index, BOX_PASS);
+    thunder_function *function = box_test(L, index, BOX_COMPILED); /* what it compiles */
     if (executor && strcmp(name, "executors") == 0)
         thunder_options_add_executor(options, executor);
     else if (pass && strcmp(name, "passes") == 0)
         thunder_options_add_pass(options, pass);
-    else if (compiled_function_test(L, index))
-        thunder_options_set_function(options, name, compiled_function_test(L, index));
+    else if (function)
+        thunder_options_set_function(options, name, function);
     else
         return false;
     return true;

@@ -61,7 +61,7 @@ static int core_device_of(lua_State *L)
     return 1;
 }
 
-static thunder_status *materialized(lua_State *L, thunder_tensor *tensor, int32_t *concrete)
+thunder_status *tensor_materialized(lua_State *L, thunder_tensor *tensor, int32_t *concrete)
 {
     *concrete = thunder_tensor_is_concrete(tensor);
     if (*concrete) return NULL;
@@ -76,7 +76,7 @@ static thunder_status *materialized(lua_State *L, thunder_tensor *tensor, int32_
 bool tensor_materialize(lua_State *L, thunder_tensor *tensor)
 {
     int32_t concrete;
-    check_status(L, materialized(L, tensor, &concrete));
+    check_status(L, tensor_materialized(L, tensor, &concrete));
     return concrete;
 }
 
@@ -113,60 +113,13 @@ static int core_is_real(lua_State *L)
     return 1;
 }
 
-/* core.random(): the context's random state, i64[2]. */
-static int core_random(lua_State *L)
-{
-    tensor_push(L, thunder_context_random(layer_of(L)->context));
-    return 1;
-}
-
-/* core.seed(integer) */
-static int core_seed(lua_State *L)
-{
-    if (!lua_isinteger(L, 1)) return refuse(L, "seed: an integer was expected, got %s", type_text(L, 1));
-    const int64_t state[2] = {lua_tointeger(L, 1), 0};
-    check_status(L, thunder_tensor_write(thunder_context_random(layer_of(L)->context), state, sizeof state));
-    return 0;
-}
-
-/* core.initial_seed(): what the numbers are drawn after, given or not. */
-static int core_initial_seed(lua_State *L)
-{
-    int64_t state[2] = {0, 0};
-    check_status(L, thunder_tensor_read(thunder_context_random(layer_of(L)->context), state, sizeof state));
-    lua_pushinteger(L, state[0]);
-    return 1;
-}
-
-/* core.tensor_text(t): as PyTorch prints it, by what core.set_printoptions(table) said. */
-static int core_tensor_text(lua_State *L)
-{
-    thunder_values *out = values_box(L);
-    int32_t concrete;
-    thunder_status *failed = materialized(L, tensor_check(L, 1), &concrete);
-    if (thunder_status_code(failed) == THUNDER_EXPIRED) /* its text says that it was traced */
-        thunder_status_release(failed);
-    else
-        check_status(L, failed);
-    return values_answer(L, out, thunder_tensor_text(layer_of(L)->context, tensor_check(L, 1), NULL, out));
-}
-
-static int core_set_printoptions(lua_State *L)
-{
-    thunder_options *options = options_check(L, 1);
-    if (options) check_status(L, thunder_context_set_printoptions(layer_of(L)->context, options));
-    return 0;
-}
-
 void open_tensor(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"size", core_size},           {"rank", core_rank},
         {"shape", core_shape},         {"dtype", core_dtype},     {"device_of", core_device_of},
         {"is_concrete", core_is_concrete}, {"nbytes", core_nbytes}, {"is_contiguous", core_is_contiguous},
-        {"is_tensor", core_is_tensor}, {"is_real", core_is_real}, {"random", core_random},   {"seed", core_seed},
-        {"initial_seed", core_initial_seed},
-        {"tensor_text", core_tensor_text}, {"set_printoptions", core_set_printoptions},
+        {"is_tensor", core_is_tensor}, {"is_real", core_is_real},
         {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

@@ -3688,6 +3688,288 @@ static inline thunder_tensor *th_at_index_select(const char *where, thunder_scop
 }
 #define th_index_select(...) th_at_index_select(THUNDER_HERE, __VA_ARGS__)
 
+/* init_calculate_gain(str nonlinearity, float? param=None) -> tensor
+ * How much of the deviation is kept for what follows the layer; param: the slope of a leaky_relu. */
+static inline thunder_tensor *th_at_init_calculate_gain(const char *where, thunder_scope *s, const char *nonlinearity)
+{
+    const thunder_any a[1] = { nonlinearity ? thunder_any_str(nonlinearity, strlen(nonlinearity)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_calculate_gain", a, 1, NULL, &r, 1, where);
+}
+#define th_init_calculate_gain(...) th_at_init_calculate_gain(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_calculate_gain_opt(const char *where, thunder_scope *s, const char *nonlinearity, const double *param)
+{
+    const thunder_any a[2] = { nonlinearity ? thunder_any_str(nonlinearity, strlen(nonlinearity)) : thunder_any_none(), param ? thunder_any_f64(*param) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_calculate_gain", a, 2, NULL, &r, 1, where);
+}
+#define th_init_calculate_gain_opt(...) th_at_init_calculate_gain_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* init_eye(tensor tensor) -> tensor
+ * Ones on the diagonal of a matrix, zeros elsewhere. */
+static inline thunder_tensor *th_at_init_eye(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_eye", a, 1, NULL, &r, 1, where);
+}
+#define th_init_eye(...) th_at_init_eye(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_eye_(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_eye_", a, 1, NULL, &r, 1, where);
+}
+#define th_init_eye_(...) th_at_init_eye_(THUNDER_HERE, __VA_ARGS__)
+
+/* init_kaiming_normal(tensor tensor, float a=0, str mode='fan_in', str nonlinearity='leaky_relu') -> tensor
+ * Normal numbers of deviation gain / sqrt(fan), where a is a leaky_relu's slope. */
+static inline thunder_tensor *th_at_init_kaiming_normal(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_kaiming_normal", a, 1, NULL, &r, 1, where);
+}
+#define th_init_kaiming_normal(...) th_at_init_kaiming_normal(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_kaiming_normal_opt(const char *where, thunder_scope *s, thunder_tensor *tensor, double a_arg, const char *mode, const char *nonlinearity)
+{
+    const thunder_any a[4] = { thunder_any_tensor(tensor), thunder_any_f64(a_arg), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), nonlinearity ? thunder_any_str(nonlinearity, strlen(nonlinearity)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_kaiming_normal", a, 4, NULL, &r, 1, where);
+}
+#define th_init_kaiming_normal_opt(...) th_at_init_kaiming_normal_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_kaiming_normal_(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_kaiming_normal_", a, 1, NULL, &r, 1, where);
+}
+#define th_init_kaiming_normal_(...) th_at_init_kaiming_normal_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_kaiming_normal_opt_(const char *where, thunder_scope *s, thunder_tensor *tensor, double a_arg, const char *mode, const char *nonlinearity)
+{
+    const thunder_any a[4] = { thunder_any_tensor(tensor), thunder_any_f64(a_arg), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), nonlinearity ? thunder_any_str(nonlinearity, strlen(nonlinearity)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_kaiming_normal_", a, 4, NULL, &r, 1, where);
+}
+#define th_init_kaiming_normal_opt_(...) th_at_init_kaiming_normal_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* init_kaiming_uniform(tensor tensor, float a=0, str mode='fan_in', str nonlinearity='leaky_relu') -> tensor
+ * Uniform numbers of deviation gain / sqrt(fan), where a is a leaky_relu's slope. */
+static inline thunder_tensor *th_at_init_kaiming_uniform(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_kaiming_uniform", a, 1, NULL, &r, 1, where);
+}
+#define th_init_kaiming_uniform(...) th_at_init_kaiming_uniform(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_kaiming_uniform_opt(const char *where, thunder_scope *s, thunder_tensor *tensor, double a_arg, const char *mode, const char *nonlinearity)
+{
+    const thunder_any a[4] = { thunder_any_tensor(tensor), thunder_any_f64(a_arg), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), nonlinearity ? thunder_any_str(nonlinearity, strlen(nonlinearity)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_kaiming_uniform", a, 4, NULL, &r, 1, where);
+}
+#define th_init_kaiming_uniform_opt(...) th_at_init_kaiming_uniform_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_kaiming_uniform_(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_kaiming_uniform_", a, 1, NULL, &r, 1, where);
+}
+#define th_init_kaiming_uniform_(...) th_at_init_kaiming_uniform_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_kaiming_uniform_opt_(const char *where, thunder_scope *s, thunder_tensor *tensor, double a_arg, const char *mode, const char *nonlinearity)
+{
+    const thunder_any a[4] = { thunder_any_tensor(tensor), thunder_any_f64(a_arg), mode ? thunder_any_str(mode, strlen(mode)) : thunder_any_none(), nonlinearity ? thunder_any_str(nonlinearity, strlen(nonlinearity)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_kaiming_uniform_", a, 4, NULL, &r, 1, where);
+}
+#define th_init_kaiming_uniform_opt_(...) th_at_init_kaiming_uniform_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* init_normal(tensor tensor, float mean=0, float std=1) -> tensor
+ * Normal numbers. */
+static inline thunder_tensor *th_at_init_normal(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_normal", a, 1, NULL, &r, 1, where);
+}
+#define th_init_normal(...) th_at_init_normal(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_normal_opt(const char *where, thunder_scope *s, thunder_tensor *tensor, double mean, double std)
+{
+    const thunder_any a[3] = { thunder_any_tensor(tensor), thunder_any_f64(mean), thunder_any_f64(std) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_normal", a, 3, NULL, &r, 1, where);
+}
+#define th_init_normal_opt(...) th_at_init_normal_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_normal_(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_normal_", a, 1, NULL, &r, 1, where);
+}
+#define th_init_normal_(...) th_at_init_normal_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_normal_opt_(const char *where, thunder_scope *s, thunder_tensor *tensor, double mean, double std)
+{
+    const thunder_any a[3] = { thunder_any_tensor(tensor), thunder_any_f64(mean), thunder_any_f64(std) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_normal_", a, 3, NULL, &r, 1, where);
+}
+#define th_init_normal_opt_(...) th_at_init_normal_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* init_orthogonal(tensor tensor, float gain=1) -> tensor
+ * Orthonormal rows, or columns where there are more rows; what has more dims is a matrix of its first. */
+static inline thunder_tensor *th_at_init_orthogonal(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_orthogonal", a, 1, NULL, &r, 1, where);
+}
+#define th_init_orthogonal(...) th_at_init_orthogonal(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_orthogonal_opt(const char *where, thunder_scope *s, thunder_tensor *tensor, double gain)
+{
+    const thunder_any a[2] = { thunder_any_tensor(tensor), thunder_any_f64(gain) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_orthogonal", a, 2, NULL, &r, 1, where);
+}
+#define th_init_orthogonal_opt(...) th_at_init_orthogonal_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_orthogonal_(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_orthogonal_", a, 1, NULL, &r, 1, where);
+}
+#define th_init_orthogonal_(...) th_at_init_orthogonal_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_orthogonal_opt_(const char *where, thunder_scope *s, thunder_tensor *tensor, double gain)
+{
+    const thunder_any a[2] = { thunder_any_tensor(tensor), thunder_any_f64(gain) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_orthogonal_", a, 2, NULL, &r, 1, where);
+}
+#define th_init_orthogonal_opt_(...) th_at_init_orthogonal_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* init_trunc_normal(tensor tensor, float mean=0, float std=1, float a=-2, float b=2) -> tensor
+ * Normal numbers between a and b. */
+static inline thunder_tensor *th_at_init_trunc_normal(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_trunc_normal", a, 1, NULL, &r, 1, where);
+}
+#define th_init_trunc_normal(...) th_at_init_trunc_normal(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_trunc_normal_opt(const char *where, thunder_scope *s, thunder_tensor *tensor, double mean, double std, double a_arg, double b)
+{
+    const thunder_any a[5] = { thunder_any_tensor(tensor), thunder_any_f64(mean), thunder_any_f64(std), thunder_any_f64(a_arg), thunder_any_f64(b) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_trunc_normal", a, 5, NULL, &r, 1, where);
+}
+#define th_init_trunc_normal_opt(...) th_at_init_trunc_normal_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_trunc_normal_(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_trunc_normal_", a, 1, NULL, &r, 1, where);
+}
+#define th_init_trunc_normal_(...) th_at_init_trunc_normal_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_trunc_normal_opt_(const char *where, thunder_scope *s, thunder_tensor *tensor, double mean, double std, double a_arg, double b)
+{
+    const thunder_any a[5] = { thunder_any_tensor(tensor), thunder_any_f64(mean), thunder_any_f64(std), thunder_any_f64(a_arg), thunder_any_f64(b) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_trunc_normal_", a, 5, NULL, &r, 1, where);
+}
+#define th_init_trunc_normal_opt_(...) th_at_init_trunc_normal_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* init_uniform(tensor tensor, float a=0, float b=1) -> tensor
+ * Numbers between a and b. */
+static inline thunder_tensor *th_at_init_uniform(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_uniform", a, 1, NULL, &r, 1, where);
+}
+#define th_init_uniform(...) th_at_init_uniform(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_uniform_opt(const char *where, thunder_scope *s, thunder_tensor *tensor, double a_arg, double b)
+{
+    const thunder_any a[3] = { thunder_any_tensor(tensor), thunder_any_f64(a_arg), thunder_any_f64(b) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_uniform", a, 3, NULL, &r, 1, where);
+}
+#define th_init_uniform_opt(...) th_at_init_uniform_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_uniform_(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_uniform_", a, 1, NULL, &r, 1, where);
+}
+#define th_init_uniform_(...) th_at_init_uniform_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_uniform_opt_(const char *where, thunder_scope *s, thunder_tensor *tensor, double a_arg, double b)
+{
+    const thunder_any a[3] = { thunder_any_tensor(tensor), thunder_any_f64(a_arg), thunder_any_f64(b) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_uniform_", a, 3, NULL, &r, 1, where);
+}
+#define th_init_uniform_opt_(...) th_at_init_uniform_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* init_xavier_normal(tensor tensor, float gain=1) -> tensor
+ * Normal numbers of deviation gain * sqrt(2 / (fan_in + fan_out)). */
+static inline thunder_tensor *th_at_init_xavier_normal(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_xavier_normal", a, 1, NULL, &r, 1, where);
+}
+#define th_init_xavier_normal(...) th_at_init_xavier_normal(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_xavier_normal_opt(const char *where, thunder_scope *s, thunder_tensor *tensor, double gain)
+{
+    const thunder_any a[2] = { thunder_any_tensor(tensor), thunder_any_f64(gain) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_xavier_normal", a, 2, NULL, &r, 1, where);
+}
+#define th_init_xavier_normal_opt(...) th_at_init_xavier_normal_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_xavier_normal_(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_xavier_normal_", a, 1, NULL, &r, 1, where);
+}
+#define th_init_xavier_normal_(...) th_at_init_xavier_normal_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_xavier_normal_opt_(const char *where, thunder_scope *s, thunder_tensor *tensor, double gain)
+{
+    const thunder_any a[2] = { thunder_any_tensor(tensor), thunder_any_f64(gain) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_xavier_normal_", a, 2, NULL, &r, 1, where);
+}
+#define th_init_xavier_normal_opt_(...) th_at_init_xavier_normal_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* init_xavier_uniform(tensor tensor, float gain=1) -> tensor
+ * Uniform numbers of deviation gain * sqrt(2 / (fan_in + fan_out)). */
+static inline thunder_tensor *th_at_init_xavier_uniform(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_xavier_uniform", a, 1, NULL, &r, 1, where);
+}
+#define th_init_xavier_uniform(...) th_at_init_xavier_uniform(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_xavier_uniform_opt(const char *where, thunder_scope *s, thunder_tensor *tensor, double gain)
+{
+    const thunder_any a[2] = { thunder_any_tensor(tensor), thunder_any_f64(gain) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_xavier_uniform", a, 2, NULL, &r, 1, where);
+}
+#define th_init_xavier_uniform_opt(...) th_at_init_xavier_uniform_opt(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_xavier_uniform_(const char *where, thunder_scope *s, thunder_tensor *tensor)
+{
+    const thunder_any a[1] = { thunder_any_tensor(tensor) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_xavier_uniform_", a, 1, NULL, &r, 1, where);
+}
+#define th_init_xavier_uniform_(...) th_at_init_xavier_uniform_(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_init_xavier_uniform_opt_(const char *where, thunder_scope *s, thunder_tensor *tensor, double gain)
+{
+    const thunder_any a[2] = { thunder_any_tensor(tensor), thunder_any_f64(gain) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "init_xavier_uniform_", a, 2, NULL, &r, 1, where);
+}
+#define th_init_xavier_uniform_opt_(...) th_at_init_xavier_uniform_opt_(THUNDER_HERE, __VA_ARGS__)
+
 /* inner(tensor input, tensor other) -> tensor
  * Sums of products over the last dims of both. */
 static inline thunder_tensor *th_at_inner(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)

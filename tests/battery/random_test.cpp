@@ -67,6 +67,49 @@ TEST_F(Random, draws_by_parameters_have_the_promised_distributions) {
   expect_moments(draw("alpha_dropout", {like, 0.25, true}, {tensor_of({kDraws}, DType::f32, other_normals)}), 0, 1, -9, 9);
 }
 
+TEST_F(Random, first_values_have_the_deviation_of_their_formula) {
+  const Tensors zeros = {tensor_of({200, 100}, DType::f32, std::vector<double>(20000, 0))};
+  const TensorSpec like{{200, 100}};
+  const auto uniform = [&](std::string_view op, std::vector<SampleArg> args, double bound) {
+    args.insert(args.begin(), like);
+    expect_moments(draw(op, args, zeros), 0, bound * bound / 3, -bound * 1.0001, bound * 1.0001);
+  };
+  uniform("init_uniform", {-0.5, 0.5}, 0.5);
+  uniform("init_xavier_uniform", {2.0}, 2 * std::sqrt(6.0 / 300));
+  uniform("init_kaiming_uniform", {std::sqrt(5.0)}, std::sqrt(1.0 / 100));
+  uniform("init_kaiming_uniform", {0.0, "fan_out", "relu"}, std::sqrt(6.0 / 200));
+  expect_moments(draw("init_normal", {like, 1.0, 2.0}, zeros), 1, 4, -20, 20);
+  expect_moments(draw("init_xavier_normal", {like}, zeros), 0, 2.0 / 300, -1, 1);
+  expect_moments(draw("init_kaiming_normal", {like, 0.0, "fan_in", "relu"}, zeros), 0, 2.0 / 100, -2, 2);
+  expect_moments(draw("init_trunc_normal", {like, 0.0, 1.0, -1.0, 1.0}, zeros), 0, 0.29112, -1, 1);
+  // Both tails: their moments are those of the normal density there.
+  expect_moments(draw("init_trunc_normal", {like, 0.0, 1.0, 8.0, 9.0}, zeros), 8.121189, 0.0141485, 8, 9);
+  expect_moments(draw("init_trunc_normal", {like, 0.0, 1.0, -9.0, -8.0}, zeros), -8.121189, 0.0141485, -9, -8);
+}
+
+TEST_F(Random, orthogonal_first_values_have_orthonormal_rows_or_columns) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{4, 9}, {9, 4}}) {
+    const Tensors zeros = {tensor_of({rows, columns}, DType::f64, std::vector<double>(36, 0))};
+    const auto x = draw("init_orthogonal", {TensorSpec{{rows, columns}, DType::f64}, 2.0}, zeros);
+    const bool wide = rows < columns;
+    for (int64_t i = 0; i < 4; i++)
+      for (int64_t j = 0; j < 4; j++) {
+        double product = 0;
+        for (int64_t k = 0; k < 9; k++)
+          product += wide ? x[static_cast<size_t>(i * 9 + k)] * x[static_cast<size_t>(j * 9 + k)]
+                          : x[static_cast<size_t>(k * 4 + i)] * x[static_cast<size_t>(k * 4 + j)];
+        EXPECT_NEAR(product, i == j ? 4 : 0, 1e-12);
+      }
+  }
+}
+
+TEST_F(Random, first_values_that_are_not_drawn_are_those_of_the_formula) {
+  EXPECT_EQ(draw("init_eye", {TensorSpec{{2, 3}}}, {tensor_of({2, 3}, DType::f32, std::vector<double>(6, 7))}),
+            (std::vector<double>{1, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(draw("init_calculate_gain", {"tanh"}), (std::vector<double>{5.0 / 3}));
+  EXPECT_EQ(draw("init_calculate_gain", {"leaky_relu", 0.5}), (std::vector<double>{std::sqrt(1.6)}));
+}
+
 TEST_F(Random, choices_follow_their_weights) {
   const Tensors weights = {tensor_of({3}, DType::f32, {1, 2, 1})};
   expect_moments(draw("multinomial", {TensorSpec{{3}}, kDraws, true}, weights), 1, 0.5, 0, 2);

@@ -101,6 +101,10 @@ public class Smoke {
         Optimizer search = new Optimizer("LBFGS", Map.of("0", w), "line_search_fn", "strong_wolfe");
         show("lbfgs", search.stepClosure(miss.valueAndGrad(""), w).item(), w.floats());
 
+        Thunder.seed(7);
+        Tensor drawn = Ops.initOrthogonal_(Ops.zeros(3, 4)).add(Ops.initTruncNormal_(Ops.zeros(3, 4)));
+        show("init", drawn.to("f64").mul(Math.pow(2, 40)).to("i64").sum().item());
+
         Thunder.CacheArtifacts saved = Thunder.saveCacheArtifacts();
         show("artifacts", (Long) saved.info.get("cpu_kernels") - (Long) Thunder.loadCacheArtifacts(saved.artifacts).get("cpu_kernels"));
         try {

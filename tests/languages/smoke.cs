@@ -86,6 +86,10 @@ static class Smoke
         var search = new Optimizer("LBFGS", new Dictionary<string, object> { { "0", w } }, "line_search_fn", "strong_wolfe");
         Show("lbfgs", search.StepClosure(miss.ValueAndGrad(), w).Item(), w.ToArray());
 
+        Th.Seed(7);
+        var drawn = Ops.InitOrthogonalInPlace(Ops.Zeros(new[] { 3, 4 })) + Ops.InitTruncNormalInPlace(Ops.Zeros(new[] { 3, 4 }));
+        Show("init", (drawn.To("f64") * Math.Pow(2, 40)).To("i64").Sum().Item());
+
         Dictionary<string, object> info;
         var artifacts = Th.SaveCacheArtifacts(out info);
         Show("artifacts", (long)info["cpu_kernels"] - (long)Th.LoadCacheArtifacts(artifacts)["cpu_kernels"]);

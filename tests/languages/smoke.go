@@ -110,6 +110,10 @@ func main() {
 	search := must(th.NewOptimizer("LBFGS", map[string]any{"0": w}, th.Named{"line_search_fn": "strong_wolfe"}))
 	show("lbfgs", floats(must(search.StepClosure(must(miss.ValueAndGrad("")), w))), floats(w))
 
+	th.Seed(7)
+	drawn := th.InitOrthogonalInPlace(th.Zeros([]int{3, 4})).Add(th.InitTruncNormalInPlace(th.Zeros([]int{3, 4})))
+	show("init", th.Item[int64](drawn.To("f64").Mul(float64(1<<40)).To("i64").Sum()))
+
 	artifacts, info, err := th.SaveCacheArtifacts()
 	show("artifacts", info["cpu_kernels"].(int64)-must(th.LoadCacheArtifacts(must(artifacts, err)))["cpu_kernels"].(int64))
 	_, err = th.LoadCacheArtifacts(x)

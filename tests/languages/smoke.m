@@ -21,7 +21,7 @@ show("operators", elements(x * 2 + 1 - x / 2));
 show("negated", elements(-x));
 show("text", text(x));
 show("reversed", elements(2 - x));
-if ! isequal(elements(mod(Thunder.tensor(int64([12; 10; -7])), int64(-4))), int64([0; -2; -3])), error("mod gave something else"); end
+if ! isequal(elements(mod(Thunder.tensor(int64([12; 10; -7])), int64(-4)))(:), int64([0; -2; -3])), error("mod gave something else"); end
 show("matmul", elements(x * x));
 show("named", elements(x.sum(struct("dim", 1))));
 show("ops", int64(numel(Thunder.describe("ops"))));
@@ -64,6 +64,11 @@ y = Thunder.tensor([5 11]);
 miss = Thunder.compile(@(v) Thunder.op("sum", (v - y) .* (v - y) .* y));
 search = Thunder.optimizer("LBFGS", {w}, struct("line_search_fn", "strong_wolfe"));
 show("lbfgs", item(search.step_closure(value_and_grad(miss), w)), elements(w));
+
+Thunder.seed(7);
+shape = Thunder.op("zeros", {3, 4});
+drawn = Thunder.op("init_orthogonal_", shape) + Thunder.op("init_trunc_normal_", Thunder.op("zeros", {3, 4}));
+show("init", item(drawn.to("f64").mul(2 ^ 40).to("i64").sum()));
 
 [artifacts, info] = Thunder.save_cache_artifacts();
 show("artifacts", info.cpu_kernels - Thunder.load_cache_artifacts(artifacts).cpu_kernels);

@@ -3,7 +3,7 @@
 require 'Thunder.php';
 
 use Thunder\{Error, Module, Ops, Optimizer};
-use function Thunder\{addOp, compile, doc, loadCacheArtifacts, readCsv, saveCacheArtifacts, tensor};
+use function Thunder\{addOp, compile, doc, loadCacheArtifacts, readCsv, saveCacheArtifacts, seed, tensor};
 
 [, $model, $csv] = $argv;
 
@@ -70,6 +70,10 @@ show('own op', $x->square_plus()->toArray(), 'gradient', $own->valueAndGrad()($x
 $miss = compile(fn($v) => $v->sub($y)->mul($v->sub($y))->mul($y)->sum());
 $search = new Optimizer('LBFGS', [$w], line_search_fn: 'strong_wolfe');
 show('lbfgs', $search->stepClosure($miss->valueAndGrad(), $w)->item(), $w->toArray());
+
+seed(7);
+$drawn = Ops::initOrthogonal_(Ops::zeros([3, 4]))->add(Ops::initTruncNormal_(Ops::zeros([3, 4])));
+show('init', $drawn->to('f64')->mul(2.0 ** 40)->to('i64')->sum()->item());
 
 [$artifacts, $info] = saveCacheArtifacts();
 show('artifacts', $info['cpu_kernels'] - loadCacheArtifacts($artifacts)['cpu_kernels']);

@@ -70,6 +70,10 @@ miss = Thunder.compile { |v| ((v - y) * (v - y) * y).sum }
 search = Thunder::Optimizer.new("LBFGS", [w], line_search_fn: "strong_wolfe")
 show "lbfgs", search.step_closure(miss.value_and_grad, w).item, w.to_a
 
+Thunder.seed(7)
+drawn = Thunder.init_orthogonal_(Thunder.zeros([3, 4])) + Thunder.init_trunc_normal_(Thunder.zeros([3, 4]))
+show "init", (drawn.to("f64") * 2.0**40).to("i64").sum.item
+
 artifacts, info = Thunder.save_cache_artifacts
 show "artifacts", info["cpu_kernels"] - Thunder.load_cache_artifacts(artifacts)["cpu_kernels"]
 begin

@@ -60,6 +60,10 @@ set search [thunder::Optimizer new LBFGS [dict create 0 $w] -line_search_fn stro
 show_words lbfgs [format %.4f [[$search step_closure [$miss value_and_grad] $w] item]] \
     {*}[lmap value [$w elements] { format %.4f $value }]
 
+thunder::seed 7
+set drawn [[thunder::init_orthogonal_ [thunder::zeros {3 4}]] add [thunder::init_trunc_normal_ [thunder::zeros {3 4}]]]
+show init [[[[[$drawn to f64] mul [expr {2.0 ** 40}]] to i64] sum] item]
+
 lassign [thunder::save_cache_artifacts] artifacts info
 show artifacts [expr {[dict get $info cpu_kernels] - [dict get [thunder::load_cache_artifacts $artifacts] cpu_kernels]}]
 try { thunder::load_cache_artifacts $x } trap THUNDER {- options} { show damaged [lindex [dict get $options -errorcode] 1] }

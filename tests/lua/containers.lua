@@ -71,7 +71,7 @@ nn.init.orthogonal_(w)
 expect.values(th.matmul(th.transpose(w, 0, 1), w), th.eye(50):tolist(), 1e-5)
 expect.values(nn.init.eye_(th.zeros(2, 3)), { { 1, 0, 0 }, { 0, 1, 0 } })
 assert(nn.init.constant_(w, 2):sum():item() == 6000 and nn.init.zeros_(w):sum():item() == 0 and nn.init.ones_(w):sum():item() == 3000)
-expect.error(function() nn.init.xavier_uniform_(th.ones(3)) end, "at least 2 dims")
+expect.error(function() nn.init.xavier_uniform_(th.ones(3)) end, "at least two dims")
 expect.error(function() return nn.init.xavier_unifrom_ end, "did you mean 'xavier_uniform_'")
 
 -- ---- layers that hold others ----

@@ -1,5 +1,5 @@
 /* Python functions that the library calls: the one place where Python runs inside it. */
-#include "host.h"
+#include "layer.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -8,7 +8,9 @@ struct callback {
     atomic_int uses; /* the owner's and the library's */
     PyObject *owner; /* NULL: it is gone; read and written with the interpreter's lock */
     PyObject *(*target)(PyObject *owner);
-    bool spreads, compiled;
+    bool spreads;
+    callback_run_fn *run;       /* what runs the function where it is traced; or NULL */
+    callback_finish_fn *finish;
 };
 
 callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner))
@@ -19,12 +21,12 @@ callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner))
         return NULL;
     }
     atomic_init(&made->uses, 2);
-    made->owner = owner, made->target = target, made->spreads = made->compiled = false;
+    made->owner = owner, made->target = target, made->spreads = false, made->run = NULL, made->finish = NULL;
     return made;
 }
 
 void callback_spread(callback *self) { self->spreads = true; }
-void callback_of_compiled(callback *self) { self->compiled = true; }
+void callback_surround(callback *self, callback_run_fn *run, callback_finish_fn *finish) { self->run = run, self->finish = finish; }
 PyObject *callback_owner(const callback *self) { return self->owner; }
 
 callback *callback_retain(callback *self)
@@ -49,11 +51,11 @@ void callback_forget_owner(callback *self)
 
 static int call(PyObject *function, const thunder_values *in, thunder_values *out, bool traced, const callback *self)
 {
-    const bool depends = traced && self->compiled;
+    const bool depends = traced && self->run;
     PyObject *named = NULL, *result = NULL, *list = values_list(in, traced, &named);
     PyObject *args = list ? PyList_AsTuple(list) : NULL;
-    if (args) result = depends ? host_run(function, in, args, named) : PyObject_Call(function, args, named);
-    const int failed = !result || (self->spreads ? values_add_each(out, result) : values_add(out, result)) || (depends && host_add_writes(out));
+    if (args) result = depends ? self->run(function, in, args, named) : PyObject_Call(function, args, named);
+    const int failed = !result || (self->spreads ? values_add_each(out, result) : values_add(out, result)) || (depends && self->finish(out));
     Py_XDECREF(result);
     Py_XDECREF(args);
     Py_XDECREF(list);

@@ -1,24 +1,6 @@
 /* Compiled functions: a Python callable, a trace or a program from a file, its compiled form and the values that its calls
  * reuse. */
-#include "host.h"
-
-typedef struct Compiled {
-    PyObject_HEAD
-    vectorcallfunc call;
-    PyObject *function, *options, *dict, *weak; /* executors and passes among the options live as long as it */
-    callback *callback;
-    thunder_function *handle;
-    thunder_compiled *compiled;
-    thunder_values *in, *out;
-    host *host; /* NULL: what it runs is no Python */
-    PyObject *host_of; /* NULL: its own; else the compiled function whose it is */
-    bool any_names; /* the function takes **names, whose order it sees */
-    bool busy; /* a call is using them; another one meanwhile makes its own */
-} Compiled;
-
-static PyTypeObject *compiled_type;
-
-host *compiled_host(PyObject *object) { return ((Compiled *)object)->host; }
+#include "compiled.h"
 
 /* Before a call of it: gives what was at work before. */
 static host *begin(Compiled *self)
@@ -39,7 +21,7 @@ static PyObject *call_inside(Compiled *self, PyObject *const *args, Py_ssize_t c
     thunder_values *in = values_new();
     if (in && values_add_call(in, args, count, names, self->any_names) == 0) {
         thunder_values *out = thunder_compiled_apply(scope, self->compiled, in);
-        if (scope_check(scope) == 0) result = host_write(self->host, values_result(out, joins), args, count, names);
+        if (scope_check(scope) == 0) result = writes_perform(self->host, values_result(out, joins), args, count, names);
     }
     host_root = outer;
     thunder_values_release(in);
@@ -55,7 +37,7 @@ static PyObject *run(Compiled *self, thunder_values *in, thunder_values *out, Py
     thunder_status *failed = thunder_compiled_call(self->compiled, NULL, in, out);
     PyEval_RestoreThread(state);
     PyObject *result = check_status(failed) || show_warning() ? NULL : values_result(out, false);
-    result = host_write(self->host, result, args, count, names);
+    result = writes_perform(self->host, result, args, count, names);
     host_root = outer;
     return result;
 }
@@ -96,7 +78,7 @@ static int prepare(Compiled *self, const char *name, PyObject *options)
     self->callback = callback_new((PyObject *)self, target);
     if (!self->callback) return -1;
     if (check_status(thunder_function_create(context, name, callback_run, self->callback, callback_destroy, &self->handle))) return -1;
-    callback_of_compiled(self->callback);
+    callback_surround(self->callback, host_run, writes_add);
     self->host = host_new(self->callback, self->handle);
     if (!self->host) return -1;
     thunder_options *given = options_from(options);
@@ -146,20 +128,6 @@ PyObject *compiled_wrap(PyObject *name, thunder_function *function, thunder_comp
     Py_DECREF(self);
     return NULL;
 }
-
-void compiled_share_host(PyObject *object, PyObject *of)
-{
-    Compiled *self = (Compiled *)object;
-    self->host = ((Compiled *)of)->host;
-    self->host_of = Py_NewRef(of);
-}
-
-thunder_compiled *compiled_test(PyObject *object)
-{
-    return PyObject_TypeCheck(object, compiled_type) ? ((Compiled *)object)->compiled : NULL;
-}
-
-thunder_function *compiled_function(PyObject *object) { return ((Compiled *)object)->handle; }
 
 static int compiled_traverse(PyObject *object, visitproc visit, void *arg)
 {

@@ -169,30 +169,3 @@ thunder_tensor *dlpack_take(PyObject *capsule)
     PyErr_SetString(PyExc_TypeError, "DLPack: a capsule that nothing has consumed was expected");
     return NULL;
 }
-
-/* from_dlpack(object with __dlpack__, or a capsule) */
-static PyObject *from_dlpack(PyObject *module, PyObject *object)
-{
-    (void)module;
-    thunder_tensor *made = PyCapsule_CheckExact(object) ? dlpack_take(object) : tensor_from_dlpack(object);
-    if (!made) return error_prefix("from_dlpack"), NULL;
-    return tensor_wrap(made);
-}
-
-/* share(object): a tensor over its memory. */
-static PyObject *share(PyObject *module, PyObject *object)
-{
-    (void)module;
-    thunder_tensor *made = tensor_from_foreign(object);
-    return made ? tensor_wrap(made) : NULL;
-}
-
-int open_dlpack(PyObject *module)
-{
-    static PyMethodDef functions[] = {
-        {"from_dlpack", from_dlpack, METH_O,
-         "from_dlpack(object)\n--\n\nA tensor over the memory of another library's array; no copy."},
-        {"share", share, METH_O, "share(object)\n--\n\nA tensor over the memory of another library's array, or of a buffer."},
-        {NULL, NULL, 0, NULL}};
-    return PyModule_AddFunctions(module, functions);
-}

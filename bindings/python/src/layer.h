@@ -84,7 +84,6 @@ static inline bool tensor_test(PyObject *object) { return Py_TYPE(object) == ten
 static inline thunder_tensor *tensor_handle(PyObject *object) { return ((Tensor *)object)->handle; }
 /* 1: it has elements; where its function may break they are computed now. 0: it has none. -1 and an exception. */
 int tensor_materialize(thunder_tensor *tensor);
-PyObject *materialize(PyObject *module, PyObject *tensor);
 bool shape_test(PyObject *object);            /* whether it is what .shape gives, a tuple */
 PyObject *tensor_wrap(thunder_tensor *owned); /* takes it over, also when it fails */
 PyObject *tensor_of(thunder_tensor *lent);    /* retains; the known object of it, if there is one */
@@ -171,7 +170,10 @@ extern _Thread_local bool live_numbers;
 typedef struct callback callback;
 callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner));
 void callback_spread(callback *self); /* a tuple that the function gives becomes a result for each of its members */
-void callback_of_compiled(callback *self); /* what the function reads of the host is found before it is traced */
+/* Where the function is traced, `run` calls it, and `finish` adds to its results; -1 and an exception. */
+typedef PyObject *callback_run_fn(PyObject *function, const thunder_values *in, PyObject *args, PyObject *named);
+typedef int callback_finish_fn(thunder_values *out);
+void callback_surround(callback *self, callback_run_fn *run, callback_finish_fn *finish);
 PyObject *callback_owner(const callback *self); /* borrowed; NULL: it is gone */
 void callback_forget_owner(callback *self); /* the owner goes */
 void callback_destroy(void *user);
@@ -208,13 +210,15 @@ int open_constants(PyObject *module);
 int open_dtypes(PyObject *module);
 int open_device(PyObject *module);
 int open_streams(PyObject *module);
+int open_tensor_objects(PyObject *module);
 int open_tensor(PyObject *module);
-int open_dlpack(PyObject *module);
+int open_names(PyObject *module);
 int open_foreign(PyObject *module);
 int open_elements(PyObject *module);
 int open_exchange(PyObject *module);
 int open_op(PyObject *module);
 int open_scope(PyObject *module);
+int open_tape(PyObject *module);
 int open_grad_mode(PyObject *module);
 int open_values(PyObject *module);
 int open_compile(PyObject *module);
@@ -222,6 +226,7 @@ int open_program(PyObject *module);
 int open_jit(PyObject *module);
 int open_sizes(PyObject *module);
 int open_host(PyObject *module);
+int open_writes(PyObject *module);
 int open_transform(PyObject *module);
 int open_module(PyObject *module);
 int open_optimizer(PyObject *module);

@@ -1,16 +1,6 @@
 /* The extension module: what is there once, and the list of its files. */
 #include "layer.h"
 
-thunder_context *context;
-
-PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base)
-{
-    PyObject *type = PyType_FromSpecWithBases(spec, (PyObject *)base);
-    if (!type) return NULL;
-    if (PyModule_AddType(module, (PyTypeObject *)type)) Py_CLEAR(type);
-    return (PyTypeObject *)type;
-}
-
 static PyObject *describe(PyObject *module, PyObject *what)
 {
     (void)module;
@@ -19,33 +9,6 @@ static PyObject *describe(PyObject *module, PyObject *what)
     PyObject *text = NULL;
     if (out && check_status(thunder_context_describe(context, name, out)) == 0) text = values_result(out, false);
     thunder_values_release(out);
-    return text;
-}
-
-PyObject *suggestion(const char *name, const char *const *names, size_t count)
-{
-    thunder_values *out = values_new();
-    PyObject *text = out && check_status(thunder_suggest(name, names, count, out)) == 0 ? values_result(out, false) : NULL;
-    thunder_values_release(out);
-    return text;
-}
-
-/* suggest(name, names): how an error about an unknown name ends. */
-static PyObject *suggest(PyObject *module, PyObject *args)
-{
-    (void)module;
-    const char *name;
-    PyObject *given;
-    if (!PyArg_ParseTuple(args, "sO:suggest", &name, &given)) return NULL;
-    PyObject *list = PySequence_Fast(given, "suggest: a list of names was expected"), *text = NULL;
-    const Py_ssize_t count = list ? PySequence_Fast_GET_SIZE(list) : 0;
-    const char **names = list ? PyMem_Calloc((size_t)count + 1, sizeof *names) : NULL;
-    for (Py_ssize_t i = 0; names && i < count && !PyErr_Occurred(); i++)
-        names[i] = PyUnicode_AsUTF8(PySequence_Fast_GET_ITEM(list, i));
-    if (list && !names) PyErr_NoMemory();
-    if (!PyErr_Occurred()) text = suggestion(name, names, (size_t)count);
-    PyMem_Free(names);
-    Py_XDECREF(list);
     return text;
 }
 
@@ -154,7 +117,6 @@ static PyObject *version(PyObject *module, PyObject *unused)
 
 static PyMethodDef functions[] = {
     {"describe", describe, METH_O, "JSON of what the library knows: 'ops', 'modules', 'optimizers' ..."},
-    {"suggest", suggest, METH_VARARGS, "suggest(name, names): how an error about an unknown name ends."},
     {"seed", seed, METH_O,
      "seed(number)\n--\n\nThe same numbers are drawn after the same seed. Without one every process draws others."},
     {"initial_seed", initial_seed, METH_NOARGS,
@@ -167,7 +129,6 @@ static PyMethodDef functions[] = {
     {"set_printoptions", set_printoptions, METH_O, NULL},
     {"set_num_threads", set_num_threads, METH_O,
      "set_num_threads(count)\n--\n\nHow many threads a call may use, its own among them; 0: as many as there are processors."},
-    {"materialize", materialize, METH_O, "Whether a tensor has elements; a function that may break computes them now."},
     {"set_memory_cache", set_memory_cache, METH_O,
      "set_memory_cache(bytes)\n--\n\nHow many bytes of released tensors are kept for new ones; 0: none."},
     {"version", version, METH_NOARGS, "version()\n--\n\nOf the library that is running."},
@@ -176,8 +137,8 @@ static PyMethodDef functions[] = {
 static int open_all(PyObject *module)
 {
     static int (*const parts[])(PyObject *) = {
-        open_constants, open_dtypes, open_device,    open_streams, open_tensor, open_foreign, open_elements,  open_dlpack,    open_exchange, open_op,
-        open_scope,     open_grad_mode, open_values, open_compile, open_program, open_jit,      open_sizes,     open_host, open_transform, open_module,
+        open_constants, open_dtypes, open_device,open_streams, open_tensor_objects, open_tensor, open_foreign, open_elements, open_names, open_exchange, open_op,
+        open_scope, open_tape, open_grad_mode, open_values, open_compile, open_program, open_jit,      open_sizes, open_host, open_writes, open_transform, open_module,
         open_optimizer, open_data,   open_extend,    open_executor, open_pass,   open_traceback};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i](module)) return -1;

@@ -8,7 +8,7 @@ static PyObject *save(PyObject *args, const char *who, thunder_status *(*write)(
     if (!PyArg_ParseTuple(args, "OO&", &function, PyUnicode_FSConverter, &path)) return NULL;
     thunder_compiled *compiled = compiled_test(function);
     int failed = 1;
-    if (compiled && host_writes(compiled_host(function))) {
+    if (compiled && writes_any(compiled_host(function))) {
         PyErr_Format(PyExc_TypeError, "%s: the function assigns to things of Python at each call, which a file cannot; return the tensors", who);
     } else if (compiled) {
         PyThreadState *state = PyEval_SaveThread();

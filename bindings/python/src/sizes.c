@@ -1,8 +1,6 @@
 /* Sizes that stand for any: in a traced function a dim of a tensor may be a SymInt, which keeps its formula. */
 #include "layer.h"
 
-_Thread_local bool sizes_given;
-_Thread_local bool plain_sizes;
 static PyTypeObject *size_type; /* SymInt, of the Python part: it has the field `word` */
 static PyObject *word_name;
 

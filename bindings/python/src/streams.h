@@ -13,4 +13,6 @@ thunder_stream *stream_on(thunder_device device, void *native);
 /* Of memory that a consumer takes on that stream: the stream will be there when the memory comes back. */
 void keep_consumer(const void *native, int index);
 
+/* What the library of `object` does on its current stream comes behind the work on `tensor`, which it lent; -1 and an exception. */
+int follow_stream(PyObject *object, thunder_tensor *tensor);
 #endif

@@ -1,78 +1,11 @@
 /* Tensors: the type, and what is known without the elements. operators.c has its operators. */
 #include "tensor.h"
 
-PyTypeObject *tensor_type;
-
-PyObject *tensor_wrap(thunder_tensor *owned)
-{
-    Tensor *made = PyObject_New(Tensor, tensor_type);
-    if (!made) {
-        thunder_tensor_release(owned);
-        return NULL;
-    }
-    made->handle = owned;
-    made->weak = made->dict = NULL;
-    made->live = made->parameter = made->known = false;
-    return (PyObject *)made;
-}
-
-/* ---- tensors that are one object wherever they are read: those of modules. By handle, with linear probing. ---- */
-
-static Tensor **slots_known;
-static size_t n_known, room_known; /* a power of two, or 0 */
-
-static size_t slot_of(const thunder_tensor *handle)
-{
-    size_t at = ((size_t)handle >> 4) * 0x9e3779b97f4a7c15u >> 20 & (room_known - 1);
-    while (slots_known[at] && slots_known[at]->handle != handle) at = (at + 1) & (room_known - 1);
-    return at;
-}
-
-static int grow_known(void)
-{
-    const size_t room = room_known;
-    Tensor **old = slots_known, **more = PyMem_Calloc(room ? 2 * room : 64, sizeof *more);
-    if (!more) return PyErr_NoMemory(), -1;
-    slots_known = more, room_known = room ? 2 * room : 64;
-    for (size_t i = 0; i < room; i++)
-        if (old[i]) slots_known[slot_of(old[i]->handle)] = old[i];
-    PyMem_Free(old);
-    return 0;
-}
-
-int tensor_know(PyObject *object)
-{
-    Tensor *self = (Tensor *)object;
-    if (self->known) return 0;
-    if (2 * (n_known + 1) > room_known && grow_known()) return -1;
-    Tensor **slot = &slots_known[slot_of(self->handle)];
-    if (*slot) return 0; /* another object is known for it */
-    *slot = self, self->known = true, n_known++;
-    return 0;
-}
-
-static void forget_known(const Tensor *self)
-{
-    size_t at = slot_of(self->handle);
-    slots_known[at] = NULL, n_known--;
-    for (at = (at + 1) & (room_known - 1); slots_known[at]; at = (at + 1) & (room_known - 1)) {
-        Tensor *moved = slots_known[at]; /* to where a search for it ends now */
-        slots_known[at] = NULL;
-        slots_known[slot_of(moved->handle)] = moved;
-    }
-}
-
-PyObject *tensor_of(thunder_tensor *lent)
-{
-    Tensor *known = n_known ? slots_known[slot_of(lent)] : NULL;
-    return known ? Py_NewRef((PyObject *)known) : tensor_wrap(thunder_tensor_retain(lent));
-}
-
 static void tensor_dealloc(PyObject *object)
 {
     Tensor *self = (Tensor *)object;
     PyTypeObject *type = Py_TYPE(object);
-    if (self->known) forget_known(self);
+    if (self->known) tensor_forget(self);
     if (self->weak) PyObject_ClearWeakRefs(object);
     Py_CLEAR(self->dict);
     thunder_tensor_release(self->handle);
@@ -89,38 +22,6 @@ static Py_hash_t tensor_hash(PyObject *object)
 
 /* ---- what is known of it ---- */
 
-static PyTypeObject *shape_type = &PyTuple_Type; /* Size, of the Python part: a tuple */
-
-bool shape_test(PyObject *object) { return Py_TYPE(object) == shape_type; }
-
-/* set_shape_type(Size) */
-static PyObject *set_shape_type(PyObject *module, PyObject *type)
-{
-    (void)module;
-    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, &PyTuple_Type)) return PyErr_Format(PyExc_TypeError, "a subclass of tuple was expected");
-    shape_type = (PyTypeObject *)Py_NewRef(type);
-    Py_RETURN_NONE;
-}
-
-PyObject *tensor_shape(PyObject *object, void *unused)
-{
-    (void)unused;
-    const thunder_tensor *tensor = tensor_handle(object);
-    const Py_ssize_t rank = (Py_ssize_t)thunder_tensor_rank(tensor);
-    PyObject *shape = shape_type->tp_alloc(shape_type, rank);
-    for (Py_ssize_t i = 0; shape && i < rank; i++) {
-        PyObject *size = is_recording() ? size_object(thunder_tensor_dim(here, tensor, (int32_t)i))
-                                        : PyLong_FromLongLong(thunder_tensor_size(tensor, (int32_t)i));
-        if (!size) Py_CLEAR(shape);
-        if (size) PyTuple_SET_ITEM(shape, i, size);
-    }
-    return shape;
-}
-PyObject *tensor_dtype(PyObject *object, void *unused)
-{
-    (void)unused;
-    return constant_of(THUNDER_DTYPE, thunder_tensor_dtype(tensor_handle(object)));
-}
 static PyObject *tensor_device(PyObject *object, void *unused)
 {
     (void)unused;
@@ -136,40 +37,14 @@ static PyObject *tensor_nbytes(PyObject *object, void *unused)
     (void)unused;
     return PyLong_FromSize_t(thunder_tensor_nbytes(tensor_handle(object)));
 }
-static thunder_status *materialized(thunder_tensor *tensor, int32_t *concrete)
-{
-    *concrete = thunder_tensor_is_concrete(tensor);
-    if (*concrete) return NULL;
-    const char *where = caller_place();
-    PyThreadState *state = PyEval_SaveThread();
-    thunder_status *failed = thunder_tensor_materialize(tensor, where, concrete);
-    PyEval_RestoreThread(state);
-    return failed;
-}
-
-int tensor_materialize(thunder_tensor *tensor)
-{
-    int32_t concrete;
-    return check_status(materialized(tensor, &concrete)) ? -1 : concrete;
-}
-
 /* For its text, which says of a tensor of a traced function that ended that it was traced. */
 static int materialize_for_text(thunder_tensor *tensor)
 {
     int32_t concrete;
-    thunder_status *failed = materialized(tensor, &concrete);
+    thunder_status *failed = tensor_materialized(tensor, &concrete);
     if (thunder_status_code(failed) != THUNDER_EXPIRED) return check_status(failed);
     thunder_status_release(failed);
     return 0;
-}
-
-/* materialize(tensor): whether it has elements; a function that may break computes them now. */
-PyObject *materialize(PyObject *module, PyObject *object)
-{
-    (void)module;
-    if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "materialize: a tensor was expected");
-    const int concrete = tensor_materialize(tensor_handle(object));
-    return concrete < 0 ? NULL : PyBool_FromLong(concrete);
 }
 
 static PyObject *tensor_is_concrete(PyObject *object, void *unused)
@@ -227,20 +102,6 @@ static PyObject *tensor_class(PyObject *object, void *unused)
     return Py_NewRef(((Tensor *)object)->live ? (PyObject *)&PyFloat_Type : (PyObject *)Py_TYPE(object));
 }
 
-/* mark_parameter(tensor), is_parameter(object) */
-static PyObject *mark_parameter(PyObject *module, PyObject *object)
-{
-    (void)module;
-    if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "a tensor was expected");
-    ((Tensor *)object)->parameter = true;
-    return Py_NewRef(object);
-}
-static PyObject *is_parameter(PyObject *module, PyObject *object)
-{
-    (void)module;
-    return PyBool_FromLong(tensor_test(object) && ((Tensor *)object)->parameter);
-}
-
 static PyGetSetDef members[] = {
     {"__class__", tensor_class, NULL, NULL, NULL},
     {"__dict__", PyObject_GenericGetDict, NULL, NULL, NULL},
@@ -293,10 +154,6 @@ static PyType_Spec spec = {"thunder.Tensor", sizeof(Tensor), 0,
 
 int open_tensor(PyObject *module)
 {
-    static PyMethodDef functions[] = {{"set_shape_type", set_shape_type, METH_O, NULL},
-                                      {"mark_parameter", mark_parameter, METH_O, NULL},
-                                      {"is_parameter", is_parameter, METH_O, NULL},
-                                      {NULL, NULL, 0, NULL}};
     tensor_type = add_type(module, &spec, NULL);
-    return tensor_type ? PyModule_AddFunctions(module, functions) : -1;
+    return tensor_type ? 0 : -1;
 }

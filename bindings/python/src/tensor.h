@@ -3,6 +3,9 @@
 #define THUNDER_PYTHON_TENSOR_H
 #include "layer.h"
 
+void tensor_forget(const Tensor *self); /* that is known, as it goes */
+/* As tensor_materialize(), with its error as the status that it is. */
+thunder_status *tensor_materialized(thunder_tensor *tensor, int32_t *concrete);
 PyObject *tensor_shape(PyObject *self, void *unused);
 PyObject *tensor_dtype(PyObject *self, void *unused);
 PyObject *tensor_item(PyObject *self, PyObject *unused);

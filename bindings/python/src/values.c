@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-_Thread_local bool live_numbers;
 static PyTypeObject *enum_meta; /* enum.EnumMeta */
 static PyObject *take_apart;   /* object -> (tag, dict of children) */
 static PyObject *put_together; /* (tag, dict of children) -> object */

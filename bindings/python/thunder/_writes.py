@@ -204,4 +204,5 @@ def _delete(holder, key, _):
 
 
 _WAYS = {"item": _set_item, "cell": _set_cell, "extend": lambda holder, _, values: holder.extend(values), "delete": _delete}
-_thunder.set_host_functions(covered(run), covered(perform))
+_thunder.set_walk(covered(run))
+_thunder.set_perform(covered(perform))

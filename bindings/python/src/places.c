@@ -1,0 +1,101 @@
+/* Places of the host, and whether what is there is what was there. */
+#include "places.h"
+
+#include <string.h>
+
+#include "module.h"
+
+enum { MOST = 1000 }; /* of a container that holds more, the length alone is compared */
+
+static PyObject *pairs(PyObject *dict, bool children)
+{
+    PyObject *list = PyList_New(0), *key, *value;
+    Py_ssize_t at = 0;
+    while (list && PyDict_Next(dict, &at, &key, &value))
+        if ((!children || PyObject_TypeCheck(value, module_type)) && (PyList_Append(list, key) || PyList_Append(list, value))) Py_CLEAR(list);
+    PyObject *tuple = list ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return tuple;
+}
+
+PyObject *place_content(const place *p)
+{
+    PyObject *found = NULL;
+    switch (p->kind) {
+        case PLACE_CELL: found = PyCell_Get(p->holder); break;
+        case PLACE_ITEM: found = Py_XNewRef(PyDict_GetItemWithError(p->holder, p->key)); break;
+        case PLACE_LIST: found = PyList_GET_SIZE(p->holder) > MOST ? PyLong_FromSsize_t(PyList_GET_SIZE(p->holder)) : PyList_AsTuple(p->holder); break;
+        case PLACE_DICT: found = PyDict_Size(p->holder) > MOST ? PyLong_FromSsize_t(PyDict_Size(p->holder)) : pairs(p->holder, false); break;
+        case PLACE_SET: found = PyFrozenSet_New(p->holder); break;
+        case PLACE_SLOT: found = PyObject_GetAttr(p->holder, p->key); break;
+        default: found = ((Module *)p->holder)->dict ? pairs(((Module *)p->holder)->dict, true) : PyTuple_New(0);
+    }
+    PyErr_Clear();
+    return found;
+}
+
+static bool same_items(PyObject *holder, PyObject *seen)
+{
+    const Py_ssize_t n = PyList_GET_SIZE(holder);
+    if (!PyTuple_CheckExact(seen)) return n > MOST && PyLong_AsSsize_t(seen) == n;
+    if (PyTuple_GET_SIZE(seen) != n) return false;
+    return !n || !memcmp(((PyListObject *)holder)->ob_item, ((PyTupleObject *)seen)->ob_item, (size_t)n * sizeof(PyObject *));
+}
+
+static bool same_pairs(PyObject *dict, PyObject *seen)
+{
+    PyObject *key, *value;
+    Py_ssize_t at = 0, i = 0;
+    if (!PyTuple_CheckExact(seen)) return PyDict_Size(dict) > MOST && PyLong_AsSsize_t(seen) == PyDict_Size(dict);
+    if (2 * PyDict_Size(dict) != PyTuple_GET_SIZE(seen)) return false;
+    for (; PyDict_Next(dict, &at, &key, &value); i += 2)
+        if (PyTuple_GET_ITEM(seen, i) != key || PyTuple_GET_ITEM(seen, i + 1) != value) return false;
+    return true;
+}
+
+bool place_stays(const place *p)
+{
+    switch (p->kind) {
+        case PLACE_CELL: return PyCell_GET(p->holder) == p->seen;
+        case PLACE_ITEM: {
+            PyObject *now = PyDict_GetItemWithError(p->holder, p->key);
+            if (!now) PyErr_Clear();
+            return now == p->seen;
+        }
+        case PLACE_LIST: return p->seen && same_items(p->holder, p->seen);
+        case PLACE_DICT: return p->seen && same_pairs(p->holder, p->seen);
+        case PLACE_SET: return p->seen && PySet_GET_SIZE(p->holder) == PySet_GET_SIZE(p->seen) && PyObject_RichCompareBool(p->holder, p->seen, Py_EQ) == 1;
+        case PLACE_SLOT: {
+            PyObject *now = PyObject_GetAttr(p->holder, p->key);
+            Py_XDECREF(now); /* the object has it still */
+            return now == p->seen;
+        }
+        default: return true;
+    }
+}
+
+static bool is_plain(PyObject *o)
+{
+    return PyLong_CheckExact(o) || PyFloat_CheckExact(o) || PyUnicode_CheckExact(o) || PyBytes_CheckExact(o) || PyComplex_CheckExact(o) ||
+           PyFrozenSet_CheckExact(o);
+}
+
+bool place_same(PyObject *a, PyObject *b)
+{
+    if (a == b) return true;
+    if (!a || !b || Py_TYPE(a) != Py_TYPE(b)) return false;
+    if (PyMethod_Check(a)) return PyMethod_GET_FUNCTION(a) == PyMethod_GET_FUNCTION(b) && PyMethod_GET_SELF(a) == PyMethod_GET_SELF(b);
+    if (PyFloat_CheckExact(a)) {
+        const double x = PyFloat_AS_DOUBLE(a), y = PyFloat_AS_DOUBLE(b);
+        return !memcmp(&x, &y, sizeof x);
+    }
+    if (PyTuple_CheckExact(a)) {
+        if (PyTuple_GET_SIZE(a) != PyTuple_GET_SIZE(b)) return false;
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a); i++)
+            if (!place_same(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i))) return false;
+        return true;
+    }
+    const int equal = is_plain(a) ? PyObject_RichCompareBool(a, b, Py_EQ) : 0;
+    if (equal < 0) PyErr_Clear();
+    return equal == 1;
+}

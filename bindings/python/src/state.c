@@ -1,0 +1,19 @@
+/* What the process, and each of its threads, is at. */
+#include "host.h"
+
+thunder_context *context;
+_Thread_local thunder_scope *here;
+_Thread_local thunder_scope *eager;
+_Thread_local bool live_numbers;
+_Thread_local bool sizes_given;
+_Thread_local bool plain_sizes;
+uint64_t host_changes;
+_Thread_local host *host_root;
+
+PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base)
+{
+    PyObject *type = PyType_FromSpecWithBases(spec, (PyObject *)base);
+    if (!type) return NULL;
+    if (PyModule_AddType(module, (PyTypeObject *)type)) Py_CLEAR(type);
+    return (PyTypeObject *)type;
+}

@@ -1,0 +1,131 @@
+/* Tapes, gradients, and what is recorded now. */
+#include "layer.h"
+
+typedef struct Tape {
+    PyObject_HEAD
+    thunder_scope *scope; /* NULL: something records already, and this does nothing */
+    thunder_scope *outer;
+    grad_mode around; /* in which this asks for gradients */
+    unsigned long thread;
+} Tape;
+
+static PyObject *tape_enter(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    Tape *self = (Tape *)object;
+    if (self->scope) return PyErr_Format(PyExc_RuntimeError, "this tape is running already; make another one");
+    if (!is_recording()) {
+        if (check_status(thunder_scope_create(context, THUNDER_SCOPE_TAPED, &self->scope))) return NULL;
+        thunder_scope_set_autocast(self->scope, thunder_scope_autocast(scope_now()));
+        self->thread = PyThread_get_thread_ident();
+        self->outer = here;
+        here = self->scope;
+    }
+    self->around = grad_mode_take();
+    return Py_NewRef(object);
+}
+
+static PyObject *tape_exit(PyObject *object, PyObject *args)
+{
+    (void)args;
+    Tape *self = (Tape *)object;
+    const bool elsewhere = self->scope && self->thread != PyThread_get_thread_ident();
+    if (!elsewhere) grad_mode_put(&self->around);
+    if (elsewhere || (self->scope && here != self->scope))
+        return PyErr_Format(PyExc_RuntimeError, "a tape ends in the thread where it began, after all that began inside it");
+    if (self->scope) {
+        here = self->outer;
+        thunder_scope_release(self->scope);
+        self->scope = NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static void tape_dealloc(PyObject *object)
+{
+    Tape *self = (Tape *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    /* One that was entered and never left stays: the thread may still be recording on it. */
+    if (self->scope && here != self->scope) thunder_scope_release(self->scope);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef tape_methods[] = {{"__enter__", tape_enter, METH_NOARGS, NULL},
+                                     {"__exit__", tape_exit, METH_VARARGS, NULL},
+                                     {NULL, NULL, 0, NULL}};
+static PyType_Slot tape_slots[] = {
+    {Py_tp_dealloc, tape_dealloc},
+    {Py_tp_methods, tape_methods},
+    {Py_tp_doc, "with thunder.tape(): ... keeps what grad_of() needs. Inside a traced function it does nothing."},
+    {Py_tp_new, PyType_GenericNew},
+    {0, NULL}};
+static PyType_Spec tape_spec = {"thunder.tape", sizeof(Tape), 0, Py_TPFLAGS_DEFAULT, tape_slots};
+
+/* grad_of(loss, wrt) */
+static PyObject *grad_of(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *loss, *wrt, *result = NULL;
+    if (!PyArg_ParseTuple(args, "O!O:grad_of", tensor_type, &loss, &wrt)) return NULL;
+    if (!is_recording())
+        return PyErr_Format(PyExc_RuntimeError,
+                            "grad_of: nothing was recorded; call it in a compiled function, or inside `with thunder.tape():`");
+    thunder_scope *scope = here;
+    thunder_values *tree = values_new();
+    if (tree && values_add(tree, wrt) == 0 && check_status(thunder_values_status(tree)) == 0) {
+        thunder_values *gradients = thunder_scope_grad(scope, tensor_handle(loss), tree);
+        if (scope_check(scope) == 0) result = values_result(gradients, true);
+    }
+    thunder_values_release(tree);
+    return result;
+}
+
+static PyObject *recording(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyBool_FromLong(is_recording());
+}
+
+static PyObject *is_tracing(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyBool_FromLong(here && thunder_scope_is_tracing(here));
+}
+
+/* _set_autocast(dtype or None): what it was. */
+static PyObject *set_autocast(PyObject *module, PyObject *dtype)
+{
+    (void)module;
+    thunder_dtype wanted = 0;
+    if (dtype != Py_None && !dtype_from(dtype, &wanted)) return NULL;
+    thunder_scope *scope = scope_now();
+    if (!scope) return NULL;
+    const thunder_dtype before = thunder_scope_autocast(scope);
+    thunder_scope_set_autocast(scope, wanted);
+    if (scope_check(scope)) return NULL;
+    return before ? constant_of(THUNDER_DTYPE, before) : Py_NewRef(Py_None);
+}
+
+/* _autocast(): the dtype of the region at hand, or None. */
+static PyObject *autocast(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    thunder_scope *scope = scope_now();
+    if (!scope) return NULL;
+    const thunder_dtype now = thunder_scope_autocast(scope);
+    return now ? constant_of(THUNDER_DTYPE, now) : Py_NewRef(Py_None);
+}
+
+int open_tape(PyObject *module)
+{
+    static PyMethodDef functions[] = {
+        {"grad_of", grad_of, METH_VARARGS,
+         "grad_of(loss, wrt)\n--\n\nd(loss)/d(wrt) in the structure of wrt: a tensor, or a tree of tensors."},
+        {"is_recording", recording, METH_NOARGS, "Whether ops are traced or taped now."},
+        {"is_tracing", is_tracing, METH_NOARGS, "Whether a function is being traced now."},
+        {"_autocast", autocast, METH_NOARGS, NULL},
+        {"_set_autocast", set_autocast, METH_O, NULL},
+        {NULL, NULL, 0, NULL}};
+    return add_type(module, &tape_spec, NULL) ? PyModule_AddFunctions(module, functions) : -1;
+}
