@@ -81,10 +81,12 @@ struct KernelInputs {
 };
 
 // A function of the caller's that asks the device for the work itself, on the launch's stream.
-class PreparedCallback : public PreparedOp {
+class CallbackKernel : public NodeKernel {
  public:
-  PreparedCallback(const thunder_kernel_desc& desc, const Node& node) : desc_(desc), args_(node.args) {}
-  Status* run(const Launch* launch) const override {
+  CallbackKernel(const thunder_kernel_desc& desc, const Node& node) : NodeKernel(this), desc_(desc), args_(node.args) {
+    add_flags(kMayFail | (desc.flags & THUNDER_EXECUTOR_STRIDED));  // no CUDA graph records it
+  }
+  Status* run(const Launch* launch) const {
     return called("its kernel", [&] { return desc_.run(handle(launch), args_.leaves.data(), desc_.user); }).detach();
   }
 
@@ -97,9 +99,8 @@ class CalledKernel : public kernels::DeviceKernel {
  public:
   explicit CalledKernel(const thunder_kernel_desc& desc) : desc_(desc) {}
   int32_t device_kind() const override { return kind_of(desc_); }
-  uint32_t flags() const override { return kMayFail | (desc_.flags & THUNDER_EXECUTOR_STRIDED); }
-  PreparedOpPtr prepare(const NodeView& view, Devices&) const override {
-    return std::make_unique<PreparedCallback>(desc_, view.node);
+  KernelPtr prepare(const NodeView& view, Devices&) const override {
+    return std::make_unique<CallbackKernel>(desc_, view.node);
   }
 
  private:

@@ -5,7 +5,7 @@
 namespace thunder {
 
 Executor::Executor(ExecutorDesc desc) : desc_(std::move(desc)), ops_(desc_.ops.begin(), desc_.ops.end()) {
-  const char* missing = desc_.name.empty() ? "a name" : !desc_.prepare ? "prepare" : !desc_.run ? "run" : nullptr;
+  const char* missing = desc_.name.empty() ? "a name" : !desc_.prepare ? "prepare" : nullptr;
   if (!missing && desc_.ops.empty() && !desc_.claim) missing = "ops or claim";
   if (missing) fail(Code::invalid_argument, "executor '", desc_.name, "' lacks ", missing);
 }
@@ -44,8 +44,14 @@ Launch launch_on(std::span<const Buffer> inputs, std::span<const Buffer> outputs
 
 bool Executor::claims(const NodeView& view) const {
   if (!asks_for(view.node.op->name())) return false;
-  if (!(desc_.flags & kAnyDevice) && !is_on_cpu(view)) return false;
+  if (!desc_.any_device && !is_on_cpu(view)) return false;
   return !desc_.claim || desc_.claim(view, desc_.user);
+}
+
+KernelPtr Executor::prepare(const NodeView& view) const {
+  KernelPtr kernel = desc_.prepare(view, desc_.user);
+  kernel->add_flags(desc_.flags);
+  return kernel;
 }
 
 const Executor* claimant(const NodeView& view, const Executors& executors) {

@@ -119,7 +119,7 @@ void compile_once(const Executors& executors, Context& context, const CompileOpt
   const Trace& final = compilation.trace();
   entry.program =
       std::make_unique<Program>(final, compilation.traces.front(), layouts(final, entry, in), fixed_addresses(entry),
-                                std::move(prepared.preparer), context.devices(), context.threads(), check);
+                                std::move(prepared.kernels), context.devices(), context.threads(), check);
   if (options.flag("use_cudagraphs", false)) entry.program->use_recording();
   entry.compile_ms = now_ms() - passed;
   entry.plan_ms = entry.program->plan_ms();

@@ -17,13 +17,13 @@
 namespace thunder {
 namespace {
 
-constexpr size_t kMaxPrepared = 512;  // entries of the cache, which is then cleared
+constexpr size_t kMaxCalls = 512;  // entries of the cache, which is then cleared
 
-// A prepared node that serves all eager calls of the same op, types and arguments.
-class PreparedCall : public Counted<PreparedCall> {
+// A node and its kernel, which serves all eager calls of the same op, types and arguments.
+class EagerCall : public Counted<EagerCall> {
  public:
-  PreparedCall(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out,
-       const Executors& executors) {
+  EagerCall(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out,
+            const Executors& executors) {
     std::vector<Arg> copies(args.begin(), args.end());
     std::vector<ValueId> results;
     std::vector<std::vector<ValueId>> lists(copies.size());
@@ -45,16 +45,15 @@ class PreparedCall : public Counted<PreparedCall> {
     node_ = store_.node(&op, copies, results, {}, nullptr);
     const NodeView view{*node_, store_};
     for (auto& e : executors) {
-      const ExecutorDesc& d = e->desc();
       if (!e->claims(view)) continue;
-      prepared_ = {d.run, nullptr, d.drop, 0};
-      strided_ = e->flags(view) & kStrided;
-      Ref<Status> failed = Ref<Status>::adopt(d.prepare(view, &prepared_.state, &prepared_.scratch_bytes, d.user));
-      if (!failed && on_device_ && d.lay_out) failed = lay_out(d, in, out);
-      if (!failed && on_device_ && d.finish) failed = finish(d);
-      if (!failed) return;
-      drop();
-      if (failed->code() != Code::declined) throw Error(failed);
+      try {
+        kernel_ = e->prepare(view);
+        // Kernels for devices other than the CPU are specialised for the strides, which are then part of the key.
+        if (on_device_) kernel_->lay_out({*node_, store_, in, out}), kernel_->finish();
+        return;
+      } catch (const Error& failed) {
+        if (failed.code() != Code::declined) throw;
+      }
     }
     fail(Code::unimplemented, op.name(), ": every executor declined to prepare it");
   }
@@ -98,10 +97,10 @@ class PreparedCall : public Counted<PreparedCall> {
     Launch launch = launch_on(in, out, &threads);
     Ref<Storage> scratch;
     const Device device = out.empty() ? Device::cpu : out[0].device;
-    if (prepared_.scratch_bytes)
-      scratch = Storage::allocate(devices.allocator(device), prepared_.scratch_bytes), launch.scratch = scratch->data();
+    if (const size_t bytes = kernel_->scratch())
+      scratch = Storage::allocate(devices.allocator(device), bytes), launch.scratch = scratch->data();
     if (device != Device::cpu) launch.native_stream = devices.accelerator(device).native_stream();
-    if (!on_device_ || strided_) return prepared_.run(&launch, prepared_.state);
+    if (!on_device_ || kernel_->has(kStrided)) return kernel_->call()(&launch);
     std::vector<Buffer> dense(in.begin(), in.end());
     std::vector<Ref<Tensor>> copies;
     for (Buffer& b : dense) {
@@ -110,21 +109,11 @@ class PreparedCall : public Counted<PreparedCall> {
       b = copies.emplace_back(dense_copy(devices.allocator(b.device), *tensor_over(b, devices)))->buffer();
     }
     launch.inputs = dense.data();
-    return prepared_.run(&launch, prepared_.state);
+    return kernel_->call()(&launch);
   }
 
  private:
-  friend class Counted<PreparedCall>;
-  // Kernels for devices other than the CPU are specialised for the strides, which are then part of the key.
-  Ref<Status> lay_out(const ExecutorDesc& d, std::span<const Buffer> in, std::span<const Buffer> out) {
-    return Ref<Status>::adopt(d.lay_out({*node_, store_, in, out}, prepared_.state, &prepared_.scratch_bytes, d.user));
-  }
-  Ref<Status> finish(const ExecutorDesc& d) {
-    Finished finished;
-    Status* failed = d.finish(prepared_.state, &finished);
-    if (finished.scratch_bytes) prepared_.scratch_bytes = finished.scratch_bytes;
-    return Ref<Status>::adopt(failed);
-  }
+  friend class Counted<EagerCall>;
   bool has_strides(std::span<const Buffer> in) const {
     size_t next = 0;
     for (const Buffer& b : in)
@@ -132,11 +121,7 @@ class PreparedCall : public Counted<PreparedCall> {
         if (next == strides_.size() || strides_[next++] != b.strides[i]) return false;
     return next == strides_.size();
   }
-  ~PreparedCall() { drop(); }
-  void drop() {
-    if (prepared_.drop && prepared_.state) prepared_.drop(prepared_.state);
-    prepared_.drop = nullptr;
-  }
+  ~EagerCall() = default;
 
   ValueId add(const Buffer& b) {
     TensorType t;
@@ -153,9 +138,8 @@ class PreparedCall : public Counted<PreparedCall> {
 
   Store store_;
   const Node* node_ = nullptr;
-  Prepared prepared_;
+  KernelPtr kernel_;
   bool on_device_ = false;        // some tensor is not on the CPU
-  bool strided_ = false;          // the executor takes strided inputs
   std::vector<int64_t> strides_;  // of the inputs, if on_device_
 };
 
@@ -190,19 +174,19 @@ class EagerRunner : public OpRunner {
     return found;
   }
 
-  Ref<PreparedCall> find(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in,
-                         std::span<const Buffer> out) {
-    const uint64_t key = PreparedCall::hash(op, args, in);
+  Ref<EagerCall> find(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in,
+                      std::span<const Buffer> out) {
+    const uint64_t key = EagerCall::hash(op, args, in);
     {
       std::shared_lock lock(mutex_);
-      auto [it, end] = prepared_calls_.equal_range(key);
+      auto [it, end] = calls_.equal_range(key);
       for (; it != end; ++it)
         if (it->second->matches(op, args, in)) return it->second;
     }
-    auto made = make<PreparedCall>(op, args, in, out, executors_);
+    auto made = make<EagerCall>(op, args, in, out, executors_);
     std::unique_lock lock(mutex_);
-    if (prepared_calls_.size() >= kMaxPrepared) prepared_calls_.clear();
-    prepared_calls_.emplace(key, made);
+    if (calls_.size() >= kMaxCalls) calls_.clear();
+    calls_.emplace(key, made);
     return made;
   }
 
@@ -213,7 +197,7 @@ class EagerRunner : public OpRunner {
   static constexpr size_t kAnswers = 256;
   std::array<std::atomic<uintptr_t>, kAnswers> answers_{};
   std::shared_mutex mutex_;
-  std::unordered_multimap<uint64_t, Ref<PreparedCall>> prepared_calls_;
+  std::unordered_multimap<uint64_t, Ref<EagerCall>> calls_;
 };
 
 }  // namespace

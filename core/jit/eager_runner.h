@@ -9,7 +9,7 @@
 namespace thunder {
 
 // `executors` in the order in which they are asked; the last one takes everything. Those before it are asked about the
-// ops that they name, if they take strided inputs. Prepared states are kept by op, types and arguments. Any thread.
+// ops that they name, if they take strided inputs. Kernels are kept by op, types and arguments. Any thread.
 std::unique_ptr<OpRunner> eager_runner(Executors executors, Devices& devices, ThreadPool& threads);
 
 }  // namespace thunder

@@ -90,7 +90,7 @@ std::vector<std::string> Compiled::kernels() const {
   const auto add_from = [&out](const Entry& e) {
     for (const std::vector<Step>* steps : {&e.program->plan().steps, &e.program->plan().epilogues})
       for (const Step& step : *steps)
-        if (auto* kernel = dynamic_cast<const loops::CpuLauncher*>(e.program->launcher(step)))
+        if (auto* kernel = step.kernel ? dynamic_cast<const loops::CpuLauncher*>(step.kernel->launcher()) : nullptr)
           out.push_back(print(kernel->nest()));
   };
   for (const Entry* e : cache_.entries()) add_from(*e);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "loops/region.h"
-#include "program/launch.h"
+#include "program/kernel.h"
 
 namespace thunder::loops {
 
@@ -44,28 +44,6 @@ struct Capabilities {
   RowOrderSums row_order_sums = {};
 };
 
-// A region ready to run, compiled for the layouts that it was given. Any thread, several at a time.
-class Launcher {
- public:
-  virtual ~Launcher() = default;
-  // Of Launch::scratch, which each run has for itself.
-  virtual size_t scratch_bytes() const { return 0; }
-  // Called once before the first run: waits for what is being compiled by other threads. Null, or an owned status. Does
-  // not throw.
-  virtual Status* finish() { return nullptr; }
-  // With which others it may be joined before finish(). Those must need no result of one another.
-  virtual Joinable joinable() const { return {}; }
-  // A launcher that computes in one launch what all of these do, which are of one kind. Its run() gets the first of
-  // their launches; the others lie behind it. Throws.
-  virtual std::unique_ptr<Launcher> join(std::span<const Launcher* const>) const { return nullptr; }
-  // Null, or an owned status. Neither throws nor allocates.
-  virtual Status* run(const Launch& launch) const = 0;
-  // Whether it runs as an epilogue (run_tile) of the step that computes LoweredRegion::tiles' input.
-  virtual bool runs_tiles() const { return false; }
-  // The same for one tile. Requires: runs_tiles().
-  virtual void run_tile(const Launch&, const Tile&) const {}
-};
-
 // One for each kind of device. Any thread may call any of its functions, several at a time.
 class Target {
  public:
@@ -73,12 +51,13 @@ class Target {
   virtual std::string_view name() const = 0;      // "cpu"
   virtual int32_t device_kind() const = 0;        // thunder::kind of the devices that it runs on
   virtual const Capabilities& capabilities() const = 0;
-  // Whether it can make launchers here; the first call may look for a compiler. If not, `why` says what was tried.
+  // Whether it can make kernels here; the first call may look for a compiler. If not, `why` says what was tried.
   virtual bool available(std::string* why = nullptr) const = 0;
-  // Compiles, or lets another thread begin to. Throws Error if that fails. If region.tiles is set, the launcher runs
+  // A region ready to run, compiled for the layouts that it was given, or being compiled by another thread until it is
+  // finished; kernels of several programs may be this one. Throws Error if that fails. If region.tiles is set, it runs
   // tiles if the target can do that with this region, otherwise the whole region. Requires: available(); the region
   // keeps to the capabilities.
-  virtual std::unique_ptr<Launcher> launcher(LoweredRegion region) const = 0;
+  virtual KernelPtr launcher(LoweredRegion region) const = 0;
   // The region after each stage of its lowering, as text.
   virtual std::string explain(const LoweredRegion&) const { return ""; }
 };

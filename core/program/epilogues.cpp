@@ -8,8 +8,8 @@ namespace {
 
 class Epilogues {
  public:
-  Epilogues(const Trace& trace, const Preparer& preparer, Locations& locations)
-      : trace_(trace), preparer_(preparer), all_(locations) {}
+  Epilogues(const Trace& trace, const Kernels& kernels, Locations& locations)
+      : trace_(trace), kernels_(kernels), all_(locations) {}
 
   void find() {
     all_.producer.assign(trace_.nodes.size(), kNever);
@@ -37,7 +37,7 @@ class Epilogues {
  private:
   // Whether of all values in the producer's memory the node reads the producer's result alone.
   bool fits(const Node& producer, const Node& n) const {
-    if (!preparer_.runs_epilogue(producer) || !preparer_.may_be_epilogue(n)) return false;
+    if (!kernels_.has(producer, kRunsEpilogue) || !kernels_.has(n, kRunsTiles)) return false;
     const ValueId made = producer.results[0];
     const Shape& shape = trace_.type(made).shape;
     if (shape.empty() || concrete(shape).back() < 2 || all_.at[made].root != made) return false;
@@ -65,7 +65,7 @@ class Epilogues {
   // A result that replaces the producer's element by element gets the same memory, which is in the caches.
   void share(const Node& n, ValueId made, int64_t at, std::vector<ValueId>& moved) {
     Root& from = all_.roots[made];
-    if (from.place != Place::arena || from.placed || from.last_use != at || !preparer_.in_place(n)) return;
+    if (from.place != Place::arena || from.placed || from.last_use != at || !kernels_.in_place(n)) return;
     for (ValueId r : n.results) {
       const Root& to = all_.roots[r];
       const bool free = to.place == Place::arena && !to.placed;
@@ -77,17 +77,17 @@ class Epilogues {
   }
 
   const Trace& trace_;
-  const Preparer& preparer_;
+  const Kernels& kernels_;
   Locations& all_;
 };
 
 }  // namespace
 
-void find_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations) {
-  Epilogues(trace, preparer, locations).find();
+void find_epilogues(const Trace& trace, const Kernels& kernels, Locations& locations) {
+  Epilogues(trace, kernels, locations).find();
 }
-void place_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations) {
-  Epilogues(trace, preparer, locations).place();
+void place_epilogues(const Trace& trace, const Kernels& kernels, Locations& locations) {
+  Epilogues(trace, kernels, locations).place();
 }
 
 }  // namespace thunder

@@ -61,7 +61,7 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
   }
   for (const Step& s : plan_.epilogues) frame->epilogue_launches.push_back(launch_of(s, *frame));
   for (size_t i = 0; i < plan_.epilogues.size(); i++)
-    frame->epilogues.push_back({run_tiles_[i], &frame->epilogue_launches[i], plan_.epilogues[i].state});
+    frame->epilogues.push_back({plan_.epilogues[i].kernel.get(), &frame->epilogue_launches[i]});
   for (const Step& s : plan_.steps) {
     frame->launches.push_back(launch_of(s, *frame));
     if (s.epilogue >= 0) frame->launches.back().epilogue = &frame->epilogues[static_cast<size_t>(s.epilogue)];

@@ -27,26 +27,13 @@ struct Launch {
   void* native_stream = nullptr;
   Status* (*parallel_for)(const Launch*, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) = nullptr;
   ThreadPool* threads = nullptr;
-  const Epilogue* epilogue = nullptr;  // of a step whose executor has kRunsEpilogue; else null
-};
-
-// What is known of a step once the work is done that its preparation left to other threads.
-struct Finished {
-  size_t scratch_bytes = 0;  // 0: as prepare and lay_out said
-  double plan_ms = 0;        // that a library took to make plans in a thread of its own, beside what else was going on
+  const Epilogue* epilogue = nullptr;  // of a step whose kernel has kRunsEpilogue; else null
 };
 
 // A part of a dense tensor seen as a matrix, in which all dims but the last count rows. Its first column is a multiple
 // of 64; so is the number of its columns, unless it ends with the matrix.
 struct Tile {
   int64_t row = 0, rows = 0, column = 0, columns = 0;
-};
-
-// What runs on each tile of a step's first result as soon as that is computed, while it is in the caches.
-struct Epilogue {
-  void (*run)(const Launch*, const void* state, const Tile&) = nullptr;  // any thread
-  const Launch* launch = nullptr;
-  const void* state = nullptr;
 };
 
 }  // namespace thunder

@@ -65,17 +65,17 @@ class IndexChecks {
 // The result of an update (its first operand with some elements changed) gets that operand's memory if nobody reads the
 // operand afterwards: in the arena, or in an input that the trace writes, if no node after `last_check` may reject the
 // call.
-void update_in_place(const Trace& trace, const Preparer& preparer, int64_t last_check, Locations& locations);
+void update_in_place(const Trace& trace, const Kernels& kernels, int64_t last_check, Locations& locations);
 
 // On devices: an elementwise result gets the memory of an operand of its type that lies as it does and that nobody
 // reads afterwards. To be called once writes, outputs and epilogues have their places.
-void overwrite_operands(const Trace& trace, const Preparer& preparer, Locations& locations);
+void overwrite_operands(const Trace& trace, const Kernels& kernels, Locations& locations);
 
 // Finds nodes that may be the epilogue of the node before them. The producer's operands then live until the epilogue
 // has run.
-void find_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations);
+void find_epilogues(const Trace& trace, const Kernels& kernels, Locations& locations);
 // Once writes and outputs have their places: drops epilogues that write what their producer reads, and places a result
 // that replaces the producer's result in the same memory.
-void place_epilogues(const Trace& trace, const Preparer& preparer, Locations& locations);
+void place_epilogues(const Trace& trace, const Kernels& kernels, Locations& locations);
 
 }  // namespace thunder

@@ -8,13 +8,13 @@ namespace {
 
 class Overwrites {
  public:
-  Overwrites(const Trace& trace, const Preparer& preparer, Locations& locations)
-      : trace_(trace), preparer_(preparer), all_(locations), into_(locations.at.size(), kNoValue) {}
+  Overwrites(const Trace& trace, const Kernels& kernels, Locations& locations)
+      : trace_(trace), kernels_(kernels), all_(locations), into_(locations.at.size(), kNoValue) {}
 
   void run() {
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
-      if (all_.is_view[i] || all_.constant[i] || !preparer_.in_place(n)) continue;
+      if (all_.is_view[i] || all_.constant[i] || !kernels_.in_place(n)) continue;
       for (ValueId r : n.results) replace(n, r, static_cast<int64_t>(i));
     }
     for (Location& l : all_.at)
@@ -54,15 +54,15 @@ class Overwrites {
   }
 
   const Trace& trace_;
-  const Preparer& preparer_;
+  const Kernels& kernels_;
   Locations& all_;
   std::vector<ValueId> into_;  // by root that was moved: the root whose memory it has
 };
 
 }  // namespace
 
-void overwrite_operands(const Trace& trace, const Preparer& preparer, Locations& locations) {
-  Overwrites(trace, preparer, locations).run();
+void overwrite_operands(const Trace& trace, const Kernels& kernels, Locations& locations) {
+  Overwrites(trace, kernels, locations).run();
 }
 
 }  // namespace thunder

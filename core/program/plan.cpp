@@ -16,22 +16,22 @@ constexpr size_t kConstantLimit = 1 << 20;
 
 class Planner {
  public:
-  Planner(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer)
-      : trace_(trace), strides_(strides), preparer_(preparer) {}
+  Planner(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels)
+      : trace_(trace), strides_(strides), kernels_(kernels) {}
 
   Plan run() {
     place_inputs();
     locate();
     find_constants();
-    find_epilogues(trace_, preparer_, all_);
+    find_epilogues(trace_, kernels_, all_);
     find_lifetimes();
-    update_in_place(trace_, preparer_, last_check_, all_);
+    update_in_place(trace_, kernels_, last_check_, all_);
     find_last_work();
     place_writes();
     place_outputs();
-    place_epilogues(trace_, preparer_, all_);
-    overwrite_operands(trace_, preparer_, all_);
-    plan_steps(trace_, strides_, preparer_, std::move(copies_), all_, plan_);
+    place_epilogues(trace_, kernels_, all_);
+    overwrite_operands(trace_, kernels_, all_);
+    plan_steps(trace_, strides_, kernels_, std::move(copies_), all_, plan_);
     return std::move(plan_);
   }
 
@@ -105,7 +105,7 @@ class Planner {
       for_each_value(n.args, [&](ValueId v) { use(v, i); });
       if (const int64_t producer = all_.producer[static_cast<size_t>(i)]; producer != kNever)
         for_each_value(trace_.nodes[static_cast<size_t>(producer)]->args, [&](ValueId v) { use(v, i); });
-      if ((may_refuse(n) && !checks.has_seen(n)) || preparer_.may_fail(n)) last_check_ = i;
+      if ((may_refuse(n) && !checks.has_seen(n)) || kernels_.has(n, kMayFail)) last_check_ = i;
     }
     plan_.may_fail = last_check_ != kNever;
     for (ValueId v : trace_.outputs) use(v, end);
@@ -163,7 +163,7 @@ class Planner {
     if (last < made) return true;
     if (last > made) return false;
     const Node& n = *trace_.nodes[static_cast<size_t>(made)];
-    if (!preparer_.in_place(n)) return false;
+    if (!kernels_.in_place(n)) return false;
     // Elementwise at the same addresses: every argument in this memory is the input itself, unchanged.
     bool same = true;
     for_each_value(n.args, [&](ValueId v) {
@@ -193,7 +193,7 @@ class Planner {
 
   const Trace& trace_;
   const std::vector<Sizes>& strides_;
-  const Preparer& preparer_;
+  const Kernels& kernels_;
   Plan plan_;
   Locations all_;
   std::vector<Location>& locations_ = all_.at;
@@ -205,8 +205,8 @@ class Planner {
 
 }  // namespace
 
-Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer) {
-  return Planner(trace, strides, preparer).run();
+Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels) {
+  return Planner(trace, strides, kernels).run();
 }
 
 }  // namespace thunder

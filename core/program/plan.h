@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "program/arena_plan.h"
-#include "program/launch.h"
+#include "program/kernel.h"
 #include "tensor/tensor.h"
 
 namespace thunder {
@@ -24,16 +24,17 @@ struct BufferPlan {
 };
 
 struct Step {
-  Status* (*run)(const Launch*, void* state) = nullptr;
-  void* state = nullptr;
+  KernelCall call;
   uint32_t first = 0, n_inputs = 0, n_outputs = 0;  // its buffers: inputs, then outputs
   uint32_t bytes = 0;  // sum over all its buffers, clamped to [4096, UINT32_MAX]
   int64_t scratch = -1;  // offset in its arena, or -1
   size_t scratch_bytes = 0;
   uint32_t arena = 0;  // of the device that it runs on
+  uint32_t follows = 0;  // how many steps before it is the one whose launch computes it too; 0: none
   size_t time = 0;  // when it runs, as requests of arenas count
-  uint32_t follows = 0;  // how many steps before it is the one whose launch computes it too; 0: it is not joined
   const Node* node = nullptr;  // what it was made of; null for a copy that the plan added
+  KernelPtr kernel;  // of the node
+  KernelPtr joined;  // runs in its place, and computes the steps that follow it too; null: it is alone, or follows
   // The input that the step before it computes, if it may run as that step's epilogue; -1: none.
   int32_t epilogue_input = -1;
   int32_t epilogue = -1;  // index in Plan::epilogues, or -1

@@ -9,9 +9,9 @@ namespace {
 
 class StepPlanner {
  public:
-  StepPlanner(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer,
+  StepPlanner(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels,
               std::vector<FinalCopy> copies, Locations& locations, Plan& plan)
-      : trace_(trace), strides_(strides), preparer_(preparer), copies_(std::move(copies)), all_(locations),
+      : trace_(trace), strides_(strides), kernels_(kernels), copies_(std::move(copies)), all_(locations),
         plan_(plan) {}
 
   void run() {
@@ -61,7 +61,7 @@ class StepPlanner {
   // Dense copies of a node's strided inputs, if its executor needs them; they live for this step only.
   void densify(size_t node, size_t time) {
     const Node& n = *trace_.nodes[node];
-    if (preparer_.takes_strided(n)) return;
+    if (kernels_.takes_strided(n)) return;
     for_each_value(n.args, [&](ValueId v) {
       if (!is_dense(concrete(type(v).shape), locations_[v].strides)) dense_[node].push_back(request(v, time, time));
     });
@@ -107,13 +107,13 @@ class StepPlanner {
   template <class AddTo>
   void add_copy(ValueId from, const AddTo& add_to) {
     Step step;
-    step.run = run_copy;
+    step.call.run = run_copy;
     step.first = static_cast<uint32_t>(plan_.buffers.size());
     add_buffer(from);
     add_to();
     step.n_inputs = step.n_outputs = 1;
     step.arena = arena(type(from).device);
-    plan_.steps.push_back(step);
+    plan_.steps.push_back(std::move(step));
   }
 
   void add_step(size_t at) {
@@ -143,7 +143,7 @@ class StepPlanner {
     for (ValueId r : n.results) add_buffer(r);
     step.n_outputs = static_cast<uint32_t>(n.results.size());
     step.arena = arena(runs_on(n));
-    plan_.steps.push_back(step);
+    plan_.steps.push_back(std::move(step));
   }
 
   // The device that a node runs on: for a copy between devices, the one that is not the CPU.
@@ -188,7 +188,7 @@ class StepPlanner {
 
   const Trace& trace_;
   const std::vector<Sizes>& strides_;
-  const Preparer& preparer_;
+  const Kernels& kernels_;
   std::vector<FinalCopy> copies_;
   Locations& all_;
   const std::vector<Location>& locations_ = all_.at;
@@ -208,9 +208,9 @@ uint32_t arena_of(Plan& plan, Device device) {
   return static_cast<uint32_t>(plan.arenas.size() - 1);
 }
 
-void plan_steps(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer,
+void plan_steps(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels,
                 std::vector<FinalCopy> copies, Locations& locations, Plan& plan) {
-  StepPlanner(trace, strides, preparer, std::move(copies), locations, plan).run();
+  StepPlanner(trace, strides, kernels, std::move(copies), locations, plan).run();
 }
 
 }  // namespace thunder

@@ -23,7 +23,7 @@ uint32_t arena_of(Plan& plan, Device device);
 
 // Places the values that have no place yet in arenas, by their lifetimes, and adds a step for each node that is no view
 // and for each copy.
-void plan_steps(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer,
+void plan_steps(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels,
                 std::vector<FinalCopy> copies, Locations& locations, Plan& plan);
 
 }  // namespace thunder

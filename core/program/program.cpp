@@ -3,32 +3,43 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/thrown.h"
 #include "program/copy.h"
 #include "program/joined_steps.h"
 #include "program/plan_steps.h"
 #include "program/recorded.h"
 
 namespace thunder {
+namespace {
+
+Status* run_nothing(const Launch*, void*) { return nullptr; }
+
+// Runs what makes a step ready to run, which may throw what its executor threw.
+template <class F>
+void prepared(const Step& step, F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    fail_to_prepare(step.node->executor, *step.node, e);
+  }
+}
+
+}  // namespace
 
 Program::Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides,
-                 std::span<void* const> fixed, std::unique_ptr<Preparer> preparer, Devices& devices,
-                 ThreadPool& threads, InterruptCheck& check)
-    : trace_(trace), written_(written), plan_(plan_memory(trace, strides, *preparer)), devices_(devices),
-      threads_(threads), preparer_(std::move(preparer)), fixed_(fixed.begin(), fixed.end()),
+                 std::span<void* const> fixed, Kernels kernels, Devices& devices, ThreadPool& threads,
+                 InterruptCheck& check)
+    : trace_(trace), written_(written), kernels_(std::move(kernels)), plan_(plan_memory(trace, strides, kernels_)),
+      devices_(devices), threads_(threads), fixed_(fixed.begin(), fixed.end()),
       n_given_(trace.inputs.size() - fixed.size()) {
   for (const DeviceArena& a : plan_.arenas)
     accelerators_.push_back(a.device == Device::cpu ? nullptr : &devices.accelerator(a.device));
-  try {
-    prepare_steps(check);
-    find_stoppable();
-    constants_ = allocate(&DeviceArena::constant_bytes);
-    find_patches();
-    first_ = make_frame();
-    if (Status* failed = run_once(*first_)) throw Error(Ref<Status>::adopt(failed));
-  } catch (...) {
-    for (auto& [state, drop] : drops_) drop(state);
-    throw;
-  }
+  prepare_steps(check);
+  find_stoppable();
+  constants_ = allocate(&DeviceArena::constant_bytes);
+  find_patches();
+  first_ = make_frame();
+  if (Status* failed = run_once(*first_)) throw Error(Ref<Status>::adopt(failed));
 }
 
 void Program::use_recording() {
@@ -43,8 +54,13 @@ Status* Program::run_recorded(Frame& frame, InterruptCheck& check) noexcept {
 }
 
 Program::~Program() {
-  recorded_.reset();  // it launches what the steps prepared
-  for (auto& [state, drop] : drops_) drop(state);
+  recorded_.reset();  // it launches what the steps prepared, in the frames' memory
+}
+
+std::string Program::explain(const Step& step) {
+  if (!step.kernel) return "";
+  if (step.follows) return "in the launch of the kernel before\n";
+  return (step.joined ? step.joined->explain() : "") + step.kernel->explain();
 }
 
 // Finds the buffers that each call has to bind. The others keep their addresses.
@@ -67,16 +83,13 @@ Buffer Program::layout(const BufferPlan& b) const {
   return buffer;
 }
 
-Prepared Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
-  const std::span<const Buffer> inputs = layouts.subspan(step.first, step.n_inputs);
-  drops_.reserve(drops_.size() + 1);  // so that a state which was made is not lost
-  const Prepared p =
-      preparer_->prepare(*step.node, *trace_.store, inputs, layouts.subspan(step.first + step.n_inputs, step.n_outputs),
-                         step.epilogue_input);
-  if (p.drop) drops_.emplace_back(p.state, p.drop);
-  step.run = p.run;
-  step.state = p.state;
-  return p;
+void Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
+  step.kernel = kernels_.take(*step.node, *trace_.store);
+  const NodeView view{*step.node, *trace_.store, layouts.subspan(step.first, step.n_inputs),
+                      layouts.subspan(step.first + step.n_inputs, step.n_outputs), step.epilogue_input};
+  prepared(step, [&] { step.kernel->lay_out(view); });
+  step.call = step.kernel->call();
+  step.scratch_bytes = step.kernel->scratch();
 }
 
 // An epilogue runs inside the step before it, and is no step of its own. All steps on the CPU use the same scratch
@@ -92,25 +105,18 @@ void Program::prepare_steps(InterruptCheck& check) {
   for (size_t done = 0; Step& step : plan_.steps) {
     check.at("prepare", done++, plan_.steps.size());
     Accelerator* const accelerator = accelerators_[step.arena];
-    if (!step.node && accelerator) step.run = run_copy_on_device, step.state = accelerator;
-    const Prepared p = step.node ? prepare_step(step, layouts) : Prepared();
-    step.scratch_bytes = p.scratch_bytes;
-    if (accelerator && !p.run_tile) {
-      steps.push_back(step), prepacks_.push_back(p.prepack);
-      continue;
+    if (!step.node && accelerator) step.call = {run_copy_on_device, accelerator};
+    if (step.node) prepare_step(step, layouts);
+    const bool is_epilogue = step.kernel && step.kernel->runs_tiles();
+    if (!accelerator || is_epilogue) {
+      const int64_t begin = is_epilogue ? behind[step.arena] : scratch[step.arena];
+      if (step.scratch_bytes) step.scratch = begin;
+      behind[step.arena] = checked_add(begin, aligned(step.scratch_bytes));
+      size_t& bytes = plan_.arenas[step.arena].bytes;
+      bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
     }
-    const int64_t begin = p.run_tile ? behind[step.arena] : scratch[step.arena];
-    if (p.scratch_bytes) step.scratch = begin;
-    behind[step.arena] = checked_add(begin, aligned(p.scratch_bytes));
-    size_t& bytes = plan_.arenas[step.arena].bytes;
-    bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
-    if (!p.run_tile) {
-      steps.push_back(step), prepacks_.push_back(p.prepack);
-      continue;
-    }
-    steps.back().epilogue = static_cast<int32_t>(plan_.epilogues.size());
-    plan_.epilogues.push_back(step);
-    run_tiles_.push_back(p.run_tile);
+    if (is_epilogue) steps.back().epilogue = static_cast<int32_t>(plan_.epilogues.size());
+    (is_epilogue ? plan_.epilogues : steps).push_back(std::move(step));
   }
   plan_.steps = std::move(steps);
   finish_steps(false, check);
@@ -127,14 +133,14 @@ void Program::finish_steps(bool compiled, InterruptCheck& check) {
   for (std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
     for (Step& step : *all) {
       check.at(compiled ? "compile" : "plan", done++, total);
-      if (!step.node || (preparer_->launcher(*step.node, step.state) != nullptr) != compiled) continue;
-      Finished finished;
-      preparer_->finish(*step.node, step.state, finished);
-      plan_ms_ += finished.plan_ms;
-      if (!finished.scratch_bytes) continue;
+      if (!step.kernel || step.follows || (step.kernel->launcher() != nullptr) != compiled) continue;
+      NodeKernel& kernel = step.joined ? *step.joined : *step.kernel;
+      prepared(step, [&] { kernel.finish(); });
+      plan_ms_ += kernel.plan_ms();
+      if (step.joined || kernel.scratch() == step.scratch_bytes) continue;
       ensure(accelerators_[step.arena] && !compiled && all == &plan_.steps && step.epilogue < 0,
              "only a library's step on a device learns late what scratch it needs");
-      step.scratch_bytes = finished.scratch_bytes;
+      step.scratch_bytes = kernel.scratch();
     }
 }
 
@@ -142,30 +148,28 @@ void Program::finish_steps(bool compiled, InterruptCheck& check) {
 void Program::join_steps() {
   std::vector<Joinable> joinable;
   for (const Step& step : plan_.steps)
-    joinable.push_back(step.node ? preparer_->joinable(*step.node, step.state) : Joinable());
+    joinable.push_back(step.kernel ? step.kernel->joinable() : Joinable());
   std::vector<const JoinedSteps*> joined(plan_.steps.size());  // by step
   const std::vector<JoinedSteps> all = joined_steps(plan_, joinable);
   if (all.empty()) return;
   for (const JoinedSteps& one : all)
     for (const size_t i : one) joined[i] = &one;
   std::vector<Step> steps;
-  decltype(prepacks_) prepacks;
-  const auto keep = [&](size_t i, size_t follows) {
-    steps.push_back(plan_.steps[i]), prepacks.push_back(prepacks_[i]);
-    steps.back().follows = static_cast<uint32_t>(follows);
-  };
   for (size_t i = 0; i < plan_.steps.size(); i++) {
-    if (!joined[i]) keep(i, 0);
+    if (!joined[i]) steps.push_back(std::move(plan_.steps[i]));
     if (!joined[i] || joined[i]->back() != i) continue;
-    std::vector<const Node*> nodes;
-    std::vector<void*> states;
+    std::vector<const NodeKernel*> kernels;
     for (const size_t k : *joined[i]) {
-      keep(k, nodes.size());
-      nodes.push_back(plan_.steps[k].node), states.push_back(plan_.steps[k].state);
+      Step& step = steps.emplace_back(std::move(plan_.steps[k]));
+      step.follows = static_cast<uint32_t>(kernels.size());
+      step.call = {run_nothing, nullptr};
+      kernels.push_back(step.kernel.get());
     }
-    preparer_->join(nodes, states);
+    Step& first = steps[steps.size() - kernels.size()];
+    prepared(first, [&] { first.joined = kernels[0]->join(kernels); });
+    first.call = first.joined->call();
   }
-  plan_.steps = std::move(steps), prepacks_ = std::move(prepacks);
+  plan_.steps = std::move(steps);
 }
 
 void Program::find_stoppable() {
@@ -202,19 +206,21 @@ size_t Program::peak_bytes(Device device) const {
   return 0;
 }
 
-Status* Program::prepack(const Frame& frame, size_t step) {
-  std::vector<Buffer> inputs(frame.launches[step].inputs, frame.launches[step].inputs + frame.launches[step].n_inputs);
+Status* Program::prepack(const Frame& frame, size_t at) {
+  const Step& step = plan_.steps[at];
+  Launch launch = frame.launches[at];
+  std::vector<Buffer> inputs(launch.inputs, launch.inputs + launch.n_inputs);
+  bool any = false;
   for (size_t i = 0; i < inputs.size(); i++) {
-    const BufferPlan& b = plan_.buffers[plan_.steps[step].first + i];
+    const BufferPlan& b = plan_.buffers[step.first + i];
     const bool stays = b.place == Place::constant || (b.place == Place::input && trace_.inputs[b.index].frozen);
     if (!stays) inputs[i].data = nullptr;
+    any = any || stays;
   }
-  Launch launch = frame.launches[step];
+  if (!any) return nullptr;
   launch.inputs = inputs.data();
-  size_t kept = 0;
-  Status* failed = prepacks_[step](&launch, plan_.steps[step].state, &kept);
-  kept_bytes_ += kept;
-  return failed ? located(failed, plan_.steps[step]) : nullptr;
+  Status* failed = caught([&]() -> Status* { return kept_bytes_ += step.kernel->prepack(&launch), nullptr; });
+  return failed ? located(failed, step) : nullptr;
 }
 
 Status* Program::run_once(Frame& frame) {
@@ -223,7 +229,7 @@ Status* Program::run_once(Frame& frame) {
     return nullptr;
   kept_bytes_ = 0;
   for (size_t i = plan_.constant_steps; i < plan_.steps.size(); i++)
-    if (prepacks_[i])
+    if (plan_.steps[i].kernel)
       if (Status* failed = prepack(frame, i)) return failed;
   return nullptr;
 }

@@ -9,24 +9,24 @@
 #include "base/interrupts.h"
 #include "base/thrown.h"
 #include "device/devices.h"
+#include "program/kernels.h"
 #include "program/launch.h"
 #include "program/plan.h"
-#include "program/preparer.h"
 #include "tensor/tensor.h"
 
 namespace thunder {
 
 // Decides which values are views, where every value lies and which copies are needed. `strides`: by input of the trace.
-Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Preparer& preparer);
+Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels);
 // Places the values of a device's arena anew, among them the scratch memory of its steps.
 void place_scratch(Plan& plan, uint32_t arena);
 
 class Program {
  public:
-  // Requires: a claimed trace. `written`: the user's trace that it was made of. `fixed`: the addresses of its last
-  // inputs, whose memory is the same at every call.
+  // Requires: a claimed trace, and the kernels of all its nodes but views. `written`: the user's trace that it was made
+  // of. `fixed`: the addresses of its last inputs, whose memory is the same at every call.
   Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides, std::span<void* const> fixed,
-          std::unique_ptr<Preparer> preparer, Devices& devices, ThreadPool& threads, InterruptCheck& check);
+          Kernels kernels, Devices& devices, ThreadPool& threads, InterruptCheck& check);
   ~Program();
   Program(const Program&) = delete;
 
@@ -53,11 +53,7 @@ class Program {
   uint64_t runs() const;  // that were begun
   const Trace& trace() const { return trace_; }
   // What the executor made of a step's node, as text for a person; "" if it has no text.
-  std::string explain(const Step& step) const { return step.node ? preparer_->explain(*step.node, step.state) : ""; }
-  // The compiled kernel that runs a step; null: something else does.
-  const loops::Launcher* launcher(const Step& step) const {
-    return step.node ? preparer_->launcher(*step.node, step.state) : nullptr;
-  }
+  static std::string explain(const Step& step);
   // The bytes of a device's memory that a call and the program's constants take at most.
   size_t peak_bytes(Device device = Device::cpu) const;
   // Of devices other than the CPU: their work may still be in progress when run() returns.
@@ -88,7 +84,7 @@ class Program {
   Status* run_recorded(Frame& frame, InterruptCheck& check) noexcept;
   void prepare_steps(InterruptCheck& check);
   void finish_steps(bool compiled, InterruptCheck& check);
-  Prepared prepare_step(Step& step, std::span<const Buffer> layouts);
+  void prepare_step(Step& step, std::span<const Buffer> layouts);
   void join_steps();
   Launch launch_of(const Step& step, const Frame& frame) const;
   void* scratch_of(const Step& step, const Frame& frame) const;
@@ -98,7 +94,7 @@ class Program {
   void place(Frame& frame) const;  // gives it arenas
   // Runs the steps that run once, then lets steps pack frozen inputs.
   Status* run_once(Frame& frame);
-  Status* prepack(const Frame& frame, size_t step);
+  Status* prepack(const Frame& frame, size_t at);
   // `check` is asked before each step up to `stoppable`.
   Status* run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end,
                     InterruptCheck* check) const noexcept;
@@ -115,22 +111,19 @@ class Program {
   std::vector<Ref<Storage>> allocate(size_t DeviceArena::*bytes) const;
 
   Trace trace_, written_;
+  Kernels kernels_;  // until the steps own them; it has what they need, so it outlives them
   Plan plan_;
   Devices& devices_;
   std::vector<Accelerator*> accelerators_;  // by arena; the CPU's is null
   ThreadPool& threads_;
-  std::unique_ptr<Preparer> preparer_;
   std::vector<Ref<Storage>> constants_;  // by arena
   std::vector<void*> fixed_;
   size_t n_given_;  // inputs before the fixed ones
   // The number of steps up to and with the first one that changes an input; one that changes an input or an output.
   size_t stoppable_ = 0, stoppable_with_outputs_ = 0;
   std::vector<Patch> input_patches_, output_patches_;
-  std::vector<void (*)(const Launch*, const void*, const Tile&)> run_tiles_;  // by epilogue
-  std::vector<decltype(Prepared::prepack)> prepacks_;  // by step; null: it packs nothing
   std::atomic<size_t> kept_bytes_{0};
   double plan_ms_ = 0;
-  std::vector<std::pair<void*, void (*)(void*)>> drops_;
   std::unique_ptr<Recorded> recorded_;       // of the first frame; null: calls go step by step
   std::vector<std::byte*> given_, asked_;  // by patch, of the call that has the first frame, if there is `recorded_`
   // The first frame serves calls that do not overlap; more are made only for calls that do.
@@ -164,11 +157,11 @@ inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t stopp
     for (; i < stoppable; i++) {
       const Step& step = plan_.steps[i];
       if (Status* why = check->before_step(step.bytes)) return stopped(why, step);
-      if (Status* failed = step.run(&frame.launches[i], step.state)) return located(failed, step);
+      if (Status* failed = step.call(&frame.launches[i])) return located(failed, step);
     }
     for (; i < end; i++) {
       const Step& step = plan_.steps[i];
-      if (Status* failed = step.run(&frame.launches[i], step.state)) return located(failed, step);
+      if (Status* failed = step.call(&frame.launches[i])) return located(failed, step);
     }
     return nullptr;
   } catch (...) {

@@ -32,7 +32,7 @@ std::string Program::Recorded::obstacle() const {
       return cat(n ? n->op->name() : "a copy", n && n->where ? cat(" [at ", n->where, "]") : "", " ", why);
     };
     if (!step.arena) continue;
-    if (step.node && program_.preparer_->may_fail(*step.node)) return refuse("is run by a function of the caller's");
+    if (step.kernel && step.kernel->has(kMayFail)) return refuse("is run by a function of the caller's");
     for (uint32_t b = 0; b < step.n_inputs + step.n_outputs; b++) {
       const BufferPlan& buffer = plan.buffers[step.first + b];
       if (buffer.rank < 0 || buffer.device != Device::cpu) continue;
@@ -117,7 +117,7 @@ void Program::Recorded::find_updates(Frame& frame, const CallTensors& tensors, s
 Status* Program::Recorded::update(Frame& frame, size_t i) {
   const Step& step = program_.plan_.steps[i];
   recording_->begin_update(i);
-  Status* const failed = step.run(&frame.launches[i], step.state);
+  Status* const failed = step.call(&frame.launches[i]);
   recording_->end_update();
   if (!failed) return nullptr;
   // Whatever the kernels have now, the next call gives them all again.
@@ -140,7 +140,7 @@ Status* Program::Recorded::record(Frame& frame) {
   for (size_t i = plan.constant_steps; i < plan.steps.size() && !failed; i++) {
     if (!plan.steps[i].arena) continue;
     recording_->part(i);
-    failed = plan.steps[i].run(&frame.launches[i], plan.steps[i].state);
+    failed = plan.steps[i].call(&frame.launches[i]);
     if (failed) failed = program_.located(failed, plan.steps[i]);
   }
   Status* const ended = recording_->end();
@@ -170,7 +170,7 @@ Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inpu
     const Step& step = plan.steps[i];
     if (step.arena) {
       if (Status* failed = update(frame, i)) return failed;
-    } else if (Status* failed = step.run(&frame.launches[i], step.state)) {
+    } else if (Status* failed = step.call(&frame.launches[i])) {
       return program_.located(failed, step);
     }
   }

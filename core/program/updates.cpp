@@ -9,13 +9,13 @@ namespace {
 
 class Updates {
  public:
-  Updates(const Trace& trace, const Preparer& preparer, int64_t last_check, Locations& locations)
-      : trace_(trace), preparer_(preparer), last_check_(last_check), all_(locations) {}
+  Updates(const Trace& trace, const Kernels& kernels, int64_t last_check, Locations& locations)
+      : trace_(trace), kernels_(kernels), last_check_(last_check), all_(locations) {}
 
   void run() {
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
-      if (def(n).has(kUpdates) && !all_.constant[i] && preparer_.takes_strided(n) && !preparer_.may_fail(n) &&
+      if (def(n).has(kUpdates) && !all_.constant[i] && kernels_.takes_strided(n) && !kernels_.has(n, kMayFail) &&
           may_change(n, static_cast<int64_t>(i)))
         move(n, i);
     }
@@ -60,7 +60,7 @@ class Updates {
   }
 
   const Trace& trace_;
-  const Preparer& preparer_;
+  const Kernels& kernels_;
   const int64_t last_check_;
   Locations& all_;
 };
@@ -89,8 +89,8 @@ bool IndexChecks::has_seen(const Node& n) {
   return false;
 }
 
-void update_in_place(const Trace& trace, const Preparer& preparer, int64_t last_check, Locations& locations) {
-  Updates(trace, preparer, last_check, locations).run();
+void update_in_place(const Trace& trace, const Kernels& kernels, int64_t last_check, Locations& locations) {
+  Updates(trace, kernels, last_check, locations).run();
 }
 
 }  // namespace thunder

@@ -148,7 +148,7 @@ const Node* Regions::region() {
       if (uses_[r]) results.push_back(r);
   const Arg args[] = {Arg::values(inputs)};
   const Node* made = trace_.store->node(&op_, args, results, nodes_, nodes_[0]->where, name_);
-  states_.keep(made, std::move(state_));
+  states_[made] = std::move(state_);
   return made;
 }
 

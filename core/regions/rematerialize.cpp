@@ -164,7 +164,7 @@ class Rematerialization {
 
   void replace(size_t at, const Node* region, RegionState state) {
     trace_.nodes[at] = region;
-    states_.keep(region, std::move(state));
+    states_[region] = std::move(state);
     for_each_value(region->args, [&](ValueId v) {
       std::vector<size_t>& readers = readers_[v];
       if (readers.empty() || readers.back() != at) readers.push_back(at);
@@ -208,7 +208,7 @@ class Rematerialization {
     RegionState state;
     if (!executor_.desc().fits(body, store_, state, executor_.desc().user)) body.assign(n.body.begin(), n.body.end());
     const Node* const region = region_of(n, body, results);
-    states_.keep(region, body.size() == n.body.size() ? states_.take(&n) : std::move(state));
+    states_[region] = body.size() == n.body.size() ? std::move(states_[&n]) : std::move(state);
     return region;
   }
 

@@ -114,7 +114,7 @@ class Siblings {
                to = entries_.begin() + static_cast<ptrdiff_t>(second) + 1;
     Entry both = *from;
     both.node = region(*entries_[first].node, *entries_[second].node, body);
-    states_.keep(both.node, std::move(state));
+    states_[both.node] = std::move(state);
     const auto last = std::stable_partition(from + 1, to - 1,
                                             [this](const Entry& e) { return !dependents_.read_by(*e.node); });
     std::rotate(from, from + 1, last);

@@ -50,41 +50,42 @@ inline bool fits(std::span<const Node* const> nodes, const Store&, RegionState& 
   return true;
 }
 
-struct Piece {
-  const Node& node;
-  const Store& store;
+class Piece : public NodeKernel {
+ public:
+  explicit Piece(const NodeView& view) : NodeKernel(this), node_(view.node), store_(view.store) {}
+  Status* run(const Launch* launch) const {
+    if (node_.body.empty()) return run_reference(def(node_), {{launch->inputs, launch->n_inputs}, {launch->outputs, launch->n_outputs}, node_.args});
+    std::unordered_map<ValueId, Buffer> at;
+    std::vector<Ref<Tensor>> kept;
+    size_t next = 0;
+    for_each_value(node_.args, [&](ValueId v) { at[v] = launch->inputs[next++]; });
+    for (size_t i = 0; i < node_.results.size(); i++) at[node_.results[i]] = launch->outputs[i];
+    for (const Node* n : node_.body) {
+      std::vector<Buffer> in, out;
+      for_each_value(n->args, [&](ValueId v) { in.push_back(at.at(v)); });
+      for (ValueId r : n->results) {
+        if (!at.contains(r)) at[r] = kept.emplace_back(Tensor::empty(default_allocator(), store_.type(r)))->buffer();
+        out.push_back(at[r]);
+      }
+      if (Status* failed = run_reference(def(*n), {in, out, n->args})) return failed;
+    }
+    return nullptr;
+  }
+
+ private:
+  const Node& node_;
+  const Store& store_;
 };
 
-inline Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
+inline KernelPtr prepare(const NodeView& view, void* user) {
   auto& p = *static_cast<Pieces*>(user);
-  if (p.declines && p.declines(view.node)) return make<Status>(Code::declined, "not this one").detach();
+  if (p.declines && p.declines(view.node)) throw Error(Code::declined, "not this one");
   if (!view.node.body.empty()) p.prepared.push_back(view.node.body.size());
   if (view.state) {
     const Lines& kept = *static_cast<const Lines*>(view.state.get());
     (std::equal(kept.begin(), kept.end(), view.node.body.begin(), view.node.body.end()) ? p.known : p.other)++;
   }
-  *state = new Piece{view.node, view.store};
-  return nullptr;
-}
-
-inline Status* run(const Launch* launch, void* state) {
-  const auto& [node, store] = *static_cast<const Piece*>(state);
-  if (node.body.empty()) return run_reference(def(node), {{launch->inputs, launch->n_inputs}, {launch->outputs, launch->n_outputs}, node.args});
-  std::unordered_map<ValueId, Buffer> at;
-  std::vector<Ref<Tensor>> kept;
-  size_t next = 0;
-  for_each_value(node.args, [&](ValueId v) { at[v] = launch->inputs[next++]; });
-  for (size_t i = 0; i < node.results.size(); i++) at[node.results[i]] = launch->outputs[i];
-  for (const Node* n : node.body) {
-    std::vector<Buffer> in, out;
-    for_each_value(n->args, [&](ValueId v) { in.push_back(at.at(v)); });
-    for (ValueId r : n->results) {
-      if (!at.contains(r)) at[r] = kept.emplace_back(Tensor::empty(default_allocator(), store.type(r)))->buffer();
-      out.push_back(at[r]);
-    }
-    if (Status* failed = run_reference(def(*n), {in, out, n->args})) return failed;
-  }
-  return nullptr;
+  return std::make_unique<Piece>(view);
 }
 
 }  // namespace pieces
@@ -99,8 +100,6 @@ inline Ref<Executor> pieces_executor(Pieces& choice) {
   d.claim_region = pieces::claim_region;
   if (choice.fits) d.fits = pieces::fits;
   d.prepare = pieces::prepare;
-  d.run = pieces::run;
-  d.drop = [](void* state) { delete static_cast<pieces::Piece*>(state); };
   return make<Executor>(d);
 }
 

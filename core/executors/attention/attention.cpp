@@ -4,7 +4,7 @@
 #include <array>
 
 #include "executors/attention/ops.h"
-#include "executors/cpu/widened_op.h"
+#include "executors/cpu/widened_kernel.h"
 #include "executors/isa/kernels.h"
 
 namespace thunder {
@@ -13,10 +13,10 @@ namespace {
 struct Row {
   std::string_view op;
   size_t query, mask;  // argument indices; key and value follow the query, the flags and the scale follow the mask
-  PreparedOpPtr (*make)(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch);
+  KernelPtr (*make)(const AttentionKernels& kernels, const AttentionShape& shape);
 };
-PreparedOpPtr prepare_any_forward(const AttentionKernels& kernels, const AttentionShape& g, size_t* scratch) {
-  return g.queries <= kFewQueries ? prepare_few_queries(kernels, g, scratch) : prepare_forward(kernels, g, scratch);
+KernelPtr prepare_any_forward(const AttentionKernels& kernels, const AttentionShape& g) {
+  return g.queries <= kFewQueries ? prepare_few_queries(kernels, g) : prepare_forward(kernels, g);
 }
 constexpr std::array kRows = {
     Row{"scaled_dot_product_attention_forward", 0, 3, prepare_any_forward},
@@ -29,11 +29,9 @@ std::optional<AttentionShape> shape_of(const NodeView& view) {
 
 bool claim(const NodeView& view, void*) { return shape_of(view).has_value(); }
 
-Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
+KernelPtr prepare(const NodeView& view, void* user) {
   const auto& kernels = *static_cast<const AttentionKernels*>(user);
-  PreparedOpPtr op = row_of(kRows, view).make(kernels, *shape_of(view), scratch);
-  *state = widened_op(std::move(op), *kernels.products, view, scratch).release();
-  return nullptr;
+  return widened_kernel(row_of(kRows, view).make(kernels, *shape_of(view)), *kernels.products, view);
 }
 
 }  // namespace

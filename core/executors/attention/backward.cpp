@@ -14,10 +14,10 @@ constexpr int64_t kMinTasks = 8;
 
 // The node's buffers: grad, query, key, value, out, running_max, total, mask; the gradients of query, key and value. A
 // task is a part of the work for one key head, always in the same order.
-class Backward : public PreparedOp {
+class Backward : public NodeKernel {
  public:
-  Backward(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch)
-      : t_(kernels), g_(shape), width_(kernels.softmax->width) {
+  Backward(const AttentionKernels& kernels, const AttentionShape& shape)
+      : NodeKernel(this), t_(kernels), g_(shape), width_(kernels.softmax->width) {
     blocks_ = (g_.queries + kQueries - 1) / kQueries;
     panels_ = (std::min(kQueries, g_.queries) + width_ - 1) / width_;
     parts_ = std::clamp<int64_t>(kMinTasks / g_.key_heads(), 1, g_.group * blocks_);
@@ -30,11 +30,14 @@ class Backward : public PreparedOp {
     mask_ = take(g_.masked ? kKeys * width_ : 0), mask_rows_ = take(g_.masked ? kKeys * width_ : 0);
     slots_ = Slots(g_.key_heads() * parts_, t_.slots_for(g_), elements);
     sums_ = static_cast<int64_t>(slots_.bytes() / sizeof(float));
-    *scratch = slots_.bytes() +
-               (parts_ > 1 ? static_cast<size_t>(g_.key_heads() * parts_ * sum_elements()) * sizeof(float) : 0);
   }
 
-  Status* run(const Launch* launch) const override {
+  size_t scratch() const override {
+    return slots_.bytes() +
+           (parts_ > 1 ? static_cast<size_t>(g_.key_heads() * parts_ * sum_elements()) * sizeof(float) : 0);
+  }
+
+  Status* run(const Launch* launch) const {
     Status* failed = slots_.run(
         launch, [&](int64_t index, float* scratch) { task(launch, index / parts_, index % parts_, scratch); });
     if (failed || parts_ == 1) return failed;
@@ -183,8 +186,8 @@ void Backward::task(const Launch* l, int64_t key_head, int64_t part, float* scra
 
 }  // namespace
 
-PreparedOpPtr prepare_backward(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch) {
-  return std::make_unique<Backward>(kernels, shape, scratch);
+KernelPtr prepare_backward(const AttentionKernels& kernels, const AttentionShape& shape) {
+  return std::make_unique<Backward>(kernels, shape);
 }
 
 }  // namespace thunder

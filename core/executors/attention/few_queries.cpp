@@ -16,10 +16,10 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 constexpr int64_t kScores = 4096;
 
 // The buffers are those of the forward. A task is one key head; its rows are the queries of all heads in its group.
-class FewQueries : public PreparedOp {
+class FewQueries : public NodeKernel {
  public:
-  FewQueries(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch)
-      : t_(kernels), g_(shape), rows_(g_.group * g_.queries),
+  FewQueries(const AttentionKernels& kernels, const AttentionShape& shape)
+      : NodeKernel(this), t_(kernels), g_(shape), rows_(g_.group * g_.queries),
         keys_(std::max(kKeys, kScores / std::max<int64_t>(1, rows_))) {
     int64_t elements = 0;
     auto take = [&](int64_t n) { return std::exchange(elements, elements + n); };
@@ -27,10 +27,11 @@ class FewQueries : public PreparedOp {
     maxima_ = take(rows_), totals_ = take(rows_), factors_ = take(rows_);
     mask_ = take(g_.masked ? keys_ : 0);
     slots_ = Slots(g_.key_heads(), t_.slots_for(g_), elements);
-    *scratch = slots_.bytes();
   }
 
-  Status* run(const Launch* launch) const override {
+  size_t scratch() const override { return slots_.bytes(); }
+
+  Status* run(const Launch* launch) const {
     return slots_.run(launch, [&](int64_t index, float* scratch) { task(launch, index, scratch); });
   }
 
@@ -54,7 +55,7 @@ class FewQueries : public PreparedOp {
       if (j) t_.softmax->scale_rows(out, g_.value_width, rows_, g_.value_width, factors);
       multiply({rows_, g_.value_width, n, {scores, keys_, 1}, part(value, j, 0), out, g_.value_width, j > 0});
     }
-    finish(l, key_head, scratch);
+    store(l, key_head, scratch);
   }
 
   // Reads b once, whatever the number of rows.
@@ -78,7 +79,7 @@ class FewQueries : public PreparedOp {
     for (int64_t i = 0; i < n; i++) scores[i] += mask_row[i];
   }
 
-  void finish(const Launch* l, int64_t key_head, float* scratch) const {
+  void store(const Launch* l, int64_t key_head, float* scratch) const {
     for (int64_t r = 0; r < rows_; r++) {
       const bool empty = scratch[maxima_ + r] == kMinusInfinity;
       const int64_t row = key_head * rows_ + r;
@@ -99,8 +100,8 @@ class FewQueries : public PreparedOp {
 
 }  // namespace
 
-PreparedOpPtr prepare_few_queries(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch) {
-  return std::make_unique<FewQueries>(kernels, shape, scratch);
+KernelPtr prepare_few_queries(const AttentionKernels& kernels, const AttentionShape& shape) {
+  return std::make_unique<FewQueries>(kernels, shape);
 }
 
 }  // namespace thunder

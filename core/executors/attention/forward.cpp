@@ -11,10 +11,10 @@ namespace thunder {
 namespace {
 
 // The node's buffers: query, key, value, mask; out, running_max, total. A task is a block of queries of one head.
-class Forward : public PreparedOp {
+class Forward : public NodeKernel {
  public:
-  Forward(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch)
-      : t_(kernels), g_(shape), width_(kernels.softmax->width) {
+  Forward(const AttentionKernels& kernels, const AttentionShape& shape)
+      : NodeKernel(this), t_(kernels), g_(shape), width_(kernels.softmax->width) {
     blocks_ = (g_.queries + kQueries - 1) / kQueries;
     panels_ = (std::min(kQueries, g_.queries) + width_ - 1) / width_;
     int64_t elements = 0;
@@ -24,10 +24,11 @@ class Forward : public PreparedOp {
     scores_ = take(kKeys * width_);
     mask_ = take(g_.masked ? kKeys * width_ : 0), mask_rows_ = take(g_.masked ? kKeys * width_ : 0);
     slots_ = Slots(g_.heads * blocks_, t_.slots_for(g_), elements);
-    *scratch = slots_.bytes();
   }
 
-  Status* run(const Launch* launch) const override {
+  size_t scratch() const override { return slots_.bytes(); }
+
+  Status* run(const Launch* launch) const {
     return slots_.run(launch, [&](int64_t index, float* scratch) {
       // Later causal blocks cost more: cheap and expensive ones alternate, so that equal shares of the tasks are equal
       // shares of the work.
@@ -116,8 +117,8 @@ class Forward : public PreparedOp {
 
 }  // namespace
 
-PreparedOpPtr prepare_forward(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch) {
-  return std::make_unique<Forward>(kernels, shape, scratch);
+KernelPtr prepare_forward(const AttentionKernels& kernels, const AttentionShape& shape) {
+  return std::make_unique<Forward>(kernels, shape);
 }
 
 }  // namespace thunder

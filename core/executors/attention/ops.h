@@ -1,4 +1,4 @@
-// Prepared attention: the forward, the forward for few queries, and the backward.
+// Kernels of attention: the forward, the forward for few queries, and the backward.
 #pragma once
 
 #include "executors/attention/shape.h"
@@ -24,9 +24,8 @@ constexpr int64_t kKeys = 128, kQueries = 128;
 // With at most this many queries a head, the time is bound by reading the keys.
 constexpr int64_t kFewQueries = 4;
 
-// `scratch`: the bytes that each call needs.
-PreparedOpPtr prepare_forward(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch);
-PreparedOpPtr prepare_few_queries(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch);
-PreparedOpPtr prepare_backward(const AttentionKernels& kernels, const AttentionShape& shape, size_t* scratch);
+KernelPtr prepare_forward(const AttentionKernels& kernels, const AttentionShape& shape);
+KernelPtr prepare_few_queries(const AttentionKernels& kernels, const AttentionShape& shape);
+KernelPtr prepare_backward(const AttentionKernels& kernels, const AttentionShape& shape);
 
 }  // namespace thunder

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "executors/cpu/widened_op.h"
+#include "executors/cpu/widened_kernel.h"
 #include "ir/shape.h"
 
 namespace thunder {

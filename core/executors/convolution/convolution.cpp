@@ -3,7 +3,7 @@
 #include <array>
 
 #include "executors/convolution/ops.h"
-#include "executors/cpu/widened_op.h"
+#include "executors/cpu/widened_kernel.h"
 #include "executors/isa/kernels.h"
 
 namespace thunder {
@@ -19,14 +19,11 @@ constexpr std::array kRows = {
     Row{"prims.conv2d_weight_grad", prepare_convolution_weight_grad},
 };
 
-Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
+KernelPtr prepare(const NodeView& view, void* user) {
   const auto& code = *static_cast<const ConvolutionCode*>(user);
-  PreparedOpPtr op = row_of(kRows, view).make(code, view, scratch);
-  if (!op)
-    return make<Status>(Code::declined, "an image with its padding has more elements than 32-bit offsets can count")
-        .detach();
-  *state = widened_op(std::move(op), code.kernels, view, scratch).release();
-  return nullptr;
+  KernelPtr made = row_of(kRows, view).make(code, view);
+  if (!made) fail(Code::declined, "an image with its padding has more elements than 32-bit offsets can count");
+  return widened_kernel(std::move(made), code.kernels, view);
 }
 
 }  // namespace

@@ -10,12 +10,13 @@ namespace {
 
 constexpr int64_t kMaxBlocks = 16;  // whose sums a task computes at a time
 
-class Correlation : public PreparedOp {
+class Correlation : public NodeKernel {
  public:
   Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
               std::vector<Grid> grids, Summed summed, bool sparse)
-      : k_(code.kernels), t_(code.transforms), w(window), planes_(planes), band_(band), grids_(std::move(grids)),
-        summed_(static_cast<size_t>(summed)), sums_(summed == Summed::inputs ? w.channels : w.outputs),
+      : NodeKernel(this), k_(code.kernels), t_(code.transforms), w(window), planes_(planes), band_(band),
+        grids_(std::move(grids)), summed_(static_cast<size_t>(summed)),
+        sums_(summed == Summed::inputs ? w.channels : w.outputs),
         rows_(summed == Summed::inputs ? w.outputs : w.channels), blocks_(rows_, k_.panel_rows), gathered_(k_),
         sparse_(sparse), threads_(static_cast<int64_t>(code.machine.threads)) {
     const int64_t task = task_floats(code.machine);
@@ -36,11 +37,10 @@ class Correlation : public PreparedOp {
     images_ = best_images(task);
   }
 
-  // The bytes of scratch that a call needs.
-  size_t scratch() const {
+  size_t scratch() const override {
     return slots().bytes() + static_cast<size_t>(w.groups * group_weights()) * sizeof(float);
   }
-  Status* run(const Launch* launch) const override;
+  Status* run(const Launch* launch) const;
 
  private:
   struct Job;
@@ -222,10 +222,9 @@ int64_t correlation_band(const Window& w, const Planes& planes, int64_t rows, in
   return std::max<int64_t>(1, ceil_div(rows, bands));
 }
 
-PreparedOpPtr prepare_correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
-                                  std::vector<Grid> grids, Summed summed, bool sparse, size_t* scratch) {
-  auto op = std::make_unique<Correlation>(code, window, planes, band, std::move(grids), summed, sparse);
-  return with_scratch(std::move(op), scratch);
+KernelPtr prepare_correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
+                              std::vector<Grid> grids, Summed summed, bool sparse) {
+  return std::make_unique<Correlation>(code, window, planes, band, std::move(grids), summed, sparse);
 }
 
 }  // namespace thunder

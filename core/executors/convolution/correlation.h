@@ -25,9 +25,8 @@ enum class Summed : size_t { outputs = 0, inputs = 1 };
 // thread has work.
 int64_t correlation_band(const Window& w, const Planes& planes, int64_t rows, int64_t channels, const Machine& machine);
 
-// `planes`: of `band` rows of the grids. `sparse`: some of the result belongs to no grid, and is zero. `scratch`: the
-// bytes that each call needs.
-PreparedOpPtr prepare_correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
-                                  std::vector<Grid> grids, Summed summed, bool sparse, size_t* scratch);
+// `planes`: of `band` rows of the grids. `sparse`: some of the result belongs to no grid, and is zero.
+KernelPtr prepare_correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
+                              std::vector<Grid> grids, Summed summed, bool sparse);
 
 }  // namespace thunder

@@ -4,9 +4,9 @@
 
 namespace thunder {
 
-PreparedOpPtr prepare_convolution(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
+KernelPtr prepare_convolution(const ConvolutionCode& code, const NodeView& v) {
   const Window w(shape_in(v, 0), shape_in(v, 1), shape_out(v), v.node, 2);
-  if (winograd_is_profitable(w)) return prepare_winograd(code, w, scratch);
+  if (winograd_is_profitable(w)) return prepare_winograd(code, w);
   Planes planes;
   Grid grid;
   int64_t halo[2];
@@ -26,7 +26,7 @@ PreparedOpPtr prepare_convolution(const ConvolutionCode& code, const NodeView& v
     grid.taps.push_back(tap);
     grid.tap_offsets.push_back(plane * planes.plane() + y / w.stride[0] * planes.pitch + x / w.stride[1]);
   }
-  return prepare_correlation(code, w, planes, band, {std::move(grid)}, Summed::inputs, false, scratch);
+  return prepare_correlation(code, w, planes, band, {std::move(grid)}, Summed::inputs, false);
 }
 
 }  // namespace thunder

@@ -33,9 +33,9 @@ std::vector<Remainder> remainders(const Window& w, int axis) {
 
 }  // namespace
 
-PreparedOpPtr prepare_convolution_input_grad(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
+KernelPtr prepare_convolution_input_grad(const ConvolutionCode& code, const NodeView& v) {
   const Window w(shape_out(v), shape_in(v, 1), shape_in(v, 0), v.node, 3);
-  if (winograd_is_profitable(w)) return prepare_winograd_input_grad(code, w, scratch);
+  if (winograd_is_profitable(w)) return prepare_winograd_input_grad(code, w);
   const std::vector<Remainder> seen[] = {remainders(w, 0), remainders(w, 1)};
   Planes planes;
   int64_t largest[2], halo[2];
@@ -66,7 +66,7 @@ PreparedOpPtr prepare_convolution_input_grad(const ConvolutionCode& code, const 
           g.tap_offsets.push_back((down.row + planes.padding[0]) * planes.pitch + right.row + planes.padding[1]);
         }
     }
-  return prepare_correlation(code, w, planes, band, std::move(grids), Summed::outputs, sparse, scratch);
+  return prepare_correlation(code, w, planes, band, std::move(grids), Summed::outputs, sparse);
 }
 
 }  // namespace thunder

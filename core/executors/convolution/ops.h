@@ -1,4 +1,4 @@
-// Prepared convolutions: the forward and its gradients.
+// Kernels of convolutions: the forward and its gradients.
 #pragma once
 
 #include <memory>
@@ -21,26 +21,19 @@ struct ConvolutionCode {
   const Machine& machine;
 };
 
-// `scratch`: the bytes that each call needs. Null: offsets of 32 bits cannot address a padded image.
-using PrepareConvolution = PreparedOpPtr (*)(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
+// Null: offsets of 32 bits cannot address a padded image.
+using PrepareConvolution = KernelPtr (*)(const ConvolutionCode& code, const NodeView& view);
 
-PreparedOpPtr prepare_convolution(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
-PreparedOpPtr prepare_convolution_input_grad(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
-PreparedOpPtr prepare_convolution_weight_grad(const ConvolutionCode& code, const NodeView& view, size_t* scratch);
+KernelPtr prepare_convolution(const ConvolutionCode& code, const NodeView& view);
+KernelPtr prepare_convolution_input_grad(const ConvolutionCode& code, const NodeView& view);
+KernelPtr prepare_convolution_weight_grad(const ConvolutionCode& code, const NodeView& view);
 
 // Whether Winograd convolution (winograd.cpp) applies, and channels and tiles are enough to amortize its transforms.
 bool winograd_is_profitable(const Window& w);
 // The same ops by it. Require that.
-PreparedOpPtr prepare_winograd(const ConvolutionCode& code, const Window& w, size_t* scratch);
-PreparedOpPtr prepare_winograd_input_grad(const ConvolutionCode& code, const Window& w, size_t* scratch);
-PreparedOpPtr prepare_winograd_weight_grad(const ConvolutionCode& code, const Window& w, size_t* scratch);
-
-// Hands over a prepared convolution with the bytes of scratch that each call needs.
-template <class Op>
-PreparedOpPtr with_scratch(std::unique_ptr<Op> op, size_t* scratch) {
-  *scratch = op->scratch();
-  return op;
-}
+KernelPtr prepare_winograd(const ConvolutionCode& code, const Window& w);
+KernelPtr prepare_winograd_input_grad(const ConvolutionCode& code, const Window& w);
+KernelPtr prepare_winograd_weight_grad(const ConvolutionCode& code, const Window& w);
 
 // The shape of argument i, and of the result.
 inline const Shape& shape_in(const NodeView& v, size_t i) { return v.store.type(v.node.args[i].v).shape; }

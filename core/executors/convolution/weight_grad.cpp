@@ -21,10 +21,11 @@ int64_t image_size(const Window& w, int axis) {
   return (w.out[axis] - 1) * w.stride[axis] + (w.kernel[axis] - 1) * w.dilation[axis] + 1;
 }
 
-class WeightGrad : public PreparedOp {
+class WeightGrad : public NodeKernel {
  public:
   WeightGrad(const ConvolutionCode& code, const Window& window)
-      : k_(code.kernels), t_(code.transforms), w(window), blocks_(w.outputs, k_.panel_rows), gathered_(k_) {
+      : NodeKernel(this), k_(code.kernels), t_(code.transforms), w(window),
+        blocks_(w.outputs, k_.panel_rows), gathered_(k_) {
     for (int i = 0; i < 2; i++) size_[i] = image_size(w, i);
     for (int64_t y = 0; y < w.out[0]; y++)
       for (int64_t x = 0; x < w.out[1]; x++)
@@ -32,12 +33,12 @@ class WeightGrad : public PreparedOp {
     images_ = images_at_a_time(w.batch, image_floats() + gradient_floats(), packed_floats(code.machine));
   }
 
-  size_t scratch() const {
+  size_t scratch() const override {
     return static_cast<size_t>(images_ * (image_floats() + gradient_floats()) + kOverread + sums_floats()) *
            sizeof(float);
   }
 
-  Status* run(const Launch* launch) const override;
+  Status* run(const Launch* launch) const;
 
  private:
   struct Job;
@@ -193,11 +194,11 @@ Status* WeightGrad::run(const Launch* launch) const {
 
 }  // namespace
 
-PreparedOpPtr prepare_convolution_weight_grad(const ConvolutionCode& code, const NodeView& v, size_t* scratch) {
+KernelPtr prepare_convolution_weight_grad(const ConvolutionCode& code, const NodeView& v) {
   const Window w(shape_in(v, 1), shape_out(v), shape_in(v, 0), v.node, 3);
-  if (winograd_is_profitable(w)) return prepare_winograd_weight_grad(code, w, scratch);
+  if (winograd_is_profitable(w)) return prepare_winograd_weight_grad(code, w);
   if (w.groups * w.channels * image_size(w, 0) * image_size(w, 1) > kMaxOffset) return nullptr;
-  return with_scratch(std::make_unique<WeightGrad>(code, w), scratch);
+  return std::make_unique<WeightGrad>(code, w);
 }
 
 }  // namespace thunder

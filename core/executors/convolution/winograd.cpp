@@ -30,12 +30,12 @@ struct Shapes {
   bool reversed;
 };
 
-class Winograd : public PreparedOp {
+class Winograd : public NodeKernel {
  public:
   // A task's tiles over all channels take half of the L2 cache, beside the weights of a block.
   Winograd(const ConvolutionCode& code, const Shapes& shapes)
-      : k_(code.kernels), t_(code.transforms), s_(shapes), threads_(static_cast<int64_t>(code.machine.threads)),
-        blocks_(s_.rows, k_.panel_rows),
+      : NodeKernel(this), k_(code.kernels), t_(code.transforms), s_(shapes),
+        threads_(static_cast<int64_t>(code.machine.threads)), blocks_(s_.rows, k_.panel_rows),
         tiles_(std::clamp<int64_t>(task_floats(code.machine) / 2 / (kPoints * s_.sums) / k_.panel_columns, 1, 4) *
                k_.panel_columns) {
     const int64_t halo[2] = {1, 1};
@@ -48,9 +48,8 @@ class Winograd : public PreparedOp {
     for (int64_t c = 0; c < s_.sums; c++) offsets_.push_back(static_cast<int32_t>(c * tiles_));
   }
 
-  // The bytes of scratch that a call needs.
-  size_t scratch() const { return slots().bytes() + static_cast<size_t>(weights()) * sizeof(float); }
-  Status* run(const Launch* launch) const override;
+  size_t scratch() const override { return slots().bytes() + static_cast<size_t>(weights()) * sizeof(float); }
+  Status* run(const Launch* launch) const;
 
  private:
   struct Job;
@@ -192,16 +191,16 @@ bool winograd_is_profitable(const Window& w) {
          w.batch * ceil_div(w.out[0], 2) * ceil_div(w.out[1], 2) >= kMinTiles;
 }
 
-PreparedOpPtr prepare_winograd(const ConvolutionCode& code, const Window& w, size_t* scratch) {
+KernelPtr prepare_winograd(const ConvolutionCode& code, const Window& w) {
   const Shapes shapes{w.batch, w.groups, w.channels, w.outputs, w.image, w.out, w.padding, 1, false};
-  return with_scratch(std::make_unique<Winograd>(code, shapes), scratch);
+  return std::make_unique<Winograd>(code, shapes);
 }
 
 // The gradient of the input is a correlation of dy with the reversed taps.
-PreparedOpPtr prepare_winograd_input_grad(const ConvolutionCode& code, const Window& w, size_t* scratch) {
+KernelPtr prepare_winograd_input_grad(const ConvolutionCode& code, const Window& w) {
   const std::array<int64_t, 2> padding = {2 - w.padding[0], 2 - w.padding[1]};
   const Shapes shapes{w.batch, w.groups, w.outputs, w.channels, w.out, w.image, padding, 0, true};
-  return with_scratch(std::make_unique<Winograd>(code, shapes), scratch);
+  return std::make_unique<Winograd>(code, shapes);
 }
 
 }  // namespace thunder

@@ -14,10 +14,10 @@ namespace {
 constexpr int64_t kPoints = WinogradKernels::kPoints, kTaps = WinogradKernels::kTaps,
                   kLanes = WinogradKernels::kMaxLanes;
 
-class TiledWeightGrad : public PreparedOp {
+class TiledWeightGrad : public NodeKernel {
  public:
   TiledWeightGrad(const ConvolutionCode& code, const Window& window)
-      : k_(code.kernels), t_(code.transforms), w(window), blocks_(w.outputs, k_.panel_rows),
+      : NodeKernel(this), k_(code.kernels), t_(code.transforms), w(window), blocks_(w.outputs, k_.panel_rows),
         panels_(ceil_div(w.channels, k_.panel_columns)),
         channels_(round_up(w.channels, std::max(k_.panel_columns, kLanes))),
         outputs_(round_up(w.outputs, kLanes) + kLanes) {
@@ -31,13 +31,13 @@ class TiledWeightGrad : public PreparedOp {
     for (int64_t tile = 0; tile < tiles_; tile++) offsets_.push_back(static_cast<int32_t>(tile * k_.panel_columns));
   }
 
-  size_t scratch() const {
+  size_t scratch() const override {
     const int64_t floats =
         images_ * w.groups * (image() + gradient()) + kLanes + w.groups * (inputs() + points() + sums());
     return static_cast<size_t>(floats) * sizeof(float);
   }
 
-  Status* run(const Launch* launch) const override;
+  Status* run(const Launch* launch) const;
 
  private:
   struct Job;
@@ -186,8 +186,8 @@ Status* TiledWeightGrad::run(const Launch* launch) const {
 
 }  // namespace
 
-PreparedOpPtr prepare_winograd_weight_grad(const ConvolutionCode& code, const Window& w, size_t* scratch) {
-  return with_scratch(std::make_unique<TiledWeightGrad>(code, w), scratch);
+KernelPtr prepare_winograd_weight_grad(const ConvolutionCode& code, const Window& w) {
+  return std::make_unique<TiledWeightGrad>(code, w);
 }
 
 }  // namespace thunder

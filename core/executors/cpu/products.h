@@ -10,6 +10,7 @@
 #include "executors/cpu/parallel.h"
 #include "executors/cpu/product_kernels.h"
 #include "executors/cpu/tiling.h"
+#include "program/kernel.h"
 
 namespace thunder {
 
@@ -167,7 +168,7 @@ class TiledProducts {
     const int64_t begin = tile.c - c.as<T>(), columns = c.shape[c.rank - 1];
     for (int64_t done = 0; done < tile.n;) {
       const int64_t at = begin + done, some = std::min(tile.n - done, columns - at % columns);
-      launch.epilogue->run(launch.epilogue->launch, launch.epilogue->state, {at / columns, tile.m, at % columns, some});
+      launch.epilogue->run({at / columns, tile.m, at % columns, some});
       done += some;
     }
   }

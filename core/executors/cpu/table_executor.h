@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "executors/prepared_op.h"
+#include "base/text.h"
+#include "executors/executor.h"
 
 namespace thunder {
 
@@ -30,7 +31,7 @@ const auto& row_of(const Rows& rows, const NodeView& view) {
   return *std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.op == view.node.op->name(); });
 }
 
-// The descriptor. The state that `prepare` sets is a PreparedOp*. `user` is for `claim` and `prepare`, and not owned.
+// The descriptor. `user` is for `claim` and `prepare`, and not owned.
 template <class Rows>
 ExecutorDesc table_executor(const char* name, const Rows& rows, decltype(ExecutorDesc::claim) claim,
                             decltype(ExecutorDesc::prepare) prepare, const void* user = nullptr) {
@@ -41,7 +42,6 @@ ExecutorDesc table_executor(const char* name, const Rows& rows, decltype(Executo
   d.user = const_cast<void*>(user);
   d.claim = claim;
   d.prepare = prepare;
-  use_prepared_ops(d);
   return d;
 }
 

@@ -3,7 +3,6 @@
 #include "base/thrown.h"
 #include "device/cuda/opened.h"
 #include "executors/cublaslt/linear.h"
-#include "executors/prepared_op.h"
 
 namespace thunder {
 namespace {
@@ -54,17 +53,17 @@ class LaidOutProduct {
 };
 
 // If it was not laid out, each run does that for its own operands, without timing anything.
-class PreparedProduct : public PreparedOp {
+class ProductKernel : public NodeKernel {
  public:
-  PreparedProduct(const Session& session, bool is_linear, const CublasltOptions& options)
-      : session_(session), is_linear_(is_linear), options_(options) {}
+  ProductKernel(const Session& session, bool is_linear, const CublasltOptions& options)
+      : NodeKernel(this), session_(session), is_linear_(is_linear), options_(options) {}
 
-  void lay_out(const NodeView& view, size_t* scratch_bytes) override {
+  void lay_out(const NodeView& view) override {
     const ProductOptions options{.tf32 = options_.tf32, .timed = options_.timed};
     laid_out_ = std::make_unique<LaidOutProduct>(session_, is_linear_, options, view.inputs, view.outputs[0]);
-    *scratch_bytes = laid_out_->scratch_bytes();
   }
-  Status* run(const Launch* launch) const override {
+  size_t scratch() const override { return laid_out_ ? laid_out_->scratch_bytes() : 0; }
+  Status* run(const Launch* launch) const {
     const std::span in(launch->inputs, launch->n_inputs);
     if (laid_out_) return laid_out_->run(in, launch->outputs[0], launch->scratch);
     return caught([&] {
@@ -81,15 +80,10 @@ class PreparedProduct : public PreparedOp {
   std::unique_ptr<LaidOutProduct> laid_out_;
 };
 
-Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  return caught([&]() -> Status* {
-    *scratch = 0;
-    auto& u = *static_cast<User*>(user);
-    const Session& session = u.sessions.of(view.store.type(view.node.results[0]).device);
-    PreparedOpPtr made = std::make_unique<PreparedProduct>(session, is_linear(view), u.options);
-    *state = made.release();
-    return nullptr;
-  });
+KernelPtr prepare(const NodeView& view, void* user) {
+  auto& u = *static_cast<User*>(user);
+  const Session& session = u.sessions.of(view.store.type(view.node.results[0]).device);
+  return std::make_unique<ProductKernel>(session, is_linear(view), u.options);
 }
 
 }  // namespace
@@ -99,11 +93,11 @@ ExecutorDesc cublaslt_executor(Devices& devices, const CublasltOptions& options)
   ExecutorDesc d;
   d.name = "cublaslt";
   d.ops = {"prims.matmul", "linear"};
-  d.flags = kStrided | kAnyDevice;
+  d.flags = kStrided;
+  d.any_device = true;
   d.user = user.get();
   d.claim = claim;
   d.prepare = prepare;
-  use_prepared_ops(d);
   d.owner = user;
   return d;
 }

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "base/text.h"
-#include "base/thrown.h"
 #include "executors/cuda/kernel.h"
 #include "loops/cuda/arithmetic.h"
 #include "loops/cuda/prelude.h"
@@ -57,55 +56,45 @@ bool claim(const NodeView& view, void*) {
   return is_on_one_device(view, kCudaKind) && (!rule->takes || rule->takes(view));
 }
 
-uint32_t flags_of(const NodeView& view, void*) { return kAnyDevice | rule_of(view.node.op->name())->flags; }
-
-// A node, its rule and, once it is compiled, its kernel.
-struct PreparedKernel {
-  Ref<Accelerator> kept;
-  const Rule& rule;
-  std::string text;  // until it is compiled
-  Kernel kernel;
-  ~PreparedKernel() {
-    if (kernel.assertion) kernel.device.unwatch(kernel.assertion);
-  }
-};
-
-Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  return caught([&]() -> Status* {
-    const Rule& rule = *rule_of(view.node.op->name());
-    Accelerator& accelerator = static_cast<Devices*>(user)->accelerator(view.store.type(view.node.results[0]).device);
-    auto& device = static_cast<nvidia::CudaDevice&>(accelerator);
-    auto made = std::make_unique<PreparedKernel>(
-        PreparedKernel{Ref<Accelerator>(&accelerator), rule, text_of(rule, rule.element(view)), {view.node, device}});
-    device.begin_compiling(made->text);
+// A node by its rule.
+class RuleKernel : public NodeKernel {
+ public:
+  RuleKernel(const NodeView& view, const Rule& rule, Accelerator& accelerator)
+      : NodeKernel(this), kept_(&accelerator), rule_(rule), text_(text_of(rule, rule.element(view))),
+        node_{view.node, static_cast<nvidia::CudaDevice&>(accelerator)},
+        scratch_(rule.scratch ? rule.scratch(view) : 0) {
+    add_flags(rule.flags);
+    node_.device.begin_compiling(text_);
     if (rule.checked)
-      made->kernel.assertion = device.watch(
+      node_.assertion = node_.device.watch(
           [op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::DeviceAssertion& r) {
             return make<Status>(Code::invalid_argument, cat(op, ": index ", r.index, " is out of range for ",
                                                             checked[static_cast<size_t>(r.expr)]));
           });
-    *scratch = rule.scratch ? rule.scratch(view) : 0;
-    *state = made.release();
-    return nullptr;
-  });
-}
+  }
+  ~RuleKernel() override {
+    if (node_.assertion) node_.device.unwatch(node_.assertion);
+  }
+  size_t scratch() const override { return scratch_; }
+  void finish() override {
+    node_.function = node_.device.function(text_, name_of(rule_).c_str());
+    text_.clear(), text_.shrink_to_fit();
+  }
+  Status* run(const Launch* launch) const { return rule_.run(node_, *launch); }
 
-Status* finish(void* state, Finished*) {
-  return caught([&]() -> Status* {
-    auto& prepared = *static_cast<PreparedKernel*>(state);
-    prepared.kernel.function =
-        prepared.kernel.device.function(prepared.text, name_of(prepared.rule).c_str());
-    prepared.text.clear(), prepared.text.shrink_to_fit();
-    return nullptr;
-  });
-}
+ private:
+  const Ref<Accelerator> kept_;
+  const Rule& rule_;
+  std::string text_;  // until it is compiled
+  Kernel node_;
+  const size_t scratch_;
+};
 
-Status* run(const Launch* launch, void* state) {
-  const auto& prepared = *static_cast<const PreparedKernel*>(state);
-  return prepared.rule.run(prepared.kernel, *launch);
+KernelPtr prepare(const NodeView& view, void* user) {
+  return std::make_unique<RuleKernel>(
+      view, *rule_of(view.node.op->name()),
+      static_cast<Devices*>(user)->accelerator(view.store.type(view.node.results[0]).device));
 }
-
-void drop(void* state) { delete static_cast<PreparedKernel*>(state); }
 
 }  // namespace
 
@@ -143,14 +132,10 @@ ExecutorDesc cuda_executor(Devices& devices) {
   d.name = "cuda";
   for (std::span<const cuda_kernels::Rule> rules : cuda_kernels::all_rules())
     for (const cuda_kernels::Rule& r : rules) d.ops.emplace_back(r.op);
-  d.flags = kAnyDevice;
+  d.any_device = true;
   d.user = &devices;
   d.claim = cuda_kernels::claim;
-  d.flags_of = cuda_kernels::flags_of;
   d.prepare = cuda_kernels::prepare;
-  d.finish = cuda_kernels::finish;
-  d.run = cuda_kernels::run;
-  d.drop = cuda_kernels::drop;
   return d;
 }
 

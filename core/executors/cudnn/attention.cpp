@@ -18,19 +18,21 @@ bool aligned(const Buffer& b) {
   return reinterpret_cast<uintptr_t>(b.data) % Graph::kAlignment == 0;
 }
 
-class PreparedAttention : public PreparedOp {
+class AttentionKernel : public NodeKernel {
  public:
-  PreparedAttention(Session& session, const AttentionSizes& sizes, std::vector<AttentionPart> parts)
-      : session_(session), sizes_(sizes), parts_(std::move(parts)) {
+  AttentionKernel(Session& session, const AttentionSizes& sizes, std::vector<AttentionPart> parts)
+      : NodeKernel(this), session_(session), sizes_(sizes), parts_(std::move(parts)) {
     AttentionKernels::begin_compiling(session.device(), sizes);
   }
 
-  void lay_out(const NodeView& view, size_t*) override { calls_ = calls(view.inputs, view.outputs, false); }
-  void finish(Finished& finished) override {
-    if (!calls_.empty()) finished.scratch_bytes = finish(calls_, finished.plan_ms);
+  void lay_out(const NodeView& view) override { calls_ = calls(view.inputs, view.outputs, false); }
+  size_t scratch() const override { return scratch_bytes_; }
+  double plan_ms() const override { return plan_ms_; }
+  void finish() override {
+    if (!calls_.empty()) scratch_bytes_ = finish(calls_, plan_ms_);
     kernels_.find(session_.device(), sizes_);
   }
-  Status* run(const Launch* launch) const override {
+  Status* run(const Launch* launch) const {
     const std::span inputs(launch->inputs, launch->n_inputs), outputs(launch->outputs, launch->n_outputs);
     if (!calls_.empty() && readable(inputs)) return run(calls_, inputs, outputs, launch->scratch);
     return caught([&] {
@@ -84,6 +86,8 @@ class PreparedAttention : public PreparedOp {
   const AttentionSizes sizes_;
   const std::vector<AttentionPart> parts_;
   Calls calls_;  // of operands as the program lays them out
+  size_t scratch_bytes_ = 0;
+  double plan_ms_ = 0;
   AttentionKernels kernels_;
 };
 
@@ -139,10 +143,10 @@ std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
   return s;
 }
 
-PreparedOpPtr prepare_attention(Session& session, const AttentionSizes& sizes) {
+KernelPtr prepare_attention(Session& session, const AttentionSizes& sizes) {
   if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
   std::vector<AttentionPart> parts = parts_of(session, sizes);
-  return parts.empty() ? nullptr : std::make_unique<PreparedAttention>(session, sizes, std::move(parts));
+  return parts.empty() ? nullptr : std::make_unique<AttentionKernel>(session, sizes, std::move(parts));
 }
 
 }  // namespace thunder::cudnn

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "executors/cudnn/graph.h"
-#include "executors/prepared_op.h"
+#include "program/kernel.h"
 
 namespace thunder::cudnn {
 
@@ -27,6 +27,6 @@ struct AttentionSizes {
 };
 
 // Null: no engine computes it deterministically, whole or in parts. Throws what the library reports.
-PreparedOpPtr prepare_attention(Session& session, const AttentionSizes& sizes);
+KernelPtr prepare_attention(Session& session, const AttentionSizes& sizes);
 
 }  // namespace thunder::cudnn

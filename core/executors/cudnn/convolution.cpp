@@ -55,7 +55,9 @@ class Convolution {
               bool aligned, bool tf32);
 
   // Before anything else.
-  void finish(Finished& finished);
+  void finish();
+  double plan_ms() const { return plan_ms_; }  // that making the plan took beside it
+  // Once it is finished.
   size_t scratch_bytes() const { return kScratchAlign + workspace_bytes_ + packed_bytes_[0] + packed_bytes_[1]; }
   // Null, or an owned status.
   Status* run(std::span<const Buffer> inputs, const Buffer& output, void* scratch) const;
@@ -75,6 +77,7 @@ class Convolution {
   std::shared_ptr<Plans::Pending> pending_;  // null: there is nothing to compute
   std::shared_ptr<const Plan> plan_;
   size_t workspace_bytes_ = 0;
+  double plan_ms_ = 0;
 };
 
 // In the node of a gradient, the size of the result stands before the window.
@@ -139,12 +142,10 @@ Convolution::Convolution(Session& session, const ConvolutionNode& node, std::spa
   pending_ = session.begin_plan(p.key(), [&session, p] { return make_plan(session, p); });
 }
 
-void Convolution::finish(Finished& finished) {
-  if (pending_) {
-    plan_ = session_.plans().wait(pending_, finished.plan_ms);
-    workspace_bytes_ = aligned_up(plan_->workspace_bytes());
-  }
-  finished.scratch_bytes = scratch_bytes();
+void Convolution::finish() {
+  if (!pending_) return;
+  plan_ = session_.plans().wait(pending_, plan_ms_);
+  workspace_bytes_ = aligned_up(plan_->workspace_bytes());
 }
 
 Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, void* scratch) const {
@@ -172,31 +173,32 @@ Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, v
   return plan_->run(bindings, workspace);
 }
 
-class PreparedConvolution : public PreparedOp {
+class ConvolutionKernel : public NodeKernel {
  public:
-  PreparedConvolution(Session& session, const Node& node, std::string key, bool tf32)
-      : session_(session), node_(node), key_(std::move(key)), tf32_(tf32) {}
+  ConvolutionKernel(Session& session, const Node& node, std::string key, bool tf32)
+      : NodeKernel(this), session_(session), node_(node), key_(std::move(key)), tf32_(tf32) {}
 
-  void lay_out(const NodeView& view, size_t*) override {
+  void lay_out(const NodeView& view) override {
     convolution_.emplace(session_, node_, view.inputs, view.outputs[0], true, tf32_);
   }
-  void finish(Finished& finished) override {
+  void finish() override {
     try {
-      if (convolution_) convolution_->finish(finished);
+      if (convolution_) convolution_->finish();
     } catch (const Error& e) {
       if (e.code() == Code::declined) session_.refuse(key_);
       throw;
     }
   }
-  Status* run(const Launch* launch) const override {
+  size_t scratch() const override { return convolution_ ? convolution_->scratch_bytes() : 0; }
+  double plan_ms() const override { return convolution_ ? convolution_->plan_ms() : 0; }
+  Status* run(const Launch* launch) const {
     const std::span inputs(launch->inputs, 2);
     const bool aligned = all_aligned(*launch);
     if (convolution_ && aligned) return convolution_->run(inputs, launch->outputs[0], launch->scratch);
     return caught([&] {
       Convolution once(session_, node_, inputs, launch->outputs[0], aligned, tf32_);
-      Finished finished;
-      once.finish(finished);
-      const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), finished.scratch_bytes);
+      once.finish();
+      const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), once.scratch_bytes());
       return once.run(inputs, launch->outputs[0], scratch->data());
     });
   }
@@ -217,7 +219,7 @@ class PreparedConvolution : public PreparedOp {
 
 }  // namespace
 
-PreparedOpPtr prepare_convolution(Session& session, const NodeView& view, bool tf32) {
+KernelPtr prepare_convolution(Session& session, const NodeView& view, bool tf32) {
   const ConvolutionNode node(view.node);
   std::string key = cat("convolution ", static_cast<int>(node.operation), tf32 ? " tf32" : "");
   for (size_t i = 0; i < 2; i++) key += cat(" ", name(view.store.type(view.node.args[i].v)));
@@ -225,7 +227,7 @@ PreparedOpPtr prepare_convolution(Session& session, const NodeView& view, bool t
   for (const auto* pair : {&node.window.stride, &node.window.padding, &node.window.dilation})
     for (const int64_t n : *pair) key += cat(" ", n);
   if (!session.known(key, [] { return true; })) return nullptr;
-  return std::make_unique<PreparedConvolution>(session, view.node, std::move(key), tf32);
+  return std::make_unique<ConvolutionKernel>(session, view.node, std::move(key), tf32);
 }
 
 }  // namespace thunder::cudnn

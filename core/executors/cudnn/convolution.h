@@ -2,12 +2,12 @@
 #pragma once
 
 #include "executors/cudnn/session.h"
-#include "executors/prepared_op.h"
+#include "program/kernel.h"
 
 namespace thunder::cudnn {
 
 // Requires: prims.conv2d, prims.conv2d_input_grad or prims.conv2d_weight_grad of a real dtype. `tf32`: operands of
 // f32 may be rounded to TF32.
-PreparedOpPtr prepare_convolution(Session& session, const NodeView& view, bool tf32);
+KernelPtr prepare_convolution(Session& session, const NodeView& view, bool tf32);
 
 }  // namespace thunder::cudnn

@@ -1,6 +1,6 @@
 #include "executors/cudnn/cudnn.h"
 
-#include "base/thrown.h"
+#include "base/text.h"
 #include "device/cuda/opened.h"
 #include "executors/cudnn/attention.h"
 #include "executors/cudnn/convolution.h"
@@ -31,17 +31,13 @@ bool claim(const NodeView& view, void*) {
   return is_real(t.dtype);
 }
 
-Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  return caught([&]() -> Status* {
-    *scratch = 0;
-    auto& u = *static_cast<User*>(user);
-    Session& session = u.sessions.of(view.store.type(view.node.results[0]).device);
-    PreparedOpPtr made = convolves(view) ? prepare_convolution(session, view, u.tf32)
-                                         : prepare_attention(session, *AttentionSizes::of(view));
-    if (!made) return make<Status>(Code::declined, "cuDNN has no engine for this").detach();
-    *state = made.release();
-    return nullptr;
-  });
+KernelPtr prepare(const NodeView& view, void* user) {
+  auto& u = *static_cast<User*>(user);
+  Session& session = u.sessions.of(view.store.type(view.node.results[0]).device);
+  KernelPtr made = convolves(view) ? prepare_convolution(session, view, u.tf32)
+                                   : prepare_attention(session, *AttentionSizes::of(view));
+  if (!made) fail(Code::declined, "cuDNN has no engine for this");
+  return made;
 }
 
 }  // namespace
@@ -52,11 +48,11 @@ ExecutorDesc cudnn_executor(Devices& devices, bool tf32) {
   d.name = "cudnn";
   d.ops.assign(std::begin(kConvolutions), std::end(kConvolutions));
   d.ops.insert(d.ops.end(), std::begin(kAttentions), std::end(kAttentions));
-  d.flags = kStrided | kAnyDevice;
+  d.flags = kStrided;
+  d.any_device = true;
   d.user = user.get();
   d.claim = claim;
   d.prepare = prepare;
-  use_prepared_ops(d);
   d.owner = user;
   return d;
 }

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "base/text.h"
-#include "base/thrown.h"
 #include "executors/fusion/grow.h"
 #include "executors/fusion/laid_out_regions.h"
 #include "executors/fusion/lower.h"
@@ -60,101 +59,64 @@ bool fits(std::span<const Node* const> nodes, const Store& store, RegionState& s
   return true;
 }
 
-// The state of a prepared node or region: a group, where it was made, until its layout is known, then a launcher.
-struct State {
-  std::shared_ptr<Group> group;
-  const Target* target = nullptr;
-  Launcher* launcher = nullptr;  // null once another's launch computes it too
-  std::shared_ptr<LaidOutRegion> region = nullptr;  // has the launcher
-  std::unique_ptr<Launcher> joined = nullptr;       // or this has it, which computes others too
-  size_t joined_nodes = 0;                          // how many others
+// A node or region: a group, where it was made, until its layout is known; then a launcher of the target's, which other
+// programs and equal layers may have too.
+class FusedKernel : public NodeKernel {
+ public:
+  FusedKernel(std::shared_ptr<Group> group, const Target& target)
+      : NodeKernel(KernelCall()), group_(std::move(group)), target_(target) {
+    add_flags(kRunsTiles);
+  }
+
+  void lay_out(const NodeView& view) override {
+    region_ = laid_out(view);
+    group_.reset();
+    set_call(region_->launcher->call());
+  }
+  size_t scratch() const override { return region_->launcher->scratch(); }
+  bool runs_tiles() const override { return region_->is_epilogue; }
+  void run_tile(const Launch* launch, const Tile& tile) const override { region_->launcher->run_tile(launch, tile); }
+  Joinable joinable() const override { return region_->launcher->joinable(); }
+  KernelPtr join(std::span<const NodeKernel* const> all) const override { return region_->launcher->join(all); }
+  void finish() override {
+    if (!region_->finished) region_->launcher->finish();
+    region_->finished = true;
+  }
+  std::string explain() const override {
+    return cat("as lowered:\n", print(region_->lowered.nest), target_.explain(region_->lowered));
+  }
+  const NodeKernel* launcher() const override { return region_->launcher.get(); }
+
+ private:
+  std::shared_ptr<LaidOutRegion> laid_out(const NodeView& view) {
+    const std::vector<const Node*> nodes = nodes_of(view.node);
+    const StructuralHash of = laid_out_hash(view, nodes, target_);
+    LaidOutRegions& regions = LaidOutRegions::of_this_thread();
+    if (auto known = regions.find(of)) return known;
+    if (!group_) ensure(form_group(nodes, view.store, target_, group_, true), "a region fits no more");
+    const bool asks_for_tiles = view.epilogue_input >= 0;
+    auto made = std::make_shared<LaidOutRegion>();
+    made->lowered = lower(view, *group_,
+                          asks_for_tiles ? std::optional(static_cast<size_t>(view.epilogue_input)) : std::nullopt);
+    made->launcher = target_.launcher(made->lowered);
+    made->is_epilogue = asks_for_tiles && made->launcher->runs_tiles();
+    regions.add(of, made);
+    return made;
+  }
+
+  std::shared_ptr<Group> group_;
+  const Target& target_;
+  std::shared_ptr<LaidOutRegion> region_;
 };
 
-Status* declined(std::string_view why) {
-  return make<Status>(Code::declined, std::string(why)).detach();
-}
-
-Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
+KernelPtr prepare(const NodeView& view, void* user) {
   const std::vector<const Node*> nodes = nodes_of(view.node);
   const Target* target = target_of(*nodes[0], view.store, user);
-  if (!target) return declined("nothing runs kernels on its device");
+  if (!target) fail(Code::declined, "nothing runs kernels on its device");
   auto group = std::static_pointer_cast<Group>(view.state);
   if (!group && !form_group(nodes, view.store, *target, group))
-    return declined("its nodes do not fit into one loop nest");
-  *state = new State{std::move(group), target};
-  return nullptr;
-}
-
-std::shared_ptr<LaidOutRegion> laid_out(const NodeView& view, State& state) {
-  const std::vector<const Node*> nodes = nodes_of(view.node);
-  const StructuralHash of = laid_out_hash(view, nodes, *state.target);
-  LaidOutRegions& regions = LaidOutRegions::of_this_thread();
-  if (auto known = regions.find(of)) return known;
-  if (!state.group) ensure(form_group(nodes, view.store, *state.target, state.group, true), "a region fits no more");
-  const auto input = view.epilogue_request ? std::optional(view.epilogue_request->input) : std::nullopt;
-  auto made = std::make_shared<LaidOutRegion>();
-  made->lowered = lower(view, *state.group, input);
-  made->launcher = state.target->launcher(made->lowered);
-  made->is_epilogue = input && made->launcher->runs_tiles();
-  regions.add(of, made);
-  return made;
-}
-
-Status* lay_out(const NodeView& view, void* prepared, size_t* scratch, void*) {
-  try {
-    State& state = *static_cast<State*>(prepared);
-    state.region = laid_out(view, state);
-    state.group.reset();
-    state.launcher = state.region->launcher.get();
-    if (view.epilogue_request) view.epilogue_request->accepted = state.region->is_epilogue;
-    *scratch = state.launcher->scratch_bytes();
-    return nullptr;
-  } catch (const Error& e) {
-    return Ref<Status>(e.status()).detach();
-  }
-}
-
-Joinable joinable(const void* state) {
-  return static_cast<const State*>(state)->launcher->joinable();
-}
-
-Status* join(std::span<void* const> states) {
-  return caught([&]() -> Status* {
-    std::vector<const Launcher*> launchers;
-    for (void* state : states) launchers.push_back(static_cast<State*>(state)->launcher);
-    std::unique_ptr<Launcher> all = launchers[0]->join(launchers);
-    for (void* state : states) static_cast<State*>(state)->launcher = nullptr;
-    State& first = *static_cast<State*>(states[0]);
-    first.joined = std::move(all), first.launcher = first.joined.get(), first.joined_nodes = states.size() - 1;
-    return nullptr;
-  });
-}
-
-Status* finish(void* prepared, Finished*) {
-  State& state = *static_cast<State*>(prepared);
-  if (!state.launcher) return nullptr;
-  if (state.joined) return state.joined->finish();
-  if (state.region->finished) return nullptr;
-  Status* failed = state.launcher->finish();
-  state.region->finished = !failed;
-  return failed;
-}
-
-Status* run(const Launch* launch, void* state) {
-  Launcher* const launcher = static_cast<State*>(state)->launcher;
-  return launcher ? launcher->run(*launch) : nullptr;
-}
-void run_tile(const Launch* launch, const void* state, const Tile& part) {
-  static_cast<const State*>(state)->launcher->run_tile(*launch, part);
-}
-std::string explain_loops(const void* prepared) {
-  const State& state = *static_cast<const State*>(prepared);
-  if (!state.launcher) return "in the launch of the kernel before\n";
-  return cat(state.joined ? cat("in one launch with the ", state.joined_nodes, " kernels that follow\n") : "",
-             "as lowered:\n", print(state.region->lowered.nest), state.target->explain(state.region->lowered));
-}
-void drop(void* state) {
-  delete static_cast<State*>(state);
+    fail(Code::declined, "its nodes do not fit into one loop nest");
+  return std::make_unique<FusedKernel>(std::move(group), *target);
 }
 
 }  // namespace
@@ -162,7 +124,8 @@ void drop(void* state) {
 ExecutorDesc fusion_executor(const Targets& targets) {
   ExecutorDesc d;
   d.name = "fusion";
-  d.flags = kStrided | kInPlace | kAnyDevice;
+  d.flags = kStrided | kInPlace;
+  d.any_device = true;
   d.user = const_cast<Targets*>(&targets);
   d.claim = claim;
   d.claim_region = claim_region;
@@ -170,15 +133,6 @@ ExecutorDesc fusion_executor(const Targets& targets) {
   d.fits = fits;
   d.recomputed_instructions = recomputed_instructions;
   d.prepare = prepare;
-  d.lay_out = lay_out;
-  d.finish = finish;
-  d.joinable = joinable;
-  d.join = join;
-  d.run = run;
-  d.run_tile = run_tile;
-  d.drop = drop;
-  d.launcher = [](const void* state) -> const Launcher* { return static_cast<const State*>(state)->launcher; };
-  d.explain = explain_loops;
   return d;
 }
 

@@ -11,7 +11,7 @@ namespace thunder::fusion {
 
 struct LaidOutRegion {
   LoweredRegion lowered;  // for explain
-  std::unique_ptr<Launcher> launcher;
+  KernelPtr launcher;
   bool is_epilogue = false;  // it runs the tiles that it was asked for
   bool finished = false;
 };

@@ -177,7 +177,7 @@ StructuralHash laid_out_hash(const NodeView& view, std::span<const Node* const> 
   for (ValueId r : view.node.results) add_value(hash_state, numbers, sizes, view.store, r);
   for (const Buffer& b : view.inputs) add_layout(hash_state, b);
   for (const Buffer& b : view.outputs) add_layout(hash_state, b);
-  hash_state.add(view.epilogue_request ? view.epilogue_request->input + 1 : 0);
+  hash_state.add(static_cast<uint64_t>(view.epilogue_input + 1));
   hash_state.add(reinterpret_cast<uintptr_t>(&target));
   return hash_state.get();
 }

@@ -5,24 +5,26 @@
 namespace thunder {
 namespace {
 
-// The state is the node itself: nodes live as long as the program, which holds their store.
+// Nodes live as long as the program, which holds their store.
+class HostKernel : public NodeKernel {
+ public:
+  explicit HostKernel(const Node& node) : NodeKernel(this), node_(node) {}
+  Status* run(const Launch* launch) const {
+    return run_reference(def(node_), {{launch->inputs, launch->n_inputs},
+                                      {launch->outputs, launch->n_outputs},
+                                      node_.args,
+                                      &def(node_),
+                                      launch->threads});
+  }
+
+ private:
+  const Node& node_;
+};
+
 // Claims every prim, and composites that bring a kernel.
 bool claim(const NodeView& view, void*) { return def(view.node).has_kernel() && !def(view.node).has(kHidden); }
 
-Status* prepare(const NodeView& view, void** state, size_t* scratch, void*) {
-  *state = const_cast<Node*>(&view.node);
-  *scratch = 0;
-  return nullptr;
-}
-
-Status* run(const Launch* launch, void* state) {
-  const Node& node = *static_cast<const Node*>(state);
-  return run_reference(def(node), {{launch->inputs, launch->n_inputs},
-                                   {launch->outputs, launch->n_outputs},
-                                   node.args,
-                                   &def(node),
-                                   launch->threads});
-}
+KernelPtr prepare(const NodeView& view, void*) { return std::make_unique<HostKernel>(view.node); }
 
 }  // namespace
 
@@ -32,7 +34,6 @@ ExecutorDesc host_executor() {
   d.flags = kStrided;
   d.claim = claim;
   d.prepare = prepare;
-  d.run = run;
   return d;
 }
 

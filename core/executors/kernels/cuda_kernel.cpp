@@ -12,12 +12,12 @@ namespace {
 
 class CudaKernel;
 
-class PreparedCudaKernel : public PreparedOp {
+class CudaNodeKernel : public NodeKernel {
  public:
-  PreparedCudaKernel(const CudaKernel& kernel, const NodeView& view, Devices& devices);
-  void lay_out(const NodeView& view, size_t*) override { evaluate(view); }
-  void finish(Finished&) override;
-  Status* run(const Launch* launch) const override;
+  CudaNodeKernel(const CudaKernel& kernel, const NodeView& view, Devices& devices);
+  void lay_out(const NodeView& view) override { evaluate(view); }
+  void finish() override;
+  Status* run(const Launch* launch) const;
 
  private:
   void evaluate(const NodeView& view);
@@ -48,9 +48,8 @@ class CudaKernel : public DeviceKernel {
   }
 
   int32_t device_kind() const override { return kCudaKind; }
-  uint32_t flags() const override { return desc_.strided ? kStrided : 0; }
-  PreparedOpPtr prepare(const NodeView& view, Devices& devices) const override {
-    return std::make_unique<PreparedCudaKernel>(*this, view, devices);
+  KernelPtr prepare(const NodeView& view, Devices& devices) const override {
+    return std::make_unique<CudaNodeKernel>(*this, view, devices);
   }
 
   const CudaKernelDesc& desc() const { return desc_; }
@@ -72,14 +71,16 @@ class CudaKernel : public DeviceKernel {
   const Schema& schema_;
 };
 
-PreparedCudaKernel::PreparedCudaKernel(const CudaKernel& kernel, const NodeView& view, Devices& devices)
-    : kernel_(kernel),
+CudaNodeKernel::CudaNodeKernel(const CudaKernel& kernel, const NodeView& view, Devices& devices)
+    : NodeKernel(this),
+      kernel_(kernel),
       device_(Ref<nvidia::CudaDevice>(
           &static_cast<nvidia::CudaDevice&>(devices.accelerator(view.store.type(view.node.results[0]).device)))),
       op_(view.node.op->name()),
       source_(
           kernel.desc().image.empty() ? cuda_text(kernel.desc().source, kernel.desc().function, view) : std::string(),
           kernel.desc().options) {
+  if (kernel.desc().strided) add_flags(kStrided);
   for (const Parameter& p : kernel.parameters) {
     if (p.kind != Parameter::Kind::tensor)
       tensors_.push_back(-1);
@@ -93,7 +94,7 @@ PreparedCudaKernel::PreparedCudaKernel(const CudaKernel& kernel, const NodeView&
 }
 
 // A number of blocks or threads, or of bytes.
-unsigned PreparedCudaKernel::positive(const Formula& formula, const NodeView& view, uint64_t most) const {
+unsigned CudaNodeKernel::positive(const Formula& formula, const NodeView& view, uint64_t most) const {
   const int64_t n = formula.evaluate(view);
   if (n < 0 || static_cast<uint64_t>(n) > most)
     fail(Code::invalid_argument, kernel_.what("its launch"), ": \"", formula.text(), "\" is ", n,
@@ -101,7 +102,7 @@ unsigned PreparedCudaKernel::positive(const Formula& formula, const NodeView& vi
   return static_cast<unsigned>(n);
 }
 
-void PreparedCudaKernel::evaluate(const NodeView& view) {
+void CudaNodeKernel::evaluate(const NodeView& view) {
   constexpr std::array<uint64_t, 3> kMaxBlocks = {(uint64_t{1} << 31) - 1, 65535, 65535},
                                     kMaxThreads = {1024, 1024, 64};
   std::array<unsigned, 3> grid = {1, 1, 1}, block = {1, 1, 1};
@@ -119,7 +120,7 @@ void PreparedCudaKernel::evaluate(const NodeView& view) {
   for (const Parameter& p : kernel_.parameters) words_.push_back(word_of(p, view));
 }
 
-void PreparedCudaKernel::finish(Finished&) {
+void CudaNodeKernel::finish() {
   const CudaKernelDesc& d = kernel_.desc();
   try {
     function_ = d.image.empty() ? device_->function(source_, d.function.c_str())
@@ -131,7 +132,7 @@ void PreparedCudaKernel::finish(Finished&) {
   }
 }
 
-Status* PreparedCudaKernel::run(const Launch* launch) const {
+Status* CudaNodeKernel::run(const Launch* launch) const {
   if (empty_) return nullptr;
   std::array<void*, kMaxParameters> addresses, parameters;
   for (size_t i = 0; i < words_.size(); i++) {

@@ -1,6 +1,5 @@
 #include "executors/kernels/kernels.h"
 
-#include "base/thrown.h"
 #include "executors/kernels/device_kernel.h"
 
 namespace thunder {
@@ -15,14 +14,8 @@ const DeviceKernel* kernel_of(const NodeView& view) {
 
 bool claim(const NodeView& view, void*) { return kernel_of(view) != nullptr; }
 
-uint32_t flags_of(const NodeView& view, void*) { return kernel_of(view)->flags(); }
-
-Status* prepare(const NodeView& view, void** state, size_t* scratch_bytes, void* user) {
-  return caught([&]() -> Status* {
-    *state = kernel_of(view)->prepare(view, *static_cast<Devices*>(user)).release();
-    *scratch_bytes = 0;
-    return nullptr;
-  });
+KernelPtr prepare(const NodeView& view, void* user) {
+  return kernel_of(view)->prepare(view, *static_cast<Devices*>(user));
 }
 
 }  // namespace
@@ -30,12 +23,10 @@ Status* prepare(const NodeView& view, void** state, size_t* scratch_bytes, void*
 ExecutorDesc kernels_executor(Devices& devices) {
   ExecutorDesc d;
   d.name = "kernels";
-  d.flags = kAnyDevice;
-  d.flags_of = flags_of;
+  d.any_device = true;
   d.user = &devices;
   d.claim = claim;
   d.prepare = prepare;
-  use_prepared_ops(d);
   return d;
 }
 

@@ -6,7 +6,7 @@
 #include "executors/cpu/table_executor.h"
 #include "executors/cpu/parallel.h"
 #include "executors/cpu/tiling.h"
-#include "executors/cpu/widened_op.h"
+#include "executors/cpu/widened_kernel.h"
 #include "executors/isa/kernels.h"
 #include "ops/pair.h"
 
@@ -15,9 +15,9 @@ namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-class MaxPool : public PreparedOp {
+class MaxPool : public NodeKernel {
  public:
-  MaxPool(const MaxPoolKernels& maxima, const NodeView& view) : maxima_(maxima) {
+  MaxPool(const MaxPoolKernels& maxima, const NodeView& view) : NodeKernel(this), maxima_(maxima) {
     const Arg* args = view.node.args.data();
     kernel_ = pair_of(args[1]), stride_ = pair_of(args[2]), padding_ = pair_of(args[3]), dilation_ = pair_of(args[4]);
     const Sizes image = concrete(view.store.type(view.node.args[0].v).shape),
@@ -37,9 +37,9 @@ class MaxPool : public PreparedOp {
 
   // Indices are 32 bits.
   bool fits() const { return pitch_ <= INT32_MAX / (image_[0] + 1); }
-  size_t scratch() const { return slots_.bytes(); }
+  size_t scratch() const override { return slots_.bytes(); }
 
-  Status* run(const Launch* launch) const override {
+  Status* run(const Launch* launch) const {
     return slots_.run(launch, [&](int64_t plane, float* rows) {
       const Buffer& in = launch->inputs[0];
       const float* from = in.as<float>() + plane / channels_ * in.strides[0] + plane % channels_ * in.strides[1];
@@ -100,15 +100,11 @@ bool pools_floats(const NodeView& view, void*) {
   return on_cpu(image, image.dtype) && (image.dtype == DType::f32 || is_half(image.dtype));
 }
 
-Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
+KernelPtr prepare(const NodeView& view, void* user) {
   const auto& kernels = *static_cast<const IsaKernels*>(user);
-  auto op = std::make_unique<MaxPool>(kernels.pooling, view);
-  if (!op->fits())
-    return make<Status>(Code::declined, "a plane with its padding has more pixels than 32-bit indices can count")
-        .detach();
-  *scratch = op->scratch();
-  *state = widened_op(std::move(op), kernels.products, view, scratch).release();
-  return nullptr;
+  auto made = std::make_unique<MaxPool>(kernels.pooling, view);
+  if (!made->fits()) fail(Code::declined, "a plane with its padding has more pixels than 32-bit indices can count");
+  return widened_kernel(std::move(made), kernels.products, view);
 }
 
 }  // namespace

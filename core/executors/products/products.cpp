@@ -1,7 +1,7 @@
 #include "executors/products/products.h"
 
 #include "executors/isa/kernels.h"
-#include "executors/products/product_ops.h"
+#include "executors/products/matmul_kernel.h"
 #include "ir/shape.h"
 
 namespace thunder {
@@ -28,20 +28,18 @@ GemmSize gemm_size(const NodeView& view) {
   return {rows, linear ? b[0] : b.back(), a.back()};
 }
 
-template <class T, class Op = ProductOp<T>, class... Options>
-PreparedOp* make_op(const NodeView& view, const Backends& backends, Options... options) {
+template <class T, class K = MatmulKernel<T>, class... Options>
+KernelPtr make_kernel(const NodeView& view, const Backends& backends, Options... options) {
   const Available available = rows_for(algorithms<T>(), backends, gemm_size(view));
-  return new Op(backends, available, row_of(kProductRows<T>, view).products, options...);
+  return std::make_unique<K>(backends, available, row_of(kProductRows<T>, view).products, options...);
 }
 
-Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  *scratch = 0;
+KernelPtr prepare(const NodeView& view, void* user) {
   auto& [backends, tuner] = *static_cast<Products*>(user);
   const DType d = view.store.type(view.node.results[0]).dtype;
-  *state = d == DType::f16    ? make_op<f16>(view, backends)
-           : d == DType::bf16 ? make_op<Bf16>(view, backends)
-                              : make_op<float, F32ProductOp>(view, backends, tuner ? &*tuner : nullptr);
-  return nullptr;
+  return d == DType::f16    ? make_kernel<f16>(view, backends)
+         : d == DType::bf16 ? make_kernel<Bf16>(view, backends)
+                            : make_kernel<float, F32MatmulKernel>(view, backends, tuner ? &*tuner : nullptr);
 }
 
 }  // namespace

@@ -8,25 +8,26 @@ namespace thunder {
 namespace {
 
 // Nodes live as long as the program that holds their store.
-struct State {
-  const Node& node;
-  Devices& devices;
-};
-
-Status* prepare(const NodeView& view, void** state, size_t*, void* user) {
-  return caught([&]() -> Status* {
-    Devices& devices = *static_cast<Devices*>(user);
-    // Opened now, so that a missing device is an error of compiling.
+class KernelOnDevices : public NodeKernel {
+ protected:
+  // Opens the devices, so that a missing one is an error of compiling.
+  template <class K>
+  KernelOnDevices(const K* self, const NodeView& view, Devices& devices)
+      : NodeKernel(self), node_(view.node), devices_(devices) {
     const auto open = [&](ValueId v) {
       if (const Device device = view.store.type(v).device; device != Device::cpu) devices.accelerator(device);
     };
     for_each_value(view.node.args, open);
     for (ValueId r : view.node.results) open(r);
-    *state = new State{view.node, devices};
-    return nullptr;
-  });
+  }
+  const Node& node_;
+  Devices& devices_;
+};
+
+template <class K>
+KernelPtr prepare(const NodeView& view, void* user) {
+  return std::make_unique<K>(view, *static_cast<Devices*>(user));
 }
-void drop(void* state) { delete static_cast<State*>(state); }
 
 bool is_reshape(const Node& node) { return node.op->name() == "prims.reshape"; }
 
@@ -41,15 +42,18 @@ Status* copy_in_order(Accelerator& device, const Buffer& from, Buffer to) {
   return copy_on_device(device, from, to);
 }
 
-Status* run_transfer(const Launch* launch, void* state) {
-  return caught([&]() -> Status* {
-    const State& s = *static_cast<const State*>(state);
-    const Buffer& from = launch->inputs[0];
-    if (is_reshape(s.node)) return copy_in_order(s.devices.accelerator(from.device), from, launch->outputs[0]);
-    copy_elements(*tensor_over(from, s.devices), *tensor_over(launch->outputs[0], s.devices));
-    return nullptr;
-  });
-}
+class TransferKernel : public KernelOnDevices {
+ public:
+  TransferKernel(const NodeView& view, Devices& devices) : KernelOnDevices(this, view, devices) {}
+  Status* run(const Launch* launch) const {
+    return caught([&]() -> Status* {
+      const Buffer& from = launch->inputs[0];
+      if (is_reshape(node_)) return copy_in_order(devices_.accelerator(from.device), from, launch->outputs[0]);
+      copy_elements(*tensor_over(from, devices_), *tensor_over(launch->outputs[0], devices_));
+      return nullptr;
+    });
+  }
+};
 
 bool claim_through_host(const NodeView& view, void*) {
   return !is_on_cpu(view) && def(view.node).has_kernel() && !def(view.node).has(kHidden);
@@ -89,39 +93,40 @@ class OnHost {
   std::vector<Buffer> in_, out_;
 };
 
-Status* run_through_host(const Launch* launch, void* state) {
-  return caught([&]() -> Status* {
-    const State& s = *static_cast<State*>(state);
-    const OnHost host(*launch, s.devices);
-    if (Status* failed =
-            run_reference(def(s.node), {host.in(), host.out(), s.node.args, &def(s.node), launch->threads}))
-      return failed;
-    host.copy_back();
-    return nullptr;
-  });
-}
+class ThroughHostKernel : public KernelOnDevices {
+ public:
+  ThroughHostKernel(const NodeView& view, Devices& devices) : KernelOnDevices(this, view, devices) {}
+  Status* run(const Launch* launch) const {
+    return caught([&]() -> Status* {
+      const OnHost host(*launch, devices_);
+      const OpDef& op = def(node_);
+      if (Status* failed = run_reference(op, {host.in(), host.out(), node_.args, &op, launch->threads})) return failed;
+      host.copy_back();
+      return nullptr;
+    });
+  }
+};
 
-ExecutorDesc executor(const char* name, Devices& devices, bool (*claim)(const NodeView&, void*),
-                      Status* (*run)(const Launch*, void*)) {
+template <class K>
+ExecutorDesc executor(const char* name, Devices& devices, bool (*claim)(const NodeView&, void*)) {
   ExecutorDesc d;
   d.name = name;
-  d.flags = kStrided | kAnyDevice;
+  d.flags = kStrided;
+  d.any_device = true;
   d.user = &devices;
   d.claim = claim;
-  d.prepare = prepare;
-  d.run = run;
-  d.drop = drop;
+  d.prepare = prepare<K>;
   return d;
 }
 
 }  // namespace
 
 ExecutorDesc transfer_executor(Devices& devices) {
-  return executor("transfer", devices, claim_transfer, run_transfer);
+  return executor<TransferKernel>("transfer", devices, claim_transfer);
 }
 
 ExecutorDesc through_host_executor(Devices& devices) {
-  return executor("through_host", devices, claim_through_host, run_through_host);
+  return executor<ThroughHostKernel>("through_host", devices, claim_through_host);
 }
 
 }  // namespace thunder

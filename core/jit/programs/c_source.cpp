@@ -52,7 +52,7 @@ class Writer {
     if (!step.node) return places_.copy(places_.buffer(step, 0), places_.result(step));
     const Node& n = *step.node;
     if (step.epilogue >= 0) refuse(n, "another step runs inside it");
-    if (auto* kernel = dynamic_cast<const loops::CpuLauncher*>(program_.entry.program->launcher(step)))
+    if (auto* kernel = dynamic_cast<const loops::CpuLauncher*>(step.kernel->launcher()))
       return call(step, *kernel);
     std::optional<CStatement> made = c_statement(places_, step, number_);
     if (!made) refuse(n, "it is neither part of a kernel nor an op that C is written for");

@@ -40,17 +40,22 @@ std::string stem(std::string_view path) {
   return std::string(path.substr(0, path.find('.')));
 }
 
-// Products that are written as C, and never run here.
+// A product that is written as C, and never run here.
+class CProduct : public NodeKernel {
+ public:
+  CProduct() : NodeKernel(this) {}
+  Status* run(const Launch*) const {
+    return make<Status>(Code::unimplemented, "a product of tensors that never change is not written as C").detach();
+  }
+};
+
 ExecutorDesc c_products() {
   ExecutorDesc d;
   d.name = "c";
   for (const ProductRow<float>& row : kProductRows<float>) d.ops.emplace_back(row.op);
   d.flags = kStrided;
   d.claim = all_tensors_are<DType::f32>;
-  d.prepare = [](const NodeView&, void**, size_t*, void*) -> Status* { return nullptr; };
-  d.run = [](const Launch*, void*) -> Status* {
-    return make<Status>(Code::unimplemented, "a product of tensors that never change is not written as C").detach();
-  };
+  d.prepare = [](const NodeView&, void*) -> KernelPtr { return std::make_unique<CProduct>(); };
   return d;
 }
 

@@ -14,7 +14,7 @@ struct CpuLauncher::Work {
 };
 
 CpuLauncher::CpuLauncher(CpuKernel&& kernel)
-    : kernel_(kernel.code), nest_(std::move(kernel.nest)), parameters_(parameters(nest_)),
+    : NodeKernel(this), kernel_(kernel.code), nest_(std::move(kernel.nest)), parameters_(parameters(nest_)),
       items_(kernel.division.items), grain_(kernel.division.grain),
       partials_(std::move(kernel.region.sums), kernel.division.chunks), checks_(std::move(kernel.region.checks)) {
   ensure(nest_.buffers.size() <= kMaxArguments, "a kernel has more arguments than a launcher can pass");
@@ -34,11 +34,11 @@ void CpuLauncher::find_strides(const CpuNest& nest) {
 }
 
 // For the kernel a tile is a smaller nest: fewer rows and columns, and another first element.
-void CpuLauncher::run_tile(const Launch& launch, const Tile& part) const {
+void CpuLauncher::run_tile(const Launch* launch, const Tile& part) const {
   std::array<void*, kMaxArguments> buffers;
   std::array<int64_t, kMaxTileParameters + 2> parameters;  // the nest's, a strip and a block
-  for (size_t i = 0; i < launch.n_inputs + launch.n_outputs; i++) {
-    const Buffer& b = i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
+  for (size_t i = 0; i < launch->n_inputs + launch->n_outputs; i++) {
+    const Buffer& b = i < launch->n_inputs ? launch->inputs[i] : launch->outputs[i - launch->n_inputs];
     buffers[i] = b.as<std::byte>() + part.row * strides_[i].row + part.column * strides_[i].column;
   }
   std::copy(parameters_.begin(), parameters_.end(), parameters.begin());
@@ -72,18 +72,18 @@ Status* CpuLauncher::run_chunks(int64_t begin, int64_t end, void* arg) {
   return index_error.expr < 0 ? nullptr : out_of_range(l.checks_, index_error);
 }
 
-Status* CpuLauncher::run(const Launch& launch) const {
+Status* CpuLauncher::run(const Launch* launch) const {
   Work work;
   work.launcher = this;
-  for (size_t i = 0; i < launch.n_inputs; i++) work.buffers[i] = launch.inputs[i].data;
-  for (size_t i = 0; i < launch.n_outputs; i++) work.buffers[launch.n_inputs + i] = launch.outputs[i].data;
+  for (size_t i = 0; i < launch->n_inputs; i++) work.buffers[i] = launch->inputs[i].data;
+  for (size_t i = 0; i < launch->n_outputs; i++) work.buffers[launch->n_inputs + i] = launch->outputs[i].data;
   if (!partials_.chunks())
     return items_ <= grain_ ? run_range(work, 0, items_)
-                            : launch.parallel_for(&launch, items_, grain_, run_items, &work);
-  PartialSums::Sums sums{&launch};
+                            : launch->parallel_for(launch, items_, grain_, run_items, &work);
+  PartialSums::Sums sums{launch};
   work.sums = &sums;
   const int64_t chunks = partials_.chunks();
-  if (Status* failed = launch.parallel_for(&launch, chunks, (grain_ * chunks + items_ - 1) / items_, run_chunks, &work))
+  if (Status* failed = launch->parallel_for(launch, chunks, (grain_ * chunks + items_ - 1) / items_, run_chunks, &work))
     return failed;
   partials_.finish(sums);
   return nullptr;

@@ -11,21 +11,22 @@ namespace thunder::loops {
 
 constexpr size_t kMaxArguments = 384;
 
-class CpuLauncher : public Launcher {
+class CpuLauncher : public NodeKernel {
  public:
   // Requires: the kernel has gone through all stages.
   explicit CpuLauncher(CpuKernel&& kernel);
-  size_t scratch_bytes() const override { return partials_.bytes(); }
+  size_t scratch() const override { return partials_.bytes(); }
   // What it runs: the nest of its code, the parameters that it passes, and over how many work items.
   const CpuNest& nest() const { return nest_; }
   std::span<const int64_t> arguments() const { return parameters_; }
   int64_t items() const { return items_; }
   int64_t grain() const { return grain_; }  // the least number of these that are worth a thread
   const PartialSums& partials() const { return partials_; }
-  Status* run(const Launch& launch) const override;
+  const NodeKernel* launcher() const override { return this; }
+  Status* run(const Launch* launch) const;
   bool runs_tiles() const override { return !strides_.empty(); }
   // One tile of a nest ordered for tiles.
-  void run_tile(const Launch& launch, const Tile& part) const override;
+  void run_tile(const Launch* launch, const Tile& part) const override;
 
  private:
   struct Work;

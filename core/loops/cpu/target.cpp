@@ -31,7 +31,7 @@ class CpuTarget : public Target {
   const Capabilities& capabilities() const override { return can_; }
   bool available(std::string* why) const override { return can_run(why); }
 
-  std::unique_ptr<Launcher> launcher(LoweredRegion region) const override {
+  KernelPtr launcher(LoweredRegion region) const override {
     return std::make_unique<CpuLauncher>(run_stages(std::move(region), machine_, Until::emitted));
   }
 

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "base/thrown.h"
 #include "loops/cuda/writer.h"
 
 namespace thunder::loops {
@@ -16,10 +15,10 @@ constexpr size_t kNumberWords = 2;    // of a number that is passed by value
 
 size_t count(const std::vector<bool>& of) { return static_cast<size_t>(std::count(of.begin(), of.end(), true)); }
 
-class JoinedLauncher : public Launcher {
+class JoinedLauncher : public NodeKernel {
  public:
   explicit JoinedLauncher(const JoinedNests& nests)
-      : device_(nests.device), on_host_(nests.schedule.on_host), name_(nests.name),
+      : NodeKernel(this), device_(nests.device), on_host_(nests.schedule.on_host), name_(nests.name),
         arguments_(nests.nest.buffers.size()), count_(nests.each.size()),
         layout_(joined_layout(nests.nest, on_host_)) {
     CudaSchedule schedule = nests.schedule;
@@ -31,18 +30,18 @@ class JoinedLauncher : public Launcher {
     fill_table(nests.each);
   }
 
-  Status* finish() override {
-    return caught([&]() -> Status* {
-      function_ = device_->function(text_, name_.c_str());
-      text_.clear(), text_.shrink_to_fit();
-      return nullptr;
-    });
+  void finish() override {
+    function_ = device_->function(text_, name_.c_str());
+    text_.clear(), text_.shrink_to_fit();
+  }
+  std::string explain() const override {
+    return cat("in one launch with the ", count_ - 1, " kernels that follow\n");
   }
 
-  Status* run(const Launch& first) const override {
+  Status* run(const Launch* first) const {
     Table table = table_;
     for (size_t k = 0; k < count_; k++) {
-      const Launch& launch = (&first)[k];
+      const Launch& launch = first[k];
       std::byte* address = table.data() + k * layout_.addresses * sizeof(void*);
       std::byte* number = table.data() + layout_.numbers_at + k * layout_.numbers * sizeof(int64_t);
       for (size_t i = 0; i < arguments_; i++) {
@@ -98,7 +97,7 @@ int64_t most_blocks(const nvidia::CudaDevice& device) {
   return kBlocksOfMultiprocessor * std::max(1, device.properties().multiprocessors);
 }
 
-std::unique_ptr<Launcher> joined_launcher(const JoinedNests& nests) { return std::make_unique<JoinedLauncher>(nests); }
+KernelPtr joined_launcher(const JoinedNests& nests) { return std::make_unique<JoinedLauncher>(nests); }
 
 bool joins(const Nest& nest) {
   return !reduces(nest) &&

@@ -27,7 +27,7 @@ struct JoinedNests {
   std::vector<Each> each;  // no more than joined_layout() says
 };
 
-// Begins to compile the kernel. Its run() gets the first of the launches, which lie in a row. Throws.
-std::unique_ptr<Launcher> joined_launcher(const JoinedNests& nests);
+// Begins to compile the kernel. Its call gets the first of the launches, which lie in a row. Throws.
+KernelPtr joined_launcher(const JoinedNests& nests);
 
 }  // namespace thunder::loops

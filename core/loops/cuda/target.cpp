@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "base/thrown.h"
 #include "device/cuda/compiler.h"
 #include "device/cuda/device.h"
 #include "loops/cuda/joined.h"
@@ -34,10 +33,10 @@ std::string kernel_name(const Nest& nest) {
   return out;
 }
 
-class CudaLauncher : public Launcher {
+class CudaLauncher : public NodeKernel {
  public:
   CudaLauncher(nvidia::CudaDevice& device, LoweredRegion region)
-      : device_(Ref<nvidia::CudaDevice>(&device)), on_host_(region.on_host) {
+      : NodeKernel(this), device_(Ref<nvidia::CudaDevice>(&device)), on_host_(region.on_host) {
     Nest& nest = region.nest;
     order_loops(nest, region.reduced);
     CudaSchedule schedule = cuda_schedule(nest, on_host_);
@@ -74,18 +73,15 @@ class CudaLauncher : public Launcher {
     if (assertion_) device_->unwatch(assertion_);
   }
 
-  size_t scratch_bytes() const override { return scratch_bytes_; }
+  size_t scratch() const override { return scratch_bytes_; }
 
-  Status* finish() override {
-    return caught([&]() -> Status* {
-      function_ = device_->function(text_, name_.c_str());
-      // Always as much: rows of other lengths have the same function.
-      if (geometry_.shared_bytes) device_->allow_shared_memory(function_, static_cast<unsigned>(most_shared()));
-      if (splits_) finish_ = device_->function(text_, (name_ + "_finish").c_str());
-      text_.clear(), text_.shrink_to_fit();
-      nest_ = {};
-      return nullptr;
-    });
+  void finish() override {
+    function_ = device_->function(text_, name_.c_str());
+    // Always as much: rows of other lengths have the same function.
+    if (geometry_.shared_bytes) device_->allow_shared_memory(function_, static_cast<unsigned>(most_shared()));
+    if (splits_) finish_ = device_->function(text_, (name_ + "_finish").c_str());
+    text_.clear(), text_.shrink_to_fit();
+    nest_ = {};
   }
 
   Joinable joinable() const override {
@@ -93,27 +89,29 @@ class CudaLauncher : public Launcher {
     return {text_, joined_layout(nest_, on_host_).nests};
   }
 
-  std::unique_ptr<Launcher> join(std::span<const Launcher* const> all) const override {
+  KernelPtr join(std::span<const NodeKernel* const> all) const override {
     JoinedNests nests{device_, nest_, schedule_, name_ + "_joined", {}};
-    for (const Launcher* one : all) {
-      const auto& other = static_cast<const CudaLauncher&>(*one);
+    for (const NodeKernel* one : all) {
+      const auto& other = static_cast<const CudaLauncher&>(*one->launcher());
       nests.each.push_back({other.parameters_, threads(other.nest_, schedule_)});
     }
     return joined_launcher(nests);
   }
 
-  Status* run(const Launch& launch) const override {
+  const NodeKernel* launcher() const override { return this; }
+
+  Status* run(const Launch* launch) const {
     std::array<void*, kMostArguments> buffers;
     std::array<int64_t, 2 * kMostArguments> numbers{};
     size_t number = 0;
     for (size_t i = 0; i < arguments_; i++) {
-      const Buffer& b = i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
+      const Buffer& b = i < launch->n_inputs ? launch->inputs[i] : launch->outputs[i - launch->n_inputs];
       buffers[i] = b.data;
       if (i < on_host_.size() && on_host_[i])
         std::memcpy(&numbers[2 * number++], b.data, static_cast<size_t>(b.elements()) * size_of(b.dtype));
     }
     nvidia::DeviceAssertion* assertion = assertion_;
-    void* scratch = launch.scratch;
+    void* scratch = launch->scratch;
     void* parameters[] = {buffers.data(), const_cast<int64_t*>(parameters_.data()), numbers.data(), &assertion,
                           &scratch};
     if (Status* failed = device_->launch(function_, geometry_, parameters, "a fused kernel")) return failed;
@@ -169,7 +167,7 @@ class CudaTarget : public Target {
     return nvidia::Driver::open(why ? *why : none) && nvidia::Compiler::open(why ? *why : none);
   }
 
-  std::unique_ptr<Launcher> launcher(LoweredRegion region) const override {
+  KernelPtr launcher(LoweredRegion region) const override {
     auto& device = static_cast<nvidia::CudaDevice&>(devices_.accelerator(region.device));
     return std::make_unique<CudaLauncher>(device, std::move(region));
   }

@@ -1,6 +1,7 @@
 // Who runs what: priority, descent, regions, declining, dense inputs.
 #include "compile/claim.h"
 
+#include "support/function_kernel.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -14,14 +15,6 @@ struct Mark {
   std::vector<bool> dense;
 };
 
-Status* prepare(const NodeView& view, void** state, size_t* scratch, void* user) {
-  auto& mark = *static_cast<Mark*>(user);
-  *state = user;
-  *scratch = 16;
-  mark.largest_region = std::max(mark.largest_region, view.node.body.size());
-  return mark.decline ? make<Status>(Code::declined, "not today").detach() : nullptr;
-}
-
 Status* run(const Launch* l, void* state) {
   auto& mark = *static_cast<Mark*>(state);
   if (!l->scratch) return make<Status>(Code::internal, "no scratch").detach();
@@ -34,13 +27,19 @@ Status* run(const Launch* l, void* state) {
   return nullptr;
 }
 
+KernelPtr prepare(const NodeView& view, void* user) {
+  auto& mark = *static_cast<Mark*>(user);
+  mark.largest_region = std::max(mark.largest_region, view.node.body.size());
+  if (mark.decline) throw Error(Code::declined, "not today");
+  return std::make_unique<FunctionKernel>(KernelCall{run, user}, 16);
+}
+
 Ref<Executor> marking(Mark& mark, std::vector<std::string> ops) {
   ExecutorDesc d;
   d.name = "mark";
   d.ops = std::move(ops);
   d.user = &mark;
   d.prepare = prepare;
-  d.run = run;
   return make<Executor>(d);
 }
 
@@ -120,7 +119,6 @@ TEST(Executor, an_incomplete_descriptor_is_rejected_and_destroyed_once) {
   ExecutorDesc d;
   d.name = "lame";
   d.ops = {"add"};
-  d.prepare = prepare;
   d.owner = std::shared_ptr<int>(&destroyed, [](int* count) { ++*count; });
   d.user = &destroyed;
   EXPECT_THROW(make<Executor>(std::move(d)), Error);

@@ -8,8 +8,7 @@
 namespace thunder {
 namespace {
 
-Status* prepare(const NodeView&, void**, size_t*, void*) { return nullptr; }
-Status* run(const Launch*, void*) { return nullptr; }
+KernelPtr prepare(const NodeView&, void*) { return nullptr; }
 
 bool square_root(const NodeView&, BuilderScope& scope, Results& results, void*) {
   const ValueId argument = 0;
@@ -29,8 +28,8 @@ std::optional<Trace> transformed(bool (*with)(const NodeView&, BuilderScope&, Re
   ScopeEnvironment environment;
   environment.registry = &m.registry;
   Executors executors;
-  if (first_has_none) executors.push_back(make<Executor>(ExecutorDesc{.name = "first", .ops = {"exp"}, .prepare = prepare, .run = run}));
-  executors.push_back(make<Executor>(ExecutorDesc{.name = "mine", .ops = {"exp"}, .prepare = prepare, .execution_transform = with, .run = run}));
+  if (first_has_none) executors.push_back(make<Executor>(ExecutorDesc{.name = "first", .ops = {"exp"}, .prepare = prepare}));
+  executors.push_back(make<Executor>(ExecutorDesc{.name = "mine", .ops = {"exp"}, .prepare = prepare, .execution_transform = with}));
   auto made = apply_execution_transforms(trace, executors, environment);
   if (made) {
     EXPECT_EQ(made->nodes.size(), 2u);

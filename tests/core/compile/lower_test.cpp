@@ -1,8 +1,9 @@
-// From claimed nodes to steps: declining, failing while compiling, failing while running. Also covers prepared_op.
+// From claimed nodes to steps: declining, failing while compiling, failing while running. Also covers program/kernels.
 #include "compile/lower.h"
 
 #include <set>
 
+#include "support/function_kernel.h"
 #include "support/functions.h"
 #include "support/pieces.h"
 
@@ -22,18 +23,22 @@ struct Answer {
 Status* shared(Status* s) { return Ref<Status>(s).detach(); }
 Status* saying(Code code, const char* message) { return make<Status>(code, message).detach(); }
 
+KernelPtr kernel(void* answer) {
+  const auto run = [](const Launch*, void* state) { return shared(static_cast<Answer*>(state)->run); };
+  const auto drop = [](void* state) { static_cast<Answer*>(state)->drops++; };
+  return std::make_unique<FunctionKernel>(KernelCall{run, answer}, 0, drop);
+}
+
 Ref<Executor> answering(Answer& answer, std::string name, std::vector<std::string> ops) {
   ExecutorDesc d;
   d.name = std::move(name);
   d.ops = std::move(ops);
   d.user = &answer;
-  d.prepare = [](const NodeView&, void** state, size_t*, void* user) {
-    *state = user;
+  d.prepare = [](const NodeView&, void* user) -> KernelPtr {
     static_cast<Answer*>(user)->asked++;
-    return shared(static_cast<Answer*>(user)->prepare);
+    if (Status* s = static_cast<Answer*>(user)->prepare) throw Error(Ref<Status>(s));
+    return kernel(user);
   };
-  d.run = [](const Launch*, void* state) { return shared(static_cast<Answer*>(state)->run); };
-  d.drop = [](void* state) { static_cast<Answer*>(state)->drops++; };
   return make<Executor>(d);
 }
 Ref<Executor> fusing(Ref<Executor> e) {
@@ -87,10 +92,10 @@ TEST_F(Prepare, offers_smaller_regions_after_a_region_is_declined) {
     std::fill_n(taken, nodes.size(), uint8_t{1});
     return true;
   };
-  d.prepare = [](const NodeView& view, void** state, size_t*, void* user) {
-    *state = user;
+  d.prepare = [](const NodeView& view, void* user) -> KernelPtr {
     static_cast<Answer*>(user)->asked++;
-    return view.node.body.empty() ? nullptr : saying(Code::declined, "not as one");
+    if (!view.node.body.empty()) throw Error(Code::declined, "not as one");
+    return kernel(user);
   };
   with({make<Executor>(d)});
   EXPECT_EQ(who(), (std::set<std::string>{"first"})) << error;
@@ -126,6 +131,27 @@ TEST_F(Prepare, errors_name_the_executor_the_op_and_the_source_line) {
   second.prepare = saying(Code::backend, "no room for code");
   EXPECT_TRUE(with({answering(first, "first", prims), answering(second, "second", prims)}).empty());
   EXPECT_EQ(error, "executor 'second' could not prepare prims.mul: no room for code [at here:1]");
+}
+
+// Fails when it is laid out, or when it is finished.
+template <bool kLate>
+struct Failing : NodeKernel {
+  Failing() : NodeKernel(KernelCall()) {}
+  void lay_out(const NodeView&) override {
+    if (!kLate) throw Error(Code::invalid_argument, "no such layout");
+  }
+  void finish() override { throw Error(Code::invalid_argument, "no such code"); }
+};
+
+TEST_F(Prepare, errors_of_laying_out_and_finishing_name_the_executor_too) {
+  ExecutorDesc d;
+  d.name = "failing", d.ops = {"prims.mul"};
+  d.prepare = [](const NodeView&, void*) -> KernelPtr { return std::make_unique<Failing<false>>(); };
+  EXPECT_TRUE(with({make<Executor>(d)}).empty());
+  EXPECT_EQ(error, "executor 'failing' could not prepare prims.mul: no such layout [at here:1]");
+  d.prepare = [](const NodeView&, void*) -> KernelPtr { return std::make_unique<Failing<true>>(); };
+  EXPECT_TRUE(with({make<Executor>(d)}).empty());
+  EXPECT_EQ(error, "executor 'failing' could not prepare prims.mul: no such code [at here:1]");
 }
 
 TEST_F(Prepare, passes_out_of_memory_through_unchanged) {

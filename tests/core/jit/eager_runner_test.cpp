@@ -2,6 +2,7 @@
 #include "jit/eager_runner.h"
 
 #include "ops/widened.h"
+#include "support/function_kernel.h"
 #include "support/functions.h"
 #include "tracer/eager.h"
 
@@ -20,31 +21,25 @@ Executors counting(Counting& counts, uint32_t flags = kStrided) {
   d.flags = flags;
   d.user = &counts;
   d.claim = [](const NodeView& v, void*) { return v.store.type(v.node.results[0]).dtype == DType::f32; };
-  d.prepare = [](const NodeView&, void** state, size_t* scratch, void* user) -> Status* {
+  d.prepare = [](const NodeView&, void* user) -> KernelPtr {
     static_cast<Counting*>(user)->prepared++;
-    *state = user;
-    *scratch = 64;
-    return nullptr;
+    const auto run = [](const Launch* l, void* state) -> Status* {
+      static_cast<Counting*>(state)->ran++;
+      std::fill_n(static_cast<char*>(l->scratch), 64, char{1});
+      std::fill_n(l->outputs[0].as<float>(), l->outputs[0].elements(), 7.0f);
+      return nullptr;
+    };
+    const auto drop = [](void* state) { static_cast<Counting*>(state)->dropped++; };
+    return std::make_unique<FunctionKernel>(KernelCall{run, user}, 64, drop);
   };
-  d.run = [](const Launch* l, void* state) -> Status* {
-    static_cast<Counting*>(state)->ran++;
-    std::fill_n(static_cast<char*>(l->scratch), 64, char{1});
-    std::fill_n(l->outputs[0].as<float>(), l->outputs[0].elements(), 7.0f);
-    return nullptr;
-  };
-  d.drop = [](void* state) { static_cast<Counting*>(state)->dropped++; };
   ExecutorDesc host;
   host.name = "host";
   host.flags = kStrided;
   host.claim = [](const NodeView&, void*) { return true; };
-  host.prepare = [](const NodeView& v, void** state, size_t*, void*) -> Status* {
-    *state = const_cast<Node*>(&v.node);
-    return nullptr;
-  };
-  host.run = [](const Launch* l, void* state) -> Status* {
+  host.prepare = runs_on_node<[](const Launch* l, void* state) -> Status* {
     const Node& node = *static_cast<const Node*>(state);
     return run_reference(def(node), {{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, node.args});
-  };
+  }>;
   return {make<Executor>(d), make<Executor>(host)};
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "loops/kernels.h"
+#include "support/function_kernel.h"
 #include "support/functions.h"
 #include "tracer/eager.h"
 
@@ -17,13 +18,13 @@ struct Counter {
     d.name = "counter";
     d.ops = {"prims.floor"};
     d.user = this;
-    d.prepare = [](const NodeView&, void** state, size_t*, void* user) -> Status* { return *state = user, nullptr; };
-    d.run = [](const Launch* l, void* state) -> Status* {
-      static_cast<Counter*>(state)->runs++;
-      for (int64_t i = 0; i < l->outputs[0].elements(); i++) l->outputs[0].as<float>()[i] = std::floor(l->inputs[0].as<float>()[i]);
-      return nullptr;
-    };
+    d.prepare = runs_on_user<run>;
     return make<Executor>(d);
+  }
+  static Status* run(const Launch* l, void* state) {
+    static_cast<Counter*>(state)->runs++;
+    for (int64_t i = 0; i < l->outputs[0].elements(); i++) l->outputs[0].as<float>()[i] = std::floor(l->inputs[0].as<float>()[i]);
+    return nullptr;
   }
 };
 

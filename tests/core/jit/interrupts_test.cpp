@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "ops/widened.h"
+#include "support/function_kernel.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -24,12 +25,11 @@ struct Interrupted : CompiledTest {
     d.name = "counted";
     d.ops = {"prims.neg"};
     d.flags = kStrided;
-    d.prepare = [](const NodeView& view, void** state, size_t*, void*) -> Status* { return *state = const_cast<Node*>(&view.node), nullptr; };
-    d.run = [](const Launch* l, void* state) -> Status* {
+    d.prepare = runs_on_node<[](const Launch* l, void* state) -> Status* {
       if (++steps == stop_at) asked->interrupts().request();
       const Node& n = *static_cast<const Node*>(state);
       return run_reference(def(n), {{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, n.args});
-    };
+    }>;
     options.add_executor(make<Executor>(std::move(d)));
     options.set("executors", Any::string("host")), options.set("disable_passes", Any::string("algebra"));  // which drops pairs of them
   }

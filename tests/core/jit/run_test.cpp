@@ -1,4 +1,5 @@
 // Binding: what a call checks and what it hands to the program.
+#include "support/function_kernel.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -52,12 +53,12 @@ struct Streams {
     d.name = "streams";
     d.ops = {"prims.neg"};
     d.user = this;
-    d.prepare = [](const NodeView&, void** state, size_t*, void* user) -> Status* { return *state = user, nullptr; };
-    d.run = [](const Launch* l, void* state) -> Status* {
-      static_cast<Streams*>(state)->seen.push_back(l->native_stream);
-      return nullptr;
-    };
+    d.prepare = runs_on_user<run>;
     return make<Executor>(std::move(d));
+  }
+  static Status* run(const Launch* l, void* state) {
+    static_cast<Streams*>(state)->seen.push_back(l->native_stream);
+    return nullptr;
   }
 };
 
@@ -85,8 +86,7 @@ TEST_F(Binds, divides_loops_among_the_contexts_threads) {
   d.name = "parts";
   d.ops = {"prims.neg"};
   d.user = &parts;
-  d.prepare = [](const NodeView&, void** state, size_t*, void* user) -> Status* { return *state = user, nullptr; };
-  d.run = Parts::run;
+  d.prepare = runs_on_user<Parts::run>;
   CompileOptions options;
   options.add_executor(make<Executor>(std::move(d)));
   auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor.get())}))); }, &options);

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <thread>
 
+#include "support/function_kernel.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -207,8 +208,7 @@ TEST_F(Threads, run_side_by_side) {
   d.name = "meeting";
   d.ops = {"prims.neg"};
   d.user = &meeting;
-  d.prepare = [](const NodeView&, void** state, size_t*, void* user) -> Status* { return *state = user, nullptr; };
-  d.run = Meeting::run;
+  d.prepare = runs_on_user<Meeting::run>;
   auto options = only("host");
   options->add_executor(make<Executor>(std::move(d)));
   auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor.get())}))); }, options.get());

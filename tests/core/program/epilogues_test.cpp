@@ -6,6 +6,7 @@
 
 #include "executors/cpu/products.h"
 #include "loops/kernels.h"
+#include "support/function_kernel.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -37,8 +38,7 @@ struct Leader {
     d.ops = {"prims.matmul", "linear"};
     d.flags = kStrided | kRunsEpilogue;
     d.user = this;
-    d.prepare = [](const NodeView&, void** state, size_t*, void* user) -> Status* { return *state = user, nullptr; };
-    d.run = run;
+    d.prepare = runs_on_user<run>;
     return make<Executor>(d);
   }
 };
@@ -165,26 +165,36 @@ TEST_F(Epilogues, take_strided_operands_where_they_can) {
   }, {a.get(), b.get(), wide.get()});
 }
 
+constexpr size_t kScratch = 256;
+
+// Fills its scratch, and counts how much of it is left once the epilogue has filled its own; or is the epilogue.
+class Filling : public NodeKernel {
+ public:
+  Filling() : NodeKernel(this) { add_flags(kRunsTiles); }
+  void lay_out(const NodeView& view) override { is_epilogue_ = view.epilogue_input >= 0; }
+  size_t scratch() const override { return kScratch; }
+  bool runs_tiles() const override { return is_epilogue_; }
+  void run_tile(const Launch* l, const Tile&) const override { std::fill_n(static_cast<char*>(l->scratch), kScratch, char{2}); }
+  Status* run(const Launch* l) const {
+    const Buffer& out = l->outputs[0];
+    auto* const own = static_cast<char*>(l->scratch);
+    std::fill_n(own, kScratch, char{1});
+    if (l->epilogue) l->epilogue->run({0, out.shape[0], 0, out.shape[1]});
+    std::fill_n(out.as<float>(), out.elements(), static_cast<float>(std::count(own, own + kScratch, char{1})));
+    return nullptr;
+  }
+
+ private:
+  bool is_epilogue_ = false;
+};
+
 // Each fills its own, the second one while the first one runs.
 TEST_F(Epilogues, have_their_scratch_behind_their_leaders) {
-  constexpr size_t kScratch = 256;
   ExecutorDesc d;
   d.name = "leader";
   d.ops = {"prims.matmul", "prims.neg"};
   d.flags = kStrided | kRunsEpilogue | kInPlace;
-  d.prepare = [](const NodeView&, void** state, size_t* scratch, void*) -> Status* { return *state = nullptr, *scratch = kScratch, nullptr; };
-  d.lay_out = [](const NodeView& view, void*, size_t*, void*) -> Status* {
-    if (view.epilogue_request) view.epilogue_request->accepted = true;
-    return nullptr;
-  };
-  d.run = [](const Launch* l, void*) -> Status* {
-    const Buffer& out = l->outputs[0];
-    std::fill_n(static_cast<char*>(l->scratch), kScratch, char{1});
-    if (l->epilogue) l->epilogue->run(l->epilogue->launch, l->epilogue->state, {0, out.shape[0], 0, out.shape[1]});
-    std::fill_n(out.as<float>(), out.elements(), static_cast<float>(std::count(static_cast<char*>(l->scratch), static_cast<char*>(l->scratch) + kScratch, char{1})));
-    return nullptr;
-  };
-  d.run_tile = [](const Launch* l, const void*, const Tile&) { std::fill_n(static_cast<char*>(l->scratch), kScratch, char{2}); };
+  d.prepare = [](const NodeView&, void*) -> KernelPtr { return std::make_unique<Filling>(); };
   auto options = only("host");
   options->add_executor(make<Executor>(d));
   const auto body = [](Scope& s, const Values& in, Values& out) {

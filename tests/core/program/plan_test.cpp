@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ops/widened.h"
+#include "support/function_kernel.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -29,13 +30,13 @@ TEST_F(Plan_, shares_the_scratch_among_steps) {
   d.name = "scratchy";
   d.ops = {"prims.mul"};
   d.flags = kStrided;
-  d.prepare = [](const NodeView& view, void** state, size_t* scratch, void*) -> Status* {
-    return *state = const_cast<Node*>(&view.node), *scratch = kScratch, nullptr;
-  };
-  d.run = [](const Launch* l, void* state) -> Status* {
-    std::fill_n(static_cast<char*>(l->scratch), kScratch, char{1});
-    const Node& n = *static_cast<const Node*>(state);
-    return run_reference(def(n), {{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, n.args});
+  d.prepare = [](const NodeView& view, void*) -> KernelPtr {
+    const auto run = [](const Launch* l, void* state) -> Status* {
+      std::fill_n(static_cast<char*>(l->scratch), kScratch, char{1});
+      const Node& n = *static_cast<const Node*>(state);
+      return run_reference(def(n), {{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, n.args});
+    };
+    return std::make_unique<FunctionKernel>(KernelCall{run, const_cast<Node*>(&view.node)}, kScratch);
   };
   context->add_executor(make<Executor>(d));
   auto f = compile([](Scope& s, const Values& in, Values& out) {

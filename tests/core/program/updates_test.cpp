@@ -3,6 +3,7 @@
 
 #include "executors/executor.h"
 #include "ops/widened.h"
+#include "support/function_kernel.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -79,12 +80,11 @@ TEST_F(Updates, by_executors_of_callers_have_memory_of_their_own) {
   d.ops = {"prims.index_put"};
   d.flags = kStrided | kMayFail;
   d.claim = [](const NodeView&, void*) { return true; };
-  d.prepare = [](const NodeView& view, void** state, size_t*, void*) -> Status* { return *state = const_cast<Node*>(&view.node), nullptr; };
-  d.run = [](const Launch* l, void* state) -> Status* {
+  d.prepare = runs_on_node<[](const Launch* l, void* state) -> Status* {
     shared |= l->inputs[0].data == l->outputs[0].data;
     const Node& n = *static_cast<const Node*>(state);
     return run_reference(def(n), {{l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}, n.args});
-  };
+  }>;
   context->add_executor(make<Executor>(d));
   auto cache = tensor({3}, {1, 2, 3});
   auto f = compile([&](Scope& s, const Values& in, Values&) { put(s, cache.get(), in[0].tensor.get(), in[1].tensor.get()); });

@@ -29,7 +29,7 @@ struct Regions : testing::Test {
     std::vector<std::string> out;
     kept = {};
     for (const Node* n : trace.nodes)
-      if (const RegionState state = states.take(n)) {
+      if (const RegionState state = states[n]) {
         const auto& of = *static_cast<const pieces::Lines*>(state.get());
         EXPECT_TRUE(std::equal(of.begin(), of.end(), n->body.begin(), n->body.end()));
         kept.push_back(of.size());

@@ -25,7 +25,7 @@ struct Rematerialize : testing::Test {
   Var prim(std::string_view op, std::initializer_list<In> args) { return maker.call(op, args); }
   Trace rematerialized_trace(std::initializer_list<Var> outputs) {
     ExecutorDesc everywhere = pieces_executor(choice)->desc();
-    everywhere.flags |= kAnyDevice;
+    everywhere.any_device = true;
     everywhere.begins_region = [](const Node& n) { return n.op->name() != "prims.convert"; };
     const Ref<Executor> executor = make<Executor>(everywhere);
     Trace trace = claimed_by(*executor, maker.finish(outputs));

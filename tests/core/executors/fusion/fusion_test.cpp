@@ -19,13 +19,13 @@ struct Recording : Target {
     if (why && !is_there) *why = "it is not there";
     return is_there;
   }
-  struct Launches : Launcher {
-    explicit Launches(size_t& runs) : runs(runs) {}
-    size_t scratch_bytes() const override { return 96; }
-    Status* run(const Launch&) const override { return runs++, nullptr; }
+  struct Launches : NodeKernel {
+    explicit Launches(size_t& runs) : NodeKernel(this), runs(runs) {}
+    size_t scratch() const override { return 96; }
+    Status* run(const Launch*) const { return runs++, nullptr; }
     size_t& runs;
   };
-  std::unique_ptr<Launcher> launcher(LoweredRegion region) const override {
+  KernelPtr launcher(LoweredRegion region) const override {
     regions.push_back(std::move(region));
     return std::make_unique<Launches>(runs);
   }
@@ -40,7 +40,7 @@ struct Recording : Target {
 // The reference kernels for devices that are not there.
 ExecutorDesc host_everywhere() {
   ExecutorDesc d = host_executor();
-  d.flags |= kAnyDevice;
+  d.any_device = true;
   return d;
 }
 
@@ -108,12 +108,9 @@ TEST_F(Fusion, gives_the_target_the_region_and_runs_its_launcher) {
   in.shape = out.shape = shape, in.strides = strides, out.strides = dense, in.rank = out.rank = 2,
   in.dtype = out.dtype = DType::f32;
   const NodeView view{*trace.nodes[0], store(), {&in, 1}, {&out, 1}};
-  const ExecutorDesc& executor = executors[0]->desc();
-  void* state = nullptr;
-  size_t scratch = 0;
-  ASSERT_EQ(executor.prepare(view, &state, &scratch, executor.user), nullptr);
-  ASSERT_EQ(executor.lay_out(view, state, &scratch, executor.user), nullptr);
-  EXPECT_EQ(scratch, 96u);
+  const KernelPtr kernel = executors[0]->prepare(view);
+  kernel->lay_out(view);
+  EXPECT_EQ(kernel->scratch(), 96u);
   ASSERT_EQ(target.regions.size(), 1u);
   LoweredRegion region = target.regions[0];
   EXPECT_EQ(region.device, kThere);
@@ -122,9 +119,14 @@ TEST_F(Fusion, gives_the_target_the_region_and_runs_its_launcher) {
   EXPECT_EQ(region.nest.extents, (std::vector<int64_t>{4, 6}));
   EXPECT_EQ(parameters(region.nest), (std::vector<int64_t>{4, 6, 8, 6}));
   const Launch launch;
-  EXPECT_EQ(executor.run(&launch, state), nullptr);
+  EXPECT_EQ(kernel->call()(&launch), nullptr);
   EXPECT_EQ(target.runs, 1u);
-  executor.drop(state);
+  in.strides = dense;
+  kernel->lay_out(view);
+  ASSERT_EQ(target.regions.size(), 2u) << "it can be laid out again";
+  Nest again = target.regions[1].nest;
+  order_loops(again, 0);
+  EXPECT_EQ(parameters(again), (std::vector<int64_t>{24}));
 }
 
 TEST_F(Fusion, respects_the_capabilities_of_the_target) {

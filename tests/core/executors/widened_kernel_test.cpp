@@ -1,6 +1,6 @@
 // Nodes of 16-bit reals by the kernels of f32, beside the reference: convolution, pooling, attention; and the conversions that do it.
-// Covers cpu/widened_op.
-#include "executors/cpu/widened_op.h"
+// Covers cpu/widened_kernel.
+#include "executors/cpu/widened_kernel.h"
 
 #include <bit>
 #include <cmath>

@@ -1,8 +1,7 @@
-#include "executors/cpu/widened_op.h"
+#include "executors/cpu/widened_kernel.h"
 
 #include <array>
 #include <numeric>
-#include <utility>
 
 #include "executors/cpu/table_executor.h"
 #include "executors/cpu/tiling.h"
@@ -64,19 +63,22 @@ struct Conversion {
   }
 };
 
-class WidenedOp : public PreparedOp {
+class WidenedKernel : public NodeKernel {
  public:
-  WidenedOp(PreparedOpPtr op, const ProductKernels& kernels, size_t op_scratch)
-      : op_(std::move(op)), kernels_(kernels), own_(up_to_lines(static_cast<int64_t>(op_scratch + 3) / 4)) {}
+  // `copied`: floats of all copies, each up to whole lines.
+  WidenedKernel(KernelPtr kernel, const ProductKernels& kernels, int64_t copied)
+      : NodeKernel(this), kernel_(std::move(kernel)), kernels_(kernels),
+        own_(up_to_lines(static_cast<int64_t>(kernel_->scratch() + 3) / 4)), copied_(copied) {}
 
-  Status* run(const Launch* launch) const override {
+  size_t scratch() const override { return static_cast<size_t>(own_ + copied_) * sizeof(float); }
+  Status* run(const Launch* launch) const {
     Copies inputs({launch->inputs, launch->n_inputs}), outputs({launch->outputs, launch->n_outputs});
     float* at = static_cast<float*>(launch->scratch) + own_;
     at = inputs.place(at, true), outputs.place(at, false);
     Launch widened = *launch;
     widened.inputs = inputs.buffers.data(), widened.outputs = outputs.buffers.data();
     if (Status* failed = inputs.convert(launch, kernels_, true)) return failed;
-    if (Status* failed = op_->run(&widened)) return failed;
+    if (Status* failed = kernel_->call()(&widened)) return failed;
     return outputs.convert(launch, kernels_, false);
   }
 
@@ -106,9 +108,9 @@ class WidenedOp : public PreparedOp {
     std::array<Sizes, kMaxOperands> strides;
   };
 
-  const PreparedOpPtr op_;
+  const KernelPtr kernel_;
   const ProductKernels& kernels_;
-  const int64_t own_;  // floats of scratch of the op itself
+  const int64_t own_, copied_;  // floats of scratch: of the kernel itself, and of the copies
 };
 
 }  // namespace
@@ -126,10 +128,10 @@ bool all_tensors_are_floats(const NodeView& view, void*) {
   return all;
 }
 
-PreparedOpPtr widened_op(PreparedOpPtr op, const ProductKernels& kernels, const NodeView& view, size_t* scratch) {
-  if (!has_16_bit_reals(view)) return op;
+KernelPtr widened_kernel(KernelPtr kernel, const ProductKernels& kernels, const NodeView& view) {
+  if (!has_16_bit_reals(view)) return kernel;
   size_t tensors = 0;
-  int64_t floats = up_to_lines(static_cast<int64_t>(*scratch + 3) / 4);
+  int64_t floats = 0;
   for_each_type(view, [&](const TensorType& t) {
     tensors++;
     if (!is_half(t.dtype)) return;
@@ -137,9 +139,8 @@ PreparedOpPtr widened_op(PreparedOpPtr op, const ProductKernels& kernels, const 
     for (int64_t size : concrete(t.shape)) n *= size;
     floats += up_to_lines(n);
   });
-  if (tensors > kMaxOperands) return nullptr;
-  const size_t own = std::exchange(*scratch, static_cast<size_t>(floats) * sizeof(float));
-  return std::make_unique<WidenedOp>(std::move(op), kernels, own);
+  if (tensors > kMaxOperands) fail(Code::declined, "it has more operands than are widened");
+  return std::make_unique<WidenedKernel>(std::move(kernel), kernels, floats);
 }
 
 }  // namespace thunder

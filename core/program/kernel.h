@@ -1,0 +1,108 @@
+// What an executor makes of a node: the kernel that computes it. The step that runs it owns it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "ir/trace.h"
+#include "program/launch.h"
+
+namespace thunder {
+
+// What a fusion executor keeps of a region that it claims, until it prepares it: of any type. Null: nothing.
+using RegionState = std::shared_ptr<void>;
+
+// What executors see of a node.
+struct NodeView {
+  const Node& node;
+  const Store& store;
+  // In lay_out: the layouts that its tensors will have, without memory, in the order of Launch. Otherwise empty.
+  std::span<const Buffer> inputs = {};
+  std::span<const Buffer> outputs = {};
+  // In lay_out: the program would run it as the epilogue of the step before it: tile by tile, as soon as a tile of this
+  // input is computed. -1: it runs as a whole, after that step.
+  int32_t epilogue_input = -1;
+  // In prepare, of a region: the state that its executor set when it claimed just these nodes. Null: none.
+  RegionState state = nullptr;
+};
+
+enum KernelFlag : uint32_t {
+  kStrided = 1,       // takes strided inputs; others get dense row-major copies
+  kCallerThread = 2,  // must run on the thread that called
+  kInPlace = 4,       // of a region of elementwise nodes: reads an element of every input before it writes that one
+  kMayFail = 1 << 16,       // may fail when it runs, so that nothing may be stored before; set for all of callers
+  kRunsEpilogue = 1 << 17,  // runs the launch's epilogue on each tile of its first result
+  kRunsTiles = 1 << 18,     // may be such an epilogue: lay_out looks whether it can
+};
+
+// What a step calls. The hot path: no handles, no allocation, no exceptions. Any number of threads at a time. Owned
+// status: the call fails with its code and message.
+struct KernelCall {
+  Status* (*run)(const Launch*, void* state) = nullptr;
+  void* state = nullptr;
+  Status* operator()(const Launch* launch) const { return run(launch, state); }
+};
+
+// What makes a kernel ready is called while its program is made, by one thread, and may throw. Where finish() throws
+// Code::declined, the program is compiled anew, and the executor must then decline the node at once.
+class NodeKernel {
+ public:
+  virtual ~NodeKernel() = default;
+  NodeKernel(const NodeKernel&) = delete;
+  bool has(KernelFlag flag) const { return flags_ & flag; }
+  void add_flags(uint32_t flags) { flags_ |= flags; }
+  // Once it is laid out.
+  const KernelCall& call() const { return call_; }
+
+  // Called once memory is planned: adapts it to the layouts. May be called again, for others.
+  virtual void lay_out(const NodeView&) {}
+  // Bytes of Launch::scratch. What a library runs on a device may say so once it is finished; all others once laid out.
+  virtual size_t scratch() const { return 0; }
+  // Whether it was laid out as the epilogue that the program asked for.
+  virtual bool runs_tiles() const { return false; }
+  // Runs one tile. Any thread; does not throw. Requires: runs_tiles().
+  virtual void run_tile(const Launch*, const Tile&) const {}
+  // With which others it may be joined, before they are finished.
+  virtual Joinable joinable() const { return {}; }
+  // A kernel that computes in one launch what all of these do, which are of one kind, and of which none needs a result
+  // of another. Its call gets the first of their launches, which lie in a row. These are then neither finished nor run.
+  virtual std::unique_ptr<NodeKernel> join(std::span<const NodeKernel* const> /*all*/) const { return nullptr; }
+  // Called once all are laid out: waits for what was left to other threads, such as compiling.
+  virtual void finish() {}
+  // The time that a library took to make plans in a thread of its own, beside what else was going on.
+  virtual double plan_ms() const { return 0; }
+  // Packs frozen inputs, which alone have data in the launch: called when the program is made, and again whenever they
+  // were written. The result is how many bytes it keeps of them, which count as the program's memory.
+  virtual size_t prepack(const Launch*) { return 0; }
+  // What the executor made of the node, as text for a person; "": it has none.
+  virtual std::string explain() const { return ""; }
+  // The kernel compiled from a loop nest that it runs; null: something else does.
+  virtual const NodeKernel* launcher() const { return nullptr; }
+
+ protected:
+  // Of a class with a member `Status* run(const Launch*) const`: NodeKernel(this).
+  template <class K>
+  explicit NodeKernel(const K* self) : call_{call_run<K>, const_cast<K*>(self)} {}
+  explicit NodeKernel(KernelCall call) : call_(call) {}
+  void set_call(const KernelCall& call) { call_ = call; }
+
+ private:
+  template <class K>
+  static Status* call_run(const Launch* launch, void* self) {
+    return static_cast<const K*>(self)->run(launch);
+  }
+  KernelCall call_;
+  uint32_t flags_ = 0;
+};
+
+using KernelPtr = std::unique_ptr<NodeKernel>;
+
+// What runs on each tile of a step's first result as soon as that is computed, while it is in the caches.
+struct Epilogue {
+  const NodeKernel* kernel = nullptr;
+  const Launch* launch = nullptr;
+  void run(const Tile& tile) const { kernel->run_tile(launch, tile); }  // any thread
+};
+
+}  // namespace thunder

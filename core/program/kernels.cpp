@@ -1,0 +1,39 @@
+#include "program/kernels.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace thunder {
+
+KernelPtr Kernels::take(const Node& node, const Store& store) {
+  const auto it = of_.find(&node);
+  if (it == of_.end()) return views_->prepare(node, store);
+  KernelPtr kernel = std::move(it->second);
+  of_.erase(it);
+  return kernel;
+}
+
+bool Kernels::has(const Node& node, KernelFlag flag) const {
+  const auto it = of_.find(&node);
+  return it != of_.end() && it->second->has(flag);
+}
+
+bool Kernels::takes_strided(const Node& node) const {
+  return def(node).view ? views_->takes_strided(node) : has(node, kStrided);
+}
+
+bool Kernels::in_place(const Node& node) const {
+  if (node.body.empty()) return def(node).has(kElementwise);
+  return has(node, kInPlace) &&
+         std::all_of(node.body.begin(), node.body.end(), [](const Node* n) { return def(*n).has(kElementwise); });
+}
+
+void fail_to_prepare(std::string_view executor, const Node& node, const Error& why) {
+  const Ref<Status> status = why.status();
+  if (status->has_foreign() || why.code() == Code::out_of_memory || why.code() == Code::declined) throw Error(status);
+  fail(Code::backend, "executor '", executor, "' could not prepare ", node.op->name(), ": ", status->message(),
+       node.where ? cat(" [at ", node.where, "]") : "");
+}
+
+}  // namespace thunder
