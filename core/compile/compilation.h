@@ -10,6 +10,7 @@
 #include "passes/custom.h"
 #include "passes/partition.h"
 #include "passes/pass.h"
+#include "program/builder.h"
 
 namespace thunder {
 
@@ -29,6 +30,12 @@ struct Compilation {
   CustomPasses custom = {};           // of the caller, in the order added
   std::vector<std::string> disabled = {};  // optional stages to leave out, by name
   bool verify = false;                // check each stage's trace
+  // Of a program; a compilation that ends with `partition` needs none of them.
+  Devices* devices = nullptr;
+  ThreadPool* threads = nullptr;
+  std::vector<Sizes> strides = {};  // by input of the trace
+  std::vector<void*> fixed = {};    // the addresses of the last inputs, whose memory is the same at every call
+  bool use_cudagraphs = false;
 
   // Made. The recorded trace, then one for each stage that changed it.
   std::vector<Trace> traces = {};
@@ -36,6 +43,8 @@ struct Compilation {
   std::optional<JointTrace> joint = {};      // to be partitioned; its trace is traces.back()
   std::optional<Partition> partition = {};
   RegionStates states = {};  // what executors keep of their regions until they prepare them
+  std::optional<ProgramBuilder> builder = {};  // from `lower` to `link`
+  std::unique_ptr<Program> program = {};
 
   const Trace& trace() const { return traces.back(); }
   const Op& region() const { return pass.registry.get("region"); }

@@ -3,12 +3,20 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "compile/claim.h"
 #include "regions/regions.h"
 #include "regions/rematerialize.h"
 #include "regions/siblings.h"
 
 namespace thunder {
 namespace {
+
+struct Regroup {
+  std::string_view name;  // of its stage
+  void (*run)(Trace&, const Executors&, const Op& region, RegionStates&);
+};
+constexpr Regroup kRegroups[] = {
+    {"form_regions", form_regions}, {"rematerialize", rematerialize}, {"merge_siblings", merge_siblings}};
 
 // Makes kernels of claimed nodes. What it has of the executors lives as long as the program.
 class KernelMaker : public ViewKernels {
@@ -50,8 +58,7 @@ class KernelMaker : public ViewKernels {
 
   // The body of a node that was declined, claimed anew. What a fusion executor cannot run as one region it may run as
   // several, so it is asked again; other bodies go to the executors after the claimant.
-  std::vector<const Node*> reclaim_body(const Trace& claimed, const Node& node, const Op& region,
-                                        RegionStates& states) const {
+  std::vector<const Node*> reclaim_body(const Trace& claimed, const Node& node, Compilation& c) const {
     if (node.body.empty()) fail_unclaimed(node);
     const auto first = claimant(node);
     Trace part = claimed;
@@ -60,12 +67,11 @@ class KernelMaker : public ViewKernels {
     part.writes.clear();
     const auto claimed_by = [&](const Executors& asked) {
       Trace again = claim(descend(part, asked), asked);
-      form_regions(again, asked, region, states);
-      rematerialize(again, asked, region, states);
-      merge_siblings(again, asked, region, states);
+      for (const Regroup& regroup : kRegroups)
+        if (c.runs(regroup.name)) regroup.run(again, asked, c.region(), c.states);
       return again.nodes;
     };
-    if (node.op == &region) {
+    if (node.op == &c.region()) {
       std::vector<const Node*> parts = claimed_by({first, executors_.end()});
       // Regions must get smaller for this to end: with rematerialized nodes, a part may be as large as the whole.
       const auto smaller = [&](const Node* n) { return n->body.size() < node.body.size(); };
@@ -89,35 +95,35 @@ class KernelMaker : public ViewKernels {
 
 }  // namespace
 
-PreparedTrace prepare(const Trace& claimed, const Executors& executors, const Op& region, RegionStates& states,
-                      InterruptCheck& check) {
-  auto maker = std::make_unique<const KernelMaker>(executors);
+void lower(Compilation& c) {
+  auto maker = std::make_unique<const KernelMaker>(c.executors);
   const KernelMaker& by = *maker;
-  PreparedTrace out{std::nullopt, Kernels(std::move(maker))};
+  Kernels kernels(std::move(maker));
+  const Trace& claimed = c.trace();
   std::vector<const Node*> nodes, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
   while (!todo.empty()) {
-    check.look_and_throw();
+    c.check.look_and_throw();
     const Node* node = todo.back();
     todo.pop_back();
     if (!def(*node).view) {
-      KernelMaker::Made made = by.make(*node, *claimed.store, std::move(states[node]));
+      KernelMaker::Made made = by.make(*node, *claimed.store, std::move(c.states[node]));
       if (!made.kernel) {
-        const auto inner = by.reclaim_body(claimed, *node, region, states);
+        const auto inner = by.reclaim_body(claimed, *node, c);
         todo.insert(todo.end(), inner.rbegin(), inner.rend());
         continue;
       }
       if (made.by->name() != node->executor)
         node = claimed.store->claimed(node, claimed.store->text(made.by->name()));
-      out.kernels.add(*node, std::move(made.kernel));
+      kernels.add(*node, std::move(made.kernel));
     }
     nodes.push_back(node);
   }
   if (nodes != claimed.nodes) {
-    out.trace = claimed;
-    out.trace->nodes = std::move(nodes);
-    out.trace->pass = "prepare";
+    Trace accepted = claimed;
+    accepted.nodes = std::move(nodes);
+    c.took(std::move(accepted));
   }
-  return out;
+  c.builder.emplace(c.trace(), std::move(kernels), *c.devices);
 }
 
 }  // namespace thunder

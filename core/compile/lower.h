@@ -1,23 +1,14 @@
-// Makes claimed nodes ready to run.
+// From claimed nodes to kernels.
 #pragma once
 
-#include <optional>
-
-#include "compile/claim.h"
-#include "program/program.h"
+#include "compile/compilation.h"
 
 namespace thunder {
 
-struct PreparedTrace {
-  std::optional<Trace> trace;  // the claimed trace as executors accepted it; empty: no executor declined anything
-  Kernels kernels;
-};
-
-// Asks the executor that claimed each node for its kernel, except for views. A node that it declines goes to the next
-// executor that claims it too; if there is none, the nodes of its body are claimed anew. Throws when no executor is
-// left or when preparing fails, naming executor, op and the user's line, and when `check` reports an interrupt.
-// Requires: a claimed trace. `states`: what the executors kept of its regions.
-PreparedTrace prepare(const Trace& claimed, const Executors& executors, const Op& region, RegionStates& states,
-                      InterruptCheck& check);
+// Asks the executor that claimed each node for its kernel, except for views, and begins a program of them. A node that
+// it declines goes to the next executor that claims it too; if there is none, the nodes of its body are claimed anew.
+// Throws when no executor is left or when preparing fails, naming executor, op and the user's line, and when `check`
+// reports an interrupt. Requires: a claimed trace.
+void lower(Compilation& compilation);
 
 }  // namespace thunder

@@ -98,6 +98,7 @@ class Run {
     else run_custom(*stage.custom);
     is_descended_ |= stage.name() == "descend";
     is_claimed_ |= stage.name() == "claim";
+    is_lowered_ |= stage.name() == "lower";
     const double milliseconds = now_ms() - start;
     const bool changed = c_.traces.size() > before;
     c_.times.push_back({std::string(stage.name()), milliseconds, changed});
@@ -111,6 +112,8 @@ class Run {
   void run_custom(const CustomPass& pass) {
     std::optional<Trace> made = pass.run(c_.trace(), c_.pass, c_.environment);
     if (!made) return;
+    require(!is_lowered_, "pass '", pass.name(),
+            "' stands behind 'lower', where the trace can be read and no longer changed; let it stand before 'lower'");
     made = caught_up(std::move(*made), c_, is_descended_, is_claimed_);
     made->pass = pass.name();
     thunder::verify(*made);
@@ -120,7 +123,7 @@ class Run {
 
   Compilation& c_;
   std::vector<Stage> stages_;
-  bool is_descended_ = false, is_claimed_ = false;
+  bool is_descended_ = false, is_claimed_ = false, is_lowered_ = false;
 };
 
 }  // namespace

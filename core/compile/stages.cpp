@@ -2,8 +2,10 @@
 
 #include <array>
 
+#include "base/text.h"
 #include "compile/claim.h"
 #include "compile/execution_transforms.h"
+#include "compile/lower.h"
 #include "passes/accumulate.h"
 #include "passes/algebra.h"
 #include "passes/casts.h"
@@ -13,6 +15,7 @@
 #include "passes/grad.h"
 #include "passes/materialize.h"
 #include "passes/reciprocals.h"
+#include "program/report.h"
 #include "regions/regions.h"
 #include "regions/rematerialize.h"
 #include "regions/siblings.h"
@@ -45,6 +48,19 @@ void regions(Compilation& c) {
   if (made.nodes != c.trace().nodes) c.took(std::move(made));
 }
 
+void plan_memory(Compilation& c) { c.builder->plan_memory(c.strides); }
+void schedule(Compilation& c) { c.builder->lay_out(c.check); }
+void join(Compilation& c) { c.builder->join(); }
+void emit(Compilation& c) { c.builder->finish(c.check); }
+void link(Compilation& c) { c.program = c.builder->link(c.traces.front(), c.fixed, *c.threads); }
+void record_graph(Compilation& c) {
+  if (c.use_cudagraphs) c.program->use_recording();
+}
+std::string graph_report(const Program& program) {
+  const std::string text = program.recording_report();
+  return cat(text.empty() ? "nothing is recorded: use_cudagraphs is false" : text, "\n");
+}
+
 constexpr std::array kStages = {
     StageRow{"transform", transform, true,
              "before grad: what executors put in the place of lines has gradients of its own"},
@@ -75,6 +91,21 @@ constexpr std::array kStages = {
              "where regions are known: what each that reads a value computes for itself, rather than reads"},
     StageRow{"merge_siblings", regions<merge_siblings>, false,
              "last of the regions: those that are left and read the same values become one"},
+    StageRow{"lower", lower, true,
+             "each line becomes a kernel of its executor; what all decline is claimed anew, so that memory is planned for "
+             "what will run",
+             kernels_report},
+    StageRow{"plan_memory", plan_memory, true, "after lower: kernels say which operands they take, and may overwrite",
+             memory_report},
+    StageRow{"schedule", schedule, true, "after plan_memory: loops are ordered, tiled and divided for the layouts at hand",
+             loops_report},
+    StageRow{"join", join, false, "after schedule: steps that one launch may compute have their memory, and no code yet",
+             joined_report},
+    StageRow{"emit", emit, true, "after join: machine code of each kernel that is left, compiled by several threads",
+             code_report},
+    StageRow{"link", link, true, "what stays the same between calls is bound, and what runs once runs", steps_report},
+    StageRow{"record_graph", record_graph, false, "with use_cudagraphs alone; of the steps as they are launched",
+             graph_report},
 };
 
 }  // namespace

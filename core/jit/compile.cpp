@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "compile/lower.h"
 #include "compile/run_stages.h"
 #include "ir/symbols.h"
 #include "jit/callers_hooks.h"
@@ -95,7 +94,6 @@ namespace {
 // With these executors. Throws Code::declined where one finds out only when a node is finished that it cannot run it.
 void compile_once(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
                   InterruptCheck& check, Entry& entry) {
-  const double traced = now_ms();
   Compilation compilation{{.registry = context.registry(),
                             .allocator = context.allocator(),
                             .allow_reciprocal = options.flag("allow_reciprocal", false)},
@@ -105,23 +103,17 @@ void compile_once(const Executors& executors, Context& context, const CompileOpt
                            context.passes(options.passes()),
                            split_list(options.text("disable_passes", "")),
                            options.flag("verify", false)};
+  compilation.devices = &context.devices(), compilation.threads = &context.threads();
+  compilation.strides = layouts(entry.traces[0], entry, in), compilation.fixed = fixed_addresses(entry);
+  compilation.use_cudagraphs = options.flag("use_cudagraphs", false);
   compilation.traces = {entry.traces[0]};
   run_stages(compilation);
-  const double passed = now_ms();
-  entry.passes_ms = passed - traced;
-
-  PreparedTrace prepared = prepare(compilation.trace(), executors, compilation.region(), compilation.states, check);
-  if (prepared.trace) {
-    prepared.trace->milliseconds = now_ms() - passed;
-    compilation.took(std::move(prepared.trace));
-    check_trace(compilation);
+  for (bool lowered = false; const StageTime& t : compilation.times) {
+    lowered |= t.name == "lower";
+    (lowered ? entry.compile_ms : entry.passes_ms) += t.milliseconds;
   }
   const Trace& final = compilation.trace();
-  entry.program =
-      std::make_unique<Program>(final, compilation.traces.front(), layouts(final, entry, in), fixed_addresses(entry),
-                                std::move(prepared.kernels), context.devices(), context.threads(), check);
-  if (options.flag("use_cudagraphs", false)) entry.program->use_recording();
-  entry.compile_ms = now_ms() - passed;
+  entry.program = std::move(compilation.program);
   entry.plan_ms = entry.program->plan_ms();
   entry.writes = !final.writes.empty();
   entry.held = entry.program->plan().may_fail;

@@ -53,7 +53,7 @@ void Program::rest() noexcept {
 std::unique_ptr<Program::Frame> Program::make_frame() const {
   auto frame = std::make_unique<Frame>();
   for (const BufferPlan& b : plan_.buffers) {
-    Buffer buffer = layout(b);
+    Buffer buffer = layout_of(plan_, b);
     if (b.rank >= 0 && b.place == Place::constant) buffer.data = constants_[b.index]->data() + b.offset;
     if (b.place == Place::input && b.index >= n_given_)
       buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;

@@ -209,4 +209,14 @@ Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Ke
   return Planner(trace, strides, kernels).run();
 }
 
+Buffer layout_of(const Plan& plan, const BufferPlan& b) {
+  Buffer buffer;
+  buffer.shape = plan.layouts.data() + b.layout;
+  buffer.strides = buffer.shape + std::max(b.rank, 0);
+  buffer.rank = b.rank;
+  buffer.dtype = b.dtype;
+  buffer.device = b.device;
+  return buffer;
+}
+
 }  // namespace thunder

@@ -75,7 +75,11 @@ struct Plan {
   std::vector<DenseType> outputs;
   std::vector<DeviceArena> arenas = {{}};  // the CPU's, then those of other devices that the trace names
   bool may_fail = false;  // some node may fail when it runs: because of its data, or because it runs a caller's code
+  double library_ms = 0;  // that libraries took to plan their kernels, in threads of their own
   size_t constant_steps = 0;  // the first steps depend on nothing that changes: they run once, when the program is made
 };
+
+// A buffer of the plan, without memory. The plan must outlive it.
+Buffer layout_of(const Plan& plan, const BufferPlan& b);
 
 }  // namespace thunder

@@ -2,39 +2,23 @@
 
 #include <algorithm>
 
-#include "base/checked.h"
 #include "base/thrown.h"
-#include "program/copy.h"
-#include "program/joined_steps.h"
-#include "program/plan_steps.h"
 #include "program/recorded.h"
 
 namespace thunder {
-namespace {
 
-Status* run_nothing(const Launch*, void*) { return nullptr; }
-
-// Runs what makes a step ready to run, which may throw what its executor threw.
-template <class F>
-void prepared(const Step& step, F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    fail_to_prepare(step.node->executor, *step.node, e);
-  }
+std::vector<Accelerator*> accelerators_of(const Plan& plan, Devices& devices) {
+  std::vector<Accelerator*> out;
+  for (const DeviceArena& a : plan.arenas)
+    out.push_back(a.device == Device::cpu ? nullptr : &devices.accelerator(a.device));
+  return out;
 }
 
-}  // namespace
-
-Program::Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides,
-                 std::span<void* const> fixed, Kernels kernels, Devices& devices, ThreadPool& threads,
-                 InterruptCheck& check)
-    : trace_(trace), written_(written), kernels_(std::move(kernels)), plan_(plan_memory(trace, strides, kernels_)),
-      devices_(devices), threads_(threads), fixed_(fixed.begin(), fixed.end()),
-      n_given_(trace.inputs.size() - fixed.size()) {
-  for (const DeviceArena& a : plan_.arenas)
-    accelerators_.push_back(a.device == Device::cpu ? nullptr : &devices.accelerator(a.device));
-  prepare_steps(check);
+Program::Program(Trace trace, Trace written, Kernels kernels, Plan plan, std::span<void* const> fixed,
+                 Devices& devices, ThreadPool& threads)
+    : trace_(std::move(trace)), written_(std::move(written)), kernels_(std::move(kernels)), plan_(std::move(plan)),
+      devices_(devices), accelerators_(accelerators_of(plan_, devices)), threads_(threads),
+      fixed_(fixed.begin(), fixed.end()), n_given_(trace_.inputs.size() - fixed.size()) {
   find_stoppable();
   constants_ = allocate(&DeviceArena::constant_bytes);
   find_patches();
@@ -71,105 +55,6 @@ void Program::find_patches() {
     if (b.place != Place::input || b.index >= n_given_) continue;
     input_patches_.push_back({i, b.index, b.offset});
   }
-}
-
-Buffer Program::layout(const BufferPlan& b) const {
-  Buffer buffer;
-  buffer.shape = plan_.layouts.data() + b.layout;
-  buffer.strides = buffer.shape + std::max(b.rank, 0);
-  buffer.rank = b.rank;
-  buffer.dtype = b.dtype;
-  buffer.device = b.device;
-  return buffer;
-}
-
-void Program::prepare_step(Step& step, std::span<const Buffer> layouts) {
-  step.kernel = kernels_.take(*step.node, *trace_.store);
-  const NodeView view{*step.node, *trace_.store, layouts.subspan(step.first, step.n_inputs),
-                      layouts.subspan(step.first + step.n_inputs, step.n_outputs), step.epilogue_input};
-  prepared(step, [&] { step.kernel->lay_out(view); });
-  step.call = step.kernel->call();
-  step.scratch_bytes = step.kernel->scratch();
-}
-
-// An epilogue runs inside the step before it, and is no step of its own. All steps on the CPU use the same scratch
-// memory, one after the other; an epilogue's scratch comes after that of the step that runs it. Steps that libraries
-// run on devices may say what they need when they are finished, and only then are their places known.
-void Program::prepare_steps(InterruptCheck& check) {
-  std::vector<int64_t> scratch, behind;  // by arena: where scratch begins; where that of the step before ends
-  for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
-  behind = scratch;
-  std::vector<Buffer> layouts;
-  for (const BufferPlan& b : plan_.buffers) layouts.push_back(layout(b));
-  std::vector<Step> steps;
-  for (size_t done = 0; Step& step : plan_.steps) {
-    check.at("prepare", done++, plan_.steps.size());
-    Accelerator* const accelerator = accelerators_[step.arena];
-    if (!step.node && accelerator) step.call = {run_copy_on_device, accelerator};
-    if (step.node) prepare_step(step, layouts);
-    const bool is_epilogue = step.kernel && step.kernel->runs_tiles();
-    if (!accelerator || is_epilogue) {
-      const int64_t begin = is_epilogue ? behind[step.arena] : scratch[step.arena];
-      if (step.scratch_bytes) step.scratch = begin;
-      behind[step.arena] = checked_add(begin, aligned(step.scratch_bytes));
-      size_t& bytes = plan_.arenas[step.arena].bytes;
-      bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
-    }
-    if (is_epilogue) steps.back().epilogue = static_cast<int32_t>(plan_.epilogues.size());
-    (is_epilogue ? plan_.epilogues : steps).push_back(std::move(step));
-  }
-  plan_.steps = std::move(steps);
-  finish_steps(false, check);
-  for (uint32_t i = 0; i < plan_.arenas.size(); i++)
-    if (accelerators_[i]) place_scratch(plan_, i);
-  join_steps();
-  finish_steps(true, check);
-}
-
-// Those that kernels of ours run, which are compiled meanwhile, or the others.
-void Program::finish_steps(bool compiled, InterruptCheck& check) {
-  const size_t total = plan_.steps.size() + plan_.epilogues.size();
-  size_t done = 0;
-  for (std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
-    for (Step& step : *all) {
-      check.at(compiled ? "compile" : "plan", done++, total);
-      if (!step.kernel || step.follows || (step.kernel->launcher() != nullptr) != compiled) continue;
-      NodeKernel& kernel = step.joined ? *step.joined : *step.kernel;
-      prepared(step, [&] { kernel.finish(); });
-      plan_ms_ += kernel.plan_ms();
-      if (step.joined || kernel.scratch() == step.scratch_bytes) continue;
-      ensure(accelerators_[step.arena] && !compiled && all == &plan_.steps && step.epilogue < 0,
-             "only a library's step on a device learns late what scratch it needs");
-      step.scratch_bytes = kernel.scratch();
-    }
-}
-
-// Steps are moved down to the last one that they are joined with, so that nothing is written earlier than before.
-void Program::join_steps() {
-  std::vector<Joinable> joinable;
-  for (const Step& step : plan_.steps)
-    joinable.push_back(step.kernel ? step.kernel->joinable() : Joinable());
-  std::vector<const JoinedSteps*> joined(plan_.steps.size());  // by step
-  const std::vector<JoinedSteps> all = joined_steps(plan_, joinable);
-  if (all.empty()) return;
-  for (const JoinedSteps& one : all)
-    for (const size_t i : one) joined[i] = &one;
-  std::vector<Step> steps;
-  for (size_t i = 0; i < plan_.steps.size(); i++) {
-    if (!joined[i]) steps.push_back(std::move(plan_.steps[i]));
-    if (!joined[i] || joined[i]->back() != i) continue;
-    std::vector<const NodeKernel*> kernels;
-    for (const size_t k : *joined[i]) {
-      Step& step = steps.emplace_back(std::move(plan_.steps[k]));
-      step.follows = static_cast<uint32_t>(kernels.size());
-      step.call = {run_nothing, nullptr};
-      kernels.push_back(step.kernel.get());
-    }
-    Step& first = steps[steps.size() - kernels.size()];
-    prepared(first, [&] { first.joined = kernels[0]->join(kernels); });
-    first.call = first.joined->call();
-  }
-  plan_.steps = std::move(steps);
 }
 
 void Program::find_stoppable() {

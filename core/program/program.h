@@ -20,13 +20,15 @@ namespace thunder {
 Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels);
 // Places the values of a device's arena anew, among them the scratch memory of its steps.
 void place_scratch(Plan& plan, uint32_t arena);
+// By arena; the CPU's is null. Throws where there is no such device.
+std::vector<Accelerator*> accelerators_of(const Plan& plan, Devices& devices);
 
 class Program {
  public:
-  // Requires: a claimed trace, and the kernels of all its nodes but views. `written`: the user's trace that it was made
-  // of. `fixed`: the addresses of its last inputs, whose memory is the same at every call.
-  Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides, std::span<void* const> fixed,
-          Kernels kernels, Devices& devices, ThreadPool& threads, InterruptCheck& check);
+  // Of a ProgramBuilder. `written`: the user's trace that it was made of. `fixed`: the addresses of its last inputs,
+  // whose memory is the same at every call.
+  Program(Trace trace, Trace written, Kernels kernels, Plan plan, std::span<void* const> fixed, Devices& devices,
+          ThreadPool& threads);
   ~Program();
   Program(const Program&) = delete;
 
@@ -61,7 +63,7 @@ class Program {
   // The CPU's memory that holds the results of the steps that ran once.
   std::span<const std::byte> constants() const { return {constants_[0]->data(), plan_.arenas[0].constant_bytes}; }
   size_t kept_bytes() const { return kept_bytes_; }  // of packed frozen inputs
-  double plan_ms() const { return plan_ms_; }        // that libraries took to make plans, in threads of their own
+  double plan_ms() const { return plan_.library_ms; }  // that libraries took to make plans, in threads of their own
 
  private:
   // What a running call needs: its arena, and argument blocks that point into it. It belongs to one call at a time.
@@ -82,14 +84,9 @@ class Program {
   class Recorded;
   friend class Recorded;
   Status* run_recorded(Frame& frame, InterruptCheck& check) noexcept;
-  void prepare_steps(InterruptCheck& check);
-  void finish_steps(bool compiled, InterruptCheck& check);
-  void prepare_step(Step& step, std::span<const Buffer> layouts);
-  void join_steps();
   Launch launch_of(const Step& step, const Frame& frame) const;
   void* scratch_of(const Step& step, const Frame& frame) const;
   void find_patches();
-  Buffer layout(const BufferPlan& b) const;  // without memory
   std::unique_ptr<Frame> make_frame() const;
   void place(Frame& frame) const;  // gives it arenas
   // Runs the steps that run once, then lets steps pack frozen inputs.
@@ -111,7 +108,7 @@ class Program {
   std::vector<Ref<Storage>> allocate(size_t DeviceArena::*bytes) const;
 
   Trace trace_, written_;
-  Kernels kernels_;  // until the steps own them; it has what they need, so it outlives them
+  Kernels kernels_;  // which the steps own; it has what they need, so it outlives them
   Plan plan_;
   Devices& devices_;
   std::vector<Accelerator*> accelerators_;  // by arena; the CPU's is null
@@ -123,7 +120,6 @@ class Program {
   size_t stoppable_ = 0, stoppable_with_outputs_ = 0;
   std::vector<Patch> input_patches_, output_patches_;
   std::atomic<size_t> kept_bytes_{0};
-  double plan_ms_ = 0;
   std::unique_ptr<Recorded> recorded_;       // of the first frame; null: calls go step by step
   std::vector<std::byte*> given_, asked_;  // by patch, of the call that has the first frame, if there is `recorded_`
   // The first frame serves calls that do not overlap; more are made only for calls that do.

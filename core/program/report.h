@@ -1,4 +1,4 @@
-// Reports on a program, as text: its memory, and its kernels' loops.
+// Reports on a program, as text: what each stage of its making left.
 #pragma once
 
 #include <string>
@@ -13,5 +13,14 @@ std::string memory_report(const Program& program);
 
 // What executors made of the program's nodes: for each that has a text, its ops and the text.
 std::string loops_report(const Program& program);
+
+// A line for each step, in the order in which they run: its ops and its executor.
+std::string kernels_report(const Program& program);
+// Which of these steps are computed by one launch.
+std::string joined_report(const Program& program);
+// Which of them run code that was compiled for them, and which that of a library.
+std::string code_report(const Program& program);
+// What each step reads and writes: offsets in bytes.
+std::string steps_report(const Program& program);
 
 }  // namespace thunder

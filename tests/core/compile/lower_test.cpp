@@ -81,7 +81,7 @@ TEST_F(Prepare, offers_the_nodes_of_a_declined_region_to_the_next_executors) {
   first.prepare = saying(Code::declined, "no");
   EXPECT_EQ(with({fusing(answering(first, "first", prims))}), right) << error;
   EXPECT_EQ(who(), (std::set<std::string>{"host"}));
-  EXPECT_EQ(f->traces().back().pass, "prepare");
+  EXPECT_EQ(f->traces().back().pass, "lower");
 }
 
 // As one whose region was trimmed after it had been accepted.

@@ -18,7 +18,7 @@ struct JoinedStepsTest : testing::Test {
     Step step;
     step.first = static_cast<uint32_t>(plan.buffers.size()), step.n_inputs = 1, step.n_outputs = 1;
     plan.buffers.push_back(at(reads)), plan.buffers.push_back(at(writes));
-    plan.steps.push_back(step);
+    plan.steps.push_back(std::move(step));
     kinds.push_back(joinable ? Joinable{"kernel", 64} : Joinable());
     return plan.steps.back();
   }

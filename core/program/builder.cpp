@@ -1,0 +1,129 @@
+#include "program/builder.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "program/copy.h"
+#include "program/joined_steps.h"
+#include "program/plan_steps.h"
+
+namespace thunder {
+namespace {
+
+Status* run_nothing(const Launch*, void*) { return nullptr; }
+
+// Runs what makes a step ready to run, which may throw what its executor threw.
+template <class F>
+void prepared(const Step& step, F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    fail_to_prepare(step.node->executor, *step.node, e);
+  }
+}
+
+}  // namespace
+
+ProgramBuilder::ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices)
+    : trace_(trace), kernels_(std::move(kernels)), devices_(devices) {}
+
+void ProgramBuilder::plan_memory(const std::vector<Sizes>& strides) {
+  plan_ = thunder::plan_memory(trace_, strides, kernels_);
+  accelerators_ = accelerators_of(plan_, devices_);
+}
+
+void ProgramBuilder::lay_out_step(Step& step, std::span<const Buffer> layouts) {
+  step.kernel = kernels_.take(*step.node, *trace_.store);
+  const NodeView view{*step.node, *trace_.store, layouts.subspan(step.first, step.n_inputs),
+                      layouts.subspan(step.first + step.n_inputs, step.n_outputs), step.epilogue_input};
+  prepared(step, [&] { step.kernel->lay_out(view); });
+  step.call = step.kernel->call();
+  step.scratch_bytes = step.kernel->scratch();
+}
+
+// An epilogue runs inside the step before it, and is no step of its own. All steps on the CPU use the same scratch
+// memory, one after the other; an epilogue's scratch comes after that of the step that runs it. Steps that libraries
+// run on devices may say what they need when they are finished, and only then are their places known.
+void ProgramBuilder::lay_out(InterruptCheck& check) {
+  std::vector<int64_t> scratch, behind;  // by arena: where scratch begins; where that of the step before ends
+  for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
+  behind = scratch;
+  std::vector<Buffer> layouts;
+  for (const BufferPlan& b : plan_.buffers) layouts.push_back(layout_of(plan_, b));
+  std::vector<Step> steps;
+  for (size_t done = 0; Step& step : plan_.steps) {
+    check.at("prepare", done++, plan_.steps.size());
+    Accelerator* const accelerator = accelerators_[step.arena];
+    if (!step.node && accelerator) step.call = {run_copy_on_device, accelerator};
+    if (step.node) lay_out_step(step, layouts);
+    const bool is_epilogue = step.kernel && step.kernel->runs_tiles();
+    if (!accelerator || is_epilogue) {
+      const int64_t begin = is_epilogue ? behind[step.arena] : scratch[step.arena];
+      if (step.scratch_bytes) step.scratch = begin;
+      behind[step.arena] = checked_add(begin, aligned(step.scratch_bytes));
+      size_t& bytes = plan_.arenas[step.arena].bytes;
+      bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
+    }
+    if (is_epilogue) steps.back().epilogue = static_cast<int32_t>(plan_.epilogues.size());
+    (is_epilogue ? plan_.epilogues : steps).push_back(std::move(step));
+  }
+  plan_.steps = std::move(steps);
+  finish_steps(false, check);
+  for (uint32_t i = 0; i < plan_.arenas.size(); i++)
+    if (accelerators_[i]) place_scratch(plan_, i);
+}
+
+// Those that kernels of ours run, which are compiled meanwhile, or the others.
+void ProgramBuilder::finish_steps(bool compiled, InterruptCheck& check) {
+  const size_t total = plan_.steps.size() + plan_.epilogues.size();
+  size_t done = 0;
+  for (std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
+    for (Step& step : *all) {
+      check.at(compiled ? "compile" : "plan", done++, total);
+      if (!step.kernel || step.follows || (step.kernel->launcher() != nullptr) != compiled) continue;
+      NodeKernel& kernel = step.joined ? *step.joined : *step.kernel;
+      prepared(step, [&] { kernel.finish(); });
+      plan_.library_ms += kernel.plan_ms();
+      if (step.joined || kernel.scratch() == step.scratch_bytes) continue;
+      ensure(accelerators_[step.arena] && !compiled && all == &plan_.steps && step.epilogue < 0,
+             "only a library's step on a device learns late what scratch it needs");
+      step.scratch_bytes = kernel.scratch();
+    }
+}
+
+// Steps are moved down to the last one that they are joined with, so that nothing is written earlier than before.
+void ProgramBuilder::join() {
+  std::vector<Joinable> joinable;
+  for (const Step& step : plan_.steps)
+    joinable.push_back(step.kernel ? step.kernel->joinable() : Joinable());
+  std::vector<const JoinedSteps*> joined(plan_.steps.size());  // by step
+  const std::vector<JoinedSteps> all = joined_steps(plan_, joinable);
+  if (all.empty()) return;
+  for (const JoinedSteps& one : all)
+    for (const size_t i : one) joined[i] = &one;
+  std::vector<Step> steps;
+  for (size_t i = 0; i < plan_.steps.size(); i++) {
+    if (!joined[i]) steps.push_back(std::move(plan_.steps[i]));
+    if (!joined[i] || joined[i]->back() != i) continue;
+    std::vector<const NodeKernel*> kernels;
+    for (const size_t k : *joined[i]) {
+      Step& step = steps.emplace_back(std::move(plan_.steps[k]));
+      step.follows = static_cast<uint32_t>(kernels.size());
+      step.call = {run_nothing, nullptr};
+      kernels.push_back(step.kernel.get());
+    }
+    Step& first = steps[steps.size() - kernels.size()];
+    prepared(first, [&] { first.joined = kernels[0]->join(kernels); });
+    first.call = first.joined->call();
+  }
+  plan_.steps = std::move(steps);
+}
+
+void ProgramBuilder::finish(InterruptCheck& check) { finish_steps(true, check); }
+
+std::unique_ptr<Program> ProgramBuilder::link(Trace written, std::span<void* const> fixed, ThreadPool& threads) {
+  return std::make_unique<Program>(std::move(trace_), std::move(written), std::move(kernels_), std::move(plan_), fixed,
+                                   devices_, threads);
+}
+
+}  // namespace thunder

@@ -1,0 +1,38 @@
+// A program while it is made.
+#pragma once
+
+#include "program/program.h"
+
+namespace thunder {
+
+// In this order. All throw; what an executor threw as fail_to_prepare() says.
+class ProgramBuilder {
+ public:
+  // Requires: a claimed trace, and the kernels of all its nodes but views.
+  ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices);
+
+  // `strides`: by input of the trace.
+  void plan_memory(const std::vector<Sizes>& strides);
+  // Gives each kernel the layouts of its tensors, each step its kernel, and scratch memory its place. Kernels of
+  // libraries on devices, which say late what scratch they need, are finished.
+  void lay_out(InterruptCheck& check);
+  // Steps that one launch may compute. They move down to the last of them, so that nothing is written earlier.
+  void join();
+  // Waits for the kernels that are being compiled.
+  void finish(InterruptCheck& check);
+  // Binds what stays the same between calls, and runs what runs once. `written`: the user's trace. `fixed`: the
+  // addresses of the last inputs, whose memory is the same at every call.
+  std::unique_ptr<Program> link(Trace written, std::span<void* const> fixed, ThreadPool& threads);
+
+ private:
+  void lay_out_step(Step& step, std::span<const Buffer> layouts);
+  void finish_steps(bool compiled, InterruptCheck& check);
+
+  Trace trace_;
+  Kernels kernels_;
+  Plan plan_;
+  Devices& devices_;
+  std::vector<Accelerator*> accelerators_;  // by arena; the CPU's is null
+};
+
+}  // namespace thunder
