@@ -75,13 +75,15 @@ TEST_F(Binds, gives_lines_on_the_cpu_no_stream) {
   EXPECT_EQ(streams.seen, (std::vector<void*>{nullptr, nullptr}));
 }
 
+struct Parts {
+  std::atomic<int> parts{0};
+  static Status* run(const Launch* l, void* state) {
+    return l->parallel_for(l, 100, 1, [](int64_t, int64_t, void* self) -> Status* { return static_cast<Parts*>(self)->parts++, nullptr; }, state);
+  }
+};
+
 TEST_F(Binds, divides_loops_among_the_contexts_threads) {
-  struct Parts {
-    std::atomic<int> parts{0};
-    static Status* run(const Launch* l, void* state) {
-      return l->parallel_for(l, 100, 1, [](int64_t, int64_t, void* self) -> Status* { return static_cast<Parts*>(self)->parts++, nullptr; }, state);
-    }
-  } parts;
+  Parts parts;
   ExecutorDesc d;
   d.name = "parts";
   d.ops = {"prims.neg"};
