@@ -17,11 +17,12 @@ std::string each_step(const Program& program, F&& text) {
   const Plan& plan = program.plan();
   for (size_t i = 0; i < plan.steps.size(); i++) {
     const Step& step = plan.steps[i];
-    if (const std::string line = text(step, i); !line.empty()) out += cat("step ", i + 1, ": ", ops_of(step), line, "\n");
-    if (step.epilogue < 0) continue;
-    const Step& epilogue = plan.epilogues[static_cast<size_t>(step.epilogue)];
-    if (const std::string line = text(epilogue, i); !line.empty())
-      out += cat("step ", i + 1, ", on each tile: ", ops_of(epilogue), line, "\n");
+    const auto add = [&](const Step& what, std::string_view between) {
+      const std::string line = text(what, i);
+      if (!line.empty()) out += cat("step ", i + 1, between, ops_of(what), line, "\n");
+    };
+    add(step, ": ");
+    if (step.epilogue >= 0) add(plan.epilogues[static_cast<size_t>(step.epilogue)], ", on each tile: ");
   }
   return out;
 }
