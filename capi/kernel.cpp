@@ -7,7 +7,7 @@
 #include "capi/callback.h"
 #include "capi/op.h"
 #include "device/memory.h"
-#include "executors/kernels/cuda_kernel.h"
+#include "executors/cuda/kernels/cuda_kernel.h"
 
 using namespace thunder;
 using namespace thunder::capi;

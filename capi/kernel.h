@@ -2,7 +2,7 @@
 #pragma once
 
 #include "capi/handle.h"
-#include "executors/kernels/device_kernel.h"
+#include "executors/cuda/kernels/device_kernel.h"
 
 namespace thunder::capi {
 

@@ -50,7 +50,8 @@ foreach(layer ${THUNDER_LAYERS})
   # A subfolder that needs something beyond the base dependencies says so in an enable.cmake: it finds what it
   # needs and appends it to `libraries`, or sets `enabled` to OFF and is left out.
   set(libraries "")
-  file(GLOB switches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/${layer}/*/enable.cmake)
+  file(GLOB switches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/${layer}/*/enable.cmake
+       ${CMAKE_SOURCE_DIR}/core/${layer}/*/*/enable.cmake)
   foreach(switch ${switches})
     set(enabled ON)
     include(${switch})

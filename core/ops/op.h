@@ -16,7 +16,7 @@ class Batch;     // an operation being batched (ops/batch.h)
 class Samples;   // inputs that tests draw (ops/samples.h)
 class ThreadPool;
 namespace kernels {
-class DeviceKernel;  // how another device than the CPU runs an op (executors/kernels/device_kernel.h)
+class DeviceKernel;  // how another device than the CPU runs an op (executors/cuda/kernels/device_kernel.h)
 }
 struct OpDef;
 using Results = SmallVector<ValueId, 4>;

@@ -7,7 +7,7 @@
 
 #include "base/blob_store.h"
 #include "cuda/cuda.h"
-#include "executors/products/choices.h"
+#include "executors/cpu/products/choices.h"
 #include "support/fake_cuda/control.h"
 #include "support/folder.h"
 

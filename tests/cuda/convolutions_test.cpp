@@ -5,7 +5,7 @@
 #if __has_include(<cudnn_graph.h>)
 #include <cudnn_graph.h>
 #endif
-#include "executors/cudnn/library.h"
+#include "executors/cuda/cudnn/library.h"
 
 namespace thunder::test {
 namespace {

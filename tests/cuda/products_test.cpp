@@ -5,7 +5,7 @@
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
 #endif
-#include "executors/cublaslt/library.h"
+#include "executors/cuda/cublaslt/library.h"
 
 namespace thunder::test {
 namespace {

@@ -1,7 +1,7 @@
 // Tests of an executor that is written for each set of instructions: it is in the context as "tested".
 #pragma once
 
-#include "executors/isa/kernels.h"
+#include "executors/cpu/isa/kernels.h"
 #include "support/functions.h"
 #include "support/machines.h"
 

@@ -2,7 +2,7 @@
 import re
 
 TOPS = "core capi bindings tests bench examples docs tools cli".split()
-ROOM = re.compile(rf"^(?:(?:{'|'.join(TOPS)})|(?:core|bindings)/[^/]+|core/executors/[^/]+|examples/[^/]+)$")
+ROOM = re.compile(rf"^(?:(?:{'|'.join(TOPS)})|(?:core|bindings)/[^/]+|core/executors/[^/]+(?:/[^/]+)?|examples/[^/]+)$")
 LIMIT = 15
 
 

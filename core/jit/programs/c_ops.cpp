@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/text.h"
-#include "executors/cpu/products.h"
+#include "executors/cpu/products/batched_product.h"
 
 namespace thunder {
 namespace {

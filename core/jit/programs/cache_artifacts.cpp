@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "device/cuda/cubins.h"
-#include "executors/products/choices.h"
+#include "executors/cpu/products/choices.h"
 #include "loops/kernels.h"
 
 namespace thunder {

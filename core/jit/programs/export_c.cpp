@@ -10,7 +10,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "executors/cpu/products.h"
+#include "executors/cpu/products/batched_product.h"
 #include "executors/cpu/table_executor.h"
 #include "ir/symbols.h"
 #include "jit/compile.h"

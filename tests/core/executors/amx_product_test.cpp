@@ -1,13 +1,13 @@
 // The executors of tile registers: products of every size and layout, what has no parts in bf16, and when they are taken.
 // Covers products/amx_product, products/amx_pack, base/tile_registers and products/amx.
-#include "executors/products/amx_product.h"
+#include "executors/cpu/products/amx_product.h"
 
 #include <cmath>
 #include <limits>
 
-#include "executors/isa/kernels.h"
+#include "executors/cpu/isa/kernels.h"
 #include "base/tile_registers.h"
-#include "executors/products/algorithms.h"
+#include "executors/cpu/products/algorithms.h"
 #include "support/machines.h"
 #include "support/functions.h"
 #include "support/products.h"

@@ -1,10 +1,10 @@
 // Products that are timed once with several algorithms: what is found is right, kept, and read back.
-#include "executors/products/autotune.h"
+#include "executors/cpu/products/autotune.h"
 
 #include <cmath>
 
-#include "executors/isa/kernels.h"
-#include "executors/products/choices.h"
+#include "executors/cpu/isa/kernels.h"
+#include "executors/cpu/products/choices.h"
 #include "support/machines.h"
 #include "support/folder.h"
 #include "support/functions.h"

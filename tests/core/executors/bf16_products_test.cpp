@@ -1,8 +1,8 @@
 // The executor of bf16 on vectors of f32: products of every size and layout, rounding, threads, and when it is taken.
 // Covers products/bf16, products/bf16_dot, and the bf16 kernels of cpu.
-#include "executors/isa/kernels.h"
-#include "executors/products/narrow.h"
-#include "executors/products/products.h"
+#include "executors/cpu/isa/kernels.h"
+#include "executors/cpu/products/narrow.h"
+#include "executors/cpu/products/products.h"
 
 #include <cmath>
 #include <limits>

@@ -1,9 +1,9 @@
 // Products of f16: every size and layout, rounding once, and against the host executor.
-#include "executors/products/narrow.h"
+#include "executors/cpu/products/narrow.h"
 
 #include <cmath>
 
-#include "executors/isa/kernels.h"
+#include "executors/cpu/isa/kernels.h"
 #include "support/functions.h"
 #include "support/machines.h"
 #include "support/products.h"

@@ -1,14 +1,14 @@
 // Products of f32: every size and layout, with each algorithm, with oneDNN and without it, on any number of threads.
 // Covers products/algorithms, products/onednn and the products of isa: neon, avx2 and avx512.
-#include "executors/products/products.h"
+#include "executors/cpu/products/products.h"
 
 #include <dlfcn.h>
 
 #include <cmath>
 
 #include "base/text.h"
-#include "executors/isa/kernels.h"
-#include "executors/products/algorithms.h"
+#include "executors/cpu/isa/kernels.h"
+#include "executors/cpu/products/algorithms.h"
 #include "support/functions.h"
 #include "support/machines.h"
 #include "support/products.h"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "executors/products/onednn.h"
+#include "executors/cpu/products/onednn.h"
 #include "support/functions.h"
 
 namespace thunder::test {

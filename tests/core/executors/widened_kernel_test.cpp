@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "executors/isa/kernels.h"
+#include "executors/cpu/isa/kernels.h"
 #include "ir/elements.h"
 #include "support/functions.h"
 #include "support/machines.h"

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cmath>
 
-#include "executors/cpu/products.h"
+#include "executors/cpu/products/batched_product.h"
 #include "loops/kernels.h"
 #include "support/function_kernel.h"
 #include "support/functions.h"

@@ -1,7 +1,7 @@
 // Kernels that one process compiled spare the next one LLVM, without a folder that both see.
 #include "jit/programs/cache_artifacts.h"
 
-#include "executors/products/choices.h"
+#include "executors/cpu/products/choices.h"
 #include "loops/kernels.h"
 #include "support/bytes.h"
 #include "support/child_process.h"

@@ -1,0 +1,87 @@
+#include "executors/cpu/attention/shape.h"
+
+#include <cmath>
+#include <limits>
+
+#include "executors/cpu/widened_kernel.h"
+#include "ir/shape.h"
+
+namespace thunder {
+namespace {
+
+// Whether the mask broadcasts to the scores.
+bool fits(const Sizes& mask, const Sizes& query, int64_t keys) {
+  if (mask.size() > query.size()) return false;
+  for (size_t i = 1; i <= mask.size(); i++) {
+    const int64_t size = i == 1 ? keys : query[query.size() - i];
+    if (mask[mask.size() - i] != 1 && mask[mask.size() - i] != size) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<AttentionShape> AttentionShape::of(const NodeView& view, size_t first, size_t options) {
+  const std::span<const Arg> args = view.node.args;
+  const Arg& mask = args[options];
+  bool takes = true;
+  for_each_value(args, [&](ValueId v) {
+    const TensorType& t = view.store.type(v);
+    const bool is_mask = mask.present() && v == mask.v;
+    takes = takes && (on_cpu(t, DType::f32) || on_cpu(t, DType::bf16) || on_cpu(t, DType::f16) ||
+                      (is_mask && on_cpu(t, DType::boolean)));
+  });
+  if (!takes) return std::nullopt;
+  auto sizes = [&](const Arg& a) { return concrete(view.store.type(a.v).shape); };
+  const Sizes q = sizes(args[first]), k = sizes(args[first + 1]), v = sizes(args[first + 2]);
+  const size_t rank = q.size();
+  if (k.size() != rank || v.size() != rank) return std::nullopt;
+  AttentionShape g;
+  for (size_t i = 0; i + 2 < rank; i++) {
+    g.heads *= q[i];
+    const bool grouped = args[options + 3].i != 0 && i + 3 == rank;
+    if (k[i] != v[i] || (k[i] != q[i] && !grouped)) return std::nullopt;
+    if (grouped && k[i]) g.group = q[i] / k[i];
+  }
+  g.queries = q[rank - 2], g.keys = k[rank - 2], g.width = q[rank - 1], g.value_width = v[rank - 1];
+  if (!g.heads || !g.queries || !g.keys || !g.width || !g.value_width) return std::nullopt;
+  if (mask.present() && !fits(sizes(mask), q, g.keys)) return std::nullopt;
+  g.masked = mask.present();
+  g.causal = args[options + 1].i != 0;
+  g.scale = static_cast<float>(args[options + 2].present() ? args[options + 2].f
+                                                           : 1 / std::sqrt(static_cast<double>(g.width)));
+  return g;
+}
+
+Matrix matrix_of(const Buffer& b, int64_t index) {
+  int64_t offset = 0;
+  for (int32_t i = b.rank - 2; i-- > 0; index /= b.shape[i]) offset += index % b.shape[i] * b.strides[i];
+  return {b.as<float>() + offset, b.strides[b.rank - 2], b.strides[b.rank - 1]};
+}
+
+Mask::Mask(const Buffer& mask, const Buffer& query, int64_t head) {
+  if (!mask.present()) return;
+  buffer = &mask;
+  auto stride = [&](int32_t from_last) {
+    const int32_t i = mask.rank - 1 - from_last;
+    return i < 0 || mask.shape[i] == 1 ? 0 : mask.strides[i];
+  };
+  column = stride(0), row = stride(1);
+  for (int32_t i = query.rank - 2; i-- > 0; head /= query.shape[i])
+    offset += head % query.shape[i] * stride(query.rank - 1 - i);
+}
+
+void Mask::read(int64_t first, int64_t key, int64_t rows, int64_t keys, float* to, int64_t distance) const {
+  const int64_t start = offset + first * row + key * column;
+  for (int64_t i = 0; i < rows; i++, to += distance) {
+    if (buffer->dtype == DType::boolean) {
+      const bool* from = buffer->as<bool>() + start + i * row;
+      for (int64_t j = 0; j < keys; j++) to[j] = from[j * column] ? 0.0f : -std::numeric_limits<float>::infinity();
+    } else {
+      const float* from = buffer->as<float>() + start + i * row;
+      for (int64_t j = 0; j < keys; j++) to[j] = from[j * column];
+    }
+  }
+}
+
+}  // namespace thunder

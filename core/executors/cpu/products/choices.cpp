@@ -1,0 +1,48 @@
+#include "executors/cpu/products/choices.h"
+
+#include <map>
+#include <mutex>
+
+namespace thunder {
+namespace {
+
+// Never freed, as the kernels of a process are not.
+struct Choice {
+  std::string algorithm;
+  bool given = false;
+};
+struct Known {
+  std::mutex mutex;
+  std::map<std::string, Choice> by_key;
+};
+Known& known() {
+  static Known* all = new Known;
+  return *all;
+}
+
+}  // namespace
+
+std::optional<std::string> given_choice(const std::string& key) {
+  std::lock_guard lock(known().mutex);
+  const auto found = known().by_key.find(key);
+  return found == known().by_key.end() || !found->second.given ? std::nullopt : std::optional(found->second.algorithm);
+}
+
+void give_choice(const std::string& key, std::string algorithm) {
+  std::lock_guard lock(known().mutex);
+  known().by_key[key] = {std::move(algorithm), true};
+}
+
+void note_choice(const std::string& key, std::string algorithm) {
+  std::lock_guard lock(known().mutex);
+  known().by_key[key].algorithm = std::move(algorithm);
+}
+
+std::vector<std::pair<std::string, std::string>> known_choices() {
+  std::lock_guard lock(known().mutex);
+  std::vector<std::pair<std::string, std::string>> all;
+  for (auto& [key, choice] : known().by_key) all.emplace_back(key, choice.algorithm);
+  return all;
+}
+
+}  // namespace thunder

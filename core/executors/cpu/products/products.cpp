@@ -1,0 +1,64 @@
+#include "executors/cpu/products/products.h"
+
+#include "executors/cpu/isa/kernels.h"
+#include "executors/cpu/products/matmul_kernel.h"
+#include "ir/shape.h"
+
+namespace thunder {
+namespace {
+
+// The state of the executor.
+struct Products {
+  Backends backends;
+  std::optional<Autotuner> tuner;
+};
+
+bool claim(const NodeView& view, void* user) {
+  return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user) ||
+         all_tensors_are<DType::f16>(view, user);
+}
+
+GemmSize gemm_size(const NodeView& view) {
+  const Sizes a = concrete(view.store.type(view.node.args[0].v).shape),
+              b = concrete(view.store.type(view.node.args[1].v).shape);
+  if (a.empty() || b.size() < 2) return {};
+  const bool linear = view.node.op->name() == "linear";
+  int64_t rows = 1;
+  for (size_t i = linear || a.size() < 2 ? 0 : a.size() - 2; i + 1 < a.size(); i++) rows *= a[i];
+  return {rows, linear ? b[0] : b.back(), a.back()};
+}
+
+template <class T, class K = MatmulKernel<T>, class... Options>
+KernelPtr make_kernel(const NodeView& view, const Backends& backends, Options... options) {
+  const Available available = rows_for(algorithms<T>(), backends, gemm_size(view));
+  return std::make_unique<K>(backends, available, row_of(kProductRows<T>, view).products, options...);
+}
+
+KernelPtr prepare(const NodeView& view, void* user) {
+  auto& [backends, tuner] = *static_cast<Products*>(user);
+  const DType d = view.store.type(view.node.results[0]).dtype;
+  return d == DType::f16    ? make_kernel<f16>(view, backends)
+         : d == DType::bf16 ? make_kernel<Bf16>(view, backends)
+                            : make_kernel<float, F32MatmulKernel>(view, backends, tuner ? &*tuner : nullptr);
+}
+
+}  // namespace
+
+std::optional<ExecutorDesc> products_executor(const Machine& machine, const ProductOptions& options,
+                                              std::string& report,
+                                              std::span<const char* const> library_names) {
+  const Library* library = Library::open(library_names, machine, report);
+  const IsaKernels* kernels = kernels_for(machine.instructions);
+  if (!kernels) return std::nullopt;
+  const MultiplyPairs pairs = machine.bf16_dot_products ? multiply_pairs() : nullptr;
+  const Backends backends{kernels->products,      machine.instructions, library, pairs,
+                          machine.tile_registers, options.precision};
+  const std::shared_ptr<Products> made(new Products{backends, {}});
+  if (options.tuned_on) made->tuner.emplace(made->backends, report, machine, *options.tuned_on, options.folder);
+  ExecutorDesc d = table_executor("products", kProductRows<float>, claim, prepare, made.get());
+  d.flags |= kRunsEpilogue;
+  d.owner = made;
+  return d;
+}
+
+}  // namespace thunder

@@ -1,0 +1,47 @@
+// Which of cuBLASLt's algorithms computes a product, in memory and on disk: the one that its heuristics prefer, or the
+// fastest of several that were timed on the device.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/blob_store.h"
+#include "executors/cuda/cublaslt/library.h"
+
+namespace thunder::cublaslt {
+
+class Problem;
+class Session;
+
+// An algorithm, and the workspace that it needs.
+struct Choice {
+  Algorithm algorithm{};
+  uint64_t workspace_bytes = 0;
+};
+
+class AlgorithmCache {
+ public:
+  // `machine`: the library, its version and the device. Choices on disk are shared by all processes for which it is
+  // equal.
+  AlgorithmCache(std::string folder, std::string machine) : store_(std::move(folder)), machine_(std::move(machine)) {}
+
+  // For addresses that are multiples of `alignment` bytes. `timed`: up to eight algorithms that heuristics propose are
+  // timed on the device, once for each problem; the choices of both kinds are kept apart, so that what was timed does
+  // not change the results of those who did not ask for it. What is found on disk is taken only if the library says
+  // that it computes the problem; otherwise it is replaced. Throws what the library reports. Any thread; one problem is
+  // looked for at a time.
+  Choice find(const Session& session, const Problem& problem, uint32_t alignment, bool timed);
+
+ private:
+  std::optional<Choice> kept(const std::string& key, const Problem& problem, bool timed);
+
+  BlobStore store_;
+  const std::string machine_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, Choice> known_;
+};
+
+}  // namespace thunder::cublaslt

@@ -1,0 +1,32 @@
+#include "executors/cuda/cublaslt/library.h"
+
+#include <array>
+
+#include "device/cuda/opened.h"
+
+namespace thunder::cublaslt {
+namespace {
+
+const char* resolve(const SharedLibrary& file, Library& library) {
+#define THUNDER_CUBLASLT_FIND(member, result, symbol, parameters) \
+  if (!file.find(#symbol, library.member)) return #symbol;
+  THUNDER_CUBLASLT(THUNDER_CUBLASLT_FIND)
+#undef THUNDER_CUBLASLT_FIND
+  return nullptr;
+}
+
+std::string version(const Library& library) { return nvidia::version_text(library.version()); }
+
+const nvidia::OpenedTable<Library>& opened() {
+  static constexpr std::array kNames = {"libcublasLt.so.13", "libcublasLt.so.12"};
+  static const nvidia::OpenedTable<Library> once({"THUNDER_CUBLASLT", kNames}, resolve, version);
+  return once;
+}
+
+}  // namespace
+
+const Library* Library::open(std::string& why) { return opened().open(why); }
+
+const std::string& Library::report() { return opened().report(); }
+
+}  // namespace thunder::cublaslt

@@ -1,0 +1,152 @@
+#include "executors/cuda/cudnn/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include "base/text.h"
+#include "base/thrown.h"
+#include "executors/cuda/cudnn/attention_parts.h"
+
+namespace thunder::cudnn {
+namespace {
+
+constexpr int64_t kMostWidth = 128, kWidthStep = 8;
+constexpr size_t kLargest = 5;  // of the backward's operands, the first that is a statistic
+
+bool aligned(const Buffer& b) {
+  return reinterpret_cast<uintptr_t>(b.data) % Graph::kAlignment == 0;
+}
+
+class AttentionKernel : public NodeKernel {
+ public:
+  AttentionKernel(Session& session, const AttentionSizes& sizes, std::vector<AttentionPart> parts)
+      : NodeKernel(this), session_(session), sizes_(sizes), parts_(std::move(parts)) {
+    AttentionKernels::begin_compiling(session.device(), sizes);
+  }
+
+  void lay_out(const NodeView& view) override { calls_ = calls(view.inputs, view.outputs, false); }
+  size_t scratch() const override { return scratch_bytes_; }
+  double plan_ms() const override { return plan_ms_; }
+  void finish() override {
+    if (!calls_.empty()) scratch_bytes_ = finish(calls_, plan_ms_);
+    kernels_.find(session_.device(), sizes_);
+  }
+  Status* run(const Launch* launch) const {
+    const std::span inputs(launch->inputs, launch->n_inputs), outputs(launch->outputs, launch->n_outputs);
+    if (!calls_.empty() && readable(inputs)) return run(calls_, inputs, outputs, launch->scratch);
+    return caught([&] {
+      Calls once = calls(inputs, outputs, true);
+      double plan_ms = 0;
+      const size_t bytes = finish(once, plan_ms);
+      const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), bytes);
+      return run(once, inputs, outputs, scratch->data());
+    });
+  }
+
+ private:
+  using Calls = std::deque<AttentionCall>;  // by part
+
+  // Where the library reads, addresses must be aligned; those of parts are where those of the whole are.
+  bool readable(std::span<const Buffer> inputs) const {
+    const auto read = static_cast<std::ptrdiff_t>(read_by_library(sizes_));
+    return std::all_of(inputs.begin(), inputs.begin() + read, aligned) &&
+           (sizes_.mask != Mask::additive || aligned(inputs[operands(sizes_)]));
+  }
+  Calls calls(std::span<const Buffer> inputs, std::span<const Buffer> outputs, bool pack) const {
+    Calls out;
+    for (const AttentionPart& part : parts_)
+      out.emplace_back(session_, part.sizes, PartBuffers(sizes_, part, inputs, outputs).inputs(), pack);
+    return out;
+  }
+  // The scratch memory that each of them uses in turn.
+  size_t finish(Calls& calls, double& plan_ms) const {
+    size_t bytes = 0;
+    for (size_t i = 0; i < calls.size(); i++) {
+      try {
+        calls[i].finish(plan_ms);
+      } catch (const Error& e) {
+        if (e.code() == Code::declined) refuse_part(session_, parts_[i].sizes);
+        throw;
+      }
+      bytes = std::max(bytes, calls[i].scratch_bytes());
+    }
+    return bytes;
+  }
+  Status* run(const Calls& calls, std::span<const Buffer> inputs, std::span<const Buffer> outputs,
+              void* scratch) const {
+    for (size_t i = 0; i < calls.size(); i++) {
+      const PartBuffers seen(sizes_, parts_[i], inputs, outputs);
+      if (Status* failed = calls[i].run(seen.inputs(), seen.outputs(), scratch, kernels_)) return failed;
+    }
+    return nullptr;
+  }
+
+  Session& session_;
+  const AttentionSizes sizes_;
+  const std::vector<AttentionPart> parts_;
+  Calls calls_;  // of operands as the program lays them out
+  size_t scratch_bytes_ = 0;
+  double plan_ms_ = 0;
+  AttentionKernels kernels_;
+};
+
+// Whether cuDNN takes a mask of scores with so many dims: it must not make them more.
+bool take_mask(const TensorType& mask, size_t rank, AttentionSizes& s) {
+  s.mask = mask.dtype == DType::boolean ? Mask::boolean : Mask::additive;
+  s.mask_sizes = {1, 1, 1, 1};
+  const Sizes4 scores = {s.batch, s.heads, s.queries, s.keys};
+  if (kind(mask.device) != kCudaKind || mask.rank() > rank || (s.mask == Mask::additive && mask.dtype != s.dtype))
+    return false;
+  for (size_t d = 0; d < mask.rank(); d++) {
+    const Dim size = mask.shape[mask.rank() - 1 - d];
+    if (!size.constant() || (size.value() != 1 && size.value() != scores[3 - d])) return false;
+    s.mask_sizes[3 - d] = size.value();
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
+  AttentionSizes s{};
+  s.backward = view.node.op->name() == "scaled_dot_product_attention_backward";
+  const std::span<const Arg> args = view.node.args;
+  const size_t query = s.backward ? 1 : 0, mask = s.backward ? 7 : 3;
+  s.dtype = view.store.type(args[query].v).dtype;
+  bool takes = is_half(s.dtype);
+  for (size_t i = 0; i < mask; i++) {
+    const TensorType& t = view.store.type(args[i].v);
+    const bool statistic = s.backward && i >= kLargest;
+    takes = takes && kind(t.device) == kCudaKind && t.dtype == (statistic ? DType::f32 : s.dtype) && t.rank() >= 3 &&
+            t.rank() <= 4 &&
+            std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
+  }
+  if (!takes) return std::nullopt;
+  const Sizes q = concrete(view.store.type(args[query].v).shape),
+              k = concrete(view.store.type(args[query + 1].v).shape),
+              v = concrete(view.store.type(args[query + 2].v).shape);
+  const size_t rank = q.size();
+  if (k.size() != rank || v.size() != rank) return std::nullopt;
+  s.batch = rank == 4 ? q[0] : 1, s.heads = q[rank - 3], s.key_heads = k[rank - 3];
+  s.queries = q[rank - 2], s.keys = k[rank - 2], s.width = q[rank - 1], s.value_width = v[rank - 1];
+  const bool grouped = args[mask + 3].i != 0;
+  if ((rank == 4 && (k[0] != q[0] || v[0] != q[0])) || v[rank - 3] != s.key_heads ||
+      (s.heads != s.key_heads && !grouped))
+    return std::nullopt;
+  for (const int64_t width : {s.width, s.value_width})
+    if (width > kMostWidth || width % kWidthStep) return std::nullopt;
+  s.causal = args[mask + 1].i != 0;
+  s.scale =
+      static_cast<float>(args[mask + 2].present() ? args[mask + 2].f : 1 / std::sqrt(static_cast<double>(s.width)));
+  if (args[mask].present() && !take_mask(view.store.type(args[mask].v), rank, s)) return std::nullopt;
+  return s;
+}
+
+KernelPtr prepare_attention(Session& session, const AttentionSizes& sizes) {
+  if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
+  std::vector<AttentionPart> parts = parts_of(session, sizes);
+  return parts.empty() ? nullptr : std::make_unique<AttentionKernel>(session, sizes, std::move(parts));
+}
+
+}  // namespace thunder::cudnn

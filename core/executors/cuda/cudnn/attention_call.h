@@ -1,0 +1,63 @@
+// Attention for operands of given layouts: which of them are copied first, and the plan.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "executors/cuda/cudnn/attention.h"
+#include "executors/cuda/cudnn/attention_graph.h"
+#include "executors/cuda/cudnn/attention_mask.h"
+
+namespace thunder::cudnn {
+
+// The gradient keeps one matrix of scores in bf16: as large as that of eight batches of 16 heads and 4096 tokens.
+constexpr PlanOptions kAttentionOptions{
+    .tensor_cores = true, .down_converts = true, .most_workspace = int64_t{4} << 30};
+
+// Equal for what has one plan.
+std::string key_of(const AttentionSizes& s, const AttentionLayouts& layouts);
+// Where the mask is among a node's operands; those before it are read as they are.
+size_t operands(const AttentionSizes& s);
+// Of those, the first which the library itself reads.
+size_t read_by_library(const AttentionSizes& s);
+
+// Of a node, beside its plans.
+struct AttentionKernels {
+  nvidia::Function log_sum_exp = nullptr;  // backward
+  std::optional<MaskKernels> mask;
+
+  static void begin_compiling(nvidia::CudaDevice& device, const AttentionSizes& s);
+  // Throws.
+  void find(nvidia::CudaDevice& device, const AttentionSizes& s);
+};
+
+class AttentionCall {
+ public:
+  // `pack`: all operands are copied first.
+  AttentionCall(Session& session, const AttentionSizes& sizes, std::span<const Buffer> inputs, bool pack);
+
+  // Before anything else. Throws Code::declined where no engine takes it.
+  void finish(double& plan_ms);
+  size_t scratch_bytes() const;
+  Status* run(std::span<const Buffer> inputs, std::span<const Buffer> outputs, void* scratch,
+              const AttentionKernels& kernels) const;
+
+ private:
+  static constexpr size_t kMostOperands = 7;
+  std::span<const size_t> roles() const;
+  Status* run_plan(const std::array<void*, kAllTensors>& memory, void* workspace) const;
+  Status* pack_operands(std::span<const Buffer> inputs, std::byte*& free,
+                        std::array<void*, kMostOperands>& operand) const;
+  size_t row_bytes() const;
+  Status* add_logarithms(void* largest, void* total, void* to, nvidia::Function function) const;
+
+  Session& session_;
+  const AttentionSizes s_;
+  int64_t rows_ = 0;
+  std::array<size_t, kMostOperands> packed_bytes_{};  // 0: read as it lies
+  std::optional<AttentionMask> mask_;
+  std::shared_ptr<Plans::Pending> pending_;
+  std::shared_ptr<const Plan> plan_;
+};
+
+}  // namespace thunder::cudnn

@@ -1,0 +1,109 @@
+#include "executors/cuda/cudnn/attention_graph.h"
+
+#include <limits>
+
+#include "executors/cuda/cudnn/attention_mask.h"
+
+namespace thunder::cudnn {
+namespace {
+
+using Tensor = Graph::Tensor;
+
+struct Builder {
+  const AttentionSizes& s;
+  Graph& g;
+  const DataType half = data_type(s.dtype);
+  std::array<Tensor, kAllTensors> t{};
+  Sizes4 scores = {s.batch, s.heads, s.queries, s.keys}, rows = {s.batch, s.heads, s.queries, 1};
+
+  // The products of queries and keys, scaled, and with what the mask adds to them.
+  Tensor scaled(const Tensor& product, const Tensor& scale) {
+    const Tensor score = g.pointwise(kMul, product, &scale);
+    return s.mask == Mask::none ? score : g.pointwise(kAdd, score, &t[kBias]);
+  }
+
+  // Causal masking: a query sees the keys whose index, along the last dim of the scores, is not above its own.
+  Tensor masked(const Tensor& score) {
+    if (!s.causal) return score;
+    const Tensor row = g.index(score, 2), column = g.index(score, 3);
+    const Tensor seen = g.pointwise(kGreaterEqual, row, &column, kBool);
+    return g.select(score, g.scalar(-std::numeric_limits<float>::infinity()), seen);
+  }
+
+  void forward() {
+    const Tensor product = g.between(dense(scores)), scale = g.scalar(s.scale);
+    g.matmul(t[kQuery], t[kKey], product);
+    const Tensor score = masked(scaled(product, scale));
+    const Tensor largest = g.between(dense(rows)), total = g.between(dense(rows)),
+                 probabilities = g.between(dense(scores), half);
+    g.reduce(kMax, score, largest);
+    const Tensor exp = g.pointwise(kExp, g.pointwise(kSub, score, &largest));
+    g.reduce(kSum, exp, total);
+    const Tensor log = g.pointwise(kLog, total);
+    g.pointwise(kAdd, largest, &log, t[kStatistics]);
+    g.pointwise(kDiv, exp, &total, probabilities);
+    g.matmul(probabilities, t[kValue], t[kOut]);
+  }
+
+  // [batch, heads, queries, keys] as [..., keys, queries], in the same memory.
+  Tensor transposed_scores(const Tensor& x) { return g.reshape(x, transposed(dense(scores)), half); }
+  // Where query heads share a key head, the sum over them.
+  void add_up_heads(const Tensor& a, const Tensor& b, const Tensor& to, int64_t width) {
+    if (s.heads == s.key_heads) return g.matmul(a, b, to);
+    const Tensor each = g.between(dense({s.batch, s.heads, s.keys, width}), half);
+    g.matmul(a, b, each);
+    g.reduce(kSum, each, to);
+  }
+
+  // The gradient of queries is one product, not a sum that blocks of keys are added to in any order: its bits are the
+  // same at each run.
+  void backward() {
+    const Tensor terms = g.pointwise(kMul, t[kGrad], &t[kOut]), sum = g.between(dense(rows)), one = g.scalar(1);
+    g.reduce(kSum, terms, sum);
+    g.pointwise(kMul, sum, &one, t[kDelta]);
+    const Tensor product = g.between(dense(scores)), scale = g.scalar(s.scale);
+    g.matmul(t[kQuery], t[kKey], product);
+    const Tensor shifted = g.pointwise(kSub, scaled(product, scale), &t[kStatistics]);
+    const Tensor probabilities = g.pointwise(kExp, masked(shifted));
+    add_up_heads(transposed_scores(probabilities), t[kGrad], t[kValueGrad], s.value_width);
+    const Tensor d_probabilities = g.between(dense(scores));
+    g.matmul(t[kGrad], t[kValue], d_probabilities);
+    const Tensor centered = g.pointwise(kSub, d_probabilities, &t[kDelta]);
+    const Tensor weighed = g.pointwise(kMul, centered, &probabilities);
+    const Tensor d_score = g.pointwise(kMul, weighed, &scale);
+    add_up_heads(transposed_scores(d_score), t[kQuery], t[kKeyGrad], s.width);
+    const Tensor key = g.reshape(t[kKey], transposed(t[kKey].layout), half);
+    g.matmul(d_score, key, t[kQueryGrad]);
+  }
+};
+
+}  // namespace
+
+AttentionLayouts dense_layouts(const AttentionSizes& s) {
+  AttentionLayouts l;
+  l.of[kQuery] = l.of[kQueryGrad] = dense({s.batch, s.heads, s.queries, s.width});
+  l.of[kKey] = l.of[kKeyGrad] = dense({s.batch, s.key_heads, s.keys, s.width});
+  l.of[kValue] = l.of[kValueGrad] = dense({s.batch, s.key_heads, s.keys, s.value_width});
+  l.of[kOut] = l.of[kGrad] = dense({s.batch, s.heads, s.queries, s.value_width});
+  l.of[kStatistics] = l.of[kDelta] = dense({s.batch, s.heads, s.queries, 1});
+  if (s.mask != Mask::none) l.of[kBias] = AttentionMask::dense_layout(s);
+  return l;
+}
+
+Graph attention_graph(const Session& session, const AttentionSizes& s, const AttentionLayouts& layouts) {
+  Graph graph(session);
+  Builder b{s, graph};
+  for (size_t i = 0; i < (s.backward ? kBackwardTensors : kForwardTensors); i++) {
+    const bool is_f32 = i == kStatistics || i == kDelta;
+    // Operands that enter a product transposed: q k^T, and in the backward grad v^T.
+    const bool transposes = i == kKey || (i == kValue && s.backward);
+    b.t[i] =
+        graph.tensor(transposes ? transposed(layouts.of[i]) : layouts.of[i], is_f32 ? kF32 : b.half, Graph::kAlignment);
+  }
+  if (s.mask != Mask::none) b.t[kBias] = graph.tensor(layouts.of[kBias], b.half, Graph::kAlignment);
+  if (s.backward) b.backward();
+  else b.forward();
+  return graph;
+}
+
+}  // namespace thunder::cudnn

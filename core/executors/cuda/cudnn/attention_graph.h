@@ -1,0 +1,26 @@
+// The operations of attention in the order that cuDNN's engines recognise: that of cudnn-frontend 1.x's
+// scaled_dot_product_flash_attention.h.
+#pragma once
+
+#include "executors/cuda/cudnn/attention.h"
+#include "executors/cuda/cudnn/plan.h"
+
+namespace thunder::cudnn {
+
+// Tensors by number, as memory is bound to their ids, which count from 1: [batch, heads, length, width], statistics
+// [batch, heads, queries, 1]. `statistics`: of each row of scores, log(sum(exp(score))). `delta`: the sum of each row
+// of grad * out, as FlashAttention calls it; written and read.
+enum ForwardTensor : size_t { kQuery, kKey, kValue, kOut, kStatistics, kForwardTensors };
+enum BackwardTensor : size_t { kGrad = kForwardTensors, kDelta, kQueryGrad, kKeyGrad, kValueGrad, kBackwardTensors };
+// Of both, where there is a mask: added to the scaled scores. Its id follows those of the other tensors.
+constexpr size_t kBias = kBackwardTensors, kAllTensors = kBias + 1;
+
+struct AttentionLayouts {
+  std::array<Layout, kAllTensors> of{};  // forward: the first kForwardTensors, and the bias
+};
+
+// As if all tensors were dense.
+AttentionLayouts dense_layouts(const AttentionSizes& sizes);
+Graph attention_graph(const Session& session, const AttentionSizes& sizes, const AttentionLayouts& layouts);
+
+}  // namespace thunder::cudnn

@@ -1,0 +1,36 @@
+// Attention that is too large for the library goes in parts: some batches at a time, or some heads of one batch.
+#pragma once
+
+#include <vector>
+
+#include "executors/cuda/cudnn/attention_call.h"
+
+namespace thunder::cudnn {
+
+struct AttentionPart {
+  AttentionSizes sizes;
+  int64_t batch = 0, key_head = 0;  // the first
+};
+
+// In which the library computes it, as few as it takes; empty: in none.
+std::vector<AttentionPart> parts_of(Session& session, const AttentionSizes& whole);
+// No engine takes this: the next parts_of() knows. Any thread.
+void refuse_part(Session& session, const AttentionSizes& part);
+
+// What a part sees of a node's buffers.
+class PartBuffers {
+ public:
+  PartBuffers(const AttentionSizes& whole, const AttentionPart& part, std::span<const Buffer> inputs,
+              std::span<const Buffer> outputs);
+  PartBuffers(const PartBuffers&) = delete;
+  std::span<const Buffer> inputs() const { return {buffers_.data(), n_inputs_}; }
+  std::span<const Buffer> outputs() const { return std::span(buffers_).subspan(n_inputs_, n_outputs_); }
+
+ private:
+  static constexpr size_t kMost = 12;
+  std::array<Buffer, kMost> buffers_;
+  std::array<Sizes4, kMost> shapes_;
+  size_t n_inputs_, n_outputs_;
+};
+
+}  // namespace thunder::cudnn

@@ -1,0 +1,87 @@
+// A device's handle of cuDNN, and the library's descriptors.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "device/cuda/device.h"
+#include "executors/cuda/cudnn/library.h"
+#include "executors/cuda/cudnn/plans.h"
+
+namespace thunder::cudnn {
+
+class Session {
+ public:
+  using Library = cudnn::Library;
+  // Throws backend where the handle cannot be made.
+  Session(const Library& library, nvidia::CudaDevice& device);
+  ~Session();
+  Session(const Session&) = delete;
+
+  const Library& library() const { return library_; }
+  nvidia::CudaDevice& device() const { return device_; }
+  Handle handle() const { return handle_; }
+  // Makes the handle use this thread's current stream of the device. Requires: the mutex is held.
+  Status* follow_stream();
+  // The library allows one thread at a time to use a handle.
+  std::mutex& mutex() { return mutex_; }
+  // Null for success.
+  Status* status(int result, const char* what) const;
+  void require(int result, const char* what) const;
+
+  // The answer of `ask()`, which is called once for each key. Any thread.
+  template <class Ask>
+  bool known(const std::string& key, const Ask& ask) {
+    std::lock_guard lock(mutex_);
+    const auto found = answers_.find(key);
+    return found != answers_.end() ? found->second : (answers_[key] = ask());
+  }
+
+  // From now on the answer to that key is no.
+  void refuse(const std::string& key) {
+    std::lock_guard lock(mutex_);
+    answers_[key] = false;
+  }
+
+  // The plan of that key, if need be by `make`, which another thread calls while it holds the mutex. Any thread.
+  std::shared_ptr<Plans::Pending> begin_plan(const std::string& key, const Plans::Make& make);
+  Plans& plans() { return *plans_; }
+
+ private:
+  const Library& library_;
+  nvidia::CudaDevice& device_;
+  Handle handle_ = nullptr;
+  void* stream_ = nullptr;  // that the handle was given
+  std::mutex mutex_;
+  std::map<std::string, bool> answers_;
+  std::optional<Plans> plans_;  // empty only at the end
+};
+
+// Owns a descriptor. All throw what the library reports.
+class Descriptor {
+ public:
+  Descriptor(const Session& session, Kind kind);
+  ~Descriptor();
+  Descriptor(Descriptor&& o) noexcept : session_(o.session_), desc_(std::exchange(o.desc_, nullptr)) {}
+  Descriptor(const Descriptor&) = delete;
+
+  Desc get() const { return desc_; }
+  void set(int attribute, Type type, int64_t count, const void* values);
+  void set(int attribute, Type type, int value) { set(attribute, type, 1, &value); }
+  void set(int attribute, int64_t value) { set(attribute, kTypeInt64, 1, &value); }
+  void set(int attribute, const Descriptor& value) { set(attribute, kTypeDescriptor, 1, &value.desc_); }
+  // Up to `most` values; how many there are.
+  int64_t get(int attribute, Type type, int64_t most, void* values) const;
+  void finalize();
+  // False: the library does not support what was asked for.
+  bool try_finalize();
+
+ private:
+  const Session& session_;
+  Desc desc_ = nullptr;
+};
+
+}  // namespace thunder::cudnn
