@@ -3,6 +3,8 @@
 
 generate.py core FOLDER               the handles and actions of bindings/classes.api, for SWIG and the compiler
 generate.py layer LANGUAGE FOLDER FILE...   the files of a layer, with the classes of that description filled in
+generate.py python|stubs|lua                to standard output: what of Python's and Lua's layers is no more than a call; checked in, as
+                                      packages are built without the tree
 generate.py ops LIBRARY LANGUAGE FILE       the ops as methods of a language that must know them before it runs; others read
                                       the registry as they load. The rows are those of thunder_context_describe().
 """
@@ -16,10 +18,11 @@ from typing import NamedTuple
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from emit import actions, description  # noqa: E402
+from emit import actions, description, lua, python  # noqa: E402
 from emit.layer import fill  # noqa: E402
 from emit.ops import WRITERS  # noqa: E402
 
+PRINTED = {"python": python.source, "stubs": python.stubs, "lua": lua.source}
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -108,6 +111,9 @@ def main():
     if what == "ops":
         library, language, path = given
         write(pathlib.Path(path), WRITERS[language](list(ops(library))))
+        return
+    if what in PRINTED:
+        print(PRINTED[what](*description.load(ROOT)), end="")
         return
     folder = pathlib.Path(given[0 if what == "core" else 1])
     folder.mkdir(parents=True, exist_ok=True)

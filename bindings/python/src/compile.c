@@ -178,49 +178,6 @@ static PyObject *compiled_bind(PyObject *object, PyObject *instance, PyObject *t
     return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
 }
 
-static PyObject *last_miss(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_last_miss(((Compiled *)object)->compiled));
-}
-
-static PyObject *memory_report(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_memory_report(((Compiled *)object)->compiled));
-}
-
-static PyObject *fusion_report(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_fusion_report(((Compiled *)object)->compiled));
-}
-
-static PyObject *loops_report(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_loops_report(((Compiled *)object)->compiled));
-}
-
-static PyObject *breaks_report(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_breaks_report(((Compiled *)object)->compiled));
-}
-
-/* graph_breaks(): JSON */
-static PyObject *graph_breaks(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_graph_breaks(((Compiled *)object)->compiled));
-}
-
-static PyObject *guards_report(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_guards_report(((Compiled *)object)->compiled));
-}
-
 /* prepare(*args, **named) */
 static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
@@ -291,20 +248,11 @@ static PyObject *backward_traces(PyObject *object, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-    {"last_miss", last_miss, METH_NOARGS, "Why the last call that compiled had to."},
     {"stats", statistics, METH_NOARGS, "Counts of calls and programs, and nanoseconds spent on compiling."},
     {"traces", traces, METH_NOARGS, NULL},
     {"backward_traces", backward_traces, METH_NOARGS, NULL},
     {"prepare", (PyCFunction)(void (*)(void))prepare_for, METH_FASTCALL | METH_KEYWORDS,
      "Compiles for these arguments what a call would compile, and runs nothing."},
-    {"fusion_report", fusion_report, METH_NOARGS,
-     "Why neighbours in the program compiled last were not fused, a line for each two."},
-    {"guards_report", guards_report, METH_NOARGS, "What the program compiled last is guarded by, a formula each line."},
-    {"breaks_report", breaks_report, METH_NOARGS, "Where and why it was no one program, a place each line."},
-    {"graph_breaks", graph_breaks, METH_NOARGS, "The same as JSON."},
-    {"loops_report", loops_report, METH_NOARGS, "How the kernels of the program compiled last were lowered, stage by stage."},
-    {"memory_report", memory_report, METH_NOARGS,
-     "What a call of the program compiled last needs of memory, and where each of its values lies."},
     {NULL, NULL, 0, NULL}};
 static PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Compiled, call), READONLY, NULL},

@@ -3,7 +3,8 @@ import ast
 import re
 from dataclasses import dataclass, field
 
-LANGUAGES = ("ruby", "perl", "tcl", "php", "java", "csharp", "go", "r", "octave")
+SWIG = ("ruby", "perl", "tcl", "php", "java", "csharp", "go", "r", "octave")
+LANGUAGES = (*SWIG, "python", "lua")
 HANDLES = {"Tensor": "thunder_tensor", "Function": "thunder_function", "Compiled": "thunder_compiled"}  # classes written by hand
 TREES = {"any", "map", "tensors", "[tensor]", "[text]"}
 
