@@ -30,9 +30,19 @@ set(swig_source ${CMAKE_SOURCE_DIR}/bindings/swig)
 set(swig_out ${CMAKE_BINARY_DIR}/languages)
 file(GLOB swig_core CONFIGURE_DEPENDS ${swig_source}/core/*.cpp)
 file(GLOB swig_interface CONFIGURE_DEPENDS ${swig_source}/core/*.h)
-list(APPEND swig_interface ${swig_source}/thunder.i)
-add_library(thunder_swig STATIC ${swig_core})
-target_include_directories(thunder_swig PUBLIC ${swig_source}/core)
+# What is made of the description of the classes.
+file(GLOB swig_description CONFIGURE_DEPENDS ${swig_source}/emit/*.py ${CMAKE_SOURCE_DIR}/include/*.h
+     ${CMAKE_SOURCE_DIR}/include/thunder/*.h)
+list(APPEND swig_description ${swig_source}/generate.py ${CMAKE_SOURCE_DIR}/bindings/classes.api)
+set(swig_made ${swig_out}/core)
+set(swig_classes ${swig_made}/classes.h ${swig_made}/classes.i ${swig_made}/classes.cpp)
+add_custom_command(OUTPUT ${swig_classes}
+  COMMAND ${Python3_EXECUTABLE} ${swig_source}/generate.py core ${swig_made} DEPENDS ${swig_description} VERBATIM)
+add_custom_target(thunder_swig_classes DEPENDS ${swig_classes})
+list(APPEND swig_interface ${swig_source}/thunder.i ${swig_classes})
+add_library(thunder_swig STATIC ${swig_core} ${swig_made}/classes.cpp)
+add_dependencies(thunder_swig thunder_swig_classes)
+target_include_directories(thunder_swig PUBLIC ${swig_source}/core ${swig_made})
 target_link_libraries(thunder_swig PRIVATE thunder_flags PUBLIC thunder PkgConfig::CJSON)
 
 # Where a folder of build/.../languages is installed; what was not built is left out.
@@ -52,7 +62,7 @@ function(thunder_swig_wrap name outdir extension)
   set(interface ${swig_source}/${name}/thunder.i)
   file(MAKE_DIRECTORY ${outdir} ${swig_out}/wrap)
   add_custom_command(OUTPUT ${wrap}
-    COMMAND ${THUNDER_SWIG} -c++ ${ARGN} -I${swig_source} -I${swig_source}/core -outdir ${outdir} -o ${wrap} ${interface}
+    COMMAND ${THUNDER_SWIG} -c++ ${ARGN} -I${swig_source} -I${swig_source}/core -I${swig_made} -outdir ${outdir} -o ${wrap} ${interface}
     DEPENDS ${interface} ${swig_interface} COMMENT "swig ${name}" VERBATIM)
   set(${name}_wrap ${wrap} PARENT_SCOPE)
 endfunction()
@@ -72,23 +82,22 @@ function(thunder_swig_module name folder file)
   set(THUNDER_LANGUAGES ${THUNDER_LANGUAGES} ${name} PARENT_SCOPE)
 endfunction()
 
-# thunder_swig_files(NAME FOLDER FILE...): files of the language as they are.
+# thunder_swig_files(NAME FOLDER FILE...): files of the language, with the described classes filled in.
 function(thunder_swig_files name folder)
-  set(copied ${swig_out}/wrap/${name}.copied)
-  add_custom_command(OUTPUT ${copied}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${ARGN} ${folder}
-    COMMAND ${CMAKE_COMMAND} -E touch ${copied}
-    DEPENDS ${ARGN} VERBATIM)
-  add_custom_target(thunder_swig_${name}_files ALL DEPENDS ${copied})
+  set(filled ${swig_out}/wrap/${name}.filled)
+  add_custom_command(OUTPUT ${filled}
+    COMMAND ${Python3_EXECUTABLE} ${swig_source}/generate.py layer ${name} ${folder} ${ARGN}
+    COMMAND ${CMAKE_COMMAND} -E touch ${filled}
+    DEPENDS ${ARGN} ${swig_description} VERBATIM)
+  add_custom_target(thunder_swig_${name}_files ALL DEPENDS ${filled})
   add_dependencies(languages thunder_swig_${name}_files)
 endfunction()
 
 # thunder_swig_ops(NAME WHAT FILE): the ops as source text, for languages that must know them before they run.
 function(thunder_swig_ops what file)
   add_custom_command(OUTPUT ${file}
-    COMMAND ${thunder_preload} ${Python3_EXECUTABLE} ${swig_source}/generate.py $<TARGET_FILE:thunder> ${what} ${file}
-    DEPENDS thunder ${swig_source}/generate.py ${swig_source}/languages.py VERBATIM)
+    COMMAND ${thunder_preload} ${Python3_EXECUTABLE} ${swig_source}/generate.py ops $<TARGET_FILE:thunder> ${what} ${file}
+    DEPENDS thunder ${swig_source}/generate.py ${swig_source}/emit/ops.py VERBATIM)
 endfunction()
 
 # What a command prints, or "" when it fails.

@@ -211,6 +211,9 @@ if(TARGET thunder_tool AND TARGET thunder_lua AND TARGET thunder_python AND NOT 
                        ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
 endif()
 
+add_test(NAME language_description COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/languages/description_test.py)
+set_tests_properties(language_description PROPERTIES LABELS language)
+
 # The same small program in every language that is bound through SWIG prints the same lines, which Lua says.
 if(THUNDER_LANGUAGES AND TARGET thunder_tool AND TARGET thunder_lua)
   set(smoke ${CMAKE_BINARY_DIR}/languages/smoke)

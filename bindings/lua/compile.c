@@ -1,7 +1,7 @@
 /* Compiled functions: a Lua function, a trace or a program from a file, its compiled form and the values that its calls reuse. */
 #include <string.h>
 
-#include "lua/layer.h"
+#include "lua/described.h"
 
 /* Uservalues: 1 the Lua function, or the name of what is none, 2 and 3 the boxes of `in` and `out`, 4 the options, 5 what the function
  * reads beside its arguments (captured.c). */
@@ -18,6 +18,8 @@ static compiled *compiled_check(lua_State *L, int index)
     if (!self->compiled) refuse(L, "a compiled function was used after it had been closed");
     return self;
 }
+
+thunder_compiled *compiled_handle(lua_State *L, int index) { return compiled_check(L, index)->compiled; }
 
 static int compiled_gc(lua_State *L)
 {
@@ -291,33 +293,6 @@ static int core_mark_static(lua_State *L)
     return 0;
 }
 
-static int core_graph_breaks(lua_State *L)
-{
-    lua_pushstring(L, thunder_compiled_graph_breaks(compiled_check(L, 1)->compiled));
-    return 1;
-}
-
-/* explain(f, what) */
-static int core_explain(lua_State *L)
-{
-    const char *text = "";
-    check_status(L, thunder_compiled_explain(compiled_check(L, 1)->compiled, luaL_checkstring(L, 2), &text));
-    lua_pushstring(L, text);
-    return 1;
-}
-
-static int core_memory_report(lua_State *L)
-{
-    lua_pushstring(L, thunder_compiled_memory_report(compiled_check(L, 1)->compiled));
-    return 1;
-}
-
-static int core_last_miss(lua_State *L)
-{
-    lua_pushstring(L, thunder_compiled_last_miss(compiled_check(L, 1)->compiled));
-    return 1;
-}
-
 typedef thunder_status *(*stage_fn)(const thunder_compiled *compiled, size_t stage, thunder_trace **out);
 
 /* Pushes a list of traces, in the order of the stages. */
@@ -385,15 +360,12 @@ static int core_is_compiled(lua_State *L)
 
 void open_compile(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"compile", core_compile},         {"last_miss", core_last_miss},
+    static const luaL_Reg functions[] = {{"compile", core_compile},
                                          {"compile_trace", core_compile_trace},
                                          {"load_program", core_load_program}, {"save_program", core_save_program},
                                          {"compile_ahead", core_compile_ahead}, {"export_c", core_export_c},
                                          {"save_cache_artifacts", core_save_cache_artifacts},
                                          {"load_cache_artifacts", core_load_cache_artifacts},
-                                        {"explain", core_explain},
-                                        {"memory_report", core_memory_report},
-                                         {"graph_breaks", core_graph_breaks},
                                          {"jit_trace", core_jit_trace}, {"recompile", core_recompile},
                                          {"mark_dynamic", core_mark_dynamic}, {"maybe_mark_dynamic", core_maybe_mark_dynamic},
                                          {"mark_static", core_mark_static},

@@ -25,49 +25,6 @@ static int core_read_csv(lua_State *L)
     return push_read(L, made, tensor);
 }
 
-static int core_read_npy(lua_State *L)
-{
-    const char *path = path_check(L, 1);
-    box *made = box_push(L, BOX_TENSOR);
-    thunder_tensor *tensor = NULL;
-    check_status(L, thunder_read_npy(layer_of(L)->context, path, &tensor));
-    return push_read(L, made, tensor);
-}
-
-static int core_read_idx(lua_State *L)
-{
-    const char *path = path_check(L, 1);
-    box *made = box_push(L, BOX_TENSOR);
-    thunder_tensor *tensor = NULL;
-    check_status(L, thunder_read_idx(layer_of(L)->context, path, &tensor));
-    return push_read(L, made, tensor);
-}
-
-static int core_read_safetensors(lua_State *L)
-{
-    const char *path = path_check(L, 1);
-    thunder_values *out = values_box(L);
-    return values_answer(L, out, thunder_read_safetensors(layer_of(L)->context, path, out));
-}
-
-/* core.write_npy(tensor, path) */
-static int core_write_npy(lua_State *L)
-{
-    check_status(L, thunder_write_npy(tensor_check(L, 1), path_check(L, 2)));
-    return 0;
-}
-
-/* core.write_safetensors({name = tensor}, path) */
-static int core_write_safetensors(lua_State *L)
-{
-    const char *path = path_check(L, 2);
-    thunder_values *tensors = values_box(L);
-    const char *wrong = values_add(L, 1, tensors);
-    if (wrong) return refuse(L, "save: %s", wrong);
-    check_status(L, thunder_write_safetensors(tensors, path));
-    return 0;
-}
-
 /* core.batches({tensors}, size, shuffle, drop_last, seed) */
 static int core_batches(lua_State *L)
 {
@@ -90,37 +47,6 @@ static int core_batches(lua_State *L)
     return 1;
 }
 
-/* core.next_batch(batches): the next batch's tensors, or nothing at the end of an epoch. */
-static int core_next_batch(lua_State *L)
-{
-    thunder_batches *batches = box_check(L, 1, BOX_BATCHES);
-    thunder_values *out = values_box(L);
-    return values_answer(L, out, thunder_batches_next(batches, out));
-}
-
-/* core.batch_count(batches): how many make an epoch. */
-static int core_batch_count(lua_State *L)
-{
-    lua_pushinteger(L, thunder_batches_count(box_check(L, 1, BOX_BATCHES)));
-    return 1;
-}
-
-/* core.batch_state(batches): the position as a tensor, to save. */
-static int core_batch_state(lua_State *L)
-{
-    const thunder_batches *batches = box_check(L, 1, BOX_BATCHES);
-    box *made = box_push(L, BOX_TENSOR);
-    thunder_tensor *state = NULL;
-    check_status(L, thunder_batches_state(batches, &state));
-    return push_read(L, made, state);
-}
-
-static int core_set_batch_state(lua_State *L)
-{
-    check_status(L, thunder_batches_set_state(box_check(L, 1, BOX_BATCHES), tensor_check(L, 2)));
-    return 0;
-}
-
 /* core.set_batch_device(batches, device) */
 static int core_set_batch_device(lua_State *L)
 {
@@ -131,16 +57,7 @@ static int core_set_batch_device(lua_State *L)
 void open_data(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"read_csv", core_read_csv},
-                                         {"read_npy", core_read_npy},
-                                         {"read_idx", core_read_idx},
-                                         {"read_safetensors", core_read_safetensors},
-                                         {"write_npy", core_write_npy},
-                                         {"write_safetensors", core_write_safetensors},
                                          {"batches", core_batches},
-                                         {"next_batch", core_next_batch},
-                                         {"batch_count", core_batch_count},
-                                         {"batch_state", core_batch_state},
-                                         {"set_batch_state", core_set_batch_state},
                                          {"set_batch_device", core_set_batch_device},
                                          {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);

@@ -52,16 +52,16 @@ function data.batches(source, options)
     loops = {}, -- by the line of the `for`
     last = false, -- of them
     epochs = epochs,
-    total = core.batch_count(rows) * epochs,
+    total = core.batches_size(rows) * epochs,
   }, Batches)
 end
 
 -- A loop at this line: whatever ran there before was left.
 local function begin(self, place)
   if self.begun then
-    local state = core.batch_state(self.rows):tolist()
+    local state = core.batches_state(self.rows):tolist()
     self.rows = self.new_rows()
-    core.set_batch_state(self.rows, th.tensor { state[1], self.epoch, 0, state[4] })
+    core.batches_set_state(self.rows, th.tensor { state[1], self.epoch, 0, state[4] })
   end
   self.begun, self.epoch = true, self.epoch + self.epochs
   self.loops[place] = { rows = self.rows, left = self.epochs, number = 0 }
@@ -77,7 +77,7 @@ function Batches:__call(_, i)
     core.refuse(("batches: no loop at this line has come to batch %s; two loops that take turns need two of th.data.batches()"):format(tostring(i)))
   end
   while loop.left > 0 do
-    local batch = table.pack(core.next_batch(loop.rows))
+    local batch = table.pack(core.batches_next(loop.rows))
     if batch.n > 0 then
       loop.number = loop.number + 1
       return loop.number, table.unpack(batch)
@@ -91,10 +91,10 @@ function Batches:__len() return self.total end
 
 local members = {
   -- The position, in the loop that began last, as a tensor; set_state resumes exactly there.
-  state = function(self) return core.batch_state(self.rows) end,
+  state = function(self) return core.batches_state(self.rows) end,
   set_state = function(self, state)
     local rows = self.new_rows()
-    core.set_batch_state(rows, state)
+    core.batches_set_state(rows, state)
     self.rows, self.begun, self.epoch, self.loops, self.last = rows, false, state:tolist()[2], {}, false
   end,
 }
@@ -108,7 +108,7 @@ function data.split(tensors, part, options)
   local rows = #tensors[1]
   local held_out = math.floor(rows * part + 0.5)
   local rest, out = {}, {}
-  for i, tensor in ipairs { core.next_batch(core.batches(tensors, rows, true, false, options.seed or 0)) } do
+  for i, tensor in ipairs { core.batches_next(core.batches(tensors, rows, true, false, options.seed or 0)) } do
     rest[i] = tensor[{ { held_out + 1, rows } }]:contiguous()
     out[i] = tensor[{ { 1, held_out } }]:contiguous()
   end

@@ -164,8 +164,7 @@ th.random_state = core.random
 
 th.last_traces = core.last_traces -- a list of traces that print
 th.last_backward_traces = core.last_backward_traces -- the same of the backward that ran last on a tape
-th.last_miss = core.last_miss -- why the last call compiled
-th.memory_report = core.memory_report -- the memory of a call of the program compiled last, and whether it is a CUDA graph
+for _, name in ipairs(core.of_compiled) do th[name] = core[name] end -- th.last_miss(f): why the last call compiled ...
 -- Text about the program compiled last: why neighbours in its trace were not fused, a line for each two; with "loops", the loop
 -- nest of each kernel after each stage of its lowering; with "guards", what it is guarded by, a formula each line; with "breaks",
 -- where and why the function was no one program; with "stages", the stages of its compile and their times; with the name of a stage,

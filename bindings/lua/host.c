@@ -65,21 +65,6 @@ static int core_metatable(lua_State *L)
     return 1;
 }
 
-/* core.load_plugin(path) */
-static int core_load_plugin(lua_State *L)
-{
-    check_status(L, thunder_context_load_plugin(layer_of(L)->context, luaL_checkstring(L, 1)));
-    return 0;
-}
-
-/* core.set_num_threads(count); 0: as many as there are processors. */
-static int core_set_num_threads(lua_State* L) {
-  if (!lua_isinteger(L, 1) || lua_tointeger(L, 1) < 0)
-    return refuse(L, "set_num_threads: a number of threads was expected, got %s", luaL_tolstring(L, 1, NULL));
-  check_status(L, thunder_context_set_num_threads(layer_of(L)->context, (size_t)lua_tointeger(L, 1)));
-  return 0;
-}
-
 static int core_version(lua_State *L)
 {
     const uint32_t v = thunder_version();
@@ -147,8 +132,6 @@ void open_host(lua_State *L)
                                        {"initial_seed", core_initial_seed},
                                        {"tensor_text", core_tensor_text},
                                        {"set_printoptions", core_set_printoptions},
-                                       {"load_plugin", core_load_plugin},
-                                       {"set_num_threads", core_set_num_threads},
                                        {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -231,6 +231,7 @@ void open_host(lua_State *L);
 void open_extend(lua_State *L);
 void open_executor(lua_State *L);
 void open_pass(lua_State *L);
+void open_described(lua_State *L);
 /* From a table or nil; pushes the box that owns them. */
 thunder_options *options_check(lua_State *L, int index);
 #endif

@@ -52,6 +52,7 @@ static void open_layer(lua_State *L, thunder_context *context_or_null, limits *l
     open_extend(L);
     open_executor(L);
     open_pass(L);
+    open_described(L);
     run_prelude(L, 1, 2);
     lua_settop(L, 1);
 }

@@ -2,12 +2,11 @@
 local _, core = ...
 if not core.restricted then return end
 
-for _, name in ipairs {
-  "read_csv", "read_npy", "read_idx", "read_safetensors", "write_npy", "write_safetensors", "save", "load", "load_plugin",
-  "save_program", "compile_ahead", "load_program", "export_c",
-} do
-  assert(core[name], name)
-  core[name] = function() core.refuse(name .. ": a restricted script cannot reach files") end
+for _, names in ipairs { core.of_files, { "read_csv", "save", "load", "save_program", "compile_ahead", "load_program", "export_c" } } do
+  for _, name in ipairs(names) do
+    assert(core[name], name)
+    core[name] = function() core.refuse(name .. ": a restricted script cannot reach files") end
+  end
 end
 
 core.cuda_kernel = function(who) core.refuse(who .. ": a restricted script cannot bring kernels for CUDA devices") end

@@ -1,16 +1,29 @@
 #!/usr/bin/env python3
-"""generate.py LIBRARY LANGUAGE FILE: writes the ops of the library as methods of a language that must know them before
-it runs. Languages that define methods as they load read the registry themselves.
+"""Writes, with each build, what the layers of the languages need not say by hand.
 
-The rows are those of thunder_context_describe(), so that there is no second list; they are written with each build.
+generate.py core FOLDER               the handles and actions of bindings/classes.api, for SWIG and the compiler
+generate.py layer LANGUAGE FOLDER FILE...   the files of a layer, with the classes of that description filled in
+generate.py python|stubs|lua                to standard output: what of Python's and Lua's layers is no more than a call; checked in, as
+                                      packages are built without the tree
+generate.py ops LIBRARY LANGUAGE FILE       the ops as methods of a language that must know them before it runs; others read
+                                      the registry as they load. The rows are those of thunder_context_describe().
 """
 import ctypes
+import importlib
 import json
 import pathlib
 import sys
 from typing import NamedTuple
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from emit import actions, description, lua, python  # noqa: E402
+from emit.layer import fill  # noqa: E402
+from emit.ops import WRITERS  # noqa: E402
+
+PRINTED = {"python": python.source, "stubs": python.stubs, "lua": lua.source}
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Parameter(NamedTuple):
@@ -76,10 +89,39 @@ def ops(library):
                 yield read(row, row["name"] + "_")
 
 
+def write(path, text):
+    if not path.exists() or path.read_text(encoding="utf-8") != text:  # what did not change is not built anew
+        path.write_text(text, encoding="utf-8")
+
+
+def layer(language, folder, files):
+    emitter = importlib.import_module("emit." + language)
+    classes, _ = description.load(ROOT)
+    texts = {pathlib.Path(file).name: pathlib.Path(file).read_text(encoding="utf-8") for file in files}
+    made = fill(texts, classes, emitter)
+    marked = "\n".join(texts.values())
+    if hasattr(emitter, "files"):  # a class is a file of its own, where the layer has no mark for it
+        made.update(emitter.files([c for c in classes if c.name and f"@members {c.name}@" not in marked]))
+    for name, text in made.items():
+        write(folder / name, text)
+
+
 def main():
-    library, language, path = sys.argv[1:]
-    from languages import WRITERS
-    pathlib.Path(path).write_text(WRITERS[language](list(ops(library))), encoding="utf-8")
+    what, *given = sys.argv[1:]
+    if what == "ops":
+        library, language, path = given
+        write(pathlib.Path(path), WRITERS[language](list(ops(library))))
+        return
+    if what in PRINTED:
+        print(PRINTED[what](*description.load(ROOT)), end="")
+        return
+    folder = pathlib.Path(given[0 if what == "core" else 1])
+    folder.mkdir(parents=True, exist_ok=True)
+    if what == "layer":
+        layer(given[0], folder, given[2:])
+    else:
+        for name, writer in actions.FILES.items():
+            write(folder / name, writer(*description.load(ROOT)))
 
 
 if __name__ == "__main__":

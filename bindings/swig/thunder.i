@@ -12,25 +12,15 @@
 %newobject thunder_swig::Call::make_function;
 %newobject thunder_swig::Call::value_and_grad;
 %newobject thunder_swig::Call::compile;
-%newobject thunder_swig::Call::make_module;
-%newobject thunder_swig::Call::module_function;
-%newobject thunder_swig::Call::make_optimizer;
-%newobject thunder_swig::Call::optimizer_state;
-%newobject thunder_swig::Call::make_schedule;
-%newobject thunder_swig::Call::schedule_state;
-%newobject thunder_swig::Call::make_batches;
 
 %nodefaultctor thunder_swig::Tensor;
 %nodefaultctor thunder_swig::Function;
-%nodefaultctor thunder_swig::Compiled;
-%nodefaultctor thunder_swig::Module;
-%nodefaultctor thunder_swig::Optimizer;
-%nodefaultctor thunder_swig::Schedule;
-%nodefaultctor thunder_swig::Batches;
 
 %include <std_string.i>
 %ignore thunder_swig::Bytes;
+%include "classes.i"
 %include "handles.h"
+%include "classes.h"
 %include "call.h"
 
 #ifdef THUNDER_DIRECTORS

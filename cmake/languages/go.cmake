@@ -12,7 +12,7 @@ if(THUNDER_GO)
   if(THUNDER_SANITIZE)
     set(go_sanitize -fsanitize=${THUNDER_SANITIZE})
   endif()
-  set(go_cxxflags "-std=c++20 -O2 -w ${go_sanitize} -I${swig_source}/core -I${CMAKE_SOURCE_DIR}/include")
+  set(go_cxxflags "-std=c++20 -O2 -w ${go_sanitize} -I${swig_source}/core -I${swig_made} -I${CMAKE_SOURCE_DIR}/include")
   set(go_ldflags "${go_sanitize} $<TARGET_FILE:thunder_swig> $<TARGET_FILE:thunder> -lcjson -Wl,-rpath,$<TARGET_FILE_DIR:thunder>")
   file(GENERATE OUTPUT ${go_out}/env CONTENT "export CGO_CXXFLAGS='${go_cxxflags}'\nexport CGO_LDFLAGS='${go_ldflags}'\n")
   set(go_environment "CGO_CXXFLAGS=${go_cxxflags}" "CGO_LDFLAGS=${go_ldflags}"
@@ -31,7 +31,7 @@ if(THUNDER_GO)
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${go_wrap} ${go_out}/core/wrap.cxx
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${swig_out}/wrap/go.h ${go_out}/core
     ${go_commands}
-    DEPENDS ${go_wrap} ${go_out}/ops.go ${swig_out}/wrap/go.copied ${go_programs} thunder_swig thunder
+    DEPENDS ${go_wrap} ${go_out}/ops.go ${swig_out}/wrap/go.filled ${go_programs} thunder_swig thunder
     WORKING_DIRECTORY ${go_out} VERBATIM)
   add_custom_target(thunder_swig_go ALL DEPENDS ${go_built})
   add_dependencies(languages thunder_swig_go)

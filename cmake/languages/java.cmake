@@ -12,15 +12,15 @@ if(THUNDER_JAVA AND THUNDER_JAVAC AND THUNDER_JAR AND EXISTS ${java_home}/includ
   thunder_swig_ops(java-methods ${java_out}/thunder/TensorOps.java)
   thunder_swig_ops(java-functions ${java_out}/thunder/Ops.java)
   file(GLOB java_sources CONFIGURE_DEPENDS ${swig_source}/java/*.java)
+  thunder_swig_files(java ${java_out}/thunder ${java_sources})
   add_custom_command(OUTPUT ${java_out}/thunder.jar
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${java_out}/classes
-    COMMAND sh -c "exec \"$@\" thunder/core/*.java" javac ${THUNDER_JAVAC} -nowarn -Xlint:-removal -d classes ${java_sources}
-            thunder/TensorOps.java thunder/Ops.java
+    COMMAND sh -c "exec \"$@\" thunder/*.java thunder/core/*.java" javac ${THUNDER_JAVAC} -nowarn -Xlint:-removal -d classes
     COMMAND ${THUNDER_JAR} --create --file thunder.jar -C classes .
-    DEPENDS ${java_sources} ${java_wrap} ${java_out}/thunder/TensorOps.java ${java_out}/thunder/Ops.java
+    DEPENDS ${swig_out}/wrap/java.filled ${java_wrap} ${java_out}/thunder/TensorOps.java ${java_out}/thunder/Ops.java
     WORKING_DIRECTORY ${java_out} VERBATIM)
-  add_custom_target(thunder_swig_java_files ALL DEPENDS ${java_out}/thunder.jar)
-  add_dependencies(languages thunder_swig_java_files)
+  add_custom_target(thunder_swig_java_jar ALL DEPENDS ${java_out}/thunder.jar)
+  add_dependencies(languages thunder_swig_java_jar)
   # The smoke program runs from its source.
   thunder_swig_install(${java_out} ${java_out}/thunder.jar)
   set(program_java ${THUNDER_JAVA} -cp ${java_out}/thunder.jar -Djava.library.path=${java_out})

@@ -164,4 +164,4 @@ expect.error(function() th.einsum("ij,jk->ik", x, x) end, "einsum: label 'j' has
 assert(th.pi == math.pi and th.inf == math.huge and th.nan ~= th.nan and math.abs(th.e - 2.718281828) < 1e-9)
 th.set_num_threads(2)
 th.set_num_threads(0)
-expect.error(function() th.set_num_threads(-1) end, "set_num_threads: a number of threads was expected, got -1")
+expect.error(function() th.set_num_threads(-1) end, "set_num_threads: count must be an integer from 0 on, got -1")

@@ -8,6 +8,9 @@ import subprocess
 GENERATED = (
     ("include/thunder/ops.h", ("{build}/bin/opgen", "header")),
     ("docs/ops.md", ("{build}/bin/opgen", "docs")),
+    ("bindings/python/src/described.c", ("bindings/swig/generate.py", "python")),
+    ("bindings/python/stubs/described.py", ("bindings/swig/generate.py", "stubs")),
+    ("bindings/lua/described.c", ("bindings/swig/generate.py", "lua")),
     ("docs/modules.md", ("tools/list_modules.py", "{build}/lib/libthunder.so")),
     ("docs/compile_options.md", ("tools/list_compile_options.py", "{build}/lib/libthunder.so")),
 )

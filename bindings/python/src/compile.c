@@ -178,33 +178,6 @@ static PyObject *compiled_bind(PyObject *object, PyObject *instance, PyObject *t
     return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
 }
 
-static PyObject *last_miss(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_last_miss(((Compiled *)object)->compiled));
-}
-
-static PyObject *memory_report(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_memory_report(((Compiled *)object)->compiled));
-}
-
-/* explain(what) */
-static PyObject *explain(PyObject *object, PyObject *what)
-{
-    const char *text = "", *name = PyUnicode_AsUTF8(what);
-    if (!name || check_status(thunder_compiled_explain(((Compiled *)object)->compiled, name, &text))) return NULL;
-    return PyUnicode_FromString(text);
-}
-
-/* graph_breaks(): JSON */
-static PyObject *graph_breaks(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(thunder_compiled_graph_breaks(((Compiled *)object)->compiled));
-}
-
 /* prepare(*args, **named) */
 static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
@@ -275,16 +248,11 @@ static PyObject *backward_traces(PyObject *object, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-    {"last_miss", last_miss, METH_NOARGS, "Why the last call that compiled had to."},
     {"stats", statistics, METH_NOARGS, "Counts of calls and programs, and nanoseconds spent on compiling."},
     {"traces", traces, METH_NOARGS, NULL},
     {"backward_traces", backward_traces, METH_NOARGS, NULL},
     {"prepare", (PyCFunction)(void (*)(void))prepare_for, METH_FASTCALL | METH_KEYWORDS,
      "Compiles for these arguments what a call would compile, and runs nothing."},
-    {"explain", explain, METH_O, "A text about the program compiled last: thunder.explain lists which there are."},
-    {"graph_breaks", graph_breaks, METH_NOARGS, "Where and why it was no one program, as JSON."},
-    {"memory_report", memory_report, METH_NOARGS,
-     "What a call of the program compiled last needs of memory, and where each of its values lies."},
     {NULL, NULL, 0, NULL}};
 static PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Compiled, call), READONLY, NULL},

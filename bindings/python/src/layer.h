@@ -235,5 +235,6 @@ int open_extend(PyObject *module);
 int open_executor(PyObject *module);
 int open_pass(PyObject *module);
 int open_traceback(PyObject *module);
+int open_described(PyObject *module);
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base_or_null);
 #endif

@@ -55,18 +55,6 @@ static PyObject *random_state(PyObject *module, PyObject *unused)
     return tensor_of(thunder_context_random(context));
 }
 
-/* load_plugin(path) */
-static PyObject *load_plugin(PyObject *module, PyObject *path)
-{
-    (void)module;
-    PyObject *bytes = NULL;
-    if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
-    const int failed = check_status(thunder_context_load_plugin(context, PyBytes_AS_STRING(bytes)));
-    Py_DECREF(bytes);
-    if (failed) return NULL;
-    Py_RETURN_NONE;
-}
-
 /* set_stance(name): the name of the one before. */
 static PyObject *set_stance(PyObject *module, PyObject *name)
 {
@@ -90,24 +78,6 @@ static PyObject *set_printoptions(PyObject *module, PyObject *given)
     Py_RETURN_NONE;
 }
 
-/* set_num_threads(count) */
-static PyObject *set_num_threads(PyObject *module, PyObject *count)
-{
-    (void)module;
-    size_t threads;
-    if (count_from(count, "set_num_threads: count", &threads) || check_status(thunder_context_set_num_threads(context, threads))) return NULL;
-    Py_RETURN_NONE;
-}
-
-/* set_memory_cache(bytes) */
-static PyObject *set_memory_cache(PyObject *module, PyObject *count)
-{
-    (void)module;
-    size_t bytes;
-    if (count_from(count, "set_memory_cache: bytes", &bytes) || check_status(thunder_context_set_memory_cache(context, bytes))) return NULL;
-    Py_RETURN_NONE;
-}
-
 static PyObject *version(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -123,14 +93,8 @@ static PyMethodDef functions[] = {
      "initial_seed()\n--\n\nThe seed that holds, given or not: seed() of it in another process draws the same numbers."},
     {"random_state", random_state, METH_NOARGS,
      "random_state()\n--\n\nThe random state, int64[2]: save it, and copy_() it back to resume."},
-    {"load_plugin", load_plugin, METH_O,
-     "load_plugin(path)\n--\n\nLoads executors that the option `executors` of compile can name from now on."},
     {"set_stance", set_stance, METH_O, NULL},
     {"set_printoptions", set_printoptions, METH_O, NULL},
-    {"set_num_threads", set_num_threads, METH_O,
-     "set_num_threads(count)\n--\n\nHow many threads a call may use, its own among them; 0: as many as there are processors."},
-    {"set_memory_cache", set_memory_cache, METH_O,
-     "set_memory_cache(bytes)\n--\n\nHow many bytes of released tensors are kept for new ones; 0: none."},
     {"version", version, METH_NOARGS, "version()\n--\n\nOf the library that is running."},
     {NULL, NULL, 0, NULL}};
 
@@ -139,7 +103,7 @@ static int open_all(PyObject *module)
     static int (*const parts[])(PyObject *) = {
         open_constants, open_dtypes, open_device,open_streams, open_tensor_objects, open_tensor, open_foreign, open_elements, open_names, open_exchange, open_op,
         open_scope, open_tape, open_grad_mode, open_values, open_compile, open_program, open_jit,      open_sizes, open_host, open_writes, open_transform, open_module,
-        open_optimizer, open_data,   open_extend,    open_executor, open_pass,   open_traceback};
+        open_optimizer, open_data,   open_extend,    open_executor, open_pass,   open_traceback, open_described};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i](module)) return -1;
     return PyModule_AddFunctions(module, functions);

@@ -1,4 +1,5 @@
 /* What the process, and each of its threads, is at. */
+#include "described.h"
 #include "host.h"
 
 thunder_context *context;
@@ -16,4 +17,15 @@ PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base)
     if (!type) return NULL;
     if (PyModule_AddType(module, (PyTypeObject *)type)) Py_CLEAR(type);
     return (PyTypeObject *)type;
+}
+
+int add_methods(PyTypeObject *type, PyMethodDef *methods)
+{
+    for (PyMethodDef *each = methods; each->ml_name; each++) {
+        PyObject *made = PyDescr_NewMethod(type, each);
+        const int failed = !made || PyObject_SetAttrString((PyObject *)type, each->ml_name, made);
+        Py_XDECREF(made);
+        if (failed) return -1;
+    }
+    return 0;
 }

@@ -9,6 +9,7 @@ import sys
 import thunder
 from thunder import _ops, _schema, _thunder
 
+from described import COMPILED, FUNCTIONS
 from module_texts import DATA, FUNC, IMPORTS, MODULE, OPTIMIZER
 from texts import HEAD, TENSOR
 
@@ -134,6 +135,7 @@ def package():
     text = text.replace("@OPERATORS@", "\n".join(operators)).replace("@METHODS@", "\n".join(methods))
     text = text.replace("@RETURN_TYPES@", return_types()).replace("@OPTIONS@", ", ".join(["*", *compile_options()]))
     text = text.replace("@DTYPES@", "\n".join(f"{name}: dtype" for name in dtypes))
+    text = text.replace("@COMPILED@", COMPILED) + "".join(line + "\n" for line in FUNCTIONS.splitlines() if hasattr(thunder, line[4:line.index("(")]))
     return HEAD + text + "\n" + "\n".join(function(name, schema, flag) for name, schema, flag, _ in rows) + "\n"
 
 

@@ -88,14 +88,14 @@ class batches:
         return self._read(self._begin())
 
     def _read(self, rows):
-        while batch := rows._next():
+        while batch := rows.next():
             yield batch[0] if self._single else tuple(batch)
         if rows is self._rows:  # it stands at the next epoch
             self._is_begun = False
 
     def __len__(self):
         """Batches in an epoch."""
-        return self._rows._count()
+        return self._rows.size()
 
     def state(self):
         """The position of the epoch that began last, as a tensor: set_state() resumes exactly there."""

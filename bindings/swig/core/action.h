@@ -25,15 +25,38 @@ bool Call::perform(Action action) {
   return false;
 }
 
-// The items of one tensor that `make(thunder_tensor **out)` creates.
+// ---- items of what an action gave ----
+
+inline Items leaf(int kind) { return {{kind, "", "", 0, 0, {}}}; }
+inline Items text_item(const std::string& text) { return {{ITEM_TEXT, "", text, 0, 0, {}}}; }
+template <class Integer>
+Items integer_item(Integer value) { return {{ITEM_INTEGER, "", "", static_cast<long long>(value), 0, {}}}; }
+inline Items real_item(double value) { return {{ITEM_REAL, "", "", 0, value, {}}}; }
+inline Items tensor_item(thunder_tensor* tensor) { return {{ITEM_TENSOR, "", "", 0, 0, {Tensor(tensor)}}}; }
+inline Items owned_tensor(thunder_tensor* owned) {
+  Items made = tensor_item(owned);
+  thunder_tensor_release(owned);  // the item has its own
+  return made;
+}
+inline Items joined(Items first, const Items& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+inline Items listed(const Items& items) { return joined(joined(leaf(ITEM_LIST), items), leaf(ITEM_CLOSE)); }
+
 template <class Make>
 Items tensor_made(Make make) {
   thunder_tensor* handle = nullptr;
   check(make(&handle));
-  Items made{{ITEM_TENSOR, "", "", 0, 0, {Tensor(handle)}}};
-  thunder_tensor_release(handle);  // the item has its own
-  return made;
+  return owned_tensor(handle);
 }
+
+// ---- what an action was given ----
+
+// Of the values those without, and those with a name.
+Items positional(const Items& items);
+Items named(const Items& items);
+size_t count_from(long long value, const char* what);  // refuses what is negative
 
 // Settings by name, from items that all have one.
 struct Options {

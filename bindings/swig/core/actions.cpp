@@ -53,14 +53,6 @@ bool Call::tensor_text(const Tensor& tensor) {
   });
 }
 
-bool Call::set_printoptions() {
-  return perform([&] {
-    const Options options(context(), items_);
-    check(thunder_context_set_printoptions(context(), options.handle));
-    return Items{};
-  });
-}
-
 bool Call::read(const Tensor& tensor) {
   return perform([&] {
     std::string read(thunder_tensor_nbytes(tensor.handle), '\0');
@@ -161,22 +153,22 @@ bool Call::call(const Compiled& compiled) {
   });
 }
 
-bool Call::prepare(const Compiled& compiled) {
+bool Call::compiled_prepare(const Compiled& self) {
   return perform([&] {
     const Values in(context());
     fill_values(items_, in);
     thunder_status* status = nullptr;
-    without_lock([&] { status = thunder_compiled_prepare(compiled.handle, in); });
+    without_lock([&] { status = thunder_compiled_prepare(self.handle, in); });
     check(status);
     return Items{};
   });
 }
 
-bool Call::statistics(const Compiled& compiled) {
+bool Call::compiled_stats(const Compiled& self) {
   return perform([&] {
     thunder_statistics s{};
     s.size = sizeof s;
-    check(thunder_compiled_statistics(compiled.handle, &s));
+    check(thunder_compiled_statistics(self.handle, &s));
     const std::pair<const char*, uint64_t> rows[] = {
         {"calls", s.calls},       {"hits", s.hits},           {"misses", s.misses},
         {"entries", s.entries},   {"trace_ns", s.trace_ns},   {"transform_ns", s.transform_ns},
@@ -188,15 +180,39 @@ bool Call::statistics(const Compiled& compiled) {
   });
 }
 
-bool Call::grad_of() {
+namespace {
+// One stage of a program, or "".
+std::string stage_text(const thunder_compiled* compiled, size_t stage) {
+  thunder_trace* trace = nullptr;
+  check(thunder_compiled_trace(compiled, stage, &trace));
+  std::string text = thunder_trace_text(trace);
+  thunder_trace_release(trace);
+  return text;
+}
+}  // namespace
+
+bool Call::compiled_trace(const Compiled& self, long long stage) {
+  return perform([&] {
+    const bool there = stage >= 0 && static_cast<size_t>(stage) < thunder_compiled_trace_count(self.handle);
+    return text_item(there ? stage_text(self.handle, static_cast<size_t>(stage)) : "");
+  });
+}
+
+bool Call::compiled_traces(const Compiled& self) {
+  return perform([&] {
+    Items made;
+    for (size_t i = 0; i < thunder_compiled_trace_count(self.handle); i++) made = joined(made, text_item(stage_text(self.handle, i)));
+    return listed(made);
+  });
+}
+
+bool Call::grad_of(const Tensor& loss) {
   return perform([&] {
     thunder_scope* scope = here();
     if (!scope) refuse(THUNDER_FAILED_PRECONDITION, "grad_of: nothing is recorded here; call it in a compiled function");
-    if (items_.size() < 2 || items_[0].kind != ITEM_TENSOR)
-      refuse(THUNDER_INVALID_ARGUMENT, "grad_of: a loss and what to differentiate by were expected");
     const Values wrt(context());
-    fill_values(Items(items_.begin() + 1, items_.end()), wrt);
-    const thunder_values* gradients = thunder_scope_grad(scope, items_[0].tensor[0].handle, wrt);
+    fill_values(items_, wrt);
+    const thunder_values* gradients = thunder_scope_grad(scope, loss.handle, wrt);
     scope_check(scope);
     return items_of(gradients, true);
   });
@@ -244,13 +260,6 @@ bool Call::load_cache_artifacts(const Tensor& artifacts) {
     Items made;
     add_counts(info, made);
     return made;
-  });
-}
-
-bool Call::load_plugin(const char* path) {
-  return perform([&] {
-    check(thunder_context_load_plugin(context(), path));
-    return Items{};
   });
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "handles.h"
+#include "classes.h"
 #ifndef SWIG
 #include "items.h"
 #include "nested.h"
@@ -59,7 +59,6 @@ class Call {
   // Of the value behind open_elements(). dtype "": bool, i64 or f32, by what its elements are. Items: its shape, or none.
   bool make_tensor(const char* dtype);
   bool tensor_text(const Tensor& tensor);  // as PyTorch prints it
-  bool set_printoptions();                 // items: options by name, those of torch.set_printoptions
   bool read(const Tensor& tensor);
   bool write(const Tensor& tensor, const Bytes& data);
   bool op(const char* name, const char* where);
@@ -67,51 +66,11 @@ class Call {
   Function* value_and_grad(const Function& function, const char* wrt);  // items: captured tensors, or none
   Compiled* compile(const Function& function);                          // items: options by name
   bool call(const Compiled& compiled);
-  bool prepare(const Compiled& compiled);
-  bool statistics(const Compiled& compiled);
-  bool grad_of();  // items: the loss, and what to differentiate by
-  Module* make_module(const char* kind);
-  bool add_child(const Module& module, const char* name, const Module& child);
-  bool forward(const Module& module);
-  Function* module_function(const Module& module);
-  bool parameters(const Module& module);
-  bool state(const Module& module);
-  bool train(const Module& module, bool training);
-  bool save(const Module& module, const char* path);
-  bool load(const Module& module, const char* path);
-  Optimizer* make_optimizer(const char* kind);  // items: parameters, and options by name
-  bool step(const Optimizer& optimizer);        // items: gradients
-  // A step that evaluates the loss: `compiled` gives it with the gradients. Items: what it is called with; gives the loss.
-  bool step_closure(const Optimizer& optimizer, const Compiled& compiled);
-  Module* optimizer_state(const Optimizer& optimizer);
-  bool get_number(const Optimizer& optimizer, const char* name);  // "lr", "step", "weight_decay"
-  bool set_number(const Optimizer& optimizer, const char* name, double value);
-  bool clip_grad_norm(double max_norm);  // items: gradients; gives them scaled, and the norm before
-  bool clip_grad_value(double bound);    // items: gradients
-  Schedule* make_schedule(const char* kind, const Optimizer& optimizer);  // items: options by name
-  bool schedule_step(const Schedule& schedule);  // items: the metric of a kind that decides by one, or none
-  bool last_lr(const Schedule& schedule);  // of each group
-  Module* schedule_state(const Schedule& schedule);
-  // Items: tensors. The batches are made on the device of this name, the next one while one is used.
-  Batches* make_batches(long long size, bool shuffle, bool drop_last, long long seed, const std::string& device);
-  bool next_batch(const Batches& batches);  // a tensor of each source in a list, which is empty at the end of an epoch
-  bool batches_state(const Batches& batches);
-  bool set_batches_state(const Batches& batches, const Tensor& state);
-  bool read_csv(const char* path);
-  bool read_npy(const char* path);
-  bool write_npy(const Tensor& tensor, const char* path);
-  bool read_idx(const char* path);
-  bool read_safetensors(const char* path);
-  bool write_safetensors(const char* path);  // items: tensors by name
-  bool describe(const char* what);           // "ops" come with their parameters
-  bool seed(long long seed);
-  bool save_cache_artifacts();  // a u8 tensor, which load_cache_artifacts() of another process takes, and a map of counts
-  bool load_cache_artifacts(const Tensor& artifacts);  // a map of counts
-  bool load_plugin(const char* path);
+  // Those of bindings/classes.api; what the table calls `core` is in actions.cpp, models.cpp, training.cpp and extend.cpp.
+  THUNDER_ACTIONS
   // An op by its schema, from what it is made of; vjp: of (arguments, results, cotangents, which are wanted), a gradient for
   // each argument, or 0 for that of what it is made of. Both by ticket, and for ever.
   bool add_op(const char* schema, const char* doc, long long decompose, long long vjp);
-  bool add_pass(const char* name, const char* before, const char* after);  // items: its rules
 
 #ifndef SWIG
   Items& items() { return items_; }

@@ -40,43 +40,10 @@ bool should_collect() {
 
 Function::~Function() { thunder_function_release(handle); }
 
-namespace {
-// One stage of a program, or none.
-struct Stage {
-  Stage(const thunder_compiled* compiled, int stage) {
-    if (stage < 0 || static_cast<size_t>(stage) >= thunder_compiled_trace_count(compiled)) return;
-    thunder_status_release(thunder_compiled_trace(compiled, static_cast<size_t>(stage), &handle));
-  }
-  Stage(const Stage&) = delete;
-  ~Stage() { thunder_trace_release(handle); }
-  thunder_trace* handle = nullptr;
-};
-}  // namespace
-
-int Compiled::trace_count() const { return static_cast<int>(thunder_compiled_trace_count(handle)); }
-std::string Compiled::trace_name(int stage) const {
-  const Stage found(handle, stage);
-  return found.handle ? thunder_trace_name(found.handle) : "";
-}
-std::string Compiled::trace(int stage) const {
-  const Stage found(handle, stage);
-  return found.handle ? thunder_trace_text(found.handle) : "";
-}
-std::string Compiled::last_miss() const { return thunder_compiled_last_miss(handle); }
-std::string Compiled::fusion_report() const { return thunder_compiled_fusion_report(handle); }
-std::string Compiled::memory_report() const { return thunder_compiled_memory_report(handle); }
 Compiled::~Compiled() {
   thunder_compiled_release(handle);
   thunder_function_release(function);
 }
-
-std::string Module::kind() const { return thunder_module_kind(handle); }
-Module::~Module() { thunder_module_release(handle); }
-
-Optimizer::~Optimizer() { thunder_optimizer_release(handle); }
-Schedule::~Schedule() { thunder_schedule_release(handle); }
-long long Batches::count() const { return thunder_batches_count(handle); }
-Batches::~Batches() { thunder_batches_release(handle); }
 
 bool is_tracing() { return here() && thunder_scope_is_tracing(here()); }
 

@@ -51,12 +51,6 @@ class Function {
 
 class Compiled {
  public:
-  int trace_count() const;
-  std::string trace_name(int stage) const;  // the pass that made it
-  std::string trace(int stage) const;       // "" when there is no such stage
-  std::string last_miss() const;
-  std::string fusion_report() const;
-  std::string memory_report() const;
   ~Compiled();
 #ifndef SWIG
   Compiled(thunder_compiled* owned, thunder_function* retained)
@@ -64,48 +58,6 @@ class Compiled {
   Compiled(const Compiled&) = delete;
   thunder_compiled* handle;
   thunder_function* function;  // what a call inside another traced function records
-#endif
-};
-
-class Module {
- public:
-  std::string kind() const;
-  ~Module();
-#ifndef SWIG
-  explicit Module(thunder_module* owned) : handle(owned) {}
-  Module(const Module&) = delete;
-  thunder_module* handle;
-#endif
-};
-
-class Optimizer {
- public:
-  ~Optimizer();
-#ifndef SWIG
-  explicit Optimizer(thunder_optimizer* owned) : handle(owned) {}
-  Optimizer(const Optimizer&) = delete;
-  thunder_optimizer* handle;
-#endif
-};
-
-class Schedule {
- public:
-  ~Schedule();
-#ifndef SWIG
-  explicit Schedule(thunder_schedule* owned) : handle(owned) {}
-  Schedule(const Schedule&) = delete;
-  thunder_schedule* handle;
-#endif
-};
-
-class Batches {
- public:
-  long long count() const;  // in an epoch
-  ~Batches();
-#ifndef SWIG
-  explicit Batches(thunder_batches* owned) : handle(owned) {}
-  Batches(const Batches&) = delete;
-  thunder_batches* handle;
 #endif
 };
 

@@ -1,4 +1,5 @@
 using System;
+using System.Collections;
 using System.Collections.Generic;
 using Thunder.Core;
 
@@ -33,72 +34,7 @@ namespace Thunder
             return new Compiled(body, null, null, options);
         }
 
-        /// <summary>In a compiled function: the gradients of a loss, in the structure of wrt.</summary>
-        public static object GradOf(Tensor loss, object wrt)
-        {
-            return Exchange.Perform(new[] { loss, wrt }, Exchange.Nothing, call => call.grad_of());
-        }
-
-        /// <summary>Gradients scaled so that their norm together is at most maxNorm, in their structure, and the norm before.</summary>
-        public static object ClipGradNorm(object gradients, double maxNorm, out Tensor norm)
-        {
-            var made = (List<object>)Exchange.Perform(new[] { gradients }, Exchange.Nothing, call => call.clip_grad_norm(maxNorm));
-            norm = (Tensor)made[1];
-            return made[0];
-        }
-
-        public static object ClipGradNorm(object gradients, double maxNorm)
-        {
-            Tensor norm;
-            return ClipGradNorm(gradients, maxNorm, out norm);
-        }
-
-        /// <summary>Each element bounded to [-bound, bound].</summary>
-        public static object ClipGradValue(object gradients, double bound)
-        {
-            return Exchange.Perform(new[] { gradients }, Exchange.Nothing, call => call.clip_grad_value(bound));
-        }
-
-        private static object Do(Func<Call, object> action)
-        {
-            return Exchange.Perform(Exchange.Nothing, Exchange.Nothing, action);
-        }
-
-        public static void Seed(long seed) { Do(call => call.seed(seed)); }
-        /// <summary>How tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch has them.</summary>
-        public static void SetPrintOptions(params object[] options)
-        {
-            Exchange.Perform(Exchange.Nothing, options, call => call.set_printoptions());
-        }
-        /// <summary>All kernels that this process has compiled or found on disk, as a u8 tensor for another one, and how many of
-        /// what they are.</summary>
-        public static Tensor SaveCacheArtifacts(out Dictionary<string, object> info)
-        {
-            var made = (List<object>)Do(call => call.save_cache_artifacts());
-            info = (Dictionary<string, object>)made[1];
-            return (Tensor)made[0];
-        }
-
-        /// <summary>Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which
-        /// will run.</summary>
-        public static Dictionary<string, object> LoadCacheArtifacts(Tensor artifacts)
-        {
-            return (Dictionary<string, object>)Do(call => call.load_cache_artifacts(artifacts.Core));
-        }
-
-        public static void LoadPlugin(string path) { Do(call => call.load_plugin(path)); }
-        public static Tensor ReadCsv(string path) { return (Tensor)Do(call => call.read_csv(path)); }
-        public static Tensor ReadNpy(string path) { return (Tensor)Do(call => call.read_npy(path)); }
-
-        public static Dictionary<string, object> ReadSafetensors(string path)
-        {
-            return (Dictionary<string, object>)Do(call => call.read_safetensors(path));
-        }
-
-        public static void WriteSafetensors(Dictionary<string, Tensor> map, string path)
-        {
-            Exchange.Perform(new object[] { map }, Exchange.Nothing, call => call.write_safetensors(path));
-        }
+        // @functions@
 
         /// <summary>An op by name: one of your own.</summary>
         public static Tensor Op(string name, params object[] arguments) { return (Tensor)Exchange.Op(name, arguments); }
@@ -109,17 +45,8 @@ namespace Thunder
         public static void AddOp(string schema, string doc, Func<object[], object> body, Func<object[], object> vjp = null)
         {
             long made = Exchange.Keep(body), gradient = vjp == null ? 0 : Exchange.Keep(vjp);
-            Do(call => call.add_op(schema, doc, made, gradient));
+            Exchange.Perform(Exchange.Nothing, Exchange.Nothing, call => call.add_op(schema, doc, made, gradient));
         }
-
-        /// <summary>Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on.</summary>
-        public static void AddPass(string name, string[] rules, string before = "", string after = "")
-        {
-            Exchange.Perform(rules, Exchange.Nothing, call => call.add_pass(name, before, after));
-        }
-
-        /// <summary>The registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors".</summary>
-        public static List<object> Describe(string what) { return (List<object>)Do(call => call.describe(what)); }
 
         /// <summary>What an op does.</summary>
         public static string Doc(string op)
@@ -138,7 +65,7 @@ namespace Thunder
         private readonly Closure closure; // null: of the library
         private readonly Compiled origin;
         private readonly Function function;
-        internal readonly Core.Compiled core;
+        internal readonly Core.Compiled Core;
 
         internal Compiled(Func<object[], object> body, Compiled origin, Function given, params object[] options)
         {
@@ -146,13 +73,13 @@ namespace Thunder
             this.origin = origin;
             function = given ?? (Function)Exchange.Perform(Exchange.Nothing, Exchange.Nothing,
                 call => call.make_function("", Exchange.TicketOf(closure)));
-            core = (Core.Compiled)Exchange.Perform(Exchange.Nothing, options, call => call.compile(function));
+            Core = (Core.Compiled)Exchange.Perform(Exchange.Nothing, options, call => call.compile(function));
         }
 
         /// <summary>What the function returns: a tensor, or a list or dictionary of them.</summary>
         public object Apply(params object[] arguments)
         {
-            var result = Exchange.Perform(arguments, Exchange.Nothing, call => call.call(core));
+            var result = Exchange.Perform(arguments, Exchange.Nothing, call => call.call(Core));
             GC.KeepAlive(this); // a trace needs the delegate until the end
             GC.KeepAlive(origin);
             return result;
@@ -167,57 +94,14 @@ namespace Thunder
             return new Compiled(null, this, made);
         }
 
-        public int TraceCount { get { return core.trace_count(); } }
-        public string Trace(int stage) { return core.trace(stage); }
-        public string LastMiss { get { return core.last_miss(); } }
-
-        public Dictionary<string, object> Stats()
-        {
-            return (Dictionary<string, object>)Exchange.Perform(Exchange.Nothing, Exchange.Nothing, call => call.statistics(core));
-        }
+        // @members Compiled@
 
         public void Dispose()
         {
-            core.Dispose();
+            Core.Dispose();
             function.Dispose();
         }
     }
 
-    /// <summary>A layer or a tree of layers, of the kinds that the library has.</summary>
-    public sealed class Module
-    {
-        internal readonly Core.Module Core;
-        private readonly Dictionary<string, Module> children = new Dictionary<string, Module>();
-
-        public Module(string kind, params object[] arguments)
-        {
-            Core = (Core.Module)Exchange.Perform(arguments, Exchange.Nothing, call => call.make_module(kind));
-        }
-
-        private Module Do(Func<Call, object> action)
-        {
-            Exchange.Perform(Exchange.Nothing, Exchange.Nothing, action);
-            return this;
-        }
-
-        public Module Add(string name, Module child)
-        {
-            children[name] = child;
-            return Do(call => call.add_child(Core, name, child.Core));
-        }
-
-        public Tensor Call(params object[] arguments)
-        {
-            return (Tensor)Exchange.Perform(arguments, Exchange.Nothing, call => call.forward(Core));
-        }
-
-        public Dictionary<string, object> Parameters()
-        {
-            return (Dictionary<string, object>)Exchange.Perform(Exchange.Nothing, Exchange.Nothing, call => call.parameters(Core));
-        }
-
-        public Module Train(bool on = true) { return Do(call => call.train(Core, on)); }
-        public Module Save(string path) { return Do(call => call.save(Core, path)); }
-        public Module Load(string path) { return Do(call => call.load(Core, path)); }
-    }
+    // @classes@
 }

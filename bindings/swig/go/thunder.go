@@ -133,106 +133,44 @@ func (f *Compiled) ValueAndGrad(wrt string, options ...Named) (*Compiled, error)
 	return compiled(made.(core.Function), f, options)
 }
 
-// Traces are the stages of the program compiled last.
-func (f *Compiled) Traces() []string {
-	defer runtime.KeepAlive(f)
-	traces := make([]string, f.core.Trace_count())
-	for i := range traces {
-		traces[i] = f.core.Trace(i)
+// as is what an action made, as its type.
+func as[T any](made any, err error) (T, error) {
+	if err != nil {
+		var none T
+		return none, err
 	}
-	return traces
+	return made.(T), nil
 }
 
-// LastMiss says why the last call compiled.
-func (f *Compiled) LastMiss() string {
-	defer runtime.KeepAlive(f)
-	return f.core.Last_miss()
+// list is a list of one type; nil if it is empty.
+func list[T any](made any) []T {
+	var found []T
+	for _, each := range made.([]any) {
+		found = append(found, each.(T))
+	}
+	return found
 }
 
-// Stats are counts of calls, hits, misses and times.
-func (f *Compiled) Stats() map[string]any {
-	defer runtime.KeepAlive(f)
-	return must(perform(nil, nil, func(call core.Call) any { return call.Statistics(f.core) })).(map[string]any)
-}
-
-// GradOf gives, in a compiled function, the gradients of a loss in the structure of wrt.
-func GradOf(loss *Tensor, wrt any) any {
-	return must(perform([]any{loss, wrt}, nil, func(call core.Call) any { return call.Grad_of() }))
-}
-
-func tensorOf(action func(core.Call) any) (*Tensor, error) {
-	made, err := perform(nil, nil, action)
+func asList[T any](made any, err error) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	return made.(*Tensor), nil
+	return list[T](made), nil
 }
 
-// ReadCsv reads rows of numbers.
-func ReadCsv(path string) (*Tensor, error) {
-	return tensorOf(func(call core.Call) any { return call.Read_csv(path) })
-}
-
-// ReadNpy reads NumPy's format.
-func ReadNpy(path string) (*Tensor, error) {
-	return tensorOf(func(call core.Call) any { return call.Read_npy(path) })
-}
-
-// ReadSafetensors reads tensors by name.
-func ReadSafetensors(path string) (map[string]any, error) {
-	made, err := perform(nil, nil, func(call core.Call) any { return call.Read_safetensors(path) })
-	if err != nil {
-		return nil, err
+// given is an argument that may be left out.
+func given[T any](rest []T, value T) T {
+	if len(rest) > 0 {
+		return rest[0]
 	}
-	return made.(map[string]any), nil
+	return value
 }
 
-// WriteSafetensors writes tensors by name.
-func WriteSafetensors(tensors map[string]*Tensor, path string) error {
-	_, err := perform([]any{tensors}, nil, func(call core.Call) any { return call.Write_safetensors(path) })
-	return err
-}
+// @members Compiled@
 
-// Seed makes the same numbers be drawn again.
-func Seed(seed int64) error {
-	_, err := perform(nil, nil, func(call core.Call) any { return call.Seed(seed) })
-	return err
-}
+// @functions@
 
-// SetPrintOptions says how tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as
-// PyTorch has them.
-func SetPrintOptions(options Named) error {
-	_, err := perform(nil, []Named{options}, func(call core.Call) any { return call.Set_printoptions() })
-	return err
-}
-
-// SaveCacheArtifacts gives all kernels that this process has compiled or found on disk, as a u8 tensor for another one, and how
-// many of what they are.
-func SaveCacheArtifacts() (*Tensor, map[string]any, error) {
-	made, err := perform(nil, nil, func(call core.Call) any { return call.Save_cache_artifacts() })
-	if err != nil {
-		return nil, nil, err
-	}
-	both := made.([]any)
-	return both[0].(*Tensor), both[1].(map[string]any), nil
-}
-
-// LoadCacheArtifacts takes those kernels in place of compiling the same ones, and says how many: they are machine code, which
-// will run.
-func LoadCacheArtifacts(artifacts *Tensor) (map[string]any, error) {
-	defer runtime.KeepAlive(artifacts)
-	made, err := perform(nil, nil, func(call core.Call) any { return call.Load_cache_artifacts(artifacts.core) })
-	if err != nil {
-		return nil, err
-	}
-	return made.(map[string]any), nil
-}
-
-// LoadPlugin loads executors.
-func LoadPlugin(path string) error {
-	_, err := perform(nil, nil, func(call core.Call) any { return call.Load_plugin(path) })
-	return err
-}
+// @classes@
 
 // Op is an op by name: one of your own.
 func Op(name string, arguments ...any) *Tensor { return one(op(name, arguments)) }
@@ -253,15 +191,6 @@ func AddOp(schema, doc string, body, vjp any) error {
 func AddPass(name, before string, rules ...string) error {
 	_, err := perform([]any{rules}, nil, func(call core.Call) any { return call.Add_pass(name, before, "") })
 	return err
-}
-
-// Describe gives the registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors".
-func Describe(what string) ([]any, error) {
-	made, err := perform(nil, nil, func(call core.Call) any { return call.Describe(what) })
-	if err != nil {
-		return nil, err
-	}
-	return made.([]any), nil
 }
 
 // Doc says what an op does.

@@ -49,22 +49,7 @@ public final class Compiled implements AutoCloseable {
         return new Compiled(null, this, made);
     }
 
-    public String trace(int stage) {
-        return core.trace(stage);
-    }
-
-    public int traceCount() {
-        return core.trace_count();
-    }
-
-    public String lastMiss() {
-        return core.last_miss();
-    }
-
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> stats() {
-        return (Map<String, Object>) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.statistics(core));
-    }
+    // @members Compiled@
 
     /** Gives the compiled programs up now. */
     @Override public void close() {

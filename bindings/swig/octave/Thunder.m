@@ -49,41 +49,21 @@ classdef Thunder
       Thunder.perform("add_op", {schema, doc, Thunder.ticket(closure), gradient}, {});
     end
 
-    % In a compiled function: the gradients of a loss, in the structure of wrt.
-    function made = grad_of(loss, wrt), made = Thunder.perform("grad_of", {}, {loss, wrt}); end
+    % @functions@
 
-    % ---- modules and files ----
+    % ---- modules ----
 
     % A layer or a tree of layers; children are a struct, whose names lose their first letter: struct("x0", ...).
     function made = module(kind, given, children)
       if nargin < 2, given = {}; end
-      made = Thunder.perform("make_module", {kind}, given);
+      made = ThunderModule(kind, given{:});
       if nargin < 3, return; end
-      for [child, name] = children
-        Thunder.perform("add_child", {made, name(2:end), child}, {});
-      end
+      for [child, name] = children, made.add(name(2:end), child); end
     end
-    function made = forward(module, varargin), made = Thunder.perform("forward", {module}, varargin); end
-    function load(module, path), Thunder.perform("load", {module, path}, {}); end
-    function save(module, path), Thunder.perform("save", {module, path}, {}); end
-    function made = parameters(module), made = Thunder.perform("parameters", {module}, {}); end
-    function seed(seed), Thunder.perform("seed", {seed}, {}); end
-    % How tensors are printed from now on, by a struct: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch
-    % has them.
-    function set_printoptions(options), Thunder.perform("set_printoptions", {}, {}, options); end
-    % All kernels that this process has compiled or found on disk, as a u8 tensor for another one, and how many of what they are.
-    function [artifacts, info] = save_cache_artifacts()
-      made = Thunder.perform("save_cache_artifacts", {}, {});
-      artifacts = made{1};
-      info = made{2};
-    end
-    % Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run.
-    function info = load_cache_artifacts(artifacts)
-      info = Thunder.perform("load_cache_artifacts", {artifacts.core}, {});
-    end
-    function made = read_csv(path), made = Thunder.perform("read_csv", {path}, {}); end
-    function made = read_safetensors(path), made = Thunder.perform("read_safetensors", {path}, {}); end
-    function made = describe(what), made = Thunder.perform("describe", {what}, {}); end
+    function made = forward(module, varargin), made = module.call(varargin{:}); end
+    function load(module, path), module.load(path); end
+    function save(module, path), module.save(path); end
+    function made = parameters(module), made = module.parameters(); end
 
     % What an op does.
     function text = doc(name)
@@ -105,19 +85,17 @@ classdef Thunder
       made = ThunderSchedule(kind, opt, options);
     end
 
-    % Rows of a cell of tensors with equal first sizes; options are a struct of size, shuffle, drop_last and seed.
+    % Rows of a cell of tensors with equal first sizes; options are a struct of size, shuffle, drop_last, seed and device.
     function made = batches(tensors, options), made = ThunderBatches(tensors, options); end
 
-    % Gradients scaled so that their norm together is at most max_norm, and the norm before.
-    function [clipped, norm] = clip_grad_norm(gradients, max_norm)
-      made = Thunder.perform("clip_grad_norm", {max_norm}, {gradients});
-      clipped = made{1};
-      norm = made{2};
-    end
-
-    % Each element bounded to [-bound, bound].
-    function clipped = clip_grad_value(gradients, bound)
-      clipped = Thunder.perform("clip_grad_value", {bound}, {gradients});
+    % A struct of options over their defaults.
+    function given = options(what, given, options)
+      for [value, name] = options
+        if ! isfield(given, name)
+          error("thunder:code3", "%s: there is no option %s; there are %s", what, name, strjoin(fieldnames(given).', ", "));
+        end
+        given.(name) = value;
+      end
     end
 
     % ---- between Octave's values and what the core's calls carry ----

@@ -16,7 +16,7 @@ classdef ThunderFunction < handle
       f = ThunderFunction(Thunder.perform("value_and_grad", {self.made, wrt}, {}), struct());
     end
 
-    function made = stats(self), made = Thunder.perform("statistics", {self.core}, {}); end
+    % @members Compiled@
 
     function varargout = subsref(self, path)
       if strcmp(path(1).type, "()")

@@ -158,37 +158,13 @@ sub _put_elements {
     else { $call->text($values) }
 }
 
-# How tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch has them.
-sub set_printoptions { my %options = @_; _perform('set_printoptions', [], [], \%options) }
-
 sub compile { my ($closure, %options) = @_; Thunder::Compiled->new($closure, \%options) }
 sub value_and_grad { my ($closure, %options) = @_; compile($closure)->value_and_grad(%options) }
 sub module { Thunder::Module->new(@_) }
 
-# In a compiled closure: the gradients of a loss, in the structure of what comes second.
-sub grad_of { scalar _perform('grad_of', [], [@_]) }
-
-# (the gradients scaled so that their norm together is at most max_norm, the norm before).
-sub clip_grad_norm { my ($gradients, $max_norm) = @_; _perform('clip_grad_norm', [$max_norm], [$gradients]) }
-# Each element bounded to [-bound, bound].
-sub clip_grad_value { my ($gradients, $bound) = @_; scalar _perform('clip_grad_value', [$bound], [$gradients]) }
+# @functions@
 
 sub version { Thunder::Core::version() }
-sub seed { _perform('seed', [@_]) }
-# (all kernels that this process has compiled or found on disk, as a u8 tensor for another one, how many of what they are).
-sub save_cache_artifacts { _perform('save_cache_artifacts') }
-# Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run.
-sub load_cache_artifacts { scalar _perform('load_cache_artifacts', [@_]) }
-sub load_plugin { _perform('load_plugin', [@_]) }
-sub read_csv { _perform('read_csv', [@_]) }
-sub read_npy { _perform('read_npy', [@_]) }
-sub write_npy { _perform('write_npy', [@_]) }
-sub read_idx { _perform('read_idx', [@_]) }
-sub read_safetensors { _perform('read_safetensors', [@_]) }
-sub write_safetensors { my ($map, $path) = @_; _perform('write_safetensors', [$path], [$map]) }
-
-# The registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors".
-sub describe { scalar _perform('describe', [@_]) }
 
 # What an op does, with its signature.
 sub doc {
@@ -220,9 +196,6 @@ sub _keep {
     $CLOSURES{$ticket} = { closure => $closure };
     return $ticket;
 }
-
-# Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on.
-sub add_pass { my ($name, $rules, %at) = @_; _perform('add_pass', [$name, $at{before} // '', $at{after} // ''], $rules) }
 
 # Every op, from the registry: Thunder::NAME(...) and, when a tensor comes first, $tensor->NAME(...).
 sub _define_op {
@@ -270,83 +243,9 @@ sub value_and_grad {
     return bless { base => $self, function => $function, core => $core }, ref $self;
 }
 
-sub traces { my $core = $_[0]{core}; map { $core->trace($_) } 0 .. $core->trace_count - 1 }
-sub last_miss { $_[0]{core}->last_miss }
-sub explain { $_[0]{core}->fusion_report }
-sub stats { scalar Thunder::_perform('statistics', [$_[0]{core}]) }
+# @members Compiled@
 
-package Thunder::Module;
-# A layer or a tree of layers, of the kinds that the library has; $net->(...) calls it.
-use overload '&{}' => sub { my $self = shift; sub { $self->call(@_) } }, fallback => 1;
-
-sub new {
-    my ($class, $kind, @args) = @_;
-    my $named = ref $args[-1] eq 'HASH' ? pop @args : undef;
-    return bless { core => scalar Thunder::_perform('make_module', [$kind], \@args, $named), children => {} }, $class;
-}
-
-sub add {
-    my ($self, $name, $child) = @_;
-    Thunder::_perform('add_child', [$self->{core}, "$name", $child->{core}]);
-    $self->{children}{$name} = $child;
-    return $self;
-}
-
-sub call { my ($self, @args) = @_; Thunder::_perform('forward', [$self->{core}], \@args) }
-sub parameters { scalar Thunder::_perform('parameters', [$_[0]{core}]) }
-sub state { scalar Thunder::_perform('state', [$_[0]{core}]) }
-sub train { my ($self, $on) = @_; Thunder::_perform('train', [$self->{core}, $on // 1]); $self }
-sub eval { $_[0]->train(0) }
-sub save { my ($self, $path) = @_; Thunder::_perform('save', [$self->{core}, $path]); $self }
-sub load { my ($self, $path) = @_; Thunder::_perform('load', [$self->{core}, $path]); $self }
-
-package Thunder::State;
-# What keeps numbers in a module of the library's own: saved and loaded as one.
-sub state { scalar Thunder::_perform('state', [$_[0]->_module]) }
-sub save { my ($self, $path) = @_; Thunder::_perform('save', [$self->_module, $path]); $self }
-sub load { my ($self, $path) = @_; Thunder::_perform('load', [$self->_module, $path]); $self }
-
-package Thunder::Optimizer;
-our @ISA = ('Thunder::State');
-
-sub new {
-    my ($class, $kind, $parameters, %options) = @_;
-    return bless { core => scalar Thunder::_perform('make_optimizer', [$kind], [$parameters], \%options) }, $class;
-}
-sub step { my ($self, $gradients) = @_; Thunder::_perform('step', [$self->{core}], [$gradients]); $self }
-# A step that evaluates the loss: $compiled->call(@args) gives it with the gradients, of 'LBFGS' several times. Gives the first loss.
-sub step_closure { my ($self, $compiled, @args) = @_; scalar Thunder::_perform('step_closure', [$self->{core}, $compiled->{core}], \@args) }
-# Numbers of its state and options: 'lr', 'step', 'weight_decay'. Writing lr compiles nothing anew.
-sub get { my ($self, $name) = @_; scalar Thunder::_perform('get_number', [$self->{core}, $name]) }
-sub set { my ($self, $name, $value) = @_; Thunder::_perform('set_number', [$self->{core}, $name, $value]); $self }
-sub lr { my ($self, @value) = @_; @value ? $self->set('lr', @value) : $self->get('lr') }
-sub _module { scalar Thunder::_perform('optimizer_state', [$_[0]{core}]) }
-
-package Thunder::Schedule;
-# Writes the learning rate of an optimiser at each step: 'CosineAnnealingLR', 'StepLR' ...
-our @ISA = ('Thunder::State');
-
-sub new {
-    my ($class, $kind, $optimizer, %options) = @_;
-    return bless { core => scalar Thunder::_perform('make_schedule', [$kind, $optimizer->{core}], [], \%options) }, $class;
-}
-# step(), or step($metric) of 'ReduceLROnPlateau'.
-sub step { my ($self, @metric) = @_; Thunder::_perform('schedule_step', [$self->{core}], \@metric); $self }
-# The learning rate of each group that the last step wrote.
-sub get_last_lr { @{ scalar Thunder::_perform('last_lr', [$_[0]{core}]) } }
-sub _module { scalar Thunder::_perform('schedule_state', [$_[0]{core}]) }
-
-package Thunder::Batches;
-# while (my ($x, $y) = $batches->next) { ... } is one epoch of tensors with equal first sizes.
-sub new {
-    my ($class, $tensors, %options) = @_;
-    my @own = ($options{size} // 1, $options{shuffle} // 0, $options{drop_last} // 0, $options{seed} // 0, $options{device} // 'cpu');
-    return bless { core => scalar Thunder::_perform('make_batches', \@own, $tensors) }, $class;
-}
-sub next { @{ scalar Thunder::_perform('next_batch', [$_[0]{core}]) } }
-sub size { $_[0]{core}->count }
-sub state { scalar Thunder::_perform('batches_state', [$_[0]{core}]) }
-sub set_state { my ($self, $tensor) = @_; Thunder::_perform('set_batches_state', [$self->{core}, $tensor]); $self }
+# @classes@
 
 package Thunder::Core::Tensor;
 # Each operator is the op of its name; the third argument says that the operands came the other way round.

@@ -275,120 +275,10 @@ final class Compiled
         return new self(null, $options, $function, $this);
     }
 
-    public function traces(): array
-    {
-        $list = [];
-        for ($i = 0; $i < $this->core->trace_count(); $i++) $list[] = $this->core->trace($i);
-        return $list;
-    }
-
-    public function lastMiss(): string { return $this->core->last_miss(); }
-    public function explain(): string { return $this->core->fusion_report(); }
-    public function stats(): array { return Exchange::perform('statistics', [$this->core]); }
+    // @members Compiled@
 }
 
-// A layer or a tree of layers, of the kinds that the library has; $net(...) calls it.
-final class Module
-{
-    private array $children = [];
-    private \Thunder_Core_Module $core;
-
-    public function __construct(string $kind = 'Module', mixed ...$args)
-    {
-        $this->core = Exchange::perform('make_module', [$kind], $args);
-    }
-
-    public function add(string $name, self $child): self
-    {
-        Exchange::perform('add_child', [$this->core, $name, $child->core]);
-        $this->children[$name] = $child;
-        return $this;
-    }
-
-    public function __invoke(mixed ...$args): mixed { return Exchange::perform('forward', [$this->core], $args); }
-    public function parameters(): array { return Exchange::perform('parameters', [$this->core]); }
-    public function state(): array { return Exchange::perform('state', [$this->core]); }
-    public function train(bool $on = true): self { Exchange::perform('train', [$this->core, $on]); return $this; }
-    public function eval(): self { return $this->train(false); }
-    public function save(string $path): self { Exchange::perform('save', [$this->core, $path]); return $this; }
-    public function load(string $path): self { Exchange::perform('load', [$this->core, $path]); return $this; }
-}
-
-// What keeps numbers in a module of the library's own: saved and loaded as one.
-trait State
-{
-    public function state(): array { return Exchange::perform('state', [$this->module()]); }
-    public function save(string $path): self { Exchange::perform('save', [$this->module(), $path]); return $this; }
-    public function load(string $path): self { Exchange::perform('load', [$this->module(), $path]); return $this; }
-}
-
-final class Optimizer
-{
-    use State;
-
-    public readonly \Thunder_Core_Optimizer $core;
-
-    public function __construct(string $kind, array $parameters, mixed ...$options)
-    {
-        $this->core = Exchange::perform('make_optimizer', [$kind], [$parameters, ...$options]);
-    }
-
-    public function step(array $gradients): self { Exchange::perform('step', [$this->core], [$gradients]); return $this; }
-
-    // A step that evaluates the loss: $compiled(...$args) gives it with the gradients, of "LBFGS" several times. Gives the first loss.
-    public function stepClosure(Compiled $compiled, mixed ...$args): Tensor
-    {
-        return Exchange::perform('step_closure', [$this->core, $compiled->core], $args);
-    }
-
-    // Numbers of its state and options: $opt->lr, $opt->step, $opt->weight_decay. Writing lr compiles nothing anew.
-    public function __get(string $name): float { return Exchange::perform('get_number', [$this->core, $name]); }
-    public function __set(string $name, float $value): void { Exchange::perform('set_number', [$this->core, $name, $value]); }
-
-    private function module(): \Thunder_Core_Module { return Exchange::perform('optimizer_state', [$this->core]); }
-}
-
-// Writes the learning rate of an optimiser at each step: "CosineAnnealingLR", "StepLR" ...
-final class Schedule
-{
-    use State;
-
-    private \Thunder_Core_Schedule $core;
-
-    public function __construct(string $kind, Optimizer $optimizer, mixed ...$options)
-    {
-        $this->core = Exchange::perform('make_schedule', [$kind, $optimizer->core], $options);
-    }
-
-    // step(), or step($metric) of 'ReduceLROnPlateau'.
-    public function step(float ...$metric): self { Exchange::perform('schedule_step', [$this->core], $metric); return $this; }
-
-    // The learning rate of each group that the last step wrote.
-    public function getLastLr(): array { return Exchange::perform('last_lr', [$this->core]); }
-
-    private function module(): \Thunder_Core_Module { return Exchange::perform('schedule_state', [$this->core]); }
-}
-
-// foreach ($batches as [$x, $y]) is one epoch of tensors with equal first sizes.
-final class Batches implements \IteratorAggregate, \Countable
-{
-    private \Thunder_Core_Batches $core;
-
-    public function __construct(array $tensors, int $size = 1, bool $shuffle = false, bool $drop_last = false, int $seed = 0,
-        string $device = 'cpu')
-    {
-        $this->core = Exchange::perform('make_batches', [$size, $shuffle, $drop_last, $seed, $device], $tensors);
-    }
-
-    public function getIterator(): \Generator
-    {
-        while ($batch = Exchange::perform('next_batch', [$this->core])) yield $batch;
-    }
-
-    public function count(): int { return $this->core->count(); }
-    public function state(): Tensor { return Exchange::perform('batches_state', [$this->core]); }
-    public function setState(Tensor $state): void { Exchange::perform('set_batches_state', [$this->core, $state->core]); }
-}
+// @classes@
 
 // A tensor of nested arrays, or of one number: bool, i64 or f32 by what they hold, where no dtype is given.
 function tensor(mixed $values, ?string $dtype = null): Tensor
@@ -400,32 +290,11 @@ function tensor(mixed $values, ?string $dtype = null): Tensor
     return Exchange::result($call);
 }
 
-// How tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch has them.
-function setPrintOptions(mixed ...$options): void { Exchange::perform('set_printoptions', [], $options); }
-
 function compile(callable $closure, mixed ...$options): Compiled { return new Compiled($closure(...), $options); }
 
-// In a compiled closure: the gradients of a loss, in the structure of $wrt.
-function gradOf(Tensor $loss, mixed $wrt): mixed { return Exchange::perform('grad_of', [], [$loss, $wrt]); }
-
-// [the gradients scaled so that their norm together is at most $max_norm, the norm before].
-function clipGradNorm(mixed $gradients, float $max_norm): array { return Exchange::perform('clip_grad_norm', [$max_norm], [$gradients]); }
-// Each element bounded to [-$bound, $bound].
-function clipGradValue(mixed $gradients, float $bound): mixed { return Exchange::perform('clip_grad_value', [$bound], [$gradients]); }
+// @functions@
 
 function version(): string { return \thunder_core_version(); }
-function seed(int $number): void { Exchange::perform('seed', [$number]); }
-// [all kernels that this process has compiled or found on disk, as a u8 tensor for another one, how many of what they are].
-function saveCacheArtifacts(): array { return Exchange::perform('save_cache_artifacts'); }
-// Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run.
-function loadCacheArtifacts(Tensor $artifacts): array { return Exchange::perform('load_cache_artifacts', [$artifacts->core]); }
-function loadPlugin(string $path): void { Exchange::perform('load_plugin', [$path]); }
-function readCsv(string $path): Tensor { return Exchange::perform('read_csv', [$path]); }
-function readNpy(string $path): Tensor { return Exchange::perform('read_npy', [$path]); }
-function readIdx(string $path): Tensor { return Exchange::perform('read_idx', [$path]); }
-function readSafetensors(string $path): array { return Exchange::perform('read_safetensors', [$path]); }
-function writeNpy(Tensor $tensor, string $path): void { Exchange::perform('write_npy', [$tensor->core, $path]); }
-function writeSafetensors(array $map, string $path): void { Exchange::perform('write_safetensors', [$path], [$map]); }
 
 // An op of your own, for ever: the closure computes it from its arguments by other ops. $vjp gets the arguments, the results,
 // their cotangents and which gradients are wanted, and returns a gradient for each argument; without it, it is the closure's.
@@ -435,15 +304,6 @@ function addOp(string $schema, string $doc, callable $closure, ?callable $vjp = 
     Exchange::perform('add_op', [$schema, $doc, ...$tickets]);
     Exchange::ownOp(strtok($schema, '('));
 }
-
-// Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on.
-function addPass(string $name, array $rules, string $before = '', string $after = ''): void
-{
-    Exchange::perform('add_pass', [$name, $before, $after], array_values($rules));
-}
-
-// The registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors".
-function describe(string $what): array { return Exchange::perform('describe', [$what]); }
 
 // What an op does, with its signature.
 function doc(string $op): string

@@ -241,83 +241,30 @@ th$value_and_grad <- function(f, wrt = "", ...) {
   th$compile_core(holder, list(...))
 }
 
-th$stats <- function(f) th$perform("statistics", list(attr(f, "holder")$compiled$core))
-th$grad_of <- function(loss, wrt) th$perform("grad_of", args = list(loss, wrt))
+# What the core has of an object, or of a compiled function.
+th$core_of <- function(x) if (is.function(x)) attr(x, "holder")$compiled$core else x[["core"]]
+
+# @members Compiled@
 
 # ---- modules, files, ops ----
 
-# A layer or a tree of layers; children by name.
+# @functions@
+
+# @classes@
+
+# The same with children by name.
+th$bare_module <- th$module
 th$module <- function(kind, ..., children = list()) {
-  holder <- th$hold(th$perform("make_module", list(kind), list(...)), th$core$delete_Module)
-  for (name in names(children)) th$perform("add_child", list(holder$core, name, children[[name]]$core))
-  holder$children <- children
-  holder
+  self <- th$bare_module(kind, ...)
+  for (name in names(children)) self$add(name, children[[name]])
+  self$children <- children
+  self
 }
-th$forward <- function(module, ...) th$perform("forward", list(module$core), list(...))
-# Of a module, an optimiser or a schedule: what is kept of it, as safetensors.
-th$state_of <- function(what) if (is.null(what$state_core)) what$core else what$state_core()
-th$load <- function(what, path) invisible(th$perform("load", list(th$state_of(what), path)))
-th$save <- function(what, path) invisible(th$perform("save", list(th$state_of(what), path)))
-th$seed <- function(seed) invisible(th$perform("seed", list(seed)))
-# How tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch has them.
-th$set_printoptions <- function(...) invisible(th$perform("set_printoptions", named = list(...)))
-th$parameters <- function(module) th$perform("parameters", list(module$core))
-# A list: all kernels that this process has compiled or found on disk, as a u8 tensor for another one, and how many of what they are.
-th$save_cache_artifacts <- function() th$perform("save_cache_artifacts")
-# Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run.
-th$load_cache_artifacts <- function(artifacts) th$perform("load_cache_artifacts", list(artifacts[["core"]]))
-th$read_csv <- function(path) th$perform("read_csv", list(path))
-th$read_safetensors <- function(path) th$perform("read_safetensors", list(path))
-th$describe <- function(what) th$perform("describe", list(what))
-
-# ---- training ----
-
-# An update rule and its state: opt$step(gradients), in the structure of the parameters; opt$lr(), opt$set_lr(x), which compiles
-# nothing anew; opt$get("step"). Options by name.
-th$optimizer <- function(kind, parameters, ...) {
-  opt <- th$hold(th$perform("make_optimizer", list(kind), list(parameters), list(...)), th$core$delete_Optimizer)
-  opt$step <- function(gradients) invisible(th$perform("step", list(opt$core), list(gradients)))
-  # A step that evaluates the loss: f(...) gives it with the gradients, of "LBFGS" several times. Gives the first loss.
-  opt$step_closure <- function(f, ...) {
-    force(f) # a trace needs the function until the end
-    th$perform("step_closure", list(opt$core, attr(f, "holder")$compiled$core), list(...))
-  }
-  opt$get <- function(name) th$perform("get_number", list(opt$core, name))
-  opt$set <- function(name, value) invisible(th$perform("set_number", list(opt$core, name, value)))
-  opt$lr <- function() opt$get("lr")
-  opt$set_lr <- function(value) opt$set("lr", value)
-  opt$state_core <- function() th$perform("optimizer_state", list(opt$core))
-  opt
-}
-
-# Writes the learning rate of an optimiser at each schedule$step(): "CosineAnnealingLR", "StepLR" ...
-th$schedule <- function(kind, optimizer, ...) {
-  schedule <- th$hold(th$perform("make_schedule", list(kind, optimizer$core), named = list(...)), th$core$delete_Schedule)
-  schedule$step <- function() invisible(th$perform("schedule_step", list(schedule$core)))
-  schedule$get_last_lr <- function() unlist(th$perform("last_lr", list(schedule$core)))
-  schedule$state_core <- function() th$perform("schedule_state", list(schedule$core))
-  schedule
-}
-
-# Rows of tensors with equal first sizes: batches$next_batch() is a list of tensors, NULL at the end of an epoch; batches$each(f)
-# is an epoch of f(x, y). batches$set_state(state) resumes where batches$state() was.
-th$batches <- function(tensors, size, shuffle = FALSE, drop_last = FALSE, seed = 0, device = "cpu") {
-  batches <- th$hold(th$perform("make_batches", list(size, shuffle, drop_last, seed, device), tensors), th$core$delete_Batches)
-  batches$size <- function() th$core$Batches_count(batches$core)
-  batches$next_batch <- function() {
-    batch <- th$perform("next_batch", list(batches$core))
-    if (length(batch)) batch
-  }
-  batches$each <- function(body) while (!is.null(batch <- batches$next_batch())) do.call(body, batch)
-  batches$state <- function() th$perform("batches_state", list(batches$core))
-  batches$set_state <- function(state) invisible(th$perform("set_batches_state", list(batches$core, state[["core"]])))
-  batches
-}
-
-# Gradients scaled so that their norm together is at most max_norm, and the norm before: list(gradients, norm).
-th$clip_grad_norm <- function(gradients, max_norm) th$perform("clip_grad_norm", list(max_norm), list(gradients))
-# Each element bounded to [-bound, bound].
-th$clip_grad_value <- function(gradients, bound) th$perform("clip_grad_value", list(bound), list(gradients))
+th$forward <- function(module, ...) module$call(...)
+th$parameters <- function(module) module$parameters()
+# Of a module, an optimiser or a schedule.
+th$load <- function(what, path) invisible(what$load(path))
+th$save <- function(what, path) invisible(what$save(path))
 
 th$place <- function() {
   if (!th$core$is_tracing()) return("")
@@ -350,9 +297,6 @@ th$add_op <- function(schema, doc, closure, vjp = NULL) {
   th$perform("add_op", list(schema, doc, th$keep(closure), if (is.null(vjp)) 0 else th$keep(vjp)))
   invisible(sub("\\(.*", "", schema))
 }
-
-# Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on.
-th$add_pass <- function(name, rules, before = "", after = "") th$perform("add_pass", list(name, before, after), as.list(rules))
 
 th$ops <- list()
 for (row in th$describe("ops")) th$ops[[row$name]] <- row

@@ -179,128 +179,10 @@ module Thunder
       Compiled.new(options, base: self, function: function)
     end
 
-    # The stages of the program compiled last, as text.
-    def traces = Array.new(@core.trace_count) { |stage| @core.trace(stage) }
-    def last_miss = @core.last_miss
-    def explain = @core.fusion_report
-    def stats = Exchange.perform(:statistics, @core)
+    # @members Compiled@
   end
 
-  # A layer or a tree of layers, of the kinds that the library has.
-  class Module
-    attr_reader :core, :children
-
-    def initialize(kind = "Module", *args, **named)
-      @core = Exchange.perform(:make_module, kind, args: args, named: named)
-      @children = {}
-    end
-
-    def add(name, child)
-      Exchange.perform(:add_child, @core, name.to_s, child.core)
-      @children[name.to_s] = child
-      self
-    end
-
-    def call(*args) = Exchange.perform(:forward, @core, args: args)
-    def parameters = Exchange.perform(:parameters, @core)
-    def state = Exchange.perform(:state, @core)
-    def kind = @core.kind
-
-    def train(on = true)
-      Exchange.perform(:train, @core, on)
-      self
-    end
-
-    def eval = train(false)
-    def save(path) = Exchange.perform(:save, @core, path)
-
-    def load(path)
-      Exchange.perform(:load, @core, path)
-      self
-    end
-  end
-
-  # What keeps numbers in a module of the library's own: saved and loaded as one.
-  module State
-    def state = Exchange.perform(:state, state_module)
-    def save(path) = Exchange.perform(:save, state_module, path)
-
-    def load(path)
-      Exchange.perform(:load, state_module, path)
-      self
-    end
-  end
-
-  class Optimizer
-    include State
-    attr_reader :core
-
-    def initialize(kind, parameters, **options)
-      @core = Exchange.perform(:make_optimizer, kind, args: [parameters], named: options)
-    end
-
-    def step(gradients)
-      Exchange.perform(:step, @core, args: [gradients])
-      self
-    end
-
-    # A step that evaluates the loss: compiled.call(*args) gives it with the gradients, of "LBFGS" several times. Gives the first loss.
-    def step_closure(compiled, *args) = Exchange.perform(:step_closure, @core, compiled.core, args: args)
-
-    # Numbers of its state and options: "lr", "step", "weight_decay". Writing lr compiles nothing anew.
-    def [](name) = Exchange.perform(:get_number, @core, name.to_s)
-    def []=(name, value)
-      Exchange.perform(:set_number, @core, name.to_s, value)
-    end
-    def lr = self[:lr]
-    def lr=(value)
-      self[:lr] = value
-    end
-
-    def state_module = Exchange.perform(:optimizer_state, @core)
-  end
-
-  # Writes the learning rate of an optimiser at each step: "CosineAnnealingLR", "StepLR" ...
-  class Schedule
-    include State
-
-    def initialize(kind, optimizer, **options)
-      @core = Exchange.perform(:make_schedule, kind, optimizer.core, named: options)
-    end
-
-    # step, or step(metric) of "ReduceLROnPlateau".
-    def step(*metric)
-      Exchange.perform(:schedule_step, @core, args: metric)
-      self
-    end
-
-    # The learning rate of each group that the last step wrote.
-    def get_last_lr = Exchange.perform(:last_lr, @core)
-    def state_module = Exchange.perform(:schedule_state, @core)
-  end
-
-  # batches.each { |x, y| ... } is one epoch of tensors with equal first sizes.
-  class Batches
-    include Enumerable
-
-    def initialize(tensors, size: 1, shuffle: false, drop_last: false, seed: 0, device: "cpu")
-      @core = Exchange.perform(:make_batches, size, shuffle, drop_last, seed, device.to_s, args: tensors)
-    end
-
-    def each
-      return enum_for(:each) { size } unless block_given?
-      until (batch = Exchange.perform(:next_batch, @core)).empty?
-        yield(*batch)
-      end
-      self
-    end
-
-    def size = @core.count # in an epoch
-    def state = Exchange.perform(:batches_state, @core)
-    def state=(tensor)
-      Exchange.perform(:set_batches_state, @core, tensor)
-    end
-  end
+  # @classes@
 
   Tensor = Core::Tensor
 
@@ -316,9 +198,6 @@ module Thunder
       Exchange.result(call)
     end
 
-    # How tensors are printed from now on: precision, threshold, edgeitems, linewidth, profile, sci_mode, as PyTorch has them.
-    def set_printoptions(**options) = Exchange.perform(:set_printoptions, named: options.compact)
-
     def compile(function = nil, **options, &block)
       Compiled.new(options, &(block || ->(*args) { function.call(*args) }))
     end
@@ -327,27 +206,9 @@ module Thunder
       compile(**options, &block).value_and_grad(wrt: wrt, captured: captured, **options)
     end
 
-    # In a compiled block: the gradients of a loss, in the structure of `wrt`.
-    def grad_of(loss, wrt) = Exchange.perform(:grad_of, args: [loss, wrt])
+    # @functions@
 
-    # [the gradients scaled so that their norm together is at most max_norm, the norm before].
-    def clip_grad_norm(gradients, max_norm) = Exchange.perform(:clip_grad_norm, max_norm, args: [gradients])
-    # Each element bounded to [-bound, bound].
-    def clip_grad_value(gradients, bound) = Exchange.perform(:clip_grad_value, bound, args: [gradients])
-
-    def seed(number) = Exchange.perform(:seed, number)
     def version = Core.version
-    # [all kernels that this process has compiled or found on disk, as a u8 tensor for another one, how many of what they are].
-    def save_cache_artifacts = Exchange.perform(:save_cache_artifacts)
-    # Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run.
-    def load_cache_artifacts(artifacts) = Exchange.perform(:load_cache_artifacts, artifacts)
-    def load_plugin(path) = Exchange.perform(:load_plugin, path)
-    def read_csv(path) = Exchange.perform(:read_csv, path)
-    def read_npy(path) = Exchange.perform(:read_npy, path)
-    def write_npy(tensor, path) = Exchange.perform(:write_npy, tensor, path)
-    def read_idx(path) = Exchange.perform(:read_idx, path)
-    def read_safetensors(path) = Exchange.perform(:read_safetensors, path)
-    def write_safetensors(map, path) = Exchange.perform(:write_safetensors, path, args: [map])
 
     # An op of your own, for ever: the block computes it from its arguments by other ops. `vjp` gets the arguments, the results,
     # their cotangents and which gradients are wanted, and returns a gradient for each argument; without it, it is the block's.
@@ -355,12 +216,6 @@ module Thunder
       Exchange.perform(:add_op, schema, doc, Exchange.keep(block), vjp ? Exchange.keep(vjp) : 0)
       define_op(describe("ops").find { |row| row["name"] == schema[/[\w.]+/] })
     end
-
-    # Rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", as a pass of every compile from now on.
-    def add_pass(name, rules, before: "", after: "") = Exchange.perform(:add_pass, name, before, after, args: rules)
-
-    # The registry's rows of "ops", "modules", "optimizers", "schedules", "options", "executors".
-    def describe(what) = Exchange.perform(:describe, what)
 
     # What an op does, with its signature.
     def doc(op)

@@ -256,16 +256,6 @@ proc thunder::put_elements {call values depth} {
     core::Call_close $call
 }
 
-# How tensors are printed from now on: set_printoptions -precision 2; -threshold, -edgeitems, -linewidth, -profile, -sci_mode
-# are others, as PyTorch has them.
-proc thunder::set_printoptions {args} { perform set_printoptions {} {*}[split_options $args] }
-
-# A list: all kernels that this process has compiled or found on disk, as a u8 tensor for another one, and a dict of how many of
-# what they are.
-proc thunder::save_cache_artifacts {} { perform save_cache_artifacts }
-# Takes those kernels in place of compiling the same ones, and returns how many: they are machine code, which will run.
-proc thunder::load_cache_artifacts {artifacts} { perform load_cache_artifacts [list [$artifacts core]] }
-
 oo::class create thunder::Compiled {
     variable function core ticket base
     # A script's lambda, or (empty lambda) a function of the core.
@@ -292,16 +282,7 @@ oo::class create thunder::Compiled {
         if {[dict exists $args -wrt]} { set wrt [dict get $args -wrt] }
         ::thunder::Compiled new {} {} [::thunder::perform value_and_grad [list $function $wrt]] [self]
     }
-    method traces {} {
-        set list {}
-        for {set i 0} {$i < [::thunder::core::Compiled_trace_count $core]} {incr i} {
-            lappend list [::thunder::core::Compiled_trace $core $i]
-        }
-        return $list
-    }
-    method last_miss {} { ::thunder::core::Compiled_last_miss $core }
-    method explain {} { ::thunder::core::Compiled_fusion_report $core }
-    method stats {} { ::thunder::perform statistics [list $core] }
+    # @members Compiled@
 }
 
 # compile parameters body ?-option value ...?
@@ -311,109 +292,9 @@ proc thunder::compile {parameters body args} {
     Compiled new [list $parameters $body] $options
 }
 
-# In a compiled script: the gradients of a loss, in the structure of what comes second.
-proc thunder::grad_of {loss wrt} { perform grad_of {} [list $loss $wrt] }
+# @classes@
 
-oo::class create thunder::Module {
-    variable core
-    constructor {kind args} { set core [::thunder::perform make_module [list $kind] {*}[::thunder::split_options $args]] }
-    destructor { if {[info exists core]} { ::thunder::core::delete_Module $core } }
-    method core {} { return $core }
-    method add {name child} {
-        ::thunder::perform add_child [list $core $name [$child core]]
-        return [self]
-    }
-    method call {args} { ::thunder::perform forward [list $core] $args }
-    method parameters {} { ::thunder::perform parameters [list $core] }
-    method state {} { ::thunder::perform state [list $core] }
-    method train {{on 1}} { ::thunder::perform train [list $core $on] }
-    method save {path} { ::thunder::perform save [list $core $path] }
-    method load {path} {
-        ::thunder::perform load [list $core $path]
-        return [self]
-    }
-}
-
-# What keeps numbers in a module of the library's own: saved and loaded as one.
-oo::class create thunder::State {
-    method save {path} { my WithState save $path }
-    method load {path} { my WithState load $path }
-    method WithState {action path} {
-        set state [my StateModule]
-        try { ::thunder::perform $action [list $state $path] } finally { ::thunder::core::delete_Module $state }
-    }
-}
-
-oo::class create thunder::Optimizer {
-    superclass ::thunder::State
-    variable core
-    # Optimizer new AdamW $parameters ?-lr 1e-3 ...?
-    constructor {kind parameters args} {
-        lassign [::thunder::split_options $args] _ options
-        set core [::thunder::perform make_optimizer [list $kind] [list [dict values $parameters]] $options]
-    }
-    destructor { if {[info exists core]} { ::thunder::core::delete_Optimizer $core } }
-    method core {} { return $core }
-    # Gradients in the order of the parameters' values.
-    method step {gradients} { ::thunder::perform step [list $core] [list $gradients] }
-    # A step that evaluates the loss: `$compiled call ...` gives it with the gradients, of LBFGS several times. Gives the first loss.
-    method step_closure {compiled args} { ::thunder::perform step_closure [list $core [$compiled core]] $args }
-    # Numbers of its state and options: lr, step, weight_decay. Writing lr compiles nothing anew.
-    method get {name} { ::thunder::perform get_number [list $core $name] }
-    method set {name value} { ::thunder::perform set_number [list $core $name $value] }
-    method StateModule {} { ::thunder::perform optimizer_state [list $core] }
-}
-
-# Writes the learning rate of an optimiser at each step: Schedule new CosineAnnealingLR $optimizer -T_max 100
-oo::class create thunder::Schedule {
-    superclass ::thunder::State
-    variable core
-    constructor {kind optimizer args} {
-        lassign [::thunder::split_options $args] _ options
-        set core [::thunder::perform make_schedule [list $kind [$optimizer core]] {} $options]
-    }
-    destructor { if {[info exists core]} { ::thunder::core::delete_Schedule $core } }
-    # step, or step $metric of ReduceLROnPlateau.
-    method step {args} { ::thunder::perform schedule_step [list $core] $args }
-    # The learning rate of each group that the last step wrote.
-    method get_last_lr {} { ::thunder::perform last_lr [list $core] }
-    method StateModule {} { ::thunder::perform schedule_state [list $core] }
-}
-
-# Batches new [list $x $y] ?-size 32? ?-shuffle 1? ?-drop_last 1? ?-seed 0? ?-device cpu?; `$batches each {x y} script` is one epoch, and
-# what the script makes goes with each batch.
-oo::class create thunder::Batches {
-    variable core
-    constructor {tensors args} {
-        set o [dict merge {-size 1 -shuffle 0 -drop_last 0 -seed 0 -device cpu} $args]
-        set own [list [dict get $o -size] [dict get $o -shuffle] [dict get $o -drop_last] [dict get $o -seed] [dict get $o -device]]
-        set core [::thunder::perform make_batches $own $tensors]
-    }
-    destructor { if {[info exists core]} { ::thunder::core::delete_Batches $core } }
-    method size {} { ::thunder::core::Batches_count $core }
-    method next {} { ::thunder::perform next_batch [list $core] }
-    method each {names script} {
-        set more 1
-        while {$more} {
-            ::thunder::scope {
-                set batch [my next]
-                set more [llength $batch]
-                if {$more} {
-                    uplevel 1 [list lassign $batch {*}$names]
-                    uplevel 1 $script
-                }
-                set nothing ""
-            }
-        }
-    }
-    method state {} { ::thunder::perform batches_state [list $core] }
-    method set_state {tensor} { ::thunder::perform set_batches_state [list $core [$tensor core]] }
-}
-
-# The gradients scaled so that their norm together is at most max_norm, and the norm before.
-proc thunder::clip_grad_norm {gradients max_norm} { perform clip_grad_norm [list $max_norm] [list $gradients] }
-# Each element bounded to [-bound, bound].
-proc thunder::clip_grad_value {gradients bound} { perform clip_grad_value [list $bound] [list $gradients] }
+# @functions@
 
 # Positional arguments, and those that follow an option's name.
 proc thunder::split_options {words} {
@@ -425,11 +306,6 @@ proc thunder::split_options {words} {
 }
 
 proc thunder::version {} { core::version }
-proc thunder::seed {number} { perform seed [list $number] }
-proc thunder::describe {what} { perform describe [list $what] }
-foreach thunder::name {read_csv read_npy read_idx read_safetensors load_plugin} {
-    proc thunder::$thunder::name {path} "perform $thunder::name \[list \$path\]"
-}
 
 # What an op does, with its signature.
 proc thunder::doc {op} {
@@ -481,9 +357,4 @@ proc thunder::keep {lambda} {
     return $ticket
 }
 
-# add_pass name rules ?-before pass? ?-after pass?: rules such as "div(a, sqrt(b)) -> mul(a, rsqrt(b))", from now on.
-proc thunder::add_pass {name rules args} {
-    set at [dict merge {-before "" -after ""} $args]
-    perform add_pass [list $name [dict get $at -before] [dict get $at -after]] $rules
-}
 package provide thunder 0.1

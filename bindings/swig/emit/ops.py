@@ -1,17 +1,7 @@
 """How the ops look in each language that must know them before it runs; generate.py calls WRITERS[language](ops)."""
 
 
-def pascal(name):
-    """layer_norm -> LayerNorm, relu_ -> ReluInPlace."""
-    text = "".join(word.capitalize() for word in name.split("_"))
-    return text + "InPlace" if name.endswith("_") else text
-
-
-def camel(name):
-    """layer_norm -> layerNorm, log_softmax_ -> logSoftmax_: in place, as PyTorch writes it."""
-    first, *words = name.rstrip("_").split("_")
-    return first + "".join(word.capitalize() for word in words) + ("_" if name.endswith("_") else "")
-
+from .layer import camel, pascal
 
 # ---- Java: for each op an overload for each argument with a default, as PyTorch's positions have it ----
 

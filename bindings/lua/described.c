@@ -1,0 +1,190 @@
+/* Written by bindings/swig/generate.py from bindings/classes.api; tools/check --write refreshes it. */
+#include "lua/described.h"
+
+static int set_num_threads(lua_State *L)
+{
+    const size_t count = count_given(L, 1, "set_num_threads: count");
+    check_status(L, thunder_context_set_num_threads(layer_of(L)->context, count));
+    return 0;
+}
+
+static int set_memory_cache(lua_State *L)
+{
+    const size_t bytes = count_given(L, 1, "set_memory_cache: bytes");
+    check_status(L, thunder_context_set_memory_cache(layer_of(L)->context, bytes));
+    return 0;
+}
+
+static int load_plugin(lua_State *L)
+{
+    const char *path = text_given(L, 1, "load_plugin: path");
+    check_status(L, thunder_context_load_plugin(layer_of(L)->context, path));
+    return 0;
+}
+
+static int read_npy(lua_State *L)
+{
+    const char *path = text_given(L, 1, "read_npy: path");
+    box *made = box_push(L, BOX_TENSOR);
+    thunder_tensor *out = NULL;
+    check_status(L, thunder_read_npy(layer_of(L)->context, path, &out));
+    made->handle = out;
+    memory_count(L, thunder_tensor_nbytes(out));
+    return 1;
+}
+
+static int write_npy(lua_State *L)
+{
+    thunder_tensor *tensor = tensor_check(L, 1);
+    const char *path = text_given(L, 2, "write_npy: path");
+    check_status(L, thunder_write_npy(tensor, path));
+    return 0;
+}
+
+static int read_idx(lua_State *L)
+{
+    const char *path = text_given(L, 1, "read_idx: path");
+    box *made = box_push(L, BOX_TENSOR);
+    thunder_tensor *out = NULL;
+    check_status(L, thunder_read_idx(layer_of(L)->context, path, &out));
+    made->handle = out;
+    memory_count(L, thunder_tensor_nbytes(out));
+    return 1;
+}
+
+static int read_safetensors(lua_State *L)
+{
+    const char *path = text_given(L, 1, "read_safetensors: path");
+    thunder_values *out = values_box(L);
+    return values_answer(L, out, thunder_read_safetensors(layer_of(L)->context, path, out));
+}
+
+static int write_safetensors(lua_State *L)
+{
+    thunder_values *map = values_given(L, 1, "write_safetensors: map");
+    const char *path = text_given(L, 2, "write_safetensors: path");
+    check_status(L, thunder_write_safetensors(map, path));
+    return 0;
+}
+
+static int compiled_trace_count(lua_State *L)
+{
+    const thunder_compiled *self = compiled_handle(L, 1);
+    lua_pushinteger(L, (lua_Integer)thunder_compiled_trace_count(self));
+    return 1;
+}
+
+static int compiled_last_miss(lua_State *L)
+{
+    thunder_compiled *self = compiled_handle(L, 1);
+    lua_pushstring(L, thunder_compiled_last_miss(self));
+    return 1;
+}
+
+static int compiled_explain(lua_State *L)
+{
+    thunder_compiled *self = compiled_handle(L, 1);
+    lua_pushstring(L, thunder_compiled_fusion_report(self));
+    return 1;
+}
+
+static int compiled_loops_report(lua_State *L)
+{
+    thunder_compiled *self = compiled_handle(L, 1);
+    lua_pushstring(L, thunder_compiled_loops_report(self));
+    return 1;
+}
+
+static int compiled_guards_report(lua_State *L)
+{
+    thunder_compiled *self = compiled_handle(L, 1);
+    lua_pushstring(L, thunder_compiled_guards_report(self));
+    return 1;
+}
+
+static int compiled_breaks_report(lua_State *L)
+{
+    thunder_compiled *self = compiled_handle(L, 1);
+    lua_pushstring(L, thunder_compiled_breaks_report(self));
+    return 1;
+}
+
+static int compiled_graph_breaks(lua_State *L)
+{
+    thunder_compiled *self = compiled_handle(L, 1);
+    lua_pushstring(L, thunder_compiled_graph_breaks(self));
+    return 1;
+}
+
+static int compiled_memory_report(lua_State *L)
+{
+    thunder_compiled *self = compiled_handle(L, 1);
+    lua_pushstring(L, thunder_compiled_memory_report(self));
+    return 1;
+}
+
+static int batches_size(lua_State *L)
+{
+    const thunder_batches *self = box_check(L, 1, BOX_BATCHES);
+    lua_pushinteger(L, (lua_Integer)thunder_batches_count(self));
+    return 1;
+}
+
+static int batches_next(lua_State *L)
+{
+    thunder_batches *self = box_check(L, 1, BOX_BATCHES);
+    thunder_values *out = values_box(L);
+    return values_answer(L, out, thunder_batches_next(self, out));
+}
+
+static int batches_state(lua_State *L)
+{
+    const thunder_batches *self = box_check(L, 1, BOX_BATCHES);
+    box *made = box_push(L, BOX_TENSOR);
+    thunder_tensor *out = NULL;
+    check_status(L, thunder_batches_state(self, &out));
+    made->handle = out;
+    memory_count(L, thunder_tensor_nbytes(out));
+    return 1;
+}
+
+static int batches_set_state(lua_State *L)
+{
+    thunder_batches *self = box_check(L, 1, BOX_BATCHES);
+    thunder_tensor *state = tensor_check(L, 2);
+    check_status(L, thunder_batches_set_state(self, state));
+    return 0;
+}
+
+void open_described(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"set_num_threads", set_num_threads},
+        {"set_memory_cache", set_memory_cache},
+        {"load_plugin", load_plugin},
+        {"read_npy", read_npy},
+        {"write_npy", write_npy},
+        {"read_idx", read_idx},
+        {"read_safetensors", read_safetensors},
+        {"write_safetensors", write_safetensors},
+        {"trace_count", compiled_trace_count},
+        {"last_miss", compiled_last_miss},
+        {"fusion_report", compiled_explain},
+        {"loops_report", compiled_loops_report},
+        {"guards_report", compiled_guards_report},
+        {"breaks_report", compiled_breaks_report},
+        {"graph_breaks", compiled_graph_breaks},
+        {"memory_report", compiled_memory_report},
+        {"batches_size", batches_size},
+        {"batches_next", batches_next},
+        {"batches_state", batches_state},
+        {"batches_set_state", batches_set_state},
+        {NULL, NULL}};
+    static const char *const of_files[] = {"load_plugin", "read_npy", "write_npy", "read_idx", "read_safetensors", "write_safetensors", NULL};
+    static const char *const of_compiled[] = {"trace_count", "last_miss", "fusion_report", "loops_report", "guards_report", "breaks_report", "graph_breaks", "memory_report", NULL};
+    luaL_setfuncs(L, functions, 0);
+    names_push(L, of_files); /* those that reach files */
+    lua_setfield(L, -2, "of_files");
+    names_push(L, of_compiled);
+    lua_setfield(L, -2, "of_compiled");
+}

@@ -1,0 +1,219 @@
+/* Written by bindings/swig/generate.py from bindings/classes.api; tools/check --write refreshes it. */
+#include "described.h"
+
+static PyObject *set_num_threads(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *count_given;
+    size_t count = 0;
+    if (!PyArg_ParseTuple(args, "O:set_num_threads", &count_given)) return NULL;
+    return !count_from(count_given, "set_num_threads: count", &count) && !check_status(thunder_context_set_num_threads(context, count)) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *set_memory_cache(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *bytes_given;
+    size_t bytes = 0;
+    if (!PyArg_ParseTuple(args, "O:set_memory_cache", &bytes_given)) return NULL;
+    return !count_from(bytes_given, "set_memory_cache: bytes", &bytes) && !check_status(thunder_context_set_memory_cache(context, bytes)) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *load_plugin(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *path = NULL;
+    if (!PyArg_ParseTuple(args, "O&:load_plugin", PyUnicode_FSConverter, &path)) return NULL;
+    PyObject *result = !check_status(thunder_context_load_plugin(context, PyBytes_AS_STRING(path))) ? Py_NewRef(Py_None) : NULL;
+    Py_XDECREF(path);
+    return result;
+}
+
+static PyObject *read_npy(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *path = NULL;
+    if (!PyArg_ParseTuple(args, "O&:read_npy", PyUnicode_FSConverter, &path)) return NULL;
+    thunder_tensor *out = NULL;
+    PyObject *result = !check_status(thunder_read_npy(context, PyBytes_AS_STRING(path), &out)) ? tensor_wrap(out) : NULL;
+    Py_XDECREF(path);
+    return result;
+}
+
+static PyObject *write_npy(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *tensor;
+    PyObject *path = NULL;
+    if (!PyArg_ParseTuple(args, "O!O&:write_npy", tensor_type, &tensor, PyUnicode_FSConverter, &path)) return NULL;
+    PyObject *result = !check_status(thunder_write_npy(tensor_handle(tensor), PyBytes_AS_STRING(path))) ? Py_NewRef(Py_None) : NULL;
+    Py_XDECREF(path);
+    return result;
+}
+
+static PyObject *read_idx(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *path = NULL;
+    if (!PyArg_ParseTuple(args, "O&:read_idx", PyUnicode_FSConverter, &path)) return NULL;
+    thunder_tensor *out = NULL;
+    PyObject *result = !check_status(thunder_read_idx(context, PyBytes_AS_STRING(path), &out)) ? tensor_wrap(out) : NULL;
+    Py_XDECREF(path);
+    return result;
+}
+
+static PyObject *read_safetensors(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *path = NULL;
+    if (!PyArg_ParseTuple(args, "O&:read_safetensors", PyUnicode_FSConverter, &path)) return NULL;
+    thunder_values *out = values_new();
+    PyObject *result = out && !check_status(thunder_read_safetensors(context, PyBytes_AS_STRING(path), out)) ? values_result(out, false) : NULL;
+    Py_XDECREF(path);
+    thunder_values_release(out);
+    return result;
+}
+
+static PyObject *write_safetensors(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *map_given;
+    thunder_values *map = NULL;
+    PyObject *path = NULL;
+    if (!PyArg_ParseTuple(args, "OO&:write_safetensors", &map_given, PyUnicode_FSConverter, &path)) return NULL;
+    PyObject *result = (map = values_new()) && !values_add(map, map_given) && !check_status(thunder_write_safetensors(map, PyBytes_AS_STRING(path))) ? Py_NewRef(Py_None) : NULL;
+    thunder_values_release(map);
+    Py_XDECREF(path);
+    return result;
+}
+
+static PyObject *compiled_trace_count(PyObject *self, PyObject *args)
+{
+    (void)args;
+    return PyLong_FromLongLong(thunder_compiled_trace_count(compiled_test(self)));
+}
+
+static PyObject *compiled_last_miss(PyObject *self, PyObject *args)
+{
+    (void)args;
+    return PyUnicode_FromString(thunder_compiled_last_miss(compiled_test(self)));
+}
+
+static PyObject *compiled_explain(PyObject *self, PyObject *args)
+{
+    (void)args;
+    return PyUnicode_FromString(thunder_compiled_fusion_report(compiled_test(self)));
+}
+
+static PyObject *compiled_loops_report(PyObject *self, PyObject *args)
+{
+    (void)args;
+    return PyUnicode_FromString(thunder_compiled_loops_report(compiled_test(self)));
+}
+
+static PyObject *compiled_guards_report(PyObject *self, PyObject *args)
+{
+    (void)args;
+    return PyUnicode_FromString(thunder_compiled_guards_report(compiled_test(self)));
+}
+
+static PyObject *compiled_breaks_report(PyObject *self, PyObject *args)
+{
+    (void)args;
+    return PyUnicode_FromString(thunder_compiled_breaks_report(compiled_test(self)));
+}
+
+static PyObject *compiled_graph_breaks(PyObject *self, PyObject *args)
+{
+    (void)args;
+    return PyUnicode_FromString(thunder_compiled_graph_breaks(compiled_test(self)));
+}
+
+static PyObject *compiled_memory_report(PyObject *self, PyObject *args)
+{
+    (void)args;
+    return PyUnicode_FromString(thunder_compiled_memory_report(compiled_test(self)));
+}
+
+static PyObject *batches_size(PyObject *self, PyObject *args)
+{
+    (void)args;
+    return PyLong_FromLongLong(thunder_batches_count(batches_handle(self)));
+}
+
+static PyObject *batches_next(PyObject *self, PyObject *args)
+{
+    (void)args;
+    thunder_values *out = values_new();
+    PyObject *result = out && !check_status(thunder_batches_next(batches_handle(self), out)) ? values_list(out, false, NULL) : NULL;
+    thunder_values_release(out);
+    return result;
+}
+
+static PyObject *batches_state(PyObject *self, PyObject *args)
+{
+    (void)args;
+    thunder_tensor *out = NULL;
+    return !check_status(thunder_batches_state(batches_handle(self), &out)) ? tensor_wrap(out) : NULL;
+}
+
+static PyObject *batches_set_state(PyObject *self, PyObject *args)
+{
+    PyObject *state;
+    if (!PyArg_ParseTuple(args, "O!:set_state", tensor_type, &state)) return NULL;
+    return !check_status(thunder_batches_set_state(batches_handle(self), tensor_handle(state))) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyMethodDef of_module[] = {
+    {"set_num_threads", set_num_threads, METH_VARARGS,
+     "set_num_threads(count)\n--\n\nHow many threads a call may use, its own among them; 0: as many as there are processors."},
+    {"set_memory_cache", set_memory_cache, METH_VARARGS,
+     "set_memory_cache(bytes)\n--\n\nHow many bytes of released tensors are kept for new ones; 0: none."},
+    {"load_plugin", load_plugin, METH_VARARGS,
+     "load_plugin(path)\n--\n\nLoads executors that the option `executors` of compile can name from now on."},
+    {"read_npy", read_npy, METH_VARARGS,
+     "read_npy(path)\n--\n\nThe array of a .npy file."},
+    {"write_npy", write_npy, METH_VARARGS,
+     "write_npy(tensor, path)\n--\n\nWrites a .npy file."},
+    {"read_idx", read_idx, METH_VARARGS,
+     "read_idx(path)\n--\n\nThe array of an IDX file as MNIST has it, packed by gzip or not."},
+    {"read_safetensors", read_safetensors, METH_VARARGS,
+     "read_safetensors(path)\n--\n\nThe tensors of a file, by name."},
+    {"write_safetensors", write_safetensors, METH_VARARGS,
+     "write_safetensors(map, path)\n--\n\nWrites tensors by name as safetensors; the old file stays whole until the new one is."},
+    {NULL, NULL, 0, NULL}};
+
+static PyMethodDef of_compiled[] = {
+    {"trace_count", compiled_trace_count, METH_NOARGS,
+     "How many stages there are."},
+    {"last_miss", compiled_last_miss, METH_NOARGS,
+     "Why the last call that compiled had to."},
+    {"fusion_report", compiled_explain, METH_NOARGS,
+     "Why neighbours in the program compiled last were not fused, a line for each two."},
+    {"loops_report", compiled_loops_report, METH_NOARGS,
+     "How the kernels of the program compiled last were lowered, stage by stage."},
+    {"guards_report", compiled_guards_report, METH_NOARGS,
+     "What the program compiled last is guarded by, a formula each line."},
+    {"breaks_report", compiled_breaks_report, METH_NOARGS,
+     "Where and why it was no one program, a place each line."},
+    {"graph_breaks", compiled_graph_breaks, METH_NOARGS,
+     "The same as JSON."},
+    {"memory_report", compiled_memory_report, METH_NOARGS,
+     "What a call of the program compiled last needs of memory, and where each of its values lies."},
+    {NULL, NULL, 0, NULL}};
+
+static PyMethodDef of_batches[] = {
+    {"size", batches_size, METH_NOARGS,
+     "How many there are in an epoch."},
+    {"next", batches_next, METH_NOARGS,
+     "A tensor of each source; none at the end of an epoch, behind which the next one begins."},
+    {"state", batches_state, METH_NOARGS,
+     "The position."},
+    {"set_state", batches_set_state, METH_VARARGS,
+     "Resumes exactly at a position."},
+    {NULL, NULL, 0, NULL}};
+
+int open_described(PyObject *module)
+{
+    return PyModule_AddFunctions(module, of_module) || add_methods(compiled_type, of_compiled) || add_methods(batches_type, of_batches) ? -1 : 0;
+}

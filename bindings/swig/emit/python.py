@@ -1,0 +1,100 @@
+"""What Python's extension module need not say by hand: calls of the library as functions and methods in C, and their stubs."""
+import textwrap
+
+from .plain import NOTE, plain, roles
+
+LANGUAGE = "python"
+HANDLES = {"Compiled": "compiled_test(self)", "Batches": "batches_handle(self)"}
+TYPES = {"text": "builtins.str", "int": "builtins.int", "size": "builtins.int", "real": "builtins.float", "bool": "builtins.bool", "tensor": "Tensor",
+         "map": "dict[builtins.str, Any]", "any": "Any", "": "None", "[tensor]": "list[Tensor]", "[text]": "list[builtins.str]"}
+
+
+def name_of(m):
+    return m.names.get(LANGUAGE, m.name)
+
+
+def read(a, kind):
+    """(format, what it fills in, its declarations, what frees it)"""
+    if a.name == "path":
+        return "O&", f"PyUnicode_FSConverter, &{a.name}", [f"PyObject *{a.name} = NULL;"], [f"Py_XDECREF({a.name});"]
+    if a.kind == "tensor":
+        return "O!", f"tensor_type, &{a.name}", [f"PyObject *{a.name};"], []
+    if kind == "size_t":
+        return "O", f"&{a.name}_given", [f"PyObject *{a.name}_given;", f"size_t {a.name} = 0;"], []
+    if a.is_item:
+        return "O", f"&{a.name}_given", [f"PyObject *{a.name}_given;", f"thunder_values *{a.name} = NULL;"], [f"thunder_values_release({a.name});"]
+    form, type_of = {"text": ("s", "const char *"), "real": ("d", "double "), "bool": ("p", "int ")}.get(a.kind, ("L", "long long "))
+    return form, f"&{a.name}", [f"{type_of}{a.name};"], []
+
+
+def in_c(a):
+    return f"PyBytes_AS_STRING({a.name})" if a.name == "path" else f"tensor_handle({a.name})" if a.kind == "tensor" else a.name
+
+
+def ready(m, a, kind):
+    """What must hold before the call, if anything."""
+    if kind == "size_t":
+        return [f'!count_from({a.name}_given, "{m.name}: {a.name}", &{a.name})']
+    return [f"({a.name} = values_new()) && !values_add({a.name}, {a.name}_given)"] if a.is_item and a.name != "path" else []
+
+
+def defined(m, functions):
+    function, parts, texts, out = functions[m.function], [], [], ""
+    for role, a, kind in roles(m, function):
+        if role == "argument":
+            parts.append((a, kind))
+        out = {"values": "values", "out": kind}.get(role, out)
+        texts.append(in_c(a) if a else {"context": "context", "self": HANDLES.get(m.of.name), "values": "out", "out": "&out"}[role])
+    order = sorted(parts, key=lambda part: m.arguments.index(part[0]))
+    forms = [read(a, kind) for a, kind in order]
+    lines = [line for form in forms for line in form[2]]
+    if forms:
+        given = ", ".join(form[1] for form in forms)
+        lines.append(f'if (!PyArg_ParseTuple(args, "{"".join(form[0] for form in forms)}:{name_of(m)}", {given})) return NULL;')
+    if out:
+        lines.append("thunder_values *out = values_new();" if out == "values" else f"{out[:-1]}out = NULL;")
+    call = f"{function.name}({', '.join(texts)})"
+    tests = (["out"] if out == "values" else []) + [test for part in order for test in ready(m, *part)]
+    if function.result == "thunder_status *":
+        tests.append(f"!check_status({call})")
+        values = "values_list(out, false, NULL)" if m.result.startswith("[") else "values_result(out, false)"
+        result = {"values": values, "thunder_tensor **": "tensor_wrap(out)"}.get(out, "Py_NewRef(Py_None)")
+    else:
+        result = f"{'PyUnicode_FromString' if 'char' in function.result else 'PyLong_FromLongLong'}({call})"
+    chosen = f"{' && '.join(tests)} ? {result} : NULL" if tests else result
+    freed = [line for form in forms for line in form[3]] + (["thunder_values_release(out);"] if out == "values" else [])
+    lines += [f"PyObject *result = {chosen};", *freed, "return result;"] if freed else [f"return {chosen};"]
+    unused = ([] if m.of.name else ["self"]) + ([] if parts else ["args"])
+    lines = ([f"(void){', (void)'.join(unused)};"] if unused else []) + lines
+    return f"static PyObject *{m.action}(PyObject *self, PyObject *args)\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
+
+
+def row(m):
+    head = "" if m.of.name else f"{name_of(m)}({', '.join(a.name for a in m.arguments)})\\n--\\n\\n"
+    text = m.doc.replace('"', '\\"')
+    return f'    {{"{name_of(m)}", {m.action}, {"METH_VARARGS" if m.arguments else "METH_NOARGS"},\n     "{head}{text}"}},\n'
+
+
+def source(classes, functions):
+    members = plain(classes, functions, LANGUAGE)
+    text = NOTE + '#include "described.h"\n\n' + "\n".join(defined(m, functions) for m in members)
+    for name in ("", *HANDLES):
+        rows = "".join(row(m) for m in members if m.of.name == name)
+        text += f"\nstatic PyMethodDef of_{name.lower() or 'module'}[] = {{\n{rows}    {{NULL, NULL, 0, NULL}}}};\n"
+    opened = "".join(f" || add_methods({name.lower()}_type, of_{name.lower()})" for name in HANDLES)
+    return text + f"\nint open_described(PyObject *module)\n{{\n    return PyModule_AddFunctions(module, of_module){opened} ? -1 : 0;\n}}\n"
+
+
+def stub(m):
+    given = ["self"] if m.of.name else []
+    given += [f"{a.name}: {'Any' if a.name == 'path' else TYPES.get(a.kind, 'Any')}" for a in m.arguments]
+    return f"def {name_of(m)}({', '.join(given)}) -> {TYPES.get(m.result, 'Any')}: ..."
+
+
+def stubs(classes, functions):
+    members = plain(classes, functions, LANGUAGE)
+    text = '"""Stubs of what is no more than a call. Written by bindings/swig/generate.py from bindings/classes.api."""\n'
+    for name in ("", *HANDLES):
+        lines = "\n".join(stub(m) for m in members if m.of.name == name)
+        text += f'\n{name.upper() or "FUNCTIONS"} = """{textwrap.indent(lines, "    " if name else "").lstrip()}\n"""\n'
+    return text
