@@ -40,7 +40,7 @@ def bound(member, function, receiver):
             texts.append("out")
             out.append(("values", "out"))
         elif plain.endswith("**") or plain == "double *":
-            before.append(f"{plain[:-1].strip().replace(' *', '*')} {name}{{}};")
+            before.append(f"{kind[:-1].strip().replace(' *', '*')} {name}{{}};")
             texts.append("&" + name)
             out.append((plain[:-1].strip(), name))
         else:
@@ -78,6 +78,8 @@ def gave(member, function, out):
             made = f"listed(items_of(out, {traced}))" if member.result.startswith("[") else f"items_of(out, {traced})"
         elif kind == "double":
             made = f"real_item({name})"
+        elif kind == "char *":
+            made = f"text_item({name})"
         elif kind == "thunder_tensor *" and made == "Items{}":
             made = f"owned_tensor({name})"
         elif kind == "thunder_tensor *":

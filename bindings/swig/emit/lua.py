@@ -39,6 +39,8 @@ def defined(m, functions):
     elif out == "thunder_tensor **":
         lines += ["box *made = box_push(L, BOX_TENSOR);", "thunder_tensor *out = NULL;", f"check_status(L, {call});", "made->handle = out;",
                   "memory_count(L, thunder_tensor_nbytes(out));", "return 1;"]
+    elif out == "const char **":
+        lines += ['const char *out = NULL;', f"check_status(L, {call});", "lua_pushstring(L, out);", "return 1;"]
     elif function.result == "thunder_status *":
         lines += [f"check_status(L, {call});", "return 0;"]
     else:

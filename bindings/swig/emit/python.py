@@ -58,7 +58,7 @@ def defined(m, functions):
     if function.result == "thunder_status *":
         tests.append(f"!check_status({call})")
         values = "values_list(out, false, NULL)" if m.result.startswith("[") else "values_result(out, false)"
-        result = {"values": values, "thunder_tensor **": "tensor_wrap(out)"}.get(out, "Py_NewRef(Py_None)")
+        result = {"values": values, "thunder_tensor **": "tensor_wrap(out)", "const char **": "PyUnicode_FromString(out)"}.get(out, "Py_NewRef(Py_None)")
     else:
         result = f"{'PyUnicode_FromString' if 'char' in function.result else 'PyLong_FromLongLong'}({call})"
     chosen = f"{' && '.join(tests)} ? {result} : NULL" if tests else result
