@@ -10,6 +10,7 @@ for _, name in ipairs {
   core[name] = function() core.refuse(name .. ": a restricted script cannot reach files") end
 end
 
+core.load_program_bytes = function() core.refuse "load_program_bytes: a restricted script cannot load programs" end
 core.cuda_kernel = function(who) core.refuse(who .. ": a restricted script cannot bring kernels for CUDA devices") end
 core.load_cache_artifacts = function() core.refuse "load_cache_artifacts: a restricted script cannot load machine code" end
 

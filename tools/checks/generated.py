@@ -8,6 +8,7 @@ import subprocess
 GENERATED = (
     ("include/thunder/ops.h", ("{build}/bin/opgen", "header")),
     ("docs/ops.md", ("{build}/bin/opgen", "docs")),
+    ("docs/onnx.md", ("{build}/bin/onnxgen",)),
     ("docs/modules.md", ("tools/list_modules.py", "{build}/lib/libthunder.so")),
     ("docs/compile_options.md", ("tools/list_compile_options.py", "{build}/lib/libthunder.so")),
 )
