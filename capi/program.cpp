@@ -1,9 +1,12 @@
 // thunder_program_*: compiled functions in files.
 #include "capi/compiled.h"
+#include "capi/module.h"
 #include "capi/options.h"
 #include "jit/programs/export_c.h"
 #include "jit/programs/jit_trace.h"
-#include "jit/programs/program_file.h"
+#include "jit/programs/load_program.h"
+#include "jit/programs/signature.h"
+#include "onnx/program.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -45,6 +48,34 @@ thunder_status* thunder_program_load(thunder_context* context, const char* path,
     LoadedProgram program = load_program(owner, path, usable_options(options));
     *out = given(make<CompiledHandle>(owner, std::move(program.function), program.options.get()));
   }));
+}
+
+thunder_status* thunder_program_load_bytes(thunder_context* context, const void* data, size_t bytes,
+                                           const thunder_options* options, thunder_compiled** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(out, "out");
+    if (bytes) need(data, "data");
+    const Ref<Context> owner(core(context));
+    LoadedProgram program =
+        load_program(owner, std::span(static_cast<const std::byte*>(data), bytes), usable_options(options));
+    *out = given(make<CompiledHandle>(owner, std::move(program.function), program.options.get()));
+  }));
+}
+
+thunder_status* thunder_compiled_module(const thunder_compiled* compiled, thunder_module** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(compiled, "compiled"), need(out, "out");
+    const auto* program = dynamic_cast<const onnx::Program*>(&core(compiled)->function());
+    if (!program)
+      throw Refusal{Code::not_found, "the function was not loaded from an ONNX model: it has no module of weights"};
+    *out = given(make<ModuleHandle>(core(compiled)->context(), program->module()));
+  }));
+}
+
+const char* thunder_compiled_signature(thunder_compiled* compiled) noexcept {
+  if (!compiled) return "";
+  CompiledHandle& h = *core(compiled);
+  return value_or("", [&] { return (h.signature_text = signature_json(h)).c_str(); });
 }
 
 thunder_status* thunder_program_export_c(thunder_context* context, const char* path, const char* folder,

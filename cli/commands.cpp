@@ -3,6 +3,7 @@
 
 #include "interrupt.h"
 #include "line_editor.h"
+#include "models.h"
 #include "repl.h"
 #include "traceback.h"
 
@@ -47,10 +48,15 @@ end
 print(f(table.unpack(arguments, 1, #words)))
 )lua";
 
-bool is_program(const char* file) {
-  const size_t bytes = std::strlen(file);
-  constexpr const char* kEnding = ".thunder";
-  return bytes > std::strlen(kEnding) && !std::strcmp(file + bytes - std::strlen(kEnding), kEnding);
+bool ends_with(const char* file, const char* ending) {
+  const size_t bytes = std::strlen(file), of = std::strlen(ending);
+  return bytes > of && !std::strcmp(file + bytes - of, ending);
+}
+bool is_program(const char* file) { return ends_with(file, ".thunder"); }
+bool is_model(int argc, char** argv) {
+  for (int i = 0; i < argc; i++)
+    if (ends_with(argv[i], ".onnx")) return i == 0 || argv[0][0] == '-';
+  return false;
 }
 
 struct Script {
@@ -105,7 +111,11 @@ int run_script(int argc, char** argv) {
   const bool runs_kernels = !std::strcmp(argv[0], "--run-saved-kernels");
   if (runs_kernels && (argc < 2 || !is_program(argv[1]))) return 2;
   if (runs_kernels || is_program(argv[0])) return run({nullptr, kRunProgram, argc, argv});
+  if (is_model(argc, argv)) return run({nullptr, kRunModel, argc, argv});
   return run({argv[0], nullptr, argc - 1, argv + 1});
+}
+int inspect_model(int argc, char** argv) {
+  return argc == 1 ? run({nullptr, kInspectModel, argc, argv}) : 2;
 }
 int read_and_run(int argc, char** argv) { return run({nullptr, kReadAndRun, argc, argv}); }
 int list_ops(int argc, char** argv) { return run({nullptr, kListOps, argc, argv}); }
@@ -118,6 +128,7 @@ static int without_lua() {
   return 1;
 }
 int run_script(int, char**) { return without_lua(); }
+int inspect_model(int, char**) { return without_lua(); }
 int read_and_run(int, char**) { return without_lua(); }
 int list_ops(int, char**) { return without_lua(); }
 int examine_installation(int, char**) { return without_lua(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 int run_script(int argc, char** argv);
+int inspect_model(int argc, char** argv);
 int read_and_run(int argc, char** argv);
 int list_ops(int argc, char** argv);
 int examine_installation(int argc, char** argv);

@@ -16,7 +16,10 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"run", "run FILE [ARGUMENT...]", "run a Lua script, its arguments in `arg`; or FILE.thunder, a saved program: with\n"
-     "                               --run-saved-kernels before FILE by the machine code that compile_ahead wrote", run_script},
+     "                               --run-saved-kernels before FILE by the machine code that compile_ahead wrote;\n"
+     "                               or MODEL.onnx; options: --input NAME=FILE.npy, --dim NAME=SIZE for inputs that are made, --backend BACKEND,\n"
+     "                               --check BACKEND to compare with another one, --save FOLDER", run_script},
+    {"inspect", "inspect FILE", "what an ONNX model or a saved program takes, gives and consists of, and what of it is not imported", inspect_model},
     {"export", "export --c DIR FILE.thunder", "write a saved program as C and objects that need no libthunder; options: --name NAME,\n"
      "                               --cpu CPU (x86-64-v3; native: this one), --program N of a file with several", export_program},
     {"ops", "ops [TEXT]", "list the ops, layers, optimisers, schedules and options whose name holds TEXT", list_ops},

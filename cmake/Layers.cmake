@@ -3,7 +3,7 @@
 # Files include each other as "ir/trace.h". Each layer has an include root of its own that holds nothing but
 # its folder, and a layer is compiled with its own root and those of the layers before it in this list: an
 # include that points up does not compile.
-set(THUNDER_LAYERS base ir device tensor ops tracer modules passes transforms program loops executors regions compile cache jit)
+set(THUNDER_LAYERS base ir device tensor ops tracer modules onnx passes transforms program loops executors regions compile cache jit)
 
 set(THUNDER_DEPENDENCIES PkgConfig::CJSON PkgConfig::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 set(THUNDER_OBJECTS "")   # every object of the library
@@ -38,6 +38,9 @@ thunder_list_stems(stems core/ops/defs)
 thunder_write_list(ops/ops.inc THUNDER_OPS_FILE ${stems})
 thunder_list_stems(stems core/modules/kinds)
 thunder_write_list(modules/kinds.inc THUNDER_MODULES_FILE ${stems})
+# One of these defines STEM_rows.
+thunder_list_stems(stems core/onnx/rows)
+thunder_write_list(onnx/rows.inc THUNDER_ONNX_ROWS ${stems})
 
 foreach(layer ${THUNDER_LAYERS})
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/roots/${layer})
@@ -65,7 +68,7 @@ foreach(layer ${THUNDER_LAYERS})
   if(TARGET thunder_${layer})
     target_include_directories(thunder_${layer} PRIVATE ${THUNDER_ROOTS})
     target_link_libraries(thunder_${layer} PRIVATE ${libraries})
-    if(layer STREQUAL ops OR layer STREQUAL modules)
+    if(layer MATCHES "^(ops|modules|onnx)$")
       target_include_directories(thunder_${layer} PRIVATE ${CMAKE_BINARY_DIR}/generated)
     endif()
     # A function of loop nests that some switch has no case for must not compile.

@@ -104,6 +104,36 @@ static int core_load_program(lua_State *L)
     return 1;
 }
 
+/* core.load_program_bytes(string, options or nil) */
+static int core_load_program_bytes(lua_State *L)
+{
+    size_t bytes;
+    const char *data = luaL_checklstring(L, 1, &bytes);
+    thunder_options *options = options_check(L, 2);
+    lua_pushliteral(L, "a program in memory");
+    compiled *self = compiled_push(L, lua_gettop(L));
+    check_status(L, thunder_program_load_bytes(layer_of(L)->context, data, bytes, options, &self->compiled));
+    check_status(L, thunder_compiled_function(self->compiled, &self->function));
+    return 1;
+}
+
+/* core.program_module(f): its weights */
+static int core_program_module(lua_State *L)
+{
+    thunder_module *module;
+    check_status(L, thunder_compiled_module(compiled_check(L, 1)->compiled, &module));
+    module_push(L, module);
+    thunder_module_release(module);
+    return 1;
+}
+
+/* core.signature(f): JSON, or "" */
+static int core_signature(lua_State *L)
+{
+    lua_pushstring(L, thunder_compiled_signature(compiled_check(L, 1)->compiled));
+    return 1;
+}
+
 /* core.save_program(f, path) */
 static int core_save_program(lua_State *L)
 {
@@ -362,7 +392,9 @@ void open_compile(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"compile", core_compile},
                                          {"compile_trace", core_compile_trace},
-                                         {"load_program", core_load_program}, {"save_program", core_save_program},
+                                         {"load_program", core_load_program}, {"load_program_bytes", core_load_program_bytes},
+                                         {"program_module", core_program_module}, {"signature", core_signature},
+                                         {"save_program", core_save_program},
                                          {"compile_ahead", core_compile_ahead}, {"export_c", core_export_c},
                                          {"save_cache_artifacts", core_save_cache_artifacts},
                                          {"load_cache_artifacts", core_load_cache_artifacts},

@@ -9,6 +9,7 @@ for _, names in ipairs { core.of_files, { "read_csv", "save", "load", "save_prog
   end
 end
 
+core.load_program_bytes = function() core.refuse "load_program_bytes: a restricted script cannot load programs" end
 core.cuda_kernel = function(who) core.refuse(who .. ": a restricted script cannot bring kernels for CUDA devices") end
 core.load_cache_artifacts = function() core.refuse "load_cache_artifacts: a restricted script cannot load machine code" end
 

@@ -69,7 +69,26 @@ function th.compile_ahead(f, path)
 end
 -- th.load_program(path, options): a compiled function. It takes what f took when it was called before saving. The option
 -- run_saved_kernels = true runs the machine code that compile_ahead wrote: for files that you trust as you trust a program.
+-- An ONNX model is a function of its inputs, in their order or as one table of their names; the option outputs = "a,b" names the values
+-- that it gives in place of its outputs (docs/onnx.md).
 function th.load_program(path, options) return core.load_program(path_check(path, "load_program"), options) end
+-- th.load_program_bytes(string, options): the same of a file's bytes.
+function th.load_program_bytes(bytes, options)
+  if type(bytes) ~= "string" then core.refuse(("load_program_bytes: a string was expected, got %s"):format(core.type_text(bytes))) end
+  return core.load_program_bytes(bytes, options)
+end
+local function compiled_check(f, who)
+  if not core.is_compiled(f) then core.refuse(("%s: a compiled function was expected, got %s"):format(who, core.type_text(f))) end
+  return f
+end
+-- th.program_module(f): the weights of a program that an ONNX model is, as a module whose tensors have their names there.
+function th.program_module(f) return core.program_module(compiled_check(f, "program_module")) end
+-- th.signature(f): { inputs = { { name, dtype, dims } }, outputs = ... }, where a dim is a size or the name of one that varies; of an
+-- ONNX model also its operators, and what of them is unsupported. nil before f has been compiled.
+function th.signature(f)
+  local text = core.signature(compiled_check(f, "signature"))
+  return text ~= "" and core.json(text) or nil
+end
 -- th.export_c(path, folder, options): the program of a file as C, with one function that needs no libthunder (docs/programs.md).
 -- Options: name (the file's), cpu ("x86-64-v3"; "native": this one), program (1).
 function th.export_c(path, folder, options)

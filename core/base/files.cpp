@@ -87,12 +87,18 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   size_ = static_cast<uint64_t>(facts.st_size);
 }
 
-InputFile::~InputFile() { ::close(descriptor_); }
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 void InputFile::read(uint64_t offset, std::span<std::byte> to) const {
   if (offset > size_ || to.size() > size_ - offset)
     fail(Code::data_lost, "'", path_, "' is truncated: expected ", to.size(), " bytes at offset ", offset,
          ", but the file has ", size_);
+  if (memory_) {
+    std::copy_n(memory_ + offset, to.size(), to.data());
+    return;
+  }
   while (!to.empty()) {
     ssize_t got = ::pread(descriptor_, to.data(), std::min(to.size(), kChunk), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;

@@ -1,6 +1,7 @@
 // Files: bounded reads of regular files, and writes that leave the old file whole on any failure.
 //
-// Nothing is mapped: a mapping of a file that another process cuts short kills this one on the next load.
+// Nothing here is mapped: a mapping of a file that another process cuts short kills this one on the next load. What is
+// too large to copy is a Mapping.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,9 @@ class InputFile {
  public:
   // Throws not_found, or failed_precondition with the system's reason. Never blocks: a pipe is refused.
   explicit InputFile(std::string path);
+  // Bytes in memory, which must outlive it, as a file of this name.
+  InputFile(std::string name, std::span<const std::byte> bytes)
+      : path_(std::move(name)), memory_(bytes.data()), size_(bytes.size()) {}
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -28,6 +32,7 @@ class InputFile {
  private:
   std::string path_;
   int descriptor_ = -1;
+  const std::byte* memory_ = nullptr;  // in place of a descriptor
   uint64_t size_ = 0;
 };
 

@@ -9,7 +9,6 @@
 #include <new>
 #include <unordered_set>
 
-#include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -48,7 +47,7 @@ struct Entry {
 
 class Loader {
  public:
-  Loader(const std::string& path, const Allocator& allocator) : file_(path), allocator_(allocator) {}
+  Loader(const InputFile& file, const Allocator& allocator) : file_(file), allocator_(allocator) {}
 
   SafeTensors load() {
     Json root = parse(header());
@@ -195,7 +194,7 @@ class Loader {
     return t;
   }
 
-  InputFile file_;
+  const InputFile& file_;
   const Allocator& allocator_;
   uint64_t data_ = 0;
 };
@@ -242,8 +241,11 @@ std::string header_of(std::span<const NamedTensor* const> tensors, const Metadat
 
 }  // namespace
 
+SafeTensors load_safetensors(const InputFile& file, const Allocator& allocator) {
+  return Loader(file, allocator).load();
+}
 SafeTensors load_safetensors(const std::string& path, const Allocator& allocator) {
-  return Loader(path, allocator).load();
+  return load_safetensors(InputFile(path), allocator);
 }
 
 void save_safetensors(const std::string& path, std::span<const NamedTensor> tensors, const Metadata& metadata) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "tensor/tensor.h"
 
 namespace thunder {
@@ -24,6 +25,7 @@ struct SafeTensors {
 
 // Throws data_lost for a file that is damaged or not of this format, unimplemented for a dtype that we lack.
 // Tensors are copies on the CPU. Memory is bounded by a multiple of the file's size.
+SafeTensors load_safetensors(const InputFile& file, const Allocator& allocator);
 SafeTensors load_safetensors(const std::string& path, const Allocator& allocator);
 
 // Sorted by item size, then name, so that every tensor is aligned in the file. The old file stays whole on failure.

@@ -102,9 +102,23 @@ THUNDER_CHECK thunder_status *thunder_program_compile_ahead(thunder_compiled *co
  * true: then the machine code that thunder_program_compile_ahead() wrote runs in place of compiling, with all that the process may
  * do, so it must come from where programs may come from. Where it is for another machine or build the log says so (level 2), and
  * kernels are compiled; without LLVM that is THUNDER_FAILED_PRECONDITION. THUNDER_DATA_LOST: the file is damaged, or no program;
- * THUNDER_UNIMPLEMENTED: it is of a later version. */
+ * THUNDER_UNIMPLEMENTED: it is of a later version.
+ * An ONNX model is told by its content, and is a function of its inputs, in their order or as a map of their names: docs/onnx.md. The
+ * option `outputs` ("a,b") names the values that it gives in place of its outputs. What of it cannot be imported is refused by a call
+ * that needs it, with the node's number and name. */
 THUNDER_CHECK thunder_status *thunder_program_load(thunder_context *context, const char *path,
     const thunder_options *options_or_null, thunder_compiled **out) THUNDER_NOEXCEPT;
+/* The same of a file that lies in memory, which is copied. An ONNX model has no files beside it then. */
+THUNDER_CHECK thunder_status *thunder_program_load_bytes(thunder_context *context, const void *data, size_t bytes,
+    const thunder_options *options_or_null, thunder_compiled **out) THUNDER_NOEXCEPT;
+/* The weights of a program that an ONNX model is, under their names there: to be trained, saved, moved to a device or shared. Calls
+ * follow what changes. THUNDER_NOT_FOUND: the function was not loaded from such a file. */
+THUNDER_CHECK thunder_status *thunder_compiled_module(const thunder_compiled *compiled,
+    thunder_module **out) THUNDER_NOEXCEPT;
+/* What it takes and gives, as JSON: {"inputs": [{"name", "dtype", "dims"}], "outputs": ...}, where a dim is a size, or the name of one
+ * that varies ("": it has none). Of an ONNX model also its "opsets", its "operators" and how often it has each, its "nodes", and those that are
+ * "unsupported", each with the reason. "" before a function that is none of a file has been compiled. [X] */
+const char *thunder_compiled_signature(thunder_compiled *compiled) THUNDER_NOEXCEPT;
 /* Writes a saved program as C into a folder, which is made: NAME.h and NAME.c with one function int NAME(inputs..., outputs...,
  * workspace) over arrays, NAME_kernel_K.o, and NAME_data.S with the tensors that it captured. What they are linked into needs neither
  * this library nor LLVM: docs/programs.md. Options: `name` (the file's), `cpu` as LLVM names it ("x86-64-v3"; "native": this one) and

@@ -1,6 +1,7 @@
 /* Compiled functions: a Python callable, a trace or a program from a file, its compiled form and the values that its calls
  * reuse. */
 #include "compiled.h"
+#include "module.h"
 
 /* Before a call of it: gives what was at work before. */
 static host *begin(Compiled *self)
@@ -247,7 +248,29 @@ static PyObject *backward_traces(PyObject *object, PyObject *unused)
     return stages(compiled, thunder_compiled_backward_trace_count(compiled), thunder_compiled_backward_trace);
 }
 
+static PyObject *signature(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(thunder_compiled_signature(((Compiled *)object)->compiled));
+}
+
+/* program_module(class): the weights of a program that an ONNX model is, as an object of that class of modules. */
+static PyObject *program_module(PyObject *object, PyObject *type)
+{
+    thunder_module *module = NULL;
+    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, module_type)) {
+        PyErr_SetString(PyExc_TypeError, "program_module: a class of modules was expected");
+        return NULL;
+    }
+    if (check_status(thunder_compiled_module(((Compiled *)object)->compiled, &module))) return NULL;
+    PyObject *made = module_wrap((PyTypeObject *)type, module);
+    thunder_module_release(module);
+    return made;
+}
+
 static PyMethodDef methods[] = {
+    {"signature", signature, METH_NOARGS, "What it takes and gives, as JSON."},
+    {"program_module", program_module, METH_O, NULL},
     {"stats", statistics, METH_NOARGS, "Counts of calls and programs, and nanoseconds spent on compiling."},
     {"traces", traces, METH_NOARGS, NULL},
     {"backward_traces", backward_traces, METH_NOARGS, NULL},

@@ -335,9 +335,9 @@ static PyObject *load(PyObject *object, PyObject *args)
 
 /* ---- the type ---- */
 
-PyObject *module_wrap(thunder_module *lent)
+PyObject *module_wrap(PyTypeObject *type, thunder_module *lent)
 {
-    PyObject *made = module_type->tp_alloc(module_type, 0);
+    PyObject *made = type->tp_alloc(type, 0);
     if (made) ((Module *)made)->handle = thunder_module_retain(lent);
     return made;
 }

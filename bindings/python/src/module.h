@@ -13,5 +13,5 @@ typedef struct Module {
 
 extern PyTypeObject *module_type;
 thunder_module *module_handle(PyObject *object); /* NULL and an exception */
-PyObject *module_wrap(thunder_module *lent);     /* a bare ModuleBase over it */
+PyObject *module_wrap(PyTypeObject *type, thunder_module *lent); /* an object of this class over it, bare */
 #endif

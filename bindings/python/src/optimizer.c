@@ -117,7 +117,7 @@ static PyObject *optimizer_step_closure(PyObject *object, PyObject *function)
 static PyObject *optimizer_state(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    return module_wrap(thunder_optimizer_state(((Optimizer *)object)->handle));
+    return module_wrap(module_type, thunder_optimizer_state(((Optimizer *)object)->handle));
 }
 
 static PyObject *optimizer_get(PyObject *object, PyObject *name)
@@ -198,7 +198,7 @@ static PyObject *schedule_step(PyObject *object, PyObject *args)
 static PyObject *schedule_state(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    return module_wrap(thunder_schedule_state(((Schedule *)object)->handle));
+    return module_wrap(module_type, thunder_schedule_state(((Schedule *)object)->handle));
 }
 
 /* _last_lr(): a number, or a list of them for several groups. */

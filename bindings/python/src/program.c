@@ -33,6 +33,18 @@ static PyObject *compile_ahead(PyObject *module, PyObject *args)
     return (void)module, save(args, "compile_ahead", thunder_program_compile_ahead);
 }
 
+/* The compiled function, which takes over what it is made of; NULL and an exception after a failure. */
+static PyObject *loaded(thunder_status *status, PyObject *name, thunder_function *function, thunder_compiled *compiled)
+{
+    PyObject *result = NULL;
+    if (check_status(status) == 0 && name)
+        result = compiled_wrap(name, function, compiled);
+    else
+        thunder_compiled_release(compiled);
+    Py_XDECREF(name);
+    return result;
+}
+
 /* load_program(path, options) */
 static PyObject *load_program(PyObject *module, PyObject *args)
 {
@@ -47,15 +59,30 @@ static PyObject *load_program(PyObject *module, PyObject *args)
         thunder_status *status = thunder_program_load(context, PyBytes_AS_STRING(path), given, &compiled);
         if (!status) status = thunder_compiled_function(compiled, &function);
         PyEval_RestoreThread(state);
-        PyObject *name = PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(path));
-        if (check_status(status) == 0 && name)
-            result = compiled_wrap(name, function, compiled);
-        else
-            thunder_compiled_release(compiled);
-        Py_XDECREF(name);
+        result = loaded(status, PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(path)), function, compiled);
     }
     thunder_options_release(given);
     Py_DECREF(path);
+    return result;
+}
+
+/* load_program_bytes(bytes, options) */
+static PyObject *load_program_bytes(PyObject *module, PyObject *args)
+{
+    (void)module;
+    Py_buffer bytes;
+    PyObject *options, *result = NULL;
+    if (!PyArg_ParseTuple(args, "y*O:load_program_bytes", &bytes, &options)) return NULL;
+    thunder_options *given = options_from(options);
+    if (!PyErr_Occurred()) {
+        thunder_compiled *compiled = NULL;
+        thunder_function *function = NULL;
+        thunder_status *status = thunder_program_load_bytes(context, bytes.buf, (size_t)bytes.len, given, &compiled);
+        if (!status) status = thunder_compiled_function(compiled, &function);
+        result = loaded(status, PyUnicode_FromString("a program in memory"), function, compiled);
+    }
+    thunder_options_release(given);
+    PyBuffer_Release(&bytes);
     return result;
 }
 
@@ -171,6 +198,7 @@ int open_program(PyObject *module)
     static PyMethodDef functions[] = {{"save_program", save_program, METH_VARARGS, NULL},
                                       {"compile_ahead", compile_ahead, METH_VARARGS, NULL},
                                       {"load_program", load_program, METH_VARARGS, NULL},
+                                      {"load_program_bytes", load_program_bytes, METH_VARARGS, NULL},
                                       {"export_c", export_c, METH_VARARGS, NULL},
                                       {"save_cache_artifacts", save_cache_artifacts, METH_NOARGS, NULL},
                                       {"load_cache_artifacts", load_cache_artifacts, METH_VARARGS, NULL},

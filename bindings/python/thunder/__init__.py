@@ -24,8 +24,8 @@ from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, pa
 from ._forms import return_types  # noqa: E402
 from ._functions import (Trace, compile, compile_ahead, compile_options, executors, explain, export_c, function_from_trace,  # noqa: E402
                          get_float32_matmul_precision, grad, set_float32_matmul_precision,
-                         graph_breaks, last_backward_traces, last_miss, last_traces, load_program, save_program, set_stance, stats, trace, unavailable_executors,
-                         value_and_grad)
+                         graph_breaks, last_backward_traces, last_miss, last_traces, load_program, program_module, save_program, set_stance,
+                         signature, stats, trace, unavailable_executors, value_and_grad)
 from ._grad_mode import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
 from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
 from ._memory_format import memory_format  # noqa: E402

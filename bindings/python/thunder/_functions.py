@@ -210,12 +210,33 @@ def compile_ahead(function, path):
     _thunder.compile_ahead(function, path)
 
 
-def load_program(path, run_saved_kernels=False, **options):
-    """The compiled function that save_program() wrote. It takes what the function took when it was called before saving;
+def load_program(path, run_saved_kernels=False, outputs=None, **options):
+    """The compiled function that save_program() wrote, or that an ONNX model is, from its path or its bytes. It takes what the function took when it was called before saving;
     options that are given come before those in the file. No code of the file's runs, unless run_saved_kernels is true: then the
     machine code that compile_ahead() wrote runs in place of compiling, so that the file must be one that you trust as you trust
-    a program. Where it is for another machine a warning says so, and kernels are compiled; without LLVM that is an Error."""
-    return _thunder.load_program(path, {**options, "run_saved_kernels": True} if run_saved_kernels else options)
+    a program. Where it is for another machine a warning says so, and kernels are compiled; without LLVM that is an Error.
+
+    An ONNX model is a function of its inputs, in their order or by name; the option outputs="a,b" names the values that it gives in place of
+    its outputs. program_module() are its weights, signature() says what it takes: docs/onnx.md."""
+    load = _thunder.load_program_bytes if isinstance(path, (bytes, bytearray, memoryview)) else _thunder.load_program
+    about_file = {"run_saved_kernels": True} if run_saved_kernels else {}
+    return load(path, {**options, **about_file, **({"outputs": outputs} if outputs else {})})
+
+
+def program_module(function):
+    """The weights of a program that an ONNX model is, under their names there: to be trained, saved, or moved to a device. Calls follow
+    what changes."""
+    from . import _module
+    module = _compiled(function, "program_module").program_module(_module.Module)
+    module._take_children()
+    return module
+
+
+def signature(function):
+    """{"inputs": [{"name", "dtype", "dims"}], "outputs": ...}: what a compiled function takes and gives, where a dim is a size or the name
+    of one that varies. Of an ONNX model also its "operators", and what of them is "unsupported". None before it has been compiled."""
+    text = _compiled(function, "signature").signature()
+    return json.loads(text) if text else None
 
 
 def export_c(path, folder, **options):

@@ -2,7 +2,7 @@
 // neither the library nor LLVM.
 #pragma once
 
-#include "jit/programs/program_file.h"
+#include "jit/programs/load_program.h"
 
 namespace thunder {
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ir/print.h"
 #include "jit/programs/cache_artifacts.h"
+#include "jit/programs/load_program.h"
 #include "jit/programs/program_json.h"
 #include "loops/kernels.h"
 #include "tensor/safetensors.h"
@@ -17,8 +18,8 @@ namespace thunder {
 namespace {
 
 constexpr std::string_view kFormat = "thunder program";
-// The key of the metadata that names the tensor with the machine code of kernels, and the option that lets it run.
-constexpr const char *kKernels = "kernels", *kRunKernels = "run_saved_kernels";
+// The key of the metadata that names the tensor with the machine code of kernels.
+constexpr const char* kKernels = "kernels";
 
 // The tensors of several programs: what is one view of one memory is one tensor in the file.
 class Tensors {
@@ -78,19 +79,12 @@ class Tensors {
 
 class Loader {
  public:
-  Loader(const Ref<Context>& context, const std::string& path)
-      : context_(context), path_(path), file_(load_safetensors(path, context->allocator())) {
+  Loader(const Ref<Context>& context, const InputFile& file)
+      : context_(context), path_(file.path()), file_(load_safetensors(file, context->allocator())) {
     for (auto& [key, value] : file_.metadata) metadata_.emplace(key, value);
     for (auto& t : file_.tensors) tensors_.emplace(t.name, t.tensor);
   }
   LoadedProgram load(const CompileOptions* given);
-  static Any any_of(const Leaf& l) {
-    if (l.kind == ArgKind::string) return Any::string(l.text);
-    if (l.kind == ArgKind::real) return Any::real(l.f);
-    Any any;
-    any.kind = l.kind, any.i = l.i;
-    return any;
-  }
 
  private:
   template <class... T>
@@ -154,16 +148,6 @@ class Loader {
   std::unordered_map<std::string, Ref<Tensor>> tensors_;
 };
 
-// What is about the file is none of compile's options.
-Ref<CompileOptions> without_kernels_option(const CompileOptions& given) {
-  auto out = make<CompileOptions>();
-  for (auto& [name, leaf] : given.all())
-    if (name != kRunKernels) out->set(name, Loader::any_of(leaf));
-  for (const Ref<Executor>& e : given.executors()) out->add_executor(e);
-  for (const Ref<CustomPass>& p : given.passes()) out->add_pass(p);
-  return out;
-}
-
 // They run as soon as a program is called, so nothing but the caller's word lets them.
 void Loader::take_kernels(bool run) const {
   const bool holds = metadata_.count(kKernels);
@@ -197,13 +181,13 @@ LoadedProgram Loader::load(const CompileOptions* given) {
   auto function = placed("its programs", [&] {
     return Ref<Function>::adopt(new SavedFunction(std::string(text("function")), std::move(programs)));
   });
-  auto options = given ? without_kernels_option(*given) : make<CompileOptions>();
+  auto options = without_file_options(given);
   placed("options", [&] {
     CompileOptions saved;
     read_options(text("options"), saved);
     saved.check(compile_options(), "compile");
     for (auto& [name, leaf] : saved.all())
-      if (!options->find(name)) options->set(name, any_of(leaf));
+      if (!options->find(name)) options->set(name, option_any(leaf));
     return 0;
   });
   return {std::move(function), std::move(options)};
@@ -271,8 +255,8 @@ void save_program(const Compiled& compiled, const std::string& path, SaveKernels
   save_safetensors(path, tensors.list, metadata);
 }
 
-LoadedProgram load_program(const Ref<Context>& context, const std::string& path, const CompileOptions* options) {
-  return Loader(context, path).load(options);
+LoadedProgram load_saved_program(const Ref<Context>& context, const InputFile& file, const CompileOptions* options) {
+  return Loader(context, file).load(options);
 }
 
 }  // namespace thunder

@@ -2,6 +2,7 @@
 // layout is in docs/programs.md. Loading checks all of it and runs no code of the file's.
 #pragma once
 
+#include "base/files.h"
 #include "jit/programs/saved_function.h"
 
 namespace thunder {
@@ -25,6 +26,6 @@ struct LoadedProgram {
 // machine code in the file is run in place of compiling. Where it is for another machine or build, that is logged and
 // kernels are compiled, or else failed_precondition. Throws data_lost for a file that is damaged or no program,
 // unimplemented for one of a later version.
-LoadedProgram load_program(const Ref<Context>& context, const std::string& path, const CompileOptions* options);
+LoadedProgram load_saved_program(const Ref<Context>& context, const InputFile& file, const CompileOptions* options);
 
 }  // namespace thunder

@@ -2,7 +2,7 @@
 // tracing_words.
 #include "jit/dynamic/dynamic.h"
 
-#include "jit/programs/program_file.h"
+#include "jit/programs/load_program.h"
 #include "loops/kernels.h"
 #include "support/folder.h"
 #include "support/functions.h"

@@ -1,6 +1,6 @@
 // Programs with the machine code of their kernels: the same bits in a process that has no LLVM, and what differs is said.
 #include "jit/programs/cache_artifacts.h"
-#include "jit/programs/program_file.h"
+#include "jit/programs/load_program.h"
 #include "loops/kernels.h"
 #include "support/bytes.h"
 #include "support/child_process.h"

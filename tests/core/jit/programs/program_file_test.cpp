@@ -1,6 +1,6 @@
 // Programs in files: what is loaded gives the bits of what was saved, and no file does worse than fail. Also covers
 // saved_symbols.
-#include "jit/programs/program_file.h"
+#include "jit/programs/load_program.h"
 
 #include "support/bytes.h"
 #include "support/failure.h"

@@ -1,0 +1,66 @@
+#include "jit/programs/load_program.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "onnx/program.h"
+
+namespace thunder {
+namespace {
+
+bool is_model(const InputFile& file) {
+  std::array<char, 16> first{};
+  const size_t bytes = std::min<uint64_t>(file.size(), first.size());
+  file.read(0, std::as_writable_bytes(std::span(first.data(), bytes)));
+  return onnx::looks_like_model({first.data(), bytes});
+}
+
+std::vector<std::string> outputs_of(const CompileOptions* options) {
+  return options ? split_list(options->text(kOutputs, "")) : std::vector<std::string>();
+}
+
+LoadedProgram saved(const Ref<Context>& context, const InputFile& file, const CompileOptions* options) {
+  require(!options || !options->find(kOutputs), "'", file.path(),
+          "' is a saved program, whose outputs are those that "
+          "were saved; the option ",
+          kOutputs, " is for ONNX models");
+  return load_saved_program(context, file, options);
+}
+
+}  // namespace
+
+Any option_any(const Leaf& l) {
+  if (l.kind == ArgKind::string) return Any::string(l.text);
+  if (l.kind == ArgKind::real) return Any::real(l.f);
+  Any any;
+  any.kind = l.kind, any.i = l.i;
+  return any;
+}
+
+Ref<CompileOptions> without_file_options(const CompileOptions* given) {
+  auto out = make<CompileOptions>();
+  if (!given) return out;
+  for (auto& [name, leaf] : given->all())
+    if (name != kRunKernels && name != kOutputs) out->set(name, option_any(leaf));
+  for (const Ref<Executor>& e : given->executors()) out->add_executor(e);
+  for (const Ref<CustomPass>& p : given->passes()) out->add_pass(p);
+  return out;
+}
+
+LoadedProgram load_program(const Ref<Context>& context, const std::string& path, const CompileOptions* options) {
+  const InputFile file(path);
+  if (!is_model(file)) return saved(context, file, options);
+  Ref<Function> model(onnx::load(path, context->module_environment(), outputs_of(options)).get());
+  return {std::move(model), without_file_options(options)};
+}
+
+LoadedProgram load_program(const Ref<Context>& context, std::span<const std::byte> bytes,
+                           const CompileOptions* options) {
+  const InputFile file("the bytes given", bytes);
+  if (!is_model(file)) return saved(context, file, options);
+  Ref<Function> model(onnx::load(bytes, context->module_environment(), outputs_of(options)).get());
+  return {std::move(model), without_file_options(options)};
+}
+
+}  // namespace thunder

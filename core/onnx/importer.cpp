@@ -1,0 +1,166 @@
+#include "onnx/importer.h"
+
+#include <algorithm>
+
+#include "base/nesting.h"
+#include "base/text.h"
+#include "modules/access.h"
+#include "onnx/rows.h"
+#include "tracer/recorder.h"
+#include "tracer/tracing.h"
+
+namespace thunder::onnx {
+namespace {
+
+// What one call runs: branches and trips of loops, and the nodes of all of them and of functions, which may call each
+// other many times over.
+constexpr size_t kMostGraphs = 100'000, kMostNodes = 1 << 20;
+
+std::string shown(std::string_view name) {
+  return cat("'", name.substr(0, 200), "'");
+}
+
+}  // namespace
+
+int64_t Importer::word(Dim size) {
+  if (size.constant()) return size.value();
+  auto* tracing = dynamic_cast<TracingScope*>(&scope_);
+  return tracing ? tracing->word(size) : hint(size);
+}
+
+Value& Importer::find(Frame& frame, std::string_view name) {
+  for (Frame* at = &frame; at; at = at->outer) {
+    const auto it = at->values.find(name);
+    if (it != at->values.end()) return it->second;
+    if (!at->main) continue;
+    const Program::Weight* w = program_.weight(name);
+    if (!w) continue;
+    Value v{w->constant.get(), w->host, nullptr};
+    if (!w->path.empty()) v.tensor = module_tensor(scope_, *program_.module(), w->path);
+    check();
+    return at->values.emplace(name, std::move(v)).first->second;
+  }
+  fail(Code::data_lost, "no node before it gives ", shown(name), ", which it reads");
+}
+
+const Program::Weight* Importer::weight(const Frame& frame, std::string_view name) const {
+  const Frame* at = &frame;
+  while (at->outer && !at->values.contains(name)) at = at->outer;
+  const Program::Weight* w = at->main ? program_.weight(name) : nullptr;
+  return w && !w->path.empty() ? w : nullptr;
+}
+
+// What is recorded may outlive the model, and texts of places with it.
+void Importer::enter(const NodeProto& proto) {
+  std::string text = cat(program_.file(), ":", proto.number, " ", proto.op);
+  if (!proto.name.empty()) text += cat(" ", proto.name.substr(0, 200));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  if (auto* recorder = dynamic_cast<Recorder*>(&scope_.builder())) {
+    place_ = recorder->store().text(text);
+  } else {
+    place_text_ = std::move(text);
+    place_ = place_text_.c_str();
+  }
+}
+
+std::vector<Value> Importer::run(std::span<const Value> inputs, std::span<const std::string> wanted) {
+  Frame frame;
+  frame.main = true;
+  frame.opsets = program_.model().opsets;
+  for (size_t i = 0; i < inputs.size(); i++) frame.values.emplace(program_.inputs()[i].name, inputs[i]);
+  nodes(frame, program_.model().graph.nodes);
+  std::vector<Value> out;
+  for (const std::string& name : wanted) {
+    out.push_back(find(frame, name));
+    if (!out.back().list) materialized(out.back());
+  }
+  return out;
+}
+
+std::vector<Value> Importer::run(const Graph& graph, Frame& outer, std::span<const Value> inputs) {
+  if (++graphs_ > kMostGraphs) fail(Code::unimplemented, "it runs more than ", kMostGraphs, " subgraphs");
+  Frame frame;
+  frame.outer = &outer;
+  frame.opsets = outer.opsets, frame.function = outer.function, frame.call = outer.call;
+  for (const TensorProto& t : graph.initializers) {
+    const Program::Weight& w = program_.constant(t);
+    frame.values.emplace(t.name, Value{w.constant.get(), w.host, nullptr});
+  }
+  if (inputs.size() > graph.inputs.size())
+    fail(Code::data_lost, "its graph has ", graph.inputs.size(), " inputs, it is given ", inputs.size());
+  for (size_t i = 0; i < inputs.size(); i++) frame.values.insert_or_assign(graph.inputs[i].name, inputs[i]);
+  nodes(frame, graph.nodes);
+  std::vector<Value> out;
+  for (const ValueInfo& o : graph.outputs) out.push_back(find(frame, o.name));
+  return out;
+}
+
+void Importer::nodes(Frame& frame, std::span<const NodeProto> nodes) {
+  for (const NodeProto& proto : nodes) {
+    if (++nodes_ > kMostNodes) fail(Code::unimplemented, "it runs more than ", kMostNodes, " nodes");
+    const char* outer = place_;
+    const std::string outer_text = place_text_;
+    enter(proto);
+    try {
+      node(frame, proto);
+    } catch (const Error& e) {
+      if (!scope_.status()) scope_.fail_at(e, proto.op, place_);
+      throw Error(scope_.status());
+    }
+    place_text_ = outer_text;
+    place_ = place_text_.empty() ? outer : place_text_.c_str();
+  }
+}
+
+void Importer::node(Frame& frame, const NodeProto& proto) {
+  const auto it = std::find_if(frame.opsets.begin(), frame.opsets.end(),
+                               [&](const OpsetImport& o) { return o.domain == proto.domain; });
+  Node n(*this, frame, proto, it == frame.opsets.end() ? 1 : it->version);
+  if (!call_function(n)) dispatch(n);
+  check();
+  for (size_t i = 0; i < proto.outputs.size(); i++) {
+    if (proto.outputs[i].empty()) continue;
+    if (i >= n.results.size())
+      fail(Code::unimplemented, "its output ", i + 1, ", ", shown(proto.outputs[i]), ", is not computed");
+    if (!frame.values.emplace(proto.outputs[i], std::move(n.results[i])).second)
+      fail(Code::data_lost, "its output ", shown(proto.outputs[i]), " has a value already");
+  }
+}
+
+void Importer::dispatch(Node& n) {
+  const ImportRow* row = find_row(n.proto.domain, n.proto.op, n.opset);
+  if (!row) refuse_op(n.proto.domain, n.proto.op, n.opset);
+  if (!row->run) fail(Code::unimplemented, "the op is not imported: ", row->note);
+  if (row->host && row->host(n)) return;
+  row->run(n);
+}
+
+bool Importer::call_function(Node& n) {
+  const FunctionProto* f = program_.find_function(n.proto.domain, n.proto.op, n.proto.overload);
+  if (!f) return false;
+  if (std::find(calls_.begin(), calls_.end(), f) != calls_.end())
+    fail(Code::data_lost, "the function calls itself, which ONNX does not allow");
+  const Nesting inside(f->name);
+  calls_.push_back(f);
+  Frame frame;
+  frame.opsets = f->opsets, frame.function = f, frame.call = &n;
+  n.require(n.inputs() <= f->inputs.size(), "it is given ", n.inputs(), " inputs, the function has ", f->inputs.size());
+  for (size_t i = 0; i < f->inputs.size(); i++) frame.values.emplace(f->inputs[i], n.has(i) ? n.value(i) : Value());
+  nodes(frame, f->nodes);
+  for (std::string_view name : f->outputs) n.give(find(frame, name));
+  calls_.pop_back();
+  return true;
+}
+
+Tensor* Importer::materialized(Value& v) {
+  if (v.tensor) return v.tensor;
+  if (v.list) fail(Code::invalid_argument, "a sequence stands where a tensor is needed");
+  if (!v.host) fail(Code::invalid_argument, "an input that is left out stands where a tensor is needed");
+  NodeProto none;
+  Frame frame;
+  Node n(*this, frame, none, 1);
+  return v.tensor = n.constant(v.host);
+}
+
+}  // namespace thunder::onnx

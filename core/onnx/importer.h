@@ -1,0 +1,64 @@
+// Records the nodes of a model in a scope.
+#pragma once
+
+#include <unordered_map>
+
+#include "onnx/node.h"
+#include "onnx/program.h"
+
+namespace thunder::onnx {
+
+// The names of a graph, and of those around it; those of a function are its own.
+struct Frame {
+  Frame* outer = nullptr;
+  bool main = false;  // the model's graph, whose weights are found by name
+  std::span<const OpsetImport> opsets;
+  // In a function: whose attributes those of the call are.
+  const FunctionProto* function = nullptr;
+  const Node* call = nullptr;
+  std::unordered_map<std::string_view, Value> values;
+};
+
+class Importer {
+ public:
+  Importer(Scope& scope, Program& program) : scope_(scope), program_(program) {}
+
+  Scope& scope() { return scope_; }
+  Program& program() { return program_; }
+  // Of the first tensor among the inputs: where constants are needed.
+  Device device = Device::cpu;
+
+  // The main graph's outputs, or the values of these names, wherever they are computed in it.
+  std::vector<Value> run(std::span<const Value> inputs, std::span<const std::string> wanted);
+  // A graph inside of a frame.
+  std::vector<Value> run(const Graph& graph, Frame& outer, std::span<const Value> inputs);
+
+  // Throws where no value has the name yet.
+  Value& find(Frame& frame, std::string_view name);
+  // The weight of this name, where it is one of the module's.
+  const Program::Weight* weight(const Frame& frame, std::string_view name) const;
+  // As a tensor of the scope, which it is from then on.
+  Tensor* materialized(Value& v);
+  const char* place() const { return place_; }
+  // A size as ops of ours take it.
+  int64_t word(Dim size);
+  void check() const {
+    if (scope_.status()) throw Error(scope_.status());
+  }
+
+ private:
+  void enter(const NodeProto& proto);
+  void nodes(Frame& frame, std::span<const NodeProto> nodes);
+  void node(Frame& frame, const NodeProto& proto);
+  void dispatch(Node& n);
+  bool call_function(Node& n);
+
+  Scope& scope_;
+  Program& program_;
+  const char* place_ = nullptr;              // of the node at work
+  std::string place_text_;                   // the same, where the scope keeps no texts
+  std::vector<const FunctionProto*> calls_;  // that are at work, so that a cycle is refused
+  size_t graphs_ = 0, nodes_ = 0;
+};
+
+}  // namespace thunder::onnx

@@ -1,0 +1,272 @@
+#include "onnx/node.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "onnx/importer.h"
+#include "tracer/tracing.h"
+
+namespace thunder::onnx {
+namespace {
+
+// Of what has no data yet the scope may compute it now.
+bool has_data(Scope&, Tensor& t, const char* place) {
+  if (t.concrete()) return true;
+  return t.kind() == Tensor::Kind::proxy && t.owner() && t.owner()->give_data(t, place) && t.concrete();
+}
+
+}  // namespace
+
+Node::Node(Importer& importer, Frame& frame, const NodeProto& proto, int64_t opset)
+    : scope(importer.scope()), proto(proto), opset(opset), importer_(importer), frame_(frame) {}
+
+Value& Node::input(size_t i) {
+  require(i < proto.inputs.size() && !proto.inputs[i].empty(), "its input ", i + 1, " is missing");
+  return importer_.find(frame_, proto.inputs[i]);
+}
+
+bool Node::has(size_t i) const {
+  if (i >= proto.inputs.size() || proto.inputs[i].empty()) return false;
+  return importer_.find(frame_, proto.inputs[i]).there();  // a function may be called without it
+}
+
+const Value& Node::value(size_t i) {
+  const Value& v = input(i);
+  require(v.there(), "its input ", i + 1, " is missing");
+  return v;
+}
+
+Tensor* Node::tensor(size_t i) {
+  Value& v = input(i);
+  require(v.there(), "its input ", i + 1, " is missing");
+  require(!v.list, "its input ", i + 1, ", '", proto.inputs[i], "', is a sequence; a tensor is needed");
+  Tensor* t = importer_.materialized(v);
+  if (t->kind() == Tensor::Kind::failed) throw Error(t->failure());
+  return t;
+}
+
+const TensorType& Node::type(size_t i) {
+  return tensor(i)->type();
+}
+
+DType Node::dtype(size_t i) {
+  const Value& v = value(i);
+  return v.host ? v.host->dtype : type(i).dtype;
+}
+
+size_t Node::rank(size_t i) {
+  const Value& v = value(i);
+  return v.host ? v.host->shape.size() : type(i).rank();
+}
+
+const Host& Node::required(size_t i, const char* what) {
+  Value& v = input(i);
+  require(v.there(), "its input ", i + 1, ", the ", what, ", is missing");
+  if (v.host) return *v.host;
+  Tensor* t = tensor(i);
+  // A weight is what the module holds, whose data is guarded by nothing: it may not be written any more.
+  if (const Program::Weight* w = importer_.weight(frame_, proto.inputs[i])) {
+    t = importer_.program().module()->find_tensor(w->path)->tensor.get();
+    check_size(*t, what);
+    t->set_read_only();
+    v.host = host_of(*t);
+    return *v.host;
+  }
+  if (!has_data(scope, *t, importer_.place()))
+    refuse("its input ", i + 1, ", the ", what,
+           ", must be known while the model is traced, and is computed from data ('", proto.inputs[i].substr(0, 200),
+           "', ", thunder::name(t->type()), "); run it op by op, or compile it with fullgraph = false");
+  return *known_value(v, what);
+}
+
+const Host* Node::known_value(Value& v, const char* what) {
+  if (v.host) return v.host.get();
+  Tensor* t = importer_.materialized(v);
+  if (!has_data(scope, *t, importer_.place()))
+    refuse("the ", what, " must be known while the model is traced, and is computed from data");
+  check_size(*t, what);
+  v.host = host_of(*t);
+  return v.host.get();
+}
+
+void Node::check_size(const Tensor& t, const char* what) const {
+  require(t.elements() <= kMostHostElements, "the ", what, " has ", t.elements(), " elements; at most ",
+          kMostHostElements, " are allowed");
+}
+
+std::vector<Dim> Node::dims(size_t i, const char* what) {
+  const Host& h = required(i, what);
+  require(!h.real() && h.shape.size() <= 1, "its input ", i + 1, ", the ", what, ", is ", thunder::name(h.dtype),
+          " of rank ", h.shape.size(), "; a list of integers is needed");
+  return h.ints;
+}
+
+std::vector<int64_t> Node::numbers(size_t i, const char* what) {
+  std::vector<int64_t> out;
+  for (Dim d : dims(i, what)) out.push_back(hint(d));
+  return out;
+}
+
+double Node::number(size_t i, const char* what) {
+  const Host& h = required(i, what);
+  require(h.size() == 1, "its input ", i + 1, ", the ", what, ", has ", h.size(), " elements, one is needed");
+  return h.real() ? h.reals[0] : static_cast<double>(hint(h.ints[0]));
+}
+
+std::vector<int64_t> Node::list(const char* name, size_t i, int64_t since) {
+  if (opset < since) return integers(name);
+  return has(i) ? numbers(i, name) : std::vector<int64_t>();
+}
+
+// In a function an attribute may be that of the call.
+const Attribute* Node::attribute(std::string_view name) const {
+  const Attribute* a = proto.find(name);
+  for (const Frame* f = &frame_; a && !a->outer.empty(); f = &f->call->frame_) {
+    require(f->function && f->call, "its attribute '", name, "' is that of a call, and it is in no function");
+    const std::string_view outer = a->outer;
+    a = f->call->proto.find(outer);
+    if (a) continue;
+    const auto& defaults = f->function->defaults;
+    const auto it = std::find_if(defaults.begin(), defaults.end(), [&](auto& d) { return d.name == outer; });
+    return it == defaults.end() ? nullptr : &*it;
+  }
+  return a;
+}
+
+namespace {
+
+using Kind = Attribute::Kind;
+
+// Files of old writers do not say the kind.
+const Attribute* checked(const Node& n, std::string_view name, Kind kind) {
+  const Attribute* a = n.attribute(name);
+  n.require(!a || a->kind == kind || a->kind == Kind::none, "its attribute '", name, "' is of another type");
+  return a;
+}
+
+}  // namespace
+
+int64_t Node::integer(std::string_view name, int64_t otherwise) {
+  const Attribute* a = checked(*this, name, Kind::integer);
+  return a ? a->i : otherwise;
+}
+int64_t Node::integer(std::string_view name) {
+  const Attribute* a = checked(*this, name, Kind::integer);
+  require(a != nullptr, "its attribute '", name, "' is missing");
+  return a->i;
+}
+double Node::real(std::string_view name, double otherwise) {
+  const Attribute* a = checked(*this, name, Kind::real);
+  return a ? static_cast<double>(a->f) : otherwise;
+}
+std::string_view Node::text(std::string_view name, std::string_view otherwise) {
+  const Attribute* a = checked(*this, name, Kind::text);
+  return a ? a->s : otherwise;
+}
+std::vector<int64_t> Node::integers(std::string_view name) {
+  const Attribute* a = checked(*this, name, Kind::integers);
+  return a ? a->ints : std::vector<int64_t>();
+}
+std::vector<double> Node::reals(std::string_view name) {
+  const Attribute* a = checked(*this, name, Kind::reals);
+  return a ? std::vector<double>(a->floats.begin(), a->floats.end()) : std::vector<double>();
+}
+const Graph& Node::graph(std::string_view name) {
+  const Attribute* a = checked(*this, name, Kind::graph);
+  require(a && !a->graphs.empty(), "its attribute '", name, "' is missing");
+  return a->graphs[0];
+}
+void Node::only(std::string_view name, int64_t value) {
+  const int64_t is = integer(name, value);
+  if (is != value) refuse("its attribute '", name, "' is ", is, ", it is imported for ", value, " alone");
+}
+
+// Lists must not move while they are pointed to.
+std::vector<Any> Node::arguments(std::initializer_list<Operand> args, std::vector<const char*>& names) {
+  size_t sizes = 0;
+  for (const Operand& o : args) sizes += o.dims.size();
+  words_.clear();
+  words_.reserve(sizes);
+  std::vector<Any> out;
+  bool any_name = false;
+  for (const Operand& o : args) {
+    Any a = o.any;
+    if (a.kind == ArgKind::integer) a.i = importer_.word(o.dim);
+    if (a.kind == ArgKind::dims && !o.dims.empty()) {
+      a.count = static_cast<uint32_t>(o.dims.size()), a.d = words_.data() + words_.size();
+      for (Dim d : o.dims) words_.push_back(importer_.word(d));
+    }
+    out.push_back(a);
+    names.push_back(o.name);
+    any_name |= o.name != nullptr;
+  }
+  if (!any_name) names.clear();
+  return out;
+}
+
+Tensor* Node::op(std::string_view name, std::initializer_list<Operand> args) {
+  std::vector<const char*> names;
+  const std::vector<Any> given = arguments(args, names);
+  Tensor* t = scope.invoke(name, given, names.empty() ? nullptr : names.data(), nullptr, 0, importer_.place());
+  importer_.check();
+  return t;
+}
+
+std::vector<Tensor*> Node::ops(std::string_view name, std::initializer_list<Operand> args) {
+  std::vector<const char*> names;
+  const std::vector<Any> given = arguments(args, names);
+  const Values* all = scope.invoke_all(name, given, names.empty() ? nullptr : names.data(), importer_.place());
+  importer_.check();
+  std::vector<Tensor*> out;
+  for (size_t i = 0; i < all->size(); i++) out.push_back((*all)[i].tensor.get());
+  return out;
+}
+
+Tensor* Node::constant(double value, DType dtype) {
+  auto h = std::make_shared<Host>();
+  h->dtype = dtype;
+  if (h->real())
+    h->reals = {value};
+  else
+    h->ints = {static_cast<int64_t>(value)};
+  return constant(std::move(h));
+}
+
+// Of formulas each element is made where the trace is made for its sizes.
+Tensor* Node::constant(HostRef host) {
+  const Device device = importer_.device;
+  if (host->constant()) {
+    Tensor* t = scope.own(tensor_of(*host, scope.environment().allocator));
+    return device == Device::cpu ? t : op("to", {t, nullptr, device});
+  }
+  const auto one = [&](Dim d, const Sizes& shape) { return op("full", {shape, d, host->dtype, device}); };
+  if (host->shape.empty()) return one(host->ints[0], {});
+  std::vector<Tensor*> parts;
+  for (Dim d : host->ints) parts.push_back(one(d, {1}));
+  Tensor* list = parts.size() == 1 ? parts[0] : op("cat", {parts, 0});
+  return host->shape.size() == 1 ? list : op("reshape", {list, host->shape});
+}
+
+void Node::give(std::vector<Value> list) {
+  give(Value{nullptr, nullptr, std::make_shared<const std::vector<Value>>(std::move(list))});
+}
+
+namespace {
+Value kept_value(Node& n, const Program::Weight& w) {
+  if (n.importer().device == Device::cpu) return {w.constant.get(), w.host, nullptr};
+  return {n.op("to", {w.constant.get(), nullptr, n.importer().device}), w.host, nullptr};
+}
+}  // namespace
+
+Value Node::kept(const TensorProto& t) {
+  return kept_value(*this, importer_.program().constant(t));
+}
+Value Node::kept(const SparseProto& t) {
+  return kept_value(*this, importer_.program().constant(t));
+}
+
+std::vector<Value> Node::run(const Graph& graph, std::span<const Value> inputs) {
+  return importer_.run(graph, frame_, inputs);
+}
+
+}  // namespace thunder::onnx

@@ -1,0 +1,37 @@
+// Tensors of a model: borrowed from its file where they lie aligned, else copied.
+#pragma once
+
+#include "onnx/external.h"
+#include "onnx/model.h"
+#include "tensor/tensor.h"
+
+namespace thunder::onnx {
+
+// What the tensors of a model are read from.
+class TensorReader {
+ public:
+  TensorReader(Ref<Mapping> file, std::string path, Allocator allocator)
+      : file_(std::move(file)), external_(std::move(path)), allocator_(allocator) {}
+
+  // Throws naming the tensor: damaged ones, dtypes that we lack, external data that may not be read.
+  Ref<Tensor> tensor(const TensorProto& t);
+  // With zeros where it has no value.
+  Ref<Tensor> dense(const SparseProto& s);
+  // What `tensor` would say, before it is made.
+  static TensorType type_of(const TensorProto& t);
+  const Ref<Mapping>& file() const { return file_; }
+
+ private:
+  struct Bytes {
+    std::span<std::byte> bytes;
+    Ref<Mapping> owner;
+  };
+  Bytes raw_bytes(const TensorProto& t, size_t wanted);
+  Bytes external_bytes(const TensorProto& t, size_t wanted);
+
+  Ref<Mapping> file_;
+  ExternalFiles external_;
+  Allocator allocator_;
+};
+
+}  // namespace thunder::onnx

@@ -1,0 +1,42 @@
+// A value of a model while it is imported into a scope.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace thunder::onnx {
+
+// What is known of a small tensor's elements while tracing: numbers, and formulas of sizes that stand for any.
+struct Host {
+  DType dtype = DType::i64;
+  Sizes shape;
+  std::vector<Dim> ints;      // of integers and booleans
+  std::vector<double> reals;  // of reals, each a number of the dtype
+
+  bool real() const { return is_real(dtype); }
+  size_t size() const { return real() ? reals.size() : ints.size(); }
+  // Whether no element is a formula.
+  bool constant() const;
+};
+using HostRef = std::shared_ptr<const Host>;
+
+struct Value {
+  Tensor* tensor = nullptr;  // the scope's, or one that the model keeps; null: absent, a list, or not made yet
+  HostRef host;              // its elements, where they are known; of what is computed from weights they are not
+  std::shared_ptr<const std::vector<Value>> list;  // a sequence
+  bool there() const { return tensor || host || list; }
+};
+
+// What has more elements is a tensor like any other.
+constexpr int64_t kMostHostElements = 1024;
+
+HostRef host_of(std::vector<Dim> ints, DType dtype = DType::i64);  // a list
+HostRef host_of(Dim one, DType dtype = DType::i64);                // of rank 0
+// Of a concrete tensor on the host. Requires: no more than kMostHostElements.
+HostRef host_of(const Tensor& t);
+// Requires: constant.
+Ref<Tensor> tensor_of(const Host& host, const Allocator& allocator);
+
+}  // namespace thunder::onnx

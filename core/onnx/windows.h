@@ -1,0 +1,27 @@
+// What convolutions and pools have in common: the windows that slide over an input.
+#pragma once
+
+#include "onnx/node.h"
+
+namespace thunder::onnx {
+
+// By spatial dim.
+struct Windows {
+  std::vector<int64_t> kernel, strides, dilations, begin, end;
+
+  size_t dims() const { return kernel.size(); }
+  bool symmetric() const { return begin == end; }
+  bool padded() const;
+  int64_t extent(size_t d) const { return (kernel[d] - 1) * dilations[d] + 1; }
+};
+
+// Of the attributes, for an input of this shape. `kernel`: where the attribute is absent, or not one of the op's.
+Windows windows_of(Node& n, const Shape& input, std::vector<int64_t> kernel = {});
+
+// x with `value` beside it where the windows begin and end.
+Tensor* padded(Node& n, Tensor* x, std::span<const int64_t> begin, std::span<const int64_t> end, double value);
+
+// "conv1d" to "conv3d".
+std::string with_dims(std::string_view op, size_t dims);
+
+}  // namespace thunder::onnx
