@@ -1,7 +1,7 @@
 // thunder_context_add_backend: executors and left-out passes under one name.
 #include "capi/boundary.h"
 #include "capi/options.h"
-#include "jit/pipeline.h"
+#include "compile/run_stages.h"
 
 using namespace thunder;
 using namespace thunder::capi;

@@ -4,6 +4,7 @@
 #include "capi/compiled.h"
 #include "capi/options.h"
 #include "capi/trace.h"
+#include "jit/explain.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -90,6 +91,15 @@ const char* thunder_compiled_loops_report(thunder_compiled* compiled) noexcept {
   if (!compiled) return "";
   CompiledHandle& h = *core(compiled);
   return value_or("", [&] { return (h.loops_text = h.loops_report()).c_str(); });
+}
+
+thunder_status* thunder_compiled_explain(thunder_compiled* compiled, const char* what, const char** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(compiled, "compiled"), need(what, "what"), need(out, "out");
+    CompiledHandle& h = *core(compiled);
+    h.explained_text = explain(h, what);
+    *out = h.explained_text.c_str();
+  }));
 }
 
 thunder_status* thunder_compiled_statistics(const thunder_compiled* compiled, thunder_statistics* filled) noexcept {

@@ -5,7 +5,7 @@
 #include "jit/doctor.h"
 #include "jit/options/inductor_options.h"
 #include "jit/options/resolve.h"
-#include "jit/pipeline.h"
+#include "compile/stages.h"
 #include "loops/target.h"
 #include "modules/optimizer.h"
 #include "modules/lr_scheduler.h"
@@ -135,7 +135,7 @@ void describe_inductor_options(cJSON* array) {
 }
 
 void describe_passes(Context& context, cJSON* array) {
-  for (const PipelineRow& row : pipeline()) {
+  for (const StageRow& row : stages()) {
     cJSON* o = add_object(array);
     add_text(o, "name", row.name);
     add_text(o, "doc", row.why);

@@ -403,6 +403,12 @@ const char *thunder_compiled_fusion_report(thunder_compiled *compiled) THUNDER_N
 /* How the kernels of the program compiled last came to be: the loop nest of each, as lowered from its lines and after each
  * stage that its device's target runs. "" when there are none. [X] */
 const char *thunder_compiled_loops_report(thunder_compiled *compiled) THUNDER_NOEXCEPT;
+/* About the program compiled last, as text that stays valid until the next call of this function on `compiled`; "" before
+ * there is one. `what`: "fusion", "loops", "guards", "memory" and "breaks", as the functions of these names; "stages": each
+ * stage of its compile, with its time in milliseconds and why it stands where it stands; or the name of a stage
+ * (thunder_context_describe(context, "passes")): what the program was after it. Any other: an error with the nearest. */
+THUNDER_CHECK thunder_status *thunder_compiled_explain(thunder_compiled *compiled, const char *what,
+    const char **out) THUNDER_NOEXCEPT;
 typedef struct thunder_statistics { /* filled up to `size`, which the caller sets */
     size_t size;
     uint64_t calls, hits, misses;                  /* hits + misses = calls and preparations that passed their checks */

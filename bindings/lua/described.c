@@ -84,28 +84,10 @@ static int compiled_last_miss(lua_State *L)
 static int compiled_explain(lua_State *L)
 {
     thunder_compiled *self = compiled_handle(L, 1);
-    lua_pushstring(L, thunder_compiled_fusion_report(self));
-    return 1;
-}
-
-static int compiled_loops_report(lua_State *L)
-{
-    thunder_compiled *self = compiled_handle(L, 1);
-    lua_pushstring(L, thunder_compiled_loops_report(self));
-    return 1;
-}
-
-static int compiled_guards_report(lua_State *L)
-{
-    thunder_compiled *self = compiled_handle(L, 1);
-    lua_pushstring(L, thunder_compiled_guards_report(self));
-    return 1;
-}
-
-static int compiled_breaks_report(lua_State *L)
-{
-    thunder_compiled *self = compiled_handle(L, 1);
-    lua_pushstring(L, thunder_compiled_breaks_report(self));
+    const char *what = lua_isnoneornil(L, 2) ? "fusion" : text_given(L, 2, "explain: what");
+    const char *out = "";
+    check_status(L, thunder_compiled_explain(self, what, &out));
+    lua_pushstring(L, out);
     return 1;
 }
 
@@ -169,10 +151,7 @@ void open_described(lua_State *L)
         {"write_safetensors", write_safetensors},
         {"trace_count", compiled_trace_count},
         {"last_miss", compiled_last_miss},
-        {"fusion_report", compiled_explain},
-        {"loops_report", compiled_loops_report},
-        {"guards_report", compiled_guards_report},
-        {"breaks_report", compiled_breaks_report},
+        {"explain", compiled_explain},
         {"graph_breaks", compiled_graph_breaks},
         {"memory_report", compiled_memory_report},
         {"batches_size", batches_size},
@@ -181,7 +160,7 @@ void open_described(lua_State *L)
         {"batches_set_state", batches_set_state},
         {NULL, NULL}};
     static const char *const of_files[] = {"load_plugin", "read_npy", "write_npy", "read_idx", "read_safetensors", "write_safetensors", NULL};
-    static const char *const of_compiled[] = {"trace_count", "last_miss", "fusion_report", "loops_report", "guards_report", "breaks_report", "graph_breaks", "memory_report", NULL};
+    static const char *const of_compiled[] = {"trace_count", "last_miss", "explain", "graph_breaks", "memory_report", NULL};
     luaL_setfuncs(L, functions, 0);
     names_push(L, of_files); /* those that reach files */
     lua_setfield(L, -2, "of_files");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cache/key.h"
+#include "compile/compilation.h"
 #include "ir/dim_reads.h"
 #include "program/program.h"
 #include "tracer/scope.h"
@@ -59,7 +60,8 @@ struct Entry {
   std::vector<ResultLeaf> results;  // their outputs count up
   std::string result_structure;
   std::unique_ptr<Program> program;
-  std::vector<Trace> traces;     // one a stage
+  std::vector<Trace> traces;     // the recorded one, then one for each stage that changed it
+  std::vector<StageTime> stages; // in the order in which they ran
   bool writes = false;           // writes tensors: calls queue
   bool numbers = false;          // some leaves are plain numbers
   bool held = false;             // what a call works on is kept alive meanwhile: code of the caller's runs
@@ -108,12 +110,20 @@ class Cache {
 
   static bool fits(const Entry& e, const Inputs& in) {
     return e.key.matches(in) && (e.float_guards.empty() || floats_are_same(e, in)) &&
-           (e.guards.empty() || guards_hold(e, nullptr)) &&
-           (!e.of || e.of->guards.empty() || guards_hold(*e.of, nullptr)) &&
+           (nothing_moved(e) || guards_hold(e, nullptr)) &&
+           (!e.of || nothing_moved(*e.of) || guards_hold(*e.of, nullptr)) &&
            (e.integers.empty() || integers_stand(e, in));
   }
 
  private:
+  // Whether all counters are where they were seen last: then nothing else of the guards needs a look.
+  static bool nothing_moved(const Entry& e) {
+    for (GenerationGuard& g : e.guards)
+      if (g.counter->load(std::memory_order_acquire) != std::atomic_ref(g.seen).load(std::memory_order_relaxed))
+        return false;
+    return true;
+  }
+
   struct List {
     std::vector<const Entry*> entries;
   };

@@ -48,4 +48,10 @@ bool Executor::claims(const NodeView& view) const {
   return !desc_.claim || desc_.claim(view, desc_.user);
 }
 
+const Executor* claimant(const NodeView& view, const Executors& executors) {
+  for (const Ref<Executor>& e : executors)
+    if (e->claims(view)) return e.get();
+  return nullptr;
+}
+
 }  // namespace thunder

@@ -132,4 +132,8 @@ class Executor : public Counted<Executor> {
   std::unordered_set<std::string, TextHash, std::equal_to<>> ops_;
 };
 
+using Executors = std::vector<Ref<Executor>>;  // highest priority first
+// The first executor that claims a node; null: there is none.
+const Executor* claimant(const NodeView& view, const Executors& executors);
+
 }  // namespace thunder

@@ -67,10 +67,12 @@ class Printer {
   void block(const Node& n, const std::string& indent) {
     std::string before = std::move(out_);
     out_.clear();
+    const char* const outside = std::exchange(outer_, n.executor);
     for (const Node* inner : n.body) {
       if (is_block(inner->op->name())) block(*inner, indent + "  ");
       else statement(*inner, indent + "  ");
     }
+    outer_ = outside;
     std::string lines = std::exchange(out_, std::move(before));
     out_ += cat(indent, "do  -- ", n.op->name(), ' ');
     values(n.results);
@@ -194,7 +196,7 @@ class Printer {
     by_and_at(n);
   }
   void by_and_at(const Node& n) {
-    if (n.executor) {
+    if (n.executor && (!outer_ || std::string_view(n.executor) != outer_)) {
       out_ += " by ";
       append_comment(out_, n.executor);
     }
@@ -206,6 +208,7 @@ class Printer {
 
   // Depth is that of the ops' own definitions.
   void body(const Node& n, size_t depth) {
+    const char* const outside = std::exchange(outer_, n.executor);
     for (const Node* inner : n.body) {
       for (ValueId r : inner->results)
         if (r < names_.size() && !names_[r].table) name(r, 'u', ++inner_values_);
@@ -216,6 +219,7 @@ class Printer {
       out_ += '\n';
       body(*inner, depth + 1);
     }
+    outer_ = outside;
   }
 
   void epilogue() {
@@ -235,6 +239,7 @@ class Printer {
   PrintOptions options_;
   std::vector<Name> names_;
   uint32_t values_ = 0, inner_values_ = 0;
+  const char* outer_ = nullptr;  // the executor of the line whose body is printed: its lines need not name it again
   std::string out_;
 };
 

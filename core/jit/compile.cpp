@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "executors/prepare.h"
+#include "compile/lower.h"
+#include "compile/run_stages.h"
 #include "ir/symbols.h"
 #include "jit/callers_hooks.h"
-#include "jit/pipeline.h"
 #include "jit/record.h"
 #include "loops/kernels.h"
 #include "tracer/replay.h"
@@ -96,7 +96,7 @@ namespace {
 void compile_once(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
                   InterruptCheck& check, Entry& entry) {
   const double traced = now_ms();
-  PipelineContext pipeline{{.registry = context.registry(),
+  Compilation compilation{{.registry = context.registry(),
                             .allocator = context.allocator(),
                             .allow_reciprocal = options.flag("allow_reciprocal", false)},
                            executors,
@@ -105,20 +105,20 @@ void compile_once(const Executors& executors, Context& context, const CompileOpt
                            context.passes(options.passes()),
                            split_list(options.text("disable_passes", "")),
                            options.flag("verify", false)};
-  run_pipeline(entry.traces, pipeline);
+  compilation.traces = {entry.traces[0]};
+  run_stages(compilation);
   const double passed = now_ms();
   entry.passes_ms = passed - traced;
 
-  PreparedTrace prepared =
-      prepare(entry.traces.back(), executors, context.registry().get("region"), pipeline.states, check);
+  PreparedTrace prepared = prepare(compilation.trace(), executors, compilation.region(), compilation.states, check);
   if (prepared.trace) {
     prepared.trace->milliseconds = now_ms() - passed;
-    check_stage(*prepared.trace, pipeline);
-    entry.traces.push_back(std::move(*prepared.trace));
+    compilation.took(std::move(prepared.trace));
+    check_trace(compilation);
   }
-  const Trace& final = entry.traces.back();
+  const Trace& final = compilation.trace();
   entry.program =
-      std::make_unique<Program>(final, entry.traces.front(), layouts(final, entry, in), fixed_addresses(entry),
+      std::make_unique<Program>(final, compilation.traces.front(), layouts(final, entry, in), fixed_addresses(entry),
                                 std::move(prepared.preparer), context.devices(), context.threads(), check);
   if (options.flag("use_cudagraphs", false)) entry.program->use_recording();
   entry.compile_ms = now_ms() - passed;
@@ -126,6 +126,7 @@ void compile_once(const Executors& executors, Context& context, const CompileOpt
   entry.writes = !final.writes.empty();
   entry.held = entry.program->plan().may_fail;
   for (const Write& w : final.writes) entry.written.push_back(w.input);
+  entry.traces = std::move(compilation.traces), entry.stages = std::move(compilation.times);
 }
 
 // An executor that declined a node late declines it at once when it is asked again: then the next one has it, or its
@@ -139,7 +140,6 @@ void compile_with(const Executors& executors, Context& context, const CompileOpt
     } catch (const Error& e) {
       if (e.code() != Code::declined) throw;
       if (turn == kMostTurns) fail(Code::backend, e.message());
-      entry.traces.resize(1);
     }
   }
 }
@@ -164,7 +164,6 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
   } catch (const Error& e) {
     if (e.code() == kCancelled) throw;
     context.log(2, "fusion", cat("compiled without fusion: ", e.message()));
-    entry.traces.resize(1);
     leave_out_fusion(executors);
     compile_with(executors, context, options, in, check, entry);
   }

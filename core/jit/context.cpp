@@ -17,7 +17,7 @@
 #include "executors/products/products.h"
 #include "executors/transfer/transfer.h"
 #include "jit/eager_runner.h"
-#include "jit/pipeline.h"
+#include "compile/run_stages.h"
 #include "loops/cpu/target.h"
 #include "loops/cuda/target.h"
 

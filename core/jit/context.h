@@ -10,7 +10,7 @@
 #include "base/thread_pool.h"
 #include "device/block_cache.h"
 #include "device/devices.h"
-#include "executors/claim.h"
+#include "executors/executor.h"
 #include "jit/dynamic/marks.h"
 #include "jit/options/backends.h"
 #include "jit/printing.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "executors/claim.h"
+#include "executors/executor.h"
 #include "tracer/scope.h"
 
 namespace thunder {

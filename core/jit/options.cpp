@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "jit/context.h"
-#include "jit/pipeline.h"
+#include "compile/run_stages.h"
 
 namespace thunder {
 namespace {

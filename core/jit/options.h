@@ -1,7 +1,7 @@
 // What compile can be told: the options as a table, and those that say how calls find programs.
 #pragma once
 
-#include "executors/claim.h"
+#include "executors/executor.h"
 #include "jit/options/backends.h"
 #include "passes/custom.h"
 #include "tracer/function.h"

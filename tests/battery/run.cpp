@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "base/text.h"
-#include "jit/pipeline.h"
+#include "compile/stages.h"
 #include "ops/kernels.h"
 #include "tracer/eager.h"
 #include "tracer/tracing.h"
@@ -222,7 +222,7 @@ std::string disagreement(const Case& c, const Outcome& compiled, const Outcome& 
 
 std::vector<std::string> optional_passes() {
   std::vector<std::string> names;
-  for (const PipelineRow& row : pipeline())
+  for (const StageRow& row : stages())
     if (!row.required) names.emplace_back(row.name);
   return names;
 }

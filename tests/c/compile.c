@@ -79,6 +79,14 @@ static void calls(thunder_context *context)
     /* Lines with reasons, or none: one kernel, or a machine that compiles none. */
     CHECK(!*thunder_compiled_loops_report(c) || strstr(thunder_compiled_loops_report(c), "after order:\n"));
     CHECK(!*thunder_compiled_fusion_report(c) || strstr(thunder_compiled_fusion_report(c), " is not fused with "));
+    const char *text = NULL;
+    OK(thunder_compiled_explain(c, "claim", &text));
+    CHECK(strstr(text, "after claim") && strstr(text, " by "));
+    OK(thunder_compiled_explain(c, "stages", &text));
+    CHECK(strstr(text, "descend: "));
+    thunder_status *unknown = thunder_compiled_explain(c, "clam", &text);
+    CHECK(unknown && strstr(thunder_status_message(unknown), "did you mean 'claim'"));
+    thunder_status_release(unknown);
 
     thunder_statistics stats;
     stats.size = sizeof stats;

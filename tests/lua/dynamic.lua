@@ -32,7 +32,8 @@ end)
 marked(x)
 assert(marked(th.ones(9, 3)):equal(-th.ones(9, 3)))
 assert(times == 1 and th.explain(marked, "guards"):find("size(0, 0) == s0", 1, true))
-expect.error(function() th.explain(marked, "guard") end, 'explain: got guard, expected "fusion", "loops", "guards" or "breaks"')
+expect.error(function() th.explain(marked, "guard") end,
+             "explain: there is no report, and no stage, of the name 'guard' (did you mean 'guards'?)")
 
 -- With symbols = true sizes and integers that vary are objects, whose operators keep the formula.
 local function counted(f, options)

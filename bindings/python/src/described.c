@@ -101,26 +101,10 @@ static PyObject *compiled_last_miss(PyObject *self, PyObject *args)
 
 static PyObject *compiled_explain(PyObject *self, PyObject *args)
 {
-    (void)args;
-    return PyUnicode_FromString(thunder_compiled_fusion_report(compiled_test(self)));
-}
-
-static PyObject *compiled_loops_report(PyObject *self, PyObject *args)
-{
-    (void)args;
-    return PyUnicode_FromString(thunder_compiled_loops_report(compiled_test(self)));
-}
-
-static PyObject *compiled_guards_report(PyObject *self, PyObject *args)
-{
-    (void)args;
-    return PyUnicode_FromString(thunder_compiled_guards_report(compiled_test(self)));
-}
-
-static PyObject *compiled_breaks_report(PyObject *self, PyObject *args)
-{
-    (void)args;
-    return PyUnicode_FromString(thunder_compiled_breaks_report(compiled_test(self)));
+    const char *what = "fusion";
+    if (!PyArg_ParseTuple(args, "|s:explain", &what)) return NULL;
+    const char *out = NULL;
+    return !check_status(thunder_compiled_explain(compiled_test(self), what, &out)) ? PyUnicode_FromString(out) : NULL;
 }
 
 static PyObject *compiled_graph_breaks(PyObject *self, PyObject *args)
@@ -188,16 +172,10 @@ static PyMethodDef of_compiled[] = {
      "How many stages there are."},
     {"last_miss", compiled_last_miss, METH_NOARGS,
      "Why the last call that compiled had to."},
-    {"fusion_report", compiled_explain, METH_NOARGS,
-     "Why neighbours in the program compiled last were not fused, a line for each two."},
-    {"loops_report", compiled_loops_report, METH_NOARGS,
-     "How the kernels of the program compiled last were lowered, stage by stage."},
-    {"guards_report", compiled_guards_report, METH_NOARGS,
-     "What the program compiled last is guarded by, a formula each line."},
-    {"breaks_report", compiled_breaks_report, METH_NOARGS,
-     "Where and why it was no one program, a place each line."},
+    {"explain", compiled_explain, METH_VARARGS,
+     "A text about the program compiled last: \"fusion\", \"loops\", \"guards\", \"breaks\" or the name of a stage."},
     {"graph_breaks", compiled_graph_breaks, METH_NOARGS,
-     "The same as JSON."},
+     "Where and why it was no one program, as JSON."},
     {"memory_report", compiled_memory_report, METH_NOARGS,
      "What a call of the program compiled last needs of memory, and where each of its values lies."},
     {NULL, NULL, 0, NULL}};

@@ -271,14 +271,10 @@ def explain(function, what="fusion"):
 
     "fusion": why neighbours in its trace were not fused, a line for each two. "loops": the loop nest of each kernel after
     each stage of its lowering. "guards": what it is guarded by, a formula each line. "breaks": where and why the function was
-    no one program, a place each line.
+    no one program, a place each line. "memory": what a call needs. "stages": the stages of its compile, with their times.
+    The name of a stage: what the program was after it.
     """
-    compiled = _compiled(function, "explain")
-    reports = {"fusion": compiled.fusion_report, "loops": compiled.loops_report, "guards": compiled.guards_report,
-               "breaks": compiled.breaks_report}
-    if what not in reports:
-        raise ValueError(f'explain: got {what!r}, expected "fusion", "loops", "guards" or "breaks"')
-    return reports[what]()
+    return _compiled(function, "explain").explain(what)
 
 
 def graph_breaks(function):

@@ -2,13 +2,11 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "compile/execution_transforms.h"
+#include "compile/run_stages.h"
 #include "jit/backward/split.h"
 #include "jit/compile.h"
-#include "jit/execution_transforms.h"
-#include "jit/pipeline.h"
 #include "ops/grad.h"
-#include "passes/cse.h"
-#include "passes/dce.h"
 #include "passes/inside.h"
 #include "tracer/recorder.h"
 #include "tracer/trace_inputs.h"
@@ -103,23 +101,15 @@ std::vector<size_t> take_writes(Trace& trace) {
   return out;
 }
 
-// Down to the lines that executors take, so that what a composite makes inside can be saved.
-Trace lowered(Trace trace, Context& context, const CompileOptions& options) {
+Partition partitioned(JointTrace joint, Context& context, const CompileOptions& options) {
   const Executors executors = executors_for(context, options);
   InterruptCheck check(context.interrupts());
-  PipelineContext pipeline{{context.registry(), context.allocator()},
-                           executors,
-                           context.scope_environment(),
-                           check,
-                           {},
-                           split_list(options.text("disable_passes", ""))};
-  std::vector<Trace> traces{std::move(trace)};
-  run_pipeline(traces, pipeline, "accumulate");
-  trace = std::move(traces.back());
-  // Decompositions repeat each other's lines, whose values would be saved twice.
-  if (auto merged = cse(trace, pipeline.pass)) trace = std::move(*merged);
-  if (auto alive = dce(trace, pipeline.pass)) trace = std::move(*alive);
-  return trace;
+  Compilation compilation{{context.registry(), context.allocator()}, executors, context.scope_environment(), check};
+  compilation.disabled = split_list(options.text("disable_passes", ""));
+  compilation.traces.push_back(joint.trace);
+  compilation.joint = std::move(joint);
+  run_stages(compilation, "partition");
+  return std::move(*compilation.partition);
 }
 
 Split::Parts parts_of(Context& context, const CompileOptions& options, const Inner& inner,
@@ -133,9 +123,8 @@ Split::Parts parts_of(Context& context, const CompileOptions& options, const Inn
   parts.outputs.results = inner.outputs;
   parts.outputs.written = take_writes(trace);
   note_symbols(trace.nodes);
-  JointTrace joint = joint_of(std::move(trace), context.registry(), parts.wrt, parts.cotangents);
-  joint.trace = lowered(std::move(joint.trace), context, options);
-  parts.partition = partition(std::move(joint));
+  parts.partition =
+      partitioned(joint_of(std::move(trace), context.registry(), parts.wrt, parts.cotangents), context, options);
   parts.outputs.saved = parts.partition.forward.outputs.size() - parts.outputs.differentiable();
   parts.leaves = inner.results->size();
   parts.structure = inner.results->structure();

@@ -1,14 +1,14 @@
 #include "jit/options/backends.h"
 
 #include "base/text.h"
-#include "jit/pipeline.h"
+#include "compile/stages.h"
 
 namespace thunder {
 namespace {
 
 std::vector<std::string> optional_passes() {
   std::vector<std::string> names;
-  for (const PipelineRow& row : pipeline())
+  for (const StageRow& row : stages())
     if (!row.required) names.emplace_back(row.name);
   return names;
 }

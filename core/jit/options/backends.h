@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "executors/claim.h"
+#include "executors/executor.h"
 
 namespace thunder {
 

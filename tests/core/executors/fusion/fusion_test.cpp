@@ -62,7 +62,7 @@ struct Fusion : LinesTest {
     const Executors executors = {make<Executor>(fusion_executor(targets)), make<Executor>(host_everywhere())};
     RegionStates states;
     const Trace trace =
-        claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"), states);
+        test::in_regions(maker.finish(outputs), executors, maker.registry.get("region"), states);
     return join(trace.nodes, " ", [](const Node* n) {
       return std::string(n->executor) + (n->body.empty() ? "" : cat("[", n->body.size(), "]"));
     });
@@ -101,7 +101,7 @@ TEST_F(Fusion, gives_the_target_the_region_and_runs_its_launcher) {
   Var x = on(kThere, {4, 6}), y = prim("prims.neg", {prim("prims.exp", {x})});
   const Executors executors = {make<Executor>(fusion_executor(targets)), make<Executor>(host_everywhere())};
   RegionStates states;
-  const Trace trace = claim(descend(maker.finish({y}), executors), executors, maker.registry.get("region"), states);
+  const Trace trace = test::in_regions(maker.finish({y}), executors, maker.registry.get("region"), states);
   ASSERT_EQ(trace.nodes.size(), 1u);
   const int64_t shape[] = {4, 6}, strides[] = {8, 1}, dense[] = {6, 1};
   Buffer in, out;

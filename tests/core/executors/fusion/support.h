@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "core/loops/cpu/scheduled.h"
 #include "core/loops/elsewhere.h"
-#include "executors/claim.h"
 #include "executors/fusion/explain.h"
 #include "executors/fusion/fusion.h"
 #include "executors/fusion/group.h"
@@ -24,6 +23,7 @@
 #include "ops/place_view.h"
 #include "support/functions.h"
 #include "support/machines.h"
+#include "support/regions.h"
 #include "support/traces.h"
 
 namespace thunder::fusion {
@@ -82,7 +82,7 @@ struct LinesTest : testing::Test {
   Trace claim_lines(std::initializer_list<Var> outputs) {
     const Executors executors = {make<Executor>(fusion_executor(targets())), make<Executor>(host_executor())};
     RegionStates states;
-    return claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"), states);
+    return test::in_regions(maker.finish(outputs), executors, maker.registry.get("region"), states);
   }
   // Of the one kernel that lines become.
   CpuNest nest(std::initializer_list<Var> outputs) {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "jit/options/inductor_options.h"
-#include "jit/pipeline.h"
+#include "compile/stages.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -34,7 +34,7 @@ bool is_own(std::string_view name) {
 
 TEST_F(ResolveOptions, every_row_of_inductor_s_options_names_what_is_there) {
   std::set<std::string_view> names, passes;
-  for (const PipelineRow& row : pipeline())
+  for (const StageRow& row : stages())
     if (!row.required) passes.insert(row.name);
   for (const InductorOption& row : inductor_options()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;

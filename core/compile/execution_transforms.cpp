@@ -1,4 +1,4 @@
-#include "jit/execution_transforms.h"
+#include "compile/execution_transforms.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Who runs what: priority, descent, regions, declining, dense inputs.
-#include "executors/claim.h"
+#include "compile/claim.h"
 
 #include "support/functions.h"
 

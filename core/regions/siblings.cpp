@@ -1,10 +1,11 @@
-#include "executors/siblings.h"
+#include "regions/siblings.h"
 
 #include <algorithm>
 
 #include "ir/value_set.h"
 #include "passes/broadcast.h"
 #include "passes/frozen.h"
+#include "regions/regions.h"
 
 namespace thunder {
 namespace {
@@ -42,8 +43,7 @@ class Siblings {
   };
 
   bool kernel(const Node& n) const {
-    if (n.executor) return executor_.name() == n.executor && !n.body.empty();
-    return !def(n).view && executor_.claims({n, *trace_.store});
+    return is_region(n, executor_, op_) || (is_single(n, executor_, op_) && !def(n).view);
   }
 
   int64_t elements_of(ValueId v) const {
@@ -150,8 +150,9 @@ class Siblings {
 
 }  // namespace
 
-void join_siblings(Trace& trace, const Executor& executor, const Op& region, RegionStates& states) {
-  if (executor.desc().fits) Siblings(trace, executor, region, states).run();
+void merge_siblings(Trace& trace, const Executors& executors, const Op& region, RegionStates& states) {
+  for (const Ref<Executor>& e : executors)
+    if (e->desc().claim_region && e->desc().fits) Siblings(trace, *e, region, states).run();
 }
 
 }  // namespace thunder

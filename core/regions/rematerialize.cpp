@@ -1,15 +1,16 @@
-#include "executors/rematerialize.h"
+#include "regions/rematerialize.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "executors/derivation.h"
-#include "executors/recompute.h"
 #include "ir/value_set.h"
 #include "loops/target.h"
 #include "passes/broadcast.h"
 #include "passes/frozen.h"
+#include "regions/derivation.h"
+#include "regions/recompute.h"
+#include "regions/regions.h"
 
 namespace thunder {
 namespace {
@@ -47,12 +48,13 @@ class Rematerialization {
     if (def(n).view) lines_.views[n.args[0].v].push_back(&n);
     if (is_region(n)) {
       for (const Node* line : n.body) for (const ValueId r : line->results) lines_.makers[r] = line;
-    } else if (!n.executor && executor_.claims({n, store_})) {
+    } else if (is_single(n)) {
       for (const ValueId r : n.results) lines_.makers[r] = &n;
     }
   }
 
-  bool is_region(const Node& n) const { return n.executor && executor_.name() == n.executor && !n.body.empty(); }
+  bool is_region(const Node& n) const { return thunder::is_region(n, executor_, op_); }
+  bool is_single(const Node& n) const { return thunder::is_single(n, executor_, op_); }
   bool is_on_device(ValueId v) const { return store_.type(v).device != Device::cpu; }
   size_t most_instructions(const Node& n) const {
     const ExecutorDesc& d = executor_.desc();
@@ -62,9 +64,9 @@ class Rematerialization {
 
   bool is_cheaper(size_t at) const {
     const Node& n = *trace_.nodes[at];
-    if (n.executor || n.results.size() != 1 || def(n).view || computed_[at] == Computed::once) return false;
+    if (!is_single(n) || n.results.size() != 1 || def(n).view || computed_[at] == Computed::once) return false;
     const ValueId made = n.results[0];
-    if (!is_on_device(made) || kept_[made] || !executor_.claims({n, store_})) return false;
+    if (!is_on_device(made) || kept_[made]) return false;
     const Node* const line[] = {&n};
     return Recompute(store_, line, kept_, uses_, broadcast_from_, most_instructions(n)).is_cheaper(n) &&
            reads_no_more_than_it_makes(n);
@@ -94,7 +96,7 @@ class Rematerialization {
       if (!region || (!regions.empty() && regions.back().at == reader)) continue;
       if (!is_region(*region)) return;
       const ValueId own = store_.add(store_.type(made));
-      const Node* const line = store_.node(n.op, n.args, {&own, 1}, {}, n.where);
+      const Node* const line = store_.node(n.op, n.args, {&own, 1}, {}, n.where, n.executor);
       regions.push_back({reader, nullptr, nullptr});
       regions.back().region = with(*region, {&line, 1}, made, own, regions.back().state);
       if (!regions.back().region) return;
@@ -229,11 +231,12 @@ class Rematerialization {
 
 }  // namespace
 
-void rematerialize_in_regions(Trace& trace, const Executor& executor, const Op& region, RegionStates& states) {
+void rematerialize(Trace& trace, const Executors& executors, const Op& region, RegionStates& states) {
   const bool on_device = std::any_of(trace.nodes.begin(), trace.nodes.end(), [&](const Node* n) {
     return !n->results.empty() && trace.type(n->results[0]).device != Device::cpu;
   });
-  if (on_device && executor.desc().fits) Rematerialization(trace, executor, region, states).run();
+  for (const Ref<Executor>& e : executors)
+    if (on_device && e->desc().claim_region && e->desc().fits) Rematerialization(trace, *e, region, states).run();
 }
 
 }  // namespace thunder

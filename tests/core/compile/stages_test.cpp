@@ -1,5 +1,5 @@
 // The order of the passes as a table: every row explains itself, optional ones can be left out, required ones not.
-#include "jit/pipeline.h"
+#include "compile/stages.h"
 
 #include <set>
 
@@ -28,7 +28,7 @@ std::string refused(CompiledTest& t, const char* passes) {
 
 TEST_F(Pipeline, names_are_unique_and_every_row_says_why) {
   std::set<std::string_view> names;
-  for (const PipelineRow& row : pipeline()) {
+  for (const StageRow& row : stages()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_FALSE(row.why.empty()) << row.name;
   }
@@ -36,7 +36,7 @@ TEST_F(Pipeline, names_are_unique_and_every_row_says_why) {
 
 TEST_F(Pipeline, gives_the_same_numbers_with_each_optional_pass_left_out) {
   auto x = tensor({3}, {1, 2, 3});
-  for (const PipelineRow& row : pipeline()) {
+  for (const StageRow& row : stages()) {
     if (row.required) continue;
     auto options = make<CompileOptions>();
     options->set("disable_passes", Any::string(row.name));

@@ -1,9 +1,12 @@
-#include "executors/prepare.h"
+#include "compile/lower.h"
 
 #include <algorithm>
 #include <unordered_map>
 
 #include "base/text.h"
+#include "regions/regions.h"
+#include "regions/rematerialize.h"
+#include "regions/siblings.h"
 
 namespace thunder {
 namespace {
@@ -180,7 +183,11 @@ class ExecutorPreparer : public Preparer {
     part.outputs.assign(node.results.begin(), node.results.end());
     part.writes.clear();
     const auto claimed_by = [&](const Executors& asked) {
-      return claim(descend(part, asked), asked, region, states).nodes;
+      Trace again = claim(descend(part, asked), asked);
+      form_regions(again, asked, region, states);
+      rematerialize(again, asked, region, states);
+      merge_siblings(again, asked, region, states);
+      return again.nodes;
     };
     if (node.op == &region) {
       std::vector<const Node*> parts = claimed_by({first, executors_.end()});

@@ -1,9 +1,9 @@
-#include "executors/regions.h"
+#include "regions/regions.h"
 
 #include <algorithm>
 
-#include "executors/region_search.h"
 #include "passes/broadcast.h"
+#include "regions/search.h"
 
 namespace thunder {
 namespace {
@@ -30,7 +30,7 @@ Regions::Regions(Trace& trace, const Executor& executor, const Op& op, RegionSta
       connections_(uses_.size()) {
   const std::vector<Computed> computed = when_computed(trace);
   for (const Node* n : trace.nodes) {
-    const bool candidate = !n->executor && executor.claims({*n, *trace.store});
+    const bool candidate = is_single(*n, executor, op);
     entries_.push_back(make_entry(n, candidate, false, computed[entries_.size()]));
     for_each_value(n->args, [&](ValueId v) { uses_[v]++; });
   }
@@ -125,8 +125,9 @@ bool Regions::is_shared_broadcast(const Node& n) const {
   return broadcasts(n, *trace_.store) && uses_[n.args[0].v] >= 2;
 }
 
-void claim_regions(Trace& trace, const Executor& executor, const Op& region, RegionStates& states) {
-  Regions(trace, executor, region, states).run();
+void form_regions(Trace& trace, const Executors& executors, const Op& region, RegionStates& states) {
+  for (const Ref<Executor>& e : executors)
+    if (e->desc().claim_region) Regions(trace, *e, region, states).run();
 }
 
 }  // namespace thunder

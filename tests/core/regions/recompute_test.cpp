@@ -1,5 +1,5 @@
 // What is made again, and what is stored.
-#include "executors/recompute.h"
+#include "regions/recompute.h"
 
 #include "loops/target.h"
 

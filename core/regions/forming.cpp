@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "executors/recompute.h"
-#include "executors/region_search.h"
 #include "loops/target.h"
+#include "regions/recompute.h"
+#include "regions/search.h"
 
 namespace thunder {
 namespace {

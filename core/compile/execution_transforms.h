@@ -1,7 +1,7 @@
 // Execution transforms: executors substitute ops of their own, with their own backward, before gradients are taken.
 #pragma once
 
-#include "executors/claim.h"
+#include "executors/executor.h"
 
 namespace thunder {
 

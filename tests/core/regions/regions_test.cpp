@@ -1,12 +1,12 @@
 // Which lines may run as one, where they then stand, and that looking for them takes linear time. Also covers
-// region_forming.
-#include "executors/regions.h"
+// forming.
+#include "regions/regions.h"
 
-#include "executors/claim.h"
 #include "executors/host/host.h"
 #include "ir/verify.h"
 #include "support/functions.h"
 #include "support/pieces.h"
+#include "support/regions.h"
 #include "support/traces.h"
 
 namespace thunder::test {
@@ -24,7 +24,7 @@ struct Regions : testing::Test {
     const Executors executors = {pieces_executor(choice), make<Executor>(host_executor())};
     RegionStates states;
     const Trace trace =
-        claim(descend(maker.finish(outputs), executors), executors, maker.registry.get("region"), states);
+        in_regions(maker.finish(outputs), executors, maker.registry.get("region"), states);
     verify(trace);
     std::vector<std::string> out;
     kept = {};
@@ -96,9 +96,10 @@ TEST_F(Regions, begin_only_at_nodes_that_the_executor_accepts) {
   particular.begins_region = [](const Node& n) { return n.op->name() != "prims.neg"; };
   Var x = maker.input("x", {2});
   Var a = prim("prims.neg", {x}), b = prim("prims.abs", {a}), c = prim("prims.sign", {b});
-  Trace trace = maker.finish({c});
+  const Ref<Executor> executor = make<Executor>(particular);
+  Trace trace = claimed_by(*executor, maker.finish({c}));
   RegionStates states;
-  claim_regions(trace, *make<Executor>(particular), maker.registry.get("region"), states);
+  form_regions(trace, {executor}, maker.registry.get("region"), states);
   ASSERT_EQ(trace.nodes.size(), 2u);
   EXPECT_EQ(trace.nodes[0]->op->name(), "prims.neg");
   EXPECT_EQ(trace.nodes[1]->body.size(), 2u);
@@ -107,9 +108,10 @@ TEST_F(Regions, begin_only_at_nodes_that_the_executor_accepts) {
 TEST_F(Regions, return_only_values_that_are_read_outside) {
   Var x = maker.input("x", {2});
   Var a = prim("prims.neg", {x}), b = prim("prims.abs", {a}), c = prim("prims.sign", {b});
-  Trace trace = maker.finish({a, c});
+  const Ref<Executor> executor = pieces_executor(choice);
+  Trace trace = claimed_by(*executor, maker.finish({a, c}));
   RegionStates states;
-  claim_regions(trace, *pieces_executor(choice), maker.registry.get("region"), states);
+  form_regions(trace, {executor}, maker.registry.get("region"), states);
   ASSERT_EQ(trace.nodes.size(), 1u);
   EXPECT_EQ(std::vector<ValueId>(trace.nodes[0]->results.begin(), trace.nodes[0]->results.end()),
             (std::vector<ValueId>{a.id, c.id}));
@@ -122,9 +124,10 @@ TEST_F(Regions, duplicate_views_that_are_read_inside_and_outside) {
   Var a = prim("prims.neg", {x}), v = prim("prims.expand", {a, Shape{2, 3}}),
       w = prim("prims.permute", {v, Shape{1, 0}});
   Var b = prim("prims.add", {v, y}), c = prim("prims.neg", {w});
-  Trace trace = maker.finish({w, b, c});
+  const Ref<Executor> executor = pieces_executor(choice);
+  Trace trace = claimed_by(*executor, maker.finish({w, b, c}));
   RegionStates states;
-  claim_regions(trace, *pieces_executor(choice), maker.registry.get("region"), states);
+  form_regions(trace, {executor}, maker.registry.get("region"), states);
   verify(trace);
   ASSERT_EQ(trace.nodes.size(), 3u);
   EXPECT_EQ(std::vector<ValueId>(trace.nodes[0]->results.begin(), trace.nodes[0]->results.end()),

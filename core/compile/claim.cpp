@@ -1,11 +1,9 @@
-#include "executors/claim.h"
+#include "compile/claim.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/text.h"
-#include "executors/rematerialize.h"
-#include "executors/regions.h"
-#include "executors/siblings.h"
 
 namespace thunder {
 namespace {
@@ -26,11 +24,9 @@ class ExecutorsOfOps {
   std::unordered_map<const Op*, std::vector<const Executor*>> by_op_;
 };
 
-template <class List>
-const Executor* first_claimant(const NodeView& view, const List& executors) {
-  for (auto& e : executors)
-    if (e->claims(view)) return &*e;
-  return nullptr;
+const Executor* first_claimant(const NodeView& view, const std::vector<const Executor*>& executors) {
+  const auto it = std::find_if(executors.begin(), executors.end(), [&](auto* e) { return e->claims(view); });
+  return it == executors.end() ? nullptr : *it;
 }
 
 [[noreturn]] void fail_unclaimed(const Node& node, const Executors& executors) {
@@ -38,9 +34,11 @@ const Executor* first_claimant(const NodeView& view, const List& executors) {
        join(executors, ", ", [](auto& e) { return e->name(); }), node.where ? cat(" [at ", node.where, "]") : "");
 }
 
-}  // namespace
+bool is_claimed(const Node& n, const Executors& by) {
+  return n.executor && std::any_of(by.begin(), by.end(), [&](auto& e) { return e->name() == n.executor; });
+}
 
-const Executor* claimant(const NodeView& view, const Executors& executors) { return first_claimant(view, executors); }
+}  // namespace
 
 Trace descend(const Trace& trace, const Executors& executors) {
   Trace out = trace;
@@ -51,7 +49,7 @@ Trace descend(const Trace& trace, const Executors& executors) {
   while (!todo.empty()) {
     const Node* node = todo.back();
     todo.pop_back();
-    if (first_claimant({*node, *trace.store}, asked.of(*node->op))) {
+    if (is_claimed(*node, executors) || first_claimant({*node, *trace.store}, asked.of(*node->op))) {
       out.nodes.push_back(node);
       continue;
     }
@@ -61,25 +59,18 @@ Trace descend(const Trace& trace, const Executors& executors) {
   return out;
 }
 
-Trace claim(const Trace& trace, const Executors& executors, const Op& region, RegionStates& states) {
+Trace claim(const Trace& trace, const Executors& executors) {
   Trace out = trace;
-  for (auto& e : executors) {
-    if (e->desc().claim_region) {
-      claim_regions(out, *e, region, states);
-      rematerialize_in_regions(out, *e, region, states);
-      join_siblings(out, *e, region, states);
-    }
-    const char* const name = trace.store->text(e->name());
-    std::unordered_map<const Op*, bool> asked;
-    for (const Node*& node : out.nodes) {
-      if (node->executor) continue;
-      auto [it, fresh] = asked.try_emplace(node->op);
-      if (fresh) it->second = e->asks_for(node->op->name());
-      if (it->second && e->claims({*node, *trace.store})) node = trace.store->claimed(node, name);
-    }
+  ExecutorsOfOps asked(executors);
+  std::unordered_map<const Executor*, const char*> names;  // in the store
+  for (const Node*& node : out.nodes) {
+    if (is_claimed(*node, executors)) continue;
+    const Executor* by = first_claimant({*node, *trace.store}, asked.of(*node->op));
+    if (!by) fail_unclaimed(*node, executors);
+    auto [name, fresh] = names.try_emplace(by, nullptr);
+    if (fresh) name->second = trace.store->text(by->name());
+    node = trace.store->claimed(node, name->second);
   }
-  for (const Node* node : out.nodes)
-    if (!node->executor) fail_unclaimed(*node, executors);
   return out;
 }
 

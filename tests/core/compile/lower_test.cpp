@@ -1,5 +1,5 @@
 // From claimed nodes to steps: declining, failing while compiling, failing while running. Also covers prepared_op.
-#include "executors/prepare.h"
+#include "compile/lower.h"
 
 #include <set>
 

@@ -1,10 +1,10 @@
 // Which lines a region computes for itself rather than read their results. Also covers derivation.
-#include "executors/rematerialize.h"
+#include "regions/rematerialize.h"
 
-#include "executors/regions.h"
 #include "ir/verify.h"
 #include "support/functions.h"
 #include "support/pieces.h"
+#include "support/regions.h"
 #include "support/traces.h"
 
 namespace thunder::test {
@@ -28,10 +28,10 @@ struct Rematerialize : testing::Test {
     everywhere.flags |= kAnyDevice;
     everywhere.begins_region = [](const Node& n) { return n.op->name() != "prims.convert"; };
     const Ref<Executor> executor = make<Executor>(everywhere);
-    Trace trace = maker.finish(outputs);
+    Trace trace = claimed_by(*executor, maker.finish(outputs));
     RegionStates states;
-    claim_regions(trace, *executor, maker.registry.get("region"), states);
-    rematerialize_in_regions(trace, *executor, maker.registry.get("region"), states);
+    form_regions(trace, {executor}, maker.registry.get("region"), states);
+    rematerialize(trace, {executor}, maker.registry.get("region"), states);
     verify(trace);
     return trace;
   }

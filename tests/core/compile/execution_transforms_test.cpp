@@ -1,5 +1,5 @@
 // What an executor puts in place of lines before gradients are taken.
-#include "jit/execution_transforms.h"
+#include "compile/execution_transforms.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "executors/claim.h"
+#include "compile/claim.h"
 #include "program/program.h"
 
 namespace thunder {

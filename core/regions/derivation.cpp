@@ -1,8 +1,8 @@
-#include "executors/derivation.h"
+#include "regions/derivation.h"
 
 #include <algorithm>
 
-#include "executors/recompute.h"
+#include "regions/recompute.h"
 
 namespace thunder {
 
@@ -89,7 +89,7 @@ const Node* Derivation::made_of(const Node& n, std::span<const ValueId> operands
   for (Arg& a : args)
     if (a.kind == ArgKind::value) a.v = operands[next++];
   const ValueId own[] = {store_.add(store_.type(n.results[0]))};
-  return store_.node(n.op, args, own, {}, n.where);
+  return store_.node(n.op, args, own, {}, n.where, n.executor);
 }
 
 }  // namespace thunder

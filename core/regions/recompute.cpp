@@ -1,4 +1,4 @@
-#include "executors/recompute.h"
+#include "regions/recompute.h"
 
 #include <algorithm>
 

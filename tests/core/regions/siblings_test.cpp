@@ -1,9 +1,10 @@
 // Which kernels become one though neither needs the other.
-#include "executors/siblings.h"
+#include "regions/siblings.h"
 
 #include "ir/verify.h"
 #include "support/functions.h"
 #include "support/pieces.h"
+#include "support/regions.h"
 #include "support/traces.h"
 
 namespace thunder::test {
@@ -16,9 +17,10 @@ struct Siblings : testing::Test {
   Pieces choice{.fits = [](std::span<const Node* const>) { return true; }};
 
   Lines joined(std::initializer_list<Var> outputs) {
-    Trace trace = maker.finish(outputs);
+    const Ref<Executor> executor = pieces_executor(choice);
+    Trace trace = claimed_by(*executor, maker.finish(outputs));
     RegionStates states;
-    join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"), states);
+    merge_siblings(trace, {executor}, maker.registry.get("region"), states);
     verify(trace);
     return tests::ops_of_lines(trace);
   }
@@ -34,9 +36,10 @@ TEST_F(Siblings, share_an_operand) {
 TEST_F(Siblings, load_the_shared_operand_once_and_keep_all_results) {
   Var x = maker.input("x", {2, 3}), y = maker.input("y", {2, 3});
   Var a = prim("prims.mul", {x, y}), b = prim("prims.sub", {y, x});
-  Trace trace = maker.finish({b, a});
+  const Ref<Executor> executor = pieces_executor(choice);
+  Trace trace = claimed_by(*executor, maker.finish({b, a}));
   RegionStates states;
-  join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"), states);
+  merge_siblings(trace, {executor}, maker.registry.get("region"), states);
   ASSERT_EQ(trace.nodes.size(), 1u);
   EXPECT_EQ(std::vector<ValueId>(trace.nodes[0]->results.begin(), trace.nodes[0]->results.end()),
             (std::vector<ValueId>{a.id, b.id}));
@@ -128,7 +131,7 @@ TEST_F(Siblings, ignore_nodes_of_other_executors) {
   Trace trace = maker.finish({a, b});
   for (const Node*& n : trace.nodes) n = trace.store->claimed(n, "others");
   RegionStates states;
-  join_siblings(trace, *pieces_executor(choice), maker.registry.get("region"), states);
+  merge_siblings(trace, {pieces_executor(choice)}, maker.registry.get("region"), states);
   EXPECT_EQ(trace.nodes.size(), 2u);
 }
 

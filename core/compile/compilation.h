@@ -1,0 +1,47 @@
+// One compile: what it is given, and the state that each of its stages takes and gives.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/interrupts.h"
+#include "executors/executor.h"
+#include "passes/custom.h"
+#include "passes/partition.h"
+#include "passes/pass.h"
+
+namespace thunder {
+
+// A stage that ran.
+struct StageTime {
+  std::string name;
+  double milliseconds = 0;
+  bool changed = false;  // whether it made another trace
+};
+
+struct Compilation {
+  // Given.
+  PassContext pass;
+  const Executors& executors;
+  ScopeEnvironment environment;
+  InterruptCheck& check;              // between stages
+  CustomPasses custom = {};           // of the caller, in the order added
+  std::vector<std::string> disabled = {};  // optional stages to leave out, by name
+  bool verify = false;                // check each stage's trace
+
+  // Made. The recorded trace, then one for each stage that changed it.
+  std::vector<Trace> traces = {};
+  std::vector<StageTime> times = {};
+  std::optional<JointTrace> joint = {};      // to be partitioned; its trace is traces.back()
+  std::optional<Partition> partition = {};
+  RegionStates states = {};  // what executors keep of their regions until they prepare them
+
+  const Trace& trace() const { return traces.back(); }
+  const Op& region() const { return pass.registry.get("region"); }
+  bool runs(std::string_view stage) const;  // whether it is not left out
+  // The trace that a stage made; nothing: it changed nothing.
+  void took(std::optional<Trace> made);
+};
+
+}  // namespace thunder

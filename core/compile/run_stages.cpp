@@ -1,0 +1,152 @@
+#include "compile/run_stages.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/text.h"
+#include "compile/claim.h"
+#include "compile/stages.h"
+#include "ir/verify.h"
+#include "passes/verify_types.h"
+
+namespace thunder {
+namespace {
+
+double now_ms() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// A row, or a pass of the caller's.
+struct Stage {
+  const StageRow* row = nullptr;
+  const CustomPass* custom = nullptr;
+  std::string_view name() const { return row ? row->name : std::string_view(custom->name()); }
+  std::string_view after() const {
+    return row ? "" : custom->after().empty() && custom->before().empty() ? "grad" : std::string_view(custom->after());
+  }
+};
+
+std::string nearest(std::string_view name, const std::vector<Stage>& stages) {
+  std::vector<std::string_view> known;
+  for (auto& s : stages) known.push_back(s.name());
+  return suggest(name, known);
+}
+
+auto find(std::vector<Stage>& stages, std::string_view name) {
+  return std::find_if(stages.begin(), stages.end(), [&](auto& s) { return s.name() == name; });
+}
+
+// The rows with the caller's passes between them; those at one place in the order added.
+std::vector<Stage> stages_with(const CustomPasses& custom) {
+  std::vector<Stage> stages;
+  for (const StageRow& row : thunder::stages()) stages.push_back({&row, nullptr});
+  for (auto& pass : custom) {
+    const Stage stage{nullptr, pass.get()};
+    require(find(stages, pass->name()) == stages.end(), "pass '", pass->name(), "' has the name of another one");
+    const std::string_view beside = stage.after().empty() ? std::string_view(pass->before()) : stage.after();
+    auto at = find(stages, beside);
+    require(at != stages.end(), "pass '", pass->name(), "' stands beside the unknown pass '", beside, "'",
+            at == stages.end() ? nearest(beside, stages) : "");
+    if (!stage.after().empty())
+      for (++at; at != stages.end() && at->custom && at->after() == beside;) ++at;
+    stages.insert(at, stage);
+  }
+  return stages;
+}
+
+void check_names(const std::vector<std::string>& disabled, std::vector<Stage>& stages) {
+  for (auto& name : disabled) {
+    auto it = find(stages, name);
+    if (it == stages.end())
+      fail(Code::invalid_argument, "disable_passes: unknown pass '", name, "'", nearest(name, stages));
+    require(!it->row || !it->row->required, "disable_passes: pass '", name, "' is required");
+  }
+}
+
+// What a caller's pass wrote, brought to where the trace already is: down to what executors take, and claimed. Lines
+// that it added behind the forming of regions are in none.
+Trace caught_up(Trace made, const Compilation& c, bool is_descended, bool is_claimed) {
+  if (is_descended) made = descend(made, c.executors);
+  return is_claimed ? claim(made, c.executors) : made;
+}
+
+class Run {
+ public:
+  Run(Compilation& compilation) : c_(compilation), stages_(stages_with(c_.custom)) {
+    check_names(c_.disabled, stages_);
+#ifdef THUNDER_DEV
+    c_.verify = true;
+#endif
+  }
+
+  void until(std::string_view last) {
+    check_trace(c_);
+    for (size_t i = 0; i < stages_.size(); i++) {
+      const Stage& stage = stages_[i];
+      if (c_.runs(stage.name())) run(stage, i);
+      if (stage.name() == last) return;
+    }
+  }
+
+ private:
+  void run(const Stage& stage, size_t number) {
+    c_.check.at(stage.name(), number, stages_.size());
+    const size_t before = c_.traces.size();
+    const double start = now_ms();
+    if (stage.row) stage.row->run(c_);
+    else run_custom(*stage.custom);
+    is_descended_ |= stage.name() == "descend";
+    is_claimed_ |= stage.name() == "claim";
+    const double milliseconds = now_ms() - start;
+    const bool changed = c_.traces.size() > before;
+    c_.times.push_back({std::string(stage.name()), milliseconds, changed});
+    if (!changed) return;
+    c_.traces.back().pass = stage.name();
+    c_.traces.back().milliseconds = milliseconds;
+    check_trace(c_);
+  }
+
+  // What a caller's pass makes is always verified: its mistake must not become ours.
+  void run_custom(const CustomPass& pass) {
+    std::optional<Trace> made = pass.run(c_.trace(), c_.pass, c_.environment);
+    if (!made) return;
+    made = caught_up(std::move(*made), c_, is_descended_, is_claimed_);
+    made->pass = pass.name();
+    thunder::verify(*made);
+    verify_types(*made, c_.pass.registry);
+    c_.took(std::move(made));
+  }
+
+  Compilation& c_;
+  std::vector<Stage> stages_;
+  bool is_descended_ = false, is_claimed_ = false;
+};
+
+}  // namespace
+
+bool Compilation::runs(std::string_view stage) const {
+  return std::find(disabled.begin(), disabled.end(), stage) == disabled.end();
+}
+
+void Compilation::took(std::optional<Trace> made) {
+  if (made) traces.push_back(std::move(*made));
+}
+
+void check_trace(const Compilation& c) {
+  if (!c.verify) return;
+  verify(c.trace());
+  verify_types(c.trace(), c.pass.registry);
+}
+
+void check_optional(std::span<const std::string> passes, std::string_view who) {
+  for (auto& name : passes)
+    for (const StageRow& row : stages())
+      require(row.name != name || !row.required, who, " cannot leave out pass '", name, "', which is required");
+}
+
+void check_places(const CustomPasses& custom) { stages_with(custom); }
+
+void run_stages(Compilation& compilation, std::string_view last) { Run(compilation).until(last); }
+
+}  // namespace thunder

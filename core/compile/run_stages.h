@@ -1,0 +1,21 @@
+// Runs the stages of a compile in the table's order, with the caller's passes between them.
+#pragma once
+
+#include "compile/compilation.h"
+
+namespace thunder {
+
+// Runs the stages that are not left out on the compilation's latest trace, to `last` with it ("": all), and times each.
+// Throws at an unknown or required name among those to be left out, and what a stage reports.
+void run_stages(Compilation& compilation, std::string_view last = "");
+
+// Throws when a pass of the caller's has a taken name or stands beside one that is not there.
+void check_places(const CustomPasses& custom);
+
+// Throws at the name of a required stage: `who` cannot leave it out. Other names may be those of callers' passes.
+void check_optional(std::span<const std::string> passes, std::string_view who);
+
+// With `verify`: throws unless the latest trace is sound.
+void check_trace(const Compilation& compilation);
+
+}  // namespace thunder

@@ -1,0 +1,84 @@
+#include "compile/stages.h"
+
+#include <array>
+
+#include "compile/claim.h"
+#include "compile/execution_transforms.h"
+#include "passes/accumulate.h"
+#include "passes/algebra.h"
+#include "passes/casts.h"
+#include "passes/cse.h"
+#include "passes/dce.h"
+#include "passes/fold.h"
+#include "passes/grad.h"
+#include "passes/materialize.h"
+#include "passes/reciprocals.h"
+#include "regions/regions.h"
+#include "regions/rematerialize.h"
+#include "regions/siblings.h"
+
+namespace thunder {
+namespace {
+
+template <PassFn pass>
+void rewrite(Compilation& c) {
+  c.took(pass(c.trace(), c.pass));
+}
+void transform(Compilation& c) { c.took(apply_execution_transforms(c.trace(), c.executors, c.environment)); }
+void grad(Compilation& c) { c.took(expand_gradients(c.trace(), c.pass.registry)); }
+void descended(Compilation& c) { c.took(descend(c.trace(), c.executors)); }
+void claimed(Compilation& c) { c.took(claim(c.trace(), c.executors)); }
+
+void partitioned(Compilation& c) {
+  if (!c.joint) return;
+  // Decompositions repeat each other's lines, whose values would be saved twice.
+  rewrite<cse>(c), rewrite<dce>(c);
+  c.joint->trace = c.trace();
+  c.partition = partition(std::move(*c.joint));
+}
+
+using Regroup = void (*)(Trace&, const Executors&, const Op& region, RegionStates&);
+template <Regroup regroup>
+void regions(Compilation& c) {
+  Trace made = c.trace();
+  regroup(made, c.executors, c.region(), c.states);
+  if (made.nodes != c.trace().nodes) c.took(std::move(made));
+}
+
+constexpr std::array kStages = {
+    StageRow{"transform", transform, true,
+             "before grad: what executors put in the place of lines has gradients of its own"},
+    StageRow{"grad", grad, true, "early: what follows cleans up the backward together with the forward"},
+    StageRow{"cse", rewrite<cse>, false,
+             "early: the backward recomputes what the forward has, while both are still few lines"},
+    StageRow{"dce", rewrite<dce>, false, "before descending, so that nothing unused is descended into"},
+    StageRow{"descend", descended, true, "the rest works on the ops that executors take"},
+    StageRow{"fold", rewrite<fold>, false,
+             "decompositions compute with their arguments; the rules below look for numbers"},
+    StageRow{"casts", rewrite<casts>, false, "neighbours convert and reshape back and forth"},
+    StageRow{"algebra", rewrite<algebra>, false, "after fold, which makes the numbers that its rules match"},
+    StageRow{"reciprocals", rewrite<reciprocals>, false,
+             "with allow_reciprocal alone; after casts and algebra, which bring divisions to the views of divisors"},
+    StageRow{"partition", partitioned, true,
+             "of a forward and its backward alone, which are compiled each for itself from here on; after descending, "
+             "so that what a composite makes inside can be saved"},
+    StageRow{"accumulate", rewrite<accumulate>, false,
+             "after casts and algebra, which bring sums and what they add together"},
+    StageRow{"materialize", rewrite<materialize>, false,
+             "what is returned is known by now; dce_prims drops the views that copies stand for"},
+    StageRow{"cse_prims", rewrite<cse>, false, "decompositions repeat each other's casts and constants"},
+    StageRow{"dce_prims", rewrite<dce>, false, "drops what descending and merging left unused"},
+    StageRow{"claim", claimed, true, "after all rewriting of lines: each gets the executor that runs it"},
+    StageRow{"form_regions", regions<form_regions>, false,
+             "after claim: a fusion executor makes one kernel of lines that it has"},
+    StageRow{"rematerialize", regions<rematerialize>, false,
+             "where regions are known: what each that reads a value computes for itself, rather than reads"},
+    StageRow{"merge_siblings", regions<merge_siblings>, false,
+             "last of the regions: those that are left and read the same values become one"},
+};
+
+}  // namespace
+
+std::span<const StageRow> stages() { return kStages; }
+
+}  // namespace thunder
