@@ -84,8 +84,8 @@ static int compiled_last_miss(lua_State *L)
 static int compiled_explain(lua_State *L)
 {
     thunder_compiled *self = compiled_handle(L, 1);
-    const char *what = text_given(L, 2, "explain: what");
-    const char *out = NULL;
+    const char *what = lua_isnoneornil(L, 2) ? "fusion" : text_given(L, 2, "explain: what");
+    const char *out = "";
     check_status(L, thunder_compiled_explain(self, what, &out));
     lua_pushstring(L, out);
     return 1;

@@ -164,12 +164,12 @@ th.random_state = core.random
 
 th.last_traces = core.last_traces -- a list of traces that print
 th.last_backward_traces = core.last_backward_traces -- the same of the backward that ran last on a tape
-for _, name in ipairs(core.of_compiled) do th[name] = core[name] end -- th.last_miss(f): why the last call compiled ...
--- Text about the program compiled last: why neighbours in its trace were not fused, a line for each two; with "loops", the loop
+-- th.last_miss(f), th.memory_report(f) ..., and th.explain(f, what):
+-- text about the program compiled last: why neighbours in its trace were not fused, a line for each two; with "loops", the loop
 -- nest of each kernel after each stage of its lowering; with "guards", what it is guarded by, a formula each line; with "breaks",
 -- where and why the function was no one program; with "stages", the stages of its compile and their times; with the name of a stage,
 -- what the program was after it.
-function th.explain(f, what) return core.explain(f, what or "fusion") end
+for _, name in ipairs(core.of_compiled) do th[name] = core[name] end
 -- The same as a list of { where, reason, lines, times }.
 function th.graph_breaks(f) return core.json(core.graph_breaks(f)) end
 th.stats = core.stats

@@ -8,6 +8,7 @@ import subprocess
 GENERATED = (
     ("include/thunder/ops.h", ("{build}/bin/opgen", "header")),
     ("docs/ops.md", ("{build}/bin/opgen", "docs")),
+    ("capi/abi.symbols", ("tools/list_symbols.py",)),
     ("bindings/python/src/described.c", ("bindings/swig/generate.py", "python")),
     ("bindings/python/stubs/described.py", ("bindings/swig/generate.py", "stubs")),
     ("bindings/lua/described.c", ("bindings/swig/generate.py", "lua")),

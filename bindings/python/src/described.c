@@ -101,8 +101,8 @@ static PyObject *compiled_last_miss(PyObject *self, PyObject *args)
 
 static PyObject *compiled_explain(PyObject *self, PyObject *args)
 {
-    const char *what;
-    if (!PyArg_ParseTuple(args, "s:explain", &what)) return NULL;
+    const char *what = "fusion";
+    if (!PyArg_ParseTuple(args, "|s:explain", &what)) return NULL;
     const char *out = NULL;
     return !check_status(thunder_compiled_explain(compiled_test(self), what, &out)) ? PyUnicode_FromString(out) : NULL;
 }
@@ -173,7 +173,7 @@ static PyMethodDef of_compiled[] = {
     {"last_miss", compiled_last_miss, METH_NOARGS,
      "Why the last call that compiled had to."},
     {"explain", compiled_explain, METH_VARARGS,
-     "A text about the program compiled last: why neighbours were not fused (\"fusion\"), how kernels were lowered (\"loops\"), \"guards\", \"memory\", \"breaks\", the \"stages\" of its compile, or what it was after the stage of that name."},
+     "A text about the program compiled last: \"fusion\", \"loops\", \"guards\", \"breaks\" or the name of a stage."},
     {"graph_breaks", compiled_graph_breaks, METH_NOARGS,
      "Where and why it was no one program, as JSON."},
     {"memory_report", compiled_memory_report, METH_NOARGS,

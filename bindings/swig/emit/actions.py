@@ -39,8 +39,12 @@ def bound(member, function, receiver):
             before.append("const Values out(context());")
             texts.append("out")
             out.append(("values", "out"))
+        elif kind == "const char **":
+            before.append(f"const char* {name} = nullptr;")
+            texts.append("&" + name)
+            out.append((kind, name))
         elif plain.endswith("**") or plain == "double *":
-            before.append(f"{kind[:-1].strip().replace(' *', '*')} {name}{{}};")
+            before.append(f"{plain[:-1].strip().replace(' *', '*')} {name}{{}};")
             texts.append("&" + name)
             out.append((plain[:-1].strip(), name))
         else:
@@ -76,10 +80,8 @@ def gave(member, function, out):
     for kind, name in out:
         if kind == "values":
             made = f"listed(items_of(out, {traced}))" if member.result.startswith("[") else f"items_of(out, {traced})"
-        elif kind == "double":
-            made = f"real_item({name})"
-        elif kind == "char *":
-            made = f"text_item({name})"
+        elif kind in ("double", "const char **"):
+            made = f"{'real_item' if kind == 'double' else 'text_item'}({name})"
         elif kind == "thunder_tensor *" and made == "Items{}":
             made = f"owned_tensor({name})"
         elif kind == "thunder_tensor *":

@@ -1,5 +1,5 @@
 """Go's types: Pascal case, errors as results. What runs in a scope panics as ops do, and so does what only reads."""
-from .layer import camel, comment, indent, pascal
+from .layer import camel, comment, indent, literal, pascal
 
 LANGUAGE = "go"
 WORDS = {"map", "type", "func", "range"}
@@ -16,17 +16,21 @@ def panics(m):
     return m.is_op or (m.of.name and not m.arguments and m.result not in ("tensor", "[tensor]", "self", ""))
 
 
+def may_be_left_out(a):
+    return a.has_default and a.kind in ("bool", "text") and a.name != "kind"
+
+
 def parameter(a):
     if a.stars:
         return f"{a.name} ...{'Named' if a.stars == 2 else 'any'}"
     kind = f"*{a.kind}" if a.kind[0].isupper() else "any" if a.kind == "map" else TYPES[a.kind]
-    return f"{name_of(a)} {'...' if a.has_default and a.kind == 'bool' else ''}{kind}"
+    return f"{name_of(a)} {'...' if may_be_left_out(a) else ''}{kind}"
 
 
 def value(a):
     name = name_of(a)
-    if a.has_default and a.kind == "bool":
-        return f"given({name}, {'true' if a.default else 'false'})"
+    if may_be_left_out(a):
+        return f"given({name}, {literal(a.default, quote=chr(34))})"
     if a.kind == "size":
         return f"int64({name})"
     return f"{name}.core" if a.kind == "tensor" or a.kind[0].isupper() else name

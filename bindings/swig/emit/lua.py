@@ -20,6 +20,8 @@ def given(m, a, kind, at):
         return f"const size_t {a.name} = count_given(L, {at}{what});"
     type_of, read = {"text": ("const char *", "text_given"), "real": ("const double ", "luaL_checknumber"), "bool": ("const int ", "lua_toboolean")}.get(
         a.kind, ("const lua_Integer ", "luaL_checkinteger"))
+    if a.has_default and a.kind == "text":
+        return f'const char *{a.name} = lua_isnoneornil(L, {at}) ? "{a.default}" : text_given(L, {at}{what});'
     return f"{type_of}{a.name} = {read}(L, {at}{what if read == 'text_given' else ''});"
 
 
@@ -40,7 +42,7 @@ def defined(m, functions):
         lines += ["box *made = box_push(L, BOX_TENSOR);", "thunder_tensor *out = NULL;", f"check_status(L, {call});", "made->handle = out;",
                   "memory_count(L, thunder_tensor_nbytes(out));", "return 1;"]
     elif out == "const char **":
-        lines += ['const char *out = NULL;', f"check_status(L, {call});", "lua_pushstring(L, out);", "return 1;"]
+        lines += ['const char *out = "";', f"check_status(L, {call});", "lua_pushstring(L, out);", "return 1;"]
     elif function.result == "thunder_status *":
         lines += [f"check_status(L, {call});", "return 0;"]
     else:

@@ -23,6 +23,8 @@ def read(a, kind):
         return "O", f"&{a.name}_given", [f"PyObject *{a.name}_given;", f"size_t {a.name} = 0;"], []
     if a.is_item:
         return "O", f"&{a.name}_given", [f"PyObject *{a.name}_given;", f"thunder_values *{a.name} = NULL;"], [f"thunder_values_release({a.name});"]
+    if a.has_default and a.kind == "text":
+        return "|s", f"&{a.name}", [f'const char *{a.name} = "{a.default}";'], []
     form, type_of = {"text": ("s", "const char *"), "real": ("d", "double "), "bool": ("p", "int ")}.get(a.kind, ("L", "long long "))
     return form, f"&{a.name}", [f"{type_of}{a.name};"], []
 
@@ -87,7 +89,7 @@ def source(classes, functions):
 
 def stub(m):
     given = ["self"] if m.of.name else []
-    given += [f"{a.name}: {'Any' if a.name == 'path' else TYPES.get(a.kind, 'Any')}" for a in m.arguments]
+    given += [f"{a.name}: {'Any' if a.name == 'path' else TYPES.get(a.kind, 'Any')}{' = ...' if a.has_default else ''}" for a in m.arguments]
     return f"def {name_of(m)}({', '.join(given)}) -> {TYPES.get(m.result, 'Any')}: ..."
 
 

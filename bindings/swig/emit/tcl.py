@@ -38,7 +38,7 @@ def perform(m):
 
 
 def given(m):
-    words = [f"{{{a.name} {default(a)}}}" if a.has_default and a.kind != "text" else a.name for a in m.arguments if not a.stars and not a.by_name]
+    words = [f"{{{a.name} {default(a)}}}" if a.has_default and not any(o.stars for o in m.arguments) else a.name for a in m.arguments if not a.stars and not a.by_name]
     rest = any(a.stars or a.by_name for a in m.arguments)
     return "{" + " ".join(words + (["args"] if rest else [])) + "}"
 
