@@ -3,7 +3,7 @@
 # Files include each other as "ir/trace.h". Each layer has an include root of its own that holds nothing but
 # its folder, and a layer is compiled with its own root and those of the layers before it in this list: an
 # include that points up does not compile.
-set(THUNDER_LAYERS base ir device tensor ops tracer modules passes transforms program loops executors cache jit)
+set(THUNDER_LAYERS base ir device tensor ops tracer modules onnx passes transforms program loops executors cache jit)
 
 set(THUNDER_DEPENDENCIES PkgConfig::CJSON PkgConfig::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 set(THUNDER_OBJECTS "")   # every object of the library

@@ -4,7 +4,7 @@ if not core.restricted then return end
 
 for _, name in ipairs {
   "read_csv", "read_npy", "read_idx", "read_safetensors", "write_npy", "write_safetensors", "save", "load", "load_plugin",
-  "save_program", "compile_ahead", "load_program", "export_c",
+  "save_program", "compile_ahead", "load_program", "export_c", "export_onnx",
 } do
   assert(core[name], name)
   core[name] = function() core.refuse(name .. ": a restricted script cannot reach files") end

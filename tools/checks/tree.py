@@ -2,7 +2,7 @@
 import os
 import subprocess
 
-LAYERS = "base ir device tensor ops tracer modules passes transforms program loops executors cache jit".split()
+LAYERS = "base ir device tensor ops tracer modules onnx passes transforms program loops executors cache jit".split()
 CODE = {".c", ".cpp", ".cu", ".h", ".hpp", ".i", ".lua", ".py", ".cmake", ".sh"}
 SKIPPED = {".git", "build", "__pycache__"}
 
