@@ -3,6 +3,7 @@
 #include "capi/module.h"
 #include "capi/options.h"
 #include "jit/programs/export_c.h"
+#include "jit/programs/export_onnx.h"
 #include "jit/programs/jit_trace.h"
 #include "jit/programs/load_program.h"
 #include "jit/programs/signature.h"
@@ -83,6 +84,14 @@ thunder_status* thunder_program_export_c(thunder_context* context, const char* p
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(path, "path"), need(folder, "folder");
     export_c(Ref<Context>(core(context)), path, folder, usable_options(options));
+  }));
+}
+
+thunder_status* thunder_program_export_onnx(thunder_compiled* compiled, const char* path,
+                                            const thunder_options* options) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(compiled, "compiled"), need(path, "path");
+    export_onnx(*core(compiled), path, usable_options(options));
   }));
 }
 

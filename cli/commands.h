@@ -7,3 +7,4 @@ int read_and_run(int argc, char** argv);
 int list_ops(int argc, char** argv);
 int examine_installation(int argc, char** argv);
 int export_program(int argc, char** argv);
+int convert_program(int argc, char** argv);

@@ -22,6 +22,8 @@ constexpr Command kCommands[] = {
     {"inspect", "inspect FILE", "what an ONNX model or a saved program takes, gives and consists of, and what of it is not imported", inspect_model},
     {"export", "export --c DIR FILE.thunder", "write a saved program as C and objects that need no libthunder; options: --name NAME,\n"
      "                               --cpu CPU (x86-64-v3; native: this one), --program N of a file with several", export_program},
+    {"convert", "convert FILE.thunder FILE.onnx", "write a saved program as an ONNX model; options: --opset N (18), --external-data (weights\n"
+     "                               beside the model), --program N of a file with several", convert_program},
     {"ops", "ops [TEXT]", "list the ops, layers, optimisers, schedules and options whose name holds TEXT", list_ops},
     {"doctor", "doctor", "say what this installation has, and what is missing and why; compile and run a kernel", examine_installation},
 };

@@ -148,6 +148,13 @@ static int core_compile_ahead(lua_State *L)
     return 0;
 }
 
+/* core.export_onnx(f, path, options or nil) */
+static int core_export_onnx(lua_State *L)
+{
+    check_status(L, thunder_program_export_onnx(compiled_check(L, 1)->compiled, luaL_checkstring(L, 2), options_check(L, 3)));
+    return 0;
+}
+
 /* core.export_c(path, folder, options or nil) */
 static int core_export_c(lua_State *L)
 {
@@ -396,6 +403,7 @@ void open_compile(lua_State *L)
                                          {"program_module", core_program_module}, {"signature", core_signature},
                                          {"save_program", core_save_program},
                                          {"compile_ahead", core_compile_ahead}, {"export_c", core_export_c},
+                                         {"export_onnx", core_export_onnx},
                                          {"save_cache_artifacts", core_save_cache_artifacts},
                                          {"load_cache_artifacts", core_load_cache_artifacts},
                                          {"jit_trace", core_jit_trace}, {"recompile", core_recompile},

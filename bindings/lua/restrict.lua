@@ -2,7 +2,7 @@
 local _, core = ...
 if not core.restricted then return end
 
-for _, names in ipairs { core.of_files, { "read_csv", "save", "load", "save_program", "compile_ahead", "load_program", "export_c" } } do
+for _, names in ipairs { core.of_files, { "read_csv", "save", "load", "save_program", "compile_ahead", "load_program", "export_c", "export_onnx" } } do
   for _, name in ipairs(names) do
     assert(core[name], name)
     core[name] = function() core.refuse(name .. ": a restricted script cannot reach files") end

@@ -95,6 +95,13 @@ function th.export_c(path, folder, options)
   core.export_c(path_check(path, "export_c"), path_check(folder, "export_c"), options)
 end
 
+-- th.export_onnx(f, path, options): the program that f keeps as an ONNX model (docs/programs.md). Options: opset (18),
+-- external_data (false: weights lie in the model, up to 1 GiB), program (1).
+function th.export_onnx(f, path, options)
+  if not core.is_compiled(f) then core.refuse(("export_onnx: a compiled function was expected, got %s"):format(core.type_text(f))) end
+  core.export_onnx(f, path_check(path, "export_onnx"), options)
+end
+
 th.compiler = { set_stance = th.set_stance }
 -- th.compiler.disable(f): f as a compiled function that compiles nothing: each call runs it op by op. Called by a compiled
 -- function it is a part of that.

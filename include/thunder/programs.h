@@ -126,6 +126,12 @@ const char *thunder_compiled_signature(thunder_compiled *compiled) THUNDER_NOEXC
  * written for. */
 THUNDER_CHECK thunder_status *thunder_program_export_c(thunder_context *context, const char *path, const char *folder,
     const thunder_options *options_or_null) THUNDER_NOEXCEPT;
+/* Writes the program that `compiled` keeps as an ONNX model: weights under the names of their modules, sizes that vary as named
+ * dims, gradients as nodes. What a call writes is one more output, NAME.new, and an input whose value is what it is now. Options:
+ * `opset` (18; 17 to 25), `external_data` (false: weights lie in the model up to 1 GiB together; true: in PATH.data beside it) and
+ * `program` (1), where there are several. THUNDER_UNIMPLEMENTED names an op that ONNX has nothing for, why, and the line. */
+THUNDER_CHECK thunder_status *thunder_program_export_onnx(thunder_compiled *compiled, const char *path,
+    const thunder_options *options_or_null) THUNDER_NOEXCEPT;
 /* What it compiles: to be applied in a scope, or differentiated. */
 THUNDER_CHECK thunder_status *thunder_compiled_function(const thunder_compiled *compiled,
     thunder_function **out) THUNDER_NOEXCEPT;

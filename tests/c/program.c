@@ -122,6 +122,8 @@ int main(void)
     call(c, x, wanted);
     from_trace(context, c, x, wanted);
     OK(thunder_program_save(c, path));
+    OK(thunder_program_export_onnx(c, "program.onnx", NULL));
+    CHECK(remove("program.onnx") == 0);
     thunder_status *no_llvm = thunder_program_compile_ahead(c, ahead);
     CHECK(!no_llvm || thunder_status_code(no_llvm) == THUNDER_FAILED_PRECONDITION);
     if (!no_llvm) artifacts(context);

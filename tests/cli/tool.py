@@ -139,7 +139,7 @@ def main():
     for words, says in (("linear", "nn.Linear(int in_features"), ("LINEAR", "\nlinear(tensor input"), ("adamw", "optim.AdamW(lr=0.001, betas=0.9, 0.999"),
                         ("annealing", "optim.CosineAnnealingLR(T_max, eta_min=0)"), ("freezing", "option of th.compile: freezing = false (bool)")):
         assert says in "\n" + run("ops", words).stdout, words
-    for command in ("run", "export", "ops", "doctor"):
+    for command in ("run", "export", "convert", "ops", "doctor"):
         expect(run(command, "--help"), 0, out=f"usage: thunder {command}")
     assert run("run", "no/such.lua").stderr == "thunder: cannot open no/such.lua: No such file or directory\n"
     expect(run("ops", "softmaks"), 1, err="softmaks")
@@ -152,6 +152,14 @@ def main():
     assert re.search(r":2: in function <.*:2>\n\t\[C\]: in local 'f'\n\t.*:3: in main chunk\n$", traced), traced
     told = script("error(setmetatable({}, { __tostring = function() return 'for the user alone' end }))")
     assert (told.returncode, told.stderr) == (1, "thunder: for the user alone\n"), told
+
+    with tempfile.TemporaryDirectory() as folder:
+        save = f'f(th.ones(2)); th.save_program(f, "{folder}/f.thunder")'
+        expect(script(f'local th = require "thunder"\nlocal f = th.compile(function(x) return x:exp() end)\n{save}'), 0)
+        expect(run("convert", f"{folder}/f.thunder", f"{folder}/f.onnx", "--opset", "20"), 0)
+        assert b"libthunder" in pathlib.Path(folder, "f.onnx").read_bytes()
+        expect(run("convert", f"{folder}/f.thunder", f"{folder}/g.onnx", "--opset", "5"), 1, err="opset must be 17 to 25, got 5")
+        expect(run("convert", f"{folder}/f.thunder"), 2, err="usage: thunder convert")
 
     digits = pathlib.Path(sys.argv[2]).parents[2] / "examples/digits/digits.lua"
     for words, says in ((["no/such.csv"], "cannot open 'no/such.csv': No such file or directory\nusage: digits.lua"),

@@ -55,6 +55,13 @@ for _, file in ipairs { "scaled.h", "scaled.c", "scaled_data.S", "scaled_data.bi
 os.remove(folder)
 expect.error(function() th.export_c(path, folder, { nam = "scaled" }) end, "did you mean 'name'?")
 expect.error(function() th.export_c(path) end, "export_c: a path was expected, got nothing")
+-- As ONNX, which tests/python/onnx_export_test.py runs.
+th.export_onnx(scaled, path, { opset = 20 })
+local model = assert(io.open(path, "rb")):read "a"
+assert(model:find("libthunder", 1, true) and model:find("Exp", 1, true) and model:find("Mul", 1, true))
+expect.error(function() th.export_onnx(scaled, path, { opset = 40 }) end, "opset must be 17 to 25, got 40")
+expect.error(function() th.export_onnx(path, path) end, "export_onnx: a compiled function was expected, got a string")
+expect.error(function() th.export_onnx(scaled) end, "export_onnx: a path was expected, got nothing")
 local artifacts, info = th.compiler.save_cache_artifacts()
 assert(type(artifacts) == "string" and info.cpu_kernels >= 0 and info.cuda_kernels == 0)
 assert(th.compiler.load_cache_artifacts(artifacts).cpu_kernels == info.cpu_kernels)
@@ -64,5 +71,5 @@ os.remove(path)
 
 -- What docs/programs.md shows runs as it stands.
 local printed, count = require("support.page").run "../docs/programs.md"
-assert(count == 5, count)
+assert(count == 6, count)
 assert(printed:find "0.5" and printed:find "true", printed)

@@ -147,6 +147,27 @@ static PyObject *export_c(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* export_onnx(compiled, path, options) */
+static PyObject *export_onnx(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *function, *path = NULL, *options;
+    if (!PyArg_ParseTuple(args, "OO&O:export_onnx", &function, PyUnicode_FSConverter, &path, &options)) return NULL;
+    thunder_compiled *compiled = compiled_test(function);
+    if (!compiled) PyErr_Format(PyExc_TypeError, "export_onnx: a compiled function was expected, not %s", Py_TYPE(function)->tp_name);
+    thunder_options *given = compiled ? options_from(options) : NULL;
+    if (!PyErr_Occurred()) {
+        PyThreadState *state = PyEval_SaveThread();
+        thunder_status *status = thunder_program_export_onnx(compiled, PyBytes_AS_STRING(path), given);
+        PyEval_RestoreThread(state);
+        check_status(status);
+    }
+    thunder_options_release(given);
+    Py_DECREF(path);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *compile_trace(thunder_trace *trace, const thunder_values *captured, const thunder_options *options)
 {
     thunder_function *function = NULL;
@@ -200,6 +221,7 @@ int open_program(PyObject *module)
                                       {"load_program", load_program, METH_VARARGS, NULL},
                                       {"load_program_bytes", load_program_bytes, METH_VARARGS, NULL},
                                       {"export_c", export_c, METH_VARARGS, NULL},
+                                      {"export_onnx", export_onnx, METH_VARARGS, NULL},
                                       {"save_cache_artifacts", save_cache_artifacts, METH_NOARGS, NULL},
                                       {"load_cache_artifacts", load_cache_artifacts, METH_VARARGS, NULL},
                                       {"function_from_trace", function_from_trace, METH_VARARGS, NULL},

@@ -22,7 +22,7 @@ from ._backends import (backends, list_backends, list_mode_options, list_options
 from ._dtypes import finfo, iinfo  # noqa: E402
 from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
 from ._forms import return_types  # noqa: E402
-from ._functions import (Trace, compile, compile_ahead, compile_options, executors, explain, export_c, function_from_trace,  # noqa: E402
+from ._functions import (Trace, compile, compile_ahead, compile_options, executors, explain, export_c, export_onnx, function_from_trace,  # noqa: E402
                          get_float32_matmul_precision, grad, set_float32_matmul_precision,
                          graph_breaks, last_backward_traces, last_miss, last_traces, load_program, program_module, save_program, set_stance,
                          signature, stats, trace, unavailable_executors, value_and_grad)

@@ -245,6 +245,12 @@ def export_c(path, folder, **options):
     _thunder.export_c(path, folder, options)
 
 
+def export_onnx(function, path, **options):
+    """The program that a compiled function keeps, or load_program() gave, as an ONNX model. Options: opset (18), external_data (false:
+    weights lie in the model, up to 1 GiB), program (1)."""
+    _thunder.export_onnx(function, path, options)
+
+
 class CacheInfo(typing.NamedTuple):
     """How many kernels, and choices of max_autotune, save_cache_artifacts() wrote, or load_cache_artifacts() took."""
     cpu_kernels: int

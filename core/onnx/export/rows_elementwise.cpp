@@ -1,0 +1,213 @@
+// Prims that work element by element.
+#include <cmath>
+#include <numbers>
+
+#include "onnx/export/rows.h"
+
+namespace thunder::onnx_export {
+namespace {
+
+bool all_boolean(const Line& l) {
+  return l.type(0).dtype == DType::boolean;
+}
+
+// Of booleans the first op, of numbers the second.
+template <size_t n>
+bool by_type(Line& l, const char* of_booleans, const char* of_numbers) {
+  std::vector<Val> in;
+  for (size_t i = 0; i < n; i++) in.push_back(l.in(i));
+  l.give(l.make(all_boolean(l) ? of_booleans : of_numbers, in));
+  return true;
+}
+bool add(Line& l) {
+  return by_type<2>(l, "Or", "Add");
+}
+bool mul(Line& l) {
+  return by_type<2>(l, "And", "Mul");
+}
+bool maximum(Line& l) {
+  return by_type<2>(l, "Or", "Max");
+}
+bool minimum(Line& l) {
+  return by_type<2>(l, "And", "Min");
+}
+bool bitwise_and(Line& l) {
+  return by_type<2>(l, "And", "BitwiseAnd");
+}
+bool bitwise_or(Line& l) {
+  return by_type<2>(l, "Or", "BitwiseOr");
+}
+bool bitwise_xor(Line& l) {
+  return by_type<2>(l, "Xor", "BitwiseXor");
+}
+
+bool fmod(Line& l) {
+  const Val a = l.in(0), b = l.in(1);
+  l.give(l.make("Mod", {a, b}, {attr("fmod", int64_t{1})}));
+  return true;
+}
+bool ne(Line& l) {
+  const Val a = l.in(0), b = l.in(1);
+  l.give(l.make("Not", {l.make("Equal", {a, b})}));
+  return true;
+}
+bool logical_not(Line& l) {
+  const Val x = l.in(0);
+  l.give(all_boolean(l) ? l.make("Not", {x}) : l.make("Equal", {x, l.graph.scalar(int64_t{0}, l.type(0).dtype)}));
+  return true;
+}
+bool rsqrt(Line& l) {
+  l.give(l.make("Reciprocal", {l.make("Sqrt", {l.in(0)})}));
+  return true;
+}
+bool log_by(Line& l, double base) {
+  l.give(l.make("Div", {l.make("Log", {l.in(0)}), l.graph.scalar(base, l.type(0).dtype)}));
+  return true;
+}
+bool log2(Line& l) {
+  return log_by(l, std::numbers::ln2);
+}
+bool log10(Line& l) {
+  return log_by(l, std::numbers::ln10);
+}
+
+// What is out of range wraps around after it was an i64.
+bool convert(Line& l) {
+  const DType from = l.type(0).dtype, to = l.result().dtype;
+  const bool narrows = is_real(from) && is_integer(to) && size_of(to) < 8;
+  const Val x = l.in(0);
+  l.give(l.graph.cast(narrows ? l.graph.cast(x, DType::i64) : x, to));
+  return true;
+}
+
+bool full(Line& l) {
+  l.give(l.operand(1, l.result().dtype));
+  return true;
+}
+bool itself(Line& l) {
+  l.give(l.in(0));
+  return true;
+}
+
+// The quadrant is that of the signs, those of zeros too.
+bool atan2(Line& l) {
+  const DType dtype = l.type(0).dtype;
+  const Val y = l.in(0), x = l.in(1), zero = l.graph.scalar(0.0, dtype);
+  const auto number = [&](double v) { return l.graph.scalar(v, dtype); };
+  const auto negative = [&](Val v) {
+    const Val below = l.make("Less", {l.make("Reciprocal", {v}), zero});
+    return l.make("Or", {l.make("Less", {v, zero}), l.make("And", {l.make("Equal", {v, zero}), below})});
+  };
+  const Val sign = l.make("Where", {negative(y), number(-1), number(1)});
+  const Val size = l.make("Abs", {y}), reach = l.make("Abs", {x});
+  // In [0, pi/2]: of the lesser by the greater, so that infinities and zeros divide nothing that they must not.
+  const Val steep = l.make("Greater", {size, reach}), same = l.make("Equal", {size, reach});
+  const Val ratio = l.make("Div", {l.make("Where", {steep, reach, size}), l.make("Where", {steep, size, reach})});
+  const Val zeros = l.make("And", {same, l.make("Equal", {size, zero})});
+  const Val one = l.make("Where", {zeros, zero, l.make("Where", {same, number(1), ratio})});
+  const Val flat = l.make("Atan", {one});
+  const Val angle = l.make("Where", {steep, l.make("Sub", {number(std::numbers::pi / 2), flat}), flat});
+  const Val turned = l.make("Where", {negative(x), l.make("Sub", {number(std::numbers::pi), angle}), angle});
+  l.give(l.make("Mul", {sign, turned}));
+  return true;
+}
+
+DType unsigned_of(DType d) {
+  switch (size_of(d)) {
+    case 1:
+      return DType::u8;
+    case 2:
+      return DType::u16;
+    case 4:
+      return DType::u32;
+    default:
+      return DType::u64;
+  }
+}
+// By as many bits as there are, or a negative number of them, everything is shifted out.
+Val shifted(Line& l, Val bits, Val by, const char* direction) {
+  const DType dtype = l.graph.dtype(bits);
+  const Val zero = l.graph.scalar(int64_t{0}, dtype);
+  const Val out = l.make("GreaterOrEqual", {by, l.graph.scalar(static_cast<int64_t>(8 * size_of(dtype)), dtype)});
+  const Val made =
+      l.make("BitShift", {bits, l.make("Where", {out, zero, by})}, {attr("direction", std::string_view(direction))});
+  return l.make("Where", {out, zero, made});
+}
+bool left_shift(Line& l) {
+  const DType dtype = l.type(0).dtype, bits = unsigned_of(dtype);
+  const Val x = l.graph.cast(l.in(0), bits), by = l.graph.cast(l.in(1), bits);
+  l.give(l.graph.cast(shifted(l, x, by, "LEFT"), dtype));
+  return true;
+}
+// Of a negative number the bits that come in are set: those of its complement are not.
+bool right_shift(Line& l) {
+  const DType dtype = l.type(0).dtype, bits = unsigned_of(dtype);
+  const Val x = l.in(0), by = l.graph.cast(l.in(1), bits);
+  if (!is_signed(dtype)) return l.give(shifted(l, x, by, "RIGHT")), true;
+  const Val negative = l.make("Less", {x, l.graph.scalar(int64_t{0}, dtype)});
+  const Val turned = l.make("Where", {negative, l.make("BitwiseNot", {x}), x});
+  const Val made = l.graph.cast(shifted(l, l.graph.cast(turned, bits), by, "RIGHT"), dtype);
+  l.give(l.make("Where", {negative, l.make("BitwiseNot", {made}), made}));
+  return true;
+}
+
+constexpr Row simple(std::string_view op, std::string_view onnx) {
+  return {op, onnx, nullptr, true};
+}
+
+constexpr Row kRows[] = {
+    simple("prims.abs", "Abs"),
+    simple("prims.acos", "Acos"),
+    {"prims.add", "Add, Or", add, true},
+    simple("prims.asin", "Asin"),
+    simple("prims.atan", "Atan"),
+    {"prims.atan2", "Atan, Where", atan2, true},
+    {"prims.bitwise_and", "BitwiseAnd, And", bitwise_and, true},
+    {"prims.bitwise_left_shift", "BitShift", left_shift, true},
+    {"prims.bitwise_or", "BitwiseOr, Or", bitwise_or, true},
+    {"prims.bitwise_right_shift", "BitShift, BitwiseNot", right_shift, true},
+    {"prims.bitwise_xor", "BitwiseXor, Xor", bitwise_xor, true},
+    {"prims.clone", "none", itself, true},
+    {"prims.contiguous", "none", itself, true},
+    {"prims.convert", "Cast", convert, true},
+    simple("prims.cos", "Cos"),
+    {"prims.detach", "none", itself, true},
+    simple("prims.div", "Div"),
+    simple("prims.eq", "Equal"),
+    simple("prims.erf", "Erf"),
+    simple("prims.exp", "Exp"),
+    simple("prims.floor", "Floor"),
+    {"prims.fmod", "Mod", fmod, true},
+    {"prims.full", "Expand", full, true},
+    simple("prims.ge", "GreaterOrEqual"),
+    simple("prims.gt", "Greater"),
+    simple("prims.le", "LessOrEqual"),
+    simple("prims.log", "Log"),
+    {"prims.log10", "Log, Div", log10, true},
+    {"prims.log2", "Log, Div", log2, true},
+    {"prims.logical_not", "Not, Equal", logical_not, true},
+    simple("prims.lt", "Less"),
+    {"prims.maximum", "Max, Or", maximum, true},
+    {"prims.minimum", "Min, And", minimum, true},
+    {"prims.mul", "Mul, And", mul, true},
+    {"prims.ne", "Equal, Not", ne, true},
+    simple("prims.neg", "Neg"),
+    simple("prims.pow", "Pow"),
+    simple("prims.reciprocal", "Reciprocal"),
+    {"prims.rsqrt", "Sqrt, Reciprocal", rsqrt, true},
+    simple("prims.sign", "Sign"),
+    simple("prims.sin", "Sin"),
+    simple("prims.sqrt", "Sqrt"),
+    simple("prims.sub", "Sub"),
+    simple("prims.tanh", "Tanh"),
+    {"prims.to_device", "none", itself, true},
+    simple("prims.where", "Where"),
+};
+
+}  // namespace
+
+std::span<const Row> elementwise_rows() {
+  return kRows;
+}
+
+}  // namespace thunder::onnx_export
