@@ -173,7 +173,7 @@ static PyMethodDef of_compiled[] = {
     {"last_miss", compiled_last_miss, METH_NOARGS,
      "Why the last call that compiled had to."},
     {"explain", compiled_explain, METH_VARARGS,
-     "A text about the program compiled last: \"fusion\", \"loops\", \"guards\", \"breaks\" or the name of a stage."},
+     "A text about the program compiled last: why neighbours were not fused (\"fusion\"), how kernels were lowered (\"loops\"), \"guards\", \"memory\", \"breaks\", the \"stages\" of its compile, or what it was after the stage of that name."},
     {"graph_breaks", compiled_graph_breaks, METH_NOARGS,
      "Where and why it was no one program, as JSON."},
     {"memory_report", compiled_memory_report, METH_NOARGS,
