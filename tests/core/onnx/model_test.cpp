@@ -62,7 +62,7 @@ TEST_F(Models, have_nodes_with_ops_and_an_opset) {
   EXPECT_NE(refusal("").find("it does not say which opset it uses"), std::string::npos);
   EXPECT_NE(refusal(message_of([](protozero::pbf_writer& w) {
               w.add_int64(1, 8);
-              w.add_message(7, message_of([](protozero::pbf_writer& g) { g.add_message(1, ""); }));
+              w.add_message(7, message_of([](protozero::pbf_writer& g) { g.add_message(1, std::string()); }));
             })).find("node 1 has no op_type"),
             std::string::npos);
 }
