@@ -19,7 +19,7 @@ Tensor* checked_input(Importer& importer, const ValueInfo& info, Tensor* t) {
   }
   const TensorType& type = t->type();
   require(!wanted || type.dtype == dtype, "input '", info.name, "' is ", name(type), ", the model takes ",
-          dtype == DType::none ? wanted->name : name(dtype));
+          wanted && dtype == DType::none ? wanted->name : name(dtype));
   if (!info.dims || info.kind != ValueInfo::Kind::tensor) return t;
   require(type.rank() == info.dims->size(), "input '", info.name, "' is ", name(type), ", the model takes one of ",
           info.dims->size(), " dims");

@@ -31,7 +31,7 @@ int main(void)
     OK(thunder_values_create(context, &out));
     thunder_tensor *x = test_f32(context, 2, (const int64_t[]){ 1, 3 }, (const float[]){ 1, 0, 0 });
     thunder_values_push_tensor(in, x);
-    OK(thunder_compiled_call(c, in, out, NULL));
+    OK(thunder_compiled_call(c, NULL, in, out));
     float y[2];
     OK(thunder_tensor_read(thunder_values_tensor(out, 0), y, sizeof y));
     CHECK(y[0] == 1.5f && y[1] == 0);

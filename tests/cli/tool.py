@@ -64,6 +64,23 @@ assert(tostring(th.last_traces(f)[#th.last_traces(f)]):find "by fusion")"""
     assert kernels.stdout.startswith("tensor(") and not kernels.stderr, kernels
 
 
+def models():
+    """An ONNX model runs, is compared with another backend and says what it is."""
+    page = (pathlib.Path(sys.argv[2]).parents[2] / "tests/lua/onnx.lua").read_text(encoding="utf-8")
+    model = bytes.fromhex("".join(re.findall('"([0-9a-f]{20,})"', page)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/m.onnx"
+        pathlib.Path(path).write_bytes(model)
+        ran = run("run", path, "--dim", "n=3", "--check", "eager", "--save", folder)
+        assert ran.returncode == 0 and "x: made, f32 [3, 3]" in ran.stdout and "y: largest error" in ran.stdout, ran
+        again = run("run", path, "--input", f"x={folder}/y.npy")
+        assert again.returncode == 1 and "the model takes 3 in dim 1" in again.stderr, again
+        unknown = run("run", path, "--input", f"z={folder}/y.npy")
+        assert unknown.returncode == 1 and "the model has no input 'z'" in unknown.stderr, unknown
+        told = run("inspect", path)
+        assert told.returncode == 0 and "  x f32 [n, 3]" in told.stdout and "weights: 2 tensors, 32 bytes" in told.stdout, told
+
+
 def programs():
     """A program that a script saved runs without the script."""
     with tempfile.TemporaryDirectory() as folder:
@@ -172,6 +189,7 @@ def main():
     assert few.returncode == 0 and "that is what so few epochs give; 40 reach 97 %" in few.stdout and "traceback" not in few.stderr, few
 
     programs()
+    models()
 
     help_text = run("--help").stdout
     # The script that the help shows is one that runs.

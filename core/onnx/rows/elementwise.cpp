@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "onnx/host/host.h"
+#include "onnx/narrow.h"
 #include "onnx/operands.h"
 #include "onnx/rows.h"
 
@@ -96,7 +97,8 @@ void cast(Node& n) {
   n.give(to->bits < 8 ? narrowed(n, n[0], *to) : n.cast(n[0], to->dtype));
 }
 void cast_like(Node& n) {
-  n.give(n.cast(n[0], n.dtype(1)));
+  const ElementType* narrow = narrow_type(n, 1);
+  n.give(narrow ? narrowed(n, n[0], *narrow) : n.cast(n[0], n.dtype(1)));
 }
 
 constexpr int kNow = kLatestOpset;

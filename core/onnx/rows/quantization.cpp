@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "onnx/narrow.h"
 #include "onnx/operands.h"
 #include "onnx/rows.h"
 #include "onnx/windows.h"
@@ -52,6 +53,7 @@ void quantize(Node& n) {
   Tensor* zero = n.has(2) ? beside(n, n[2], shape) : nullptr;
   const auto given = static_cast<int32_t>(n.integer("output_dtype", 0));
   Range r = range_of(zero ? zero->type().dtype : DType::u8);
+  if (const ElementType* narrow = narrow_type(n, 2)) r = range_of(*narrow);
   if (given) r = range_of(element_type(given, "its result"));
   const DType wide = n.dtype(0) == DType::f64 ? DType::f64 : DType::f32;
   Tensor* x = n.op("div", {n.cast(n[0], wide), n.cast(scale, wide)});
