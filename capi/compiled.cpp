@@ -69,6 +69,10 @@ thunder_status* thunder_compiled_prepare(thunder_compiled* compiled, const thund
   return handle(core(compiled)->prepare(*core(in)));
 }
 
+const char* thunder_compiled_function_name(const thunder_compiled* compiled) noexcept {
+  return compiled ? core(compiled)->function().name().c_str() : "";
+}
+
 const char* thunder_compiled_last_miss(thunder_compiled* compiled) noexcept {
   if (!compiled) return "";
   CompiledHandle& h = *core(compiled);

@@ -392,6 +392,8 @@ THUNDER_CHECK thunder_status *thunder_compiled_call_tensors(thunder_compiled *co
  * will need, before the first one. */
 THUNDER_CHECK thunder_status *thunder_compiled_prepare(thunder_compiled *compiled,
     const thunder_values *in) THUNDER_NOEXCEPT;
+/* What thunder_function_create() called what it compiles; "" of NULL. */
+const char *thunder_compiled_function_name(const thunder_compiled *compiled) THUNDER_NOEXCEPT;
 /* Why the last call that compiled had to: which argument, which field. "" after none. [X] */
 const char *thunder_compiled_last_miss(thunder_compiled *compiled) THUNDER_NOEXCEPT;
 /* What a call of the program compiled last needs of memory, exactly, and where each value of its last trace lies: a line

@@ -74,6 +74,13 @@ static int compiled_trace_count(lua_State *L)
     return 1;
 }
 
+static int compiled_function_name(lua_State *L)
+{
+    const thunder_compiled *self = compiled_handle(L, 1);
+    lua_pushstring(L, thunder_compiled_function_name(self));
+    return 1;
+}
+
 static int compiled_last_miss(lua_State *L)
 {
     thunder_compiled *self = compiled_handle(L, 1);
@@ -150,6 +157,7 @@ void open_described(lua_State *L)
         {"read_safetensors", read_safetensors},
         {"write_safetensors", write_safetensors},
         {"trace_count", compiled_trace_count},
+        {"function_name", compiled_function_name},
         {"last_miss", compiled_last_miss},
         {"explain", compiled_explain},
         {"graph_breaks", compiled_graph_breaks},
@@ -160,7 +168,7 @@ void open_described(lua_State *L)
         {"batches_set_state", batches_set_state},
         {NULL, NULL}};
     static const char *const of_files[] = {"load_plugin", "read_npy", "write_npy", "read_idx", "read_safetensors", "write_safetensors", NULL};
-    static const char *const of_compiled[] = {"trace_count", "last_miss", "explain", "graph_breaks", "memory_report", NULL};
+    static const char *const of_compiled[] = {"trace_count", "function_name", "last_miss", "explain", "graph_breaks", "memory_report", NULL};
     luaL_setfuncs(L, functions, 0);
     names_push(L, of_files); /* those that reach files */
     lua_setfield(L, -2, "of_files");

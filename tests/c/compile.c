@@ -75,6 +75,7 @@ static void calls(thunder_context *context)
     CHECK(traced == 1);
     thunder_values_set_tensor(in, 0, y);
     OK(thunder_compiled_call(c, NULL, in, out));
+    CHECK(strcmp(thunder_compiled_function_name(c), "scaled_sum") == 0 && strcmp(thunder_compiled_function_name(NULL), "") == 0);
     CHECK(traced == 2 && strstr(thunder_compiled_last_miss(c), "4") && strstr(thunder_compiled_last_miss(c), "5"));
     /* Lines with reasons, or none: one kernel, or a machine that compiles none. */
     CHECK(!*thunder_compiled_loops_report(c) || strstr(thunder_compiled_loops_report(c), "after order:\n"));

@@ -85,6 +85,8 @@ end
 net = Thunder::Module.new("Sequential")
 net.add(0, Thunder::Module.new("Linear", 64, 32)).add(1, Thunder::Module.new("ReLU")).add(2, Thunder::Module.new("Linear", 32, 10))
 net.load(MODEL)
+raise net.text unless net.text.start_with?("Sequential(") && net.text.include?("(0): Linear(in_features=64, out_features=32")
+raise search.text unless search.text.start_with?("LBFGS")
 rows = Thunder.read_csv(CSV)
 images, labels = rows.slice(dim: 1, start: 0, end: 64) / 16, rows.slice(dim: 1, start: 64, end: 65).squeeze(1).to("i64")
 found = Thunder.compile { |batch| net.call(batch).argmax(-1) }.(images)

@@ -93,6 +93,12 @@ static PyObject *compiled_trace_count(PyObject *self, PyObject *args)
     return PyLong_FromLongLong(thunder_compiled_trace_count(compiled_test(self)));
 }
 
+static PyObject *compiled_function_name(PyObject *self, PyObject *args)
+{
+    (void)args;
+    return PyUnicode_FromString(thunder_compiled_function_name(compiled_test(self)));
+}
+
 static PyObject *compiled_last_miss(PyObject *self, PyObject *args)
 {
     (void)args;
@@ -170,6 +176,8 @@ static PyMethodDef of_module[] = {
 static PyMethodDef of_compiled[] = {
     {"trace_count", compiled_trace_count, METH_NOARGS,
      "How many stages there are."},
+    {"function_name", compiled_function_name, METH_NOARGS,
+     "What the function was called as it was made."},
     {"last_miss", compiled_last_miss, METH_NOARGS,
      "Why the last call that compiled had to."},
     {"explain", compiled_explain, METH_VARARGS,
