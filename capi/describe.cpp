@@ -2,6 +2,7 @@
 #include "capi/describe_json.h"
 #include "capi/describe_ops.h"
 #include "capi/options.h"
+#include "executors/engines.h"
 #include "jit/doctor.h"
 #include "jit/options/inductor_options.h"
 #include "jit/options/resolve.h"
@@ -102,14 +103,17 @@ void describe_backends(Context& context, cJSON* array) {
     add_text(o, "name", b->name);
     add_text(o, "doc", b->doc);
     std::vector<std::string> executors = b->executors, missing;
+    std::string engine;  // its version and file, or every name that was looked for
     for (const std::string& name : executors)
-      if (!context.find_executor(name)) missing.push_back(name);
+      if (const EngineRow* row = find_engine(name); row ? !row->open(engine) : !context.find_executor(name))
+        missing.push_back(name);
     for (auto it = b->own.rbegin(); it != b->own.rend(); ++it) executors.insert(executors.begin(), (*it)->name());
     add_words(o, "executors", executors);
     add_words(o, "disable_passes", b->disabled_passes);
     add_words(o, "tags", b->tags);
     add_flag(o, "fusion", b->fuses);
     add_words(o, "missing_executors", missing);
+    add_text(o, "engine", engine);
   }
 }
 

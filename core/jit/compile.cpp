@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "compile/run_stages.h"
+#include "executors/engines.h"
 #include "ir/symbols.h"
 #include "jit/callers_hooks.h"
 #include "jit/record.h"
@@ -82,6 +83,11 @@ Executors executors_for(Context& context, const CompileOptions& options) {
                                                       options.flag("cudnn_allow_tf32", false)))
       first.push_back(std::move(e));
   Executors all = context.executors(names, first);
+  for (const Ref<Executor>& e : all) {
+    const EngineRow* engine = find_engine(e->name());
+    if (std::string found; engine && !engine->open(found))
+      fail(Code::not_found, "executors: ", e->name(), " is not available here: ", found);
+  }
   if (backend && !backend->fuses)
     std::erase_if(all, [&](auto& e) {
       return e->desc().claim_region != nullptr && std::find(first.begin(), first.end(), e) == first.end();

@@ -11,6 +11,7 @@
 #include "executors/cuda/cublaslt/cublaslt.h"
 #include "executors/cuda/cudnn/cudnn.h"
 #include "executors/cuda/cuda.h"
+#include "executors/engines.h"
 #include "executors/fusion/fusion.h"
 #include "executors/host/host.h"
 #include "executors/cuda/kernels/kernels.h"
@@ -128,6 +129,8 @@ Context::Context(const ContextHooks& hooks)
   executors_.push_back(make<Executor>(through_host_executor(devices_)));
   executors_.push_back(make<Executor>(host_executor()));
   default_executors_ = executors_;
+  for (const EngineRow& engine : engines())  // by name alone, and before host, which takes everything
+    executors_.insert(executors_.end() - 1, make<Executor>(engine.make(machine_)));
   runner_ = eager_runner(default_executors_, devices_, threads_);
 }
 
@@ -202,7 +205,8 @@ CustomPasses Context::passes(const CustomPasses& more) const {
 std::vector<std::string> Context::executor_names() const {
   std::lock_guard lock(executors_mutex_);
   std::vector<std::string> names;
-  for (auto& e : executors_) names.push_back(e->name());
+  for (auto& e : executors_)
+    if (!find_engine(e->name())) names.push_back(e->name());  // an engine may not be here: it is opened when named
   return names;
 }
 

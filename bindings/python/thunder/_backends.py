@@ -1,8 +1,29 @@
 """What compile() may be asked for beside the library's own options: PyTorch's names, modes, and backends by name or function."""
+import functools
+import importlib.util
+import os
+import pathlib
+
 from . import _extend, _names, _schema, _show, _thunder
 
 _inductor = {row["name"]: row["state"] for row in _schema.describe("inductor_options")}
 _own = {row["name"] for row in _schema.describe("options")} | {"passes"}
+
+
+@functools.cache
+def _find_engines():
+    """Names the files of engines that Python can import, for the library, which knows no Python."""
+    for variable, package, files in [("THUNDER_ONNXRUNTIME", "onnxruntime", "capi/libonnxruntime.so.*")]:
+        if variable in os.environ or not (spec := importlib.util.find_spec(package)):
+            continue
+        for folder in spec.submodule_search_locations or ():
+            for found in sorted(pathlib.Path(folder).glob(files)):
+                os.environ[variable] = str(found)
+
+
+def _rows():
+    _find_engines()
+    return _schema.describe("backends")
 
 
 def given(named):
@@ -23,6 +44,8 @@ def given(named):
     unknown = next((name for name in named if name not in _own and name not in _inductor), None)
     if unknown is not None:
         raise TypeError(f"compile: unknown option {unknown!r}{_names.suggest(unknown, _own | set(_inductor))}")
+    if named.get("backend") is not None or named.get("executors"):
+        _find_engines()
     if callable(named.get("backend")):
         function = named.pop("backend")
         own, executors = _executor(_name_of(function), function), named.get("executors") or []
@@ -85,18 +108,18 @@ def _register(name, doc, objects, names, disable_passes, tags, fusion):
 def list_backends(exclude_tags=("debug", "experimental")):
     """The names that compile(backend=...) takes, but for those with one of these tags; None: all."""
     hidden = set(exclude_tags or ())
-    return sorted(row["name"] for row in _schema.describe("backends")
+    return sorted(row["name"] for row in _rows()
                   if not hidden & set(row["tags"].split(",")) and not row["missing_executors"])
 
 
 def unavailable_backends():
     """{name: the executors that it asks for and that are not here}."""
-    return {row["name"]: row["missing_executors"] for row in _schema.describe("backends") if row["missing_executors"]}
+    return {row["name"]: row["missing_executors"] for row in _rows() if row["missing_executors"]}
 
 
 def backends():
     """{name, doc, executors, disable_passes, tags ...} of each backend."""
-    return _show.Rows(_schema.describe("backends"))
+    return _show.Rows(_rows())
 
 
 def list_mode_options(mode=None, dynamic=None):

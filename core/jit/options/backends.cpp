@@ -29,6 +29,9 @@ BackendRegistry::BackendRegistry() {
        .doc = "All passes, and no fusion: what differs from eager is a pass's doing, what thunder adds is fusion's.",
        .fuses = false,
        .tags = {"debug"}});
+  add({.name = "onnxrt",
+       .doc = "The same as thunder, but what ONNX Runtime has ops for is run by it, on the CPU.",
+       .executors = {"onnxrt"}});
   add({.name = "host",
        .doc = "All passes, and each line run by its reference kernel on the CPU.",
        .executors = {"host"},

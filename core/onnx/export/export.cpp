@@ -89,7 +89,11 @@ class Exporter final : Scope {
     }
     for (size_t i = 0; i < line.given().size(); i++) values_[n.results[i]] = line.given()[i];
     if (row.elementwise && !(line.broadcast_shape() == line.result().shape)) expand(line);
-    if (n.op->name() == "prims.expand") expanded_[n.results[0]] = {value(n.args[0].v), line.type(0).shape};
+    if (n.op->name() == "prims.expand") {
+      Shape shape;
+      const Val before = unexpanded(n.args[0].v, shape);
+      expanded_[n.results[0]] = {before, shape};
+    }
     return true;
   }
 

@@ -1,12 +1,7 @@
 // The fields of onnx.proto that are written.
 #pragma once
 
-#include "base/text.h"
-
-#ifndef protozero_assert
-#define protozero_assert(x) \
-  ((x) ? static_cast<void>(0) : ::thunder::fail(::thunder::Code::data_lost, "a field has another wire type"))
-#endif
+#include "onnx/wire.h"
 
 #include <protozero/pbf_writer.hpp>
 

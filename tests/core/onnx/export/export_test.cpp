@@ -63,7 +63,7 @@ TEST_F(Exported, repeats_a_result_whose_operands_were_all_repeated) {
 }
 
 TEST_F(Exported, names_sizes_that_vary_after_their_symbols) {
-  const std::string text = std::string(kHeader) + "-- i[1] x: f32[s0, 3]\nreturn function(p, c, i)\n  local s0 = 4\n  local t = {}\n"
+  const std::string text = std::string(kHeader) + "-- i[1] x: f32[s0, 3]\nreturn function(p, c, i)\n  local t = {}\n  local s0 = 4\n"
                            "  t[1] = reshape(i[1], {(s0 * 3)})\n  return t[1]\nend\n";
   const Graph made = graph(text);
   EXPECT_EQ(made.inputs[0].shape[0].name, "s0");
