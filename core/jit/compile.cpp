@@ -6,6 +6,7 @@
 #include "executors/prepare.h"
 #include "ir/symbols.h"
 #include "jit/callers_hooks.h"
+#include "jit/donations.h"
 #include "jit/pipeline.h"
 #include "jit/record.h"
 #include "loops/kernels.h"
@@ -26,12 +27,12 @@ void freeze(Trace& trace, Entry& entry) {
   }
 }
 
-std::vector<Sizes> layouts(const Trace& trace, const Entry& entry, const Values& in) {
-  std::vector<Sizes> out;
+InputLayouts layouts(const Trace& trace, const Entry& entry, const Values& in) {
+  InputLayouts out{{}, donated_inputs(entry)};
   for (size_t i = 0; i < trace.inputs.size(); i++) {
     const Binding& b = entry.bindings[i];
     const Tensor* t = b.captured ? b.captured.get() : in[b.leaf].tensor.get();
-    out.push_back(t && t->concrete() ? t->strides() : Sizes());
+    out.strides.push_back(t && t->concrete() ? t->strides() : Sizes());
   }
   return out;
 }
@@ -155,6 +156,7 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
   const CompileProgress told(context, options, check);
   Executors executors = executors_for(context, options);
   if (effort == Effort::least) leave_out_fusion(executors);
+  note_donations(options, in, entry);
   if (options.flag("freezing", false)) freeze(entry.traces[0], entry);
   // Kernels that another process compiled may be all that there are: what needs others goes line by line.
   const bool only_given = loops::can_run() && !loops::can_compile();

@@ -10,10 +10,10 @@
 
 namespace thunder {
 
-Program::Program(const Trace& trace, const Trace& written, const std::vector<Sizes>& strides,
+Program::Program(const Trace& trace, const Trace& written, const InputLayouts& inputs,
                  std::span<void* const> fixed, std::unique_ptr<Preparer> preparer, Devices& devices,
                  ThreadPool& threads, InterruptCheck& check)
-    : trace_(trace), written_(written), plan_(plan_memory(trace, strides, *preparer)), devices_(devices),
+    : trace_(trace), written_(written), plan_(plan_memory(trace, inputs, *preparer)), devices_(devices),
       threads_(threads), preparer_(std::move(preparer)), fixed_(fixed.begin(), fixed.end()),
       n_given_(trace.inputs.size() - fixed.size()) {
   for (const DeviceArena& a : plan_.arenas)
@@ -23,10 +23,12 @@ Program::Program(const Trace& trace, const Trace& written, const std::vector<Siz
     find_stoppable();
     constants_ = allocate(&DeviceArena::constant_bytes);
     find_patches();
+    share_arenas();
     first_ = make_frame();
-    if (Status* failed = run_once(*first_)) throw Error(Ref<Status>::adopt(failed));
+    if (Status* failed = renew()) throw Error(Ref<Status>::adopt(failed));
   } catch (...) {
     for (auto& [state, drop] : drops_) drop(state);
+    leave_arenas();
     throw;
   }
 }
@@ -34,6 +36,7 @@ Program::Program(const Trace& trace, const Trace& written, const std::vector<Siz
 void Program::use_recording() {
   given_.resize(input_patches_.size()), asked_.resize(output_patches_.size());
   recorded_ = std::make_unique<Recorded>(*this);
+  if (!std::exchange(first_->owns, true)) place(*first_);  // what is recorded has addresses
 }
 
 std::string Program::recording_report() const { return recorded_ ? recorded_->describe() : ""; }
@@ -45,6 +48,7 @@ Status* Program::run_recorded(Frame& frame, InterruptCheck& check) noexcept {
 Program::~Program() {
   recorded_.reset();  // it launches what the steps prepared
   for (auto& [state, drop] : drops_) drop(state);
+  leave_arenas();
 }
 
 // Finds the buffers that each call has to bind. The others keep their addresses.
@@ -179,8 +183,9 @@ void Program::find_stoppable() {
         const BufferPlan& buffer = plan_.buffers[b];
         bytes += buffer.rank < 0 ? 0 : bytes_of(buffer);
         if (b < s.first + s.n_inputs) continue;
-        if (buffer.place == Place::input) stoppable_ = i + 1;
-        if (buffer.place == Place::input || buffer.place == Place::output) stoppable_with_outputs_ = i + 1;
+        const bool input = buffer.place == Place::input && !plan_.inputs[buffer.index].donated;
+        if (input) stoppable_ = i + 1;
+        if (input || buffer.place == Place::output) stoppable_with_outputs_ = i + 1;
       }
     };
     look_at(step);
