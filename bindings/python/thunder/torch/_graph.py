@@ -66,6 +66,8 @@ def _function_of(node, by_torch):
             return found
         if _lines.can(node):
             return _LINE, False
+        if found and not _is_complex(node):  # it has more results than a line may have
+            return found
         raise Unsupported(f"{text_of(node)}: the library has no such op: {_KEEP_OUT}")
     if isinstance(target, torch._ops.HigherOrderOperator):
         raise Nested(f"{text_of(node)}: a graph inside of a graph")

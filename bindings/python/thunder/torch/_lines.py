@@ -59,7 +59,8 @@ class Result:
         return permute(value, self.back + ([len(self.back)] if self.is_complex else []))
 
     def __repr__(self):
-        return f"{self.dtype}{list(self.type[1])}"
+        turned = "" if self.order == sorted(self.order) else f" in the order {self.order}"
+        return f"{self.real}{list(self.type[1])}{turned}".removeprefix("torch.")
 
 
 class Call:
