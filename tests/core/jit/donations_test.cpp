@@ -41,7 +41,6 @@ TEST_F(DonatedArguments, give_their_memory_to_what_is_computed_later) {
   const float wanted = call(*kept, in);
   EXPECT_EQ(call(*donated, in), wanted) << error;
   EXPECT_LE(donated->statistics().peak_bytes + kBytes, kept->statistics().peak_bytes);
-  EXPECT_NE(donated->memory_report().find("in donated arguments"), std::string::npos) << donated->memory_report();
 }
 
 TEST_F(DonatedArguments, are_gone_afterwards) {

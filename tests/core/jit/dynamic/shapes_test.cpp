@@ -32,20 +32,6 @@ TEST_F(NamedSizes, vary_without_a_trace_more) {
   EXPECT_EQ(traced, 1);
 }
 
-TEST_F(NamedSizes, may_be_formulas_of_others) {
-  auto f = of(
-      [](Scope& s, const Values& in, Values& out) {
-        Tensor* rows = op(s, "reshape", {any(in[0].tensor), Any::dims(std::array<int64_t, 1>{-1})});
-        out.push(Ref<Tensor>(op(s, "add", {any(rows), any(in[1].tensor)})));
-      },
-      "0:s0,s1;1:(s0*s1)");
-  for (int64_t n : {3, 5, 7}) {
-    const Ref<Tensor> x = random({n, n + 1}, 1), y = random({n * (n + 1)}, 2);
-    EXPECT_EQ(run(*f, {x.get(), y.get()}).size(), static_cast<size_t>(n * (n + 1))) << error;
-  }
-  EXPECT_EQ(traced, 1);
-}
-
 TEST_F(NamedSizes, of_other_names_may_differ_where_they_were_equal) {
   auto f = of(
       [](Scope& s, const Values& in, Values& out) {
