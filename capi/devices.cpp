@@ -1,6 +1,7 @@
 // What a program asks of a device as a whole: statistics of its memory, waiting for it.
 #include "capi/context.h"
 #include "capi/handle.h"
+#include "device/arenas.h"
 #include "device/exchange.h"
 
 using namespace thunder;
@@ -59,7 +60,9 @@ thunder_status* thunder_context_reset_peak_memory_stats(thunder_context* context
 thunder_status* thunder_context_empty_cache(thunder_context* context, thunder_device device) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context");
-    if (Accelerator* on = accelerator(*core(context), device))
+    Accelerator* const on = accelerator(*core(context), device);
+    Arenas::of(core(context)->devices().allocator(on ? on->id() : Device::cpu))->trim();
+    if (on)
       require_done(on->trim_memory());
     else if (BlockCache* blocks = core(context)->block_cache())
       blocks->trim();

@@ -66,6 +66,8 @@ struct Entry {
   bool numbers = false;          // some leaves are plain numbers
   bool held = false;             // what a call works on is kept alive meanwhile: code of the caller's runs
   std::vector<uint32_t> written; // the inputs that it writes
+  std::vector<uint32_t> donated; // the leaves whose memory it may use, in order
+  Ref<Tensor> gone;              // what those are afterwards
   // What it was compiled of, if that has symbols for sizes: its guards are this one's too.
   std::shared_ptr<const Entry> of;
   // Of a trace with symbols: what was decided of them, and for which sizes it was asked.

@@ -33,7 +33,7 @@ struct Compilation {
   // Of a program; a compilation that ends with `partition` needs none of them.
   Devices* devices = nullptr;
   ThreadPool* threads = nullptr;
-  std::vector<Sizes> strides = {};  // by input of the trace
+  InputLayouts inputs = {};
   std::vector<void*> fixed = {};    // the addresses of the last inputs, whose memory is the same at every call
   bool use_cudagraphs = false;
 

@@ -48,7 +48,7 @@ void regions(Compilation& c) {
   if (made.nodes != c.trace().nodes) c.took(std::move(made));
 }
 
-void plan_memory(Compilation& c) { c.builder->plan_memory(c.strides); }
+void plan_memory(Compilation& c) { c.builder->plan_memory(c.inputs); }
 void schedule(Compilation& c) { c.builder->lay_out(c.check); }
 void join(Compilation& c) { c.builder->join(); }
 void emit(Compilation& c) { c.builder->finish(c.check); }

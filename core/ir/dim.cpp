@@ -1,5 +1,6 @@
 #include "ir/dim.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
@@ -31,6 +32,49 @@ std::pair<int64_t, Dim> multiple(Dim d) {
          : e.b.constant() ? std::pair(e.b.value(), e.a)
                           : std::pair(int64_t{1}, d);
 }
+
+// A sum as its terms, each with a factor, the constant last; none where it has more than a few.
+struct Sum {
+  struct Term {
+    Dim of;
+    int64_t factor;
+  };
+  std::vector<Term> terms;
+  int64_t constant = 0;
+  size_t written = 0;  // terms and constants, before those of one kind were put together
+
+  Sum(DimOp op, Dim a, Dim b) {
+    constexpr size_t kMost = 16;
+    std::vector<Term> open = {{b, op == DimOp::add ? 1 : -1}, {a, 1}};
+    while (!open.empty() && written <= kMost) {
+      const Term t = open.back();
+      open.pop_back();
+      const DimExpr* const e = t.of.expr();
+      if (e && (e->op == DimOp::add || e->op == DimOp::sub)) {
+        open.push_back({e->b, e->op == DimOp::add ? t.factor : -t.factor});
+        open.push_back({e->a, t.factor});
+        continue;
+      }
+      written += e || t.of.value() != 0;
+      if (!e) constant = checked_add(constant, checked_mul(t.factor, t.of.value()));
+      else add(t);
+    }
+    if (written > kMost) written = 0;
+  }
+  void add(const Term& t) {
+    const auto [times, of] = multiple(t.of);
+    const auto same = std::find_if(terms.begin(), terms.end(), [&](const Term& o) { return o.of == of; });
+    if (same == terms.end()) terms.push_back({of, checked_mul(t.factor, times)});
+    else same->factor = checked_add(same->factor, checked_mul(t.factor, times));
+    std::erase_if(terms, [](const Term& o) { return o.factor == 0; });
+  }
+  bool shorter() const { return terms.size() + (constant != 0) < written; }
+  Dim dim() const {
+    Dim out = 0;
+    for (const Term& t : terms) out = t.factor > 0 ? out + t.of * Dim(t.factor) : out - t.of * Dim(-t.factor);
+    return constant >= 0 ? out + Dim(constant) : out - Dim(-constant);
+  }
+};
 
 Dim combine(DimOp op, Dim a, Dim b) {
   if (a.constant() && b.constant()) return fold(op, a.value(), b.value());
@@ -72,6 +116,7 @@ Dim Dims::make(DimOp op, Dim a, Dim b) {
     const auto [more, same] = multiple(b);
     if (of == same && !of.constant())
       return of * Dim(op == DimOp::add ? checked_add(times, more) : checked_sub(times, more));
+    if (const Sum sum(op, a, b); sum.shorter()) return sum.dim();  // (s0 + 1) - 1 is s0
   }
   DimExpr wanted{this, op, a, b, 0};
   if (auto it = by_content_.find(&wanted); it != by_content_.end()) return Dim(*it);

@@ -11,6 +11,7 @@
 #include "executors/fusion/explain.h"
 #include "jit/backward/pair.h"
 #include "jit/compile.h"
+#include "jit/donations.h"
 #include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"
 #include "jit/options/resolve.h"
@@ -122,6 +123,7 @@ Status* Compiled::call_held(const Entry* found, const Inputs& in, Values& out, I
   std::shared_ptr<const Entry> own;
   if (!found && segments_) return call_segmented(*held.values, out, check, stream);
   if (!found) found = miss(held.inputs, own, check);
+  if (found && !found->donated.empty()) Donations::hand_over(*found, *in.values, *held.values);
   return found ? run_into(*found, held.inputs, out, check, stream) : run_eagerly(*held.values, out);
 }
 

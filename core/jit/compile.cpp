@@ -7,6 +7,7 @@
 #include "executors/engines.h"
 #include "ir/symbols.h"
 #include "jit/callers_hooks.h"
+#include "jit/donations.h"
 #include "jit/record.h"
 #include "loops/kernels.h"
 #include "tracer/replay.h"
@@ -26,12 +27,12 @@ void freeze(Trace& trace, Entry& entry) {
   }
 }
 
-std::vector<Sizes> layouts(const Trace& trace, const Entry& entry, const Values& in) {
-  std::vector<Sizes> out;
+InputLayouts layouts(const Trace& trace, const Entry& entry, const Values& in) {
+  InputLayouts out{{}, donated_inputs(entry)};
   for (size_t i = 0; i < trace.inputs.size(); i++) {
     const Binding& b = entry.bindings[i];
     const Tensor* t = b.captured ? b.captured.get() : in[b.leaf].tensor.get();
-    out.push_back(t && t->concrete() ? t->strides() : Sizes());
+    out.strides.push_back(t && t->concrete() ? t->strides() : Sizes());
   }
   return out;
 }
@@ -110,7 +111,7 @@ void compile_once(const Executors& executors, Context& context, const CompileOpt
                            split_list(options.text("disable_passes", "")),
                            options.flag("verify", false)};
   compilation.devices = &context.devices(), compilation.threads = &context.threads();
-  compilation.strides = layouts(entry.traces[0], entry, in), compilation.fixed = fixed_addresses(entry);
+  compilation.inputs = layouts(entry.traces[0], entry, in), compilation.fixed = fixed_addresses(entry);
   compilation.use_cudagraphs = options.flag("use_cudagraphs", false);
   compilation.traces = {entry.traces[0]};
   run_stages(compilation);
@@ -153,6 +154,7 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
   const CompileProgress told(context, options, check);
   Executors executors = executors_for(context, options);
   if (effort == Effort::least) leave_out_fusion(executors);
+  note_donations(options, in, entry);
   if (options.flag("freezing", false)) freeze(entry.traces[0], entry);
   // Kernels that another process compiled may be all that there are: what needs others goes line by line.
   const bool only_given = loops::can_run() && !loops::can_compile();

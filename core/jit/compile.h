@@ -13,6 +13,8 @@ enum class Effort : uint8_t { full, least };
 // one place, for itself.
 using DimMask = std::vector<std::vector<bool>>;
 
+class DynamicShapes;
+
 // Those that the options name or add, in order of priority.
 Executors executors_for(Context& context, const CompileOptions& options);
 
@@ -30,7 +32,8 @@ std::unique_ptr<Entry> record(Context& context, Function& function, const Values
 // numbers are taken out of the mask, and it is traced again; what it compared is among the entry's conditions, or
 // `as_numbers` counts as looked at. Null, when none is left. Throws what the function or an op reports, which may be no
 // error with plain sizes.
-std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in, DimMask& mask,
+std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in,
+                                       const DynamicShapes& shapes, DimMask& mask,
                                        bool as_numbers = false);
 
 // The function run once in a scope that can be cut. Where it read a value, or has done so before (`broken`), `results`

@@ -49,6 +49,11 @@ constexpr std::array kOptions = {
               "compiled, and computed in the fastest; what was found is kept on disk. On CUDA devices these are the "
               "first eight algorithms that cuBLASLt proposes. Results may differ in rounding. Beside `executors`: no "
               "effect."},
+    OptionRow{"donate_argnums", ArgKind::string, "",
+              "Arguments, by number, in whose memory the program may keep what it computes once it has read them: less "
+              "memory is in use at one time. It is taken where nobody else holds the tensor, as in C where its handle "
+              "was released when the values had it; another's is copied first. What was taken is gone when the call "
+              "ends. JAX's option of that name."},
     OptionRow{"verify", ArgKind::boolean, "false", "Check the trace after every pass."},
     OptionRow{"cache", ArgKind::string, "constant values",
               "When a program is used again: \"constant values\" where sizes, dtypes, layouts and plain values are "
@@ -64,6 +69,10 @@ constexpr std::array kOptions = {
         "Which sizes of 2 and more stand for any: without it, those that have been seen to vary, from the second call "
         "on; true: all, from the first call on; false: none, marked ones neither. The function is traced once, and "
         "compiled of that trace for other sizes, unless it looks at them or writes tensors in place. docs/dynamic.md."},
+    OptionRow{"dynamic_shapes", ArgKind::string, "",
+              "Names of sizes by argument: \"0:s0,*;1:(s0*s1),64\" says that the first size of argument 0 stands for "
+              "any, and that the first one of argument 1 is it times another. \"*\" and numbers say nothing. Sizes of "
+              "one name must be equal. torch.export's option of that name, as text."},
     OptionRow{"automatic_dynamic_shapes", ArgKind::boolean, "true",
               "false: without `dynamic` none but those that are marked."},
     OptionRow{"recompile_limit", ArgKind::integer, "8",

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ir/dim_reads.h"
 #include "ir/symbols.h"
+#include "jit/dynamic/shapes.h"
 #include "tracer/replay.h"
 
 namespace thunder {
@@ -34,11 +35,23 @@ using SymbolPlaces = std::vector<std::vector<std::pair<uint32_t, size_t>>>;
 // Puts symbols in the place of what the mask names: one for all sizes that are equal, and one for each integer.
 class Symbols {
  public:
-  Symbols(TracingScope& scope, const DimMask* mask) : scope_(scope), mask_(mask) {}
+  Symbols(TracingScope& scope, const DimMask* mask, const DynamicShapes* shapes, const Values& in)
+      : scope_(scope), mask_(mask), shapes_(shapes) {
+    for (size_t leaf = 0; shapes && leaf < mask->size(); leaf++)
+      for (size_t dim = 0; in[leaf].kind == ArgKind::value && dim < (*mask)[leaf].size(); dim++)
+        if (const auto number = shapes->symbol(leaf, dim); number && (*mask)[leaf][dim])
+          if (auto [it, fresh] = named_.try_emplace(*number); fresh)
+            it->second = scope.symbol(in[leaf].tensor->sizes()[dim]);
+  }
 
   TensorType type(uint32_t leaf, TensorType type) {
     for (size_t dim = 0; mask_ && dim < (*mask_)[leaf].size(); dim++) {
       if (!(*mask_)[leaf][dim]) continue;
+      if (const std::string* formula = shapes_ ? shapes_->formula(leaf, dim) : nullptr) {
+        type.shape[dim] = said(*formula, type.shape[dim]);
+        if (shapes_->symbol(leaf, dim)) place(type.shape[dim], leaf, dim);
+        continue;
+      }
       auto [it, fresh] = sizes_.try_emplace(type.shape[dim].value());
       if (fresh) it->second = scope_.symbol(it->first);
       type.shape[dim] = it->second;
@@ -56,6 +69,15 @@ class Symbols {
   SymbolPlaces places;
 
  private:
+  // What the caller says of a size; the size itself where a symbol in it is none of this trace.
+  Dim said(const std::string& formula, Dim size) const {
+    const Dim made = dim_of(formula, named_).value_or(size);
+    const int64_t value = made.constant() ? made.value() : made.expr()->hint;
+    if (Dim(value) != size)
+      fail(Code::failed_precondition, "compile: option 'dynamic_shapes' says that a size is ", formula, " = ", value,
+           ", it is ", name(size));
+    return made;
+  }
   void place(Dim symbol, uint32_t leaf, size_t dim) {
     const auto number = static_cast<size_t>(symbol.expr()->a.value());
     if (places.size() <= number) places.resize(number + 1);
@@ -63,7 +85,8 @@ class Symbols {
   }
   TracingScope& scope_;
   const DimMask* mask_;
-  std::map<int64_t, Dim> sizes_;
+  const DynamicShapes* shapes_;
+  std::map<int64_t, Dim> sizes_, named_;
 };
 
 TensorType live_integer() {
@@ -124,6 +147,7 @@ struct Tracing {
   const DimMask* mask = nullptr;
   SymbolPlaces places;  // filled
   const SymbolicInputs* symbolic = nullptr;
+  const DynamicShapes* shapes = nullptr;  // with a mask
 };
 
 // What the function gave: by leaf a constant, or an output of the program. Gives the outputs.
@@ -155,7 +179,7 @@ Trace finish_trace(TracingScope& scope, const Values& out, Entry& entry, const T
 // The function called on proxies. Throws what it reports.
 Values* call_on_proxies(TracingScope& scope, Function& function, const Values& in, Values& proxies, NumberReads& reads,
                         Entry& entry, Tracing& how) {
-  Symbols symbols(scope, how.mask);
+  Symbols symbols(scope, how.mask, how.shapes, in);
   make_proxies(scope, proxies, in, reads, entry, symbols);
   if (how.symbolic) make_numbers(scope, *how.symbolic, reads, entry);
   how.places = std::move(symbols.places);
@@ -211,12 +235,13 @@ std::unique_ptr<Entry> record(Context& context, Function& function, const Values
   return entry;
 }
 
-std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in, DimMask& mask,
+std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in,
+                                       const DynamicShapes& shapes, DimMask& mask,
                                        bool as_numbers) {
   while (!is_empty(mask)) {
     auto entry = std::make_unique<Entry>();
     DimReads reads(as_numbers);
-    Tracing with_symbols{&mask, {}, nullptr};
+    Tracing with_symbols{&mask, {}, nullptr, &shapes};
     entry->traces.push_back(trace_function(context, function, in, *entry, with_symbols));
     if (specialise(reads, with_symbols.places, mask)) continue;
     entry->conditions = reads.conditions();

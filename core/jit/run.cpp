@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "jit/call.h"
+#include "jit/donations.h"
 #include "tensor/transfer.h"
 
 namespace thunder {
@@ -150,7 +151,19 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
   if (stream)
     for (Accelerator* a : entry.program->accelerators())
       if (Status* failed = a->wait_for(stream)) return failed;
-  if (Status* failed = entry.program->run(input, output, check, callers)) return failed;
+  std::optional<Donations> donations;
+  Status* failed = nullptr;
+  if (entry.donated.empty()) [[likely]] {
+    failed = entry.program->run(input, output, check, callers);
+  } else {
+    donations.emplace(entry, in, context_->devices());
+    const auto given = [&](uint32_t i) {
+      std::byte* const copy = donations->data(i);
+      return copy ? copy : input(i);
+    };
+    failed = entry.program->run(given, output, check, callers);
+  }
+  if (failed) return failed;
   if (stream)
     for (Accelerator* a : entry.program->accelerators())
       if (Status* failed = a->let_wait(stream)) return failed;

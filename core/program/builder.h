@@ -11,8 +11,7 @@ class ProgramBuilder {
   // Requires: a claimed trace, and the kernels of all its nodes but views.
   ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices);
 
-  // `strides`: by input of the trace.
-  void plan_memory(const std::vector<Sizes>& strides);
+  void plan_memory(const InputLayouts& inputs);
   // Gives each kernel the layouts of its tensors, each step its kernel, and scratch memory its place. Kernels of
   // libraries on devices, which say late what scratch they need, are finished.
   void lay_out(InterruptCheck& check);

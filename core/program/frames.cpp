@@ -4,6 +4,9 @@
 namespace thunder {
 namespace {
 
+// Programs whose calls take no more have arenas of their own: to share them costs a call more than they are worth.
+constexpr size_t kOwnArenas = size_t{1} << 20;
+
 Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) {
   return launch->threads->parallel_for(n, grain, body, arg);
 }
@@ -32,8 +35,50 @@ void* Program::scratch_of(const Step& s, const Frame& frame) const {
   return s.scratch < 0 ? nullptr : frame.arenas[s.arena]->data() + s.scratch;
 }
 
+void Program::share_arenas() {
+  size_t bytes = 0;
+  for (const DeviceArena& a : plan_.arenas) bytes += a.bytes;
+  if (bytes <= kOwnArenas) return;
+  for (const DeviceArena& a : plan_.arenas) shared_arenas_.push_back(Arenas::of(devices_.allocator(a.device)));
+  for (size_t i = 0; i < plan_.arenas.size(); i++) shared_arenas_[i]->add(plan_.arenas[i].bytes);
+}
+
+void Program::leave_arenas() noexcept {
+  for (size_t i = 0; i < shared_arenas_.size(); i++) shared_arenas_[i]->remove(plan_.arenas[i].bytes);
+}
+
 void Program::place(Frame& frame) const {
   frame.arenas = allocate(&DeviceArena::bytes);
+  bind_arenas(frame);
+}
+
+Program::Frame* Program::with_arenas(Frame* frame, Status*& failed) noexcept {
+  if (!frame || frame->owns) return frame;
+  try {
+    for (size_t i = 0; i < shared_arenas_.size(); i++)
+      frame->arenas.push_back(shared_arenas_[i]->take(plan_.arenas[i].bytes));
+    bool moved = frame->placed.empty();
+    for (size_t i = 0; i < frame->placed.size(); i++) moved |= frame->placed[i] != frame->arenas[i]->data();
+    if (moved) bind_arenas(*frame);
+    return frame;
+  } catch (const Error& e) {
+    failed = Ref<Status>(e.status()).detach();
+  } catch (...) {
+    failed = out_of_memory_status();
+  }
+  release(*frame);
+  return nullptr;
+}
+
+void Program::without_arenas(Frame& frame) noexcept {
+  if (frame.owns) return;
+  for (size_t i = 0; i < frame.arenas.size(); i++) shared_arenas_[i]->give_back(std::move(frame.arenas[i]));
+  frame.arenas.clear();
+}
+
+void Program::bind_arenas(Frame& frame) const {
+  frame.placed.clear();
+  for (const Ref<Storage>& arena : frame.arenas) frame.placed.push_back(arena->data());
   for (size_t i = 0; i < plan_.buffers.size(); i++) {
     const BufferPlan& b = plan_.buffers[i];
     if (b.rank >= 0 && b.place == Place::arena) frame.buffers[i].data = frame.arenas[b.index]->data() + b.offset;
@@ -45,7 +90,8 @@ void Program::place(Frame& frame) const {
 
 void Program::rest() noexcept {
   std::lock_guard lock(mutex_);
-  if (resting_ || !accelerators().empty() || first_->busy.exchange(true, std::memory_order_acquire)) return;
+  if (resting_ || !shared_arenas_.empty() || !accelerators().empty()) return;
+  if (first_->busy.exchange(true, std::memory_order_acquire)) return;
   first_->arenas.clear();
   resting_ = true;
 }
@@ -66,7 +112,8 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
     frame->launches.push_back(launch_of(s, *frame));
     if (s.epilogue >= 0) frame->launches.back().epilogue = &frame->epilogues[static_cast<size_t>(s.epilogue)];
   }
-  place(*frame);
+  frame->owns = shared_arenas_.empty();
+  if (frame->owns) place(*frame);
   return frame;
 }
 

@@ -25,8 +25,15 @@ bool Kernels::takes_strided(const Node& node) const {
 
 bool Kernels::in_place(const Node& node) const {
   if (node.body.empty()) return def(node).has(kElementwise);
-  return has(node, kInPlace) &&
-         std::all_of(node.body.begin(), node.body.end(), [](const Node* n) { return def(*n).has(kElementwise); });
+  std::vector<ValueId> own;  // of no input of the region, such as the numbers of a dim: they lie nowhere
+  const auto is_own = [&](ValueId v) { return std::find(own.begin(), own.end(), v) != own.end(); };
+  const auto is_pointwise = [&](const Node* n) {
+    bool of_none = true;
+    for_each_value(n->args, [&](ValueId v) { of_none = of_none && is_own(v); });
+    if (of_none) own.insert(own.end(), n->results.begin(), n->results.end());
+    return of_none || def(*n).has(kElementwise);
+  };
+  return has(node, kInPlace) && std::all_of(node.body.begin(), node.body.end(), is_pointwise);
 }
 
 void fail_to_prepare(std::string_view executor, const Node& node, const Error& why) {

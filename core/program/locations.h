@@ -67,9 +67,10 @@ class IndexChecks {
 // call.
 void update_in_place(const Trace& trace, const Kernels& kernels, int64_t last_check, Locations& locations);
 
-// On devices: an elementwise result gets the memory of an operand of its type that lies as it does and that nobody
-// reads afterwards. To be called once writes, outputs and epilogues have their places.
-void overwrite_operands(const Trace& trace, const Kernels& kernels, Locations& locations);
+// On devices, and in donated inputs: an elementwise result gets the memory of an operand of its type that lies as it
+// does and that nobody reads afterwards. To be called once writes, outputs and epilogues have their places.
+void overwrite_operands(const Trace& trace, const Kernels& kernels, std::span<const InputPlan> inputs,
+                        Locations& locations);
 
 // Finds nodes that may be the epilogue of the node before them. The producer's operands then live until the epilogue
 // has run.

@@ -8,8 +8,8 @@ namespace {
 
 class Overwrites {
  public:
-  Overwrites(const Trace& trace, const Kernels& kernels, Locations& locations)
-      : trace_(trace), kernels_(kernels), all_(locations), into_(locations.at.size(), kNoValue) {}
+  Overwrites(const Trace& trace, const Kernels& kernels, std::span<const InputPlan> inputs, Locations& locations)
+      : trace_(trace), kernels_(kernels), inputs_(inputs), all_(locations), into_(locations.at.size(), kNoValue) {}
 
   void run() {
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
@@ -29,10 +29,10 @@ class Overwrites {
   }
 
   void replace(const Node& n, ValueId result, int64_t at) {
-    if (trace_.type(result).device == Device::cpu || all_.at[result].root != result || !is_free(result)) return;
+    if (all_.at[result].root != result || !is_free(result)) return;
     for_each_value(n.args, [&](ValueId v) {
       const ValueId root = root_of(all_.at[v].root);
-      if (into_[result] != kNoValue || trace_.type(v) != trace_.type(result) || !is_free(root)) return;
+      if (into_[result] != kNoValue || trace_.type(v) != trace_.type(result) || !may_overwrite(root)) return;
       if (all_.roots[root].last_use != at || !lie_alike(n, root, result)) return;
       into_[result] = root;
       all_.roots[root].last_use = std::max(all_.roots[result].last_use, at + 1);
@@ -40,6 +40,13 @@ class Overwrites {
   }
 
   bool is_free(ValueId root) const { return all_.roots[root].place == Place::arena && !all_.roots[root].placed; }
+
+  // On the CPU what is computed next gets memory that the caches hold in any case.
+  bool may_overwrite(ValueId root) const {
+    const Root& r = all_.roots[root];
+    if (r.place == Place::input) return inputs_[r.index].donated;
+    return trace_.type(root).device != Device::cpu && is_free(root);
+  }
 
   // Whether all operands in this memory lie there as the result would, element by element.
   bool lie_alike(const Node& n, ValueId root, ValueId result) const {
@@ -55,14 +62,16 @@ class Overwrites {
 
   const Trace& trace_;
   const Kernels& kernels_;
+  const std::span<const InputPlan> inputs_;
   Locations& all_;
   std::vector<ValueId> into_;  // by root that was moved: the root whose memory it has
 };
 
 }  // namespace
 
-void overwrite_operands(const Trace& trace, const Kernels& kernels, Locations& locations) {
-  Overwrites(trace, kernels, locations).run();
+void overwrite_operands(const Trace& trace, const Kernels& kernels, std::span<const InputPlan> inputs,
+                        Locations& locations) {
+  Overwrites(trace, kernels, inputs, locations).run();
 }
 
 }  // namespace thunder

@@ -16,8 +16,8 @@ constexpr size_t kConstantLimit = 1 << 20;
 
 class Planner {
  public:
-  Planner(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels)
-      : trace_(trace), strides_(strides), kernels_(kernels) {}
+  Planner(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels)
+      : trace_(trace), strides_(inputs.strides), donated_(inputs.donated), kernels_(kernels) {}
 
   Plan run() {
     place_inputs();
@@ -30,7 +30,7 @@ class Planner {
     place_writes();
     place_outputs();
     place_epilogues(trace_, kernels_, all_);
-    overwrite_operands(trace_, kernels_, all_);
+    overwrite_operands(trace_, kernels_, plan_.inputs, all_);
     plan_steps(trace_, strides_, kernels_, std::move(copies_), all_, plan_);
     return std::move(plan_);
   }
@@ -43,10 +43,19 @@ class Planner {
     roots_.resize(trace_.store->size());
     for (uint32_t i = 0; i < trace_.inputs.size(); i++) {
       const ValueId v = trace_.inputs[i].value;
-      plan_.inputs.push_back({type(v), strides_[i], false});
+      plan_.inputs.push_back({type(v), strides_[i], false, donated_[i] && is_whole(i)});
       locations_[v] = {v, 0, strides_[i]};
       roots_[v] = {Place::input, i, 0, true, kNever, kNever};
     }
+  }
+
+  // Whether an input is its memory, without gaps or elements that share a place.
+  bool is_whole(uint32_t i) const {
+    const TensorType& t = type(trace_.inputs[i].value);
+    const Extent e = extent(concrete(t.shape), strides_[i], size_of(t.dtype));
+    const auto repeats = [](int64_t stride) { return stride == 0; };
+    return e.begin == 0 && e.end == static_cast<int64_t>(dense_bytes(t)) &&
+           std::none_of(strides_[i].begin(), strides_[i].end(), repeats);
   }
 
   // A view prim whose strides allow it becomes a view of its input's memory.
@@ -193,6 +202,7 @@ class Planner {
 
   const Trace& trace_;
   const std::vector<Sizes>& strides_;
+  const std::vector<bool>& donated_;
   const Kernels& kernels_;
   Plan plan_;
   Locations all_;
@@ -205,8 +215,8 @@ class Planner {
 
 }  // namespace
 
-Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels) {
-  return Planner(trace, strides, kernels).run();
+Plan plan_memory(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels) {
+  return Planner(trace, inputs, kernels).run();
 }
 
 Buffer layout_of(const Plan& plan, const BufferPlan& b) {

@@ -45,6 +45,13 @@ struct InputPlan {
   TensorType type;
   Sizes strides;
   bool written = false;
+  bool donated = false;  // once it has been read for the last time, its memory is the program's
+};
+
+// How the inputs of a trace come to its program.
+struct InputLayouts {
+  std::vector<Sizes> strides;
+  std::vector<bool> donated;
 };
 
 // Where a value lies in the arena: for the report, not for running.
@@ -74,6 +81,7 @@ struct Plan {
   std::vector<InputPlan> inputs;
   std::vector<DenseType> outputs;
   std::vector<DeviceArena> arenas = {{}};  // the CPU's, then those of other devices that the trace names
+  size_t in_donated = 0;  // bytes of values that lie in the memory of donated inputs
   bool may_fail = false;  // some node may fail when it runs: because of its data, or because it runs a caller's code
   double library_ms = 0;  // that libraries took to plan their kernels, in threads of their own
   size_t constant_steps = 0;  // the first steps depend on nothing that changes: they run once, when the program is made

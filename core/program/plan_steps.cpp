@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "program/copy.h"
+#include "program/donated.h"
 
 namespace thunder {
 namespace {
@@ -44,18 +45,23 @@ class StepPlanner {
   void find_requests() {
     const size_t nodes = trace_.nodes.size();
     dense_.resize(nodes);
+    DonatedMemory donated(trace_, plan_, all_);
     for (size_t i = 0; i < nodes; i++)
       if (constant_[i] && !is_view_[i]) densify(i, i);
     for (size_t i = 0; i < nodes; i++) {
       if (is_view_[i] || constant_[i]) continue;
       for (ValueId r : trace_.nodes[i]->results) {
-        const Root& root = roots_[r];
+        Root& root = roots_[r];
         if (locations_[r].root != r || root.placed || root.place != Place::arena) continue;
         const auto last = static_cast<size_t>(std::max(root.last_use, static_cast<int64_t>(i)));
-        values_.push_back(request(r, nodes + i, nodes + last));
+        const auto place = donated.take(type(r).device, dense_bytes(type(r)), static_cast<int64_t>(i),
+                                        static_cast<int64_t>(last));
+        if (place) root = {Place::input, place->input, place->offset, true, root.made, root.last_use};
+        else values_.push_back(request(r, nodes + i, nodes + last));
       }
       densify(i, nodes + i);
     }
+    plan_.in_donated = donated.bytes();
   }
 
   // Dense copies of a node's strided inputs, if its executor needs them; they live for this step only.

@@ -22,13 +22,20 @@ Program::Program(Trace trace, Trace written, Kernels kernels, Plan plan, std::sp
   find_stoppable();
   constants_ = allocate(&DeviceArena::constant_bytes);
   find_patches();
-  first_ = make_frame();
-  if (Status* failed = run_once(*first_)) throw Error(Ref<Status>::adopt(failed));
+  share_arenas();
+  try {
+    first_ = make_frame();
+    if (Status* failed = renew()) throw Error(Ref<Status>::adopt(failed));
+  } catch (...) {
+    leave_arenas();
+    throw;
+  }
 }
 
 void Program::use_recording() {
   given_.resize(input_patches_.size()), asked_.resize(output_patches_.size());
   recorded_ = std::make_unique<Recorded>(*this);
+  if (!std::exchange(first_->owns, true)) place(*first_);  // what is recorded has addresses
 }
 
 std::string Program::recording_report() const { return recorded_ ? recorded_->describe() : ""; }
@@ -39,6 +46,7 @@ Status* Program::run_recorded(Frame& frame, InterruptCheck& check) noexcept {
 
 Program::~Program() {
   recorded_.reset();  // it launches what the steps prepared, in the frames' memory
+  leave_arenas();
 }
 
 std::string Program::explain(const Step& step) {
@@ -68,8 +76,9 @@ void Program::find_stoppable() {
         const BufferPlan& buffer = plan_.buffers[b];
         bytes += buffer.rank < 0 ? 0 : bytes_of(buffer);
         if (b < s.first + s.n_inputs) continue;
-        if (buffer.place == Place::input) stoppable_ = i + 1;
-        if (buffer.place == Place::input || buffer.place == Place::output) stoppable_with_outputs_ = i + 1;
+        const bool input = buffer.place == Place::input && !plan_.inputs[buffer.index].donated;
+        if (input) stoppable_ = i + 1;
+        if (input || buffer.place == Place::output) stoppable_with_outputs_ = i + 1;
       }
     };
     look_at(step);

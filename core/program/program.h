@@ -8,6 +8,7 @@
 
 #include "base/interrupts.h"
 #include "base/thrown.h"
+#include "device/arenas.h"
 #include "device/devices.h"
 #include "program/kernels.h"
 #include "program/launch.h"
@@ -16,8 +17,8 @@
 
 namespace thunder {
 
-// Decides which values are views, where every value lies and which copies are needed. `strides`: by input of the trace.
-Plan plan_memory(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels);
+// Decides which values are views, where every value lies and which copies are needed.
+Plan plan_memory(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels);
 // Places the values of a device's arena anew, among them the scratch memory of its steps.
 void place_scratch(Plan& plan, uint32_t arena);
 // By arena; the CPU's is null. Throws where there is no such device.
@@ -69,6 +70,8 @@ class Program {
   // What a running call needs: its arena, and argument blocks that point into it. It belongs to one call at a time.
   struct Frame {
     std::vector<Ref<Storage>> arenas;
+    std::vector<std::byte*> placed;  // where they were when the buffers got their addresses
+    bool owns = true;                // they stay with it; else each call takes them from those of all programs
     std::vector<Buffer> buffers;
     std::vector<Launch> launches;
     std::vector<Launch> epilogue_launches;
@@ -88,7 +91,13 @@ class Program {
   void* scratch_of(const Step& step, const Frame& frame) const;
   void find_patches();
   std::unique_ptr<Frame> make_frame() const;
+  // Lets its calls work in what calls of other programs work in, if they need much.
+  void share_arenas();
+  void leave_arenas() noexcept;
   void place(Frame& frame) const;  // gives it arenas
+  void bind_arenas(Frame& frame) const;
+  Frame* with_arenas(Frame* frame, Status*& failed) noexcept;
+  void without_arenas(Frame& frame) noexcept;
   // Runs the steps that run once, then lets steps pack frozen inputs.
   Status* run_once(Frame& frame);
   Status* prepack(const Frame& frame, size_t at);
@@ -102,6 +111,7 @@ class Program {
   Status* located(Status* failed, const Step& step) const noexcept;
   // A frame that no other call holds. Null: there is no memory for one, and `failed` says so.
   Frame* acquire(Status*& failed) noexcept;
+  Frame* acquire_frame(Status*& failed) noexcept;  // it may have no arenas yet
   Frame* another_frame(Status*& failed) noexcept;
   void release(Frame& frame);
   void give_back(Frame& frame);
@@ -112,6 +122,7 @@ class Program {
   Plan plan_;
   Devices& devices_;
   std::vector<Accelerator*> accelerators_;  // by arena; the CPU's is null
+  std::vector<std::shared_ptr<Arenas>> shared_arenas_;  // by arena; none: each frame has its own
   ThreadPool& threads_;
   std::vector<Ref<Storage>> constants_;  // by arena
   std::vector<void*> fixed_;
@@ -132,6 +143,11 @@ class Program {
 
 // The path of each call.
 inline Program::Frame* Program::acquire(Status*& failed) noexcept {
+  if (!shared_arenas_.empty()) return with_arenas(acquire_frame(failed), failed);
+  return acquire_frame(failed);
+}
+
+inline Program::Frame* Program::acquire_frame(Status*& failed) noexcept {
   if (!first_->busy.load(std::memory_order_relaxed) && !first_->busy.exchange(true, std::memory_order_acquire))
       [[likely]]
     return first_.get();
@@ -139,6 +155,7 @@ inline Program::Frame* Program::acquire(Status*& failed) noexcept {
 }
 
 inline void Program::release(Frame& frame) {
+  if (!shared_arenas_.empty()) without_arenas(frame);
   if (&frame == first_.get()) [[likely]]
     frame.busy.store(false, std::memory_order_release);
   else

@@ -37,7 +37,8 @@ std::string memory_report(const Program& program) {
   std::string out = cat("a call: ", program.peak_bytes(), " bytes at most (arena ", plan.arenas[0].bytes,
                         ", constants ", plan.arenas[0].constant_bytes,
                         program.kept_bytes() ? cat(", kept of frozen inputs ", program.kept_bytes()) : "", "), and ",
-                        results, " of results\n");
+                        results, " of results",
+                        plan.in_donated ? cat("; ", plan.in_donated, " in donated arguments") : "", "\n");
   for (size_t i = 1; i < plan.arenas.size(); i++)
     out += cat("on ", name(plan.arenas[i].device), ": ", program.peak_bytes(plan.arenas[i].device),
                " bytes at most (arena ", plan.arenas[i].bytes, ", constants ", plan.arenas[i].constant_bytes, ")\n");

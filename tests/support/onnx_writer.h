@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstring>
-#include <protozero/pbf_writer.hpp>
+#include "onnx/export/wire.h"
 #include <string>
 #include <vector>
 

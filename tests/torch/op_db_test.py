@@ -41,7 +41,7 @@ def _flat_call(op, sample, places, gradient):
 
 def _replayed(module, tensors):
     """What the rows make of a graph, or None where it draws."""
-    graph = _graph.Graph(module, tensors)
+    graph = _graph.Graph(module)
     if graph.draws:
         return None
     kept = graph.results.keep(tensors)

@@ -65,7 +65,7 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
         t = graph.call_function(torch.ops.aten.t.default, (x,))
         t.meta["val"] = torch.empty(3, 4).t()
         graph.output((t,))
-        results = _results.Results(graph, [x])
+        results = _results.Results(graph, [x], None, None)
         for argument in (torch.randn(3, 4), torch.randn(4, 3).t()):
             self.assertTrue(torch.equal(results.keep([argument])[0], argument.t()))
 
@@ -171,6 +171,19 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
         worker.start()
         worker.join()
         torch.testing.assert_close(x.grad, 2 * x.detach())
+
+    def test_fallback_random_draws_the_numbers_of_eager(self):
+        def f(x):
+            return F.dropout(x * 2, 0.3) + torch.rand_like(x)
+        x = torch.randn(40, requires_grad=True)
+        found = []
+        for function in (f, support.compiled(f, options={"fallback_random": True})):
+            torch.manual_seed(3)
+            x.grad = None
+            y = function(x)
+            y.sum().backward()
+            found.append((y.detach(), x.grad))
+        torch.testing.assert_close(found[1], found[0], rtol=0, atol=0)
 
     def test_two_threads_call_at_once(self):
         compiled, wrong = support.compiled(lambda x: torch.tanh(x @ x) + 1), []

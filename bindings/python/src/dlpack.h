@@ -43,6 +43,8 @@ PyObject *dlpack_capsule(PyObject *object, void *stream);
 thunder_tensor *dlpack_take(PyObject *capsule);
 /* By __dlpack__ alone, where tensor_from_foreign() also has other ways; NULL and an exception. */
 thunder_tensor *tensor_from_dlpack(PyObject *object);
+/* A tensor of the library of an Exchange over the memory of a running program, which it must not outlive. */
+PyObject *exchange_view(PyObject *exchange, const thunder_buffer *buffer);
 /* A TypeError about elements that no dtype is for. */
 void no_dtype(PyObject *elements);
 

@@ -243,9 +243,9 @@ static int read_kernels(PyObject *by_op, kernel_list *out)
     return 0;
 }
 
-static int create(Executor *self, const char *name, bool regions, const kernel_list *kernels)
+static int create(Executor *self, const char *name, bool regions, const kernel_list *kernels, unsigned flags)
 {
-    thunder_executor_desc d = {.size = sizeof d, .name = name};
+    thunder_executor_desc d = {.size = sizeof d, .name = name, .flags = flags};
     d.kernels = kernels->descs, d.kernel_ops = kernels->ops, d.n_kernels = kernels->count;
     shared *made = malloc(sizeof *made);
     self->callback = made ? callback_new((PyObject *)self, itself) : NULL;
@@ -261,22 +261,23 @@ static int create(Executor *self, const char *name, bool regions, const kernel_l
     return check_status(thunder_executor_create(context, &d, &self->handle));
 }
 
-/* Executor(name, ops or None, takes regions, {op: fields of a kernel for CUDA devices}) */
+/* Executor(name, ops or None, takes regions, {op: fields of a kernel for CUDA devices}, flags of the descriptor=0) */
 static PyObject *executor_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     (void)named;
     const char *name;
     PyObject *ops, *by_op;
     int regions;
+    unsigned flags = 0;
     kernel_list kernels;
-    if (!PyArg_ParseTuple(args, "sOpO!:Executor", &name, &ops, &regions, &PyDict_Type, &by_op)) return NULL;
+    if (!PyArg_ParseTuple(args, "sOpO!|I:Executor", &name, &ops, &regions, &PyDict_Type, &by_op, &flags)) return NULL;
     if (read_kernels(by_op, &kernels)) return NULL;
     Executor *self = (Executor *)type->tp_alloc(type, 0);
     if (self) {
         self->ops = Py_NewRef(ops);
         self->kernels = PyDict_New();
     }
-    const bool made = self && self->kernels && create(self, name, regions, &kernels) == 0;
+    const bool made = self && self->kernels && create(self, name, regions, &kernels, flags) == 0;
     free_kernels(&kernels);
     if (made) return (PyObject *)self;
     Py_XDECREF(self);

@@ -1,5 +1,5 @@
 /* Lines of a trace as Python sees them, and functions of Python as kernels. */
-#include "layer.h"
+#include "dlpack.h"
 
 #include <stdlib.h>
 
@@ -170,10 +170,39 @@ static int store_all(PyObject *name, PyObject *results, const thunder_launch *la
     return 0;
 }
 
+static PyObject *views_of(PyObject *exchange, const thunder_buffer *buffers, size_t count)
+{
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *one = buffers[i].rank < 0 ? Py_NewRef(Py_None) : exchange_view(exchange, &buffers[i]);
+        if (one)
+            PyList_SET_ITEM(list, (Py_ssize_t)i, one);
+        else
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* function(inputs, outputs, stream): of another library's tensors over the program's memory; it fills the outputs. */
+static int call_on_views(PyObject *function, PyObject *exchange, const thunder_launch *launch)
+{
+    PyObject *inputs = views_of(exchange, launch->inputs, launch->n_inputs);
+    PyObject *outputs = inputs ? views_of(exchange, launch->outputs, launch->n_outputs) : NULL;
+    PyObject *stream = outputs ? PyLong_FromVoidPtr(launch->native_stream) : NULL;
+    PyObject *result = stream ? PyObject_CallFunctionObjArgs(function, inputs, outputs, stream, NULL) : NULL;
+    const int failed = !result;
+    Py_XDECREF(result);
+    Py_XDECREF(stream);
+    Py_XDECREF(outputs);
+    Py_XDECREF(inputs);
+    return failed ? -1 : 0;
+}
+
 int kernel_call(PyObject *kernel, const thunder_launch *launch, const thunder_any *args, size_t n_args)
 {
-    PyObject *name, *function;
-    if (!PyArg_ParseTuple(kernel, "UO", &name, &function)) return -1;
+    PyObject *name, *function, *exchange = NULL;
+    if (!PyArg_ParseTuple(kernel, "UO|O", &name, &function, &exchange)) return -1;
+    if (exchange) return call_on_views(function, exchange, launch);
     PyObject *inputs = inputs_of(launch), *arguments = args ? arguments_list(args, n_args) : NULL;
     PyObject *results = !inputs || (args && !arguments) ? NULL : PyObject_CallFunctionObjArgs(function, inputs, arguments, NULL);
     const int failed = !results || store_all(name, results, launch);

@@ -41,6 +41,9 @@ def given(named):
             if name in named and named[name] != value:
                 raise TypeError(f"compile: option {name!r} is {named[name]!r} by keyword and {value!r} among `options`")
             named[name] = value
+    if named.get("executors_list") is not None:  # what thunder called it before
+        named.setdefault("executors", named["executors_list"])
+    named.pop("executors_list", None)
     unknown = next((name for name in named if name not in _own and name not in _inductor), None)
     if unknown is not None:
         raise TypeError(f"compile: unknown option {unknown!r}{_names.suggest(unknown, _own | set(_inductor))}")

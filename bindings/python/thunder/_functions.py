@@ -22,6 +22,8 @@ class Guard(typing.NamedTuple):
 
 def _option(name, value):
     """As the extension takes it: functions are ones that are not compiled."""
+    if name == "donate_argnums" and value is not None:
+        return ",".join(str(number) for number in ([value] if isinstance(value, int) else value))
     if name not in ("progress", "guard_filter_fn") or value is None:
         return tuple(value) if isinstance(value, list) else value
     if not callable(value):
@@ -85,6 +87,8 @@ def compile(function=None, /, *, model=None, **options):
     if "torch" in sys.modules and isinstance(function, sys.modules["torch"].nn.Module):
         from . import torch as bridge
         return bridge.compile(function, **options)
+    if isinstance(options.get("executors"), (list, tuple)) and executors.TORCH in options["executors"]:  # it runs the ops of torch's graphs, of which this is none
+        options["executors"] = [one for one in options["executors"] if one != executors.TORCH] or ["host"]
     name = getattr(function, "__qualname__", type(function).__qualname__)
     options = {name: _option(name, value) for name, value in options.items()}
     if _precision != "highest":
@@ -271,7 +275,11 @@ def load_cache_artifacts(serialized_artifacts):
     return CacheInfo(*_thunder.load_cache_artifacts(serialized_artifacts))
 
 
-def _compiled(function, who):
+def _compiled(function, who, backward=False):
+    """Of what torch.compile returned: its program."""
+    if not isinstance(function, Compiled) and "torch" in sys.modules and callable(function):
+        from . import torch as bridge
+        return bridge.reported(getattr(function, "_thunder_call", function), who, backward)
     if not isinstance(function, Compiled):
         raise TypeError(f"{who}: a compiled function was expected, not {type(function).__name__}")
     return function
@@ -285,7 +293,8 @@ def last_traces(function):
 def last_backward_traces(function):
     """The stages of the backward that ran last of `function`, where it was called on a tape and a gradient was asked for. Then the
     forward, which gives the results and what the backward reads, is the program compiled last."""
-    return _show.Traces(Trace(*row) for row in _compiled(function, "last_backward_traces").backward_traces())
+    compiled = _compiled(function, "last_backward_traces", True)
+    return _show.Traces(Trace(*row) for row in (compiled.backward_traces() if compiled is function else compiled.traces()))
 
 
 def last_miss(function):
@@ -299,8 +308,12 @@ def explain(function, what="fusion"):
     "fusion": why neighbours in its trace were not fused, a line for each two. "loops": the loop nest of each kernel after
     each stage of its lowering. "guards": what it is guarded by, a formula each line. "breaks": where and why the function was
     no one program, a place each line. "memory": what a call needs. "stages": the stages of its compile, with their times.
-    The name of a stage: what the program was after it.
+    The name of a stage: what the program was after it. "torch", of what torch.compile returned: which of its lines run by
+    PyTorch, and why.
     """
+    if what == "torch" and "torch" in sys.modules:
+        from . import torch as bridge
+        return bridge.explain(getattr(function, "_thunder_call", function))
     return _compiled(function, "explain").explain(what)
 
 
@@ -341,8 +354,11 @@ def compile_options():
 
 
 def executors():
-    """What runs ops here."""
+    """What runs ops here. Its attributes are the names that lightning-thunder has for some."""
     return [row["name"] for row in _schema.describe("executors")]
+
+
+executors.NVFUSER, executors.TORCH = "fusion", "torch"
 
 
 def unavailable_executors():

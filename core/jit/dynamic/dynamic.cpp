@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ir/symbols.h"
 #include "jit/context.h"
+#include "jit/dynamic/shapes.h"
 #include "tracer/replay.h"
 
 namespace thunder {
@@ -30,10 +31,11 @@ auto unless_refused(std::string& why, F&& make) -> decltype(make()) {
 // no op refuses it. A size that must be that of a parameter is none of them.
 std::unique_ptr<Entry> recorded(const Wanted& wanted, DimMask& mask, std::string& why, bool as_numbers = false) {
   const Values& in = wanted.in;
+  const DynamicShapes shapes(wanted.options, in);
   bool refused = true;
   const auto with = [&](DimMask& m) {
     return unless_refused(why, [&] {
-      auto entry = record_symbolic(wanted.context, wanted.function, in, m, as_numbers);
+      auto entry = record_symbolic(wanted.context, wanted.function, in, shapes, m, as_numbers);
       refused = false;
       return entry;
     });
@@ -206,6 +208,7 @@ std::unique_ptr<Entry> Dynamic::compile(const Wanted& wanted, DynamicSizes which
   for (size_t i = 0; i < kept.size() && which == DynamicSizes::automatic; i++)
     if (const DimMask varying = varying_dims(*kept[i], wanted.in); !varying.empty()) thunder::add(mask, varying);
   apply_marks(wanted, mask);
+  if (const DynamicShapes said(wanted.options, wanted.in); !said.empty()) thunder::add(mask, said.mask(wanted.in));
   return trace(wanted, mask) ? specialised(wanted, check) : nullptr;
 }
 

@@ -1,34 +1,84 @@
 """backend="thunder": what torch.compile calls with what it captured, and what it calls instead of the model from then on."""
+import typing
 import weakref
 
 import torch
 
 from .. import _functions, _thunder
-from . import _private, _rows
-from ._graph import Graph
+from . import _lines, _private, _rows
+from ._graph import Graph, Nested, text_of
+from .aten.random import draws_numbers
 
-_exchange = _thunder.Exchange(torch.Tensor)
+_exchange = _lines.exchange
 
-# Lengths are torch's matter: a graph that it captured with symbols is traced anew for each of them. So many programs it keeps.
+# Which sizes vary is torch's matter. So many programs it keeps.
 _OWN = {"dynamic": False, "recompile_limit": 64}
 
+# What a backward is given for good counts from so many bytes on: who else has it is asked at each call.
+_LEAST_DONATED = 1 << 18
+
+_whole = []  # graphs that run by PyTorch: weak references, and why
 _made = []  # weak references
 
 
-def programs():
-    """The compiled functions of all graphs that torch.compile holds, in the order in which they were made: of a function that is
-    trained its forward, then its backward. last_traces() and the other reports take each of them."""
+def programs(function=None):
+    """The compiled functions of all graphs that torch.compile holds, or of those of what it returned, in the order in which they were
+    made: of a function that is trained its forward, then its backward. last_traces() and the other reports take each of them."""
     _made[:] = [kept for kept in _made if kept() is not None]
-    return [kept() for kept in _made]
+    every = [kept() for kept in _made]
+    if function is None:
+        return every
+    own = [graph for made in _private.made_of(function) for graph in getattr(made, "_thunder_graphs", ())]
+    return [one for one in every if any(graph() is _graph_of(one) for graph in own)]
+
+
+def _graph_of(program):
+    return program.__wrapped__.__self__
+
+
+def reported(function, who, backward=False):
+    """The program of what torch.compile returned that a report is about: the last one of a forward, or of a backward."""
+    found = [one for one in programs(function) if _graph_of(one).is_backward == backward]
+    if not found:
+        raise TypeError(f"{who}: a compiled function was expected, {type(function).__name__} is none that torch.compile(backend="
+                        f'"thunder") has run{", forward and backward" if backward else ""}')
+    return found[-1]
+
+
+def explain(function=None):
+    """Of the graphs that torch.compile holds, or of what it returned: which ops run by PyTorch, and why, and where and why Dynamo broke
+    the graph; a line for each."""
+    said = []
+    for number, program in enumerate(programs(function)):
+        graph = _graph_of(program)
+        said.append(f"graph {number + 1}: {len(graph.nodes)} nodes, {len(graph.calls)} of them run by torch")
+        if graph.broken:
+            said.append(f"  the graph breaks behind it: {graph.broken}")
+        said += [f"  {text_of(node)}: {why}" for node, (_, why) in graph.calls.items()]
+    return "\n".join([*said, *(f"a graph that runs by torch as a whole: {why}" for graph, why in _whole if graph() is not None)])
+
+
+class By(typing.NamedTuple):
+    """Which nodes PyTorch runs though the library could."""
+    whole: bool
+    random: bool
+
+    def __call__(self, node):
+        return self.whole or (self.random and draws_numbers(node))
 
 
 def options_of(mode, options):
-    """compile()'s options of those that torch.compile was given, whose names are judged here and now."""
+    """compile()'s options of those that torch.compile was given, whose names are judged here and now; and whether PyTorch is to run a
+    node that it can run: all where it stands among the executors, those that draw numbers with `fallback_random`."""
     given = dict(options or {})
     if mode is not None:
         given["mode"] = mode
+    executors = given.get("executors") or ()
+    named = executors.split(",") if isinstance(executors, str) else list(executors)
+    whole, random = _lines.EXECUTOR in named, given.pop("fallback_random", False)
+    given["executors"] = [_lines.executor, *([one for one in named if one != _lines.EXECUTOR] or ["host"] * whole)]
     _functions.compile(lambda: None, **given)
-    return {**_OWN, **given}
+    return {**_OWN, **given}, By(whole, random)
 
 
 def _seed():
@@ -36,15 +86,43 @@ def _seed():
     return torch.randint(-2**63, 2**63 - 1, (2,), device="cpu")
 
 
-def _program(module, fakes, options):
-    """The function that runs one graph: of a list of arguments, which it empties."""
-    graph = Graph(module, fakes)
+def _compiled(graph, options):
     compiled = _functions.compile(graph.replay, **options)
     _made.append(weakref.ref(compiled))
+    return compiled
+
+
+def _program(module, fakes, options, by_torch, noted, broken, donated=None, visible=None):
+    """As below; a graph with graphs inside of it that the library cannot take runs as a whole by PyTorch."""
+    try:
+        graph = Graph(module, visible, by_torch)
+        graph.is_backward, graph.broken = donated is not None, broken
+        noted.append(weakref.ref(graph))
+        return _own_program(graph, fakes, options, donated or ())
+    except Nested as why:
+        _whole.append((weakref.ref(module), str(why)))
+        return _private.boxed(lambda arguments: module(*_private.taken(arguments)))
+
+
+def _own_program(graph, fakes, options, donated):
+    """The function that runs one graph: of a list of arguments, which it empties. `donated`: arguments of a backward that nobody
+    has after it, unless the graph is kept for another one; their memory is used then."""
+    sizes, taken = graph.sizes, graph.sizes.taken
+    if said := sizes.text():
+        options = {**options, "dynamic": None, "automatic_dynamic_shapes": False, "dynamic_shapes": said}
+    donated = [i for i in donated if _private.bytes_of(fakes[i]) >= _LEAST_DONATED]
+    programs = {False: None, True: None}  # by whether it uses their memory
+    programs[bool(donated)] = _compiled(graph, {**options, "donate_argnums": [taken.index(i) for i in donated]} if donated else options)
     results, call, draws = graph.results, _exchange.call, graph.draws
 
     def run(arguments):
+        takes = bool(donated) and _private.are_ours(arguments, donated)
+        compiled = programs[takes]
+        if compiled is None:
+            compiled = programs[takes] = _compiled(graph, options)
         kept = results.keep(arguments)
+        if sizes.given:
+            arguments[:] = [arguments[i] for i in taken]
         if draws:
             arguments.append(_seed())
         return results.given(call(compiled, arguments), kept)
@@ -53,6 +131,12 @@ def _program(module, fakes, options):
 
 def backend(graph, example_inputs, *, mode=None, options=None):
     """Compiles what Dynamo captured; for torch.compile(backend="thunder", mode=..., options={...})."""
-    options = options_of(mode, options)
+    options, by_torch = options_of(mode, options)
     _thunder.set_num_threads(torch.get_num_threads())
-    return _private.compile_graph(graph, example_inputs, lambda module, fakes: _program(module, fakes, options), _rows.has)
+    noted, broken = [], _private.break_behind(graph)
+
+    def compiler(module, fakes, **more):
+        return _program(module, fakes, options, by_torch, noted, broken, **more)
+    made = _private.compile_graph(graph, example_inputs, compiler, _rows.has, whole=by_torch.whole)
+    _private.innermost(made)._thunder_graphs = noted
+    return made

@@ -5,7 +5,7 @@ import re
 import torch
 
 from .. import _thunder
-from . import _private, _results
+from . import _lines, _private, _results, _rewrites, _symbols
 from ._rows import device_of, dtype_of, find, op
 from .aten import random
 
@@ -21,13 +21,17 @@ def place_of(node):
     return ":".join(found[-1]) if found else None
 
 
-def _text(node):
+def text_of(node):
     place = place_of(node)
     return f"{node.target}" + (f" at {place}" if place else "")
 
 
 class Unsupported(NotImplementedError):
     """A graph that the library does not take: says which op, where, and what to do."""
+
+
+class Nested(Unsupported):
+    """A graph that holds graphs."""
 
 
 # ---- a node's function ----
@@ -39,19 +43,34 @@ def _size(x, dim):
 _PYTHON = {"aten.sym_size": _size, "aten.sym_numel": lambda x: x.numel()}
 
 
-def _function_of(node):
-    """(function, whether it takes the node): a row of the table, or Python's arithmetic of sizes."""
+_LINE = object()  # PyTorch runs it
+_ALWAYS_OURS = _results.VIEWS | {"aten.copy_"}
+
+
+def _is_complex(node):
+    fakes = [fake for one in (node, *node.all_input_nodes) for fake in _flat(one.meta.get("val"))]
+    return any(isinstance(fake, torch.Tensor) and fake.dtype.is_complex for fake in fakes)
+
+
+def _function_of(node, by_torch):
+    """(function, whether it takes the node): a row of the table, or Python's arithmetic of sizes. by_torch(node): PyTorch shall run
+    it, unless it is a view."""
     target = node.target
     if isinstance(target, torch._ops.OpOverload):
         packet = str(target).rpartition(".")[0]
         if packet in _NO_RESULT:
             return (lambda *args, **named: None), False
         found = (_PYTHON[packet], False) if packet in _PYTHON else find(target)
-        if found:
+        ours = packet in _ALWAYS_OURS or packet in _PYTHON or not by_torch(node)
+        if found and ours and not _is_complex(node):
             return found
-        raise Unsupported(f"{_text(node)}: the library has no such op: {_KEEP_OUT}")
+        if _lines.can(node):
+            return _LINE, False
+        if found and not _is_complex(node):  # it has more results than a line may have
+            return found
+        raise Unsupported(f"{text_of(node)}: the library has no such op: {_KEEP_OUT}")
     if isinstance(target, torch._ops.HigherOrderOperator):
-        raise Unsupported(f"{_text(node)}: graphs inside of graphs are not taken: {_KEEP_OUT}")
+        raise Nested(f"{text_of(node)}: a graph inside of a graph")
     return (operator.getitem if target is operator.getitem else target), False
 
 
@@ -85,21 +104,26 @@ def _check(node, made):
         if same and not _private.is_symbolic(fake.shape):
             same = tuple(fake.shape) == tuple(ours.shape)
         if not same:
-            raise Unsupported(f"{_text(node)}: gives {fake.dtype} of shape {tuple(fake.shape)}, our row of it {ours.dtype} of "
+            raise Unsupported(f"{text_of(node)}: gives {fake.dtype} of shape {tuple(fake.shape)}, our row of it {ours.dtype} of "
                               f"shape {tuple(ours.shape)}; please report it")
 
 
 # ---- the graph ----
 
 class Graph:
-    """What the compiled program is made of: `replay` is traced; `results` says how what it gives becomes torch's results."""
+    """What the compiled program is made of: `replay` is traced; `results` says how what it gives becomes torch's results, `sizes` which
+    of torch's arguments it has. `visible`: so many results are the user's, those behind them what a backward is given."""
 
-    def __init__(self, module, fakes):
+    def __init__(self, module, visible=None, by_torch=lambda node: False):
         self.module = module
-        self.nodes = [(node, _function_of(node) if node.op == "call_function" else None) for node in module.graph.nodes]
+        self.calls = {}  # what PyTorch runs: by node the call, and why
+        if not getattr(by_torch, "whole", False):
+            _rewrites.rewrite(module.graph)
+        self.nodes = [(node, _function_of(node, by_torch) if node.op == "call_function" else None) for node in module.graph.nodes]
         self.inputs = [node for node, _ in self.nodes if node.op == "placeholder"]
-        self.draws = any(node.op == "call_function" and random.draws_numbers(node) for node, _ in self.nodes)
-        self.results = _results.Results(module.graph, self.inputs)
+        self.draws = any(function and function[0] is not _LINE and random.draws_numbers(node) for node, function in self.nodes)
+        self.sizes = _symbols.Sizes(self.inputs)
+        self.results = _results.Results(module.graph, self.inputs, self.sizes, visible)
         self.constants = {node: self._constant(node) for node, _ in self.nodes if node.op == "get_attr"}
         for node, _ in self.nodes:
             _check_type(node)
@@ -116,30 +140,43 @@ class Graph:
         arguments = list(arguments)
         if self.draws:
             random.begin(arguments.pop())
-        values = dict(zip(self.inputs, arguments))
+        values = {self.inputs[at]: argument for at, argument in zip(self.sizes.taken, arguments)}
+        proxies = [values.get(node) for node in self.inputs]
+        values.update((self.inputs[at], self.sizes.count(size, proxies)) for at, size in self.sizes.given.items())
         values.update(self.constants)
         try:
             for node, function in self.nodes:
                 if function is not None:
-                    values[node] = _call(node, *function, values)
+                    values[node] = self._call(node, *function, values, proxies)
         finally:
             _thunder.set_place(None)
         return self.results.of(values)
 
 
-def _call(node, function, takes_node, values):
-    _thunder.set_place(place_of(node))
-    device = _device(node)
-    args = [_argument(value, values, device) for value in node.args]
-    named = {name: _argument(value, values, device) for name, value in node.kwargs.items()}
-    try:
-        made = function(node, *args, **named) if takes_node else function(*args, **named)
-    except NotImplementedError as error:
-        raise Unsupported(f"{_text(node)}: {error}") from error
-    except TypeError as error:
-        raise Unsupported(f"{_text(node)}: {error}") from error
-    _check(node, made)
-    return made
+    def _call(self, node, function, takes_node, values, proxies):
+        _thunder.set_place(place_of(node))
+        if function is _LINE:
+            return self._line(node, values, proxies, "the library has no such op")
+        device = _device(node)
+        args = [_argument(value, values, device) for value in node.args]
+        named = {name: _argument(value, values, device) for name, value in node.kwargs.items()}
+        try:
+            made = function(node, *args, **named) if takes_node else function(*args, **named)
+        except (NotImplementedError, TypeError) as error:
+            if not _lines.can(node):
+                raise Unsupported(f"{text_of(node)}: {error}") from error
+            return self._line(node, values, proxies, str(error))
+        _check(node, made)
+        return made
+
+    def _line(self, node, values, proxies, why):
+        """Records what PyTorch runs."""
+        def count(size):
+            return int(self.sizes.count(_symbols.expression(size), proxies)) if isinstance(size, torch.SymInt) else size
+
+        def keep(call):
+            self.calls[node] = (call, why)
+        return _lines.record(node, values, count, op["permute"], keep)
 
 
 def _device(node):
@@ -156,7 +193,9 @@ def _check_type(node):
         if not isinstance(fake, torch.Tensor):
             continue
         known = getattr(_thunder, str(fake.dtype).removeprefix("torch."), None)
+        if fake.dtype.is_complex and node.op == "call_function":
+            continue  # between lines of PyTorch's
         if not isinstance(known, _thunder.dtype) or fake.layout is not torch.strided or fake.device.type not in ("cpu", "cuda"):
-            who = "an argument of the graph" if node.op == "placeholder" else _text(node)
+            who = "an argument of the graph" if node.op == "placeholder" else text_of(node)
             raise Unsupported(f"{who}: is {fake.dtype} of layout {fake.layout} on {fake.device}: dense tensors of real numbers on "
                               f"CPUs and CUDA devices are taken: {_KEEP_OUT}")

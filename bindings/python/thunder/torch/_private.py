@@ -1,19 +1,24 @@
 """What the package takes of torch's private interfaces, all of it, so that a new version of torch is met in one file."""
 import functools
 import importlib.metadata
+import sys
 
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._dynamo.backends import registry
+from torch._dynamo.eval_frame import _debug_get_cache_entry_list, innermost_fn
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch._guards import TracingContext
 from torch.utils._python_dispatch import _disable_current_modes
+
+from . import _parts
 
 BACKEND, GROUP = "thunder", "torch_dynamo_backends"
 
-# Of Inductor's, beside the core table: what ours lacks and torch writes in ops that ours has.
-_MORE = ("aten.elu", "aten.hardtanh", "aten.linalg_vector_norm", "aten.native_group_norm")
+_OWN_USES = 2  # of a tensor in a list, and of its storage: with whoever asks
 
+innermost = innermost_fn  # of what Dynamo and AOTAutograd wrap
 without_modes = _disable_current_modes
 
 
@@ -26,14 +31,88 @@ def register(backend):
 @functools.cache
 def decompositions(has):
     """{op: how torch writes it in others}, of what `has(op)` does not say is translated as a whole."""
-    return {op: made for op, made in core_aten_decompositions().items() if not has(op)}
+    whole = {op: made for op, made in core_aten_decompositions().items() if not has(op)}
+    return {**whole, **get_decompositions(_parts.THEIRS), **_parts.OURS}
 
 
-def compile_graph(graph, inputs, compiler, has):
-    """A function of what Dynamo captured: AOTAutograd's functional graphs of forward and backward, cut by min-cut, by `compiler`."""
-    made = aot_autograd(fw_compiler=compiler, bw_compiler=compiler, inference_compiler=compiler, decompositions=decompositions(has),
-                        partition_fn=min_cut_rematerialization_partition, keep_inference_input_mutations=True)
+def _partition(joint, inputs, **named):
+    """torch's smallest cut of a joint graph, in which no detach() stands any more: those say something to autograd alone, which is
+    done, and are taken for what no kernel computes."""
+    for node in joint.graph.find_nodes(op="call_function", target=torch.ops.aten.detach.default):
+        node.replace_all_uses_with(node.args[0])
+        joint.graph.erase_node(node)
+    return min_cut_rematerialization_partition(joint, inputs, **named)
+
+
+def compile_graph(graph, inputs, compiler, has, whole=False):
+    """A function of what Dynamo captured: AOTAutograd's functional graphs of forward and backward, cut by min-cut, by `compiler`.
+    whole: nothing is decomposed. That of a forward is told how many of its results are the user's (visible=), of a backward the numbers of its arguments that no
+    argument or result of the function shows (donated=)."""
+    donated = []
+
+    def forward(module, fakes):
+        facts = TracingContext.get().fw_metadata
+        donated[:] = facts.bw_donated_idxs or ()
+        return compiler(module, fakes, visible=facts.num_forward)
+
+    def backward(module, fakes):
+        return compiler(module, fakes, donated=tuple(donated))
+    made = aot_autograd(fw_compiler=forward, bw_compiler=backward, inference_compiler=compiler, decompositions={} if whole else decompositions(has),
+                        partition_fn=_partition, keep_inference_input_mutations=True)
     return made(graph, inputs)
+
+
+def taken(arguments):
+    """A list's items; the list is empty then."""
+    items = list(arguments)
+    arguments.clear()
+    return items
+
+
+def break_behind(graph):
+    """Where and why Dynamo ended a graph before the function did, as text; "": it did not."""
+    reason = getattr(graph, "compile_subgraph_reason", None)
+    if reason is None or not reason.graph_break:
+        return ""
+    at = f" at {reason.user_stack[-1].filename}:{reason.user_stack[-1].lineno}" if reason.user_stack else ""
+    return reason.reason.partition("\n")[0] + at
+
+
+def made_of(function):
+    """What the backend returned for the graphs of a function or module that torch.compile returned: what Dynamo's cache holds of its
+    code, and of what goes on behind a break."""
+    module = getattr(function, "_orig_mod", None)
+    todo = [innermost_fn(function if module is None else function.forward)]
+    if module is not None:
+        todo.append(type(module).forward)
+    found, seen = [], set()
+    while todo:
+        one = todo.pop()
+        code, names = getattr(one, "__code__", None), getattr(one, "__globals__", {})
+        if code is None or code in seen:
+            continue
+        seen.add(code)
+        for entry in reversed(_debug_get_cache_entry_list(code)):
+            for name in entry.code.co_names:
+                if name.startswith("__compiled_fn") and name in names:
+                    found.append(innermost_fn(names[name]))
+                elif name.startswith("__resume_at") and name in names:
+                    todo.append(names[name])
+    return found
+
+
+def bytes_of(fake):
+    """Of a dense tensor when the graph was captured; 0 of a number."""
+    return size_hint(fake.numel()) * fake.element_size() if isinstance(fake, torch.Tensor) else 0
+
+
+def are_ours(arguments, numbers):
+    """Whether a backward that runs now is the last to have these of its arguments: its graph is not kept, and nobody else has their
+    memory."""
+    if torch._C._autograd._get_current_graph_task_keep_graph():
+        return False
+    return all(sys.getrefcount(arguments[i]) <= _OWN_USES and
+               torch._C._storage_Use_Count(arguments[i].untyped_storage()._cdata) <= _OWN_USES for i in numbers)
 
 
 def boxed(function):
@@ -45,6 +124,11 @@ def boxed(function):
 def size_hint(size):
     """The number that a size was when the graph was captured; of a plain size that size."""
     return size if isinstance(size, int) else size.node.hint
+
+
+def is_known(sizes):
+    """Whether none of these depends on the values of tensors."""
+    return all(isinstance(size, int) or size.node.has_hint() for size in sizes)
 
 
 def is_symbolic(sizes):

@@ -3,11 +3,11 @@ program, dense, in the order in which it lies in memory."""
 import torch
 
 from .. import _ops
-from . import _private
+from . import _private, _symbols
 from .aten.views import is_dense, order_of
 
 _op = _ops.functions
-_VIEWS = {f"aten.{name}" for name in ("view", "_unsafe_view", "transpose", "t", "permute", "expand", "squeeze", "unsqueeze",
+VIEWS = {f"aten.{name}" for name in ("view", "_unsafe_view", "transpose", "t", "permute", "expand", "squeeze", "unsqueeze",
                                       "slice", "select", "detach", "alias", "as_strided", "diagonal", "unfold")}
 
 
@@ -15,7 +15,7 @@ def _viewed(node):
     """The input that a node shows a part of, and the views on the way there; None: it is computed."""
     way = []
     while node.op == "call_function":
-        if str(node.target).rpartition(".")[0] not in _VIEWS:
+        if str(node.target).rpartition(".")[0] not in VIEWS:
             return None, way
         way.insert(0, node)
         node = node.args[0]
@@ -29,14 +29,16 @@ def _static(fake):
 # ---- ways from a result of the program to torch's ----
 
 class Computed:
-    """A result of the program: its dims permuted, and repeated where torch's strides are 0, or copied where they leave gaps."""
+    """A result of the program: its dims permuted, and repeated where torch's strides are 0, or copied where they leave gaps. What a
+    backward alone is given may lie as it likes."""
 
-    def __init__(self, node):
+    def __init__(self, node, visible):
         self.node, self.at = node, None
         fake = node.meta.get("val")
         self.fake = fake if isinstance(fake, torch.Tensor) else None
         self.order = self.repeated = self.back = self.gaps = None
-        if self.fake is not None and self.fake.numel() != 0:
+        self.is_complex = self.fake is not None and self.fake.dtype.is_complex
+        if visible and self.fake is not None and self.fake.numel() != 0 and not self.is_complex:
             self._layout(self.fake)
 
     def _layout(self, fake):
@@ -61,10 +63,12 @@ class Computed:
         return value if self.order is None else _op["permute"](value, self.order)
 
     def is_plain(self):
-        return self.back is None and not self.repeated and self.gaps is None
+        return self.back is None and not self.repeated and self.gaps is None and not self.is_complex
 
     def given(self, made):
         """What torch gets."""
+        if self.is_complex:
+            return torch.view_as_complex(made)
         if self.back is not None:
             made = made.permute(self.back)
         if self.repeated:
@@ -80,8 +84,21 @@ class Argument:
     def __init__(self, at):
         self.at = at
 
+    def of(self, arguments):
+        return self.given(arguments[self.at])
+
     def given(self, argument):
         return argument
+
+
+class Count:
+    """A size, of those of the arguments."""
+
+    def __init__(self, sizes, value):
+        self.sizes, self.expression = sizes, _symbols.expression(value)
+
+    def of(self, arguments):
+        return self.sizes.count(self.expression, arguments)
 
 
 class Shown(Argument):
@@ -104,29 +121,33 @@ class Shown(Argument):
 class Results:
     """The results of a graph: which of them the program makes, and how each becomes what torch gets."""
 
-    def __init__(self, graph, inputs):
+    def __init__(self, graph, inputs, sizes, visible):
         output = next(node for node in reversed(graph.nodes) if node.op == "output")
         written = {node.args[0] for node in graph.nodes if node.op == "call_function" and str(node.target) == "aten.copy_.default"}
         self.places, made = [], {}
-        for node in output.args[0]:
-            self.places.append(self._place(node, inputs, written, made))
+        for at, node in enumerate(output.args[0]):
+            self.places.append(self._place(node, inputs, sizes, written, made, visible is None or at < visible))
         self.computed = list(made.values())
         for at, computed in enumerate(self.computed):
             computed.at = at
-        self.shown = [(i, place) for i, place in enumerate(self.places) if isinstance(place, Argument)]
+        self.shown = [(i, place) for i, place in enumerate(self.places) if isinstance(place, (Argument, Count))]
         plain = all(isinstance(place, Computed) and place.is_plain() for place in self.places)
         self.all_plain = plain and len(made) == len(self.places)
 
     @staticmethod
-    def _place(node, inputs, written, made):
+    def _place(node, inputs, sizes, written, made, visible):
         if not isinstance(node, torch.fx.Node):
             return node
+        if isinstance(node.meta.get("val"), torch.SymInt):
+            return Count(sizes, node.meta["val"])
         if node.op == "placeholder" and node not in written:
             return Argument(inputs.index(node))
         root, way = _viewed(node)
         if root is not None and root not in written and _static(node.meta["val"]) and _static(root.meta["val"]):
             return Shown(inputs.index(root), root, way)
-        return made.setdefault(node, Computed(node))
+        if node not in made:
+            made[node] = Computed(node, visible)
+        return made[node]
 
     def of(self, values):
         """The results of the program, from the values of all nodes."""
@@ -134,7 +155,7 @@ class Results:
 
     def keep(self, arguments):
         """What of the arguments is given back; the list of them may then be emptied."""
-        return {i: place.given(arguments[place.at]) for i, place in self.shown}
+        return {i: place.of(arguments) for i, place in self.shown}
 
     def given(self, made, kept):
         """What torch gets for what the program made."""

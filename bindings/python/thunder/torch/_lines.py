@@ -1,0 +1,172 @@
+"""The executor `torch`: ops that PyTorch runs, as lines of our programs, on the memory that these have planned. It gets the inputs where
+they lie and stores the results where they are wanted."""
+import contextlib
+import weakref
+
+import torch
+
+from .. import _extend, _thunder
+from . import _private
+from ._rows import dtype_of
+from .aten.views import order_of
+
+EXECUTOR = "torch"
+_FLAGS = 1 | 2 | 8  # any strides, on the thread that calls, on CUDA devices too
+
+exchange = _thunder.Exchange(torch.Tensor)
+_calls = weakref.WeakValueDictionary()  # by the op of ours and the text that stand in a line
+_ops = {}  # by their names
+_MOST = 4  # results of an op with a kernel
+
+
+class _Slot:
+    """Stands for a tensor among a call's arguments."""
+
+    def __init__(self, at, is_complex):
+        self.at, self.is_complex = at, is_complex
+
+    def __repr__(self):
+        return f"${self.at + 1}"
+
+
+def _map(value, function, kind):
+    if isinstance(value, kind):
+        return function(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_map(one, function, kind) for one in value) if not hasattr(value, "_fields") else value
+    return value
+
+
+class Result:
+    """A tensor that a call gives: its type in the program, in the order in which it lies in memory, and the way back. Complex numbers
+    are pairs of real ones."""
+
+    def __init__(self, fake, shape):
+        self.is_complex = fake.dtype.is_complex
+        self.real = fake.dtype.to_real() if self.is_complex else fake.dtype
+        self.dtype = dtype_of(self.real)
+        strides = [_private.size_hint(stride) for stride in fake.stride()]
+        self.order = order_of([0 if size == 1 else stride for size, stride in zip(shape, strides)], shape)
+        self.back = sorted(range(len(self.order)), key=self.order.__getitem__)
+        self.type = (self.dtype, tuple(shape[d] for d in self.order) + ((2,) if self.is_complex else ()))
+
+    def store(self, value, out):
+        if self.is_complex:
+            out = torch.view_as_complex(out)
+        out.permute(self.back).copy_(value)
+
+    def logical(self, value, permute):
+        return permute(value, self.back + ([len(self.back)] if self.is_complex else []))
+
+    def __repr__(self):
+        turned = "" if self.order == sorted(self.order) else f" in the order {self.order}"
+        return f"{self.real}{list(self.type[1])}{turned}".removeprefix("torch.")
+
+
+class Call:
+    """One call of an op of torch's, with everything but its tensors."""
+
+    def __init__(self, target, args, named, results):
+        self.target, self.args, self.named, self.results = target, args, named, results
+        self.text = f"{', '.join([*map(repr, args), *(f'{name}={value!r}' for name, value in named.items())])} -> {results!r}"
+
+    def run(self, inputs, outputs, stream):
+        def filled(slot):
+            value = inputs[slot.at]
+            return torch.view_as_complex(value.contiguous()) if slot.is_complex else value
+        on = torch.cuda.stream(torch.cuda.ExternalStream(stream)) if stream else contextlib.nullcontext()
+        with torch.no_grad(), on:
+            made = self.target(*_map(list(self.args), filled, _Slot), **{k: _map(v, filled, _Slot) for k, v in self.named.items()})
+            made = [one for one in _flat(made) if isinstance(one, torch.Tensor)]
+            for result, value, out in zip(self.results, made, outputs):
+                result.store(value, out)
+
+
+    def now(self, inputs):
+        """The results of tensors of ours, outside of programs."""
+        outputs = [torch.empty(result.type[1], dtype=result.real) for result in self.results]
+        self.run([torch.from_dlpack(one) for one in inputs], outputs, 0)
+        return tuple(_thunder.from_dlpack(one) for one in outputs)
+
+
+def _flat(value):
+    return value if isinstance(value, (tuple, list)) else (value,)
+
+
+def _name(target, count):
+    """Overloads give one number of results each, but for those that give lists."""
+    lists = any(isinstance(one.type, torch.ListType) for one in target._schema.returns)
+    return "torch." + str(target) + (f".of{count}" if lists else "")
+
+
+class _Executor(_extend.Executor):
+    def __new__(cls):
+        names = {}
+        made = _thunder.Executor.__new__(cls, EXECUTOR, names, False, {}, _FLAGS)
+        made.name, made._entries = EXECUTOR, names  # it is asked about these alone
+        return made
+
+    def _claim(self, fields):
+        return True
+
+    def _prepare(self, fields):
+        call = _calls[fields[0], fields[3]["call"]]
+        return fields[0], call.run, exchange
+
+    def _transform(self, fields, args):
+        return None
+
+
+executor = _Executor()
+
+
+def _op(target, count):
+    """The op of ours that stands for an overload that gives so many tensors; one that draws numbers is neither merged nor dropped."""
+    name = _name(target, count)
+    if name not in _ops:
+        executor._entries[name] = target
+        draws = torch.Tag.nondeterministic_seeded in target.tags
+
+        def now(inputs, call):
+            return _calls[name, call].now(inputs)
+        results = "tensor" if count == 1 else f"({', '.join(['tensor'] * count)})"
+        _ops[name] = _extend.op(f"{name}(tensor[] inputs, str call) -> {results}", effects=draws, doc=f"torch.ops.{target}, run by PyTorch.",
+                                meta=lambda line: tuple(one.type for one in _calls[name, line.args["call"]].results))(now)
+    return _ops[name]
+
+
+def can(node):
+    """Whether PyTorch can run a node as a line: it writes none of its arguments, and its results are dense and of known sizes."""
+    target = node.target
+    if not isinstance(target, torch._ops.OpOverload) or target._schema.is_mutable:
+        return False
+    fakes = [fake for fake in _flat(node.meta.get("val")) if isinstance(fake, torch.Tensor)]
+    return 0 < len(fakes) <= _MOST and all(fake.layout is torch.strided and _private.is_known(fake.shape) for fake in fakes)
+
+
+def record(node, values, count, permute, keep):
+    """Records a node as a line for torch, of the values of its arguments. count(size): a size of torch's as a number. keep(call): it must
+    live as long as the program."""
+    tensors = []
+
+    def argument(one):
+        if not isinstance(one, torch.fx.Node):
+            return count(one)
+        value = values[one]
+        if not isinstance(value, _thunder.Tensor):
+            return value
+        tensors.append(value)
+        fake = one.meta["val"]
+        return _Slot(len(tensors) - 1, isinstance(fake, torch.Tensor) and fake.dtype.is_complex)
+    kinds = (torch.fx.Node, torch.SymInt)
+    args = _map(list(node.args), argument, kinds)
+    named = {name: _map(value, argument, kinds) for name, value in node.kwargs.items()}
+    fakes = _flat(node.meta["val"])
+    results = [Result(fake, [count(size) for size in fake.shape]) for fake in fakes if isinstance(fake, torch.Tensor)]
+    call = Call(node.target, args, named, results)
+    call = _calls.setdefault((_name(node.target, len(results)), call.text), call)
+    keep(call)
+    made = iter(_flat(_op(node.target, len(results))(tensors, call.text)))
+    every = iter([result.logical(next(made), permute) for result in call.results])
+    given = [next(every) if isinstance(fake, torch.Tensor) else fake for fake in fakes]
+    return given[0] if isinstance(node.meta["val"], torch.Tensor) else given

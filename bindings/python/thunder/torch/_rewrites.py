@@ -1,0 +1,99 @@
+"""Graphs of ATen ops rewritten before they are replayed."""
+import torch
+
+_aten = torch.ops.aten
+_ELEMENTWISE = (_aten.sub.Tensor, _aten.add.Tensor, _aten.mul.Tensor, _aten.div.Tensor, _aten._to_copy.default)
+
+
+def _add(graph, target, args, named):
+    """A node with the type that torch gives it, and the place of its first argument."""
+    node = graph.call_function(target, args, named)
+    node.stack_trace = args[0].stack_trace
+
+    def fake(value):
+        return value.meta["val"] if isinstance(value, torch.fx.Node) else value
+    with args[0].meta["val"].fake_mode:
+        node.meta["val"] = target(*map(fake, args), **named)
+    return node
+
+
+def _picked(graph, value, dim, index):
+    """gather(value, dim, index), of its operands where it is computed element by element."""
+    size = value.meta["val"].shape
+    if value.op != "call_function" or value.target not in _ELEMENTWISE or "alpha" in value.kwargs:
+        return _add(graph, _aten.gather.default, (value, dim, index), {})
+
+    def operand(one):
+        if not isinstance(one, torch.fx.Node):
+            return one
+        shape = one.meta["val"].shape
+        if len(shape) < len(size) - dim or shape[dim - len(size)] == 1:
+            return one if len(shape) in (0, len(size)) else None
+        return _picked(graph, one, dim, index) if shape == size else None
+    operands = [operand(one) for one in value.args]
+    if any(one is None for one in operands):
+        return _add(graph, _aten.gather.default, (value, dim, index), {})
+    return _add(graph, value.target, tuple(operands), value.kwargs)
+
+
+def pick_first(graph):
+    """What a loss picks of each row, out of what is computed element by element, is picked of the operands: nobody stores the
+    logarithms of all classes for the sake of one."""
+    for node in graph.find_nodes(op="call_function", target=_aten.gather.default):
+        value, dim, index = node.args[:3]
+        size, picked = value.meta["val"].shape, index.meta["val"].shape
+        if value.op != "call_function" or value.target not in _ELEMENTWISE or len(size) != len(picked):
+            continue
+        dim %= len(size)
+        if picked[dim] != 1 or any(a != b for d, (a, b) in enumerate(zip(size, picked)) if d != dim):
+            continue
+        with graph.inserting_before(node):
+            made = _picked(graph, value, dim, index)
+        made.meta = {**node.meta, "val": made.meta["val"]}
+        node.replace_all_uses_with(made)
+        graph.erase_node(node)
+
+
+_VIEWS = (_aten.view.default, _aten.unsqueeze.default)
+
+
+def _counts(value, behind):
+    """How many numbers a value counts from 0 along its dim before the last `behind`, if it does that and nothing else."""
+    shape = value.meta["val"].shape
+    while value.op == "call_function" and value.target in _VIEWS:
+        value = value.args[0]
+    counts = value.op == "call_function" and value.target is _aten.arange.default and len(shape) > behind
+    return value.args[0] if counts and shape[len(shape) - behind - 1] == value.args[0] == shape.numel() else None
+
+
+def _is_zero(value):
+    return value == 0 if not isinstance(value, torch.fx.Node) else value.target is _aten.scalar_tensor.default and value.args[0] == 0
+
+
+def sum_of_one(graph):
+    """where(numbers == index, one, 0).sum(dim) is `one` where the index is among the numbers: no kernel has to read the row twice."""
+    for node in graph.find_nodes(op="call_function", target=_aten.sum.dim_IntList):
+        value, dims, keeps = (*node.args, False)[:3]
+        if node.kwargs or not keeps or len(dims) != 1 or value.target is not _aten.where.self:
+            continue
+        (equal, one, other), shape = value.args, list(value.meta["val"].shape)
+        dim = dims[0] % len(shape)
+        if equal.target is not _aten.eq.Tensor or not _is_zero(other):
+            continue
+        numbers, index = equal.args
+        count = _counts(numbers, len(shape) - dim - 1)
+        shape[dim] = 1
+        if count is None or shape != list(index.meta["val"].shape) or shape != list(one.meta["val"].shape):
+            continue
+        with graph.inserting_before(node):
+            there = _add(graph, _aten.bitwise_and.Tensor, (_add(graph, _aten.ge.Scalar, (index, 0), {}),
+                                                           _add(graph, _aten.lt.Scalar, (index, count), {})), {})
+            made = _add(graph, _aten.where.self, (there, one, other), {})
+        made.meta = {**node.meta, "val": made.meta["val"]}
+        node.replace_all_uses_with(made)
+        graph.erase_node(node)
+
+
+def rewrite(graph):
+    pick_first(graph)
+    sum_of_one(graph)

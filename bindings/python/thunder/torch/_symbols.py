@@ -1,0 +1,96 @@
+"""Sizes that stand for any: torch's symbols as sizes of the arguments, which are symbols of ours."""
+import functools
+import operator
+
+import sympy
+import torch
+from torch.utils._sympy import functions
+
+_FLOOR = (functions.FloorDiv, functions.CleanDiv)
+_REST = (functions.Mod, functions.PythonMod)
+
+
+def expression(size):
+    """A size as sympy has it."""
+    return sympy.Integer(size) if isinstance(size, int) else size.node.expr
+
+
+def _parts(expr):
+    """(operator of Python, what it is in a formula, its operands)"""
+    kinds = ((sympy.Add, operator.add, "+"), (sympy.Mul, operator.mul, "*"), (_FLOOR, operator.floordiv, "/"), (_REST, operator.mod, "%"))
+    for kind, function, sign in kinds:
+        if isinstance(expr, kind):
+            return function, sign, expr.args
+    if isinstance(expr, sympy.Pow) and expr.exp.is_Integer and expr.exp > 0:
+        return operator.mul, "*", (expr.base,) * int(expr.exp)
+    raise NotImplementedError(f"the size {expr} is no sum, product, quotient or remainder of sizes")
+
+
+def value_of(expr, of):
+    """The value of an expression, where of(symbol) is that of a symbol."""
+    if expr.is_Integer:
+        return int(expr)
+    if expr.is_Symbol:
+        return of(expr)
+    function, _, operands = _parts(expr)
+    return functools.reduce(function, [value_of(one, of) for one in operands])
+
+
+class Sizes:
+    """What the symbols among a graph's inputs are: sizes of tensors, and integers that no size is."""
+
+    def __init__(self, inputs):
+        self.fakes = [node.meta.get("val") for node in inputs]
+        self.bases = {}  # symbol: (which input, dim); an integer has no dim
+        for dense in (True, False):
+            for at, fake in enumerate(self.fakes):
+                if isinstance(fake, torch.Tensor) and fake.is_contiguous() == dense:
+                    for dim, size in enumerate(fake.shape):
+                        self._add(size, at, dim)
+        # Integers that the sizes give; the program has no such argument.
+        self.given = {at: expression(fake) for at, fake in enumerate(self.fakes)
+                      if isinstance(fake, torch.SymInt) and expression(fake).free_symbols <= set(self.bases)}
+        for at, fake in enumerate(self.fakes):
+            self._add(fake, at, None)
+        self.taken = [at for at in range(len(self.fakes)) if at not in self.given]
+
+    def _add(self, size, at, dim):
+        if isinstance(size, torch.SymInt) and expression(size).is_Symbol:
+            self.bases.setdefault(expression(size), (at, dim))
+
+    def count(self, expr, arguments):
+        """An expression for the arguments of a call, or for proxies of them."""
+        def of(symbol):
+            at, dim = self.bases[symbol]
+            return arguments[at] if dim is None else arguments[at].shape[dim]
+        return value_of(expr, of)
+
+    def text(self):
+        """The option dynamic_shapes; "": no size varies."""
+        names = {symbol: f"s{number}" for number, (symbol, (_, dim)) in enumerate(self.bases.items()) if dim is not None}
+
+        others = {}  # formulas of symbols that no argument has by themselves
+
+        def formula(expr):
+            if expr.is_Integer:
+                return "*"
+            if expr.free_symbols <= set(names):
+                return self._formula(expr, names)
+            return others.setdefault(expr, f"s{len(self.bases) + len(self.taken) + len(others)}")
+        said = []
+        for place, at in enumerate(self.taken):
+            fake = self.fakes[at]
+            sizes = [formula(expression(size)) for size in fake.shape] if isinstance(fake, torch.Tensor) else []
+            if isinstance(fake, torch.SymInt) and expression(fake).is_Symbol:
+                sizes = [f"s{len(names) + place}"]
+            if any(size != "*" for size in sizes):
+                said.append(f"{place}:{','.join(sizes)}")
+        return ";".join(said)
+
+    def _formula(self, expr, names):
+        if expr.is_Integer:
+            return str(int(expr))
+        if expr.is_Symbol:
+            return names[expr]
+        _, sign, operands = _parts(expr)
+        return functools.reduce(lambda a, b: f"({a}{sign}{b})", [self._formula(one, names) for one in operands])

@@ -1,0 +1,36 @@
+// The memory of donated inputs as places for what is computed once they have been read.
+#pragma once
+
+#include <optional>
+
+#include "program/locations.h"
+
+namespace thunder {
+
+class DonatedMemory {
+ public:
+  // Once every root has its last use.
+  DonatedMemory(const Trace& trace, const Plan& plan, const Locations& locations);
+
+  struct Place {
+    uint32_t input;
+    int64_t offset;
+  };
+  // For so many bytes from one node to another, both included: in the smallest input that has room. None: none has.
+  std::optional<Place> take(Device device, size_t bytes, int64_t first, int64_t last);
+  size_t bytes() const { return bytes_; }  // that were taken in all
+
+ private:
+  struct Donated {
+    uint32_t input;
+    Device device;
+    int64_t bytes, free_from;  // bytes; the first node at which nobody reads it
+    std::vector<ArenaRequest> taken;  // by offset
+  };
+  static std::optional<int64_t> gap(const Donated& in, const ArenaRequest& wanted);
+
+  std::vector<Donated> donated_;  // smallest first
+  size_t bytes_ = 0;
+};
+
+}  // namespace thunder

@@ -1,0 +1,130 @@
+"""Sizes that vary: one capture of Dynamo's, and one trace of ours."""
+import sys
+import unittest
+from unittest import mock
+
+import support
+
+if support.HAVE:
+    import torch
+    from torch import nn
+
+    import thunder
+    from thunder.torch import _backend, _graph
+
+
+class Counted:
+    """How many graphs torch captured, and how often one of ours was traced."""
+
+    def __enter__(self):
+        self.graphs = self.traces = 0
+        made, replay = _graph.Graph.__init__, _graph.Graph.replay
+
+        def init(graph, *args, **named):
+            self.graphs += 1
+            made(graph, *args, **named)
+
+        def traced(graph, *args):
+            self.traces += 1
+            return replay(graph, *args)
+        self.patches = [mock.patch.object(_graph.Graph, "__init__", init), mock.patch.object(_graph.Graph, "replay", traced)]
+        for patch in self.patches:
+            patch.start()
+        return self
+
+    def __exit__(self, *error):
+        for patch in self.patches:
+            patch.stop()
+
+
+@support.needs_torch
+class Symbols(unittest.TestCase):
+    def setUp(self):
+        torch._dynamo.reset()
+
+    def lengths(self, function, make, lengths, most, **named):
+        with Counted() as counted:
+            compiled = torch.compile(function, backend="thunder", fullgraph=True, **named)
+            for length in lengths:
+                arguments = make(length)
+                torch.testing.assert_close(compiled(*arguments), function(*arguments), rtol=1e-4, atol=1e-5)
+        self.assertLessEqual(counted.traces, most)
+        return counted
+
+    def test_dynamic_traces_once(self):
+        self.lengths(lambda x: (x.view(-1) * 2).sum(0) + x.shape[0], lambda n: (torch.randn(n, 4),), range(5, 15), 1, dynamic=True)
+
+    def test_the_second_length_makes_it_dynamic(self):
+        self.lengths(lambda x: torch.softmax(x, 0) @ x.t(), lambda n: (torch.randn(n, 4),), range(5, 15), 2)
+
+    def test_marked_sizes_vary_at_once(self):
+        def make(n):
+            x = torch.randn(n, 4)
+            torch._dynamo.mark_dynamic(x, 0)
+            return (x,)
+        self.lengths(lambda x: x.exp().cumsum(0), make, range(5, 12), 1)
+
+    def test_a_sum_of_a_size_less_what_was_added_is_the_size(self):
+        self.lengths(lambda x, row: torch.cat([x, row])[1:] + x, lambda n: (torch.randn(n, 3), torch.randn(1, 3)), range(4, 12), 1,
+                     dynamic=True)
+
+    def test_integers_beside_tensors_are_their_sizes(self):
+        self.lengths(lambda x, n: x * n + x.shape[0], lambda n: (torch.randn(n, 4), n + 1), range(6, 20, 2), 2)
+
+    def test_sizes_may_be_products(self):
+        def f(x, w):
+            return (x.reshape(-1, 8) @ w).exp().sum()
+        w = torch.randn(8, 3, requires_grad=True)
+        with Counted() as counted:
+            compiled = torch.compile(f, backend="thunder", dynamic=True)
+            for n in range(3, 9):
+                x = torch.randn(n, n + 1, 8) * 0.1
+                compiled(x, w).backward()
+                got, w.grad = w.grad, None
+                f(x, w).backward()
+                torch.testing.assert_close(got, w.grad)
+                w.grad = None
+        self.assertLessEqual(counted.traces, 4)  # of two captures: the first takes two sizes for one
+
+    def test_two_sizes_that_are_equal_once_may_differ_later(self):
+        self.lengths(lambda x, y: (x.sum(0, keepdim=True) + 1, y * 2), lambda n: (torch.randn(n, 3), torch.randn(7, 2) if n % 2 else
+                                                                                 torch.randn(n, 2)), [7, 8, 9, 10, 11], 2, dynamic=True)
+
+    @support.needs("transformers")
+    def test_twenty_lengths_of_a_text_model_take_three_graphs_and_traces(self):
+        from transformers import BertConfig, BertModel
+        torch.manual_seed(0)
+        config = BertConfig(vocab_size=64, hidden_size=32, num_hidden_layers=1, num_attention_heads=4, intermediate_size=48,
+                            max_position_embeddings=64, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+        model = BertModel(config).eval()
+        compiled = torch.compile(model, backend="thunder", dynamic=True)
+        with Counted() as counted, torch.no_grad():
+            for n in range(5, 25):
+                ids = torch.randint(1, 64, (2, n))
+                torch.testing.assert_close(compiled(ids).last_hidden_state, model(ids).last_hidden_state, rtol=1e-3, atol=1e-4)
+        self.assertLessEqual(counted.graphs, 3)
+        self.assertLessEqual(counted.traces, 3)
+
+    @support.needs("transformers")
+    def test_training_at_several_lengths_traces_forward_and_backward_once(self):
+        from transformers import BertConfig, BertModel
+        torch.manual_seed(0)
+        config = BertConfig(vocab_size=64, hidden_size=32, num_hidden_layers=1, num_attention_heads=4, intermediate_size=48,
+                            max_position_embeddings=64, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+        model = BertModel(config)
+        compiled = torch.compile(model, backend="thunder", dynamic=True)
+        with Counted() as counted:
+            for n in range(5, 15):
+                ids = torch.randint(1, 64, (2, n))
+                found = []
+                for function in (compiled, model):
+                    model.zero_grad()
+                    function(ids).last_hidden_state.square().sum().backward()
+                    found.append(model.embeddings.word_embeddings.weight.grad.clone())
+                torch.testing.assert_close(found[0], found[1], rtol=1e-3, atol=1e-3)
+        self.assertLessEqual(counted.graphs, 6)
+        self.assertLessEqual(counted.traces, 6)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
