@@ -157,7 +157,8 @@ void Graph::drop_unused() {
       node.outputs.clear();
       continue;
     }
-    while (!used[node.outputs.back()]) node.outputs.pop_back();
+    // The only op here whose results at the end are optional.
+    while (node.op == "MaxPool" && !used[node.outputs.back()]) node.outputs.pop_back();
     for (const Val v : node.inputs) used[v] = true;
   }
   std::erase_if(nodes_, [](const GraphNode& n) { return n.outputs.empty(); });

@@ -56,7 +56,7 @@ bool linear(Line& l) {
 }
 
 bool silu(Line& l) {
-  if (!is_float(l, 0)) return false;
+  if (!is_float(l, 0) || is_half(l.type(0).dtype)) return false;  // it is rounded once
   const Val x = l.in(0);
   l.give(l.make("Mul", {x, l.make("Sigmoid", {x})}));
   return true;
