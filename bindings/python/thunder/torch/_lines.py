@@ -153,10 +153,12 @@ def record(node, values, count, permute, keep):
         if not isinstance(one, torch.fx.Node):
             return count(one)
         value = values[one]
+        fake = one.meta["val"]
+        if value is None and isinstance(fake, torch.Tensor):
+            raise NotImplementedError(f"it reads a result of {one.target} that our row of that op does not give")
         if not isinstance(value, _thunder.Tensor):
             return value
         tensors.append(value)
-        fake = one.meta["val"]
         return _Slot(len(tensors) - 1, isinstance(fake, torch.Tensor) and fake.dtype.is_complex)
     kinds = (torch.fx.Node, torch.SymInt)
     args = _map(list(node.args), argument, kinds)
