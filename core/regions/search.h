@@ -1,5 +1,5 @@
-// The state of the search for regions, which forms one region at a time: regions.cpp offers candidates to the executor,
-// region_forming.cpp replaces the nodes that it takes by one region.
+// The state of the search for regions, which forms one region at a time: search.cpp offers candidates to the executor,
+// forming.cpp replaces the nodes that it takes by one region.
 #pragma once
 
 #include <vector>

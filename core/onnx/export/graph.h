@@ -5,12 +5,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ir/dtype.h"
+#include "onnx/types.h"
 #include "tensor/tensor.h"
 
 namespace thunder::onnx_export {
 
-int32_t number_of(DType dtype);  // ONNX's number of a dtype
+using onnx::number_of;
 
 using Val = uint32_t;       // a value of the graph
 constexpr Val kAbsent = 0;  // in the place of an optional input

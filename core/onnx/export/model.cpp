@@ -161,14 +161,4 @@ void write_model(const Graph& graph, const std::string& name, const std::string&
   write_file(path, model);
 }
 
-int32_t number_of(DType dtype) {
-  constexpr std::pair<DType, int32_t> kNumbers[] = {
-      {DType::f32, 1},  {DType::u8, 2},   {DType::i8, 3},      {DType::u16, 4},  {DType::i16, 5},
-      {DType::i32, 6},  {DType::i64, 7},  {DType::boolean, 9}, {DType::f16, 10}, {DType::f64, 11},
-      {DType::u32, 12}, {DType::u64, 13}, {DType::bf16, 16},
-  };
-  const auto* found = std::find_if(std::begin(kNumbers), std::end(kNumbers), [&](auto& n) { return n.first == dtype; });
-  return found == std::end(kNumbers) ? 0 : found->second;
-}
-
 }  // namespace thunder::onnx_export
