@@ -2,8 +2,10 @@
 #include "capi/describe_json.h"
 #include "capi/describe_ops.h"
 #include "capi/options.h"
+#include "base/log.h"
 #include "executors/engines.h"
 #include "jit/doctor.h"
+#include "jit/explain.h"
 #include "jit/options/inductor_options.h"
 #include "jit/options/resolve.h"
 #include "compile/stages.h"
@@ -200,6 +202,23 @@ void describe_memory(Context& context, cJSON* array) {
     add_text(o, name, cat(value));
 }
 
+void describe_logs(cJSON* array) {
+  for (const LogRow& row : log_rows()) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", row.name);
+    add_text(o, "doc", row.doc);
+    add_text(o, "more", row.more);
+  }
+}
+
+void describe_reports(cJSON* array) {
+  for (const ReportRow& row : report_rows()) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", row.name);
+    add_text(o, "doc", row.doc);
+  }
+}
+
 struct Subject {
   std::string_view name;
   void (*describe)(Context&, cJSON*);
@@ -220,6 +239,8 @@ constexpr Subject kSubjects[] = {
     {"installation", describe_installation},
     {"passes", describe_passes},
     {"memory", describe_memory},
+    {"reports", [](Context&, cJSON* array) { describe_reports(array); }},
+    {"logs", [](Context&, cJSON* array) { describe_logs(array); }},
 };
 
 std::string describe(Context& context, std::string_view what) {

@@ -277,6 +277,14 @@ foreach(script ${scripts})
   endif()
 endforeach()
 
+# The page of a report, as a person sees it.
+find_program(THUNDER_CHROMIUM NAMES chromium chromium-browser google-chrome)
+if(TARGET thunder_tool AND TARGET thunder_lua AND THUNDER_CHROMIUM AND NOT THUNDER_SANITIZE)
+  add_test(NAME report_page COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pages/report_page.py $<TARGET_FILE:thunder_tool>
+           ${THUNDER_CHROMIUM} ${CMAKE_BINARY_DIR}/report_pages)
+  set_tests_properties(report_page PROPERTIES LABELS example TIMEOUT 600)
+endif()
+
 if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
   add_test(NAME example_digits_python COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/examples/digits/digits.py)
   set_tests_properties(example_digits_python PROPERTIES LABELS example TIMEOUT 300

@@ -205,7 +205,8 @@ void thunder_context_interrupt(thunder_context *context) THUNDER_NOEXCEPT;
 thunder_tensor *thunder_context_random(thunder_context *context) THUNDER_NOEXCEPT;
 /* Pushes a JSON text onto `out`. `what`: "ops", "modules", "optimizers", "schedules", "options", "printoptions" (with their
  * values now), "executors", "unavailable_executors" (and why they are), "machine" (what schedules are made for),
- * "installation" (libraries, folders and a kernel that is run: what works, what is missing and why), "passes", "memory". */
+ * "installation" (libraries, folders and a kernel that is run: what works, what is missing and why), "passes", "memory",
+ * "logs" (names for thunder_context_set_logs()), "reports" (those for thunder_compiled_explain()). */
 THUNDER_CHECK thunder_status *thunder_context_describe(thunder_context *context, const char *what,
     thunder_values *out) THUNDER_NOEXCEPT;
 /* Pushes how an error about an unknown name may end: " (did you mean 'softmax'?)" when one of the names is near, what is
@@ -406,9 +407,9 @@ const char *thunder_compiled_fusion_report(thunder_compiled *compiled) THUNDER_N
  * stage that its device's target runs. "" when there are none. [X] */
 const char *thunder_compiled_loops_report(thunder_compiled *compiled) THUNDER_NOEXCEPT;
 /* About the program compiled last, as text that stays valid until the next call of this function on `compiled`; "" before
- * there is one. `what`: "fusion", "loops", "guards", "memory" and "breaks", as the functions of these names; "stages": each
- * stage of its compile, with its time in milliseconds and why it stands where it stands; or the name of a stage
- * (thunder_context_describe(context, "passes")): what the program was after it. Any other: an error with the nearest. */
+ * there is one. `what`: a name of thunder_context_describe(context, "reports"): "fusion", "loops", "guards", "memory", "breaks",
+ * "stages", "hints", "graph", "llvm", "assembly", "cuda", "stats" (JSON) and others; or the name of a stage ("passes"): what the
+ * program was after it. Any other: an error with the nearest. */
 THUNDER_CHECK thunder_status *thunder_compiled_explain(thunder_compiled *compiled, const char *what,
     const char **out) THUNDER_NOEXCEPT;
 typedef struct thunder_statistics { /* filled up to `size`, which the caller sets */
@@ -428,10 +429,11 @@ size_t thunder_compiled_trace_count(const thunder_compiled *compiled) THUNDER_NO
 THUNDER_CHECK thunder_status *thunder_compiled_trace(const thunder_compiled *compiled, size_t stage,
     thunder_trace **out) THUNDER_NOEXCEPT;
 
-/* ==== transforms of functions, traces, programs in files: parts of this file ==== */
+/* ==== transforms of functions, traces, programs in files, reports: parts of this file ==== */
 
 #include "thunder/transforms.h"
 #include "thunder/programs.h"
+#include "thunder/reports.h"
 
 /* ==== options [X]: setters stick; who takes the options reports the first unknown name, with the nearest one ==== */
 

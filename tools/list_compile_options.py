@@ -54,6 +54,17 @@ THUNDER_JIT = (
 STATES = {"option": "is `{ours}`", "passes": "false leaves `{ours}` out", "always": "always {ours}", "refused": "not there"}
 
 
+LOGS = """`THUNDER_LOGS=guards,+fusion,-recompiles` in the environment asks for lines on standard error, as PyTorch's `TORCH_LOGS`; in C
+`thunder_context_set_logs(context, "guards,+fusion")` sends them to the host's log, in Python `th.set_logs("guards,+fusion")` to the
+loggers `thunder.guards` and so on, in Lua `th.set_logs "guards,+fusion"` to standard error. A name alone lets a log speak, with `+` in
+detail, with `-` not even warnings; `all` names all. Each line has the time, the function and the user's line.
+"""
+
+
+def log(row):
+    return f"`{row['name']}`", row["doc"], row["more"]
+
+
 def parameters(rows):
     return table(("parameter", "here"), [(f"`{name}`", text) for name, text in rows])
 
@@ -85,6 +96,9 @@ def main():
             ("Backends", table(("backend", "what it does", "executors asked first", "passes left out", "tags"),
                                map(backend, described(library, "backends"))))):
         print(f"## {title}\n\n{text}")
+    print(f"## Logs\n\n{LOGS}\n{table(('log', 'says', 'and with `+`'), map(log, described(library, 'logs')))}")
+    print(f"## Reports\n\n`explain(f, name)` gives these texts about the program compiled last, and what it was after a stage of that name.\n\n"
+          f"{table(('report', 'what it says'), [(row['name'], row['doc']) for row in described(library, 'reports')])}")
     print(f"## Options of Inductor\n\nOf {len(rows)} names {there} are taken; `tests/core/jit/options/resolve_test.cpp` and\n"
           f"`tests/python/backends_test.py` show what they do.\n\n"
           f"{table(('option', 'here', 'why'), map(inductor, rows))}", end="")

@@ -11,6 +11,8 @@
 
 namespace thunder {
 
+class StepWatch;  // program/watch.h
+
 // THUNDER_CANCELLED: nothing else gives it.
 inline constexpr Code kCancelled{1};
 
@@ -61,6 +63,9 @@ class InterruptCheck {
   };
   // Null: nobody. Gives who was told before.
   Progress* set_progress(Progress* to) noexcept { return std::exchange(progress_, to); }
+  // Who looks at each step that the call runs; null: nobody.
+  void set_watch(StepWatch* watch) noexcept { watch_ = watch; }
+  StepWatch* watch() const noexcept { return watch_; }
   // The same as look_and_throw() where `done` of `total` parts of a stage are behind; throws what who is told throws.
   void at(std::string_view stage, size_t done, size_t total) {
     look_and_throw();
@@ -77,6 +82,7 @@ class InterruptCheck {
   uint64_t unseen_ = 0;
   Clock::time_point asked_{};
   Progress* progress_ = nullptr;
+  StepWatch* watch_ = nullptr;
 };
 
 }  // namespace thunder

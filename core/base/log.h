@@ -1,27 +1,56 @@
-// Where messages go that are not errors: a sink of the caller's, passed explicitly. Without one they are dropped.
+// What may be said beside errors: logs by name, each with the least level at which it speaks.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
 #include <string_view>
-
-#include "base/text.h"
 
 namespace thunder {
 
 enum class LogLevel : int32_t { debug = 0, info = 1, warning = 2, error = 3 };
 
-struct Log {
-  // May be called from any thread. The text is borrowed, and also terminated by a zero.
-  void (*fn)(int32_t level, const char* component, const char* text, size_t bytes, void* user) = nullptr;
-  void* user = nullptr;
+// In the order of the table.
+enum class LogName : uint8_t {
+  guards,
+  recompiles,
+  dynamic,
+  graph_breaks,
+  fusion,
+  schedule,
+  output_code,
+  perf_hints,
+  cudagraphs,
+  autotuning,
+  memory,
+};
+inline constexpr size_t kLogNames = 11;
 
-  // `component` names the part of the library that speaks: "cache". The parts are joined as by `cat`.
-  template <class... T>
-  void write(LogLevel level, const char* component, const T&... parts) const {
-    if (fn) send(level, component, cat(parts...));
+struct LogRow {
+  std::string_view name;
+  std::string_view doc;   // what it says
+  std::string_view more;  // what it says too after "+name"; "": nothing
+};
+std::span<const LogRow> log_rows();
+inline std::string_view name(LogName log) { return log_rows()[static_cast<size_t>(log)].name; }
+
+// Any thread.
+class LogLevels {
+ public:
+  LogLevels() { reset(); }
+  // "guards,+fusion,-recompiles", as PyTorch's TORCH_LOGS: a name alone lets it speak, with "+" in detail, with "-" of
+  // errors alone; those that are not named say warnings. "all" names all. Throws at another name, with the nearest one,
+  // and then nothing changes. `who` begins the message.
+  void set(std::string_view text, std::string_view who);
+  bool wants(LogName log, LogLevel level) const {
+    return static_cast<int32_t>(level) >= least_[static_cast<size_t>(log)].load(std::memory_order_relaxed);
   }
 
  private:
-  void send(LogLevel level, const char* component, const std::string& text) const;
+  void reset();
+
+  std::array<std::atomic<int32_t>, kLogNames> least_;
 };
 
 }  // namespace thunder

@@ -16,6 +16,7 @@
 #include "base/cpu_count.h"
 #include "base/signals.h"
 #include "base/status.h"
+#include "base/thread_watch.h"
 #include "base/thrown.h"
 
 namespace thunder {
@@ -282,6 +283,8 @@ Status* ThreadPool::run_hosted(int64_t n, int64_t parts, Body body, void* arg) n
 
 Status* ThreadPool::parallel_for(int64_t n, int64_t grain, Body body, void* arg) noexcept {
   if (n <= 0) return nullptr;
+  ThreadWatch::Loop watched(*this);  // before its parts run, until they have
+  watched.look_at(body, arg);
   int64_t parts = std::min(static_cast<int64_t>(threads()), n / std::max<int64_t>(1, grain));
   if (parts < 2) return run_part(body, 0, n, arg);
   if (host_.run) return run_hosted(n, parts, body, arg);

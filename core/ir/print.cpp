@@ -51,7 +51,7 @@ class Printer {
     if (v < names_.size()) names_[v] = {table, number};
   }
   void number(const Node& n, char table, uint32_t& counter) {
-    for (ValueId r : n.results) name(r, table, ++counter);
+    for (ValueId r : n.results) name(r, table, options_.ids ? r : ++counter);
   }
 
   void statement(const Node& n, std::string_view indent) {

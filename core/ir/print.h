@@ -9,6 +9,7 @@
 namespace thunder {
 
 struct PrintOptions {
+  bool ids = false;  // values are numbered as the store has them, which is the same in all stages of a compile
   bool bodies = false;  // each composite's decomposition below it, as comments; inner values are u[k]
 };
 

@@ -34,7 +34,8 @@ Values* Compiled::call_partitioned(Scope& tape, const Values& in) {
     results = pair->call(static_cast<EagerScope&>(tape), in, why);
   });
   if (!why.empty() && !not_partitioned_.exchange(true))
-    context_->log(2, "tape", cat(function_->name(), ": runs op by op on tapes, without a backward of its own: ", why));
+    context_->log(LogLevel::warning, LogName::graph_breaks,
+                  cat(function_->name(), ": runs op by op on tapes, without a backward of its own: ", why));
   return results || !tape.status() ? results : tape.own(make<Values>());
 }
 

@@ -139,6 +139,16 @@ Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
   });
 }
 
+Status* Compiled::call_watched(const Values& in, Values& out, StepWatch& watch) noexcept {
+  return caught([&]() -> Status* {
+    check_values(in);
+    const Inputs inputs{&in, nullptr, in.size()};
+    InterruptCheck check(context_->interrupts());
+    check.set_watch(&watch);
+    return call_held(find(inputs), inputs, out, check, nullptr);
+  });
+}
+
 [[gnu::always_inline]] inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Tensor** out,
                                                          size_t n_out, InterruptCheck& check) {
   ResultTensors results;

@@ -20,6 +20,8 @@ class SegmentCall;
 struct CountedBreak;
 class Segments;
 struct SavedProgram;
+struct Examination;
+struct Profile;
 
 struct CallStatistics {
   uint64_t calls = 0, hits = 0, misses = 0, entries = 0;    // a preparation counts as a call
@@ -27,6 +29,12 @@ struct CallStatistics {
   uint64_t peak_bytes = 0;                                  // arena and constants of the latest program
   uint64_t eager_calls = 0;                                 // calls that ran op by op: no others count them
   uint64_t segments = 0, graph_breaks = 0;  // programs of parts of the function, and the places where it broke
+};
+
+// One compile: why, and how long each of its stages took, tracing first.
+struct CompileRecord {
+  std::string why;
+  std::vector<std::pair<std::string, double>> milliseconds;
 };
 
 // Tensors that a call made, until they are handed over.
@@ -60,6 +68,9 @@ class Compiled : public Counted<Compiled> {
   // Positional tensors in, the first n_out tensor results out (owned by the caller).
   Status* call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept;
 
+  // A call whose steps `watch` sees. What runs op by op has none.
+  Status* call_watched(const Values& in, Values& out, StepWatch& watch) noexcept;
+
   // What a call inside of a scope gives: part of what is recorded there; on a tape a forward and a backward program.
   // The scope owns the results, and has the error if there is one.
   Values* apply(Scope& scope, const Values& in);
@@ -80,6 +91,13 @@ class Compiled : public Counted<Compiled> {
 
   CallStatistics statistics() const;
   std::string last_miss() const;
+  // Each compile so far, oldest first; of very many the first ones are forgotten.
+  std::vector<CompileRecord> compiles() const;
+  // What profile() measured last, and examine() found; null before.
+  void keep(std::shared_ptr<const Profile> profile);
+  void keep(std::shared_ptr<const Examination> examination);
+  std::shared_ptr<const Profile> last_profile() const;
+  std::shared_ptr<const Examination> last_examination() const;
   // The stages of the latest program, first to last.
   std::vector<Trace> traces() const;
   // The latest backward that ran on a tape, for as long as this lives; null before there is one.
@@ -173,6 +191,9 @@ class Compiled : public Counted<Compiled> {
   mutable std::mutex report_mutex_;
   std::unique_ptr<Pair> pair_;  // of calls on tapes; made at the first one
   std::string last_miss_;
+  std::vector<CompileRecord> compiles_;
+  std::shared_ptr<const Profile> last_profile_;
+  std::shared_ptr<const Examination> last_examination_;
   std::shared_ptr<const Entry> last_;  // the latest program, where it is none of the cache's
   std::atomic<uint64_t> apart_{0};  // calls that no program of the cache ran, and preparations
   std::atomic<uint64_t> eager_{0};

@@ -163,7 +163,7 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
     compile_with(executors, context, options, in, check, entry);
   } catch (const Error& e) {
     if (e.code() == kCancelled) throw;
-    context.log(2, "fusion", cat("compiled without fusion: ", e.message()));
+    context.log(LogLevel::warning, LogName::fusion, cat("compiled without fusion: ", e.message()));
     leave_out_fusion(executors);
     compile_with(executors, context, options, in, check, entry);
   }

@@ -54,7 +54,7 @@ void Context::add_products() {
       if (auto made = products_executor(machine_, options, found))
         products_[static_cast<size_t>(precision)][tuned] = make<Executor>(*made);
     }
-  log(1, "onednn", found);
+  log(LogLevel::info, LogName::perf_hints, found);
   const Ref<Executor>& usual = products_[0][0];
   if (usual) executors_.push_back(usual);
   else missing_.emplace_back("products", kNoVectors);
@@ -93,6 +93,7 @@ Context::Context(const ContextHooks& hooks)
       devices_(hooks.allocator, machine_.threads),
       interrupts_(hooks.check_interrupts, hooks.user),
       threads_(machine_.threads) {
+  read_logs();
   if (hooks_.allocator.ours) {
     block_cache_.reset(BlockCache::open(hooks_.allocator, BlockCache::kDefaultLimit));
     hooks_.allocator = block_cache_->allocator();
@@ -159,10 +160,6 @@ void Context::use_threads(size_t threads) {
 void Context::use_threads(const ThreadPool::Host& host) {
   threads_.use(host);
   machine_.threads = threads_.threads();
-}
-
-void Context::log(int32_t level, const char* component, std::string_view text) const {
-  if (hooks_.log) hooks_.log(level, component, text.data(), text.size(), hooks_.user);
 }
 
 Context::WriteTurn::WriteTurn(Context& of) : of_(of) {

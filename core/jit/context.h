@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/interrupts.h"
+#include "base/log.h"
 #include "base/machine.h"
 #include "base/thread_pool.h"
 #include "device/block_cache.h"
@@ -58,7 +59,14 @@ class Context : public Counted<Context> {
   ScopeEnvironment scope_environment();
   ModuleKinds& module_kinds() { return module_kinds_; }
   ModuleEnvironment module_environment() { return {scope_environment(), &module_kinds_}; }
-  void log(int32_t level, const char* component, std::string_view text) const;
+  // Which logs speak, as LogLevels::set() reads it. Where the environment's THUNDER_LOGS says it, that stays.
+  void set_logs(std::string_view text);
+  bool logs(LogName name, LogLevel level) const { return log_levels_.wants(name, level); }
+  // To the host's log. Those that THUNDER_LOGS asked for go to standard error, warnings only where the host has no log.
+  void log(LogLevel level, LogName name, std::string_view text) const;
+  // Each line of a text with the time of the day, the function and the user's line ("": unknown) in front.
+  void log(LogLevel level, LogName name, std::string_view function, std::string_view where,
+           std::string_view text) const;
 
   // Selectable by name in `executors`; a later one of the same name is refused.
   void add_executor(Ref<Executor> executor);
@@ -112,6 +120,7 @@ class Context : public Counted<Context> {
 
  private:
   void add_products();
+  void read_logs();  // of the environment
   Ref<Executor> named(std::string_view name) const;
 
   ContextHooks hooks_;
@@ -139,6 +148,8 @@ class Context : public Counted<Context> {
   SizeMarks size_marks_;
   Interrupts interrupts_;
   std::atomic<Stance> stance_{Stance::normal};
+  LogLevels log_levels_;
+  bool logs_from_environment_ = false;
   mutable std::mutex printing_mutex_;
   TensorPrintOptions printing_;
   ThreadPool threads_;

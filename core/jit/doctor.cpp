@@ -10,6 +10,7 @@
 #include "executors/cuda/cudnn/library.h"
 #include "executors/cpu/products/onednn.h"
 #include "jit/call.h"
+#include "jit/reports/limits.h"
 #include "loops/cuda/target.h"
 #include "loops/kernels.h"
 #include "tensor/transfer.h"
@@ -29,6 +30,20 @@ Finding instructions(const Machine& m) {
 }
 
 Finding threads(const Machine& m) { return {"threads", cat(m.threads)}; }
+
+Finding caches(const Machine& m) {
+  const auto kib = [](size_t bytes) { return bytes ? cat(bytes >> 10, " KiB") : std::string("not known"); };
+  return {"caches", cat("L1 ", kib(m.l1), ", L2 ", kib(m.l2), ", last level ", kib(m.last_level), ", lines of ", m.line,
+                        " bytes, pages of ", m.page)};
+}
+
+Finding speed(Context& context) {
+  const MachineLimits limits = measure_limits(context);
+  const auto rounded = [](double v) { return std::round(v * 10) / 10; };
+  if (!limits.trouble.empty()) return {"speed", cat("not measured: ", limits.trouble), State::fails};
+  return {"speed", cat(rounded(limits.gflops), " GFLOP/s in a product of float32 matrices, ", rounded(limits.gbytes),
+                       " GB/s of memory, measured now")};
+}
 
 Finding llvm() {
   std::string why;
@@ -72,7 +87,8 @@ Finding cache_folder() {
             State::missing};
   const std::string trouble = BlobStore(folder).trouble();
   return {"cache",
-          trouble.empty() ? cat(folder, ", writable") : cat(folder, ": ", trouble, "; each process compiles anew"),
+          trouble.empty() ? cat(folder, ", writable by this user alone")
+                          : cat(folder, ": ", trouble, "; each process compiles anew"),
           there(trouble.empty())};
 }
 
@@ -150,11 +166,12 @@ Finding kernel(Context& context, Device device) {
 std::vector<Finding> examine(Context& context) {
   const Machine& m = context.machine();
   std::vector<Finding> all = {
-      {"processor", m.processor}, instructions(m), threads(m), llvm(), onednn(m), cache_folder()};
+      {"processor", m.processor}, instructions(m), caches(m), threads(m), llvm(), onednn(m), cache_folder()};
   add_cuda(context, all);
   add_executors(context, all);
   all.push_back(kernel(context, Device::cpu));
   if (context.devices().absence(cuda(0)).empty()) all.push_back(kernel(context, cuda(0)));
+  all.push_back(speed(context));
   return all;
 }
 

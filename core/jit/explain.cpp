@@ -7,6 +7,13 @@
 #include "base/text.h"
 #include "compile/stages.h"
 #include "ir/print.h"
+#include "jit/reports/compile_stats.h"
+#include "jit/reports/examine.h"
+#include "jit/reports/graph.h"
+#include "jit/reports/kernel_sources.h"
+#include "jit/reports/perf_hints.h"
+#include "jit/reports/profile.h"
+#include "program/cost.h"
 
 namespace thunder {
 namespace {
@@ -24,17 +31,86 @@ std::string stages_report(const Compiled& f) {
   return out;
 }
 
-struct Report {
-  std::string_view name;
+std::string transforms_report(const Compiled& f) {
+  std::string out;
+  const auto entry = f.latest();
+  for (size_t i = 0; entry && i < entry->stages.size(); i++) {
+    const std::string& name = entry->stages[i].name;
+    const auto is_ours = [&](const StageRow& row) { return row.name == name; };
+    if (std::none_of(stages().begin(), stages().end(), is_ours)) out += name + "\n";
+  }
+  return out;
+}
+
+std::string of_program(const Compiled& f, std::string (*report)(const Program&)) {
+  const auto entry = f.latest();
+  return entry ? report(*entry->program) : "";
+}
+
+std::string graph_report(const Compiled& f) {
+  const auto entry = f.latest();
+  return entry ? graphviz(entry->traces.back()) : "";
+}
+
+std::string sources(const Compiled& f, std::string_view form) {
+  const auto entry = f.latest();
+  return entry ? kernel_sources(*entry->program, form) : "";
+}
+
+std::string of_profile(const Compiled& f, std::string (Profile::*report)() const) {
+  const auto profile = f.last_profile();
+  return profile ? (profile.get()->*report)() : "";
+}
+
+std::string of_examination(const Compiled& f, std::string (Examination::*report)() const) {
+  const auto examination = f.last_examination();
+  return examination ? (examination.get()->*report)() : "";
+}
+
+struct Report : ReportRow {
   std::string (*text)(const Compiled&);
 };
 constexpr std::array kReports = {
-    Report{"fusion", [](const Compiled& f) { return f.fusion_report(); }},
-    Report{"loops", [](const Compiled& f) { return f.loops_report(); }},
-    Report{"guards", [](const Compiled& f) { return f.guards_report(); }},
-    Report{"memory", [](const Compiled& f) { return f.memory_report(); }},
-    Report{"breaks", [](const Compiled& f) { return f.breaks_report(); }},
-    Report{"stages", stages_report},
+    Report{{"fusion", "Why neighbours in the last trace are kernels of their own, a line for each two."},
+           [](const Compiled& f) { return f.fusion_report(); }},
+    Report{{"loops", "The loop nest of each kernel, as lowered and after each stage of its lowering."},
+           [](const Compiled& f) { return f.loops_report(); }},
+    Report{{"guards", "What the program is guarded by, a formula a line."},
+           [](const Compiled& f) { return f.guards_report(); }},
+    Report{{"memory", "What a call needs of memory, and where each value lies."},
+           [](const Compiled& f) { return f.memory_report(); }},
+    Report{{"breaks", "Where and why the function was no one program."},
+           [](const Compiled& f) { return f.breaks_report(); }},
+    Report{{"stages", "The stages of the compile, with their times and reasons."},
+           stages_report},
+    Report{{"hints", "What makes the program slower than it need be."},
+           [](const Compiled& f) { return of_program(f, perf_hints); }},
+    Report{{"choices", "What `max_autotune` chose for each product."},
+           [](const Compiled& f) { return of_program(f, choices_report); }},
+    Report{{"graph", "The last trace in the language of Graphviz."},
+           graph_report},
+    Report{{"llvm", "The code of each kernel for the CPU as LLVM's IR."},
+           [](const Compiled& f) { return sources(f, "llvm"); }},
+    Report{{"assembly", "The same as assembly."},
+           [](const Compiled& f) { return sources(f, "assembly"); }},
+    Report{{"cuda", "The code of each fused kernel as the CUDA target writes it, C++."},
+           [](const Compiled& f) { return sources(f, "cuda"); }},
+    Report{{"stats", "Counts of calls, and of compiles by reason and stage with histograms of their times, as JSON."},
+           compile_stats},
+    Report{{"profile", "What the last profile measured of each step, slowest first."},
+           [](const Compiled& f) { return of_profile(f, &Profile::text); }},
+    Report{{"profile_json", "The same as JSON."},
+           [](const Compiled& f) { return of_profile(f, &Profile::json); }},
+    Report{{"transforms", "The passes of the caller's that took part in the compile, in order, a name a line."},
+           transforms_report},
+    Report{{"cost", "What a call has to do: flops, bytes, peak_bytes, result_bytes and steps, as JSON."},
+           [](const Compiled& f) { return of_program(f, cost_json); }},
+    Report{{"examination", "What the last examination found."},
+           [](const Compiled& f) { return of_examination(f, &Examination::text); }},
+    Report{{"examination_json", "The same as JSON."},
+           [](const Compiled& f) { return of_examination(f, &Examination::json); }},
+    Report{{"chrome_trace", "The last profile as chrome://tracing and Perfetto read it, threads and all."},
+           [](const Compiled& f) { return of_profile(f, &Profile::chrome_trace); }},
 };
 
 // The trace after a stage that may have changed nothing: that of the last one before it which did.
@@ -59,6 +135,15 @@ std::string trace_after(const Entry& entry, std::string_view stage) {
 }
 
 }  // namespace
+
+std::span<const ReportRow> report_rows() {
+  static const auto rows = [] {
+    std::array<ReportRow, kReports.size()> out;
+    std::copy(kReports.begin(), kReports.end(), out.begin());
+    return out;
+  }();
+  return rows;
+}
 
 std::string explain(const Compiled& f, std::string_view what) {
   for (const Report& report : kReports)

@@ -6,9 +6,12 @@
 #include "jit/compile.h"
 #include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"
+#include "jit/reports/logs.h"
 #include "jit/segments/segment_call.h"
 
 namespace thunder {
+
+constexpr size_t kMostRecords = 1024;  // of compiles, for statistics
 
 const Entry* Compiled::miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
                             SegmentCall* segmented) {
@@ -63,7 +66,8 @@ bool Compiled::below(int64_t done, int64_t limit, std::string_view name, const s
   const std::string text =
       cat(function_->name(), ": compiled ", done, " times, which is the ", name, "; last miss: ", why);
   require(!settings_.fail_on_limit, text);
-  context_->log(2, "cache", cat(text, "; from now on what fits none of these programs ", then));
+  context_->log(LogLevel::warning, LogName::recompiles,
+                cat(text, "; from now on what fits none of these programs ", then));
   warned = true;
   return false;
 }
@@ -124,7 +128,9 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
     plain_++;
   }
   note_compiled(*entry, why);
-  return keep(std::move(entry), in, full, own);
+  const Entry* const kept = keep(std::move(entry), in, full, own);
+  log_compiled(*context_, *kept, why, misses_ > 1);
+  return kept;
 }
 
 // In the cache, among the programs that were used last, or for this call alone.
@@ -150,8 +156,12 @@ void Compiled::note_compiled(const Entry& entry, const std::string& why) {
   passes_ns_ += static_cast<uint64_t>(entry.passes_ms * 1e6);
   compile_ns_ += static_cast<uint64_t>(entry.compile_ms * 1e6);
   plan_ns_ += static_cast<uint64_t>(entry.plan_ms * 1e6);
+  CompileRecord record{why, {{"trace", entry.trace_ms}}};
+  for (const StageTime& t : entry.stages) record.milliseconds.emplace_back(t.name, t.milliseconds);
   std::lock_guard report(report_mutex_);
   last_miss_ = why;
+  if (compiles_.size() == kMostRecords) compiles_.erase(compiles_.begin());
+  compiles_.push_back(std::move(record));
   if (pair_) pair_->set_compiled_last(false);
 }
 

@@ -57,6 +57,31 @@ CallStatistics Compiled::statistics() const {
   return s;
 }
 
+void Compiled::keep(std::shared_ptr<const Profile> profile) {
+  std::lock_guard lock(report_mutex_);
+  last_profile_ = std::move(profile);
+}
+
+void Compiled::keep(std::shared_ptr<const Examination> examination) {
+  std::lock_guard lock(report_mutex_);
+  last_examination_ = std::move(examination);
+}
+
+std::shared_ptr<const Examination> Compiled::last_examination() const {
+  std::lock_guard lock(report_mutex_);
+  return last_examination_;
+}
+
+std::shared_ptr<const Profile> Compiled::last_profile() const {
+  std::lock_guard lock(report_mutex_);
+  return last_profile_;
+}
+
+std::vector<CompileRecord> Compiled::compiles() const {
+  std::lock_guard lock(report_mutex_);
+  return compiles_;
+}
+
 std::string Compiled::last_miss() const {
   std::lock_guard lock(report_mutex_);
   return last_miss_;

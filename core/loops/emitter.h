@@ -26,6 +26,8 @@ class Emitter {
   virtual const char* target() const = 0;
   // Machine code of the nest as one function of that name. Any thread, several at a time.
   virtual Object compile(const CpuNest& nest, const char* name) = 0;
+  // The same as text for a person: LLVM's IR as it was cleaned up, or `assembly`. An error stands in its place.
+  virtual std::string text(const CpuNest& nest, const char* name, bool assembly) = 0;
   // Loads such code; it stays loaded until the process ends. Null: `error` says why, for example because it is for
   // another machine.
   virtual KernelFn load(const std::vector<char>& code, const char* name, std::string& error) = 0;
@@ -41,6 +43,6 @@ struct TargetOptions {
 // What the module exports under this name. No target: the machine at hand. Null: the target is not supported.
 using MakeEmitter = Emitter* (*)(uint32_t version, const TargetOptions* target);
 constexpr char kMakeEmitter[] = "thunder_make_emitter";
-constexpr uint32_t kEmitterVersion = 15;  // of this header and cpu/nest.h: both sides must be built from one tree
+constexpr uint32_t kEmitterVersion = 16;  // of this header and cpu/nest.h: both sides must be built from one tree
 
 }  // namespace thunder::loops

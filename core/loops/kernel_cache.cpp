@@ -4,7 +4,9 @@
 
 #include "base/nesting.h"
 #include "base/text.h"
+#include "loops/kernel_name.h"
 #include "loops/object_file.h"
+#include "loops/perf_map.h"
 
 namespace thunder::loops {
 
@@ -49,6 +51,7 @@ void KernelCache::find_or_compile(const CpuNest& nest, const std::string& text, 
   if (auto blob = store_.get(key))
     if (KernelFn fn = emitter_->load({blob->begin(), blob->end()}, kName, error)) {
       slot.code = fn;
+      note_code(reinterpret_cast<const void*>(fn), function_bytes(*blob, kName), kernel_name(nest));
       loaded_++;
       return;
     }
@@ -57,6 +60,7 @@ void KernelCache::find_or_compile(const CpuNest& nest, const std::string& text, 
   std::string code(object.code.begin(), object.code.end());
   KernelFn fn = emitter_->load(object.code, kName, error);
   require(fn != nullptr, "fusion: ", error);
+  note_code(reinterpret_cast<const void*>(fn), function_bytes(code, kName), kernel_name(nest));
   if (!store_.put(key, code)) slot.object = std::move(code);
   slot.code = fn;
   compiled_++;

@@ -95,6 +95,10 @@ Object compile_for(const TargetOptions& target, const CpuNest& nest, const char*
   return emitter->compile(nest, name);
 }
 
+std::string code_text(const CpuNest& nest, bool assembly) {
+  return can_compile() ? module().emitter->text(nest, "kernel", assembly) : "";
+}
+
 KernelStatistics kernel_statistics() { return module().kernels->statistics(); }
 
 }  // namespace thunder::loops

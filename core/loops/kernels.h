@@ -31,6 +31,9 @@ const std::string& generator();
 // thread.
 Object compile_for(const TargetOptions& target, const CpuNest& nest, const char* name = "kernel");
 
+// How that code reads: LLVM's IR, or `assembly`. "": there is no emitter. Any thread.
+std::string code_text(const CpuNest& nest, bool assembly);
+
 // The machine at hand as the emitter sees it. Requires: can_compile().
 struct HostTarget {
   std::string triple, cpu, features;

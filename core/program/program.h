@@ -55,6 +55,8 @@ class Program {
   const Plan& plan() const { return plan_; }
   uint64_t runs() const;  // that were begun
   const Trace& trace() const { return trace_; }
+  const Trace& written() const { return written_; }  // the user's, of which it was made
+  uint64_t bytes_of(const BufferPlan& b) const;
   // What the executor made of a step's node, as text for a person; "" if it has no text.
   static std::string explain(const Step& step);
   // The bytes of a device's memory that a call and the program's constants take at most.
@@ -106,7 +108,9 @@ class Program {
                     InterruptCheck* check) const noexcept;
   // Up to which step an interrupt may stop a run, and how many bytes each step touches.
   void find_stoppable();
-  uint64_t bytes_of(const BufferPlan& b) const;
+  // The same as run_steps(), each step under the eyes of the call's watch.
+  Status* run_watched(const Frame& frame, size_t stoppable, InterruptCheck& check) const noexcept;
+  Status* run_watched(const Frame& frame, size_t at, StepWatch& watch) const;
   static Status* stopped(Status* why, const Step& next) noexcept;
   Status* located(Status* failed, const Step& step) const noexcept;
   // A frame that no other call holds. Null: there is no memory for one, and `failed` says so.
@@ -188,7 +192,7 @@ Status* Program::run(const Input& input, const Output& output, InterruptCheck& c
   Frame* const frame = acquire(failed);
   if (!frame) return failed;
   frame->runs.store(frame->runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (recorded_ && frame == first_.get()) [[unlikely]] {
+  if (recorded_ && frame == first_.get() && !check.watch()) [[unlikely]] {
     for (size_t i = 0; i < input_patches_.size(); i++)
       given_[i] = input(input_patches_[i].index) + input_patches_[i].offset;
     for (size_t i = 0; i < output_patches_.size(); i++)
@@ -201,7 +205,10 @@ Status* Program::run(const Input& input, const Output& output, InterruptCheck& c
   for (const Patch& p : input_patches_) buffers[p.buffer].data = input(p.index) + p.offset;
   for (const Patch& p : output_patches_) buffers[p.buffer].data = output(p.index) + p.offset;
   const size_t stoppable = callers_outputs ? stoppable_with_outputs_ : stoppable_;
-  failed = run_steps(*frame, plan_.constant_steps, stoppable, plan_.steps.size(), &check);
+  if (check.watch()) [[unlikely]]
+    failed = run_watched(*frame, stoppable, check);
+  else
+    failed = run_steps(*frame, plan_.constant_steps, stoppable, plan_.steps.size(), &check);
   release(*frame);
   return failed;
 }

@@ -6,6 +6,10 @@
 #include "executors/fusion/grow.h"
 #include "executors/fusion/laid_out_regions.h"
 #include "executors/fusion/lower.h"
+#include "loops/cpu/launcher.h"
+#include "loops/cuda/source.h"
+#include "loops/kernels.h"
+#include "program/kernel_texts.h"
 
 namespace thunder {
 namespace {
@@ -61,7 +65,7 @@ bool fits(std::span<const Node* const> nodes, const Store& store, RegionState& s
 
 // A node or region: a group, where it was made, until its layout is known; then a launcher of the target's, which other
 // programs and equal layers may have too.
-class FusedKernel : public NodeKernel {
+class FusedKernel : public NodeKernel, public KernelTexts {
  public:
   FusedKernel(std::shared_ptr<Group> group, const Target& target)
       : NodeKernel(KernelCall()), group_(std::move(group)), target_(target) {
@@ -86,6 +90,11 @@ class FusedKernel : public NodeKernel {
     return cat("as lowered:\n", print(region_->lowered.nest), target_.explain(region_->lowered));
   }
   const NodeKernel* launcher() const override { return region_->launcher.get(); }
+  std::string source(std::string_view form) const override {
+    if (form == "cuda") return loops::cuda_text(region_->lowered);
+    const auto* on_cpu = dynamic_cast<const loops::CpuLauncher*>(region_->launcher.get());
+    return on_cpu ? loops::code_text(on_cpu->nest(), form == "assembly") : "";
+  }
 
  private:
   std::shared_ptr<LaidOutRegion> laid_out(const NodeView& view) {

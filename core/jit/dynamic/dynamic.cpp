@@ -95,6 +95,33 @@ void require_varying(const Wanted& wanted, const DimMask& mask, std::string_view
   });
 }
 
+std::string listed(const Wanted& wanted, const DimMask& mask) {
+  const std::vector<std::string> paths = wanted.in.paths();
+  std::string out;
+  for (size_t leaf = 0; leaf < mask.size(); leaf++)
+    for (size_t dim = 0; dim < mask[leaf].size(); dim++)
+      if (mask[leaf][dim])
+        out += cat(out.empty() ? "" : ", ", wanted.in[leaf].kind == ArgKind::integer ? "" : cat("dim ", dim, " of "),
+                   "input '", paths[leaf], "'");
+  return out;
+}
+
+// Which of the sizes that were to vary do.
+void log_sizes(const Wanted& wanted, const DimMask& asked, const DimMask& varying, std::string_view why) {
+  if (!wanted.context.logs(LogName::dynamic, LogLevel::info)) return;
+  DimMask plain = asked;
+  for (size_t leaf = 0; leaf < plain.size(); leaf++)
+    for (size_t dim = 0; dim < plain[leaf].size(); dim++)
+      if (varying[leaf][dim]) plain[leaf][dim] = false;
+  const auto say = [&](const DimMask& mask, std::string_view text) {
+    if (const std::string all = listed(wanted, mask); !all.empty())
+      wanted.context.log(LogLevel::info, LogName::dynamic, wanted.function.name(), "", cat(all, text));
+  };
+  say(varying, ": any size of 2 and more fits");
+  say(plain, cat(": a program for this size alone, ",
+                 why.empty() ? "as the function looks at it as a number, or writes tensors in place" : why));
+}
+
 std::vector<SizeRange> ranges(const Wanted& wanted, const DimMask& mask) {
   std::vector<SizeRange> out;
   for_each_mark(wanted, [&](size_t leaf, size_t dim, const SizeMark& mark) {
@@ -194,6 +221,7 @@ bool Dynamic::trace(const Wanted& wanted, const DimMask& mask) {
       return Ref<SavedFunction>::adopt(new SavedFunction(wanted.function.name(), std::move(one)));
     });
   if (!made->function) failed_.push_back(std::move(sharing)), varying = no_dims(wanted.in);
+  log_sizes(wanted, mask, varying, why);
   require_varying(wanted, varying, why);
   if (!made->function) return false;
   made->recorded = std::move(entry);

@@ -153,8 +153,9 @@ void Loader::take_kernels(bool run) const {
   const bool holds = metadata_.count(kKernels);
   if (!run) {
     if (holds && !loops::can_compile())
-      context_->log(2, "program", cat("'", path_, "' holds compiled kernels, which are not run, and there is no LLVM: ",
-                                      "set the option ", kRunKernels, " if you trust the file"));
+      context_->log(LogLevel::warning, LogName::perf_hints,
+                    cat("'", path_, "' holds compiled kernels, which are not run, and there is no LLVM: ",
+                        "set the option ", kRunKernels, " if you trust the file"));
     return;
   }
   require(holds, "'", path_, "' holds no compiled kernels for the option ", kRunKernels, "; compile_ahead writes them");
@@ -167,7 +168,8 @@ void Loader::take_kernels(bool run) const {
   std::string why;
   if (differs.empty()) take(std::move(kernels));
   else if (loops::can_compile(&why))
-    context_->log(2, "program", cat("'", path_, "': its kernels are compiled anew: ", differs));
+    context_->log(LogLevel::warning, LogName::perf_hints,
+                  cat("'", path_, "': its kernels are compiled anew: ", differs));
   else
     fail(Code::failed_precondition, "'", path_, "': its compiled kernels cannot run here: ", differs,
          "; and there is no LLVM to compile others: ", why);

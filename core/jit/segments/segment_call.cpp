@@ -1,6 +1,7 @@
 #include "jit/segments/segment_call.h"
 
 #include "base/text.h"
+#include "jit/reports/logs.h"
 #include "jit/own_results.h"
 
 namespace thunder {
@@ -25,6 +26,8 @@ bool SegmentCall::varies(const char* where, const Op& op, size_t param) {
 
 void SegmentCall::broke(GraphBreak at) {
   of_.segments_->set_broken();
+  of_.context_->log(LogLevel::info, LogName::graph_breaks, of_.function_->name(), at.where,
+                    cat(at.reason, ", after ", at.lines, at.lines == 1 ? " line" : " lines"));
   of_.segments_->note(std::move(at));
 }
 
@@ -72,6 +75,7 @@ std::shared_ptr<const Entry> SegmentCall::compile(const Segment& segment, bool& 
   entry->key = Key({nullptr, tensors.data(), tensors.size()});
   if (kept) of_.segments_->insert(segment, entry);
   if (how == Kept::recently) of_.segments_->insert_recent(entry);
+  log_compiled(*of_.context_, *entry, why, of_.misses_ > 1);
   std::lock_guard report(of_.report_mutex_);
   of_.last_ = entry;
   return entry;

@@ -5,6 +5,8 @@
 #include "loops/cuda/arithmetic.h"
 #include "loops/cuda/prelude.h"
 #include "loops/cuda/writer.h"
+#include "loops/kernel_name.h"
+#include "loops/order.h"
 
 namespace thunder::loops {
 namespace {
@@ -275,6 +277,13 @@ CudaSource cuda_source(const Nest& nest, const CudaSchedule& schedule, const std
   for (const Expr& e : nest.exprs)
     if (e.fn == Fn::cumsum) return {"", "sums that run along an axis are not written as CUDA C++ yet"};
   return {Writer(nest, schedule, name).run(), ""};
+}
+
+std::string cuda_text(LoweredRegion region) {
+  order_loops(region.nest, region.reduced);
+  const CudaSchedule schedule = cuda_schedule(region.nest, region.on_host);
+  const CudaSource source = cuda_source(region.nest, schedule, kernel_name(region.nest));
+  return source.error.empty() ? source.text : cat("// ", source.error, "\n");
 }
 
 }  // namespace thunder::loops

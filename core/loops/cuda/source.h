@@ -4,6 +4,7 @@
 #include <string>
 
 #include "loops/cuda/schedule.h"
+#include "loops/region.h"
 
 namespace thunder::loops {
 
@@ -22,6 +23,9 @@ struct CudaSource {
 // If the schedule joins nests, the kernel's one parameter is JoinedNests, whose layout joined_layout() describes, and
 // each block works on one of them.
 CudaSource cuda_source(const Nest& nest, const CudaSchedule& schedule, const std::string& name);
+
+// The source of a region's kernel as the CUDA target writes it, whatever device it is for; or why there is none.
+std::string cuda_text(LoweredRegion region);
 
 // Bytes of a kernel's parameters, on every architecture.
 constexpr size_t kMostParameterBytes = 4096;

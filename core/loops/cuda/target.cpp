@@ -9,6 +9,7 @@
 #include "device/cuda/device.h"
 #include "loops/cuda/joined.h"
 #include "loops/cuda/source.h"
+#include "loops/kernel_name.h"
 #include "loops/order.h"
 
 namespace thunder::loops {
@@ -18,20 +19,6 @@ constexpr size_t kMostArguments = 128;
 // An H100 moves 3.35e12 bytes and executes 132 * 128 * 1.75e9 instructions a second: about 70 in the time that 4 bytes
 // take to be written and read.
 constexpr size_t kRecomputedInstructions = 64;
-
-// The name that profilers show: the functions that the nest computes, each once.
-std::string kernel_name(const Nest& nest) {
-  constexpr size_t kMostNamed = 6;
-  std::vector<Fn> named;
-  for (const Expr& e : nest.exprs) {
-    const bool is_named = e.fn == Fn::load || e.fn == Fn::number || e.fn == Fn::convert ||
-                      std::find(named.begin(), named.end(), e.fn) != named.end();
-    if (!is_named && named.size() < kMostNamed) named.push_back(e.fn);
-  }
-  std::string out = "fused";
-  for (Fn fn : named) out += cat("_", thunder::loops::name(fn));
-  return out;
-}
 
 class CudaLauncher : public NodeKernel {
  public:

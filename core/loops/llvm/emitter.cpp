@@ -39,6 +39,7 @@ class LlvmEmitter : public loops::Emitter {
 
   const char* target() const override { return target_.c_str(); }
   loops::Object compile(const CpuNest& nest, const char* name) override;
+  std::string text(const CpuNest& nest, const char* name, bool assembly) override;
   loops::KernelFn load(const std::vector<char>& code, const char* name, std::string& error) override;
 
  private:
@@ -49,6 +50,8 @@ class LlvmEmitter : public loops::Emitter {
     if (jit_) define_functions();
   }
   void define_functions();
+  // The nest as a function of a module; "", or what is wrong.
+  std::string emit(const CpuNest& nest, const char* name, llvm::TargetMachine& machine, llvm::Module& module) const;
 
   llvm::orc::JITTargetMachineBuilder builder_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;  // null: for another machine
@@ -107,6 +110,32 @@ void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
   manager.run(module, modules);
 }
 
+std::string LlvmEmitter::emit(const CpuNest& nest, const char* name, llvm::TargetMachine& machine,
+                              llvm::Module& module) const {
+  module.setDataLayout(machine.createDataLayout());
+  module.setTargetTriple(machine.getTargetTriple().str());
+  llvm::Function* function = declare(module, name, builder_);
+  if (converts_f16(machine)) function->addFnAttr(kConvertsF16);
+  const llvm::TargetTransformInfo tti = machine.getTargetTransformInfo(*function);
+  const auto bits = tti.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+  NestCode(nest, function, choose_lanes(nest, static_cast<unsigned>(std::max<uint64_t>(bits, 128))), tti).emit();
+  std::string error;
+  llvm::raw_string_ostream wrong(error);
+  if (llvm::verifyModule(module, &wrong)) return error;
+  clean_up(module, machine);
+  return "";
+}
+
+// Of the module, as an object or as text. False: the target has none.
+bool write(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
+           llvm::SmallVector<char, 0>& bytes) {
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager codegen;
+  if (machine.addPassesToEmitFile(codegen, stream, nullptr, type)) return false;
+  codegen.run(module);
+  return true;
+}
+
 loops::Object LlvmEmitter::compile(const CpuNest& nest, const char* name) {
   loops::Object object;
   auto machine = builder_.createTargetMachine();
@@ -116,26 +145,29 @@ loops::Object LlvmEmitter::compile(const CpuNest& nest, const char* name) {
   }
   llvm::LLVMContext context;
   llvm::Module module("nest", context);
-  module.setDataLayout((*machine)->createDataLayout());
-  module.setTargetTriple((*machine)->getTargetTriple().str());
-  llvm::Function* function = declare(module, name, builder_);
-  if (converts_f16(**machine)) function->addFnAttr(kConvertsF16);
-  const llvm::TargetTransformInfo tti = (*machine)->getTargetTransformInfo(*function);
-  const auto bits = tti.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
-  NestCode(nest, function, choose_lanes(nest, static_cast<unsigned>(std::max<uint64_t>(bits, 128))), tti).emit();
-  llvm::raw_string_ostream wrong(object.error);
-  if (llvm::verifyModule(module, &wrong)) return object;
-  clean_up(module, **machine);
+  object.error = emit(nest, name, **machine, module);
   llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager codegen;
-  if ((*machine)->addPassesToEmitFile(codegen, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+  if (object.error.empty() && !write(module, **machine, llvm::CodeGenFileType::ObjectFile, bytes))
     object.error = "this target emits no object files";
-    return object;
-  }
-  codegen.run(module);
   object.code.assign(bytes.begin(), bytes.end());
   return object;
+}
+
+std::string LlvmEmitter::text(const CpuNest& nest, const char* name, bool assembly) {
+  auto machine = builder_.createTargetMachine();
+  if (!machine) return llvm::toString(machine.takeError());
+  llvm::LLVMContext context;
+  llvm::Module module("nest", context);
+  if (std::string error = emit(nest, name, **machine, module); !error.empty()) return error;
+  if (!assembly) {
+    std::string out;
+    llvm::raw_string_ostream stream(out);
+    module.print(stream, nullptr);
+    return out;
+  }
+  llvm::SmallVector<char, 0> bytes;
+  if (!write(module, **machine, llvm::CodeGenFileType::AssemblyFile, bytes)) return "this target emits no assembly";
+  return std::string(bytes.begin(), bytes.end());
 }
 
 // Each object gets its own JITDylib, so that all may export the same name.

@@ -6,6 +6,7 @@
 
 #include "executors/cpu/table_executor.h"
 #include "executors/cpu/products/autotune.h"
+#include "program/kernel_texts.h"
 
 namespace thunder {
 
@@ -27,7 +28,7 @@ class MatmulKernel : public NodeKernel {
   const ProductsOf<T> products_;
 };
 
-class F32MatmulKernel : public NodeKernel {
+class F32MatmulKernel : public NodeKernel, public KernelTexts {
  public:
   // `tuner`: null: the cost model chooses.
   F32MatmulKernel(const Backends& m, Available a, ProductsOf<float> p, Autotuner* tuner)
@@ -57,6 +58,7 @@ class F32MatmulKernel : public NodeKernel {
     backends_.kernels.pack(p.b, p.k, p.n, panels_.get());
     return bytes;
   }
+  std::string choice() const override { return algorithm_ ? name(*algorithm_) : ""; }
   Status* run(const Launch* launch) const {
     if (panels_) return run_packed(backends_, launch, products_(launch), panels_.get());
     return run_products(backends_, available_, launch, products_(launch), algorithm_ ? &*algorithm_ : nullptr);

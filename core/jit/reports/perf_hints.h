@@ -1,0 +1,16 @@
+// What a person might change of a program so that it runs faster, and what was chosen for it.
+#pragma once
+
+#include <string>
+
+#include "program/program.h"
+
+namespace thunder {
+
+// A line each: work that only the reference does, tensors that are copied because of their strides. "": nothing.
+std::string perf_hints(const Program& program);
+
+// For each step that was timed in several ways, which one was the fastest.
+std::string choices_report(const Program& program);
+
+}  // namespace thunder

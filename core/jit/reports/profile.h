@@ -1,0 +1,45 @@
+// What the steps of a function take, beside what they have to do and what the machine does at most.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jit/reports/limits.h"
+
+namespace thunder {
+
+class Compiled;
+class Values;
+
+struct ProfiledStep {
+  std::string ops, executor, where;  // where: the user's lines, in order
+  double flops = 0, bytes = 0;
+  double milliseconds = 0;  // the median of the runs
+  double share = 0;         // of the limit: the least time that the machine needs for it, by the time that it took
+  bool by_memory = false;   // whether that least time is memory's
+};
+
+// What ran on one thread, in microseconds since the last run began. Thread 0 is that of the call.
+struct ProfiledSpan {
+  size_t step = 0, thread = 0;
+  double begin = 0, end = 0;
+};
+
+struct Profile {
+  std::string function;
+  size_t runs = 0;
+  double milliseconds = 0;  // of a call, the median
+  std::vector<ProfiledStep> steps;
+  std::vector<ProfiledSpan> spans;  // of the last run: the steps, then the parts of their loops
+  MachineLimits limits;
+
+  std::string text() const;
+  std::string json() const;
+  std::string chrome_trace() const;  // as chrome://tracing and Perfetto read it
+};
+
+// Calls the function once, and then `runs` times with each step timed: what a call does, these do. Throws what a call
+// reports, and where no step was run because the call went op by op.
+Profile profile(Compiled& compiled, const Values& in, size_t runs);
+
+}  // namespace thunder

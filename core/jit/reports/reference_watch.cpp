@@ -1,0 +1,172 @@
+#include "jit/reports/reference_watch.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "ops/op.h"
+#include "program/origins.h"
+#include "tensor/transfer.h"
+
+namespace thunder {
+namespace {
+
+constexpr size_t kMostFindings = 20;  // of a kind: the first ones tell
+
+double tolerance_of(DType dtype, double of_f32) {
+  switch (dtype) {
+    case DType::f64: return std::min(of_f32, 1e-9);
+    case DType::f16: return std::max(of_f32, 4e-3);
+    case DType::bf16: return std::max(of_f32, 3e-2);
+    default: return is_real(dtype) ? of_f32 : 0;
+  }
+}
+
+bool has_nan(const Tensor& t) {
+  if (!is_real(t.type().dtype)) return false;
+  const std::vector<double> all = as_doubles(t);
+  return std::any_of(all.begin(), all.end(), [](double v) { return std::isnan(v); });
+}
+
+double largest_of(const Tensor& t) {
+  double largest = 0;
+  for (double v : as_doubles(t))
+    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
+  return largest;
+}
+
+// How large the numbers were that a step rounded: its lines' results, and what was summed, which may cancel out.
+double scale_of(const std::vector<Reference::Line>& lines, const Reference::Known& known) {
+  double scale = 0;
+  const auto add = [&](const Tensor& t) {
+    if (is_real(t.type().dtype)) scale = std::max(scale, largest_of(t));
+  };
+  for (const Reference::Line& line : lines) {
+    for (const Ref<Tensor>& t : line.results) add(*t);
+    if (def(*line.node).has(kReduction) || def(*line.node).has(kMatmul))
+      for_each_value(line.node->args, [&](ValueId v) { add(*known.at(v)); });
+  }
+  return scale;
+}
+
+// Where the two differ by more than is allowed; "": nowhere.
+std::string difference(const Tensor& made, const Tensor& wanted, double allowed) {
+  const std::vector<double> a = as_doubles(made), b = as_doubles(wanted);
+  size_t worst = a.size(), many = 0;
+  double most = 0;
+  for (size_t i = 0; i < a.size(); i++) {
+    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
+    const double off = std::abs(a[i] - b[i]);
+    if (off <= allowed) continue;
+    many++;
+    if (worst == a.size() || !(off <= most)) worst = i, most = off;
+  }
+  if (worst == a.size()) return "";
+  return cat("element ", worst, " of ", a.size(), " is ", a[worst], ", and by the reference ", b[worst],
+             many > 1 ? cat("; ", many, " elements differ") : "");
+}
+
+bool all_on_cpu(const Buffer* buffers, size_t count) {
+  return std::all_of(buffers, buffers + count, [](const Buffer& b) { return !b.present() || b.device == Device::cpu; });
+}
+
+// Dense copies of a node's operands, as a launch has them.
+void remember(Context& context, const Node& n, const Launch& launch, Reference::Known& known) {
+  size_t next = 0;
+  const auto add = [&](ValueId v) {
+    const Buffer& b = launch.inputs[next++];
+    if (!known.count(v)) known[v] = dense_copy(context.allocator(), *tensor_over(b, context.devices()));
+  };
+  for (size_t i = 0; i < n.args.size(); i++) {
+    const Arg& a = n.args[i];
+    if (a.kind == ArgKind::value) add(a.v);
+    if (a.kind == ArgKind::values)
+      for (ValueId v : a.value_list()) add(v);
+    next += a.kind == ArgKind::none && n.op->schema.params[i].kind == ParamKind::tensor;
+  }
+}
+
+const Step* epilogue_of(const Plan& plan, const Step& step) {
+  return step.epilogue >= 0 ? &plan.epilogues[static_cast<size_t>(step.epilogue)] : nullptr;
+}
+
+bool can_check(const Plan& plan, size_t at, const Launch& launch) {
+  const Step& step = plan.steps[at];
+  return step.node && !step.joined && !step.follows && all_on_cpu(launch.inputs, launch.n_inputs) &&
+         all_on_cpu(launch.outputs, launch.n_outputs);
+}
+
+// In the user's terms: the op as written that the line is a part of.
+Difference found(const Program& program, const Node& line, const char* executor, std::string what) {
+  const Node* written = origin_of(program.written(), line, "").written;
+  const char* const where = line.where ? line.where : written ? written->where : nullptr;
+  return {std::string(written ? written->op->name() : line.op->name()), executor ? executor : "", where ? where : "",
+          std::move(what)};
+}
+
+}  // namespace
+
+void ReferenceWatch::before(const Program& program, size_t at, const Launch& launch) {
+  known_.clear();
+  const Plan& plan = program.plan();
+  if (!can_check(plan, at, launch)) return;
+  const Step& step = plan.steps[at];
+  remember(context_, *step.node, launch, known_);
+  if (const Step* epilogue = epilogue_of(plan, step)) {
+    // What the step before it makes is no operand that is there yet: the reference computes that, too.
+    remember(context_, *epilogue->node, *launch.epilogue->launch, known_);
+    for (ValueId r : step.node->results) known_.erase(r);
+  }
+}
+
+void ReferenceWatch::after(const Program& program, size_t at, const Launch& launch) {
+  const Plan& plan = program.plan();
+  const Step& step = plan.steps[at];
+  if (!can_check(plan, at, launch)) return void(unchecked += step.node != nullptr);
+  checked++;
+  Reference reference(context_, *program.trace().store);
+  Reference::Known known = known_;
+  std::vector<Reference::Line> lines = reference.run(*step.node, known);
+  const Step* epilogue = epilogue_of(plan, step);
+  if (!epilogue) {
+    compare(program, *step.node, launch.outputs, lines, known);
+  } else {
+    for (Reference::Line& line : reference.run(*epilogue->node, known)) lines.push_back(std::move(line));
+    compare(program, *epilogue->node, launch.epilogue->launch->outputs, lines, known);
+  }
+  find_nans(program, lines, known);
+}
+
+// The line that made the first result that differs is to blame, of a kernel of several lines at least the nearest.
+void ReferenceWatch::compare(const Program& program, const Node& node, const Buffer* outputs,
+                             const std::vector<Reference::Line>& lines, const Reference::Known& known) {
+  const double scale = scale_of(lines, known);
+  for (size_t i = 0; i < node.results.size() && wrong.size() < kMostFindings; i++) {
+    for (const Reference::Line& line : lines) {
+      const auto& made = line.node->results;
+      const auto result = std::find(made.begin(), made.end(), node.results[i]);
+      if (result == made.end()) continue;
+      const Ref<Tensor> ours = tensor_over(outputs[i], context_.devices());
+      const Tensor& wanted = *line.results[static_cast<size_t>(result - made.begin())];
+      const double allowed = tolerance_of(wanted.type().dtype, tolerance_) * scale;
+      const std::string what = difference(*ours, wanted, allowed);
+      if (what.empty()) break;
+      const bool whole = node.op->name() != "region";
+      return wrong.push_back(found(program, whole ? node : *line.node, node.executor, what));
+    }
+  }
+}
+
+void ReferenceWatch::find_nans(const Program& program, const std::vector<Reference::Line>& lines,
+                               Reference::Known& known) {
+  for (const Reference::Line& line : lines) {
+    const bool made = std::any_of(line.results.begin(), line.results.end(), [](auto& t) { return has_nan(*t); });
+    if (!made || nans.size() >= kMostFindings) continue;
+    bool had = false;
+    for_each_value(line.node->args, [&](ValueId v) { had = had || has_nan(*known.at(v)); });
+    if (had) continue;
+    nans.push_back(found(program, *line.node, nullptr, "makes NaN of operands that have none"));
+  }
+}
+
+}  // namespace thunder

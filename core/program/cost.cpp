@@ -1,0 +1,95 @@
+#include "program/cost.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/text.h"
+#include "ir/shape.h"
+#include "ops/op.h"
+
+namespace thunder {
+namespace {
+
+double elements(const TensorType& type) {
+  const Sizes sizes = concrete(type.shape);
+  return std::accumulate(sizes.begin(), sizes.end(), 1.0, [](double n, int64_t size) { return n * double(size); });
+}
+
+double elements_of(const Node& n, size_t arg, const Store& store) {
+  return arg < n.args.size() && n.args[arg].kind == ArgKind::value ? elements(store.type(n.args[arg].v)) : 0;
+}
+
+double first_size(const TensorType& type) {
+  const Sizes sizes = concrete(type.shape);
+  return sizes.empty() ? 1.0 : std::max(1.0, double(sizes[0]));
+}
+
+// Multiply-adds of a prim that is a product. Each result of a convolution takes the weights of one output channel, and
+// its gradients multiply the same pairs.
+double multiply_adds(const Node& n, const Store& store) {
+  const TensorType& out = store.type(n.results[0]);
+  const std::string_view name = n.op->name();
+  if (name == "prims.matmul") {
+    const Sizes a = concrete(store.type(n.args[0].v).shape);
+    return elements(out) * (a.empty() ? 1.0 : double(a.back()));
+  }
+  if (name == "prims.conv2d_weight_grad") return elements_of(n, 0, store) * elements(out) / first_size(out);
+  const double weights = elements_of(n, 1, store);
+  const double results = name == "prims.conv2d" ? elements(out) : elements_of(n, 0, store);
+  return n.args[1].kind == ArgKind::value ? results * weights / first_size(store.type(n.args[1].v)) : 0;
+}
+
+}  // namespace
+
+double flops_of(const Node& node, const Store& store) {
+  if (!node.body.empty())
+    return std::accumulate(node.body.begin(), node.body.end(), 0.0,
+                           [&](double sum, const Node* line) { return sum + flops_of(*line, store); });
+  if (node.results.empty() || !node.op->prim) return 0;
+  const OpDef& op = def(node);
+  if (op.has(kMatmul)) return 2 * multiply_adds(node, store);
+  if (op.has(kReduction)) return elements_of(node, 0, store);
+  return op.has(kElementwise) ? elements(store.type(node.results[0])) : 0;
+}
+
+std::string ops_of(const Node& node) {
+  if (node.op->name() != "region") return std::string(node.op->name());
+  return join(node.body, ", ", [](const Node* line) { return line->op->name(); });
+}
+
+double bytes_of(const Plan& plan, const Step& step) {
+  double sum = 0;
+  for (uint32_t i = step.first; i < step.first + step.n_inputs + step.n_outputs; i++) {
+    const BufferPlan& b = plan.buffers[i];
+    if (b.rank < 0) continue;
+    double bytes = double(size_of(b.dtype));
+    const int64_t* sizes = plan.layouts.data() + b.layout;
+    for (int32_t d = 0; d < b.rank; d++)
+      if (sizes[b.rank + d] != 0) bytes *= double(sizes[d]);  // a step of 0 reads the same element again
+    sum += bytes;
+  }
+  return sum;
+}
+
+Cost cost_of(const Program& program) {
+  const Plan& plan = program.plan();
+  Cost out;
+  const auto add = [&](const Step& step) {
+    out.bytes += bytes_of(plan, step);
+    if (step.node) out.flops += flops_of(*step.node, *program.trace().store);
+  };
+  for (const Step& step : plan.steps) add(step);
+  for (const Step& step : plan.epilogues) add(step);
+  out.steps = plan.steps.size();
+  out.peak_bytes = program.peak_bytes();
+  for (const DenseType& t : plan.outputs) out.result_bytes += t.bytes;
+  return out;
+}
+
+std::string cost_json(const Program& program) {
+  const Cost c = cost_of(program);
+  return cat("{\"flops\":", c.flops, ",\"bytes\":", c.bytes, ",\"peak_bytes\":", c.peak_bytes, ",\"result_bytes\":",
+             c.result_bytes, ",\"steps\":", c.steps, "}");
+}
+
+}  // namespace thunder

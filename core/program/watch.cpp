@@ -1,0 +1,32 @@
+#include "program/watch.h"
+
+namespace thunder {
+
+Status* Program::run_watched(const Frame& frame, size_t at, StepWatch& watch) const {
+  const Step& step = plan_.steps[at];
+  const Launch& launch = frame.launches[at];
+  watch.before(*this, at, launch);
+  if (Status* failed = step.call(&launch)) return failed;
+  for (Accelerator* a : accelerators())
+    if (Status* failed = a->wait()) return failed;
+  watch.after(*this, at, launch);
+  return nullptr;
+}
+
+Status* Program::run_watched(const Frame& frame, size_t stoppable, InterruptCheck& check) const noexcept {
+  for (size_t i = plan_.constant_steps; i < plan_.steps.size(); i++) {
+    const Step& step = plan_.steps[i];
+    if (i < stoppable)
+      if (Status* why = check.before_step(step.bytes)) return stopped(why, step);
+    try {
+      if (Status* failed = run_watched(frame, i, *check.watch())) return located(failed, step);
+    } catch (const Error& e) {
+      return Ref<Status>(e.status()).detach();
+    } catch (...) {
+      return located(status_of_thrown("it"), step);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace thunder

@@ -1,0 +1,19 @@
+// Who looks at the steps of a running program: to time them, or to check what they computed.
+#pragma once
+
+#include "program/program.h"
+
+namespace thunder {
+
+class StepWatch {
+ public:
+  // Around step `at` of the plan, on the thread of the call; devices have done what was asked of them before `after` is
+  // called. The launch is the step's own. Neither throws anything but Error, which ends the call.
+  virtual void before(const Program&, size_t at, const Launch&) = 0;
+  virtual void after(const Program&, size_t at, const Launch&) = 0;
+
+ protected:
+  ~StepWatch() = default;
+};
+
+}  // namespace thunder
