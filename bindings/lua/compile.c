@@ -258,6 +258,44 @@ static int compiled_call(lua_State *L)
     return results;
 }
 
+/* Does something with the arguments from `first` on, which gives nothing. */
+typedef thunder_status *(*use_of_call)(thunder_compiled *compiled, const thunder_values *in, size_t number);
+
+static int use_call(lua_State *L, int first, use_of_call use, size_t number)
+{
+    compiled *self = compiled_check(L, 1);
+    layer *state = layer_of(L);
+    const int last = lua_gettop(L);
+    if (captured_changed(L, 1)) check_status(L, thunder_function_touch(self->function));
+    thunder_values *in = values_box(L);
+    for (int i = first; i <= last; i++) {
+        const char *wrong = values_add(L, i, in);
+        if (wrong) return refuse(L, lua_pushfstring(L, "argument %d: %%s", i - first + 1), wrong);
+    }
+    lua_State *running = layer_enter(state, L);
+    thunder_status *failed = use(self->compiled, in, number);
+    layer_leave(state, running);
+    thunder_values_reset(in);
+    check_status(L, failed);
+    return 0;
+}
+
+static thunder_status *examine_use(thunder_compiled *compiled, const thunder_values *in, size_t number)
+{
+    (void)number;
+    return thunder_compiled_examine(compiled, in);
+}
+
+/* core.examine(f, ...) */
+static int core_examine(lua_State *L) { return use_call(L, 2, examine_use, 0); }
+
+/* core.profile(f, runs, ...) */
+static int core_profile(lua_State *L)
+{
+    const lua_Integer runs = luaL_checkinteger(L, 2);
+    return use_call(L, 3, thunder_compiled_profile, runs > 0 ? (size_t)runs : 0);
+}
+
 /* A call as values: the list at `index`, its arguments. The box is pushed. */
 static thunder_values *values_of_call(lua_State *L, int index)
 {
@@ -410,7 +448,7 @@ void open_compile(lua_State *L)
                                          {"mark_dynamic", core_mark_dynamic}, {"maybe_mark_dynamic", core_maybe_mark_dynamic},
                                          {"mark_static", core_mark_static},
                                          {"last_traces", core_last_traces}, {"last_backward_traces", core_last_backward_traces}, {"stats", core_stats},
-                                         {"is_compiled", core_is_compiled},
+                                         {"is_compiled", core_is_compiled}, {"profile", core_profile}, {"examine", core_examine},
                                          {"function_place", core_function_place}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
     luaL_getmetatable(L, box_name(BOX_COMPILED));

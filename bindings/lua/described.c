@@ -8,6 +8,13 @@ static int set_num_threads(lua_State *L)
     return 0;
 }
 
+static int set_logs(lua_State *L)
+{
+    const char *logs = lua_isnoneornil(L, 1) ? "" : text_given(L, 1, "set_logs: logs");
+    check_status(L, thunder_context_set_logs(layer_of(L)->context, logs));
+    return 0;
+}
+
 static int set_memory_cache(lua_State *L)
 {
     const size_t bytes = count_given(L, 1, "set_memory_cache: bytes");
@@ -98,6 +105,24 @@ static int compiled_explain(lua_State *L)
     return 1;
 }
 
+static int compiled_write_report(lua_State *L)
+{
+    thunder_compiled *self = compiled_handle(L, 1);
+    const char *path = text_given(L, 2, "write_report: path");
+    check_status(L, thunder_compiled_write_report(self, path));
+    return 0;
+}
+
+static int compiled_repro(lua_State *L)
+{
+    thunder_compiled *self = compiled_handle(L, 1);
+    const size_t step = count_given(L, 2, "repro: step");
+    const char *out = "";
+    check_status(L, thunder_compiled_repro(self, step, &out));
+    lua_pushstring(L, out);
+    return 1;
+}
+
 static int compiled_graph_breaks(lua_State *L)
 {
     thunder_compiled *self = compiled_handle(L, 1);
@@ -149,6 +174,7 @@ void open_described(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"set_num_threads", set_num_threads},
+        {"set_logs", set_logs},
         {"set_memory_cache", set_memory_cache},
         {"load_plugin", load_plugin},
         {"read_npy", read_npy},
@@ -160,6 +186,8 @@ void open_described(lua_State *L)
         {"function_name", compiled_function_name},
         {"last_miss", compiled_last_miss},
         {"explain", compiled_explain},
+        {"write_report", compiled_write_report},
+        {"repro", compiled_repro},
         {"graph_breaks", compiled_graph_breaks},
         {"memory_report", compiled_memory_report},
         {"batches_size", batches_size},
@@ -167,8 +195,8 @@ void open_described(lua_State *L)
         {"batches_state", batches_state},
         {"batches_set_state", batches_set_state},
         {NULL, NULL}};
-    static const char *const of_files[] = {"load_plugin", "read_npy", "write_npy", "read_idx", "read_safetensors", "write_safetensors", NULL};
-    static const char *const of_compiled[] = {"trace_count", "function_name", "last_miss", "explain", "graph_breaks", "memory_report", NULL};
+    static const char *const of_files[] = {"load_plugin", "read_npy", "write_npy", "read_idx", "read_safetensors", "write_safetensors", "write_report", NULL};
+    static const char *const of_compiled[] = {"trace_count", "function_name", "last_miss", "explain", "write_report", "repro", "graph_breaks", "memory_report", NULL};
     luaL_setfuncs(L, functions, 0);
     names_push(L, of_files); /* those that reach files */
     lua_setfield(L, -2, "of_files");

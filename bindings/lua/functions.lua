@@ -11,8 +11,11 @@ function th.compile(f, options)
     local net = f
     f = function(...) return net(...) end
   end
+  local progress = core.compile_progress()
+  if progress and options == nil then options = {} end
   if type(options) ~= "table" then return core.compile(f, options) end
   options = core.given_options(options)
+  if progress and options.progress == nil then options.progress = progress end
   local symbols, others = options.symbols, {}
   if symbols ~= nil and type(symbols) ~= "boolean" then
     core.refuse("compile: option 'symbols' must be a boolean, got " .. core.type_text(symbols))
@@ -158,6 +161,9 @@ th.seed = core.seed
 th.manual_seed = core.seed
 th.initial_seed = core.initial_seed -- the seed that holds: th.seed(th.initial_seed()) in another process repeats this one
 th.set_num_threads = core.set_num_threads -- how many threads a call may use; 0: as many as there are processors
+-- th.set_logs "guards,+fusion": which logs say what they see from now on, on standard error; "+" in detail, "-" not even warnings. The
+-- names are th.logs(), a list of { name, doc, more }.
+th.set_logs = core.set_logs
 th.clock = core.clock -- seconds since some moment, which only go forward
 -- The random state, int64[2]: save it, and copy_ it back to resume.
 th.random_state = core.random
@@ -190,6 +196,7 @@ th.installation = described "installation" -- { name, state, text }: what works,
 -- th.load_plugin(path): a shared library whose executors the option "executors" of compile can name from now on.
 th.load_plugin = core.load_plugin
 th.compile_options = described "options"
+th.logs = described "logs"
 
 -- th.set_stance(name): what calls of compiled functions do from now on; the name of the stance before. "default",
 -- "force_eager", "eager_on_recompile", "fail_on_recompile", "eager_then_compile".

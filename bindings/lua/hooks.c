@@ -62,16 +62,16 @@ static thunder_status *check_interrupts(void *user)
 enum { WARNING = 2 };
 
 /* On any thread, so that no Lua code can have it. */
-static void show_warning(int32_t level, const char *component, const char *text, size_t bytes, void *user)
+static void show(int32_t level, const char *component, const char *text, size_t bytes, void *user)
 {
-    (void)component, (void)bytes, (void)user;
-    if (level >= WARNING) fprintf(stderr, "thunder: warning: %s\n", text);
+    (void)bytes, (void)user;
+    fprintf(stderr, "thunder: %s: %s\n", level >= WARNING ? "warning" : component, text);
 }
 
 static void destroy(void *user) { layer_release(user); }
 
 thunder_hooks layer_hooks(layer *self)
 {
-    return (thunder_hooks){.size = sizeof(thunder_hooks), .user = layer_retain(self), .log = show_warning,
+    return (thunder_hooks){.size = sizeof(thunder_hooks), .user = layer_retain(self), .log = show,
                            .destroy = destroy, .check_interrupts = check_interrupts};
 }

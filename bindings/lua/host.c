@@ -48,6 +48,14 @@ static int core_is_terminal(lua_State *L)
     return 1;
 }
 
+/* core.is_tracing(): whether a function is being traced. */
+static int core_is_tracing(lua_State *L)
+{
+    thunder_scope *scope = layer_of(L)->scope;
+    lua_pushboolean(L, scope && thunder_scope_is_tracing(scope));
+    return 1;
+}
+
 /* core.clock(): seconds that only go forward. */
 static int core_clock(lua_State *L)
 {
@@ -131,6 +139,7 @@ void open_host(lua_State *L)
                                        {"seed", core_seed},
                                        {"initial_seed", core_initial_seed},
                                        {"tensor_text", core_tensor_text},
+                                       {"is_tracing", core_is_tracing},
                                        {"set_printoptions", core_set_printoptions},
                                        {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);

@@ -179,15 +179,17 @@ static PyObject *compiled_bind(PyObject *object, PyObject *instance, PyObject *t
     return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
 }
 
-/* prepare(*args, **named) */
-static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+/* Does something with a call's arguments, which gives nothing. */
+typedef thunder_status *(*use_of_call)(thunder_compiled *compiled, const thunder_values *in, size_t number);
+
+static PyObject *use_call(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names, use_of_call use, size_t number)
 {
     thunder_values *in = values_new();
     int failed = !in || values_add_call(in, args, count, names, ((Compiled *)object)->any_names);
     if (!failed) {
         host *outer = begin((Compiled *)object);
         PyThreadState *state = PyEval_SaveThread();
-        thunder_status *status = thunder_compiled_prepare(((Compiled *)object)->compiled, in);
+        thunder_status *status = use(((Compiled *)object)->compiled, in, number);
         PyEval_RestoreThread(state);
         host_root = outer;
         failed = check_status(status) || show_warning();
@@ -195,6 +197,39 @@ static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t
     thunder_values_release(in);
     if (failed) return NULL;
     Py_RETURN_NONE;
+}
+
+static thunder_status *prepare_use(thunder_compiled *compiled, const thunder_values *in, size_t number)
+{
+    (void)number;
+    return thunder_compiled_prepare(compiled, in);
+}
+
+static thunder_status *examine_use(thunder_compiled *compiled, const thunder_values *in, size_t number)
+{
+    (void)number;
+    return thunder_compiled_examine(compiled, in);
+}
+
+/* prepare(*args, **named) */
+static PyObject *prepare_for(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    return use_call(object, args, count, names, prepare_use, 0);
+}
+
+/* examine(*args, **named) */
+static PyObject *examine_for(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    return use_call(object, args, count, names, examine_use, 0);
+}
+
+/* profile(runs, *args, **named) */
+static PyObject *profile_for(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    size_t runs = 0;
+    if (count < 1) return PyErr_SetString(PyExc_TypeError, "profile: the number of runs is missing"), NULL;
+    if (count_from(args[0], "profile: runs", &runs)) return NULL;
+    return use_call(object, args + 1, count - 1, names, thunder_compiled_profile, runs);
 }
 
 static PyObject *statistics(PyObject *object, PyObject *unused)
@@ -276,6 +311,8 @@ static PyMethodDef methods[] = {
     {"backward_traces", backward_traces, METH_NOARGS, NULL},
     {"prepare", (PyCFunction)(void (*)(void))prepare_for, METH_FASTCALL | METH_KEYWORDS,
      "Compiles for these arguments what a call would compile, and runs nothing."},
+    {"profile", (PyCFunction)(void (*)(void))profile_for, METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"examine", (PyCFunction)(void (*)(void))examine_for, METH_FASTCALL | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL}};
 static PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Compiled, call), READONLY, NULL},

@@ -113,6 +113,24 @@ static PyObject *compiled_explain(PyObject *self, PyObject *args)
     return !check_status(thunder_compiled_explain(compiled_test(self), what, &out)) ? PyUnicode_FromString(out) : NULL;
 }
 
+static PyObject *compiled_write_report(PyObject *self, PyObject *args)
+{
+    PyObject *path = NULL;
+    if (!PyArg_ParseTuple(args, "O&:write_report", PyUnicode_FSConverter, &path)) return NULL;
+    PyObject *result = !check_status(thunder_compiled_write_report(compiled_test(self), PyBytes_AS_STRING(path))) ? Py_NewRef(Py_None) : NULL;
+    Py_XDECREF(path);
+    return result;
+}
+
+static PyObject *compiled_repro(PyObject *self, PyObject *args)
+{
+    PyObject *step_given;
+    size_t step = 0;
+    if (!PyArg_ParseTuple(args, "O:repro", &step_given)) return NULL;
+    const char *out = NULL;
+    return !count_from(step_given, "repro: step", &step) && !check_status(thunder_compiled_repro(compiled_test(self), step, &out)) ? PyUnicode_FromString(out) : NULL;
+}
+
 static PyObject *compiled_graph_breaks(PyObject *self, PyObject *args)
 {
     (void)args;
@@ -181,7 +199,11 @@ static PyMethodDef of_compiled[] = {
     {"last_miss", compiled_last_miss, METH_NOARGS,
      "Why the last call that compiled had to."},
     {"explain", compiled_explain, METH_VARARGS,
-     "A text about the program compiled last: why neighbours were not fused (\"fusion\"), how kernels were lowered (\"loops\"), \"guards\", \"memory\", \"breaks\", the \"stages\" of its compile, or what it was after the stage of that name."},
+     "A text about the program compiled last, by the name of a report (docs/compile_options.md has the list): why neighbours were not fused (\"fusion\"), how kernels were lowered (\"loops\"), \"guards\", \"memory\", \"stages\", \"profile\" ...; or what it was after the stage of that name."},
+    {"write_report", compiled_write_report, METH_VARARGS,
+     "A page of HTML: traces before and after each pass, the graph, memory over time, the last profile and examination, guards."},
+    {"repro", compiled_repro, METH_VARARGS,
+     "A step of the program compiled last, from 1, as a Lua script of its own, which compares it with the reference."},
     {"graph_breaks", compiled_graph_breaks, METH_NOARGS,
      "Where and why it was no one program, as JSON."},
     {"memory_report", compiled_memory_report, METH_NOARGS,

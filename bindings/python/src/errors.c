@@ -20,22 +20,46 @@ static void drop_exception(void *object)
 /* ---- the log ---- */
 
 enum { WARNING = 2 };
-static _Thread_local char *warning; /* not yet given to Python: the library says it while it has the interpreter unlocked */
+
+/* Lines that were not yet given to Python: the library says them while it has the interpreter unlocked. */
+typedef struct line {
+    struct line *next;
+    int32_t level;
+    const char *component; /* static */
+    char text[];
+} line;
+static _Thread_local line *first, **last;
 
 void note_log(int32_t level, const char *component, const char *text, size_t bytes, void *user)
 {
-    (void)component, (void)user;
-    if (level < WARNING || warning || !(warning = malloc(bytes + 1))) return;
-    memcpy(warning, text, bytes + 1);
+    (void)user;
+    line *said = malloc(sizeof *said + bytes + 1);
+    if (!said) return;
+    said->next = NULL, said->level = level, said->component = component;
+    memcpy(said->text, text, bytes + 1);
+    *(first ? last : &first) = said;
+    last = &said->next;
+}
+
+static int show(const line *said)
+{
+    if (said->level >= WARNING) return PyErr_WarnEx(PyExc_RuntimeWarning, said->text, 1);
+    PyObject *module = PyImport_ImportModule("thunder._logs");
+    PyObject *done = module ? PyObject_CallMethod(module, "say", "iss", (int)said->level, said->component, said->text) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
 }
 
 int show_warning(void)
 {
-    if (!warning) return 0;
-    char *text = warning;
-    warning = NULL;
-    const int raised = PyErr_WarnEx(PyExc_RuntimeWarning, text, 1);
-    free(text);
+    int raised = 0;
+    while (first) {
+        line *said = first;
+        first = said->next;
+        if (!raised) raised = show(said);
+        free(said);
+    }
     return raised;
 }
 

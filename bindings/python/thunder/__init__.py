@@ -28,6 +28,10 @@ from ._functions import (Trace, compile, compile_ahead, compile_options, executo
                          signature, stats, trace, unavailable_executors, value_and_grad)
 from ._grad_mode import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
 from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
+from ._logs import log_names, set_logs  # noqa: E402
+from ._reports import (cache_hits, cache_misses, compile_stats, last_miss_reason, last_prologue_traces, list_transforms, profile, report,  # noqa: E402
+                       reports)
+from ._summary import summary  # noqa: E402
 from ._memory_format import memory_format  # noqa: E402
 from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic  # noqa: E402
 from ._sizes import Size, SymInt  # noqa: E402
@@ -39,7 +43,7 @@ from ._tree import tree_leaves, tree_map  # noqa: E402
 
 globals().update({name: op for name, op in _ops.functions.items() if name not in ("bool", "trace")})
 
-from . import data, func, nn, optim  # noqa: E402
+from . import data, examine, func, nn, optim  # noqa: E402
 from .func import vmap  # noqa: E402
 from .data import safetensors as load  # noqa: E402
 from .data import save  # noqa: E402

@@ -303,13 +303,11 @@ def last_miss(function):
 
 
 def explain(function, what="fusion"):
-    """Text about the program that `function` compiled last.
+    """Text about the program that `function` compiled last, by the name of a report: reports() lists them.
 
-    "fusion": why neighbours in its trace were not fused, a line for each two. "loops": the loop nest of each kernel after
-    each stage of its lowering. "guards": what it is guarded by, a formula each line. "breaks": where and why the function was
-    no one program, a place each line. "memory": what a call needs. "stages": the stages of its compile, with their times.
-    The name of a stage: what the program was after it. "torch", of what torch.compile returned: which of its lines run by
-    PyTorch, and why.
+    "fusion": why neighbours in its trace were not fused, a line for each two. "loops", "llvm", "assembly", "cuda": its kernels as loop
+    nests, LLVM's IR, assembly and CUDA C++. "guards", "breaks", "memory", "stages", "hints", "graph" (Graphviz) ... The name of a stage:
+    what the program was after it. "torch", of what torch.compile returned: which of its lines run by PyTorch, and why.
     """
     if what == "torch" and "torch" in sys.modules:
         from . import torch as bridge
