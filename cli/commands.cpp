@@ -5,6 +5,7 @@
 #include "line_editor.h"
 #include "models.h"
 #include "repl.h"
+#include "seeing.h"
 #include "traceback.h"
 
 #include <csignal>
@@ -24,6 +25,9 @@ print((require "thunder").help(... or ""))
 
 constexpr const char* kDoctor = R"lua(
 local th = require "thunder"
+local json = ... == "--json"
+if ... and not json then os.exit(2, true) end
+if json then return print(th.describe "installation") end
 local function row(name, text, state) print(("%-13s %s%s"):format(name, state == "works" and "" or state .. ": ", text)) end
 row("thunder", ("%s, %s, %d ops"):format(th.version, _VERSION, #th.ops()), "works")
 local failed = false
@@ -83,6 +87,7 @@ int run_in_state(lua_State* L) {
     lua_rawseti(L, -2, i + 1);
   }
   lua_setglobal(L, "arg");
+  if (luaL_dostring(L, "require('thunder').show_compiles(true)")) return lua_error(L);
   const int failed = script->file ? luaL_loadfilex(L, script->file, "t") : luaL_loadbuffer(L, script->text, std::strlen(script->text), "=thunder.tool");
   if (failed) return lua_error(L);
   luaL_checkstack(L, script->argc, "too many arguments");
@@ -118,6 +123,12 @@ int inspect_model(int argc, char** argv) {
   return argc == 1 ? run({nullptr, kInspectModel, argc, argv}) : 2;
 }
 int read_and_run(int argc, char** argv) { return run({nullptr, kReadAndRun, argc, argv}); }
+// argv[-1] is the command's name, which the script begins with.
+static int see(int argc, char** argv) { return argc > 0 ? run({nullptr, kSee, argc + 1, argv - 1}) : 2; }
+int examine_script(int argc, char** argv) { return see(argc, argv); }
+int profile_script(int argc, char** argv) { return see(argc, argv); }
+int trace_script(int argc, char** argv) { return see(argc, argv); }
+int write_repro(int argc, char** argv) { return see(argc, argv); }
 int list_ops(int argc, char** argv) { return run({nullptr, kListOps, argc, argv}); }
 int examine_installation(int argc, char** argv) { return run({nullptr, kDoctor, argc, argv}); }
 
@@ -132,5 +143,9 @@ int inspect_model(int, char**) { return without_lua(); }
 int read_and_run(int, char**) { return without_lua(); }
 int list_ops(int, char**) { return without_lua(); }
 int examine_installation(int, char**) { return without_lua(); }
+int examine_script(int, char**) { return without_lua(); }
+int profile_script(int, char**) { return without_lua(); }
+int trace_script(int, char**) { return without_lua(); }
+int write_repro(int, char**) { return without_lua(); }
 
 #endif

@@ -7,6 +7,8 @@
 
 namespace {
 
+int print_completion(int argc, char** argv);
+
 struct Command {
   const char* name;
   const char* usage;
@@ -24,9 +26,33 @@ constexpr Command kCommands[] = {
      "                               --cpu CPU (x86-64-v3; native: this one), --program N of a file with several", export_program},
     {"convert", "convert FILE.thunder FILE.onnx", "write a saved program as an ONNX model; options: --opset N (18), --external-data (weights\n"
      "                               beside the model), --program N of a file with several", convert_program},
+    {"examine", "examine FILE [ARGUMENT...]", "run a Lua script and examine each compiled function that it calls, or a saved program or a model: ops and who\n"
+     "                               runs them, what is unsupported, NaN, or wrong beside the reference; --html PAGE writes all of it as a page;\n"
+     "                               --json; the exit status is 1 where something is wrong", examine_script},
+    {"profile", "profile FILE [ARGUMENT...]", "the same with the time of each step, and its share of what the machine does at most; --chrome FILE for\n"
+     "                               chrome://tracing; --json", profile_script},
+    {"trace", "trace FILE [REPORT]", "print what these functions became after each pass, or one of the reports of th.reports()", trace_script},
+    {"repro", "repro FILE [--step N]", "print step N of the first such function as a script of its own, which compares it with the reference;\n"
+     "                               --output FILE", write_repro},
     {"ops", "ops [TEXT]", "list the ops, layers, optimisers, schedules and options whose name holds TEXT", list_ops},
-    {"doctor", "doctor", "say what this installation has, and what is missing and why; compile and run a kernel", examine_installation},
+    {"doctor", "doctor [--json]", "say what this installation has, and what is missing and why; compile and run a kernel, and measure the machine", examine_installation},
+    {"completion", "completion bash|zsh|fish", "print what a shell completes these commands by: eval \"$(thunder completion bash)\"", print_completion},
 };
+
+int print_completion(int argc, char** argv) {
+  const char* const shell = argc == 1 ? argv[0] : "";
+  const bool fish = !std::strcmp(shell, "fish"), zsh = !std::strcmp(shell, "zsh");
+  if (!fish && !zsh && std::strcmp(shell, "bash")) return 2;
+  if (fish) {
+    for (const Command& c : kCommands) std::printf("complete -c thunder -n __fish_use_subcommand -f -a %s\n", c.name);
+    return 0;
+  }
+  if (zsh) std::printf("autoload -U +X bashcompinit && bashcompinit\n");
+  std::printf("_thunder() {\n  local word=\"${COMP_WORDS[COMP_CWORD]}\"\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"");
+  for (const Command& c : kCommands) std::printf("%s ", c.name);
+  std::printf("--help --version\" -- \"$word\"))\n  else\n    COMPREPLY=($(compgen -f -- \"$word\"))\n  fi\n}\ncomplete -o filenames -F _thunder thunder\n");
+  return 0;
+}
 
 void print_help(std::FILE* to) {
   std::fputs("usage: thunder [COMMAND [ARGUMENT...]]\n\n"

@@ -29,7 +29,7 @@ def doctor():
     found = run("doctor")
     assert (found.returncode, found.stderr) == (0, ""), found
     rows = dict(re.findall(r"^(\w+) +(.+)$", found.stdout, re.MULTILINE))
-    assert {"thunder", "processor", "instructions", "threads", "LLVM", "oneDNN", "cache", "executors", "kernel"} <= set(rows), rows
+    assert {"thunder", "processor", "instructions", "threads", "LLVM", "oneDNN", "cache", "executors", "kernel", "caches", "speed"} <= set(rows), rows
     assert "exp(a * b) + a gives the right values" in rows["kernel"], rows
     for folder, says in (("off", "missing: none: THUNDER_CACHE_DIR says so"), ("/proc/none", "missing: /proc/none: it cannot be opened (No such")):
         assert says in run("doctor", THUNDER_CACHE_DIR=folder).stdout, folder
@@ -62,6 +62,42 @@ assert(tostring(th.last_traces(f)[#th.last_traces(f)]):find "by fusion")"""
     plain, kernels = (run("run", *flag, f"{folder}/g.thunder", f"{folder}/y.npy", **without) for flag in ([], ["--run-saved-kernels"]))
     assert "set the option run_saved_kernels if you trust the file" in plain.stderr and plain.returncode == 0, plain
     assert kernels.stdout.startswith("tensor(") and not kernels.stderr, kernels
+
+
+def seeing():
+    """What examine, profile, trace, repro and completion print of a script."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "f.lua")
+        path.write_text("""local th = require "thunder"
+local f = th.compile(function(x) return (x:matmul(x)):exp():sum() end)
+f(th.ones(4, 4))
+""", encoding="utf-8")
+        examined = run("examine", str(path), "--html", f"{folder}/r.html")
+        assert examined.returncode == 0 and ": sound\n" in examined.stdout and "matmul  1  " in examined.stdout, examined
+        assert pathlib.Path(folder, "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+        profiled = run("profile", str(path), "--chrome", f"{folder}/t.json")
+        assert profiled.returncode == 0 and "GFLOP/s" in profiled.stdout and "f.lua:2" in profiled.stdout, profiled
+        assert '"traceEvents"' in pathlib.Path(folder, "t.json").read_text(encoding="utf-8")
+        traced = run("trace", str(path), "stages")
+        assert traced.returncode == 0 and traced.stdout.startswith("transform: "), traced
+        assert "return function(p, c, i)" in run("trace", str(path)).stdout
+        repro = run("repro", str(path), "--step", "1", "--output", f"{folder}/repro.lua")
+        assert repro.returncode == 0, repro
+        again = run("run", f"{folder}/repro.lua")
+        assert again.returncode == 0 and again.stdout.startswith("result 1: off by "), again
+        wrong = run("repro", str(path), "--step", "99")
+        assert wrong.returncode == 1 and "there is no step 99" in wrong.stderr, wrong
+        path.write_text("""local th = require "thunder"
+th.compile(function(x) return (x - 5):log() end)(th.ones(4))
+""", encoding="utf-8")
+        nan = run("examine", str(path))
+        assert nan.returncode == 1 and "nan: log at " in nan.stdout and "f.lua:2" in nan.stdout, nan
+        path.write_text("print 'nothing'", encoding="utf-8")
+        none = run("profile", str(path))
+        assert none.returncode == 1 and "calls no compiled function" in none.stderr, none
+    assert run("completion", "bash").stdout.startswith("_thunder() {") and "examine" in run("completion", "fish").stdout
+    expect(run("completion", "csh"), 2, err="usage: thunder completion")
+    assert '"name":"speed"' in run("doctor", "--json").stdout
 
 
 def models():
@@ -189,6 +225,7 @@ def main():
     assert few.returncode == 0 and "that is what so few epochs give; 40 reach 97 %" in few.stdout and "traceback" not in few.stderr, few
 
     programs()
+    seeing()
     models()
 
     help_text = run("--help").stdout
