@@ -54,6 +54,15 @@ class Documents(unittest.TestCase):
         self.assertGreaterEqual(count, 10)
         self.assertIn("traced tensor", printed)  # the error of a branch on data
 
+    def test_the_page_on_finding_out_why_runs(self):
+        count, printed = run_blocks("docs/debugging.md")
+        self.assertEqual(count, 6)
+        said = [line.rstrip() for line in printed.splitlines()]
+        for line in ("thunder.recompiles", "input '1': value is 2, was 1", "1 hit, 2 misses", "True True", "transform is the first stage", "digraph",
+                     "nan log makes NaN of operands that have none", "False", "<!doctype html>", "layer    kind        gives    parameters  FLOP",
+                     "212 parameters, 848B; 1.26 kFLOP; 432B of layers' results"):
+            self.assertIn(line, said, printed)
+
 
 if __name__ == "__main__":
     unittest.main()
