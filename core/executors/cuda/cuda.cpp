@@ -16,8 +16,10 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr int64_t kBlocksOfMultiprocessor = 16;
 
-std::array<std::span<const Rule>, 6> all_rules() {
-  return {fill_rules(), indexed_rules(), update_rules(), scan_rules(), pool_rules(), order_rules()};
+std::array<std::span<const Rule>, 12> all_rules() {
+  return {fill_rules(),  indexed_rules(), update_rules(), scan_rules(), pool_rules(),   order_rules(),
+          integer_rules(), draw_rules(),  search_rules(), join_rules(),   product_rules(),
+          scatter_rules()};
 }
 
 const Rule* rule_of(std::string_view op) {
@@ -65,6 +67,10 @@ class RuleKernel : public NodeKernel {
         scratch_(rule.scratch ? rule.scratch(view) : 0) {
     add_flags(rule.flags);
     node_.device.begin_compiling(text_);
+    if (rule.refused)
+      node_.assertion = node_.device.watch([refused = rule.refused(view)](const nvidia::DeviceAssertion&) {
+        return make<Status>(Code::invalid_argument, refused);
+      });
     if (rule.checked)
       node_.assertion = node_.device.watch(
           [op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::DeviceAssertion& r) {

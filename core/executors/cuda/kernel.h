@@ -30,16 +30,18 @@ struct Rule {
   // Besides what is asked of every node: tensors on one device, sizes that are known. Null: nothing.
   bool (*takes)(const NodeView&) = nullptr;
   // CUDA C++ of a function called `kernel`; it follows the types that types() declares for the DType of `element`.
-  const char* text;
-  DType (*element)(const NodeView&);
+  const char* text = nullptr;
+  DType (*element)(const NodeView&) = nullptr;
   // For messages, by the number of a bounds check: what the index is out of range for, such as "dim 1 of size 3". Null:
   // the kernel checks no indices.
   std::vector<std::string> (*checked)(const NodeView&) = nullptr;
-  Status* (*run)(const Kernel&, const Launch&);
+  Status* (*run)(const Kernel&, const Launch&) = nullptr;
   uint32_t flags = 0;  // kStrided: it takes inputs of any strides, and updates a result in the input's memory
   size_t (*scratch)(const NodeView&) = nullptr;  // bytes of Launch::scratch; null: none
   // Further functions of the text, which are step 1 and so on.
   std::array<const char*, Kernel::kMostSteps - 1> others = {};
+  // What the message says of a kernel that refuses something else than an index.
+  std::string (*refused)(const NodeView&) = nullptr;
 };
 
 std::span<const Rule> fill_rules();
@@ -48,6 +50,12 @@ std::span<const Rule> update_rules();
 std::span<const Rule> scan_rules();
 std::span<const Rule> pool_rules();
 std::span<const Rule> order_rules();
+std::span<const Rule> integer_rules();
+std::span<const Rule> draw_rules();
+std::span<const Rule> search_rules();
+std::span<const Rule> scatter_rules();
+std::span<const Rule> join_rules();
+std::span<const Rule> product_rules();
 
 // The sizes of a dense tensor as [outer, size, inner] around one of its dims.
 struct DimSizes {

@@ -149,7 +149,7 @@ class CudaTarget : public Target {
  public:
   explicit CudaTarget(Devices& devices) : devices_(devices) {
     can_.max_arguments = kMostArguments;
-    can_.column_sums = false, can_.scans = false, can_.host_scalars = true;
+    can_.column_sums = false, can_.scans = false, can_.host_scalars = true, can_.any_extrema = true;
     can_.recomputed_instructions = kRecomputedInstructions;
   }
 
