@@ -96,5 +96,13 @@ TEST_F(CudaColumns, of_long_concatenated_rows_are_read_in_packs) {
   }, {random({3, 8192}, 1), random({3, 4096}, 2)});
 }
 
+// A thread reads its short row in packs, which it keeps between the passes.
+TEST_F(CudaColumns, beside_each_other_in_short_rows_are_normalised) {
+  for (const int64_t n : {16, 32, 12, 7})
+    agrees([](Scope& s, const Values& in, Values& out) {
+      out.push(Ref<Tensor>(op(s, "softmax", {any(in[0].tensor), Any::integer(1)})));
+    }, {random({500, n}, 1)});
+}
+
 }  // namespace
 }  // namespace thunder::test

@@ -159,7 +159,7 @@ void Writer::open_trips() {
   line("#pragma unroll");
   line("for (int trip = 0; trip < ", schedule_.trips, "; trip++) {");
   open();
-  line("const place at = trip * ", each, " + threadIdx.x", rows_ == Rows::warp ? cat(" % ", kWarp) : "", ";");
+  line("const place at = trip * ", each, " + threadIdx.x", rows_ == Rows::block ? "" : cat(" % ", each), ";");
   line("if (at < ", packs_in(product(nest_.outer, nest_.outer + nest_.inner)), ") {");
   open();
 }

@@ -76,7 +76,6 @@ bool packs(const Nest& nest, uint32_t axis, uint32_t map, int64_t offset, uint32
 // Packs of at most so many elements.
 void find_packs(const Nest& nest, CudaSchedule& s, uint32_t most) {
   s.pack = 1, s.packed_loads.clear(), s.packed_stores.clear();
-  if (reduces(nest) && s.rows == Rows::thread) return;
   const uint32_t axis = pack_axis(nest, s);
   const auto each = [&](auto&& see) {
     for (ExprId id = 0; id < nest.exprs.size(); id++) {
@@ -132,7 +131,7 @@ void find_kept(const Nest& nest, CudaSchedule& s) {
   constexpr uint32_t kMostTrips = 4;     // each is code of its own
   constexpr size_t kMostRegisters = 16;
   constexpr int64_t kLongRow = 2048;     // packs, which take a larger block
-  if (s.rows == Rows::thread || s.rows == Rows::column || s.split() || s.pack == 1 || nest.passes < 2) return;
+  if (s.rows == Rows::column || s.split() || s.pack == 1 || nest.passes < 2) return;
   const std::vector<uint32_t> passes = passes_of_loads(nest, s);
   size_t bytes = 0;  // of a pack of each
   s.kept_loads.assign(nest.exprs.size(), false);
@@ -146,6 +145,7 @@ void find_kept(const Nest& nest, CudaSchedule& s) {
     s.keep = CudaSchedule::Keep::registers, s.trips = static_cast<uint32_t>(trips);
     return;
   }
+  if (s.rows == Rows::thread) return;
   if (s.rows == Rows::block && packs >= kLongRow) s.threads = 2 * kCudaThreads;
   s.keep = CudaSchedule::Keep::shared;
   if (shared_bytes(nest, s) > kMostShared) s.keep = CudaSchedule::Keep::nothing;
