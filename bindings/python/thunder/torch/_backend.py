@@ -95,7 +95,7 @@ def _compiled(graph, options):
 def _program(module, fakes, options, by_torch, noted, broken, donated=None, visible=None):
     """As below; a graph with graphs inside of it that the library cannot take runs as a whole by PyTorch."""
     try:
-        graph = Graph(module, visible, by_torch)
+        graph = Graph(module, None if by_torch.whole else visible, by_torch)
         graph.is_backward, graph.broken = donated is not None, broken
         noted.append(weakref.ref(graph))
         return _own_program(graph, fakes, options, donated or ())

@@ -44,7 +44,12 @@ _PYTHON = {"aten.sym_size": _size, "aten.sym_numel": lambda x: x.numel()}
 
 
 _LINE = object()  # PyTorch runs it
-_ALWAYS_OURS = _results.VIEWS | {"aten.copy_"}
+_ALWAYS_OURS = {"aten._unsafe_view", "aten.copy_"}
+
+
+def _is_view(target):
+    """Whether its results lie in the memory of an argument, as torch says."""
+    return any(one.alias_info is not None for one in target._schema.returns)
 
 
 def _is_complex(node):
@@ -61,7 +66,7 @@ def _function_of(node, by_torch):
         if packet in _NO_RESULT:
             return (lambda *args, **named: None), False
         found = (_PYTHON[packet], False) if packet in _PYTHON else find(target)
-        ours = packet in _ALWAYS_OURS or packet in _PYTHON or not by_torch(node)
+        ours = _is_view(target) or packet in _ALWAYS_OURS or packet in _PYTHON or not by_torch(node)
         if found and ours and not _is_complex(node):
             return found
         if _lines.can(node):
@@ -178,7 +183,7 @@ class Graph:
         def keep(call):
             self.calls[node] = (call, why)
         try:
-            return _lines.record(node, values, count, op["permute"], keep)
+            return _lines.record(node, values, count, keep)
         except NotImplementedError as error:
             raise Unsupported(f"{text_of(node)}: {error}") from error
 
