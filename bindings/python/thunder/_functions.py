@@ -5,7 +5,7 @@ import json
 import sys
 import typing
 
-from . import _backends, _names, _schema, _show, _thunder, _traceback, _tree
+from . import _backends, _names, _schema, _show, _thunder, _traceback, _tree, _twice
 from ._ops import functions as _op
 from ._show import Trace
 from ._create import asarray, is_array
@@ -81,9 +81,7 @@ def compile(function=None, /, *, model=None, **options):
         return functools.partial(compile, **options)
     if not callable(function):
         raise TypeError(f"compile: a function was expected, not {type(function).__name__}")
-    if hasattr(function, "_torchdynamo_orig_callable"):
-        raise TypeError("compile: torch.compile has compiled this already: give thunder.compile what that was given, or say "
-                        'torch.compile(model, backend="thunder")')
+    _twice.check(function)
     if "torch" in sys.modules and isinstance(function, sys.modules["torch"].nn.Module):
         from . import torch as bridge
         return bridge.compile(function, **options)
@@ -112,6 +110,8 @@ def _attribute(compiled, name):
 
 
 Compiled.__repr__, Compiled.__getattr__ = _show.compiled_text, _traceback.covered(_attribute)
+for _name, _member in _twice.MARK.items():
+    setattr(Compiled, _name, _member)
 
 
 def _differentiable(value):
