@@ -5,7 +5,7 @@ import weakref
 import torch
 
 from .. import _functions, _thunder
-from . import _lines, _private, _rows
+from . import _direct, _lines, _private, _rows
 from ._graph import Graph, Nested, text_of
 from .aten.random import draws_numbers
 
@@ -19,6 +19,7 @@ _LEAST_DONATED = 1 << 18
 
 _whole = []  # graphs that run by PyTorch: weak references, and why
 _made = []  # weak references
+_graphs = weakref.WeakKeyDictionary()  # by what a backend gave to Dynamo
 
 
 def programs(function=None):
@@ -28,7 +29,7 @@ def programs(function=None):
     every = [kept() for kept in _made]
     if function is None:
         return every
-    own = [graph for made in _private.made_of(function) for graph in getattr(made, "_thunder_graphs", ())]
+    own = [graph for made in _private.made_of(function) for graph in _graphs.get(made, ())]
     return [one for one in every if any(graph() is _graph_of(one) for graph in own)]
 
 
@@ -126,6 +127,8 @@ def _own_program(graph, fakes, options, donated):
         if draws:
             arguments.append(_seed())
         return results.given(call(compiled, arguments), kept)
+    plain = results.all_plain and not (sizes.given or draws or donated)
+    run._of_arguments = _exchange.function(programs[False]) if plain else lambda *arguments: run(list(arguments))
     return _private.boxed(run)
 
 
@@ -133,10 +136,11 @@ def backend(graph, example_inputs, *, mode=None, options=None):
     """Compiles what Dynamo captured; for torch.compile(backend="thunder", mode=..., options={...})."""
     options, by_torch = options_of(mode, options)
     _thunder.set_num_threads(torch.get_num_threads())
-    noted, broken = [], _private.break_behind(graph)
+    noted, broken, parts = [], _private.break_behind(graph), _direct.Parts(example_inputs)
 
     def compiler(module, fakes, **more):
         return _program(module, fakes, options, by_torch, noted, broken, **more)
-    made = _private.compile_graph(graph, example_inputs, compiler, _rows.has, whole=by_torch.whole)
-    _private.innermost(made)._thunder_graphs = noted
-    return made
+    made = _private.compile_graph(graph, example_inputs, compiler, _rows.has, parts, whole=by_torch.whole)
+    function = parts.function(made)
+    _graphs[_private.innermost(function)] = noted
+    return function
