@@ -6,6 +6,8 @@ import support
 
 if support.HAVE:
     import torch
+
+    import thunder
     from thunder.torch import _backend, _private
 
     BUILTIN = type(len)
@@ -39,6 +41,30 @@ class Direct(support.Beside if support.HAVE else unittest.TestCase):
         self.assertEqual(compiled(torch.ones(3), torch.ones(3)).tolist(), [2, 2, 2])
         self.assertIs(type(called(compiled)), BUILTIN)
         self.assertEqual(len(_backend.programs(compiled)), 1)
+
+    def test_frozen_parameters_are_read_once(self):
+        model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3)).eval()
+        x = torch.randn(5, 4)
+        compiled = support.compiled(model, options={"freezing": True})
+        with torch.no_grad():
+            want = model(x)
+            torch.testing.assert_close(compiled(x), want)
+            self.assertNotIn("i[2]", str(thunder.last_traces(_backend.programs(compiled)[-1])[0]))
+            model[0].weight.add_(1)
+            torch.testing.assert_close(compiled(x), want)
+        compiled(x).sum().backward()  # trained: they are read
+        self.assertIsNotNone(model[0].weight.grad)
+
+    def test_frozen_buffers_that_are_written_are_not_constants(self):
+        model, x = torch.nn.BatchNorm1d(3), torch.randn(5, 3)
+        compiled = support.compiled(model, options={"freezing": True})
+        with torch.no_grad():
+            before = model.running_mean.clone()
+            compiled(x)
+            first = model.running_mean.clone()
+            compiled(x)
+        self.assertFalse(torch.equal(before, first))
+        self.assertFalse(torch.equal(model.running_mean, first))
 
     def test_what_the_wrapper_has_to_do_is_left_to_it(self):
         def writes(x):

@@ -24,6 +24,8 @@ typedef struct exchange_api {
 
 _Static_assert(sizeof(void *) != 8 || sizeof(exchange_api) == 56, "DLPack 1.3");
 
+enum { MAX_PICKED = 256 };
+
 typedef struct Exchange {
     PyObject_HEAD
     PyObject *capsule, *class; /* of the API, which it keeps; of tensors */
@@ -187,19 +189,32 @@ static PyObject *exchange_call(PyObject *object, PyObject *const *args, Py_ssize
 
 /* ---- a call without a list ---- */
 
-/* `bound` is (exchange, compiled). */
+/* `bound` is (exchange, compiled, which of the arguments the program takes or None). */
 static PyObject *bound_call(PyObject *bound, PyObject *const *args, Py_ssize_t count)
 {
-    return run((Exchange *)PyTuple_GET_ITEM(bound, 0), compiled_test(PyTuple_GET_ITEM(bound, 1)), args, count, NULL);
+    const Exchange *self = (Exchange *)PyTuple_GET_ITEM(bound, 0);
+    thunder_compiled *compiled = compiled_test(PyTuple_GET_ITEM(bound, 1));
+    PyObject *taken = PyTuple_GET_ITEM(bound, 2), *picked[MAX_PICKED];
+    if (taken == Py_None) return run(self, compiled, args, count, NULL);
+    const Py_ssize_t picks = PyTuple_GET_SIZE(taken);
+    for (Py_ssize_t i = 0; i < picks; i++) {
+        const Py_ssize_t at = PyLong_AsSsize_t(PyTuple_GET_ITEM(taken, i));
+        if (at < 0 || at >= count) return PyErr_Format(PyExc_TypeError, "program: %zd arguments were given, argument %zd is asked for", count, at);
+        picked[i] = args[at];
+    }
+    return run(self, compiled, picked, picks, NULL);
 }
 
 static PyMethodDef bound_method = {"program", (PyCFunction)(void (*)(void))bound_call, METH_FASTCALL, "A list of the results of its arguments."};
 
-/* function(compiled): call() as a function of the arguments */
-static PyObject *exchange_function(PyObject *object, PyObject *compiled)
+/* function(compiled, taken): call() as a function of the arguments; taken: the numbers of those that the program has, None: all */
+static PyObject *exchange_function(PyObject *object, PyObject *args)
 {
-    if (!compiled_test(compiled)) return PyErr_Format(PyExc_TypeError, "function: takes a compiled function");
-    PyObject *bound = PyTuple_Pack(2, object, compiled);
+    PyObject *compiled, *taken;
+    if (!PyArg_ParseTuple(args, "OO:function", &compiled, &taken)) return NULL;
+    if (!compiled_test(compiled) || (taken != Py_None && (!PyTuple_Check(taken) || PyTuple_GET_SIZE(taken) > MAX_PICKED)))
+        return PyErr_Format(PyExc_TypeError, "function: takes a compiled function, and None or a tuple of at most %d numbers", MAX_PICKED);
+    PyObject *bound = PyTuple_Pack(3, object, compiled, taken);
     PyObject *made = bound ? PyCFunction_New(&bound_method, bound) : NULL;
     Py_XDECREF(bound);
     return made;
@@ -244,7 +259,7 @@ static void exchange_dealloc(PyObject *object)
 
 static PyMethodDef methods[] = {{"call", (PyCFunction)(void (*)(void))exchange_call, METH_FASTCALL,
                                  "call(compiled, list): a list of results; the list of arguments is emptied."},
-                                {"function", exchange_function, METH_O, "function(compiled): call as a function of the arguments."},
+                                {"function", exchange_function, METH_VARARGS, "function(compiled, taken): call as a function of the arguments."},
                                 {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, exchange_new}, {Py_tp_dealloc, exchange_dealloc}, {Py_tp_methods, methods}, {0, NULL}};
 static PyType_Spec spec = {"thunder._thunder.Exchange", sizeof(Exchange), 0, Py_TPFLAGS_DEFAULT, slots};

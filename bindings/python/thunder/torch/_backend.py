@@ -93,10 +93,10 @@ def _compiled(graph, options):
     return compiled
 
 
-def _program(module, fakes, options, by_torch, noted, broken, donated=None, visible=None):
+def _program(module, fakes, options, by_torch, noted, broken, donated=None, visible=None, frozen=None):
     """As below; a graph with graphs inside of it that the library cannot take runs as a whole by PyTorch."""
     try:
-        graph = Graph(module, None if by_torch.whole else visible, by_torch)
+        graph = Graph(module, None if by_torch.whole else visible, by_torch, frozen if options.get("freezing") else None)
         graph.is_backward, graph.broken = donated is not None, broken
         noted.append(weakref.ref(graph))
         return _own_program(graph, fakes, options, donated or ())
@@ -122,13 +122,14 @@ def _own_program(graph, fakes, options, donated):
         if compiled is None:
             compiled = programs[takes] = _compiled(graph, options)
         kept = results.keep(arguments)
-        if sizes.given:
+        if len(taken) < len(fakes):
             arguments[:] = [arguments[i] for i in taken]
         if draws:
             arguments.append(_seed())
         return results.given(call(compiled, arguments), kept)
-    plain = results.all_plain and not (sizes.given or draws or donated)
-    run._of_arguments = _exchange.function(programs[False]) if plain else lambda *arguments: run(list(arguments))
+    run._of_arguments = lambda *arguments: run(list(arguments))
+    if results.all_plain and not draws and not donated:
+        run._of_arguments = _exchange.function(programs[False], tuple(taken) if len(taken) < len(fakes) else None)
     return _private.boxed(run)
 
 

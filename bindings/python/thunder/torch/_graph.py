@@ -1,5 +1,6 @@
 """A graph of ATen ops as a function of ours: each node is replayed on proxies by its row, with the line of the user that made it."""
 import operator
+import os
 import re
 
 import torch
@@ -10,15 +11,17 @@ from ._rows import device_of, dtype_of, find, op
 from .aten import random
 
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+_TORCH = os.path.dirname(torch.__file__) + os.sep
 _NO_RESULT = ("aten._assert_scalar", "aten._assert_tensor_metadata", "aten._linalg_check_errors", "aten.sym_constrain_range",
               "aten.sym_constrain_range_for_size")
 _KEEP_OUT = "keep it out of the compiled function with torch.compiler.disable"
 
 
 def place_of(node):
-    """The user's "file:line", where torch has noted it: the innermost line of the stack."""
+    """The user's "file:line", where torch has noted it: the innermost line of the stack that is none of torch's own, if there is one."""
     found = _PLACE.findall(node.stack_trace or "")
-    return ":".join(found[-1]) if found else None
+    own = [place for place in found if not place[0].startswith(_TORCH)] or found
+    return ":".join(own[-1]) if own else None
 
 
 def text_of(node):
@@ -116,11 +119,21 @@ def _check(node, made):
 
 # ---- the graph ----
 
+def _ours(value):
+    """A constant as we have it."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    with _private.without_modes():
+        return _thunder.from_dlpack(value.detach())
+
+
+
 class Graph:
     """What the compiled program is made of: `replay` is traced; `results` says how what it gives becomes torch's results, `sizes` which
-    of torch's arguments it has. `visible`: so many results are the user's, those behind them what a backward is given."""
+    of torch's arguments it has. `visible`: so many results are the user's, those behind them what a backward is given. `frozen`: inputs that are constants,
+    by their numbers."""
 
-    def __init__(self, module, visible=None, by_torch=lambda node: False):
+    def __init__(self, module, visible=None, by_torch=lambda node: False, frozen=None):
         self.module = module
         self.calls = {}  # what PyTorch runs: by node the call, and why
         if not getattr(by_torch, "whole", False):
@@ -128,18 +141,14 @@ class Graph:
         self.nodes = [(node, _function_of(node, by_torch) if node.op == "call_function" else None) for node in module.graph.nodes]
         self.inputs = [node for node, _ in self.nodes if node.op == "placeholder"]
         self.draws = any(function and function[0] is not _LINE and random.draws_numbers(node) for node, function in self.nodes)
-        self.sizes = _symbols.Sizes(self.inputs)
+        written = {node.args[0] for node, _ in self.nodes if str(node.target) == "aten.copy_.default"}
+        frozen = {at: tensor for at, tensor in (frozen or {}).items() if self.inputs[at] not in written}
+        self.sizes = _symbols.Sizes(self.inputs, frozen)
         self.results = _results.Results(module.graph, self.inputs, self.sizes, visible)
-        self.constants = {node: self._constant(node) for node, _ in self.nodes if node.op == "get_attr"}
+        self.constants = {node: _ours(operator.attrgetter(node.target)(module)) for node, _ in self.nodes if node.op == "get_attr"}
+        self.constants.update((self.inputs[at], _ours(tensor)) for at, tensor in frozen.items())
         for node, _ in self.nodes:
             _check_type(node)
-
-    def _constant(self, node):
-        value = operator.attrgetter(node.target)(self.module)
-        if not isinstance(value, torch.Tensor):
-            return value
-        with _private.without_modes():
-            return _thunder.from_dlpack(value.detach())
 
     def replay(self, *arguments):
         """Records the graph, for inputs of ours; a random state comes last where there is one."""

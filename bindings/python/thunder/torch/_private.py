@@ -67,6 +67,11 @@ def around():
     return torch.is_grad_enabled(), torch._C._is_any_autocast_enabled() or compiled_autograd.compiled_autograd_enabled
 
 
+def static(inputs):
+    """Parameters and buffers among a graph's inputs, by their numbers."""
+    return {i: one for i, one in enumerate(inputs) if getattr(one, "_dynamo_static_input_type", None) and not is_symbolic(one.shape)}
+
+
 def compile_graph(graph, inputs, compiler, has, parts, whole=False):
     """A function of what Dynamo captured: AOTAutograd's functional graphs of forward and backward, cut by min-cut, by `compiler`.
     whole: nothing is decomposed. That of a forward is told how many of its results are the user's (visible=), of a backward the numbers
@@ -86,7 +91,7 @@ def compile_graph(graph, inputs, compiler, has, parts, whole=False):
         return made
 
     def inference(module, fakes):
-        made = compiler(module, fakes)
+        made = compiler(module, fakes, frozen=static(inputs) if len(fakes) == len(inputs) else None)
         parts.noted(made, TracingContext.get().fw_metadata, fakes, False)
         return made
     made = aot_autograd(fw_compiler=forward, bw_compiler=backward, inference_compiler=inference, decompositions={} if whole else decompositions(has),
