@@ -85,8 +85,8 @@ def compile(function=None, /, *, model=None, **options):
     if "torch" in sys.modules and isinstance(function, sys.modules["torch"].nn.Module):
         from . import torch as bridge
         return bridge.compile(function, **options)
-    if isinstance(options.get("executors"), (list, tuple)) and executors.TORCH in options["executors"]:  # it runs the ops of torch's graphs, of which this is none
-        options["executors"] = [one for one in options["executors"] if one != executors.TORCH] or ["host"]
+    if options.get("executors"):
+        options["executors"] = _backends.executors_of(options["executors"])
     name = getattr(function, "__qualname__", type(function).__qualname__)
     options = {name: _option(name, value) for name, value in options.items()}
     if _precision != "highest":

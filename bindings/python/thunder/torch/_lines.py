@@ -12,13 +12,18 @@ from ._rows import dtype_of, op
 from .aten.views import order_of
 
 EXECUTOR = "torch"
-_FLAGS = 1 | 2 | 8  # any strides, on the thread that calls, on CUDA devices too
+FLAGS = 1 | 2 | 8  # any strides, on the thread that calls, on CUDA devices too
 
 exchange = _thunder.Exchange(torch.Tensor)
 _calls = weakref.WeakValueDictionary()  # by the op of ours and the text that stand in a line
 _ops = {}  # by their names
 _MOST = 4  # results of an op of ours
 _ALIGNED = 16  # elements
+
+
+def on(stream):
+    """Where PyTorch is asked for work: the device's stream of the program, if it has one."""
+    return torch.cuda.stream(torch.cuda.ExternalStream(stream)) if stream else contextlib.nullcontext()
 
 
 class _Slot:
@@ -107,8 +112,7 @@ class Call:
         def filled(slot):
             value = inputs[slot.at]
             return torch.view_as_complex(value.contiguous()) if slot.is_complex else value
-        on = torch.cuda.stream(torch.cuda.ExternalStream(stream)) if stream else contextlib.nullcontext()
-        with torch.no_grad(), on:
+        with torch.no_grad(), on(stream):
             made = self.target(*_map(list(self.args), filled, _Slot), **{k: _map(v, filled, _Slot) for k, v in self.named.items()})
             self.places.store([one for one in _flat(made) if isinstance(one, torch.Tensor)], outputs)
 
@@ -135,7 +139,7 @@ def _name(target, count, own):
 class _Executor(_extend.Executor):
     def __new__(cls):
         names = {}
-        made = _thunder.Executor.__new__(cls, EXECUTOR, names, False, {}, _FLAGS)
+        made = _thunder.Executor.__new__(cls, EXECUTOR, names, False, {}, FLAGS)
         made.name, made._entries = EXECUTOR, names  # it is asked about these alone
         return made
 

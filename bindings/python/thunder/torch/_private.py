@@ -13,6 +13,7 @@ from torch._functorch import config as functorch_config
 from torch._functorch._aot_autograd.schemas import PlainTensorMeta
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._guards import TracingContext
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import _disable_current_modes
 
 from . import _parts
@@ -47,6 +48,13 @@ def _partition(joint, inputs, **named):
         node.replace_all_uses_with(node.args[0])
         joint.graph.erase_node(node)
     return min_cut_rematerialization_partition(joint, inputs, **named)
+
+
+def inductor(function, inputs):
+    """What Inductor makes of a function of tensors such as these, without gradients."""
+    from torch._inductor.compile_fx import compile_fx
+    with torch.no_grad(), without_modes():
+        return compile_fx(make_fx(function)(*inputs), list(inputs))
 
 
 def has_nothing_to_do(facts, fakes, inputs):
