@@ -63,6 +63,20 @@ class Lines(unittest.TestCase):
         support.compiled(lambda x: place(x.t()) + 1)(x)
         self.assertEqual(seen, [(x.data_ptr(), (1, 6))])
 
+    def test_an_op_whose_factors_are_read_is_a_line(self):
+        a, b = torch.randn(4, 4) + 4 * torch.eye(4), torch.randn(4, 2)
+        for f in (torch.linalg.solve, lambda a, b: torch.linalg.det(a) + b.sum(), lambda a, b: torch.linalg.slogdet(a)[1] + b.sum()):
+            found = []
+            for function in (f, support.compiled(f)):
+                x, y = a.clone().requires_grad_(), b.clone().requires_grad_()
+                made = function(x, y)
+                made.sum().backward()
+                found.append((made.detach(), x.grad, y.grad))
+            torch.testing.assert_close(found[1], found[0], rtol=1e-4, atol=1e-4)
+            self.assertIn("which is read", thunder.torch.explain())
+        support.compiled(torch.linalg.solve)(a, b)  # nobody reads them
+        self.assertNotIn("aten._linalg_solve_ex", thunder.torch.explain())
+
     def test_a_line_may_give_many_results(self):
         def f(x):
             made = torch.ops.aten._native_batch_norm_legit_functional(x, None, None, torch.zeros(3), torch.ones(3), True, 0.1, 1e-5)

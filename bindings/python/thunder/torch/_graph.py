@@ -181,6 +181,9 @@ class Graph:
             if not _lines.can(node):
                 raise Unsupported(f"{text_of(node)}: {error}") from error
             return self._line(node, values, proxies, str(error))
+        lacking = _lacking(node, made)
+        if lacking is not None and _lines.can(node):
+            return self._line(node, values, proxies, f"the library does not give its result {lacking}, which is read")
         _check(node, made)
         return made
 
@@ -195,6 +198,14 @@ class Graph:
             return _lines.record(node, values, count, keep)
         except NotImplementedError as error:
             raise Unsupported(f"{text_of(node)}: {error}") from error
+
+
+def _lacking(node, made):
+    """The number of a result that is read and that the row does not give, such as the factors of a solve; None: all are there."""
+    if not isinstance(made, (tuple, list)):
+        return None
+    read = {user.args[1] for user in node.users if user.target is operator.getitem and user.users}
+    return next((at for at in sorted(read) if made[at] is None and isinstance(node.meta["val"][at], torch.Tensor)), None)
 
 
 def _device(node):
