@@ -67,15 +67,27 @@ class Lines(unittest.TestCase):
         a, b = torch.randn(4, 4) + 4 * torch.eye(4), torch.randn(4, 2)
         for f in (torch.linalg.solve, lambda a, b: torch.linalg.det(a) + b.sum(), lambda a, b: torch.linalg.slogdet(a)[1] + b.sum()):
             found = []
-            for function in (f, support.compiled(f)):
+            compiled = support.compiled(f)
+            for function in (f, compiled):
                 x, y = a.clone().requires_grad_(), b.clone().requires_grad_()
                 made = function(x, y)
                 made.sum().backward()
                 found.append((made.detach(), x.grad, y.grad))
             torch.testing.assert_close(found[1], found[0], rtol=1e-4, atol=1e-4)
-            self.assertIn("which is read", thunder.torch.explain())
-        support.compiled(torch.linalg.solve)(a, b)  # nobody reads them
-        self.assertNotIn("aten._linalg_solve_ex", thunder.torch.explain())
+            self.assertIn("which is read", thunder.explain(compiled, "torch"))
+        compiled = support.compiled(torch.linalg.solve)
+        compiled(a, b)  # nobody reads them
+        self.assertNotIn("aten._linalg_solve_ex", thunder.explain(compiled, "torch"))
+
+    def test_reasons_say_what_was_asked_for(self):
+        x = torch.randn(8)
+        for function, options, why in ((torch.exp, {"executors": ["torch"]}, "the executor torch was asked for"),
+                                       (torch.rand_like, {"fallback_random": True}, "fallback_random was asked for"),
+                                       (lambda x: torch.fft.rfft(x).abs(), {}, "its numbers are complex"),
+                                       (torch.special.airy_ai, {}, "the library has no such op")):
+            compiled = support.compiled(lambda x, f=function: f(x), options=options)
+            compiled(x)
+            self.assertIn(why, thunder.explain(compiled, "torch"))
 
     def test_a_line_may_give_many_results(self):
         def f(x):

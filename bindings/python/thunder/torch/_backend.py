@@ -60,12 +60,14 @@ def explain(function=None):
 
 
 class By(typing.NamedTuple):
-    """Which nodes PyTorch runs though the library could."""
+    """Which nodes PyTorch runs though the library could, and why."""
     whole: bool
     random: bool
 
     def __call__(self, node):
-        return self.whole or (self.random and draws_numbers(node))
+        if self.whole:
+            return "the executor torch was asked for"
+        return "fallback_random was asked for" if self.random and draws_numbers(node) else ""
 
 
 def options_of(mode, options):

@@ -61,20 +61,21 @@ def _is_complex(node):
 
 
 def _function_of(node, by_torch):
-    """(function, whether it takes the node): a row of the table, or Python's arithmetic of sizes. by_torch(node): PyTorch shall run
-    it, unless it is a view."""
+    """(function, whether it takes the node): a row of the table, or Python's arithmetic of sizes; or (_LINE, why PyTorch runs it).
+    by_torch(node): why it shall, "": it need not; views never do."""
     target = node.target
     if isinstance(target, torch._ops.OpOverload):
         packet = str(target).rpartition(".")[0]
         if packet in _NO_RESULT:
             return (lambda *args, **named: None), False
         found = (_PYTHON[packet], False) if packet in _PYTHON else find(target)
-        ours = _is_view(target) or packet in _ALWAYS_OURS or packet in _PYTHON or not by_torch(node)
-        if found and ours and not _is_complex(node):
+        asked = "" if _is_view(target) or packet in _ALWAYS_OURS or packet in _PYTHON else by_torch(node)
+        why = "the library has no such op" if not found else "its numbers are complex" if _is_complex(node) else asked
+        if not why:
             return found
         if _lines.can(node):
-            return _LINE, False
-        if found and not _is_complex(node):  # it has more results than a line may have
+            return _LINE, why
+        if why == asked:  # it has results that no line may have
             return found
         raise Unsupported(f"{text_of(node)}: the library has no such op: {_KEEP_OUT}")
     if isinstance(target, torch._ops.HigherOrderOperator):
@@ -133,7 +134,7 @@ class Graph:
     of torch's arguments it has. `visible`: so many results are the user's, those behind them what a backward is given. `frozen`: inputs that are constants,
     by their numbers."""
 
-    def __init__(self, module, visible=None, by_torch=lambda node: False, frozen=None):
+    def __init__(self, module, visible=None, by_torch=lambda node: "", frozen=None):
         self.module = module
         self.calls = {}  # what PyTorch runs: by node the call, and why
         if not getattr(by_torch, "whole", False):
@@ -171,7 +172,7 @@ class Graph:
     def _call(self, node, function, takes_node, values, proxies):
         _thunder.set_place(place_of(node))
         if function is _LINE:
-            return self._line(node, values, proxies, "the library has no such op")
+            return self._line(node, values, proxies, takes_node)
         device = _device(node)
         args = [_argument(value, values, device) for value in node.args]
         named = {name: _argument(value, values, device) for name, value in node.kwargs.items()}
