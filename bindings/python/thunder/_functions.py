@@ -5,7 +5,7 @@ import json
 import sys
 import typing
 
-from . import _backends, _names, _schema, _show, _thunder, _traceback, _tree
+from . import _backends, _names, _schema, _show, _thunder, _traceback, _tree, _twice
 from ._ops import functions as _op
 from ._show import Trace
 from ._create import asarray, is_array
@@ -81,14 +81,12 @@ def compile(function=None, /, *, model=None, **options):
         return functools.partial(compile, **options)
     if not callable(function):
         raise TypeError(f"compile: a function was expected, not {type(function).__name__}")
-    if hasattr(function, "_torchdynamo_orig_callable"):
-        raise TypeError("compile: torch.compile has compiled this already: give thunder.compile what that was given, or say "
-                        'torch.compile(model, backend="thunder")')
+    _twice.check(function)
     if "torch" in sys.modules and isinstance(function, sys.modules["torch"].nn.Module):
         from . import torch as bridge
         return bridge.compile(function, **options)
-    if isinstance(options.get("executors"), (list, tuple)) and executors.TORCH in options["executors"]:  # it runs the ops of torch's graphs, of which this is none
-        options["executors"] = [one for one in options["executors"] if one != executors.TORCH] or ["host"]
+    if options.get("executors"):
+        options["executors"] = _backends.executors_of(options["executors"])
     name = getattr(function, "__qualname__", type(function).__qualname__)
     options = {name: _option(name, value) for name, value in options.items()}
     if _precision != "highest":
@@ -112,6 +110,8 @@ def _attribute(compiled, name):
 
 
 Compiled.__repr__, Compiled.__getattr__ = _show.compiled_text, _traceback.covered(_attribute)
+for _name, _member in _twice.MARK.items():
+    setattr(Compiled, _name, _member)
 
 
 def _differentiable(value):
