@@ -281,6 +281,13 @@ if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
   add_test(NAME example_digits_python COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/examples/digits/digits.py)
   set_tests_properties(example_digits_python PROPERTIES LABELS example TIMEOUT 300
                        ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+  file(GLOB programs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/first_hour/*.py)
+  foreach(program ${programs})
+    get_filename_component(name ${program} NAME_WE)
+    add_test(NAME example_first_hour_${name} COMMAND ${THUNDER_PYTHON} ${program})
+    set_tests_properties(example_first_hour_${name} PROPERTIES LABELS example TIMEOUT 300
+                         ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+  endforeach()
 endif()
 
 # What no compiler sees: the layers, sizes, the test mirror, generated files; and the exported names.

@@ -1,6 +1,7 @@
 #include "jit/compile.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/text.h"
 #include "compile/run_stages.h"
@@ -147,6 +148,17 @@ void leave_out_fusion(Executors& executors) {
   std::erase_if(executors, [](auto& e) { return e->desc().claim_region != nullptr; });
 }
 
+// Once a process: that nothing is fused, since results are the same and only slow.
+void warn_without_compiler(Context& context, const Executors& executors) {
+  static std::atomic<bool> said = false;
+  std::string why;
+  const bool fuses = std::any_of(executors.begin(), executors.end(), [](auto& e) { return e->desc().claim_region; });
+  if (!fuses || loops::can_run(&why) || said.exchange(true)) return;
+  context.log(2, "fusion",
+              cat("nothing is fused or compiled to machine code, which makes element-wise work some hundred times "
+                  "slower: ", why, "; `thunder doctor` says what this installation has"));
+}
+
 }  // namespace
 
 void compile_recorded(Context& context, const CompileOptions& options, const Values& in, Effort effort,
@@ -154,6 +166,7 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
   const CompileProgress told(context, options, check);
   Executors executors = executors_for(context, options);
   if (effort == Effort::least) leave_out_fusion(executors);
+  warn_without_compiler(context, executors);
   note_donations(options, in, entry);
   if (options.flag("freezing", false)) freeze(entry.traces[0], entry);
   // Kernels that another process compiled may be all that there are: what needs others goes line by line.
