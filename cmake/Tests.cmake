@@ -358,14 +358,15 @@ endif()
 
 # Generated inputs, many more than the commit tier tries.
 foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000" "battery ArgumentPrograms 1000000"
-              "battery SegmentPrograms 3000" "battery PlainNumbers 1")
+              "battery SegmentPrograms 3000" "battery PlainNumbers 1" "battery All/Engines 1")
   separate_arguments(sweep)
   list(GET sweep 0 program)
   list(GET sweep 1 suite)
   list(GET sweep 2 tries)
+  cmake_path(GET suite FILENAME name)
   if(TARGET ${program}_test)
-    add_test(NAME sweep_${suite} COMMAND ${program}_test --gtest_filter=${suite}.* WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
-    set_tests_properties(sweep_${suite} PROPERTIES LABELS slow TIMEOUT 3600 ENVIRONMENT "THUNDER_TRIES=${tries};THUNDER_SEED=1000")
+    add_test(NAME sweep_${name} COMMAND ${program}_test --gtest_filter=${suite}.* WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+    set_tests_properties(sweep_${name} PROPERTIES LABELS slow TIMEOUT 3600 ENVIRONMENT "THUNDER_TRIES=${tries};THUNDER_SEED=1000")
   endif()
 endforeach()
 

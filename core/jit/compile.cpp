@@ -144,6 +144,15 @@ void compile_with(const Executors& executors, Context& context, const CompileOpt
   }
 }
 
+// A backend that is tagged so takes functions without gradients alone.
+void refuse_gradients(const Backend& backend, const Trace& trace) {
+  if (std::find(backend.tags.begin(), backend.tags.end(), "inference") == backend.tags.end()) return;
+  for (const Node* n : trace.nodes)
+    if (n->op->name() == "grad")
+      fail(Code::unimplemented, "compile: backend '", backend.name, "' is for inference, and '", trace.function,
+           "' takes gradients", n->where ? cat(" [at ", n->where, "]") : "", "; backend = 'openxla' takes them");
+}
+
 void leave_out_fusion(Executors& executors) {
   std::erase_if(executors, [](auto& e) { return e->desc().claim_region != nullptr; });
 }
@@ -165,6 +174,7 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
                       InterruptCheck& check, Entry& entry) {
   const CompileProgress told(context, options, check);
   Executors executors = executors_for(context, options);
+  if (const Backend* backend = options.backend()) refuse_gradients(*backend, entry.traces[0]);
   if (effort == Effort::least) leave_out_fusion(executors);
   warn_without_compiler(context, executors);
   note_donations(options, in, entry);

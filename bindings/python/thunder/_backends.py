@@ -13,7 +13,8 @@ _own = {row["name"] for row in _schema.describe("options")} | {"passes"}
 @functools.cache
 def _find_engines():
     """Names the files of engines that Python can import, for the library, which knows no Python."""
-    for variable, package, files in [("THUNDER_ONNXRUNTIME", "onnxruntime", "capi/libonnxruntime.so.*")]:
+    for variable, package, files in [("THUNDER_ONNXRUNTIME", "onnxruntime", "capi/libonnxruntime.so.*"),
+                                     ("THUNDER_PJRT_PLUGIN", "xla_plugins", "xla_cpu_pjrt/xla_cpu_pjrt.so")]:
         if variable in os.environ or not (spec := importlib.util.find_spec(package)):
             continue
         for folder in spec.submodule_search_locations or ():
