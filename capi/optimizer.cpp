@@ -64,7 +64,7 @@ thunder_module* thunder_optimizer_state(thunder_optimizer* optimizer) noexcept {
 thunder_status* thunder_optimizer_set_f64(thunder_optimizer* optimizer, const char* name, double value) noexcept {
   return handle(guarded(__func__, [&] {
     need(optimizer, "optimizer"), need(name, "name");
-    core(optimizer)->optimizer->set_f64(name, value);
+    core(optimizer)->optimizer->set(core(optimizer)->context->module_environment(), name, value);
   }));
 }
 

@@ -4,6 +4,7 @@
 #include "capi/context.h"
 #include "capi/leaf.h"
 #include "tracer/eager.h"
+#include "tracer/needed.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -117,6 +118,22 @@ thunder_values* thunder_scope_list(thunder_scope* scope, thunder_tensor* const* 
   return handle(values_in(core(scope), __func__, [&] {
     if (count) need(tensors, "tensors");
     return core(scope)->list({reinterpret_cast<Tensor* const*>(tensors), count});
+  }));
+}
+
+thunder_values* thunder_scope_reached(thunder_scope* scope, thunder_tensor* loss,
+                                      const thunder_values* tensors) noexcept {
+  return handle(values_in(core(scope), __func__, [&] {
+    need(loss, "loss");
+    const Values& asked = usable(core(tensors), "tensors");
+    std::vector<Tensor*> all;
+    for (size_t i = 0; i < asked.size(); i++) {
+      check(asked[i].tensor != nullptr, "a leaf of tensors is no tensor");
+      all.push_back(asked[i].tensor.get());
+    }
+    auto out = make<Values>();
+    for (bool one : reached(*core(scope), core(loss), all)) out->push(Any::boolean(one));
+    return core(scope)->own(std::move(out));
   }));
 }
 

@@ -289,6 +289,13 @@ if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
   add_test(NAME example_digits_python COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/examples/digits/digits.py)
   set_tests_properties(example_digits_python PROPERTIES LABELS example TIMEOUT 300
                        ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+  file(GLOB programs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/first_hour/*.py)
+  foreach(program ${programs})
+    get_filename_component(name ${program} NAME_WE)
+    add_test(NAME example_first_hour_${name} COMMAND ${THUNDER_PYTHON} ${program})
+    set_tests_properties(example_first_hour_${name} PROPERTIES LABELS example TIMEOUT 300
+                         ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+  endforeach()
 endif()
 
 # What no compiler sees: the layers, sizes, the test mirror, generated files; and the exported names.
@@ -359,14 +366,15 @@ endif()
 
 # Generated inputs, many more than the commit tier tries.
 foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000" "battery ArgumentPrograms 1000000"
-              "battery SegmentPrograms 3000" "battery PlainNumbers 1")
+              "battery SegmentPrograms 3000" "battery PlainNumbers 1" "battery All/Engines 1")
   separate_arguments(sweep)
   list(GET sweep 0 program)
   list(GET sweep 1 suite)
   list(GET sweep 2 tries)
+  cmake_path(GET suite FILENAME name)
   if(TARGET ${program}_test)
-    add_test(NAME sweep_${suite} COMMAND ${program}_test --gtest_filter=${suite}.* WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
-    set_tests_properties(sweep_${suite} PROPERTIES LABELS slow TIMEOUT 3600 ENVIRONMENT "THUNDER_TRIES=${tries};THUNDER_SEED=1000")
+    add_test(NAME sweep_${name} COMMAND ${program}_test --gtest_filter=${suite}.* WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+    set_tests_properties(sweep_${name} PROPERTIES LABELS slow TIMEOUT 3600 ENVIRONMENT "THUNDER_TRIES=${tries};THUNDER_SEED=1000")
   endif()
 endforeach()
 

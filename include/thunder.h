@@ -325,6 +325,10 @@ thunder_values *thunder_scope_list(thunder_scope *scope, thunder_tensor *const *
  * intermediates; one that the loss does not reach gives zeros; one that was written in place after the loss used it
  * is an error. Eager scopes must be taped. */
 thunder_values *thunder_scope_grad(thunder_scope *scope, thunder_tensor *loss, thunder_values *wrt) THUNDER_NOEXCEPT;
+/* A BOOLEAN for each of these concrete tensors: whether the loss depends on it, as far as the scope recorded. Of others
+ * thunder_scope_grad() gives zeros; a training loop leaves them alone. */
+thunder_values *thunder_scope_reached(thunder_scope *scope, thunder_tensor *loss,
+    const thunder_values *tensors) THUNDER_NOEXCEPT;
 
 /* Mixed precision, as torch.autocast: from now on ops of the scope cast operands that are f32, bf16 or f16. Products,
  * convolutions and attention compute in `dtype` (THUNDER_BF16 or THUNDER_F16); exponentials, norms, losses and sums of many in

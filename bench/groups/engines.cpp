@@ -36,7 +36,7 @@ class Bare {
     OrtEnv* env = nullptr;
     OrtSessionOptions* options = nullptr;
     const char* const name = "bench";
-    ort(kCreateEnv, kErrorsOnly, name, &env);
+    ort(kCreateEnv, kFatalOnly, name, &env);
     ort(kCreateSessionOptions, &options);
     ort(kSetIntraOpNumThreads, options, threads);
     const char *const key = "session.intra_op.allow_spinning", *const off = "0";

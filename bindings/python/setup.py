@@ -34,6 +34,12 @@ def built_tree():
     return build
 
 
+def strip(library):
+    """Without what only debuggers read, five sixths of it, where there is the program for that."""
+    if shutil.which("strip"):
+        subprocess.run(["strip", "--strip-unneeded", library], check=True)
+
+
 class Build(build_ext):
     def run(self):
         build = built_tree()
@@ -63,6 +69,7 @@ class Build(build_ext):
             folder = module.parent / ("lib" if source.name.startswith("lib") else "lib/thunder")
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, folder / source.name)
+            strip(folder / source.name)
         for line in subprocess.run(["ldd", build / "lib/libthunder.so.0"], check=True, capture_output=True, text=True).stdout.splitlines():
             name, _, place = line.strip().partition(" => ")
             if name.startswith(CARRIED):

@@ -3,16 +3,40 @@
 #include <algorithm>
 
 #include "executors/onnxrt/onnxrt.h"
+#include "executors/openxla/openxla.h"
 
 namespace thunder {
 namespace {
 
-constexpr EngineRow kRows[] = {{"onnxrt", onnxrt_executor, onnxrt_opens}};
+constexpr EngineRow kRows[] = {{"onnxrt", onnxrt_executor, onnxrt_opens}, {"openxla", openxla_executor, openxla_opens}};
+
+bool refuses_data(const Node& n, const Store& store) {
+  const OpDef& op = def(n);
+  if (op.has(kChecksData)) return true;
+  if (op.has(kChecksIntegers)) {
+    bool of_integers = false;
+    for_each_value(n.args, [&](ValueId v) { of_integers |= is_integer(store.type(v).dtype); });
+    if (of_integers) return true;
+  }
+  return std::any_of(n.body.begin(), n.body.end(), [&](const Node* inner) { return refuses_data(*inner, store); });
+}
 
 }  // namespace
 
 std::span<const EngineRow> engines() {
   return kRows;
+}
+
+bool suits_engine(const NodeView& view) {
+  const auto fine = [&](ValueId v) {
+    const TensorType& type = view.store.type(v);
+    return type.device == Device::cpu &&
+           std::all_of(type.shape.begin(), type.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
+  };
+  bool all = true;
+  for_each_value(view.node.args, [&](ValueId v) { all = all && fine(v); });
+  for (const ValueId v : view.node.results) all = all && fine(v);
+  return all && !refuses_data(view.node, view.store);
 }
 
 const EngineRow* find_engine(std::string_view executor) {

@@ -19,6 +19,10 @@ struct EngineRow {
 };
 std::span<const EngineRow> engines();
 
+// What an engine may be asked for: all on the CPU, of known sizes, none of them 0, and of no op that may refuse what it
+// is given. Engines clamp an index that is out of range, or take it from the end, and divide by zero as they like.
+bool suits_engine(const NodeView& view);
+
 // Null: no executor of this name runs on an engine.
 const EngineRow* find_engine(std::string_view executor);
 

@@ -1,6 +1,7 @@
 #include "jit/compile.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/text.h"
 #include "compile/run_stages.h"
@@ -143,8 +144,28 @@ void compile_with(const Executors& executors, Context& context, const CompileOpt
   }
 }
 
+// A backend that is tagged so takes functions without gradients alone.
+void refuse_gradients(const Backend& backend, const Trace& trace) {
+  if (std::find(backend.tags.begin(), backend.tags.end(), "inference") == backend.tags.end()) return;
+  for (const Node* n : trace.nodes)
+    if (n->op->name() == "grad")
+      fail(Code::unimplemented, "compile: backend '", backend.name, "' is for inference, and '", trace.function,
+           "' takes gradients", n->where ? cat(" [at ", n->where, "]") : "", "; backend = 'openxla' takes them");
+}
+
 void leave_out_fusion(Executors& executors) {
   std::erase_if(executors, [](auto& e) { return e->desc().claim_region != nullptr; });
+}
+
+// Once a process: that nothing is fused, since results are the same and only slow.
+void warn_without_compiler(Context& context, const Executors& executors) {
+  static std::atomic<bool> said = false;
+  std::string why;
+  const bool fuses = std::any_of(executors.begin(), executors.end(), [](auto& e) { return e->desc().claim_region; });
+  if (!fuses || loops::can_run(&why) || said.exchange(true)) return;
+  context.log(LogLevel::warning, LogName::fusion,
+              cat("nothing is fused or compiled to machine code, which makes element-wise work some hundred times "
+                  "slower: ", why, "; `thunder doctor` says what this installation has"));
 }
 
 }  // namespace
@@ -153,7 +174,9 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
                       InterruptCheck& check, Entry& entry) {
   const CompileProgress told(context, options, check);
   Executors executors = executors_for(context, options);
+  if (const Backend* backend = options.backend()) refuse_gradients(*backend, entry.traces[0]);
   if (effort == Effort::least) leave_out_fusion(executors);
+  warn_without_compiler(context, executors);
   note_donations(options, in, entry);
   if (options.flag("freezing", false)) freeze(entry.traces[0], entry);
   // Kernels that another process compiled may be all that there are: what needs others goes line by line.

@@ -105,14 +105,16 @@ void Optimizer::add_group(const ModuleEnvironment& environment, const Values& pa
 void Optimizer::add_moments(const Group& group, std::span<const std::string> names, std::span<const Ref<Tensor>> params,
                             StateAdditions& state) {
   for (size_t i = group.first; i < group.end; i++)
-    for (const Moment& moment : moments_of(group, params[i]->type())) {
-      TensorType type = params[i]->type();
-      if (moment.scalar) type.dtype = DType::f64, type.device = Device::cpu, type.shape = {};  // as lr and step are
-      const size_t rank = type.rank();
-      if (moment.part == Moment::Part::rows) type.shape[rank - 1] = Dim(1);
-      if (moment.part == Moment::Part::columns) type.shape[rank - 2] = Dim(1);
-      state.filled(join_path(moment.name, names[i]), type, moment.initial);
-    }
+    for (const Moment& moment : moments_of(group, params[i]->type()))
+      add_moment(moment, names[i], params[i]->type(), state);
+}
+
+void Optimizer::add_moment(const Moment& moment, std::string_view name, TensorType type, StateAdditions& state) {
+  if (moment.scalar) type.dtype = DType::f64, type.device = Device::cpu, type.shape = {};  // as lr and step are
+  const size_t rank = type.rank();
+  if (moment.part == Moment::Part::rows) type.shape[rank - 1] = Dim(1);
+  if (moment.part == Moment::Part::columns) type.shape[rank - 2] = Dim(1);
+  state.filled(join_path(moment.name, name), type, moment.initial);
 }
 
 // ---- values by name ----
@@ -142,10 +144,9 @@ Tensor* Optimizer::scalar(const Place& at) const {
 }
 
 void Optimizer::refuse(const Place& at) const {
-  constexpr std::string_view kCanChange[] = {"lr", "step"};
-  require(!defaults_.has(at.name), row_.name, ": '", at.name,
-          "' is fixed when the optimizer is made; what can change is lr, step");
-  fail(Code::not_found, row_.name, ": unknown value '", at.name, "'", suggest(at.name, kCanChange));
+  std::vector<std::string_view> known = {"lr", "step"};
+  for (const OptionRow& option : row_.options) known.push_back(option.name);
+  fail(Code::not_found, row_.name, ": unknown value '", at.name, "'", suggest(at.name, known));
 }
 
 Tensor& Optimizer::number(std::string_view name) const {
@@ -165,10 +166,8 @@ double Optimizer::get_f64(std::string_view name) const {
   const Place at = place(name);
   if (at.name == "initial_lr") return initial_lr(at.group);
   if (const Tensor* t = scalar(at)) return *reinterpret_cast<const double*>(t->data());
-  if (!defaults_.has(at.name)) refuse(at);
-  const Leaf& leaf = groups_[at.group].settings.leaf(at.name);
-  require(leaf.kind != ArgKind::reals, row_.name, ": '", at.name, "' is a list of numbers");
-  return leaf.kind == ArgKind::real ? leaf.f : static_cast<double>(leaf.i);
+  if (!defaults_.has(option_of(at.name))) refuse(at);
+  return groups_[at.group].settings.number(row_.name, at.name);
 }
 
 double Optimizer::initial_lr(size_t group) const {
@@ -239,6 +238,7 @@ void Optimizer::step(Scope& scope, const Values& grads) {
     check_gradients(grads, leaves);
   });
   if (scope.status()) return;
+  guard_settings(scope);
   // A program knows how many groups there are: one more makes it another.
   optional_module_tensor(scope, *state_, group_path(groups_.size(), "lr"));
   for (size_t g = 0; g < groups_.size() && !scope.status(); g++) step_group(scope, g, grads, leaves);

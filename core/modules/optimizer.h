@@ -81,6 +81,9 @@ class Optimizer : public Counted<Optimizer> {
   const Ref<Module>& state() const { return state_; }
   // Writes a 0-d tensor of the state: no program changes. "lr", or "param_groups.0.lr" where there are several groups.
   void set_f64(std::string_view name, double value);
+  // The same of any number of a group: an option, "weight_decay" or "betas.0", changes its settings, which programs are
+  // guarded by, and adds the state that it asks for.
+  void set(const ModuleEnvironment& environment, std::string_view name, double value);
   // The tensor that it writes.
   Tensor& number(std::string_view name) const;
   // These, and numbers that are fixed when a group is made.
@@ -90,6 +93,7 @@ class Optimizer : public Counted<Optimizer> {
   // From now on it is this of the first groups, where it was not kept before. Requires: as many groups or more.
   void keep_initial_lr(std::span<const double> rates) noexcept;
   const OptimizerRow& row() const { return row_; }
+  const Settings& settings(size_t group) const { return groups_.at(group).settings; }
   // From now on the momentum of the first groups, or the first of their betas, is a number of the state, "momentum",
   // which a schedule writes. Throws where a kind has neither.
   void cycle_momentum(const ModuleEnvironment& environment, size_t groups, double first);
@@ -114,6 +118,7 @@ class Optimizer : public Counted<Optimizer> {
   }
   void add_moments(const Group& group, std::span<const std::string> names, std::span<const Ref<Tensor>> params,
                    StateAdditions& state);
+  static void add_moment(const Moment& moment, std::string_view name, TensorType type, StateAdditions& state);
   void add_joint_moments(const Settings& settings, std::span<const std::string> names,
                          std::span<const Ref<Tensor>> params, StateAdditions& state);
   struct Evaluation {
@@ -129,6 +134,10 @@ class Optimizer : public Counted<Optimizer> {
   // Null: it is no such tensor.
   Tensor* scalar(const Place& at) const;
   [[noreturn]] void refuse(const Place& at) const;
+  // Of "betas.0" the option's name, "betas".
+  static std::string_view option_of(std::string_view name) { return name.substr(0, name.find('.')); }
+  void set_option(const ModuleEnvironment& environment, const Place& at, double value);
+  void guard_settings(Scope& scope);
 
   const OptimizerRow& row_;
   Settings defaults_;

@@ -1,6 +1,8 @@
 #include "modules/settings.h"
 
 #include <charconv>
+#include <cmath>
+#include <optional>
 
 #include "base/text.h"
 
@@ -61,6 +63,45 @@ bool Settings::has(std::string_view name) const {
   for (auto& [n, leaf] : values_)
     if (n == name) return true;
   return false;
+}
+
+namespace {
+
+// "betas.1" as the name of a list and a place in it; nullopt: it is one number's.
+std::optional<size_t> place_in_list(std::string_view& name) {
+  const size_t dot = name.find('.');
+  size_t at = 0;
+  if (dot == name.npos) return std::nullopt;
+  const auto [end, error] = std::from_chars(name.data() + dot + 1, name.data() + name.size(), at);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  name = name.substr(0, dot);
+  return at;
+}
+
+}  // namespace
+
+double Settings::number(std::string_view who, std::string_view name) const {
+  const auto at = place_in_list(name);
+  const Leaf& l = leaf(name);
+  require(at.has_value() == (l.kind == ArgKind::reals), who, ": '", name,
+          at ? "' is one number" : "' is a list of numbers", at ? "" : cat(", of which '", name, ".0' is the first"));
+  if (at)
+    require(*at < l.reals.size(), who, ": '", name, "' has ", l.reals.size(), " numbers, there is no number ", *at);
+  return at ? l.reals[*at] : l.kind == ArgKind::real ? l.f : static_cast<double>(l.i);
+}
+
+void Settings::set_number(std::string_view who, std::string_view name, double value) {
+  number(who, name);  // which throws where there is none
+  const auto at = place_in_list(name);
+  for (auto& [n, l] : values_) {
+    if (n != name) continue;
+    const bool flag = l.kind == ArgKind::boolean, whole = l.kind == ArgKind::integer;
+    require(l.kind == ArgKind::real || l.kind == ArgKind::reals || (flag && (value == 0 || value == 1)) ||
+                (whole && value == std::floor(value)),
+            who, ": '", name, "' must be ", flag ? "0 or 1" : whole ? "an integer" : "no number", ", got ", value);
+    (at ? l.reals[*at] : l.f) = value;
+    if (whole || flag) l.i = static_cast<int64_t>(value), l.f = 0;
+  }
 }
 
 void Settings::set_integer(std::string_view name, int64_t value) {

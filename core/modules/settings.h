@@ -18,6 +18,9 @@ class Settings {
   const std::vector<double>& reals(std::string_view name) const { return leaf(name).reals; }
   bool has(std::string_view name) const;
   const Leaf& leaf(std::string_view name) const;
+  // A number, or one of a list, "betas.0": as its kind holds it. Throws where there is no such number.
+  void set_number(std::string_view who, std::string_view name, double value);
+  double number(std::string_view who, std::string_view name) const;
   // For what an option that is None means.
   void set_integer(std::string_view name, int64_t value);
   void set_real(std::string_view name, double value);

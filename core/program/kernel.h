@@ -55,6 +55,9 @@ class NodeKernel {
   // Once it is laid out.
   const KernelCall& call() const { return call_; }
 
+  // Whether it writes this result in any order of its dims, as the strides say that lay_out() gets: it then lies as its
+  // readers want it. Other results are dense and row-major.
+  virtual bool orders_result(size_t /*number*/) const { return false; }
   // Called once memory is planned: adapts it to the layouts. May be called again, for others.
   virtual void lay_out(const NodeView&) {}
   // Bytes of Launch::scratch. What a library runs on a device may say so once it is finished; all others once laid out.

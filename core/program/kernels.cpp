@@ -23,6 +23,11 @@ bool Kernels::takes_strided(const Node& node) const {
   return def(node).view ? views_->takes_strided(node) : has(node, kStrided);
 }
 
+bool Kernels::orders_result(const Node& node, size_t number) const {
+  const auto it = of_.find(&node);
+  return it != of_.end() && it->second->orders_result(number);
+}
+
 bool Kernels::in_place(const Node& node) const {
   if (node.body.empty()) return def(node).has(kElementwise);
   std::vector<ValueId> own;  // of no input of the region, such as the numbers of a dim: they lie nowhere

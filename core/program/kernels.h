@@ -29,6 +29,7 @@ class Kernels {
   // What planning asks. Views have no flags.
   bool has(const Node& node, KernelFlag flag) const;
   bool takes_strided(const Node& node) const;
+  bool orders_result(const Node& node, size_t number) const;
   // Whether a result may have the memory of an input that it replaces element by element.
   bool in_place(const Node& node) const;
 

@@ -65,13 +65,38 @@ class Planner {
     return there.has_value();
   }
 
+  // By value: the permute that reads it first, if no caller sees how the value itself lies.
+  std::vector<const Node*> permutes() const {
+    std::vector<const Node*> by(trace_.store->size());
+    std::vector<bool> returned(by.size());
+    for (const ValueId v : trace_.outputs) returned[v] = true;
+    for (const Write& w : trace_.writes) returned[w.value] = true;
+    for (const Node* n : trace_.nodes)
+      if (n->op->name() == "prims.permute" && !by[n->args[0].v] && !returned[n->args[0].v]) by[n->args[0].v] = n;
+    return by;
+  }
+
+  // A result that its kernel can write in any order of dims lies as its reader permutes it, so that what reads that is
+  // dense.
+  Sizes strides_of_result(const Node& n, size_t number, const Node* permute) const {
+    const Shape& shape = type(n.results[number]).shape;
+    if (!permute || !kernels_.orders_result(n, number)) return dense_strides(shape);
+    const Sizes as_read = dense_strides(type(permute->results[0]).shape);
+    const auto dims = permute->args[1].dim_list();
+    Sizes strides = as_read;
+    for (size_t d = 0; d < as_read.size(); d++) strides[normalize_axis(dims[d].value(), strides.size())] = as_read[d];
+    return strides;
+  }
+
   void locate() {
+    const std::vector<const Node*> permutes = this->permutes();
     is_view_.resize(trace_.nodes.size());
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
       if ((is_view_[i] = as_view(n))) continue;
-      for (ValueId r : n.results) {
-        locations_[r] = {r, 0, dense_strides(type(r).shape)};
+      for (size_t k = 0; k < n.results.size(); k++) {
+        const ValueId r = n.results[k];
+        locations_[r] = {r, 0, strides_of_result(n, k, permutes[r])};
         roots_[r].made = static_cast<int64_t>(i);
       }
     }

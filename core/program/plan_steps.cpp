@@ -67,7 +67,7 @@ class StepPlanner {
   // Dense copies of a node's strided inputs, if its executor needs them; they live for this step only.
   void densify(size_t node, size_t time) {
     const Node& n = *trace_.nodes[node];
-    if (kernels_.takes_strided(n)) return;
+    if (is_copy(n) || kernels_.takes_strided(n)) return;
     for_each_value(n.args, [&](ValueId v) {
       if (!is_dense(concrete(type(v).shape), locations_[v].strides)) dense_[node].push_back(request(v, time, time));
     });
@@ -122,8 +122,21 @@ class StepPlanner {
     plan_.steps.push_back(std::move(step));
   }
 
+  // Whether a node only gives its operand's elements in their order. It is no view, since the operand's strides do not
+  // allow one.
+  static bool is_copy(const Node& n) { return n.op->name() == "prims.reshape"; }
+
+  // The result, seen with the operand's sizes.
+  void add_reshape(const Node& n) {
+    const ValueId from = n.args[0].v, to = n.results[0];
+    const Root& r = roots_[locations_[to].root];
+    const TensorType& t = type(from);
+    add_copy(from, [&] { add_buffer(r.place, r.index, r.offset, t, dense_strides(t.shape), r.request); });
+  }
+
   void add_step(size_t at) {
     const Node& n = *trace_.nodes[at];
+    if (is_copy(n)) return add_reshape(n);
     const std::vector<Request>& copies = dense_[at];
     for (const Request& r : copies) add_copy(r.value, [&] { add_buffer(r); });
     Step step;

@@ -6,6 +6,7 @@
 #include "ops/grad.h"
 #include "ops/place_view.h"
 #include "tensor/transfer.h"
+#include "tracer/needed.h"
 
 namespace thunder {
 
@@ -196,6 +197,19 @@ void EagerScope::reset() {
   known_.clear();
   kept_.clear();
   Scope::reset();
+}
+
+std::vector<bool> EagerScope::reached(Tensor* loss, std::span<Tensor* const> tensors) {
+  std::vector<bool> out(tensors.size());
+  if (!builder_.taped()) return out;
+  const ValueId last = enter(loss);
+  ValueSet needed(builder_.size());
+  add_needed(builder_.tape(), last, needed);
+  for (size_t i = 0; i < tensors.size(); i++) {
+    const auto it = known_.find(tensors[i]);
+    out[i] = it != known_.end() && it->second != kNoValue && needed.has(it->second);
+  }
+  return out;
 }
 
 std::vector<ValueId> EagerScope::gradient(ValueId loss, std::span<Tensor* const> wrt) {

@@ -70,6 +70,8 @@ class EagerScope : public Scope {
   ValueId enter(Tensor* t) override;
   Tensor* wrap(ValueId v) override;
   void write(Tensor* x, ValueId value) override;
+  // For each of these tensors whether the loss depends on it, as far as the tape knows: others have no gradient.
+  std::vector<bool> reached(Tensor* loss, std::span<Tensor* const> tensors);
   // Also counts one call of the random state if anything was drawn.
   void reset() override;
 

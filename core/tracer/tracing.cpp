@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "ir/dim_reads.h"
+#include "tracer/needed.h"
 
 namespace thunder {
 namespace {
@@ -71,6 +72,20 @@ ValueId TracingScope::capture(Tensor* t, Source source, std::string_view name) {
     recent = {t, it->second};
   }
   return it->second;
+}
+
+std::vector<bool> TracingScope::reached(Tensor* loss, std::span<Tensor* const> tensors) {
+  recorder_->build();
+  const ValueId last = enter(loss);
+  ValueSet needed(recorder_->store().size());
+  add_needed(recorder_->nodes(), last, needed);
+  std::vector<bool> out;
+  for (Tensor* t : tensors) {
+    const auto it = t->concrete() ? by_view_.find(key(*t)) : by_view_.end();
+    // What was recorded before the last break is not here any more: it may depend on all that was read.
+    out.push_back(it != by_view_.end() ? needed.has(it->second) : t->concrete() && read_before_.contains(key(*t)));
+  }
+  return out;
 }
 
 // Arguments are inputs of their own even when two are one tensor: the program is guarded by types, not by identity,

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "tracer/aliases.h"
@@ -70,6 +71,8 @@ class TracingScope : public Scope {
   Tensor* wrap(ValueId v) override;
   void write(Tensor* x, ValueId value) override;
   Arg as_number(ValueId v) override;
+  // For each of these concrete tensors whether the loss depends on it, as far as was recorded: others have no gradient.
+  std::vector<bool> reached(Tensor* loss, std::span<Tensor* const> tensors);
   std::vector<Tensor*> checkpointed(std::span<Tensor* const> inputs, const Body& body) override;
 
   // A new argument of the program, and the proxy for it. `like` null: a live number.
@@ -165,6 +168,7 @@ class TracingScope : public Scope {
   std::vector<Ref<Tensor>> layouts_;  // by input: a concrete tensor whose memory it is, or null
   uint32_t counts_[3] = {0, 0, 0};
   std::map<ViewKey, ValueId> by_view_;
+  std::set<ViewKey> read_before_;  // what was read before it began anew
   // A direct-mapped cache before by_view_, by the tensor's address. It has only tensors that captured_ holds, since the
   // addresses of others may be used again.
   std::array<Captured, 16> recent_;

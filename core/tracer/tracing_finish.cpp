@@ -76,6 +76,7 @@ void TracingScope::restart(std::unique_ptr<TracingRecorder> recorder) {
   captured_.clear();
   layouts_.clear();
   std::fill(std::begin(counts_), std::end(counts_), 0);
+  for (auto& [view, value] : by_view_) read_before_.insert(view);
   by_view_.clear();
   recent_ = {};
   live_floats_.clear();

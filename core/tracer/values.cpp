@@ -231,8 +231,14 @@ const char* Values::path(size_t leaf) const {
 
 size_t Values::find(std::string_view path) const {
   auto all = paths();
-  auto it = std::find(all.begin(), all.end(), path);
-  return it == all.end() ? SIZE_MAX : static_cast<size_t>(it - all.begin());
+  const auto at = [&](std::string_view wanted) {
+    const auto it = std::find(all.begin(), all.end(), wanted);
+    return it == all.end() ? SIZE_MAX : static_cast<size_t>(it - all.begin());
+  };
+  // Of one map or list alone, what its leaves are called in it.
+  const bool alone = std::all_of(all.begin(), all.end(), [](const auto& p) { return p.starts_with("0."); });
+  const size_t found = at(path);
+  return found == SIZE_MAX && alone ? at("0." + std::string(path)) : found;
 }
 
 }  // namespace thunder

@@ -106,8 +106,8 @@ void thunder_optimizer_step(thunder_scope *scope, thunder_optimizer *optimizer,
 thunder_tensor *thunder_optimizer_step_closure(thunder_scope *scope, thunder_optimizer *optimizer, thunder_fn closure,
     void *user) THUNDER_NOEXCEPT;
 thunder_module *thunder_optimizer_state(thunder_optimizer *optimizer) THUNDER_NOEXCEPT; /* borrowed */
-/* A 0-d tensor of its state: "lr", "step"; of several groups "param_groups.1.lr". What is fixed when a group is made,
- * "weight_decay", can be read too. */
+/* A 0-d tensor of its state: "lr", "step"; of several groups "param_groups.1.lr". Writing one compiles nothing anew. Also any other
+ * number of a group, "weight_decay", "betas.0": the next step has what is written, and is another program. */
 THUNDER_CHECK thunder_status *thunder_optimizer_set_f64(thunder_optimizer *optimizer, const char *name,
     double value) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_optimizer_get_f64(const thunder_optimizer *optimizer, const char *name,

@@ -8181,6 +8181,16 @@ static inline thunder_tensor *th_at_view_as(const char *where, thunder_scope *s,
 }
 #define th_view_as(...) th_at_view_as(THUNDER_HERE, __VA_ARGS__)
 
+/* view_dtype(tensor input, dtype dtype) -> tensor
+ * The same bits as elements of another dtype: view(dtype). Elements of another size change the last dim, and are copied. */
+static inline thunder_tensor *th_at_view_dtype(const char *where, thunder_scope *s, thunder_tensor *input, thunder_dtype dtype)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_dtype(dtype) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "view_dtype", a, 2, NULL, &r, 1, where);
+}
+#define th_view_dtype(...) th_at_view_dtype(THUNDER_HERE, __VA_ARGS__)
+
 /* vsplit(tensor input, int[] indices_or_sections) -> tensor[]
  * tensor_split along the first dim. */
 static inline thunder_tensor *th_at_vsplit(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *indices_or_sections, size_t n_indices_or_sections, thunder_tensor **results, size_t n_results)

@@ -1,31 +1,8 @@
 // Every sample in every dtype and without elements: right results, or one clear error in every way of running.
-#include <cmath>
-
 #include "battery/battery.h"
 
 namespace thunder::battery {
 namespace {
-
-// Reals take the dtype. Drawn ranges are kept where the dtype can hold them.
-Case in_dtype(const Case& c, DType dtype) {
-  Case out = changed(c, [&](TensorSpec& t) {
-    if (!is_real(t.dtype)) return;
-    t.dtype = dtype;
-    if (is_real(dtype)) return;
-    const double least = is_signed(dtype) ? -9 : 0;
-    t.low = std::max(std::ceil(t.low), least);
-    t.high = dtype == DType::boolean ? 1 : std::max(std::floor(t.high), t.low + 1);
-  });
-  out.name += " in " + std::string(name(dtype));
-  return out;
-}
-Case without_elements(const Case& c) {
-  Case out = changed(c, [](TensorSpec& t) {
-    if (!t.shape.empty()) t.shape[0] = 0;
-  });
-  out.name += " without elements";
-  return out;
-}
 
 struct Dtypes : Battery, testing::WithParamInterface<DType> {
   // The op works and is right, or names itself in what it says; compiled it does the same.

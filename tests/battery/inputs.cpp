@@ -1,4 +1,5 @@
 // Samples as tensors: drawn deterministically, stored in a layout, and handed to oracles.
+#include <cmath>
 #include <random>
 
 #include "battery/run.h"
@@ -38,6 +39,26 @@ Case with_reals(Case c, DType dtype) {
     if (auto* d = std::get_if<DType>(&a.value))
       if (is_real(*d) && is_real(dtype)) *d = dtype;
   return c;
+}
+
+Case in_dtype(const Case& c, DType dtype) {
+  Case out = changed(c, [&](TensorSpec& t) {
+    if (!is_real(t.dtype)) return;
+    t.dtype = dtype;
+    if (is_real(dtype)) return;
+    const double least = is_signed(dtype) ? -9 : 0;
+    t.low = std::max(std::ceil(t.low), least);
+    t.high = dtype == DType::boolean ? 1 : std::max(std::floor(t.high), t.low + 1);
+  });
+  out.name += " in " + std::string(name(dtype));
+  return out;
+}
+Case without_elements(const Case& c) {
+  Case out = changed(c, [](TensorSpec& t) {
+    if (!t.shape.empty()) t.shape[0] = 0;
+  });
+  out.name += " without elements";
+  return out;
 }
 
 namespace {

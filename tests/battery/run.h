@@ -23,6 +23,10 @@ std::vector<Case> refused_cases(const OpDef& op);
 Case changed(Case c, const std::function<void(TensorSpec&)>& change);
 // Reals become `dtype`, also where a dtype is an argument.
 Case with_reals(Case c, DType dtype);
+// Reals take the dtype. Drawn ranges are kept where the dtype can hold them.
+Case in_dtype(const Case& c, DType dtype);
+// Dim 0 of every tensor becomes 0.
+Case without_elements(const Case& c);
 
 // How a tensor lies in its storage. `expanded` repeats one slice of dim 0 in a stride of 0.
 enum class Layout { dense, transposed, offset, expanded };

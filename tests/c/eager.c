@@ -113,6 +113,16 @@ static void gradient(thunder_context *context)
     OK(thunder_tensor_read(thunder_values_tensor(g, 0), r, sizeof r));
     for (int i = 0; i < 3; i++) CHECK(r[i] == 3 * a[i] * a[i]);
 
+    /* What the loss depends on: x, but not through a detached copy, and nothing that no op read. */
+    thunder_tensor *other = NULL, *detached = th_sum(s, th_detach(s, x));
+    OK(thunder_tensor_create(context, THUNDER_F32, 0, NULL, THUNDER_CPU, a, sizeof *a, &other));
+    thunder_tensor *const both[] = { x, other };
+    thunder_values *asked = thunder_scope_list(s, both, 2), *reached = thunder_scope_reached(s, loss, asked);
+    CHECK(thunder_values_i64(reached, 0) == 1 && thunder_values_i64(reached, 1) == 0);
+    CHECK(thunder_values_i64(thunder_scope_reached(s, detached, asked), 0) == 0);
+    OK(thunder_scope_status(s));
+    thunder_tensor_release(other);
+
     /* Only tensors have gradients; what is absent has none. */
     thunder_values* wrt = NULL;
     const thunder_any number = thunder_any_i64(2), nothing = thunder_any_none();

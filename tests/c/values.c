@@ -44,6 +44,14 @@ static void trees(thunder_context *context)
     thunder_values_set_tensor(v, 3, x);
     REFUSED(thunder_values_status(v), THUNDER_INVALID_ARGUMENT, "no leaf 3");
     thunder_values_reset(v);
+    thunder_values_open(v, 1, NULL); /* of one map alone the keys are paths */
+    thunder_values_key(v, "0.weight");
+    thunder_values_push(v, &count);
+    thunder_values_key(v, "bias");
+    thunder_values_push(v, &count);
+    thunder_values_close(v);
+    CHECK(thunder_values_find(v, "0.weight") == 0 && thunder_values_find(v, "0.0.weight") == 0 && thunder_values_find(v, "bias") == 1);
+    thunder_values_reset(v);
     thunder_values_push(v, &count);
     CHECK(thunder_values_str(v, 0, NULL) == NULL);
     REFUSED(thunder_values_status(v), THUNDER_INVALID_ARGUMENT, "leaf 0 is an integer, not a string");

@@ -2,10 +2,13 @@
 #include <dlfcn.h>
 
 #include "cuda/cuda.h"
+#include "jit/explain.h"
 #include "support/fake_cuda/control.h"
 
 namespace thunder::test {
 namespace {
+
+const std::vector<int64_t> kHeads = {2, 8, 3, 16}, kTokens = {2, 8, 48};
 
 struct Case {
   std::vector<int64_t> query, key, value;
@@ -113,6 +116,34 @@ TEST_F(CudaAttention, agrees_with_the_cpu) {
       expect_close(call(*f, on_gpu(in)), expected);
       for (const char* name : {"scaled_dot_product_attention_forward", "scaled_dot_product_attention_backward"}) EXPECT_EQ(executor_of(*f, name), "cudnn");
     }
+}
+
+// As a network has it: tokens, then heads. What comes out and the gradients lie as the permutations around it read them.
+TEST_F(CudaAttention, of_heads_inside_of_tokens_needs_no_copies) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* parts[3];
+    for (size_t i = 0; i < 3; i++) {
+      Tensor* const tokens = op(s, "to", {any(in[i].tensor), Any::string("bfloat16")});
+      parts[i] = op(s, "transpose", {any(op(s, "reshape", {any(tokens), Any::dims(kHeads)})), Any::integer(1), Any::integer(2)});
+    }
+    Tensor* y = op(s, "scaled_dot_product_attention", {any(parts[0]), any(parts[1]), any(parts[2]), Any(), Any::real(0), Any::boolean(true)});
+    y = op(s, "reshape", {any(op(s, "transpose", {any(y), Any::integer(1), Any::integer(2)})), Any::dims(kTokens)});
+    y = op(s, "mul", {any(op(s, "to", {any(y), Any::string("float32")})), any(in[3].tensor)});
+    Values wrt;
+    for (size_t i = 0; i < 3; i++) wrt.push(in[i].tensor);
+    const Values* grads = s.grad(op(s, "sum", {any(y)}), wrt);
+    out.push(Ref<Tensor>(op(s, "add", {any(y), any(op(s, "add", {any((*grads)[0].tensor), any(op(s, "sub", {any((*grads)[1].tensor), any((*grads)[2].tensor)}))}))})));
+  });
+  std::vector<Ref<Tensor>> here;
+  for (uint32_t i = 0; i < 4; i++) here.push_back(random({2, 8, 48}, i));
+  const std::vector<Ref<Tensor>> there = on_gpu(here);
+  std::vector<Tensor*> in, moved;
+  for (uint32_t i = 0; i < 4; i++) in.push_back(here[i].get()), moved.push_back(there[i].get());
+  const Floats expected = CompiledTest::run(*f, in), got = run(*f, moved);
+  ASSERT_EQ(got.size(), expected.size()) << error;
+  for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 5e-2F) << "at " << i;
+  const std::string steps = explain(*f, "lower");
+  EXPECT_EQ(steps.find("to a dense tensor"), std::string::npos) << steps;
 }
 
 TEST_F(CudaAttention, gives_the_same_bits_in_each_call) {

@@ -152,7 +152,7 @@ class Arguments(unittest.TestCase):
 
     def test_what_is_no_tree_is_refused(self):
         f = th.compile(lambda x: x)
-        for value in (object(), {1: th.ones(1)}, {1, 2}):
+        for value in (object(), {1: th.ones(1)}, {th.ones(1)}):
             with self.assertRaises(TypeError):
                 f(value)
         nested = []
@@ -168,10 +168,12 @@ class Arguments(unittest.TestCase):
             @th.compile(verify=True)
             def scaled(self, x):
                 """Scales."""
-                return x
+                return x * self.weight
         self.assertEqual(Model.scaled.__doc__, "Scales.")
-        with self.assertRaises(TypeError):  # self is no tree
-            Model().scaled(th.ones(2))
+        model = Model()
+        self.assertEqual(model.scaled(th.ones(2)).tolist(), [3, 3])
+        model.weight = th.full([2], 5.0)
+        self.assertEqual(model.scaled(th.ones(2)).tolist(), [5, 5])
         with self.assertRaisesRegex(TypeError, "did you mean 'verify'"):
             th.compile(verfy=True)
         self.assertIs(th.jit, th.compile)

@@ -46,8 +46,7 @@ class Parameters(unittest.TestCase):
         net = nn.Module(w=marked)
         net.b = plain
         self.assertEqual([path for path, _ in net.named_parameters()], ["w"])
-        with self.assertRaisesRegex(TypeError, "register_buffer"):
-            nn.Parameter(th.ones(1), requires_grad=False)
+        self.assertEqual((marked.requires_grad, nn.Parameter(th.ones(1), requires_grad=False).requires_grad, plain.requires_grad), (True, False, False))
 
     def test_options_are_attributes_and_what_is_left_out_is_none(self):
         net = Net()

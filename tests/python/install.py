@@ -18,6 +18,8 @@ package = th.__file__.rsplit("/", 1)[0]
 assert package.startswith(PREFIX), package
 assert any(line.split()[-1].startswith(package + "/lib/libthunder.so") for line in open("/proc/self/maps")), "the library"
 assert th.compile(lambda x: (x * 2).sum())(th.ones(3)).item() == 6
+import os
+assert os.path.getsize(package + "/lib/libthunder.so.0") < 20e6, "it has what only debuggers read"
 for name in ("py.typed", "__init__.pyi", "nn.pyi", "optim.pyi", "data.pyi"):
     open(package + "/" + name, encoding="utf-8").close()
 """
@@ -25,6 +27,7 @@ for name in ("py.typed", "__init__.pyi", "nn.pyi", "optim.pyi", "data.pyi"):
 # What most machines with Python lack. libcjson is linked; the package carries it.
 HIDDEN = ("libLLVM", "libdnnl", "libcjson")
 LACKING = """
+import warnings
 import thunder as th
 from thunder import nn, optim
 loaded = open("/proc/self/maps").read()
@@ -49,7 +52,11 @@ def step(x, y):
     return loss
 x = th.randn(32, 8)
 y = (x.sum(1) > 0).long()
-losses = [step(x, y).item() for _ in range(50)]
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    losses = [step(x, y).item() for _ in range(50)]
+    th.compile(lambda x: x * 2 + 1)(x)
+assert len(said) == 1 and "nothing is fused" in str(said[0].message) and "libLLVM" in str(said[0].message), [str(one.message) for one in said]
 assert losses[-1] < losses[0] / 2, losses
 assert "by host" in str(th.last_traces(step)[-1]) and "by fusion" not in str(th.last_traces(step)[-1])
 """

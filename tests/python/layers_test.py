@@ -303,7 +303,7 @@ class Optimizers(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "mine"):
             optim.LBFGS(p, line_search_fn="strong_wolfe").step(closure)
         self.assertEqual([t.tolist() for t in p], before)
-        for wrong, message in ((lambda: evaluate()[0], "must give the loss and the gradients"), (lambda: (p[0], p), "must be a real tensor of one"),
+        for wrong, message in ((lambda: evaluate()[0], "no parameter has a gradient"), (lambda: (p[0], p), "must be a real tensor of one"),
                                (evaluate()[1], "give it a function of the loss and the gradients")):
             with self.assertRaisesRegex(RuntimeError, message):
                 opt.step(wrong)

@@ -70,6 +70,32 @@ class Backend(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "torch.compile has compiled this already"):
                 thunder.jit(made)
 
+    def test_what_a_module_has_compiled_in_place_is_not_compiled_again(self):
+        model = nn.Linear(2, 2)
+        model.compile(backend="eager")
+        with self.assertRaisesRegex(TypeError, r"Linear.compile\(\) has compiled this module in place"):
+            thunder.compile(model)
+
+    def test_torch_compile_refuses_what_thunder_compile_made(self):
+        x = torch.ones(2)
+        function, module = thunder.compile(lambda x: x * 2), thunder.compile(nn.Linear(2, 2))
+        for made in (function, module):
+            with self.assertRaisesRegex(TypeError, "thunder.compile has compiled this already: give torch.compile what that was given"):
+                torch.compile(made, backend="eager")
+        with self.assertRaisesRegex(TypeError, "thunder.compile has compiled this already"):
+            module.compile()
+        self.assertEqual(torch.compiler.disable(function)(x).tolist(), [2, 2])
+        self.assertEqual(torch.compiler.disable(module)(x).shape, (2,))
+        torch._dynamo.reset()
+        inside = torch.compile(lambda x: module(x) + torch.from_dlpack(function(x)), backend="eager")
+        torch.testing.assert_close(inside(x), module(x) + 2 * x)
+
+    def test_a_compiled_module_may_be_compiled_with_other_options(self):
+        model, x = nn.Linear(2, 3), torch.ones(2)
+        again = thunder.compile(thunder.compile(model), executors=["host"])
+        torch.testing.assert_close(again(x), model(x))
+        self.assertIs(type(again).__mro__[1], nn.Linear)
+
     def test_is_listed(self):
         self.assertIn("thunder", torch._dynamo.list_backends())
 

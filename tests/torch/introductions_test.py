@@ -59,6 +59,12 @@ class LightningThunder(unittest.TestCase):
         torch._dynamo.reset()
         torch.testing.assert_close(thunder.jit(model, executors_list=["torch"])(x), model(x))
 
+    def test_the_inductor_executor_before_the_others(self):
+        model, x = torch.nn.Linear(4, 3), torch.randn(2, 4)
+        jitted = thunder.jit(model, executors=["torchcompile", *thunder.executors()])
+        torch.testing.assert_close(jitted(x), model(x), rtol=1e-5, atol=1e-6)
+        self.assertIn("by torchcompile", str(thunder.last_traces(jitted)[-1]))
+
     def test_cache_options(self):
         model, x = torch.nn.Linear(4, 3), torch.randn(2, 4)
         for cache in ("constant values", "no caching", "same input"):

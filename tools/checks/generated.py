@@ -13,6 +13,7 @@ GENERATED = (
     ("bindings/python/stubs/described.py", ("bindings/swig/generate.py", "stubs")),
     ("bindings/lua/described.c", ("bindings/swig/generate.py", "lua")),
     ("docs/onnx.md", ("{build}/bin/onnxgen",)),
+    ("docs/engines.md", ("{build}/bin/enginesgen",)),
     ("docs/modules.md", ("tools/list_modules.py", "{build}/lib/libthunder.so")),
     ("docs/compile_options.md", ("tools/list_compile_options.py", "{build}/lib/libthunder.so")),
 )

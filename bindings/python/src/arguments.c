@@ -192,10 +192,19 @@ static int number_argument(arguments *c, const parameter *p, PyObject *tensor, t
     return failed;
 }
 
+/* A number that a traced function computed, where an op wants a plain one: it is read, where the function may read values. */
+static bool is_computed_number(const parameter *p, PyObject *object)
+{
+    if (p->kind != TAKES_FLOAT || !tensor_test(object) || ((Tensor *)object)->live) return false;
+    const thunder_tensor *tensor = tensor_handle(object);
+    return here && thunder_scope_is_tracing(here) && thunder_tensor_rank(tensor) == 0 && !thunder_tensor_is_concrete(tensor);
+}
+
 static int argument(arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
     *out = (thunder_any){.kind = THUNDER_NONE, .u.i = 0};
     if ((p->kind == TAKES_FLOAT || p->kind == TAKES_INT) && tensor_is_number(object, p->kind == TAKES_INT)) return number_argument(c, p, object, out);
+    if (is_computed_number(p, object)) return number_argument(c, p, object, out);
     if ((tensor_test(object) || size_test(object)) && p->kind == TAKES_DIMS) return list_of_integers(c, p, &object, 1, out); /* x.view(n) */
     if (tensor_test(object)) {
         out->kind = THUNDER_TENSOR, out->u.t = tensor_handle(object);

@@ -24,6 +24,8 @@ typedef struct exchange_api {
 
 _Static_assert(sizeof(void *) != 8 || sizeof(exchange_api) == 56, "DLPack 1.3");
 
+enum { MAX_PICKED = 256 };
+
 typedef struct Exchange {
     PyObject_HEAD
     PyObject *capsule, *class; /* of the API, which it keeps; of tensors */
@@ -68,10 +70,10 @@ static int add_argument(const Exchange *self, thunder_values *in, PyObject *obje
     return 0;
 }
 
-static int add_arguments(const Exchange *self, thunder_values *in, PyObject *list, thunder_device *device)
+static int add_arguments(const Exchange *self, thunder_values *in, PyObject *const *args, Py_ssize_t count, thunder_device *device)
 {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++)
-        if (add_argument(self, in, PyList_GET_ITEM(list, i), device)) return error_prefix("argument %zd", i), -1;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (add_argument(self, in, args[i], device)) return error_prefix("argument %zd", i), -1;
     return 0;
 }
 
@@ -151,13 +153,15 @@ PyObject *exchange_view(PyObject *exchange, const thunder_buffer *b)
 
 /* ---- the call ---- */
 
-static PyObject *run(const Exchange *self, thunder_compiled *compiled, thunder_values *in, thunder_values *out, PyObject *list)
+/* `emptied`: the list that the arguments are in, or NULL. */
+static PyObject *run_with(const Exchange *self, thunder_compiled *compiled, thunder_values *in, thunder_values *out, PyObject *const *args,
+                          Py_ssize_t count, PyObject *emptied)
 {
     thunder_device device = 0;
-    if (add_arguments(self, in, list, &device)) return NULL;
+    if (add_arguments(self, in, args, count, &device)) return NULL;
     thunder_stream *stream = current_stream(self, device);
     if (!stream && PyErr_Occurred()) return NULL;
-    if (PyList_SetSlice(list, 0, PyList_GET_SIZE(list), NULL)) return thunder_stream_release(stream), NULL;
+    if (emptied && PyList_SetSlice(emptied, 0, count, NULL)) return thunder_stream_release(stream), NULL;
     PyThreadState *state = PyEval_SaveThread();
     thunder_status *failed = thunder_compiled_call(compiled, stream, in, out);
     PyEval_RestoreThread(state);
@@ -166,15 +170,53 @@ static PyObject *run(const Exchange *self, thunder_compiled *compiled, thunder_v
     return made;
 }
 
+static PyObject *run(const Exchange *self, thunder_compiled *compiled, PyObject *const *args, Py_ssize_t count, PyObject *emptied)
+{
+    thunder_values *in = values_new(), *out = in ? values_new() : NULL;
+    PyObject *made = out ? run_with(self, compiled, in, out, args, count, emptied) : NULL;
+    thunder_values_release(in);
+    thunder_values_release(out);
+    return made;
+}
+
 /* call(compiled, list): a list of results. The list of arguments is emptied, so that nothing but the call holds them. */
 static PyObject *exchange_call(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
     thunder_compiled *compiled = count == 2 ? compiled_test(args[0]) : NULL;
     if (!compiled || !PyList_Check(args[1])) return PyErr_Format(PyExc_TypeError, "call: takes a compiled function and a list");
-    thunder_values *in = values_new(), *out = in ? values_new() : NULL;
-    PyObject *made = out ? run((Exchange *)object, compiled, in, out, args[1]) : NULL;
-    thunder_values_release(in);
-    thunder_values_release(out);
+    return run((Exchange *)object, compiled, ((PyListObject *)args[1])->ob_item, PyList_GET_SIZE(args[1]), args[1]);
+}
+
+/* ---- a call without a list ---- */
+
+/* `bound` is (exchange, compiled, which of the arguments the program takes or None). */
+static PyObject *bound_call(PyObject *bound, PyObject *const *args, Py_ssize_t count)
+{
+    const Exchange *self = (Exchange *)PyTuple_GET_ITEM(bound, 0);
+    thunder_compiled *compiled = compiled_test(PyTuple_GET_ITEM(bound, 1));
+    PyObject *taken = PyTuple_GET_ITEM(bound, 2), *picked[MAX_PICKED];
+    if (taken == Py_None) return run(self, compiled, args, count, NULL);
+    const Py_ssize_t picks = PyTuple_GET_SIZE(taken);
+    for (Py_ssize_t i = 0; i < picks; i++) {
+        const Py_ssize_t at = PyLong_AsSsize_t(PyTuple_GET_ITEM(taken, i));
+        if (at < 0 || at >= count) return PyErr_Format(PyExc_TypeError, "program: %zd arguments were given, argument %zd is asked for", count, at);
+        picked[i] = args[at];
+    }
+    return run(self, compiled, picked, picks, NULL);
+}
+
+static PyMethodDef bound_method = {"program", (PyCFunction)(void (*)(void))bound_call, METH_FASTCALL, "A list of the results of its arguments."};
+
+/* function(compiled, taken): call() as a function of the arguments; taken: the numbers of those that the program has, None: all */
+static PyObject *exchange_function(PyObject *object, PyObject *args)
+{
+    PyObject *compiled, *taken;
+    if (!PyArg_ParseTuple(args, "OO:function", &compiled, &taken)) return NULL;
+    if (!compiled_test(compiled) || (taken != Py_None && (!PyTuple_Check(taken) || PyTuple_GET_SIZE(taken) > MAX_PICKED)))
+        return PyErr_Format(PyExc_TypeError, "function: takes a compiled function, and None or a tuple of at most %d numbers", MAX_PICKED);
+    PyObject *bound = PyTuple_Pack(3, object, compiled, taken);
+    PyObject *made = bound ? PyCFunction_New(&bound_method, bound) : NULL;
+    Py_XDECREF(bound);
     return made;
 }
 
@@ -217,6 +259,7 @@ static void exchange_dealloc(PyObject *object)
 
 static PyMethodDef methods[] = {{"call", (PyCFunction)(void (*)(void))exchange_call, METH_FASTCALL,
                                  "call(compiled, list): a list of results; the list of arguments is emptied."},
+                                {"function", exchange_function, METH_VARARGS, "function(compiled, taken): call as a function of the arguments."},
                                 {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, exchange_new}, {Py_tp_dealloc, exchange_dealloc}, {Py_tp_methods, methods}, {0, NULL}};
 static PyType_Spec spec = {"thunder._thunder.Exchange", sizeof(Exchange), 0, Py_TPFLAGS_DEFAULT, slots};

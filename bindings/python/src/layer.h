@@ -229,6 +229,7 @@ int open_host(PyObject *module);
 int open_writes(PyObject *module);
 int open_transform(PyObject *module);
 int open_module(PyObject *module);
+int open_module_list(PyObject *module);
 int open_optimizer(PyObject *module);
 int open_data(PyObject *module);
 int open_extend(PyObject *module);

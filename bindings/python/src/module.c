@@ -81,7 +81,7 @@ static PyObject *get_child(PyObject *object, PyObject *args)
     thunder_module *handle = module_handle(object), *found = NULL;
     if (!handle || check_status(thunder_module_child(handle, path, &found))) return NULL;
     PyTypeObject *type = (PyTypeObject *)PyDict_GetItemString(classes, thunder_module_kind(found));
-    PyObject *made = type ? type->tp_alloc(type, 0) : PyErr_Format(PyExc_KeyError, "%s", thunder_module_kind(found));
+    PyObject *made = type ? module_new(type, NULL, NULL) : PyErr_Format(PyExc_KeyError, "%s", thunder_module_kind(found));
     if (made)
         ((Module *)made)->handle = found;
     else
@@ -109,7 +109,7 @@ static PyObject *copy_module(PyObject *object, PyObject *unused)
     (void)unused;
     thunder_module *handle = module_handle(object), *copied = NULL;
     if (!handle || check_status(thunder_module_copy(handle, &copied))) return NULL;
-    PyObject *made = Py_TYPE(object)->tp_alloc(Py_TYPE(object), 0);
+    PyObject *made = module_new(Py_TYPE(object), NULL, NULL);
     if (made)
         ((Module *)made)->handle = copied;
     else
@@ -337,7 +337,7 @@ static PyObject *load(PyObject *object, PyObject *args)
 
 PyObject *module_wrap(PyTypeObject *type, thunder_module *lent)
 {
-    PyObject *made = type->tp_alloc(type, 0);
+    PyObject *made = module_new(type, NULL, NULL);
     if (made) ((Module *)made)->handle = thunder_module_retain(lent);
     return made;
 }
@@ -362,6 +362,7 @@ static void module_dealloc(PyObject *object)
     Module *self = (Module *)object;
     PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
+    module_unlist((Module *)object);
     if (self->weak) PyObject_ClearWeakRefs(object);
     module_clear(object);
     callback_forget_owner(self->forward);
@@ -401,7 +402,7 @@ static PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(Module, 
                                 {NULL, 0, 0, 0, NULL}};
 static PyGetSetDef getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
                                {NULL, NULL, NULL, NULL, NULL}};
-static PyType_Slot slots[] = {{Py_tp_new, PyType_GenericNew},    {Py_tp_dealloc, module_dealloc}, {Py_tp_traverse, module_traverse},
+static PyType_Slot slots[] = {{Py_tp_new, module_new},           {Py_tp_dealloc, module_dealloc}, {Py_tp_traverse, module_traverse},
                               {Py_tp_clear, module_clear},       {Py_tp_methods, methods},        {Py_tp_members, members},
                               {Py_tp_getset, getset},            {0, NULL}};
 static PyType_Spec spec = {"thunder._thunder.ModuleBase", sizeof(Module), 0,

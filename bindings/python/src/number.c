@@ -10,6 +10,7 @@ static const reading as_float = {"float()", "compute with the tensor itself, or 
 static const reading as_int = {"int()", "compute with the tensor itself, or return it", "tolist() gives them all"};
 static const reading as_index = {"an index, a size or a range()", "compute with the tensor itself", "tolist() gives them all"};
 static const reading as_key = {"hash()", "a dict's key and a member of a set are plain values", "tolist() gives them all"};
+static const reading as_text = {"str()", "repr() says what a traced tensor is", "tolist() gives them all"};
 static const reading as_bool = {"bool()", "instead of `if` there is thunder.where(condition, a, b)", "any() and all() say what is meant"};
 
 /* A compiled function that looks at a value: its program has none yet. */
@@ -102,6 +103,10 @@ int tensor_bool(PyObject *object)
     const int truth = item ? PyObject_IsTrue(item) : -1;
     Py_XDECREF(item);
     return truth;
+}
+PyObject *tensor_str(PyObject *object)
+{
+    return ((Tensor *)object)->live ? tensor_as(object, &as_text, PyObject_Str) : PyObject_Repr(object);
 }
 Py_hash_t tensor_hash_live(PyObject *object)
 {

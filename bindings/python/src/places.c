@@ -5,7 +5,16 @@
 
 #include "module.h"
 
-enum { MOST = 1000 }; /* of a container that holds more, the length alone is compared */
+/* Counts the changes of a dict, where the language does; 0: it does not, and the pairs are compared. */
+static uint64_t version_of(PyObject *dict)
+{
+#if PY_VERSION_HEX < 0x030c0000
+    return ((PyDictObject *)dict)->ma_version_tag;
+#else
+    (void)dict;
+    return 0;
+#endif
+}
 
 static PyObject *pairs(PyObject *dict, bool children)
 {
@@ -24,8 +33,8 @@ PyObject *place_content(const place *p)
     switch (p->kind) {
         case PLACE_CELL: found = PyCell_Get(p->holder); break;
         case PLACE_ITEM: found = Py_XNewRef(PyDict_GetItemWithError(p->holder, p->key)); break;
-        case PLACE_LIST: found = PyList_GET_SIZE(p->holder) > MOST ? PyLong_FromSsize_t(PyList_GET_SIZE(p->holder)) : PyList_AsTuple(p->holder); break;
-        case PLACE_DICT: found = PyDict_Size(p->holder) > MOST ? PyLong_FromSsize_t(PyDict_Size(p->holder)) : pairs(p->holder, false); break;
+        case PLACE_LIST: found = PyList_AsTuple(p->holder); break;
+        case PLACE_DICT: found = pairs(p->holder, false); break;
         case PLACE_SET: found = PyFrozenSet_New(p->holder); break;
         case PLACE_SLOT: found = PyObject_GetAttr(p->holder, p->key); break;
         default: found = ((Module *)p->holder)->dict ? pairs(((Module *)p->holder)->dict, true) : PyTuple_New(0);
@@ -37,7 +46,6 @@ PyObject *place_content(const place *p)
 static bool same_items(PyObject *holder, PyObject *seen)
 {
     const Py_ssize_t n = PyList_GET_SIZE(holder);
-    if (!PyTuple_CheckExact(seen)) return n > MOST && PyLong_AsSsize_t(seen) == n;
     if (PyTuple_GET_SIZE(seen) != n) return false;
     return !n || !memcmp(((PyListObject *)holder)->ob_item, ((PyTupleObject *)seen)->ob_item, (size_t)n * sizeof(PyObject *));
 }
@@ -46,14 +54,23 @@ static bool same_pairs(PyObject *dict, PyObject *seen)
 {
     PyObject *key, *value;
     Py_ssize_t at = 0, i = 0;
-    if (!PyTuple_CheckExact(seen)) return PyDict_Size(dict) > MOST && PyLong_AsSsize_t(seen) == PyDict_Size(dict);
     if (2 * PyDict_Size(dict) != PyTuple_GET_SIZE(seen)) return false;
     for (; PyDict_Next(dict, &at, &key, &value); i += 2)
         if (PyTuple_GET_ITEM(seen, i) != key || PyTuple_GET_ITEM(seen, i + 1) != value) return false;
     return true;
 }
 
-bool place_stays(const place *p)
+/* The pairs are compared after a change alone. */
+static bool same_dict(place *p)
+{
+    const uint64_t version = version_of(p->holder);
+    if (version && version == p->version) return true;
+    if (!p->seen || !same_pairs(p->holder, p->seen)) return false;
+    p->version = version;
+    return true;
+}
+
+bool place_stays(place *p)
 {
     switch (p->kind) {
         case PLACE_CELL: return PyCell_GET(p->holder) == p->seen;
@@ -63,7 +80,7 @@ bool place_stays(const place *p)
             return now == p->seen;
         }
         case PLACE_LIST: return p->seen && same_items(p->holder, p->seen);
-        case PLACE_DICT: return p->seen && same_pairs(p->holder, p->seen);
+        case PLACE_DICT: return same_dict(p);
         case PLACE_SET: return p->seen && PySet_GET_SIZE(p->holder) == PySet_GET_SIZE(p->seen) && PyObject_RichCompareBool(p->holder, p->seen, Py_EQ) == 1;
         case PLACE_SLOT: {
             PyObject *now = PyObject_GetAttr(p->holder, p->key);

@@ -9,12 +9,13 @@ typedef struct place {
     bool quiet; /* of a module, whose changes are counted */
     PyObject *holder, *key, *label;
     PyObject *seen; /* NULL: there was nothing */
+    uint64_t version; /* of a dict when that was looked at; 0: not known */
 } place;
 
 /* A new reference, or NULL: nothing is there. Errors of looking are none. */
 PyObject *place_content(const place *p);
 /* Whether the very same objects are there as at the last look. */
-bool place_stays(const place *p);
+bool place_stays(place *p);
 /* Equal numbers and texts of one type are the same; tuples of them too; of all else the object counts. */
 bool place_same(PyObject *a, PyObject *b);
 #endif

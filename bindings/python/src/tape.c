@@ -81,6 +81,22 @@ static PyObject *grad_of(PyObject *module, PyObject *args)
     return result;
 }
 
+/* reached(loss, tensors): whether the loss depends on each, a list. */
+static PyObject *reached(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *loss, *tensors, *result = NULL;
+    if (!PyArg_ParseTuple(args, "O!O!:reached", tensor_type, &loss, &PyList_Type, &tensors)) return NULL;
+    thunder_scope *scope = scope_now();
+    thunder_values *list = scope ? values_new() : NULL;
+    if (list && values_add_each(list, tensors) == 0 && check_status(thunder_values_status(list)) == 0) {
+        thunder_values *found = thunder_scope_reached(scope, tensor_handle(loss), list);
+        if (scope_check(scope) == 0) result = values_list(found, false, NULL);
+    }
+    thunder_values_release(list);
+    return result;
+}
+
 static PyObject *recording(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -122,6 +138,7 @@ int open_tape(PyObject *module)
     static PyMethodDef functions[] = {
         {"grad_of", grad_of, METH_VARARGS,
          "grad_of(loss, wrt)\n--\n\nd(loss)/d(wrt) in the structure of wrt: a tensor, or a tree of tensors."},
+        {"reached", reached, METH_VARARGS, NULL},
         {"is_recording", recording, METH_NOARGS, "Whether ops are traced or taped now."},
         {"is_tracing", is_tracing, METH_NOARGS, "Whether a function is being traced now."},
         {"_autocast", autocast, METH_NOARGS, NULL},

@@ -127,6 +127,7 @@ static PyMemberDef offsets[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(Tens
 static PyType_Slot slots[] = {{Py_tp_dealloc, tensor_dealloc},
                               {Py_tp_new, tensor_new},
                               {Py_tp_repr, tensor_repr},
+                              {Py_tp_str, tensor_str},
                               {Py_tp_getset, members},
                               {Py_tp_methods, methods},
                               {Py_tp_members, offsets},

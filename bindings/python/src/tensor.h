@@ -14,6 +14,7 @@ PyObject *tensor_float(PyObject *self);
 PyObject *tensor_int(PyObject *self);
 PyObject *tensor_index(PyObject *self);
 int tensor_bool(PyObject *self);
+PyObject *tensor_str(PyObject *self); /* of a float that a function was given the number's */
 
 /* Each operator, as the slot of Python's that it is, and its op. */
 #define TENSOR_BINARY_OPERATORS(ROW) \

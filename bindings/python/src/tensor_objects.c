@@ -135,12 +135,28 @@ static PyObject *mark_parameter(PyObject *module, PyObject *object)
     (void)module;
     if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "a tensor was expected");
     ((Tensor *)object)->parameter = true;
-    return Py_NewRef(object);
+    return tensor_know(object) ? NULL : Py_NewRef(object);
 }
 static PyObject *is_parameter(PyObject *module, PyObject *object)
 {
     (void)module;
     return PyBool_FromLong(tensor_test(object) && ((Tensor *)object)->parameter);
+}
+
+/* known(): the tensors that are one object wherever they are read; know(tensor): from now on it is one. */
+static PyObject *known_tensors(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < room_known; i++)
+        if (slots_known[i] && PyList_Append(list, (PyObject *)slots_known[i])) Py_CLEAR(list);
+    return list;
+}
+static PyObject *know(PyObject *module, PyObject *object)
+{
+    (void)module;
+    if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "a tensor was expected");
+    return tensor_know(object) ? NULL : Py_NewRef(object);
 }
 
 int open_tensor_objects(PyObject *module)
@@ -149,6 +165,8 @@ int open_tensor_objects(PyObject *module)
                                       {"set_shape_type", set_shape_type, METH_O, NULL},
                                       {"mark_parameter", mark_parameter, METH_O, NULL},
                                       {"is_parameter", is_parameter, METH_O, NULL},
+                                      {"known", known_tensors, METH_NOARGS, NULL},
+                                      {"know", know, METH_O, NULL},
                                       {NULL, NULL, 0, NULL}};
     return PyModule_AddFunctions(module, functions);
 }

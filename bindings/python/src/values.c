@@ -152,6 +152,12 @@ static int add_container(thunder_values *values, PyObject *object)
 /* Members of an Enum are constants of their class, also those that are numbers or strings. */
 static bool is_member(PyObject *object) { return PyType_IsSubtype(Py_TYPE(Py_TYPE(object)), enum_meta); }
 
+/* A number of a class that was written in Python, which the function may ask for. */
+static bool is_number_of_class(PyObject *object)
+{
+    return (PyFloat_Check(object) || PyLong_Check(object)) && PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE);
+}
+
 static int add(thunder_values *values, PyObject *object)
 {
     if (tensor_test(object)) {
@@ -163,7 +169,7 @@ static int add(thunder_values *values, PyObject *object)
         return 0;
     }
     if (PyFloat_CheckExact(object) || PyLong_CheckExact(object)) return add_number(values, object);
-    if (is_member(object)) return add_other(values, object);
+    if (is_member(object) || is_number_of_class(object)) return add_other(values, object);
     if (PyFloat_Check(object) || PyLong_Check(object)) return add_number(values, object);
     if (size_test(object)) return add_size(values, object);
     if (PyUnicode_Check(object)) return add_string(values, object);

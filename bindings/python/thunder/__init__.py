@@ -10,15 +10,17 @@ Every op is a function here and, if its first argument is a tensor, a method of 
 """
 import enum
 import os
+import sys
 
 from . import _thunder
 
 _thunder.skip_frames_of(os.path.dirname(__file__) + os.sep)
 
-from . import _backends, _create, _extend, _functions, _jit, _names, _ops, _printing, _pytorch, _schema, _show, _sizes, _tensor, _traceback, _tree  # noqa: E402
+from . import _backends, _backward, _create, _extend, _functions, _jit, _names, _ops, _printing, _pytorch, _schema, _show, _sizes, _tensor, _traceback, _tree  # noqa: E402
 from ._autocast import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402
 from ._backends import (backends, list_backends, list_mode_options, list_options, register_backend,  # noqa: E402
                         unavailable_backends)
+from ._backward import grad_of  # noqa: E402
 from ._dtypes import finfo, iinfo  # noqa: E402
 from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, passes  # noqa: E402
 from ._forms import return_types  # noqa: E402
@@ -37,28 +39,29 @@ from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dyna
 from ._sizes import Size, SymInt  # noqa: E402
 from ._create import asarray, from_numpy, tensor  # noqa: E402
 from ._thunder import (Compiled, Error, OutOfMemoryError, Tensor, bfloat16, bool, can_cast, device, dtype, float16, float32, float64, from_dlpack,  # noqa: E402
-                       grad_of, initial_seed, int8, int16, int32, int64, is_grad_enabled, is_tracing, load_plugin, promote_types, random_state, result_type, seed,  # noqa: E402
+                       initial_seed, int8, int16, int32, int64, is_grad_enabled, is_tracing, load_plugin, promote_types, random_state, result_type, seed,  # noqa: E402
                        set_memory_cache, set_num_threads, tape, uint8, uint16, uint32, uint64)
 from ._tree import tree_leaves, tree_map  # noqa: E402
 
 globals().update({name: op for name, op in _ops.functions.items() if name not in ("bool", "trace")})
 
-from . import data, examine, func, nn, optim  # noqa: E402
+from . import data, distributions, examine, func, nn, optim  # noqa: E402
 from .func import vmap  # noqa: E402
 from .data import safetensors as load  # noqa: E402
 from .data import save  # noqa: E402
 from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
 from ._device import cuda  # noqa: E402
 from ._pytorch import block_diag, cartesian_prod, combinations, get_default_dtype, is_floating_point  # noqa: E402
+from . import _compositions  # noqa: E402
 from ._testing import testing  # noqa: E402
 from . import _datasets, _loader, _module, _nn_utils, _testing, _writes  # noqa: E402
 
-func.functional_call = _nn_utils.functional_call
+func.functional_call, func.stack_module_state = _nn_utils.functional_call, _nn_utils.stack_module_state
 
 manual_seed, as_tensor = seed, asarray
 contiguous_format, preserve_format = memory_format
 max, min, equal, numel = Tensor.max, Tensor.min, Tensor.equal, Tensor.numel
-globals().update(_pytorch.constants)
+globals().update(_pytorch.constants | _compositions.functions)
 half, float, double, short, long = float16, float32, float64, int16, int64
 __version__ = _thunder.version()
 
@@ -80,11 +83,19 @@ class Code(enum.IntEnum):
     BACKEND = 1004
 
 
+sys.modules |= {__name__ + ".jit": jit, __name__ + ".executors": executors}  # from thunder.jit import trace
+
+
 utils = _names.namespace("thunder.utils", "What PyTorch has in torch.utils: checkpoint and data.", {"checkpoint": _names.namespace(
     "thunder.utils.checkpoint", "Activation checkpointing.", {"checkpoint": func.checkpoint}), "data": _names.namespace(
     "thunder.utils.data", _datasets.__doc__, {"DataLoader": _loader.DataLoader, "get_worker_info": _loader.get_worker_info, **{
         name: getattr(_datasets, name) for name in _datasets.__all__}})})
 
+
+autograd = _names.namespace("thunder.autograd", "What PyTorch has in torch.autograd of gradients on tapes; an op of one's own with a gradient is "
+                            "thunder.op(schema, vjp=...).", {
+    "grad": _backward.gradients_of, "no_grad": no_grad, "enable_grad": enable_grad, "set_grad_enabled": set_grad_enabled,
+    "inference_mode": inference_mode})
 
 compiler = _names.namespace("thunder.compiler", "What PyTorch has in torch.compiler: stances, and kernels for other processes.", {
     name: getattr(_functions, name) for name in ("disable", "load_cache_artifacts", "save_cache_artifacts", "set_stance")})
@@ -113,5 +124,5 @@ def is_tensor(value):
 
 
 __getattr__ = _names.getattr_of(__name__)
-_traceback.cover(globals(), *(vars(module) for module in (_backends, _create, _nn_utils, _testing, _datasets, _extend, _functions, _loader, _printing, _pytorch, _tensor, _tree, cuda, data, func, nn, nn.init, nn.utils,
+_traceback.cover(globals(), *(vars(module) for module in (_backends, _backward, _create, _nn_utils, _testing, _datasets, _extend, _functions, _loader, _printing, _pytorch, _tensor, _tree, cuda, data, func, nn, nn.init, nn.utils,
                                                 optim, utils.data)))

@@ -13,12 +13,30 @@ _own = {row["name"] for row in _schema.describe("options")} | {"passes"}
 @functools.cache
 def _find_engines():
     """Names the files of engines that Python can import, for the library, which knows no Python."""
-    for variable, package, files in [("THUNDER_ONNXRUNTIME", "onnxruntime", "capi/libonnxruntime.so.*")]:
+    for variable, package, files in [("THUNDER_ONNXRUNTIME", "onnxruntime", "capi/libonnxruntime.so.*"),
+                                     ("THUNDER_PJRT_PLUGIN", "xla_plugins", "xla_cpu_pjrt/xla_cpu_pjrt.so")]:
         if variable in os.environ or not (spec := importlib.util.find_spec(package)):
             continue
         for folder in spec.submodule_search_locations or ():
             for found in sorted(pathlib.Path(folder).glob(files)):
                 os.environ[variable] = str(found)
+
+
+_BY_PYTORCH = ("torch", "inductor", "torchcompile")  # executors that thunder.torch has
+
+
+def executors_of(given):
+    """The option executors, with the objects that these names stand for. Without PyTorch `host` runs what `torch` was to run."""
+    named = given.split(",") if isinstance(given, str) else list(given) if isinstance(given, (list, tuple)) else [given]
+    if not any(one in _BY_PYTORCH for one in named if isinstance(one, str)):
+        return given
+    if importlib.util.find_spec("torch") is None:
+        lacking = next((one for one in named if one in _BY_PYTORCH[1:]), None)
+        if lacking:
+            raise ValueError(f"compile: executor {lacking!r} is Inductor's, and PyTorch is not installed")
+        return [one for one in named if one != "torch"] or ["host"]
+    from .torch import _own as bridge
+    return [bridge.by_name(one) if isinstance(one, str) and one in _BY_PYTORCH else one for one in named]
 
 
 def _rows():
@@ -49,6 +67,8 @@ def given(named):
         raise TypeError(f"compile: unknown option {unknown!r}{_names.suggest(unknown, _own | set(_inductor))}")
     if named.get("backend") is not None or named.get("executors"):
         _find_engines()
+    if named.get("backend") == "inductor" and importlib.util.find_spec("torch") is not None:
+        from .torch import _own as _  # noqa: F401  its row
     if callable(named.get("backend")):
         function = named.pop("backend")
         own, executors = _executor(_name_of(function), function), named.get("executors") or []
@@ -99,6 +119,11 @@ def register_backend(name, backend=None, *, executors=(), disable_passes=(), tag
     objects = [one for one in executors if isinstance(one, _thunder.Executor)]
     _register(name, "", objects, [one for one in executors if one not in objects], disable_passes, tags, fusion)
     return None
+
+
+def add(name, doc, executors):
+    """A row of the table for executors, which are objects."""
+    _register(name, doc, executors, (), (), (), True)
 
 
 def _register(name, doc, objects, names, disable_passes, tags, fusion):

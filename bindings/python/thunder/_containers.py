@@ -2,6 +2,7 @@
 from collections.abc import Mapping
 
 from . import _names
+from ._functions import module_of
 from ._module import Module
 from ._thunder import ModuleBase, Tensor
 
@@ -11,7 +12,7 @@ class _Listed(Module):
 
     def __init__(self, *children):
         super().__init__()
-        if len(children) == 1 and not isinstance(children[0], ModuleBase):
+        if len(children) == 1 and not isinstance(module_of(children[0]), ModuleBase):
             children = children[0]
         if isinstance(children, Mapping):
             for name, child in children.items():
@@ -25,7 +26,7 @@ class _Listed(Module):
 
     def append(self, child):
         """Adds a child at the end; returns the module."""
-        number = len(self)
+        number, child = len(self), module_of(child)
         if not isinstance(child, ModuleBase):
             raise TypeError(f"{type(self).__name__}: child {number} is no module but {type(child).__name__}")
         setattr(self, str(number), child)
@@ -57,6 +58,7 @@ class Sequential(_Listed):
     _kind = "Sequential"
 
     def _name(self, name, child):
+        child = module_of(child)
         if not isinstance(child, ModuleBase):
             raise TypeError(f"Sequential: child {name!r} is no module but {type(child).__name__}")
         if hasattr(type(self), name):
@@ -89,6 +91,7 @@ class ModuleDict(Module):
             self[name] = child
 
     def __setitem__(self, name, child):
+        child = module_of(child)
         if not isinstance(child, ModuleBase):
             raise TypeError(f"ModuleDict: {name!r} is no module but {type(child).__name__}")
         if hasattr(type(self), name):

@@ -23,8 +23,11 @@ def tensor(data, dtype=None, device=None, requires_grad=False):
     Floats of Python make float32, integers int64; arrays and numpy's scalars keep their dtype, and lists of several have the one in
     which they meet. A number that the dtype cannot hold is an OverflowError; with an integer dtype, floats count without their fraction.
     """
-    if requires_grad:
-        raise TypeError("tensor: nothing requires grad here: gradients are values, which thunder.grad_of(loss, [the tensor]) gives")
+    made = _tensor(data, dtype, device)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _tensor(data, dtype, device):
     if is_array(data) and not isinstance(data, numpy.ndarray):
         data = of_copied(data)
     if isinstance(data, Tensor):

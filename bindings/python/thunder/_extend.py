@@ -111,7 +111,8 @@ def op(schema, *, meta=None, vjp=None, doc="", inplace=False, elementwise=False,
             return numpy.median(x)
 
     meta(line) gives the type of each result: a tensor that it is like, or (dtype, shape). vjp(ctx, *cotangents) gives a
-    gradient for each argument, None for none: a tuple, or the one of a single argument. inplace adds the form NAME_,
+    gradient for each argument, None for none: a tuple, or the one of a single argument; ctx has args, what the op was given, in the schema's
+    order, results, what it gave, and needs_input_grad, which of the arguments want a gradient. inplace adds the form NAME_,
     elementwise lets a result take the memory of an input, effects says that calling it is the point: it is never merged or
     dropped. The name may have a part in front, such as "mine.square_plus". cuda, a th.cuda.Kernel, runs it on CUDA devices; with
     a meta function the decorated one may then be None: there is no kernel for the CPU.

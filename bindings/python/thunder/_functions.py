@@ -5,12 +5,13 @@ import json
 import sys
 import typing
 
-from . import _backends, _names, _schema, _show, _thunder, _traceback, _tree
+from . import _backends, _names, _schema, _show, _thunder, _traceback, _tree, _twice
 from ._ops import functions as _op
 from ._show import Trace
 from ._create import asarray, is_array
 from ._grad_mode import detached
-from ._thunder import Compiled, Tensor, grad_of, tape
+from ._backward import grad_of
+from ._thunder import Compiled, Tensor, tape
 
 
 class Guard(typing.NamedTuple):
@@ -81,19 +82,19 @@ def compile(function=None, /, *, model=None, **options):
         return functools.partial(compile, **options)
     if not callable(function):
         raise TypeError(f"compile: a function was expected, not {type(function).__name__}")
-    if hasattr(function, "_torchdynamo_orig_callable"):
-        raise TypeError("compile: torch.compile has compiled this already: give thunder.compile what that was given, or say "
-                        'torch.compile(model, backend="thunder")')
+    _twice.check(function)
     if "torch" in sys.modules and isinstance(function, sys.modules["torch"].nn.Module):
         from . import torch as bridge
         return bridge.compile(function, **options)
-    if isinstance(options.get("executors"), (list, tuple)) and executors.TORCH in options["executors"]:  # it runs the ops of torch's graphs, of which this is none
-        options["executors"] = [one for one in options["executors"] if one != executors.TORCH] or ["host"]
+    if options.get("executors"):
+        options["executors"] = _backends.executors_of(options["executors"])
     name = getattr(function, "__qualname__", type(function).__qualname__)
-    options = {name: _option(name, value) for name, value in options.items()}
+    given, options = options, {name: _option(name, value) for name, value in options.items()}
     if _precision != "highest":
         options.setdefault("float32_matmul_precision", _precision)
-    return functools.update_wrapper(Compiled(function, name, options, _takes_any_names(function)), function, updated=())
+    made = functools.update_wrapper(Compiled(function, name, options, _takes_any_names(function)), function, updated=())
+    vars(made)["_given"] = given
+    return made
 
 
 def _takes_any_names(function):
@@ -111,7 +112,42 @@ def _attribute(compiled, name):
     return getattr(function, name)
 
 
+def _reduce(compiled):
+    """By its name, where that is its own, else what it was made of."""
+    own = vars(compiled)
+    if "_given" not in own:
+        raise TypeError("a compiled function without a function of Python is saved by save_program(), or export_onnx()")
+    found = sys.modules.get(own.get("__module__"))
+    for name in own.get("__qualname__", "").split("."):
+        found = getattr(found, name, None)
+    return own["__qualname__"] if found is compiled else (_compiled_again, (own["__wrapped__"], own["_given"]))
+
+
+def _compiled_again(function, options):
+    return compile(function, **options)
+
+
+def _item(compiled, key):
+    return compiled.__wrapped__[key]
+
+
+def _iterator(compiled):
+    return iter(compiled.__wrapped__)
+
+
+def module_of(value):
+    """Of a compiled module, which becomes a part of another one, the module: its calls are compiled from now on. Anything else as it is."""
+    module = vars(value).get("__wrapped__") if isinstance(value, Compiled) else None
+    if not isinstance(module, _thunder.ModuleBase):
+        return value
+    module.compile(**vars(value)["_given"])
+    return module
+
+
+Compiled.__reduce__, Compiled.__getitem__, Compiled.__iter__ = _reduce, _traceback.covered(_item), _traceback.covered(_iterator)
 Compiled.__repr__, Compiled.__getattr__ = _show.compiled_text, _traceback.covered(_attribute)
+for _name, _member in _twice.MARK.items():
+    setattr(Compiled, _name, _member)
 
 
 def _differentiable(value):

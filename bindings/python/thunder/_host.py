@@ -17,6 +17,7 @@ from ._thunder import Compiled, ModuleBase, Tensor
 
 CELL, ITEM, LIST, DICT, SET, CHILDREN, SLOT = range(7)  # kinds of places, as host.c has them
 _HOOKS = ("forward", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+GRAD = "_grad"  # where a tensor keeps its gradient
 _PLAIN = (int, float, complex, str, bytes, type(None), enum.Enum, _thunder.dtype, _thunder.device)
 _DEPTH = 4  # containers inside of containers
 _ours, _numpy, _python = (os.path.join(os.path.dirname(path), "") for path in (__file__, numpy.__file__, os.__file__))
@@ -73,11 +74,14 @@ class Walk:
             self._placed.add((kind, id(holder), key))
             self.places.append((kind, holder, key, quiet, label))
 
-    def _holder(self, holder, label):
-        if id(holder) not in self.holders:
-            content = (dict(vars(holder)) if isinstance(holder, ModuleBase) else holder.cell_contents if isinstance(holder, types.CellType)
-                       else holder.copy())
-            self.holders[id(holder)] = holder, content, label
+    def hold(self, holder, label):
+        """Notes what it holds, before the function writes into it; whether that was new."""
+        if id(holder) in self.holders:
+            return False
+        content = (dict(vars(holder)) if isinstance(holder, ModuleBase) else holder.cell_contents if isinstance(holder, types.CellType)
+                   else holder.copy())
+        self.holders[id(holder)] = holder, content, label
+        return True
 
     def _argument(self, value):
         if isinstance(value, ModuleBase):
@@ -88,6 +92,8 @@ class Walk:
         elif isinstance(value, dict):
             for item in value.values():
                 self._argument(item)
+        elif not isinstance(value, (*_PLAIN, Tensor, range, slice, set, frozenset)):
+            self._value(value, (), "an argument", 0)
 
     # ---- code ----
 
@@ -113,7 +119,7 @@ class Walk:
     def _global(self, names, chain):
         label = f"global {chain.name!r}"
         if chain.written == _reads.VARIABLE:
-            self._holder(names, label)
+            self.hold(names, label)
         if chain.name not in names or chain.written == _reads.VARIABLE:
             return  # a builtin, or one that the function makes
         value = names[chain.name]
@@ -128,7 +134,7 @@ class Walk:
         except ValueError:
             return  # empty as yet
         if chain.written == _reads.VARIABLE:
-            return self._holder(cell, label)
+            return self.hold(cell, label)
         self._place(CELL, cell, None, label)
         self._value(value, chain.path, label, 0, chain.written)
 
@@ -162,7 +168,7 @@ class Walk:
         elif not _is_library_class(type(value)):
             self._objects.setdefault(id(value), (value, label))
             if written and isinstance(getattr(value, "__dict__", None), dict):
-                self._holder(vars(value), label)
+                self.hold(vars(value), label)
             self._members(value, path or ("__call__",), label, depth, written)
 
     def _callable(self, value, label):
@@ -178,7 +184,7 @@ class Walk:
 
     def _container(self, value, label, depth, written):
         if isinstance(value, (list, dict, set, collections.deque)):
-            self._holder(value, label)
+            self.hold(value, label)
         if depth > _DEPTH or written:
             return
         kind = LIST if isinstance(value, list) else DICT if isinstance(value, dict) else SET if isinstance(value, set) else None
@@ -207,7 +213,7 @@ class Walk:
             inner = f"{label}.{path[0]}"
             is_module = isinstance(value, ModuleBase)
             if not is_module:
-                self._holder(own, label)
+                self.hold(own, label)
             if not written or len(path) > 1 or isinstance(own[path[0]], (list, dict, set)):
                 if not is_module and not (written and len(path) == 1):
                     self._place(ITEM, own, path[0], inner)
@@ -239,6 +245,8 @@ class Walk:
                 self._value(getattr(itself, path[0], None), path[1:], f"{label}.{path[0]}", depth, written)
             elif not _is_library_class(base) and not hasattr(type(value), "__get__"):
                 inner = f"{base.__name__}.{path[0]}"
+                if isinstance(getattr(itself, "__dict__", None), dict):  # which may get one of its own
+                    self._place(ITEM, vars(itself), path[0], f"{label}.{path[0]}", isinstance(itself, ModuleBase))
                 self._place(ITEM, gc.get_referents(vars(base))[0], path[0], inner)
                 self._value(value, path[1:], inner, depth, written)
             return
@@ -264,7 +272,7 @@ class Walk:
     def _attributes(self, module, label):
         """Those that code names; what it is made of, and its hooks."""
         own = vars(module)
-        self._holder(module, label)
+        self.hold(module, label)
         self._place(CHILDREN, module, None, f"what {label} is made of", True)
         for name in _HOOKS:
             self._place(ITEM, own, name, f"{label}.{name}", True)

@@ -1,5 +1,5 @@
 """Layers whose arguments Python writes in more ways than a schema says: None for a size, functions, lists of lengths."""
-from . import _forms, _ops, _schema
+from . import _forms, _ops, _packed, _schema
 from ._module import Module, classes, kinds
 
 _LISTS = (list, tuple)
@@ -19,6 +19,15 @@ class CTCLoss(Module):
 
     def __call__(self, log_probs, targets, input_lengths, target_lengths):
         return super().__call__(log_probs, targets, _forms.integers(input_lengths), _forms.integers(target_lengths))
+
+
+class Recurrent(Module):
+    """Takes and gives packed sequences too: nn.utils.rnn.pack_padded_sequence(x, lengths)."""
+
+    def __call__(self, input, *args, **named):
+        if isinstance(input, _packed.PackedSequence):
+            return _packed.run(self, input, *args, **named)
+        return super().__call__(input, *args, **named)
 
 
 def _name_of(kind, activation):
@@ -45,5 +54,5 @@ class Activated(Module):
         super().__init__(*args, **named)
 
 
-bases = {"CTCLoss": CTCLoss, **{f"Adaptive{what}Pool{dims}d": AdaptivePool for what in ("Avg", "Max") for dims in (1, 2, 3)},
+bases = {"CTCLoss": CTCLoss, **dict.fromkeys(("LSTM", "GRU", "RNN"), Recurrent), **{f"Adaptive{what}Pool{dims}d": AdaptivePool for what in ("Avg", "Max") for dims in (1, 2, 3)},
          **dict.fromkeys(("Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer"), Activated)}

@@ -3,7 +3,7 @@ import ast
 import copy
 import functools
 
-from . import _functions, _hooks, _memory_format, _names, _schema, _state, _thunder
+from . import _backward, _functions, _hooks, _memory_format, _names, _schema, _state, _thunder
 from ._create import asarray
 from ._thunder import ModuleBase, Tensor
 
@@ -24,10 +24,8 @@ class Parameter(metaclass=_Marked):
     __module__ = "thunder.nn"
 
     def __new__(cls, data, requires_grad=True):
-        if not requires_grad:
-            raise TypeError("Parameter: what is not trained is no parameter here: register_buffer() keeps it with the module, or "
-                            "leave it out of grad_of()")
-        return _thunder.mark_parameter(asarray(data))
+        made = _thunder.mark_parameter(asarray(data))
+        return made if requires_grad else _backward.requires_grad_(made, False)
 
 
 class Parameters(list):
@@ -121,6 +119,7 @@ class Module(_hooks.Hooked, ModuleBase):
         return function
 
     def __setattr__(self, name, value):
+        value = _functions.module_of(value)
         if isinstance(value, Tensor) and not value.is_concrete:
             self.__dict__[name] = value  # of a traced function, which assigns what came at the end of each call
         elif isinstance(value, Parameter):
@@ -395,10 +394,15 @@ class Module(_hooks.Hooked, ModuleBase):
         return self.to(f"cuda:{device}" if isinstance(device, int) else device)
 
     def zero_grad(self, set_to_none=True):
-        """Nothing: gradients are values, made anew by each grad_of(), so that none is kept that could be cleared."""
+        """Takes the gradients away that backward() added up, or makes them zeros."""
+        for tensor in self.parameters():
+            _backward.clear(tensor, set_to_none)
 
     def requires_grad_(self, requires_grad=True):
-        raise AttributeError("gradients are asked for where they are taken: thunder.grad_of(loss, the tensors to train)")
+        """From now on its parameters are trained, or frozen: backward() and grad_of() give them no gradient, and a step leaves them."""
+        for tensor in self.parameters():
+            _backward.set_requires_grad(tensor, requires_grad)
+        return self
 
     def extra_repr(self):
         """What stands between the parentheses where it is printed; a class of the user's own may say more."""

@@ -1,5 +1,5 @@
 """What PyTorch has in torch.nn.utils: parameters as one vector, sequences of several lengths as one tensor, a module with other tensors."""
-from . import _names, _ops, _thunder
+from . import _names, _ops, _packed, _thunder
 from ._thunder import ModuleBase, Tensor
 
 _op = _ops.functions
@@ -47,12 +47,15 @@ def unpad_sequence(padded_sequences, lengths, batch_first=False):
     return [batches[number][:int(length)] for number, length in enumerate(lengths)]
 
 
-def _packed(name):
-    def explain(*args, **named):
-        raise NotImplementedError(f"{name}: there are no packed sequences here: give the padded tensor to the layer, and take of its result "
-                                  "what lies before each length (output[lengths - 1, range(batch)] is the last step of each)")
-    explain.__name__ = explain.__qualname__ = name
-    return explain
+def pack_sequence(sequences, enforce_sorted=True):
+    """Sequences [length, ...] of several lengths as a PackedSequence."""
+    return _packed.pack_padded_sequence(pad_sequence(sequences), [one.shape[0] for one in sequences], False, enforce_sorted)
+
+
+def unpack_sequence(packed_sequences):
+    """The list of sequences that pack_sequence() took."""
+    padded, lengths = _packed.pad_packed_sequence(packed_sequences, True)
+    return unpad_sequence(padded, lengths.tolist(), True)
 
 
 # ---- a module with other tensors ----
@@ -90,6 +93,15 @@ def _replaced(module, given, own, args, kwargs):
             owner._set_tensor(name, own[path], roles[path])
 
 
+def stack_module_state(models):
+    """(parameters, buffers) by path of modules that are alike, stacked along a new first dim: for vmap() over them by functional_call()."""
+    models = list(models)
+    if not models or any(type(model) is not type(models[0]) for model in models):
+        raise ValueError("stack_module_state: a list of modules of one class was expected")
+    return tuple({path: _op["stack"]([dict(named(model))[path] for model in models]) for path, _ in named(models[0])}
+                 for named in (type(models[0]).named_parameters, type(models[0]).named_buffers))
+
+
 def reset_parameters(module):
     """First values anew, as a module of the same kind and options has them."""
     fresh = type(module)(**module._options())
@@ -99,5 +111,5 @@ def reset_parameters(module):
 
 
 rnn = _names.namespace("thunder.nn.utils.rnn", "Sequences of several lengths as one tensor.", {
-    "pad_sequence": pad_sequence, "unpad_sequence": unpad_sequence,
-    **{name: _packed(name) for name in ("pack_padded_sequence", "pad_packed_sequence", "pack_sequence", "PackedSequence")}})
+    "pad_sequence": pad_sequence, "unpad_sequence": unpad_sequence, "pack_sequence": pack_sequence, "unpack_sequence": unpack_sequence,
+    **{name: getattr(_packed, name) for name in ("pack_padded_sequence", "pad_packed_sequence", "PackedSequence")}})

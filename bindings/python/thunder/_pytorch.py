@@ -23,11 +23,6 @@ def _set_data(x, value):
     raise AttributeError("a tensor's data is not replaced: copy_() writes into it")
 
 
-def _requires_grad_(x, requires_grad=True):
-    raise AttributeError("a tensor has no 'requires_grad_': gradients are values, which thunder.grad_of(loss, params) gives of the tensors "
-                         "that it is asked for")
-
-
 def _cuda(x, device=0):
     """The tensor on a GPU."""
     return x.to(f"cuda:{device}" if isinstance(device, int) else device)
@@ -89,8 +84,10 @@ def _keeps_its_shape(name):
 
 
 _members = {
-    "__contains__": _contains, "data": property(_data, _set_data), "requires_grad_": _requires_grad_, "cuda": _cuda,
-    "is_cuda": property(lambda x: x.device.type == "cuda"), "nelement": _tensor._numel, "element_size": lambda x: x.dtype.itemsize,
+    "__contains__": _contains, "data": property(_data, _set_data), "cuda": _cuda,
+    "is_cuda": property(lambda x: x.device.type == "cuda"), "nelement": _tensor._numel, "ndimension": lambda x: x.ndim, "is_complex": lambda x: False,
+    "itemsize": property(lambda x: x.dtype.itemsize), "get_device": lambda x: -1 if x.device.type == "cpu" else x.device.index,
+    "element_size": lambda x: x.dtype.itemsize,
     "is_floating_point": lambda x: x.dtype.is_floating_point, "type_as": lambda x, other: x.to(other),
     "view_as": lambda x, other: _op["view"](x, list(other.shape)), "reshape_as": lambda x, other: _op["reshape"](x, list(other.shape)),
     "expand_as": lambda x, other: _op["expand"](x, list(other.shape)), "new_zeros": _new("zeros"), "new_ones": _new("ones"),

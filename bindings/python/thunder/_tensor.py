@@ -3,7 +3,7 @@ import types
 
 import numpy
 
-from . import _indexing, _memory_format, _ops, _thunder
+from . import _backward, _indexing, _memory_format, _ops, _thunder
 from ._create import is_array
 from ._forms import return_types
 from ._sizes import Size
@@ -56,6 +56,8 @@ def _tolist(x):
 # ---- formatting ----
 
 def _format(x, spec):
+    if isinstance(x, float):  # one that a traced function was given: its text is the number's
+        return format(x.item(), spec)
     return format(x.item(), spec) if x.ndim == 0 and (spec or _thunder.materialize(x)) else format(repr(x), spec)
 
 
@@ -117,18 +119,6 @@ def extreme(name, pairwise):
     of.__doc__ = (f"{of.__name__}(): the {pairwise} of all elements. {of.__name__}(dim, keepdim=False): those along a dim, and where they "
                   f"are, as (values, indices). {of.__name__}(other): of each pair of two tensors.")
     return of
-
-
-def _backward(x, *args, **named):
-    raise AttributeError("a tensor has no 'backward': gradients are values, which are asked for where the loss is computed, in a compiled function or\n"
-                         "    with thunder.tape():\n        loss = ...\n        opt.step(thunder.grad_of(loss, net.parameters()))")
-
-
-def _no_gradients_inside(name):
-    def explain(x):
-        raise AttributeError(f"a tensor has no {name!r}: gradients are values, which thunder.grad_of(loss, params) gives in a "
-                             "compiled function or in `with thunder.tape():`")
-    return property(explain)
 
 
 def _dtype_of(name):
@@ -204,9 +194,7 @@ _members = {
     "where": lambda self, condition, other: _op["where"](condition, self, other), "mT": property(lambda x: _op["transpose"](x, -2, -1)), "t": _transposed,
     "H": property(_transposed), "mH": property(lambda x: _op["transpose"](x, -2, -1)),
 }
-_members["backward"] = property(_backward)
-for _name in ("requires_grad", "grad"):
-    _members[_name] = _no_gradients_inside(_name)
+_members |= _backward.members
 for _name, _dtype in {"float": "float32", "double": "float64", "long": "int64", "int": "int32", "bool": "bool",
                       "half": "float16", "short": "int16", "char": "int8", "byte": "uint8", "bfloat16": "bfloat16"}.items():
     _members[_name] = _cast(getattr(_thunder, _dtype))

@@ -4,7 +4,7 @@ import enum
 import itertools
 import weakref
 
-from . import _thunder
+from . import _constants, _thunder
 
 _classes = {}  # tag -> class
 _tags = {}     # class -> tag
@@ -43,11 +43,20 @@ def take_apart(value):
     if isinstance(value, enum.Enum):
         return _tag(type(value)), {"member": value.name if value.name in type(value).__members__ else str(value.value)}
     children = _fields(value)
-    if children is None:
-        raise TypeError(f"{type(value).__name__} cannot be an argument or a result of a function of tensors: it takes "
-                        "tensors, arrays, numbers, strings, None, modules, and lists, tuples, dicts, named tuples and "
-                        "dataclasses of them; anything else is captured by a closure")
-    return _tag(type(value)), children
+    if children is not None:
+        return _tag(type(value)), children
+    if any(_holds_traced(member) for member in getattr(value, "__dict__", {}).values()):
+        raise TypeError(f"{type(value).__name__} cannot be a result of a compiled function, nor given to another one inside of it, since it "
+                        "holds tensors that are traced: a list, tuple, dict, named tuple or dataclass of them can")
+    return _constants.parts(value)
+
+
+def _holds_traced(value, depth=0):
+    """Whether it is, or is a container of, a tensor without data."""
+    if isinstance(value, _thunder.Tensor):
+        return not value.is_concrete
+    children = value if isinstance(value, (list, tuple, set)) else value.values() if isinstance(value, dict) else ()
+    return depth < 3 and any(_holds_traced(child, depth + 1) for child in children)
 
 
 WRITES = "writes"  # what a compiled function writes at each call
@@ -63,6 +72,8 @@ class Made:
 def put_together(tag, children):
     if tag == WRITES:
         return Made(*children)
+    if _constants.is_tag(tag):
+        return _constants.value_of(tag, children)
     if tag == MODULE and children["number"] in _modules:
         return _modules[children["number"]]
     if tag not in _classes:  # from a program that another process saved

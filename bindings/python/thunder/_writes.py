@@ -9,7 +9,7 @@ import typing
 import weakref
 
 from . import _thunder
-from ._host import Walk
+from ._host import GRAD, Walk
 from ._ops import functions as _op
 from ._thunder import ModuleBase, Tensor
 from ._traceback import covered
@@ -38,6 +38,11 @@ class _Active(threading.local):
 
 
 _active = _Active()
+
+
+def holds(holder, label):
+    """Where a function is traced: notes what a thing of the host holds, before it is written. Whether that is new."""
+    return _active.walk is not None and _active.root == _thunder.root() and _active.walk.hold(holder, label)
 
 
 def _is_traced(value, depth=0):
@@ -85,6 +90,9 @@ def _of_holder(holder, before, label):
             else:
                 del now[write.key]
             yield write, value
+        if GRAD in before and GRAD not in now:  # taken away at each call
+            now[GRAD] = before[GRAD]
+            yield Write("delete", holder, GRAD, label), None
     elif isinstance(holder, list) and any(map(_is_traced, holder)):
         now, holder[:] = list(holder), before
         yield from _of_list(now, before, holder, label, lambda at, value: _is_traced(value))

@@ -8,7 +8,7 @@
         def forward(self, x):
             return self.fc(x)
 """
-from . import _init, _layers, _losses, _names, _nn_utils, _ops, _schema, _signatures
+from . import _backward, _init, _layers, _losses, _names, _nn_utils, _ops, _schema, _signatures
 from ._containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from ._lazy import Lazy
 from ._losses import AdaptiveLogSoftmaxWithLoss, TripletMarginWithDistanceLoss
@@ -39,18 +39,11 @@ classes["SyncBatchNorm"].convert_sync_batchnorm = staticmethod(_losses.convert_s
 globals().update(classes)
 
 
-def _clipped(what):
-    def explain(parameters, *args, **named):
-        raise TypeError(f"clip_grad_{what}_: gradients are values, not kept in parameters: optim.clip_grad_{what}(gradients, bound) gives "
-                        f"{'(the clipped ones, their norm before)' if what == 'norm' else 'the clipped ones'}")
-    return explain
-
-
 functional = _names.namespace(f"{__name__}.functional", "The ops, under the name that PyTorch has many of them.",
                               _signatures.functional(_ops.functions) | {
                                   "triplet_margin_with_distance_loss": _losses.triplet_margin_with_distance_loss})
 init = _names.namespace(f"{__name__}.init", _init.__doc__, {name: getattr(_init, name) for name in _init.__all__})
 utils = _names.namespace(f"{__name__}.utils", "What PyTorch has in torch.nn.utils: optim has the clipping of gradients.", {
     "parameters_to_vector": _nn_utils.parameters_to_vector, "vector_to_parameters": _nn_utils.vector_to_parameters, "rnn": _nn_utils.rnn,
-    "clip_grad_norm_": _clipped("norm"), "clip_grad_value_": _clipped("value")})
+    "clip_grad_norm_": _backward.clip_grad_norm_, "clip_grad_value_": _backward.clip_grad_value_})
 __getattr__ = _names.getattr_of(__name__)

@@ -7,7 +7,9 @@
     schedule = optim.lr_scheduler.CosineAnnealingLR(opt, T_max=100)
     optim.SGD([{"params": net.body.parameters()}, {"params": net.head.parameters(), "lr": 1e-2}], lr=1e-3)
 """
-from . import _names, _optimizer_state, _schema, _state, _thunder
+import collections.abc
+
+from . import _backward, _names, _optimizer_state, _schema, _state, _thunder
 from ._thunder import ModuleBase, OptimizerBase, ScheduleBase, Tensor
 
 
@@ -68,30 +70,58 @@ class _State:
         return self
 
 
-class _Group:
-    """A group of parameters: opt.param_groups[0]["lr"]; of its members lr and step can be set."""
+class _Group(collections.abc.MutableMapping):
+    """A group of parameters: opt.param_groups[0]["lr"]. What is written is what the next step has; of lr and step nothing is compiled
+    anew."""
 
     def __init__(self, optimizer, number):
         self._optimizer, self._number = optimizer, number
 
-    def keys(self):
-        return ["params", "lr", "step"]
+    def _kinds(self):
+        return {"params": "", "lr": "float", "step": "float", **type(self._optimizer)._kinds}
 
     def __iter__(self):
-        return iter(self.keys())
+        return iter(self._kinds())
+
+    def __len__(self):
+        return len(self._kinds())
+
+    def _place(self, name, *more):
+        return ".".join((f"param_groups.{self._number}.{name}", *more))
+
+    def _of_list(self, name):
+        """The numbers of a list, one after the other: "betas.0", "betas.1"."""
+        numbers = []
+        try:
+            while True:
+                numbers.append(self._optimizer._get(self._place(name, str(len(numbers)))))
+        except _thunder.Error:
+            return tuple(numbers)
 
     def __getitem__(self, name):
         if name == "params":
             return self._optimizer._groups[self._number]
-        return self._optimizer._get(f"param_groups.{self._number}.{name}")
+        kind = self._kinds().get(name)
+        if kind == "float[]":
+            return self._of_list(name)
+        value = self._optimizer._get(self._place(name))
+        return bool(value) if kind == "bool" else int(value) if kind == "int" else value
 
     def __setitem__(self, name, value):
         if name == "params":
             raise KeyError("a group's parameters stay; add_param_group() adds others")
-        self._optimizer._set(f"param_groups.{self._number}.{name}", value)
+        if self._kinds().get(name) != "float[]":
+            return self._optimizer._set(self._place(name), value)
+        if len(value) != len(self._of_list(name)):
+            raise ValueError(f"{name} are {len(self._of_list(name))} numbers, got {len(value)}")
+        for at, one in enumerate(value):
+            self._optimizer._set(self._place(name, str(at)), one)
+
+    def __delitem__(self, name):
+        raise KeyError(f"{name!r} of a group stays")
 
     def __repr__(self):
-        return "{" + ", ".join(f"{name!r}: {self[name]!r}" for name in ("lr", "step")) + "}"
+        return "{" + ", ".join(f"{name!r}: {self[name]!r}" for name in self if name != "params") + "}"
 
 
 def _listed(params):
@@ -135,17 +165,22 @@ class Optimizer(_State, OptimizerBase):
 
     @property
     def param_groups(self):
-        """The groups in order: of each its numbers by name."""
+        """The groups in order: of each its parameters and options by name."""
         return [_Group(self, number) for number in range(self._group_count())]
 
     def step(self, gradients=None):
-        """One step, with gradients in the structure of the parameters; or with a function that gives (loss, those gradients), as
-        thunder.value_and_grad() makes one and a compiled function may be: the loss before the step is what this gives then.
-        LBFGS takes such a function alone, and calls it several times."""
-        if gradients is None:
-            raise TypeError("step: the gradients must be given: opt.step(thunder.grad_of(loss, params)), or a function of no "
-                            "arguments that gives (loss, gradients)")
-        return self._step_closure(gradients) if callable(gradients) else self._step(gradients)
+        """One step, with the gradients that loss.backward() added up; or with gradients in the structure of the parameters; or with a
+        function that gives (loss, those gradients), as thunder.value_and_grad() makes one and a compiled function may be, or the loss
+        after loss.backward(): the loss before the step is what this gives then. LBFGS takes a function alone, and calls it several times."""
+        if callable(gradients):
+            return self._step_closure(lambda: self._closed(gradients()))
+        return self._step(self._gathered("step") if gradients is None else gradients)
+
+    def _closed(self, result):
+        return result if isinstance(result, tuple) else (result, self._gathered("step(closure)"))
+
+    def _gathered(self, who):
+        return _backward.gathered(f"{type(self).__name__}.{who}", *([item for group in each for item in group] for each in (self._keys, self._groups)))
 
     def load_state_dict(self, state):
         """Copies a state into its own, all or nothing: what state_dict() gave, or PyTorch's, {"state": ..., "param_groups": ...}."""
@@ -154,7 +189,10 @@ class Optimizer(_State, OptimizerBase):
         _state.load(type(self).__name__, self.state_dict(), state, True)
 
     def zero_grad(self, set_to_none=True):
-        """Nothing: gradients are values, made anew by each grad_of(), so that none is kept that could be cleared."""
+        """Takes the gradients away that backward() added up, or makes them zeros."""
+        for group in self._groups:
+            for tensor in group:
+                _backward.clear(tensor, set_to_none)
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -193,7 +231,8 @@ class Schedule(_State, ScheduleBase):
 def _class_of(row, base):
     lines = [f"    {o['name']} ({o['kind']}{', ' + o['default'] if o['default'] else ''}): {o['doc']}" for o in row["options"]]
     return type(row["name"], (base,), {"__doc__": row["doc"] + "\n\n" + "\n".join(lines), "__module__": __name__,
-                                       "_options": [option["name"] for option in row["options"]]})
+                                       "_options": [option["name"] for option in row["options"]],
+                                       "_kinds": {option["name"]: option["kind"] for option in row["options"] if option["kind"] != "str"}})
 
 
 class _Composed(Schedule):

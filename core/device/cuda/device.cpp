@@ -270,7 +270,7 @@ DeviceAssertion* CudaDevice::watch(Explain explain) {
 void CudaDevice::unwatch(DeviceAssertion* place) {
   std::lock_guard lock(watched_mutex_);
   for (Watched& w : watched_)
-    if (w.place == place) w.explain = nullptr;
+    if (w.place == place) w.ended = true;
 }
 
 // Requires: the device is idle.
@@ -278,9 +278,10 @@ Status* CudaDevice::refused() {
   std::lock_guard lock(watched_mutex_);
   for (Watched& w : watched_) {
     const int64_t expr = std::atomic_ref(w.place->expr).load(std::memory_order_relaxed);
-    if (expr < 0 || !w.explain) continue;
-    const DeviceAssertion found = std::exchange(*w.place, DeviceAssertion());
-    return w.explain(found).detach();
+    if (!w.explain) continue;
+    const Explain explain = w.ended ? std::exchange(w.explain, nullptr) : w.explain;
+    w.ended = false;
+    if (expr >= 0) return explain(std::exchange(*w.place, DeviceAssertion())).detach();
   }
   return nullptr;
 }

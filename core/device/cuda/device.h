@@ -132,6 +132,7 @@ class CudaDevice final : public Accelerator, public Exchange {
   struct Watched {
     DeviceAssertion* place;
     Explain explain;  // empty: nobody's
+    bool ended = false;  // nobody's once the device is idle: a kernel that still runs may report to it
   };
   std::vector<Watched> watched_;
   std::vector<DeviceAssertion*> pages_;  // of host memory that the device writes

@@ -16,8 +16,10 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr int64_t kBlocksOfMultiprocessor = 16;
 
-std::array<std::span<const Rule>, 5> all_rules() {
-  return {fill_rules(), indexed_rules(), scan_rules(), pool_rules(), order_rules()};
+std::array<std::span<const Rule>, 12> all_rules() {
+  return {fill_rules(),  indexed_rules(), update_rules(), scan_rules(), pool_rules(),   order_rules(),
+          integer_rules(), draw_rules(),  search_rules(), join_rules(),   product_rules(),
+          scatter_rules()};
 }
 
 const Rule* rule_of(std::string_view op) {
@@ -65,6 +67,10 @@ class RuleKernel : public NodeKernel {
         scratch_(rule.scratch ? rule.scratch(view) : 0) {
     add_flags(rule.flags);
     node_.device.begin_compiling(text_);
+    if (rule.refused)
+      node_.assertion = node_.device.watch([refused = rule.refused(view)](const nvidia::DeviceAssertion&) {
+        return make<Status>(Code::invalid_argument, refused);
+      });
     if (rule.checked)
       node_.assertion = node_.device.watch(
           [op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::DeviceAssertion& r) {
@@ -77,7 +83,9 @@ class RuleKernel : public NodeKernel {
   }
   size_t scratch() const override { return scratch_; }
   void finish() override {
-    node_.function = node_.device.function(text_, name_of(rule_).c_str());
+    node_.steps[0] = node_.device.function(text_, name_of(rule_).c_str());
+    for (size_t i = 0; i < rule_.others.size() && rule_.others[i]; i++)
+      node_.steps[i + 1] = node_.device.function(text_, rule_.others[i]);
     text_.clear(), text_.shrink_to_fit();
   }
   Status* run(const Launch* launch) const { return rule_.run(node_, *launch); }
@@ -98,11 +106,11 @@ KernelPtr prepare(const NodeView& view, void* user) {
 
 }  // namespace
 
-Status* Kernel::launch(int64_t work, bool by_block, void** parameters) const {
+Status* Kernel::launch(int64_t work, bool by_block, void** parameters, size_t step) const {
   if (work == 0) return nullptr;
   const int64_t blocks = by_block ? work : (work + kThreads - 1) / kThreads;
   const int64_t most = kBlocksOfMultiprocessor * std::max(1, device.properties().multiprocessors);
-  return device.launch(function, {static_cast<unsigned>(std::min(blocks, most)), kThreads}, parameters,
+  return device.launch(steps[step], {static_cast<unsigned>(std::min(blocks, most)), kThreads}, parameters,
                        node.op->name().data());
 }
 

@@ -1,6 +1,7 @@
 // How a node becomes a kernel: a rule for each op, by name.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,11 +15,12 @@ namespace thunder::cuda_kernels {
 struct Kernel {
   const Node& node;
   nvidia::CudaDevice& device;
-  nvidia::Function function = nullptr;
+  static constexpr size_t kMostSteps = 6;
+  std::array<nvidia::Function, kMostSteps> steps = {};  // the rule's functions: `kernel`, then the others
   nvidia::DeviceAssertion* assertion = nullptr;  // where it reports indices out of range; null: it checks none
 
   // One thread for each unit of work, or one block of 256 threads.
-  Status* launch(int64_t work, bool by_block, void** parameters) const;
+  Status* launch(int64_t work, bool by_block, void** parameters, size_t step = 0) const;
   // Copies an input to a result, which the kernel then updates.
   Status* copy(const Buffer& from, const Buffer& to) const;
 };
@@ -28,21 +30,32 @@ struct Rule {
   // Besides what is asked of every node: tensors on one device, sizes that are known. Null: nothing.
   bool (*takes)(const NodeView&) = nullptr;
   // CUDA C++ of a function called `kernel`; it follows the types that types() declares for the DType of `element`.
-  const char* text;
-  DType (*element)(const NodeView&);
+  const char* text = nullptr;
+  DType (*element)(const NodeView&) = nullptr;
   // For messages, by the number of a bounds check: what the index is out of range for, such as "dim 1 of size 3". Null:
   // the kernel checks no indices.
   std::vector<std::string> (*checked)(const NodeView&) = nullptr;
-  Status* (*run)(const Kernel&, const Launch&);
+  Status* (*run)(const Kernel&, const Launch&) = nullptr;
   uint32_t flags = 0;  // kStrided: it takes inputs of any strides, and updates a result in the input's memory
   size_t (*scratch)(const NodeView&) = nullptr;  // bytes of Launch::scratch; null: none
+  // Further functions of the text, which are step 1 and so on.
+  std::array<const char*, Kernel::kMostSteps - 1> others = {};
+  // What the message says of a kernel that refuses something else than an index.
+  std::string (*refused)(const NodeView&) = nullptr;
 };
 
 std::span<const Rule> fill_rules();
 std::span<const Rule> indexed_rules();
+std::span<const Rule> update_rules();
 std::span<const Rule> scan_rules();
 std::span<const Rule> pool_rules();
 std::span<const Rule> order_rules();
+std::span<const Rule> integer_rules();
+std::span<const Rule> draw_rules();
+std::span<const Rule> search_rules();
+std::span<const Rule> scatter_rules();
+std::span<const Rule> join_rules();
+std::span<const Rule> product_rules();
 
 // The sizes of a dense tensor as [outer, size, inner] around one of its dims.
 struct DimSizes {

@@ -1,13 +1,16 @@
-// sort and topk: a merge sort of the places of a line's elements, a launch for each length of its runs. A thread finds
-// the rank of one element: among 32 neighbours by comparing with each, then in the neighbouring run by a binary search.
+// sort and topk. Short lines: a merge sort of the places of a line's elements, a launch for each length of its runs. A
+// thread finds the rank of one element: among 32 neighbours by comparing with each, then in the neighbouring run by a
+// binary search. Others: a radix sort of all elements by key, then by line.
 #include <algorithm>
 
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/radix.h"
 
 namespace thunder::cuda_kernels {
 namespace {
 
 constexpr int64_t kFirstRun = 32;  // mirrored in the text
+constexpr int64_t kShortLine = 1024;
+constexpr size_t kSortSteps = 2, kTakeStep = 5;
 
 // Keys are unsigned numbers in the order of prims.sort (ops/sorting.h); of equal ones the lesser place comes first.
 constexpr char kSort[] = R"(
@@ -69,19 +72,76 @@ extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const i6
     }
   }
 }
+// Elements are numbered line by line.
+extern "C" __global__ void keys_of_lines(Key* keys, const T* in, i64 elements, i64 size, i64 inner, i64 descending) {
+  for (i64 n = blockIdx.x * (i64)blockDim.x + threadIdx.x; n < elements; n += (i64)gridDim.x * blockDim.x) {
+    const i64 row = n / size, outer = row / inner;
+    const Line line = {in + outer * size * inner + (row - outer * inner), inner, descending ? (Key)~(Key)0 : (Key)0};
+    keys[n] = line.key(n - row * size);
+  }
+}
+)" THUNDER_CUDA_RADIX R"(
+extern "C" __global__ void take_sorted(T* values, i64* indices, const T* in, const u32* sorted, i64 rows, i64 size,
+                                       i64 inner, i64 wanted) {
+  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < rows * wanted; at += (i64)gridDim.x * blockDim.x) {
+    const i64 row = at / wanted, rank = at - row * wanted, outer = row / inner, column = row - outer * inner;
+    const i64 own = sorted[row * size + rank] - row * size, place = (outer * wanted + rank) * inner + column;
+    values[place] = in[(outer * size + own) * inner + column], indices[place] = own;
+  }
+}
 )";
 
 int64_t elements_of(const NodeView& view) { return elements(view.store.type(view.node.args[0].v).shape).value(); }
+bool is_short(const NodeView& view) {
+  const Shape& shape = view.store.type(view.node.args[0].v).shape;
+  return shape.empty() || shape[normalize_axis(view.node.args[1].i, shape.size())].value() <= kShortLine;
+}
+size_t key_bytes(DType d) { return size_of(d) == sizeof(uint64_t) ? sizeof(uint64_t) : sizeof(uint32_t); }
 // Of two arrays of places; sort has one of them in its results.
-size_t sort_scratch(const NodeView& view) { return sizeof(int64_t) * static_cast<size_t>(elements_of(view)); }
-size_t topk_scratch(const NodeView& view) { return 2 * sort_scratch(view); }
+size_t sort_scratch(const NodeView& view) {
+  const int64_t count = elements_of(view);
+  return is_short(view) ? sizeof(int64_t) * static_cast<size_t>(count)
+                        : RadixSort::scratch(count, key_bytes(first_input(view)));
+}
+size_t topk_scratch(const NodeView& view) { return (is_short(view) ? 2 : 1) * sort_scratch(view); }
 // Beyond that the CPU sorts, rather than that a program takes much more memory than its values.
-bool takes(const NodeView& view) { return topk_scratch(view) <= size_t{1} << 30; }
+bool takes(const NodeView& view) {
+  return elements_of(view) < RadixSort::kMost && topk_scratch(view) <= size_t{1} << 30;
+}
+
+// Which bits of a key differ from element to element: of narrow reals the upper ones of a float.
+std::vector<Digit> digits_of_key(DType d) {
+  const int64_t bits = 8 * static_cast<int64_t>(key_bytes(d));
+  constexpr int64_t kBitsOfByte = 8, kEmptyInBf16 = 16, kEmptyInF16 = 8;
+  std::vector<Digit> digits;
+  int64_t first = d == DType::bf16 ? kEmptyInBf16 : d == DType::f16 ? kEmptyInF16 : 0;
+  const int64_t end = d == DType::boolean || d == DType::u8 ? kBitsOfByte : bits;
+  for (; first < end; first += kBitsOfByte) digits.push_back({first, 0});
+  return digits;
+}
+
+Status* run_radix(const Kernel& kernel, const Launch& l, DimSizes a, int64_t descending, int64_t wanted) {
+  const Buffer& in = l.inputs[0];
+  int64_t count = in.elements(), rows = a.outer * a.inner;
+  RadixSort sort(l.scratch, count, key_bytes(in.dtype));
+  void *keys = sort.keys(), *input = in.data;
+  void* naming[] = {&keys, &input, &count, &a.size, &a.inner, &descending};
+  if (Status* failed = kernel.launch(count, false, naming, 1)) return failed;
+  std::vector<Digit> digits = digits_of_key(in.dtype);
+  const std::vector<Digit> of_rows = digits_below(static_cast<uint64_t>(rows), a.size);
+  digits.insert(digits.end(), of_rows.begin(), of_rows.end());
+  if (Status* failed = sort.run(kernel, kSortSteps, digits)) return failed;
+  void *values = l.outputs[0].data, *indices = l.outputs[1].data;
+  const uint32_t* sorted = sort.sorted();
+  void* taking[] = {&values, &indices, &input, &sorted, &rows, &a.size, &a.inner, &wanted};
+  return kernel.launch(rows * wanted, false, taking, kTakeStep);
+}
 
 // The first `wanted` elements along a dim in order.
 Status* run(const Kernel& kernel, const Launch& l, int64_t dim, int64_t descending, int64_t wanted, int64_t* spare) {
   const Buffer& in = l.inputs[0];
   const DimSizes a = sizes_around(in, dim);
+  if (in.elements() && wanted && a.size > kShortLine) return run_radix(kernel, l, a, descending, wanted);
   int64_t count = in.elements(), size = a.size, inner = a.inner, merges = 0;
   if (!count || !wanted) return nullptr;
   for (int64_t run = kFirstRun; run < size; run *= 2) merges++;
@@ -110,9 +170,11 @@ Status* run_topk(const Kernel& kernel, const Launch& l) {
   return run(kernel, l, args[1].i, args[3].i, args[2].i, static_cast<int64_t*>(l.scratch) + l.inputs[0].elements());
 }
 
+#define THUNDER_ORDER_STEPS \
+  { "keys_of_lines", kRadixSteps[0], kRadixSteps[1], kRadixSteps[2], "take_sorted" }
 constexpr Rule kRules[] = {
-    {"prims.sort", takes, kSort, first_input, nullptr, run_sort, 0, sort_scratch},
-    {"prims.topk", takes, kSort, first_input, nullptr, run_topk, 0, topk_scratch},
+    {"prims.sort", takes, kSort, first_input, nullptr, run_sort, 0, sort_scratch, THUNDER_ORDER_STEPS},
+    {"prims.topk", takes, kSort, first_input, nullptr, run_topk, 0, topk_scratch, THUNDER_ORDER_STEPS},
 };
 
 }  // namespace

@@ -47,7 +47,8 @@ bool computable(const Node& node, const Store& store, const Capabilities& can) {
   if (fits && row->role == Role::scan) fits = can.scans && store.type(node.results[0]).dtype != DType::boolean;
   // Sums of booleans and argmax of 64-bit integers follow rules of their own; the host executor implements them.
   if (fits && row->role == Role::reduction)
-    fits = is_real(store.type(node.results[0]).dtype) || store.type(node.results[0]).dtype == DType::i64;
+    fits = is_real(store.type(node.results[0]).dtype) || store.type(node.results[0]).dtype == DType::i64 ||
+           (can.any_extrema && (row->fn == Fn::amax || row->fn == Fn::amin));
   return fits;
 }
 

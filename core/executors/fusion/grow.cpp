@@ -11,7 +11,7 @@ namespace thunder::fusion {
 namespace {
 
 // How many producers may be added together with one node.
-constexpr size_t kMaxPulledIn = 16;
+constexpr size_t kMaxPulledIn = 32;
 
 class Growth {
  public:

@@ -46,7 +46,7 @@ enum Place : size_t {
   kAddExternalInitializers = 210,
 };
 
-constexpr int kErrorsOnly = 3;       // ORT_LOGGING_LEVEL_ERROR
+constexpr int kFatalOnly = 4;        // ORT_LOGGING_LEVEL_FATAL: it prints; what fails is given back as well
 constexpr int kDeviceAllocator = 0;  // OrtDeviceAllocator
 constexpr int kDefaultMemory = 0;    // OrtMemTypeDefault
 

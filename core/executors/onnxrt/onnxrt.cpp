@@ -5,6 +5,7 @@
 
 #include "base/machine.h"
 #include "base/text.h"
+#include "executors/engines.h"
 #include "executors/onnxrt/session.h"
 #include "onnx/export/export.h"
 #include "onnx/export/model.h"
@@ -18,10 +19,9 @@ using onnxrt::Session;
 
 constexpr int64_t kOpset = 21;
 
-// What ONNX Runtime has no kernel for on the CPU though ONNX does, and what it does in another way: an integer that is
-// divided by zero ends the process.
+// What ONNX Runtime has no kernel for on the CPU though ONNX does, and what it computes in doubles: powers of integers.
 bool stays_ours(const Node& n, const Store& store) {
-  constexpr std::array<std::string_view, 15> kNoF64 = {"gelu",
+  constexpr std::array<std::string_view, 14> kNoF64 = {"gelu",
                                                        "prims.acos",
                                                        "prims.asin",
                                                        "prims.atan",
@@ -31,28 +31,15 @@ bool stays_ours(const Node& n, const Store& store) {
                                                        "prims.conv2d_weight_grad",
                                                        "prims.det",
                                                        "prims.erf",
-                                                       "prims.slogdet",
                                                        "prims.erfc",
                                                        "prims.erfcx",
                                                        "prims.nonzero",
-                                                       "prims.div"};
+                                                       "prims.slogdet"};
   const std::string_view op = n.op->name();
   DType first = DType::none;
   for_each_value(n.args, [&](ValueId v) { first = first == DType::none ? store.type(v).dtype : first; });
-  const bool divides = op == "prims.div" || op == "prims.fmod";
-  if (divides && is_integer(first)) return true;
-  return !divides && first == DType::f64 && std::find(kNoF64.begin(), kNoF64.end(), op) != kNoF64.end();
-}
-
-bool has_elements(const NodeView& view) {
-  const auto all = [&](ValueId v) {
-    const Shape& shape = view.store.type(v).shape;
-    return std::all_of(shape.begin(), shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
-  };
-  bool fine = true;
-  for_each_value(view.node.args, [&](ValueId v) { fine &= all(v); });
-  for (const ValueId v : view.node.results) fine &= all(v);
-  return fine;
+  if (op == "prims.pow" && is_integer(first)) return true;
+  return first == DType::f64 && std::find(kNoF64.begin(), kNoF64.end(), op) != kNoF64.end();
 }
 
 // A trace of the compile's own store, which only grows.
@@ -61,7 +48,7 @@ std::shared_ptr<Store> borrowed(const Store& store) {
 }
 
 bool claims(const NodeView& view, void*) {
-  return is_on_cpu(view) && has_elements(view) && !stays_ours(view.node, view.store) &&
+  return suits_engine(view) && !stays_ours(view.node, view.store) &&
          onnx_export::has_row(view.node, borrowed(view.store), kOpset);
 }
 

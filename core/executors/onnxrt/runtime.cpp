@@ -43,7 +43,7 @@ const Runtime* Runtime::open(std::string& found) {
       Runtime made;
       made.table_ = table, made.version_ = base()->version();
       const char* const name = "libthunder";
-      made.check(made.call(kCreateEnv, kErrorsOnly, name, &made.env_));
+      made.check(made.call(kCreateEnv, kFatalOnly, name, &made.env_));
       made.check(made.call(kCreateCpuMemoryInfo, kDeviceAllocator, kDefaultMemory, &made.memory_));
       report = cat("ONNX Runtime ", made.version_, ", ", library.path());
       runtime = made;

@@ -32,6 +32,13 @@ BackendRegistry::BackendRegistry() {
   add({.name = "onnxrt",
        .doc = "The same as thunder, but what ONNX Runtime has ops for is run by it, on the CPU.",
        .executors = {"onnxrt"}});
+  add({.name = "openxla",
+       .doc = "The same as thunder, but what StableHLO has ops for is compiled by XLA, on the CPU.",
+       .executors = {"openxla"}});
+  add({.name = "openxla_eval",
+       .doc = "The same as openxla; a function that takes gradients is refused.",
+       .executors = {"openxla"},
+       .tags = {"inference"}});
   add({.name = "host",
        .doc = "All passes, and each line run by its reference kernel on the CPU.",
        .executors = {"host"},

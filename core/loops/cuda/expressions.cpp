@@ -30,7 +30,7 @@ void Writer::store(const Output& s, const std::string& v) {
   const DType d = nest_.buffers[s.buffer];
   const auto k = static_cast<size_t>(&s - nest_.stores.data());
   const std::string& more = store_offsets_[k];
-  const std::string to = in_pack_ && schedule_.packed_stores[k]
+  const std::string to = in_pack_ && schedule_.pack > 1 && schedule_.packed_stores[k]
                              ? cat("out", k, ".at[v]")
                              : cat("((", memory_type(d), "*)b.at[", s.buffer, "])[", place_of(s.map),
                                    more.empty() ? "" : " + " + more, "]");
@@ -53,7 +53,7 @@ std::string Writer::value(ExprId id) {
   const Expr& e = nest_.exprs[id];
   const std::string variable = cat("e", id, gathered_ ? cat("_", depth_) : "");
   if (e.fn == Fn::select) {
-    select(e, variable);
+    select(id, variable);
   } else {
     const std::string text = e.fn == Fn::gather ? gather(id) : formula(id);
     line("const ", type_of(e.dtype), " ", variable, " = ", text, ";");
@@ -62,10 +62,14 @@ std::string Writer::value(ExprId id) {
 }
 
 // Only the selected operand is computed: the other one's load may be out of bounds.
-void Writer::select(const Expr& e, const std::string& variable) {
+void Writer::select(ExprId id, const std::string& variable) {
+  const Expr& e = nest_.exprs[id];
   line(type_of(e.dtype), " ", variable, ";");
+  const bool chosen = in_pack_ && chosen_[id] && !(gathered_ & bit(e.axis));
   for (int i : {0, 1}) {
-    line(i ? "else {" : cat("if (", index_[e.axis], " < ", cuts_.at({e.axis, e.bound}), ") {"));
+    line(i          ? "else {"
+         : chosen ? cat("if (first", id, ") {")
+                  : cat("if (", index_[e.axis], " < ", cuts_.at({e.axis, e.bound}), ") {"));
     in_own_scope([&] { line(variable, " = ", value(e.in[i]), ";"); });
   }
 }

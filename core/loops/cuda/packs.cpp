@@ -22,55 +22,93 @@ void Writer::find_alignment() {
   line("const bool aligned = ((", all, ") & 15) == 0;");
 }
 
-// What an expression needs whatever its selects choose, except what is known for the whole row.
-void Writer::find_needed(ExprId id, std::vector<bool>& needed) const {
-  if (needed[id] || !row_[id].empty()) return;
-  needed[id] = true;
-  const Expr& e = nest_.exprs[id];
-  if (e.fn == Fn::select) return;
-  if (e.fn == Fn::gather) return find_needed(e.in[1], needed);
-  for (uint32_t i = 0; i < e.count; i++) find_needed(e.in[i], needed);
+// Whether a select chooses the same operand for all elements of a pack.
+bool Writer::is_uniform(const Expr& select) const {
+  return schedule_.pack > 1 && (select.axis != pack_axis(nest_, schedule_) || select.bound % schedule_.pack == 0);
 }
 
-std::vector<bool> Writer::needed_by(const std::vector<ExprId>& sums, const Wanted& wanted) const {
-  std::vector<bool> needed(nest_.exprs.size());
+// What an expression needs, except what is known for the whole row, and when: where a select of whole packs chooses it.
+// What other selects choose is not looked at.
+void Writer::find_needed(ExprId id, const std::string& when, Guards& needed) const {
+  if (!row_[id].empty() || needed[id] == kAlways || needed[id].find(when) != std::string::npos) return;
+  needed[id] = needed[id].empty() || when == kAlways ? when : cat("(", needed[id], " || ", when, ")");
+  const Expr& e = nest_.exprs[id];
+  if (e.fn == Fn::gather) return find_needed(e.in[1], when, needed);
+  if (e.fn == Fn::select && !is_uniform(e)) return;
+  for (uint32_t i = 0; i < e.count; i++) {
+    const std::string chosen = cat(i ? "!" : "", "first", id);
+    const std::string both = when == kAlways ? chosen : cat("(", when, " && ", chosen, ")");
+    find_needed(e.in[i], e.fn == Fn::select ? both : when, needed);
+  }
+}
+
+Writer::Guards Writer::needed_by(const std::vector<ExprId>& sums, const Wanted& wanted) const {
+  Guards needed(nest_.exprs.size());
   for (ExprId id : sums)
-    for (uint32_t i = 0; i < nest_.exprs[id].count; i++) find_needed(nest_.exprs[id].in[i], needed);
+    for (uint32_t i = 0; i < nest_.exprs[id].count; i++) find_needed(nest_.exprs[id].in[i], kAlways, needed);
   for (const Output& s : nest_.stores)
-    if (wanted(s) && s.only.empty()) find_needed(s.value, needed);
+    if (wanted(s) && s.only.empty()) find_needed(s.value, kAlways, needed);
   return needed;
 }
 
 // The computation at one position along these axes, or at each position of a pack. Inside a loop over `at`.
 void Writer::compute_positions(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted) {
+  delinearize(schedule_.pack > 1 && !columns_ ? cat("at * ", schedule_.pack) : "at", begin, end);
+  compute_pack(sums, wanted);
+}
+
+void Writer::compute_pack(const std::vector<ExprId>& sums, const Wanted& wanted) {
   const auto compute = [&] {
     for (ExprId id : sums) {
       const std::string now = element(id);
-      line("sum", id, " = ", combined(nest_.exprs[id], cat("sum", id), now), ";");
+      line(sum(id), " = ", combined(nest_.exprs[id], sum(id), now), ";");
     }
     store_all(wanted);
   };
-  if (schedule_.pack == 1) {
-    delinearize("at", begin, end);
-    return compute();
-  }
-  delinearize(cat("at * ", schedule_.pack), begin, end);
-  const std::vector<bool> needed = needed_by(sums, wanted);
+  if (schedule_.pack == 1 && !columns_) return compute();
+  const Guards needed = needed_by(sums, wanted);
+  chosen_.assign(nest_.exprs.size(), false);
   for (ExprId id = 0; id < needed.size(); id++)
-    if (needed[id] && nest_.exprs[id].fn == Fn::load && schedule_.packed_loads[id]) load_pack(id);
+    if (const Expr& e = nest_.exprs[id]; e.fn == Fn::select && !needed[id].empty() && is_uniform(e))
+      line("const bool first", id, " = ", index_[e.axis], " < ", cuts_.at({e.axis, e.bound}), ";"), chosen_[id] = true;
+  for (ExprId id = 0; id < needed.size(); id++)
+    if (!needed[id].empty() && !loaded_[id] && is_packed(id)) load_pack(id, needed[id]);
   declare_packs(wanted);
-  const std::string first = index_[end - 1];
+  each_of_pack(compute);
+  loaded_ = of_columns_, chosen_.assign(nest_.exprs.size(), false);
+  store_packs(wanted);
+}
+
+// What `write` writes, for each position of the pack, which is number v.
+void Writer::each_of_pack(const std::function<void()>& write) {
+  const uint32_t axis = pack_axis(nest_, schedule_);
+  const std::string first = index_[axis];
   in_pack_ = true;
   line("#pragma unroll");
   line("for (int v = 0; v < ", schedule_.pack, "; v++) {");
   in_own_scope([&] {
     line("const place ", first, "v = ", first, " + v;");
-    index_[end - 1] = first + "v";
-    compute();
+    index_[axis] = first + "v";
+    write();
   });
-  in_pack_ = false, index_[end - 1] = first;
-  loaded_.assign(nest_.exprs.size(), false);
-  store_packs(wanted);
+  in_pack_ = false, index_[axis] = first;
+}
+
+// What is the same all the way down the columns is read before the loop, because the compiler may not move it over the
+// stores.
+void Writer::load_columns() {
+  of_columns_.assign(nest_.exprs.size(), false), loaded_ = of_columns_;
+  std::vector<ExprId> sums;
+  for (ExprId id = 0; id < nest_.exprs.size(); id++)
+    if (is_reduction(nest_.exprs[id].fn)) sums.push_back(id);
+  const Guards needed = needed_by(sums, [](const Output&) { return true; });
+  for (ExprId id = 0; id < needed.size(); id++)
+    if (needed[id] == kAlways && nest_.is_row(id) && is_packed(id)) load_pack(id, kAlways);
+  of_columns_ = loaded_;
+}
+
+bool Writer::is_packed(ExprId id) const {
+  return schedule_.pack > 1 && nest_.exprs[id].fn == Fn::load && schedule_.packed_loads[id];
 }
 
 std::string Writer::pack_type(ExprId load) const {
@@ -85,9 +123,14 @@ std::string Writer::pack_at(ExprId id) const {
 }
 
 // A thread gets from shared memory only what it put there itself.
-void Writer::load_pack(ExprId id) {
+void Writer::load_pack(ExprId id, const std::string& when) {
   loaded_[id] = true;
   if (keeps(Keep::registers, id)) return;
+  if (when != kAlways) {
+    line(pack_type(id), " pack", id, ";");
+    line("if (", when, ") pack", id, " = ", pack_at(id), ";");
+    return;
+  }
   const bool shared = keeps(Keep::shared, id), known = in_shared_[id];
   line("const ", pack_type(id), " pack", id, " = ", known ? cat("kept", id, "[at]") : pack_at(id), ";");
   if (shared && !known) line("kept", id, "[at] = pack", id, ";"), in_shared_[id] = true;
@@ -116,7 +159,7 @@ void Writer::open_trips() {
   line("#pragma unroll");
   line("for (int trip = 0; trip < ", schedule_.trips, "; trip++) {");
   open();
-  line("const place at = trip * ", each, " + threadIdx.x", rows_ == Rows::warp ? cat(" % ", kWarp) : "", ";");
+  line("const place at = trip * ", each, " + threadIdx.x", rows_ == Rows::block ? "" : cat(" % ", each), ";");
   line("if (at < ", packs_in(product(nest_.outer, nest_.outer + nest_.inner)), ") {");
   open();
 }
@@ -137,14 +180,14 @@ void Writer::load_row() {
 
 void Writer::declare_packs(const Wanted& wanted) {
   for (size_t k = 0; k < nest_.stores.size(); k++)
-    if (const Output& s = nest_.stores[k]; schedule_.packed_stores[k] && wanted(s))
+    if (const Output& s = nest_.stores[k]; schedule_.pack > 1 && schedule_.packed_stores[k] && wanted(s))
       line("Pack<", memory_type(nest_.buffers[s.buffer]), ", ", schedule_.pack, "> out", k, ";");
 }
 
 void Writer::store_packs(const Wanted& wanted) {
   for (size_t k = 0; k < nest_.stores.size(); k++) {
     const Output& s = nest_.stores[k];
-    if (!schedule_.packed_stores[k] || !wanted(s)) continue;
+    if (schedule_.pack == 1 || !schedule_.packed_stores[k] || !wanted(s)) continue;
     const std::string type = memory_type(nest_.buffers[s.buffer]);
     line("store_pack<", type, ", ", schedule_.pack, ">((", type, "*)b.at[", s.buffer, "] + (", place_of(s.map),
          store_offsets_[k].empty() ? "" : " + " + store_offsets_[k], "), out", k, ", aligned);");

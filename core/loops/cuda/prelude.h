@@ -155,6 +155,24 @@ template <class T, class F> __device__ inline T of_block(T mine, T* shared, F co
 }
 )";
 
+// Behind it, in kernels whose blocks take tiles of columns, or join parts of rows.
+constexpr char kCudaColumnsPrelude[] = R"(
+// Threads stand in groups of `lanes`, each with results of n columns of its own: the results of all groups as one,
+// which every thread gets, always in the same order.
+template <class T, int n, int lanes, class F> __device__ inline void of_groups(T* mine, T* shared, F combine) {
+  const int columns = n * lanes, at = (int)threadIdx.x % lanes * n;
+  for (int v = 0; v < n; v++) shared[(int)threadIdx.x / lanes * columns + at + v] = mine[v];
+  __syncthreads();
+  for (int half = (int)blockDim.x / lanes / 2; half > 0; half /= 2) {
+    for (int k = threadIdx.x; k < half * columns; k += blockDim.x)
+      shared[k] = combine(shared[k], shared[half * columns + k]);
+    __syncthreads();
+  }
+  for (int v = 0; v < n; v++) mine[v] = shared[at + v];
+  __syncthreads();
+}
+)";
+
 // Behind it, in kernels that keep rows in shared memory; emulations of a device have static memory.
 constexpr char kCudaKeptPrelude[] = R"(
 #ifdef __CUDA_ARCH__

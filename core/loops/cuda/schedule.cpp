@@ -30,24 +30,39 @@ bool is_narrow(const Nest& nest) {
   return narrow;
 }
 
-// A row is reduced by one thread if it is short, or if its neighbour in memory is the next row rather than the row's
-// next element, so that the accesses of neighbouring threads coalesce.
+// A row is reduced by one thread if it is short. If its neighbour in memory is the next row rather than the row's next
+// element, neighbouring threads take neighbouring rows, so that their accesses coalesce.
 Rows rows_of(const Nest& nest) {
   const Map& main = main_map(nest);
   const uint32_t last = nest.outer + nest.inner - 1;
   const bool down = nest.outer > 0 && std::abs(main[nest.outer - 1]) == 1 && std::abs(main[last]) != 1;
-  if (down || nest.row_elements() <= kRowOfThread) return Rows::thread;
+  if (down) return Rows::column;
+  if (nest.row_elements() <= kRowOfThread) return Rows::thread;
   return nest.row_elements() <= kRowOfWarp ? Rows::warp : Rows::block;
 }
 
+int64_t tiles_of(const Nest& nest, const CudaSchedule& s) {
+  const int64_t packs = positions(nest, 0, nest.outer) / s.pack;
+  return (packs + s.lanes - 1) / s.lanes;
+}
+
 // Into how many parts each row is cut, where rows are too few to keep a device busy.
-int64_t parts_of(const Nest& nest, Rows rows) {
+int64_t parts_of(const Nest& nest, const CudaSchedule& s) {
   constexpr int64_t kThreads = 1 << 17, kBlocks = 1 << 10, kLeastOfThread = 16, kLeastOfBlock = 4096;
   if (!splits(nest)) return 1;
-  const bool thread = rows == Rows::thread;
-  const int64_t count = positions(nest, 0, nest.outer), least = thread ? kLeastOfThread : kLeastOfBlock;
+  const bool thread = s.rows == Rows::thread, column = s.rows == Rows::column;
+  const int64_t count = column ? tiles_of(nest, s) : positions(nest, 0, nest.outer),
+                least = column ? kLeastOfThread * s.groups() : thread ? kLeastOfThread : kLeastOfBlock;
   return std::clamp<int64_t>((thread ? kThreads : kBlocks) / std::max<int64_t>(1, count), 1,
                              std::max<int64_t>(1, nest.row_elements() / least));
+}
+
+// How the threads of a block share out a tile of columns. Where these are few, more threads go down the same ones.
+void find_lanes(const Nest& nest, CudaSchedule& s) {
+  constexpr int64_t kLeastRowsOfGroup = 4;
+  const int64_t packs = positions(nest, 0, nest.outer) / s.pack;
+  while (s.lanes > 1 && s.lanes / 2 >= packs) s.lanes /= 2;
+  while (s.lanes < s.threads && s.groups() * kLeastRowsOfGroup > nest.row_elements()) s.lanes *= 2;
 }
 
 // Whether accesses along an axis are contiguous, and packs of n elements aligned to n.
@@ -58,9 +73,10 @@ bool packs(const Nest& nest, uint32_t axis, uint32_t map, int64_t offset, uint32
   return true;
 }
 
-void find_packs(const Nest& nest, CudaSchedule& s) {
-  const uint32_t end = nest.outer + nest.inner;
-  if (reduces(nest) && s.rows == Rows::thread) return;
+// Packs of at most so many elements.
+void find_packs(const Nest& nest, CudaSchedule& s, uint32_t most) {
+  s.pack = 1, s.packed_loads.clear(), s.packed_stores.clear();
+  const uint32_t axis = pack_axis(nest, s);
   const auto each = [&](auto&& see) {
     for (ExprId id = 0; id < nest.exprs.size(); id++) {
       const Expr& e = nest.exprs[id];
@@ -72,14 +88,14 @@ void find_packs(const Nest& nest, CudaSchedule& s) {
   };
   size_t least = kPackBytes;
   each([&](uint32_t buffer, uint32_t map, int64_t, auto*, size_t) {
-    if (nest.maps[map][end - 1] == 1) least = std::min(least, size_of(nest.buffers[buffer]));
+    if (nest.maps[map][axis] == 1) least = std::min(least, size_of(nest.buffers[buffer]));
   });
-  uint32_t n = std::min(kMostPacked, static_cast<uint32_t>(kPackBytes / least));
-  while (n > 1 && nest.extents[end - 1] % n) n /= 2;
+  uint32_t n = std::min(most, static_cast<uint32_t>(kPackBytes / least));
+  while (n > 1 && nest.extents[axis] % n) n /= 2;
   if (n == 1) return;
   s.packed_loads.assign(nest.exprs.size(), false), s.packed_stores.assign(nest.stores.size(), false);
   each([&](uint32_t, uint32_t map, int64_t offset, std::vector<bool>* of, size_t at) {
-    if (packs(nest, end - 1, map, offset, n)) (*of)[at] = true, s.pack = n;
+    if (packs(nest, axis, map, offset, n)) (*of)[at] = true, s.pack = n;
   });
 }
 
@@ -115,7 +131,7 @@ void find_kept(const Nest& nest, CudaSchedule& s) {
   constexpr uint32_t kMostTrips = 4;     // each is code of its own
   constexpr size_t kMostRegisters = 16;
   constexpr int64_t kLongRow = 2048;     // packs, which take a larger block
-  if (s.rows == Rows::thread || s.split() || s.pack == 1 || nest.passes < 2) return;
+  if (s.rows == Rows::column || s.split() || s.pack == 1 || nest.passes < 2) return;
   const std::vector<uint32_t> passes = passes_of_loads(nest, s);
   size_t bytes = 0;  // of a pack of each
   s.kept_loads.assign(nest.exprs.size(), false);
@@ -129,6 +145,7 @@ void find_kept(const Nest& nest, CudaSchedule& s) {
     s.keep = CudaSchedule::Keep::registers, s.trips = static_cast<uint32_t>(trips);
     return;
   }
+  if (s.rows == Rows::thread) return;
   if (s.rows == Rows::block && packs >= kLongRow) s.threads = 2 * kCudaThreads;
   s.keep = CudaSchedule::Keep::shared;
   if (shared_bytes(nest, s) > kMostShared) s.keep = CudaSchedule::Keep::nothing;
@@ -167,14 +184,42 @@ size_t shared_bytes(const Nest& nest, const CudaSchedule& s) {
   return rows * static_cast<size_t>(nest.row_elements() / s.pack) * bytes;
 }
 
+uint32_t pack_axis(const Nest& nest, const CudaSchedule& s) {
+  return reduces(nest) && s.rows == Rows::column ? nest.outer - 1 : nest.outer + nest.inner - 1;
+}
+
+int64_t threads_of(const Nest& nest, const CudaSchedule& s) {
+  if (!reduces(nest)) return positions(nest, 0, nest.outer + nest.inner) / s.pack;
+  if (s.rows == Rows::column) return tiles_of(nest, s) * s.parts * s.threads;
+  return positions(nest, 0, nest.outer) * s.parts * s.threads_of_row();
+}
+
+int64_t threads_of_finish(const Nest& nest) {
+  const int64_t rows = positions(nest, 0, nest.outer), lanes = finish_lanes(nest);
+  return (rows + lanes - 1) / lanes * kCudaThreads;
+}
+
+int finish_lanes(const Nest& nest) {
+  int lanes = kWarp;
+  while (lanes > 1 && lanes / 2 >= positions(nest, 0, nest.outer)) lanes /= 2;
+  return lanes;
+}
+
 CudaSchedule cuda_schedule(const Nest& nest, const std::vector<bool>& on_host) {
+  constexpr int64_t kLeastBlocks = 128;
   CudaSchedule s;
   s.on_host = on_host;
   s.narrow = is_narrow(nest);
-  if (reduces(nest)) s.rows = rows_of(nest), s.parts = parts_of(nest, s.rows);
+  if (reduces(nest)) s.rows = rows_of(nest);
+  find_packs(nest, s, kMostPacked);
+  if (!reduces(nest)) return s;
+  if (s.rows == Rows::column) {
+    while (!splits(nest) && s.pack > 1 && tiles_of(nest, s) < kLeastBlocks) find_packs(nest, s, s.pack / 2);
+    find_lanes(nest, s);
+  }
+  s.parts = parts_of(nest, s);
   if (s.split() && s.rows == Rows::warp) s.rows = Rows::block;
-  find_packs(nest, s);
-  if (reduces(nest)) find_kept(nest, s);
+  find_kept(nest, s);
   return s;
 }
 

@@ -13,12 +13,14 @@ constexpr int kCudaThreads = 256, kWarp = 32;
 
 struct CudaSchedule {
   // Where the nest reduces, what takes each position along the outer axes: a block of kCudaThreads threads, a warp, or
-  // a thread.
-  enum class Rows : uint8_t { block, warp, thread } rows = Rows::block;
+  // a thread. Or a block takes a tile of them, neighbours in memory: `lanes` threads stand side by side, each over a
+  // pack of positions, and the groups of so many threads share out the rows among them (column).
+  enum class Rows : uint8_t { block, warp, thread, column } rows = Rows::block;
+  int lanes = kWarp;
   bool narrow = false;             // all positions and offsets fit in 32 bits
   int64_t parts = 1;               // rows are reduced in so many parts, which a second kernel joins in their order
   uint32_t joined = 0;             // its kernel computes up to so many nests of one text; 0: this one alone
-  uint32_t pack = 1;               // neighbouring elements along the last axis that a thread takes at once
+  uint32_t pack = 1;               // neighbouring elements along pack_axis() that a thread takes at once
   int threads = kCudaThreads;      // of a block
   // Where the packs of `kept_loads` stay between the passes over a row. In registers: no thread takes more than `trips`
   // packs of a row. In dynamic shared memory: of shared_bytes() bytes.
@@ -30,8 +32,9 @@ struct CudaSchedule {
   std::vector<bool> on_host = {};  // by argument: a number of at most 16 bytes that is passed by value; empty: none
 
   bool split() const { return parts > 1; }
-  // That take a row together.
+  // That take a row together. Requires: rows are not columns.
   int threads_of_row() const { return rows == Rows::block ? threads : rows == Rows::warp ? kWarp : 1; }
+  int groups() const { return threads / lanes; }
 };
 
 // Requires: order_loops() has ordered the nest.
@@ -41,6 +44,13 @@ CudaSchedule cuda_schedule(const Nest& nest, const std::vector<bool>& on_host);
 // parts.
 bool reduces(const Nest& nest);
 bool splits(const Nest& nest);
+// The axis along which threads take packs: where the nest's accesses are contiguous.
+uint32_t pack_axis(const Nest& nest, const CudaSchedule& schedule);
+// How many threads have work: in the kernel, and in the one that joins parts of rows.
+int64_t threads_of(const Nest& nest, const CudaSchedule& schedule);
+int64_t threads_of_finish(const Nest& nest);
+// Of the kernel that joins the parts: so many neighbouring rows for a block.
+int finish_lanes(const Nest& nest);
 // How many results of reductions each part of a row has; each takes so many bytes of scratch.
 size_t partial_results(const Nest& nest);
 // Dynamic shared memory of a block, which at most has kMostShared.

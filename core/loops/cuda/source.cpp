@@ -11,14 +11,6 @@
 namespace thunder::loops {
 namespace {
 
-// The least and the greatest of a type, as text.
-std::string bound(DType d, bool least) {
-  if (is_real(d)) return least ? "-__int_as_float(0x7f800000)" : "__int_as_float(0x7f800000)";
-  if (!is_signed(d)) return cat("(", type_of(d), ")", least ? "0" : d == DType::boolean ? "1" : "-1");
-  const std::string greatest = cat((uint64_t{1} << info(d).digits) - 1, "LL");
-  return cat("(", type_of(d), ")(", least ? cat("-", greatest, " - 1") : greatest, ")");
-}
-
 constexpr const char* kOneThread = "if (threadIdx.x == 0) {";
 
 }  // namespace
@@ -30,6 +22,8 @@ Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string
       rows_(schedule.rows),
       index_(nest.axes()),
       loaded_(nest.exprs.size()),
+      of_columns_(nest.exprs.size()),
+      chosen_(nest.exprs.size()),
       in_shared_(nest.exprs.size()) {
   size_t next = nest.axes();
   for (const Map& map : nest.maps) {
@@ -48,14 +42,17 @@ Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string
 }
 
 std::string Writer::run() {
-  out_ = cat(kCudaNarrowReals, kCudaPrelude, reduces(nest_) && rows_ != Rows::thread ? kCudaRowsPrelude : "",
-             schedule_.keep == Keep::shared ? kCudaKeptPrelude : "", "\ntypedef ", schedule_.narrow ? "int" : "i64",
+  const bool joins_lanes = reduces(nest_) && (rows_ == Rows::warp || rows_ == Rows::block);
+  out_ = cat(kCudaNarrowReals, kCudaPrelude, joins_lanes ? kCudaRowsPrelude : "",
+             schedule_.keep == Keep::shared ? kCudaKeptPrelude : "", joins_groups() ? kCudaColumnsPrelude : "",
+             "\ntypedef ", schedule_.narrow ? "int" : "i64",
              " place;\nstruct Buffers { void* at[", nest_.buffers.size(), "]; };\nstruct Parameters { i64 at[",
              parameters_ + 1, "]; };\nstruct Numbers { i64 at[", std::max<size_t>(1, 2 * count_of_numbers_),
              "]; };\n");
   if (schedule_.joined) begin_joined_kernel(name_);
   else begin_kernel(name_);
   if (!reduces(nest_)) elements();
+  else if (rows_ == Rows::column) tiles_of_columns();
   else if (schedule_.split()) parts_of_rows();
   else rows();
   out_ += "}\n";
@@ -98,9 +95,9 @@ void Writer::elements() {
   const auto all = [](const Output&) { return true; };
   row_.assign(nest_.exprs.size(), ""), position_ = row_;
   // What is the same for all elements is read before the loop, because the compiler may not move it over the stores.
-  const std::vector<bool> needed = needed_by({}, all);
+  const Guards needed = needed_by({}, all);
   for (ExprId id = 0; id < needed.size(); id++)
-    if (needed[id] && !nest_.exprs[id].axes && nest_.exprs[id].fn == Fn::load) value(id);
+    if (needed[id] == kAlways && !nest_.exprs[id].axes && nest_.exprs[id].fn == Fn::load) value(id);
   find_alignment();
   const bool joined = schedule_.joined != 0;
   line("for (place at = ", joined ? "((place)blockIdx.x - first)" : "blockIdx.x",
@@ -155,35 +152,9 @@ void Writer::parts_of_rows() {
   for (ExprId id : sums) join_threads(id);
   const bool by_one = rows_ != Rows::thread;
   if (by_one) line(kOneThread), open();
-  for (size_t k = 0; k < sums.size(); k++) line(partial(k, sums[k], "part"), " = sum", sums[k], ";");
+  for (size_t k = 0; k < sums.size(); k++) line(partial(k, sums[k], "part", "row"), " = sum", sums[k], ";");
   if (by_one) close();
   close();
-}
-
-void Writer::finish_rows() {
-  const std::vector<ExprId> sums = reductions_behind(0);
-  line("const place rows = ", product(0, nest_.outer), ", parts = ", parameter(parameters_), ";");
-  line(
-      "for (place row = blockIdx.x * (place)blockDim.x + threadIdx.x; row < rows; row += (place)gridDim.x * "
-      "blockDim.x) {");
-  open();
-  delinearize("row", 0, nest_.outer);
-  row_.assign(nest_.exprs.size(), "");
-  for (size_t k = 0; k < sums.size(); k++) {
-    const ExprId id = sums[k];
-    line(held_type(id), " sum", id, " = ", partial(k, id, "0"), ";");
-    line("for (place part = 1; part < parts; part++) sum", id, " = ",
-         combined(nest_.exprs[id], cat("sum", id), partial(k, id, "part")), ";");
-    row_holds(id);
-  }
-  store_rows(false);
-  close();
-}
-
-// Where a part of the k-th reduction lies in the scratch.
-std::string Writer::partial(size_t number, ExprId sum, const std::string& part) const {
-  return cat("*(", held_type(sum), "*)(scratch + (((i64)", number, " * parts + ", part, ") * rows + row) * ",
-             kPartialBytes, ")");
 }
 
 void Writer::store_rows(bool by_one_thread) {
@@ -212,17 +183,27 @@ void Writer::write_pass(uint32_t pass) {
   const std::vector<ExprId> sums = reductions_behind(pass);
   const auto stored = [&](const Output& s) { return !nest_.is_row(s) && nest_.exprs[s.value].level == pass; };
   if (sums.empty() && std::none_of(nest_.stores.begin(), nest_.stores.end(), stored)) return;
-  row_values(pass);
-  walk_row(sums, "0", product(nest_.outer, nest_.outer + nest_.inner), pass);
-  for (ExprId id : sums) join_threads(id), row_holds(id);
+  if (columns_) {
+    walk_row(sums, "begin", "end", pass);
+  } else {
+    row_values(pass);
+    walk_row(sums, "0", product(nest_.outer, nest_.outer + nest_.inner), pass);
+  }
+  for (ExprId id : sums) {
+    join_threads(id);
+    if (!schedule_.split()) row_holds(id);
+  }
 }
 
 // The inner axes from `begin` to `end`, in packs: the sums so far, and the stores of this pass.
 void Writer::walk_row(const std::vector<ExprId>& sums, const std::string& begin, const std::string& end,
                       uint32_t pass) {
-  for (ExprId id : sums) line(held_type(id), " sum", id, " = ", neutral(id), ";");
-  const std::string first = begin == "0" ? begin : packs_in(begin), last = packs_in(end);
+  declare_sums(sums);
+  const std::string first = begin == "0" || columns_ ? begin : packs_in(begin), last = columns_ ? end : packs_in(end);
   if (schedule_.keep == Keep::registers) open_trips();
+  else if (columns_)
+    line("for (place at = ", first, " + threadIdx.x / ", schedule_.lanes, "; at < ", last, "; at += ",
+         schedule_.groups(), ") {");
   else if (rows_ == Rows::thread) line("for (place at = ", first, "; at < ", last, "; at++) {");
   else if (rows_ == Rows::warp)
     line("for (place at = ", first, " + threadIdx.x % ", kWarp, "; at < ", last, "; at += ", kWarp, ") {");
@@ -233,42 +214,6 @@ void Writer::walk_row(const std::vector<ExprId>& sums, const std::string& begin,
                  [this, pass](const Output& s) { return !nest_.is_row(s) && nest_.exprs[s.value].level == pass; });
   close();
   if (schedule_.keep == Keep::registers) close();
-}
-
-void Writer::join_threads(ExprId id) {
-  if (rows_ == Rows::thread) return;
-  const std::string type = held_type(id), combine = cat("[](", type, " x, ", type, " y) { return ",
-                                                        combined(nest_.exprs[id], "x", "y"), "; }");
-  if (rows_ == Rows::warp) line("sum", id, " = of_warp<", type, ">(sum", id, ", ", combine, ");");
-  else line("sum", id, " = of_block<", type, ">(sum", id, ", (", type, "*)shared, ", combine, ");");
-}
-
-void Writer::row_holds(ExprId id) {
-  const Expr& e = nest_.exprs[id];
-  row_[id] = e.fn == Fn::argmax ? cat("(i64)sum", id, ".at") : cat("sum", id);
-  if (is_half(e.dtype)) line("sum", id, " = ", rounded(e, cat("sum", id)), ";");
-}
-
-// Of the accumulator of a reduction: its type, its neutral element, and what a position adds to it.
-std::string Writer::held_type(ExprId id) const {
-  const Expr& e = nest_.exprs[id];
-  if (e.fn != Fn::argmax) return type_of(e.dtype);
-  return cat("Best<", type_of(nest_.exprs[e.in[0]].dtype), ", ", type_of(nest_.exprs[e.in[1]].dtype), ">");
-}
-std::string Writer::neutral(ExprId id) const {
-  const Expr& e = nest_.exprs[id];
-  if (e.fn == Fn::sum) return "0";
-  return e.fn == Fn::argmax ? cat("{", bound(nest_.exprs[e.in[0]].dtype, true), ", 0}")
-                            : bound(e.dtype, e.fn == Fn::amax);
-}
-std::string Writer::element(ExprId id) {
-  const Expr& e = nest_.exprs[id];
-  const std::string v = value(e.in[0]);
-  return e.fn == Fn::argmax ? cat(held_type(id), "{", v, ", ", value(e.in[1]), "}") : v;
-}
-std::string Writer::combined(const Expr& e, const std::string& x, const std::string& y) const {
-  if (e.fn == Fn::sum) return cat("(", type_of(e.dtype), ")(", x, " + ", y, ")");
-  return cat(e.fn == Fn::argmax ? "better(" : e.fn == Fn::amax ? "greater(" : "lesser(", x, ", ", y, ")");
 }
 
 CudaSource cuda_source(const Nest& nest, const CudaSchedule& schedule, const std::string& name) {

@@ -44,11 +44,11 @@ class CudaLauncher : public NodeKernel {
     if (joins(nest)) schedule_ = schedule, nest_ = nest;
     device.begin_compiling(text_);
     const int64_t rows = positions(nest, 0, nest.outer);
-    geometry_ = grid(threads(nest, schedule), schedule.threads);
+    geometry_ = grid(threads_of(nest, schedule), schedule.threads);
     geometry_.shared_bytes = static_cast<unsigned>(shared_bytes(nest, schedule));
     splits_ = schedule.split();
     if (splits_) {
-      finish_geometry_ = grid(rows);
+      finish_geometry_ = grid(threads_of_finish(nest));
       scratch_bytes_ = partial_results(nest) * static_cast<size_t>(rows * schedule.parts) * kPartialBytes;
     }
     if (std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return e.fn == Fn::gather; }))
@@ -80,7 +80,7 @@ class CudaLauncher : public NodeKernel {
     JoinedNests nests{device_, nest_, schedule_, name_ + "_joined", {}};
     for (const NodeKernel* one : all) {
       const auto& other = static_cast<const CudaLauncher&>(*one->launcher());
-      nests.each.push_back({other.parameters_, threads(other.nest_, schedule_)});
+      nests.each.push_back({other.parameters_, threads_of(other.nest_, schedule_)});
     }
     return joined_launcher(nests);
   }
@@ -112,12 +112,6 @@ class CudaLauncher : public NodeKernel {
     const size_t all = device_->properties().shared_bytes_of_block;
     return std::min(kMostShared, all - std::min(all, kDeclared));
   }
-  // How many threads have work.
-  static int64_t threads(const Nest& nest, const CudaSchedule& schedule) {
-    if (!reduces(nest)) return positions(nest, 0, nest.outer + nest.inner) / schedule.pack;
-    const int64_t rows = positions(nest, 0, nest.outer) * schedule.parts;
-    return rows * schedule.threads_of_row();
-  }
   // As many blocks as these threads take, but no more than the device runs at a time.
   nvidia::Geometry grid(int64_t threads, int each = kCudaThreads) const {
     const int64_t blocks = std::clamp<int64_t>(blocks_of(threads, each), 1, most_blocks(*device_));
@@ -142,7 +136,7 @@ class CudaTarget : public Target {
  public:
   explicit CudaTarget(Devices& devices) : devices_(devices) {
     can_.max_arguments = kMostArguments;
-    can_.column_sums = false, can_.scans = false, can_.host_scalars = true;
+    can_.column_sums = false, can_.scans = false, can_.host_scalars = true, can_.any_extrema = true;
     can_.recomputed_instructions = kRecomputedInstructions;
   }
 

@@ -22,6 +22,9 @@ class Writer {
   using Memo = std::vector<std::string>;  // by expression: the variable that holds it; "": not yet
   using Rows = CudaSchedule::Rows;
   using Wanted = std::function<bool(const Output&)>;
+  // By expression: where a position needs it, as a condition; "": nowhere.
+  using Guards = std::vector<std::string>;
+  static constexpr const char* kAlways = "true";
 
   // source.cpp: loops and reductions
   void begin_kernel(const std::string& name);
@@ -30,6 +33,7 @@ class Writer {
   void rows();
   void parts_of_rows();
   void finish_rows();
+  void tiles_of_columns();
   void open_rows(const std::string& count);
   void row_values(uint32_t pass);
   void write_pass(uint32_t pass);
@@ -38,12 +42,18 @@ class Writer {
   void load_row();
   void declare_kept();
   void walk_row(const std::vector<ExprId>& sums, const std::string& begin, const std::string& end, uint32_t pass);
+  void declare_sums(const std::vector<ExprId>& sums);
   void join_threads(ExprId sum);
+  void join_groups(ExprId sum, uint32_t columns, int lanes);
   void row_holds(ExprId sum);
+  void declare_shared(uint32_t columns);
+  bool joins_groups() const;
+  std::string combine(ExprId id) const;
   void store_rows(bool by_one_thread);
-  std::string partial(size_t number, ExprId sum, const std::string& part) const;
+  std::string partial(size_t number, ExprId sum, const std::string& part, const std::string& row) const;
   std::string product(uint32_t begin, uint32_t end) const;
   void delinearize(const std::string& position, uint32_t begin, uint32_t end);
+  std::string sum(ExprId id) const { return cat("sum", id, columns_ ? "[v]" : ""); }
   std::string held_type(ExprId id) const;
   std::string neutral(ExprId id) const;
   std::string element(ExprId id);
@@ -53,11 +63,16 @@ class Writer {
   std::string packs_in(const std::string& elements) const;
   void find_alignment();
   void compute_positions(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted);
-  void find_needed(ExprId id, std::vector<bool>& needed) const;
-  std::vector<bool> needed_by(const std::vector<ExprId>& sums, const Wanted& wanted) const;
+  void compute_pack(const std::vector<ExprId>& sums, const Wanted& wanted);
+  void each_of_pack(const std::function<void()>& write);
+  void load_columns();
+  bool is_uniform(const Expr& select) const;
+  void find_needed(ExprId id, const std::string& when, Guards& needed) const;
+  Guards needed_by(const std::vector<ExprId>& sums, const Wanted& wanted) const;
+  bool is_packed(ExprId id) const;
   std::string pack_type(ExprId load) const;
   std::string pack_at(ExprId id) const;
-  void load_pack(ExprId id);
+  void load_pack(ExprId id, const std::string& when);
   void declare_packs(const Wanted& wanted);
   void store_packs(const Wanted& wanted);
 
@@ -69,7 +84,7 @@ class Writer {
   void in_own_scope(F&& write);
   std::string place_of(uint32_t map) const;
   std::string value(ExprId id);
-  void select(const Expr& e, const std::string& variable);
+  void select(ExprId id, const std::string& variable);
   std::string gather(ExprId id);
   std::string formula(ExprId id);
 
@@ -98,6 +113,9 @@ class Writer {
   size_t count_of_numbers_ = 0;
   Memo row_, position_, gathers_;
   std::vector<bool> loaded_;     // by expression: a pack of it is there
+  std::vector<bool> of_columns_; // the same, before the loop down the columns
+  std::vector<bool> chosen_;     // by select: a variable says which operand it chooses for the pack
+  bool columns_ = false;         // within a block that takes a tile of columns: sums are arrays, by element of the pack
   std::vector<bool> in_shared_;  // by expression: its packs of the row are in shared memory
   bool in_pack_ = false;         // within the loop over a pack
   AxisSet gathered_ = 0;

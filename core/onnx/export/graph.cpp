@@ -55,7 +55,8 @@ std::vector<Val> Graph::nodes(std::string_view op, const std::vector<Val>& given
       dtype = values_[inputs[i]].dtype;
       break;
     }
-  const std::optional<DType> as = computed_as(types, dtype);
+  const bool reduces = std::any_of(attrs.begin(), attrs.end(), [](auto& a) { return a.name == "reduction"; });
+  const std::optional<DType> as = computed_as(types, dtype, reduces);
   if (!as)
     fail(Code::unimplemented, "it takes ONNX's ", op, " of ", thunder::name(dtype), ", which runtimes do not have");
   for (size_t i = 0; i < inputs.size(); i++)

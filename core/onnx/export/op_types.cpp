@@ -18,8 +18,8 @@ constexpr DTypeSet kBool = set(DType::boolean), kF32 = set(DType::f32), kF64 = s
                    kU64 = set(DType::u64), kI32 = set(DType::i32), kWide = set(DType::i32, DType::i64),
                    kUnsigned = set(DType::u8, DType::u16, DType::u32, DType::u64),
                    kSigned = set(DType::i8, DType::i16, DType::i32, DType::i64), kIntegers = kUnsigned | kSigned,
-                   kNumbers = kIntegers | kReals, kOrdered = kBytes | kWide | kReals, kAll = kBool | kNumbers | kBf16,
-                   kNone = 0;
+                   kReduced = kIntegers | kF32 | kF64, kNumbers = kIntegers | kReals,
+                   kOrdered = kBytes | kWide | kReals, kAll = kBool | kNumbers | kBf16, kNone = 0;
 constexpr uint32_t kEach = ~0u, kFirst = 1, kFirstAndThird = 5, kBehindFirst = 6;
 constexpr auto kToBool = ResultType::boolean;
 constexpr auto kToI64 = ResultType::i64;
@@ -92,8 +92,8 @@ constexpr std::array kRows = {
     OpTypes{"ReduceSum", kWide | kReals, kFirst, ResultType::same, 17, true},
     OpTypes{"Relu", set(DType::i8) | kWide | kReals, kEach},
     OpTypes{"Reshape", kAll, kFirst},
-    OpTypes{"ScatterElements", kAll, kFirstAndThird, ResultType::same, 18},
-    OpTypes{"ScatterND", kAll, kFirstAndThird, ResultType::same, 18},
+    OpTypes{"ScatterElements", kAll, kFirstAndThird, ResultType::same, 18, false, kReduced},
+    OpTypes{"ScatterND", kAll, kFirstAndThird, ResultType::same, 18, false, kReduced},
     OpTypes{"Shape", kAll, kFirst, kToI64},
     OpTypes{"Sigmoid", kReals, kEach},
     OpTypes{"Sign", kNumbers, kEach},
@@ -150,11 +150,12 @@ const OpTypes& op_types(std::string_view op, int64_t opset) {
   return *row;
 }
 
-std::optional<DType> computed_as(const OpTypes& types, DType dtype) {
-  if (types.types & bit(dtype)) return dtype;
+std::optional<DType> computed_as(const OpTypes& types, DType dtype, bool reduces) {
+  const DTypeSet taken = reduces && types.reducing ? types.reducing : types.types;
+  if (taken & bit(dtype)) return dtype;
   for (const DType wide : wider_than(dtype))
-    if (types.types & bit(wide) && (dtype != DType::u16 || wide != DType::i16)) return wide;
-  if (dtype == DType::u64 && types.wraps && types.types & bit(DType::i64)) return DType::i64;
+    if (taken & bit(wide) && (dtype != DType::u16 || wide != DType::i16)) return wide;
+  if (dtype == DType::u64 && types.wraps && taken & bit(DType::i64)) return DType::i64;
   return std::nullopt;
 }
 

@@ -23,12 +23,13 @@ struct OpTypes {
   ResultType result = ResultType::same;
   int64_t since = 17;  // the first opset that has it so
   bool wraps = false;  // as right on other integers of the size: on u64 as on i64
+  DTypeSet reducing = 0;  // the types with an attribute `reduction`; 0: it has none
 };
 
 // Throws unimplemented where opset is too early, internal where there is no row.
 const OpTypes& op_types(std::string_view op, int64_t opset);
 
 // The type in which the op computes on these; itself where it can. None: there is none that holds all of its numbers.
-std::optional<DType> computed_as(const OpTypes& types, DType dtype);
+std::optional<DType> computed_as(const OpTypes& types, DType dtype, bool reduces = false);
 
 }  // namespace thunder::onnx_export

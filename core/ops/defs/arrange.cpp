@@ -133,6 +133,9 @@ Results fill(Call& c) {
 
 Results to(Call& c) {
   Var x = c.var(0);
+  const int32_t kind = c.has(2) ? thunder::kind(c.device(2)) : kCpuKind;
+  c.require(kind == kCpuKind || kind == kCudaKind, "the device is ", c.has(2) ? static_cast<int32_t>(c.device(2)) : 0,
+            ", which is none; dtype comes before device");
   return to_device(convert(x, c.dtype(1, x.dtype())), c.has(2) ? c.device(2) : x.type().device);
 }
 

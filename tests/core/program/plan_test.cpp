@@ -1,8 +1,10 @@
 // The memory plan, seen through what compiled functions do to memory. Also covers plan_steps.
 #include "program/program.h"
 
+#include <cmath>
 #include <numeric>
 
+#include "jit/explain.h"
 #include "ops/widened.h"
 #include "support/function_kernel.h"
 #include "support/functions.h"
@@ -76,6 +78,25 @@ TEST_F(Plan_, copies_a_returned_view_of_many_rows) {
     for (size_t i = 0; i < kRows; i++) expected.push_back(static_cast<float>(i * kColumns + j));
   auto x = tensor({kRows, kColumns}, numbers);
   EXPECT_EQ(run(*f, {x.get()}), expected) << error;
+}
+
+// What a reshape makes of a permuted value is one copy of it.
+TEST_F(Plan_, copies_once_what_is_reshaped_against_its_strides) {
+  auto options = by_line();
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    const int64_t turned[] = {1, 0}, flat[] = {6};
+    Tensor* const y = op(s, "prims.permute", {any(op(s, "neg", {any(in[0].tensor.get())})), Any::dims(turned)});
+    out.push(Ref<Tensor>(op(s, "exp", {any(op(s, "prims.reshape", {any(y), Any::dims(flat)}))})));
+  }, options.get());
+  auto x = tensor({2, 3}, {0, 0, 0, -1, -1, -1});
+  const float e = std::exp(1.0f);
+  const Floats got = run(*f, {x.get()});
+  ASSERT_EQ(got.size(), 6u) << error;
+  for (size_t i = 0; i < 6; i++) EXPECT_NEAR(got[i], i % 2 ? e : 1.0f, 1e-5f);
+  const std::string steps = explain(*f, "lower");
+  EXPECT_EQ(steps.find("prims.reshape"), std::string::npos) << steps;
+  EXPECT_EQ(steps.find("to a dense tensor"), steps.rfind("to a dense tensor")) << steps;
+  EXPECT_NE(steps.find("to a dense tensor"), std::string::npos) << steps;
 }
 
 TEST_F(Plan_, returns_what_was_computed_under_another_shape_without_a_copy) {

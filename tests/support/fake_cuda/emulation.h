@@ -84,8 +84,16 @@ inline T atomicCAS(T* at, T expected, T desired) {
   if (old == expected) *at = desired;
   return old;
 }
+template <class T>
+inline T atomicAdd(T* at, T more) {
+  const T old = *at;
+  *at = old + more;
+  return old;
+}
+inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline float rsqrtf(float v) { return 1.0f / sqrtf(v); }
 inline double rsqrt(double v) { return 1.0 / sqrt(v); }
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)(((unsigned __int128)a * b) >> 64); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a * b) >> 32); }
 template <class T>
 inline T min(T a, T b) {

@@ -7,7 +7,7 @@
 
 thunder.compile(model) of a torch module does the same, and needs no import of this. docs/pytorch.md says what is taken.
 """
-from . import _private, aten  # noqa: F401
+from . import _own, _private, aten  # noqa: F401
 from ._backend import backend, explain, programs, reported
 from ._graph import Unsupported
 from ._modules import compile

@@ -5,7 +5,7 @@ import weakref
 import torch
 
 from .. import _functions, _thunder
-from . import _lines, _private, _rows
+from . import _direct, _lines, _private, _rows
 from ._graph import Graph, Nested, text_of
 from .aten.random import draws_numbers
 
@@ -19,6 +19,7 @@ _LEAST_DONATED = 1 << 18
 
 _whole = []  # graphs that run by PyTorch: weak references, and why
 _made = []  # weak references
+_graphs = weakref.WeakKeyDictionary()  # by what a backend gave to Dynamo
 
 
 def programs(function=None):
@@ -28,7 +29,7 @@ def programs(function=None):
     every = [kept() for kept in _made]
     if function is None:
         return every
-    own = [graph for made in _private.made_of(function) for graph in getattr(made, "_thunder_graphs", ())]
+    own = [graph for made in _private.made_of(function) for graph in _graphs.get(made, ())]
     return [one for one in every if any(graph() is _graph_of(one) for graph in own)]
 
 
@@ -59,12 +60,14 @@ def explain(function=None):
 
 
 class By(typing.NamedTuple):
-    """Which nodes PyTorch runs though the library could."""
+    """Which nodes PyTorch runs though the library could, and why."""
     whole: bool
     random: bool
 
     def __call__(self, node):
-        return self.whole or (self.random and draws_numbers(node))
+        if self.whole:
+            return "the executor torch was asked for"
+        return "fallback_random was asked for" if self.random and draws_numbers(node) else ""
 
 
 def options_of(mode, options):
@@ -92,10 +95,10 @@ def _compiled(graph, options):
     return compiled
 
 
-def _program(module, fakes, options, by_torch, noted, broken, donated=None, visible=None):
+def _program(module, fakes, options, by_torch, noted, broken, donated=None, visible=None, frozen=None):
     """As below; a graph with graphs inside of it that the library cannot take runs as a whole by PyTorch."""
     try:
-        graph = Graph(module, visible, by_torch)
+        graph = Graph(module, None if by_torch.whole else visible, by_torch, frozen if options.get("freezing") else None)
         graph.is_backward, graph.broken = donated is not None, broken
         noted.append(weakref.ref(graph))
         return _own_program(graph, fakes, options, donated or ())
@@ -121,11 +124,14 @@ def _own_program(graph, fakes, options, donated):
         if compiled is None:
             compiled = programs[takes] = _compiled(graph, options)
         kept = results.keep(arguments)
-        if sizes.given:
+        if len(taken) < len(fakes):
             arguments[:] = [arguments[i] for i in taken]
         if draws:
             arguments.append(_seed())
         return results.given(call(compiled, arguments), kept)
+    run._of_arguments = lambda *arguments: run(list(arguments))
+    if results.all_plain and not draws and not donated:
+        run._of_arguments = _exchange.function(programs[False], tuple(taken) if len(taken) < len(fakes) else None)
     return _private.boxed(run)
 
 
@@ -133,10 +139,11 @@ def backend(graph, example_inputs, *, mode=None, options=None):
     """Compiles what Dynamo captured; for torch.compile(backend="thunder", mode=..., options={...})."""
     options, by_torch = options_of(mode, options)
     _thunder.set_num_threads(torch.get_num_threads())
-    noted, broken = [], _private.break_behind(graph)
+    noted, broken, parts = [], _private.break_behind(graph), _direct.Parts(example_inputs)
 
     def compiler(module, fakes, **more):
         return _program(module, fakes, options, by_torch, noted, broken, **more)
-    made = _private.compile_graph(graph, example_inputs, compiler, _rows.has, whole=by_torch.whole)
-    _private.innermost(made)._thunder_graphs = noted
-    return made
+    made = _private.compile_graph(graph, example_inputs, compiler, _rows.has, parts, whole=by_torch.whole)
+    function = parts.function(made)
+    _graphs[_private.innermost(function)] = noted
+    return function

@@ -1,5 +1,6 @@
 """A graph of ATen ops as a function of ours: each node is replayed on proxies by its row, with the line of the user that made it."""
 import operator
+import os
 import re
 
 import torch
@@ -10,15 +11,17 @@ from ._rows import device_of, dtype_of, find, op
 from .aten import random
 
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+_TORCH = os.path.dirname(torch.__file__) + os.sep
 _NO_RESULT = ("aten._assert_scalar", "aten._assert_tensor_metadata", "aten._linalg_check_errors", "aten.sym_constrain_range",
               "aten.sym_constrain_range_for_size")
 _KEEP_OUT = "keep it out of the compiled function with torch.compiler.disable"
 
 
 def place_of(node):
-    """The user's "file:line", where torch has noted it: the innermost line of the stack."""
+    """The user's "file:line", where torch has noted it: the innermost line of the stack that is none of torch's own, if there is one."""
     found = _PLACE.findall(node.stack_trace or "")
-    return ":".join(found[-1]) if found else None
+    own = [place for place in found if not place[0].startswith(_TORCH)] or found
+    return ":".join(own[-1]) if own else None
 
 
 def text_of(node):
@@ -44,7 +47,12 @@ _PYTHON = {"aten.sym_size": _size, "aten.sym_numel": lambda x: x.numel()}
 
 
 _LINE = object()  # PyTorch runs it
-_ALWAYS_OURS = _results.VIEWS | {"aten.copy_"}
+_ALWAYS_OURS = {"aten._unsafe_view", "aten.copy_"}
+
+
+def _is_view(target):
+    """Whether its results lie in the memory of an argument, as torch says."""
+    return any(one.alias_info is not None for one in target._schema.returns)
 
 
 def _is_complex(node):
@@ -53,20 +61,21 @@ def _is_complex(node):
 
 
 def _function_of(node, by_torch):
-    """(function, whether it takes the node): a row of the table, or Python's arithmetic of sizes. by_torch(node): PyTorch shall run
-    it, unless it is a view."""
+    """(function, whether it takes the node): a row of the table, or Python's arithmetic of sizes; or (_LINE, why PyTorch runs it).
+    by_torch(node): why it shall, "": it need not; views never do."""
     target = node.target
     if isinstance(target, torch._ops.OpOverload):
         packet = str(target).rpartition(".")[0]
         if packet in _NO_RESULT:
             return (lambda *args, **named: None), False
         found = (_PYTHON[packet], False) if packet in _PYTHON else find(target)
-        ours = packet in _ALWAYS_OURS or packet in _PYTHON or not by_torch(node)
-        if found and ours and not _is_complex(node):
+        asked = "" if _is_view(target) or packet in _ALWAYS_OURS or packet in _PYTHON else by_torch(node)
+        why = "the library has no such op" if not found else "its numbers are complex" if _is_complex(node) else asked
+        if not why:
             return found
         if _lines.can(node):
-            return _LINE, False
-        if found and not _is_complex(node):  # it has more results than a line may have
+            return _LINE, why
+        if why == asked:  # it has results that no line may have
             return found
         raise Unsupported(f"{text_of(node)}: the library has no such op: {_KEEP_OUT}")
     if isinstance(target, torch._ops.HigherOrderOperator):
@@ -111,11 +120,21 @@ def _check(node, made):
 
 # ---- the graph ----
 
+def _ours(value):
+    """A constant as we have it."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    with _private.without_modes():
+        return _thunder.from_dlpack(value.detach())
+
+
+
 class Graph:
     """What the compiled program is made of: `replay` is traced; `results` says how what it gives becomes torch's results, `sizes` which
-    of torch's arguments it has. `visible`: so many results are the user's, those behind them what a backward is given."""
+    of torch's arguments it has. `visible`: so many results are the user's, those behind them what a backward is given. `frozen`: inputs that are constants,
+    by their numbers."""
 
-    def __init__(self, module, visible=None, by_torch=lambda node: False):
+    def __init__(self, module, visible=None, by_torch=lambda node: "", frozen=None):
         self.module = module
         self.calls = {}  # what PyTorch runs: by node the call, and why
         if not getattr(by_torch, "whole", False):
@@ -123,18 +142,14 @@ class Graph:
         self.nodes = [(node, _function_of(node, by_torch) if node.op == "call_function" else None) for node in module.graph.nodes]
         self.inputs = [node for node, _ in self.nodes if node.op == "placeholder"]
         self.draws = any(function and function[0] is not _LINE and random.draws_numbers(node) for node, function in self.nodes)
-        self.sizes = _symbols.Sizes(self.inputs)
+        written = {node.args[0] for node, _ in self.nodes if str(node.target) == "aten.copy_.default"}
+        frozen = {at: tensor for at, tensor in (frozen or {}).items() if self.inputs[at] not in written}
+        self.sizes = _symbols.Sizes(self.inputs, frozen)
         self.results = _results.Results(module.graph, self.inputs, self.sizes, visible)
-        self.constants = {node: self._constant(node) for node, _ in self.nodes if node.op == "get_attr"}
+        self.constants = {node: _ours(operator.attrgetter(node.target)(module)) for node, _ in self.nodes if node.op == "get_attr"}
+        self.constants.update((self.inputs[at], _ours(tensor)) for at, tensor in frozen.items())
         for node, _ in self.nodes:
             _check_type(node)
-
-    def _constant(self, node):
-        value = operator.attrgetter(node.target)(self.module)
-        if not isinstance(value, torch.Tensor):
-            return value
-        with _private.without_modes():
-            return _thunder.from_dlpack(value.detach())
 
     def replay(self, *arguments):
         """Records the graph, for inputs of ours; a random state comes last where there is one."""
@@ -157,7 +172,7 @@ class Graph:
     def _call(self, node, function, takes_node, values, proxies):
         _thunder.set_place(place_of(node))
         if function is _LINE:
-            return self._line(node, values, proxies, "the library has no such op")
+            return self._line(node, values, proxies, takes_node)
         device = _device(node)
         args = [_argument(value, values, device) for value in node.args]
         named = {name: _argument(value, values, device) for name, value in node.kwargs.items()}
@@ -167,6 +182,9 @@ class Graph:
             if not _lines.can(node):
                 raise Unsupported(f"{text_of(node)}: {error}") from error
             return self._line(node, values, proxies, str(error))
+        lacking = _lacking(node, made)
+        if lacking is not None and _lines.can(node):
+            return self._line(node, values, proxies, f"the library does not give its result {lacking}, which is read")
         _check(node, made)
         return made
 
@@ -178,9 +196,17 @@ class Graph:
         def keep(call):
             self.calls[node] = (call, why)
         try:
-            return _lines.record(node, values, count, op["permute"], keep)
+            return _lines.record(node, values, count, keep)
         except NotImplementedError as error:
             raise Unsupported(f"{text_of(node)}: {error}") from error
+
+
+def _lacking(node, made):
+    """The number of a result that is read and that the row does not give, such as the factors of a solve; None: all are there."""
+    if not isinstance(made, (tuple, list)):
+        return None
+    read = {user.args[1] for user in node.users if user.target is operator.getitem and user.users}
+    return next((at for at in sorted(read) if made[at] is None and isinstance(node.meta["val"][at], torch.Tensor)), None)
 
 
 def _device(node):

@@ -1,22 +1,29 @@
 """The executor `torch`: ops that PyTorch runs, as lines of our programs, on the memory that these have planned. It gets the inputs where
 they lie and stores the results where they are wanted."""
 import contextlib
+import math
 import weakref
 
 import torch
 
 from .. import _extend, _thunder
 from . import _private
-from ._rows import dtype_of
+from ._rows import dtype_of, op
 from .aten.views import order_of
 
 EXECUTOR = "torch"
-_FLAGS = 1 | 2 | 8  # any strides, on the thread that calls, on CUDA devices too
+FLAGS = 1 | 2 | 8  # any strides, on the thread that calls, on CUDA devices too
 
 exchange = _thunder.Exchange(torch.Tensor)
 _calls = weakref.WeakValueDictionary()  # by the op of ours and the text that stand in a line
 _ops = {}  # by their names
-_MOST = 4  # results of an op with a kernel
+_MOST = 4  # results of an op of ours
+_ALIGNED = 16  # elements
+
+
+def on(stream):
+    """Where PyTorch is asked for work: the device's stream of the program, if it has one."""
+    return torch.cuda.stream(torch.cuda.ExternalStream(stream)) if stream else contextlib.nullcontext()
 
 
 class _Slot:
@@ -55,36 +62,64 @@ class Result:
             out = torch.view_as_complex(out)
         out.permute(self.back).copy_(value)
 
-    def logical(self, value, permute):
-        return permute(value, self.back + ([len(self.back)] if self.is_complex else []))
+    def logical(self, value):
+        return op["permute"](value, self.back + ([len(self.back)] if self.is_complex else []))
 
     def __repr__(self):
         turned = "" if self.order == sorted(self.order) else f" in the order {self.order}"
         return f"{self.real}{list(self.type[1])}{turned}".removeprefix("torch.")
 
 
+class Places:
+    """Where the results of a call lie: each in a tensor of its own, or, where an op of ours has no room for so many, as a part of a
+    vector that all of a dtype share."""
+
+    def __init__(self, results):
+        self.results, self.types, self.parts = results, [result.type for result in results], None
+        if len(results) > _MOST:
+            lengths = {result.dtype: 0 for result in results}
+            self.parts, dtypes = [], list(lengths)
+            for result in results:
+                start, count = lengths[result.dtype], math.prod(result.type[1])
+                lengths[result.dtype] += -(-count // _ALIGNED) * _ALIGNED
+                self.parts.append((dtypes.index(result.dtype), start, start + count))
+            self.types = [(dtype, (length,)) for dtype, length in lengths.items()]
+
+    def store(self, made, outputs):
+        """What torch made, into what the program has planned."""
+        if self.parts is not None:
+            outputs = [outputs[at][start:end].view(result.type[1]) for result, (at, start, end) in zip(self.results, self.parts)]
+        for result, value, out in zip(self.results, made, outputs):
+            result.store(value, out)
+
+    def logical(self, made):
+        """The results, recorded, of what the line gives."""
+        if self.parts is not None:
+            made = [op["reshape"](op["slice"](made[at], 0, start, end), list(result.type[1]))
+                    for result, (at, start, end) in zip(self.results, self.parts)]
+        return [result.logical(one) for result, one in zip(self.results, made)]
+
+
 class Call:
     """One call of an op of torch's, with everything but its tensors."""
 
     def __init__(self, target, args, named, results):
-        self.target, self.args, self.named, self.results = target, args, named, results
+        self.target, self.args, self.named, self.results, self.places = target, args, named, results, Places(results)
+        self.name = _name(target, len(results), len(self.places.types))
         self.text = f"{', '.join([*map(repr, args), *(f'{name}={value!r}' for name, value in named.items())])} -> {results!r}"
 
     def run(self, inputs, outputs, stream):
         def filled(slot):
             value = inputs[slot.at]
             return torch.view_as_complex(value.contiguous()) if slot.is_complex else value
-        on = torch.cuda.stream(torch.cuda.ExternalStream(stream)) if stream else contextlib.nullcontext()
-        with torch.no_grad(), on:
+        with torch.no_grad(), on(stream):
             made = self.target(*_map(list(self.args), filled, _Slot), **{k: _map(v, filled, _Slot) for k, v in self.named.items()})
-            made = [one for one in _flat(made) if isinstance(one, torch.Tensor)]
-            for result, value, out in zip(self.results, made, outputs):
-                result.store(value, out)
-
+            self.places.store([one for one in _flat(made) if isinstance(one, torch.Tensor)], outputs)
 
     def now(self, inputs):
         """The results of tensors of ours, outside of programs."""
-        outputs = [torch.empty(result.type[1], dtype=result.real) for result in self.results]
+        reals = {result.dtype: result.real for result in self.results}
+        outputs = [torch.empty(shape, dtype=reals[dtype]) for dtype, shape in self.places.types]
         self.run([torch.from_dlpack(one) for one in inputs], outputs, 0)
         return tuple(_thunder.from_dlpack(one) for one in outputs)
 
@@ -93,16 +128,18 @@ def _flat(value):
     return value if isinstance(value, (tuple, list)) else (value,)
 
 
-def _name(target, count):
-    """Overloads give one number of results each, but for those that give lists."""
-    lists = any(isinstance(one.type, torch.ListType) for one in target._schema.returns)
-    return "torch." + str(target) + (f".of{count}" if lists else "")
+def _name(target, count, own):
+    """Of an overload; by how many tensors of ours stand for a call's results, where that is not what the overload says: of those that
+    give lists or many, and of backwards that are told which gradients are wanted."""
+    returned = target._schema.returns
+    usual = all(isinstance(one.type, torch.TensorType) for one in returned) and len(returned) == count == own
+    return "torch." + str(target) + ("" if usual else f".of{own}")
 
 
 class _Executor(_extend.Executor):
     def __new__(cls):
         names = {}
-        made = _thunder.Executor.__new__(cls, EXECUTOR, names, False, {}, _FLAGS)
+        made = _thunder.Executor.__new__(cls, EXECUTOR, names, False, {}, FLAGS)
         made.name, made._entries = EXECUTOR, names  # it is asked about these alone
         return made
 
@@ -120,9 +157,9 @@ class _Executor(_extend.Executor):
 executor = _Executor()
 
 
-def _op(target, count):
-    """The op of ours that stands for an overload that gives so many tensors; one that draws numbers is neither merged nor dropped."""
-    name = _name(target, count)
+def _op(call):
+    """The op of ours that stands for such calls; one that draws numbers is neither merged nor dropped."""
+    name, target, count = call.name, call.target, len(call.places.types)
     if name not in _ops:
         executor._entries[name] = target
         draws = torch.Tag.nondeterministic_seeded in target.tags
@@ -131,7 +168,7 @@ def _op(target, count):
             return _calls[name, call].now(inputs)
         results = "tensor" if count == 1 else f"({', '.join(['tensor'] * count)})"
         _ops[name] = _extend.op(f"{name}(tensor[] inputs, str call) -> {results}", effects=draws, doc=f"torch.ops.{target}, run by PyTorch.",
-                                meta=lambda line: tuple(one.type for one in _calls[name, line.args["call"]].results))(now)
+                                meta=lambda line: tuple(_calls[name, line.args["call"]].places.types))(now)
     return _ops[name]
 
 
@@ -141,10 +178,10 @@ def can(node):
     if not isinstance(target, torch._ops.OpOverload) or target._schema.is_mutable:
         return False
     fakes = [fake for fake in _flat(node.meta.get("val")) if isinstance(fake, torch.Tensor)]
-    return 0 < len(fakes) <= _MOST and all(fake.layout is torch.strided and _private.is_known(fake.shape) for fake in fakes)
+    return 0 < len(fakes) and len({fake.dtype for fake in fakes}) <= _MOST and all(fake.layout is torch.strided and _private.is_known(fake.shape) for fake in fakes)
 
 
-def record(node, values, count, permute, keep):
+def record(node, values, count, keep):
     """Records a node as a line for torch, of the values of its arguments. count(size): a size of torch's as a number. keep(call): it must
     live as long as the program."""
     tensors = []
@@ -166,9 +203,8 @@ def record(node, values, count, permute, keep):
     fakes = _flat(node.meta["val"])
     results = [Result(fake, [count(size) for size in fake.shape]) for fake in fakes if isinstance(fake, torch.Tensor)]
     call = Call(node.target, args, named, results)
-    call = _calls.setdefault((_name(node.target, len(results)), call.text), call)
+    call = _calls.setdefault((call.name, call.text), call)
     keep(call)
-    made = iter(_flat(_op(node.target, len(results))(tensors, call.text)))
-    every = iter([result.logical(next(made), permute) for result in call.results])
+    every = iter(call.places.logical(_flat(_op(call)(tensors, call.text))))
     given = [next(every) if isinstance(fake, torch.Tensor) else fake for fake in fakes]
     return given[0] if isinstance(node.meta["val"], torch.Tensor) else given

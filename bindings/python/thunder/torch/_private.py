@@ -5,16 +5,22 @@ import sys
 
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
+from torch._dynamo import compiled_autograd
 from torch._dynamo.backends import registry
 from torch._dynamo.eval_frame import _debug_get_cache_entry_list, innermost_fn
 from torch._dynamo.backends.common import aot_autograd
+from torch._functorch import config as functorch_config
+from torch._functorch._aot_autograd.schemas import PlainTensorMeta
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._guards import TracingContext
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import _disable_current_modes
 
 from . import _parts
 
 BACKEND, GROUP = "thunder", "torch_dynamo_backends"
+
+_READ = ("2.11",)  # versions of torch
 
 _OWN_USES = 2  # of a tensor in a list, and of its storage: with whoever asks
 
@@ -44,20 +50,59 @@ def _partition(joint, inputs, **named):
     return min_cut_rematerialization_partition(joint, inputs, **named)
 
 
-def compile_graph(graph, inputs, compiler, has, whole=False):
+def inductor(function, inputs):
+    """What Inductor makes of a function of tensors such as these, without gradients."""
+    from torch._inductor.compile_fx import compile_fx
+    with torch.no_grad(), without_modes():
+        return compile_fx(make_fx(function)(*inputs), list(inputs))
+
+
+def has_nothing_to_do(facts, fakes, inputs):
+    """Whether AOTAutograd's wrapper of a graph does nothing but call it: by its record, for the versions whose wrapper has been read."""
+    if torch.__version__.partition("+")[0].rpartition(".")[0] not in _READ or functorch_config.debug_assert:
+        return False
+    kinds = [type(one) for one in (*facts.subclass_inp_meta, *facts.subclass_fw_graph_out_meta, *facts.subclass_tangent_meta)]
+    counts = (facts.num_mutated_inp_runtime_indices, facts.num_mutated_graph_handled_indices, facts.num_outputs_aliased,
+              facts.num_intermediate_bases, facts.num_backward_tokens, facts.num_graphsafe_rng_states, len(facts.tokens),
+              facts.num_symints_saved_for_bw or 0, facts.num_tensors_saved_with_no_vc_check or 0, facts.num_opaque_objects_saved_for_bw or 0)
+    plain = all(kind is PlainTensorMeta for kind in kinds) and not facts.is_rng_op_functionalized and facts.grad_enabled_mutation is None
+    tensors = len(fakes) == len(inputs) and all(isinstance(one, torch.Tensor) and not is_symbolic(one.shape) for one in fakes)
+    return plain and tensors and not any(counts)
+
+
+def around():
+    """Whether gradients are recorded now, and whether something is that AOTAutograd's wrapper would turn off or see to."""
+    return torch.is_grad_enabled(), torch._C._is_any_autocast_enabled() or compiled_autograd.compiled_autograd_enabled
+
+
+def static(inputs):
+    """Parameters and buffers among a graph's inputs, by their numbers."""
+    return {i: one for i, one in enumerate(inputs) if getattr(one, "_dynamo_static_input_type", None) and not is_symbolic(one.shape)}
+
+
+def compile_graph(graph, inputs, compiler, has, parts, whole=False):
     """A function of what Dynamo captured: AOTAutograd's functional graphs of forward and backward, cut by min-cut, by `compiler`.
-    whole: nothing is decomposed. That of a forward is told how many of its results are the user's (visible=), of a backward the numbers of its arguments that no
-    argument or result of the function shows (donated=)."""
+    whole: nothing is decomposed. That of a forward is told how many of its results are the user's (visible=), of a backward the numbers
+    of its arguments that no argument or result of the function shows (donated=). `parts` is told what became of them."""
     donated = []
 
     def forward(module, fakes):
         facts = TracingContext.get().fw_metadata
         donated[:] = facts.bw_donated_idxs or ()
-        return compiler(module, fakes, visible=facts.num_forward)
+        made = compiler(module, fakes, visible=facts.num_forward)
+        parts.noted(made, facts, fakes, True)
+        return made
 
     def backward(module, fakes):
-        return compiler(module, fakes, donated=tuple(donated))
-    made = aot_autograd(fw_compiler=forward, bw_compiler=backward, inference_compiler=compiler, decompositions={} if whole else decompositions(has),
+        made = compiler(module, fakes, donated=tuple(donated))
+        parts.noted_backward(made, fakes)
+        return made
+
+    def inference(module, fakes):
+        made = compiler(module, fakes, frozen=static(inputs) if len(fakes) == len(inputs) else None)
+        parts.noted(made, TracingContext.get().fw_metadata, fakes, False)
+        return made
+    made = aot_autograd(fw_compiler=forward, bw_compiler=backward, inference_compiler=inference, decompositions={} if whole else decompositions(has),
                         partition_fn=_partition, keep_inference_input_mutations=True)
     return made(graph, inputs)
 

@@ -37,9 +37,10 @@ def value_of(expr, of):
 
 
 class Sizes:
-    """What the symbols among a graph's inputs are: sizes of tensors, and integers that no size is."""
+    """What the symbols among a graph's inputs are: sizes of tensors, and integers that no size is. `frozen`: numbers of inputs that the
+    program has as constants."""
 
-    def __init__(self, inputs):
+    def __init__(self, inputs, frozen=()):
         self.fakes = [node.meta.get("val") for node in inputs]
         self.bases = {}  # symbol: (which input, dim); an integer has no dim
         for dense in (True, False):
@@ -52,7 +53,7 @@ class Sizes:
                       if isinstance(fake, torch.SymInt) and expression(fake).free_symbols <= set(self.bases)}
         for at, fake in enumerate(self.fakes):
             self._add(fake, at, None)
-        self.taken = [at for at in range(len(self.fakes)) if at not in self.given]
+        self.taken = [at for at in range(len(self.fakes)) if at not in self.given and at not in frozen]
 
     def _add(self, size, at, dim):
         if isinstance(size, torch.SymInt) and expression(size).is_Symbol:

@@ -25,6 +25,11 @@ class AttentionKernel : public NodeKernel {
     AttentionKernels::begin_compiling(session.device(), sizes);
   }
 
+  // Out, or the gradients of query, key and value; not the statistics. The rows that a mask leaves empty are cleared in
+  // a dense result.
+  bool orders_result(size_t number) const override {
+    return sizes_.backward ? number < 3 : number == 0 && sizes_.mask == Mask::none;
+  }
   void lay_out(const NodeView& view) override { calls_ = calls(view.inputs, view.outputs, false); }
   size_t scratch() const override { return scratch_bytes_; }
   double plan_ms() const override { return plan_ms_; }
@@ -55,8 +60,10 @@ class AttentionKernel : public NodeKernel {
   }
   Calls calls(std::span<const Buffer> inputs, std::span<const Buffer> outputs, bool pack) const {
     Calls out;
-    for (const AttentionPart& part : parts_)
-      out.emplace_back(session_, part.sizes, PartBuffers(sizes_, part, inputs, outputs).inputs(), pack);
+    for (const AttentionPart& part : parts_) {
+      const PartBuffers seen(sizes_, part, inputs, outputs);
+      out.emplace_back(session_, part.sizes, seen.inputs(), seen.outputs(), pack);
+    }
     return out;
   }
   // The scratch memory that each of them uses in turn.

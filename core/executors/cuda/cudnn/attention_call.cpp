@@ -80,7 +80,8 @@ void AttentionKernels::find(nvidia::CudaDevice& device, const AttentionSizes& s)
   if (s.mask != Mask::none) mask.emplace(device, s);
 }
 
-AttentionCall::AttentionCall(Session& session, const AttentionSizes& sizes, std::span<const Buffer> inputs, bool pack)
+AttentionCall::AttentionCall(Session& session, const AttentionSizes& sizes, std::span<const Buffer> inputs,
+                             std::span<const Buffer> outputs, bool pack)
     : session_(session), s_(sizes) {
   AttentionLayouts layouts = dense_layouts(s_);
   const std::span<const size_t> roles = this->roles();
@@ -91,6 +92,8 @@ AttentionCall::AttentionCall(Session& session, const AttentionSizes& sizes, std:
     if (!as_it_lies)
       packed_bytes_[i] = aligned_up(static_cast<size_t>(inputs[i].elements()) * size_of(inputs[i].dtype));
   }
+  const size_t first = s_.backward ? size_t{kQueryGrad} : size_t{kOut}, ordered = s_.backward ? 3 : 1;
+  for (size_t i = 0; i < ordered; i++) layouts.of[first + i] = layout_of(outputs[i]);
   if (s_.mask != Mask::none) layouts.of[kBias] = mask_.emplace(s_, inputs[operands(s_)], pack).layout();
   rows_ = s_.batch * s_.heads * s_.queries;
   pending_ = session.begin_plan(key_of(s_, layouts), [&session, sizes, layouts] {

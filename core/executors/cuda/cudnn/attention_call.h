@@ -34,7 +34,8 @@ struct AttentionKernels {
 class AttentionCall {
  public:
   // `pack`: all operands are copied first.
-  AttentionCall(Session& session, const AttentionSizes& sizes, std::span<const Buffer> inputs, bool pack);
+  AttentionCall(Session& session, const AttentionSizes& sizes, std::span<const Buffer> inputs,
+                std::span<const Buffer> outputs, bool pack);
 
   // Before anything else. Throws Code::declined where no engine takes it.
   void finish(double& plan_ms);

@@ -28,6 +28,14 @@ TEST_F(Grow, adds_producers_that_a_consumer_needs) {
   EXPECT_EQ(claimed({prim("prims.add", {a, b})}), "[exp sin add]");
 }
 
+// As the derivative of a GELU, which stands between the gradient and the product that reads both.
+TEST_F(Grow, adds_a_chain_of_producers) {
+  Var g = prim("prims.neg", {input({8})}), x = input({8});
+  for (int i = 0; i < 20; i++) x = prim("prims.sin", {x});
+  const std::string all = claimed({prim("prims.mul", {g, x})});
+  EXPECT_EQ(all.find("] ["), std::string::npos) << all;
+}
+
 TEST_F(Grow, forms_one_group_of_a_softmax) {
   Var x = input({4, 8}), shape = maker.call("softmax", {x, 1});
   EXPECT_EQ(claimed({shape}), "[amax reshape expand sub exp sum reshape reciprocal expand mul]");

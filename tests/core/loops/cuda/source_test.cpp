@@ -84,7 +84,7 @@ TEST_F(CudaSourceTest, splits_the_reduction_of_few_rows) {
   ASSERT_EQ(made.error, "");
   const size_t first = made.text.find("void kernel("), second = made.text.find("void kernel_finish(");
   ASSERT_NE(second, std::string::npos);
-  const size_t written = made.text.find("*(float*)(scratch"), read = made.text.find("*(float*)(scratch", second), power = made.text.find("expf(");
+  const size_t written = made.text.find("((float*)(scratch"), read = made.text.find("((float*)(scratch", second), power = made.text.find("expf(");
   EXPECT_TRUE(first < written && written < second && second < read && read < power) << made.text.substr(first);
 }
 

@@ -1,4 +1,4 @@
-"""Linear algebra. What torch gives beside the results for its own backward (LU factors) is not given: a graph that reads it is refused."""
+"""Linear algebra. What torch gives beside the results for its own backward (LU factors) is not given: where a graph reads it, PyTorch runs the op."""
 from .._rows import meta, op, row, same, type_of, vjp
 
 same("linalg_qr linalg_matrix_exp linalg_solve_triangular cholesky cholesky_inverse cholesky_solve dist")

@@ -1,0 +1,40 @@
+/* All modules that there are, which backward() asks for their parameters. */
+#include "module.h"
+
+static Module *first;
+
+PyObject *module_new(PyTypeObject *type, PyObject *args, PyObject *named)
+{
+    (void)args, (void)named;
+    PyObject *made = type->tp_alloc(type, 0);
+    Module *self = (Module *)made;
+    if (!made) return NULL;
+    self->after = first;
+    if (first) first->before = self;
+    return (PyObject *)(first = self);
+}
+
+void module_unlist(Module *self)
+{
+    if (self->before) self->before->after = self->after;
+    if (self->after) self->after->before = self->before;
+    if (first == self) first = self->after;
+}
+
+/* modules(): a list of those of a class. One that is about to go has no references. */
+static PyObject *modules(PyObject *module, PyObject *type)
+{
+    (void)module;
+    if (!PyType_Check(type)) return PyErr_Format(PyExc_TypeError, "modules: a class was expected");
+    PyObject *list = PyList_New(0);
+    for (Module *one = first; list && one; one = one->after)
+        if (Py_REFCNT(one) && one->handle && PyObject_TypeCheck((PyObject *)one, (PyTypeObject *)type) && PyList_Append(list, (PyObject *)one))
+            Py_CLEAR(list);
+    return list;
+}
+
+int open_module_list(PyObject *module)
+{
+    static PyMethodDef functions[] = {{"modules", modules, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+    return PyModule_AddFunctions(module, functions);
+}

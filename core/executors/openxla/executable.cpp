@@ -1,0 +1,174 @@
+#include "executors/openxla/executable.h"
+
+#include "base/status.h"
+#include "base/text.h"
+#include "ir/dtype.h"
+
+namespace thunder::openxla {
+namespace {
+
+int type_of(DType dtype) {
+  switch (dtype) {
+    case DType::boolean:
+      return 1;
+    case DType::i8:
+      return 2;
+    case DType::i16:
+      return 3;
+    case DType::i32:
+      return 4;
+    case DType::i64:
+      return 5;
+    case DType::u8:
+      return 6;
+    case DType::u16:
+      return 7;
+    case DType::u32:
+      return 8;
+    case DType::u64:
+      return 9;
+    case DType::f16:
+      return 10;
+    case DType::f32:
+      return 11;
+    case DType::f64:
+      return 12;
+    case DType::bf16:
+      return 13;
+    default:
+      return 0;
+  }
+}
+
+// A buffer over memory. Owned, or null with an error.
+PjrtError* over(const Plugin& plugin, const Buffer& b, Semantics semantics, PjrtBuffer*& out) {
+  FromHostArgs args;
+  args.client = plugin.client(), args.device = plugin.device(), args.data = b.data, args.type = type_of(b.dtype);
+  args.dims = b.shape, args.rank = static_cast<size_t>(b.rank), args.semantics = semantics;
+  if (PjrtError* failed = plugin.call(kBufferFromHost, args)) return failed;
+  out = args.buffer;
+  // A plugin that copies does so later, unless this is waited for.
+  if (!plugin.on_host()) return plugin.wait(args.done);
+  plugin.release(args.done);
+  return nullptr;
+}
+
+PjrtError* address_of(const Plugin& plugin, PjrtBuffer* buffer, void*& out) {
+  AddressArgs args;
+  args.buffer = buffer;
+  PjrtError* const failed = plugin.call(kBufferAddress, args);
+  out = reinterpret_cast<void*>(args.address);
+  return failed;
+}
+
+// CompileOptionsProto: executable_build_options, with one replica and one partition.
+constexpr char kOptions[] = {0x1a, 0x04, 0x20, 0x01, 0x28, 0x01};
+
+}  // namespace
+
+struct Executable::Bound {
+  explicit Bound(const Plugin& of, size_t arguments, size_t results)
+      : plugin(of), arguments(arguments), results(results) {}
+  ~Bound() {
+    for (PjrtBuffer* b : arguments)
+      if (b) plugin.release(b);
+    for (PjrtBuffer* b : results)
+      if (b) plugin.release(b);
+  }
+  void drop(PjrtBuffer*& b) const {
+    if (b) plugin.release(b);
+    b = nullptr;
+  }
+  const Plugin& plugin;
+  std::vector<PjrtBuffer*> arguments, results;                                      // null: none
+  std::vector<const void*> addresses = std::vector<const void*>(arguments.size());  // null: the argument is a copy
+};
+
+Executable::Executable(const Plugin& plugin, const std::string& module, size_t inputs, size_t outputs, bool aliases)
+    : plugin_(plugin), inputs_(inputs), outputs_(outputs), aliases_(aliases) {
+  ProgramArgs program;
+  program.code = module.data(), program.code_size = module.size(), program.format = "mlir", program.format_size = 4;
+  CompileArgs args;
+  args.client = plugin.client(), args.program = &program, args.options = kOptions, args.options_size = sizeof kOptions;
+  plugin.check(plugin.call(kCompile, args));
+  executable_ = args.executable;
+}
+
+Executable::~Executable() {
+  free_.clear();
+  if (executable_) plugin_.release(executable_);
+}
+
+std::unique_ptr<Executable::Bound> Executable::take() const {
+  {
+    std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      std::unique_ptr<Bound> out = std::move(free_.back());
+      free_.pop_back();
+      return out;
+    }
+  }
+  return std::make_unique<Bound>(plugin_, inputs_ + (aliases_ ? outputs_ : 0), outputs_);
+}
+
+PjrtError* Executable::bind_inputs(Bound& bound, std::span<const Buffer> in) const {
+  for (size_t i = 0; i < in.size(); i++) {
+    PjrtBuffer*& buffer = bound.arguments[i];
+    if (buffer && bound.addresses[i] == in[i].data) continue;
+    bound.drop(buffer);
+    if (PjrtError* failed = over(plugin_, in[i], Semantics::immutable_zero_copy, buffer)) return failed;
+    // Memory that the plugin finds badly aligned is copied, and has to be copied at each call.
+    void* at = nullptr;
+    if (plugin_.on_host())
+      if (PjrtError* failed = address_of(plugin_, buffer, at)) return failed;
+    bound.addresses[i] = at == in[i].data ? at : nullptr;
+  }
+  return nullptr;
+}
+
+PjrtError* Executable::execute(Bound& bound, std::span<const Buffer> out) const {
+  for (size_t i = 0; aliases_ && i < out.size(); i++)
+    if (PjrtError* failed = over(plugin_, out[i], Semantics::mutable_zero_copy, bound.arguments[inputs_ + i]))
+      return failed;
+  ExecuteOptions options;
+  PjrtBuffer* const* const arguments = bound.arguments.data();
+  PjrtBuffer** const results = bound.results.data();
+  PjrtEvent* complete = nullptr;
+  ExecuteArgs args;
+  args.executable = executable_, args.options = &options;
+  args.arguments = &arguments, args.argument_count = bound.arguments.size();
+  args.results = &results, args.complete = &complete;
+  if (PjrtError* failed = plugin_.call(kExecute, args)) return failed;
+  return plugin_.wait(complete);
+}
+
+// What did not come to lie where it is wanted.
+PjrtError* Executable::fetch(Bound& bound, std::span<const Buffer> out) const {
+  for (size_t i = 0; i < out.size(); i++) {
+    void* at = nullptr;
+    if (plugin_.on_host())
+      if (PjrtError* failed = address_of(plugin_, bound.results[i], at)) return failed;
+    if (at == out[i].data) continue;
+    ToHostArgs args;
+    args.buffer = bound.results[i], args.data = out[i].data;
+    args.bytes = static_cast<size_t>(out[i].elements()) * size_of(out[i].dtype);
+    if (PjrtError* failed = plugin_.call(kBufferToHost, args)) return failed;
+    if (PjrtError* failed = plugin_.wait(args.event)) return failed;
+  }
+  return nullptr;
+}
+
+Status* Executable::run(std::span<const Buffer> in, std::span<const Buffer> out) const {
+  std::unique_ptr<Bound> bound = take();
+  PjrtError* failed = bind_inputs(*bound, in);
+  if (!failed) failed = execute(*bound, out);
+  if (!failed) failed = fetch(*bound, out);
+  for (size_t i = inputs_; i < bound->arguments.size(); i++) bound->drop(bound->arguments[i]);
+  for (PjrtBuffer*& b : bound->results) bound->drop(b);
+  if (failed) return make<Status>(Code::backend, cat("OpenXLA: ", plugin_.message_of(failed))).detach();
+  std::lock_guard lock(mutex_);
+  free_.push_back(std::move(bound));
+  return nullptr;
+}
+
+}  // namespace thunder::openxla

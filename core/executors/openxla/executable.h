@@ -1,0 +1,46 @@
+// A program that XLA compiled, run on our memory, in and out.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "executors/openxla/plugin.h"
+#include "tensor/buffer.h"
+
+namespace thunder {
+class Status;
+}
+
+namespace thunder::openxla {
+
+class Executable {
+ public:
+  // A module whose `main` takes the inputs, and where `aliases` behind them as many tensors as it gives, in whose
+  // memory it gives them. Throws Code::declined where XLA does not take it.
+  Executable(const Plugin& plugin, const std::string& module, size_t inputs, size_t outputs, bool aliases);
+  ~Executable();
+  Executable(const Executable&) = delete;
+
+  // On dense buffers. Null or an owned status. Any number of threads at a time.
+  Status* run(std::span<const Buffer> in, std::span<const Buffer> out) const;
+
+ private:
+  // Buffers over the memory of a call. Those of inputs stay as long as the next call has the same memory.
+  struct Bound;
+  std::unique_ptr<Bound> take() const;
+  PjrtError* bind_inputs(Bound& bound, std::span<const Buffer> in) const;
+  PjrtError* execute(Bound& bound, std::span<const Buffer> out) const;
+  PjrtError* fetch(Bound& bound, std::span<const Buffer> out) const;
+
+  const Plugin& plugin_;
+  const size_t inputs_, outputs_;
+  const bool aliases_;
+  PjrtExecutable* executable_ = nullptr;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Bound>> free_;
+};
+
+}  // namespace thunder::openxla

@@ -1,0 +1,70 @@
+#include "executors/openxla/openxla.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "executors/engines.h"
+#include "executors/openxla/executable.h"
+#include "executors/openxla/rows.h"
+
+namespace thunder {
+namespace {
+
+using openxla::Executable;
+using openxla::Module;
+using openxla::Plugin;
+using openxla::Val;
+
+bool claims(const NodeView& view, void*) {
+  return suits_engine(view) && openxla::writes(view.node, view.store);
+}
+
+// All that it claimed. Views alone are free as they are.
+bool claims_region(std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*) {
+  std::fill_n(taken, nodes.size(), uint8_t{1});
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return !def(*n).view; });
+}
+
+class OpenxlaRegion final : public NodeKernel {
+ public:
+  OpenxlaRegion(const Plugin& plugin, const NodeView& view)
+      : NodeKernel(this),
+        module_(openxla::module_of(view, plugin.on_host())),
+        executable_(plugin, module_, count_inputs(view.node), view.node.results.size(), plugin.on_host()) {}
+
+  Status* run(const Launch* l) const { return executable_.run({l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}); }
+  std::string explain() const override { return module_; }
+
+ private:
+  static size_t count_inputs(const Node& n) {
+    size_t out = 0;
+    for_each_value(n.args, [&](ValueId) { out++; });
+    return out;
+  }
+
+  const std::string module_;
+  const Executable executable_;
+};
+
+}  // namespace
+
+ExecutorDesc openxla_executor(const Machine&) {
+  ExecutorDesc d;
+  d.name = "openxla";
+  d.flags = kMayFail;
+  d.claim = claims;
+  d.claim_region = claims_region;
+  d.prepare = [](const NodeView& view, void*) -> KernelPtr {
+    std::string found;
+    const Plugin* plugin = Plugin::open(found);
+    if (!plugin) fail(Code::not_found, "executors: openxla is not available here: ", found);
+    return std::make_unique<OpenxlaRegion>(*plugin, view);
+  };
+  return d;
+}
+
+bool openxla_opens(std::string& found) {
+  return Plugin::open(found) != nullptr;
+}
+
+}  // namespace thunder

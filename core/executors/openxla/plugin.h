@@ -1,0 +1,44 @@
+// A PJRT plugin, opened when it is first asked for, for the rest of the process: a compiler of XLA and one device.
+#pragma once
+
+#include <string>
+
+#include "executors/openxla/abi.h"
+
+namespace thunder::openxla {
+
+class Plugin {
+ public:
+  // Null: there is none. `found` gets the versions and the file, or every name that was looked for. Any thread.
+  static const Plugin* open(std::string& found);
+
+  // Owned by the plugin: its message becomes an error of ours. Throws Code::declined.
+  void check(PjrtError* failed) const;
+  std::string message_of(PjrtError* failed) const;  // releases it
+
+  PjrtClient* client() const { return client_; }
+  PjrtDevice* device() const { return device_; }
+  // Whether its device's memory is the host's, so that nothing is copied.
+  bool on_host() const { return on_host_; }
+
+  template <class A>
+  PjrtError* call(Place place, A& args) const {
+    return reinterpret_cast<PjrtError* (*)(A*)>(const_cast<void*>(api_->functions[place]))(&args);
+  }
+  // Waits for what the event stands for, and releases it. Null, or an owned error.
+  PjrtError* wait(PjrtEvent* event) const;
+  void release(PjrtEvent* event) const;
+  void release(PjrtBuffer* buffer) const;
+  void release(PjrtExecutable* executable) const;
+
+ private:
+  std::string start(const PjrtApi* api);  // what it is
+  std::string stablehlo_version() const;
+
+  const PjrtApi* api_ = nullptr;
+  PjrtClient* client_ = nullptr;
+  PjrtDevice* device_ = nullptr;
+  bool on_host_ = false;
+};
+
+}  // namespace thunder::openxla

@@ -1,0 +1,87 @@
+#include "executors/openxla/rows.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/text.h"
+
+namespace thunder::openxla {
+namespace {
+
+// What stands for the values of a trace.
+class Writer {
+ public:
+  explicit Writer(const Store& store) : store_(store) {}
+
+  void take(std::span<const Arg> args) {
+    for_each_value(args, [&](ValueId v) {
+      const Val made = module_.argument(store_.type(v));
+      values_.emplace(v, made);
+    });
+  }
+  void write(const Node& n) {
+    const Row* row = find_row(n.op->name());
+    if (!row || !row->write) fail(Code::unimplemented, n.op->name(), " has no row");
+    Line line(module_, store_, n, read_);
+    row->write(line);
+    for (size_t i = 0; i < line.given().size(); i++) values_[n.results[i]] = line.given()[i];
+  }
+  std::string text(std::span<const ValueId> results, bool aliases) const {
+    std::vector<Val> out;
+    for (const ValueId v : results) out.push_back(read_(v));
+    return module_.text(out, aliases);
+  }
+
+ private:
+  const Store& store_;
+  Module module_;
+  std::unordered_map<ValueId, Val> values_;
+  const Line::Values read_ = [this](ValueId v) {
+    const auto found = values_.find(v);
+    if (found == values_.end()) fail(Code::internal, "openxla: a line reads a value that no line made");
+    return found->second;
+  };
+};
+
+}  // namespace
+
+std::span<const Row> rows() {
+  static const std::vector<Row> all = [] {
+    std::vector<Row> out;
+    for (const auto of :
+         {elementwise_rows, index_rows, random_rows, reduction_rows, scan_rows, shape_rows, special_rows, window_rows})
+      out.insert(out.end(), of().begin(), of().end());
+    std::sort(out.begin(), out.end(), [](const Row& a, const Row& b) { return a.prim < b.prim; });
+    return out;
+  }();
+  return all;
+}
+
+const Row* find_row(std::string_view prim) {
+  const std::span<const Row> all = rows();
+  const auto found = std::lower_bound(all.begin(), all.end(), prim, [](auto& r, auto name) { return r.prim < name; });
+  return found == all.end() || found->prim != prim ? nullptr : &*found;
+}
+
+bool writes(const Node& node, const Store& store) {
+  const Row* row = find_row(node.op->name());
+  if (!row || !row->write) return false;
+  try {
+    Writer writer(store);
+    writer.take(node.args);
+    writer.write(node);
+    return true;
+  } catch (const Error& e) {
+    if (e.code() != Code::unimplemented) throw;
+    return false;
+  }
+}
+
+std::string module_of(const NodeView& view, bool aliases) {
+  Writer writer(view.store);
+  writer.take(view.node.args);
+  for (const Node* n : nodes_of(view.node)) writer.write(*n);
+  return writer.text(view.node.results, aliases);
+}
+
+}  // namespace thunder::openxla

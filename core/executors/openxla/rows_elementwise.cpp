@@ -1,0 +1,168 @@
+// Prims that work element by element.
+#include <numbers>
+
+#include "base/text.h"
+#include "executors/openxla/rows.h"
+
+namespace thunder::openxla {
+namespace {
+
+// One op of as many operands as the prim has.
+void unary(Line& l, std::string_view op) {
+  l.give(l.unary(op, l.in(0)));
+}
+void binary(Line& l, std::string_view op) {
+  l.give(l.binary(op, l.in(0), l.in(1)));
+}
+void compared(Line& l, std::string_view direction) {
+  l.give(l.compare(direction, l.in(0), l.in(1)));
+}
+bool real(const Line& l) {
+  return is_real(l.type(0).dtype);
+}
+
+void itself(Line& l) {
+  l.give(l.in(0));
+}
+void abs(Line& l) {
+  l.give(is_signed(l.type(0).dtype) ? l.unary("stablehlo.abs", l.in(0)) : l.in(0));
+}
+void floor(Line& l) {
+  l.give(real(l) ? l.unary("stablehlo.floor", l.in(0)) : l.in(0));
+}
+// 0 for NaN.
+void sign(Line& l) {
+  const Val x = l.in(0), zero = l.like(int64_t{0}, x);
+  const Val up = l.convert(l.compare("GT", x, zero), l.type(0).dtype);
+  const Val down = l.convert(l.compare("LT", x, zero), l.type(0).dtype);
+  l.give(is_signed(l.type(0).dtype) ? l.sub(up, down) : up);
+}
+void logical_not(Line& l) {
+  const Val x = l.in(0);
+  l.give(l.compare("EQ", x, l.like(int64_t{0}, x)));
+}
+void reciprocal(Line& l) {
+  const Val x = l.in(0);
+  l.give(l.div(l.like(1.0, x), x));
+}
+void log_by(Line& l, double base) {
+  const Val made = l.unary("stablehlo.log", l.in(0));
+  l.give(l.div(made, l.like(base, made)));
+}
+void log2(Line& l) {
+  log_by(l, std::numbers::ln2);
+}
+void log10(Line& l) {
+  log_by(l, std::numbers::ln10);
+}
+
+// What is out of range wraps around after it was an i64.
+void convert(Line& l) {
+  const DType from = l.type(0).dtype, to = l.result().dtype;
+  const bool narrows = is_real(from) && is_integer(to) && size_of(to) < 8;
+  const Val x = l.in(0);
+  l.give(l.convert(narrows ? l.convert(x, DType::i64) : x, to));
+}
+void full(Line& l) {
+  l.give(l.operand(1, l.result()));
+}
+void where(Line& l) {
+  l.give(l.select(l.in(0), l.in(1), l.in(2)));
+}
+void pow(Line& l) {
+  if (!real(l))
+    fail(Code::unimplemented, "powers of integers are another op's in StableHLO where exponents are negative");
+  binary(l, "stablehlo.power");
+}
+void right_shift(Line& l) {
+  binary(l, is_signed(l.type(0).dtype) ? "stablehlo.shift_right_arithmetic" : "stablehlo.shift_right_logical");
+}
+void left_shift(Line& l) {
+  binary(l, "stablehlo.shift_left");
+}
+
+void inverse(Line& l, double y_of_x) {
+  const Val x = l.in(0), one = l.like(1.0, x);
+  const Val other = l.unary("stablehlo.sqrt", l.mul(l.sub(one, x), l.add(one, x)));
+  l.give(y_of_x > 0 ? l.binary("stablehlo.atan2", x, other) : l.binary("stablehlo.atan2", other, x));
+}
+void asin(Line& l) {
+  inverse(l, 1);
+}
+void acos(Line& l) {
+  inverse(l, -1);
+}
+void atan(Line& l) {
+  const Val x = l.in(0);
+  l.give(l.binary("stablehlo.atan2", x, l.like(1.0, x)));
+}
+
+#define THUNDER_UNARY(prim, op)                      \
+  Row {                                              \
+    "prims." prim, op, [](Line& l) { unary(l, op); } \
+  }
+#define THUNDER_BINARY(prim, op)                      \
+  Row {                                               \
+    "prims." prim, op, [](Line& l) { binary(l, op); } \
+  }
+#define THUNDER_COMPARED(prim, direction)                                       \
+  Row {                                                                         \
+    "prims." prim, "stablehlo.compare", [](Line& l) { compared(l, direction); } \
+  }
+
+constexpr Row kRows[] = {
+    {"prims.abs", "stablehlo.abs", abs},
+    {"prims.acos", "stablehlo.atan2, sqrt", acos},
+    THUNDER_BINARY("add", "stablehlo.add"),
+    {"prims.asin", "stablehlo.atan2, sqrt", asin},
+    {"prims.atan", "stablehlo.atan2", atan},
+    THUNDER_BINARY("atan2", "stablehlo.atan2"),
+    THUNDER_BINARY("bitwise_and", "stablehlo.and"),
+    {"prims.bitwise_left_shift", "stablehlo.shift_left", left_shift},
+    THUNDER_BINARY("bitwise_or", "stablehlo.or"),
+    {"prims.bitwise_right_shift", "stablehlo.shift_right_arithmetic, shift_right_logical", right_shift},
+    THUNDER_BINARY("bitwise_xor", "stablehlo.xor"),
+    {"prims.clone", "none", itself},
+    {"prims.contiguous", "none", itself},
+    {"prims.convert", "stablehlo.convert", convert},
+    THUNDER_UNARY("cos", "stablehlo.cosine"),
+    {"prims.detach", "none", itself},
+    THUNDER_BINARY("div", "stablehlo.divide"),
+    THUNDER_COMPARED("eq", "EQ"),
+    THUNDER_UNARY("erf", "chlo.erf"),
+    THUNDER_UNARY("exp", "stablehlo.exponential"),
+    {"prims.floor", "stablehlo.floor", floor},
+    THUNDER_BINARY("fmod", "stablehlo.remainder"),
+    {"prims.full", "stablehlo.constant, broadcast_in_dim", full},
+    THUNDER_COMPARED("ge", "GE"),
+    THUNDER_COMPARED("gt", "GT"),
+    THUNDER_COMPARED("le", "LE"),
+    THUNDER_UNARY("log", "stablehlo.log"),
+    {"prims.log10", "stablehlo.log, divide", log10},
+    {"prims.log2", "stablehlo.log, divide", log2},
+    {"prims.logical_not", "stablehlo.compare", logical_not},
+    THUNDER_COMPARED("lt", "LT"),
+    THUNDER_BINARY("maximum", "stablehlo.maximum"),
+    THUNDER_BINARY("minimum", "stablehlo.minimum"),
+    THUNDER_BINARY("mul", "stablehlo.multiply"),
+    THUNDER_COMPARED("ne", "NE"),
+    THUNDER_UNARY("neg", "stablehlo.negate"),
+    {"prims.pow", "stablehlo.power", pow},
+    {"prims.reciprocal", "stablehlo.divide", reciprocal},
+    THUNDER_UNARY("rsqrt", "stablehlo.rsqrt"),
+    {"prims.sign", "stablehlo.compare, subtract", sign},
+    THUNDER_UNARY("sin", "stablehlo.sine"),
+    THUNDER_UNARY("sqrt", "stablehlo.sqrt"),
+    THUNDER_BINARY("sub", "stablehlo.subtract"),
+    THUNDER_UNARY("tanh", "stablehlo.tanh"),
+    {"prims.to_device", "none", itself},
+    {"prims.where", "stablehlo.select", where},
+};
+
+}  // namespace
+
+std::span<const Row> elementwise_rows() {
+  return kRows;
+}
+
+}  // namespace thunder::openxla

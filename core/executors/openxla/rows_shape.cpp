@@ -1,0 +1,125 @@
+// Prims that move elements: views, pieces, orders.
+#include <algorithm>
+#include <numeric>
+
+#include "executors/openxla/rows.h"
+
+namespace thunder::openxla {
+namespace {
+
+void reshape(Line& l) {
+  l.give(l.reshape(l.in(0), l.result_shape()));
+}
+void permute(Line& l) {
+  Ints order = l.numbers(1);
+  for (int64_t& d : order) d = static_cast<int64_t>(normalize_axis(d, l.rank()));
+  l.give(l.transpose(l.in(0), order));
+}
+// The input's dims are the last of the result's.
+void expand(Line& l) {
+  Ints dims(l.rank());
+  std::iota(dims.begin(), dims.end(), static_cast<int64_t>(l.result().rank() - l.rank()));
+  l.give(l.broadcast(l.in(0), l.result_shape(), dims));
+}
+void slice(Line& l) {
+  l.give(l.slice(l.in(0), l.numbers(1), l.numbers(2), l.numbers(3)));
+}
+// Both spaced to the size of the input: what is put in, and where.
+void slice_scatter(Line& l) {
+  const Ints starts = l.numbers(2), steps = l.numbers(4), sizes = l.shape(0), pieces = l.shape(1);
+  Ints high(sizes.size()), inside(sizes.size());
+  for (size_t i = 0; i < sizes.size(); i++) {
+    inside[i] = steps[i] - 1;
+    high[i] = sizes[i] - starts[i] - (pieces[i] ? (pieces[i] - 1) * steps[i] + 1 : 0);
+  }
+  const Val src = l.in(1);
+  const Val spaced = l.pad(src, l.scalar(int64_t{0}, l.type(0).dtype), starts, high, inside);
+  const Val put = l.module.splat(int64_t{1}, with_dtype(l.type(1), DType::boolean));
+  l.give(l.select(l.pad(put, l.scalar(int64_t{0}, DType::boolean), starts, high, inside), spaced, l.in(0)));
+}
+void flip(Line& l) {
+  Ints dims = l.numbers(1);
+  for (int64_t& d : dims) d = static_cast<int64_t>(normalize_axis(d, l.rank()));
+  l.give(dims.empty() ? l.in(0) : l.module.op("stablehlo.reverse", {{l.in(0)}}, l.result(), ints("dimensions", dims)));
+}
+void concatenated(Line& l) {
+  const size_t axis = normalize_axis(l.arg(1).plain().i, l.result().rank());
+  l.give(l.module.op("stablehlo.concatenate", l.list(0), l.result(), "dimension = " + std::to_string(axis) + " : i64"));
+}
+void pad(Line& l) {
+  const Val value = l.operand(3, type_of(l.type(0).dtype, {}));
+  l.give(l.pad(l.in(0), value, l.numbers(1), l.numbers(2), Ints(l.rank())));
+}
+void iota(Line& l) {
+  l.give(l.result().dtype == DType::boolean ? l.convert(l.iota(DType::i64, l.result_shape(), 0), DType::boolean)
+                                            : l.iota(l.result().dtype, l.result_shape(), 0));
+}
+
+// The windows as slices beside one another.
+void unfold(Line& l) {
+  if (!l.rank()) return l.give(l.reshape(l.in(0), l.result_shape()));
+  const size_t axis = l.axis(1);
+  const int64_t size = l.arg(2).plain().i, step = l.arg(3).plain().i;
+  const Ints shape = l.shape(0), made = l.result_shape();
+  const auto rank = static_cast<int64_t>(l.rank());
+  Ints sizes = shape, offsets, numbers{made[axis], 1};
+  sizes[axis] = size;
+  for (int64_t i = 0; i < rank; i++) offsets.push_back(i < static_cast<int64_t>(axis) ? i : i + 1);
+  const Val firsts = l.mul(l.iota(DType::i64, numbers, 0), l.module.splat(step, type_of(DType::i64, numbers)));
+  Ints gathered = sizes;
+  gathered.insert(gathered.begin() + static_cast<int64_t>(axis), made[axis]);
+  std::string dims = "dimension_numbers = #stablehlo.gather<offset_dims = [";
+  for (size_t i = 0; i < offsets.size(); i++) dims += (i ? ", " : "") + std::to_string(offsets[i]);
+  dims += "], start_index_map = [" + std::to_string(axis) + "], index_vector_dim = 1>, " + ints("slice_sizes", sizes);
+  const Val all = l.module.op("stablehlo.gather", {{l.in(0), firsts}}, type_of(l.type(0).dtype, gathered), dims);
+  Ints order;
+  for (int64_t i = 0; i <= rank; i++)
+    if (i != static_cast<int64_t>(axis) + 1) order.push_back(i);
+  order.push_back(static_cast<int64_t>(axis) + 1);
+  l.give(l.transpose(all, order));
+}
+
+// Of the two dims behind one another it is every so manieth element.
+void diagonal(Line& l) {
+  const size_t first = l.axis(2), second = l.axis(3);
+  const Ints shape = l.shape(0), made = l.result_shape();
+  const int64_t offset = l.arg(1).plain().i, columns = shape[second], count = made.back();
+  Ints order, flat;
+  for (size_t i = 0; i < shape.size(); i++)
+    if (i != first && i != second) order.push_back(static_cast<int64_t>(i)), flat.push_back(shape[i]);
+  order.push_back(static_cast<int64_t>(first)), order.push_back(static_cast<int64_t>(second));
+  flat.push_back(shape[first] * columns);
+  const Val lined = l.reshape(l.transpose(l.in(0), order), flat);
+  Ints starts(flat.size()), ends = flat, steps(flat.size(), 1);
+  starts.back() = offset < 0 ? -offset * columns : offset, steps.back() = columns + 1;
+  ends.back() = starts.back() + (count - 1) * (columns + 1) + 1;
+  l.give(l.slice(lined, starts, ends, steps));
+}
+
+void barrier(Line& l) {
+  const std::vector<Val> in = {l.in(0), l.in(1)};
+  l.give(l.module.ops("stablehlo.optimization_barrier", in, {{l.module.type(in[0]), l.module.type(in[1])}})[0]);
+}
+
+constexpr Row kRows[] = {
+    {"prims.cat", "stablehlo.concatenate", concatenated},
+    {"prims.diagonal", "stablehlo.transpose, reshape, slice", diagonal},
+    {"prims.expand", "stablehlo.broadcast_in_dim", expand},
+    {"prims.flip", "stablehlo.reverse", flip},
+    {"prims.iota", "stablehlo.iota", iota},
+    {"prims.optimization_barrier", "stablehlo.optimization_barrier", barrier},
+    {"prims.pad", "stablehlo.pad", pad},
+    {"prims.permute", "stablehlo.transpose", permute},
+    {"prims.reshape", "stablehlo.reshape", reshape},
+    {"prims.slice", "stablehlo.slice", slice},
+    {"prims.slice_scatter", "stablehlo.pad, select", slice_scatter},
+    {"prims.unfold", "stablehlo.gather, transpose", unfold},
+};
+
+}  // namespace
+
+std::span<const Row> shape_rows() {
+  return kRows;
+}
+
+}  // namespace thunder::openxla

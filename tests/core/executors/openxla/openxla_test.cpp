@@ -1,0 +1,137 @@
+// OpenXLA as an executor. Also covers plugin, executable, module, line, abi; rows and its tables rows_elementwise, rows_index, rows_random,
+// rows_reduction, rows_scan, rows_shape, rows_special and rows_window. Without a PJRT plugin those that run something are skipped.
+#include "executors/openxla/openxla.h"
+
+#include "executors/engines.h"
+#include "executors/openxla/plugin.h"
+#include "executors/openxla/rows.h"
+#include "support/failure.h"
+#include "support/functions.h"
+
+namespace thunder::test {
+namespace {
+
+TEST(OpenxlaRows, are_there_for_every_prim_or_say_why_not) {
+  const auto context = seeded_context();
+  for (const OpDef* op : context->registry().all())
+    if (op->name().starts_with("prims.")) {
+      const openxla::Row* row = openxla::find_row(op->name());
+      ASSERT_TRUE(row) << op->name();
+      EXPECT_NE(row->write == nullptr, row->why_not.empty()) << op->name();
+    }
+  for (const openxla::Row& row : openxla::rows()) EXPECT_TRUE(context->registry().find(row.prim)) << row.prim;
+}
+
+TEST(OpenxlaModule, names_types_and_results_in_the_memory_of_arguments) {
+  openxla::Module m;
+  const openxla::Val x = m.argument(openxla::type_of(DType::f32, {2, 3})), y = m.argument(openxla::type_of(DType::f32, {2, 3}));
+  const openxla::Val sum = m.op("stablehlo.add", {{x, y}}, m.type(x));
+  EXPECT_EQ(m.text({{sum}}, true),
+            "\"builtin.module\"() ({\n\"func.func\"() ({\n"
+            "^bb0(%0: tensor<2x3xf32>, %1: tensor<2x3xf32>, %out0: tensor<2x3xf32>):\n"
+            "%2 = \"stablehlo.add\"(%0, %1) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>\n"
+            "\"func.return\"(%2) : (tensor<2x3xf32>) -> ()\n}) {sym_name = \"main\", function_type = "
+            "(tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> (tensor<2x3xf32>), "
+            "arg_attrs = [{}, {}, {tf.aliasing_output = 0 : i32}]} : () -> ()\n}) : () -> ()\n");
+}
+
+TEST(OpenxlaModule, writes_numbers_by_their_bits) {
+  openxla::Module m;
+  m.splat(1.5, openxla::type_of(DType::bf16, {}));
+  m.splat(int64_t{-1}, openxla::type_of(DType::u8, {2}));
+  m.splat(int64_t{200}, openxla::type_of(DType::i8, {}));
+  const std::string text = m.text({}, false);
+  EXPECT_PRED2(contains, text, "dense<0x3FC0> : tensor<bf16>");
+  EXPECT_PRED2(contains, text, "dense<255> : tensor<2xui8>");
+  EXPECT_PRED2(contains, text, "dense<-56> : tensor<i8>");
+}
+
+struct Openxla : CompiledTest {
+  void SetUp() override {
+    std::string found;
+    if (!openxla::Plugin::open(found)) GTEST_SKIP() << found;
+  }
+  static void softmax_of_product(Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "softmax", {any(op(s, "matmul", {any(in[0].tensor), any(in[1].tensor)})), Any::integer(1)})));
+  }
+  Ref<CompileOptions> backend(std::string_view name) const {
+    auto options = make<CompileOptions>();
+    options->use_backend(context->backends().get(name));
+    return options;
+  }
+};
+
+TEST_F(Openxla, runs_a_whole_function_as_one_region) {
+  const auto f = compile(softmax_of_product, only("openxla").get()), ours = compile(softmax_of_product);
+  const auto a = random({4, 8}, 1), b = random({8, 3}, 2);
+  const auto got = result(*f, {a.get(), b.get()}), want = result(*ours, {a.get(), b.get()});
+  ASSERT_TRUE(got) << error;
+  for (size_t i = 0; i < data(*want).size(); i++) EXPECT_NEAR(data(*got)[i], data(*want)[i], 1e-5);
+  EXPECT_EQ(lines_of(*f, "openxla"), 1);
+  EXPECT_EQ(f->traces().back().nodes.size(), 1u);
+}
+
+TEST_F(Openxla, follows_inputs_that_move_and_change) {
+  const auto body = [](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "mul", {any(in[0].tensor), any(in[1].tensor)})));
+  };
+  const auto f = compile(body, only("openxla").get());
+  const auto a = tensor({2}, {2, 3}), b = tensor({2}, {3, 4}), c = tensor({2}, {5, 6});
+  EXPECT_EQ(run(*f, {a.get(), b.get()}), (Floats{6, 12})) << error;
+  EXPECT_EQ(run(*f, {a.get(), c.get()}), (Floats{10, 18}));
+  reinterpret_cast<float*>(c->data())[0] = 7;
+  EXPECT_EQ(run(*f, {a.get(), c.get()}), (Floats{14, 18}));
+  EXPECT_EQ(run(*f, {c.get(), c.get()}), (Floats{49, 36}));
+}
+
+// The plugin copies memory that is not aligned as it likes, so a kept buffer would be what the memory was.
+TEST_F(Openxla, follows_inputs_that_are_badly_aligned) {
+  const auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor)}))); },
+                         only("openxla").get());
+  const auto whole = tensor({5}, {1, 2, 3, 4, 5});
+  TensorType type;
+  type.dtype = DType::f32, type.shape = {4};
+  const auto part = Tensor::view(whole->storage(), type, {1}, sizeof(float));
+  EXPECT_EQ(run(*f, {part.get()}), (Floats{-2, -3, -4, -5})) << error;
+  reinterpret_cast<float*>(whole->data())[1] = 9;
+  EXPECT_EQ(run(*f, {part.get()}), (Floats{-9, -3, -4, -5}));
+}
+
+TEST_F(Openxla, leaves_lines_that_check_indices_to_others) {
+  const auto body = [](Scope& s, const Values& in, Values& out) {
+    Tensor* picked = op(s, "index_select", {any(op(s, "exp", {any(in[0].tensor)})), Any::integer(0), any(in[1].tensor)});
+    out.push(Ref<Tensor>(op(s, "neg", {any(picked)})));
+  };
+  const auto f = compile(body, only("openxla").get());
+  const auto x = tensor({2}, {0, 1}), good = integers({1}, {0}), bad = integers({1}, {2});
+  EXPECT_EQ(run(*f, {x.get(), good.get()}), Floats{-1}) << error;
+  EXPECT_EQ(lines_of(*f, "openxla"), 2);
+  EXPECT_FALSE(result(*f, {x.get(), bad.get()}));
+  EXPECT_PRED2(contains, error, "index 2 is out of range");
+}
+
+TEST_F(Openxla, takes_gradients_but_for_inference) {
+  const auto body = [](Scope& s, const Values& in, Values& out) {
+    Values wrt;
+    wrt.push(in[0].tensor);
+    out.push((*s.grad(op(s, "sum", {any(op(s, "sin", {any(in[0].tensor)}))}), wrt))[0].tensor);
+  };
+  const auto x = tensor({1}, {0});
+  EXPECT_EQ(run(*compile(body, backend("openxla").get()), {x.get()}), Floats{1}) << error;
+  const auto refuses = compile(body, backend("openxla_eval").get());
+  EXPECT_FALSE(result(*refuses, {x.get()}));
+  EXPECT_PRED2(contains, error, "backend 'openxla_eval' is for inference, and 'f' takes gradients");
+  const auto plain = [](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "cos", {any(in[0].tensor)}))); };
+  EXPECT_EQ(run(*compile(plain, backend("openxla_eval").get()), {x.get()}), Floats{1}) << error;
+}
+
+// A plugin that is not there is an error that says where it was looked for.
+TEST_F(CompiledTest, an_absent_plugin_is_an_error_with_every_name) {
+  std::string found;
+  if (find_engine("openxla")->open(found)) GTEST_SKIP() << found;
+  EXPECT_PRED2(contains, found, "xla_cpu_pjrt.so");
+  EXPECT_PRED2(contains, found, "THUNDER_PJRT_PLUGIN");
+}
+
+}  // namespace
+}  // namespace thunder::test

@@ -1,0 +1,100 @@
+// Updates at places that many indices name, which are sorted first (updates, scatters, radix), give the CPU's bits.
+#include "cuda/cuda.h"
+
+namespace thunder::test {
+namespace {
+
+struct CudaUpdates : CudaTest {
+  Ref<CompileOptions> all = make<CompileOptions>();
+
+  void agrees(const Lambda::Body& body, const std::vector<Ref<Tensor>>& in, std::string_view prim) {
+    auto f = compile(body, all.get());
+    std::vector<Tensor*> here, there;
+    std::vector<Ref<Tensor>> moved;
+    for (const Ref<Tensor>& t : in) moved.push_back(on_gpu(t)), here.push_back(t.get()), there.push_back(moved.back().get());
+    const Floats expected = CompiledTest::run(*f, here);
+    ASSERT_FALSE(expected.empty()) << error;
+    EXPECT_EQ(run(*f, there), expected) << error;
+    EXPECT_EQ(executor_of(*f, prim), "cuda");
+  }
+  // Each of them many times, in no order.
+  static std::vector<int64_t> mixed(int64_t count, int64_t places) {
+    std::vector<int64_t> out;
+    for (int64_t i = 0; i < count; i++) out.push_back((i * 7919 + i / 3) % places);
+    return out;
+  }
+};
+
+TEST_F(CudaUpdates, of_many_indices_add_in_their_order) {
+  for (const int64_t places : {1, 40, 70000})
+    agrees([](Scope& s, const Values& in, Values& out) {
+      out.push(Ref<Tensor>(op(s, "index_add", {any(in[0].tensor), Any::integer(0), any(in[1].tensor), any(in[2].tensor)})));
+    }, {random({places, 3}, 1), integers({1500}, mixed(1500, places)), random({1500, 3}, 2)}, "prims.take_add");
+}
+
+TEST_F(CudaUpdates, of_many_indices_keep_the_last_value) {
+  for (const bool accumulate : {false, true})
+    agrees([accumulate](Scope& s, const Values& in, Values& out) {
+      Tensor* const index[] = {in[1].tensor.get(), in[2].tensor.get()};
+      Any indices;
+      indices.kind = ArgKind::values, indices.count = 2, indices.ts = index;
+      out.push(Ref<Tensor>(op(s, "index_put", {any(in[0].tensor), indices, any(in[3].tensor), Any::boolean(accumulate)})));
+    }, {random({20, 30}, 1), integers({900}, mixed(900, 20)), integers({900}, mixed(900, 29)), random({900}, 2)}, "prims.index_put");
+}
+
+TEST_F(CudaUpdates, scatter_along_every_dim) {
+  for (const int64_t dim : {0, 1})
+    for (const char* how : {"add", "prod", "amax", "amin"}) {
+      SCOPED_TRACE(cat(how, " along ", dim));
+      agrees([=](Scope& s, const Values& in, Values& out) {
+        const std::vector<Any> add = {any(in[0].tensor), Any::integer(dim), any(in[1].tensor), any(in[2].tensor)};
+        std::vector<Any> reduce = add;
+        reduce.push_back(Any::string(how));
+        const bool adds = how == std::string_view("add");
+        out.push(Ref<Tensor>(op(s, adds ? "prims.scatter_add" : "prims.scatter_reduce", adds ? add : reduce)));
+      }, {random({50, 60}, 1), integers({40, 50}, mixed(2000, 50)), random({45, 55}, 2)}, how == std::string_view("add") ? "prims.scatter_add" : "prims.scatter_reduce");
+    }
+}
+
+TEST_F(CudaUpdates, refuse_an_index_out_of_range) {
+  std::vector<int64_t> indices = mixed(1000, 40);
+  indices[777] = 40;
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "index_add", {any(in[0].tensor), Any::integer(0), any(in[1].tensor), any(in[2].tensor)})));
+  }, all.get());
+  const Ref<Tensor> x = on_gpu(random({40, 3}, 1)), at = on_gpu(integers({1000}, indices)), more = on_gpu(random({1000, 3}, 2));
+  const Ref<Tensor> out = result(*f, {x.get(), at.get(), more.get()});
+  const bool refused = !out || [&] {
+    try {
+      data(*out);
+      return false;
+    } catch (const Error& e) {
+      error = e.what();
+      return true;
+    }
+  }();
+  EXPECT_TRUE(refused);
+  EXPECT_NE(error.find("index 40 is out of range for dim 0 of size 40"), std::string::npos) << error;
+}
+
+// A function that is gone before its kernels have run still reports what they refuse.
+TEST_F(CudaUpdates, refuse_an_index_after_their_function_is_gone) {
+  const Ref<Tensor> x = on_gpu(random({40, 3}, 1)), at = on_gpu(integers({2}, {1, 40})), more = on_gpu(random({2, 3}, 2));
+  Ref<Tensor> out;
+  {
+    auto f = compile([](Scope& s, const Values& in, Values& made) {
+      made.push(Ref<Tensor>(op(s, "index_add", {any(in[0].tensor), Any::integer(0), any(in[1].tensor), any(in[2].tensor)})));
+    }, all.get());
+    out = result(*f, {x.get(), at.get(), more.get()});
+  }
+  ASSERT_TRUE(out) << error;
+  try {
+    data(*out);
+    FAIL() << "the index was taken";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("index 40 is out of range for dim 0 of size 40"), std::string::npos) << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace thunder::test
