@@ -309,9 +309,9 @@ def explain(function, what="fusion"):
     each stage of its lowering. "guards": what it is guarded by, a formula each line. "breaks": where and why the function was
     no one program, a place each line. "memory": what a call needs. "stages": the stages of its compile, with their times.
     The name of a stage: what the program was after it. "torch", of what torch.compile returned: which of its lines run by
-    PyTorch, and why.
+    PyTorch, and why, and where and why Dynamo broke the graph; "breaks" is the same there.
     """
-    if what == "torch" and "torch" in sys.modules:
+    if what in ("torch", "breaks") and not isinstance(function, Compiled) and "torch" in sys.modules:
         from . import torch as bridge
         return bridge.explain(getattr(function, "_thunder_call", function))
     return _compiled(function, "explain").explain(what)
@@ -319,7 +319,11 @@ def explain(function, what="fusion"):
 
 def graph_breaks(function):
     """Where and why `function` was no one program: a list of dicts of where ("file:line"), reason, lines and times."""
-    return json.loads(_compiled(function, "graph_breaks").graph_breaks())
+    compiled = _compiled(function, "graph_breaks")
+    if compiled is not function:
+        from . import torch as bridge
+        return bridge.graph_breaks(getattr(function, "_thunder_call", function))
+    return json.loads(compiled.graph_breaks())
 
 
 def stats(function):
