@@ -107,7 +107,7 @@ void describe_backends(Context& context, cJSON* array) {
     std::vector<std::string> executors = b->executors, missing;
     std::string engine;  // its version and file, or every name that was looked for
     for (const std::string& name : executors)
-      if (const EngineRow* row = find_engine(name); row ? !row->open(engine) : !context.find_executor(name))
+      if (const EngineRow* row = find_engine(name); row ? !row->open("", engine) : !context.find_executor(name))
         missing.push_back(name);
     for (auto it = b->own.rbegin(); it != b->own.rend(); ++it) executors.insert(executors.begin(), (*it)->name());
     add_words(o, "executors", executors);

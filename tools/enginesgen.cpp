@@ -29,7 +29,7 @@ local g = th.compile(function(x) return th.softmax(x, 1) end, { executors = "onn
 | `openxla` | XLA through a PJRT plugin, PJRT 0.70 or newer | `openxla`; `openxla_eval` refuses a function that takes gradients | `THUNDER_PJRT_PLUGIN`, in Python the package `xla-cpu-pjrt`, `xla_cpu_pjrt.so` |
 
 An engine is opened when it is first named, for the rest of the process, and `list_backends` says which version was found, or every name
-that was looked for. Its variable names a file, or a folder that holds one.
+that was looked for. Its variable names a file, or a folder that holds one; the option `engine_library` a file.
 
 - **Memory.** Neither copies a dense tensor: inputs are read where they lie and results written where they are wanted. XLA copies memory that
   it finds badly aligned, and what a plugin of another device than the CPU runs on.

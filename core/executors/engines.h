@@ -14,8 +14,9 @@ struct EngineRow {
   std::string_view executor;  // its name
   // The machine must outlive what is made, and says how many threads it may use. Opens nothing.
   ExecutorDesc (*make)(const Machine& machine);
-  // Opens the engine. False: it is not here. `found` gets its version and file, or every name that was looked for.
-  bool (*open)(std::string& found);
+  // Opens the engine, of this file if that is not "", for the rest of the process. False: it is not here. `found` gets
+  // its version and file, or every name that was looked for.
+  bool (*open)(std::string_view file, std::string& found);
 };
 std::span<const EngineRow> engines();
 

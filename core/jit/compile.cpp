@@ -87,7 +87,7 @@ Executors executors_for(Context& context, const CompileOptions& options) {
   Executors all = context.executors(names, first);
   for (const Ref<Executor>& e : all) {
     const EngineRow* engine = find_engine(e->name());
-    if (std::string found; engine && !engine->open(found))
+    if (std::string found; engine && !engine->open(options.text("engine_library", ""), found))
       fail(Code::not_found, "executors: ", e->name(), " is not available here: ", found);
   }
   if (backend && !backend->fuses)

@@ -15,6 +15,9 @@ constexpr int64_t kRecompileLimit = 8, kAccumulatedRecompileLimit = 256;
 constexpr std::array kOptions = {
     OptionRow{"executors", ArgKind::string, "",
               "Executors by name, highest priority first; host always ends the list. Without it: the built-in ones."},
+    OptionRow{"engine_library", ArgKind::string, "",
+              "The file of the library of the engine that `backend` or `executors` names, in place of what is looked "
+              "for (docs/engines.md). A process opens one of each engine, when it is first named."},
     OptionRow{"disable_passes", ArgKind::string, "", "Optional passes to leave out, by name."},
     OptionRow{"float32_matmul_precision", ArgKind::string, "highest",
               "What matmul and linear of float32 may do to be faster: \"highest\" keeps float32, \"high\" takes a "

@@ -15,7 +15,7 @@ constexpr double kLooser = 25, kLeast = 1e-2;
 struct Engines : Battery, testing::WithParamInterface<EngineRow> {
   void SetUp() override {
     std::string found;
-    if (!GetParam().open(found)) GTEST_SKIP() << found;
+    if (!GetParam().open("", found)) GTEST_SKIP() << found;
     options.set("executors", Any::string(GetParam().executor));
   }
   template <class F>

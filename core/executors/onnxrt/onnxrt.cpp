@@ -140,8 +140,8 @@ ExecutorDesc onnxrt_executor(const Machine& machine) {
   return d;
 }
 
-bool onnxrt_opens(std::string& found) {
-  return Runtime::open(found) != nullptr;
+bool onnxrt_opens(std::string_view file, std::string& found) {
+  return Runtime::open(found, file) != nullptr;
 }
 
 }  // namespace thunder

@@ -4,13 +4,14 @@
 #include <string>
 
 #include "executors/onnxrt/abi.h"
+#include "executors/one_engine.h"
 
 namespace thunder::onnxrt {
 
 class Runtime {
  public:
-  // Null: there is none. `found` gets the version and the file, or every name that was looked for. Any thread.
-  static const Runtime* open(std::string& found);
+  // See OneEngine.
+  static const Runtime* open(std::string& found, std::string_view file = {});
 
   // Owned by ONNX Runtime: its message becomes an error of ours. Throws Code::declined.
   void check(OrtStatus* failed) const;
@@ -18,7 +19,6 @@ class Runtime {
 
   OrtEnv* env() const { return env_; }
   const OrtMemoryInfo* memory() const { return memory_; }
-  const std::string& version() const { return version_; }
 
   // A function of the table.
   template <class... Args>
@@ -31,10 +31,12 @@ class Runtime {
   }
 
  private:
+  friend class OneEngine<Runtime>;
+  std::string start(const SharedLibrary& library);
+
   const void* const* table_ = nullptr;
   OrtEnv* env_ = nullptr;
   OrtMemoryInfo* memory_ = nullptr;
-  std::string version_;
 };
 
 }  // namespace thunder::onnxrt

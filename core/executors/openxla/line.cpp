@@ -23,9 +23,13 @@ Ints Line::numbers(size_t i) const {
   return {sizes.begin(), sizes.end()};
 }
 
+// Without a type, constants that are compared while XLA compiles count as unsigned.
 Val Line::compare(std::string_view direction, Val a, Val b) const {
+  const DType dtype = module.dtype(a);
+  const char* const type = is_real(dtype) ? "FLOAT" : is_signed(dtype) ? "SIGNED" : "UNSIGNED";
   return module.op("stablehlo.compare", {{a, b}}, with_dtype(module.type(a), DType::boolean),
-                   cat("comparison_direction = #stablehlo<comparison_direction ", direction, ">"));
+                   cat("comparison_direction = #stablehlo<comparison_direction ", direction,
+                       ">, compare_type = #stablehlo<comparison_type ", type, ">"));
 }
 
 Val Line::convert(Val a, DType to) const {

@@ -63,8 +63,8 @@ ExecutorDesc openxla_executor(const Machine&) {
   return d;
 }
 
-bool openxla_opens(std::string& found) {
-  return Plugin::open(found) != nullptr;
+bool openxla_opens(std::string_view file, std::string& found) {
+  return Plugin::open(found, file) != nullptr;
 }
 
 }  // namespace thunder

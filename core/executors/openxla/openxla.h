@@ -11,7 +11,8 @@ namespace thunder {
 // Opens nothing. How many threads a region runs on is the plugin's affair.
 ExecutorDesc openxla_executor(const Machine& machine);
 
-// Opens the plugin. False: it is not here. `found` gets its version and file, or every name that was looked for.
-bool openxla_opens(std::string& found);
+// Opens the library, `file` if that is not "". False: it is not here. `found` gets its version and file, or every name
+// that was looked for.
+bool openxla_opens(std::string_view file, std::string& found);
 
 }  // namespace thunder

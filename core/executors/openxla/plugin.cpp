@@ -1,10 +1,8 @@
 #include "executors/openxla/plugin.h"
 
 #include <array>
-#include <mutex>
 #include <string_view>
 
-#include "base/shared_library.h"
 #include "base/text.h"
 
 namespace thunder::openxla {
@@ -64,8 +62,14 @@ std::string Plugin::stablehlo_version() const {
   return "unknown";
 }
 
-std::string Plugin::start(const PjrtApi* api) {
-  api_ = api;
+std::string Plugin::start(const SharedLibrary& library) {
+  const PjrtApi* (*get)() = nullptr;
+  if (!library.find("GetPjrtApi", get)) fail(Code::declined, "it is no PJRT plugin: it exports no GetPjrtApi");
+  api_ = get();
+  const int major = api_->version.major, minor = api_->version.minor;
+  if (major != kMajorVersion || minor < kMinorVersion)
+    fail(Code::declined, "it has PJRT ", major, ".", minor, "; ", kMajorVersion, ".", kMinorVersion,
+         " or newer is needed");
   InitializeArgs initialize;
   check(call(kPluginInitialize, initialize));
   ClientCreateArgs create;
@@ -81,38 +85,12 @@ std::string Plugin::start(const PjrtApi* api) {
   check(call(kAddressableDevices, devices));
   if (!devices.count) fail(Code::declined, "OpenXLA: the plugin has no device");
   device_ = devices.devices[0];
-  return cat("PJRT ", api->version.major, ".", api->version.minor, ", StableHLO ", stablehlo_version(), ", platform ",
-             name);
+  return cat("PJRT ", major, ".", minor, ", StableHLO ", stablehlo_version(), ", platform ", name);
 }
 
-const Plugin* Plugin::open(std::string& found) {
-  static std::mutex mutex;
-  static Plugin plugin;
-  static bool opened = false;
-  static std::string report;
-  std::lock_guard lock(mutex);
-  if (report.empty()) {
-    static const SharedLibrary library(kSearch);
-    const PjrtApi* (*get)() = nullptr;
-    const PjrtApi* api = nullptr;
-    if (!library.opened()) {
-      report = library.report();
-    } else if (!library.find("GetPjrtApi", get) || !(api = get())) {
-      report = cat(library.path(), " is no PJRT plugin: it exports no GetPjrtApi");
-    } else if (api->version.major != kMajorVersion || api->version.minor < kMinorVersion) {
-      report = cat(library.path(), " has PJRT ", api->version.major, ".", api->version.minor, "; ", kMajorVersion, ".",
-                   kMinorVersion, " or newer is needed");
-    } else {
-      try {
-        report = cat(plugin.start(api), ", ", library.path());
-        opened = true;
-      } catch (const Error& e) {
-        report = cat(library.path(), ": ", e.message());
-      }
-    }
-  }
-  found = report;
-  return opened ? &plugin : nullptr;
+const Plugin* Plugin::open(std::string& found, std::string_view file) {
+  static OneEngine<Plugin> engine;
+  return engine.open(kSearch, file, found);
 }
 
 }  // namespace thunder::openxla

@@ -3,14 +3,15 @@
 
 #include <string>
 
+#include "executors/one_engine.h"
 #include "executors/openxla/abi.h"
 
 namespace thunder::openxla {
 
 class Plugin {
  public:
-  // Null: there is none. `found` gets the versions and the file, or every name that was looked for. Any thread.
-  static const Plugin* open(std::string& found);
+  // See OneEngine.
+  static const Plugin* open(std::string& found, std::string_view file = {});
 
   // Owned by the plugin: its message becomes an error of ours. Throws Code::declined.
   void check(PjrtError* failed) const;
@@ -32,7 +33,8 @@ class Plugin {
   void release(PjrtExecutable* executable) const;
 
  private:
-  std::string start(const PjrtApi* api);  // what it is
+  friend class OneEngine<Plugin>;
+  std::string start(const SharedLibrary& library);
   std::string stablehlo_version() const;
 
   const PjrtApi* api_ = nullptr;

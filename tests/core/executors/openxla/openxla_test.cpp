@@ -1,4 +1,4 @@
-// OpenXLA as an executor. Also covers plugin, executable, module, line, abi; rows and its tables rows_elementwise, rows_index, rows_random,
+// OpenXLA as an executor. Also covers one_engine, plugin, executable, module, line, abi; rows and its tables rows_elementwise, rows_index, rows_random,
 // rows_reduction, rows_scan, rows_shape, rows_special and rows_window. Without a PJRT plugin those that run something are skipped.
 #include "executors/openxla/openxla.h"
 
@@ -125,10 +125,34 @@ TEST_F(Openxla, takes_gradients_but_for_inference) {
   EXPECT_EQ(run(*compile(plain, backend("openxla_eval").get()), {x.get()}), Floats{1}) << error;
 }
 
+// One is open already, or this one is looked for in vain.
+TEST_F(CompiledTest, an_engine_library_that_is_not_there_is_an_error_that_names_it) {
+  auto options = only("openxla");
+  options->set("engine_library", Any::string("no/such/plugin.so"));
+  const auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "exp", {any(in[0].tensor)}))); },
+                         options.get());
+  const auto x = tensor({1}, {1});
+  EXPECT_FALSE(result(*f, {x.get()}));
+  EXPECT_PRED2(contains, error, "executors: openxla is not available here: ");
+  EXPECT_PRED2(contains, error, "no/such/plugin.so");
+}
+
+TEST_F(Openxla, takes_the_file_that_is_open_as_an_option) {
+  auto options = only("openxla");
+  std::string found;
+  openxla::Plugin::open(found);
+  const std::string file = found.substr(found.find('/'));
+  options->set("engine_library", Any::string(file));
+  const auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "exp", {any(in[0].tensor)}))); },
+                         options.get());
+  const auto x = tensor({1}, {0});
+  EXPECT_EQ(run(*f, {x.get()}), Floats{1}) << error;
+}
+
 // A plugin that is not there is an error that says where it was looked for.
 TEST_F(CompiledTest, an_absent_plugin_is_an_error_with_every_name) {
   std::string found;
-  if (find_engine("openxla")->open(found)) GTEST_SKIP() << found;
+  if (find_engine("openxla")->open("", found)) GTEST_SKIP() << found;
   EXPECT_PRED2(contains, found, "xla_cpu_pjrt.so");
   EXPECT_PRED2(contains, found, "THUNDER_PJRT_PLUGIN");
 }
