@@ -47,7 +47,7 @@ constexpr PyTorchName kNames[] = {
     {"pin_memory", "nothing: what goes to a device goes through pinned memory of the library's"},
     {"poisson", ""}, {"polar", ""}, {"put", ""}, {"range", ""}, {"reduce", ""},
     {"register_forward_hook", ""}, {"register_hook", ""}, {"register_parameter", ""},
-    {"requires_grad", "x.requires_grad_(), and backward() or grad_of(loss, [x]) on a tape"},
+    {"requires_grad", "detach, or leaving the tensor out of grad_of; in Python requires_grad_()"},
     {"requires_grad_", "detach, or leaving the tensor out of grad_of"}, {"resize_", ""},
     {"retain_grad", "grad_of(loss, that tensor)"}, {"script", "compile"}, {"set_default_device", ""},
     {"set_default_dtype", ""}, {"set_grad_enabled", "nothing: only compiled functions and tapes record"},
@@ -56,6 +56,7 @@ constexpr PyTorchName kNames[] = {
     {"storage_offset", ""}, {"stride", ""}, {"type", "to"},
     {"unbiased", ""},
     {"unravel_index", ""}, {"untyped_storage", ""}, {"upsample", ""}, {"vander", ""},
+    {"zero_grad", "nothing: gradients are values, made anew by each grad_of"},
 };
 
 }  // namespace

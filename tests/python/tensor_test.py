@@ -190,6 +190,34 @@ class Values(unittest.TestCase):
             th.ones(1).backward()
         self.assertEqual((th.ones(1).requires_grad, th.ones(1).grad), (False, None))
 
+    def test_bits_are_read_as_another_dtype(self):
+        random = np.random.default_rng(0)
+        for names in (("int8", "uint8"), ("int16", "float16"), ("int32", "float32", "uint32"), ("int64", "float64")):
+            for a, b in ((a, b) for a in names for b in names):
+                x = random.integers(1, 100, (4, 6)).astype(a)
+
+                def written(t):
+                    bits = t.view(getattr(th, b))
+                    bits[1:3] = 1
+                    before = t.clone()
+                    t[0] = 2
+                    return before, bits.clone()
+                wanted = x.copy()
+                wanted.view(b)[1:3] = 1
+                before = wanted.copy()
+                wanted[0] = 2
+                for way in (written, th.compile(written), th.compile(written, fullgraph=False)):
+                    t = th.tensor(x)
+                    got = way(t)
+                    for mine, its in zip((*got, t), (before, wanted.view(b), wanted)):
+                        self.assertTrue(np.array_equal(mine.numpy(), its), (a, b))
+                self.assertTrue(np.array_equal(th.tensor(x).t().view(dtype=getattr(th, b)).numpy(), np.ascontiguousarray(x.T).view(b)))
+        whole = th.tensor([[1.0, 2.0]])
+        self.assertEqual((whole.view(th.uint8).shape, whole.view(th.int64).shape, whole.view(th.uint8).view(th.float32).tolist()), ((1, 8), (1, 1), [[1, 2]]))
+        self.assertEqual(th.func.vmap(lambda row: row.view(th.int32))(th.ones(2, 3)).tolist(), [[0x3f800000] * 3] * 2)
+        with self.assertRaisesRegex(th.Error, "no multiple"):
+            th.ones(3).view(th.float64)
+
     def test_an_operand_that_is_none_is_refused(self):
         with self.assertRaisesRegex(TypeError, "unsupported operand"):
             th.ones(2) + "x"

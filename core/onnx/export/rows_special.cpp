@@ -89,6 +89,7 @@ constexpr Row kRows[] = {
     none("prims.sort_rows", "ONNX sorts numbers, not rows"),
     none("prims.svd", kFactors),
     none("prims.triangular_solve", kSolve),
+    none("prims.view_dtype", "ONNX reads no bits as numbers of another dtype"),
     none("prims.zeta", kFunction),
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "ops/batch.h"
 #include "ops/builder.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
@@ -67,6 +68,7 @@ constexpr OpRow kRows[] = {
              .meta = meta,
              .reference = copy_bits,
              .nondiff = kBits,
+             .batch = [](Batch& b) { return b.again({b.operand(0), b.dtype(1)}); },
              .view = same_places,
              .write_through = write_bits}),
     checked({.schema = "view_dtype(tensor input, dtype dtype) -> tensor",
