@@ -159,6 +159,27 @@ class TorchCompile(unittest.TestCase):
         broken(torch.randn(3))
         self.assertIn("+", str(thunder.last_traces(broken)[0]) + "add +")
 
+    def test_breaks_of_the_graph_are_told(self):
+        def f(x):
+            y = x * 2
+            torch._dynamo.graph_break()
+            return y + 1
+        compiled = torch.compile(f, backend="thunder")
+        compiled(torch.randn(3))
+        found, = thunder.graph_breaks(compiled)
+        self.assertEqual(found["where"].rpartition(":")[2], str(f.__code__.co_firstlineno + 2))
+        self.assertIn("graph_break", found["reason"])
+        self.assertEqual(found["times"], 1)
+        self.assertIn("the graph breaks behind it", thunder.explain(compiled, "breaks"))
+        self.assertEqual(thunder.graph_breaks(thunder.compile(lambda x: x)), [])
+
+    def test_what_another_backend_compiled_has_no_reports(self):
+        compiled = torch.compile(lambda x: x + 1, backend="eager")
+        compiled(torch.randn(3))
+        for report in (thunder.last_traces, thunder.stats, thunder.graph_breaks, lambda f: thunder.explain(f, "torch")):
+            with self.assertRaisesRegex(TypeError, "is none that torch.compile"):
+                report(compiled)
+
     def test_compiling_twice_says_what_to_write(self):
         compiled = torch.compile(torch.nn.Linear(2, 2), backend="thunder")
         with self.assertRaisesRegex(TypeError, "torch.compile has compiled this already"):

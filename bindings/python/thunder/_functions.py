@@ -343,9 +343,10 @@ def explain(function, what="fusion"):
 
     "fusion": why neighbours in its trace were not fused, a line for each two. "loops", "llvm", "assembly", "cuda": its kernels as loop
     nests, LLVM's IR, assembly and CUDA C++. "guards", "breaks", "memory", "stages", "hints", "graph" (Graphviz) ... The name of a stage:
-    what the program was after it. "torch", of what torch.compile returned: which of its lines run by PyTorch, and why.
+    what the program was after it. "torch", of what torch.compile returned: which of its lines run by PyTorch, and why, and where and why
+    Dynamo broke the graph; "breaks" is the same there.
     """
-    if what == "torch" and "torch" in sys.modules:
+    if what in ("torch", "breaks") and not isinstance(function, Compiled) and "torch" in sys.modules:
         from . import torch as bridge
         return bridge.explain(getattr(function, "_thunder_call", function))
     return _compiled(function, "explain").explain(what)
@@ -353,7 +354,11 @@ def explain(function, what="fusion"):
 
 def graph_breaks(function):
     """Where and why `function` was no one program: a list of dicts of where ("file:line"), reason, lines and times."""
-    return json.loads(_compiled(function, "graph_breaks").graph_breaks())
+    compiled = _compiled(function, "graph_breaks")
+    if compiled is not function:
+        from . import torch as bridge
+        return bridge.graph_breaks(getattr(function, "_thunder_call", function))
+    return json.loads(compiled.graph_breaks())
 
 
 def stats(function):

@@ -8,10 +8,10 @@
 thunder.compile(model) of a torch module does the same, and needs no import of this. docs/pytorch.md says what is taken.
 """
 from . import _own, _private, aten  # noqa: F401
-from ._backend import backend, explain, programs, reported
+from ._backend import backend, explain, graph_breaks, programs, reported
 from ._graph import Unsupported
 from ._modules import compile
 
 _private.register(backend)
 
-__all__ = ["Unsupported", "backend", "compile", "explain", "programs", "reported"]
+__all__ = ["Unsupported", "backend", "compile", "explain", "graph_breaks", "programs", "reported"]

@@ -49,14 +49,24 @@ def reported(function, who, backward=False):
 def explain(function=None):
     """Of the graphs that torch.compile holds, or of what it returned: which ops run by PyTorch, and why, and where and why Dynamo broke
     the graph; a line for each."""
-    said = []
-    for number, program in enumerate(programs(function)):
+    said, every = [], programs(function)
+    if function is not None and not every and not any(graph() is not None for graph, _ in _whole):
+        reported(function, "explain")
+    for number, program in enumerate(every):
         graph = _graph_of(program)
         said.append(f"graph {number + 1}: {len(graph.nodes)} nodes, {len(graph.calls)} of them run by torch")
         if graph.broken:
-            said.append(f"  the graph breaks behind it: {graph.broken}")
+            where, why = graph.broken
+            said.append(f"  the graph breaks behind it: {why}{' at ' * bool(where)}{where}")
         said += [f"  {text_of(node)}: {why}" for node, (_, why) in graph.calls.items()]
     return "\n".join([*said, *(f"a graph that runs by torch as a whole: {why}" for graph, why in _whole if graph() is not None)])
+
+
+def graph_breaks(function):
+    """Where and why Dynamo broke the graph of what torch.compile returned, as the breaks of functions of ours are told."""
+    reported(function, "graph_breaks")
+    found = [(_graph_of(one), one.stats()["calls"]) for one in programs(function)]
+    return [{"where": graph.broken[0], "reason": graph.broken[1], "lines": len(graph.nodes), "times": calls} for graph, calls in found if graph.broken]
 
 
 class By(typing.NamedTuple):

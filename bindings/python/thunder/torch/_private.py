@@ -115,12 +115,12 @@ def taken(arguments):
 
 
 def break_behind(graph):
-    """Where and why Dynamo ended a graph before the function did, as text; "": it did not."""
+    """(where, why) Dynamo ended a graph before the function did; None: it did not."""
     reason = getattr(graph, "compile_subgraph_reason", None)
     if reason is None or not reason.graph_break:
-        return ""
-    at = f" at {reason.user_stack[-1].filename}:{reason.user_stack[-1].lineno}" if reason.user_stack else ""
-    return reason.reason.partition("\n")[0] + at
+        return None
+    where = f"{reason.user_stack[-1].filename}:{reason.user_stack[-1].lineno}" if reason.user_stack else ""
+    return where, reason.reason.partition("\n")[0]
 
 
 def made_of(function):
