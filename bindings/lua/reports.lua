@@ -56,6 +56,11 @@ function th.cache_misses(f) return th.compile_stats(f).misses end
 th.last_miss_reason = th.last_miss
 -- What is checked before the program compiled last runs: its guards as text. A list, as lightning-thunder has it.
 function th.last_prologue_traces(f) return { core.explain(f, "guards") } end
+-- Which options made a difference: { used = { name = value }, unused = { name = why }, unknown = {} }.
+function th.last_compile_options(f)
+  local text = core.explain(f, "options")
+  return text ~= "" and core.json(text) or { used = {}, unused = {}, unknown = {} }
+end
 -- The names of the caller's passes that took part in the compile of the latest program.
 function th.list_transforms(f)
   local names = {}

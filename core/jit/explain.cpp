@@ -11,6 +11,7 @@
 #include "jit/reports/examine.h"
 #include "jit/reports/graph.h"
 #include "jit/reports/kernel_sources.h"
+#include "jit/reports/option_use.h"
 #include "jit/reports/perf_hints.h"
 #include "jit/reports/profile.h"
 #include "program/cost.h"
@@ -103,6 +104,8 @@ constexpr std::array kReports = {
            [](const Compiled& f) { return of_profile(f, &Profile::json); }},
     Report{{"transforms", "The passes of the caller's that took part in the compile, in order, a name a line."},
            transforms_report},
+    Report{{"options", "Which options made a difference, and why others made none: used, unused and unknown, as JSON."},
+           option_use},
     Report{{"cost", "What a call has to do: flops, bytes, peak_bytes, result_bytes and steps, as JSON."},
            [](const Compiled& f) { return of_program(f, cost_json); }},
     Report{{"examination", "What the last examination found."},

@@ -28,6 +28,8 @@ for _, n in ipairs(stats.stages[1].histogram) do counted = counted + n end
 assert(counted == 2 and #stats.stages[1].histogram == #stats.edges_ms + 1)
 assert(th.last_prologue_traces(f)[1]:find "size%(0, 0%) == 8")
 assert(#th.list_transforms(f) == 0)
+local options = th.last_compile_options(f)
+assert(options.used.dynamic == false and next(options.unused) == nil)
 
 -- Profiles.
 local profile = th.profile(f, x)

@@ -63,6 +63,15 @@ class Counts(unittest.TestCase):
         self.assertIn("size(0, 0) == 4", th.last_prologue_traces(f)[0])
         self.assertEqual(th.list_transforms(f), [])
 
+    def test_options_without_effect_say_why(self):
+        f = th.compile(lambda x: x.exp(), freezing=True, dynamic=False, executors="host", float32_matmul_precision="medium")
+        f(th.ones(3))
+        options = th.last_compile_options(f)
+        self.assertEqual(options["used"], {"dynamic": False, "executors": "host"})
+        self.assertIn("captures no tensor", options["unused"]["freezing"])
+        self.assertIn("beside `executors`", options["unused"]["float32_matmul_precision"])
+        self.assertEqual(options["unknown"], {})
+
     def test_every_report_has_a_name(self):
         f = th.compile(lambda x: x.exp())
         f(th.ones(3))

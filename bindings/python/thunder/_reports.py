@@ -77,6 +77,13 @@ def compile_stats(function):
     return json.loads(_compiled(function, "compile_stats").explain("stats"))
 
 
+def last_compile_options(function):
+    """The options of the latest program: {"used": {name: value}, "unused": {name: why}, "unknown": {}}. Unknown ones are errors when they
+    are given."""
+    text = _compiled(function, "last_compile_options").explain("options")
+    return json.loads(text) if text else {"used": {}, "unused": {}, "unknown": {}}
+
+
 def list_transforms(function):
     """The names of the passes that the caller added to the compile of the latest program, in order."""
     return _compiled(function, "list_transforms").explain("transforms").split()

@@ -1,4 +1,4 @@
-// A profile has a row for each step, with what it has to do. Covers jit/reports: profile, profile_text, limits, compile_stats, graph,
+// A profile has a row for each step, with what it has to do. Covers jit/reports: profile, profile_text, limits, compile_stats, option_use, graph,
 // kernel_sources, html, and program: watch, cost.
 #include "jit/reports/profile.h"
 
@@ -85,6 +85,16 @@ TEST_F(Profiles, statistics_have_histograms_and_reasons) {
   EXPECT_NE(stats.find("{\"why\":\"input '0': shape is [3, 3], was [4, 4]\",\"times\":1}"), std::string::npos) << stats;
   EXPECT_NE(stats.find("{\"name\":\"claim\",\"times\":2,"), std::string::npos) << stats;
   EXPECT_NE(stats.find("\"histogram\":["), std::string::npos);
+}
+
+TEST_F(Profiles, options_without_effect_say_why) {
+  auto options = only("host");
+  options->set("freezing", Any::boolean(true));
+  auto f = compile(formula, options.get());
+  EXPECT_EQ(explain(*f, "options"), "");
+  run(*f, {x.get()});
+  EXPECT_EQ(explain(*f, "options"), "{\"used\":{\"executors\":\"host\"},\"unused\":{\"freezing\":\"the function captures no tensor "
+                                    "that it does not write\"},\"unknown\":{}}");
 }
 
 TEST_F(Profiles, graphs_have_a_box_for_each_line_and_an_arrow_for_each_value) {

@@ -1,0 +1,77 @@
+#include "jit/reports/option_use.h"
+
+#include <array>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "jit/reports/perf_hints.h"
+
+namespace thunder {
+namespace {
+
+std::string value_of(const Leaf& leaf) {
+  switch (leaf.kind) {
+    case ArgKind::boolean: return leaf.i ? "true" : "false";
+    case ArgKind::integer: return cat(leaf.i);
+    case ArgKind::real: return cat(leaf.f);
+    case ArgKind::string: return json_quote(leaf.text);
+    default: return "null";
+  }
+}
+
+// An option that asks for something which may not come about, and why it has not; "": it has.
+struct Wish {
+  std::string_view name;
+  std::string (*unfulfilled)(const Compiled&, const Entry&);
+};
+constexpr std::array kWishes = {
+    Wish{"use_cudagraphs",
+         [](const Compiled&, const Entry& e) {
+           const std::string report = e.program->recording_report();
+           return report.starts_with("recorded") || report.starts_with("not recorded yet") ? "" : report;
+         }},
+    Wish{"max_autotune",
+         [](const Compiled&, const Entry& e) -> std::string {
+           return choices_report(*e.program).empty() ? "no product of the program was timed in several ways" : "";
+         }},
+    Wish{"freezing",
+         [](const Compiled&, const Entry& e) -> std::string {
+           return e.frozen.empty() ? "the function captures no tensor that it does not write" : "";
+         }},
+    Wish{"donate_argnums",
+         [](const Compiled&, const Entry& e) -> std::string {
+           return e.donated.empty() ? "the program keeps nothing in the memory of these arguments" : "";
+         }},
+    Wish{"fullgraph",
+         [](const Compiled& f, const Entry&) -> std::string {
+           const bool breaks = f.statistics().graph_breaks > 0;
+           return f.options().flag("fullgraph", true) || breaks ? "" : "the function is one program";
+         }},
+    Wish{"float32_matmul_precision",
+         [](const Compiled& f, const Entry&) -> std::string {
+           return f.options().text("executors", "").empty() ? "" : "beside `executors` it has no effect";
+         }},
+    Wish{"cudnn_allow_tf32",
+         [](const Compiled& f, const Entry&) -> std::string {
+           return f.options().text("executors", "").empty() ? "" : "beside `executors` it has no effect";
+         }},
+};
+
+}  // namespace
+
+std::string option_use(const Compiled& f) {
+  const auto entry = f.latest();
+  if (!entry) return "";
+  std::string used, unused;
+  for (const auto& [name, value] : f.options().all()) {
+    const bool asks = value.kind != ArgKind::boolean || value.i != 0 || name == "fullgraph";
+    std::string why;
+    for (const Wish& wish : kWishes)
+      if (asks && wish.name == name) why = wish.unfulfilled(f, *entry);
+    std::string& to = why.empty() ? used : unused;
+    to += cat(to.empty() ? "" : ",", json_quote(name), ":", why.empty() ? value_of(value) : json_quote(why));
+  }
+  return cat("{\"used\":{", used, "},\"unused\":{", unused, "},\"unknown\":{}}");
+}
+
+}  // namespace thunder
