@@ -19,7 +19,19 @@ TEST(Log, hands_the_sink_level_component_and_text) {
   EXPECT_EQ(lines, std::vector<std::string>{"2 cache recompiled 8 times: 100%s"});
 }
 
-TEST(Log, drops_messages_without_a_sink) { Log().write(LogLevel::error, "cache", "nobody listens"); }
+// A part of a message that counts how often it is made text.
+struct Part {
+  int& times;
+};
+void append(std::string&, const Part& part) { part.times++; }
+
+TEST(Log, makes_no_text_of_messages_without_a_sink) {
+  int times = 0;
+  Log().write(LogLevel::error, "cache", Part{times});
+  EXPECT_EQ(times, 0);
+  Log{[](int32_t, const char*, const char*, size_t, void*) {}, nullptr}.write(LogLevel::error, "cache", Part{times});
+  EXPECT_EQ(times, 1);
+}
 
 }  // namespace
 }  // namespace thunder
