@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -29,8 +30,13 @@ TEST(Arena, keeps_what_it_gave_when_it_grows) {
 
 TEST(Arena, serves_more_than_a_block_at_once) {
   Arena arena;
-  std::memset(arena.allocate(1 << 20, 64), 1, 1 << 20);
-  std::memset(arena.allocate(16, 16), 2, 16);
+  constexpr size_t kLarge = 1 << 20, kSmall = 16;
+  auto* large = static_cast<char*>(arena.allocate(kLarge, 64));
+  std::memset(large, 1, kLarge);
+  auto* small = static_cast<char*>(arena.allocate(kSmall, 16));
+  std::memset(small, 2, kSmall);
+  EXPECT_EQ(static_cast<size_t>(std::count(large, large + kLarge, 1)), kLarge);
+  EXPECT_EQ(static_cast<size_t>(std::count(small, small + kSmall, 2)), kSmall);
 }
 
 TEST(Arena, stays_as_it_is_when_it_cannot_grow) {
@@ -50,8 +56,12 @@ TEST(Arena, is_as_new_after_clear) {
   Arena arena;
   arena.clear();
   for (int i = 0; i < 3; i++) {
-    std::memset(arena.allocate(1 << 20, 64), i, 1 << 20);
-    std::memset(arena.allocate(100, 8), i, 100);
+    auto* large = static_cast<char*>(arena.allocate(1 << 20, 64));
+    std::memset(large, i, 1 << 20);
+    auto* small = static_cast<char*>(arena.allocate(100, 8));
+    std::memset(small, i + 10, 100);
+    EXPECT_EQ(std::count(large, large + (1 << 20), i), 1 << 20);
+    EXPECT_EQ(std::count(small, small + 100, i + 10), 100);
     arena.clear();
   }
 }

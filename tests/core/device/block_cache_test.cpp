@@ -50,9 +50,11 @@ TEST(BlockCache, has_room_for_what_was_asked_in_every_class) {
   BlockCache* cache = BlockCache::open(default_allocator(), 1 << 30);
   const Allocator a = cache->allocator();
   for (size_t bytes = 1; bytes < 70000; bytes += 1 + bytes / 7) {
-    void* p = a.allocate(bytes, kAlign, a.user);
-    std::memset(p, 1, bytes);  // a sanitizer sees what is beyond
-    a.deallocate(p, bytes, kAlign, a.user);
+    auto *p = static_cast<char*>(a.allocate(bytes, kAlign, a.user)), *q = static_cast<char*>(a.allocate(bytes, kAlign, a.user));
+    std::memset(p, 1, bytes), std::memset(q, 2, bytes);  // a sanitizer sees what is beyond
+    EXPECT_EQ(static_cast<size_t>(std::count(p, p + bytes, 1)), bytes);
+    EXPECT_EQ(static_cast<size_t>(std::count(q, q + bytes, 2)), bytes);
+    for (void* each : {p, q}) a.deallocate(each, bytes, kAlign, a.user);
   }
   cache->close();
 }

@@ -10,7 +10,9 @@ namespace {
 TEST(VerifyTypes, accepts_what_the_ops_gave) {
   tests::TraceMaker m;
   Var x = m.input("x", {4, 2});
-  verify_types(m.finish({m.call("softmax", {m.call("mul", {x, 2.0}), -1})}), m.registry);
+  const Trace trace = m.finish({m.call("softmax", {m.call("mul", {x, 2.0}), -1})});
+  EXPECT_NO_THROW(verify_types(trace, m.registry));
+  EXPECT_EQ(trace.nodes.size(), 2u);
 }
 
 TEST(VerifyTypes, finds_a_result_of_another_type_inside_a_line) {

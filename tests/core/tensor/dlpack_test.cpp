@@ -72,7 +72,8 @@ TEST(FromDlpack, keeps_read_only) {
 TEST(FromDlpack, needs_no_deleter) {
   Producer producer;
   producer.managed.deleter = nullptr;
-  from_dlpack(&producer.managed);
+  EXPECT_EQ(values_of<float>(*from_dlpack(&producer.managed)), (std::vector<float>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(producer.deleted, 0);
 }
 
 TEST(FromDlpack, takes_scalars_empty_tensors_and_pinned_memory) {
