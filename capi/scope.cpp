@@ -5,6 +5,7 @@
 #include "capi/leaf.h"
 #include "tracer/eager.h"
 #include "tracer/needed.h"
+#include "tracer/stand_ins.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -119,6 +120,17 @@ thunder_values* thunder_scope_list(thunder_scope* scope, thunder_tensor* const* 
     if (count) need(tensors, "tensors");
     return core(scope)->list({reinterpret_cast<Tensor* const*>(tensors), count});
   }));
+}
+
+void thunder_scope_stand_in(thunder_scope* scope, const thunder_tensor* tensor,
+                            thunder_tensor* other_or_null) noexcept {
+  value_in(core(scope), __func__, 0, [&] {
+    need(tensor, "tensor");
+    check(core(scope)->tracing(), "the scope records nothing to be compiled: set the module's tensor in its place");
+    check(core(tensor)->concrete(), "only a tensor with data has another one in its place");
+    set_stand_in(*core(tensor), core(other_or_null));
+    return 0;
+  });
 }
 
 thunder_values* thunder_scope_reached(thunder_scope* scope, thunder_tensor* loss,

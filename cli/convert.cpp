@@ -1,57 +1,47 @@
-// thunder convert: a program in one format of files as one in another.
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-
+// thunder convert and thunder export: a saved program in another form.
 #include "commands.h"
-#include "thunder.h"
+#include "words.h"
 
 namespace {
 
-struct Convert {
-  const char *from = nullptr, *to = nullptr;
+using Kind = WordOption::Kind;
+
+// `write` has the words by then. 2: they are not understood.
+template <class Write>
+int with_words(int argc, char** argv, std::initializer_list<const char**> places,
+               std::initializer_list<WordOption> known, Write&& write) {
+  thunder_context* context = nullptr;
   thunder_options* options = nullptr;
-};
-
-// 2: the words are not understood.
-int read_words(int argc, char** argv, Convert& wanted) {
-  for (int i = 0; i < argc; i++) {
-    const char* word = argv[i];
-    if (std::strncmp(word, "--", 2) != 0) {
-      if (wanted.to) return 2;
-      (wanted.from ? wanted.to : wanted.from) = word;
-    } else if (!std::strcmp(word, "--external-data")) {
-      thunder_options_set_bool(wanted.options, "external_data", 1);
-    } else if (!std::strcmp(word, "--opset") || !std::strcmp(word, "--program")) {
-      if (++i == argc) return 2;
-      thunder_options_set_i64(wanted.options, word + 2, std::atoll(argv[i]));
-    } else {
-      return 2;
-    }
-  }
-  return wanted.to ? 0 : 2;
-}
-
-int report(thunder_status* failed) {
-  if (!failed) return 0;
-  std::fprintf(stderr, "thunder: %s\n", thunder_status_message(failed));
-  thunder_status_release(failed);
-  return 1;
+  int code = report(thunder_context_create(nullptr, &context));
+  if (!code) code = report(thunder_options_create(context, &options));
+  if (!code && !read_words({argv, static_cast<size_t>(argc)}, places, known, options)) code = 2;
+  if (!code) code = write(context, options);
+  thunder_options_release(options);
+  thunder_context_release(context);
+  return code;
 }
 
 }  // namespace
 
 int convert_program(int argc, char** argv) {
-  thunder_context* context = nullptr;
-  thunder_compiled* program = nullptr;
-  Convert wanted;
-  int code = report(thunder_context_create(nullptr, &context));
-  if (!code) code = report(thunder_options_create(context, &wanted.options));
-  if (!code) code = read_words(argc, argv, wanted);
-  if (!code) code = report(thunder_program_load(context, wanted.from, nullptr, &program));
-  if (!code) code = report(thunder_program_export_onnx(program, wanted.to, wanted.options));
-  thunder_compiled_release(program);
-  thunder_options_release(wanted.options);
-  thunder_context_release(context);
-  return code;
+  const char *from = nullptr, *to = nullptr;
+  return with_words(argc, argv, {&from, &to},
+                    {{"--external-data", Kind::flag}, {"--opset", Kind::integer}, {"--program", Kind::integer}},
+                    [&](thunder_context* context, thunder_options* options) {
+                      thunder_compiled* program = nullptr;
+                      int code = report(thunder_program_load(context, from, nullptr, &program));
+                      if (!code) code = report(thunder_program_export_onnx(program, to, options));
+                      thunder_compiled_release(program);
+                      return code;
+                    });
+}
+
+int export_program(int argc, char** argv) {
+  const char *program = nullptr, *folder = nullptr;
+  return with_words(
+      argc, argv, {&program},
+      {{"--c", Kind::text, &folder}, {"--program", Kind::integer}, {"--name", Kind::text}, {"--cpu", Kind::text}},
+      [&](thunder_context* context, thunder_options* options) {
+        return folder ? report(thunder_program_export_c(context, program, folder, options)) : 2;
+      });
 }

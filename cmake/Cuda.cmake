@@ -46,6 +46,10 @@ if(TARGET thunder_tool AND TARGET thunder_lua AND NOT THUNDER_SANITIZE)
                        PASS_REGULAR_EXPRESSION "the kernels give what the CPU does")
 endif()
 if(TARGET thunder_tool AND TARGET thunder_lua AND NOT THUNDER_SANITIZE)
+  add_test(NAME cuda_lua_stages COMMAND thunder_tool run ${CMAKE_SOURCE_DIR}/tests/examples/stages.lua cuda
+           WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+  set_tests_properties(cuda_lua_stages PROPERTIES LABELS "cuda;lua" TIMEOUT 600 ENVIRONMENT "${THUNDER_FAKE_CUDA}"
+                       PASS_REGULAR_EXPRESSION "stages on cuda")
   foreach(name batches device)
     add_test(NAME cuda_lua_${name} COMMAND thunder_tool run ${CMAKE_SOURCE_DIR}/tests/cuda/${name}.lua)
     set_tests_properties(cuda_lua_${name} PROPERTIES LABELS "cuda;lua" TIMEOUT 300 ENVIRONMENT "${THUNDER_FAKE_CUDA}")

@@ -279,8 +279,8 @@ void thunder_values_set_tensor(thunder_values *values, size_t leaf, thunder_tens
 void thunder_values_bind(thunder_values *values, size_t leaf, thunder_tensor *tensor_or_null) THUNDER_NOEXCEPT;
 
 size_t thunder_values_count(const thunder_values *values) THUNDER_NOEXCEPT; /* leaves */
-/* The leaf at a path: keys, and positions from 0, such as "1.mask"; SIZE_MAX if there is none. Without memory to look for it
- * that is an error, which sticks to the values. */
+/* The leaf at a path: keys, and positions from 0, such as "1.mask", or of one map or list alone the path in it, "0.weight"; SIZE_MAX if
+ * there is none. Without memory to look for it that is an error, which sticks to the values. */
 size_t thunder_values_find(const thunder_values *values, const char *path) THUNDER_NOEXCEPT;
 const char *thunder_values_structure(const thunder_values *values) THUNDER_NOEXCEPT;
 /* The path of a leaf, valid until the next call of this on the values; NULL if there is no such leaf. */
@@ -325,6 +325,10 @@ thunder_values *thunder_scope_list(thunder_scope *scope, thunder_tensor *const *
  * intermediates; one that the loss does not reach gives zeros; one that was written in place after the loss used it
  * is an error. Eager scopes must be taped. */
 thunder_values *thunder_scope_grad(thunder_scope *scope, thunder_tensor *loss, thunder_values *wrt) THUNDER_NOEXCEPT;
+/* Of a traced function: from now on what is recorded on this thread reads and writes `other` where it, or a module that it calls, names
+ * this concrete tensor; NULL ends the last one. So a module runs with other parameters, as by torch.func.functional_call. */
+void thunder_scope_stand_in(thunder_scope *scope, const thunder_tensor *tensor,
+    thunder_tensor *other_or_null) THUNDER_NOEXCEPT;
 /* A BOOLEAN for each of these concrete tensors: whether the loss depends on it, as far as the scope recorded. Of others
  * thunder_scope_grad() gives zeros; a training loop leaves them alone. */
 thunder_values *thunder_scope_reached(thunder_scope *scope, thunder_tensor *loss,

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ir/dim_reads.h"
 #include "tracer/needed.h"
+#include "tracer/stand_ins.h"
 
 namespace thunder {
 namespace {
@@ -64,6 +65,10 @@ bool TracingScope::ViewKey::operator<(const ViewKey& other) const {
 
 // Tensors that are the same view of the same memory are one input, so that tied weights stay tied.
 ValueId TracingScope::capture(Tensor* t, Source source, std::string_view name) {
+  if (Tensor* other = stand_in(*t)) {
+    if (!other->concrete()) return given(other);
+    t = other, source = Source::constant, name = "";
+  }
   Captured& recent = recent_[reinterpret_cast<uintptr_t>(t) / 64 % recent_.size()];
   if (recent.tensor == t) return recent.value;
   auto [it, fresh] = by_view_.try_emplace(key(*t), kNoValue);

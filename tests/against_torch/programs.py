@@ -165,8 +165,3 @@ def main(count, first=0):
             print(f"program {seed}, {name}: {what}")
     print(f"{count} programs, {tried} runs beside PyTorch, {whole} of them with gradients, {refused} refused, {wrong} differ")
     return wrong + refused
-
-
-if __name__ == "__main__":
-    import sys
-    sys.exit(bool(main(*map(int, sys.argv[1:]))))

@@ -221,11 +221,60 @@ static void misuse(thunder_context *context, thunder_optimizer *optimizer)
     REFUSED(thunder_module_create(context, "Linaer", args, 2, NULL, &m), THUNDER_NOT_FOUND, "'Linaer'");
     REFUSED(thunder_module_create(context, "Linear", args, 1, NULL, &m), THUNDER_INVALID_ARGUMENT, "out_features");
     REFUSED(thunder_module_create(context, "Linear", args, 2, names, &m), THUNDER_INVALID_ARGUMENT, "'out_features'");
-    REFUSED(thunder_optimizer_set_f64(optimizer, "betas", 1), THUNDER_INVALID_ARGUMENT, "fixed");
+    REFUSED(thunder_optimizer_set_f64(optimizer, "betas", 1), THUNDER_INVALID_ARGUMENT, "'betas.0' is the first");
     OK(thunder_module_create(context, "Linear", args, 2, NULL, &m));
     REFUSED(thunder_module_add(m, "self", m), THUNDER_INVALID_ARGUMENT, "cycle");
     REFUSED(thunder_module_load(m, "no such file", 1), THUNDER_NOT_FOUND, "no such file");
     thunder_module_release(m);
+}
+
+/* The module's own weight, for which the second argument stands while the module is called. */
+typedef struct lent { thunder_module *module; thunder_tensor *weight; } lent;
+
+static thunder_status *with_another(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    const lent *l = user;
+    thunder_tensor *x = thunder_values_tensor(in, 0);
+    thunder_scope_stand_in(s, l->weight, thunder_values_tensor(in, 1));
+    thunder_values_push_tensor(out, thunder_values_tensor(thunder_module_call(s, l->module, thunder_scope_list(s, &x, 1)), 0));
+    thunder_scope_stand_in(s, l->weight, NULL);
+    thunder_values_push_tensor(out, thunder_values_tensor(thunder_module_call(s, l->module, thunder_scope_list(s, &x, 1)), 0));
+    return NULL;
+}
+
+static void stand_ins(thunder_context *context)
+{
+    const thunder_any sizes[] = { thunder_any_i64(1), thunder_any_i64(1), thunder_any_bool(0) };
+    const int64_t shape[] = { 1, 1 };
+    const float three[] = { 3 }, five[] = { 5 }, seven[] = { 7 };
+    thunder_tensor *x = test_f32(context, 2, shape, three), *own = test_f32(context, 2, shape, five), *other = test_f32(context, 2, shape, seven);
+    lent l = { NULL, own };
+    thunder_function *f = NULL;
+    thunder_compiled *c = NULL;
+    thunder_scope *s = NULL;
+    float r = 0;
+    OK(thunder_module_create(context, "Linear", sizes, 3, NULL, &l.module));
+    OK(thunder_module_set_tensor(l.module, "weight", own, THUNDER_PARAMETER));
+    OK(thunder_function_create(context, "with_another", with_another, &l, NULL, &f));
+    OK(thunder_compile(f, NULL, &c));
+    thunder_tensor *const in[] = { x, other };
+    thunder_tensor *out[2] = { NULL, NULL };
+    OK(thunder_compiled_call_tensors(c, in, 2, out, 2));
+    OK(thunder_tensor_read(out[0], &r, sizeof r));
+    CHECK(r == 21);
+    OK(thunder_tensor_read(out[1], &r, sizeof r));
+    CHECK(r == 15);
+    OK(thunder_scope_create(context, 0, &s));
+    thunder_scope_stand_in(s, own, other);
+    REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "records nothing to be compiled");
+    thunder_scope_release(s);
+    for (int i = 0; i < 2; i++) thunder_tensor_release(out[i]);
+    thunder_compiled_release(c);
+    thunder_function_release(f);
+    thunder_module_release(l.module);
+    thunder_tensor_release(x);
+    thunder_tensor_release(own);
+    thunder_tensor_release(other);
 }
 
 int main(void)
@@ -239,6 +288,7 @@ int main(void)
     thunder_optimizer *o = optimizer(context, parameter);
     forwards(context);
     places(context);
+    stand_ins(context);
     clipping(context);
     tensors_by_name(context);
     optimizer_state(context, o);

@@ -24,7 +24,7 @@ opt:add_param_group { params = { last = ones() } }
 assert(#opt.param_groups == 3 and opt.param_groups[3].lr == 0.25)
 opt.param_groups[3].lr = 0.125
 assert(opt.param_groups[3].lr == 0.125)
-expect.error(function() opt.param_groups[3].weight_decay = 1 end, "'weight_decay' is fixed")
+expect.error(function() opt.param_groups[3].weight_decay = -1 end, "weight_decay must not be negative")
 expect.error(function() opt.lr = 1 end, "each of the 3 parameter groups has its own 'lr'")
 expect.error(function() opt:add_param_group { lr = 1 } end, "a parameter group is a table { params = parameters")
 expect.error(function() opt:add_param_group { params = { last = ones() } } end, "an earlier group has a parameter 'last'")

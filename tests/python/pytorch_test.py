@@ -190,10 +190,42 @@ class Utilities(unittest.TestCase):
         self.assertEqual(gradient.tolist(), [[5, 7]])
         with self.assertRaisesRegex(KeyError, "no parameter or buffer 'wieght'.*weight"):
             th.func.functional_call(net, {"wieght": given["weight"]}, th.ones(1, 2))
-        with self.assertRaisesRegex(NotImplementedError, "functional_call: in a compiled function"):
-            th.compile(lambda w: th.func.functional_call(net, {"weight": w}, th.ones(1, 2)))(given["weight"])
         stacked, buffers = th.func.stack_module_state([net, nn.Linear(2, 1)])
         self.assertEqual((stacked["weight"].shape, stacked["weight"][0].tolist(), buffers), ((2, 1, 2), own, {}))
+
+    def test_a_module_is_called_with_other_tensors_where_it_is_traced(self):
+        net, x, y = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Tanh(), nn.Linear(4, 1)), th.rand(5, 3), th.rand(5, 1)
+        net.eval()
+        call, params = th.func.functional_call, {name: p.clone() * 2 for name, p in net.named_parameters()}
+        wanted = call(net, params, (x,))
+        compiled = th.compile(lambda params, x: call(net, params, (x,)))
+        self.assertTrue(th.allclose(compiled(params, x), wanted, atol=1e-6))
+        self.assertTrue(th.allclose(th.compile(net)(x), net(x), atol=1e-6))  # its own tensors again
+
+        def loss(params, x, y):
+            return ((call(net, params, (x[None],))[0] - y) ** 2).sum()
+        each = th.func.vmap(th.func.grad(loss), in_dims=(None, 0, 0))(params, x, y)
+        for row in range(5):
+            one = th.func.grad(loss)(params, x[row], y[row])
+            self.assertTrue(all(th.allclose(each[name][row], one[name], atol=1e-5) for name in params))
+        stacked, buffers = th.func.stack_module_state([net, net])
+        both = th.func.vmap(lambda p, b: call(net, (p, b), (x,)))(stacked, buffers)
+        self.assertTrue(th.allclose(both[1], net(x), atol=1e-6))
+
+        def outer(params):  # a step inside of a step, as in MAML
+            def inner(params):
+                return (call(net, params, (x,)) ** 2).mean()
+            gradients = th.func.grad(inner)(params)
+            moved = {name: p - 0.1 * gradients[name] for name, p in params.items()}
+            return (call(net, moved, (x,)) ** 2).mean()
+        got, wanted = th.compile(th.func.grad(outer))(params), th.func.grad(outer)(params)
+        self.assertTrue(all(th.allclose(got[name], wanted[name], atol=1e-5) for name in params))
+        net.train()
+        running = {name: b.clone() for name, b in net.named_buffers()}
+        before = net[1].running_mean.tolist()
+        moved = th.compile(lambda b, x: (call(net, b, (x,)), b["1.running_mean"])[1])(running, x)
+        self.assertNotEqual(moved.tolist(), before)
+        self.assertEqual(net[1].running_mean.tolist(), before)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,28 @@ class Seeds(unittest.TestCase):
         th.seed(-3)
         self.assertEqual(th.initial_seed(), -3)
 
+    def test_generators_draw_beside_the_one_state(self):
+        th.seed(5)
+        wanted = th.rand(3), th.randn(2)
+        th.seed(7)
+        alone = th.rand(4).tolist()
+        th.seed(7)
+        generator = th.Generator().manual_seed(5)
+        got = th.rand(3, generator=generator), th.randn(2, generator=generator)
+        self.assertEqual([one.tolist() for one in got], [one.tolist() for one in wanted])
+        self.assertEqual(th.rand(4).tolist(), alone)
+        state = generator.get_state()
+        first = th.zeros(3).uniform_(generator=generator).tolist()
+        self.assertEqual(th.zeros(3).uniform_(generator=generator.set_state(state)).tolist(), first)
+        kept = th.get_rng_state()
+        drawn = th.randperm(5).tolist()
+        th.set_rng_state(kept)
+        self.assertEqual(th.randperm(5).tolist(), drawn)
+        halves = [[list(part) for part in th.utils.data.random_split(range(6), [3, 3], generator=th.Generator().manual_seed(2))] for _ in range(2)]
+        self.assertEqual(*halves)
+        with self.assertRaisesRegex(NotImplementedError, "generator= is for calls outside"):
+            th.compile(lambda x: x + th.rand(1, generator=generator))(th.ones(1))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -39,9 +39,10 @@ def _flat_call(op, sample, places, gradient):
     return leaves, call
 
 
-def _replayed(module, tensors):
-    """What the rows make of a graph, or None where it draws."""
+def _replayed(module, tensors, seen):
+    """What the rows make of a graph, which `seen` gets, or None where it draws."""
     graph = _graph.Graph(module)
+    seen.append(graph)
     if graph.draws:
         return None
     kept = graph.results.keep(tensors)
@@ -56,7 +57,7 @@ def _size(t):
     return max(1.0, finite.max().item()) if finite.numel() else 1.0
 
 
-def _outcome(op, sample, gradient, decompositions):
+def outcome_of(op, sample, gradient, decompositions, seen):
     """ "agrees", "refused" with the reason, "differs" with the distance, or None: torch itself does not capture it."""
     leaves, _ = _pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
     places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
@@ -73,7 +74,7 @@ def _outcome(op, sample, gradient, decompositions):
         return None
     module.graph.eliminate_dead_code()
     try:
-        got = _replayed(module, tensors)
+        got = _replayed(module, tensors, seen)
     except (_graph.Unsupported, NotImplementedError) as error:
         return f"refused: {error}"
     if got is None:
@@ -99,7 +100,7 @@ class OpDb(unittest.TestCase):
                 continue
             samples = list(op.sample_inputs("cpu", torch.float32, requires_grad=gradient))
             for sample in samples[::max(1, len(samples) // _SAMPLES)][:_SAMPLES]:
-                outcome = _outcome(op, sample, gradient, decompositions)
+                outcome = outcome_of(op, sample, gradient, decompositions, [])
                 kind = (outcome or "").partition(":")[0]
                 if kind in counts:
                     counts[kind] += 1

@@ -30,6 +30,7 @@ typedef struct Exchange {
     PyObject_HEAD
     PyObject *capsule, *class; /* of the API, which it keeps; of tensors */
     const exchange_api *api;
+    thunder_values *spare_in, *spare_out; /* of the call before, empty, or NULL */
 } Exchange;
 
 /* ---- streams ---- */
@@ -58,11 +59,36 @@ static thunder_tensor *taken(const Exchange *self, PyObject *object)
     return made;
 }
 
-/* Adds a tensor of theirs or a plain value; `device` becomes that of the first tensor which is not the CPU's. */
-static int add_argument(const Exchange *self, thunder_values *in, PyObject *object, thunder_device *device)
+/* The bytes from the first element of a view to behind its last one. */
+static size_t reach(const DLTensor *t)
+{
+    int64_t last = 0;
+    for (int32_t i = 0; i < t->ndim; i++) {
+        if (t->shape[i] == 0) return 0;
+        last += (t->shape[i] - 1) * t->strides[i];
+    }
+    return (size_t)(last + 1) * (t->dtype.bits / 8);
+}
+
+/* A tensor of the CPU's that somebody holds for as long as the call, without a structure that says who does. */
+static thunder_tensor *looked_at(const Exchange *self, PyObject *object)
+{
+    DLTensor t;
+    thunder_tensor *made = NULL;
+    if (self->api->view(object, &t)) return NULL;
+    if (t.device.type != DLPACK_CPU || t.dtype.lanes != 1 || !t.strides) return taken(self, object);
+    const thunder_dtype dtype = (thunder_dtype)(t.dtype.code << 8 | t.dtype.bits);
+    thunder_status *failed = thunder_tensor_borrow(context, dtype, (size_t)t.ndim, t.shape, t.strides, THUNDER_CPU,
+                                                   (char *)t.data + t.byte_offset, reach(&t), NULL, NULL, &made);
+    return check_status(failed) ? NULL : made;
+}
+
+/* Adds a tensor of theirs or a plain value; `device` becomes that of the first tensor which is not the CPU's. `held`: until the call
+ * ends. */
+static int add_argument(const Exchange *self, thunder_values *in, PyObject *object, int held, thunder_device *device)
 {
     if (!PyObject_TypeCheck(object, (PyTypeObject *)self->class)) return values_add(in, object);
-    thunder_tensor *tensor = taken(self, object);
+    thunder_tensor *tensor = held ? looked_at(self, object) : taken(self, object);
     if (!tensor) return -1;
     if (!*device && thunder_tensor_device(tensor) >> 16 != DLPACK_CPU) *device = thunder_tensor_device(tensor);
     thunder_values_push_tensor(in, tensor);
@@ -70,10 +96,10 @@ static int add_argument(const Exchange *self, thunder_values *in, PyObject *obje
     return 0;
 }
 
-static int add_arguments(const Exchange *self, thunder_values *in, PyObject *const *args, Py_ssize_t count, thunder_device *device)
+static int add_arguments(const Exchange *self, thunder_values *in, PyObject *const *args, Py_ssize_t count, int held, thunder_device *device)
 {
     for (Py_ssize_t i = 0; i < count; i++)
-        if (add_argument(self, in, args[i], device)) return error_prefix("argument %zd", i), -1;
+        if (add_argument(self, in, args[i], held, device)) return error_prefix("argument %zd", i), -1;
     return 0;
 }
 
@@ -158,7 +184,7 @@ static PyObject *run_with(const Exchange *self, thunder_compiled *compiled, thun
                           Py_ssize_t count, PyObject *emptied)
 {
     thunder_device device = 0;
-    if (add_arguments(self, in, args, count, &device)) return NULL;
+    if (add_arguments(self, in, args, count, !emptied, &device)) return NULL;
     thunder_stream *stream = current_stream(self, device);
     if (!stream && PyErr_Occurred()) return NULL;
     if (emptied && PyList_SetSlice(emptied, 0, count, NULL)) return thunder_stream_release(stream), NULL;
@@ -170,12 +196,28 @@ static PyObject *run_with(const Exchange *self, thunder_compiled *compiled, thun
     return made;
 }
 
-static PyObject *run(const Exchange *self, thunder_compiled *compiled, PyObject *const *args, Py_ssize_t count, PyObject *emptied)
+static thunder_values *spare(thunder_values **kept)
 {
-    thunder_values *in = values_new(), *out = in ? values_new() : NULL;
+    thunder_values *found = *kept;
+    *kept = NULL;
+    return found ? found : values_new();
+}
+
+static void put_back(thunder_values **kept, thunder_values *values)
+{
+    thunder_values_reset(values);
+    if (!*kept)
+        *kept = values;
+    else
+        thunder_values_release(values);
+}
+
+static PyObject *run(Exchange *self, thunder_compiled *compiled, PyObject *const *args, Py_ssize_t count, PyObject *emptied)
+{
+    thunder_values *in = spare(&self->spare_in), *out = in ? spare(&self->spare_out) : NULL;
     PyObject *made = out ? run_with(self, compiled, in, out, args, count, emptied) : NULL;
-    thunder_values_release(in);
-    thunder_values_release(out);
+    put_back(&self->spare_in, in);
+    put_back(&self->spare_out, out);
     return made;
 }
 
@@ -192,7 +234,7 @@ static PyObject *exchange_call(PyObject *object, PyObject *const *args, Py_ssize
 /* `bound` is (exchange, compiled, which of the arguments the program takes or None). */
 static PyObject *bound_call(PyObject *bound, PyObject *const *args, Py_ssize_t count)
 {
-    const Exchange *self = (Exchange *)PyTuple_GET_ITEM(bound, 0);
+    Exchange *self = (Exchange *)PyTuple_GET_ITEM(bound, 0);
     thunder_compiled *compiled = compiled_test(PyTuple_GET_ITEM(bound, 1));
     PyObject *taken = PyTuple_GET_ITEM(bound, 2), *picked[MAX_PICKED];
     if (taken == Py_None) return run(self, compiled, args, count, NULL);
@@ -253,6 +295,8 @@ static void exchange_dealloc(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
     Py_DECREF(((Exchange *)object)->capsule);
     Py_DECREF(((Exchange *)object)->class);
+    thunder_values_release(((Exchange *)object)->spare_in);
+    thunder_values_release(((Exchange *)object)->spare_out);
     type->tp_free(object);
     Py_DECREF(type);
 }

@@ -175,6 +175,14 @@ static PyObject *store(const signature *op, PyObject *result, PyObject *out)
     return failed ? NULL : Py_NewRef(out);
 }
 
+/* Whether this is view(dtype), which is another op than view(size). */
+static bool is_view_of_dtype(const signature *op, PyObject *const *args, size_t count, PyObject *names)
+{
+    const Py_ssize_t all = PyVectorcall_NARGS(count) + (names ? PyTuple_GET_SIZE(names) : 0);
+    const Constant *constant = all == 2 && !strcmp(op->name, "view") ? constant_test(args[1]) : NULL;
+    return constant && constant->kind == THUNDER_DTYPE;
+}
+
 static PyObject *op_vectorcall(PyObject *object, PyObject *const *args, size_t count, PyObject *names)
 {
     const signature *op = ((Op *)object)->signature;
@@ -183,6 +191,10 @@ static PyObject *op_vectorcall(PyObject *object, PyObject *const *args, size_t c
     const bool failed = arguments_read(&c, op, args, PyVectorcall_NARGS(count), names) || (grad_mode_detaches() && grad_mode_detach(&c));
     PyObject *result = failed ? NULL : invoke(op, &c, first), *out = c.out;
     arguments_free(&c);
+    if (failed && is_view_of_dtype(op, args, count, names)) {
+        PyErr_Clear();
+        return op_call("view_dtype", args, 2);
+    }
     if (result && out) result = store(op, result, out);
     if (!result || named == Py_None || !PyTuple_Check(result)) return result;
     PyObject *tuple = PyObject_Call(named, result, NULL);

@@ -97,6 +97,19 @@ static PyObject *reached(PyObject *module, PyObject *args)
     return result;
 }
 
+/* stand_in(tensor, other or None): in the function that is traced now. */
+static PyObject *stand_in(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *tensor, *other;
+    if (!PyArg_ParseTuple(args, "O!O:stand_in", tensor_type, &tensor, &other)) return NULL;
+    thunder_scope *scope = scope_now();
+    if (!scope) return NULL;
+    thunder_scope_stand_in(scope, tensor_handle(tensor), other == Py_None ? NULL : tensor_handle(other));
+    if (scope_check(scope)) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *recording(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -139,6 +152,7 @@ int open_tape(PyObject *module)
         {"grad_of", grad_of, METH_VARARGS,
          "grad_of(loss, wrt)\n--\n\nd(loss)/d(wrt) in the structure of wrt: a tensor, or a tree of tensors."},
         {"reached", reached, METH_VARARGS, NULL},
+        {"stand_in", stand_in, METH_VARARGS, NULL},
         {"is_recording", recording, METH_NOARGS, "Whether ops are traced or taped now."},
         {"is_tracing", is_tracing, METH_NOARGS, "Whether a function is being traced now."},
         {"_autocast", autocast, METH_NOARGS, NULL},

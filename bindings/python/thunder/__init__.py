@@ -52,7 +52,8 @@ from .data import save  # noqa: E402
 from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
 from ._device import cuda  # noqa: E402
 from ._pytorch import block_diag, cartesian_prod, combinations, get_default_dtype, is_floating_point  # noqa: E402
-from . import _compositions  # noqa: E402
+from . import _compositions, _generator  # noqa: E402
+from ._generator import Generator, get_rng_state, set_rng_state  # noqa: E402
 from ._testing import testing  # noqa: E402
 from . import _datasets, _loader, _module, _nn_utils, _testing, _writes  # noqa: E402
 
@@ -61,7 +62,8 @@ func.functional_call, func.stack_module_state = _nn_utils.functional_call, _nn_u
 manual_seed, as_tensor = seed, asarray
 contiguous_format, preserve_format = memory_format
 max, min, equal, numel = Tensor.max, Tensor.min, Tensor.equal, Tensor.numel
-globals().update(_pytorch.constants | _compositions.functions)
+globals().update(_pytorch.constants | _compositions.functions | _generator.functions)
+_generator.add_methods(_traceback.covered)
 half, float, double, short, long = float16, float32, float64, int16, int64
 __version__ = _thunder.version()
 

@@ -111,25 +111,18 @@ def cumulative_trapezoid(y, x=None, *, dx=1.0, dim=-1):
     return _op["movedim"](_op["cumsum"]((y[..., 1:] + y[..., :-1]) * 0.5 * dx, -1), -1, dim)
 
 
-def _random_(x, *bounds, generator=None):
+def _random_(x, *bounds):
     """random_(to), random_(from, to): integers drawn into the tensor; without bounds all that its dtype holds, of floats up to 2^24."""
-    if generator is not None or len(bounds) > 2:
-        raise TypeError("random_: takes from and to; what is drawn follows thunder.seed()")
+    if len(bounds) > 2:
+        raise TypeError("random_: takes from and to")
     digits = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}.get(x.dtype.name, 8 * x.dtype.itemsize - 1)
     low, high = (0, *bounds)[-2:] if bounds else (0, 2 ** min(digits, 62))
     return x.copy_(_op["randint"](low, high, list(x.shape)))
 
 
-def _view(x, *size, dtype=None):
-    """view(size): the same elements under another shape; view(dtype): their bits as another dtype, elements of another size a copy."""
-    if dtype is not None or size and isinstance(size[0], _thunder.dtype):
-        return _op["view_dtype"](x, size[0] if dtype is None else dtype)
-    return _op["view"](x, *size)
-
-
 functions = {"as_strided": as_strided, "histogram": histogram, "nanquantile": nanquantile, "index_reduce": index_reduce, "vander": vander,
              "cumulative_trapezoid": cumulative_trapezoid, "trapz": _op["trapezoid"]}
-members = {**{name: functions[name] for name in ("as_strided", "histogram", "nanquantile", "index_reduce")}, "random_": _random_, "view": _view,
+members = {**{name: functions[name] for name in ("as_strided", "histogram", "nanquantile", "index_reduce")}, "random_": _random_,
            "index_reduce_": lambda x, dim, index, source, reduce, *, include_self=True: x.copy_(
                index_reduce(x, dim, index, source, reduce, include_self=include_self))}
 for _name, _member in members.items():

@@ -14,6 +14,7 @@ import numpy
 
 from . import _ops
 from ._create import asarray, is_array
+from ._generator import seed_of
 from ._thunder import Tensor
 
 __all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler",
@@ -133,7 +134,7 @@ class StackDataset(Dataset):
 
 def _generator(seed=None):
     """Of numpy: from a seed, or from the library's random state, which thunder.seed() fixes."""
-    return numpy.random.default_rng(_op["randint"](0, 2 ** 31 - 1, [1]).item() if seed is None else seed)
+    return numpy.random.default_rng(seed_of(seed))
 
 
 def random_split(dataset, lengths, generator=None):

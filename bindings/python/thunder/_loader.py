@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 from . import _ops, data
 from ._thunder import Tensor
+from ._generator import seed_of
 from ._datasets import (BatchSampler, IterableDataset, RandomSampler, SequentialSampler, TensorDataset, batched, count_batches,
                         default_collate)
 
@@ -90,7 +91,7 @@ class DataLoader:
         self._rows = None
         plain = type(dataset) is TensorDataset and collate_fn is None and batch_sampler is None and batch_size
         if plain and type(sampler) in (SequentialSampler, RandomSampler):
-            seed = _ops.functions["randint"](0, 2 ** 31 - 1, [1]).item() if generator is None else generator
+            seed = seed_of(generator)
             self._rows = data.batches(list(dataset.tensors), batch_size, shuffle, drop_last, seed, device)
 
     def _check(self, shuffle, sampler, batch_sampler):

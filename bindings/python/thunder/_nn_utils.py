@@ -73,11 +73,21 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
     missing = [path for path in own if path not in given]
     if strict and missing:
         raise KeyError(f"functional_call: {', '.join(missing)} are missing, and strict asks for all")
-    if _thunder.is_tracing():
-        raise NotImplementedError("functional_call: in a compiled function, and in func.vmap, a module keeps its own tensors; write the function "
-                                  "of the tensors, by nn.functional, or differentiate by the module's parameters: grad(f, wrt=net.parameters())")
     args = () if args is None else args if isinstance(args, tuple) else (args,)
-    return _replaced(module, given, own, args, kwargs or {})
+    return (_standing_in if _thunder.is_tracing() else _replaced)(module, given, own, args, kwargs or {})
+
+
+def _standing_in(module, given, own, args, kwargs):
+    """What is recorded while it runs reads the given tensors where it names the module's own."""
+    begun = []
+    try:
+        for path, tensor in given.items():
+            _thunder.stand_in(own[path], tensor)
+            begun.append(path)
+        return module(*args, **kwargs)
+    finally:
+        for path in begun:
+            _thunder.stand_in(own[path], None)
 
 
 def _replaced(module, given, own, args, kwargs):

@@ -46,19 +46,17 @@ def _new_tensor(x, data, dtype=None, device=None):
     return _create.tensor(data, dtype or x.dtype, device or x.device)
 
 
-def _uniform_(x, *bounds, generator=None, **named):
+def _uniform_(x, *bounds, **named):
     """uniform_(from=0, to=1): numbers between the two, drawn into the tensor."""
     rest = (("from", 0.0), ("to", 1.0))[len(bounds):]
     low, high = [*bounds, *(named.pop(name, default) for name, default in rest)][:2]
-    if named or generator is not None or len(bounds) > 2:
-        raise TypeError("uniform_: takes from and to; what is drawn follows thunder.seed()")
+    if named or len(bounds) > 2:
+        raise TypeError("uniform_: takes from and to")
     return x.copy_(_op["uniform_like"](x, low, high))
 
 
-def _normal_(x, mean=0.0, std=1.0, *, generator=None):
+def _normal_(x, mean=0.0, std=1.0):
     """normal_(mean=0, std=1): normal numbers, drawn into the tensor."""
-    if generator is not None:
-        raise TypeError("normal_: takes mean and std; what is drawn follows thunder.seed()")
     return x.copy_(_op["randn_like"](x) * std + mean)
 
 

@@ -22,6 +22,7 @@ struct Words : Emitter {
     compiled++;
     return {error.empty() ? std::vector<char>{static_cast<char>(nest.exprs.size())} : std::vector<char>(), error};
   }
+  std::string text(const CpuNest&, const char*, bool) override { return "a word"; }
   KernelFn load(const std::vector<char>& code, const char*, std::string& why) override {
     if (loads && code.size() == 1) return reinterpret_cast<KernelFn>(static_cast<uintptr_t>(code[0]));
     return why = "no word", nullptr;
