@@ -1,4 +1,5 @@
-"""What gpt2.lua times, in PyTorch, eager, with its fused attention. gpt2.py [SIZE BATCH LENGTH VOCABULARY]"""
+"""What gpt2.lua times, in PyTorch, with its fused attention: eager, and what torch.compile makes of the loss.
+gpt2.py [SIZE BATCH LENGTH VOCABULARY [MODE ...]]; MODE: eager, default, reduce-overhead, max-autotune."""
 import sys
 
 import torch
@@ -40,28 +41,37 @@ class GPT2(nn.Module):
         return F.linear(self.ln_f(x), self.wte.weight)
 
 
-def measure(size, batch, length, vocabulary, dtype, tf32, cast=False):
+def measure(size, batch, length, vocabulary, dtype, tf32, cast=False, mode="eager"):
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.cuda.reset_peak_memory_stats()
     net = GPT2(size, vocabulary).cuda().to(dtype)
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3, weight_decay=0.1)
     tokens = torch.randint(0, vocabulary, (batch, length + 1), device="cuda")
 
-    def step():
-        optimizer.zero_grad()
+    def loss_of(tokens):
         with torch.autocast("cuda", torch.bfloat16, enabled=cast):
             logits = net(tokens[:, :-1]).flatten(0, 1).float()
-            loss = F.cross_entropy(logits, tokens[:, 1:].flatten())
-        loss.backward()
+            return F.cross_entropy(logits, tokens[:, 1:].flatten())
+
+    if mode != "eager":
+        loss_of = torch.compile(loss_of, mode=mode)
+
+    def step():
+        optimizer.zero_grad()
+        loss_of(tokens).backward()
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         optimizer.step()
 
-    print(f"{size} {batch}x{length}, {dtype}, tf32 {'on' if tf32 else 'off'}{', autocast to bfloat16' if cast else ''}: {seconds(step, 20, warmup=5) * 1e3:.1f} ms a step, "
+    print(f"{mode}: {size} {batch}x{length}, {dtype}, tf32 {'on' if tf32 else 'off'}{', autocast to bfloat16' if cast else ''}: {seconds(step, 20, warmup=5) * 1e3:.1f} ms a step, "
           f"{torch.cuda.max_memory_allocated() >> 20} MiB at most")
 
 
 if __name__ == "__main__":
     print(f"PyTorch {torch.__version__}")
-    sizes = sys.argv[1:] if len(sys.argv) == 5 else ["gpt2", "8", "512", "256"]
-    for kind in ((torch.float32, False), (torch.float32, True), (torch.bfloat16, False), (torch.float32, False, True)):
-        measure(sizes[0], *map(int, sizes[1:]), *kind)
+    sizes = sys.argv[1:5] if len(sys.argv) >= 5 else ["gpt2", "8", "512", "256"]
+    modes = sys.argv[5:] or ["eager"]
+    all_kinds = ((torch.float32, False, False), (torch.float32, True, False), (torch.bfloat16, False, False), (torch.float32, False, True))
+    for mode in modes:
+        for kind in all_kinds if mode == "eager" else all_kinds[2:]:
+            measure(sizes[0], *map(int, sizes[1:]), *kind, mode)
+            torch._dynamo.reset()

@@ -57,40 +57,60 @@ namespace thunder::cuda_kernels {
   "    if (threadIdx.x == 0) totals[digit] = sum;\n"                                                                  \
   "  }\n"                                                                                                             \
   "}\n"                                                                                                               \
-  "extern \"C\" __global__ void move_keys(const Key* keys, const u32* numbers, Key* to_keys, u32* to_numbers,\n"      \
-  "                                      const u32* counts, const u32* totals, i64 shift, i64 per_row, i64 count,\n"  \
-  "                                      i64 tile, i64 tiles) {\n"                                                    \
-  "  __shared__ u32 next[256], of_warp[8][256], shared[8];\n"                                                         \
-  "  const int own = threadIdx.x, lane = own % 32, warp = own / 32;\n"                                                \
-  "  for (i64 t = blockIdx.x; t < tiles; t += gridDim.x) {\n"                                                         \
-  "    u32 all;\n"                                                                                                    \
-  "    next[own] = sum_before(totals[own], shared, all) + counts[own * tiles + t];\n"                                 \
-  "    const i64 end = (t + 1) * tile < count ? (t + 1) * tile : count;\n"                                            \
-  "    for (i64 first = t * tile; first < end; first += 256) {\n"                                                     \
-  "      const i64 i = first + own;\n"                                                                                \
-  "      const bool is_there = i < end;\n"                                                                            \
-  "      const Key key = is_there ? keys[i] : (Key)0;\n"                                                              \
-  "      const u32 number = !is_there ? 0 : numbers ? numbers[i] : (u32)i;\n"                                         \
-  "      const u32 digit = is_there ? digit_of(key, number, shift, per_row) : 256;\n"                                 \
-  "      for (int w = 0; w < 8; w++) of_warp[w][own] = 0;\n"                                                          \
-  "      __syncthreads();\n"                                                                                          \
-  "      const u32 same = __match_any_sync(~0u, digit), rank = __popc(same & ((1u << lane) - 1));\n"                  \
-  "      if (is_there && rank == 0) of_warp[warp][digit] = __popc(same);\n"                                           \
-  "      __syncthreads();\n"                                                                                          \
-  "      u32 at = next[own];\n"                                                                                       \
-  "      for (int w = 0; w < 8; w++) {\n"                                                                             \
-  "        const u32 n = of_warp[w][own];\n"                                                                          \
-  "        of_warp[w][own] = at, at += n;\n"                                                                          \
-  "      }\n"                                                                                                         \
-  "      next[own] = at;\n"                                                                                           \
-  "      __syncthreads();\n"                                                                                          \
-  "      if (is_there) {\n"                                                                                           \
-  "        const u32 to = of_warp[warp][digit] + rank;\n"                                                             \
-  "        to_keys[to] = key, to_numbers[to] = number;\n"                                                             \
-  "      }\n"                                                                                                         \
-  "      __syncthreads();\n"                                                                                          \
-  "    }\n"                                                                                                           \
-  "  }\n"                                                                                                             \
+  "extern \"C\" __global__ void move_keys(\n"                                                                          \
+  "    const Key* keys, const u32* numbers, Key* to_keys, u32* to_numbers, const u32* counts, const u32* totals,\n"    \
+  "    i64 shift, i64 per_row, i64 count, i64 tile, i64 tiles) {\n"                                                    \
+  "  const int items = sizeof(Key) == 8 ? 8 : 16, chunk = 256 * items;\n"                                              \
+  "  __shared__ Key sorted_keys[256 * (sizeof(Key) == 8 ? 8 : 16)];\n"                                                 \
+  "  __shared__ u32 sorted[256 * (sizeof(Key) == 8 ? 8 : 16)], of_warp[8][256], next[256], shift_of[256], shared[8];\n"\
+  "  const int own = threadIdx.x, lane = own % 32, warp = own / 32;\n"                                                 \
+  "  for (i64 t = blockIdx.x; t < tiles; t += gridDim.x) {\n"                                                          \
+  "    u32 all;\n"                                                                                                     \
+  "    next[own] = sum_before(totals[own], shared, all) + counts[own * tiles + t];\n"                                  \
+  "    const i64 end = (t + 1) * tile < count ? (t + 1) * tile : count;\n"                                             \
+  "    for (i64 first = t * tile; first < end; first += chunk) {\n"                                                    \
+  "      Key key[items];\n"                                                                                            \
+  "      u32 number[items], rank[items];\n"                                                                            \
+  "      for (int w = 0; w < 8; w++) of_warp[w][own] = 0;\n"                                                           \
+  "      __syncthreads();\n"                                                                                           \
+  "#pragma unroll\n"                                                                                                   \
+  "      for (int k = 0; k < items; k++) {\n"                                                                          \
+  "        const i64 i = first + (warp * items + k) * 32 + lane;\n"                                                    \
+  "        const bool is_there = i < end;\n"                                                                           \
+  "        key[k] = is_there ? keys[i] : (Key)0;\n"                                                                    \
+  "        number[k] = !is_there ? 0 : numbers ? numbers[i] : (u32)i;\n"                                               \
+  "        const u32 digit = is_there ? digit_of(key[k], number[k], shift, per_row) : 256;\n"                          \
+  "        const u32 same = __match_any_sync(~0u, digit), before = __popc(same & ((1u << lane) - 1));\n"               \
+  "        rank[k] = is_there ? of_warp[warp][digit] + before : 0;\n"                                                  \
+  "        __syncwarp();\n"                                                                                            \
+  "        if (is_there && before == 0) of_warp[warp][digit] += __popc(same);\n"                                       \
+  "        __syncwarp();\n"                                                                                            \
+  "      }\n"                                                                                                          \
+  "      __syncthreads();\n"                                                                                           \
+  "      u32 of_digit = 0;\n"                                                                                          \
+  "      for (int w = 0; w < 8; w++) {\n"                                                                              \
+  "        const u32 n = of_warp[w][own];\n"                                                                           \
+  "        of_warp[w][own] = of_digit, of_digit += n;\n"                                                               \
+  "      }\n"                                                                                                          \
+  "      const u32 begin = sum_before(of_digit, shared, all);\n"                                                       \
+  "      for (int w = 0; w < 8; w++) of_warp[w][own] += begin;\n"                                                      \
+  "      shift_of[own] = next[own] - begin, next[own] += of_digit;\n"                                                  \
+  "      __syncthreads();\n"                                                                                           \
+  "#pragma unroll\n"                                                                                                   \
+  "      for (int k = 0; k < items; k++) {\n"                                                                          \
+  "        if (first + (warp * items + k) * 32 + lane >= end) continue;\n"                                             \
+  "        const u32 at = of_warp[warp][digit_of(key[k], number[k], shift, per_row)] + rank[k];\n"                     \
+  "        sorted_keys[at] = key[k], sorted[at] = number[k];\n"                                                        \
+  "      }\n"                                                                                                          \
+  "      __syncthreads();\n"                                                                                           \
+  "      for (u32 i = own; i < all; i += 256) {\n"                                                                     \
+  "        const Key k = sorted_keys[i];\n"                                                                            \
+  "        const u32 n = sorted[i], to = i + shift_of[digit_of(k, n, shift, per_row)];\n"                              \
+  "        to_keys[to] = k, to_numbers[to] = n;\n"                                                                     \
+  "      }\n"                                                                                                          \
+  "      __syncthreads();\n"                                                                                           \
+  "    }\n"                                                                                                            \
+  "  }\n"                                                                                                              \
   "}\n"
 constexpr std::array<const char*, 3> kRadixSteps = {"count_digits", "sum_counts", "move_keys"};
 
