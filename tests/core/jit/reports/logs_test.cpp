@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "support/functions.h"
+#include "support/machines.h"
 #include "support/pieces.h"
 
 namespace thunder::test {
