@@ -88,6 +88,26 @@ TEST_F(CudaColumns, of_concatenated_parts_are_read_in_packs) {
     }, {random({500, first}, 1), random({500, 192 - first}, 2)});
 }
 
+// What is stored of one part alone is computed elsewhere than where the part is chosen.
+TEST_F(CudaColumns, of_concatenated_parts_may_be_stored_too) {
+  auto f = compile([this](Scope& s, const Values& in, Values& out) {
+    Tensor* last = op(s, "tanh", {any(op(s, "add", {any(in[0].tensor), any(in[1].tensor)}))});
+    out.push(Ref<Tensor>(op(s, "cat", {both(in[2].tensor.get(), last), Any::integer(0)})));
+    out.push(Ref<Tensor>(last));
+  }, all.get());
+  const Ref<Tensor> x = random({2, 64}, 1), y = random({2, 64}, 2), before = random({6, 64}, 3);
+  const Ref<Tensor> here[] = {x, y, before}, there[] = {on_gpu(x), on_gpu(y), on_gpu(before)};
+  Values in, moved, expected, got;
+  for (size_t i = 0; i < 3; i++) in.push(here[i]), moved.push(there[i]);
+  ASSERT_EQ(f->call(in, expected), nullptr);
+  ASSERT_EQ(f->call(moved, got), nullptr);
+  for (size_t i = 0; i < 2; i++) {
+    const Floats a = CompiledTest::data(*expected[i].tensor), b = data(*got[i].tensor);
+    ASSERT_EQ(a.size(), b.size());
+    for (size_t k = 0; k < a.size(); k++) ASSERT_NEAR(a[k], b[k], 1e-6F) << "result " << i << " at " << k;
+  }
+}
+
 // A bound divides the row that a softmax keeps in shared memory.
 TEST_F(CudaColumns, of_long_concatenated_rows_are_read_in_packs) {
   agrees([this](Scope& s, const Values& in, Values& out) {

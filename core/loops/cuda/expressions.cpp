@@ -23,7 +23,9 @@ void Writer::store_here(const Output& s) {
       here += cat(here.empty() ? "" : " && ", index_[only.axis], " < ", cuts_.at({only.axis, only.end}));
   }
   line("if (", here.empty() ? "true" : here, ") {");
+  aside_ = true;
   in_own_scope([&] { store(s, value(s.value)); });
+  aside_ = false;
 }
 
 void Writer::store(const Output& s, const std::string& v) {
@@ -95,7 +97,7 @@ std::string Writer::formula(ExprId id) {
     const DType d = nest_.buffers[e.buffer];
     const std::string from =
         is_number(e.buffer) ? cat("(n.at + ", 2 * numbers_[e.buffer], ")") : cat("b.at[", e.buffer, "]");
-    const bool there = in_pack_ && loaded_[id] && !(e.axes & gathered_);
+    const bool there = in_pack_ && loaded_[id] && !(aside_ && guarded_[id]) && !(e.axes & gathered_);
     const std::string read = there ? cat("pack", id, keeps(Keep::registers, id) ? "[trip]" : "", ".at[v]")
                                    : cat("((const ", memory_type(d), "*)", from, ")[", place_of(e.map), more, "]");
     return loaded(d, read);

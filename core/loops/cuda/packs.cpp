@@ -124,7 +124,7 @@ std::string Writer::pack_at(ExprId id) const {
 
 // A thread gets from shared memory only what it put there itself.
 void Writer::load_pack(ExprId id, const std::string& when) {
-  loaded_[id] = true;
+  loaded_[id] = true, guarded_[id] = when != kAlways;
   if (keeps(Keep::registers, id)) return;
   if (when != kAlways) {
     line(pack_type(id), " pack", id, ";");

@@ -22,6 +22,7 @@ Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string
       rows_(schedule.rows),
       index_(nest.axes()),
       loaded_(nest.exprs.size()),
+      guarded_(nest.exprs.size()),
       of_columns_(nest.exprs.size()),
       chosen_(nest.exprs.size()),
       in_shared_(nest.exprs.size()) {

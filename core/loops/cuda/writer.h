@@ -113,6 +113,8 @@ class Writer {
   size_t count_of_numbers_ = 0;
   Memo row_, position_, gathers_;
   std::vector<bool> loaded_;     // by expression: a pack of it is there
+  std::vector<bool> guarded_;    // by expression: its pack is there where selects choose it
+  bool aside_ = false;           // within a store that has a condition of its own
   std::vector<bool> of_columns_; // the same, before the loop down the columns
   std::vector<bool> chosen_;     // by select: a variable says which operand it chooses for the pack
   bool columns_ = false;         // within a block that takes a tile of columns: sums are arrays, by element of the pack
