@@ -54,7 +54,7 @@ local function broken(a)
 end
 local nan = th.examine(broken, x)
 assert(not nan.sound and nan.findings[1].kind == "nan" and nan.findings[1].op == "log", tostring(nan))
-assert(nan.findings[1].where:find "reports.lua:51", nan.findings[1].where)
+assert(nan.findings[1].where:find "reports.lua:53", nan.findings[1].where)
 local unknown = th.examine(function(a) return th.sofmax(a, 0) end, x)
 assert(not unknown.sound and unknown.findings[1].kind == "unsupported", tostring(unknown))
 assert(unknown.findings[1].text:find "softmax", unknown.findings[1].text)

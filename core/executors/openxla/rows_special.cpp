@@ -59,6 +59,7 @@ constexpr Row kRows[] = {
     none("prims.sort_rows", "it sorts rows, whose length is no dim that StableHLO's sort compares by"),
     none("prims.svd", kFactors),
     none("prims.triangular_solve", kRefuses),
+    none("prims.view_dtype", "StableHLO's bitcast_convert adds or takes a dim where sizes of dtypes differ"),
     {"prims.zeta", "chlo.zeta", zeta},
 };
 
