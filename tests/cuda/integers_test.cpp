@@ -1,4 +1,4 @@
-// What fusion does not compute of integers, and other ops that went by way of the CPU (integers, draws, searches, joins, products, scans):
+// What fusion does not compute of integers, and other ops that went by way of the CPU (integers, draws, searches, concat, products, scans):
 // the CPU's bits, on the device.
 #include "cuda/cuda.h"
 

@@ -18,7 +18,7 @@ constexpr int64_t kBlocksOfMultiprocessor = 16;
 
 std::array<std::span<const Rule>, 12> all_rules() {
   return {fill_rules(),  indexed_rules(), update_rules(), scan_rules(), pool_rules(),   order_rules(),
-          integer_rules(), draw_rules(),  search_rules(), join_rules(),   product_rules(),
+          integer_rules(), draw_rules(),  search_rules(), concat_rules(),   product_rules(),
           scatter_rules()};
 }
 
@@ -46,11 +46,12 @@ std::string name_of(const Rule& rule) {
   return name;
 }
 
-std::string text_of(const Rule& rule, DType element) {
+std::string text_of(const Rule& rule, const NodeView& view) {
+  if (!rule.text) return "";
   std::string text = rule.text;
   constexpr std::string_view kernel = "void kernel(";
   text.replace(text.find(kernel), kernel.size(), cat("void ", name_of(rule), "("));
-  return cat(loops::kCudaNarrowReals, loops::kCudaPrelude, loops::kCudaRowsPrelude, types(element), text);
+  return cat(loops::kCudaNarrowReals, loops::kCudaPrelude, loops::kCudaRowsPrelude, types(rule.element(view)), text);
 }
 
 bool claim(const NodeView& view, void*) {
@@ -62,11 +63,11 @@ bool claim(const NodeView& view, void*) {
 class RuleKernel : public NodeKernel {
  public:
   RuleKernel(const NodeView& view, const Rule& rule, Accelerator& accelerator)
-      : NodeKernel(this), kept_(&accelerator), rule_(rule), text_(text_of(rule, rule.element(view))),
+      : NodeKernel(this), kept_(&accelerator), rule_(rule), text_(text_of(rule, view)),
         node_{view.node, static_cast<nvidia::CudaDevice&>(accelerator)},
         scratch_(rule.scratch ? rule.scratch(view) : 0) {
     add_flags(rule.flags);
-    node_.device.begin_compiling(text_);
+    if (!text_.empty()) node_.device.begin_compiling(text_);
     if (rule.refused)
       node_.assertion = node_.device.watch([refused = rule.refused(view)](const nvidia::DeviceAssertion&) {
         return make<Status>(Code::invalid_argument, refused);
@@ -83,6 +84,7 @@ class RuleKernel : public NodeKernel {
   }
   size_t scratch() const override { return scratch_; }
   void finish() override {
+    if (text_.empty()) return;
     node_.steps[0] = node_.device.function(text_, name_of(rule_).c_str());
     for (size_t i = 0; i < rule_.others.size() && rule_.others[i]; i++)
       node_.steps[i + 1] = node_.device.function(text_, rule_.others[i]);
@@ -130,6 +132,10 @@ DimSizes sizes_around(const Buffer& b, int64_t axis) {
 }
 
 DType first_input(const NodeView& view) { return view.store.type(view.node.args[0].v).dtype; }
+DType first_result(const NodeView& view) { return view.store.type(view.node.results[0]).dtype; }
+int64_t elements_of_input(const NodeView& view, size_t arg) {
+  return elements(view.store.type(view.node.args[arg].v).shape).value();
+}
 
 std::string dim_of_size(size_t dim, Dim size) { return cat("dim ", dim, " of size ", size.value()); }
 

@@ -67,8 +67,6 @@ extern "C" __global__ void kernel(T* out, const i64* state, i64 step, i64 ordina
 }
 )";
 
-DType first_result(const NodeView& view) { return view.store.type(view.node.results[0]).dtype; }
-
 // philox_normal(state, ordinal, shape, dtype)
 Status* run_normal(const Kernel& kernel, const Launch& l) {
   void *to = l.outputs[0].data, *state = l.inputs[0].data;

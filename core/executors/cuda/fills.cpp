@@ -12,8 +12,6 @@ extern "C" __global__ void kernel(T* out, double value, i64 integer, int whole, 
 }
 )";
 
-DType first_result(const NodeView& view) { return view.store.type(view.node.results[0]).dtype; }
-
 // full(shape, value, dtype, device)
 Status* run_full(const Kernel& kernel, const Launch& l) {
   void* out = l.outputs[0].data;

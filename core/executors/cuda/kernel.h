@@ -30,6 +30,7 @@ struct Rule {
   // Besides what is asked of every node: tensors on one device, sizes that are known. Null: nothing.
   bool (*takes)(const NodeView&) = nullptr;
   // CUDA C++ of a function called `kernel`; it follows the types that types() declares for the DType of `element`.
+  // Null: it only copies.
   const char* text = nullptr;
   DType (*element)(const NodeView&) = nullptr;
   // For messages, by the number of a bounds check: what the index is out of range for, such as "dim 1 of size 3". Null:
@@ -54,7 +55,7 @@ std::span<const Rule> integer_rules();
 std::span<const Rule> draw_rules();
 std::span<const Rule> search_rules();
 std::span<const Rule> scatter_rules();
-std::span<const Rule> join_rules();
+std::span<const Rule> concat_rules();
 std::span<const Rule> product_rules();
 
 // The sizes of a dense tensor as [outer, size, inner] around one of its dims.
@@ -64,6 +65,8 @@ struct DimSizes {
 DimSizes sizes_around(const Buffer& b, int64_t axis);
 
 DType first_input(const NodeView& view);
+DType first_result(const NodeView& view);
+int64_t elements_of_input(const NodeView& view, size_t arg);
 std::string dim_of_size(size_t dim, Dim size);
 
 }  // namespace thunder::cuda_kernels

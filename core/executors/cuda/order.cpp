@@ -91,7 +91,6 @@ extern "C" __global__ void take_sorted(T* values, i64* indices, const T* in, con
 }
 )";
 
-int64_t elements_of(const NodeView& view) { return elements(view.store.type(view.node.args[0].v).shape).value(); }
 bool is_short(const NodeView& view) {
   const Shape& shape = view.store.type(view.node.args[0].v).shape;
   return shape.empty() || shape[normalize_axis(view.node.args[1].i, shape.size())].value() <= kShortLine;
@@ -99,14 +98,14 @@ bool is_short(const NodeView& view) {
 size_t key_bytes(DType d) { return size_of(d) == sizeof(uint64_t) ? sizeof(uint64_t) : sizeof(uint32_t); }
 // Of two arrays of places; sort has one of them in its results.
 size_t sort_scratch(const NodeView& view) {
-  const int64_t count = elements_of(view);
+  const int64_t count = elements_of_input(view, 0);
   return is_short(view) ? sizeof(int64_t) * static_cast<size_t>(count)
                         : RadixSort::scratch(count, key_bytes(first_input(view)));
 }
 size_t topk_scratch(const NodeView& view) { return (is_short(view) ? 2 : 1) * sort_scratch(view); }
 // Beyond that the CPU sorts, rather than that a program takes much more memory than its values.
 bool takes(const NodeView& view) {
-  return elements_of(view) < RadixSort::kMost && topk_scratch(view) <= size_t{1} << 30;
+  return elements_of_input(view, 0) < RadixSort::kMost && topk_scratch(view) <= size_t{1} << 30;
 }
 
 // Which bits of a key differ from element to element: of narrow reals the upper ones of a float.

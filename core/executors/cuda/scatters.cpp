@@ -66,19 +66,15 @@ struct Walk {
   int64_t rank, dim, wide, sizes[kMostDims], out[kMostDims], src[kMostDims];
 };
 
-int64_t elements_of(const NodeView& view, size_t arg) {
-  return elements(view.store.type(view.node.args[arg].v).shape).value();
-}
-
 // ---- scatter_add(input, dim, index, src), scatter_reduce(input, dim, index, src, reduce) ----
 
 bool takes(const NodeView& view) {
   const size_t rank = view.store.type(view.node.args[0].v).rank();
-  return rank > 0 && rank <= kMostDims && adds_up(view) && elements_of(view, 0) <= int64_t{1} << 32 &&
-         elements_of(view, 2) < RadixSort::kMost;
+  return rank > 0 && rank <= kMostDims && adds_up(view) && elements_of_input(view, 0) <= int64_t{1} << 32 &&
+         elements_of_input(view, 2) < RadixSort::kMost;
 }
 size_t scratch(const NodeView& view) {
-  return RadixSort::scratch(std::max<int64_t>(1, elements_of(view, 2)), sizeof(Key));
+  return RadixSort::scratch(std::max<int64_t>(1, elements_of_input(view, 2)), sizeof(Key));
 }
 
 Status* scatter(const Kernel& kernel, const Launch& l, int64_t how) {

@@ -23,9 +23,9 @@ void Writer::store_here(const Output& s) {
       here += cat(here.empty() ? "" : " && ", index_[only.axis], " < ", cuts_.at({only.axis, only.end}));
   }
   line("if (", here.empty() ? "true" : here, ") {");
-  aside_ = true;
+  in_conditional_store_ = true;
   in_own_scope([&] { store(s, value(s.value)); });
-  aside_ = false;
+  in_conditional_store_ = false;
 }
 
 void Writer::store(const Output& s, const std::string& v) {
@@ -67,7 +67,7 @@ std::string Writer::value(ExprId id) {
 void Writer::select(ExprId id, const std::string& variable) {
   const Expr& e = nest_.exprs[id];
   line(type_of(e.dtype), " ", variable, ";");
-  const bool chosen = in_pack_ && chosen_[id] && !(gathered_ & bit(e.axis));
+  const bool chosen = in_pack_ && uniform_selects_[id] && !(gathered_ & bit(e.axis));
   for (int i : {0, 1}) {
     line(i          ? "else {"
          : chosen ? cat("if (first", id, ") {")
@@ -97,7 +97,7 @@ std::string Writer::formula(ExprId id) {
     const DType d = nest_.buffers[e.buffer];
     const std::string from =
         is_number(e.buffer) ? cat("(n.at + ", 2 * numbers_[e.buffer], ")") : cat("b.at[", e.buffer, "]");
-    const bool there = in_pack_ && loaded_[id] && !(aside_ && guarded_[id]) && !(e.axes & gathered_);
+    const bool there = in_pack_ && loaded_[id] && !(in_conditional_store_ && guarded_[id]) && !(e.axes & gathered_);
     const std::string read = there ? cat("pack", id, keeps(Keep::registers, id) ? "[trip]" : "", ".at[v]")
                                    : cat("((const ", memory_type(d), "*)", from, ")[", place_of(e.map), more, "]");
     return loaded(d, read);

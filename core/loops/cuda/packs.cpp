@@ -67,15 +67,17 @@ void Writer::compute_pack(const std::vector<ExprId>& sums, const Wanted& wanted)
   };
   if (schedule_.pack == 1 && !columns_) return compute();
   const Guards needed = needed_by(sums, wanted);
-  chosen_.assign(nest_.exprs.size(), false);
+  uniform_selects_.assign(nest_.exprs.size(), false);
   for (ExprId id = 0; id < needed.size(); id++)
-    if (const Expr& e = nest_.exprs[id]; e.fn == Fn::select && !needed[id].empty() && is_uniform(e))
-      line("const bool first", id, " = ", index_[e.axis], " < ", cuts_.at({e.axis, e.bound}), ";"), chosen_[id] = true;
+    if (const Expr& e = nest_.exprs[id]; e.fn == Fn::select && !needed[id].empty() && is_uniform(e)) {
+      line("const bool first", id, " = ", index_[e.axis], " < ", cuts_.at({e.axis, e.bound}), ";");
+      uniform_selects_[id] = true;
+    }
   for (ExprId id = 0; id < needed.size(); id++)
     if (!needed[id].empty() && !loaded_[id] && is_packed(id)) load_pack(id, needed[id]);
   declare_packs(wanted);
   each_of_pack(compute);
-  loaded_ = of_columns_, chosen_.assign(nest_.exprs.size(), false);
+  loaded_ = of_columns_, uniform_selects_.assign(nest_.exprs.size(), false);
   store_packs(wanted);
 }
 

@@ -24,7 +24,7 @@ Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string
       loaded_(nest.exprs.size()),
       guarded_(nest.exprs.size()),
       of_columns_(nest.exprs.size()),
-      chosen_(nest.exprs.size()),
+      uniform_selects_(nest.exprs.size()),
       in_shared_(nest.exprs.size()) {
   size_t next = nest.axes();
   for (const Map& map : nest.maps) {

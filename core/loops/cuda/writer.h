@@ -114,9 +114,9 @@ class Writer {
   Memo row_, position_, gathers_;
   std::vector<bool> loaded_;     // by expression: a pack of it is there
   std::vector<bool> guarded_;    // by expression: its pack is there where selects choose it
-  bool aside_ = false;           // within a store that has a condition of its own
+  bool in_conditional_store_ = false;  // within a store that has a condition of its own
   std::vector<bool> of_columns_; // the same, before the loop down the columns
-  std::vector<bool> chosen_;     // by select: a variable says which operand it chooses for the pack
+  std::vector<bool> uniform_selects_;  // by select: a variable says which operand it chooses for the pack
   bool columns_ = false;         // within a block that takes a tile of columns: sums are arrays, by element of the pack
   std::vector<bool> in_shared_;  // by expression: its packs of the row are in shared memory
   bool in_pack_ = false;         // within the loop over a pack
