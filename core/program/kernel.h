@@ -10,6 +10,8 @@
 
 namespace thunder {
 
+struct CompileSettings;
+
 // What a fusion executor keeps of a region that it claims, until it prepares it: of any type. Null: nothing.
 using RegionState = std::shared_ptr<void>;
 
@@ -17,6 +19,7 @@ using RegionState = std::shared_ptr<void>;
 struct NodeView {
   const Node& node;
   const Store& store;
+  const CompileSettings& settings;  // of the compile
   // In lay_out: the layouts that its tensors will have, without memory, in the order of Launch. Otherwise empty.
   std::span<const Buffer> inputs = {};
   std::span<const Buffer> outputs = {};

@@ -6,6 +6,7 @@
 #include "executors/cuda/cudnn/scratch.h"
 #include "ops/pair.h"
 #include "tensor/transfer.h"
+#include "tracer/compile_settings.h"
 
 namespace thunder::cudnn {
 namespace {
@@ -219,7 +220,8 @@ class ConvolutionKernel : public NodeKernel {
 
 }  // namespace
 
-KernelPtr prepare_convolution(Session& session, const NodeView& view, bool tf32) {
+KernelPtr prepare_convolution(Session& session, const NodeView& view) {
+  const bool tf32 = view.settings.cudnn_allow_tf32;
   const ConvolutionNode node(view.node);
   std::string key = cat("convolution ", static_cast<int>(node.operation), tf32 ? " tf32" : "");
   for (size_t i = 0; i < 2; i++) key += cat(" ", name(view.store.type(view.node.args[i].v)));

@@ -107,7 +107,7 @@ TEST_F(Fusion, gives_the_target_the_region_and_runs_its_launcher) {
   Buffer in, out;
   in.shape = out.shape = shape, in.strides = strides, out.strides = dense, in.rank = out.rank = 2,
   in.dtype = out.dtype = DType::f32;
-  const NodeView view{*trace.nodes[0], store(), {&in, 1}, {&out, 1}};
+  const NodeView view{*trace.nodes[0], store(), default_settings(), {&in, 1}, {&out, 1}};
   const KernelPtr kernel = executors[0]->prepare(view);
   kernel->lay_out(view);
   EXPECT_EQ(kernel->scratch(), 96u);
