@@ -32,7 +32,7 @@ struct Types {
 // args hold everything that is not a tensor. Outputs may be strided, and may be one of the inputs when the op is
 // elementwise. Returns null or an owned status; never throws, never allocates tensors. What built-in kernels have no
 // use for may be null: the op, for kernels that serve several, and the threads of the context.
-struct Kernel {
+struct KernelArgs {
   std::span<const Buffer> in;
   std::span<const Buffer> out;
   std::span<const Arg> args;
@@ -50,7 +50,7 @@ using MetaFn = void (*)(const Call&, Types&);
 using DecomposeFn = Results (*)(Call&);
 using VjpFn = void (*)(Grad&);
 using BatchFn = Results (*)(Batch&);
-using KernelFn = Status* (*)(const Kernel&);
+using KernelFn = Status* (*)(const KernelArgs&);
 using ViewFn = bool (*)(std::span<const int64_t> in_sizes, std::span<const Arg> args,
                         std::span<const int64_t> out_sizes, ViewOf&);
 using WriteThroughFn = ValueId (*)(Call& view, ValueId base, ValueId written);
@@ -126,7 +126,7 @@ consteval OpRow checked(OpRow row) {
 }
 
 // A registered operation. Built-in and custom ones are equals: a custom one derives from this, and its functions find
-// themselves through Call::op and Kernel::op.
+// themselves through Call::op and KernelArgs::op.
 struct OpDef : Op {
   explicit OpDef(const OpRow& row);
   // Everything but the schema is empty. Throws at a malformed schema.

@@ -85,7 +85,7 @@ void ProgramBuilder::finish_steps(bool compiled, InterruptCheck& check) {
     for (Step& step : *all) {
       check.at(compiled ? "compile" : "plan", done++, total);
       if (!step.kernel || step.follows || (step.kernel->launcher() != nullptr) != compiled) continue;
-      NodeKernel& kernel = step.joined ? *step.joined : *step.kernel;
+      Kernel& kernel = step.joined ? *step.joined : *step.kernel;
       prepared(step, [&] { kernel.finish(); });
       plan_.library_ms += kernel.plan_ms();
       if (step.joined || kernel.scratch() == step.scratch_bytes) continue;
@@ -109,7 +109,7 @@ void ProgramBuilder::join() {
   for (size_t i = 0; i < plan_.steps.size(); i++) {
     if (!joined[i]) steps.push_back(std::move(plan_.steps[i]));
     if (!joined[i] || joined[i]->back() != i) continue;
-    std::vector<const NodeKernel*> kernels;
+    std::vector<const Kernel*> kernels;
     for (const size_t k : *joined[i]) {
       Step& step = steps.emplace_back(std::move(plan_.steps[k]));
       step.follows = static_cast<uint32_t>(kernels.size());

@@ -41,9 +41,9 @@ std::string stem(std::string_view path) {
 }
 
 // A product that is written as C, and never run here.
-class CProduct : public NodeKernel {
+class CProduct : public Kernel {
  public:
-  CProduct() : NodeKernel(this) {}
+  CProduct() : Kernel(this) {}
   Status* run(const Launch*) const {
     return make<Status>(Code::unimplemented, "a product of tensors that never change is not written as C").detach();
   }

@@ -9,7 +9,7 @@ namespace {
 
 // out = F(a, b) for integers and booleans.
 template <class F>
-Status* integer_kernel(const Kernel& k) {
+Status* integer_kernel(const KernelArgs& k) {
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     if constexpr (std::is_integral_v<T>) each2<T, T>(k, [](T a, T b) { return static_cast<T>(F()(a, b)); });

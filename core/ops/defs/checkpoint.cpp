@@ -12,7 +12,7 @@ Results only_traced(Call& c) {
   fail(Code::invalid_argument, c.op.name(), ": only the transform of that name makes this line");
 }
 
-Status* copy(const Kernel& k) {
+Status* copy(const KernelArgs& k) {
   copy_strided(k.in[0], k.out[0]);
   return nullptr;
 }

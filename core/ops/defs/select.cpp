@@ -10,7 +10,7 @@ void where_meta(const Call& c, Types& out) {
   require_equal_types(c, 1, 2);
   out.push(c.type(1));
 }
-Status* where_kernel(const Kernel& k) {
+Status* where_kernel(const KernelArgs& k) {
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     each3<bool, T, T>(k, [](bool condition, T a, T b) { return condition ? a : b; });

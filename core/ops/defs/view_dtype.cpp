@@ -36,7 +36,7 @@ bool same_places(std::span<const int64_t> sizes, std::span<const Arg>, std::span
   return std::equal(sizes.begin(), sizes.end(), to.begin(), to.end());
 }
 
-Status* copy_bits(const Kernel& k) {
+Status* copy_bits(const KernelArgs& k) {
   const Sizes dense = dense_strides(std::span(k.in[0].shape, static_cast<size_t>(k.in[0].rank)));
   Buffer to = k.in[0];
   to.data = k.out[0].data;

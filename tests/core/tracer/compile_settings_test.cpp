@@ -67,9 +67,9 @@ struct Seen {
   std::vector<Precision> claimed, prepared, laid_out;
 };
 
-class SeeingKernel : public NodeKernel {
+class SeeingKernel : public Kernel {
  public:
-  explicit SeeingKernel(Seen& seen) : NodeKernel(this), seen_(seen) {}
+  explicit SeeingKernel(Seen& seen) : Kernel(this), seen_(seen) {}
   void lay_out(const NodeView& view) override { seen_.laid_out.push_back(view.settings.float32_matmul_precision); }
   Status* run(const Launch*) const { return nullptr; }
 

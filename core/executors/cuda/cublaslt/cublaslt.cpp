@@ -51,10 +51,10 @@ class LaidOutProduct {
 };
 
 // If it was not laid out, each run does that for its own operands, without timing anything.
-class ProductKernel : public NodeKernel {
+class ProductKernel : public Kernel {
  public:
   ProductKernel(const Session& session, bool is_linear, const ProductOptions& options)
-      : NodeKernel(this), session_(session), is_linear_(is_linear), options_(options) {}
+      : Kernel(this), session_(session), is_linear_(is_linear), options_(options) {}
 
   void lay_out(const NodeView& view) override {
     laid_out_ = std::make_unique<LaidOutProduct>(session_, is_linear_, options_, view.inputs, view.outputs[0]);

@@ -174,10 +174,10 @@ Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, v
   return plan_->run(bindings, workspace);
 }
 
-class ConvolutionKernel : public NodeKernel {
+class ConvolutionKernel : public Kernel {
  public:
   ConvolutionKernel(Session& session, const Node& node, std::string key, bool tf32)
-      : NodeKernel(this), session_(session), node_(node), key_(std::move(key)), tf32_(tf32) {}
+      : Kernel(this), session_(session), node_(node), key_(std::move(key)), tf32_(tf32) {}
 
   void lay_out(const NodeView& view) override {
     convolution_.emplace(session_, node_, view.inputs, view.outputs[0], true, tf32_);

@@ -19,8 +19,8 @@ struct Recording : Target {
     if (why && !is_there) *why = "it is not there";
     return is_there;
   }
-  struct Launches : NodeKernel {
-    explicit Launches(size_t& runs) : NodeKernel(this), runs(runs) {}
+  struct Launches : Kernel {
+    explicit Launches(size_t& runs) : Kernel(this), runs(runs) {}
     size_t scratch() const override { return 96; }
     Status* run(const Launch*) const { return runs++, nullptr; }
     size_t& runs;
