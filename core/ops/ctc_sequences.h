@@ -51,8 +51,8 @@ inline Status* refuse_length(std::string_view op, std::string_view what, int64_t
   return refuse(cat(op, ": ", what, " ", length, " of sequence ", n, " is not between 0 and ", most));
 }
 // Sequence n, whose lengths and labels are looked at.
-inline Status* read_sequence(std::string_view op, const KernelArgs& k, size_t first, const Buffer& alphas, int64_t blank,
-                             int64_t n, Sequence& out) {
+inline Status* read_sequence(std::string_view op, const KernelArgs& k, size_t first, const Buffer& alphas,
+                             int64_t blank, int64_t n, Sequence& out) {
   const Buffer &targets = k.in[first + 1], &times = k.in[first + 2], &lengths = k.in[first + 3];
   out = {k.in[first],
          targets,

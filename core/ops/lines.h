@@ -55,8 +55,8 @@ class LineGroups {
 // Calls f(group, own) for all lines, on the threads of the kernel, each of which has a copy of `own` for itself. Gives
 // what f refused first.
 template <class Own, class F>
-Status* each_line_group(const KernelArgs& k, std::array<const Buffer*, 3> views, size_t axis, bool reduced, int64_t most,
-                        const Own& own, const F& f) {
+Status* each_line_group(const KernelArgs& k, std::array<const Buffer*, 3> views, size_t axis, bool reduced,
+                        int64_t most, const Own& own, const F& f) {
   const LineGroups all(views, axis, reduced, most);
   return in_parts(k, all.count(), views[0]->elements(), [&](int64_t begin, int64_t end) -> Status* {
     Own mine = own;

@@ -137,7 +137,8 @@ Status* run_radix(const CompiledNode& kernel, const Launch& l, DimSizes a, int64
 }
 
 // The first `wanted` elements along a dim in order.
-Status* run(const CompiledNode& kernel, const Launch& l, int64_t dim, int64_t descending, int64_t wanted, int64_t* spare) {
+Status* run(const CompiledNode& kernel, const Launch& l, int64_t dim, int64_t descending, int64_t wanted,
+            int64_t* spare) {
   const Buffer& in = l.inputs[0];
   const DimSizes a = sizes_around(in, dim);
   if (in.elements() && wanted && a.size > kShortLine) return run_radix(kernel, l, a, descending, wanted);

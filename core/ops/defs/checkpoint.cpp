@@ -22,6 +22,7 @@ constexpr OpRow kRows[] = {
     // The number tells one function from another that is given the same.
     checked(
         {.schema = "checkpoint(tensor[] inputs, int number) -> tensor[]",
+         .autocast = CastPolicy::none,
          .doc =
              "What a function of the inputs gives; its backward computes it again instead of keeping what is inside.",
          .decompose = only_traced,

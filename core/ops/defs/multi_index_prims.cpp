@@ -37,8 +37,8 @@ Status* by_size(DType d, const F& f) {
 // Joins each slab of `whole` with its slab of `indexed`: join(element of whole, element of indexed), in the order of
 // the positions. Where they may meet again, each thread changes the slabs of some of the first index alone.
 template <class T, class F>
-Status* join_slabs(const KernelArgs& k, const Positions& positions, const SlabPair& slabs, T* whole, T* indexed, bool apart,
-                   int64_t first_size, const F& join) {
+Status* join_slabs(const KernelArgs& k, const Positions& positions, const SlabPair& slabs, T* whole, T* indexed,
+                   bool apart, int64_t first_size, const F& join) {
   const auto join_slab = [&](int64_t place, int64_t other) {
     slabs.each_row([&](int64_t w, int64_t x, int64_t n, int64_t step, int64_t other_step) {
       T *a = whole + place + w, *b = indexed + other + x;

@@ -72,6 +72,7 @@ constexpr OpRow kRows[] = {
              .view = same_places,
              .write_through = write_bits}),
     checked({.schema = "view_dtype(tensor input, dtype dtype) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The same bits as elements of another dtype: view(dtype). Elements of another size change the last "
                     "dim, and are copied.",
              .decompose = [](Call& c) -> Results {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/traces.h"
+#include "tracer/compile_settings.h"
 
 namespace thunder {
 namespace {
