@@ -83,6 +83,10 @@ TEST_F(CudaIntegers, are_scanned_in_parts) {
     Tensor* near = op(s, "add", {any(op(s, "mul", {any(in[0].tensor), Any::real(1e-3)})), Any::real(1)});
     out.push(Ref<Tensor>(op(s, "prod", {any(near), Any::integer(0)})));
   }, {random({20000}, 1)}, {{"prims.prod", "cuda"}}, 1e-4F);
+  for (const bool reverse : {false, true})
+    agrees([reverse](Scope& s, const Values& in, Values& out) {
+      out.push(Ref<Tensor>(op(s, "prims.logcumsumexp", {any(in[0].tensor), Any::integer(1), Any::boolean(reverse)})));
+    }, {random({3, 700}, 1, -60, 60)}, {{"prims.logcumsumexp", "cuda"}}, 1e-5F);
 }
 
 TEST_F(CudaIntegers, are_searched_for) {

@@ -1,4 +1,5 @@
-// sort and topk on the device (cuda's order): the places and values that the CPU gives, of lines of every length.
+// sort, topk, kthvalue and median on the device (cuda's order, lines and ranks): the places and values that the CPU gives, of lines of
+// every length. Also covers permutations.
 #include <limits>
 
 #include "cuda/cuda.h"
@@ -23,7 +24,7 @@ struct CudaOrder : CudaTest {
       ASSERT_EQ(got.size(), expected.size()) << error;
       for (size_t i = 0; i < got.size(); i++)
         ASSERT_TRUE(got[i] == expected[i] || (got[i] != got[i] && expected[i] != expected[i])) << which << " at " << i;
-      EXPECT_EQ(executor_of(*f, cat("prims.", name)), "cuda");
+      EXPECT_EQ(executor_of(*f, cat("prims.", name == "nanmedian" ? "median" : name)), "cuda");
     }
   }
   // With equal elements, both zeros, infinities and NaN.
@@ -62,6 +63,33 @@ TEST_F(CudaOrder, of_the_greatest_and_the_least) {
                {Any::integer(k), Any::integer(dim), Any::boolean(largest), Any::boolean(true)});
       }
   agrees(mixed({2, 3000}, 5), DType::bf16, "topk", {Any::integer(40), Any::integer(1), Any::boolean(true), Any::boolean(true)});
+}
+
+TEST_F(CudaOrder, of_a_rank) {
+  for (const int64_t n : {1, 100, 70000}) {
+    SCOPED_TRACE(n);
+    for (const int64_t k : {int64_t{1}, n / 3 + 1, n})
+      agrees(mixed({2, n}, 6), DType::f32, "kthvalue", {Any::integer(k), Any::integer(1)});
+    for (const char* middle : {"median", "nanmedian"})
+      for (const Ref<Tensor>& x : {mixed({2, n}, 7), random({2, n}, 8)}) agrees(x, DType::f32, middle, {Any::integer(1)});
+  }
+  for (const DType d : {DType::f64, DType::bf16, DType::i64, DType::u8})
+    agrees(random({300, 3}, 9, 0, 50), d, "median", {Any::integer(0)});
+}
+
+TEST_F(CudaOrder, of_random_permutations_is_that_of_the_cpu) {
+  const Ref<Tensor> state = integers({2}, {7, 3});
+  for (const int64_t n : {1, 5, 8192, 8193, 30000}) {
+    SCOPED_TRACE(n);
+    auto f = compile([n](Scope& s, const Values& in, Values& out) {
+      const int64_t shape[] = {2, n};
+      Tensor* drawn = op(s, "prims.philox_permutation", {any(in[0].tensor), Any::integer(2), Any::dims(shape)});
+      out.push(Ref<Tensor>(op(s, "to", {any(drawn), as(DType::f32)})));
+    }, all.get());
+    const Floats expected = CompiledTest::run(*f, {state.get()});
+    EXPECT_EQ(run(*f, {on_gpu(state).get()}), expected) << error;
+    EXPECT_EQ(executor_of(*f, "prims.philox_permutation"), "cuda");
+  }
 }
 
 }  // namespace

@@ -1,4 +1,9 @@
-// Updates at places that many indices name, which are sorted first (updates, scatters, radix), give the CPU's bits.
+// Updates at places that many indices name, which are sorted first (updates, scatters, radix), give the CPU's bits; very
+// many at one place (runs) its numbers, and the same bits each time.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
 #include "cuda/cuda.h"
 
 namespace thunder::test {
@@ -7,14 +12,17 @@ namespace {
 struct CudaUpdates : CudaTest {
   Ref<CompileOptions> all = make<CompileOptions>();
 
-  void agrees(const Lambda::Body& body, const std::vector<Ref<Tensor>>& in, std::string_view prim) {
+  void agrees(const Lambda::Body& body, const std::vector<Ref<Tensor>>& in, std::string_view prim, float tolerance = 0) {
     auto f = compile(body, all.get());
     std::vector<Tensor*> here, there;
     std::vector<Ref<Tensor>> moved;
     for (const Ref<Tensor>& t : in) moved.push_back(on_gpu(t)), here.push_back(t.get()), there.push_back(moved.back().get());
     const Floats expected = CompiledTest::run(*f, here);
     ASSERT_FALSE(expected.empty()) << error;
-    EXPECT_EQ(run(*f, there), expected) << error;
+    const Floats got = run(*f, there);
+    ASSERT_EQ(got.size(), expected.size()) << error;
+    for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], tolerance * std::fabs(expected[i])) << i;
+    EXPECT_EQ(run(*f, there), got);
     EXPECT_EQ(executor_of(*f, prim), "cuda");
   }
   // Each of them many times, in no order.
@@ -26,10 +34,44 @@ struct CudaUpdates : CudaTest {
 };
 
 TEST_F(CudaUpdates, of_many_indices_add_in_their_order) {
-  for (const int64_t places : {1, 40, 70000})
+  for (const int64_t places : {20, 40, 70000})
     agrees([](Scope& s, const Values& in, Values& out) {
       out.push(Ref<Tensor>(op(s, "index_add", {any(in[0].tensor), Any::integer(0), any(in[1].tensor), any(in[2].tensor)})));
     }, {random({places, 3}, 1), integers({1500}, mixed(1500, places)), random({1500, 3}, 2)}, "prims.take_add");
+}
+
+// Parts of a sort begin and end inside of runs, with them, and cover nothing of them.
+TEST_F(CudaUpdates, of_very_many_at_one_place_are_joined_by_parts) {
+  std::vector<int64_t> at;
+  const int64_t lengths[] = {255, 256, 257, 1, 512, 700, 3, 0, 1000, 256};
+  for (int64_t place = 0; place < 10; place++) at.insert(at.end(), static_cast<size_t>(lengths[place]), place);
+  std::mt19937 shuffled(1);
+  std::shuffle(at.begin(), at.end(), shuffled);
+  const auto n = static_cast<int64_t>(at.size());
+  agrees([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "index_add", {any(in[0].tensor), Any::integer(0), any(in[1].tensor), any(in[2].tensor)})));
+  }, {random({10, 3}, 1, 1, 2), integers({n}, at), random({n, 3}, 2, 1, 2)}, "prims.take_add", 1e-5F);
+  for (const char* how : {"prod", "amax", "amin"})
+    agrees([how](Scope& s, const Values& in, Values& out) {
+      out.push(Ref<Tensor>(op(s, "prims.scatter_reduce", {any(in[0].tensor), Any::integer(0), any(in[1].tensor), any(in[2].tensor), Any::string(how)})));
+    }, {random({10}, 1, 0.99, 1.01), integers({n}, at), random({n}, 2, 0.99, 1.01)}, "prims.scatter_reduce", how == std::string_view("prod") ? 1e-4F : 0);
+}
+
+// In whatever order, without sorting: into few places through a block's own sums, and into many.
+TEST_F(CudaUpdates, of_integers_are_added_at_once) {
+  for (const int64_t places : {3, 5000})
+    for (const DType d : {DType::i32, DType::i64}) {
+      SCOPED_TRACE(cat(name(d), " into ", places));
+      const auto both = [d](const char* prim) {
+        return [d, prim](Scope& s, const Values& in, Values& out) {
+          Tensor *x = op(s, "to", {any(in[0].tensor), as(d)}), *src = op(s, "to", {any(in[2].tensor), as(d)});
+          out.push(Ref<Tensor>(op(s, "to", {any(op(s, prim, {any(x), Any::integer(0), any(in[1].tensor), any(src)})), as(DType::f32)})));
+        };
+      };
+      const std::vector<Ref<Tensor>> in = {random({places}, 1, -9, 9), integers({2000}, mixed(2000, places)), random({2000}, 2, -9, 9)};
+      agrees(both("index_add"), in, "prims.take_add");
+      agrees(both("prims.scatter_add"), in, "prims.scatter_add");
+    }
 }
 
 TEST_F(CudaUpdates, of_many_indices_keep_the_last_value) {

@@ -25,5 +25,6 @@ std::vector<std::string> indexed_dims(const NodeView& view) {
 
 bool takes_index(const NodeView& view) { return view.node.args[1].value_list().size() <= kMostIndices; }
 bool adds_up(const NodeView& view) { return first_input(view) != DType::boolean; }
+bool adds_in_any_order(DType d) { return is_integer(d) && size_of(d) >= sizeof(uint32_t); }
 
 }  // namespace thunder::cuda_kernels

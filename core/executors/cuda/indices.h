@@ -72,4 +72,12 @@ std::vector<std::string> indexed_dims(const NodeView& view);
 bool takes_index(const NodeView& view);
 bool adds_up(const NodeView& view);
 
+// Sums of these are the same in any order.
+bool adds_in_any_order(DType d);
+#define THUNDER_CUDA_ADD_ATOMICALLY                                                                              \
+  "template <class I> __device__ inline void add_atomically(I* to, I v) {\n"                                     \
+  "  if constexpr (sizeof(I) == 8) atomicAdd((unsigned long long*)to, (unsigned long long)v);\n"                 \
+  "  else if constexpr (sizeof(I) == 4) atomicAdd((unsigned*)to, (unsigned)v);\n"                                \
+  "}\n"
+
 }  // namespace thunder::cuda_kernels

@@ -15,7 +15,7 @@ namespace thunder::cuda_kernels {
 struct CompiledNode {
   const Node& node;
   nvidia::CudaDevice& device;
-  static constexpr size_t kMostSteps = 6;
+  static constexpr size_t kMostSteps = 9;
   std::array<nvidia::Function, kMostSteps> steps = {};  // the rule's functions: `kernel`, then the others
   nvidia::DeviceAssertion* assertion = nullptr;  // where it reports indices out of range; null: it checks none
 
@@ -57,6 +57,8 @@ std::span<const Rule> search_rules();
 std::span<const Rule> scatter_rules();
 std::span<const Rule> concat_rules();
 std::span<const Rule> product_rules();
+std::span<const Rule> permutation_rules();
+std::span<const Rule> rank_rules();
 
 // The sizes of a dense tensor as [outer, size, inner] around one of its dims.
 struct DimSizes {

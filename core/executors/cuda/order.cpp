@@ -3,40 +3,17 @@
 // binary search. Others: a radix sort of all elements by key, then by line.
 #include <algorithm>
 
-#include "executors/cuda/radix.h"
+#include "executors/cuda/lines.h"
 
 namespace thunder::cuda_kernels {
 namespace {
 
 constexpr int64_t kFirstRun = 32;  // mirrored in the text
 constexpr int64_t kShortLine = 1024;
-constexpr size_t kSortSteps = 2, kTakeStep = 5;
+constexpr size_t kKeysStep = 1, kTakeStep = 5;
 
-// Keys are unsigned numbers in the order of prims.sort (ops/sorting.h); of equal ones the lesser place comes first.
-constexpr char kSort[] = R"(
-__device__ inline u32 ordered(float v) {
-  const u32 bits = v == 0 ? 0 : __float_as_uint(v);
-  return v != v ? ~0u : bits >> 31 ? ~bits : bits | 1u << 31;
-}
-__device__ inline u64 ordered(double v) {
-  const u64 bits = v == 0 ? 0 : (u64)__double_as_longlong(v);
-  return v != v ? ~0ULL : bits >> 63 ? ~bits : bits | 1ULL << 63;
-}
-__device__ inline u32 ordered(int v) { return (u32)v ^ 1u << 31; }
-__device__ inline u32 ordered(u32 v) { return v; }
-__device__ inline u64 ordered(i64 v) { return (u64)v ^ 1ULL << 63; }
-__device__ inline u64 ordered(u64 v) { return v; }
-typedef decltype(ordered((C)0)) Key;
-struct Line {
-  const T* in;
-  i64 inner;
-  Key turned;
-  __device__ Key key(i64 place) const { return ordered(get(in[place * inner])) ^ turned; }
-  __device__ bool before(i64 place, Key other, i64 other_place) const {
-    const Key mine = key(place);
-    return mine < other || (mine == other && place < other_place);
-  }
-};
+// Of equal keys the lesser place comes first.
+constexpr char kSort[] = THUNDER_CUDA_LINES R"(
 // Without `to` the first elements in order are the results, with their places.
 extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const i64* from, i64* to, i64 elements,
                                   i64 size, i64 inner, i64 run, i64 descending, i64 wanted) {
@@ -72,14 +49,6 @@ extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const i6
     }
   }
 }
-// Elements are numbered line by line.
-extern "C" __global__ void keys_of_lines(Key* keys, const T* in, i64 elements, i64 size, i64 inner, i64 descending) {
-  for (i64 n = blockIdx.x * (i64)blockDim.x + threadIdx.x; n < elements; n += (i64)gridDim.x * blockDim.x) {
-    const i64 row = n / size, outer = row / inner;
-    const Line line = {in + outer * size * inner + (row - outer * inner), inner, descending ? (Key)~(Key)0 : (Key)0};
-    keys[n] = line.key(n - row * size);
-  }
-}
 )" THUNDER_CUDA_RADIX R"(
 extern "C" __global__ void take_sorted(T* values, i64* indices, const T* in, const u32* sorted, i64 rows, i64 size,
                                        i64 inner, i64 wanted) {
@@ -95,12 +64,11 @@ bool is_short(const NodeView& view) {
   const Shape& shape = view.store.type(view.node.args[0].v).shape;
   return shape.empty() || shape[normalize_axis(view.node.args[1].i, shape.size())].value() <= kShortLine;
 }
-size_t key_bytes(DType d) { return size_of(d) == sizeof(uint64_t) ? sizeof(uint64_t) : sizeof(uint32_t); }
 // Of two arrays of places; sort has one of them in its results.
 size_t sort_scratch(const NodeView& view) {
   const int64_t count = elements_of_input(view, 0);
   return is_short(view) ? sizeof(int64_t) * static_cast<size_t>(count)
-                        : RadixSort::scratch(count, key_bytes(first_input(view)));
+                        : RadixSort::scratch(count, line_key_bytes(first_input(view)));
 }
 size_t topk_scratch(const NodeView& view) { return (is_short(view) ? 2 : 1) * sort_scratch(view); }
 // Beyond that the CPU sorts, rather than that a program takes much more memory than its values.
@@ -108,29 +76,12 @@ bool takes(const NodeView& view) {
   return elements_of_input(view, 0) < RadixSort::kMost && topk_scratch(view) <= size_t{1} << 30;
 }
 
-// Which bits of a key differ from element to element: of narrow reals the upper ones of a float.
-std::vector<Digit> digits_of_key(DType d) {
-  const int64_t bits = 8 * static_cast<int64_t>(key_bytes(d));
-  constexpr int64_t kBitsOfByte = 8, kEmptyInBf16 = 16, kEmptyInF16 = 8;
-  std::vector<Digit> digits;
-  int64_t first = d == DType::bf16 ? kEmptyInBf16 : d == DType::f16 ? kEmptyInF16 : 0;
-  const int64_t end = d == DType::boolean || d == DType::u8 ? kBitsOfByte : bits;
-  for (; first < end; first += kBitsOfByte) digits.push_back({first, 0});
-  return digits;
-}
-
 Status* run_radix(const CompiledNode& kernel, const Launch& l, DimSizes a, int64_t descending, int64_t wanted) {
   const Buffer& in = l.inputs[0];
-  int64_t count = in.elements(), rows = a.outer * a.inner;
-  RadixSort sort(l.scratch, count, key_bytes(in.dtype));
-  void *keys = sort.keys(), *input = in.data;
-  void* naming[] = {&keys, &input, &count, &a.size, &a.inner, &descending};
-  if (Status* failed = kernel.launch(count, false, naming, 1)) return failed;
-  std::vector<Digit> digits = digits_of_key(in.dtype);
-  const std::vector<Digit> of_rows = digits_below(static_cast<uint64_t>(rows), a.size);
-  digits.insert(digits.end(), of_rows.begin(), of_rows.end());
-  if (Status* failed = sort.run(kernel, kSortSteps, digits)) return failed;
-  void *values = l.outputs[0].data, *indices = l.outputs[1].data;
+  int64_t rows = a.outer * a.inner;
+  RadixSort sort(l.scratch, in.elements(), line_key_bytes(in.dtype));
+  if (Status* failed = sort_lines(kernel, sort, in, a, descending, kKeysStep)) return failed;
+  void *values = l.outputs[0].data, *indices = l.outputs[1].data, *input = in.data;
   const uint32_t* sorted = sort.sorted();
   void* taking[] = {&values, &indices, &input, &sorted, &rows, &a.size, &a.inner, &wanted};
   return kernel.launch(rows * wanted, false, taking, kTakeStep);

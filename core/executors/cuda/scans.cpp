@@ -1,6 +1,6 @@
-// Scans and products along a dim: cumsum, cumprod, cummax, cummin, prod. One block scans a row, 256 elements at a time,
-// or a part of it: what the parts come to is scanned next, and then each part again from what those before it come to.
-// The order in which elements are combined depends on the sizes alone.
+// Scans and products along a dim: cumsum, cumprod, logcumsumexp, cummax, cummin, prod. One block scans a row, 256
+// elements at a time, or a part of it: what the parts come to is scanned next, and then each part again from what those
+// before it come to. The order in which elements are combined depends on the sizes alone.
 #include <algorithm>
 
 #include "executors/cuda/kernel.h"
@@ -88,6 +88,29 @@ extern "C" __global__ void kernel(T* values, i64* indices, const T* in, i64 rows
 }
 )";
 
+// The logarithm of the sum of exponentials so far, which is sum * exp(top).
+constexpr char kLogSum[] = THUNDER_CUDA_SCAN R"(
+struct Sum { C top; A sum; };
+extern "C" __global__ void kernel(T* out, const T* in, i64 rows, i64 size, i64 inner, i64 reverse) {
+  __shared__ Sum shared[8];
+  const C lowest = -(C)__uint_as_float(0x7f800000u);
+  for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
+    const i64 a = row / inner, b = row - a * inner;
+    Sum carry = {lowest, (A)0};
+    for (i64 first = 0; first < size; first += blockDim.x) {
+      const i64 i = first + threadIdx.x, place = (a * size + (reverse ? size - 1 - i : i)) * inner + b;
+      const C v = i < size ? get(in[place]) : lowest;
+      const Sum mine = v == lowest ? Sum{lowest, (A)0} : Sum{v, (A)1};
+      const Sum all = scan(mine, carry, shared, carry, [](Sum x, Sum y) {
+        const Sum &more = y.top > x.top || y.top != y.top ? y : x, &less = y.top > x.top || y.top != y.top ? x : y;
+        return Sum{more.top, more.sum + (less.top == more.top ? less.sum : less.sum * (A)exp(less.top - more.top))};
+      });
+      if (i < size) out[place] = put(all.sum == (A)0 ? lowest : (C)((A)all.top + log(all.sum)));
+    }
+  }
+}
+)";
+
 // Of rows that are too few to keep a device busy.
 int64_t parts_of(int64_t rows, int64_t size) {
   constexpr int64_t kBlocks = 1024, kLeast = 4096;
@@ -129,12 +152,22 @@ Status* run_extremum(const CompiledNode& kernel, const Launch& l) {
   return a.size ? kernel.launch(rows, true, parameters) : nullptr;
 }
 
+// logcumsumexp(input, dim, reverse)
+Status* run_log_sum(const CompiledNode& kernel, const Launch& l) {
+  DimSizes a = sizes_around(l.inputs[0], kernel.node.args[1].i);
+  void *to = l.outputs[0].data, *from = l.inputs[0].data;
+  int64_t rows = a.outer * a.inner, reverse = kernel.node.args[2].i;
+  void* parameters[] = {&to, &from, &rows, &a.size, &a.inner, &reverse};
+  return a.size ? kernel.launch(rows, true, parameters) : nullptr;
+}
+
 bool numbers(const NodeView& view) { return first_input(view) != DType::boolean; }
 
 constexpr Rule kRules[] = {
     {"prims.cumsum", numbers, kSum, first_input, nullptr, run_scan, 0, fold_scratch, {"scan_totals"}},
     {"prims.cumprod", numbers, kProduct, first_input, nullptr, run_scan, 0, fold_scratch, {"scan_totals"}},
     {"prims.prod", numbers, kProduct, first_input, nullptr, run_prod, 0, fold_scratch, {"scan_totals"}},
+    {"prims.logcumsumexp", nullptr, kLogSum, first_input, nullptr, run_log_sum},
     {"prims.cummax", nullptr, kExtremum, first_input, nullptr, run_extremum<1>},
     {"prims.cummin", nullptr, kExtremum, first_input, nullptr, run_extremum<0>},
 };

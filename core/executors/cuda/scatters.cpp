@@ -1,18 +1,19 @@
 // scatter_add and scatter_reduce: the elements of the source are sorted by where they go, and what goes to one place is
-// joined in their order, as on the CPU.
+// joined in their order, by parts where it is much. Integers are added in any order.
 #include <algorithm>
 
 #include "executors/cuda/indices.h"
 #include "executors/cuda/radix.h"
+#include "executors/cuda/runs.h"
 
 namespace thunder::cuda_kernels {
 namespace {
 
 using Key = uint32_t;
-constexpr size_t kSortSteps = 1, kJoinStep = 4;
+constexpr size_t kSortSteps = 1, kJoinStep = 4, kSumStep = 5, kPartsStep = 6, kIntegerStep = 7;
 enum How : int64_t { kAdd, kMultiply, kGreatest, kLeast };  // mirrored in the text
 
-constexpr char kScatter[] = R"(
+constexpr char kScatter[] = THUNDER_CUDA_ADD_ATOMICALLY R"(
 typedef u32 Key;
 struct Walk { i64 rank, dim, wide, sizes[8], out[8], src[8]; };
 struct Place { i64 to, from, index; };
@@ -33,7 +34,7 @@ extern "C" __global__ void kernel(Key* keys, const void* index, const Walk w, i6
     keys[n] = (Key)(place_of(w, n).to + at * w.out[w.dim]);
   }
 }
-)" THUNDER_CUDA_RADIX R"(
+)" THUNDER_CUDA_RADIX THUNDER_CUDA_RUNS R"(
 __device__ inline C joined(C a, C b, i64 how) {
   if (how == 0) return (C)((A)a + (A)b);
   if (how == 1) return (C)((A)a * (A)b);
@@ -44,6 +45,7 @@ extern "C" __global__ void join_elements(T* out, const T* src, const Key* keys, 
   for (i64 first = blockIdx.x * (i64)blockDim.x + threadIdx.x; first < count; first += (i64)gridDim.x * blockDim.x) {
     const Key key = keys[first];
     if (first && keys[first - 1] == key) continue;
+    if (is_long_run(first, end_of_run(keys, first, count))) continue;
     C all = get(out[key]);
     for (i64 begin = first; begin < count && keys[begin] == key; begin += 8) {
       C more[8];
@@ -61,6 +63,48 @@ extern "C" __global__ void join_elements(T* out, const T* src, const Key* keys, 
     out[key] = put(all);
   }
 }
+struct Values {
+  const T* src;
+  const u32* sorted;
+  const Walk& w;
+  __device__ A operator()(i64 i, i64) const { return (A)get(src[place_of(w, sorted[i]).from]); }
+};
+struct Joined {
+  i64 how;
+  __device__ A operator()(A a, A b) const {
+    return how == 0 ? (A)(a + b) : how == 1 ? (A)(a * b) : (A)joined((C)a, (C)b, how);
+  }
+};
+extern "C" __global__ void sum_parts(A* sums, const T* src, const Key* keys, const u32* sorted, const Walk w,
+                                     i64 count, i64 how) {
+  sum_each_part(sums, keys, Values{src, sorted, w}, 1, count, Joined{how});
+}
+extern "C" __global__ void join_parts(T* out, const A* sums, const Key* keys, i64 count, i64 how) {
+  const Joined combine = {how};
+  join_long_runs(sums, keys, 1, count, combine, [&](i64 i, i64, A sum) {
+    T& to = out[keys[i]];
+    to = put((C)combine((A)get(to), sum));
+  });
+}
+// Into few places through the block's own sums.
+extern "C" __global__ void add_integers(T* out, const T* src, const void* index, const Walk w, i64 size, i64 places,
+                                        i64 count, DeviceAssertion* assertion) {
+  const int most = 4096;
+  __shared__ T own[most];
+  const bool few = places <= most;
+  if (few)
+    for (int i = threadIdx.x; i < places; i += blockDim.x) own[i] = 0;
+  __syncthreads();
+  for (i64 n = blockIdx.x * (i64)blockDim.x + threadIdx.x; n < count; n += (i64)gridDim.x * blockDim.x) {
+    const i64 at = checked(w.wide ? ((const i64*)index)[n] : ((const int*)index)[n], size, 0, assertion);
+    const Place place = place_of(w, n);
+    add_atomically((few ? own : out) + place.to + at * w.out[w.dim], src[place.from]);
+  }
+  __syncthreads();
+  if (few)
+    for (int i = threadIdx.x; i < places; i += blockDim.x)
+      if (own[i]) add_atomically(out + i, own[i]);
+}
 )";
 struct Walk {
   int64_t rank, dim, wide, sizes[kMostDims], out[kMostDims], src[kMostDims];
@@ -74,8 +118,10 @@ bool takes(const NodeView& view) {
          elements_of_input(view, 2) < RadixSort::kMost;
 }
 size_t scratch(const NodeView& view) {
-  return RadixSort::scratch(std::max<int64_t>(1, elements_of_input(view, 2)), sizeof(Key));
+  const int64_t count = std::max<int64_t>(1, elements_of_input(view, 2));
+  return RadixSort::scratch(count, sizeof(Key)) + static_cast<size_t>(part_sums(count, 1)) * sizeof(double);
 }
+size_t scratch_of_add(const NodeView& view) { return adds_in_any_order(first_input(view)) ? 0 : scratch(view); }
 
 Status* scatter(const CompiledNode& kernel, const Launch& l, int64_t how) {
   const Buffer &in = l.inputs[0], &index = l.inputs[1], &src = l.inputs[2], &out = l.outputs[0];
@@ -86,10 +132,15 @@ Status* scatter(const CompiledNode& kernel, const Launch& l, int64_t how) {
   Walk w{};
   w.rank = out.rank, w.dim = static_cast<int64_t>(dim), w.wide = index.dtype == DType::i64;
   for (size_t d = 0; d < rank; d++) w.sizes[d] = index.shape[d], w.out[d] = out.strides[d], w.src[d] = src.strides[d];
-  RadixSort sort(l.scratch, count, sizeof(Key));
-  void *keys = sort.keys(), *at = index.data, *to = out.data, *from = src.data;
-  int64_t size = out.shape[dim];
+  void *at = index.data, *to = out.data, *from = src.data;
+  int64_t size = out.shape[dim], all = out.elements();
   nvidia::DeviceAssertion* assertion = kernel.assertion;
+  if (how == kAdd && adds_in_any_order(out.dtype)) {
+    void* adding[] = {&to, &from, &at, &w, &size, &all, &count, &assertion};
+    return kernel.launch(count, false, adding, kIntegerStep);
+  }
+  RadixSort sort(l.scratch, count, sizeof(Key));
+  void* keys = sort.keys();
   void* naming[] = {&keys, &at, &w, &size, &count, &assertion};
   if (Status* failed = kernel.launch(count, false, naming)) return failed;
   const auto places = static_cast<uint64_t>(std::max<int64_t>(2, out.elements()));
@@ -97,7 +148,13 @@ Status* scatter(const CompiledNode& kernel, const Launch& l, int64_t how) {
   const void* sorted_keys = sort.sorted_keys();
   const uint32_t* sorted = sort.sorted();
   void* joining[] = {&to, &from, &sorted_keys, &sorted, &w, &count, &how};
-  return kernel.launch(count, false, joining, kJoinStep);
+  if (Status* failed = kernel.launch(count, false, joining, kJoinStep); failed || count < kPart) return failed;
+  void* sums = static_cast<std::byte*>(l.scratch) + RadixSort::scratch(count, sizeof(Key));
+  const int64_t parts = part_sums(count, 1) / 2;
+  void* summing[] = {&sums, &from, &sorted_keys, &sorted, &w, &count, &how};
+  if (Status* failed = kernel.launch(parts, false, summing, kSumStep)) return failed;
+  void* putting[] = {&to, &sums, &sorted_keys, &count, &how};
+  return kernel.launch(parts, false, putting, kPartsStep);
 }
 Status* run_add(const CompiledNode& kernel, const Launch& l) { return scatter(kernel, l, kAdd); }
 Status* run_reduce(const CompiledNode& kernel, const Launch& l) {
@@ -105,9 +162,10 @@ Status* run_reduce(const CompiledNode& kernel, const Launch& l) {
   return scatter(kernel, l, how == "prod" ? kMultiply : how == "amax" ? kGreatest : kLeast);
 }
 
-#define THUNDER_SCATTER_STEPS { kRadixSteps[0], kRadixSteps[1], kRadixSteps[2], "join_elements" }
+#define THUNDER_SCATTER_STEPS { kRadixSteps[0], kRadixSteps[1], kRadixSteps[2], "join_elements", "sum_parts", \
+    "join_parts", "add_integers" }
 constexpr Rule kRules[] = {
-    {"prims.scatter_add", takes, kScatter, first_input, along_dim, run_add, 0, scratch, THUNDER_SCATTER_STEPS},
+    {"prims.scatter_add", takes, kScatter, first_input, along_dim, run_add, 0, scratch_of_add, THUNDER_SCATTER_STEPS},
     {"prims.scatter_reduce", takes, kScatter, first_input, along_dim, run_reduce, 0, scratch, THUNDER_SCATTER_STEPS},
 };
 

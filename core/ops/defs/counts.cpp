@@ -109,8 +109,9 @@ Results histc(Call& c) {
   Var inside = both(ge(x, low), le(x, high));
   Var bin = floor((x - low) / (high - low) * static_cast<double>(bins));
   bin = convert(where(inside, clamped(bin, 0, static_cast<double>(bins - 1)), 0.0), DType::i64);
-  Var zeros = full(c.builder, Shape{bins}, 0, x.dtype(), x.type().device);
-  return convert(c.builder.call("prims.scatter_add", {zeros, 0, bin, convert(inside, x.dtype())}), c.type(0).dtype);
+  // Integers: f32 cannot count beyond 2^24.
+  Var zeros = full(c.builder, Shape{bins}, 0, DType::i64, x.type().device);
+  return convert(c.builder.call("prims.scatter_add", {zeros, 0, bin, convert(inside, DType::i64)}), c.type(0).dtype);
 }
 Results isin(Call& c) {
   Var x = c.var(0), test = c.var(1);

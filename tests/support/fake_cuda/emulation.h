@@ -31,15 +31,16 @@ inline To fake_bits(From v) {
   memcpy(&out, &v, sizeof out);
   return out;
 }
-inline int __syncthreads_or(int mine) {
+inline int __syncthreads_count(int mine) {
   static int values[1024];
-  values[fake_thread.x] = mine;
+  values[fake_thread.x] = mine != 0;
   fake_barrier();
-  int any = 0;
-  for (unsigned t = 0; t < fake_threads.x; t++) any |= values[t];
+  int count = 0;
+  for (unsigned t = 0; t < fake_threads.x; t++) count += values[t];
   fake_barrier();
-  return any != 0;
+  return count;
 }
+inline int __syncthreads_or(int mine) { return __syncthreads_count(mine) != 0; }
 inline unsigned fake_place() { return fake_thread.x + fake_threads.x * (fake_thread.y + fake_threads.y * fake_thread.z); }
 // The value of another thread of the warp, all of which are here.
 template <class T>
