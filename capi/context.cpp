@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "capi/callback.h"
+#include "jit/eager_programs.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -60,7 +61,9 @@ Ref<Context> create(const thunder_hooks& given) {
   ours.user = hooks;
   ours.destroy = Hooks::destroy;
   try {
-    return make<Context>(ours);
+    auto context = make<Context>(ours);
+    use_eager_programs(*context);
+    return context;
   } catch (...) {
     hooks->done();
     throw;

@@ -101,6 +101,7 @@ Context::Context(const ContextHooks& hooks)
 
 Context::~Context() {
   random_ = nullptr;
+  composites_.reset();
   runner_.reset();
   passes_.clear();
   default_executors_.clear();
@@ -109,7 +110,7 @@ Context::~Context() {
 }
 
 ScopeEnvironment Context::scope_environment() {
-  return {&registry_, hooks_.allocator, runner_.get(), random_, this, &devices_};
+  return {&registry_, hooks_.allocator, runner_.get(), composites_.get(), random_, this, &devices_};
 }
 
 void Context::use_threads(size_t threads) {

@@ -57,6 +57,8 @@ class Context : public Counted<Context> {
   BlockCache* block_cache() const { return block_cache_.get(); }
   const Ref<Tensor>& random() const { return random_; }
   ScopeEnvironment scope_environment();
+  // Before any scope is made.
+  void set_composites(std::unique_ptr<CompositeRunner> composites) { composites_ = std::move(composites); }
   ModuleKinds& module_kinds() { return module_kinds_; }
   ModuleEnvironment module_environment() { return {scope_environment(), &module_kinds_}; }
   // Which logs speak, as LogLevels::set() reads it. Where the environment's THUNDER_LOGS says it, that stays.
@@ -130,6 +132,7 @@ class Context : public Counted<Context> {
   Registry registry_;
   ModuleKinds module_kinds_;
   std::unique_ptr<OpRunner> runner_;
+  std::unique_ptr<CompositeRunner> composites_;
   Ref<Tensor> random_;
   mutable std::mutex executors_mutex_;  // of executors and passes
   Executors executors_, default_executors_;

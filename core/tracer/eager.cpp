@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "ops/grad.h"
 #include "ops/place_view.h"
+#include "ops/view_tags.h"
 #include "tensor/transfer.h"
 #include "tracer/needed.h"
 
@@ -81,6 +82,25 @@ Results EagerBuilder::prim(const OpDef& op, std::span<const Arg> args, const Typ
     if (viewed) memory_.add_view(*frames_.back().back());
   }
   return results;
+}
+
+// On a device, where its kernels are fewer than those of what it is made of. On a tape its gradient must be its own.
+bool EagerBuilder::whole(const OpDef& op, std::span<const Arg> args, Results& results) {
+  if (!environment_.composites) return false;
+  SmallVector<Tensor*, 8> in;
+  for (const Arg& a : args) {
+    if (a.kind == ArgKind::value) in.push_back(slots_[a.v].get());
+    if (a.kind == ArgKind::values)
+      for (ValueId v : a.value_list()) in.push_back(slots_[v].get());
+  }
+  if (in.size() == 0 || (recording() && !op.vjp) || may_view(op) || op.has(kRandom) || op.has(kEager)) return false;
+  for (Tensor* t : in)
+    if (t->type().device == Device::cpu) return false;
+  std::vector<Ref<Tensor>> out;
+  if (!environment_.composites->run(op, args, {in.data(), in.size()}, out)) return false;
+  for (Ref<Tensor>& t : out) results.push_back(add(std::move(t)));
+  if (recording()) frames_.back().push_back(store_->node(&op, args, results, {}, nullptr));
+  return true;
 }
 
 void EagerBuilder::enter(const OpDef&) {

@@ -18,11 +18,21 @@ class OpRunner {
                       std::span<const Buffer> out) = 0;
 };
 
+// Runs a composite now as one program; injected, too.
+class CompositeRunner {
+ public:
+  virtual ~CompositeRunner() = default;
+  // `in`: the tensors among the arguments, in their order. False: it is to be decomposed.
+  virtual bool run(const OpDef& op, std::span<const Arg> args, std::span<Tensor* const> in,
+                   std::vector<Ref<Tensor>>& out) = 0;
+};
+
 // What a scope needs of its context. Everything outlives the scope.
 struct ScopeEnvironment {
   const Registry* registry = nullptr;
   Allocator allocator;  // of the host's memory
   OpRunner* runner = nullptr;
+  CompositeRunner* composites = nullptr;  // null: all are decomposed
   Ref<Tensor> random;  // i64[2] {seed, draws}
   void* context = nullptr;  // whose environment this is: handed back at the C boundary, unknown here
   Devices* devices = nullptr;  // null: the host alone

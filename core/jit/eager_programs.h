@@ -1,0 +1,39 @@
+// Composites outside of programs, on devices: each call as a program of its own, so that executors claim it whole, or
+// fuse what it is made of, as in compiled functions.
+#pragma once
+
+#include <memory>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "tracer/scope.h"
+
+namespace thunder {
+
+class Context;
+
+// Any thread. Calls of the same op, arguments, types and strides are always run in the same way.
+class EagerPrograms final : public CompositeRunner {
+ public:
+  explicit EagerPrograms(Context& context);
+  ~EagerPrograms() override;
+
+  // False: the call is to be taken apart, as programs are not worth it, or the op has come in too many shapes to
+  // compile one for each, or it failed: taking it apart says why. Throws what running it reports.
+  bool run(const OpDef& op, std::span<const Arg> args, std::span<Tensor* const> in,
+           std::vector<Ref<Tensor>>& out) override;
+
+ private:
+  class Program;
+  std::shared_ptr<Program> find(const OpDef& op, std::span<const Arg> args, std::span<Tensor* const> in);
+
+  Context& context_;
+  std::shared_mutex mutex_;
+  std::unordered_multimap<uint64_t, std::shared_ptr<Program>> programs_;
+  std::unordered_map<const OpDef*, int> shapes_;  // that programs were compiled for
+};
+
+// From now on the context's scopes run composites so. Before any scope is made.
+void use_eager_programs(Context& context);
+
+}  // namespace thunder

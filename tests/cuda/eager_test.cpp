@@ -1,0 +1,98 @@
+// Composites outside of programs (jit/eager_programs): each call on a device is a program of its own. Also covers eager_key.
+#include "cuda/cuda.h"
+#include "support/fake_cuda/counted.h"
+#include "tracer/eager.h"
+
+namespace thunder::test {
+namespace {
+
+struct CudaEager : CudaTest {
+  // Of one call of an op of tensors, on the device or on the CPU.
+  Ref<Tensor> called(std::string_view name, const std::vector<Any>& args) {
+    EagerScope scope(context->scope_environment(), false);
+    Tensor* out = nullptr;
+    scope.invoke(name, args, nullptr, &out, 1, "here:1");
+    error = scope.status() ? scope.status()->message() : "";
+    return Ref<Tensor>(out);
+  }
+  Ref<Tensor> softmax(const Ref<Tensor>& x) { return called("softmax", {any(x), Any::integer(-1)}); }
+  // Where the driver is a real one: what is expected.
+  template <class F>
+  int64_t launches_of(F&& run, int64_t expected) {
+    const int64_t before = kernel_launches();
+    run();
+    return before < 0 ? expected : kernel_launches() - before;
+  }
+  void expect_near(const Floats& got, const Floats& expected) {
+    ASSERT_EQ(got.size(), expected.size()) << error;
+    for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 1e-5F) << i;
+  }
+};
+
+TEST_F(CudaEager, composites_are_fused) {
+  const Ref<Tensor> x = random({8, 64}, 1), there = on_gpu(x);
+  softmax(there);
+  Ref<Tensor> out;
+  EXPECT_EQ(launches_of([&] { out = softmax(there); }, 1), 1);
+  ASSERT_TRUE(out) << error;
+  expect_near(data(*out), data(*softmax(x)));
+}
+
+TEST_F(CudaEager, strided_operands_are_those_of_another_program) {
+  const Ref<Tensor> x = random({8, 6}, 1), there = on_gpu(x);
+  const int64_t order[] = {1, 0};
+  const auto transposed = [&](const Ref<Tensor>& t) { return called("permute", {any(t), Any::dims(order)}); };
+  softmax(there);
+  expect_near(data(*softmax(transposed(there))), data(*softmax(transposed(x))));
+}
+
+TEST_F(CudaEager, an_operand_may_be_left_out) {
+  const Ref<Tensor> x = random({8, 6}, 1), weight = random({6}, 2);
+  const int64_t size[] = {6};
+  for (const bool scaled : {false, true}) {
+    const auto normed = [&](const Ref<Tensor>& t, const Ref<Tensor>& w) {
+      return called("layer_norm", {any(t), Any::dims(size), scaled ? any(w) : Any(), Any(), Any::real(1e-5)});
+    };
+    expect_near(data(*normed(on_gpu(x), on_gpu(weight))), data(*normed(x, weight)));
+  }
+}
+
+// Programs for sizes that are others at each call would be compiled each time.
+TEST_F(CudaEager, of_very_many_shapes_are_taken_apart) {
+  int64_t fused = 0;
+  for (int64_t n = 2; n < 40; n++) {
+    const Ref<Tensor> x = random({2, n}, 1), there = on_gpu(x);
+    softmax(there);
+    Ref<Tensor> out;
+    fused += launches_of([&] { out = softmax(there); }, 1) == 1;
+    expect_near(data(*out), data(*softmax(x)));
+  }
+  if (kernel_launches() >= 0) EXPECT_EQ(fused, 16);
+}
+
+TEST_F(CudaEager, gradients_on_a_tape_are_those_of_the_cpu) {
+  const auto gradient = [&](const Ref<Tensor>& x, const Ref<Tensor>& weight) {
+    EagerScope tape(context->scope_environment(), true);
+    const int64_t size[] = {6};
+    Tensor* normed = op(tape, "layer_norm", {any(x), Any::dims(size), any(weight), Any(), Any::real(1e-5)});
+    Tensor* loss = op(tape, "sum", {any(op(tape, "mul", {any(op(tape, "gelu", {any(normed)})), any(x)}))});
+    Values wrt;
+    wrt.push(weight);
+    return data(*(*tape.grad(loss, wrt))[0].tensor);
+  };
+  const Ref<Tensor> x = random({8, 6}, 1), weight = random({6}, 2);
+  expect_near(gradient(on_gpu(x), on_gpu(weight)), gradient(x, weight));
+}
+
+TEST_F(CudaEager, mistakes_are_reported_as_on_the_cpu) {
+  const Ref<Tensor> x = random({8, 6}, 1), weight = random({4, 5}, 2);
+  const auto refused = [&](const Ref<Tensor>& t, const Ref<Tensor>& w) {
+    called("linear", {any(t), any(w), Any()});
+    return error.substr(0, error.find(';'));
+  };
+  EXPECT_EQ(refused(on_gpu(x), on_gpu(weight)), refused(x, weight));
+  EXPECT_NE(error.find("features"), std::string::npos) << error;
+}
+
+}  // namespace
+}  // namespace thunder::test
