@@ -37,10 +37,7 @@ void Grad::add(size_t arg, size_t element, Var g) {
   if (g && wants(arg, element)) walk_.contribute(node_.args[arg].vs[element], g);
 }
 
-void Grad::descend() {
-  ensure(!node_.body.empty(), op.name(), " has no decomposition to take the gradient of");
-  walk_.descend(node_);
-}
+void Grad::descend() { walk_.descend(node_); }
 
 void Grad::recompute() { walk_.recompute(node_); }
 
@@ -96,6 +93,7 @@ Var Backward::value(ValueId v) {
 }
 
 void Backward::descend(const Node& node) {
+  if (node.body.empty()) return descend_again(node);
   // The node's own results stay what they are; the rest of its body is inside.
   for (const Node* n : node.body)
     for (ValueId r : n->results)
@@ -107,9 +105,25 @@ void Backward::descend(const Node& node) {
   for (size_t i = node.body.size(); i-- > 0;) visit(*node.body[i]);
 }
 
+// A composite that ran as a whole runs again, line by line.
+void Backward::descend_again(const Node& node) {
+  ensure(def(node).decompose != nullptr, def(node).name(), " has no gradient");
+  std::vector<const Node*> body;
+  const Results made = builder_.decompose(def(node), node.args, body);
+  for (const Node* n : body) {
+    bool any = false;
+    mark(*n, any);
+  }
+  for (size_t i = 0; i < made.size(); i++)
+    if (auto it = cotangents_.find(node.results[i]); it != cotangents_.end() && depends(made[i]))
+      contribute(made[i], it->second);
+  for (size_t i = body.size(); i-- > 0;) visit(*body[i]);
+}
+
 // What is made again reads the arguments behind barriers that wait for a cotangent: no pass merges it with the forward,
 // or moves it before the backward has come here.
 void Backward::recompute(const Node& node) {
+  if (node.body.empty()) return descend_again(node);
   Backward again(builder_, node.body, true, rule_, rules_);
   std::vector<Seed> seeds;
   for (ValueId r : node.results)
@@ -146,7 +160,6 @@ void Backward::visit(const Node& node) {
   VjpFn rule = rule_ ? rule_(op, rules_) : nullptr;
   if (!rule) rule = op.vjp;
   if (!rule) {
-    ensure(!node.body.empty(), op.name(), " has no gradient");
     return descend(node);
   }
   const Substituted given(node, [this](ValueId v) { return value(v).id; });

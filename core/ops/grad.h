@@ -68,6 +68,7 @@ class Backward {
   friend class Grad;
   void visit(const Node& node);
   void descend(const Node& node);
+  void descend_again(const Node& node);
   void recompute(const Node& node);
   void mark(const Node& node, bool& any);
   Var value(ValueId recorded);

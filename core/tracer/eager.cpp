@@ -84,7 +84,8 @@ Results EagerBuilder::prim(const OpDef& op, std::span<const Arg> args, const Typ
   return results;
 }
 
-// On a device, where its kernels are fewer than those of what it is made of. On a tape its gradient must be its own.
+// On a device, where its kernels are fewer than those of what it is made of. On a tape its gradient must be its own, or
+// one that is hardly asked for: of ops of gradients.
 bool EagerBuilder::whole(const OpDef& op, std::span<const Arg> args, Results& results) {
   if (!environment_.composites) return false;
   SmallVector<Tensor*, 8> in;
@@ -93,7 +94,7 @@ bool EagerBuilder::whole(const OpDef& op, std::span<const Arg> args, Results& re
     if (a.kind == ArgKind::values)
       for (ValueId v : a.value_list()) in.push_back(slots_[v].get());
   }
-  if (in.size() == 0 || (recording() && !op.vjp) || may_view(op) || op.has(kRandom) || op.has(kEager)) return false;
+  if (in.size() == 0 || (recording() && !op.vjp && !op.has(kHidden)) || may_view(op) || op.has(kRandom) || op.has(kEager)) return false;
   for (Tensor* t : in)
     if (t->type().device == Device::cpu) return false;
   std::vector<Ref<Tensor>> out;
@@ -101,6 +102,22 @@ bool EagerBuilder::whole(const OpDef& op, std::span<const Arg> args, Results& re
   for (Ref<Tensor>& t : out) results.push_back(add(std::move(t)));
   if (recording()) frames_.back().push_back(store_->node(&op, args, results, {}, nullptr));
   return true;
+}
+
+Results EagerBuilder::decompose(const OpDef& op, std::span<const Arg> args, std::vector<const Node*>& body) {
+  frames_.emplace_back();
+  Results results;
+  try {
+    Call call(*this, op, args);
+    results = op.decompose(call);
+  } catch (...) {
+    frames_.pop_back();
+    throw;
+  }
+  body = std::move(frames_.back());
+  frames_.pop_back();
+  frames_.back().insert(frames_.back().end(), body.begin(), body.end());
+  return results;
 }
 
 void EagerBuilder::enter(const OpDef&) {

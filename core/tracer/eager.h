@@ -27,6 +27,7 @@ class EagerBuilder : public Builder {
   Aliases& memory() { return memory_; }
   const std::vector<const Node*>& tape() const { return frames_[0]; }
   bool taped() const { return store_ != nullptr; }
+  Results decompose(const OpDef& op, std::span<const Arg> args, std::vector<const Node*>& body) override;
   void pause_tape(bool paused) { paused_ = paused; }
   // Notes there, in order, the integers that ops read; null: nowhere.
   void note_integers(std::vector<int64_t>* into) { integers_ = into; }

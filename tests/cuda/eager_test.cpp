@@ -84,6 +84,49 @@ TEST_F(CudaEager, gradients_on_a_tape_are_those_of_the_cpu) {
   expect_near(gradient(on_gpu(x), on_gpu(weight)), gradient(x, weight));
 }
 
+// Gradients that are those of what an op is made of, whether for some arguments or always, and gradients of gradients.
+TEST_F(CudaEager, gradients_of_decompositions_are_taken_by_running_them_again) {
+  const auto gradient = [&](const Ref<Tensor>& x, const Ref<Tensor>& target, const Ref<Tensor>& weight) {
+    EagerScope tape(context->scope_environment(), true);
+    Tensor* loss = op(tape, "cross_entropy", {any(x), any(target), any(weight)});  // its rule has no gradient of the weights
+    Tensor* var = op(tape, "norm", {any(x), Any::real(1), Any(), Any::boolean(false)});
+    Tensor* sum = op(tape, "add", {any(loss), any(op(tape, "mul", {any(var), Any::real(0.1)}))});
+    Values wrt;
+    wrt.push(x), wrt.push(weight);
+    const Values& first = *tape.grad(sum, wrt);
+    EXPECT_EQ(tape.status(), nullptr);
+    Tensor* squares = op(tape, "sum", {any(op(tape, "mul", {any(first[0].tensor), any(first[0].tensor)}))});
+    const Values& second = *tape.grad(squares, wrt);
+    EXPECT_EQ(tape.status(), nullptr);
+    Floats all;
+    for (const Values* v : {&first, &second})
+      for (size_t i : {0, 1})
+        for (float f : data(*(*v)[i].tensor)) all.push_back(f);
+    return all;
+  };
+  const Ref<Tensor> x = random({8, 6}, 1, 0.5, 1), target = integers({8}, {0, 1, 2, 3, 4, 5, 0, 1}), weight = random({6}, 2, 0.5, 1);
+  expect_near(gradient(on_gpu(x), on_gpu(target), on_gpu(weight)), gradient(x, target, weight));
+}
+
+TEST_F(CudaEager, gradients_of_gradients_go_through_ops_of_gradients) {
+  const auto gradient = [&](const Ref<Tensor>& q, const Ref<Tensor>& k, const Ref<Tensor>& v) {
+    EagerScope tape(context->scope_environment(), true);
+    const auto squares = [&](Tensor* t) { return op(tape, "sum", {any(op(tape, "mul", {any(t), any(t)}))}); };
+    Tensor* out = op(tape, "scaled_dot_product_attention", {any(q), any(k), any(v), Any(), Any::real(0), Any::boolean(true)});
+    Values wrt;
+    wrt.push(q), wrt.push(k), wrt.push(v);
+    const Values& first = *tape.grad(squares(out), wrt);
+    const Values& second = *tape.grad(squares(first[0].tensor.get()), wrt);
+    EXPECT_EQ(tape.status(), nullptr);
+    Floats all;
+    for (size_t i : {0, 1, 2})
+      for (float f : data(*second[i].tensor)) all.push_back(f);
+    return all;
+  };
+  const Ref<Tensor> q = random({1, 2, 5, 8}, 1), k = random({1, 2, 5, 8}, 2), v = random({1, 2, 5, 8}, 3);
+  expect_near(gradient(on_gpu(q), on_gpu(k), on_gpu(v)), gradient(q, k, v));
+}
+
 TEST_F(CudaEager, mistakes_are_reported_as_on_the_cpu) {
   const Ref<Tensor> x = random({8, 6}, 1), weight = random({4, 5}, 2);
   const auto refused = [&](const Ref<Tensor>& t, const Ref<Tensor>& w) {
