@@ -9,12 +9,24 @@
 using namespace thunder;
 using namespace thunder::capi;
 
+namespace {
+
+// Where a pass stands, which is also where the batches stand that it was begun of last.
+struct Position {
+  std::unique_ptr<Batches> batches;
+  bool taken = false;  // a pass reads them
+};
+
+}  // namespace
+
 struct thunder_batches {
   Ref<Context> context;
-  Batches batches;
+  std::shared_ptr<Position> at;
 };
 
 namespace {
+
+Batches& rows(thunder_batches* batches) { return *batches->at->batches; }
 
 // A file of one tensor.
 template <class F>
@@ -100,7 +112,8 @@ thunder_status* thunder_batches_create(thunder_context* context, thunder_tensor*
       sources.emplace_back(core(tensors[i]));
     }
     const BatchOptions options{size, shuffle != 0, drop_last != 0, seed};
-    *out = new thunder_batches{Ref<Context>(core(context)), Batches(std::move(sources), options)};
+    auto made = std::make_unique<Batches>(std::move(sources), options);
+    *out = new thunder_batches{Ref<Context>(core(context)), std::make_shared<Position>(std::move(made))};
   }));
 }
 
@@ -109,27 +122,40 @@ void thunder_batches_release(thunder_batches* batches) noexcept { delete batches
 thunder_status* thunder_batches_next(thunder_batches* batches, thunder_values* out) noexcept {
   return handle(guarded(__func__, [&] {
     need(batches, "batches"), need(out, "out");
-    auto made = batches->batches.next(batches->context->allocator());
+    auto made = rows(batches).next(batches->context->allocator());
+    if (made.empty()) batches->at->taken = false;  // they stand at the next epoch
     core(out)->reset();
     for (Ref<Tensor>& t : made) core(out)->push(std::move(t));
+  }));
+}
+
+thunder_status* thunder_batches_pass(thunder_batches* batches, thunder_batches** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(batches, "batches"), need(out, "out");
+    if (batches->at->taken) {
+      const Batches& before = rows(batches);
+      batches->at = std::make_shared<Position>(before.at_epoch(before.epoch() + 1));
+    }
+    *out = new thunder_batches{batches->context, batches->at};
+    batches->at->taken = true;
   }));
 }
 
 thunder_status* thunder_batches_set_device(thunder_batches* batches, thunder_device device) noexcept {
   return handle(guarded(__func__, [&] {
     need(batches, "batches");
-    batches->batches.send_to(batches->context->devices(), device_of(*batches->context, device));
+    rows(batches).send_to(batches->context->devices(), device_of(*batches->context, device));
   }));
 }
 
 int64_t thunder_batches_count(const thunder_batches* batches) noexcept {
-  return value_or<int64_t>(0, [&] { return batches ? batches->batches.batches() : 0; });
+  return value_or<int64_t>(0, [&] { return batches ? batches->at->batches->batches() : 0; });
 }
 
 thunder_status* thunder_batches_state(const thunder_batches* batches, thunder_tensor** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(batches, "batches"), need(out, "out");
-    *out = given(batches->batches.state(batches->context->allocator()));
+    *out = given(batches->at->batches->state(batches->context->allocator()));
   }));
 }
 
@@ -137,6 +163,9 @@ thunder_status* thunder_batches_set_state(thunder_batches* batches, thunder_tens
   return handle(guarded(__func__, [&] {
     need(batches, "batches"), need(state, "state");
     check(core(state)->concrete(), "state has no data");
-    batches->batches.set_state(*core(state));
+    // A pass that goes on is none of it.
+    auto made = std::make_shared<Position>(batches->at->batches->at_epoch(0));
+    made->batches->set_state(*core(state));
+    batches->at = std::move(made);
   }));
 }

@@ -51,6 +51,13 @@ thunder_status* thunder_module_add(thunder_module* module, const char* name, thu
   }));
 }
 
+thunder_status* thunder_module_remove(thunder_module* module, const char* name) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(module, "module"), need(name, "name");
+    core(module)->module->remove(name);
+  }));
+}
+
 thunder_status* thunder_module_option(const thunder_module* module, const char* name, thunder_any* out) noexcept {
   return handle(guarded(__func__, [&] {
     need(module, "module"), need(name, "name"), need(out, "out");

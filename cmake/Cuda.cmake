@@ -61,6 +61,9 @@ if(NOT THUNDER_SANITIZE)
   set_tests_properties(cuda_texts PROPERTIES LABELS "cuda;slow" TIMEOUT 900 SKIP_RETURN_CODE 77)
 endif()
 if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
+  add_test(NAME cuda_beside COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/cuda/beside.py --rounds 10 --small)
+  set_tests_properties(cuda_beside PROPERTIES LABELS "cuda;python" TIMEOUT 300
+                       ENVIRONMENT "${THUNDER_FAKE_CUDA};PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
   foreach(name kernel batches tensors streams)
     add_test(NAME cuda_python_${name} COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/cuda_${name}_test.py)
     set_tests_properties(cuda_python_${name} PROPERTIES LABELS "cuda;python" TIMEOUT 300

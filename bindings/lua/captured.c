@@ -156,7 +156,13 @@ static void walk_value(walk *w, int index)
     w->depth++;
     const bool is_compiled = type == LUA_TUSERDATA && luaL_testudata(L, index, box_name(BOX_COMPILED));
     if (type == LUA_TFUNCTION && !lua_iscfunction(L, index)) walk_function(w, index);
-    if (type == LUA_TTABLE) walk_table(w, index, true);
+    if (type == LUA_TTABLE) {
+        walk_table(w, index, true);
+        if (lua_getmetatable(L, index)) { /* where classes have what their objects have not */
+            walk_value(w, lua_gettop(L));
+            lua_pop(L, 1);
+        }
+    }
     if (is_compiled || (type == LUA_TUSERDATA && luaL_testudata(L, index, box_name(BOX_MODULE)))) {
         lua_getiuservalue(L, index, 1);
         if (is_compiled)

@@ -45,7 +45,7 @@ constexpr PyTorchName kNames[] = {
     {"no_grad", "nothing: only compiled functions and tapes record"}, {"non_blocking", ""},
     {"numpy", ""}, {"ormqr", ""}, {"out", "copy_"},
     {"pin_memory", "nothing: what goes to a device goes through pinned memory of the library's"},
-    {"poisson", ""}, {"polar", ""}, {"put", ""}, {"range", ""}, {"reduce", ""},
+    {"polar", ""}, {"put", ""}, {"range", ""}, {"reduce", ""},
     {"register_forward_hook", ""}, {"register_hook", ""}, {"register_parameter", ""},
     {"requires_grad", "detach, or leaving the tensor out of grad_of; in Python requires_grad_()"},
     {"requires_grad_", "detach, or leaving the tensor out of grad_of"}, {"resize_", ""},

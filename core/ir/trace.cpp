@@ -11,6 +11,8 @@ void Store::clear() {
 std::shared_ptr<Store> Store::continued(std::shared_ptr<const Store> from, size_t values) {
   auto store = std::make_shared<Store>();
   for (ValueId v = 0; v < values; v++) store->add(from->type(v));
+  // Types keep their symbols, whose numbers are taken.
+  for (size_t i = 0; i < from->dims_.symbols(); i++) store->dims_.symbol(0);
   store->from_ = std::move(from);
   return store;
 }

@@ -146,12 +146,20 @@ void leave_out_fusion(Executors& executors) {
   std::erase_if(executors, [](auto& e) { return e->desc().claim_region != nullptr; });
 }
 
+// Whether it makes or writes a tensor of the host: a number there, such as the random state, takes no time.
+bool works_on_host(const Trace& trace) {
+  const auto is_host = [&](ValueId v) { return trace.type(v).device == Device::cpu; };
+  return std::any_of(trace.outputs.begin(), trace.outputs.end(), is_host) ||
+         std::any_of(trace.writes.begin(), trace.writes.end(),
+                     [&](const Write& w) { return is_host(w.value) && random_input(trace) != w.input; });
+}
+
 // Once a process: that nothing is fused, since results are the same and only slow.
-void warn_without_compiler(Context& context, const Executors& executors) {
+void warn_without_compiler(Context& context, const Executors& executors, const Trace& trace) {
   static std::atomic<bool> said = false;
   std::string why;
   const bool fuses = std::any_of(executors.begin(), executors.end(), [](auto& e) { return e->desc().claim_region; });
-  if (!fuses || loops::can_run(&why) || said.exchange(true)) return;
+  if (!fuses || loops::can_run(&why) || !works_on_host(trace) || said.exchange(true)) return;
   context.log(LogLevel::warning, LogName::fusion,
               cat("nothing is fused or compiled to machine code, which makes element-wise work some hundred times "
                   "slower: ", why, "; `thunder doctor` says what this installation has"));
@@ -165,7 +173,7 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
   Executors executors = executors_for(context, options);
   if (const Backend* backend = options.backend()) refuse_gradients(*backend, entry.traces[0]);
   if (effort == Effort::least) leave_out_fusion(executors);
-  warn_without_compiler(context, executors);
+  warn_without_compiler(context, executors, entry.traces[0]);
   note_donations(options, in, entry);
   if (options.settings().freezing) freeze(entry.traces[0], entry);
   // Kernels that another process compiled may be all that there are: what needs others goes line by line.

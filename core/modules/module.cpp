@@ -116,6 +116,16 @@ void Module::add(std::string_view name, Ref<Module> child) {
   Generation::bump(counted);
 }
 
+void Module::remove(std::string_view name) {
+  const auto it = find_name(children_, name);
+  require(it != children_.end(), "remove: this module has no child '", name, "'");
+  const auto counted = counting();
+  const Ref<Module> released = std::move(it->module);
+  released->generation_->detach(generation_, name);
+  children_.erase(it);
+  Generation::bump(counted);
+}
+
 void Module::set_tensor(std::string_view name, Ref<Tensor> tensor, Role role) {
   check_name(name);
   require(tensor && tensor->concrete(), "set_tensor: '", name, "' must be a tensor with data");

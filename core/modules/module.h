@@ -44,6 +44,7 @@ class Module : public Counted<Module> {
 
   // Adds, or replaces the child of that name. Throws for a cycle, a name with a dot, or one that a tensor has.
   void add(std::string_view name, Ref<Module> child);
+  void remove(std::string_view name);  // the child of that name
   // Adds, or replaces the tensor of that name. Parameters are real.
   void set_tensor(std::string_view name, Ref<Tensor> tensor, Role role);
   // Takes the tensor of that name away, if there is one: a forward for which it is optional goes on without it.

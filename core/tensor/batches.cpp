@@ -74,6 +74,12 @@ Batches::Batches(std::vector<Ref<Tensor>> tensors, const BatchOptions& options)
   rows_ = tensors_[0]->sizes()[0];
 }
 
+std::unique_ptr<Batches> Batches::at_epoch(int64_t epoch) const {
+  auto made = std::make_unique<Batches>(tensors_, options_);
+  made->devices_ = devices_, made->device_ = device_, made->epoch_ = epoch;
+  return made;
+}
+
 int64_t Batches::batches() const {
   return rows_ / options_.size + (!options_.drop_last && rows_ % options_.size != 0);
 }

@@ -34,6 +34,9 @@ class Batches {
   // is missing. The devices must live as long.
   void send_to(Devices& devices, Device device);
 
+  // Of the same rows, at the beginning of an epoch.
+  std::unique_ptr<Batches> at_epoch(int64_t epoch) const;
+
   // Copies the next batch into fresh tensors, one for each source. Empty at the end of an epoch; the call after that
   // gives the first batch of the next one. Throws what a device reports; the next call then tries that batch again.
   std::vector<Ref<Tensor>> next(const Allocator& allocator);

@@ -8,13 +8,21 @@
 
 namespace thunder {
 
+namespace {
+
+// Of a line also what it makes inside, which the gradients of it that were recorded behind it read.
+void add_needed(const Node& line, ValueSet& into) {
+  if (!def(line).nondiff.empty()) return;
+  const bool wanted = std::any_of(line.results.begin(), line.results.end(), [&](ValueId r) { return into.has(r); });
+  if (wanted) for_each_value(line.args, [&](ValueId v) { into.add(v); });
+  for (size_t i = line.body.size(); i-- > 0;) add_needed(*line.body[i], into);
+}
+
+}  // namespace
+
 void add_needed(std::span<const Node* const> lines, ValueId value, ValueSet& into) {
   into.add(value);
-  for (size_t i = lines.size(); i-- > 0;) {
-    const Node& line = *lines[i];
-    const bool wanted = std::any_of(line.results.begin(), line.results.end(), [&](ValueId r) { return into.has(r); });
-    if (wanted && def(line).nondiff.empty()) for_each_value(line.args, [&](ValueId v) { into.add(v); });
-  }
+  for (size_t i = lines.size(); i-- > 0;) add_needed(*lines[i], into);
 }
 
 std::vector<bool> reached(Scope& scope, Tensor* loss, std::span<Tensor* const> tensors) {

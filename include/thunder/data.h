@@ -33,6 +33,10 @@ void thunder_batches_release(thunder_batches *batches) THUNDER_NOEXCEPT;
 /* Resets `out` and pushes a fresh tensor for each source, or nothing at the end of an epoch; the call after that begins
  * the next epoch. */
 THUNDER_CHECK thunder_status *thunder_batches_next(thunder_batches *batches, thunder_values *out) THUNDER_NOEXCEPT;
+/* An epoch of its own, to be read by thunder_batches_next until it gives nothing, and to be released: the one in which `batches`
+ * stand, from there on, or the one behind it where another pass reads that. Passes do not hinder one another; `batches` stand
+ * where the latest one does. */
+THUNDER_CHECK thunder_status *thunder_batches_pass(thunder_batches *batches, thunder_batches **out) THUNDER_NOEXCEPT;
 /* From the next batch on its tensors are on this device, and while one batch is used a thread of the library's copies the
  * rows of the next one and sends them: the sources must not be written meanwhile. THUNDER_CPU: as at first.
  * THUNDER_UNIMPLEMENTED where there is no such device. */

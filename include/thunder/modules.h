@@ -21,6 +21,8 @@ const char *thunder_module_kind(const thunder_module *module) THUNDER_NOEXCEPT;
 /* Adds a child, or replaces the one of that name. A cycle or a name with a dot is refused. */
 THUNDER_CHECK thunder_status *thunder_module_add(thunder_module *module, const char *name,
     thunder_module *child) THUNDER_NOEXCEPT;
+/* Takes the child of that name away: programs that call it are compiled anew. */
+THUNDER_CHECK thunder_status *thunder_module_remove(thunder_module *module, const char *name) THUNDER_NOEXCEPT;
 /* What it was made with, by the name in its kind's schema; valid until it is set anew. */
 THUNDER_CHECK thunder_status *thunder_module_option(const thunder_module *module, const char *name,
     thunder_any *out) THUNDER_NOEXCEPT;

@@ -6242,6 +6242,16 @@ static inline thunder_tensor *th_at_pixel_unshuffle(const char *where, thunder_s
 }
 #define th_pixel_unshuffle(...) th_at_pixel_unshuffle(THUNDER_HERE, __VA_ARGS__)
 
+/* poisson(tensor input) -> tensor
+ * Poisson distributed with the means in input, of its dtype. */
+static inline thunder_tensor *th_at_poisson(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "poisson", a, 1, NULL, &r, 1, where);
+}
+#define th_poisson(...) th_at_poisson(THUNDER_HERE, __VA_ARGS__)
+
 /* poisson_nll_loss(tensor input, tensor target, bool log_input=True, bool full=False, float eps=1e-08, str reduction='mean') -> tensor
  * exp(input) - target * input, or of input itself where it is no logarithm; full adds Stirling's term. */
 static inline thunder_tensor *th_at_poisson_nll_loss(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
@@ -7431,6 +7441,16 @@ static inline thunder_tensor *th_at_stack_opt(const char *where, thunder_scope *
     return thunder_op_invoke(s, "stack", a, 2, NULL, &r, 1, where);
 }
 #define th_stack_opt(...) th_at_stack_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* standard_gamma(tensor input) -> tensor
+ * Gamma distributed with the shapes in input and scale 1; its gradient is that of the distribution's quantiles. */
+static inline thunder_tensor *th_at_standard_gamma(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "standard_gamma", a, 1, NULL, &r, 1, where);
+}
+#define th_standard_gamma(...) th_at_standard_gamma(THUNDER_HERE, __VA_ARGS__)
 
 /* std(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor
  * The root of var. */

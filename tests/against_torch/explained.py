@@ -1,22 +1,23 @@
-"""The explained differences: exclusions.toml and borders.toml read, and each failure given its reason."""
+"""The explained differences: the file of a sweep read, and each failure given its reason."""
 import fnmatch
 import pathlib
 import re
 import tomllib
 
 FOLDER = pathlib.Path(__file__).parent
+FILES = {"samples": "exclusions.toml", "borders": "borders.toml", "writes": "writes.toml", "options": "options.toml"}
 
 
 class Exclusions:
-    """names: {name: reason} of what is not here; rows: those of samples, or those at the borders; any_values: {name: reason} of ops whose values are drawn or
+    """names: {name: reason} of what is not here; rows: those of the sweep's samples; any_values: {name: reason} of ops whose values are drawn or
     left as they are, so that only shapes and dtypes are compared."""
 
-    def __init__(self, borders=False):
-        read = tomllib.loads((FOLDER / "exclusions.toml").read_text(encoding="utf-8"))
+    def __init__(self, sweep="samples"):
+        read = tomllib.loads((FOLDER / FILES["samples"]).read_text(encoding="utf-8"))
         self.names = {name: row["reason"] for row in read["name"] for name in row["names"]}
         self.any_values = {name: row["reason"] for row in read["any_values"] for name in row["names"]}
-        if borders:
-            read = tomllib.loads((FOLDER / "borders.toml").read_text(encoding="utf-8"))
+        if sweep != "samples":
+            read = tomllib.loads((FOLDER / FILES[sweep]).read_text(encoding="utf-8"))
         self.rows = [{**row, "pattern": re.compile(row.get("text", ""))} for row in read["sample"]]
 
     def reason_of_name(self, name):

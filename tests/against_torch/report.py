@@ -29,10 +29,10 @@ def reasons_of(entry):
     return list(dict.fromkeys(reasons + [row["reason"] for row in entry["rows"] if row.get("reason")]))
 
 
-def stale(entries, borders):
-    """Rows of exclusions.toml, or of borders.toml, that explain no sample."""
+def stale(entries, sweep):
+    """Rows of the sweep's file that explain no sample."""
     given = {reason for entry in entries for reason in reasons_of(entry)}
-    return [row for row in Exclusions(borders).rows if row["reason"] not in given]
+    return [row for row in Exclusions(sweep).rows if row["reason"] not in given]
 
 
 def unexplained(entries):
@@ -45,9 +45,9 @@ def unexplained(entries):
                 yield entry, row
 
 
-def command(entry, row, borders):
+def command(entry, row, sweep):
     """One line that tries the sample again."""
-    return f"tests/against_torch/run {entry['name']}{' --borders' if borders else ''} --dtype {row['dtype']} --sample {row['sample']}"
+    return f"tests/against_torch/run {entry['name']}{f' --{sweep}' if sweep != 'samples' else ''} --dtype {row['dtype']} --sample {row['sample']}"
 
 
 def _percent(part, whole):

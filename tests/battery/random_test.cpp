@@ -55,6 +55,14 @@ TEST_F(Random, draws_by_parameters_have_the_promised_distributions) {
   expect_moments(draw("normal", {3.0, 2.0, Ints{kDraws}}), 3, 4, -20, 26);
   expect_moments(draw("exponential", {like, 2.0}, zeros), 0.5, 0.25, 0, 20);
   expect_moments(draw("geometric", {like, 0.5}, zeros), 2, 2, 1, 40);
+  for (const double shape : {0.1, 1.0, 7.0, 5000.0}) {
+    const Tensors shapes = {tensor_of({kDraws}, DType::f64, std::vector<double>(kDraws, shape))};
+    const TensorSpec of{{kDraws}, DType::f64};
+    expect_moments(draw("standard_gamma", {of}, shapes), shape, shape, 0, 1e4);
+    const auto counts = draw("poisson", {of}, shapes);
+    expect_moments(counts, shape, shape, 0, 1e4);
+    for (double k : counts) EXPECT_EQ(k, std::floor(k));
+  }
   auto logs = draw("log_normal", {like, 1.0, 0.5}, zeros);
   for (double& v : logs) v = std::log(v);
   expect_moments(logs, 1, 0.25, -4, 6);

@@ -118,6 +118,55 @@ static void batches(thunder_context *context)
     thunder_tensor_release(source);
 }
 
+static int64_t rows_of(thunder_batches *batches, thunder_values *batch, int64_t *first)
+{
+    int64_t data[2] = { 0, 0 };
+    OK(thunder_batches_next(batches, batch));
+    if (!thunder_values_count(batch)) return 0;
+    thunder_tensor *x = thunder_values_tensor(batch, 0);
+    OK(thunder_tensor_read(x, data, thunder_tensor_nbytes(x)));
+    if (first) *first = data[0];
+    return (int64_t)(thunder_tensor_nbytes(x) / sizeof *data);
+}
+
+/* Each pass is an epoch of its own, whatever became of those before it. */
+static void passes(thunder_context *context)
+{
+    const int64_t shape[] = { 5 }, rows[] = { 0, 1, 2, 3, 4 };
+    thunder_tensor *source = NULL, *state = NULL;
+    thunder_batches *all = NULL, *left = NULL, *outer = NULL, *inner = NULL;
+    thunder_values *batch = NULL;
+    int64_t first = -1, seen = 0, position[4];
+    OK(thunder_tensor_create(context, THUNDER_I64, 1, shape, THUNDER_CPU, rows, sizeof rows, &source));
+    OK(thunder_batches_create(context, &source, 1, 2, 0, 0, 7, &all));
+    OK(thunder_values_create(context, &batch));
+    OK(thunder_batches_pass(all, &left));
+    CHECK(rows_of(left, batch, NULL) == 2);
+    OK(thunder_batches_pass(all, &outer));
+    for (int64_t n; (n = rows_of(outer, batch, seen ? NULL : &first));) {
+        OK(thunder_batches_pass(all, &inner));
+        while (rows_of(inner, batch, NULL)) seen++;
+        thunder_batches_release(inner);
+        seen += 100 * n;
+    }
+    CHECK(first == 0 && seen == 509); /* five rows in three batches, each with three of the inner ones */
+    CHECK(rows_of(left, batch, &first) == 2 && first == 2);
+    OK(thunder_batches_state(all, &state));
+    OK(thunder_tensor_read(state, position, sizeof position));
+    CHECK(position[2] == 0 && position[1] == 5); /* at the beginning of what comes next */
+    OK(thunder_batches_set_state(all, state));
+    OK(thunder_batches_pass(all, &inner));
+    CHECK(rows_of(inner, batch, &first) == 2 && first == 0);
+    thunder_batches_release(inner);
+    REFUSED(thunder_batches_pass(NULL, &inner), THUNDER_INVALID_ARGUMENT, "batches is NULL");
+    thunder_batches_release(left);
+    thunder_batches_release(outer);
+    thunder_batches_release(all);
+    thunder_tensor_release(state);
+    thunder_tensor_release(source);
+    thunder_values_release(batch);
+}
+
 int main(void)
 {
     thunder_context *context = NULL;
@@ -127,6 +176,7 @@ int main(void)
     files(context, folder);
     arrays(context, folder);
     batches(context);
+    passes(context);
     remove(folder);
     thunder_context_release(context);
     return 0;

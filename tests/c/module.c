@@ -44,6 +44,13 @@ static void forwards(thunder_context *context)
     thunder_module_tensor(s, m, "wieght");
     REFUSED(thunder_scope_status(s), THUNDER_NOT_FOUND, "wieght");
     thunder_scope_release(s);
+    OK(thunder_module_remove(m, "0")); /* what is left of a sequence gives what it is given */
+    OK(thunder_compiled_call_tensors(c, &x, 1, &out, 1));
+    OK(thunder_tensor_read(out, r, sizeof r));
+    CHECK(r[0] == 3 && r[1] == 4);
+    thunder_tensor_release(out);
+    REFUSED(thunder_module_remove(m, "0"), THUNDER_INVALID_ARGUMENT, "no child '0'");
+    OK(thunder_module_add(m, "0", inner));
     thunder_compiled_release(c);
     thunder_function_release(f);
     thunder_module_release(inner);

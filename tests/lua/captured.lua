@@ -57,11 +57,17 @@ rows["globals"] = function()
   local function helper(x) return x * scale end
   return seen(function(x) return helper(x) end, function() scale = 5 end)
 end
-rows["functions that are defined again"] = function()
+rows["functions and methods that are defined again"] = function()
+  local Class = {}
+  Class.__index = Class
+  function Class:scaled(x) return x * self.factor end
+  local object = setmetatable({ factor = 2 }, Class)
+  local how = seen(function(x) return object:scaled(x) end, function() function Class:scaled(x) return x * self.factor * 4 end end)
   local function helper(x) return x * 2 end
-  return seen(function(x) return helper(x) end, function() helper = function(x) return x * 3 end end)
+  assert(how == seen(function(x) return helper(x) end, function() helper = function(x) return x * 3 end end))
+  return how
 end
-rows["what lists, dicts and sets"] = function()
+rows["what lists, dicts, sets"] = function()
   local config, list = { deep = { factor = 2 } }, { 1, 2 }
   local how = seen(function(x) return x * config.deep.factor end, function() config.deep.factor = 5 end)
   assert(how == seen(function(x) return x * #list end, function() list[3] = 1 end))
@@ -72,7 +78,9 @@ rows["attributes of objects"] = function()
   Class.__index = Class
   Class.factor = 2
   local object = setmetatable({}, Class)
-  return seen(function(x) return x * object.factor end, function() object.factor = 5 end)
+  local how = seen(function(x) return x * object.factor end, function() Class.factor = 3 end)
+  assert(how == seen(function(x) return x * object.factor end, function() object.factor = 5 end))
+  return how
 end
 rows["tensors that it assigns"] = function()
   local log = {}

@@ -18,6 +18,9 @@ class Holder:
     def __init__(self):
         self.factor = 2
 
+    def scaled(self, x):
+        return x * 3
+
 
 class Net(nn.Module):
     def __init__(self):
@@ -101,14 +104,18 @@ def a_global():
 
 def defined_again():
     before = globals()["helper"]
-    how = seen(lambda x: helper(x), lambda: globals().update(helper=lambda x: x * 9))
+    hows = {seen(lambda x: helper(x), lambda: globals().update(helper=lambda x: x * 9))}
     globals()["helper"] = before
-    return how
+    holder, method = Holder(), Holder.scaled
+    hows.add(seen(lambda x: holder.scaled(x), lambda: setattr(Holder, "scaled", lambda self, x: x * 9)))
+    Holder.scaled = method
+    return " and ".join(sorted(hows))
 
 
 def contents():
     table, numbers, names = {"k": 2}, [1, 2], {1}
-    hows = {seen(lambda x: x * table["k"], lambda: table.update(k=5)), seen(lambda x: x * sum(numbers), lambda: numbers.append(5)),
+    queue = collections.deque([1, 2])
+    hows = {seen(lambda x: x * sum(queue), lambda: queue.append(5)), seen(lambda x: x * table["k"], lambda: table.update(k=5)), seen(lambda x: x * sum(numbers), lambda: numbers.append(5)),
             seen(lambda x: x * len(names), lambda: names.add(5))}
     return " and ".join(sorted(hows))
 
@@ -151,7 +158,7 @@ def printed():
 PROGRAMS = {
     "elements of captured tensors": elements, "a float argument": float_argument, "`train()`": training, "members and parameters": members,
     "options of layers": options, "hooks": hooks, "attributes of a module": attributes, "captured variables": captured, "globals": a_global,
-    "functions that are defined again": defined_again, "what lists, dicts and sets": contents, "attributes of objects": of_objects,
+    "functions and methods that are defined again": defined_again, "what lists, dicts, sets": contents, "attributes of objects": of_objects,
     "tensors that it assigns": assigned, "tensors that it puts elsewhere": put_elsewhere, "numbers that it counts": counted, "`seed()`": seeded,
     "files, the clock": printed,
 }

@@ -1,9 +1,12 @@
 """What compiled functions depend on beside their arguments: attributes, captured variables, globals, containers, options of layers;
 and what they write there."""
 import collections
+import functools
 import gc
+import itertools
 import types
 import unittest
+import warnings
 import weakref
 
 import numpy as np
@@ -116,6 +119,71 @@ class Reads(unittest.TestCase):
         slots.factor = 2
         self.check(f, lambda value: setattr(settings, "factor", value), 3, 4)
         self.check(f, lambda value: setattr(slots, "factor", value), 3, 4)
+
+    def test_sees_what_defaults_and_partial_functions_hold(self):
+        def scaled(x, table=[2], *, more={"k": 1}):
+            return x * table[0] * more["k"]
+        part = functools.partial(lambda x, k: x * k, k=3)
+        for f, change, before, after in ((scaled, lambda value: scaled.__defaults__[0].__setitem__(0, value), 2, 5),
+                                         (scaled, lambda value: scaled.__kwdefaults__["more"].update(k=value), 1, 7),
+                                         (lambda x: part(x), lambda value: part.keywords.update(k=value), 3, 4)):
+            self.check(f, change, before, after)
+
+    def test_sees_queues(self):
+        queue = collections.deque([1, 2], maxlen=2)
+        self.check(lambda x: x * sum(queue), lambda value: queue.extend(value), (1, 2), (2, 9))
+
+    def test_sees_methods_that_are_defined_again(self):
+        def twice(self, x):
+            return x * 2
+        mine = Settings()
+        for name in ("method", "shared"):
+            self.addCleanup(lambda name=name: hasattr(Settings, name) and delattr(Settings, name))
+            two, nine = (twice, lambda self, x: x * 9) if name == "method" else (staticmethod(lambda x: x * 2), staticmethod(lambda x: x * 9))
+            self.check(lambda x, name=name: mine.method(x) if name == "method" else mine.shared(x), lambda f, name=name: setattr(Settings, name, f), two, nine)
+        self.check(lambda x: mine.method(x), lambda f: vars(mine).update(method=f), lambda x: x * 3, lambda x: x * 5)
+
+        class Net(nn.Module):
+            def forward(self, x):
+                return self.inner(x)
+
+            def inner(self, x):
+                return x * 2
+        net = Net()
+        self.check(net, lambda f: setattr(Net, "inner", f), lambda self, x: x * 2, lambda self, x: x * 4)
+        self.check(net, lambda f: setattr(Net, "forward", f), lambda self, x: x * 6, lambda self, x: x * 7)
+
+    def test_sees_attributes_that_are_asked_for_by_name(self):
+        mine = Settings()
+        self.check(lambda x, name="factor": x * getattr(mine, name), lambda value: setattr(mine, "factor", value), 4, 6)
+        self.check(lambda x: x * (2 if hasattr(mine, "extra") else 3), lambda there: vars(mine).update(extra=1) if there else vars(mine).pop("extra", None), False, True)
+
+    def test_sees_attributes_of_modules_that_were_not_there(self):
+        class Net(nn.Module):
+            def forward(self, x):
+                if not hasattr(self, "factor"):
+                    self.factor = 2
+                return x * self.factor
+        net, x = Net(), th.ones(1)
+        f = th.compile(net)
+        self.assertEqual((f(x).item(), f(x).item()), (2, 2))
+        net.factor = 5
+        self.assertEqual((f(x).item(), misses(f)), (5, 3))
+
+    def test_refuses_iterators_that_would_be_read_once(self):
+        for numbers in (iter([1, 2]), (n for n in (1, 2)), itertools.count(1), itertools.cycle([1, 2])):
+            with self.assertRaisesRegex(TypeError, r"'numbers', captured by .*lambda> is an iterator.* next\(\) outside"):
+                th.compile(lambda x: x * next(numbers))(th.ones(1))
+
+    def test_sees_elements_of_numpy_arrays(self):
+        array = np.array([2.0, 3.0], np.float32)
+        for view in (lambda: array, lambda: array.reshape(2)):
+            f = th.compile(lambda x: x * th.tensor(view()) + th.tensor(view(), dtype=th.float64))
+            array[:] = 2, 3
+            self.assertEqual(f(th.tensor(X)).tolist(), (view() * 2).tolist())
+            array[:] = 5, 7
+            self.assertEqual(f(th.tensor(X)).tolist(), (view() * 2).tolist())
+            self.assertEqual(misses(f), 1)
 
     def test_are_named_where_they_changed(self):
         table = {"k": 2}
@@ -385,6 +453,19 @@ class Numbers(unittest.TestCase):
             self.assertEqual([first(f(x, s)) for s in (0.5, 0.25)], [2] * 2)
         f = th.compile(lambda x, n: x * 2 if type(n) is int else x, dynamic=True)
         self.assertEqual([first(f(x, n)) for n in (2, 3, 4)], [2] * 3)
+
+    def test_are_numbers_where_code_asks_which_object_they_are(self):
+        with warnings.catch_warnings():  # of Python, that == is meant
+            warnings.simplefilter("ignore")
+            f = th.compile(eval("lambda x: x.sum() if x.shape[0] is 3 else x.prod()"))
+        self.assertEqual([f(th.full((n,), 2.0)).item() for n in (2, 3, 4, 3)], [4, 6, 16, 6])
+
+    def test_round_to_decimal_digits_as_numbers_do(self):
+        f = th.compile(lambda x, s: x * round(s, 1), fullgraph=False)
+        for s in (5.55, 2.25, 0.15, -2.675):
+            self.assertEqual(f(th.ones(1, dtype=th.float64), s).item(), round(s, 1))
+        with self.assertRaisesRegex(th.Error, "item.. of a traced tensor"):
+            th.compile(lambda x, s: x * round(s, 1))(th.ones(1), 5.55)
 
     def test_are_no_keys_unless_they_are_read(self):
         def f(x, s):

@@ -235,6 +235,42 @@ class Modules(unittest.TestCase):
         self.assertEqual(net[2:](head(x)).tolist(), net(x).tolist())
         self.assertIsInstance(nn.ModuleList(net)[1:], nn.ModuleList)
 
+    def test_children_are_taken_away_and_put_in_between(self):
+        net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+        f, x = th.compile(net), th.ones(1, 2)
+        f(x)
+        last = net.pop()
+        self.assertEqual((len(net), f(x).shape, sorted(net.state_dict())), (2, (1, 3), ["0.bias", "0.weight"]))
+        net.insert(1, nn.Threshold(9, 7))
+        self.assertEqual(f(x).tolist(), [[7, 7, 7]])
+        del net[1], net[-1]
+        net.extend([nn.ReLU(), last])
+        self.assertEqual((f(x).tolist(), [name for name, _ in net.named_children()]), (net(x).tolist(), ["0", "1", "2"]))
+        listed = nn.ModuleList([nn.Linear(1, n) for n in (1, 2, 3)])
+        del listed[:2]
+        self.assertEqual((len(listed), listed[0].out_features, sorted(listed.state_dict())), (1, 3, ["0.bias", "0.weight"]))
+        named = nn.ModuleDict({"a": nn.ReLU(), "b": nn.Linear(1, 1)})
+        self.assertIsInstance(named.pop("a"), nn.ReLU)
+        self.assertEqual((named.keys(), len(list(named.parameters()))), (["b"], 2))
+        named.clear()
+        with self.assertRaises(KeyError):
+            del named["b"]
+        own = Net()
+        del own.fc2
+        self.assertFalse(hasattr(own, "fc2"))
+        own.fc1 = None
+        self.assertEqual((own.fc1, [name for name in own.state_dict() if name.startswith("fc")]), (None, []))
+        layer = nn.Linear(2, 1)
+        del layer.bias
+        self.assertEqual(sorted(layer.state_dict()), ["weight"])
+
+    def test_training_is_set_where_nothing_is_below(self):
+        layer = nn.Dropout(1.0)
+        layer.training = False
+        self.assertEqual((layer.training, layer(th.ones(1)).item()), (False, 1))
+        with self.assertRaisesRegex(AttributeError, r"train\(\) and eval\(\) say"):
+            nn.Sequential(layer).training = False
+
     def test_apply_reaches_every_module(self):
         seen = []
         net = Net()

@@ -168,6 +168,12 @@ class Stores(unittest.TestCase):
         x = th.tensor([2 ** 63 + 1], dtype=th.uint64)
         self.assertEqual((x + 2 ** 63).item(), 1)
         self.assertEqual((th.full((1,), 2 ** 64 - 1, dtype=th.uint64).item(), (x == 2 ** 63 + 1).item()), (2 ** 64 - 1, True))
+        for dynamic in (None, True):  # as an argument, where it is a constant, as each other one is
+            f = th.compile(lambda x, s: x + s // 2, dynamic=dynamic)
+            for s in (2 ** 63 + 3, 2 ** 63 + 5, 4, -4, 2 ** 64):
+                self.assertEqual(f(x, s).item(), (2 ** 63 + 1 + s // 2) % 2 ** 64)
+        g = th.compile(lambda x, d: x.clone().fill_(d["s"]) + (d["s"] > 2 ** 63), fullgraph=False)
+        self.assertEqual(g(x, {"s": 2 ** 63 + 9}).item(), 2 ** 63 + 10)
         for wrong in (lambda: x + 2 ** 64, lambda: th.ones(1) * -2 ** 64, lambda: th.zeros(2 ** 63)):
             with self.assertRaisesRegex(OverflowError, "must fit 64 bits"):
                 wrong()

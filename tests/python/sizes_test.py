@@ -35,6 +35,12 @@ class Symbols(unittest.TestCase):
         self.assertEqual(counted.traced, traces)
         return counted
 
+    def test_an_argument_may_be_a_tensor_at_one_call_and_a_number_at_the_next(self):
+        for options in ({}, {"fullgraph": False}, {"dynamic": True}):
+            f = th.compile(lambda x, m=None: x if m is None else x * m, **options)
+            x, two = th.ones(3), th.full((3,), 2.0)
+            self.assertEqual([f(x, *m).sum().item() for m in ((), (two,), (None,), (2,), (3,), (two,), (1.5,), (7,))], [3, 6, 3, 6, 9, 6, 4.5, 21])
+
     def test_arithmetic_keeps_the_formula(self):
         self.same_for(lambda x: x.reshape(x.shape[0] * 3))
         self.same_for(lambda x: x.reshape(3, x.shape[0] * x.shape[1] // 3))

@@ -342,7 +342,7 @@ class Ops(unittest.TestCase):
         big, x = 1 << 70, th.ones(2)
         for call, what in ((lambda: th.zeros([2, big]), "zeros: argument 'size'"), (lambda: x.view(big), "view: argument 'size'"),
                            (lambda: x.sum(dim=-big), "sum: argument 'dim'"), (lambda: x.add(big), "add: argument 'other'"),
-                           (lambda: th.compile(lambda x, n: x)(x, big), "an integer argument"), (lambda: th.seed(big), "seed: the number"),
+                           (lambda: th.compile(lambda x, n: x * n)(x, big), "mul: argument 'other'"), (lambda: th.seed(big), "seed: the number"),
                            (lambda: th.compile(lambda x: x, recompile_limit=big)(x), "option 'recompile_limit'")):
             with self.assertRaisesRegex(OverflowError, f"{what} must fit 64 bits, got -?{big}$"):
                 call()

@@ -198,6 +198,34 @@ class Tensors(unittest.TestCase):
             second, = th.autograd.grad(first.sum(), x)
         self.assertEqual((first.tolist(), second.tolist()), ([3, 12, 27], [6, 12, 18]))
 
+    def test_backward_reaches_what_a_gradient_in_the_loss_depends_on(self):
+        net = nn.Sequential(nn.Linear(2, 3), nn.Softplus(), nn.Linear(3, 1))
+        x = th.rand(4, 2).requires_grad_()
+        for model in (net, th.compile(net)):
+            net.zero_grad()
+            with th.tape():
+                slope, = th.autograd.grad(model(x).sum(), x, create_graph=True)
+                penalty = ((slope ** 2).sum(1) - 1).pow(2).mean()
+                wanted = th.grad_of(penalty, net[0].bias)
+                penalty.backward()
+            self.assertEqual(net[0].bias.grad.tolist(), wanted.tolist())
+            self.assertGreater(net[0].bias.grad.abs().sum().item(), 0)
+
+    def test_batches_of_any_size_have_gradients(self):
+        w = th.rand(5, 3).requires_grad_()
+        for f in (lambda x: x @ w.T, lambda x: nn.functional.embedding((x[:, :1] * 4).long(), w)):
+            for options in ({}, {"dynamic": True}, {"fullgraph": False}):
+                compiled = th.compile(f, **options)
+                for rows in (4, 2, 3, 5, 4):
+                    x, found = th.rand(rows, 3), []
+                    for model in (f, compiled):
+                        w.grad = None
+                        with th.tape():
+                            model(x).pow(2).sum().backward()
+                        found.append(w.grad.numpy())
+                    np.testing.assert_allclose(found[1], found[0], rtol=1e-4, atol=1e-5)
+                self.assertLessEqual(th.stats(compiled)["misses"], 6)
+
     def test_what_cannot_be_is_said(self):
         x = th.ones(2).requires_grad_()
         for wrong, why in ((lambda: x.sum().backward(), r"nothing was recorded(?s:.*)with thunder.tape\(\)"),

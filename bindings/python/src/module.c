@@ -151,6 +151,16 @@ static PyObject *remove_tensor(PyObject *object, PyObject *path)
     Py_RETURN_NONE;
 }
 
+/* _remove(name): a child. */
+static PyObject *remove_child(PyObject *object, PyObject *path)
+{
+    const char *name = PyUnicode_AsUTF8(path);
+    thunder_module *handle = name ? module_handle(object) : NULL;
+    if (!handle || check_status(thunder_module_remove(handle, name))) return NULL;
+    host_changes++;
+    Py_RETURN_NONE;
+}
+
 /* _set_option(name, parameter names, their kinds, value) */
 static PyObject *set_option(PyObject *object, PyObject *args)
 {
@@ -384,6 +394,7 @@ static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
                                 {"_set_training", set_training, METH_O, NULL},
                                 {"_parameters", parameters, METH_NOARGS, NULL},
                                 {"_state", state, METH_NOARGS, NULL},
+                                {"_remove", remove_child, METH_O, NULL},
                                 {"_remove_tensor", remove_tensor, METH_O, NULL},
                                 {"_set_option", set_option, METH_VARARGS, NULL},
                                 {"_option", option, METH_O, NULL},

@@ -36,6 +36,7 @@ PyObject *place_content(const place *p)
         case PLACE_LIST: found = PyList_AsTuple(p->holder); break;
         case PLACE_DICT: found = pairs(p->holder, false); break;
         case PLACE_SET: found = PyFrozenSet_New(p->holder); break;
+        case PLACE_SEQUENCE: found = PySequence_Tuple(p->holder); break;
         case PLACE_SLOT: found = PyObject_GetAttr(p->holder, p->key); break;
         default: found = ((Module *)p->holder)->dict ? pairs(((Module *)p->holder)->dict, true) : PyTuple_New(0);
     }
@@ -70,6 +71,17 @@ static bool same_dict(place *p)
     return true;
 }
 
+/* Of a sequence that is no list, which shows its items one by one. */
+static bool same_sequence(PyObject *holder, PyObject *seen)
+{
+    PyObject *now = PySequence_Tuple(holder);
+    if (!now) return PyErr_Clear(), false;
+    const Py_ssize_t n = PyTuple_GET_SIZE(now);
+    const bool same = n == PyTuple_GET_SIZE(seen) && (!n || !memcmp(((PyTupleObject *)now)->ob_item, ((PyTupleObject *)seen)->ob_item, (size_t)n * sizeof(PyObject *)));
+    Py_DECREF(now);
+    return same;
+}
+
 bool place_stays(place *p)
 {
     switch (p->kind) {
@@ -82,6 +94,7 @@ bool place_stays(place *p)
         case PLACE_LIST: return p->seen && same_items(p->holder, p->seen);
         case PLACE_DICT: return same_dict(p);
         case PLACE_SET: return p->seen && PySet_GET_SIZE(p->holder) == PySet_GET_SIZE(p->seen) && PyObject_RichCompareBool(p->holder, p->seen, Py_EQ) == 1;
+        case PLACE_SEQUENCE: return p->seen && same_sequence(p->holder, p->seen);
         case PLACE_SLOT: {
             PyObject *now = PyObject_GetAttr(p->holder, p->key);
             Py_XDECREF(now); /* the object has it still */

@@ -93,14 +93,25 @@ static int add_string(thunder_values *values, PyObject *object)
     return 0;
 }
 
+static int add_other(thunder_values *values, PyObject *object)
+{
+    PyObject *parts = PyObject_CallOneArg(take_apart, object);
+    PyObject *tag, *children;
+    const int failed = !parts || !PyArg_ParseTuple(parts, "UO!", &tag, &PyDict_Type, &children) ||
+                       add_dict(values, children, PyUnicode_AsUTF8(tag));
+    Py_XDECREF(parts);
+    return failed ? -1 : 0;
+}
+
 static int add_number(thunder_values *values, PyObject *object)
 {
     thunder_any leaf = {.kind = THUNDER_FLOAT};
+    int overflow = 0;
     if (PyFloat_Check(object))
         leaf.u.f = PyFloat_AS_DOUBLE(object);
     else
-        leaf.kind = PyBool_Check(object) ? THUNDER_BOOLEAN : THUNDER_INT, leaf.u.i = PyLong_AsLongLong(object);
-    if (leaf.kind != THUNDER_FLOAT && leaf.u.i == -1 && PyErr_Occurred()) return integer_failed(object, "an integer argument");
+        leaf.kind = PyBool_Check(object) ? THUNDER_BOOLEAN : THUNDER_INT, leaf.u.i = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow) return add_other(values, object); /* a constant: live integers are those of 64 bits with a sign */
     thunder_values_push(values, &leaf);
     return 0;
 }
@@ -121,16 +132,6 @@ static int add_array(thunder_values *values, PyObject *object)
     thunder_values_push_tensor(values, made);
     thunder_tensor_release(made);
     return 0;
-}
-
-static int add_other(thunder_values *values, PyObject *object)
-{
-    PyObject *parts = PyObject_CallOneArg(take_apart, object);
-    PyObject *tag, *children;
-    const int failed = !parts || !PyArg_ParseTuple(parts, "UO!", &tag, &PyDict_Type, &children) ||
-                       add_dict(values, children, PyUnicode_AsUTF8(tag));
-    Py_XDECREF(parts);
-    return failed ? -1 : 0;
 }
 
 static int add_container(thunder_values *values, PyObject *object)

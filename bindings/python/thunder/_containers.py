@@ -52,6 +52,38 @@ class _Listed(Module):
     def __iter__(self):
         return iter(self.children())
 
+    def __delitem__(self, number):
+        """Takes children away; numbers behind them close up."""
+        named = self.named_children()
+        gone = named[number] if isinstance(number, slice) else [named[number]]
+        self._become([child for child in named if child not in gone])
+
+    def insert(self, number, child):
+        """Adds a child in front of the one of that number; returns the module."""
+        named = self.named_children()
+        named.insert(number, (str(len(named)), module_of(child)))
+        self._become(named)
+        return self
+
+    def pop(self, number=-1):
+        """Takes a child away, and returns it."""
+        child = self[number]
+        del self[number]
+        return child
+
+    def extend(self, children):
+        """Adds children at the end; returns the module."""
+        for child in children:
+            self.append(child)
+        return self
+
+    def _become(self, named):
+        """These children, in this order; those that have numbers get those of their places."""
+        for name, _ in self.named_children():
+            delattr(self, name)
+        for place, (name, child) in enumerate(named):
+            setattr(self, str(place) if name.isdecimal() else name, child)
+
 
 class Sequential(_Listed):
     """Calls its children in order, each with what the one before gave: nn.Sequential(a, b), or an ordered dict of them by name."""
@@ -69,12 +101,6 @@ class Sequential(_Listed):
 class ModuleList(_Listed):
     """Children by number, for a forward function that goes through them: nn.ModuleList([a, b])."""
     _kind = "ModuleList"
-
-    def extend(self, children):
-        """Adds children at the end; returns the module."""
-        for child in children:
-            self.append(child)
-        return self
 
 
 class ModuleDict(Module):
@@ -103,6 +129,20 @@ class ModuleDict(Module):
         if name not in children:
             raise KeyError(f"ModuleDict: there is no {name!r}{_names.suggest(name, children)}")
         return children[name]
+
+    def __delitem__(self, name):
+        self[name]
+        delattr(self, name)
+
+    def pop(self, name):
+        """Takes a child away, and returns it."""
+        child = self[name]
+        del self[name]
+        return child
+
+    def clear(self):
+        for name in self.keys():
+            del self[name]
 
     def __len__(self):
         return len(self.named_children())

@@ -46,7 +46,10 @@ def _of_array(data, dtype):
     copy = numpy.array(data)  # ours alone
     if copy.dtype == object or copy.dtype.kind in "US":
         raise TypeError(f"tensor: {type(data).__name__} holds something else than numbers of at most 64 bits")
-    made = _thunder.share(copy)
+    if _thunder.is_tracing() and isinstance(data, numpy.ndarray):  # its elements are those of each call, as a captured tensor's are
+        made = _op["clone"](_thunder.share(data))
+    else:
+        made = _thunder.share(copy)
     return made, made.dtype if dtype is None else _thunder.dtype(dtype)
 
 

@@ -109,14 +109,14 @@ class Binomial(_Trials):
 
 
 class Poisson(Distribution):
-    """Draws only up to a rate of about 700: it multiplies uniform numbers until they are small."""
+    """How many of events that come independently, at a rate of their own."""
 
     def __init__(self, rate, validate_args=None):
         self.rate, = _together(rate)
         super().__init__(self.rate.shape)
 
     def sample(self, sample_shape=()):
-        raise NotImplementedError("Poisson has no sample() here: the library draws no Poisson numbers; numpy.random.poisson does")
+        return _op["detach"](_op["poisson"](_op["expand"](self.rate, self._shape(sample_shape))))
 
     def log_prob(self, value):
         return _op["xlogy"](value, self.rate) - self.rate - _op["lgamma"](value + 1)

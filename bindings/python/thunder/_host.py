@@ -1,44 +1,23 @@
 """What a compiled function depends on beside its arguments: the walk that finds it before a trace, from the function over what its
 code names. What is found are places, which the extension compares at each call (src/host.c): cells, items of dicts, and what
 containers hold; those of modules, whose changes are counted, are compared after a change alone."""
-import collections
+import collections.abc
 import enum
 import functools
 import gc
-import os
-import re
-import sys
+import io
 import types
 
-import numpy
-
 from . import _reads, _thunder
+from ._libraries import is_library, is_library_class, is_library_module
 from ._thunder import Compiled, ModuleBase, Tensor
 
-CELL, ITEM, LIST, DICT, SET, CHILDREN, SLOT = range(7)  # kinds of places, as host.c has them
+CELL, ITEM, LIST, DICT, SET, CHILDREN, SLOT, SEQUENCE = range(8)  # kinds of places, as host.c has them
 _HOOKS = ("forward", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 GRAD = "_grad"  # where a tensor keeps its gradient
 _PLAIN = (int, float, complex, str, bytes, type(None), enum.Enum, _thunder.dtype, _thunder.device)
+_CONTAINERS = {list: LIST, dict: DICT, set: SET, collections.deque: SEQUENCE}
 _DEPTH = 4  # containers inside of containers
-_ours, _numpy, _python = (os.path.join(os.path.dirname(path), "") for path in (__file__, numpy.__file__, os.__file__))
-_site = re.compile(r".*[\\/](?:site|dist)-packages[\\/](\w+)")
-_others = {"torch", "jax", "jaxlib", "tensorflow", "scipy", "pandas", "sklearn", "matplotlib", "IPython", "ipykernel", "pytest"}
-
-
-@functools.lru_cache(maxsize=4096)
-def _is_library(filename):
-    """Ours, Python's own and that of large packages: nothing there is the user's to set."""
-    installed = _site.match(filename)
-    return filename.startswith(("<frozen", _ours, _numpy)) or (
-        installed[1] in _others if installed else filename.startswith(_python))
-
-
-def _is_library_module(module):
-    return _is_library(getattr(module, "__file__", None) or ("" if getattr(module, "__name__", "") == "__main__" else "<frozen"))
-
-
-def _is_library_class(cls):
-    return cls.__module__ == "builtins" or _is_library_module(sys.modules.get(cls.__module__))
 
 
 class Walk:
@@ -100,12 +79,14 @@ class Walk:
     def _code(self, function, itself=None):
         """The chains of a function of Python; `itself`: its first argument, where that is known."""
         code = function.__code__
-        if (id(code), id(function.__closure__), id(itself)) in self._seen or _is_library(code.co_filename):
+        if (id(code), id(function.__closure__), id(itself)) in self._seen or is_library(code.co_filename):
             return
         self._seen.add((id(code), id(function.__closure__), id(itself)))
         reads = _reads.of_code(code)
         self._names |= reads.names
         self.asks_types |= reads.asks_types
+        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self._value(default, (), f"a default of {function.__name__}", 1)
         cells = dict(zip(code.co_freevars, function.__closure__ or ()))
         first = code.co_varnames[0] if code.co_argcount else None
         for chain in reads.chains:
@@ -142,8 +123,8 @@ class Walk:
     def _is_ours(value):
         """A function or a class of a library: nobody gives its name to another one."""
         if isinstance(value, types.FunctionType):
-            return _is_library(value.__code__.co_filename)
-        return isinstance(value, types.BuiltinFunctionType) or isinstance(value, type) and _is_library_class(value)
+            return is_library(value.__code__.co_filename)
+        return isinstance(value, types.BuiltinFunctionType) or isinstance(value, type) and is_library_class(value)
 
     # ---- values ----
 
@@ -152,7 +133,7 @@ class Walk:
         if isinstance(value, (*_PLAIN, Tensor)) and not path:
             return
         if isinstance(value, types.ModuleType):
-            if path and not _is_library_module(value) and path[0] in vars(value):
+            if path and not is_library_module(value) and path[0] in vars(value):
                 inner = f"{value.__name__}.{path[0]}"
                 self._place(ITEM, vars(value), path[0], inner)
                 self._value(vars(value)[path[0]], path[1:], inner, depth, written)
@@ -165,7 +146,10 @@ class Walk:
             self._container(value, label, depth, written)
         elif isinstance(value, type):
             self._class(value, path, label, depth, written)
-        elif not _is_library_class(type(value)):
+        elif is_library_class(type(value)) and isinstance(value, collections.abc.Iterator) and not isinstance(value, io.IOBase):
+            raise TypeError(f"{label} is an iterator, which a compiled function would read once, while it is traced: call next() outside, and "
+                            "give what comes as an argument")
+        elif not is_library_class(type(value)):
             self._objects.setdefault(id(value), (value, label))
             if written and isinstance(getattr(value, "__dict__", None), dict):
                 self.hold(vars(value), label)
@@ -177,7 +161,7 @@ class Walk:
             if isinstance(value.__self__, ModuleBase):
                 self._module(value.__self__, label)
         elif isinstance(value, functools.partial):
-            for part in (value.func, *value.args, *value.keywords.values()):
+            for part in (value.func, *value.args, value.keywords):
                 self._value(part, (), label, 1)
         elif isinstance(value, types.FunctionType):
             self._queue.append(lambda: self._code(value))
@@ -187,7 +171,7 @@ class Walk:
             self.hold(value, label)
         if depth > _DEPTH or written:
             return
-        kind = LIST if isinstance(value, list) else DICT if isinstance(value, dict) else SET if isinstance(value, set) else None
+        kind = next((kind for cls, kind in _CONTAINERS.items() if isinstance(value, cls)), None)
         if kind is not None:
             self._place(kind, value, None, f"what {label} holds")
         if id(value) in self._seen:
@@ -197,7 +181,7 @@ class Walk:
             self._value(item, (), f"what {label} holds", depth + 1)
 
     def _class(self, cls, path, label, depth, written):
-        if _is_library_class(cls):
+        if is_library_class(cls):
             return
         if path:
             self._of_class(cls, path, None, label, depth, written)
@@ -223,14 +207,17 @@ class Walk:
 
     def _named_members(self, value, label):
         """All attributes of an object that some code names: it may have got there under another name."""
-        own = getattr(value, "__dict__", {})
-        for name, member in list(own.items()):
-            if name in self._names:
+        own, names = getattr(value, "__dict__", {}), self._names
+        if "*" in names:  # it may be any, also one that is not there
+            names = names | own.keys() | {name for base in type(value).__mro__ if not is_library_class(base) for name in vars(base) if name[:2] != "__"}
+        for name in names:
+            if name in own:
                 self._place(ITEM, own, name, f"{label}.{name}")
-                self._value(member, (), f"{label}.{name}", 1)
-        for name in self._names:
-            if name not in own and hasattr(type(value), name):
+                self._value(own[name], (), f"{label}.{name}", 1)
+            elif hasattr(type(value), name):
                 self._of_class(type(value), (name,), value, label, 1, 0)
+            elif own and "*" in names:
+                self._place(ITEM, own, name, f"{label}.{name}")
 
     def _of_class(self, cls, path, itself, label, depth, written):
         for base in cls.__mro__:
@@ -239,17 +226,23 @@ class Walk:
             value = vars(base)[path[0]]
             function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
             if isinstance(function, types.FunctionType):
+                self._in_class(base, path[0], itself, label)
                 self._queue.append(lambda: self._code(function, cls if isinstance(value, classmethod) else itself))
             elif isinstance(value, types.MemberDescriptorType) and itself is not None:
                 self._place(SLOT, itself, path[0], f"{label}.{path[0]}")
                 self._value(getattr(itself, path[0], None), path[1:], f"{label}.{path[0]}", depth, written)
-            elif not _is_library_class(base) and not hasattr(type(value), "__get__"):
-                inner = f"{base.__name__}.{path[0]}"
-                if isinstance(getattr(itself, "__dict__", None), dict):  # which may get one of its own
-                    self._place(ITEM, vars(itself), path[0], f"{label}.{path[0]}", isinstance(itself, ModuleBase))
-                self._place(ITEM, gc.get_referents(vars(base))[0], path[0], inner)
-                self._value(value, path[1:], inner, depth, written)
+            elif not is_library_class(base) and not hasattr(type(value), "__get__"):
+                self._in_class(base, path[0], itself, label)
+                self._value(value, path[1:], f"{base.__name__}.{path[0]}", depth, written)
             return
+
+    def _in_class(self, base, name, itself, label):
+        """What a class of the user's has under a name, and the object, which may get one of its own."""
+        if is_library_class(base):
+            return
+        if isinstance(getattr(itself, "__dict__", None), dict):
+            self._place(ITEM, vars(itself), name, f"{label}.{name}", isinstance(itself, ModuleBase))
+        self._place(ITEM, gc.get_referents(vars(base))[0], name, f"{base.__name__}.{name}")
 
     # ---- modules ----
 
@@ -263,6 +256,10 @@ class Walk:
             for name in ("forward", "__call__"):
                 forward = vars(module).get(name) or getattr(type(module), name, None)
                 function = getattr(forward, "__func__", forward)
+                for base in type(module).__mro__:
+                    if name in vars(base):
+                        self._in_class(base, name, None, "")
+                        break
                 if isinstance(function, types.FunctionType):
                     self._queue.append(lambda function=function, module=module: self._code(function, module))
             for hooks in (vars(module).get(name) for name in _HOOKS[1:]):
@@ -285,3 +282,7 @@ class Walk:
                 self._place(ITEM, own, name, f"{label}.{name}", True)
                 if isinstance(value, (list, dict, set, tuple)):
                     self._value(value, (), f"{label}.{name}", 0)
+        if "*" in self._names and not is_library_class(type(module)):  # it may ask for one that is not there yet
+            for name in self._names - own.keys() - {"*"}:
+                if not hasattr(type(module), name):
+                    self._place(ITEM, own, name, f"{label}.{name}", True)

@@ -134,7 +134,9 @@ class Module(_hooks.Hooked, ModuleBase):
             if isinstance(value, ModuleBase):
                 self._add(name, value)
             elif isinstance(self.__dict__.get(name), ModuleBase):
-                raise AttributeError(f"the child module {name!r} can only be replaced by a module")
+                if value is not None:
+                    raise AttributeError(f"the child module {name!r} can only be replaced by a module, or None")
+                self._remove(name)
             super().__setattr__(name, value)
             _thunder.touch(name)
 
@@ -156,8 +158,10 @@ class Module(_hooks.Hooked, ModuleBase):
         super().__setattr__(name, None)
 
     def __delattr__(self, name):
-        if isinstance(self.__dict__.get(name), ModuleBase) or name in self._own_names():
-            raise AttributeError(f"{type(self).__name__}: {name!r} stays: assign another, such as nn.Identity(), or make the module without it")
+        if isinstance(self.__dict__.get(name), ModuleBase):
+            self._remove(name)
+        elif name in self._own_names():
+            self._take_away(name)
         super().__delattr__(name)
         _thunder.touch(name)
 
@@ -345,6 +349,12 @@ class Module(_hooks.Hooked, ModuleBase):
     def training(self):
         """Whether it trains; a traced function depends on it."""
         return self._training()
+
+    @training.setter
+    def training(self, mode):
+        if self.named_children() and bool(mode) != self._training():
+            raise AttributeError(f"{type(self).__name__}: train() and eval() say whether a module trains, with all that it is made of")
+        self._set_training(bool(mode))
 
     def train(self, mode=True):
         self._set_training(mode)

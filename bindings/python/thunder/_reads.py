@@ -25,7 +25,7 @@ class Chain(typing.NamedTuple):
 class Reads(typing.NamedTuple):
     chains: tuple
     names: frozenset  # all attributes that are read, and what getattr() and its kin may be given
-    asks_types: bool  # it tells numbers of Python from tensors, as by type()
+    asks_types: bool  # it tells numbers of Python from tensors, as by type() or `is`
 
 
 _known = {}  # by code
@@ -89,6 +89,11 @@ def _chains(steps, arguments):
         at = end
 
 
+def _is_number(step):
+    """Whether it loads a number, which n `is` or is not where small integers are one object each."""
+    return step[0] in ("LOAD_CONST", "LOAD_SMALL_INT") and isinstance(step[1], (int, float)) and not isinstance(step[1], bool)
+
+
 def _analyse(code):
     steps = list(_steps(code))
     stored = {value for name, value in steps if name in ("STORE_FAST", "STORE_DEREF", "DELETE_FAST")}
@@ -104,6 +109,7 @@ def _analyse(code):
         names |= {constant for constant in code.co_consts if isinstance(constant, str) and constant.isidentifier()} | {"*"}
     asks = "type" in used or bool(used & {"is_tensor"} or "is_tensor" in names) or "isinstance" in used and bool(
         "Tensor" in used or "Tensor" in names)
+    asks |= any(name == "IS_OP" and any(map(_is_number, steps[max(0, at - 2):at])) for at, (name, _) in enumerate(steps))
     for constant in code.co_consts:
         if hasattr(constant, "co_code"):
             inner = of_code(constant)

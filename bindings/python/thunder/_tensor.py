@@ -80,6 +80,8 @@ def _deepcopy(x, memo):
 # ---- what Python asks of numbers and sequences ----
 
 def _round(x, ndigits=None):
+    if ndigits and isinstance(x, float):  # a live one, whose decimal digits are those of the number alone
+        return round(x.item(), ndigits)
     return _op["round"](x, ndigits or 0)
 
 

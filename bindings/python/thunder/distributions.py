@@ -298,5 +298,6 @@ class Independent(Distribution):
 
 from ._discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson  # noqa: E402, F401
 from ._divergences import MultivariateNormal, kl_divergence, register_kl  # noqa: E402, F401
+from ._gammas import Beta, Chi2, Dirichlet, Gamma, StudentT  # noqa: E402, F401
 
 __getattr__ = _names.getattr_of(__name__)

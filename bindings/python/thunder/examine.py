@@ -5,7 +5,8 @@ import re
 import sys
 import types
 
-from . import _host, _reports
+from . import _reports
+from ._libraries import is_library
 
 
 def _is_theirs(function, args):
@@ -46,7 +47,7 @@ def _where(error):
     where, trace = "", error.__traceback__
     while trace:
         code = trace.tb_frame.f_code
-        if not _host._is_library(code.co_filename):
+        if not is_library(code.co_filename):
             where = f"{os.path.basename(code.co_filename)}:{trace.tb_lineno}"
         trace = trace.tb_next
     return where

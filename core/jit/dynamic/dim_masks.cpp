@@ -38,7 +38,8 @@ DimMask varying_dims(const Entry& entry, const Values& in) {
     if (entry.bindings[i].formula) continue;
     const uint32_t leaf = entry.bindings[i].leaf;
     const TensorType& was = entry.traces[0].type(entry.traces[0].inputs[i].value);
-    if (mask[leaf].size() != was.rank()) return {};
+    const bool is_tensor = in[leaf].kind == ArgKind::value;  // it may be a number now
+    if ((was.rank() && !is_tensor) || mask[leaf].size() != was.rank()) return {};
     for (size_t dim = 0; dim < was.rank(); dim++) {
       if (was.shape[dim] == Dim(in[leaf].tensor->sizes()[dim])) continue;
       if (!may_vary(in[leaf], dim) || (was.shape[dim].constant() && was.shape[dim].value() < 2)) return {};

@@ -51,7 +51,7 @@ constexpr Row none(std::string_view op, std::string_view why) {
 }
 constexpr std::string_view kFunction = "ONNX has no such function", kFactors = "ONNX has no op that factors matrices",
                            kSolve = "ONNX has no op that solves systems", kScan = "ONNX has no such scan",
-                           kCtc = "ONNX has no ctc_loss";
+                           kCtc = "ONNX has no ctc_loss", kTries = "ONNX has no loop over tries for each element";
 
 constexpr Row kRows[] = {
     none("prims.cholesky", kFactors),
@@ -70,6 +70,8 @@ constexpr Row kRows[] = {
     {"prims.erfcx", "Exp, Reciprocal, Where", erfcx, true},
     none("prims.erfinv", kFunction),
     none("prims.gcd", "ONNX has no divisors, and no loop as long as the numbers ask for"),
+    none("prims.gamma", kTries),
+    none("prims.gamma_slope", kTries),
     none("prims.i0", kFunction),
     none("prims.i0e", kFunction),
     none("prims.i1", kFunction),
@@ -82,6 +84,7 @@ constexpr Row kRows[] = {
     none("prims.mode", "ONNX counts no equal elements along a dim"),
     none("prims.ndtri", kFunction),
     none("prims.nextafter", "ONNX has no op on the bits of reals"),
+    none("prims.poisson", kTries),
     none("prims.polygamma", kFunction),
     none("prims.qr", kFactors),
     {"prims.slogdet", "Det, Log", slogdet},

@@ -36,6 +36,9 @@ Var product(Var a, Var b) { return a.builder->call("matmul", {a, b}); }
 // A value of each matrix over the matrix.
 Var over_matrix(Var x) { return x.builder->call("unsqueeze", {x.builder->call("unsqueeze", {x, -1}), -1}); }
 Var inverse_transposed(const Grad& g) { return swap_last_two(g.builder.call("linalg_inv", {g.var(0)})); }
+Var identity_like(Var a) {
+  return expand_to(a.builder->call("eye", {hint(a.size(-1)), nullptr, a.dtype(), a.type().device}), a.type().shape);
+}
 
 // ---- triangular_solve: input, other, upper, transposed, unitriangular ----
 
@@ -67,7 +70,7 @@ void triangular_solve_vjp(Grad& g) {
   g.add(0, -g.builder.call(upper ? "triu" : "tril", {da, upper ? beside : -beside}));
 }
 
-// ---- solve, slogdet, det ----
+// ---- solve: input, other, adjoint, check_errors; slogdet, det ----
 
 template <class T>
 struct Factored {
@@ -102,20 +105,22 @@ Status* solve(const KernelArgs& k) {
     const int columns = static_cast<int>(other.columns);
     return each_matrix(k, in, [&](int64_t i) -> Status* {
       const Factored<T> a(in, i, f);
-      if (a.info) return refused(k, "the matrix is singular", i, in.batch);
+      if (a.info && k.args[3].i) return refused(k, "the matrix is singular", i, in.batch);
       if (!a.n || !columns) return nullptr;
       std::vector<T> b = other.load(i);
       int info = 0;
-      f.getrs("N", &a.n, &columns, a.lu.data(), &a.n, a.pivots.data(), b.data(), &a.n, &info, 1);
+      f.getrs(k.args[2].i ? "T" : "N", &a.n, &columns, a.lu.data(), &a.n, a.pivots.data(), b.data(), &a.n, &info, 1);
       out.store(i, b);
       return nullptr;
     });
   });
 }
 void solve_vjp(Grad& g) {
-  Var db = g.builder.call("prims.solve", {swap_last_two(g.var(0)), g.cotangent()});
+  const bool adjoint = g.flag(2);
+  Var db = g.builder.call("prims.solve", {g.var(0), g.cotangent(), !adjoint, g.flag(3)});
   g.add(1, db);
-  if (g.wants(0)) g.add(0, -product(db, swap_last_two(g.result())));
+  if (!g.wants(0)) return;
+  g.add(0, -(adjoint ? product(g.result(), swap_last_two(db)) : product(db, swap_last_two(g.result()))));
 }
 
 Status* slogdet(const KernelArgs& k) {
@@ -208,12 +213,17 @@ constexpr OpRow kRows[] = {
         "prims.triangular_solve(tensor input, tensor other, bool upper, bool transposed, bool unitriangular) -> tensor",
         "X of T X = other, where T is a triangle of the input or its transpose.", solution_meta, triangular_solve,
         triangular_solve_vjp),
-    matrix_prim("prims.solve(tensor input, tensor other) -> tensor", "X of input X = other.", solution_meta, solve,
-                solve_vjp),
+    matrix_prim("prims.solve(tensor input, tensor other, bool adjoint=False, bool check_errors=True) -> tensor",
+                "X of A X = other, where A is the input or its transpose; what divides by zero if it is singular and "
+                "that is no error.",
+                solution_meta, solve, solve_vjp),
     matrix_prim("prims.slogdet(tensor input) -> (tensor, tensor)",
                 "The sign of the determinant, and the logarithm of its absolute value.", each_matrix_meta, slogdet,
                 [](Grad& g) {
-                  if (g.reached(1)) g.add(0, over_matrix(g.cotangent(1)) * inverse_transposed(g));
+                  // Of a singular matrix infinities and NaN, as the logarithm is infinite.
+                  if (!g.reached(1)) return;
+                  Var scaled = over_matrix(g.cotangent(1)) * identity_like(g.var(0));
+                  g.add(0, g.builder.call("prims.solve", {g.var(0), scaled, true, false}));
                 }),
     matrix_prim("prims.det(tensor input) -> tensor", "The determinant.", each_matrix_meta, det,
                 [](Grad& g) {

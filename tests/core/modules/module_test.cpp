@@ -77,6 +77,19 @@ TEST_F(Modules, counts_changes_in_all_ancestors_once) {
   shared->set_tensor("w", tensor({1}, {3}), Role::parameter);
 }
 
+TEST_F(Modules, lets_a_child_go_and_counts_that) {
+  auto top = module("Module"), child = module("Linear", {Any::integer(2), Any::integer(3)});
+  top->add("fc", child);
+  const uint64_t before = top->generation()->load();
+  top->remove("fc");
+  const uint64_t after = top->generation()->load();
+  EXPECT_EQ(after, before + 1);
+  EXPECT_EQ(top->find("fc"), nullptr);
+  child->set_training(false);
+  EXPECT_EQ(top->generation()->load(), after) << "what becomes of it is nothing to where it was";
+  EXPECT_THROW(top->remove("fc"), Error);
+}
+
 TEST_F(Modules, refuses_a_device_that_is_not_there) {
   auto m = module("Module");
   m->to(context->devices(), Device::cpu);

@@ -157,6 +157,20 @@ TEST_F(Linalg, eigh_diagonalises) {
   expect_near(call("linalg_eigvalsh", {any(a), Any::string("U")}), w);
 }
 
+TEST_F(Linalg, the_logarithm_of_a_determinant_that_is_zero_is_infinite_and_so_is_its_gradient) {
+  Tensor* a = tensor({2, 2}, {1, 2, 2, 4});
+  Values wrt;
+  wrt.push(Ref<Tensor>(a));
+  Tensor* log = call("logdet", {any(a)});
+  EXPECT_EQ(numbers(log)[0], -HUGE_VAL);
+  const Matrix slopes = numbers((*scope.grad(log, wrt))[0].tensor.get());
+  EXPECT_FALSE(scope.status());
+  for (double slope : slopes) EXPECT_FALSE(std::isfinite(slope)) << slope;
+  // Where it is not, the gradient is the inverse's transpose.
+  for (const char* op : {"logdet", "linalg_slogdet"})
+    expect_gradient({3, 3}, {2, 1, 0.5, 0.25, 3, -1, 0.5, 0.75, 4}, [&](Tensor* x) { return call(op, {any(x)}, op[0] == 'l' && op[1] == 'i' ? 1 : 0); });
+}
+
 TEST_F(Linalg, gradients_of_factors_agree_with_differences) {
   expect_gradient({3, 3}, drawn(9), [&](Tensor* x) { return call("linalg_cholesky", {any(positive(x))}); });
   for (size_t i : {0, 1}) {

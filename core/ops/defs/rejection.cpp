@@ -1,0 +1,76 @@
+// Gamma and Poisson variables, which are drawn by trying: each element from a uniform number of its own.
+#include "ops/functions.h"
+#include "ops/samplers.h"
+#include "ops/tables.h"
+
+namespace thunder {
+namespace {
+
+void pairs_of_f64(const Call& c, Types& out) {
+  pair_meta(c, out);
+  c.require(c.type(0).dtype == DType::f64, "operands must be f64; ", c.types());
+}
+
+// In f64, whatever the dtype: a uniform number of f32 would begin 2^24 draws alone.
+Results drawn(Call& c, std::string_view prim) {
+  Var x = c.var(0);
+  const DType dtype = x.dtype();
+  c.require(is_real(dtype), "input must be real, got ", name(x.type()));
+  Var u = c.builder.call("rand", {x.shape(), DType::f64, x.type().device});
+  return convert(c.builder.call(prim, {convert(x, DType::f64), u}), dtype);
+}
+
+void gamma_vjp(Grad& g) {
+  g.require(!g.wants(1), "has no gradient in the number that it is drawn from");
+  g.add(0, g.cotangent() * g.builder.call("prims.gamma_slope", {g.var(0), g.result()}));
+}
+
+void parameters(Samples& s) {
+  s.add_without_gradient({TensorSpec{{2, 3}, DType::f32, 0.1, 3}});
+  s.add_without_gradient({TensorSpec{{3}, DType::f64, 20, 100}});
+  s.add_without_gradient({TensorSpec{{0, 3}}}), s.add_without_gradient({TensorSpec{{2}, DType::bf16, 1, 2}});
+  s.refuse({TensorSpec{{2}, DType::i64, 1, 9}}, "real");
+}
+
+constexpr OpRow kRows[] = {
+    checked({.schema = "standard_gamma(tensor input) -> tensor",
+             .autocast = CastPolicy::none,
+             .doc = "Gamma distributed with the shapes in input and scale 1; its gradient is that of the "
+                    "distribution's quantiles.",
+             .decompose = [](Call& c) { return drawn(c, "prims.gamma"); },
+             .samples = parameters,
+             .tags = kRandom}),
+    checked({.schema = "poisson(tensor input) -> tensor",
+             .autocast = CastPolicy::none,
+             .doc = "Poisson distributed with the means in input, of its dtype.",
+             .decompose = [](Call& c) { return drawn(c, "prims.poisson"); },
+             .nondiff = "the result is a count",
+             .samples = parameters,
+             .tags = kRandom}),
+    checked({.schema = "prims.gamma(tensor input, tensor other) -> tensor",
+             .doc = "A gamma variable of shape input, drawn from the uniform number other.",
+             .meta = pairs_of_f64,
+             .reference = pair_function_kernel<samplers::gamma>,
+             .vjp = gamma_vjp,
+             .tags = kElementwise}),
+    checked({.schema = "prims.gamma_slope(tensor input, tensor other) -> tensor",
+             .doc = "How the gamma variable other changes with its shape, input.",
+             .meta = pairs_of_f64,
+             .reference = pair_function_kernel<samplers::gamma_slope>,
+             .nondiff = "it is the gradient of a draw, of which no gradient is known",
+             .tags = kElementwise}),
+    checked({.schema = "prims.poisson(tensor input, tensor other) -> tensor",
+             .doc = "A Poisson variable of mean input, drawn from the uniform number other.",
+             .meta = pairs_of_f64,
+             .reference = pair_function_kernel<samplers::poisson>,
+             .nondiff = "the result is a count",
+             .tags = kElementwise}),
+};
+
+}  // namespace
+
+void register_rejection(Registry& r) {
+  for (auto& row : kRows) r.add(row);
+}
+
+}  // namespace thunder
