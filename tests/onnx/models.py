@@ -41,6 +41,13 @@ def shape_lines(model, text, file):
     return left
 
 
+def fixed(f):
+    """Dims that the model names and whose sizes the program is for alone."""
+    said = th.explain(f, "guards")
+    return [f"dim {d} of '{i['name']}' is {found[1]}" for i in th.signature(f)["inputs"] for d, size in enumerate(i["dims"] or ())
+            if isinstance(size, str) and (found := re.search(rf"^size\((?:0\.)?{re.escape(i['name'])}, {d}\) == (\d+)$", said, re.MULTILINE))]
+
+
 def compare(path, cases):
     """What is wrong with the model of a file, as text; else its largest error and compiles, and its last trace as it was recorded. Cases: inputs by
     name, and the outputs that are wanted of them."""
@@ -59,6 +66,8 @@ def compare(path, cases):
     compiles = th.stats(f)["misses"]
     if compiles > 2:
         return f"{compiles} compiles"
+    if found := fixed(f):
+        return "for one size alone: " + ", ".join(found)
     return worst, compiles, th.last_traces(f)[0].text
 
 
