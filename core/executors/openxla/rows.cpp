@@ -19,8 +19,13 @@ class Writer {
       values_.emplace(v, made);
     });
   }
+  // A composite op is written as its body.
   void write(const Node& n) {
     const Row* row = find_row(n.op->name());
+    if (!row && !n.op->prim) {
+      for (const Node* inner : n.body) write(*inner);
+      return;
+    }
     if (!row || !row->write) fail(Code::unimplemented, n.op->name(), " has no row");
     Line line(module_, store_, n, read_);
     row->write(line);
@@ -64,8 +69,6 @@ const Row* find_row(std::string_view prim) {
 }
 
 bool writes(const Node& node, const Store& store) {
-  const Row* row = find_row(node.op->name());
-  if (!row || !row->write) return false;
   try {
     Writer writer(store);
     writer.take(node.args);
