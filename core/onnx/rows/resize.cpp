@@ -87,7 +87,7 @@ std::vector<double> weights(const Resizing& r, const Axis& a) {
 }
 
 // What is made on the host of one dim.
-constexpr int64_t kMostWeights = 1 << 22, kMostPlaces = 1 << 20;
+constexpr int64_t kMostWeights = 1 << 22;
 
 Tensor* resized(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis& a) {
   const size_t rank = x->type().rank();

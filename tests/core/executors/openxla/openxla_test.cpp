@@ -48,6 +48,11 @@ TEST(OpenxlaModule, writes_numbers_by_their_bits) {
   EXPECT_PRED2(contains, text, "dense<-56> : tensor<i8>");
 }
 
+TEST(OpenxlaModule, refuses_dtypes_that_the_dialect_lacks) {
+  openxla::Module m;
+  EXPECT_THROW(m.argument(openxla::type_of(DType::none, {2})), Error);
+}
+
 struct Openxla : CompiledTest {
   void SetUp() override {
     std::string found;
@@ -85,6 +90,21 @@ TEST_F(Openxla, takes_composite_ops_before_other_executors) {
   for (size_t i = 0; i < data(*want).size(); i++) EXPECT_NEAR(data(*got)[i], data(*want)[i], 1e-5);
   EXPECT_EQ(lines_of(*f, "openxla"), 1);
   EXPECT_EQ(f->traces().back().nodes.size(), 1u);
+}
+
+// Optional tensors that are absent have places among a line's inputs.
+TEST_F(Openxla, runs_composite_ops_without_their_optional_tensors) {
+  static constexpr int64_t kEight[] = {8};
+  const auto body = [](Scope& s, const Values& in, Values& out) {
+    Tensor* y = op(s, "layer_norm", {any(in[0].tensor), Any::dims(kEight), Any(), any(in[1].tensor)});
+    out.push(Ref<Tensor>(y));
+  };
+  const auto f = compile(body, backend("openxla").get()), ours = compile(body);
+  const auto a = random({4, 8}, 1), b = random({8}, 2);
+  const auto got = result(*f, {a.get(), b.get()}), want = result(*ours, {a.get(), b.get()});
+  ASSERT_TRUE(got && want) << error;
+  for (size_t i = 0; i < data(*want).size(); i++) EXPECT_NEAR(data(*got)[i], data(*want)[i], 1e-5);
+  EXPECT_EQ(lines_of(*f, "openxla"), 1);
 }
 
 TEST_F(Openxla, follows_inputs_that_move_and_change) {
