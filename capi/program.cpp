@@ -66,7 +66,7 @@ thunder_status* thunder_program_load_bytes(thunder_context* context, const void*
 thunder_status* thunder_compiled_module(const thunder_compiled* compiled, thunder_module** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(compiled, "compiled"), need(out, "out");
-    const auto* program = dynamic_cast<const onnx::Program*>(&core(compiled)->function());
+    auto* program = dynamic_cast<onnx::Program*>(core(compiled)->shared_function().get());
     if (!program)
       throw Refusal{Code::not_found, "the function was not loaded from an ONNX model: it has no module of weights"};
     *out = given(make<ModuleHandle>(core(compiled)->context(), program->module()));

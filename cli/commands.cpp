@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 #if THUNDER_WITH_LUA
 #include <lua.hpp>
@@ -109,14 +110,24 @@ int run(Script script) {
   return failed ? 1 : 0;
 }
 
+int run_on_model(const char* script, int argc, char** argv) {
+  const std::string text = std::string(kModelInputs) + script;
+  return run({nullptr, text.c_str(), argc, argv});
+}
+
 }  // namespace
 
+int convert_file(int argc, char** argv) {
+  for (int i = 0; i < argc && !is_program(argv[i]); i++)
+    if (ends_with(argv[i], ".onnx")) return run_on_model(kConvertModel, argc, argv);
+  return convert_program(argc, argv);
+}
 int run_script(int argc, char** argv) {
   if (argc < 1) return 2;
   const bool runs_kernels = !std::strcmp(argv[0], "--run-saved-kernels");
   if (runs_kernels && (argc < 2 || !is_program(argv[1]))) return 2;
   if (runs_kernels || is_program(argv[0])) return run({nullptr, kRunProgram, argc, argv});
-  if (is_model(argc, argv)) return run({nullptr, kRunModel, argc, argv});
+  if (is_model(argc, argv)) return run_on_model(kRunModel, argc, argv);
   return run({argv[0], nullptr, argc - 1, argv + 1});
 }
 int inspect_model(int argc, char** argv) {
@@ -140,6 +151,7 @@ static int without_lua() {
 }
 int run_script(int, char**) { return without_lua(); }
 int inspect_model(int, char**) { return without_lua(); }
+int convert_file(int argc, char** argv) { return convert_program(argc, argv); }
 int read_and_run(int, char**) { return without_lua(); }
 int list_ops(int, char**) { return without_lua(); }
 int examine_installation(int, char**) { return without_lua(); }

@@ -12,4 +12,6 @@ int profile_script(int argc, char** argv);
 int trace_script(int argc, char** argv);
 int write_repro(int argc, char** argv);
 int export_program(int argc, char** argv);
+// A saved program as a model, and a model as a saved program.
 int convert_program(int argc, char** argv);
+int convert_file(int argc, char** argv);

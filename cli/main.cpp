@@ -24,8 +24,9 @@ constexpr Command kCommands[] = {
     {"inspect", "inspect FILE", "what an ONNX model or a saved program takes, gives and consists of, and what of it is not imported", inspect_model},
     {"export", "export --c DIR FILE.thunder", "write a saved program as C and objects that need no libthunder; options: --name NAME,\n"
      "                               --cpu CPU (x86-64-v3; native: this one), --program N of a file with several", export_program},
-    {"convert", "convert FILE.thunder FILE.onnx", "write a saved program as an ONNX model; options: --opset N (18), --external-data (weights\n"
-     "                               beside the model), --program N of a file with several", convert_program},
+    {"convert", "convert FILE FILE", "write a saved program as an ONNX model; options: --opset N (18), --external-data (weights\n"
+     "                               beside the model), --program N of a file with several; or an ONNX model as a saved program, for any\n"
+     "                               size of the dims that it names; options: --input and --dim as of `run`", convert_file},
     {"examine", "examine FILE [ARGUMENT...]", "run a Lua script and examine each compiled function that it calls, or a saved program or a model: ops and who\n"
      "                               runs them, what is unsupported, NaN, or wrong beside the reference; --html PAGE writes all of it as a page;\n"
      "                               --json; the exit status is 1 where something is wrong", examine_script},

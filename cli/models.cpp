@@ -1,12 +1,12 @@
 #include "models.h"
 
-const char* const kRunModel = R"lua(
+// Before the two scripts that call a model: the words that say its inputs, and these.
+const char* const kModelInputs = R"lua(
 local th = require "thunder"
 local function fail(...) io.stderr:write("thunder: ", string.format(...), "\n") os.exit(1, true) end
 
-local words, file = { ... }, nil
-local inputs, dims, options = {}, {}, {}
-local check_with, folder
+local words, files = { ... }, {}
+local inputs, dims = {}, {}
 local at = 1
 local function value(option)
   at = at + 1
@@ -17,43 +17,56 @@ local function pair(option)
   local name, what = text:match "^(.-)=(.*)$"
   return name or fail("%s takes NAME=VALUE, got %s", option, text), what
 end
-while at <= #words do
-  local word = words[at]
-  if word == "--input" then local name, path = pair(word) inputs[name] = path
-  elseif word == "--dim" then local name, size = pair(word) dims[name] = math.tointeger(tonumber(size)) or fail("--dim %s=%s: an integer is needed", name, size)
-  elseif word == "--backend" then options.backend = value(word)
-  elseif word == "--check" then check_with = value(word)
-  elseif word == "--save" then folder = value(word)
-  elseif not file then file = word
-  else fail("what is %s? see thunder run --help", word) end
-  at = at + 1
-end
-
-local f = th.load_program(file, options)
-local signature = th.signature(f)
-
--- Inputs that are not given are made: reals of a normal distribution, integers of 0 and 1, the same ones each time.
-th.manual_seed(0)
-local given = {}
-for _, input in ipairs(signature.inputs) do
-  local path = inputs[input.name]
-  inputs[input.name] = nil
-  if path then
-    given[input.name] = th.data.npy(path)
-  else
-    local shape = {}
-    for d, size in ipairs(input.dims or fail("input '%s' has no shape in the model; give it with --input", input.name)) do
-      shape[d] = math.type(size) == "integer" and size or dims[size] or 2
-    end
-    local dtype = th[({ f32 = "float32", f64 = "float64", f16 = "float16", bf16 = "bfloat16", i64 = "int64", i32 = "int32",
-      i16 = "int16", i8 = "int8", u8 = "uint8", bool = "bool" })[input.dtype] or fail("input '%s' is of %s; give it with --input", input.name, input.dtype)]
-    local real = input.dtype:find "f%d"
-    given[input.name] = (real and th.randn(shape) or th.randint(0, 2, shape)):to(dtype)
-    print(("%s: made, %s [%s]"):format(input.name, input.dtype, table.concat(shape, ", ")))
+-- Of `known` each function takes the value of the option of its name.
+local function read_words(command, count, known)
+  while at <= #words do
+    local word = words[at]
+    if word == "--input" then local name, path = pair(word) inputs[name] = path
+    elseif word == "--dim" then local name, size = pair(word) dims[name] = math.tointeger(tonumber(size)) or fail("--dim %s=%s: an integer is needed", name, size)
+    elseif known[word] then known[word](value(word))
+    elseif #files < count and word:sub(1, 2) ~= "--" then files[#files + 1] = word
+    else fail("what is %s? see thunder %s --help", word, command) end
+    at = at + 1
   end
 end
-local unknown = next(inputs)
-if unknown then fail("the model has no input '%s'", unknown) end
+
+-- Inputs that are not given are made: reals of a normal distribution, integers of 0 and 1, the same ones each time. By their names.
+local function inputs_of(signature)
+  th.manual_seed(0)
+  local given = {}
+  for _, input in ipairs(signature.inputs) do
+    local path = inputs[input.name]
+    inputs[input.name] = nil
+    if path then
+      given[input.name] = th.data.npy(path)
+    else
+      local shape = {}
+      for d, size in ipairs(input.dims or fail("input '%s' has no shape in the model; give it with --input", input.name)) do
+        shape[d] = math.type(size) == "integer" and size or dims[size] or 2
+      end
+      local dtype = th[({ f32 = "float32", f64 = "float64", f16 = "float16", bf16 = "bfloat16", i64 = "int64", i32 = "int32",
+        i16 = "int16", i8 = "int8", u8 = "uint8", bool = "bool" })[input.dtype] or fail("input '%s' is of %s; give it with --input", input.name, input.dtype)]
+      local real = input.dtype:find "f%d"
+      given[input.name] = (real and th.randn(shape) or th.randint(0, 2, shape)):to(dtype)
+      print(("%s: made, %s [%s]"):format(input.name, input.dtype, table.concat(shape, ", ")))
+    end
+  end
+  local unknown = next(inputs)
+  if unknown then fail("the model has no input '%s'", unknown) end
+  return given
+end
+)lua";
+
+const char* const kRunModel = R"lua(
+local options, check_with, folder = {}, nil, nil
+read_words("run", 1, {
+  ["--backend"] = function(name) options.backend = name end,
+  ["--check"] = function(name) check_with = name end,
+  ["--save"] = function(path) folder = path end,
+})
+local f = th.load_program(files[1], options)
+local signature = th.signature(f)
+local given = inputs_of(signature)
 
 local function results(program) return table.pack(program(given)) end
 local outputs = results(f)
@@ -75,7 +88,7 @@ local function difference(a, b)
 end
 
 local other = { backend = check_with }
-local expected = results(th.load_program(file, other))
+local expected = results(th.load_program(files[1], other))
 local differs = false
 for i, output in ipairs(signature.outputs) do
   local off, allowed = difference(outputs[i], expected[i])
@@ -96,12 +109,31 @@ for _, node in ipairs(signature.nodes) do
   end
 end
 options.outputs, other.outputs = table.concat(names, ","), table.concat(names, ",")
-local ours, theirs = results(th.load_program(file, options)), results(th.load_program(file, other))
+local ours, theirs = results(th.load_program(files[1], options)), results(th.load_program(files[1], other))
 for i, name in ipairs(names) do
   local off, allowed = difference(ours[i], theirs[i])
   if not (off <= allowed) then fail("the first node that differs is %s: '%s' by %.3g, allowed are %.3g", places[i], name, off, allowed) end
 end
 fail "no single node differs: the error adds up"
+)lua";
+
+const char* const kConvertModel = R"lua(
+read_words("convert", 2, {})
+if #files < 2 then fail "two files are needed; see thunder convert --help" end
+-- Each name has a size of its own, so that none is taken for another's.
+local size = 1
+setmetatable(dims, { __index = function(_, name)
+  size = size + 1
+  rawset(dims, name, size)
+  return size
+end })
+-- Sizes that the model names stay formulas in the program that a call makes.
+local f = th.load_program(files[1], { dynamic = true })
+local signature = th.signature(f)
+local given, list = inputs_of(signature), {}
+for i, input in ipairs(signature.inputs) do list[i] = given[input.name] end
+f(table.unpack(list, 1, #list))
+th.save_program(f, files[2])
 )lua";
 
 const char* const kInspectModel = R"lua(

@@ -179,6 +179,26 @@ if(EXISTS ${peers})
   endif()
 endif()
 
+# Imported models beside ONNX Runtime, where an interpreter has it; elsewhere they say that they are skipped. A share of the generated cases runs
+# in each check, the whole and onnx's own cases in the tier `slow`.
+if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
+  set(with_onnx ${THUNDER_PYTHON})
+  if(EXISTS ${peers})
+    set(with_onnx ${peers})
+  endif()
+  set(onnx ${CMAKE_SOURCE_DIR}/tests/onnx)
+  add_test(NAME onnx_op_cases COMMAND ${with_onnx} ${onnx}/op_cases.py --count 300)
+  add_test(NAME onnx_op_cases_compiled COMMAND ${with_onnx} ${onnx}/op_cases.py --count 150 --seed 2 --compiled)
+  add_test(NAME onnx_op_cases_all COMMAND ${with_onnx} ${onnx}/op_cases.py --count 5000 --seed 3)
+  add_test(NAME onnx_node_cases COMMAND ${with_onnx} ${onnx}/node_cases.py)
+  add_test(NAME onnx_examples COMMAND ${with_onnx} ${onnx}/examples.py)
+  set(slow onnx_op_cases_all onnx_node_cases onnx_examples)
+  set_tests_properties(onnx_op_cases onnx_op_cases_compiled ${slow} PROPERTIES LABELS "python;onnx" TIMEOUT 3600
+    SKIP_REGULAR_EXPRESSION "^skipped: "
+    ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1;THUNDER_TOOL=${CMAKE_BINARY_DIR}/bin/thunder")
+  set_tests_properties(${slow} PROPERTIES LABELS "python;onnx;slow")
+endif()
+
 # State dicts of other libraries' models, where `bench/setup-peers models` installed those.
 set(models ${CMAKE_SOURCE_DIR}/.venv-models/bin/python)
 if(EXISTS ${models} AND TARGET thunder_python AND NOT THUNDER_SANITIZE)
@@ -365,7 +385,8 @@ if(TARGET battery_test AND TARGET thunder_llvm AND NOT THUNDER_SANITIZE)
 endif()
 
 # Generated inputs, many more than the commit tier tries.
-foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000" "battery ArgumentPrograms 1000000"
+foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000" "core_onnx Mutations 1000000"
+              "battery ArgumentPrograms 1000000"
               "battery SegmentPrograms 3000" "battery PlainNumbers 1" "battery All/Engines 1")
   separate_arguments(sweep)
   list(GET sweep 0 program)

@@ -42,7 +42,8 @@ that was looked for. Its variable names a file, or a folder that holds one; the 
 
 ## Prims
 
-What each prim becomes. Ops that are made of others are theirs; ONNX has some as a whole, too (`docs/onnx.md`).
+What each prim becomes. An op that is made of others is written as these, and so goes to an engine whole; ONNX has some as one op, too
+(`docs/onnx.md`).
 
 | prim | ONNX | StableHLO |
 |---|---|---|

@@ -38,6 +38,8 @@ The tool runs a model, compares backends and says what a model is made of:
 ```
 thunder run resnet18.onnx --input x=a.npy --backend inductor --check eager
 thunder inspect resnet18.onnx
+thunder convert resnet18.onnx resnet18.thunder       # a saved program, for any size of the dims that the model names
+thunder convert resnet18.thunder again.onnx
 ```
 
 `--check` prints the largest error of each output, and where one is too large the first node that differs. Inputs that are not given are made,
@@ -45,7 +47,8 @@ with 2 for each dim that varies or what `--dim NAME=SIZE` says.
 
 - **Weights.** Initializers of reals are parameters under their names (`layer1.0.conv1.weight`), large ones of integers and booleans
   buffers. Small integers and booleans are constants: they say sizes and axes. Aligned data is borrowed from the file, which is mapped: a
-  write stays in the process, and the file must not be cut short meanwhile. A weight that a node needs as a number while it is traced
+  write stays in the process, and the file must not be cut short meanwhile. Other data is copied when the model is first called, or its module
+  asked for: opening a file reads none of it. A weight that a node needs as a number while it is traced
   (a scale of Resize) can no longer be written.
 - **Shapes.** What is computed of `Shape`, `Size` and constants is computed while tracing, with formulas where sizes vary, so such nodes
   leave no line. A shape, an axis or a size that is computed from data is known op by op alone; compiled with `fullgraph = false`, the

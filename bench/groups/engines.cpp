@@ -1,65 +1,18 @@
-// What ONNX Runtime costs behind a compiled function, beside the same library driven bare on the same model: a + b on 16 floats, and
-// ResNet-50's forward. Without it there are no rows.
+// What ONNX Runtime and XLA cost behind a compiled function, beside the same library driven bare on the same program: a + b on 16 floats,
+// and ResNet-50's forward. An engine that is not here has no rows.
 #include "support.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
-#include "executors/onnxrt/abi.h"
+#include "bare_onnxruntime.h"
+#include "bare_pjrt.h"
 
 using namespace bench;
-using namespace thunder::onnxrt;
 
 namespace {
-
-const void* const* table = nullptr;
-template <class... Args>
-void ort(Place place, Args... args) {
-  if (auto* failed = reinterpret_cast<OrtStatus* (*)(Args...)>(const_cast<void*>(table[place]))(args...)) {
-    std::fprintf(stderr, "%s\n", reinterpret_cast<const char* (*)(OrtStatus*)>(const_cast<void*>(table[kGetErrorMessage]))(failed));
-    std::exit(1);
-  }
-}
-
-// A model in a file, on memory that does not move: as fast as it can be driven.
-class Bare {
- public:
-  Bare(const std::string& path, int threads) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string model((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    OrtEnv* env = nullptr;
-    OrtSessionOptions* options = nullptr;
-    const char* const name = "bench";
-    ort(kCreateEnv, kFatalOnly, name, &env);
-    ort(kCreateSessionOptions, &options);
-    ort(kSetIntraOpNumThreads, options, threads);
-    const char *const key = "session.intra_op.allow_spinning", *const off = "0";
-    ort(kAddSessionConfigEntry, options, key, off);
-    ort(kCreateSessionFromArray, static_cast<const OrtEnv*>(env), static_cast<const void*>(model.data()), model.size(),
-        static_cast<const OrtSessionOptions*>(options), &session_);
-    ort(kCreateIoBinding, session_, &binding_);
-    ort(kCreateCpuMemoryInfo, kDeviceAllocator, kDefaultMemory, &memory_);
-  }
-  void bind(Place place, const char* name, float* data, const std::vector<int64_t>& shape) {
-    size_t n = sizeof(float);
-    for (const int64_t d : shape) n *= static_cast<size_t>(d);
-    OrtValue* value = nullptr;
-    ort(kCreateTensorWithData, static_cast<const OrtMemoryInfo*>(memory_), static_cast<void*>(data), n, shape.data(), shape.size(), 1, &value);
-    ort(place, binding_, name, static_cast<const OrtValue*>(value));
-  }
-  void run() { ort(kRunWithBinding, session_, static_cast<const OrtRunOptions*>(nullptr), static_cast<const OrtIoBinding*>(binding_)); }
-
- private:
-  OrtSession* session_ = nullptr;
-  OrtIoBinding* binding_ = nullptr;
-  OrtMemoryInfo* memory_ = nullptr;
-};
 
 thunder_status* add(thunder_scope* s, const thunder_values* in, thunder_values* out, void*) {
   thunder_values_push_tensor(out, op(s, "add", {any(thunder_values_tensor(in, 0)), any(thunder_values_tensor(in, 1))}));
@@ -109,12 +62,12 @@ struct ResNet {
   }
 };
 
-thunder_compiled* compile(thunder_context* c, thunder_fn fn, void* user, bool freezing) {
+thunder_compiled* compile(thunder_context* c, const char* backend, thunder_fn fn, void* user, bool freezing) {
   thunder_function* f = nullptr;
   thunder_compiled* compiled = nullptr;
   thunder_options* options = nullptr;
   check(thunder_options_create(c, &options));
-  thunder_options_set_str(options, "backend", "onnxrt");
+  thunder_options_set_str(options, "backend", backend);
   thunder_options_set_bool(options, "freezing", freezing);
   check(thunder_function_create(c, "f", fn, user, nullptr, &f));
   check(thunder_compile(f, options, &compiled));
@@ -123,53 +76,99 @@ thunder_compiled* compile(thunder_context* c, thunder_fn fn, void* user, bool fr
   return compiled;
 }
 
+struct Case {
+  std::string name;
+  const char* unit;
+  double scale;
+  int repeats, calls;
+};
+
+// Memory of the bare engine's own, for floats. PJRT wants it aligned.
+float* floats_for(const std::vector<int64_t>& shape) {
+  size_t n = 1;
+  for (const int64_t d : shape) n *= static_cast<size_t>(d);
+  auto* const data = static_cast<float*>(std::aligned_alloc(64, (n * sizeof(float) + 63) / 64 * 64));
+  std::fill_n(data, n, 0.01f);
+  return data;
+}
+
 // The two take turns, so that what others take of the machine they take of both.
-void time(const char* name, const char* unit, double scale, int repeats, int calls, thunder_compiled* f, std::vector<thunder_tensor*> in,
-          std::vector<std::vector<int64_t>> shapes, const std::vector<int64_t>& result) {
+template <class Bare>
+void time(const char* engine, const Case& k, thunder_compiled* f, const std::vector<thunder_tensor*>& in, Bare& bare) {
   thunder_tensor* out = nullptr;
-  check(thunder_compiled_call_tensors(f, in.data(), in.size(), &out, 1));
-  thunder_tensor_release(out);
-  const std::string path = std::filesystem::temp_directory_path() / ("thunder-engines-" + std::to_string(getpid()) + ".onnx");
-  check(thunder_program_export_onnx(f, path.c_str(), nullptr));
-  Bare bare(path, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
-  std::remove(path.c_str());
-  std::vector<std::vector<float>> data;
-  for (size_t i = 0; i < in.size(); i++) {
-    data.emplace_back(thunder_tensor_nbytes(in[i]) / sizeof(float));
-    check(thunder_tensor_read(in[i], data[i].data(), thunder_tensor_nbytes(in[i])));
-    bare.bind(kBindInput, in.size() == 1 ? "input" : i ? "input_1" : "input_0", data[i].data(), shapes[i]);
-  }
-  std::vector<float> made(1);
-  for (const int64_t d : result) made.resize(made.size() * static_cast<size_t>(d));
-  bare.bind(kBindOutput, "output", made.data(), result);
-  const Beside times = beside(repeats, calls, [&] {
+  const Beside times = beside(k.repeats, k.calls, [&] {
         check(thunder_compiled_call_tensors(f, in.data(), in.size(), &out, 1));
         thunder_tensor_release(out);
       }, [&](int n) { return mean_ns(n, [&] { bare.run(); }) * n; });
-  peer_row("onnxruntime", name, unit, times.limit_ns * scale);
-  row(name, unit, times.ns * scale);
+  peer_row(engine, k.name.c_str(), k.unit, times.limit_ns * k.scale);
+  row(k.name.c_str(), k.unit, times.ns * k.scale);
   thunder_compiled_release(f);
 }
 
-bool opens() {
-  const char* file = std::getenv("THUNDER_ONNXRUNTIME");
-  void* library = dlopen(file ? file : "libonnxruntime.so.1", RTLD_LAZY | RTLD_LOCAL);
-  auto* base = library ? reinterpret_cast<const OrtApiBase* (*)()>(dlsym(library, "OrtGetApiBase")) : nullptr;
-  table = base ? base()->get_api(kApiVersion) : nullptr;
-  if (!table) std::fprintf(stderr, "engines: no ONNX Runtime; THUNDER_ONNXRUNTIME may name its file\n");
-  return table != nullptr;
+void call_once(thunder_compiled* f, const std::vector<thunder_tensor*>& in) {
+  thunder_tensor* out = nullptr;
+  check(thunder_compiled_call_tensors(f, in.data(), in.size(), &out, 1));
+  thunder_tensor_release(out);
+}
+
+void time_onnxrt(const Case& k, thunder_compiled* f, const std::vector<thunder_tensor*>& in, const std::vector<int64_t>& shape,
+                 const std::vector<int64_t>& result) {
+  call_once(f, in);
+  const std::string path = std::filesystem::temp_directory_path() / ("thunder-engines-" + std::to_string(getpid()) + ".onnx");
+  check(thunder_program_export_onnx(f, path.c_str(), nullptr));
+  onnxruntime::Bare bare(path, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+  std::remove(path.c_str());
+  for (size_t i = 0; i < in.size(); i++)
+    bare.bind(onnxruntime::kBindInput, in.size() == 1 ? "input" : i ? "input_1" : "input_0", floats_for(shape), shape);
+  bare.bind(onnxruntime::kBindOutput, "output", floats_for(result), result);
+  time("onnxruntime", k, f, in, bare);
+}
+
+// "tensor<2x3xf32>" at a place of a text.
+std::vector<int64_t> shape_at(const std::string& text, size_t at) {
+  std::vector<int64_t> shape;
+  for (at = text.find('<', at) + 1; text[at] != 'f'; at = text.find('x', at) + 1) shape.push_back(std::atoll(&text[at]));
+  return shape;
+}
+
+// The module of the one kernel that there is, weights and all: "^bb0(%0: tensor<16xf32>, %out0: tensor<16xf32>):".
+void time_openxla(const Case& k, thunder_compiled* f, const std::vector<thunder_tensor*>& in) {
+  call_once(f, in);
+  const char* text = nullptr;
+  check(thunder_compiled_explain(f, "loops", &text));
+  const std::string said = text;
+  const size_t start = said.find("\"builtin.module\""), results = said.find("%out0:"), first = said.find("^bb0(");
+  if (said.find("\nkernel 2:") != said.npos || results == said.npos) {
+    std::fprintf(stderr, "%s: it is no single kernel\n", k.name.c_str());
+    std::exit(1);
+  }
+  pjrt::Bare bare(said.substr(start));
+  for (size_t at = said.find(": ", first); at < results; at = said.find(": ", at + 1)) {
+    const std::vector<int64_t> shape = shape_at(said, at);
+    bare.bind(floats_for(shape), shape);
+  }
+  const std::vector<int64_t> shape = shape_at(said, results);
+  bare.result(floats_for(shape), shape);
+  time("xla", k, f, in, bare);
 }
 
 }  // namespace
 
 int main() {
-  if (!opens()) return 0;
   thunder_context* c = nullptr;
   check(thunder_context_create(nullptr, &c));
-  time("engines: onnxrt, add 16 f32", "ns", 1, 15, 20000, compile(c, add, nullptr, false), {floats(c, {16}, 0), floats(c, {16}, 1)}, {{16}, {16}}, {16});
   ResNet net{c, {}};
-  time("engines: onnxrt, ResNet-50 forward, 1 image", "ms", 1e-6, 9, 3, compile(c, ResNet::forward, &net, true), {floats(c, {1, 3, 224, 224}, 0)},
-       {{1, 3, 224, 224}}, {1, 1000});
+  const std::vector<thunder_tensor*> few = {floats(c, {16}, 0), floats(c, {16}, 1)}, image = {floats(c, {1, 3, 224, 224}, 0)};
+  const auto sum = [](const char* name) { return Case{std::string("engines: ") + name + ", add 16 f32", "ns", 1, 15, 20000}; };
+  const auto forward = [](const char* name) { return Case{std::string("engines: ") + name + ", ResNet-50 forward, 1 image", "ms", 1e-6, 9, 3}; };
+  if (onnxruntime::opens()) {
+    time_onnxrt(sum("onnxrt"), compile(c, "onnxrt", add, nullptr, false), few, {16}, {16});
+    time_onnxrt(forward("onnxrt"), compile(c, "onnxrt", ResNet::forward, &net, true), image, {1, 3, 224, 224}, {1, 1000});
+  }
+  if (pjrt::opens()) {
+    time_openxla(sum("openxla"), compile(c, "openxla", add, nullptr, false), few);
+    time_openxla(forward("openxla"), compile(c, "openxla", ResNet::forward, &net, false), image);
+  }
   thunder_context_release(c);
   return 0;
 }

@@ -39,6 +39,13 @@ bool suits_engine(const NodeView& view) {
   return all && !refuses_data(view.node, view.store);
 }
 
+SmallVector<Buffer, 8> given_inputs(const Launch& launch) {
+  SmallVector<Buffer, 8> out;
+  for (size_t i = 0; i < launch.n_inputs; i++)
+    if (launch.inputs[i].rank >= 0) out.push_back(launch.inputs[i]);
+  return out;
+}
+
 const EngineRow* find_engine(std::string_view executor) {
   const auto* found = std::find_if(std::begin(kRows), std::end(kRows), [&](auto& r) { return r.executor == executor; });
   return found == std::end(kRows) ? nullptr : found;

@@ -7,6 +7,7 @@
 
 #include "base/machine.h"
 #include "executors/executor.h"
+#include "program/kernel.h"
 
 namespace thunder {
 
@@ -23,6 +24,9 @@ std::span<const EngineRow> engines();
 // What an engine may be asked for: all on the CPU, of known sizes, none of them 0, and of no op that may refuse what it
 // is given. Engines clamp an index that is out of range, or take it from the end, and divide by zero as they like.
 bool suits_engine(const NodeView& view);
+
+// What a line is given, without the places of optional tensors that are absent.
+SmallVector<Buffer, 8> given_inputs(const Launch& launch);
 
 // Null: no executor of this name runs on an engine.
 const EngineRow* find_engine(std::string_view executor);

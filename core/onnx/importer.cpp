@@ -50,18 +50,22 @@ const Program::Weight* Importer::weight(const Frame& frame, std::string_view nam
   return w && !w->path.empty() ? w : nullptr;
 }
 
-// What is recorded may outlive the model, and texts of places with it.
 void Importer::enter(const NodeProto& proto) {
-  std::string text = cat(program_.file(), ":", proto.number, " ", proto.op);
-  if (!proto.name.empty()) text += cat(" ", proto.name.substr(0, 200));
+  place_text_ = cat(program_.file(), ":", proto.number, " ", proto.op);
+  if (!proto.name.empty()) place_text_ += cat(" ", proto.name.substr(0, 200));
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  if (auto* recorder = dynamic_cast<Recorder*>(&scope_.builder())) {
-    place_ = recorder->store().text(text);
-  } else {
-    place_text_ = std::move(text);
-    place_ = place_text_.c_str();
-  }
+      place_text_.begin(), place_text_.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  place_ = nullptr;
+}
+
+// What is recorded may outlive the model, and texts of places with it. A scope that repeats a script has no store.
+const char* Importer::place() {
+  if (place_text_.empty()) return nullptr;
+  auto* recorder = dynamic_cast<Recorder*>(&scope_.builder());
+  const std::shared_ptr<Store> store = recorder ? recorder->shared_store() : nullptr;
+  if (place_ && store == place_store_) return place_;
+  place_store_ = store;
+  return place_ = store ? store->text(place_text_) : place_text_.c_str();
 }
 
 std::vector<Value> Importer::run(std::span<const Value> inputs, std::span<const std::string> wanted) {
@@ -99,17 +103,15 @@ std::vector<Value> Importer::run(const Graph& graph, Frame& outer, std::span<con
 void Importer::nodes(Frame& frame, std::span<const NodeProto> nodes) {
   for (const NodeProto& proto : nodes) {
     if (++nodes_ > kMostNodes) fail(Code::unimplemented, "it runs more than ", kMostNodes, " nodes");
-    const char* outer = place_;
-    const std::string outer_text = place_text_;
+    const std::string outer = place_text_;
     enter(proto);
     try {
       node(frame, proto);
     } catch (const Error& e) {
-      if (!scope_.status()) scope_.fail_at(e, proto.op, place_);
+      if (!scope_.status()) scope_.fail_at(e, proto.op, place());
       throw Error(scope_.status());
     }
-    place_text_ = outer_text;
-    place_ = place_text_.empty() ? outer : place_text_.c_str();
+    place_text_ = outer, place_ = nullptr;
   }
 }
 

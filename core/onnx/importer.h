@@ -39,7 +39,8 @@ class Importer {
   const Program::Weight* weight(const Frame& frame, std::string_view name) const;
   // As a tensor of the scope, which it is from then on.
   Tensor* materialized(Value& v);
-  const char* place() const { return place_; }
+  // Of the node at work, for what is recorded now.
+  const char* place();
   // A size as ops of ours take it.
   int64_t word(Dim size);
   void check() const {
@@ -55,8 +56,9 @@ class Importer {
 
   Scope& scope_;
   Program& program_;
-  const char* place_ = nullptr;              // of the node at work
-  std::string place_text_;                   // the same, where the scope keeps no texts
+  std::string place_text_;                   // of the node at work
+  const char* place_ = nullptr;              // the same as the scope's store keeps it; null: not yet
+  std::shared_ptr<Store> place_store_;       // which may become another one at any op
   std::vector<const FunctionProto*> calls_;  // that are at work, so that a cycle is refused
   size_t graphs_ = 0, nodes_ = 0;
 };

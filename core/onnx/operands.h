@@ -16,6 +16,9 @@ struct Pair {
 };
 Pair pair_of(Node& n);
 
+// A list of places in a tensor that is made on the host is no longer than this, whatever numbers a model has.
+constexpr int64_t kMostPlaces = 1 << 20;
+
 // Indices from the front: ONNX lets them count from the back.
 Tensor* from_front(Node& n, size_t input, Dim size);
 

@@ -7,6 +7,15 @@
 #include "onnx/rows.h"
 
 namespace thunder::onnx {
+namespace {
+
+// Reals are what may be trained. Other tensors are constants where they are small: they are sizes, axes and places.
+bool in_module(const TensorType& type) {
+  return is_real(type.dtype) || elements(type.shape).value() > kMostHostElements;
+}
+
+}  // namespace
+
 Program::Program(std::string name, Model model, TensorReader reader, const ModuleEnvironment& environment,
                  std::vector<std::string> outputs)
     : Function(std::move(name)),
@@ -24,18 +33,22 @@ Program::Program(std::string name, Model model, TensorReader reader, const Modul
 void Program::take_initializers(const ModuleEnvironment& environment) {
   for (const TensorProto& t : model_.graph.initializers) {
     require(!t.name.empty(), "an initializer has no name");
-    take_weight(t.name, reader_.tensor(t), environment);
+    take_weight(t.name, reader_.tensor(t, in_module(TensorReader::type_of(t))), environment);
   }
   for (const SparseProto& s : model_.graph.sparse) take_weight(s.values.name, reader_.dense(s), environment);
 }
 
-// Reals are what may be trained. Other tensors are constants where they are small: they are sizes, axes and places.
+const Ref<Module>& Program::module() {
+  std::call_once(read_, [&] { reader_.finish(); });
+  return module_;
+}
+
 void Program::take_weight(std::string_view name, Ref<Tensor> t, const ModuleEnvironment& environment) {
   Weight w;
-  const bool trains = is_real(t->type().dtype);
-  if (trains || t->elements() > kMostHostElements) {
+  if (in_module(t->type())) {
     w.path = path_for(name);
-    put(w.path, std::move(t), trains ? Role::parameter : Role::buffer, environment);
+    const Role role = is_real(t->type().dtype) ? Role::parameter : Role::buffer;
+    put(w.path, std::move(t), role, environment);
   } else {
     if (t->type().dtype != DType::u64) w.host = host_of(*t);
     w.constant = std::move(t);

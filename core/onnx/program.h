@@ -26,7 +26,8 @@ class Program : public Function {
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override;
 
   const Model& model() const { return model_; }
-  const Ref<Module>& module() const { return module_; }
+  // The weights, which are read when they are first asked for.
+  const Ref<Module>& module();
   // Inputs of the graph that no initializer stands for.
   std::span<const ValueInfo> inputs() const { return inputs_; }
   std::span<const std::string> outputs() const { return outputs_; }
@@ -56,6 +57,7 @@ class Program : public Function {
 
   const Model model_;
   TensorReader reader_;
+  std::once_flag read_;
   Ref<Module> module_;
   std::vector<ValueInfo> inputs_;
   std::vector<std::string> outputs_;

@@ -205,7 +205,12 @@ TensorReader::Bytes TensorReader::raw_bytes(const TensorProto& t, size_t wanted)
   return {file_->bytes().subspan(at, wanted), file_};
 }
 
-Ref<Tensor> TensorReader::tensor(const TensorProto& t) {
+void TensorReader::finish() {
+  for (const Copy& c : later_) std::memcpy(c.to->data(), c.from.bytes.data(), c.from.bytes.size());
+  later_.clear();
+}
+
+Ref<Tensor> TensorReader::tensor(const TensorProto& t, bool later) {
   const TensorType type = type_of(t);
   const ElementType& element = element_type(t.type, named(t));
   const int64_t count = elements(type.shape).value();
@@ -235,6 +240,8 @@ Ref<Tensor> TensorReader::tensor(const TensorProto& t) {
       to[i] = Elements::unpack(from[i / in_byte], static_cast<int>(i % in_byte) * element.bits, element);
   } else if (type.dtype == DType::boolean) {
     std::transform(from, from + count, to, [](uint8_t b) { return static_cast<uint8_t>(b != 0); });
+  } else if (later && raw.bytes.size() >= kBorrowed) {
+    later_.push_back({made, raw});
   } else if (!raw.bytes.empty()) {
     std::memcpy(to, from, raw.bytes.size());
   }

@@ -13,8 +13,10 @@ class TensorReader {
   TensorReader(Ref<Mapping> file, std::string path, Allocator allocator)
       : file_(std::move(file)), external_(std::move(path)), allocator_(allocator) {}
 
-  // Throws naming the tensor: damaged ones, dtypes that we lack, external data that may not be read.
-  Ref<Tensor> tensor(const TensorProto& t);
+  // Throws naming the tensor: damaged ones, dtypes that we lack, external data that may not be read. `later`: a large
+  // one that has to be copied is copied by `finish`, so that opening a file reads none of it.
+  Ref<Tensor> tensor(const TensorProto& t, bool later = false);
+  void finish();
   // With zeros where it has no value.
   Ref<Tensor> dense(const SparseProto& s);
   // What `tensor` would say, before it is made.
@@ -26,12 +28,17 @@ class TensorReader {
     std::span<std::byte> bytes;
     Ref<Mapping> owner;
   };
+  struct Copy {
+    Ref<Tensor> to;
+    Bytes from;
+  };
   Bytes raw_bytes(const TensorProto& t, size_t wanted);
   Bytes external_bytes(const TensorProto& t, size_t wanted);
 
   Ref<Mapping> file_;
   ExternalFiles external_;
   Allocator allocator_;
+  std::vector<Copy> later_;
 };
 
 }  // namespace thunder::onnx

@@ -9,6 +9,7 @@
 #include "executors/engines.h"
 #include "executors/onnxrt/session.h"
 #include "jit/programs/export_onnx.h"
+#include "jit/programs/load_program.h"
 #include "support/folder.h"
 #include "support/functions.h"
 
@@ -23,6 +24,7 @@ struct OnnxPrograms : Battery {
   Folder folder;
   const onnxrt::Runtime* runtime = nullptr;
   uint64_t exported = 0;
+  Outcome loaded;  // of the last one
   std::map<std::string, int> ours, theirs;  // refusals of the exporter and of ONNX Runtime, by what they say
 
   void SetUp() override {
@@ -54,13 +56,33 @@ struct OnnxPrograms : Battery {
     }
     if (const char* kept = std::getenv("THUNDER_ONNX_FOLDER"))
       std::filesystem::copy_file(path, cat(kept, "/", name, ".onnx"), std::filesystem::copy_options::overwrite_existing);
-    Outcome made = outcome_of(read_file(path, uint64_t{1} << 30), compiled->traces()[0], inputs, n_results);
+    const std::string bytes = read_file(path, uint64_t{1} << 30);
+    loaded = loaded_back(bytes, inputs);
+    Outcome made = outcome_of(bytes, compiled->traces()[0], inputs, n_results);
     // The standard has the op of this type, but ONNX Runtime no kernel for it.
     if (const size_t at = made.error.find("Could not find an implementation for "); at != made.error.npos) {
       theirs[made.error.substr(at, made.error.find(" node", at) - at)]++;
       return std::nullopt;
     }
     exported++;
+    return made;
+  }
+
+  // What the model computes as a function of ours.
+  Outcome loaded_back(const std::string& bytes, const Tensors& inputs) {
+    Outcome made;
+    try {
+      CompileOptions options;
+      options.set("executors", Any::string("host"));
+      const LoadedProgram p = load_program(Ref<Context>(context), std::as_bytes(std::span(bytes)), &options);
+      auto in = thunder::make<Values>(), out = thunder::make<Values>();
+      for (const Ref<Tensor>& t : inputs) in->push(t);
+      const auto f = thunder::make<Compiled>(Ref<Context>(context), p.function, p.options.get());
+      if (Status* failed = f->call(*in, *out)) throw Error(Ref<Status>::adopt(failed));
+      for (size_t i = 0; i < out->size(); i++) made.values.push_back(numbers_of(*(*out)[i].tensor));
+    } catch (const Error& e) {
+      made.code = e.code(), made.error = e.message();
+    }
     return made;
   }
 
@@ -113,10 +135,12 @@ TEST_F(OnnxPrograms, mean_the_same_in_onnx_runtime) {
     const auto body = [&](Scope& s, std::span<Tensor* const> in) { return run_program(p, s, in); };
     const auto got = in_onnx_runtime(body, program_inputs(p, seed), expected.types.size() - 1, cat("program_", seed));
     if (!got) continue;
-    const std::string found = apart(*got, expected);
-    if (!found.empty() && got->error.empty() && amplifies(*context, seed, p, expected)) continue;
-    EXPECT_EQ(found, "") << "seed " << seed << "\n" << p.text();
-    failures += !found.empty();
+    for (const auto& [where, outcome] : {std::pair{"ONNX Runtime", &*got}, {"loaded back", &loaded}}) {
+      const std::string found = apart(*outcome, expected);
+      if (!found.empty() && outcome->error.empty() && amplifies(*context, seed, p, expected)) continue;
+      EXPECT_EQ(found, "") << where << ", seed " << seed << "\n" << p.text();
+      failures += !found.empty();
+    }
   }
   for (const auto& [said, count] : ours) std::cout << count << " refused by the exporter: " << said << "\n";
   for (const auto& [said, count] : theirs) std::cout << count << " refused by ONNX Runtime: " << said << "\n";

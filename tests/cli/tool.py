@@ -113,6 +113,22 @@ def models():
         assert again.returncode == 1 and "the model takes 3 in dim 1" in again.stderr, again
         unknown = run("run", path, "--input", f"z={folder}/y.npy")
         assert unknown.returncode == 1 and "the model has no input 'z'" in unknown.stderr, unknown
+        for engine in ("onnxrt", "openxla"):  # each computes, or says where it was looked for
+            ran = run("run", path, "--check", engine)
+            assert (ran.returncode == 0 and f"y: largest error" in ran.stdout) or f"{engine} is not available here: none of " in ran.stderr, ran
+        saved = run("convert", path, f"{folder}/m.thunder")
+        assert saved.returncode == 0, saved
+        alike = script(f"""local th = require "thunder"
+local f = th.load_program "{folder}/m.thunder"
+for n = 2, 5 do assert(f(th.ones(n, 3)).shape[1] == n) end
+local g = th.load_program "{path}"
+assert((f(th.ones(4, 3)) - g(th.ones(4, 3))):abs():max():item() == 0)
+print "alike" """)  # a program of any size, without the model
+        assert alike.stdout == "alike\n", alike
+        back = run("convert", f"{folder}/m.thunder", f"{folder}/back.onnx")
+        assert back.returncode == 0 and run("run", f"{folder}/back.onnx").returncode == 0, back
+        wrong = run("convert", path)
+        assert wrong.returncode == 1 and "two files are needed" in wrong.stderr, wrong
         told = run("inspect", path)
         assert told.returncode == 0 and "  x f32 [n, 3]" in told.stdout and "weights: 2 tensors, 32 bytes" in told.stdout, told
 

@@ -6,6 +6,7 @@ import unittest
 
 import numpy as np
 import thunder as th
+from engines_test import Gpt
 from thunder import nn, optim
 
 there = all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
@@ -94,7 +95,22 @@ class Exported(unittest.TestCase):
             opt.step(th.grad_of(loss, net.parameters()))
             return loss
 
-        batch = np.random.rand(4, 8, 8).astype("f"), np.array([1, 2, 3, 4])
+        self.trains(step, np.random.rand(4, 8, 8).astype("f"), np.array([1, 2, 3, 4]))
+
+    def test_a_gpt_step_trains_in_onnx_runtime_as_here(self):
+        net = Gpt()
+        opt = optim.AdamW(net.parameters(), lr=3e-3)
+
+        @th.compile
+        def step(tokens):
+            loss = th.cross_entropy(net(tokens[:, :-1]).reshape(-1, 65), tokens[:, 1:].reshape(-1))
+            opt.step(th.grad_of(loss, net.parameters()))
+            return loss
+
+        self.trains(step, np.random.randint(0, 65, (4, 17)))
+
+    def trains(self, step, *batch):
+        """Ten steps of the model, which is given the state that it gave, have our losses."""
         step(*map(th.tensor, batch))
         session = self.session(step)
         outputs = [port.name for port in session.get_outputs()]

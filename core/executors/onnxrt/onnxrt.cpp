@@ -87,15 +87,17 @@ class OnnxRegion final : public Kernel {
   }
   // Frozen weights are constants of the model, which ONNX Runtime packs and folds as it likes.
   size_t prepack(const Launch* l) override {
+    const SmallVector<Buffer, 8> in = given_inputs(*l);
     std::vector<bool> constant;
-    for (size_t i = 0; i < l->n_inputs; i++) constant.push_back(l->inputs[i].data != nullptr);
-    if (std::find(constant.begin(), constant.end(), true) != constant.end()) open(constant, {l->inputs, l->n_inputs});
+    for (const Buffer& b : in) constant.push_back(b.data != nullptr);
+    if (std::find(constant.begin(), constant.end(), true) != constant.end()) open(constant, {in.data(), in.size()});
     return 0;
   }
   Status* run(const Launch* l) const {
     if (given_.size() == l->n_inputs) return session_->run({l->inputs, l->n_inputs}, {l->outputs, l->n_outputs});
+    const SmallVector<Buffer, 8> all = given_inputs(*l);
     SmallVector<Buffer, 8> in;
-    for (const size_t i : given_) in.push_back(l->inputs[i]);
+    for (const size_t i : given_) in.push_back(all[i]);
     return session_->run({in.data(), in.size()}, {l->outputs, l->n_outputs});
   }
 

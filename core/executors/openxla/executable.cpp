@@ -122,6 +122,7 @@ PjrtError* Executable::bind_inputs(Bound& bound, std::span<const Buffer> in) con
     if (plugin_.on_host())
       if (PjrtError* failed = address_of(plugin_, buffer, at)) return failed;
     bound.addresses[i] = at == in[i].data ? at : nullptr;
+    if (!bound.addresses[i]) copies_.fetch_add(1, std::memory_order_relaxed);
   }
   return nullptr;
 }
@@ -149,6 +150,7 @@ PjrtError* Executable::fetch(Bound& bound, std::span<const Buffer> out) const {
     if (plugin_.on_host())
       if (PjrtError* failed = address_of(plugin_, bound.results[i], at)) return failed;
     if (at == out[i].data) continue;
+    copies_.fetch_add(1, std::memory_order_relaxed);
     ToHostArgs args;
     args.buffer = bound.results[i], args.data = out[i].data;
     args.bytes = static_cast<size_t>(out[i].elements()) * size_of(out[i].dtype);

@@ -1,6 +1,7 @@
 // A program that XLA compiled, run on our memory, in and out.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -26,6 +27,8 @@ class Executable {
 
   // On dense buffers. Null or an owned status. Any number of threads at a time.
   Status* run(std::span<const Buffer> in, std::span<const Buffer> out) const;
+  // How many tensors were copied in and out so far, of a device that is the host.
+  uint64_t copies() const { return copies_.load(std::memory_order_relaxed); }
 
  private:
   // Buffers over the memory of a call. Those of inputs stay as long as the next call has the same memory.
@@ -39,6 +42,7 @@ class Executable {
   const size_t inputs_, outputs_;
   const bool aliases_;
   PjrtExecutable* executable_ = nullptr;
+  mutable std::atomic<uint64_t> copies_{0};
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Bound>> free_;
 };

@@ -82,6 +82,8 @@ std::string pairs(std::string_view name, std::span<const int64_t> low, std::span
 }
 
 Val Module::value(const TensorType& type) {
+  if (!is_real(type.dtype) && !is_integer(type.dtype) && type.dtype != DType::boolean)
+    fail(Code::unimplemented, "there are no tensors of ", name(type.dtype), " in this dialect");
   types_.push_back(type);
   return static_cast<Val>(types_.size() - 1);
 }

@@ -30,9 +30,14 @@ class OpenxlaRegion final : public Kernel {
   OpenxlaRegion(const Plugin& plugin, const NodeView& view)
       : Kernel(this),
         module_(openxla::module_of(view, plugin.on_host())),
-        executable_(plugin, module_, count_inputs(view.node), view.node.results.size(), plugin.on_host()) {}
+        inputs_(count_inputs(view.node)),
+        executable_(plugin, module_, inputs_, view.node.results.size(), plugin.on_host()) {}
 
-  Status* run(const Launch* l) const { return executable_.run({l->inputs, l->n_inputs}, {l->outputs, l->n_outputs}); }
+  Status* run(const Launch* l) const {
+    if (l->n_inputs == inputs_) return executable_.run({l->inputs, l->n_inputs}, {l->outputs, l->n_outputs});
+    const SmallVector<Buffer, 8> in = given_inputs(*l);
+    return executable_.run({in.data(), in.size()}, {l->outputs, l->n_outputs});
+  }
   std::string explain() const override { return module_; }
 
  private:
@@ -43,6 +48,7 @@ class OpenxlaRegion final : public Kernel {
   }
 
   const std::string module_;
+  const size_t inputs_;
   const Executable executable_;
 };
 

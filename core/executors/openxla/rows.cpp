@@ -19,13 +19,20 @@ class Writer {
       values_.emplace(v, made);
     });
   }
+  // A composite op is written as its body.
   void write(const Node& n) {
     const Row* row = find_row(n.op->name());
+    if (!row && !n.op->prim) {
+      for (const Node* inner : n.body) write(*inner);
+      return;
+    }
     if (!row || !row->write) fail(Code::unimplemented, n.op->name(), " has no row");
     Line line(module_, store_, n, read_);
     row->write(line);
     for (size_t i = 0; i < line.given().size(); i++) values_[n.results[i]] = line.given()[i];
   }
+  // False of a result that is what the line was given, or a number.
+  bool made(ValueId v) const { return values_.contains(v); }
   std::string text(std::span<const ValueId> results, bool aliases) const {
     std::vector<Val> out;
     for (const ValueId v : results) out.push_back(read_(v));
@@ -38,7 +45,8 @@ class Writer {
   std::unordered_map<ValueId, Val> values_;
   const Line::Values read_ = [this](ValueId v) {
     const auto found = values_.find(v);
-    if (found == values_.end()) fail(Code::internal, "openxla: a line reads a value that no line made");
+    // The body of an op that draws reads the random state, which is none of its arguments.
+    if (found == values_.end()) fail(Code::unimplemented, "openxla: a line reads a value that no line made");
     return found->second;
   };
 };
@@ -64,13 +72,11 @@ const Row* find_row(std::string_view prim) {
 }
 
 bool writes(const Node& node, const Store& store) {
-  const Row* row = find_row(node.op->name());
-  if (!row || !row->write) return false;
   try {
     Writer writer(store);
     writer.take(node.args);
     writer.write(node);
-    return true;
+    return std::all_of(node.results.begin(), node.results.end(), [&](ValueId v) { return writer.made(v); });
   } catch (const Error& e) {
     if (e.code() != Code::unimplemented) throw;
     return false;

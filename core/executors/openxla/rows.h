@@ -30,7 +30,7 @@ std::span<const Row> rows();
 // Null: there is none.
 const Row* find_row(std::string_view prim);
 
-// Whether the line is a prim that can be written.
+// Whether the line, a prim or what its body consists of, can be written.
 bool writes(const Node& node, const Store& store);
 // A region, or one line, as a module of its inputs. See Module::text for `aliases`.
 std::string module_of(const NodeView& view, bool aliases);

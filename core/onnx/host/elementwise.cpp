@@ -144,7 +144,7 @@ bool host_mod(Node& n) {
       [&](double a, double b) { return c ? std::fmod(a, b) : python_remainder(a, b); });
 }
 bool host_pow(Node& n) {
-  if (!all_known(n) || !n.known(0)->real() || !n.known(1)->real()) return false;
+  if (!all_known(n, 2) || !n.known(0)->real() || !n.known(1)->real()) return false;
   return n.known(0)->dtype == n.known(1)->dtype &&
          arithmetic(
              n, [](Dim a, Dim) { return a; }, [](double a, double b) { return std::pow(a, b); });

@@ -17,10 +17,10 @@ bool is_size(Node& n, Dim d) {
 
 }  // namespace
 
-bool all_known(Node& n) {
-  for (size_t i = 0; i < n.inputs(); i++)
-    if (n.has(i) && !n.known(i)) return false;
-  return n.inputs() > 0;
+bool all_known(Node& n, size_t least) {
+  for (size_t i = 0; i < std::max(n.inputs(), least); i++)
+    if (!n.known(i)) return false;
+  return true;
 }
 
 int64_t host_elements(const Sizes& shape) {

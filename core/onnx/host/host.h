@@ -6,8 +6,8 @@
 
 namespace thunder::onnx {
 
-// Whether each input that is there is known.
-bool all_known(Node& n);
+// Whether each input is there and known, and as many as this at least.
+bool all_known(Node& n, size_t least = 1);
 // How many elements a shape has; -1: more than are kept on the host.
 int64_t host_elements(const Sizes& shape);
 // The elements of `from` at these places.

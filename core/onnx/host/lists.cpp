@@ -165,7 +165,7 @@ bool host_unsqueeze(Node& n) {
 }
 
 bool host_range(Node& n) {
-  if (!all_known(n)) return false;
+  if (!all_known(n, 3)) return false;
   const Host &a = *n.known(0), &b = *n.known(1), &c = *n.known(2);
   if (a.real() || !a.constant() || !b.constant() || !c.constant() || a.size() * b.size() * c.size() != 1) return false;
   const int64_t start = a.ints[0].value(), limit = b.ints[0].value(), step = c.ints[0].value();

@@ -34,7 +34,7 @@ std::vector<int64_t> strides_of(const Sizes& shape) {
 }  // namespace
 
 bool host_gather(Node& n) {
-  if (!all_known(n) || !n.known(1)->constant()) return false;
+  if (!all_known(n, 2) || !n.known(1)->constant()) return false;
   const Host &from = *n.known(0), &index = *n.known(1);
   if (from.shape.empty()) return false;
   const size_t axis = normalize_axis(n.integer("axis", 0), from.shape.size());
@@ -64,6 +64,8 @@ bool host_slice(Node& n) {
   Sizes shape = from.shape;
   std::vector<int64_t> begin(shape.size(), 0), step(shape.size(), 1);
   for (const Cut& c : cuts) {
+    // As many elements as a size says are data (positions), for any such size.
+    if (!c.start.constant() || !c.end.constant()) return false;
     const CutRange r = range_of(c, from.shape[c.axis]);
     begin[c.axis] = r.begin, step[c.axis] = c.step, shape[c.axis] = r.count;
   }

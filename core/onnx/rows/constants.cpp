@@ -69,10 +69,11 @@ constexpr int64_t kMostElements = int64_t{1} << 38;
 
 void constant_of_shape(Node& n) {
   const std::vector<Dim> shape = n.dims(0, "shape");
-  const int64_t count = hint(elements(shape));
-  if (count > kMostElements) n.refuse("it makes ", count, " elements, at most ", kMostElements, " are made");
+  // Sizes of tensors that are there are no false ones, and stay formulas.
+  if (const Dim count = elements(shape); count.constant() && count.value() > kMostElements)
+    n.refuse("it makes ", count.value(), " elements, at most ", kMostElements, " are made");
   const Attribute* a = n.attribute("value");
-  if (!a) return n.give(n.op("full", {shape, 0.0, DType::f32, n[0]->type().device}));
+  if (!a) return n.give(n.op("full", {shape, 0.0, DType::f32}));
   n.require(a->tensors.size() == 1, "its attribute 'value' is no tensor");
   const Value v = n.kept(a->tensors[0]);
   n.require(v.host && v.host->size() == 1, "its attribute 'value' is no single number");
@@ -85,16 +86,19 @@ void constant_of_shape(Node& n) {
 
 void range(Node& n) {
   const DType dtype = n.dtype(0);
+  // A limit that the steps lead away from is reached at once.
   if (is_real(dtype)) {
     const double start = n.number(0, "start"), limit = n.number(1, "limit"), step = n.number(2, "delta");
-    return n.give(n.op("arange", {start, limit, step, dtype}));
+    return n.give(n.op("arange", {start, step > 0 ? std::max(start, limit) : std::min(start, limit), step, dtype}));
   }
   const auto one = [&](size_t i, const char* what) {
     const Host& h = n.required(i, what);
     n.require(h.size() == 1 && !h.real(), "its input ", i + 1, ", the ", what, ", is no single integer");
     return h.ints[0];
   };
-  n.give(n.op("arange", {one(0, "start"), one(1, "limit"), one(2, "delta"), dtype}));
+  const Dim start = one(0, "start"), limit = one(1, "limit"), step = one(2, "delta");
+  const bool away = hint(step) > 0 ? decide_less(n, limit, start) : decide_less(n, start, limit);
+  n.give(n.op("arange", {start, away ? start : limit, step, dtype}));
 }
 
 constexpr int kNow = kLatestOpset;

@@ -34,7 +34,7 @@ void space_to_depth(Node& n) {
 std::vector<Dim> sources(Node& n, std::string_view mode, int64_t size, int64_t low, int64_t high) {
   std::vector<Dim> at;
   n.require(size > 0, "it pads an empty dim");
-  n.require(low + size + high <= (int64_t{1} << 24), "it pads a dim of ", size, " by ", low, " and ", high);
+  n.require(std::max({low, size, high}) <= kMostPlaces, "it pads a dim of ", size, " by ", low, " and ", high);
   for (int64_t i = -low; i < size + high; i++) {
     int64_t from = i;
     if (mode == "edge") {

@@ -86,6 +86,9 @@ std::vector<double> weights(const Resizing& r, const Axis& a) {
   return w;
 }
 
+// What is made on the host of one dim.
+constexpr int64_t kMostWeights = 1 << 22;
+
 Tensor* resized(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis& a) {
   const size_t rank = x->type().rank();
   if (r.mode == "nearest") {
@@ -93,7 +96,8 @@ Tensor* resized(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis& a) 
     for (int64_t i = 0; i < a.out; i++) at.push_back(nearest(r, source(r, a, i), a));
     return n.op("index_select", {x, static_cast<int64_t>(d), n.constant(host_of(std::move(at)))});
   }
-  n.require(a.in * a.out <= (int64_t{1} << 24), "it resizes a dim of ", a.in, " to ", a.out);
+  n.require(a.in <= kMostWeights / std::max<int64_t>(a.out, 1), "it resizes a dim of ", a.in, " to ", a.out, " by ",
+            r.mode, ", which takes more than ", kMostWeights, " weights");
   auto h = std::make_shared<Host>();
   h->dtype = is_half(x->type().dtype) ? DType::f32 : x->type().dtype;
   h->shape = {a.out, a.in};
@@ -122,10 +126,15 @@ Tensor* with_outside(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis
   return n.op("where", {mask, n.constant(r.outside_value, x->type().dtype), x});
 }
 
+constexpr const char* kPolicy = "keep_aspect_ratio_policy";
+bool stretches(Node& n) {
+  return n.text(kPolicy, "stretch") == "stretch";
+}
+
 // Of the sizes, one scale for all of these axes.
 void keep_ratio(Node& n, std::vector<Axis>& axes) {
-  const std::string_view policy = n.text("keep_aspect_ratio_policy", "stretch");
-  if (policy == "stretch") return;
+  if (stretches(n)) return;
+  const std::string_view policy = n.text(kPolicy, "");
   double scale = axes[0].scale;
   for (const Axis& a : axes) scale = policy == "not_larger" ? std::min(scale, a.scale) : std::max(scale, a.scale);
   for (Axis& a : axes)
@@ -152,8 +161,8 @@ void resize(Node& n) {
   std::vector<int64_t> dims = n.integers("axes");
   if (dims.empty()) dims = all_axes(rank);
   std::vector<double> scales = n.opset < 9 ? n.reals("scales") : reals_of(n, n.opset < 11 ? 1 : 2, "scales");
-  std::vector<int64_t> sizes;
-  if (n.opset >= 11 && n.has(3)) sizes = n.numbers(3, "sizes");
+  std::vector<Dim> sizes;
+  if (n.opset >= 11 && n.has(3)) sizes = n.dims(3, "sizes");
   const std::vector<double> roi =
       n.opset >= 11 && r.transform == "tf_crop_and_resize" ? reals_of(n, 1, "roi") : std::vector<double>();
   n.require(scales.size() == dims.size() || sizes.size() == dims.size(), "it has ", scales.size(), " scales and ",
@@ -162,15 +171,20 @@ void resize(Node& n) {
   std::vector<size_t> at;
   for (size_t i = 0; i < dims.size(); i++) {
     const size_t d = normalize_axis(dims[i], rank);
-    if (sizes.empty() && scales[i] == 1 && roi.empty()) continue;  // its size may stand for any
+    // A dim that stays as it is may stand for any.
+    const bool stays = sizes.empty() ? scales[i] == 1 : sizes[i] == n.shape(0)[d] && stretches(n);
+    if (stays && roi.empty()) continue;
     const int64_t in = hint(n.shape(0)[d]);
     Axis a{in, 0, 1};
-    if (sizes.empty())
-      a.scale = scales[i], a.out = static_cast<int64_t>(std::floor(a.scale * static_cast<double>(in)));
-    else
-      a.out = sizes[i], a.scale = static_cast<double>(a.out) / static_cast<double>(std::max<int64_t>(in, 1));
+    if (sizes.empty()) {
+      const double out = std::floor(scales[i] * static_cast<double>(in));
+      n.require(out >= 0 && out <= kMostPlaces, "it resizes a dim of ", in, " by ", scales[i]);
+      a.scale = scales[i], a.out = static_cast<int64_t>(out);
+    } else {
+      a.out = hint(sizes[i]), a.scale = static_cast<double>(a.out) / static_cast<double>(std::max<int64_t>(in, 1));
+    }
     if (roi.size() == 2 * dims.size()) a.from = roi[i], a.to = roi[i + dims.size()];
-    n.require(a.out >= 0 && in > 0, "it resizes a dim of ", in, " to ", a.out);
+    n.require(a.out >= 0 && a.out <= kMostPlaces && in > 0, "it resizes a dim of ", in, " to ", a.out);
     axes.push_back(a), at.push_back(d);
   }
   if (!sizes.empty() && !axes.empty()) keep_ratio(n, axes);

@@ -66,7 +66,7 @@ TEST_F(Imported, computes_op_by_op_and_compiled) {
 
 TEST_F(Imported, has_weights_under_their_names_which_calls_follow) {
   const Ref<Compiled> f = load(layer_model());
-  const auto& program = dynamic_cast<const Program&>(f->function());
+  auto& program = dynamic_cast<Program&>(*f->shared_function());
   const Module::NamedSlot* bias = program.module()->find_tensor("fc.bias");
   ASSERT_TRUE(bias);
   EXPECT_EQ(bias->role, Role::parameter);
@@ -138,9 +138,87 @@ TEST_F(Imported, leaves_no_line_of_shape_arithmetic) {
   }
 }
 
+// Positions, zeros and an enlarged image, as large as the input.
+TEST_F(Imported, keeps_sizes_of_data_as_formulas) {
+  GraphText g;
+  std::vector<int64_t> positions(64);
+  for (size_t i = 0; i < positions.size(); i++) positions[i] = static_cast<int64_t>(i);
+  g.initializers = {ints("positions", {1, 64}, positions), ints("zero", {1}, {0}), ints("one", {1}, {1}), ints("twice", {2}, {8, 8})};
+  g.nodes = {node("Shape", {"x"}, {"s"}),
+             node("Slice", {"s", "zero", "one"}, {"batch"}),
+             node("Slice", {"positions", "zero", "batch", "one"}, {"p"}),
+             node("Cast", {"p"}, {"places"}, {attribute("to", int64_t{kFloat})}),
+             node("Concat", {"one", "batch"}, {"row"}, {attribute("axis", int64_t{0})}),
+             node("ConstantOfShape", {"row"}, {"zeros"}),
+             node("Add", {"places", "zeros"}, {"y"}),
+             node("Slice", {"s", "zero", "half"}, {"front"}),
+             node("Concat", {"front", "twice"}, {"large"}, {attribute("axis", int64_t{0})}),
+             node("Resize", {"x", "", "", "large"}, {"z"}, {text_attribute("mode", "nearest")})};
+  g.initializers.push_back(ints("half", {1}, {2}));
+  g.inputs = {value_info("x", kFloat, {"batch", 1, 4, 4})};
+  g.outputs = {value_info("y", kFloat, {1, "batch"}), value_info("z", kFloat, {"batch", 1, 8, 8})};
+  const Ref<Compiled> f = load(model(g), option("dynamic", Any::boolean(true)).get());
+  for (int64_t batch : {3, 5}) {
+    const Ref<Tensor> y = call(*f, {random({batch, 1, 4, 4}, 1)});
+    ASSERT_TRUE(y) << error;
+    EXPECT_EQ(y->sizes()[1], batch);
+    EXPECT_EQ(data(*y).back(), static_cast<float>(batch - 1));
+  }
+  EXPECT_NE(f->guards_report().find("size(0, 0) == s0"), std::string::npos) << f->guards_report();
+}
+
+// Nothing is recorded before the first node, and the second call repeats the first one's script.
+TEST_F(Imported, breaks_at_sizes_that_are_computed_from_data) {
+  GraphText g;
+  g.initializers = {ints("start", {}, {0}), ints("step", {}, {1}), ints("axes", {1}, {0})};
+  g.nodes = {node("Range", {"start", "n", "step"}, {"r"}), node("Add", {"r", "r"}, {"s"}), node("Add", {"s", "x"}, {"y"})};
+  g.inputs = {value_info("n", kInt64, {}), value_info("x", kInt64, {1})};
+  g.outputs = {value_info("y", kInt64, {"n"})};
+  const Ref<Compiled> f = load(model(g), option("fullgraph", Any::boolean(false)).get());
+  for (const int64_t n : {3, 3, 5}) {
+    const Ref<Tensor> y = call(*f, {integers({}, {n}), integers({1}, {7})});
+    ASSERT_TRUE(y) << error;
+    EXPECT_EQ(y->elements(), n);
+  }
+  GraphText bad;
+  bad.nodes = {node("Relu", {"none"}, {"y"})};
+  bad.outputs = {value_info("y", kInt64, {2})};
+  EXPECT_NE(refusal(*load(model(bad), option("fullgraph", Any::boolean(false)).get()), {}).find("model:1 Relu"), std::string::npos) << error;
+}
+
+TEST_F(Imported, gives_nothing_where_a_range_leads_away) {
+  for (const bool down : {false, true}) {
+    GraphText g;
+    g.initializers = {ints("start", {}, {down ? 1 : 5}), ints("limit", {}, {down ? 5 : 1}), ints("step", {}, {down ? -1 : 1})};
+    g.nodes = {node("Range", {"start", "limit", "step"}, {"r"}), node("Identity", {"r"}, {"y"})};
+    g.outputs = {value_info("y", kInt64, {"n"})};
+    const Ref<Tensor> y = call(*load(model(g), option("disable", Any::boolean(true)).get()), {});
+    ASSERT_TRUE(y) << error;
+    EXPECT_EQ(y->elements(), 0);
+  }
+}
+
+// Wherever their bytes lie: these are copied, or borrowed.
+TEST_F(Imported, reads_weights_when_they_are_first_used) {
+  for (const char* name : {"w", "ww", "www", "wwww"}) {
+    std::vector<float> values(2048, 1);
+    values.back() = 7;
+    GraphText g;
+    g.initializers = {floats(name, {2048}, values)};
+    g.nodes = {node("Add", {"x", name}, {"y"})};
+    g.inputs = {value_info("x", kFloat, {2048})};
+    g.outputs = {value_info("y", kFloat, {2048})};
+    const Ref<Tensor> y = call(*load(model(g)), {random({2048}, 1)});
+    const Ref<Tensor> x = random({2048}, 1);
+    ASSERT_TRUE(y) << error;
+    EXPECT_FLOAT_EQ(data(*y).front(), data(*x).front() + 1);
+    EXPECT_FLOAT_EQ(data(*y).back(), data(*x).back() + 7);
+  }
+}
+
 TEST_F(Imported, has_gradients_of_its_weights) {
   const Ref<Compiled> f = load(layer_model());
-  const auto& program = dynamic_cast<const Program&>(f->function());
+  auto& program = dynamic_cast<Program&>(*f->shared_function());
   const Ref<Tensor> weight = program.module()->find_tensor("fc.weight")->tensor;
   auto wrt = make<Values>();
   wrt->push(weight);

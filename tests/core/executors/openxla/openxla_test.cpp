@@ -3,6 +3,8 @@
 #include "executors/openxla/openxla.h"
 
 #include "executors/engines.h"
+#include "executors/openxla/executable.h"
+#include "executors/openxla/module.h"
 #include "executors/openxla/plugin.h"
 #include "executors/openxla/rows.h"
 #include "support/failure.h"
@@ -46,6 +48,11 @@ TEST(OpenxlaModule, writes_numbers_by_their_bits) {
   EXPECT_PRED2(contains, text, "dense<-56> : tensor<i8>");
 }
 
+TEST(OpenxlaModule, refuses_dtypes_that_the_dialect_lacks) {
+  openxla::Module m;
+  EXPECT_THROW(m.argument(openxla::type_of(DType::none, {2})), Error);
+}
+
 struct Openxla : CompiledTest {
   void SetUp() override {
     std::string found;
@@ -71,6 +78,35 @@ TEST_F(Openxla, runs_a_whole_function_as_one_region) {
   EXPECT_EQ(f->traces().back().nodes.size(), 1u);
 }
 
+// `linear` would else be taken whole by an executor of ours.
+TEST_F(Openxla, takes_composite_ops_before_other_executors) {
+  const auto body = [](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "gelu", {any(op(s, "linear", {any(in[0].tensor), any(in[1].tensor)}))})));
+  };
+  const auto f = compile(body, backend("openxla").get()), ours = compile(body);
+  const auto a = random({4, 8}, 1), b = random({3, 8}, 2);
+  const auto got = result(*f, {a.get(), b.get()}), want = result(*ours, {a.get(), b.get()});
+  ASSERT_TRUE(got) << error;
+  for (size_t i = 0; i < data(*want).size(); i++) EXPECT_NEAR(data(*got)[i], data(*want)[i], 1e-5);
+  EXPECT_EQ(lines_of(*f, "openxla"), 1);
+  EXPECT_EQ(f->traces().back().nodes.size(), 1u);
+}
+
+// Optional tensors that are absent have places among a line's inputs.
+TEST_F(Openxla, runs_composite_ops_without_their_optional_tensors) {
+  static constexpr int64_t kEight[] = {8};
+  const auto body = [](Scope& s, const Values& in, Values& out) {
+    Tensor* y = op(s, "layer_norm", {any(in[0].tensor), Any::dims(kEight), Any(), any(in[1].tensor)});
+    out.push(Ref<Tensor>(y));
+  };
+  const auto f = compile(body, backend("openxla").get()), ours = compile(body);
+  const auto a = random({4, 8}, 1), b = random({8}, 2);
+  const auto got = result(*f, {a.get(), b.get()}), want = result(*ours, {a.get(), b.get()});
+  ASSERT_TRUE(got && want) << error;
+  for (size_t i = 0; i < data(*want).size(); i++) EXPECT_NEAR(data(*got)[i], data(*want)[i], 1e-5);
+  EXPECT_EQ(lines_of(*f, "openxla"), 1);
+}
+
 TEST_F(Openxla, follows_inputs_that_move_and_change) {
   const auto body = [](Scope& s, const Values& in, Values& out) {
     out.push(Ref<Tensor>(op(s, "mul", {any(in[0].tensor), any(in[1].tensor)})));
@@ -82,6 +118,23 @@ TEST_F(Openxla, follows_inputs_that_move_and_change) {
   reinterpret_cast<float*>(c->data())[0] = 7;
   EXPECT_EQ(run(*f, {a.get(), c.get()}), (Floats{14, 18}));
   EXPECT_EQ(run(*f, {c.get(), c.get()}), (Floats{49, 36}));
+}
+
+TEST_F(Openxla, copies_no_dense_tensor) {
+  std::string found;
+  const openxla::Plugin* plugin = openxla::Plugin::open(found);
+  if (!plugin->on_host()) GTEST_SKIP() << found;
+  openxla::Module m;
+  const openxla::Val x = m.argument(openxla::type_of(DType::f32, {1000})), y = m.argument(openxla::type_of(DType::f32, {1000}));
+  const openxla::Val sum = m.op("stablehlo.add", {{x, y}}, m.type(x)), product = m.op("stablehlo.multiply", {{x, y}}, m.type(x));
+  const openxla::Executable f(*plugin, m.text({{sum, product}}, true), 2, 2, true);
+  const auto a = random({1000}, 1), b = random({1000}, 2), c = random({1000}, 3), d = random({1000}, 4);
+  for (int call = 0; call < 3; call++) {
+    ASSERT_FALSE(f.run({{a->buffer(), b->buffer()}}, {{c->buffer(), d->buffer()}}));
+    EXPECT_FLOAT_EQ(data(*c)[7], data(*a)[7] + data(*b)[7]);
+    EXPECT_FLOAT_EQ(data(*d)[7], data(*a)[7] * data(*b)[7]);
+  }
+  EXPECT_EQ(f.copies(), 0u);
 }
 
 // The plugin copies memory that is not aligned as it likes, so a kept buffer would be what the memory was.
