@@ -18,12 +18,19 @@ class Product {
   // The quotient if `divisor` divides this whatever the symbols are. Requires: divisor is not zero.
   std::optional<Dim> divide(const Product& divisor) const;
   bool zero() const { return constant_ == 0; }
+  // Whether a factor is more than a symbol, so that it may be the same as others that are written differently.
+  bool has_formula() const;
   friend bool operator==(const Product&, const Product&) = default;
 
  private:
   int64_t constant_ = 1;
   std::vector<const DimExpr*> factors_;  // sorted; none is a product
 };
+
+// Whether shapes have as many elements: whatever the symbols are, or else, where formulas leave that open, for the sizes
+// that were seen, which is noted.
+bool same_elements(std::span<const Dim> a, std::span<const Dim> b);
+bool same_size(Dim a, Dim b);
 
 // a - b if it is the same whatever the symbols are.
 std::optional<int64_t> difference(Dim a, Dim b);

@@ -5,7 +5,7 @@ import re
 
 import torch
 
-from .. import _thunder
+from .. import _sizes, _thunder
 from . import _lines, _private, _results, _rewrites, _symbols
 from ._rows import device_of, dtype_of, find, op
 from .aten import random
@@ -39,14 +39,10 @@ class Nested(Unsupported):
 
 # ---- a node's function ----
 
-def _size(x, dim):
-    return x.shape[dim]
-
-
-_PYTHON = {"aten.sym_size": _size, "aten.sym_numel": lambda x: x.numel()}
-
+_SIZES = ("aten.sym_size", "aten.sym_numel", "aten.sym_stride", "aten.sym_storage_offset")
 
 _LINE = object()  # PyTorch runs it
+_SIZE = object()  # a number that the sizes of the inputs give
 _ALWAYS_OURS = {"aten._unsafe_view", "aten.copy_"}
 
 
@@ -62,14 +58,16 @@ def _is_complex(node):
 
 def _function_of(node, by_torch):
     """(function, whether it takes the node): a row of the table, or Python's arithmetic of sizes; or (_LINE, why PyTorch runs it).
-    by_torch(node): why it shall, "": it need not; views never do."""
+    by_torch(node): why it shall, "": it need not; views never do; or _SIZE."""
     target = node.target
     if isinstance(target, torch._ops.OpOverload):
         packet = str(target).rpartition(".")[0]
         if packet in _NO_RESULT:
             return (lambda *args, **named: None), False
-        found = (_PYTHON[packet], False) if packet in _PYTHON else find(target)
-        asked = "" if _is_view(target) or packet in _ALWAYS_OURS or packet in _PYTHON else by_torch(node)
+        if packet in _SIZES:
+            return _SIZE, False
+        found = find(target)
+        asked = "" if _is_view(target) or packet in _ALWAYS_OURS else by_torch(node)
         why = "the library has no such op" if not found else "its numbers are complex" if _is_complex(node) else asked
         if not why:
             return found
@@ -104,8 +102,8 @@ def _flat(value):
     return value if isinstance(value, (tuple, list)) else (value,)
 
 
-def _check(node, made):
-    """A row that gives another type than torch's op is an error of ours, never a wrong result."""
+def _other_type(node, made):
+    """How a row's results differ in type from what torch says, which never is a result; None: in nothing."""
     for fake, ours in zip(_flat(node.meta.get("val")), _flat(made)):
         # Complex numbers are results of lines that PyTorch runs, taken from lists; here they are pairs of reals.
         if not isinstance(fake, torch.Tensor) or not isinstance(ours, _thunder.Tensor) or fake.dtype.is_complex:
@@ -114,8 +112,8 @@ def _check(node, made):
         if same and not _private.is_symbolic(fake.shape):
             same = tuple(fake.shape) == tuple(ours.shape)
         if not same:
-            raise Unsupported(f"{text_of(node)}: gives {fake.dtype} of shape {tuple(fake.shape)}, our row of it {ours.dtype} of "
-                              f"shape {tuple(ours.shape)}; please report it")
+            return f"gives {fake.dtype} of shape {tuple(fake.shape)}, our row of it {ours.dtype} of shape {tuple(ours.shape)}; please report it"
+    return None
 
 
 # ---- the graph ----
@@ -171,6 +169,8 @@ class Graph:
 
     def _call(self, node, function, takes_node, values, proxies):
         _thunder.set_place(place_of(node))
+        if function is _SIZE:
+            return self.sizes.count(_symbols.expression(node.meta["val"]), proxies)
         if function is _LINE:
             return self._line(node, values, proxies, takes_node)
         device = _device(node)
@@ -178,18 +178,40 @@ class Graph:
         named = {name: _argument(value, values, device) for name, value in node.kwargs.items()}
         try:
             made = function(node, *args, **named) if takes_node else function(*args, **named)
-        except (NotImplementedError, TypeError) as error:
-            if not _lines.can(node):
-                raise Unsupported(f"{text_of(node)}: {error}") from error
-            return self._line(node, values, proxies, str(error))
+        except (NotImplementedError, TypeError, _thunder.Error) as error:
+            if isinstance(error, _thunder.Error) and _stands_for_any((args, named)):
+                raise  # these sizes may be what the op refuses: it is recorded again without
+            return self._line(node, values, proxies, str(error), error)
         lacking = _lacking(node, made)
         if lacking is not None and _lines.can(node):
             return self._line(node, values, proxies, f"the library does not give its result {lacking}, which is read")
-        _check(node, made)
-        return made
+        made = self._as_written(node, made, proxies)
+        other = _other_type(node, made)
+        return made if other is None else self._line(node, values, proxies, other)
 
-    def _line(self, node, values, proxies, why):
-        """Records what PyTorch runs."""
+    def _as_written(self, node, made, proxies):
+        """The results with their sizes as torch writes them. It has guarded what it takes for equal, such as both halves of an even size."""
+        if isinstance(made, (tuple, list)):
+            return [self._sized(fake, one, proxies) for fake, one in zip(_flat(node.meta.get("val")), made)]
+        return self._sized(node.meta.get("val"), made, proxies)
+
+    def _sized(self, fake, ours, proxies):
+        if not isinstance(fake, torch.Tensor) or not isinstance(ours, _thunder.Tensor) or len(ours.shape) != fake.ndim:
+            return ours
+        sizes = list(ours.shape)
+        for dim, size in enumerate(fake.shape):
+            if isinstance(size, torch.SymInt) and _sizes.is_symbol(sizes[dim]):
+                try:
+                    sizes[dim] = self.sizes.count(_symbols.expression(size), proxies)
+                except NotImplementedError:
+                    return ours
+        return ours if all(map(_sizes.same_formula, sizes, ours.shape)) else op["reshape"](ours, sizes)
+
+    def _line(self, node, values, proxies, why, error=None):
+        """Records what PyTorch runs, instead of a row for which that is no call: `why`, `error`."""
+        if not _lines.can(node):
+            raise Unsupported(f"{text_of(node)}: {why}") from error
+
         def count(size):
             return int(self.sizes.count(_symbols.expression(size), proxies)) if isinstance(size, torch.SymInt) else size
 
@@ -207,6 +229,15 @@ def _lacking(node, made):
         return None
     read = {user.args[1] for user in node.users if user.target is operator.getitem and user.users}
     return next((at for at in sorted(read) if made[at] is None and isinstance(node.meta["val"][at], torch.Tensor)), None)
+
+
+def _stands_for_any(value):
+    """Whether a size that stands for any is among arguments."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_stands_for_any, value))
+    if isinstance(value, dict):
+        return _stands_for_any(list(value.values()))
+    return any(map(_sizes.is_symbol, value.shape)) if isinstance(value, _thunder.Tensor) else _sizes.is_symbol(value)
 
 
 def _device(node):
