@@ -14,9 +14,9 @@ namespace {
 constexpr size_t kMostScratch = size_t{1} << 48;
 
 // A node that the caller's prepare and run do.
-class CallerKernel : public NodeKernel {
+class CallerKernel : public Kernel {
  public:
-  explicit CallerKernel(const thunder_executor_desc& desc) : NodeKernel(KernelCall()), desc_(desc) {}
+  explicit CallerKernel(const thunder_executor_desc& desc) : Kernel(KernelCall()), desc_(desc) {}
   ~CallerKernel() override {
     if (call().run && desc_.drop) desc_.drop(call().state);
   }

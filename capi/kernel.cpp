@@ -62,7 +62,7 @@ struct KernelInputs {
   std::vector<Ref<Storage>> copies;
   std::vector<Sizes> strides;
 
-  KernelInputs(const Kernel& kernel, bool make_dense) : inputs(kernel.in.begin(), kernel.in.end()) {
+  KernelInputs(const KernelArgs& kernel, bool make_dense) : inputs(kernel.in.begin(), kernel.in.end()) {
     strides.reserve(inputs.size());
     for (Buffer& b : inputs)
       if (make_dense && b.present() && !dense(b)) densify(b);
@@ -81,9 +81,9 @@ struct KernelInputs {
 };
 
 // A function of the caller's that asks the device for the work itself, on the launch's stream.
-class CallbackKernel : public NodeKernel {
+class CallbackKernel : public Kernel {
  public:
-  CallbackKernel(const thunder_kernel_desc& desc, const Node& node) : NodeKernel(this), desc_(desc), args_(node.args) {
+  CallbackKernel(const thunder_kernel_desc& desc, const Node& node) : Kernel(this), desc_(desc), args_(node.args) {
     add_flags(kMayFail | (desc.flags & THUNDER_EXECUTOR_STRIDED));  // no CUDA graph records it
   }
   Status* run(const Launch* launch) const {
@@ -145,7 +145,7 @@ std::unique_ptr<kernels::DeviceKernel> device_kernel(const thunder_kernel_desc& 
   return kernels::cuda_kernel(std::move(d), schema);
 }
 
-Status* CustomOp::run_kernel(const Kernel& kernel) {
+Status* CustomOp::run_kernel(const KernelArgs& kernel) {
   const CustomOp& self = of(*kernel.op);
   return guarded(self.schema.name.c_str(), [&] {
     const CustomKernel* found = self.kernel_.load(std::memory_order_acquire);

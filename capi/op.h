@@ -33,7 +33,7 @@ struct CustomKernel {
   }
 };
 
-// The core's functions have no place for state: these find the op through Call::op and Kernel::op.
+// The core's functions have no place for state: these find the op through Call::op and KernelArgs::op.
 class CustomOp : public OpDef {
  public:
   // Throws when the descriptor is incomplete. `user` is the caller's until `own`.
@@ -50,7 +50,7 @@ class CustomOp : public OpDef {
   static void run_meta(const Call& call, Types& types);
   static Results run_decomposition(Call& call);
   static void run_vjp(Grad& grad);
-  static Status* run_kernel(const Kernel& kernel);
+  static Status* run_kernel(const KernelArgs& kernel);
   void ask_meta(const Call& call, Types& types) const;
   void check_against_meta(const Call& call, const Results& results) const;
   // Calls the callback, and throws what it returned or left in the scope, with the op's name in front.

@@ -40,7 +40,7 @@ bool is_claimed(const Node& n, const Executors& by) {
 
 }  // namespace
 
-Trace descend(const Trace& trace, const Executors& executors) {
+Trace descend(const Trace& trace, const Executors& executors, const CompileSettings& settings) {
   Trace out = trace;
   out.nodes.clear();
   out.nodes.reserve(trace.nodes.size() * 4);
@@ -49,7 +49,8 @@ Trace descend(const Trace& trace, const Executors& executors) {
   while (!todo.empty()) {
     const Node* node = todo.back();
     todo.pop_back();
-    if (is_claimed(*node, executors) || first_claimant({*node, *trace.store}, asked.of(*node->op))) {
+    const NodeView view{*node, *trace.store, settings};
+    if (is_claimed(*node, executors) || first_claimant(view, asked.of(*node->op))) {
       out.nodes.push_back(node);
       continue;
     }
@@ -59,13 +60,13 @@ Trace descend(const Trace& trace, const Executors& executors) {
   return out;
 }
 
-Trace claim(const Trace& trace, const Executors& executors) {
+Trace claim(const Trace& trace, const Executors& executors, const CompileSettings& settings) {
   Trace out = trace;
   ExecutorsOfOps asked(executors);
   std::unordered_map<const Executor*, const char*> names;  // in the store
   for (const Node*& node : out.nodes) {
     if (is_claimed(*node, executors)) continue;
-    const Executor* by = first_claimant({*node, *trace.store}, asked.of(*node->op));
+    const Executor* by = first_claimant({*node, *trace.store, settings}, asked.of(*node->op));
     if (!by) fail_unclaimed(*node, executors);
     auto [name, fresh] = names.try_emplace(by, nullptr);
     if (fresh) name->second = trace.store->text(by->name());

@@ -7,10 +7,10 @@ namespace thunder {
 
 // Replaces every node that no executor claims, or has claimed, by its decomposition, recursively. Throws naming a prim
 // that none claims.
-Trace descend(const Trace& trace, const Executors& executors);
+Trace descend(const Trace& trace, const Executors& executors, const CompileSettings& settings);
 
 // Gives each node the name of the first executor that claims it. Nodes that one of these executors has claimed already
 // stay with it, as do regions. Requires: a trace that descend() made. Throws naming a node that none claims.
-Trace claim(const Trace& trace, const Executors& executors);
+Trace claim(const Trace& trace, const Executors& executors, const CompileSettings& settings);
 
 }  // namespace thunder

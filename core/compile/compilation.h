@@ -28,14 +28,11 @@ struct Compilation {
   ScopeEnvironment environment;
   InterruptCheck& check;              // between stages
   CustomPasses custom = {};           // of the caller, in the order added
-  std::vector<std::string> disabled = {};  // optional stages to leave out, by name
-  bool verify = false;                // check each stage's trace
   // Of a program; a compilation that ends with `partition` needs none of them.
   Devices* devices = nullptr;
   ThreadPool* threads = nullptr;
   InputLayouts inputs = {};
   std::vector<void*> fixed = {};    // the addresses of the last inputs, whose memory is the same at every call
-  bool use_cudagraphs = false;
 
   // Made. The recorded trace, then one for each stage that changed it.
   std::vector<Trace> traces = {};
@@ -47,8 +44,8 @@ struct Compilation {
   std::unique_ptr<Program> program = {};
 
   const Trace& trace() const { return traces.back(); }
+  const CompileSettings& settings() const { return pass.settings; }
   const Op& region() const { return pass.registry.get("region"); }
-  bool runs(std::string_view stage) const;  // whether it is not left out
   // The trace that a stage made; nothing: it changed nothing.
   void took(std::optional<Trace> made);
 };

@@ -9,12 +9,13 @@ namespace thunder {
 namespace {
 
 // Replaces the node by what the executor records for it. False: the node stays.
-bool substitute(Rewriter& rewriter, const Node& node, const Executor& executor, const ScopeEnvironment& environment,
-           const std::string& what) {
+bool substitute(Rewriter& rewriter, const NodeView& view, const Executor& executor, const ScopeEnvironment& environment,
+                const std::string& what) {
+  const Node& node = view.node;
   Results results;
   const bool wanted = rewriter.built(node, [&] {
     BuilderScope scope(environment, rewriter, what);
-    return executor.desc().execution_transform({node, rewriter.store()}, scope, results, executor.desc().user);
+    return executor.desc().execution_transform(view, scope, results, executor.desc().user);
   });
   if (!wanted) return false;
   require(results.size() == node.results.size(), what, " gives ", results.size(), " results, the op ",
@@ -28,11 +29,12 @@ bool substitute(Rewriter& rewriter, const Node& node, const Executor& executor, 
 }
 
 // The same. An error names the executor, the op and the user's line, but a binding's own exception stays as it is.
-bool try_substitute(Rewriter& rewriter, const Node& node, const Executor& executor,
+bool try_substitute(Rewriter& rewriter, const NodeView& view, const Executor& executor,
                     const ScopeEnvironment& environment) {
+  const Node& node = view.node;
   const std::string what = cat("the execution transform of executor '", executor.name(), "' for ", node.op->name());
   try {
-    return substitute(rewriter, node, executor, environment, what);
+    return substitute(rewriter, view, executor, environment, what);
   } catch (const Error& e) {
     if (e.status()->has_foreign()) throw;
     fail(e.code(), e.message().starts_with(what) ? "" : cat(what, ": "), e.message(),
@@ -43,14 +45,16 @@ bool try_substitute(Rewriter& rewriter, const Node& node, const Executor& execut
 }  // namespace
 
 std::optional<Trace> apply_execution_transforms(const Trace& trace, const Executors& executors,
-                                               const ScopeEnvironment& environment) {
+                                               const ScopeEnvironment& environment,
+                                               const CompileSettings& settings) {
   if (std::none_of(executors.begin(), executors.end(), [](auto& e) { return e->desc().execution_transform; }))
     return std::nullopt;
   Rewriter rewriter(trace, *environment.registry);
   for (const Node* old : trace.nodes) {
     const Node* node = rewriter.substituted(old);
-    const Executor* executor = claimant({*node, rewriter.store()}, executors);
-    if (!executor || !executor->desc().execution_transform || !try_substitute(rewriter, *node, *executor, environment))
+    const NodeView view{*node, rewriter.store(), settings};
+    const Executor* executor = claimant(view, executors);
+    if (!executor || !executor->desc().execution_transform || !try_substitute(rewriter, view, *executor, environment))
       rewriter.keep(node);
   }
   return rewriter.finish();

@@ -21,7 +21,8 @@ constexpr Regroup kRegroups[] = {
 // Makes kernels of claimed nodes. What it has of the executors lives as long as the program.
 class KernelMaker : public ViewKernels {
  public:
-  explicit KernelMaker(const Executors& executors) : executors_(executors) {}
+  KernelMaker(const Executors& executors, const CompileSettings& settings)
+      : executors_(executors), settings_(settings) {}
 
   struct Made {
     KernelPtr kernel;  // null: all declined
@@ -29,7 +30,7 @@ class KernelMaker : public ViewKernels {
   };
   // Asks the node's claimant, then the executors after it. `state`: the claimant's, of a region.
   Made make(const Node& node, const Store& store, RegionState state) const {
-    NodeView view{node, store};
+    NodeView view{node, store, settings_};
     view.state = std::move(state);
     const auto first = claimant(node);
     for (auto it = first; it != executors_.end(); ++it) {
@@ -66,9 +67,9 @@ class KernelMaker : public ViewKernels {
     part.outputs.assign(node.results.begin(), node.results.end());
     part.writes.clear();
     const auto claimed_by = [&](const Executors& asked) {
-      Trace again = claim(descend(part, asked), asked);
+      Trace again = claim(descend(part, asked, settings_), asked, settings_);
       for (const Regroup& regroup : kRegroups)
-        if (c.runs(regroup.name)) regroup.run(again, asked, c.region(), c.states);
+        if (!settings_.leaves_out(regroup.name)) regroup.run(again, asked, c.region(), c.states);
       return again.nodes;
     };
     if (node.op == &c.region()) {
@@ -91,12 +92,13 @@ class KernelMaker : public ViewKernels {
   }
 
   const Executors executors_;
+  const CompileSettings settings_;
 };
 
 }  // namespace
 
 void lower(Compilation& c) {
-  auto maker = std::make_unique<const KernelMaker>(c.executors);
+  auto maker = std::make_unique<const KernelMaker>(c.executors, c.settings());
   const KernelMaker& by = *maker;
   Kernels kernels(std::move(maker));
   const Trace& claimed = c.trace();

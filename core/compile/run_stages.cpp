@@ -67,24 +67,33 @@ void check_names(const std::vector<std::string>& disabled, std::vector<Stage>& s
 // What a caller's pass wrote, brought to where the trace already is: down to what executors take, and claimed. Lines
 // that it added behind the forming of regions are in none.
 Trace caught_up(Trace made, const Compilation& c, bool is_descended, bool is_claimed) {
-  if (is_descended) made = descend(made, c.executors);
-  return is_claimed ? claim(made, c.executors) : made;
+  if (is_descended) made = descend(made, c.executors, c.settings());
+  return is_claimed ? claim(made, c.executors, c.settings()) : made;
+}
+
+// Throws unless the latest trace is sound, where that is asked for.
+void check_trace(const Compilation& c) {
+#ifdef THUNDER_DEV
+  const bool checks = true;
+#else
+  const bool checks = c.settings().verify;
+#endif
+  if (!checks) return;
+  verify(c.trace());
+  verify_types(c.trace(), c.pass.registry);
 }
 
 class Run {
  public:
   Run(Compilation& compilation) : c_(compilation), stages_(stages_with(c_.custom)) {
-    check_names(c_.disabled, stages_);
-#ifdef THUNDER_DEV
-    c_.verify = true;
-#endif
+    check_names(c_.settings().disable_passes, stages_);
   }
 
   void until(std::string_view last) {
     check_trace(c_);
     for (size_t i = 0; i < stages_.size(); i++) {
       const Stage& stage = stages_[i];
-      if (c_.runs(stage.name())) run(stage, i);
+      if (!c_.settings().leaves_out(stage.name())) run(stage, i);
       if (stage.name() == last) return;
     }
   }
@@ -128,18 +137,8 @@ class Run {
 
 }  // namespace
 
-bool Compilation::runs(std::string_view stage) const {
-  return std::find(disabled.begin(), disabled.end(), stage) == disabled.end();
-}
-
 void Compilation::took(std::optional<Trace> made) {
   if (made) traces.push_back(std::move(*made));
-}
-
-void check_trace(const Compilation& c) {
-  if (!c.verify) return;
-  verify(c.trace());
-  verify_types(c.trace(), c.pass.registry);
 }
 
 void check_optional(std::span<const std::string> passes, std::string_view who) {

@@ -15,7 +15,4 @@ void check_places(const CustomPasses& custom);
 // Throws at the name of a required stage: `who` cannot leave it out. Other names may be those of callers' passes.
 void check_optional(std::span<const std::string> passes, std::string_view who);
 
-// With `verify`: throws unless the latest trace is sound.
-void check_trace(const Compilation& compilation);
-
 }  // namespace thunder

@@ -27,10 +27,12 @@ template <PassFn pass>
 void rewrite(Compilation& c) {
   c.took(pass(c.trace(), c.pass));
 }
-void transform(Compilation& c) { c.took(apply_execution_transforms(c.trace(), c.executors, c.environment)); }
+void transform(Compilation& c) {
+  c.took(apply_execution_transforms(c.trace(), c.executors, c.environment, c.settings()));
+}
 void grad(Compilation& c) { c.took(expand_gradients(c.trace(), c.pass.registry)); }
-void descended(Compilation& c) { c.took(descend(c.trace(), c.executors)); }
-void claimed(Compilation& c) { c.took(claim(c.trace(), c.executors)); }
+void descended(Compilation& c) { c.took(descend(c.trace(), c.executors, c.settings())); }
+void claimed(Compilation& c) { c.took(claim(c.trace(), c.executors, c.settings())); }
 
 void partitioned(Compilation& c) {
   if (!c.joint) return;
@@ -49,12 +51,12 @@ void regions(Compilation& c) {
 }
 
 void plan_memory(Compilation& c) { c.builder->plan_memory(c.inputs); }
-void schedule(Compilation& c) { c.builder->lay_out(c.check); }
+void schedule(Compilation& c) { c.builder->lay_out(c.settings(), c.check); }
 void join(Compilation& c) { c.builder->join(); }
 void emit(Compilation& c) { c.builder->finish(c.check); }
 void link(Compilation& c) { c.program = c.builder->link(c.traces.front(), c.fixed, *c.threads); }
 void record_graph(Compilation& c) {
-  if (c.use_cudagraphs) c.program->use_recording();
+  if (c.settings().use_cudagraphs) c.program->use_recording();
 }
 std::string graph_report(const Program& program) {
   const std::string text = program.recording_report();

@@ -1,8 +1,6 @@
 // A call of a compiled function inside of a scope: traced with what is traced there; on a tape it has a backward.
 #include "base/text.h"
 #include "jit/backward/pair.h"
-#include "jit/dynamic/dynamic.h"
-#include "jit/segments/segments.h"
 #include "tracer/eager.h"
 
 namespace thunder {
@@ -25,13 +23,13 @@ Values* Compiled::call_partitioned(Scope& tape, const Values& in) {
   tape.formulas([&] {
     check_values(in);
     check_inputs({&in, nullptr, in.size()});
-    Pair* pair;
+    TapedCalls* taped;
     {
-      std::lock_guard report(report_mutex_);
-      if (!pair_) pair_ = std::make_unique<Pair>(context_, function_, *options_);
-      pair = pair_.get();
+      const std::lock_guard lock(taped_mutex_);
+      if (!taped_) taped_ = std::make_unique<Pair>(context_, function_, *options_);
+      taped = taped_.get();
     }
-    results = pair->call(static_cast<EagerScope&>(tape), in, why);
+    results = taped->call(static_cast<EagerScope&>(tape), in, why);
   });
   if (!why.empty() && !not_partitioned_.exchange(true))
     context_->log(LogLevel::warning, LogName::graph_breaks,

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "base/thrown.h"
 #include "executors/fusion/explain.h"
-#include "jit/backward/pair.h"
 #include "jit/compile.h"
 #include "jit/donations.h"
 #include "jit/dynamic/dynamic.h"
@@ -24,9 +23,12 @@ Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOp
     : context_(std::move(context)),
       function_(std::move(function)),
       options_(options ? resolve_options(*options, *context_) : make<CompileOptions>()),
-      settings_(call_settings(*options_, *context_)),
-      looks_up_(!settings_.disable && settings_.cache != CacheMode::no_caching) {
-  if (settings_.dynamic != DynamicSizes::no && looks_up_) dynamic_ = std::make_unique<Dynamic>();
+      settings_(options_->settings()),
+      sizes_(dynamic_sizes(settings_)),
+      looks_up_(!settings_.disable && settings_.cache != CacheMode::no_caching),
+      runner_(*context_, *function_),
+      limits_(*context_, *function_, settings_) {
+  if (sizes_ != DynamicSizes::no && looks_up_) dynamic_ = std::make_unique<Dynamic>();
   if (!settings_.fullgraph) segments_ = std::make_unique<Segments>(), unread_ = without_reads(function_);
   if (auto* saved = dynamic_ ? dynamic_cast<const SavedFunction*>(function_.get()) : nullptr)
     for (const SavedProgram& p : saved->programs()) dynamic_->add(saved->name(), p);
@@ -104,8 +106,8 @@ Status* Compiled::prepare(const Values& in) noexcept {
 [[gnu::always_inline]] inline Status* Compiled::run_into(const Entry& entry, const Inputs& in, Values& out,
                                                          InterruptCheck& check, void* stream) {
   ResultTensors results;
-  if (Status* failed = run(entry, in, &out, results, check, stream)) return failed;
-  fill_results(entry, results, out);
+  if (Status* failed = runner_.run(entry, in, &out, results, check, stream)) return failed;
+  ProgramRunner::fill_results(entry, results, out);
   return nullptr;
 }
 
@@ -154,7 +156,7 @@ Status* Compiled::call_watched(const Values& in, Values& out, StepWatch& watch) 
   ResultTensors results;
   const size_t tensors = entry.program->plan().outputs.size();
   require(n_out <= tensors, function_->name(), ": returns ", tensors, " tensors, ", n_out, " were asked for");
-  if (Status* failed = run(entry, in, nullptr, results, check, nullptr)) return failed;
+  if (Status* failed = runner_.run(entry, in, nullptr, results, check, nullptr)) return failed;
   for (size_t i = 0; i < n_out; i++) out[i] = results.take(i).detach();
   return nullptr;
 }

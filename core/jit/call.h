@@ -3,19 +3,18 @@
 #pragma once
 
 #include <atomic>
-#include <shared_mutex>
 #include <thread>
 
-#include "cache/cache.h"
-#include "jit/context.h"
 #include "jit/options.h"
-#include "tracer/function.h"
+#include "jit/run.h"
+#include "jit/statistics.h"
 
 namespace thunder {
 
 enum class Effort : uint8_t;
+class Compiled;
 class Dynamic;
-class Pair;
+class EagerScope;
 class SegmentCall;
 struct CountedBreak;
 class Segments;
@@ -23,36 +22,22 @@ struct SavedProgram;
 struct Examination;
 struct Profile;
 
-struct CallStatistics {
-  uint64_t calls = 0, hits = 0, misses = 0, entries = 0;    // a preparation counts as a call
-  uint64_t trace_ns = 0, passes_ns = 0, compile_ns = 0, plan_ns = 0;  // summed over all misses
-  uint64_t peak_bytes = 0;                                  // arena and constants of the latest program
-  uint64_t eager_calls = 0;                                 // calls that ran op by op: no others count them
-  uint64_t segments = 0, graph_breaks = 0;  // programs of parts of the function, and the places where it broke
-};
-
-// One compile: why, and how long each of its stages took, tracing first.
-struct CompileRecord {
-  std::string why;
-  std::vector<std::pair<std::string, double>> milliseconds;
-};
-
-// Tensors that a call made, until they are handed over.
-class ResultTensors {
+// Calls on tapes, as a forward whose backward is compiled, too.
+class TapedCalls {
  public:
-  ResultTensors() = default;
-  ResultTensors(const ResultTensors&) = delete;
-  ~ResultTensors() {
-    for (Tensor* t : tensors_)
-      if (t) t->release();
-  }
-  void push(Ref<Tensor> t) { tensors_.push_back(t.detach()); }
-  Tensor* get(size_t i) const { return tensors_[i]; }
-  Ref<Tensor> take(size_t i) { return Ref<Tensor>::adopt(std::exchange(tensors_[i], nullptr)); }
-  void replace(size_t i, Ref<Tensor> t) { Ref<Tensor>::adopt(std::exchange(tensors_[i], t.detach())); }
+  virtual ~TapedCalls() = default;
+  // The results, as lines of the tape. Null: the function cannot be partitioned, because it reads values, say; `why` is
+  // the reason then. Throws what the function reports.
+  virtual Values* call(EagerScope& tape, const Values& in, std::string& why) = 0;
+  virtual const Compiled& forward() const = 0;
+  // The program of the backward that was run last, for as long as this lives; null: none was.
+  virtual std::shared_ptr<const Entry> latest_backward() const = 0;
+  // Whether the last call compiled, or the last compiled program of the function is of a forward.
+  bool compiled_last() const { return compiled_last_.load(std::memory_order_relaxed); }
+  void set_compiled_last(bool value) { compiled_last_.store(value, std::memory_order_relaxed); }
 
  private:
-  SmallVector<Tensor*, 8> tensors_;
+  std::atomic<bool> compiled_last_{false};
 };
 
 class Compiled : public Counted<Compiled> {
@@ -114,7 +99,6 @@ class Compiled : public Counted<Compiled> {
   std::vector<std::string> kernels() const;
 
  private:
-  friend class SegmentCall;
   struct Held;
   Status* call_held(const Entry* found, const Inputs& in, Values& out, InterruptCheck& check, void* stream);
   Status* call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out, InterruptCheck& check);
@@ -140,9 +124,6 @@ class Compiled : public Counted<Compiled> {
   const Entry* promised(const Inputs& in) const;
   bool stays_eager(const Inputs& in);
   void note_compiled(const Entry& entry, const std::string& why);
-  // Whether `done` programs are fewer than the limit; else warns once, or throws.
-  bool below(int64_t done, int64_t limit, std::string_view name, const std::string& why, std::string_view then,
-             bool& warned) const;
   std::vector<std::string> paths_of(const Inputs& in) const;
   Status* run_eagerly(const Values& in, Values& out);
   // A call on a tape as a forward whose backward is compiled, too. Null: it is to run op by op.
@@ -159,25 +140,12 @@ class Compiled : public Counted<Compiled> {
   Status* hand_over(const Values& taken, Tensor** out, size_t n_out) const;
   void check_values(const Values& in) const;
   void check_inputs(const Inputs& in) const;
-  // Fills `results`, one tensor an output of the program. `bound` may be null.
-  Status* run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, InterruptCheck& check,
-              void* stream);
-  // The tensor bound to an input of the program; null for a plain number.
-  static Tensor* input_tensor(const Entry& entry, const Inputs& in, size_t input);
-  // Computes again what depends on frozen tensors that were written.
-  Status* renew(const Entry& entry);
-  void check_writes(const Entry& entry, const Inputs& in) const;
-  Ref<Tensor> fresh(const DenseType& type) const;
-  void make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy,
-                    bool& callers) const;
-  Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor& bound, bool& copy) const;
-  static void copy_to_bound(const Entry& entry, const Values& bound, ResultTensors& results);
-  static void fill_results(const Entry& entry, ResultTensors& results, Values& out);
 
   Ref<Context> context_;
   Ref<Function> function_;
   Ref<CompileOptions> options_;
-  CallSettings settings_;
+  const CompileSettings& settings_;  // of the options
+  const DynamicSizes sizes_;
   bool looks_up_ = true;  // whether calls look for a program at all
   Cache cache_;
   std::unique_ptr<Dynamic> dynamic_;  // where sizes may vary
@@ -186,21 +154,20 @@ class Compiled : public Counted<Compiled> {
   mutable std::mutex compile_mutex_;
   std::atomic<std::thread::id>
       compiler_{};                 // the thread that holds it: what it traces and prepares may call this again
-  std::shared_mutex renew_mutex_;  // calls of programs with frozen tensors share it
   bool warned_ = false, warned_of_all_ = false;  // of the limits; under compile_mutex_
-  mutable std::mutex report_mutex_;
-  std::unique_ptr<Pair> pair_;  // of calls on tapes; made at the first one
-  std::string last_miss_;
-  std::vector<CompileRecord> compiles_;
+  ProgramRunner runner_;
+  RecompileLimits limits_;
+  CompileLog log_;
+  mutable std::mutex taped_mutex_;
+  std::unique_ptr<TapedCalls> taped_;  // made at the first one
+  mutable std::mutex reports_mutex_;
   std::shared_ptr<const Profile> last_profile_;
   std::shared_ptr<const Examination> last_examination_;
-  std::shared_ptr<const Entry> last_;  // the latest program, where it is none of the cache's
   std::atomic<uint64_t> apart_{0};  // calls that no program of the cache ran, and preparations
   std::atomic<uint64_t> eager_{0};
   std::atomic<bool> was_eager_{false};
   std::atomic<bool> not_partitioned_{false};  // on tapes it runs op by op
   std::atomic<uint64_t> plain_{0};  // misses that were compiled with their plain sizes
-  std::atomic<uint64_t> misses_{0}, trace_ns_{0}, passes_ns_{0}, compile_ns_{0}, plan_ns_{0};
 };
 
 }  // namespace thunder

@@ -21,7 +21,7 @@ std::vector<Leaf> call(Context& context, Function& f, const Values& in) {
 }  // namespace
 
 CompileProgress::CompileProgress(Context& context, const CompileOptions& options, InterruptCheck& check)
-    : context_(context), function_(options.progress()), check_(check) {
+    : context_(context), function_(options.settings().progress.get()), check_(check) {
   if (function_) before_ = check_.set_progress(this);
 }
 

@@ -7,6 +7,8 @@
 
 namespace thunder {
 
+class Context;
+
 // Tells the options' progress function, if there is one, for as long as it lives.
 class CompileProgress : InterruptCheck::Progress {
  public:

@@ -73,21 +73,14 @@ void add_backend(const Backend& backend, const Context& context, Executors& out)
 
 }  // namespace
 
-// What options ask for comes before the built-in executors, not among those that are named one by one.
 Executors executors_for(Context& context, const CompileOptions& options) {
-  const std::vector<std::string> names = split_list(options.text("executors", ""));
   Executors first = options.executors();
   const Backend* backend = options.backend();
   if (backend) add_backend(*backend, context, first);
-  if (names.empty())
-    for (Ref<Executor>& e : context.in_place_of_usual(options.text("float32_matmul_precision", "highest"),
-                                                      options.flag("max_autotune", false),
-                                                      options.flag("cudnn_allow_tf32", false)))
-      first.push_back(std::move(e));
-  Executors all = context.executors(names, first);
+  Executors all = context.executors(options.settings().executors, first);
   for (const Ref<Executor>& e : all) {
     const EngineRow* engine = find_engine(e->name());
-    if (std::string found; engine && !engine->open(options.text("engine_library", ""), found))
+    if (std::string found; engine && !engine->open(options.settings().engine_library, found))
       fail(Code::not_found, "executors: ", e->name(), " is not available here: ", found);
   }
   if (backend && !backend->fuses)
@@ -102,18 +95,14 @@ namespace {
 // With these executors. Throws Code::declined where one finds out only when a node is finished that it cannot run it.
 void compile_once(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
                   InterruptCheck& check, Entry& entry) {
-  Compilation compilation{{.registry = context.registry(),
-                            .allocator = context.allocator(),
-                            .allow_reciprocal = options.flag("allow_reciprocal", false)},
-                           executors,
-                           context.scope_environment(),
-                           check,
-                           context.passes(options.passes()),
-                           split_list(options.text("disable_passes", "")),
-                           options.flag("verify", false)};
+  Compilation compilation{
+      {.registry = context.registry(), .allocator = context.allocator(), .settings = options.settings()},
+      executors,
+      context.scope_environment(),
+      check,
+      context.passes(options.passes())};
   compilation.devices = &context.devices(), compilation.threads = &context.threads();
   compilation.inputs = layouts(entry.traces[0], entry, in), compilation.fixed = fixed_addresses(entry);
-  compilation.use_cudagraphs = options.flag("use_cudagraphs", false);
   compilation.traces = {entry.traces[0]};
   run_stages(compilation);
   for (bool lowered = false; const StageTime& t : compilation.times) {
@@ -178,7 +167,7 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
   if (effort == Effort::least) leave_out_fusion(executors);
   warn_without_compiler(context, executors);
   note_donations(options, in, entry);
-  if (options.flag("freezing", false)) freeze(entry.traces[0], entry);
+  if (options.settings().freezing) freeze(entry.traces[0], entry);
   // Kernels that another process compiled may be all that there are: what needs others goes line by line.
   const bool only_given = loops::can_run() && !loops::can_compile();
   if (!only_given) return compile_with(executors, context, options, in, check, entry);

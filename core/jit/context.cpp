@@ -18,6 +18,7 @@
 #include "executors/cpu/products/products.h"
 #include "executors/transfer/transfer.h"
 #include "jit/eager_runner.h"
+#include "jit/options/executor_names.h"
 #include "compile/run_stages.h"
 #include "loops/cpu/target.h"
 #include "loops/cuda/target.h"
@@ -27,53 +28,21 @@ namespace {
 
 constexpr const char* kNoVectors = "the processor has no AVX2";
 
-// Names of executors that products had while each algorithm was an executor of its own; they are still accepted. If the
-// machine lacks what such an algorithm needs, asking for the name is an error that says so.
-struct ProductName {
-  std::string_view name;
-  Precision precision = Precision::highest;
-  bool tuned = false;
-  bool needs_library = false, needs_tiles = false;
-};
-constexpr ProductName kProductNames[] = {
-    {.name = "onednn", .needs_library = true},
-    {.name = "onednn_max_autotune", .tuned = true, .needs_library = true},
-    {.name = "half"},
-    {.name = "amx", .needs_tiles = true},
-    {.name = "amx_high", .precision = Precision::high, .needs_tiles = true},
-    {.name = "amx_medium", .precision = Precision::medium, .needs_tiles = true},
-};
-
 }  // namespace
 
 void Context::add_products() {
   std::string found;
-  for (const Precision precision : {Precision::highest, Precision::high, Precision::medium})
-    for (const bool tuned : {false, true}) {
-      const ProductOptions options{precision, tuned ? &threads_ : nullptr, tuned ? BlobStore::default_folder() : ""};
-      if (auto made = products_executor(machine_, options, found))
-        products_[static_cast<size_t>(precision)][tuned] = make<Executor>(*made);
-    }
+  const auto made = products_executor(machine_, {&threads_, BlobStore::default_folder()}, found);
   log(LogLevel::info, LogName::perf_hints, found);
-  const Ref<Executor>& usual = products_[0][0];
-  if (usual) executors_.push_back(usual);
-  else missing_.emplace_back("products", kNoVectors);
-  for (const ProductName& n : kProductNames) {
-    if (!usual) missing_.emplace_back(n.name, kNoVectors);
+  if (made) executors_.push_back(make<Executor>(*made));
+  else missing_.emplace_back(kProducts, kNoVectors);
+  for (const ExecutorName& n : kProductNames) {
+    if (!made) missing_.emplace_back(n.name, kNoVectors);
     else if (n.needs_library && found.rfind("oneDNN", 0) != 0) missing_.emplace_back(n.name, found);
     else if (n.needs_tiles && !machine_.tile_registers)
       missing_.emplace_back(n.name,
                             "the processor has no tile registers for bf16 (AMX), or the system cannot save them");
   }
-}
-
-Executors Context::in_place_of_usual(std::string_view precision, bool tuned, bool tf32_convolutions) const {
-  Executors out;
-  const size_t rounded = precision == "high" ? 1 : precision == "medium" ? 2 : 0;
-  if (products_[rounded][tuned]) out.push_back(products_[rounded][tuned]);
-  if (const Ref<Executor>& products = cublaslt_[rounded > 0][tuned]) out.push_back(products);
-  if (tf32_convolutions) out.push_back(cudnn_tf32_);
-  return out;
 }
 
 // Requires: the mutex is held, or nobody else has the context yet. Null: there is none of that name.
@@ -82,9 +51,7 @@ Ref<Executor> Context::named(std::string_view name) const {
     if (e->name() == name) return e;
   for (auto& [missing, why] : missing_)
     if (missing == name) return nullptr;
-  for (const ProductName& n : kProductNames)
-    if (n.name == name) return products_[static_cast<size_t>(n.precision)][n.tuned];
-  return nullptr;
+  return find_product_name(name) ? named(kProducts) : nullptr;
 }
 
 Context::Context(const ContextHooks& hooks)
@@ -118,11 +85,8 @@ Context::Context(const ContextHooks& hooks)
   targets->add(loops::cpu_target(machine_));
   targets->add(loops::cuda_target(devices_));
   targets_ = std::move(targets);
-  executors_.push_back(make<Executor>(cublaslt_executor(devices_, {})));
-  executors_.push_back(make<Executor>(cudnn_executor(devices_, false)));
-  for (const auto& [tf32, timed] : {std::pair(false, true), std::pair(true, false), std::pair(true, true)})
-    cublaslt_[tf32][timed] = make<Executor>(cublaslt_executor(devices_, {tf32, timed}));
-  cudnn_tf32_ = make<Executor>(cudnn_executor(devices_, true));
+  executors_.push_back(make<Executor>(cublaslt_executor(devices_)));
+  executors_.push_back(make<Executor>(cudnn_executor(devices_)));
   executors_.push_back(make<Executor>(fusion_executor(*targets_)));
   executors_.push_back(make<Executor>(cuda_executor(devices_)));
   executors_.push_back(make<Executor>(kernels_executor(devices_)));
@@ -141,9 +105,6 @@ Context::~Context() {
   passes_.clear();
   default_executors_.clear();
   executors_.clear();
-  for (auto& of_precision : cublaslt_)
-    for (Ref<Executor>& e : of_precision) e = nullptr;
-  cudnn_tf32_ = nullptr;
   if (hooks_.destroy) hooks_.destroy(hooks_.user);
 }
 

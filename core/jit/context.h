@@ -76,10 +76,6 @@ class Context : public Counted<Context> {
   std::vector<std::string> executor_names() const;
   // Null: there is none of that name.
   Ref<Executor> find_executor(std::string_view name) const;
-  // Built-in executors that options ask for in place of the usual ones of the same names: of matrix products in a
-  // precision of f32 as float32_matmul_precision names it, `tuned`: each timed once; of convolutions on CUDA devices
-  // that may use TF32.
-  Executors in_place_of_usual(std::string_view precision, bool tuned, bool tf32_convolutions) const;
   // Built-in ones that cannot run here, and why not.
   const std::vector<std::pair<std::string, std::string>>& missing_executors() const { return missing_; }
 
@@ -137,9 +133,6 @@ class Context : public Counted<Context> {
   Ref<Tensor> random_;
   mutable std::mutex executors_mutex_;  // of executors and passes
   Executors executors_, default_executors_;
-  Ref<Executor> products_[3][2];  // by precision, and whether they are timed; null: the machine has no vectors
-  Ref<Executor> cublaslt_[2][2];  // by whether f32 may be TF32, and whether products are timed; null: the usual one
-  Ref<Executor> cudnn_tf32_;
   CustomPasses passes_;
   BackendRegistry backends_;
   std::vector<std::pair<std::string, std::string>> missing_;  // built-in ones that cannot run here, and why

@@ -42,7 +42,7 @@ Values& own(const Values& values) { return const_cast<Values&>(values); }
 }  // namespace
 
 void note_donations(const CompileOptions& options, const Values& in, Entry& entry) {
-  const std::vector<std::string> numbers = split_list(options.text("donate_argnums", ""));
+  const NameList& numbers = options.settings().donate_argnums;
   if (numbers.empty()) return;
   const std::vector<std::string> paths = in.paths();
   const std::string& function = entry.traces[0].function;

@@ -13,6 +13,7 @@
 #include "ops/widened.h"
 #include "program/program.h"
 #include "tensor/transfer.h"
+#include "tracer/compile_settings.h"
 
 namespace thunder {
 namespace {
@@ -43,13 +44,14 @@ class EagerCall : public Counted<EagerCall> {
     if (on_device_)
       for (const Buffer& b : in) strides_.insert(strides_.end(), b.strides, b.strides + std::max(b.rank, 0));
     node_ = store_.node(&op, copies, results, {}, nullptr);
-    const NodeView view{*node_, store_};
+    const CompileSettings& settings = default_settings();
+    const NodeView view{*node_, store_, settings};
     for (auto& e : executors) {
       if (!e->claims(view)) continue;
       try {
         kernel_ = e->prepare(view);
         // Kernels for devices other than the CPU are specialised for the strides, which are then part of the key.
-        if (on_device_) kernel_->lay_out({*node_, store_, in, out}), kernel_->finish();
+        if (on_device_) kernel_->lay_out({*node_, store_, settings, in, out}), kernel_->finish();
         return;
       } catch (const Error& failed) {
         if (failed.code() != Code::declined) throw;

@@ -1,6 +1,5 @@
 // A call that no program fits: whether it compiles, within which limits, and who keeps what was compiled.
 #include "base/text.h"
-#include "jit/backward/pair.h"
 #include "jit/call.h"
 #include "jit/callers_hooks.h"
 #include "jit/compile.h"
@@ -10,8 +9,6 @@
 #include "jit/segments/segment_call.h"
 
 namespace thunder {
-
-constexpr size_t kMostRecords = 1024;  // of compiles, for statistics
 
 const Entry* Compiled::miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
                             SegmentCall* segmented) {
@@ -59,19 +56,6 @@ const Entry* Compiled::compile(const Inputs& in, std::shared_ptr<const Entry>& o
   return compile(values, own, check, segmented);
 }
 
-bool Compiled::below(int64_t done, int64_t limit, std::string_view name, const std::string& why, std::string_view then,
-                     bool& warned) const {
-  if (done < limit) return true;
-  if (warned && !settings_.fail_on_limit) return false;
-  const std::string text =
-      cat(function_->name(), ": compiled ", done, " times, which is the ", name, "; last miss: ", why);
-  require(!settings_.fail_on_limit, text);
-  context_->log(LogLevel::warning, LogName::recompiles,
-                cat(text, "; from now on what fits none of these programs ", then));
-  warned = true;
-  return false;
-}
-
 namespace {
 
 // Says which thread compiles for as long as it does.
@@ -113,56 +97,69 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
   std::unique_ptr<Entry> entry;
   if (dynamic_)
     entry = dynamic_->compile({*context_, unread_ ? *unread_ : *function_, *options_, values},
-                              full ? DynamicSizes::all : settings_.dynamic, cache_.entries(), check);
+                              full ? DynamicSizes::all : sizes_, cache_.entries(), check);
   if (!entry) {
-    if (caches && !below(static_cast<int64_t>(plain_.load()), settings_.accumulated_limit,
-                         "accumulated_recompile_limit", why, "runs op by op", warned_of_all_))
-      return nullptr;
+    using Of = RecompileLimits::Of;
+    const auto plain = static_cast<int64_t>(plain_.load()), kept = static_cast<int64_t>(cache_.size());
+    if (caches && !limits_.below(Of::all, plain, why, "runs op by op", warned_of_all_)) return nullptr;
     if (caches)
-      below(static_cast<int64_t>(cache_.size()), settings_.recompile_limit, "recompile_limit", why,
-            dynamic_ ? "is kept only as long as it is among those used last"
-                     : "is compiled for each call alone, without fusion",
-            warned_);
+      limits_.below(Of::programs, kept, why,
+                    dynamic_ ? "is kept only as long as it is among those used last"
+                             : "is compiled for each call alone, without fusion",
+                    warned_);
     entry = compile_now(values, full && caches && !dynamic_ ? Effort::least : Effort::full, check, segmented);
     if (!entry) return nullptr;  // it read a value
     plain_++;
   }
   note_compiled(*entry, why);
   const Entry* const kept = keep(std::move(entry), in, full, own);
-  log_compiled(*context_, *kept, why, misses_ > 1);
+  log_compiled(*context_, *kept, why, log_.misses() > 1);
   return kept;
 }
 
 // In the cache, among the programs that were used last, or for this call alone.
 const Entry* Compiled::keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full,
                             std::shared_ptr<const Entry>& own) {
-  std::lock_guard report(report_mutex_);
   const bool caches = settings_.cache != CacheMode::no_caching;
   std::vector<uint32_t> any;  // integers whose value does not matter
   for (const IntegerSymbol& s : entry->integers) any.push_back(s.leaf);
-  if (Function* filter = options_->guard_filter(); filter && caches) drop_guards(*context_, *filter, in, *entry, any);
+  if (Function* filter = settings_.guard_filter_fn.get(); filter && caches)
+    drop_guards(*context_, *filter, in, *entry, any);
   if (caches) entry->key = Key(in, any);
-  if (caches && !full) return last_ = nullptr, cache_.insert(std::move(entry));
+  if (caches && !full) return log_.set_latest(nullptr), cache_.insert(std::move(entry));
   apart_++;
   own = std::move(entry);
   if (dynamic_) dynamic_->plans().insert(own);
-  if (dynamic_ || !caches) last_ = own;
+  if (dynamic_ || !caches) log_.set_latest(own);
   return own.get();
 }
 
 void Compiled::note_compiled(const Entry& entry, const std::string& why) {
-  misses_++;
-  trace_ns_ += static_cast<uint64_t>(entry.trace_ms * 1e6);
-  passes_ns_ += static_cast<uint64_t>(entry.passes_ms * 1e6);
-  compile_ns_ += static_cast<uint64_t>(entry.compile_ms * 1e6);
-  plan_ns_ += static_cast<uint64_t>(entry.plan_ms * 1e6);
-  CompileRecord record{why, {{"trace", entry.trace_ms}}};
-  for (const StageTime& t : entry.stages) record.milliseconds.emplace_back(t.name, t.milliseconds);
-  std::lock_guard report(report_mutex_);
-  last_miss_ = why;
-  if (compiles_.size() == kMostRecords) compiles_.erase(compiles_.begin());
-  compiles_.push_back(std::move(record));
-  if (pair_) pair_->set_compiled_last(false);
+  log_.note(entry, why);
+  const std::lock_guard lock(taped_mutex_);
+  if (taped_) taped_->set_compiled_last(false);
+}
+
+const Entry* Compiled::miss_segmented(const Values& in, Values& out, std::shared_ptr<const Entry>& own,
+                                      InterruptCheck& check, void* stream, bool& done) {
+  SegmentCall call({*context_, *function_, *options_, sizes_, *segments_, runner_, limits_, log_}, check, stream);
+  const Inputs inputs{&in, nullptr, in.size()};
+  const Entry* found = nullptr;
+  if (!segments_->broken()) {
+    found = miss(inputs, own, check, &call);
+  } else {
+    check_inputs(inputs);
+    const Stance stance = context_->stance();
+    if (settings_.disable || stance == Stance::force_eager ||
+        (stance == Stance::eager_then_compile && stays_eager(inputs)))
+      return nullptr;
+    call.record(in);
+  }
+  if (!call.broken()) return found;
+  apart_++;
+  call.take_results(out);
+  done = true;
+  return nullptr;
 }
 
 }  // namespace thunder

@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "executors/fusion/explain.h"
-#include "jit/backward/pair.h"
 #include "jit/call.h"
 #include "jit/compile.h"
 #include "jit/dynamic/dynamic.h"
@@ -15,15 +14,8 @@
 namespace thunder {
 
 std::shared_ptr<const Entry> Compiled::latest_backward() const {
-  Ref<TapedFunction> function;
-  {
-    std::lock_guard report(report_mutex_);
-    if (pair_) function = pair_->backward();
-  }
-  const auto entry = function ? function->compiled()->latest() : nullptr;
-  if (!entry) return nullptr;
-  const auto owner = std::make_shared<std::pair<Ref<TapedFunction>, std::shared_ptr<const Entry>>>(function, entry);
-  return {owner, entry.get()};
+  const std::lock_guard lock(taped_mutex_);
+  return taped_ ? taped_->latest_backward() : nullptr;
 }
 
 namespace {
@@ -39,58 +31,48 @@ void add_to(CallStatistics& s, const CallStatistics& other) {
 
 CallStatistics Compiled::statistics() const {
   CallStatistics s;
+  log_.add_to(s);
   s.calls = cache_.runs() + apart_.load();
-  s.misses = misses_.load();
   s.hits = s.calls > s.misses ? s.calls - s.misses : 0;
   s.entries = cache_.size() + (dynamic_ ? dynamic_->plans().size() : 0);
-  s.trace_ns = trace_ns_.load();
-  s.passes_ns = passes_ns_.load();
-  s.compile_ns = compile_ns_.load();
-  s.plan_ns = plan_ns_.load();
   s.eager_calls = eager_.load();
   if (segments_) s.segments = segments_->size(), s.graph_breaks = segments_->breaks().size();
   {
-    std::lock_guard report(report_mutex_);
-    if (pair_) add_to(s, pair_->forward().statistics());
+    const std::lock_guard lock(taped_mutex_);
+    if (taped_) add_to(s, taped_->forward().statistics());
   }
   if (const auto e = latest()) s.peak_bytes = e->program->peak_bytes();
   return s;
 }
 
 void Compiled::keep(std::shared_ptr<const Profile> profile) {
-  std::lock_guard lock(report_mutex_);
+  const std::lock_guard lock(reports_mutex_);
   last_profile_ = std::move(profile);
 }
 
 void Compiled::keep(std::shared_ptr<const Examination> examination) {
-  std::lock_guard lock(report_mutex_);
+  const std::lock_guard lock(reports_mutex_);
   last_examination_ = std::move(examination);
 }
 
 std::shared_ptr<const Examination> Compiled::last_examination() const {
-  std::lock_guard lock(report_mutex_);
+  const std::lock_guard lock(reports_mutex_);
   return last_examination_;
 }
 
 std::shared_ptr<const Profile> Compiled::last_profile() const {
-  std::lock_guard lock(report_mutex_);
+  const std::lock_guard lock(reports_mutex_);
   return last_profile_;
 }
 
-std::vector<CompileRecord> Compiled::compiles() const {
-  std::lock_guard lock(report_mutex_);
-  return compiles_;
-}
+std::vector<CompileRecord> Compiled::compiles() const { return log_.compiles(); }
 
-std::string Compiled::last_miss() const {
-  std::lock_guard lock(report_mutex_);
-  return last_miss_;
-}
+std::string Compiled::last_miss() const { return log_.last_miss(); }
 
 std::shared_ptr<const Entry> Compiled::latest() const {
-  std::lock_guard report(report_mutex_);
-  if (pair_ && pair_->compiled_last()) return pair_->forward().latest();
-  if (last_) return last_;
+  const std::lock_guard lock(taped_mutex_);
+  if (taped_ && taped_->compiled_last()) return taped_->forward().latest();
+  if (auto latest = log_.latest()) return latest;
   return {std::shared_ptr<const Entry>(), cache_.latest()};  // which the cache keeps
 }
 

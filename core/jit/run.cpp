@@ -1,10 +1,10 @@
-// The rest of a call once its program is found: binding inputs, running the steps, making results.
+#include "jit/run.h"
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
 #include "base/text.h"
-#include "jit/call.h"
 #include "jit/donations.h"
 #include "tensor/transfer.h"
 
@@ -49,7 +49,7 @@ struct Range {
 
 }  // namespace
 
-inline Tensor* Compiled::input_tensor(const Entry& entry, const Inputs& in, size_t input) {
+inline Tensor* ProgramRunner::input_tensor(const Entry& entry, const Inputs& in, size_t input) {
   const Binding& b = entry.bindings[input];
   if (b.captured) return b.captured.get();
   if (in.values && (*in.values)[b.leaf].kind != ArgKind::value) return nullptr;
@@ -59,18 +59,18 @@ inline Tensor* Compiled::input_tensor(const Entry& entry, const Inputs& in, size
 
 // A written tensor must be writable, and share no memory with another input: the trace took them for different ones.
 // Captured tensors were compared with one another when the trace was made.
-void Compiled::check_writes(const Entry& entry, const Inputs& in) const {
+void ProgramRunner::check_writes(const Entry& entry, const Inputs& in) const {
   for (uint32_t w : entry.written) {
     Tensor* t = input_tensor(entry, in, w);
     if (!t) continue;
-    require(!t->read_only(), function_->name(), ": input ", w,
+    require(!t->read_only(), function_.name(), ": input ", w,
             " is written in place, and its memory is read-only: pass a clone() of it");
     const Range written(*t);
     const size_t others = w < entry.leaves ? entry.bindings.size() : entry.leaves;
     for (size_t i = 0; i < others; i++) {
       Tensor* other = i == w ? nullptr : input_tensor(entry, in, i);
       require(
-          !other || !written.overlaps(Range(*other)), function_->name(), ": inputs ", w, " and ", i,
+          !other || !written.overlaps(Range(*other)), function_.name(), ": inputs ", w, " and ", i,
           " overlap in memory, and the first is written in place; pass a copy, or a view taken inside the function");
     }
   }
@@ -78,10 +78,10 @@ void Compiled::check_writes(const Entry& entry, const Inputs& in) const {
 
 // The caller's tensor `bound`, or a fresh one. `copy`: the result is to be copied from the fresh one to the caller's,
 // which is strided or overlaps an input.
-Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor& bound,
+Ref<Tensor> ProgramRunner::result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor& bound,
                                     bool& copy) const {
   const DenseType& dense = entry.program->plan().outputs[entry.results[leaf].output];
-  require(bound.concrete() && !bound.read_only() && bound.type() == dense.type, function_->name(), ": result ", leaf,
+  require(bound.concrete() && !bound.read_only() && bound.type() == dense.type, function_.name(), ": result ", leaf,
           " is ", name(dense.type), ", the tensor bound to it is ", bound.read_only() ? "read-only " : "",
           name(bound.type()));
   bool apart = bound.contiguous();
@@ -97,7 +97,7 @@ Ref<Tensor> Compiled::result_tensor(const Entry& entry, const Inputs& in, size_t
 
 // A call that begins after the write finds either the new values or the old version, and then waits here; those that
 // run already end before.
-Status* Compiled::renew(const Entry& entry) {
+Status* ProgramRunner::renew(const Entry& entry) {
   const auto is_current = [](Frozen& f) {
     return std::atomic_ref(f.seen).load(std::memory_order_acquire) == f.tensor->storage()->version();
   };
@@ -110,14 +110,15 @@ Status* Compiled::renew(const Entry& entry) {
   return nullptr;
 }
 
-inline Ref<Tensor> Compiled::fresh(const DenseType& type) const {
-  if (type.type.device == Device::cpu) [[likely]] return Tensor::empty(context_->allocator(), type);
-  return Tensor::empty(context_->devices().allocator(type.type.device), type);
+inline Ref<Tensor> ProgramRunner::fresh(const DenseType& type) const {
+  if (type.type.device == Device::cpu) [[likely]] return Tensor::empty(context_.allocator(), type);
+  return Tensor::empty(context_.devices().allocator(type.type.device), type);
 }
 
 // `callers`: some results are tensors of the caller's, whether they are made there or copied.
-[[gnu::always_inline]] inline void Compiled::make_results(const Entry& entry, const Inputs& in, const Values* bound,
-                                                          ResultTensors& results, bool& copy, bool& callers) const {
+[[gnu::always_inline]] inline void ProgramRunner::make_results(const Entry& entry, const Inputs& in,
+                                                               const Values* bound, ResultTensors& results, bool& copy,
+                                                               bool& callers) const {
   const DenseType* dense = entry.program->plan().outputs.data();  // as results count up
   for (size_t leaf = 0; leaf < entry.results.size(); leaf++) {
     if (entry.results[leaf].output == ResultLeaf::kConstant) continue;
@@ -128,7 +129,7 @@ inline Ref<Tensor> Compiled::fresh(const DenseType& type) const {
   }
 }
 
-Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results,
+Status* ProgramRunner::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results,
                       InterruptCheck& check, void* stream) {
   SmallVector<Number, 8> numbers;  // by input
   if (entry.numbers) numbers = plain_numbers(entry, in);
@@ -141,7 +142,7 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
   bool any_copy = false, callers = false;
   make_results(entry, in, bound, results, any_copy, callers);
   std::optional<Context::WriteTurn> turn;
-  if (entry.writes) turn.emplace(*context_);
+  if (entry.writes) turn.emplace(context_);
   const auto input = [&](uint32_t i) {  // never one that is captured
     Tensor* t = in.tensor(entry.bindings[i].leaf);
     return t && t->concrete() ? t->data() : reinterpret_cast<std::byte*>(&numbers[i]);
@@ -156,7 +157,7 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
   if (entry.donated.empty()) [[likely]] {
     failed = entry.program->run(input, output, check, callers);
   } else {
-    donations.emplace(entry, in, context_->devices());
+    donations.emplace(entry, in, context_.devices());
     const auto given = [&](uint32_t i) {
       std::byte* const copy = donations->data(i);
       return copy ? copy : input(i);
@@ -174,7 +175,7 @@ Status* Compiled::run(const Entry& entry, const Inputs& in, const Values* bound,
 }
 
 // Results that could not be made in the caller's tensors (strided, or overlapping an input) are copied there.
-void Compiled::copy_to_bound(const Entry& entry, const Values& bound, ResultTensors& results) {
+void ProgramRunner::copy_to_bound(const Entry& entry, const Values& bound, ResultTensors& results) {
   for (size_t leaf = 0; leaf < entry.results.size() && leaf < bound.size(); leaf++) {
     const uint32_t output = entry.results[leaf].output;
     const Ref<Tensor>& t = bound[leaf].bound;
@@ -185,7 +186,7 @@ void Compiled::copy_to_bound(const Entry& entry, const Values& bound, ResultTens
   }
 }
 
-void Compiled::fill_results(const Entry& entry, ResultTensors& results, Values& out) {
+void ProgramRunner::fill_results(const Entry& entry, ResultTensors& results, Values& out) {
   if (out.size() != entry.results.size() || out.structure() != entry.result_structure) {
     // The first call with these values, or another program's: make the leaves, keep what is bound.
     std::vector<Leaf> leaves(entry.results.size());

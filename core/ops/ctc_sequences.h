@@ -51,8 +51,8 @@ inline Status* refuse_length(std::string_view op, std::string_view what, int64_t
   return refuse(cat(op, ": ", what, " ", length, " of sequence ", n, " is not between 0 and ", most));
 }
 // Sequence n, whose lengths and labels are looked at.
-inline Status* read_sequence(std::string_view op, const Kernel& k, size_t first, const Buffer& alphas, int64_t blank,
-                             int64_t n, Sequence& out) {
+inline Status* read_sequence(std::string_view op, const KernelArgs& k, size_t first, const Buffer& alphas,
+                             int64_t blank, int64_t n, Sequence& out) {
   const Buffer &targets = k.in[first + 1], &times = k.in[first + 2], &lengths = k.in[first + 3];
   out = {k.in[first],
          targets,
@@ -74,7 +74,7 @@ inline Status* read_sequence(std::string_view op, const Kernel& k, size_t first,
 
 // Calls f(n), which gives a status, for each sequence, on the threads of the kernel.
 template <class F>
-inline Status* each_sequence(const Kernel& k, const Buffer& alphas, const F& f) {
+inline Status* each_sequence(const KernelArgs& k, const Buffer& alphas, const F& f) {
   constexpr int64_t kEach = 16;  // simple elements that the logarithms of one alpha cost as much as
   return in_parts(k, alphas.shape[1], alphas.elements() * kEach, [&](int64_t begin, int64_t end) -> Status* {
     for (int64_t n = begin; n < end; n++)

@@ -60,7 +60,7 @@ T wrapping(T a, T b, F f) {
 
 // out = F(in) for reals, bf16 computed in f32.
 template <class F>
-Status* real_kernel(const Kernel& k) {
+Status* real_kernel(const KernelArgs& k) {
   by_real(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     each<T, T>(k, [](Compute<T> v) { return static_cast<T>(F()(v)); });
@@ -70,7 +70,7 @@ Status* real_kernel(const Kernel& k) {
 
 // out = F(in) for every dtype.
 template <class F>
-Status* unary_kernel(const Kernel& k) {
+Status* unary_kernel(const KernelArgs& k) {
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     each<T, T>(k, [](Compute<T> v) { return static_cast<T>(F()(v)); });
@@ -80,7 +80,7 @@ Status* unary_kernel(const Kernel& k) {
 
 // out = F(a, b) for every dtype.
 template <class F>
-Status* pair_kernel(const Kernel& k) {
+Status* pair_kernel(const KernelArgs& k) {
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     each2<T, T>(k, [](Compute<T> a, Compute<T> b) { return static_cast<T>(F()(a, b)); });
@@ -90,7 +90,7 @@ Status* pair_kernel(const Kernel& k) {
 
 // out = F(a, b) as a boolean.
 template <class F>
-Status* comparison_kernel(const Kernel& k) {
+Status* comparison_kernel(const KernelArgs& k) {
   by_dtype(k.in[0].dtype, [&](auto t) {
     using T = decltype(t);
     each2<T, bool>(k, [](Compute<T> a, Compute<T> b) { return F()(a, b); });

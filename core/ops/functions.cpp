@@ -4,7 +4,7 @@
 
 namespace thunder {
 
-Status* map_reals(const Kernel& k, double (*f)(double)) {
+Status* map_reals(const KernelArgs& k, double (*f)(double)) {
   by_real(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     using C = Compute<T>;
@@ -13,7 +13,7 @@ Status* map_reals(const Kernel& k, double (*f)(double)) {
   return nullptr;
 }
 
-Status* map_real_pairs(const Kernel& k, double (*f)(double, double)) {
+Status* map_real_pairs(const KernelArgs& k, double (*f)(double, double)) {
   by_real(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     using C = Compute<T>;

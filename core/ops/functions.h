@@ -7,15 +7,15 @@
 namespace thunder {
 
 // out = f(in), out = f(in, in) for reals, each computed as a double and rounded once.
-Status* map_reals(const Kernel& k, double (*f)(double));
-Status* map_real_pairs(const Kernel& k, double (*f)(double, double));
+Status* map_reals(const KernelArgs& k, double (*f)(double));
+Status* map_real_pairs(const KernelArgs& k, double (*f)(double, double));
 
 template <double (*f)(double)>
-Status* function_kernel(const Kernel& k) {
+Status* function_kernel(const KernelArgs& k) {
   return map_reals(k, f);
 }
 template <double (*f)(double, double)>
-Status* pair_function_kernel(const Kernel& k) {
+Status* pair_function_kernel(const KernelArgs& k) {
   return map_real_pairs(k, f);
 }
 

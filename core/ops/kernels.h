@@ -36,7 +36,7 @@ auto by_real(DType d, F&& f) {
 
 // out[i] = f(i), i counting in row-major order.
 template <class Out, class F>
-void each0(const Kernel& k, const F& f) {
+void each0(const KernelArgs& k, const F& f) {
   Rows<1> rows(k.out[0], {&k.out[0]});
   each_run(k, rows, [&](const auto& at, int64_t n, int64_t first) {
     F own = f;
@@ -47,7 +47,7 @@ void each0(const Kernel& k, const F& f) {
 
 // out[i] = f(in[i]) with elements loaded as In, stored as Out.
 template <class In, class Out, class F>
-void each(const Kernel& k, const F& f) {
+void each(const KernelArgs& k, const F& f) {
   Rows<2> rows(k.out[0], {&k.out[0], &k.in[0]});
   each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
     F own = f;
@@ -63,7 +63,7 @@ void each(const Kernel& k, const F& f) {
 
 // out[i] = f(a[i], b[i]). Either operand may be one element repeated, as numbers and broadcast tensors are.
 template <class In, class Out, class F>
-void each2(const Kernel& k, const F& f) {
+void each2(const KernelArgs& k, const F& f) {
   Rows<3> rows(k.out[0], {&k.out[0], &k.in[0], &k.in[1]});
   each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
     F own = f;
@@ -85,7 +85,7 @@ void each2(const Kernel& k, const F& f) {
 
 // out[i] = f(a[i], b[i], c[i]), the first of another type than the others.
 template <class First, class In, class Out, class F>
-void each3(const Kernel& k, const F& f) {
+void each3(const KernelArgs& k, const F& f) {
   Rows<4> rows(k.out[0], {&k.out[0], &k.in[0], &k.in[1], &k.in[2]});
   each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
     F own = f;

@@ -55,8 +55,8 @@ class LineGroups {
 // Calls f(group, own) for all lines, on the threads of the kernel, each of which has a copy of `own` for itself. Gives
 // what f refused first.
 template <class Own, class F>
-Status* each_line_group(const Kernel& k, std::array<const Buffer*, 3> views, size_t axis, bool reduced, int64_t most,
-                        const Own& own, const F& f) {
+Status* each_line_group(const KernelArgs& k, std::array<const Buffer*, 3> views, size_t axis, bool reduced,
+                        int64_t most, const Own& own, const F& f) {
   const LineGroups all(views, axis, reduced, most);
   return in_parts(k, all.count(), views[0]->elements(), [&](int64_t begin, int64_t end) -> Status* {
     Own mine = own;
@@ -68,7 +68,7 @@ Status* each_line_group(const Kernel& k, std::array<const Buffer*, 3> views, siz
 }
 // Calls f(where the line begins in `in`, in a, in b, own) for each line.
 template <class Own, class F>
-void each_line(const Kernel& k, const Buffer& in, const Buffer& a, const Buffer& b, size_t axis, const Own& own,
+void each_line(const KernelArgs& k, const Buffer& in, const Buffer& a, const Buffer& b, size_t axis, const Own& own,
                const F& f) {
   Status* none = each_line_group(k, {&in, &a, &b}, axis, false, 1, own, [&](const LineGroup& g, Own& mine) -> Status* {
     f(g.in[0], g.a[0], g.b[0], mine);

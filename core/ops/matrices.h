@@ -48,7 +48,7 @@ struct Matrices {
   int32_t outer;
 };
 
-inline Status* refused(const Kernel& k, std::string_view why, int64_t i, int64_t batch) {
+inline Status* refused(const KernelArgs& k, std::string_view why, int64_t i, int64_t batch) {
   const std::string which = batch > 1 ? cat(" (matrix ", i, " of the batch)") : std::string();
   return make<Status>(Code::invalid_argument, cat(k.op ? std::string_view(k.op->name()) : "linalg", ": ", why, which))
       .detach();
@@ -56,7 +56,7 @@ inline Status* refused(const Kernel& k, std::string_view why, int64_t i, int64_t
 
 // Calls f(T{}, LAPACK's functions), which may give a status. Without a LAPACK, or memory, a status that says so.
 template <class F>
-Status* with_lapack(const Kernel& k, F&& f) {
+Status* with_lapack(const KernelArgs& k, F&& f) {
   const std::string* why = nullptr;
   const Lapack* lapack = Lapack::get(why);
   if (!lapack) {
@@ -77,11 +77,11 @@ Status* with_lapack(const Kernel& k, F&& f) {
 
 // Calls f(i), which gives a status, for each matrix of a batch, several at a time where the LAPACK allows it.
 template <class T, class F>
-Status* each_matrix(const Kernel& k, const Matrices<T>& in, const F& f) {
+Status* each_matrix(const KernelArgs& k, const Matrices<T>& in, const F& f) {
   const std::string* why = nullptr;
   const Lapack* lapack = Lapack::get(why);
   const int64_t each = in.rows * in.columns * std::max<int64_t>(1, std::min(in.rows, in.columns) / 8);
-  Kernel own = k;
+  KernelArgs own = k;
   if (!lapack || !lapack->reentrant) own.threads = nullptr;
   return in_parts(own, in.batch, in.batch * each, [&](int64_t begin, int64_t end) -> Status* {
     for (int64_t i = begin; i < end; i++)

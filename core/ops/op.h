@@ -10,10 +10,10 @@
 
 namespace thunder {
 
-class Call;      // an operation being built: its arguments and the builder (ops/builder.h)
-class Grad;      // an operation being differentiated (ops/grad.h)
-class Batch;     // an operation being batched (ops/batch.h)
-class Samples;   // inputs that tests draw (ops/samples.h)
+class Call;     // an operation being built: its arguments and the builder (ops/builder.h)
+class Grad;     // an operation being differentiated (ops/grad.h)
+class Batch;    // an operation being batched (ops/batch.h)
+class Samples;  // inputs that tests draw (ops/samples.h)
 class ThreadPool;
 namespace kernels {
 class DeviceKernel;  // how another device than the CPU runs an op (executors/cuda/kernels/device_kernel.h)
@@ -32,7 +32,7 @@ struct Types {
 // args hold everything that is not a tensor. Outputs may be strided, and may be one of the inputs when the op is
 // elementwise. Returns null or an owned status; never throws, never allocates tensors. What built-in kernels have no
 // use for may be null: the op, for kernels that serve several, and the threads of the context.
-struct Kernel {
+struct KernelArgs {
   std::span<const Buffer> in;
   std::span<const Buffer> out;
   std::span<const Arg> args;
@@ -50,7 +50,7 @@ using MetaFn = void (*)(const Call&, Types&);
 using DecomposeFn = Results (*)(Call&);
 using VjpFn = void (*)(Grad&);
 using BatchFn = Results (*)(Batch&);
-using KernelFn = Status* (*)(const Kernel&);
+using KernelFn = Status* (*)(const KernelArgs&);
 using ViewFn = bool (*)(std::span<const int64_t> in_sizes, std::span<const Arg> args,
                         std::span<const int64_t> out_sizes, ViewOf&);
 using WriteThroughFn = ValueId (*)(Call& view, ValueId base, ValueId written);
@@ -73,7 +73,7 @@ enum OpTag : uint32_t {
   kCounts = 4096,  // its numbers say how long its result is: no tensor takes their place, and what it is made of holds
                    // for any of them
   kAnyElement = 8192,  // its kernel only moves elements, or knows each type by itself: none are widened for it
-  kHidden = 32,    // not offered to users (grad nodes, backward composites keep their lines but no binding)
+  kHidden = 32,        // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 
 // A schema text whose form is checked by the compiler; its words are checked on registration.
@@ -90,15 +90,25 @@ struct SchemaText {
   }
 };
 
+// What an op computes in inside of autocast: PyTorch's lists of torch.autocast for GPUs.
+enum class CastPolicy : uint8_t {
+  unsaid,              // of prims, which are reached through composites alone, and of callers' ops: as none
+  none,                // in the types that it is given
+  lower_precision_fp,  // in the type of the autocast: products and convolutions
+  fp32,                // in f32: sums of many, exponentials, norms and losses
+  promote,             // in the widest of its operands' types
+};
+
 // Another op that a flag of this one asks for: languages take the flag as a last argument of this one.
 struct Variant {
   std::string_view flag, op;
 };
 
-// A row. A prim gives meta and reference; a composite gives decompose. Both give a doc, and vjp or the reason why
-// there is none (a composite may also leave both out: its gradient is then that of its decomposition).
+// A row. A prim gives meta and reference; a composite gives decompose and autocast. Both give a doc, and vjp or the
+// reason why there is none (a composite may also leave both out: its gradient is then that of its decomposition).
 struct OpRow {
   SchemaText schema;
+  CastPolicy autocast = CastPolicy::unsaid;
   std::string_view doc;
   MetaFn meta = nullptr;
   KernelFn reference = nullptr;
@@ -119,6 +129,7 @@ struct OpRow {
 consteval OpRow checked(OpRow row) {
   if (row.doc.empty()) throw "an op needs a doc";
   if (row.decompose && (row.meta || row.reference)) throw "a composite takes meta and reference from its decomposition";
+  if (row.decompose && row.autocast == CastPolicy::unsaid) throw "a composite says what autocast makes of it";
   if (!row.decompose && !(row.meta && row.reference)) throw "an op needs meta and reference, or decompose";
   if (!row.decompose && !row.vjp && row.nondiff.empty()) throw "a prim needs vjp, or nondiff = \"reason\"";
   if (row.write_through && !row.view) throw "write_through belongs to views";
@@ -126,7 +137,7 @@ consteval OpRow checked(OpRow row) {
 }
 
 // A registered operation. Built-in and custom ones are equals: a custom one derives from this, and its functions find
-// themselves through Call::op and Kernel::op.
+// themselves through Call::op and KernelArgs::op.
 struct OpDef : Op {
   explicit OpDef(const OpRow& row);
   // Everything but the schema is empty. Throws at a malformed schema.
@@ -147,6 +158,7 @@ struct OpDef : Op {
   WriteThroughFn write_through = nullptr;
   SamplesFn samples = nullptr;
   uint32_t tags = 0;
+  CastPolicy autocast = CastPolicy::unsaid;
 
   bool has(OpTag tag) const { return tags & tag; }
   // Whether the kernel is one of ours that gets narrow integers widened (ops/widened.h).

@@ -13,7 +13,7 @@ namespace thunder {
 constexpr int64_t kFewElements = 1 << 14;
 
 // Whether in_parts() makes one part of [0, n).
-inline bool is_one_part(const Kernel& k, int64_t n, int64_t work) {
+inline bool is_one_part(const KernelArgs& k, int64_t n, int64_t work) {
   return !k.threads || n == 1 || work < 2 * kFewElements;
 }
 
@@ -21,7 +21,7 @@ inline bool is_one_part(const Kernel& k, int64_t n, int64_t work) {
 // the kernel has threads and `work`, the number of elements that all of them touch together, is worth that. Gives the
 // first part's failure.
 template <class F>
-Status* in_parts(const Kernel& k, int64_t n, int64_t work, const F& body) {
+Status* in_parts(const KernelArgs& k, int64_t n, int64_t work, const F& body) {
   const auto part = [](int64_t begin, int64_t end, void* arg) -> Status* {
     const F& f = *static_cast<const F*>(arg);
     if constexpr (std::is_void_v<std::invoke_result_t<const F&, int64_t, int64_t>>) return f(begin, end), nullptr;

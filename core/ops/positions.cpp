@@ -28,7 +28,7 @@ struct IndexBlock {
 // Calls f(IndexBlock) for blocks that make up all positions. Of kMostIndices views those behind the indices are the
 // first index once more.
 template <class I, size_t kN, class F>
-Status* each_of_views(const Kernel& k, std::span<const Buffer> indices, const Buffer& lead, const F& f) {
+Status* each_of_views(const KernelArgs& k, std::span<const Buffer> indices, const Buffer& lead, const F& f) {
   std::array<const Buffer*, kN + 1> views;
   for (size_t d = 0; d < kN; d++) views[d] = &indices[d < indices.size() ? d : 0];
   views[kN] = &lead;
@@ -48,7 +48,7 @@ Status* each_of_views(const Kernel& k, std::span<const Buffer> indices, const Bu
   });
 }
 template <class I, class F>
-Status* each_of_type(const Kernel& k, std::span<const Buffer> indices, const Buffer& lead, const F& f) {
+Status* each_of_type(const KernelArgs& k, std::span<const Buffer> indices, const Buffer& lead, const F& f) {
   switch (indices.size()) {
     case 1: return each_of_views<I, 1>(k, indices, lead, f);
     case 2: return each_of_views<I, 2>(k, indices, lead, f);
@@ -57,7 +57,7 @@ Status* each_of_type(const Kernel& k, std::span<const Buffer> indices, const Buf
   }
 }
 template <class F>
-Status* each_block_of(const Kernel& k, std::span<const Buffer> indices, const Buffer& lead, const F& f) {
+Status* each_block_of(const KernelArgs& k, std::span<const Buffer> indices, const Buffer& lead, const F& f) {
   return indices[0].dtype == DType::i32 ? each_of_type<int32_t>(k, indices, lead, f)
                                         : each_of_type<int64_t>(k, indices, lead, f);
 }
@@ -69,7 +69,7 @@ Buffer behind(Buffer b, int32_t dims) {
 
 }  // namespace
 
-Status* Positions::check(const Kernel& k, std::string_view op) const {
+Status* Positions::check(const KernelArgs& k, std::string_view op) const {
   return each_block_of(k, indices_, lead_, [&](const auto& block) -> Status* {
     bool bad = false;  // looked at after the block, so that its loops have no way out
     for (size_t d = 0; d < block.count(); d++) {
@@ -87,7 +87,7 @@ Status* Positions::check(const Kernel& k, std::string_view op) const {
   });
 }
 
-void Positions::walk(const Kernel& k, const void* function, Visit visit) const {
+void Positions::walk(const KernelArgs& k, const void* function, Visit visit) const {
   Status* none = each_block_of(k, indices_, lead_, [&](const auto& block) -> Status* {
     std::array<int64_t, kBlock> places, first;
     for (size_t d = 0; d < block.count(); d++) {

@@ -26,17 +26,17 @@ class Positions {
   int64_t count() const { return indices_[0].elements(); }
 
   // Refuses the first position of which an index is out of range.
-  Status* check(const Kernel& k, std::string_view op) const;
+  Status* check(const KernelArgs& k, std::string_view op) const;
   // Calls f(PlaceBlock) for blocks that hold every position once, in order within a thread, on the threads of the
   // kernel. Requires: check.
   template <class F>
-  void each_block(const Kernel& k, const F& f) const {
+  void each_block(const KernelArgs& k, const F& f) const {
     walk(k, &f, [](const void* function, const PlaceBlock& block) { (*static_cast<const F*>(function))(block); });
   }
 
  private:
   using Visit = void (*)(const void* function, const PlaceBlock&);
-  void walk(const Kernel& k, const void* function, Visit visit) const;
+  void walk(const KernelArgs& k, const void* function, Visit visit) const;
 
   const Buffer& whole_;
   std::span<const Buffer> indices_;

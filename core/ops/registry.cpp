@@ -24,6 +24,7 @@ OpDef::OpDef(const OpRow& row)
       write_through(row.write_through),
       samples(row.samples),
       tags(row.tags),
+      autocast(row.autocast),
       widens(!row.view && !(row.tags & kAnyElement)) {
   prim = row.decompose == nullptr;
 }

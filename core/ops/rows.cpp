@@ -68,7 +68,7 @@ Status* walk_runs(Rows<N>& rows, int64_t skipped, int64_t begin, int64_t end, Ru
 }  // namespace
 
 template <size_t N>
-Status* each_run(const Kernel& k, Rows<N>& all, std::type_identity_t<RunFunction<N>> f) {
+Status* each_run(const KernelArgs& k, Rows<N>& all, std::type_identity_t<RunFunction<N>> f) {
   const int64_t n = all.rows() * all.row();
   if (is_one_part(k, n, n)) return walk_runs(all, 0, 0, n, f);
   return in_parts(k, n, n, [&](int64_t begin, int64_t end) {
@@ -80,7 +80,7 @@ Status* each_run(const Kernel& k, Rows<N>& all, std::type_identity_t<RunFunction
 
 #define THUNDER_ROWS(N)   \
   template class Rows<N>; \
-  template Status* each_run<N>(const Kernel&, Rows<N>&, RunFunction<N>);
+  template Status* each_run<N>(const KernelArgs&, Rows<N>&, RunFunction<N>);
 THUNDER_ROWS(1)
 THUNDER_ROWS(2)
 THUNDER_ROWS(3)

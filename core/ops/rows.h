@@ -66,6 +66,6 @@ class RunFunction {
 // lie at offset + i * step for i < n, and the first has the number `first` in row-major order. Gives the failure of the
 // first part that has one. Requires: `all` is at its first row.
 template <size_t N>
-Status* each_run(const Kernel& k, Rows<N>& all, std::type_identity_t<RunFunction<N>> f);
+Status* each_run(const KernelArgs& k, Rows<N>& all, std::type_identity_t<RunFunction<N>> f);
 
 }  // namespace thunder

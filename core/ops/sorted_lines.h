@@ -43,7 +43,7 @@ struct ItemLines {
   // Lines that are read side by side are sorted in groups.
   int64_t together() const { return side_by_side(*in, axis) ? LineGroup::kMost : 1; }
   // Few and long.
-  bool worth_all_threads(const Kernel& k) const {
+  bool worth_all_threads(const KernelArgs& k) const {
     return k.threads && size >= 4 * kFewElements && in->elements() / size < static_cast<int64_t>(k.threads->threads());
   }
 
@@ -73,7 +73,7 @@ struct ItemLines {
     return is_of_many<T>(key) ? in->as<T>()[from + item.place() * step] : of_key<T>(key);
   }
   // Puts one item of line l where results have lost the axis, or have one place of it.
-  void put(const Kernel& k, const LineGroup& g, size_t l, const Item& item) const {
+  void put(const KernelArgs& k, const LineGroup& g, size_t l, const Item& item) const {
     k.out[0].as<T>()[g.a[l]] = element(g.in[l], item);
     k.out[1].as<int64_t>()[g.b[l]] = item.place();
   }
@@ -81,7 +81,7 @@ struct ItemLines {
 
 // Calls f(ItemLines) for the lines of the first input along args[axis_at].
 template <class F>
-Status* by_lines_of_items(const Kernel& k, size_t axis_at, bool descending, const F& f) {
+Status* by_lines_of_items(const KernelArgs& k, size_t axis_at, bool descending, const F& f) {
   const Buffer& in = k.in[0];
   const size_t axis = normalize_axis(k.args[axis_at].i, static_cast<size_t>(in.rank));
   const int64_t size = in.rank ? in.shape[axis] : 1;

@@ -118,7 +118,7 @@ Item* sort_items(Item* items, Item* spare, int64_t n) {
 
 // The same of one long line, on the threads of a kernel, in chunks that each have places of their own for each digit.
 template <class Item>
-Item* sort_items_together(const Kernel& k, Item* items, Item* spare, int64_t n) {
+Item* sort_items_together(const KernelArgs& k, Item* items, Item* spare, int64_t n) {
   constexpr int64_t kChunks = 16;
   std::array<DigitCounts, kChunks> counts;
   const auto begin_of = [n](int64_t chunk) { return n / kChunks * chunk + std::min(chunk, n % kChunks); };

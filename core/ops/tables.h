@@ -130,9 +130,10 @@ inline Results forwarded(Call& c) {
   return c.builder.invoke(target, all.span());
 }
 // The same arguments under another name.
-consteval OpRow another_name(SchemaText schema, std::string_view target, SamplesFn samples, uint32_t tags = 0,
-                             std::string_view nondiff = {}) {
+consteval OpRow another_name(SchemaText schema, CastPolicy autocast, std::string_view target, SamplesFn samples,
+                             uint32_t tags = 0, std::string_view nondiff = {}) {
   return checked({.schema = schema,
+                  .autocast = autocast,
                   .doc = "Another name.",
                   .decompose = forwarded,
                   .nondiff = nondiff,

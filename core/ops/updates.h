@@ -22,10 +22,10 @@ struct Some {
 
 // Changes the elements with begin <= i < end of a dim of the result that no index goes along. Whoever does it, each
 // element gets what comes to it in the order of the indices.
-using UpdateSome = Status* (*)(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end);
+using UpdateSome = Status* (*)(const KernelArgs& k, size_t dim, size_t along, int64_t begin, int64_t end);
 
 // All of them: of a kernel of an input, indices along `dim` and what comes to the result, in this order.
-inline Status* update_all(const Kernel& k, size_t dim, UpdateSome update) {
+inline Status* update_all(const KernelArgs& k, size_t dim, UpdateSome update) {
   const Buffer &out = k.out[0], &src = k.in[2];
   size_t along = dim;
   for (size_t i = 0; i < static_cast<size_t>(out.rank); i++)

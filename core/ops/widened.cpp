@@ -44,7 +44,7 @@ class Widened {
   std::vector<std::unique_ptr<Sizes>> strides_;
 };
 
-Status* run_widened(const OpDef& op, const Kernel& k) {
+Status* run_widened(const OpDef& op, const KernelArgs& k) {
   Widened in, out;
   if (!in.add(k.in, true) || !out.add(k.out, false))
     return make<Status>(Code::out_of_memory, cat(op.name(), ": no memory to widen its operands in")).detach();
@@ -62,7 +62,7 @@ DType kernel_dtype(DType d) {
   return d == DType::u32 ? DType::i64 : DType::i32;
 }
 
-Status* run_reference(const OpDef& op, const Kernel& k) {
+Status* run_reference(const OpDef& op, const KernelArgs& k) {
   const auto narrow = [](const Buffer& b) { return b.present() && kernel_dtype(b.dtype) != b.dtype; };
   const bool widens = op.widens && (std::any_of(k.in.begin(), k.in.end(), narrow) ||
                                     std::any_of(k.out.begin(), k.out.end(), narrow));

@@ -10,6 +10,6 @@ DType kernel_dtype(DType);
 
 // Runs the op's reference kernel, on widened copies of its narrow tensors if it has any. A kernel that refuses its
 // data, or memory that is short, leaves the outputs as they were. Requires: op.has_kernel().
-Status* run_reference(const OpDef& op, const Kernel& kernel);
+Status* run_reference(const OpDef& op, const KernelArgs& kernel);
 
 }  // namespace thunder

@@ -5,6 +5,7 @@
 
 #include "device/memory.h"
 #include "ops/registry.h"
+#include "tracer/compile_settings.h"
 
 namespace thunder {
 
@@ -12,7 +13,7 @@ struct PassContext {
   const Registry& registry;
   Allocator allocator = default_allocator();
   bool fast_math = false;  // also rewrite where the result may round otherwise or lose a NaN
-  bool allow_reciprocal = false;  // also multiply by reciprocals, which round otherwise
+  const CompileSettings& settings = default_settings();
 };
 
 // Empty: nothing changed. The result shares the trace's store. The caller sets its name and time.

@@ -16,7 +16,7 @@ const Node* repeated_divisor(const Node& n, const OpDef& div, Rewriter& made) {
 }  // namespace
 
 std::optional<Trace> reciprocals(const Trace& trace, PassContext& context) {
-  if (!context.allow_reciprocal) return std::nullopt;
+  if (!context.settings.allow_reciprocal) return std::nullopt;
   Rewriter made(trace, context.registry);
   const OpDef &div = context.registry.get("prims.div"), &reciprocal = context.registry.get("prims.reciprocal"),
               &mul = context.registry.get("prims.mul");

@@ -5,7 +5,7 @@
 
 namespace thunder {
 
-// Without PassContext::allow_reciprocal there is nothing to do: the result may round otherwise.
+// Without the option allow_reciprocal there is nothing to do: the result may round otherwise.
 std::optional<Trace> reciprocals(const Trace& trace, PassContext& context);
 
 }  // namespace thunder

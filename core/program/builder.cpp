@@ -32,10 +32,14 @@ void ProgramBuilder::plan_memory(const InputLayouts& inputs) {
   accelerators_ = accelerators_of(plan_, devices_);
 }
 
-void ProgramBuilder::lay_out_step(Step& step, std::span<const Buffer> layouts) {
+void ProgramBuilder::lay_out_step(Step& step, std::span<const Buffer> layouts, const CompileSettings& settings) {
   step.kernel = kernels_.take(*step.node, *trace_.store);
-  const NodeView view{*step.node, *trace_.store, layouts.subspan(step.first, step.n_inputs),
-                      layouts.subspan(step.first + step.n_inputs, step.n_outputs), step.epilogue_input};
+  const NodeView view{*step.node,
+                      *trace_.store,
+                      settings,
+                      layouts.subspan(step.first, step.n_inputs),
+                      layouts.subspan(step.first + step.n_inputs, step.n_outputs),
+                      step.epilogue_input};
   prepared(step, [&] { step.kernel->lay_out(view); });
   step.call = step.kernel->call();
   step.scratch_bytes = step.kernel->scratch();
@@ -44,7 +48,7 @@ void ProgramBuilder::lay_out_step(Step& step, std::span<const Buffer> layouts) {
 // An epilogue runs inside the step before it, and is no step of its own. All steps on the CPU use the same scratch
 // memory, one after the other; an epilogue's scratch comes after that of the step that runs it. Steps that libraries
 // run on devices may say what they need when they are finished, and only then are their places known.
-void ProgramBuilder::lay_out(InterruptCheck& check) {
+void ProgramBuilder::lay_out(const CompileSettings& settings, InterruptCheck& check) {
   std::vector<int64_t> scratch, behind;  // by arena: where scratch begins; where that of the step before ends
   for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
   behind = scratch;
@@ -55,7 +59,7 @@ void ProgramBuilder::lay_out(InterruptCheck& check) {
     check.at("prepare", done++, plan_.steps.size());
     Accelerator* const accelerator = accelerators_[step.arena];
     if (!step.node && accelerator) step.call = {run_copy_on_device, accelerator};
-    if (step.node) lay_out_step(step, layouts);
+    if (step.node) lay_out_step(step, layouts, settings);
     const bool is_epilogue = step.kernel && step.kernel->runs_tiles();
     if (!accelerator || is_epilogue) {
       const int64_t begin = is_epilogue ? behind[step.arena] : scratch[step.arena];
@@ -81,7 +85,7 @@ void ProgramBuilder::finish_steps(bool compiled, InterruptCheck& check) {
     for (Step& step : *all) {
       check.at(compiled ? "compile" : "plan", done++, total);
       if (!step.kernel || step.follows || (step.kernel->launcher() != nullptr) != compiled) continue;
-      NodeKernel& kernel = step.joined ? *step.joined : *step.kernel;
+      Kernel& kernel = step.joined ? *step.joined : *step.kernel;
       prepared(step, [&] { kernel.finish(); });
       plan_.library_ms += kernel.plan_ms();
       if (step.joined || kernel.scratch() == step.scratch_bytes) continue;
@@ -105,7 +109,7 @@ void ProgramBuilder::join() {
   for (size_t i = 0; i < plan_.steps.size(); i++) {
     if (!joined[i]) steps.push_back(std::move(plan_.steps[i]));
     if (!joined[i] || joined[i]->back() != i) continue;
-    std::vector<const NodeKernel*> kernels;
+    std::vector<const Kernel*> kernels;
     for (const size_t k : *joined[i]) {
       Step& step = steps.emplace_back(std::move(plan_.steps[k]));
       step.follows = static_cast<uint32_t>(kernels.size());

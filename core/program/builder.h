@@ -14,7 +14,7 @@ class ProgramBuilder {
   void plan_memory(const InputLayouts& inputs);
   // Gives each kernel the layouts of its tensors, each step its kernel, and scratch memory its place. Kernels of
   // libraries on devices, which say late what scratch they need, are finished.
-  void lay_out(InterruptCheck& check);
+  void lay_out(const CompileSettings& settings, InterruptCheck& check);
   // Steps that one launch may compute. They move down to the last of them, so that nothing is written earlier.
   void join();
   // Waits for the kernels that are being compiled.
@@ -24,7 +24,7 @@ class ProgramBuilder {
   std::unique_ptr<Program> link(Trace written, std::span<void* const> fixed, ThreadPool& threads);
 
  private:
-  void lay_out_step(Step& step, std::span<const Buffer> layouts);
+  void lay_out_step(Step& step, std::span<const Buffer> layouts, const CompileSettings& settings);
   void finish_steps(bool compiled, InterruptCheck& check);
 
   Trace trace_;

@@ -10,6 +10,8 @@
 
 namespace thunder {
 
+struct CompileSettings;
+
 // What a fusion executor keeps of a region that it claims, until it prepares it: of any type. Null: nothing.
 using RegionState = std::shared_ptr<void>;
 
@@ -17,6 +19,7 @@ using RegionState = std::shared_ptr<void>;
 struct NodeView {
   const Node& node;
   const Store& store;
+  const CompileSettings& settings;  // of the compile
   // In lay_out: the layouts that its tensors will have, without memory, in the order of Launch. Otherwise empty.
   std::span<const Buffer> inputs = {};
   std::span<const Buffer> outputs = {};
@@ -46,10 +49,10 @@ struct KernelCall {
 
 // What makes a kernel ready is called while its program is made, by one thread, and may throw. Where finish() throws
 // Code::declined, the program is compiled anew, and the executor must then decline the node at once.
-class NodeKernel {
+class Kernel {
  public:
-  virtual ~NodeKernel() = default;
-  NodeKernel(const NodeKernel&) = delete;
+  virtual ~Kernel() = default;
+  Kernel(const Kernel&) = delete;
   bool has(KernelFlag flag) const { return flags_ & flag; }
   void add_flags(uint32_t flags) { flags_ |= flags; }
   // Once it is laid out.
@@ -70,7 +73,7 @@ class NodeKernel {
   virtual Joinable joinable() const { return {}; }
   // A kernel that computes in one launch what all of these do, which are of one kind, and of which none needs a result
   // of another. Its call gets the first of their launches, which lie in a row. These are then neither finished nor run.
-  virtual std::unique_ptr<NodeKernel> join(std::span<const NodeKernel* const> /*all*/) const { return nullptr; }
+  virtual std::unique_ptr<Kernel> join(std::span<const Kernel* const> /*all*/) const { return nullptr; }
   // Called once all are laid out: waits for what was left to other threads, such as compiling.
   virtual void finish() {}
   // The time that a library took to make plans in a thread of its own, beside what else was going on.
@@ -81,13 +84,13 @@ class NodeKernel {
   // What the executor made of the node, as text for a person; "": it has none.
   virtual std::string explain() const { return ""; }
   // The kernel compiled from a loop nest that it runs; null: something else does.
-  virtual const NodeKernel* launcher() const { return nullptr; }
+  virtual const Kernel* launcher() const { return nullptr; }
 
  protected:
-  // Of a class with a member `Status* run(const Launch*) const`: NodeKernel(this).
+  // Of a class with a member `Status* run(const Launch*) const`: Kernel(this).
   template <class K>
-  explicit NodeKernel(const K* self) : call_{call_run<K>, const_cast<K*>(self)} {}
-  explicit NodeKernel(KernelCall call) : call_(call) {}
+  explicit Kernel(const K* self) : call_{call_run<K>, const_cast<K*>(self)} {}
+  explicit Kernel(KernelCall call) : call_(call) {}
   void set_call(const KernelCall& call) { call_ = call; }
 
  private:
@@ -99,11 +102,11 @@ class NodeKernel {
   uint32_t flags_ = 0;
 };
 
-using KernelPtr = std::unique_ptr<NodeKernel>;
+using KernelPtr = std::unique_ptr<Kernel>;
 
 // What runs on each tile of a step's first result as soon as that is computed, while it is in the caches.
 struct Epilogue {
-  const NodeKernel* kernel = nullptr;
+  const Kernel* kernel = nullptr;
   const Launch* launch = nullptr;
   void run(const Tile& tile) const { kernel->run_tile(launch, tile); }  // any thread
 };

@@ -57,7 +57,7 @@ std::string code_report(const Program& program) {
   return each_step(program, [](const Step& step, size_t) -> std::string {
     if (!step.kernel) return "";
     if (step.follows) return " is in the launch before";
-    const NodeKernel& kernel = step.joined ? *step.joined : *step.kernel;
+    const Kernel& kernel = step.joined ? *step.joined : *step.kernel;
     return kernel.launcher() ? " runs code that was compiled for it" : " runs code of the library, or of its executor";
   });
 }

@@ -134,7 +134,7 @@ class Scope : public ProxyOwner {
   const ModuleAccess* access = nullptr;
   // The innermost layer at work; modules/ sets it.
   const LayerCall* layer = nullptr;
-  // The dtype in which ops of autocast.h compute while it is not none.
+  // The dtype in which ops compute whose row says so while it is not none.
   DType autocast = DType::none;
   // Functions that are being traced inside of it, for transforms.
   uint32_t traced_inside = 0;

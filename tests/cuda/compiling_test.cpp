@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/entropy.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "jit/programs/cache_artifacts.h"
@@ -62,9 +63,16 @@ TEST(Cubins, are_carried_to_another_process_by_cache_artifacts_and_taken_in_plac
 }
 
 TEST(Cubins, that_nobody_asks_for_are_dropped) {
+  constexpr int kTexts = 8;
+  const int first = static_cast<int>(entropy() % 1000000) + 1000;  // of no earlier run, which would be on disk
   for (int round = 0; round < 3; round++) {
     nvidia::Cubins cubins(9, 0, 4);
-    for (int i = 0; i < 8; i++) cubins.begin(kernel(100 + i));
+    for (int i = 0; i < kTexts; i++) cubins.begin(kernel(first + round * kTexts + i));
+  }
+  const auto used = nvidia::used_cubins();
+  for (int round = 0; round < 3; round++) {
+    const std::string last = kernel(first + round * kTexts + kTexts - 1);
+    EXPECT_TRUE(std::none_of(used.begin(), used.end(), [&](auto& u) { return u.first.ends_with(last); })) << round;
   }
 }
 

@@ -5,10 +5,10 @@
 
 namespace thunder::test {
 
-class FunctionKernel : public NodeKernel {
+class FunctionKernel : public Kernel {
  public:
   explicit FunctionKernel(KernelCall call, size_t scratch = 0, void (*drop)(void*) = nullptr)
-      : NodeKernel(call), scratch_(scratch), drop_(drop) {}
+      : Kernel(call), scratch_(scratch), drop_(drop) {}
   ~FunctionKernel() override {
     if (drop_) drop_(call().state);
   }

@@ -50,9 +50,9 @@ inline bool fits(std::span<const Node* const> nodes, const Store&, RegionState& 
   return true;
 }
 
-class Piece : public NodeKernel {
+class Piece : public Kernel {
  public:
-  explicit Piece(const NodeView& view) : NodeKernel(this), node_(view.node), store_(view.store) {}
+  explicit Piece(const NodeView& view) : Kernel(this), node_(view.node), store_(view.store) {}
   Status* run(const Launch* launch) const {
     if (node_.body.empty()) return run_reference(def(node_), {{launch->inputs, launch->n_inputs}, {launch->outputs, launch->n_outputs}, node_.args});
     std::unordered_map<ValueId, Buffer> at;

@@ -1,10 +1,14 @@
-"""The files of a layer in C use each other in one direction: what one defines, no file that it uses itself needs.
+"""The files of a layer use each other in one direction: what one defines, no file that it uses itself needs.
 
-By names: what a header of the folder declares, which file defines it at the start of a line, and which files say it.
+In C by names: what a header of the folder declares, which file defines it at the start of a line, and which files say it. In
+C++ by includes, where a header and the source of its name are one.
 """
+import posixpath
 import re
 
 FOLDERS = ("bindings/python/src", "bindings/lua")
+INCLUDING = ("core/jit",)
+INCLUDE = re.compile(r'^#include "([^"]+)\.h"', re.M)
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', re.S)
 DECLARED = re.compile(r"^(?!typedef|static|#|\s|\{)[\w \*]*?\b(\w+)\(", re.M)
 VARIABLES = re.compile(r"^extern [\w \*]*?\b(\w+(?:\[\])?(?:, \*?\w+(?:\[\])?)*);", re.M)
@@ -15,6 +19,19 @@ def check(tree):
         texts = {path: COMMENT.sub("", tree.read(path)) for path in tree.files if path.startswith(folder + "/") and path.endswith((".c", ".h"))}
         for circle in circles(used(texts)):
             tree.fail(circle[0], "files use each other in a circle: " + ", ".join(circle))
+    for folder in INCLUDING:
+        for circle in circles(included(tree, folder)):
+            tree.fail(circle[0], "files include each other in a circle: " + ", ".join(circle))
+
+
+def included(tree, folder):
+    """file, without its ending -> the files of the folder that its header or its source includes."""
+    uses = {}
+    for path in tree.files:
+        stem, ending = posixpath.splitext(path)
+        if path.startswith(folder + "/") and ending in (".cpp", ".h"):
+            uses.setdefault(stem, set()).update("core/" + name for name in INCLUDE.findall(tree.read(path)))
+    return {stem: {other for other in others if other in uses} - {stem} for stem, others in uses.items()}
 
 
 def used(texts):

@@ -64,6 +64,8 @@ CASES = (
     ({"capi/README.md": "C.\n", "capi/abi.symbols": "# all\nthunder_a\n", "tests/c/a.c": "thunder_a(0);\n"}, None),
     ({"bindings/README.md": "B.\n", "bindings/lua/README.md": "L.\n", "bindings/lua/layer.h": "int a(void);\nint b(void);\n",
       "bindings/lua/a.c": "int a(void)\n{\n    return b();\n}\n", "bindings/lua/b.c": "int b(void)\n{\n    return a();\n}\n"}, "use each other in a circle"),
+    ({"core/jit/README.md": "J.\n", "core/jit/a.h": "int a();\n", "core/jit/a.cpp": '#include "jit/b.h"\n', "core/jit/b.h": '#include "jit/a.h"\n',
+      "tests/core/jit/a_test.cpp": "a b\n"}, "include each other in a circle"),
     ({"include/thunder.h": "enum { THUNDER_A = 1, THUNDER_B = 2 };\n", "tests/c/a.c": "THUNDER_A\n"}, "names THUNDER_B"),
     ({"README.md": "TO" "DO: finish\n"}, "needs an issue number"),
     ({"README.md": "TO" "DO(#12): finish\n"}, None),

@@ -38,7 +38,7 @@ struct Conversion {
 
   Status* run(const Launch* launch, bool widens) const {
     Rows<2> all(narrow, {&narrow, &floats});
-    return each_run(Kernel{{}, {}, {}, nullptr, launch->threads}, all, [&](const auto& at, int64_t n, int64_t) {
+    return each_run(KernelArgs{{}, {}, {}, nullptr, launch->threads}, all, [&](const auto& at, int64_t n, int64_t) {
       convert(narrow.as<uint16_t>() + at[0], all.step[0], floats.as<float>() + at[1], all.step[1], n, widens);
     });
   }
@@ -63,11 +63,11 @@ struct Conversion {
   }
 };
 
-class WidenedKernel : public NodeKernel {
+class WidenedKernel : public Kernel {
  public:
   // `copied`: floats of all copies, each up to whole lines.
   WidenedKernel(KernelPtr kernel, const ProductKernels& kernels, int64_t copied)
-      : NodeKernel(this), kernel_(std::move(kernel)), kernels_(kernels),
+      : Kernel(this), kernel_(std::move(kernel)), kernels_(kernels),
         own_(up_to_lines(static_cast<int64_t>(kernel_->scratch() + 3) / 4)), copied_(copied) {}
 
   size_t scratch() const override { return static_cast<size_t>(own_ + copied_) * sizeof(float); }

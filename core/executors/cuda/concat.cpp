@@ -6,7 +6,7 @@ namespace thunder::cuda_kernels {
 namespace {
 
 // cat(tensors, dim)
-Status* run_cat(const Kernel& kernel, const Launch& l) {
+Status* run_cat(const CompiledNode& kernel, const Launch& l) {
   const Buffer& out = l.outputs[0];
   const size_t dim = normalize_axis(kernel.node.args[1].i, static_cast<size_t>(out.rank));
   auto* to = out.as<std::byte>();

@@ -60,10 +60,10 @@ bool claim(const NodeView& view, void*) {
 }
 
 // A node by its rule.
-class RuleKernel : public NodeKernel {
+class RuleKernel : public Kernel {
  public:
   RuleKernel(const NodeView& view, const Rule& rule, Accelerator& accelerator)
-      : NodeKernel(this), kept_(&accelerator), rule_(rule), text_(text_of(rule, view)),
+      : Kernel(this), kept_(&accelerator), rule_(rule), text_(text_of(rule, view)),
         node_{view.node, static_cast<nvidia::CudaDevice&>(accelerator)},
         scratch_(rule.scratch ? rule.scratch(view) : 0) {
     add_flags(rule.flags);
@@ -96,7 +96,7 @@ class RuleKernel : public NodeKernel {
   const Ref<Accelerator> kept_;
   const Rule& rule_;
   std::string text_;  // until it is compiled
-  Kernel node_;
+  CompiledNode node_;
   const size_t scratch_;
 };
 
@@ -108,7 +108,7 @@ KernelPtr prepare(const NodeView& view, void* user) {
 
 }  // namespace
 
-Status* Kernel::launch(int64_t work, bool by_block, void** parameters, size_t step) const {
+Status* CompiledNode::launch(int64_t work, bool by_block, void** parameters, size_t step) const {
   if (work == 0) return nullptr;
   const int64_t blocks = by_block ? work : (work + kThreads - 1) / kThreads;
   const int64_t most = kBlocksOfMultiprocessor * std::max(1, device.properties().multiprocessors);
@@ -116,7 +116,7 @@ Status* Kernel::launch(int64_t work, bool by_block, void** parameters, size_t st
                        node.op->name().data());
 }
 
-Status* Kernel::copy(const Buffer& from, const Buffer& to) const {
+Status* CompiledNode::copy(const Buffer& from, const Buffer& to) const {
   const int64_t bytes = to.elements() * static_cast<int64_t>(size_of(to.dtype)), one = 1;
   if (from.data == to.data || bytes == 0) return nullptr;
   return device.copy({from.as<std::byte>(), 1, &bytes, &one}, {to.as<std::byte>(), 1, &bytes, &one}, 1);

@@ -68,7 +68,7 @@ extern "C" __global__ void kernel(T* out, const i64* state, i64 step, i64 ordina
 )";
 
 // philox_normal(state, ordinal, shape, dtype)
-Status* run_normal(const Kernel& kernel, const Launch& l) {
+Status* run_normal(const CompiledNode& kernel, const Launch& l) {
   void *to = l.outputs[0].data, *state = l.inputs[0].data;
   int64_t step = l.inputs[0].strides[0], ordinal = kernel.node.args[1].i, count = l.outputs[0].elements();
   void* parameters[] = {&to, &state, &step, &ordinal, &count};
@@ -76,7 +76,7 @@ Status* run_normal(const Kernel& kernel, const Launch& l) {
 }
 
 // philox_randint(state, ordinal, low, high, shape)
-Status* run_integers(const Kernel& kernel, const Launch& l) {
+Status* run_integers(const CompiledNode& kernel, const Launch& l) {
   void *to = l.outputs[0].data, *state = l.inputs[0].data;
   const std::span<const Arg> args = kernel.node.args;
   int64_t step = l.inputs[0].strides[0], ordinal = args[1].i, low = args[2].i, count = l.outputs[0].elements();

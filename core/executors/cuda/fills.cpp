@@ -13,7 +13,7 @@ extern "C" __global__ void kernel(T* out, double value, i64 integer, int whole, 
 )";
 
 // full(shape, value, dtype, device)
-Status* run_full(const Kernel& kernel, const Launch& l) {
+Status* run_full(const CompiledNode& kernel, const Launch& l) {
   void* out = l.outputs[0].data;
   const Arg& number = kernel.node.args[1];
   double value = number_of(number);

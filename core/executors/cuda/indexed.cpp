@@ -25,7 +25,7 @@ DimSizes sizes_of(const Buffer& whole, size_t indexed) {
   for (size_t i = 0; i < static_cast<size_t>(whole.rank); i++) (i < indexed ? a.size : a.inner) *= whole.shape[i];
   return a;
 }
-Status* run_index(const Kernel& kernel, const Launch& l) {
+Status* run_index(const CompiledNode& kernel, const Launch& l) {
   const std::span<const Buffer> tensors(l.inputs + 1, l.n_inputs - 1);
   Indices x = indices(tensors, l.inputs[0], 0, true);
   DimSizes a = sizes_of(l.inputs[0], tensors.size());

@@ -43,7 +43,7 @@ bool integers_or_booleans(const NodeView& view) {
   return view.store.type(view.node.args[0].v).rank() <= kMostDims;
 }
 
-Status* run_pair(const Kernel& kernel, const Launch& l) {
+Status* run_pair(const CompiledNode& kernel, const Launch& l) {
   const Buffer& out = l.outputs[0];
   Pair pair;
   for (size_t d = 0; d < static_cast<size_t>(out.rank); d++)

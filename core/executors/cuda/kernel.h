@@ -12,7 +12,7 @@
 namespace thunder::cuda_kernels {
 
 // A node's compiled kernel. Tensors of its launches are of the node's types, and dense unless its rule says otherwise.
-struct Kernel {
+struct CompiledNode {
   const Node& node;
   nvidia::CudaDevice& device;
   static constexpr size_t kMostSteps = 6;
@@ -36,11 +36,11 @@ struct Rule {
   // For messages, by the number of a bounds check: what the index is out of range for, such as "dim 1 of size 3". Null:
   // the kernel checks no indices.
   std::vector<std::string> (*checked)(const NodeView&) = nullptr;
-  Status* (*run)(const Kernel&, const Launch&) = nullptr;
+  Status* (*run)(const CompiledNode&, const Launch&) = nullptr;
   uint32_t flags = 0;  // kStrided: it takes inputs of any strides, and updates a result in the input's memory
   size_t (*scratch)(const NodeView&) = nullptr;  // bytes of Launch::scratch; null: none
   // Further functions of the text, which are step 1 and so on.
-  std::array<const char*, Kernel::kMostSteps - 1> others = {};
+  std::array<const char*, CompiledNode::kMostSteps - 1> others = {};
   // What the message says of a kernel that refuses something else than an index.
   std::string (*refused)(const NodeView&) = nullptr;
 };

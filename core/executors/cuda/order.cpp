@@ -119,7 +119,7 @@ std::vector<Digit> digits_of_key(DType d) {
   return digits;
 }
 
-Status* run_radix(const Kernel& kernel, const Launch& l, DimSizes a, int64_t descending, int64_t wanted) {
+Status* run_radix(const CompiledNode& kernel, const Launch& l, DimSizes a, int64_t descending, int64_t wanted) {
   const Buffer& in = l.inputs[0];
   int64_t count = in.elements(), rows = a.outer * a.inner;
   RadixSort sort(l.scratch, count, key_bytes(in.dtype));
@@ -137,7 +137,8 @@ Status* run_radix(const Kernel& kernel, const Launch& l, DimSizes a, int64_t des
 }
 
 // The first `wanted` elements along a dim in order.
-Status* run(const Kernel& kernel, const Launch& l, int64_t dim, int64_t descending, int64_t wanted, int64_t* spare) {
+Status* run(const CompiledNode& kernel, const Launch& l, int64_t dim, int64_t descending, int64_t wanted,
+            int64_t* spare) {
   const Buffer& in = l.inputs[0];
   const DimSizes a = sizes_around(in, dim);
   if (in.elements() && wanted && a.size > kShortLine) return run_radix(kernel, l, a, descending, wanted);
@@ -157,14 +158,14 @@ Status* run(const Kernel& kernel, const Launch& l, int64_t dim, int64_t descendi
 }
 
 // sort(input, dim, descending)
-Status* run_sort(const Kernel& kernel, const Launch& l) {
+Status* run_sort(const CompiledNode& kernel, const Launch& l) {
   const std::span<const Arg> args = kernel.node.args;
   return run(kernel, l, args[1].i, args[2].i, sizes_around(l.inputs[0], args[1].i).size,
              l.outputs[1].as<int64_t>());
 }
 
 // topk(input, dim, k, largest)
-Status* run_topk(const Kernel& kernel, const Launch& l) {
+Status* run_topk(const CompiledNode& kernel, const Launch& l) {
   const std::span<const Arg> args = kernel.node.args;
   return run(kernel, l, args[1].i, args[3].i, args[2].i, static_cast<int64_t*>(l.scratch) + l.inputs[0].elements());
 }

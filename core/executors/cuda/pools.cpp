@@ -59,7 +59,7 @@ extern "C" __global__ void kernel(
 }
 )";
 
-Status* run_pool(const Kernel& kernel, const Launch& l) {
+Status* run_pool(const CompiledNode& kernel, const Launch& l) {
   const Buffer &in = l.inputs[0], &out = l.outputs[0];
   const std::span<const Arg> args = kernel.node.args;
   Window w;
@@ -74,7 +74,7 @@ Status* run_pool(const Kernel& kernel, const Launch& l) {
   return kernel.launch(out.elements(), false, parameters);
 }
 
-Status* run_pool_grad(const Kernel& kernel, const Launch& l) {
+Status* run_pool_grad(const CompiledNode& kernel, const Launch& l) {
   const Buffer &grad = l.inputs[0], &at = l.inputs[1], &out = l.outputs[0];
   const size_t bytes = static_cast<size_t>(out.elements()) * size_of(out.dtype);
   if (Status* failed = bytes ? kernel.device.fill_with_zeros(out.data, bytes) : nullptr) return failed;

@@ -44,7 +44,7 @@ bool integer_matrices(const NodeView& view) {
 }
 
 // matmul(input, other)
-Status* run_matmul(const Kernel& kernel, const Launch& l) {
+Status* run_matmul(const CompiledNode& kernel, const Launch& l) {
   const Buffer &x = l.inputs[0], &y = l.inputs[1], &out = l.outputs[0];
   if (!out.elements()) return nullptr;
   Matrices m{out.shape[0], out.shape[1], x.shape[1], {x.strides[0], x.strides[1]}, {y.strides[0], y.strides[1]}, {}};

@@ -45,7 +45,7 @@ RadixSort::RadixSort(void* scratch, int64_t count, size_t key_bytes)
   totals_ = counts_ + kDigits * tiles_;
 }
 
-Status* RadixSort::run(const Kernel& kernel, size_t first_step, std::span<const Digit> digits) {
+Status* RadixSort::run(const CompiledNode& kernel, size_t first_step, std::span<const Digit> digits) {
   const uint32_t* numbers = nullptr;  // each its own place
   for (Digit d : digits) {
     const size_t to = 1 - at_;

@@ -131,7 +131,7 @@ class RadixSort {
   void* keys() const { return keys_[0]; }
   // The numbers from 0 to count - 1 in the order of their keys, the least significant digit first. Requires: digits.
   // `first_step`: which of the kernel's steps is the first of kRadixSteps.
-  Status* run(const Kernel& kernel, size_t first_step, std::span<const Digit> digits);
+  Status* run(const CompiledNode& kernel, size_t first_step, std::span<const Digit> digits);
   const void* sorted_keys() const { return keys_[at_]; }
   const uint32_t* sorted() const { return numbers_[at_]; }
 

@@ -102,7 +102,7 @@ size_t fold_scratch(const NodeView& view) {
   return parts > 1 ? static_cast<size_t>(rows * parts) * sizeof(double) : 0;
 }
 
-Status* fold(const Kernel& kernel, const Launch& l, int64_t reverse, int64_t whole) {
+Status* fold(const CompiledNode& kernel, const Launch& l, int64_t reverse, int64_t whole) {
   constexpr int64_t kThreads = 256;
   const Buffer &in = l.inputs[0], &out = l.outputs[0];
   if (!out.elements()) return nullptr;
@@ -117,11 +117,11 @@ Status* fold(const Kernel& kernel, const Launch& l, int64_t reverse, int64_t who
   first_time = 0;
   return kernel.launch(rows * parts, true, parameters);
 }
-Status* run_scan(const Kernel& kernel, const Launch& l) { return fold(kernel, l, kernel.node.args[2].i, 0); }
-Status* run_prod(const Kernel& kernel, const Launch& l) { return fold(kernel, l, 0, 1); }
+Status* run_scan(const CompiledNode& kernel, const Launch& l) { return fold(kernel, l, kernel.node.args[2].i, 0); }
+Status* run_prod(const CompiledNode& kernel, const Launch& l) { return fold(kernel, l, 0, 1); }
 
 template <int64_t greatest>
-Status* run_extremum(const Kernel& kernel, const Launch& l) {
+Status* run_extremum(const CompiledNode& kernel, const Launch& l) {
   DimSizes a = sizes_around(l.inputs[0], kernel.node.args[1].i);
   void *values = l.outputs[0].data, *indices = l.outputs[1].data, *from = l.inputs[0].data;
   int64_t rows = a.outer * a.inner, maximum = greatest;

@@ -77,7 +77,7 @@ size_t scratch(const NodeView& view) {
   return RadixSort::scratch(std::max<int64_t>(1, elements_of_input(view, 2)), sizeof(Key));
 }
 
-Status* scatter(const Kernel& kernel, const Launch& l, int64_t how) {
+Status* scatter(const CompiledNode& kernel, const Launch& l, int64_t how) {
   const Buffer &in = l.inputs[0], &index = l.inputs[1], &src = l.inputs[2], &out = l.outputs[0];
   if (Status* failed = kernel.copy(in, out)) return failed;
   int64_t count = index.elements();
@@ -99,8 +99,8 @@ Status* scatter(const Kernel& kernel, const Launch& l, int64_t how) {
   void* joining[] = {&to, &from, &sorted_keys, &sorted, &w, &count, &how};
   return kernel.launch(count, false, joining, kJoinStep);
 }
-Status* run_add(const Kernel& kernel, const Launch& l) { return scatter(kernel, l, kAdd); }
-Status* run_reduce(const Kernel& kernel, const Launch& l) {
+Status* run_add(const CompiledNode& kernel, const Launch& l) { return scatter(kernel, l, kAdd); }
+Status* run_reduce(const CompiledNode& kernel, const Launch& l) {
   const std::string_view how = kernel.node.args[4].text();
   return scatter(kernel, l, how == "prod" ? kMultiply : how == "amax" ? kGreatest : kLeast);
 }

@@ -24,7 +24,7 @@ extern "C" __global__ void kernel(i64* out, const T* sorted, const T* in, i64 si
 )";
 
 // searchsorted(sorted_sequence, input, right)
-Status* run_search(const Kernel& kernel, const Launch& l) {
+Status* run_search(const CompiledNode& kernel, const Launch& l) {
   const Buffer &sequence = l.inputs[0], &in = l.inputs[1];
   void *to = l.outputs[0].data, *sorted = sequence.data, *from = in.data;
   int64_t size = sequence.shape[sequence.rank - 1], count = in.elements(), right = kernel.node.args[2].i;

@@ -94,7 +94,7 @@ extern "C" __global__ void apply_updates(
 }
 )";
 
-Status* too_many_dims(const Kernel& kernel) {
+Status* too_many_dims(const CompiledNode& kernel) {
   return make<Status>(Code::unimplemented, cat(kernel.node.op->name(), ": operands of such strides in more than ",
                                                kMostDims, " dims"))
       .detach();
@@ -126,7 +126,7 @@ Walk walk(std::span<const Buffer> tensors, const Buffer& out, const Buffer& src,
 
 // Updates the slices of `out` that the indices, over its dims from `dim` on, point to. `out` is what `in` was, in other
 // memory or in its own.
-Status* update(const Kernel& kernel, const Launch& l, std::span<const Buffer> tensors, size_t dim, bool from_end,
+Status* update(const CompiledNode& kernel, const Launch& l, std::span<const Buffer> tensors, size_t dim, bool from_end,
                bool add) {
   const Buffer &in = l.inputs[0], &src = l.inputs[l.n_inputs - 1], &out = l.outputs[0];
   if (in.data != out.data)
@@ -174,7 +174,7 @@ bool takes_take_add(const NodeView& view) {
   return adds_up(view) && sortable(view, view.node.args[2].v, normalize_axis(view.node.args[1].i, rank), 1);
 }
 size_t take_add_scratch(const NodeView& view) { return sort_scratch(view, view.node.args[2].v); }
-Status* run_take_add(const Kernel& kernel, const Launch& l) {
+Status* run_take_add(const CompiledNode& kernel, const Launch& l) {
   const size_t dim = normalize_axis(kernel.node.args[1].i, static_cast<size_t>(l.outputs[0].rank));
   return update(kernel, l, {l.inputs + 1, 1}, dim, false, true);
 }
@@ -186,7 +186,7 @@ bool takes_index_put(const NodeView& view) {
   return takes_index(view) && sortable(view, given[0], 0, given.size()) && (!view.node.args[3].i || adds_up(view));
 }
 size_t index_put_scratch(const NodeView& view) { return sort_scratch(view, view.node.args[1].value_list()[0]); }
-Status* run_index_put(const Kernel& kernel, const Launch& l) {
+Status* run_index_put(const CompiledNode& kernel, const Launch& l) {
   return update(kernel, l, {l.inputs + 1, l.n_inputs - 2}, 0, true, kernel.node.args[3].i != 0);
 }
 

@@ -65,10 +65,10 @@ bool fits(std::span<const Node* const> nodes, const Store& store, RegionState& s
 
 // A node or region: a group, where it was made, until its layout is known; then a launcher of the target's, which other
 // programs and equal layers may have too.
-class FusedKernel : public NodeKernel, public KernelTexts {
+class FusedKernel : public Kernel, public KernelTexts {
  public:
   FusedKernel(std::shared_ptr<Group> group, const Target& target)
-      : NodeKernel(KernelCall()), group_(std::move(group)), target_(target) {
+      : Kernel(KernelCall()), group_(std::move(group)), target_(target) {
     add_flags(kRunsTiles);
   }
 
@@ -81,7 +81,7 @@ class FusedKernel : public NodeKernel, public KernelTexts {
   bool runs_tiles() const override { return region_->is_epilogue; }
   void run_tile(const Launch* launch, const Tile& tile) const override { region_->launcher->run_tile(launch, tile); }
   Joinable joinable() const override { return region_->launcher->joinable(); }
-  KernelPtr join(std::span<const NodeKernel* const> all) const override { return region_->launcher->join(all); }
+  KernelPtr join(std::span<const Kernel* const> all) const override { return region_->launcher->join(all); }
   void finish() override {
     if (!region_->finished) region_->launcher->finish();
     region_->finished = true;
@@ -89,7 +89,7 @@ class FusedKernel : public NodeKernel, public KernelTexts {
   std::string explain() const override {
     return cat("as lowered:\n", print(region_->lowered.nest), target_.explain(region_->lowered));
   }
-  const NodeKernel* launcher() const override { return region_->launcher.get(); }
+  const Kernel* launcher() const override { return region_->launcher.get(); }
   std::string source(std::string_view form) const override {
     if (form == "cuda") return loops::cuda_text(region_->lowered);
     const auto* on_cpu = dynamic_cast<const loops::CpuLauncher*>(region_->launcher.get());

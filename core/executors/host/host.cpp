@@ -6,9 +6,9 @@ namespace thunder {
 namespace {
 
 // Nodes live as long as the program, which holds their store.
-class HostKernel : public NodeKernel {
+class HostKernel : public Kernel {
  public:
-  explicit HostKernel(const Node& node) : NodeKernel(this), node_(node) {}
+  explicit HostKernel(const Node& node) : Kernel(this), node_(node) {}
   Status* run(const Launch* launch) const {
     return run_reference(def(node_), {{launch->inputs, launch->n_inputs},
                                       {launch->outputs, launch->n_outputs},

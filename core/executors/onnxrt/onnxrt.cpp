@@ -79,10 +79,10 @@ struct Model {
   Trace trace;
 };
 
-class OnnxRegion final : public NodeKernel {
+class OnnxRegion final : public Kernel {
  public:
   OnnxRegion(const Runtime& runtime, const Machine& machine, const NodeView& view)
-      : NodeKernel(this), runtime_(runtime), machine_(machine), model_(view) {
+      : Kernel(this), runtime_(runtime), machine_(machine), model_(view) {
     open(std::vector<bool>(model_.trace.inputs.size(), false), {});
   }
   // Frozen weights are constants of the model, which ONNX Runtime packs and folds as it likes.

@@ -25,10 +25,10 @@ bool claims_region(std::span<const Node* const> nodes, const Store&, uint8_t* ta
   return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return !def(*n).view; });
 }
 
-class OpenxlaRegion final : public NodeKernel {
+class OpenxlaRegion final : public Kernel {
  public:
   OpenxlaRegion(const Plugin& plugin, const NodeView& view)
-      : NodeKernel(this),
+      : Kernel(this),
         module_(openxla::module_of(view, plugin.on_host())),
         executable_(plugin, module_, count_inputs(view.node), view.node.results.size(), plugin.on_host()) {}
 

@@ -8,12 +8,12 @@ namespace thunder {
 namespace {
 
 // Nodes live as long as the program that holds their store.
-class KernelOnDevices : public NodeKernel {
+class KernelOnDevices : public Kernel {
  protected:
   // Opens the devices, so that a missing one is an error of compiling.
   template <class K>
   KernelOnDevices(const K* self, const NodeView& view, Devices& devices)
-      : NodeKernel(self), node_(view.node), devices_(devices) {
+      : Kernel(self), node_(view.node), devices_(devices) {
     const auto open = [&](ValueId v) {
       if (const Device device = view.store.type(v).device; device != Device::cpu) devices.accelerator(device);
     };

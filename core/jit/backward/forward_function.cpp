@@ -104,8 +104,11 @@ std::vector<size_t> take_writes(Trace& trace) {
 Partition partitioned(JointTrace joint, Context& context, const CompileOptions& options) {
   const Executors executors = executors_for(context, options);
   InterruptCheck check(context.interrupts());
-  Compilation compilation{{context.registry(), context.allocator()}, executors, context.scope_environment(), check};
-  compilation.disabled = split_list(options.text("disable_passes", ""));
+  Compilation compilation{
+      {.registry = context.registry(), .allocator = context.allocator(), .settings = options.settings()},
+      executors,
+      context.scope_environment(),
+      check};
   compilation.traces.push_back(joint.trace);
   compilation.joint = std::move(joint);
   run_stages(compilation, "partition");
@@ -116,7 +119,8 @@ Split::Parts parts_of(Context& context, const CompileOptions& options, const Inn
                       std::span<const InnerArgument> arguments, const Values& in) {
   Split::Parts parts;
   Trace trace = inner.trace;
-  if (auto with = apply_execution_transforms(trace, executors_for(context, options), context.scope_environment()))
+  if (auto with = apply_execution_transforms(trace, executors_for(context, options), context.scope_environment(),
+                                             options.settings()))
     trace = std::move(*with);
   parts.inputs = places_of(inner, arguments, in);
   parts.wrt = real_inputs(trace, parts.inputs);

@@ -96,6 +96,14 @@ Values* Pair::call(EagerScope& tape, const Values& in, std::string& why) {
   return results(tape, in, *made);
 }
 
+std::shared_ptr<const Entry> Pair::latest_backward() const {
+  const Ref<TapedFunction> function = function_->latest_backward();
+  const auto entry = function ? function->compiled()->latest() : nullptr;
+  if (!entry) return nullptr;
+  const auto owner = std::make_shared<std::pair<Ref<TapedFunction>, std::shared_ptr<const Entry>>>(function, entry);
+  return {owner, entry.get()};
+}
+
 Values* Pair::results(EagerScope& tape, const Values& in, const Values& made) {
   const Ref<Split> split(static_cast<Split*>(made[made.size() - 1].auxiliary.get()));
   if (split->take_new()) set_compiled_last(true);

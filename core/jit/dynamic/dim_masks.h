@@ -1,9 +1,13 @@
 // Which sizes and integers of a call's inputs may stand for any, and which of them are equal.
 #pragma once
 
-#include "jit/compile.h"
+#include "cache/cache.h"
 
 namespace thunder {
+
+// Which sizes of the inputs stand for any: by leaf and dim. Sizes that are equal stand for one another. An integer has
+// one place, for itself.
+using DimMask = std::vector<std::vector<bool>>;
 
 // By leaf and dim; of an integer by leaf alone, as if it had one dim.
 DimMask no_dims(const Values& in);

@@ -77,7 +77,7 @@ class Formula {
 }  // namespace
 
 DynamicShapes::DynamicShapes(const CompileOptions& options, const Values& in) {
-  const std::string text = options.text("dynamic_shapes", "");
+  const std::string& text = options.settings().dynamic_shapes;
   if (text.empty()) return;
   for (std::string_view argument : split(text, ';')) {
     const size_t colon = argument.find(':');

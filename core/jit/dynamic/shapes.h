@@ -4,7 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "jit/compile.h"
+#include "jit/dynamic/dim_masks.h"
+#include "jit/options.h"
 
 namespace thunder {
 

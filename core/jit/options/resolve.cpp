@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "compile/run_stages.h"
 #include "jit/context.h"
+#include "jit/options/executor_names.h"
 #include "jit/options/inductor_options.h"
 
 namespace thunder {
@@ -43,6 +45,12 @@ void ask(CompileOptions& out, std::string_view name, std::string_view by) {
   Leaf yes;
   yes.kind = ArgKind::boolean, yes.i = 1;
   ask(out, name, yes, by);
+}
+
+void ask(CompileOptions& out, std::string_view name, std::string_view value, std::string_view by) {
+  Leaf text;
+  text.kind = ArgKind::string, text.text = value;
+  ask(out, name, text, by);
 }
 
 void leave_out(CompileOptions& out, std::span<const std::string> passes) {
@@ -87,9 +95,26 @@ void apply_mode(CompileOptions& out) {
   if (mode->max_autotune) ask(out, "max_autotune", by);
   if (mode->use_cudagraphs) ask(out, "use_cudagraphs", by);
   if (mode->backend.empty()) return;
-  Leaf backend;
-  backend.kind = ArgKind::string, backend.text = mode->backend;
-  ask(out, "backend", backend, by);
+  ask(out, "backend", mode->backend, by);
+}
+
+// Older names of the values of `cache`.
+void apply_cache_names(CompileOptions& out) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"use_static_caching", "constant values"},
+                                                                      {"use_last_executed", "same input"},
+                                                                      {"always_trace", "no caching"}};
+  for (const auto& [name, value] : kNames)
+    if (out.flag(name, false)) ask(out, "cache", value, cat("option '", name, "'"));
+}
+
+void apply_executor_names(CompileOptions& out, std::span<const std::string> names) {
+  for (const std::string& name : names) {
+    const ExecutorName* row = find_product_name(name);
+    if (!row) continue;
+    const std::string by = cat("executor '", name, "'");
+    if (!row->precision.empty()) ask(out, "float32_matmul_precision", row->precision, by);
+    if (row->max_autotune) ask(out, "max_autotune", by);
+  }
 }
 
 void apply_backend(CompileOptions& out, const Context& context) {
@@ -98,6 +123,7 @@ void apply_backend(CompileOptions& out, const Context& context) {
   const auto backend = context.backends().get(given->text);
   out.use_backend(backend);
   leave_out(out, backend->disabled_passes);
+  apply_executor_names(out, backend->executors);
   if (backend->use_cudagraphs)
     ask(out, "use_cudagraphs", cat("option 'backend' = \"", backend->name, "\""));
 }
@@ -122,6 +148,12 @@ Ref<CompileOptions> resolve_options(const CompileOptions& given, const Context& 
   for (auto& [row, leaf] : others) replace_inductor_option(*out, *row, *leaf);
   apply_mode(*out);
   apply_backend(*out, context);
+  apply_cache_names(*out);
+  out->settle();
+  apply_executor_names(*out, out->settings().executors);
+  out->settle();
+  context.executors(out->settings().executors, {});
+  check_places(context.passes(out->passes()));
   return out;
 }
 

@@ -5,6 +5,8 @@
 
 namespace thunder {
 
+class Context;
+
 // A name for several options, as in PyTorch.
 struct ModeRow {
   std::string_view name;

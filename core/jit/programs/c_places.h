@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "jit/programs/c_source.h"
+#include "jit/programs/c_program.h"
 #include "program/plan_steps.h"
 
 namespace thunder {

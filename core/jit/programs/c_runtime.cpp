@@ -1,5 +1,6 @@
 // What every exported source begins with: the C that its statements call.
 #include "jit/programs/c_ops.h"
+#include "jit/programs/c_source.h"
 
 namespace thunder {
 

@@ -14,6 +14,7 @@
 #include "executors/cpu/table_executor.h"
 #include "ir/symbols.h"
 #include "jit/compile.h"
+#include "jit/options/resolve.h"
 #include "jit/programs/c_source.h"
 #include "loops/kernels.h"
 #include "program/plan_steps.h"
@@ -41,9 +42,9 @@ std::string stem(std::string_view path) {
 }
 
 // A product that is written as C, and never run here.
-class CProduct : public NodeKernel {
+class CProduct : public Kernel {
  public:
-  CProduct() : NodeKernel(this) {}
+  CProduct() : Kernel(this) {}
   Status* run(const Launch*) const {
     return make<Status>(Code::unimplemented, "a product of tensors that never change is not written as C").detach();
   }
@@ -161,7 +162,8 @@ void export_c(const Ref<Context>& context, const std::string& program, const std
   compile.set("executors", Any::string("fusion"));
   compile.add_executor(make<Executor>(c_products()));
   InterruptCheck check(context->interrupts());
-  const std::unique_ptr<Entry> entry = compile_entry(*context, *function, compile, *in, Effort::full, check);
+  const std::unique_ptr<Entry> entry =
+      compile_entry(*context, *function, *resolve_options(compile, *context), *in, Effort::full, check);
   const Target target = target_of(context->machine(), options);
   write_all(folder, {name, target.cpu, *entry, context->random().get(), in->paths()}, target);
 }

@@ -175,11 +175,7 @@ void read_trace_options(const CompileOptions& options, TraceRequest& request, Co
   for (auto& [name, leaf] : options.all()) {
     const bool ours =
         std::any_of(kOptions.begin(), kOptions.end(), [&](const OptionRow& row) { return row.name == name; });
-    Any value = Any::boolean(leaf.i);
-    value.kind = leaf.kind;
-    if (leaf.kind == ArgKind::real) value.f = leaf.f;
-    if (leaf.kind == ArgKind::string) value = Any::string(leaf.text);
-    (ours ? own : static_cast<Options&>(compile)).set(name, value);
+    (ours ? own : static_cast<Options&>(compile)).set(name, leaf);
   }
   for (auto& e : options.executors()) compile.add_executor(e);
   for (auto& p : options.passes()) compile.add_pass(p);

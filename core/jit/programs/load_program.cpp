@@ -30,24 +30,6 @@ LoadedProgram saved(const Ref<Context>& context, const InputFile& file, const Co
 
 }  // namespace
 
-Any option_any(const Leaf& l) {
-  if (l.kind == ArgKind::string) return Any::string(l.text);
-  if (l.kind == ArgKind::real) return Any::real(l.f);
-  Any any;
-  any.kind = l.kind, any.i = l.i;
-  return any;
-}
-
-Ref<CompileOptions> without_file_options(const CompileOptions* given) {
-  auto out = make<CompileOptions>();
-  if (!given) return out;
-  for (auto& [name, leaf] : given->all())
-    if (name != kRunKernels && name != kOutputs) out->set(name, option_any(leaf));
-  for (const Ref<Executor>& e : given->executors()) out->add_executor(e);
-  for (const Ref<CustomPass>& p : given->passes()) out->add_pass(p);
-  return out;
-}
-
 LoadedProgram load_program(const Ref<Context>& context, const std::string& path, const CompileOptions* options) {
   const InputFile file(path);
   if (!is_model(file)) return saved(context, file, options);

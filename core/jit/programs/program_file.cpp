@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "ir/print.h"
 #include "jit/programs/cache_artifacts.h"
-#include "jit/programs/load_program.h"
 #include "jit/programs/program_json.h"
 #include "loops/kernels.h"
 #include "tensor/safetensors.h"
@@ -189,7 +188,7 @@ LoadedProgram Loader::load(const CompileOptions* given) {
     read_options(text("options"), saved);
     saved.check(compile_options(), "compile");
     for (auto& [name, leaf] : saved.all())
-      if (!options->find(name)) options->set(name, option_any(leaf));
+      if (!options->find(name)) options->set(name, leaf);
     return 0;
   });
   return {std::move(function), std::move(options)};
@@ -255,6 +254,16 @@ void save_program(const Compiled& compiled, const std::string& path, SaveKernels
     refuse(e);
   }
   save_safetensors(path, tensors.list, metadata);
+}
+
+Ref<CompileOptions> without_file_options(const CompileOptions* given) {
+  auto out = make<CompileOptions>();
+  if (!given) return out;
+  for (auto& [name, leaf] : given->all())
+    if (name != kRunKernels && name != kOutputs) out->set(name, leaf);
+  for (const Ref<Executor>& e : given->executors()) out->add_executor(e);
+  for (const Ref<CustomPass>& p : given->passes()) out->add_pass(p);
+  return out;
 }
 
 LoadedProgram load_saved_program(const Ref<Context>& context, const InputFile& file, const CompileOptions* options) {

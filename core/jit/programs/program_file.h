@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/files.h"
+#include "jit/call.h"
 #include "jit/programs/saved_function.h"
 
 namespace thunder {
@@ -15,6 +16,12 @@ constexpr int64_t kProgramFileVersion = 2;
 // for the CPU. The old file stays whole on failure.
 enum class SaveKernels : bool { no, yes };
 void save_program(const Compiled& compiled, const std::string& path, SaveKernels kernels = SaveKernels::no);
+
+// The options that are about the file, and none of compile's: whether machine code in it runs, and the values that an
+// ONNX model gives in place of its outputs, "a,b".
+constexpr const char *kRunKernels = "run_saved_kernels", *kOutputs = "outputs";
+// The others of those given (may be null).
+Ref<CompileOptions> without_file_options(const CompileOptions* given);
 
 // What a file holds, to be compiled as it was.
 struct LoadedProgram {

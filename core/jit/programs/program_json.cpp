@@ -247,12 +247,8 @@ void read_options(std::string_view json, CompileOptions& out) {
     constexpr std::array<std::string_view, 2> kNames = {"kind", "value"};
     const auto [kind, value] = fields(item, kNames);
     const Leaf l = read_leaf(text_of(kind), value);
-    Any any;
-    any.kind = l.kind, any.i = l.i;
-    if (l.kind == ArgKind::real) any = Any::real(l.f);
-    if (l.kind == ArgKind::string) any = Any::string(l.text);
     require(l.kind != ArgKind::dims && l.kind != ArgKind::reals, "option '", item->string, "' is a list");
-    out.set(item->string, any);
+    out.set(item->string, l);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cJSON.h>
 
+#include "jit/options.h"
 #include "jit/programs/saved_function.h"
 
 namespace thunder {

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "ir/symbols.h"
+#include "jit/context.h"
 #include "tracer/structure.h"
 #include "tracer/tracing.h"
 

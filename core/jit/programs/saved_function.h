@@ -4,10 +4,12 @@
 
 #include <optional>
 
-#include "jit/call.h"
+#include "cache/cache.h"
 #include "tracer/replay.h"
 
 namespace thunder {
+
+class Context;
 
 // A leaf of a program's inputs.
 struct SavedInput {

@@ -1,14 +1,28 @@
 // One call of a function that may read values: it is recorded and run at once, a segment at a time.
 #pragma once
 
+#include "jit/compile.h"
+#include "jit/run.h"
 #include "jit/segments/segments.h"
+#include "jit/statistics.h"
 
 namespace thunder {
 
 class SegmentCall final : public SegmentRunner {
  public:
-  // Of what `of` compiles; both others live as long.
-  SegmentCall(Compiled& of, InterruptCheck& check, void* stream) : of_(of), check_(check), stream_(stream) {}
+  // A compiled function.
+  struct Of {
+    Context& context;
+    Function& function;
+    const CompileOptions& options;
+    DynamicSizes sizes;
+    Segments& segments;
+    ProgramRunner& runner;
+    const RecompileLimits& limits;
+    CompileLog& log;
+  };
+  // All must live as long.
+  SegmentCall(const Of& of, InterruptCheck& check, void* stream) : of_(of), check_(check), stream_(stream) {}
 
   // Calls the function. Null: it read a value, and the results are there.
   std::unique_ptr<Entry> record(const Values& in);
@@ -18,7 +32,7 @@ class SegmentCall final : public SegmentRunner {
 
   std::vector<Ref<Tensor>> run(Segment& segment) override;
   std::shared_ptr<const SegmentScripts> scripts_after(const SegmentScript* segment) override {
-    return of_.segments_->scripts_after(segment);
+    return of_.segments.scripts_after(segment);
   }
   Ref<Tensor> take_random(int64_t draws) override;
   void broke(GraphBreak at) override;
@@ -30,7 +44,7 @@ class SegmentCall final : public SegmentRunner {
   enum class Kept : uint8_t { for_good, recently, no };
   Kept kept(const Segment& segment, const std::string& why) const;
 
-  Compiled& of_;
+  const Of of_;
   InterruptCheck& check_;
   void* const stream_;
   SegmentedResults results_;

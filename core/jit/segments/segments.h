@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "jit/compile.h"
 #include "jit/dynamic/plans.h"
+#include "tracer/segments.h"
 
 namespace thunder {
 

@@ -14,7 +14,7 @@ struct CpuLauncher::Work {
 };
 
 CpuLauncher::CpuLauncher(CpuKernel&& kernel)
-    : NodeKernel(this), kernel_(kernel.code), nest_(std::move(kernel.nest)), parameters_(parameters(nest_)),
+    : Kernel(this), kernel_(kernel.code), nest_(std::move(kernel.nest)), parameters_(parameters(nest_)),
       items_(kernel.division.items), grain_(kernel.division.grain),
       partials_(std::move(kernel.region.sums), kernel.division.chunks), checks_(std::move(kernel.region.checks)) {
   ensure(nest_.buffers.size() <= kMaxArguments, "a kernel has more arguments than a launcher can pass");

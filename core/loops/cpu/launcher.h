@@ -11,7 +11,7 @@ namespace thunder::loops {
 
 constexpr size_t kMaxArguments = 384;
 
-class CpuLauncher : public NodeKernel {
+class CpuLauncher : public Kernel {
  public:
   // Requires: the kernel has gone through all stages.
   explicit CpuLauncher(CpuKernel&& kernel);
@@ -22,7 +22,7 @@ class CpuLauncher : public NodeKernel {
   int64_t items() const { return items_; }
   int64_t grain() const { return grain_; }  // the least number of these that are worth a thread
   const PartialSums& partials() const { return partials_; }
-  const NodeKernel* launcher() const override { return this; }
+  const Kernel* launcher() const override { return this; }
   Status* run(const Launch* launch) const;
   bool runs_tiles() const override { return !strides_.empty(); }
   // One tile of a nest ordered for tiles.

@@ -15,10 +15,10 @@ constexpr size_t kNumberWords = 2;    // of a number that is passed by value
 
 size_t count(const std::vector<bool>& of) { return static_cast<size_t>(std::count(of.begin(), of.end(), true)); }
 
-class JoinedLauncher : public NodeKernel {
+class JoinedLauncher : public Kernel {
  public:
   explicit JoinedLauncher(const JoinedNests& nests)
-      : NodeKernel(this), device_(nests.device), on_host_(nests.schedule.on_host), name_(nests.name),
+      : Kernel(this), device_(nests.device), on_host_(nests.schedule.on_host), name_(nests.name),
         arguments_(nests.nest.buffers.size()), count_(nests.each.size()),
         layout_(joined_layout(nests.nest, on_host_)) {
     CudaSchedule schedule = nests.schedule;

@@ -20,10 +20,10 @@ constexpr size_t kMostArguments = 128;
 // take to be written and read.
 constexpr size_t kRecomputedInstructions = 64;
 
-class CudaLauncher : public NodeKernel {
+class CudaLauncher : public Kernel {
  public:
   CudaLauncher(nvidia::CudaDevice& device, LoweredRegion region)
-      : NodeKernel(this), device_(Ref<nvidia::CudaDevice>(&device)), on_host_(region.on_host) {
+      : Kernel(this), device_(Ref<nvidia::CudaDevice>(&device)), on_host_(region.on_host) {
     Nest& nest = region.nest;
     order_loops(nest, region.reduced);
     CudaSchedule schedule = cuda_schedule(nest, on_host_);
@@ -76,16 +76,16 @@ class CudaLauncher : public NodeKernel {
     return {text_, joined_layout(nest_, on_host_).nests};
   }
 
-  KernelPtr join(std::span<const NodeKernel* const> all) const override {
+  KernelPtr join(std::span<const Kernel* const> all) const override {
     JoinedNests nests{device_, nest_, schedule_, name_ + "_joined", {}};
-    for (const NodeKernel* one : all) {
+    for (const Kernel* one : all) {
       const auto& other = static_cast<const CudaLauncher&>(*one->launcher());
       nests.each.push_back({other.parameters_, threads_of(other.nest_, schedule_)});
     }
     return joined_launcher(nests);
   }
 
-  const NodeKernel* launcher() const override { return this; }
+  const Kernel* launcher() const override { return this; }
 
   Status* run(const Launch* launch) const {
     std::array<void*, kMostArguments> buffers;

@@ -167,50 +167,55 @@ void ropes(Samples& s) {
 }
 
 template <auto formula>
-consteval OpRow row(SchemaText schema, std::string_view doc, SamplesFn samples = reals) {
-  return checked(
-      {.schema = schema, .doc = doc, .decompose = real_formula<formula>, .samples = samples, .tags = kInplace});
+consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, SamplesFn samples = reals) {
+  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = real_formula<formula>,
+                  .samples = samples, .tags = kInplace});
 }
-consteval OpRow op(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                   uint32_t tags = 0) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
+consteval OpRow op(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
+                   SamplesFn samples, uint32_t tags = 0) {
+  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples,
+                  .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
-    op("relu6(tensor input) -> tensor", "The input limited to [0, 6].", relu6, reals_and_integers, kInplace),
-    row<elu>("elu(tensor input, float alpha=1.0) -> tensor",
+    op("relu6(tensor input) -> tensor", CastPolicy::none, "The input limited to [0, 6].", relu6, reals_and_integers,
+       kInplace),
+    row<elu>("elu(tensor input, float alpha=1.0) -> tensor", CastPolicy::none,
              "The input where it is positive, else alpha * (exp(input) - 1).", with_option<3>),
-    row<celu>("celu(tensor input, float alpha=1.0) -> tensor",
+    row<celu>("celu(tensor input, float alpha=1.0) -> tensor", CastPolicy::none,
               "The input where it is positive, else alpha * (exp(input / alpha) - 1).", with_option<3>),
-    row<selu>("selu(tensor input) -> tensor", "elu, scaled so that means and variances stay."),
-    op("hardtanh(tensor input, float min_val=-1.0, float max_val=1.0) -> tensor",
+    row<selu>("selu(tensor input) -> tensor", CastPolicy::none, "elu, scaled so that means and variances stay."),
+    op("hardtanh(tensor input, float min_val=-1.0, float max_val=1.0) -> tensor", CastPolicy::none,
        "The input limited to [min_val, max_val].", hardtanh, with_option<-3, 5>, kInplace),
-    row<hardsigmoid>("hardsigmoid(tensor input) -> tensor", "input / 6 + 1/2, limited to [0, 1]."),
-    row<hardswish>("hardswish(tensor input) -> tensor", "input * hardsigmoid(input)."),
-    row<hardshrink>("hardshrink(tensor input, float lambd=0.5) -> tensor", "0 in [-lambd, lambd], else the input.",
-                    with_option<3>),
-    row<softshrink>("softshrink(tensor input, float lambd=0.5) -> tensor", "The input drawn towards 0 by lambd.",
-                    with_option<3>),
-    row<[](Var x) { return x - tanh(x); }>("tanhshrink(tensor input) -> tensor", "input - tanh(input)."),
-    row<softplus>("softplus(tensor input, float beta=1.0, float threshold=20.0) -> tensor",
+    row<hardsigmoid>("hardsigmoid(tensor input) -> tensor", CastPolicy::none, "input / 6 + 1/2, limited to [0, 1]."),
+    row<hardswish>("hardswish(tensor input) -> tensor", CastPolicy::none, "input * hardsigmoid(input)."),
+    row<hardshrink>("hardshrink(tensor input, float lambd=0.5) -> tensor", CastPolicy::none,
+                    "0 in [-lambd, lambd], else the input.", with_option<3>),
+    row<softshrink>("softshrink(tensor input, float lambd=0.5) -> tensor", CastPolicy::none,
+                    "The input drawn towards 0 by lambd.", with_option<3>),
+    row<[](Var x) { return x - tanh(x); }>("tanhshrink(tensor input) -> tensor", CastPolicy::none,
+                                           "input - tanh(input)."),
+    row<softplus>("softplus(tensor input, float beta=1.0, float threshold=20.0) -> tensor", CastPolicy::fp32,
                   "log(1 + exp(beta * input)) / beta; the input where beta * input exceeds threshold.",
                   with_option<3, 2>),
-    row<[](Var x) { return x / (abs(x) + 1.0); }>("softsign(tensor input) -> tensor", "input / (1 + |input|)."),
-    row<[](Var x) { return x * tanh(softplus_of(x)); }>("mish(tensor input) -> tensor",
+    row<[](Var x) { return x / (abs(x) + 1.0); }>("softsign(tensor input) -> tensor", CastPolicy::none,
+                                                  "input / (1 + |input|)."),
+    row<[](Var x) { return x * tanh(softplus_of(x)); }>("mish(tensor input) -> tensor", CastPolicy::none,
                                                         "input * tanh(softplus(input))."),
-    row<[](Var x) { return minimum(x, 0.0) - log1p(exp(-abs(x))); }>("logsigmoid(tensor input) -> tensor",
-                                                "log(sigmoid(input)) without its underflow."),
-    op("threshold(tensor input, float threshold, float value) -> tensor",
+    row<[](Var x) { return minimum(x, 0.0) - log1p(exp(-abs(x))); }>(
+        "logsigmoid(tensor input) -> tensor", CastPolicy::none, "log(sigmoid(input)) without its underflow."),
+    op("threshold(tensor input, float threshold, float value) -> tensor", CastPolicy::none,
        "The input where it exceeds threshold, else value.", threshold, thresholds, kInplace),
-    op("glu(tensor input, int dim=-1) -> tensor", "The first half of dim times the sigmoid of the second.",
-       halves<logistic, 1>, gated),
-    op("swiglu(tensor input, int dim=-1) -> tensor", "silu of the first half of dim times the second.",
-       halves<silu_of, 0>, gated),
-    op("prelu(tensor input, tensor weight) -> tensor",
+    op("glu(tensor input, int dim=-1) -> tensor", CastPolicy::none,
+       "The first half of dim times the sigmoid of the second.", halves<logistic, 1>, gated),
+    op("swiglu(tensor input, int dim=-1) -> tensor", CastPolicy::none,
+       "silu of the first half of dim times the second.", halves<silu_of, 0>, gated),
+    op("prelu(tensor input, tensor weight) -> tensor", CastPolicy::lower_precision_fp,
        "The input where it is positive, else weight times it: one weight, or one a channel.", prelu, slopes),
     op("rrelu(tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> tensor",
-       "leaky_relu of the mean slope, or of slopes that are drawn when training.", rrelu, reals, kRandom),
-    op("rope(tensor input, tensor cos, tensor sin) -> tensor",
+       CastPolicy::none, "leaky_relu of the mean slope, or of slopes that are drawn when training.", rrelu, reals,
+       kRandom),
+    op("rope(tensor input, tensor cos, tensor sin) -> tensor", CastPolicy::none,
        "input * cos + rotated * sin, where rotated is the last dim's second half negated, then its first.", rope,
        ropes),
 };

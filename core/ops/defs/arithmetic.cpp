@@ -182,21 +182,22 @@ void neighbours(Samples& s) {
 }
 
 constexpr std::string_view kBoolean = "the result is boolean", kJumps = "it is constant between jumps";
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp, SamplesFn samples) {
-  return checked(
-      {.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples, .tags = kInplace});
+consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose, VjpFn vjp,
+                    SamplesFn samples) {
+  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .vjp = vjp,
+                  .samples = samples, .tags = kInplace});
 }
 consteval OpRow flat(SchemaText schema, std::string_view doc, DecomposeFn decompose, std::string_view why,
-                     SamplesFn samples) {
-  return checked(
-      {.schema = schema, .doc = doc, .decompose = decompose, .nondiff = why, .samples = samples, .tags = kInplace});
+                     SamplesFn samples, uint32_t tags = kInplace) {
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose, .nondiff = why,
+                  .samples = samples, .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
-    row("remainder(tensor|number input, tensor|number other) -> tensor",
+    row("remainder(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
         "What a division rounded down leaves: it has the sign of other.", remainder, slopes_of_pair<one, quotient_down>,
         remainders),
-    row("fmod(tensor input, tensor|number other) -> tensor",
+    row("fmod(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "What a division rounded towards zero leaves: it has the sign of input.", binary_prim<false>,
         slopes_of_pair<one, quotient_to_zero>, remainders),
     flat(
@@ -205,36 +206,37 @@ constexpr OpRow kRows[] = {
           return c.builder.call("div", {c.args[0], c.args[1], "floor"});
         },
         kJumps, flat_pairs),
-    row("atan2(tensor input, tensor|number other) -> tensor", "The angle of the point (other, input) in [-pi, pi].",
-        binary_prim<true>, nullptr, pairs<5, 20>),
-    row("hypot(tensor input, tensor|number other) -> tensor",
+    row("atan2(tensor input, tensor|number other) -> tensor", CastPolicy::promote,
+        "The angle of the point (other, input) in [-pi, pi].", binary_prim<true>, nullptr, pairs<5, 20>),
+    row("hypot(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "sqrt(input * input + other * other) without its overflow.", pair_formula<hypot_of, true>,
         slopes_of_pair<[](Var a, Var b) { return a / hypot_of(a, b); },
                        [](Var a, Var b) { return b / hypot_of(a, b); }>,
         pairs<5, 20>),
-    row("logaddexp(tensor input, tensor|number other) -> tensor", "log(exp(input) + exp(other)) without its overflow.",
-        pair_formula<logaddexp_of, true>, slopes_of_pair<share, [](Var a, Var b) { return share(b, a); }>,
-        pairs<-20, 20>),
-    row("logaddexp2(tensor input, tensor|number other) -> tensor",
+    row("logaddexp(tensor input, tensor|number other) -> tensor", CastPolicy::none,
+        "log(exp(input) + exp(other)) without its overflow.", pair_formula<logaddexp_of, true>,
+        slopes_of_pair<share, [](Var a, Var b) { return share(b, a); }>, pairs<-20, 20>),
+    row("logaddexp2(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "log2(2 ** input + 2 ** other) without its overflow.", pair_formula<logaddexp2_of, true>,
         slopes_of_pair<share2, [](Var a, Var b) { return share2(b, a); }>, pairs<-20, 20>),
-    row("xlogy(tensor|number input, tensor|number other) -> tensor", "input * log(other), 0 where input is 0.",
-        pair_formula<times_log<[](Var b) { return log(b); }>, true>, slopes_of_pair<slope_of_log, over>, pairs<5, 20>),
-    row("xlog1py(tensor|number input, tensor|number other) -> tensor", "input * log1p(other), 0 where input is 0.",
-        pair_formula<times_log<[](Var b) { return log1p(b); }>, true>, slopes_of_pair<slope_of_log1p, over1p>,
-        pairs<-5, 20>),
-    row("copysign(tensor input, tensor|number other) -> tensor", "The absolute value of input with the sign of other.",
-        pair_formula<with_sign, true>, nullptr, pairs<5, 20>),
-    row("fmax(tensor input, tensor|number other) -> tensor", "The greater of two; where one is NaN, the other.",
-        pair_formula<fmax_of, false>, nullptr, pairs<-20, 20>),
-    row("fmin(tensor input, tensor|number other) -> tensor", "The lesser of two; where one is NaN, the other.",
-        pair_formula<fmin_of, false>, nullptr, pairs<-20, 20>),
+    row("xlogy(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
+        "input * log(other), 0 where input is 0.", pair_formula<times_log<[](Var b) { return log(b); }>, true>,
+        slopes_of_pair<slope_of_log, over>, pairs<5, 20>),
+    row("xlog1py(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
+        "input * log1p(other), 0 where input is 0.", pair_formula<times_log<[](Var b) { return log1p(b); }>, true>,
+        slopes_of_pair<slope_of_log1p, over1p>, pairs<-5, 20>),
+    row("copysign(tensor input, tensor|number other) -> tensor", CastPolicy::none,
+        "The absolute value of input with the sign of other.", pair_formula<with_sign, true>, nullptr, pairs<5, 20>),
+    row("fmax(tensor input, tensor|number other) -> tensor", CastPolicy::none,
+        "The greater of two; where one is NaN, the other.", pair_formula<fmax_of, false>, nullptr, pairs<-20, 20>),
+    row("fmin(tensor input, tensor|number other) -> tensor", CastPolicy::none,
+        "The lesser of two; where one is NaN, the other.", pair_formula<fmin_of, false>, nullptr, pairs<-20, 20>),
     flat("heaviside(tensor input, tensor|number values) -> tensor", "0 below zero, 1 above, and values at zero.",
          pair_formula<heaviside_of, false>, kJumps, flat_pairs),
     flat("nextafter(tensor input, tensor|number other) -> tensor",
          "The next number after input in the direction of other.", next_after, "it steps from number to number",
          neighbours),
-    row("zeta(tensor|number input, tensor|number other) -> tensor",
+    row("zeta(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
         "Hurwitz' zeta function: the sum of (k + other) ** -input over k.", binary_prim<true>, nullptr, zetas),
     flat("logical_and(tensor input, tensor other) -> tensor", "Whether both are nonzero.", logical<both>, kBoolean,
          truths),
@@ -242,43 +244,35 @@ constexpr OpRow kRows[] = {
          truths),
     flat("logical_xor(tensor input, tensor other) -> tensor", "Whether one of both is nonzero.",
          logical<[](Var a, Var b) { return ne(a, b); }>, kBoolean, truths),
-    row("lerp(tensor input, tensor end, tensor|number weight) -> tensor", "input + weight * (end - input).",
-        triple_formula<lerp_of>, nullptr, lerps),
-    row("addcmul(tensor input, tensor tensor1, tensor tensor2, float value=1) -> tensor",
+    row("lerp(tensor input, tensor end, tensor|number weight) -> tensor", CastPolicy::none,
+        "input + weight * (end - input).", triple_formula<lerp_of>, nullptr, lerps),
+    row("addcmul(tensor input, tensor tensor1, tensor tensor2, float value=1) -> tensor", CastPolicy::promote,
         "input + value * tensor1 * tensor2.", triple_formula<addcmul_of>, nullptr, weighted),
-    row("addcdiv(tensor input, tensor tensor1, tensor tensor2, float value=1) -> tensor",
+    row("addcdiv(tensor input, tensor tensor1, tensor tensor2, float value=1) -> tensor", CastPolicy::promote,
         "input + value * tensor1 / tensor2.", triple_formula<addcdiv_of>, nullptr, weighted),
     row(
-        "rsub(tensor input, tensor|number other, tensor|number alpha=1) -> tensor", "other - alpha * input.",
+        "rsub(tensor input, tensor|number other, tensor|number alpha=1) -> tensor", CastPolicy::none,
+        "other - alpha * input.",
         [](Call& c) -> Results {
           return c.builder.call("sub", {c.args[1], c.args[0], c.args[2]});
         },
         nullptr, pairs<-20, 20>),
-    row("ldexp(tensor input, tensor|number other) -> tensor", "input * 2 ** other.", ldexp, nullptr, exponents),
-    row("float_power(tensor|number input, tensor|number exponent) -> tensor", "input to the power of exponent in f64.",
-        float_power, nullptr, powers),
-    checked(
-        {.schema =
-             "isclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
-         .doc = "Whether |input - other| <= atol + rtol * |other|.",
-         .decompose = isclose,
-         .nondiff = kBoolean,
-         .samples = closes}),
-    checked(
-        {.schema =
-             "allclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
-         .doc = "Whether isclose holds for all elements, as a 0-d boolean.",
-         .decompose = [](Call& c) -> Results {
-           return c.builder.call("all",
-                                 {c.builder.call("isclose", {c.args[0], c.args[1], c.args[2], c.args[3], c.args[4]})});
-         },
-         .nondiff = kBoolean,
-         .samples = closes}),
-    checked({.schema = "equal(tensor input, tensor other) -> tensor",
-             .doc = "Whether both have one shape and the same elements, as a 0-d boolean.",
-             .decompose = equal,
-             .nondiff = kBoolean,
-             .samples = equals}),
+    row("ldexp(tensor input, tensor|number other) -> tensor", CastPolicy::none, "input * 2 ** other.", ldexp, nullptr,
+        exponents),
+    row("float_power(tensor|number input, tensor|number exponent) -> tensor", CastPolicy::none,
+        "input to the power of exponent in f64.", float_power, nullptr, powers),
+    flat("isclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
+         "Whether |input - other| <= atol + rtol * |other|.", isclose, kBoolean, closes, 0),
+    flat(
+        "allclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
+        "Whether isclose holds for all elements, as a 0-d boolean.",
+        [](Call& c) -> Results {
+          return c.builder.call("all",
+                                {c.builder.call("isclose", {c.args[0], c.args[1], c.args[2], c.args[3], c.args[4]})});
+        },
+        kBoolean, closes, 0),
+    flat("equal(tensor input, tensor other) -> tensor",
+         "Whether both have one shape and the same elements, as a 0-d boolean.", equal, kBoolean, equals, 0),
 };
 
 }  // namespace

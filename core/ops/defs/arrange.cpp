@@ -187,31 +187,37 @@ void fill_samples(Samples& s) {
 
 constexpr OpRow kRows[] = {
     checked({.schema = "cat(tensor[] tensors, int dim=0) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The tensors one behind the other along dim; dtypes promote.",
              .decompose = cat_op,
              .samples = cat_samples}),
     checked({.schema = "stack(tensor[] tensors, int dim=0) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The tensors side by side along a new dim.",
              .decompose = stack,
              .samples = stack_samples}),
     checked({.schema = "pad(tensor input, int[] pad, str mode='constant', float? value=None) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "Pads with value (0 for None), or with the mirror image ('reflect'), the edge ('replicate') or the "
                     "other end ('circular'): pairs of amounts from the last dim to the first; negative ones crop.",
              .decompose = pad,
              .samples = pad_samples}),
     checked({.schema = "copy(tensor input, tensor src) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "src as a tensor of input's shape and dtype; copy_ stores it.",
              .decompose = filled_from,
              .vjp = filled_from_vjp,
              .samples = copy_samples,
              .tags = kInplace}),
     checked({.schema = "fill(tensor input, tensor|number value) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "A tensor of input's shape and dtype with one value; fill_ stores it.",
              .decompose = fill,
              .vjp = filled_from_vjp,
              .samples = fill_samples,
              .tags = kInplace}),
     checked({.schema = "contiguous(tensor input) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The input itself if it is dense, else a dense copy.",
              .decompose = [](Call& c) -> Results { return c.builder.call("prims.contiguous", {c.var(0)}); },
              .samples =
@@ -220,6 +226,7 @@ constexpr OpRow kRows[] = {
                  },
              .tags = kMayView}),
     checked({.schema = "clone(tensor input) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "A dense copy.",
              .decompose = [](Call& c) -> Results { return c.builder.call("prims.clone", {c.var(0)}); },
              .samples =
@@ -227,6 +234,7 @@ constexpr OpRow kRows[] = {
                    s.add({TensorSpec{{2, 3}}});
                  }}),
     checked({.schema = "to(tensor input, dtype? dtype=None, device? device=None) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The input as another dtype, on another device; the input itself if it is both.",
              .decompose = to,
              .samples =

@@ -50,7 +50,7 @@ void slice_scatter_meta(const Call& c, Types& out) {
   }
   out.push(t);
 }
-Status* slice_scatter_kernel(const Kernel& k) {
+Status* slice_scatter_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &src = k.in[1], &out = k.out[0];
   if (in.data != out.data) copy_strided(in, out);
   if (src.elements() == 0) return nullptr;
@@ -83,7 +83,7 @@ void cat_meta(const Call& c, Types& out) {
   }
   out.push(t);
 }
-Status* cat_kernel(const Kernel& k) {
+Status* cat_kernel(const KernelArgs& k) {
   const Buffer& out = k.out[0];
   const auto rank = static_cast<size_t>(out.rank);
   const size_t dim = normalize_axis(k.args[1].i, rank);
@@ -124,7 +124,7 @@ void pad_meta(const Call& c, Types& out) {
   }
   out.push(t);
 }
-Status* pad_kernel(const Kernel& k) {
+Status* pad_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &out = k.out[0];
   fill_elements(out, k.args[3]);
   if (in.elements() == 0) return nullptr;

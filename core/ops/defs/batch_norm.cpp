@@ -165,6 +165,7 @@ void backward_samples(Samples& s) {
 constexpr OpRow kRows[] = {
     checked({.schema = "batch_norm(tensor input, tensor? running_mean, tensor? running_var, tensor? weight=None, "
                        "tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "Each channel standardised, by the batch's own statistics when training, then scaled and shifted. "
                     "Leaves the running statistics alone: see batch_norm_update.",
              .decompose = batch_norm,
@@ -172,11 +173,13 @@ constexpr OpRow kRows[] = {
              .samples = samples}),
     checked({.schema = "batch_norm_update(tensor input, tensor running_mean, tensor running_var, tensor? weight=None, "
                        "tensor? bias=None, float momentum=0.1, float eps=1e-05) -> (tensor, tensor, tensor)",
+             .autocast = CastPolicy::none,
              .doc = "batch_norm while training, and the running mean and variance after this batch.",
              .decompose = batch_norm_update,
              .samples = update_samples}),
     checked({.schema = "batch_norm_backward(tensor grad, tensor input, tensor? weight, tensor? bias, float eps) -> "
                        "(tensor, tensor, tensor)",
+             .autocast = CastPolicy::none,
              .doc = "The gradients of a training batch_norm's input, weight and bias; a 0-d zero for one that is None.",
              .decompose = batch_norm_backward,
              .samples = backward_samples,

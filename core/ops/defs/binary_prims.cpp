@@ -79,7 +79,7 @@ void number_pair_meta(const Call& c, Types& out) {
 }
 
 template <class F>
-Status* quotient_kernel(const Kernel& k) {
+Status* quotient_kernel(const KernelArgs& k) {
   bool by_zero = false;
   by_dtype(k.in[1].dtype, [&](auto t) {
     using T = decltype(t);

@@ -9,7 +9,7 @@ namespace {
 
 // out = F(a, b) for integers and booleans.
 template <class F>
-Status* integer_kernel(const Kernel& k) {
+Status* integer_kernel(const KernelArgs& k) {
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     if constexpr (std::is_integral_v<T>) each2<T, T>(k, [](T a, T b) { return static_cast<T>(F()(a, b)); });
@@ -102,13 +102,18 @@ void whole_numbers(Samples& s, bool booleans) {
 
 constexpr std::string_view kNoGradient = "its operands are not real";
 consteval OpRow prim(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel) {
-  return checked(
-      {.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .nondiff = kNoGradient, .tags = kElementwise});
+  return checked({.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .nondiff = kNoGradient,
+                  .tags = kElementwise});
 }
 template <bool booleans>
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose = bits<Overflow::refused>) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = kNoGradient,
-                  .samples = [](Samples& s) { whole_numbers(s, booleans); }, .tags = kInplace});
+  return checked({.schema = schema,
+                  .autocast = CastPolicy::none,
+                  .doc = doc,
+                  .decompose = decompose,
+                  .nondiff = kNoGradient,
+                  .samples = [](Samples& s) { whole_numbers(s, booleans); },
+                  .tags = kInplace});
 }
 
 constexpr OpRow kRows[] = {
@@ -137,6 +142,7 @@ constexpr OpRow kRows[] = {
     row<false>("gcd(tensor input, tensor|number other) -> tensor", "The greatest common divisor, not negative."),
     row<false>("lcm(tensor input, tensor|number other) -> tensor", "The least common multiple, not negative.", lcm),
     checked({.schema = "bitwise_not(tensor input) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "Every bit turned; the logical not of booleans.",
              .decompose = bitwise_not,
              .nondiff = kNoGradient,

@@ -12,7 +12,7 @@ Results only_traced(Call& c) {
   fail(Code::invalid_argument, c.op.name(), ": only the transform of that name makes this line");
 }
 
-Status* copy(const Kernel& k) {
+Status* copy(const KernelArgs& k) {
   copy_strided(k.in[0], k.out[0]);
   return nullptr;
 }
@@ -22,6 +22,7 @@ constexpr OpRow kRows[] = {
     // The number tells one function from another that is given the same.
     checked(
         {.schema = "checkpoint(tensor[] inputs, int number) -> tensor[]",
+         .autocast = CastPolicy::none,
          .doc =
              "What a function of the inputs gives; its backward computes it again instead of keeping what is inside.",
          .decompose = only_traced,

@@ -82,7 +82,7 @@ char* at(const Buffer& b, int axis, int64_t i) {
 char* group(const Buffer& b, int axis, int64_t g, int64_t count) { return at(b, axis, g * (b.shape[axis] / count)); }
 
 // out[o, p] = sum over taps of weight[o, tap] * image[pixel of p and tap]
-Status* forward(const Kernel& k) {
+Status* forward(const KernelArgs& k) {
   const Buffer &x = k.in[0], &w = k.in[1], &y = k.out[0];
   const Window win = window_of(k.args, 2);
   const int64_t outputs = w.shape[0] / win.groups, item = static_cast<int64_t>(size_of(x.dtype));
@@ -104,7 +104,7 @@ Status* forward(const Kernel& k) {
 }
 
 // dx[c, pixel] = sum over taps of weight[tap, c] * dy[where the tap met the pixel]; between strides there is nothing
-Status* input_grad(const Kernel& k) {
+Status* input_grad(const KernelArgs& k) {
   const Buffer &dy = k.in[0], &w = k.in[1], &dx = k.out[0];
   const Window win = window_of(k.args, 3);
   const int64_t outputs = w.shape[0] / win.groups, item = static_cast<int64_t>(size_of(dx.dtype));
@@ -132,7 +132,7 @@ Status* input_grad(const Kernel& k) {
 }
 
 // dw[o, tap] = sum over batch and p of dy[n, o, p] * image[n, pixel of p and tap]
-Status* weight_grad(const Kernel& k) {
+Status* weight_grad(const KernelArgs& k) {
   const Buffer &dy = k.in[0], &x = k.in[1], &dw = k.out[0];
   const Window win = window_of(k.args, 3);
   const int64_t outputs = dw.shape[0] / win.groups;

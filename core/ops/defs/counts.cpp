@@ -156,7 +156,8 @@ void members(Samples& s) {
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     std::string_view nondiff = {}) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = nondiff, .samples = samples});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .nondiff = nondiff, .samples = samples});
 }
 constexpr std::string_view kIndex = "the result is an index", kCounts = "the result counts";
 

@@ -157,7 +157,8 @@ void ranges(Samples& s) {
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples});
 }
 
 constexpr OpRow kRows[] = {
@@ -177,6 +178,7 @@ constexpr OpRow kRows[] = {
         "A tensor of ones of input's size and dtype.", constant_like<1>, likes),
     checked({.schema = "arange(tensor|number start, tensor|number? end=None, tensor|number step=1, dtype? dtype=None, "
                        "device? device=None) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "start, start + step ... up to but not including end; one number alone is the end. Integers give "
                     "i64, others f32.",
              .decompose = arange,

@@ -15,7 +15,7 @@ void full_meta(const Call& c, Types& out) {
   t.shape = Shape(c.dims(0));
   out.push(t);
 }
-Status* full_kernel(const Kernel& k) {
+Status* full_kernel(const KernelArgs& k) {
   fill_elements(k.out[0], k.args[1]);
   return nullptr;
 }
@@ -30,7 +30,7 @@ void iota_meta(const Call& c, Types& out) {
   t.shape = Shape(c.dims(0));
   out.push(t);
 }
-Status* iota_kernel(const Kernel& k) {
+Status* iota_kernel(const KernelArgs& k) {
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     each0<T>(k, [](int64_t i) { return static_cast<T>(static_cast<Compute<T>>(i)); });
@@ -44,7 +44,7 @@ void convert_meta(const Call& c, Types& out) {
   t.weak = false;
   out.push(t);
 }
-Status* convert_kernel(const Kernel& k) {
+Status* convert_kernel(const KernelArgs& k) {
   convert_elements(k.in[0], k.out[0]);
   return nullptr;
 }

@@ -84,7 +84,7 @@ class MovingSequence {
   const Buffer& direction_;
   std::vector<Moving> alphas_;
 };
-Status* curvature(const Kernel& k) {
+Status* curvature(const KernelArgs& k) {
   const Buffer &grad = k.in[1], &out = k.out[0];
   return by_real(out.dtype, [&](auto zero) -> Status* {
     using T = decltype(zero);

@@ -41,7 +41,7 @@ double likelihood(const Sequence& q) {
   const double last = q.alpha(q.time - 1, q.states - 1);
   return q.states == 1 ? last : log_sum(last, q.alpha(q.time - 1, q.states - 2));
 }
-Status* forward(const Kernel& k) {
+Status* forward(const KernelArgs& k) {
   const Buffer &loss = k.out[0], &alphas = k.out[1];
   return each_sequence(k, alphas, [&](int64_t n) -> Status* {
     Sequence q;
@@ -95,7 +95,7 @@ void subtract_shares(const Sequence& q, const Buffer& out, double grad) {
     }
   }
 }
-Status* backward(const Kernel& k) {
+Status* backward(const KernelArgs& k) {
   const Buffer &grad = k.in[0], &out = k.out[0];
   return by_real(out.dtype, [&](auto zero) -> Status* {
     using T = decltype(zero);

@@ -6,7 +6,7 @@ namespace thunder {
 namespace {
 
 bool same_view(std::span<const int64_t>, std::span<const Arg>, std::span<const int64_t>, ViewOf&) { return true; }
-Status* copy(const Kernel& k) {
+Status* copy(const KernelArgs& k) {
   copy_strided(k.in[0], k.out[0]);
   return nullptr;
 }
@@ -31,18 +31,21 @@ constexpr OpRow kRows[] = {
              .write_through = [](Call&, ValueId, ValueId written) { return written; },
              .tags = kElementwise}),
     checked({.schema = "detach(tensor input) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "A view of the input that gradients do not pass.",
              .decompose = detach,
              .nondiff = kStops,
              .samples = samples,
              .tags = kView}),
     checked({.schema = "stop_gradient(tensor input) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "detach, under the name that other frameworks give it.",
              .decompose = detach,
              .nondiff = kStops,
              .samples = samples,
              .tags = kView}),
     checked({.schema = "zero(tensor input) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "Zeros of input's size and dtype; zero_ stores them.",
              .decompose = [](Call& c) -> Results {
                const TensorType t = c.type(0);

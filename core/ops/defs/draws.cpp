@@ -204,12 +204,8 @@ void logits(Samples& s) {
 }
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     uint32_t tags = 0, std::string_view nondiff = {}) {
-  return checked({.schema = schema,
-                  .doc = doc,
-                  .decompose = decompose,
-                  .nondiff = nondiff,
-                  .samples = samples,
-                  .tags = kRandom | tags});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .nondiff = nondiff, .samples = samples, .tags = kRandom | tags});
 }
 constexpr std::string_view kAnew = "it is drawn anew", kChoice = "the result is an index";
 

@@ -53,11 +53,12 @@ void elements_kept(Samples& s) {
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked(
-      {.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = kRandom | kMayView});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples, .tags = kRandom | kMayView});
 }
 consteval OpRow alias(SchemaText schema) {
   return checked({.schema = schema,
+                  .autocast = CastPolicy::none,
                   .doc = "Another name.",
                   .decompose = dropout_channels,
                   .samples = channels,

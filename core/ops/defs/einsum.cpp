@@ -193,6 +193,7 @@ void samples(Samples& s) {
 
 constexpr OpRow kRow =
     checked({.schema = "einsum(str equation, tensor[] operands) -> tensor",
+             .autocast = CastPolicy::lower_precision_fp,
              .doc = "Sums of products: each operand's dims by labels, those that the result lacks are summed over.",
              .decompose = einsum,
              .samples = samples,

@@ -93,7 +93,8 @@ void bags(Samples& s) {
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples});
 }
 
 constexpr OpRow kRows[] = {

@@ -62,7 +62,7 @@ Var inverse_gaps(Var values) {
 
 // ---- cholesky ----
 
-Status* cholesky(const Kernel& k) {
+Status* cholesky(const KernelArgs& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), out(k.out[0]);
@@ -99,7 +99,7 @@ void qr_meta(const Call& c, Types& out) {
   const Dim m = t.shape[t.rank() - 2], n = t.shape[t.rank() - 1], k = c.flag(1) ? m : least(m, n);
   out.push(with_last(t, m, k)), out.push(with_last(t, k, n));
 }
-Status* qr(const Kernel& k) {
+Status* qr(const KernelArgs& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), q(k.out[0]), r(k.out[1]);
@@ -157,7 +157,7 @@ void identity(const Matrices<T>& out, int64_t i) {
   for (int64_t d = 0; d < std::min(out.rows, out.columns); d++) eye[static_cast<size_t>(d * out.rows + d)] = 1;
   out.store(i, eye);
 }
-Status* svd(const Kernel& k) {
+Status* svd(const KernelArgs& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), u(k.out[0]), s(k.out[1], 1), vh(k.out[2]);
@@ -224,7 +224,7 @@ void eigh_meta(const Call& c, Types& out) {
   const TensorType& t = c.type(0);
   out.push(without_last(t, t.shape[t.rank() - 1])), out.push(t);
 }
-Status* eigh(const Kernel& k) {
+Status* eigh(const KernelArgs& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), w(k.out[0], 1), v(k.out[1]);

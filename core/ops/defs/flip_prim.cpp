@@ -12,7 +12,7 @@ void meta(const Call& c, Types& out) {
 }
 
 template <class T>
-void copy_turned(const Kernel& k, const Buffer& from) {
+void copy_turned(const KernelArgs& k, const Buffer& from) {
   Rows<2> rows(k.out[0], {&k.out[0], &from});
   const int64_t so = rows.step[0], si = rows.step[1];
   each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
@@ -25,7 +25,7 @@ void copy_turned(const Kernel& k, const Buffer& from) {
       for (int64_t i = 0; i < n; i++) out[i * so] = in[i * si];
   });
 }
-Status* kernel(const Kernel& k) {
+Status* kernel(const KernelArgs& k) {
   const Buffer& in = k.in[0];
   if (in.elements() == 0) return nullptr;
   Reshaped from(in, Sizes(in.shape, in.shape + in.rank), Sizes(in.strides, in.strides + in.rank));

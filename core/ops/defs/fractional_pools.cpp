@@ -93,8 +93,8 @@ void windows_at_random(Samples& s) {
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     Variant variant = {}) {
-  return checked(
-      {.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = kRandom, .variant = variant});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples, .tags = kRandom, .variant = variant});
 }
 constexpr std::string_view kGreatest =
     "The greatest element of each of output_size windows (output_ratio: so many of each size) that lie at random, as "

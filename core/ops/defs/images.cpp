@@ -217,7 +217,8 @@ void channels(Samples& s) {
   s.refuse({TensorSpec{{2, 6, 3}}, 4}, "must divide");
 }
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples});
 }
 
 constexpr OpRow kRows[] = {

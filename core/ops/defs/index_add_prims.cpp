@@ -39,7 +39,7 @@ void add_rows(const Buffer& index, const Buffer& src, const Buffer& to, int64_t 
     }
   }
 }
-Status* scatter_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end) {
+Status* scatter_some(const KernelArgs& k, size_t dim, size_t along, int64_t begin, int64_t end) {
   const Some in(k.in[0], along, begin, end), index(k.in[1], along, begin, end), src(k.in[2], along, begin, end),
       out(k.out[0], along, begin, end);
   if (in.buffer.data != out.buffer.data) copy_strided(in.buffer, out.buffer);
@@ -52,7 +52,7 @@ Status* scatter_some(const Kernel& k, size_t dim, size_t along, int64_t begin, i
   });
   return nullptr;
 }
-Status* scatter_add_kernel(const Kernel& k) {
+Status* scatter_add_kernel(const KernelArgs& k) {
   if (k.out[0].rank == 0) {
     // One element, and one index that can only be 0: as if there were a dim.
     const Sizes one = {1};
@@ -124,7 +124,7 @@ void add_matrix_rows(const Buffer& index, const Buffer& src, const Buffer& out) 
 }
 bool has_dense_rows(const Buffer& b) { return b.rank == 2 && (b.strides[1] == 1 || b.shape[1] == 1); }
 
-Status* take_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end) {
+Status* take_some(const KernelArgs& k, size_t dim, size_t along, int64_t begin, int64_t end) {
   const bool whole = along == dim;
   const size_t taken = whole ? 0 : taken_dim(along, dim, k.in[1]);
   const Some in(k.in[0], along, begin, end), out(k.out[0], along, begin, end);
@@ -145,7 +145,7 @@ Status* take_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int6
     });
   });
 }
-Status* take_add_kernel(const Kernel& k) {
+Status* take_add_kernel(const KernelArgs& k) {
   const size_t dim = normalize_axis(k.args[1].i, static_cast<size_t>(k.out[0].rank));
   if (Status* refused = check_all("prims.take_add", k.in[1], dim, k.out[0].shape[dim])) return refused;
   return update_all(k, dim, take_some);

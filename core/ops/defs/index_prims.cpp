@@ -16,7 +16,7 @@ void gather_meta(const Call& c, Types& out) {
   t.shape = c.type(2).shape;
   out.push(t);
 }
-Status* gather_kernel(const Kernel& k) {
+Status* gather_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &index = k.in[1], &out = k.out[0];
   const size_t dim = normalize_axis(k.args[1].i, static_cast<size_t>(in.rank));
   const int64_t size = in.rank ? in.shape[dim] : 1, stride = in.rank ? in.strides[dim] : 0;
@@ -51,7 +51,7 @@ void take_meta(const Call& c, Types& out) {
   out.push(t);
 }
 
-Status* take_kernel(const Kernel& k) {
+Status* take_kernel(const KernelArgs& k) {
   const size_t dim = normalize_axis(k.args[1].i, static_cast<size_t>(k.in[0].rank));
   Slabs slabs(k.in[0], k.out[0], k.in[1], dim);
   return slabs.each("prims.take", k.in[1], dim, [](const Buffer& from, const Buffer& to) { copy_strided(from, to); });

@@ -68,7 +68,8 @@ void filled(Samples& s) {
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = kInplace});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples, .tags = kInplace});
 }
 
 constexpr OpRow kRows[] = {

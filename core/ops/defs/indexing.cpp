@@ -169,19 +169,23 @@ void index_put_samples(Samples& s) {
 }
 constexpr OpRow kRows[] = {
     checked({.schema = "gather(tensor input, int dim, tensor index) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "Elements of input at index along dim.",
              .decompose = gather,
              .samples = gather_samples}),
     checked({.schema = "scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor",
+             .autocast = CastPolicy::promote,
              .doc = "input with src added at index along dim, in a fixed order.",
              .decompose = scatter_add,
              .samples = scatter_add_samples,
              .tags = kInplace}),
     checked({.schema = "index_select(tensor input, int dim, tensor index) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The slices of input at index along dim.",
              .decompose = index_select,
              .samples = index_select_samples}),
     checked({.schema = "index(tensor input, tensor[] indices) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "input[indices[0], indices[1], ..]: the indices broadcast, negative ones count from the end; a "
                     "mask is the places where it holds.",
              .decompose = index,
@@ -189,6 +193,7 @@ constexpr OpRow kRows[] = {
              .tags = kEager}),
     checked(
         {.schema = "index_put(tensor input, tensor[] indices, tensor|number values, bool accumulate=False) -> tensor",
+         .autocast = CastPolicy::promote,
          .doc = "input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the "
                 "last one stays. A mask is the places where it holds.",
          .decompose = index_put,

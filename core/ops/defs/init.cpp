@@ -151,6 +151,7 @@ void gains(Samples& s) {
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     uint32_t tags = kRandom) {
   return checked({.schema = schema,
+                  .autocast = CastPolicy::none,
                   .doc = doc,
                   .decompose = decompose,
                   .nondiff = "it is made anew",
@@ -178,6 +179,7 @@ constexpr OpRow kRows[] = {
         "Normal numbers of deviation gain / sqrt(fan), where a is a leaky_relu's slope.", normal_of<kaiming_deviation>,
         kaimings),
     checked({.schema = "init_calculate_gain(str nonlinearity, float? param=None) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "How much of the deviation is kept for what follows the layer; param: the slope of a leaky_relu.",
              .decompose = calculate_gain,
              .samples = gains}),

@@ -8,7 +8,7 @@ namespace {
 void no_meta(const Call& c, Types&) {
   c.require(false, "only the compiler makes this line; it cannot be called as an op");
 }
-Status* no_kernel(const Kernel&) {
+Status* no_kernel(const KernelArgs&) {
   return make<Status>(Code::internal, "internal error, please report it: this line has no kernel").detach();
 }
 

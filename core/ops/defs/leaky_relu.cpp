@@ -14,6 +14,7 @@ Results leaky_relu(Call& c) {
 
 constexpr OpRow kRow = checked({
     .schema = "leaky_relu(tensor input, float negative_slope=0.01) -> tensor",
+    .autocast = CastPolicy::none,
     .doc = "The input where it is positive, else negative_slope times the input.",
     .decompose = leaky_relu,
     .samples =

@@ -185,13 +185,14 @@ void powers(Samples& s) {
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     VjpFn vjp = nullptr) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose, .vjp = vjp,
+                  .samples = samples});
 }
 constexpr OpRow kRows[] = {
     row("linalg_solve(tensor A, tensor B, bool left=True) -> tensor",
         "X of A X = B, or of X A = B; B may hold vectors.", solve, systems),
     row("linalg_inv(tensor A) -> tensor", "The inverse of square matrices.", inv, square),
-    another_name("inverse(tensor A) -> tensor", "linalg_inv", square),
+    another_name("inverse(tensor A) -> tensor", CastPolicy::none, "linalg_inv", square),
     row("linalg_solve_triangular(tensor A, tensor B, bool upper, bool left=True, bool unitriangular=False) -> tensor",
         "X of A X = B, or of X A = B, where A is a triangle.", solve_triangular, triangles),
     row("triangular_solve(tensor b, tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> "
@@ -204,12 +205,12 @@ constexpr OpRow kRows[] = {
         "unless the driver is 'gels'; its singular values if it "
         "is 'gelsd' or 'gelss'.",
         lstsq, least_squares),
-    row("linalg_det(tensor A) -> tensor",
-        "The determinant; its second derivative needs a matrix that is not singular.", det, square),
-    another_name("det(tensor A) -> tensor", "linalg_det", square),
+    row("linalg_det(tensor A) -> tensor", "The determinant; its second derivative needs a matrix that is not singular.",
+        det, square),
+    another_name("det(tensor A) -> tensor", CastPolicy::none, "linalg_det", square),
     row("linalg_slogdet(tensor A) -> (tensor sign, tensor logabsdet)",
         "The sign of the determinant, and the logarithm of its absolute value.", slogdet, square),
-    another_name("slogdet(tensor A) -> (tensor sign, tensor logabsdet)", "linalg_slogdet", square),
+    another_name("slogdet(tensor A) -> (tensor sign, tensor logabsdet)", CastPolicy::none, "linalg_slogdet", square),
     row("logdet(tensor input) -> tensor", "The logarithm of the determinant; NaN if that is negative.", logdet,
         logarithms),
     row("linalg_pinv(tensor A, tensor|number? atol=None, tensor|number? rtol=None, bool hermitian=False) -> tensor",
@@ -217,8 +218,8 @@ constexpr OpRow kRows[] = {
     row("pinverse(tensor input, float rcond=1e-15) -> tensor", "linalg_pinv, by its relative tolerance alone.",
         pinverse, matrix_samples),
     row("linalg_matrix_exp(tensor A) -> tensor", "The sum of A^k / k!.", matrix_exp, square),
-    another_name("matrix_exp(tensor A) -> tensor", "linalg_matrix_exp", square),
-    another_name("linalg_matrix_power(tensor A, int n) -> tensor", "matrix_power", powers),
+    another_name("matrix_exp(tensor A) -> tensor", CastPolicy::none, "linalg_matrix_exp", square),
+    another_name("linalg_matrix_power(tensor A, int n) -> tensor", CastPolicy::none, "matrix_power", powers),
 };
 
 }  // namespace

@@ -94,13 +94,14 @@ void symmetric(Samples& s) {
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples});
 }
 
 constexpr OpRow kRows[] = {
     row("linalg_cholesky(tensor input, bool upper=False) -> tensor",
         "The triangle L of input = L L^T, or its transpose; one half of the input is read.", cholesky, positive),
-    another_name("cholesky(tensor input, bool upper=False) -> tensor", "linalg_cholesky", positive),
+    another_name("cholesky(tensor input, bool upper=False) -> tensor", CastPolicy::none, "linalg_cholesky", positive),
     row("cholesky_solve(tensor input, tensor L, bool upper=False) -> tensor", "X of L L^T X = input.", cholesky_solve,
         positive_solves),
     row("cholesky_inverse(tensor L, bool upper=False) -> tensor", "The inverse of L L^T.", cholesky_inverse,

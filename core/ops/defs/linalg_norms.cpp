@@ -148,7 +148,8 @@ void chains(Samples& s) {
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     std::string_view nondiff = {}) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .nondiff = nondiff, .samples = samples});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .nondiff = nondiff, .samples = samples});
 }
 
 constexpr OpRow kRows[] = {
@@ -169,7 +170,7 @@ constexpr OpRow kRows[] = {
         "tensor",
         "How many singular values exceed the tolerances, of which each matrix may have its own.", matrix_rank, ranks,
         "the result is a count"),
-    another_name("linalg_multi_dot(tensor[] tensors) -> tensor", "multi_dot", chains),
+    another_name("linalg_multi_dot(tensor[] tensors) -> tensor", CastPolicy::lower_precision_fp, "multi_dot", chains),
 };
 
 }  // namespace

@@ -72,6 +72,7 @@ void samples(Samples& s) {
 constexpr OpRow kRows[] = {
     checked({.schema = "linear_cross_entropy_rows(tensor input, tensor linear_weight, tensor target, tensor? "
                        "linear_bias, int ignore_index, float label_smoothing) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The loss of each row; its backward makes the scores again.",
              .decompose = chunk,
              .vjp = [](Grad& g) { g.recompute(); },
@@ -79,6 +80,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "linear_cross_entropy(tensor input, tensor linear_weight, tensor target, tensor? "
                        "linear_bias=None, str reduction='mean', int ignore_index=-100, float label_smoothing=0.0) -> "
                        "tensor",
+             .autocast = CastPolicy::none,
              .doc =
                  "cross_entropy of linear(input, linear_weight, linear_bias) and classes, a chunk of rows at a time, "
                  "whose scores are not kept for the backward but made again.",

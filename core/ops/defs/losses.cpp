@@ -210,23 +210,25 @@ void labels(Samples& s) {
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::i64, 0, 1}});
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::i64, 0, 1}, TensorSpec{{4}, DType::f32, 0.5, 2}, "none"});
 }
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
+                    SamplesFn samples) {
+  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples});
 }
 
 constexpr OpRow kRows[] = {
-    row("l1_loss(tensor input, tensor target, str reduction='mean', tensor? weight=None) -> tensor",
+    row("l1_loss(tensor input, tensor target, str reduction='mean', tensor? weight=None) -> tensor", CastPolicy::fp32,
         "|input - target|, its mean or its sum.", l1_loss, reduced_pairs<-20, 20, -20, 20, -1>),
-    row("smooth_l1_loss(tensor input, tensor target, str reduction='mean', float beta=1.0) -> tensor",
+    row("smooth_l1_loss(tensor input, tensor target, str reduction='mean', float beta=1.0) -> tensor", CastPolicy::fp32,
         "d * d / (2 * beta) for distances d below beta, else d - beta / 2.", loss_formula<smooth_l1>,
         reduced_pairs<-20, 20, -20, 20, 3>),
     row("huber_loss(tensor input, tensor target, str reduction='mean', float delta=1.0, tensor? weight=None) -> tensor",
-        "d * d / 2 for distances d up to delta, else delta * (d - delta / 2).", loss_formula<huber>,
+        CastPolicy::fp32, "d * d / 2 for distances d up to delta, else delta * (d - delta / 2).", loss_formula<huber>,
         reduced_pairs<-20, 20, -20, 20, 3>),
     row("binary_cross_entropy(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor",
-        "-(target * log(input) + (1 - target) * log(1 - input)), times weight.", loss_formula<binary_cross_entropy>,
-        entropies),
+        CastPolicy::fp32, "-(target * log(input) + (1 - target) * log(1 - input)), times weight.",
+        loss_formula<binary_cross_entropy>, entropies),
     checked({.schema = "binary_cross_entropies(tensor input, tensor target) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "binary_cross_entropy of each element, of two tensors of one type.",
              .decompose = cross_entropies,
              .vjp = cross_entropies_vjp,
@@ -234,35 +236,39 @@ constexpr OpRow kRows[] = {
              .tags = kHidden}),
     row("binary_cross_entropy_with_logits(tensor input, tensor target, tensor? weight=None, str reduction='mean', "
         "tensor? pos_weight=None) -> tensor",
+        CastPolicy::fp32,
         "binary_cross_entropy of sigmoid(input), without its overflow; pos_weight weighs the positive part.",
         loss_formula<binary_cross_entropy_with_logits>, logit_entropies),
-    row("kl_div(tensor input, tensor target, str reduction='mean', bool log_target=False) -> tensor",
+    row("kl_div(tensor input, tensor target, str reduction='mean', bool log_target=False) -> tensor", CastPolicy::fp32,
         "target * (log(target) - input), where input holds logarithms; 'batchmean' divides the sum by the rows.",
         kl_div, divergences),
     row("poisson_nll_loss(tensor input, tensor target, bool log_input=True, bool full=False, float eps=1e-08, str "
         "reduction='mean') -> tensor",
+        CastPolicy::fp32,
         "exp(input) - target * input, or of input itself where it is no logarithm; full adds Stirling's term.",
         loss_formula<poisson_nll>, poissons),
     row("gaussian_nll_loss(tensor input, tensor target, tensor var, bool full=False, float eps=1e-06, str "
         "reduction='mean') -> tensor",
+        CastPolicy::fp32,
         "(log(var) + (input - target) ** 2 / var) / 2, with var at least eps; full adds its constant.", gaussian_nll,
         gaussians),
     row("hinge_embedding_loss(tensor input, tensor target, float margin=1.0, str reduction='mean') -> tensor",
-        "input unless target is -1, plus what it lacks to margin unless target is 1.", loss_formula<hinge_embedding>,
-        signs),
-    row("soft_margin_loss(tensor input, tensor target, str reduction='mean') -> tensor",
+        CastPolicy::fp32, "input unless target is -1, plus what it lacks to margin unless target is 1.",
+        loss_formula<hinge_embedding>, signs),
+    row("soft_margin_loss(tensor input, tensor target, str reduction='mean') -> tensor", CastPolicy::fp32,
         "log(1 + exp(-target * input)).", loss_formula<soft_margin>, soft_signs),
     row("margin_ranking_loss(tensor input1, tensor input2, tensor target, float margin=0.0, str reduction='mean') -> "
         "tensor",
-        "max(0, -target * (input1 - input2) + margin).", margin_ranking, rankings),
+        CastPolicy::fp32, "max(0, -target * (input1 - input2) + margin).", margin_ranking, rankings),
     row("cosine_embedding_loss(tensor input1, tensor input2, tensor target, float margin=0.0, str reduction='mean') -> "
         "tensor",
-        "1 - cosine of rows where target is 1, what exceeds margin where it is -1.", cosine_embedding, cosines),
+        CastPolicy::fp32, "1 - cosine of rows where target is 1, what exceeds margin where it is -1.", cosine_embedding,
+        cosines),
     row("triplet_margin_loss(tensor anchor, tensor positive, tensor negative, float margin=1.0, float p=2.0, float "
         "eps=1e-06, bool swap=False, str reduction='mean') -> tensor",
-        "max(0, distance to positive - distance to negative + margin).", triplet_margin, triplets),
+        CastPolicy::fp32, "max(0, distance to positive - distance to negative + margin).", triplet_margin, triplets),
     row("multilabel_soft_margin_loss(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor",
-        "The mean over classes of binary_cross_entropy_with_logits.", multilabel_soft_margin, labels),
+        CastPolicy::fp32, "The mean over classes of binary_cross_entropy_with_logits.", multilabel_soft_margin, labels),
 };
 
 }  // namespace

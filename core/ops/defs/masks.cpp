@@ -65,11 +65,13 @@ void triangle_samples(Samples& s) {
 
 constexpr OpRow kRows[] = {
     checked({.schema = "masked_fill(tensor input, tensor mask, tensor|number value) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "input where mask is false, value (a number or of rank 0) where it is true.",
              .decompose = masked_fill,
              .samples = masked_fill_samples,
              .tags = kInplace}),
     checked({.schema = "tril(tensor input, int diagonal=0) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The elements on and below a diagonal of the last two dims, zeros above.",
              .decompose = tril,
              .vjp =
@@ -79,6 +81,7 @@ constexpr OpRow kRows[] = {
              .samples = triangle_samples,
              .tags = kInplace}),
     checked({.schema = "triu(tensor input, int diagonal=0) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The elements on and above a diagonal of the last two dims, zeros below.",
              .decompose = triu,
              .vjp =

@@ -10,7 +10,7 @@ namespace {
 double next_after(double x, double y) { return std::nextafter(x, y); }
 
 // The neighbour in the dtype itself.
-Status* nextafter_kernel(const Kernel& k) {
+Status* nextafter_kernel(const KernelArgs& k) {
   if (k.out[0].dtype == DType::f64) return map_real_pairs(k, next_after);
   each2<float, float>(k, [](float a, float b) { return std::nextafter(a, b); });
   return nullptr;
@@ -25,7 +25,7 @@ void real_pair_meta(const Call& c, Types& out) {
   c.require(is_real(c.type(0).dtype), "operands must be real; ", c.types());
 }
 
-Status* lgamma_kernel(const Kernel& k) {
+Status* lgamma_kernel(const KernelArgs& k) {
   if (k.out[0].dtype != DType::f32) return map_reals(k, special::lgamma);
   Rows<2> rows(k.out[0], {&k.out[0], &k.in[0]});
   return each_run(k, rows, [&](const auto& at, int64_t n, int64_t) {
@@ -36,7 +36,7 @@ Status* lgamma_kernel(const Kernel& k) {
   });
 }
 
-Status* polygamma_kernel(const Kernel& k) {
+Status* polygamma_kernel(const KernelArgs& k) {
   const auto n = static_cast<double>(k.args[0].i);
   by_real(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);

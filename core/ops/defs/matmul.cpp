@@ -161,6 +161,7 @@ void linear_samples(Samples& s) {
 
 constexpr OpRow kRows[] = {
     checked({.schema = "matmul(tensor input, tensor other) -> tensor",
+             .autocast = CastPolicy::lower_precision_fp,
              .doc = "Matrix product. 1-d operands stand for a row on the left and a column on the right; leading dims "
                     "broadcast.",
              .decompose = matmul,
@@ -168,6 +169,7 @@ constexpr OpRow kRows[] = {
              .samples = matmul_samples,
              .tags = kMatmul}),
     checked({.schema = "linear(tensor input, tensor weight, tensor? bias=None) -> tensor",
+             .autocast = CastPolicy::lower_precision_fp,
              .doc = "input @ weight.T + bias, with weight [out, in] or [in].",
              .decompose = linear,
              .vjp = linear_vjp,

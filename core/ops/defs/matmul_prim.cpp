@@ -30,7 +30,7 @@ void meta(const Call& c, Types& out) {
   out.push(t);
 }
 
-Status* kernel(const Kernel& k) {
+Status* kernel(const KernelArgs& k) {
   const Buffer &a = k.in[0], &b = k.in[1], &c = k.out[0];
   const auto r = static_cast<size_t>(a.rank);
   const auto item = static_cast<int64_t>(size_of(c.dtype));

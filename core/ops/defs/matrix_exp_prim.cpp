@@ -58,7 +58,7 @@ void exponential(int n, std::vector<double>& a, const LapackFunctions<double>& f
   for (int i = 0; i < halvings; i++) multiply(f, n, a.data(), a.data(), w.data()), a.swap(w);
 }
 
-Status* matrix_exp(const Kernel& k) {
+Status* matrix_exp(const KernelArgs& k) {
   const std::string* why = nullptr;
   return with_lapack(k, [&](auto zero, auto&) -> Status* {
     using T = decltype(zero);

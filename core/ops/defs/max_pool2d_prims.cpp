@@ -52,7 +52,7 @@ void meta(const Call& c, Types& out) {
 
 // Planes are shared among threads: body(image, channel), a few pixels alone not being worth another thread.
 template <class F>
-Status* each_plane(const Kernel& k, const Buffer& planes, const F& body) {
+Status* each_plane(const KernelArgs& k, const Buffer& planes, const F& body) {
   constexpr int64_t kFew = 1 << 14;
   const int64_t channels = planes.shape[1], pixels = std::max<int64_t>(1, planes.shape[2] * planes.shape[3]);
   const auto one = [&](int64_t plane) { return body(plane / channels, plane % channels); };
@@ -131,7 +131,7 @@ int64_t offset(const Buffer& b, int64_t n, int64_t c, int64_t y, int64_t x) {
   return n * b.strides[0] + c * b.strides[1] + y * b.strides[2] + x * b.strides[3];
 }
 
-Status* kernel(const Kernel& k) {
+Status* kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &values = k.out[0], &indices = k.out[1];
   const Window w = window_of(k.args);
   return by_dtype(in.dtype, [&](auto t) -> Status* {
@@ -167,7 +167,7 @@ void backward_meta(const Call& c, Types& out) {
   t.shape = Shape(c.dims(2));
   out.push(t);
 }
-Status* backward_kernel(const Kernel& k) {
+Status* backward_kernel(const KernelArgs& k) {
   const Buffer &grad = k.in[0], &indices = k.in[1], &out = k.out[0];
   return by_real(out.dtype, [&](auto t) -> Status* {
     using T = decltype(t);

@@ -159,7 +159,8 @@ void returned(Samples& s) {
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     Variant variant = {}) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .variant = variant});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples, .variant = variant});
 }
 constexpr std::string_view kPlaces =
     "The greatest element of each window, and where it was in its flattened plane or volume: the first, or the last "

@@ -25,6 +25,7 @@ void samples(Samples& s) {
 
 constexpr OpRow kRow =
     checked({.schema = "mse_loss(tensor input, tensor target, str reduction='mean', tensor? weight=None) -> tensor",
+             .autocast = CastPolicy::fp32,
              .doc = "The squared difference, times weight; its mean, weighted too, or its sum.",
              .decompose = mse_loss,
              .samples = samples});

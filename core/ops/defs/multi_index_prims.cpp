@@ -37,8 +37,8 @@ Status* by_size(DType d, const F& f) {
 // Joins each slab of `whole` with its slab of `indexed`: join(element of whole, element of indexed), in the order of
 // the positions. Where they may meet again, each thread changes the slabs of some of the first index alone.
 template <class T, class F>
-Status* join_slabs(const Kernel& k, const Positions& positions, const SlabPair& slabs, T* whole, T* indexed, bool apart,
-                   int64_t first_size, const F& join) {
+Status* join_slabs(const KernelArgs& k, const Positions& positions, const SlabPair& slabs, T* whole, T* indexed,
+                   bool apart, int64_t first_size, const F& join) {
   const auto join_slab = [&](int64_t place, int64_t other) {
     slabs.each_row([&](int64_t w, int64_t x, int64_t n, int64_t step, int64_t other_step) {
       T *a = whole + place + w, *b = indexed + other + x;
@@ -56,7 +56,7 @@ Status* join_slabs(const Kernel& k, const Positions& positions, const SlabPair& 
       });
       return nullptr;
     }
-    const Kernel alone{k.in, k.out, k.args};
+    const KernelArgs alone{k.in, k.out, k.args};
     return in_parts(k, first_size, positions.count() * slabs.from.elements(), [&](int64_t begin, int64_t end) {
       positions.each_block(alone, [&](const PlaceBlock& block) {
         for (int64_t i = 0; i < block.count; i++)
@@ -68,7 +68,7 @@ Status* join_slabs(const Kernel& k, const Positions& positions, const SlabPair& 
   return slabs.one_element() ? join_with(join_element) : join_with(join_slab);
 }
 
-Status* index_kernel(const Kernel& k) {
+Status* index_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &out = k.out[0];
   const auto indices = k.in.subspan(1);
   const Positions positions(in, out, indices);
@@ -86,7 +86,7 @@ void index_put_meta(const Call& c, Types& out) {
             ", got ", name(values));
   out.push(c.type(0));
 }
-Status* index_put_kernel(const Kernel& k) {
+Status* index_put_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &values = k.in.back(), &out = k.out[0];
   const auto indices = k.in.subspan(1, k.in.size() - 2);
   const Positions positions(out, values, indices);

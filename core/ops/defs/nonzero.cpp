@@ -198,6 +198,7 @@ constexpr std::string_view kIndex = "the result is an index";
 
 constexpr OpRow kRows[] = {
     checked({.schema = "nonzero(tensor input) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The places of the elements that are not zero, a row for each in row-major order.",
              .decompose = nonzero,
              .nondiff = kIndex,
@@ -205,6 +206,7 @@ constexpr OpRow kRows[] = {
              .tags = kEager,
              .variant = {"as_tuple", "nonzero_numpy"}}),
     checked({.schema = "argwhere(tensor input) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The places of the elements that are not zero, a row for each in row-major order.",
              .decompose = nonzero,
              .nondiff = kIndex,
@@ -212,6 +214,7 @@ constexpr OpRow kRows[] = {
              .tags = kEager,
              .alias_of = "nonzero"}),
     checked({.schema = "nonzero_numpy(tensor input) -> tensor[]",
+             .autocast = CastPolicy::none,
              .doc = "The places of the elements that are not zero, a tensor for each dim, as indices have it.",
              .decompose = nonzero_numpy,
              .nondiff = kIndex,
@@ -219,17 +222,20 @@ constexpr OpRow kRows[] = {
              .tags = kEager}),
     checked(
         {.schema = "nonzero_static(tensor input, int size, int fill_value=-1) -> tensor",
+         .autocast = CastPolicy::none,
          .doc = "The places of the first `size` elements that are not zero; rows of fill_value where there are fewer.",
          .decompose = nonzero_static,
          .nondiff = kIndex,
          .samples = static_places}),
     checked({.schema = "masked_select(tensor input, tensor mask) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The elements where the mask holds, in row-major order of what both broadcast to.",
              .decompose = masked_select,
              .samples = selected,
              .tags = kEager}),
     checked({.schema = "unique(tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, "
                        "int? dim=None) -> (tensor, tensor?, tensor?)",
+             .autocast = CastPolicy::none,
              .doc = "The distinct elements, or slices along dim, always in order; where each element is among them; "
                     "how often each occurs.",
              .decompose = unique,
@@ -238,6 +244,7 @@ constexpr OpRow kRows[] = {
              .tags = kEager}),
     checked({.schema = "unique_consecutive(tensor input, bool return_inverse=False, bool return_counts=False, int? "
                        "dim=None) -> (tensor, tensor?, tensor?)",
+             .autocast = CastPolicy::none,
              .doc = "The elements, or slices along dim, without those that equal the one before; which of them each "
                     "became; how many each was.",
              .decompose = unique_consecutive,
@@ -246,6 +253,7 @@ constexpr OpRow kRows[] = {
              .tags = kEager}),
     checked(
         {.schema = "bincount(tensor input, tensor? weights=None, int minlength=0) -> tensor",
+         .autocast = CastPolicy::none,
          .doc = "How often each of 0, 1, 2 ... occurs, or the sums of the weights there; at least minlength of them.",
          .decompose = bincount,
          .nondiff = "the result counts",

@@ -66,7 +66,7 @@ struct Lines {
 // Writes the place of each element that is not zero, a row for each, until there are as many as asked for; then the
 // filling. Chunks of lines count theirs first, so that each knows where its rows begin.
 template <class T>
-Status* write_places(const Kernel& k, int64_t filling) {
+Status* write_places(const KernelArgs& k, int64_t filling) {
   constexpr int64_t kChunks = 16;
   const Buffer& out = k.out[0];
   const auto rank = static_cast<size_t>(k.in[0].rank);
@@ -107,7 +107,7 @@ Status* write_places(const Kernel& k, int64_t filling) {
       out.as<int64_t>()[row * out.strides[0] + static_cast<int64_t>(d) * out.strides[1]] = filling;
   return nullptr;
 }
-Status* nonzero_kernel(const Kernel& k) {
+Status* nonzero_kernel(const KernelArgs& k) {
   return by_dtype(k.in[0].dtype, [&](auto t) { return write_places<decltype(t)>(k, k.args[2].i); });
 }
 
@@ -128,7 +128,7 @@ bool comes_before(C a, C b) {
   }
   return a < b;
 }
-Status* sort_rows_kernel(const Kernel& k) {
+Status* sort_rows_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &out = k.out[0];
   by_dtype(in.dtype, [&](auto t) {
     using T = decltype(t);

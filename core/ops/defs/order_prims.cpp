@@ -14,7 +14,7 @@ void sort_meta(const Call& c, Types& out) {
   out.push(t);
 }
 template <class T, class Item>
-void put_sorted(const Kernel& k, const ItemLines<T, Item>& lines, const LineGroup& g, Item* const* sorted) {
+void put_sorted(const KernelArgs& k, const ItemLines<T, Item>& lines, const LineGroup& g, Item* const* sorted) {
   const Buffer &values = k.out[0], &indices = k.out[1];
   const int64_t to = step_along(values, lines.axis), at = step_along(indices, lines.axis);
   for (int64_t j = 0; j < lines.size; j++)
@@ -25,9 +25,9 @@ void put_sorted(const Kernel& k, const ItemLines<T, Item>& lines, const LineGrou
     }
 }
 template <class T, class Item>
-Status* sort_lines(const Kernel& k, const ItemLines<T, Item>& lines) {
+Status* sort_lines(const KernelArgs& k, const ItemLines<T, Item>& lines) {
   if (lines.worth_all_threads(k))
-    return each_line_group(Kernel{k.in, k.out, k.args}, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, 1,
+    return each_line_group(KernelArgs{k.in, k.out, k.args}, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, 1,
                            Room<Item>(), [&](const LineGroup& g, Room<Item>& room) -> Status* {
                              Item* items = room.of(2 * lines.size);
                              if (!items) return out_of_memory_status();
@@ -53,7 +53,7 @@ Status* sort_lines(const Kernel& k, const ItemLines<T, Item>& lines) {
                            return nullptr;
                          });
 }
-Status* sort_kernel(const Kernel& k) {
+Status* sort_kernel(const KernelArgs& k) {
   return by_lines_of_items(k, 1, k.args[2].i, [&](const auto& lines) { return sort_lines(k, lines); });
 }
 
@@ -79,7 +79,7 @@ Item commonest(const Item* order, int64_t n) {
   }
   return order[best];
 }
-Status* mode_kernel(const Kernel& k) {
+Status* mode_kernel(const KernelArgs& k) {
   return by_lines_of_items(k, 1, false, [&]<class T, class Item>(const ItemLines<T, Item>& lines) {
     return each_line_group(k, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, lines.together(), Room<Item>(),
                            [&](const LineGroup& g, Room<Item>& room) -> Status* {

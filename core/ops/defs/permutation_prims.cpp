@@ -54,7 +54,7 @@ void shuffle(const Line& line, int64_t begin, int64_t end) {
 constexpr int64_t kBin = 4096;
 
 // Puts the numbers into the bins, and says where each begins.
-void put_into_bins(const Kernel& k, const Line& line, std::vector<int64_t>& begins) {
+void put_into_bins(const KernelArgs& k, const Line& line, std::vector<int64_t>& begins) {
   const auto bins = static_cast<int64_t>(begins.size()) - 1;
   std::vector<uint32_t> all(static_cast<size_t>(line.n));
   uint32_t* words = all.data();
@@ -68,7 +68,7 @@ void put_into_bins(const Kernel& k, const Line& line, std::vector<int64_t>& begi
   for (int64_t i = 0; i < line.n; i++)
     line.out[next[static_cast<size_t>(below_words(words[i], bins))]++ * line.step] = i;
 }
-void permute_line(const Kernel& k, const Line& line) {
+void permute_line(const KernelArgs& k, const Line& line) {
   if (line.n <= 2 * kBin) {
     for (int64_t i = 0; i < line.n; i++) line.out[i * line.step] = i;
     return shuffle(line, 0, line.n);
@@ -81,7 +81,7 @@ void permute_line(const Kernel& k, const Line& line) {
   });
   (void)none;
 }
-void permute(const Kernel& k) {
+void permute(const KernelArgs& k) {
   const auto* state = k.in[0].as<int64_t>();
   const Philox random{static_cast<uint64_t>(state[0]), static_cast<uint64_t>(state[k.in[0].strides[0]]),
                       static_cast<uint64_t>(k.args[1].i)};
@@ -100,7 +100,7 @@ void permute(const Kernel& k) {
       permute_line(k, line);
     }
 }
-Status* permutation_kernel(const Kernel& k) {
+Status* permutation_kernel(const KernelArgs& k) {
   try {
     permute(k);
   } catch (const std::bad_alloc&) {

@@ -185,7 +185,8 @@ void grids(Samples& s) {
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     uint32_t tags = 0) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples, .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
@@ -194,8 +195,7 @@ constexpr OpRow kRows[] = {
     row("unfold(tensor input, int dimension, int size, int step) -> tensor",
         "The windows of a dim as a view, whose elements form a new last dim.", unfold, windows, kView),
     row("tensor_split(tensor input, int[] indices_or_sections, int dim=0) -> tensor[]",
-        "Views of a number of nearly equal parts along dim, or of those between indices.", tensor_split, cuts,
-        kView),
+        "Views of a number of nearly equal parts along dim, or of those between indices.", tensor_split, cuts, kView),
     row("hsplit(tensor input, int[] indices_or_sections) -> tensor[]",
         "tensor_split along the second dim, of a vector along its only one.", split_along<1>, halves, kView),
     row("vsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the first dim.",
@@ -216,6 +216,7 @@ constexpr OpRow kRows[] = {
     row("column_stack(tensor[] tensors) -> tensor", "Vectors as the columns of a matrix, matrices side by side.",
         column_stack, joined),
     checked({.schema = "row_stack(tensor[] tensors) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "Another name.",
              .decompose = stacked<2, 0>,
              .samples = joined,

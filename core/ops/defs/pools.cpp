@@ -134,11 +134,13 @@ void norms(Samples& s) {
   s.add({TensorSpec{shape, DType::f32, 0.5, 2}, 3.0, 3, 2, true});
 }
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples});
 }
 consteval OpRow maximum_of(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp, SamplesFn samples,
                            std::string_view with_indices) {
   return checked({.schema = schema,
+                  .autocast = CastPolicy::none,
                   .doc = doc,
                   .decompose = decompose,
                   .vjp = vjp,

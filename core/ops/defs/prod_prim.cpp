@@ -12,7 +12,7 @@ void prod_meta(const Call& c, Types& out) {
   else c.axis(1, 0);
   out.push(t);
 }
-Status* prod_kernel(const Kernel& k) {
+Status* prod_kernel(const KernelArgs& k) {
   const Dim axis = k.args[1].i;
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);

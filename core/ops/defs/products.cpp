@@ -198,37 +198,44 @@ void bilinears(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 4}}, TensorSpec{{5, 3, 4}}, TensorSpec{{5}}});
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{2, 4}}, TensorSpec{{5, 4, 3}}}, "in1 and in2");
 }
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                    uint32_t tags = 0) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
+consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
+                    SamplesFn samples, uint32_t tags = 0) {
+  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples,
+                  .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
-    row("outer(tensor input, tensor vec2) -> tensor", "The product of each element of one vector with each of another.",
-        outer, vectors),
+    row("outer(tensor input, tensor vec2) -> tensor", CastPolicy::none,
+        "The product of each element of one vector with each of another.", outer, vectors),
     checked({.schema = "ger(tensor input, tensor vec2) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "Another name.",
              .decompose = outer,
              .samples = vectors,
              .alias_of = "outer"}),
-    row("inner(tensor input, tensor other) -> tensor", "Sums of products over the last dims of both.", inner, inners),
-    row("vecdot(tensor x, tensor y, int dim=-1) -> tensor", "Scalar products along dim.", vecdot, rows),
+    row("inner(tensor input, tensor other) -> tensor", CastPolicy::lower_precision_fp,
+        "Sums of products over the last dims of both.", inner, inners),
+    row("vecdot(tensor x, tensor y, int dim=-1) -> tensor", CastPolicy::none, "Scalar products along dim.", vecdot,
+        rows),
     row("tensordot(tensor a, tensor b, int dims=2, int[]? dims_a=None, int[]? dims_b=None) -> tensor",
-        "Sums of products over the last dims of a and the first of b, or over dims_a and dims_b.", tensordot, dotted),
-    row("kron(tensor input, tensor other) -> tensor",
+        CastPolicy::promote, "Sums of products over the last dims of a and the first of b, or over dims_a and dims_b.",
+        tensordot, dotted),
+    row("kron(tensor input, tensor other) -> tensor", CastPolicy::none,
         "The Kronecker product: other times each element of input, as blocks.", kron, krons),
-    row("cross(tensor input, tensor other, int dim=-1) -> tensor", "The vector product along a dim of size 3.", cross,
-        crosses),
-    row("matrix_power(tensor input, int n) -> tensor",
+    row("cross(tensor input, tensor other, int dim=-1) -> tensor", CastPolicy::promote,
+        "The vector product along a dim of size 3.", cross, crosses),
+    row("matrix_power(tensor input, int n) -> tensor", CastPolicy::none,
         "Square matrices to the power of n; a negative one is that of the inverse.", matrix_power, squares),
-    row("multi_dot(tensor[] tensors) -> tensor", "The product of several matrices.", multi_dot, chains),
+    row("multi_dot(tensor[] tensors) -> tensor", CastPolicy::lower_precision_fp, "The product of several matrices.",
+        multi_dot, chains),
     checked({.schema = "chain_matmul(tensor[] tensors) -> tensor",
+             .autocast = CastPolicy::lower_precision_fp,
              .doc = "Another name.",
              .decompose = multi_dot,
              .samples = chains,
              .alias_of = "multi_dot"}),
-    row("trace(tensor input) -> tensor", "The sum of a matrix's diagonal.", trace, matrices),
-    row("bilinear(tensor input1, tensor input2, tensor weight, tensor? bias=None) -> tensor",
+    row("trace(tensor input) -> tensor", CastPolicy::none, "The sum of a matrix's diagonal.", trace, matrices),
+    row("bilinear(tensor input1, tensor input2, tensor weight, tensor? bias=None) -> tensor", CastPolicy::promote,
         "input1 @ weight[k] @ input2 for each output k, plus bias.", bilinear, bilinears),
 };
 

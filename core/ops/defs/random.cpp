@@ -92,7 +92,8 @@ void dropouts(Samples& s) {
 }
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = kTags});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples, .tags = kTags});
 }
 
 constexpr OpRow kRows[] = {
@@ -105,6 +106,7 @@ constexpr OpRow kRows[] = {
     row("randint(int low, int high, int[] size, dtype? dtype=None, device? device=None) -> tensor",
         "Integers from low up to but not including high; i64 unless a dtype is given.", randint, integers),
     checked({.schema = "dropout(tensor input, float p=0.5, bool training=True) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "Zero with probability p, else input / (1 - p); the input itself unless training.",
              .decompose = dropout,
              .samples = dropouts,

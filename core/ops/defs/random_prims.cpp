@@ -33,13 +33,13 @@ void randint_meta(const Call& c, Types& out) {
   out.push(drawn(c, 4, DType::i64));
 }
 
-Philox generator(const Kernel& k) {
+Philox generator(const KernelArgs& k) {
   const auto* state = k.in[0].as<int64_t>();
   return {static_cast<uint64_t>(state[0]), static_cast<uint64_t>(state[k.in[0].strides[0]]),
           static_cast<uint64_t>(k.args[1].i)};
 }
 
-Status* uniform_kernel(const Kernel& k) {
+Status* uniform_kernel(const KernelArgs& k) {
   Philox random = generator(k);
   switch (k.out[0].dtype) {
     case DType::f64: each0<double>(k, [random](int64_t i) mutable { return uniform53(random.bits64(i)); }); break;
@@ -49,7 +49,7 @@ Status* uniform_kernel(const Kernel& k) {
   }
   return nullptr;
 }
-Status* normal_kernel(const Kernel& k) {
+Status* normal_kernel(const KernelArgs& k) {
   Philox random = generator(k);
   const auto single = [random](int64_t i) mutable { return static_cast<float>(normal32(random.bits32(i))); };
   switch (k.out[0].dtype) {
@@ -65,14 +65,14 @@ Status* normal_kernel(const Kernel& k) {
   }
   return nullptr;
 }
-Status* randint_kernel(const Kernel& k) {
+Status* randint_kernel(const KernelArgs& k) {
   Philox random = generator(k);
   const auto low = static_cast<uint64_t>(k.args[2].i), n = static_cast<uint64_t>(k.args[3].i) - low;
   each0<int64_t>(k, [=](int64_t i) mutable { return static_cast<int64_t>(low + below(random.bits64(i), n)); });
   return nullptr;
 }
 
-Status* advance(const Kernel& k) {
+Status* advance(const KernelArgs& k) {
   const auto* in = k.in[0].as<int64_t>();
   auto* out = k.out[0].as<int64_t>();
   out[0] = in[0];

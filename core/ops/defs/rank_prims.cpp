@@ -32,7 +32,7 @@ Item ranked(Item* items, Item* spare, int64_t n, int64_t rank) {
 
 // Calls rank_of(items of a line) for each line and puts the element of that rank, which results have one place for.
 template <class F>
-Status* put_ranked(const Kernel& k, const F& rank_of) {
+Status* put_ranked(const KernelArgs& k, const F& rank_of) {
   return by_lines_of_items(k, 1, false, [&]<class T, class Item>(const ItemLines<T, Item>& lines) {
     return each_line_group(
         k, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, lines.together(), Room<Item>(),
@@ -75,14 +75,14 @@ void kthvalue_meta(const Call& c, Types& out) {
   c.require(c.integer(2) >= 1 && c.integer(2) <= line_size(c), "k must be between 1 and the size ", line_size(c),
             " of dim ", c.integer(1), ", got ", c.integer(2));
 }
-Status* kthvalue_kernel(const Kernel& k) {
+Status* kthvalue_kernel(const KernelArgs& k) {
   const int64_t rank = k.args[2].i - 1;
   return put_ranked(k, [rank](int64_t, int64_t) { return rank; });
 }
 
 void median_meta(const Call& c, Types& out) { push_with_places(out, one_of_line(c)); }
 // The lower of the two in the middle of the numbers. NaN sorts behind them.
-Status* median_kernel(const Kernel& k) {
+Status* median_kernel(const KernelArgs& k) {
   const bool without_nan = k.args[2].i;
   return put_ranked(k, [without_nan](int64_t numbers, int64_t size) {
     return without_nan || numbers == size ? std::max<int64_t>(numbers - 1, 0) / 2 : numbers;
@@ -146,7 +146,7 @@ Item* least_of_line(const ItemLines<T, Item>& lines, int64_t from, int64_t k, It
   }
   return least.finish();
 }
-Status* topk_kernel(const Kernel& k) {
+Status* topk_kernel(const KernelArgs& k) {
   const int64_t wanted = k.args[2].i;
   if (wanted == 0) return nullptr;
   return by_lines_of_items(k, 1, k.args[3].i, [&]<class T, class Item>(const ItemLines<T, Item>& lines) {

@@ -226,35 +226,36 @@ void truths(Samples& s) {
   s.refuse({booleans, Ints{5}}, "out of range");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp, SamplesFn samples) {
-  return checked(
-      {.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples, .tags = kReduction});
+consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose, VjpFn vjp,
+                    SamplesFn samples) {
+  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .vjp = vjp,
+                  .samples = samples, .tags = kReduction});
 }
 
 constexpr OpRow kRows[] = {
-    row("sum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
+    row("sum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::fp32,
         "Sum over dim; booleans and integers give i64 unless a dtype is given.", sum, nullptr, sums),
-    row("mean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", "Mean over dim.", mean,
-        mean_vjp, means),
-    row("var(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor",
+    row("mean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::none,
+        "Mean over dim.", mean, mean_vjp, means),
+    row("var(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor", CastPolicy::none,
         "Sum of squared distances from the mean over dim, divided by the count less correction.", var, var_vjp,
         variances),
-    row("amax(tensor input, int[]? dim=None, bool keepdim=False) -> tensor",
+    row("amax(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
         "Maximum over dim; NaN if any is. Elements that share it share its gradient.", extremum<true>, nullptr,
         extrema),
-    row("amin(tensor input, int[]? dim=None, bool keepdim=False) -> tensor",
+    row("amin(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
         "Minimum over dim; NaN if any is. Elements that share it share its gradient.", extremum<false>, nullptr,
         extrema),
-    row("argmax(tensor input, int? dim=None, bool keepdim=False) -> tensor",
+    row("argmax(tensor input, int? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
         "Index of the first maximum along dim, or among all elements in row-major order.", argmax, nullptr, places),
-    row("logsumexp(tensor input, int[] dim, bool keepdim=False) -> tensor",
+    row("logsumexp(tensor input, int[] dim, bool keepdim=False) -> tensor", CastPolicy::fp32,
         "log(sum(exp(input))) over dim, without overflow.", logsumexp, logsumexp_vjp, log_sums),
     row(
-        "all(tensor input, int[]? dim=None, bool keepdim=False) -> tensor",
+        "all(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
         "Whether all elements over dim are nonzero.", [](Call& c) { return truth(c, "prims.amin"); }, nullptr, truths),
     row(
-        "any(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", "Whether any element over dim is nonzero.",
-        [](Call& c) { return truth(c, "prims.amax"); }, nullptr, truths),
+        "any(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
+        "Whether any element over dim is nonzero.", [](Call& c) { return truth(c, "prims.amax"); }, nullptr, truths),
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ Var as_kept(const Grad& g, Var reduced) { return expand_to(reshape_to(reduced, k
 
 // ---- sum ----
 
-Status* sum_kernel(const Kernel& k) {
+Status* sum_kernel(const KernelArgs& k) {
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     fold<SumFold<T>, T, T>(k.in[0], k.out[0], k.args[1].dim_list());
@@ -49,7 +49,7 @@ struct ExtremumFold {
   }
 };
 template <bool maximum>
-Status* extremum_kernel(const Kernel& k) {
+Status* extremum_kernel(const KernelArgs& k) {
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     fold<ExtremumFold<T, maximum>, T, T>(k.in[0], k.out[0], k.args[1].dim_list());
@@ -74,7 +74,7 @@ void argmax_meta(const Call& c, Types& out) {
   t.dtype = DType::i64;
   out.push(t);
 }
-Status* argmax_kernel(const Kernel& k) {
+Status* argmax_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &out = k.out[0];
   const Dim axis = k.args[1].i;
   by_dtype(in.dtype, [&](auto t) {

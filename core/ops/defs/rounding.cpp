@@ -113,11 +113,16 @@ void replaced(Samples& s) {
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     uint32_t tags = kInplace) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples, .tags = tags});
 }
 consteval OpRow asks(SchemaText schema, std::string_view doc, DecomposeFn decompose) {
-  return checked(
-      {.schema = schema, .doc = doc, .decompose = decompose, .nondiff = "the result is boolean", .samples = anything});
+  return checked({.schema = schema,
+                  .autocast = CastPolicy::none,
+                  .doc = doc,
+                  .decompose = decompose,
+                  .nondiff = "the result is boolean",
+                  .samples = anything});
 }
 
 constexpr OpRow kRows[] = {

@@ -16,7 +16,7 @@ void scan_meta(const Call& c, Types& out) {
 // ---- cumsum, cumprod ----
 
 template <class F>
-void each_scanned(const Kernel& k, bool reverse, F f) {
+void each_scanned(const KernelArgs& k, bool reverse, F f) {
   const Buffer &in = k.in[0], &out = k.out[0];
   const size_t axis = normalize_axis(k.args[1].i, static_cast<size_t>(in.rank));
   by_dtype(in.dtype, [&](auto t) {
@@ -32,7 +32,7 @@ void each_scanned(const Kernel& k, bool reverse, F f) {
 }
 // Each element is the fold of those so far; it is rounded, the accumulator is not.
 template <template <class> class Fold>
-Status* scan_kernel(const Kernel& k) {
+Status* scan_kernel(const KernelArgs& k) {
   each_scanned(k, k.args[2].i, [](auto x, auto y) {
     using T = std::remove_reference_t<decltype(*y.data)>;
     auto sum = Fold<T>::start();
@@ -45,7 +45,7 @@ Status* scan_kernel(const Kernel& k) {
 }
 // Without a division, so that zeros are no exception: what comes before, times a sum from the end that each step
 // multiplies by the element that it leaves behind.
-Status* cumprod_backward_kernel(const Kernel& k) {
+Status* cumprod_backward_kernel(const KernelArgs& k) {
   const Buffer &grad = k.in[0], &in = k.in[1], &out = k.out[0];
   const size_t axis = normalize_axis(k.args[2].i, static_cast<size_t>(in.rank));
   const bool reverse = k.args[3].i;
@@ -86,7 +86,7 @@ void extremum_meta(const Call& c, Types& out) {
 }
 // Of equal elements the last; NaN stays.
 template <bool maximum>
-Status* extremum_kernel(const Kernel& k) {
+Status* extremum_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &values = k.out[0], &indices = k.out[1];
   const size_t axis = normalize_axis(k.args[1].i, static_cast<size_t>(in.rank));
   by_dtype(in.dtype, [&](auto t) {
@@ -122,7 +122,7 @@ struct RunningLog {
     return top == -kInfinity && sum == 0 ? top : top + std::log(sum);
   }
 };
-Status* logcumsumexp_kernel(const Kernel& k) {
+Status* logcumsumexp_kernel(const KernelArgs& k) {
   each_scanned(k, k.args[2].i, [](auto x, auto y) {
     using T = std::remove_reference_t<decltype(*y.data)>;
     if constexpr (!std::is_integral_v<T>) {
@@ -134,7 +134,7 @@ Status* logcumsumexp_kernel(const Kernel& k) {
   return nullptr;
 }
 // d(x i) is the sum of d(y j) exp(x i - y j) over the j behind it. y never falls, so that no factor exceeds 1.
-Status* logcumsumexp_backward_kernel(const Kernel& k) {
+Status* logcumsumexp_backward_kernel(const KernelArgs& k) {
   const Buffer &grad = k.in[0], &in = k.in[1], &out = k.out[0];
   const size_t axis = normalize_axis(k.args[2].i, static_cast<size_t>(in.rank));
   const bool reverse = k.args[3].i;

@@ -204,7 +204,8 @@ void along(Samples& s) {
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     uint32_t tags = kInplace) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
+                  .samples = samples, .tags = tags});
 }
 
 constexpr OpRow kRows[] = {

@@ -34,7 +34,7 @@ void join_some(const Buffer& out, const Buffer& index, const Buffer& src, size_t
       into = static_cast<T>(join(static_cast<C>(into), static_cast<C>(src.as<T>()[rows.offset[1] + i * rows.step[1]])));
     }
 }
-Status* reduce_some(const Kernel& k, size_t dim, size_t along, int64_t begin, int64_t end) {
+Status* reduce_some(const KernelArgs& k, size_t dim, size_t along, int64_t begin, int64_t end) {
   const Some in(k.in[0], along, begin, end), index(k.in[1], along, begin, end), src(k.in[2], along, begin, end),
       out(k.out[0], along, begin, end);
   if (in.buffer.data != out.buffer.data) copy_strided(in.buffer, out.buffer);
@@ -49,7 +49,7 @@ Status* reduce_some(const Kernel& k, size_t dim, size_t along, int64_t begin, in
   });
   return nullptr;
 }
-Status* scatter_reduce_kernel(const Kernel& k) {
+Status* scatter_reduce_kernel(const KernelArgs& k) {
   if (k.out[0].rank == 0) {
     const Sizes one = {1};
     const Reshaped in(k.in[0], one, one), index(k.in[1], one, one), src(k.in[2], one, one), out(k.out[0], one, one);

@@ -31,11 +31,11 @@ int64_t place_in(const Line<const T>& line, T wanted) {
   return low;
 }
 template <bool right, class T>
-Status* search(const Kernel& k) {
+Status* search(const KernelArgs& k) {
   const Buffer &sorted = k.in[0], &in = k.in[1], &out = k.out[0];
   if (sorted.rank == 1) {
     const auto line = line_at<const T>(sorted, 0, 0);
-    each<T, int64_t>(Kernel{std::span(&in, 1), k.out, k.args, k.op, k.threads},
+    each<T, int64_t>(KernelArgs{std::span(&in, 1), k.out, k.args, k.op, k.threads},
                      [line](T v) { return place_in<right>(line, v); });
     return nullptr;
   }
@@ -48,7 +48,7 @@ Status* search(const Kernel& k) {
   });
   return nullptr;
 }
-Status* searchsorted_kernel(const Kernel& k) {
+Status* searchsorted_kernel(const KernelArgs& k) {
   return by_dtype(k.in[1].dtype, [&](auto t) {
     using T = decltype(t);
     return k.args[2].i ? search<true, T>(k) : search<false, T>(k);

@@ -10,7 +10,7 @@ void where_meta(const Call& c, Types& out) {
   require_equal_types(c, 1, 2);
   out.push(c.type(1));
 }
-Status* where_kernel(const Kernel& k) {
+Status* where_kernel(const KernelArgs& k) {
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     each3<bool, T, T>(k, [](bool condition, T a, T b) { return condition ? a : b; });
@@ -109,11 +109,13 @@ constexpr OpRow kRows[] = {
              .vjp = where_vjp,
              .tags = kElementwise | kCheap}),
     checked({.schema = "where(tensor condition, tensor|number input, tensor|number other) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "input where the condition holds, else other; promotes and broadcasts.",
              .decompose = where,
              .vjp = broadcast_where_vjp,
              .samples = where_samples}),
     checked({.schema = "clamp(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "input limited to [min, max]; max where min exceeds it, NaN stays.",
              .decompose = clamp,
              .vjp = clamp_vjp,

@@ -256,14 +256,15 @@ void unflattened(Samples& s) {
 }
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     VjpFn vjp = nullptr, uint32_t tags = 0) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .samples = samples, .tags = tags});
+  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose, .vjp = vjp,
+                  .samples = samples, .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
     row("movedim(tensor input, int[] source, int[] destination) -> tensor",
-        "A view with dims moved to other places; the others keep their order.", movedim, moves, nullptr,
-        kView),
-    another_name("moveaxis(tensor input, int[] source, int[] destination) -> tensor", "movedim", moves, kView),
+        "A view with dims moved to other places; the others keep their order.", movedim, moves, nullptr, kView),
+    another_name("moveaxis(tensor input, int[] source, int[] destination) -> tensor", CastPolicy::none, "movedim",
+                 moves, kView),
     row("flip(tensor input, int[] dims) -> tensor", "A copy with the order of elements along dims reversed.", flip,
         flips, flip_vjp),
     row("fliplr(tensor input) -> tensor", "A copy with the second dim reversed.", flip_one<1>, matrices),
@@ -276,16 +277,12 @@ constexpr OpRow kRows[] = {
     row("repeat(tensor input, int[] repeats) -> tensor",
         "The tensor side by side with itself, so many times along each dim.", repeat, repeats),
     row("tile(tensor input, int[] dims) -> tensor", "repeat, with ones in front of too few numbers.", tile, tiles),
-    checked({.schema = "repeat_interleave(tensor input, tensor|number? repeats, int? dim=None, "
-                       "int? output_size=None) -> tensor",
-             .doc = "Each element along dim so many times, a tensor of repeats giving each its own; without dim of "
-                    "the flattened tensor. Without repeats input is them, and the result tells the elements' numbers.",
-             .decompose = repeat_interleave,
-             .samples = interleaved,
-             .tags = kEager}),
+    row("repeat_interleave(tensor input, tensor|number? repeats, int? dim=None, int? output_size=None) -> tensor",
+        "Each element along dim so many times, a tensor of repeats giving each its own; without dim of the flattened "
+        "tensor. Without repeats input is them, and the result tells the elements' numbers.",
+        repeat_interleave, interleaved, nullptr, kEager),
     row("unflatten(tensor input, int dim, int[] sizes) -> tensor",
-        "A view with one dim as several, one size of which may be -1.", unflatten, unflattened, nullptr,
-        kView),
+        "A view with one dim as several, one size of which may be -1.", unflatten, unflattened, nullptr, kView),
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ bool slice_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::
   }
   return true;
 }
-Status* slice_copy(const Kernel& k) {
+Status* slice_copy(const KernelArgs& k) {
   const auto rank = static_cast<size_t>(k.in[0].rank);
   ViewOf v;
   v.strides.assign(k.in[0].strides, k.in[0].strides + rank);

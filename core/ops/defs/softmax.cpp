@@ -82,6 +82,7 @@ void backward_samples(Samples& s) {
 
 constexpr OpRow kRows[] = {
     checked({.schema = "softmax(tensor input, int dim, dtype? dtype=None) -> tensor",
+             .autocast = CastPolicy::fp32,
              .doc = "exp(input) divided by its sum along dim; dtype converts the input first.",
              .decompose = softmax,
              .vjp =
@@ -90,6 +91,7 @@ constexpr OpRow kRows[] = {
                  },
              .samples = samples}),
     checked({.schema = "log_softmax(tensor input, int dim, dtype? dtype=None) -> tensor",
+             .autocast = CastPolicy::fp32,
              .doc = "The logarithm of softmax, without its underflow; dtype converts the input first.",
              .decompose = log_softmax,
              .vjp =
@@ -98,11 +100,13 @@ constexpr OpRow kRows[] = {
                  },
              .samples = samples}),
     checked({.schema = "softmax_backward(tensor grad, tensor output, int dim) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The gradient of softmax's input, from its result.",
              .decompose = softmax_backward,
              .samples = backward_samples,
              .tags = kHidden}),
     checked({.schema = "log_softmax_backward(tensor grad, tensor input, int dim) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The gradient of log_softmax's input, computed in grad's dtype.",
              .decompose = log_softmax_backward,
              .samples = backward_samples,

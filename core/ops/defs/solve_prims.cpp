@@ -39,7 +39,7 @@ Var inverse_transposed(const Grad& g) { return swap_last_two(g.builder.call("lin
 
 // ---- triangular_solve: input, other, upper, transposed, unitriangular ----
 
-Status* triangular_solve(const Kernel& k) {
+Status* triangular_solve(const KernelArgs& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), other(k.in[1]), out(k.out[0]);
@@ -95,7 +95,7 @@ struct Factored {
   std::vector<int> pivots;
 };
 
-Status* solve(const Kernel& k) {
+Status* solve(const KernelArgs& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), other(k.in[1]), out(k.out[0]);
@@ -118,7 +118,7 @@ void solve_vjp(Grad& g) {
   if (g.wants(0)) g.add(0, -product(db, swap_last_two(g.result())));
 }
 
-Status* slogdet(const Kernel& k) {
+Status* slogdet(const KernelArgs& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), signs(k.out[0], 0), logs(k.out[1], 0);
@@ -134,7 +134,7 @@ Status* slogdet(const Kernel& k) {
     });
   });
 }
-Status* det(const Kernel& k) {
+Status* det(const KernelArgs& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), out(k.out[0], 0);
@@ -170,7 +170,7 @@ bool cofactors_of_singular(int n, std::vector<T> a, const LapackFunctions<T>& f,
     }
   return true;
 }
-Status* cofactors(const Kernel& k) {
+Status* cofactors(const KernelArgs& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
     using T = decltype(zero);
     const Matrices<T> in(k.in[0]), out(k.out[0]);

@@ -159,37 +159,39 @@ void scaled(Samples& s) {
   s.add({TensorSpec{{3, 4}}, 1.0, 1, 100.0});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                    VjpFn vjp = nullptr, std::string_view nondiff = {}) {
-  return checked(
-      {.schema = schema, .doc = doc, .decompose = decompose, .vjp = vjp, .nondiff = nondiff, .samples = samples});
+consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
+                    SamplesFn samples, VjpFn vjp = nullptr, std::string_view nondiff = {}) {
+  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .vjp = vjp,
+                  .nondiff = nondiff, .samples = samples});
 }
 
 constexpr OpRow kRows[] = {
-    row("std(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor", "The root of var.",
-        std_op, spreads, std_vjp),
+    row("std(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor", CastPolicy::none,
+        "The root of var.", std_op, spreads, std_vjp),
     row("std_mean(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> (tensor, tensor)",
-        "std and mean over dim.", with_mean<true>, spreads),
+        CastPolicy::none, "std and mean over dim.", with_mean<true>, spreads),
     row("var_mean(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> (tensor, tensor)",
-        "var and mean over dim.", with_mean<false>, spreads),
+        CastPolicy::none, "var and mean over dim.", with_mean<false>, spreads),
     row("norm(tensor input, float? p=2.0, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
+        CastPolicy::fp32,
         "The p-norm over dim: the p-th root of the sum of |input| ** p; the largest |input| for infinity.", norm, norms,
         norm_vjp),
-    row("dist(tensor input, tensor other, float p=2) -> tensor", "The p-norm of input - other.", dist, distances),
-    row("normalize(tensor input, float p=2.0, int[] dim=[1], float eps=1e-12) -> tensor",
+    row("dist(tensor input, tensor other, float p=2) -> tensor", CastPolicy::fp32, "The p-norm of input - other.", dist,
+        distances),
+    row("normalize(tensor input, float p=2.0, int[] dim=[1], float eps=1e-12) -> tensor", CastPolicy::fp32,
         "input divided by its p-norm over dim, or by eps if that is larger.", normalize, normalized),
-    row("renorm(tensor input, float p, int dim, float maxnorm) -> tensor",
+    row("renorm(tensor input, float p, int dim, float maxnorm) -> tensor", CastPolicy::fp32,
         "Each sub-tensor along dim scaled down to a p-norm of at most maxnorm.", renorm, scaled),
-    row("cosine_similarity(tensor x1, tensor x2, int dim=1, float eps=1e-08) -> tensor",
+    row("cosine_similarity(tensor x1, tensor x2, int dim=1, float eps=1e-08) -> tensor", CastPolicy::fp32,
         "The cosine of the angle between vectors along dim.", cosine_similarity, similarities),
     row("pairwise_distance(tensor x1, tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> tensor",
-        "The p-norms of x1 - x2 + eps over the last dim.", pairwise_distance, pairs),
-    row("nansum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
+        CastPolicy::none, "The p-norms of x1 - x2 + eps over the last dim.", pairwise_distance, pairs),
+    row("nansum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::none,
         "sum of what is not NaN.", nansum, sums),
-    row("nanmean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
+    row("nanmean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::none,
         "mean of what is not NaN.", nanmean, sums),
-    row("count_nonzero(tensor input, int[]? dim=None) -> tensor", "How many elements over dim are not zero.",
-        count_nonzero, counted, nullptr, "the result counts"),
+    row("count_nonzero(tensor input, int[]? dim=None) -> tensor", CastPolicy::none,
+        "How many elements over dim are not zero.", count_nonzero, counted, nullptr, "the result counts"),
 };
 
 }  // namespace

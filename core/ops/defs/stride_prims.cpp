@@ -10,7 +10,7 @@ namespace {
 
 // Reads what the view sees.
 template <ViewFn view>
-Status* copy_seen(const Kernel& k) {
+Status* copy_seen(const KernelArgs& k) {
   const auto rank = static_cast<size_t>(k.in[0].rank);
   ViewOf v;
   v.strides.assign(k.in[0].strides, k.in[0].strides + rank);

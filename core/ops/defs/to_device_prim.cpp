@@ -16,7 +16,7 @@ void meta(const Call& c, Types& out) {
 }
 
 // Within one memory; an executor that reaches both devices takes the others.
-Status* copy_kernel(const Kernel& k) {
+Status* copy_kernel(const KernelArgs& k) {
   copy_strided(k.in[0], k.out[0]);
   return nullptr;
 }

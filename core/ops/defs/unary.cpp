@@ -40,60 +40,61 @@ void truths(Samples& s) {
   s.add({TensorSpec{{4}, DType::boolean, 0, 1}});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                    uint32_t tags = kInplace) {
-  return checked({.schema = schema, .doc = doc, .decompose = decompose, .samples = samples, .tags = tags});
+consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
+                    SamplesFn samples, uint32_t tags = kInplace) {
+  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples,
+                  .tags = tags});
 }
 
 constexpr OpRow kRows[] = {
     row(
-        "abs(tensor input) -> tensor", "The absolute value.", [](Call& c) { return through(c, "prims.abs", false); },
-        signed_numbers),
+        "abs(tensor input) -> tensor", CastPolicy::none, "The absolute value.",
+        [](Call& c) { return through(c, "prims.abs", false); }, signed_numbers),
     row(
-        "neg(tensor input) -> tensor", "-input.", [](Call& c) { return through(c, "prims.neg", false); },
-        signed_numbers),
+        "neg(tensor input) -> tensor", CastPolicy::none, "-input.",
+        [](Call& c) { return through(c, "prims.neg", false); }, signed_numbers),
     row(
-        "sign(tensor input) -> tensor", "-1, 0 or 1; 0 for NaN.",
+        "sign(tensor input) -> tensor", CastPolicy::none, "-1, 0 or 1; 0 for NaN.",
         [](Call& c) -> Results {
           if (c.type(0).dtype == DType::boolean) return c.var(0);
           return through(c, "prims.sign", false);
         },
         signs),
     row(
-        "floor(tensor input) -> tensor", "The largest integer that is not greater.",
+        "floor(tensor input) -> tensor", CastPolicy::none, "The largest integer that is not greater.",
         [](Call& c) { return through(c, "prims.floor", false); }, signed_numbers),
     row(
-        "logical_not(tensor input) -> tensor", "Whether the input is zero.",
+        "logical_not(tensor input) -> tensor", CastPolicy::none, "Whether the input is zero.",
         [](Call& c) { return through(c, "prims.logical_not", false); }, truths),
     row(
-        "exp(tensor input) -> tensor", "e to the power of the input.",
+        "exp(tensor input) -> tensor", CastPolicy::fp32, "e to the power of the input.",
         [](Call& c) { return through(c, "prims.exp", true); }, numbers),
     row(
-        "log(tensor input) -> tensor", "The natural logarithm.", [](Call& c) { return through(c, "prims.log", true); },
-        positive_numbers),
+        "log(tensor input) -> tensor", CastPolicy::fp32, "The natural logarithm.",
+        [](Call& c) { return through(c, "prims.log", true); }, positive_numbers),
     row(
-        "sqrt(tensor input) -> tensor", "The square root.", [](Call& c) { return through(c, "prims.sqrt", true); },
-        positive_numbers),
+        "sqrt(tensor input) -> tensor", CastPolicy::none, "The square root.",
+        [](Call& c) { return through(c, "prims.sqrt", true); }, positive_numbers),
     row(
-        "rsqrt(tensor input) -> tensor", "1 / sqrt(input).", [](Call& c) { return through(c, "prims.rsqrt", true); },
-        positive_numbers),
+        "rsqrt(tensor input) -> tensor", CastPolicy::fp32, "1 / sqrt(input).",
+        [](Call& c) { return through(c, "prims.rsqrt", true); }, positive_numbers),
     row(
-        "reciprocal(tensor input) -> tensor", "1 / input.",
+        "reciprocal(tensor input) -> tensor", CastPolicy::fp32, "1 / input.",
         [](Call& c) { return through(c, "prims.reciprocal", true); }, positive_numbers),
     row(
-        "sin(tensor input) -> tensor", "The sine of radians.", [](Call& c) { return through(c, "prims.sin", true); },
-        numbers),
+        "sin(tensor input) -> tensor", CastPolicy::none, "The sine of radians.",
+        [](Call& c) { return through(c, "prims.sin", true); }, numbers),
     row(
-        "cos(tensor input) -> tensor", "The cosine of radians.", [](Call& c) { return through(c, "prims.cos", true); },
-        numbers),
+        "cos(tensor input) -> tensor", CastPolicy::none, "The cosine of radians.",
+        [](Call& c) { return through(c, "prims.cos", true); }, numbers),
     row(
-        "tanh(tensor input) -> tensor", "The hyperbolic tangent.",
+        "tanh(tensor input) -> tensor", CastPolicy::none, "The hyperbolic tangent.",
         [](Call& c) { return through(c, "prims.tanh", true); }, numbers),
     row(
-        "erf(tensor input) -> tensor", "The error function.", [](Call& c) { return through(c, "prims.erf", true); },
-        numbers),
+        "erf(tensor input) -> tensor", CastPolicy::none, "The error function.",
+        [](Call& c) { return through(c, "prims.erf", true); }, numbers),
     row(
-        "square(tensor input) -> tensor", "input * input; of booleans as i64.",
+        "square(tensor input) -> tensor", CastPolicy::none, "input * input; of booleans as i64.",
         [](Call& c) -> Results {
           Var x = c.var(0).dtype() == DType::boolean ? convert(c.var(0), DType::i64) : c.var(0);
           return c.builder.call("prims.mul", {x, x});

@@ -50,7 +50,7 @@ void not_meta(const Call& c, Types& out) {
   t.dtype = DType::boolean;
   out.push(t);
 }
-Status* not_kernel(const Kernel& k) {
+Status* not_kernel(const KernelArgs& k) {
   by_dtype(k.in[0].dtype, [&](auto t) {
     using T = decltype(t);
     each<T, bool>(k, [](Compute<T> v) { return v == Compute<T>(0); });

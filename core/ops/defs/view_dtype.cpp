@@ -36,7 +36,7 @@ bool same_places(std::span<const int64_t> sizes, std::span<const Arg>, std::span
   return std::equal(sizes.begin(), sizes.end(), to.begin(), to.end());
 }
 
-Status* copy_bits(const Kernel& k) {
+Status* copy_bits(const KernelArgs& k) {
   const Sizes dense = dense_strides(std::span(k.in[0].shape, static_cast<size_t>(k.in[0].rank)));
   Buffer to = k.in[0];
   to.data = k.out[0].data;
@@ -72,6 +72,7 @@ constexpr OpRow kRows[] = {
              .view = same_places,
              .write_through = write_bits}),
     checked({.schema = "view_dtype(tensor input, dtype dtype) -> tensor",
+             .autocast = CastPolicy::none,
              .doc = "The same bits as elements of another dtype: view(dtype). Elements of another size change the last "
                     "dim, and are copied.",
              .decompose = [](Call& c) -> Results {

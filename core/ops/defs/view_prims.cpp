@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-Status* copy(const Kernel& k) {
+Status* copy(const KernelArgs& k) {
   copy_strided(k.in[0], k.out[0]);
   return nullptr;
 }
@@ -47,7 +47,7 @@ bool reshape_view(std::span<const int64_t> sizes, std::span<const Arg>, std::spa
   return true;
 }
 
-Status* reshape_copy(const Kernel& k) {
+Status* reshape_copy(const KernelArgs& k) {
   // The input seen through its own shape, written in order into the dense output.
   const Sizes dense = dense_strides(std::span(k.in[0].shape, static_cast<size_t>(k.in[0].rank)));
   Buffer to = k.in[0];
@@ -85,7 +85,7 @@ Shape inverse(std::span<const Dim> order) {
     back[normalize_axis(order[i].value(), order.size())] = static_cast<int64_t>(i);
   return back;
 }
-Status* permute_copy(const Kernel& k) {
+Status* permute_copy(const KernelArgs& k) {
   Sizes strides;
   for (Dim d : k.args[1].dim_list())
     strides.push_back(k.in[0].strides[normalize_axis(d.value(), static_cast<size_t>(k.in[0].rank))]);
@@ -117,7 +117,7 @@ bool expand_view(std::span<const int64_t> sizes, std::span<const Arg>, std::span
   v.strides = strides;
   return true;
 }
-Status* expand_copy(const Kernel& k) {
+Status* expand_copy(const KernelArgs& k) {
   ViewOf v;
   const auto rank = static_cast<size_t>(k.in[0].rank);
   v.strides.assign(k.in[0].strides, k.in[0].strides + rank);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/traces.h"
+#include "tracer/compile_settings.h"
 
 namespace thunder {
 namespace {
@@ -30,7 +31,7 @@ std::optional<Trace> transformed(bool (*with)(const NodeView&, BuilderScope&, Re
   Executors executors;
   if (first_has_none) executors.push_back(make<Executor>(ExecutorDesc{.name = "first", .ops = {"exp"}, .prepare = prepare}));
   executors.push_back(make<Executor>(ExecutorDesc{.name = "mine", .ops = {"exp"}, .prepare = prepare, .execution_transform = with}));
-  auto made = apply_execution_transforms(trace, executors, environment);
+  auto made = apply_execution_transforms(trace, executors, environment, default_settings());
   if (made) {
     EXPECT_EQ(made->nodes.size(), 2u);
     EXPECT_EQ(made->nodes[0]->op->name(), "sqrt");

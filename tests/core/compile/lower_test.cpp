@@ -135,8 +135,8 @@ TEST_F(Prepare, errors_name_the_executor_the_op_and_the_source_line) {
 
 // Fails when it is laid out, or when it is finished.
 template <bool kLate>
-struct Failing : NodeKernel {
-  Failing() : NodeKernel(KernelCall()) {}
+struct Failing : Kernel {
+  Failing() : Kernel(KernelCall()) {}
   void lay_out(const NodeView&) override {
     if (!kLate) throw Error(Code::invalid_argument, "no such layout");
   }

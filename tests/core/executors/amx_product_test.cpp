@@ -102,8 +102,8 @@ TEST_F(Amx, executor_multiplies_bf16_on_tile_registers) {
 // The rows of the table that are there for a product of these sizes.
 template <class T>
 std::string rows_of(std::span<const AlgorithmRow<T>> rows, Precision precision, const GemmSize& size) {
-  const Backends backends{avx512_kernels().products, Instructions::avx512, nullptr, nullptr, true, precision};
-  const Available available = rows_for(rows, backends, size);
+  const Backends backends{avx512_kernels().products, Instructions::avx512, nullptr, nullptr, true};
+  const Available available = rows_for(rows, backends, precision, size);
   std::string names;
   for (size_t i = 0; i < rows.size(); i++)
     if (available[i] && rows[i].name.substr(0, 3) == "amx") names += rows[i].name;

@@ -18,8 +18,8 @@ struct Autotune : CompiledTest {
     const IsaKernels* kernels = kernels_for(this_machine().instructions);
     if (!kernels) GTEST_SKIP() << "no vectors here";
     const Library* library = Library::open(Library::names(), this_machine(), found);
-    backends.emplace(Backends{kernels->products, this_machine().instructions, library, nullptr, false, Precision::highest});
-    available = rows_for(algorithms<float>(), *backends, {1000, 1000, 1000});
+    backends.emplace(Backends{kernels->products, this_machine().instructions, library, nullptr, false});
+    available = rows_for(algorithms<float>(), *backends, Precision::highest, {1000, 1000, 1000});
   }
   Buffer buffer(const int64_t* shape, const int64_t* strides) const {
     Buffer b;
@@ -131,6 +131,21 @@ TEST_F(Autotune, does_not_time_empty_products) {
   Autotuner t = tuner();
   EXPECT_FALSE(way_of_rows(t, 0));
   EXPECT_EQ(t.timed(), 0u);
+}
+
+TEST_F(Autotune, keeps_no_choice_of_a_precision_for_another) {
+  Autotuner t = tuner();
+  const Available usual = available, rounded = {false, true, false, false, false, false, false};
+  ASSERT_EQ(algorithms<float>()[1].name, "amx_medium");
+  available = rounded;
+  const std::optional<Algorithm> medium = way_of_rows(t, 40);
+  ASSERT_TRUE(medium);
+  EXPECT_EQ(medium->row->name, "amx_medium");
+  EXPECT_EQ(t.timed(), 0u);
+  available = usual;
+  EXPECT_NE(way_of_rows(t, 40)->row->name, "amx_medium");
+  available = rounded;
+  EXPECT_EQ(way_of_rows(t, 40), medium);
 }
 
 TEST_F(Autotune, is_enabled_by_max_autotune) {

@@ -24,9 +24,9 @@ const Library* library() {
 // The backends of this machine, with oneDNN if it is there or without it, and the rows that they allow for any product.
 Backends backends(bool with_library = true) {
   const Instructions i = this_machine().instructions;
-  return {kernels_for(i)->products, i, with_library ? library() : nullptr, nullptr, false, Precision::highest};
+  return {kernels_for(i)->products, i, with_library ? library() : nullptr, nullptr, false};
 }
-std::vector<bool> rows_there(const Backends& m) { return rows_for(algorithms<float>(), m, {1000, 1000, 1000}); }
+std::vector<bool> rows_there(const Backends& m) { return rows_for(algorithms<float>(), m, Precision::highest, {1000, 1000, 1000}); }
 const AlgorithmRow<float>* row_named(std::string_view name) {
   const auto rows = algorithms<float>();
   return &*std::find_if(rows.begin(), rows.end(), [&](auto& row) { return row.name == name; });

@@ -22,13 +22,13 @@ const Registry& registry() {
                       "dims=None, float[] reals=[], dtype? dtype=None, device? device=None) -> tensor",
             .doc = "One argument of each kind.",
             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
-            .reference = [](const Kernel&) -> Status* { return nullptr; },
+            .reference = [](const KernelArgs&) -> Status* { return nullptr; },
             .nondiff = "a test"});
     r->add({.schema = "until(tensor x) -> tensor", .doc = "A name that Lua means otherwise.",
             .decompose = [](Call& c) -> Results { return c.builder.call("prims.neg", {c.var(0)}); }});
     r->add({.schema = "prims.drawn(tensor state, int ordinal) -> tensor", .doc = "A random prim.",
             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
-            .reference = [](const Kernel&) -> Status* { return nullptr; }, .nondiff = "a test"});
+            .reference = [](const KernelArgs&) -> Status* { return nullptr; }, .nondiff = "a test"});
     r->add({.schema = "drawing(tensor x) -> tensor", .doc = "A composite that draws.",
             .decompose = [](Call& c) -> Results {
               Draw d = c.builder.draw();

@@ -87,10 +87,10 @@ TEST_F(Modes, are_refused_where_they_are_unknown_or_say_two_things) {
   EXPECT_PRED2(contains, failure_of([&] { with({{"cache", Any::string("symbolic values")}, {"dynamic", Any::boolean(false)}}); }),
                "cache = \"symbolic values\" and dynamic = false say different things about sizes");
   EXPECT_PRED2(contains, failure_of([&] { with({{"cache", Any::string("symbolic values")}, {"use_static_caching", Any::boolean(true)}}); }),
-               "options 'symbolic values' and 'use_static_caching' say different things about the cache");
+               "option 'use_static_caching' asks for cache = constant values, and option 'cache' says symbolic values");
   EXPECT_PRED2(contains, failure_of([&] { with({{"cache", Any::string("some")}}); }), "must be \"constant values\", \"symbolic values\", \"same input\" or \"no caching\", got \"some\"");
   EXPECT_PRED2(contains, failure_of([&] { with({{"cache", Any::string("same input")}, {"always_trace", Any::boolean(true)}}); }),
-               "options 'same input' and 'always_trace' say different things about the cache");
+               "option 'always_trace' asks for cache = no caching, and option 'cache' says same input");
   with({{"cache", Any::string("no caching")}, {"always_trace", Any::boolean(true)}});
   EXPECT_PRED2(contains, failure_of([&] { with({{"accumulated_recompile_limit", Any::integer(0)}}); }), "'accumulated_recompile_limit' must be at least 1, got 0");
 }

@@ -18,7 +18,9 @@ Trace divided(TraceMaker& m, DType dtype, bool repeats) {
 std::vector<std::string> lines_after(DType dtype, bool repeats, bool allowed) {
   TraceMaker m;
   const Trace before = divided(m, dtype, repeats);
-  PassContext context{.registry = m.registry, .allow_reciprocal = allowed};
+  CompileSettings settings;
+  settings.allow_reciprocal = allowed;
+  PassContext context{.registry = m.registry, .settings = settings};
   const auto after = reciprocals(before, context);
   return tests::ops_of_lines(after ? *after : before);
 }

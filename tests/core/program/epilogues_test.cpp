@@ -168,9 +168,9 @@ TEST_F(Epilogues, take_strided_operands_where_they_can) {
 constexpr size_t kScratch = 256;
 
 // Fills its scratch, and counts how much of it is left once the epilogue has filled its own; or is the epilogue.
-class Filling : public NodeKernel {
+class Filling : public Kernel {
  public:
-  Filling() : NodeKernel(this) { add_flags(kRunsTiles); }
+  Filling() : Kernel(this) { add_flags(kRunsTiles); }
   void lay_out(const NodeView& view) override { is_epilogue_ = view.epilogue_input >= 0; }
   size_t scratch() const override { return kScratch; }
   bool runs_tiles() const override { return is_epilogue_; }

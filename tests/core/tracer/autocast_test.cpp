@@ -1,4 +1,4 @@
-#include "tracer/autocast.h"
+// What the rows of ops say of autocast, and what it makes of their arguments.
 
 #include "support/eager.h"
 
@@ -7,13 +7,17 @@ namespace {
 
 DType dtype(const Tensor* t) { return t->type().dtype; }
 
-TEST(Autocast, lists_only_ops_that_exist) {
+TEST(Autocast, is_said_by_every_composite_and_by_another_name_as_by_its_op) {
   Eager e;
-  for (const CastRow& row : cast_rows()) EXPECT_NE(e.registry().find(row.op), nullptr) << row.op;
-  EXPECT_EQ(cast_policy("linear"), CastPolicy::lower_precision_fp);
-  EXPECT_EQ(cast_policy("softmax"), CastPolicy::fp32);
-  EXPECT_EQ(cast_policy("dot"), CastPolicy::promote);
-  EXPECT_EQ(cast_policy("add"), CastPolicy::none);
+  for (const OpDef* op : e.registry().all()) {
+    EXPECT_EQ(op->autocast == CastPolicy::unsaid, op->decompose == nullptr) << op->name();
+    if (op->doc == "Another name.")
+      EXPECT_EQ(op->autocast, e.registry().get(op->alias_of).autocast) << op->name();
+  }
+  EXPECT_EQ(e.registry().get("linear").autocast, CastPolicy::lower_precision_fp);
+  EXPECT_EQ(e.registry().get("softmax").autocast, CastPolicy::fp32);
+  EXPECT_EQ(e.registry().get("dot").autocast, CastPolicy::promote);
+  EXPECT_EQ(e.registry().get("add").autocast, CastPolicy::none);
 }
 
 TEST(Autocast, computes_products_in_its_dtype_and_norms_in_f32) {

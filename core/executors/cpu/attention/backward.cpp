@@ -14,10 +14,10 @@ constexpr int64_t kMinTasks = 8;
 
 // The node's buffers: grad, query, key, value, out, running_max, total, mask; the gradients of query, key and value. A
 // task is a part of the work for one key head, always in the same order.
-class Backward : public NodeKernel {
+class Backward : public Kernel {
  public:
   Backward(const AttentionKernels& kernels, const AttentionShape& shape)
-      : NodeKernel(this), t_(kernels), g_(shape), width_(kernels.softmax->width) {
+      : Kernel(this), t_(kernels), g_(shape), width_(kernels.softmax->width) {
     blocks_ = (g_.queries + kQueries - 1) / kQueries;
     panels_ = (std::min(kQueries, g_.queries) + width_ - 1) / width_;
     parts_ = std::clamp<int64_t>(kMinTasks / g_.key_heads(), 1, g_.group * blocks_);

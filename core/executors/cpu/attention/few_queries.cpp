@@ -16,10 +16,10 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 constexpr int64_t kScores = 4096;
 
 // The buffers are those of the forward. A task is one key head; its rows are the queries of all heads in its group.
-class FewQueries : public NodeKernel {
+class FewQueries : public Kernel {
  public:
   FewQueries(const AttentionKernels& kernels, const AttentionShape& shape)
-      : NodeKernel(this), t_(kernels), g_(shape), rows_(g_.group * g_.queries),
+      : Kernel(this), t_(kernels), g_(shape), rows_(g_.group * g_.queries),
         keys_(std::max(kKeys, kScores / std::max<int64_t>(1, rows_))) {
     int64_t elements = 0;
     auto take = [&](int64_t n) { return std::exchange(elements, elements + n); };

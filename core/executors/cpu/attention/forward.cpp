@@ -11,10 +11,10 @@ namespace thunder {
 namespace {
 
 // The node's buffers: query, key, value, mask; out, running_max, total. A task is a block of queries of one head.
-class Forward : public NodeKernel {
+class Forward : public Kernel {
  public:
   Forward(const AttentionKernels& kernels, const AttentionShape& shape)
-      : NodeKernel(this), t_(kernels), g_(shape), width_(kernels.softmax->width) {
+      : Kernel(this), t_(kernels), g_(shape), width_(kernels.softmax->width) {
     blocks_ = (g_.queries + kQueries - 1) / kQueries;
     panels_ = (std::min(kQueries, g_.queries) + width_ - 1) / width_;
     int64_t elements = 0;

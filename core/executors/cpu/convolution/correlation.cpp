@@ -10,11 +10,11 @@ namespace {
 
 constexpr int64_t kMaxBlocks = 16;  // whose sums a task computes at a time
 
-class Correlation : public NodeKernel {
+class Correlation : public Kernel {
  public:
   Correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
               std::vector<Grid> grids, Summed summed, bool sparse)
-      : NodeKernel(this), k_(code.kernels), t_(code.transforms), w(window), planes_(planes), band_(band),
+      : Kernel(this), k_(code.kernels), t_(code.transforms), w(window), planes_(planes), band_(band),
         grids_(std::move(grids)), summed_(static_cast<size_t>(summed)),
         sums_(summed == Summed::inputs ? w.channels : w.outputs),
         rows_(summed == Summed::inputs ? w.outputs : w.channels), blocks_(rows_, k_.panel_rows), gathered_(k_),

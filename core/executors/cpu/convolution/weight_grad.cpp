@@ -21,10 +21,10 @@ int64_t image_size(const Window& w, int axis) {
   return (w.out[axis] - 1) * w.stride[axis] + (w.kernel[axis] - 1) * w.dilation[axis] + 1;
 }
 
-class WeightGrad : public NodeKernel {
+class WeightGrad : public Kernel {
  public:
   WeightGrad(const ConvolutionCode& code, const Window& window)
-      : NodeKernel(this), k_(code.kernels), t_(code.transforms), w(window),
+      : Kernel(this), k_(code.kernels), t_(code.transforms), w(window),
         blocks_(w.outputs, k_.panel_rows), gathered_(k_) {
     for (int i = 0; i < 2; i++) size_[i] = image_size(w, i);
     for (int64_t y = 0; y < w.out[0]; y++)

@@ -30,11 +30,11 @@ struct Shapes {
   bool reversed;
 };
 
-class Winograd : public NodeKernel {
+class Winograd : public Kernel {
  public:
   // A task's tiles over all channels take half of the L2 cache, beside the weights of a block.
   Winograd(const ConvolutionCode& code, const Shapes& shapes)
-      : NodeKernel(this), k_(code.kernels), t_(code.transforms), s_(shapes),
+      : Kernel(this), k_(code.kernels), t_(code.transforms), s_(shapes),
         threads_(static_cast<int64_t>(code.machine.threads)), blocks_(s_.rows, k_.panel_rows),
         tiles_(std::clamp<int64_t>(task_floats(code.machine) / 2 / (kPoints * s_.sums) / k_.panel_columns, 1, 4) *
                k_.panel_columns) {

@@ -14,10 +14,10 @@ namespace {
 constexpr int64_t kPoints = WinogradKernels::kPoints, kTaps = WinogradKernels::kTaps,
                   kLanes = WinogradKernels::kMaxLanes;
 
-class TiledWeightGrad : public NodeKernel {
+class TiledWeightGrad : public Kernel {
  public:
   TiledWeightGrad(const ConvolutionCode& code, const Window& window)
-      : NodeKernel(this), k_(code.kernels), t_(code.transforms), w(window), blocks_(w.outputs, k_.panel_rows),
+      : Kernel(this), k_(code.kernels), t_(code.transforms), w(window), blocks_(w.outputs, k_.panel_rows),
         panels_(ceil_div(w.channels, k_.panel_columns)),
         channels_(round_up(w.channels, std::max(k_.panel_columns, kLanes))),
         outputs_(round_up(w.outputs, kLanes) + kLanes) {

@@ -15,9 +15,9 @@ namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-class MaxPool : public NodeKernel {
+class MaxPool : public Kernel {
  public:
-  MaxPool(const MaxPoolKernels& maxima, const NodeView& view) : NodeKernel(this), maxima_(maxima) {
+  MaxPool(const MaxPoolKernels& maxima, const NodeView& view) : Kernel(this), maxima_(maxima) {
     const Arg* args = view.node.args.data();
     kernel_ = pair_of(args[1]), stride_ = pair_of(args[2]), padding_ = pair_of(args[3]), dilation_ = pair_of(args[4]);
     const Sizes image = concrete(view.store.type(view.node.args[0].v).shape),

@@ -14,8 +14,13 @@ namespace {
 
 // ---- predicates of the rows ----
 
-bool always(const Backends&) { return true; }
-bool has_tile_registers(const Backends& m) { return m.tile_registers && enable_tile_registers(); }
+bool always(const Backends&, Precision) { return true; }
+bool has_tile_registers(const Backends& m, Precision) { return m.tile_registers && enable_tile_registers(); }
+// A product of so many bf16 parts of each f32, where no more need be kept.
+template <Precision kept>
+bool may_round(const Backends& m, Precision precision) {
+  return precision == kept && has_tile_registers(m, precision);
+}
 bool any_size(const GemmSize&) { return true; }
 template <class T>
 bool any_layout(const BatchedProduct<T>&) {
@@ -84,19 +89,17 @@ bool multiply_transposed(const Backends& backends, const Product& p) { return ba
 // ---- the tables ----
 
 constexpr AlgorithmRow<float> kAlgorithmsOfF32[] = {
-    {"amx_high", [](const Backends& m) { return m.precision == Precision::high && has_tile_registers(m); }, is_large,
-     any_layout<float>, always_profitable<float>, tiling_for_tile_registers<float>,
-     multiply_on_tile_registers<float, 2>, false},
-    {"amx_medium", [](const Backends& m) { return m.precision == Precision::medium && has_tile_registers(m); },
-     is_large, any_layout<float>, always_profitable<float>, tiling_for_tile_registers<float>,
-     multiply_on_tile_registers<float, 1>, false},
+    {"amx_high", may_round<Precision::high>, is_large, any_layout<float>, always_profitable<float>,
+     tiling_for_tile_registers<float>, multiply_on_tile_registers<float, 2>, false},
+    {"amx_medium", may_round<Precision::medium>, is_large, any_layout<float>, always_profitable<float>,
+     tiling_for_tile_registers<float>, multiply_on_tile_registers<float, 1>, false},
     {"transposed", always, any_size, can_be_transposed, transposing_is_profitable, tiling_of_transposed,
      multiply_transposed, false},
     {"thin", always, any_size, [](const BatchedProduct<float>& p) { return can_be_thin(p.each); }, thin_is_profitable,
      tiling_of, [](const Backends& m, const Product& p) { return m.kernels.thin(p), true; }, true},
     {"small", always, any_size, any_layout<float>, small_is_profitable, tiling_of,
      [](const Backends& m, const Product& p) { return m.kernels.small(p), true; }, true},
-    {"onednn", [](const Backends& m) { return m.library != nullptr; }, any_size,
+    {"onednn", [](const Backends& m, Precision) { return m.library != nullptr; }, any_size,
      [](const BatchedProduct<float>& p) { return Library::multiplies(p.each); }, library_is_profitable, tiling_of,
      [](const Backends& m, const Product& p) { return m.library->multiply(p); }, true},
     {"blocked", always, any_size, any_layout<float>, always_profitable<float>, tiling_of,
@@ -108,7 +111,7 @@ static_assert(kTransposed.name == "transposed");
 constexpr AlgorithmRow<Bf16> kAlgorithmsOfBf16[] = {
     {"amx", has_tile_registers, has_rows, any_layout<Bf16>, always_profitable<Bf16>, tiling_for_tile_registers<Bf16>,
      multiply_on_tile_registers<Bf16, 1>, false},
-    {"pairs", [](const Backends& m) { return m.pairs != nullptr; }, any_size, any_layout<Bf16>,
+    {"pairs", [](const Backends& m, Precision) { return m.pairs != nullptr; }, any_size, any_layout<Bf16>,
      [](const Backends&, const ProductOf<Bf16>& p) { return !is_thin(p); }, tiling_of_bf16,
      [](const Backends& m, const ProductOf<Bf16>& p) { return multiply_bf16({m.kernels, m.pairs}, p); }, true},
     {"widened", always, any_size, any_layout<Bf16>, always_profitable<Bf16>, tiling_of_bf16,

@@ -13,6 +13,7 @@
 #include "executors/cpu/products/batched_product.h"
 #include "executors/cpu/products/backends.h"
 #include "ir/elements.h"
+#include "tracer/compile_settings.h"
 
 namespace thunder {
 
@@ -24,7 +25,8 @@ struct GemmSize {
 template <class T>
 struct AlgorithmRow {
   std::string_view name;
-  bool (*needs)(const Backends&);  // what the machine must have, or which library
+  // What the machine must have, or which library, and what f32 may be rounded to.
+  bool (*needs)(const Backends&, Precision);
   bool (*fits)(const GemmSize&);  // the sizes that it is meant for
   bool (*can)(const BatchedProduct<T>&);  // the layouts that it takes, after simplify
   bool (*is_profitable)(const Backends&, const ProductOf<T>&);  // the cost model, for one tile: no later row is faster
@@ -44,9 +46,10 @@ std::span<const AlgorithmRow<f16>> algorithms<f16>();
 
 using Available = std::vector<bool>;  // by row of a table: whether it is available for a node
 template <class T>
-Available rows_for(std::span<const AlgorithmRow<T>> rows, const Backends& backends, const GemmSize& size) {
+Available rows_for(std::span<const AlgorithmRow<T>> rows, const Backends& backends, Precision precision,
+                   const GemmSize& size) {
   Available available;
-  for (const AlgorithmRow<T>& row : rows) available.push_back(row.needs(backends) && row.fits(size));
+  for (const AlgorithmRow<T>& row : rows) available.push_back(row.needs(backends, precision) && row.fits(size));
   return available;
 }
 

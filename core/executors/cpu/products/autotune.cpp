@@ -111,6 +111,7 @@ std::optional<Algorithm> Autotuner::algorithm(const Available& available, Produc
   p.simplify();
   if (p.each.m == 0 || p.each.n == 0 || !fits_in_memory(inputs, outputs)) return std::nullopt;
   const std::vector<Algorithm> algorithms = algorithms_of(backends_, available, p);
+  if (algorithms.size() == 1) return algorithms[0];
   const std::string key_of_products = key(p);
   std::lock_guard lock(mutex_);
   if (const auto it = known_.find(key_of_products); it != known_.end()) return it->second;

@@ -7,20 +7,12 @@
 
 namespace thunder {
 
-// How much of f32 operands products must keep: the values of the option float32_matmul_precision.
-enum class Precision : uint8_t {
-  highest,  // all bits
-  high,  // two bf16 parts of each number
-  medium,  // one bf16 part
-};
-
 struct Backends {
   const ProductKernels& kernels;  // our own, for these instructions
   Instructions instructions;
   const Library* library;  // oneDNN; null: it was not found
   MultiplyPairs pairs;  // dot products of pairs of bf16; null: the processor has none
   bool tile_registers;  // AMX
-  Precision precision;
 };
 
 }  // namespace thunder

@@ -15,10 +15,10 @@ using ProductsOf = BatchedProduct<T> (*)(const Launch*);
 
 // Operands' strides come with each call. `available`: the rows of the table that fit the node.
 template <class T>
-class MatmulKernel : public NodeKernel {
+class MatmulKernel : public Kernel {
  public:
   MatmulKernel(const Backends& m, Available a, ProductsOf<T> p)
-      : NodeKernel(this), backends_(m), available_(std::move(a)), products_(p) {}
+      : Kernel(this), backends_(m), available_(std::move(a)), products_(p) {}
 
   Status* run(const Launch* launch) const { return run_products(backends_, available_, launch, products_(launch)); }
 
@@ -28,11 +28,11 @@ class MatmulKernel : public NodeKernel {
   const ProductsOf<T> products_;
 };
 
-class F32MatmulKernel : public NodeKernel, public KernelTexts {
+class F32MatmulKernel : public Kernel, public KernelTexts {
  public:
   // `tuner`: null: the cost model chooses.
   F32MatmulKernel(const Backends& m, Available a, ProductsOf<float> p, Autotuner* tuner)
-      : NodeKernel(this), backends_(m), available_(std::move(a)), products_(p), tuner_(tuner) {}
+      : Kernel(this), backends_(m), available_(std::move(a)), products_(p), tuner_(tuner) {}
 
   void lay_out(const NodeView& view) override {
     try {

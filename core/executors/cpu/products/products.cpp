@@ -30,31 +30,32 @@ GemmSize gemm_size(const NodeView& view) {
 
 template <class T, class K = MatmulKernel<T>, class... Options>
 KernelPtr make_kernel(const NodeView& view, const Backends& backends, Options... options) {
-  const Available available = rows_for(algorithms<T>(), backends, gemm_size(view));
+  const Precision precision = view.settings.float32_matmul_precision;
+  const Available available = rows_for(algorithms<T>(), backends, precision, gemm_size(view));
   return std::make_unique<K>(backends, available, row_of(kProductRows<T>, view).products, options...);
 }
 
 KernelPtr prepare(const NodeView& view, void* user) {
   auto& [backends, tuner] = *static_cast<Products*>(user);
+  const bool timed = tuner && view.settings.max_autotune;
   const DType d = view.store.type(view.node.results[0]).dtype;
   return d == DType::f16    ? make_kernel<f16>(view, backends)
          : d == DType::bf16 ? make_kernel<Bf16>(view, backends)
-                            : make_kernel<float, F32MatmulKernel>(view, backends, tuner ? &*tuner : nullptr);
+                            : make_kernel<float, F32MatmulKernel>(view, backends, timed ? &*tuner : nullptr);
 }
 
 }  // namespace
 
-std::optional<ExecutorDesc> products_executor(const Machine& machine, const ProductOptions& options,
+std::optional<ExecutorDesc> products_executor(const Machine& machine, const Tuning& tuning,
                                               std::string& report,
                                               std::span<const char* const> library_names) {
   const Library* library = Library::open(library_names, machine, report);
   const IsaKernels* kernels = kernels_for(machine.instructions);
   if (!kernels) return std::nullopt;
   const MultiplyPairs pairs = machine.bf16_dot_products ? multiply_pairs() : nullptr;
-  const Backends backends{kernels->products,      machine.instructions, library, pairs,
-                          machine.tile_registers, options.precision};
+  const Backends backends{kernels->products, machine.instructions, library, pairs, machine.tile_registers};
   const std::shared_ptr<Products> made(new Products{backends, {}});
-  if (options.tuned_on) made->tuner.emplace(made->backends, report, machine, *options.tuned_on, options.folder);
+  if (tuning.threads) made->tuner.emplace(made->backends, report, machine, *tuning.threads, tuning.folder);
   ExecutorDesc d = table_executor("products", kProductRows<float>, claim, prepare, made.get());
   d.flags |= kRunsEpilogue;
   d.owner = made;

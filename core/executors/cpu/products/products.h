@@ -12,17 +12,15 @@
 
 namespace thunder {
 
-struct ProductOptions {
-  Precision precision = Precision::highest;  // for f32
-  // If set, each product of f32 is timed once with each candidate, on these threads; results are kept in `folder`, as a
-  // BlobStore. Null: the cost model chooses.
-  ThreadPool* tuned_on = nullptr;  // must live as long
-  std::string folder = {};
+// What the option max_autotune times products of f32 with, once for each candidate.
+struct Tuning {
+  ThreadPool* threads = nullptr;  // must live as long; null: nothing is timed
+  std::string folder = {};        // where results are kept, as a BlobStore
 };
 
 // None: our kernels are not compiled for this processor's instruction set. `report` says whether oneDNN was found;
 // without it our own kernels compute large products too.
-std::optional<ExecutorDesc> products_executor(const Machine& machine, const ProductOptions& options,
+std::optional<ExecutorDesc> products_executor(const Machine& machine, const Tuning& tuning,
                                               std::string& report,
                                               std::span<const char* const> library_names = Library::names());
 

@@ -3,16 +3,14 @@
 #include "base/thrown.h"
 #include "device/cuda/opened.h"
 #include "executors/cuda/cublaslt/linear.h"
+#include "tracer/compile_settings.h"
 
 namespace thunder {
 namespace {
 
 using namespace cublaslt;
 
-struct User {
-  nvidia::Sessions<Session> sessions;
-  const CublasltOptions options;
-};
+using User = nvidia::Sessions<Session>;
 
 bool is_linear(const NodeView& view) { return view.node.op->name() == "linear"; }
 
@@ -53,14 +51,13 @@ class LaidOutProduct {
 };
 
 // If it was not laid out, each run does that for its own operands, without timing anything.
-class ProductKernel : public NodeKernel {
+class ProductKernel : public Kernel {
  public:
-  ProductKernel(const Session& session, bool is_linear, const CublasltOptions& options)
-      : NodeKernel(this), session_(session), is_linear_(is_linear), options_(options) {}
+  ProductKernel(const Session& session, bool is_linear, const ProductOptions& options)
+      : Kernel(this), session_(session), is_linear_(is_linear), options_(options) {}
 
   void lay_out(const NodeView& view) override {
-    const ProductOptions options{.tf32 = options_.tf32, .timed = options_.timed};
-    laid_out_ = std::make_unique<LaidOutProduct>(session_, is_linear_, options, view.inputs, view.outputs[0]);
+    laid_out_ = std::make_unique<LaidOutProduct>(session_, is_linear_, options_, view.inputs, view.outputs[0]);
   }
   size_t scratch() const override { return laid_out_ ? laid_out_->scratch_bytes() : 0; }
   Status* run(const Launch* launch) const {
@@ -76,20 +73,21 @@ class ProductKernel : public NodeKernel {
  private:
   const Session& session_;
   const bool is_linear_;
-  const CublasltOptions options_;
+  const ProductOptions options_;
   std::unique_ptr<LaidOutProduct> laid_out_;
 };
 
 KernelPtr prepare(const NodeView& view, void* user) {
-  auto& u = *static_cast<User*>(user);
-  const Session& session = u.sessions.of(view.store.type(view.node.results[0]).device);
-  return std::make_unique<ProductKernel>(session, is_linear(view), u.options);
+  const Session& session = static_cast<User*>(user)->of(view.store.type(view.node.results[0]).device);
+  const ProductOptions options{.tf32 = view.settings.float32_matmul_precision != Precision::highest,
+                               .timed = view.settings.max_autotune};
+  return std::make_unique<ProductKernel>(session, is_linear(view), options);
 }
 
 }  // namespace
 
-ExecutorDesc cublaslt_executor(Devices& devices, const CublasltOptions& options) {
-  const std::shared_ptr<User> user(new User{{devices, "cuBLASLt"}, options});
+ExecutorDesc cublaslt_executor(Devices& devices) {
+  const std::shared_ptr<User> user(new User{devices, "cuBLASLt"});
   ExecutorDesc d;
   d.name = "cublaslt";
   d.ops = {"prims.matmul", "linear"};

@@ -18,10 +18,10 @@ bool aligned(const Buffer& b) {
   return reinterpret_cast<uintptr_t>(b.data) % Graph::kAlignment == 0;
 }
 
-class AttentionKernel : public NodeKernel {
+class AttentionKernel : public Kernel {
  public:
   AttentionKernel(Session& session, const AttentionSizes& sizes, std::vector<AttentionPart> parts)
-      : NodeKernel(this), session_(session), sizes_(sizes), parts_(std::move(parts)) {
+      : Kernel(this), session_(session), sizes_(sizes), parts_(std::move(parts)) {
     AttentionKernels::begin_compiling(session.device(), sizes);
   }
 

@@ -6,6 +6,7 @@
 #include "executors/cuda/cudnn/scratch.h"
 #include "ops/pair.h"
 #include "tensor/transfer.h"
+#include "tracer/compile_settings.h"
 
 namespace thunder::cudnn {
 namespace {
@@ -173,10 +174,10 @@ Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, v
   return plan_->run(bindings, workspace);
 }
 
-class ConvolutionKernel : public NodeKernel {
+class ConvolutionKernel : public Kernel {
  public:
   ConvolutionKernel(Session& session, const Node& node, std::string key, bool tf32)
-      : NodeKernel(this), session_(session), node_(node), key_(std::move(key)), tf32_(tf32) {}
+      : Kernel(this), session_(session), node_(node), key_(std::move(key)), tf32_(tf32) {}
 
   void lay_out(const NodeView& view) override {
     convolution_.emplace(session_, node_, view.inputs, view.outputs[0], true, tf32_);
@@ -219,7 +220,8 @@ class ConvolutionKernel : public NodeKernel {
 
 }  // namespace
 
-KernelPtr prepare_convolution(Session& session, const NodeView& view, bool tf32) {
+KernelPtr prepare_convolution(Session& session, const NodeView& view) {
+  const bool tf32 = view.settings.cudnn_allow_tf32;
   const ConvolutionNode node(view.node);
   std::string key = cat("convolution ", static_cast<int>(node.operation), tf32 ? " tf32" : "");
   for (size_t i = 0; i < 2; i++) key += cat(" ", name(view.store.type(view.node.args[i].v)));

@@ -6,8 +6,8 @@
 
 namespace thunder::cudnn {
 
-// Requires: prims.conv2d, prims.conv2d_input_grad or prims.conv2d_weight_grad of a real dtype. `tf32`: operands of
-// f32 may be rounded to TF32.
-KernelPtr prepare_convolution(Session& session, const NodeView& view, bool tf32);
+// Requires: prims.conv2d, prims.conv2d_input_grad or prims.conv2d_weight_grad of a real dtype. Null: cuDNN has no
+// engine for it.
+KernelPtr prepare_convolution(Session& session, const NodeView& view);
 
 }  // namespace thunder::cudnn

@@ -10,10 +10,7 @@ namespace {
 
 using namespace cudnn;
 
-struct User {
-  nvidia::Sessions<Session> sessions;
-  const bool tf32;
-};
+using User = nvidia::Sessions<Session>;
 
 constexpr std::string_view kConvolutions[] = {"prims.conv2d", "prims.conv2d_input_grad", "prims.conv2d_weight_grad"};
 constexpr std::string_view kAttentions[] = {"scaled_dot_product_attention_forward",
@@ -32,9 +29,8 @@ bool claim(const NodeView& view, void*) {
 }
 
 KernelPtr prepare(const NodeView& view, void* user) {
-  auto& u = *static_cast<User*>(user);
-  Session& session = u.sessions.of(view.store.type(view.node.results[0]).device);
-  KernelPtr made = convolves(view) ? prepare_convolution(session, view, u.tf32)
+  Session& session = static_cast<User*>(user)->of(view.store.type(view.node.results[0]).device);
+  KernelPtr made = convolves(view) ? prepare_convolution(session, view)
                                    : prepare_attention(session, *AttentionSizes::of(view));
   if (!made) fail(Code::declined, "cuDNN has no engine for this");
   return made;
@@ -42,8 +38,8 @@ KernelPtr prepare(const NodeView& view, void* user) {
 
 }  // namespace
 
-ExecutorDesc cudnn_executor(Devices& devices, bool tf32) {
-  const std::shared_ptr<User> user(new User{{devices, "cuDNN"}, tf32});
+ExecutorDesc cudnn_executor(Devices& devices) {
+  const std::shared_ptr<User> user(new User{devices, "cuDNN"});
   ExecutorDesc d;
   d.name = "cudnn";
   d.ops.assign(std::begin(kConvolutions), std::end(kConvolutions));

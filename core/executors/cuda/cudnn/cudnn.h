@@ -7,8 +7,7 @@
 namespace thunder {
 
 // Takes prims.conv2d and its gradients of real dtypes, and scaled_dot_product_attention of bf16 and f16, on a CUDA
-// device, where cuDNN can be opened: it is looked for when the first such node is met. `tf32`: operands of f32 may be
-// rounded to TF32 (10 bits after the point), which tensor cores multiply; sums stay f32. The devices must live as long.
-ExecutorDesc cudnn_executor(Devices& devices, bool tf32);
+// device, where cuDNN can be opened: it is looked for when the first such node is met. The devices must live as long.
+ExecutorDesc cudnn_executor(Devices& devices);
 
 }  // namespace thunder

@@ -12,7 +12,7 @@ namespace {
 
 class CudaKernel;
 
-class CudaNodeKernel : public NodeKernel {
+class CudaNodeKernel : public Kernel {
  public:
   CudaNodeKernel(const CudaKernel& kernel, const NodeView& view, Devices& devices);
   void lay_out(const NodeView& view) override { evaluate(view); }
@@ -72,7 +72,7 @@ class CudaKernel : public DeviceKernel {
 };
 
 CudaNodeKernel::CudaNodeKernel(const CudaKernel& kernel, const NodeView& view, Devices& devices)
-    : NodeKernel(this),
+    : Kernel(this),
       kernel_(kernel),
       device_(Ref<nvidia::CudaDevice>(
           &static_cast<nvidia::CudaDevice&>(devices.accelerator(view.store.type(view.node.results[0]).device)))),

@@ -19,8 +19,8 @@ struct Recording : Target {
     if (why && !is_there) *why = "it is not there";
     return is_there;
   }
-  struct Launches : NodeKernel {
-    explicit Launches(size_t& runs) : NodeKernel(this), runs(runs) {}
+  struct Launches : Kernel {
+    explicit Launches(size_t& runs) : Kernel(this), runs(runs) {}
     size_t scratch() const override { return 96; }
     Status* run(const Launch*) const { return runs++, nullptr; }
     size_t& runs;
@@ -107,7 +107,7 @@ TEST_F(Fusion, gives_the_target_the_region_and_runs_its_launcher) {
   Buffer in, out;
   in.shape = out.shape = shape, in.strides = strides, out.strides = dense, in.rank = out.rank = 2,
   in.dtype = out.dtype = DType::f32;
-  const NodeView view{*trace.nodes[0], store(), {&in, 1}, {&out, 1}};
+  const NodeView view{*trace.nodes[0], store(), default_settings(), {&in, 1}, {&out, 1}};
   const KernelPtr kernel = executors[0]->prepare(view);
   kernel->lay_out(view);
   EXPECT_EQ(kernel->scratch(), 96u);

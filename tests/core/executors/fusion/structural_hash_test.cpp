@@ -5,6 +5,7 @@
 
 #include "core/executors/fusion/support.h"
 #include "executors/fusion/laid_out_regions.h"
+#include "tracer/compile_settings.h"
 
 namespace thunder::fusion {
 namespace {
@@ -109,7 +110,7 @@ TEST_F(LaidOut, regions_are_shared_by_equal_layers_and_match_the_reference) {
   const auto hash = [&](const Node& n, const std::vector<int64_t>& strides) {
     Buffer b;
     b.shape = sizes.data(), b.strides = strides.data(), b.rank = 2, b.dtype = DType::f32;
-    return laid_out_hash({n, *last.store, {&b, 1}, {&b, 1}}, nodes_of(n), target);
+    return laid_out_hash({n, *last.store, default_settings(), {&b, 1}, {&b, 1}}, nodes_of(n), target);
   };
   EXPECT_EQ(hash(*kernels[0], dense), hash(*kernels[2], dense));
   EXPECT_NE(hash(*kernels[0], dense), hash(*kernels[2], transposed));

@@ -25,6 +25,7 @@
 #include "support/machines.h"
 #include "support/regions.h"
 #include "support/traces.h"
+#include "tracer/compile_settings.h"
 
 namespace thunder::fusion {
 
@@ -59,7 +60,7 @@ inline LoweredRegion lowered(const Node& node, const Store& store,
   for (ValueId v : node.results) add(outputs, v, nullptr);
   Group group(store, capabilities());
   EXPECT_TRUE(group.add_all(nodes_of(node))) << group.why();
-  return lower({node, store, inputs, outputs}, group);
+  return lower({node, store, default_settings(), inputs, outputs}, group);
 }
 
 // Lines of prims, grouped, claimed and lowered without running anything.

@@ -3,6 +3,7 @@
 #include "jit/programs/export_c.h"
 
 #include "jit/programs/c_ops.h"
+#include "jit/programs/c_source.h"
 #include "loops/kernels.h"
 #include "support/bytes.h"
 #include "support/failure.h"

@@ -12,9 +12,9 @@ namespace thunder::test {
 namespace {
 
 // Computes exp as if it were half of it.
-class HalfExp : public NodeKernel {
+class HalfExp : public Kernel {
  public:
-  HalfExp() : NodeKernel(this) {}
+  HalfExp() : Kernel(this) {}
   Status* run(const Launch* l) const {
     const float* in = l->inputs[0].as<float>();
     for (int64_t i = 0; i < l->outputs[0].elements(); i++) l->outputs[0].as<float>()[i] = 0.5f * std::exp(in[i]);

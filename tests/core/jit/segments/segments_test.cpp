@@ -316,6 +316,7 @@ int taken_apart = 0;
 void add_counted_double(Registry& registry) {
   taken_apart = 0;
   registry.add(checked({.schema = "counted_double(tensor input) -> tensor",
+                        .autocast = CastPolicy::none,
                         .doc = "Twice the input.",
                         .decompose = [](Call& c) -> Results {
                           taken_apart++;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ops/op.h"
 #include "support/nvrtc.h"
+#include "tracer/compile_settings.h"
 
 namespace thunder::kernels {
 namespace {
@@ -21,7 +22,7 @@ struct CudaSourceOfCaller : testing::Test {
     const ValueId x = store.add(type), y = store.add(type);
     const Arg args[] = {Arg::value(x)};
     const ValueId results[] = {y};
-    return cuda_text(source, "twice", {*store.node(&op, args, results, {}, nullptr), store});
+    return cuda_text(source, "twice", {*store.node(&op, args, results, {}, nullptr), store, default_settings()});
   }
 };
 

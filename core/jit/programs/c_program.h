@@ -1,0 +1,35 @@
+// A program that is exported as C, and how its parts are named there.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/cache.h"
+
+namespace thunder {
+
+struct CProgram {
+  std::string name;  // of the function and the files
+  std::string cpu;   // what the kernels are for
+  const Entry& entry;
+  const Tensor* random;            // the context's random state, where the program draws
+  std::vector<std::string> paths;  // of the leaves of a call
+};
+
+// Whether a function of this name would not compile: a word of C, or what its headers or the source itself declare.
+bool is_taken_in_c(std::string_view name);
+
+// "int NAME(const float *in0, float *out0, void *workspace)", and the header around it. Throws where an argument of the
+// program is none that a function of dense arrays can be given.
+std::string c_signature(const CProgram& program);
+// "void NAME_seed(int64_t seed)".
+std::string c_seed_signature(const CProgram& program);
+std::string c_header(const CProgram& program, bool holds_data, bool data_changes, bool draws);
+// Text that ends no comment.
+std::string c_comment(std::string text);
+
+// As C names the type of an element; throws for one that it has none for.
+std::string_view c_type(DType dtype);
+
+}  // namespace thunder
