@@ -55,15 +55,6 @@ bool Product::has_formula() const {
   return std::any_of(factors_.begin(), factors_.end(), [](const DimExpr* e) { return e->op != DimOp::symbol; });
 }
 
-bool same_elements(std::span<const Dim> a, std::span<const Dim> b) {
-  const Product left(a), right(b);
-  if (left == right) return true;
-  const Dim m = elements(a), n = elements(b);
-  return (left.has_formula() || right.has_formula()) && hint(m) == hint(n);
-}
-
-bool same_size(Dim a, Dim b) { return a == b || same_elements({&a, 1}, {&b, 1}); }
-
 std::optional<int64_t> difference(Dim a, Dim b) {
   // Both as sums of terms, each with its factor.
   struct Open {

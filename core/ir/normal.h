@@ -27,11 +27,6 @@ class Product {
   std::vector<const DimExpr*> factors_;  // sorted; none is a product
 };
 
-// Whether shapes have as many elements: whatever the symbols are, or else, where formulas leave that open, for the sizes
-// that were seen, which is noted.
-bool same_elements(std::span<const Dim> a, std::span<const Dim> b);
-bool same_size(Dim a, Dim b);
-
 // a - b if it is the same whatever the symbols are.
 std::optional<int64_t> difference(Dim a, Dim b);
 

@@ -1,7 +1,7 @@
 #include "ir/shape.h"
 
 #include "base/text.h"
-#include "ir/normal.h"
+#include "ir/same_size.h"
 
 namespace thunder {
 

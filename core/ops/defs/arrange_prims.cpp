@@ -1,6 +1,7 @@
 // The prims that put tensors beside and into each other: cat, pad, slice_scatter.
 #include "base/text.h"
 #include "ir/normal.h"
+#include "ir/same_size.h"
 #include "ops/batch.h"
 #include "ops/convert_elements.h"
 #include "ops/grad.h"

@@ -1,7 +1,7 @@
 // The windows of an image as columns, and columns added up to an image.
 #include <algorithm>
 
-#include "ir/normal.h"
+#include "ir/same_size.h"
 #include "ops/tables.h"
 
 namespace thunder {

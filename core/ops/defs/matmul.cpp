@@ -1,6 +1,6 @@
 // matmul of every rank, and linear.
 #include "base/text.h"
-#include "ir/normal.h"
+#include "ir/same_size.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/samples.h"

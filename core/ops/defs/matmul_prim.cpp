@@ -1,6 +1,6 @@
 // The matrix product that every other contraction descends to.
 #include "base/text.h"
-#include "ir/normal.h"
+#include "ir/same_size.h"
 #include "ops/batch.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"

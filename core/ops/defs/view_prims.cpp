@@ -1,6 +1,6 @@
 // The prims that give another view of the same elements where strides allow, and the writes through them.
 #include "base/text.h"
-#include "ir/normal.h"
+#include "ir/same_size.h"
 #include "ops/batch.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"

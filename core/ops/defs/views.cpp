@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "ir/dim_reads.h"
 #include "ir/normal.h"
+#include "ir/same_size.h"
 #include "ops/builder.h"
 #include "ops/samples.h"
 #include "ops/view_tags.h"
