@@ -100,7 +100,6 @@ class Symbols(unittest.TestCase):
         def rows(n):
             return (torch.randn(n, 4),)
         self.once(lambda x: x.reshape(-1, 4, 2) * 2, lambda n: (torch.randn(n, 12),))
-        self.once(lambda x: x.t().reshape(-1, 8) * 2, lambda n: (torch.randn(n, 4),))
         self.once(lambda x: x.chunk(2)[0] * x.chunk(2)[1], rows)
         self.once(lambda x: torch.cat((-x[x.shape[0] // 2:], x[:x.shape[0] // 2])), rows)
         self.once(lambda x: sum(part.sum() for part in x.split(x.shape[0] // 2)), rows)

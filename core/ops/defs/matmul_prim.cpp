@@ -23,8 +23,8 @@ void meta(const Call& c, Types& out) {
   c.require(same_size(a.shape[r - 1], b.shape[r - 2]), "inner dimensions differ: got ", name(a.shape[r - 1]), " and ",
             name(b.shape[r - 2]), "; ", c.types());
   for (size_t i = 0; i + 2 < r; i++)
-    c.require(same_size(a.shape[i], b.shape[i]), "batch dimensions differ: got ", name(a.shape[i]), " and ", name(b.shape[i]),
-              "; ", c.types());
+    c.require(same_size(a.shape[i], b.shape[i]), "batch dimensions differ: got ", name(a.shape[i]), " and ",
+              name(b.shape[i]), "; ", c.types());
   TensorType t = a;
   t.shape[r - 1] = b.shape[r - 1];
   out.push(t);

@@ -1,6 +1,7 @@
 // Tensors taken apart along a dim, and joined after dims were added.
 #include <algorithm>
 
+#include "ops/bounds.h"
 #include "ops/tables.h"
 #include "ops/view_tags.h"
 
@@ -55,13 +56,9 @@ Results cut(Call& c, Var x, std::span<const Dim> given, size_t dim) {
     }
     return parts;
   }
-  const auto bound = [&](Dim at) {
-    const Dim from_front = hint(at) < 0 ? at + n : at;
-    return hint(from_front) < 0 ? Dim(0) : hint(from_front) > hint(n) ? n : from_front;
-  };
   Dim at = 0;
   for (size_t i = 0; i <= given.size(); i++) {
-    const Dim end = i < given.size() ? bound(given[i]) : n;
+    const Dim end = i < given.size() ? bound(given[i], n) : n;
     parts.push_back(slice(x, dim, at, hint(end) < hint(at) ? at : end).id), at = end;
   }
   return parts;

@@ -1,17 +1,11 @@
 // Parts of a tensor as views under PyTorch's names: slice, select, split, chunk.
-#include "base/checked.h"
+#include "ops/bounds.h"
 #include "ops/grad.h"
 #include "ops/samples.h"
 #include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
-
-Dim clamp(Dim at, Dim size) {
-  if (hint(at) < 0) at = at + size;
-  if (hint(at) < 0) return 0;
-  return hint(at) > hint(size) ? size : at;
-}
 
 Var slice_along(Var x, size_t dim, Dim start, Dim end, int64_t step) {
   Shape starts(x.rank(), 0), ends = x.shape(), strides(x.rank(), 1);
@@ -25,8 +19,8 @@ Results slice(Call& c) {
   c.require(c.integer(4) > 0, "step must be positive, got ", c.integer(4));
   const size_t dim = c.axis(1, x.rank());
   const Dim size = x.shape()[dim];
-  const Dim start = c.has(2) ? clamp(c.integer_dim(2), size) : Dim(0);
-  const Dim end = c.has(3) ? clamp(c.integer_dim(3), size) : size;
+  const Dim start = c.has(2) ? bound(c.integer_dim(2), size) : Dim(0);
+  const Dim end = c.has(3) ? bound(c.integer_dim(3), size) : size;
   return slice_along(x, dim, start, hint(end) < hint(start) ? start : end, c.integer(4));
 }
 
@@ -76,7 +70,8 @@ Results split(Call& c) {
   for (Dim d : sizes) c.require(hint(d) >= 0, "split_size must not be negative, got ", name(sizes));
   Results parts;
   if (sizes.size() == 1) {
-    c.require(hint(sizes[0]) > 0 || size == Dim(0), "split_size 0 would never cover dim ", dim, " of size ", name(size));
+    c.require(hint(sizes[0]) > 0 || size == Dim(0), "split_size 0 would never cover dim ", dim, " of size ",
+              name(size));
     split_evenly(c, parts, x, dim, size, sizes[0]);
     return parts;
   }

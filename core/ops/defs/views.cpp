@@ -26,8 +26,8 @@ Shape complete_shape(const Call& c, const TensorType& from, std::span<const Dim>
     unknown = i;
   }
   if (unknown == SIZE_MAX) {
-    c.require(same_elements(from.shape, rest), "shape ", name(asked), " has ", name(elements(shape)), " elements, the input ", name(from),
-              " has ", name(elements(from.shape)));
+    c.require(same_elements(from.shape, rest), "shape ", name(asked), " has ", name(elements(shape)),
+              " elements, the input ", name(from), " has ", name(elements(from.shape)));
     return shape;
   }
   const Product have(from.shape), known(rest);

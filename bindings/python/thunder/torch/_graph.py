@@ -116,6 +116,27 @@ def _other_type(node, made):
     return None
 
 
+def _as_written(node, made, count):
+    """The results with their sizes as torch writes them. It has guarded what it takes for equal, such as both halves of an even size."""
+    fake = node.meta.get("val")
+    if isinstance(made, (tuple, list)):
+        return [_sized(one, ours, count) for one, ours in zip(_flat(fake), made)]
+    return _sized(fake, made, count)
+
+
+def _sized(fake, ours, count):
+    if not isinstance(fake, torch.Tensor) or not isinstance(ours, _thunder.Tensor) or len(ours.shape) != fake.ndim:
+        return ours
+    sizes = list(ours.shape)
+    for dim, size in enumerate(fake.shape):
+        if isinstance(size, torch.SymInt) and _sizes.is_symbol(sizes[dim]):
+            try:
+                sizes[dim] = count(_symbols.expression(size))
+            except NotImplementedError:
+                return ours
+    return ours if all(map(_sizes.same_formula, sizes, ours.shape)) else op["reshape"](ours, sizes)
+
+
 # ---- the graph ----
 
 def _ours(value):
@@ -134,7 +155,9 @@ class Graph:
 
     def __init__(self, module, visible=None, by_torch=lambda node: "", frozen=None):
         self.module = module
-        self.calls = {}  # what PyTorch runs: by node the call, and why
+        self.calls = {}  # what PyTorch runs, as last traced: by node the call, and why
+        self.kept = []  # such calls of every trace
+        self.refused = {}  # by node, why its row has refused it
         if not getattr(by_torch, "whole", False):
             _rewrites.rewrite(module.graph)
         self.nodes = [(node, _function_of(node, by_torch) if node.op == "call_function" else None) for node in module.graph.nodes]
@@ -151,6 +174,7 @@ class Graph:
 
     def replay(self, *arguments):
         """Records the graph, for inputs of ours; a random state comes last where there is one."""
+        self.calls = {}
         arguments = list(arguments)
         if self.draws:
             random.begin(arguments.pop())
@@ -173,39 +197,28 @@ class Graph:
             return self.sizes.count(_symbols.expression(node.meta["val"]), proxies)
         if function is _LINE:
             return self._line(node, values, proxies, takes_node)
+        if node in self.refused:
+            return self._line(node, values, proxies, self.refused[node])
         device = _device(node)
         args = [_argument(value, values, device) for value in node.args]
         named = {name: _argument(value, values, device) for name, value in node.kwargs.items()}
+        varies = bool(self.sizes.bases) and _stands_for_any((args, named))
         try:
             made = function(node, *args, **named) if takes_node else function(*args, **named)
-        except (NotImplementedError, TypeError, _thunder.Error) as error:
-            if isinstance(error, _thunder.Error) and _stands_for_any((args, named)):
-                raise  # these sizes may be what the op refuses: it is recorded again without
+        except _thunder.Error as error:  # which ends this trace
+            if not varies and _lines.can(node):  # else these sizes may be what is refused
+                self.refused[node] = str(error)
+                _lines.note_refusal()
+            raise
+        except (NotImplementedError, TypeError) as error:
             return self._line(node, values, proxies, str(error), error)
         lacking = _lacking(node, made)
         if lacking is not None and _lines.can(node):
             return self._line(node, values, proxies, f"the library does not give its result {lacking}, which is read")
-        made = self._as_written(node, made, proxies)
+        made = _as_written(node, made, lambda size: self.sizes.count(size, proxies))
         other = _other_type(node, made)
         return made if other is None else self._line(node, values, proxies, other)
 
-    def _as_written(self, node, made, proxies):
-        """The results with their sizes as torch writes them. It has guarded what it takes for equal, such as both halves of an even size."""
-        if isinstance(made, (tuple, list)):
-            return [self._sized(fake, one, proxies) for fake, one in zip(_flat(node.meta.get("val")), made)]
-        return self._sized(node.meta.get("val"), made, proxies)
-
-    def _sized(self, fake, ours, proxies):
-        if not isinstance(fake, torch.Tensor) or not isinstance(ours, _thunder.Tensor) or len(ours.shape) != fake.ndim:
-            return ours
-        sizes = list(ours.shape)
-        for dim, size in enumerate(fake.shape):
-            if isinstance(size, torch.SymInt) and _sizes.is_symbol(sizes[dim]):
-                try:
-                    sizes[dim] = self.sizes.count(_symbols.expression(size), proxies)
-                except NotImplementedError:
-                    return ours
-        return ours if all(map(_sizes.same_formula, sizes, ours.shape)) else op["reshape"](ours, sizes)
 
     def _line(self, node, values, proxies, why, error=None):
         """Records what PyTorch runs, instead of a row for which that is no call: `why`, `error`."""
@@ -217,6 +230,7 @@ class Graph:
 
         def keep(call):
             self.calls[node] = (call, why)
+            self.kept.append(call)
         try:
             return _lines.record(node, values, count, keep)
         except NotImplementedError as error:
