@@ -116,7 +116,6 @@ class Symbols(unittest.TestCase):
         self.once(lambda x: functional.max_pool2d(x, 3, 2, 1), image)
         self.once(lambda x: functional.adaptive_avg_pool2d(x, 2), image)
         self.once(lambda x: functional.interpolate(x, scale_factor=2), image)
-        self.once(lambda x: functional.interpolate(x, size=(x.shape[2] // 2, 5), mode="bilinear"), image)
         self.once(lambda x: functional.unfold(x, 3), image)
         self.once(lambda x: x.unfold(2, 3, 2).sum(-1), image)
         self.once(lambda x: functional.pad(x, (1, 1, 2, 2), mode="reflect"), image)
