@@ -1,98 +1,129 @@
-"""Sixteen kinds of models at sizes that are of use on two cores, with random weights: {name: a function that gives (model, its arguments)}.
-The loss is the first result."""
+"""Sixteen kinds of models with random weights, each a function that gives (model, its arguments): small enough for a test where `tiny`, else at
+sizes that are of use on two cores. The first result is the loss."""
 import torch
 from torch import nn
 
 
-def _ids(*shape):
-    return torch.randint(1, 1000, shape)
+def _ids(vocab, *shape):
+    return torch.randint(1, vocab, shape)
 
 
-def _language(config, model, batch=1, length=128, **more):
-    import transformers
-    made = getattr(transformers, config)(vocab_size=1000, hidden_size=512, intermediate_size=1376, num_hidden_layers=6, num_attention_heads=8,
-                                         num_key_value_heads=4, max_position_embeddings=256, use_cache=False, **more)
-    ids = _ids(batch, length)
-    return getattr(transformers, model)(made), dict(input_ids=ids, labels=ids)
+def _either(tiny, small, large):
+    """Options that differ between the sizes."""
+    return small if tiny else large
 
 
-def bert():
+def bert(tiny=False):
     from transformers import BertConfig, BertForSequenceClassification
-    config = BertConfig(num_hidden_layers=6, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
-    return BertForSequenceClassification(config), dict(input_ids=_ids(2, 128), labels=torch.tensor([0, 1]))
+    size = _either(tiny, dict(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48,
+                              max_position_embeddings=32), dict(num_hidden_layers=6))
+    config = BertConfig(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, **size)
+    ids = _ids(64, 2, 12) if tiny else _ids(1000, 2, 128)
+    return BertForSequenceClassification(config), dict(input_ids=ids, labels=torch.tensor([0, 1]))
 
 
-def gpt2():
+def gpt2(tiny=False):
     from transformers import GPT2Config, GPT2LMHeadModel
-    config = GPT2Config(vocab_size=8000, n_layer=6, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, use_cache=False)
-    ids = _ids(1, 128)
-    return GPT2LMHeadModel(config), dict(input_ids=ids, labels=ids)
+    size = _either(tiny, dict(vocab_size=64, n_positions=32, n_embd=32, n_layer=2, n_head=4), dict(vocab_size=8000, n_layer=6))
+    config = GPT2Config(resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, **size)
+    ids = _ids(64, 2, 12) if tiny else _ids(1000, 1, 128)
+    return GPT2LMHeadModel(config), dict(input_ids=ids, labels=ids, use_cache=False)
 
 
-def llama():
-    return _language("LlamaConfig", "LlamaForCausalLM")
+def _decoder(config, model, tiny, length=128, **more):
+    import transformers
+    size = _either(tiny, dict(vocab_size=64, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+                              num_key_value_heads=2, max_position_embeddings=32),
+                   dict(vocab_size=1000, hidden_size=512, intermediate_size=1376, num_hidden_layers=6, num_attention_heads=8,
+                        num_key_value_heads=4, max_position_embeddings=256))
+    ids = _ids(64, 2, 12) if tiny else _ids(1000, 1, length)
+    made = getattr(transformers, config)(**size, **more)
+    return getattr(transformers, model)(made), dict(input_ids=ids, labels=ids, use_cache=False)
 
 
-def mistral():
-    return _language("MistralConfig", "MistralForCausalLM", sliding_window=64)
+def llama(tiny=False):
+    return _decoder("LlamaConfig", "LlamaForCausalLM", tiny)
 
 
-def qwen2():
-    return _language("Qwen2Config", "Qwen2ForCausalLM")
+def mistral(tiny=False):
+    return _decoder("MistralConfig", "MistralForCausalLM", tiny, sliding_window=8 if tiny else 64)
 
 
-def mixtral():
-    model, inputs = _language("MixtralConfig", "MixtralForCausalLM", length=64, num_local_experts=4, num_experts_per_tok=2)
+def qwen2(tiny=False):
+    return _decoder("Qwen2Config", "Qwen2ForCausalLM", tiny)
+
+
+def mixtral(tiny=False):
+    model, inputs = _decoder("MixtralConfig", "MixtralForCausalLM", tiny, length=64, num_local_experts=4, num_experts_per_tok=2)
     model.config._experts_implementation = "batched_mm"
     return model, inputs
 
 
-def t5():
+def t5(tiny=False):
     from transformers import T5Config, T5ForConditionalGeneration
-    config = T5Config(vocab_size=8000, d_model=512, d_ff=1024, num_layers=4, num_heads=8, dropout_rate=0.0, decoder_start_token_id=0,
-                      use_cache=False)
-    return T5ForConditionalGeneration(config), dict(input_ids=_ids(2, 96), labels=_ids(2, 32))
+    size = _either(tiny, dict(vocab_size=64, d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4),
+                   dict(vocab_size=8000, d_model=512, d_ff=1024, num_layers=4, num_heads=8))
+    config = T5Config(dropout_rate=0.0, decoder_start_token_id=0, **size)
+    ids, labels = (_ids(64, 2, 10), _ids(64, 2, 7)) if tiny else (_ids(1000, 2, 96), _ids(1000, 2, 32))
+    return T5ForConditionalGeneration(config), dict(input_ids=ids, labels=labels, use_cache=False)
 
 
-def whisper():
+def whisper(tiny=False):
     from transformers import WhisperConfig, WhisperForConditionalGeneration
-    config = WhisperConfig(vocab_size=8000, d_model=384, encoder_layers=4, decoder_layers=4, encoder_attention_heads=6,
-                           decoder_attention_heads=6, encoder_ffn_dim=1536, decoder_ffn_dim=1536, max_source_positions=300, dropout=0.0,
-                           pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1, suppress_tokens=None,
-                           begin_suppress_tokens=None, use_cache=False)
-    return WhisperForConditionalGeneration(config), dict(input_features=torch.randn(1, 80, 600), labels=_ids(1, 32))
+    size = _either(tiny, dict(vocab_size=64, num_mel_bins=8, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+                              decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48, max_source_positions=16,
+                              max_target_positions=32),
+                   dict(vocab_size=8000, d_model=384, encoder_layers=4, decoder_layers=4, encoder_attention_heads=6,
+                        decoder_attention_heads=6, encoder_ffn_dim=1536, decoder_ffn_dim=1536, max_source_positions=300))
+    config = WhisperConfig(dropout=0.0, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1, suppress_tokens=None,
+                           begin_suppress_tokens=None, **size)
+    features, labels = (torch.randn(2, 8, 32), _ids(64, 2, 7)) if tiny else (torch.randn(1, 80, 600), _ids(1000, 1, 32))
+    return WhisperForConditionalGeneration(config), dict(input_features=features, labels=labels, use_cache=False)
 
 
-def vit():
+def vit(tiny=False):
     from transformers import ViTConfig, ViTForImageClassification
-    config = ViTConfig(num_hidden_layers=6, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
-    return ViTForImageClassification(config), dict(pixel_values=torch.randn(2, 3, 224, 224), labels=torch.tensor([0, 1]))
+    size = _either(tiny, dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48, image_size=16, patch_size=4),
+                   dict(num_hidden_layers=6))
+    config = ViTConfig(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, **size)
+    edge = 16 if tiny else 224
+    return ViTForImageClassification(config), dict(pixel_values=torch.randn(2, 3, edge, edge), labels=torch.tensor([0, 1]))
 
 
-def clip():
+def clip(tiny=False):
     from transformers import CLIPConfig, CLIPModel
-    small = dict(hidden_size=384, intermediate_size=1536, num_hidden_layers=4, num_attention_heads=6)
-    config = CLIPConfig(text_config=dict(small, vocab_size=8000, eos_token_id=2), vision_config=dict(small, image_size=224, patch_size=32))
-    return CLIPModel(config), dict(input_ids=_ids(4, 32), pixel_values=torch.randn(4, 3, 224, 224), return_loss=True)
+    size = _either(tiny, dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4),
+                   dict(hidden_size=384, intermediate_size=1536, num_hidden_layers=4, num_attention_heads=6))
+    text = _either(tiny, dict(vocab_size=64, max_position_embeddings=16), dict(vocab_size=8000))
+    vision = _either(tiny, dict(image_size=16, patch_size=4), dict(image_size=224, patch_size=32))
+    width = 16 if tiny else 512
+    config = CLIPConfig(text_config=dict(size, eos_token_id=2, projection_dim=width, **text),
+                        vision_config=dict(size, projection_dim=width, **vision), projection_dim=width)
+    ids, images = (_ids(64, 2, 8), torch.randn(2, 3, 16, 16)) if tiny else (_ids(1000, 4, 32), torch.randn(4, 3, 224, 224))
+    return CLIPModel(config), dict(input_ids=ids, pixel_values=images, return_loss=True)
 
 
-def swin():
+def swin(tiny=False):
     from transformers import SwinConfig, SwinForImageClassification
-    config = SwinConfig(depths=[2, 2, 2, 2], hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, drop_path_rate=0.0)
-    return SwinForImageClassification(config), dict(pixel_values=torch.randn(1, 3, 224, 224), labels=torch.tensor([0]))
+    size = _either(tiny, dict(image_size=16, patch_size=2, embed_dim=16, depths=[2, 2], num_heads=[2, 4], window_size=4),
+                   dict(depths=[2, 2, 2, 2]))
+    config = SwinConfig(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, drop_path_rate=0.0, **size)
+    images, labels = (torch.randn(2, 3, 16, 16), [0, 1]) if tiny else (torch.randn(1, 3, 224, 224), [0])
+    return SwinForImageClassification(config), dict(pixel_values=images, labels=torch.tensor(labels))
 
 
-def convnext():
+def convnext(tiny=False):
     from transformers import ConvNextConfig, ConvNextForImageClassification
-    config = ConvNextConfig(depths=[2, 2, 4, 2])
-    return ConvNextForImageClassification(config), dict(pixel_values=torch.randn(2, 3, 224, 224), labels=torch.tensor([0, 1]))
+    size = _either(tiny, dict(image_size=32, hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 1, 1]), dict(depths=[2, 2, 4, 2]))
+    edge = 32 if tiny else 224
+    return ConvNextForImageClassification(ConvNextConfig(**size)), dict(pixel_values=torch.randn(2, 3, edge, edge), labels=torch.tensor([0, 1]))
 
 
-def mamba():
+def mamba(tiny=False):
     from transformers import MambaConfig, MambaForCausalLM
-    config = MambaConfig(vocab_size=1000, hidden_size=256, num_hidden_layers=2, use_cache=False)
-    ids = _ids(1, 24)
-    return MambaForCausalLM(config), dict(input_ids=ids, labels=ids)
+    size = _either(tiny, dict(vocab_size=64, hidden_size=32, state_size=4, conv_kernel=4), dict(vocab_size=1000, hidden_size=256))
+    ids = _ids(64, 2, 6) if tiny else _ids(1000, 1, 24)
+    return MambaForCausalLM(MambaConfig(num_hidden_layers=2, use_cache=False, **size)), dict(input_ids=ids, labels=ids)
 
 
 class WithLoss(nn.Module):
@@ -107,35 +138,35 @@ class WithLoss(nn.Module):
         return nn.functional.cross_entropy(logits, labels), logits
 
 
-def _images(net, batch):
-    return WithLoss(net), dict(images=torch.randn(batch, 3, 224, 224), labels=torch.arange(batch))
-
-
-def resnet18():
+def _classifier(name, tiny, **more):
     import torchvision
-    return _images(torchvision.models.resnet18(num_classes=100), 8)
+    net = getattr(torchvision.models, name)(num_classes=5 if tiny else 100, **more)
+    batch, edge = (4, 64) if tiny else (8, 224)
+    return WithLoss(net), dict(images=torch.randn(batch, 3, edge, edge), labels=torch.arange(batch))
 
 
-def mobilenet_v3():
-    import torchvision
-    return _images(torchvision.models.mobilenet_v3_small(num_classes=100, dropout=0.0), 8)
+def resnet18(tiny=False):
+    return _classifier("resnet18", tiny)
+
+
+def mobilenet_v3(tiny=False):
+    return _classifier("mobilenet_v3_small", tiny, dropout=0.0)
 
 
 class UNet(nn.Module):
     """Down, across and up with skips, group norms, attention in the middle, as diffusion models have it."""
 
-    def __init__(self, width=64):
+    def __init__(self, width, groups, heads):
         super().__init__()
-        self.inside = nn.Conv2d(3, width, 3, padding=1)
-        self.down = nn.ModuleList([self._block(width, width), self._block(width, 2 * width)])
-        self.middle = self._block(2 * width, 2 * width)
-        self.attention = nn.MultiheadAttention(2 * width, 4, batch_first=True)
-        self.up = nn.ModuleList([self._block(4 * width, width), self._block(2 * width, width)])
-        self.out = nn.Conv2d(width, 3, 3, padding=1)
 
-    @staticmethod
-    def _block(i, o):
-        return nn.Sequential(nn.GroupNorm(8, i), nn.SiLU(), nn.Conv2d(i, o, 3, padding=1))
+        def block(i, o):
+            return nn.Sequential(nn.GroupNorm(groups, i), nn.SiLU(), nn.Conv2d(i, o, 3, padding=1))
+        self.inside = nn.Conv2d(3, width, 3, padding=1)
+        self.down = nn.ModuleList([block(width, width), block(width, 2 * width)])
+        self.middle = block(2 * width, 2 * width)
+        self.attention = nn.MultiheadAttention(2 * width, heads, batch_first=True)
+        self.up = nn.ModuleList([block(4 * width, width), block(2 * width, width)])
+        self.out = nn.Conv2d(width, 3, 3, padding=1)
 
     def forward(self, images):
         x, kept = self.inside(images), []
@@ -153,8 +184,9 @@ class UNet(nn.Module):
         return nn.functional.mse_loss(made, images), made
 
 
-def unet():
-    return UNet(), dict(images=torch.randn(2, 3, 64, 64))
+def unet(tiny=False):
+    edge = 16 if tiny else 64
+    return (UNet(8, 4, 2) if tiny else UNet(64, 8, 4)), dict(images=torch.randn(2, 3, edge, edge))
 
 
 ALL = (bert, gpt2, llama, mistral, qwen2, t5, whisper, vit, clip, swin, convnext, resnet18, mobilenet_v3, mixtral, unet, mamba)

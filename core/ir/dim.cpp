@@ -101,14 +101,17 @@ Dim Dims::symbol(int64_t value) {
 }
 
 Dim Dims::make(DimOp op, Dim a, Dim b) {
+  const bool turns = op == DimOp::add || op == DimOp::mul;
+  if (turns && a.constant()) std::swap(a, b);  // 4 * s0 is s0 * 4
+  if ((op == DimOp::add || op == DimOp::sub) && b.constant() && b.value() < 0 && b.value() != INT64_MIN)
+    return make(op == DimOp::add ? DimOp::sub : DimOp::add, a, -b.value());  // s0 + -1 is s0 - 1
   if (op == DimOp::mul && (a == Dim(0) || b == Dim(0))) return 0;
-  if (op == DimOp::mul && a == Dim(1)) return b;
   if ((op == DimOp::mul || op == DimOp::div) && b == Dim(1)) return a;
-  if (op == DimOp::add && a == Dim(0)) return b;
   if ((op == DimOp::add || op == DimOp::sub) && b == Dim(0)) return a;
   if (op == DimOp::sub && a == b) return 0;
   if (op == DimOp::mod && b == Dim(1)) return 0;
   const auto [times, of] = multiple(a);
+  if (op == DimOp::mul && b.constant() && times != 1) return of * Dim(checked_mul(times, b.value()));
   if ((op == DimOp::div || op == DimOp::mod) && b.constant() && b.value() > 0 && !of.constant() &&
       times % b.value() == 0)
     return op == DimOp::mod ? Dim(0) : of * Dim(times / b.value());
@@ -120,6 +123,8 @@ Dim Dims::make(DimOp op, Dim a, Dim b) {
   }
   DimExpr wanted{this, op, a, b, 0};
   if (auto it = by_content_.find(&wanted); it != by_content_.end()) return Dim(*it);
+  if (const DimExpr turned{this, op, b, a, 0}; turns)
+    if (auto it = by_content_.find(&turned); it != by_content_.end()) return Dim(*it);
   const DimReads::Pause decides_nothing;
   wanted.hint = fold(op, hint(a), hint(b));
   exprs_.push_back(std::make_unique<DimExpr>(wanted));

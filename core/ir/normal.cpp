@@ -51,6 +51,10 @@ std::optional<Dim> Product::divide(const Product& divisor) const {
   return quotient;
 }
 
+bool Product::has_formula() const {
+  return std::any_of(factors_.begin(), factors_.end(), [](const DimExpr* e) { return e->op != DimOp::symbol; });
+}
+
 std::optional<int64_t> difference(Dim a, Dim b) {
   // Both as sums of terms, each with its factor.
   struct Open {

@@ -18,6 +18,8 @@ class Product {
   // The quotient if `divisor` divides this whatever the symbols are. Requires: divisor is not zero.
   std::optional<Dim> divide(const Product& divisor) const;
   bool zero() const { return constant_ == 0; }
+  // Whether a factor is more than a symbol, so that it may be the same as others that are written differently.
+  bool has_formula() const;
   friend bool operator==(const Product&, const Product&) = default;
 
  private:

@@ -1,6 +1,7 @@
 #include "ir/shape.h"
 
 #include "base/text.h"
+#include "ir/same_size.h"
 
 namespace thunder {
 
@@ -30,7 +31,7 @@ Shape broadcast(std::span<const Dim> a, std::span<const Dim> b) {
   const size_t shift = a.size() - b.size();
   for (size_t i = 0; i < b.size(); i++) {
     Dim x = a[shift + i], y = b[i];
-    if (x == y || y == Dim(1)) continue;
+    if (y == Dim(1) || same_size(x, y)) continue;
     require(x == Dim(1), "shapes ", name(a), " and ", name(b), " do not broadcast: dim ", shift + i, " is ", name(x),
             " and ", name(y));
     out[shift + i] = y;

@@ -50,8 +50,9 @@ void note_integers(const Entry& recorded, const Values& in, Entry& entry) {
   if (recorded.integers.empty()) return;
   std::vector<const TensorType*> types(recorded.traces[0].inputs.size(), nullptr);
   for (size_t i = 0; i < recorded.leaves; i++) types[i] = &in.tensor(recorded.bindings[i].leaf)->type();
-  entry.symbols = symbol_values(recorded.traces[0], types);
-  for (const IntegerSymbol& s : recorded.integers) entry.symbols[static_cast<size_t>(s.symbol)] = in[s.leaf].i;
+  std::vector<IntegerValue> integers;
+  for (const IntegerSymbol& s : recorded.integers) integers.push_back({s.symbol, in[s.leaf].i});
+  entry.symbols = symbol_values(recorded.traces[0], types, integers);
   const auto is_any = [&](const Symbol& s) {
     return std::any_of(entry.integers.begin(), entry.integers.end(), [&](auto& i) { return i.symbol == s.number; });
   };

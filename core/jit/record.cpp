@@ -38,10 +38,11 @@ class Symbols {
   Symbols(TracingScope& scope, const DimMask* mask, const DynamicShapes* shapes, const Values& in)
       : scope_(scope), mask_(mask), shapes_(shapes) {
     for (size_t leaf = 0; shapes && leaf < mask->size(); leaf++)
-      for (size_t dim = 0; in[leaf].kind == ArgKind::value && dim < (*mask)[leaf].size(); dim++)
+      for (size_t dim = 0; dim < (*mask)[leaf].size(); dim++)
         if (const auto number = shapes->symbol(leaf, dim); number && (*mask)[leaf][dim])
           if (auto [it, fresh] = named_.try_emplace(*number); fresh)
-            it->second = scope.symbol(in[leaf].tensor->sizes()[dim]);
+            it->second = in[leaf].kind == ArgKind::value ? scope.symbol(in[leaf].tensor->sizes()[dim])
+                                                         : scope.integer(in[leaf].i);
   }
 
   TensorType type(uint32_t leaf, TensorType type) {
@@ -62,7 +63,8 @@ class Symbols {
   // A constant where it stands for itself alone.
   Dim integer(uint32_t leaf, int64_t value) {
     if (!mask_ || (*mask_)[leaf].empty() || !(*mask_)[leaf][0]) return value;
-    const Dim symbol = scope_.integer(value);
+    const auto number = shapes_ ? shapes_->symbol(leaf, 0) : std::nullopt;
+    const Dim symbol = number ? named_.at(*number) : scope_.integer(value);
     place(symbol, leaf, 0);
     return symbol;
   }

@@ -7,10 +7,12 @@
 
 namespace thunder::pools {
 
-// One dim of a window: where results lie, and how far the input is padded for them.
+// One dim of a window: where results lie, and how far the input is padded for them. Numbers are of the size that was
+// seen; `count` is how many results any size gives.
 struct Window {
   size_t axis;
   int64_t size, kernel, stride, padding, dilation, results, behind;
+  Dim count;
 };
 
 inline int64_t value_at(const Call& c, size_t param, size_t i, size_t dims, int64_t least) {
@@ -30,8 +32,8 @@ inline std::vector<Window> windows(const Call& c, Var x, size_t dims, size_t dil
   for (size_t i = 0; i < dims; i++) {
     Window w{};
     w.axis = x.rank() - dims + i;
-    c.require(x.shape()[w.axis].constant(), "the sizes must be known while tracing, got ", name(x.type()));
-    w.size = x.shape()[w.axis].value();
+    const Dim size = x.shape()[w.axis];
+    w.size = hint(size);
     w.kernel = value_at(c, 1, i, dims, 1);
     w.stride = c.has(2) && !c.dims(2).empty() ? value_at(c, 2, i, dims, 1) : w.kernel;
     w.padding = value_at(c, 3, i, dims, 0);
@@ -41,13 +43,21 @@ inline std::vector<Window> windows(const Call& c, Var x, size_t dims, size_t dil
     const int64_t reach = (w.kernel - 1) * w.dilation + 1, left = w.size + 2 * w.padding - reach;
     c.require(left >= 0, "the kernel reaches over ", reach, " elements, the padded input has ", w.size + 2 * w.padding,
               "; ", c.types());
-    w.results = left / w.stride + 1 + (ceil && left % w.stride ? 1 : 0);
+    w.count = (size + (2 * w.padding - reach + (ceil ? w.stride - 1 : 0))) / Dim(w.stride) + 1;
     // The last window begins inside of the input or its padding in front.
-    if (ceil && (w.results - 1) * w.stride >= w.size + w.padding) w.results--;
+    if (ceil && (hint(w.count) - 1) * w.stride >= w.size + w.padding) w.count = w.count - 1;
+    w.results = hint(w.count);
     w.behind = std::max<int64_t>(w.padding, (w.results - 1) * w.stride + reach - w.size - w.padding);
     out.push_back(w);
   }
   return out;
+}
+
+// Of any size what was computed of the size that was seen.
+inline Var of_any_size(Var x, const std::vector<Window>& all) {
+  Shape shape = x.shape();
+  for (const Window& w : all) shape[w.axis] = w.count;
+  return reshape_to(x, shape);
 }
 
 inline Var padded(Var x, size_t axis, int64_t low, int64_t high, double value) {
@@ -71,8 +81,8 @@ constexpr int64_t kMostShares = 4096;  // each is a slice of its own
 
 // How many results output_size, the first parameter behind the input, asks for along the i-th of `dims` dims.
 inline int64_t share_count(const Call& c, Var x, size_t axis, size_t i, size_t dims) {
-  const int64_t results = value_at(c, 1, i, dims, -1), n = x.shape()[axis].constant() ? x.shape()[axis].value() : -1;
-  c.require(n > 0, "the sizes must be known while tracing and not 0, got ", name(x.type()));
+  const int64_t results = value_at(c, 1, i, dims, -1), n = hint(x.shape()[axis]);
+  c.require(n > 0, "the sizes must not be 0, got ", name(x.type()));
   c.require((results > 0 && results <= kMostShares) || results == -1, "output_size must be positive and at most ",
             kMostShares, ", got ", name(c.dims(1)));
   return results == -1 ? n : results;
@@ -81,7 +91,7 @@ inline int64_t share_count(const Call& c, Var x, size_t axis, size_t i, size_t d
 // fold(share, where it begins) of each share.
 template <class Fold>
 Var shares(Var x, size_t axis, int64_t results, Fold fold) {
-  const int64_t n = x.shape()[axis].value();
+  const int64_t n = hint(x.shape()[axis]);
   if (results == n) return x;
   if (results == 1) return fold(x, 0);
   ValueList parts;

@@ -60,7 +60,7 @@ class Replay {
   }
 
   void read_symbols(std::span<const TensorType* const> types) {
-    symbols_ = symbol_values(trace_, types);
+    symbols_ = symbol_values(trace_, types, call_.integers);
     for (const Symbol& s : used_symbols(trace_))
       if (int64_t& value = symbols_[static_cast<size_t>(s.number)]; value == 0)
         value = s.hint;  // of what is traced around this

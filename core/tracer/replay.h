@@ -12,10 +12,7 @@ namespace thunder {
 
 // What a call of a trace with symbolic sizes is given beside its tensors, and which of that its nodes depend on.
 struct ReplayCall {
-  struct Integer {
-    int64_t symbol, value;
-  };
-  std::vector<Integer> integers;  // symbols that are no tensor's size
+  std::vector<IntegerValue> integers;  // symbols that are no tensor's size
   // Formulas of them, and a live number for each, which nodes get that take the formula beside tensors.
   std::span<const Dim> formulas;
   std::vector<Tensor*> numbers;

@@ -24,8 +24,10 @@ std::optional<size_t> random_input(const Trace& trace) {
   return std::nullopt;
 }
 
-std::vector<int64_t> symbol_values(const Trace& trace, std::span<const TensorType* const> types) {
+std::vector<int64_t> symbol_values(const Trace& trace, std::span<const TensorType* const> types,
+                                   std::span<const IntegerValue> integers) {
   std::vector<int64_t> symbols(trace.store->dims().symbols(), 0);
+  for (auto [symbol, value] : integers) symbols[static_cast<size_t>(symbol)] = value;
   const auto input_name = [&](size_t i) {
     const Input& in = trace.inputs[i];
     return in.name.empty() ? cat("input ", i) : cat("input '", in.name, "'");

@@ -21,9 +21,15 @@ void for_each_prim(const Node& node, F&& f) {
 // The input that is the context's random state: lines draw from it, or count a call on it, and it is a constant.
 std::optional<size_t> random_input(const Trace& trace);
 
-// What the symbols of a trace stand for where its arguments have these types (null: no argument). Throws, naming the
-// input, when a type is not that of the trace.
-std::vector<int64_t> symbol_values(const Trace& trace, std::span<const TensorType* const> types);
+// A symbol that is an integer among the arguments, and its value.
+struct IntegerValue {
+  int64_t symbol, value;
+};
+
+// What the symbols of a trace stand for where its arguments have these types (null: no argument) and integers. Throws,
+// naming the input, when a type is not that of the trace.
+std::vector<int64_t> symbol_values(const Trace& trace, std::span<const TensorType* const> types,
+                                   std::span<const IntegerValue> integers = {});
 
 // Throws when the trace has a symbol that is the size of no argument and none of the integers: nothing would say what
 // it stands for.

@@ -52,6 +52,15 @@ class Symbols(unittest.TestCase):
         self.same_for(lambda x: th.arange(x.shape[0]).unsqueeze(1) + x[:, :2])
         self.same_for(lambda x: x[: x.shape[0] - 1] + x[1:])
 
+    def test_parts_of_a_size_that_varies(self):
+        even = (4, 6, 8, 10)
+        self.same_for(lambda x: x.reshape(-1, 2), lengths=even)
+        self.same_for(lambda x: x.chunk(2)[0] * x.chunk(2)[1], lengths=even)
+        self.same_for(lambda x: x.tensor_split(2)[1] + 1, lengths=even)
+        self.same_for(lambda x: th.cat(x.split([1, x.shape[0] - 1])[::-1]))
+        self.same_for(lambda x: x.split(x.shape[0] // 2)[1] - x.chunk(2)[0], lengths=even)
+        self.same_for(lambda x: x.roll(1, 0) - x.roll(-2, 0))
+
     def test_a_comparison_is_checked_at_each_call(self):
         counted = self.same_for(lambda x: -x if x.shape[0] > 5 else x + 1, lengths=(6, 8, 9, 4, 3, 12), traces=3)
         self.assertIn("s0 > 5", counted.guards())

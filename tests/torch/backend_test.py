@@ -31,7 +31,7 @@ def losses(model, inputs, function, steps=4):
 class Backend(unittest.TestCase):
     def trains(self, make):
         torch.manual_seed(0)
-        model, inputs = make()
+        model, inputs = make(tiny=True)
         ours = copy.deepcopy(model)
         want = losses(model, inputs, model)
         got = losses(ours, inputs, support.compiled(ours, fullgraph=False))
@@ -40,13 +40,13 @@ class Backend(unittest.TestCase):
 
     @support.needs("torchvision")
     def test_trains_a_resnet18_to_the_losses_of_eager(self):
-        import models
-        self.trains(models.resnet18)
+        from workloads import torch_models
+        self.trains(torch_models.resnet18)
 
     @support.needs("transformers")
     def test_trains_a_gpt2_to_the_losses_of_eager(self):
-        import models
-        self.trains(models.gpt2)
+        from workloads import torch_models
+        self.trains(torch_models.gpt2)
 
     def test_a_compiled_module_shares_everything_with_its_model(self):
         model = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3), nn.Dropout(0.5))

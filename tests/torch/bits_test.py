@@ -6,8 +6,8 @@ import unittest
 import support
 
 if support.HAVE:
-    import models
     import torch
+    from workloads import torch_models
 
     import thunder
 
@@ -37,8 +37,8 @@ def ours(function):
 def _test(make):
     def test(self):
         torch.manual_seed(0)
-        model, inputs = make()
-        model.train(make is not models.whisper)  # it draws there whether a layer is left out, between two graphs
+        model, inputs = make(tiny=True)
+        model.train(make is not torch_models.whisper)  # it draws there whether a layer is left out, between two graphs
         theirs = copy.deepcopy(model)
         torch._dynamo.reset()
         want = run(theirs, torch.compile(theirs, backend="eager"), inputs)
@@ -68,7 +68,7 @@ class Bits(unittest.TestCase):
 
 
 if support.HAVE:
-    for _make in models.ALL:
+    for _make in torch_models.ALL:
         setattr(Bits, f"test_{_make.__name__}", _test(_make))
 
 if __name__ == "__main__":

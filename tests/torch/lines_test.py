@@ -1,6 +1,7 @@
 """The executor torch: lines that PyTorch runs, inside of our programs."""
 import sys
 import unittest
+from unittest import mock
 
 import support
 
@@ -8,6 +9,7 @@ if support.HAVE:
     import torch
 
     import thunder
+    from thunder.torch import _rows
 
 
 def program_text(number=-1):
@@ -25,6 +27,23 @@ class Lines(unittest.TestCase):
             return torch.special.airy_ai(x) * 2
         self.same(f, torch.randn(4, 5))
         self.assertRegex(program_text(), r"torch\.aten\.special_airy_ai\S*\(.*by torch")
+
+    def test_what_a_row_refuses_is_a_line_and_says_why(self):
+        def refuses(x):
+            return _rows.op["matmul"](x, _rows.op["ones"]([7, 7]))
+        x = torch.randn(2, 3)
+        with mock.patch.dict(_rows._rows, {"aten.sinh": (refuses, False)}):
+            run = support.compiled(lambda x: torch.sinh(x) * 2)
+            for _ in range(2):
+                torch.testing.assert_close(run(x), torch.sinh(x) * 2)
+        self.assertIn("torch.aten.sinh.default", program_text())
+        self.assertRegex(thunder.explain(run, "torch"), "sinh.*inner dimensions differ")
+
+    def test_what_a_row_gives_in_another_type_than_torch_is_a_line(self):
+        x = torch.randn(2, 3)
+        with mock.patch.dict(_rows._rows, {"aten.sinh": (lambda x: _rows.op["sinh"](x.double()), False)}):
+            self.same(lambda x: torch.sinh(x) * 2, x)
+        self.assertIn("torch.aten.sinh.default", program_text())
 
     def test_complex_numbers_inside_of_a_function_are_lines(self):
         self.same(lambda x: torch.fft.irfft(torch.fft.rfft(x) * 2, n=x.shape[0]) + 1, torch.randn(8))

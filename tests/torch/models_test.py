@@ -1,13 +1,14 @@
 """Sixteen kinds of models, forward and backward: as near to a run in float64 as twice torch's own distance."""
 import copy
+import functools
 import sys
 import unittest
 
 import support
 
 if support.HAVE:
-    import models
     import torch
+    from workloads import torch_models
 
 
 def run(model, inputs, function=None):
@@ -55,7 +56,7 @@ def too_far(make, seed, training):
 @support.needs("transformers", "torchvision")
 class Models(unittest.TestCase):
     def test_all_kinds_are_there(self):
-        self.assertEqual(len(models.ALL), 16)
+        self.assertEqual(len(torch_models.ALL), 16)
 
 
 def _test(make, training):
@@ -73,9 +74,10 @@ def _test(make, training):
 
 
 if support.HAVE:
-    for _make in models.ALL:
-        setattr(Models, f"test_{_make.__name__}_infers", _test(_make, False))
-        setattr(Models, f"test_{_make.__name__}_trains", _test(_make, True))
+    for _make in torch_models.ALL:
+        _tiny = functools.partial(_make, tiny=True)
+        setattr(Models, f"test_{_make.__name__}_infers", _test(_tiny, False))
+        setattr(Models, f"test_{_make.__name__}_trains", _test(_tiny, True))
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv)

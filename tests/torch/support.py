@@ -1,6 +1,8 @@
 """What the tests beside PyTorch share. Without it each of them says so and is skipped."""
 import copy
 import importlib.util
+import pathlib
+import sys
 import unittest
 
 HAVE = importlib.util.find_spec("torch") is not None
@@ -11,6 +13,9 @@ if HAVE:
     from torch.utils import _pytree
 
     import thunder.torch  # noqa: F401
+
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "bench"))  # whose models these tests run, too
 
 
 def needs_torch(case):

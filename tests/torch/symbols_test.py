@@ -90,6 +90,48 @@ class Symbols(unittest.TestCase):
         self.lengths(lambda x, y: (x.sum(0, keepdim=True) + 1, y * 2), lambda n: (torch.randn(n, 3), torch.randn(7, 2) if n % 2 else
                                                                                  torch.randn(n, 2)), [7, 8, 9, 10, 11], 2, dynamic=True)
 
+    def once(self, function, make, lengths=range(6, 16, 2)):
+        """One graph and one trace for all lengths."""
+        counted = self.lengths(function, make, lengths, 1, dynamic=True)
+        self.assertEqual(counted.graphs, 1)
+        torch._dynamo.reset()
+
+    def test_parts_of_a_size_that_varies(self):
+        def rows(n):
+            return (torch.randn(n, 4),)
+        self.once(lambda x: x.reshape(-1, 4, 2) * 2, lambda n: (torch.randn(n, 12),))
+        self.once(lambda x: x.chunk(2)[0] * x.chunk(2)[1], rows)
+        self.once(lambda x: torch.cat((-x[x.shape[0] // 2:], x[:x.shape[0] // 2])), rows)
+        self.once(lambda x: sum(part.sum() for part in x.split(x.shape[0] // 2)), rows)
+        self.once(lambda x: torch.cat(x.split([2, x.shape[0] - 2])[::-1]), rows)
+        self.once(lambda x: x.unflatten(0, (-1, 2)).sum(1), rows)
+        self.once(lambda x: x.roll(1, 0), rows)
+        self.once(lambda x: x.view(-1) + torch.arange(x.shape[0] * 4), rows)
+
+    def test_windows_of_a_size_that_varies(self):
+        def image(n):
+            return (torch.randn(1, 2, n, 8),)
+        functional = nn.functional
+        self.once(lambda x: functional.avg_pool2d(x, 2), image)
+        self.once(lambda x: functional.max_pool2d(x, 3, 2, 1), image)
+        self.once(lambda x: functional.adaptive_avg_pool2d(x, 2), image)
+        self.once(lambda x: functional.interpolate(x, scale_factor=2), image)
+        self.once(lambda x: functional.unfold(x, 3), image)
+        self.once(lambda x: x.unfold(2, 3, 2).sum(-1), image)
+        self.once(lambda x: functional.pad(x, (1, 1, 2, 2), mode="reflect"), image)
+
+    def test_a_backward_whose_sizes_are_formulas_of_integers_is_traced_once(self):
+        for function in (lambda x: x.repeat(2, 1), lambda x: x[:-1] - x[1:], lambda x: x.flatten() * 2):
+            torch._dynamo.reset()
+            with Counted() as counted:
+                compiled = torch.compile(function, backend="thunder", dynamic=True, fullgraph=True)
+                for n in range(5, 12):
+                    x = torch.randn(n, 4, requires_grad=True)
+                    made, want = compiled(x), function(x)
+                    cotangent = torch.randn_like(want)
+                    torch.testing.assert_close(*[torch.autograd.grad(y, x, cotangent) for y in (made, want)])
+            self.assertEqual((counted.graphs, counted.traces), (2, 2))
+
     @support.needs("transformers")
     def test_twenty_lengths_of_a_text_model_take_three_graphs_and_traces(self):
         from transformers import BertConfig, BertModel

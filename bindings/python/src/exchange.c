@@ -28,7 +28,7 @@ enum { MAX_PICKED = 256 };
 
 typedef struct Exchange {
     PyObject_HEAD
-    PyObject *capsule, *class; /* of the API, which it keeps; of tensors */
+    PyObject *capsule, *class, *again; /* of the API, which it keeps; of tensors; a function or NULL */
     const exchange_api *api;
     thunder_values *spare_in, *spare_out; /* of the call before, empty, or NULL */
 } Exchange;
@@ -179,6 +179,16 @@ PyObject *exchange_view(PyObject *exchange, const thunder_buffer *b)
 
 /* ---- the call ---- */
 
+/* Whether a call that failed is to be made again, since its function would now be traced in another way; -1 and an exception. */
+static int asks_again(const Exchange *self)
+{
+    if (!self->again) return 0;
+    PyObject *answer = PyObject_CallNoArgs(self->again);
+    const int again = answer ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(answer);
+    return again;
+}
+
 /* `emptied`: the list that the arguments are in, or NULL. */
 static PyObject *run_with(const Exchange *self, thunder_compiled *compiled, thunder_values *in, thunder_values *out, PyObject *const *args,
                           Py_ssize_t count, PyObject *emptied)
@@ -191,6 +201,13 @@ static PyObject *run_with(const Exchange *self, thunder_compiled *compiled, thun
     PyThreadState *state = PyEval_SaveThread();
     thunder_status *failed = thunder_compiled_call(compiled, stream, in, out);
     PyEval_RestoreThread(state);
+    for (int again; failed && (again = asks_again(self));) {
+        thunder_status_release(failed);
+        if (again < 0) return thunder_stream_release(stream), NULL;
+        state = PyEval_SaveThread();
+        failed = thunder_compiled_call(compiled, stream, in, out);
+        PyEval_RestoreThread(state);
+    }
     PyObject *made = check_status(failed) || show_warning() ? NULL : results(self, out, stream);
     thunder_stream_release(stream);
     return made;
@@ -273,12 +290,12 @@ static const exchange_api *api_of(PyObject *capsule)
     return (const exchange_api *)header;
 }
 
-/* Exchange(class of tensors): by its __dlpack_c_exchange_api__ */
+/* Exchange(class of tensors, again=None): by its __dlpack_c_exchange_api__; again() says of a call that failed whether to make it again */
 static PyObject *exchange_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    PyObject *class;
+    PyObject *class, *again = NULL;
     (void)named;
-    if (!PyArg_ParseTuple(args, "O!:Exchange", &PyType_Type, &class)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!|O:Exchange", &PyType_Type, &class, &again)) return NULL;
     PyObject *capsule = PyObject_GetAttrString(class, "__dlpack_c_exchange_api__");
     const exchange_api *api = capsule ? api_of(capsule) : NULL;
     Exchange *self = api ? (Exchange *)type->tp_alloc(type, 0) : NULL;
@@ -286,7 +303,7 @@ static PyObject *exchange_new(PyTypeObject *type, PyObject *args, PyObject *name
         Py_XDECREF(capsule);
         return NULL;
     }
-    self->capsule = capsule, self->class = Py_NewRef(class), self->api = api;
+    self->capsule = capsule, self->class = Py_NewRef(class), self->again = Py_XNewRef(again), self->api = api;
     return (PyObject *)self;
 }
 
@@ -295,6 +312,7 @@ static void exchange_dealloc(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
     Py_DECREF(((Exchange *)object)->capsule);
     Py_DECREF(((Exchange *)object)->class);
+    Py_XDECREF(((Exchange *)object)->again);
     thunder_values_release(((Exchange *)object)->spare_in);
     thunder_values_release(((Exchange *)object)->spare_out);
     type->tp_free(object);

@@ -65,6 +65,16 @@ class Size(tuple):
         return functools.reduce(operator.mul, self, 1)
 
 
+def is_symbol(value):
+    """Whether it is a size that stands for any."""
+    return type(value) is SymInt
+
+
+def same_formula(a, b):
+    """Whether sizes are one by how they are written; nothing is decided by it."""
+    return is_symbol(a) is is_symbol(b) and (a.word == b.word if is_symbol(a) else a == b)
+
+
 def _is_size(value):
     return isinstance(value, (int, SymInt))
 

@@ -95,15 +95,14 @@ Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
     types[wanted.argument] = &t->type();
     fit.strides &= strides_of(scope, *t) == wanted.strides;
   }
+  const std::vector<IntegerValue> integers = integer_symbols(p, in);
   std::vector<int64_t> symbols;
   try {
-    symbols = symbol_values(p.trace, types);
+    symbols = symbol_values(p.trace, types, integers);
   } catch (const Error& e) {
     if (e.code() != Code::invalid_argument) throw;
     return {e.message()};
   }
-  const std::vector<ReplayCall::Integer> integers = integer_symbols(p, in);
-  for (auto [symbol, value] : integers) symbols[static_cast<size_t>(symbol)] = value;
   if (fit.why_not = decided_otherwise(p, in, symbols); !fit.why_not.empty()) return fit;
   // What was recorded for a size that varies need not hold for those.
   for (auto [symbol, value] : integers) symbols[static_cast<size_t>(symbol)] = std::max<int64_t>(2, value);  // no size

@@ -51,7 +51,7 @@ SavedProgram saved_program(const Entry& entry, const Context& context);
 
 // Runs the program that was made for what it is given.
 // What the symbols among the integers of a call stand for.
-std::vector<ReplayCall::Integer> integer_symbols(const SavedProgram& program, const Values& in);
+std::vector<IntegerValue> integer_symbols(const SavedProgram& program, const Values& in);
 
 class SavedFunction : public Function {
  public:

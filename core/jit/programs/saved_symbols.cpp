@@ -59,8 +59,8 @@ std::vector<Dim> live_formulas(const SavedProgram& program) {
   return found;
 }
 
-std::vector<ReplayCall::Integer> integer_symbols(const SavedProgram& program, const Values& in) {
-  std::vector<ReplayCall::Integer> out;
+std::vector<IntegerValue> integer_symbols(const SavedProgram& program, const Values& in) {
+  std::vector<IntegerValue> out;
   for (size_t leaf = 0; leaf < program.inputs.size(); leaf++)
     if (program.inputs[leaf].symbol) out.push_back({*program.inputs[leaf].symbol, in[leaf].i});
   return out;

@@ -57,7 +57,8 @@ Var places(const Call& c, std::string_view mode, Var x, size_t dim, int64_t befo
   c.require(before >= -n && after >= -n && padded >= 0, "pad takes more from dim ", dim, " than its size ", n);
   c.require(n > 0 && (mode == "replicate" || (before <= most && after <= most)), "mode '", mode, "' pads dim ", dim,
             " of size ", n, " by at most ", std::max<int64_t>(most, 0), " on a side, got ", before, " and ", after);
-  Var at = c.builder.call("prims.iota", {Shape{padded}, DType::i64, x.type().device}) - before;
+  const Shape length{x.shape()[dim] + Dim(before + after)};
+  Var at = c.builder.call("prims.iota", {length, DType::i64, x.type().device}) - before;
   if (mode == "replicate") return c.builder.call("clamp", {at, int64_t{0}, n - 1});
   if (mode == "circular") {
     const int64_t first = std::max<int64_t>(-before, 0), left = n - first - std::max<int64_t>(-after, 0);

@@ -1,6 +1,7 @@
 // The prims that put tensors beside and into each other: cat, pad, slice_scatter.
 #include "base/text.h"
 #include "ir/normal.h"
+#include "ir/same_size.h"
 #include "ops/batch.h"
 #include "ops/convert_elements.h"
 #include "ops/grad.h"
@@ -45,7 +46,7 @@ void slice_scatter_meta(const Call& c, Types& out) {
     c.require(inside && hint(strides[i]) > 0, "dim ", i, " of size ", name(t.shape[i]), " has no range from ",
               name(starts[i]), " to ", name(ends[i]), " by ", name(strides[i]));
     const Dim expected = steps(starts[i], ends[i], strides[i]);
-    c.require(src.shape[i] == expected, "src must have ", name(expected), " elements in dim ", i, ", got ",
+    c.require(same_size(src.shape[i], expected), "src must have ", name(expected), " elements in dim ", i, ", got ",
               name(src.shape[i]), "; ", c.types());
   }
   out.push(t);
@@ -76,7 +77,7 @@ void cat_meta(const Call& c, Types& out) {
   for (size_t k = 1; k < parts.size(); k++) {
     const TensorType& p = parts[k].type();
     bool fits = p.rank() == t.rank() && p.dtype == t.dtype && p.device == t.device;
-    for (size_t i = 0; fits && i < t.rank(); i++) fits = i == dim || p.shape[i] == t.shape[i];
+    for (size_t i = 0; fits && i < t.rank(); i++) fits = i == dim || same_size(p.shape[i], t.shape[i]);
     c.require(fits, "tensors must agree in all but dim ", dim, ": tensor 0 is ", name(parts[0].type()), ", tensor ", k,
               " is ", name(p));
     t.shape[dim] = t.shape[dim] + p.shape[dim];

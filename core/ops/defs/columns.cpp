@@ -1,7 +1,7 @@
 // The windows of an image as columns, and columns added up to an image.
 #include <algorithm>
 
-#include "base/checked.h"
+#include "ir/same_size.h"
 #include "ops/tables.h"
 
 namespace thunder {
@@ -10,9 +10,10 @@ namespace {
 using Ints = std::vector<int64_t>;
 
 struct Windows {
-  int64_t kernel[2], dilation[2], padding[2], stride[2], results[2];
+  int64_t kernel[2], dilation[2], padding[2], stride[2];
+  Dim results[2];
 };
-Windows windows(const Call& c, size_t first, int64_t height, int64_t width) {
+Windows windows(const Call& c, size_t first, Dim height, Dim width) {
   Windows w{};
   const auto read = [&](size_t param, int64_t (&into)[2], int64_t least) {
     auto given = c.dims(param);
@@ -24,9 +25,9 @@ Windows windows(const Call& c, size_t first, int64_t height, int64_t width) {
   };
   read(first, w.kernel, 1), read(first + 1, w.dilation, 1), read(first + 2, w.padding, 0), read(first + 3, w.stride, 1);
   for (size_t i = 0; i < 2; i++) {
-    const int64_t left = (i ? width : height) + 2 * w.padding[i] - (w.kernel[i] - 1) * w.dilation[i] - 1;
-    c.require(left >= 0, "the kernel does not fit the padded input of ", height, " by ", width);
-    w.results[i] = left / w.stride[i] + 1;
+    const Dim left = (i ? width : height) + Dim(2 * w.padding[i] - (w.kernel[i] - 1) * w.dilation[i] - 1);
+    c.require(hint(left) >= 0, "the kernel does not fit the padded input of ", name(height), " by ", name(width));
+    w.results[i] = left / Dim(w.stride[i]) + 1;
   }
   return w;
 }
@@ -39,7 +40,7 @@ Taps taps(const Windows& w, int64_t y, int64_t x, const Shape& padded) {
   const int64_t at[] = {y, x};
   for (size_t i = 0; i < 2; i++) {
     t.starts[2 + i] = at[i] * w.dilation[i];
-    t.ends[2 + i] = at[i] * w.dilation[i] + (w.results[i] - 1) * w.stride[i] + 1;
+    t.ends[2 + i] = (w.results[i] - 1) * Dim(w.stride[i]) + Dim(at[i] * w.dilation[i] + 1);
     t.steps[2 + i] = w.stride[i];
   }
   return t;
@@ -48,15 +49,14 @@ Results im2col(Call& c) {
   Var x = c.var(0);
   c.require(x.rank() == 3 || x.rank() == 4, "input must be [batch, channels, height, width] or without batch; ",
             c.types());
-  for (Dim d : x.shape()) c.require(d.constant(), "sizes must be known while tracing, got ", name(x.type()));
   const bool single = x.rank() == 3;
   if (single) x = reshape_to(x, Shape{1, x.size(0), x.size(1), x.size(2)});
   const Shape s = x.shape();
-  const Windows w = windows(c, 1, s[2].value(), s[3].value());
+  const Windows w = windows(c, 1, s[2], s[3]);
   const Shape pad{0, 0, w.padding[0], w.padding[1]};
   x = c.builder.call("prims.pad", {x, pad, pad, 0.0});
   ValueList parts;
-  const Dim places = checked_mul(w.results[0], w.results[1]);
+  const Dim places = w.results[0] * w.results[1];
   for (int64_t i = 0; i < w.kernel[0]; i++)
     for (int64_t j = 0; j < w.kernel[1]; j++) {
       const Taps t = taps(w, i, j, x.shape());
@@ -71,20 +71,19 @@ Results im2col(Call& c) {
 Results fold(Call& c) {
   Var x = c.var(0);
   c.require(x.rank() == 2 || x.rank() == 3, "input must be [batch, rows, places] or without batch; ", c.types());
-  for (Dim d : x.shape()) c.require(d.constant(), "sizes must be known while tracing, got ", name(x.type()));
   auto size = c.dims(1);
   c.require(size.size() == 2, "output_size must have two values, got ", name(size));
   const bool single = x.rank() == 2;
   if (single) x = reshape_to(x, Shape{1, x.size(0), x.size(1)});
   for (Dim d : size)
     c.require(hint(d) >= 0 && hint(d) <= INT32_MAX, "output_size must not be negative, got ", name(size));
-  const Windows w = windows(c, 2, hint(size[0]), hint(size[1]));
+  const Windows w = windows(c, 2, size[0], size[1]);
   const int64_t kernel = w.kernel[0] * w.kernel[1];
-  c.require(x.size(1).value() % kernel == 0, "the kernel's ", kernel, " taps must divide the rows; ", c.types());
-  const int64_t places = checked_mul(w.results[0], w.results[1]);
-  c.require(x.size(2).value() == places, "input must have ", places, " places; ", c.types());
+  c.require(hint(x.size(1)) % kernel == 0, "the kernel's ", kernel, " taps must divide the rows; ", c.types());
+  const Dim places = w.results[0] * w.results[1];
+  c.require(same_size(x.size(2), places), "input must have ", name(places), " places; ", c.types());
   const Dim channels = x.size(1) / kernel;
-  const Shape padded{x.size(0), channels, hint(size[0]) + 2 * w.padding[0], hint(size[1]) + 2 * w.padding[1]};
+  const Shape padded{x.size(0), channels, size[0] + Dim(2 * w.padding[0]), size[1] + Dim(2 * w.padding[1])};
   Var columns = reshape_to(x, Shape{x.size(0), channels, kernel, w.results[0], w.results[1]}), y;
   for (int64_t k = 0; k < kernel; k++) {
     const Taps t = taps(w, k / w.kernel[1], k % w.kernel[1], padded);
@@ -94,7 +93,7 @@ Results fold(Call& c) {
     y = y ? y + placed : placed;
   }
   Shape ends = padded;
-  ends[2] = hint(size[0]) + w.padding[0], ends[3] = hint(size[1]) + w.padding[1];
+  ends[2] = size[0] + Dim(w.padding[0]), ends[3] = size[1] + Dim(w.padding[1]);
   y = c.builder.call("prims.slice", {y, Shape{0, 0, w.padding[0], w.padding[1]}, ends, Shape(4u, 1)});
   return single ? reshape_to(y, Shape{channels, size[0], size[1]}) : y;
 }

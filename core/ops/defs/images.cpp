@@ -11,17 +11,19 @@ namespace {
 // Where the pixels of a dim are read. `scale` is the input's size by the result's, or what the caller says it is.
 struct Resize {
   size_t axis;
-  int64_t from, to;
+  Dim from, to;
   double scale;
   bool corners;
 };
 
-Var numbers(Var like, int64_t n) {
+double number(Dim size) { return static_cast<double>(hint(size)); }
+
+Var numbers(Var like, Dim n) {
   return like.builder->call("prims.iota", {Shape{n}, DType::f64, like.type().device});
 }
 Var taken(Var x, const Resize& r, Var place) {
   return x.builder->call("prims.take", {x, static_cast<int64_t>(r.axis),
-                                        convert(clamped(place, 0, static_cast<double>(r.from - 1)), DType::i64)});
+                                        convert(clamped(place, 0, number(r.from) - 1), DType::i64)});
 }
 Var nearest(Var x, const Resize& r, double offset) {
   return taken(x, r, floor((numbers(x, r.to) + offset) * r.scale));
@@ -68,6 +70,14 @@ Var filtered(Var x, const Resize& r, bool is_cubic) {
   return x.builder->call("transpose", {x.builder->call("matmul", {lines, swap_last_two(weight)}), axis, -1});
 }
 
+// A size by a factor, cut off: as a formula where the factor is a whole number, or 1 by one.
+Dim times(Dim size, double factor) {
+  const auto is_count = [](double n) { return n >= 1 && n <= INT32_MAX && n == std::floor(n); };
+  if (is_count(factor)) return size * Dim(static_cast<int64_t>(factor));
+  if (is_count(1 / factor)) return size / Dim(static_cast<int64_t>(1 / factor));
+  return static_cast<int64_t>(std::floor(number(size) * factor));
+}
+
 // Parameters: input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias.
 std::vector<Resize> resizes(const Call& c, Var x, bool corners) {
   const size_t dims = x.rank() - 2;
@@ -79,18 +89,15 @@ std::vector<Resize> resizes(const Call& c, Var x, bool corners) {
             given);
   std::vector<Resize> out;
   for (size_t i = 0; i < dims; i++) {
-    Resize r{2 + i, 0, 0, 1, corners};
-    c.require(x.shape()[r.axis].constant() && x.shape()[r.axis].value() > 0,
-              "sizes must be known while tracing and not 0, got ", name(x.type()));
-    r.from = x.shape()[r.axis].value();
+    Resize r{2 + i, x.shape()[2 + i], 0, 1, corners};
+    c.require(hint(r.from) > 0, "sizes must not be 0, got ", name(x.type()));
     const size_t at = given == 1 ? 0 : i;
-    r.to =
-        c.has(1) ? hint(c.dims(1)[at]) : static_cast<int64_t>(std::floor(static_cast<double>(r.from) * c.reals(2)[at]));
-    c.require(r.to > 0 && r.to <= INT32_MAX, "the result would have size ", r.to);
+    r.to = c.has(1) ? c.dims(1)[at] : times(r.from, c.reals(2)[at]);
+    c.require(hint(r.to) > 0 && hint(r.to) <= INT32_MAX, "the result would have size ", name(r.to));
     if (corners)
-      r.scale = r.to > 1 ? static_cast<double>(r.from - 1) / static_cast<double>(r.to - 1) : 0;
+      r.scale = hint(r.to) > 1 ? (number(r.from) - 1) / (number(r.to) - 1) : 0;
     else
-      r.scale = c.has(2) && !recomputed ? 1 / c.reals(2)[at] : static_cast<double>(r.from) / static_cast<double>(r.to);
+      r.scale = c.has(2) && !recomputed ? 1 / c.reals(2)[at] : number(r.from) / number(r.to);
     out.push_back(r);
   }
   return out;

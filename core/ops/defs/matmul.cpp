@@ -1,5 +1,6 @@
 // matmul of every rank, and linear.
 #include "base/text.h"
+#include "ir/same_size.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/samples.h"
@@ -55,7 +56,7 @@ Results matmul(Call& c) {
   Var a = c.var(0), b = c.var(1);
   const bool row = a.rank() == 1, column = b.rank() == 1;
   const Dim inner = column ? b.size(0) : b.size(-2);
-  c.require(a.size(-1) == inner, "inner dimensions differ: got ", name(a.size(-1)), " and ", name(inner), "; ",
+  c.require(same_size(a.size(-1), inner), "inner dimensions differ: got ", name(a.size(-1)), " and ", name(inner), "; ",
             c.types());
   if (row) a = reshape_to(a, {{1, a.size(0)}});
   if (column) b = reshape_to(b, {{b.size(0), 1}});

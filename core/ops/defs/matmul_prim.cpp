@@ -1,5 +1,6 @@
 // The matrix product that every other contraction descends to.
 #include "base/text.h"
+#include "ir/same_size.h"
 #include "ops/batch.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
@@ -19,11 +20,11 @@ void meta(const Call& c, Types& out) {
             c.types());
   c.require(a.dtype != DType::boolean, "booleans have no matrix product; ", c.types());
   c.require(a.device == b.device, "operands must be on one device; ", c.types());
-  c.require(a.shape[r - 1] == b.shape[r - 2], "inner dimensions differ: got ", name(a.shape[r - 1]), " and ",
+  c.require(same_size(a.shape[r - 1], b.shape[r - 2]), "inner dimensions differ: got ", name(a.shape[r - 1]), " and ",
             name(b.shape[r - 2]), "; ", c.types());
   for (size_t i = 0; i + 2 < r; i++)
-    c.require(a.shape[i] == b.shape[i], "batch dimensions differ: got ", name(a.shape[i]), " and ", name(b.shape[i]),
-              "; ", c.types());
+    c.require(same_size(a.shape[i], b.shape[i]), "batch dimensions differ: got ", name(a.shape[i]), " and ",
+              name(b.shape[i]), "; ", c.types());
   TensorType t = a;
   t.shape[r - 1] = b.shape[r - 1];
   out.push(t);

@@ -63,13 +63,14 @@ Results max_pool3d_with_indices(Call& c) {
   const Results planes = c.builder.results(
       "prims.max_pool2d", {reshape_to(x, Shape{s[0], s[1] * s[2], s[3], s[4]}), two(&Window::kernel),
                            two(&Window::stride), two(&Window::padding), two(&Window::dilation), c.flag(5)});
-  const Shape volume{s[0], s[1], s[2], all[1].results, all[2].results};
+  const Shape volume{s[0], s[1], s[2], all[1].count, all[2].count};
   Var place = reshape_to(c.builder.var(planes[1]), volume),
       plane = counted_along(c.builder, s[2], 2, 5, x.type().device);
   all[0].axis = 2;
   const Best best = best_of_depth(
       {reshape_to(c.builder.var(planes[0]), volume), place + plane * (all[1].size * all[2].size)}, all[0]);
-  Results out{best.value.id, best.place.id};
+  const Shape found{s[0], s[1], all[0].count, all[1].count, all[2].count};
+  Results out{reshape_to(best.value, found).id, reshape_to(best.place, found).id};
   if (single)
     for (ValueId& v : out) v = c.builder.call("squeeze", {c.builder.var(v), Shape{0}}).id;
   return out;

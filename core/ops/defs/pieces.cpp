@@ -1,6 +1,7 @@
 // Tensors taken apart along a dim, and joined after dims were added.
 #include <algorithm>
 
+#include "ops/bounds.h"
 #include "ops/tables.h"
 #include "ops/view_tags.h"
 
@@ -43,25 +44,22 @@ Results unfold(Call& c) {
 // A number of parts as even as they can be, or the places of the cuts.
 Results cut(Call& c, Var x, std::span<const Dim> given, size_t dim) {
   c.require(x.rank() > dim, "input must have at least rank ", dim + 1, ", got ", name(x.type()));
-  const Dim size = x.shape()[dim];
-  c.require(size.constant(), "the number of results must be known while tracing: dim ", dim, " of ", name(x.type()),
-            " has a symbolic size");
-  const int64_t n = size.value();
+  const Dim n = x.shape()[dim];
   Results parts;
   if (given.size() == 1) {
     const int64_t sections = hint(given[0]);
     c.require(sections > 0 && sections <= 1 << 20, "the number of parts must be positive, got ", sections);
-    for (int64_t i = 0, at = 0; i < sections; i++) {
-      const int64_t length = n / sections + (i < n % sections);
-      parts.push_back(slice(x, dim, at, at + length).id), at += length;
+    Dim at = 0;
+    for (int64_t i = 0; i < sections; i++) {
+      const Dim end = at + n / Dim(sections) + Dim(i < hint(n % Dim(sections)));
+      parts.push_back(slice(x, dim, at, end).id), at = end;
     }
     return parts;
   }
-  const auto bound = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + n : at, 0, n); };
-  int64_t at = 0;
+  Dim at = 0;
   for (size_t i = 0; i <= given.size(); i++) {
-    const int64_t end = i < given.size() ? bound(hint(given[i])) : n;
-    parts.push_back(slice(x, dim, at, std::max(at, end)).id), at = end;
+    const Dim end = i < given.size() ? bound(given[i], n) : n;
+    parts.push_back(slice(x, dim, at, hint(end) < hint(at) ? at : end).id), at = end;
   }
   return parts;
 }

@@ -42,6 +42,7 @@ Results avg_pool(Call& c) {
   const auto all = windows(c, x, dims, 0, c.flag(4));
   Var y = x;
   for (const Window& w : all) y = sums(y, w);
+  y = of_any_size(y, all);
   if (dims > 1 && c.has(6)) {
     c.require(c.integer(6) != 0, "divisor_override must not be 0");
     return convert(divided(y, real ? In(static_cast<double>(c.integer(6))) : In(c.integer(6))), c.type(0).dtype);
@@ -85,9 +86,10 @@ void to_places(Grad& g) {
 // Without indices, one dim after the other.
 Results max_pool3d(Call& c) {
   Var x = c.var(0);
-  for (const Window& w : windows(c, x, 3, 4, c.flag(5)))
+  const auto all = windows(c, x, 3, 4, c.flag(5));
+  for (const Window& w : all)
     x = folded(x, w, least_of(x.dtype()), [](Var a, Var b) { return maximum(a, b); });
-  return x;
+  return of_any_size(x, all);
 }
 
 // ---- adaptive: as many results as asked for, each of its share of the dim ----

@@ -1,7 +1,5 @@
 // Writing by index under PyTorch's names: scatter, index_add and their relatives, and reading by flat index.
-#include <algorithm>
-
-#include "base/checked.h"
+#include "ops/bounds.h"
 #include "ops/builder.h"
 #include "ops/extremes.h"
 #include "ops/indices.h"
@@ -99,9 +97,9 @@ Results select_scatter(Call& c) {
   Var x = c.var(0), src = c.var(1);
   const size_t dim = c.axis(2, x.rank());
   c.require(x.rank() > 0, "input must have at least one dim");
-  const int64_t n = hint(x.size(static_cast<int64_t>(dim))),
-                at = c.integer(3) < 0 ? checked_add(c.integer(3), n) : c.integer(3);
-  c.require(at >= 0 && at < n, "index ", c.integer(3), " is out of range for dim ", dim, " of size ", n);
+  const Dim n = x.shape()[dim], given = c.integer_dim(3), at = hint(given) < 0 ? given + n : given;
+  c.require(hint(at) >= 0 && hint(at) < hint(n), "index ", name(given), " is out of range for dim ", dim, " of size ",
+            name(n));
   Shape starts(x.rank(), 0), ends = x.shape(), part = x.shape();
   starts[dim] = at, ends[dim] = at + 1, part[dim] = 1;
   c.require(hint(elements(part)) == hint(elements(src.shape())), "src must have the shape of what select gives; ",
@@ -114,11 +112,8 @@ Results slice_scatter(Call& c) {
   const size_t dim = c.axis(2, x.rank());
   c.require(x.rank() > 0, "input must have at least one dim");
   c.require(c.integer(5) > 0, "step must be positive, got ", c.integer(5));
-  const int64_t n = hint(x.size(static_cast<int64_t>(dim)));
-  const auto bound = [&](size_t i, int64_t otherwise) {
-    return c.has(i) ? std::clamp<int64_t>(c.integer(i) < 0 ? c.integer(i) + n : c.integer(i), 0, n) : otherwise;
-  };
-  const int64_t start = bound(3, 0), end = std::max(start, bound(4, n));
+  const Dim n = x.shape()[dim], start = c.has(3) ? bound(c.integer_dim(3), n) : Dim(0);
+  const Dim stop = c.has(4) ? bound(c.integer_dim(4), n) : n, end = hint(stop) < hint(start) ? start : stop;
   Shape starts(x.rank(), 0), ends = x.shape(), steps(x.rank(), 1);
   starts[dim] = start, ends[dim] = end, steps[dim] = c.integer(5);
   return c.builder.call("prims.slice_scatter", {x, convert(c.var(1), x.dtype()), starts, ends, steps});

@@ -75,16 +75,15 @@ Results flip_one(Call& c) {
 
 Var rolled(Var x, int64_t by, size_t dim) {
   if (!x.rank()) return x;
-  const int64_t n = hint(x.shape()[dim]);
-  if (n == 0) return x;
-  const int64_t start = (n - by % n) % n;
-  if (start == 0) return x;
-  return join({slice(x, dim, start, x.shape()[dim]), slice(x, dim, 0, start)}, dim);
+  const Dim size = x.shape()[dim];
+  if (size == Dim(0) || by % hint(size) == 0) return x;
+  const int64_t rest = by % hint(size);
+  const Dim start = rest > 0 ? size - rest : Dim(-rest);
+  return join({slice(x, dim, start, size), slice(x, dim, 0, start)}, dim);
 }
 Results roll(Call& c) {
   Var x = c.var(0);
   auto shifts = c.dims(1);
-  for (Dim d : x.shape()) c.require(d.constant(), "sizes must be known while tracing, got ", name(x.type()));
   if (!c.has(2) || c.dims(2).empty()) {
     c.require(shifts.size() == 1, "without dims there is one shift, got ", name(shifts));
     const Shape shape = x.shape();

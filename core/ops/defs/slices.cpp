@@ -1,17 +1,11 @@
 // Parts of a tensor as views under PyTorch's names: slice, select, split, chunk.
-#include "base/checked.h"
+#include "ops/bounds.h"
 #include "ops/grad.h"
 #include "ops/samples.h"
 #include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
-
-Dim clamp(Dim at, Dim size) {
-  if (hint(at) < 0) at = at + size;
-  if (hint(at) < 0) return 0;
-  return hint(at) > hint(size) ? size : at;
-}
 
 Var slice_along(Var x, size_t dim, Dim start, Dim end, int64_t step) {
   Shape starts(x.rank(), 0), ends = x.shape(), strides(x.rank(), 1);
@@ -25,8 +19,8 @@ Results slice(Call& c) {
   c.require(c.integer(4) > 0, "step must be positive, got ", c.integer(4));
   const size_t dim = c.axis(1, x.rank());
   const Dim size = x.shape()[dim];
-  const Dim start = c.has(2) ? clamp(c.integer_dim(2), size) : Dim(0);
-  const Dim end = c.has(3) ? clamp(c.integer_dim(3), size) : size;
+  const Dim start = c.has(2) ? bound(c.integer_dim(2), size) : Dim(0);
+  const Dim end = c.has(3) ? bound(c.integer_dim(3), size) : size;
   return slice_along(x, dim, start, hint(end) < hint(start) ? start : end, c.integer(4));
 }
 
@@ -48,40 +42,43 @@ void push_part(Results& parts, Var x, size_t dim, Dim start, Dim length) {
   parts.push_back(slice_along(x, dim, start, start + length, 1).id);
 }
 
-int64_t constant_size(const Call& c, Var x, size_t dim) {
+Dim size_to_split(const Call& c, Var x, size_t dim) {
   c.require(x.rank() > 0, "a tensor of rank 0 cannot be split");
-  const Dim size = x.shape()[dim];
-  c.require(size.constant(), "the number of results must be known while tracing: dim ", dim, " of ", name(x.type()),
-            " has a symbolic size; mark it static or give the sizes as a list");
-  return size.value();
+  return x.shape()[dim];
 }
 
 // More parts than any program means, and fewer than exhaust the memory: an expanded dim may be of any size.
 constexpr int64_t kMostParts = 1 << 20;
 
-void split_evenly(const Call& c, Results& parts, Var x, size_t dim, int64_t size, int64_t length) {
-  const int64_t count = length ? size / length + (size % length != 0) : 1;
-  c.require(count <= kMostParts, "parts of ", length, " make ", count, " of dim ", dim, " of size ", size, "; at most ",
-            kMostParts, " are possible");
-  for (int64_t i = 0; i < std::max<int64_t>(1, count); i++)
-    push_part(parts, x, dim, i * length, std::min(length, size - i * length));
+// As many parts as the sizes that were seen make.
+void split_evenly(const Call& c, Results& parts, Var x, size_t dim, Dim size, Dim length) {
+  const int64_t whole = hint(size), each = hint(length);
+  const int64_t count = each ? std::max<int64_t>(1, whole / each + (whole % each != 0)) : 1;
+  c.require(count <= kMostParts, "parts of ", name(length), " make ", count, " of dim ", dim, " of size ", name(size),
+            "; at most ", kMostParts, " are possible");
+  for (int64_t i = 0; i < count; i++) {
+    const Dim start = length * Dim(i);
+    push_part(parts, x, dim, start, i + 1 < count ? length : size - start);
+  }
 }
 
 Results split(Call& c) {
   Var x = c.var(0);
   auto sizes = c.dims(1);
   const size_t dim = c.axis(2, x.rank());
-  const int64_t size = constant_size(c, x, dim);
+  const Dim size = size_to_split(c, x, dim);
   for (Dim d : sizes) c.require(hint(d) >= 0, "split_size must not be negative, got ", name(sizes));
   Results parts;
   if (sizes.size() == 1) {
-    c.require(hint(sizes[0]) > 0 || size == 0, "split_size 0 would never cover dim ", dim, " of size ", size);
-    split_evenly(c, parts, x, dim, size, hint(sizes[0]));
+    c.require(hint(sizes[0]) > 0 || size == Dim(0), "split_size 0 would never cover dim ", dim, " of size ",
+              name(size));
+    split_evenly(c, parts, x, dim, size, sizes[0]);
     return parts;
   }
   Dim at = 0;
   for (Dim d : sizes) at = at + d;
-  c.require(hint(at) == size, "sizes ", name(sizes), " sum to ", name(at), ", dim ", dim, " has size ", size);
+  c.require(hint(at) == hint(size), "sizes ", name(sizes), " sum to ", name(at), ", dim ", dim, " has size ",
+            name(size));
   at = 0;
   for (Dim d : sizes) push_part(parts, x, dim, at, d), at = at + d;
   return parts;
@@ -90,10 +87,11 @@ Results split(Call& c) {
 Results chunk(Call& c) {
   Var x = c.var(0);
   const size_t dim = c.axis(2, x.rank());
-  const int64_t size = constant_size(c, x, dim), chunks = c.integer(1);
+  const Dim size = size_to_split(c, x, dim);
+  const int64_t chunks = c.integer(1);
   c.require(chunks > 0, "chunks must be positive, got ", chunks);
   Results parts;
-  split_evenly(c, parts, x, dim, size, size / chunks + (size % chunks != 0));
+  split_evenly(c, parts, x, dim, size, (size - 1) / chunks + 1);
   return parts;
 }
 

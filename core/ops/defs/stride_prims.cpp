@@ -34,17 +34,16 @@ Diagonal diagonal_of(std::span<const Arg> args, size_t rank) {
   return {normalize_axis(args[2].i, rank), normalize_axis(args[3].i, rank),
           std::max<int64_t>(checked_sub(0, offset), 0), std::max<int64_t>(offset, 0)};
 }
-int64_t length_of(const Diagonal& d, int64_t rows, int64_t columns) {
-  return std::max<int64_t>(0, std::min(checked_sub(rows, d.left), checked_sub(columns, d.above)));
+Dim length_of(const Diagonal& d, Dim rows, Dim columns) {
+  const Dim below = rows - d.left, right = columns - d.above, least = hint(below) <= hint(right) ? below : right;
+  return hint(least) < 0 ? Dim(0) : least;
 }
 
 void diagonal_meta(const Call& c, Types& out) {
   TensorType t = c.type(0);
   const size_t rank = t.rank(), a = c.axis(2, rank), b = c.axis(3, rank);
   c.require(rank >= 2 && a != b, "needs two different dims; ", c.types());
-  c.require(t.shape[a].constant() && t.shape[b].constant(), "the sizes of the two dims must be known while tracing; ",
-            c.types());
-  const int64_t length = length_of(diagonal_of(c.args, rank), t.shape[a].value(), t.shape[b].value());
+  const Dim length = length_of(diagonal_of(c.args, rank), t.shape[a], t.shape[b]);
   t.shape.erase(std::max(a, b)), t.shape.erase(std::min(a, b));
   t.shape.push_back(length);
   out.push(t);
@@ -70,11 +69,11 @@ Var with_diagonal(const Call& c, Var base, Var written) {
   order.push_back(static_cast<int64_t>(d.a)), order.push_back(static_cast<int64_t>(d.b));
   for (size_t i = 0; i < rank; i++) back[static_cast<size_t>(order[i].value())] = static_cast<int64_t>(i);
   base = permute_to(base, order);
-  const int64_t rows = base.size(-2).value(), length = written.size(-1).value();
-  if (length == 0) return permute_to(base, back);
+  const Dim rows = base.size(-2), length = written.size(-1);
+  if (length == Dim(0)) return permute_to(base, back);
   Shape low(rank - 1, 0), high(rank - 1, 0), column = base.shape();
   low[rank - 2] = d.left, high[rank - 2] = rows - d.left - length;
-  if (rows > length) written = b.call("prims.pad", {written, low, high, 0.0});
+  if (hint(rows) > hint(length)) written = b.call("prims.pad", {written, low, high, 0.0});
   column[rank - 1] = 1;
   const Device device = base.type().device;
   Var row = counted_along(b, rows, 0, 2, device) + c.integer(1), at = counted_along(b, base.size(-1), 1, 2, device);
@@ -94,11 +93,10 @@ void unfold_meta(const Call& c, Types& out) {
   const int64_t size = c.integer(2), step = c.integer(3);
   c.require(t.rank() > 0, "input must have a dim, got ", name(t));
   const size_t dim = c.axis(1, t.rank());
-  c.require(t.shape[dim].constant(), "the size of dim ", dim, " must be known while tracing, got ", name(t));
-  const int64_t n = t.shape[dim].value();
-  c.require(size >= 0 && size <= n && step > 0, "size ", size, " and step ", step, " do not fit dim ", dim,
-            " of size ", n);
-  t.shape[dim] = (n - size) / step + 1;
+  const Dim n = t.shape[dim];
+  c.require(size >= 0 && size <= hint(n) && step > 0, "size ", size, " and step ", step, " do not fit dim ", dim,
+            " of size ", name(n));
+  t.shape[dim] = (n - size) / Dim(step) + 1;
   t.shape.push_back(size);
   out.push(t);
 }

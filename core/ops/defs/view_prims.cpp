@@ -1,6 +1,6 @@
 // The prims that give another view of the same elements where strides allow, and the writes through them.
 #include "base/text.h"
-#include "ir/normal.h"
+#include "ir/same_size.h"
 #include "ops/batch.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
@@ -19,7 +19,7 @@ Status* copy(const KernelArgs& k) {
 void reshape_meta(const Call& c, Types& out) {
   TensorType t = c.type(0);
   t.shape = Shape(c.dims(1));
-  c.require(Product(t.shape) == Product(c.type(0).shape), "shape ", name(t.shape), " has ", name(elements(t.shape)),
+  c.require(same_elements(t.shape, c.type(0).shape), "shape ", name(t.shape), " has ", name(elements(t.shape)),
             " elements, the input ", name(c.type(0)), " has ", name(elements(c.type(0).shape)));
   out.push(t);
 }
@@ -104,7 +104,7 @@ void expand_meta(const Call& c, Types& out) {
   bool fits = to.size() >= t.rank();
   for (size_t i = 0; fits && i < t.rank(); i++) {
     Dim from = t.shape[i], d = to[to.size() - t.rank() + i];
-    fits = from == d || from == Dim(1);
+    fits = from == Dim(1) || same_size(from, d);
   }
   c.require(fits, "input ", name(t), " cannot be expanded to ", name(to));
   t.shape = Shape(to);

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "ir/dim_reads.h"
 #include "ir/normal.h"
+#include "ir/same_size.h"
 #include "ops/builder.h"
 #include "ops/samples.h"
 #include "ops/view_tags.h"
@@ -24,14 +25,16 @@ Shape complete_shape(const Call& c, const TensorType& from, std::span<const Dim>
     c.require(unknown == SIZE_MAX, "only one size can be -1, got ", name(asked));
     unknown = i;
   }
-  const Product have(from.shape), known(rest);
   if (unknown == SIZE_MAX) {
-    c.require(have == known, "shape ", name(asked), " has ", name(elements(shape)), " elements, the input ", name(from),
-              " has ", name(elements(from.shape)));
+    c.require(same_elements(from.shape, rest), "shape ", name(asked), " has ", name(elements(shape)),
+              " elements, the input ", name(from), " has ", name(elements(from.shape)));
     return shape;
   }
+  const Product have(from.shape), known(rest);
   c.require(!known.zero(), "any size would do for -1 in ", name(asked), ", whose other sizes give no elements");
   auto left = have.divide(known);
+  // Sizes that stand for others may not divide in general, and do for those that were seen: it is looked at again.
+  if (const Dim all = elements(from.shape), by = elements(rest); !left && hint(all) % hint(by) == 0) left = all / by;
   c.require(left.has_value(), "the input ", name(from), " has ", name(elements(from.shape)),
             " elements, which sizes of ", name(rest), " do not divide for shape ", name(asked));
   shape[unknown] = *left;

@@ -5,7 +5,7 @@ import re
 
 import torch
 
-from .. import _thunder
+from .. import _sizes, _thunder
 from . import _lines, _private, _results, _rewrites, _symbols
 from ._rows import device_of, dtype_of, find, op
 from .aten import random
@@ -39,14 +39,10 @@ class Nested(Unsupported):
 
 # ---- a node's function ----
 
-def _size(x, dim):
-    return x.shape[dim]
-
-
-_PYTHON = {"aten.sym_size": _size, "aten.sym_numel": lambda x: x.numel()}
-
+_SIZES = ("aten.sym_size", "aten.sym_numel", "aten.sym_stride", "aten.sym_storage_offset")
 
 _LINE = object()  # PyTorch runs it
+_SIZE = object()  # a number that the sizes of the inputs give
 _ALWAYS_OURS = {"aten._unsafe_view", "aten.copy_"}
 
 
@@ -62,14 +58,16 @@ def _is_complex(node):
 
 def _function_of(node, by_torch):
     """(function, whether it takes the node): a row of the table, or Python's arithmetic of sizes; or (_LINE, why PyTorch runs it).
-    by_torch(node): why it shall, "": it need not; views never do."""
+    by_torch(node): why it shall, "": it need not; views never do; or _SIZE."""
     target = node.target
     if isinstance(target, torch._ops.OpOverload):
         packet = str(target).rpartition(".")[0]
         if packet in _NO_RESULT:
             return (lambda *args, **named: None), False
-        found = (_PYTHON[packet], False) if packet in _PYTHON else find(target)
-        asked = "" if _is_view(target) or packet in _ALWAYS_OURS or packet in _PYTHON else by_torch(node)
+        if packet in _SIZES:
+            return _SIZE, False
+        found = find(target)
+        asked = "" if _is_view(target) or packet in _ALWAYS_OURS else by_torch(node)
         why = "the library has no such op" if not found else "its numbers are complex" if _is_complex(node) else asked
         if not why:
             return found
@@ -104,8 +102,8 @@ def _flat(value):
     return value if isinstance(value, (tuple, list)) else (value,)
 
 
-def _check(node, made):
-    """A row that gives another type than torch's op is an error of ours, never a wrong result."""
+def _other_type(node, made):
+    """How a row's results differ in type from what torch says, which never is a result; None: in nothing."""
     for fake, ours in zip(_flat(node.meta.get("val")), _flat(made)):
         # Complex numbers are results of lines that PyTorch runs, taken from lists; here they are pairs of reals.
         if not isinstance(fake, torch.Tensor) or not isinstance(ours, _thunder.Tensor) or fake.dtype.is_complex:
@@ -114,8 +112,29 @@ def _check(node, made):
         if same and not _private.is_symbolic(fake.shape):
             same = tuple(fake.shape) == tuple(ours.shape)
         if not same:
-            raise Unsupported(f"{text_of(node)}: gives {fake.dtype} of shape {tuple(fake.shape)}, our row of it {ours.dtype} of "
-                              f"shape {tuple(ours.shape)}; please report it")
+            return f"gives {fake.dtype} of shape {tuple(fake.shape)}, our row of it {ours.dtype} of shape {tuple(ours.shape)}; please report it"
+    return None
+
+
+def _as_written(node, made, count):
+    """The results with their sizes as torch writes them. It has guarded what it takes for equal, such as both halves of an even size."""
+    fake = node.meta.get("val")
+    if isinstance(made, (tuple, list)):
+        return [_sized(one, ours, count) for one, ours in zip(_flat(fake), made)]
+    return _sized(fake, made, count)
+
+
+def _sized(fake, ours, count):
+    if not isinstance(fake, torch.Tensor) or not isinstance(ours, _thunder.Tensor) or len(ours.shape) != fake.ndim:
+        return ours
+    sizes = list(ours.shape)
+    for dim, size in enumerate(fake.shape):
+        if isinstance(size, torch.SymInt) and _sizes.is_symbol(sizes[dim]):
+            try:
+                sizes[dim] = count(_symbols.expression(size))
+            except NotImplementedError:
+                return ours
+    return ours if all(map(_sizes.same_formula, sizes, ours.shape)) else op["reshape"](ours, sizes)
 
 
 # ---- the graph ----
@@ -136,7 +155,9 @@ class Graph:
 
     def __init__(self, module, visible=None, by_torch=lambda node: "", frozen=None):
         self.module = module
-        self.calls = {}  # what PyTorch runs: by node the call, and why
+        self.calls = {}  # what PyTorch runs, as last traced: by node the call, and why
+        self.kept = []  # such calls of every trace
+        self.refused = {}  # by node, why its row has refused it
         if not getattr(by_torch, "whole", False):
             _rewrites.rewrite(module.graph)
         self.nodes = [(node, _function_of(node, by_torch) if node.op == "call_function" else None) for node in module.graph.nodes]
@@ -153,6 +174,7 @@ class Graph:
 
     def replay(self, *arguments):
         """Records the graph, for inputs of ours; a random state comes last where there is one."""
+        self.calls = {}
         arguments = list(arguments)
         if self.draws:
             random.begin(arguments.pop())
@@ -171,30 +193,44 @@ class Graph:
 
     def _call(self, node, function, takes_node, values, proxies):
         _thunder.set_place(place_of(node))
+        if function is _SIZE:
+            return self.sizes.count(_symbols.expression(node.meta["val"]), proxies)
         if function is _LINE:
             return self._line(node, values, proxies, takes_node)
+        if node in self.refused:
+            return self._line(node, values, proxies, self.refused[node])
         device = _device(node)
         args = [_argument(value, values, device) for value in node.args]
         named = {name: _argument(value, values, device) for name, value in node.kwargs.items()}
+        varies = bool(self.sizes.bases) and _stands_for_any((args, named))
         try:
             made = function(node, *args, **named) if takes_node else function(*args, **named)
+        except _thunder.Error as error:  # which ends this trace
+            if not varies and _lines.can(node):  # else these sizes may be what is refused
+                self.refused[node] = str(error)
+                _lines.note_refusal()
+            raise
         except (NotImplementedError, TypeError) as error:
-            if not _lines.can(node):
-                raise Unsupported(f"{text_of(node)}: {error}") from error
-            return self._line(node, values, proxies, str(error))
+            return self._line(node, values, proxies, str(error), error)
         lacking = _lacking(node, made)
         if lacking is not None and _lines.can(node):
             return self._line(node, values, proxies, f"the library does not give its result {lacking}, which is read")
-        _check(node, made)
-        return made
+        made = _as_written(node, made, lambda size: self.sizes.count(size, proxies))
+        other = _other_type(node, made)
+        return made if other is None else self._line(node, values, proxies, other)
 
-    def _line(self, node, values, proxies, why):
-        """Records what PyTorch runs."""
+
+    def _line(self, node, values, proxies, why, error=None):
+        """Records what PyTorch runs, instead of a row for which that is no call: `why`, `error`."""
+        if not _lines.can(node):
+            raise Unsupported(f"{text_of(node)}: {why}") from error
+
         def count(size):
             return int(self.sizes.count(_symbols.expression(size), proxies)) if isinstance(size, torch.SymInt) else size
 
         def keep(call):
             self.calls[node] = (call, why)
+            self.kept.append(call)
         try:
             return _lines.record(node, values, count, keep)
         except NotImplementedError as error:
@@ -207,6 +243,15 @@ def _lacking(node, made):
         return None
     read = {user.args[1] for user in node.users if user.target is operator.getitem and user.users}
     return next((at for at in sorted(read) if made[at] is None and isinstance(node.meta["val"][at], torch.Tensor)), None)
+
+
+def _stands_for_any(value):
+    """Whether a size that stands for any is among arguments."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_stands_for_any, value))
+    if isinstance(value, dict):
+        return _stands_for_any(list(value.values()))
+    return any(map(_sizes.is_symbol, value.shape)) if isinstance(value, _thunder.Tensor) else _sizes.is_symbol(value)
 
 
 def _device(node):

@@ -1,4 +1,5 @@
 """Sizes that stand for any: torch's symbols as sizes of the arguments, which are symbols of ours."""
+import contextlib
 import functools
 import operator
 
@@ -8,6 +9,8 @@ from torch.utils._sympy import functions
 
 _FLOOR = (functions.FloorDiv, functions.CleanDiv)
 _REST = (functions.Mod, functions.PythonMod)
+_POWER = (sympy.Pow, functions.PowByNatural)
+_ONE_OF = ((functions.Max, max), (functions.Min, min), (sympy.Max, max), (sympy.Min, min))
 
 
 def expression(size):
@@ -21,9 +24,12 @@ def _parts(expr):
     for kind, function, sign in kinds:
         if isinstance(expr, kind):
             return function, sign, expr.args
-    if isinstance(expr, sympy.Pow) and expr.exp.is_Integer and expr.exp > 0:
-        return operator.mul, "*", (expr.base,) * int(expr.exp)
-    raise NotImplementedError(f"the size {expr} is no sum, product, quotient or remainder of sizes")
+    if isinstance(expr, _POWER) and expr.args[1].is_Integer and expr.args[1] > 0:
+        return operator.mul, "*", (expr.args[0],) * int(expr.args[1])
+    for kind, function in _ONE_OF:
+        if isinstance(expr, kind):
+            return function, None, expr.args
+    raise NotImplementedError(f"the size {expr} is no sum, product, quotient, remainder, maximum or minimum of sizes")
 
 
 def value_of(expr, of):
@@ -68,7 +74,7 @@ class Sizes:
 
     def text(self):
         """The option dynamic_shapes; "": no size varies."""
-        names = {symbol: f"s{number}" for number, (symbol, (_, dim)) in enumerate(self.bases.items()) if dim is not None}
+        names = {symbol: f"s{number}" for number, symbol in enumerate(self.bases)}
 
         others = {}  # formulas of symbols that no argument has by themselves
 
@@ -76,14 +82,15 @@ class Sizes:
             if expr.is_Integer:
                 return "*"
             if expr.free_symbols <= set(names):
-                return self._formula(expr, names)
-            return others.setdefault(expr, f"s{len(self.bases) + len(self.taken) + len(others)}")
+                with contextlib.suppress(NotImplementedError):
+                    return self._formula(expr, names)
+            return others.setdefault(expr, f"s{len(names) + len(others)}")
         said = []
         for place, at in enumerate(self.taken):
             fake = self.fakes[at]
             sizes = [formula(expression(size)) for size in fake.shape] if isinstance(fake, torch.Tensor) else []
             if isinstance(fake, torch.SymInt) and expression(fake).is_Symbol:
-                sizes = [f"s{len(names) + place}"]
+                sizes = [names[expression(fake)]]
             if any(size != "*" for size in sizes):
                 said.append(f"{place}:{','.join(sizes)}")
         return ";".join(said)
@@ -94,4 +101,6 @@ class Sizes:
         if expr.is_Symbol:
             return names[expr]
         _, sign, operands = _parts(expr)
+        if sign is None:
+            raise NotImplementedError(f"the size {expr} has no formula")
         return functools.reduce(lambda a, b: f"({a}{sign}{b})", [self._formula(one, names) for one in operands])

@@ -28,7 +28,7 @@ def rsub(self, other, alpha=1):
     return op["rsub"](self, other, alpha)
 
 
-@row("div")
+@row("div", "true_divide")
 def div(self, other, rounding_mode=None):
     return op["div"](self, other, rounding_mode)
 

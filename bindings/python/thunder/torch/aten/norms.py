@@ -47,19 +47,24 @@ def batch_norm_no_stats(node, input, weight, bias, training, momentum, eps):
     return op["batch_norm"](input, None, None, weight, bias, True, momentum, eps), *_per_channel(node, input, eps)
 
 
+def _updated(node, input, weight, bias, running_mean, running_var, momentum, eps, *more):
+    """The result, what is saved, and the running statistics behind it, in the dtypes that torch gives them."""
+    made, mean, variance = op["batch_norm_update"](input, running_mean, running_var, weight, bias, momentum, eps)
+    at = 3 + len(more)
+    return made, *_per_channel(node, input, eps), *more, op["to"](mean, type_of(node, at)[0]), op["to"](variance, type_of(node, at + 1)[0])
+
+
 @row("_native_batch_norm_legit_functional", node=True)
 def batch_norm_functional(node, input, weight, bias, running_mean, running_var, training, momentum, eps):
     if not training:
         made = op["batch_norm"](input, running_mean, running_var, weight, bias, False, momentum, eps)
         return made, *_of_running(node, running_mean, running_var, eps), running_mean, running_var
-    made, mean, variance = op["batch_norm_update"](input, running_mean, running_var, weight, bias, momentum, eps)
-    return made, *_per_channel(node, input, eps), mean, variance
+    return _updated(node, input, weight, bias, running_mean, running_var, momentum, eps)
 
 
 @row("_batch_norm_with_update_functional", node=True)
 def batch_norm_with_update(node, input, weight, bias, running_mean, running_var, momentum, eps):
-    made, mean, variance = op["batch_norm_update"](input, running_mean, running_var, weight, bias, momentum, eps)
-    return made, *_per_channel(node, input, eps), _empty(node, 3), mean, variance
+    return _updated(node, input, weight, bias, running_mean, running_var, momentum, eps, _empty(node, 3))
 
 
 @row("_batch_norm_no_update", node=True)
