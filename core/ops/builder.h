@@ -99,7 +99,6 @@ class Builder {
   virtual bool aliases(ValueId /*view*/, ValueId /*base*/) const { return true; }
   Var var(ValueId id) { return {this, id}; }
 
-
   // Runs a composite's decomposition, and gives the lines that it recorded. Of builders that run composites as a whole.
   virtual Results decompose(const OpDef& op, std::span<const Arg>, std::vector<const Node*>&) {
     fail(Code::internal, op.name(), " has no gradient");

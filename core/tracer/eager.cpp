@@ -94,7 +94,9 @@ bool EagerBuilder::whole(const OpDef& op, std::span<const Arg> args, Results& re
     if (a.kind == ArgKind::values)
       for (ValueId v : a.value_list()) in.push_back(slots_[v].get());
   }
-  if (in.size() == 0 || (recording() && !op.vjp && !op.has(kHidden)) || may_view(op) || op.has(kRandom) || op.has(kEager)) return false;
+  const bool has_gradient = op.vjp || op.has(kHidden);
+  if (in.size() == 0 || (recording() && !has_gradient) || may_view(op) || op.has(kRandom) || op.has(kEager))
+    return false;
   for (Tensor* t : in)
     if (t->type().device == Device::cpu) return false;
   std::vector<Ref<Tensor>> out;
