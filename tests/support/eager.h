@@ -13,7 +13,7 @@ namespace thunder {
 
 class Eager {
  public:
-  explicit Eager(bool taped = false) : random_(state()), scope_({&registry_, default_allocator(), &runner_, random_}, taped) {}
+  explicit Eager(bool taped = false) : random_(state()), scope_({&registry_, default_allocator(), &runner_, nullptr, random_}, taped) {}
 
   // A dense tensor of plain numbers, converted to the dtype.
   Tensor* tensor(std::vector<int64_t> shape, const std::vector<double>& values, DType dtype = DType::f32) {
