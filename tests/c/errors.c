@@ -178,7 +178,7 @@ static void suggestions(thunder_context *context)
 {
     const char *const names[] = { "softmax", "conv2d" };
     const char *const cases[][2] = { { "sotfmax", " (did you mean 'softmax'?)" },
-        { "poisson", "; PyTorch's 'poisson' is not in libthunder; there are conv2d, softmax" } };
+        { "combinations", "; PyTorch's 'combinations' is not in libthunder; there are conv2d, softmax" } };
     thunder_values *out = NULL;
     thunder_any text;
     OK(thunder_values_create(context, &out));
