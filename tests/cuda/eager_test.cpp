@@ -1,5 +1,6 @@
 // Composites outside of programs (jit/eager_programs): each call on a device is a program of its own. Also covers eager_key.
 #include "cuda/cuda.h"
+#include "jit/eager_programs.h"
 #include "support/fake_cuda/counted.h"
 #include "tracer/eager.h"
 
@@ -7,6 +8,7 @@ namespace thunder::test {
 namespace {
 
 struct CudaEager : CudaTest {
+  CudaEager() { use_eager_programs(*context); }
   // Of one call of an op of tensors, on the device or on the CPU.
   Ref<Tensor> called(std::string_view name, const std::vector<Any>& args) {
     EagerScope scope(context->scope_environment(), false);

@@ -1,17 +1,15 @@
-// A context as the C API makes it, but that draws the same random numbers at each run.
+// A context that draws the same random numbers at each run, and takes composites apart outside of programs.
 #pragma once
 
 #include <algorithm>
 
 #include "jit/context.h"
-#include "jit/eager_programs.h"
 
 namespace thunder::test {
 
 // The numbers of seed 0. A context draws its seed from the operating system otherwise.
 inline Ref<Context> seeded_context(const ContextHooks& hooks = {}) {
   auto context = make<Context>(hooks);
-  use_eager_programs(*context);
   std::fill_n(reinterpret_cast<int64_t*>(context->random()->data()), 2, 0);
   return context;
 }
