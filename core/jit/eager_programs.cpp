@@ -120,18 +120,26 @@ std::shared_ptr<EagerPrograms::Program> EagerPrograms::find(const OpDef& op, std
   const SmallVector<Buffer, 8> buffers = buffers_of(op, args, in);
   const std::span<const Buffer> given(buffers.data(), buffers.size());
   const uint64_t hash = EagerKey::hash(op, args, given);
-  {
-    const std::shared_lock lock(mutex_);
+  const auto kept = [&]() -> std::shared_ptr<Program> {
     auto [it, end] = programs_.equal_range(hash);
     for (; it != end; ++it)
       if (it->second->key.matches(op, args, given)) return it->second;
+    return nullptr;
+  };
+  bool compiles;
+  {
+    const std::shared_lock lock(mutex_);
+    if (auto program = kept()) return program;
+    const auto shapes = shapes_.find(&op);
+    compiles = shapes == shapes_.end() || shapes->second < kMostShapes;
   }
+  // Unlocked: executors and passes of the caller's run then, and may call ops themselves.
   auto made = std::make_shared<Program>(context_, op, args, given);
+  if (compiles) made->compile(in);
   const std::unique_lock lock(mutex_);
+  if (auto program = kept()) return program;  // another thread's
   if (programs_.size() >= kMostPrograms) programs_.clear();
-  int& shapes = shapes_[&op];
-  if (shapes < kMostShapes) made->compile(in);
-  shapes += made->compiled();
+  shapes_[&op] += made->compiled();
   programs_.emplace(hash, made);
   return made;
 }

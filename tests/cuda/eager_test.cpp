@@ -69,7 +69,9 @@ TEST_F(CudaEager, of_very_many_shapes_are_taken_apart) {
     fused += launches_of([&] { out = softmax(there); }, 1) == 1;
     expect_near(data(*out), data(*softmax(x)));
   }
-  if (kernel_launches() >= 0) EXPECT_EQ(fused, 16);
+  if (kernel_launches() >= 0) {
+    EXPECT_EQ(fused, 16);
+  }
 }
 
 TEST_F(CudaEager, gradients_on_a_tape_are_those_of_the_cpu) {

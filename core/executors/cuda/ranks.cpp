@@ -1,5 +1,5 @@
 // kthvalue and median: a block finds the element of a line that has a rank in its order, one digit of its key after the
-// other, and its place among those of equal keys. Lines that are too few to keep a device busy are sorted first.
+// other, and its place among those of equal keys. Very long lines are sorted.
 #include "executors/cuda/lines.h"
 
 namespace thunder::cuda_kernels {
