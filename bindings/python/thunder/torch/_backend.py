@@ -139,9 +139,10 @@ def _own_program(graph, fakes, options, donated):
         if draws:
             arguments.append(_seed())
         return results.given(call(compiled, arguments), kept)
-    run._of_arguments = lambda *arguments: run(list(arguments))
-    if results.all_plain and not draws and not donated:
-        run._of_arguments = _exchange.function(programs[False], tuple(taken) if len(taken) < len(fakes) else None)
+    run._in_c = None
+    if results.numbers is not None and not draws and not donated:
+        run._in_c = _exchange.function(programs[False], tuple(taken) if len(taken) < len(fakes) else None,
+                                       None if results.all_plain else results.numbers)
     return _private.boxed(run)
 
 

@@ -130,6 +130,7 @@ class Results:
         self.computed = list(made.values())
         for at, computed in enumerate(self.computed):
             computed.at = at
+        self.numbers = self._numbers()
         self.shown = [(i, place) for i, place in enumerate(self.places) if isinstance(place, (Argument, Count))]
         plain = all(isinstance(place, Computed) and place.is_plain() for place in self.places)
         self.all_plain = plain and len(made) == len(self.places)
@@ -152,6 +153,13 @@ class Results:
     def of(self, values):
         """The results of the program, from the values of all nodes."""
         return tuple(computed.recorded(values[computed.node]) for computed in self.computed)
+
+    def _numbers(self):
+        """Of each result its number among the program's, or ~i for argument i, as an Exchange's function takes them; None: some are
+        neither."""
+        if not all(isinstance(place, Computed) and place.is_plain() or type(place) is Argument for place in self.places):
+            return None
+        return tuple(place.at if isinstance(place, Computed) else ~place.at for place in self.places)
 
     def keep(self, arguments):
         """What of the arguments is given back; the list of them may then be emptied."""
