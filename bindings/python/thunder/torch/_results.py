@@ -58,6 +58,8 @@ class Computed:
         if value is None and self.fake is not None:
             raise NotImplementedError(f"{self.node.args[0]}: its result {self.node.args[1]} is not given: it serves a backward "
                                       "that the library lacks")
+        if isinstance(value, _symbols.Real):
+            return float(value)
         for dim in self.repeated or ():
             value = _op["slice"](value, dim, 0, 1)
         return value if self.order is None else _op["permute"](value, self.order)
