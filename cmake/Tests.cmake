@@ -370,6 +370,12 @@ if(NOT THUNDER_SANITIZE AND TARGET thunder_lua)
   set_tests_properties(faults_all PROPERTIES LABELS "faults;slow" TIMEOUT 7200)
 endif()
 
+# What users install, in roots that have nothing else.
+if(TARGET thunder_llvm_whole AND TARGET thunder_python)
+  add_test(NAME packages COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/package/bare_root.py ${CMAKE_SOURCE_DIR}/tools/package)
+  set_tests_properties(packages PROPERTIES LABELS "install;slow" TIMEOUT 7200 SKIP_REGULAR_EXPRESSION "^skipped: ")
+endif()
+
 # The whole suite once more under ThreadSanitizer, in a tree of its own.
 if(NOT THUNDER_SANITIZE)
   add_test(NAME thread_sanitizer COMMAND ${CMAKE_SOURCE_DIR}/tests/thread-sanitizer)
