@@ -3,34 +3,10 @@
 // those before it come to. The order in which elements are combined depends on the sizes alone.
 #include <algorithm>
 
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/block_scan.h"
 
 namespace thunder::cuda_kernels {
 namespace {
-
-#define THUNDER_CUDA_SCAN                                                                                             \
-  "// What is before this warp, at first `carry`; `v` becomes what is so far in it, `all` in the block.\n"            \
-  "template <class S, class F> __device__ inline S before_scan(S& v, S carry, S* shared, S& all, F combine) {\n"      \
-  "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n"                                                   \
-  "  for (int n = 1; n < 32; n *= 2) {\n"                                                                             \
-  "    const S before = from_lane(v, lane >= n ? lane - n : lane);\n"                                                 \
-  "    if (lane >= n) v = combine(before, v);\n"                                                                      \
-  "  }\n"                                                                                                             \
-  "  if (lane == 31) shared[warp] = v;\n"                                                                             \
-  "  __syncthreads();\n"                                                                                              \
-  "  S before = carry;\n"                                                                                             \
-  "  all = carry;\n"                                                                                                  \
-  "  for (int w = 0; w < (int)blockDim.x / 32; w++) {\n"                                                              \
-  "    if (w == warp) before = all;\n"                                                                                \
-  "    all = combine(all, shared[w]);\n"                                                                              \
-  "  }\n"                                                                                                             \
-  "  __syncthreads();\n"                                                                                              \
-  "  return before;\n"                                                                                                \
-  "}\n"                                                                                                               \
-  "template <class S, class F> __device__ inline S scan(S v, S carry, S* shared, S& all, F combine) {\n"              \
-  "  const S before = before_scan(v, carry, shared, all, combine);\n"                                                 \
-  "  return combine(before, v);\n"                                                                                    \
-  "}\n"
 
 #define THUNDER_CUDA_FOLD(START, COMBINE)                                                                             \
   THUNDER_CUDA_SCAN                                                                                                   \
@@ -149,12 +125,6 @@ extern "C" __global__ void kernel(T* out, const T* in, i64 rows, i64 size, i64 i
 }
 )";
 
-// Of rows that are too few to keep a device busy.
-int64_t parts_of(int64_t rows, int64_t size) {
-  constexpr int64_t kBlocks = 1024, kLeast = 4096;
-  return std::clamp<int64_t>(kBlocks / std::max<int64_t>(1, rows), 1, std::max<int64_t>(1, size / kLeast));
-}
-
 size_t fold_scratch(const NodeView& view) {
   const TensorType& t = view.store.type(view.node.args[0].v);
   if (t.rank() == 0) return 0;
@@ -164,13 +134,12 @@ size_t fold_scratch(const NodeView& view) {
 }
 
 Status* fold(const CompiledNode& kernel, const Launch& l, int64_t reverse, int64_t whole) {
-  constexpr int64_t kTile = 256 * 8;
   const Buffer &in = l.inputs[0], &out = l.outputs[0];
   if (!out.elements()) return nullptr;
   DimSizes a = sizes_around(in, kernel.node.args[1].i);
   void *to = out.data, *from = in.data, *totals = l.scratch;
   int64_t rows = a.outer * a.inner, parts = parts_of(rows, a.size), first_time = parts > 1;
-  int64_t each = ((a.size + parts - 1) / parts + kTile - 1) / kTile * kTile;
+  int64_t each = part_size(a.size, parts);
   void* parameters[] = {&to, &from, &totals, &rows, &a.size, &a.inner, &reverse, &whole, &parts, &each, &first_time};
   if (Status* failed = kernel.launch(rows * parts, true, parameters); failed || parts == 1) return failed;
   void* scanning[] = {&to, &totals, &rows, &parts, &whole};
