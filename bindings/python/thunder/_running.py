@@ -1,5 +1,9 @@
 """Normalisations that write the running statistics they are given, as PyTorch's functions do: the ops leave them alone."""
+import numpy
+
 from ._signatures import _form
+
+_FLAGS = (bool, int, numpy.bool_)  # what else stands for one the op refuses
 
 
 def _move(running, batch, momentum):
@@ -8,7 +12,7 @@ def _move(running, batch, momentum):
 
 def _of_batch(op, name, functions):
     def call(input, running_mean=None, running_var=None, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
-        if not training or running_mean is None or running_var is None:
+        if not isinstance(training, _FLAGS) or not training or running_mean is None or running_var is None:
             return op(input, running_mean, running_var, weight, bias, training, momentum, eps)
         made, mean, variance = functions["batch_norm_update"](input, running_mean, running_var, weight, bias, momentum, eps)
         running_mean.copy_(mean)
@@ -20,7 +24,7 @@ def _of_batch(op, name, functions):
 def _of_instances(op, name, functions):
     def call(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):
         made = op(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
-        if use_input_stats and running_mean is not None and running_var is not None:
+        if isinstance(use_input_stats, _FLAGS) and use_input_stats and running_mean is not None and running_var is not None:
             plane = list(range(2, input.ndim))
             _move(running_mean, functions["mean"](functions["mean"](input, plane), [0]), momentum)
             _move(running_var, functions["mean"](functions["var"](input, plane), [0]), momentum)
