@@ -161,7 +161,8 @@ def _ours(value):
     if not isinstance(value, torch.Tensor):
         return value
     with _private.without_modes():
-        return _thunder.from_dlpack(_lines.as_reals(value.detach()) if value.dtype.is_complex else value.detach())
+        value = _lines.as_reals(value.detach()) if value.dtype.is_complex else value.detach()
+        return _lines.exchange.constant(value) if value.device.type == "cpu" else _thunder.from_dlpack(value)
 
 
 class Graph:
