@@ -169,6 +169,27 @@ foreach(script ${scripts})
   endif()
 endforeach()
 
+# Beside PyTorch's own samples: a drawn share of each sweep, and in the slow tier the whole.
+foreach(sweep samples borders writes options programs)
+  set(run ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/against_torch/run)
+  set(whole --${sweep})
+  set(share --${sweep} --share 16 --jobs 1)
+  if(sweep STREQUAL "samples")
+    set(whole "")
+    list(REMOVE_ITEM share --samples)
+  elseif(sweep STREQUAL "programs")
+    set(whole --programs 3000)
+    set(share --programs 25)
+  endif()
+  if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
+    add_test(NAME against_torch_${sweep} COMMAND ${run} ${share})
+    add_test(NAME sweep_against_torch_${sweep} COMMAND ${run} ${whole})
+    set_tests_properties(against_torch_${sweep} PROPERTIES LABELS "python;peers" TIMEOUT 600)
+    set_tests_properties(sweep_against_torch_${sweep} PROPERTIES LABELS slow TIMEOUT 7200)
+    set_tests_properties(against_torch_${sweep} sweep_against_torch_${sweep} PROPERTIES SKIP_REGULAR_EXPRESSION "run bench/setup-peers torch")
+  endif()
+endforeach()
+
 # The record that the tests of layers compare with, against the PyTorch that bench/setup-peers installs, where it did.
 set(peers ${CMAKE_SOURCE_DIR}/.venv-peers/bin/python)
 if(EXISTS ${peers})
@@ -216,6 +237,15 @@ if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
              ${CMAKE_SOURCE_DIR}/bindings/python ${CMAKE_BINARY_DIR} $<TARGET_FILE:hide_libraries>)
     set_tests_properties(python_install PROPERTIES LABELS "python;install" TIMEOUT 300)
   endif()
+endif()
+
+# The tutorials, against what is installed.
+if(TARGET thunder_tool AND TARGET thunder_lua AND TARGET thunder_python AND TARGET thunder_llvm AND NOT THUNDER_SANITIZE)
+  file(GLOB tutorials CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/tutorials/*.md)
+  add_test(NAME tutorials COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/pages/tutorials.py $<TARGET_FILE:thunder_tool> ${prefix}
+           ${CMAKE_INSTALL_LIBDIR} ${tutorials})
+  set_tests_properties(tutorials PROPERTIES FIXTURES_REQUIRED installed LABELS "python;lua;consumer" TIMEOUT 300
+                       ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1;CC=${CMAKE_C_COMPILER}")
 endif()
 
 # One seed gives one network: nn.init of Lua and Python, to the last bit. The smoke programs below ask the others.
@@ -370,6 +400,12 @@ if(NOT THUNDER_SANITIZE AND TARGET thunder_lua)
   set_tests_properties(faults_all PROPERTIES LABELS "faults;slow" TIMEOUT 7200)
 endif()
 
+# What users install, in roots that have nothing else.
+if(TARGET thunder_llvm_whole AND TARGET thunder_python)
+  add_test(NAME packages COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/package/bare_root.py ${CMAKE_SOURCE_DIR}/tools/package)
+  set_tests_properties(packages PROPERTIES LABELS "install;slow" TIMEOUT 7200 SKIP_REGULAR_EXPRESSION "^skipped: ")
+endif()
+
 # The whole suite once more under ThreadSanitizer, in a tree of its own.
 if(NOT THUNDER_SANITIZE)
   add_test(NAME thread_sanitizer COMMAND ${CMAKE_SOURCE_DIR}/tests/thread-sanitizer)
@@ -386,8 +422,8 @@ endif()
 
 # Generated inputs, many more than the commit tier tries.
 foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000" "core_onnx Mutations 1000000"
-              "battery ArgumentPrograms 1000000"
-              "battery SegmentPrograms 3000" "battery PlainNumbers 1" "battery All/Engines 1")
+              "battery ArgumentPrograms 1000000" "battery SegmentPrograms 3000" "battery PlainNumbers 1"
+              "battery NumberOptions 1" "battery All/Engines 1")
   separate_arguments(sweep)
   list(GET sweep 0 program)
   list(GET sweep 1 suite)
