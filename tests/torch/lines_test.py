@@ -52,6 +52,15 @@ class Lines(unittest.TestCase):
     def test_a_result_may_be_complex(self):
         self.same(lambda x: torch.fft.rfft(x), torch.randn(8))
 
+    def test_what_is_asserted_of_values_is_a_line_that_is_kept(self):
+        def f(x):
+            torch._assert_async((x > 0).all(), "numbers above 0 are wanted")
+            return x * 2
+        run = support.compiled(f)
+        torch.testing.assert_close(run(torch.ones(3)), 2 * torch.ones(3))
+        with self.assertRaisesRegex(RuntimeError, "numbers above 0"):
+            run(-torch.ones(3))
+
     def test_arguments_may_be_complex(self):
         z = torch.randn(6, 4, dtype=torch.complex64)
         for function in (lambda z: z * 2 + 1, lambda z: (z * z).abs(), lambda z: z.imag * 2, lambda z: (z.conj() * z).real, lambda z: z.t() * 2):

@@ -227,6 +227,20 @@ static PyObject *exchange_call(PyObject *object, PyObject *const *args, Py_ssize
     return exchange_run(self, compiled, &self->spare, ((PyListObject *)args[1])->ob_item, PyList_GET_SIZE(args[1]), args[1]);
 }
 
+/* constant(tensor): a tensor of ours over the memory of one of theirs on the CPU, which is not written as long as it lives. */
+static PyObject *exchange_constant(PyObject *object, PyObject *tensor)
+{
+    const Exchange *self = (Exchange *)object;
+    DLManagedTensorVersioned *managed = NULL;
+    thunder_tensor *made = NULL;
+    if (!is_tensor(self, tensor)) return PyErr_Format(PyExc_TypeError, "constant: takes a tensor");
+    if (self->api->from_object(tensor, &managed)) return NULL;
+    managed->flags |= DLPACK_READ_ONLY;
+    if (!check_status(thunder_tensor_from_dlpack(context, managed, &made))) return tensor_wrap(made);
+    if (managed->deleter) managed->deleter(managed);
+    return NULL;
+}
+
 /* ---- the type ---- */
 
 /* The API of major version 1, or NULL and an exception. */
@@ -268,6 +282,7 @@ static void exchange_dealloc(PyObject *object)
 
 static PyMethodDef methods[] = {{"call", (PyCFunction)(void (*)(void))exchange_call, METH_FASTCALL,
                                  "call(compiled, list): a list of results; the list of arguments is emptied."},
+                                {"constant", exchange_constant, METH_O, "constant(tensor): a tensor of ours over memory that is not written."},
                                 {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, exchange_new}, {Py_tp_dealloc, exchange_dealloc}, {Py_tp_methods, methods}, {0, NULL}};
 static PyType_Spec spec = {"thunder._thunder.Exchange", sizeof(Exchange), 0, Py_TPFLAGS_DEFAULT, slots};

@@ -79,6 +79,8 @@ def _function_of(node, by_torch):
             return found
         raise Unsupported(f"{text_of(node)}: {why}: {_KEEP_OUT}")
     if isinstance(target, torch._ops.HigherOrderOperator):
+        if str(_private.in_order(node)).rpartition(".")[0] in _NO_RESULT:
+            return (lambda token, *args, **named: (token, None)), False
         raise Nested(f"{text_of(node)}: a graph inside of a graph")
     if isinstance(node.meta.get("val"), torch.SymFloat):
         return (lambda *operands: _symbols.Real(target, operands)), False
@@ -159,7 +161,8 @@ def _ours(value):
     if not isinstance(value, torch.Tensor):
         return value
     with _private.without_modes():
-        return _thunder.from_dlpack(_lines.as_reals(value.detach()) if value.dtype.is_complex else value.detach())
+        value = _lines.as_reals(value.detach()) if value.dtype.is_complex else value.detach()
+        return _lines.exchange.constant(value) if value.device.type == "cpu" else _thunder.from_dlpack(value)
 
 
 class Graph:
@@ -172,6 +175,7 @@ class Graph:
         self.calls = {}  # what PyTorch runs, as last traced: by node the call, and why
         self.kept = []  # such calls of every trace
         self.refused = {}  # by node, why its row has refused it
+        _rewrites.asserts(module.graph)
         if not getattr(by_torch, "whole", False):
             _rewrites.rewrite(module.graph)
         self.nodes = [(node, _function_of(node, by_torch) if node.op == "call_function" else None) for node in module.graph.nodes]

@@ -177,16 +177,16 @@ executor = _Executor()
 
 
 def _op(call):
-    """The op of ours that stands for such calls; one that draws numbers is neither merged nor dropped."""
+    """The op of ours that stands for such calls; one that draws numbers or asserts is neither merged nor dropped."""
     name, target, count = call.name, call.target, len(call.places.types)
     if name not in _ops:
         executor._entries[name] = target
-        draws = torch.Tag.nondeterministic_seeded in target.tags
+        effects = torch.Tag.nondeterministic_seeded in target.tags or target is torch.ops.aten._functional_assert_async.msg
 
         def now(inputs, call):
             return _calls[name, call].now(inputs)
         results = "tensor" if count == 1 else f"({', '.join(['tensor'] * count)})"
-        _ops[name] = _extend.op(f"{name}(tensor[] inputs, str call) -> {results}", effects=draws, doc=f"torch.ops.{target}, run by PyTorch.",
+        _ops[name] = _extend.op(f"{name}(tensor[] inputs, str call) -> {results}", effects=effects, doc=f"torch.ops.{target}, run by PyTorch.",
                                 meta=lambda line: tuple(_calls[name, line.args["call"]].places.types))(now)
     return _ops[name]
 

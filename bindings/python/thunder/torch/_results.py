@@ -143,6 +143,7 @@ class Results:
             return node
         if isinstance(node.meta.get("val"), torch.SymInt):
             return Count(sizes, node.meta["val"])
+        node = _private.token_of(node)
         if node.op == "placeholder" and node not in written:
             return Argument(inputs.index(node))
         root, way = _viewed(node)
