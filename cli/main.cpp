@@ -17,8 +17,8 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"run", "run FILE [ARGUMENT...]", "run a Lua script, its arguments in `arg`; or FILE.thunder, a saved program: with\n"
-     "                               --run-saved-kernels before FILE by the machine code that compile_ahead wrote;\n"
+    {"run", "run FILE [ARGUMENT...]", "run a Lua script, its arguments in `arg`; or FILE.thunder, a saved program, its\n"
+     "                               arguments numbers and FILE.npy: with --run-saved-kernels before FILE by the machine code that compile_ahead wrote;\n"
      "                               or MODEL.onnx; options: --input NAME=FILE.npy, --dim NAME=SIZE for inputs that are made, --backend BACKEND,\n"
      "                               --check BACKEND to compare with another one, --save FOLDER", run_script},
     {"inspect", "inspect FILE", "what an ONNX model or a saved program takes, gives and consists of, and what of it is not imported", inspect_model},

@@ -21,6 +21,28 @@ if(THUNDER_LLVM_INCLUDE AND THUNDER_LLVM_LIBRARY)
   target_link_libraries(thunder_llvm PRIVATE thunder_flags ${THUNDER_LLVM_LIBRARY})
   target_link_options(thunder_llvm PRIVATE LINKER:--no-undefined)
   set_target_properties(thunder_llvm PROPERTIES PREFIX "" OUTPUT_NAME thunder-llvm)
+
+  # The same with LLVM in it, for packages that bring what they need: code for this kind of processor alone. Made when it is asked for.
+  find_program(THUNDER_LLVM_CONFIG NAMES llvm-config-19 PATHS /usr/lib/llvm-19/bin)
+  if(THUNDER_LLVM_CONFIG AND NOT THUNDER_SANITIZE)
+    execute_process(COMMAND ${THUNDER_LLVM_CONFIG} --link-static --libs orcjit passes native OUTPUT_VARIABLE llvm_archives
+                    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND ${THUNDER_LLVM_CONFIG} --libdir OUTPUT_VARIABLE llvm_folder OUTPUT_STRIP_TRAILING_WHITESPACE)
+    separate_arguments(llvm_archives)
+    set(target_source ${CMAKE_SOURCE_DIR}/core/loops/llvm/target.cpp)
+    add_library(thunder_llvm_whole MODULE EXCLUDE_FROM_ALL ${target_source}
+                "$<FILTER:$<TARGET_OBJECTS:thunder_llvm_objects>,EXCLUDE,/target\\.cpp\\.o$>")
+    target_include_directories(thunder_llvm_whole PRIVATE ${THUNDER_ROOTS})
+    target_include_directories(thunder_llvm_whole SYSTEM PRIVATE ${THUNDER_LLVM_INCLUDE})
+    target_compile_options(thunder_llvm_whole PRIVATE -fno-rtti -Wno-redundant-move)
+    target_compile_definitions(thunder_llvm_whole PRIVATE THUNDER_LLVM_NATIVE=1)
+    target_link_directories(thunder_llvm_whole PRIVATE ${llvm_folder})
+    target_link_libraries(thunder_llvm_whole PRIVATE thunder_flags ${llvm_archives} -l:libzstd.a z)
+    # No name of LLVM's leaves the module: a process may have another LLVM.
+    target_link_options(thunder_llvm_whole PRIVATE LINKER:--no-undefined LINKER:--gc-sections LINKER:--exclude-libs,ALL)
+    set_target_properties(thunder_llvm_whole PROPERTIES PREFIX "" OUTPUT_NAME thunder-llvm
+                          LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/whole)
+  endif()
 else()
   message(STATUS "LLVM 19 not found (llvm-19-dev): kernels are not compiled, the host executor runs every op")
 endif()

@@ -239,6 +239,15 @@ if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
   endif()
 endif()
 
+# The tutorials, against what is installed.
+if(TARGET thunder_tool AND TARGET thunder_lua AND TARGET thunder_python AND TARGET thunder_llvm AND NOT THUNDER_SANITIZE)
+  file(GLOB tutorials CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/tutorials/*.md)
+  add_test(NAME tutorials COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/pages/tutorials.py $<TARGET_FILE:thunder_tool> ${prefix}
+           ${CMAKE_INSTALL_LIBDIR} ${tutorials})
+  set_tests_properties(tutorials PROPERTIES FIXTURES_REQUIRED installed LABELS "python;lua;consumer" TIMEOUT 300
+                       ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1;CC=${CMAKE_C_COMPILER}")
+endif()
+
 # One seed gives one network: nn.init of Lua and Python, to the last bit. The smoke programs below ask the others.
 if(TARGET thunder_tool AND TARGET thunder_lua AND TARGET thunder_python AND NOT THUNDER_SANITIZE)
   set(compare ${CMAKE_SOURCE_DIR}/tests/languages/compare.py)
@@ -389,6 +398,12 @@ if(NOT THUNDER_SANITIZE AND TARGET thunder_lua)
   add_test(NAME faults_all COMMAND fault_sweep)
   set_tests_properties(faults_sample faults_all PROPERTIES LABELS faults TIMEOUT 300)
   set_tests_properties(faults_all PROPERTIES LABELS "faults;slow" TIMEOUT 7200)
+endif()
+
+# What users install, in roots that have nothing else.
+if(TARGET thunder_llvm_whole AND TARGET thunder_python)
+  add_test(NAME packages COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/package/bare_root.py ${CMAKE_SOURCE_DIR}/tools/package)
+  set_tests_properties(packages PROPERTIES LABELS "install;slow" TIMEOUT 7200 SKIP_REGULAR_EXPRESSION "^skipped: ")
 endif()
 
 # The whole suite once more under ThreadSanitizer, in a tree of its own.

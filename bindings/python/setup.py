@@ -1,7 +1,9 @@
 """Builds the extension module, and the library before it if there is none.
 
 Against the tree that this file is in, whose build is taken (THUNDER_BUILD, else build/release, else it is made): the
-package then carries the library, and runs on a machine that has numpy and no compiler. Outside of a tree, such as from an sdist, against what pkg-config finds.
+package then carries the library and the tool, and runs on a machine that has numpy and no compiler. It carries LLVM, too, where the
+build has the module with LLVM in it (the target thunder_llvm_whole, as `tools/package wheel` makes it). Outside of a tree, such as
+from an sdist, against what pkg-config finds.
 """
 import os
 import pathlib
@@ -12,9 +14,9 @@ import sys
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-# What libthunder is linked with and a machine with Python may lack: small, and free to be passed on. LLVM and oneDNN are not
-# carried: they are opened where they are found, and other executors run what theirs would.
-CARRIED = ("libcjson.so",)
+# What libthunder and the tool are linked with and a machine with Python may lack: small, and free to be passed on. oneDNN is not
+# carried, nor LLVM as a library: they are opened where they are found, and other executors run what theirs would.
+CARRIED = ("libcjson.so", "liblua5.4.so")
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parent.parent
 
@@ -65,15 +67,19 @@ class Build(build_ext):
 
     def carry(self, build, module):
         """Puts the library, and the modules that it opens, beside the extension, as an installation lays them out."""
-        for source in [build / "lib/libthunder.so.0", *(build / "lib").glob("thunder-*.so")]:
-            folder = module.parent / ("lib" if source.name.startswith("lib") else "lib/thunder")
+        whole = build / "whole/thunder-llvm.so"
+        opened = [whole] if whole.exists() else [*(build / "lib").glob("thunder-*.so")]
+        tool = [build / "bin/thunder", build / "lib/libthunder_lua.so.0"] if (build / "bin/thunder").exists() else []
+        for source in [build / "lib/libthunder.so.0", *opened, *tool]:
+            folder = module.parent / ("bin" if source.parent.name == "bin" else "lib" if source.name.startswith("lib") else "lib/thunder")
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, folder / source.name)
             strip(folder / source.name)
-        for line in subprocess.run(["ldd", build / "lib/libthunder.so.0"], check=True, capture_output=True, text=True).stdout.splitlines():
-            name, _, place = line.strip().partition(" => ")
-            if name.startswith(CARRIED):
-                shutil.copy2(place.rpartition(" (")[0], module.parent / "lib" / name)
+        for user in [build / "lib/libthunder.so.0", *tool]:
+            for line in subprocess.run(["ldd", user], check=True, capture_output=True, text=True).stdout.splitlines():
+                name, _, place = line.strip().partition(" => ")
+                if name.startswith(CARRIED):
+                    shutil.copy2(place.rpartition(" (")[0], module.parent / "lib" / name)
 
 
 sources = [str(path.relative_to(HERE)) for path in sorted((HERE / "src").glob("*.c"))]

@@ -20,6 +20,10 @@ assert any(line.split()[-1].startswith(package + "/lib/libthunder.so") for line 
 assert th.compile(lambda x: (x * 2).sum())(th.ones(3)).item() == 6
 import os
 assert os.path.getsize(package + "/lib/libthunder.so.0") < 20e6, "it has what only debuggers read"
+import subprocess, sys
+said = subprocess.run([sys.executable, "-m", "thunder", "--version"], check=True, capture_output=True, text=True).stdout
+assert th.__version__ in said, (th.__version__, said)
+assert subprocess.run([sys.prefix + "/bin/thunder", "--version"], check=True, capture_output=True, text=True).stdout == said
 for name in ("py.typed", "__init__.pyi", "nn.pyi", "optim.pyi", "data.pyi"):
     open(package + "/" + name, encoding="utf-8").close()
 """

@@ -76,7 +76,7 @@ static void explain_dtype(PyObject *object)
 thunder_tensor *tensor_from_dlpack(PyObject *object)
 {
     if (wants_gradient(object)) {
-        PyErr_SetString(PyExc_TypeError, "a tensor that requires grad has its gradients in its own library: pass .detach() of it; "
+        PyErr_SetString(PyExc_TypeError, "a tensor that requires grad has its gradients in its own library: pass .detach() of it, or compile by torch.compile(backend=\"thunder\"); "
                         "gradients are asked for here by thunder.grad_of(loss, params)");
         return NULL;
     }

@@ -218,6 +218,7 @@ int open_names(PyObject *module);
 int open_foreign(PyObject *module);
 int open_elements(PyObject *module);
 int open_exchange(PyObject *module);
+int open_exchange_function(PyObject *module);
 int open_op(PyObject *module);
 int open_scope(PyObject *module);
 int open_tape(PyObject *module);

@@ -30,6 +30,7 @@ from ._functions import (Trace, compile, compile_ahead, compile_options, executo
                          signature, stats, trace, unavailable_executors, value_and_grad)
 from ._grad_mode import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
 from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
+from ._compile_progress import show_compiles  # noqa: E402
 from ._logs import log_names, set_logs  # noqa: E402
 from ._reports import (cache_hits, cache_misses, compile_stats, last_compile_options, last_miss_reason, last_prologue_traces, list_transforms, profile, report,  # noqa: E402
                        reports)

@@ -5,7 +5,7 @@ import json
 import sys
 import typing
 
-from . import _backends, _names, _schema, _show, _thunder, _traceback, _tree, _twice
+from . import _backends, _compile_progress, _names, _schema, _show, _thunder, _traceback, _tree, _twice
 from ._ops import functions as _op
 from ._show import Trace
 from ._create import asarray, is_array
@@ -90,6 +90,8 @@ def compile(function=None, /, *, model=None, **options):
         options["executors"] = _backends.executors_of(options["executors"])
     name = getattr(function, "__qualname__", type(function).__qualname__)
     given, options = options, {name: _option(name, value) for name, value in options.items()}
+    if "progress" not in options and (shown := _compile_progress.option()):
+        options["progress"] = _option("progress", shown)
     if _precision != "highest":
         options.setdefault("float32_matmul_precision", _precision)
     made = functools.update_wrapper(Compiled(function, name, options, _takes_any_names(function)), function, updated=())

@@ -25,10 +25,12 @@ llvm::Expected<llvm::orc::JITTargetMachineBuilder> describe(const loops::TargetO
   llvm::InitializeNativeTargetAsmPrinter();
   auto machine = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (wanted) {
+#ifndef THUNDER_LLVM_NATIVE  // where LLVM is a part of the module, it knows this processor's kind alone
     llvm::InitializeAllTargetInfos();
     llvm::InitializeAllTargets();
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
+#endif
     machine = llvm::orc::JITTargetMachineBuilder(llvm::Triple(wanted->triple));
     machine->setCPU(wanted->cpu);
     machine->getFeatures() = llvm::SubtargetFeatures(wanted->features);
