@@ -24,7 +24,13 @@ const char* fault_of(const Any& a) {
   return nullptr;
 }
 
-void check_args(std::string_view what, Devices* devices, const Any* args, size_t n) {
+// An absent device, with what explains it: a dtype where the device stands.
+static std::string about_device(Device device, std::string absent) {
+  const auto dtype = static_cast<DType>(static_cast<uint32_t>(device));
+  return known(dtype) ? cat("a device was expected, got the dtype ", name(dtype), ": the dtype comes first") : absent;
+}
+
+void check_args(std::string_view what, Devices* devices, const Any* args, size_t n, const char* where) {
   if (n) need(args, "args");
   for (size_t i = 0; i < n; i++) {
     if (args[i].kind == ArgKind::value && args[i].t) continue;
@@ -32,7 +38,9 @@ void check_args(std::string_view what, Devices* devices, const Any* args, size_t
     check(!fault, what, ": argument ", i, ": ", fault);
     if (args[i].kind != ArgKind::device) continue;
     const std::string absent = devices ? devices->absence(args[i].device) : "";
-    if (!absent.empty()) throw Refusal{Code::unimplemented, cat(what, ": argument ", i, ": ", absent)};
+    if (absent.empty()) continue;
+    const std::string place = where ? cat(" [at ", where, "]") : "";
+    throw Refusal{Code::unimplemented, cat(what, ": argument ", i, ": ", about_device(args[i].device, absent), place)};
   }
 }
 

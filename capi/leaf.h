@@ -12,7 +12,9 @@
 namespace thunder::capi {
 
 // Refuses arguments of `what` that point to nothing, and kinds that do not exist. Nothing else may look at them before.
-void check_args(std::string_view what, Devices* devices, const Any* args, size_t n);
+// `where`: the caller's line, or null.
+void check_args(std::string_view what, Devices* devices, const Any* args, size_t n,
+                const char* where = nullptr);
 
 // thunder_kind's UINT, which leaves that arrive in the core no longer have.
 constexpr auto kUnsigned = static_cast<ArgKind>(THUNDER_UINT);

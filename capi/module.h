@@ -2,6 +2,7 @@
 #pragma once
 
 #include "capi/context.h"
+#include "jit/eager_steps.h"
 #include "modules/optimizer.h"
 #include "modules/lr_scheduler.h"
 
@@ -20,10 +21,12 @@ class OptimizerHandle : public Counted<OptimizerHandle> {
   OptimizerHandle(Ref<Context> context, Ref<Optimizer> optimizer)
       : context(context),
         optimizer(std::move(optimizer)),
-        state(make<ModuleHandle>(context, this->optimizer->state())) {}
+        state(make<ModuleHandle>(context, this->optimizer->state())),
+        steps(context, *this->optimizer) {}
   const Ref<Context> context;
   const Ref<Optimizer> optimizer;
   const Ref<ModuleHandle> state;
+  EagerSteps steps;
 };
 THUNDER_COUNTED_HANDLE(thunder_optimizer, OptimizerHandle)
 

@@ -13,7 +13,7 @@ extern "C" thunder_tensor* thunder_op_invoke(thunder_scope* scope, const char* n
     if (n_out) need(results, "results");
     const std::string_view called(name);
     const CoreArgs given(called, *s, core(args), n_args);
-    check_args(called, s->environment().devices, given.span().data(), n_args);
+    check_args(called, s->environment().devices, given.span().data(), n_args, where);
     return s->invoke(called, given.span(), names, reinterpret_cast<Tensor**>(results), n_out, where);
   });
   // Whatever went wrong, every result is a real handle.
@@ -28,7 +28,7 @@ extern "C" thunder_values* thunder_op_invoke_all(thunder_scope* scope, const cha
   return handle(values_in(s, __func__, [&] {
     need(name, "name");
     const CoreArgs given(name, *s, core(args), n_args);
-    check_args(name, s->environment().devices, given.span().data(), n_args);
+    check_args(name, s->environment().devices, given.span().data(), n_args, where);
     return s->invoke_all(name, given.span(), names, where);
   }));
 }

@@ -43,7 +43,8 @@ void thunder_optimizer_release(thunder_optimizer* optimizer) noexcept { released
 void thunder_optimizer_step(thunder_scope* scope, thunder_optimizer* optimizer, const thunder_values* grads) noexcept {
   value_in<int>(core(scope), __func__, 0, [&] {
     need(optimizer, "optimizer");
-    core(optimizer)->optimizer->step(*core(scope), usable(core(grads), "grads"));
+    const Ref<OptimizerHandle> stepped(core(optimizer));
+    stepped->steps.step(*core(scope), usable(core(grads), "grads"));
     return 0;
   });
 }

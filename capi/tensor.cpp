@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "capi/context.h"
+#include "tensor/spares.h"
 #include "tensor/transfer.h"
 #include "tracer/segments.h"
 
@@ -96,6 +97,13 @@ void check_inside(const TensorType& type, const Sizes& strides, int64_t at, size
         " to ", high, " of memory that holds ", available);
 }
 
+bool is_type(const Tensor& t, DType dtype, size_t rank, const int64_t* shape, const int64_t* strides) {
+  if (t.type().dtype != dtype || t.type().rank() != rank) return false;
+  for (size_t i = 0; i < rank; i++)
+    if (t.sizes()[i] != shape[i] || (shape[i] > 1 && t.strides()[i] != strides[i])) return false;
+  return true;
+}
+
 Ref<Tensor> borrow(const TensorType& type, const int64_t* given, void* data, size_t bytes, Accelerator* owner,
                    UserGuard& guard, void (*destroy)(void*), void* user) {
   const Sizes strides = strides_of(type, given);
@@ -135,6 +143,19 @@ thunder_status* thunder_tensor_borrow(thunder_context* context, thunder_dtype dt
         type.device == Device::cpu ? nullptr : &core(context)->devices().accelerator(type.device);
     *out = given(borrow(type, strides, data, bytes, owner, guard, destroy, user));
   }));
+}
+
+int32_t thunder_tensor_reborrow(thunder_tensor* tensor, thunder_dtype dtype, size_t rank, const int64_t* shape,
+                                const int64_t* strides, void* data, size_t bytes) noexcept {
+  if (!tensor || !core(tensor)->concrete() || (bytes && !data)) return 0;
+  Tensor& t = *core(tensor);
+  if (!is_type(t, static_cast<DType>(dtype), rank, shape, strides) || t.storage()->bytes() != bytes) return 0;
+  if (reinterpret_cast<uintptr_t>(data) % size_of(t.type().dtype)) return 0;
+  try {
+    return Spares::reborrow(t, data);
+  } catch (...) {  // no memory: whoever borrows instead is told so
+    return 0;
+  }
 }
 
 thunder_status* thunder_tensor_view(thunder_tensor* tensor, size_t rank, const int64_t* shape, const int64_t* strides,

@@ -169,6 +169,27 @@ foreach(script ${scripts})
   endif()
 endforeach()
 
+# Beside PyTorch's own samples: a drawn share of each sweep, and in the slow tier the whole.
+foreach(sweep samples borders writes options programs)
+  set(run ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/against_torch/run)
+  set(whole --${sweep})
+  set(share --${sweep} --share 16 --jobs 1)
+  if(sweep STREQUAL "samples")
+    set(whole "")
+    list(REMOVE_ITEM share --samples)
+  elseif(sweep STREQUAL "programs")
+    set(whole --programs 3000)
+    set(share --programs 25)
+  endif()
+  if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
+    add_test(NAME against_torch_${sweep} COMMAND ${run} ${share})
+    add_test(NAME sweep_against_torch_${sweep} COMMAND ${run} ${whole})
+    set_tests_properties(against_torch_${sweep} PROPERTIES LABELS "python;peers" TIMEOUT 600)
+    set_tests_properties(sweep_against_torch_${sweep} PROPERTIES LABELS slow TIMEOUT 7200)
+    set_tests_properties(against_torch_${sweep} sweep_against_torch_${sweep} PROPERTIES SKIP_REGULAR_EXPRESSION "run bench/setup-peers torch")
+  endif()
+endforeach()
+
 # The record that the tests of layers compare with, against the PyTorch that bench/setup-peers installs, where it did.
 set(peers ${CMAKE_SOURCE_DIR}/.venv-peers/bin/python)
 if(EXISTS ${peers})
@@ -401,8 +422,8 @@ endif()
 
 # Generated inputs, many more than the commit tier tries.
 foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000" "core_onnx Mutations 1000000"
-              "battery ArgumentPrograms 1000000"
-              "battery SegmentPrograms 3000" "battery PlainNumbers 1" "battery All/Engines 1")
+              "battery ArgumentPrograms 1000000" "battery SegmentPrograms 3000" "battery PlainNumbers 1"
+              "battery NumberOptions 1" "battery All/Engines 1")
   separate_arguments(sweep)
   list(GET sweep 0 program)
   list(GET sweep 1 suite)

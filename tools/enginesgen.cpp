@@ -27,18 +27,42 @@ local g = th.compile(function(x) return th.softmax(x, 1) end, { executors = "onn
 |---|---|---|---|
 | `onnxrt` | ONNX Runtime, 1.19 or newer | `onnxrt` | `THUNDER_ONNXRUNTIME`, in Python the package `onnxruntime`, `libonnxruntime.so.1` |
 | `openxla` | XLA through a PJRT plugin, PJRT 0.70 or newer | `openxla`; `openxla_eval` refuses a function that takes gradients | `THUNDER_PJRT_PLUGIN`, in Python the package `xla-cpu-pjrt`, `xla_cpu_pjrt.so` |
+| `tvm` | TVM, whose tvm-ffi is 0.1 | `tvm` | a Python that has the packages `apache-tvm` and `onnx`: the file in `THUNDER_TVM_PYTHON`, in Python this one, `python3` |
 
 An engine is opened when it is first named, for the rest of the process, and `list_backends` says which version was found, or every name
-that was looked for. Its variable names a file, or a folder that holds one; the option `engine_library` a file.
+that was looked for. Its variable names a file, or a folder that holds one; the option `engine_library` a file (of `tvm`, the Python).
 
-- **Memory.** Neither copies a dense tensor: inputs are read where they lie and results written where they are wanted. XLA copies memory that
-  it finds badly aligned, and what a plugin of another device than the CPU runs on.
+- **Memory.** ONNX Runtime and XLA copy no dense tensor: inputs are read where they lie and results written where they are wanted. XLA copies
+  memory that it finds badly aligned, and what a plugin of another device than the CPU runs on. TVM makes its results in memory of its own,
+  from which they are copied, and gets copies of inputs that are not aligned to 64 bytes.
 - **Refusals.** An op that may refuse what it is given (an index out of range, an integer divided by zero) is never an engine's: engines clamp
   such an index, take it from the end or end the process.
 - **Sizes** are known where a region is made; a tensor without elements stays ours.
 - **Numbers.** Results differ from ours in rounding. Random numbers are the same bits.
-- **Threads.** ONNX Runtime uses as many as the context; how many XLA does is its own affair.
-- **Frozen weights** are constants of ONNX Runtime's models, and inputs of XLA's.
+- **Threads.** ONNX Runtime uses as many as the context; how many XLA and TVM do is their own affair.
+- **Frozen weights** are constants of ONNX Runtime's models, and inputs of XLA's and TVM's.
+
+## TVM
+
+A Python runs TVM's compiler once for each region, as a process of its own: the region as an ONNX model becomes a shared library, which is
+kept in the folder of compiled kernels by the model, TVM's version and the kind of machine, and is taken only whole. It is linked by the
+C++ compiler of that Python's system. Running it needs TVM's runtime alone. What its frontend for ONNX lacks (it has 161 ops) stays
+ours, and so does a region that it refuses; a Python that cannot compile at all is an error with its last line.
+
+It is slow: nothing is tuned, and its default schedules for the CPU run loops as they are written. On two cores of a busy AMD EPYC
+(2026-11-28, TVM 0.27, small models of `tests/onnx/models`), milliseconds of a call, with the largest error beside ONNX Runtime's results and
+the seconds of the first compile, most of which are Python's and LLVM's starts:
+
+| model | TVM | ours | error | compile |
+|---|---|---|---|---|
+| `bert_dynamo_18` | 0.093 | 0.016 | 9.3e-8 | 26 |
+| `gpt2_dynamo_18` | 0.139 | 0.033 | 7.7e-8 | 25 |
+| `llama_dynamo_18` | 0.112 | 0.029 | 1.4e-7 | 23 |
+| `lstm_script_18` | 0.119 | 0.035 | 4.4e-8 | 16 |
+| `mobilenet_v2_script_18` | 3.285 | 1.320 | 3.7e-7 | 39 |
+| `swin_dynamo_18` | 0.741 | 0.148 | 1.1e-7 | 22 |
+| `t5_dynamo_18` | 0.172 | 0.058 | 1.7e-7 | 40 |
+| `vit_dynamo_18` | 0.226 | 0.055 | 2.5e-7 | 9 |
 
 ## Prims
 

@@ -64,7 +64,7 @@ inline bool opens() {
   void* library = dlopen(file ? file : "libonnxruntime.so.1", RTLD_LAZY | RTLD_LOCAL);
   auto* base = library ? reinterpret_cast<const OrtApiBase* (*)()>(dlsym(library, "OrtGetApiBase")) : nullptr;
   table = base ? base()->get_api(kApiVersion) : nullptr;
-  if (!table) std::fprintf(stderr, "engines: no ONNX Runtime; THUNDER_ONNXRUNTIME may name its file\n");
+  if (!table) std::fprintf(stderr, "engines: no ONNX Runtime: bench/setup-peers onnxruntime installs it, or THUNDER_ONNXRUNTIME names its file\n");
   return table != nullptr;
 }
 

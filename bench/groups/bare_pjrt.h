@@ -85,7 +85,7 @@ inline bool opens() {
   void* library = dlopen(file ? file : "xla_cpu_pjrt.so", RTLD_LAZY | RTLD_LOCAL);
   auto get = library ? reinterpret_cast<const PjrtApi* (*)()>(dlsym(library, "GetPjrtApi")) : nullptr;
   if (!get) {
-    std::fprintf(stderr, "engines: no PJRT plugin; THUNDER_PJRT_PLUGIN may name its file\n");
+    std::fprintf(stderr, "engines: no PJRT plugin: bench/setup-peers openxla installs it, or THUNDER_PJRT_PLUGIN names its file\n");
     return false;
   }
   api = get();

@@ -4,11 +4,14 @@
 
 #include "executors/onnxrt/onnxrt.h"
 #include "executors/openxla/openxla.h"
+#include "executors/tvm/tvm.h"
 
 namespace thunder {
 namespace {
 
-constexpr EngineRow kRows[] = {{"onnxrt", onnxrt_executor, onnxrt_opens}, {"openxla", openxla_executor, openxla_opens}};
+constexpr EngineRow kRows[] = {{"onnxrt", onnxrt_executor, onnxrt_opens},
+                               {"openxla", openxla_executor, openxla_opens},
+                               {"tvm", tvm_executor, tvm_opens}};
 
 bool refuses_data(const Node& n, const Store& store) {
   const OpDef& op = def(n);
@@ -37,6 +40,11 @@ bool suits_engine(const NodeView& view) {
   for_each_value(view.node.args, [&](ValueId v) { all = all && fine(v); });
   for (const ValueId v : view.node.results) all = all && fine(v);
   return all && !refuses_data(view.node, view.store);
+}
+
+bool claims_all(std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*) {
+  std::fill_n(taken, nodes.size(), uint8_t{1});
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return !def(*n).view; });
 }
 
 SmallVector<Buffer, 8> given_inputs(const Launch& launch) {

@@ -25,6 +25,9 @@ std::span<const EngineRow> engines();
 // is given. Engines clamp an index that is out of range, or take it from the end, and divide by zero as they like.
 bool suits_engine(const NodeView& view);
 
+// As ExecutorDesc::claim_region: one region of all that an engine claimed. Views alone are free as they are.
+bool claims_all(std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*);
+
 // What a line is given, without the places of optional tensors that are absent.
 SmallVector<Buffer, 8> given_inputs(const Launch& launch);
 

@@ -8,36 +8,46 @@
 
 namespace thunder {
 
-// Engine: made without arguments, and `std::string start(const SharedLibrary&)`, which says its version or throws.
+// The library that is wanted, or else what the search finds.
+inline SharedLibrary find_library(const LibrarySearch& search, std::string_view file) {
+  const std::string text(file);
+  const char* const name = text.c_str();
+  return SharedLibrary(file.empty() ? search : LibrarySearch{nullptr, {&name, 1}});
+}
+
+// Engine: made without arguments, and `std::string start(const Place&)`, which says its version or throws. A place is
+// where it was looked for, as SharedLibrary is one: opened(), path(), report().
 template <class Engine>
 class OneEngine {
  public:
-  // `file`: the library that is wanted; "": the one that is open, or that the search finds. Null: there is none, or
-  // another one is open. `found` gets its version and file, or every name that was looked for. Any thread.
-  const Engine* open(const LibrarySearch& search, std::string_view file, std::string& found) {
+  // `file`: the one that is wanted; "": the one that is open, or that `find`, a function from `file` to a place, finds.
+  // Null: there is none, or another one is open. `found` gets its version and file, or every name that was looked for.
+  // Any thread.
+  template <class Find>
+  const Engine* open(const Find& find, std::string_view file, std::string& found) {
     std::lock_guard lock(mutex_);
     const bool another = !file.empty() && file != file_ && file != path_;
     if (opened_ && another) {
       found = cat(file, " cannot be opened beside ", report_, ", which this process uses");
       return nullptr;
     }
-    if (!opened_ && (report_.empty() || file != file_)) look(search, file);
+    if (!opened_ && (report_.empty() || file != file_)) look(find, file);
     found = report_;
     return opened_ ? &engine_ : nullptr;
   }
 
  private:
-  void look(const LibrarySearch& search, std::string_view file) {
+  template <class Find>
+  void look(const Find& find, std::string_view file) {
     file_ = file;
-    const char* const name = file_.c_str();
-    const SharedLibrary library(file.empty() ? search : LibrarySearch{nullptr, {&name, 1}});
-    if (!library.opened()) {
-      report_ = library.report();
+    const auto place = find(file);
+    if (!place.opened()) {
+      report_ = place.report();
       return;
     }
-    path_ = library.path();
+    path_ = place.path();
     try {
-      report_ = cat(engine_.start(library), ", ", path_);
+      report_ = cat(engine_.start(place), ", ", path_);
       opened_ = true;
     } catch (const Error& e) {
       report_ = cat(path_, ": ", e.message());

@@ -24,7 +24,7 @@ void freeze(Trace& trace, Entry& entry) {
     if (written) continue;
     const Ref<Tensor>& t = entry.bindings[i].captured;
     trace.inputs[i].frozen = true;
-    entry.frozen.push_back({t, t->storage()->version()});
+    if (!t->read_only()) entry.frozen.push_back({t, t->storage()->version()});  // else nobody writes it
   }
 }
 

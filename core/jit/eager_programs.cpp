@@ -1,8 +1,12 @@
 #include "jit/eager_programs.h"
 
 #include <algorithm>
+#include <optional>
+#include <typeinfo>
 
+#include "base/hash.h"
 #include "jit/compile.h"
+#include "jit/eager_functions.h"
 #include "jit/eager_key.h"
 #include "jit/run.h"
 #include "ops/view_tags.h"
@@ -24,33 +28,6 @@ SmallVector<Buffer, 8> buffers_of(const OpDef& op, std::span<const Arg> args, st
   return out;
 }
 
-// The op, called with the tensors that the function is given, in their order.
-class OneOp final : public Function {
- public:
-  OneOp(const OpDef& op, const EagerKey& key) : Function(std::string(op.name())), op_(op), key_(key) {}
-  Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
-    const std::span<const Arg> given = key_.node().args;
-    std::vector<Arg> args(given.begin(), given.end());
-    std::vector<std::vector<ValueId>> lists(args.size());
-    size_t next = 0;
-    scope.formulas([&] {
-      for (size_t i = 0; i < args.size(); i++) {
-        if (args[i].kind == ArgKind::value) args[i].v = scope.enter(in[next++].tensor.get());
-        if (args[i].kind != ArgKind::values) continue;
-        for (size_t k = 0; k < given[i].value_list().size(); k++)
-          lists[i].push_back(scope.enter(in[next++].tensor.get()));
-        args[i] = Arg::values(lists[i]);
-      }
-      for (ValueId v : scope.builder().invoke(op_, args)) out.push(Ref<Tensor>(scope.wrap(v)));
-    });
-    return nullptr;
-  }
-
- private:
-  const OpDef& op_;
-  const EagerKey& key_;
-};
-
 int prims_of(std::span<const Node* const> nodes) {
   int count = 0;
   for (const Node* n : nodes) {
@@ -61,10 +38,10 @@ int prims_of(std::span<const Node* const> nodes) {
   return count;
 }
 
-// Whether the op is pure, and more than the one kernel that it would be anyway.
-bool is_worth_it(const Entry& entry, size_t inputs) {
+// Whether it is pure, and more than the one kernel that it would be anyway.
+bool is_worth_it(const Entry& entry) {
   const Trace& trace = entry.traces[0];
-  if (entry.bindings.size() != inputs || !trace.writes.empty() || prims_of(trace.nodes) < 2) return false;
+  if (entry.leaves != entry.bindings.size() || !trace.writes.empty() || prims_of(trace.nodes) < 2) return false;
   return std::all_of(entry.results.begin(), entry.results.end(),
                      [](const ResultLeaf& r) { return r.output != ResultLeaf::kConstant; });
 }
@@ -73,23 +50,26 @@ bool is_worth_it(const Entry& entry, size_t inputs) {
 
 class EagerPrograms::Program {
  public:
-  Program(Context& context, const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in)
-      : key(op, args, in, {}),
-        context_(context),
-        function_(Ref<Function>::adopt(new OneOp(op, key))),
-        runner_(context, *function_) {}
+  // `more`: what tells calls apart besides the op, its arguments and their types.
+  Program(Context& context, const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in,
+          std::vector<int64_t> more)
+      : key(op, args, in, {}), more(std::move(more)), context_(context) {}
 
   const EagerKey key;
+  const std::vector<int64_t> more;
+  std::vector<GradientPlace> places;  // of gradients
   bool compiled() const { return entry_ != nullptr; }
 
-  void compile(std::span<Tensor* const> in) {
+  void compile(Ref<Function> function, std::span<Tensor* const> in) {
+    function_ = std::move(function);
+    runner_.emplace(context_, *function_);
     const auto values = make<Values>();
     for (Tensor* t : in) values->push(Ref<Tensor>(t));
     const auto options = make<CompileOptions>();
     InterruptCheck check(context_.interrupts());
     try {
       std::unique_ptr<Entry> entry = record(context_, *function_, *values);
-      if (!is_worth_it(*entry, in.size())) return;
+      if (!is_worth_it(*entry)) return;
       compile_recorded(context_, *options, *values, Effort::full, check, *entry);
       entry_ = std::move(entry);
     } catch (const Error& e) {
@@ -100,46 +80,50 @@ class EagerPrograms::Program {
   void run(std::span<Tensor* const> in, std::vector<Ref<Tensor>>& out) {
     ResultTensors results;
     InterruptCheck check(context_.interrupts());
-    Status* const failed = runner_.run(*entry_, {nullptr, in.data(), in.size()}, nullptr, results, check, nullptr);
+    Status* const failed = runner_->run(*entry_, {nullptr, in.data(), in.size()}, nullptr, results, check, nullptr);
     if (failed) throw Error(Ref<Status>::adopt(failed));
     for (const ResultLeaf& r : entry_->results) out.push_back(results.take(r.output));
   }
 
  private:
   Context& context_;
-  const Ref<Function> function_;
-  ProgramRunner runner_;
+  Ref<Function> function_;
+  std::optional<ProgramRunner> runner_;
   std::unique_ptr<Entry> entry_;  // null: taken apart
 };
 
 EagerPrograms::EagerPrograms(Context& context) : context_(context) {}
 EagerPrograms::~EagerPrograms() = default;
 
+template <class Compile>
 std::shared_ptr<EagerPrograms::Program> EagerPrograms::find(const OpDef& op, std::span<const Arg> args,
-                                                            std::span<Tensor* const> in) {
+                                                            std::span<Tensor* const> in, std::vector<int64_t> more,
+                                                            Compile compile) {
   const SmallVector<Buffer, 8> buffers = buffers_of(op, args, in);
   const std::span<const Buffer> given(buffers.data(), buffers.size());
-  const uint64_t hash = EagerKey::hash(op, args, given);
+  uint64_t hash = EagerKey::hash(op, args, given);
+  for (const int64_t n : more) hash = mix(hash, static_cast<uint64_t>(n));
   const auto kept = [&]() -> std::shared_ptr<Program> {
     auto [it, end] = programs_.equal_range(hash);
     for (; it != end; ++it)
-      if (it->second->key.matches(op, args, given)) return it->second;
+      if (it->second->more == more && it->second->key.matches(op, args, given)) return it->second;
     return nullptr;
   };
+  const std::pair kind(&op, !more.empty());
   bool compiles;
   {
     const std::shared_lock lock(mutex_);
     if (auto program = kept()) return program;
-    const auto shapes = shapes_.find(&op);
+    const auto shapes = shapes_.find(kind);
     compiles = shapes == shapes_.end() || shapes->second < kMostShapes;
   }
   // Unlocked: executors and passes of the caller's run then, and may call ops themselves.
-  auto made = std::make_shared<Program>(context_, op, args, given);
-  if (compiles) made->compile(in);
+  auto made = std::make_shared<Program>(context_, op, args, given, more);
+  if (compiles) compile(*made);
   const std::unique_lock lock(mutex_);
   if (auto program = kept()) return program;  // another thread's
   if (programs_.size() >= kMostPrograms) programs_.clear();
-  shapes_[&op] += made->compiled();
+  shapes_[kind] += made->compiled();
   programs_.emplace(hash, made);
   return made;
 }
@@ -147,9 +131,31 @@ std::shared_ptr<EagerPrograms::Program> EagerPrograms::find(const OpDef& op, std
 bool EagerPrograms::run(const OpDef& op, std::span<const Arg> args, std::span<Tensor* const> in,
                         std::vector<Ref<Tensor>>& out) {
   if (context_.stance() == Stance::force_eager) return false;
-  const std::shared_ptr<Program> program = find(op, args, in);
+  const std::shared_ptr<Program> program =
+      find(op, args, in, {}, [&](Program& made) { made.compile(function_of_op(op, made.key), in); });
   if (!program->compiled()) return false;
   program->run(in, out);
+  return true;
+}
+
+// Callers' ops have rules that may do more than compute: those are called each time.
+bool EagerPrograms::gradient(const OpDef& op, std::span<const Arg> args, std::span<Tensor* const> in,
+                             std::span<Tensor* const> results, std::span<Tensor* const> cotangents,
+                             const std::vector<bool>& wanted, std::vector<Ref<Tensor>>& out) {
+  if (context_.stance() == Stance::force_eager || typeid(op) != typeid(OpDef)) return false;
+  if (!op.vjp && (op.has(kRandom) || op.has(kEager))) return false;
+  const GradientInputs inputs(in, results, cotangents, wanted);
+  const std::shared_ptr<Program> program = find(op, args, in, inputs.key(), [&](Program& made) {
+    made.compile(function_of_gradient(op, made.key, inputs, made.places), inputs.tensors);
+  });
+  if (!program->compiled()) return false;
+  std::vector<Ref<Tensor>> made;
+  program->run(inputs.tensors, made);
+  out.clear();
+  for (const GradientPlace& place : program->places)
+    out.push_back(place.kind == GradientPlace::Kind::none     ? Ref<Tensor>()
+                  : place.kind == GradientPlace::Kind::result ? made[place.index]
+                                                              : Ref<Tensor>(inputs.tensors[place.index]));
   return true;
 }
 

@@ -46,7 +46,9 @@ void Backward::contribute(ValueId v, Var g) {
   ensure(g.shape() == t.shape, "a gradient of shape ", name(g.shape()), " for a value of shape ", name(t.shape));
   g = convert(g, t.dtype);
   auto [it, fresh] = cotangents_.try_emplace(v, g);
+  const ValueId before = fresh ? kNoValue : it->second.id;
   if (!fresh) it->second = builder_.call("prims.add", {it->second, g});
+  contributed(v, before, it->second.id);
 }
 
 namespace {
@@ -156,6 +158,7 @@ void Backward::visit(const Node& node) {
   for (ValueId r : node.results) reached |= depends(r) && cotangents_.contains(r);
   if (!reached || !def(node).nondiff.empty()) return;
   begin(node);
+  if (made_whole(node)) return;
   const OpDef& op = def(node);
   VjpFn rule = rule_ ? rule_(op, rules_) : nullptr;
   if (!rule) rule = op.vjp;
@@ -217,7 +220,10 @@ std::vector<ValueId> Backward::run(std::span<const Seed> seeds, std::span<const 
   }
   for (const Seed& s : seeds)
     if (depends(s.value)) contribute(s.value, s.cotangent ? s.cotangent : full_like(builder_.var(s.value), 1));
-  for (size_t i = nodes_.size(); i-- > 0;) visit(*nodes_[i]);
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    visit(*nodes_[i]);
+    finished(*nodes_[i]);
+  }
   std::vector<ValueId> out;
   for (ValueId v : wrt) {
     auto it = cotangents_.find(v);

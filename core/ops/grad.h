@@ -63,6 +63,18 @@ class Backward {
  protected:
   // What is made next is the gradient of this node.
   virtual void begin(const Node&) {}
+  // Makes the gradient of this node in a way of its own. False: its rule does.
+  virtual bool made_whole(const Node&) { return false; }
+  // The gradient of this node was made: cotangents of its results were read for the last time, unless asked for.
+  virtual void finished(const Node&) {}
+  // `now` is what the cotangent of `of` is so far, in place of `before`, which may be none.
+  virtual void contributed(ValueId of, ValueId before, ValueId now) { (void)of, (void)before, (void)now; }
+
+  void contribute(ValueId recorded, Var gradient);
+  bool depends(ValueId v) const { return v < depends_.size() && depends_[v]; }
+
+  Builder& builder_;
+  std::unordered_map<ValueId, Var> cotangents_;
 
  private:
   friend class Grad;
@@ -72,16 +84,12 @@ class Backward {
   void recompute(const Node& node);
   void mark(const Node& node, bool& any);
   Var value(ValueId recorded);
-  void contribute(ValueId recorded, Var gradient);
-  bool depends(ValueId v) const { return v < depends_.size() && depends_[v]; }
 
-  Builder& builder_;
   std::span<const Node* const> nodes_;
   bool recompute_;
   RuleFor rule_;
   const void* rules_;
   std::vector<bool> depends_;
-  std::unordered_map<ValueId, Var> cotangents_;
   std::unordered_map<ValueId, const Node*> inner_;  // values inside a composite, by the node that makes them
   std::unordered_map<ValueId, Var> again_;          // the ones made again
 };

@@ -101,7 +101,6 @@ std::unique_ptr<Exported<Managed>> give(const Ref<Tensor>& tensor, void* stream)
   if (!tensor->concrete()) fail(Code::proxy_has_no_data, "DLPack: the tensor has no data to pass on");
   auto out = std::make_unique<Exported<Managed>>();
   const TensorType& type = tensor->type();
-  const auto code = static_cast<int32_t>(type.dtype);
   // A view, since the handle itself may be rebound to other memory while the consumer still reads this.
   out->tensor = Tensor::view(tensor->storage(), type, tensor->strides(), tensor->offset());
   out->stream = stream;
@@ -112,7 +111,7 @@ std::unique_ptr<Exported<Managed>> give(const Ref<Tensor>& tensor, void* stream)
   t.data = tensor->elements() ? tensor->data() : nullptr;
   t.device = {kind(type.device), index(type.device)};
   t.ndim = static_cast<int32_t>(type.rank());
-  t.dtype = {static_cast<uint8_t>(code >> 8), static_cast<uint8_t>(code & 0xff), 1};
+  t.dtype = dlpack_type(type.dtype);
   t.shape = out->shape.data();
   t.strides = out->strides.data();
   out->managed.manager_ctx = out.get();
@@ -121,6 +120,11 @@ std::unique_ptr<Exported<Managed>> give(const Ref<Tensor>& tensor, void* stream)
 }
 
 }  // namespace
+
+DLDataType dlpack_type(DType dtype) {
+  const auto code = static_cast<int32_t>(dtype);
+  return {static_cast<uint8_t>(code >> 8), static_cast<uint8_t>(code & 0xff), 1};
+}
 
 Ref<Tensor> from_dlpack(DLManagedTensorVersioned* managed, Accelerator* owner, Lent lent) {
   require(managed->version.major == kDLPackMajor, "DLPack: version ", managed->version.major, ".",

@@ -6,6 +6,8 @@
 
 namespace thunder {
 
+DLDataType dlpack_type(DType dtype);
+
 // When memory of a device is its lender's again: when our work on it is done, or with the last handle, where the
 // lender's own stream waits for the call that uses it.
 enum class Lent : uint8_t { until_work_is_done, for_the_call };

@@ -65,4 +65,12 @@ bool Spares::keep(Tensor& t) {
   return true;
 }
 
+bool Spares::reborrow(Tensor& t, void* data) {
+  if (!t.concrete() || !t.unique() || t.read_only_ || t.offset_ || t.storage_->owned() || t.storage_->accelerator())
+    return false;
+  t.storage_ = Storage::borrow(data, t.storage_->bytes(), nullptr, nullptr);
+  t.data_ = t.storage_->data();
+  return true;
+}
+
 }  // namespace thunder

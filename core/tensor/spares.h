@@ -13,6 +13,9 @@ class Spares {
   static Tensor* take(const Allocator&, const DenseType&);
   // False: it is not kept. Requires: nobody refers to it.
   static bool keep(Tensor&);
+  // A borrowed tensor that is held once, for other memory of the same type: a call's argument, for the next one.
+  // False: it is as it was.
+  static bool reborrow(Tensor&, void* data);
 
  private:
   static constexpr size_t kSlots = 8;

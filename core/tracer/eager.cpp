@@ -1,9 +1,9 @@
 #include "tracer/eager.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
-#include "ops/grad.h"
 #include "ops/place_view.h"
 #include "ops/view_tags.h"
 #include "tensor/transfer.h"
@@ -106,20 +106,35 @@ bool EagerBuilder::whole(const OpDef& op, std::span<const Arg> args, Results& re
   return true;
 }
 
+// The lines are the caller's to read even while the tape is paused.
 Results EagerBuilder::decompose(const OpDef& op, std::span<const Arg> args, std::vector<const Node*>& body) {
   frames_.emplace_back();
+  const bool paused = std::exchange(paused_, false);
   Results results;
   try {
     Call call(*this, op, args);
     results = op.decompose(call);
   } catch (...) {
     frames_.pop_back();
+    paused_ = paused;
     throw;
   }
   body = std::move(frames_.back());
   frames_.pop_back();
-  frames_.back().insert(frames_.back().end(), body.begin(), body.end());
+  paused_ = paused;
+  if (!paused) frames_.back().insert(frames_.back().end(), body.begin(), body.end());
   return results;
+}
+
+void EagerBuilder::record_same(ValueId value, ValueId result) {
+  const Arg args[] = {Arg::value(value), Arg::of(type(result).dtype)};
+  const OpDef* same = environment_.registry->find("prims.convert");
+  frames_.back().push_back(store_->node(same, args, {&result, 1}, {}, nullptr));
+}
+
+void EagerBuilder::move_lines(size_t recorded, size_t before) {
+  std::vector<const Node*>& tape = frames_[0];
+  std::rotate(tape.begin() + before, tape.begin() + recorded, tape.end());
 }
 
 void EagerBuilder::enter(const OpDef&) {
@@ -204,7 +219,7 @@ void EagerScope::write_on_tape(Tensor* x, ValueId value) {
   // What the tape holds of this memory must keep its value: it moves to a copy first.
   for (ValueId held = 0; held < builder_.size(); held++) {
     const Ref<Tensor>& slot = builder_.tensor(held);
-    if (slot->storage() == x->storage()) builder_.replace(held, dense_copy(*slot));
+    if (slot && slot->storage() == x->storage()) builder_.replace(held, dense_copy(*slot));
   }
   if (now != old) copy_elements(*builder_.tensor(now), *memory);
   builder_.replace(now, Tensor::view(memory->storage(), memory->type(), memory->strides(), memory->offset()));
@@ -235,6 +250,7 @@ void EagerScope::reset() {
   builder_.clear();
   known_.clear();
   kept_.clear();
+  taken_.clear();
   Scope::reset();
 }
 
@@ -242,6 +258,7 @@ std::vector<bool> EagerScope::reached(Tensor* loss, std::span<Tensor* const> ten
   std::vector<bool> out(tensors.size());
   if (!builder_.taped()) return out;
   const ValueId last = enter(loss);
+  record_gradients_behind(last);
   ValueSet needed(builder_.size());
   add_needed(builder_.tape(), last, needed);
   for (size_t i = 0; i < tensors.size(); i++) {
@@ -249,18 +266,6 @@ std::vector<bool> EagerScope::reached(Tensor* loss, std::span<Tensor* const> ten
     out[i] = it != known_.end() && it->second != kNoValue && needed.has(it->second);
   }
   return out;
-}
-
-std::vector<ValueId> EagerScope::gradient(ValueId loss, std::span<Tensor* const> wrt) {
-  require(builder_.taped(), "grad: this eager scope keeps no tape; create it with THUNDER_SCOPE_TAPED");
-  std::vector<ValueId> ids;
-  for (Tensor* t : wrt) {
-    ids.push_back(enter(t));
-    builder_.memory().require_current(builder_.tape(), loss, ids.back(), known_.at(t));
-  }
-  // The gradient's own ops join the tape, so that a gradient of a gradient works.
-  std::vector<const Node*> tape = builder_.tape();
-  return Backward(builder_, tape, false).run(loss, ids);
 }
 
 }  // namespace thunder

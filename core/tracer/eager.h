@@ -21,14 +21,24 @@ class EagerBuilder : public Builder {
   ValueId add(Ref<Tensor> t);
   const Ref<Tensor>& tensor(ValueId v) const { return slots_[v]; }
   void replace(ValueId v, Ref<Tensor> t) { slots_[v] = std::move(t); }
+  // Nothing names this value any more: its memory is free for others.
+  void drop(ValueId v) { slots_[v] = nullptr; }
   size_t size() const { return slots_.size(); }
   void clear();
   // What the tape knows of views and writes.
   Aliases& memory() { return memory_; }
   const std::vector<const Node*>& tape() const { return frames_[0]; }
+  // Adds a line that says that `result` is `value`, made again.
+  void record_same(ValueId value, ValueId result);
+  // Moves what was recorded since the tape had `recorded` lines to the place behind its first `before` ones.
+  void move_lines(size_t recorded, size_t before);
   bool taped() const { return store_ != nullptr; }
+  CompositeRunner* composites() const { return environment_.composites; }
   Results decompose(const OpDef& op, std::span<const Arg> args, std::vector<const Node*>& body) override;
   void pause_tape(bool paused) { paused_ = paused; }
+  // How many numbers were drawn since they were counted; to draw the same ones again.
+  int64_t draws() const { return draws_; }
+  void set_draws(int64_t draws) { draws_ = draws; }
   // Notes there, in order, the integers that ops read; null: nowhere.
   void note_integers(std::vector<int64_t>* into) { integers_ = into; }
   // Counts what was drawn so far as a call of the random state, if anything was.
@@ -86,6 +96,21 @@ class EagerScope : public Scope {
   EagerBuilder builder_;
   void write_on_tape(Tensor* x, ValueId value);
   Ref<Tensor> dense_copy(const Tensor& t) const;
+
+  // A gradient that was taken: only its results were kept. Its lines are recorded once something differentiates them.
+  struct TakenGradient {
+    size_t before;  // how many lines the tape had
+    ValueId loss;
+    std::vector<ValueId> wrt, results;
+    ValueId first;  // values from here on were made by it
+    int64_t draws;  // what was drawn before it
+  };
+  std::vector<ValueId> take_gradient(ValueId loss, const std::vector<ValueId>& wrt);
+  void own_memory(const TakenGradient& taken);
+  void record(const TakenGradient& taken);
+  // Records the gradients that this value was computed from, so that it can be differentiated.
+  void record_gradients_behind(ValueId value);
+  std::vector<TakenGradient> taken_;
 
   // Taped only: the value each tensor was given; kNoValue once its memory was written by what the tape does not know as
   // a view of it.

@@ -25,6 +25,12 @@ class CompositeRunner {
   // `in`: the tensors among the arguments, in their order. False: it is to be decomposed.
   virtual bool run(const OpDef& op, std::span<const Arg> args, std::span<Tensor* const> in,
                    std::vector<Ref<Tensor>>& out) = 0;
+  // The gradient of a call of any op with these `results`. `cotangents`: of each of them, null where the loss does not
+  // reach it; `wanted`: by which of `in`. Gives a tensor for each of `in`, null where there is none. False: it is to be
+  // made op by op.
+  virtual bool gradient(const OpDef& op, std::span<const Arg> args, std::span<Tensor* const> in,
+                        std::span<Tensor* const> results, std::span<Tensor* const> cotangents,
+                        const std::vector<bool>& wanted, std::vector<Ref<Tensor>>& out) = 0;
 };
 
 // What a scope needs of its context. Everything outlives the scope.

@@ -70,11 +70,11 @@ void Values::push(const Any& a) {
 
 void Values::push(Ref<Tensor> t) {
   if (status_) return;
-  Leaf leaf;
+  Leaf& leaf = leaves_.emplace_back();
   leaf.kind = t ? ArgKind::value : ArgKind::none;
   leaf.tensor = std::move(t);
-  leaves_.push_back(std::move(leaf));
-  add_child("*", leaves_.size() - 1);
+  if (!open_.empty() || has_key_) return add_child("*", leaves_.size() - 1);
+  structure_ += structure_.empty() ? "*" : ",*";  // what that would do, for arguments by position
 }
 
 void Values::key(std::string_view name) {

@@ -16,6 +16,10 @@ THUNDER_CHECK thunder_status *thunder_tensor_create(thunder_context *context, th
 THUNDER_CHECK thunder_status *thunder_tensor_borrow(thunder_context *context, thunder_dtype dtype, size_t rank,
     const int64_t *shape, const int64_t *strides_or_null, thunder_device device, void *data, size_t bytes,
     void (*destroy)(void *user), void *user, thunder_tensor **out) THUNDER_NOEXCEPT;
+/* The same handle for other memory of the host, `bytes` from `data` on, as borrowed without `destroy`. 1: it is; 0: it is as it was,
+ * since somebody else holds it, it was not borrowed from the host, or dtype, shape, strides or bytes are others. */
+int32_t thunder_tensor_reborrow(thunder_tensor *tensor, thunder_dtype dtype, size_t rank, const int64_t *shape,
+    const int64_t *strides, void *data, size_t bytes) THUNDER_NOEXCEPT;
 /* Another view of the same memory, `offset` elements from `tensor`'s first element. It must lie inside the memory. */
 THUNDER_CHECK thunder_status *thunder_tensor_view(thunder_tensor *tensor, size_t rank, const int64_t *shape,
     const int64_t *strides_or_null, int64_t offset, thunder_tensor **out) THUNDER_NOEXCEPT;

@@ -14,6 +14,7 @@ COMPILED = (torch.float64, torch.float16)
 REALS = (0.1, 65536.0, 1e-9, -0.0, 16777217.0, 1e39)
 WHOLE = (2 ** 53 + 1, 2 ** 24 + 1, 70000, 300, -1)
 _BESIDE = {"value", "alpha", "beta", "other", "fill_value", "min", "max", "exponent", "weight", "end"}      # numbers beside elements, not sizes
+_SIZES = {"scale_factor"}      # reals that say how large a result is
 _MOST = 3            # samples of one op
 
 
@@ -32,7 +33,7 @@ def _places(sample):
 def _tried(sample):
     """(which number, sample with it)."""
     for put, value, name in _places(sample):
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or name in _SIZES:
             continue
         for number in [*(REALS if isinstance(value, float) or name in _BESIDE else ()), *(WHOLE if isinstance(value, int) and name in _BESIDE else ())]:
             made = put(number)

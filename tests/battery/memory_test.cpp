@@ -69,6 +69,9 @@ struct Memory : Battery {
       const auto shares = [&](auto& t) { return t->storage() == results[i]->storage(); };
       const bool is_view = std::any_of(tensors.begin(), tensors.end(), shares);
       if (!may_view(*c.op)) EXPECT_FALSE(is_view) << c.name << ": result " << i << " lies in what it was given";
+      if (!c.op->prim && !(c.op->tags & kView)) {
+        EXPECT_FALSE(repeats_elements(*results[i])) << c.name << ": result " << i << " cannot be written";
+      }
       if (c.op->tags & kView) EXPECT_TRUE(is_view) << c.name << ": result " << i << " is a copy";
     }
   }
@@ -113,6 +116,8 @@ TEST_F(Memory, of_results_is_new_where_nothing_was_to_be_computed) {
       {"hstack", {std::vector<TensorSpec>{vector}}}, {"pad", {vector, Ints{0, 0}}}, {"clamp", {vector, -9.0, 9.0}},
       {"interpolate", {image, Ints{2, 3}}}, {"diag", {matrix}}, {"norm", {number}}, {"tril", {matrix, 5}},
       {"max_pool2d", {image, Ints{1}}}, {"avg_pool2d", {image, Ints{1}}}, {"pow", {vector, 1}}, {"mul", {vector, 1}},
+      {"dropout", {vector, 1.0}}, {"dropout2d", {image, 1.0}}, {"alpha_dropout", {vector, 1.0, true}},
+      {"adaptive_max_pool2d_with_indices", {TensorSpec{{2, 1, 2, 3}}, Ints{2, 3}}}, {"max", {number, 0}}, {"min", {number, 0}},
       {"renorm", {matrix, 2.0, 0, 1e9}}, {"conj", {vector}}, {"reshape", {vector, Ints{3}}},
   };
   for (const Row& r : rows) {

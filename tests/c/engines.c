@@ -49,6 +49,7 @@ int main(void)
     for (int twice = 0; twice < 2; twice++) {
         run(context, "onnxrt", "libonnxruntime.so");
         run(context, "openxla", "xla_cpu_pjrt.so");
+        run(context, "tvm", "THUNDER_TVM_PYTHON");
         run(context, "thunder", NULL);
     }
     thunder_context_release(context);

@@ -35,6 +35,10 @@ static void in_scopes(thunder_context *context)
     const thunder_dim two = 2;
     th_zeros_opt(s, &two, 1, THUNDER_F32, THUNDER_CUDA(3));
     REFUSED(thunder_scope_status(s), THUNDER_UNIMPLEMENTED, "zeros: argument 2: there is no device cuda:3");
+    REFUSED(thunder_scope_status(s), THUNDER_UNIMPLEMENTED, "errors.c:");
+    thunder_scope_reset(s);
+    th_zeros_opt(s, &two, 1, (thunder_dtype)THUNDER_CPU, (thunder_device)THUNDER_F32);
+    REFUSED(thunder_scope_status(s), THUNDER_UNIMPLEMENTED, "a device was expected, got the dtype f32: the dtype comes first [at ");
     thunder_scope_reset(s);
 
     th_add(s, x, NULL);

@@ -132,6 +132,33 @@ static void borrowed(thunder_context *context)
     CHECK(ended == 2);
 }
 
+static void borrowed_again(thunder_context *context)
+{
+    float first[6] = { 0 }, second[6] = { 0, 1, 2, 3, 4, 5 }, r[6];
+    const int64_t shape[] = { 3, 2 }, other[] = { 2, 3 }, transposed[] = { 1, 3 }, dense[] = { 2, 1 };
+    const size_t bytes = sizeof second;
+    thunder_tensor *t = NULL;
+    OK(thunder_tensor_borrow(context, THUNDER_F32, 2, shape, transposed, 0, first, bytes, NULL, NULL, &t));
+    CHECK(thunder_tensor_reborrow(t, THUNDER_F32, 2, shape, transposed, second, bytes) == 1);
+    OK(thunder_tensor_read(t, r, sizeof r));
+    CHECK(r[1] == 3 && r[2] == 1);
+    CHECK(!thunder_tensor_reborrow(t, THUNDER_I32, 2, shape, transposed, first, bytes));
+    CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, other, transposed, first, bytes));
+    CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, shape, dense, first, bytes));
+    CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, shape, transposed, first, bytes + 4));
+    CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, shape, transposed, (char *)first + 1, bytes));
+    CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, shape, transposed, NULL, bytes));
+    thunder_tensor_retain(t); /* somebody else has it, and sees what it was */
+    CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, shape, transposed, first, bytes));
+    thunder_tensor_release(t);
+    OK(thunder_tensor_read(t, r, sizeof r));
+    CHECK(r[5] == 5);
+    thunder_tensor_release(t);
+    OK(thunder_tensor_create(context, THUNDER_F32, 2, shape, THUNDER_CPU, second, bytes, &t));
+    CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, shape, dense, first, bytes)); /* its memory is its own */
+    thunder_tensor_release(t);
+}
+
 int main(void)
 {
     thunder_context *context = NULL;
@@ -139,6 +166,7 @@ int main(void)
     trees(context);
     every_kind(context);
     borrowed(context);
+    borrowed_again(context);
     thunder_context_release(context);
     return 0;
 }

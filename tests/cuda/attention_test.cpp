@@ -23,6 +23,7 @@ const Case kCases[] = {
     {{2, 6, 8, 16}, {2, 2, 8, 16}, {2, 2, 8, 16}, true, true},
     {{2, 8, 3, 16}, {2, 8, 3, 16}, {2, 8, 3, 16}, true, false, true},
     {{4, 8, 64}, {4, 8, 64}, {4, 8, 64}, true},
+    {{1, 2, 8, 256}, {1, 2, 8, 256}, {1, 2, 8, 256}, true},
 };
 
 // Of the stand-in for cuDNN; null: the library is not it.

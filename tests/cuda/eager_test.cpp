@@ -1,6 +1,8 @@
-// Composites outside of programs (jit/eager_programs): each call on a device is a program of its own. Also covers eager_key.
+// Composites outside of programs (jit/eager_programs): each call on a device is a program of its own, and so are gradients and steps.
+// Also covers eager_key, eager_functions and eager_steps.
 #include "cuda/cuda.h"
 #include "jit/eager_programs.h"
+#include "jit/eager_steps.h"
 #include "support/fake_cuda/counted.h"
 #include "tracer/eager.h"
 
@@ -72,6 +74,77 @@ TEST_F(CudaEager, of_very_many_shapes_are_taken_apart) {
   if (kernel_launches() >= 0) {
     EXPECT_EQ(fused, 16);
   }
+}
+
+// The loss's backward, and the rule of gelu, which is many lines: a kernel each.
+TEST_F(CudaEager, gradients_are_fused) {
+  const auto gradient = [&](const Ref<Tensor>& x) {
+    EagerScope tape(context->scope_environment(), true);
+    Tensor* loss = op(tape, "sum", {any(op(tape, "gelu", {any(x)}))});
+    Values wrt;
+    wrt.push(x);
+    int64_t launches = 0;
+    Ref<Tensor> out;
+    launches = launches_of([&] { out = (*tape.grad(loss, wrt))[0].tensor; }, 2);
+    EXPECT_EQ(tape.status(), nullptr);
+    return std::pair(data(*out), launches);
+  };
+  const Ref<Tensor> x = random({8, 6}, 1), there = on_gpu(x);
+  gradient(there);
+  const auto [found, launches] = gradient(there);
+  EXPECT_LE(launches, 2);
+  expect_near(found, gradient(x).first);
+}
+
+TEST_F(CudaEager, the_gradient_of_a_tensor_given_twice_is_the_sum) {
+  const auto gradient = [&](const Ref<Tensor>& x) {
+    EagerScope tape(context->scope_environment(), true);
+    Tensor* loss = op(tape, "sum", {any(op(tape, "hypot", {any(x), any(x)}))});
+    Values wrt;
+    wrt.push(x);
+    return data(*(*tape.grad(loss, wrt))[0].tensor);
+  };
+  const Ref<Tensor> x = random({8, 6}, 1);
+  expect_near(gradient(on_gpu(x)), gradient(x));
+}
+
+TEST_F(CudaEager, a_step_of_an_optimizer_is_one_program) {
+  const auto moved = [&](const Ref<Tensor>& a, const Ref<Tensor>& b, int64_t& launches) {
+    Values params, grads;
+    for (const Ref<Tensor>& t : {a, b}) params.push(t), grads.push(Ref<Tensor>(called("mul", {any(t), Any::real(2)})));
+    const auto optimizer = make<Optimizer>(context->module_environment(), "AdamW", params, nullptr);
+    EagerSteps steps(context, *optimizer);
+    for (int i = 0; i < 3; i++) {
+      EagerScope scope(context->scope_environment(), false);
+      launches = launches_of([&] { steps.step(scope, grads); }, 1);
+      EXPECT_EQ(scope.status(), nullptr);
+    }
+    Floats all = data(*a);
+    for (float f : data(*b)) all.push_back(f);
+    return all;
+  };
+  const auto make_two = [&] { return std::pair(random({8, 6}, 1), random({5}, 2)); };
+  int64_t launches = 0;
+  const auto [a, b] = make_two();
+  const Floats found = moved(on_gpu(a), on_gpu(b), launches);
+  EXPECT_LE(launches, 6);  // taken apart, it is more than a dozen a parameter
+  const auto [c, d] = make_two();
+  expect_near(found, moved(c, d, launches));
+}
+
+// What a program refuses is refused in the words of the optimizer.
+TEST_F(CudaEager, a_step_with_a_gradient_of_another_shape_changes_nothing) {
+  const Ref<Tensor> x = on_gpu(random({8, 6}, 1));
+  const Floats before = data(*x);
+  Values params, grads;
+  params.push(x), grads.push(on_gpu(random({6, 8}, 2)));
+  const auto optimizer = make<Optimizer>(context->module_environment(), "SGD", params, nullptr);
+  EagerSteps steps(context, *optimizer);
+  EagerScope scope(context->scope_environment(), false);
+  steps.step(scope, grads);
+  ASSERT_NE(scope.status(), nullptr);
+  EXPECT_NE(std::string(scope.status()->message()).find("gradient"), std::string::npos) << scope.status()->message();
+  EXPECT_EQ(data(*x), before);
 }
 
 TEST_F(CudaEager, gradients_on_a_tape_are_those_of_the_cpu) {

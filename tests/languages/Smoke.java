@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import thunder.Batches;
 import thunder.Compiled;
 import thunder.Module;
 import thunder.Ops;
@@ -115,6 +116,18 @@ public class Smoke {
 
         Module net = new Module("Sequential").add("0", new Module("Linear", 64, 32)).add("1", new Module("ReLU"))
             .add("2", new Module("Linear", 32, 10)).load(args[0]);
+        if (!net.toString().equals(net.text())) throw new AssertionError("a module is printed as it says");
+        // Each loop is an epoch of its own.
+        Batches batches = new Batches(List.of(Tensor.of(new long[] {0, 1, 2, 3})), 2);
+        int count = 0;
+        for (Tensor[] batch : batches) break;
+        for (Tensor[] batch : batches) {
+            if (!Arrays.equals(batch[0].longs(), new long[] {0, 1})) throw new AssertionError("a loop went on behind a break");
+            break;
+        }
+        for (Tensor[] outer : batches)
+            for (Tensor[] inner : batches) count++;
+        if (count != 4) throw new AssertionError("nested loops read " + count + " batches");
         Tensor rows = Thunder.readCsv(args[1]);
         Tensor images = rows.slice(1, 0, 64).div(16);
         Tensor labels = rows.slice(1, 64, 65).squeeze(1).to("i64");

@@ -59,6 +59,15 @@ tryCatch(th$load_cache_artifacts(x), thunder_error = function(e) show("damaged",
 net <- th$module("Sequential", children = list("0" = th$module("Linear", 64, 32), "1" = th$module("ReLU"),
   "2" = th$module("Linear", 32, 10)))
 invisible(th$load(net, arguments[1]))
+# Each loop is an epoch of its own.
+batches <- th$batches(list(th$tensor(c(0L, 1L, 2L, 3L))), size = 2)
+seen <- 0
+invisible(tryCatch(batches$each(function(part) stop("left")), error = function(e) NULL))
+invisible(tryCatch(batches$each(function(part) { seen <<- part$flat(); stop("left") }), error = function(e) NULL))
+stopifnot(identical(as.numeric(seen), c(0, 1)))
+count <- 0
+batches$each(function(part) batches$each(function(part) count <<- count + 1))
+stopifnot(count == 4)
 rows <- th$read_csv(arguments[2])
 images <- rows$slice(dim = 1, start = 0, end = 64) / 16
 labels <- rows$slice(dim = 1, start = 64, end = 65)$squeeze(1)$to("i64")

@@ -98,6 +98,19 @@ static class Smoke
 
         var net = new Module("Sequential").Add("0", new Module("Linear", 64, 32)).Add("1", new Module("ReLU"))
             .Add("2", new Module("Linear", 32, 10)).Load(args[0]);
+        if (net.ToString() != net.Text()) throw new Exception("a module is printed as it says");
+        // Each loop is an epoch of its own.
+        var batches = new Batches(new[] { Tensor.Of(new long[] { 0, 1, 2, 3 }) }, size: 2);
+        var count = 0;
+        foreach (var batch in batches) break;
+        foreach (var batch in batches)
+        {
+            if (batch[0].Flat<long>()[1] != 1) throw new Exception("a loop went on behind a break");
+            break;
+        }
+        foreach (var outer in batches)
+            foreach (var inner in batches) count++;
+        if (count != 4) throw new Exception("nested loops read " + count + " batches");
         var rows = Th.ReadCsv(args[1]);
         var images = rows.Slice(dim: 1, start: 0, end: 64) / 16;
         var labels = rows.Slice(dim: 1, start: 64, end: 65).Squeeze(1).To("i64");

@@ -2,7 +2,7 @@
 // The smoke program in PHP: smoke.php MODEL.safetensors DIGITS.csv
 require 'Thunder.php';
 
-use Thunder\{Error, Module, Ops, Optimizer};
+use Thunder\{Batches, Error, Module, Ops, Optimizer};
 use function Thunder\{addOp, compile, doc, loadCacheArtifacts, readCsv, saveCacheArtifacts, seed, tensor};
 
 [, $model, $csv] = $argv;
@@ -85,6 +85,14 @@ try {
 
 $net = (new Module('Sequential'))->add('0', new Module('Linear', 64, 32))->add('1', new Module('ReLU'))
     ->add('2', new Module('Linear', 32, 10))->load($model);
+if ((string) $net !== $net->text()) throw new \Exception('a module is printed as it says');
+// Each loop is an epoch of its own.
+[$batches, $count] = [new Batches([tensor([0, 1, 2, 3])], size: 2), 0];
+foreach ($batches as $_) break;
+foreach ($batches as [$first]) break;
+if ($first->toArray() !== [0, 1]) throw new \Exception('a loop went on behind a break');
+foreach ($batches as $_) foreach ($batches as $_) $count++;
+if ($count !== 4) throw new \Exception("nested loops read $count batches");
 $rows = readCsv($csv);
 $images = $rows->slice(dim: 1, start: 0, end: 64)->div(16);
 $labels = $rows->slice(dim: 1, start: 64, end: 65)->squeeze(1)->to('i64');

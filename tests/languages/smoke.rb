@@ -87,6 +87,20 @@ net.add(0, Thunder::Module.new("Linear", 64, 32)).add(1, Thunder::Module.new("Re
 net.load(MODEL)
 raise net.text unless net.text.start_with?("Sequential(") && net.text.include?("(0): Linear(in_features=64, out_features=32")
 raise search.text unless search.text.start_with?("LBFGS")
+raise "puts shows #{net}" unless net.to_s == net.text
+z = Thunder.tensor([[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+[[z[0], [1, 2, 3]], [z[-1, 1], 8], [z[1..], [[4, 5, 6], [7, 8, 9]]], [z[0..1, 0], [1, 4]], [z[0...-1, -2..-1], [[2, 3], [5, 6]]],
+ [z[Thunder.tensor([2, 0]), 0], [7, 1]]].each { |got, wanted| raise "[] gave #{got.to_a}, not #{wanted}" unless got.to_a == wanted }
+z[0, 1..] = 0
+z[1] = z[2]
+raise "[]= left #{z.to_a}" unless z.to_a == [[1, 0, 0], [7, 8, 9], [7, 8, 9]]
+
+# Each loop is an epoch of its own.
+batches, count = Thunder::Batches.new([Thunder.tensor([0, 1, 2, 3])], size: 2), 0
+batches.each { break }
+raise "a loop went on behind a break" unless batches.first.to_a == [0, 1]
+batches.each { batches.each { count += 1 } }
+raise "nested loops read #{count} batches" unless count == 4
 rows = Thunder.read_csv(CSV)
 images, labels = rows.slice(dim: 1, start: 0, end: 64) / 16, rows.slice(dim: 1, start: 64, end: 65).squeeze(1).to("i64")
 found = Thunder.compile { |batch| net.call(batch).argmax(-1) }.(images)

@@ -73,6 +73,14 @@ $net add 0 [thunder::Module new Linear 64 32]
 $net add 1 [thunder::Module new ReLU]
 $net add 2 [thunder::Module new Linear 32 10]
 $net load $model
+# Each loop is an epoch of its own.
+set batches [thunder::Batches new [list [thunder::tensor {0 1 2 3}]] -size 2]
+set count 0
+$batches each part break
+$batches each part { set first [$part elements]; break }
+if {$first ne "0 1"} { error "a loop went on behind a break: $first" }
+$batches each part { $batches each part { incr count } }
+if {$count != 4} { error "nested loops read $count batches" }
 set rows [thunder::read_csv $csv]
 set images [[$rows slice -dim 1 -start 0 -end 64] div 16]
 set labels [[[$rows slice -dim 1 -start 64 -end 65] squeeze 1] to i64]

@@ -4,7 +4,7 @@ local expect = require "support.expect"
 
 local x, y = th.tensor { 1.0, 2.0, 3.0 }, th.tensor { 4.0, 5.0, 6.0 }
 local found = table.concat(th.list_backends(), ",")
-for name, library in pairs { onnxrt = "libonnxruntime.so", openxla = "xla_cpu_pjrt.so" } do
+for name, library in pairs { onnxrt = "libonnxruntime.so", openxla = "xla_cpu_pjrt.so", tvm = "THUNDER_TVM_PYTHON" } do
   local f = th.compile(function(a, b) return th.softmax(a * b, 0):sum() end, { backend = name })
   if (","..found..","):find(","..name..",", 1, true) then
     expect.values(f(x, y):reshape { 1 }, { 1.0 }, 1e-6)

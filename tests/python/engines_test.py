@@ -5,7 +5,7 @@ import numpy as np
 import thunder as th
 from thunder import nn, optim
 
-ENGINES = ("onnxrt", "openxla")
+ENGINES = ("onnxrt", "openxla", "tvm")
 there = {name: name in th.list_backends() for name in ENGINES}
 
 
@@ -60,8 +60,8 @@ def losses(backend, steps=20):
 
 
 class Engines(unittest.TestCase):
-    def each(self):
-        for name in ENGINES:
+    def each(self, names=ENGINES):
+        for name in names:
             with self.subTest(engine=name):
                 if not there[name]:
                     self.skipTest(f"{name} is not here")
@@ -87,7 +87,7 @@ class Engines(unittest.TestCase):
     def test_a_small_gpt_trains_as_with_our_executors(self):
         ours = losses("thunder")[0]
         self.assertLess(ours[-1], ours[0])
-        for name in self.each():
+        for name in self.each(("onnxrt", "openxla")):  # tvm takes minutes to compile it
             got, step = losses(name)
             self.assertIn(f"by {name}", str(th.last_traces(step)[-1]))
             np.testing.assert_allclose(got, ours, atol=1e-3)

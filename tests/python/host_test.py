@@ -185,6 +185,24 @@ class Reads(unittest.TestCase):
             self.assertEqual(f(th.tensor(X)).tolist(), (view() * 2).tolist())
             self.assertEqual(misses(f), 1)
 
+    def test_sees_what_numpy_computes_of_arrays(self):
+        array, backwards = np.array([2.0, 3.0], np.float32), slice(None, None, -1)
+        for read in (lambda: array * 2, lambda: array[0], lambda: float(array.sum()), lambda: th.from_numpy(array[backwards])):
+            f = th.compile(lambda x: x * read())
+            for numbers in ((2, 3), (5, 7), (2, 3)):
+                array[:] = numbers
+                self.assertEqual(f(th.tensor(X)).tolist(), (th.tensor(X) * read()).tolist())
+            self.assertEqual(misses(f), 2)
+            self.assertRegex(th.last_miss(f), "elements of 'array', captured by")
+
+    def test_sees_what_numpy_computes_of_the_arrays_of_objects(self):
+        settings, net = Settings(), nn.Identity()
+        settings.factor = net.factor = np.array([[1.0, 2.0], [3.0, 4.0]])[:, 1]  # with gaps
+        for f in (th.compile(lambda x: x * float(settings.factor.sum())), th.compile(lambda x: net(x) * float(net.factor.sum()))):
+            for number in (2.0, 5.0):
+                settings.factor[0] = number
+                self.assertEqual(first(f(th.tensor(X))), number + 4)
+
     def test_are_named_where_they_changed(self):
         table = {"k": 2}
         f = th.compile(lambda x: x * table["k"])

@@ -29,7 +29,7 @@ class Loops(unittest.TestCase):
         self.assertEqual([name for name, _ in net[:2].named_children()], ["fc", "act"])
         x = th.ones(1, 2)
         self.assertEqual(net(x).tolist(), net.out(net.act(net.fc(x))).tolist())
-        self.assertEqual(th.compile(net)(x).tolist(), net(x).tolist())
+        th.testing.assert_close(th.compile(net)(x), net(x))
         with self.assertRaisesRegex(TypeError, "ModuleList: its children have numbers"):
             nn.ModuleList({"a": nn.Linear(1, 1)})
         with self.assertRaisesRegex(KeyError, "a method of it"):
@@ -52,6 +52,47 @@ class Loops(unittest.TestCase):
             self.assertEqual({name: tensor.shape for name, tensor in layer.named_parameters()}, shapes)
             self.assertFalse(any((tensor == 7).any().item() for tensor in layer.parameters()), layer)
         self.assertFalse(hasattr(nn.Sequential(), "reset_parameters"))
+
+
+class Functions(unittest.TestCase):
+    def test_of_norms_write_the_running_statistics(self):
+        for ways in (lambda f: f, th.compile):
+            for norm, layer, training in ((nn.functional.batch_norm, nn.BatchNorm1d(3), "training"),
+                                          (nn.functional.instance_norm, nn.InstanceNorm1d(3, track_running_stats=True), "use_input_stats")):
+                mean, variance, x = th.zeros(3), th.ones(3), th.randn(4, 3, 5)
+                made = ways(lambda x: norm(x, mean, variance, momentum=0.1, **{training: True}))(x)
+                th.testing.assert_close(made, layer(x))
+                th.testing.assert_close(mean, layer.running_mean)
+                th.testing.assert_close(variance, layer.running_var)
+                before = mean.tolist()
+                norm(x, mean, variance, **{training: False})
+                norm(x, None, None, **{training: True})
+                self.assertEqual(mean.tolist(), before)
+
+    def test_give_tensors_of_their_own(self):
+        number, edges = th.tensor(3.0), th.tensor([0.0, 1.0, 2.0])
+        for made in (th.max(number, 0).values, number.min(0).values, th.max(number, 0, True).values):
+            made.fill_(7)
+        th.histogram(th.rand(4), edges).bin_edges.fill_(7)
+        self.assertEqual((number.item(), edges.tolist()), (3.0, [0.0, 1.0, 2.0]))
+        dropped = nn.functional.dropout(th.ones(2, 3), 1.0)
+        dropped[0, 1] = 5
+        self.assertEqual(dropped.tolist(), [[0, 5, 0], [0, 0, 0]])
+
+    def test_that_make_tensors_take_requires_grad(self):
+        like = th.ones(2)
+        made = [th.zeros(2, requires_grad=True), th.rand(2, requires_grad=True), th.full([2], 3.0, requires_grad=True), th.arange(2.0, requires_grad=True),
+                th.randn_like(like, requires_grad=True), like.new_ones(2, requires_grad=True), like.new_tensor([1.0, 2.0], requires_grad=True)]
+        self.assertTrue(all(x.requires_grad for x in made))
+        self.assertFalse(th.zeros(2, requires_grad=False).requires_grad)
+        with th.tape():
+            w = th.ones(2, requires_grad=True)
+            (w * 3).sum().backward()
+        self.assertEqual(w.grad.tolist(), [3, 3])
+        with self.assertRaisesRegex(RuntimeError, "only tensors of real numbers"):
+            th.zeros(2, dtype=th.int64, requires_grad=True)
+        with self.assertRaisesRegex(TypeError, "requires_grad"):
+            th.add(like, like, requires_grad=True)
 
 
 class Checkpoints(unittest.TestCase):

@@ -42,6 +42,21 @@ class Direct(support.Beside if support.HAVE else unittest.TestCase):
         self.assertIs(type(called(compiled)), BUILTIN)
         self.assertEqual(len(_backend.programs(compiled)), 1)
 
+    def test_arguments_of_a_call_are_not_those_of_the_call_before(self):
+        compiled = support.compiled(lambda x, y: x * 2 + y, dynamic=False)
+        kept = [torch.randn(3, 4) for _ in range(3)]
+        tall = torch.randn(5, 4)
+        for x, y in ((kept[0], kept[1]), (kept[1], kept[2]), (kept[2], kept[2]), (tall, tall), (kept[0].clone(), kept[1]),
+                     (torch.randn(4, 3).t(), kept[0]), (kept[0], kept[0])):
+            torch.testing.assert_close(compiled(x, y), x * 2 + y)
+
+    def test_what_a_backward_is_given_may_be_the_arguments(self):
+        compiled = support.compiled(lambda x, y: x * y)
+        x, y = torch.randn(4, requires_grad=True), torch.randn(4, requires_grad=True)
+        trained(compiled, x, y).sum().backward()
+        self.assertTrue(goes_around(compiled(x, y)))
+        torch.testing.assert_close((x.grad, y.grad), (y.detach(), x.detach()))
+
     def test_frozen_parameters_are_constants_at_inference_alone(self):
         model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3)).eval()
         x = torch.randn(5, 4)

@@ -52,6 +52,32 @@ class Lines(unittest.TestCase):
     def test_a_result_may_be_complex(self):
         self.same(lambda x: torch.fft.rfft(x), torch.randn(8))
 
+    def test_what_is_asserted_of_values_is_a_line_that_is_kept(self):
+        def f(x):
+            torch._assert_async((x > 0).all(), "numbers above 0 are wanted")
+            return x * 2
+        run = support.compiled(f)
+        torch.testing.assert_close(run(torch.ones(3)), 2 * torch.ones(3))
+        with self.assertRaisesRegex(RuntimeError, "numbers above 0"):
+            run(-torch.ones(3))
+
+    def test_arguments_may_be_complex(self):
+        z = torch.randn(6, 4, dtype=torch.complex64)
+        for function in (lambda z: z * 2 + 1, lambda z: (z * z).abs(), lambda z: z.imag * 2, lambda z: (z.conj() * z).real, lambda z: z.t() * 2):
+            for argument in (z, z.conj(), z.t(), z.to(torch.complex128)):
+                self.same(function, argument)
+            self.same(function, torch.randn(7, 3, dtype=torch.complex64), dynamic=True)
+
+    def test_what_a_backward_is_given_may_be_complex(self):
+        z = torch.randn(6, 4, dtype=torch.complex64, requires_grad=True)
+        x = torch.randn(6, 4, requires_grad=True)
+        for function, argument in ((lambda z: (z * z).abs(), z), (lambda x: torch.fft.rfft(x).abs(), x),
+                                   (lambda x: torch.fft.irfft(torch.fft.rfft(x) ** 2, n=4), x)):
+            cotangent = torch.randn_like(function(argument))
+            torch._dynamo.reset()
+            got = torch.autograd.grad(support.compiled(function)(argument), argument, cotangent)
+            torch.testing.assert_close(got, torch.autograd.grad(function(argument), argument, cotangent))
+
     def test_a_custom_op_is_a_line(self):
         @torch.library.custom_op("thunder_test::twice", mutates_args=())
         def twice(x: torch.Tensor) -> torch.Tensor:

@@ -33,8 +33,11 @@ def too_far(make, seed, training):
     torch.manual_seed(seed)
     model, inputs = make()
     model.train(training)
-    exact = run(copy.deepcopy(model).double(), as_double(inputs))
-    theirs = run(copy.deepcopy(model), inputs)
+    theirs, share = run(copy.deepcopy(model), inputs), 1e-6
+    try:
+        exact = run(copy.deepcopy(model).double(), as_double(inputs))
+    except RuntimeError:  # a model that makes numbers of its own in single precision
+        exact, share = theirs, 1e-4
     ours_model = copy.deepcopy(model)
     compiled, state = support.compiled(ours_model, fullgraph=False), copy.deepcopy(ours_model.state_dict())
     run(ours_model, inputs, compiled)
@@ -45,7 +48,7 @@ def too_far(make, seed, training):
     if set(ours) != set(exact):
         return [("names", sorted(set(ours) ^ set(exact)), 0)]
     for name, value in exact.items():
-        allowed = 2 * (theirs[name] - value).norm() + 1e-6 * value.norm() + 1e-8 * largest
+        allowed = 2 * (theirs[name] - value).norm() + share * value.norm() + 1e-8 * largest
         distance = (ours[name] - value).norm()
         if not distance <= allowed:
             found.append((name, distance.item(), allowed.item()))

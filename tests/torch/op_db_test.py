@@ -46,7 +46,13 @@ def _replayed(module, tensors, seen):
     if graph.draws:
         return None
     kept = graph.results.keep(tensors)
-    made = [torch.from_dlpack(t) if isinstance(t, thunder.Tensor) else t for t in graph.replay(*[thunder.from_dlpack(t.clone()) for t in tensors])]
+    try:
+        made = graph.replay(*[thunder.from_dlpack(t.clone()) for t in tensors])
+    except thunder.Error:  # a row refused a node, which is a line when the graph is traced again
+        if not graph.refused:
+            raise
+        made = graph.replay(*[thunder.from_dlpack(t.clone()) for t in tensors])
+    made = [torch.from_dlpack(t) if isinstance(t, thunder.Tensor) else t for t in made]
     graph.results.all_plain = False
     return graph.results.given(made, kept)
 
@@ -66,6 +72,8 @@ def _as_near(call, tensors, want, got):
     if len(exact) != len(want):
         return False
     for a, b, true in zip(want, got, exact):
+        if not a.is_floating_point() and torch.equal(a, b):
+            continue
         if not a.is_floating_point() or a.shape != true.shape:
             return False
         theirs, ours = [torch.nan_to_num(t.double() - true.double()).norm() for t in (a, b)]

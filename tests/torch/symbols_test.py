@@ -132,6 +132,41 @@ class Symbols(unittest.TestCase):
                     torch.testing.assert_close(*[torch.autograd.grad(y, x, cotangent) for y in (made, want)])
             self.assertEqual((counted.graphs, counted.traces), (2, 2))
 
+    def test_a_backward_of_parts_is_traced_once(self):
+        functional = nn.functional
+
+        def rows(n):
+            return torch.randn(n, 4, requires_grad=True)
+
+        def image(n):
+            return torch.randn(1, 2, n, 8, requires_grad=True)
+        cases = ((lambda x: x.chunk(3)[0] * 2, rows, range(6, 30, 3)), (lambda x: x.split(x.shape[0] // 2)[1] * 2, rows, range(6, 20, 2)),
+                 (lambda x: x.narrow(0, 1, x.shape[0] - 2).exp(), rows, range(6, 14)),
+                 (lambda x: functional.pad(x, (0, 0, 0, 64 - x.shape[0])) * 2, rows, range(6, 14)),
+                 (lambda x: functional.pad(x, (0, 0, 0, -x.shape[0] % 8)).exp(), rows, range(9, 15)),
+                 (lambda x: x * torch.arange(3, x.shape[0] + 3)[:, None], rows, range(6, 14)),
+                 (lambda x: x[::2] * torch.arange(0, x.shape[0], 2)[:, None], rows, range(6, 20, 2)),
+                 (lambda x: x[x.shape[0] // 2] * 2, rows, range(6, 14)), (lambda x: x.mean(0) + x.var(0), rows, range(6, 14)),
+                 (lambda x: functional.batch_norm(x, None, None, training=True), rows, range(6, 14)),
+                 (lambda x: functional.interpolate(x, scale_factor=2, mode="bilinear"), image, range(6, 14)))
+        for function, make, lengths in cases:
+            torch._dynamo.reset()
+            with Counted() as counted:
+                compiled = torch.compile(function, backend="thunder", dynamic=True, fullgraph=True)
+                for n in lengths:
+                    x = make(n)
+                    made, want = compiled(x), function(x)
+                    cotangent = torch.randn_like(want)
+                    torch.testing.assert_close(*[torch.autograd.grad(y, x, cotangent) for y in (made, want)], rtol=1e-4, atol=1e-5)
+            self.assertEqual((counted.graphs, counted.traces), (2, 2))
+
+    def test_numbers_of_sizes_and_strides_of_sizes_are_traced_once(self):
+        def rows(n):
+            return (torch.randn(n, 4),)
+        self.once(lambda x: x.as_strided((x.shape[0] - 2, 3, 4), (4, 4, 1)) * 2, rows)
+        self.once(lambda x: nn.functional.interpolate(x.t()[None], size=16, mode="linear"), rows)
+        self.once(lambda x: x * (x.shape[0] / 16) + x.shape[0] * 0.5, rows)
+
     @support.needs("transformers")
     def test_twenty_lengths_of_a_text_model_take_three_graphs_and_traces(self):
         from transformers import BertConfig, BertModel

@@ -322,6 +322,10 @@ static int keywords(arguments *c, PyObject *const *args, PyObject *names)
             c->out = args[i] == Py_None ? NULL : args[i];
             continue;
         }
+        if (!p && c->signature->creates && PyUnicode_CompareWithASCIIString(name, "requires_grad") == 0) {
+            c->requires_grad = args[i];
+            continue;
+        }
         const int format = p ? 0 : memory_format(c->signature, name, args[i]);
         if (format < 0) return -1;
         if (format) continue;
@@ -348,7 +352,7 @@ PyObject *arguments_aliases(void)
 int arguments_read(arguments *c, const signature *s, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     c->signature = s;
-    c->out = NULL, c->count = c->n_kept = c->room = c->n_blocks = 0, c->named = false, c->used = 0, c->kept = NULL;
+    c->out = c->requires_grad = NULL, c->count = c->n_kept = c->room = c->n_blocks = 0, c->named = false, c->used = 0, c->kept = NULL;
     if (positional(c, args, count)) return -1;
     return names ? keywords(c, args + count, names) : 0;
 }

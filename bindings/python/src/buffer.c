@@ -193,6 +193,15 @@ static void refuse_format(const Py_buffer *view)
     Py_XDECREF(text);
 }
 
+static _Thread_local PyObject *shared; /* the list of arrays over whose memory tensors are made; or NULL */
+
+PyObject *note_shared(PyObject *list)
+{
+    PyObject *before = shared;
+    shared = list == Py_None ? NULL : Py_NewRef(list);
+    return before ? before : Py_NewRef(Py_None);
+}
+
 thunder_tensor *tensor_from_buffer(PyObject *object)
 {
     Py_buffer view;
@@ -204,8 +213,10 @@ thunder_tensor *tensor_from_buffer(PyObject *object)
     thunder_tensor *made = NULL;
     if (!row)
         refuse_format(&view);
-    else if (is_usable(&view))
+    else if (is_usable(&view)) {
         made = borrow(&view, row->dtype);
+        if (made && shared && PyList_Append(shared, object)) PyErr_Clear(); /* its elements are compared, then */
+    }
     else if ((made = copy_of(&view, row->dtype)))
         PyBuffer_Release(&view);
     if (!made) PyBuffer_Release(&view);

@@ -1,37 +1,6 @@
 /* Calls with the tensors of a library that has DLPack's exchange API in C (PyTorch from 2.10 on): no capsules, no objects of ours,
  * no copies, and one event before and after the work on a device instead of one for each tensor. */
-#include "dlpack.h"
-
-#include <stdlib.h>
-
-typedef struct api_header {
-    struct {
-        uint32_t major, minor;
-    } version;
-    struct api_header *previous; /* of an older major version, or NULL */
-} api_header;
-
-/* As DLPack 1.3 fixes it. Functions give 0, or anything else and an exception. */
-typedef struct exchange_api {
-    api_header header;
-    int (*allocate)(DLTensor *like, DLManagedTensorVersioned **out, void *user,
-                    void (*fail)(void *user, const char *kind, const char *message));
-    int (*from_object)(void *object, DLManagedTensorVersioned **out);
-    int (*to_object)(DLManagedTensorVersioned *managed, void **out);
-    int (*view)(void *object, DLTensor *out);
-    int (*current_stream)(int32_t device_kind, int32_t device_index, void **out);
-} exchange_api;
-
-_Static_assert(sizeof(void *) != 8 || sizeof(exchange_api) == 56, "DLPack 1.3");
-
-enum { MAX_PICKED = 256 };
-
-typedef struct Exchange {
-    PyObject_HEAD
-    PyObject *capsule, *class, *again; /* of the API, which it keeps; of tensors; a function or NULL */
-    const exchange_api *api;
-    thunder_values *spare_in, *spare_out; /* of the call before, empty, or NULL */
-} Exchange;
+#include "exchange.h"
 
 /* ---- streams ---- */
 
@@ -70,36 +39,68 @@ static size_t reach(const DLTensor *t)
     return (size_t)(last + 1) * (t->dtype.bits / 8);
 }
 
-/* A tensor of the CPU's that somebody holds for as long as the call, without a structure that says who does. */
-static thunder_tensor *looked_at(const Exchange *self, PyObject *object)
+/* The arguments of a call, as they are added. */
+typedef struct arguments {
+    const Exchange *exchange;
+    thunder_values *in;
+    thunder_device device; /* of the first tensor that is not the CPU's; 0: there is none */
+    int held;              /* somebody holds them for as long as the call */
+    int lent;              /* all are borrowed for that time alone, by handles that the next call may use */
+} arguments;
+
+static int is_tensor(const Exchange *self, PyObject *object) { return PyObject_TypeCheck(object, (PyTypeObject *)self->class); }
+
+/* Of the CPU's memory, which needs no order, and in words that we have. */
+static int is_plain(const DLTensor *t) { return t->device.type == DLPACK_CPU && t->dtype.lanes == 1 && t->strides; }
+
+static thunder_dtype dtype_of(const DLTensor *t) { return (thunder_dtype)(t->dtype.code << 8 | t->dtype.bits); }
+
+/* A tensor of the CPU's without a structure that says who holds it. */
+static thunder_tensor *looked_at(arguments *to, PyObject *object)
 {
     DLTensor t;
     thunder_tensor *made = NULL;
-    if (self->api->view(object, &t)) return NULL;
-    if (t.device.type != DLPACK_CPU || t.dtype.lanes != 1 || !t.strides) return taken(self, object);
-    const thunder_dtype dtype = (thunder_dtype)(t.dtype.code << 8 | t.dtype.bits);
-    thunder_status *failed = thunder_tensor_borrow(context, dtype, (size_t)t.ndim, t.shape, t.strides, THUNDER_CPU,
+    if (to->exchange->api->view(object, &t)) return NULL;
+    if (!is_plain(&t)) return to->lent = 0, taken(to->exchange, object);
+    thunder_status *failed = thunder_tensor_borrow(context, dtype_of(&t), (size_t)t.ndim, t.shape, t.strides, THUNDER_CPU,
                                                    (char *)t.data + t.byte_offset, reach(&t), NULL, NULL, &made);
     return check_status(failed) ? NULL : made;
 }
 
-/* Adds a tensor of theirs or a plain value; `device` becomes that of the first tensor which is not the CPU's. `held`: until the call
- * ends. */
-static int add_argument(const Exchange *self, thunder_values *in, PyObject *object, int held, thunder_device *device)
+/* Adds a tensor of theirs or a plain value. */
+static int add_argument(arguments *to, PyObject *object)
 {
-    if (!PyObject_TypeCheck(object, (PyTypeObject *)self->class)) return values_add(in, object);
-    thunder_tensor *tensor = held ? looked_at(self, object) : taken(self, object);
+    if (!is_tensor(to->exchange, object)) return to->lent = 0, values_add(to->in, object);
+    thunder_tensor *tensor = to->held ? looked_at(to, object) : taken(to->exchange, object);
     if (!tensor) return -1;
-    if (!*device && thunder_tensor_device(tensor) >> 16 != DLPACK_CPU) *device = thunder_tensor_device(tensor);
-    thunder_values_push_tensor(in, tensor);
+    if (!to->device && thunder_tensor_device(tensor) >> 16 != DLPACK_CPU) to->device = thunder_tensor_device(tensor);
+    thunder_values_push_tensor(to->in, tensor);
     thunder_tensor_release(tensor);
     return 0;
 }
 
-static int add_arguments(const Exchange *self, thunder_values *in, PyObject *const *args, Py_ssize_t count, int held, thunder_device *device)
+/* Whether the handles of the call before, if there are any, are now those of these arguments; -1 and an exception. */
+static int lent_again(const arguments *to, PyObject *const *args, Py_ssize_t count)
 {
+    if (!to->held || (Py_ssize_t)thunder_values_count(to->in) != count) return 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        DLTensor t;
+        if (!is_tensor(to->exchange, args[i])) return 0;
+        if (to->exchange->api->view(args[i], &t)) return -1;
+        if (!is_plain(&t) || !thunder_tensor_reborrow(thunder_values_tensor(to->in, (size_t)i), dtype_of(&t), (size_t)t.ndim, t.shape,
+                                                      t.strides, (char *)t.data + t.byte_offset, reach(&t)))
+            return 0;
+    }
+    return 1;
+}
+
+static int add_arguments(arguments *to, PyObject *const *args, Py_ssize_t count)
+{
+    const int again = lent_again(to, args, count);
+    if (again) return again < 0 ? -1 : 0;
+    thunder_values_reset(to->in);
     for (Py_ssize_t i = 0; i < count; i++)
-        if (add_argument(self, in, args[i], held, device)) return error_prefix("argument %zd", i), -1;
+        if (add_argument(to, args[i])) return error_prefix("argument %zd", i), -1;
     return 0;
 }
 
@@ -149,34 +150,6 @@ static PyObject *results(const Exchange *self, const thunder_values *out, thunde
     return list;
 }
 
-/* ---- memory of a running program ---- */
-
-typedef struct lent {
-    DLManagedTensorVersioned managed;
-    int64_t sizes[]; /* shape, then strides */
-} lent;
-
-static void drop_lent(DLManagedTensorVersioned *managed) { free(managed); }
-
-PyObject *exchange_view(PyObject *exchange, const thunder_buffer *b)
-{
-    const size_t rank = (size_t)b->rank;
-    lent *made = malloc(sizeof *made + 2 * rank * sizeof made->sizes[0]);
-    if (!made) return PyErr_NoMemory();
-    for (size_t i = 0; i < rank; i++) made->sizes[i] = b->shape[i], made->sizes[rank + i] = b->strides[i];
-    made->managed = (DLManagedTensorVersioned){.version = {1, 0}, .deleter = drop_lent};
-    made->managed.dl_tensor = (DLTensor){.data = b->data,
-                                         .device = {b->device >> 16, b->device & 0xffff},
-                                         .ndim = b->rank,
-                                         .dtype = {(uint8_t)(b->dtype >> 8), (uint8_t)(b->dtype & 0xff), 1},
-                                         .shape = made->sizes,
-                                         .strides = made->sizes + rank};
-    void *object = NULL;
-    if (((Exchange *)exchange)->api->to_object(&made->managed, &object) == 0) return object;
-    free(made);
-    return NULL;
-}
-
 /* ---- the call ---- */
 
 /* Whether a call that failed is to be made again, since its function would now be traced in another way; -1 and an exception. */
@@ -189,23 +162,22 @@ static int asks_again(const Exchange *self)
     return again;
 }
 
-/* `emptied`: the list that the arguments are in, or NULL. */
-static PyObject *run_with(const Exchange *self, thunder_compiled *compiled, thunder_values *in, thunder_values *out, PyObject *const *args,
-                          Py_ssize_t count, PyObject *emptied)
+static PyObject *run_with(arguments *to, thunder_compiled *compiled, thunder_values *out, PyObject *const *args, Py_ssize_t count,
+                          PyObject *emptied)
 {
-    thunder_device device = 0;
-    if (add_arguments(self, in, args, count, !emptied, &device)) return NULL;
-    thunder_stream *stream = current_stream(self, device);
+    const Exchange *self = to->exchange;
+    if (add_arguments(to, args, count)) return NULL;
+    thunder_stream *stream = current_stream(self, to->device);
     if (!stream && PyErr_Occurred()) return NULL;
     if (emptied && PyList_SetSlice(emptied, 0, count, NULL)) return thunder_stream_release(stream), NULL;
     PyThreadState *state = PyEval_SaveThread();
-    thunder_status *failed = thunder_compiled_call(compiled, stream, in, out);
+    thunder_status *failed = thunder_compiled_call(compiled, stream, to->in, out);
     PyEval_RestoreThread(state);
     for (int again; failed && (again = asks_again(self));) {
         thunder_status_release(failed);
         if (again < 0) return thunder_stream_release(stream), NULL;
         state = PyEval_SaveThread();
-        failed = thunder_compiled_call(compiled, stream, in, out);
+        failed = thunder_compiled_call(compiled, stream, to->in, out);
         PyEval_RestoreThread(state);
     }
     PyObject *made = check_status(failed) || show_warning() ? NULL : results(self, out, stream);
@@ -213,29 +185,37 @@ static PyObject *run_with(const Exchange *self, thunder_compiled *compiled, thun
     return made;
 }
 
-static thunder_values *spare(thunder_values **kept)
+static thunder_values *taken_out(thunder_values **kept)
 {
     thunder_values *found = *kept;
     *kept = NULL;
     return found ? found : values_new();
 }
 
-static void put_back(thunder_values **kept, thunder_values *values)
+static void put_back(thunder_values **kept, thunder_values *values, int as_they_are)
 {
-    thunder_values_reset(values);
+    if (!as_they_are) thunder_values_reset(values);
     if (!*kept)
         *kept = values;
     else
         thunder_values_release(values);
 }
 
-static PyObject *run(Exchange *self, thunder_compiled *compiled, PyObject *const *args, Py_ssize_t count, PyObject *emptied)
+PyObject *exchange_run(Exchange *self, thunder_compiled *compiled, spare_values *spare, PyObject *const *args, Py_ssize_t count,
+                       PyObject *emptied)
 {
-    thunder_values *in = spare(&self->spare_in), *out = in ? spare(&self->spare_out) : NULL;
-    PyObject *made = out ? run_with(self, compiled, in, out, args, count, emptied) : NULL;
-    put_back(&self->spare_in, in);
-    put_back(&self->spare_out, out);
+    arguments to = {self, taken_out(&spare->in), 0, !emptied, !emptied};
+    thunder_values *out = to.in ? taken_out(&spare->out) : NULL;
+    PyObject *made = out ? run_with(&to, compiled, out, args, count, emptied) : NULL;
+    put_back(&spare->in, to.in, made && to.lent);
+    put_back(&spare->out, out, 0);
     return made;
+}
+
+void release_spare(const spare_values *spare)
+{
+    thunder_values_release(spare->in);
+    thunder_values_release(spare->out);
 }
 
 /* call(compiled, list): a list of results. The list of arguments is emptied, so that nothing but the call holds them. */
@@ -243,40 +223,22 @@ static PyObject *exchange_call(PyObject *object, PyObject *const *args, Py_ssize
 {
     thunder_compiled *compiled = count == 2 ? compiled_test(args[0]) : NULL;
     if (!compiled || !PyList_Check(args[1])) return PyErr_Format(PyExc_TypeError, "call: takes a compiled function and a list");
-    return run((Exchange *)object, compiled, ((PyListObject *)args[1])->ob_item, PyList_GET_SIZE(args[1]), args[1]);
+    Exchange *self = (Exchange *)object;
+    return exchange_run(self, compiled, &self->spare, ((PyListObject *)args[1])->ob_item, PyList_GET_SIZE(args[1]), args[1]);
 }
 
-/* ---- a call without a list ---- */
-
-/* `bound` is (exchange, compiled, which of the arguments the program takes or None). */
-static PyObject *bound_call(PyObject *bound, PyObject *const *args, Py_ssize_t count)
+/* constant(tensor): a tensor of ours over the memory of one of theirs on the CPU, which is not written as long as it lives. */
+static PyObject *exchange_constant(PyObject *object, PyObject *tensor)
 {
-    Exchange *self = (Exchange *)PyTuple_GET_ITEM(bound, 0);
-    thunder_compiled *compiled = compiled_test(PyTuple_GET_ITEM(bound, 1));
-    PyObject *taken = PyTuple_GET_ITEM(bound, 2), *picked[MAX_PICKED];
-    if (taken == Py_None) return run(self, compiled, args, count, NULL);
-    const Py_ssize_t picks = PyTuple_GET_SIZE(taken);
-    for (Py_ssize_t i = 0; i < picks; i++) {
-        const Py_ssize_t at = PyLong_AsSsize_t(PyTuple_GET_ITEM(taken, i));
-        if (at < 0 || at >= count) return PyErr_Format(PyExc_TypeError, "program: %zd arguments were given, argument %zd is asked for", count, at);
-        picked[i] = args[at];
-    }
-    return run(self, compiled, picked, picks, NULL);
-}
-
-static PyMethodDef bound_method = {"program", (PyCFunction)(void (*)(void))bound_call, METH_FASTCALL, "A list of the results of its arguments."};
-
-/* function(compiled, taken): call() as a function of the arguments; taken: the numbers of those that the program has, None: all */
-static PyObject *exchange_function(PyObject *object, PyObject *args)
-{
-    PyObject *compiled, *taken;
-    if (!PyArg_ParseTuple(args, "OO:function", &compiled, &taken)) return NULL;
-    if (!compiled_test(compiled) || (taken != Py_None && (!PyTuple_Check(taken) || PyTuple_GET_SIZE(taken) > MAX_PICKED)))
-        return PyErr_Format(PyExc_TypeError, "function: takes a compiled function, and None or a tuple of at most %d numbers", MAX_PICKED);
-    PyObject *bound = PyTuple_Pack(3, object, compiled, taken);
-    PyObject *made = bound ? PyCFunction_New(&bound_method, bound) : NULL;
-    Py_XDECREF(bound);
-    return made;
+    const Exchange *self = (Exchange *)object;
+    DLManagedTensorVersioned *managed = NULL;
+    thunder_tensor *made = NULL;
+    if (!is_tensor(self, tensor)) return PyErr_Format(PyExc_TypeError, "constant: takes a tensor");
+    if (self->api->from_object(tensor, &managed)) return NULL;
+    managed->flags |= DLPACK_READ_ONLY;
+    if (!check_status(thunder_tensor_from_dlpack(context, managed, &made))) return tensor_wrap(made);
+    if (managed->deleter) managed->deleter(managed);
+    return NULL;
 }
 
 /* ---- the type ---- */
@@ -313,15 +275,14 @@ static void exchange_dealloc(PyObject *object)
     Py_DECREF(((Exchange *)object)->capsule);
     Py_DECREF(((Exchange *)object)->class);
     Py_XDECREF(((Exchange *)object)->again);
-    thunder_values_release(((Exchange *)object)->spare_in);
-    thunder_values_release(((Exchange *)object)->spare_out);
+    release_spare(&((Exchange *)object)->spare);
     type->tp_free(object);
     Py_DECREF(type);
 }
 
 static PyMethodDef methods[] = {{"call", (PyCFunction)(void (*)(void))exchange_call, METH_FASTCALL,
                                  "call(compiled, list): a list of results; the list of arguments is emptied."},
-                                {"function", exchange_function, METH_VARARGS, "function(compiled, taken): call as a function of the arguments."},
+                                {"constant", exchange_constant, METH_O, "constant(tensor): a tensor of ours over memory that is not written."},
                                 {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, exchange_new}, {Py_tp_dealloc, exchange_dealloc}, {Py_tp_methods, methods}, {0, NULL}};
 static PyType_Spec spec = {"thunder._thunder.Exchange", sizeof(Exchange), 0, Py_TPFLAGS_DEFAULT, slots};

@@ -76,7 +76,7 @@ static void explain_dtype(PyObject *object)
 thunder_tensor *tensor_from_dlpack(PyObject *object)
 {
     if (wants_gradient(object)) {
-        PyErr_SetString(PyExc_TypeError, "a tensor that requires grad has its gradients in its own library: pass .detach() of it; "
+        PyErr_SetString(PyExc_TypeError, "a tensor that requires grad has its gradients in its own library: pass .detach() of it, or compile by torch.compile(backend=\"thunder\"); "
                         "gradients are asked for here by thunder.grad_of(loss, params)");
         return NULL;
     }
@@ -162,12 +162,21 @@ static PyObject *share(PyObject *module, PyObject *object)
     return made ? tensor_wrap(made) : NULL;
 }
 
+/* note_shared(list or None): what it was before. */
+static PyObject *noting(PyObject *module, PyObject *list)
+{
+    (void)module;
+    if (list != Py_None && !PyList_CheckExact(list)) return PyErr_Format(PyExc_TypeError, "note_shared: takes a list");
+    return note_shared(list);
+}
+
 int open_foreign(PyObject *module)
 {
     static PyMethodDef functions[] = {
         {"from_dlpack", from_dlpack, METH_O,
          "from_dlpack(object)\n--\n\nA tensor over the memory of another library's array; no copy."},
         {"share", share, METH_O, "share(object)\n--\n\nA tensor over the memory of another library's array, or of a buffer."},
+        {"note_shared", noting, METH_O, NULL},
         {NULL, NULL, 0, NULL}};
     PyObject *numpy = PyImport_ImportModule("numpy");
     scalar_type = numpy ? (PyTypeObject *)PyObject_GetAttrString(numpy, "generic") : NULL;

@@ -90,6 +90,8 @@ PyObject *tensor_of(thunder_tensor *lent);    /* retains; the known object of it
 int tensor_know(PyObject *object);            /* from now on, as long as it is there; -1 and an exception */
 /* Memory of an object with the buffer protocol, without a copy where its layout allows; NULL and an exception. */
 thunder_tensor *tensor_from_buffer(PyObject *object);
+/* From now on this thread adds to a list each array over whose memory it makes a tensor; None: no more. What was so before. */
+PyObject *note_shared(PyObject *list);
 /* Whether it is another library's array or tensor; and that as one of ours, without a copy where its layout allows. NULL and
  * an exception that does not name the argument: see error_prefix(). */
 bool foreign_test(PyObject *object);
@@ -216,6 +218,7 @@ int open_names(PyObject *module);
 int open_foreign(PyObject *module);
 int open_elements(PyObject *module);
 int open_exchange(PyObject *module);
+int open_exchange_function(PyObject *module);
 int open_op(PyObject *module);
 int open_scope(PyObject *module);
 int open_tape(PyObject *module);

@@ -50,7 +50,7 @@ signature *signature_new(PyObject *name, PyObject *names, PyObject *kinds, int n
         return NULL;
     }
     self->name = PyUnicode_AsUTF8(name), self->n_parameters = (int)count, self->n_results = n_results;
-    self->takes_out = false;
+    self->takes_out = self->creates = false;
     self->owner = PyTuple_Pack(2, name, names);
     if (self->name && self->owner && fill(self, names, kinds) == 0) return self;
     signature_free(self);
@@ -175,6 +175,25 @@ static PyObject *store(const signature *op, PyObject *result, PyObject *out)
     return failed ? NULL : Py_NewRef(out);
 }
 
+/* ---- requires_grad= ---- */
+
+/* Whether an op makes a tensor of a size or of numbers: all that take a dtype and a device do, but the one that converts. */
+static bool creates(const signature *s)
+{
+    bool dtype = false, device = false;
+    for (int i = 0; i < s->n_parameters; i++)
+        dtype |= s->parameters[i].kind == TAKES_DTYPE, device |= s->parameters[i].kind == TAKES_DEVICE;
+    return dtype && device && strcmp(s->name, "to") != 0;
+}
+
+/* The result, which the caller asked to have gradients, or not. Takes it over. */
+static PyObject *mark(PyObject *result, PyObject *requires_grad)
+{
+    PyObject *marked = PyObject_CallMethod(result, "requires_grad_", "O", requires_grad);
+    Py_DECREF(result);
+    return marked;
+}
+
 /* Whether this is view(dtype), which is another op than view(size). */
 static bool is_view_of_dtype(const signature *op, PyObject *const *args, size_t count, PyObject *names)
 {
@@ -189,13 +208,14 @@ static PyObject *op_vectorcall(PyObject *object, PyObject *const *args, size_t c
     arguments c;
     PyObject *first = PyVectorcall_NARGS(count) ? args[0] : NULL, *named = ((Op *)object)->named;
     const bool failed = arguments_read(&c, op, args, PyVectorcall_NARGS(count), names) || (grad_mode_detaches() && grad_mode_detach(&c));
-    PyObject *result = failed ? NULL : invoke(op, &c, first), *out = c.out;
+    PyObject *result = failed ? NULL : invoke(op, &c, first), *out = c.out, *requires_grad = c.requires_grad;
     arguments_free(&c);
     if (failed && is_view_of_dtype(op, args, count, names)) {
         PyErr_Clear();
         return op_call("view_dtype", args, 2);
     }
     if (result && out) result = store(op, result, out);
+    if (result && requires_grad) result = mark(result, requires_grad);
     if (!result || named == Py_None || !PyTuple_Check(result)) return result;
     PyObject *tuple = PyObject_Call(named, result, NULL);
     Py_DECREF(result);
@@ -227,6 +247,7 @@ static PyObject *op_new(PyTypeObject *type, PyObject *args, PyObject *named)
     self->dict = PyDict_New();
     self->named = Py_NewRef(several);
     if (self->signature) self->signature->takes_out = results > 0 && self->signature->name[strlen(self->signature->name) - 1] != '_';
+    if (self->signature) self->signature->creates = creates(self->signature);
     if (self->signature && self->dict && PyDict_SetItem(ops, name, (PyObject *)self) == 0) return (PyObject *)self;
     Py_DECREF(self);
     return NULL;
@@ -276,7 +297,14 @@ static PyMethodDef op_methods[] = {{"__reduce__", op_reduce, METH_NOARGS, NULL},
 static PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(Op, call), READONLY, NULL},
                                    {"__dictoffset__", T_PYSSIZET, offsetof(Op, dict), READONLY, NULL},
                                    {NULL, 0, 0, 0, NULL}};
-static PyGetSetDef op_getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+static PyObject *op_creates(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((Op *)object)->signature->creates);
+}
+
+static PyGetSetDef op_getset[] = {{"creates", op_creates, NULL, "Whether it makes a tensor of a size or of numbers, and takes requires_grad.", NULL},
+                                  {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
                                   {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, op_new},         {Py_tp_dealloc, op_dealloc},     {Py_tp_traverse, op_traverse},
                               {Py_tp_clear, op_clear},     {Py_tp_call, PyVectorcall_Call}, {Py_tp_descr_get, op_bind},

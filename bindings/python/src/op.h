@@ -18,6 +18,7 @@ typedef struct signature {
     const char *name;
     int n_parameters, n_results; /* 0 results: a list; -1: the arguments say how many, one stands alone */
     bool takes_out; /* out=, which no schema has */
+    bool creates; /* its result is made of nothing that has gradients: requires_grad=, which no schema has */
     parameter parameters[];
 } signature;
 
@@ -26,6 +27,7 @@ typedef struct arguments {
     int count, n_kept, room, n_blocks;
     bool named; /* at least one name is not NULL */
     PyObject *out; /* where the results are to be stored: a tensor, or a tuple of them; or NULL */
+    PyObject *requires_grad; /* what was given for it, or NULL */
     thunder_any any[MAX_ARGUMENTS];
     const char *names[MAX_ARGUMENTS];
     thunder_tensor **kept, *few[INLINE_KEPT]; /* made for this call; room for so many */

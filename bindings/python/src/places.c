@@ -27,6 +27,32 @@ static PyObject *pairs(PyObject *dict, bool children)
     return tuple;
 }
 
+/* The elements of an array, row by row; NULL without an exception where it shows none. */
+static PyObject *elements_of(PyObject *array)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(array, &view, PyBUF_FULL_RO)) return PyErr_Clear(), NULL;
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, view.len);
+    if (bytes && PyBuffer_ToContiguous(PyBytes_AS_STRING(bytes), &view, view.len, 'C')) Py_CLEAR(bytes);
+    PyErr_Clear();
+    PyBuffer_Release(&view);
+    return bytes;
+}
+
+static bool same_elements(PyObject *array, PyObject *seen)
+{
+    Py_buffer view;
+    if (!seen || PyObject_GetBuffer(array, &view, PyBUF_FULL_RO)) return PyErr_Clear(), false;
+    const bool dense = PyBuffer_IsContiguous(&view, 'C');
+    bool same = view.len == PyBytes_GET_SIZE(seen) && (!dense || !memcmp(view.buf, PyBytes_AS_STRING(seen), (size_t)view.len));
+    PyBuffer_Release(&view);
+    if (!same || dense) return same;
+    PyObject *now = elements_of(array);
+    same = now && !memcmp(PyBytes_AS_STRING(now), PyBytes_AS_STRING(seen), (size_t)PyBytes_GET_SIZE(seen));
+    Py_XDECREF(now);
+    return same;
+}
+
 PyObject *place_content(const place *p)
 {
     PyObject *found = NULL;
@@ -37,6 +63,7 @@ PyObject *place_content(const place *p)
         case PLACE_DICT: found = pairs(p->holder, false); break;
         case PLACE_SET: found = PyFrozenSet_New(p->holder); break;
         case PLACE_SEQUENCE: found = PySequence_Tuple(p->holder); break;
+        case PLACE_ARRAY: found = elements_of(p->holder); break;
         case PLACE_SLOT: found = PyObject_GetAttr(p->holder, p->key); break;
         default: found = ((Module *)p->holder)->dict ? pairs(((Module *)p->holder)->dict, true) : PyTuple_New(0);
     }
@@ -95,6 +122,7 @@ bool place_stays(place *p)
         case PLACE_DICT: return same_dict(p);
         case PLACE_SET: return p->seen && PySet_GET_SIZE(p->holder) == PySet_GET_SIZE(p->seen) && PyObject_RichCompareBool(p->holder, p->seen, Py_EQ) == 1;
         case PLACE_SEQUENCE: return p->seen && same_sequence(p->holder, p->seen);
+        case PLACE_ARRAY: return same_elements(p->holder, p->seen);
         case PLACE_SLOT: {
             PyObject *now = PyObject_GetAttr(p->holder, p->key);
             Py_XDECREF(now); /* the object has it still */

@@ -51,6 +51,8 @@ def function(name, schema, flag, indent="", is_method=False):
     """The stub of an op, with each form of its calls; `flag` is that of a variant, which gives a tuple."""
     lines = []
     for texts in forms(schema.parameters):
+        if getattr(_ops.functions[name], "creates", False):
+            texts = [*texts, *["*"] * (not any(text.startswith("*") for text in texts)), "requires_grad: builtins.bool = False"]
         if is_method:
             texts[0] = "self"
         plain = [*texts, f"{flag}: Literal[False] = False"] if flag else texts

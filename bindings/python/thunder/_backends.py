@@ -3,6 +3,7 @@ import functools
 import importlib.util
 import os
 import pathlib
+import sys
 
 from . import _extend, _names, _schema, _show, _thunder
 
@@ -13,6 +14,8 @@ _own = {row["name"] for row in _schema.describe("options")} | {"passes"}
 @functools.cache
 def _find_engines():
     """Names the files of engines that Python can import, for the library, which knows no Python."""
+    if "THUNDER_TVM_PYTHON" not in os.environ and all(importlib.util.find_spec(name) for name in ("tvm", "tvm_ffi", "onnx")):
+        os.environ["THUNDER_TVM_PYTHON"] = sys.executable
     for variable, package, files in [("THUNDER_ONNXRUNTIME", "onnxruntime", "capi/libonnxruntime.so.*"),
                                      ("THUNDER_PJRT_PLUGIN", "xla_plugins", "xla_cpu_pjrt/xla_cpu_pjrt.so")]:
         if variable in os.environ or not (spec := importlib.util.find_spec(package)):

@@ -36,7 +36,7 @@ def histogram(input, bins, *, range=None, weight=None, density=False):
     """(how many elements lie in each of some bins, the edges of these). bins: a number of equal ones, over range or all elements, or
     the edges."""
     if isinstance(bins, Tensor):
-        edges = bins
+        edges = _op["clone"](bins)
     else:
         low, high = range if range is not None else (0.0, 1.0) if not input.numel() else (float(_op["amin"](input)), float(_op["amax"](input)))
         low, high = (low - 0.5, high + 0.5) if low == high else (low, high)

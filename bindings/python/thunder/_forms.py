@@ -4,7 +4,7 @@ import inspect
 
 import numpy
 
-from . import _names, _signatures, _thunder
+from . import _names, _running, _signatures, _thunder
 
 return_types = _names.namespace("thunder.return_types",
                                 "The named tuples that ops with several results give, such as x.sort().values.", {})
@@ -94,6 +94,7 @@ def adapt(rows, functions, methods):
             name = row["name"]
             functions[name] = methods[name] = _with_variant(functions[name], row, functions[row["variant"]])
     _signatures.adapt(functions, methods)
+    _running.adapt(functions, methods)
     functions["where"] = _where(functions["where"], functions["nonzero_numpy"])
     functions["einsum"] = _einsum(functions["einsum"])
     functions["ctc_loss"] = methods["ctc_loss"] = _ctc_loss(functions["ctc_loss"])

@@ -8,11 +8,13 @@ import gc
 import io
 import types
 
+import numpy
+
 from . import _reads, _thunder
 from ._libraries import is_library, is_library_class, is_library_module
 from ._thunder import Compiled, ModuleBase, Tensor
 
-CELL, ITEM, LIST, DICT, SET, CHILDREN, SLOT, SEQUENCE = range(8)  # kinds of places, as host.c has them
+CELL, ITEM, LIST, DICT, SET, CHILDREN, SLOT, SEQUENCE, ARRAY = range(9)  # kinds of places, as host.c has them
 _HOOKS = ("forward", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 GRAD = "_grad"  # where a tensor keeps its gradient
 _PLAIN = (int, float, complex, str, bytes, type(None), enum.Enum, _thunder.dtype, _thunder.device)
@@ -26,6 +28,7 @@ class Walk:
     def __init__(self):
         self.places, self._placed = [], set()
         self.holders = {}  # id -> (holder, copy, label): what a function may write into
+        self.arrays = {}  # id -> (array of numpy, label)
         self._modules, self._objects, self._seen, self._names = {}, {}, set(), set()
         self._queue = collections.deque()
         self.asks_types = False
@@ -132,7 +135,10 @@ class Walk:
         """What is read of a value: `path`, the attributes of it that are named."""
         if isinstance(value, (*_PLAIN, Tensor)) and not path:
             return
-        if isinstance(value, types.ModuleType):
+        if isinstance(value, numpy.ndarray):
+            if value.dtype.kind in "biufc":
+                self.arrays.setdefault(id(value), (value, label))
+        elif isinstance(value, types.ModuleType):
             if path and not is_library_module(value) and path[0] in vars(value):
                 inner = f"{value.__name__}.{path[0]}"
                 self._place(ITEM, vars(value), path[0], inner)
@@ -280,7 +286,7 @@ class Walk:
                 continue
             if not isinstance(value, ModuleBase) and name != "forward":
                 self._place(ITEM, own, name, f"{label}.{name}", True)
-                if isinstance(value, (list, dict, set, tuple)):
+                if isinstance(value, (list, dict, set, tuple, numpy.ndarray)):
                     self._value(value, (), f"{label}.{name}", 0)
         if "*" in self._names and not is_library_class(type(module)):  # it may ask for one that is not there yet
             for name in self._names - own.keys() - {"*"}:

@@ -28,22 +28,9 @@ def _cuda(x, device=0):
     return x.to(f"cuda:{device}" if isinstance(device, int) else device)
 
 
-def _new(name):
-    def of(x, *size, dtype=None, device=None):
-        shape = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
-        return _op[name](shape, dtype or x.dtype, device or x.device)
-    of.__doc__ = f"{name}(size) of the tensor's dtype and device."
-    return of
-
-
-def _new_full(x, size, fill_value, dtype=None, device=None):
-    """full(size, fill_value) of the tensor's dtype and device."""
-    return _op["full"](list(size), fill_value, dtype or x.dtype, device or x.device)
-
-
-def _new_tensor(x, data, dtype=None, device=None):
+def _new_tensor(x, data, dtype=None, device=None, requires_grad=False):
     """tensor(data) of the tensor's dtype and device."""
-    return _create.tensor(data, dtype or x.dtype, device or x.device)
+    return _create.tensor(data, dtype or x.dtype, device or x.device, requires_grad)
 
 
 def _uniform_(x, *bounds, **named):
@@ -86,10 +73,7 @@ _members = {
     "is_cuda": property(lambda x: x.device.type == "cuda"), "nelement": _tensor._numel, "ndimension": lambda x: x.ndim, "is_complex": lambda x: False,
     "itemsize": property(lambda x: x.dtype.itemsize), "get_device": lambda x: -1 if x.device.type == "cpu" else x.device.index,
     "element_size": lambda x: x.dtype.itemsize,
-    "is_floating_point": lambda x: x.dtype.is_floating_point, "type_as": lambda x, other: x.to(other),
-    "view_as": lambda x, other: _op["view"](x, list(other.shape)), "reshape_as": lambda x, other: _op["reshape"](x, list(other.shape)),
-    "expand_as": lambda x, other: _op["expand"](x, list(other.shape)), "new_zeros": _new("zeros"), "new_ones": _new("ones"),
-    "new_full": _new_full, "new_tensor": _new_tensor, "uniform_": _uniform_, "normal_": _normal_,
+    "is_floating_point": lambda x: x.dtype.is_floating_point, "new_tensor": _new_tensor, "uniform_": _uniform_, "normal_": _normal_,
     "fill_diagonal_": _fill_diagonal_,
 }
 for _name in ("squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "resize"):

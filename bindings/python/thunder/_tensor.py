@@ -92,18 +92,8 @@ def _reversed(x):
 
 # ---- short names ----
 
-def _where_least(x, dim):
-    """The first place of the least elements along a dim, or of NaN, which is less than all. Not by negation: the least
-    integer has no opposite."""
-    least = _op["eq"](x, _op["amin"](x, dim, True))
-    return _op["argmax"](_op["maximum"](least, _op["ne"](x, x)) if x.dtype.is_floating_point else least, dim, True)
-
-
 def _along(x, dim, keepdim, least):
-    places = _where_least(x, dim) if least else _op["argmax"](x, dim, True)
-    values = _op["gather"](x, dim, places) if x.ndim else x
-    return (return_types.min if least else return_types.max)(*(t if keepdim or not x.ndim else _op["squeeze"](t, dim)
-                                                               for t in (values, places)))
+    return (return_types.min if least else return_types.max)(*_op["min" if least else "max"](x, dim, keepdim))
 
 
 def extreme(name, pairwise):

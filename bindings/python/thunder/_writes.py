@@ -8,8 +8,10 @@ import types
 import typing
 import weakref
 
+import numpy
+
 from . import _thunder
-from ._host import GRAD, Walk
+from ._host import ARRAY, GRAD, Walk
 from ._ops import functions as _op
 from ._thunder import ModuleBase, Tensor
 from ._traceback import covered
@@ -124,6 +126,19 @@ def _of_argument(container, before, path):
         yield from _of_list(container, before, path, label, lambda at, value: True)
 
 
+def _owner(array):
+    """The array whose memory a view of numpy's shows."""
+    while isinstance(getattr(array, "base", None), numpy.ndarray):
+        array = array.base
+    return array
+
+
+def _computed(walk, shared):
+    """The places of arrays from which no tensor was made, so that elements of theirs may be constants of the trace."""
+    live = {id(_owner(array)) for array in shared}
+    return [(ARRAY, array, None, False, f"elements of {label}") for array, label in walk.arrays.values() if id(_owner(array)) not in live]
+
+
 def run(function, args, named):
     """function(*args, **named) where it is traced: finds what it depends on before, and what it wrote after."""
     root = _thunder.root()
@@ -139,13 +154,16 @@ def run(function, args, named):
     given = list(_containers(args, ())) + list(_containers(named or {}, ()))
     before, done = (_active.walk, _active.root), False
     _active.walk, _active.root = walk, root
+    noted = _thunder.note_shared(shared := [])
     try:
         result = function(*args, **(named or {}))
         done = True
     finally:
+        _thunder.note_shared(noted)
         _active.walk, _active.root = before
         _thunder.plain_sizes(False)
         written = [write for holder in list(walk.holders.values()) for write in _taken_back(holder, done)]
+    _thunder.guard(_computed(walk, shared))
     for container, before, path in given:
         written += _of_argument(container, before, path)
     if written:

@@ -10,7 +10,7 @@ def declared(member, within=""):
     own = [f"{TYPES.get(a.kind, f'const {a.kind}&')} {a.name}" for a in member.own]
     if member.of.name and not member.is_new:
         own.insert(0, f"const {member.of.name}& self")
-    return f"{member.of.name + '*' if member.is_new else 'bool'} {within}{member.action}({', '.join(own)})"
+    return f"{member.makes + '*' if member.makes else 'bool'} {within}{member.action}({', '.join(own)})"
 
 
 def bound(member, function, receiver):
@@ -102,10 +102,10 @@ def defined(member, functions):
     function = functions[names[-1]]
     texts, before, out = bound(member, function, receiver)
     call = f"{function.name}({', '.join(texts)})"
-    if member.is_new:
+    if member.makes:
         (kind, name), = out
-        body = before + [f"check({call});", f"made = new {member.of.name}({name});", "return Items{};"]
-        lines = [f"{member.of.name}* made = nullptr;", "perform([&] {", *("  " + line for line in body), "});", "return made;"]
+        body = before + [f"check({call});", f"made = new {member.makes}({name});", "return Items{};"]
+        lines = [f"{member.makes}* made = nullptr;", "perform([&] {", *("  " + line for line in body), "});", "return made;"]
     else:
         body = lines + before + [line.replace("CALL", call) for line in gave(member, function, out)]
         lines = ["return perform([&] {", *("  " + line for line in body), "});"]
@@ -133,7 +133,7 @@ def header(classes, functions):
 
 
 def interface(classes, functions):
-    made = [m.action for c in classes for m in c.members if m.is_new]
+    made = [m.action for c in classes for m in c.members if m.makes]
     text = NOTE + "".join(f"%newobject thunder_swig::Call::{name};\n" for name in made)
     return text + "".join(f"%nodefaultctor thunder_swig::{c.name};\n" for c in classes if c.name)
 

@@ -29,8 +29,8 @@ def given(m):
     return ", ".join(parameter(a, not star) for a in arguments(m))
 
 
-def perform(m, value=None):
-    own = (["Core"] if m.of.name and not m.is_new else []) + [(value or camel(a.name)) + (".Core" if a.kind == "tensor" or a.kind[0].isupper() else "") for a in m.own]
+def perform(m, value=None, on="Core"):
+    own = ([on] if m.of.name and not m.is_new else []) + [(value or camel(a.name)) + (".Core" if a.kind == "tensor" or a.kind[0].isupper() else "") for a in m.own]
     items = [camel(a.name) for a in m.items]
     star = any(a.stars for a in m.items)
     values = items[0] if star and len(items) == 1 else f"new object[] {{ {', '.join(items)} }}" if items else "Exchange.Nothing"
@@ -76,7 +76,8 @@ def several(m):
 
 EACH = """public IEnumerator<Tensor[]> GetEnumerator()
 {
-    for (var made = Next(); made.Length > 0; made = Next()) yield return made;
+    var pass = (Core.NAME)BEGIN;
+    for (var made = Next(pass); made.Length > 0; made = Next(pass)) yield return made;
 }
 
 IEnumerator IEnumerable.GetEnumerator() { return GetEnumerator(); }"""
@@ -97,8 +98,12 @@ def member(m):
         words = [line for word in m.words for line in ("", *block(f"public {result_type(m)} {pascal(word)}", [f'get {{ return this["{word}"]; }}', f'set {{ this["{word}"] = value; }}']))]
         return doc(m) + block(head, lines) + words
     if "each" in m.idioms:
-        return [*block(f"private {result_type(m)} {name}()", body(m)), "", *EACH.splitlines()]
-    return doc(m) + block(f"public {'' if m.of.name else 'static '}{result_type(m)} {name}({given(m)})", body(m))
+        loop = EACH.replace("NAME", m.of.name).replace("BEGIN", perform(m.begins)).splitlines()
+        return [*block(f"private static {result_type(m)} {name}(Core.{m.of.name} pass)", [f"return {made(m, perform(m, on='pass'))};"]), "", *loop]
+    if "begins" in m.idioms:
+        return []
+    shown = ["", *block("public override string ToString()", [f"return {name}();"])] if "shown" in m.idioms else []
+    return doc(m) + block(f"public {'' if m.of.name else 'static '}{result_type(m)} {name}({given(m)})", body(m)) + shown
 
 
 def members(c):

@@ -60,6 +60,16 @@ class Member:
         return self.name == "new"
 
     @property
+    def makes(self):
+        """The class of the object that it gives to the language; ""."""
+        return self.of.name if self.is_new else self.result if "begins" in self.idioms else ""
+
+    @property
+    def begins(self):
+        """What makes the object that a loop runs on."""
+        return next(m for m in self.of.members if "begins" in m.idioms)
+
+    @property
     def is_op(self):
         return "op" in self.idioms
 

@@ -94,7 +94,8 @@ def member(m):
         return [*comment("//", f"New{m.of.name}: {m.doc}"), f"func New{m.of.name}({given}) (*{m.of.name}, error) {{", *indent(lines, "\t"), "}"]
     name, (result, lines) = pascal(m.names.get(LANGUAGE, m.name)), body(m)
     receiver = f"(self *{m.of.name}) " if m.of.name else ""
-    return [*comment("//", f"{name}: {m.doc}"), f"func {receiver}{name}({given}) {result + ' ' if result else ''}{{", *indent(alive(m) + lines, "\t"), "}"]
+    shown = ["", "// String: as fmt prints it.", f"func {receiver}String() string {{", f"\treturn self.{name}()", "}"] if "shown" in m.idioms else []
+    return [*comment("//", f"{name}: {m.doc}"), f"func {receiver}{name}({given}) {result + ' ' if result else ''}{{", *indent(alive(m) + lines, "\t"), "}", *shown]
 
 
 def members(c):

@@ -1,4 +1,6 @@
 """Java's classes: camel case, an overload for each argument with a default, checked types of what comes back."""
+import re
+
 from .layer import camel, comment, indent, literal
 
 LANGUAGE = "java"
@@ -32,8 +34,8 @@ def arguments(m):
     return [a for a in m.arguments if not (star and a.stars == 2)]
 
 
-def perform(m):
-    own = (["core"] if m.of.name and not m.is_new else []) + [camel(a.name) + (".core" if a.kind == "tensor" or a.kind[0].isupper() else "") for a in m.own]
+def perform(m, on="core"):
+    own = ([on] if m.of.name and not m.is_new else []) + [camel(a.name) + (".core" if a.kind == "tensor" or a.kind[0].isupper() else "") for a in m.own]
     items = [camel(a.name) for a in m.items]
     star = any(a.stars for a in m.items)
     given = items[0] if star and len(items) == 1 else f"new Object[] {{{', '.join(items)}}}" if items else "Exchange.NOTHING"
@@ -76,13 +78,14 @@ def overloads(m):
 
 EACH = """@Override
 public Iterator<Tensor[]> iterator() {
+    final var pass = (thunder.core.NAME) BEGIN;
     return new Iterator<>() {
         private Tensor[] following;
         private boolean known; // read no sooner than asked for, so that state() is where the loop stands
 
         @Override
         public boolean hasNext() {
-            if (!known) following = NAME.this.next();
+            if (!known) following = READ;
             known = true;
             return following.length > 0;
         }
@@ -106,18 +109,23 @@ def parts(m):
 
 
 def member(m):
+    if "begins" in m.idioms:
+        return []
+    if "each" in m.idioms:
+        texts = {"NAME": m.of.name, "BEGIN": perform(m.begins), "READ": made(m, perform(m, "pass"))}
+        return re.sub("NAME|BEGIN|READ", lambda found: texts[found[0]], EACH).splitlines()
     lines = (parts(m) if m.parts else []) + doc(m)
     for other in overloads(m):
         lines += other + [""]
     lines += ['@SuppressWarnings("unchecked")'] if "<" in result_type(m) else []
-    lines += [head(m, arguments(m)).replace("public ", "private " if "each" in m.idioms else "public "), *indent(body(m)), "}"]
-    return lines + (["", *EACH.replace("NAME", m.of.name).splitlines()] if "each" in m.idioms else [])
+    shown = ["", "@Override", "public String toString() {", f"    return {camel(m.name)}();", "}"] if "shown" in m.idioms else []
+    return [*lines, head(m, arguments(m)), *indent(body(m)), "}", *shown]
 
 
 def members(c):
     made = []
-    for m in c.of(LANGUAGE):
-        made += ([""] if made else []) + member(m)
+    for lines in map(member, c.of(LANGUAGE)):
+        made += ([""] if made and lines else []) + lines
     return made
 
 

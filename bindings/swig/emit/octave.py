@@ -68,6 +68,8 @@ def member(m):
     if "index" in m.idioms:
         word, = m.words
         made += [f'function set_{word}(self, value), self.set("{word}", value); end'] if m.result == "self" else [f'function value = {word}(self), value = self.get("{word}"); end']
+    if "shown" in m.idioms:
+        made += [f'function disp(self), printf("%s\\n", self.{name}()); end']
     return made
 
 

@@ -69,4 +69,5 @@ def members(c):
 
 def whole(c):
     call = ["use overload '&{}' => sub { my $self = shift; sub { $self->call(@_) } }, fallback => 1;"] if any(m.name == "call" for m in c.members) else []
+    call += [f"use overload '\"\"' => sub {{ $_[0]->{m.name} }}, fallback => 1;" for m in c.idiom("shown")]
     return [f"package Thunder::{c.name};", *comment("#", c.doc), *call, *members(c)]

@@ -18,8 +18,8 @@ def value(a):
     return f"${a.name}->core" if a.kind == "tensor" or a.kind[0].isupper() else f"${a.name}"
 
 
-def perform(m):
-    own = (["$this->core"] if m.of.name and not m.is_new else []) + [value(a) for a in m.own]
+def perform(m, on="$this->core"):
+    own = ([on] if m.of.name and not m.is_new else []) + [value(a) for a in m.own]
     star = [a for a in m.arguments if a.stars == 1]
     items = [f"...${a.name}" if a.stars else f"${a.name}" for a in m.items] + ([f"...${m.options.name}"] if m.options and not star else [])
     if len(items) == 1 and items[0].startswith("..."):
@@ -56,8 +56,12 @@ def member(m):
     if "index" in m.idioms:
         return function("public ", "__set" if m.result == "self" else "__get", m, "void" if m.result == "self" else None)
     if "each" in m.idioms:
-        return comment("//", m.doc) + ["public function getIterator(): \\Generator", "{", f"    while ($made = {perform(m)}) yield $made;", "}"]
-    return function("public " if m.of.name else "", name, m)
+        return comment("//", m.doc) + ["public function getIterator(): \\Generator", "{", f"    $pass = {perform(m.begins)};",
+                                      f"    while ($made = {perform(m, '$pass')}) yield $made;", "}"]
+    if "begins" in m.idioms:
+        return []
+    shown = ["public function __toString(): string { return $this->" + name + "(); }"] if "shown" in m.idioms else []
+    return function("public " if m.of.name else "", name, m) + shown
 
 
 def members(c):

@@ -46,6 +46,8 @@ def function(name, words, lines):
 
 
 def member(m):
+    if "begins" in m.idioms:
+        return []
     name = m.names.get(LANGUAGE, m.name)
     if not m.of.name:
         return comment("#", m.doc) + function("th$" + name, given(m), body(m, ""))
@@ -57,7 +59,8 @@ def member(m):
         word, = m.words
         made += [f'self$set_{word} <- function(value) self$set("{word}", value)'] if m.result == "self" else [f'self${word} <- function() self$get("{word}")']
     if "each" in m.idioms:
-        made += [f"self$each <- function(body) while (!is.null(made <- self${name}())) do.call(body, made)"]
+        made += ["self$each <- function(body) {", f"  pass <- th$hold({perform(m.begins, 'self$core')}, th$core$delete_{m.of.name})",
+                 f"  while (length(made <- {perform(m, 'pass$core')})) do.call(body, made)", "}"]
     return made
 
 

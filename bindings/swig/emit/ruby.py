@@ -15,8 +15,8 @@ def value(a):
     return f"{a.name}.to_s" if a.kind == "text" else f"{a.name}.core" if a.kind[0].isupper() else a.name
 
 
-def perform(m):
-    own = ([] if m.is_new or not m.of.name else ["@core"]) + [value(a) for a in m.own]
+def perform(m, on="@core"):
+    own = ([] if m.is_new or not m.of.name else [on]) + [value(a) for a in m.own]
     items = ["*" * a.stars + a.name for a in m.items]
     words = [":" + m.action, *own]
     if items:
@@ -45,15 +45,18 @@ def member(m):
             return [*method(m, "[]"), f"def {word} = self[:{word}]"]
         return [*method(m, "[]="), f"def {word}=(value)", f"  self[:{word}] = value", "end"]
     if "each" in m.idioms:
-        return [*comment("#", m.doc), "def each", "  return enum_for(:each) { size } unless block_given?", f"  until (made = {perform(m)}).empty?",
+        return [*comment("#", m.doc), "def each", "  return enum_for(:each) { size } unless block_given?", f"  pass = {perform(m.begins)}",
+                f"  until (made = {perform(m, 'pass')}).empty?",
                 "    yield(*made)", "  end", "  self", "end"]
+    if "begins" in m.idioms:
+        return []
     if "set" in m.idioms:
         return method(m, m.name.removeprefix("set_") + "=")
     if "keep" in m.idioms:
         word, = m.words
         kept = f"{word}[{m.arguments[0].name}.to_s] = {m.arguments[-1].name}"
         return [*method(m, before=[kept]), f"def {word} = @{word} ||= {{}}"]
-    return method(m)
+    return method(m) + ([f"alias to_s {m.name}", f"alias inspect {m.name}"] if "shown" in m.idioms else [])
 
 
 def members(c):

@@ -18,8 +18,8 @@ def item(a):
     return f"[dict values ${a.name}]" if a.kind == "tensors" else f"${a.name}"
 
 
-def perform(m):
-    own = (["$core"] if m.of.name and not m.is_new else []) + [value(a) for a in m.own]
+def perform(m, on="$core"):
+    own = ([on] if m.of.name and not m.is_new else []) + [value(a) for a in m.own]
     words = [m.action, f"[list {' '.join(own)}]" if own else "{}"]
     star = any(a.stars == 1 for a in m.items)
     if star and m.options:
@@ -54,22 +54,29 @@ def method(word, m, lines):
 
 
 EACH = """method each {{names script}} {{
+    set pass [{begin}]
     set more 1
-    while {{$more}} {{
-        ::thunder::scope {{
-            set made [my {name}]
-            set more [llength $made]
-            if {{$more}} {{
-                uplevel 1 [list lassign $made {{*}}$names]
-                uplevel 1 $script
+    try {{
+        while {{$more}} {{
+            ::thunder::scope {{
+                set made [{read}]
+                set more [llength $made]
+                if {{$more}} {{
+                    uplevel 1 [list lassign $made {{*}}$names]
+                    uplevel 1 $script
+                }}
+                set nothing ""
             }}
-            set nothing ""
         }}
+    }} finally {{
+        ::thunder::core::delete_{name} $pass
     }}
 }}"""
 
 
 def member(m):
+    if "begins" in m.idioms:
+        return []
     if m.is_new:
         return comment("#", m.doc) + method("constructor", m, head(m) + [f"set core [{perform(m)}]"])
     lines = head(m) + [perform(m)] + (["return [self]"] if m.result == "self" else [])
@@ -77,7 +84,7 @@ def member(m):
         return comment("#", m.doc) + method(f"proc thunder::{m.name}", m, lines)
     made = comment("#", m.doc) + method(f"method {m.names.get(LANGUAGE, m.name)}", m, lines)
     if "each" in m.idioms:
-        made += ["# What the script makes goes with each of them."] + EACH.format(name=m.name).splitlines()
+        made += ["# What the script makes goes with each of them."] + EACH.format(name=m.of.name, begin=perform(m.begins), read=perform(m, "$pass")).splitlines()
     return made
 
 

@@ -255,6 +255,28 @@ module Thunder
     def divmod(other) = [floor_divide(other), remainder(other)]
     def coerce(number) = [Number.new(number), self]
 
+    # x[0], x[1..], x[0..1, -1]: integers and ranges of each axis in turn, whose result is a view, or a tensor of indices of one.
+    def [](*keys)
+      axis = -1
+      keys.reduce(self) do |view, key|
+        axis += 1
+        case key
+        when Range then view.slice(axis, *bounds(key, view, axis))
+        when Integer
+          axis -= 1
+          view.select(axis + 1, key)
+        when Core::Tensor then view.index_select(axis, key)
+        else raise ArgumentError, "[]: an integer, a range or a tensor of indices was expected, not #{key.inspect}"
+        end
+      end
+    end
+
+    # Writes a number, or a tensor, into what [] views.
+    def []=(*keys, value)
+      raise ArgumentError, "[]=: a tensor of indices is given to index_copy" if keys.any?(Core::Tensor)
+      value.is_a?(Core::Tensor) ? self[*keys].copy_(value) : self[*keys].fill_(value)
+    end
+
     def shape = Array.new(rank) { |axis| size(axis) }
 
     # Nested arrays; of a tensor without axes, the number.
@@ -284,5 +306,15 @@ module Thunder
 
     def to_s = Exchange.perform(:tensor_text, self) # as PyTorch prints it
     alias inspect to_s
+
+    private
+
+    # The first index of a range, and the one behind the last.
+    def bounds(range, view, axis)
+      last = range.end
+      last = last == -1 ? nil : last + 1 if last && !range.exclude_end?
+      raise ArgumentError, "[]: the tensor has #{rank} axes, one more was asked for" unless axis < view.rank
+      [range.begin || 0, last]
+    end
   end
 end

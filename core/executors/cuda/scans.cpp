@@ -1,51 +1,66 @@
-// Scans and products along a dim: cumsum, cumprod, logcumsumexp, cummax, cummin, prod. One block scans a row, 256
-// elements at a time, or a part of it: what the parts come to is scanned next, and then each part again from what those
-// before it come to. The order in which elements are combined depends on the sizes alone.
+// Scans and products along a dim: cumsum, cumprod, logcumsumexp, cummax, cummin, prod. One block scans a row, eight
+// elements a thread at a time, or a part of it: what the parts come to is scanned next, and then each part from what
+// those before it come to. The order in which elements are combined depends on the sizes alone.
 #include <algorithm>
 
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/block_scan.h"
 
 namespace thunder::cuda_kernels {
 namespace {
 
-#define THUNDER_CUDA_SCAN                                                                                             \
-  "template <class S, class F> __device__ inline S scan(S v, S carry, S* shared, S& all, F combine) {\n"              \
-  "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n"                                                   \
-  "  for (int n = 1; n < 32; n *= 2) {\n"                                                                             \
-  "    const S before = from_lane(v, lane >= n ? lane - n : lane);\n"                                                 \
-  "    if (lane >= n) v = combine(before, v);\n"                                                                      \
-  "  }\n"                                                                                                             \
-  "  if (lane == 31) shared[warp] = v;\n"                                                                             \
-  "  __syncthreads();\n"                                                                                              \
-  "  S before = carry;\n"                                                                                             \
-  "  all = carry;\n"                                                                                                  \
-  "  for (int w = 0; w < (int)blockDim.x / 32; w++) {\n"                                                              \
-  "    if (w == warp) before = all;\n"                                                                                \
-  "    all = combine(all, shared[w]);\n"                                                                              \
-  "  }\n"                                                                                                             \
-  "  __syncthreads();\n"                                                                                              \
-  "  return combine(before, v);\n"                                                                                    \
-  "}\n"
-
 #define THUNDER_CUDA_FOLD(START, COMBINE)                                                                             \
   THUNDER_CUDA_SCAN                                                                                                   \
+  "struct Row { i64 size, inner, reverse, a, b; };\n"                                                                 \
+  "__device__ inline i64 place_of(const Row& r, i64 i) {\n"                                                           \
+  "  return (r.a * r.size + (r.reverse ? r.size - 1 - i : i)) * r.inner + r.b;\n"                                     \
+  "}\n"                                                                                                               \
+  "struct Combine { __device__ A operator()(A x, A y) const { return (A)(x " COMBINE " y); } };\n"                    \
+  "__device__ inline A fold(const T* in, const Row& r, i64 begin, i64 end, A* shared) {\n"                            \
+  "  const Combine combine;\n"                                                                                        \
+  "  A mine[4] = {(A)(" START "), (A)(" START "), (A)(" START "), (A)(" START ")};\n"                                 \
+  "  for (i64 i = begin + threadIdx.x; i < end; i += 4 * blockDim.x)\n"                                               \
+  "    for (int k = 0; k < 4; k++)\n"                                                                                 \
+  "      if (i + k * blockDim.x < end) mine[k] = combine(mine[k], (A)get(in[place_of(r, i + k * blockDim.x)]));\n"   \
+  "  A all;\n"                                                                                                        \
+  "  scan(combine(combine(mine[0], mine[1]), combine(mine[2], mine[3])), (A)(" START "), shared, all, combine);\n"\
+  "  return all;\n"                                                                                                   \
+  "}\n"                                                                                                               \
+  "template <int K> __device__ inline void scan_part(\n"                                                              \
+  "    T* out, const T* in, const Row& r, i64 begin, i64 end, A carry, A* shared) {\n"                                \
+  "  const Combine combine;\n"                                                                                        \
+  "  for (i64 first = begin; first < end; first += K * blockDim.x) {\n"                                               \
+  "    const i64 mine = first + K * threadIdx.x;\n"                                                                   \
+  "    A v[K];\n"                                                                                                     \
+  "    for (int k = 0; k < K; k++) {\n"                                                                               \
+  "      v[k] = mine + k < end ? (A)get(in[place_of(r, mine + k)]) : (A)(" START ");\n"                               \
+  "      if (k) v[k] = combine(v[k - 1], v[k]);\n"                                                                   \
+  "    }\n"                                                                                                           \
+  "    A so_far = v[K - 1];\n"                                                                                        \
+  "    const A warp = before_scan(so_far, carry, shared, carry, Combine{});\n"                                         \
+  "    const A left = from_lane(so_far, threadIdx.x % 32 ? threadIdx.x % 32 - 1 : 0);\n"                              \
+  "    const A before = threadIdx.x % 32 ? combine(warp, left) : warp;\n"                                            \
+  "    for (int k = 0; k < K; k++)\n"                                                                                 \
+  "      if (mine + k < end) out[place_of(r, mine + k)] = put((C)combine(before, v[k]));\n"                          \
+  "  }\n"                                                                                                             \
+  "}\n"                                                                                                               \
   "extern \"C\" __global__ void kernel(\n"                                                                            \
   "    T* out, const T* in, A* totals, i64 rows, i64 size, i64 inner, i64 reverse, i64 whole, i64 parts, i64 each,\n" \
   "    i64 first_time) {\n"                                                                                           \
   "  __shared__ A shared[8];\n"                                                                                       \
   "  for (i64 work = blockIdx.x; work < rows * parts; work += gridDim.x) {\n"                                         \
-  "    const i64 row = work / parts, part = work - row * parts, a = row / inner, b = row - a * inner;\n"              \
-  "    const i64 end = (part + 1) * each < size ? (part + 1) * each : size;\n"                                        \
-  "    A carry = part && !first_time ? totals[work - 1] : (A)(" START ");\n"                                          \
-  "    for (i64 first = part * each; first < end; first += blockDim.x) {\n"                                           \
-  "      const i64 i = first + threadIdx.x, place = (a * size + (reverse ? size - 1 - i : i)) * inner + b;\n"         \
-  "      const A mine = i < end ? (A)get(in[place]) : (A)(" START ");\n"                                              \
-  "      const A v = scan(mine, carry, shared, carry, [](A x, A y) { return (A)(x " COMBINE " y); });\n"              \
-  "      if (i < end && !whole && !first_time) out[place] = put((C)v);\n"                                             \
+  "    const i64 row = work / parts, part = work - row * parts;\n"                                                    \
+  "    const Row r = {size, inner, reverse, row / inner, row - row / inner * inner};\n"                               \
+  "    const i64 begin = part * each, end = begin + each < size ? begin + each : size;\n"                             \
+  "    if (whole || first_time) {\n"                                                                                  \
+  "      const A all = fold(in, r, begin, end, shared);\n"                                                            \
+  "      if (threadIdx.x) continue;\n"                                                                                \
+  "      if (first_time) totals[work] = all;\n"                                                                       \
+  "      else out[row] = put((C)all);\n"                                                                              \
+  "      continue;\n"                                                                                                 \
   "    }\n"                                                                                                           \
-  "    if (threadIdx.x) continue;\n"                                                                                  \
-  "    if (first_time) totals[work] = carry;\n"                                                                       \
-  "    else if (whole) out[row] = put((C)carry);\n"                                                                   \
+  "    const A carry = part ? totals[work - 1] : (A)(" START ");\n"                                                   \
+  "    if (size > 1024) scan_part<8>(out, in, r, begin, end, carry, shared);\n"                                       \
+  "    else scan_part<1>(out, in, r, begin, end, carry, shared);\n"                                                   \
   "  }\n"                                                                                                             \
   "}\n"                                                                                                               \
   "extern \"C\" __global__ void scan_totals(T* out, A* totals, i64 rows, i64 parts, i64 whole) {\n"                   \
@@ -54,8 +69,7 @@ namespace {
   "    A carry = " START ";\n"                                                                                        \
   "    for (i64 first = 0; first < parts; first += blockDim.x) {\n"                                                   \
   "      const i64 i = first + threadIdx.x;\n"                                                                        \
-  "      const A mine = i < parts ? totals[row * parts + i] : (A)(" START ");\n"                                      \
-  "      const A v = scan(mine, carry, shared, carry, [](A x, A y) { return (A)(x " COMBINE " y); });\n"              \
+  "      const A v = scan(i < parts ? totals[row * parts + i] : (A)(" START "), carry, shared, carry, Combine{});\n"   \
   "      if (i < parts) totals[row * parts + i] = v;\n"                                                               \
   "    }\n"                                                                                                           \
   "    if (whole && threadIdx.x == 0) out[row] = put((C)carry);\n"                                                    \
@@ -111,12 +125,6 @@ extern "C" __global__ void kernel(T* out, const T* in, i64 rows, i64 size, i64 i
 }
 )";
 
-// Of rows that are too few to keep a device busy.
-int64_t parts_of(int64_t rows, int64_t size) {
-  constexpr int64_t kBlocks = 1024, kLeast = 4096;
-  return std::clamp<int64_t>(kBlocks / std::max<int64_t>(1, rows), 1, std::max<int64_t>(1, size / kLeast));
-}
-
 size_t fold_scratch(const NodeView& view) {
   const TensorType& t = view.store.type(view.node.args[0].v);
   if (t.rank() == 0) return 0;
@@ -126,13 +134,12 @@ size_t fold_scratch(const NodeView& view) {
 }
 
 Status* fold(const CompiledNode& kernel, const Launch& l, int64_t reverse, int64_t whole) {
-  constexpr int64_t kThreads = 256;
   const Buffer &in = l.inputs[0], &out = l.outputs[0];
   if (!out.elements()) return nullptr;
   DimSizes a = sizes_around(in, kernel.node.args[1].i);
   void *to = out.data, *from = in.data, *totals = l.scratch;
   int64_t rows = a.outer * a.inner, parts = parts_of(rows, a.size), first_time = parts > 1;
-  int64_t each = ((a.size + parts - 1) / parts + kThreads - 1) / kThreads * kThreads;
+  int64_t each = part_size(a.size, parts);
   void* parameters[] = {&to, &from, &totals, &rows, &a.size, &a.inner, &reverse, &whole, &parts, &each, &first_time};
   if (Status* failed = kernel.launch(rows * parts, true, parameters); failed || parts == 1) return failed;
   void* scanning[] = {&to, &totals, &rows, &parts, &whole};

@@ -38,7 +38,7 @@ std::string Runtime::start(const SharedLibrary& library) {
 
 const Runtime* Runtime::open(std::string& found, std::string_view file) {
   static OneEngine<Runtime> engine;
-  return engine.open(kSearch, file, found);
+  return engine.open([](std::string_view of) { return find_library(kSearch, of); }, file, found);
 }
 
 }  // namespace thunder::onnxrt

@@ -1,7 +1,5 @@
 #include "executors/openxla/openxla.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "executors/engines.h"
 #include "executors/openxla/executable.h"
@@ -17,12 +15,6 @@ using openxla::Val;
 
 bool claims(const NodeView& view, void*) {
   return suits_engine(view) && openxla::writes(view.node, view.store);
-}
-
-// All that it claimed. Views alone are free as they are.
-bool claims_region(std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*) {
-  std::fill_n(taken, nodes.size(), uint8_t{1});
-  return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return !def(*n).view; });
 }
 
 class OpenxlaRegion final : public Kernel {
@@ -59,7 +51,7 @@ ExecutorDesc openxla_executor(const Machine&) {
   d.name = "openxla";
   d.flags = kMayFail;
   d.claim = claims;
-  d.claim_region = claims_region;
+  d.claim_region = claims_all;
   d.prepare = [](const NodeView& view, void*) -> KernelPtr {
     std::string found;
     const Plugin* plugin = Plugin::open(found);

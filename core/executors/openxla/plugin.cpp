@@ -90,7 +90,7 @@ std::string Plugin::start(const SharedLibrary& library) {
 
 const Plugin* Plugin::open(std::string& found, std::string_view file) {
   static OneEngine<Plugin> engine;
-  return engine.open(kSearch, file, found);
+  return engine.open([](std::string_view of) { return find_library(kSearch, of); }, file, found);
 }
 
 }  // namespace thunder::openxla

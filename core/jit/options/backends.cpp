@@ -39,6 +39,9 @@ BackendRegistry::BackendRegistry() {
        .doc = "The same as openxla; a function that takes gradients is refused.",
        .executors = {"openxla"},
        .tags = {"inference"}});
+  add({.name = "tvm",
+       .doc = "The same as thunder, but what TVM takes of ONNX is compiled by it, untuned, on the CPU.",
+       .executors = {"tvm"}});
   add({.name = "host",
        .doc = "All passes, and each line run by its reference kernel on the CPU.",
        .executors = {"host"},

@@ -94,9 +94,11 @@ Results float_power(Call& c) {
   return c.builder.call("pow", {in_dtype(c, 0, DType::f64), in_dtype(c, 1, DType::f64)});
 }
 Results isclose(Call& c) {
+  const double relative = c.real(2), absolute = c.real(3);
+  c.require(relative >= 0 && absolute >= 0, "rtol and atol must not be negative, got ", relative, " and ", absolute);
   auto v = promoted(c, {0, 1}, true);
   Var a = v[0], b = v[1], error = abs(a - b);
-  Var near = both(lt(error, kInfinity), le(error, abs(b * c.real(2)) + c.real(3)));
+  Var near = both(lt(error, kInfinity), le(error, abs(b * relative) + absolute));
   Var close = either(eq(a, b), near);
   return c.flag(4) ? either(close, both(isnan(a), isnan(b))) : close;
 }
@@ -158,6 +160,7 @@ void closes(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, 0.5, 0.25});
   s.add({TensorSpec{{4}, DType::i64, 0, 2}, TensorSpec{{4}, DType::i64, 0, 2}});
   s.add({TensorSpec{{4}}, TensorSpec{{4}}, 0.0, 1.0, true});
+  s.refuse({TensorSpec{{4}}, TensorSpec{{4}}, -0.5}, "must not be negative");
 }
 void exponents(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}, DType::i64, -3, 3}});

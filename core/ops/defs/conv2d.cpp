@@ -1,5 +1,6 @@
 // conv2d, as PyTorch calls it: padding in words, a bias, one image. The product is conv2d_prims.cpp.
 #include "ops/formulas.h"
+#include "ops/convolved.h"
 #include "ops/same_padding.h"
 #include "ops/samples.h"
 
@@ -23,8 +24,7 @@ Results conv2d(Call& c) {
   const DType dtype = x.dtype();
   const bool single = x.rank() == 3;
   if (single) x = reshape_to(x, {{1, x.size(0), x.size(1), x.size(2)}});
-  // The bias joins before the sum is rounded.
-  if (bias) x = computed(x), w = computed(w), bias = computed(bias);
+  if (bias) x = convolved(x), w = convolved(w), bias = convert(bias, x.dtype());
   const Shape padding = padding_of(c, x, w, 2);
   Var y = c.builder.call("prims.conv2d", {x, w, c.args[3], padding, c.args[5], c.integer(6)});
   if (bias) y = convert(y + along_axis(bias, 1, 4), dtype);

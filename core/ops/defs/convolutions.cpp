@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "ops/convolved.h"
 #include "ops/same_padding.h"
 #include "ops/tables.h"
 
@@ -49,9 +50,9 @@ Var with_bias(const Call& c, Var y, Dim channels) {
 template <class F>
 Results batched(Call& c, size_t dims, F f) {
   require_operands(c, dims);
-  Var x = computed(c.var(0));
+  Var x = convolved(c.var(0));
   const bool single = x.rank() == dims + 1;
-  Var y = convert(f(single ? with_dim(x, 0) : x, computed(c.var(1))), c.type(0).dtype);
+  Var y = convert(f(single ? with_dim(x, 0) : x, convolved(c.var(1))), c.type(0).dtype);
   return single ? without_dim(y, 0) : y;
 }
 
@@ -99,6 +100,7 @@ Results conv3d(Call& c) {
     c.require(kernel >= 1 && deep >= reach, "the kernel reaches over ", reach, " planes, the padded input has ", deep,
               "; ", c.types());
     const int64_t results = (deep - reach) / hint(stride[0]) + 1;
+    x = computed(x), w = computed(w);  // partial sums are not rounded
     x = c.builder.call("prims.pad", {x, Shape{0, 0, padding[0], 0, 0}, Shape{0, 0, padding[0], 0, 0}, 0.0});
     Var y;
     for (int64_t k = 0; k < kernel; k++) {
@@ -175,6 +177,7 @@ Results conv_transpose3d(Call& c) {
     const int64_t kernel = hint(w.size(2)), depth = hint(x.size(2)), step = hint(t.stride[0]),
                   spread = (depth - 1) * step + 1;
     const int64_t whole = spread + hint(t.dilation[0]) * (kernel - 1) + hint(t.extra[0]);
+    x = computed(x), w = computed(w);  // nor here
     Var flat = planes(x), y;
     for (int64_t k = 0; k < kernel; k++) {
       Var part = volume(transposed_planes(c, t, flat, plane_of(w, k), 1), x.size(0), depth);

@@ -14,7 +14,7 @@ Results dropout_channels(Call& c) {
   c.require(is_real(x.dtype()), "input must be real; ", c.types());
   c.require(x.rank() >= 2, "input must have channels; ", c.types());
   if (!c.flag(2) || p == 0) return x;
-  if (p == 1) return full_like(x, 0);
+  if (p == 1) return c.builder.call("zeros_like", {x});
   Shape mask(x.rank(), 1);
   for (size_t i = 0; i < 2; i++) mask[i] = x.shape()[i];
   return where(ge(c.builder.call("rand", {mask, DType::f32, x.type().device}), p), x * (1 / (1 - p)), 0.0);
@@ -29,7 +29,7 @@ Results alpha_dropout(Call& c) {
   Var x = c.var(0);
   if (!c.flag(2) || p == 0) return x;
   c.require(is_real(x.dtype()), "input must be real; ", c.types());
-  if (p == 1) return full_like(x, 0);
+  if (p == 1) return c.builder.call("zeros_like", {x});
   c.require(!of_channels || x.rank() >= 2, "input must have channels; ", c.types());
   Shape shape = x.shape();
   if (of_channels) std::fill(shape.begin() + 2, shape.end(), Dim(1));

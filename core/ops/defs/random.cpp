@@ -48,7 +48,7 @@ Results dropout(Call& c) {
   Var x = c.var(0);
   c.require(is_real(x.dtype()), "input must be real, got ", name(x.type()));
   if (!c.flag(2) || p == 0) return x;
-  if (p == 1) return full_like(x, 0);
+  if (p == 1) return c.builder.call("zeros_like", {x});
   // Always 24 bits: the eight of a bf16 uniform would round p.
   Var keep = c.builder.call("ge", {draw(c, "prims.philox_uniform", x.shape(), DType::f32, x.type().device), p});
   return c.builder.call("where", {keep, x * (1 / (1 - p)), 0.0});

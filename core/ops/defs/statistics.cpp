@@ -46,15 +46,22 @@ Var norm_of(Var x, double p, const Arg& dims, bool keepdim) {
   if (std::isinf(p)) return b.call(p > 0 ? "amax" : "amin", {abs(x), dims, keepdim});
   return b.call("pow", {sum_of(b.call("pow", {abs(x), p}), dims, keepdim), 1 / p});
 }
+// Of one element every norm is its size, which needs no powers; only that of order 0 counts.
+double order_of(const Shape& shape, std::span<const Dim> axes, double p) {
+  const auto single = [&](Dim axis) { return shape[static_cast<size_t>(axis.value())] == Dim(1); };
+  return p != 0 && std::all_of(axes.begin(), axes.end(), single) ? 1 : p;
+}
 Results norm(Call& c) {
   const DType dtype = c.dtype(4, c.type(0).dtype);
+  const Shape& shape = c.type(0).shape;
   c.require(is_real(dtype), "input must be real, got ", name(c.type(0)));
-  return convert(norm_of(convert(c.var(0), compute_dtype(dtype)), c.has(1) ? c.real(1) : 2, c.args[2], c.flag(3)),
-                 dtype);
+  const double p = order_of(shape, c.axes(2, shape.size()), c.has(1) ? c.real(1) : 2);
+  return convert(norm_of(convert(c.var(0), compute_dtype(dtype)), p, c.args[2], c.flag(3)), dtype);
 }
 // Where the norm is 0 so is the gradient.
 void norm_vjp(Grad& g) {
-  const double p = g.has(1) ? g.real(1) : 2;
+  const Shape& shape = g.type(0).shape;
+  const double p = order_of(shape, g.axes(2, shape.size()), g.has(1) ? g.real(1) : 2);
   if (p == 0) return;
   if (p == 1 || std::isinf(p)) return g.descend();
   Var dy = computed(g.cotangent()), x = convert(g.var(0), dy.dtype()), y = computed(g.result());
@@ -126,6 +133,7 @@ void norms(Samples& s) {
   for (double p : {1.0, 3.0, 1.5, kInfinity, -kInfinity}) s.add({TensorSpec{{2, 3}}, p, Ints{1}, true});
   s.add_without_gradient({TensorSpec{{2, 3}}, 0.0, Ints{0}});
   s.add({TensorSpec{{5}, DType::bf16}, 2.0});
+  s.add({TensorSpec{{5, 1}}, 50.0, Ints{1}});
   s.refuse({TensorSpec{{2}, DType::i64, 0, 9}}, "real");
 }
 void distances(Samples& s) {

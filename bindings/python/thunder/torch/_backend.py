@@ -123,7 +123,8 @@ def _own_program(graph, fakes, options, donated):
     sizes, taken = graph.sizes, graph.sizes.taken
     if said := sizes.text():
         options = {**options, "dynamic": None, "automatic_dynamic_shapes": False, "dynamic_shapes": said}
-    donated = [i for i in donated if _private.bytes_of(fakes[i]) >= _LEAST_DONATED]
+    are_complex = [i for i in taken if isinstance(fakes[i], torch.Tensor) and fakes[i].dtype.is_complex]
+    donated = [i for i in donated if i not in are_complex and _private.bytes_of(fakes[i]) >= _LEAST_DONATED]
     programs = {False: None, True: None}  # by whether it uses their memory
     programs[bool(donated)] = _compiled(graph, {**options, "donate_argnums": [taken.index(i) for i in donated]} if donated else options)
     results, call, draws = graph.results, _exchange.call, graph.draws
@@ -134,14 +135,17 @@ def _own_program(graph, fakes, options, donated):
         if compiled is None:
             compiled = programs[takes] = _compiled(graph, options)
         kept = results.keep(arguments)
+        for i in are_complex:
+            arguments[i] = _lines.as_reals(arguments[i])
         if len(taken) < len(fakes):
             arguments[:] = [arguments[i] for i in taken]
         if draws:
             arguments.append(_seed())
         return results.given(call(compiled, arguments), kept)
-    run._of_arguments = lambda *arguments: run(list(arguments))
-    if results.all_plain and not draws and not donated:
-        run._of_arguments = _exchange.function(programs[False], tuple(taken) if len(taken) < len(fakes) else None)
+    run._in_c = None
+    if results.numbers is not None and not (draws or donated or are_complex):
+        run._in_c = _exchange.function(programs[False], tuple(taken) if len(taken) < len(fakes) else None,
+                                       None if results.all_plain else results.numbers)
     return _private.boxed(run)
 
 

@@ -27,7 +27,9 @@ def _laid(gradient, strides):
 
 
 def _function(forward, backward, facts, tangents):
-    """An autograd.Function of the two programs. `tangents`: the strides for which the backward was compiled, of the results that have gradients."""
+    """An autograd.Function of the two programs, the second of a list of arguments. `tangents`: the strides for which the backward was
+    compiled, of the results that have gradients."""
+    in_c = getattr(backward, "_in_c", None)
     count = facts.num_forward_returns
     wanted = [info.requires_grad for info in facts.output_info]
     rest = [i for i, has in enumerate(wanted) if not has]
@@ -40,7 +42,7 @@ def _function(forward, backward, facts, tangents):
             ctx.save_for_backward(*[x.detach() if x._is_view() else x for x in made[count:]])
             if rest:
                 ctx.mark_non_differentiable(*[made[i] for i in rest if isinstance(made[i], torch.Tensor)])
-            ctx._materialize_non_diff_grads = False
+                ctx._materialize_non_diff_grads = False
             return tuple(made[:count])
 
         @staticmethod
@@ -48,9 +50,18 @@ def _function(forward, backward, facts, tangents):
             arguments = [*ctx.saved_tensors, *[_laid(gradients[i], strides) for i, strides in zip(numbers, tangents)]]
             if torch.is_grad_enabled() and any(one.requires_grad for one in arguments):
                 return _Twice.apply(backward, *arguments)
+            if in_c is not None:
+                return tuple(in_c(*arguments))
             ctx.maybe_clear_saved_tensors()
             return tuple(backward(arguments))
     return Compiled.apply
+
+
+def _of_arguments(program):
+    """A program that takes a list, as a function of its items; None: it is a graph that PyTorch runs as a whole."""
+    if not hasattr(program, "_in_c"):
+        return None
+    return program._in_c or (lambda *arguments: program(list(arguments)))
 
 
 class Parts:
@@ -61,7 +72,7 @@ class Parts:
         self.facts, self.forward, self.backward, self.tangents, self.trains = None, None, None, None, False
 
     def noted(self, program, facts, fakes, trains):
-        self.forward, self.trains = getattr(program, "_of_arguments", None), trains
+        self.forward, self.trains = _of_arguments(program), trains
         records, more = self.around
         plain = not more and (records or not trains) and _private.has_nothing_to_do(facts, fakes, self.inputs)
         self.facts = facts if plain else None

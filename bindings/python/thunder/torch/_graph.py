@@ -7,7 +7,7 @@ import torch
 
 from .. import _sizes, _thunder
 from . import _lines, _private, _results, _rewrites, _symbols
-from ._rows import device_of, dtype_of, find, op
+from ._rows import device_of, dtype_of, find, op, sized
 from .aten import random
 
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
@@ -40,6 +40,8 @@ class Nested(Unsupported):
 # ---- a node's function ----
 
 _SIZES = ("aten.sym_size", "aten.sym_numel", "aten.sym_stride", "aten.sym_storage_offset")
+
+_TAKES_REALS = ("aten.add", "aten.sub", "aten.mul", "aten.div")  # as tensors without dims
 
 _LINE = object()  # PyTorch runs it
 _SIZE = object()  # a number that the sizes of the inputs give
@@ -75,20 +77,35 @@ def _function_of(node, by_torch):
             return _LINE, why
         if why == asked:  # it has results that no line may have
             return found
-        raise Unsupported(f"{text_of(node)}: the library has no such op: {_KEEP_OUT}")
+        raise Unsupported(f"{text_of(node)}: {why}: {_KEEP_OUT}")
     if isinstance(target, torch._ops.HigherOrderOperator):
+        if str(_private.in_order(node)).rpartition(".")[0] in _NO_RESULT:
+            return (lambda token, *args, **named: (token, None)), False
         raise Nested(f"{text_of(node)}: a graph inside of a graph")
+    if isinstance(node.meta.get("val"), torch.SymFloat):
+        return (lambda *operands: _symbols.Real(target, operands)), False
     return (operator.getitem if target is operator.getitem else target), False
 
 
-def _argument(value, values, device):
+def _real(value, node, device):
+    """A number computed of sizes, as an argument of a node: a tensor in the precision of its result, or for these sizes alone."""
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return value
+    made = value.tensor() if str(node.target).rpartition(".")[0] in _TAKES_REALS else None
+    double = node.meta["val"].dtype is torch.float64 if made is not None else False
+    return float(value) if made is None else op["to"](made, _thunder.float64 if double else _thunder.float32, device)
+
+
+def _argument(value, values, device, node):
     """An argument of a node as our ops take it: torch lets tensors on the CPU, numbers and places, stand beside a device's."""
     if isinstance(value, torch.fx.Node):
         value = values[value]
+        if isinstance(value, _symbols.Real):
+            return _real(value, node, device)
         beside = device is not None and isinstance(value, _thunder.Tensor) and value.device.type == "cpu"
         return op["to"](value, None, device) if beside else value
     if isinstance(value, (list, tuple)):
-        return [_argument(one, values, device) for one in value]
+        return [_argument(one, values, device, node) for one in value]
     if isinstance(value, torch.dtype):
         return dtype_of(value)
     if isinstance(value, torch.device):
@@ -134,7 +151,7 @@ def _sized(fake, ours, count):
                 sizes[dim] = count(_symbols.expression(size))
             except NotImplementedError:
                 return ours
-    return ours if all(map(_sizes.same_formula, sizes, ours.shape)) else op["reshape"](ours, sizes)
+    return sized(ours, sizes)
 
 
 # ---- the graph ----
@@ -144,8 +161,8 @@ def _ours(value):
     if not isinstance(value, torch.Tensor):
         return value
     with _private.without_modes():
-        return _thunder.from_dlpack(value.detach())
-
+        value = _lines.as_reals(value.detach()) if value.dtype.is_complex else value.detach()
+        return _lines.exchange.constant(value) if value.device.type == "cpu" else _thunder.from_dlpack(value)
 
 
 class Graph:
@@ -158,6 +175,7 @@ class Graph:
         self.calls = {}  # what PyTorch runs, as last traced: by node the call, and why
         self.kept = []  # such calls of every trace
         self.refused = {}  # by node, why its row has refused it
+        _rewrites.asserts(module.graph)
         if not getattr(by_torch, "whole", False):
             _rewrites.rewrite(module.graph)
         self.nodes = [(node, _function_of(node, by_torch) if node.op == "call_function" else None) for node in module.graph.nodes]
@@ -200,8 +218,8 @@ class Graph:
         if node in self.refused:
             return self._line(node, values, proxies, self.refused[node])
         device = _device(node)
-        args = [_argument(value, values, device) for value in node.args]
-        named = {name: _argument(value, values, device) for name, value in node.kwargs.items()}
+        args = [_argument(value, values, device, node) for value in node.args]
+        named = {name: _argument(value, values, device, node) for name, value in node.kwargs.items()}
         varies = bool(self.sizes.bases) and _stands_for_any((args, named))
         try:
             made = function(node, *args, **named) if takes_node else function(*args, **named)
@@ -268,9 +286,8 @@ def _check_type(node):
         if not isinstance(fake, torch.Tensor):
             continue
         known = getattr(_thunder, str(fake.dtype).removeprefix("torch."), None)
-        if fake.dtype.is_complex and node.op == "call_function":
-            continue  # between lines of PyTorch's
-        if not isinstance(known, _thunder.dtype) or fake.layout is not torch.strided or fake.device.type not in ("cpu", "cuda"):
+        real = isinstance(known, _thunder.dtype) or fake.dtype.is_complex  # which are pairs, between lines of PyTorch's
+        if not real or fake.layout is not torch.strided or fake.device.type not in ("cpu", "cuda"):
             who = "an argument of the graph" if node.op == "placeholder" else text_of(node)
-            raise Unsupported(f"{who}: is {fake.dtype} of layout {fake.layout} on {fake.device}: dense tensors of real numbers on "
+            raise Unsupported(f"{who}: is {fake.dtype} of layout {fake.layout} on {fake.device}: dense tensors on "
                               f"CPUs and CUDA devices are taken: {_KEEP_OUT}")

@@ -8,7 +8,7 @@ import weakref
 import torch
 
 from .. import _extend, _thunder
-from . import _private
+from . import _private, _symbols
 from ._rows import dtype_of, op
 from .aten.views import order_of
 
@@ -47,7 +47,7 @@ class _Slot:
         self.at, self.is_complex = at, is_complex
 
     def __repr__(self):
-        return f"${self.at + 1}"
+        return f"complex(${self.at + 1})" if self.is_complex else f"${self.at + 1}"
 
 
 def _map(value, function, kind):
@@ -138,6 +138,11 @@ class Call:
         return tuple(_thunder.from_dlpack(one) for one in outputs)
 
 
+def as_reals(tensor):
+    """The memory of complex numbers as that of pairs."""
+    return torch.view_as_real(tensor.resolve_conj().resolve_neg())
+
+
 def _flat(value):
     return value if isinstance(value, (tuple, list)) else (value,)
 
@@ -172,16 +177,16 @@ executor = _Executor()
 
 
 def _op(call):
-    """The op of ours that stands for such calls; one that draws numbers is neither merged nor dropped."""
+    """The op of ours that stands for such calls; one that draws numbers or asserts is neither merged nor dropped."""
     name, target, count = call.name, call.target, len(call.places.types)
     if name not in _ops:
         executor._entries[name] = target
-        draws = torch.Tag.nondeterministic_seeded in target.tags
+        effects = torch.Tag.nondeterministic_seeded in target.tags or target is torch.ops.aten._functional_assert_async.msg
 
         def now(inputs, call):
             return _calls[name, call].now(inputs)
         results = "tensor" if count == 1 else f"({', '.join(['tensor'] * count)})"
-        _ops[name] = _extend.op(f"{name}(tensor[] inputs, str call) -> {results}", effects=draws, doc=f"torch.ops.{target}, run by PyTorch.",
+        _ops[name] = _extend.op(f"{name}(tensor[] inputs, str call) -> {results}", effects=effects, doc=f"torch.ops.{target}, run by PyTorch.",
                                 meta=lambda line: tuple(_calls[name, line.args["call"]].places.types))(now)
     return _ops[name]
 
@@ -208,7 +213,7 @@ def record(node, values, count, keep):
         if value is None and isinstance(fake, torch.Tensor):
             raise NotImplementedError(f"it reads a result of {one.target} that our row of that op does not give")
         if not isinstance(value, _thunder.Tensor):
-            return value
+            return float(value) if isinstance(value, _symbols.Real) else value
         tensors.append(value)
         return _Slot(len(tensors) - 1, isinstance(fake, torch.Tensor) and fake.dtype.is_complex)
     kinds = (torch.fx.Node, torch.SymInt)

@@ -1,6 +1,7 @@
 """What the package takes of torch's private interfaces, all of it, so that a new version of torch is met in one file."""
 import functools
 import importlib.metadata
+import operator
 import sys
 
 import torch
@@ -20,7 +21,7 @@ from . import _parts
 
 BACKEND, GROUP = "thunder", "torch_dynamo_backends"
 
-_READ = ("2.11",)  # versions of torch
+_READ = ("2.11", "2.15")  # versions of torch
 
 _OWN_USES = 2  # of a tensor in a list, and of its storage: with whoever asks
 
@@ -66,6 +67,9 @@ def has_nothing_to_do(facts, fakes, inputs):
               facts.num_intermediate_bases, facts.num_backward_tokens, facts.num_graphsafe_rng_states, len(facts.tokens),
               facts.num_symints_saved_for_bw or 0, facts.num_tensors_saved_with_no_vc_check or 0, facts.num_opaque_objects_saved_for_bw or 0)
     plain = all(kind is PlainTensorMeta for kind in kinds) and not facts.is_rng_op_functionalized and facts.grad_enabled_mutation is None
+    # Since 2.15: views made without gradients have none though they require them, and collective ops are waited for.
+    plain = plain and not getattr(facts, "act_input_paths", ()) and all(
+        getattr(info, "requires_grad_for_backward", info.requires_grad) == info.requires_grad for info in facts.output_info)
     tensors = len(fakes) == len(inputs) and all(isinstance(one, torch.Tensor) and not is_symbolic(one.shape) for one in fakes)
     return plain and tensors and not any(counts)
 
@@ -158,6 +162,18 @@ def are_ours(arguments, numbers):
         return False
     return all(sys.getrefcount(arguments[i]) <= _OWN_USES and
                torch._C._storage_Use_Count(arguments[i].untyped_storage()._cdata) <= _OWN_USES for i in numbers)
+
+
+def in_order(node):
+    """The op that a node runs in an order with others of effects, of which torch makes a chain of tokens; None: it is no such node."""
+    return node.args[1] if node.target is torch.ops.higher_order.with_effects else None
+
+
+def token_of(node):
+    """The token that such a chain began with, for one that it gives: tokens are nothing when a graph runs. Any other node as it is."""
+    while node.target is operator.getitem and in_order(node.args[0]) is not None and node.args[1] == 0:
+        node = node.args[0].args[0]
+    return node
 
 
 def boxed(function):

@@ -58,6 +58,8 @@ class Computed:
         if value is None and self.fake is not None:
             raise NotImplementedError(f"{self.node.args[0]}: its result {self.node.args[1]} is not given: it serves a backward "
                                       "that the library lacks")
+        if isinstance(value, _symbols.Real):
+            return float(value)
         for dim in self.repeated or ():
             value = _op["slice"](value, dim, 0, 1)
         return value if self.order is None else _op["permute"](value, self.order)
@@ -130,6 +132,7 @@ class Results:
         self.computed = list(made.values())
         for at, computed in enumerate(self.computed):
             computed.at = at
+        self.numbers = self._numbers()
         self.shown = [(i, place) for i, place in enumerate(self.places) if isinstance(place, (Argument, Count))]
         plain = all(isinstance(place, Computed) and place.is_plain() for place in self.places)
         self.all_plain = plain and len(made) == len(self.places)
@@ -140,6 +143,7 @@ class Results:
             return node
         if isinstance(node.meta.get("val"), torch.SymInt):
             return Count(sizes, node.meta["val"])
+        node = _private.token_of(node)
         if node.op == "placeholder" and node not in written:
             return Argument(inputs.index(node))
         root, way = _viewed(node)
@@ -152,6 +156,13 @@ class Results:
     def of(self, values):
         """The results of the program, from the values of all nodes."""
         return tuple(computed.recorded(values[computed.node]) for computed in self.computed)
+
+    def _numbers(self):
+        """Of each result its number among the program's, or ~i for argument i, as an Exchange's function takes them; None: some are
+        neither."""
+        if not all(isinstance(place, Computed) and place.is_plain() or type(place) is Argument for place in self.places):
+            return None
+        return tuple(place.at if isinstance(place, Computed) else ~place.at for place in self.places)
 
     def keep(self, arguments):
         """What of the arguments is given back; the list of them may then be emptied."""

@@ -94,6 +94,15 @@ def sum_of_one(graph):
         graph.erase_node(node)
 
 
+def asserts(graph):
+    """What is asserted of values, since torch 2.15 also of one_hot's: by the op that gives a result, which a line may have."""
+    for node in graph.find_nodes(op="call_function", target=_aten._assert_async.msg):
+        condition, message = node.args
+        with graph.inserting_before(node):
+            _add(graph, _aten._functional_assert_async.msg, (condition, message, condition), {}).stack_trace = node.stack_trace
+        graph.erase_node(node)
+
+
 def rewrite(graph):
     pick_first(graph)
     sum_of_one(graph)

@@ -1,7 +1,7 @@
 """The table of ATen ops: a function for each that says it in ours. The files in aten/ fill it, a family each."""
 import torch
 
-from .. import _ops, _schema, _thunder, func
+from .. import _ops, _schema, _sizes, _thunder, func
 
 op = _ops.functions
 _rows, _hidden = {}, {}
@@ -42,9 +42,15 @@ def hidden(name):
     return _hidden[name]
 
 
+def sized(value, sizes):
+    """A tensor whose sizes, which are these, may be written as other formulas."""
+    return value if all(map(_sizes.same_formula, value.shape, sizes)) else op["reshape"](value, list(sizes))
+
+
 def vjp(function, primals, cotangent):
     """The gradients of each primal; what of the forward they do not read vanishes."""
-    return func.vjp(function, *primals)[1](cotangent)
+    result, backward = func.vjp(function, *primals)
+    return backward(sized(cotangent, result.shape))
 
 
 # ---- what torch's graph says of a value ----

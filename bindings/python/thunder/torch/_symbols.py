@@ -7,6 +7,9 @@ import sympy
 import torch
 from torch.utils._sympy import functions
 
+from .. import _sizes, _thunder
+from ._rows import op
+
 _FLOOR = (functions.FloorDiv, functions.CleanDiv)
 _REST = (functions.Mod, functions.PythonMod)
 _POWER = (sympy.Pow, functions.PowByNatural)
@@ -42,6 +45,31 @@ def value_of(expr, of):
     return functools.reduce(function, [value_of(one, of) for one in operands])
 
 
+class Real:
+    """A number that is computed of sizes, torch's SymFloat: a tensor for any of them; as a float it is of these sizes alone."""
+
+    def __init__(self, target, operands):
+        self.target, self.operands = target, operands
+
+    def __float__(self):
+        return float(self.target(*[float(one) if isinstance(one, Real) else one for one in self.operands]))
+
+    def tensor(self):
+        """Without dims, in double precision; None: no op of ours is what makes it."""
+        if self.target not in _REALS:
+            return None
+        operands = [one.tensor() if isinstance(one, Real) else _number(one) for one in self.operands]
+        return None if any(one is None for one in operands) else _REALS[self.target](*operands)
+
+
+def _number(value):
+    return op["full"]([], value, _thunder.float64) if _sizes.is_symbol(value) else float(value)
+
+
+_REALS = {torch.sym_float: lambda value: value, operator.truediv: op["div"], operator.mul: op["mul"], operator.add: op["add"],
+          operator.sub: lambda a, b: op["rsub"](b, a) if isinstance(a, float) else op["sub"](a, b)}
+
+
 class Sizes:
     """What the symbols among a graph's inputs are: sizes of tensors, and integers that no size is. `frozen`: numbers of inputs that the
     program has as constants."""
@@ -54,11 +82,12 @@ class Sizes:
                 if isinstance(fake, torch.Tensor) and fake.is_contiguous() == dense:
                     for dim, size in enumerate(fake.shape):
                         self._add(size, at, dim)
-        # Integers that the sizes give; the program has no such argument.
-        self.given = {at: expression(fake) for at, fake in enumerate(self.fakes)
-                      if isinstance(fake, torch.SymInt) and expression(fake).free_symbols <= set(self.bases)}
         for at, fake in enumerate(self.fakes):
             self._add(fake, at, None)
+        # Integers that sizes and other integers give; the program has no such argument.
+        self.given = {at: expression(fake) for at, fake in enumerate(self.fakes)
+                      if isinstance(fake, torch.SymInt) and expression(fake).free_symbols <= set(self.bases)
+                      and self.bases.get(expression(fake)) != (at, None)}
         self.taken = [at for at in range(len(self.fakes)) if at not in self.given and at not in frozen]
 
     def _add(self, size, at, dim):
@@ -89,6 +118,8 @@ class Sizes:
         for place, at in enumerate(self.taken):
             fake = self.fakes[at]
             sizes = [formula(expression(size)) for size in fake.shape] if isinstance(fake, torch.Tensor) else []
+            if isinstance(fake, torch.Tensor) and fake.dtype.is_complex:
+                sizes.append("*")  # a number and the imaginary one
             if isinstance(fake, torch.SymInt) and expression(fake).is_Symbol:
                 sizes = [names[expression(fake)]]
             if any(size != "*" for size in sizes):

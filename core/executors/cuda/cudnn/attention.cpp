@@ -11,7 +11,7 @@
 namespace thunder::cudnn {
 namespace {
 
-constexpr int64_t kMostWidth = 128, kWidthStep = 8;
+constexpr int64_t kMostWidth = 256, kWidthStep = 8;
 constexpr size_t kLargest = 5;  // of the backward's operands, the first that is a statistic
 
 bool aligned(const Buffer& b) {

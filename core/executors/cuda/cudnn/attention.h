@@ -22,7 +22,7 @@ struct AttentionSizes {
   std::array<int64_t, 4> mask_sizes;  // of its batch, heads, queries and keys: as large as these, or 1
 
   // None: the node is not one that cuDNN's kernels take (bf16 or f16, three or four dims, no mask of another dtype, no
-  // broadcast batches, widths of up to 128 that are multiples of 8).
+  // broadcast batches, widths of up to 256 that are multiples of 8).
   static std::optional<AttentionSizes> of(const NodeView& view);
 };
 

@@ -1,7 +1,7 @@
 """Views. A trace of ours is functional: they are values, which the plan puts into the memory of what they show."""
 import itertools
 
-from ... import _create, _thunder
+from ... import _create, _sizes, _thunder
 from .. import _private
 from .._rows import meta, op, row, same
 
@@ -81,9 +81,16 @@ def _in_memory(value, fake):
     return op["reshape"](op["permute"](value, order), [-1]), order
 
 
-def _places(size, stride, offset):
-    """Where each element lies, row by row."""
-    return [offset + sum(i * s for i, s in zip(at, stride)) for at in itertools.product(*map(range, size))]
+def _places(size, stride, offset, like):
+    """Where each element lies, row by row; of sizes that stand for any by formula."""
+    if not any(map(_sizes.is_symbol, [*size, *stride, offset])):
+        places = [offset + sum(i * s for i, s in zip(at, stride)) for at in itertools.product(*map(range, size))]
+        return op["to"](_create.tensor(places, _thunder.int64), None, like.device)
+    made = op["full"]([], offset, _thunder.int64, like.device)
+    for dim, (count, step) in enumerate(zip(size, stride)):
+        numbers = op["mul"](op["arange"](0, count, 1, _thunder.int64, like.device), step)
+        made = op["add"](made, op["reshape"](numbers, [count] + [1] * (len(size) - dim - 1)))
+    return op["reshape"](made, [-1])
 
 
 def _as_permuted(flat, size, stride, offset):
@@ -113,7 +120,7 @@ def as_strided(node, self, size, stride, storage_offset=None):
     offset = 0 if storage_offset is None else storage_offset - start
     made = _as_permuted(flat, size, stride, offset)
     if made is None:
-        index = op["reshape"](_constant(_places(size, stride, offset), flat), list(size))
+        index = op["reshape"](_places(size, stride, offset, flat), list(size))
         made = op["index"](flat, [index])
     return made
 
@@ -121,11 +128,7 @@ def as_strided(node, self, size, stride, storage_offset=None):
 @row("as_strided_scatter", node=True)
 def as_strided_scatter(node, self, src, size, stride, storage_offset=None):
     (flat, order), start = _flat(node, self)
-    index = _constant(_places(size, stride, 0 if storage_offset is None else storage_offset - start), flat)
+    index = _places(size, stride, 0 if storage_offset is None else storage_offset - start, flat)
     written = op["index_put"](flat, [index], op["reshape"](src, [-1]))
     sizes = [self.shape[d] for d in order]
     return op["permute"](op["reshape"](written, sizes), sorted(range(len(order)), key=order.__getitem__))
-
-
-def _constant(places, like):
-    return op["to"](_create.tensor(places, _thunder.int64), None, like.device)

@@ -1,0 +1,39 @@
+// A shared library that TVM made of a model, and its runs.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "executors/tvm/runtime.h"
+#include "tensor/buffer.h"
+
+namespace thunder {
+class Status;
+}
+
+namespace thunder::tvm {
+
+class Library {
+ public:
+  Library(const Runtime& tvm, const std::string& bytes);
+  ~Library();
+  Library(const Library&) = delete;
+
+  // On dense buffers, by input and output. TVM makes its results in memory of its own, from which they are copied.
+  // Null or an owned status. Any number of threads at a time.
+  Status* run(std::span<const Buffer> in, std::span<const Buffer> out) const;
+
+ private:
+  // TVM's machine for this library, which runs one call at a time, and tensors over the buffers of its last call.
+  class Machine;
+  std::unique_ptr<Machine> take() const;
+  void copy_results(const Value& result, std::span<const Buffer> out) const;
+
+  const Runtime& tvm_;
+  Object* module_ = nullptr;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Machine>> free_;
+};
+
+}  // namespace thunder::tvm

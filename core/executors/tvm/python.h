@@ -1,0 +1,40 @@
+// A Python that has TVM: it says where TVM is and which ops it takes, and compiles.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <unordered_set>
+
+#include "base/child_process.h"
+#include "base/hash.h"
+
+namespace thunder::tvm {
+
+using Names = std::unordered_set<std::string, TextHash, std::equal_to<>>;
+
+class Python {
+ public:
+  // This one if it is not "", else the one that is looked for.
+  explicit Python(std::string_view file);
+  bool opened() const { return !runtime_.empty(); }
+  const std::string& path() const { return path_; }
+  const std::string& report() const { return report_; }  // what was tried, when none was found
+
+  const std::string& version() const { return version_; }  // of TVM
+  const std::string& ffi() const { return ffi_; }          // the file of libtvm_ffi.so
+  const std::string& runtime() const { return runtime_; }  // and of libtvm_runtime.so
+
+  // Both keep what they found on disk. The ops of ONNX that TVM's frontend has:
+  Names ops() const;
+  // The bytes of a shared library for this kind of machine. Throws Code::declined where TVM does not take the model.
+  std::string compile(const std::string& model, std::string_view machine) const;
+
+ private:
+  std::string ask();  // where all is; what it lacks, or ""
+  ChildEnd run(std::initializer_list<std::string_view> words, std::chrono::seconds longest) const;
+  [[noreturn]] void fail_with(const ChildEnd& end) const;
+
+  std::string path_, report_, version_, ffi_, runtime_;
+};
+
+}  // namespace thunder::tvm

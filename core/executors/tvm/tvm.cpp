@@ -1,0 +1,69 @@
+#include "executors/tvm/tvm.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "executors/engines.h"
+#include "executors/region_model.h"
+#include "executors/tvm/library.h"
+#include "onnx/export/model.h"
+
+namespace thunder {
+namespace {
+
+using tvm::Runtime;
+using tvm::Library;
+
+const Runtime& opened() {
+  std::string found;
+  const Runtime* tvm = Runtime::open(found);
+  if (!tvm) fail(Code::not_found, "executors: tvm is not available here: ", found);
+  return *tvm;
+}
+
+bool claims(const NodeView& view, void*) {
+  if (!suits_engine(view) || !onnx_has(view)) return false;
+  const Runtime& tvm = opened();
+  const onnx_export::Graph graph = RegionModel(view).graph();
+  const auto& nodes = graph.all_nodes();
+  return std::all_of(nodes.begin(), nodes.end(), [&](const onnx_export::GraphNode& n) { return tvm.takes(n.op); });
+}
+
+class TvmRegion final : public Kernel {
+ public:
+  TvmRegion(const Runtime& tvm, const Machine& machine, const NodeView& view)
+      : Kernel(this),
+        library_(tvm, tvm.python().compile(model_of(view), kind_of(machine))) {}
+
+  Status* run(const Launch* l) const {
+    const SmallVector<Buffer, 8> in = given_inputs(*l);
+    return library_.run({in.data(), in.size()}, {l->outputs, l->n_outputs});
+  }
+
+ private:
+  static std::string model_of(const NodeView& view) {
+    return onnx_export::model_bytes(RegionModel(view).graph(), "region");
+  }
+  const Library library_;
+};
+
+}  // namespace
+
+ExecutorDesc tvm_executor(const Machine& machine) {
+  ExecutorDesc d;
+  d.name = "tvm";
+  d.user = const_cast<Machine*>(&machine);
+  d.flags = kMayFail;
+  d.claim = claims;
+  d.claim_region = claims_all;
+  d.prepare = [](const NodeView& view, void* user) -> KernelPtr {
+    return std::make_unique<TvmRegion>(opened(), *static_cast<const Machine*>(user), view);
+  };
+  return d;
+}
+
+bool tvm_opens(std::string_view file, std::string& found) {
+  return Runtime::open(found, file) != nullptr;
+}
+
+}  // namespace thunder

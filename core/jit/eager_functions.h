@@ -1,0 +1,39 @@
+// What programs of ops outside of programs are traced from: one call of an op, or its gradient.
+#pragma once
+
+#include "jit/eager_key.h"
+#include "tracer/function.h"
+
+namespace thunder {
+
+// The op, called with the tensors that the function is given, in their order.
+Ref<Function> function_of_op(const OpDef& op, const EagerKey& key);
+
+// Which tensors the gradient of a call is made of. The same tensor, given twice, is one input.
+struct GradientInputs {
+  // `cotangents`: null where the loss does not reach a result.
+  GradientInputs(std::span<Tensor* const> in, std::span<Tensor* const> results, std::span<Tensor* const> cotangents,
+                 const std::vector<bool>& wanted);
+
+  static constexpr int64_t kAbsent = -1;
+  std::vector<Tensor*> tensors;  // each once
+  // By the number of one of them: the tensors among the arguments, the results, and the cotangents, of which some are
+  // absent.
+  std::vector<int64_t> in, results, cotangents;
+  std::vector<bool> wanted;  // by `in`
+
+  // All that tells two calls of equal arguments apart.
+  std::vector<int64_t> key() const;
+};
+
+// Where the gradient by an input comes from: no gradient, a result of the function, or one of its inputs as it is.
+struct GradientPlace {
+  enum class Kind { none, result, input } kind = Kind::none;
+  size_t index = 0;
+};
+
+// The gradient of the op. `places` is filled as it is traced.
+Ref<Function> function_of_gradient(const OpDef& op, const EagerKey& key, GradientInputs inputs,
+                                   std::vector<GradientPlace>& places);
+
+}  // namespace thunder
