@@ -49,9 +49,9 @@ THUNDER_JIT = (
     ("cache", "`cache`, with the same four values; and the older `always_trace`, `use_last_executed`, `use_static_caching`"),
     ("disable_torch_autograd", "not there: a call outside of `tape()` keeps nothing for gradients"),
     ("transforms", "`passes`: objects of `Pass()`"),
-    ("debug_options", "not there: `verify` checks the trace after every pass"),
+    ("debug_options", "`verify` checks the trace after every pass, `debug_checks` each step of a call"),
 )
-STATES = {"option": "is `{ours}`", "passes": "false leaves `{ours}` out", "always": "always {ours}", "refused": "not there"}
+STATES = {"option": "is `{ours}`", "sets": "true is `{ours}`", "words": "true adds `{ours}`, false takes it away", "passes": "false leaves `{ours}` out", "always": "always {ours}", "refused": "not there"}
 
 
 LOGS = """`THUNDER_LOGS=guards,+fusion,-recompiles` in the environment asks for lines on standard error, as PyTorch's `TORCH_LOGS`; in C
@@ -99,8 +99,8 @@ def main():
     print(f"## Logs\n\n{LOGS}\n{table(('log', 'says', 'and with `+`'), map(log, described(library, 'logs')))}")
     print(f"## Reports\n\n`explain(f, name)` gives these texts about the program compiled last, and what it was after a stage of that name.\n\n"
           f"{table(('report', 'what it says'), [(row['name'], row['doc']) for row in described(library, 'reports')])}")
-    print(f"## Options of Inductor\n\nOf {len(rows)} names {there} are taken; `tests/core/jit/options/resolve_test.cpp` and\n"
-          f"`tests/python/backends_test.py` show what they do.\n\n"
+    print(f"## Options of Inductor\n\nOf {len(rows)} names {there} are taken; `tests/core/jit/options/resolve_test.cpp`,\n"
+          f"`tests/core/jit/reports/{{debug_checks,trace_files}}_test.cpp` and `tests/python/backends_test.py` show what they do.\n\n"
           f"{table(('option', 'here', 'why'), map(inductor, rows))}", end="")
 
 

@@ -50,7 +50,7 @@ void regions(Compilation& c) {
   if (made.nodes != c.trace().nodes) c.took(std::move(made));
 }
 
-void plan_memory(Compilation& c) { c.builder->plan_memory(c.inputs); }
+void plan_memory(Compilation& c) { c.builder->plan_memory(c.inputs, c.settings().epilogue_fusion); }
 void schedule(Compilation& c) { c.builder->lay_out(c.settings(), c.check); }
 void join(Compilation& c) { c.builder->join(); }
 void emit(Compilation& c) { c.builder->finish(c.check); }

@@ -14,6 +14,7 @@
 #include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"
 #include "jit/options/resolve.h"
+#include "jit/reports/debug_checks.h"
 #include "jit/segments/segment_call.h"
 #include "program/report.h"
 
@@ -86,6 +87,28 @@ struct Compiled::Held {
   std::optional<InUse> in_use;
 };
 
+namespace {
+
+// The checks that the options ask for, of a call that nobody else watches.
+class Checked {
+ public:
+  Checked(Context& context, const CompileSettings& settings, const Function& function, InterruptCheck& check)
+      : check_(check) {
+    if (!settings.debug_checks.empty() && !check.watch())
+      check.set_watch(&checks_.emplace(context, settings, function.name()));
+  }
+  ~Checked() {
+    if (checks_) check_.set_watch(nullptr);
+  }
+  Checked(const Checked&) = delete;
+
+ private:
+  InterruptCheck& check_;
+  std::optional<DebugChecks> checks_;
+};
+
+}  // namespace
+
 inline const Entry* Compiled::find(const Inputs& in) const {
   return looks_up_ && context_->stance() != Stance::force_eager ? cache_.find(in) : nullptr;
 }
@@ -121,6 +144,7 @@ Status* Compiled::call_segmented(const Values& in, Values& out, InterruptCheck& 
 
 Status* Compiled::call_held(const Entry* found, const Inputs& in, Values& out, InterruptCheck& check, void* stream) {
   const Held held(*this, in);
+  const Checked checked(*context_, settings_, *function_, check);
   const Ref<Values> kept(out.lent ? nullptr : &out);  // who lent them keeps them, and notices when they are released
   std::shared_ptr<const Entry> own;
   if (!found && segments_) return call_segmented(*held.values, out, check, stream);
@@ -164,6 +188,7 @@ Status* Compiled::call_watched(const Values& in, Values& out, StepWatch& watch) 
 Status* Compiled::call_tensors_held(const Entry* found, const Inputs& in, Tensor** out, size_t n_out,
                                     InterruptCheck& check) {
   const Held held(*this, in);
+  const Checked checked(*context_, settings_, *function_, check);
   std::shared_ptr<const Entry> own;
   if (!found && segments_)
     return as_values(held.inputs, out, n_out,

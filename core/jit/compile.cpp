@@ -114,7 +114,7 @@ void compile_once(const Executors& executors, Context& context, const CompileOpt
   entry.program = std::move(compilation.program);
   entry.plan_ms = entry.program->plan_ms();
   entry.writes = !final.writes.empty();
-  entry.held = entry.program->plan().may_fail;
+  entry.held = entry.program->plan().may_fail || !options.settings().debug_checks.empty();
   for (const Write& w : final.writes) entry.written.push_back(w.input);
   entry.traces = std::move(compilation.traces), entry.stages = std::move(compilation.times);
 }

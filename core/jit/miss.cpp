@@ -6,6 +6,7 @@
 #include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"
 #include "jit/reports/logs.h"
+#include "jit/reports/trace_files.h"
 #include "jit/segments/segment_call.h"
 
 namespace thunder {
@@ -114,6 +115,7 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
   note_compiled(*entry, why);
   const Entry* const kept = keep(std::move(entry), in, full, own);
   log_compiled(*context_, *kept, why, log_.misses() > 1);
+  write_trace_files(*context_, settings_, *kept);
   return kept;
 }
 

@@ -27,8 +27,8 @@ void prepared(const Step& step, F&& f) {
 ProgramBuilder::ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices)
     : trace_(trace), kernels_(std::move(kernels)), devices_(devices) {}
 
-void ProgramBuilder::plan_memory(const InputLayouts& inputs) {
-  plan_ = thunder::plan_memory(trace_, inputs, kernels_);
+void ProgramBuilder::plan_memory(const InputLayouts& inputs, bool epilogues) {
+  plan_ = thunder::plan_memory(trace_, inputs, kernels_, epilogues);
   accelerators_ = accelerators_of(plan_, devices_);
 }
 

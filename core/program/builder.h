@@ -11,7 +11,8 @@ class ProgramBuilder {
   // Requires: a claimed trace, and the kernels of all its nodes but views.
   ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices);
 
-  void plan_memory(const InputLayouts& inputs);
+  // `epilogues`: whether steps may run on the tiles of the step before them.
+  void plan_memory(const InputLayouts& inputs, bool epilogues);
   // Gives each kernel the layouts of its tensors, each step its kernel, and scratch memory its place. Kernels of
   // libraries on devices, which say late what scratch they need, are finished.
   void lay_out(const CompileSettings& settings, InterruptCheck& check);

@@ -12,7 +12,6 @@ class Epilogues {
       : trace_(trace), kernels_(kernels), all_(locations) {}
 
   void find() {
-    all_.producer.assign(trace_.nodes.size(), kNever);
     int64_t before = kNever;
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       if (all_.is_view[i] || all_.constant[i]) continue;

@@ -16,14 +16,15 @@ constexpr size_t kConstantLimit = 1 << 20;
 
 class Planner {
  public:
-  Planner(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels)
-      : trace_(trace), strides_(inputs.strides), donated_(inputs.donated), kernels_(kernels) {}
+  Planner(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels, bool epilogues)
+      : trace_(trace), strides_(inputs.strides), donated_(inputs.donated), kernels_(kernels), epilogues_(epilogues) {}
 
   Plan run() {
     place_inputs();
     locate();
     find_constants();
-    find_epilogues(trace_, kernels_, all_);
+    all_.producer.assign(trace_.nodes.size(), kNever);
+    if (epilogues_) find_epilogues(trace_, kernels_, all_);
     find_lifetimes();
     update_in_place(trace_, kernels_, last_check_, all_);
     find_last_work();
@@ -229,6 +230,7 @@ class Planner {
   const std::vector<Sizes>& strides_;
   const std::vector<bool>& donated_;
   const Kernels& kernels_;
+  const bool epilogues_;
   Plan plan_;
   Locations all_;
   std::vector<Location>& locations_ = all_.at;
@@ -240,8 +242,8 @@ class Planner {
 
 }  // namespace
 
-Plan plan_memory(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels) {
-  return Planner(trace, inputs, kernels).run();
+Plan plan_memory(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels, bool epilogues) {
+  return Planner(trace, inputs, kernels, epilogues).run();
 }
 
 Buffer layout_of(const Plan& plan, const BufferPlan& b) {

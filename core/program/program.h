@@ -17,8 +17,9 @@
 
 namespace thunder {
 
-// Decides which values are views, where every value lies and which copies are needed.
-Plan plan_memory(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels);
+// Decides which values are views, where every value lies, which copies are needed, and with `epilogues` which steps run
+// on the tiles of the step before them.
+Plan plan_memory(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels, bool epilogues);
 // Places the values of a device's arena anew, among them the scratch memory of its steps.
 void place_scratch(Plan& plan, uint32_t arena);
 // By arena; the CPU's is null. Throws where there is no such device.

@@ -14,6 +14,7 @@ Status* Program::run_watched(const Frame& frame, size_t at, StepWatch& watch) co
 }
 
 Status* Program::run_watched(const Frame& frame, size_t stoppable, InterruptCheck& check) const noexcept {
+  check.watch()->begin({frame.arenas[0]->data(), plan_.arenas[0].bytes});
   for (size_t i = plan_.constant_steps; i < plan_.steps.size(); i++) {
     const Step& step = plan_.steps[i];
     if (i < stoppable)

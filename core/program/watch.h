@@ -7,6 +7,8 @@ namespace thunder {
 
 class StepWatch {
  public:
+  // Before the first step: what the program has of the CPU's memory during the call.
+  virtual void begin(std::span<const std::byte> /*arena*/) {}
   // Around step `at` of the plan, on the thread of the call; devices have done what was asked of them before `after` is
   // called. The launch is the step's own. Neither throws anything but Error, which ends the call.
   virtual void before(const Program&, size_t at, const Launch&) = 0;

@@ -15,6 +15,11 @@ constexpr std::array<std::string_view, 3> names_of(Precision) { return {"highest
 constexpr std::array<std::string_view, 4> names_of(CacheMode) {
   return {"constant values", "symbolic values", "same input", "no caching"};
 }
+constexpr std::array<std::string_view, 4> names_of(DebugCheck) { return {"nan", "inf", "reference", "bounds"}; }
+constexpr std::array<std::string_view, 10> names_of(TraceFile) {
+  return {"fx_graph",      "fx_graph_transformed", "ir_pre_fusion",   "ir_post_fusion", "output_code",
+          "graph_diagram", "draw_orig_fx_graph",   "compile_profile", "info_log",       "debug_log"};
+}
 
 // What a type is in the table, by a value: its kind, and the text of the value.
 template <class T>
@@ -47,6 +52,16 @@ struct OptionType<NameList> {
   static constexpr ArgKind kKind = ArgKind::string;
   static std::string text(const NameList& value) { return join(value, ",", [](auto& name) { return name; }); }
 };
+template <class E>
+struct OptionType<NameSet<E>> {
+  static constexpr ArgKind kKind = ArgKind::string;
+  static std::string text(const NameSet<E>& value) {
+    NameList all;
+    for (size_t i = 0; i < names_of(E()).size(); i++)
+      if (value.has(static_cast<E>(i))) all.emplace_back(names_of(E())[i]);
+    return OptionType<NameList>::text(all);
+  }
+};
 template <>
 struct OptionType<Ref<Function>> {
   static constexpr ArgKind kKind = ArgKind::none;
@@ -62,16 +77,26 @@ void read(std::string_view name, const Leaf& leaf, Count& out) {
   require(leaf.i >= 1, "compile: option '", name, "' must be at least 1, got ", leaf.i);
   out.value = leaf.i;
 }
+// One of the names of E; `must` says what the option then is.
+template <class E>
+E read_name(std::string_view option, std::string_view must, std::string_view text) {
+  constexpr auto names = names_of(E());
+  const auto found = std::find(names.begin(), names.end(), text);
+  const auto quoted = [](std::string_view word) { return cat('"', word, '"'); };
+  require(found != names.end(), "compile: option '", option, "' must be ", must,
+          join(std::span(names).first(names.size() - 1), ", ", quoted), " or ", quoted(names.back()), ", got ",
+          quoted(text));
+  return static_cast<E>(found - names.begin());
+}
 template <class T>
   requires std::is_enum_v<T>
 void read(std::string_view name, const Leaf& leaf, T& out) {
-  constexpr auto names = names_of(T());
-  const auto found = std::find(names.begin(), names.end(), leaf.text);
-  const auto quoted = [](std::string_view word) { return cat('"', word, '"'); };
-  require(found != names.end(), "compile: option '", name, "' must be ",
-          join(std::span(names).first(names.size() - 1), ", ", quoted), " or ", quoted(names.back()), ", got ",
-          quoted(leaf.text));
-  out = static_cast<T>(found - names.begin());
+  out = read_name<T>(name, "", leaf.text);
+}
+template <class E>
+void read(std::string_view name, const Leaf& leaf, NameSet<E>& out) {
+  out = {};
+  for (const std::string& word : split_list(leaf.text)) out.add(read_name<E>(name, "a list of ", word));
 }
 
 // Calls f(name, field, documentation) for each option, in the table's order.
@@ -97,6 +122,8 @@ std::vector<OptionRow> rows() {
 bool CompileSettings::leaves_out(std::string_view pass) const {
   return std::find(disable_passes.begin(), disable_passes.end(), pass) != disable_passes.end();
 }
+
+std::string_view name(TraceFile file) { return names_of(file)[static_cast<size_t>(file)]; }
 
 const CompileSettings& default_settings() {
   static const CompileSettings settings;

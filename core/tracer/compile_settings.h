@@ -24,6 +24,37 @@ enum class Precision : uint8_t {
 };
 enum class CacheMode : uint8_t { constant_values, symbolic_values, same_input, no_caching };
 
+// What each step of a call is checked for.
+enum class DebugCheck : uint8_t { nan, inf, reference, bounds };
+// What a compile may write of itself, a file each.
+enum class TraceFile : uint8_t {
+  fx_graph,
+  fx_graph_transformed,
+  ir_pre_fusion,
+  ir_post_fusion,
+  output_code,
+  graph_diagram,
+  draw_orig_fx_graph,
+  compile_profile,
+  info_log,
+  debug_log,
+};
+// Some of the names of E, given as a text with commas between them.
+template <class E>
+struct NameSet {
+  constexpr NameSet(std::initializer_list<E> all = {}) {
+    for (E e : all) add(e);
+  }
+  constexpr void add(E e) { bits |= uint32_t{1} << static_cast<uint32_t>(e); }
+  constexpr bool has(E e) const { return bits >> static_cast<uint32_t>(e) & 1; }
+  constexpr bool empty() const { return bits == 0; }
+  uint32_t bits = 0;
+};
+inline constexpr NameSet<TraceFile> kUsualTraceFiles = {TraceFile::fx_graph, TraceFile::fx_graph_transformed,
+                                                        TraceFile::ir_pre_fusion, TraceFile::ir_post_fusion,
+                                                        TraceFile::output_code};
+std::string_view name(TraceFile);
+
 struct CompileSettings {
 #define OPTION(type, name, otherwise, doc) type name = otherwise;
 #include "tracer/compile_options.def"

@@ -38,5 +38,5 @@ near(th.compile(f, { options = { ["max-autotune"] = true, dce = false } })(x):it
 assert(th.list_mode_options "max-autotune".use_cudagraphs)
 expect.error(function() th.compile(f, { mode = "lite", options = { dce = true } }) end, "either mode or options can be given")
 expect.error(function() th.compile(f, { backend = "eagre" }) end, "unknown backend 'eagre' (did you mean 'eager'?)")
-expect.error(function() th.compile(f, { options = { ["trace.enabled"] = true } }) end, "option 'trace.enabled' of PyTorch's Inductor is not there")
+expect.error(function() th.compile(f, { options = { ["trace.upload_tar"] = true } }) end, "option 'trace.upload_tar' of PyTorch's Inductor is not there")
 expect.error(function() th.register_backend { nam = "x" } end, "register_backend has no field 'nam'")

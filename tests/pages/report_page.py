@@ -1,4 +1,4 @@
-"""report_page.py THUNDER CHROMIUM FOLDER: the HTML report of GPT-2 with 12 layers, and of a program with 5,000 ops, in Chromium without a
+"""report_page.py THUNDER CHROMIUM FOLDER: the HTML report of GPT-2 with 12 layers, of a step of training, and of a program with 5,000 ops, in Chromium without a
 screen: every section is made, at two widths, and nothing raises. FOLDER keeps the screenshots."""
 import json
 import pathlib
@@ -17,6 +17,17 @@ local f = th.compile(function(t)
   return th.cross_entropy(net(t[{{ {{}}, {{ 1, -2 }} }}]):reshape(-1, 100), t[{{ {{}}, {{ 2, -1 }} }}]:reshape(-1))
 end)
 th.report(f, ..., th.randint(0, 100, {{ 1, 32 }}))
+""",
+    "digits": """local th = require "thunder"
+local net = th.nn.Sequential { th.nn.Linear(64, 128), th.nn.ReLU(), th.nn.Linear(128, 10) }
+local params = net:parameters()
+local opt = th.optim.AdamW(params, { lr = 1e-3 })
+local step = th.compile(function(x, y)
+  local loss = th.cross_entropy(net(x), y)
+  opt:step(th.grad_of(loss, params))
+  return loss
+end)
+th.report(step, ..., th.rand { 32, 64 }, th.randint(0, 10, { 32 }))
 """,
     "many": """local th = require "thunder"
 local f = th.compile(function(x)
@@ -47,7 +58,7 @@ def main():
         size = page.stat().st_size
         assert size < (4e6 if name == "many" else 3e6), f"{name}: {size} bytes"
         data = json.loads(re.search(r'type="application/json">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)[1])
-        assert len(data["nodes"]) >= (5000 if name == "many" else 100), len(data["nodes"])
+        assert len(data["nodes"]) >= {"many": 5000, "gpt2": 100, "digits": 20}[name], len(data["nodes"])
         # The page with each of its sections made.
         probe = folder / f"{name}_probe.html"
         check = ("<script>let wrong = ''; addEventListener('error', e => { wrong += e.message; }); "

@@ -1,4 +1,6 @@
 """compile(backend=..., mode=..., options={...}): names, functions, and what is refused."""
+import pathlib
+import tempfile
 import unittest
 
 import numpy
@@ -91,11 +93,24 @@ class Options(unittest.TestCase):
 
     def test_each_option_that_is_listed_is_taken(self):
         self.assertTrue({"freezing", "triton.cudagraphs", "cpp_wrapper"} <= set(th.list_options()))
-        self.assertNotIn("trace.enabled", th.list_options())
-        with self.assertRaisesRegex(th.Error, "option 'trace.enabled' of PyTorch's Inductor is not there: last_traces"):
-            th.compile(twice_sine, options={"trace.enabled": True})
+        self.assertNotIn("trace.upload_tar", th.list_options())
+        with self.assertRaisesRegex(th.Error, "option 'trace.upload_tar' of PyTorch's Inductor is not there: Nothing is uploaded"):
+            th.compile(twice_sine, options={"trace.upload_tar": True})
         with self.assertRaisesRegex(TypeError, "unknown option 'freezin'"):
             th.compile(twice_sine, options={"freezin": True})
+
+    def test_options_of_traces_write_what_a_compile_did(self):
+        with tempfile.TemporaryDirectory() as folder:
+            th.compile(twice_sine, options={"trace.enabled": True, "trace.debug_dir": folder, "trace.graph_diagram": True})(X)
+            made = {path.name for path in pathlib.Path(folder).glob("*/*")}
+        self.assertEqual(made, {"fx_graph.txt", "fx_graph_transformed.txt", "ir_pre_fusion.txt", "ir_post_fusion.txt", "output_code.txt",
+                                "graph_diagram.dot"})
+
+    def test_nan_asserts_name_the_line_that_makes_one(self):
+        f = th.compile(lambda x: th.log(x).sum(), options={"nan_asserts": True})
+        self.assertEqual(f(th.ones(3)).item(), 0)
+        with self.assertRaisesRegex(th.Error, "debug_checks: step 1, log at .*backends_test.py:[0-9]+: makes NaN of operands that have none"):
+            f(-th.ones(3))
 
     def test_the_function_may_be_given_as_model(self):
         self.assertAlmostEqual(float(th.compile(model=twice_sine)(X)), EXPECTED, places=5)

@@ -6,8 +6,8 @@
 namespace thunder {
 namespace {
 
-constexpr auto option = InductorState::option, passes = InductorState::passes, always = InductorState::always,
-               refused = InductorState::refused;
+constexpr auto option = InductorState::option, sets = InductorState::sets, words = InductorState::words,
+               passes = InductorState::passes, always = InductorState::always, refused = InductorState::refused;
 
 constexpr InductorOption kRows[] = {
     {"aggressive_fusion", always, "false", "Kernels are merged where they read the same values."},
@@ -64,7 +64,8 @@ constexpr InductorOption kRows[] = {
     {"cuda.version", refused, "", "Libraries are opened at run time, and doctor names their versions."},
     {"dce", passes, "dce,dce_prims", "Lines whose results nobody reads are dropped."},
     {"debug", refused, "verify", "Traces are printed by last_traces, and checked after each pass by verify."},
-    {"debug_check_inf_and_nan", refused, "", "Values are not watched while a program runs."},
+    {"debug_check_inf_and_nan", words, "debug_checks:nan,inf",
+     "A line that makes NaN or infinity of operands without one is the call's error."},
     {"debug_fusion", refused, "", "explain(f) says why two kernels were not fused."},
     {"debug_index_asserts", always, "false", "Indices are checked at each call, which no option changes."},
     {"debug_ir_traceback", refused, "", "Each line of a printed trace names the user's file and line."},
@@ -76,7 +77,7 @@ constexpr InductorOption kRows[] = {
     {"efficient_conv_bn_eval_fx_passes", refused, "", "Batch norm is not folded into convolutions."},
     {"enabled_metric_tables", refused, "",
      "explain(f) and the statistics of a compiled function have what is measured."},
-    {"epilogue_fusion", refused, "executors", "Epilogues run inside of the product before them."},
+    {"epilogue_fusion", option, "epilogue_fusion", "Elementwise lines run on each tile of the product before them."},
     {"epilogue_fusion_first", always, "false", "Regions are formed before epilogues are found."},
     {"estimate_op_runtime", refused, "", "A program runs on one device."},
     {"fallback_random", refused, "", "Random numbers are the library's own, not PyTorch's."},
@@ -108,7 +109,8 @@ constexpr InductorOption kRows[] = {
     {"memory_planning", always, "true", "All values inside of a program lie in one planned arena."},
     {"memory_pool", always, "intermediates",
      "Values inside of a program share an arena, results have memory of their own."},
-    {"nan_asserts", refused, "", "Values are not watched while a program runs."},
+    {"nan_asserts", words, "debug_checks:nan,inf",
+     "A line that makes NaN or infinity of operands without one is the call's error."},
     {"pattern_matcher", passes, "algebra", "Patterns of lines are replaced by cheaper ones."},
     {"permute_fusion", refused, "", "Permutations are views."},
     {"pick_loop_orders", always, "true", "Each kernel's loops are ordered by the strides of what it reads."},
@@ -132,25 +134,28 @@ constexpr InductorOption kRows[] = {
     {"save_args", refused, "", "Arguments are not written to files."},
     {"_save_config_ignore", refused, "", "It is internal to Inductor."},
     {"search_autotune_cache", always, "true", "What max_autotune found is kept on disk and found again."},
-    {"shape_padding", refused, "", "Operands of products are not padded."},
+    {"shape_padding", always, "false",
+     "Operands of products are packed by the kernels that read them, as they need it."},
     {"size_asserts", always, "true", "Sizes and dtypes are guards of every call."},
     {"split_cat_fx_passes", refused, "disable_passes",
      "Splits and concatenations are views, or parts of the kernels beside them."},
     {"split_reductions", refused, "", "How a reduction is divided follows from its shape."},
     {"static_weight_shapes", refused, "dynamic", "Sizes of captured tensors are marked as those of arguments are."},
-    {"trace.compile_profile", refused, "", "Each of last_traces(f) has the time of its pass."},
-    {"trace.debug_dir", refused, "", "last_traces(f) gives the trace after each pass."},
-    {"trace.debug_log", refused, "", "The context's log function takes what is logged."},
-    {"trace.dot_graph_shape", refused, "", "Traces are printed as programs."},
-    {"trace.draw_orig_fx_graph", refused, "", "Traces are printed as programs."},
-    {"trace.enabled", refused, "", "last_traces(f) gives the trace after each pass."},
-    {"trace.fx_graph", refused, "", "The first of last_traces(f) is the function as it was written."},
-    {"trace.fx_graph_transformed", refused, "", "last_traces(f) gives the trace after each pass."},
-    {"trace.graph_diagram", refused, "", "Traces are printed as programs."},
-    {"trace.info_log", refused, "", "The context's log function takes what is logged."},
-    {"trace.ir_post_fusion", refused, "", "The last of last_traces(f) has the regions with their lines."},
-    {"trace.ir_pre_fusion", refused, "", "last_traces(f) gives the trace after each pass."},
-    {"trace.output_code", refused, "", "explain(f, \"loops\") prints the loops of each kernel."},
+    {"trace.compile_profile", words, "trace_files:compile_profile", "The stages of the compile, with their times."},
+    {"trace.debug_dir", option, "trace_dir", "The folder; to name one is to enable it."},
+    {"trace.debug_log", words, "trace_files:debug_log", "What the logs say in detail."},
+    {"trace.dot_graph_shape", refused, "", "The boxes of pictures have one shape."},
+    {"trace.draw_orig_fx_graph", words, "trace_files:draw_orig_fx_graph",
+     "The function as it was recorded, for Graphviz."},
+    {"trace.enabled", sets, "trace_dir=thunder_debug", "Each compile writes what it did."},
+    {"trace.fx_graph", words, "trace_files:fx_graph", "The function as it was recorded."},
+    {"trace.fx_graph_transformed", words, "trace_files:fx_graph_transformed",
+     "The trace before its lines have executors."},
+    {"trace.graph_diagram", words, "trace_files:graph_diagram", "The last trace, for Graphviz."},
+    {"trace.info_log", words, "trace_files:info_log", "What the logs say."},
+    {"trace.ir_post_fusion", words, "trace_files:ir_post_fusion", "The last trace: kernels with their lines."},
+    {"trace.ir_pre_fusion", words, "trace_files:ir_pre_fusion", "The trace before lines become kernels."},
+    {"trace.output_code", words, "trace_files:output_code", "The loops of each kernel."},
     {"trace.upload_tar", refused, "", "Nothing is uploaded."},
     {"triton.autotune_cublasLt", refused, "max_autotune", "Products are timed all together."},
     {"triton.autotune_pointwise", always, "false", "Launch sizes follow from shapes alone."},
@@ -194,7 +199,7 @@ const InductorOption* find_inductor_option(std::string_view name) {
 }
 
 std::string_view name(InductorState state) {
-  constexpr std::array<std::string_view, 4> names = {"option", "passes", "always", "refused"};
+  constexpr std::array<std::string_view, 6> names = {"option", "sets", "words", "passes", "always", "refused"};
   return names[static_cast<size_t>(state)];
 }
 

@@ -8,6 +8,8 @@ namespace thunder {
 
 enum class InductorState : uint8_t {
   option,  // another name of the option `ours`, with the same values
+  sets,    // true is `ours`, an option=value, where that option is not given; false is what happens without it
+  words,   // `ours` is option:words: true adds these to its list, false takes them away
   passes,  // false leaves the passes `ours` out, true is what happens without it
   always,  // what it asks for with the value `ours` is always so; another value is refused
   refused  // `ours`, if any, is the option that comes nearest

@@ -60,6 +60,24 @@ void leave_out(CompileOptions& out, std::span<const std::string> passes) {
   if (!all.empty()) out.set("disable_passes", Any::string(listed(all, ",")));
 }
 
+std::pair<std::string_view, std::string_view> parts(std::string_view text, char between) {
+  const size_t at = text.find(between);
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+// Adds words to the list of an option, or takes them away. `which`: "option:word,word".
+void change_words(CompileOptions& out, std::string_view which, bool add) {
+  const auto [name, words] = parts(which, ':');
+  const auto rows = compile_options();
+  const auto row = std::find_if(rows.begin(), rows.end(), [name = name](auto& r) { return r.name == name; });
+  std::vector<std::string> all = split_list(out.text(name, row->fallback));
+  for (const std::string& word : split_list(words)) {
+    std::erase(all, word);
+    if (add) all.push_back(word);
+  }
+  out.set(name, Any::string(listed(all, ",")));
+}
+
 void replace_inductor_option(CompileOptions& out, const InductorOption& row, const Leaf& given) {
   const std::string value = text_of(given);
   const auto flag = [&] {
@@ -69,6 +87,14 @@ void replace_inductor_option(CompileOptions& out, const InductorOption& row, con
   switch (row.state) {
     case InductorState::option:
       return ask(out, row.ours, given, cat("option '", row.name, "'"));
+    case InductorState::sets: {
+      const auto [name, text] = parts(row.ours, '=');
+      if (!flag()) out.set(name, Any::string(""));
+      else if (!out.find(name)) ask(out, name, text, cat("option '", row.name, "'"));
+      return;
+    }
+    case InductorState::words:
+      return change_words(out, row.ours, flag());
     case InductorState::passes:
       if (!flag()) leave_out(out, split_list(row.ours));
       return;
@@ -145,6 +171,8 @@ Ref<CompileOptions> resolve_options(const CompileOptions& given, const Context& 
     if (row) others.emplace_back(row, &leaf);
     else out->set(name, leaf);
   }
+  // Those that name a value come before those that change one.
+  std::stable_sort(others.begin(), others.end(), [](auto& a, auto& b) { return a.first->state < b.first->state; });
   for (auto& [row, leaf] : others) replace_inductor_option(*out, *row, *leaf);
   apply_mode(*out);
   apply_backend(*out, context);

@@ -64,7 +64,7 @@ void add_lines(const std::string& text, std::string kind, Examination& out) {
 // Lines of real numbers through which no gradient flows, with the reasons of their rows.
 void add_gradient_stops(const Node& n, const Node& written, const Store& store, Examination& out) {
   const OpDef& op = def(n);
-  if (op.vjp) return;
+  if (op.vjp || written.op->name() == "grad") return;  // a step of training has its gradients
   if (op.nondiff.empty()) {
     for (const Node* inner : n.body) add_gradient_stops(*inner, written, store, out);
     return;
@@ -83,10 +83,6 @@ void add_gradient_stops(const Node& n, const Node& written, const Store& store, 
 
 // ---- whether its values are right ----
 
-double tolerance(const Compiled& f) {
-  return f.options().text("float32_matmul_precision", "highest") == "highest" ? 1e-4 : 3e-2;
-}
-
 void add_differences(const std::vector<Difference>& all, std::string_view kind, bool of_gradients, Examination& out) {
   for (const Difference& d : all)
     out.remarks.push_back({std::string(kind), d.op, d.where,
@@ -96,7 +92,7 @@ void add_differences(const std::vector<Difference>& all, std::string_view kind, 
 
 // Calls it under the eyes of the reference.
 void check_values(Compiled& f, const Values& in, bool of_gradients, Examination& out) {
-  ReferenceWatch watch(*f.context(), tolerance(f));
+  ReferenceWatch watch(*f.context(), {}, tolerance_of(f.options().settings()));
   const Ref<Values> results = make<Values>();
   if (Status* failed = f.call_watched(in, *results, watch))
     out.remarks.push_back({of_gradients ? "gradient" : "unsupported", "", "", Ref<Status>::adopt(failed)->message()});

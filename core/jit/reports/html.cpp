@@ -65,11 +65,17 @@ std::string stages_json(const Entry& entry, Lines& lines) {
 // The lines of the last trace, and from which to which values go.
 std::string graph_json(const Trace& trace) {
   std::unordered_map<ValueId, size_t> made;
+  const auto is_argument = [&](ValueId v) {
+    return std::any_of(trace.inputs.begin(), trace.inputs.end(),
+                       [v](const Input& in) { return in.value == v && in.source == Source::argument; });
+  };
   std::string nodes, edges;
   for (size_t i = 0; i < trace.nodes.size(); i++) {
     const Node& n = *trace.nodes[i];
     std::vector<size_t> from;
+    bool given = false;  // whether it reads an argument of the call
     for_each_value(n.args, [&](ValueId v) {
+      given = given || is_argument(v);
       const auto it = made.find(v);
       const bool fresh = it != made.end() && std::find(from.begin(), from.end(), it->second) == from.end();
       if (fresh) from.push_back(it->second);
@@ -79,7 +85,7 @@ std::string graph_json(const Trace& trace) {
     for (ValueId r : n.results) made[r] = i, bytes += static_cast<double>(dense_bytes(trace.type(r)));
     nodes += cat(i ? "," : "", "{\"ops\":", json_quote(ops_of(n)), ",\"by\":", json_quote(n.executor ? n.executor : ""),
                  ",\"at\":", json_quote(n.where ? n.where : ""), ",\"flops\":", flops_of(n, *trace.store),
-                 ",\"bytes\":", bytes, "}");
+                 ",\"bytes\":", bytes, given ? ",\"given\":true}" : "}");
   }
   return cat("\"nodes\":[", nodes, "],\"edges\":[", edges, "]");
 }

@@ -90,6 +90,18 @@ void log_compiled(const Context& context, const Entry& entry, std::string_view w
   if (context.logs(LogName::output_code, LogLevel::info)) log_traces(context, entry, function, where);
 }
 
+std::string log_text(const Context& context, const Entry& entry, LogLevel level) {
+  std::string out;
+  const auto add = [&](LogName log, std::string_view text) {
+    for (; !text.empty(); text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1))
+      out += cat(thunder::name(log), ": ", text.substr(0, text.find('\n')), "\n");
+  };
+  for (const ProgramLog& log : kProgramLogs)
+    if (log.level >= level) add(log.name, log.text(entry));
+  if (level == LogLevel::debug) add(LogName::fusion, fusion::explain(entry.traces.back(), context.targets()));
+  return out;
+}
+
 void Context::read_logs() {
   const char* const told = std::getenv("THUNDER_LOGS");
   if (!told || !*told) return;

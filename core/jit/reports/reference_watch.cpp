@@ -22,12 +22,6 @@ double tolerance_of(DType dtype, double of_f32) {
   }
 }
 
-bool has_nan(const Tensor& t) {
-  if (!is_real(t.type().dtype)) return false;
-  const std::vector<double> all = as_doubles(t);
-  return std::any_of(all.begin(), all.end(), [](double v) { return std::isnan(v); });
-}
-
 double largest_of(const Tensor& t) {
   double largest = 0;
   for (double v : as_doubles(t))
@@ -96,15 +90,14 @@ bool can_check(const Plan& plan, size_t at, const Launch& launch) {
          all_on_cpu(launch.outputs, launch.n_outputs);
 }
 
-// In the user's terms: the op as written that the line is a part of.
-Difference found(const Program& program, const Node& line, const char* executor, std::string what) {
+}  // namespace
+
+Difference difference_at(const Program& program, const Node& line, const char* executor, std::string what) {
   const Node* written = origin_of(program.written(), line, "").written;
   const char* const where = line.where ? line.where : written ? written->where : nullptr;
   return {std::string(written ? written->op->name() : line.op->name()), executor ? executor : "", where ? where : "",
           std::move(what)};
 }
-
-}  // namespace
 
 void ReferenceWatch::before(const Program& program, size_t at, const Launch& launch) {
   known_.clear();
@@ -124,17 +117,31 @@ void ReferenceWatch::after(const Program& program, size_t at, const Launch& laun
   const Step& step = plan.steps[at];
   if (!can_check(plan, at, launch)) return void(unchecked += step.node != nullptr);
   checked++;
+  const Launch& last = step.epilogue < 0 ? launch : *launch.epilogue->launch;
+  if (!checks_.values && !suspicious(last.outputs, last.n_outputs)) return;
   Reference reference(context_, *program.trace().store);
   Reference::Known known = known_;
   std::vector<Reference::Line> lines = reference.run(*step.node, known);
   const Step* epilogue = epilogue_of(plan, step);
-  if (!epilogue) {
-    compare(program, *step.node, launch.outputs, lines, known);
-  } else {
+  if (epilogue)
     for (Reference::Line& line : reference.run(*epilogue->node, known)) lines.push_back(std::move(line));
-    compare(program, *epilogue->node, launch.epilogue->launch->outputs, lines, known);
-  }
+  if (checks_.values) compare(program, epilogue ? *epilogue->node : *step.node, last.outputs, lines, known);
   find_nans(program, lines, known);
+}
+
+std::string_view ReferenceWatch::suspicious(const Tensor& t) const {
+  if (!is_real(t.type().dtype)) return "";
+  for (double v : as_doubles(t)) {
+    if (checks_.nan && std::isnan(v)) return "NaN";
+    if (checks_.inf && std::isinf(v)) return "infinity";
+  }
+  return "";
+}
+
+bool ReferenceWatch::suspicious(const Buffer* made, size_t count) const {
+  return std::any_of(made, made + count, [&](const Buffer& b) {
+    return !suspicious(*tensor_over(b, context_.devices())).empty();
+  });
 }
 
 // The line that made the first result that differs is to blame, of a kernel of several lines at least the nearest.
@@ -152,7 +159,7 @@ void ReferenceWatch::compare(const Program& program, const Node& node, const Buf
       const std::string what = difference(*ours, wanted, allowed);
       if (what.empty()) break;
       const bool whole = node.op->name() != "region";
-      return wrong.push_back(found(program, whole ? node : *line.node, node.executor, what));
+      return wrong.push_back(difference_at(program, whole ? node : *line.node, node.executor, what));
     }
   }
 }
@@ -160,12 +167,14 @@ void ReferenceWatch::compare(const Program& program, const Node& node, const Buf
 void ReferenceWatch::find_nans(const Program& program, const std::vector<Reference::Line>& lines,
                                Reference::Known& known) {
   for (const Reference::Line& line : lines) {
-    const bool made = std::any_of(line.results.begin(), line.results.end(), [](auto& t) { return has_nan(*t); });
-    if (!made || nans.size() >= kMostFindings) continue;
-    bool had = false;
-    for_each_value(line.node->args, [&](ValueId v) { had = had || has_nan(*known.at(v)); });
-    if (had) continue;
-    nans.push_back(found(program, *line.node, nullptr, "makes NaN of operands that have none"));
+    std::string_view made;
+    for (const Ref<Tensor>& t : line.results)
+      if (made.empty()) made = suspicious(*t);
+    if (made.empty() || nans.size() >= kMostFindings) continue;
+    bool reads = false, had = false;
+    for_each_value(line.node->args, [&](ValueId v) { reads = true, had = had || !suspicious(*known.at(v)).empty(); });
+    if (had || !reads) continue;  // without operands: a constant that was written
+    nans.push_back(difference_at(program, *line.node, nullptr, cat("makes ", made, " of operands that have none")));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "jit/reports/logs.h"
+#include "jit/reports/trace_files.h"
 #include "jit/own_results.h"
 
 namespace thunder {
@@ -73,6 +74,7 @@ std::shared_ptr<const Entry> SegmentCall::compile(const Segment& segment, bool& 
   if (kept) of_.segments.insert(segment, entry);
   if (how == Kept::recently) of_.segments.insert_recent(entry);
   log_compiled(of_.context, *entry, why, of_.log.misses() > 1);
+  write_trace_files(of_.context, of_.options.settings(), *entry);
   of_.log.set_latest(entry);
   return entry;
 }

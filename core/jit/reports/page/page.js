@@ -11,6 +11,17 @@ const digits = v => !v ? "0" : Math.abs(v) >= 100 ? Math.round(v).toLocaleString
 const bytes = v => v >= 1e9 ? digits(v / 1e9) + " GB" : v >= 1e6 ? digits(v / 1e6) + " MB" : v >= 1e3 ? digits(v / 1e3) + " kB" : v + " B";
 const flops = v => v >= 1e9 ? digits(v / 1e9) + " GFLOP" : v >= 1e6 ? digits(v / 1e6) + " MFLOP" : digits(v) + " FLOP";
 
+const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+// "linear, on each tile: prims.mul, prims.mul, prims.add" as "linear, on each tile: mul ×2, add".
+const brief = ops => ops.replaceAll("prims.", "").split(": ").map(part => {
+  const runs = [];
+  for (const op of part.split(", ")) {
+    if (runs.length && runs[runs.length - 1][0] === op) runs[runs.length - 1][1]++;
+    else runs.push([op, 1]);
+  }
+  return runs.map(([op, times]) => times > 1 ? `${op} ×${times}` : op).join(", ");
+}).join(": ");
+
 // Columns: [title, kind ("number", "long" or ""), row => text or element].
 function table(columns, rows) {
   const head = element("tr", {}, ...columns.map(([title, kind]) => element("th", { className: kind }, title)));
@@ -21,8 +32,8 @@ const text = content => content ? element("pre", {}, content) : element("p", { c
 
 function overview(main) {
   const s = data.stats;
-  main.append(element("h2", {}, "Calls"), element("p", {}, `${s.calls} calls: ${s.hits} found a program, ${s.misses} compiled one; ` +
-    `${s.entries} programs are kept; ${s.eager_calls} more calls ran op by op.`));
+  main.append(element("h2", {}, "Calls"), element("p", {}, `${counted(s.calls, "call", "calls")}: ${s.hits} found a program, ${s.misses} compiled one; ` +
+    `${counted(s.entries, "program is", "programs are")} kept; ${counted(s.eager_calls, "more call", "more calls")} ran op by op.`));
   main.append(element("h2", {}, "Why it was compiled"), table([["why", "long", r => r.why], ["times", "number", r => r.times]], s.reasons));
   if (data.hints) main.append(element("h2", {}, "What slows it down"), text(data.hints));
   main.append(element("h2", {}, "Stages of the compiles"), table([["stage", "", r => r.name], ["times", "number", r => r.times],
@@ -41,8 +52,8 @@ function time(main) {
   const bar = r => element("span", { className: "bar", style: `width:${Math.max(1, 120 * r.ms / (rows[0].ms || 1))}px` });
   main.append(element("h2", {}, "Steps, slowest first"), table([["step", "number", r => r.number], ["ms", "number", r => digits(r.ms)], ["", "", bar],
     ["of all", "number", r => digits(100 * r.ms / all) + " %"], ["to move", "number", r => bytes(r.bytes)], ["to compute", "number", r => flops(r.flops)],
-    ["of limit", "number", r => `${digits(100 * r.share)} % of ${r.bound}`], ["by", "", r => r.executor],
-    ["what", "long", r => r.ops + (r.where ? ` at ${r.where}` : "")]], rows));
+    ["of limit", "number", r => r.share > 1 ? `at that of ${r.bound}` : `${digits(100 * r.share)} % of ${r.bound}`], ["by", "", r => r.executor],
+    ["what", "long", r => brief(r.ops) + (r.where ? ` at ${r.where}` : "")]], rows));
 }
 
 function guards(main) {

@@ -3,9 +3,15 @@ const COLOURS = ["#2458b3", "#2e7d4f", "#b36b24", "#7a3fa3", "#b3261e", "#1b8a94
 const colours = new Map();
 const colour = name => colours.get(name) || (colours.set(name, COLOURS[colours.size % COLOURS.length]), colours.get(name));
 
+// As much of a text as fits.
+function label(pen, text, x, y, width) {
+  const needs = pen.measureText(text).width;
+  pen.fillText(needs > width ? text.slice(0, Math.max(0, Math.floor(text.length * width / needs) - 1)) + "…" : text, x, y);
+}
+
 // A canvas that is drawn anew whenever its view changes: x and y of the upper left, and pixels for each unit.
 function picture(main, className, draw, limits, pick, height) {
-  const canvas = element("canvas", { className, style: height ? `height:${height}px` : "" }), note = element("div", { className: "note quiet" });
+  const canvas = element("canvas", { className, style: height ? `height:${height}px` : "" }), note = element("div", { className: "note quiet" }, "Point at a part to read what it is.");
   main.append(canvas, note);
   const view = { x: 0, y: 0, sx: 1, sy: 1 };
   const redraw = () => {
@@ -45,15 +51,28 @@ function picture(main, className, draw, limits, pick, height) {
 }
 
 const WIDTH = 220, HEIGHT = 34, GAP_X = 24, GAP_Y = 26;
-// A layer for each length of the longest path from the inputs.
+// A layer for each length of the longest path from the inputs; what depends on no argument stands just above its first reader, to the
+// right of what does.
 function layers() {
-  const depth = data.nodes.map(() => 0), rows = [], place = [];
-  for (const [from, to] of data.edges) depth[to] = Math.max(depth[to], depth[from] + 1);
-  depth.forEach((d, i) => {
-    const row = rows[d] = rows[d] || [];
-    place[i] = { x: row.length * (WIDTH + GAP_X), y: d * (HEIGHT + GAP_Y) };
-    row.push(i);
-  });
+  const count = data.nodes.length, depth = data.nodes.map(() => 0), rows = [], place = [];
+  const constant = data.nodes.map(n => !n.given), first = data.nodes.map(() => Infinity);
+  for (const [from, to] of data.edges) {
+    depth[to] = Math.max(depth[to], depth[from] + 1);
+    constant[to] = constant[to] && constant[from];
+  }
+  const readers = data.nodes.map(() => []);
+  for (const [from, to] of data.edges) readers[from].push(to);
+  for (let i = count; i-- > 0;) {
+    for (const to of readers[i]) first[i] = Math.min(first[i], depth[to]);
+    if (constant[i] && readers[i].length) depth[i] = first[i] - 1;
+  }
+  for (const late of [false, true])
+    depth.forEach((d, i) => {
+      if (constant[i] !== late) return;
+      const row = rows[d] = rows[d] || [];
+      place[i] = { x: row.length * (WIDTH + GAP_X), y: d * (HEIGHT + GAP_Y) };
+      row.push(i);
+    });
   return { place, width: Math.max(...rows.map(r => r.length)) * (WIDTH + GAP_X), height: rows.length * (HEIGHT + GAP_Y) };
 }
 
@@ -80,11 +99,11 @@ function graph(main) {
       pen.fillRect(p.x, p.y, WIDTH, HEIGHT);
       if (view.sx < 0.25) return;
       pen.fillStyle = "#fff";
-      pen.fillText(n.ops.length > 34 ? n.ops.slice(0, 33) + "…" : n.ops, p.x + 8, p.y + 15, WIDTH - 16);
-      pen.fillText(`${n.by || "view"}${n.flops ? ", " + flops(n.flops) : ""}`, p.x + 8, p.y + 29, WIDTH - 16);
+      label(pen, brief(n.ops), p.x + 8, p.y + 15, WIDTH - 16);
+      label(pen, `${n.by || "view"}${n.flops ? ", " + flops(n.flops) : ""}`, p.x + 8, p.y + 29, WIDTH - 16);
     });
   };
-  const fit = (view, w) => { view.sx = view.sy = Math.min(1, Math.max(0.3, w / width)); view.x = Math.min(-GAP_X, (width - w / view.sx) / 2), view.y = -GAP_Y; };
+  const fit = (view, w) => { view.sx = view.sy = Math.min(1, Math.max(0.75, w / width)); view.x = -GAP_X, view.y = -GAP_Y; };
   const pick = (x, y) => {
     const i = place.findIndex(p => x >= p.x && x <= p.x + WIDTH && y >= p.y && y <= p.y + HEIGHT);
     const n = data.nodes[i];
@@ -126,7 +145,7 @@ function timeline(main, p) {
       pen.fillRect(x, 22 + s.thread * row, width, row - 6);
       if (width < 60) continue;
       pen.fillStyle = "#fff";
-      pen.fillText(p.steps[s.step].ops, x + 4, 37 + s.thread * row, width - 8);
+      label(pen, brief(p.steps[s.step].ops), x + 4, 37 + s.thread * row, width - 8);
     }
     pen.fillStyle = "#5f6b7a";
     const ticks = Math.max(1, Math.floor(w / 110));

@@ -40,6 +40,9 @@ TEST_F(ResolveOptions, every_row_of_inductor_s_options_names_what_is_there) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_FALSE(row.why.empty()) << row.name;
     if (row.state == InductorState::option) EXPECT_TRUE(is_own(row.ours)) << row.name;
+    if (row.state == InductorState::sets) EXPECT_TRUE(is_own(row.ours.substr(0, row.ours.find('=')))) << row.name;
+    if (row.state == InductorState::words)
+      EXPECT_EQ(refusal(*this, *given(row.name, Any::boolean(true))), "") << row.name;
     if (row.state == InductorState::always) EXPECT_FALSE(row.ours.empty()) << row.name;
     if (row.state == InductorState::passes)
       for (const std::string& pass : split_list(row.ours)) EXPECT_TRUE(passes.count(pass)) << row.name;
@@ -50,6 +53,41 @@ TEST_F(ResolveOptions, every_row_of_inductor_s_options_names_what_is_there) {
 TEST_F(ResolveOptions, an_option_of_another_name_keeps_its_value) {
   EXPECT_TRUE(resolve_options(*given("triton.cudagraphs", Any::boolean(true)), *context)->flag("use_cudagraphs", false));
   EXPECT_FALSE(resolve_options(*given("freezing", Any::boolean(false)), *context)->flag("freezing", true));
+}
+
+TEST_F(ResolveOptions, more_than_sixty_of_inductor_s_options_are_taken) {
+  const auto all = inductor_options();
+  EXPECT_GE(std::count_if(all.begin(), all.end(), [](auto& row) { return row.state != InductorState::refused; }), 60);
+}
+
+TEST_F(ResolveOptions, a_name_adds_words_to_a_list_or_takes_them_away) {
+  EXPECT_EQ(resolve_options(*given("nan_asserts", Any::boolean(true)), *context)->text("debug_checks", ""), "nan,inf");
+  EXPECT_EQ(resolve_options(*given("trace.output_code", Any::boolean(false)), *context)->text("trace_files", ""),
+            "fx_graph,fx_graph_transformed,ir_pre_fusion,ir_post_fusion");
+  auto both = given("nan_asserts", Any::boolean(true));
+  both->set("debug_checks", Any::string("nan,bounds"));
+  EXPECT_EQ(resolve_options(*both, *context)->text("debug_checks", ""), "bounds,nan,inf");
+}
+
+TEST_F(ResolveOptions, a_name_that_stands_for_a_value_gives_way_to_one_that_was_given) {
+  EXPECT_EQ(resolve_options(*given("trace.enabled", Any::boolean(true)), *context)->text("trace_dir", ""), "thunder_debug");
+  auto both = given("trace.enabled", Any::boolean(true));
+  both->set("trace.debug_dir", Any::string("there"));
+  EXPECT_EQ(resolve_options(*both, *context)->text("trace_dir", ""), "there");
+}
+
+TEST_F(ResolveOptions, without_epilogue_fusion_lines_after_a_product_are_steps) {
+  const auto epilogues = [&](bool fused) {
+    const auto options = given("epilogue_fusion", Any::boolean(fused));
+    auto f = compile([](Scope& s, const Values& in, Values& out) {
+      Tensor* x = in[0].tensor.get();
+      out.push(Ref<Tensor>(op(s, "relu", {any(op(s, "matmul", {any(x), any(x)}))})));
+    }, options.get());
+    run(*f, {random({256, 256}, 1).get()});
+    return f->latest()->program->plan().epilogues.size();
+  };
+  EXPECT_EQ(epilogues(true), 1u) << error;
+  EXPECT_EQ(epilogues(false), 0u) << error;
 }
 
 TEST_F(ResolveOptions, false_leaves_the_passes_of_a_name_out) {

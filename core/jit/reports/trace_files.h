@@ -1,0 +1,14 @@
+// What the option `trace_dir` asks for: files that say what a compile did.
+#pragma once
+
+#include "jit/context.h"
+
+namespace thunder {
+
+struct Entry;
+struct CompileSettings;
+
+// Writes those of `trace_files`; nothing without `trace_dir`. Throws where a file cannot be written.
+void write_trace_files(const Context& context, const CompileSettings& settings, const Entry& entry);
+
+}  // namespace thunder
