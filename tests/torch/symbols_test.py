@@ -148,7 +148,8 @@ class Symbols(unittest.TestCase):
                  (lambda x: x[::2] * torch.arange(0, x.shape[0], 2)[:, None], rows, range(6, 20, 2)),
                  (lambda x: x[x.shape[0] // 2] * 2, rows, range(6, 14)), (lambda x: x.mean(0) + x.var(0), rows, range(6, 14)),
                  (lambda x: functional.batch_norm(x, None, None, training=True), rows, range(6, 14)),
-                 (lambda x: functional.interpolate(x, scale_factor=2, mode="bilinear"), image, range(6, 14)))
+                 (lambda x: functional.interpolate(x, scale_factor=2, mode="bilinear"), image, range(6, 14)),
+                 (lambda x: functional.conv2d(x, torch.ones(3, 2, 3, 3), padding=1), image, range(6, 14)))
         for function, make, lengths in cases:
             torch._dynamo.reset()
             with Counted() as counted:

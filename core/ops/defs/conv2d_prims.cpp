@@ -1,6 +1,7 @@
 // The prims of conv2d: itself and its two gradients. Each is linear in both of its operands, and the gradients of the
 // three are each other.
 #include "base/text.h"
+#include "ir/dim_reads.h"
 #include "ops/batch.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
@@ -22,22 +23,22 @@ Window window_of(std::span<const Arg> args, size_t first) {
   return {pair_of(args[first]), pair_of(args[first + 1]), pair_of(args[first + 2]), args[first + 3].i};
 }
 
-// Checks an image, a weight and the window given from parameter `first` on; gives the output's shape.
+// Gives the output's shape. Checks the operands and the window from parameter `first` on, again for each size.
 Shape output_shape(const Call& c, const Shape& image, const Shape& weight, size_t first) {
   c.require(image.size() == 4, "input must be [batch, channels, height, width]; ", c.types());
   c.require(weight.size() == 4, "weight must be [out, channels / groups, height, width]; ", c.types());
   require_pair(c, first, 1), require_pair(c, first + 1, 0), require_pair(c, first + 2, 1);
   const Window w = window_of(c.args, first);
   c.require(w.groups >= 1, "groups must be at least 1, got ", w.groups);
-  c.require(hint(image[1]) % w.groups == 0 && hint(weight[0]) % w.groups == 0, "groups ", w.groups,
+  c.require(unnoted_hint(image[1]) % w.groups == 0 && unnoted_hint(weight[0]) % w.groups == 0, "groups ", w.groups,
             " must divide the channels ", name(image[1]), " and the outputs ", name(weight[0]), "; ", c.types());
   c.require(weight[1] * w.groups == image[1], "input has ", name(image[1]), " channels, weight takes ",
             name(weight[1] * w.groups), " in ", w.groups, " groups; ", c.types());
   Shape out{image[0], weight[0], 0, 0};
   for (size_t i = 0; i < 2; i++) {
     const Dim padded = image[2 + i] + 2 * w.padding[i], reach = (weight[2 + i] - 1) * w.dilation[i] + 1;
-    c.require(hint(weight[2 + i]) >= 1 && hint(padded) >= hint(reach), "the kernel reaches over ", name(reach),
-              " pixels, the padded input has ", name(padded), "; ", c.types());
+    c.require(unnoted_hint(weight[2 + i]) >= 1 && unnoted_hint(padded) >= unnoted_hint(reach),
+              "the kernel reaches over ", name(reach), " pixels, the padded input has ", name(padded), "; ", c.types());
     out[2 + i] = (padded - reach) / w.stride[i] + 1;
   }
   return out;
