@@ -47,7 +47,8 @@ that was looked for. Its variable names a file, or a folder that holds one; the 
 A Python runs TVM's compiler once for each region, as a process of its own: the region as an ONNX model becomes a shared library, which is
 kept in the folder of compiled kernels by the model, TVM's version and the kind of machine, and is taken only whole. It is linked by the
 C++ compiler of that Python's system. Running it needs TVM's runtime alone. What its frontend for ONNX lacks (it has 161 ops) stays
-ours, and so does a region that it refuses; a Python that cannot compile at all is an error with its last line.
+ours, and so do a region that it refuses, and what it computes otherwise: its greatest and least of reals lose NaN (`relu`, `amax`,
+`max_pool2d`, `sort`), and its `argmax` may give -1; a Python that cannot compile at all is an error with its last line.
 
 It is slow: nothing is tuned, and its default schedules for the CPU run loops as they are written. On two cores of a busy AMD EPYC
 (2026-11-28, TVM 0.27, small models of `tests/onnx/models`), milliseconds of a call, with the largest error beside ONNX Runtime's results and
