@@ -22,8 +22,8 @@ const Runtime& opened() {
   return *tvm;
 }
 
-// What TVM computes otherwise than ONNX says: the greatest and the least of reals lose NaN, and the place of the greatest
-// is -1 where no element is greater than the least number of its dtype.
+// What TVM computes otherwise than ONNX says: the greatest and the least of reals lose NaN, and the place of the
+// greatest is -1 where no element is greater than the least number of its dtype.
 bool computes_otherwise(const onnx_export::Graph& graph, const onnx_export::GraphNode& n) {
   constexpr std::array<std::string_view, 8> kOrders = {"Clip",      "Max",       "MaxPool", "Min",
                                                        "ReduceMax", "ReduceMin", "Relu",    "TopK"};

@@ -88,7 +88,7 @@ TEST_F(Tvm, leaves_the_ops_that_it_lacks_to_others) {
   EXPECT_EQ(lines_of(*f, "tvm"), 1);
 }
 
-TEST_F(Tvm, leaves_what_would_lose_nan_to_others) {
+TEST_F(Tvm, leaves_greatest_and_least_of_reals_to_others) {
   const auto f = compile([](Scope& s, const Values& in, Values& out) {
     out.push(Ref<Tensor>(op(s, "relu", {any(op(s, "neg", {any(in[0].tensor)}))})));
   }, only("tvm").get());
