@@ -21,6 +21,7 @@ struct Engines : Battery, testing::WithParamInterface<EngineRow> {
   template <class F>
   void each(size_t share, F&& f) {
     if (tests::number_from("THUNDER_TRIES", 0)) share = 1;
+    if (GetParam().executor == "tvm") share *= 50;  // seconds each
     size_t number = 0;
     each_case(cat("in ", GetParam().executor), [&](const Case& c) { return number++ % share == 0 && !c.sample.eager && f(c); });
   }

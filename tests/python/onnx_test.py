@@ -10,6 +10,9 @@ HEX = ("080a120574657374733ab8010a330a01780a0966632e7765696768740a0766632e626961
        "4000004040000080bf000000c0000040c02a1708021001420766632e626961734a080000003f0000003f5a140a0178120f0a0d08011209"
        "0a0312016e0a02080362140a0179120f0a0d080112090a0312016e0a02080242040a001012")
 MODEL = bytes.fromhex(HEX)
+POOL = bytes.fromhex("080812003a8a010a5d0a017812017922074d6178506f6f6c2a100a096365696c5f6d6f64651801a001022a150a0c6b65726e656c5f73686170654002"
+                     "4002a001072a110a04706164734001400140004001a001072a100a077374726964657340024002a001071201675a1b0a017812160a14080112100a02"
+                     "08010a0208010a0208050a02080762090a017912040a02080142040a001012")  # MaxPool 2x2 by 2, pads 1, 1, 0, 1, ceil_mode
 
 
 class Models(unittest.TestCase):
@@ -51,6 +54,10 @@ class Models(unittest.TestCase):
             th.load_program(MODEL[:100])
         with self.assertRaisesRegex(Exception, "was not loaded from an ONNX model"):
             th.program_module(th.compile(lambda a: a))
+
+    def test_a_pool_that_is_rounded_up_has_no_window_in_the_pads_behind(self):
+        image = th.arange(35).to(th.float32).reshape(1, 1, 5, 7)
+        self.assertEqual(th.load_program(POOL)(image).tolist(), [[[[0, 2, 4, 6], [14, 16, 18, 20], [28, 30, 32, 34]]]])
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ std::string Python::ask() {
     if (words[0] == "tvm_ffi") ffi_ = cat(words[2], "/lib/libtvm_ffi.so");
   }
   if (ffi_.empty() || runtime.empty()) return "it does not say where they are";
+  extra_ = cat(std::string_view(runtime).substr(0, runtime.size() - 3), "_extra.so");
   runtime_ = std::move(runtime);
   return "";
 }

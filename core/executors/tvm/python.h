@@ -23,6 +23,7 @@ class Python {
   const std::string& version() const { return version_; }  // of TVM
   const std::string& ffi() const { return ffi_; }          // the file of libtvm_ffi.so
   const std::string& runtime() const { return runtime_; }  // and of libtvm_runtime.so
+  const std::string& extra() const { return extra_; }      // and of what compiled code calls: sorting
 
   // Both keep what they found on disk. The ops of ONNX that TVM's frontend has:
   Names ops() const;
@@ -34,7 +35,7 @@ class Python {
   ChildEnd run(std::initializer_list<std::string_view> words, std::chrono::seconds longest) const;
   [[noreturn]] void fail_with(const ChildEnd& end) const;
 
-  std::string path_, report_, version_, ffi_, runtime_;
+  std::string path_, report_, version_, ffi_, runtime_, extra_;
 };
 
 }  // namespace thunder::tvm

@@ -34,7 +34,7 @@ std::string Runtime::start(const Python& python) {
   find_or_fail(ffi, "TVMFFIObjectDecRef", functions_.release);
   find_or_fail(ffi, "TVMFFIErrorMoveFromRaised", functions_.take_error);
   find_or_fail(ffi, "TVMFFITensorFromDLPack", functions_.tensor_over);
-  library_at(python.runtime());
+  library_at(python.runtime()), library_at(python.extra());
   return cat("TVM ", python.version(), ", tvm-ffi ", v.major, ".", v.minor, ".", v.patch);
 }
 

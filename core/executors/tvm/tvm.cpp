@@ -1,6 +1,7 @@
 #include "executors/tvm/tvm.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "executors/engines.h"
@@ -21,12 +22,34 @@ const Runtime& opened() {
   return *tvm;
 }
 
+// What TVM computes otherwise than ONNX says: the greatest and the least of reals lose NaN, and the place of the
+// greatest is -1 where no element is greater than the least number of its dtype.
+bool computes_otherwise(const onnx_export::Graph& graph, const onnx_export::GraphNode& n) {
+  constexpr std::array<std::string_view, 8> kOrders = {"Clip",      "Max",       "MaxPool", "Min",
+                                                       "ReduceMax", "ReduceMin", "Relu",    "TopK"};
+  if (n.op == "ArgMax" || n.op == "ArgMin") return true;
+  return !n.inputs.empty() && is_real(graph.dtype(n.inputs[0])) &&
+         std::find(kOrders.begin(), kOrders.end(), n.op) != kOrders.end();
+}
+
+// What its frontend takes and its compiler fails at: a region with one such node would not be TVM's at all.
+bool fails_to_compile(const onnx_export::Graph& graph, const onnx_export::GraphNode& n) {
+  if (n.inputs.empty()) return false;
+  const DType dtype = graph.dtype(n.inputs[0]);
+  if (n.op == "Equal") return dtype == DType::boolean;
+  if (n.op == "Pow") return !is_real(dtype);
+  if (n.op == "Sign") return !is_signed(dtype);
+  return dtype == DType::f16 && (n.op == "Asin" || n.op == "Acos" || n.op == "Atan");
+}
+
 bool claims(const NodeView& view, void*) {
   if (!suits_engine(view) || !onnx_has(view)) return false;
   const Runtime& tvm = opened();
   const onnx_export::Graph graph = RegionModel(view).graph();
   const auto& nodes = graph.all_nodes();
-  return std::all_of(nodes.begin(), nodes.end(), [&](const onnx_export::GraphNode& n) { return tvm.takes(n.op); });
+  return std::all_of(nodes.begin(), nodes.end(), [&](const onnx_export::GraphNode& n) {
+    return tvm.takes(n.op) && !computes_otherwise(graph, n) && !fails_to_compile(graph, n);
+  });
 }
 
 class TvmRegion final : public Kernel {

@@ -186,7 +186,8 @@ void cumulative(Node& n) {
   const std::vector<int64_t> dims = {axis};
   const bool reverse = n.flag("reverse");
   if (reverse) x = n.op("flip", {x, dims});
-  if (n.flag("exclusive")) {
+  const Dim length = x->type().shape[static_cast<size_t>(axis)];
+  if (n.flag("exclusive") && !(length.constant() && length.value() == 0)) {
     // The sum before each element: that of one place earlier.
     std::vector<int64_t> pads(2 * (n.rank(0) - static_cast<size_t>(axis)), 0);
     pads[pads.size() - 2] = 1, pads[pads.size() - 1] = -1;

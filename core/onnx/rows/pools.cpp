@@ -26,6 +26,12 @@ int64_t rounded_up(const Windows& w, size_t d, int64_t size) {
   return std::max<int64_t>(0, (outputs - 1) * stride - whole);
 }
 
+// A size that pads depend on.
+int64_t known(Node& n, Dim size) {
+  if (!size.constant()) n.refuse("its sizes are rounded up with pads that differ, of an input whose size varies");
+  return size.value();
+}
+
 std::vector<Dim> plane_strides(const Shape& shape) {
   Dim plane = 1;
   for (size_t d = 2; d < shape.size(); d++) plane = plane * shape[d];
@@ -59,17 +65,25 @@ Tensor* counted_through(Node& n, Tensor* indices) {
   return indices;
 }
 
+// Pads become part of x, with those that rounding up adds; `w` has none then.
+Tensor* padded_whole(Node& n, Tensor* x, Windows& w, bool ceil, double fill) {
+  if (ceil)
+    for (size_t d = 0; d < w.dims(); d++) w.end[d] += rounded_up(w, d, known(n, x->type().shape[d + 2]));
+  if (w.padded()) x = padded(n, x, w.begin, w.end, fill);
+  w.begin.assign(w.dims(), 0), w.end = w.begin;
+  return x;
+}
+
 void max_pool(Node& n) {
   Tensor* x = n[0];
   Windows w = windows_of(n, n.shape(0));
   check_dims(n, w.dims());
-  const bool ceil = n.flag("ceil_mode");
-  bool plain = w.symmetric();
+  bool ceil = n.flag("ceil_mode"), plain = w.symmetric();
   for (size_t d = 0; d < w.dims(); d++) plain &= w.begin[d] <= w.kernel[d] / 2;
   if (!plain) {
     if (n.wants(1)) n.refuse("its indices are wanted, with pads that differ or are wider than half of the kernel");
-    x = padded(n, x, w.begin, w.end, least(n.dtype(0)));
-    w.begin.assign(w.dims(), 0);
+    x = padded_whole(n, x, w, ceil, least(n.dtype(0)));
+    ceil = false;
   }
   const std::string op = with_dims("max_pool", w.dims());
   if (!n.wants(1)) return n.give(n.op(op, {x, w.kernel, w.strides, w.begin, w.dilations, ceil}));
@@ -100,15 +114,6 @@ Tensor* window_sums(Node& n, Tensor* x, const Windows& w) {
   return n.op("reshape", {sums, out});
 }
 
-// Pads become part of x, with those that rounding up adds.
-Tensor* padded_whole(Node& n, Tensor* x, Windows& w, bool ceil) {
-  if (ceil)
-    for (size_t d = 0; d < w.dims(); d++) w.end[d] += rounded_up(w, d, hint(x->type().shape[d + 2]));
-  if (w.padded()) x = padded(n, x, w.begin, w.end, 0);
-  w.begin.assign(w.dims(), 0), w.end = w.begin;
-  return x;
-}
-
 void average_pool(Node& n) {
   Tensor* x = n[0];
   Windows w = windows_of(n, n.shape(0));
@@ -128,12 +133,12 @@ void average_pool(Node& n) {
     ones = padded(n, ones, w.begin, w.end, 1);
     of_ones.begin.assign(w.dims(), 0), of_ones.end = of_ones.begin;
     if (ceil)
-      for (size_t d = 0; d < w.dims(); d++) of_ones.end[d] = rounded_up(w, d, hint(shape[d + 2]));
+      for (size_t d = 0; d < w.dims(); d++) of_ones.end[d] = rounded_up(w, d, known(n, shape[d + 2]));
     ones = padded(n, ones, of_ones.begin, of_ones.end, 0), of_ones.end = of_ones.begin;
   } else {
-    ones = padded_whole(n, ones, of_ones, ceil);
+    ones = padded_whole(n, ones, of_ones, ceil, 0);
   }
-  x = padded_whole(n, x, w, ceil);
+  x = padded_whole(n, x, w, ceil, 0);
   n.give(n.op("div", {window_sums(n, x, w), window_sums(n, ones, of_ones)}));
 }
 
@@ -142,7 +147,7 @@ void lp_pool(Node& n) {
   Windows w = windows_of(n, n.shape(0));
   check_dims(n, w.dims());
   Tensor* x = n.op("pow", {n.op("abs", {n[0]}), p});
-  x = padded_whole(n, x, w, n.flag("ceil_mode"));
+  x = padded_whole(n, x, w, n.flag("ceil_mode"), 0);
   n.give(n.op("pow", {window_sums(n, x, w), 1 / p}));
 }
 

@@ -41,6 +41,7 @@ TEST_F(TvmPython, that_has_all_says_where_it_is) {
   EXPECT_EQ(python.version(), "9.8");
   EXPECT_EQ(python.ffi(), "/lib of/ffi/lib/libtvm_ffi.so");
   EXPECT_EQ(python.runtime(), "/lib of/tvm/lib/libtvm_runtime.so");
+  EXPECT_EQ(python.extra(), "/lib of/tvm/lib/libtvm_runtime_extra.so");
 }
 
 TEST_F(TvmPython, without_all_packages_is_named_with_the_reason) {
