@@ -1,5 +1,6 @@
 # The smoke program in Ruby: smoke.rb MODEL.safetensors DIGITS.csv
 require "thunder"
+require "tmpdir"
 
 MODEL, CSV = ARGV
 
@@ -38,6 +39,10 @@ show "integers", Thunder.tensor([2**63 - 1, -2**63, 2**53 + 1]).to_a
 
 f = Thunder.compile { |a| (a.matmul(a) + 1).relu.sum }
 show "compiled", f.(x).item, f.(x).item, "misses", f.stats["misses"]
+raise f.signature unless f.signature.include?('"dims":[2,2]')
+Dir.mktmpdir do |folder|
+  raise "exported what?" unless f.export_onnx("#{folder}/f.onnx", opset: 20).equal?(f) && File.size("#{folder}/f.onnx").positive?
+end
 show "gradient", f.value_and_grad.(x).last.to_a
 
 begin

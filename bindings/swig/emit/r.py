@@ -34,7 +34,7 @@ def perform(m, self):
 def body(m, self):
     call = perform(m, self)
     if m.result in ("", "self"):
-        return [f"invisible({call})"] if m.result == "" else [call, "invisible(self)"]
+        return [f"invisible({call})"] if m.result == "" else [call, f"invisible({'f' if m.of.name == 'Compiled' else 'self'})"]
     if m.result in ("[real]", "[text]"):
         return [f"unlist({call})"]
     return [f"made <- {call}", "if (length(made)) made"] if m.result == "[tensor]" else [call]
