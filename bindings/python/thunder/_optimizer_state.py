@@ -78,4 +78,4 @@ def _order_of_elements(optimizer):
 
 def _scalar(value):
     """A number, or a tensor of one, as one of f64."""
-    return _create.asarray(numpy.array(float(value)))
+    return _create.asarray(numpy.array(float(value.item() if hasattr(value, "item") else value)))
