@@ -134,6 +134,7 @@ Ref<Function> function_of_op(const OpDef& op, const EagerKey& key) {
 
 Ref<Function> function_of_gradient(const OpDef& op, const EagerKey& key, GradientInputs inputs,
                                    std::vector<GradientPlace>& places) {
+  inputs.tensors.clear();  // those of one call
   return Ref<Function>::adopt(new GradientOfOp(op, key, std::move(inputs), places));
 }
 

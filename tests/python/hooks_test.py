@@ -148,6 +148,14 @@ class BackwardHooks(unittest.TestCase):
         self.assertEqual([None if g is None else g.tolist() for g in inputs], [[[10, 10]], None, [[0, 0]]])
         self.assertEqual([g.tolist() for g in outputs], [[[5, 5]], [[0, 0]]])
 
+    def test_a_gradient_of_a_gradient_calls_them_once_more(self):
+        self.net[2].register_full_backward_hook(lambda m, inputs, outputs: self.seen.append(m))
+        with th.tape():
+            first = th.grad_of((self.net(self.x) ** 2).sum(), [self.x])[0]
+            self.assertEqual(len(self.seen), 1)
+            th.grad_of((first ** 2).sum(), [self.x])
+        self.assertEqual(len(self.seen), 2)
+
     def test_what_is_wrong_is_told(self):
         self.net[2].register_full_backward_hook(lambda m, inputs, outputs: (inputs[0], inputs[0]))
         with self.assertRaisesRegex(RuntimeError, "gave 2 gradients of the inputs, there are 1"):
