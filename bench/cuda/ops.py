@@ -82,6 +82,7 @@ CASES = [
     ("randperm 4M", lambda th: th.randperm(4 * M, device="cuda"), []),
     ("unfold 3x3 f32 16x64x56x56", lambda th, a: f("unfold")(th)(a, 3), [real(16, 64, 56, 56)]),
     ("attention causal bf16 16x12x1024x64", lambda th, q, k, v: f("scaled_dot_product_attention")(th)(q, k, v, is_causal=True), [real(16, 12, K, 64, dtype="bf16")] * 3),
+    ("attention causal bf16 4x16x2048x256", lambda th, q, k, v: f("scaled_dot_product_attention")(th)(q, k, v, is_causal=True), [real(4, 16, 2 * K, 256, dtype="bf16")] * 3),
     ("conv2d 3x3 bf16 64x256x14x14", lambda th, x, w: f("conv2d")(th)(x, w, padding=1), [real(64, 256, 14, 14, dtype="bf16"), real(256, 256, 3, 3, dtype="bf16")]),
     ("conv1d 3 bf16 32x512x1024", lambda th, x, w: f("conv1d")(th)(x, w, padding=1), [real(32, 512, K, dtype="bf16"), real(512, 512, 3, dtype="bf16")]),
 ]
