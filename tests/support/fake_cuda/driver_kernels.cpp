@@ -1,5 +1,6 @@
 // Kernels of the stand-in for libcuda: shared libraries that the stand-in for NVRTC made. Each thread of a block is a fiber.
 #include <dlfcn.h>
+#include <csetjmp>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -15,12 +16,17 @@ constexpr size_t kStack = 128 << 10;
 unsigned count(const Dim3& d) { return d.x * d.y * d.z; }
 Dim3 place_in(const Dim3& sizes, unsigned n) { return {n % sizes.x, n / sizes.x % sizes.y, n / sizes.x / sizes.y}; }
 
+// A fiber begins on a stack of its own by setcontext, which asks the system for its signal mask; from then on a switch is a
+// jump, which does not.
+struct Fiber {
+  enum { kNew, kWaiting, kDone } state = kNew;
+  std::jmp_buf place;
+  std::unique_ptr<char[]> stack{new char[kStack]};
+};
 struct Fibers {
   Dim3 threads{};
-  ucontext_t scheduler;
-  std::vector<ucontext_t> contexts;
-  std::vector<std::unique_ptr<char[]>> stacks;
-  std::vector<bool> done;
+  std::jmp_buf scheduler;
+  std::vector<Fiber> all;
   size_t current = 0;
   const Function* function = nullptr;
   void** parameters = nullptr;
@@ -29,30 +35,37 @@ Fibers* running = nullptr;
 
 void fiber_main() {
   running->function->launch(running->parameters);
-  running->done[running->current] = true;
-  swapcontext(&running->contexts[running->current], &running->scheduler);
+  running->all[running->current].state = Fiber::kDone;
+  longjmp(running->scheduler, 1);
 }
 void barrier() {
   const size_t me = running->current;
-  swapcontext(&running->contexts[me], &running->scheduler);
+  Fiber& own = running->all[me];
+  own.state = Fiber::kWaiting;
+  if (!setjmp(own.place)) longjmp(running->scheduler, 1);
   *running->function->thread = place_in(running->threads, static_cast<unsigned>(me));
 }
 
+// Until its next barrier, or its end.
+void resume(Fibers& f, Fiber& fiber) {
+  if (setjmp(f.scheduler)) return;
+  if (fiber.state == Fiber::kWaiting) longjmp(fiber.place, 1);
+  ucontext_t context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = fiber.stack.get(), context.uc_stack.ss_size = kStack, context.uc_link = nullptr;
+  makecontext(&context, fiber_main, 0);
+  setcontext(&context);
+}
+
 void run_block(Fibers& f) {
-  const unsigned threads = count(f.threads);
-  for (unsigned t = 0; t < threads; t++) {
-    getcontext(&f.contexts[t]);
-    f.contexts[t].uc_stack.ss_sp = f.stacks[t].get(), f.contexts[t].uc_stack.ss_size = kStack, f.contexts[t].uc_link = &f.scheduler;
-    makecontext(&f.contexts[t], fiber_main, 0);
-    f.done[t] = false;
-  }
+  for (Fiber& fiber : f.all) fiber.state = Fiber::kNew;
   for (bool any = true; any;) {
     any = false;
-    for (unsigned t = 0; t < threads; t++) {
-      if (f.done[t]) continue;
-      f.current = t, *f.function->thread = place_in(f.threads, t);
-      swapcontext(&f.scheduler, &f.contexts[t]);
-      any = any || !f.done[t];
+    for (size_t t = 0; t < f.all.size(); t++) {
+      if (f.all[t].state == Fiber::kDone) continue;
+      f.current = t, *f.function->thread = place_in(f.threads, static_cast<unsigned>(t));
+      resume(f, f.all[t]);
+      any = any || f.all[t].state != Fiber::kDone;
     }
   }
 }
@@ -64,10 +77,7 @@ void run_grid(const Function& function, Dim3 grid, Dim3 block, void** parameters
   const unsigned blocks = count(grid), threads = count(block);
   Fibers fibers;
   fibers.function = &function, fibers.parameters = parameters, fibers.threads = block;
-  if (function.needs_barrier) {
-    fibers.contexts.resize(threads), fibers.done.resize(threads);
-    for (unsigned t = 0; t < threads; t++) fibers.stacks.emplace_back(new char[kStack]);
-  }
+  if (function.needs_barrier) fibers.all.resize(threads);
   running = &fibers;
   for (unsigned b = 0; b < blocks; b++) {
     *function.block = place_in(grid, b);
