@@ -6,7 +6,8 @@
 namespace thunder::cuda_kernels {
 
 // Keys are unsigned numbers in the order of prims.sort (ops/sorting.h): both zeros are one, NaN comes last. Of equal
-// ones the lesser place comes first. Elements are numbered line by line. The function keys_of_lines comes before
+// ones the lesser place comes first. `value_of` says whether a key is all of its value: zeros have two signs, NaN many
+// bits. Elements are numbered line by line. The function keys_of_lines comes before
 // kRadixSteps, which THUNDER_CUDA_RADIX has.
 #define THUNDER_CUDA_LINES                                                                                         \
   "__device__ inline u32 ordered(float v) {\n"                                                                     \
@@ -22,6 +23,18 @@ namespace thunder::cuda_kernels {
   "__device__ inline u64 ordered(i64 v) { return (u64)v ^ 1ULL << 63; }\n"                                         \
   "__device__ inline u64 ordered(u64 v) { return v; }\n"                                                           \
   "typedef decltype(ordered((C)0)) Key;\n"                                                                         \
+  "__device__ inline bool value_of(u32 key, float& v) {\n"                                                         \
+  "  v = __uint_as_float(key >> 31 ? key ^ 1u << 31 : ~key);\n"                                                    \
+  "  return key != ~0u && v != 0;\n"                                                                               \
+  "}\n"                                                                                                            \
+  "__device__ inline bool value_of(u64 key, double& v) {\n"                                                        \
+  "  v = __longlong_as_double((i64)(key >> 63 ? key ^ 1ULL << 63 : ~key));\n"                                      \
+  "  return key != ~0ULL && v != 0;\n"                                                                             \
+  "}\n"                                                                                                            \
+  "__device__ inline bool value_of(u32 key, int& v) { return v = (int)(key ^ 1u << 31), true; }\n"                 \
+  "__device__ inline bool value_of(u32 key, u32& v) { return v = key, true; }\n"                                   \
+  "__device__ inline bool value_of(u64 key, i64& v) { return v = (i64)(key ^ 1ULL << 63), true; }\n"               \
+  "__device__ inline bool value_of(u64 key, u64& v) { return v = key, true; }\n"                                   \
   "struct Line {\n"                                                                                                \
   "  const T* in;\n"                                                                                               \
   "  i64 inner;\n"                                                                                                 \

@@ -111,7 +111,7 @@ Status* run(const CompiledNode& kernel, const Launch& l) {
 
 constexpr Rule kRules[] = {
     {.op = "prims.philox_permutation", .takes = takes, .text = kPermutation, .element = first_result, .run = run,
-     .scratch = scratch, .others = {"keys_of_bins", kRadixSteps[0], kRadixSteps[1], kRadixSteps[2]}},
+     .scratch = scratch, .others = {"keys_of_bins", kRadixSteps[0], kRadixSteps[1]}},
 };
 
 }  // namespace

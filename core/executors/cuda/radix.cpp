@@ -5,15 +5,25 @@
 namespace thunder::cuda_kernels {
 namespace {
 
-constexpr int64_t kThreads = 256, kDigits = 256, kLeastTile = 4096, kMostTiles = 1024;
+// Mirrored in the text.
+constexpr int64_t kThreads = 256, kDigits = 256, kMostPasses = 12, kItems = 24, kItemsOf8Bytes = 16;
 constexpr size_t kAlignment = 256;
 
-int64_t tile_of(int64_t count) {
-  const int64_t each = (count + kMostTiles - 1) / kMostTiles;
-  return std::max(kLeastTile, (each + kThreads - 1) / kThreads * kThreads);
+int64_t tiles_of(int64_t count, size_t key_bytes) {
+  const int64_t tile = kThreads * (key_bytes == sizeof(uint64_t) ? kItemsOf8Bytes : kItems);
+  return (count + tile - 1) / tile;
 }
 
 size_t padded(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// Of the totals of each digit, the next tile of each pass, and the state of the first pass, which are zero at first.
+size_t zeros(int64_t tiles) {
+  return static_cast<size_t>(kMostPasses * kDigits + kDigits + tiles * kDigits) * sizeof(uint32_t);
+}
+
+struct Digits {
+  int64_t n = 0, shift[kMostPasses] = {}, per_row[kMostPasses] = {};
+};
 
 }  // namespace
 
@@ -25,13 +35,13 @@ std::vector<Digit> digits_below(uint64_t most, int64_t per_row) {
 
 size_t RadixSort::scratch(int64_t count, size_t key_bytes) {
   const auto n = static_cast<size_t>(count);
-  const int64_t tile = tile_of(count), tiles = (count + tile - 1) / tile;
-  return 2 * padded(n * key_bytes) + 2 * padded(n * sizeof(uint32_t)) +
-         padded(static_cast<size_t>(kDigits * (tiles + 1)) * sizeof(uint32_t));
+  const int64_t tiles = tiles_of(count, key_bytes);
+  return 2 * padded(n * key_bytes) + 2 * padded(n * sizeof(uint32_t)) + zeros(tiles) +
+         static_cast<size_t>(tiles * kDigits) * sizeof(uint32_t);
 }
 
 RadixSort::RadixSort(void* scratch, int64_t count, size_t key_bytes)
-    : count_(count), tile_(tile_of(count)), tiles_((count + tile_ - 1) / tile_) {
+    : count_(count), tiles_(tiles_of(count, key_bytes)) {
   auto* at = static_cast<std::byte*>(scratch);
   const auto next = [&](size_t bytes) {
     void* const out = at;
@@ -41,21 +51,29 @@ RadixSort::RadixSort(void* scratch, int64_t count, size_t key_bytes)
   const auto n = static_cast<size_t>(count);
   for (void*& keys : keys_) keys = next(n * key_bytes);
   for (uint32_t*& numbers : numbers_) numbers = static_cast<uint32_t*>(next(n * sizeof(uint32_t)));
-  counts_ = static_cast<uint32_t*>(next(static_cast<size_t>(kDigits * (tiles_ + 1)) * sizeof(uint32_t)));
-  totals_ = counts_ + kDigits * tiles_;
+  totals_ = static_cast<uint32_t*>(next(zeros(tiles_)));
+  next_tiles_ = totals_ + kMostPasses * kDigits;
+  state_ = {next_tiles_ + kDigits, next_tiles_ + kDigits + tiles_ * kDigits};
 }
 
 Status* RadixSort::run(const CompiledNode& kernel, size_t first_step, std::span<const Digit> digits) {
+  if (Status* failed = kernel.device.fill_with_zeros(totals_, zeros(tiles_))) return failed;
+  Digits all;
+  for (Digit d : digits) all.shift[all.n] = d.shift, all.per_row[all.n++] = d.per_row;
+  int64_t count = count_, tiles = tiles_;
+  void* counting[] = {&keys_[at_], &totals_, &all, &count};
+  // A block of 256 threads reads several of them, so that few sums go to the same totals.
+  constexpr int64_t kReads = 16;
+  if (Status* failed = kernel.launch((count_ + kReads - 1) / kReads, false, counting, first_step)) return failed;
   const uint32_t* numbers = nullptr;  // each its own place
-  for (Digit d : digits) {
+  for (size_t pass = 0; pass < digits.size(); pass++) {
     const size_t to = 1 - at_;
-    void* counting[] = {&keys_[at_], &numbers, &counts_, &d.shift, &d.per_row, &count_, &tile_, &tiles_};
-    if (Status* failed = kernel.launch(tiles_, true, counting, first_step)) return failed;
-    void* summing[] = {&counts_, &totals_, &tiles_};
-    if (Status* failed = kernel.launch(kDigits, true, summing, first_step + 1)) return failed;
-    void* moving[] = {&keys_[at_], &numbers, &keys_[to], &numbers_[to], &counts_, &totals_,
-                      &d.shift, &d.per_row, &count_, &tile_, &tiles_};
-    if (Status* failed = kernel.launch(tiles_, true, moving, first_step + 2)) return failed;
+    Digit d = digits[pass];
+    const uint32_t* totals = totals_ + pass * kDigits;
+    uint32_t *state = state_[pass % 2], *next_state = state_[1 - pass % 2], *next_tile = next_tiles_ + pass;
+    void* moving[] = {&keys_[at_], &numbers,    &keys_[to], &numbers_[to], &totals, &state,
+                      &next_state, &next_tile, &d.shift,   &d.per_row,    &count,  &tiles};
+    if (Status* failed = kernel.launch(tiles_, true, moving, first_step + 1)) return failed;
     at_ = to, numbers = numbers_[to];
   }
   return nullptr;

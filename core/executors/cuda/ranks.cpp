@@ -5,7 +5,7 @@
 namespace thunder::cuda_kernels {
 namespace {
 
-constexpr size_t kKeysStep = 1, kTakeStep = 5;
+constexpr size_t kKeysStep = 1, kTakeStep = 4;
 // Longer lines are sorted.
 constexpr int64_t kLongLine = 1 << 16;
 
@@ -120,7 +120,7 @@ Status* run_median(const CompiledNode& kernel, const Launch& l) {
 }
 
 #define THUNDER_RANK_STEPS \
-  { "keys_of_lines", kRadixSteps[0], kRadixSteps[1], kRadixSteps[2], "take_rank" }
+  { "keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_rank" }
 constexpr Rule kRules[] = {
     {"prims.kthvalue", takes, kRank, first_input, nullptr, run_kthvalue, 0, scratch, THUNDER_RANK_STEPS},
     {"prims.median", takes, kRank, first_input, nullptr, run_median, 0, scratch, THUNDER_RANK_STEPS},

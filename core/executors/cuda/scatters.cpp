@@ -10,7 +10,7 @@ namespace thunder::cuda_kernels {
 namespace {
 
 using Key = uint32_t;
-constexpr size_t kSortSteps = 1, kJoinStep = 4, kSumStep = 5, kPartsStep = 6, kIntegerStep = 7;
+constexpr size_t kSortSteps = 1, kJoinStep = 3, kSumStep = 4, kPartsStep = 5, kIntegerStep = 6;
 enum How : int64_t { kAdd, kMultiply, kGreatest, kLeast };  // mirrored in the text
 
 constexpr char kScatter[] = THUNDER_CUDA_ADD_ATOMICALLY R"(
@@ -162,7 +162,7 @@ Status* run_reduce(const CompiledNode& kernel, const Launch& l) {
   return scatter(kernel, l, how == "prod" ? kMultiply : how == "amax" ? kGreatest : kLeast);
 }
 
-#define THUNDER_SCATTER_STEPS { kRadixSteps[0], kRadixSteps[1], kRadixSteps[2], "join_elements", "sum_parts", \
+#define THUNDER_SCATTER_STEPS { kRadixSteps[0], kRadixSteps[1], "join_elements", "sum_parts", \
     "join_parts", "add_integers" }
 constexpr Rule kRules[] = {
     {"prims.scatter_add", takes, kScatter, first_input, along_dim, run_add, 0, scratch_of_add, THUNDER_SCATTER_STEPS},

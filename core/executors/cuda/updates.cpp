@@ -14,7 +14,7 @@ namespace {
 // Up to so many indices are compared each with all others, in one launch; more are sorted.
 constexpr int64_t kFewIndices = 512;
 using Key = uint32_t;
-constexpr size_t kSortSteps = 2, kApplyStep = 5, kSumStep = 6, kJoinStep = 7, kIntegerStep = 8;
+constexpr size_t kSortSteps = 2, kApplyStep = 4, kSumStep = 5, kJoinStep = 6, kIntegerStep = 7;
 
 // Of few indices: a block for each. Among those of the same element, the first one's block adds the values of all;
 // without `add`, the last one's block stores its value.
@@ -238,7 +238,7 @@ Status* run_index_put(const CompiledNode& kernel, const Launch& l) {
 }
 
 #define THUNDER_UPDATE_STEPS \
-  { "keys_of_updates", kRadixSteps[0], kRadixSteps[1], kRadixSteps[2], "apply_updates", "sum_parts", "join_parts", \
+  { "keys_of_updates", kRadixSteps[0], kRadixSteps[1], "apply_updates", "sum_parts", "join_parts", \
     "add_integers" }
 constexpr Rule kRules[] = {
     {"prims.take_add", takes_take_add, kUpdate, first_input, along_dim, run_take_add, kStrided, take_add_scratch,

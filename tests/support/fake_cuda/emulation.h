@@ -67,6 +67,17 @@ inline unsigned __match_any_sync(unsigned, unsigned long long mine) {
   fake_barrier();
   return same;
 }
+// Which threads of the warp say yes. Two sets of values take turns, so that one barrier is enough.
+inline unsigned __ballot_sync(unsigned, int mine) {
+  static unsigned char values[2][1024];
+  static unsigned calls[1024];
+  unsigned char* const now = values[calls[fake_place()]++ % 2];
+  now[fake_place()] = mine != 0;
+  fake_barrier();
+  unsigned out = 0;
+  for (unsigned lane = 0; lane < 32; lane++) out |= (unsigned)now[fake_place() / 32 * 32 + lane] << lane;
+  return out;
+}
 inline void __syncwarp() { fake_barrier(); }
 inline int __ffs(int v) { return __builtin_ffs(v); }
 inline float __uint_as_float(unsigned v) { return fake_bits<float>(v); }
