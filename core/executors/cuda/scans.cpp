@@ -17,36 +17,57 @@ namespace {
   "struct Combine { __device__ A operator()(A x, A y) const { return (A)(x " COMBINE " y); } };\n"                    \
   "__device__ inline A fold(const T* in, const Row& r, i64 begin, i64 end, A* shared) {\n"                            \
   "  const Combine combine;\n"                                                                                        \
-  "  A mine[4] = {(A)(" START "), (A)(" START "), (A)(" START "), (A)(" START ")};\n"                                 \
-  "  for (i64 i = begin + threadIdx.x; i < end; i += 4 * blockDim.x)\n"                                               \
-  "    for (int k = 0; k < 4; k++)\n"                                                                                 \
-  "      if (i + k * blockDim.x < end) mine[k] = combine(mine[k], (A)get(in[place_of(r, i + k * blockDim.x)]));\n"   \
-  "  A all;\n"                                                                                                        \
-  "  scan(combine(combine(mine[0], mine[1]), combine(mine[2], mine[3])), (A)(" START "), shared, all, combine);\n"\
+  "  A mine[8];\n"                                                                                                    \
+  "  for (int k = 0; k < 8; k++) mine[k] = (A)(" START ");\n"                                                         \
+  "  for (i64 i = begin + threadIdx.x; i < end; i += 8 * blockDim.x) {\n"                                             \
+  "#pragma unroll\n"                                                                                                  \
+  "    for (int k = 0; k < 8; k++)\n"                                                                                 \
+  "      if (i + k * blockDim.x < end) mine[k] = combine(mine[k], (A)get(in[place_of(r, i + k * blockDim.x)]));\n"    \
+  "  }\n"                                                                                                             \
+  "  for (int n = 4; n > 0; n /= 2)\n"                                                                                \
+  "    for (int k = 0; k < n; k++) mine[k] = combine(mine[k], mine[k + n]);\n"                                        \
+  "  const A all = of_block(mine[0], shared, combine);\n"                                                             \
   "  return all;\n"                                                                                                   \
   "}\n"                                                                                                               \
+  "__device__ inline int padded(int i) { return i + i / 8; }\n"                                                       \
   "template <int K> __device__ inline void scan_part(\n"                                                              \
-  "    T* out, const T* in, const Row& r, i64 begin, i64 end, A carry, A* shared) {\n"                                \
+  "    T* out, const T* in, const Row& r, i64 begin, i64 end, A carry, A* shared, T* tile) {\n"                       \
   "  const Combine combine;\n"                                                                                        \
   "  for (i64 first = begin; first < end; first += K * blockDim.x) {\n"                                               \
-  "    const i64 mine = first + K * threadIdx.x;\n"                                                                   \
-  "    A v[K];\n"                                                                                                     \
+  "    const int own = threadIdx.x, threads = blockDim.x;\n"                                                          \
+  "#pragma unroll\n"                                                                                                  \
   "    for (int k = 0; k < K; k++) {\n"                                                                               \
-  "      v[k] = mine + k < end ? (A)get(in[place_of(r, mine + k)]) : (A)(" START ");\n"                               \
-  "      if (k) v[k] = combine(v[k - 1], v[k]);\n"                                                                   \
+  "      const int i = own + k * threads;\n"                                                                          \
+  "      if (first + i < end) tile[padded(i)] = in[place_of(r, first + i)];\n"                                        \
+  "    }\n"                                                                                                           \
+  "    __syncthreads();\n"                                                                                            \
+  "    A v[K];\n"                                                                                                     \
+  "#pragma unroll\n"                                                                                                  \
+  "    for (int k = 0; k < K; k++) {\n"                                                                               \
+  "      const int i = own * K + k;\n"                                                                                \
+  "      v[k] = first + i < end ? (A)get(tile[padded(i)]) : (A)(" START ");\n"                                        \
+  "      if (k) v[k] = combine(v[k - 1], v[k]);\n"                                                                    \
   "    }\n"                                                                                                           \
   "    A so_far = v[K - 1];\n"                                                                                        \
-  "    const A warp = before_scan(so_far, carry, shared, carry, Combine{});\n"                                         \
-  "    const A left = from_lane(so_far, threadIdx.x % 32 ? threadIdx.x % 32 - 1 : 0);\n"                              \
-  "    const A before = threadIdx.x % 32 ? combine(warp, left) : warp;\n"                                            \
+  "    const A warp = before_scan(so_far, carry, shared, carry, Combine{});\n"                                        \
+  "    const A left = from_lane(so_far, own % 32 ? own % 32 - 1 : 0);\n"                                              \
+  "    const A before = own % 32 ? combine(warp, left) : warp;\n"                                                     \
+  "#pragma unroll\n"                                                                                                  \
   "    for (int k = 0; k < K; k++)\n"                                                                                 \
-  "      if (mine + k < end) out[place_of(r, mine + k)] = put((C)combine(before, v[k]));\n"                          \
+  "      if (first + own * K + k < end) tile[padded(own * K + k)] = put((C)combine(before, v[k]));\n"                 \
+  "    __syncthreads();\n"                                                                                            \
+  "#pragma unroll\n"                                                                                                  \
+  "    for (int k = 0; k < K; k++) {\n"                                                                               \
+  "      const int i = own + k * threads;\n"                                                                          \
+  "      if (first + i < end) out[place_of(r, first + i)] = tile[padded(i)];\n"                                       \
+  "    }\n"                                                                                                           \
   "  }\n"                                                                                                             \
   "}\n"                                                                                                               \
   "extern \"C\" __global__ void kernel(\n"                                                                            \
   "    T* out, const T* in, A* totals, i64 rows, i64 size, i64 inner, i64 reverse, i64 whole, i64 parts, i64 each,\n" \
   "    i64 first_time) {\n"                                                                                           \
   "  __shared__ A shared[8];\n"                                                                                       \
+  "  __shared__ T tile[8 * 256 + 256];\n"                                                                             \
   "  for (i64 work = blockIdx.x; work < rows * parts; work += gridDim.x) {\n"                                         \
   "    const i64 row = work / parts, part = work - row * parts;\n"                                                    \
   "    const Row r = {size, inner, reverse, row / inner, row - row / inner * inner};\n"                               \
@@ -59,8 +80,8 @@ namespace {
   "      continue;\n"                                                                                                 \
   "    }\n"                                                                                                           \
   "    const A carry = part ? totals[work - 1] : (A)(" START ");\n"                                                   \
-  "    if (size > 1024) scan_part<8>(out, in, r, begin, end, carry, shared);\n"                                       \
-  "    else scan_part<1>(out, in, r, begin, end, carry, shared);\n"                                                   \
+  "    if (size > 1024) scan_part<8>(out, in, r, begin, end, carry, shared, tile);\n"                                 \
+  "    else scan_part<1>(out, in, r, begin, end, carry, shared, tile);\n"                                             \
   "  }\n"                                                                                                             \
   "}\n"                                                                                                               \
   "extern \"C\" __global__ void scan_totals(T* out, A* totals, i64 rows, i64 parts, i64 whole) {\n"                   \
@@ -69,7 +90,7 @@ namespace {
   "    A carry = " START ";\n"                                                                                        \
   "    for (i64 first = 0; first < parts; first += blockDim.x) {\n"                                                   \
   "      const i64 i = first + threadIdx.x;\n"                                                                        \
-  "      const A v = scan(i < parts ? totals[row * parts + i] : (A)(" START "), carry, shared, carry, Combine{});\n"   \
+  "      const A v = scan(i < parts ? totals[row * parts + i] : (A)(" START "), carry, shared, carry, Combine{});\n"  \
   "      if (i < parts) totals[row * parts + i] = v;\n"                                                               \
   "    }\n"                                                                                                           \
   "    if (whole && threadIdx.x == 0) out[row] = put((C)carry);\n"                                                    \
