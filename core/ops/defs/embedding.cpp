@@ -44,12 +44,10 @@ Results one_hot(Call& c) {
     classes = c.value_of(convert(c.builder.call("amax", {x}), DType::i64)) + 1;
     c.require(classes > 0, "input must not be negative, its greatest index is ", classes - 1);
   }
-  Shape shape = x.shape(), index = x.shape();
-  shape.push_back(classes);
-  index.push_back(1);
-  Var zeros = expand_to(full(c.builder, {}, 0, DType::i64, x.type().device), shape);
-  Var ones = expand_to(full(c.builder, {}, 1, DType::i64, x.type().device), index);
-  return c.builder.call("prims.scatter_add", {zeros, -1, reshape_to(x, index), ones});
+  // The classes at the indices, which are checked so, beside all classes.
+  Var all = c.builder.call("prims.iota", {Shape{classes}, DType::i64, x.type().device});
+  Var own = c.builder.call("unsqueeze", {c.builder.call("prims.take", {all, 0, x}), -1});
+  return convert(c.builder.call("eq", {own, all}), DType::i64);
 }
 
 void embedding_samples(Samples& s) {
