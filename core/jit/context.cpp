@@ -10,6 +10,7 @@
 #include "executors/cpu/executors.h"
 #include "executors/cuda/cublaslt/cublaslt.h"
 #include "executors/cuda/cudnn/cudnn.h"
+#include "executors/cuda/cusolver/cusolver.h"
 #include "executors/cuda/cuda.h"
 #include "executors/engines.h"
 #include "executors/fusion/fusion.h"
@@ -87,6 +88,7 @@ Context::Context(const ContextHooks& hooks)
   targets_ = std::move(targets);
   executors_.push_back(make<Executor>(cublaslt_executor(devices_)));
   executors_.push_back(make<Executor>(cudnn_executor(devices_)));
+  executors_.push_back(make<Executor>(cusolver_executor(devices_)));
   executors_.push_back(make<Executor>(fusion_executor(*targets_)));
   executors_.push_back(make<Executor>(cuda_executor(devices_)));
   executors_.push_back(make<Executor>(kernels_executor(devices_)));

@@ -8,6 +8,7 @@
 #include "device/cuda/compiler.h"
 #include "executors/cuda/cublaslt/library.h"
 #include "executors/cuda/cudnn/library.h"
+#include "executors/cuda/cusolver/library.h"
 #include "executors/cpu/products/onednn.h"
 #include "jit/call.h"
 #include "jit/reports/limits.h"
@@ -71,6 +72,8 @@ void add_cuda(Context& context, std::vector<Finding>& all) {
   all.push_back({"cuBLASLt", products ? cublaslt::Library::report() : why, there(products)});
   const bool convolutions = cudnn::Library::open(why);
   all.push_back({"cuDNN", convolutions ? cudnn::Library::report() : why, there(convolutions)});
+  const bool solves = cusolver::Library::open(why);
+  all.push_back({"cuSOLVER", solves ? cusolver::Library::report() : why, there(solves)});
   int count = 0;
   if (driver && driver->device_count(&count)) count = 0;
   for (int i = 0; i < count; i++) {

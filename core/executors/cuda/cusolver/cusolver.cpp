@@ -1,0 +1,53 @@
+#include "executors/cuda/cusolver/cusolver.h"
+
+#include <limits>
+
+#include "device/cuda/opened.h"
+#include "executors/cuda/cusolver/matrix_node.h"
+
+namespace thunder {
+namespace {
+
+using namespace cusolver;
+
+using User = nvidia::Sessions<Session>;
+
+constexpr std::string_view kOps[] = {"prims.cholesky", "prims.qr",  "prims.eigh",   "prims.svd",
+                                     "prims.solve",    "prims.det", "prims.slogdet", "prims.triangular_solve"};
+
+// Of these the libraries take matrices one by one, each in many launches: many small ones are faster on the CPU.
+bool is_worth_it(std::string_view op, const Matrices& in) {
+  constexpr int64_t kMost = 8, kLarge = 64;
+  const bool one_by_one = op == "prims.qr" || op == "prims.eigh" || op == "prims.svd";
+  return !one_by_one || in.batch <= kMost || std::min(in.rows, in.columns) >= kLarge;
+}
+
+bool claim(const NodeView& view, void*) {
+  std::string why;
+  if (!is_on_one_device(view, kCudaKind) || !Library::open(why)) return false;
+  const Matrices in(view.store.type(view.node.args[0].v));
+  return in.all() <= std::numeric_limits<int>::max() && is_worth_it(view.node.op->name(), in);
+}
+
+KernelPtr prepare(const NodeView& view, void* user) {
+  Session& session = static_cast<User*>(user)->of(view.store.type(view.node.results[0]).device);
+  KernelPtr made = prepare_factors(session, view);
+  return made ? std::move(made) : prepare_system(session, view);
+}
+
+}  // namespace
+
+ExecutorDesc cusolver_executor(Devices& devices) {
+  const std::shared_ptr<User> user(new User{devices, "cuSOLVER"});
+  ExecutorDesc d;
+  d.name = "cusolver";
+  d.ops.assign(std::begin(kOps), std::end(kOps));
+  d.any_device = true;
+  d.user = user.get();
+  d.claim = claim;
+  d.prepare = prepare;
+  d.owner = user;
+  return d;
+}
+
+}  // namespace thunder
