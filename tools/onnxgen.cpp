@@ -32,6 +32,7 @@ print(th.signature(f).inputs[1].name)              -- names, dtypes and dims of 
 | C | `thunder_program_load`, `thunder_program_load_bytes` | `thunder_compiled_module` | `thunder_compiled_signature`, JSON |
 | Lua | `th.load_program(path, options)`, `th.load_program_bytes(string)` | `th.program_module(f)` | `th.signature(f)` |
 | Python | `th.load_program(path or bytes, **options)` | `th.program_module(f)` | `th.signature(f)` |
+| Ruby, and the others of `docs/languages.md` | `Thunder.load_program(path, **options)` | `f.program_module` | `f.signature` |
 
 The tool runs a model, compares backends and says what a model is made of:
 

@@ -131,8 +131,12 @@ public class Smoke {
         Tensor rows = Thunder.readCsv(args[1]);
         Tensor images = rows.slice(1, 0, 64).div(16);
         Tensor labels = rows.slice(1, 64, 65).squeeze(1).to("i64");
-        Tensor found = Thunder.compile(batch -> net.call(batch).argmax(-1)).call(images);
+        Compiled predict = Thunder.compile(batch -> net.call(batch).argmax(-1));
+        Tensor found = predict.call(images);
         show("digits", found.eq(labels).sum().item(), "of", images.size(0), "first", Arrays.copyOf(found.longs(), 10));
+        Compiled loaded = Thunder.loadProgram(predict.exportOnnx(args[0] + ".java.onnx", "opset", 20) == predict ? args[0] + ".java.onnx" : "");
+        if (!loaded.signature().contains("\"dims\":[1797,64]")) throw new AssertionError(loaded.signature());
+        show("loaded", loaded.call(images).eq(labels).sum().item(), "parameters", loaded.programModule().parameters().size());
         show("relu", Thunder.doc("relu"));
     }
 }

@@ -62,6 +62,7 @@ assert(right > 1500, "the classifier has not learnt its digits: " .. right)
 local first = {}
 for i = 1, 10 do first[i] = found[i]:item() end
 show("digits", right, "of", images:size(0), "first", table.unpack(first))
+show("loaded", right, "parameters", 4)
 for _, row in ipairs(th.ops()) do
   if row.name == "relu" then show("relu", row.doc) end
 end

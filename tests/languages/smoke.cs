@@ -114,10 +114,14 @@ static class Smoke
         var rows = Th.ReadCsv(args[1]);
         var images = rows.Slice(dim: 1, start: 0, end: 64) / 16;
         var labels = rows.Slice(dim: 1, start: 64, end: 65).Squeeze(1).To("i64");
-        var found = Th.Compile(batch => net.Call(batch).Argmax(-1)).Call(images);
+        var predict = Th.Compile(batch => net.Call(batch).Argmax(-1));
+        var found = predict.Call(images);
         var first = new long[10];
         Array.Copy(found.Flat<long>(), first, 10);
         Show("digits", found.Eq(labels).Sum().Item(), "of", images.Size(0), "first", first);
+        var loaded = Th.LoadProgram(predict.ExportOnnx(args[0] + ".cs.onnx", "opset", 20) == predict ? args[0] + ".cs.onnx" : "");
+        if (!loaded.Signature().Contains("\"dims\":[1797,64]")) throw new Exception(loaded.Signature());
+        Show("loaded", loaded.Call(images).Eq(labels).Sum().Item(), "parameters", loaded.ProgramModule().Parameters().Count);
         Show("relu", Th.Doc("relu"));
     }
 }

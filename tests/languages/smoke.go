@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 
 	th "thunder"
@@ -134,9 +135,17 @@ func main() {
 	rows := must(th.ReadCsv(os.Args[2]))
 	images := rows.Slice(1, 0, 64).Div(16)
 	labels := rows.Slice(th.Named{"dim": 1, "start": 64, "end": 65}).Squeeze(1).To("i64")
-	found := must(must(th.Compile(func(batch *th.Tensor) *th.Tensor {
-		return net.Call(batch).Argmax(-1)
-	})).Call(images))
+	predict := must(th.Compile(func(batch *th.Tensor) *th.Tensor { return net.Call(batch).Argmax(-1) }))
+	found := must(predict.Call(images))
 	show("digits", th.Item[int64](found.Eq(labels).Sum()), "of", images.Size(0), "first", th.Elements[int64](found)[:10])
+	model := os.Args[1] + ".go.onnx"
+	if err := predict.ExportOnnx(model, th.Named{"opset": 20}); err != nil {
+		panic(err)
+	}
+	loaded := must(th.LoadProgram(model))
+	if !strings.Contains(loaded.Signature(), `"dims":[1797,64]`) {
+		panic(loaded.Signature())
+	}
+	show("loaded", th.Item[int64](must(loaded.Call(images)).Eq(labels).Sum()), "parameters", len(must(loaded.ProgramModule()).Parameters()))
 	show("relu", th.Doc("relu"))
 }

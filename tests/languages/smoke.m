@@ -84,6 +84,12 @@ Thunder.load(net, given{1});
 rows = Thunder.read_csv(given{2});
 images = rows.slice(1, 0, 64) / 16;
 labels = rows.slice(1, 64, 65).squeeze(1).to("i64");
-found = Thunder.compile(@(batch) Thunder.forward(net, batch).argmax(-1))(images);
+predict = Thunder.compile(@(batch) Thunder.forward(net, batch).argmax(-1));
+found = predict(images);
 show("digits", item(found.eq(labels).sum()), "of", int64(images.extents()(1)), "first", elements(found)(1:10));
+model = [given{1} ".m.onnx"];
+export_onnx(predict, model, struct("opset", 20));
+loaded = Thunder.load_program(model);
+if isempty(strfind(signature(loaded), "\"dims\":[1797,64]")), error(signature(loaded)); end
+show("loaded", item(loaded(images).eq(labels).sum()), "parameters", int64(numel(keys(program_module(loaded).parameters()))));
 show("relu", Thunder.doc("relu"));

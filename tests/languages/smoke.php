@@ -3,7 +3,7 @@
 require 'Thunder.php';
 
 use Thunder\{Batches, Error, Module, Ops, Optimizer};
-use function Thunder\{addOp, compile, doc, loadCacheArtifacts, readCsv, saveCacheArtifacts, seed, tensor};
+use function Thunder\{addOp, compile, doc, loadCacheArtifacts, loadProgram, readCsv, saveCacheArtifacts, seed, tensor};
 
 [, $model, $csv] = $argv;
 
@@ -96,6 +96,10 @@ if ($count !== 4) throw new \Exception("nested loops read $count batches");
 $rows = readCsv($csv);
 $images = $rows->slice(dim: 1, start: 0, end: 64)->div(16);
 $labels = $rows->slice(dim: 1, start: 64, end: 65)->squeeze(1)->to('i64');
-$found = compile(fn($batch) => $net($batch)->argmax(-1))($images);
+$predict = compile(fn($batch) => $net($batch)->argmax(-1));
+$found = $predict($images);
 show('digits', $found->eq($labels)->sum()->item(), 'of', $images->size(0), 'first', array_slice($found->toArray(), 0, 10));
+$loaded = loadProgram($predict->exportOnnx("$model.php.onnx", opset: 20) === $predict ? "$model.php.onnx" : '');
+if (!str_contains($loaded->signature(), '"dims":[1797,64]')) throw new \Exception($loaded->signature());
+show('loaded', $loaded($images)->eq($labels)->sum()->item(), 'parameters', count($loaded->programModule()->parameters()));
 show('relu', explode("\n", doc('relu'))[1]);

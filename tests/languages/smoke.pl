@@ -74,6 +74,11 @@ my $net = Thunder::module('Sequential')->add(0, Thunder::module('Linear', 64, 32
 my $rows = Thunder::read_csv($csv);
 my $images = $rows->slice({ dim => 1, start => 0, end => 64 }) / 16;
 my $labels = $rows->slice({ dim => 1, start => 64, end => 65 })->squeeze(1)->to('i64');
-my $found = Thunder::compile(sub { $net->($_[0])->argmax(-1) })->($images);
+my $predict = Thunder::compile(sub { $net->($_[0])->argmax(-1) });
+my $found = $predict->($images);
 show 'digits', $found->eq($labels)->sum->item, 'of', $images->size(0), 'first', @{ $found->to_array }[0 .. 9];
+$predict->export_onnx("$model.pl.onnx", opset => 20);
+my $loaded = Thunder::load_program("$model.pl.onnx");
+die $loaded->signature unless $loaded->signature =~ /"dims":\[1797,64\]/;
+show 'loaded', $loaded->($images)->eq($labels)->sum->item, 'parameters', scalar keys %{ $loaded->program_module->parameters };
 show 'relu', $Thunder::OPS{relu}{doc};

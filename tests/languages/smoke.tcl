@@ -84,6 +84,12 @@ if {$count != 4} { error "nested loops read $count batches" }
 set rows [thunder::read_csv $csv]
 set images [[$rows slice -dim 1 -start 0 -end 64] div 16]
 set labels [[[$rows slice -dim 1 -start 64 -end 65] squeeze 1] to i64]
-set found [[thunder::compile batch { global net; [$net call $batch] argmax -1 }] call $images]
+set predict [thunder::compile batch { global net; [$net call $batch] argmax -1 }]
+set found [$predict call $images]
 show digits [[[$found eq $labels] sum] item] of [$images size 0] first [lrange [$found elements] 0 9]
+$predict export_onnx $model.tcl.onnx -opset 20
+set loaded [thunder::load_program $model.tcl.onnx]
+if {![string match {*"dims":\[1797,64\]*} [$loaded signature]]} { error [$loaded signature] }
+show loaded [[[[$loaded call $images] eq $labels] sum] item] parameters [dict size [[$loaded program_module] parameters]]
+$loaded destroy
 show_words relu [dict get $thunder::ops relu doc]

@@ -110,13 +110,13 @@ Function* Call::make_function(const char* name, long long ticket) {
   return made;
 }
 
-Function* Call::value_and_grad(const Function& function, const char* wrt) {
+Function* Call::value_and_grad(const Compiled& compiled, const char* wrt) {
   Function* made = nullptr;
   perform([&] {
     const Values captured(context());
     fill_values(items_, captured);
     thunder_function* handle = nullptr;
-    check(thunder_function_value_and_grad(function.handle, wrt && *wrt ? wrt : nullptr,
+    check(thunder_function_value_and_grad(compiled.function, wrt && *wrt ? wrt : nullptr,
                                           items_.empty() ? nullptr : captured.handle, &handle));
     made = new Function(handle);
     return Items{};
@@ -130,7 +130,7 @@ Compiled* Call::compile(const Function& function) {
     const Options options(context(), items_);
     thunder_compiled* handle = nullptr;
     check(thunder_compile(function.handle, options.handle, &handle));
-    made = new Compiled(handle, function.handle);
+    made = new Compiled(handle);
     return Items{};
   });
   return made;

@@ -63,7 +63,7 @@ class Call {
   bool write(const Tensor& tensor, const Bytes& data);
   bool op(const char* name, const char* where);
   Function* make_function(const char* name, long long ticket);
-  Function* value_and_grad(const Function& function, const char* wrt);  // items: captured tensors, or none
+  Function* value_and_grad(const Compiled& compiled, const char* wrt);  // items: captured tensors, or none
   Compiled* compile(const Function& function);                          // items: options by name
   bool call(const Compiled& compiled);
   // Those of bindings/classes.api; what the table calls `core` is in actions.cpp, models.cpp, training.cpp and extend.cpp.

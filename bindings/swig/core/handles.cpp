@@ -40,6 +40,11 @@ bool should_collect() {
 
 Function::~Function() { thunder_function_release(handle); }
 
+Compiled::Compiled(thunder_compiled* owned) : handle(owned) {
+  thunder_status* failed = thunder_compiled_function(handle, &function);
+  if (failed) thunder_compiled_release(handle);
+  check(failed);
+}
 Compiled::~Compiled() {
   thunder_compiled_release(handle);
   thunder_function_release(function);

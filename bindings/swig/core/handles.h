@@ -53,11 +53,10 @@ class Compiled {
  public:
   ~Compiled();
 #ifndef SWIG
-  Compiled(thunder_compiled* owned, thunder_function* retained)
-      : handle(owned), function(thunder_function_retain(retained)) {}
+  explicit Compiled(thunder_compiled* owned);
   Compiled(const Compiled&) = delete;
   thunder_compiled* handle;
-  thunder_function* function;  // what a call inside another traced function records
+  thunder_function* function = nullptr;  // what a call inside another traced function records
 #endif
 };
 

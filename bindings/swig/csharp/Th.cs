@@ -64,17 +64,19 @@ namespace Thunder
     {
         private readonly Closure closure; // null: of the library
         private readonly Compiled origin;
-        private readonly Function function;
         internal readonly Core.Compiled Core;
 
         internal Compiled(Func<object[], object> body, Compiled origin, Function given, params object[] options)
         {
             closure = body == null ? null : new Closure(body);
             this.origin = origin;
-            function = given ?? (Function)Exchange.Perform(Exchange.Nothing, Exchange.Nothing,
-                call => call.make_function("", Exchange.TicketOf(closure)));
-            Core = (Core.Compiled)Exchange.Perform(Exchange.Nothing, options, call => call.compile(function));
+            using (var function = given ?? (Function)Exchange.Perform(Exchange.Nothing, Exchange.Nothing,
+                call => call.make_function("", Exchange.TicketOf(closure))))
+                Core = (Core.Compiled)Exchange.Perform(Exchange.Nothing, options, call => call.compile(function));
         }
+
+        /// <summary>Of a file.</summary>
+        internal Compiled(Core.Compiled made) { Core = made; }
 
         /// <summary>What the function returns: a tensor, or a list or dictionary of them.</summary>
         public object Apply(params object[] arguments)
@@ -90,17 +92,13 @@ namespace Thunder
         /// <summary>The same function, returning its results and the gradients of the first.</summary>
         public Compiled ValueAndGrad(string wrt = "")
         {
-            var made = (Function)Exchange.Perform(Exchange.Nothing, Exchange.Nothing, call => call.value_and_grad(function, wrt));
+            var made = (Function)Exchange.Perform(Exchange.Nothing, Exchange.Nothing, call => call.value_and_grad(Core, wrt));
             return new Compiled(null, this, made);
         }
 
         // @members Compiled@
 
-        public void Dispose()
-        {
-            Core.Dispose();
-            function.Dispose();
-        }
+        public void Dispose() { Core.Dispose(); }
     }
 
     // @classes@

@@ -39,6 +39,8 @@ def perform(m, value=None, on="Core"):
 
 
 def made(m, call):
+    if m.wraps:
+        return f"new {m.wraps}((Core.{m.wraps}){call})"
     return MADE.get(m.result, f"({TYPES.get(m.result)}){{}}").format(call)
 
 
@@ -113,8 +115,13 @@ def members(c):
     return made
 
 
+def held(c):
+    """The constructor around what the core made."""
+    return [f"internal {c.name}(Core.{c.name} made) {{ Core = made; }}", ""] if c.wrapped else []
+
+
 def whole(c):
     loops = " : IEnumerable<Tensor[]>" if c.idiom("each") else ""
     kept = [f"private readonly Dictionary<string, {c.name}> {m.words[0]} = new Dictionary<string, {c.name}>();" for m in c.idiom("keep")]
     return [f"/// <summary>{c.doc}</summary>", f"public sealed class {c.name}{loops}", "{",
-            *indent([f"internal readonly Core.{c.name} Core;", *kept, "", *members(c)]), "}"]
+            *indent([f"internal readonly Core.{c.name} Core;", *kept, "", *held(c), *members(c)]), "}"]

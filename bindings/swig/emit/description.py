@@ -62,7 +62,12 @@ class Member:
     @property
     def makes(self):
         """The class of the object that it gives to the language; ""."""
-        return self.of.name if self.is_new else self.result if "begins" in self.idioms else ""
+        return self.of.name if self.is_new else self.result if self.result[:1].isupper() and not self.parts else ""
+
+    @property
+    def wraps(self):
+        """The class of the object of the language that it gives around a handle, where that is no constructor; ""."""
+        return "" if self.is_new or "begins" in self.idioms else self.makes
 
     @property
     def begins(self):
@@ -80,6 +85,7 @@ class Class:
     handle: str
     doc: str = ""
     members: list = field(default_factory=list)
+    wrapped: bool = False  # whether some member gives an object of it
 
     def of(self, language):
         return [m for m in self.members if language in m.languages]
@@ -185,4 +191,7 @@ def load(root):
                     raise SystemExit(f"classes.api: {each.name}.{member.name}: there is no {name} in the headers")
             if member.function in functions and functions[member.function].parameters[0][0] == "thunder_scope *":
                 member.idioms.add("op")
+    made = {m.wraps for c in classes for m in c.members}
+    for each in classes:
+        each.wrapped = each.name in made
     return classes, functions

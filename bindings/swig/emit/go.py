@@ -68,8 +68,16 @@ def one(kind, text):
     return text if kind == "any" else f"int({text}.(int64))" if kind == "size" else f"{text}.({TYPES.get(kind, kind)})"
 
 
+def held(m):
+    """The lines that give an object around what the core made."""
+    return [f"made, err := as[core.{m.makes}]({perform(m)})", "if err != nil {", "\treturn nil, err", "}", f"held := &{m.makes}{{core: made}}",
+            f"runtime.SetFinalizer(held, func(held *{m.makes}) {{ core.Delete{m.makes}(held.core) }})", "return held, nil"]
+
+
 def body(m):
     call = perform(m)
+    if m.wraps:
+        return f"(*{m.wraps}, error)", held(m)
     kinds = [kind for _, kind in m.parts]
     if panics(m):
         if m.result in ("", "self"):
@@ -89,9 +97,7 @@ def body(m):
 def member(m):
     given = ", ".join(parameter(a) for a in arguments(m))
     if m.is_new:
-        lines = alive(m) + [f"made, err := as[core.{m.of.name}]({perform(m)})", "if err != nil {", "\treturn nil, err", "}", f"self := &{m.of.name}{{made}}",
-                            f"runtime.SetFinalizer(self, func(self *{m.of.name}) {{ core.Delete{m.of.name}(self.core) }})", "return self, nil"]
-        return [*comment("//", f"New{m.of.name}: {m.doc}"), f"func New{m.of.name}({given}) (*{m.of.name}, error) {{", *indent(lines, "\t"), "}"]
+        return [*comment("//", f"New{m.of.name}: {m.doc}"), f"func New{m.of.name}({given}) (*{m.of.name}, error) {{", *indent(alive(m) + held(m), "\t"), "}"]
     name, (result, lines) = pascal(m.names.get(LANGUAGE, m.name)), body(m)
     receiver = f"(self *{m.of.name}) " if m.of.name else ""
     shown = ["", "// String: as fmt prints it.", f"func {receiver}String() string {{", f"\treturn self.{name}()", "}"] if "shown" in m.idioms else []

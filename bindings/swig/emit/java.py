@@ -20,6 +20,8 @@ def result_type(m):
 def made(m, call):
     if m.parts:
         return f"new {m.result}((List<?>) {call})"
+    if m.wraps:
+        return f"new {m.wraps}((thunder.core.{m.wraps}) {call})"
     return MADE.get(m.result, f"({TYPES.get(m.result)}) {{}}").format(call)
 
 
@@ -132,11 +134,16 @@ def members(c):
 IMPORTS = ["java.lang.ref.Reference", "java.util.HashMap", "java.util.Iterator", "java.util.List", "java.util.Map", "java.util.NoSuchElementException"]
 
 
+def held(c):
+    """The constructor around what the core made."""
+    return [f"{c.name}(thunder.core.{c.name} made) {{", "    core = made;", "}", ""] if c.wrapped else []
+
+
 def whole(c):
     loops = " implements Iterable<Tensor[]>" if c.idiom("each") else ""
     kept = [f"private final Map<String, {c.name}> {m.words[0]} = new HashMap<>();" for m in c.idiom("keep")]
     return ["package thunder;", "", *(f"import {name};" for name in IMPORTS), "", f"/** {c.doc} */", f"public final class {c.name}{loops} {{",
-            *indent([f"final thunder.core.{c.name} core;", *kept, "", *members(c)]), "}"]
+            *indent([f"final thunder.core.{c.name} core;", *kept, "", *held(c), *members(c)]), "}"]
 
 
 def files(classes):

@@ -2,6 +2,7 @@
 from .layer import comment, indent, literal
 
 LANGUAGE = "octave"
+CLASSES = {"Compiled": "ThunderFunction"}
 
 
 def given(m):
@@ -45,9 +46,13 @@ def function(m, name, static):
     out, lines = "", [f"{call};"]
     if m.is_new:
         out, lines = "self = ", [f"self.core = {call};"]
+        if m.of.wrapped:  # around what the core made
+            lines.insert(0, f"if ! ischar({given(m)[0]}), self.core = {given(m)[0]}; return; end")
     elif m.parts:
         out = f"[{', '.join(name for name, _ in m.parts)}] = "
         lines = [f"made = {call};"] + [f"{name} = made{{{i + 1}}};" for i, (name, _) in enumerate(m.parts)]
+    elif m.wraps:
+        out, lines = "made = ", [f"made = {CLASSES.get(m.wraps, 'Thunder' + m.wraps)}({call});"]
     elif m.result == "[real]":
         out, lines = "made = ", [f"made = cell2mat({call});"]
     elif m.result in ("int", "size"):

@@ -39,6 +39,8 @@ def body(m):
     call = perform(m)
     if m.of.name and m.result in ("self", ""):
         return [call + ";", "$self"]
+    if m.wraps:
+        return [f"bless {{ core => scalar {call} }}, 'Thunder::{m.wraps}'"]
     if m.result in ("[real]", "[tensor]", "[text]"):
         return [f"@{{ scalar {call} }}"]
     return [call if m.parts or m.result == "" or m.name == "call" else "scalar " + call]

@@ -41,7 +41,7 @@ def function(words, name, m, result=None):
     """One line where it fits."""
     result = ("array" if m.parts else type_of(m.result)) if result is None else result
     head = f"{words}function {name}({given(m)})" + (f": {result}" if result else "")
-    call = perform(m)
+    call = f"Exchange::hold({m.wraps}::class, {perform(m)})" if m.wraps else perform(m)
     body = [f"{call};", "return $this;"] if m.result == "self" and result == "self" else [f"$this->core = {call};"] if m.is_new else \
         [f"{call};"] if result == "void" else [f"return {call};"]
     one = f"{head} {{ {' '.join(body)} }}"

@@ -33,6 +33,8 @@ def perform(m, self):
 
 def body(m, self):
     call = perform(m, self)
+    if m.wraps:
+        return [f"th${m.wraps.lower()}_of({call})"]
     if m.result in ("", "self"):
         return [f"invisible({call})"] if m.result == "" else [call, f"invisible({'f' if m.of.name == 'Compiled' else 'self'})"]
     if m.result in ("[real]", "[text]"):
@@ -70,5 +72,7 @@ def members(c):
 
 def whole(c):
     new = next(m for m in c.members if m.is_new)
-    return [*comment("#", f"{c.doc} {new.doc}"), f"th${c.name.lower()} <- function({given(new)}) {{",
-            f"  self <- th$hold({perform(new, '')}, th$core$delete_{c.name})", *indent(members(c), "  "), "  self", "}"]
+    name, core = f"th${c.name.lower()}", perform(new, "")
+    head = [f"{name} <- function({given(new)}) {name}_of({core})", f"{name}_of <- function(core) {{"] if c.wrapped else [f"{name} <- function({given(new)}) {{"]
+    return [*comment("#", f"{c.doc} {new.doc}"), *head, f"  self <- th$hold({'core' if c.wrapped else core}, th$core$delete_{c.name})",
+            *indent(members(c), "  "), "  self", "}"]

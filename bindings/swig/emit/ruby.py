@@ -33,7 +33,7 @@ def method(m, name=None, before=()):
     lines = comment("#", m.doc)
     if m.result == "self" or before or name.endswith("="):
         return [*lines, head, "  " + perform(m), *("  " + line for line in before), *(["  self"] if m.result == "self" and name != "[]=" else []), "end"]
-    return [*lines, f"{head} = {perform(m)}"]
+    return [*lines, f"{head} = " + (f"Exchange.hold({m.wraps}, {perform(m)})" if m.wraps else perform(m))]
 
 
 def member(m):

@@ -79,7 +79,7 @@ def member(m):
         return []
     if m.is_new:
         return comment("#", m.doc) + method("constructor", m, head(m) + [f"set core [{perform(m)}]"])
-    lines = head(m) + [perform(m)] + (["return [self]"] if m.result == "self" else [])
+    lines = head(m) + [f"::thunder::hold {m.wraps} [{perform(m)}]" if m.wraps else perform(m)] + (["return [self]"] if m.result == "self" else [])
     if not m.of.name:
         return comment("#", m.doc) + method(f"proc thunder::{m.name}", m, lines)
     made = comment("#", m.doc) + method(f"method {m.names.get(LANGUAGE, m.name)}", m, lines)

@@ -69,22 +69,19 @@ func several(made any) []*Tensor {
 
 // Compiled is a function of tensors, compiled. Any goroutine may call it.
 type Compiled struct {
-	function core.Function
-	core     core.Compiled
-	base     *Compiled
+	core core.Compiled
+	base *Compiled
 }
 
+// compiled ends the function of the core.
 func compiled(function core.Function, base *Compiled, options []Named) (*Compiled, error) {
+	defer core.DeleteFunction(function)
 	made, err := perform(nil, options, func(call core.Call) any { return call.Compile(function) })
 	if err != nil {
-		core.DeleteFunction(function)
 		return nil, err
 	}
-	f := &Compiled{function, made.(core.Compiled), base}
-	runtime.SetFinalizer(f, func(f *Compiled) {
-		core.DeleteCompiled(f.core)
-		core.DeleteFunction(f.function)
-	})
+	f := &Compiled{made.(core.Compiled), base}
+	runtime.SetFinalizer(f, func(f *Compiled) { core.DeleteCompiled(f.core) })
 	return f, nil
 }
 
@@ -126,7 +123,7 @@ func (f *Compiled) Call(arguments ...any) (*Tensor, error) {
 // as "0,1.w", or "".
 func (f *Compiled) ValueAndGrad(wrt string, options ...Named) (*Compiled, error) {
 	defer runtime.KeepAlive(f)
-	made, err := perform(nil, nil, func(call core.Call) any { return call.Value_and_grad(f.function, wrt) })
+	made, err := perform(nil, nil, func(call core.Call) any { return call.Value_and_grad(f.core, wrt) })
 	if err != nil {
 		return nil, err
 	}

@@ -10,15 +10,22 @@ public final class Compiled implements AutoCloseable {
     private final Thunder.Body closure; // null: of the library
     private final Compiled base;
     private final Owner owner = new Owner();
-    private final Function function;
     final thunder.core.Compiled core;
 
     Compiled(Thunder.Body closure, Compiled base, Function given, Object... options) {
         this.closure = closure;
         this.base = base;
-        function = given != null ? given : (Function) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING,
+        Function function = given != null ? given : (Function) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING,
             call -> call.make_function("", Exchange.ticketOf(owner)));
         core = (thunder.core.Compiled) Exchange.perform(Exchange.NOTHING, options, call -> call.compile(function));
+        function.delete();
+    }
+
+    /** Of a file. */
+    Compiled(thunder.core.Compiled made) {
+        closure = null;
+        base = null;
+        core = made;
     }
 
     /** The library finds the closure through this, which the compiled function holds and nobody else. */
@@ -45,7 +52,7 @@ public final class Compiled implements AutoCloseable {
 
     /** The same function, returning its results and the gradients of the first; paths such as "0,1.w", or "". */
     public Compiled valueAndGrad(String wrt) {
-        Function made = (Function) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.value_and_grad(function, wrt));
+        Function made = (Function) Exchange.perform(Exchange.NOTHING, Exchange.NOTHING, call -> call.value_and_grad(core, wrt));
         return new Compiled(null, this, made);
     }
 
@@ -54,6 +61,5 @@ public final class Compiled implements AutoCloseable {
     /** Gives the compiled programs up now. */
     @Override public void close() {
         core.delete();
-        function.delete();
     }
 }

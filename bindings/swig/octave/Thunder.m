@@ -37,9 +37,9 @@ classdef Thunder
     % A function of tensors, compiled: a handle that is called as it was. Options are a struct.
     function f = compile(closure, options)
       if nargin < 2, options = struct(); end
-      made = Thunder.perform("make_function", {"", Thunder.ticket(closure)}, {});
-      f = ThunderFunction(made, options);
+      f = Thunder.compiled(Thunder.perform("make_function", {"", Thunder.ticket(closure)}, {}), options);
     end
+    function f = compiled(made, options), f = ThunderFunction(Thunder.perform("compile", {made}, {}, options)); end
 
     % An op of your own, for ever: the handle computes it from its arguments by other ops. vjp gets cells of the arguments, the
     % results, their cotangents and which gradients are wanted, and returns a cell of gradients; without it, the handle's.

@@ -1,19 +1,15 @@
 % A function of tensors, compiled by Thunder: f(...) calls it.
 classdef ThunderFunction < handle
   properties
-    made
     core
   end
   methods
-    function self = ThunderFunction(made, options)
-      self.made = made;
-      self.core = Thunder.perform("compile", {made}, {}, options);
-    end
+    function self = ThunderFunction(core), self.core = core; end
 
     % The same function, returning its results and the gradients of the first. wrt: paths of arguments, such as "0,1.w".
     function f = value_and_grad(self, wrt)
       if nargin < 2, wrt = ""; end
-      f = ThunderFunction(Thunder.perform("value_and_grad", {self.made, wrt}, {}), struct());
+      f = Thunder.compiled(Thunder.perform("value_and_grad", {self.core, wrt}, {}), struct());
     end
 
     % @members Compiled@

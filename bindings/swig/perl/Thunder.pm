@@ -227,8 +227,8 @@ sub new {
     my $self = bless { closure => $closure }, $class;
     my $ticket = Thunder::_new_ticket();
     Scalar::Util::weaken($Thunder::CLOSURES{$ticket} = $self);
-    $self->{function} = Thunder::_perform('make_function', ['', $ticket]);
-    $self->{core} = Thunder::_perform('compile', [$self->{function}], [], $options);
+    my $function = Thunder::_perform('make_function', ['', $ticket]);
+    $self->{core} = Thunder::_perform('compile', [$function], [], $options);
     return $self;
 }
 
@@ -238,9 +238,9 @@ sub call { my ($self, @args) = @_; Thunder::_perform('call', [$self->{core}], \@
 sub value_and_grad {
     my ($self, %options) = @_;
     my ($wrt, $captured) = (delete $options{wrt} // '', delete $options{captured});
-    my $function = Thunder::_perform('value_and_grad', [$self->{function}, $wrt], $captured ? [$captured] : []);
+    my $function = Thunder::_perform('value_and_grad', [$self->{core}, $wrt], $captured ? [$captured] : []);
     my $core = Thunder::_perform('compile', [$function], [], \%options);
-    return bless { base => $self, function => $function, core => $core }, ref $self;
+    return bless { base => $self, core => $core }, ref $self;
 }
 
 # @members Compiled@

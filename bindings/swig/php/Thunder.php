@@ -102,6 +102,14 @@ final class Exchange
         return is_object($made) ? $made : $values;
     }
 
+    // An object of a class around what the core made.
+    public static function hold(string $class, object $core): object
+    {
+        $made = (new \ReflectionClass($class))->newInstanceWithoutConstructor();
+        (function () use ($core) { $this->core = $core; })->call($made);
+        return $made;
+    }
+
     private static array $names = []; // of ops, by method
 
     // The op that a method in PHP's style stands for: crossEntropy is cross_entropy. One of your own keeps its name.
@@ -251,7 +259,6 @@ final class Ops
 // A function of tensors, compiled: $f(...) calls it.
 final class Compiled
 {
-    private \Thunder_Core_Traceable $function;
     public readonly \Thunder_Core_Compiled $core;
 
     public function __construct(public readonly ?\Closure $closure, array $options, ?\Thunder_Core_Traceable $given = null,
@@ -262,7 +269,6 @@ final class Compiled
             Exchange::$closures[$ticket] = \WeakReference::create($this);
             $given = Exchange::perform('make_function', ['', $ticket]);
         }
-        $this->function = $given;
         $this->core = Exchange::perform('compile', [$given], $options);
     }
 
@@ -271,7 +277,7 @@ final class Compiled
     // The same function, returning [its results, the gradients of the first]. $wrt: paths of arguments, such as "0,1.w".
     public function valueAndGrad(string $wrt = '', ?array $captured = null, mixed ...$options): self
     {
-        $function = Exchange::perform('value_and_grad', [$this->function, $wrt], $captured ? [$captured] : []);
+        $function = Exchange::perform('value_and_grad', [$this->core, $wrt], $captured ? [$captured] : []);
         return new self(null, $options, $function, $this);
     }
 

@@ -213,13 +213,16 @@ as.array.thunder_tensor <- function(x, ...) x$array()
 
 # ---- functions ----
 
-th$compile_core <- function(holder, options) {
-  compiled <- th$hold(th$perform("compile", list(holder$made[["core"]]), named = options), th$core$delete_Compiled)
-  holder$compiled <- compiled
-  structure(function(...) {
-    force(holder) # a trace needs the function until the end
-    th$perform("call", list(compiled$core), list(...))
-  }, class = c("thunder_compiled", "function"), holder = holder)
+# `holder`: with what a trace needs until the end.
+th$compiled_of <- function(core, holder = new.env()) {
+  holder$compiled <- th$hold(core, th$core$delete_Compiled)
+  structure(function(...) th$perform("call", list(holder$compiled$core), list(...)),
+            class = c("thunder_compiled", "function"), holder = holder)
+}
+
+th$compile_core <- function(made, holder, options) {
+  made <- th$hold(made, th$core$delete_Function)
+  th$compiled_of(th$perform("compile", list(made$core), named = options), holder)
 }
 
 # A function of tensors, compiled: call it as it was.
@@ -228,17 +231,14 @@ th$compile <- function(closure, ...) {
   holder$closure <- closure
   ticket <- th$new_ticket()
   th$closures[[as.character(ticket)]] <- th$core$weak_make(holder)
-  holder$made <- th$hold(th$perform("make_function", list("", ticket)), th$core$delete_Function)
-  th$compile_core(holder, list(...))
+  th$compile_core(th$perform("make_function", list("", ticket)), holder, list(...))
 }
 
 # The same function, returning its results and the gradients of the first. wrt: paths of arguments, such as "0,1.w".
 th$value_and_grad <- function(f, wrt = "", ...) {
   holder <- new.env()
   holder$base <- f
-  made <- th$perform("value_and_grad", list(attr(f, "holder")$made$core, wrt))
-  holder$made <- th$hold(made, th$core$delete_Function)
-  th$compile_core(holder, list(...))
+  th$compile_core(th$perform("value_and_grad", list(th$core_of(f), wrt)), holder, list(...))
 }
 
 # What the core has of an object, or of a compiled function.

@@ -115,6 +115,9 @@ module Thunder
       made == true ? values : made
     end
 
+    # An object of a class around what the core made.
+    def hold(kind, core) = kind.allocate.tap { |made| made.instance_variable_set(:@core, core) }
+
     def new_ticket
       while (dropped = Core.next_dropped) != 0
         RAISED.delete(dropped)
@@ -165,7 +168,6 @@ module Thunder
         Exchange::CLOSURES[ticket] = self
         function = Exchange.perform(:make_function, name || "#{block.source_location&.join(':')}", ticket)
       end
-      @function = function
       @core = Exchange.perform(:compile, function, named: options)
     end
 
@@ -175,7 +177,7 @@ module Thunder
 
     # The same function, returning [its results, the gradients of the first]. `wrt`: paths of arguments, such as "0,1.w".
     def value_and_grad(wrt: "", captured: nil, **options)
-      function = Exchange.perform(:value_and_grad, @function, wrt, args: captured ? [captured] : [])
+      function = Exchange.perform(:value_and_grad, @core, wrt, args: captured ? [captured] : [])
       Compiled.new(options, base: self, function: function)
     end
 

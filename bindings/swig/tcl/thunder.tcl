@@ -110,6 +110,14 @@ proc thunder::perform {action {own {}} {args {}} {named {}}} {
     }
 }
 
+# An object of a class around what the core made.
+proc thunder::hold {class core} {
+    set made [oo::object new]
+    oo::objdefine $made class ::thunder::$class
+    set [info object namespace $made]::core $core
+    return $made
+}
+
 proc thunder::new_ticket {} {
     variable raised
     variable closures
@@ -257,30 +265,23 @@ proc thunder::put_elements {call values depth} {
 }
 
 oo::class create thunder::Compiled {
-    variable function core ticket base
-    # A script's lambda, or (empty lambda) a function of the core.
-    constructor {lambda options {given ""} {belongs_to ""}} {
-        set ticket 0
-        set base $belongs_to
-        set function $given
-        if {$given eq ""} {
-            set ticket [::thunder::new_ticket]
-            set ::thunder::closures($ticket) $lambda
-            set function [::thunder::perform make_function [list "" $ticket]]
+    variable core
+    # A function of the core, which ends here.
+    constructor {function options} {
+        try {
+            set core [::thunder::perform compile [list $function] {} $options]
+        } finally {
+            ::thunder::core::delete_Function $function
         }
-        set core [::thunder::perform compile [list $function] {} $options]
     }
-    destructor {
-        if {[info exists core]} { ::thunder::core::delete_Compiled $core }
-        if {[info exists function]} { ::thunder::core::delete_Function $function }
-    }
+    destructor { if {[info exists core]} { ::thunder::core::delete_Compiled $core } }
     method core {} { return $core }
     method call {args} { ::thunder::perform call [list $core] $args }
     # The same function, returning its results and the gradients of the first. -wrt: paths of arguments, such as "0,1.w".
     method value_and_grad {args} {
         set wrt ""
         if {[dict exists $args -wrt]} { set wrt [dict get $args -wrt] }
-        ::thunder::Compiled new {} {} [::thunder::perform value_and_grad [list $function $wrt]] [self]
+        ::thunder::Compiled new [::thunder::perform value_and_grad [list $core $wrt]] {}
     }
     # @members Compiled@
 }
@@ -289,7 +290,7 @@ oo::class create thunder::Compiled {
 proc thunder::compile {parameters body args} {
     set options {}
     foreach {name value} $args { lappend options [string range $name 1 end] $value }
-    Compiled new [list $parameters $body] $options
+    Compiled new [perform make_function [list "" [keep [list $parameters $body]]]] $options
 }
 
 # @classes@
@@ -349,7 +350,7 @@ proc thunder::add_op {schema doc parameters body args} {
     foreach row [describe ops] { if {[string match "[dict get $row name](*" $schema]} { define_op $row } }
 }
 
-# The ticket of a lambda that is never dropped.
+# The ticket of a lambda, for as long as the library knows it.
 proc thunder::keep {lambda} {
     variable closures
     set ticket [new_ticket]
