@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "onnx/export/rows.h"
 
 namespace thunder::openxla {
 namespace {
@@ -59,6 +60,12 @@ std::span<const Row> rows() {
     for (const auto of :
          {elementwise_rows, index_rows, random_rows, reduction_rows, scan_rows, shape_rows, special_rows, window_rows})
       out.insert(out.end(), of().begin(), of().end());
+    // What no engine has an op for is said once.
+    const auto ours = [&](std::string_view prim) {
+      return std::any_of(out.begin(), out.end(), [&](const Row& r) { return r.prim == prim; });
+    };
+    for (const onnx_export::Row& other : onnx_export::export_rows())
+      if (!other.why_not.empty() && !ours(other.op)) out.push_back({other.op, "", nullptr, other.why_not});
     std::sort(out.begin(), out.end(), [](const Row& a, const Row& b) { return a.prim < b.prim; });
     return out;
   }();

@@ -120,7 +120,6 @@ void randint(Line& l) {
 constexpr Row kRows[] = {
     {"prims.advance_random", "stablehlo.iota, add", advance},
     {"prims.philox_normal", "stablehlo.shift_right_logical, xor, multiply", normal},
-    {"prims.philox_permutation", "", nullptr, "the order of its rows is drawn word by word, as many as it takes"},
     {"prims.philox_randint", "stablehlo.shift_right_logical, xor, multiply", randint},
     {"prims.philox_uniform", "stablehlo.shift_right_logical, xor, multiply", uniform},
 };

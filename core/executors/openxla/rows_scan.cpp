@@ -87,15 +87,12 @@ void logcumsumexp(Line& l) {
   l.give(l.convert(made[0], dtype));
 }
 
-constexpr std::string_view kBackward = "it is one pass over each line that carries several sums along";
 constexpr Row kRows[] = {
     {"prims.cummax", "stablehlo.pad, compare, select", cummax},
     {"prims.cummin", "stablehlo.pad, compare, select", cummin},
     {"prims.cumprod", "stablehlo.pad, multiply", cumprod},
-    {"prims.cumprod_backward", "", nullptr, kBackward},
     {"prims.cumsum", "stablehlo.pad, add", cumsum},
     {"prims.logcumsumexp", "stablehlo.pad, log_plus_one", logcumsumexp},
-    {"prims.logcumsumexp_backward", "", nullptr, kBackward},
 };
 
 }  // namespace

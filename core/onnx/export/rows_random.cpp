@@ -129,7 +129,7 @@ constexpr Row kRows[] = {
     {"prims.advance_random", "Add", advance},
     {"prims.philox_normal", "BitShift, BitwiseXor, Mul", normal},
     {"prims.philox_permutation", "", nullptr, false,
-     "the order of its rows is drawn word by word, for which ONNX has no loop of fixed length"},
+     "the order of its rows is drawn word by word, as many as it takes"},
     {"prims.philox_randint", "BitShift, BitwiseXor, Mul", randint},
     {"prims.philox_uniform", "BitShift, BitwiseXor, Mul", uniform},
 };
