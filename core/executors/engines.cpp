@@ -2,16 +2,8 @@
 
 #include <algorithm>
 
-#include "executors/onnxrt/onnxrt.h"
-#include "executors/openxla/openxla.h"
-#include "executors/tvm/tvm.h"
-
 namespace thunder {
 namespace {
-
-constexpr EngineRow kRows[] = {{"onnxrt", onnxrt_executor, onnxrt_opens},
-                               {"openxla", openxla_executor, openxla_opens},
-                               {"tvm", tvm_executor, tvm_opens}};
 
 bool refuses_data(const Node& n, const Store& store) {
   const OpDef& op = def(n);
@@ -27,7 +19,8 @@ bool refuses_data(const Node& n, const Store& store) {
 }  // namespace
 
 std::span<const EngineRow> engines() {
-  return kRows;
+  static const EngineRow rows[] = {onnxrt_engine(), openxla_engine(), tvm_engine()};
+  return rows;
 }
 
 bool suits_engine(const NodeView& view) {
@@ -55,8 +48,9 @@ SmallVector<Buffer, 8> given_inputs(const Launch& launch) {
 }
 
 const EngineRow* find_engine(std::string_view executor) {
-  const auto* found = std::find_if(std::begin(kRows), std::end(kRows), [&](auto& r) { return r.executor == executor; });
-  return found == std::end(kRows) ? nullptr : found;
+  const std::span<const EngineRow> rows = engines();
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](auto& r) { return r.executor == executor; });
+  return found == rows.end() ? nullptr : &*found;
 }
 
 }  // namespace thunder

@@ -25,6 +25,11 @@ std::span<const EngineRow> engines();
 // is given. Engines clamp an index that is out of range, or take it from the end, and divide by zero as they like.
 bool suits_engine(const NodeView& view);
 
+// Those that there are, one of each folder.
+EngineRow onnxrt_engine();
+EngineRow openxla_engine();
+EngineRow tvm_engine();
+
 // As ExecutorDesc::claim_region: one region of all that an engine claimed. Views alone are free as they are.
 bool claims_all(std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*);
 

@@ -1,10 +1,13 @@
-// The one library of an engine that a process opens, and what was found.
+// The one library of an engine that a process opens, what was found, and the executor that runs regions on it.
 #pragma once
 
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "base/shared_library.h"
 #include "base/text.h"
+#include "executors/engines.h"
 
 namespace thunder {
 
@@ -58,6 +61,64 @@ class OneEngine {
   Engine engine_;
   bool opened_ = false;
   std::string file_, path_, report_;
+};
+
+// Region: a kernel made of (Engine, Machine, NodeView), with the name of its executor, kName, and `bool claims(const
+// NodeView&)`, which is asked for what suits_engine. Engine: has `open`, as OneEngine's.
+template <class Region>
+const typename Region::Engine& opened_engine() {
+  std::string found;
+  const typename Region::Engine* engine = Region::Engine::open(found);
+  if (!engine) fail(Code::not_found, "executors: ", Region::kName, " is not available here: ", found);
+  return *engine;
+}
+
+template <class Region>
+ExecutorDesc engine_executor(const Machine& machine) {
+  ExecutorDesc d;
+  d.name = Region::kName;
+  d.user = const_cast<Machine*>(&machine);
+  d.flags = kMayFail;
+  d.claim = [](const NodeView& view, void*) { return suits_engine(view) && Region::claims(view); };
+  d.claim_region = claims_all;
+  d.prepare = [](const NodeView& view, void* user) -> KernelPtr {
+    return std::make_unique<Region>(opened_engine<Region>(), *static_cast<const Machine*>(user), view);
+  };
+  return d;
+}
+
+template <class Region>
+EngineRow engine_row() {
+  return {Region::kName, engine_executor<Region>,
+          [](std::string_view file, std::string& found) { return Region::Engine::open(found, file) != nullptr; }};
+}
+
+// What one call at a time uses, kept for the next one. Any thread.
+template <class T>
+class Idle {
+ public:
+  // What was given back, or what `make` makes.
+  template <class Make>
+  std::unique_ptr<T> take(Make&& make) {
+    {
+      std::lock_guard lock(mutex_);
+      if (!kept_.empty()) {
+        std::unique_ptr<T> out = std::move(kept_.back());
+        kept_.pop_back();
+        return out;
+      }
+    }
+    return make();
+  }
+  void give(std::unique_ptr<T> one) {
+    std::lock_guard lock(mutex_);
+    kept_.push_back(std::move(one));
+  }
+  void clear() { kept_.clear(); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<T>> kept_;
 };
 
 }  // namespace thunder

@@ -1,11 +1,9 @@
-#include "executors/onnxrt/onnxrt.h"
-
+// ONNX Runtime as an executor: it claims regions of what ONNX has ops for, and runs each as a model.
 #include <algorithm>
 #include <array>
 
 #include "base/machine.h"
 #include "base/text.h"
-#include "executors/engines.h"
 #include "executors/onnxrt/session.h"
 #include "executors/region_model.h"
 #include "onnx/export/model.h"
@@ -39,12 +37,12 @@ bool stays_ours(const Node& n, const Store& store) {
   return first == DType::f64 && std::find(kNoF64.begin(), kNoF64.end(), op) != kNoF64.end();
 }
 
-bool claims(const NodeView& view, void*) {
-  return suits_engine(view) && !stays_ours(view.node, view.store) && onnx_has(view);
-}
-
 class OnnxRegion final : public Kernel {
  public:
+  using Engine = Runtime;
+  static constexpr std::string_view kName = "onnxrt";
+  static bool claims(const NodeView& view) { return !stays_ours(view.node, view.store) && onnx_has(view); }
+
   OnnxRegion(const Runtime& runtime, const Machine& machine, const NodeView& view)
       : Kernel(this), runtime_(runtime), machine_(machine), model_(view) {
     open(std::vector<bool>(model_.inputs(), false), {});
@@ -90,24 +88,6 @@ class OnnxRegion final : public Kernel {
 
 }  // namespace
 
-ExecutorDesc onnxrt_executor(const Machine& machine) {
-  ExecutorDesc d;
-  d.name = "onnxrt";
-  d.user = const_cast<Machine*>(&machine);
-  d.flags = kMayFail;
-  d.claim = claims;
-  d.claim_region = claims_all;
-  d.prepare = [](const NodeView& view, void* user) -> KernelPtr {
-    std::string found;
-    const Runtime* runtime = Runtime::open(found);
-    if (!runtime) fail(Code::not_found, "executors: onnxrt is not available here: ", found);
-    return std::make_unique<OnnxRegion>(*runtime, *static_cast<const Machine*>(user), view);
-  };
-  return d;
-}
-
-bool onnxrt_opens(std::string_view file, std::string& found) {
-  return Runtime::open(found, file) != nullptr;
-}
+EngineRow onnxrt_engine() { return engine_row<OnnxRegion>(); }
 
 }  // namespace thunder

@@ -16,7 +16,7 @@ OrtStatus* value_over(const Runtime& runtime, const Buffer& b, OrtValue** out) {
 }  // namespace
 
 struct Session::Bound {
-  explicit Bound(const Runtime& of) : runtime(of) {}
+  Bound(const Runtime& of, size_t count) : runtime(of), values(count), addresses(count) {}
   ~Bound() {
     if (binding) runtime.release(kReleaseIoBinding, binding);
     for (OrtValue* v : values)
@@ -58,24 +58,10 @@ Session::Session(const Runtime& runtime, const std::string& model, std::vector<s
 }
 
 Session::~Session() {
-  free_.clear();
+  idle_.clear();
   if (session_) runtime_.release(kReleaseSession, session_);
   for (OrtValue* v : constants_)
     if (v) runtime_.release(kReleaseValue, v);
-}
-
-std::unique_ptr<Session::Bound> Session::take() const {
-  {
-    std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      std::unique_ptr<Bound> out = std::move(free_.back());
-      free_.pop_back();
-      return out;
-    }
-  }
-  auto made = std::make_unique<Bound>(runtime_);
-  made->values.resize(inputs_.size() + outputs_.size()), made->addresses.resize(made->values.size());
-  return made;
 }
 
 OrtStatus* Session::bind(Bound& bound, std::span<const Buffer> buffers, size_t first,
@@ -94,7 +80,7 @@ OrtStatus* Session::bind(Bound& bound, std::span<const Buffer> buffers, size_t f
 }
 
 Status* Session::run(std::span<const Buffer> in, std::span<const Buffer> out) const {
-  std::unique_ptr<Bound> bound = take();
+  auto bound = idle_.take([&] { return std::make_unique<Bound>(runtime_, inputs_.size() + outputs_.size()); });
   OrtStatus* failed = bound->binding ? nullptr : runtime_.call(kCreateIoBinding, session_, &bound->binding);
   if (!failed) failed = bind(*bound, in, 0, inputs_, kBindInput);
   if (!failed) failed = bind(*bound, out, inputs_.size(), outputs_, kBindOutput);
@@ -102,8 +88,7 @@ Status* Session::run(std::span<const Buffer> in, std::span<const Buffer> out) co
     failed = runtime_.call(kRunWithBinding, session_, static_cast<const OrtRunOptions*>(nullptr),
                            static_cast<const OrtIoBinding*>(bound->binding));
   if (failed) return make<Status>(Code::backend, cat("ONNX Runtime: ", runtime_.message_of(failed))).detach();
-  std::lock_guard lock(mutex_);
-  free_.push_back(std::move(bound));
+  idle_.give(std::move(bound));
   return nullptr;
 }
 

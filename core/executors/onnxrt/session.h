@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,7 +35,6 @@ class Session {
  private:
   // Values over the buffers of a call. They stay as long as the next call has the same ones.
   struct Bound;
-  std::unique_ptr<Bound> take() const;
   OrtStatus* bind(Bound& bound, std::span<const Buffer> buffers, size_t first, std::span<const std::string> names,
                   Place place) const;
 
@@ -44,8 +42,7 @@ class Session {
   OrtSession* session_ = nullptr;
   std::vector<OrtValue*> constants_;
   std::vector<std::string> inputs_, outputs_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Bound>> free_;
+  mutable Idle<Bound> idle_;
 };
 
 }  // namespace thunder::onnxrt

@@ -95,20 +95,8 @@ Executable::Executable(const Plugin& plugin, const std::string& module, size_t i
 }
 
 Executable::~Executable() {
-  free_.clear();
+  idle_.clear();
   if (executable_) plugin_.release(executable_);
-}
-
-std::unique_ptr<Executable::Bound> Executable::take() const {
-  {
-    std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      std::unique_ptr<Bound> out = std::move(free_.back());
-      free_.pop_back();
-      return out;
-    }
-  }
-  return std::make_unique<Bound>(plugin_, inputs_ + (aliases_ ? outputs_ : 0), outputs_);
 }
 
 PjrtError* Executable::bind_inputs(Bound& bound, std::span<const Buffer> in) const {
@@ -161,15 +149,15 @@ PjrtError* Executable::fetch(Bound& bound, std::span<const Buffer> out) const {
 }
 
 Status* Executable::run(std::span<const Buffer> in, std::span<const Buffer> out) const {
-  std::unique_ptr<Bound> bound = take();
+  auto bound = idle_.take(
+      [&] { return std::make_unique<Bound>(plugin_, inputs_ + (aliases_ ? outputs_ : 0), outputs_); });
   PjrtError* failed = bind_inputs(*bound, in);
   if (!failed) failed = execute(*bound, out);
   if (!failed) failed = fetch(*bound, out);
   for (size_t i = inputs_; i < bound->arguments.size(); i++) bound->drop(bound->arguments[i]);
   for (PjrtBuffer*& b : bound->results) bound->drop(b);
   if (failed) return make<Status>(Code::backend, cat("OpenXLA: ", plugin_.message_of(failed))).detach();
-  std::lock_guard lock(mutex_);
-  free_.push_back(std::move(bound));
+  idle_.give(std::move(bound));
   return nullptr;
 }
 

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,7 +32,6 @@ class Executable {
  private:
   // Buffers over the memory of a call. Those of inputs stay as long as the next call has the same memory.
   struct Bound;
-  std::unique_ptr<Bound> take() const;
   PjrtError* bind_inputs(Bound& bound, std::span<const Buffer> in) const;
   PjrtError* execute(Bound& bound, std::span<const Buffer> out) const;
   PjrtError* fetch(Bound& bound, std::span<const Buffer> out) const;
@@ -43,8 +41,7 @@ class Executable {
   const bool aliases_;
   PjrtExecutable* executable_ = nullptr;
   mutable std::atomic<uint64_t> copies_{0};
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Bound>> free_;
+  mutable Idle<Bound> idle_;
 };
 
 }  // namespace thunder::openxla

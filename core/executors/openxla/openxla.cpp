@@ -1,7 +1,5 @@
-#include "executors/openxla/openxla.h"
-
+// OpenXLA as an executor: it claims regions of what StableHLO has ops for, and runs each as a program of a PJRT plugin.
 #include "base/text.h"
-#include "executors/engines.h"
 #include "executors/openxla/executable.h"
 #include "executors/openxla/rows.h"
 
@@ -13,13 +11,14 @@ using openxla::Module;
 using openxla::Plugin;
 using openxla::Val;
 
-bool claims(const NodeView& view, void*) {
-  return suits_engine(view) && openxla::writes(view.node, view.store);
-}
-
 class OpenxlaRegion final : public Kernel {
  public:
-  OpenxlaRegion(const Plugin& plugin, const NodeView& view)
+  using Engine = Plugin;
+  static constexpr std::string_view kName = "openxla";
+  static bool claims(const NodeView& view) { return openxla::writes(view.node, view.store); }
+
+  // How many threads a region runs on is the plugin's affair.
+  OpenxlaRegion(const Plugin& plugin, const Machine&, const NodeView& view)
       : Kernel(this),
         module_(openxla::module_of(view, plugin.on_host())),
         inputs_(count_inputs(view.node)),
@@ -46,23 +45,6 @@ class OpenxlaRegion final : public Kernel {
 
 }  // namespace
 
-ExecutorDesc openxla_executor(const Machine&) {
-  ExecutorDesc d;
-  d.name = "openxla";
-  d.flags = kMayFail;
-  d.claim = claims;
-  d.claim_region = claims_all;
-  d.prepare = [](const NodeView& view, void*) -> KernelPtr {
-    std::string found;
-    const Plugin* plugin = Plugin::open(found);
-    if (!plugin) fail(Code::not_found, "executors: openxla is not available here: ", found);
-    return std::make_unique<OpenxlaRegion>(*plugin, view);
-  };
-  return d;
-}
-
-bool openxla_opens(std::string_view file, std::string& found) {
-  return Plugin::open(found, file) != nullptr;
-}
+EngineRow openxla_engine() { return engine_row<OpenxlaRegion>(); }
 
 }  // namespace thunder

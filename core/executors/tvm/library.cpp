@@ -104,25 +104,15 @@ Library::Library(const Runtime& tvm, const std::string& bytes) : tvm_(tvm) {
   Value argument;
   argument.type = kText, argument.text = file.c_str();
   module_ = tvm.call("ffi.ModuleLoadFromFile", {&argument, 1}).object;
-  free_.push_back(take());
+  idle_.give(make_machine());  // a library that is none fails here
 }
 
 Library::~Library() {
-  free_.clear();
+  idle_.clear();
   tvm_.release(module_);
 }
 
-std::unique_ptr<Library::Machine> Library::take() const {
-  {
-    std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      std::unique_ptr<Machine> out = std::move(free_.back());
-      free_.pop_back();
-      return out;
-    }
-  }
-  return std::make_unique<Machine>(tvm_, module_);
-}
+std::unique_ptr<Library::Machine> Library::make_machine() const { return std::make_unique<Machine>(tvm_, module_); }
 
 void Library::copy_results(const Value& result, std::span<const Buffer> out) const {
   const bool several = result.type == kArray;
@@ -144,11 +134,10 @@ void Library::copy_results(const Value& result, std::span<const Buffer> out) con
 
 Status* Library::run(std::span<const Buffer> in, std::span<const Buffer> out) const {
   try {
-    std::unique_ptr<Machine> machine = take();
+    std::unique_ptr<Machine> machine = idle_.take([&] { return make_machine(); });
     const Owned result(tvm_, machine->call(in));
     copy_results(result.value(), out);
-    std::lock_guard lock(mutex_);
-    free_.push_back(std::move(machine));
+    idle_.give(std::move(machine));
     return nullptr;
   } catch (const Error& e) {
     return make<Status>(e.code(), e.message()).detach();

@@ -1,10 +1,6 @@
 // A shared library that TVM made of a model, and its runs.
 #pragma once
 
-#include <memory>
-#include <mutex>
-#include <vector>
-
 #include "executors/tvm/runtime.h"
 #include "tensor/buffer.h"
 
@@ -27,13 +23,12 @@ class Library {
  private:
   // TVM's machine for this library, which runs one call at a time, and tensors over the buffers of its last call.
   class Machine;
-  std::unique_ptr<Machine> take() const;
+  std::unique_ptr<Machine> make_machine() const;
   void copy_results(const Value& result, std::span<const Buffer> out) const;
 
   const Runtime& tvm_;
   Object* module_ = nullptr;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Machine>> free_;
+  mutable Idle<Machine> idle_;
 };
 
 }  // namespace thunder::tvm

@@ -1,10 +1,8 @@
-#include "executors/tvm/tvm.h"
-
+// TVM as an executor: it claims regions of what its frontend for ONNX has ops for, and compiles each.
 #include <algorithm>
 #include <array>
 
 #include "base/text.h"
-#include "executors/engines.h"
 #include "executors/region_model.h"
 #include "executors/tvm/library.h"
 #include "onnx/export/model.h"
@@ -14,13 +12,6 @@ namespace {
 
 using tvm::Runtime;
 using tvm::Library;
-
-const Runtime& opened() {
-  std::string found;
-  const Runtime* tvm = Runtime::open(found);
-  if (!tvm) fail(Code::not_found, "executors: tvm is not available here: ", found);
-  return *tvm;
-}
 
 // What TVM computes otherwise than ONNX says: the greatest and the least of reals lose NaN, and the place of the
 // greatest is -1 where no element is greater than the least number of its dtype.
@@ -42,18 +33,20 @@ bool fails_to_compile(const onnx_export::Graph& graph, const onnx_export::GraphN
   return dtype == DType::f16 && (n.op == "Asin" || n.op == "Acos" || n.op == "Atan");
 }
 
-bool claims(const NodeView& view, void*) {
-  if (!suits_engine(view) || !onnx_has(view)) return false;
-  const Runtime& tvm = opened();
-  const onnx_export::Graph graph = RegionModel(view).graph();
-  const auto& nodes = graph.all_nodes();
-  return std::all_of(nodes.begin(), nodes.end(), [&](const onnx_export::GraphNode& n) {
-    return tvm.takes(n.op) && !computes_otherwise(graph, n) && !fails_to_compile(graph, n);
-  });
-}
-
 class TvmRegion final : public Kernel {
  public:
+  using Engine = Runtime;
+  static constexpr std::string_view kName = "tvm";
+  static bool claims(const NodeView& view) {
+    if (!onnx_has(view)) return false;
+    const Runtime& tvm = opened_engine<TvmRegion>();
+    const onnx_export::Graph graph = RegionModel(view).graph();
+    const auto& nodes = graph.all_nodes();
+    return std::all_of(nodes.begin(), nodes.end(), [&](const onnx_export::GraphNode& n) {
+      return tvm.takes(n.op) && !computes_otherwise(graph, n) && !fails_to_compile(graph, n);
+    });
+  }
+
   TvmRegion(const Runtime& tvm, const Machine& machine, const NodeView& view)
       : Kernel(this),
         library_(tvm, tvm.python().compile(model_of(view), kind_of(machine))) {}
@@ -72,21 +65,6 @@ class TvmRegion final : public Kernel {
 
 }  // namespace
 
-ExecutorDesc tvm_executor(const Machine& machine) {
-  ExecutorDesc d;
-  d.name = "tvm";
-  d.user = const_cast<Machine*>(&machine);
-  d.flags = kMayFail;
-  d.claim = claims;
-  d.claim_region = claims_all;
-  d.prepare = [](const NodeView& view, void* user) -> KernelPtr {
-    return std::make_unique<TvmRegion>(opened(), *static_cast<const Machine*>(user), view);
-  };
-  return d;
-}
-
-bool tvm_opens(std::string_view file, std::string& found) {
-  return Runtime::open(found, file) != nullptr;
-}
+EngineRow tvm_engine() { return engine_row<TvmRegion>(); }
 
 }  // namespace thunder

@@ -1,6 +1,4 @@
 // ONNX Runtime as an executor. Also covers engines, region_model, runtime, session and abi. Without ONNX Runtime most are skipped.
-#include "executors/onnxrt/onnxrt.h"
-
 #include "executors/engines.h"
 #include "executors/onnxrt/runtime.h"
 #include "support/failure.h"

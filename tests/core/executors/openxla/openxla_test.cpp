@@ -1,7 +1,5 @@
 // OpenXLA as an executor. Also covers one_engine, plugin, executable, module, line, abi; rows and its tables rows_elementwise, rows_index, rows_random,
 // rows_reduction, rows_scan, rows_shape, rows_special and rows_window. Without a PJRT plugin those that run something are skipped.
-#include "executors/openxla/openxla.h"
-
 #include "executors/engines.h"
 #include "executors/openxla/executable.h"
 #include "executors/openxla/module.h"

@@ -1,6 +1,4 @@
 // TVM as an executor. Also covers runtime, library and abi. Without TVM most are skipped.
-#include "executors/tvm/tvm.h"
-
 #include <cmath>
 #include <thread>
 
