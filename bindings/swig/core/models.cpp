@@ -1,4 +1,6 @@
 // Options by name, and modules of the kinds that the library has.
+#include <cmath>
+
 #include "action.h"
 #include "call.h"
 
@@ -22,9 +24,17 @@ size_t count_from(long long value, const char* what) {
   return static_cast<size_t>(value);
 }
 
+// Whole numbers are integers, which count as floats where those are wanted: numbers of R and Octave are all floats.
+static thunder_any whole(thunder_any value) {
+  const bool is_whole = value.kind == THUNDER_FLOAT && std::abs(value.u.f) < 0x1p53 && std::trunc(value.u.f) == value.u.f;
+  if (is_whole) value.kind = THUNDER_INT, value.u.i = static_cast<int64_t>(value.u.f);
+  return value;
+}
+
 Options::Options(thunder_context* context, const Items& items) {
   check(thunder_options_create(context, &handle));
-  const Arguments arguments(items, nullptr);
+  Arguments arguments(items, nullptr);
+  for (thunder_any& value : arguments.any) value = whole(value);
   for (size_t i = 0; i < arguments.any.size(); i++) {
     const char* name = arguments.names.empty() ? nullptr : arguments.names[i];
     if (name) thunder_options_set(handle, name, &arguments.any[i]);
