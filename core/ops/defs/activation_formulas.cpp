@@ -130,7 +130,7 @@ Results rope(Call& c) {
 
 // ---- samples ----
 
-void reals(Samples& s) {
+void sample_reals(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{7}, DType::f32, -8, 8}});
   s.add({TensorSpec{{}, DType::f64}});
@@ -138,36 +138,36 @@ void reals(Samples& s) {
   s.add({TensorSpec{{5}, DType::bf16}});
 }
 template <int a, int b = 0>
-void with_option(Samples& s) {
-  reals(s);
+void sample_with_option(Samples& s) {
+  sample_reals(s);
   s.add({TensorSpec{{7}, DType::f32, -4, 4}, a / 4.0});
   if (b) s.add({TensorSpec{{7}, DType::f32, -4, 4}, a / 4.0, b / 4.0});
 }
-void reals_and_integers(Samples& s) {
-  reals(s);
+void sample_reals_and_integers(Samples& s) {
+  sample_reals(s);
   s.add({TensorSpec{{5}, DType::i64, -9, 9}});
 }
-void thresholds(Samples& s) {
+void sample_thresholds(Samples& s) {
   s.add({TensorSpec{{2, 3}}, 0.25, -3.0});
 }
-void gated(Samples& s) {
+void sample_gated(Samples& s) {
   s.add({TensorSpec{{2, 6}}});
   s.add({TensorSpec{{4, 3}}, 0});
   s.add({TensorSpec{{6}, DType::bf16}});
   s.refuse({TensorSpec{{2, 3}}}, "even size");
 }
-void slopes(Samples& s) {
+void sample_slopes(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{1}}});
   s.add({TensorSpec{{2, 3, 2}}, TensorSpec{{3}}});
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{2}}}, "each channel");
 }
-void ropes(Samples& s) {
+void sample_ropes(Samples& s) {
   s.add({TensorSpec{{2, 3, 4}}, TensorSpec{{3, 4}}, TensorSpec{{3, 4}}});
   s.refuse({TensorSpec{{3}}, TensorSpec{{3}}, TensorSpec{{3}}}, "even size");
 }
 
 template <auto formula>
-consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, SamplesFn samples = reals) {
+consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, SamplesFn samples = sample_reals) {
   return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = real_formula<formula>,
                   .samples = samples, .tags = kInplace});
 }
@@ -178,26 +178,26 @@ consteval OpRow op(SchemaText schema, CastPolicy autocast, std::string_view doc,
 }
 
 constexpr OpRow kRows[] = {
-    op("relu6(tensor input) -> tensor", CastPolicy::none, "The input limited to [0, 6].", relu6, reals_and_integers,
-       kInplace),
+    op("relu6(tensor input) -> tensor", CastPolicy::none, "The input limited to [0, 6].", relu6,
+       sample_reals_and_integers, kInplace),
     row<elu>("elu(tensor input, float alpha=1.0) -> tensor", CastPolicy::none,
-             "The input where it is positive, else alpha * (exp(input) - 1).", with_option<3>),
+             "The input where it is positive, else alpha * (exp(input) - 1).", sample_with_option<3>),
     row<celu>("celu(tensor input, float alpha=1.0) -> tensor", CastPolicy::none,
-              "The input where it is positive, else alpha * (exp(input / alpha) - 1).", with_option<3>),
+              "The input where it is positive, else alpha * (exp(input / alpha) - 1).", sample_with_option<3>),
     row<selu>("selu(tensor input) -> tensor", CastPolicy::none, "elu, scaled so that means and variances stay."),
     op("hardtanh(tensor input, float min_val=-1.0, float max_val=1.0) -> tensor", CastPolicy::none,
-       "The input limited to [min_val, max_val].", hardtanh, with_option<-3, 5>, kInplace),
+       "The input limited to [min_val, max_val].", hardtanh, sample_with_option<-3, 5>, kInplace),
     row<hardsigmoid>("hardsigmoid(tensor input) -> tensor", CastPolicy::none, "input / 6 + 1/2, limited to [0, 1]."),
     row<hardswish>("hardswish(tensor input) -> tensor", CastPolicy::none, "input * hardsigmoid(input)."),
     row<hardshrink>("hardshrink(tensor input, float lambd=0.5) -> tensor", CastPolicy::none,
-                    "0 in [-lambd, lambd], else the input.", with_option<3>),
+                    "0 in [-lambd, lambd], else the input.", sample_with_option<3>),
     row<softshrink>("softshrink(tensor input, float lambd=0.5) -> tensor", CastPolicy::none,
-                    "The input drawn towards 0 by lambd.", with_option<3>),
+                    "The input drawn towards 0 by lambd.", sample_with_option<3>),
     row<[](Var x) { return x - tanh(x); }>("tanhshrink(tensor input) -> tensor", CastPolicy::none,
                                            "input - tanh(input)."),
     row<softplus>("softplus(tensor input, float beta=1.0, float threshold=20.0) -> tensor", CastPolicy::fp32,
                   "log(1 + exp(beta * input)) / beta; the input where beta * input exceeds threshold.",
-                  with_option<3, 2>),
+                  sample_with_option<3, 2>),
     row<[](Var x) { return x / (abs(x) + 1.0); }>("softsign(tensor input) -> tensor", CastPolicy::none,
                                                   "input / (1 + |input|)."),
     row<[](Var x) { return x * tanh(softplus_of(x)); }>("mish(tensor input) -> tensor", CastPolicy::none,
@@ -205,19 +205,19 @@ constexpr OpRow kRows[] = {
     row<[](Var x) { return minimum(x, 0.0) - log1p(exp(-abs(x))); }>(
         "logsigmoid(tensor input) -> tensor", CastPolicy::none, "log(sigmoid(input)) without its underflow."),
     op("threshold(tensor input, float threshold, float value) -> tensor", CastPolicy::none,
-       "The input where it exceeds threshold, else value.", threshold, thresholds, kInplace),
+       "The input where it exceeds threshold, else value.", threshold, sample_thresholds, kInplace),
     op("glu(tensor input, int dim=-1) -> tensor", CastPolicy::none,
-       "The first half of dim times the sigmoid of the second.", halves<logistic, 1>, gated),
+       "The first half of dim times the sigmoid of the second.", halves<logistic, 1>, sample_gated),
     op("swiglu(tensor input, int dim=-1) -> tensor", CastPolicy::none,
-       "silu of the first half of dim times the second.", halves<silu_of, 0>, gated),
+       "silu of the first half of dim times the second.", halves<silu_of, 0>, sample_gated),
     op("prelu(tensor input, tensor weight) -> tensor", CastPolicy::lower_precision_fp,
-       "The input where it is positive, else weight times it: one weight, or one a channel.", prelu, slopes),
+       "The input where it is positive, else weight times it: one weight, or one a channel.", prelu, sample_slopes),
     op("rrelu(tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> tensor",
-       CastPolicy::none, "leaky_relu of the mean slope, or of slopes that are drawn when training.", rrelu, reals,
-       kRandom),
+       CastPolicy::none, "leaky_relu of the mean slope, or of slopes that are drawn when training.", rrelu,
+       sample_reals, kRandom),
     op("rope(tensor input, tensor cos, tensor sin) -> tensor", CastPolicy::none,
        "input * cos + rotated * sin, where rotated is the last dim's second half negated, then its first.", rope,
-       ropes),
+       sample_ropes),
 };
 
 }  // namespace

@@ -74,7 +74,7 @@ template <int... sizes>
 constexpr auto shape = [] { return Ints{sizes...}; };
 
 template <auto a, auto b>
-void sums(Samples& s) {
+void sample_sums(Samples& s) {
   s.add({TensorSpec{{}}, TensorSpec{a()}, TensorSpec{b()}});
   s.add({TensorSpec{{1}}, TensorSpec{a()}, TensorSpec{b()}, 0.5, 2.0});
   s.refuse({TensorSpec{{1}}, TensorSpec{{2, 2, 2, 2}}, TensorSpec{b()}}, "rank");
@@ -87,18 +87,20 @@ consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc
 
 constexpr OpRow kRows[] = {
     row("addmm(tensor input, tensor mat1, tensor mat2, float beta=1, float alpha=1) -> tensor",
-        CastPolicy::lower_precision_fp, "beta * input + alpha * (mat1 @ mat2).", addmm, sums<shape<2, 3>, shape<3, 4>>),
+        CastPolicy::lower_precision_fp, "beta * input + alpha * (mat1 @ mat2).", addmm,
+        sample_sums<shape<2, 3>, shape<3, 4>>),
     row("addmv(tensor input, tensor mat, tensor vec, float beta=1, float alpha=1) -> tensor",
         CastPolicy::lower_precision_fp, "beta * input + alpha * (mat @ vec).", added_product<2, 1>,
-        sums<shape<2, 3>, shape<3>>),
+        sample_sums<shape<2, 3>, shape<3>>),
     row("baddbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor",
         CastPolicy::lower_precision_fp, "beta * input + alpha * (batch1 @ batch2).", added_product<3, 3>,
-        sums<shape<2, 2, 3>, shape<2, 3, 4>>),
+        sample_sums<shape<2, 2, 3>, shape<2, 3, 4>>),
     row("addbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor",
         CastPolicy::lower_precision_fp, "beta * input + alpha * the sum of batch1 @ batch2 over the batch.", addbmm,
-        sums<shape<2, 2, 3>, shape<2, 3, 4>>),
+        sample_sums<shape<2, 2, 3>, shape<2, 3, 4>>),
     row("addr(tensor input, tensor vec1, tensor vec2, float beta=1, float alpha=1) -> tensor",
-        CastPolicy::lower_precision_fp, "beta * input + alpha * outer(vec1, vec2).", addr, sums<shape<3>, shape<4>>),
+        CastPolicy::lower_precision_fp, "beta * input + alpha * outer(vec1, vec2).", addr,
+        sample_sums<shape<3>, shape<4>>),
 };
 
 }  // namespace

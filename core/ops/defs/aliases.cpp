@@ -49,45 +49,45 @@ Results softmin(Call& c) { return c.builder.call("softmax", {-c.var(0), c.args[1
 
 using Ints = std::vector<int64_t>;
 
-void one(Samples& s) {
+void sample_one(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::f32, -0.9, 0.9}});
   s.add({TensorSpec{{0, 3}}});
 }
-void above_one(Samples& s) { s.add({TensorSpec{{2, 3}, DType::f32, 1.5, 4}}); }
-void pairs(Samples& s) {
+void sample_above_one(Samples& s) { s.add({TensorSpec{{2, 3}, DType::f32, 1.5, 4}}); }
+void sample_pairs(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}, DType::f32, 0.5, 2}});
   s.add({TensorSpec{{2, 3}}, 2.5});
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}}, "broadcast");
 }
-void lists(Samples& s) {
+void sample_lists(Samples& s) {
   s.add({std::vector<TensorSpec>{{{2, 3}}, {{1, 3}}}});
   s.refuse({std::vector<TensorSpec>{}}, "at least one");
 }
-void two_dims(Samples& s) { s.add({TensorSpec{{2, 3, 4}}, 0, -1}); }
-void bounds(Samples& s) { s.add({TensorSpec{{2, 3}}, -0.5, 1.0}); }
-void bound(Samples& s) {
+void sample_two_dims(Samples& s) { s.add({TensorSpec{{2, 3, 4}}, 0, -1}); }
+void sample_bounds(Samples& s) { s.add({TensorSpec{{2, 3}}, -0.5, 1.0}); }
+void sample_bound(Samples& s) {
   s.add({TensorSpec{{2, 3}}, 0.25});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
 }
-void shapes(Samples& s) { s.add({TensorSpec{{2, 1}}, Ints{2, 3}}); }
+void sample_shapes(Samples& s) { s.add({TensorSpec{{2, 1}}, Ints{2, 3}}); }
 template <int left, int right>
-void factors(Samples& s) {
+void sample_factors(Samples& s) {
   const Ints a[] = {{3}, {2, 3}, {4, 2, 3}}, b[] = {{3}, {3, 5}, {4, 3, 5}};
   s.add({TensorSpec{a[left - 1]}, TensorSpec{b[right - 1]}});
   s.refuse({TensorSpec{a[left - 1]}, TensorSpec{{1, 1, 3, 5}}}, "rank");
 }
-void narrows(Samples& s) {
+void sample_narrows(Samples& s) {
   s.add({TensorSpec{{5, 3}}, 0, 1, 3});
   s.add({TensorSpec{{5, 3}}, -1, -2, 2});
   s.refuse({TensorSpec{{5, 3}}, 0, 3, 3}, "exceed dim 0 of size 5");
 }
-void likes(Samples& s) {
+void sample_likes(Samples& s) {
   s.add({TensorSpec{{1, 6}}, TensorSpec{{1, 6}, DType::f64}});
   s.add_without_gradient({TensorSpec{{6}}, TensorSpec{{1, 6}, DType::i64, 0, 1}});
 }
-void matrices(Samples& s) { s.add({TensorSpec{{2, 3}}}); }
-void along(Samples& s) { s.add({TensorSpec{{2, 3}}, 1}); }
-void rows(Samples& s) { s.add({TensorSpec{{2, 3, 2}}}); }
+void sample_matrices(Samples& s) { s.add({TensorSpec{{2, 3}}}); }
+void sample_along(Samples& s) { s.add({TensorSpec{{2, 3}}, 1}); }
+void sample_rows(Samples& s) { s.add({TensorSpec{{2, 3, 2}}}); }
 
 consteval OpRow other(SchemaText schema, CastPolicy autocast, std::string_view target, std::string_view doc,
                       DecomposeFn decompose, SamplesFn samples, uint32_t tags = 0) {
@@ -97,8 +97,8 @@ consteval OpRow other(SchemaText schema, CastPolicy autocast, std::string_view t
 constexpr std::string_view kBoolean = "the result is boolean";
 
 constexpr OpRow kRows[] = {
-    another_name("absolute(tensor input) -> tensor", CastPolicy::none, "abs", one, kInplace),
-    another_name("negative(tensor input) -> tensor", CastPolicy::none, "neg", one, kInplace),
+    another_name("absolute(tensor input) -> tensor", CastPolicy::none, "abs", sample_one, kInplace),
+    another_name("negative(tensor input) -> tensor", CastPolicy::none, "neg", sample_one, kInplace),
     another_name(
         "sgn(tensor input) -> tensor", CastPolicy::none, "sign",
         [](Samples& s) {
@@ -111,85 +111,88 @@ constexpr OpRow kRows[] = {
           s.add_without_gradient({TensorSpec{{2, 3}}});
         },
         kInplace),
-    another_name("arcsin(tensor input) -> tensor", CastPolicy::fp32, "asin", one, kInplace),
-    another_name("arccos(tensor input) -> tensor", CastPolicy::fp32, "acos", one, kInplace),
-    another_name("arctan(tensor input) -> tensor", CastPolicy::none, "atan", one, kInplace),
-    another_name("arcsinh(tensor input) -> tensor", CastPolicy::none, "asinh", one, kInplace),
-    another_name("arccosh(tensor input) -> tensor", CastPolicy::none, "acosh", above_one, kInplace),
-    another_name("arctanh(tensor input) -> tensor", CastPolicy::none, "atanh", one, kInplace),
-    another_name("expit(tensor input) -> tensor", CastPolicy::none, "sigmoid", one),
-    another_name("gammaln(tensor input) -> tensor", CastPolicy::none, "lgamma", above_one),
-    another_name("psi(tensor input) -> tensor", CastPolicy::none, "digamma", above_one),
+    another_name("arcsin(tensor input) -> tensor", CastPolicy::fp32, "asin", sample_one, kInplace),
+    another_name("arccos(tensor input) -> tensor", CastPolicy::fp32, "acos", sample_one, kInplace),
+    another_name("arctan(tensor input) -> tensor", CastPolicy::none, "atan", sample_one, kInplace),
+    another_name("arcsinh(tensor input) -> tensor", CastPolicy::none, "asinh", sample_one, kInplace),
+    another_name("arccosh(tensor input) -> tensor", CastPolicy::none, "acosh", sample_above_one, kInplace),
+    another_name("arctanh(tensor input) -> tensor", CastPolicy::none, "atanh", sample_one, kInplace),
+    another_name("expit(tensor input) -> tensor", CastPolicy::none, "sigmoid", sample_one),
+    another_name("gammaln(tensor input) -> tensor", CastPolicy::none, "lgamma", sample_above_one),
+    another_name("psi(tensor input) -> tensor", CastPolicy::none, "digamma", sample_above_one),
     another_name("multigammaln(tensor input, int p) -> tensor", CastPolicy::none, "mvlgamma",
                  [](Samples& s) {
                    s.add({TensorSpec{{3}, DType::f32, 3, 9}, 2});
                  }),
     other("conj(tensor input) -> tensor", CastPolicy::none, "positive", "The input itself, also of booleans.", itself,
-          one, kView),
+          sample_one, kView),
     other("real(tensor input) -> tensor", CastPolicy::none, "positive", "The input itself, also of booleans.", itself,
-          one, kView),
-    another_name("arctan2(tensor input, tensor|number other) -> tensor", CastPolicy::promote, "atan2", pairs, kInplace),
-    another_name("subtract(tensor input, tensor|number other, tensor|number alpha=1) -> tensor", CastPolicy::none,
-                 "sub", pairs, kInplace),
-    another_name("multiply(tensor input, tensor|number other) -> tensor", CastPolicy::none, "mul", pairs, kInplace),
-    another_name("divide(tensor input, tensor|number other, str? rounding_mode=None) -> tensor", CastPolicy::none,
-                 "div", pairs, kInplace),
-    another_name("true_divide(tensor|number input, tensor|number other) -> tensor", CastPolicy::none, "div", pairs,
+          sample_one, kView),
+    another_name("arctan2(tensor input, tensor|number other) -> tensor", CastPolicy::promote, "atan2", sample_pairs,
                  kInplace),
-    another_name("greater(tensor input, tensor|number other) -> tensor", CastPolicy::none, "gt", pairs, kInplace,
+    another_name("subtract(tensor input, tensor|number other, tensor|number alpha=1) -> tensor", CastPolicy::none,
+                 "sub", sample_pairs, kInplace),
+    another_name("multiply(tensor input, tensor|number other) -> tensor", CastPolicy::none, "mul", sample_pairs,
+                 kInplace),
+    another_name("divide(tensor input, tensor|number other, str? rounding_mode=None) -> tensor", CastPolicy::none,
+                 "div", sample_pairs, kInplace),
+    another_name("true_divide(tensor|number input, tensor|number other) -> tensor", CastPolicy::none, "div",
+                 sample_pairs, kInplace),
+    another_name("greater(tensor input, tensor|number other) -> tensor", CastPolicy::none, "gt", sample_pairs, kInplace,
                  kBoolean),
-    another_name("greater_equal(tensor input, tensor|number other) -> tensor", CastPolicy::none, "ge", pairs, kInplace,
+    another_name("greater_equal(tensor input, tensor|number other) -> tensor", CastPolicy::none, "ge", sample_pairs,
+                 kInplace, kBoolean),
+    another_name("less(tensor input, tensor|number other) -> tensor", CastPolicy::none, "lt", sample_pairs, kInplace,
                  kBoolean),
-    another_name("less(tensor input, tensor|number other) -> tensor", CastPolicy::none, "lt", pairs, kInplace,
-                 kBoolean),
-    another_name("less_equal(tensor input, tensor|number other) -> tensor", CastPolicy::none, "le", pairs, kInplace,
-                 kBoolean),
-    another_name("not_equal(tensor input, tensor|number other) -> tensor", CastPolicy::none, "ne", pairs, kInplace,
-                 kBoolean),
+    another_name("less_equal(tensor input, tensor|number other) -> tensor", CastPolicy::none, "le", sample_pairs,
+                 kInplace, kBoolean),
+    another_name("not_equal(tensor input, tensor|number other) -> tensor", CastPolicy::none, "ne", sample_pairs,
+                 kInplace, kBoolean),
     another_name("clip(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor", CastPolicy::none,
-                 "clamp", bounds, kInplace),
+                 "clamp", sample_bounds, kInplace),
     other("clamp_min(tensor input, tensor|number min) -> tensor", CastPolicy::none, "clamp",
-          "input, but not less than min.", clamp_min, bound, kInplace),
+          "input, but not less than min.", clamp_min, sample_bound, kInplace),
     other("clamp_max(tensor input, tensor|number max) -> tensor", CastPolicy::none, "clamp",
-          "input, but not greater than max.", clamp_max, bound, kInplace),
-    another_name("concat(tensor[] tensors, int dim=0) -> tensor", CastPolicy::none, "cat", lists),
-    another_name("concatenate(tensor[] tensors, int dim=0) -> tensor", CastPolicy::none, "cat", lists),
-    another_name("swapaxes(tensor input, int axis0, int axis1) -> tensor", CastPolicy::none, "transpose", two_dims,
+          "input, but not greater than max.", clamp_max, sample_bound, kInplace),
+    another_name("concat(tensor[] tensors, int dim=0) -> tensor", CastPolicy::none, "cat", sample_lists),
+    another_name("concatenate(tensor[] tensors, int dim=0) -> tensor", CastPolicy::none, "cat", sample_lists),
+    another_name("swapaxes(tensor input, int axis0, int axis1) -> tensor", CastPolicy::none, "transpose",
+                 sample_two_dims, kView),
+    another_name("swapdims(tensor input, int dim0, int dim1) -> tensor", CastPolicy::none, "transpose", sample_two_dims,
                  kView),
-    another_name("swapdims(tensor input, int dim0, int dim1) -> tensor", CastPolicy::none, "transpose", two_dims,
-                 kView),
-    another_name("broadcast_to(tensor input, int[] size) -> tensor", CastPolicy::none, "expand", shapes, kView),
+    another_name("broadcast_to(tensor input, int[] size) -> tensor", CastPolicy::none, "expand", sample_shapes, kView),
     other("expand_as(tensor input, tensor other) -> tensor", CastPolicy::none, "expand",
-          "input expanded to the size of other.", expand_as, likes, kView),
+          "input expanded to the size of other.", expand_as, sample_likes, kView),
     other("reshape_as(tensor input, tensor other) -> tensor", CastPolicy::none, "reshape",
-          "input under the shape of other.", reshape_as, likes, kMayView),
+          "input under the shape of other.", reshape_as, sample_likes, kMayView),
     other("view_as(tensor input, tensor other) -> tensor", CastPolicy::none, "view",
-          "input as a view of the shape of other.", view_as, likes, kView),
+          "input as a view of the shape of other.", view_as, sample_likes, kView),
     other("type_as(tensor input, tensor other) -> tensor", CastPolicy::none, "to", "input in the dtype of other.",
-          type_as, likes, kMayView),
-    other("ravel(tensor input) -> tensor", CastPolicy::none, "flatten", "All elements along one dim.", ravel, rows,
-          kMayView),
+          type_as, sample_likes, kMayView),
+    other("ravel(tensor input) -> tensor", CastPolicy::none, "flatten", "All elements along one dim.", ravel,
+          sample_rows, kMayView),
     other("narrow(tensor input, int dim, int start, int length) -> tensor", CastPolicy::none, "slice",
-          "A view of length elements of dim from start on.", narrow, narrows, kView),
+          "A view of length elements of dim from start on.", narrow, sample_narrows, kView),
     other("t(tensor input) -> tensor", CastPolicy::none, "transpose",
-          "A matrix with rows and columns exchanged; of less than two dims the input itself.", t_op, matrices, kView),
+          "A matrix with rows and columns exchanged; of less than two dims the input itself.", t_op, sample_matrices,
+          kView),
     other("adjoint(tensor input) -> tensor", CastPolicy::none, "transpose", "A view with the last two dims exchanged.",
-          adjoint, rows, kView),
+          adjoint, sample_rows, kView),
     other("mm(tensor input, tensor mat2) -> tensor", CastPolicy::lower_precision_fp, "matmul",
-          "The product of two matrices.", product<2, 2>, factors<2, 2>, kMatmul),
+          "The product of two matrices.", product<2, 2>, sample_factors<2, 2>, kMatmul),
     other("bmm(tensor input, tensor mat2) -> tensor", CastPolicy::lower_precision_fp, "matmul",
-          "The products of two batches of matrices.", product<3, 3>, factors<3, 3>, kMatmul),
+          "The products of two batches of matrices.", product<3, 3>, sample_factors<3, 3>, kMatmul),
     other("mv(tensor input, tensor vec) -> tensor", CastPolicy::lower_precision_fp, "matmul",
-          "The product of a matrix and a vector.", product<2, 1>, factors<2, 1>, kMatmul),
+          "The product of a matrix and a vector.", product<2, 1>, sample_factors<2, 1>, kMatmul),
     other("dot(tensor input, tensor tensor) -> tensor", CastPolicy::promote, "matmul",
-          "The scalar product of two vectors.", product<1, 1>, factors<1, 1>, kMatmul),
+          "The scalar product of two vectors.", product<1, 1>, sample_factors<1, 1>, kMatmul),
     other("vdot(tensor input, tensor other) -> tensor", CastPolicy::promote, "matmul",
-          "The scalar product of two vectors.", product<1, 1>, factors<1, 1>, kMatmul),
+          "The scalar product of two vectors.", product<1, 1>, sample_factors<1, 1>, kMatmul),
     checked({.schema = "softmin(tensor input, int dim, dtype? dtype=None) -> tensor",
              .autocast = CastPolicy::fp32,
              .doc = "softmax of -input.",
              .decompose = softmin,
-             .samples = along}),
+             .samples = sample_along}),
 };
 
 }  // namespace

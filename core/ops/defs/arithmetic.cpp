@@ -111,7 +111,7 @@ Results equal(Call& c) {
 // ---- samples ----
 
 template <int low, int high, int least = -20>
-void pairs(Samples& s) {
+void sample_pairs(Samples& s) {
   const TensorSpec second{{3}, DType::f32, low / 10.0, high / 10.0},
       first{{2, 3}, DType::f32, std::max(-2.0, least / 10.0), 2};
   s.add({first, second});
@@ -123,7 +123,7 @@ void pairs(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::bf16, std::max(-2.0, least / 10.0), 2}, second});
   s.refuse({first, TensorSpec{{4}, DType::f32, 1, 2}}, "broadcast");
 }
-void flat_pairs(Samples& s) {
+void sample_flat_pairs(Samples& s) {
   s.add_without_gradient({TensorSpec{{2, 3}, DType::f32, -20, 20}, TensorSpec{{3}, DType::f32, 0.5, 3}});
   s.add_without_gradient({TensorSpec{{2, 3}, DType::f64, -20, 20}, TensorSpec{{3}, DType::f64, -3, -0.5}});
   s.add({TensorSpec{{2, 3}, DType::i64, -20, 20}, TensorSpec{{3}, DType::i64, 1, 5}});
@@ -131,55 +131,55 @@ void flat_pairs(Samples& s) {
   s.add({TensorSpec{{0, 3}}, TensorSpec{{3}, DType::f32, 1, 2}});
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}, DType::f32, 1, 2}}, "broadcast");
 }
-void remainders(Samples& s) {
-  flat_pairs(s);
+void sample_remainders(Samples& s) {
+  sample_flat_pairs(s);
   s.add({TensorSpec{{2, 1}, DType::f32, 1.1, 1.4}, TensorSpec{{3}, DType::f32, 0.5, 0.53}});
   s.add({TensorSpec{{2, 1}, DType::f32, -1.4, -1.1}, TensorSpec{{3}, DType::f32, 0.5, 0.53}});
 }
-void truths(Samples& s) {
+void sample_truths(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::boolean, 0, 1}, TensorSpec{{3}, DType::boolean, 0, 1}});
   s.add({TensorSpec{{2, 3}, DType::i64, 0, 1}, TensorSpec{{2, 1}, DType::f32, 0, 1}});
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}}, "broadcast");
 }
-void triples(Samples& s) {
+void sample_triples(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, TensorSpec{{2, 1}, DType::f32, 0.6, 2}});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}, TensorSpec{{}, DType::f32, 0.6, 2}});
   s.add({TensorSpec{{0, 3}}, TensorSpec{{3}}, TensorSpec{{3}}});
   s.add({TensorSpec{{5}, DType::bf16}, TensorSpec{{5}, DType::bf16}, TensorSpec{{5}, DType::bf16, 0.6, 2}});
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}, TensorSpec{{3}}}, "broadcast");
 }
-void weighted(Samples& s) {
-  triples(s);
+void sample_weighted(Samples& s) {
+  sample_triples(s);
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, TensorSpec{{2, 1}, DType::f32, 0.6, 2}, 0.5});
 }
-void lerps(Samples& s) {
-  triples(s);
+void sample_lerps(Samples& s) {
+  sample_triples(s);
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, 0.25});
 }
-void closes(Samples& s) {
+void sample_closes(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, 0.5, 0.25});
   s.add({TensorSpec{{4}, DType::i64, 0, 2}, TensorSpec{{4}, DType::i64, 0, 2}});
   s.add({TensorSpec{{4}}, TensorSpec{{4}}, 0.0, 1.0, true});
   s.refuse({TensorSpec{{4}}, TensorSpec{{4}}, -0.5}, "must not be negative");
 }
-void exponents(Samples& s) {
+void sample_exponents(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}, DType::i64, -3, 3}});
   s.add({TensorSpec{{2, 3}, DType::f32, 0.5, 2}, TensorSpec{{2, 1}}});
 }
-void powers(Samples& s) {
+void sample_powers(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::f32, 0.5, 2}, TensorSpec{{3}}});
   s.add({TensorSpec{{4}, DType::i64, 1, 5}, 2});
 }
-void equals(Samples& s) {
+void sample_equals(Samples& s) {
   s.add({TensorSpec{{4}, DType::i64, 0, 1}, TensorSpec{{4}, DType::i64, 0, 1}});
   s.add({TensorSpec{{2}, DType::i64, 1, 1}, TensorSpec{{2}, DType::i64, 1, 1}});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
 }
-void zetas(Samples& s) {
+void sample_zetas(Samples& s) {
   s.add({3.0, TensorSpec{{2, 3}, DType::f32, 0.5, 4}});
   s.add_without_gradient({TensorSpec{{3}, DType::f32, 1.5, 6}, TensorSpec{{2, 1}, DType::f64, 0.5, 4}});
 }
-void neighbours(Samples& s) {
+void sample_neighbours(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
   s.refuse({TensorSpec{{2}, DType::bf16}, TensorSpec{{2}, DType::bf16}}, "f32 or f64");
 }
@@ -199,73 +199,76 @@ consteval OpRow flat(SchemaText schema, std::string_view doc, DecomposeFn decomp
 constexpr OpRow kRows[] = {
     row("remainder(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
         "What a division rounded down leaves: it has the sign of other.", remainder, slopes_of_pair<one, quotient_down>,
-        remainders),
+        sample_remainders),
     row("fmod(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "What a division rounded towards zero leaves: it has the sign of input.", binary_prim<false>,
-        slopes_of_pair<one, quotient_to_zero>, remainders),
+        slopes_of_pair<one, quotient_to_zero>, sample_remainders),
     flat(
         "floor_divide(tensor|number input, tensor|number other) -> tensor", "The quotient rounded down.",
         [](Call& c) -> Results {
           return c.builder.call("div", {c.args[0], c.args[1], "floor"});
         },
-        kJumps, flat_pairs),
+        kJumps, sample_flat_pairs),
     row("atan2(tensor input, tensor|number other) -> tensor", CastPolicy::promote,
-        "The angle of the point (other, input) in [-pi, pi].", binary_prim<true>, nullptr, pairs<5, 20>),
+        "The angle of the point (other, input) in [-pi, pi].", binary_prim<true>, nullptr, sample_pairs<5, 20>),
     row("hypot(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "sqrt(input * input + other * other) without its overflow.", pair_formula<hypot_of, true>,
         slopes_of_pair<[](Var a, Var b) { return a / hypot_of(a, b); },
                        [](Var a, Var b) { return b / hypot_of(a, b); }>,
-        pairs<5, 20>),
+        sample_pairs<5, 20>),
     row("logaddexp(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "log(exp(input) + exp(other)) without its overflow.", pair_formula<logaddexp_of, true>,
-        slopes_of_pair<share, [](Var a, Var b) { return share(b, a); }>, pairs<-20, 20>),
+        slopes_of_pair<share, [](Var a, Var b) { return share(b, a); }>, sample_pairs<-20, 20>),
     row("logaddexp2(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "log2(2 ** input + 2 ** other) without its overflow.", pair_formula<logaddexp2_of, true>,
-        slopes_of_pair<share2, [](Var a, Var b) { return share2(b, a); }>, pairs<-20, 20>),
+        slopes_of_pair<share2, [](Var a, Var b) { return share2(b, a); }>, sample_pairs<-20, 20>),
     row("xlogy(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
         "input * log(other), 0 where input is 0.", pair_formula<times_log<[](Var b) { return log(b); }>, true>,
-        slopes_of_pair<slope_of_log, over>, pairs<5, 20>),
+        slopes_of_pair<slope_of_log, over>, sample_pairs<5, 20>),
     row("xlog1py(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
         "input * log1p(other), 0 where input is 0.", pair_formula<times_log<[](Var b) { return log1p(b); }>, true>,
-        slopes_of_pair<slope_of_log1p, over1p>, pairs<-5, 20>),
+        slopes_of_pair<slope_of_log1p, over1p>, sample_pairs<-5, 20>),
     row("copysign(tensor input, tensor|number other) -> tensor", CastPolicy::none,
-        "The absolute value of input with the sign of other.", pair_formula<with_sign, true>, nullptr, pairs<5, 20>),
+        "The absolute value of input with the sign of other.", pair_formula<with_sign, true>, nullptr,
+        sample_pairs<5, 20>),
     row("fmax(tensor input, tensor|number other) -> tensor", CastPolicy::none,
-        "The greater of two; where one is NaN, the other.", pair_formula<fmax_of, false>, nullptr, pairs<-20, 20>),
+        "The greater of two; where one is NaN, the other.", pair_formula<fmax_of, false>, nullptr,
+        sample_pairs<-20, 20>),
     row("fmin(tensor input, tensor|number other) -> tensor", CastPolicy::none,
-        "The lesser of two; where one is NaN, the other.", pair_formula<fmin_of, false>, nullptr, pairs<-20, 20>),
+        "The lesser of two; where one is NaN, the other.", pair_formula<fmin_of, false>, nullptr,
+        sample_pairs<-20, 20>),
     flat("heaviside(tensor input, tensor|number values) -> tensor", "0 below zero, 1 above, and values at zero.",
-         pair_formula<heaviside_of, false>, kJumps, flat_pairs),
+         pair_formula<heaviside_of, false>, kJumps, sample_flat_pairs),
     flat("nextafter(tensor input, tensor|number other) -> tensor",
          "The next number after input in the direction of other.", next_after, "it steps from number to number",
-         neighbours),
+         sample_neighbours),
     row("zeta(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
-        "Hurwitz' zeta function: the sum of (k + other) ** -input over k.", binary_prim<true>, nullptr, zetas),
+        "Hurwitz' zeta function: the sum of (k + other) ** -input over k.", binary_prim<true>, nullptr, sample_zetas),
     flat("logical_and(tensor input, tensor other) -> tensor", "Whether both are nonzero.", logical<both>, kBoolean,
-         truths),
+         sample_truths),
     flat("logical_or(tensor input, tensor other) -> tensor", "Whether either is nonzero.", logical<either>, kBoolean,
-         truths),
+         sample_truths),
     flat("logical_xor(tensor input, tensor other) -> tensor", "Whether one of both is nonzero.",
-         logical<[](Var a, Var b) { return ne(a, b); }>, kBoolean, truths),
+         logical<[](Var a, Var b) { return ne(a, b); }>, kBoolean, sample_truths),
     row("lerp(tensor input, tensor end, tensor|number weight) -> tensor", CastPolicy::none,
-        "input + weight * (end - input).", triple_formula<lerp_of>, nullptr, lerps),
+        "input + weight * (end - input).", triple_formula<lerp_of>, nullptr, sample_lerps),
     row("addcmul(tensor input, tensor tensor1, tensor tensor2, float value=1) -> tensor", CastPolicy::promote,
-        "input + value * tensor1 * tensor2.", triple_formula<addcmul_of>, nullptr, weighted),
+        "input + value * tensor1 * tensor2.", triple_formula<addcmul_of>, nullptr, sample_weighted),
     row("addcdiv(tensor input, tensor tensor1, tensor tensor2, float value=1) -> tensor", CastPolicy::promote,
-        "input + value * tensor1 / tensor2.", triple_formula<addcdiv_of>, nullptr, weighted),
+        "input + value * tensor1 / tensor2.", triple_formula<addcdiv_of>, nullptr, sample_weighted),
     row(
         "rsub(tensor input, tensor|number other, tensor|number alpha=1) -> tensor", CastPolicy::none,
         "other - alpha * input.",
         [](Call& c) -> Results {
           return c.builder.call("sub", {c.args[1], c.args[0], c.args[2]});
         },
-        nullptr, pairs<-20, 20>),
+        nullptr, sample_pairs<-20, 20>),
     row("ldexp(tensor input, tensor|number other) -> tensor", CastPolicy::none, "input * 2 ** other.", ldexp, nullptr,
-        exponents),
+        sample_exponents),
     row("float_power(tensor|number input, tensor|number exponent) -> tensor", CastPolicy::none,
-        "input to the power of exponent in f64.", float_power, nullptr, powers),
+        "input to the power of exponent in f64.", float_power, nullptr, sample_powers),
     flat("isclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
-         "Whether |input - other| <= atol + rtol * |other|.", isclose, kBoolean, closes, 0),
+         "Whether |input - other| <= atol + rtol * |other|.", isclose, kBoolean, sample_closes, 0),
     flat(
         "allclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
         "Whether isclose holds for all elements, as a 0-d boolean.",
@@ -273,9 +276,9 @@ constexpr OpRow kRows[] = {
           return c.builder.call("all",
                                 {c.builder.call("isclose", {c.args[0], c.args[1], c.args[2], c.args[3], c.args[4]})});
         },
-        kBoolean, closes, 0),
+        kBoolean, sample_closes, 0),
     flat("equal(tensor input, tensor other) -> tensor",
-         "Whether both have one shape and the same elements, as a 0-d boolean.", equal, kBoolean, equals, 0),
+         "Whether both have one shape and the same elements, as a 0-d boolean.", equal, kBoolean, sample_equals, 0),
 };
 
 }  // namespace

@@ -123,7 +123,7 @@ Results pow(Call& c) {
 
 // ---- samples ----
 
-void pairs(Samples& s) {
+void sample_pairs(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
   s.add({TensorSpec{{4, 1, 3}}, TensorSpec{{5, 1}}});
@@ -136,12 +136,12 @@ void pairs(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}, 2.5});
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}}, "broadcast");
 }
-void sums(Samples& s) {
-  pairs(s);
+void sample_sums(Samples& s) {
+  sample_pairs(s);
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, 0.5});
   s.add({TensorSpec{{4}, DType::i64, -9, 9}, TensorSpec{{4}, DType::i64, -9, 9}, 3});
 }
-void quotients(Samples& s) {
+void sample_quotients(Samples& s) {
   const TensorSpec divisor{{3}, DType::f32, 0.5, 3};
   s.add({TensorSpec{{2, 3}}, divisor});
   s.add({divisor, TensorSpec{{2, 1}, DType::f64, -3, -0.5}});
@@ -157,7 +157,7 @@ void quotients(Samples& s) {
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}}, "broadcast");
   s.refuse({TensorSpec{{3}}, divisor, "nearest"}, "rounding_mode");
 }
-void powers(Samples& s) {
+void sample_powers(Samples& s) {
   const TensorSpec base{{2, 3}, DType::f32, 0.25, 3};
   s.add({base, TensorSpec{{3}}});
   s.add({base, TensorSpec{{2, 1}, DType::f64}});
@@ -177,7 +177,7 @@ consteval OpRow comparison(SchemaText schema, std::string_view doc, DecomposeFn 
                   .doc = doc,
                   .decompose = decompose,
                   .nondiff = "the result is boolean",
-                  .samples = pairs,
+                  .samples = sample_pairs,
                   .tags = kInplace});
 }
 
@@ -187,21 +187,21 @@ constexpr OpRow kRows[] = {
              .doc = "input + alpha * other; promotes and broadcasts.",
              .decompose = [](Call& c) { return scaled(c, "prims.add"); },
              .vjp = [](Grad& g) { scaled_vjp(g, false); },
-             .samples = sums,
+             .samples = sample_sums,
              .tags = kInplace}),
     checked({.schema = "sub(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "input - alpha * other; promotes and broadcasts.",
              .decompose = [](Call& c) { return scaled(c, "prims.sub"); },
              .vjp = [](Grad& g) { scaled_vjp(g, true); },
-             .samples = sums,
+             .samples = sample_sums,
              .tags = kInplace}),
     checked({.schema = "mul(tensor|number input, tensor|number other) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "input * other; promotes and broadcasts.",
              .decompose = [](Call& c) -> Results { return computed_by(c, "prims.mul", false, Overflow::wraps); },
              .vjp = mul_vjp,
-             .samples = pairs,
+             .samples = sample_pairs,
              .tags = kInplace}),
     checked({.schema = "div(tensor|number input, tensor|number other, str? rounding_mode=None) -> tensor",
              .autocast = CastPolicy::none,
@@ -209,24 +209,24 @@ constexpr OpRow kRows[] = {
                     "promoted dtype.",
              .decompose = div,
              .vjp = div_vjp,
-             .samples = quotients,
+             .samples = sample_quotients,
              .tags = kInplace}),
     checked({.schema = "pow(tensor|number input, tensor|number other) -> tensor",
              .autocast = CastPolicy::fp32,
              .doc = "input to the power of other; promotes and broadcasts.",
              .decompose = pow,
-             .samples = powers,
+             .samples = sample_powers,
              .tags = kInplace}),
     checked({.schema = "maximum(tensor|number input, tensor|number other) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "The greater of two; NaN if either is.",
              .decompose = [](Call& c) { return chosen(c, "prims.maximum"); },
-             .samples = pairs}),
+             .samples = sample_pairs}),
     checked({.schema = "minimum(tensor|number input, tensor|number other) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "The lesser of two; NaN if either is.",
              .decompose = [](Call& c) { return chosen(c, "prims.minimum"); },
-             .samples = pairs}),
+             .samples = sample_pairs}),
     comparison("eq(tensor|number input, tensor|number other) -> tensor", "input == other.",
                [](Call& c) -> Results { return computed_by(c, "prims.eq"); }),
     comparison("ne(tensor|number input, tensor|number other) -> tensor", "input != other.",

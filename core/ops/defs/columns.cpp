@@ -98,12 +98,12 @@ Results fold(Call& c) {
   return single ? reshape_to(y, Shape{channels, size[0], size[1]}) : y;
 }
 
-void columns(Samples& s) {
+void sample_columns(Samples& s) {
   s.add({TensorSpec{{2, 3, 5, 4}}, Ints{2, 3}});
   s.add({TensorSpec{{2, 5, 4}}, 2, Ints{2, 1}, Ints{1, 0}, 2});
   s.refuse({TensorSpec{{1, 1, 2, 2}}, 3}, "does not fit");
 }
-void folds(Samples& s) {
+void sample_folds(Samples& s) {
   s.add({TensorSpec{{2, 12, 6}}, Ints{4, 3}, 2});
   s.add({TensorSpec{{8, 6}}, Ints{3, 4}, 2, 1, Ints{1, 1}, 2});
   s.refuse({TensorSpec{{2, 12, 5}}, Ints{4, 3}, 2}, "must have 6 places");
@@ -116,10 +116,10 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 
 constexpr OpRow kRows[] = {
     row("im2col(tensor input, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) -> tensor",
-        "The windows of an image as columns: torch.nn.functional.unfold.", im2col, columns),
+        "The windows of an image as columns: torch.nn.functional.unfold.", im2col, sample_columns),
     row("fold(tensor input, int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] "
         "stride=[1]) -> tensor",
-        "Columns added up where the windows of an image lie: the transpose of im2col.", fold, folds),
+        "Columns added up where the windows of an image lie: the transpose of im2col.", fold, sample_folds),
 };
 
 }  // namespace

@@ -199,7 +199,7 @@ Results conv_transpose3d(Call& c) {
 
 using Ints = std::vector<int64_t>;
 
-void lines(Samples& s) {
+void sample_lines(Samples& s) {
   s.add({TensorSpec{{2, 3, 7}}, TensorSpec{{4, 3, 3}}, TensorSpec{{4}}});
   s.add({TensorSpec{{4, 7}}, TensorSpec{{6, 2, 2}}, SampleArg(), 2, 1, 2, 2});
   s.add({TensorSpec{{2, 3, 7}, DType::bf16}, TensorSpec{{4, 3, 3}, DType::bf16}, TensorSpec{{4}, DType::bf16}});
@@ -209,14 +209,14 @@ void lines(Samples& s) {
   s.refuse({TensorSpec{{2, 3, 7}}, TensorSpec{{4, 2, 3}}}, "channels");
   s.refuse({TensorSpec{{2, 3, 7}}, TensorSpec{{4, 3, 3}}, TensorSpec{{3}}}, "bias must have shape");
 }
-void volumes(Samples& s) {
+void sample_volumes(Samples& s) {
   s.add({TensorSpec{{1, 2, 4, 4, 3}}, TensorSpec{{3, 2, 2, 3, 2}}, TensorSpec{{3}}});
   s.add({TensorSpec{{2, 5, 4, 4}}, TensorSpec{{2, 1, 2, 2, 2}}, SampleArg(), Ints{2, 1, 2}, Ints{1, 0, 1},
          Ints{2, 1, 1}, 2});
   s.add({TensorSpec{{1, 2, 4, 3, 4}}, TensorSpec{{2, 2, 2, 3, 2}}, SampleArg(), 1, "same", Ints{1, 1, 3}});
   s.refuse({TensorSpec{{1, 2, 1, 4, 3}}, TensorSpec{{3, 2, 2, 3, 2}}}, "reaches over 2 planes");
 }
-void transposed_lines(Samples& s) {
+void sample_transposed_lines(Samples& s) {
   s.add({TensorSpec{{1, 1, 2}}, TensorSpec{{1, 1, 2}}});
   s.add({TensorSpec{{2, 3, 5}}, TensorSpec{{3, 4, 3}}, TensorSpec{{4}}});
   s.add({TensorSpec{{4, 5}}, TensorSpec{{4, 2, 3}}, SampleArg(), 2, 1, 1, 2, 2});
@@ -228,7 +228,7 @@ void transposed_planes_samples(Samples& s) {
   s.add({TensorSpec{{2, 4, 3, 4}}, TensorSpec{{4, 1, 2, 3}}, SampleArg(), Ints{2, 3}, Ints{0, 1}, Ints{1, 2}, 2});
   s.refuse({TensorSpec{{1, 3, 4, 3}}, TensorSpec{{2, 2, 3, 2}}}, "weight must be");
 }
-void transposed_volumes(Samples& s) {
+void sample_transposed_volumes(Samples& s) {
   s.add({TensorSpec{{1, 2, 3, 2, 3}}, TensorSpec{{2, 3, 2, 2, 2}}, TensorSpec{{3}}});
   s.add({TensorSpec{{2, 2, 3, 3}}, TensorSpec{{2, 1, 3, 2, 2}}, SampleArg(), Ints{2, 1, 2}, Ints{1, 0, 1},
          Ints{1, 0, 0}, 2});
@@ -245,18 +245,18 @@ constexpr OpRow kRows[] = {
         CastPolicy::lower_precision_fp,
         "One-dimensional cross-correlation of [n, c, l] or [c, l] with weight [out, c / groups, k]; padding 'same' "
         "keeps the size, 'valid' is none.",
-        conv1d, lines),
+        conv1d, sample_lines),
     row("conv3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] "
         "dilation=[1], int groups=1) -> tensor",
         CastPolicy::lower_precision_fp,
         "Three-dimensional cross-correlation of [n, c, d, h, w] or [c, d, h, w] with weight [out, c / groups, kd, kh, "
         "kw]; padding 'same' keeps the sizes.",
-        conv3d, volumes),
+        conv3d, sample_volumes),
     row("conv_transpose1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] "
         "output_padding=[0], int groups=1, int[] dilation=[1]) -> tensor",
         CastPolicy::lower_precision_fp,
         "The transpose of conv1d: what its gradient does to an input, with weight [c, out / groups, k].",
-        conv_transpose1d, transposed_lines),
+        conv_transpose1d, sample_transposed_lines),
     row("conv_transpose2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] "
         "output_padding=[0], int groups=1, int[] dilation=[1]) -> tensor",
         CastPolicy::lower_precision_fp, "The transpose of conv2d, with weight [c, out / groups, kh, kw].",
@@ -264,7 +264,7 @@ constexpr OpRow kRows[] = {
     row("conv_transpose3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] "
         "output_padding=[0], int groups=1, int[] dilation=[1]) -> tensor",
         CastPolicy::lower_precision_fp, "The transpose of conv3d, with weight [c, out / groups, kd, kh, kw].",
-        conv_transpose3d, transposed_volumes),
+        conv_transpose3d, sample_transposed_volumes),
 };
 
 }  // namespace

@@ -124,14 +124,14 @@ Results isin(Call& c) {
 
 // ---- samples ----
 
-void quantiles(Samples& s) {
+void sample_quantiles(Samples& s) {
   s.add({TensorSpec{{2, 5}}, 0.3});
   s.add({TensorSpec{{2, 5}}, 0.6, 1});
   s.add_without_gradient({TensorSpec{{4, 3}}, TensorSpec{{2}, DType::f32, 0, 1}, 0, true});
   for (const char* how : {"lower", "higher", "midpoint", "nearest"}) s.add({TensorSpec{{6}}, 0.35, 0, false, how});
   s.refuse({TensorSpec{{6}}, 0.5, 0, false, "cubic"}, "'cubic'");
 }
-void sequences(Samples& s) {
+void sample_sequences(Samples& s) {
   s.add({TensorSpec{{1}}, TensorSpec{{2, 3}}});
   s.add({TensorSpec{{1}, DType::i64, 2, 2}, TensorSpec{{5}, DType::i64, 0, 4}, true});
   s.add({TensorSpec{{2, 1}}, TensorSpec{{2, 3}}});
@@ -140,17 +140,17 @@ void sequences(Samples& s) {
   s.refuse({TensorSpec{{1}}, TensorSpec{{2}}, true, false, "left"}, "opposite");
   s.refuse({TensorSpec{{1}}, TensorSpec{{2}}, false, false, "middle"}, "'middle'");
 }
-void boundaries(Samples& s) {
+void sample_boundaries(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{1}}});
   s.add({TensorSpec{{5}, DType::i64, 0, 4}, TensorSpec{{1}, DType::i64, 2, 2}, true});
   s.add({0.5, TensorSpec{{1}}, false, true});
 }
-void histograms(Samples& s) {
+void sample_histograms(Samples& s) {
   s.add({TensorSpec{{20}}, 5});
   s.add({TensorSpec{{4, 5}}, 4, -1.0, 1.0});
   s.refuse({TensorSpec{{4}}, 0}, "positive");
 }
-void members(Samples& s) {
+void sample_members(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::i64, 0, 5}, TensorSpec{{3}, DType::i64, 0, 5}});
   s.add({TensorSpec{{4}, DType::i64, 0, 5}, TensorSpec{{3}, DType::i64, 0, 5}, true});
 }
@@ -166,19 +166,19 @@ constexpr OpRow kRows[] = {
     row("quantile(tensor input, tensor|number q, int? dim=None, bool keepdim=False, str interpolation='linear') -> "
         "tensor",
         "The values below which the shares q of the elements along dim lie; those of a vector q come first.", quantile,
-        quantiles),
+        sample_quantiles),
     row("searchsorted(tensor sorted_sequence, tensor|number input, bool right=False, bool out_int32=False, str? "
         "side=None, tensor? sorter=None) -> tensor",
         "Where each element would have to be put in to keep the last dim of the sequence in order.", searchsorted,
-        sequences, kIndex),
+        sample_sequences, kIndex),
     row("bucketize(tensor|number input, tensor boundaries, bool right=False, bool out_int32=False) -> tensor",
-        "Between which boundaries each element lies.", bucketize, boundaries, kIndex),
+        "Between which boundaries each element lies.", bucketize, sample_boundaries, kIndex),
     row("histc(tensor input, int bins=100, float min=0, float max=0) -> tensor",
         "How many elements lie in each of `bins` equal parts from min to max, or of their own range where both are "
         "equal.",
-        histc, histograms, kCounts),
+        histc, sample_histograms, kCounts),
     row("isin(tensor elements, tensor test_elements, bool invert=False) -> tensor",
-        "Whether each element is among the others.", isin, members, "the result is boolean"),
+        "Whether each element is among the others.", isin, sample_members, "the result is boolean"),
 };
 
 }  // namespace

@@ -116,7 +116,7 @@ Results arange(Call& c) {
 
 using Ints = std::vector<int64_t>;
 
-void sizes(Samples& s) {
+void sample_sizes(Samples& s) {
   s.add({Ints{2, 3}});
   s.add({Ints{}});
   s.add({Ints{0, 3}});
@@ -124,7 +124,7 @@ void sizes(Samples& s) {
   s.add({Ints{4}, DType::bf16});
   s.refuse({Ints{2, -1}}, "negative");
 }
-void fills(Samples& s) {
+void sample_fills(Samples& s) {
   s.add({Ints{2, 3}, 2.5});
   s.add({Ints{2}, 7});
   s.add({Ints{}, true});
@@ -134,17 +134,17 @@ void fills(Samples& s) {
   s.refuse({Ints{2, -1}, 0.0}, "negative");
   s.refuse({Ints{2}, TensorSpec{{3}}}, "0-d");
 }
-void likes(Samples& s) {
+void sample_likes(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{}, DType::i64, -9, 9}});
   s.add({TensorSpec{{0, 3}}, DType::f64});
 }
-void full_likes(Samples& s) {
+void sample_full_likes(Samples& s) {
   s.add({TensorSpec{{2, 3}}, 2.5});
   s.add({TensorSpec{{}, DType::i64, -9, 9}, 3});
   s.add({TensorSpec{{0, 3}}, 1, DType::f64});
 }
-void ranges(Samples& s) {
+void sample_ranges(Samples& s) {
   s.add({5});
   s.add({0});
   s.add({2, 9, 3});
@@ -163,26 +163,26 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 
 constexpr OpRow kRows[] = {
     row("full(int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor",
-        "A tensor filled with one value; of the value's dtype unless one is given.", full_op, fills),
+        "A tensor filled with one value; of the value's dtype unless one is given.", full_op, sample_fills),
     row("zeros(int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "A tensor of zeros; f32 unless a dtype is given.", constant<0>, sizes),
+        "A tensor of zeros; f32 unless a dtype is given.", constant<0>, sample_sizes),
     row("ones(int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "A tensor of ones; f32 unless a dtype is given.", constant<1>, sizes),
+        "A tensor of ones; f32 unless a dtype is given.", constant<1>, sample_sizes),
     row(
         "full_like(tensor input, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor",
         "A tensor of input's size filled with one value; of input's dtype unless one is given.",
-        [](Call& c) { return like(c, c.args[1], 2); }, full_likes),
+        [](Call& c) { return like(c, c.args[1], 2); }, sample_full_likes),
     row("zeros_like(tensor input, dtype? dtype=None, device? device=None) -> tensor",
-        "A tensor of zeros of input's size and dtype.", constant_like<0>, likes),
+        "A tensor of zeros of input's size and dtype.", constant_like<0>, sample_likes),
     row("ones_like(tensor input, dtype? dtype=None, device? device=None) -> tensor",
-        "A tensor of ones of input's size and dtype.", constant_like<1>, likes),
+        "A tensor of ones of input's size and dtype.", constant_like<1>, sample_likes),
     checked({.schema = "arange(tensor|number start, tensor|number? end=None, tensor|number step=1, dtype? dtype=None, "
                        "device? device=None) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "start, start + step ... up to but not including end; one number alone is the end. Integers give "
                     "i64, others f32.",
              .decompose = arange,
-             .samples = ranges,
+             .samples = sample_ranges,
              .tags = kCounts}),
 };
 

@@ -82,27 +82,27 @@ Results corrcoef(Call& c) {
   return clamped(y / along_axis(deviation, 0, 2) / along_axis(deviation, 1, 2), -1, 1);
 }
 
-void point_sets(Samples& s) {
+void sample_point_sets(Samples& s) {
   s.add({TensorSpec{{3, 4}}, TensorSpec{{2, 4}}});
   s.add({TensorSpec{{2, 3, 4}}, TensorSpec{{2, 2, 4}}, 1.0});
   s.add({TensorSpec{{3, 4}}, TensorSpec{{2, 4}}, 3.0});
   s.add({TensorSpec{{2, 26, 3}, DType::f64}, TensorSpec{{2, 4, 3}, DType::f64}});
   s.refuse({TensorSpec{{3, 4}}, TensorSpec{{2, 3}}}, "one length");
 }
-void point_lists(Samples& s) {
+void sample_point_lists(Samples& s) {
   s.add({TensorSpec{{4, 3}}});
   s.add({TensorSpec{{3, 2}, DType::f64}, 1.0});
   s.add({TensorSpec{{1, 2}}, 3.0});
   s.refuse({TensorSpec{{4, 3}}, -1.0}, "must not be negative");
   s.refuse({TensorSpec{{2, 4, 3}}}, "real matrix");
 }
-void matrices(Samples& s) {
+void sample_matrices(Samples& s) {
   s.add({TensorSpec{{3, 4}}});
   s.refuse({TensorSpec{{3, 2, 2}}}, "input must");
 }
 
-void covariances(Samples& s) {
-  matrices(s);
+void sample_covariances(Samples& s) {
+  sample_matrices(s);
   const TensorSpec times{{4}, DType::i64, 1, 3}, shares{{4}, DType::f32, 0.5, 2};
   s.add({TensorSpec{{3, 4}}, 1, times});
   s.add({TensorSpec{{3, 4}}, 2, times, shares});
@@ -117,13 +117,15 @@ consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc
 
 constexpr OpRow kRows[] = {
     row("cdist(tensor x1, tensor x2, float p=2.0) -> tensor", CastPolicy::fp32,
-        "The p-norm of the difference of each row of x1 and each of x2.", cdist, point_sets),
+        "The p-norm of the difference of each row of x1 and each of x2.", cdist, sample_point_sets),
     row("pdist(tensor input, float p=2.0) -> tensor", CastPolicy::none,
-        "The p-norms of the differences of each two rows, in the order of the upper triangle.", pdist, point_lists),
+        "The p-norms of the differences of each two rows, in the order of the upper triangle.", pdist,
+        sample_point_lists),
     row("cov(tensor input, int correction=1, tensor? fweights=None, tensor? aweights=None) -> tensor", CastPolicy::none,
-        "The covariances of the rows of a matrix; a column counts fweights times aweights as much.", cov, covariances),
+        "The covariances of the rows of a matrix; a column counts fweights times aweights as much.", cov,
+        sample_covariances),
     row("corrcoef(tensor input) -> tensor", CastPolicy::none, "The correlations of the rows of a matrix.", corrcoef,
-        matrices),
+        sample_matrices),
 };
 
 }  // namespace

@@ -158,45 +158,45 @@ Results gumbel_softmax(Call& c) {
 
 using Ints = std::vector<int64_t>;
 
-void likes(Samples& s) {
+void sample_likes(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{0, 3}, DType::f64}});
   s.refuse({TensorSpec{{2}, DType::i64, 0, 9}}, "real");
 }
-void integers_like(Samples& s) {
+void sample_integers_like(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::i64, 0, 9}, -5, 5});
 }
-void permutations(Samples& s) {
+void sample_permutations(Samples& s) {
   s.add({5});
   s.add({0});
   s.refuse({-1}, "negative");
 }
-void probabilities(Samples& s) {
+void sample_probabilities(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::f32, 0, 1}});
   s.add({TensorSpec{{2, 3}, DType::i64, 0, 1}, 0.5});
   s.refuse({TensorSpec{{2}}, 1.5}, "probability");
 }
-void normals(Samples& s) {
+void sample_normals(Samples& s) {
   s.add({0.0, 1.0, Ints{2, 3}});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}, DType::f32, 0.5, 2}});
   s.add({TensorSpec{{3}}, 2.0});
 }
 template <int option>
-void anew(Samples& s) {
+void sample_anew(Samples& s) {
   s.add_without_gradient({TensorSpec{{2, 3}}});
   s.add_without_gradient({TensorSpec{{2, 3}, DType::bf16}});
   if (option) s.refuse({TensorSpec{{2}}, -1.0}, "positive");
 }
-void shares(Samples& s) {
+void sample_shares(Samples& s) {
   s.add_without_gradient({TensorSpec{{2, 3}}, 0.5});
   s.refuse({TensorSpec{{2}}, 0.0}, "between 0 and 1");
 }
-void weights(Samples& s) {
+void sample_weights(Samples& s) {
   s.add({TensorSpec{{4}, DType::f32, 0.1, 1}, 2});
   s.add({TensorSpec{{2, 4}, DType::f32, 0.1, 1}, 6, true});
   s.refuse({TensorSpec{{4}, DType::f32, 0.1, 1}, 5}, "without replacement");
 }
-void logits(Samples& s) {
+void sample_logits(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add_without_gradient({TensorSpec{{2, 3}}, 0.5, true, 0});
   s.add_without_gradient({TensorSpec{{}}, 1.0, true});
@@ -211,37 +211,38 @@ constexpr std::string_view kAnew = "it is drawn anew", kChoice = "the result is 
 
 constexpr OpRow kRows[] = {
     row("rand_like(tensor input, dtype? dtype=None, device? device=None) -> tensor",
-        "Uniform in [0, 1), of input's size and dtype.", like<false>, likes, 0, kAnew),
+        "Uniform in [0, 1), of input's size and dtype.", like<false>, sample_likes, 0, kAnew),
     row("randn_like(tensor input, dtype? dtype=None, device? device=None) -> tensor",
-        "Standard normal, of input's size and dtype.", like<true>, likes, 0, kAnew),
+        "Standard normal, of input's size and dtype.", like<true>, sample_likes, 0, kAnew),
     row("uniform_like(tensor input, float low=0, float high=1, dtype? dtype=None) -> tensor",
-        "Uniform from low to high, of input's size and dtype.", uniform_like, likes, 0, kAnew),
+        "Uniform from low to high, of input's size and dtype.", uniform_like, sample_likes, 0, kAnew),
     row("randint_like(tensor input, int low, int high, dtype? dtype=None, device? device=None) -> tensor",
-        "Integers from low up to but not including high, of input's size and dtype.", randint_like, integers_like, 0,
-        kAnew),
+        "Integers from low up to but not including high, of input's size and dtype.", randint_like,
+        sample_integers_like, 0, kAnew),
     row("randperm(int n, dtype? dtype=None, device? device=None) -> tensor",
-        "The integers below n in random order; i64 unless a dtype is given.", randperm, permutations),
+        "The integers below n in random order; i64 unless a dtype is given.", randperm, sample_permutations),
     row("bernoulli(tensor input, float? p=None) -> tensor",
-        "1 with the probability input, or p, else 0; of input's size and dtype.", bernoulli, probabilities, kInplace,
-        kAnew),
+        "1 with the probability input, or p, else 0; of input's size and dtype.", bernoulli, sample_probabilities,
+        kInplace, kAnew),
     row("normal(tensor|number mean=0, tensor|number std=1, int[]? size=None, dtype? dtype=None, device? "
         "device=None) -> tensor",
-        "Normal with the given means and deviations.", normal_op, normals),
+        "Normal with the given means and deviations.", normal_op, sample_normals),
     row("exponential(tensor input, float lambd=1) -> tensor",
-        "Exponentially distributed, of input's size and dtype; exponential_ stores it.", drawn<exponential>, anew<1>,
-        kInplace, kAnew),
+        "Exponentially distributed, of input's size and dtype; exponential_ stores it.", drawn<exponential>,
+        sample_anew<1>, kInplace, kAnew),
     row("cauchy(tensor input, float median=0, float sigma=1) -> tensor",
-        "Cauchy distributed, of input's size and dtype; cauchy_ stores it.", drawn<cauchy>, anew<0>, kInplace, kAnew),
+        "Cauchy distributed, of input's size and dtype; cauchy_ stores it.", drawn<cauchy>, sample_anew<0>, kInplace,
+        kAnew),
     row("log_normal(tensor input, float mean=1, float std=2) -> tensor",
         "The exponential of normal numbers, of input's size and dtype; log_normal_ stores it.", drawn<log_normal>,
-        anew<0>, kInplace, kAnew),
+        sample_anew<0>, kInplace, kAnew),
     row("geometric(tensor input, float p) -> tensor",
         "How many tries a success of probability p takes, of input's size and dtype; geometric_ stores it.",
-        drawn<geometric>, shares, kInplace, kAnew),
+        drawn<geometric>, sample_shares, kInplace, kAnew),
     row("multinomial(tensor input, int num_samples, bool replacement=False) -> tensor",
-        "Indices of categories, by the weights in each row.", multinomial, weights, 0, kChoice),
+        "Indices of categories, by the weights in each row.", multinomial, sample_weights, 0, kChoice),
     row("gumbel_softmax(tensor input, float tau=1.0, bool hard=False, int dim=-1) -> tensor",
-        "softmax of logits with noise: a sample, soft or as one-hot.", gumbel_softmax, logits),
+        "softmax of logits with noise: a sample, soft or as one-hot.", gumbel_softmax, sample_logits),
 };
 
 }  // namespace

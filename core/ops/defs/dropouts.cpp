@@ -40,13 +40,13 @@ Results alpha_dropout(Call& c) {
 
 // ---- samples ----
 
-void channels(Samples& s) {
+void sample_channels(Samples& s) {
   s.add({TensorSpec{{3, 4, 5}}});
   s.add({TensorSpec{{3, 4, 5}}, 0.75, true});
   s.add({TensorSpec{{3, 4, 5}}, 0.25, false});
   s.refuse({TensorSpec{{3, 4, 5}}, 1.5}, "probability");
 }
-void elements_kept(Samples& s) {
+void sample_elements_kept(Samples& s) {
   s.add({TensorSpec{{3, 4}}});
   s.add({TensorSpec{{3, 4}}, 0.25, true});
   s.refuse({TensorSpec{{3, 4}}, 1.5}, "probability");
@@ -61,21 +61,21 @@ consteval OpRow alias(SchemaText schema) {
                   .autocast = CastPolicy::none,
                   .doc = "Another name.",
                   .decompose = dropout_channels,
-                  .samples = channels,
+                  .samples = sample_channels,
                   .tags = kRandom | kMayView,
                   .alias_of = "feature_dropout"});
 }
 
 constexpr OpRow kRows[] = {
     row("feature_dropout(tensor input, float p=0.5, bool training=True) -> tensor",
-        "Whole channels zero with probability p, else times 1 / (1 - p).", dropout_channels, channels),
+        "Whole channels zero with probability p, else times 1 / (1 - p).", dropout_channels, sample_channels),
     alias("dropout1d(tensor input, float p=0.5, bool training=True) -> tensor"),
     alias("dropout2d(tensor input, float p=0.5, bool training=True) -> tensor"),
     alias("dropout3d(tensor input, float p=0.5, bool training=True) -> tensor"),
     row("alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor",
-        "dropout that keeps the mean and variance of selu's results.", alpha_dropout<false>, elements_kept),
+        "dropout that keeps the mean and variance of selu's results.", alpha_dropout<false>, sample_elements_kept),
     row("feature_alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor",
-        "alpha_dropout of whole channels.", alpha_dropout<true>, channels),
+        "alpha_dropout of whole channels.", alpha_dropout<true>, sample_channels),
 };
 
 }  // namespace

@@ -78,7 +78,7 @@ Results embedding_bag(Call& c) {
 
 using Ints = std::vector<int64_t>;
 
-void bags(Samples& s) {
+void sample_bags(Samples& s) {
   const TensorSpec rows{{2, 3}, DType::i64, 0, 4}, table{{5, 4}};
   for (const char* mode : {"sum", "mean", "max"}) s.add({rows, table, SampleArg(), mode});
   s.add({rows, table, SampleArg(), "sum", TensorSpec{{2, 3}}});
@@ -102,7 +102,7 @@ constexpr OpRow kRows[] = {
         "per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None) -> tensor",
         "The sum, mean or maximum of the rows of weight at the indices in each row of input, or between offsets, of "
         "which the last may be the end; indices equal to padding_idx count for nothing.",
-        embedding_bag, bags),
+        embedding_bag, sample_bags),
 };
 
 }  // namespace

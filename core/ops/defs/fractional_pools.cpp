@@ -79,7 +79,7 @@ Results greatest(Call& c) {
 // ---- samples ----
 
 template <size_t dims>
-void windows_at_random(Samples& s) {
+void sample_windows_at_random(Samples& s) {
   const auto drawn = [](int64_t n, int64_t channels) {
     return TensorSpec{{n, channels, static_cast<int64_t>(dims)}, DType::f32, 0, 0.99};
   };
@@ -107,16 +107,16 @@ constexpr std::string_view kPlaces =
 constexpr OpRow kRows[] = {
     row("fractional_max_pool2d(tensor input, int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, "
         "tensor? _random_samples=None) -> tensor",
-        kGreatest, greatest<2>, windows_at_random<2>, {"return_indices", "fractional_max_pool2d_with_indices"}),
+        kGreatest, greatest<2>, sample_windows_at_random<2>, {"return_indices", "fractional_max_pool2d_with_indices"}),
     row("fractional_max_pool2d_with_indices(tensor input, int[] kernel_size, int[]? output_size=None, float[]? "
         "output_ratio=None, tensor? _random_samples=None) -> (tensor, tensor)",
-        kPlaces, pooled<2>, windows_at_random<2>),
+        kPlaces, pooled<2>, sample_windows_at_random<2>),
     row("fractional_max_pool3d(tensor input, int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, "
         "tensor? _random_samples=None) -> tensor",
-        kGreatest, greatest<3>, windows_at_random<3>, {"return_indices", "fractional_max_pool3d_with_indices"}),
+        kGreatest, greatest<3>, sample_windows_at_random<3>, {"return_indices", "fractional_max_pool3d_with_indices"}),
     row("fractional_max_pool3d_with_indices(tensor input, int[] kernel_size, int[]? output_size=None, float[]? "
         "output_ratio=None, tensor? _random_samples=None) -> (tensor, tensor)",
-        kPlaces, pooled<3>, windows_at_random<3>),
+        kPlaces, pooled<3>, sample_windows_at_random<3>),
 };
 
 }  // namespace

@@ -164,13 +164,13 @@ Results grid_sample(Call& c) {
 
 using Ints = std::vector<int64_t>;
 
-void grids(Samples& s) {
+void sample_grids(Samples& s) {
   s.add({TensorSpec{{2, 2, 3}}, Ints{2, 1, 3, 4}});
   s.add({TensorSpec{{1, 2, 3}}, Ints{1, 1, 3, 4}, true});
   s.add({TensorSpec{{2, 3, 4}}, Ints{2, 1, 2, 3, 4}});
   s.refuse({TensorSpec{{2, 3, 3}}, Ints{2, 1, 3, 4}}, "theta must be");
 }
-void samplings(Samples& s) {
+void sample_samplings(Samples& s) {
   const TensorSpec image{{2, 2, 4, 3}}, grid{{2, 3, 2, 2}, DType::f32, -1.3, 1.3};
   s.add({image, grid});
   s.add({image, grid, "bilinear", "border", true});
@@ -194,13 +194,13 @@ consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc
 
 constexpr OpRow kRows[] = {
     row("affine_grid(tensor theta, int[] size, bool align_corners=False) -> tensor", CastPolicy::none,
-        "Where the affine maps theta read the pixels of images, or volumes, of this size.", affine_grid, grids),
+        "Where the affine maps theta read the pixels of images, or volumes, of this size.", affine_grid, sample_grids),
     row("grid_sample(tensor input, tensor grid, str mode='bilinear', str padding_mode='zeros', bool "
         "align_corners=False) -> tensor",
         CastPolicy::promote,
         "Images, or volumes, read at the places of a grid, whose coordinates (x, y), or (x, y, z), go from -1 to 1: "
         "bilinear, nearest, and of images bicubic.",
-        grid_sample, samplings),
+        grid_sample, sample_samplings),
 };
 
 }  // namespace

@@ -186,7 +186,7 @@ Results channel_shuffle(Call& c) {
 
 using Ints = std::vector<int64_t>;
 
-void interpolations(Samples& s) {
+void sample_interpolations(Samples& s) {
   s.add({TensorSpec{{1, 2, 3}}, 5});
   s.add({TensorSpec{{1, 2, 5}}, 3, SampleArg(), "nearest-exact"});
   s.add({TensorSpec{{1, 2, 3, 5}}, Ints{12, 10}});
@@ -204,15 +204,15 @@ void interpolations(Samples& s) {
   s.refuse({TensorSpec{{1, 2, 3}}, 5, SampleArg(), "bilinear"}, "needs an input of 4 dims");
   s.refuse({TensorSpec{{1, 2, 3}}, 5, SampleArg(), "spline"}, "'spline'");
 }
-void shuffles(Samples& s) {
+void sample_shuffles(Samples& s) {
   s.add({TensorSpec{{2, 8, 2, 3}}, 2});
   s.refuse({TensorSpec{{2, 3, 2, 3}}, 2}, "must divide");
 }
-void unshuffles(Samples& s) {
+void sample_unshuffles(Samples& s) {
   s.add({TensorSpec{{2, 2, 4, 6}}, 2});
   s.refuse({TensorSpec{{2, 2, 3, 6}}, 2}, "must divide");
 }
-void channels(Samples& s) {
+void sample_channels(Samples& s) {
   s.add({TensorSpec{{2, 6, 3}}, 3});
   s.refuse({TensorSpec{{2, 6, 3}}, 4}, "must divide");
 }
@@ -226,13 +226,13 @@ constexpr OpRow kRows[] = {
         "align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> tensor",
         "The dims behind batch and channels resized: nearest, nearest-exact, linear, bilinear, trilinear, bicubic or "
         "area. recompute_scale_factor: by the rounded sizes; antialias: all pixels count where sizes shrink.",
-        interpolate, interpolations),
+        interpolate, sample_interpolations),
     row("pixel_shuffle(tensor input, int upscale_factor) -> tensor",
-        "Channels as pixels: [c * r * r, h, w] becomes [c, h * r, w * r].", pixel_shuffle, shuffles),
+        "Channels as pixels: [c * r * r, h, w] becomes [c, h * r, w * r].", pixel_shuffle, sample_shuffles),
     row("pixel_unshuffle(tensor input, int downscale_factor) -> tensor",
-        "Pixels as channels: [c, h * r, w * r] becomes [c * r * r, h, w].", pixel_unshuffle, unshuffles),
+        "Pixels as channels: [c, h * r, w * r] becomes [c * r * r, h, w].", pixel_unshuffle, sample_unshuffles),
     row("channel_shuffle(tensor input, int groups) -> tensor", "The channels of groups side by side.", channel_shuffle,
-        channels),
+        sample_channels),
 };
 
 }  // namespace

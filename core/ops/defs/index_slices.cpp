@@ -53,16 +53,16 @@ Results index_fill(Call& c) {
 
 // ---- samples ----
 
-void copied(Samples& s) {
+void sample_copied(Samples& s) {
   s.add({TensorSpec{{4, 3}}, 0, TensorSpec{{1}, DType::i64, 0, 3}, TensorSpec{{1, 3}}});
   s.add({TensorSpec{{2, 4}}, 1, TensorSpec{{1}, DType::i64, 0, 3}, TensorSpec{{2, 1}}});
 }
-void added(Samples& s) {
+void sample_added(Samples& s) {
   s.add({TensorSpec{{4, 3}}, 0, below({6}, 4), TensorSpec{{6, 3}}});
   s.add({TensorSpec{{2, 4}}, -1, below({3}, 4), TensorSpec{{2, 3}}, 0.5});
   s.refuse({TensorSpec{{4, 3}}, 0, TensorSpec{{1}, DType::i64, 4, 4}, TensorSpec{{1, 3}}}, "out of range");
 }
-void filled(Samples& s) {
+void sample_filled(Samples& s) {
   s.add({TensorSpec{{4, 3}}, 0, below({2}, 4), 1.5});
   s.add({TensorSpec{{2, 4}}, 1, below({3}, 4), TensorSpec{{}}});
 }
@@ -74,11 +74,11 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 
 constexpr OpRow kRows[] = {
     row("index_copy(tensor input, int dim, tensor index, tensor source) -> tensor",
-        "input with the slices of source stored at index along dim.", index_copy, copied),
+        "input with the slices of source stored at index along dim.", index_copy, sample_copied),
     row("index_add(tensor input, int dim, tensor index, tensor source, float alpha=1) -> tensor",
-        "input with alpha times the slices of source added at index along dim.", index_add, added),
+        "input with alpha times the slices of source added at index along dim.", index_add, sample_added),
     row("index_fill(tensor input, int dim, tensor index, tensor|number value) -> tensor",
-        "input with one value in the slices at index along dim.", index_fill, filled),
+        "input with one value in the slices at index along dim.", index_fill, sample_filled),
 };
 
 }  // namespace

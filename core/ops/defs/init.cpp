@@ -117,32 +117,32 @@ Results normal_of(Call& c) { return around(c, 0, deviation(c)); }
 
 // ---- samples ----
 
-void anew(Samples& s) {
+void sample_anew(Samples& s) {
   s.add_without_gradient({TensorSpec{{2, 3}}});
   s.add_without_gradient({TensorSpec{{2, 3, 2}, DType::bf16}});
   s.refuse({TensorSpec{{2, 2}, DType::i64, -9, 9}}, "real");
 }
-void matrices(Samples& s) {
-  anew(s);
+void sample_matrices(Samples& s) {
+  sample_anew(s);
   s.add_without_gradient({TensorSpec{{3, 2}, DType::f64}});
   s.refuse({TensorSpec{{3}}}, "at least two dims");
 }
-void truncated_normals(Samples& s) {
-  anew(s);
+void sample_truncated_normals(Samples& s) {
+  sample_anew(s);
   s.add_without_gradient({TensorSpec{{4}}, 0.0, 1.0, 4.0, 5.0});
   s.refuse({TensorSpec{{2}}, 0.0, 1.0, 2.0, 1.0}, "exceed");
 }
-void eyes(Samples& s) {
+void sample_eyes(Samples& s) {
   s.add_without_gradient({TensorSpec{{2, 3}}});
   s.refuse({TensorSpec{{3}}}, "two dims");
 }
-void kaimings(Samples& s) {
-  matrices(s);
+void sample_kaimings(Samples& s) {
+  sample_matrices(s);
   s.add_without_gradient({TensorSpec{{2, 3}}, 0.0, "fan_out", "relu"});
   s.refuse({TensorSpec{{2, 3}}, 0.0, "fan"}, "fan_in");
   s.refuse({TensorSpec{{2, 3}}, 0.0, "fan_in", "relux"}, "did you mean 'relu'");
 }
-void gains(Samples& s) {
+void sample_gains(Samples& s) {
   s.add({"tanh"});
   s.add({"leaky_relu", 0.2});
   s.refuse({"relux"}, "did you mean 'relu'");
@@ -160,29 +160,32 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("init_uniform(tensor tensor, float a=0, float b=1) -> tensor", "Numbers between a and b.", uniform, anew),
-    row("init_normal(tensor tensor, float mean=0, float std=1) -> tensor", "Normal numbers.", normal, anew),
+    row("init_uniform(tensor tensor, float a=0, float b=1) -> tensor", "Numbers between a and b.", uniform,
+        sample_anew),
+    row("init_normal(tensor tensor, float mean=0, float std=1) -> tensor", "Normal numbers.", normal, sample_anew),
     row("init_trunc_normal(tensor tensor, float mean=0, float std=1, float a=-2, float b=2) -> tensor",
-        "Normal numbers between a and b.", trunc_normal, truncated_normals),
-    row("init_eye(tensor tensor) -> tensor", "Ones on the diagonal of a matrix, zeros elsewhere.", eye, eyes, 0),
+        "Normal numbers between a and b.", trunc_normal, sample_truncated_normals),
+    row("init_eye(tensor tensor) -> tensor", "Ones on the diagonal of a matrix, zeros elsewhere.", eye, sample_eyes, 0),
     row("init_orthogonal(tensor tensor, float gain=1) -> tensor",
         "Orthonormal rows, or columns where there are more rows; what has more dims is a matrix of its first.",
-        orthogonal, matrices),
+        orthogonal, sample_matrices),
     row("init_xavier_uniform(tensor tensor, float gain=1) -> tensor",
-        "Uniform numbers of deviation gain * sqrt(2 / (fan_in + fan_out)).", uniform_of<xavier_deviation>, matrices),
+        "Uniform numbers of deviation gain * sqrt(2 / (fan_in + fan_out)).", uniform_of<xavier_deviation>,
+        sample_matrices),
     row("init_xavier_normal(tensor tensor, float gain=1) -> tensor",
-        "Normal numbers of deviation gain * sqrt(2 / (fan_in + fan_out)).", normal_of<xavier_deviation>, matrices),
+        "Normal numbers of deviation gain * sqrt(2 / (fan_in + fan_out)).", normal_of<xavier_deviation>,
+        sample_matrices),
     row("init_kaiming_uniform(tensor tensor, float a=0, str mode='fan_in', str nonlinearity='leaky_relu') -> tensor",
         "Uniform numbers of deviation gain / sqrt(fan), where a is a leaky_relu's slope.",
-        uniform_of<kaiming_deviation>, kaimings),
+        uniform_of<kaiming_deviation>, sample_kaimings),
     row("init_kaiming_normal(tensor tensor, float a=0, str mode='fan_in', str nonlinearity='leaky_relu') -> tensor",
         "Normal numbers of deviation gain / sqrt(fan), where a is a leaky_relu's slope.", normal_of<kaiming_deviation>,
-        kaimings),
+        sample_kaimings),
     checked({.schema = "init_calculate_gain(str nonlinearity, float? param=None) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "How much of the deviation is kept for what follows the layer; param: the slope of a leaky_relu.",
              .decompose = calculate_gain,
-             .samples = gains}),
+             .samples = sample_gains}),
 };
 
 }  // namespace

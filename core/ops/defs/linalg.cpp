@@ -146,39 +146,39 @@ Results matrix_exp(Call& c) {
 
 // ---- samples ----
 
-void square(Samples& s) {
+void sample_square(Samples& s) {
   s.add({kSquare}), s.add({kBatch}), s.add({TensorSpec{{0, 0}}});
   s.refuse({TensorSpec{{2, 3}}}, "square");
 }
-void systems(Samples& s) {
+void sample_systems(Samples& s) {
   s.add({kSquare, TensorSpec{{3}}}), s.add({kBatch, TensorSpec{{3, 2}, DType::f64}}),
       s.add({kBatch, TensorSpec{{2, 3}, DType::f64}});
   s.add({kSquare, TensorSpec{{2, 3}}, false});
   s.refuse({kSquare, TensorSpec{{2, 2}}}, "do not fit");
 }
-void triangles(Samples& s) {
+void sample_triangles(Samples& s) {
   s.add({kTriangle, TensorSpec{{3, 2}, DType::f64}, true}),
       s.add({kTriangle, TensorSpec{{2, 3, 2}, DType::f64}, false});
   s.add({kTriangle, TensorSpec{{2, 2, 3}, DType::f64}, true, false, true});
 }
-void old_triangles(Samples& s) {
+void sample_old_triangles(Samples& s) {
   s.add({TensorSpec{{3, 2}, DType::f64}, kTriangle}),
       s.add({TensorSpec{{3, 2}, DType::f64}, kTriangle, false, true, true});
 }
-void least_squares(Samples& s) {
+void sample_least_squares(Samples& s) {
   s.add({kTall, TensorSpec{{4, 3}}}), s.add({kWide, TensorSpec{{2}, DType::f64}}), s.add({kSquare, TensorSpec{{3, 1}}});
   s.add({kTall, TensorSpec{{4, 3}}, SampleArg(), "gels"}), s.add({kSquare, TensorSpec{{3, 1}}, 1e-3, "gelsd"});
   s.refuse({kTall, TensorSpec{{2, 3}}}, "rows"), s.refuse({kTall, TensorSpec{{4, 3}}, SampleArg(), "qr"}, "'qr'");
 }
-void inverses(Samples& s) {
+void sample_inverses(Samples& s) {
   matrix_samples(s);
   s.add({kBatch, TensorSpec{{2}, DType::f64, 1e-9, 1e-9}}), s.add({kBatch, 0.0, 1e-9});
   s.add({TensorSpec{{2, 1, 1}}, SampleArg(), SampleArg(), true});
 }
-void logarithms(Samples& s) {
+void sample_logarithms(Samples& s) {
   s.add({kPositive}), s.add({TensorSpec{{1, 1}, DType::f64, 0.5, 2}});
 }
-void powers(Samples& s) {
+void sample_powers(Samples& s) {
   for (int n : {0, 1, 2, 3, 5, -2}) s.add({kSquare, n});
   s.refuse({TensorSpec{{2, 3}}, 2}, "square");
 }
@@ -190,36 +190,37 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 constexpr OpRow kRows[] = {
     row("linalg_solve(tensor A, tensor B, bool left=True) -> tensor",
-        "X of A X = B, or of X A = B; B may hold vectors.", solve, systems),
-    row("linalg_inv(tensor A) -> tensor", "The inverse of square matrices.", inv, square),
-    another_name("inverse(tensor A) -> tensor", CastPolicy::none, "linalg_inv", square),
+        "X of A X = B, or of X A = B; B may hold vectors.", solve, sample_systems),
+    row("linalg_inv(tensor A) -> tensor", "The inverse of square matrices.", inv, sample_square),
+    another_name("inverse(tensor A) -> tensor", CastPolicy::none, "linalg_inv", sample_square),
     row("linalg_solve_triangular(tensor A, tensor B, bool upper, bool left=True, bool unitriangular=False) -> tensor",
-        "X of A X = B, or of X A = B, where A is a triangle.", solve_triangular, triangles),
+        "X of A X = B, or of X A = B, where A is a triangle.", solve_triangular, sample_triangles),
     row("triangular_solve(tensor b, tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> "
         "(tensor solution, tensor cloned_coefficient)",
-        "X of A X = b, and a copy of A.", triangular_solve, old_triangles),
+        "X of A X = b, and a copy of A.", triangular_solve, sample_old_triangles),
     row("linalg_lstsq(tensor A, tensor B, float? rcond=None, str? driver=None) -> (tensor solution, tensor residuals, "
         "tensor rank, tensor singular_values)",
         "The X that makes A X - B least, of all such the shortest, for A of full rank; the squares of what is left "
         "where there are more rows than columns and the driver, 'gelsy' unless given, is another one; the rank of A "
         "unless the driver is 'gels'; its singular values if it "
         "is 'gelsd' or 'gelss'.",
-        lstsq, least_squares),
+        lstsq, sample_least_squares),
     row("linalg_det(tensor A) -> tensor", "The determinant; its second derivative needs a matrix that is not singular.",
-        det, square),
-    another_name("det(tensor A) -> tensor", CastPolicy::none, "linalg_det", square),
+        det, sample_square),
+    another_name("det(tensor A) -> tensor", CastPolicy::none, "linalg_det", sample_square),
     row("linalg_slogdet(tensor A) -> (tensor sign, tensor logabsdet)",
-        "The sign of the determinant, and the logarithm of its absolute value.", slogdet, square),
-    another_name("slogdet(tensor A) -> (tensor sign, tensor logabsdet)", CastPolicy::none, "linalg_slogdet", square),
+        "The sign of the determinant, and the logarithm of its absolute value.", slogdet, sample_square),
+    another_name("slogdet(tensor A) -> (tensor sign, tensor logabsdet)", CastPolicy::none, "linalg_slogdet",
+                 sample_square),
     row("logdet(tensor input) -> tensor", "The logarithm of the determinant; NaN if that is negative.", logdet,
-        logarithms),
+        sample_logarithms),
     row("linalg_pinv(tensor A, tensor|number? atol=None, tensor|number? rtol=None, bool hermitian=False) -> tensor",
-        "The pseudoinverse; singular values up to the tolerances count as 0.", pinv, inverses, pinv_vjp),
+        "The pseudoinverse; singular values up to the tolerances count as 0.", pinv, sample_inverses, pinv_vjp),
     row("pinverse(tensor input, float rcond=1e-15) -> tensor", "linalg_pinv, by its relative tolerance alone.",
         pinverse, matrix_samples),
-    row("linalg_matrix_exp(tensor A) -> tensor", "The sum of A^k / k!.", matrix_exp, square),
-    another_name("matrix_exp(tensor A) -> tensor", CastPolicy::none, "linalg_matrix_exp", square),
-    another_name("linalg_matrix_power(tensor A, int n) -> tensor", CastPolicy::none, "matrix_power", powers),
+    row("linalg_matrix_exp(tensor A) -> tensor", "The sum of A^k / k!.", matrix_exp, sample_square),
+    another_name("matrix_exp(tensor A) -> tensor", CastPolicy::none, "linalg_matrix_exp", sample_square),
+    another_name("linalg_matrix_power(tensor A, int n) -> tensor", CastPolicy::none, "matrix_power", sample_powers),
 };
 
 }  // namespace

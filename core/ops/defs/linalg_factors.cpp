@@ -66,29 +66,29 @@ Results eigvalsh(Call& c) {
   return Results{c.builder.results("prims.eigh", {c.var(0), upper_half(c)})[0]};
 }
 
-void positive(Samples& s) {
+void sample_positive(Samples& s) {
   s.add({kPositive}), s.add({kPositive, true});
   s.refuse({TensorSpec{{2, 3}}}, "square"), s.refuse({TensorSpec{{3}}}, "2 dims"),
       s.refuse({TensorSpec{{2, 2}, DType::i64, -9, 9}}, "float32 or float64");
 }
-void positive_solves(Samples& s) {
+void sample_positive_solves(Samples& s) {
   s.add({TensorSpec{{2, 3, 2}, DType::f64}, kTriangle}), s.add({TensorSpec{{3, 1}, DType::f64}, kTriangle, true});
 }
-void positive_inverses(Samples& s) {
+void sample_positive_inverses(Samples& s) {
   s.add({kTriangle}), s.add({TensorSpec{{2, 2}, DType::f32, 1, 2}, true});
 }
-void qr_modes(Samples& s) {
+void sample_qr_modes(Samples& s) {
   s.add({kTall}), s.add({kWide}), s.add({kBatch, "complete"}), s.add_without_gradient({kTall, "complete"});
   s.refuse({kSquare, "r"}, "'reduced' or 'complete'");
 }
-void some(Samples& s) {
+void sample_some(Samples& s) {
   s.add({kTall}), s.add({kWide}), s.add({kBatch});
 }
-void svds(Samples& s) {
+void sample_svds(Samples& s) {
   s.add({kTall, false}), s.add({kWide, false}), s.add({kSquare}), s.add_without_gradient({kTall});
 }
 // One half is read, so that differences of single elements are not the gradient of a symmetric matrix.
-void symmetric(Samples& s) {
+void sample_symmetric(Samples& s) {
   s.add_without_gradient({kSquare}), s.add_without_gradient({kBatch, "U"});
   s.refuse({kSquare, "X"}, "'L' or 'U'"), s.refuse({TensorSpec{{2, 3}}}, "square");
 }
@@ -100,25 +100,28 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 
 constexpr OpRow kRows[] = {
     row("linalg_cholesky(tensor input, bool upper=False) -> tensor",
-        "The triangle L of input = L L^T, or its transpose; one half of the input is read.", cholesky, positive),
-    another_name("cholesky(tensor input, bool upper=False) -> tensor", CastPolicy::none, "linalg_cholesky", positive),
+        "The triangle L of input = L L^T, or its transpose; one half of the input is read.", cholesky, sample_positive),
+    another_name("cholesky(tensor input, bool upper=False) -> tensor", CastPolicy::none, "linalg_cholesky",
+                 sample_positive),
     row("cholesky_solve(tensor input, tensor L, bool upper=False) -> tensor", "X of L L^T X = input.", cholesky_solve,
-        positive_solves),
+        sample_positive_solves),
     row("cholesky_inverse(tensor L, bool upper=False) -> tensor", "The inverse of L L^T.", cholesky_inverse,
-        positive_inverses),
+        sample_positive_inverses),
     row("linalg_qr(tensor A, str mode='reduced') -> (tensor Q, tensor R)",
-        "Orthonormal columns Q and an upper triangle R of A = Q R.", linalg_qr, qr_modes),
+        "Orthonormal columns Q and an upper triangle R of A = Q R.", linalg_qr, sample_qr_modes),
     row("qr(tensor input, bool some=True) -> (tensor Q, tensor R)", "linalg_qr: reduced if some, else complete.", qr,
-        some),
+        sample_some),
     row("linalg_svd(tensor A, bool full_matrices=True) -> (tensor U, tensor S, tensor Vh)",
-        "U, S and Vh of A = U diag(S) Vh, S descending. Columns and rows beyond S get no gradient.", linalg_svd, svds),
+        "U, S and Vh of A = U diag(S) Vh, S descending. Columns and rows beyond S get no gradient.", linalg_svd,
+        sample_svds),
     row("svd(tensor input, bool some=True) -> (tensor U, tensor S, tensor V)",
-        "U, S and V, not its transpose, of input = U diag(S) V^T.", svd, some),
+        "U, S and V, not its transpose, of input = U diag(S) V^T.", svd, sample_some),
     row("linalg_svdvals(tensor A) -> tensor", "The singular values, descending.", svdvals, matrix_samples),
     row("linalg_eigh(tensor A, str UPLO='L') -> (tensor eigenvalues, tensor eigenvectors)",
-        "Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which one half is read.", eigh, symmetric),
+        "Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which one half is read.", eigh,
+        sample_symmetric),
     row("linalg_eigvalsh(tensor A, str UPLO='L') -> tensor", "The eigenvalues of symmetric matrices, ascending.",
-        eigvalsh, symmetric),
+        eigvalsh, sample_symmetric),
 };
 
 }  // namespace

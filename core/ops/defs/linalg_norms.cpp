@@ -114,35 +114,35 @@ Results matrix_rank(Call& c) {
 
 const TensorSpec kMatrix{{3, 2}}, kBatch{{2, 3, 4}, DType::f64};
 
-void vectors(Samples& s) {
+void sample_vectors(Samples& s) {
   s.add({kMatrix}), s.add({kBatch, 1.0, std::vector<int64_t>{1}, true}),
       s.add({kBatch, kInfinity, std::vector<int64_t>{0, 2}});
   s.add({TensorSpec{{4}}, 3.0});
 }
-void matrices(Samples& s) {
+void sample_matrices(Samples& s) {
   s.add({kMatrix});
   for (double ord : {1.0, -1.0, 2.0, -2.0, kInfinity, -kInfinity}) s.add({kBatch, ord});
   s.add({kBatch, 1.0, std::vector<int64_t>{0, -1}, true});
   s.refuse({TensorSpec{{3}}}, "2 dims"), s.refuse({kMatrix, 3.0}, "ord must be"),
       s.refuse({kMatrix, 1.0, std::vector<int64_t>{0, 0}}, "twice");
 }
-void nuclears(Samples& s) {
+void sample_nuclears(Samples& s) {
   s.add({kMatrix}), s.add({kBatch, std::vector<int64_t>{0, 2}, true});
 }
-void either(Samples& s) {
+void sample_either(Samples& s) {
   s.add({kBatch}), s.add({kMatrix, 2.0}), s.add({TensorSpec{{4}}, 3.0}), s.add({kBatch, 1.0, std::vector<int64_t>{1}}),
       s.add({kBatch, 1.0, std::vector<int64_t>{1, 2}});
   s.refuse({kBatch, 1.0}, "1 or 2 dims");
 }
-void conditions(Samples& s) {
+void sample_conditions(Samples& s) {
   s.add({TensorSpec{{3, 3}, DType::f64}}), s.add({TensorSpec{{3, 3}, DType::f64}, 1.0}),
       s.add({TensorSpec{{3, 2}, DType::f64}, -2.0});
 }
-void ranks(Samples& s) {
+void sample_ranks(Samples& s) {
   s.add({kMatrix}), s.add({kBatch, 0.5}), s.add({kBatch, TensorSpec{{2}, DType::f64, 0.5, 0.5}});
   s.add({kBatch, SampleArg(), 0.25}), s.add({TensorSpec{{2, 1, 1}}, 0.5, SampleArg(), true});
 }
-void chains(Samples& s) {
+void sample_chains(Samples& s) {
   s.add({std::vector<TensorSpec>{{{2, 3}}, {{3, 4}}, {{4, 2}}}});
 }
 
@@ -154,23 +154,24 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 
 constexpr OpRow kRows[] = {
     row("linalg_vector_norm(tensor x, float ord=2.0, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
-        "norm, of all dims or of some as one vector.", vector_norm, vectors),
+        "norm, of all dims or of some as one vector.", vector_norm, sample_vectors),
     row("linalg_matrix_norm(tensor A, float? ord=None, int[] dim=[-2, -1], bool keepdim=False, dtype? dtype=None) -> "
         "tensor",
         "Frobenius' norm of matrices; with ord 1 or inf the greatest sum of a column or row, with 2 the greatest "
         "singular value, with negative ones the least.",
-        matrix_norm<Order::frobenius>, matrices),
+        matrix_norm<Order::frobenius>, sample_matrices),
     row("nuclear_norm(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", "The sum of the singular values.",
-        nuclear_norm, nuclears),
+        nuclear_norm, sample_nuclears),
     row("linalg_norm(tensor A, float? ord=None, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
-        "linalg_vector_norm of one dim, or without ord; linalg_matrix_norm of two.", norm, either),
+        "linalg_vector_norm of one dim, or without ord; linalg_matrix_norm of two.", norm, sample_either),
     row("linalg_cond(tensor A, float? p=None) -> tensor", "The condition number by a norm of matrices, 2 unless given.",
-        cond, conditions),
+        cond, sample_conditions),
     row("linalg_matrix_rank(tensor A, tensor|number? atol=None, tensor|number? rtol=None, bool hermitian=False) -> "
         "tensor",
-        "How many singular values exceed the tolerances, of which each matrix may have its own.", matrix_rank, ranks,
-        "the result is a count"),
-    another_name("linalg_multi_dot(tensor[] tensors) -> tensor", CastPolicy::lower_precision_fp, "multi_dot", chains),
+        "How many singular values exceed the tolerances, of which each matrix may have its own.", matrix_rank,
+        sample_ranks, "the result is a count"),
+    another_name("linalg_multi_dot(tensor[] tensors) -> tensor", CastPolicy::lower_precision_fp, "multi_dot",
+                 sample_chains),
 };
 
 }  // namespace

@@ -135,7 +135,7 @@ Results multilabel_soft_margin(Call& c) {
 
 const char* const kHow[] = {"none", "mean", "sum"};
 template <int low, int high, int target_low, int target_high>
-void pairs(Samples& s) {
+void sample_pairs(Samples& s) {
   const auto x = [](std::vector<int64_t> shape, DType d = DType::f32) {
     return TensorSpec{std::move(shape), d, low / 10.0, high / 10.0};
   };
@@ -148,8 +148,8 @@ void pairs(Samples& s) {
   s.refuse({x({4, 5}), y({4})}, "broadcast");
 }
 template <int low, int high, int target_low, int target_high, int option>
-void reduced_pairs(Samples& s) {
-  pairs<low, high, target_low, target_high>(s);
+void sample_reduced_pairs(Samples& s) {
+  sample_pairs<low, high, target_low, target_high>(s);
   const TensorSpec x{{3, 4}, DType::f32, low / 10.0, high / 10.0},
       y{{3, 4}, DType::f32, target_low / 10.0, target_high / 10.0};
   if (option < 0) {
@@ -158,55 +158,55 @@ void reduced_pairs(Samples& s) {
   }
   for (const char* how : kHow) s.add({x, y, how, option / 4.0});
 }
-void entropies(Samples& s) {
-  pairs<1, 9, 0, 10>(s);
+void sample_entropies(Samples& s) {
+  sample_pairs<1, 9, 0, 10>(s);
   const TensorSpec x{{3, 4}, DType::f32, 0.1, 0.9}, y{{3, 4}, DType::f32, 0, 1}, w{{4}, DType::f32, 0.5, 2};
   for (const char* how : kHow) s.add({x, y, w, how});
 }
-void probabilities(Samples& s) {
+void sample_probabilities(Samples& s) {
   s.add({TensorSpec{{3, 4}, DType::f32, 0.1, 0.9}, TensorSpec{{3, 4}, DType::f32, 0, 1}});
 }
-void logit_entropies(Samples& s) {
-  pairs<-30, 30, 0, 10>(s);
+void sample_logit_entropies(Samples& s) {
+  sample_pairs<-30, 30, 0, 10>(s);
   const TensorSpec x{{3, 4}, DType::f32, -3, 3}, y{{3, 4}, DType::f32, 0, 1}, w{{4}, DType::f32, 0.5, 2};
   for (const char* how : kHow) s.add({x, y, w, how, w});
 }
-void divergences(Samples& s) {
-  pairs<-30, -1, 1, 9>(s);
+void sample_divergences(Samples& s) {
+  sample_pairs<-30, -1, 1, 9>(s);
   const TensorSpec x{{3, 4}, DType::f32, -3, -0.1}, y{{3, 4}, DType::f32, 0.1, 0.9};
   for (const char* how : {"none", "mean", "sum", "batchmean"}) s.add({x, y, how});
   s.add({x, x, "sum", true});
 }
-void poissons(Samples& s) {
+void sample_poissons(Samples& s) {
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::f32, 2, 5}});
   s.add({TensorSpec{{3, 4}, DType::f32, 0.5, 2}, TensorSpec{{3, 4}, DType::f32, 2, 5}, false, true, 1e-8, "sum"});
 }
-void gaussians(Samples& s) {
+void sample_gaussians(Samples& s) {
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::f32, 0.5, 2}});
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}}, TensorSpec{{3, 1}, DType::f32, 0.5, 2}, true, 1e-6, "none"});
 }
-void signs(Samples& s) {
+void sample_signs(Samples& s) {
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::i64, 1, 1}});
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::i64, -1, -1}, 1.5, "none"});
 }
-void soft_signs(Samples& s) {
+void sample_soft_signs(Samples& s) {
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::i64, -1, 1}});
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::i64, 1, 1}, "sum"});
 }
-void rankings(Samples& s) {
+void sample_rankings(Samples& s) {
   s.add({TensorSpec{{5}}, TensorSpec{{5}}, TensorSpec{{5}, DType::i64, -1, 1}, 0.5});
   s.add({TensorSpec{{5}}, TensorSpec{{5}}, TensorSpec{{5}, DType::i64, 1, 1}, 0.25, "none"});
 }
-void cosines(Samples& s) {
+void sample_cosines(Samples& s) {
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}}, TensorSpec{{3}, DType::i64, 1, 1}});
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}}, TensorSpec{{3}, DType::i64, -1, -1}, -0.5, "none"});
 }
-void triplets(Samples& s) {
+void sample_triplets(Samples& s) {
   const TensorSpec x{{3, 4}};
   s.add({x, x, x});
   s.add({x, x, x, 2.0, 3.0, 1e-6, true, "none"});
 }
-void labels(Samples& s) {
+void sample_labels(Samples& s) {
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::i64, 0, 1}});
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::i64, 0, 1}, TensorSpec{{4}, DType::f32, 0.5, 2}, "none"});
 }
@@ -217,58 +217,60 @@ consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc
 
 constexpr OpRow kRows[] = {
     row("l1_loss(tensor input, tensor target, str reduction='mean', tensor? weight=None) -> tensor", CastPolicy::fp32,
-        "|input - target|, its mean or its sum.", l1_loss, reduced_pairs<-20, 20, -20, 20, -1>),
+        "|input - target|, its mean or its sum.", l1_loss, sample_reduced_pairs<-20, 20, -20, 20, -1>),
     row("smooth_l1_loss(tensor input, tensor target, str reduction='mean', float beta=1.0) -> tensor", CastPolicy::fp32,
         "d * d / (2 * beta) for distances d below beta, else d - beta / 2.", loss_formula<smooth_l1>,
-        reduced_pairs<-20, 20, -20, 20, 3>),
+        sample_reduced_pairs<-20, 20, -20, 20, 3>),
     row("huber_loss(tensor input, tensor target, str reduction='mean', float delta=1.0, tensor? weight=None) -> tensor",
         CastPolicy::fp32, "d * d / 2 for distances d up to delta, else delta * (d - delta / 2).", loss_formula<huber>,
-        reduced_pairs<-20, 20, -20, 20, 3>),
+        sample_reduced_pairs<-20, 20, -20, 20, 3>),
     row("binary_cross_entropy(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor",
         CastPolicy::fp32, "-(target * log(input) + (1 - target) * log(1 - input)), times weight.",
-        loss_formula<binary_cross_entropy>, entropies),
+        loss_formula<binary_cross_entropy>, sample_entropies),
     checked({.schema = "binary_cross_entropies(tensor input, tensor target) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "binary_cross_entropy of each element, of two tensors of one type.",
              .decompose = cross_entropies,
              .vjp = cross_entropies_vjp,
-             .samples = probabilities,
+             .samples = sample_probabilities,
              .tags = kHidden}),
     row("binary_cross_entropy_with_logits(tensor input, tensor target, tensor? weight=None, str reduction='mean', "
         "tensor? pos_weight=None) -> tensor",
         CastPolicy::fp32,
         "binary_cross_entropy of sigmoid(input), without its overflow; pos_weight weighs the positive part.",
-        loss_formula<binary_cross_entropy_with_logits>, logit_entropies),
+        loss_formula<binary_cross_entropy_with_logits>, sample_logit_entropies),
     row("kl_div(tensor input, tensor target, str reduction='mean', bool log_target=False) -> tensor", CastPolicy::fp32,
         "target * (log(target) - input), where input holds logarithms; 'batchmean' divides the sum by the rows.",
-        kl_div, divergences),
+        kl_div, sample_divergences),
     row("poisson_nll_loss(tensor input, tensor target, bool log_input=True, bool full=False, float eps=1e-08, str "
         "reduction='mean') -> tensor",
         CastPolicy::fp32,
         "exp(input) - target * input, or of input itself where it is no logarithm; full adds Stirling's term.",
-        loss_formula<poisson_nll>, poissons),
+        loss_formula<poisson_nll>, sample_poissons),
     row("gaussian_nll_loss(tensor input, tensor target, tensor var, bool full=False, float eps=1e-06, str "
         "reduction='mean') -> tensor",
         CastPolicy::fp32,
         "(log(var) + (input - target) ** 2 / var) / 2, with var at least eps; full adds its constant.", gaussian_nll,
-        gaussians),
+        sample_gaussians),
     row("hinge_embedding_loss(tensor input, tensor target, float margin=1.0, str reduction='mean') -> tensor",
         CastPolicy::fp32, "input unless target is -1, plus what it lacks to margin unless target is 1.",
-        loss_formula<hinge_embedding>, signs),
+        loss_formula<hinge_embedding>, sample_signs),
     row("soft_margin_loss(tensor input, tensor target, str reduction='mean') -> tensor", CastPolicy::fp32,
-        "log(1 + exp(-target * input)).", loss_formula<soft_margin>, soft_signs),
+        "log(1 + exp(-target * input)).", loss_formula<soft_margin>, sample_soft_signs),
     row("margin_ranking_loss(tensor input1, tensor input2, tensor target, float margin=0.0, str reduction='mean') -> "
         "tensor",
-        CastPolicy::fp32, "max(0, -target * (input1 - input2) + margin).", margin_ranking, rankings),
+        CastPolicy::fp32, "max(0, -target * (input1 - input2) + margin).", margin_ranking, sample_rankings),
     row("cosine_embedding_loss(tensor input1, tensor input2, tensor target, float margin=0.0, str reduction='mean') -> "
         "tensor",
         CastPolicy::fp32, "1 - cosine of rows where target is 1, what exceeds margin where it is -1.", cosine_embedding,
-        cosines),
+        sample_cosines),
     row("triplet_margin_loss(tensor anchor, tensor positive, tensor negative, float margin=1.0, float p=2.0, float "
         "eps=1e-06, bool swap=False, str reduction='mean') -> tensor",
-        CastPolicy::fp32, "max(0, distance to positive - distance to negative + margin).", triplet_margin, triplets),
+        CastPolicy::fp32, "max(0, distance to positive - distance to negative + margin).", triplet_margin,
+        sample_triplets),
     row("multilabel_soft_margin_loss(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor",
-        CastPolicy::fp32, "The mean over classes of binary_cross_entropy_with_logits.", multilabel_soft_margin, labels),
+        CastPolicy::fp32, "The mean over classes of binary_cross_entropy_with_logits.", multilabel_soft_margin,
+        sample_labels),
 };
 
 }  // namespace

@@ -49,12 +49,12 @@ Results multilabel_margin(Call& c) {
 
 // ---- samples ----
 
-void margins(Samples& s) {
+void sample_margins(Samples& s) {
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3}, DType::i64, 0, 3}});
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3}, DType::i64, 0, 3}, 2, 0.5, TensorSpec{{4}, DType::f32, 0.5, 2}, "none"});
   s.refuse({TensorSpec{{3, 4}}, TensorSpec{{3}, DType::i64, 0, 3}, 3}, "p must be 1 or 2");
 }
-void label_lists(Samples& s) {
+void sample_label_lists(Samples& s) {
   s.add({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::i64, -1, 3}});
   s.add({TensorSpec{{3, 4}, DType::f64}, TensorSpec{{3, 4}, DType::i64, -1, 3}, "none"});
   s.add({TensorSpec{{5}}, TensorSpec{{5}, DType::i64, 0, 4}, "sum"});
@@ -72,11 +72,11 @@ constexpr OpRow kRows[] = {
     row("multi_margin_loss(tensor input, tensor target, int p=1, float margin=1.0, tensor? weight=None, str "
         "reduction='mean') -> tensor",
         CastPolicy::fp32, "The mean over the other classes of what they lack to the margin below the target's.",
-        multi_margin, margins),
+        multi_margin, sample_margins),
     row("multilabel_margin_loss(tensor input, tensor target, str reduction='mean') -> tensor", CastPolicy::none,
         "What the other classes lack to the margin of 1 below each class of target, a list up to its first -1, by the "
         "number of classes.",
-        multilabel_margin, label_lists),
+        multilabel_margin, sample_label_lists),
 };
 
 }  // namespace

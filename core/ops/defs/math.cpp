@@ -153,7 +153,7 @@ constexpr auto d_ndtr = [](Var x) { return exp(x * x * -0.5) * (1 / std::sqrt(2 
 // ---- samples: inside of a function's domain ----
 
 template <int low, int high, int per = 1>
-void within(Samples& s) {
+void sample_within(Samples& s) {
   const double a = double(low) / per, b = double(high) / per;
   s.add({TensorSpec{{2, 3}, DType::f32, a, b}});
   s.add({TensorSpec{{}, DType::f64, a, b}});
@@ -163,14 +163,14 @@ void within(Samples& s) {
 }
 template <int low, int high, int per>
 void logit_samples(Samples& s) {
-  within<low, high, per>(s);
+  sample_within<low, high, per>(s);
   s.add({TensorSpec{{4}, DType::f32, 0.3, 0.7}, 0.1});
 }
-void polygammas(Samples& s) {
+void sample_polygammas(Samples& s) {
   for (int n : {0, 1, 2, 5}) s.add({n, TensorSpec{{2, 3}, DType::f32, 0.5, 4}});
   s.refuse({-1, TensorSpec{{2}, DType::f32, 1, 2}}, "between 0 and 169");
 }
-void mvlgammas(Samples& s) {
+void sample_mvlgammas(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::f32, 3, 9}, 3});
   s.refuse({TensorSpec{{2}, DType::f32, 3, 9}, 0}, "between 1");
 }
@@ -187,73 +187,74 @@ consteval OpRow prim(SchemaText schema, CastPolicy autocast, std::string_view do
 
 constexpr OpRow kRows[] = {
     row("tan(tensor input) -> tensor", CastPolicy::fp32, "The tangent of radians.",
-        real_formula<[](Var x) { return sin(x) / cos(x); }>, slope_of_result<d_tan>, within<-1, 1>),
+        real_formula<[](Var x) { return sin(x) / cos(x); }>, slope_of_result<d_tan>, sample_within<-1, 1>),
     prim("asin(tensor input) -> tensor", CastPolicy::fp32, "The angle in [-pi/2, pi/2] whose sine is the input.",
-         within<-9, 9, 10>),
+         sample_within<-9, 9, 10>),
     prim("acos(tensor input) -> tensor", CastPolicy::fp32, "The angle in [0, pi] whose cosine is the input.",
-         within<-9, 9, 10>),
+         sample_within<-9, 9, 10>),
     prim("atan(tensor input) -> tensor", CastPolicy::none, "The angle in [-pi/2, pi/2] whose tangent is the input.",
-         within<-4, 4>),
+         sample_within<-4, 4>),
     row("sinh(tensor input) -> tensor", CastPolicy::fp32, "The hyperbolic sine.", real_formula<sinh_of>,
-        slope_of_input<d_sinh>, within<-4, 4>),
+        slope_of_input<d_sinh>, sample_within<-4, 4>),
     row("cosh(tensor input) -> tensor", CastPolicy::fp32, "The hyperbolic cosine.", real_formula<cosh_of>,
-        slope_of_input<d_cosh>, within<-4, 4>),
+        slope_of_input<d_cosh>, sample_within<-4, 4>),
     row("asinh(tensor input) -> tensor", CastPolicy::none, "The number whose hyperbolic sine is the input.",
-        real_formula<asinh_of>, slope_of_input<d_asinh>, within<-4, 4>),
+        real_formula<asinh_of>, slope_of_input<d_asinh>, sample_within<-4, 4>),
     row("acosh(tensor input) -> tensor", CastPolicy::none, "The number whose hyperbolic cosine is the input.",
-        real_formula<acosh_of>, slope_of_input<d_acosh>, within<3, 9, 2>),
+        real_formula<acosh_of>, slope_of_input<d_acosh>, sample_within<3, 9, 2>),
     row("atanh(tensor input) -> tensor", CastPolicy::none, "The number whose hyperbolic tangent is the input.",
-        real_formula<atanh_of>, slope_of_input<d_atanh>, within<-9, 9, 10>),
+        real_formula<atanh_of>, slope_of_input<d_atanh>, sample_within<-9, 9, 10>),
     row("exp2(tensor input) -> tensor", CastPolicy::none, "2 to the power of the input.", real_formula<[](Var x) {
           return x.builder->call("pow", {2.0, x});
         }>,
-        slope_of_result<d_exp2>, within<-3, 3>),
+        slope_of_result<d_exp2>, sample_within<-3, 3>),
     row("expm1(tensor input) -> tensor", CastPolicy::fp32, "exp(input) - 1, exact near zero.", real_formula<expm1_of>,
-        slope_of_result<d_expm1>, within<-2, 2>),
+        slope_of_result<d_expm1>, sample_within<-2, 2>),
     row("log1p(tensor input) -> tensor", CastPolicy::fp32, "log(1 + input), exact near zero.", real_formula<log1p_of>,
-        slope_of_input<d_log1p>, within<-1, 9, 2>),
-    prim("log2(tensor input) -> tensor", CastPolicy::fp32, "The logarithm to the base 2.", within<1, 9, 2>),
-    prim("log10(tensor input) -> tensor", CastPolicy::fp32, "The logarithm to the base 10.", within<1, 9, 2>),
-    prim("erfc(tensor input) -> tensor", CastPolicy::none, "1 - erf(input), exact where that cancels.", within<-2, 4>),
+        slope_of_input<d_log1p>, sample_within<-1, 9, 2>),
+    prim("log2(tensor input) -> tensor", CastPolicy::fp32, "The logarithm to the base 2.", sample_within<1, 9, 2>),
+    prim("log10(tensor input) -> tensor", CastPolicy::fp32, "The logarithm to the base 10.", sample_within<1, 9, 2>),
+    prim("erfc(tensor input) -> tensor", CastPolicy::none, "1 - erf(input), exact where that cancels.",
+         sample_within<-2, 4>),
     prim("erfcx(tensor input) -> tensor", CastPolicy::none, "exp(input * input) * erfc(input), without its overflow.",
-         within<-1, 4>),
+         sample_within<-1, 4>),
     row("erfinv(tensor input) -> tensor", CastPolicy::fp32, "The number whose error function is the input.",
-        real_formula<erfinv_of>, slope_of_result<d_erfinv>, within<-9, 9, 10>),
+        real_formula<erfinv_of>, slope_of_result<d_erfinv>, sample_within<-9, 9, 10>),
     row("ndtr(tensor input) -> tensor", CastPolicy::none, "The normal distribution: the probability of being less.",
-        real_formula<ndtr_of>, slope_of_input<d_ndtr>, within<-3, 3>),
+        real_formula<ndtr_of>, slope_of_input<d_ndtr>, sample_within<-3, 3>),
     prim("ndtri(tensor input) -> tensor", CastPolicy::none,
-         "The quantile of the normal distribution: the inverse of ndtr.", within<1, 9, 10>),
+         "The quantile of the normal distribution: the inverse of ndtr.", sample_within<1, 9, 10>),
     prim("log_ndtr(tensor input) -> tensor", CastPolicy::none, "The logarithm of the normal distribution.",
-         within<-9, 3>),
+         sample_within<-9, 3>),
     prim("lgamma(tensor input) -> tensor", CastPolicy::none,
-         "The logarithm of the absolute value of the gamma function.", within<1, 9, 2>),
-    prim("digamma(tensor input) -> tensor", CastPolicy::none, "The derivative of lgamma.", within<1, 9, 2>),
+         "The logarithm of the absolute value of the gamma function.", sample_within<1, 9, 2>),
+    prim("digamma(tensor input) -> tensor", CastPolicy::none, "The derivative of lgamma.", sample_within<1, 9, 2>),
     checked({.schema = "polygamma(int n, tensor input) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "The n-th derivative of digamma.",
              .decompose = polygamma,
-             .samples = polygammas}),
+             .samples = sample_polygammas}),
     row("mvlgamma(tensor input, int p) -> tensor", CastPolicy::none,
-        "The logarithm of the multivariate gamma function of dimension p.", mvlgamma, nullptr, mvlgammas),
+        "The logarithm of the multivariate gamma function of dimension p.", mvlgamma, nullptr, sample_mvlgammas),
     row("i0(tensor input) -> tensor", CastPolicy::none, "The modified Bessel function of the first kind of order 0.",
-        real_formula<i0_of>, slope_of_input<d_i0>, within<-3, 3>),
+        real_formula<i0_of>, slope_of_input<d_i0>, sample_within<-3, 3>),
     prim("i1(tensor input) -> tensor", CastPolicy::none, "The modified Bessel function of the first kind of order 1.",
-         within<-3, 3>),
+         sample_within<-3, 3>),
     row("i0e(tensor input) -> tensor", CastPolicy::none, "i0(input) * exp(-|input|), without its overflow.",
-        real_formula<i0e_of>, slope_of_input<d_i0e>, within<1, 9, 2>),
+        real_formula<i0e_of>, slope_of_input<d_i0e>, sample_within<1, 9, 2>),
     prim("i1e(tensor input) -> tensor", CastPolicy::none, "i1(input) * exp(-|input|), without its overflow.",
-         within<1, 9, 2>),
+         sample_within<1, 9, 2>),
     row("sinc(tensor input) -> tensor", CastPolicy::none, "sin(pi * input) / (pi * input), and 1 at 0.",
-        real_formula<sinc_of>, nullptr, within<-2, 2>),
+        real_formula<sinc_of>, nullptr, sample_within<-2, 2>),
     row("logit(tensor input, float? eps=None) -> tensor", CastPolicy::none,
         "log(input / (1 - input)); with eps the input is limited to [eps, 1 - eps] first.", logit, logit_vjp,
         logit_samples<1, 9, 10>),
     row("entr(tensor input) -> tensor", CastPolicy::none, "-input * log(input), 0 at 0 and -inf below.",
-        real_formula<entr_of>, slope_of_input<d_entr>, within<1, 9, 2>),
+        real_formula<entr_of>, slope_of_input<d_entr>, sample_within<1, 9, 2>),
     row("deg2rad(tensor input) -> tensor", CastPolicy::none, "Degrees as radians.",
-        real_formula<[](Var x) { return x * (kPi / 180); }>, nullptr, within<-90, 90>),
+        real_formula<[](Var x) { return x * (kPi / 180); }>, nullptr, sample_within<-90, 90>),
     row("rad2deg(tensor input) -> tensor", CastPolicy::none, "Radians as degrees.",
-        real_formula<[](Var x) { return x * (180 / kPi); }>, nullptr, within<-3, 3>),
+        real_formula<[](Var x) { return x * (180 / kPi); }>, nullptr, sample_within<-3, 3>),
 };
 
 }  // namespace

@@ -144,7 +144,7 @@ Results max_unpool(Call& c) {
 using Ints = std::vector<int64_t>;
 
 template <size_t dims>
-void returned(Samples& s) {
+void sample_returned(Samples& s) {
   Ints shape(dims + 2, 2), alone(dims + 2, 1);
   shape[0] = 1, alone[0] = 2, alone[1] = 3;
   const TensorSpec places{shape, DType::i64, 0, (1 << 2 * dims) - 1.0};
@@ -192,13 +192,13 @@ constexpr OpRow kRows[] = {
         adaptive_with_indices<3>, adapted<3>),
     row("max_unpool1d(tensor input, tensor indices, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[]? "
         "output_size=None) -> tensor",
-        kUnpooled, max_unpool<1>, returned<1>),
+        kUnpooled, max_unpool<1>, sample_returned<1>),
     row("max_unpool2d(tensor input, tensor indices, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[]? "
         "output_size=None) -> tensor",
-        kUnpooled, max_unpool<2>, returned<2>),
+        kUnpooled, max_unpool<2>, sample_returned<2>),
     row("max_unpool3d(tensor input, tensor indices, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[]? "
         "output_size=None) -> tensor",
-        kUnpooled, max_unpool<3>, returned<3>),
+        kUnpooled, max_unpool<3>, sample_returned<3>),
 };
 
 }  // namespace

@@ -146,26 +146,26 @@ Results bincount(Call& c) {
 TensorSpec flags(std::vector<int64_t> shape) { return {std::move(shape), DType::boolean, 0, 1}; }
 TensorSpec few(std::vector<int64_t> shape) { return {std::move(shape), DType::i64, 0, 3}; }
 
-void places(Samples& s) {
+void sample_places(Samples& s) {
   s.add_eager({few({3, 4})});
   s.add_eager({flags({2, 3, 2})});
   s.add_eager({TensorSpec{{5}}});
   s.add_eager({flags({})});
 }
-void static_places(Samples& s) {
+void sample_static_places(Samples& s) {
   s.add({few({3, 4}), 7});
   s.add({flags({2, 3}), 9, 5});
   s.add({TensorSpec{{4}}, 0});
   s.refuse({flags({2}), -1}, "size must not be negative, got -1");
 }
-void selected(Samples& s) {
+void sample_selected(Samples& s) {
   s.add_eager({TensorSpec{{2, 3}}, flags({2, 3})});
   s.add_eager({TensorSpec{{2, 1, 3}}, flags({4, 1})});
   s.add_eager({TensorSpec{{6}, DType::bf16}, flags({6})});
   s.refuse({TensorSpec{{2, 3}}, few({2, 3})}, "mask must be bool");
   s.refuse({TensorSpec{{2, 3}}, flags({4})}, "broadcast");
 }
-void distinct(Samples& s) {
+void sample_distinct(Samples& s) {
   s.add_eager({few({3, 4})});
   s.add_eager({few({8}), true, true});
   s.add_eager({few({2, 5}), true, true, true});
@@ -177,13 +177,13 @@ void distinct(Samples& s) {
   s.refuse({TensorSpec{{2, 0}}, true, false, false, 0}, "have no elements");
   s.refuse({TensorSpec{{2}}, true, false, false, 3}, "out of range");
 }
-void runs(Samples& s) {
+void sample_runs(Samples& s) {
   s.add_eager({TensorSpec{{12}, DType::i64, 0, 1}});
   s.add_eager({TensorSpec{{3, 4}, DType::i64, 0, 1}, true, true});
   s.add_eager({TensorSpec{{8, 2}, DType::boolean, 0, 1}, true, true, 0});
   s.add_eager({TensorSpec{{0}}, true, true});
 }
-void counted(Samples& s) {
+void sample_counted(Samples& s) {
   s.add_eager({few({9})});
   s.add_eager({few({9}), TensorSpec{{9}}, 6});
   s.add_eager({TensorSpec{{5}, DType::i32, 0, 4}, few({5}), 2});
@@ -202,7 +202,7 @@ constexpr OpRow kRows[] = {
              .doc = "The places of the elements that are not zero, a row for each in row-major order.",
              .decompose = nonzero,
              .nondiff = kIndex,
-             .samples = places,
+             .samples = sample_places,
              .tags = kEager,
              .variant = {"as_tuple", "nonzero_numpy"}}),
     checked({.schema = "argwhere(tensor input) -> tensor",
@@ -210,7 +210,7 @@ constexpr OpRow kRows[] = {
              .doc = "The places of the elements that are not zero, a row for each in row-major order.",
              .decompose = nonzero,
              .nondiff = kIndex,
-             .samples = places,
+             .samples = sample_places,
              .tags = kEager,
              .alias_of = "nonzero"}),
     checked({.schema = "nonzero_numpy(tensor input) -> tensor[]",
@@ -218,7 +218,7 @@ constexpr OpRow kRows[] = {
              .doc = "The places of the elements that are not zero, a tensor for each dim, as indices have it.",
              .decompose = nonzero_numpy,
              .nondiff = kIndex,
-             .samples = places,
+             .samples = sample_places,
              .tags = kEager}),
     checked(
         {.schema = "nonzero_static(tensor input, int size, int fill_value=-1) -> tensor",
@@ -226,12 +226,12 @@ constexpr OpRow kRows[] = {
          .doc = "The places of the first `size` elements that are not zero; rows of fill_value where there are fewer.",
          .decompose = nonzero_static,
          .nondiff = kIndex,
-         .samples = static_places}),
+         .samples = sample_static_places}),
     checked({.schema = "masked_select(tensor input, tensor mask) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "The elements where the mask holds, in row-major order of what both broadcast to.",
              .decompose = masked_select,
-             .samples = selected,
+             .samples = sample_selected,
              .tags = kEager}),
     checked({.schema = "unique(tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, "
                        "int? dim=None) -> (tensor, tensor?, tensor?)",
@@ -240,7 +240,7 @@ constexpr OpRow kRows[] = {
                     "how often each occurs.",
              .decompose = unique,
              .nondiff = "the result chooses among equal elements",
-             .samples = distinct,
+             .samples = sample_distinct,
              .tags = kEager}),
     checked({.schema = "unique_consecutive(tensor input, bool return_inverse=False, bool return_counts=False, int? "
                        "dim=None) -> (tensor, tensor?, tensor?)",
@@ -249,7 +249,7 @@ constexpr OpRow kRows[] = {
                     "became; how many each was.",
              .decompose = unique_consecutive,
              .nondiff = "the result chooses among equal elements",
-             .samples = runs,
+             .samples = sample_runs,
              .tags = kEager}),
     checked(
         {.schema = "bincount(tensor input, tensor? weights=None, int minlength=0) -> tensor",
@@ -257,7 +257,7 @@ constexpr OpRow kRows[] = {
          .doc = "How often each of 0, 1, 2 ... occurs, or the sums of the weights there; at least minlength of them.",
          .decompose = bincount,
          .nondiff = "the result counts",
-         .samples = counted,
+         .samples = sample_counted,
          .tags = kEager}),
 };
 

@@ -87,21 +87,21 @@ Results local_response_norm(Call& c) {
   return convert(x / c.builder.call("pow", {scale, c.real(3)}), c.type(0).dtype);
 }
 
-void grouped(Samples& s) {
+void sample_grouped(Samples& s) {
   s.add({TensorSpec{{2, 4, 3}}, 2, TensorSpec{{4}}, TensorSpec{{4}}});
   s.add({TensorSpec{{3, 6}}, 3});
   s.add({TensorSpec{{2, 4, 2, 2}, DType::bf16}, 1});
   s.refuse({TensorSpec{{2, 4}}, 3}, "must divide");
   s.refuse({TensorSpec{{2, 4, 3}}, 2, TensorSpec{{3}}}, "weight must have shape [4], got [3]");
 }
-void instances(Samples& s) {
+void sample_instances(Samples& s) {
   const TensorSpec channel{{3}}, variance{{3}, DType::f32, 0.5, 2};
   s.add({TensorSpec{{2, 3, 4}}});
   s.add({TensorSpec{{2, 3, 2, 3}}, SampleArg(), SampleArg(), channel, channel});
   s.add({TensorSpec{{2, 3, 4}}, channel, variance, channel, channel, false});
   s.refuse({TensorSpec{{2, 3, 4}}, SampleArg(), SampleArg(), channel, channel, false}, "running_mean");
 }
-void neighbours(Samples& s) {
+void sample_neighbours(Samples& s) {
   s.add({TensorSpec{{2, 4, 3}}, 2});
   s.add({TensorSpec{{1, 5, 2, 2}}, 3, 0.5, 0.5, 2.0});
   s.refuse({TensorSpec{{2, 4}}, 2}, "length");
@@ -115,16 +115,16 @@ consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc
 constexpr OpRow kRows[] = {
     row("group_norm(tensor input, int num_groups, tensor? weight=None, tensor? bias=None, float eps=1e-05) -> tensor",
         CastPolicy::fp32, "Groups of channels standardised, then each channel scaled and shifted.", group_norm,
-        grouped),
+        sample_grouped),
     row("instance_norm(tensor input, tensor? running_mean=None, tensor? running_var=None, tensor? weight=None, tensor? "
         "bias=None, bool use_input_stats=True, float momentum=0.1, float eps=1e-05) -> tensor",
         CastPolicy::fp32,
         "Each channel of each sample standardised, by its own or the running statistics, then scaled and shifted. "
         "Leaves the running statistics alone.",
-        instance_norm, instances),
+        instance_norm, sample_instances),
     row("local_response_norm(tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> tensor",
         CastPolicy::none, "The input divided by (k + alpha * the mean square of size neighbouring channels) ** beta.",
-        local_response_norm, neighbours),
+        local_response_norm, sample_neighbours),
 };
 
 }  // namespace

@@ -117,7 +117,7 @@ Results mode(Call& c) {
 
 using Ints = std::vector<int64_t>;
 
-void extrema(Samples& s) {
+void sample_extrema(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3, 4}}, 1});
   s.add({TensorSpec{{2, 3}}, -1, true});
@@ -130,7 +130,7 @@ void extrema(Samples& s) {
   s.refuse({TensorSpec{{0, 3}}}, "no elements");
   s.refuse({TensorSpec{{2, 3}}, 0.5}, "dim must be an integer");
 }
-void places(Samples& s) {
+void sample_places(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3}}, 0});
   s.add({TensorSpec{{2, 3, 4}}, -2, true});
@@ -138,12 +138,12 @@ void places(Samples& s) {
   s.add({TensorSpec{{5}, DType::boolean, 0, 1}, 0});
   s.refuse({TensorSpec{{2, 3}}, 2}, "out of range");
 }
-void both_ends(Samples& s) {
+void sample_both_ends(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3}}, 1, true});
   s.refuse({TensorSpec{{0, 3}}}, "no elements");
 }
-void sorts(Samples& s) {
+void sample_sorts(Samples& s) {
   s.add({TensorSpec{{2, 5}}});
   s.add({TensorSpec{{4, 3}}, 0, true});
   s.add({TensorSpec{{6}, DType::i64, 0, 2}, 0});
@@ -152,25 +152,25 @@ void sorts(Samples& s) {
   s.add({TensorSpec{{0, 3}}, 0});
   s.refuse({TensorSpec{{2, 3}}, 2}, "out of range");
 }
-void greatest(Samples& s) {
+void sample_greatest(Samples& s) {
   s.add({TensorSpec{{2, 5}}, 2});
   s.add({TensorSpec{{4, 3}}, 3, 0, false});
   s.add({TensorSpec{{6}, DType::i64, 0, 9}, 6});
   s.refuse({TensorSpec{{2, 3}}, 4}, "k must be between");
 }
-void ranked(Samples& s) {
+void sample_ranked(Samples& s) {
   s.add({TensorSpec{{2, 5}}, 2});
   s.add({TensorSpec{{4, 3}}, 3, 0, true});
   s.refuse({TensorSpec{{2, 3}}, 0}, "k must be between");
 }
-void middles(Samples& s) {
+void sample_middles(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 4}}, 1});
   s.add({TensorSpec{{5, 3}}, 0, true});
   s.add({TensorSpec{{6}, DType::i64, 0, 9}, 0});
   s.refuse({TensorSpec{{2, 0}}, 1}, "no elements");
 }
-void commonest(Samples& s) {
+void sample_commonest(Samples& s) {
   s.add({TensorSpec{{2, 7}, DType::i64, 0, 3}});
   s.add({TensorSpec{{7, 2}, DType::i64, 0, 3}, 0, true});
   s.refuse({TensorSpec{{2, 0}}, 1}, "no elements");
@@ -187,35 +187,36 @@ constexpr OpRow kRows[] = {
         "tensor? indices)",
         "The greatest of all elements; with dim the greatest along it and its first place; with a tensor the greater "
         "of two.",
-        extremum<true>, extrema),
+        extremum<true>, sample_extrema),
     row("min(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor values, "
         "tensor? indices)",
         "The least of all elements; with dim the least along it and its first place; with a tensor the lesser of two.",
-        extremum<false>, extrema),
+        extremum<false>, sample_extrema),
     row("argmin(tensor input, int? dim=None, bool keepdim=False) -> tensor",
-        "Index of the first minimum along dim, or among all elements in row-major order.", argmin, places, kIndex),
+        "Index of the first minimum along dim, or among all elements in row-major order.", argmin, sample_places,
+        kIndex),
     row("aminmax(tensor input, int? dim=None, bool keepdim=False) -> (tensor min, tensor max)",
-        "The least and the greatest along dim, or of all.", aminmax, both_ends),
+        "The least and the greatest along dim, or of all.", aminmax, sample_both_ends),
     row("sort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> (tensor values, tensor indices)",
         "The elements along dim in order, and where they were; equal ones stay as they are, NaN is the greatest.", sort,
-        sorts),
+        sample_sorts),
     row("argsort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> tensor",
-        "Where the elements along dim are in order.", argsort, sorts, kIndex),
+        "Where the elements along dim are in order.", argsort, sample_sorts, kIndex),
     row("msort(tensor input) -> tensor", "The elements along the first dim in order.", msort,
         [](Samples& s) {
           s.add({TensorSpec{{4, 3}}});
         }),
     row("topk(tensor input, int k, int dim=-1, bool largest=True, bool sorted=True) -> (tensor values, tensor indices)",
-        "The k greatest (or least) along dim in order, and where they were.", topk, greatest),
+        "The k greatest (or least) along dim in order, and where they were.", topk, sample_greatest),
     row("kthvalue(tensor input, int k, int dim=-1, bool keepdim=False) -> (tensor values, tensor indices)",
-        "The k-th least along dim, and where it was.", kthvalue, ranked),
+        "The k-th least along dim, and where it was.", kthvalue, sample_ranked),
     row("median(tensor input, int? dim=None, bool keepdim=False) -> (tensor values, tensor? indices)",
         "The lower middle of all elements; with dim that along it and its place. NaN if any is.", median<false>,
-        middles),
+        sample_middles),
     row("nanmedian(tensor input, int? dim=None, bool keepdim=False) -> (tensor values, tensor? indices)",
-        "median of what is not NaN.", median<true>, middles),
+        "median of what is not NaN.", median<true>, sample_middles),
     row("mode(tensor input, int dim=-1, bool keepdim=False) -> (tensor values, tensor indices)",
-        "The commonest value along dim, of several the least, and its last place.", mode, commonest),
+        "The commonest value along dim, of several the least, and its last place.", mode, sample_commonest),
 };
 
 }  // namespace

@@ -140,41 +140,41 @@ Results meshgrid(Call& c) {
 
 // ---- samples ----
 
-void unbound(Samples& s) {
+void sample_unbound(Samples& s) {
   s.add({TensorSpec{{3, 2}}});
   s.add({TensorSpec{{2, 3}}, -1});
   s.refuse({TensorSpec{{}}}, "rank 0");
 }
-void windows(Samples& s) {
+void sample_windows(Samples& s) {
   s.add({TensorSpec{{2, 7}}, 1, 3, 2});
   s.add({TensorSpec{{5, 2}}, 0, 2, 1});
   s.refuse({TensorSpec{{2, 3}}, 1, 4, 1}, "do not fit");
   s.refuse({TensorSpec{{}}, 0, 2, 1}, "does not fit");
 }
-void cuts(Samples& s) {
+void sample_cuts(Samples& s) {
   s.add({TensorSpec{{7, 2}}, 3});
   s.add({TensorSpec{{2, 7}}, Ints{2, 5}, 1});
   s.refuse({TensorSpec{{4}}, 0}, "positive");
 }
-void halves(Samples& s) {
+void sample_halves(Samples& s) {
   s.add({TensorSpec{{4, 6, 2}}, 2});
   s.add({TensorSpec{{4, 6, 4}}, Ints{1, 3}});
 }
-void few_dims(Samples& s) {
+void sample_few_dims(Samples& s) {
   s.add({TensorSpec{{}}});
   s.add({TensorSpec{{3}}});
   s.add({TensorSpec{{2, 3}}});
 }
-void joined(Samples& s) {
+void sample_joined(Samples& s) {
   s.add({std::vector<TensorSpec>{{{2, 3}}, {{2, 3}}}});
   s.add({std::vector<TensorSpec>{{{3}}, {{3}}}});
   s.refuse({std::vector<TensorSpec>{}}, "at least one");
 }
-void broadcasts(Samples& s) {
+void sample_broadcasts(Samples& s) {
   s.add({std::vector<TensorSpec>{{{2, 1}}, {{3}}}});
   s.refuse({std::vector<TensorSpec>{{{2}}, {{3}}}}, "broadcast");
 }
-void grids(Samples& s) {
+void sample_grids(Samples& s) {
   s.add({std::vector<TensorSpec>{{{2}}, {{3}}}});
   s.add({std::vector<TensorSpec>{{{2}}, {{3}}, {{4}}}, "xy"});
   s.refuse({std::vector<TensorSpec>{{{2}}}, "yx"}, "'yx'");
@@ -187,41 +187,43 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 }
 
 constexpr OpRow kRows[] = {
-    row("unbind(tensor input, int dim=0) -> tensor[]", "Views of each index of dim, which vanishes.", unbind, unbound,
-        kView),
+    row("unbind(tensor input, int dim=0) -> tensor[]", "Views of each index of dim, which vanishes.", unbind,
+        sample_unbound, kView),
     row("unfold(tensor input, int dimension, int size, int step) -> tensor",
-        "The windows of a dim as a view, whose elements form a new last dim.", unfold, windows, kView),
+        "The windows of a dim as a view, whose elements form a new last dim.", unfold, sample_windows, kView),
     row("tensor_split(tensor input, int[] indices_or_sections, int dim=0) -> tensor[]",
-        "Views of a number of nearly equal parts along dim, or of those between indices.", tensor_split, cuts, kView),
+        "Views of a number of nearly equal parts along dim, or of those between indices.", tensor_split, sample_cuts,
+        kView),
     row("hsplit(tensor input, int[] indices_or_sections) -> tensor[]",
-        "tensor_split along the second dim, of a vector along its only one.", split_along<1>, halves, kView),
+        "tensor_split along the second dim, of a vector along its only one.", split_along<1>, sample_halves, kView),
     row("vsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the first dim.",
-        split_along<0>, halves, kView),
+        split_along<0>, sample_halves, kView),
     row("dsplit(tensor input, int[] indices_or_sections) -> tensor[]", "tensor_split along the third dim.",
-        split_along<2>, halves, kView),
-    row("atleast_1d(tensor input) -> tensor", "The input with at least one dim.", atleast<1>, few_dims, kView),
+        split_along<2>, sample_halves, kView),
+    row("atleast_1d(tensor input) -> tensor", "The input with at least one dim.", atleast<1>, sample_few_dims, kView),
     row("atleast_2d(tensor input) -> tensor", "The input with at least two dims; those that are missing come first.",
-        atleast<2>, few_dims, kView),
+        atleast<2>, sample_few_dims, kView),
     row("atleast_3d(tensor input) -> tensor", "The input with at least three dims; a vector is the middle one.",
-        atleast<3>, few_dims, kView),
+        atleast<3>, sample_few_dims, kView),
     row("hstack(tensor[] tensors) -> tensor",
-        "The tensors side by side along the second dim, vectors along their only one.", stacked<1, 1>, joined),
+        "The tensors side by side along the second dim, vectors along their only one.", stacked<1, 1>, sample_joined),
     row("vstack(tensor[] tensors) -> tensor", "The tensors below each other along the first dim, vectors as rows.",
-        stacked<2, 0>, joined),
+        stacked<2, 0>, sample_joined),
     row("dstack(tensor[] tensors) -> tensor", "The tensors behind each other along the third dim.", stacked<3, 2>,
-        joined),
+        sample_joined),
     row("column_stack(tensor[] tensors) -> tensor", "Vectors as the columns of a matrix, matrices side by side.",
-        column_stack, joined),
+        column_stack, sample_joined),
     checked({.schema = "row_stack(tensor[] tensors) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "Another name.",
              .decompose = stacked<2, 0>,
-             .samples = joined,
+             .samples = sample_joined,
              .alias_of = "vstack"}),
     row("broadcast_tensors(tensor[] tensors) -> tensor[]",
-        "Views of the tensors under the shape to which they broadcast.", broadcast_tensors, broadcasts, kView),
+        "Views of the tensors under the shape to which they broadcast.", broadcast_tensors, sample_broadcasts, kView),
     row("meshgrid(tensor[] tensors, str indexing='ij') -> tensor[]",
-        "The coordinates of a grid: each vector along its own dim, repeated along the others.", meshgrid, grids, kView),
+        "The coordinates of a grid: each vector along its own dim, repeated along the others.", meshgrid, sample_grids,
+        kView),
 };
 
 }  // namespace

@@ -117,7 +117,7 @@ Results adaptive(Call& c) {
 using Ints = std::vector<int64_t>;
 
 template <size_t dims>
-void averages(Samples& s) {
+void sample_averages(Samples& s) {
   s.add({image<dims>(5), 2});
   s.add({image<dims>(5, false), 3, 2, 1});
   s.add({image<dims>(4), 3, 2, 1, true, false});
@@ -127,7 +127,7 @@ void averages(Samples& s) {
   s.refuse({image<dims>(5), 3, 1, 2}, "at most half");
 }
 template <size_t dims>
-void norms(Samples& s) {
+void sample_norms(Samples& s) {
   Ints shape(dims + 2, 5);
   shape[0] = shape[1] = 1;
   s.add({TensorSpec{shape, DType::f32, 0.5, 2}, 2.0, 2});
@@ -157,22 +157,22 @@ constexpr std::string_view kPower = "The p-norm of each window, p being norm_typ
 constexpr OpRow kRows[] = {
     row("avg_pool1d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
         "count_include_pad=True) -> tensor",
-        kMean, avg_pool<1>, averages<1>),
+        kMean, avg_pool<1>, sample_averages<1>),
     row("avg_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
         "count_include_pad=True, int? divisor_override=None) -> tensor",
-        kMean, avg_pool<2>, averages<2>),
+        kMean, avg_pool<2>, sample_averages<2>),
     row("avg_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
         "count_include_pad=True, int? divisor_override=None) -> tensor",
-        kMean, avg_pool<3>, averages<3>),
+        kMean, avg_pool<3>, sample_averages<3>),
     row("lp_pool1d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
         "tensor",
-        kPower, lp_pool<1>, norms<1>),
+        kPower, lp_pool<1>, sample_norms<1>),
     row("lp_pool2d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
         "tensor",
-        kPower, lp_pool<2>, norms<2>),
+        kPower, lp_pool<2>, sample_norms<2>),
     row("lp_pool3d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
         "tensor",
-        kPower, lp_pool<3>, norms<3>),
+        kPower, lp_pool<3>, sample_norms<3>),
     maximum_of("max_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
                "dilation=[1], bool ceil_mode=False) -> tensor",
                "The largest element of each window; stride is kernel_size unless given. NaN wins.", max_pool3d,

@@ -154,47 +154,47 @@ Results bilinear(Call& c) {
 
 // ---- samples ----
 
-void vectors(Samples& s) {
+void sample_vectors(Samples& s) {
   s.add({TensorSpec{{3}}, TensorSpec{{4}}});
   s.refuse({TensorSpec{{3}}, TensorSpec{{3, 2}}}, "rank");
 }
-void inners(Samples& s) {
+void sample_inners(Samples& s) {
   s.add({TensorSpec{{3}}, TensorSpec{{3}}});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{4, 5, 3}}});
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{2}}}, "last dims");
 }
-void rows(Samples& s) {
+void sample_rows(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}, 0});
 }
-void dotted(Samples& s) {
+void sample_dotted(Samples& s) {
   s.add({TensorSpec{{2, 3, 4}}, TensorSpec{{3, 4, 5}}});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3, 4}}, 1});
   s.add({TensorSpec{{2, 3, 4}}, TensorSpec{{4, 2}}, 2, Ints{2, 0}, Ints{0, 1}});
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4, 2}}, 1}, "differ in size");
 }
-void krons(Samples& s) {
+void sample_krons(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3, 2}}});
   s.add({TensorSpec{{2}}, TensorSpec{{2, 2}}});
 }
-void crosses(Samples& s) {
+void sample_crosses(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}});
   s.add({TensorSpec{{3, 2}}, TensorSpec{{3, 1}}, 0});
   s.refuse({TensorSpec{{2, 2}}, TensorSpec{{2, 2}}}, "size 3");
 }
-void squares(Samples& s) {
+void sample_squares(Samples& s) {
   for (int n : {0, 1, 2, 5, -2}) s.add({TensorSpec{{3, 3}}, n});
   s.refuse({TensorSpec{{3, 2}}, 2}, "square");
 }
-void chains(Samples& s) {
+void sample_chains(Samples& s) {
   s.add({std::vector<TensorSpec>{{{2, 3}}, {{3, 4}}, {{4, 2}}}});
   s.refuse({std::vector<TensorSpec>{{{2, 3}}}}, "at least two");
 }
-void matrices(Samples& s) {
+void sample_matrices(Samples& s) {
   s.add({TensorSpec{{3, 4}}});
   s.refuse({TensorSpec{{3, 2, 2}}}, "input must");
 }
-void bilinears(Samples& s) {
+void sample_bilinears(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 4}}, TensorSpec{{5, 3, 4}}, TensorSpec{{5}}});
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{2, 4}}, TensorSpec{{5, 4, 3}}}, "in1 and in2");
 }
@@ -206,37 +206,37 @@ consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc
 
 constexpr OpRow kRows[] = {
     row("outer(tensor input, tensor vec2) -> tensor", CastPolicy::none,
-        "The product of each element of one vector with each of another.", outer, vectors),
+        "The product of each element of one vector with each of another.", outer, sample_vectors),
     checked({.schema = "ger(tensor input, tensor vec2) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "Another name.",
              .decompose = outer,
-             .samples = vectors,
+             .samples = sample_vectors,
              .alias_of = "outer"}),
     row("inner(tensor input, tensor other) -> tensor", CastPolicy::lower_precision_fp,
-        "Sums of products over the last dims of both.", inner, inners),
+        "Sums of products over the last dims of both.", inner, sample_inners),
     row("vecdot(tensor x, tensor y, int dim=-1) -> tensor", CastPolicy::none, "Scalar products along dim.", vecdot,
-        rows),
+        sample_rows),
     row("tensordot(tensor a, tensor b, int dims=2, int[]? dims_a=None, int[]? dims_b=None) -> tensor",
         CastPolicy::promote, "Sums of products over the last dims of a and the first of b, or over dims_a and dims_b.",
-        tensordot, dotted),
+        tensordot, sample_dotted),
     row("kron(tensor input, tensor other) -> tensor", CastPolicy::none,
-        "The Kronecker product: other times each element of input, as blocks.", kron, krons),
+        "The Kronecker product: other times each element of input, as blocks.", kron, sample_krons),
     row("cross(tensor input, tensor other, int dim=-1) -> tensor", CastPolicy::promote,
-        "The vector product along a dim of size 3.", cross, crosses),
+        "The vector product along a dim of size 3.", cross, sample_crosses),
     row("matrix_power(tensor input, int n) -> tensor", CastPolicy::none,
-        "Square matrices to the power of n; a negative one is that of the inverse.", matrix_power, squares),
+        "Square matrices to the power of n; a negative one is that of the inverse.", matrix_power, sample_squares),
     row("multi_dot(tensor[] tensors) -> tensor", CastPolicy::lower_precision_fp, "The product of several matrices.",
-        multi_dot, chains),
+        multi_dot, sample_chains),
     checked({.schema = "chain_matmul(tensor[] tensors) -> tensor",
              .autocast = CastPolicy::lower_precision_fp,
              .doc = "Another name.",
              .decompose = multi_dot,
-             .samples = chains,
+             .samples = sample_chains,
              .alias_of = "multi_dot"}),
-    row("trace(tensor input) -> tensor", CastPolicy::none, "The sum of a matrix's diagonal.", trace, matrices),
+    row("trace(tensor input) -> tensor", CastPolicy::none, "The sum of a matrix's diagonal.", trace, sample_matrices),
     row("bilinear(tensor input1, tensor input2, tensor weight, tensor? bias=None) -> tensor", CastPolicy::promote,
-        "input1 @ weight[k] @ input2 for each output k, plus bias.", bilinear, bilinears),
+        "input1 @ weight[k] @ input2 for each output k, plus bias.", bilinear, sample_bilinears),
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ Results dropout(Call& c) {
 
 using Ints = std::vector<int64_t>;
 
-void sizes(Samples& s) {
+void sample_sizes(Samples& s) {
   s.add({Ints{2, 3}});
   s.add({Ints{}});
   s.add({Ints{0, 3}});
@@ -65,20 +65,20 @@ void sizes(Samples& s) {
   s.refuse({Ints{2}, DType::i64}, "real");
   s.refuse({Ints{-2}}, "negative");
 }
-void uniforms(Samples& s) {
+void sample_uniforms(Samples& s) {
   s.add({Ints{2, 3}});
   s.add({Ints{4}, -2.0, 3.0});
   s.add({Ints{0}, 1.0, 2.0, DType::f64});
   s.add({Ints{}, 1.0, 2.0, DType::bf16});
   s.refuse({Ints{2}, 3.0, 1.0}, "exceed");
 }
-void integers(Samples& s) {
+void sample_integers(Samples& s) {
   s.add({0, 10, Ints{2, 3}});
   s.add({-5, 5, Ints{}});
   s.add({-5, 5, Ints{0, 2}, DType::i32});
   s.refuse({5, 5, Ints{2}}, "less");
 }
-void dropouts(Samples& s) {
+void sample_dropouts(Samples& s) {
   s.add({TensorSpec{{4, 8}}});
   s.add({TensorSpec{{4, 8}}, 0.25, true});
   s.add({TensorSpec{{}, DType::f64}, 0.5, true});
@@ -98,18 +98,18 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 
 constexpr OpRow kRows[] = {
     row("rand(int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "Uniform in [0, 1); f32 unless a dtype is given.", rand, sizes),
+        "Uniform in [0, 1); f32 unless a dtype is given.", rand, sample_sizes),
     row("randn(int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "Standard normal; f32 unless a dtype is given.", randn, sizes),
+        "Standard normal; f32 unless a dtype is given.", randn, sample_sizes),
     row("uniform(int[] size, float low=0, float high=1, dtype? dtype=None, device? device=None) -> tensor",
-        "Uniform from low to high; f32 unless a dtype is given.", uniform, uniforms),
+        "Uniform from low to high; f32 unless a dtype is given.", uniform, sample_uniforms),
     row("randint(int low, int high, int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "Integers from low up to but not including high; i64 unless a dtype is given.", randint, integers),
+        "Integers from low up to but not including high; i64 unless a dtype is given.", randint, sample_integers),
     checked({.schema = "dropout(tensor input, float p=0.5, bool training=True) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "Zero with probability p, else input / (1 - p); the input itself unless training.",
              .decompose = dropout,
-             .samples = dropouts,
+             .samples = sample_dropouts,
              .tags = kTags | kInplace | kMayView}),
 };
 

@@ -135,30 +135,30 @@ Results new_full(Call& c) {
 
 using Ints = std::vector<int64_t>;
 
-void identities(Samples& s) {
+void sample_identities(Samples& s) {
   s.add({3});
   s.add({2, 4, DType::i64});
   s.add({0});
   s.refuse({-1}, "negative");
 }
-void spacings(Samples& s) {
+void sample_spacings(Samples& s) {
   s.add({0.0, 1.0, 5});
   s.add({-2.0, 3.0, 4, DType::f64});
   s.add({1.0, 2.0, 1});
   s.refuse({0.0, 1.0, -1}, "negative");
 }
-void log_spacings(Samples& s) {
+void sample_log_spacings(Samples& s) {
   s.add({0.0, 2.0, 5});
   s.add({-2.0, 3.0, 4, 2.0, DType::f64});
 }
-void triangles(Samples& s) {
+void sample_triangles(Samples& s) {
   s.add({3, 4});
   s.add({4, 3, -1});
   s.add({3, 3, 1});
   s.add({0, 3});
   s.refuse({-1, 3}, "sizes");
 }
-void diagonals(Samples& s) {
+void sample_diagonals(Samples& s) {
   s.add({TensorSpec{{3, 4}}});
   s.add({TensorSpec{{2, 4, 3}}, -1, 1, 2});
   s.add({TensorSpec{{4, 2, 3}}, 1, 0, -1});
@@ -166,26 +166,26 @@ void diagonals(Samples& s) {
   s.refuse({TensorSpec{{3}}}, "out of range");
   s.refuse({TensorSpec{{3, 4}}, 0, 1, 1}, "two different dims");
 }
-void vectors(Samples& s) {
+void sample_vectors(Samples& s) {
   s.add({TensorSpec{{3}}});
   s.add({TensorSpec{{2, 3}}, 1});
   s.add({TensorSpec{{2, 3}}, -1, 0, 2});
   s.refuse({TensorSpec{{}}}, "at least one dim");
 }
-void either_way(Samples& s) {
+void sample_either_way(Samples& s) {
   s.add({TensorSpec{{3}}, 1});
   s.add({TensorSpec{{3}}, -2});
   s.add({TensorSpec{{3, 4}}, 1});
   s.refuse({TensorSpec{{2, 2, 2}}}, "a vector or a matrix");
 }
-void flat_diagonals(Samples& s) {
+void sample_flat_diagonals(Samples& s) {
   s.add({TensorSpec{{2, 2}}, 1});
 }
-void sizes(Samples& s) {
+void sample_sizes(Samples& s) {
   s.add({TensorSpec{{2}}, Ints{2, 3}});
   s.add({TensorSpec{{2}, DType::i64, 0, 9}, Ints{3}, DType::f64});
 }
-void fills(Samples& s) {
+void sample_fills(Samples& s) {
   s.add({TensorSpec{{2}}, Ints{2, 3}, 2.5});
 }
 
@@ -202,26 +202,26 @@ consteval OpRow alias(SchemaText schema, std::string_view target, std::string_vi
 
 constexpr OpRow kRows[] = {
     row("eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> tensor",
-        "Ones on the diagonal of an n by m matrix of zeros; f32 unless a dtype is given.", eye, identities),
+        "Ones on the diagonal of an n by m matrix of zeros; f32 unless a dtype is given.", eye, sample_identities),
     row("linspace(float start, float end, int steps, dtype? dtype=None, device? device=None) -> tensor",
-        "steps evenly spaced numbers from start to end.", linspace, spacings),
+        "steps evenly spaced numbers from start to end.", linspace, sample_spacings),
     row("logspace(float start, float end, int steps, float base=10.0, dtype? dtype=None, device? device=None) -> "
         "tensor",
-        "base to the power of steps evenly spaced numbers from start to end.", logspace, log_spacings),
+        "base to the power of steps evenly spaced numbers from start to end.", logspace, sample_log_spacings),
     row("tril_indices(int row, int col, int offset=0, dtype? dtype=None, device? device=None) -> tensor",
         "The rows and columns of the elements on and below a diagonal, as two rows.", triangle_indices<true>,
-        triangles),
+        sample_triangles),
     row("triu_indices(int row, int col, int offset=0, dtype? dtype=None, device? device=None) -> tensor",
         "The rows and columns of the elements on and above a diagonal, as two rows.", triangle_indices<false>,
-        triangles),
+        sample_triangles),
     row("diagonal(tensor input, int offset=0, int dim1=0, int dim2=1) -> tensor",
-        "A view of the elements on a diagonal of two dims, as a new last dim.", diagonal, diagonals, kView),
+        "A view of the elements on a diagonal of two dims, as a new last dim.", diagonal, sample_diagonals, kView),
     row("diag_embed(tensor input, int offset=0, int dim1=-2, int dim2=-1) -> tensor",
-        "Matrices whose diagonals are the last dim, zeros elsewhere.", diag_embed, vectors),
+        "Matrices whose diagonals are the last dim, zeros elsewhere.", diag_embed, sample_vectors),
     row("diag(tensor input, int diagonal=0) -> tensor",
-        "The diagonal of a matrix, or a matrix with a vector as its diagonal.", diag, either_way),
+        "The diagonal of a matrix, or a matrix with a vector as its diagonal.", diag, sample_either_way),
     row("diagflat(tensor input, int offset=0) -> tensor", "A matrix with all elements of the input as its diagonal.",
-        diagflat, flat_diagonals),
+        diagflat, sample_flat_diagonals),
     alias("empty(int[] size, dtype? dtype=None, device? device=None) -> tensor", "zeros",
           "A tensor for values to come, which are zeros so far.", empty,
           [](Samples& s) {
@@ -233,12 +233,12 @@ constexpr OpRow kRows[] = {
             s.add({TensorSpec{{2, 3}}});
           }),
     row("new_zeros(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "Zeros of input's dtype.", new_filled<0>, sizes),
+        "Zeros of input's dtype.", new_filled<0>, sample_sizes),
     row("new_ones(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "Ones of input's dtype.", new_filled<1>, sizes),
+        "Ones of input's dtype.", new_filled<1>, sample_sizes),
     row("new_full(tensor input, int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> "
         "tensor",
-        "A tensor of input's dtype filled with one value.", new_full, fills),
+        "A tensor of input's dtype filled with one value.", new_full, sample_fills),
 };
 
 }  // namespace

@@ -167,20 +167,20 @@ void over_dims(Samples& s, bool empty_is_defined) {
   s.refuse({TensorSpec{{2, 3}}, Ints{2}}, "out of range");
   s.refuse({TensorSpec{{2, 3}}, Ints{0, -2}}, "twice");
 }
-void sums(Samples& s) {
+void sample_sums(Samples& s) {
   over_dims(s, true);
   s.add({TensorSpec{{2, 3}}, Ints{1}, true});
   s.add({TensorSpec{{2, 3}, DType::i32, -9, 9}});
   s.add({TensorSpec{{2, 3}, DType::boolean, 0, 1}, Ints{0}});
   s.add({TensorSpec{{2, 3}}, SampleArg(), false, DType::f64});
 }
-void means(Samples& s) {
+void sample_means(Samples& s) {
   over_dims(s, false);
   s.add({TensorSpec{{2, 3}}, Ints{1}, true});
   s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}, SampleArg(), false, DType::f32});
   s.refuse({TensorSpec{{2, 3}, DType::i64, -9, 9}}, "real");
 }
-void variances(Samples& s) {
+void sample_variances(Samples& s) {
   s.add({TensorSpec{{2, 3, 4}}});
   s.add({TensorSpec{{2, 3, 4}}, Ints{1}});
   s.add({TensorSpec{{2, 3, 4}, DType::f64}, Ints{0, -1}, 0, true});
@@ -189,14 +189,14 @@ void variances(Samples& s) {
   s.refuse({TensorSpec{{2, 3}, DType::i64, -9, 9}}, "real");
   s.refuse({TensorSpec{{2, 3}}, Ints{2}}, "out of range");
 }
-void extrema(Samples& s) {
+void sample_extrema(Samples& s) {
   over_dims(s, false);
   s.add({TensorSpec{{2, 3}}, Ints{1}, true});
   s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}, Ints{0}});
   s.add({TensorSpec{{4}, DType::boolean, 0, 1}});
   s.refuse({TensorSpec{{0, 3}}, Ints{0}}, "no elements");
 }
-void places(Samples& s) {
+void sample_places(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3}}, 0});
   s.add({TensorSpec{{2, 3, 4}}, -2, true});
@@ -206,7 +206,7 @@ void places(Samples& s) {
   s.refuse({TensorSpec{{2, 0}}, 1}, "no elements");
   s.refuse({TensorSpec{{2, 3}}, 2}, "out of range");
 }
-void log_sums(Samples& s) {
+void sample_log_sums(Samples& s) {
   s.add({TensorSpec{{2, 3}}, Ints{1}});
   s.add({TensorSpec{{2, 3, 4}, DType::f64, -50, 50}, Ints{0, 2}, true});
   s.add({TensorSpec{{5}, DType::bf16}, Ints{0}});
@@ -215,7 +215,7 @@ void log_sums(Samples& s) {
   s.add({TensorSpec{{0, 3}}, Ints{0}});
   s.refuse({TensorSpec{{2, 3}}, Ints{2}}, "out of range");
 }
-void truths(Samples& s) {
+void sample_truths(Samples& s) {
   const TensorSpec booleans{{2, 3}, DType::boolean, 0, 1};
   s.add({booleans});
   s.add({booleans, Ints{1}});
@@ -234,28 +234,31 @@ consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc
 
 constexpr OpRow kRows[] = {
     row("sum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::fp32,
-        "Sum over dim; booleans and integers give i64 unless a dtype is given.", sum, nullptr, sums),
+        "Sum over dim; booleans and integers give i64 unless a dtype is given.", sum, nullptr, sample_sums),
     row("mean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::none,
-        "Mean over dim.", mean, mean_vjp, means),
+        "Mean over dim.", mean, mean_vjp, sample_means),
     row("var(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor", CastPolicy::none,
         "Sum of squared distances from the mean over dim, divided by the count less correction.", var, var_vjp,
-        variances),
+        sample_variances),
     row("amax(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
         "Maximum over dim; NaN if any is. Elements that share it share its gradient.", extremum<true>, nullptr,
-        extrema),
+        sample_extrema),
     row("amin(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
         "Minimum over dim; NaN if any is. Elements that share it share its gradient.", extremum<false>, nullptr,
-        extrema),
+        sample_extrema),
     row("argmax(tensor input, int? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
-        "Index of the first maximum along dim, or among all elements in row-major order.", argmax, nullptr, places),
+        "Index of the first maximum along dim, or among all elements in row-major order.", argmax, nullptr,
+        sample_places),
     row("logsumexp(tensor input, int[] dim, bool keepdim=False) -> tensor", CastPolicy::fp32,
-        "log(sum(exp(input))) over dim, without overflow.", logsumexp, logsumexp_vjp, log_sums),
+        "log(sum(exp(input))) over dim, without overflow.", logsumexp, logsumexp_vjp, sample_log_sums),
     row(
         "all(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
-        "Whether all elements over dim are nonzero.", [](Call& c) { return truth(c, "prims.amin"); }, nullptr, truths),
+        "Whether all elements over dim are nonzero.", [](Call& c) { return truth(c, "prims.amin"); }, nullptr,
+        sample_truths),
     row(
         "any(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
-        "Whether any element over dim is nonzero.", [](Call& c) { return truth(c, "prims.amax"); }, nullptr, truths),
+        "Whether any element over dim is nonzero.", [](Call& c) { return truth(c, "prims.amax"); }, nullptr,
+        sample_truths),
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ void gamma_vjp(Grad& g) {
   g.add(0, g.cotangent() * g.builder.call("prims.gamma_slope", {g.var(0), g.result()}));
 }
 
-void parameters(Samples& s) {
+void sample_parameters(Samples& s) {
   s.add_without_gradient({TensorSpec{{2, 3}, DType::f32, 0.1, 3}});
   s.add_without_gradient({TensorSpec{{3}, DType::f64, 20, 100}});
   s.add_without_gradient({TensorSpec{{0, 3}}}), s.add_without_gradient({TensorSpec{{2}, DType::bf16, 1, 2}});
@@ -38,14 +38,14 @@ constexpr OpRow kRows[] = {
              .doc = "Gamma distributed with the shapes in input and scale 1; its gradient is that of the "
                     "distribution's quantiles.",
              .decompose = [](Call& c) { return drawn(c, "prims.gamma"); },
-             .samples = parameters,
+             .samples = sample_parameters,
              .tags = kRandom}),
     checked({.schema = "poisson(tensor input) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "Poisson distributed with the means in input, of its dtype.",
              .decompose = [](Call& c) { return drawn(c, "prims.poisson"); },
              .nondiff = "the result is a count",
-             .samples = parameters,
+             .samples = sample_parameters,
              .tags = kRandom}),
     checked({.schema = "prims.gamma(tensor input, tensor other) -> tensor",
              .doc = "A gamma variable of shape input, drawn from the uniform number other.",

@@ -79,33 +79,33 @@ Results nan_to_num(Call& c) {
   return where(eq(x, -kInfinity), c.has(3) ? c.real(3) : -top, y);
 }
 
-void numbers(Samples& s) {
+void sample_numbers(Samples& s) {
   s.add_without_gradient({TensorSpec{{2, 3}}});
   s.add_without_gradient({TensorSpec{{}, DType::f64}});
   s.add({TensorSpec{{0, 3}}});
   s.add_without_gradient({TensorSpec{{5}, DType::bf16}});
   s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}});
 }
-void signed_numbers(Samples& s) {
-  numbers(s);
+void sample_signed_numbers(Samples& s) {
+  sample_numbers(s);
   s.refuse({TensorSpec{{3}, DType::boolean, 0, 1}}, "boolean");
 }
-void rounds(Samples& s) {
-  signed_numbers(s);
+void sample_rounds(Samples& s) {
+  sample_signed_numbers(s);
   s.add_without_gradient({TensorSpec{{7}, DType::f64, -100, 100}, 1});
   s.add_without_gradient({TensorSpec{{7}, DType::f64, -100, 100}, -1});
 }
-void reals(Samples& s) {
+void sample_reals(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{}, DType::f64}});
   s.add({TensorSpec{{5}, DType::bf16}});
   s.refuse({TensorSpec{{3}, DType::i64, 0, 1}}, "real");
 }
-void anything(Samples& s) {
-  numbers(s);
+void sample_anything(Samples& s) {
+  sample_numbers(s);
   s.add({TensorSpec{{4}, DType::boolean, 0, 1}});
 }
-void replaced(Samples& s) {
+void sample_replaced(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3}}, 1.0, 2.0, -2.0});
   s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}});
@@ -122,30 +122,30 @@ consteval OpRow asks(SchemaText schema, std::string_view doc, DecomposeFn decomp
                   .doc = doc,
                   .decompose = decompose,
                   .nondiff = "the result is boolean",
-                  .samples = anything});
+                  .samples = sample_anything});
 }
 
 constexpr OpRow kRows[] = {
     row("ceil(tensor input) -> tensor", "The least integer that is not less.", whole<[](Var x) { return -floor(-x); }>,
-        signed_numbers),
-    row("trunc(tensor input) -> tensor", "The integer part, towards zero.", whole<truncated>, signed_numbers),
+        sample_signed_numbers),
+    row("trunc(tensor input) -> tensor", "The integer part, towards zero.", whole<truncated>, sample_signed_numbers),
     row("round(tensor input, int decimals=0) -> tensor",
-        "The nearest integer, of two the even one; decimals moves the point.", round_op, rounds),
-    row("frac(tensor input) -> tensor", "What trunc takes away.", frac, reals),
+        "The nearest integer, of two the even one; decimals moves the point.", round_op, sample_rounds),
+    row("frac(tensor input) -> tensor", "What trunc takes away.", frac, sample_reals),
     row("frexp(tensor input) -> (tensor mantissa, tensor exponent)",
-        "Mantissas in [0.5, 1) and i32 exponents, whose powers of 2 they are multiplied by.", frexp, reals, 0),
+        "Mantissas in [0.5, 1) and i32 exponents, whose powers of 2 they are multiplied by.", frexp, sample_reals, 0),
     row(
         "positive(tensor input) -> tensor", "The input itself.",
         [](Call& c) -> Results {
           c.require(c.type(0).dtype != DType::boolean, "input must not be boolean, got ", name(c.type(0)));
           return c.var(0);
         },
-        signed_numbers, kView),
+        sample_signed_numbers, kView),
     row("angle(tensor input) -> tensor", "pi where the input is negative, else 0; NaN of NaN.",
-        real_formula<angle_of>, numbers, 0),
+        real_formula<angle_of>, sample_numbers, 0),
     row("nan_to_num(tensor input, float nan=0.0, float? posinf=None, float? neginf=None) -> tensor",
         "NaN as nan, infinities as posinf and neginf, or as the largest and least finite number.", nan_to_num,
-        replaced),
+        sample_replaced),
     asks("isnan(tensor input) -> tensor", "Whether each element is NaN.", question<isnan, false>),
     asks("isinf(tensor input) -> tensor", "Whether each element is infinite.",
          question<[](Var x) { return eq(abs(x), kInfinity); }, false>),

@@ -79,7 +79,7 @@ Results trapezoid(Call& c) {
   return convert(c.builder.call("sum", {middle, Shape{dim}}), dtype);
 }
 
-void lines(Samples& s) {
+void sample_lines(Samples& s) {
   s.add({TensorSpec{{2, 3}}, 1});
   s.add({TensorSpec{{5, 3, 7}}, 0});
   s.add({TensorSpec{{5, 3, 7}}, -2});
@@ -88,16 +88,16 @@ void lines(Samples& s) {
   s.add({TensorSpec{{4}, DType::bf16}, 0});
   s.refuse({TensorSpec{{2, 3}}, 2}, "2");
 }
-void sums(Samples& s) {
-  lines(s);
+void sample_sums(Samples& s) {
+  sample_lines(s);
   s.add({TensorSpec{{33}}, 0});
   s.add({TensorSpec{{2, 4}, DType::i32, -9, 9}, 1});
 }
-void whole_lines(Samples& s) {
-  lines(s);
+void sample_whole_lines(Samples& s) {
+  sample_lines(s);
   s.add({TensorSpec{{2, 4}, DType::i32, -3, 3}, 1});
 }
-void products(Samples& s) {
+void sample_products(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3, 4}}, 1});
   s.add({TensorSpec{{2, 3}}, -1, true});
@@ -109,13 +109,13 @@ void products(Samples& s) {
   s.add({TensorSpec{{3}}, SampleArg(), false, DType::f64});
   s.refuse({TensorSpec{{2, 3}}, 2}, "out of range");
 }
-void differences(Samples& s) {
+void sample_differences(Samples& s) {
   s.add({TensorSpec{{2, 5}}});
   s.add({TensorSpec{{5, 3}}, 2, 0});
   s.add({TensorSpec{{4}, DType::i64, -9, 9}});
   s.refuse({TensorSpec{{4}}, -1}, "negative");
 }
-void integrals(Samples& s) {
+void sample_integrals(Samples& s) {
   s.add({TensorSpec{{2, 5}}});
   s.add({TensorSpec{{5, 3}}, SampleArg(), 0.5, 0});
   s.add({TensorSpec{{2, 5}}, TensorSpec{{5}}});
@@ -130,25 +130,25 @@ consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc
 constexpr OpRow kRows[] = {
     row("prod(tensor input, int? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::fp32,
         "Product along dim, or of all elements; booleans and integers give i64 unless a dtype is given.", prod,
-        products, kReduction),
+        sample_products, kReduction),
     row("cumsum(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32,
         "The sum of each element and those before it along dim; of integers and booleans as i64 unless a dtype is "
         "given.",
-        accumulated, sums),
+        accumulated, sample_sums),
     row("cumprod(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32,
-        "The product of each element and those before it along dim.", accumulated, whole_lines, kInplace),
+        "The product of each element and those before it along dim.", accumulated, sample_whole_lines, kInplace),
     row("cummax(tensor input, int dim) -> (tensor values, tensor indices)", CastPolicy::none,
-        "The greatest so far along dim, and the last place where it was.", running, whole_lines),
+        "The greatest so far along dim, and the last place where it was.", running, sample_whole_lines),
     row("cummin(tensor input, int dim) -> (tensor values, tensor indices)", CastPolicy::none,
-        "The least so far along dim, and the last place where it was.", running, whole_lines),
+        "The least so far along dim, and the last place where it was.", running, sample_whole_lines),
     row("logcumsumexp(tensor input, int dim) -> tensor", CastPolicy::none,
-        "log(cumsum(exp(input))) along dim, without overflow.", logcumsumexp, lines),
+        "log(cumsum(exp(input))) along dim, without overflow.", logcumsumexp, sample_lines),
     row("diff(tensor input, int n=1, int dim=-1, tensor? prepend=None, tensor? append=None) -> tensor",
         CastPolicy::none,
         "Each element less the one before it along dim, n times; prepend and append stand before and behind them.",
-        diff, differences),
+        diff, sample_differences),
     row("trapezoid(tensor y, tensor? x=None, float dx=1, int dim=-1) -> tensor", CastPolicy::none,
-        "The integral along dim by the trapezoidal rule.", trapezoid, integrals),
+        "The integral along dim by the trapezoidal rule.", trapezoid, sample_integrals),
 };
 
 }  // namespace

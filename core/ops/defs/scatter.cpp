@@ -160,38 +160,38 @@ Results take_along_dim(Call& c) {
 // ---- samples ----
 
 // Rows that differ, so that it does not matter which comes last.
-void scatters(Samples& s) {
+void sample_scatters(Samples& s) {
   s.add({TensorSpec{{3, 4}}, 1, TensorSpec{{3, 1}, DType::i64, 0, 3}, TensorSpec{{3, 1}}});
   s.add({TensorSpec{{3, 4}}, 0, TensorSpec{{1, 3}, DType::i64, 0, 2}, TensorSpec{{2, 4}}});
   s.add({TensorSpec{{3, 4}}, -1, TensorSpec{{3, 2}, DType::i64, 0, 3}, 1.5});
   s.refuse({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 1}}}, "at least as large");
   s.refuse({TensorSpec{{3}}, 0, TensorSpec{{2}, DType::i64, 3, 3}, 1.0}, "out of range");
 }
-void reductions(Samples& s) {
+void sample_reductions(Samples& s) {
   for (const char* how : {"sum", "mean", "prod", "amax", "amin"}) {
     s.add({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 2}}, how});
     s.add({TensorSpec{{3, 4}}, 0, below({2, 4}, 3), TensorSpec{{2, 4}}, how, false});
   }
   s.refuse({TensorSpec{{3}}, 0, below({2}, 3), TensorSpec{{2}}, "median"}, "'median'");
 }
-void selected(Samples& s) {
+void sample_selected(Samples& s) {
   s.add({TensorSpec{{4, 3}}, TensorSpec{{3}}, 0, -1});
   s.refuse({TensorSpec{{4, 3}}, TensorSpec{{3}}, 0, 4}, "index 4");
   s.refuse({TensorSpec{{}}, TensorSpec{{}}, 0, 0}, "at least one dim");
 }
-void sliced(Samples& s) {
+void sample_sliced(Samples& s) {
   s.add({TensorSpec{{5, 3}}, TensorSpec{{2, 3}}, 0, 1, 5, 2});
   s.add({TensorSpec{{2, 4}}, TensorSpec{{2, 2}}, 1, -2});
   s.refuse({TensorSpec{{}}, TensorSpec{{}}}, "at least one dim");
 }
-void masked(Samples& s) {
+void sample_masked(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}, DType::boolean, 0, 1}, TensorSpec{{6}}});
 }
-void flat(Samples& s) {
+void sample_flat(Samples& s) {
   s.add({TensorSpec{{4, 3}}, TensorSpec{{2, 2}, DType::i64, -12, 11}});
   s.refuse({TensorSpec{{4}}, TensorSpec{{1}, DType::i64, 4, 4}}, "out of range");
 }
-void along(Samples& s) {
+void sample_along(Samples& s) {
   s.add({TensorSpec{{4, 3}}, below({1, 3}, 4), 0});
   s.add({TensorSpec{{4, 1}}, below({4, 2}, 1), 1});
   s.add({TensorSpec{{4, 3}}, below({5}, 12)});
@@ -207,20 +207,21 @@ constexpr OpRow kRows[] = {
     row("scatter(tensor input, int dim, tensor index, tensor|number src, str? reduce=None) -> tensor",
         "input with src stored at index along dim; of equal indices the last one stays, or reduce 'add' or 'multiply' "
         "joins them.",
-        scatter, scatters),
+        scatter, sample_scatters),
     row("scatter_reduce(tensor input, int dim, tensor index, tensor src, str reduce, bool include_self=True) -> tensor",
         "input with the sum, mean, product or extremum of itself (unless include_self is false) and src at index along "
         "dim.",
-        scatter_reduce, reductions),
+        scatter_reduce, sample_reductions),
     row("select_scatter(tensor input, tensor src, int dim, int index) -> tensor",
-        "A copy of input with src at one index of dim.", select_scatter, selected, 0),
+        "A copy of input with src at one index of dim.", select_scatter, sample_selected, 0),
     row("slice_scatter(tensor input, tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> tensor",
-        "A copy of input with src at start:end:step of dim.", slice_scatter, sliced, 0),
+        "A copy of input with src at start:end:step of dim.", slice_scatter, sample_sliced, 0),
     row("masked_scatter(tensor input, tensor mask, tensor source) -> tensor",
-        "input with the elements of source, one after the other, where mask holds.", masked_scatter, masked),
-    row("take(tensor input, tensor index) -> tensor", "The elements at index of the flattened input.", take, flat, 0),
+        "input with the elements of source, one after the other, where mask holds.", masked_scatter, sample_masked),
+    row("take(tensor input, tensor index) -> tensor", "The elements at index of the flattened input.", take,
+        sample_flat, 0),
     row("take_along_dim(tensor input, tensor indices, int? dim=None) -> tensor",
-        "The elements at indices along dim; the other dims broadcast.", take_along_dim, along, 0),
+        "The elements at indices along dim; the other dims broadcast.", take_along_dim, sample_along, 0),
 };
 
 }  // namespace

@@ -196,44 +196,44 @@ Results unflatten(Call& c) {
 
 // ---- samples ----
 
-void moves(Samples& s) {
+void sample_moves(Samples& s) {
   s.add({TensorSpec{{}}, Ints{0}, Ints{-1}});
   s.add({TensorSpec{{2, 3, 4}}, 0, -1});
   s.add({TensorSpec{{2, 3, 4}}, Ints{0, 2}, Ints{2, 1}});
   s.refuse({TensorSpec{{2, 3}}, Ints{0, 0}, Ints{0, 1}}, "twice");
 }
-void flips(Samples& s) {
+void sample_flips(Samples& s) {
   s.add({TensorSpec{{2, 3}}, Ints{1}});
   s.add({TensorSpec{{2, 3, 4}}, Ints{0, -1}});
   s.add({TensorSpec{{0, 3}}, Ints{0}});
   s.refuse({TensorSpec{{2, 3}}, Ints{2}}, "out of range");
 }
-void matrices(Samples& s) {
+void sample_matrices(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.refuse({TensorSpec{{}}}, "rank");
 }
-void rolls(Samples& s) {
+void sample_rolls(Samples& s) {
   s.add({TensorSpec{{2, 5}}, 3});
   s.add({TensorSpec{{2, 5}}, -1, 1});
   s.add({TensorSpec{{3, 4}}, Ints{1, 6}, Ints{0, 1}});
   s.refuse({TensorSpec{{3, 4}}, Ints{1, 2}}, "one shift");
 }
-void turns(Samples& s) {
+void sample_turns(Samples& s) {
   for (int k : {-1, 0, 1, 2}) s.add({TensorSpec{{2, 3}}, k});
   s.add({TensorSpec{{2, 3, 4}}, 3, Ints{0, 2}});
   s.refuse({TensorSpec{{2, 3}}, 1, Ints{0, 0}}, "different");
 }
-void repeats(Samples& s) {
+void sample_repeats(Samples& s) {
   s.add({TensorSpec{{2, 3}}, Ints{2, 3}});
   s.add({TensorSpec{{3}}, Ints{2, 2}});
   s.add({TensorSpec{{3}}, Ints{0}});
   s.refuse({TensorSpec{{3}}, Ints{-1}}, "negative");
 }
-void tiles(Samples& s) {
+void sample_tiles(Samples& s) {
   s.add({TensorSpec{{2}}, Ints{2, 2}});
   s.add({TensorSpec{{2, 3}}, Ints{2}});
 }
-void interleaved(Samples& s) {
+void sample_interleaved(Samples& s) {
   s.add({TensorSpec{{2, 3}}, 2});
   s.add({TensorSpec{{2, 3}}, 3, -1});
   s.add({TensorSpec{{2, 3}}, 2, 0, 4});
@@ -249,7 +249,7 @@ void interleaved(Samples& s) {
   s.refuse({TensorSpec{{2, 3}}, 2, 0, 5}, "output_size must be 4, got 5");
   s.refuse({TensorSpec{{2}}, TensorSpec{{2}, DType::i64, 1, 1}, 0, 3}, "out of range");
 }
-void unflattened(Samples& s) {
+void sample_unflattened(Samples& s) {
   s.add({TensorSpec{{2, 6}}, 1, Ints{3, -1}});
   s.add({TensorSpec{{4, 3}}, 0, Ints{2, 2}});
   s.refuse({TensorSpec{{2, 6}}, 1, Ints{4, -1}}, "do not divide");
@@ -262,27 +262,28 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
 
 constexpr OpRow kRows[] = {
     row("movedim(tensor input, int[] source, int[] destination) -> tensor",
-        "A view with dims moved to other places; the others keep their order.", movedim, moves, nullptr, kView),
+        "A view with dims moved to other places; the others keep their order.", movedim, sample_moves, nullptr, kView),
     another_name("moveaxis(tensor input, int[] source, int[] destination) -> tensor", CastPolicy::none, "movedim",
-                 moves, kView),
+                 sample_moves, kView),
     row("flip(tensor input, int[] dims) -> tensor", "A copy with the order of elements along dims reversed.", flip,
-        flips, flip_vjp),
-    row("fliplr(tensor input) -> tensor", "A copy with the second dim reversed.", flip_one<1>, matrices),
-    row("flipud(tensor input) -> tensor", "A copy with the first dim reversed.", flip_one<0>, matrices),
+        sample_flips, flip_vjp),
+    row("fliplr(tensor input) -> tensor", "A copy with the second dim reversed.", flip_one<1>, sample_matrices),
+    row("flipud(tensor input) -> tensor", "A copy with the first dim reversed.", flip_one<0>, sample_matrices),
     row("roll(tensor input, int[] shifts, int[]? dims=None) -> tensor",
         "Elements moved along dims, what leaves at the end comes in at the front; without dims as one line.", roll,
-        rolls),
+        sample_rolls),
     row("rot90(tensor input, int k=1, int[] dims=[0, 1]) -> tensor",
-        "A copy turned k times by 90 degrees from the first of dims to the second.", rot90, turns),
+        "A copy turned k times by 90 degrees from the first of dims to the second.", rot90, sample_turns),
     row("repeat(tensor input, int[] repeats) -> tensor",
-        "The tensor side by side with itself, so many times along each dim.", repeat, repeats),
-    row("tile(tensor input, int[] dims) -> tensor", "repeat, with ones in front of too few numbers.", tile, tiles),
+        "The tensor side by side with itself, so many times along each dim.", repeat, sample_repeats),
+    row("tile(tensor input, int[] dims) -> tensor", "repeat, with ones in front of too few numbers.", tile,
+        sample_tiles),
     row("repeat_interleave(tensor input, tensor|number? repeats, int? dim=None, int? output_size=None) -> tensor",
         "Each element along dim so many times, a tensor of repeats giving each its own; without dim of the flattened "
         "tensor. Without repeats input is them, and the result tells the elements' numbers.",
-        repeat_interleave, interleaved, nullptr, kEager),
+        repeat_interleave, sample_interleaved, nullptr, kEager),
     row("unflatten(tensor input, int dim, int[] sizes) -> tensor",
-        "A view with one dim as several, one size of which may be -1.", unflatten, unflattened, nullptr, kView),
+        "A view with one dim as several, one size of which may be -1.", unflatten, sample_unflattened, nullptr, kView),
 };
 
 }  // namespace

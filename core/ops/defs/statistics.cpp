@@ -121,14 +121,14 @@ Results count_nonzero(Call& c) {
 
 // ---- samples ----
 
-void spreads(Samples& s) {
+void sample_spreads(Samples& s) {
   s.add({TensorSpec{{2, 3, 4}}});
   s.add({TensorSpec{{2, 3, 4}}, Ints{1}});
   s.add({TensorSpec{{2, 3, 4}, DType::f64}, Ints{0, -1}, 0, true});
   s.add({TensorSpec{{5}, DType::bf16}, Ints{0}});
   s.refuse({TensorSpec{{2, 3}, DType::i64, -9, 9}}, "real");
 }
-void norms(Samples& s) {
+void sample_norms(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   for (double p : {1.0, 3.0, 1.5, kInfinity, -kInfinity}) s.add({TensorSpec{{2, 3}}, p, Ints{1}, true});
   s.add_without_gradient({TensorSpec{{2, 3}}, 0.0, Ints{0}});
@@ -136,33 +136,33 @@ void norms(Samples& s) {
   s.add({TensorSpec{{5, 1}}, 50.0, Ints{1}});
   s.refuse({TensorSpec{{2}, DType::i64, 0, 9}}, "real");
 }
-void distances(Samples& s) {
+void sample_distances(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{3}}, 3.0});
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}}, "broadcast");
 }
-void normalized(Samples& s) {
+void sample_normalized(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3, 2}}, 3.0, Ints{-1}});
   s.add({TensorSpec{{5, 2}, DType::bf16}});
 }
-void similarities(Samples& s) {
+void sample_similarities(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3, 2}}, TensorSpec{{2, 1, 2}}, -1});
 }
-void pairs(Samples& s) {
+void sample_pairs(Samples& s) {
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}, 1.0, 1e-6, true});
 }
-void sums(Samples& s) {
+void sample_sums(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3, 4}}, Ints{1}, true});
 }
-void counted(Samples& s) {
+void sample_counted(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::i64, 0, 2}});
   s.add({TensorSpec{{2, 3}, DType::boolean, 0, 1}, Ints{0}});
 }
-void scaled(Samples& s) {
+void sample_scaled(Samples& s) {
   s.add({TensorSpec{{3, 4}}, 2.0, 0, 1.0});
   s.add({TensorSpec{{3, 4}}, 1.0, 1, 100.0});
 }
@@ -175,31 +175,31 @@ consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc
 
 constexpr OpRow kRows[] = {
     row("std(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor", CastPolicy::none,
-        "The root of var.", std_op, spreads, std_vjp),
+        "The root of var.", std_op, sample_spreads, std_vjp),
     row("std_mean(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> (tensor, tensor)",
-        CastPolicy::none, "std and mean over dim.", with_mean<true>, spreads),
+        CastPolicy::none, "std and mean over dim.", with_mean<true>, sample_spreads),
     row("var_mean(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> (tensor, tensor)",
-        CastPolicy::none, "var and mean over dim.", with_mean<false>, spreads),
+        CastPolicy::none, "var and mean over dim.", with_mean<false>, sample_spreads),
     row("norm(tensor input, float? p=2.0, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
         CastPolicy::fp32,
-        "The p-norm over dim: the p-th root of the sum of |input| ** p; the largest |input| for infinity.", norm, norms,
-        norm_vjp),
+        "The p-norm over dim: the p-th root of the sum of |input| ** p; the largest |input| for infinity.", norm,
+        sample_norms, norm_vjp),
     row("dist(tensor input, tensor other, float p=2) -> tensor", CastPolicy::fp32, "The p-norm of input - other.", dist,
-        distances),
+        sample_distances),
     row("normalize(tensor input, float p=2.0, int[] dim=[1], float eps=1e-12) -> tensor", CastPolicy::fp32,
-        "input divided by its p-norm over dim, or by eps if that is larger.", normalize, normalized),
+        "input divided by its p-norm over dim, or by eps if that is larger.", normalize, sample_normalized),
     row("renorm(tensor input, float p, int dim, float maxnorm) -> tensor", CastPolicy::fp32,
-        "Each sub-tensor along dim scaled down to a p-norm of at most maxnorm.", renorm, scaled),
+        "Each sub-tensor along dim scaled down to a p-norm of at most maxnorm.", renorm, sample_scaled),
     row("cosine_similarity(tensor x1, tensor x2, int dim=1, float eps=1e-08) -> tensor", CastPolicy::fp32,
-        "The cosine of the angle between vectors along dim.", cosine_similarity, similarities),
+        "The cosine of the angle between vectors along dim.", cosine_similarity, sample_similarities),
     row("pairwise_distance(tensor x1, tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> tensor",
-        CastPolicy::none, "The p-norms of x1 - x2 + eps over the last dim.", pairwise_distance, pairs),
+        CastPolicy::none, "The p-norms of x1 - x2 + eps over the last dim.", pairwise_distance, sample_pairs),
     row("nansum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::none,
-        "sum of what is not NaN.", nansum, sums),
+        "sum of what is not NaN.", nansum, sample_sums),
     row("nanmean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::none,
-        "mean of what is not NaN.", nanmean, sums),
+        "mean of what is not NaN.", nanmean, sample_sums),
     row("count_nonzero(tensor input, int[]? dim=None) -> tensor", CastPolicy::none,
-        "How many elements over dim are not zero.", count_nonzero, counted, nullptr, "the result counts"),
+        "How many elements over dim are not zero.", count_nonzero, sample_counted, nullptr, "the result counts"),
 };
 
 }  // namespace

@@ -157,14 +157,14 @@ Results batch_unfold(Batch& b) {
 
 // ---- samples ----
 
-void diagonals(Samples& s) {
+void sample_diagonals(Samples& s) {
   s.add({TensorSpec{{3, 4}}, 0, 0, 1});
   s.add({TensorSpec{{2, 4, 3}}, -1, 2, 1});
   s.add({TensorSpec{{4, 2, 3}}, 1, 0, 2});
   s.add({TensorSpec{{2, 3}}, 5, 0, 1});
   s.refuse({TensorSpec{{3, 4}}, 0, 1, 1}, "two different dims");
 }
-void windows(Samples& s) {
+void sample_windows(Samples& s) {
   s.add({TensorSpec{{2, 7}}, 1, 3, 2});
   s.add({TensorSpec{{7, 2}}, 0, 2, 3});
   s.add({TensorSpec{{6, 2}}, 0, 3, 3});
@@ -183,7 +183,7 @@ constexpr OpRow kRows[] = {
              .write_through = [](Call& c, ValueId base, ValueId written) {
                return with_diagonal(c, c.builder.var(base), c.builder.var(written)).id;
              },
-             .samples = diagonals,
+             .samples = sample_diagonals,
              .tags = kLinear}),
     checked({.schema = "prims.unfold(tensor input, int dim, int size, int step) -> tensor",
              .doc = "The windows of a dim, whose elements form a new last dim, without a copy.",
@@ -193,7 +193,7 @@ constexpr OpRow kRows[] = {
              .batch = batch_unfold,
              .view = unfold_view,
              .write_through = write_through_unfold,
-             .samples = windows,
+             .samples = sample_windows,
              .tags = kLinear}),
 };
 

@@ -12,31 +12,31 @@ Results through(Call& c, std::string_view prim, bool to_reals) {
   return c.builder.call(prim, {x});
 }
 
-void numbers(Samples& s) {
+void sample_numbers(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{}, DType::f64}});
   s.add({TensorSpec{{0, 3}}});
   s.add({TensorSpec{{5}, DType::bf16}});
   s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}});
 }
-void signed_numbers(Samples& s) {
-  numbers(s);
+void sample_signed_numbers(Samples& s) {
+  sample_numbers(s);
   s.refuse({TensorSpec{{3}, DType::boolean, 0, 1}}, "boolean");
 }
-void signs(Samples& s) {
+void sample_signs(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{7}, DType::i64, -9, 9}});
   s.add({TensorSpec{{4}, DType::boolean, 0, 1}});
 }
-void positive_numbers(Samples& s) {
+void sample_positive_numbers(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::f32, 0.25, 4}});
   s.add({TensorSpec{{}, DType::f64, 0.25, 4}});
   s.add({TensorSpec{{0, 3}, DType::f32, 0.25, 4}});
   s.add({TensorSpec{{5}, DType::bf16, 0.25, 4}});
   s.add({TensorSpec{{2, 3}, DType::i64, 1, 9}});
 }
-void truths(Samples& s) {
-  numbers(s);
+void sample_truths(Samples& s) {
+  sample_numbers(s);
   s.add({TensorSpec{{4}, DType::boolean, 0, 1}});
 }
 
@@ -49,57 +49,57 @@ consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc
 constexpr OpRow kRows[] = {
     row(
         "abs(tensor input) -> tensor", CastPolicy::none, "The absolute value.",
-        [](Call& c) { return through(c, "prims.abs", false); }, signed_numbers),
+        [](Call& c) { return through(c, "prims.abs", false); }, sample_signed_numbers),
     row(
         "neg(tensor input) -> tensor", CastPolicy::none, "-input.",
-        [](Call& c) { return through(c, "prims.neg", false); }, signed_numbers),
+        [](Call& c) { return through(c, "prims.neg", false); }, sample_signed_numbers),
     row(
         "sign(tensor input) -> tensor", CastPolicy::none, "-1, 0 or 1; 0 for NaN.",
         [](Call& c) -> Results {
           if (c.type(0).dtype == DType::boolean) return c.var(0);
           return through(c, "prims.sign", false);
         },
-        signs),
+        sample_signs),
     row(
         "floor(tensor input) -> tensor", CastPolicy::none, "The largest integer that is not greater.",
-        [](Call& c) { return through(c, "prims.floor", false); }, signed_numbers),
+        [](Call& c) { return through(c, "prims.floor", false); }, sample_signed_numbers),
     row(
         "logical_not(tensor input) -> tensor", CastPolicy::none, "Whether the input is zero.",
-        [](Call& c) { return through(c, "prims.logical_not", false); }, truths),
+        [](Call& c) { return through(c, "prims.logical_not", false); }, sample_truths),
     row(
         "exp(tensor input) -> tensor", CastPolicy::fp32, "e to the power of the input.",
-        [](Call& c) { return through(c, "prims.exp", true); }, numbers),
+        [](Call& c) { return through(c, "prims.exp", true); }, sample_numbers),
     row(
         "log(tensor input) -> tensor", CastPolicy::fp32, "The natural logarithm.",
-        [](Call& c) { return through(c, "prims.log", true); }, positive_numbers),
+        [](Call& c) { return through(c, "prims.log", true); }, sample_positive_numbers),
     row(
         "sqrt(tensor input) -> tensor", CastPolicy::none, "The square root.",
-        [](Call& c) { return through(c, "prims.sqrt", true); }, positive_numbers),
+        [](Call& c) { return through(c, "prims.sqrt", true); }, sample_positive_numbers),
     row(
         "rsqrt(tensor input) -> tensor", CastPolicy::fp32, "1 / sqrt(input).",
-        [](Call& c) { return through(c, "prims.rsqrt", true); }, positive_numbers),
+        [](Call& c) { return through(c, "prims.rsqrt", true); }, sample_positive_numbers),
     row(
         "reciprocal(tensor input) -> tensor", CastPolicy::fp32, "1 / input.",
-        [](Call& c) { return through(c, "prims.reciprocal", true); }, positive_numbers),
+        [](Call& c) { return through(c, "prims.reciprocal", true); }, sample_positive_numbers),
     row(
         "sin(tensor input) -> tensor", CastPolicy::none, "The sine of radians.",
-        [](Call& c) { return through(c, "prims.sin", true); }, numbers),
+        [](Call& c) { return through(c, "prims.sin", true); }, sample_numbers),
     row(
         "cos(tensor input) -> tensor", CastPolicy::none, "The cosine of radians.",
-        [](Call& c) { return through(c, "prims.cos", true); }, numbers),
+        [](Call& c) { return through(c, "prims.cos", true); }, sample_numbers),
     row(
         "tanh(tensor input) -> tensor", CastPolicy::none, "The hyperbolic tangent.",
-        [](Call& c) { return through(c, "prims.tanh", true); }, numbers),
+        [](Call& c) { return through(c, "prims.tanh", true); }, sample_numbers),
     row(
         "erf(tensor input) -> tensor", CastPolicy::none, "The error function.",
-        [](Call& c) { return through(c, "prims.erf", true); }, numbers),
+        [](Call& c) { return through(c, "prims.erf", true); }, sample_numbers),
     row(
         "square(tensor input) -> tensor", CastPolicy::none, "input * input; of booleans as i64.",
         [](Call& c) -> Results {
           Var x = c.var(0).dtype() == DType::boolean ? convert(c.var(0), DType::i64) : c.var(0);
           return c.builder.call("prims.mul", {x, x});
         },
-        numbers),
+        sample_numbers),
 };
 
 }  // namespace
