@@ -104,6 +104,15 @@ void each3(const KernelArgs& k, const F& f) {
   });
 }
 
+// The input seen through its own shape, written in order into the dense output.
+inline Status* copy_in_order(const KernelArgs& k) {
+  const Sizes dense = dense_strides(std::span(k.in[0].shape, static_cast<size_t>(k.in[0].rank)));
+  Buffer to = k.in[0];
+  to.data = k.out[0].data, to.strides = dense.data();
+  copy_strided(k.in[0], to);
+  return nullptr;
+}
+
 // An owned status for data that a kernel refuses (an index out of range ...).
 inline Status* refuse(std::string message) { return make<Status>(Code::invalid_argument, std::move(message)).detach(); }
 

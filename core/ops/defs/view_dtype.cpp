@@ -36,15 +36,6 @@ bool same_places(std::span<const int64_t> sizes, std::span<const Arg>, std::span
   return std::equal(sizes.begin(), sizes.end(), to.begin(), to.end());
 }
 
-Status* copy_bits(const KernelArgs& k) {
-  const Sizes dense = dense_strides(std::span(k.in[0].shape, static_cast<size_t>(k.in[0].rank)));
-  Buffer to = k.in[0];
-  to.data = k.out[0].data;
-  to.strides = dense.data();
-  copy_strided(k.in[0], to);
-  return nullptr;
-}
-
 ValueId write_bits(Call& c, ValueId, ValueId written) {
   return c.builder.call("prims.view_dtype", {c.builder.var(written), c.type(0).dtype}).id;
 }
@@ -66,7 +57,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.view_dtype(tensor input, dtype dtype) -> tensor",
              .doc = "The same bits as elements of another dtype.",
              .meta = meta,
-             .reference = copy_bits,
+             .reference = copy_in_order,
              .nondiff = kBits,
              .batch = [](Batch& b) { return b.again({b.operand(0), b.dtype(1)}); },
              .view = same_places,

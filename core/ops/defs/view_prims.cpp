@@ -47,16 +47,6 @@ bool reshape_view(std::span<const int64_t> sizes, std::span<const Arg>, std::spa
   return true;
 }
 
-Status* reshape_copy(const KernelArgs& k) {
-  // The input seen through its own shape, written in order into the dense output.
-  const Sizes dense = dense_strides(std::span(k.in[0].shape, static_cast<size_t>(k.in[0].rank)));
-  Buffer to = k.in[0];
-  to.data = k.out[0].data;
-  to.strides = dense.data();
-  copy_strided(k.in[0], to);
-  return nullptr;
-}
-
 // ---- permute ----
 
 void permute_meta(const Call& c, Types& out) {
@@ -184,7 +174,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.reshape(tensor input, int[] shape) -> tensor",
              .doc = "The same elements in row-major order under another shape.",
              .meta = reshape_meta,
-             .reference = reshape_copy,
+             .reference = copy_in_order,
              .vjp = [](Grad& g) { g.add(0, reshape_to(g.cotangent(), g.type(0).shape)); },
              .batch = batch_reshape,
              .view = reshape_view,
