@@ -5,8 +5,10 @@
 #include "base/text.h"
 
 namespace thunder {
+namespace {
 
-Status* status_of_thrown(std::string_view who) noexcept {
+// `said` stands between `who` and what a std::exception says, `nothing` behind `who` of any other.
+Status* status_of_current(Code code, std::string_view who, std::string_view said, std::string_view nothing) noexcept {
   try {
     try {
       throw;
@@ -15,32 +17,23 @@ Status* status_of_thrown(std::string_view who) noexcept {
     } catch (const std::bad_alloc&) {
       return out_of_memory_status();
     } catch (const std::exception& e) {
-      return make<Status>(Code::callback, cat(who, " threw an exception: ", e.what())).detach();
+      return make<Status>(code, cat(who, said, e.what())).detach();
     } catch (...) {
-      return make<Status>(Code::callback, cat(who, " threw something that is no std::exception")).detach();
+      return make<Status>(code, cat(who, nothing)).detach();
     }
   } catch (...) {
     return out_of_memory_status();
   }
 }
 
+}  // namespace
+
+Status* status_of_thrown(std::string_view who) noexcept {
+  return status_of_current(Code::callback, who, " threw an exception: ", " threw something that is no std::exception");
+}
+
 Status* status_of_internal() noexcept {
-  constexpr std::string_view kReport = "internal error, please report it: ";
-  try {
-    try {
-      throw;
-    } catch (const Error& e) {
-      return Ref<Status>(e.status()).detach();
-    } catch (const std::bad_alloc&) {
-      return out_of_memory_status();
-    } catch (const std::exception& e) {
-      return make<Status>(Code::internal, cat(kReport, e.what())).detach();
-    } catch (...) {
-      return make<Status>(Code::internal, cat(kReport, "an unknown exception")).detach();
-    }
-  } catch (...) {
-    return out_of_memory_status();
-  }
+  return status_of_current(Code::internal, "internal error, please report it: ", "", "an unknown exception");
 }
 
 }  // namespace thunder

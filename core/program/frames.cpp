@@ -61,10 +61,8 @@ Program::Frame* Program::with_arenas(Frame* frame, Status*& failed) noexcept {
     for (size_t i = 0; i < frame->placed.size(); i++) moved |= frame->placed[i] != frame->arenas[i]->data();
     if (moved) bind_arenas(*frame);
     return frame;
-  } catch (const Error& e) {
-    failed = Ref<Status>(e.status()).detach();
   } catch (...) {
-    failed = out_of_memory_status();
+    failed = status_of_internal();
   }
   release(*frame);
   return nullptr;
@@ -132,10 +130,8 @@ Program::Frame* Program::another_frame(Status*& failed) noexcept {
     Frame* frame = idle_.back();
     idle_.pop_back();
     return frame;
-  } catch (const Error& e) {
-    failed = Ref<Status>(e.status()).detach();
   } catch (...) {
-    failed = out_of_memory_status();
+    failed = status_of_internal();
   }
   return nullptr;
 }

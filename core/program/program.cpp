@@ -132,13 +132,7 @@ Status* Program::renew() noexcept {
   Status* failed = nullptr;
   Frame* const frame = acquire(failed);
   if (!frame) return failed;
-  try {
-    failed = run_once(*frame);
-  } catch (const Error& e) {
-    failed = Ref<Status>(e.status()).detach();
-  } catch (...) {
-    failed = out_of_memory_status();
-  }
+  failed = caught([&] { return run_once(*frame); });
   release(*frame);
   return failed;
 }
