@@ -99,13 +99,7 @@ inline Results batch_of_matrices(Batch& b) {
 }
 
 consteval OpRow matrix_prim(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel, VjpFn vjp) {
-  return checked({.schema = schema,
-                  .doc = doc,
-                  .meta = meta,
-                  .reference = kernel,
-                  .vjp = vjp,
-                  .batch = batch_of_matrices,
-                  .tags = kChecksData});
+  return primitive(schema, doc, meta, kernel, vjp, kChecksData, {.batch = batch_of_matrices});
 }
 
 }  // namespace thunder

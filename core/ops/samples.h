@@ -8,6 +8,7 @@
 
 #include "ir/arg.h"
 #include "ir/shape.h"
+#include "ops/declare.h"
 
 namespace thunder {
 

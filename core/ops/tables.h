@@ -132,14 +132,8 @@ inline Results forwarded(Call& c) {
 // The same arguments under another name.
 consteval OpRow another_name(SchemaText schema, CastPolicy autocast, std::string_view target, SamplesFn samples,
                              uint32_t tags = 0, std::string_view nondiff = {}) {
-  return checked({.schema = schema,
-                  .autocast = autocast,
-                  .doc = "Another name.",
-                  .decompose = forwarded,
-                  .nondiff = nondiff,
-                  .samples = samples,
-                  .tags = tags,
-                  .alias_of = target});
+  return composite(schema, autocast, "Another name.", forwarded, samples, tags,
+                   {.nondiff = nondiff, .alias_of = target});
 }
 
 // ---- losses ----

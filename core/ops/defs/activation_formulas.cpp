@@ -168,25 +168,19 @@ void sample_ropes(Samples& s) {
 
 template <auto formula>
 consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, SamplesFn samples = sample_reals) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = real_formula<formula>,
-                  .samples = samples, .tags = kInplace});
-}
-consteval OpRow op(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
-                   SamplesFn samples, uint32_t tags = 0) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples,
-                  .tags = tags});
+  return composite(schema, autocast, doc, real_formula<formula>, samples, kInplace);
 }
 
 constexpr OpRow kRows[] = {
-    op("relu6(tensor input) -> tensor", CastPolicy::none, "The input limited to [0, 6].", relu6,
-       sample_reals_and_integers, kInplace),
+    composite("relu6(tensor input) -> tensor", CastPolicy::none, "The input limited to [0, 6].", relu6,
+              sample_reals_and_integers, kInplace),
     row<elu>("elu(tensor input, float alpha=1.0) -> tensor", CastPolicy::none,
              "The input where it is positive, else alpha * (exp(input) - 1).", sample_with_option<3>),
     row<celu>("celu(tensor input, float alpha=1.0) -> tensor", CastPolicy::none,
               "The input where it is positive, else alpha * (exp(input / alpha) - 1).", sample_with_option<3>),
     row<selu>("selu(tensor input) -> tensor", CastPolicy::none, "elu, scaled so that means and variances stay."),
-    op("hardtanh(tensor input, float min_val=-1.0, float max_val=1.0) -> tensor", CastPolicy::none,
-       "The input limited to [min_val, max_val].", hardtanh, sample_with_option<-3, 5>, kInplace),
+    composite("hardtanh(tensor input, float min_val=-1.0, float max_val=1.0) -> tensor", CastPolicy::none,
+              "The input limited to [min_val, max_val].", hardtanh, sample_with_option<-3, 5>, kInplace),
     row<hardsigmoid>("hardsigmoid(tensor input) -> tensor", CastPolicy::none, "input / 6 + 1/2, limited to [0, 1]."),
     row<hardswish>("hardswish(tensor input) -> tensor", CastPolicy::none, "input * hardsigmoid(input)."),
     row<hardshrink>("hardshrink(tensor input, float lambd=0.5) -> tensor", CastPolicy::none,
@@ -204,20 +198,21 @@ constexpr OpRow kRows[] = {
                                                         "input * tanh(softplus(input))."),
     row<[](Var x) { return minimum(x, 0.0) - log1p(exp(-abs(x))); }>(
         "logsigmoid(tensor input) -> tensor", CastPolicy::none, "log(sigmoid(input)) without its underflow."),
-    op("threshold(tensor input, float threshold, float value) -> tensor", CastPolicy::none,
-       "The input where it exceeds threshold, else value.", threshold, sample_thresholds, kInplace),
-    op("glu(tensor input, int dim=-1) -> tensor", CastPolicy::none,
-       "The first half of dim times the sigmoid of the second.", halves<logistic, 1>, sample_gated),
-    op("swiglu(tensor input, int dim=-1) -> tensor", CastPolicy::none,
-       "silu of the first half of dim times the second.", halves<silu_of, 0>, sample_gated),
-    op("prelu(tensor input, tensor weight) -> tensor", CastPolicy::lower_precision_fp,
-       "The input where it is positive, else weight times it: one weight, or one a channel.", prelu, sample_slopes),
-    op("rrelu(tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> tensor",
-       CastPolicy::none, "leaky_relu of the mean slope, or of slopes that are drawn when training.", rrelu,
-       sample_reals, kRandom),
-    op("rope(tensor input, tensor cos, tensor sin) -> tensor", CastPolicy::none,
-       "input * cos + rotated * sin, where rotated is the last dim's second half negated, then its first.", rope,
-       sample_ropes),
+    composite("threshold(tensor input, float threshold, float value) -> tensor", CastPolicy::none,
+              "The input where it exceeds threshold, else value.", threshold, sample_thresholds, kInplace),
+    composite("glu(tensor input, int dim=-1) -> tensor", CastPolicy::none,
+              "The first half of dim times the sigmoid of the second.", halves<logistic, 1>, sample_gated),
+    composite("swiglu(tensor input, int dim=-1) -> tensor", CastPolicy::none,
+              "silu of the first half of dim times the second.", halves<silu_of, 0>, sample_gated),
+    composite("prelu(tensor input, tensor weight) -> tensor", CastPolicy::lower_precision_fp,
+              "The input where it is positive, else weight times it: one weight, or one a channel.", prelu,
+              sample_slopes),
+    composite("rrelu(tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> tensor",
+              CastPolicy::none, "leaky_relu of the mean slope, or of slopes that are drawn when training.", rrelu,
+              sample_reals, kRandom),
+    composite("rope(tensor input, tensor cos, tensor sin) -> tensor", CastPolicy::none,
+              "input * cos + rotated * sin, where rotated is the last dim's second half negated, then its first.", rope,
+              sample_ropes),
 };
 
 }  // namespace

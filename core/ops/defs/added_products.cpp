@@ -79,28 +79,23 @@ void sample_sums(Samples& s) {
   s.add({TensorSpec{{1}}, TensorSpec{a()}, TensorSpec{b()}, 0.5, 2.0});
   s.refuse({TensorSpec{{1}}, TensorSpec{{2, 2, 2, 2}}, TensorSpec{b()}}, "rank");
 }
-consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
-                    SamplesFn samples) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples,
-                  .tags = kInplace});
-}
 
 constexpr OpRow kRows[] = {
-    row("addmm(tensor input, tensor mat1, tensor mat2, float beta=1, float alpha=1) -> tensor",
-        CastPolicy::lower_precision_fp, "beta * input + alpha * (mat1 @ mat2).", addmm,
-        sample_sums<shape<2, 3>, shape<3, 4>>),
-    row("addmv(tensor input, tensor mat, tensor vec, float beta=1, float alpha=1) -> tensor",
-        CastPolicy::lower_precision_fp, "beta * input + alpha * (mat @ vec).", added_product<2, 1>,
-        sample_sums<shape<2, 3>, shape<3>>),
-    row("baddbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor",
-        CastPolicy::lower_precision_fp, "beta * input + alpha * (batch1 @ batch2).", added_product<3, 3>,
-        sample_sums<shape<2, 2, 3>, shape<2, 3, 4>>),
-    row("addbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor",
-        CastPolicy::lower_precision_fp, "beta * input + alpha * the sum of batch1 @ batch2 over the batch.", addbmm,
-        sample_sums<shape<2, 2, 3>, shape<2, 3, 4>>),
-    row("addr(tensor input, tensor vec1, tensor vec2, float beta=1, float alpha=1) -> tensor",
-        CastPolicy::lower_precision_fp, "beta * input + alpha * outer(vec1, vec2).", addr,
-        sample_sums<shape<3>, shape<4>>),
+    composite("addmm(tensor input, tensor mat1, tensor mat2, float beta=1, float alpha=1) -> tensor",
+              CastPolicy::lower_precision_fp, "beta * input + alpha * (mat1 @ mat2).", addmm,
+              sample_sums<shape<2, 3>, shape<3, 4>>, kInplace),
+    composite("addmv(tensor input, tensor mat, tensor vec, float beta=1, float alpha=1) -> tensor",
+              CastPolicy::lower_precision_fp, "beta * input + alpha * (mat @ vec).", added_product<2, 1>,
+              sample_sums<shape<2, 3>, shape<3>>, kInplace),
+    composite("baddbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor",
+              CastPolicy::lower_precision_fp, "beta * input + alpha * (batch1 @ batch2).", added_product<3, 3>,
+              sample_sums<shape<2, 2, 3>, shape<2, 3, 4>>, kInplace),
+    composite("addbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor",
+              CastPolicy::lower_precision_fp, "beta * input + alpha * the sum of batch1 @ batch2 over the batch.",
+              addbmm, sample_sums<shape<2, 2, 3>, shape<2, 3, 4>>, kInplace),
+    composite("addr(tensor input, tensor vec1, tensor vec2, float beta=1, float alpha=1) -> tensor",
+              CastPolicy::lower_precision_fp, "beta * input + alpha * outer(vec1, vec2).", addr,
+              sample_sums<shape<3>, shape<4>>, kInplace),
 };
 
 }  // namespace

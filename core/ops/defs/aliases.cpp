@@ -91,8 +91,7 @@ void sample_rows(Samples& s) { s.add({TensorSpec{{2, 3, 2}}}); }
 
 consteval OpRow other(SchemaText schema, CastPolicy autocast, std::string_view target, std::string_view doc,
                       DecomposeFn decompose, SamplesFn samples, uint32_t tags = 0) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples,
-                  .tags = tags, .alias_of = target});
+  return composite(schema, autocast, doc, decompose, samples, tags, {.alias_of = target});
 }
 constexpr std::string_view kBoolean = "the result is boolean";
 
@@ -188,11 +187,8 @@ constexpr OpRow kRows[] = {
           "The scalar product of two vectors.", product<1, 1>, sample_factors<1, 1>, kMatmul),
     other("vdot(tensor input, tensor other) -> tensor", CastPolicy::promote, "matmul",
           "The scalar product of two vectors.", product<1, 1>, sample_factors<1, 1>, kMatmul),
-    checked({.schema = "softmin(tensor input, int dim, dtype? dtype=None) -> tensor",
-             .autocast = CastPolicy::fp32,
-             .doc = "softmax of -input.",
-             .decompose = softmin,
-             .samples = sample_along}),
+    composite("softmin(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32, "softmax of -input.",
+              softmin, sample_along),
 };
 
 }  // namespace

@@ -187,13 +187,11 @@ void sample_neighbours(Samples& s) {
 constexpr std::string_view kBoolean = "the result is boolean", kJumps = "it is constant between jumps";
 consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose, VjpFn vjp,
                     SamplesFn samples) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .vjp = vjp,
-                  .samples = samples, .tags = kInplace});
+  return composite(schema, autocast, doc, decompose, samples, kInplace, {.vjp = vjp});
 }
 consteval OpRow flat(SchemaText schema, std::string_view doc, DecomposeFn decompose, std::string_view why,
                      SamplesFn samples, uint32_t tags = kInplace) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose, .nondiff = why,
-                  .samples = samples, .tags = tags});
+  return composite(schema, CastPolicy::none, doc, decompose, samples, tags, {.nondiff = why});
 }
 
 constexpr OpRow kRows[] = {

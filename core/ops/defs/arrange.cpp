@@ -186,63 +186,41 @@ void fill_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "cat(tensor[] tensors, int dim=0) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The tensors one behind the other along dim; dtypes promote.",
-             .decompose = cat_op,
-             .samples = cat_samples}),
-    checked({.schema = "stack(tensor[] tensors, int dim=0) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The tensors side by side along a new dim.",
-             .decompose = stack,
-             .samples = stack_samples}),
-    checked({.schema = "pad(tensor input, int[] pad, str mode='constant', float? value=None) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "Pads with value (0 for None), or with the mirror image ('reflect'), the edge ('replicate') or the "
-                    "other end ('circular'): pairs of amounts from the last dim to the first; negative ones crop.",
-             .decompose = pad,
-             .samples = pad_samples}),
-    checked({.schema = "copy(tensor input, tensor src) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "src as a tensor of input's shape and dtype; copy_ stores it.",
-             .decompose = filled_from,
-             .vjp = filled_from_vjp,
-             .samples = copy_samples,
-             .tags = kInplace}),
-    checked({.schema = "fill(tensor input, tensor|number value) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "A tensor of input's shape and dtype with one value; fill_ stores it.",
-             .decompose = fill,
-             .vjp = filled_from_vjp,
-             .samples = fill_samples,
-             .tags = kInplace}),
-    checked({.schema = "contiguous(tensor input) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The input itself if it is dense, else a dense copy.",
-             .decompose = [](Call& c) -> Results { return c.builder.call("prims.contiguous", {c.var(0)}); },
-             .samples =
-                 [](Samples& s) {
-                   s.add({TensorSpec{{2, 3}}});
-                 },
-             .tags = kMayView}),
-    checked({.schema = "clone(tensor input) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "A dense copy.",
-             .decompose = [](Call& c) -> Results { return c.builder.call("prims.clone", {c.var(0)}); },
-             .samples =
-                 [](Samples& s) {
-                   s.add({TensorSpec{{2, 3}}});
-                 }}),
-    checked({.schema = "to(tensor input, dtype? dtype=None, device? device=None) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The input as another dtype, on another device; the input itself if it is both.",
-             .decompose = to,
-             .samples =
-                 [](Samples& s) {
-                   s.add({TensorSpec{{2, 3}}, DType::f64});
-                   s.add({TensorSpec{{2}}});
-                 },
-             .tags = kMayView}),
+    composite("cat(tensor[] tensors, int dim=0) -> tensor", CastPolicy::none,
+              "The tensors one behind the other along dim; dtypes promote.", cat_op, cat_samples),
+    composite("stack(tensor[] tensors, int dim=0) -> tensor", CastPolicy::none,
+              "The tensors side by side along a new dim.", stack, stack_samples),
+    composite("pad(tensor input, int[] pad, str mode='constant', float? value=None) -> tensor", CastPolicy::none,
+              "Pads with value (0 for None), or with the mirror image ('reflect'), the edge ('replicate') or the "
+              "other end ('circular'): pairs of amounts from the last dim to the first; negative ones crop.",
+              pad, pad_samples),
+    composite("copy(tensor input, tensor src) -> tensor", CastPolicy::none,
+              "src as a tensor of input's shape and dtype; copy_ stores it.", filled_from, copy_samples, kInplace,
+              {.vjp = filled_from_vjp}),
+    composite("fill(tensor input, tensor|number value) -> tensor", CastPolicy::none,
+              "A tensor of input's shape and dtype with one value; fill_ stores it.", fill, fill_samples, kInplace,
+              {.vjp = filled_from_vjp}),
+    composite(
+        "contiguous(tensor input) -> tensor", CastPolicy::none, "The input itself if it is dense, else a dense copy.",
+        [](Call& c) -> Results { return c.builder.call("prims.contiguous", {c.var(0)}); },
+        [](Samples& s) {
+          s.add({TensorSpec{{2, 3}}});
+        },
+        kMayView),
+    composite(
+        "clone(tensor input) -> tensor", CastPolicy::none, "A dense copy.",
+        [](Call& c) -> Results { return c.builder.call("prims.clone", {c.var(0)}); },
+        [](Samples& s) {
+          s.add({TensorSpec{{2, 3}}});
+        }),
+    composite(
+        "to(tensor input, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
+        "The input as another dtype, on another device; the input itself if it is both.", to,
+        [](Samples& s) {
+          s.add({TensorSpec{{2, 3}}, DType::f64});
+          s.add({TensorSpec{{2}}});
+        },
+        kMayView),
 };
 
 }  // namespace

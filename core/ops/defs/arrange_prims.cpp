@@ -173,30 +173,15 @@ void pad_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked(
-        {.schema = "prims.slice_scatter(tensor input, tensor src, int[] starts, int[] ends, int[] strides) -> tensor",
-         .doc = "A copy of input in which the elements that prims.slice would view are src's.",
-         .meta = slice_scatter_meta,
-         .reference = slice_scatter_kernel,
-         .vjp = slice_scatter_vjp,
-         .batch = batch_slice_scatter,
-         .samples = slice_scatter_samples,
-         .tags = kLinear | kAnyElement}),
-    checked({.schema = "prims.cat(tensor[] tensors, int dim) -> tensor",
-             .doc = "The tensors one behind the other along dim.",
-             .meta = cat_meta,
-             .reference = cat_kernel,
-             .vjp = cat_vjp,
-             .samples = cat_samples,
-             .tags = kLinear | kAnyElement}),
-    checked({.schema = "prims.pad(tensor input, int[] low, int[] high, float value) -> tensor",
-             .doc = "low[i] elements of value before and high[i] behind those of dim i.",
-             .meta = pad_meta,
-             .reference = pad_kernel,
-             .vjp = pad_vjp,
-             .batch = batch_pad,
-             .samples = pad_samples,
-             .tags = kAnyElement}),
+    primitive("prims.slice_scatter(tensor input, tensor src, int[] starts, int[] ends, int[] strides) -> tensor",
+              "A copy of input in which the elements that prims.slice would view are src's.", slice_scatter_meta,
+              slice_scatter_kernel, slice_scatter_vjp, kLinear | kAnyElement,
+              {.batch = batch_slice_scatter, .samples = slice_scatter_samples}),
+    primitive("prims.cat(tensor[] tensors, int dim) -> tensor", "The tensors one behind the other along dim.", cat_meta,
+              cat_kernel, cat_vjp, kLinear | kAnyElement, {.samples = cat_samples}),
+    primitive("prims.pad(tensor input, int[] low, int[] high, float value) -> tensor",
+              "low[i] elements of value before and high[i] behind those of dim i.", pad_meta, pad_kernel, pad_vjp,
+              kAnyElement, {.batch = batch_pad, .samples = pad_samples}),
 };
 
 }  // namespace

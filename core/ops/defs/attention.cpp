@@ -240,30 +240,24 @@ void backward_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "scaled_dot_product_attention(tensor query, tensor key, tensor value, tensor? attn_mask=None, "
-                       "float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False) -> tensor",
-             .autocast = CastPolicy::lower_precision_fp,
-             .doc = "softmax(query @ key.T * scale + mask) @ value. A boolean mask says what takes part; a row with "
-                    "nothing is zero.",
-             .decompose = attention,
-             .samples = samples}),
-    checked({.schema = "scaled_dot_product_attention_forward(tensor query, tensor key, tensor value, tensor? "
-                       "attn_mask, bool is_causal, float? scale, bool enable_gqa) -> (tensor, tensor, tensor)",
-             .autocast = CastPolicy::none,
-             .doc = "scaled_dot_product_attention without dropout, and of each row of scores the largest and the sum "
-                    "of exp(score - largest).",
-             .decompose = forward,
-             .vjp = forward_vjp,
-             .samples = forward_samples,
-             .tags = kHidden}),
-    checked({.schema = "scaled_dot_product_attention_backward(tensor grad, tensor query, tensor key, tensor value, "
-                       "tensor out, tensor top, tensor total, tensor? attn_mask, bool is_causal, float? scale, bool "
-                       "enable_gqa) -> (tensor, tensor, tensor)",
-             .autocast = CastPolicy::none,
-             .doc = "The gradients of query, key and value, from what scaled_dot_product_attention_forward made.",
-             .decompose = backward,
-             .samples = backward_samples,
-             .tags = kHidden}),
+    composite("scaled_dot_product_attention(tensor query, tensor key, tensor value, tensor? attn_mask=None, "
+              "float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False) -> tensor",
+              CastPolicy::lower_precision_fp,
+              "softmax(query @ key.T * scale + mask) @ value. A boolean mask says what takes part; a row with "
+              "nothing is zero.",
+              attention, samples),
+    composite("scaled_dot_product_attention_forward(tensor query, tensor key, tensor value, tensor? "
+              "attn_mask, bool is_causal, float? scale, bool enable_gqa) -> (tensor, tensor, tensor)",
+              CastPolicy::none,
+              "scaled_dot_product_attention without dropout, and of each row of scores the largest and the sum "
+              "of exp(score - largest).",
+              forward, forward_samples, kHidden, {.vjp = forward_vjp}),
+    composite("scaled_dot_product_attention_backward(tensor grad, tensor query, tensor key, tensor value, "
+              "tensor out, tensor top, tensor total, tensor? attn_mask, bool is_causal, float? scale, bool "
+              "enable_gqa) -> (tensor, tensor, tensor)",
+              CastPolicy::none,
+              "The gradients of query, key and value, from what scaled_dot_product_attention_forward made.", backward,
+              backward_samples, kHidden),
 };
 
 }  // namespace

@@ -163,27 +163,21 @@ void backward_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "batch_norm(tensor input, tensor? running_mean, tensor? running_var, tensor? weight=None, "
-                       "tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "Each channel standardised, by the batch's own statistics when training, then scaled and shifted. "
-                    "Leaves the running statistics alone: see batch_norm_update.",
-             .decompose = batch_norm,
-             .vjp = batch_norm_vjp,
-             .samples = samples}),
-    checked({.schema = "batch_norm_update(tensor input, tensor running_mean, tensor running_var, tensor? weight=None, "
-                       "tensor? bias=None, float momentum=0.1, float eps=1e-05) -> (tensor, tensor, tensor)",
-             .autocast = CastPolicy::none,
-             .doc = "batch_norm while training, and the running mean and variance after this batch.",
-             .decompose = batch_norm_update,
-             .samples = update_samples}),
-    checked({.schema = "batch_norm_backward(tensor grad, tensor input, tensor? weight, tensor? bias, float eps) -> "
-                       "(tensor, tensor, tensor)",
-             .autocast = CastPolicy::none,
-             .doc = "The gradients of a training batch_norm's input, weight and bias; a 0-d zero for one that is None.",
-             .decompose = batch_norm_backward,
-             .samples = backward_samples,
-             .tags = kHidden}),
+    composite("batch_norm(tensor input, tensor? running_mean, tensor? running_var, tensor? weight=None, "
+              "tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> tensor",
+              CastPolicy::none,
+              "Each channel standardised, by the batch's own statistics when training, then scaled and shifted. "
+              "Leaves the running statistics alone: see batch_norm_update.",
+              batch_norm, samples, 0, {.vjp = batch_norm_vjp}),
+    composite("batch_norm_update(tensor input, tensor running_mean, tensor running_var, tensor? weight=None, "
+              "tensor? bias=None, float momentum=0.1, float eps=1e-05) -> (tensor, tensor, tensor)",
+              CastPolicy::none, "batch_norm while training, and the running mean and variance after this batch.",
+              batch_norm_update, update_samples),
+    composite("batch_norm_backward(tensor grad, tensor input, tensor? weight, tensor? bias, float eps) -> "
+              "(tensor, tensor, tensor)",
+              CastPolicy::none,
+              "The gradients of a training batch_norm's input, weight and bias; a 0-d zero for one that is None.",
+              batch_norm_backward, backward_samples, kHidden),
 };
 
 }  // namespace

@@ -172,13 +172,8 @@ void sample_powers(Samples& s) {
 }
 
 consteval OpRow comparison(SchemaText schema, std::string_view doc, DecomposeFn decompose) {
-  return checked({.schema = schema,
-                  .autocast = CastPolicy::none,
-                  .doc = doc,
-                  .decompose = decompose,
-                  .nondiff = "the result is boolean",
-                  .samples = sample_pairs,
-                  .tags = kInplace});
+  return composite(schema, CastPolicy::none, doc, decompose, sample_pairs, kInplace,
+                   {.nondiff = "the result is boolean"});
 }
 
 constexpr OpRow kRows[] = {
@@ -196,37 +191,22 @@ constexpr OpRow kRows[] = {
              .vjp = [](Grad& g) { scaled_vjp(g, true); },
              .samples = sample_sums,
              .tags = kInplace}),
-    checked({.schema = "mul(tensor|number input, tensor|number other) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "input * other; promotes and broadcasts.",
-             .decompose = [](Call& c) -> Results { return computed_by(c, "prims.mul", false, Overflow::wraps); },
-             .vjp = mul_vjp,
-             .samples = sample_pairs,
-             .tags = kInplace}),
-    checked({.schema = "div(tensor|number input, tensor|number other, str? rounding_mode=None) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "input / other, integers as reals; with rounding_mode 'trunc' or 'floor' a whole quotient of the "
-                    "promoted dtype.",
-             .decompose = div,
-             .vjp = div_vjp,
-             .samples = sample_quotients,
-             .tags = kInplace}),
-    checked({.schema = "pow(tensor|number input, tensor|number other) -> tensor",
-             .autocast = CastPolicy::fp32,
-             .doc = "input to the power of other; promotes and broadcasts.",
-             .decompose = pow,
-             .samples = sample_powers,
-             .tags = kInplace}),
-    checked({.schema = "maximum(tensor|number input, tensor|number other) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The greater of two; NaN if either is.",
-             .decompose = [](Call& c) { return chosen(c, "prims.maximum"); },
-             .samples = sample_pairs}),
-    checked({.schema = "minimum(tensor|number input, tensor|number other) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The lesser of two; NaN if either is.",
-             .decompose = [](Call& c) { return chosen(c, "prims.minimum"); },
-             .samples = sample_pairs}),
+    composite("mul(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
+              "input * other; promotes and broadcasts.",
+              [](Call& c) -> Results { return computed_by(c, "prims.mul", false, Overflow::wraps); }, sample_pairs,
+              kInplace, {.vjp = mul_vjp}),
+    composite("div(tensor|number input, tensor|number other, str? rounding_mode=None) -> tensor", CastPolicy::none,
+              "input / other, integers as reals; with rounding_mode 'trunc' or 'floor' a whole quotient of the "
+              "promoted dtype.",
+              div, sample_quotients, kInplace, {.vjp = div_vjp}),
+    composite("pow(tensor|number input, tensor|number other) -> tensor", CastPolicy::fp32,
+              "input to the power of other; promotes and broadcasts.", pow, sample_powers, kInplace),
+    composite(
+        "maximum(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
+        "The greater of two; NaN if either is.", [](Call& c) { return chosen(c, "prims.maximum"); }, sample_pairs),
+    composite(
+        "minimum(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
+        "The lesser of two; NaN if either is.", [](Call& c) { return chosen(c, "prims.minimum"); }, sample_pairs),
     comparison("eq(tensor|number input, tensor|number other) -> tensor", "input == other.",
                [](Call& c) -> Results { return computed_by(c, "prims.eq"); }),
     comparison("ne(tensor|number input, tensor|number other) -> tensor", "input != other.",

@@ -129,8 +129,7 @@ void extremum_vjp(Grad& g) {
 
 consteval OpRow arithmetic(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel, VjpFn vjp,
                            uint32_t more_tags = 0) {
-  return checked(
-      {.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .vjp = vjp, .tags = kElementwise | more_tags});
+  return primitive(schema, doc, meta, kernel, vjp, kElementwise | more_tags);
 }
 
 constexpr OpRow kRows[] = {
@@ -144,12 +143,9 @@ constexpr OpRow kRows[] = {
                pair_meta, pair_kernel<Mul>, mul_vjp, kCheap),
     arithmetic("prims.div(tensor input, tensor other) -> tensor", "input / other; of integers, truncated towards zero.",
                number_pair_meta, quotient_kernel<Div>, div_vjp, kChecksIntegers),
-    checked({.schema = "prims.fmod(tensor input, tensor other) -> tensor",
-             .doc = "What truncated division leaves; exact.",
-             .meta = number_pair_meta,
-             .reference = quotient_kernel<Fmod>,
-             .nondiff = "only rounding divisions use it",
-             .tags = kElementwise | kChecksIntegers}),
+    primitive("prims.fmod(tensor input, tensor other) -> tensor", "What truncated division leaves; exact.",
+              number_pair_meta, quotient_kernel<Fmod>, nullptr, kElementwise | kChecksIntegers,
+              {.nondiff = "only rounding divisions use it"}),
     arithmetic("prims.pow(tensor input, tensor other) -> tensor", "input to the power of other.", number_pair_meta,
                pair_kernel<Pow>, pow_vjp),
     arithmetic("prims.maximum(tensor input, tensor other) -> tensor", "The greater of two; NaN if either is.",

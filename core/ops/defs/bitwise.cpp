@@ -102,18 +102,12 @@ void whole_numbers(Samples& s, bool booleans) {
 
 constexpr std::string_view kNoGradient = "its operands are not real";
 consteval OpRow prim(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn kernel) {
-  return checked({.schema = schema, .doc = doc, .meta = meta, .reference = kernel, .nondiff = kNoGradient,
-                  .tags = kElementwise});
+  return primitive(schema, doc, meta, kernel, nullptr, kElementwise, {.nondiff = kNoGradient});
 }
 template <bool booleans>
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose = bits<Overflow::refused>) {
-  return checked({.schema = schema,
-                  .autocast = CastPolicy::none,
-                  .doc = doc,
-                  .decompose = decompose,
-                  .nondiff = kNoGradient,
-                  .samples = [](Samples& s) { whole_numbers(s, booleans); },
-                  .tags = kInplace});
+  return composite(schema, CastPolicy::none, doc, decompose, [](Samples& s) { whole_numbers(s, booleans); }, kInplace,
+                   {.nondiff = kNoGradient});
 }
 
 constexpr OpRow kRows[] = {
@@ -141,19 +135,15 @@ constexpr OpRow kRows[] = {
                "input divided by 2 to the power of other, rounded down."),
     row<false>("gcd(tensor input, tensor|number other) -> tensor", "The greatest common divisor, not negative."),
     row<false>("lcm(tensor input, tensor|number other) -> tensor", "The least common multiple, not negative.", lcm),
-    checked({.schema = "bitwise_not(tensor input) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "Every bit turned; the logical not of booleans.",
-             .decompose = bitwise_not,
-             .nondiff = kNoGradient,
-             .samples =
-                 [](Samples& s) {
-                   s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}});
-                   s.add({TensorSpec{{4}, DType::u8, 0, 200}});
-                   s.add({TensorSpec{{4}, DType::boolean, 0, 1}});
-                   s.refuse({TensorSpec{{2}}}, "integer");
-                 },
-             .tags = kInplace}),
+    composite("bitwise_not(tensor input) -> tensor", CastPolicy::none, "Every bit turned; the logical not of booleans.",
+              bitwise_not,
+              [](Samples& s) {
+                s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}});
+                s.add({TensorSpec{{4}, DType::u8, 0, 200}});
+                s.add({TensorSpec{{4}, DType::boolean, 0, 1}});
+                s.refuse({TensorSpec{{2}}}, "integer");
+              },
+              kInplace, {.nondiff = kNoGradient}),
 };
 
 }  // namespace

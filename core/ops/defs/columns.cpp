@@ -109,17 +109,14 @@ void sample_folds(Samples& s) {
   s.refuse({TensorSpec{{2, 12, 5}}, Ints{4, 3}, 2}, "must have 6 places");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples});
-}
-
 constexpr OpRow kRows[] = {
-    row("im2col(tensor input, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) -> tensor",
-        "The windows of an image as columns: torch.nn.functional.unfold.", im2col, sample_columns),
-    row("fold(tensor input, int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] "
-        "stride=[1]) -> tensor",
-        "Columns added up where the windows of an image lie: the transpose of im2col.", fold, sample_folds),
+    composite(
+        "im2col(tensor input, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) -> tensor",
+        CastPolicy::none, "The windows of an image as columns: torch.nn.functional.unfold.", im2col, sample_columns),
+    composite("fold(tensor input, int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] "
+              "stride=[1]) -> tensor",
+              CastPolicy::none, "Columns added up where the windows of an image lie: the transpose of im2col.", fold,
+              sample_folds),
 };
 
 }  // namespace

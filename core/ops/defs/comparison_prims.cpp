@@ -12,12 +12,8 @@ struct Gt { template <class T> bool operator()(T a, T b) { return a > b; } };
 struct Ge { template <class T> bool operator()(T a, T b) { return a >= b; } };
 
 consteval OpRow comparison(SchemaText schema, std::string_view doc, KernelFn kernel) {
-  return checked({.schema = schema,
-                  .doc = doc,
-                  .meta = comparison_meta,
-                  .reference = kernel,
-                  .nondiff = "the result is boolean",
-                  .tags = kElementwise | kCheap});
+  return primitive(schema, doc, comparison_meta, kernel, nullptr, kElementwise | kCheap,
+                   {.nondiff = "the result is boolean"});
 }
 
 constexpr OpRow kRows[] = {

@@ -59,13 +59,12 @@ void samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "conv2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1, 1], "
-                       "int[]|str padding=[0, 0], int[] dilation=[1, 1], int groups=1) -> tensor",
-             .autocast = CastPolicy::lower_precision_fp,
-             .doc = "Two-dimensional cross-correlation of [n, c, h, w] or [c, h, w] with weight [out, c / groups, "
-                    "kh, kw]; one number stands for both dims. padding 'same' keeps the sizes, 'valid' is none.",
-             .decompose = conv2d,
-             .samples = samples}),
+    composite("conv2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1, 1], "
+              "int[]|str padding=[0, 0], int[] dilation=[1, 1], int groups=1) -> tensor",
+              CastPolicy::lower_precision_fp,
+              "Two-dimensional cross-correlation of [n, c, h, w] or [c, h, w] with weight [out, c / groups, "
+              "kh, kw]; one number stands for both dims. padding 'same' keeps the sizes, 'valid' is none.",
+              conv2d, samples),
 };
 
 }  // namespace

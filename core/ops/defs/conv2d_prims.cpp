@@ -262,33 +262,18 @@ Results batch_weight_grad(Batch& b) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.conv2d(tensor input, tensor weight, int[] stride, int[] padding, int[] dilation, int "
-                       "groups) -> tensor",
-             .doc = "Two-dimensional cross-correlation.",
-             .meta = forward_meta,
-             .reference = forward,
-             .vjp = forward_vjp,
-             .batch = batch_forward,
-             .samples = forward_samples,
-             .tags = kMatmul}),
-    checked({.schema = "prims.conv2d_input_grad(tensor grad, tensor weight, int[] input_size, int[] stride, int[] "
-                       "padding, int[] dilation, int groups) -> tensor",
-             .doc = "The gradient of prims.conv2d's input.",
-             .meta = input_grad_meta,
-             .reference = input_grad,
-             .vjp = input_grad_vjp,
-             .batch = batch_input_grad,
-             .samples = input_grad_samples,
-             .tags = kMatmul}),
-    checked({.schema = "prims.conv2d_weight_grad(tensor grad, tensor input, int[] weight_size, int[] stride, int[] "
-                       "padding, int[] dilation, int groups) -> tensor",
-             .doc = "The gradient of prims.conv2d's weight.",
-             .meta = weight_grad_meta,
-             .reference = weight_grad,
-             .vjp = weight_grad_vjp,
-             .batch = batch_weight_grad,
-             .samples = weight_grad_samples,
-             .tags = kMatmul}),
+    primitive("prims.conv2d(tensor input, tensor weight, int[] stride, int[] padding, int[] dilation, int "
+              "groups) -> tensor",
+              "Two-dimensional cross-correlation.", forward_meta, forward, forward_vjp, kMatmul,
+              {.batch = batch_forward, .samples = forward_samples}),
+    primitive("prims.conv2d_input_grad(tensor grad, tensor weight, int[] input_size, int[] stride, int[] "
+              "padding, int[] dilation, int groups) -> tensor",
+              "The gradient of prims.conv2d's input.", input_grad_meta, input_grad, input_grad_vjp, kMatmul,
+              {.batch = batch_input_grad, .samples = input_grad_samples}),
+    primitive("prims.conv2d_weight_grad(tensor grad, tensor input, int[] weight_size, int[] stride, int[] "
+              "padding, int[] dilation, int groups) -> tensor",
+              "The gradient of prims.conv2d's weight.", weight_grad_meta, weight_grad, weight_grad_vjp, kMatmul,
+              {.batch = batch_weight_grad, .samples = weight_grad_samples}),
 };
 
 }  // namespace

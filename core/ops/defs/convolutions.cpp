@@ -234,34 +234,34 @@ void sample_transposed_volumes(Samples& s) {
          Ints{1, 0, 0}, 2});
 }
 
-consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
-                    SamplesFn samples) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples});
-}
-
 constexpr OpRow kRows[] = {
-    row("conv1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] "
+    composite(
+        "conv1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] "
         "dilation=[1], int groups=1) -> tensor",
         CastPolicy::lower_precision_fp,
         "One-dimensional cross-correlation of [n, c, l] or [c, l] with weight [out, c / groups, k]; padding 'same' "
         "keeps the size, 'valid' is none.",
         conv1d, sample_lines),
-    row("conv3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] "
+    composite(
+        "conv3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[]|str padding=[0], int[] "
         "dilation=[1], int groups=1) -> tensor",
         CastPolicy::lower_precision_fp,
         "Three-dimensional cross-correlation of [n, c, d, h, w] or [c, d, h, w] with weight [out, c / groups, kd, kh, "
         "kw]; padding 'same' keeps the sizes.",
         conv3d, sample_volumes),
-    row("conv_transpose1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] "
+    composite(
+        "conv_transpose1d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] "
         "output_padding=[0], int groups=1, int[] dilation=[1]) -> tensor",
         CastPolicy::lower_precision_fp,
         "The transpose of conv1d: what its gradient does to an input, with weight [c, out / groups, k].",
         conv_transpose1d, sample_transposed_lines),
-    row("conv_transpose2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] "
+    composite(
+        "conv_transpose2d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] "
         "output_padding=[0], int groups=1, int[] dilation=[1]) -> tensor",
         CastPolicy::lower_precision_fp, "The transpose of conv2d, with weight [c, out / groups, kh, kw].",
         conv_transpose2d, transposed_planes_samples),
-    row("conv_transpose3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] "
+    composite(
+        "conv_transpose3d(tensor input, tensor weight, tensor? bias=None, int[] stride=[1], int[] padding=[0], int[] "
         "output_padding=[0], int groups=1, int[] dilation=[1]) -> tensor",
         CastPolicy::lower_precision_fp, "The transpose of conv3d, with weight [c, out / groups, kd, kh, kw].",
         conv_transpose3d, sample_transposed_volumes),

@@ -156,34 +156,28 @@ void sample_ranges(Samples& s) {
   s.refuse({1, 5, -1}, "does not lead");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples});
-}
-
 constexpr OpRow kRows[] = {
-    row("full(int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor",
-        "A tensor filled with one value; of the value's dtype unless one is given.", full_op, sample_fills),
-    row("zeros(int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "A tensor of zeros; f32 unless a dtype is given.", constant<0>, sample_sizes),
-    row("ones(int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "A tensor of ones; f32 unless a dtype is given.", constant<1>, sample_sizes),
-    row(
+    composite("full(int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor",
+              CastPolicy::none, "A tensor filled with one value; of the value's dtype unless one is given.", full_op,
+              sample_fills),
+    composite("zeros(int[] size, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
+              "A tensor of zeros; f32 unless a dtype is given.", constant<0>, sample_sizes),
+    composite("ones(int[] size, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
+              "A tensor of ones; f32 unless a dtype is given.", constant<1>, sample_sizes),
+    composite(
         "full_like(tensor input, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor",
-        "A tensor of input's size filled with one value; of input's dtype unless one is given.",
+        CastPolicy::none, "A tensor of input's size filled with one value; of input's dtype unless one is given.",
         [](Call& c) { return like(c, c.args[1], 2); }, sample_full_likes),
-    row("zeros_like(tensor input, dtype? dtype=None, device? device=None) -> tensor",
-        "A tensor of zeros of input's size and dtype.", constant_like<0>, sample_likes),
-    row("ones_like(tensor input, dtype? dtype=None, device? device=None) -> tensor",
-        "A tensor of ones of input's size and dtype.", constant_like<1>, sample_likes),
-    checked({.schema = "arange(tensor|number start, tensor|number? end=None, tensor|number step=1, dtype? dtype=None, "
-                       "device? device=None) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "start, start + step ... up to but not including end; one number alone is the end. Integers give "
-                    "i64, others f32.",
-             .decompose = arange,
-             .samples = sample_ranges,
-             .tags = kCounts}),
+    composite("zeros_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
+              "A tensor of zeros of input's size and dtype.", constant_like<0>, sample_likes),
+    composite("ones_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
+              "A tensor of ones of input's size and dtype.", constant_like<1>, sample_likes),
+    composite("arange(tensor|number start, tensor|number? end=None, tensor|number step=1, dtype? dtype=None, "
+              "device? device=None) -> tensor",
+              CastPolicy::none,
+              "start, start + step ... up to but not including end; one number alone is the end. Integers give "
+              "i64, others f32.",
+              arange, sample_ranges, kCounts),
 };
 
 }  // namespace

@@ -50,23 +50,15 @@ Status* convert_kernel(const KernelArgs& k) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.full(int[] shape, tensor|number value, dtype dtype, device device) -> tensor",
-             .doc = "A tensor filled with one plain number, which is rounded once.",
-             .meta = full_meta,
-             .reference = full_kernel,
-             .nondiff = "it has no tensor argument",
-             .tags = kAnyElement}),
-    checked({.schema = "prims.iota(int[] length, dtype dtype, device device) -> tensor",
-             .doc = "0, 1, 2 ... length - 1.",
-             .meta = iota_meta,
-             .reference = iota_kernel,
-             .nondiff = "it has no tensor argument"}),
-    checked({.schema = "prims.convert(tensor input, dtype dtype) -> tensor",
-             .doc = "Another element type; reals to integers truncate and saturate.",
-             .meta = convert_meta,
-             .reference = convert_kernel,
-             .vjp = [](Grad& g) { g.add(0, convert(g.cotangent(), g.type(0).dtype)); },
-             .tags = kElementwise | kCheap | kAnyElement}),
+    primitive("prims.full(int[] shape, tensor|number value, dtype dtype, device device) -> tensor",
+              "A tensor filled with one plain number, which is rounded once.", full_meta, full_kernel, nullptr,
+              kAnyElement, {.nondiff = "it has no tensor argument"}),
+    primitive("prims.iota(int[] length, dtype dtype, device device) -> tensor", "0, 1, 2 ... length - 1.", iota_meta,
+              iota_kernel, nullptr, 0, {.nondiff = "it has no tensor argument"}),
+    primitive(
+        "prims.convert(tensor input, dtype dtype) -> tensor",
+        "Another element type; reals to integers truncate and saturate.", convert_meta, convert_kernel,
+        [](Grad& g) { g.add(0, convert(g.cotangent(), g.type(0).dtype)); }, kElementwise | kCheap | kAnyElement),
 };
 
 }  // namespace

@@ -244,27 +244,19 @@ void backward_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "nll_loss(tensor input, tensor target, tensor? weight=None, int ignore_index=-100, str "
-                       "reduction='mean') -> tensor",
-             .autocast = CastPolicy::fp32,
-             .doc = "-input at each row's class, where input holds logarithms of probabilities.",
-             .decompose = nll_loss,
-             .samples = nll_samples}),
-    checked(
-        {.schema = "cross_entropy(tensor input, tensor target, tensor? weight=None, int ignore_index=-100, str "
-                   "reduction='mean', float label_smoothing=0.0) -> tensor",
-         .autocast = CastPolicy::fp32,
-         .doc = "The cross entropy of softmax(input) against class indices, or against probabilities of input's shape.",
-         .decompose = cross_entropy,
-         .vjp = cross_entropy_vjp,
-         .samples = cross_entropy_samples}),
-    checked({.schema = "cross_entropy_backward(tensor grad, tensor input, tensor target, tensor? weight, int "
-                       "ignore_index, str reduction, float label_smoothing) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The gradient of cross_entropy's input.",
-             .decompose = cross_entropy_backward,
-             .samples = backward_samples,
-             .tags = kHidden}),
+    composite("nll_loss(tensor input, tensor target, tensor? weight=None, int ignore_index=-100, str "
+              "reduction='mean') -> tensor",
+              CastPolicy::fp32, "-input at each row's class, where input holds logarithms of probabilities.", nll_loss,
+              nll_samples),
+    composite("cross_entropy(tensor input, tensor target, tensor? weight=None, int ignore_index=-100, str "
+              "reduction='mean', float label_smoothing=0.0) -> tensor",
+              CastPolicy::fp32,
+              "The cross entropy of softmax(input) against class indices, or against probabilities of input's shape.",
+              cross_entropy, cross_entropy_samples, 0, {.vjp = cross_entropy_vjp}),
+    composite("cross_entropy_backward(tensor grad, tensor input, tensor target, tensor? weight, int "
+              "ignore_index, str reduction, float label_smoothing) -> tensor",
+              CastPolicy::none, "The gradient of cross_entropy's input.", cross_entropy_backward, backward_samples,
+              kHidden),
 };
 
 }  // namespace

@@ -124,15 +124,10 @@ void curvature_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.ctc_loss_curvature(tensor direction, tensor grad, tensor log_probs, tensor targets, "
-                       "tensor input_lengths, tensor target_lengths, int blank) -> tensor",
-             .doc = "How prims.ctc_loss_backward changes along a direction of log_probs.",
-             .meta = curvature_meta,
-             .reference = curvature,
-             .vjp = curvature_vjp,
-             .batch = batch_curvature,
-             .samples = curvature_samples,
-             .tags = kChecksData}),
+    primitive("prims.ctc_loss_curvature(tensor direction, tensor grad, tensor log_probs, tensor targets, "
+              "tensor input_lengths, tensor target_lengths, int blank) -> tensor",
+              "How prims.ctc_loss_backward changes along a direction of log_probs.", curvature_meta, curvature,
+              curvature_vjp, kChecksData, {.batch = batch_curvature, .samples = curvature_samples}),
 };
 
 }  // namespace

@@ -70,15 +70,14 @@ void samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "ctc_loss(tensor log_probs, tensor targets, tensor input_lengths, tensor target_lengths, int "
-                       "blank=0, str reduction='mean', "
-                       "bool zero_infinity=False) -> tensor",
-             .autocast = CastPolicy::fp32,
-             .doc = "Minus the log likelihood of targets, labels without blanks, under all alignments of log_probs "
-                    "[time, batch, classes] with them. 'mean' "
-                    "divides by the targets' lengths first; zero_infinity makes 0 of sequences that no alignment fits.",
-             .decompose = ctc_loss,
-             .samples = samples}),
+    composite("ctc_loss(tensor log_probs, tensor targets, tensor input_lengths, tensor target_lengths, int "
+              "blank=0, str reduction='mean', "
+              "bool zero_infinity=False) -> tensor",
+              CastPolicy::fp32,
+              "Minus the log likelihood of targets, labels without blanks, under all alignments of log_probs "
+              "[time, batch, classes] with them. 'mean' "
+              "divides by the targets' lengths first; zero_infinity makes 0 of sequences that no alignment fits.",
+              ctc_loss, samples),
 };
 
 }  // namespace

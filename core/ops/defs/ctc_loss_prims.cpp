@@ -151,26 +151,16 @@ void backward_samples(Samples& s) {
            "grad must be [batch]");
 }
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.ctc_loss(tensor log_probs, tensor targets, tensor input_lengths, tensor target_lengths, "
-                       "int blank) -> (tensor, tensor)",
-             .doc = "The loss of each sequence, and the logarithms of what its alignments up to each step and state "
-                    "add up to.",
-             .meta = forward_meta,
-             .reference = forward,
-             .vjp = forward_vjp,
-             .batch = batch_forward,
-             .samples = forward_samples,
-             .tags = kChecksData}),
-    checked({.schema = "prims.ctc_loss_backward(tensor grad, tensor log_probs, tensor targets, tensor input_lengths, "
-                       "tensor target_lengths, tensor alphas, "
-                       "int blank) -> tensor",
-             .doc = "The gradient of prims.ctc_loss's log_probs.",
-             .meta = backward_meta,
-             .reference = backward,
-             .vjp = backward_vjp,
-             .batch = batch_backward,
-             .samples = backward_samples,
-             .tags = kChecksData}),
+    primitive("prims.ctc_loss(tensor log_probs, tensor targets, tensor input_lengths, tensor target_lengths, "
+              "int blank) -> (tensor, tensor)",
+              "The loss of each sequence, and the logarithms of what its alignments up to each step and state "
+              "add up to.",
+              forward_meta, forward, forward_vjp, kChecksData, {.batch = batch_forward, .samples = forward_samples}),
+    primitive("prims.ctc_loss_backward(tensor grad, tensor log_probs, tensor targets, tensor input_lengths, "
+              "tensor target_lengths, tensor alphas, "
+              "int blank) -> tensor",
+              "The gradient of prims.ctc_loss's log_probs.", backward_meta, backward, backward_vjp, kChecksData,
+              {.batch = batch_backward, .samples = backward_samples}),
 };
 
 }  // namespace

@@ -30,29 +30,17 @@ constexpr OpRow kRows[] = {
              .view = same_view,
              .write_through = [](Call&, ValueId, ValueId written) { return written; },
              .tags = kElementwise}),
-    checked({.schema = "detach(tensor input) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "A view of the input that gradients do not pass.",
-             .decompose = detach,
-             .nondiff = kStops,
-             .samples = samples,
-             .tags = kView}),
-    checked({.schema = "stop_gradient(tensor input) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "detach, under the name that other frameworks give it.",
-             .decompose = detach,
-             .nondiff = kStops,
-             .samples = samples,
-             .tags = kView}),
-    checked({.schema = "zero(tensor input) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "Zeros of input's size and dtype; zero_ stores them.",
-             .decompose = [](Call& c) -> Results {
-               const TensorType t = c.type(0);
-               return full(c.builder, t.shape, 0, t.dtype, t.device);
-             },
-             .samples = samples,
-             .tags = kInplace}),
+    composite("detach(tensor input) -> tensor", CastPolicy::none, "A view of the input that gradients do not pass.",
+              detach, samples, kView, {.nondiff = kStops}),
+    composite("stop_gradient(tensor input) -> tensor", CastPolicy::none,
+              "detach, under the name that other frameworks give it.", detach, samples, kView, {.nondiff = kStops}),
+    composite(
+        "zero(tensor input) -> tensor", CastPolicy::none, "Zeros of input's size and dtype; zero_ stores them.",
+        [](Call& c) -> Results {
+          const TensorType t = c.type(0);
+          return full(c.builder, t.shape, 0, t.dtype, t.device);
+        },
+        samples, kInplace),
 };
 
 }  // namespace

@@ -110,22 +110,18 @@ void sample_covariances(Samples& s) {
   s.refuse({TensorSpec{{3, 4}}, 1, shares}, "integers");
 }
 
-consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
-                    SamplesFn samples) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples});
-}
-
 constexpr OpRow kRows[] = {
-    row("cdist(tensor x1, tensor x2, float p=2.0) -> tensor", CastPolicy::fp32,
-        "The p-norm of the difference of each row of x1 and each of x2.", cdist, sample_point_sets),
-    row("pdist(tensor input, float p=2.0) -> tensor", CastPolicy::none,
-        "The p-norms of the differences of each two rows, in the order of the upper triangle.", pdist,
-        sample_point_lists),
-    row("cov(tensor input, int correction=1, tensor? fweights=None, tensor? aweights=None) -> tensor", CastPolicy::none,
-        "The covariances of the rows of a matrix; a column counts fweights times aweights as much.", cov,
-        sample_covariances),
-    row("corrcoef(tensor input) -> tensor", CastPolicy::none, "The correlations of the rows of a matrix.", corrcoef,
-        sample_matrices),
+    composite("cdist(tensor x1, tensor x2, float p=2.0) -> tensor", CastPolicy::fp32,
+              "The p-norm of the difference of each row of x1 and each of x2.", cdist, sample_point_sets),
+    composite("pdist(tensor input, float p=2.0) -> tensor", CastPolicy::none,
+              "The p-norms of the differences of each two rows, in the order of the upper triangle.", pdist,
+              sample_point_lists),
+    composite("cov(tensor input, int correction=1, tensor? fweights=None, tensor? aweights=None) -> tensor",
+              CastPolicy::none,
+              "The covariances of the rows of a matrix; a column counts fweights times aweights as much.", cov,
+              sample_covariances),
+    composite("corrcoef(tensor input) -> tensor", CastPolicy::none, "The correlations of the rows of a matrix.",
+              corrcoef, sample_matrices),
 };
 
 }  // namespace

@@ -52,30 +52,23 @@ void sample_elements_kept(Samples& s) {
   s.refuse({TensorSpec{{3, 4}}, 1.5}, "probability");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples, .tags = kRandom | kMayView});
-}
 consteval OpRow alias(SchemaText schema) {
-  return checked({.schema = schema,
-                  .autocast = CastPolicy::none,
-                  .doc = "Another name.",
-                  .decompose = dropout_channels,
-                  .samples = sample_channels,
-                  .tags = kRandom | kMayView,
-                  .alias_of = "feature_dropout"});
+  return composite(schema, CastPolicy::none, "Another name.", dropout_channels, sample_channels, kRandom | kMayView,
+                   {.alias_of = "feature_dropout"});
 }
 
 constexpr OpRow kRows[] = {
-    row("feature_dropout(tensor input, float p=0.5, bool training=True) -> tensor",
-        "Whole channels zero with probability p, else times 1 / (1 - p).", dropout_channels, sample_channels),
+    composite("feature_dropout(tensor input, float p=0.5, bool training=True) -> tensor", CastPolicy::none,
+              "Whole channels zero with probability p, else times 1 / (1 - p).", dropout_channels, sample_channels,
+              kRandom | kMayView),
     alias("dropout1d(tensor input, float p=0.5, bool training=True) -> tensor"),
     alias("dropout2d(tensor input, float p=0.5, bool training=True) -> tensor"),
     alias("dropout3d(tensor input, float p=0.5, bool training=True) -> tensor"),
-    row("alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor",
-        "dropout that keeps the mean and variance of selu's results.", alpha_dropout<false>, sample_elements_kept),
-    row("feature_alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor",
-        "alpha_dropout of whole channels.", alpha_dropout<true>, sample_channels),
+    composite("alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor", CastPolicy::none,
+              "dropout that keeps the mean and variance of selu's results.", alpha_dropout<false>, sample_elements_kept,
+              kRandom | kMayView),
+    composite("feature_alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor", CastPolicy::none,
+              "alpha_dropout of whole channels.", alpha_dropout<true>, sample_channels, kRandom | kMayView),
 };
 
 }  // namespace

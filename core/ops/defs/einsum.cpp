@@ -192,12 +192,9 @@ void samples(Samples& s) {
 }
 
 constexpr OpRow kRow =
-    checked({.schema = "einsum(str equation, tensor[] operands) -> tensor",
-             .autocast = CastPolicy::lower_precision_fp,
-             .doc = "Sums of products: each operand's dims by labels, those that the result lacks are summed over.",
-             .decompose = einsum,
-             .samples = samples,
-             .tags = kMatmul | kMayView});
+    composite("einsum(str equation, tensor[] operands) -> tensor", CastPolicy::lower_precision_fp,
+              "Sums of products: each operand's dims by labels, those that the result lacks are summed over.", einsum,
+              samples, kMatmul | kMayView);
 
 }  // namespace
 

@@ -69,19 +69,13 @@ void one_hot_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "embedding(tensor input, tensor weight, int? padding_idx=None) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The rows of weight at the indices in input; the row padding_idx gets no gradient.",
-             .decompose = embedding,
-             .vjp = embedding_vjp,
-             .samples = embedding_samples}),
-    checked({.schema = "one_hot(tensor input, int num_classes=-1) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "i64 with a 1 at each index along a new last dim of num_classes; -1 is one more than the "
-                    "greatest index.",
-             .decompose = one_hot,
-             .samples = one_hot_samples,
-             .tags = kEager}),
+    composite("embedding(tensor input, tensor weight, int? padding_idx=None) -> tensor", CastPolicy::none,
+              "The rows of weight at the indices in input; the row padding_idx gets no gradient.", embedding,
+              embedding_samples, 0, {.vjp = embedding_vjp}),
+    composite("one_hot(tensor input, int num_classes=-1) -> tensor", CastPolicy::none,
+              "i64 with a 1 at each index along a new last dim of num_classes; -1 is one more than the "
+              "greatest index.",
+              one_hot, one_hot_samples, kEager),
 };
 
 }  // namespace

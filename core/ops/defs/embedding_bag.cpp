@@ -92,14 +92,11 @@ void sample_bags(Samples& s) {
   s.refuse({TensorSpec{{6}, DType::i64, 0, 4}, table}, "two dims");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples});
-}
-
 constexpr OpRow kRows[] = {
-    row("embedding_bag(tensor input, tensor weight, tensor? offsets=None, str mode='mean', tensor? "
+    composite(
+        "embedding_bag(tensor input, tensor weight, tensor? offsets=None, str mode='mean', tensor? "
         "per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None) -> tensor",
+        CastPolicy::none,
         "The sum, mean or maximum of the rows of weight at the indices in each row of input, or between offsets, of "
         "which the last may be the end; indices equal to padding_idx count for nothing.",
         embedding_bag, sample_bags),

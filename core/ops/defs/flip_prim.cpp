@@ -46,16 +46,12 @@ Status* kernel(const KernelArgs& k) {
 
 Results batch(Batch& b) { return b.again({b.operand(0), b.shifted(b.dims(1), b.rank(0))}); }
 
-constexpr OpRow kRow = checked({.schema = "prims.flip(tensor input, int[] dims) -> tensor",
-                                .doc = "The elements in reverse order along dims, each of which is named once.",
-                                .meta = meta,
-                                .reference = kernel,
-                                .vjp =
-                                    [](Grad& g) {
-                                      g.add(0, g.builder.call("flip", {g.cotangent(), g.dims(1)}));
-                                    },
-                                .batch = batch,
-                                .tags = kLinear | kAnyElement});
+constexpr OpRow kRow = primitive("prims.flip(tensor input, int[] dims) -> tensor",
+                                 "The elements in reverse order along dims, each of which is named once.", meta, kernel,
+                                 [](Grad& g) {
+                                   g.add(0, g.builder.call("flip", {g.cotangent(), g.dims(1)}));
+                                 },
+                                 kLinear | kAnyElement, {.batch = batch});
 
 }  // namespace
 

@@ -91,11 +91,6 @@ void sample_windows_at_random(Samples& s) {
   s.refuse({image<dims>(5), 2, 2, SampleArg(), drawn(1, 1)}, "_random_samples must be real");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                    Variant variant = {}) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples, .tags = kRandom, .variant = variant});
-}
 constexpr std::string_view kGreatest =
     "The greatest element of each of output_size windows (output_ratio: so many of each size) that lie at random, as "
     "_random_samples in [0, 1) say.";
@@ -105,18 +100,22 @@ constexpr std::string_view kPlaces =
     "volume.";
 
 constexpr OpRow kRows[] = {
-    row("fractional_max_pool2d(tensor input, int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, "
+    composite(
+        "fractional_max_pool2d(tensor input, int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, "
         "tensor? _random_samples=None) -> tensor",
-        kGreatest, greatest<2>, sample_windows_at_random<2>, {"return_indices", "fractional_max_pool2d_with_indices"}),
-    row("fractional_max_pool2d_with_indices(tensor input, int[] kernel_size, int[]? output_size=None, float[]? "
-        "output_ratio=None, tensor? _random_samples=None) -> (tensor, tensor)",
-        kPlaces, pooled<2>, sample_windows_at_random<2>),
-    row("fractional_max_pool3d(tensor input, int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, "
+        CastPolicy::none, kGreatest, greatest<2>, sample_windows_at_random<2>, kRandom,
+        {.variant = {"return_indices", "fractional_max_pool2d_with_indices"}}),
+    composite("fractional_max_pool2d_with_indices(tensor input, int[] kernel_size, int[]? output_size=None, float[]? "
+              "output_ratio=None, tensor? _random_samples=None) -> (tensor, tensor)",
+              CastPolicy::none, kPlaces, pooled<2>, sample_windows_at_random<2>, kRandom),
+    composite(
+        "fractional_max_pool3d(tensor input, int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, "
         "tensor? _random_samples=None) -> tensor",
-        kGreatest, greatest<3>, sample_windows_at_random<3>, {"return_indices", "fractional_max_pool3d_with_indices"}),
-    row("fractional_max_pool3d_with_indices(tensor input, int[] kernel_size, int[]? output_size=None, float[]? "
-        "output_ratio=None, tensor? _random_samples=None) -> (tensor, tensor)",
-        kPlaces, pooled<3>, sample_windows_at_random<3>),
+        CastPolicy::none, kGreatest, greatest<3>, sample_windows_at_random<3>, kRandom,
+        {.variant = {"return_indices", "fractional_max_pool3d_with_indices"}}),
+    composite("fractional_max_pool3d_with_indices(tensor input, int[] kernel_size, int[]? output_size=None, float[]? "
+              "output_ratio=None, tensor? _random_samples=None) -> (tensor, tensor)",
+              CastPolicy::none, kPlaces, pooled<3>, sample_windows_at_random<3>, kRandom),
 };
 
 }  // namespace

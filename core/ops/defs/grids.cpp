@@ -187,15 +187,12 @@ void sample_samplings(Samples& s) {
   s.refuse({volume, places, "bicubic"}, "of images 'bicubic'");
 }
 
-consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
-                    SamplesFn samples) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples});
-}
-
 constexpr OpRow kRows[] = {
-    row("affine_grid(tensor theta, int[] size, bool align_corners=False) -> tensor", CastPolicy::none,
-        "Where the affine maps theta read the pixels of images, or volumes, of this size.", affine_grid, sample_grids),
-    row("grid_sample(tensor input, tensor grid, str mode='bilinear', str padding_mode='zeros', bool "
+    composite("affine_grid(tensor theta, int[] size, bool align_corners=False) -> tensor", CastPolicy::none,
+              "Where the affine maps theta read the pixels of images, or volumes, of this size.", affine_grid,
+              sample_grids),
+    composite(
+        "grid_sample(tensor input, tensor grid, str mode='bilinear', str padding_mode='zeros', bool "
         "align_corners=False) -> tensor",
         CastPolicy::promote,
         "Images, or volumes, read at the places of a grid, whose coordinates (x, y), or (x, y, z), go from -1 to 1: "

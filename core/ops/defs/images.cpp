@@ -216,23 +216,21 @@ void sample_channels(Samples& s) {
   s.add({TensorSpec{{2, 6, 3}}, 3});
   s.refuse({TensorSpec{{2, 6, 3}}, 4}, "must divide");
 }
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples});
-}
 
 constexpr OpRow kRows[] = {
-    row("interpolate(tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? "
+    composite(
+        "interpolate(tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? "
         "align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> tensor",
+        CastPolicy::none,
         "The dims behind batch and channels resized: nearest, nearest-exact, linear, bilinear, trilinear, bicubic or "
         "area. recompute_scale_factor: by the rounded sizes; antialias: all pixels count where sizes shrink.",
         interpolate, sample_interpolations),
-    row("pixel_shuffle(tensor input, int upscale_factor) -> tensor",
-        "Channels as pixels: [c * r * r, h, w] becomes [c, h * r, w * r].", pixel_shuffle, sample_shuffles),
-    row("pixel_unshuffle(tensor input, int downscale_factor) -> tensor",
-        "Pixels as channels: [c, h * r, w * r] becomes [c * r * r, h, w].", pixel_unshuffle, sample_unshuffles),
-    row("channel_shuffle(tensor input, int groups) -> tensor", "The channels of groups side by side.", channel_shuffle,
-        sample_channels),
+    composite("pixel_shuffle(tensor input, int upscale_factor) -> tensor", CastPolicy::none,
+              "Channels as pixels: [c * r * r, h, w] becomes [c, h * r, w * r].", pixel_shuffle, sample_shuffles),
+    composite("pixel_unshuffle(tensor input, int downscale_factor) -> tensor", CastPolicy::none,
+              "Pixels as channels: [c, h * r, w * r] becomes [c * r * r, h, w].", pixel_unshuffle, sample_unshuffles),
+    composite("channel_shuffle(tensor input, int groups) -> tensor", CastPolicy::none,
+              "The channels of groups side by side.", channel_shuffle, sample_channels),
 };
 
 }  // namespace

@@ -181,25 +181,18 @@ Results batch_take_add(Batch& b) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor",
-             .doc = "A copy of input to which src is added where prims.gather would read, in the order of src.",
-             .meta = scatter_add_meta,
-             .reference = scatter_add_kernel,
-             .vjp = scatter_add_vjp,
-             .samples = scatter_add_samples,
-             .tags = kChecksData | kUpdates | kLinear}),
-    checked({.schema = "prims.take_add(tensor input, int dim, tensor index, tensor src) -> tensor",
-             .doc = "A copy of input to which src is added where prims.take would read, in the order of index.",
-             .meta = take_add_meta,
-             .reference = take_add_kernel,
-             .vjp =
-                 [](Grad& g) {
-                   g.add(0, g.cotangent());
-                   if (g.wants(3)) g.add(3, g.builder.call("prims.take", {g.cotangent(), g.integer(1), g.var(2)}));
-                 },
-             .batch = batch_take_add,
-             .samples = take_add_samples,
-             .tags = kChecksData | kUpdates | kLinear}),
+    primitive("prims.scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor",
+              "A copy of input to which src is added where prims.gather would read, in the order of src.",
+              scatter_add_meta, scatter_add_kernel, scatter_add_vjp, kChecksData | kUpdates | kLinear,
+              {.samples = scatter_add_samples}),
+    primitive("prims.take_add(tensor input, int dim, tensor index, tensor src) -> tensor",
+              "A copy of input to which src is added where prims.take would read, in the order of index.",
+              take_add_meta, take_add_kernel,
+              [](Grad& g) {
+                g.add(0, g.cotangent());
+                if (g.wants(3)) g.add(3, g.builder.call("prims.take", {g.cotangent(), g.integer(1), g.var(2)}));
+              },
+              kChecksData | kUpdates | kLinear, {.batch = batch_take_add, .samples = take_add_samples}),
 };
 
 }  // namespace

@@ -103,22 +103,13 @@ Results batch_take(Batch& b) {
 }
 
 constexpr OpRow kRows[] = {
-    checked(
-        {.schema = "prims.gather(tensor input, int dim, tensor index) -> tensor",
-         .doc = "out[i, j, ..] = input with dim's position replaced by index[i, j, ..]. Negative indices are refused.",
-         .meta = gather_meta,
-         .reference = gather_kernel,
-         .vjp = gather_vjp,
-         .samples = gather_samples,
-         .tags = kChecksData | kLinear}),
-    checked({.schema = "prims.take(tensor input, int dim, tensor index) -> tensor",
-             .doc = "The slices of input at index along dim, which index's dims replace. Negative indices are refused.",
-             .meta = take_meta,
-             .reference = take_kernel,
-             .vjp = take_vjp,
-             .batch = batch_take,
-             .samples = take_samples,
-             .tags = kChecksData | kLinear | kAnyElement}),
+    primitive("prims.gather(tensor input, int dim, tensor index) -> tensor",
+              "out[i, j, ..] = input with dim's position replaced by index[i, j, ..]. Negative indices are refused.",
+              gather_meta, gather_kernel, gather_vjp, kChecksData | kLinear, {.samples = gather_samples}),
+    primitive("prims.take(tensor input, int dim, tensor index) -> tensor",
+              "The slices of input at index along dim, which index's dims replace. Negative indices are refused.",
+              take_meta, take_kernel, take_vjp, kChecksData | kLinear | kAnyElement,
+              {.batch = batch_take, .samples = take_samples}),
 };
 
 }  // namespace

@@ -67,18 +67,14 @@ void sample_filled(Samples& s) {
   s.add({TensorSpec{{2, 4}}, 1, below({3}, 4), TensorSpec{{}}});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples, .tags = kInplace});
-}
-
 constexpr OpRow kRows[] = {
-    row("index_copy(tensor input, int dim, tensor index, tensor source) -> tensor",
-        "input with the slices of source stored at index along dim.", index_copy, sample_copied),
-    row("index_add(tensor input, int dim, tensor index, tensor source, float alpha=1) -> tensor",
-        "input with alpha times the slices of source added at index along dim.", index_add, sample_added),
-    row("index_fill(tensor input, int dim, tensor index, tensor|number value) -> tensor",
-        "input with one value in the slices at index along dim.", index_fill, sample_filled),
+    composite("index_copy(tensor input, int dim, tensor index, tensor source) -> tensor", CastPolicy::none,
+              "input with the slices of source stored at index along dim.", index_copy, sample_copied, kInplace),
+    composite("index_add(tensor input, int dim, tensor index, tensor source, float alpha=1) -> tensor",
+              CastPolicy::none, "input with alpha times the slices of source added at index along dim.", index_add,
+              sample_added, kInplace),
+    composite("index_fill(tensor input, int dim, tensor index, tensor|number value) -> tensor", CastPolicy::none,
+              "input with one value in the slices at index along dim.", index_fill, sample_filled, kInplace),
 };
 
 }  // namespace

@@ -168,37 +168,21 @@ void index_put_samples(Samples& s) {
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{indices_below({2}, 4)}, TensorSpec{{3}}}, "broadcast");
 }
 constexpr OpRow kRows[] = {
-    checked({.schema = "gather(tensor input, int dim, tensor index) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "Elements of input at index along dim.",
-             .decompose = gather,
-             .samples = gather_samples}),
-    checked({.schema = "scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor",
-             .autocast = CastPolicy::promote,
-             .doc = "input with src added at index along dim, in a fixed order.",
-             .decompose = scatter_add,
-             .samples = scatter_add_samples,
-             .tags = kInplace}),
-    checked({.schema = "index_select(tensor input, int dim, tensor index) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The slices of input at index along dim.",
-             .decompose = index_select,
-             .samples = index_select_samples}),
-    checked({.schema = "index(tensor input, tensor[] indices) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "input[indices[0], indices[1], ..]: the indices broadcast, negative ones count from the end; a "
-                    "mask is the places where it holds.",
-             .decompose = index,
-             .samples = index_samples,
-             .tags = kEager}),
-    checked(
-        {.schema = "index_put(tensor input, tensor[] indices, tensor|number values, bool accumulate=False) -> tensor",
-         .autocast = CastPolicy::promote,
-         .doc = "input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the "
-                "last one stays. A mask is the places where it holds.",
-         .decompose = index_put,
-         .samples = index_put_samples,
-         .tags = kInplace | kEager}),
+    composite("gather(tensor input, int dim, tensor index) -> tensor", CastPolicy::none,
+              "Elements of input at index along dim.", gather, gather_samples),
+    composite("scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor", CastPolicy::promote,
+              "input with src added at index along dim, in a fixed order.", scatter_add, scatter_add_samples, kInplace),
+    composite("index_select(tensor input, int dim, tensor index) -> tensor", CastPolicy::none,
+              "The slices of input at index along dim.", index_select, index_select_samples),
+    composite("index(tensor input, tensor[] indices) -> tensor", CastPolicy::none,
+              "input[indices[0], indices[1], ..]: the indices broadcast, negative ones count from the end; a "
+              "mask is the places where it holds.",
+              index, index_samples, kEager),
+    composite("index_put(tensor input, tensor[] indices, tensor|number values, bool accumulate=False) -> tensor",
+              CastPolicy::promote,
+              "input with values stored (or added) at input[indices[0], indices[1], ..]; of equal indices the "
+              "last one stays. A mask is the places where it holds.",
+              index_put, index_put_samples, kInplace | kEager),
 };
 
 }  // namespace

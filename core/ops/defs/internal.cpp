@@ -1,6 +1,7 @@
 // Lines that only the library itself writes.
 #include "base/text.h"
 #include "ops/builder.h"
+#include "ops/declare.h"
 
 namespace thunder {
 namespace {
@@ -13,18 +14,11 @@ Status* no_kernel(const KernelArgs&) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "grad(tensor loss, tensor[] wrt) -> tensor[]",
-             .doc = "d(loss)/d(each of wrt), asked for inside a traced function; the grad pass expands it.",
-             .meta = no_meta,
-             .reference = no_kernel,
-             .nondiff = "the grad pass expands inner gradients first",
-             .tags = kHidden}),
-    checked({.schema = "region(tensor[] inputs) -> tensor[]",
-             .doc = "Lines that a fusion executor runs as one; they are its body.",
-             .meta = no_meta,
-             .reference = no_kernel,
-             .nondiff = "it is made after gradients are expanded",
-             .tags = kHidden}),
+    primitive("grad(tensor loss, tensor[] wrt) -> tensor[]",
+              "d(loss)/d(each of wrt), asked for inside a traced function; the grad pass expands it.", no_meta,
+              no_kernel, nullptr, kHidden, {.nondiff = "the grad pass expands inner gradients first"}),
+    primitive("region(tensor[] inputs) -> tensor[]", "Lines that a fusion executor runs as one; they are its body.",
+              no_meta, no_kernel, nullptr, kHidden, {.nondiff = "it is made after gradients are expanded"}),
 };
 
 }  // namespace

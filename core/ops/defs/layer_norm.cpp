@@ -145,33 +145,22 @@ void rms_norm_backward_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "layer_norm(tensor input, int[] normalized_shape, tensor? weight=None, tensor? bias=None, float "
-                       "eps=1e-05) -> tensor",
-             .autocast = CastPolicy::fp32,
-             .doc = "The input standardised over its last dims, then scaled by weight and shifted by bias.",
-             .decompose = layer_norm,
-             .vjp = layer_norm_vjp,
-             .samples = layer_norm_samples}),
-    checked({.schema = "layer_norm_backward(tensor grad, tensor input, int[] normalized_shape, tensor? weight, tensor? "
-                       "bias, float eps) -> (tensor, tensor, tensor)",
-             .autocast = CastPolicy::none,
-             .doc = "The gradients of layer_norm's input, weight and bias; a 0-d zero for one that is None.",
-             .decompose = layer_norm_backward,
-             .samples = layer_norm_backward_samples,
-             .tags = kHidden}),
-    checked({.schema = "rms_norm(tensor input, int[] normalized_shape, tensor? weight=None, float? eps=None) -> tensor",
-             .autocast = CastPolicy::fp32,
-             .doc = "The input divided by its root mean square over the last dims, then scaled by weight.",
-             .decompose = rms_norm,
-             .vjp = rms_norm_vjp,
-             .samples = rms_norm_samples}),
-    checked({.schema = "rms_norm_backward(tensor grad, tensor input, int[] normalized_shape, tensor? weight, float? "
-                       "eps) -> (tensor, tensor)",
-             .autocast = CastPolicy::none,
-             .doc = "The gradients of rms_norm's input and weight; a 0-d zero for a weight that is None.",
-             .decompose = rms_norm_backward,
-             .samples = rms_norm_backward_samples,
-             .tags = kHidden}),
+    composite("layer_norm(tensor input, int[] normalized_shape, tensor? weight=None, tensor? bias=None, float "
+              "eps=1e-05) -> tensor",
+              CastPolicy::fp32, "The input standardised over its last dims, then scaled by weight and shifted by bias.",
+              layer_norm, layer_norm_samples, 0, {.vjp = layer_norm_vjp}),
+    composite("layer_norm_backward(tensor grad, tensor input, int[] normalized_shape, tensor? weight, tensor? "
+              "bias, float eps) -> (tensor, tensor, tensor)",
+              CastPolicy::none,
+              "The gradients of layer_norm's input, weight and bias; a 0-d zero for one that is None.",
+              layer_norm_backward, layer_norm_backward_samples, kHidden),
+    composite("rms_norm(tensor input, int[] normalized_shape, tensor? weight=None, float? eps=None) -> tensor",
+              CastPolicy::fp32, "The input divided by its root mean square over the last dims, then scaled by weight.",
+              rms_norm, rms_norm_samples, 0, {.vjp = rms_norm_vjp}),
+    composite("rms_norm_backward(tensor grad, tensor input, int[] normalized_shape, tensor? weight, float? "
+              "eps) -> (tensor, tensor)",
+              CastPolicy::none, "The gradients of rms_norm's input and weight; a 0-d zero for a weight that is None.",
+              rms_norm_backward, rms_norm_backward_samples, kHidden),
 };
 
 }  // namespace

@@ -12,20 +12,16 @@ Results leaky_relu(Call& c) {
   return convert(where(c.builder.call("gt", {x, 0.0}), x, x * c.real(1)), type.dtype);
 }
 
-constexpr OpRow kRow = checked({
-    .schema = "leaky_relu(tensor input, float negative_slope=0.01) -> tensor",
-    .autocast = CastPolicy::none,
-    .doc = "The input where it is positive, else negative_slope times the input.",
-    .decompose = leaky_relu,
-    .samples =
-        [](Samples& s) {
-          s.add({TensorSpec{{2, 3}}});
-          s.add({TensorSpec{{2, 3}}, 0.25});
-          s.add({TensorSpec{{4}, DType::bf16}});
-          s.refuse({TensorSpec{{2}, DType::i64, -9, 9}}, "real");
-        },
-    .tags = kInplace,
-});
+constexpr OpRow kRow = composite(
+    "leaky_relu(tensor input, float negative_slope=0.01) -> tensor", CastPolicy::none,
+    "The input where it is positive, else negative_slope times the input.", leaky_relu,
+    [](Samples& s) {
+      s.add({TensorSpec{{2, 3}}});
+      s.add({TensorSpec{{2, 3}}, 0.25});
+      s.add({TensorSpec{{4}, DType::bf16}});
+      s.refuse({TensorSpec{{2}, DType::i64, -9, 9}}, "real");
+    },
+    kInplace);
 
 }  // namespace
 

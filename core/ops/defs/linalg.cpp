@@ -185,8 +185,7 @@ void sample_powers(Samples& s) {
 
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     VjpFn vjp = nullptr) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose, .vjp = vjp,
-                  .samples = samples});
+  return composite(schema, CastPolicy::none, doc, decompose, samples, 0, {.vjp = vjp});
 }
 constexpr OpRow kRows[] = {
     row("linalg_solve(tensor A, tensor B, bool left=True) -> tensor",

@@ -93,35 +93,32 @@ void sample_symmetric(Samples& s) {
   s.refuse({kSquare, "X"}, "'L' or 'U'"), s.refuse({TensorSpec{{2, 3}}}, "square");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples});
-}
-
 constexpr OpRow kRows[] = {
-    row("linalg_cholesky(tensor input, bool upper=False) -> tensor",
-        "The triangle L of input = L L^T, or its transpose; one half of the input is read.", cholesky, sample_positive),
+    composite("linalg_cholesky(tensor input, bool upper=False) -> tensor", CastPolicy::none,
+              "The triangle L of input = L L^T, or its transpose; one half of the input is read.", cholesky,
+              sample_positive),
     another_name("cholesky(tensor input, bool upper=False) -> tensor", CastPolicy::none, "linalg_cholesky",
                  sample_positive),
-    row("cholesky_solve(tensor input, tensor L, bool upper=False) -> tensor", "X of L L^T X = input.", cholesky_solve,
-        sample_positive_solves),
-    row("cholesky_inverse(tensor L, bool upper=False) -> tensor", "The inverse of L L^T.", cholesky_inverse,
-        sample_positive_inverses),
-    row("linalg_qr(tensor A, str mode='reduced') -> (tensor Q, tensor R)",
-        "Orthonormal columns Q and an upper triangle R of A = Q R.", linalg_qr, sample_qr_modes),
-    row("qr(tensor input, bool some=True) -> (tensor Q, tensor R)", "linalg_qr: reduced if some, else complete.", qr,
-        sample_some),
-    row("linalg_svd(tensor A, bool full_matrices=True) -> (tensor U, tensor S, tensor Vh)",
-        "U, S and Vh of A = U diag(S) Vh, S descending. Columns and rows beyond S get no gradient.", linalg_svd,
-        sample_svds),
-    row("svd(tensor input, bool some=True) -> (tensor U, tensor S, tensor V)",
-        "U, S and V, not its transpose, of input = U diag(S) V^T.", svd, sample_some),
-    row("linalg_svdvals(tensor A) -> tensor", "The singular values, descending.", svdvals, matrix_samples),
-    row("linalg_eigh(tensor A, str UPLO='L') -> (tensor eigenvalues, tensor eigenvectors)",
-        "Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which one half is read.", eigh,
-        sample_symmetric),
-    row("linalg_eigvalsh(tensor A, str UPLO='L') -> tensor", "The eigenvalues of symmetric matrices, ascending.",
-        eigvalsh, sample_symmetric),
+    composite("cholesky_solve(tensor input, tensor L, bool upper=False) -> tensor", CastPolicy::none,
+              "X of L L^T X = input.", cholesky_solve, sample_positive_solves),
+    composite("cholesky_inverse(tensor L, bool upper=False) -> tensor", CastPolicy::none, "The inverse of L L^T.",
+              cholesky_inverse, sample_positive_inverses),
+    composite("linalg_qr(tensor A, str mode='reduced') -> (tensor Q, tensor R)", CastPolicy::none,
+              "Orthonormal columns Q and an upper triangle R of A = Q R.", linalg_qr, sample_qr_modes),
+    composite("qr(tensor input, bool some=True) -> (tensor Q, tensor R)", CastPolicy::none,
+              "linalg_qr: reduced if some, else complete.", qr, sample_some),
+    composite("linalg_svd(tensor A, bool full_matrices=True) -> (tensor U, tensor S, tensor Vh)", CastPolicy::none,
+              "U, S and Vh of A = U diag(S) Vh, S descending. Columns and rows beyond S get no gradient.", linalg_svd,
+              sample_svds),
+    composite("svd(tensor input, bool some=True) -> (tensor U, tensor S, tensor V)", CastPolicy::none,
+              "U, S and V, not its transpose, of input = U diag(S) V^T.", svd, sample_some),
+    composite("linalg_svdvals(tensor A) -> tensor", CastPolicy::none, "The singular values, descending.", svdvals,
+              matrix_samples),
+    composite("linalg_eigh(tensor A, str UPLO='L') -> (tensor eigenvalues, tensor eigenvectors)", CastPolicy::none,
+              "Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which one half is read.", eigh,
+              sample_symmetric),
+    composite("linalg_eigvalsh(tensor A, str UPLO='L') -> tensor", CastPolicy::none,
+              "The eigenvalues of symmetric matrices, ascending.", eigvalsh, sample_symmetric),
 };
 
 }  // namespace

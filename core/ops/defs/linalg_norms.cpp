@@ -146,30 +146,30 @@ void sample_chains(Samples& s) {
   s.add({std::vector<TensorSpec>{{{2, 3}}, {{3, 4}}, {{4, 2}}}});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                    std::string_view nondiff = {}) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .nondiff = nondiff, .samples = samples});
-}
-
 constexpr OpRow kRows[] = {
-    row("linalg_vector_norm(tensor x, float ord=2.0, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
-        "norm, of all dims or of some as one vector.", vector_norm, sample_vectors),
-    row("linalg_matrix_norm(tensor A, float? ord=None, int[] dim=[-2, -1], bool keepdim=False, dtype? dtype=None) -> "
+    composite(
+        "linalg_vector_norm(tensor x, float ord=2.0, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
+        CastPolicy::none, "norm, of all dims or of some as one vector.", vector_norm, sample_vectors),
+    composite(
+        "linalg_matrix_norm(tensor A, float? ord=None, int[] dim=[-2, -1], bool keepdim=False, dtype? dtype=None) -> "
         "tensor",
+        CastPolicy::none,
         "Frobenius' norm of matrices; with ord 1 or inf the greatest sum of a column or row, with 2 the greatest "
         "singular value, with negative ones the least.",
         matrix_norm<Order::frobenius>, sample_matrices),
-    row("nuclear_norm(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", "The sum of the singular values.",
-        nuclear_norm, sample_nuclears),
-    row("linalg_norm(tensor A, float? ord=None, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
-        "linalg_vector_norm of one dim, or without ord; linalg_matrix_norm of two.", norm, sample_either),
-    row("linalg_cond(tensor A, float? p=None) -> tensor", "The condition number by a norm of matrices, 2 unless given.",
-        cond, sample_conditions),
-    row("linalg_matrix_rank(tensor A, tensor|number? atol=None, tensor|number? rtol=None, bool hermitian=False) -> "
+    composite("nuclear_norm(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
+              "The sum of the singular values.", nuclear_norm, sample_nuclears),
+    composite(
+        "linalg_norm(tensor A, float? ord=None, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
+        CastPolicy::none, "linalg_vector_norm of one dim, or without ord; linalg_matrix_norm of two.", norm,
+        sample_either),
+    composite("linalg_cond(tensor A, float? p=None) -> tensor", CastPolicy::none,
+              "The condition number by a norm of matrices, 2 unless given.", cond, sample_conditions),
+    composite(
+        "linalg_matrix_rank(tensor A, tensor|number? atol=None, tensor|number? rtol=None, bool hermitian=False) -> "
         "tensor",
-        "How many singular values exceed the tolerances, of which each matrix may have its own.", matrix_rank,
-        sample_ranks, "the result is a count"),
+        CastPolicy::none, "How many singular values exceed the tolerances, of which each matrix may have its own.",
+        matrix_rank, sample_ranks, 0, {.nondiff = "the result is a count"}),
     another_name("linalg_multi_dot(tensor[] tensors) -> tensor", CastPolicy::lower_precision_fp, "multi_dot",
                  sample_chains),
 };

@@ -77,15 +77,13 @@ constexpr OpRow kRows[] = {
              .decompose = chunk,
              .vjp = [](Grad& g) { g.recompute(); },
              .tags = kHidden}),
-    checked({.schema = "linear_cross_entropy(tensor input, tensor linear_weight, tensor target, tensor? "
-                       "linear_bias=None, str reduction='mean', int ignore_index=-100, float label_smoothing=0.0) -> "
-                       "tensor",
-             .autocast = CastPolicy::none,
-             .doc =
-                 "cross_entropy of linear(input, linear_weight, linear_bias) and classes, a chunk of rows at a time, "
-                 "whose scores are not kept for the backward but made again.",
-             .decompose = linear_cross_entropy,
-             .samples = samples}),
+    composite("linear_cross_entropy(tensor input, tensor linear_weight, tensor target, tensor? "
+              "linear_bias=None, str reduction='mean', int ignore_index=-100, float label_smoothing=0.0) -> "
+              "tensor",
+              CastPolicy::none,
+              "cross_entropy of linear(input, linear_weight, linear_bias) and classes, a chunk of rows at a time, "
+              "whose scores are not kept for the backward but made again.",
+              linear_cross_entropy, samples),
 };
 
 }  // namespace

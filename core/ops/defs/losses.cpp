@@ -212,7 +212,7 @@ void sample_labels(Samples& s) {
 }
 consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
                     SamplesFn samples) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples});
+  return composite(schema, autocast, doc, decompose, samples);
 }
 
 constexpr OpRow kRows[] = {
@@ -227,13 +227,9 @@ constexpr OpRow kRows[] = {
     row("binary_cross_entropy(tensor input, tensor target, tensor? weight=None, str reduction='mean') -> tensor",
         CastPolicy::fp32, "-(target * log(input) + (1 - target) * log(1 - input)), times weight.",
         loss_formula<binary_cross_entropy>, sample_entropies),
-    checked({.schema = "binary_cross_entropies(tensor input, tensor target) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "binary_cross_entropy of each element, of two tensors of one type.",
-             .decompose = cross_entropies,
-             .vjp = cross_entropies_vjp,
-             .samples = sample_probabilities,
-             .tags = kHidden}),
+    composite("binary_cross_entropies(tensor input, tensor target) -> tensor", CastPolicy::none,
+              "binary_cross_entropy of each element, of two tensors of one type.", cross_entropies,
+              sample_probabilities, kHidden, {.vjp = cross_entropies_vjp}),
     row("binary_cross_entropy_with_logits(tensor input, tensor target, tensor? weight=None, str reduction='mean', "
         "tensor? pos_weight=None) -> tensor",
         CastPolicy::fp32,

@@ -63,17 +63,13 @@ void sample_label_lists(Samples& s) {
   s.refuse({TensorSpec{{3, 4}}, TensorSpec{{3, 4}, DType::i64, 4, 4}}, "out of range");
 }
 
-consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
-                    SamplesFn samples) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples});
-}
-
 constexpr OpRow kRows[] = {
-    row("multi_margin_loss(tensor input, tensor target, int p=1, float margin=1.0, tensor? weight=None, str "
-        "reduction='mean') -> tensor",
-        CastPolicy::fp32, "The mean over the other classes of what they lack to the margin below the target's.",
-        multi_margin, sample_margins),
-    row("multilabel_margin_loss(tensor input, tensor target, str reduction='mean') -> tensor", CastPolicy::none,
+    composite("multi_margin_loss(tensor input, tensor target, int p=1, float margin=1.0, tensor? weight=None, str "
+              "reduction='mean') -> tensor",
+              CastPolicy::fp32, "The mean over the other classes of what they lack to the margin below the target's.",
+              multi_margin, sample_margins),
+    composite(
+        "multilabel_margin_loss(tensor input, tensor target, str reduction='mean') -> tensor", CastPolicy::none,
         "What the other classes lack to the margin of 1 below each class of target, a list up to its first -1, by the "
         "number of classes.",
         multilabel_margin, sample_label_lists),

@@ -64,12 +64,9 @@ void triangle_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "masked_fill(tensor input, tensor mask, tensor|number value) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "input where mask is false, value (a number or of rank 0) where it is true.",
-             .decompose = masked_fill,
-             .samples = masked_fill_samples,
-             .tags = kInplace}),
+    composite("masked_fill(tensor input, tensor mask, tensor|number value) -> tensor", CastPolicy::none,
+              "input where mask is false, value (a number or of rank 0) where it is true.", masked_fill,
+              masked_fill_samples, kInplace),
     checked({.schema = "tril(tensor input, int diagonal=0) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "The elements on and below a diagonal of the last two dims, zeros above.",

@@ -96,8 +96,7 @@ void zeta_vjp(Grad& g) {
 }
 
 consteval OpRow real(SchemaText schema, std::string_view doc, KernelFn kernel, VjpFn vjp) {
-  return checked(
-      {.schema = schema, .doc = doc, .meta = real_meta, .reference = kernel, .vjp = vjp, .tags = kElementwise});
+  return primitive(schema, doc, real_meta, kernel, vjp, kElementwise);
 }
 
 constexpr OpRow kRows[] = {
@@ -130,30 +129,16 @@ constexpr OpRow kRows[] = {
          slope_of_input<d_i0e>),
     real("prims.i1e(tensor input) -> tensor", "exp(-|input|) * i1(input).", function_kernel<special::i1e>,
          slope_of_input<i1e_slope>),
-    checked({.schema = "prims.polygamma(int n, tensor input) -> tensor",
-             .doc = "The n-th derivative of digamma.",
-             .meta = polygamma_meta,
-             .reference = polygamma_kernel,
-             .vjp = polygamma_vjp,
-             .tags = kElementwise}),
-    checked({.schema = "prims.atan2(tensor input, tensor other) -> tensor",
-             .doc = "The angle of the point (other, input).",
-             .meta = real_pair_meta,
-             .reference = pair_function_kernel<::atan2>,
-             .vjp = atan2_vjp,
-             .tags = kElementwise}),
-    checked({.schema = "prims.zeta(tensor input, tensor other) -> tensor",
-             .doc = "Hurwitz' zeta function of exponent input and shift other.",
-             .meta = real_pair_meta,
-             .reference = pair_function_kernel<special::zeta>,
-             .vjp = zeta_vjp,
-             .tags = kElementwise}),
-    checked({.schema = "prims.nextafter(tensor input, tensor other) -> tensor",
-             .doc = "The next number after input in the direction of other.",
-             .meta = nextafter_meta,
-             .reference = nextafter_kernel,
-             .nondiff = "it steps from number to number",
-             .tags = kElementwise}),
+    primitive("prims.polygamma(int n, tensor input) -> tensor", "The n-th derivative of digamma.", polygamma_meta,
+              polygamma_kernel, polygamma_vjp, kElementwise),
+    primitive("prims.atan2(tensor input, tensor other) -> tensor", "The angle of the point (other, input).",
+              real_pair_meta, pair_function_kernel<::atan2>, atan2_vjp, kElementwise),
+    primitive("prims.zeta(tensor input, tensor other) -> tensor",
+              "Hurwitz' zeta function of exponent input and shift other.", real_pair_meta,
+              pair_function_kernel<special::zeta>, zeta_vjp, kElementwise),
+    primitive("prims.nextafter(tensor input, tensor other) -> tensor",
+              "The next number after input in the direction of other.", nextafter_meta, nextafter_kernel, nullptr,
+              kElementwise, {.nondiff = "it steps from number to number"}),
 };
 
 }  // namespace

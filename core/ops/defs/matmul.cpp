@@ -160,21 +160,13 @@ void linear_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "matmul(tensor input, tensor other) -> tensor",
-             .autocast = CastPolicy::lower_precision_fp,
-             .doc = "Matrix product. 1-d operands stand for a row on the left and a column on the right; leading dims "
-                    "broadcast.",
-             .decompose = matmul,
-             .vjp = matmul_vjp,
-             .samples = matmul_samples,
-             .tags = kMatmul}),
-    checked({.schema = "linear(tensor input, tensor weight, tensor? bias=None) -> tensor",
-             .autocast = CastPolicy::lower_precision_fp,
-             .doc = "input @ weight.T + bias, with weight [out, in] or [in].",
-             .decompose = linear,
-             .vjp = linear_vjp,
-             .samples = linear_samples,
-             .tags = kMatmul}),
+    composite("matmul(tensor input, tensor other) -> tensor", CastPolicy::lower_precision_fp,
+              "Matrix product. 1-d operands stand for a row on the left and a column on the right; leading dims "
+              "broadcast.",
+              matmul, matmul_samples, kMatmul, {.vjp = matmul_vjp}),
+    composite("linear(tensor input, tensor weight, tensor? bias=None) -> tensor", CastPolicy::lower_precision_fp,
+              "input @ weight.T + bias, with weight [out, in] or [in].", linear, linear_samples, kMatmul,
+              {.vjp = linear_vjp}),
 };
 
 }  // namespace

@@ -69,19 +69,15 @@ void samples(Samples& s) {
   s.refuse({TensorSpec{{2, 4, 3}}, TensorSpec{{1, 3, 5}}}, "batch dimensions differ: got 2 and 1");
 }
 
-constexpr OpRow kRow =
-    checked({.schema = "prims.matmul(tensor input, tensor other) -> tensor",
-             .doc = "Batched matrix product of equal leading dims.",
-             .meta = meta,
-             .reference = kernel,
-             .vjp =
-                 [](Grad& g) {
-                   if (g.wants(0)) g.add(0, g.builder.call("prims.matmul", {g.cotangent(), swap_last_two(g.var(1))}));
-                   if (g.wants(1)) g.add(1, g.builder.call("prims.matmul", {swap_last_two(g.var(0)), g.cotangent()}));
-                 },
-             .batch = batch,
-             .samples = samples,
-             .tags = kMatmul});
+constexpr OpRow kRow = primitive("prims.matmul(tensor input, tensor other) -> tensor",
+                                 "Batched matrix product of equal leading dims.", meta, kernel,
+                                 [](Grad& g) {
+                                   if (g.wants(0))
+                                     g.add(0, g.builder.call("prims.matmul", {g.cotangent(), swap_last_two(g.var(1))}));
+                                   if (g.wants(1))
+                                     g.add(1, g.builder.call("prims.matmul", {swap_last_two(g.var(0)), g.cotangent()}));
+                                 },
+                                 kMatmul, {.batch = batch, .samples = samples});
 
 }  // namespace
 

@@ -44,19 +44,14 @@ void samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "max_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] "
-                       "dilation=[1, 1], bool ceil_mode=False) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The largest pixel of each window; stride is kernel_size unless given. NaN wins.",
-             .decompose = max_pool2d,
-             .samples = samples,
-             .variant = {"return_indices", "max_pool2d_with_indices"}}),
-    checked({.schema = "max_pool2d_with_indices(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, "
-                       "0], int[] dilation=[1, 1], bool ceil_mode=False) -> (tensor, tensor)",
-             .autocast = CastPolicy::none,
-             .doc = "max_pool2d, and where in its plane each result was.",
-             .decompose = max_pool2d_with_indices,
-             .samples = samples}),
+    composite("max_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] "
+              "dilation=[1, 1], bool ceil_mode=False) -> tensor",
+              CastPolicy::none, "The largest pixel of each window; stride is kernel_size unless given. NaN wins.",
+              max_pool2d, samples, 0, {.variant = {"return_indices", "max_pool2d_with_indices"}}),
+    composite("max_pool2d_with_indices(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, "
+              "0], int[] dilation=[1, 1], bool ceil_mode=False) -> (tensor, tensor)",
+              CastPolicy::none, "max_pool2d, and where in its plane each result was.", max_pool2d_with_indices,
+              samples),
 };
 
 }  // namespace

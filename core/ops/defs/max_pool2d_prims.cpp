@@ -224,22 +224,13 @@ Results batch_pool_backward(Batch& b) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.max_pool2d(tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, "
-                       "bool ceil_mode) -> (tensor, tensor)",
-             .doc = "The largest pixel of each window, and its index in the flattened plane.",
-             .meta = meta,
-             .reference = kernel,
-             .vjp = vjp,
-             .batch = batch_pool,
-             .samples = prim_samples}),
-    checked({.schema = "prims.max_pool2d_backward(tensor grad, tensor indices, int[] input_size) -> tensor",
-             .doc = "Zeros to which grad is added at the indices, in order.",
-             .meta = backward_meta,
-             .reference = backward_kernel,
-             .vjp = backward_vjp,
-             .batch = batch_pool_backward,
-             .samples = backward_samples,
-             .tags = kChecksData | kLinear}),
+    primitive("prims.max_pool2d(tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, "
+              "bool ceil_mode) -> (tensor, tensor)",
+              "The largest pixel of each window, and its index in the flattened plane.", meta, kernel, vjp, 0,
+              {.batch = batch_pool, .samples = prim_samples}),
+    primitive("prims.max_pool2d_backward(tensor grad, tensor indices, int[] input_size) -> tensor",
+              "Zeros to which grad is added at the indices, in order.", backward_meta, backward_kernel, backward_vjp,
+              kChecksData | kLinear, {.batch = batch_pool_backward, .samples = backward_samples}),
 };
 
 }  // namespace

@@ -157,11 +157,6 @@ void sample_returned(Samples& s) {
   s.refuse({TensorSpec{shape}, TensorSpec{shape, DType::i64, 1 << 2 * dims, 1 << 2 * dims}, 2}, "is out of range");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                    Variant variant = {}) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples, .variant = variant});
-}
 constexpr std::string_view kPlaces =
     "The greatest element of each window, and where it was in its flattened plane or volume: the first, or the last "
     "NaN.";
@@ -172,33 +167,37 @@ constexpr std::string_view kUnpooled =
     "of.";
 
 constexpr OpRow kRows[] = {
-    row("max_pool1d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] dilation=[1], bool "
+    composite(
+        "max_pool1d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] dilation=[1], bool "
         "ceil_mode=False) -> tensor",
-        "The largest element of each window; stride is kernel_size unless given. NaN wins.", max_pool1d, maxima<1>,
-        {"return_indices", "max_pool1d_with_indices"}),
-    row("max_pool1d_with_indices(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
-        "dilation=[1], bool ceil_mode=False) -> "
-        "(tensor, tensor)",
-        kPlaces, max_pool1d_with_indices, maxima<1>),
-    row("max_pool3d_with_indices(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
-        "dilation=[1], bool ceil_mode=False) -> "
-        "(tensor, tensor)",
-        kPlaces, max_pool3d_with_indices, maxima<3>),
-    row("adaptive_max_pool1d_with_indices(tensor input, int[] output_size) -> (tensor, tensor)", kAdaptivePlaces,
-        adaptive_with_indices<1>, adapted<1>),
-    row("adaptive_max_pool2d_with_indices(tensor input, int[] output_size) -> (tensor, tensor)", kAdaptivePlaces,
-        adaptive_with_indices<2>, adapted<2>),
-    row("adaptive_max_pool3d_with_indices(tensor input, int[] output_size) -> (tensor, tensor)", kAdaptivePlaces,
-        adaptive_with_indices<3>, adapted<3>),
-    row("max_unpool1d(tensor input, tensor indices, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[]? "
+        CastPolicy::none, "The largest element of each window; stride is kernel_size unless given. NaN wins.",
+        max_pool1d, maxima<1>, 0, {.variant = {"return_indices", "max_pool1d_with_indices"}}),
+    composite("max_pool1d_with_indices(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
+              "dilation=[1], bool ceil_mode=False) -> "
+              "(tensor, tensor)",
+              CastPolicy::none, kPlaces, max_pool1d_with_indices, maxima<1>),
+    composite("max_pool3d_with_indices(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
+              "dilation=[1], bool ceil_mode=False) -> "
+              "(tensor, tensor)",
+              CastPolicy::none, kPlaces, max_pool3d_with_indices, maxima<3>),
+    composite("adaptive_max_pool1d_with_indices(tensor input, int[] output_size) -> (tensor, tensor)", CastPolicy::none,
+              kAdaptivePlaces, adaptive_with_indices<1>, adapted<1>),
+    composite("adaptive_max_pool2d_with_indices(tensor input, int[] output_size) -> (tensor, tensor)", CastPolicy::none,
+              kAdaptivePlaces, adaptive_with_indices<2>, adapted<2>),
+    composite("adaptive_max_pool3d_with_indices(tensor input, int[] output_size) -> (tensor, tensor)", CastPolicy::none,
+              kAdaptivePlaces, adaptive_with_indices<3>, adapted<3>),
+    composite(
+        "max_unpool1d(tensor input, tensor indices, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[]? "
         "output_size=None) -> tensor",
-        kUnpooled, max_unpool<1>, sample_returned<1>),
-    row("max_unpool2d(tensor input, tensor indices, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[]? "
+        CastPolicy::none, kUnpooled, max_unpool<1>, sample_returned<1>),
+    composite(
+        "max_unpool2d(tensor input, tensor indices, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[]? "
         "output_size=None) -> tensor",
-        kUnpooled, max_unpool<2>, sample_returned<2>),
-    row("max_unpool3d(tensor input, tensor indices, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[]? "
+        CastPolicy::none, kUnpooled, max_unpool<2>, sample_returned<2>),
+    composite(
+        "max_unpool3d(tensor input, tensor indices, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[]? "
         "output_size=None) -> tensor",
-        kUnpooled, max_unpool<3>, sample_returned<3>),
+        CastPolicy::none, kUnpooled, max_unpool<3>, sample_returned<3>),
 };
 
 }  // namespace

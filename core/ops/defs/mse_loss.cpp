@@ -23,17 +23,12 @@ void samples(Samples& s) {
   s.refuse({TensorSpec{{4}, DType::i64, 0, 9}, TensorSpec{{4}, DType::i64, 0, 9}}, "must be real");
 }
 
-constexpr OpRow kRow =
-    checked({.schema = "mse_loss(tensor input, tensor target, str reduction='mean', tensor? weight=None) -> tensor",
-             .autocast = CastPolicy::fp32,
-             .doc = "The squared difference, times weight; its mean, weighted too, or its sum.",
-             .decompose = mse_loss,
-             .samples = samples});
+constexpr OpRow kRow = composite(
+    "mse_loss(tensor input, tensor target, str reduction='mean', tensor? weight=None) -> tensor", CastPolicy::fp32,
+    "The squared difference, times weight; its mean, weighted too, or its sum.", mse_loss, samples);
 
 }  // namespace
 
-void register_mse_loss(Registry& r) {
-  r.add(kRow);
-}
+void register_mse_loss(Registry& r) { r.add(kRow); }
 
 }  // namespace thunder

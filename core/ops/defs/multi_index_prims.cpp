@@ -154,24 +154,15 @@ Results batch_index(Batch& b) { return b.again({b.args[0], batch_indices(b, b.ba
 Results batch_index_put(Batch& b) { return b.again({b.operand(0), batch_indices(b, true), b.operand(2), b.flag(3)}); }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.index(tensor input, tensor[] indices) -> tensor",
-             .doc = "input[indices[0], indices[1], ..]; negative indices count from the end.",
-             .meta = [](const Call& c, Types& out) { out.push(indexed_type(c)); },
-             .reference = index_kernel,
-             .vjp = index_vjp,
-             .batch = batch_index,
-             .samples = index_samples,
-             .tags = kChecksData | kLinear}),
-    checked(
-        {.schema = "prims.index_put(tensor input, tensor[] indices, tensor values, bool accumulate) -> tensor",
-         .doc =
-             "A copy of input with values stored, or added, where prims.index would read, in the order of the indices.",
-         .meta = index_put_meta,
-         .reference = index_put_kernel,
-         .vjp = index_put_vjp,
-         .batch = batch_index_put,
-         .samples = index_put_samples,
-         .tags = kChecksData | kUpdates | kLinear}),
+    primitive("prims.index(tensor input, tensor[] indices) -> tensor",
+              "input[indices[0], indices[1], ..]; negative indices count from the end.",
+              [](const Call& c, Types& out) { out.push(indexed_type(c)); }, index_kernel, index_vjp,
+              kChecksData | kLinear, {.batch = batch_index, .samples = index_samples}),
+    primitive(
+        "prims.index_put(tensor input, tensor[] indices, tensor values, bool accumulate) -> tensor",
+        "A copy of input with values stored, or added, where prims.index would read, in the order of the indices.",
+        index_put_meta, index_put_kernel, index_put_vjp, kChecksData | kUpdates | kLinear,
+        {.batch = batch_index_put, .samples = index_put_samples}),
 };
 
 }  // namespace

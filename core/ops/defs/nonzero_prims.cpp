@@ -165,20 +165,16 @@ void row_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.nonzero(tensor input, int size, int fill_value) -> tensor",
-             .doc = "The places of the first `size` elements that are not zero, a row for each in row-major order; "
-                    "rows of fill_value where there are fewer.",
-             .meta = nonzero_meta,
-             .reference = nonzero_kernel,
-             .nondiff = "the result is an index",
-             .samples = nonzero_samples}),
-    checked({.schema = "prims.sort_rows(tensor input) -> tensor",
-             .doc = "The numbers of the rows of a matrix in lexicographic order; equal ones stay as they are, NaN is "
-                    "the greatest.",
-             .meta = sort_rows_meta,
-             .reference = sort_rows_kernel,
-             .nondiff = "the result is an index",
-             .samples = row_samples}),
+    primitive("prims.nonzero(tensor input, int size, int fill_value) -> tensor",
+              "The places of the first `size` elements that are not zero, a row for each in row-major order; "
+              "rows of fill_value where there are fewer.",
+              nonzero_meta, nonzero_kernel, nullptr, 0,
+              {.nondiff = "the result is an index", .samples = nonzero_samples}),
+    primitive("prims.sort_rows(tensor input) -> tensor",
+              "The numbers of the rows of a matrix in lexicographic order; equal ones stay as they are, NaN is "
+              "the greatest.",
+              sort_rows_meta, sort_rows_kernel, nullptr, 0,
+              {.nondiff = "the result is an index", .samples = row_samples}),
 };
 
 }  // namespace

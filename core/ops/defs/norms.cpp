@@ -107,24 +107,22 @@ void sample_neighbours(Samples& s) {
   s.refuse({TensorSpec{{2, 4}}, 2}, "length");
 }
 
-consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
-                    SamplesFn samples) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples});
-}
-
 constexpr OpRow kRows[] = {
-    row("group_norm(tensor input, int num_groups, tensor? weight=None, tensor? bias=None, float eps=1e-05) -> tensor",
+    composite(
+        "group_norm(tensor input, int num_groups, tensor? weight=None, tensor? bias=None, float eps=1e-05) -> tensor",
         CastPolicy::fp32, "Groups of channels standardised, then each channel scaled and shifted.", group_norm,
         sample_grouped),
-    row("instance_norm(tensor input, tensor? running_mean=None, tensor? running_var=None, tensor? weight=None, tensor? "
+    composite(
+        "instance_norm(tensor input, tensor? running_mean=None, tensor? running_var=None, tensor? weight=None, tensor? "
         "bias=None, bool use_input_stats=True, float momentum=0.1, float eps=1e-05) -> tensor",
         CastPolicy::fp32,
         "Each channel of each sample standardised, by its own or the running statistics, then scaled and shifted. "
         "Leaves the running statistics alone.",
         instance_norm, sample_instances),
-    row("local_response_norm(tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> tensor",
-        CastPolicy::none, "The input divided by (k + alpha * the mean square of size neighbouring channels) ** beta.",
-        local_response_norm, sample_neighbours),
+    composite("local_response_norm(tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> tensor",
+              CastPolicy::none,
+              "The input divided by (k + alpha * the mean square of size neighbouring channels) ** beta.",
+              local_response_norm, sample_neighbours),
 };
 
 }  // namespace

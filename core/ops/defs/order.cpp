@@ -177,8 +177,7 @@ void sample_commonest(Samples& s) {
 }
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
                     std::string_view nondiff = {}) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .nondiff = nondiff, .samples = samples});
+  return composite(schema, CastPolicy::none, doc, decompose, samples, 0, {.nondiff = nondiff});
 }
 constexpr std::string_view kIndex = "the result is an index";
 

@@ -93,18 +93,12 @@ Status* mode_kernel(const KernelArgs& k) {
 }
 
 constexpr OpRow kRows[] = {
-    checked(
-        {.schema = "prims.sort(tensor input, int dim, bool descending) -> (tensor, tensor)",
-         .doc =
-             "The elements along dim in order, and where they were; equal ones stay as they are, NaN is the greatest.",
-         .meta = sort_meta,
-         .reference = sort_kernel,
-         .vjp = picked_vjp}),
-    checked({.schema = "prims.mode(tensor input, int dim) -> (tensor, tensor)",
-             .doc = "The commonest value along dim, of several the least, and its last place; dim stays with size 1.",
-             .meta = mode_meta,
-             .reference = mode_kernel,
-             .vjp = picked_vjp}),
+    primitive("prims.sort(tensor input, int dim, bool descending) -> (tensor, tensor)",
+              "The elements along dim in order, and where they were; equal ones stay as they are, NaN is the greatest.",
+              sort_meta, sort_kernel, picked_vjp),
+    primitive("prims.mode(tensor input, int dim) -> (tensor, tensor)",
+              "The commonest value along dim, of several the least, and its last place; dim stays with size 1.",
+              mode_meta, mode_kernel, picked_vjp),
 };
 
 }  // namespace

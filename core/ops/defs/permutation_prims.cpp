@@ -115,13 +115,10 @@ Results batch_permutation(Batch& b) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.philox_permutation(tensor state, int ordinal, int[] shape) -> tensor",
-             .doc = "The integers below the last size, along the last dim, in random orders.",
-             .meta = permutation_meta,
-             .reference = permutation_kernel,
-             .nondiff = "the state is made of integers",
-             .batch = batch_permutation,
-             .tags = kRandom}),
+    primitive("prims.philox_permutation(tensor state, int ordinal, int[] shape) -> tensor",
+              "The integers below the last size, along the last dim, in random orders.", permutation_meta,
+              permutation_kernel, nullptr, kRandom,
+              {.nondiff = "the state is made of integers", .batch = batch_permutation}),
 };
 
 }  // namespace

@@ -134,18 +134,12 @@ void sample_norms(Samples& s) {
   s.add({TensorSpec{shape, DType::f32, 0.5, 2}, 3.0, 3, 2, true});
 }
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples});
+  return composite(schema, CastPolicy::none, doc, decompose, samples);
 }
 consteval OpRow maximum_of(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp, SamplesFn samples,
                            std::string_view with_indices) {
-  return checked({.schema = schema,
-                  .autocast = CastPolicy::none,
-                  .doc = doc,
-                  .decompose = decompose,
-                  .vjp = vjp,
-                  .samples = samples,
-                  .variant = {"return_indices", with_indices}});
+  return composite(schema, CastPolicy::none, doc, decompose, samples, 0,
+                   {.vjp = vjp, .variant = {"return_indices", with_indices}});
 }
 constexpr std::string_view kMean =
     "The mean of each window, over its padding as well unless count_include_pad is false; stride is kernel_size unless "

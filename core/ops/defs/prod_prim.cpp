@@ -44,12 +44,9 @@ void prod_vjp(Grad& g) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.prod(tensor input, int dim) -> tensor",
-             .doc = "Product along dim, which vanishes; f32 and bf16 are multiplied in a wider type.",
-             .meta = prod_meta,
-             .reference = prod_kernel,
-             .vjp = prod_vjp,
-             .tags = kReduction}),
+    primitive("prims.prod(tensor input, int dim) -> tensor",
+              "Product along dim, which vanishes; f32 and bf16 are multiplied in a wider type.", prod_meta, prod_kernel,
+              prod_vjp, kReduction),
 };
 
 }  // namespace

@@ -91,26 +91,20 @@ void sample_dropouts(Samples& s) {
   s.refuse({TensorSpec{{3}, DType::i64, -9, 9}, 0.5}, "real");
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples, .tags = kTags});
-}
-
 constexpr OpRow kRows[] = {
-    row("rand(int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "Uniform in [0, 1); f32 unless a dtype is given.", rand, sample_sizes),
-    row("randn(int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "Standard normal; f32 unless a dtype is given.", randn, sample_sizes),
-    row("uniform(int[] size, float low=0, float high=1, dtype? dtype=None, device? device=None) -> tensor",
-        "Uniform from low to high; f32 unless a dtype is given.", uniform, sample_uniforms),
-    row("randint(int low, int high, int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "Integers from low up to but not including high; i64 unless a dtype is given.", randint, sample_integers),
-    checked({.schema = "dropout(tensor input, float p=0.5, bool training=True) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "Zero with probability p, else input / (1 - p); the input itself unless training.",
-             .decompose = dropout,
-             .samples = sample_dropouts,
-             .tags = kTags | kInplace | kMayView}),
+    composite("rand(int[] size, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
+              "Uniform in [0, 1); f32 unless a dtype is given.", rand, sample_sizes, kTags),
+    composite("randn(int[] size, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
+              "Standard normal; f32 unless a dtype is given.", randn, sample_sizes, kTags),
+    composite("uniform(int[] size, float low=0, float high=1, dtype? dtype=None, device? device=None) -> tensor",
+              CastPolicy::none, "Uniform from low to high; f32 unless a dtype is given.", uniform, sample_uniforms,
+              kTags),
+    composite("randint(int low, int high, int[] size, dtype? dtype=None, device? device=None) -> tensor",
+              CastPolicy::none, "Integers from low up to but not including high; i64 unless a dtype is given.", randint,
+              sample_integers, kTags),
+    composite("dropout(tensor input, float p=0.5, bool training=True) -> tensor", CastPolicy::none,
+              "Zero with probability p, else input / (1 - p); the input itself unless training.", dropout,
+              sample_dropouts, kTags | kInplace | kMayView),
 };
 
 }  // namespace

@@ -189,39 +189,36 @@ void sample_fills(Samples& s) {
   s.add({TensorSpec{{2}}, Ints{2, 3}, 2.5});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                    uint32_t tags = 0) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples, .tags = tags});
-}
 consteval OpRow alias(SchemaText schema, std::string_view target, std::string_view doc, DecomposeFn decompose,
                       SamplesFn samples) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples, .alias_of = target});
+  return composite(schema, CastPolicy::none, doc, decompose, samples, 0, {.alias_of = target});
 }
 
 constexpr OpRow kRows[] = {
-    row("eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> tensor",
-        "Ones on the diagonal of an n by m matrix of zeros; f32 unless a dtype is given.", eye, sample_identities),
-    row("linspace(float start, float end, int steps, dtype? dtype=None, device? device=None) -> tensor",
-        "steps evenly spaced numbers from start to end.", linspace, sample_spacings),
-    row("logspace(float start, float end, int steps, float base=10.0, dtype? dtype=None, device? device=None) -> "
-        "tensor",
-        "base to the power of steps evenly spaced numbers from start to end.", logspace, sample_log_spacings),
-    row("tril_indices(int row, int col, int offset=0, dtype? dtype=None, device? device=None) -> tensor",
-        "The rows and columns of the elements on and below a diagonal, as two rows.", triangle_indices<true>,
-        sample_triangles),
-    row("triu_indices(int row, int col, int offset=0, dtype? dtype=None, device? device=None) -> tensor",
-        "The rows and columns of the elements on and above a diagonal, as two rows.", triangle_indices<false>,
-        sample_triangles),
-    row("diagonal(tensor input, int offset=0, int dim1=0, int dim2=1) -> tensor",
-        "A view of the elements on a diagonal of two dims, as a new last dim.", diagonal, sample_diagonals, kView),
-    row("diag_embed(tensor input, int offset=0, int dim1=-2, int dim2=-1) -> tensor",
-        "Matrices whose diagonals are the last dim, zeros elsewhere.", diag_embed, sample_vectors),
-    row("diag(tensor input, int diagonal=0) -> tensor",
-        "The diagonal of a matrix, or a matrix with a vector as its diagonal.", diag, sample_either_way),
-    row("diagflat(tensor input, int offset=0) -> tensor", "A matrix with all elements of the input as its diagonal.",
-        diagflat, sample_flat_diagonals),
+    composite("eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
+              "Ones on the diagonal of an n by m matrix of zeros; f32 unless a dtype is given.", eye,
+              sample_identities),
+    composite("linspace(float start, float end, int steps, dtype? dtype=None, device? device=None) -> tensor",
+              CastPolicy::none, "steps evenly spaced numbers from start to end.", linspace, sample_spacings),
+    composite("logspace(float start, float end, int steps, float base=10.0, dtype? dtype=None, device? device=None) -> "
+              "tensor",
+              CastPolicy::none, "base to the power of steps evenly spaced numbers from start to end.", logspace,
+              sample_log_spacings),
+    composite("tril_indices(int row, int col, int offset=0, dtype? dtype=None, device? device=None) -> tensor",
+              CastPolicy::none, "The rows and columns of the elements on and below a diagonal, as two rows.",
+              triangle_indices<true>, sample_triangles),
+    composite("triu_indices(int row, int col, int offset=0, dtype? dtype=None, device? device=None) -> tensor",
+              CastPolicy::none, "The rows and columns of the elements on and above a diagonal, as two rows.",
+              triangle_indices<false>, sample_triangles),
+    composite("diagonal(tensor input, int offset=0, int dim1=0, int dim2=1) -> tensor", CastPolicy::none,
+              "A view of the elements on a diagonal of two dims, as a new last dim.", diagonal, sample_diagonals,
+              kView),
+    composite("diag_embed(tensor input, int offset=0, int dim1=-2, int dim2=-1) -> tensor", CastPolicy::none,
+              "Matrices whose diagonals are the last dim, zeros elsewhere.", diag_embed, sample_vectors),
+    composite("diag(tensor input, int diagonal=0) -> tensor", CastPolicy::none,
+              "The diagonal of a matrix, or a matrix with a vector as its diagonal.", diag, sample_either_way),
+    composite("diagflat(tensor input, int offset=0) -> tensor", CastPolicy::none,
+              "A matrix with all elements of the input as its diagonal.", diagflat, sample_flat_diagonals),
     alias("empty(int[] size, dtype? dtype=None, device? device=None) -> tensor", "zeros",
           "A tensor for values to come, which are zeros so far.", empty,
           [](Samples& s) {
@@ -232,13 +229,13 @@ constexpr OpRow kRows[] = {
           [](Samples& s) {
             s.add({TensorSpec{{2, 3}}});
           }),
-    row("new_zeros(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "Zeros of input's dtype.", new_filled<0>, sample_sizes),
-    row("new_ones(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor",
-        "Ones of input's dtype.", new_filled<1>, sample_sizes),
-    row("new_full(tensor input, int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> "
-        "tensor",
-        "A tensor of input's dtype filled with one value.", new_full, sample_fills),
+    composite("new_zeros(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
+              "Zeros of input's dtype.", new_filled<0>, sample_sizes),
+    composite("new_ones(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
+              "Ones of input's dtype.", new_filled<1>, sample_sizes),
+    composite("new_full(tensor input, int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> "
+              "tensor",
+              CastPolicy::none, "A tensor of input's dtype filled with one value.", new_full, sample_fills),
 };
 
 }  // namespace

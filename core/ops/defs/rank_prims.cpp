@@ -166,23 +166,17 @@ Status* topk_kernel(const KernelArgs& k) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.kthvalue(tensor input, int dim, int k) -> (tensor, tensor)",
-             .doc = "The k-th least along dim, and its place; dim stays with size 1. Equal ones count by their places, "
-                    "NaN is the greatest.",
-             .meta = kthvalue_meta,
-             .reference = kthvalue_kernel,
-             .vjp = picked_vjp}),
-    checked({.schema = "prims.median(tensor input, int dim, bool without_nan) -> (tensor, tensor)",
-             .doc = "The lower middle along dim, and its place; dim stays with size 1. The first NaN if there is one, "
-                    "or the middle of the others.",
-             .meta = median_meta,
-             .reference = median_kernel,
-             .vjp = picked_vjp}),
-    checked({.schema = "prims.topk(tensor input, int dim, int k, bool largest) -> (tensor, tensor)",
-             .doc = "The first k along dim as prims.sort would put them in order, and where they were.",
-             .meta = topk_meta,
-             .reference = topk_kernel,
-             .vjp = picked_vjp}),
+    primitive("prims.kthvalue(tensor input, int dim, int k) -> (tensor, tensor)",
+              "The k-th least along dim, and its place; dim stays with size 1. Equal ones count by their places, "
+              "NaN is the greatest.",
+              kthvalue_meta, kthvalue_kernel, picked_vjp),
+    primitive("prims.median(tensor input, int dim, bool without_nan) -> (tensor, tensor)",
+              "The lower middle along dim, and its place; dim stays with size 1. The first NaN if there is one, "
+              "or the middle of the others.",
+              median_meta, median_kernel, picked_vjp),
+    primitive("prims.topk(tensor input, int dim, int k, bool largest) -> (tensor, tensor)",
+              "The first k along dim as prims.sort would put them in order, and where they were.", topk_meta,
+              topk_kernel, picked_vjp),
 };
 
 }  // namespace

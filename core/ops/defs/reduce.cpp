@@ -226,39 +226,34 @@ void sample_truths(Samples& s) {
   s.refuse({booleans, Ints{5}}, "out of range");
 }
 
-consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose, VjpFn vjp,
-                    SamplesFn samples) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .vjp = vjp,
-                  .samples = samples, .tags = kReduction});
-}
-
 constexpr OpRow kRows[] = {
-    row("sum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::fp32,
-        "Sum over dim; booleans and integers give i64 unless a dtype is given.", sum, nullptr, sample_sums),
-    row("mean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::none,
-        "Mean over dim.", mean, mean_vjp, sample_means),
-    row("var(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor", CastPolicy::none,
-        "Sum of squared distances from the mean over dim, divided by the count less correction.", var, var_vjp,
-        sample_variances),
-    row("amax(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
-        "Maximum over dim; NaN if any is. Elements that share it share its gradient.", extremum<true>, nullptr,
-        sample_extrema),
-    row("amin(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
-        "Minimum over dim; NaN if any is. Elements that share it share its gradient.", extremum<false>, nullptr,
-        sample_extrema),
-    row("argmax(tensor input, int? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
-        "Index of the first maximum along dim, or among all elements in row-major order.", argmax, nullptr,
-        sample_places),
-    row("logsumexp(tensor input, int[] dim, bool keepdim=False) -> tensor", CastPolicy::fp32,
-        "log(sum(exp(input))) over dim, without overflow.", logsumexp, logsumexp_vjp, sample_log_sums),
-    row(
+    composite("sum(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::fp32,
+              "Sum over dim; booleans and integers give i64 unless a dtype is given.", sum, sample_sums, kReduction),
+    composite("mean(tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::none,
+              "Mean over dim.", mean, sample_means, kReduction, {.vjp = mean_vjp}),
+    composite("var(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor", CastPolicy::none,
+              "Sum of squared distances from the mean over dim, divided by the count less correction.", var,
+              sample_variances, kReduction, {.vjp = var_vjp}),
+    composite("amax(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
+              "Maximum over dim; NaN if any is. Elements that share it share its gradient.", extremum<true>,
+              sample_extrema, kReduction),
+    composite("amin(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
+              "Minimum over dim; NaN if any is. Elements that share it share its gradient.", extremum<false>,
+              sample_extrema, kReduction),
+    composite("argmax(tensor input, int? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
+              "Index of the first maximum along dim, or among all elements in row-major order.", argmax, sample_places,
+              kReduction),
+    composite("logsumexp(tensor input, int[] dim, bool keepdim=False) -> tensor", CastPolicy::fp32,
+              "log(sum(exp(input))) over dim, without overflow.", logsumexp, sample_log_sums, kReduction,
+              {.vjp = logsumexp_vjp}),
+    composite(
         "all(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
-        "Whether all elements over dim are nonzero.", [](Call& c) { return truth(c, "prims.amin"); }, nullptr,
-        sample_truths),
-    row(
+        "Whether all elements over dim are nonzero.", [](Call& c) { return truth(c, "prims.amin"); }, sample_truths,
+        kReduction),
+    composite(
         "any(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
-        "Whether any element over dim is nonzero.", [](Call& c) { return truth(c, "prims.amax"); }, nullptr,
-        sample_truths),
+        "Whether any element over dim is nonzero.", [](Call& c) { return truth(c, "prims.amax"); }, sample_truths,
+        kReduction),
 };
 
 }  // namespace

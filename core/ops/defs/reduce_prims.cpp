@@ -96,30 +96,19 @@ Status* argmax_kernel(const KernelArgs& k) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.sum(tensor input, int[] dims) -> tensor",
-             .doc = "Sum over dims, which vanish; bf16 and f32 are summed in a wider type and rounded once.",
-             .meta = reduced_meta,
-             .reference = sum_kernel,
-             .vjp = [](Grad& g) { g.add(0, as_kept(g, g.cotangent())); },
-             .tags = kReduction | kLinear}),
-    checked({.schema = "prims.amax(tensor input, int[] dims) -> tensor",
-             .doc = "Maximum over dims, which vanish; NaN if any is; of no elements the lowest value.",
-             .meta = reduced_meta,
-             .reference = extremum_kernel<true>,
-             .vjp = extremum_vjp,
-             .tags = kReduction}),
-    checked({.schema = "prims.amin(tensor input, int[] dims) -> tensor",
-             .doc = "Minimum over dims, which vanish; NaN if any is; of no elements the highest value.",
-             .meta = reduced_meta,
-             .reference = extremum_kernel<false>,
-             .vjp = extremum_vjp,
-             .tags = kReduction}),
-    checked({.schema = "prims.argmax(tensor input, int dim) -> tensor",
-             .doc = "Index of the first maximum along dim, which vanishes; a NaN counts as the maximum.",
-             .meta = argmax_meta,
-             .reference = argmax_kernel,
-             .nondiff = "the result is an index",
-             .tags = kReduction}),
+    primitive(
+        "prims.sum(tensor input, int[] dims) -> tensor",
+        "Sum over dims, which vanish; bf16 and f32 are summed in a wider type and rounded once.", reduced_meta,
+        sum_kernel, [](Grad& g) { g.add(0, as_kept(g, g.cotangent())); }, kReduction | kLinear),
+    primitive("prims.amax(tensor input, int[] dims) -> tensor",
+              "Maximum over dims, which vanish; NaN if any is; of no elements the lowest value.", reduced_meta,
+              extremum_kernel<true>, extremum_vjp, kReduction),
+    primitive("prims.amin(tensor input, int[] dims) -> tensor",
+              "Minimum over dims, which vanish; NaN if any is; of no elements the highest value.", reduced_meta,
+              extremum_kernel<false>, extremum_vjp, kReduction),
+    primitive("prims.argmax(tensor input, int dim) -> tensor",
+              "Index of the first maximum along dim, which vanishes; a NaN counts as the maximum.", argmax_meta,
+              argmax_kernel, nullptr, kReduction, {.nondiff = "the result is an index"}),
 };
 
 }  // namespace

@@ -111,41 +111,34 @@ void sample_replaced(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                    uint32_t tags = kInplace) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples, .tags = tags});
-}
 consteval OpRow asks(SchemaText schema, std::string_view doc, DecomposeFn decompose) {
-  return checked({.schema = schema,
-                  .autocast = CastPolicy::none,
-                  .doc = doc,
-                  .decompose = decompose,
-                  .nondiff = "the result is boolean",
-                  .samples = sample_anything});
+  return composite(schema, CastPolicy::none, doc, decompose, sample_anything, 0, {.nondiff = "the result is boolean"});
 }
 
 constexpr OpRow kRows[] = {
-    row("ceil(tensor input) -> tensor", "The least integer that is not less.", whole<[](Var x) { return -floor(-x); }>,
-        sample_signed_numbers),
-    row("trunc(tensor input) -> tensor", "The integer part, towards zero.", whole<truncated>, sample_signed_numbers),
-    row("round(tensor input, int decimals=0) -> tensor",
-        "The nearest integer, of two the even one; decimals moves the point.", round_op, sample_rounds),
-    row("frac(tensor input) -> tensor", "What trunc takes away.", frac, sample_reals),
-    row("frexp(tensor input) -> (tensor mantissa, tensor exponent)",
-        "Mantissas in [0.5, 1) and i32 exponents, whose powers of 2 they are multiplied by.", frexp, sample_reals, 0),
-    row(
-        "positive(tensor input) -> tensor", "The input itself.",
+    composite("ceil(tensor input) -> tensor", CastPolicy::none, "The least integer that is not less.",
+              whole<[](Var x) { return -floor(-x); }>, sample_signed_numbers, kInplace),
+    composite("trunc(tensor input) -> tensor", CastPolicy::none, "The integer part, towards zero.", whole<truncated>,
+              sample_signed_numbers, kInplace),
+    composite("round(tensor input, int decimals=0) -> tensor", CastPolicy::none,
+              "The nearest integer, of two the even one; decimals moves the point.", round_op, sample_rounds, kInplace),
+    composite("frac(tensor input) -> tensor", CastPolicy::none, "What trunc takes away.", frac, sample_reals, kInplace),
+    composite("frexp(tensor input) -> (tensor mantissa, tensor exponent)", CastPolicy::none,
+              "Mantissas in [0.5, 1) and i32 exponents, whose powers of 2 they are multiplied by.", frexp,
+              sample_reals),
+    composite(
+        "positive(tensor input) -> tensor", CastPolicy::none, "The input itself.",
         [](Call& c) -> Results {
           c.require(c.type(0).dtype != DType::boolean, "input must not be boolean, got ", name(c.type(0)));
           return c.var(0);
         },
         sample_signed_numbers, kView),
-    row("angle(tensor input) -> tensor", "pi where the input is negative, else 0; NaN of NaN.",
-        real_formula<angle_of>, sample_numbers, 0),
-    row("nan_to_num(tensor input, float nan=0.0, float? posinf=None, float? neginf=None) -> tensor",
-        "NaN as nan, infinities as posinf and neginf, or as the largest and least finite number.", nan_to_num,
-        sample_replaced),
+    composite("angle(tensor input) -> tensor", CastPolicy::none, "pi where the input is negative, else 0; NaN of NaN.",
+              real_formula<angle_of>, sample_numbers),
+    composite("nan_to_num(tensor input, float nan=0.0, float? posinf=None, float? neginf=None) -> tensor",
+              CastPolicy::none,
+              "NaN as nan, infinities as posinf and neginf, or as the largest and least finite number.", nan_to_num,
+              sample_replaced, kInplace),
     asks("isnan(tensor input) -> tensor", "Whether each element is NaN.", question<isnan, false>),
     asks("isinf(tensor input) -> tensor", "Whether each element is infinite.",
          question<[](Var x) { return eq(abs(x), kInfinity); }, false>),

@@ -121,34 +121,30 @@ void sample_integrals(Samples& s) {
   s.add({TensorSpec{{2, 5}}, TensorSpec{{5}}});
 }
 
-consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
-                    SamplesFn samples, uint32_t tags = 0) {
-  return checked({.schema = schema, .autocast = autocast, .doc = doc, .decompose = decompose, .samples = samples,
-                  .tags = tags});
-}
-
 constexpr OpRow kRows[] = {
-    row("prod(tensor input, int? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::fp32,
-        "Product along dim, or of all elements; booleans and integers give i64 unless a dtype is given.", prod,
-        sample_products, kReduction),
-    row("cumsum(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32,
+    composite("prod(tensor input, int? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor", CastPolicy::fp32,
+              "Product along dim, or of all elements; booleans and integers give i64 unless a dtype is given.", prod,
+              sample_products, kReduction),
+    composite(
+        "cumsum(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32,
         "The sum of each element and those before it along dim; of integers and booleans as i64 unless a dtype is "
         "given.",
         accumulated, sample_sums),
-    row("cumprod(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32,
-        "The product of each element and those before it along dim.", accumulated, sample_whole_lines, kInplace),
-    row("cummax(tensor input, int dim) -> (tensor values, tensor indices)", CastPolicy::none,
-        "The greatest so far along dim, and the last place where it was.", running, sample_whole_lines),
-    row("cummin(tensor input, int dim) -> (tensor values, tensor indices)", CastPolicy::none,
-        "The least so far along dim, and the last place where it was.", running, sample_whole_lines),
-    row("logcumsumexp(tensor input, int dim) -> tensor", CastPolicy::none,
-        "log(cumsum(exp(input))) along dim, without overflow.", logcumsumexp, sample_lines),
-    row("diff(tensor input, int n=1, int dim=-1, tensor? prepend=None, tensor? append=None) -> tensor",
+    composite("cumprod(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32,
+              "The product of each element and those before it along dim.", accumulated, sample_whole_lines, kInplace),
+    composite("cummax(tensor input, int dim) -> (tensor values, tensor indices)", CastPolicy::none,
+              "The greatest so far along dim, and the last place where it was.", running, sample_whole_lines),
+    composite("cummin(tensor input, int dim) -> (tensor values, tensor indices)", CastPolicy::none,
+              "The least so far along dim, and the last place where it was.", running, sample_whole_lines),
+    composite("logcumsumexp(tensor input, int dim) -> tensor", CastPolicy::none,
+              "log(cumsum(exp(input))) along dim, without overflow.", logcumsumexp, sample_lines),
+    composite(
+        "diff(tensor input, int n=1, int dim=-1, tensor? prepend=None, tensor? append=None) -> tensor",
         CastPolicy::none,
         "Each element less the one before it along dim, n times; prepend and append stand before and behind them.",
         diff, sample_differences),
-    row("trapezoid(tensor y, tensor? x=None, float dx=1, int dim=-1) -> tensor", CastPolicy::none,
-        "The integral along dim by the trapezoidal rule.", trapezoid, sample_integrals),
+    composite("trapezoid(tensor y, tensor? x=None, float dx=1, int dim=-1) -> tensor", CastPolicy::none,
+              "The integral along dim by the trapezoidal rule.", trapezoid, sample_integrals),
 };
 
 }  // namespace

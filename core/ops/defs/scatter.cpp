@@ -197,31 +197,30 @@ void sample_along(Samples& s) {
   s.add({TensorSpec{{4, 3}}, below({5}, 12)});
 }
 
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                    uint32_t tags = kInplace) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose,
-                  .samples = samples, .tags = tags});
-}
-
 constexpr OpRow kRows[] = {
-    row("scatter(tensor input, int dim, tensor index, tensor|number src, str? reduce=None) -> tensor",
+    composite(
+        "scatter(tensor input, int dim, tensor index, tensor|number src, str? reduce=None) -> tensor", CastPolicy::none,
         "input with src stored at index along dim; of equal indices the last one stays, or reduce 'add' or 'multiply' "
         "joins them.",
-        scatter, sample_scatters),
-    row("scatter_reduce(tensor input, int dim, tensor index, tensor src, str reduce, bool include_self=True) -> tensor",
+        scatter, sample_scatters, kInplace),
+    composite(
+        "scatter_reduce(tensor input, int dim, tensor index, tensor src, str reduce, bool include_self=True) -> tensor",
+        CastPolicy::none,
         "input with the sum, mean, product or extremum of itself (unless include_self is false) and src at index along "
         "dim.",
-        scatter_reduce, sample_reductions),
-    row("select_scatter(tensor input, tensor src, int dim, int index) -> tensor",
-        "A copy of input with src at one index of dim.", select_scatter, sample_selected, 0),
-    row("slice_scatter(tensor input, tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> tensor",
-        "A copy of input with src at start:end:step of dim.", slice_scatter, sample_sliced, 0),
-    row("masked_scatter(tensor input, tensor mask, tensor source) -> tensor",
-        "input with the elements of source, one after the other, where mask holds.", masked_scatter, sample_masked),
-    row("take(tensor input, tensor index) -> tensor", "The elements at index of the flattened input.", take,
-        sample_flat, 0),
-    row("take_along_dim(tensor input, tensor indices, int? dim=None) -> tensor",
-        "The elements at indices along dim; the other dims broadcast.", take_along_dim, sample_along, 0),
+        scatter_reduce, sample_reductions, kInplace),
+    composite("select_scatter(tensor input, tensor src, int dim, int index) -> tensor", CastPolicy::none,
+              "A copy of input with src at one index of dim.", select_scatter, sample_selected),
+    composite(
+        "slice_scatter(tensor input, tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> tensor",
+        CastPolicy::none, "A copy of input with src at start:end:step of dim.", slice_scatter, sample_sliced),
+    composite("masked_scatter(tensor input, tensor mask, tensor source) -> tensor", CastPolicy::none,
+              "input with the elements of source, one after the other, where mask holds.", masked_scatter,
+              sample_masked, kInplace),
+    composite("take(tensor input, tensor index) -> tensor", CastPolicy::none,
+              "The elements at index of the flattened input.", take, sample_flat),
+    composite("take_along_dim(tensor input, tensor indices, int? dim=None) -> tensor", CastPolicy::none,
+              "The elements at indices along dim; the other dims broadcast.", take_along_dim, sample_along),
 };
 
 }  // namespace

@@ -104,19 +104,13 @@ void prim_samples(Samples& s) {
   s.refuse({TensorSpec{{3}}, 0, below({2}, 3), TensorSpec{{2}}, "sum"}, "'sum'");
 }
 constexpr OpRow kRow =
-    checked({.schema = "prims.scatter_reduce(tensor input, int dim, tensor index, tensor src, str reduce) -> tensor",
-             .doc = "A copy of input in which the elements at index along dim are multiplied by src's, or replaced by "
-                    "the greater or lesser.",
-             .meta = scatter_reduce_meta,
-             .reference = scatter_reduce_kernel,
-             .vjp = scatter_reduce_vjp,
-             .samples = prim_samples,
-             .tags = kChecksData});
+    primitive("prims.scatter_reduce(tensor input, int dim, tensor index, tensor src, str reduce) -> tensor",
+              "A copy of input in which the elements at index along dim are multiplied by src's, or replaced by "
+              "the greater or lesser.",
+              scatter_reduce_meta, scatter_reduce_kernel, scatter_reduce_vjp, kChecksData, {.samples = prim_samples});
 
 }  // namespace
 
-void register_scatter_prims(Registry& r) {
-  r.add(kRow);
-}
+void register_scatter_prims(Registry& r) { r.add(kRow); }
 
 }  // namespace thunder

@@ -56,11 +56,9 @@ Status* searchsorted_kernel(const KernelArgs& k) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.searchsorted(tensor sorted_sequence, tensor input, bool right) -> tensor",
-             .doc = "Where each element would have to be put in to keep the sequence in order.",
-             .meta = searchsorted_meta,
-             .reference = searchsorted_kernel,
-             .nondiff = "the result is an index"}),
+    primitive("prims.searchsorted(tensor sorted_sequence, tensor input, bool right) -> tensor",
+              "Where each element would have to be put in to keep the sequence in order.", searchsorted_meta,
+              searchsorted_kernel, nullptr, 0, {.nondiff = "the result is an index"}),
 };
 
 }  // namespace

@@ -102,25 +102,15 @@ void clamp_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.where(tensor condition, tensor input, tensor other) -> tensor",
-             .doc = "input where the condition holds, else other.",
-             .meta = where_meta,
-             .reference = where_kernel,
-             .vjp = where_vjp,
-             .tags = kElementwise | kCheap}),
-    checked({.schema = "where(tensor condition, tensor|number input, tensor|number other) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "input where the condition holds, else other; promotes and broadcasts.",
-             .decompose = where,
-             .vjp = broadcast_where_vjp,
-             .samples = where_samples}),
-    checked({.schema = "clamp(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "input limited to [min, max]; max where min exceeds it, NaN stays.",
-             .decompose = clamp,
-             .vjp = clamp_vjp,
-             .samples = clamp_samples,
-             .tags = kInplace}),
+    primitive("prims.where(tensor condition, tensor input, tensor other) -> tensor",
+              "input where the condition holds, else other.", where_meta, where_kernel, where_vjp,
+              kElementwise | kCheap),
+    composite("where(tensor condition, tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
+              "input where the condition holds, else other; promotes and broadcasts.", where, where_samples, 0,
+              {.vjp = broadcast_where_vjp}),
+    composite("clamp(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor", CastPolicy::none,
+              "input limited to [min, max]; max where min exceeds it, NaN stays.", clamp, clamp_samples, kInplace,
+              {.vjp = clamp_vjp}),
 };
 
 }  // namespace

@@ -254,36 +254,35 @@ void sample_unflattened(Samples& s) {
   s.add({TensorSpec{{4, 3}}, 0, Ints{2, 2}});
   s.refuse({TensorSpec{{2, 6}}, 1, Ints{4, -1}}, "do not divide");
 }
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                    VjpFn vjp = nullptr, uint32_t tags = 0) {
-  return checked({.schema = schema, .autocast = CastPolicy::none, .doc = doc, .decompose = decompose, .vjp = vjp,
-                  .samples = samples, .tags = tags});
-}
 
 constexpr OpRow kRows[] = {
-    row("movedim(tensor input, int[] source, int[] destination) -> tensor",
-        "A view with dims moved to other places; the others keep their order.", movedim, sample_moves, nullptr, kView),
+    composite("movedim(tensor input, int[] source, int[] destination) -> tensor", CastPolicy::none,
+              "A view with dims moved to other places; the others keep their order.", movedim, sample_moves, kView),
     another_name("moveaxis(tensor input, int[] source, int[] destination) -> tensor", CastPolicy::none, "movedim",
                  sample_moves, kView),
-    row("flip(tensor input, int[] dims) -> tensor", "A copy with the order of elements along dims reversed.", flip,
-        sample_flips, flip_vjp),
-    row("fliplr(tensor input) -> tensor", "A copy with the second dim reversed.", flip_one<1>, sample_matrices),
-    row("flipud(tensor input) -> tensor", "A copy with the first dim reversed.", flip_one<0>, sample_matrices),
-    row("roll(tensor input, int[] shifts, int[]? dims=None) -> tensor",
-        "Elements moved along dims, what leaves at the end comes in at the front; without dims as one line.", roll,
-        sample_rolls),
-    row("rot90(tensor input, int k=1, int[] dims=[0, 1]) -> tensor",
-        "A copy turned k times by 90 degrees from the first of dims to the second.", rot90, sample_turns),
-    row("repeat(tensor input, int[] repeats) -> tensor",
-        "The tensor side by side with itself, so many times along each dim.", repeat, sample_repeats),
-    row("tile(tensor input, int[] dims) -> tensor", "repeat, with ones in front of too few numbers.", tile,
-        sample_tiles),
-    row("repeat_interleave(tensor input, tensor|number? repeats, int? dim=None, int? output_size=None) -> tensor",
+    composite("flip(tensor input, int[] dims) -> tensor", CastPolicy::none,
+              "A copy with the order of elements along dims reversed.", flip, sample_flips, 0, {.vjp = flip_vjp}),
+    composite("fliplr(tensor input) -> tensor", CastPolicy::none, "A copy with the second dim reversed.", flip_one<1>,
+              sample_matrices),
+    composite("flipud(tensor input) -> tensor", CastPolicy::none, "A copy with the first dim reversed.", flip_one<0>,
+              sample_matrices),
+    composite("roll(tensor input, int[] shifts, int[]? dims=None) -> tensor", CastPolicy::none,
+              "Elements moved along dims, what leaves at the end comes in at the front; without dims as one line.",
+              roll, sample_rolls),
+    composite("rot90(tensor input, int k=1, int[] dims=[0, 1]) -> tensor", CastPolicy::none,
+              "A copy turned k times by 90 degrees from the first of dims to the second.", rot90, sample_turns),
+    composite("repeat(tensor input, int[] repeats) -> tensor", CastPolicy::none,
+              "The tensor side by side with itself, so many times along each dim.", repeat, sample_repeats),
+    composite("tile(tensor input, int[] dims) -> tensor", CastPolicy::none,
+              "repeat, with ones in front of too few numbers.", tile, sample_tiles),
+    composite(
+        "repeat_interleave(tensor input, tensor|number? repeats, int? dim=None, int? output_size=None) -> tensor",
+        CastPolicy::none,
         "Each element along dim so many times, a tensor of repeats giving each its own; without dim of the flattened "
         "tensor. Without repeats input is them, and the result tells the elements' numbers.",
-        repeat_interleave, sample_interleaved, nullptr, kEager),
-    row("unflatten(tensor input, int dim, int[] sizes) -> tensor",
-        "A view with one dim as several, one size of which may be -1.", unflatten, sample_unflattened, nullptr, kView),
+        repeat_interleave, sample_interleaved, kEager),
+    composite("unflatten(tensor input, int dim, int[] sizes) -> tensor", CastPolicy::none,
+              "A view with one dim as several, one size of which may be -1.", unflatten, sample_unflattened, kView),
 };
 
 }  // namespace

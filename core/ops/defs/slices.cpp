@@ -130,18 +130,11 @@ void chunk_samples(Samples& s) {
 }
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "slice(tensor input, int dim=0, int? start=None, int? end=None, int step=1) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "input[start:end:step] along dim, as a view: negative bounds count from the end, all are clamped.",
-             .decompose = slice,
-             .samples = slice_samples,
-             .tags = kView}),
-    checked({.schema = "select(tensor input, int dim, int index) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "A view of one index of dim, which vanishes.",
-             .decompose = select,
-             .samples = select_samples,
-             .tags = kView}),
+    composite("slice(tensor input, int dim=0, int? start=None, int? end=None, int step=1) -> tensor", CastPolicy::none,
+              "input[start:end:step] along dim, as a view: negative bounds count from the end, all are clamped.", slice,
+              slice_samples, kView),
+    composite("select(tensor input, int dim, int index) -> tensor", CastPolicy::none,
+              "A view of one index of dim, which vanishes.", select, select_samples, kView),
     checked({.schema = "split(tensor input, int[] split_size, int dim=0) -> tensor[]",
              .autocast = CastPolicy::none,
              .doc = "Views of split_size elements each along dim (the last may be smaller), or of each size of a list.",

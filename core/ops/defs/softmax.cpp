@@ -99,18 +99,11 @@ constexpr OpRow kRows[] = {
                    g.add(0, g.builder.call("log_softmax_backward", {g.cotangent(), g.var(0), g.integer(1)}));
                  },
              .samples = samples}),
-    checked({.schema = "softmax_backward(tensor grad, tensor output, int dim) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The gradient of softmax's input, from its result.",
-             .decompose = softmax_backward,
-             .samples = backward_samples,
-             .tags = kHidden}),
-    checked({.schema = "log_softmax_backward(tensor grad, tensor input, int dim) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The gradient of log_softmax's input, computed in grad's dtype.",
-             .decompose = log_softmax_backward,
-             .samples = backward_samples,
-             .tags = kHidden}),
+    composite("softmax_backward(tensor grad, tensor output, int dim) -> tensor", CastPolicy::none,
+              "The gradient of softmax's input, from its result.", softmax_backward, backward_samples, kHidden),
+    composite("log_softmax_backward(tensor grad, tensor input, int dim) -> tensor", CastPolicy::none,
+              "The gradient of log_softmax's input, computed in grad's dtype.", log_softmax_backward, backward_samples,
+              kHidden),
 };
 
 }  // namespace

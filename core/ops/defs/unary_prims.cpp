@@ -59,8 +59,7 @@ Status* not_kernel(const KernelArgs& k) {
 }
 
 consteval OpRow real(SchemaText schema, std::string_view doc, KernelFn kernel, VjpFn vjp) {
-  return checked(
-      {.schema = schema, .doc = doc, .meta = real_meta, .reference = kernel, .vjp = vjp, .tags = kElementwise});
+  return primitive(schema, doc, real_meta, kernel, vjp, kElementwise);
 }
 
 // Each formula is in the cotangent dy, the input x and the result y, in f32 when they are bf16.
@@ -87,36 +86,16 @@ constexpr auto d_erf = [](Grad& g, Var dy) {
 };
 
 constexpr OpRow kRows[] = {
-    checked({.schema = "prims.abs(tensor input) -> tensor",
-             .doc = "The absolute value.",
-             .meta = number_meta,
-             .reference = unary_kernel<Abs>,
-             .vjp = abs_vjp,
-             .tags = kElementwise | kCheap}),
-    checked({.schema = "prims.neg(tensor input) -> tensor",
-             .doc = "-input; integers wrap around.",
-             .meta = number_meta,
-             .reference = unary_kernel<Neg>,
-             .vjp = neg_vjp,
-             .tags = kElementwise | kCheap}),
-    checked({.schema = "prims.sign(tensor input) -> tensor",
-             .doc = "-1, 0 or 1; 0 for NaN.",
-             .meta = number_meta,
-             .reference = unary_kernel<Sign>,
-             .nondiff = "it is constant between jumps",
-             .tags = kElementwise}),
-    checked({.schema = "prims.floor(tensor input) -> tensor",
-             .doc = "The largest integer that is not greater.",
-             .meta = number_meta,
-             .reference = unary_kernel<Floor>,
-             .nondiff = "it is constant between jumps",
-             .tags = kElementwise}),
-    checked({.schema = "prims.logical_not(tensor input) -> tensor",
-             .doc = "Whether the input is zero.",
-             .meta = not_meta,
-             .reference = not_kernel,
-             .nondiff = "the result is boolean",
-             .tags = kElementwise | kCheap}),
+    primitive("prims.abs(tensor input) -> tensor", "The absolute value.", number_meta, unary_kernel<Abs>, abs_vjp,
+              kElementwise | kCheap),
+    primitive("prims.neg(tensor input) -> tensor", "-input; integers wrap around.", number_meta, unary_kernel<Neg>,
+              neg_vjp, kElementwise | kCheap),
+    primitive("prims.sign(tensor input) -> tensor", "-1, 0 or 1; 0 for NaN.", number_meta, unary_kernel<Sign>, nullptr,
+              kElementwise, {.nondiff = "it is constant between jumps"}),
+    primitive("prims.floor(tensor input) -> tensor", "The largest integer that is not greater.", number_meta,
+              unary_kernel<Floor>, nullptr, kElementwise, {.nondiff = "it is constant between jumps"}),
+    primitive("prims.logical_not(tensor input) -> tensor", "Whether the input is zero.", not_meta, not_kernel, nullptr,
+              kElementwise | kCheap, {.nondiff = "the result is boolean"}),
     real("prims.exp(tensor input) -> tensor", "e to the power of the input.", real_kernel<Exp>, rule<decltype(d_exp)>),
     real("prims.log(tensor input) -> tensor", "The natural logarithm.", real_kernel<Log>, rule<decltype(d_log)>),
     real("prims.sqrt(tensor input) -> tensor", "The square root.", real_kernel<Sqrt>, rule<decltype(d_sqrt)>),

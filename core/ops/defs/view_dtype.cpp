@@ -59,19 +59,19 @@ constexpr OpRow kRows[] = {
              .meta = meta,
              .reference = copy_in_order,
              .nondiff = kBits,
-             .batch = [](Batch& b) { return b.again({b.operand(0), b.dtype(1)}); },
+             .batch =
+                 [](Batch& b) {
+                   return b.again({b.operand(0), b.dtype(1)});
+                 },
              .view = same_places,
              .write_through = write_bits}),
-    checked({.schema = "view_dtype(tensor input, dtype dtype) -> tensor",
-             .autocast = CastPolicy::none,
-             .doc = "The same bits as elements of another dtype: view(dtype). Elements of another size change the last "
-                    "dim, and are copied.",
-             .decompose = [](Call& c) -> Results {
-               return c.builder.call("prims.view_dtype", {c.var(0), c.dtype(1)});
-             },
-             .nondiff = kBits,
-             .samples = samples,
-             .tags = kMayView}),
+    composite("view_dtype(tensor input, dtype dtype) -> tensor", CastPolicy::none,
+              "The same bits as elements of another dtype: view(dtype). Elements of another size change the last "
+              "dim, and are copied.",
+              [](Call& c) -> Results {
+                return c.builder.call("prims.view_dtype", {c.var(0), c.dtype(1)});
+              },
+              samples, kMayView, {.nondiff = kBits}),
 };
 
 }  // namespace
