@@ -33,7 +33,7 @@ function(thunder_list_stems result folder)
   set(${result} ${files} PARENT_SCOPE)
 endfunction()
 
-# A file of these folders defines register_STEM; nothing else has to name it.
+# A file of the first defines STEM_ops, of the second STEM_kinds; nothing else has to name it.
 thunder_list_stems(stems core/ops/defs)
 thunder_write_list(ops/ops.inc THUNDER_OPS_FILE ${stems})
 thunder_list_stems(stems core/modules/kinds)

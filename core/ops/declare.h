@@ -5,6 +5,8 @@
 
 namespace thunder {
 
+using OpRows = std::span<const OpRow>;  // of a file
+
 // What few rows say beside what all say, by name: {.nondiff = "the result is boolean"}.
 struct RowExtras {
   VjpFn vjp = nullptr;

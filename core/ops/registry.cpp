@@ -2,10 +2,11 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "ops/declare.h"
 
 namespace thunder {
 
-#define THUNDER_OPS_FILE(stem) void register_##stem(Registry&);
+#define THUNDER_OPS_FILE(stem) extern const OpRows stem##_ops;
 #include "ops/ops.inc"
 #undef THUNDER_OPS_FILE
 
@@ -30,7 +31,7 @@ OpDef::OpDef(const OpRow& row)
 }
 
 Registry::Registry() {
-#define THUNDER_OPS_FILE(stem) register_##stem(*this);
+#define THUNDER_OPS_FILE(stem) for (auto& row : stem##_ops) add(row);
 #include "ops/ops.inc"
 #undef THUNDER_OPS_FILE
 }

@@ -217,8 +217,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_activation_formulas(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows activation_formulas_ops = kRows;
 
 }  // namespace thunder

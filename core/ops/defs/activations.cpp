@@ -100,8 +100,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_activations(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows activations_ops = kRows;
 
 }  // namespace thunder

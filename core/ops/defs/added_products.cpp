@@ -100,8 +100,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_added_products(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows added_products_ops = kRows;
 
 }  // namespace thunder

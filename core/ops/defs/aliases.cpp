@@ -193,8 +193,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_aliases(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows aliases_ops = kRows;
 
 }  // namespace thunder

@@ -281,8 +281,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_arithmetic(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows arithmetic_ops = kRows;
 
 }  // namespace thunder

@@ -225,8 +225,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_arrange(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows arrange_ops = kRows;
 
 }  // namespace thunder

@@ -186,8 +186,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_arrange_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows arrange_prims_ops = kRows;
 
 }  // namespace thunder

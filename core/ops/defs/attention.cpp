@@ -262,8 +262,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_attention(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows attention_ops = kRows;
 
 }  // namespace thunder

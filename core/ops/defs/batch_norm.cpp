@@ -182,8 +182,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_batch_norm(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows batch_norm_ops = kRows;
 
 }  // namespace thunder

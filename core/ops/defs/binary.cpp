@@ -223,8 +223,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_binary(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows binary_ops = kRows;
 
 }  // namespace thunder

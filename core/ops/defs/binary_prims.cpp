@@ -156,8 +156,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_binary_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows binary_prims_ops = kRows;
 
 }  // namespace thunder

@@ -148,8 +148,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_bitwise(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows bitwise_ops = kRows;
 
 }  // namespace thunder

@@ -121,8 +121,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_columns(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows columns_ops = kRows;
 
 }  // namespace thunder

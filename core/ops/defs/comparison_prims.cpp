@@ -27,8 +27,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_comparison_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows comparison_prims_ops = kRows;
 
 }  // namespace thunder

@@ -69,8 +69,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_conv2d(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows conv2d_ops = kRows;
 
 }  // namespace thunder

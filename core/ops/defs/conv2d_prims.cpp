@@ -278,8 +278,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_conv2d_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows conv2d_prims_ops = kRows;
 
 }  // namespace thunder

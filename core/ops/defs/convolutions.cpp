@@ -269,8 +269,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_convolutions(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows convolutions_ops = kRows;
 
 }  // namespace thunder

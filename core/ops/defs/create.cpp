@@ -182,8 +182,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_create(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows create_ops = kRows;
 
 }  // namespace thunder

@@ -63,8 +63,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_create_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows create_prims_ops = kRows;
 
 }  // namespace thunder

@@ -261,8 +261,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_cross_entropy(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows cross_entropy_ops = kRows;
 
 }  // namespace thunder

@@ -132,8 +132,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_ctc_curvature(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows ctc_curvature_ops = kRows;
 
 }  // namespace thunder

@@ -82,8 +82,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_ctc_loss(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows ctc_loss_ops = kRows;
 
 }  // namespace thunder

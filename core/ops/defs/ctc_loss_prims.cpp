@@ -165,8 +165,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_ctc_loss_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows ctc_loss_prims_ops = kRows;
 
 }  // namespace thunder

@@ -45,8 +45,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_detach(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows detach_ops = kRows;
 
 }  // namespace thunder

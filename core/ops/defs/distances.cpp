@@ -126,8 +126,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_distances(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows distances_ops = kRows;
 
 }  // namespace thunder

@@ -247,8 +247,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_draws(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows draws_ops = kRows;
 
 }  // namespace thunder

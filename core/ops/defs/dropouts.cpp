@@ -73,8 +73,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_dropouts(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows dropouts_ops = kRows;
 
 }  // namespace thunder

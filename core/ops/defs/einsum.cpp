@@ -198,6 +198,6 @@ constexpr OpRow kRow =
 
 }  // namespace
 
-void register_einsum(Registry& r) { r.add(kRow); }
+extern const OpRows einsum_ops = {&kRow, 1};
 
 }  // namespace thunder

@@ -80,8 +80,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_embedding(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows embedding_ops = kRows;
 
 }  // namespace thunder

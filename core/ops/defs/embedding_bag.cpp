@@ -104,8 +104,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_embedding_bag(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows embedding_bag_ops = kRows;
 
 }  // namespace thunder

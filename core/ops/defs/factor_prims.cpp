@@ -272,8 +272,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_factor_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows factor_prims_ops = kRows;
 
 }  // namespace thunder

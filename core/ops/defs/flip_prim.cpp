@@ -55,6 +55,6 @@ constexpr OpRow kRow = primitive("prims.flip(tensor input, int[] dims) -> tensor
 
 }  // namespace
 
-void register_flip_prim(Registry& r) { r.add(kRow); }
+extern const OpRows flip_prim_ops = {&kRow, 1};
 
 }  // namespace thunder

@@ -120,8 +120,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_fractional_pools(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows fractional_pools_ops = kRows;
 
 }  // namespace thunder

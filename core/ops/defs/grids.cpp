@@ -202,8 +202,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_grids(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows grids_ops = kRows;
 
 }  // namespace thunder

@@ -235,8 +235,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_images(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows images_ops = kRows;
 
 }  // namespace thunder

@@ -197,8 +197,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_index_add_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows index_add_prims_ops = kRows;
 
 }  // namespace thunder

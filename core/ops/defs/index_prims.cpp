@@ -114,8 +114,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_index_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows index_prims_ops = kRows;
 
 }  // namespace thunder

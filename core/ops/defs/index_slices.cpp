@@ -79,8 +79,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_index_slices(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows index_slices_ops = kRows;
 
 }  // namespace thunder

@@ -187,8 +187,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_indexing(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows indexing_ops = kRows;
 
 }  // namespace thunder

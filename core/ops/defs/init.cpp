@@ -183,8 +183,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_init(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows init_ops = kRows;
 
 }  // namespace thunder

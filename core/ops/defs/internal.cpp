@@ -23,8 +23,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_internal(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows internal_ops = kRows;
 
 }  // namespace thunder

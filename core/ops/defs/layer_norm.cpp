@@ -165,8 +165,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_layer_norm(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows layer_norm_ops = kRows;
 
 }  // namespace thunder

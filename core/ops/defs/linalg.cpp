@@ -224,8 +224,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_linalg(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows linalg_ops = kRows;
 
 }  // namespace thunder

@@ -123,8 +123,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_linalg_factors(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows linalg_factors_ops = kRows;
 
 }  // namespace thunder

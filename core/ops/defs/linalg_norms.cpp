@@ -176,8 +176,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_linalg_norms(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows linalg_norms_ops = kRows;
 
 }  // namespace thunder

@@ -88,8 +88,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_linear_cross_entropy(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows linear_cross_entropy_ops = kRows;
 
 }  // namespace thunder

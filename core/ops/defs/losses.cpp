@@ -271,8 +271,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_losses(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows losses_ops = kRows;
 
 }  // namespace thunder

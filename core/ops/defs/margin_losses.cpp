@@ -77,8 +77,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_margin_losses(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows margin_losses_ops = kRows;
 
 }  // namespace thunder

@@ -91,8 +91,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_masks(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows masks_ops = kRows;
 
 }  // namespace thunder

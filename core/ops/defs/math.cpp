@@ -254,8 +254,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_math(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows math_ops = kRows;
 
 }  // namespace thunder

@@ -143,8 +143,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_math_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows math_prims_ops = kRows;
 
 }  // namespace thunder

@@ -171,8 +171,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_matmul(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows matmul_ops = kRows;
 
 }  // namespace thunder

@@ -81,6 +81,6 @@ constexpr OpRow kRow = primitive("prims.matmul(tensor input, tensor other) -> te
 
 }  // namespace
 
-void register_matmul_prim(Registry& r) { r.add(kRow); }
+extern const OpRows matmul_prim_ops = {&kRow, 1};
 
 }  // namespace thunder

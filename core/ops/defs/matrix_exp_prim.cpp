@@ -94,8 +94,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_matrix_exp_prim(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows matrix_exp_prim_ops = kRows;
 
 }  // namespace thunder

@@ -56,8 +56,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_max_pool2d(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows max_pool2d_ops = kRows;
 
 }  // namespace thunder

@@ -235,8 +235,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_max_pool2d_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows max_pool2d_prims_ops = kRows;
 
 }  // namespace thunder

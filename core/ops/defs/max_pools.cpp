@@ -202,8 +202,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_max_pools(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows max_pools_ops = kRows;
 
 }  // namespace thunder

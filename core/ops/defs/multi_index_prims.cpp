@@ -167,8 +167,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_multi_index_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows multi_index_prims_ops = kRows;
 
 }  // namespace thunder

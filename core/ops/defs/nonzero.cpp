@@ -231,8 +231,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_nonzero(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows nonzero_ops = kRows;
 
 }  // namespace thunder

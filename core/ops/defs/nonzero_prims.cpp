@@ -179,8 +179,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_nonzero_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows nonzero_prims_ops = kRows;
 
 }  // namespace thunder

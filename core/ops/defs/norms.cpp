@@ -127,8 +127,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_norms(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows norms_ops = kRows;
 
 }  // namespace thunder

@@ -220,8 +220,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_order(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows order_ops = kRows;
 
 }  // namespace thunder

@@ -103,8 +103,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_order_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows order_prims_ops = kRows;
 
 }  // namespace thunder

@@ -123,8 +123,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_permutation_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows permutation_prims_ops = kRows;
 
 }  // namespace thunder

@@ -223,8 +223,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_pieces(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows pieces_ops = kRows;
 
 }  // namespace thunder

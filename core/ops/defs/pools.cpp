@@ -184,8 +184,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_pools(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows pools_ops = kRows;
 
 }  // namespace thunder

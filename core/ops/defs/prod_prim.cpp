@@ -51,8 +51,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_prod_prim(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows prod_prim_ops = kRows;
 
 }  // namespace thunder

@@ -231,8 +231,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_products(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows products_ops = kRows;
 
 }  // namespace thunder

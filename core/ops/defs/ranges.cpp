@@ -240,8 +240,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_ranges(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows ranges_ops = kRows;
 
 }  // namespace thunder

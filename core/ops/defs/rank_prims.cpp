@@ -181,8 +181,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_rank_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows rank_prims_ops = kRows;
 
 }  // namespace thunder

@@ -261,8 +261,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_recurrent(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows recurrent_ops = kRows;
 
 }  // namespace thunder

@@ -258,8 +258,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_reduce(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows reduce_ops = kRows;
 
 }  // namespace thunder

@@ -113,8 +113,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_reduce_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows reduce_prims_ops = kRows;
 
 }  // namespace thunder

@@ -56,8 +56,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_rejection(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows rejection_ops = kRows;
 
 }  // namespace thunder

@@ -154,8 +154,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_rounding(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows rounding_ops = kRows;
 
 }  // namespace thunder

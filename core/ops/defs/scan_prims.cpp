@@ -246,8 +246,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_scan_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows scan_prims_ops = kRows;
 
 }  // namespace thunder

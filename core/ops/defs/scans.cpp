@@ -149,8 +149,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_scans(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows scans_ops = kRows;
 
 }  // namespace thunder

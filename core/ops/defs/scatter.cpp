@@ -225,8 +225,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_scatter(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows scatter_ops = kRows;
 
 }  // namespace thunder

@@ -111,6 +111,6 @@ constexpr OpRow kRow =
 
 }  // namespace
 
-void register_scatter_prims(Registry& r) { r.add(kRow); }
+extern const OpRows scatter_prims_ops = {&kRow, 1};
 
 }  // namespace thunder

@@ -115,8 +115,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_select(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows select_ops = kRows;
 
 }  // namespace thunder

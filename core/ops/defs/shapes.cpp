@@ -287,8 +287,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_shapes(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows shapes_ops = kRows;
 
 }  // namespace thunder

@@ -82,8 +82,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_slice_prim(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows slice_prim_ops = kRows;
 
 }  // namespace thunder

@@ -153,8 +153,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_slices(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows slices_ops = kRows;
 
 }  // namespace thunder

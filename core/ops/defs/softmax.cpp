@@ -108,8 +108,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_softmax(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows softmax_ops = kRows;
 
 }  // namespace thunder

@@ -236,8 +236,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_solve_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows solve_prims_ops = kRows;
 
 }  // namespace thunder

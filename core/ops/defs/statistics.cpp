@@ -199,8 +199,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_statistics(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows statistics_ops = kRows;
 
 }  // namespace thunder

@@ -199,8 +199,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_stride_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows stride_prims_ops = kRows;
 
 }  // namespace thunder

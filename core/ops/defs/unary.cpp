@@ -98,8 +98,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_unary(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows unary_ops = kRows;
 
 }  // namespace thunder

@@ -110,8 +110,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_unary_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows unary_prims_ops = kRows;
 
 }  // namespace thunder

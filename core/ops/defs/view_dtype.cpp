@@ -76,8 +76,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_view_dtype(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows view_dtype_ops = kRows;
 
 }  // namespace thunder

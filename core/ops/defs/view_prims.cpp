@@ -230,8 +230,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_view_prims(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows view_prims_ops = kRows;
 
 }  // namespace thunder

@@ -194,8 +194,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-void register_views(Registry& r) {
-  for (auto& row : kRows) r.add(row);
-}
+extern const OpRows views_ops = kRows;
 
 }  // namespace thunder
