@@ -178,9 +178,9 @@ void describe_rows(std::span<const Row> rows, cJSON* array) {
 }
 
 void describe_schedules(cJSON* array) {
-  describe_rows(lr_scheduler_rows(), array);
+  describe_rows(lr_scheduler_rows, array);
   int i = 0;
-  for (const LrSchedulerRow& row : lr_scheduler_rows()) {
+  for (const LrSchedulerRow& row : lr_scheduler_rows) {
     cJSON* o = cJSON_GetArrayItem(array, i++);
     add_flag(o, "of_schedules", row.of_schedules);
     add_flag(o, "by_metric", row.by_metric());

@@ -8,12 +8,12 @@
 
 namespace thunder {
 
-#define THUNDER_MODULES_FILE(stem) void register_##stem(ModuleKinds&);
+#define THUNDER_MODULES_FILE(stem) extern const ModuleRows stem##_kinds;
 #include "modules/kinds.inc"
 #undef THUNDER_MODULES_FILE
 
 ModuleKinds::ModuleKinds() {
-#define THUNDER_MODULES_FILE(stem) register_##stem(*this);
+#define THUNDER_MODULES_FILE(stem) for (auto& row : stem##_kinds) add(row);
 #include "modules/kinds.inc"
 #undef THUNDER_MODULES_FILE
   register_lazy_kinds(*this);

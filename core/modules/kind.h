@@ -34,6 +34,16 @@ struct ModuleRow {
   std::string_view op = {};
 };
 
+using ModuleRows = std::span<const ModuleRow>;  // of a file
+consteval ModuleRow layer(SchemaText schema, std::string_view doc, void (*forward)(ModuleCall&),
+                          void (*init)(ModuleInit&) = nullptr, std::string_view inputs = {}) {
+  return {schema, doc, inputs, init, forward};
+}
+consteval ModuleRow layer_of_op(SchemaText schema, std::string_view doc, std::string_view op,
+                                void (*init)(ModuleInit&) = nullptr, std::string_view inputs = {}) {
+  return {schema, doc, inputs, init, nullptr, op};
+}
+
 class ModuleKind {
  public:
   explicit ModuleKind(const ModuleRow& row)

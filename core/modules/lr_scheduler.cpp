@@ -11,7 +11,7 @@ namespace {
 
 const LrSchedulerRow& find_row(std::string_view kind) {
   std::vector<std::string_view> names;
-  for (auto& row : lr_scheduler_rows()) {
+  for (auto& row : lr_scheduler_rows) {
     if (row.name == kind) return row;
     names.push_back(row.name);
   }

@@ -19,7 +19,7 @@ struct LrSchedulerRow {
   double (*momentum)(const Settings&, double step) = nullptr;
   bool by_metric() const { return !lr && !of_schedules; }
 };
-std::span<const LrSchedulerRow> lr_scheduler_rows();
+extern const std::span<const LrSchedulerRow> lr_scheduler_rows;
 
 class LrScheduler : public Counted<LrScheduler> {
  public:

@@ -270,8 +270,6 @@ constexpr LrSchedulerRow kRows[] = {
 
 }  // namespace
 
-std::span<const LrSchedulerRow> lr_scheduler_rows() {
-  return kRows;
-}
+extern const std::span<const LrSchedulerRow> lr_scheduler_rows = kRows;
 
 }  // namespace thunder

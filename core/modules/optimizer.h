@@ -52,7 +52,8 @@ struct OptimizerRow {
   std::vector<JointMoment> (*joint_moments)(const Settings&) = nullptr;
   void (*minimize)(JointStep&) = nullptr;
 };
-std::span<const OptimizerRow> optimizer_rows();
+using OptimizerRows = std::span<const OptimizerRow>;
+OptimizerRows optimizer_rows();
 
 class Optimizer : public Counted<Optimizer> {
  public:

@@ -3,11 +3,11 @@
 
 namespace thunder {
 
-std::span<const OptimizerRow> optimizer_rows() {
+OptimizerRows optimizer_rows() {
   static const std::vector<OptimizerRow> all = [] {
     std::vector<OptimizerRow> rows;
-    for (auto list : {momentum_rows(), adam_rows(), adaptive_rows(), sign_rows(), muon_rows(), closure_rows(),
-                      factored_rows()})
+    for (OptimizerRows list :
+         {momentum_rows, adam_rows, adaptive_rows, sign_rows, muon_rows, closure_rows, factored_rows})
       rows.insert(rows.end(), list.begin(), list.end());
     return rows;
   }();

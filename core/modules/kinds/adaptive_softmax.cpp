@@ -91,19 +91,15 @@ void forward(ModuleCall& c) {
 }
 
 constexpr ModuleRow kRows[] = {
-    {.schema = "AdaptiveLogSoftmaxWithLoss(int in_features, int n_classes, int[] cutoffs, float div_value=4.0, bool "
-               "head_bias=False) -> (tensor output, tensor loss)",
-     .doc = "The log probability of each target and the mean loss: the classes below the first of cutoffs have a place "
-            "in the head, those from each cutoff on a cluster, whose width is div_value times less than that before.",
-     .inputs = "forward(tensor input, tensor target) -> (tensor output, tensor loss)",
-     .init = init,
-     .forward = forward},
+    layer("AdaptiveLogSoftmaxWithLoss(int in_features, int n_classes, int[] cutoffs, float div_value=4.0, bool "
+          "head_bias=False) -> (tensor output, tensor loss)",
+          "The log probability of each target and the mean loss: the classes below the first of cutoffs have a place "
+          "in the head, those from each cutoff on a cluster, whose width is div_value times less than that before.",
+          forward, init, "forward(tensor input, tensor target) -> (tensor output, tensor loss)"),
 };
 
 }  // namespace
 
-void register_adaptive_softmax(ModuleKinds& kinds) {
-  for (auto& row : kRows) kinds.add(row);
-}
+extern const ModuleRows adaptive_softmax_kinds = kRows;
 
 }  // namespace thunder

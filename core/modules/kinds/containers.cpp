@@ -17,22 +17,19 @@ void identity(ModuleCall& c) {
 }
 
 constexpr ModuleRow kRows[] = {
-    {.schema = "Module() -> tensor",
-     .doc = "A module of the user's own: children and tensors are added, the forward is set."},
-    {.schema = "Sequential() -> tensor",
-     .doc = "Calls its children in the order of addition, each with what the one before gave.",
-     .forward = sequential},
-    {.schema = "ModuleList() -> tensor", .doc = "Children by number, for a forward that goes through them."},
-    {.schema = "ModuleDict() -> tensor", .doc = "Children by name, for a forward that picks of them."},
-    {.schema = "ParameterList() -> tensor", .doc = "Parameters by number, for a forward that goes through them."},
-    {.schema = "ParameterDict() -> tensor", .doc = "Parameters by name, for a forward that picks of them."},
-    {.schema = "Identity() -> tensor", .doc = "Gives its input.", .forward = identity},
+    layer("Module() -> tensor", "A module of the user's own: children and tensors are added, the forward is set.",
+          nullptr),
+    layer("Sequential() -> tensor", "Calls its children in the order of addition, each with what the one before gave.",
+          sequential),
+    layer("ModuleList() -> tensor", "Children by number, for a forward that goes through them.", nullptr),
+    layer("ModuleDict() -> tensor", "Children by name, for a forward that picks of them.", nullptr),
+    layer("ParameterList() -> tensor", "Parameters by number, for a forward that goes through them.", nullptr),
+    layer("ParameterDict() -> tensor", "Parameters by name, for a forward that picks of them.", nullptr),
+    layer("Identity() -> tensor", "Gives its input.", identity),
 };
 
 }  // namespace
 
-void register_containers(ModuleKinds& kinds) {
-  for (auto& row : kRows) kinds.add(row);
-}
+extern const ModuleRows containers_kinds = kRows;
 
 }  // namespace thunder

@@ -89,11 +89,11 @@ void init(ModuleInit& m) {
 }
 template <size_t dims>
 consteval ModuleRow row(SchemaText schema, std::string_view doc) {
-  return {.schema = schema, .doc = doc, .init = init<dims, false>, .forward = convolution<dims>};
+  return layer(schema, doc, convolution<dims>, init<dims, false>);
 }
 template <size_t dims>
 consteval ModuleRow transposed(SchemaText schema, std::string_view doc, std::string_view op) {
-  return {.schema = schema, .doc = doc, .init = init<dims, true>, .op = op};
+  return layer_of_op(schema, doc, op, init<dims, true>);
 }
 
 constexpr ModuleRow kRows[] = {
@@ -129,8 +129,6 @@ constexpr ModuleRow kRows[] = {
 
 }  // namespace
 
-void register_convolution(ModuleKinds& kinds) {
-  for (auto& row : kRows) kinds.add(row);
-}
+extern const ModuleRows convolution_kinds = kRows;
 
 }  // namespace thunder

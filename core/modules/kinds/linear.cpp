@@ -98,35 +98,28 @@ void embedding_bag(ModuleCall& c) {
 }
 
 constexpr ModuleRow kRows[] = {
-    {.schema = "Linear(int in_features, int out_features, bool bias=True) -> tensor",
-     .doc = "input @ weight.T + bias; weight is [out_features, in_features].",
-     .init = linear_init,
-     .forward = linear},
-    {.schema = "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, float? max_norm=None, float "
-               "norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False) -> tensor",
-     .doc = "The rows of weight, [num_embeddings, embedding_dim], that the input's integers name; those of a greater "
-            "norm are scaled down to max_norm before, in the weight.",
-     .init = embedding_init,
-     .forward = embedding},
-    {.schema = "Bilinear(int in1_features, int in2_features, int out_features, bool bias=True) -> tensor",
-     .doc = "input1 @ weight[k] @ input2 + bias[k] for each k; weight is [out_features, in1_features, in2_features].",
-     .inputs = "forward(tensor input1, tensor input2) -> tensor",
-     .init = bilinear_init,
-     .op = "bilinear"},
-    {.schema = "EmbeddingBag(int num_embeddings, int embedding_dim, float? max_norm=None, float norm_type=2.0, bool "
-               "scale_grad_by_freq=False, str mode='mean', bool sparse=False, bool include_last_offset=False, int? "
-               "padding_idx=None) -> tensor",
-     .doc = "The sum, mean or maximum of the rows of weight that each bag names: a row of the input, or what lies from "
-            "one of offsets to the next.",
-     .inputs = "forward(tensor input, tensor? offsets=None, tensor? per_sample_weights=None) -> tensor",
-     .init = embedding_bag_init,
-     .forward = embedding_bag},
+    layer("Linear(int in_features, int out_features, bool bias=True) -> tensor",
+          "input @ weight.T + bias; weight is [out_features, in_features].", linear, linear_init),
+    layer("Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, float? max_norm=None, float "
+          "norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False) -> tensor",
+          "The rows of weight, [num_embeddings, embedding_dim], that the input's integers name; those of a greater "
+          "norm are scaled down to max_norm before, in the weight.",
+          embedding, embedding_init),
+    layer_of_op(
+        "Bilinear(int in1_features, int in2_features, int out_features, bool bias=True) -> tensor",
+        "input1 @ weight[k] @ input2 + bias[k] for each k; weight is [out_features, in1_features, in2_features].",
+        "bilinear", bilinear_init, "forward(tensor input1, tensor input2) -> tensor"),
+    layer("EmbeddingBag(int num_embeddings, int embedding_dim, float? max_norm=None, float norm_type=2.0, bool "
+          "scale_grad_by_freq=False, str mode='mean', bool sparse=False, bool include_last_offset=False, int? "
+          "padding_idx=None) -> tensor",
+          "The sum, mean or maximum of the rows of weight that each bag names: a row of the input, or what lies from "
+          "one of offsets to the next.",
+          embedding_bag, embedding_bag_init,
+          "forward(tensor input, tensor? offsets=None, tensor? per_sample_weights=None) -> tensor"),
 };
 
 }  // namespace
 
-void register_linear(ModuleKinds& kinds) {
-  for (auto& row : kRows) kinds.add(row);
-}
+extern const ModuleRows linear_kinds = kRows;
 
 }  // namespace thunder

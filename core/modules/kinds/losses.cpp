@@ -18,7 +18,7 @@ constexpr std::string_view kPairTarget = "forward(tensor input1, tensor input2, 
 
 consteval ModuleRow loss(SchemaText schema, std::string_view doc, std::string_view op,
                          std::string_view inputs = kInputTarget) {
-  return {.schema = schema, .doc = doc, .inputs = inputs, .init = check_reduction, .op = op};
+  return layer_of_op(schema, doc, op, check_reduction, inputs);
 }
 
 constexpr ModuleRow kRows[] = {
@@ -43,11 +43,10 @@ constexpr ModuleRow kRows[] = {
     loss("GaussianNLLLoss(bool full=False, float eps=1e-06, str reduction='mean') -> tensor",
          "The negative log likelihood of values of normal distributions of this variance.", "gaussian_nll_loss",
          "forward(tensor input, tensor target, tensor var) -> tensor"),
-    {.schema = "KLDivLoss(str reduction='mean', bool log_target=False) -> tensor",
-     .doc = "target * (log(target) - input), where input holds logarithms; 'batchmean' divides the sum by the rows.",
-     .inputs = kInputTarget,
-     .init = check_divergence,
-     .op = "kl_div"},
+    layer_of_op(
+        "KLDivLoss(str reduction='mean', bool log_target=False) -> tensor",
+        "target * (log(target) - input), where input holds logarithms; 'batchmean' divides the sum by the rows.",
+        "kl_div", check_divergence, kInputTarget),
     loss("BCELoss(tensor? weight=None, str reduction='mean') -> tensor",
          "The cross entropy of probabilities and targets in [0, 1].", "binary_cross_entropy"),
     loss("BCEWithLogitsLoss(tensor? weight=None, str reduction='mean', tensor? pos_weight=None) -> tensor",
@@ -77,20 +76,16 @@ constexpr ModuleRow kRows[] = {
          "without "
          "one, and in other languages, by PairwiseDistance.",
          "triplet_margin_loss", "forward(tensor anchor, tensor positive, tensor negative) -> tensor"),
-    {.schema = "CosineSimilarity(int dim=1, float eps=1e-08) -> tensor",
-     .doc = "The cosine of the angle between x1 and x2 along dim.",
-     .inputs = "forward(tensor x1, tensor x2) -> tensor",
-     .op = "cosine_similarity"},
-    {.schema = "PairwiseDistance(float p=2.0, float eps=1e-06, bool keepdim=False) -> tensor",
-     .doc = "The p-norm of x1 - x2 + eps along the last dim.",
-     .inputs = "forward(tensor x1, tensor x2) -> tensor",
-     .op = "pairwise_distance"},
+    layer_of_op("CosineSimilarity(int dim=1, float eps=1e-08) -> tensor",
+                "The cosine of the angle between x1 and x2 along dim.", "cosine_similarity", nullptr,
+                "forward(tensor x1, tensor x2) -> tensor"),
+    layer_of_op("PairwiseDistance(float p=2.0, float eps=1e-06, bool keepdim=False) -> tensor",
+                "The p-norm of x1 - x2 + eps along the last dim.", "pairwise_distance", nullptr,
+                "forward(tensor x1, tensor x2) -> tensor"),
 };
 
 }  // namespace
 
-void register_losses(ModuleKinds& kinds) {
-  for (auto& row : kRows) kinds.add(row);
-}
+extern const ModuleRows losses_kinds = kRows;
 
 }  // namespace thunder

@@ -207,27 +207,20 @@ class Attention {
   int64_t batch_ = 0, targets_ = 0, sources_ = 0;
 };
 
-constexpr ModuleRow kRow = {
-    .schema =
-        "MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, bool add_bias_kv=False, "
-        "bool add_zero_attn=False, int? kdim=None, int? vdim=None, bool batch_first=False) -> (tensor, tensor)",
-    .doc =
-        "Attention by several heads between linear projections: of [length, batch, embed_dim], or with batch_first "
-        "[batch, length, embed_dim], or without a batch. Gives the result and, unless need_weights is False, the "
-        "weights. "
-        "True in a boolean mask hides.",
-    .inputs =
-        "forward(tensor query, tensor key, tensor value, tensor? key_padding_mask=None, bool "
-        "need_weights=True, tensor? attn_mask=None, bool average_attn_weights=True, bool is_causal=False) -> (tensor, "
-        "tensor)",
-    .init = init,
-    .forward = [](ModuleCall& c) { Attention(c).run(); },
-};
+constexpr ModuleRow kRow = layer(
+    "MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, bool add_bias_kv=False, "
+    "bool add_zero_attn=False, int? kdim=None, int? vdim=None, bool batch_first=False) -> (tensor, tensor)",
+    "Attention by several heads between linear projections: of [length, batch, embed_dim], or with batch_first "
+    "[batch, length, embed_dim], or without a batch. Gives the result and, unless need_weights is False, the "
+    "weights. "
+    "True in a boolean mask hides.",
+    [](ModuleCall& c) { Attention(c).run(); }, init,
+    "forward(tensor query, tensor key, tensor value, tensor? key_padding_mask=None, bool "
+    "need_weights=True, tensor? attn_mask=None, bool average_attn_weights=True, bool is_causal=False) -> (tensor, "
+    "tensor)");
 
 }  // namespace
 
-void register_multihead_attention(ModuleKinds& kinds) {
-  kinds.add(kRow);
-}
+extern const ModuleRows multihead_attention_kinds = {&kRow, 1};
 
 }  // namespace thunder

@@ -120,45 +120,37 @@ void instance_norm(ModuleCall& c) {
 }
 
 consteval ModuleRow batch(SchemaText schema, void (*forward)(ModuleCall&)) {
-  return {.schema = schema,
-          .doc =
-              "Each channel standardised: by the batch while training, which also moves the running statistics, else "
-              "by these. momentum None makes them the mean of all batches.",
-          .init = channels_init,
-          .forward = forward};
+  return layer(schema,
+               "Each channel standardised: by the batch while training, which also moves the running statistics, else "
+               "by these. momentum None makes them the mean of all batches.",
+               forward, channels_init);
 }
 consteval ModuleRow instance(SchemaText schema, void (*forward)(ModuleCall&)) {
-  return {.schema = schema,
-          .doc =
-              "Each channel of each sample standardised by itself, or by running statistics where they are tracked and "
-              "it does not train.",
-          .init = channels_init,
-          .forward = forward};
+  return layer(
+      schema,
+      "Each channel of each sample standardised by itself, or by running statistics where they are tracked and "
+      "it does not train.",
+      forward, channels_init);
 }
 
 constexpr ModuleRow kRows[] = {
-    {.schema =
-         "LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True, bool bias=True) -> tensor",
-     .doc = "The input standardised over its last dims, then scaled by weight and shifted by bias.",
-     .init = layer_norm_init,
-     .op = "layer_norm"},
-    {.schema = "RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True) -> tensor",
-     .doc = "The input divided by its root mean square over the last dims, then scaled by weight.",
-     .init = rms_norm_init,
-     .op = "rms_norm"},
-    {.schema = "GroupNorm(int num_groups, int num_channels, float eps=1e-05, bool affine=True) -> tensor",
-     .doc = "Groups of channels standardised, then each channel scaled by weight and shifted by bias.",
-     .init = group_norm_init,
-     .op = "group_norm"},
-    {.schema = "LocalResponseNorm(int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> tensor",
-     .doc = "The input divided by (k + alpha * the mean square of size neighbouring channels) ** beta.",
-     .op = "local_response_norm"},
-    {.schema = "CrossMapLRN2d(int size, float alpha=0.0001, float beta=0.75, float k=1) -> tensor",
-     .doc =
-         "The input divided by (k + alpha / size * the sum of the squares of neighbouring channels, size or one less "
-         "of them) ** beta. (PyTorch's leaves the first channel's square in the sums of all behind it.)",
-     .init = cross_map_init,
-     .forward = cross_map_norm},
+    layer_of_op(
+        "LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True, bool bias=True) -> tensor",
+        "The input standardised over its last dims, then scaled by weight and shifted by bias.", "layer_norm",
+        layer_norm_init),
+    layer_of_op("RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True) -> tensor",
+                "The input divided by its root mean square over the last dims, then scaled by weight.", "rms_norm",
+                rms_norm_init),
+    layer_of_op("GroupNorm(int num_groups, int num_channels, float eps=1e-05, bool affine=True) -> tensor",
+                "Groups of channels standardised, then each channel scaled by weight and shifted by bias.",
+                "group_norm", group_norm_init),
+    layer_of_op("LocalResponseNorm(int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> tensor",
+                "The input divided by (k + alpha * the mean square of size neighbouring channels) ** beta.",
+                "local_response_norm"),
+    layer("CrossMapLRN2d(int size, float alpha=0.0001, float beta=0.75, float k=1) -> tensor",
+          "The input divided by (k + alpha / size * the sum of the squares of neighbouring channels, size or one less "
+          "of them) ** beta. (PyTorch's leaves the first channel's square in the sums of all behind it.)",
+          cross_map_norm, cross_map_init),
     batch("BatchNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, bool "
           "track_running_stats=True) -> tensor",
           batch_norm<2, 3>),
@@ -168,13 +160,11 @@ constexpr ModuleRow kRows[] = {
     batch("BatchNorm3d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, bool "
           "track_running_stats=True) -> tensor",
           batch_norm<5, 5>),
-    {.schema = "SyncBatchNorm(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, bool "
-               "track_running_stats=True) -> tensor",
-     .doc =
-         "BatchNorm of any number of dims. Programs run in one process here, so there are no statistics of others to "
-         "share.",
-     .init = channels_init,
-     .forward = norm_of_batch},
+    layer("SyncBatchNorm(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, bool "
+          "track_running_stats=True) -> tensor",
+          "BatchNorm of any number of dims. Programs run in one process here, so there are no statistics of others to "
+          "share.",
+          norm_of_batch, channels_init),
     instance("InstanceNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=False, bool "
              "track_running_stats=False) -> tensor",
              instance_norm<1>),
@@ -188,8 +178,6 @@ constexpr ModuleRow kRows[] = {
 
 }  // namespace
 
-void register_norm(ModuleKinds& kinds) {
-  for (auto& row : kRows) kinds.add(row);
-}
+extern const ModuleRows norm_kinds = kRows;
 
 }  // namespace thunder

@@ -5,16 +5,15 @@ namespace thunder {
 namespace {
 
 consteval ModuleRow pool(SchemaText schema, std::string_view op, std::string_view doc) {
-  return {.schema = schema, .doc = doc, .op = op};
+  return layer_of_op(schema, doc, op);
 }
 consteval ModuleRow with_indices(SchemaText schema, std::string_view op, std::string_view doc) {
-  return {.schema = schema, .doc = doc, .inputs = "forward(tensor input) -> (tensor, tensor?)", .op = op};
+  return layer_of_op(schema, doc, op, nullptr, "forward(tensor input) -> (tensor, tensor?)");
 }
 consteval ModuleRow unpool(SchemaText schema, std::string_view op) {
-  return {.schema = schema,
-          .doc = "Zeros with each element where a max pool of these windows that returns indices had found it.",
-          .inputs = "forward(tensor input, tensor indices, int[]? output_size=None) -> tensor",
-          .op = op};
+  return layer_of_op(schema,
+                     "Zeros with each element where a max pool of these windows that returns indices had found it.", op,
+                     nullptr, "forward(tensor input, tensor indices, int[]? output_size=None) -> tensor");
 }
 constexpr std::string_view kGreatest =
     "The greatest value of each window, and with return_indices where it was; stride None is kernel_size.";
@@ -76,8 +75,6 @@ constexpr ModuleRow kRows[] = {
 
 }  // namespace
 
-void register_pools(ModuleKinds& kinds) {
-  for (auto& row : kRows) kinds.add(row);
-}
+extern const ModuleRows pools_kinds = kRows;
 
 }  // namespace thunder

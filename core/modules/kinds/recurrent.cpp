@@ -173,48 +173,34 @@ constexpr std::string_view kHx = "forward(tensor input, tensor? hx=None) -> tens
 constexpr std::string_view kHxBoth = "forward(tensor input, tensor? hx=None) -> (tensor, tensor)";
 
 constexpr ModuleRow kRows[] = {
-    {.schema = "RNNCell(int input_size, int hidden_size, bool bias=True, str nonlinearity='tanh') -> tensor",
-     .doc = "One step of a recurrent network: tanh (or relu) of products of the input and of hx. Without hx: of zeros.",
-     .inputs = kHx,
-     .init = cell_init<Unit::rnn>,
-     .forward = cell<Unit::rnn>},
-    {.schema = "LSTMCell(int input_size, int hidden_size, bool bias=True) -> (tensor, tensor)",
-     .doc = "One step of a long short-term memory: the next h and c. Without h_0 and c_0: of zeros.",
-     .inputs = "forward(tensor input, tensor? h_0=None, tensor? c_0=None) -> (tensor, tensor)",
-     .init = cell_init<Unit::lstm>,
-     .forward = cell<Unit::lstm>},
-    {.schema = "GRUCell(int input_size, int hidden_size, bool bias=True) -> tensor",
-     .doc = "One step of a gated recurrent unit. Without hx: of zeros.",
-     .inputs = kHx,
-     .init = cell_init<Unit::gru>,
-     .forward = cell<Unit::gru>},
-    {.schema = "RNN(int input_size, int hidden_size, int num_layers=1, str nonlinearity='tanh', bool bias=True, bool "
-               "batch_first=False, float dropout=0.0, bool bidirectional=False) -> (tensor, tensor)",
-     .doc = "Layers of RNNCells over a sequence, [length, batch, input_size]: what the last layer gives, and the last "
-            "states. A new length is another program.",
-     .inputs = kHxBoth,
-     .init = init<Unit::rnn>,
-     .forward = network<Unit::rnn>},
-    {.schema = "LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool batch_first=False, float "
-               "dropout=0.0, bool bidirectional=False, int proj_size=0) -> (tensor, tensor, tensor)",
-     .doc = "Layers of LSTMCells over a sequence, [length, batch, input_size]: what the last layer gives, and the last "
-            "h and c. A new length is another program.",
-     .inputs = "forward(tensor input, tensor? h_0=None, tensor? c_0=None) -> (tensor, tensor, tensor)",
-     .init = init<Unit::lstm>,
-     .forward = network<Unit::lstm>},
-    {.schema = "GRU(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool batch_first=False, float "
-               "dropout=0.0, bool bidirectional=False) -> (tensor, tensor)",
-     .doc = "Layers of GRUCells over a sequence, [length, batch, input_size]: what the last layer gives, and the last "
-            "states. A new length is another program.",
-     .inputs = kHxBoth,
-     .init = init<Unit::gru>,
-     .forward = network<Unit::gru>},
+    layer("RNNCell(int input_size, int hidden_size, bool bias=True, str nonlinearity='tanh') -> tensor",
+          "One step of a recurrent network: tanh (or relu) of products of the input and of hx. Without hx: of zeros.",
+          cell<Unit::rnn>, cell_init<Unit::rnn>, kHx),
+    layer("LSTMCell(int input_size, int hidden_size, bool bias=True) -> (tensor, tensor)",
+          "One step of a long short-term memory: the next h and c. Without h_0 and c_0: of zeros.", cell<Unit::lstm>,
+          cell_init<Unit::lstm>, "forward(tensor input, tensor? h_0=None, tensor? c_0=None) -> (tensor, tensor)"),
+    layer("GRUCell(int input_size, int hidden_size, bool bias=True) -> tensor",
+          "One step of a gated recurrent unit. Without hx: of zeros.", cell<Unit::gru>, cell_init<Unit::gru>, kHx),
+    layer("RNN(int input_size, int hidden_size, int num_layers=1, str nonlinearity='tanh', bool bias=True, bool "
+          "batch_first=False, float dropout=0.0, bool bidirectional=False) -> (tensor, tensor)",
+          "Layers of RNNCells over a sequence, [length, batch, input_size]: what the last layer gives, and the last "
+          "states. A new length is another program.",
+          network<Unit::rnn>, init<Unit::rnn>, kHxBoth),
+    layer("LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool batch_first=False, float "
+          "dropout=0.0, bool bidirectional=False, int proj_size=0) -> (tensor, tensor, tensor)",
+          "Layers of LSTMCells over a sequence, [length, batch, input_size]: what the last layer gives, and the last "
+          "h and c. A new length is another program.",
+          network<Unit::lstm>, init<Unit::lstm>,
+          "forward(tensor input, tensor? h_0=None, tensor? c_0=None) -> (tensor, tensor, tensor)"),
+    layer("GRU(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool batch_first=False, float "
+          "dropout=0.0, bool bidirectional=False) -> (tensor, tensor)",
+          "Layers of GRUCells over a sequence, [length, batch, input_size]: what the last layer gives, and the last "
+          "states. A new length is another program.",
+          network<Unit::gru>, init<Unit::gru>, kHxBoth),
 };
 
 }  // namespace
 
-void register_recurrent(ModuleKinds& kinds) {
-  for (auto& row : kRows) kinds.add(row);
-}
+extern const ModuleRows recurrent_kinds = kRows;
 
 }  // namespace thunder

@@ -26,14 +26,13 @@ void padded(ModuleCall& c, size_t dims, std::string_view mode) {
 enum class Fill { constant, reflect, replicate, circular };
 template <size_t dims, Fill fill>
 consteval ModuleRow padding(SchemaText schema, std::string_view doc) {
-  return {.schema = schema,
-          .doc = doc,
-          .init = [](ModuleInit& m) { check_padding(m, dims); },
-          .forward =
-              [](ModuleCall& c) {
-                constexpr std::string_view kModes[] = {"constant", "reflect", "replicate", "circular"};
-                padded(c, dims, kModes[static_cast<size_t>(fill)]);
-              }};
+  return layer(
+      schema, doc,
+      [](ModuleCall& c) {
+        constexpr std::string_view kModes[] = {"constant", "reflect", "replicate", "circular"};
+        padded(c, dims, kModes[static_cast<size_t>(fill)]);
+      },
+      [](ModuleInit& m) { check_padding(m, dims); });
 }
 
 constexpr std::string_view kValue = "Pads the last dims with value: one amount, or pairs from the last dim on.";
@@ -56,39 +55,28 @@ void unfold(ModuleCall& c) {
 }
 
 constexpr ModuleRow kRows[] = {
-    {.schema = "Flatten(int start_dim=1, int end_dim=-1) -> tensor",
-     .doc = "One dim in place of those from start_dim to end_dim.",
-     .op = "flatten"},
-    {.schema = "Unflatten(int dim, int[] unflattened_size) -> tensor",
-     .doc = "Several dims in place of dim.",
-     .forward = unflatten},
-    {.schema = "PixelShuffle(int upscale_factor) -> tensor",
-     .doc = "[N, C * r * r, H, W] as images of [N, C, H * r, W * r].",
-     .op = "pixel_shuffle"},
-    {.schema = "PixelUnshuffle(int downscale_factor) -> tensor",
-     .doc = "[N, C, H * r, W * r] as [N, C * r * r, H, W].",
-     .op = "pixel_unshuffle"},
-    {.schema = "ChannelShuffle(int groups) -> tensor",
-     .doc = "The channels of groups, dealt out in turn.",
-     .op = "channel_shuffle"},
-    {.schema = "Fold(int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) "
-               "-> tensor",
-     .doc = "Images as sums of the patches that Unfold takes out of them.",
-     .op = "fold"},
-    {.schema = "Unfold(int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) -> tensor",
-     .doc = "The patches of images as columns: [N, C * kernel, patches].",
-     .forward = unfold},
-    {.schema = "Upsample(int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None, "
-               "bool? recompute_scale_factor=None) "
-               "-> tensor",
-     .doc = "Signals, images or volumes of another size: th.interpolate as a module.",
-     .op = "interpolate"},
-    {.schema = "UpsamplingNearest2d(int[]? size=None, float[]? scale_factor=None) -> tensor",
-     .doc = "Upsample of images by the nearest pixel.",
-     .forward = upsample2d<false>},
-    {.schema = "UpsamplingBilinear2d(int[]? size=None, float[]? scale_factor=None) -> tensor",
-     .doc = "Upsample of images between four pixels, whose corners stay where they are.",
-     .forward = upsample2d<true>},
+    layer_of_op("Flatten(int start_dim=1, int end_dim=-1) -> tensor",
+                "One dim in place of those from start_dim to end_dim.", "flatten"),
+    layer("Unflatten(int dim, int[] unflattened_size) -> tensor", "Several dims in place of dim.", unflatten),
+    layer_of_op("PixelShuffle(int upscale_factor) -> tensor", "[N, C * r * r, H, W] as images of [N, C, H * r, W * r].",
+                "pixel_shuffle"),
+    layer_of_op("PixelUnshuffle(int downscale_factor) -> tensor", "[N, C, H * r, W * r] as [N, C * r * r, H, W].",
+                "pixel_unshuffle"),
+    layer_of_op("ChannelShuffle(int groups) -> tensor", "The channels of groups, dealt out in turn.",
+                "channel_shuffle"),
+    layer_of_op("Fold(int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) "
+                "-> tensor",
+                "Images as sums of the patches that Unfold takes out of them.", "fold"),
+    layer("Unfold(int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) -> tensor",
+          "The patches of images as columns: [N, C * kernel, patches].", unfold),
+    layer_of_op("Upsample(int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None, "
+                "bool? recompute_scale_factor=None) "
+                "-> tensor",
+                "Signals, images or volumes of another size: th.interpolate as a module.", "interpolate"),
+    layer("UpsamplingNearest2d(int[]? size=None, float[]? scale_factor=None) -> tensor",
+          "Upsample of images by the nearest pixel.", upsample2d<false>),
+    layer("UpsamplingBilinear2d(int[]? size=None, float[]? scale_factor=None) -> tensor",
+          "Upsample of images between four pixels, whose corners stay where they are.", upsample2d<true>),
     padding<1, Fill::constant>("ConstantPad1d(int[] padding, float value) -> tensor", kValue),
     padding<2, Fill::constant>("ConstantPad2d(int[] padding, float value) -> tensor", kValue),
     padding<3, Fill::constant>("ConstantPad3d(int[] padding, float value) -> tensor", kValue),
@@ -108,8 +96,6 @@ constexpr ModuleRow kRows[] = {
 
 }  // namespace
 
-void register_shapes(ModuleKinds& kinds) {
-  for (auto& row : kRows) kinds.add(row);
-}
+extern const ModuleRows shapes_kinds = kRows;
 
 }  // namespace thunder

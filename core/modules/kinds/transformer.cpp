@@ -210,46 +210,40 @@ constexpr std::string_view kOfDecoder =
     "memory_is_causal=False) -> tensor";
 
 constexpr ModuleRow kRows[] = {
-    {.schema = "TransformerEncoderLayer(int d_model, int nhead, int dim_feedforward=2048, float dropout=0.1, str "
-               "activation='relu', float layer_norm_eps=1e-05, bool batch_first=False, bool norm_first=False, bool "
-               "bias=True) -> tensor",
-     .doc = "Attention of a sequence to itself and two linear layers, each added to its input and standardised.",
-     .inputs = "forward(tensor src, tensor? src_mask=None, tensor? src_key_padding_mask=None, bool is_causal=False) -> "
-               "tensor",
-     .init = [](ModuleInit& m) { layer_init(m, false); },
-     .forward = encoder_layer},
-    {.schema = "TransformerDecoderLayer(int d_model, int nhead, int dim_feedforward=2048, float dropout=0.1, str "
-               "activation='relu', float layer_norm_eps=1e-05, bool batch_first=False, bool norm_first=False, bool "
-               "bias=True) -> tensor",
-     .doc = "TransformerEncoderLayer with attention to an encoder's results, memory, between.",
-     .inputs = kOfDecoder,
-     .init = [](ModuleInit& m) { layer_init(m, true); },
-     .forward = decoder_layer},
-    {.schema = "TransformerEncoder() -> tensor",
-     .doc = "Its child layers, a ModuleList, one after the other, and its child norm, if there is one, behind them.",
-     .inputs = "forward(tensor src, tensor? mask=None, tensor? src_key_padding_mask=None, bool is_causal=False) -> "
-               "tensor",
-     .forward = encoder},
-    {.schema = "TransformerDecoder() -> tensor",
-     .doc = "Its child layers, a ModuleList, one after the other, and its child norm, if there is one, behind them.",
-     .inputs = kOfDecoder,
-     .forward = decoder},
-    {.schema = "Transformer(int d_model=512, int nhead=8, int num_encoder_layers=6, int num_decoder_layers=6, int "
-               "dim_feedforward=2048, float dropout=0.1, str activation='relu', float layer_norm_eps=1e-05, bool "
-               "batch_first=False, bool norm_first=False, bool bias=True) -> tensor",
-     .doc = "A TransformerEncoder of src, and a TransformerDecoder of tgt and what it gives.",
-     .inputs =
-         "forward(tensor src, tensor tgt, tensor? src_mask=None, tensor? tgt_mask=None, tensor? memory_mask=None, "
-         "tensor? src_key_padding_mask=None, tensor? tgt_key_padding_mask=None, tensor? memory_key_padding_mask=None, "
-         "bool src_is_causal=False, bool tgt_is_causal=False, bool memory_is_causal=False) -> tensor",
-     .init = transformer_init,
-     .forward = transformer},
+    layer(
+        "TransformerEncoderLayer(int d_model, int nhead, int dim_feedforward=2048, float dropout=0.1, str "
+        "activation='relu', float layer_norm_eps=1e-05, bool batch_first=False, bool norm_first=False, bool "
+        "bias=True) -> tensor",
+        "Attention of a sequence to itself and two linear layers, each added to its input and standardised.",
+        encoder_layer, [](ModuleInit& m) { layer_init(m, false); },
+        "forward(tensor src, tensor? src_mask=None, tensor? src_key_padding_mask=None, bool is_causal=False) -> "
+        "tensor"),
+    layer(
+        "TransformerDecoderLayer(int d_model, int nhead, int dim_feedforward=2048, float dropout=0.1, str "
+        "activation='relu', float layer_norm_eps=1e-05, bool batch_first=False, bool norm_first=False, bool "
+        "bias=True) -> tensor",
+        "TransformerEncoderLayer with attention to an encoder's results, memory, between.", decoder_layer,
+        [](ModuleInit& m) { layer_init(m, true); }, kOfDecoder),
+    layer("TransformerEncoder() -> tensor",
+          "Its child layers, a ModuleList, one after the other, and its child norm, if there is one, behind them.",
+          encoder, nullptr,
+          "forward(tensor src, tensor? mask=None, tensor? src_key_padding_mask=None, bool is_causal=False) -> "
+          "tensor"),
+    layer("TransformerDecoder() -> tensor",
+          "Its child layers, a ModuleList, one after the other, and its child norm, if there is one, behind them.",
+          decoder, nullptr, kOfDecoder),
+    layer("Transformer(int d_model=512, int nhead=8, int num_encoder_layers=6, int num_decoder_layers=6, int "
+          "dim_feedforward=2048, float dropout=0.1, str activation='relu', float layer_norm_eps=1e-05, bool "
+          "batch_first=False, bool norm_first=False, bool bias=True) -> tensor",
+          "A TransformerEncoder of src, and a TransformerDecoder of tgt and what it gives.", transformer,
+          transformer_init,
+          "forward(tensor src, tensor tgt, tensor? src_mask=None, tensor? tgt_mask=None, tensor? memory_mask=None, "
+          "tensor? src_key_padding_mask=None, tensor? tgt_key_padding_mask=None, tensor? memory_key_padding_mask=None, "
+          "bool src_is_causal=False, bool tgt_is_causal=False, bool memory_is_causal=False) -> tensor"),
 };
 
 }  // namespace
 
-void register_transformer(ModuleKinds& kinds) {
-  for (auto& row : kRows) kinds.add(row);
-}
+extern const ModuleRows transformer_kinds = kRows;
 
 }  // namespace thunder

@@ -143,8 +143,6 @@ constexpr OptimizerRow kRows[] = {
 
 }  // namespace
 
-std::span<const OptimizerRow> adam_rows() {
-  return kRows;
-}
+extern const OptimizerRows adam_rows = kRows;
 
 }  // namespace thunder

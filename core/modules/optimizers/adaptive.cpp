@@ -103,8 +103,6 @@ constexpr OptimizerRow kRows[] = {
 
 }  // namespace
 
-std::span<const OptimizerRow> adaptive_rows() {
-  return kRows;
-}
+extern const OptimizerRows adaptive_rows = kRows;
 
 }  // namespace thunder

@@ -76,8 +76,6 @@ constexpr OptimizerRow kRows[] = {
 
 }  // namespace
 
-std::span<const OptimizerRow> factored_rows() {
-  return kRows;
-}
+extern const OptimizerRows factored_rows = kRows;
 
 }  // namespace thunder

@@ -198,8 +198,6 @@ constexpr OptimizerRow kRows[] = {
 
 }  // namespace
 
-std::span<const OptimizerRow> closure_rows() {
-  return kRows;
-}
+extern const OptimizerRows closure_rows = kRows;
 
 }  // namespace thunder

@@ -86,8 +86,6 @@ constexpr OptimizerRow kRows[] = {
 
 }  // namespace
 
-std::span<const OptimizerRow> momentum_rows() {
-  return kRows;
-}
+extern const OptimizerRows momentum_rows = kRows;
 
 }  // namespace thunder

@@ -74,8 +74,6 @@ constexpr OptimizerRow kRows[] = {
 
 }  // namespace
 
-std::span<const OptimizerRow> muon_rows() {
-  return kRows;
-}
+extern const OptimizerRows muon_rows = kRows;
 
 }  // namespace thunder

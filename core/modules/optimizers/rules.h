@@ -9,13 +9,13 @@
 namespace thunder {
 
 // Each file's rows.
-std::span<const OptimizerRow> momentum_rows();
-std::span<const OptimizerRow> adam_rows();
-std::span<const OptimizerRow> adaptive_rows();
-std::span<const OptimizerRow> sign_rows();
-std::span<const OptimizerRow> muon_rows();
-std::span<const OptimizerRow> closure_rows();
-std::span<const OptimizerRow> factored_rows();
+extern const OptimizerRows momentum_rows;
+extern const OptimizerRows adam_rows;
+extern const OptimizerRows adaptive_rows;
+extern const OptimizerRows sign_rows;
+extern const OptimizerRows muon_rows;
+extern const OptimizerRows closure_rows;
+extern const OptimizerRows factored_rows;
 
 inline void check_fraction(std::string_view who, std::string_view option, double value) {
   require(value >= 0 && value < 1, who, ": ", option, " must lie in [0, 1), got ", value);

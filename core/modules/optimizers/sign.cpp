@@ -65,8 +65,6 @@ constexpr OptimizerRow kRows[] = {
 
 }  // namespace
 
-std::span<const OptimizerRow> sign_rows() {
-  return kRows;
-}
+extern const OptimizerRows sign_rows = kRows;
 
 }  // namespace thunder

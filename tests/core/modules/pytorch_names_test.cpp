@@ -23,7 +23,7 @@ TEST_F(PyTorchNames, are_sorted_and_found) {
 // What comes here one day leaves the list.
 TEST_F(PyTorchNames, are_of_nothing_that_is_here) {
   for (auto& row : optimizer_rows()) EXPECT_EQ(find_pytorch_name(row.name), nullptr) << row.name;
-  for (auto& row : lr_scheduler_rows()) EXPECT_EQ(find_pytorch_name(row.name), nullptr) << row.name;
+  for (auto& row : lr_scheduler_rows) EXPECT_EQ(find_pytorch_name(row.name), nullptr) << row.name;
   for (auto& kind : context->module_kinds().all()) EXPECT_EQ(find_pytorch_name(kind->name()), nullptr) << kind->name();
   for (auto& op : context->registry().all()) {
     EXPECT_EQ(find_pytorch_name(op->name()), nullptr) << op->name();
