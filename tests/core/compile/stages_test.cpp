@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "jit/explain.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -45,6 +46,28 @@ TEST_F(Pipeline, gives_the_same_numbers_with_each_optional_pass_left_out) {
     EXPECT_EQ(run(*f, {x.get()}), (Floats{3, 12, 27})) << row.name << ": " << error;
     for (const Trace& t : f->traces()) EXPECT_NE(t.pass, row.name);
   }
+}
+
+TEST_F(Pipeline, lets_a_callers_pass_stand_before_and_behind_any_row) {
+  auto x = tensor({3}, {1, 2, 3});
+  for (const StageRow& row : stages())
+    for (const bool behind : {false, true}) {
+      size_t calls = 0;
+      CustomPassDesc counting;
+      counting.name = "counting";
+      (behind ? counting.after : counting.before) = row.name;
+      counting.run = [](Editor&, void* user) -> Status* { return ++*static_cast<size_t*>(user), nullptr; };
+      counting.user = &calls;
+      auto options = make<CompileOptions>();
+      options->add_pass(make<CustomPass>(std::move(counting), context->registry()));
+      auto f = compile(cube, options.get());
+      EXPECT_EQ(run(*f, {x.get()}), (Floats{3, 12, 27})) << row.name << ": " << error;
+      EXPECT_EQ(calls, 1u) << row.name;
+      const std::string text = cat("\n", explain(*f, "stages"));
+      const size_t own = text.find("\ncounting: "), of_row = text.find(cat("\n", row.name, ": "));
+      ASSERT_NE(own, text.npos) << text;
+      EXPECT_EQ(own < of_row, !behind) << row.name << " in" << text;
+    }
 }
 
 TEST_F(Pipeline, keeps_and_times_each_stage) {
