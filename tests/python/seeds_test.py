@@ -1,4 +1,4 @@
-"""Random numbers: other ones in each process, and the same after the same seed."""
+"""Random numbers: other ones in each process, and the same after the same seed, compiled or not."""
 import subprocess
 import sys
 import unittest
@@ -60,6 +60,38 @@ class Seeds(unittest.TestCase):
         self.assertEqual(*halves)
         with self.assertRaisesRegex(NotImplementedError, "generator= is for calls outside"):
             th.compile(lambda x: x + th.rand(1, generator=generator))(th.ones(1))
+
+
+class Compiled(unittest.TestCase):
+    def test_give_the_same_numbers_compiled_and_not(self):
+        def draws():
+            return [th.rand(3), th.randn(5), th.dropout(th.ones(8), 0.5, True), th.randperm(6), th.randint(0, 9, [4])]
+        for options in ({}, {"fullgraph": False}, {"dynamic": True}):
+            th.seed(3)
+            want = [[t.tolist() for t in draws()] for _ in range(3)]
+            f = th.compile(draws, **options)
+            th.seed(3)
+            self.assertEqual([[t.tolist() for t in f()] for _ in range(3)], want)
+
+    def test_go_on_behind_parts_of_a_function(self):
+        def f():
+            a = th.rand(2)
+            a.sum().item()
+            return a, th.rand(2), th.rand(2)
+        g = th.compile(f, fullgraph=False)
+        th.seed(3)
+        want = [[t.tolist() for t in f()] for _ in range(2)]
+        th.seed(3)
+        self.assertEqual([[t.tolist() for t in g()] for _ in range(2)], want)
+
+    def test_inside_act_at_each_call_or_are_refused(self):
+        def f():
+            th.seed(3)
+            return th.rand(2)
+        g = th.compile(f, fullgraph=False)
+        self.assertEqual(g().tolist(), g().tolist())
+        with self.assertRaisesRegex(th.Error, "fullgraph=False, where it acts at each call"):
+            th.compile(f)()
 
 
 if __name__ == "__main__":
