@@ -28,8 +28,9 @@ file(GLOB python_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/python/s
 add_library(thunder_python MODULE ${python_sources})
 target_include_directories(thunder_python SYSTEM PRIVATE ${python_include})
 target_link_libraries(thunder_python PRIVATE thunder_flags thunder)
-# Python's tables cast functions to one type, and to pointers to void. Of a source, to come after thunder_flags.
-set_source_files_properties(${python_sources} PROPERTIES COMPILE_OPTIONS "-Wno-cast-function-type;-Wno-pedantic")
+# Python's tables cast functions to one type, and to pointers to void, and its types of functions have parameters that many have no
+# use for. Of a source, to come after thunder_flags.
+set_source_files_properties(${python_sources} PROPERTIES COMPILE_OPTIONS "-Wno-cast-function-type;-Wno-pedantic;-Wno-unused-parameter")
 set_target_properties(thunder_python PROPERTIES PREFIX "" OUTPUT_NAME _thunder SUFFIX ${python_suffix}
                       LIBRARY_OUTPUT_DIRECTORY ${python_package})
 

@@ -57,7 +57,6 @@ static void forked(void) { atomic_store(&inside, depth ? 1 : 0); }
 /* By `atexit`, on the thread that ends Python, when only daemon threads are left. */
 static PyObject *end(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     last = pthread_self();
     atomic_store(&ending, true);
     const int own = depth ? 1 : 0;
@@ -71,7 +70,6 @@ int open_alive(PyObject *module)
 {
     static PyMethodDef definition = {"end", end, METH_NOARGS, NULL};
     PyObject *atexit = PyImport_ImportModule("atexit"), *function = PyCFunction_New(&definition, NULL), *done = NULL;
-    (void)module;
     if (atexit && function) done = PyObject_CallMethod(atexit, "register", "O", function);
     Py_XDECREF(function);
     Py_XDECREF(atexit);

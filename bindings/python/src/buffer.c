@@ -99,7 +99,6 @@ int tensor_getbuffer(PyObject *object, Py_buffer *view, int flags)
 
 void tensor_releasebuffer(PyObject *object, Py_buffer *view)
 {
-    (void)object;
     exported *made = view->internal;
     thunder_tensor_release(made->memory);
     PyMem_Free(made);
@@ -108,7 +107,6 @@ void tensor_releasebuffer(PyObject *object, Py_buffer *view)
 /* data_ptr(): where its first element is; of nothing 0. */
 PyObject *tensor_data_ptr(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     thunder_tensor *tensor = tensor_handle(object);
     const void *data = NULL;
     if (tensor_materialize(tensor) < 0) return NULL;

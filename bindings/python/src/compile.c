@@ -94,7 +94,6 @@ static int prepare(Compiled *self, const char *name, PyObject *options)
 /* Compiled(function, name, options or None, whether it takes any names) */
 static PyObject *compiled_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)named;
     PyObject *function, *options = Py_None;
     const char *name;
     int any_names = 0;
@@ -175,7 +174,6 @@ static void compiled_dealloc(PyObject *object)
 /* As a method: the object it is taken from comes first. */
 static PyObject *compiled_bind(PyObject *object, PyObject *instance, PyObject *type)
 {
-    (void)type;
     return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
 }
 
@@ -201,13 +199,11 @@ static PyObject *use_call(PyObject *object, PyObject *const *args, Py_ssize_t co
 
 static thunder_status *prepare_use(thunder_compiled *compiled, const thunder_values *in, size_t number)
 {
-    (void)number;
     return thunder_compiled_prepare(compiled, in);
 }
 
 static thunder_status *examine_use(thunder_compiled *compiled, const thunder_values *in, size_t number)
 {
-    (void)number;
     return thunder_compiled_examine(compiled, in);
 }
 
@@ -234,7 +230,6 @@ static PyObject *profile_for(PyObject *object, PyObject *const *args, Py_ssize_t
 
 static PyObject *statistics(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     thunder_statistics s = {.size = sizeof s};
     if (check_status(thunder_compiled_statistics(((Compiled *)object)->compiled, &s))) return NULL;
     return Py_BuildValue("{sK sK sK sK sK sK sK sK sK sK sK sK}", "calls", (unsigned long long)s.calls, "hits", (unsigned long long)s.hits,
@@ -270,7 +265,6 @@ static PyObject *stages(const thunder_compiled *compiled, size_t count, stage_fn
 /* traces(): of the program compiled last. */
 static PyObject *traces(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     const thunder_compiled *compiled = ((Compiled *)object)->compiled;
     return stages(compiled, thunder_compiled_trace_count(compiled), thunder_compiled_trace);
 }
@@ -278,14 +272,12 @@ static PyObject *traces(PyObject *object, PyObject *unused)
 /* backward_traces(): of the backward program that ran last. */
 static PyObject *backward_traces(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     const thunder_compiled *compiled = ((Compiled *)object)->compiled;
     return stages(compiled, thunder_compiled_backward_trace_count(compiled), thunder_compiled_backward_trace);
 }
 
 static PyObject *signature(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return PyUnicode_FromString(thunder_compiled_signature(((Compiled *)object)->compiled));
 }
 

@@ -150,18 +150,15 @@ static PyObject *device_text(PyObject *object)
 
 static PyObject *dtype_name(PyObject *object, void *unused)
 {
-    (void)unused;
     const dtype_row *row = dtype_find(((Constant *)object)->value);
     return PyUnicode_FromString(row ? row->name : "unknown");
 }
 static PyObject *dtype_itemsize(PyObject *object, void *unused)
 {
-    (void)unused;
     return PyLong_FromLong((((Constant *)object)->value & 0xff) / 8);
 }
 static PyObject *dtype_is_float(PyObject *object, void *unused)
 {
-    (void)unused;
     const int code = ((Constant *)object)->value >> 8;
     return PyBool_FromLong(code == THUNDER_F32 >> 8 || code == THUNDER_BF16 >> 8);
 }
@@ -169,20 +166,17 @@ static PyObject *dtype_is_float(PyObject *object, void *unused)
 /* So that copies and pickles are the one object again. */
 static PyObject *dtype_reduce(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     PyObject *name = dtype_name(object, NULL);
     return name ? Py_BuildValue("O(N)", (PyObject *)dtype_type, name) : NULL;
 }
 static PyObject *device_reduce(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     PyObject *name = device_text(object);
     return name ? Py_BuildValue("O(N)", (PyObject *)device_type, name) : NULL;
 }
 
 static PyObject *dtype_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)type;
     PyObject *object;
     thunder_dtype value;
     if (named && PyDict_Size(named)) return PyErr_Format(PyExc_TypeError, "dtype takes no keyword arguments");
@@ -191,7 +185,6 @@ static PyObject *dtype_new(PyTypeObject *type, PyObject *args, PyObject *named)
 }
 static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)type;
     PyObject *object;
     thunder_device value;
     if (named && PyDict_Size(named)) return PyErr_Format(PyExc_TypeError, "device takes no keyword arguments");
@@ -205,14 +198,12 @@ static PyGetSetDef dtype_members[] = {{"name", dtype_name, NULL, "As numpy names
                                       {NULL, NULL, NULL, NULL, NULL}};
 static PyObject *device_kind(PyObject *object, void *unused)
 {
-    (void)unused;
     const int32_t value = ((Constant *)object)->value;
     return value == THUNDER_CPU ? PyUnicode_FromString("cpu") : value >> 16 == 2 ? PyUnicode_FromString("cuda") : device_text(object);
 }
 /* None of the host, as in PyTorch. */
 static PyObject *device_index(PyObject *object, void *unused)
 {
-    (void)unused;
     const int32_t value = ((Constant *)object)->value;
     return value == THUNDER_CPU ? Py_NewRef(Py_None) : PyLong_FromLong(value & 0xffff);
 }

@@ -4,7 +4,6 @@
 /* read_csv(path, dtype=None) */
 static PyObject *read_csv(PyObject *module, PyObject *args, PyObject *named)
 {
-    (void)module;
     static char *names[] = {"path", "dtype", NULL};
     PyObject *bytes = NULL, *type = Py_None;
     thunder_dtype dtype = 0;
@@ -29,7 +28,6 @@ thunder_batches *batches_handle(PyObject *object) { return ((Batches *)object)->
 /* BatchesBase([tensors], size, shuffle, drop_last, seed) */
 static PyObject *batches_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)named;
     PyObject *list;
     long long size;
     unsigned long long seed;

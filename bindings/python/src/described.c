@@ -3,7 +3,6 @@
 
 static PyObject *set_num_threads(PyObject *self, PyObject *args)
 {
-    (void)self;
     PyObject *count_given;
     size_t count = 0;
     if (!PyArg_ParseTuple(args, "O:set_num_threads", &count_given)) return NULL;
@@ -12,7 +11,6 @@ static PyObject *set_num_threads(PyObject *self, PyObject *args)
 
 static PyObject *set_memory_cache(PyObject *self, PyObject *args)
 {
-    (void)self;
     PyObject *bytes_given;
     size_t bytes = 0;
     if (!PyArg_ParseTuple(args, "O:set_memory_cache", &bytes_given)) return NULL;
@@ -21,7 +19,6 @@ static PyObject *set_memory_cache(PyObject *self, PyObject *args)
 
 static PyObject *load_plugin(PyObject *self, PyObject *args)
 {
-    (void)self;
     PyObject *path = NULL;
     if (!PyArg_ParseTuple(args, "O&:load_plugin", PyUnicode_FSConverter, &path)) return NULL;
     PyObject *result = !check_status(thunder_context_load_plugin(context, PyBytes_AS_STRING(path))) ? Py_NewRef(Py_None) : NULL;
@@ -31,7 +28,6 @@ static PyObject *load_plugin(PyObject *self, PyObject *args)
 
 static PyObject *read_npy(PyObject *self, PyObject *args)
 {
-    (void)self;
     PyObject *path = NULL;
     if (!PyArg_ParseTuple(args, "O&:read_npy", PyUnicode_FSConverter, &path)) return NULL;
     thunder_tensor *out = NULL;
@@ -42,7 +38,6 @@ static PyObject *read_npy(PyObject *self, PyObject *args)
 
 static PyObject *write_npy(PyObject *self, PyObject *args)
 {
-    (void)self;
     PyObject *tensor;
     PyObject *path = NULL;
     if (!PyArg_ParseTuple(args, "O!O&:write_npy", tensor_type, &tensor, PyUnicode_FSConverter, &path)) return NULL;
@@ -53,7 +48,6 @@ static PyObject *write_npy(PyObject *self, PyObject *args)
 
 static PyObject *read_idx(PyObject *self, PyObject *args)
 {
-    (void)self;
     PyObject *path = NULL;
     if (!PyArg_ParseTuple(args, "O&:read_idx", PyUnicode_FSConverter, &path)) return NULL;
     thunder_tensor *out = NULL;
@@ -64,7 +58,6 @@ static PyObject *read_idx(PyObject *self, PyObject *args)
 
 static PyObject *read_safetensors(PyObject *self, PyObject *args)
 {
-    (void)self;
     PyObject *path = NULL;
     if (!PyArg_ParseTuple(args, "O&:read_safetensors", PyUnicode_FSConverter, &path)) return NULL;
     thunder_values *out = values_new();
@@ -76,7 +69,6 @@ static PyObject *read_safetensors(PyObject *self, PyObject *args)
 
 static PyObject *write_safetensors(PyObject *self, PyObject *args)
 {
-    (void)self;
     PyObject *map_given;
     thunder_values *map = NULL;
     PyObject *path = NULL;
@@ -89,19 +81,16 @@ static PyObject *write_safetensors(PyObject *self, PyObject *args)
 
 static PyObject *compiled_trace_count(PyObject *self, PyObject *args)
 {
-    (void)args;
     return PyLong_FromLongLong(thunder_compiled_trace_count(compiled_test(self)));
 }
 
 static PyObject *compiled_function_name(PyObject *self, PyObject *args)
 {
-    (void)args;
     return PyUnicode_FromString(thunder_compiled_function_name(compiled_test(self)));
 }
 
 static PyObject *compiled_last_miss(PyObject *self, PyObject *args)
 {
-    (void)args;
     return PyUnicode_FromString(thunder_compiled_last_miss(compiled_test(self)));
 }
 
@@ -133,25 +122,21 @@ static PyObject *compiled_repro(PyObject *self, PyObject *args)
 
 static PyObject *compiled_graph_breaks(PyObject *self, PyObject *args)
 {
-    (void)args;
     return PyUnicode_FromString(thunder_compiled_graph_breaks(compiled_test(self)));
 }
 
 static PyObject *compiled_memory_report(PyObject *self, PyObject *args)
 {
-    (void)args;
     return PyUnicode_FromString(thunder_compiled_memory_report(compiled_test(self)));
 }
 
 static PyObject *batches_size(PyObject *self, PyObject *args)
 {
-    (void)args;
     return PyLong_FromLongLong(thunder_batches_count(batches_handle(self)));
 }
 
 static PyObject *batches_next(PyObject *self, PyObject *args)
 {
-    (void)args;
     thunder_values *out = values_new();
     PyObject *result = out && !check_status(thunder_batches_next(batches_handle(self), out)) ? values_list(out, false, NULL) : NULL;
     thunder_values_release(out);
@@ -160,7 +145,6 @@ static PyObject *batches_next(PyObject *self, PyObject *args)
 
 static PyObject *batches_state(PyObject *self, PyObject *args)
 {
-    (void)args;
     thunder_tensor *out = NULL;
     return !check_status(thunder_batches_state(batches_handle(self), &out)) ? tensor_wrap(out) : NULL;
 }

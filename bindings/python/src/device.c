@@ -4,7 +4,6 @@
 /* A tensor is made there by the context, not by the scope: a function that asks while it is traced records nothing. */
 static PyObject *has_device(PyObject *module, PyObject *object)
 {
-    (void)module;
     thunder_device device;
     if (!device_from(object, &device)) return NULL;
     const int64_t one = 1;
@@ -19,7 +18,6 @@ static PyObject *has_device(PyObject *module, PyObject *object)
 
 static PyObject *memory_stats(PyObject *module, PyObject *object)
 {
-    (void)module;
     thunder_device device;
     thunder_memory_stats s = {.size = sizeof s};
     if (!device_from(object, &device) || check_status(thunder_context_memory_stats(context, device, &s))) return NULL;
@@ -32,7 +30,6 @@ static PyObject *memory_stats(PyObject *module, PyObject *object)
 /* (name, major, minor, multiprocessors, total, l2, shared, free) */
 static PyObject *device_info(PyObject *module, PyObject *object)
 {
-    (void)module;
     thunder_device device;
     thunder_device_info i = {.size = sizeof i};
     if (!device_from(object, &device) || check_status(thunder_context_device_info(context, device, &i))) return NULL;
@@ -55,17 +52,14 @@ static PyObject *asked_of(PyObject *object, thunder_status *(*ask)(thunder_conte
 }
 static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *device)
 {
-    (void)module;
     return asked_of(device, thunder_context_reset_peak_memory_stats);
 }
 static PyObject *empty_cache(PyObject *module, PyObject *device)
 {
-    (void)module;
     return asked_of(device, thunder_context_empty_cache);
 }
 static PyObject *synchronize(PyObject *module, PyObject *device)
 {
-    (void)module;
     return asked_of(device, thunder_context_synchronize);
 }
 

@@ -94,7 +94,6 @@ PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named)
 
 PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused)
 {
-    (void)unused;
     const thunder_device device = thunder_tensor_device(tensor_handle(self));
     return Py_BuildValue("ii", device >> 16, device & 0xffff);
 }

@@ -5,7 +5,6 @@
 /* dtype_info(dtype): (bits, is_real, min, max, eps, smallest_normal, smallest_subnormal, resolution) */
 static PyObject *dtype_info(PyObject *module, PyObject *object)
 {
-    (void)module;
     thunder_dtype dtype;
     thunder_dtype_info info = {.size = sizeof info};
     if (!dtype_from(object, &dtype) || check_status(thunder_dtype_describe(dtype, &info))) return NULL;
@@ -23,7 +22,6 @@ static int two_dtypes(PyObject *args, const char *format, thunder_dtype *a, thun
 
 static PyObject *promote_types(PyObject *module, PyObject *args)
 {
-    (void)module;
     thunder_dtype a, b, made;
     if (!two_dtypes(args, "OO:promote_types", &a, &b) || check_status(thunder_promote_types(a, b, &made))) return NULL;
     return constant_of(THUNDER_DTYPE, made);
@@ -31,7 +29,6 @@ static PyObject *promote_types(PyObject *module, PyObject *args)
 
 static PyObject *can_cast(PyObject *module, PyObject *args)
 {
-    (void)module;
     thunder_dtype from, to;
     return two_dtypes(args, "OO:can_cast", &from, &to) ? PyBool_FromLong(thunder_can_cast(from, to)) : NULL;
 }
@@ -53,7 +50,6 @@ static int operand_of(PyObject *object, thunder_any *out)
 
 static PyObject *result_type(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    (void)module;
     thunder_any operands[2];
     thunder_dtype made;
     if (count != 2) return PyErr_Format(PyExc_TypeError, "result_type: takes two operands, got %zd", count);

@@ -197,7 +197,6 @@ static PyObject *make(PyObject *data, filling *f)
    None: the data holds something else than numbers. */
 static PyObject *tensor_of_numbers(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *data, *wanted;
     filling f = {.rank = 0};
     if (!PyArg_ParseTuple(args, "OO:tensor_of_numbers", &data, &wanted) || !dtype_from(wanted, &f.dtype)) return NULL;

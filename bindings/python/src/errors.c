@@ -32,7 +32,6 @@ static _Thread_local line *first, **last;
 
 void note_log(int32_t level, const char *component, const char *text, size_t bytes, void *user)
 {
-    (void)user;
     line *said = malloc(sizeof *said + bytes + 1);
     if (!said) return;
     said->next = NULL, said->level = level, said->component = component;
@@ -184,7 +183,6 @@ thunder_status *status_of_exception(thunder_status *status)
 
 thunder_status *check_signals(void *unused)
 {
-    (void)unused;
     PyGILState_STATE state;
     if (!python_enter(&state)) return NULL;
     thunder_status *status = PyErr_CheckSignals() ? status_of_exception(NULL) : NULL;

@@ -256,7 +256,6 @@ static const exchange_api *api_of(PyObject *capsule)
 static PyObject *exchange_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     PyObject *class, *again = NULL;
-    (void)named;
     if (!PyArg_ParseTuple(args, "O!|O:Exchange", &PyType_Type, &class, &again)) return NULL;
     PyObject *capsule = PyObject_GetAttrString(class, "__dlpack_c_exchange_api__");
     const exchange_api *api = capsule ? api_of(capsule) : NULL;

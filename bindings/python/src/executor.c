@@ -264,7 +264,6 @@ static int create(Executor *self, const char *name, bool regions, const kernel_l
 /* Executor(name, ops or None, takes regions, {op: fields of a kernel for CUDA devices}, flags of the descriptor=0) */
 static PyObject *executor_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)named;
     const char *name;
     PyObject *ops, *by_op;
     int regions;
@@ -315,7 +314,6 @@ static void executor_dealloc(PyObject *object)
 /* _register(): the option "executors" may name it from now on, and it stays for ever. */
 static PyObject *executor_register(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     if (check_status(thunder_context_add_executor(context, ((Executor *)object)->handle))) return NULL;
     Py_INCREF(object);
     Py_RETURN_NONE;
@@ -324,7 +322,6 @@ static PyObject *executor_register(PyObject *object, PyObject *unused)
 /* add_backend(name, doc, executors, names, disabled passes, tags, without fusion): texts are lists with commas, executors stay for ever. */
 static PyObject *add_backend(PyObject *module, PyObject *args)
 {
-    (void)module;
     thunder_backend_desc d = {.size = sizeof d};
     PyObject *executors;
     int no_fusion;

@@ -91,7 +91,6 @@ static callback *kept(PyObject *function)
 /* add_op(schema, doc, flags, decompose or None, meta or None, vjp or None) */
 static PyObject *add_op(PyObject *module, PyObject *args)
 {
-    (void)module;
     thunder_op_desc desc = {.size = sizeof desc};
     PyObject *decompose, *meta, *vjp;
     unsigned flags;
@@ -140,7 +139,6 @@ static PyObject *add_cuda_kernel(PyObject *module, PyObject *args)
     const char *op;
     PyObject *fields;
     cuda_kernel kernel;
-    (void)module;
     if (!PyArg_ParseTuple(args, "sO!:add_cuda_kernel", &op, &PyTuple_Type, &fields)) return NULL;
     if (cuda_kernel_read(fields, &kernel)) return NULL;
     const int failed = check_status(thunder_context_add_kernel(context, op, &kernel.desc));
@@ -152,7 +150,6 @@ static PyObject *add_cuda_kernel(PyObject *module, PyObject *args)
 /* add_kernel(op, kernel, number of the schema's parameters) */
 static PyObject *add_kernel(PyObject *module, PyObject *args)
 {
-    (void)module;
     thunder_kernel_desc desc = {.size = sizeof desc};
     const char *op;
     PyObject *kernel;

@@ -148,7 +148,6 @@ thunder_tensor *tensor_from_foreign(PyObject *object)
 /* from_dlpack(object with __dlpack__, or a capsule) */
 static PyObject *from_dlpack(PyObject *module, PyObject *object)
 {
-    (void)module;
     thunder_tensor *made = PyCapsule_CheckExact(object) ? dlpack_take(object) : tensor_from_dlpack(object);
     if (!made) return error_prefix("from_dlpack"), NULL;
     return tensor_wrap(made);
@@ -157,7 +156,6 @@ static PyObject *from_dlpack(PyObject *module, PyObject *object)
 /* share(object): a tensor over its memory. */
 static PyObject *share(PyObject *module, PyObject *object)
 {
-    (void)module;
     thunder_tensor *made = tensor_from_foreign(object);
     return made ? tensor_wrap(made) : NULL;
 }
@@ -165,7 +163,6 @@ static PyObject *share(PyObject *module, PyObject *object)
 /* note_shared(list or None): what it was before. */
 static PyObject *noting(PyObject *module, PyObject *list)
 {
-    (void)module;
     if (list != Py_None && !PyList_CheckExact(list)) return PyErr_Format(PyExc_TypeError, "note_shared: takes a list");
     return note_shared(list);
 }

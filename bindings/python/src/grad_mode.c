@@ -29,7 +29,6 @@ static bool is_enabled(void) { return is_recording() ? mode.traced != here : !mo
 /* _set_grad_enabled(enabled): whether it was. */
 static PyObject *set_grad_enabled(PyObject *module, PyObject *enabled)
 {
-    (void)module;
     const bool was = is_enabled();
     const int on = PyObject_IsTrue(enabled);
     if (on < 0) return NULL;
@@ -47,7 +46,6 @@ static PyObject *set_grad_enabled(PyObject *module, PyObject *enabled)
 
 static PyObject *is_grad_enabled(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     return PyBool_FromLong(is_enabled());
 }
 
@@ -94,7 +92,6 @@ int grad_mode_detach(arguments *c)
 /* _grad_detaches(): whether the region at hand is one of a traced function. */
 static PyObject *detaches(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     return PyBool_FromLong(grad_mode_detaches());
 }
 

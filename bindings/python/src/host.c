@@ -127,7 +127,6 @@ static void drop(facts *set)
 /* guard(places): what is traced now depends on what is there. */
 static PyObject *guard(PyObject *module, PyObject *list)
 {
-    (void)module;
     host *h = host_root;
     if (!h || !here || !PyList_Check(list) || !PyList_GET_SIZE(list)) Py_RETURN_NONE;
     facts *more = PyMem_Realloc(h->sets, (h->n_sets + 1) * sizeof *more);
@@ -212,7 +211,6 @@ PyObject *host_run(PyObject *function, const thunder_values *in, PyObject *args,
 /* held(object): how many references the places and facts of the compiled function at work are. */
 static PyObject *held(PyObject *module, PyObject *object)
 {
-    (void)module;
     const host *h = host_root;
     long count = 0;
     for (size_t i = 0; h && i < h->n_places; i++) count += h->places[i].seen == object;
@@ -224,7 +222,6 @@ static PyObject *held(PyObject *module, PyObject *object)
 /* root(): which compiled function's call is at work */
 static PyObject *root(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     return PyLong_FromVoidPtr(host_root);
 }
 
@@ -232,7 +229,6 @@ static PyObject *root(PyObject *module, PyObject *unused)
  * sizes, until plain_sizes(False). */
 static PyObject *plain_arguments(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     PyObject *named = NULL, *list = values_list(given, false, &named), *args = list ? PyList_AsTuple(list) : NULL;
     plain_sizes = args != NULL;
     Py_XDECREF(list);
@@ -243,7 +239,6 @@ static PyObject *plain_arguments(PyObject *module, PyObject *unused)
 
 static PyObject *set_plain_sizes(PyObject *module, PyObject *value)
 {
-    (void)module;
     plain_sizes = value == Py_True;
     Py_RETURN_NONE;
 }
@@ -251,7 +246,6 @@ static PyObject *set_plain_sizes(PyObject *module, PyObject *value)
 /* touch(name): this attribute of a module changed */
 static PyObject *touch(PyObject *module, PyObject *name)
 {
-    (void)module;
     const int known = PySet_Contains(attributes, name);
     if (known < 0) return NULL;
     host_changes += known != 0;
@@ -261,7 +255,6 @@ static PyObject *touch(PyObject *module, PyObject *name)
 /* set_walk(run): _writes.run, which finds what a function reads as it is traced */
 static PyObject *set_walk(PyObject *module, PyObject *run)
 {
-    (void)module;
     Py_XSETREF(walk, Py_NewRef(run));
     Py_RETURN_NONE;
 }

@@ -46,7 +46,6 @@ static PyObject *traced(PyObject *name, PyObject *function, thunder_values *cons
 /* jit_trace(compiled, name, calls, options): `calls` a tuple of (args, named), the example before those to check on. */
 static PyObject *jit_trace(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *function, *name, *calls, *options, *result = NULL;
     if (!PyArg_ParseTuple(args, "OUO!O:jit_trace", &function, &name, &PyTuple_Type, &calls, &options)) return NULL;
     if (!compiled_test(function)) return PyErr_Format(PyExc_TypeError, "jit_trace: a compiled function was expected, not %s", Py_TYPE(function)->tp_name);
@@ -66,7 +65,6 @@ static PyObject *jit_trace(PyObject *module, PyObject *args)
 /* recompile(compiled, name, options): what it compiles, with other options */
 static PyObject *recompile(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *function, *name, *options, *result = NULL;
     if (!PyArg_ParseTuple(args, "OUO:recompile", &function, &name, &options)) return NULL;
     if (!compiled_test(function)) return PyErr_Format(PyExc_TypeError, "freeze: a compiled function was expected, not %s", Py_TYPE(function)->tp_name);
@@ -88,7 +86,6 @@ static thunder_tensor *marked(PyObject *object, const char *who)
 /* mark_dynamic(tensor, dim, min, max) */
 static PyObject *mark_dynamic(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *object;
     int dim;
     long long min, max;
@@ -101,7 +98,6 @@ static PyObject *mark_dynamic(PyObject *module, PyObject *args)
 /* maybe_mark_dynamic(tensor, dim) */
 static PyObject *maybe_mark_dynamic(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *object;
     int dim;
     if (!PyArg_ParseTuple(args, "Oi:maybe_mark_dynamic", &object, &dim)) return NULL;
@@ -113,7 +109,6 @@ static PyObject *maybe_mark_dynamic(PyObject *module, PyObject *args)
 /* mark_static(tensor, dim) */
 static PyObject *mark_static(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *object;
     int dim;
     if (!PyArg_ParseTuple(args, "Oi:mark_static", &object, &dim)) return NULL;

@@ -49,7 +49,6 @@ static PyObject *adopt(PyObject *owner) { return PyObject_GetAttrString(owner, "
 /* _set_forward(): from now on the library calls _run(), which is forward() with the hooks around it. */
 static PyObject *set_forward(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     Module *self = (Module *)object;
     thunder_module *handle = module_handle(object);
     callback *made = handle ? callback_new(object, adopt) : NULL;
@@ -92,7 +91,6 @@ static PyObject *get_child(PyObject *object, PyObject *args)
 /* _child_names(): a list, in the order of addition. */
 static PyObject *child_names(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     thunder_module *handle = module_handle(object);
     PyObject *names = handle ? PyList_New(0) : NULL;
     for (size_t i = 0; names && thunder_module_child_name(handle, i); i++) {
@@ -106,7 +104,6 @@ static PyObject *child_names(PyObject *object, PyObject *unused)
 /* _copy(): another of the same class with copies of the tensors; its attributes are the caller's to copy. */
 static PyObject *copy_module(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     thunder_module *handle = module_handle(object), *copied = NULL;
     if (!handle || check_status(thunder_module_copy(handle, &copied))) return NULL;
     PyObject *made = module_new(Py_TYPE(object), NULL, NULL);
@@ -227,7 +224,6 @@ static PyObject *call_module(PyObject *object, PyObject *const *args, Py_ssize_t
 
 static PyObject *training(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     thunder_module *handle = module_handle(object);
     thunder_scope *scope = handle ? scope_now() : NULL;
     if (!scope) return NULL;
@@ -266,18 +262,15 @@ static PyObject *read_tensors(PyObject *object, thunder_status *(*list)(thunder_
 }
 static PyObject *parameters(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return read_tensors(object, thunder_module_parameters, true);
 }
 static PyObject *state(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return read_tensors(object, thunder_module_state, false);
 }
 /* _buffers(): [path, tensor] of each. */
 static PyObject *buffers(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     PyObject *list = read_values(object, thunder_module_buffers);
     for (Py_ssize_t i = 0; list && i < PyList_GET_SIZE(list); i++) {
         PyObject *pair = PyList_GET_ITEM(list, i), *tensor = PyList_GET_ITEM(pair, 1);
@@ -287,20 +280,17 @@ static PyObject *buffers(PyObject *object, PyObject *unused)
 }
 static PyObject *paths(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return read_values(object, thunder_module_paths);
 }
 
 /* _kind_now(): what a lazy module has become; "" before it is made. */
 static PyObject *kind_now(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return PyUnicode_FromString(thunder_module_kind(((Module *)object)->handle));
 }
 
 static PyObject *module_text(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return read_values(object, thunder_module_text);
 }
 

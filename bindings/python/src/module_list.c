@@ -5,7 +5,6 @@ static Module *first;
 
 PyObject *module_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)args, (void)named;
     PyObject *made = type->tp_alloc(type, 0);
     Module *self = (Module *)made;
     if (!made) return NULL;
@@ -24,7 +23,6 @@ void module_unlist(Module *self)
 /* modules(): a list of those of a class. One that is about to go has no references. */
 static PyObject *modules(PyObject *module, PyObject *type)
 {
-    (void)module;
     if (!PyType_Check(type)) return PyErr_Format(PyExc_TypeError, "modules: a class was expected");
     PyObject *list = PyList_New(0);
     for (Module *one = first; list && one; one = one->after)

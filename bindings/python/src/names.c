@@ -12,7 +12,6 @@ PyObject *suggestion(const char *name, const char *const *names, size_t count)
 /* suggest(name, names): how an error about an unknown name ends. */
 static PyObject *suggest(PyObject *module, PyObject *args)
 {
-    (void)module;
     const char *name;
     PyObject *given;
     if (!PyArg_ParseTuple(args, "sO:suggest", &name, &given)) return NULL;

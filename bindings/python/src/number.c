@@ -74,7 +74,6 @@ static PyObject *number_of(PyObject *object, const reading *r)
 /* item(): the only element as a number of Python. */
 PyObject *tensor_item(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return number_of(object, &as_item);
 }
 

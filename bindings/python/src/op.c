@@ -235,7 +235,6 @@ PyObject *op_call(const char *name, PyObject *const *args, Py_ssize_t count)
    stands alone. */
 static PyObject *op_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)named;
     PyObject *name, *names, *kinds, *several;
     int results;
     if (!PyArg_ParseTuple(args, "UO!O!iO:Op", &name, &PyTuple_Type, &names, &PyTuple_Type, &kinds, &results, &several))
@@ -282,14 +281,12 @@ static void op_dealloc(PyObject *object)
 /* As a method: the tensor it is taken from comes first. */
 static PyObject *op_bind(PyObject *object, PyObject *instance, PyObject *type)
 {
-    (void)type;
     return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
 }
 
 /* By name, so that a function that holds one can be pickled. */
 static PyObject *op_reduce(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return PyUnicode_FromString(((Op *)object)->signature->name);
 }
 
@@ -299,7 +296,6 @@ static PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof
                                    {NULL, 0, 0, 0, NULL}};
 static PyObject *op_creates(PyObject *object, void *unused)
 {
-    (void)unused;
     return PyBool_FromLong(((Op *)object)->signature->creates);
 }
 

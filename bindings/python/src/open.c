@@ -3,7 +3,6 @@
 
 static PyObject *describe(PyObject *module, PyObject *what)
 {
-    (void)module;
     const char *name = PyUnicode_AsUTF8(what);
     thunder_values *out = name ? values_new() : NULL;
     PyObject *text = NULL;
@@ -33,7 +32,6 @@ static int break_to_seed(void)
 /* seed(integer) */
 static PyObject *seed(PyObject *module, PyObject *number)
 {
-    (void)module;
     const int64_t state[2] = {PyLong_AsLongLong(number), 0};
     if (PyErr_Occurred()) return integer_failed(number, "seed: the number"), NULL;
     if (break_to_seed()) return NULL;
@@ -43,7 +41,6 @@ static PyObject *seed(PyObject *module, PyObject *number)
 
 static PyObject *initial_seed(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     int64_t state[2] = {0, 0};
     if (check_status(thunder_tensor_read(thunder_context_random(context), state, sizeof state))) return NULL;
     return PyLong_FromLongLong(state[0]);
@@ -51,14 +48,12 @@ static PyObject *initial_seed(PyObject *module, PyObject *unused)
 
 static PyObject *random_state(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     return tensor_of(thunder_context_random(context));
 }
 
 /* set_stance(name): the name of the one before. */
 static PyObject *set_stance(PyObject *module, PyObject *name)
 {
-    (void)module;
     const char *wanted = PyUnicode_AsUTF8(name);
     if (!wanted) return NULL;
     PyObject *before = PyUnicode_FromString(thunder_context_stance(context));
@@ -69,7 +64,6 @@ static PyObject *set_stance(PyObject *module, PyObject *name)
 /* set_logs(text) */
 static PyObject *set_logs(PyObject *module, PyObject *logs)
 {
-    (void)module;
     const char *text = PyUnicode_AsUTF8(logs);
     if (!text || check_status(thunder_context_set_logs(context, text))) return NULL;
     Py_RETURN_NONE;
@@ -78,7 +72,6 @@ static PyObject *set_logs(PyObject *module, PyObject *logs)
 /* set_printoptions(dict) */
 static PyObject *set_printoptions(PyObject *module, PyObject *given)
 {
-    (void)module;
     thunder_options *options = options_from(given);
     if (!options && PyErr_Occurred()) return NULL;
     const int failed = options && check_status(thunder_context_set_printoptions(context, options));
@@ -89,7 +82,6 @@ static PyObject *set_printoptions(PyObject *module, PyObject *given)
 
 static PyObject *version(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     const unsigned v = thunder_version();
     return PyUnicode_FromFormat("%u.%u.%u", v / 10000, v / 100 % 100, v % 100);
 }

@@ -26,7 +26,6 @@ static thunder_values *tree_of(PyObject *object)
 /* OptimizerBase(kind, parameters, options); parameters None: groups are added. */
 static PyObject *optimizer_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)named;
     const char *kind;
     PyObject *tree, *dict;
     if (!PyArg_ParseTuple(args, "sOO:Optimizer", &kind, &tree, &dict)) return NULL;
@@ -63,7 +62,6 @@ static PyObject *optimizer_add_group(PyObject *object, PyObject *args)
 
 static PyObject *optimizer_group_count(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return PyLong_FromSize_t(thunder_optimizer_group_count(((Optimizer *)object)->handle));
 }
 
@@ -116,7 +114,6 @@ static PyObject *optimizer_step_closure(PyObject *object, PyObject *function)
 
 static PyObject *optimizer_state(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return module_wrap(module_type, thunder_optimizer_state(((Optimizer *)object)->handle));
 }
 
@@ -164,7 +161,6 @@ static int schedule_make(Schedule *self, const char *kind, PyObject *of, const t
 /* ScheduleBase(kind, optimizer or list of schedules, options) */
 static PyObject *schedule_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)named;
     const char *kind;
     PyObject *of, *dict;
     if (!PyArg_ParseTuple(args, "sOO:Schedule", &kind, &of, &dict)) return NULL;
@@ -197,14 +193,12 @@ static PyObject *schedule_step(PyObject *object, PyObject *args)
 
 static PyObject *schedule_state(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return module_wrap(module_type, thunder_schedule_state(((Schedule *)object)->handle));
 }
 
 /* _last_lr(): a number, or a list of them for several groups. */
 static PyObject *schedule_last_lr(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     thunder_values *out = values_new();
     PyObject *rates = NULL;
     if (out && check_status(thunder_schedule_last_lr(((Schedule *)object)->handle, out)) == 0) rates = values_result(out, false);
@@ -215,7 +209,6 @@ static PyObject *schedule_last_lr(PyObject *object, PyObject *unused)
 /* clip(gradients, bound, by_norm): the clipped ones and, by norm, the norm before. */
 static PyObject *clip(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *tree, *result = NULL;
     double bound;
     int by_norm;

@@ -33,7 +33,6 @@ static int editor_failed(thunder_editor *editor)
 
 static PyObject *editor_count(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     thunder_editor *editor = editor_of(object);
     return editor ? PyLong_FromSize_t(thunder_editor_line_count(editor)) : NULL;
 }
@@ -188,7 +187,6 @@ static int create(Pass *self, thunder_pass_desc *d, PyObject *rules)
 /* Pass(name, function of an editor or None, [rules], before or None, after or None) */
 static PyObject *pass_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)named;
     thunder_pass_desc d = {0};
     PyObject *function, *rules;
     if (!PyArg_ParseTuple(args, "sOOzz:Pass", &d.name, &function, &rules, &d.before, &d.after)) return NULL;
@@ -228,7 +226,6 @@ static void pass_dealloc(PyObject *object)
 /* _register(): part of every compile from now on, and it stays for ever. */
 static PyObject *pass_register(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     if (check_status(thunder_context_add_pass(context, ((Pass *)object)->handle))) return NULL;
     Py_INCREF(object);
     Py_RETURN_NONE;

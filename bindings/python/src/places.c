@@ -11,7 +11,6 @@ static uint64_t version_of(PyObject *dict)
 #if PY_VERSION_HEX < 0x030c0000
     return ((PyDictObject *)dict)->ma_version_tag;
 #else
-    (void)dict;
     return 0;
 #endif
 }

@@ -25,12 +25,12 @@ static PyObject *save(PyObject *args, const char *who, thunder_status *(*write)(
 
 static PyObject *save_program(PyObject *module, PyObject *args)
 {
-    return (void)module, save(args, "save_program", thunder_program_save);
+    return save(args, "save_program", thunder_program_save);
 }
 
 static PyObject *compile_ahead(PyObject *module, PyObject *args)
 {
-    return (void)module, save(args, "compile_ahead", thunder_program_compile_ahead);
+    return save(args, "compile_ahead", thunder_program_compile_ahead);
 }
 
 /* The compiled function, which takes over what it is made of; NULL and an exception after a failure. */
@@ -48,7 +48,6 @@ static PyObject *loaded(thunder_status *status, PyObject *name, thunder_function
 /* load_program(path, options) */
 static PyObject *load_program(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *path = NULL, *options, *result = NULL;
     if (!PyArg_ParseTuple(args, "O&O:load_program", PyUnicode_FSConverter, &path, &options)) return NULL;
     thunder_options *given = options_from(options);
@@ -69,7 +68,6 @@ static PyObject *load_program(PyObject *module, PyObject *args)
 /* load_program_bytes(bytes, options) */
 static PyObject *load_program_bytes(PyObject *module, PyObject *args)
 {
-    (void)module;
     Py_buffer bytes;
     PyObject *options, *result = NULL;
     if (!PyArg_ParseTuple(args, "y*O:load_program_bytes", &bytes, &options)) return NULL;
@@ -95,7 +93,6 @@ static PyObject *cache_counts(const thunder_cache_info *info)
 /* save_cache_artifacts(): (bytes, the counts of a CacheInfo) */
 static PyObject *save_cache_artifacts(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     thunder_cache_info info = {.size = sizeof info};
     thunder_tensor *made = NULL;
     PyThreadState *state = PyEval_SaveThread();
@@ -112,7 +109,6 @@ static PyObject *save_cache_artifacts(PyObject *module, PyObject *unused)
 /* load_cache_artifacts(bytes): the counts of a CacheInfo */
 static PyObject *load_cache_artifacts(PyObject *module, PyObject *args)
 {
-    (void)module;
     Py_buffer data;
     if (!PyArg_ParseTuple(args, "y*:load_cache_artifacts", &data)) return NULL;
     thunder_cache_info info = {.size = sizeof info};
@@ -127,7 +123,6 @@ static PyObject *load_cache_artifacts(PyObject *module, PyObject *args)
 /* export_c(path, folder, options) */
 static PyObject *export_c(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *path = NULL, *folder = NULL, *options;
     if (!PyArg_ParseTuple(args, "O&O&O:export_c", PyUnicode_FSConverter, &path, PyUnicode_FSConverter, &folder, &options)) {
         Py_XDECREF(path);
@@ -150,7 +145,6 @@ static PyObject *export_c(PyObject *module, PyObject *args)
 /* export_onnx(compiled, path, options) */
 static PyObject *export_onnx(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *function, *path = NULL, *options;
     if (!PyArg_ParseTuple(args, "OO&O:export_onnx", &function, PyUnicode_FSConverter, &path, &options)) return NULL;
     thunder_compiled *compiled = compiled_test(function);
@@ -203,7 +197,6 @@ static PyObject *compile_text(PyObject *text, PyObject *list, thunder_options *o
 /* function_from_trace(text or a trace of a compiled function, captured, options): such a trace has its own captured tensors. */
 static PyObject *function_from_trace(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *trace, *list, *options, *result = NULL;
     if (!PyArg_ParseTuple(args, "OO!O:function_from_trace", &trace, &PyTuple_Type, &list, &options)) return NULL;
     thunder_options *given = options_from(options);

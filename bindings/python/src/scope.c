@@ -92,7 +92,6 @@ static _Thread_local const char *stated; /* of a graph that is replayed: where e
 /* set_place("file:line" or None): of the ops of this thread from now on. */
 static PyObject *set_place(PyObject *module, PyObject *text)
 {
-    (void)module;
     stated = NULL;
     if (text == Py_None) Py_RETURN_NONE;
     PyObject *found = PyDict_GetItemWithError(code_lines, text);
@@ -125,7 +124,6 @@ const char *caller_place(void)
 /* skip_frames_of(folder): places are looked for outside of it. */
 static PyObject *skip_frames_of(PyObject *module, PyObject *folder)
 {
-    (void)module;
     if (!PyUnicode_Check(folder)) return PyErr_Format(PyExc_TypeError, "a folder is a str");
     Py_XSETREF(package, Py_NewRef(folder));
     Py_RETURN_NONE;

@@ -42,7 +42,6 @@ static int operand(PyObject *object, int64_t *out)
 /* size_make(operation, a, b): '+', '-', '*', '/' (floor) or '%' */
 static PyObject *size_make(PyObject *module, PyObject *args)
 {
-    (void)module;
     int operation;
     PyObject *a, *b;
     int64_t left, right;
@@ -56,7 +55,6 @@ static PyObject *size_make(PyObject *module, PyObject *args)
 /* size_compare(comparison, a, b) */
 static PyObject *size_compare(PyObject *module, PyObject *args)
 {
-    (void)module;
     const char *comparison;
     PyObject *a, *b;
     int64_t left, right;
@@ -70,7 +68,6 @@ static PyObject *size_compare(PyObject *module, PyObject *args)
 /* size_value(size): the number that was seen, for which alone the trace then is */
 static PyObject *size_value(PyObject *module, PyObject *object)
 {
-    (void)module;
     int64_t word;
     thunder_scope *scope = scope_of_sizes();
     if (!scope || operand(object, &word)) return NULL;
@@ -81,7 +78,6 @@ static PyObject *size_value(PyObject *module, PyObject *object)
 /* set_size_type(SymInt) */
 static PyObject *set_size_type(PyObject *module, PyObject *type)
 {
-    (void)module;
     Py_XDECREF(size_type);
     size_type = (PyTypeObject *)Py_NewRef(type);
     Py_RETURN_NONE;

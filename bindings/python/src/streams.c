@@ -21,7 +21,6 @@ thunder_stream *stream_on(thunder_device device, void *native)
 /* StreamBase(device, native or None): None is the library's own, 0 the legacy default stream. */
 static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)named;
     PyObject *on, *number;
     thunder_device device;
     if (!PyArg_ParseTuple(args, "OO:Stream", &on, &number) || !device_from(on, &device)) return NULL;
@@ -52,7 +51,6 @@ static PyObject *none_of(thunder_status *status)
 
 static PyObject *stream_synchronize(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     thunder_status *status;
     Py_BEGIN_ALLOW_THREADS
     status = thunder_stream_wait(((Stream *)object)->handle);
@@ -61,7 +59,6 @@ static PyObject *stream_synchronize(PyObject *object, PyObject *unused)
 }
 static PyObject *stream_query(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     int32_t done = 0;
     return check_status(thunder_stream_query(((Stream *)object)->handle, &done)) ? NULL : PyBool_FromLong(done);
 }
@@ -72,19 +69,16 @@ static PyObject *stream_wait_event(PyObject *object, PyObject *event)
 }
 static PyObject *stream_native(PyObject *object, void *unused)
 {
-    (void)unused;
     return PyLong_FromVoidPtr(thunder_stream_native(((Stream *)object)->handle));
 }
 static PyObject *stream_device(PyObject *object, void *unused)
 {
-    (void)unused;
     return constant_of(THUNDER_DEVICE, ((Stream *)object)->device);
 }
 
 /* EventBase(device, timed) */
 static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)named;
     PyObject *on;
     int timed;
     thunder_device device;
@@ -107,7 +101,6 @@ static PyObject *event_record(PyObject *object, PyObject *stream)
 }
 static PyObject *event_synchronize(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     thunder_status *status;
     Py_BEGIN_ALLOW_THREADS
     status = thunder_event_wait(((Event *)object)->handle);
@@ -116,7 +109,6 @@ static PyObject *event_synchronize(PyObject *object, PyObject *unused)
 }
 static PyObject *event_query(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     int32_t reached = 0;
     return check_status(thunder_event_query(((Event *)object)->handle, &reached)) ? NULL : PyBool_FromLong(reached);
 }

@@ -11,7 +11,6 @@ typedef struct Tape {
 
 static PyObject *tape_enter(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     Tape *self = (Tape *)object;
     if (self->scope) return PyErr_Format(PyExc_RuntimeError, "this tape is running already; make another one");
     if (!is_recording()) {
@@ -27,7 +26,6 @@ static PyObject *tape_enter(PyObject *object, PyObject *unused)
 
 static PyObject *tape_exit(PyObject *object, PyObject *args)
 {
-    (void)args;
     Tape *self = (Tape *)object;
     const bool elsewhere = self->scope && self->thread != PyThread_get_thread_ident();
     if (!elsewhere) grad_mode_put(&self->around);
@@ -65,7 +63,6 @@ static PyType_Spec tape_spec = {"thunder.tape", sizeof(Tape), 0, Py_TPFLAGS_DEFA
 /* grad_of(loss, wrt) */
 static PyObject *grad_of(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *loss, *wrt, *result = NULL;
     if (!PyArg_ParseTuple(args, "O!O:grad_of", tensor_type, &loss, &wrt)) return NULL;
     if (!is_recording())
@@ -84,7 +81,6 @@ static PyObject *grad_of(PyObject *module, PyObject *args)
 /* reached(loss, tensors): whether the loss depends on each, a list. */
 static PyObject *reached(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *loss, *tensors, *result = NULL;
     if (!PyArg_ParseTuple(args, "O!O!:reached", tensor_type, &loss, &PyList_Type, &tensors)) return NULL;
     thunder_scope *scope = scope_now();
@@ -100,7 +96,6 @@ static PyObject *reached(PyObject *module, PyObject *args)
 /* stand_in(tensor, other or None): in the function that is traced now. */
 static PyObject *stand_in(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *tensor, *other;
     if (!PyArg_ParseTuple(args, "O!O:stand_in", tensor_type, &tensor, &other)) return NULL;
     thunder_scope *scope = scope_now();
@@ -112,20 +107,17 @@ static PyObject *stand_in(PyObject *module, PyObject *args)
 
 static PyObject *recording(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     return PyBool_FromLong(is_recording());
 }
 
 static PyObject *is_tracing(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     return PyBool_FromLong(here && thunder_scope_is_tracing(here));
 }
 
 /* _set_autocast(dtype or None): what it was. */
 static PyObject *set_autocast(PyObject *module, PyObject *dtype)
 {
-    (void)module;
     thunder_dtype wanted = 0;
     if (dtype != Py_None && !dtype_from(dtype, &wanted)) return NULL;
     thunder_scope *scope = scope_now();
@@ -139,7 +131,6 @@ static PyObject *set_autocast(PyObject *module, PyObject *dtype)
 /* _autocast(): the dtype of the region at hand, or None. */
 static PyObject *autocast(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     thunder_scope *scope = scope_now();
     if (!scope) return NULL;
     const thunder_dtype now = thunder_scope_autocast(scope);

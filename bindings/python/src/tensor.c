@@ -24,17 +24,14 @@ static Py_hash_t tensor_hash(PyObject *object)
 
 static PyObject *tensor_device(PyObject *object, void *unused)
 {
-    (void)unused;
     return constant_of(THUNDER_DEVICE, thunder_tensor_device(tensor_handle(object)));
 }
 static PyObject *tensor_ndim(PyObject *object, void *unused)
 {
-    (void)unused;
     return PyLong_FromSize_t(thunder_tensor_rank(tensor_handle(object)));
 }
 static PyObject *tensor_nbytes(PyObject *object, void *unused)
 {
-    (void)unused;
     return PyLong_FromSize_t(thunder_tensor_nbytes(tensor_handle(object)));
 }
 /* For its text, which says of a tensor of a traced function that ended that it was traced. */
@@ -49,18 +46,15 @@ static int materialize_for_text(thunder_tensor *tensor)
 
 static PyObject *tensor_is_concrete(PyObject *object, void *unused)
 {
-    (void)unused;
     return PyBool_FromLong(thunder_tensor_is_concrete(tensor_handle(object)));
 }
 static PyObject *tensor_is_contiguous(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return PyBool_FromLong(thunder_tensor_is_contiguous(tensor_handle(object)));
 }
 /* Strides in elements, as PyTorch has them. */
 static PyObject *tensor_stride(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     const thunder_tensor *tensor = tensor_handle(object);
     const int64_t *strides = thunder_tensor_strides(tensor);
     const Py_ssize_t rank = (Py_ssize_t)thunder_tensor_rank(tensor);
@@ -80,7 +74,6 @@ static Py_ssize_t tensor_length(PyObject *object)
 
 static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    (void)type, (void)args, (void)named;
     return PyErr_Format(PyExc_TypeError, "Tensor is the type of tensors and makes none: thunder.tensor(data) does, and thunder.zeros(size)");
 }
 
@@ -98,7 +91,6 @@ static PyObject *tensor_repr(PyObject *object)
 /* Of a float that a traced function was given its own type, so that isinstance(x, float) is what it is outside. */
 static PyObject *tensor_class(PyObject *object, void *unused)
 {
-    (void)unused;
     return Py_NewRef(((Tensor *)object)->live ? (PyObject *)&PyFloat_Type : (PyObject *)Py_TYPE(object));
 }
 

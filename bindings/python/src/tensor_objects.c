@@ -77,7 +77,6 @@ bool shape_test(PyObject *object) { return Py_TYPE(object) == shape_type; }
 /* set_shape_type(Size) */
 static PyObject *set_shape_type(PyObject *module, PyObject *type)
 {
-    (void)module;
     if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, &PyTuple_Type)) return PyErr_Format(PyExc_TypeError, "a subclass of tuple was expected");
     shape_type = (PyTypeObject *)Py_NewRef(type);
     Py_RETURN_NONE;
@@ -85,7 +84,6 @@ static PyObject *set_shape_type(PyObject *module, PyObject *type)
 
 PyObject *tensor_shape(PyObject *object, void *unused)
 {
-    (void)unused;
     const thunder_tensor *tensor = tensor_handle(object);
     const Py_ssize_t rank = (Py_ssize_t)thunder_tensor_rank(tensor);
     PyObject *shape = shape_type->tp_alloc(shape_type, rank);
@@ -99,7 +97,6 @@ PyObject *tensor_shape(PyObject *object, void *unused)
 }
 PyObject *tensor_dtype(PyObject *object, void *unused)
 {
-    (void)unused;
     return constant_of(THUNDER_DTYPE, thunder_tensor_dtype(tensor_handle(object)));
 }
 
@@ -123,7 +120,6 @@ int tensor_materialize(thunder_tensor *tensor)
 /* materialize(tensor): whether it has elements; a function that may break computes them now. */
 static PyObject *materialize(PyObject *module, PyObject *object)
 {
-    (void)module;
     if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "materialize: a tensor was expected");
     const int concrete = tensor_materialize(tensor_handle(object));
     return concrete < 0 ? NULL : PyBool_FromLong(concrete);
@@ -132,21 +128,18 @@ static PyObject *materialize(PyObject *module, PyObject *object)
 /* mark_parameter(tensor), is_parameter(object) */
 static PyObject *mark_parameter(PyObject *module, PyObject *object)
 {
-    (void)module;
     if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "a tensor was expected");
     ((Tensor *)object)->parameter = true;
     return tensor_know(object) ? NULL : Py_NewRef(object);
 }
 static PyObject *is_parameter(PyObject *module, PyObject *object)
 {
-    (void)module;
     return PyBool_FromLong(tensor_test(object) && ((Tensor *)object)->parameter);
 }
 
 /* known(): the tensors that are one object wherever they are read; know(tensor): from now on it is one. */
 static PyObject *known_tensors(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < room_known; i++)
         if (slots_known[i] && PyList_Append(list, (PyObject *)slots_known[i])) Py_CLEAR(list);
@@ -154,7 +147,6 @@ static PyObject *known_tensors(PyObject *module, PyObject *unused)
 }
 static PyObject *know(PyObject *module, PyObject *object)
 {
-    (void)module;
     if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "a tensor was expected");
     return tensor_know(object) ? NULL : Py_NewRef(object);
 }

@@ -85,21 +85,18 @@ static PyObject *boundary_repr(PyObject *object) { return PyObject_Repr(((Bounda
 
 static PyObject *boundary_bind(PyObject *object, PyObject *instance, PyObject *type)
 {
-    (void)type;
     return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
 }
 
 /* By name, as functions are pickled. */
 static PyObject *boundary_reduce(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     return PyObject_GetAttrString(object, "__qualname__");
 }
 
 /* keep_own_lines(bool) */
 static PyObject *keep_own_lines(PyObject *module, PyObject *keep)
 {
-    (void)module;
     const int truth = PyObject_IsTrue(keep);
     if (truth < 0) return NULL;
     whole = truth;

@@ -73,7 +73,6 @@ static PyObject *apply(thunder_function *function, PyObject *tensors, PyObject *
  * one and gives a tuple; `last` is a list that follows the arguments, or None; `option`: the dims of vmap's results, or None. */
 static PyObject *transform(PyObject *module, PyObject *args)
 {
-    (void)module;
     const char *kind, *name, *randomness;
     PyObject *callable, *tensors, *option, *last, *result = NULL;
     if (!PyArg_ParseTuple(args, "ssOO!OOs:transform", &kind, &name, &callable, &PyTuple_Type, &tensors, &option, &last, &randomness)) return NULL;

@@ -394,7 +394,6 @@ PyObject *values_result(const thunder_values *values, bool traced)
 /* set_tree_functions(take_apart, put_together) */
 static PyObject *set_tree_functions(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *apart, *together;
     if (!PyArg_ParseTuple(args, "OO:set_tree_functions", &apart, &together)) return NULL;
     Py_XSETREF(take_apart, Py_NewRef(apart));

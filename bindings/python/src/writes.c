@@ -6,7 +6,6 @@ static PyObject *perform; /* _writes.perform */
 /* note_writes(writes, values): of the function that is traced now. */
 static PyObject *note_writes(PyObject *module, PyObject *args)
 {
-    (void)module;
     PyObject *writes, *values;
     if (!PyArg_ParseTuple(args, "O!O!:note_writes", &PyList_Type, &writes, &PyList_Type, &values)) return NULL;
     if (!host_root) Py_RETURN_NONE;
@@ -57,7 +56,6 @@ PyObject *writes_perform(host *h, PyObject *result, PyObject *const *args, Py_ss
 /* set_perform(perform): _writes.perform, which writes what the calls of a function gave */
 static PyObject *set_perform(PyObject *module, PyObject *function)
 {
-    (void)module;
     Py_XSETREF(perform, Py_NewRef(function));
     Py_RETURN_NONE;
 }

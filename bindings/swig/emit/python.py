@@ -66,8 +66,6 @@ def defined(m, functions):
     chosen = f"{' && '.join(tests)} ? {result} : NULL" if tests else result
     freed = [line for form in forms for line in form[3]] + (["thunder_values_release(out);"] if out == "values" else [])
     lines += [f"PyObject *result = {chosen};", *freed, "return result;"] if freed else [f"return {chosen};"]
-    unused = ([] if m.of.name else ["self"]) + ([] if parts else ["args"])
-    lines = ([f"(void){', (void)'.join(unused)};"] if unused else []) + lines
     return f"static PyObject *{m.action}(PyObject *self, PyObject *args)\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
 
 
