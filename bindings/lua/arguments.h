@@ -1,6 +1,5 @@
 /* Lua arguments as the library's leaves, by a signature: ops and kinds of modules have one. */
-#ifndef THUNDER_LUA_ARGUMENTS_H
-#define THUNDER_LUA_ARGUMENTS_H
+#pragma once
 #include "lua/layer.h"
 
 enum { MAX_ARGUMENTS = 32 };
@@ -31,4 +30,3 @@ typedef struct arguments {
 void signature_push(lua_State *L);
 /* All of the stack. What the leaves point to is kept by the stack. */
 void arguments_read(lua_State *L, arguments *c);
-#endif

@@ -3,8 +3,7 @@
  * The layer is C, and every resource belongs to a userdata (a box) from the moment it exists: lua_error may then jump
  * from anywhere, because there is no destructor to run and nothing of ours that throws. The one place where a jump
  * would cross C++ is a callback from the library, and callback.c runs it inside lua_pcall. */
-#ifndef THUNDER_LUA_LAYER_H
-#define THUNDER_LUA_LAYER_H
+#pragma once
 #include <lauxlib.h>
 #include <lua.h>
 #include <pthread.h>
@@ -234,4 +233,3 @@ void open_pass(lua_State *L);
 void open_described(lua_State *L);
 /* From a table or nil; pushes the box that owns them. */
 thunder_options *options_check(lua_State *L, int index);
-#endif

@@ -1,6 +1,5 @@
 /* The Lua files of this folder as text, in the order in which they run; the build makes the array. */
-#ifndef THUNDER_LUA_PRELUDE_H
-#define THUNDER_LUA_PRELUDE_H
+#pragma once
 #include <stddef.h>
 
 typedef struct thunder_prelude {
@@ -9,4 +8,3 @@ typedef struct thunder_prelude {
     size_t bytes;
 } thunder_prelude;
 extern const thunder_prelude thunder_prelude_files[];
-#endif

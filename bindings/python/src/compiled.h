@@ -1,6 +1,5 @@
 /* compiled.h: the object that a compiled function is. */
-#ifndef THUNDER_PYTHON_COMPILED_H
-#define THUNDER_PYTHON_COMPILED_H
+#pragma once
 #include "host.h"
 
 typedef struct Compiled {
@@ -17,4 +16,3 @@ typedef struct Compiled {
     bool busy; /* a call is using them; another one meanwhile makes its own */
 } Compiled;
 extern PyTypeObject *compiled_type;
-#endif

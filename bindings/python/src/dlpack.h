@@ -1,6 +1,5 @@
 /* dlpack.h: DLPack's structures as its specification fixes them. */
-#ifndef THUNDER_PYTHON_DLPACK_H
-#define THUNDER_PYTHON_DLPACK_H
+#pragma once
 #include "layer.h"
 
 typedef struct DLTensor {
@@ -50,4 +49,3 @@ void no_dtype(PyObject *elements);
 
 _Static_assert(sizeof(void *) != 8 || sizeof(DLManagedTensor) == 64, "DLPack 0.x");
 _Static_assert(sizeof(void *) != 8 || sizeof(DLManagedTensorVersioned) == 80, "DLPack 1.x");
-#endif

@@ -1,6 +1,5 @@
 /* exchange.h: what the files share that call programs with the tensors of a library that has DLPack's exchange API. */
-#ifndef THUNDER_PYTHON_EXCHANGE_H
-#define THUNDER_PYTHON_EXCHANGE_H
+#pragma once
 #include "dlpack.h"
 
 typedef struct api_header {
@@ -40,4 +39,3 @@ typedef struct Exchange {
 PyObject *exchange_run(Exchange *self, thunder_compiled *compiled, spare_values *spare, PyObject *const *args, Py_ssize_t count,
                        PyObject *emptied);
 void release_spare(const spare_values *spare);
-#endif

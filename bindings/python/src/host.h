@@ -1,6 +1,5 @@
 /* host.h: what traces depend on of the host; see _host.py. */
-#ifndef THUNDER_PYTHON_HOST_H
-#define THUNDER_PYTHON_HOST_H
+#pragma once
 #include "places.h"
 
 /* Of one program: the places and what was there when it was traced. */
@@ -46,4 +45,3 @@ int writes_add(thunder_values *out);
 bool writes_any(const host *h);
 /* The result of a call, which this takes over, without that group: what is written is written now. */
 PyObject *writes_perform(host *h, PyObject *result, PyObject *const *args, Py_ssize_t count, PyObject *names);
-#endif

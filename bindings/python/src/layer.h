@@ -2,8 +2,7 @@
  *
  * Threads: the interpreter's lock is held everywhere but while the library runs a program or an eager op. A thread has
  * one current scope (`here`), which is NULL between traced functions and tapes: then each op has its result at once. */
-#ifndef THUNDER_PYTHON_LAYER_H
-#define THUNDER_PYTHON_LAYER_H
+#pragma once
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdbool.h>
@@ -241,4 +240,3 @@ int open_pass(PyObject *module);
 int open_traceback(PyObject *module);
 int open_described(PyObject *module);
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base_or_null);
-#endif

@@ -1,6 +1,5 @@
 /* module.h: what optimisers need to know about modules. */
-#ifndef THUNDER_PYTHON_MODULE_H
-#define THUNDER_PYTHON_MODULE_H
+#pragma once
 #include "layer.h"
 
 typedef struct Module {
@@ -17,4 +16,3 @@ thunder_module *module_handle(PyObject *object); /* NULL and an exception */
 PyObject *module_new(PyTypeObject *type, PyObject *args, PyObject *named); /* bare */
 void module_unlist(Module *self);
 PyObject *module_wrap(PyTypeObject *type, thunder_module *lent); /* an object of this class over it, bare */
-#endif

@@ -1,6 +1,5 @@
 /* op.h: Python's arguments as the library's leaves, by a signature: ops and kinds of modules have one. */
-#ifndef THUNDER_PYTHON_OP_H
-#define THUNDER_PYTHON_OP_H
+#pragma once
 #include "layer.h"
 
 enum { MAX_ARGUMENTS = 32, MAX_RESULTS = 8, INLINE_BYTES = 256, INLINE_KEPT = 8 };
@@ -51,4 +50,3 @@ int grad_mode_detach(arguments *c);
 
 /* An op by name with positional arguments, for operators. */
 PyObject *op_call(const char *name, PyObject *const *args, Py_ssize_t count);
-#endif

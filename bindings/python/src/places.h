@@ -1,6 +1,5 @@
 /* places.h: where a traced function read something of the host: cells, items, containers, children of modules, slots. */
-#ifndef THUNDER_PYTHON_PLACES_H
-#define THUNDER_PYTHON_PLACES_H
+#pragma once
 #include "layer.h"
 
 enum { PLACE_CELL, PLACE_ITEM, PLACE_LIST, PLACE_DICT, PLACE_SET, PLACE_CHILDREN, PLACE_SLOT, PLACE_SEQUENCE, PLACE_ARRAY }; /* as _host.py has them */
@@ -18,4 +17,3 @@ PyObject *place_content(const place *p);
 bool place_stays(place *p);
 /* Equal numbers and texts of one type are the same; tuples of them too; of all else the object counts. */
 bool place_same(PyObject *a, PyObject *b);
-#endif

@@ -1,6 +1,5 @@
 /* streams.h: streams of devices, for what exchanges memory with other libraries. */
-#ifndef THUNDER_PYTHON_STREAMS_H
-#define THUNDER_PYTHON_STREAMS_H
+#pragma once
 #include "layer.h"
 
 #include <stdint.h>
@@ -15,4 +14,3 @@ void keep_consumer(const void *native, int index);
 
 /* What the library of `object` does on its current stream comes behind the work on `tensor`, which it lent; -1 and an exception. */
 int follow_stream(PyObject *object, thunder_tensor *tensor);
-#endif

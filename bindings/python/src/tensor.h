@@ -1,6 +1,5 @@
 /* tensor.h: what the files of the tensor type share. */
-#ifndef THUNDER_PYTHON_TENSOR_H
-#define THUNDER_PYTHON_TENSOR_H
+#pragma once
 #include "layer.h"
 
 void tensor_forget(const Tensor *self); /* that is known, as it goes */
@@ -44,4 +43,3 @@ PyObject *tensor_divmod(PyObject *a, PyObject *b);
 PyObject *tensor_positive(PyObject *a);
 PyObject *tensor_compare(PyObject *a, PyObject *b, int operator);
 Py_hash_t tensor_hash_live(PyObject *self); /* of a float that a function was given */
-#endif
