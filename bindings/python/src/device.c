@@ -47,8 +47,7 @@ static PyObject *asked_of(PyObject *object, thunder_status *(*ask)(thunder_conte
     Py_BEGIN_ALLOW_THREADS
     status = ask(context, device);
     Py_END_ALLOW_THREADS
-    if (check_status(status)) return NULL;
-    Py_RETURN_NONE;
+    return none_of(status);
 }
 static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *device)
 {

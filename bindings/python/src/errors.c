@@ -103,6 +103,7 @@ int check_status(thunder_status *status)
     thunder_status_release(status);
     return -1;
 }
+PyObject *none_of(thunder_status *status) { return check_status(status) ? NULL : Py_NewRef(Py_None); }
 
 int integer_failed(PyObject *number, const char *what, ...)
 {

@@ -104,8 +104,7 @@ static PyObject *add_op(PyObject *module, PyObject *args)
     }
     desc.flags = flags, desc.user = op, desc.destroy = drop_op;
     desc.decompose = op->decompose ? run_decompose : NULL, desc.meta = op->meta ? run_meta : NULL, desc.vjp = op->vjp ? run_vjp : NULL;
-    if (check_status(thunder_context_add_op(context, &desc))) return NULL;
-    Py_RETURN_NONE;
+    return none_of(thunder_context_add_op(context, &desc));
 }
 
 typedef struct kernel_frame {
@@ -141,10 +140,9 @@ static PyObject *add_cuda_kernel(PyObject *module, PyObject *args)
     cuda_kernel kernel;
     if (!PyArg_ParseTuple(args, "sO!:add_cuda_kernel", &op, &PyTuple_Type, &fields)) return NULL;
     if (cuda_kernel_read(fields, &kernel)) return NULL;
-    const int failed = check_status(thunder_context_add_kernel(context, op, &kernel.desc));
+    PyObject *result = none_of(thunder_context_add_kernel(context, op, &kernel.desc));
     cuda_kernel_free(&kernel);
-    if (failed) return NULL;
-    Py_RETURN_NONE;
+    return result;
 }
 
 /* add_kernel(op, kernel, number of the schema's parameters) */
@@ -163,8 +161,7 @@ static PyObject *add_kernel(PyObject *module, PyObject *args)
         return NULL;
     }
     desc.run = run_kernel, desc.user = made, desc.destroy = drop_kernel;
-    if (check_status(thunder_context_add_kernel(context, op, &desc))) return NULL;
-    Py_RETURN_NONE;
+    return none_of(thunder_context_add_kernel(context, op, &desc));
 }
 
 int open_extend(PyObject *module)

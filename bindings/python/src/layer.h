@@ -19,6 +19,8 @@ extern PyObject *error_type; /* thunder.Error */
 void raise_message(thunder_code code, PyObject *message);
 /* Takes the status over. NULL: 0. Else raises the exception that it carries, or an Error, and returns -1. */
 int check_status(thunder_status *status);
+/* The same for what gives nothing: None, or NULL. */
+PyObject *none_of(thunder_status *status);
 /* The exception that is set becomes what a callback returns; `status_or_null` is the library's own, taken over. */
 thunder_status *status_of_exception(thunder_status *status_or_null);
 /* Of the context's hooks: keeps a warning of the library until the call of this thread shows it, by warnings.warn. -1: it was made

@@ -315,10 +315,9 @@ static PyObject *save(PyObject *object, PyObject *path)
     thunder_module *handle = module_handle(object);
     PyObject *bytes = NULL;
     if (!handle || !PyUnicode_FSConverter(path, &bytes)) return NULL;
-    const int failed = check_status(thunder_module_save(handle, PyBytes_AS_STRING(bytes)));
+    PyObject *result = none_of(thunder_module_save(handle, PyBytes_AS_STRING(bytes)));
     Py_DECREF(bytes);
-    if (failed) return NULL;
-    Py_RETURN_NONE;
+    return result;
 }
 
 static PyObject *load(PyObject *object, PyObject *args)
@@ -327,10 +326,9 @@ static PyObject *load(PyObject *object, PyObject *args)
     PyObject *bytes = NULL;
     int strict;
     if (!handle || !PyArg_ParseTuple(args, "O&p:_load", PyUnicode_FSConverter, &bytes, &strict)) return NULL;
-    const int failed = check_status(thunder_module_load(handle, PyBytes_AS_STRING(bytes), strict));
+    PyObject *result = none_of(thunder_module_load(handle, PyBytes_AS_STRING(bytes), strict));
     Py_DECREF(bytes);
-    if (failed) return NULL;
-    Py_RETURN_NONE;
+    return result;
 }
 
 /* ---- the type ---- */

@@ -35,8 +35,7 @@ static PyObject *seed(PyObject *module, PyObject *number)
     const int64_t state[2] = {PyLong_AsLongLong(number), 0};
     if (PyErr_Occurred()) return integer_failed(number, "seed: the number"), NULL;
     if (break_to_seed()) return NULL;
-    if (check_status(thunder_tensor_write(thunder_context_random(context), state, sizeof state))) return NULL;
-    Py_RETURN_NONE;
+    return none_of(thunder_tensor_write(thunder_context_random(context), state, sizeof state));
 }
 
 static PyObject *initial_seed(PyObject *module, PyObject *unused)

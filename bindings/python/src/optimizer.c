@@ -130,8 +130,7 @@ static PyObject *optimizer_set(PyObject *object, PyObject *args)
     const char *name;
     double value;
     if (!PyArg_ParseTuple(args, "sd:_set", &name, &value)) return NULL;
-    if (check_status(thunder_optimizer_set_f64(((Optimizer *)object)->handle, name, value))) return NULL;
-    Py_RETURN_NONE;
+    return none_of(thunder_optimizer_set_f64(((Optimizer *)object)->handle, name, value));
 }
 
 /* Made of an optimiser, or of a list of schedules. */
@@ -187,8 +186,7 @@ static PyObject *schedule_step(PyObject *object, PyObject *args)
     thunder_schedule *schedule = ((Schedule *)object)->handle;
     const double number = metric ? PyFloat_AsDouble(metric) : 0;
     if (PyErr_Occurred()) return NULL;
-    if (check_status(metric ? thunder_schedule_step_metric(schedule, number) : thunder_schedule_step(schedule))) return NULL;
-    Py_RETURN_NONE;
+    return none_of(metric ? thunder_schedule_step_metric(schedule, number) : thunder_schedule_step(schedule));
 }
 
 static PyObject *schedule_state(PyObject *object, PyObject *unused)

@@ -43,12 +43,6 @@ static void stream_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-static PyObject *none_of(thunder_status *status)
-{
-    if (check_status(status)) return NULL;
-    Py_RETURN_NONE;
-}
-
 static PyObject *stream_synchronize(PyObject *object, PyObject *unused)
 {
     thunder_status *status;
