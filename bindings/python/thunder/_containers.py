@@ -103,32 +103,52 @@ class ModuleList(_Listed):
     _kind = "ModuleList"
 
 
-class ModuleDict(Module):
+class _Named(Module):
+    """Members by name, as a dict has them; subclasses say what they are."""
+
+    def update(self, members):
+        """Adds those of a mapping, or of (name, member) pairs."""
+        for name, member in members.items() if isinstance(members, (Mapping, _Named)) else members:
+            self[name] = member
+
+    def __setitem__(self, name, member):
+        member = module_of(member)
+        if not isinstance(member, self._member):
+            raise TypeError(f"{self._kind}: {name!r} is no {self._noun} but {type(member).__name__}")
+        if hasattr(type(self), name):
+            raise KeyError(f"{self._kind}: {name!r} is a method of it; take another name")
+        self._put(name, member)
+
+    def __getitem__(self, name):
+        members = dict(self.items())
+        if name not in members:
+            raise KeyError(f"{self._kind}: there is no {name!r}{_names.suggest(name, members)}")
+        return members[name]
+
+    def __len__(self):
+        return len(self.keys())
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __contains__(self, name):
+        return name in self.keys()
+
+    def keys(self):
+        return [name for name, _ in self.items()]
+
+    def values(self):
+        return [member for _, member in self.items()]
+
+
+class ModuleDict(_Named):
     """Children by name: nn.ModuleDict({"conv": nn.Conv2d(1, 2, 3), "pool": nn.MaxPool2d(2)})."""
-    _kind = "ModuleDict"
+    _kind, _member, _noun = "ModuleDict", ModuleBase, "module"
+    _put = Module.__setattr__
 
     def __init__(self, modules=None):
         super().__init__()
         self.update(modules or {})
-
-    def update(self, modules):
-        """Adds those of a mapping, or of (name, module) pairs."""
-        for name, child in modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules:
-            self[name] = child
-
-    def __setitem__(self, name, child):
-        child = module_of(child)
-        if not isinstance(child, ModuleBase):
-            raise TypeError(f"ModuleDict: {name!r} is no module but {type(child).__name__}")
-        if hasattr(type(self), name):
-            raise KeyError(f"ModuleDict: {name!r} is a method of it; take another name")
-        setattr(self, name, child)
-
-    def __getitem__(self, name):
-        children = dict(self.named_children())
-        if name not in children:
-            raise KeyError(f"ModuleDict: there is no {name!r}{_names.suggest(name, children)}")
-        return children[name]
 
     def __delitem__(self, name):
         self[name]
@@ -143,21 +163,6 @@ class ModuleDict(Module):
     def clear(self):
         for name in self.keys():
             del self[name]
-
-    def __len__(self):
-        return len(self.named_children())
-
-    def __iter__(self):
-        return iter(self.keys())
-
-    def __contains__(self, name):
-        return name in dict(self.named_children())
-
-    def keys(self):
-        return [name for name, _ in self.named_children()]
-
-    def values(self):
-        return self.children()
 
     def items(self):
         return self.named_children()
@@ -203,48 +208,17 @@ class ParameterList(Module):
         return ", ".join(f"({number}): Parameter of shape {tensor.shape}" for number, tensor in enumerate(self))
 
 
-class ParameterDict(Module):
+class ParameterDict(_Named):
     """Parameters by name: nn.ParameterDict({"scale": nn.Parameter(a)})."""
-    _kind = "ParameterDict"
+    _kind, _member, _noun = "ParameterDict", Tensor, "tensor"
+    _put = Module.register_parameter
 
     def __init__(self, parameters=None):
         super().__init__()
         self.update(parameters or {})
 
-    def update(self, parameters):
-        """Adds those of a mapping, or of (name, tensor) pairs."""
-        for name, value in parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters:
-            self[name] = value
-
-    def __setitem__(self, name, value):
-        if not isinstance(value, Tensor):
-            raise TypeError(f"ParameterDict: {name!r} is no tensor but {type(value).__name__}")
-        if hasattr(type(self), name):
-            raise KeyError(f"ParameterDict: {name!r} is a method of it; take another name")
-        self.register_parameter(name, value)
-
-    def __getitem__(self, name):
-        if name not in self:
-            raise KeyError(f"ParameterDict: there is no {name!r}{_names.suggest(name, self.keys())}")
-        return getattr(self, name)
-
-    def __len__(self):
-        return len(self.keys())
-
-    def __iter__(self):
-        return iter(self.keys())
-
-    def __contains__(self, name):
-        return name in self._own_names()
-
-    def keys(self):
-        return list(self._paths())
-
-    def values(self):
-        return [self[name] for name in self.keys()]
-
     def items(self):
-        return [(name, self[name]) for name in self.keys()]
+        return [(name, getattr(self, name)) for name in self._paths()]
 
     def extra_repr(self):
         return ", ".join(f"({name}): Parameter of shape {tensor.shape}" for name, tensor in self.items())
