@@ -52,7 +52,7 @@ CustomOp::CustomOp(const thunder_op_desc& d, Context& context)
   doc = d.doc;
   prim = !d.decompose;
   pure = !(d.flags & THUNDER_OP_EFFECTS);
-  tags = kChecksData;  // its kernel may refuse the data
+  tags = kChecksData | kOwnRules;  // its kernel may refuse the data
   if (d.flags & THUNDER_OP_INPLACE) tags |= kInplace;
   if (d.flags & THUNDER_OP_ELEMENTWISE) tags |= kElementwise;
   if (d.decompose) decompose = run_decomposition;

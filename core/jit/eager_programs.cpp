@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <typeinfo>
 
 #include "base/hash.h"
 #include "jit/compile.h"
@@ -138,11 +137,10 @@ bool EagerPrograms::run(const OpDef& op, std::span<const Arg> args, std::span<Te
   return true;
 }
 
-// Callers' ops have rules that may do more than compute: those are called each time.
 bool EagerPrograms::gradient(const OpDef& op, std::span<const Arg> args, std::span<Tensor* const> in,
                              std::span<Tensor* const> results, std::span<Tensor* const> cotangents,
                              const std::vector<bool>& wanted, std::vector<Ref<Tensor>>& out) {
-  if (context_.stance() == Stance::force_eager || typeid(op) != typeid(OpDef)) return false;
+  if (context_.stance() == Stance::force_eager || op.has(kOwnRules)) return false;
   if (!op.vjp && (op.has(kRandom) || op.has(kEager))) return false;
   const GradientInputs inputs(in, results, cotangents, wanted);
   const std::shared_ptr<Program> program = find(op, args, in, inputs.key(), [&](Program& made) {

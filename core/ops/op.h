@@ -73,6 +73,7 @@ enum OpTag : uint32_t {
   kCounts = 4096,  // its numbers say how long its result is: no tensor takes their place, and what it is made of holds
                    // for any of them
   kAnyElement = 8192,  // its kernel only moves elements, or knows each type by itself: none are widened for it
+  kOwnRules = 16384,   // its rules are a caller's, or a program's: they may do more than compute, and run once a line
   kHidden = 32,        // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 

@@ -1,7 +1,6 @@
 // Gradients on a tape. What a gradient computes on its way is dropped as soon as it was read, as PyTorch does without
 // create_graph; the gradient of a gradient computes it again, and records it. A tape with ops of callers records all.
 #include <algorithm>
-#include <typeinfo>
 #include <unordered_set>
 
 #include "ops/grad.h"
@@ -88,11 +87,10 @@ class DroppingBackward : public Backward {
   const std::unordered_set<ValueId> wanted_;
 };
 
-// Ops that are not built in: rules of callers may keep what they see, and hooks are to be called once.
-bool has_other_ops(std::span<const Node* const> nodes) {
+// Rules of callers may keep what they see, and hooks are to be called once.
+bool has_own_rules(std::span<const Node* const> nodes) {
   return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) {
-    const OpDef& op = def(*n);
-    return typeid(op) != typeid(OpDef) || has_other_ops(n->body);
+    return def(*n).has(kOwnRules) || has_own_rules(n->body);
   });
 }
 
@@ -118,7 +116,7 @@ std::vector<ValueId> EagerScope::gradient(ValueId loss, std::span<Tensor* const>
     builder_.memory().require_current(builder_.tape(), loss, ids.back(), known_.at(t));
   }
   const std::vector<const Node*> tape = builder_.tape();
-  if (has_other_ops(tape)) return Backward(builder_, tape, false).run(loss, ids);
+  if (has_own_rules(tape)) return Backward(builder_, tape, false).run(loss, ids);
   return take_gradient(loss, ids);
 }
 

@@ -93,6 +93,7 @@ Ref<TapedFunction> TapedFunction::gradient(const std::vector<bool>& reached, con
 
 TapedCall::TapedCall(TapedInputs inputs)
     : OpDef("compiled(tensor[] inputs) -> tensor[]"), leaves_(std::move(inputs.leaves)) {
+  tags = kOwnRules;
   vjp = [](Grad& grad) { static_cast<const TapedCall&>(grad.op).differentiate(grad); };
 }
 
