@@ -30,30 +30,30 @@ std::string_view name(Fn fn);  // as a nest prints it
 // Vector instructions for an element, roughly: the cost of recomputing it.
 uint8_t cost(Fn fn);
 
-// The operands of an expression, as far as its function has them.
-enum class Form : uint8_t { load, iota, number, elementwise, uniform, gather, select, scan, reduction };
+// What an expression is by its function: which operands it has.
+enum class ExprKind : uint8_t { load, iota, number, elementwise, uniform, gather, select, scan, reduction };
 
 // Switches over functions have no default, here and in emitters: a new function without a case does not compile.
-constexpr Form form_of(Fn fn) {
+constexpr ExprKind kind_of(Fn fn) {
   switch (fn) {
-    case Fn::load: return Form::load;
-    case Fn::iota: return Form::iota;
-    case Fn::number: return Form::number;
+    case Fn::load: return ExprKind::load;
+    case Fn::iota: return ExprKind::iota;
+    case Fn::number: return ExprKind::number;
     case Fn::abs: case Fn::neg: case Fn::sign: case Fn::floor: case Fn::logical_not:
     case Fn::exp: case Fn::log: case Fn::sqrt: case Fn::rsqrt: case Fn::reciprocal:
     case Fn::sin: case Fn::cos: case Fn::tanh: case Fn::erf: case Fn::convert:
     case Fn::add: case Fn::sub: case Fn::mul: case Fn::div: case Fn::fmod: case Fn::pow:
     case Fn::maximum: case Fn::minimum:
     case Fn::eq: case Fn::ne: case Fn::lt: case Fn::le: case Fn::gt: case Fn::ge:
-    case Fn::where: return Form::elementwise;
-    case Fn::uniform: return Form::uniform;
-    case Fn::gather: return Form::gather;
-    case Fn::select: return Form::select;
-    case Fn::cumsum: return Form::scan;
-    case Fn::sum: case Fn::amax: case Fn::amin: case Fn::argmax: return Form::reduction;
+    case Fn::where: return ExprKind::elementwise;
+    case Fn::uniform: return ExprKind::uniform;
+    case Fn::gather: return ExprKind::gather;
+    case Fn::select: return ExprKind::select;
+    case Fn::cumsum: return ExprKind::scan;
+    case Fn::sum: case Fn::amax: case Fn::amin: case Fn::argmax: return ExprKind::reduction;
   }
-  return Form::load;
+  return ExprKind::load;
 }
-constexpr bool is_reduction(Fn fn) { return form_of(fn) == Form::reduction; }
+constexpr bool is_reduction(Fn fn) { return kind_of(fn) == ExprKind::reduction; }
 
 }  // namespace thunder::loops

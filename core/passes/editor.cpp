@@ -27,13 +27,13 @@ const Node& Editor::line(size_t index) const {
   return *trace_.nodes[index];
 }
 
-std::string Editor::describe(size_t line) const {
+std::string Editor::describe_line(size_t line) const {
   return line == lines() ? "the end" : cat("line ", line, ", ", print_line(trace_, *trace_.nodes[line]));
 }
 
 template <class... T>
 void Editor::reject(size_t line, const T&... why) const {
-  fail(Code::invalid_argument, "pass '", pass_, "': ", describe(line), ", ", why...);
+  fail(Code::invalid_argument, "pass '", pass_, "': ", describe_line(line), ", ", why...);
 }
 
 // Assigns the nodes recorded since the last call to the current line.
@@ -65,7 +65,7 @@ void Editor::EditScope::check_readable(ValueId v) {
   const size_t at = editor_.made_at(v), here = editor_.current_;
   require(at != kNowhere, what_, " reads a value that no line makes");
   if (at > here)
-    thunder::fail(Code::invalid_argument, what_, " inserts before ", editor_.describe(here),
+    thunder::fail(Code::invalid_argument, what_, " inserts before ", editor_.describe_line(here),
                   " what reads a value that is made later");
 }
 

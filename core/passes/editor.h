@@ -48,7 +48,7 @@ class Editor {
 
   void flush();
   size_t made_at(ValueId v);
-  std::string describe(size_t line) const;
+  std::string describe_line(size_t line) const;
   template <class... T>
   [[noreturn]] void reject(size_t line, const T&... why) const;
   void check_unused(const Trace& made) const;

@@ -113,7 +113,7 @@ std::string_view text_of(const cJSON* item) {
 }
 
 template <class T>
-T number_of(const cJSON* item) {
+T read_number(const cJSON* item) {
   const std::string_view text = text_of(item);
   T value{};
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -126,7 +126,7 @@ template <class List>
 void read_list(const cJSON* list, List& out) {
   require(cJSON_IsArray(list), "a list was expected");
   for (const cJSON* item = list->child; item; item = item->next)
-    out.push_back(number_of<std::remove_cvref_t<decltype(out[0])>>(item));
+    out.push_back(read_number<std::remove_cvref_t<decltype(out[0])>>(item));
 }
 
 Leaf read_leaf(std::string_view kind, const cJSON* value) {
@@ -136,11 +136,11 @@ Leaf read_leaf(std::string_view kind, const cJSON* value) {
   l.kind = row->kind;
   switch (l.kind) {
     case ArgKind::none: break;
-    case ArgKind::real: l.f = number_of<double>(value); break;
+    case ArgKind::real: l.f = read_number<double>(value); break;
     case ArgKind::string: l.text = text_of(value); break;
     case ArgKind::dims: read_list(value, l.ints); break;
     case ArgKind::reals: read_list(value, l.reals); break;
-    default: l.i = number_of<int64_t>(value); break;
+    default: l.i = read_number<int64_t>(value); break;
   }
   require(l.kind != ArgKind::boolean || l.i == 0 || l.i == 1, "a boolean is 0 or 1");
   require(l.kind != ArgKind::dtype || (l.i == static_cast<int32_t>(l.i) && known(static_cast<DType>(l.i))),
@@ -154,17 +154,17 @@ SavedInput read_input(const cJSON* item) {
   const auto [kind, place, strides, value, symbol] = fields(item, kNames);
   SavedInput in;
   require(!symbol || text_of(kind) == "integer", "a symbol is an integer's");
-  if (symbol) in.symbol = number_of<int64_t>(symbol);
+  if (symbol) in.symbol = read_number<int64_t>(symbol);
   if (text_of(kind) != "input") {
     require(!place && !strides, "a constant has no place and no strides");
     in.constant = read_leaf(text_of(kind), value);
     return in;
   }
-  const auto number = number_of<uint32_t>(place);
+  const auto number = read_number<uint32_t>(place);
   require(number >= 1, "places count from 1");
   in.argument = number - 1;
   if (strides) read_list(strides, in.strides);
-  if (value) in.value = number_of<double>(value);
+  if (value) in.value = read_number<double>(value);
   return in;
 }
 
@@ -182,13 +182,14 @@ DimCondition read_condition(const cJSON* item, Terms& terms) {
   const auto found = std::find(kComparisons.begin(), kComparisons.end(), text_of(is));
   require(found != kComparisons.end(), "'", text_of(is), "' is no comparison");
   return {read_dim(a, terms), read_dim(b, terms), static_cast<DimCondition::Is>(found - kComparisons.begin()),
-          number_of<int64_t>(holds) != 0};
+          read_number<int64_t>(holds) != 0};
 }
 
 SizeRange read_range(const cJSON* item) {
   constexpr std::array<std::string_view, 4> kNames = {"leaf", "dim", "min", "max"};
   const auto [leaf, dim, min, max] = fields(item, kNames);
-  return {number_of<uint32_t>(leaf), number_of<uint32_t>(dim), number_of<int64_t>(min), number_of<int64_t>(max)};
+  return {read_number<uint32_t>(leaf), read_number<uint32_t>(dim), read_number<int64_t>(min),
+          read_number<int64_t>(max)};
 }
 
 // The conditions of a program whose symbols are s0 to s(most).

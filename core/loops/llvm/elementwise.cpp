@@ -194,7 +194,7 @@ constexpr bool each_function_has_its_row() {
     if (row_of(kRows[i].fn) != i || (!kRows[i].emit && kRows[i].fn != Fn::convert)) return false;
   size_t elementwise = 0;
   for (size_t fn = 0; fn < loops::kFunctions; fn++)
-    elementwise += form_of(static_cast<Fn>(fn)) == loops::Form::elementwise;
+    elementwise += kind_of(static_cast<Fn>(fn)) == loops::ExprKind::elementwise;
   return elementwise == std::size(kRows);
 }
 static_assert(each_function_has_its_row());

@@ -8,7 +8,7 @@ namespace thunder::codegen {
 
 using llvm::Value;
 using loops::Expr;
-using loops::Form;
+using loops::ExprKind;
 
 // Axes without loops are indexed by gathers only, so that values that vary along them are memoized in the gather.
 // Values that do not vary along the rows' axes are computed once for all pipelined rows.
@@ -25,16 +25,16 @@ Value* Expressions::evaluate(const Cursor& at, ExprId id) {
   const bool kept = row_buffers_.is_kept(at, id);
   if (kept && row_buffers_.is_filled(at, id)) return memo_of(at, id)[id] = row_buffers_.load(at, id);
   Value* v = nullptr;
-  switch (form_of(e.fn)) {
-    case Form::load: v = at.tile && tiles_.is_transposed(at, id) ? tiles_.load(at, id) : memory_.load(at, e); break;
-    case Form::iota: v = memory_.iota(at, e); break;
-    case Form::number: v = number(e); break;
-    case Form::elementwise: v = apply_all(at, e); break;
-    case Form::uniform: v = uniform(at, e); break;
-    case Form::gather: v = gather(at, id); break;
-    case Form::select: v = select(at, id); break;
-    case Form::scan: v = scan(at, id); break;
-    case Form::reduction: llvm_unreachable("the result of a reduction is memoized when its pass ends");
+  switch (kind_of(e.fn)) {
+    case ExprKind::load: v = at.tile && tiles_.is_transposed(at, id) ? tiles_.load(at, id) : memory_.load(at, e); break;
+    case ExprKind::iota: v = memory_.iota(at, e); break;
+    case ExprKind::number: v = number(e); break;
+    case ExprKind::elementwise: v = apply_all(at, e); break;
+    case ExprKind::uniform: v = uniform(at, e); break;
+    case ExprKind::gather: v = gather(at, id); break;
+    case ExprKind::select: v = select(at, id); break;
+    case ExprKind::scan: v = scan(at, id); break;
+    case ExprKind::reduction: llvm_unreachable("the result of a reduction is memoized when its pass ends");
   }
   memo_of(at, id)[id] = v;
   if (kept) row_buffers_.store(at, id, v);
