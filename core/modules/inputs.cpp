@@ -32,12 +32,7 @@ Arg argument(const Values& in, size_t leaf) {
       return Arg::string(given.text);
     case ArgKind::real:
       return Arg::real(given.f);
-    default: {
-      Arg out;
-      out.kind = given.kind;
-      out.i = given.i;
-      return out;
-    }
+    default: return Arg::of(given.kind, given.i);
   }
 }
 

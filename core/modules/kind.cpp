@@ -57,17 +57,8 @@ Arg argument(const Any& a, size_t position, std::vector<Dim>& dims) {
     }
     case ArgKind::value:
       return Arg::value(static_cast<ValueId>(position));
-    case ArgKind::values: {
-      Arg out;
-      out.kind = a.kind;  // no option is a list of tensors: the schema says so
-      return out;
-    }
-    default: {
-      Arg out;
-      out.kind = a.kind;
-      out.i = a.i;
-      return out;
-    }
+    case ArgKind::values: return Arg::values({});  // no option is a list of tensors: the schema says so
+    default: return Arg::of(a.kind, a.i);
   }
 }
 

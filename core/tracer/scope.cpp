@@ -107,12 +107,7 @@ Arg Scope::argument(const Any& a) {
     }
     case ArgKind::string: return Arg::string({a.s, a.count});
     case ArgKind::reals: return Arg::reals({a.fs, a.count});
-    default: {
-      Arg out;
-      out.kind = a.kind;
-      out.i = a.i;
-      return out;
-    }
+    default: return Arg::of(a.kind, a.i);
   }
 }
 
