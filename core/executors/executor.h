@@ -19,8 +19,8 @@ using RegionStates = std::unordered_map<const Node*, RegionState>;
 
 // All its functions may throw.
 struct ExecutorDesc {
-  std::string name;
-  std::vector<std::string> ops;  // names of ops; empty: `claim` is asked about every op
+  std::string name = {};
+  std::vector<std::string> ops = {};  // names of ops; empty: `claim` is asked about every op
   uint32_t flags = 0;            // of all its kernels (KernelFlag)
   // Whether it is asked about nodes on every device; without it, only about those whose tensors are all on the CPU.
   bool any_device = false;
@@ -48,7 +48,7 @@ struct ExecutorDesc {
   // Before gradients are taken: records in the scope what the executor wants in place of a node that it would claim.
   // False: the node stays. May be null.
   bool (*execution_transform)(const NodeView&, BuilderScope&, Results&, void* user) = nullptr;
-  std::shared_ptr<const void> owner;  // keeps what `user` points to alive; may be null
+  std::shared_ptr<const void> owner = {};  // keeps what `user` points to alive; may be null
 };
 
 // Whether all operands and results are on the CPU.

@@ -131,18 +131,16 @@ KernelPtr prepare(const NodeView& view, void* user) {
 }  // namespace
 
 ExecutorDesc fusion_executor(const Targets& targets) {
-  ExecutorDesc d;
-  d.name = "fusion";
-  d.flags = kStrided | kInPlace;
-  d.any_device = true;
-  d.user = const_cast<Targets*>(&targets);
-  d.claim = claim;
-  d.claim_region = claim_region;
-  d.begins_region = begins_region;
-  d.fits = fits;
-  d.recomputed_instructions = recomputed_instructions;
-  d.prepare = prepare;
-  return d;
+  return {.name = "fusion",
+          .flags = kStrided | kInPlace,
+          .any_device = true,
+          .user = const_cast<Targets*>(&targets),
+          .claim = claim,
+          .claim_region = claim_region,
+          .begins_region = begins_region,
+          .fits = fits,
+          .recomputed_instructions = recomputed_instructions,
+          .prepare = prepare};
 }
 
 }  // namespace thunder

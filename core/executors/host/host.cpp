@@ -29,12 +29,7 @@ KernelPtr prepare(const NodeView& view, void*) { return std::make_unique<HostKer
 }  // namespace
 
 ExecutorDesc host_executor() {
-  ExecutorDesc d;
-  d.name = "host";
-  d.flags = kStrided;
-  d.claim = claim;
-  d.prepare = prepare;
-  return d;
+  return {.name = "host", .flags = kStrided, .claim = claim, .prepare = prepare};
 }
 
 }  // namespace thunder

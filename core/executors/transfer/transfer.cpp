@@ -109,14 +109,7 @@ class ThroughHostKernel : public KernelOnDevices {
 
 template <class K>
 ExecutorDesc executor(const char* name, Devices& devices, bool (*claim)(const NodeView&, void*)) {
-  ExecutorDesc d;
-  d.name = name;
-  d.flags = kStrided;
-  d.any_device = true;
-  d.user = &devices;
-  d.claim = claim;
-  d.prepare = prepare<K>;
-  return d;
+  return {.name = name, .flags = kStrided, .any_device = true, .user = &devices, .claim = claim, .prepare = prepare<K>};
 }
 
 }  // namespace

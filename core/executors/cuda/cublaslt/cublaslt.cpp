@@ -88,16 +88,14 @@ KernelPtr prepare(const NodeView& view, void* user) {
 
 ExecutorDesc cublaslt_executor(Devices& devices) {
   const std::shared_ptr<User> user(new User{devices, "cuBLASLt"});
-  ExecutorDesc d;
-  d.name = "cublaslt";
-  d.ops = {"prims.matmul", "linear"};
-  d.flags = kStrided;
-  d.any_device = true;
-  d.user = user.get();
-  d.claim = claim;
-  d.prepare = prepare;
-  d.owner = user;
-  return d;
+  return {.name = "cublaslt",
+          .ops = {"prims.matmul", "linear"},
+          .flags = kStrided,
+          .any_device = true,
+          .user = user.get(),
+          .claim = claim,
+          .prepare = prepare,
+          .owner = user};
 }
 
 }  // namespace thunder

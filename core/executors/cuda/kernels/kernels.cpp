@@ -21,13 +21,7 @@ KernelPtr prepare(const NodeView& view, void* user) {
 }  // namespace
 
 ExecutorDesc kernels_executor(Devices& devices) {
-  ExecutorDesc d;
-  d.name = "kernels";
-  d.any_device = true;
-  d.user = &devices;
-  d.claim = claim;
-  d.prepare = prepare;
-  return d;
+  return {.name = "kernels", .any_device = true, .user = &devices, .claim = claim, .prepare = prepare};
 }
 
 }  // namespace thunder
