@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "jit/options.h"
+#include "jit/recompile_limits.h"
 #include "jit/run.h"
 #include "jit/statistics.h"
 

@@ -1,7 +1,5 @@
 #include "jit/statistics.h"
 
-#include "base/text.h"
-
 namespace thunder {
 namespace {
 
@@ -51,20 +49,6 @@ void CompileLog::add_to(CallStatistics& s) const {
   const std::lock_guard lock(mutex_);
   s.misses += sums_.misses, s.trace_ns += sums_.trace_ns, s.passes_ns += sums_.passes_ns;
   s.compile_ns += sums_.compile_ns, s.plan_ns += sums_.plan_ns;
-}
-
-bool RecompileLimits::below(Of which, int64_t done, const std::string& why, std::string_view then, bool& warned) const {
-  const bool all = which == Of::all;
-  const int64_t limit = all ? settings_.accumulated_recompile_limit : settings_.recompile_limit;
-  if (done < limit) return true;
-  if (warned && !settings_.fail_on_recompile_limit) return false;
-  const std::string text = cat(function_.name(), ": compiled ", done, " times, which is the ",
-                               all ? "accumulated_recompile_limit" : "recompile_limit", "; last miss: ", why);
-  require(!settings_.fail_on_recompile_limit, text);
-  context_.log(LogLevel::warning, LogName::recompiles,
-               cat(text, "; from now on what fits none of these programs ", then));
-  warned = true;
-  return false;
 }
 
 }  // namespace thunder

@@ -1,11 +1,10 @@
-// What compiling a function took, the latest program, and the limits of both: counts that calls and compiles share.
+// What compiling a function took, and the latest program: counts that calls and compiles share.
 #pragma once
 
 #include <mutex>
 #include <string_view>
 
 #include "cache/cache.h"
-#include "jit/context.h"
 
 namespace thunder {
 
@@ -43,23 +42,6 @@ class CompileLog {
   std::string last_miss_;
   std::vector<CompileRecord> compiles_;
   std::shared_ptr<const Entry> latest_;
-};
-
-// How often one function may be compiled.
-class RecompileLimits {
- public:
-  // All must live as long.
-  RecompileLimits(const Context& context, const Function& function, const CompileSettings& settings)
-      : context_(context), function_(function), settings_(settings) {}
-
-  enum class Of : uint8_t { programs, all };  // recompile_limit, accumulated_recompile_limit
-  // Whether `done` programs are fewer; else warns, once for each `warned`, or throws. `then`: what becomes of a call.
-  bool below(Of which, int64_t done, const std::string& why, std::string_view then, bool& warned) const;
-
- private:
-  const Context& context_;
-  const Function& function_;
-  const CompileSettings& settings_;
 };
 
 }  // namespace thunder

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jit/compile.h"
+#include "jit/recompile_limits.h"
 #include "jit/run.h"
 #include "jit/segments/segments.h"
 #include "jit/statistics.h"
