@@ -186,7 +186,7 @@ class Rematerialization {
     std::reverse(nodes.begin(), nodes.end());
     trace_.nodes = std::move(nodes);
   }
-  // A region without the results, and the lines, that are not read; null: there are no others.
+  // The region without the results and lines that nobody reads; null: none of its results is read.
   const Node* without_unread(const Node& n) {
     const auto is_read = [this](ValueId v) { return kept_[v] != 0; };
     if (std::all_of(n.results.begin(), n.results.end(), is_read)) return &n;

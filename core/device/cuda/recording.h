@@ -11,7 +11,7 @@ namespace thunder::nvidia {
 
 class CudaRecording final : public Recording {
  public:
-  // Throws backend.
+  // Throws Code::backend where the driver refuses.
   explicit CudaRecording(CudaDevice& device);
   ~CudaRecording() override;
   CudaRecording(const CudaRecording&) = delete;
