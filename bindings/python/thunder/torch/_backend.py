@@ -5,7 +5,7 @@ import weakref
 import torch
 
 from .. import _functions, _thunder
-from . import _direct, _lines, _private, _rows
+from . import _direct, _gradient, _lines, _private, _rows
 from ._graph import Graph, Nested, text_of
 from .aten.random import draws_numbers
 
@@ -81,17 +81,21 @@ class By(typing.NamedTuple):
 
 
 def options_of(mode, options):
-    """compile()'s options of those that torch.compile was given, whose names are judged here and now; and whether PyTorch is to run a
-    node that it can run: all where it stands among the executors, those that draw numbers with `fallback_random`."""
+    """compile()'s options of those that torch.compile was given, whose names are judged here and now; whether PyTorch is to run a
+    node that it can run: all where it stands among the executors, those that draw numbers with `fallback_random`; and whose gradients
+    make the backward."""
     given = dict(options or {})
     if mode is not None:
         given["mode"] = mode
     executors = given.get("executors") or ()
     named = executors.split(",") if isinstance(executors, str) else list(executors)
     whole, random = _lines.EXECUTOR in named, given.pop("fallback_random", False)
+    gradient = given.pop("gradient", _gradient.NAMES[0])
+    if gradient not in _gradient.NAMES:
+        raise ValueError(f'gradient: "torch" (autograd\'s) or "thunder" (the library\'s), not {gradient!r}')
     given["executors"] = [_lines.executor, *([one for one in named if one != _lines.EXECUTOR] or ["host"] * whole)]
     _functions.compile(lambda: None, **given)
-    return {**_OWN, **given}, By(whole, random)
+    return {**_OWN, **given}, By(whole, random), gradient
 
 
 def _seed():
@@ -151,13 +155,17 @@ def _own_program(graph, fakes, options, donated):
 
 def backend(graph, example_inputs, *, mode=None, options=None):
     """Compiles what Dynamo captured; for torch.compile(backend="thunder", mode=..., options={...})."""
-    options, by_torch = options_of(mode, options)
+    options, by_torch, gradient = options_of(mode, options)
+    own = gradient == "thunder"
+    if own:
+        _gradient.check(graph)
     _thunder.set_num_threads(torch.get_num_threads())
     noted, broken, parts = [], _private.break_behind(graph), _direct.Parts(example_inputs)
 
     def compiler(module, fakes, **more):
         return _program(module, fakes, options, by_torch, noted, broken, **more)
-    made = _private.compile_graph(graph, example_inputs, compiler, _rows.has, parts, whole=by_torch.whole)
+    made = _private.compile_graph(graph, example_inputs, compiler, _rows.has, parts, whole=by_torch.whole,
+                                  cut=_gradient.partition if own else _private.partition)
     function = parts.function(made)
     _graphs[_private.innermost(function)] = noted
     return function

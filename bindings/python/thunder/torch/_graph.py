@@ -82,6 +82,8 @@ def _function_of(node, by_torch):
         if str(_private.in_order(node)).rpartition(".")[0] in _NO_RESULT:
             return (lambda token, *args, **named: (token, None)), False
         raise Nested(f"{text_of(node)}: a graph inside of a graph")
+    if getattr(target, "takes_node", False):  # a gradient of an op, by the library
+        return target, True
     if isinstance(node.meta.get("val"), torch.SymFloat):
         return (lambda *operands: _symbols.Real(target, operands)), False
     return (operator.getitem if target is operator.getitem else target), False

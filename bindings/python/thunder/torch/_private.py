@@ -42,7 +42,7 @@ def decompositions(has):
     return {**whole, **get_decompositions(_parts.THEIRS), **_parts.OURS}
 
 
-def _partition(joint, inputs, **named):
+def partition(joint, inputs, **named):
     """torch's smallest cut of a joint graph, in which no detach() stands any more: those say something to autograd alone, which is
     done, and are taken for what no kernel computes."""
     for node in joint.graph.find_nodes(op="call_function", target=torch.ops.aten.detach.default):
@@ -84,10 +84,10 @@ def static(inputs):
     return {i: one for i, one in enumerate(inputs) if getattr(one, "_dynamo_static_input_type", None) and not is_symbolic(one.shape)}
 
 
-def compile_graph(graph, inputs, compiler, has, parts, whole=False):
-    """A function of what Dynamo captured: AOTAutograd's functional graphs of forward and backward, cut by min-cut, by `compiler`.
-    whole: nothing is decomposed. That of a forward is told how many of its results are the user's (visible=), of a backward the numbers
-    of its arguments that no argument or result of the function shows (donated=). `parts` is told what became of them."""
+def compile_graph(graph, inputs, compiler, has, parts, whole=False, cut=partition):
+    """A function of what Dynamo captured: AOTAutograd's functional graphs of forward and backward, which `cut` makes of a joint one, by
+    `compiler`. whole: nothing is decomposed. That of a forward is told how many of its results are the user's (visible=), of a backward the
+    numbers of its arguments that no argument or result of the function shows (donated=). `parts` is told what became of them."""
     donated = []
 
     def forward(module, fakes):
@@ -107,7 +107,7 @@ def compile_graph(graph, inputs, compiler, has, parts, whole=False):
         parts.noted(made, TracingContext.get().fw_metadata, fakes, False)
         return made
     made = aot_autograd(fw_compiler=forward, bw_compiler=backward, inference_compiler=inference, decompositions={} if whole else decompositions(has),
-                        partition_fn=_partition, keep_inference_input_mutations=True)
+                        partition_fn=cut, keep_inference_input_mutations=True)
     return made(graph, inputs)
 
 
