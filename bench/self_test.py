@@ -77,6 +77,12 @@ def main():
         result = run(folder, "add", "--peers", "--rounds", "1")
         assert result.returncode == 1 and "the checksum of torch is 1.5, that of ours 1" in result.stderr, result.stderr
 
+        pathlib.Path(folder, "bench/groups/words.py").write_text(
+            "import sys\nfrom timing import report\nreport(' '.join(sys.argv[1:]), 'ns', 1)\n", encoding="utf-8")
+        result = run(folder, "words:unet,vit:infer", "--rounds", "1", "--follow")
+        assert result.returncode == 0 and "unet,vit infer: ours 1 ns" in result.stderr, result.stderr
+        pathlib.Path(folder, "bench/groups/words.py").unlink()
+
         result = run(folder, "sub")
         assert result.returncode == 1 and "no group sub; there are: add" in result.stderr, result.stderr
         plant(folder, "peers/add.py", "torch", unit="us", extra='peer="torch"')

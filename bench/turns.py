@@ -21,7 +21,7 @@ class Program:
     """One run of a program. Ours find the package of the build tree, peers do not. `peer`: whose rows those of another checkout are."""
 
     def __init__(self, command, root, peer=None):
-        self.name, self.ended, self._late = command[-1], False, False
+        self.name, self.ended, self._late = next((word for word in reversed(command) if "/bench" in word), command[-1]), False, False
         self._command, self._root, self._peer, self._process = command, root, peer, None
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")
 
@@ -80,13 +80,16 @@ class Program:
         print(f"{pathlib.Path(self.name).name} is left out: there is no {lacks[1]}; bench/setup-peers installs it", file=sys.stderr)
 
 
-def take_turns(programs):
-    """All lines of all programs, each of which has a row a turn until all have ended."""
+def take_turns(programs, seen=None):
+    """All lines of all programs, each of which has a row a turn until all have ended. seen(lines) is told those of each turn."""
     lines = []
     try:
         while waiting := [program for program in programs if not program.ended]:
             for program in waiting:
-                lines += program.turn()
+                found = program.turn()
+                if seen:
+                    seen(found)
+                lines += found
                 time.sleep(PAUSE_SECONDS)
     finally:
         for program in programs:
