@@ -1,11 +1,12 @@
-"""torch_backend.py [check] [times] [big] [inductor]: torch.compile(backend="thunder") on torch's CUDA tensors beside eager and Inductor.
+"""torch_backend.py [check] [agree] [times] [big] [inductor]: torch.compile(backend="thunder") on torch's CUDA tensors beside eager and Inductor.
 
-check: pointers, streams, memory, training of a ResNet-18 and a GPT-2 beside eager (f32, and bf16 autocast). times: the same two at
-useful sizes. big: ResNet-50 and GPT-2 124M at real sizes. inductor: Inductor beside them (slow to compile). Default: all, in this order;
-each part is caught, so that one failure does not hide the rest. torchvision and transformers are not needed.
+check: pointers, streams, memory, training of a ResNet-18 and a GPT-2 beside eager (f32, and bf16 autocast). agree: losses and gradients of
+BERT-base and a ViT-B/16, as near to float64 as twice eager's distance. times: the two of check at useful sizes. big: ResNet-50, GPT-2 124M,
+BERT-base, ViT-B/16 and a Llama of 1.1 billion parameters at real sizes, NAME=PART alone those whose names have that in them. inductor: Inductor
+beside them (slow to compile). Default: all, in this order; each part is caught, so that one failure does not hide the rest. torchvision
+and transformers are not needed.
 """
 import copy
-import math
 import sys
 import time
 import traceback
@@ -16,11 +17,13 @@ from torch.nn import functional as F
 
 import thunder
 import thunder.torch
+from torch_nets import GPT, ResNet, bert_base, llama_1b, resnet18, tiny_gpt2, vit_b16
 
 DEV = "cuda"
 T0 = time.time()
 LIMIT = 520
-PARTS = sys.argv[1:] or ["check", "times", "big", "inductor"]
+NAMED = [arg.removeprefix("NAME=") for arg in sys.argv[1:] if arg.startswith("NAME=")]
+PARTS = [arg for arg in sys.argv[1:] if not arg.startswith("NAME=")] or ["check", "agree", "times", "big", "inductor"]
 FAILED = []
 
 
@@ -45,107 +48,7 @@ def check(name, ok, detail=""):
         FAILED.append(name)
 
 
-# ---- models ----
-
-class Block(nn.Module):
-    def __init__(self, w, heads, dropout):
-        super().__init__()
-        self.ln1, self.ln2 = nn.LayerNorm(w), nn.LayerNorm(w)
-        self.qkv, self.out, self.up, self.down = nn.Linear(w, 3 * w), nn.Linear(w, w), nn.Linear(w, 4 * w), nn.Linear(4 * w, w)
-        self.heads, self.drop = heads, nn.Dropout(dropout)
-
-    def forward(self, x):
-        b, t, w = x.shape
-        q, k, v = self.qkv(self.ln1(x)).view(b, t, 3, self.heads, w // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(b, t, w)
-        x = x + self.drop(self.out(y))
-        return x + self.drop(self.down(F.gelu(self.up(self.ln2(x)), approximate="tanh")))
-
-
-class GPT(nn.Module):
-    def __init__(self, vocab=512, w=128, heads=4, layers=2, length=128, dropout=0.0):
-        super().__init__()
-        self.wte, self.wpe = nn.Embedding(vocab, w), nn.Embedding(length, w)
-        self.blocks = nn.ModuleList([Block(w, heads, dropout) for _ in range(layers)])
-        self.ln = nn.LayerNorm(w)
-        self.head = nn.Linear(w, vocab, bias=False)
-        self.head.weight = self.wte.weight
-        self.apply(self.init)
-
-    @staticmethod
-    def init(m):
-        if isinstance(m, (nn.Linear, nn.Embedding)):
-            nn.init.normal_(m.weight, std=0.02)
-
-    def forward(self, x, y):
-        h = self.wte(x) + self.wpe(torch.arange(x.shape[1], device=x.device))
-        for b in self.blocks:
-            h = b(h)
-        return F.cross_entropy(self.head(self.ln(h)).view(-1, self.wte.num_embeddings), y.view(-1))
-
-
-class Basic(nn.Module):
-    def __init__(self, i, o, stride, bottleneck):
-        super().__init__()
-        mid = o // 4 if bottleneck else o
-        cs = [(i, mid, 1, 1, 0), (mid, mid, 3, stride, 1), (mid, o, 1, 1, 0)] if bottleneck else [(i, o, 3, stride, 1), (o, o, 3, 1, 1)]
-        self.convs = nn.ModuleList([nn.Conv2d(a, b, k, s, p, bias=False) for a, b, k, s, p in cs])
-        self.bns = nn.ModuleList([nn.BatchNorm2d(b) for _, b, *_ in cs])
-        self.short = nn.Sequential(nn.Conv2d(i, o, 1, stride, bias=False), nn.BatchNorm2d(o)) if stride != 1 or i != o else nn.Identity()
-
-    def forward(self, x):
-        y = x
-        for n, (c, b) in enumerate(zip(self.convs, self.bns)):
-            y = b(c(y))
-            if n + 1 < len(self.convs):
-                y = F.relu(y)
-        return F.relu(y + self.short(x))
-
-
-class ResNet(nn.Module):
-    def __init__(self, counts=(2, 2, 2, 2), bottleneck=False, classes=1000):
-        super().__init__()
-        e = 4 if bottleneck else 1
-        layers, i = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)], 64
-        for s, n in enumerate(counts):
-            for b in range(n):
-                layers.append(Basic(i, 64 * 2**s * e, 2 if b == 0 and s else 1, bottleneck))
-                i = 64 * 2**s * e
-        self.body, self.fc = nn.Sequential(*layers), nn.Linear(i, classes)
-
-    def forward(self, x, y):
-        return F.cross_entropy(self.fc(self.body(x).mean((2, 3))), y)
-
-
-def resnet18():
-    try:
-        import torchvision
-        m = torchvision.models.resnet18()
-        class Loss(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.net = m
-            def forward(self, x, y):
-                return F.cross_entropy(self.net(x), y)
-        return Loss()
-    except ImportError:
-        return ResNet()
-
-
-def tiny_gpt2():
-    try:
-        from transformers import GPT2Config, GPT2LMHeadModel
-        m = GPT2LMHeadModel(GPT2Config(vocab_size=512, n_positions=128, n_embd=128, n_layer=2, n_head=4, resid_pdrop=0, embd_pdrop=0, attn_pdrop=0))
-        class Loss(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.net = m
-            def forward(self, x, y):
-                return self.net(x, labels=y).loss
-        return Loss()
-    except ImportError:
-        return GPT()
-
+# ---- batches ----
 
 def images(n, size, classes=1000):
     return torch.randn(n, 3, size, size, device=DEV), torch.randint(0, classes, (n,), device=DEV)
@@ -266,6 +169,33 @@ def inference(name, make, batch):
     with torch.no_grad():
         want, got = model(*batch), compiled(*batch)
     check(f"{name}: inference", torch.allclose(want, got, rtol=1e-3, atol=1e-4), f"{want.item():.6f} {got.item():.6f}")
+
+
+def stepped(model, batch, autocast):
+    """Loss and gradients of one step, in float64."""
+    model.zero_grad(set_to_none=True)
+    with torch.autocast(DEV, torch.bfloat16, enabled=autocast):
+        loss = model(*batch)
+    loss.backward()
+    parameters = getattr(model, "_orig_mod", model).named_parameters()
+    return {"loss": loss.detach().double(), **{name: p.grad.double() for name, p in parameters}}
+
+
+def agrees(name, make, batch, autocast):
+    """Loss and gradients of one step are as near to float64 as twice eager's distance, and 1e-6 of the norm; so is the loss at inference."""
+    torch.manual_seed(0)
+    model = make().to(DEV)
+    exact = stepped(copy.deepcopy(model).double(), [x.double() if x.is_floating_point() else x for x in batch], False)
+    theirs, compiled = stepped(model, batch, autocast), torch.compile(model, backend="thunder")
+    stepped(compiled, batch, autocast)
+    ours, most = stepped(compiled, batch, autocast), max(value.norm() for value in exact.values())
+    worst = max(((ours[n] - v).norm() / (2 * (theirs[n] - v).norm() + 1e-6 * v.norm() + 1e-8 * most)).item() for n, v in exact.items())
+    check(f"{name}: loss and {len(exact) - 1} gradients", worst <= 1, f"{worst:.2f} of what is allowed; losses {exact['loss'].item():.6f} in float64, "
+          f"eager {theirs['loss'].item():.6f}, ours {ours['loss'].item():.6f}")
+    with torch.no_grad(), torch.autocast(DEV, torch.bfloat16, enabled=autocast):
+        want, got = model(*batch).item(), compiled(*batch).item()
+    exact = exact["loss"].item()
+    check(f"{name}: inference", abs(got - exact) <= 2 * abs(want - exact) + 1e-5 * abs(exact), f"eager {want:.6f}, ours {got:.6f}")
 
 
 def dropout():
@@ -400,9 +330,18 @@ def main():
         part("resnet18 bf16", trains, "ResNet-18 autocast", resnet18, images(8, 96), True, 1e-1, 0.005)
         part("inference", inference, "GPT-2", tiny_gpt2, tokens(4, 64))
         part("inference", inference, "ResNet-18", resnet18, images(8, 96))
+    if "agree" in PARTS:
+        for autocast in (False, True):
+            more = " autocast" * autocast
+            part("BERT-base agrees" + more, agrees, "BERT-base 4x64" + more, bert_base, tokens(4, 64, 30522), autocast)
+            part("ViT agrees" + more, agrees, "ViT-B/16 4x224" + more, vit_b16, images(4, 224), autocast)
     small = [("GPT tiny 4x64", tiny_gpt2, tokens(4, 64), False), ("ResNet-18 32x224 f32", resnet18, images(32, 224), False)]
     big = [("GPT-2 124M 8x1024 autocast", lambda: GPT(50304, 768, 12, 12, 1024), tokens(8, 1024, 50257), True),
-           ("ResNet-50 64x224 autocast", lambda: ResNet((3, 4, 6, 3), True), images(64, 224), True)]
+           ("ResNet-50 64x224 autocast", lambda: ResNet((3, 4, 6, 3), True), images(64, 224), True),
+           ("BERT-base 32x128 autocast", bert_base, tokens(32, 128, 30522), True),
+           ("ViT-B/16 64x224 autocast", vit_b16, images(64, 224), True),
+           ("Llama 1.1B 2x512 bfloat16", llama_1b, tokens(2, 512, 32000), False)]
+    big = [row for row in big if not NAMED or any(part in row[0] for part in NAMED)]
     if "times" in PARTS:
         part("call cost", call_cost)
         for row in small:
@@ -410,7 +349,7 @@ def main():
     if "big" in PARTS:
         for row in big:
             part(row[0], times, *row)
-        for row in big:
+        for row in big[:2] if not NAMED else big:
             part("copies of " + row[0], copies, *row)
     if "inductor" in PARTS:
         for row in small * ("times" in PARTS) + big * ("big" in PARTS):
