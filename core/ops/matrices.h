@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "ops/batch.h"
+#include "ops/declare.h"
 #include "ops/kernels.h"
 #include "ops/lapack.h"
 
