@@ -64,10 +64,10 @@ def model(path, tensors, elements, external=False):
 
 def added(build):
     """The bytes of code and data in libthunder.so that are ONNX's and the engines', and their objects with code that runs at load time."""
-    ours = re.compile(r"thunder::(onnx|onnx_export|onnxrt|openxla)::|protozero::|(onnxrt|openxla)_(executor|opens)")
+    ours = re.compile(r"thunder::(onnx|onnx_export|onnxrt|openxla|tvm)::|protozero::|(onnxrt|openxla|tvm)_engine|engine_executor|thunder::RegionModel")
     symbols = subprocess.run(["nm", "-S", "-C", str(build / "lib/libthunder.so")], capture_output=True, text=True, check=True).stdout.splitlines()
     total = sum(int(part[1], 16) for part in (line.split(None, 3) for line in symbols) if len(part) == 4 and ours.search(part[3]))
-    files = [f for part in ("thunder_onnx.dir/core/onnx", "thunder_executors.dir/core/executors/onnxrt", "thunder_executors.dir/core/executors/openxla")
+    files = [f for part in ("thunder_onnx.dir/core/onnx", *("thunder_executors.dir/core/executors/" + engine for engine in ("onnxrt", "openxla", "tvm")))
              for f in (build / "CMakeFiles" / part).rglob("*.o")]
     return total, [f.name for f in files if ".init_array" in subprocess.run(["objdump", "-h", str(f)], capture_output=True, text=True, check=True).stdout]
 
