@@ -210,7 +210,8 @@ void TensorReader::finish() {
   later_.clear();
 }
 
-Ref<Tensor> TensorReader::tensor(const TensorProto& t, bool later) {
+// What is inside of a tensor's message is read here first.
+Ref<Tensor> TensorReader::tensor(const TensorProto& t, bool later) try {
   const TensorType type = type_of(t);
   const ElementType& element = element_type(t.type, named(t));
   const int64_t count = elements(type.shape).value();
@@ -246,6 +247,8 @@ Ref<Tensor> TensorReader::tensor(const TensorProto& t, bool later) {
     std::memcpy(to, from, raw.bytes.size());
   }
   return made;
+} catch (const protozero::exception& e) {
+  fail(Code::data_lost, named(t), " is damaged: ", e.what());
 }
 
 Ref<Tensor> TensorReader::dense(const SparseProto& s) {

@@ -99,6 +99,14 @@ TEST_F(Models, have_tensors_with_the_bytes_that_their_shapes_say) {
               w.add_string(8, "w");
             })).find("tensor 'w' has fewer elements than its shape says"),
             std::string::npos);
+  // Five bytes are no floats.
+  EXPECT_NE(with(message_of([](protozero::pbf_writer& w) {
+              w.add_int64(1, 2);
+              w.add_int32(2, kFloat);
+              w.add_bytes(4, "12345");
+              w.add_string(8, "w");
+            })).find("tensor 'w' is damaged"),
+            std::string::npos);
 }
 
 TEST_F(Models, read_external_data_within_its_file) {
