@@ -33,7 +33,19 @@ end
 -- Inputs that are not given are made: reals of a normal distribution, integers of 0 and 1, the same ones each time. By their names.
 local function inputs_of(signature)
   th.manual_seed(0)
-  local given = {}
+  local given, names, named, varying = {}, {}, {}, {}
+  for _, input in ipairs(signature.inputs) do
+    names[#names + 1] = input.name
+    for _, size in ipairs(input.dims or {}) do
+      if type(size) == "string" and size ~= "" and not named[size] then
+        named[size] = true
+        varying[#varying + 1] = size
+      end
+    end
+  end
+  for name in pairs(dims) do
+    if not named[name] then fail("the model has no dim '%s'; it has %s", name, #varying > 0 and table.concat(varying, ", ") or "none that varies") end
+  end
   for _, input in ipairs(signature.inputs) do
     local path = inputs[input.name]
     inputs[input.name] = nil
@@ -52,7 +64,7 @@ local function inputs_of(signature)
     end
   end
   local unknown = next(inputs)
-  if unknown then fail("the model has no input '%s'", unknown) end
+  if unknown then fail("the model has no input '%s'; it has %s", unknown, table.concat(names, ", ")) end
   return given
 end
 )lua";

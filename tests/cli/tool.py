@@ -112,7 +112,9 @@ def models():
         again = run("run", path, "--input", f"x={folder}/y.npy")
         assert again.returncode == 1 and "the model takes 3 in dim 1" in again.stderr, again
         unknown = run("run", path, "--input", f"z={folder}/y.npy")
-        assert unknown.returncode == 1 and "the model has no input 'z'" in unknown.stderr, unknown
+        assert unknown.returncode == 1 and "the model has no input 'z'; it has x" in unknown.stderr, unknown
+        unknown = run("run", path, "--dim", "m=3")
+        assert unknown.returncode == 1 and "the model has no dim 'm'; it has n" in unknown.stderr, unknown
         for engine in ("onnxrt", "openxla", "tvm"):  # each computes, or says where it was looked for
             ran = run("run", path, "--check", engine)
             assert (ran.returncode == 0 and f"y: largest error" in ran.stdout) or f"{engine} is not available here: none of " in ran.stderr, ran
