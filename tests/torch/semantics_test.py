@@ -9,6 +9,8 @@ if support.HAVE:
     import torch
     from torch.nn import functional as F
 
+    import thunder
+
 
 @support.needs_torch
 class Semantics(support.Beside if support.HAVE else unittest.TestCase):
@@ -228,6 +230,16 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
     def test_the_list_of_results_may_hold_what_is_no_tensor(self):
         got = support.compiled(lambda x, n: (x * n, n, None, "a", x.shape[0]))(torch.ones(3), 4)
         self.assertEqual(got[1:], (4, None, "a", 3))
+
+    def test_the_nearest_elements_of_a_multiple_are_an_expansion(self):
+        for scale, lines in ((2, 0), ((3, 1), 0), (1.5, 1)):
+            def function(x, scale=scale):
+                return torch.nn.functional.interpolate(x, scale_factor=scale)
+            with torch.no_grad():
+                self.same(function, torch.randn(2, 3, 4, 6))
+            text = str(thunder.last_traces(thunder.torch.programs()[-1])[0])
+            self.assertEqual(text.count(" index("), lines, text)
+            self.same(function, torch.randn(2, 3, 4, 6, requires_grad=True))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Graphs of ATen ops rewritten before they are replayed."""
 import torch
 
+from . import _private
+
 _aten = torch.ops.aten
 _ELEMENTWISE = (_aten.sub.Tensor, _aten.add.Tensor, _aten.mul.Tensor, _aten.div.Tensor, _aten._to_copy.default)
 
@@ -103,6 +105,62 @@ def asserts(graph):
         graph.erase_node(node)
 
 
+def _known(node, found):
+    """The value of a node that no input takes part in; None: it is another one, or not small. Requires: no modes of torch's."""
+    if node not in found:
+        found[node] = None
+        fake = node.meta.get("val")
+        given = [_known(one, found) for one in node.all_input_nodes]
+        if node.op == "call_function" and isinstance(fake, torch.Tensor) and isinstance(fake.numel(), int) and fake.numel() <= 1 << 16 and \
+                fake.device.type == "cpu" and torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()) and \
+                all(one is not None for one in given):
+            args, named = torch.fx.map_arg((node.args, node.kwargs), found.__getitem__)
+            found[node] = node.target(*args, **named)
+    return found[node]
+
+
+def _repeats(index, size):
+    """How often an index takes each of `size` places, one after the other; 0: it does something else."""
+    times, rest = divmod(index.numel(), size)
+    flat = index.flatten()
+    return times if not rest and torch.equal(flat, torch.arange(len(flat), dtype=flat.dtype) // times) else 0
+
+
+def _expanded(graph, value, dims, times, shape):
+    """Each element of the last dims so many times, one after the other."""
+    sizes = value.meta["val"].shape
+    wide, narrow = list(sizes[:dims[0]]), list(sizes[:dims[0]])
+    for dim, count in zip(dims, times):
+        wide, narrow = [*wide, sizes[dim], count], [*narrow, sizes[dim], 1]
+    dense = {"memory_format": torch.contiguous_format}
+    parted = _add(graph, _aten.view.default, (_add(graph, _aten.clone.default, (value,), dense), narrow), {})
+    repeated = _add(graph, _aten.clone.default, (_add(graph, _aten.expand.default, (parted, wide), {}),), dense)
+    return _add(graph, _aten._unsafe_view.default, (repeated, list(shape)), {})
+
+
+def expand_nearest(graph):
+    """interpolate() to a multiple by the nearest element arrives as an index of places that are computed: it is an expansion."""
+    found = {}
+    for node in [node for name in (_aten._unsafe_index, _aten.index) for node in graph.find_nodes(op="call_function", target=name.Tensor)]:
+        value, indices = node.args
+        shape = value.meta["val"].shape
+        dims = [dim for dim, index in enumerate(indices) if index is not None]
+        if _private.is_symbolic(shape) or 0 in shape or dims != list(range(len(shape) - len(dims), len(shape))):
+            continue
+        known = [_known(indices[dim], found) for dim in dims]
+        along = [one is not None and one.dtype is torch.int64 and list(one.shape) == [one.numel()] + [1] * (len(dims) - at - 1)
+                 for at, one in enumerate(known)]
+        times = [_repeats(one, shape[dim]) for one, dim in zip(known, dims)] if all(along) else [0]
+        if all(times):
+            with graph.inserting_before(node):
+                made = _expanded(graph, value, dims, times, node.meta["val"].shape)
+            made.meta = {**node.meta, "val": made.meta["val"]}
+            node.replace_all_uses_with(made)
+            graph.erase_node(node)
+
+
 def rewrite(graph):
     pick_first(graph)
     sum_of_one(graph)
+    with _private.without_modes():
+        expand_nearest(graph)
