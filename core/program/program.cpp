@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/thrown.h"
+#include "device/device_work.h"
 #include "program/recorded.h"
 
 namespace thunder {
@@ -132,7 +133,10 @@ Status* Program::renew() noexcept {
   Status* failed = nullptr;
   Frame* const frame = acquire(failed);
   if (!frame) return failed;
-  failed = caught([&] { return run_once(*frame); });
+  DeviceWork work(accelerators(), nullptr);
+  failed = work.begin();
+  follow_streams(*frame);
+  if (!failed) failed = caught([&] { return run_once(*frame); });
   release(*frame);
   return failed;
 }
