@@ -64,19 +64,24 @@ def main():
         check = ("<script>let wrong = ''; addEventListener('error', e => { wrong += e.message; }); "
                  "for (const name of Object.keys(sections)) show(name);"
                  "document.title = 'made ' + document.querySelectorAll('main > section').length + ' wrong:' + wrong + ';';</script></body>")
+        # And how long it takes to read the page and to make the section that is shown first.
+        opened = "<script>document.title = 'opened in ' + Math.round(performance.now());</script></body>"
         probe.write_text(page.read_text(encoding="utf-8").replace("</body>", check), encoding="utf-8")
         dom = chromium("--dump-dom", probe.as_uri()).stdout
         title = re.search("<title>(.*?)</title>", dom)[1]
         assert title == f"made {len(SECTIONS)} wrong:;", title
         for section in SECTIONS:
             assert f">{section}</button>" in dom, section
+        probe.write_text(page.read_text(encoding="utf-8").replace("</body>", opened), encoding="utf-8")
+        milliseconds = int(re.search("<title>opened in (.*?)</title>", chromium("--dump-dom", probe.as_uri()).stdout)[1])
+        assert milliseconds < 2000, milliseconds
         probe.unlink()
         for width in (1280, 480):
             for section in ("Overview", "Traces", "Graph", "Memory", "Time", "Examination"):
                 shot = folder / f"{name}_{section}_{width}.png"
                 chromium(f"--window-size={width},900", f"--screenshot={shot}", "--virtual-time-budget=2000", f"{page.as_uri()}#{section}")
                 assert shot.stat().st_size > 5000, shot
-        print(f"{name}: {size} bytes, {len(data['nodes'])} lines")
+        print(f"{name}: {size} bytes, {len(data['nodes'])} lines, opened in {milliseconds} ms")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ const digits = v => !v ? "0" : Math.abs(v) >= 100 ? Math.round(v).toLocaleString
 const bytes = v => v >= 1e9 ? digits(v / 1e9) + " GB" : v >= 1e6 ? digits(v / 1e6) + " MB" : v >= 1e3 ? digits(v / 1e3) + " kB" : v + " B";
 const flops = v => v >= 1e9 ? digits(v / 1e9) + " GFLOP" : v >= 1e6 ? digits(v / 1e6) + " MFLOP" : digits(v) + " FLOP";
 
+const duration = us => us >= 1e4 ? digits(us / 1e3) + " ms" : digits(us) + " µs";
 const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 // "linear, on each tile: prims.mul, prims.mul, prims.add" as "linear, on each tile: mul ×2, add".
 const brief = ops => ops.replaceAll("prims.", "").split(": ").map(part => {
@@ -22,7 +23,7 @@ const brief = ops => ops.replaceAll("prims.", "").split(": ").map(part => {
   return runs.map(([op, times]) => times > 1 ? `${op} ×${times}` : op).join(", ");
 }).join(": ");
 
-// Columns: [title, kind ("number", "long" or ""), row => text or element].
+// Columns: [title, kind ("number", "long", "extra": left out where there is little room), row => text or element].
 function table(columns, rows) {
   const head = element("tr", {}, ...columns.map(([title, kind]) => element("th", { className: kind }, title)));
   const body = rows.map(row => element("tr", {}, ...columns.map(([, kind, cell]) => element("td", { className: kind }, cell(row)))));
@@ -49,10 +50,11 @@ function time(main) {
   timeline(main, p);
   const all = p.steps.reduce((sum, s) => sum + s.ms, 0);
   const rows = p.steps.map((s, i) => ({ ...s, number: i + 1 })).sort((a, b) => b.ms - a.ms);
-  const bar = r => element("span", { className: "bar", style: `width:${Math.max(1, 120 * r.ms / (rows[0].ms || 1))}px` });
-  main.append(element("h2", {}, "Steps, slowest first"), table([["step", "number", r => r.number], ["ms", "number", r => digits(r.ms)], ["", "", bar],
-    ["of all", "number", r => digits(100 * r.ms / all) + " %"], ["to move", "number", r => bytes(r.bytes)], ["to compute", "number", r => flops(r.flops)],
-    ["of limit", "number", r => r.share > 1 ? `at that of ${r.bound}` : `${digits(100 * r.share)} % of ${r.bound}`], ["by", "", r => r.executor],
+  const bar = r => element("span", { className: "bar", style: `width:${Math.max(1, 100 * r.ms / (rows[0].ms || 1))}%` });
+  main.append(element("h2", {}, "Steps, slowest first"), table([["step", "number", r => r.number], ["ms", "number", r => digits(r.ms)], ["", "bars", bar],
+    ["of all", "number extra", r => digits(100 * r.ms / all) + " %"], ["to move", "number extra", r => bytes(r.bytes)],
+    ["to compute", "number extra", r => flops(r.flops)],
+    ["of limit", "number extra", r => `${r.share > 1 ? "all" : digits(100 * r.share) + " %"} of ${r.bound}`], ["by", "extra", r => r.executor],
     ["what", "long", r => brief(r.ops) + (r.where ? ` at ${r.where}` : "")]], rows));
 }
 
@@ -73,7 +75,8 @@ function examination(main) {
   main.append(element("p", { className: e.sound ? "" : "bad" }, e.sound ? "Sound: nothing is unsupported, wrong or NaN." : "Not sound."));
   main.append(element("p", {}, `${e.checked} steps were compared with the reference${e.gradients ? ", those of the gradients among them" : ""}. ` +
     `${flops(e.flops)}, ${bytes(e.bytes)} to read and write, at most ${bytes(e.peak_bytes)} of memory.`));
-  main.append(element("h2", {}, "Findings"), table([["kind", "", r => r.kind], ["op", "", r => r.op], ["where", "long", r => r.where], ["", "long", r => r.text]], e.findings));
+  main.append(element("h2", {}, "Findings"), table([["kind", "", r => r.kind],
+    ["what", "long", r => (r.op ? brief(r.op) + (r.where ? ` at ${r.where}` : "") + ": " : "") + r.text]], e.findings));
   main.append(element("h2", {}, "Ops"), table([["op", "", r => r.op], ["times", "number", r => r.times], ["run by", "", r => r.executors], ["first at", "long", r => r.where]], e.ops));
 }
 

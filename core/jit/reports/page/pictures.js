@@ -1,6 +1,8 @@
 // Pictures on canvases: the graph, memory and threads.
 const COLOURS = ["#2458b3", "#2e7d4f", "#b36b24", "#7a3fa3", "#b3261e", "#1b8a94", "#8a7a1b", "#5f6b7a"];
 const colours = new Map();
+// The usual executors have the same colour on every page.
+for (const name of ["fusion", "host", "products", "attention"]) colours.set(name, COLOURS[colours.size]);
 const colour = name => colours.get(name) || (colours.set(name, COLOURS[colours.size % COLOURS.length]), colours.get(name));
 
 // As much of a text as fits.
@@ -149,13 +151,13 @@ function timeline(main, p) {
     }
     pen.fillStyle = "#5f6b7a";
     const ticks = Math.max(1, Math.floor(w / 110));
-    for (let i = 0; i < ticks; i++) pen.fillText(digits(view.x + i * w / ticks / view.sx) + " µs", i * w / ticks + 2, 14);
+    for (let i = 0; i < ticks; i++) pen.fillText(duration(view.x + i * w / ticks / view.sx), i * w / ticks + 2, 14);
   };
   const fit = (view, w) => { view.x = 0, view.y = 0, view.sx = w / end, view.sy = 1; };
   const pick = (x, y) => {
     const thread = Math.floor((y - 22) / row), s = p.spans.find(s => s.thread === thread && x >= s.begin && x <= s.end);
     const step = s && p.steps[s.step];
-    return step && `step ${s.step + 1}: ${step.ops} by ${step.executor}${step.where ? " at " + step.where : ""}; ${digits(s.end - s.begin)} µs on thread ${thread}`;
+    return step && `step ${s.step + 1}: ${step.ops} by ${step.executor}${step.where ? " at " + step.where : ""}; ${duration(s.end - s.begin)} on thread ${thread}`;
   };
   picture(main, "flat", draw, fit, pick, 28 + threads * row);
   main.append(element("p", { className: "quiet" }, `${threads} ${threads === 1 ? "thread" : "threads"}; the first one is that of the call.`));
