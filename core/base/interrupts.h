@@ -64,8 +64,10 @@ class InterruptCheck {
   // Null: nobody. Gives who was told before.
   Progress* set_progress(Progress* to) noexcept { return std::exchange(progress_, to); }
   // Who looks at each step that the call runs; null: nobody.
-  void set_watch(StepWatch* watch) noexcept { watch_ = watch; }
+  // `closely`: steps run one by one for it, where they would else be launched together.
+  void set_watch(StepWatch* watch, bool closely = true) noexcept { watch_ = watch, closely_ = closely; }
   StepWatch* watch() const noexcept { return watch_; }
+  bool watched_closely() const noexcept { return watch_ && closely_; }
   // The same as look_and_throw() where `done` of `total` parts of a stage are behind; throws what who is told throws.
   void at(std::string_view stage, size_t done, size_t total) {
     look_and_throw();
@@ -83,6 +85,7 @@ class InterruptCheck {
   Clock::time_point asked_{};
   Progress* progress_ = nullptr;
   StepWatch* watch_ = nullptr;
+  bool closely_ = true;
 };
 
 }  // namespace thunder

@@ -15,6 +15,7 @@
 #include "jit/guards.h"
 #include "jit/options/resolve.h"
 #include "jit/reports/debug_checks.h"
+#include "jit/reports/ranges.h"
 #include "jit/segments/segment_call.h"
 #include "program/report.h"
 
@@ -89,22 +90,24 @@ struct Compiled::Held {
 
 namespace {
 
-// The checks that the options ask for, of a call that nobody else watches.
+// The checks that the options ask for, or ranges for a profiler, of a call that nobody else watches.
 class Checked {
  public:
   Checked(Context& context, const CompileSettings& settings, const Function& function, InterruptCheck& check)
       : check_(check) {
-    if (!settings.debug_checks.empty() && !check.watch())
-      check.set_watch(&checks_.emplace(context, settings, function.name()));
+    if (check.watch()) return;
+    if (!settings.debug_checks.empty()) check.set_watch(&checks_.emplace(context, settings, function.name()));
+    else if (ranges_are_wanted()) check.set_watch(&ranges_.emplace(), false);
   }
   ~Checked() {
-    if (checks_) check_.set_watch(nullptr);
+    if (checks_ || ranges_) check_.set_watch(nullptr);
   }
   Checked(const Checked&) = delete;
 
  private:
   InterruptCheck& check_;
   std::optional<DebugChecks> checks_;
+  std::optional<Ranges> ranges_;
 };
 
 }  // namespace

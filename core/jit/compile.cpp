@@ -10,6 +10,7 @@
 #include "jit/callers_hooks.h"
 #include "jit/donations.h"
 #include "jit/record.h"
+#include "jit/reports/ranges.h"
 #include "loops/kernels.h"
 #include "tracer/replay.h"
 
@@ -114,7 +115,8 @@ void compile_once(const Executors& executors, Context& context, const CompileOpt
   entry.program = std::move(compilation.program);
   entry.plan_ms = entry.program->plan_ms();
   entry.writes = !final.writes.empty();
-  entry.held = entry.program->plan().may_fail || !options.settings().debug_checks.empty();
+  entry.held =
+      entry.program->plan().may_fail || !options.settings().debug_checks.empty() || ranges_are_wanted();
   for (const Write& w : final.writes) entry.written.push_back(w.input);
   entry.traces = std::move(compilation.traces), entry.stages = std::move(compilation.times);
 }

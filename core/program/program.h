@@ -113,7 +113,7 @@ class Program {
   void find_stoppable();
   // The same as run_steps(), each step under the eyes of the call's watch.
   Status* run_watched(const Frame& frame, size_t stoppable, InterruptCheck& check) const noexcept;
-  Status* run_watched(const Frame& frame, size_t at, StepWatch& watch) const;
+  Status* watch_step(const Frame& frame, size_t at, StepWatch& watch, bool closely) const;
   static Status* stopped(Status* why, const Step& next) noexcept;
   Status* located(Status* failed, const Step& step) const noexcept;
   // A frame that no other call holds. Null: there is no memory for one, and `failed` says so.
@@ -196,7 +196,7 @@ Status* Program::run(const Input& input, const Output& output, InterruptCheck& c
   if (!frame) return failed;
   frame->runs.store(frame->runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (accelerators_.size() > 1) follow_streams(*frame);
-  if (recorded_ && frame == first_.get() && !check.watch()) [[unlikely]] {
+  if (recorded_ && frame == first_.get() && !check.watched_closely()) [[unlikely]] {
     for (size_t i = 0; i < input_patches_.size(); i++)
       given_[i] = input(input_patches_[i].index) + input_patches_[i].offset;
     for (size_t i = 0; i < output_patches_.size(); i++)

@@ -2,13 +2,14 @@
 
 namespace thunder {
 
-Status* Program::run_watched(const Frame& frame, size_t at, StepWatch& watch) const {
+Status* Program::watch_step(const Frame& frame, size_t at, StepWatch& watch, bool closely) const {
   const Step& step = plan_.steps[at];
   const Launch& launch = frame.launches[at];
   watch.before(*this, at, launch);
   if (Status* failed = step.call(&launch)) return failed;
-  for (Accelerator* a : accelerators())
-    if (Status* failed = a->wait()) return failed;
+  if (closely)
+    for (Accelerator* a : accelerators())
+      if (Status* failed = a->wait()) return failed;
   watch.after(*this, at, launch);
   return nullptr;
 }
@@ -20,7 +21,7 @@ Status* Program::run_watched(const Frame& frame, size_t stoppable, InterruptChec
     if (i < stoppable)
       if (Status* why = check.before_step(step.bytes)) return stopped(why, step);
     try {
-      if (Status* failed = run_watched(frame, i, *check.watch())) return located(failed, step);
+      if (Status* failed = watch_step(frame, i, *check.watch(), check.watched_closely())) return located(failed, step);
     } catch (const Error& e) {
       return Ref<Status>(e.status()).detach();
     } catch (...) {

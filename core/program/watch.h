@@ -9,8 +9,9 @@ class StepWatch {
  public:
   // Before the first step: what the program has of the CPU's memory during the call.
   virtual void begin(std::span<const std::byte> /*arena*/) {}
-  // Around step `at` of the plan, on the thread of the call; devices have done what was asked of them before `after` is
-  // called. The launch is the step's own. Neither throws anything but Error, which ends the call.
+  // Around step `at` of the plan, on the thread of the call; where the call is watched closely, devices have done what
+  // was asked of them before `after` is called. The launch is the step's own. Neither throws anything but Error, which
+  // ends the call.
   virtual void before(const Program&, size_t at, const Launch&) = 0;
   virtual void after(const Program&, size_t at, const Launch&) = 0;
 
