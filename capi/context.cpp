@@ -112,6 +112,13 @@ thunder_status* thunder_context_set_stance(thunder_context* context, const char*
   }));
 }
 
+thunder_status* thunder_context_set_default_executors(thunder_context* context, const char* names) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context");
+    core(context)->set_default_executors(split_list(names ? names : ""));
+  }));
+}
+
 const char* thunder_context_stance(const thunder_context* context) noexcept {
   return context ? core(context)->stance_name().data() : "";
 }

@@ -48,7 +48,20 @@ void describe_printoptions(Context& context, cJSON* array) {
 }
 
 void describe_executors(Context& context, cJSON* array) {
-  for (auto& name : context.executor_names()) add_text(add_object(array), "name", name);
+  std::vector<std::string> names = context.executor_names();
+  const std::vector<std::string> defaults = context.default_executor_names();
+  const auto place = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) - list.begin();
+  };
+  for (auto& name : defaults)  // an engine's is not listed before somebody wants it
+    if (place(names, name) == std::ssize(names)) names.insert(names.end() - 1, name);
+  for (auto& name : names) {
+    cJSON* o = add_object(array);
+    add_text(o, "name", name);
+    const auto at = place(defaults, name);
+    if (!cJSON_AddNumberToObject(o, "default", at == std::ssize(defaults) ? 0 : double(at + 1))) throw std::bad_alloc();
+    add_flag(o, "always", name == defaults.back());
+  }
 }
 
 void describe_unavailable(Context& context, cJSON* array) {

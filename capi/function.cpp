@@ -146,6 +146,15 @@ void thunder_scope_guard(thunder_scope* scope, thunder_function* function, thund
   });
 }
 
+int32_t thunder_scope_sharp_edge(thunder_scope* scope, const char* text, const char* where) noexcept {
+  return value_in(core(scope), __func__, 0, [&]() -> int32_t {
+    Scope& s = *core(scope);
+    if (!s.wants_edges()) return 0;
+    if (text) s.add_edge({text, where ? where : ""});
+    return 1;
+  });
+}
+
 thunder_values* thunder_function_apply(thunder_scope* scope, thunder_function* function,
                                        const thunder_values* in) noexcept {
   return handle(values_in(core(scope), __func__, [&] {

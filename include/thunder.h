@@ -218,6 +218,10 @@ THUNDER_CHECK thunder_status *thunder_suggest(const char *name, const char *cons
  * such call of a function runs op by op. */
 THUNDER_CHECK thunder_status *thunder_context_set_stance(thunder_context *context, const char *stance) THUNDER_NOEXCEPT;
 const char *thunder_context_stance(const thunder_context *context) THUNDER_NOEXCEPT;
+/* Which executors a compile asks that names none, from now on: "mine,products", the first before the others; host always ends
+ * the list. NULL or "": the built-in ones. Rows of "executors" say which are among them. */
+THUNDER_CHECK thunder_status *thunder_context_set_default_executors(thunder_context *context,
+    const char *names_or_null) THUNDER_NOEXCEPT;
 /* Loads a shared library written against thunder/plugin.h, and keeps it for ever. Code of the plugin runs. */
 THUNDER_CHECK thunder_status *thunder_context_load_plugin(thunder_context *context, const char *path) THUNDER_NOEXCEPT;
 /* Runs a Lua file whose `require "thunder"` is this context: it may load plugins, seed, read files. Executors, ops and
@@ -376,6 +380,9 @@ typedef const char *(*thunder_fact)(void *user);
  * thread; `destroy` runs once, also when nothing is traced. */
 void thunder_scope_guard(thunder_scope *scope, thunder_function *function, thunder_fact fact, void *user,
     void (*destroy)(void *user)) THUNDER_NOEXCEPT;
+/* In a traced function: whether the option `sharp_edges` asks what its trace keeps that no call checks. With `text`, which
+ * says what it is, such as "the clock is read once, while it is traced", it is noted, for `where`, "file:line" or NULL. */
+int32_t thunder_scope_sharp_edge(thunder_scope *scope, const char *text_or_null, const char *where_or_null) THUNDER_NOEXCEPT;
 /* [O] Calls it inside a scope: inlined while tracing, run when eager. */
 thunder_values *thunder_function_apply(thunder_scope *scope, thunder_function *function,
     const thunder_values *in) THUNDER_NOEXCEPT;

@@ -46,6 +46,10 @@ function core.given_options(given)
       out[name] = value
     end
   end
+  for theirs, ours in pairs { executors_list = "executors", transforms = "passes" } do -- lightning-thunder's names
+    if out[ours] == nil then out[ours] = out[theirs] end
+    out[theirs] = nil
+  end
   if type(out.backend) == "function" then
     out.executors, out.backend = with_first(executor_of("backend", out.backend, false), out.executors), nil
   end

@@ -64,6 +64,7 @@ static int run(lua_State *L)
     const bool captures = traced && count == 0 && luaL_testudata(L, owner, box_name(BOX_COMPILED));
     if (captures) captured_find(L, owner);
     count += values_push(L, f->in, traced);
+    if (traced && thunder_scope_sharp_edge(f->scope, NULL, NULL)) edges_watch(L);
     lua_call(L, count, LUA_MULTRET);
     if (captures) captured_settle(L, owner);
     const int last = lua_gettop(L);
@@ -97,7 +98,9 @@ static thunder_status *run_locked(layer *self, lua_State *L, lua_CFunction body,
     lua_pushcfunction(L, body);
     lua_pushlightuserdata(L, data);
     limits_begin(L, self->limits);
+    const hook_state before = hook_of(L);
     const int failed = lua_pcall(L, 1, 0, top + 1);
+    edges_end(L, &before);
     limits_end(L, self->limits);
     thunder_status *status = NULL;
     if (failed) {

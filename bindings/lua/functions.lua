@@ -191,6 +191,31 @@ local function described(what)
   return function() return core.json(core.describe(what)) end
 end
 th.executors = described "executors"
+-- lightning-thunder's functions of these names: lists of names, and the row of one, or nil.
+local function executors_that(keep)
+  local names = {}
+  for _, row in ipairs(th.executors()) do
+    if keep(row) then names[#names + 1] = row.name end
+  end
+  return names
+end
+function th.get_all_executors() return executors_that(function() return true end) end
+function th.get_default_executors()
+  local place, names = {}, executors_that(function(row) return row.default > 0 end)
+  for _, row in ipairs(th.executors()) do place[row.name] = row.default end
+  table.sort(names, function(a, b) return place[a] < place[b] end)
+  return names
+end
+function th.get_always_executors() return executors_that(function(row) return row.always end) end
+function th.get_executor(name)
+  for _, row in ipairs(th.executors()) do
+    if row.name == name then return row end
+  end
+end
+-- th.set_default_executors{ names }: which executors a compile asks that names none, from now on; without an argument the built-in ones.
+function th.set_default_executors(names)
+  core.set_default_executors(type(names) == "table" and table.concat(names, ",") or names or "")
+end
 th.unavailable_executors = described "unavailable_executors" -- { name, why } of those that can run nothing here
 th.installation = described "installation" -- { name, state, text }: what works, is missing or fails here, and why; runs a kernel
 -- th.load_plugin(path): a shared library whose executors the option "executors" of compile can name from now on.

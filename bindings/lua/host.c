@@ -41,6 +41,12 @@ static int core_set_stance(lua_State *L)
     return 1;
 }
 
+static int core_set_default_executors(lua_State *L)
+{
+    check_status(L, thunder_context_set_default_executors(layer_of(L)->context, luaL_checkstring(L, 1)));
+    return 0;
+}
+
 /* core.is_terminal(): whether people see standard error as it is written. */
 static int core_is_terminal(lua_State *L)
 {
@@ -131,6 +137,7 @@ void open_host(lua_State *L)
                                        {"without_limit", core_without_limit},
                                        {"suggest", core_suggest},
                                        {"set_stance", core_set_stance},
+                                       {"set_default_executors", core_set_default_executors},
                                        {"is_terminal", core_is_terminal},
                                        {"clock", core_clock},
                                        {"metatable", core_metatable},

@@ -167,6 +167,19 @@ bool size_or_integer(lua_State *L, int index, thunder_dim *out); /* false: it is
 struct callback *callback_create(lua_State *L, int index);
 /* It is given objects for what stands for any. */
 void callback_give_symbols(struct callback *self);
+
+/* ---- sharp edges: what a trace keeps that no call checks ---- */
+
+/* The hook of a coroutine, to be put back. */
+typedef struct hook_state {
+    lua_Hook hook;
+    int mask, count;
+} hook_state;
+hook_state hook_of(lua_State *L);
+/* Tells the scope of calls that give something else each time, until edges_end(). */
+void edges_watch(lua_State *L);
+void edges_end(lua_State *L, const hook_state *before);
+void open_edges(lua_State *L);
 void callback_destroy(void *user);
 /* What the function of the compiled one at `compiled` reads beside its arguments: found before it is traced, settled behind that. */
 void captured_find(lua_State *L, int compiled);

@@ -49,6 +49,7 @@ static void open_layer(lua_State *L, thunder_context *context_or_null, limits *l
     open_optimizer(L);
     open_data(L);
     open_host(L);
+    open_edges(L);
     open_extend(L);
     open_executor(L);
     open_pass(L);

@@ -67,6 +67,11 @@ function th.list_transforms(f)
   for name in core.explain(f, "transforms"):gmatch "[^\n]+" do names[#names + 1] = name end
   return names
 end
+-- The kernels of several lines in the program compiled last: each the list of its ops.
+function th.get_fusions(f)
+  local text = core.explain(f, "fusions")
+  return text ~= "" and core.json(text) or {}
+end
 -- th.watch_calls(run): the compiled functions that run() calls, in the order of their first calls, as { f, arguments }: those of the
 -- last call.
 function th.watch_calls(run)

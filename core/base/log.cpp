@@ -21,6 +21,7 @@ constexpr std::array<LogRow, kLogNames> kRows = {
     LogRow{"cudagraphs", "Whether steps on a CUDA device are recorded as a graph, or why not.", ""},
     LogRow{"autotuning", "What `max_autotune` chose for each product.", ""},
     LogRow{"memory", "What a call needs of memory.", "Where each value lies."},
+    LogRow{"sharp_edges", "What a trace keeps that no call checks, where the option `sharp_edges` is \"warn\".", ""},
 };
 
 }  // namespace

@@ -24,8 +24,9 @@ enum class LogName : uint8_t {
   cudagraphs,
   autotuning,
   memory,
+  sharp_edges,
 };
-inline constexpr size_t kLogNames = 11;
+inline constexpr size_t kLogNames = 12;
 
 struct LogRow {
   std::string_view name;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/thrown.h"
 #include "executors/fusion/explain.h"
+#include "jit/asked_function.h"
 #include "jit/compile.h"
 #include "jit/donations.h"
 #include "jit/dynamic/dynamic.h"
@@ -23,9 +24,9 @@ namespace thunder {
 
 Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOptions* options)
     : context_(std::move(context)),
-      function_(std::move(function)),
       options_(options ? resolve_options(*options, *context_) : make<CompileOptions>()),
       settings_(options_->settings()),
+      function_(as_asked(std::move(function), context_, settings_)),
       sizes_(dynamic_sizes(settings_)),
       looks_up_(!settings_.disable && settings_.cache != CacheMode::no_caching),
       runner_(*context_, *function_),

@@ -143,9 +143,9 @@ class Compiled : public Counted<Compiled> {
   void check_inputs(const Inputs& in) const;
 
   Ref<Context> context_;
-  Ref<Function> function_;
   Ref<CompileOptions> options_;
   const CompileSettings& settings_;  // of the options
+  Ref<Function> function_;
   const DynamicSizes sizes_;
   bool looks_up_ = true;  // whether calls look for a program at all
   Cache cache_;

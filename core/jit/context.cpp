@@ -95,7 +95,7 @@ Context::Context(const ContextHooks& hooks)
   executors_.push_back(make<Executor>(transfer_executor(devices_)));
   executors_.push_back(make<Executor>(through_host_executor(devices_)));
   executors_.push_back(make<Executor>(host_executor()));
-  default_executors_ = executors_;
+  built_in_executors_ = default_executors_ = executors_;
   for (const EngineRow& engine : engines())  // by name alone, and before host, which takes everything
     executors_.insert(executors_.end() - 1, make<Executor>(engine.make(machine_)));
   runner_ = eager_runner(default_executors_, devices_, threads_);
@@ -106,7 +106,7 @@ Context::~Context() {
   composites_.reset();
   runner_.reset();
   passes_.clear();
-  default_executors_.clear();
+  default_executors_.clear(), built_in_executors_.clear();
   executors_.clear();
   if (hooks_.destroy) hooks_.destroy(hooks_.user);
 }
@@ -168,6 +168,19 @@ std::vector<std::string> Context::executor_names() const {
   std::vector<std::string> names;
   for (auto& e : executors_)
     if (!find_engine(e->name())) names.push_back(e->name());  // an engine may not be here: it is opened when named
+  return names;
+}
+
+void Context::set_default_executors(std::span<const std::string> names) {
+  Executors wanted;
+  if (!names.empty()) wanted = executors(names, {});
+  std::lock_guard lock(executors_mutex_);
+  default_executors_ = names.empty() ? built_in_executors_ : std::move(wanted);
+}
+
+std::vector<std::string> Context::default_executor_names() const {
+  std::vector<std::string> names;
+  for (auto& e : executors({}, {})) names.push_back(e->name());
   return names;
 }
 

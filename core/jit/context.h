@@ -76,6 +76,9 @@ class Context : public Counted<Context> {
   // naming an unknown executor, or why a built-in one is not here.
   Executors executors(std::span<const std::string> names, const Executors& first) const;
   std::vector<std::string> executor_names() const;
+  // Those of a compile that names none, from now on; no names: the built-in ones. Throws as executors() does.
+  void set_default_executors(std::span<const std::string> names);
+  std::vector<std::string> default_executor_names() const;
   // Null: there is none of that name.
   Ref<Executor> find_executor(std::string_view name) const;
   // Built-in ones that cannot run here, and why not.
@@ -135,7 +138,7 @@ class Context : public Counted<Context> {
   std::unique_ptr<CompositeRunner> composites_;
   Ref<Tensor> random_;
   mutable std::mutex executors_mutex_;  // of executors and passes
-  Executors executors_, default_executors_;
+  Executors executors_, built_in_executors_, default_executors_;
   CustomPasses passes_;
   BackendRegistry backends_;
   std::vector<std::pair<std::string, std::string>> missing_;  // built-in ones that cannot run here, and why

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "compile/stages.h"
 #include "ir/print.h"
 #include "jit/reports/compile_stats.h"
@@ -53,6 +54,19 @@ std::string graph_report(const Compiled& f) {
   return entry ? graphviz(entry->traces.back()) : "";
 }
 
+// Of the lines that became one kernel, kernel by kernel.
+std::string fusions_json(const Compiled& f) {
+  const auto entry = f.latest();
+  if (!entry) return "";
+  std::string out;
+  for (const Node* n : entry->traces.back().nodes) {
+    if (n->body.size() < 2 || n->op->name() != "region") continue;
+    out += cat(out.empty() ? "" : ",", "[",
+               join(n->body, ",", [](const Node* line) { return json_quote(line->op->name()); }), "]");
+  }
+  return cat("[", out, "]");
+}
+
 std::string sources(const Compiled& f, std::string_view form) {
   const auto entry = f.latest();
   return entry ? kernel_sources(*entry->program, form) : "";
@@ -74,6 +88,7 @@ struct Report : ReportRow {
 constexpr std::array kReports = {
     Report{{"fusion", "Why neighbours in the last trace are kernels of their own, a line for each two."},
            [](const Compiled& f) { return f.fusion_report(); }},
+    Report{{"fusions", "The lines that became one kernel, a list of ops a kernel, as JSON."}, fusions_json},
     Report{{"loops", "The loop nest of each kernel, as lowered and after each stage of its lowering."},
            [](const Compiled& f) { return f.loops_report(); }},
     Report{{"guards", "What the program is guarded by, a formula a line."},

@@ -15,6 +15,7 @@ constexpr std::array<std::string_view, 3> names_of(Precision) { return {"highest
 constexpr std::array<std::string_view, 4> names_of(CacheMode) {
   return {"constant values", "symbolic values", "same input", "no caching"};
 }
+constexpr std::array<std::string_view, 3> names_of(SharpEdges) { return {"allow", "warn", "error"}; }
 constexpr std::array<std::string_view, 4> names_of(DebugCheck) { return {"nan", "inf", "reference", "bounds"}; }
 constexpr std::array<std::string_view, 10> names_of(TraceFile) {
   return {"fx_graph",      "fx_graph_transformed", "ir_pre_fusion",   "ir_post_fusion", "output_code",

@@ -23,6 +23,8 @@ enum class Precision : uint8_t {
   medium,   // one bf16 part; on CUDA devices TF32
 };
 enum class CacheMode : uint8_t { constant_values, symbolic_values, same_input, no_caching };
+// What happens where a trace keeps something that no call checks.
+enum class SharpEdges : uint8_t { allow, warn, error };
 
 // What each step of a call is checked for.
 enum class DebugCheck : uint8_t { nan, inf, reference, bounds };

@@ -49,6 +49,11 @@ struct ScopeEnvironment {
   }
 };
 
+// Something that a trace keeps and no call checks.
+struct SharpEdge {
+  std::string text, where;  // `where`: the user's line, or ""
+};
+
 // What parameters of modules are read under: one counter that is checked at each call, and the facts behind it.
 struct Fact {
   virtual ~Fact() = default;
@@ -104,6 +109,12 @@ class Scope : public ProxyOwner {
   virtual Tensor* parameter(Tensor* t, std::string_view path) = 0;
   virtual void guard(std::shared_ptr<const std::atomic<uint64_t>> counter, std::unique_ptr<Fact> fact) = 0;
 
+  // Whether somebody wants to know of sharp edges, and one that was found. Of a scope inside of a tracing one: of that.
+  virtual bool wants_edges() const { return edges != nullptr; }
+  virtual void add_edge(SharpEdge edge) {
+    if (edges) edges->push_back(std::move(edge));
+  }
+
   // Rule 4: the first error stays.
   void fail(Ref<Status> status);
   void fail(Code code, std::string message) { fail(make<Status>(code, std::move(message))); }
@@ -150,6 +161,8 @@ class Scope : public ProxyOwner {
   const ModuleAccess* access = nullptr;
   // The innermost layer at work; modules/ sets it.
   const LayerCall* layer = nullptr;
+  // Where sharp edges are collected; null: nobody asks for them. Who calls a function in the scope sets it.
+  std::vector<SharpEdge>* edges = nullptr;
   // The dtype in which ops compute whose row says so while it is not none.
   DType autocast = DType::none;
   // Functions that are being traced inside of it, for transforms.

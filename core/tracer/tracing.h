@@ -67,6 +67,10 @@ class TracingScope : public Scope {
   Builder& builder() override { return *recorder_; }
   Tensor* parameter(Tensor* t, std::string_view path) override;
   void guard(std::shared_ptr<const std::atomic<uint64_t>> counter, std::unique_ptr<Fact> fact) override;
+  bool wants_edges() const override { return around_ && !edges ? around_->wants_edges() : Scope::wants_edges(); }
+  void add_edge(SharpEdge edge) override {
+    return around_ && !edges ? around_->add_edge(std::move(edge)) : Scope::add_edge(std::move(edge));
+  }
   ValueId enter(Tensor* t) override;
   Tensor* wrap(ValueId v) override;
   void write(Tensor* x, ValueId value) override;

@@ -48,6 +48,25 @@ static void stances(thunder_context *context, thunder_function *f)
     thunder_compiled_release(c);
 }
 
+static void default_executors(thunder_context *context, thunder_function *f)
+{
+    const int64_t two = 2;
+    const float data[] = { 1, 2 };
+    thunder_compiled *c = NULL;
+    thunder_tensor *x = test_f32(context, 1, &two, data), *in[] = { x, x }, *y = NULL;
+    REFUSED(thunder_context_set_default_executors(context, "hots"), THUNDER_NOT_FOUND, "did you mean 'host'?");
+    OK(thunder_context_set_default_executors(context, "host"));
+    OK(thunder_compile(f, NULL, &c));
+    OK(thunder_compiled_call_tensors(c, in, 2, &y, 1));
+    const char *text = NULL;
+    OK(thunder_compiled_explain(c, "claim", &text));
+    CHECK(strstr(text, "by host") && !strstr(text, "by fusion"));
+    OK(thunder_context_set_default_executors(context, NULL));
+    thunder_tensor_release(y);
+    thunder_tensor_release(x);
+    thunder_compiled_release(c);
+}
+
 static void calls(thunder_context *context)
 {
     const int64_t shape[] = { 4 }, longer[] = { 5 };
@@ -98,6 +117,7 @@ static void calls(thunder_context *context)
     CHECK(older.calls == 4 && older.beyond == 99); /* no more than it has room for */
 
     stances(context, f);
+    default_executors(context, f);
 
     thunder_trace *t = NULL;
     CHECK(thunder_compiled_trace_count(c) >= 2);

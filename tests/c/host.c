@@ -99,6 +99,36 @@ static void what_was_not_created_is_not_touched(thunder_context *context)
     thunder_function_release(f);
 }
 
+static int wanted;
+static thunder_status *looks_at_the_clock(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
+{
+    wanted = thunder_scope_sharp_edge(s, NULL, NULL);
+    thunder_scope_sharp_edge(s, "the clock is read once, while it is traced", "host.c:7");
+    return scale(s, in, out, user);
+}
+
+static void a_function_tells_of_sharp_edges(thunder_context *context, thunder_tensor *x)
+{
+    struct host host = { 2, 0, 0, 0 };
+    thunder_function *f = NULL;
+    thunder_compiled *allowed = NULL, *refused = NULL;
+    thunder_options *options = NULL;
+    OK(thunder_function_create(context, "clocked", looks_at_the_clock, &host, NULL, &f));
+    OK(thunder_options_create(context, &options));
+    thunder_options_set_str(options, "sharp_edges", "error");
+    OK(thunder_compile(f, NULL, &allowed));
+    OK(thunder_compile(f, options, &refused));
+    CHECK(call(allowed, x) == 2 && !wanted);
+    thunder_tensor *y = NULL;
+    REFUSED(thunder_compiled_call_tensors(refused, &x, 1, &y, 1), THUNDER_FAILED_PRECONDITION,
+            "clocked: sharp_edges: the clock is read once, while it is traced [at host.c:7]");
+    CHECK(wanted && !y && !thunder_scope_sharp_edge(NULL, "nothing", NULL));
+    thunder_options_release(options);
+    thunder_compiled_release(refused);
+    thunder_compiled_release(allowed);
+    thunder_function_release(f);
+}
+
 static void options_are_live(thunder_context *context, thunder_tensor *x)
 {
     thunder_module *m = NULL;
@@ -138,6 +168,7 @@ int main(void)
     thunder_tensor *x = test_f32(context, 1, shape, one);
     a_touch_traces_again(context, x);
     facts_say_which_programs_hold(context, x);
+    a_function_tells_of_sharp_edges(context, x);
     what_was_not_created_is_not_touched(context);
     options_are_live(context, x);
     thunder_tensor_release(x);

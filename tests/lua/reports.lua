@@ -9,7 +9,7 @@ local x = th.randn { 16, 16 }
 local f = th.compile(function(a) return (a:matmul(a)):exp():sum() end, { dynamic = false })
 
 -- Names of logs and reports, and what is not one.
-assert(#th.logs() == 11 and th.logs()[1].name == "guards")
+assert(#th.logs() == 12 and th.logs()[1].name == "guards")
 fails("did you mean 'guards'?", th.set_logs, "gaurds")
 th.set_logs "guards"
 th.set_logs()

@@ -111,6 +111,13 @@ class Arguments(unittest.TestCase):
         with self.assertRaisesRegex(th.Error, "guard_filter_fn must give a boolean for each of 2 guards, got 0"):
             th.compile(lambda x, n, m: x * n + m, dynamic=False, guard_filter_fn=lambda guards: [])(th.ones(2), 3, 4)
 
+    def test_pytorch_s_guard_filters(self):
+        kept = th.compile(lambda x, n: x * n, dynamic=False, guard_filter_fn=th.compiler.skip_guard_on_all_nn_modules_unsafe)
+        dropped = th.compile(lambda x, n: x * n, dynamic=False, guard_filter_fn=th.compiler.keep_tensor_guards_unsafe)
+        self.assertEqual([kept(th.ones(1), n).item() for n in (2, 3)], [2, 3])
+        self.assertEqual([dropped(th.ones(1), n).item() for n in (2, 3)], [2, 2])
+        self.assertEqual(dropped(th.ones(2), 3).tolist(), [3, 3])  # another shape is another program
+
     def test_disabled_functions_run_op_by_op(self):
         @th.compiler.disable
         def f(x):

@@ -69,7 +69,7 @@ class Counts(unittest.TestCase):
         options = th.last_compile_options(f)
         self.assertEqual(options["used"], {"dynamic": False, "executors": "host"})
         self.assertIn("captures no tensor", options["unused"]["freezing"])
-        self.assertIn("beside `executors`", options["unused"]["float32_matmul_precision"])
+        self.assertIn("none of the executors that `executors` names computes products", options["unused"]["float32_matmul_precision"])
         self.assertEqual(options["unknown"], {})
 
     def test_every_report_has_a_name(self):

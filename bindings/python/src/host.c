@@ -145,6 +145,15 @@ static PyObject *guard(PyObject *module, PyObject *list)
     Py_RETURN_NONE;
 }
 
+/* sharp_edge(text, place): whether the option sharp_edges asks for them, with a text of one */
+static PyObject *sharp_edge(PyObject *module, PyObject *args)
+{
+    (void)module;
+    const char *text = NULL, *where = NULL;
+    if (!PyArg_ParseTuple(args, "|zz", &text, &where)) return NULL;
+    return PyBool_FromLong(here && thunder_scope_sharp_edge(here, text, where));
+}
+
 /* ---- its life ---- */
 
 host *host_new(callback *owner, thunder_function *function)
@@ -262,6 +271,7 @@ static PyObject *set_walk(PyObject *module, PyObject *run)
 int open_host(PyObject *module)
 {
     static PyMethodDef functions[] = {{"guard", guard, METH_O, NULL},
+                                      {"sharp_edge", sharp_edge, METH_VARARGS, NULL},
                                       {"touch", touch, METH_O, NULL},
                                       {"set_walk", set_walk, METH_O, NULL},
                                       {"root", root, METH_NOARGS, NULL},

@@ -50,6 +50,15 @@ static PyObject *random_state(PyObject *module, PyObject *unused)
     return tensor_of(thunder_context_random(context));
 }
 
+static PyObject *set_default_executors(PyObject *module, PyObject *names)
+{
+    (void)module;
+    const char *text = PyUnicode_Check(names) ? PyUnicode_AsUTF8(names) : NULL;
+    if (!text) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "names with commas between them were expected");
+    if (check_status(thunder_context_set_default_executors(context, text))) return NULL;
+    Py_RETURN_NONE;
+}
+
 /* set_stance(name): the name of the one before. */
 static PyObject *set_stance(PyObject *module, PyObject *name)
 {
@@ -93,6 +102,7 @@ static PyMethodDef functions[] = {
      "initial_seed()\n--\n\nThe seed that holds, given or not: seed() of it in another process draws the same numbers."},
     {"random_state", random_state, METH_NOARGS,
      "random_state()\n--\n\nThe random state, int64[2]: save it, and copy_() it back to resume."},
+    {"set_default_executors", set_default_executors, METH_O, NULL},
     {"set_stance", set_stance, METH_O, NULL},
     {"set_logs", set_logs, METH_O, NULL},
     {"set_printoptions", set_printoptions, METH_O, NULL},

@@ -26,6 +26,7 @@ from ._extend import Executor, Node, Pass, add_pass, add_rules, executor, op, pa
 from ._forms import return_types  # noqa: E402
 from ._functions import (Trace, compile, compile_ahead, compile_options, executors, explain, export_c, export_onnx, function_from_trace,  # noqa: E402
                          get_float32_matmul_precision, grad, set_float32_matmul_precision,
+                         get_all_executors, get_always_executors, get_default_executors, get_executor, set_default_executors,
                          graph_breaks, last_backward_traces, last_miss, last_traces, load_program, program_module, save_program, set_stance,
                          signature, stats, trace, unavailable_executors, value_and_grad)
 from ._grad_mode import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
@@ -101,7 +102,9 @@ autograd = _names.namespace("thunder.autograd", "What PyTorch has in torch.autog
     "inference_mode": inference_mode})
 
 compiler = _names.namespace("thunder.compiler", "What PyTorch has in torch.compiler: stances, and kernels for other processes.", {
-    name: getattr(_functions, name) for name in ("disable", "load_cache_artifacts", "save_cache_artifacts", "set_stance")})
+    name: getattr(_functions, name) for name in (
+        "disable", "keep_tensor_guards_unsafe", "load_cache_artifacts", "save_cache_artifacts", "set_stance",
+        "skip_guard_on_all_nn_modules_unsafe", "skip_guard_on_inbuilt_nn_modules_unsafe")})
 
 linalg = _names.namespace("thunder.linalg", "Linear algebra, under the names that torch.linalg has.", {
     **{name.removeprefix("linalg_"): op for name, op in _ops.functions.items() if name.startswith("linalg_")},

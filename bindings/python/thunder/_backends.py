@@ -25,6 +25,7 @@ def _find_engines():
                 os.environ[variable] = str(found)
 
 
+_LIGHTNING = {"executors_list": "executors", "transforms": "passes"}  # its names
 _BY_PYTORCH = ("torch", "inductor", "torchcompile")  # executors that thunder.torch has
 
 
@@ -62,9 +63,10 @@ def given(named):
             if name in named and named[name] != value:
                 raise TypeError(f"compile: option {name!r} is {named[name]!r} by keyword and {value!r} among `options`")
             named[name] = value
-    if named.get("executors_list") is not None:  # what thunder called it before
-        named.setdefault("executors", named["executors_list"])
-    named.pop("executors_list", None)
+    for theirs, ours in _LIGHTNING.items():
+        value = named.pop(theirs, None)
+        if value is not None:
+            named.setdefault(ours, value)
     unknown = next((name for name in named if name not in _own and name not in _inductor), None)
     if unknown is not None:
         raise TypeError(f"compile: unknown option {unknown!r}{_names.suggest(unknown, _own | set(_inductor))}")

@@ -25,6 +25,8 @@ def _option(name, value):
     """As the extension takes it: functions are ones that are not compiled."""
     if name == "donate_argnums" and value is not None:
         return ",".join(str(number) for number in ([value] if isinstance(value, int) else value))
+    if name == "debug_options" and isinstance(value, dict):
+        return ",".join(debug for debug, wanted in value.items() if wanted)
     if name not in ("progress", "guard_filter_fn") or value is None:
         return tuple(value) if isinstance(value, list) else value
     if not callable(value):
@@ -36,6 +38,22 @@ def _option(name, value):
     def guard_filter_fn(guards):
         return [bool(keep) for keep in value([Guard(**guard) for guard in guards])]
     return Compiled(progress if name == "progress" else guard_filter_fn, name, {"disable": True})
+
+
+def skip_guard_on_inbuilt_nn_modules_unsafe(guards):
+    """For guard_filter_fn: keeps all. Guards of modules are one comparison a call for all of them, and are not among those that it sees."""
+    return [True] * len(guards)
+
+
+def skip_guard_on_all_nn_modules_unsafe(guards):
+    """For guard_filter_fn: the same."""
+    return [True] * len(guards)
+
+
+def keep_tensor_guards_unsafe(guards):
+    """For guard_filter_fn: drops those of numbers, so that another one runs the program that was made for the first. Those of tensors always
+    stay."""
+    return [False] * len(guards)
 
 
 _precision = "highest"  # of functions that are compiled from now on
@@ -397,6 +415,34 @@ def compile_options():
 def executors():
     """What runs ops here. Its attributes are the names that lightning-thunder has for some."""
     return [row["name"] for row in _schema.describe("executors")]
+
+
+def get_all_executors():
+    """The names of all executors, lightning-thunder's function of that name."""
+    return executors()
+
+
+def get_executor(name):
+    """The row of the executor: {"name", "default", "always"}, its place among those that compile() asks (0: it is none) and whether it
+    ends each list; None: there is none of that name."""
+    return next((row for row in _schema.describe("executors") if row["name"] == name), None)
+
+
+def get_default_executors():
+    """The names of those that compile() asks where the option `executors` names none, the first before the others."""
+    return [row["name"] for row in sorted(_schema.describe("executors"), key=lambda row: row["default"]) if row["default"]]
+
+
+def get_always_executors():
+    """The names of those that end each list of executors: what nobody else takes, they run."""
+    return [row["name"] for row in _schema.describe("executors") if row["always"]]
+
+
+def set_default_executors(executors=None):
+    """Which executors compile() asks where the option `executors` names none, from now on: a list of names; None: the built-in ones."""
+    if not isinstance(executors, (str, list, tuple, type(None))):
+        raise TypeError(f"set_default_executors: a list of names was expected, not {type(executors).__name__}")
+    _thunder.set_default_executors(executors if isinstance(executors, str) else ",".join(executors or ()))
 
 
 executors.NVFUSER, executors.TORCH = "fusion", "torch"

@@ -10,7 +10,7 @@ import types
 
 import numpy
 
-from . import _reads, _thunder
+from . import _edges, _reads, _thunder
 from ._libraries import is_library, is_library_class, is_library_module
 from ._thunder import Compiled, ModuleBase, Tensor
 
@@ -20,6 +20,7 @@ GRAD = "_grad"  # where a tensor keeps its gradient
 _PLAIN = (int, float, complex, str, bytes, type(None), enum.Enum, _thunder.dtype, _thunder.device)
 _CONTAINERS = {list: LIST, dict: DICT, set: SET, collections.deque: SEQUENCE}
 _DEPTH = 4  # containers inside of containers
+_MOST = 1000  # items that are followed
 
 
 class Walk:
@@ -32,6 +33,7 @@ class Walk:
         self._modules, self._objects, self._seen, self._names = {}, {}, set(), set()
         self._queue = collections.deque()
         self.asks_types = False
+        self.wants_edges, self._at = _thunder.sharp_edge(), None  # the place of the code that is visited
 
     def of(self, function, arguments):
         """Adds what this function reads, and what the modules among its arguments are."""
@@ -86,6 +88,7 @@ class Walk:
             return
         self._seen.add((id(code), id(function.__closure__), id(itself)))
         reads = _reads.of_code(code)
+        self._at = f"{code.co_filename}:{code.co_firstlineno}"
         self._names |= reads.names
         self.asks_types |= reads.asks_types
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
@@ -135,6 +138,8 @@ class Walk:
         """What is read of a value: `path`, the attributes of it that are named."""
         if isinstance(value, (*_PLAIN, Tensor)) and not path:
             return
+        if self.wants_edges and (drawn := _edges.draws_of_numpy(value, path)):
+            _edges.tell(f"{drawn}()", self._at)
         if isinstance(value, numpy.ndarray):
             if value.dtype.kind in "biufc":
                 self.arrays.setdefault(id(value), (value, label))
@@ -183,7 +188,9 @@ class Walk:
         if id(value) in self._seen:
             return
         self._seen.add(id(value))
-        for item in (value.values() if isinstance(value, dict) else value) if len(value) <= 1000 else ():
+        if self.wants_edges and len(value) > _MOST:
+            _thunder.sharp_edge(f"what {label} holds is too much to be followed: what its items hold is not checked", self._at)
+        for item in (value.values() if isinstance(value, dict) else value) if len(value) <= _MOST else ():
             self._value(item, (), f"what {label} holds", depth + 1)
 
     def _class(self, cls, path, label, depth, written):

@@ -12,11 +12,6 @@ def ready(function):
     return function if isinstance(function, Compiled) else _functions.compile(function)
 
 
-def last_trace(function):
-    """The trace of the program compiled last as it runs."""
-    return _functions.last_traces(function)[-1]
-
-
 class Profile:
     """What profile() measured; printed, a table with the slowest step first.
 

@@ -10,7 +10,7 @@ import weakref
 
 import numpy
 
-from . import _thunder
+from . import _edges, _thunder
 from ._host import ARRAY, GRAD, Walk
 from ._ops import functions as _op
 from ._thunder import ModuleBase, Tensor
@@ -156,7 +156,7 @@ def run(function, args, named):
     _active.walk, _active.root = walk, root
     noted = _thunder.note_shared(shared := [])
     try:
-        result = function(*args, **(named or {}))
+        result = _edges.watched(function, args, named or {}) if walk.wants_edges else function(*args, **(named or {}))
         done = True
     finally:
         _thunder.note_shared(noted)

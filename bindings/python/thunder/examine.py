@@ -1,11 +1,10 @@
 """What the library makes of a function, and whether it is right. The module is its function examine(), too: thunder.examine(f, x)."""
 import json
 import os
-import re
 import sys
 import types
 
-from . import _reports
+from . import _functions, _reports
 from ._libraries import is_library
 
 
@@ -80,9 +79,7 @@ def examine(function, *args, **named):
 
 def get_fusions(function):
     """The kernels of several lines in the program compiled last: each the list of its ops."""
-    trace = str(_reports.last_trace(function))
-    kernels = re.findall(r"^ *do  -- region[^\n]*\n(.*?)^ *end$", trace, re.MULTILINE | re.DOTALL)
-    return [re.findall(r" = (?:op\[\")?([\w.]+)", kernel) for kernel in kernels]
+    return json.loads(_functions.explain(function, "fusions") or "[]")
 
 
 class _Callable(types.ModuleType):

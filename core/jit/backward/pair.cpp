@@ -9,7 +9,12 @@
 namespace thunder {
 namespace {
 
-Ref<CompileOptions> copy_of(const CompileOptions& options) { return make<CompileOptions>(options); }
+// For a backward, which has a name of its own.
+Ref<CompileOptions> copy_of(const CompileOptions& options) {
+  auto out = make<CompileOptions>(options);
+  if (options.find("name")) out->set("name", Any::string("")), out->settle();
+  return out;
+}
 
 // A call of a forward as a line of a tape, which gives all that the forward does.
 class SplitCall final : public TapedCall {

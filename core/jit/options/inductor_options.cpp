@@ -75,6 +75,7 @@ constexpr InductorOption kRows[] = {
     {"disable_progress", always, "true", "The library never prints; `progress` takes a function."},
     {"dynamic_scale_rblock", refused, "", "Launch sizes follow from shapes alone."},
     {"efficient_conv_bn_eval_fx_passes", refused, "", "Batch norm is not folded into convolutions."},
+    {"emulate_precision_casts", always, "true", "Each line rounds to its dtype, in a kernel with others too."},
     {"enabled_metric_tables", refused, "",
      "explain(f) and the statistics of a compiled function have what is measured."},
     {"epilogue_fusion", option, "epilogue_fusion", "Elementwise lines run on each tile of the product before them."},

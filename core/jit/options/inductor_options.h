@@ -15,7 +15,7 @@ enum class InductorState : uint8_t {
   refused  // `ours`, if any, is the option that comes nearest
 };
 
-// A name that torch._inductor.list_options() of PyTorch 2.x gives.
+// A name that torch._inductor.list_options() of a PyTorch 2.x gives.
 struct InductorOption {
   std::string_view name;
   InductorState state;

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "compile/run_stages.h"
+#include "executors/engines.h"
 #include "jit/context.h"
 #include "jit/options/executor_names.h"
 #include "jit/options/inductor_options.h"
@@ -17,6 +18,29 @@ constexpr ModeRow kModes[] = {
     {.name = "max-autotune-no-cudagraphs", .max_autotune = true},
     {.name = "max-autotune", .max_autotune = true, .use_cudagraphs = true},
     {.name = "lite", .backend = "eager"},
+};
+
+// What a name among the values of an option of lightning-thunder's is here: nothing that must be asked for, the option
+// `ours` = true, or not there.
+struct LightningName {
+  std::string_view option, name, ours, why_not;
+};
+constexpr LightningName kLightningNames[] = {
+    {"recipe", "auto", "", ""},
+    {"recipe", "default", "", ""},
+    {"recipe", "hf-transformers", "",
+     "models of the package transformers go through torch.compile(model, backend=\"thunder\") as they are"},
+    {"plugins", "reduce-overhead", "use_cudagraphs", ""},
+    {"plugins", "fp8", "",
+     "products of 8-bit floats are not there; float32_matmul_precision and autocast come nearest"},
+    {"plugins", "quantize-int4", "", "weights of 4 bits are not there"},
+    {"plugins", "ddp", "", "a program runs on one device"},
+    {"plugins", "fsdp", "", "a program runs on one device"},
+    {"debug_options", "check_traces", "verify", ""},
+    {"debug_options", "record_interpreter_history", "",
+     "no interpreter runs the function; explain(f, \"stages\") says what was done to its trace"},
+    {"debug_options", "show_interpreter_progress", "",
+     "no interpreter runs the function; the option progress takes a function that each compile calls"},
 };
 
 std::string text_of(const Leaf& leaf) {
@@ -133,6 +157,42 @@ void apply_cache_names(CompileOptions& out) {
     if (out.flag(name, false)) ask(out, "cache", value, cat("option '", name, "'"));
 }
 
+void apply_lightning_name(CompileOptions& out, std::string_view option, std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const LightningName& row : kLightningNames) {
+    if (row.option != option) continue;
+    known.push_back(row.name);
+    if (row.name != name) continue;
+    const std::string by = cat("option '", option, "' = \"", name, "\"");
+    if (!row.why_not.empty()) fail(Code::unimplemented, "compile: ", by, " is not there: ", row.why_not);
+    if (!row.ours.empty()) ask(out, row.ours, by);
+    return;
+  }
+  fail(Code::invalid_argument, "compile: option '", option, "' names ",
+       join(known, ", ", [](auto word) { return cat('"', word, '"'); }), ", got \"", name, "\"", suggest(name, known));
+}
+
+void apply_lightning_names(CompileOptions& out) {
+  for (const std::string_view option : {"recipe", "plugins", "debug_options"})
+    if (const Leaf* given = out.find(option); given && given->kind == ArgKind::string)
+      for (const std::string& name : split_list(given->text)) apply_lightning_name(out, option, name);
+}
+
+// What was measured, or another library, decides how results are rounded.
+void apply_deterministic(CompileOptions& out, const Context& context) {
+  if (!out.settings().deterministic) return;
+  constexpr std::string_view kBy = "option 'deterministic'";
+  Leaf no;
+  no.kind = ArgKind::boolean;
+  ask(out, "max_autotune", no, kBy);
+  NameList names;
+  if (const Backend* backend = out.backend()) names = backend->executors;
+  for (const Ref<Executor>& e : context.executors(out.settings().executors, {})) names.push_back(e->name());
+  for (const std::string& name : names)
+    require(!find_engine(name), "compile: ", kBy, " leaves no place for the executor '", name,
+            "', whose library promises no bits; leave one of the two out");
+}
+
 void apply_executor_names(CompileOptions& out, std::span<const std::string> names) {
   for (const std::string& name : names) {
     const ExecutorName* row = find_product_name(name);
@@ -177,8 +237,10 @@ Ref<CompileOptions> resolve_options(const CompileOptions& given, const Context& 
   apply_mode(*out);
   apply_backend(*out, context);
   apply_cache_names(*out);
+  apply_lightning_names(*out);
   out->settle();
   apply_executor_names(*out, out->settings().executors);
+  apply_deterministic(*out, context);
   out->settle();
   context.executors(out->settings().executors, {});
   check_places(context.passes(out->passes()));

@@ -1,9 +1,11 @@
 #include "jit/reports/option_use.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "jit/options/executor_names.h"
 #include "jit/reports/perf_hints.h"
 
 namespace thunder {
@@ -17,6 +19,16 @@ std::string value_of(const Leaf& leaf) {
     case ArgKind::string: return json_quote(leaf.text);
     default: return "null";
   }
+}
+
+// Why it makes no difference how these executors compute; "": `executors` names one of them, or none at all.
+std::string unless_named(const Compiled& f, std::initializer_list<std::string_view> those, std::string_view what) {
+  const NameList& named = f.options().settings().executors;
+  const auto is_one = [&](const std::string& name) {
+    return find_product_name(name) || std::find(those.begin(), those.end(), name) != those.end();
+  };
+  if (named.empty() || std::any_of(named.begin(), named.end(), is_one)) return "";
+  return cat("none of the executors that `executors` names computes ", what, " in another way");
 }
 
 // An option that asks for something which may not come about, and why it has not; "": it has.
@@ -48,13 +60,9 @@ constexpr std::array kWishes = {
            return f.options().flag("fullgraph", true) || breaks ? "" : "the function is one program";
          }},
     Wish{"float32_matmul_precision",
-         [](const Compiled& f, const Entry&) -> std::string {
-           return f.options().text("executors", "").empty() ? "" : "beside `executors` it has no effect";
-         }},
+         [](const Compiled& f, const Entry&) { return unless_named(f, {"products", "cublaslt"}, "products"); }},
     Wish{"cudnn_allow_tf32",
-         [](const Compiled& f, const Entry&) -> std::string {
-           return f.options().text("executors", "").empty() ? "" : "beside `executors` it has no effect";
-         }},
+         [](const Compiled& f, const Entry&) { return unless_named(f, {"cudnn"}, "convolutions"); }},
 };
 
 }  // namespace

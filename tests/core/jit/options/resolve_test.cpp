@@ -47,7 +47,7 @@ TEST_F(ResolveOptions, every_row_of_inductor_s_options_names_what_is_there) {
     if (row.state == InductorState::passes)
       for (const std::string& pass : split_list(row.ours)) EXPECT_TRUE(passes.count(pass)) << row.name;
   }
-  EXPECT_EQ(names.size(), 163u);
+  EXPECT_EQ(names.size(), 164u);  // 163 of one version, and emulate_precision_casts
 }
 
 TEST_F(ResolveOptions, an_option_of_another_name_keeps_its_value) {
@@ -102,6 +102,13 @@ TEST_F(ResolveOptions, what_is_always_so_takes_that_value_alone) {
   EXPECT_EQ(refusal(*this, *given("cpp_wrapper", Any::boolean(false))),
             "compile: option 'cpp_wrapper' can only be true here, got false: Steps are run by the library, no "
             "interpreter stands between them.");
+  for (const InductorOption& row : inductor_options()) {
+    if (row.state != InductorState::always) continue;
+    const bool flag = row.ours == "true" || row.ours == "false";
+    EXPECT_EQ(refusal(*this, *given(row.name, flag ? Any::boolean(row.ours == "true") : Any::string(row.ours))), "");
+    const std::string other = refusal(*this, *given(row.name, flag ? Any::boolean(row.ours != "true") : Any::string("other")));
+    EXPECT_NE(other.find(cat("'", row.name, "' can only be ", row.ours, " here, got ")), std::string::npos) << other;
+  }
 }
 
 TEST_F(ResolveOptions, a_refused_name_says_why_and_what_comes_nearest) {
@@ -123,6 +130,69 @@ TEST_F(ResolveOptions, refuses_an_option_that_contradicts_the_mode) {
   EXPECT_EQ(refusal(*this, *options),
             "compile: option 'mode' = \"max-autotune\" asks for max_autotune = true, and option 'max_autotune' says "
             "false");
+}
+
+TEST_F(ResolveOptions, names_of_lightning_s_are_options_or_say_why_not) {
+  EXPECT_TRUE(resolve_options(*given("plugins", Any::string("reduce-overhead")), *context)->settings().use_cudagraphs);
+  EXPECT_TRUE(resolve_options(*given("debug_options", Any::string("check_traces")), *context)->settings().verify);
+  for (const char* name : {"auto", "default"}) EXPECT_EQ(refusal(*this, *given("recipe", Any::string(name))), "");
+  EXPECT_EQ(refusal(*this, *given("plugins", Any::string("reduce-overhead,fsdp"))),
+            "compile: option 'plugins' = \"fsdp\" is not there: a program runs on one device");
+  EXPECT_EQ(refusal(*this, *given("debug_options", Any::string("check_trace"))),
+            "compile: option 'debug_options' names \"check_traces\", \"record_interpreter_history\", "
+            "\"show_interpreter_progress\", got \"check_trace\" (did you mean 'check_traces'?)");
+}
+
+TEST_F(ResolveOptions, deterministic_refuses_what_was_measured_or_is_another_library_s) {
+  const auto with = [&](std::string_view name, const Any& value) {
+    auto options = given("deterministic", Any::boolean(true));
+    options->set(name, value);
+    return refusal(*this, *options);
+  };
+  EXPECT_EQ(with("float32_matmul_precision", Any::string("high")), "");
+  for (const char* mode : {"max-autotune", "max-autotune-no-cudagraphs"})
+    EXPECT_EQ(with("mode", Any::string(mode)),
+              "compile: option 'deterministic' asks for max_autotune = false, and option 'max_autotune' says true");
+  EXPECT_EQ(with("max_autotune", Any::boolean(true)), with("mode", Any::string("max-autotune")));
+  EXPECT_EQ(with("backend", Any::string("openxla")),
+            "compile: option 'deterministic' leaves no place for the executor 'openxla', whose library promises no bits; "
+            "leave one of the two out");
+}
+
+// A product and sums long enough to be divided among threads, by functions compiled apart.
+TEST_F(ResolveOptions, what_deterministic_allows_gives_the_same_bits_on_any_number_of_threads) {
+  const auto options = given("deterministic", Any::boolean(true));
+  const Ref<Tensor> x = random({300, 700}, 1);
+  std::set<Floats> results;
+  for (const size_t threads : {1, 2, 3, 7}) {
+    context->use_threads(threads);
+    auto f = compile([](Scope& s, const Values& in, Values& out) {
+      Tensor* a = in[0].tensor.get();
+      Tensor* product = op(s, "matmul", {any(a), any(op(s, "transpose", {any(a), Any::integer(0), Any::integer(1)}))});
+      out.push(Ref<Tensor>(op(s, "add", {any(op(s, "sum", {any(op(s, "exp", {any(a)}))})), any(op(s, "sum", {any(product)}))})));
+    }, options.get());
+    for (int call = 0; call < 2; call++) results.insert(run(*f, {x.get()}));
+  }
+  EXPECT_EQ(results.size(), 1u) << error;
+}
+
+// Without a rounding after each line bfloat16's 256 + 1 - 256 would be 1.
+TEST_F(ResolveOptions, a_kernel_of_several_lines_rounds_after_each) {
+  auto options = given("emulate_precision_casts", Any::boolean(true));
+  options->set("executors", Any::string("fusion"));
+  const auto dtype = [](DType d) {
+    Any a;
+    a.kind = ArgKind::dtype, a.dtype = d;
+    return a;
+  };
+  auto f = compile([dtype](Scope& s, const Values& in, Values& out) {
+    Tensor* x = op(s, "to", {any(in[0].tensor), dtype(DType::bf16)});
+    Tensor* y = op(s, "sub", {any(op(s, "add", {any(x), Any::real(1)})), Any::real(256)});
+    out.push(Ref<Tensor>(op(s, "to", {any(y), dtype(DType::f32)})));
+  }, options.get());
+  EXPECT_EQ(run(*f, {tensor({2}, {256, 3}).get()}), Floats({0, -252})) << error;
+  EXPECT_EQ(lines_of(*f, "fusion", "region"), 1);
+  EXPECT_NE(refusal(*this, *given("emulate_precision_casts", Any::boolean(false))).find("can only be true"), std::string::npos);
 }
 
 TEST_F(ResolveOptions, resolving_twice_changes_nothing) {

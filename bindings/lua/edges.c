@@ -1,0 +1,73 @@
+/* What a trace keeps that no call checks: calls, while a function is traced, of what gives something else each time or does something
+ * outside. Looked for where the option `sharp_edges` asks, by a hook on calls; the host's own hook is called as before. */
+#include "lua/layer.h"
+
+static const char names_key; /* in the registry: [function] = what it is called */
+static _Thread_local hook_state outer;
+
+static void hook(lua_State *L, lua_Debug *record)
+{
+    const int mask = record->event == LUA_HOOKCOUNT ? LUA_MASKCOUNT : record->event == LUA_HOOKLINE ? LUA_MASKLINE
+                   : record->event == LUA_HOOKRET   ? LUA_MASKRET
+                                                    : LUA_MASKCALL;
+    if (mask == LUA_MASKCALL && lua_checkstack(L, 4) && lua_getinfo(L, "f", record)) {
+        lua_rawgetp(L, LUA_REGISTRYINDEX, &names_key);
+        lua_insert(L, -2);
+        lua_rawget(L, -2);
+        const char *name = lua_tostring(L, -1);
+        if (name) {
+            const char *text = lua_pushfstring(L, "%s() is called once, while the function is traced", name);
+            thunder_scope *scope = layer_of(L)->scope;
+            if (scope) thunder_scope_sharp_edge(scope, text, script_place(L));
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 2);
+    }
+    if (outer.hook && (outer.mask & mask)) outer.hook(L, record);
+}
+
+hook_state hook_of(lua_State *L) { return (hook_state){lua_gethook(L), lua_gethookmask(L), lua_gethookcount(L)}; }
+
+void edges_watch(lua_State *L)
+{
+    if (lua_gethook(L) == hook) return;
+    outer = hook_of(L);
+    lua_sethook(L, hook, outer.mask | LUA_MASKCALL, outer.count);
+}
+
+void edges_end(lua_State *L, const hook_state *before)
+{
+    if (lua_gethook(L) == hook && before->hook != hook) lua_sethook(L, before->hook, before->mask, before->count);
+}
+
+/* Those of a library, by name; pops it. */
+static void add(lua_State *L, const char *library, const char *const *functions)
+{
+    const int names = lua_gettop(L) - 1;
+    for (; lua_istable(L, -1) && *functions; functions++) {
+        if (lua_getfield(L, -1, *functions) == LUA_TNIL) {
+            lua_pop(L, 1);
+            continue;
+        }
+        lua_pushfstring(L, *library ? "%s.%s" : "%s%s", library, *functions);
+        lua_rawset(L, names);
+    }
+    lua_pop(L, 1);
+}
+
+void open_edges(lua_State *L)
+{
+    static const char *const math[] = {"random", NULL}, *const os[] = {"time", "clock", "date", "getenv", "tmpname", "execute", "remove", "rename", NULL},
+                      *const io[] = {"read", "write", "open", "lines", "popen", NULL}, *const file[] = {"read", "write", "lines", NULL},
+                      *const base[] = {"print", NULL};
+    lua_newtable(L);
+    lua_getglobal(L, "math"), add(L, "math", math);
+    lua_getglobal(L, "os"), add(L, "os", os);
+    lua_getglobal(L, "io"), add(L, "io", io);
+    lua_pushglobaltable(L), add(L, "", base);
+    if (luaL_getmetatable(L, LUA_FILEHANDLE) == LUA_TTABLE)
+        lua_getfield(L, -1, "__index"), lua_remove(L, -2), add(L, "file", file);
+    else
+        lua_pop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &names_key);
+}

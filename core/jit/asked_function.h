@@ -1,0 +1,12 @@
+// A function under the name that the option `name` gives it, which tells of what the option `sharp_edges` asks for.
+#pragma once
+
+#include "jit/context.h"
+#include "tracer/compile_settings.h"
+
+namespace thunder {
+
+// The function itself where neither is asked for. Throws where a program of a file is to have another name.
+Ref<Function> as_asked(Ref<Function> function, Ref<Context> context, const CompileSettings& settings);
+
+}  // namespace thunder
