@@ -1,4 +1,5 @@
 /* Logs, profiles, examinations, pages and repros, as a host in C asks for them. */
+#include <thunder/reports.h> /* alone and first: it brings thunder.h */
 #include "test.h"
 
 static thunder_status *body(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
