@@ -1,4 +1,5 @@
-"""The newest release of CHANGELOG.md, which CMake takes for the version, is that of the header and of the Python package."""
+"""The newest release of CHANGELOG.md, which CMake takes for the version, is that of the header and of the Python package; none has more than
+100 lines."""
 import re
 
 CHANGES, HEADER, PYTHON = "CHANGELOG.md", "include/thunder.h", "bindings/python/pyproject.toml"
@@ -10,6 +11,9 @@ def check(tree):
     newest = re.search(r"^## \[(\d+\.\d+\.\d+)\]", tree.read(CHANGES), re.MULTILINE)
     if not newest:
         return tree.fail(CHANGES, "there is no release such as ## [1.2.3]")
+    for release in re.split(r"^## ", tree.read(CHANGES), flags=re.MULTILINE)[1:]:
+        if len(release.splitlines()) > 100:
+            tree.fail(CHANGES, f"{release.split()[0]} has {len(release.splitlines())} lines; a release has at most 100, by area")
     for place in (HEADER, PYTHON):
         if place not in tree.files:
             continue
