@@ -179,7 +179,6 @@ hook_state hook_of(lua_State *L);
 /* Tells the scope of calls that give something else each time, until edges_end(). */
 void edges_watch(lua_State *L);
 void edges_end(lua_State *L, const hook_state *before);
-void open_edges(lua_State *L);
 void callback_destroy(void *user);
 /* What the function of the compiled one at `compiled` reads beside its arguments: found before it is traced, settled behind that. */
 void captured_find(lua_State *L, int compiled);
@@ -222,27 +221,13 @@ void kernel_call(lua_State *L, const thunder_launch *launch, const thunder_any *
 /* A kernel for CUDA devices of the table at `index`; what the descriptor points to is on the stack. */
 void cuda_kernel_read(lua_State *L, int index, thunder_kernel_desc *d);
 
-/* ---- what each file adds to the table `core` that the Lua part builds on ---- */
-void open_errors(lua_State *L);
-void open_traceback(lua_State *L);
-void open_constant(lua_State *L);
-void open_dtypes(lua_State *L);
-void open_device(lua_State *L);
-void open_tensor(lua_State *L);
-void open_sizes(lua_State *L);
-void open_elements(lua_State *L);
-void open_op(lua_State *L);
-void open_scope(lua_State *L);
-void open_compile(lua_State *L);
-void open_transform(lua_State *L);
-void open_trace(lua_State *L);
-void open_module(lua_State *L);
-void open_optimizer(lua_State *L);
-void open_data(lua_State *L);
-void open_host(lua_State *L);
-void open_extend(lua_State *L);
-void open_executor(lua_State *L);
-void open_pass(lua_State *L);
-void open_described(lua_State *L);
+/* ---- what each file adds to the table `core` that the Lua part builds on: open_FILE, in this order ---- */
+#define LAYER_FILES(OPEN) \
+    OPEN(errors) OPEN(traceback) OPEN(constant) OPEN(dtypes) OPEN(device) OPEN(tensor) OPEN(sizes) \
+    OPEN(elements) OPEN(op) OPEN(scope) OPEN(compile) OPEN(transform) OPEN(trace) OPEN(module) OPEN(optimizer) \
+    OPEN(data) OPEN(host) OPEN(edges) OPEN(extend) OPEN(executor) OPEN(pass) OPEN(described)
+#define DECLARED(file) void open_##file(lua_State *L);
+LAYER_FILES(DECLARED)
+#undef DECLARED
 /* From a table or nil; pushes the box that owns them. */
 thunder_options *options_check(lua_State *L, int index);

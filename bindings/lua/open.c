@@ -32,28 +32,9 @@ static void open_layer(lua_State *L, thunder_context *context_or_null, limits *l
     layer_open(L, context_or_null)->limits = limits_or_null;
     lua_newtable(L);
     lua_newtable(L);
-    open_errors(L);
-    open_traceback(L);
-    open_constant(L);
-    open_dtypes(L);
-    open_device(L);
-    open_tensor(L);
-    open_sizes(L);
-    open_elements(L);
-    open_op(L);
-    open_scope(L);
-    open_compile(L);
-    open_transform(L);
-    open_trace(L);
-    open_module(L);
-    open_optimizer(L);
-    open_data(L);
-    open_host(L);
-    open_edges(L);
-    open_extend(L);
-    open_executor(L);
-    open_pass(L);
-    open_described(L);
+#define OPENED(file) open_##file(L);
+    LAYER_FILES(OPENED)
+#undef OPENED
     run_prelude(L, 1, 2);
     lua_settop(L, 1);
 }

@@ -206,39 +206,15 @@ thunder_function *compiled_function(PyObject *object); /* what it compiles. Requ
 /* ---- options and arguments ---- */
 thunder_options *options_from(PyObject *dict_or_none); /* NULL without an exception: none were given */
 
-/* ---- what each file adds to the module ---- */
+/* ---- what each file adds to the module: open_FILE, those of the list in its order, once there is a context ---- */
 int open_alive(PyObject *module);
 int open_errors(PyObject *module);
-int open_constants(PyObject *module);
-int open_dtypes(PyObject *module);
-int open_device(PyObject *module);
-int open_streams(PyObject *module);
-int open_tensor_objects(PyObject *module);
-int open_tensor(PyObject *module);
-int open_names(PyObject *module);
-int open_foreign(PyObject *module);
-int open_elements(PyObject *module);
-int open_exchange(PyObject *module);
-int open_exchange_function(PyObject *module);
-int open_op(PyObject *module);
-int open_scope(PyObject *module);
-int open_tape(PyObject *module);
-int open_grad_mode(PyObject *module);
-int open_values(PyObject *module);
-int open_compile(PyObject *module);
-int open_program(PyObject *module);
-int open_jit(PyObject *module);
-int open_sizes(PyObject *module);
-int open_host(PyObject *module);
-int open_writes(PyObject *module);
-int open_transform(PyObject *module);
-int open_module(PyObject *module);
-int open_module_list(PyObject *module);
-int open_optimizer(PyObject *module);
-int open_data(PyObject *module);
-int open_extend(PyObject *module);
-int open_executor(PyObject *module);
-int open_pass(PyObject *module);
-int open_traceback(PyObject *module);
-int open_described(PyObject *module);
+#define LAYER_FILES(OPEN) \
+    OPEN(constants) OPEN(dtypes) OPEN(device) OPEN(streams) OPEN(tensor_objects) OPEN(tensor) OPEN(foreign) OPEN(elements) OPEN(names) \
+    OPEN(exchange) OPEN(exchange_function) OPEN(op) OPEN(scope) OPEN(tape) OPEN(grad_mode) OPEN(values) OPEN(compile) OPEN(program) \
+    OPEN(jit) OPEN(sizes) OPEN(host) OPEN(writes) OPEN(transform) OPEN(module) OPEN(module_list) OPEN(optimizer) OPEN(data) \
+    OPEN(extend) OPEN(executor) OPEN(pass) OPEN(traceback) OPEN(described)
+#define DECLARED(file) int open_##file(PyObject *module);
+LAYER_FILES(DECLARED)
+#undef DECLARED
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base_or_null);

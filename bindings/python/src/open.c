@@ -111,10 +111,9 @@ static PyMethodDef functions[] = {
 
 static int open_all(PyObject *module)
 {
-    static int (*const parts[])(PyObject *) = {
-        open_constants, open_dtypes, open_device,open_streams, open_tensor_objects, open_tensor, open_foreign, open_elements, open_names, open_exchange, open_exchange_function, open_op,
-        open_scope, open_tape, open_grad_mode, open_values, open_compile, open_program, open_jit,      open_sizes, open_host, open_writes, open_transform, open_module, open_module_list,
-        open_optimizer, open_data,   open_extend,    open_executor, open_pass,   open_traceback, open_described};
+#define OPENED(file) open_##file,
+    static int (*const parts[])(PyObject *) = {LAYER_FILES(OPENED)};
+#undef OPENED
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i](module)) return -1;
     return PyModule_AddFunctions(module, functions);
