@@ -18,14 +18,18 @@ namespace {
   "__device__ inline A fold(const T* in, const Row& r, i64 begin, i64 end, A* shared) {\n"                            \
   "  const Combine combine;\n"                                                                                        \
   "  A mine[8];\n"                                                                                                    \
+  "#pragma unroll\n"                                                                                                  \
   "  for (int k = 0; k < 8; k++) mine[k] = (A)(" START ");\n"                                                         \
   "  for (i64 i = begin + threadIdx.x; i < end; i += 8 * blockDim.x) {\n"                                             \
   "#pragma unroll\n"                                                                                                  \
   "    for (int k = 0; k < 8; k++)\n"                                                                                 \
   "      if (i + k * blockDim.x < end) mine[k] = combine(mine[k], (A)get(in[place_of(r, i + k * blockDim.x)]));\n"    \
   "  }\n"                                                                                                             \
-  "  for (int n = 4; n > 0; n /= 2)\n"                                                                                \
+  "#pragma unroll\n"                                                                                                  \
+  "  for (int n = 4; n > 0; n /= 2) {\n"                                                                              \
+  "#pragma unroll\n"                                                                                                  \
   "    for (int k = 0; k < n; k++) mine[k] = combine(mine[k], mine[k + n]);\n"                                        \
+  "  }\n"                                                                                                             \
   "  const A all = of_block(mine[0], shared, combine);\n"                                                             \
   "  return all;\n"                                                                                                   \
   "}\n"                                                                                                               \
