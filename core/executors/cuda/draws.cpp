@@ -4,15 +4,8 @@
 namespace thunder::cuda_kernels {
 namespace {
 
-#define THUNDER_CUDA_BITS                                                                                              \
-  "__device__ inline u64 bits64(i64 n, i64 seed, i64 call, i64 ordinal) {\n"                                          \
-  "  u32 c[4];\n"                                                                                                     \
-  "  philox((u64)n >> 1, (u64)call + (u64)ordinal, (u64)seed, c);\n"                                                  \
-  "  return n & 1 ? c[2] | (u64)c[3] << 32 : c[0] | (u64)c[1] << 32;\n"                                               \
-  "}\n"
-
 // M. J. Wichura, algorithm AS 241, as ops/philox.h has it.
-constexpr char kNormal[] = THUNDER_CUDA_BITS R"(
+constexpr char kNormal[] = R"(
 __device__ inline double horner(const double (&c)[8], double r) {
   return ((((((c[7] * r + c[6]) * r + c[5]) * r + c[4]) * r + c[3]) * r + c[2]) * r + c[1]) * r + c[0];
 }
@@ -51,19 +44,30 @@ __device__ inline double quantile(double p) {
 }
 extern "C" __global__ void kernel(T* out, const i64* state, i64 step, i64 ordinal, i64 count) {
   const i64 seed = state[0], call = state[step];
-  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count; at += (i64)gridDim.x * blockDim.x) {
-    const double p = sizeof(C) == 8 ? ((double)(bits64(at, seed, call, ordinal) >> 12) + 0.5) * 0x1p-52
-                                    : ((double)bits32(at, seed, call, ordinal) + 0.5) * 0x1p-32;
-    out[at] = put((C)quantile(p));
+  for (i64 first = 4 * (blockIdx.x * (i64)blockDim.x + threadIdx.x); first < count;
+       first += 4 * (i64)gridDim.x * blockDim.x) {
+    Draws draws;
+    Pack<T, 4> values;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      const double p = sizeof(C) == 8 ? ((double)(draws.bits64(first + k, seed, call, ordinal) >> 12) + 0.5) * 0x1p-52
+                                      : ((double)draws.bits32(first + k, seed, call, ordinal) + 0.5) * 0x1p-32;
+      values.at[k] = put((C)quantile(p));
+    }
+    if (first + 4 <= count) store_pack<T, 4>(out + first, values, ((u64)out & 15) == 0);
+    else
+      for (int k = 0; first + k < count; k++) out[first + k] = values.at[k];
   }
 }
 )";
 
-constexpr char kIntegers[] = THUNDER_CUDA_BITS R"(
+constexpr char kIntegers[] = R"(
 extern "C" __global__ void kernel(T* out, const i64* state, i64 step, i64 ordinal, i64 low, u64 range, i64 count) {
   const i64 seed = state[0], call = state[step];
-  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count; at += (i64)gridDim.x * blockDim.x)
-    out[at] = low + (i64)__umul64hi(bits64(at, seed, call, ordinal), range);
+  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count; at += (i64)gridDim.x * blockDim.x) {
+    Draws draws;
+    out[at] = low + (i64)__umul64hi(draws.bits64(at, seed, call, ordinal), range);
+  }
 }
 )";
 
@@ -72,7 +76,8 @@ Status* run_normal(const CompiledNode& kernel, const Launch& l) {
   void *to = l.outputs[0].data, *state = l.inputs[0].data;
   int64_t step = l.inputs[0].strides[0], ordinal = kernel.node.args[1].i, count = l.outputs[0].elements();
   void* parameters[] = {&to, &state, &step, &ordinal, &count};
-  return kernel.launch(count, false, parameters);
+  constexpr int64_t kEach = 4;  // elements of a thread
+  return kernel.launch((count + kEach - 1) / kEach, false, parameters);
 }
 
 // philox_randint(state, ordinal, low, high, shape)

@@ -105,8 +105,10 @@ std::string Writer::formula(ExprId id) {
   if (e.fn == Fn::iota) return rounded(e, cat("(", type_of(e.dtype), ")(", place_of(e.map), more, ")"));
   std::vector<std::string> x;
   for (uint32_t i = 0; i < e.count; i++) x.push_back(value(e.in[i]));
-  if (e.fn == Fn::uniform)
-    return cat("uniform_", name(e.dtype), "(", x[0], ", ", x[1], ", ", x[2], ", ", offsets_[id], ")");
+  if (e.fn == Fn::uniform) {
+    if (!in_pack_) line("Draws draws", id, ";");
+    return cat("uniform_", name(e.dtype), "(draws", id, ", ", x[0], ", ", x[1], ", ", x[2], ", ", offsets_[id], ")");
+  }
   if (e.fn == Fn::where) return cat(x[0], " ? ", x[1], " : ", x[2]);
   if (e.fn == Fn::convert) return rounded(e, converted(x[0], nest_.exprs[e.in[0]].dtype, e.dtype));
   return rounded(e, e.count == 2 ? binary(e.fn, x[0], x[1], nest_.exprs[e.in[0]].dtype) : unary(e.fn, x[0], e.dtype));

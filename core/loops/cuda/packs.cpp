@@ -81,11 +81,13 @@ void Writer::compute_pack(const std::vector<ExprId>& sums, const Wanted& wanted)
   store_packs(wanted);
 }
 
-// What `write` writes, for each position of the pack, which is number v.
+// What `write` writes, for each position of the pack, which is number v. Neighbours share the words of a draw.
 void Writer::each_of_pack(const std::function<void()>& write) {
   const uint32_t axis = pack_axis(nest_, schedule_);
   const std::string first = index_[axis];
   in_pack_ = true;
+  for (ExprId id = 0; id < nest_.exprs.size(); id++)
+    if (nest_.exprs[id].fn == Fn::uniform) line("Draws draws", id, ";");
   line("#pragma unroll");
   line("for (int v = 0; v < ", schedule_.pack, "; v++) {");
   in_own_scope([&] {

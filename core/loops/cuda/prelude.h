@@ -100,25 +100,39 @@ __device__ inline void philox(u64 block, u64 draw, u64 seed, u32 (&c)[4]) {
     c[0] = (u32)(p1 >> 32) ^ c1 ^ k0, c[1] = (u32)p1, c[2] = (u32)(p0 >> 32) ^ c3 ^ k1, c[3] = (u32)p0;
   }
 }
+// The words of one block, of which neighbouring elements need one or two each.
+struct Draws {
+  u64 block = ~0ULL;
+  u32 c[4];
+  __device__ void find(u64 wanted, i64 seed, i64 call, i64 ordinal) {
+    if (block == wanted) return;
+    block = wanted;
+    philox(block, (u64)call + (u64)ordinal, (u64)seed, c);
+  }
+  __device__ u32 bits32(i64 n, i64 seed, i64 call, i64 ordinal) {
+    find((u64)n >> 2, seed, call, ordinal);
+    return n & 2 ? (n & 1 ? c[3] : c[2]) : (n & 1 ? c[1] : c[0]);
+  }
+  __device__ u64 bits64(i64 n, i64 seed, i64 call, i64 ordinal) {
+    find((u64)n >> 1, seed, call, ordinal);
+    return n & 1 ? c[2] | (u64)c[3] << 32 : c[0] | (u64)c[1] << 32;
+  }
+};
 __device__ inline u32 bits32(i64 n, i64 seed, i64 call, i64 ordinal) {
-  u32 c[4];
-  philox((u64)n >> 2, (u64)call + (u64)ordinal, (u64)seed, c);
-  return c[n & 3];
+  Draws draws;
+  return draws.bits32(n, seed, call, ordinal);
 }
-__device__ inline float uniform_f32(i64 n, i64 seed, i64 call, i64 ordinal) {
-  return (float)(bits32(n, seed, call, ordinal) >> 8) * 0x1p-24f;
+__device__ inline float uniform_f32(Draws& draws, i64 n, i64 seed, i64 call, i64 ordinal) {
+  return (float)(draws.bits32(n, seed, call, ordinal) >> 8) * 0x1p-24f;
 }
-__device__ inline float uniform_bf16(i64 n, i64 seed, i64 call, i64 ordinal) {
-  return (float)(bits32(n, seed, call, ordinal) >> 24) * 0x1p-8f;
+__device__ inline float uniform_bf16(Draws& draws, i64 n, i64 seed, i64 call, i64 ordinal) {
+  return (float)(draws.bits32(n, seed, call, ordinal) >> 24) * 0x1p-8f;
 }
-__device__ inline float uniform_f16(i64 n, i64 seed, i64 call, i64 ordinal) {
-  return (float)(bits32(n, seed, call, ordinal) >> 21) * 0x1p-11f;
+__device__ inline float uniform_f16(Draws& draws, i64 n, i64 seed, i64 call, i64 ordinal) {
+  return (float)(draws.bits32(n, seed, call, ordinal) >> 21) * 0x1p-11f;
 }
-__device__ inline double uniform_f64(i64 n, i64 seed, i64 call, i64 ordinal) {
-  u32 c[4];
-  philox((u64)n >> 1, (u64)call + (u64)ordinal, (u64)seed, c);
-  const u64 bits = n & 1 ? c[2] | (u64)c[3] << 32 : c[0] | (u64)c[1] << 32;
-  return (double)(bits >> 11) * 0x1p-53;
+__device__ inline double uniform_f64(Draws& draws, i64 n, i64 seed, i64 call, i64 ordinal) {
+  return (double)(draws.bits64(n, seed, call, ordinal) >> 11) * 0x1p-53;
 }
 
 // The first index out of range that a thread saw; element 0 stands for it.
