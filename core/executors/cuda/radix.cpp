@@ -56,7 +56,7 @@ RadixSort::RadixSort(void* scratch, int64_t count, size_t key_bytes)
   state_ = {next_tiles_ + kDigits, next_tiles_ + kDigits + tiles_ * kDigits};
 }
 
-Status* RadixSort::run(const CompiledNode& kernel, size_t first_step, std::span<const Digit> digits) {
+Status* RadixSort::run(const CompiledNode& kernel, size_t first_step, std::span<const Digit> digits, bool by_value) {
   if (Status* failed = kernel.device.fill_with_zeros(totals_, zeros(tiles_))) return failed;
   Digits all;
   for (Digit d : digits) all.shift[all.n] = d.shift, all.per_row[all.n++] = d.per_row;
@@ -65,7 +65,7 @@ Status* RadixSort::run(const CompiledNode& kernel, size_t first_step, std::span<
   // A block of 256 threads reads several of them, so that few sums go to the same totals.
   constexpr int64_t kReads = 16;
   if (Status* failed = kernel.launch((count_ + kReads - 1) / kReads, false, counting, first_step)) return failed;
-  const uint32_t* numbers = nullptr;  // each its own place
+  const uint32_t* numbers = by_value ? numbers_[at_] : nullptr;  // null: each its own place
   for (size_t pass = 0; pass < digits.size(); pass++) {
     const size_t to = 1 - at_;
     Digit d = digits[pass];

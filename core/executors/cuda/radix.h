@@ -168,9 +168,12 @@ class RadixSort {
 
   // To be filled before run().
   void* keys() const { return keys_[0]; }
-  // The numbers from 0 to count - 1 in the order of their keys, the least significant digit first. Requires: digits.
-  // `first_step`: which of the kernel's steps is the first of kRadixSteps.
-  Status* run(const CompiledNode& kernel, size_t first_step, std::span<const Digit> digits);
+  // May be filled, too: of 32 bits, for each key.
+  void* values() const { return numbers_[0]; }
+  // The numbers from 0 to count - 1, or the values, in the order of their keys, the least significant digit first.
+  // Requires: digits, and that values have none by row. `first_step`: which of the kernel's steps is the first of
+  // kRadixSteps.
+  Status* run(const CompiledNode& kernel, size_t first_step, std::span<const Digit> digits, bool by_value = false);
   const void* sorted_keys() const { return keys_[at_]; }
   const uint32_t* sorted() const { return numbers_[at_]; }
 
