@@ -4,7 +4,8 @@
 namespace thunder::cusolver {
 namespace {
 
-// cholesky(input): the lower half of rows is the upper half of columns, and so is the result.
+// cholesky(input): the lower half of rows is the upper half of columns, and so is the result. Of one matrix the library
+// factors the lower half faster, even with two transposes.
 template <class T>
 class Cholesky : public MatrixNode<T> {
  public:
@@ -15,7 +16,7 @@ class Cholesky : public MatrixNode<T> {
     if (!this->is_batched() && this->in_.all())
       size_ = this->workspace(
           [&](int* size) {
-            return this->solver().potrf_size(this->handle(), kUpper, this->rows(), nullptr, this->rows(), size);
+            return this->solver().potrf_size(this->handle(), kLower, this->rows(), nullptr, this->rows(), size);
           },
           "cusolverDnXpotrf_bufferSize");
     Pieces pieces;
@@ -28,8 +29,8 @@ class Cholesky : public MatrixNode<T> {
     const Areas a(pieces, *this);
     T* const out = l->outputs[0].template as<T>();
     return this->with_library([&]() -> Status* {
-      if (Status* failed = this->copy(l->inputs[0].template as<T>(), out, this->in_.all())) return failed;
-      if (Status* failed = factor(a, out)) return failed;
+      const T* const in = l->inputs[0].template as<T>();
+      if (Status* failed = this->is_batched() ? factor_batch(a, in, out) : factor_each(a, in, out)) return failed;
       if (Status* failed = this->kernels_->check(a.info, this->in_.batch, this->assertion_)) return failed;
       return this->kernels_->lower(out, this->in_.batch, this->in_.rows);
     });
@@ -38,18 +39,24 @@ class Cholesky : public MatrixNode<T> {
  private:
   struct Areas {
     Areas(Pieces& p, const Cholesky& c)
-        : work(p.take<T>(c.size_)), info(p.take<int>(c.in_.batch)), each(p.take<T*>(c.in_.batch)) {}
-    T* work;
+        : work(p.take<T>(c.size_)), columns(p.take<T>(c.is_batched() ? 0 : c.in_.all())),
+          info(p.take<int>(c.in_.batch)), each(p.take<T*>(c.in_.batch)) {}
+    T *work, *columns;
     int* info;
     T** each;
   };
-  Status* factor(const Areas& a, T* out) const {
+  Status* factor_each(const Areas& a, const T* in, T* out) const {
     const int n = this->rows();
-    if (!this->is_batched())
-      return this->each("cusolverDnXpotrf", [&](int64_t i) {
-        return this->solver().potrf(this->handle(), kUpper, n, out + i * this->in_.elements(), n, a.work, size_,
-                                    a.info + i);
-      });
+    const int64_t elements = this->in_.elements(), batch = this->in_.batch;
+    if (Status* failed = this->kernels_->transpose(in, elements, a.columns, elements, batch, n, n)) return failed;
+    Status* failed = this->each("cusolverDnXpotrf", [&](int64_t i) {
+      return this->solver().potrf(this->handle(), kLower, n, a.columns + i * elements, n, a.work, size_, a.info + i);
+    });
+    return failed ? failed : this->kernels_->transpose(a.columns, elements, out, elements, batch, n, n);
+  }
+  Status* factor_batch(const Areas& a, const T* in, T* out) const {
+    const int n = this->rows();
+    if (Status* failed = this->copy(in, out, this->in_.all())) return failed;
     if (Status* failed = this->kernels_->pointers(a.each, out, this->in_.batch, this->in_.elements())) return failed;
     return this->status(this->solver().potrf_batched(this->handle(), kUpper, n, a.each, n, a.info, this->batch()),
                         "cusolverDnXpotrfBatched");
