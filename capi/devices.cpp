@@ -69,19 +69,6 @@ thunder_status* thunder_context_empty_cache(thunder_context* context, thunder_de
   }));
 }
 
-thunder_status* thunder_context_set_device_allocator(thunder_context* context, thunder_device device,
-                                                     const thunder_device_allocator* allocator) noexcept {
-  return handle(guarded(__func__, [&] {
-    need(context, "context"), need(allocator, "allocator");
-    check(allocator->size >= sizeof *allocator, "allocator->size is ", allocator->size,
-          ", not the size of thunder_device_allocator");
-    check(allocator->lend && allocator->give_back, "allocator->lend or give_back is NULL");
-    Accelerator* const on = accelerator(*core(context), device);
-    check(on != nullptr, "the CPU's blocks are those of thunder_hooks");
-    exchange_of(*on).borrow_from({allocator->lend, allocator->give_back, allocator->user});
-  }));
-}
-
 thunder_status* thunder_context_device_info(thunder_context* context, thunder_device device,
                                             thunder_device_info* out) noexcept {
   return handle(guarded(__func__, [&] {

@@ -13,7 +13,7 @@ struct StreamHandle : Counted<StreamHandle> {
   explicit StreamHandle(Ref<Context> c) : context(std::move(c)) {}
   Ref<Context> context;
   Ref<Accelerator> device;  // null: the CPU
-  void* native = nullptr;   // null: whichever the library works on
+  void* native = nullptr;
 };
 THUNDER_COUNTED_HANDLE(thunder_stream, StreamHandle)
 
@@ -24,8 +24,7 @@ struct EventHandle : Counted<EventHandle> {
 THUNDER_COUNTED_HANDLE(thunder_event, EventHandle)
 
 void* native_stream(const thunder_stream* stream) {
-  if (!stream || !core(stream)->device) return nullptr;
-  return core(stream)->native ? core(stream)->native : core(stream)->device->native_stream();
+  return stream ? core(stream)->native : nullptr;
 }
 
 }  // namespace thunder::capi
@@ -41,7 +40,7 @@ void* native_on(const thunder_stream& stream, const thunder_event& event) {
   const StreamHandle& s = *core(&stream);
   check(s.device.get() == core(&event)->device.get(), "the stream is of another device than the event, which is of ",
         name(core(&event)->device->id()));
-  return native_stream(&stream);
+  return s.native;
 }
 
 }  // namespace
@@ -57,7 +56,7 @@ thunder_status* thunder_stream_create(thunder_context* context, thunder_device d
     check(on != Device::cpu || !native, "the CPU has no streams of its own; native must be NULL");
     if (on != Device::cpu) {
       made->device = Ref<Accelerator>(&core(context)->devices().accelerator(on));
-      made->native = native;
+      made->native = native ? native : made->device->native_stream();
     }
     *out = given(std::move(made));
   }));
@@ -68,8 +67,7 @@ thunder_status* thunder_stream_wait(thunder_stream* stream) noexcept {
     need(stream, "stream");
     const StreamHandle& s = *core(stream);
     if (!s.device) return;
-    void* const native = native_stream(stream);
-    must(native == s.device->native_stream() ? s.device->wait() : s.device->wait_on(native));
+    must(s.native == s.device->native_stream() ? s.device->wait() : s.device->wait_on(s.native));
   }));
 }
 
@@ -85,8 +83,7 @@ thunder_status* thunder_stream_query(thunder_stream* stream, int32_t* done) noex
   return handle(guarded(__func__, [&] {
     need(stream, "stream"), need(done, "done");
     bool is_done = true;
-    if (const StreamHandle& s = *core(stream); s.device)
-      must(exchange_of(*s.device).query(native_stream(stream), is_done));
+    if (const StreamHandle& s = *core(stream); s.device) must(exchange_of(*s.device).query(s.native, is_done));
     *done = is_done;
   }));
 }

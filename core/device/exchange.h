@@ -18,15 +18,6 @@ struct DeviceFacts {
   size_t bytes = 0, l2_bytes = 0, shared_bytes_of_block = 0;
 };
 
-// Whoever gives a device's blocks, such as another library's allocator, whose they are again when they are given back.
-struct BlockLender {
-  // A block that `stream` will use; null: there is no memory. The lender writes the stream that the block is in order
-  // with, which ours is made to wait for, and that for ours when the block goes back; and what names the block to it.
-  void* (*lend)(size_t bytes, void** stream, void** block, void* user) = nullptr;
-  void (*give_back)(void* block, void* user) = nullptr;
-  void* user = nullptr;
-};
-
 // Any thread. What returns a Status returns null or an owned one. Streams are as the device's own library knows them;
 // null: the legacy default one, which waits for our stream, and that for it, by themselves.
 class Exchange {
@@ -38,14 +29,6 @@ class Exchange {
   virtual Status* query(void* stream, bool& done) = 0;
   // Throws. `timed`: the time between two such can be asked for.
   virtual std::unique_ptr<DeviceEvent> event(bool timed) = 0;
-
-  // Work begins, for a caller whose stream that is (null: nobody's, which is ours), and was asked for. Between the two
-  // the device's work is asked for on that stream, unless others are between the two on another one; then, and where
-  // it is being captured, one waits for the other. Launches belong between the two.
-  virtual Status* begin(void* stream) = 0;
-  virtual Status* end(void* stream) noexcept = 0;
-  // Blocks from now on are a lender's.
-  virtual void borrow_from(const BlockLender& lender) = 0;
 
   // Memory that others lent us is theirs again when our work on it is done: `end(user)` is called then, by a thread
   // that uses the device. If somebody said so for this storage, their stream is made to wait for that work now.

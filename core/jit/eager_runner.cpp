@@ -9,7 +9,6 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "device/device_work.h"
 #include "jit/eager_key.h"
 #include "ops/widened.h"
 #include "program/program.h"
@@ -47,12 +46,9 @@ class EagerCall : public Counted<EagerCall> {
     Launch launch = launch_on(in, out, &threads);
     Ref<Storage> scratch;
     const Device device = out.empty() ? Device::cpu : out[0].device;
-    Accelerator* const on = device == Device::cpu ? nullptr : &devices.accelerator(device);
-    DeviceWork work({&on, on ? size_t{1} : size_t{0}}, nullptr);
-    if (Status* failed = work.begin()) return failed;
     if (const size_t bytes = kernel_->scratch())
       scratch = Storage::allocate(devices.allocator(device), bytes), launch.scratch = scratch->data();
-    if (on) launch.native_stream = on->native_stream();
+    if (device != Device::cpu) launch.native_stream = devices.accelerator(device).native_stream();
     if (!key.on_device() || kernel_->has(kStrided)) return kernel_->call()(&launch);
     std::vector<Buffer> dense(in.begin(), in.end());
     std::vector<Ref<Tensor>> copies;

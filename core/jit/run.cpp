@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/text.h"
-#include "device/device_work.h"
 #include "jit/donations.h"
 #include "tensor/transfer.h"
 
@@ -149,8 +148,10 @@ Status* ProgramRunner::run(const Entry& entry, const Inputs& in, const Values* b
     return t && t->concrete() ? t->data() : reinterpret_cast<std::byte*>(&numbers[i]);
   };
   const auto output = [&](uint32_t i) { return results.get(i)->data(); };
-  DeviceWork work(entry.program->accelerators(), stream);
-  if (Status* failed = work.begin()) return failed;
+  // Work on the caller's stream and ours: one after the other.
+  if (stream)
+    for (Accelerator* a : entry.program->accelerators())
+      if (Status* failed = a->wait_for(stream)) return failed;
   std::optional<Donations> donations;
   Status* failed = nullptr;
   if (entry.donated.empty()) [[likely]] {
@@ -164,7 +165,9 @@ Status* ProgramRunner::run(const Entry& entry, const Inputs& in, const Values* b
     failed = entry.program->run(given, output, check, callers);
   }
   if (failed) return failed;
-  if (Status* failed = work.end()) return failed;
+  if (stream)
+    for (Accelerator* a : entry.program->accelerators())
+      if (Status* failed = a->let_wait(stream)) return failed;
   for (uint32_t w : entry.written)
     if (Tensor* t = input_tensor(entry, in, w)) t->bump();
   if (any_copy) copy_to_bound(entry, *bound, results);

@@ -25,22 +25,10 @@ Launch Program::launch_of(const Step& s, const Frame& frame) const {
   launch.n_inputs = s.n_inputs;
   launch.outputs = launch.inputs + s.n_inputs;
   launch.n_outputs = s.n_outputs;
+  if (accelerators_[s.arena]) launch.native_stream = accelerators_[s.arena]->native_stream();
   launch.parallel_for = parallel_for;
   launch.threads = &threads_;
   return launch;
-}
-
-void Program::follow_streams(Frame& frame) const noexcept {
-  bool changed = false;
-  for (size_t i = 0; i < accelerators_.size(); i++) {
-    void* const now = accelerators_[i] ? accelerators_[i]->native_stream() : nullptr;
-    changed = changed || now != frame.streams[i];
-    frame.streams[i] = now;
-  }
-  if (!changed) return;
-  for (size_t i = 0; i < plan_.steps.size(); i++) frame.launches[i].native_stream = frame.streams[plan_.steps[i].arena];
-  for (size_t i = 0; i < plan_.epilogues.size(); i++)
-    frame.epilogue_launches[i].native_stream = frame.streams[plan_.epilogues[i].arena];
 }
 
 void* Program::scratch_of(const Step& s, const Frame& frame) const {
@@ -122,8 +110,6 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
     frame->launches.push_back(launch_of(s, *frame));
     if (s.epilogue >= 0) frame->launches.back().epilogue = &frame->epilogues[static_cast<size_t>(s.epilogue)];
   }
-  frame->streams.resize(accelerators_.size());
-  follow_streams(*frame);
   frame->owns = shared_arenas_.empty();
   if (frame->owns) place(*frame);
   return frame;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/thrown.h"
-#include "device/device_work.h"
 #include "program/recorded.h"
 
 namespace thunder {
@@ -133,10 +132,7 @@ Status* Program::renew() noexcept {
   Status* failed = nullptr;
   Frame* const frame = acquire(failed);
   if (!frame) return failed;
-  DeviceWork work(accelerators(), nullptr);
-  failed = work.begin();
-  follow_streams(*frame);
-  if (!failed) failed = caught([&] { return run_once(*frame); });
+  failed = caught([&] { return run_once(*frame); });
   release(*frame);
   return failed;
 }

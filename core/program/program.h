@@ -75,7 +75,6 @@ class Program {
     std::vector<Ref<Storage>> arenas;
     std::vector<std::byte*> placed;  // where they were when the buffers got their addresses
     bool owns = true;                // they stay with it; else each call takes them from those of all programs
-    std::vector<void*> streams;      // by arena: which the launches name
     std::vector<Buffer> buffers;
     std::vector<Launch> launches;
     std::vector<Launch> epilogue_launches;
@@ -98,8 +97,7 @@ class Program {
   // Lets its calls work in what calls of other programs work in, if they need much.
   void share_arenas();
   void leave_arenas() noexcept;
-  void follow_streams(Frame& frame) const noexcept;  // of the devices, as they are now
-  void place(Frame& frame) const;                    // gives it arenas
+  void place(Frame& frame) const;  // gives it arenas
   void bind_arenas(Frame& frame) const;
   Frame* with_arenas(Frame* frame, Status*& failed) noexcept;
   void without_arenas(Frame& frame) noexcept;
@@ -195,7 +193,6 @@ Status* Program::run(const Input& input, const Output& output, InterruptCheck& c
   Frame* const frame = acquire(failed);
   if (!frame) return failed;
   frame->runs.store(frame->runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (accelerators_.size() > 1) follow_streams(*frame);
   if (recorded_ && frame == first_.get() && !check.watched_closely()) [[unlikely]] {
     for (size_t i = 0; i < input_patches_.size(); i++)
       given_[i] = input(input_patches_[i].index) + input_patches_[i].offset;

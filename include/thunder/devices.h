@@ -50,19 +50,6 @@ THUNDER_CHECK thunder_status *thunder_context_reset_peak_memory_stats(thunder_co
     thunder_device device) THUNDER_NOEXCEPT;
 /* Blocks that are kept for reuse go back to the system or driver. Waits for the device. */
 THUNDER_CHECK thunder_status *thunder_context_empty_cache(thunder_context *context, thunder_device device) THUNDER_NOEXCEPT;
-/* Who gives the blocks of a device, such as the allocator of another library that works on it, whose they are again when they are
- * given back: thunder_context_memory_stats() counts none of them. Both may be called by any thread, and call nothing of the library. */
-typedef struct thunder_device_allocator {
-    size_t size; /* of this structure, set by the caller */
-    /* So many bytes, or NULL. `*stream`, a CUstream, is the one that will use them; where they come in the order of another one, of
-     * which earlier users may be at work, write that: it waits for us, and we for it. `*block` names them to give_back(). */
-    void *(*lend)(size_t bytes, void **stream, void **block, void *user);
-    void (*give_back)(void *block, void *user);
-    void *user;
-} thunder_device_allocator;
-/* From now on, for the context; blocks that are in use go back to whom they came from. */
-THUNDER_CHECK thunder_status *thunder_context_set_device_allocator(thunder_context *context, thunder_device device,
-    const thunder_device_allocator *allocator) THUNDER_NOEXCEPT;
 /* Waits for all work of the context on the device, and reports what went wrong in it. */
 THUNDER_CHECK thunder_status *thunder_context_synchronize(thunder_context *context, thunder_device device) THUNDER_NOEXCEPT;
 

@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "capi/context.h"
-#include "capi/trace.h"
 #include "cuda/cuda.h"
 #include "device/cuda/device.h"
 #include "device/exchange.h"
@@ -66,7 +65,6 @@ struct CudaStreams : CudaTest {
   void fill(Pointer at, float value, Stream stream) { must(driver.set_words(at, std::bit_cast<unsigned>(value), kElements, stream)); }
 
   Ref<Tensor> twice(const Ref<Tensor>& x) { return result(*twice_, {x.get()}); }
-  static Pointer pointer_of(const Ref<Tensor>& t) { return reinterpret_cast<Pointer>(t->data()); }
   // Their memory as a tensor, whose end is written to `ended`: what they then do with the memory follows at once, on their stream.
   struct Lent {
     DLManagedTensor managed{};
@@ -90,13 +88,6 @@ struct CudaStreams : CudaTest {
     thunder_stream* stream = nullptr;
     ~StreamHandle() { thunder_stream_release(stream); }
   };
-  // By a call that the caller's stream is named for.
-  Ref<Tensor> twice_on(const StreamHandle& on, const Ref<Tensor>& x) {
-    auto in = make<Values>(), out = make<Values>();
-    in->push(x);
-    EXPECT_EQ(twice_->call(*in, *out, capi::native_stream(on.stream)), nullptr);
-    return (*out)[0].tensor;
-  }
   void name_stream(StreamHandle& out, Stream native) {
     ASSERT_EQ(thunder_stream_create(capi::handle(context.get()), THUNDER_CUDA(0), native, &out.stream), nullptr);
   }
@@ -209,96 +200,6 @@ TEST_F(CudaStreams, know_of_lent_memory_alone) {
   const Ref<Status> failed = Ref<Status>::adopt(capi::core(thunder_tensor_lent_on(capi::handle(x.get()), handle.stream)));
   ASSERT_TRUE(failed);
   EXPECT_NE(failed->message().find("was not lent"), std::string::npos) << failed->message();
-}
-
-TEST_F(CudaStreams, of_a_caller_are_those_that_its_call_works_on) {
-  StreamHandle handle;
-  name_stream(handle, theirs);
-  keep_busy(theirs);
-  fill(memory, 3, theirs);
-  const Ref<Tensor> x = borrowed();
-  keep_busy(theirs);
-  const Ref<Tensor> y = twice_on(handle, x);
-  EXPECT_EQ(read(pointer_of(y), theirs), all(6)) << "nothing is waited for";
-  fill(memory, 4, theirs);
-  EXPECT_EQ(data(*twice_on(handle, twice_on(handle, x))), all(16));
-  EXPECT_EQ(data(*twice(y)), all(12)) << "a call of nobody's stream comes behind";
-}
-
-TEST_F(CudaStreams, of_two_callers_in_turn_wait_for_one_another) {
-  Stream second = nullptr;
-  must(driver.stream_create(&second, nvidia::kNonBlockingStream));
-  StreamHandle a, b, legacy;
-  name_stream(a, theirs), name_stream(b, second), name_stream(legacy, reinterpret_cast<Stream>(uintptr_t{1}));
-  Ref<Tensor> x = on_gpu(tensor({kElements}, Floats(kElements, 1)));
-  for (int i = 0; i < 2; i++) {
-    keep_busy(theirs), x = twice_on(a, x);
-    keep_busy(second), x = twice_on(b, x);
-    keep_busy(nullptr), x = twice_on(legacy, x);
-  }
-  EXPECT_EQ(read(pointer_of(x), reinterpret_cast<Stream>(uintptr_t{1})), all(64));
-  driver.stream_destroy(second);
-}
-
-TEST_F(CudaStreams, stay_while_somebody_works) {
-  StreamHandle handle;
-  name_stream(handle, theirs);
-  keep_busy(theirs);
-  fill(memory, 3, theirs);
-  ASSERT_EQ(device.begin(nullptr), nullptr);
-  const Ref<Tensor> y = twice_on(handle, borrowed());
-  EXPECT_EQ(read(pointer_of(y), theirs), all(6));
-  EXPECT_NE(device.native_stream(), theirs);
-  ASSERT_EQ(device.end(nullptr), nullptr);
-  twice_on(handle, y);
-  EXPECT_EQ(device.native_stream(), theirs);
-}
-
-// An allocator of another library's, whose blocks are in the order of a stream of its.
-struct Lender {
-  const nvidia::Driver& driver;
-  Stream stream;
-  size_t lent = 0, back = 0;
-  static void* lend(size_t bytes, void** stream, void** block, void* user) {
-    auto& self = *static_cast<Lender*>(user);
-    Pointer at = 0;
-    if (self.driver.allocate(&at, bytes)) return nullptr;
-    *stream = self.stream;
-    self.lent++;
-    return *block = reinterpret_cast<void*>(at);
-  }
-  static void give_back(void* block, void* user) {
-    auto& self = *static_cast<Lender*>(user);
-    self.back++;
-    // Whoever has it next.
-    EXPECT_EQ(self.driver.set_words(reinterpret_cast<Pointer>(block), 0, kElements, self.stream), 0);
-    EXPECT_EQ(self.driver.stream_wait(self.stream), 0);
-    self.driver.deallocate(reinterpret_cast<Pointer>(block));
-  }
-};
-
-TEST_F(CudaStreams, of_a_lender_of_memory_are_waited_for_and_wait) {
-  Lender lender{driver, theirs};
-  const thunder_device_allocator allocator{sizeof allocator, Lender::lend, Lender::give_back, &lender};
-  const Ref<Tensor> before = on_gpu(tensor({kElements}, Floats(kElements, 5)));
-  const size_t used = device.memory().used;
-  ASSERT_EQ(thunder_context_set_device_allocator(capi::handle(context.get()), THUNDER_CUDA(0), &allocator), nullptr);
-  {
-    keep_busy(theirs);  // with what had the block before
-    Ref<Tensor> y = twice(before);
-    EXPECT_EQ(lender.lent, 1U);
-    EXPECT_EQ(device.memory().used, used) << "it is the lender's to count";
-    keep_busy(ours());
-    Ref<Tensor> z = twice(y);
-    y = nullptr;
-    EXPECT_EQ(lender.back, 1U);
-    EXPECT_EQ(data(*z), all(20));
-  }
-  EXPECT_EQ(lender.back, lender.lent);
-  const thunder_device_allocator none{sizeof none, nullptr, nullptr, nullptr};
-  thunder_status* const refused = thunder_context_set_device_allocator(capi::handle(context.get()), THUNDER_CUDA(0), &none);
-  ASSERT_NE(refused, nullptr);
-  thunder_status_release(refused);
 }
 
 TEST_F(CudaStreams, have_events_that_order_them_and_tell_the_time) {

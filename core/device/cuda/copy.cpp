@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "base/thrown.h"
 #include "device/cuda/device.h"
-#include "device/cuda/use.h"
 
 namespace thunder::nvidia {
 namespace {
@@ -111,7 +110,6 @@ Status* CudaDevice::copy(const StridedBytes& from, const StridedBytes& to, size_
                         cat(name(id()), ": a copy between layouts of more than ", kMostDims, " dims"))
         .detach();
   if (Status* failed = enter()) return failed;
-  const Use use(*this);
   const auto step = static_cast<int64_t>(item);
   if (layout.rank == 0 || (layout.rank == 1 && layout.from_steps[0] == step && layout.to_steps[0] == step)) {
     const size_t bytes = static_cast<size_t>(layout.elements) * item;

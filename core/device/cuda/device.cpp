@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "device/cuda/recording.h"
-#include "device/cuda/use.h"
 
 namespace thunder::nvidia {
 namespace {
@@ -67,11 +66,10 @@ CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Properti
       cubins_(properties_.major, properties_.minor, threads) {
   try {
     must(driver, driver.set_current(context), index, "cuCtxSetCurrent");
-    must(driver, driver.stream_create(&own_stream_, kBlockingStream), index, "cuStreamCreate");
-    stream_ = own_stream_;
+    must(driver, driver.stream_create(&stream_, kBlockingStream), index, "cuStreamCreate");
     must(driver, driver.event_create(&event_, kEventWithoutTime), index, "cuEventCreate");
   } catch (...) {
-    if (own_stream_) driver.stream_destroy(own_stream_);
+    if (stream_) driver.stream_destroy(stream_);
     driver.primary_release(device);
     throw;
   }
@@ -88,7 +86,7 @@ CudaDevice::~CudaDevice() {
   for (DeviceAssertion* page : pages_) driver_.deallocate_host(page);
   pool_.trim();
   driver_.event_destroy(event_);
-  driver_.stream_destroy(own_stream_);
+  driver_.stream_destroy(stream_);
   driver_.primary_release(device_);
 }
 
@@ -124,7 +122,7 @@ Status* CudaDevice::enter() const {
 
 Stream CudaDevice::stream() const {
   CudaRecording* const recording = CudaRecording::active(*this);
-  return recording ? recording->stream() : stream_.load();
+  return recording ? recording->stream() : stream_;
 }
 
 std::unique_ptr<Recording> CudaDevice::recording() { return std::make_unique<CudaRecording>(*this); }
@@ -133,12 +131,6 @@ std::unique_ptr<Recording> CudaDevice::recording() { return std::make_unique<Cud
 void* CudaDevice::allocate(size_t bytes) {
   if (CudaRecording::active(*this)) return nullptr;
   if (Status* failed = enter()) return failed->release(), nullptr;
-  std::optional<BlockLender> lender;
-  {
-    std::lock_guard lock(lent_mutex_);
-    lender = lender_;
-  }
-  if (lender) return borrow(*lender, bytes);
   int result = 0;
   const Pointer block = pool_.allocate(bytes, result);
   if (Status* failed = result == kOutOfMemory ? nullptr : status(result, "cuMemAlloc")) failed->release();
@@ -154,14 +146,13 @@ Status* CudaDevice::trim_memory() {
 
 void CudaDevice::deallocate(void* block, size_t bytes) {
   if (Status* failed = enter()) failed->release();
-  if (!give_back_block(block)) pool_.deallocate(pointer(block), bytes);
+  pool_.deallocate(pointer(block), bytes);
 }
 
 Status* CudaDevice::copy_in(void* to, const void* from, size_t bytes) {
   if (!bytes) return nullptr;
   if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("a copy from host memory");
   if (Status* failed = enter()) return failed;
-  const Use use(*this);
   // The driver does not know pageable memory, and has read it when it returns; pinned memory is read later.
   unsigned type = 0;
   int attribute = kMemoryType;
@@ -176,7 +167,6 @@ Status* CudaDevice::copy_in(void* to, const void* from, size_t bytes) {
 Status* CudaDevice::copy_out(void* to, const void* from, size_t bytes) {
   if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("a copy to host memory");
   if (Status* failed = enter()) return failed;
-  const Use use(*this);
   if (bytes)
     if (Status* failed = status(driver_.copy_out(to, pointer(from), bytes, stream_), "cuMemcpyDtoHAsync"))
       return failed;
@@ -186,7 +176,6 @@ Status* CudaDevice::copy_out(void* to, const void* from, size_t bytes) {
 Status* CudaDevice::fill_with_zeros(void* to, size_t bytes) {
   if (!bytes) return nullptr;
   if (Status* failed = enter()) return failed;
-  const Use use(*this);
   return status(driver_.set_bytes(pointer(to), 0, bytes, stream()), "cuMemsetD8Async");
 }
 

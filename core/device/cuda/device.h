@@ -1,10 +1,9 @@
-// A CUDA device: its context, the one stream at a time on which the library's work runs, its memory and its kernels.
+// A CUDA device: its context, the one stream on which the library's work runs, its memory and its kernels.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <unordered_map>
 
 #include "device/exchange.h"
@@ -47,9 +46,6 @@ class CudaDevice final : public Accelerator, public Exchange {
   Status* copy(const StridedBytes& from, const StridedBytes& to, size_t item) override;
   Status* fill_with_zeros(void* to, size_t bytes) override;
   void* native_stream() const override { return stream(); }
-  Status* begin(void* stream) override;
-  Status* end(void* stream) noexcept override;
-  void borrow_from(const BlockLender& lender) override;
   Status* wait_for(void* stream) override;
   Status* let_wait(void* stream) override;
   Status* wait_on(void* stream) override;
@@ -108,12 +104,6 @@ class CudaDevice final : public Accelerator, public Exchange {
   // Of that name in the module, which `image` gives when it is first asked for.
   template <class F>
   Function found(Kernel& kernel, const char* name, F&& image);
-  // Between begin() and end(), of what is no program's and no op's.
-  class Use;
-  void* borrow(const BlockLender& lender, size_t bytes);
-  bool give_back_block(const void* block);
-  // Whether the driver itself keeps what both are asked for in the order in which it was.
-  bool in_order(Stream first, Stream then) const;
   Status* order(Stream first, Stream then);
   bool is_captured(Stream stream) const;
   Function copy_kernel(size_t kind, bool long_index);
@@ -122,21 +112,10 @@ class CudaDevice final : public Accelerator, public Exchange {
   const int device_;
   const Context context_;
   Properties properties_;
-  Stream own_stream_ = nullptr;
-  std::atomic<Stream> stream_{nullptr};  // on which work is asked for: ours, or the one of a caller
-  std::mutex users_mutex_;
-  int64_t users_ = 0;  // who ask for work now
+  Stream stream_ = nullptr;
   std::mutex event_mutex_;
   Event event_ = nullptr;
   MemoryPool pool_;
-  struct Lent {
-    BlockLender from;
-    void* block;
-    Stream stream;
-  };
-  std::mutex lent_mutex_;
-  std::optional<BlockLender> lender_;
-  std::unordered_map<const void*, Lent> lent_;  // blocks of lenders that are in use
   Staging staging_;
   Loans loans_;
 

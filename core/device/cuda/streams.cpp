@@ -12,40 +12,12 @@ bool is_legacy(Stream stream) {
 
 }  // namespace
 
-bool CudaDevice::in_order(Stream first, Stream then) const {
-  const auto blocking = [&](Stream s) { return s == own_stream_ || is_legacy(s); };
-  return first == then || ((is_legacy(first) || is_legacy(then)) && blocking(first) && blocking(then));
-}
-
 Status* CudaDevice::order(Stream first, Stream then) {
   if (Status* failed = enter()) return failed;
-  if (in_order(first, then)) return nullptr;
+  if (first == then || is_legacy(first) || is_legacy(then)) return nullptr;
   std::lock_guard lock(event_mutex_);  // between recording and waiting nobody else may record
   if (Status* failed = status(driver_.event_record(event_, first), "cuEventRecord")) return failed;
   return status(driver_.stream_wait_event(then, event_, 0), "cuStreamWaitEvent");
-}
-
-// The device's work stays in one order: the stream changes where nobody but the caller works, behind all there was.
-Status* CudaDevice::begin(void* stream) {
-  Stream const wanted = stream ? static_cast<Stream>(stream) : own_stream_;
-  if (stream) loans_.settle();
-  std::lock_guard lock(users_mutex_);
-  Status* failed = nullptr;
-  if (wanted != stream_) {
-    const bool follows = !users_ && !is_captured(wanted);
-    failed = follows ? order(stream_, wanted) : order(wanted, stream_);
-    if (!failed && follows) stream_ = wanted;
-  }
-  if (!failed) users_++;
-  return failed;
-}
-
-Status* CudaDevice::end(void* stream) noexcept {
-  {
-    std::lock_guard lock(users_mutex_);
-    users_--;
-  }
-  return stream ? order(stream_, static_cast<Stream>(stream)) : nullptr;
 }
 
 Status* CudaDevice::wait_for(void* stream) {
@@ -82,7 +54,7 @@ bool CudaDevice::is_captured(Stream stream) const {
 void CudaDevice::give_back(const Storage* of, void (*end)(void*), void* user) {
   if (Status* failed = enter()) failed->release();
   const Stream theirs = loans_.followed(of);
-  if (theirs && !in_order(stream_, theirs) && !is_captured(theirs))
+  if (!is_legacy(theirs) && !is_captured(theirs))
     if (Status* failed = order(stream_, theirs)) failed->release();
   loans_.end_behind(stream_, end, user);
 }
@@ -90,7 +62,7 @@ void CudaDevice::give_back(const Storage* of, void (*end)(void*), void* user) {
 void CudaDevice::take_back(void* stream) {
   if (Status* failed = enter()) failed->release();
   auto* const theirs = static_cast<Stream>(stream);
-  if (in_order(theirs, stream_) || is_captured(theirs)) return;
+  if (is_legacy(theirs) || is_captured(theirs)) return;
   if (Status* failed = order(theirs, stream_)) failed->release();
 }
 
