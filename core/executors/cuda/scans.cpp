@@ -67,22 +67,28 @@ namespace {
   "    }\n"                                                                                                           \
   "  }\n"                                                                                                             \
   "}\n"                                                                                                               \
+  "// Rows, or parts of them, as one: each block works on one. Of parts the results go to `totals`.\n"                \
+  "extern \"C\" __global__ void fold_parts(\n"                                                                        \
+  "    T* out, const T* in, A* totals, i64 rows, i64 size, i64 inner, i64 reverse, i64 parts, i64 each) {\n"          \
+  "  __shared__ A shared[8];\n"                                                                                       \
+  "  for (i64 work = blockIdx.x; work < rows * parts; work += gridDim.x) {\n"                                         \
+  "    const i64 row = work / parts, part = work - row * parts;\n"                                                    \
+  "    const Row r = {size, inner, reverse, row / inner, row - row / inner * inner};\n"                               \
+  "    const i64 begin = part * each, end = begin + each < size ? begin + each : size;\n"                             \
+  "    const A all = fold(in, r, begin, end, shared);\n"                                                              \
+  "    if (threadIdx.x) continue;\n"                                                                                  \
+  "    if (parts > 1) totals[work] = all;\n"                                                                          \
+  "    else out[row] = put((C)all);\n"                                                                                \
+  "  }\n"                                                                                                             \
+  "}\n"                                                                                                               \
   "extern \"C\" __global__ void kernel(\n"                                                                            \
-  "    T* out, const T* in, A* totals, i64 rows, i64 size, i64 inner, i64 reverse, i64 whole, i64 parts, i64 each,\n" \
-  "    i64 first_time) {\n"                                                                                           \
+  "    T* out, const T* in, A* totals, i64 rows, i64 size, i64 inner, i64 reverse, i64 parts, i64 each) {\n"          \
   "  __shared__ A shared[8];\n"                                                                                       \
   "  __shared__ T tile[8 * 256 + 256];\n"                                                                             \
   "  for (i64 work = blockIdx.x; work < rows * parts; work += gridDim.x) {\n"                                         \
   "    const i64 row = work / parts, part = work - row * parts;\n"                                                    \
   "    const Row r = {size, inner, reverse, row / inner, row - row / inner * inner};\n"                               \
   "    const i64 begin = part * each, end = begin + each < size ? begin + each : size;\n"                             \
-  "    if (whole || first_time) {\n"                                                                                  \
-  "      const A all = fold(in, r, begin, end, shared);\n"                                                            \
-  "      if (threadIdx.x) continue;\n"                                                                                \
-  "      if (first_time) totals[work] = all;\n"                                                                       \
-  "      else out[row] = put((C)all);\n"                                                                              \
-  "      continue;\n"                                                                                                 \
-  "    }\n"                                                                                                           \
   "    const A carry = part ? totals[work - 1] : (A)(" START ");\n"                                                   \
   "    if (size > 1024) scan_part<8>(out, in, r, begin, end, carry, shared, tile);\n"                                 \
   "    else scan_part<1>(out, in, r, begin, end, carry, shared, tile);\n"                                             \
@@ -158,19 +164,21 @@ size_t fold_scratch(const NodeView& view) {
   return parts > 1 ? static_cast<size_t>(rows * parts) * sizeof(double) : 0;
 }
 
+constexpr size_t kTotalsStep = 1, kFoldStep = 2;
+
 Status* fold(const CompiledNode& kernel, const Launch& l, int64_t reverse, int64_t whole) {
   const Buffer &in = l.inputs[0], &out = l.outputs[0];
   if (!out.elements()) return nullptr;
   DimSizes a = sizes_around(in, kernel.node.args[1].i);
   void *to = out.data, *from = in.data, *totals = l.scratch;
-  int64_t rows = a.outer * a.inner, parts = parts_of(rows, a.size), first_time = parts > 1;
-  int64_t each = part_size(a.size, parts);
-  void* parameters[] = {&to, &from, &totals, &rows, &a.size, &a.inner, &reverse, &whole, &parts, &each, &first_time};
-  if (Status* failed = kernel.launch(rows * parts, true, parameters); failed || parts == 1) return failed;
+  int64_t rows = a.outer * a.inner, parts = parts_of(rows, a.size), each = part_size(a.size, parts);
+  void* parameters[] = {&to, &from, &totals, &rows, &a.size, &a.inner, &reverse, &parts, &each};
+  if (whole || parts > 1)
+    if (Status* failed = kernel.launch(rows * parts, true, parameters, kFoldStep)) return failed;
   void* scanning[] = {&to, &totals, &rows, &parts, &whole};
-  if (Status* failed = kernel.launch(rows, true, scanning, 1); failed || whole) return failed;
-  first_time = 0;
-  return kernel.launch(rows * parts, true, parameters);
+  if (parts > 1)
+    if (Status* failed = kernel.launch(rows, true, scanning, kTotalsStep)) return failed;
+  return whole ? nullptr : kernel.launch(rows * parts, true, parameters);
 }
 Status* run_scan(const CompiledNode& kernel, const Launch& l) { return fold(kernel, l, kernel.node.args[2].i, 0); }
 Status* run_prod(const CompiledNode& kernel, const Launch& l) { return fold(kernel, l, 0, 1); }
@@ -195,10 +203,11 @@ Status* run_log_sum(const CompiledNode& kernel, const Launch& l) {
 
 bool numbers(const NodeView& view) { return first_input(view) != DType::boolean; }
 
+#define THUNDER_FOLD_STEPS {"scan_totals", "fold_parts"}
 constexpr Rule kRules[] = {
-    {"prims.cumsum", numbers, kSum, first_input, nullptr, run_scan, 0, fold_scratch, {"scan_totals"}},
-    {"prims.cumprod", numbers, kProduct, first_input, nullptr, run_scan, 0, fold_scratch, {"scan_totals"}},
-    {"prims.prod", numbers, kProduct, first_input, nullptr, run_prod, 0, fold_scratch, {"scan_totals"}},
+    {"prims.cumsum", numbers, kSum, first_input, nullptr, run_scan, 0, fold_scratch, THUNDER_FOLD_STEPS},
+    {"prims.cumprod", numbers, kProduct, first_input, nullptr, run_scan, 0, fold_scratch, THUNDER_FOLD_STEPS},
+    {"prims.prod", numbers, kProduct, first_input, nullptr, run_prod, 0, fold_scratch, THUNDER_FOLD_STEPS},
     {"prims.logcumsumexp", nullptr, kLogSum, first_input, nullptr, run_log_sum},
     {"prims.cummax", nullptr, kExtremum, first_input, nullptr, run_extremum<1>},
     {"prims.cummin", nullptr, kExtremum, first_input, nullptr, run_extremum<0>},
