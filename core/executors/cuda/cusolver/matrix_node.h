@@ -62,7 +62,7 @@ class MatrixNode : public Kernel {
     });
   }
   ~MatrixNode() override {
-    if (assertion_) session_.device().unwatch(assertion_);
+    if (assertion_) kept_->unwatch(assertion_);
   }
   void finish() override { kernels_.emplace(session_.device(), kType); }
   size_t scratch() const override { return scratch_; }
