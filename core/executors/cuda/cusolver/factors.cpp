@@ -231,12 +231,6 @@ class Svd : public MatrixNode<T> {
   int size_ = 0;
 };
 
-template <template <class> class K>
-KernelPtr of_type(Session& session, const NodeView& view) {
-  if (view.store.type(view.node.args[0].v).dtype == DType::f64) return std::make_unique<K<double>>(session, view);
-  return std::make_unique<K<float>>(session, view);
-}
-
 }  // namespace
 
 KernelPtr prepare_factors(Session& session, const NodeView& view) {

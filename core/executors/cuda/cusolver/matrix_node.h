@@ -115,6 +115,13 @@ class MatrixNode : public Kernel {
   size_t scratch_ = 0;
 };
 
+// A kernel K<T> for the node's dtype.
+template <template <class> class K>
+KernelPtr of_type(Session& session, const NodeView& view) {
+  if (view.store.type(view.node.args[0].v).dtype == DType::f64) return std::make_unique<K<double>>(session, view);
+  return std::make_unique<K<float>>(session, view);
+}
+
 // By name; for the node's dtype. Null: no rule.
 KernelPtr prepare_factors(Session& session, const NodeView& view);
 KernelPtr prepare_system(Session& session, const NodeView& view);

@@ -179,12 +179,6 @@ class TriangularSolve : public MatrixNode<T> {
   const Matrices sides_;
 };
 
-template <template <class> class K>
-KernelPtr of_type(Session& session, const NodeView& view) {
-  if (view.store.type(view.node.args[0].v).dtype == DType::f64) return std::make_unique<K<double>>(session, view);
-  return std::make_unique<K<float>>(session, view);
-}
-
 }  // namespace
 
 KernelPtr prepare_system(Session& session, const NodeView& view) {
