@@ -69,6 +69,20 @@ thunder_status* thunder_context_empty_cache(thunder_context* context, thunder_de
   }));
 }
 
+thunder_status* thunder_context_set_device_allocator(thunder_context* context, thunder_device device,
+                                                     const thunder_device_allocator* allocator) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context");
+    Accelerator* const on = accelerator(*core(context), device);
+    check(on != nullptr, "the CPU's blocks are those of thunder_hooks");
+    if (!allocator) return exchange_of(*on).borrow_from(std::nullopt);
+    check(allocator->size >= sizeof *allocator, "allocator->size is ", allocator->size,
+          ", not the size of thunder_device_allocator");
+    check(allocator->lend && allocator->give_back, "allocator->lend or give_back is NULL");
+    exchange_of(*on).borrow_from(BlockLender{allocator->lend, allocator->give_back, allocator->user});
+  }));
+}
+
 thunder_status* thunder_context_device_info(thunder_context* context, thunder_device device,
                                             thunder_device_info* out) noexcept {
   return handle(guarded(__func__, [&] {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "device/accelerator.h"
@@ -18,6 +19,15 @@ struct DeviceFacts {
   size_t bytes = 0, l2_bytes = 0, shared_bytes_of_block = 0;
 };
 
+// Another library's allocator for a device's memory.
+struct BlockLender {
+  // A block that `stream` will use; null: there is no memory. The lender writes the stream of the block's former users:
+  // ours waits for it, and it for ours when the block goes back. Into `block` goes what give_back() gets.
+  void* (*lend)(size_t bytes, void** stream, void** block, void* user) = nullptr;
+  void (*give_back)(void* block, void* user) = nullptr;
+  void* user = nullptr;
+};
+
 // Any thread. What returns a Status returns null or an owned one. Streams are as the device's own library knows them;
 // null: the legacy default one, which waits for our stream, and that for it, by themselves.
 class Exchange {
@@ -29,6 +39,9 @@ class Exchange {
   virtual Status* query(void* stream, bool& done) = 0;
   // Throws. `timed`: the time between two such can be asked for.
   virtual std::unique_ptr<DeviceEvent> event(bool timed) = 0;
+
+  // All blocks from now on are the lender's; none: the device's own.
+  virtual void borrow_from(const std::optional<BlockLender>& lender) = 0;
 
   // Memory that others lent us is theirs again when our work on it is done: `end(user)` is called then, by a thread
   // that uses the device. If somebody said so for this storage, their stream is made to wait for that work now.

@@ -50,6 +50,21 @@ THUNDER_CHECK thunder_status *thunder_context_reset_peak_memory_stats(thunder_co
     thunder_device device) THUNDER_NOEXCEPT;
 /* Blocks that are kept for reuse go back to the system or driver. Waits for the device. */
 THUNDER_CHECK thunder_status *thunder_context_empty_cache(thunder_context *context, thunder_device device) THUNDER_NOEXCEPT;
+/* Another library's allocator for a device's memory. thunder_context_memory_stats() does not count its blocks. Any thread may call
+ * the two functions; they must not call this library. */
+typedef struct thunder_device_allocator {
+    size_t size; /* of this structure, set by the caller */
+    /* Returns so many bytes of device memory, aligned to 256, or NULL: there is no memory. `*stream` holds the CUstream that will use
+     * them; an allocator whose earlier users of the block work on another stream writes that one: the library's waits for it
+     * before it uses the block, and it is made to wait for the library's before give_back(). `*block` is what give_back() gets. */
+    void *(*lend)(size_t bytes, void **stream, void **block, void *user);
+    void (*give_back)(void *block, void *user);
+    void *user;
+} thunder_device_allocator;
+/* Of all blocks from now on; those in use go back to the allocator that they came from, which must live as long. NULL: the
+ * library's own again. The structure is copied. Any thread. */
+THUNDER_CHECK thunder_status *thunder_context_set_device_allocator(thunder_context *context, thunder_device device,
+    const thunder_device_allocator *allocator) THUNDER_NOEXCEPT;
 /* Waits for all work of the context on the device, and reports what went wrong in it. */
 THUNDER_CHECK thunder_status *thunder_context_synchronize(thunder_context *context, thunder_device device) THUNDER_NOEXCEPT;
 

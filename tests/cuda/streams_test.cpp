@@ -202,6 +202,71 @@ TEST_F(CudaStreams, know_of_lent_memory_alone) {
   EXPECT_NE(failed->message().find("was not lent"), std::string::npos) << failed->message();
 }
 
+// An allocator of another library's, whose blocks are in the order of a stream of its.
+struct Lender {
+  const nvidia::Driver& driver;
+  Stream stream;
+  size_t lent = 0, back = 0;
+  static void* lend(size_t bytes, void** stream, void** block, void* user) {
+    auto& self = *static_cast<Lender*>(user);
+    Pointer at = 0;
+    if (self.driver.allocate(&at, bytes)) return nullptr;
+    *stream = self.stream;
+    self.lent++;
+    return *block = reinterpret_cast<void*>(at);
+  }
+  static void give_back(void* block, void* user) {
+    auto& self = *static_cast<Lender*>(user);
+    self.back++;
+    // Whoever has it next.
+    EXPECT_EQ(self.driver.set_words(reinterpret_cast<Pointer>(block), 0, kElements, self.stream), 0);
+    EXPECT_EQ(self.driver.stream_wait(self.stream), 0);
+    self.driver.deallocate(reinterpret_cast<Pointer>(block));
+  }
+};
+
+TEST_F(CudaStreams, of_a_lender_of_memory_are_waited_for_and_wait) {
+  thunder_context* const handle = capi::handle(context.get());
+  Lender lender{driver, theirs};
+  const thunder_device_allocator allocator{sizeof allocator, Lender::lend, Lender::give_back, &lender};
+  const Ref<Tensor> before = on_gpu(tensor({kElements}, Floats(kElements, 5)));
+  const size_t used = device.memory().used;
+  ASSERT_EQ(thunder_context_set_device_allocator(handle, THUNDER_CUDA(0), &allocator), nullptr);
+  {
+    keep_busy(theirs);  // with what had the block before
+    Ref<Tensor> y = twice(before);
+    EXPECT_EQ(lender.lent, 1U);
+    EXPECT_EQ(device.memory().used, used) << "the lender counts its blocks";
+    keep_busy(ours());
+    Ref<Tensor> z = twice(y);
+    y = nullptr;
+    EXPECT_EQ(lender.back, 1U);
+    EXPECT_EQ(data(*z), all(20));
+    ASSERT_EQ(thunder_context_set_device_allocator(handle, THUNDER_CUDA(0), nullptr), nullptr);
+    const size_t lent = lender.lent;
+    EXPECT_EQ(data(*twice(z)), all(40));
+    EXPECT_EQ(lender.lent, lent) << "blocks are the library's own again";
+  }
+  EXPECT_EQ(lender.back, lender.lent) << "each block goes back to whoever lent it";
+}
+
+TEST_F(CudaStreams, of_a_lender_whose_memory_is_full_get_an_error) {
+  thunder_context* const handle = capi::handle(context.get());
+  const thunder_device_allocator full{sizeof full, [](size_t, void**, void**, void*) -> void* { return nullptr; },
+                                      [](void*, void*) {}, nullptr};
+  ASSERT_EQ(thunder_context_set_device_allocator(handle, THUNDER_CUDA(0), &full), nullptr);
+  EXPECT_FALSE(twice(borrowed()));
+  ASSERT_EQ(thunder_context_set_device_allocator(handle, THUNDER_CUDA(0), nullptr), nullptr);
+  EXPECT_NE(error.find("out of memory"), std::string::npos) << error;
+}
+
+TEST_F(CudaStreams, need_both_functions_of_a_lender) {
+  const thunder_device_allocator none{sizeof none, nullptr, nullptr, nullptr};
+  thunder_status* const refused = thunder_context_set_device_allocator(capi::handle(context.get()), THUNDER_CUDA(0), &none);
+  ASSERT_NE(refused, nullptr);
+  thunder_status_release(refused);
+}
+
 TEST_F(CudaStreams, have_events_that_order_them_and_tell_the_time) {
   thunder_event *first = nullptr, *last = nullptr;
   for (thunder_event** e : {&first, &last}) ASSERT_EQ(thunder_event_create(capi::handle(context.get()), THUNDER_CUDA(0), 1, e), nullptr);

@@ -1,6 +1,8 @@
 /* Calls with the tensors of a library that has DLPack's exchange API in C (PyTorch from 2.10 on): no capsules, no objects of ours,
- * no copies, and one event before and after the work on a device instead of one for each tensor. */
+ * no copies, one event before and after the work on a device instead of one for each tensor, and blocks of its allocator. */
 #include "exchange.h"
+
+#include <stdlib.h>
 
 /* ---- streams ---- */
 
@@ -279,9 +281,53 @@ static void exchange_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
+/* ---- memory ---- */
+
+typedef struct lender {
+    const exchange_api *api;
+    int32_t device;
+} lender;
+
+static void forget(void *user, const char *kind, const char *message) { (void)user, (void)kind, (void)message; }
+
+/* Needs no lock of Python's. */
+static void *lend(size_t bytes, void **stream, void **block, void *user)
+{
+    const lender *from = user;
+    int64_t size = (int64_t)bytes;
+    DLTensor like = {.device = {DLPACK_CUDA, from->device}, .ndim = 1, .dtype = {1, 8, 1}, .shape = &size};
+    DLManagedTensorVersioned *made = NULL;
+    void *current = NULL;
+    if (from->api->allocate(&like, &made, NULL, forget)) return NULL;
+    if (from->api->current_stream(DLPACK_CUDA, from->device, &current) == 0) *stream = current ? current : legacy_stream;
+    *block = made;
+    return (char *)made->dl_tensor.data + made->dl_tensor.byte_offset;
+}
+
+static void give_back(void *block, void *user)
+{
+    (void)user;
+    DLManagedTensorVersioned *made = block;
+    if (made->deleter) made->deleter(made);
+}
+
+/* lend_memory(index): the library's blocks of that device are the other library's from now on. */
+static PyObject *exchange_lend_memory(PyObject *object, PyObject *index)
+{
+    const long device = PyLong_AsLong(index);
+    if (device == -1 && PyErr_Occurred()) return NULL;
+    lender *from = malloc(sizeof *from); /* as long as there are blocks of it */
+    if (!from) return PyErr_NoMemory();
+    *from = (lender){((Exchange *)object)->api, (int32_t)device};
+    const thunder_device_allocator allocator = {sizeof allocator, lend, give_back, from};
+    if (check_status(thunder_context_set_device_allocator(context, THUNDER_CUDA(device), &allocator))) return free(from), NULL;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {{"call", (PyCFunction)(void (*)(void))exchange_call, METH_FASTCALL,
                                  "call(compiled, list): a list of results; the list of arguments is emptied."},
                                 {"constant", exchange_constant, METH_O, "constant(tensor): a tensor of ours over memory that is not written."},
+                                {"lend_memory", exchange_lend_memory, METH_O, "lend_memory(index): blocks of that CUDA device are torch's."},
                                 {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, exchange_new}, {Py_tp_dealloc, exchange_dealloc}, {Py_tp_methods, methods}, {0, NULL}};
 static PyType_Spec spec = {"thunder._thunder.Exchange", sizeof(Exchange), 0, Py_TPFLAGS_DEFAULT, slots};

@@ -131,6 +131,12 @@ std::unique_ptr<Recording> CudaDevice::recording() { return std::make_unique<Cud
 void* CudaDevice::allocate(size_t bytes) {
   if (CudaRecording::active(*this)) return nullptr;
   if (Status* failed = enter()) return failed->release(), nullptr;
+  std::optional<BlockLender> lender;
+  {
+    std::lock_guard lock(lent_mutex_);
+    lender = lender_;
+  }
+  if (lender) return borrow(*lender, bytes);
   int result = 0;
   const Pointer block = pool_.allocate(bytes, result);
   if (Status* failed = result == kOutOfMemory ? nullptr : status(result, "cuMemAlloc")) failed->release();
@@ -146,7 +152,7 @@ Status* CudaDevice::trim_memory() {
 
 void CudaDevice::deallocate(void* block, size_t bytes) {
   if (Status* failed = enter()) failed->release();
-  pool_.deallocate(pointer(block), bytes);
+  if (!give_back_block(block)) pool_.deallocate(pointer(block), bytes);
 }
 
 Status* CudaDevice::copy_in(void* to, const void* from, size_t bytes) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "device/exchange.h"
@@ -46,6 +47,7 @@ class CudaDevice final : public Accelerator, public Exchange {
   Status* copy(const StridedBytes& from, const StridedBytes& to, size_t item) override;
   Status* fill_with_zeros(void* to, size_t bytes) override;
   void* native_stream() const override { return stream(); }
+  void borrow_from(const std::optional<BlockLender>& lender) override;
   Status* wait_for(void* stream) override;
   Status* let_wait(void* stream) override;
   Status* wait_on(void* stream) override;
@@ -104,6 +106,8 @@ class CudaDevice final : public Accelerator, public Exchange {
   // Of that name in the module, which `image` gives when it is first asked for.
   template <class F>
   Function found(Kernel& kernel, const char* name, F&& image);
+  void* borrow(const BlockLender& lender, size_t bytes);
+  bool give_back_block(const void* block);
   Status* order(Stream first, Stream then);
   bool is_captured(Stream stream) const;
   Function copy_kernel(size_t kind, bool long_index);
@@ -116,6 +120,14 @@ class CudaDevice final : public Accelerator, public Exchange {
   std::mutex event_mutex_;
   Event event_ = nullptr;
   MemoryPool pool_;
+  struct Lent {
+    BlockLender from;
+    void* block;
+    Stream stream;
+  };
+  std::mutex lent_mutex_;
+  std::optional<BlockLender> lender_;
+  std::unordered_map<const void*, Lent> lent_;  // blocks of lenders that are in use
   Staging staging_;
   Loans loans_;
 

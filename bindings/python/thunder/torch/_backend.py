@@ -1,4 +1,5 @@
 """backend="thunder": what torch.compile calls with what it captured, and what it calls instead of the model from then on."""
+import functools
 import typing
 import weakref
 
@@ -153,6 +154,12 @@ def _own_program(graph, fakes, options, donated):
     return _private.boxed(run)
 
 
+@functools.cache
+def _borrow(index):
+    """Memory of that CUDA device comes of torch's allocator from now on."""
+    _exchange.lend_memory(index)
+
+
 def backend(graph, example_inputs, *, mode=None, options=None):
     """Compiles what Dynamo captured; for torch.compile(backend="thunder", mode=..., options={...})."""
     options, by_torch, gradient = options_of(mode, options)
@@ -160,6 +167,8 @@ def backend(graph, example_inputs, *, mode=None, options=None):
     if own:
         _gradient.check(graph)
     _thunder.set_num_threads(torch.get_num_threads())
+    for index in _private.cuda_devices(example_inputs):
+        _borrow(index)
     noted, broken, parts = [], _private.break_behind(graph), _direct.Parts(example_inputs)
 
     def compiler(module, fakes, **more):

@@ -150,6 +150,11 @@ def made_of(function):
     return found
 
 
+def cuda_devices(inputs):
+    """The numbers of the CUDA devices that inputs are on."""
+    return {one.device.index for one in inputs if isinstance(one, torch.Tensor) and one.device.type == "cuda"}
+
+
 def bytes_of(fake):
     """Of a dense tensor when the graph was captured; 0 of a number."""
     return size_hint(fake.numel()) * fake.element_size() if isinstance(fake, torch.Tensor) else 0
