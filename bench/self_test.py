@@ -36,6 +36,20 @@ def plant(folder, path, who, unit="ns", base=0, extra=""):
     target.write_text(PROGRAM.format(who=who, unit=unit, base=base, extra=extra), encoding="utf-8")
 
 
+def refuses_what_is_no_checkout(folder):
+    """A commit's name is no folder, and neither is what git does not know; a folder without libthunder is not one with it."""
+    git = ["git", "-C", folder, "-c", "user.name=bench", "-c", "user.email=bench@example.org"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--allow-empty", "--message", "first"], check=True)
+    result = run(folder, "add", "--before", "HEAD")
+    assert result.returncode == 1 and not result.stdout, result.stdout
+    assert "--before: HEAD is no folder; for a commit, give a checkout of it: git worktree add FOLDER HEAD" in result.stderr, result.stderr
+    result = run(folder, "add", "--before", "no-such-commit")
+    assert result.returncode == 1 and result.stderr.endswith("--before: no-such-commit is no folder\n"), result.stderr
+    result = run(folder, "add", "--library", folder)
+    assert result.returncode == 1 and f"--library: {folder} has no libthunder.so.0" in result.stderr, result.stderr
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "bench").mkdir()
@@ -64,6 +78,19 @@ def main():
             row = json.loads(output.read_text(encoding="utf-8"))["rows"][0]
             assert row["peers"] == {"before": 8} and row["ours"] > 8, row
             assert f"after / before is {row['ours'] / 8:.3f}" in result.stdout, result.stdout
+            plant(folder, "groups/mul.py", "ours", base=8)
+            result = run(folder, "add", "mul", "--before", earlier, "--rounds", "1")
+            assert result.returncode == 0 and "mul: " in result.stderr and "has no such group" in result.stderr, result.stderr
+            result = run(folder, "mul", "--before", earlier)
+            assert result.returncode == 1 and f"--before: {earlier} has no program of mul" in result.stderr, result.stderr
+            pathlib.Path(folder, "bench/groups/mul.py").unlink()
+
+        refuses_what_is_no_checkout(folder)
+        pathlib.Path(folder, "log").unlink()
+        result = run(folder, "add", "--rounds", "3", "--best", "--json", str(output))
+        assert result.returncode == 0, result.stderr
+        row = json.loads(output.read_text(encoding="utf-8"))["rows"][0]
+        assert row["ours"] == 10, row
 
         pathlib.Path(folder, "bench/peers/add-absent.py").write_text("import no_such_package", encoding="utf-8")
         result = run(folder, "add", "--peers", "--rounds", "1")
