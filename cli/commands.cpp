@@ -11,6 +11,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #if THUNDER_WITH_LUA
@@ -57,11 +59,31 @@ bool ends_with(const char* file, const char* ending) {
   const size_t bytes = std::strlen(file), of = std::strlen(ending);
   return bytes > of && !std::strcmp(file + bytes - of, ending);
 }
-bool is_program(const char* file) { return ends_with(file, ".thunder"); }
+
+enum class FileKind { script, program, model };
+
+// By how the file begins, whatever it is called; by its name where that says nothing, or it can be read once alone, as a pipe can.
+FileKind kind_of(const char* file) {
+  std::error_code ignored;
+  char first[9] = {};  // a saved program: the eight bytes of a length below 4 GiB, and a brace; a model: a field with its version
+  if (std::filesystem::is_regular_file(file, ignored)) std::ifstream(file, std::ios::binary).read(first, sizeof first);
+  if (first[8] == '{' && !std::memcmp(first + 4, "\0\0\0", 4)) return FileKind::program;
+  if (first[0] == 8 && first[1] > 0) return FileKind::model;
+  return ends_with(file, ".thunder") ? FileKind::program : ends_with(file, ".onnx") ? FileKind::model : FileKind::script;
+}
+bool is_program(const char* file) { return kind_of(file) == FileKind::program; }
 bool is_model(int argc, char** argv) {
   for (int i = 0; i < argc; i++)
-    if (ends_with(argv[i], ".onnx")) return i == 0 || argv[0][0] == '-';
+    if (kind_of(argv[i]) == FileKind::model) return i == 0 || argv[0][0] == '-';
   return false;
+}
+
+int open_is_script(lua_State* L) {
+  lua_pushcfunction(L, [](lua_State* state) {
+    lua_pushboolean(state, kind_of(luaL_checkstring(state, 1)) == FileKind::script);
+    return 1;
+  });
+  return 1;
 }
 
 struct Script {
@@ -80,6 +102,8 @@ int run_in_state(lua_State* L) {
   lua_setfield(L, -2, "thunder");
   lua_pushcfunction(L, open_line_editor);
   lua_setfield(L, -2, "thunder.line");
+  lua_pushcfunction(L, open_is_script);
+  lua_setfield(L, -2, "thunder.is_script");
   lua_createtable(L, script->argc, 1);
   lua_pushstring(L, script->file ? script->file : "thunder");
   lua_rawseti(L, -2, 0);
@@ -119,7 +143,7 @@ int run_on_model(const char* script, int argc, char** argv) {
 
 int convert_file(int argc, char** argv) {
   for (int i = 0; i < argc && !is_program(argv[i]); i++)
-    if (ends_with(argv[i], ".onnx")) return run_on_model(kConvertModel, argc, argv);
+    if (kind_of(argv[i]) == FileKind::model) return run_on_model(kConvertModel, argc, argv);
   return convert_program(argc, argv);
 }
 int run_script(int argc, char** argv) {

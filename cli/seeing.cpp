@@ -28,7 +28,7 @@ end
 
 -- The functions to look at, each with the arguments of a call.
 local calls = {}
-if file:find "%.lua$" then
+if require "thunder.is_script" (file) then
   arg = { [0] = file, table.unpack(rest) }
   calls = th.watch_calls(function() return assert(loadfile(file))(table.unpack(rest)) end)
   if #calls == 0 then fail("%s calls no compiled function", file) end

@@ -43,6 +43,8 @@ thunder convert resnet18.onnx resnet18.thunder       # a saved program, for any 
 thunder convert resnet18.thunder again.onnx
 ```
 
+A file is known by how it begins, so that names need not end in `.onnx` or `.thunder`. A saved program keeps the names of the model's dims.
+
 `--check` prints the largest error of each output, and where one is too large the first node that differs. Inputs that are not given are made,
 with 2 for each dim that varies or what `--dim NAME=SIZE` says.
 

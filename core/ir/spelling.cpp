@@ -93,14 +93,18 @@ void append_device(std::string& out, Device d) {
 }
 
 // Recursion is bounded by how deep the tracer and the parser let an expression of sizes get.
-void append_dim(std::string& out, Dim d) {
+void append_dim(std::string& out, Dim d, std::span<const std::string> symbol_names) {
   if (d.constant()) return append_integer(out, d.value());
   const DimExpr& e = *d.expr();
-  if (e.op == DimOp::symbol) return append(out, cat("s", e.a.value()));
+  if (e.op == DimOp::symbol) {
+    const auto number = static_cast<size_t>(e.a.value());
+    const bool named = number < symbol_names.size() && !symbol_names[number].empty();
+    return append(out, named ? symbol_names[number] : cat("s", number));
+  }
   out += '(';
-  append_dim(out, e.a);
+  append_dim(out, e.a, symbol_names);
   out += e.op == DimOp::div ? std::string(" // ") : cat(" ", static_cast<char>(e.op), " ");
-  append_dim(out, e.b);
+  append_dim(out, e.b, symbol_names);
   out += ')';
 }
 

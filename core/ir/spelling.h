@@ -1,6 +1,7 @@
 // How names, numbers and types are spelled in the text of a trace: what print writes and parse reads back.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,8 +21,8 @@ void append_quoted(std::string& out, std::string_view text);
 // Free text inside a comment: control characters become \ddd, so that it stays on its line.
 void append_comment(std::string& out, std::string_view text);
 void append_device(std::string& out, Device device);  // cpu, cuda(0), device(KIND, INDEX)
-// A symbol is s0, an expression (s0 * 2) with Lua's operators.
-void append_dim(std::string& out, Dim dim);
+// A symbol is s0, or what `symbol_names` calls its number; an expression is (s0 * 2) with Lua's operators.
+void append_dim(std::string& out, Dim dim, std::span<const std::string> symbol_names = {});
 void append_type(std::string& out, const TensorType& type);
 
 // Above this many values at once Lua 5.4 runs out of registers: lists go through table.unpack and table.move.

@@ -7,6 +7,7 @@
 #include "jit/compile.h"
 #include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"
+#include "jit/programs/signature.h"
 #include "jit/segments/segment_call.h"
 #include "loops/cpu/launcher.h"
 #include "program/report.h"
@@ -87,6 +88,7 @@ std::vector<SavedProgram> Compiled::programs() const {
       out.push_back(saved_program(*e, *context_));
   if (dynamic_)
     for (SavedProgram& p : dynamic_->saved()) out.push_back(std::move(p));
+  for (SavedProgram& p : out) name_symbols(*function_, p);
   return out;
 }
 

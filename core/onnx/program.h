@@ -30,6 +30,8 @@ class Program : public Function {
   const Ref<Module>& module();
   // Inputs of the graph that no initializer stands for.
   std::span<const ValueInfo> inputs() const { return inputs_; }
+  // That of a leaf of a call. Throws where there is none.
+  const ValueInfo& input(const std::string& path) const { return inputs_[input_at(path)]; }
   std::span<const std::string> outputs() const { return outputs_; }
   // Names, dtypes and dims of what goes in and out, what it is made of, and which of that is not imported, as JSON.
   std::string signature() const;

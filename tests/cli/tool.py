@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -100,6 +101,25 @@ th.compile(function(x) return (x - 5):log() end)(th.ones(4))
     assert '"name":"speed"' in run("doctor", "--json").stdout
 
 
+def files_tell_what_they_are(folder, model):
+    """Without an ending of its name that says so."""
+    for source, name in ((model, "model"), (f"{folder}/m.thunder", "program")):
+        shutil.copy(source, f"{folder}/{name}")
+    pathlib.Path(folder, "script").write_text("print(#arg, ...)", encoding="utf-8")
+    for words in ((f"{folder}/model", "--dim", "n=3"), ("--dim", "n=3", f"{folder}/model")):
+        ran = run("run", *words)
+        assert ran.returncode == 0 and "x: made, f32 [3, 3]" in ran.stdout, ran
+    data = script(f'local th = require "thunder"\nth.data.save_npy(th.ones(4, 3), "{folder}/ones.npy")')
+    assert data.returncode == 0, data
+    for words in (("run", f"{folder}/program", f"{folder}/ones.npy"), ("convert", f"{folder}/model", f"{folder}/again"),
+                  ("run", f"{folder}/again", f"{folder}/ones.npy"), ("convert", f"{folder}/again", f"{folder}/model"),
+                  ("run", f"{folder}/model"), ("examine", f"{folder}/again")):
+        ran = run(*words)
+        assert ran.returncode == 0, (words, ran)
+    expect(run("run", f"{folder}/script", f"{folder}/model"), 0, out=f"1\t{folder}/model")
+    expect(run("run", "/dev/stdin", "a", lines="print(#arg, ...)"), 0, out="1\ta")
+
+
 def models():
     """An ONNX model runs, is compared with another backend and says what it is."""
     page = (pathlib.Path(sys.argv[2]).parents[2] / "tests/lua/onnx.lua").read_text(encoding="utf-8")
@@ -129,6 +149,11 @@ print "alike" """)  # a program of any size, without the model
         assert alike.stdout == "alike\n", alike
         back = run("convert", f"{folder}/m.thunder", f"{folder}/back.onnx")
         assert back.returncode == 0 and run("run", f"{folder}/back.onnx").returncode == 0, back
+        # Names of dims stay, from the model to the program and back.
+        for file, words in (("m.thunder", "  0 f32 [n, 3]"), ("back.onnx", " f32 [n, 3]")):
+            told = run("inspect", f"{folder}/{file}")
+            assert words in told.stdout, told
+        files_tell_what_they_are(folder, path)
         wrong = run("convert", path)
         assert wrong.returncode == 1 and "two files are needed" in wrong.stderr, wrong
         told = run("inspect", path)

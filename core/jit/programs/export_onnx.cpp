@@ -66,6 +66,7 @@ class Request {
     add_inputs(compiled.context()->random());
     tell_names_apart();
     add_outputs();
+    made_.symbol_names = program.symbol_names;
   }
   onnx_export::ExportRequest& operator*() { return made_; }
 

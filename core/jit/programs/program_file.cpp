@@ -76,6 +76,14 @@ class Tensors {
   std::map<std::string, bool> names_;
 };
 
+std::vector<std::string> symbol_names(std::string_view json, size_t most) {
+  std::vector<std::string> names = read_names(json);
+  require(names.size() <= most, "it names ", names.size(), " symbols, the trace has ", most);
+  for (auto it = names.begin(); it != names.end(); ++it)
+    require(it->empty() || std::find(names.begin(), it, *it) == it, "two symbols have the name '", *it, "'");
+  return names;
+}
+
 class Loader {
  public:
   Loader(const Ref<Context>& context, const InputFile& file)
@@ -128,6 +136,8 @@ class Loader {
     p.trace = placed(trace, [&] { return read_trace(text(trace), context_->registry()); });
     placed(description, [&] { return take_memory_places(p), 0; });
     p.formulas = live_formulas(p);
+    if (const std::string symbols = cat("symbols.", n); metadata_.count(symbols))
+      p.symbol_names = placed(symbols, [&] { return symbol_names(text(symbols), p.trace.store->dims().symbols()); });
     if (names.size() != p.trace.inputs.size())
       bad(description, ": it names ", names.size(), " tensors, the trace has ", p.trace.inputs.size(), " inputs");
     for (const std::string& name : names) {
@@ -242,6 +252,7 @@ void save_program(const Compiled& compiled, const std::string& path, SaveKernels
         if (p.captured[w.input]) written.push_back(p.captured[w.input].get());
       metadata.emplace_back(cat("program.", n + 1), program_json(p, names));
       metadata.emplace_back(cat("trace.", n + 1), print(p.trace));
+      if (!p.symbol_names.empty()) metadata.emplace_back(cat("symbols.", n + 1), names_json(p.symbol_names));
     }
     for (const Tensor* t : written) tensors.refuse_overlap(*t);
     if (kernels == SaveKernels::yes) {

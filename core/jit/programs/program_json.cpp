@@ -241,6 +241,18 @@ std::string program_json(const SavedProgram& p, std::span<const std::string> nam
              "],\"tensors\":[", join(names, ",", tensor), "]", symbols_json(p), "}");
 }
 
+std::string names_json(std::span<const std::string> names) {
+  return cat("[", join(names, ",", [](const std::string& name) { return quoted(name); }), "]");
+}
+
+std::vector<std::string> read_names(std::string_view json) {
+  const Json root = parsed(json);
+  require(cJSON_IsArray(root.get()), "a list was expected");
+  std::vector<std::string> names;
+  for (const cJSON* item = root->child; item; item = item->next) names.emplace_back(text_of(item));
+  return names;
+}
+
 void read_options(std::string_view json, CompileOptions& out) {
   const Json root = parsed(json);
   require(cJSON_IsObject(root.get()), "an object was expected");

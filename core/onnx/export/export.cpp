@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "ir/print.h"
+#include "ir/spelling.h"
 #include "onnx/export/rows.h"
 
 namespace thunder::onnx_export {
@@ -58,10 +59,12 @@ class Exporter final : Scope {
     }
   }
 
-  static std::vector<GraphPort::Size> sizes_of(const Shape& shape) {
+  std::vector<GraphPort::Size> sizes_of(const Shape& shape) const {
     std::vector<GraphPort::Size> out;
-    for (const Dim d : shape)
-      out.push_back(d.constant() ? GraphPort::Size{d.value(), ""} : GraphPort::Size{0, cat(thunder::name(d))});
+    for (const Dim d : shape) {
+      out.push_back(d.constant() ? GraphPort::Size{d.value(), ""} : GraphPort::Size{0, ""});
+      if (!d.constant()) spelling::append_dim(out.back().name, d, request_.symbol_names);
+    }
     return out;
   }
 

@@ -34,6 +34,7 @@ struct ExportRequest {
   std::vector<ExportInteger> integers;
   std::vector<ExportOutput> outputs;
   int64_t opset = 18;
+  std::span<const std::string> symbol_names = {};  // of dims, by number; where there is none it is s0
 };
 
 // Throws unimplemented, naming the op, why, and the user's line.

@@ -287,6 +287,23 @@ TEST_F(Programs, whose_integers_stand_for_any_are_loaded_for_any) {
             load_safetensors(folder / "decoder.thunder", default_allocator()).metadata);
 }
 
+TEST_F(Programs, keep_the_names_of_their_symbols) {
+  save_decoder(*this, folder / "decoder.thunder");
+  const SafeTensors saved = load_safetensors(folder / "decoder.thunder", default_allocator());
+  const auto named = [&](const char* names) {
+    Metadata metadata = saved.metadata;
+    metadata.emplace_back("symbols.2", names);
+    save_safetensors(folder / "named.thunder", saved.tensors, metadata);
+    return load(folder / "named.thunder");
+  };
+  expect_decodes(*this, *named("[\"position\"]"));
+  save_program(*named("[\"position\"]"), folder / "again.thunder");
+  const Metadata again = load_safetensors(folder / "again.thunder", default_allocator()).metadata;
+  EXPECT_NE(std::find(again.begin(), again.end(), std::pair<std::string, std::string>("symbols.2", "[\"position\"]")), again.end());
+  EXPECT_PRED2(contains, failure_of([&] { named("[\"a\",\"b\"]"); }), "symbols.2: it names 2 symbols, the trace has 1");
+  EXPECT_PRED2(contains, failure_of([&] { named("[1]"); }), "symbols.2: ");
+}
+
 TEST_F(Programs, of_version_2_are_read_for_ever) {
   const char* path = "golden/program_2.thunder";
   if (std::getenv("THUNDER_UPDATE_GOLDEN")) save_decoder(*this, path);

@@ -50,6 +50,13 @@ TEST(ProgramJson, reads_back_what_was_written) {
   EXPECT_TRUE(std::isnan(*read.inputs[9].value));
 }
 
+TEST(ProgramJson, reads_back_names) {
+  const std::vector<std::string> names = {"batch", "", "a \"quoted\" \xc3\xa9"};
+  EXPECT_EQ(read_names(names_json(names)), names);
+  EXPECT_PRED2(contains, failure_of([] { read_names("{}"); }), "a list was expected");
+  EXPECT_NE(failure_of([] { read_names("[1]"); }), "no error");
+}
+
 TEST(ProgramJson, refuses_anything_else) {
   const auto refusal = [](std::string_view inputs) {
     return failure_of([&] {
