@@ -1,15 +1,10 @@
-// NVIDIA's libraries as tables of functions, each opened once in a process, and sessions of them, one for each device.
+// NVIDIA's libraries as tables of functions, each opened once in a process.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 
 #include "base/shared_library.h"
 #include "base/text.h"
-#include "device/cuda/device.h"
-#include "device/devices.h"
 
 namespace thunder::nvidia {
 
@@ -46,41 +41,6 @@ class OpenedTable {
  private:
   Table table_;
   std::string report_, why_;
-};
-
-// Sessions of a library with the devices of a context: Session(const Session::Library&, CudaDevice&).
-template <class Session>
-class Sessions {
- public:
-  // The devices must live as long. `name`: of the library, in errors.
-  Sessions(Devices& devices, const char* name) : devices_(devices), name_(name) {}
-  ~Sessions() {
-    for (auto& [device, entry] : opened_) entry.session.reset();
-  }
-  Sessions(const Sessions&) = delete;
-
-  // Throws where the device or the library is missing. Lives as long as this. Any thread.
-  Session& of(Device device) {
-    std::lock_guard lock(mutex_);
-    Entry& entry = opened_[device];
-    if (entry.session) return *entry.session;
-    std::string why;
-    const auto* library = Session::Library::open(why);
-    if (!library) fail(Code::unimplemented, name_, ": ", why);
-    entry.device = Ref<Accelerator>(&devices_.accelerator(device));
-    entry.session = std::make_unique<Session>(*library, static_cast<CudaDevice&>(*entry.device));
-    return *entry.session;
-  }
-
- private:
-  struct Entry {
-    Ref<Accelerator> device;
-    std::unique_ptr<Session> session;
-  };
-  Devices& devices_;
-  const char* const name_;
-  std::mutex mutex_;
-  std::map<Device, Entry> opened_;
 };
 
 }  // namespace thunder::nvidia

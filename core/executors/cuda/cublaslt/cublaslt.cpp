@@ -1,7 +1,6 @@
 #include "executors/cuda/cublaslt/cublaslt.h"
 
 #include "base/thrown.h"
-#include "device/cuda/opened.h"
 #include "executors/cuda/cublaslt/linear.h"
 #include "tracer/compile_settings.h"
 
@@ -10,7 +9,7 @@ namespace {
 
 using namespace cublaslt;
 
-using User = nvidia::Sessions<Session>;
+using CublasLtSessions = nvidia::Sessions<Session>;
 
 bool is_linear(const NodeView& view) { return view.node.op->name() == "linear"; }
 
@@ -78,7 +77,7 @@ class ProductKernel : public Kernel {
 };
 
 KernelPtr prepare(const NodeView& view, void* user) {
-  const Session& session = static_cast<User*>(user)->of(view.store.type(view.node.results[0]).device);
+  const Session& session = CublasLtSessions::of(view, user);
   const ProductOptions options{.tf32 = view.settings.float32_matmul_precision != Precision::highest,
                                .timed = view.settings.max_autotune};
   return std::make_unique<ProductKernel>(session, is_linear(view), options);
@@ -87,15 +86,12 @@ KernelPtr prepare(const NodeView& view, void* user) {
 }  // namespace
 
 ExecutorDesc cublaslt_executor(Devices& devices) {
-  const std::shared_ptr<User> user(new User{devices, "cuBLASLt"});
-  return {.name = "cublaslt",
-          .ops = {"prims.matmul", "linear"},
-          .flags = kStrided,
-          .any_device = true,
-          .user = user.get(),
-          .claim = claim,
-          .prepare = prepare,
-          .owner = user};
+  return CublasLtSessions::executor(devices, "cuBLASLt",
+                                    {.name = "cublaslt",
+                                     .ops = {"prims.matmul", "linear"},
+                                     .flags = kStrided,
+                                     .claim = claim,
+                                     .prepare = prepare});
 }
 
 }  // namespace thunder

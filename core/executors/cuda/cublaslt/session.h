@@ -1,33 +1,23 @@
 // A device's handle of cuBLASLt.
 #pragma once
 
-#include "device/cuda/device.h"
 #include "executors/cuda/cublaslt/algorithm_cache.h"
 #include "executors/cuda/cublaslt/library.h"
+#include "executors/cuda/sessions.h"
 
 namespace thunder::cublaslt {
 
-class Session {
+class Session : public nvidia::LibrarySession<Library> {
  public:
-  using Library = cublaslt::Library;
   // Throws backend where the handle cannot be made.
   Session(const Library& library, nvidia::CudaDevice& device);
-  ~Session();
-  Session(const Session&) = delete;
 
-  const Library& library() const { return library_; }
-  nvidia::CudaDevice& device() const { return device_; }
-  Handle handle() const { return handle_; }
+  Handle handle() const { return handle_.get(); }
   // Has its own lock.
   AlgorithmCache& algorithms() const { return algorithms_; }
-  // Null for success.
-  Status* status(int result, const char* what) const;
-  void require(int result, const char* what) const;
 
  private:
-  const Library& library_;
-  nvidia::CudaDevice& device_;
-  Handle handle_ = nullptr;
+  nvidia::OwnedHandle<Handle> handle_;
   mutable AlgorithmCache algorithms_;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/status.h"
 #include "device/cuda/driver.h"
 
 namespace thunder::cudnn {
@@ -139,6 +140,9 @@ struct Library {
 #define THUNDER_CUDNN_MEMBER(member, result, symbol, parameters) result(*member) parameters = nullptr;
   THUNDER_CUDNN(THUNDER_CUDNN_MEMBER)
 #undef THUNDER_CUDNN_MEMBER
+
+  // CUDNN_STATUS_NOT_SUPPORTED, and what it says of why, is left to another executor.
+  static Code code_of(int status) { return status / 1000 == 3 ? Code::declined : Code::backend; }
 
   // The process's cuDNN, opened at the first call: THUNDER_CUDNN, libcudnn.so.9, also in Python's packages and in the
   // toolkit's folder. Null: `why` says what was tried. Any thread.

@@ -4,33 +4,24 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 
-#include "device/cuda/device.h"
 #include "executors/cuda/cudnn/library.h"
 #include "executors/cuda/cudnn/plans.h"
+#include "executors/cuda/sessions.h"
 
 namespace thunder::cudnn {
 
-class Session {
+class Session : public nvidia::LibrarySession<Library> {
  public:
-  using Library = cudnn::Library;
   // Throws backend where the handle cannot be made.
   Session(const Library& library, nvidia::CudaDevice& device);
-  ~Session();
-  Session(const Session&) = delete;
 
-  const Library& library() const { return library_; }
-  nvidia::CudaDevice& device() const { return device_; }
-  Handle handle() const { return handle_; }
+  Handle handle() const { return handle_.get(); }
   // Makes the handle use this thread's current stream of the device. Requires: the mutex is held.
   Status* follow_stream();
   // The library allows one thread at a time to use a handle.
   std::mutex& mutex() { return mutex_; }
-  // Null for success.
-  Status* status(int result, const char* what) const;
-  void require(int result, const char* what) const;
 
   // The answer of `ask()`, which is called once for each key. Any thread.
   template <class Ask>
@@ -48,16 +39,14 @@ class Session {
 
   // The plan of that key, if need be by `make`, which another thread calls while it holds the mutex. Any thread.
   std::shared_ptr<Plans::Pending> begin_plan(const std::string& key, const Plans::Make& make);
-  Plans& plans() { return *plans_; }
+  Plans& plans() { return plans_; }
 
  private:
-  const Library& library_;
-  nvidia::CudaDevice& device_;
-  Handle handle_ = nullptr;
+  nvidia::OwnedHandle<Handle> handle_;
   void* stream_ = nullptr;  // that the handle was given
   std::mutex mutex_;
   std::map<std::string, bool> answers_;
-  std::optional<Plans> plans_;  // empty only at the end
+  Plans plans_;  // last: it ends first, and waits for the plan that is being made
 };
 
 // Owns a descriptor. All throw what the library reports.

@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "device/cuda/opened.h"
 #include "executors/cuda/cusolver/matrix_node.h"
 
 namespace thunder {
@@ -10,10 +9,7 @@ namespace {
 
 using namespace cusolver;
 
-using User = nvidia::Sessions<Session>;
-
-constexpr std::string_view kOps[] = {"prims.cholesky", "prims.qr",  "prims.eigh",   "prims.svd",
-                                     "prims.solve",    "prims.det", "prims.slogdet", "prims.triangular_solve"};
+using CusolverSessions = nvidia::Sessions<Session>;
 
 // Of these the libraries take matrices one by one, each in many launches: many small ones are faster on the CPU.
 bool is_worth_it(std::string_view op, const Matrices& in) {
@@ -30,7 +26,7 @@ bool claim(const NodeView& view, void*) {
 }
 
 KernelPtr prepare(const NodeView& view, void* user) {
-  Session& session = static_cast<User*>(user)->of(view.store.type(view.node.results[0]).device);
+  Session& session = CusolverSessions::of(view, user);
   KernelPtr made = prepare_factors(session, view);
   return made ? std::move(made) : prepare_system(session, view);
 }
@@ -38,16 +34,12 @@ KernelPtr prepare(const NodeView& view, void* user) {
 }  // namespace
 
 ExecutorDesc cusolver_executor(Devices& devices) {
-  const std::shared_ptr<User> user(new User{devices, "cuSOLVER"});
-  ExecutorDesc d;
-  d.name = "cusolver";
-  d.ops.assign(std::begin(kOps), std::end(kOps));
-  d.any_device = true;
-  d.user = user.get();
-  d.claim = claim;
-  d.prepare = prepare;
-  d.owner = user;
-  return d;
+  return CusolverSessions::executor(devices, "cuSOLVER",
+                                    {.name = "cusolver",
+                                     .ops = {"prims.cholesky", "prims.qr", "prims.eigh", "prims.svd", "prims.solve",
+                                             "prims.det", "prims.slogdet", "prims.triangular_solve"},
+                                     .claim = claim,
+                                     .prepare = prepare});
 }
 
 }  // namespace thunder
