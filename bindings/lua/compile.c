@@ -117,51 +117,6 @@ static int core_load_program_bytes(lua_State *L)
     return 1;
 }
 
-/* core.program_module(f): its weights */
-static int core_program_module(lua_State *L)
-{
-    thunder_module *module;
-    check_status(L, thunder_compiled_module(compiled_check(L, 1)->compiled, &module));
-    module_push(L, module);
-    thunder_module_release(module);
-    return 1;
-}
-
-/* core.signature(f): JSON, or "" */
-static int core_signature(lua_State *L)
-{
-    lua_pushstring(L, thunder_compiled_signature(compiled_check(L, 1)->compiled));
-    return 1;
-}
-
-/* core.save_program(f, path) */
-static int core_save_program(lua_State *L)
-{
-    check_status(L, thunder_program_save(compiled_check(L, 1)->compiled, luaL_checkstring(L, 2)));
-    return 0;
-}
-
-/* core.compile_ahead(f, path) */
-static int core_compile_ahead(lua_State *L)
-{
-    check_status(L, thunder_program_compile_ahead(compiled_check(L, 1)->compiled, luaL_checkstring(L, 2)));
-    return 0;
-}
-
-/* core.export_onnx(f, path, options or nil) */
-static int core_export_onnx(lua_State *L)
-{
-    check_status(L, thunder_program_export_onnx(compiled_check(L, 1)->compiled, luaL_checkstring(L, 2), options_check(L, 3)));
-    return 0;
-}
-
-/* core.export_c(path, folder, options or nil) */
-static int core_export_c(lua_State *L)
-{
-    check_status(L, thunder_program_export_c(layer_of(L)->context, luaL_checkstring(L, 1), luaL_checkstring(L, 2), options_check(L, 3)));
-    return 0;
-}
-
 static int push_cache_info(lua_State *L, thunder_cache_info info)
 {
     lua_createtable(L, 0, 3);
@@ -349,25 +304,6 @@ static int core_recompile(lua_State *L)
     return 1;
 }
 
-static int core_mark_dynamic(lua_State *L)
-{
-    check_status(L, thunder_mark_dynamic(layer_of(L)->context, tensor_check(L, 1), (int32_t)luaL_checkinteger(L, 2),
-                                         luaL_checkinteger(L, 3), luaL_checkinteger(L, 4)));
-    return 0;
-}
-
-static int core_maybe_mark_dynamic(lua_State *L)
-{
-    check_status(L, thunder_maybe_mark_dynamic(layer_of(L)->context, tensor_check(L, 1), (int32_t)luaL_checkinteger(L, 2)));
-    return 0;
-}
-
-static int core_mark_static(lua_State *L)
-{
-    check_status(L, thunder_mark_static(layer_of(L)->context, tensor_check(L, 1), (int32_t)luaL_checkinteger(L, 2)));
-    return 0;
-}
-
 typedef thunder_status *(*stage_fn)(const thunder_compiled *compiled, size_t stage, thunder_trace **out);
 
 /* Pushes a list of traces, in the order of the stages. */
@@ -438,15 +374,9 @@ void open_compile(lua_State *L)
     static const luaL_Reg functions[] = {{"compile", core_compile},
                                          {"compile_trace", core_compile_trace},
                                          {"load_program", core_load_program}, {"load_program_bytes", core_load_program_bytes},
-                                         {"program_module", core_program_module}, {"signature", core_signature},
-                                         {"save_program", core_save_program},
-                                         {"compile_ahead", core_compile_ahead}, {"export_c", core_export_c},
-                                         {"export_onnx", core_export_onnx},
                                          {"save_cache_artifacts", core_save_cache_artifacts},
                                          {"load_cache_artifacts", core_load_cache_artifacts},
                                          {"jit_trace", core_jit_trace}, {"recompile", core_recompile},
-                                         {"mark_dynamic", core_mark_dynamic}, {"maybe_mark_dynamic", core_maybe_mark_dynamic},
-                                         {"mark_static", core_mark_static},
                                          {"last_traces", core_last_traces}, {"last_backward_traces", core_last_backward_traces}, {"stats", core_stats},
                                          {"is_compiled", core_is_compiled}, {"profile", core_profile}, {"examine", core_examine},
                                          {"function_place", core_function_place}, {NULL, NULL}};

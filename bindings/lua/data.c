@@ -47,18 +47,10 @@ static int core_batches(lua_State *L)
     return 1;
 }
 
-/* core.set_batch_device(batches, device) */
-static int core_set_batch_device(lua_State *L)
-{
-    check_status(L, thunder_batches_set_device(box_check(L, 1, BOX_BATCHES), device_check(L, 2)));
-    return 0;
-}
-
 void open_data(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"read_csv", core_read_csv},
                                          {"batches", core_batches},
-                                         {"set_batch_device", core_set_batch_device},
                                          {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

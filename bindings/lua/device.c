@@ -64,32 +64,11 @@ static int core_device_info(lua_State *L)
     return 1;
 }
 
-static int core_reset_peak_memory_stats(lua_State *L)
-{
-    check_status(L, thunder_context_reset_peak_memory_stats(layer_of(L)->context, device_check(L, 1)));
-    return 0;
-}
-
-static int core_empty_cache(lua_State *L)
-{
-    check_status(L, thunder_context_empty_cache(layer_of(L)->context, device_check(L, 1)));
-    return 0;
-}
-
-static int core_synchronize(lua_State *L)
-{
-    check_status(L, thunder_context_synchronize(layer_of(L)->context, device_check(L, 1)));
-    return 0;
-}
-
 void open_device(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"has_device", core_has_device},
                                          {"memory_stats", core_memory_stats},
                                          {"device_info", core_device_info},
-                                         {"reset_peak_memory_stats", core_reset_peak_memory_stats},
-                                         {"empty_cache", core_empty_cache},
-                                         {"synchronize", core_synchronize},
                                          {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

@@ -253,13 +253,6 @@ static int core_executor(lua_State *L)
     return 1;
 }
 
-/* core.add_executor(executor) */
-static int core_add_executor(lua_State *L)
-{
-    check_status(L, thunder_context_add_executor(layer_of(L)->context, box_check(L, 1, BOX_EXECUTOR)));
-    return 0;
-}
-
 /* core.add_backend(name, doc, executors, names, disabled passes, tags, without fusion): texts are lists with commas. */
 static int core_add_backend(lua_State *L)
 {
@@ -285,6 +278,6 @@ static int core_add_backend(lua_State *L)
 void open_executor(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"executor", core_executor}, {"add_executor", core_add_executor}, {"add_backend", core_add_backend}, {NULL, NULL}};
+        {"executor", core_executor}, {"add_backend", core_add_backend}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

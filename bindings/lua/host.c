@@ -5,14 +5,6 @@
 
 #include "lua/layer.h"
 
-/* core.describe(what): JSON text. */
-static int core_describe(lua_State *L)
-{
-    const char *what = luaL_checkstring(L, 1);
-    thunder_values *out = values_box(L);
-    return values_answer(L, out, thunder_context_describe(layer_of(L)->context, what, out));
-}
-
 /* core.suggest(name, names): how an error about an unknown name ends; `names` has the valid ones as keys. */
 static int core_suggest(lua_State *L)
 {
@@ -39,12 +31,6 @@ static int core_set_stance(lua_State *L)
     lua_pushstring(L, thunder_context_stance(context));
     check_status(L, thunder_context_set_stance(context, luaL_checkstring(L, 1)));
     return 1;
-}
-
-static int core_set_default_executors(lua_State *L)
-{
-    check_status(L, thunder_context_set_default_executors(layer_of(L)->context, luaL_checkstring(L, 1)));
-    return 0;
 }
 
 /* core.is_terminal(): whether people see standard error as it is written. */
@@ -86,13 +72,6 @@ static int core_version(lua_State *L)
     return 1;
 }
 
-/* core.random(): the context's random state, i64[2]. */
-static int core_random(lua_State *L)
-{
-    tensor_push(L, thunder_context_random(layer_of(L)->context));
-    return 1;
-}
-
 /* core.seed(integer) */
 static int core_seed(lua_State *L)
 {
@@ -124,30 +103,20 @@ static int core_tensor_text(lua_State *L)
     return values_answer(L, out, thunder_tensor_text(layer_of(L)->context, tensor_check(L, 1), NULL, out));
 }
 
-static int core_set_printoptions(lua_State *L)
-{
-    thunder_options *options = options_check(L, 1);
-    if (options) check_status(L, thunder_context_set_printoptions(layer_of(L)->context, options));
-    return 0;
-}
-
 void open_host(lua_State *L)
 {
-  static const luaL_Reg functions[] = {{"describe", core_describe},
+  static const luaL_Reg functions[] = {
                                        {"without_limit", core_without_limit},
                                        {"suggest", core_suggest},
                                        {"set_stance", core_set_stance},
-                                       {"set_default_executors", core_set_default_executors},
                                        {"is_terminal", core_is_terminal},
                                        {"clock", core_clock},
                                        {"metatable", core_metatable},
                                        {"version", core_version},
-                                       {"random", core_random},
                                        {"seed", core_seed},
                                        {"initial_seed", core_initial_seed},
                                        {"tensor_text", core_tensor_text},
                                        {"is_tracing", core_is_tracing},
-                                       {"set_printoptions", core_set_printoptions},
                                        {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -225,7 +225,7 @@ void cuda_kernel_read(lua_State *L, int index, thunder_kernel_desc *d);
 #define LAYER_FILES(OPEN) \
     OPEN(errors) OPEN(traceback) OPEN(constant) OPEN(dtypes) OPEN(device) OPEN(tensor) OPEN(sizes) \
     OPEN(elements) OPEN(op) OPEN(scope) OPEN(compile) OPEN(transform) OPEN(trace) OPEN(module) OPEN(optimizer) \
-    OPEN(data) OPEN(host) OPEN(edges) OPEN(extend) OPEN(executor) OPEN(pass) OPEN(described)
+    OPEN(data) OPEN(host) OPEN(edges) OPEN(extend) OPEN(executor) OPEN(pass) OPEN(described) OPEN(calls)
 #define DECLARED(file) void open_##file(lua_State *L);
 LAYER_FILES(DECLARED)
 #undef DECLARED

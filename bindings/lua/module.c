@@ -61,24 +61,12 @@ static int core_kind(lua_State *L)
     return 2;
 }
 
-static int core_remove_tensor(lua_State *L)
-{
-    check_status(L, thunder_module_remove_tensor(module_check(L, 1), luaL_checkstring(L, 2)));
-    return 0;
-}
-
 /* core.fields(m): the table of children, attributes and forward. */
 static int core_fields(lua_State *L)
 {
     userdata_check(L, 1, BOX_MODULE);
     lua_getiuservalue(L, 1, 1);
     return 1;
-}
-
-static int core_add(lua_State *L)
-{
-    check_status(L, thunder_module_add(module_check(L, 1), luaL_checkstring(L, 2), module_check(L, 3)));
-    return 0;
 }
 
 /* core.child(m, name): the child of this name, or nil. */
@@ -94,19 +82,6 @@ static int core_child(lua_State *L)
     return 1;
 }
 
-/* core.child_name(m, i): of the i-th child from 0 on, or nil. */
-static int core_child_name(lua_State *L)
-{
-    lua_pushstring(L, thunder_module_child_name(module_check(L, 1), (size_t)luaL_checkinteger(L, 2)));
-    return 1;
-}
-
-static int core_module_kind(lua_State *L)
-{
-    lua_pushstring(L, thunder_module_kind(module_check(L, 1)));
-    return 1;
-}
-
 /* core.module_option(m, name): whether its kind has an option of this name, and what it is. */
 static int core_module_option(lua_State *L)
 {
@@ -119,13 +94,6 @@ static int core_module_option(lua_State *L)
     return 2;
 }
 
-static int core_module_text(lua_State *L)
-{
-    thunder_module *module = module_check(L, 1);
-    thunder_values *out = values_box(L);
-    return values_answer(L, out, thunder_module_text(module, out));
-}
-
 /* core.module_copy(m): a copy that knows nothing of the table yet. */
 static int core_module_copy(lua_State *L)
 {
@@ -134,14 +102,6 @@ static int core_module_copy(lua_State *L)
     check_status(L, thunder_module_copy(module, &copy));
     made->handle = copy;
     return 1;
-}
-
-/* core.set_tensor(m, name, tensor, role): thunder.h's numbers */
-static int core_set_tensor(lua_State *L)
-{
-    check_status(L, thunder_module_set_tensor(module_check(L, 1), luaL_checkstring(L, 2), tensor_check(L, 3),
-                                              (int32_t)luaL_checkinteger(L, 4)));
-    return 0;
 }
 
 /* core.set_forward(m): from now on the library calls the function in its table. */
@@ -193,28 +153,6 @@ static int core_training(lua_State *L)
     return 1;
 }
 
-static int core_set_training(lua_State *L)
-{
-    check_status(L, thunder_module_set_training(module_check(L, 1), lua_toboolean(L, 2)));
-    return 0;
-}
-
-/* core.parameters(m) and core.state(m): tables from path to tensor. */
-static int list_tensors(lua_State *L, thunder_status *(*list)(thunder_module *, thunder_values *))
-{
-    thunder_module *module = module_check(L, 1);
-    thunder_values *out = values_box(L);
-    return values_answer(L, out, list(module, out));
-}
-/* core.paths(m): those of its state, in the order of addition. */
-static int core_paths(lua_State* L) {
-  return list_tensors(L, thunder_module_paths);
-}
-/* core.buffers(m): { path, tensor } of each, in the order of addition. */
-static int core_buffers(lua_State *L) { return list_tensors(L, thunder_module_buffers); }
-static int core_parameters(lua_State *L) { return list_tensors(L, thunder_module_parameters); }
-static int core_state(lua_State *L) { return list_tensors(L, thunder_module_state); }
-
 static int core_module_to(lua_State *L)
 {
     thunder_module *module = module_check(L, 1);
@@ -222,27 +160,6 @@ static int core_module_to(lua_State *L)
     if (!to) return refuse(L, "to: a dtype or a device was expected, got %s", type_text(L, 2));
     check_status(L, to->kind == THUNDER_DEVICE ? thunder_module_to(module, to->value)
                                                : thunder_module_to_dtype(module, to->value));
-    return 0;
-}
-
-static const char *path_check(lua_State *L, const char *who)
-{
-    if (lua_type(L, 2) != LUA_TSTRING) refuse(L, "%s: a path was expected, got %s", who, type_text(L, 2));
-    return lua_tostring(L, 2);
-}
-
-static int core_save(lua_State *L)
-{
-    thunder_module *module = module_check(L, 1);
-    check_status(L, thunder_module_save(module, path_check(L, "save")));
-    return 0;
-}
-
-/* core.load(m, path, strict) */
-static int core_load(lua_State *L)
-{
-    thunder_module *module = module_check(L, 1);
-    check_status(L, thunder_module_load(module, path_check(L, "load"), lua_toboolean(L, 3)));
     return 0;
 }
 
@@ -256,26 +173,13 @@ void open_module(lua_State *L)
 {
   static const luaL_Reg functions[] = {{"kind", core_kind},
                                        {"fields", core_fields},
-                                       {"add", core_add},
                                        {"child", core_child},
-                                       {"child_name", core_child_name},
-                                       {"module_kind", core_module_kind},
                                        {"module_option", core_module_option},
-                                       {"module_text", core_module_text},
                                        {"module_copy", core_module_copy},
-                                       {"set_tensor", core_set_tensor},
-                                       {"remove_tensor", core_remove_tensor},
                                        {"set_forward", core_set_forward},
                                        {"module_tensor", core_module_tensor},
                                        {"training", core_training},
-                                       {"set_training", core_set_training},
-                                       {"parameters", core_parameters},
-                                       {"state", core_state},
-                                       {"paths", core_paths},
-                                       {"buffers", core_buffers},
                                        {"module_to", core_module_to},
-                                       {"save", core_save},
-                                       {"load", core_load},
                                        {"is_module", core_is_module},
                                        {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);

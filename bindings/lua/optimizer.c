@@ -37,28 +37,6 @@ static int core_add_group(lua_State *L)
     return 0;
 }
 
-static int core_group_count(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)thunder_optimizer_group_count(optimizer_check(L, 1)));
-    return 1;
-}
-
-static int core_optimizer_text(lua_State *L)
-{
-    thunder_optimizer *optimizer = optimizer_check(L, 1);
-    thunder_values *out = values_box(L);
-    return values_answer(L, out, thunder_optimizer_text(optimizer, out));
-}
-
-/* core.get_number(optimizer, name) */
-static int core_get_number(lua_State *L)
-{
-    double value = 0;
-    check_status(L, thunder_optimizer_get_f64(optimizer_check(L, 1), luaL_checkstring(L, 2), &value));
-    lua_pushnumber(L, value);
-    return 1;
-}
-
 /* A function that gives the loss and the gradients, while a step calls it; its address is the function's key. */
 typedef struct closure {
     layer *layer;
@@ -128,12 +106,6 @@ static int core_step(lua_State *L)
     scope_check(L, state, scope);
     scope_done(state, scope);
     return 0;
-}
-
-static int core_optimizer_state(lua_State *L)
-{
-    module_push(L, thunder_optimizer_state(optimizer_check(L, 1)));
-    return 1;
 }
 
 /* core.set_number(optimizer, name, number) */
@@ -210,35 +182,15 @@ static int core_schedule_step(lua_State *L)
     return 0;
 }
 
-/* core.last_lr(schedule): as many numbers as the optimizer has groups. */
-static int core_last_lr(lua_State *L)
-{
-    thunder_schedule *schedule = box_check(L, 1, BOX_SCHEDULE);
-    thunder_values *out = values_box(L);
-    return values_answer(L, out, thunder_schedule_last_lr(schedule, out));
-}
-
-static int core_schedule_state(lua_State *L)
-{
-    module_push(L, thunder_schedule_state(box_check(L, 1, BOX_SCHEDULE)));
-    return 1;
-}
-
 void open_optimizer(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"optimizer", core_optimizer},
                                          {"add_group", core_add_group},
-                                         {"group_count", core_group_count},
-                                         {"get_number", core_get_number},
-                                         {"optimizer_text", core_optimizer_text},
                                          {"step", core_step},
-                                         {"optimizer_state", core_optimizer_state},
                                          {"set_number", core_set_number},
                                          {"clip", core_clip},
                                          {"schedule", core_schedule},
                                          {"schedule_step", core_schedule_step},
-                                         {"schedule_last_lr", core_last_lr},
-                                         {"schedule_state", core_schedule_state},
                                          {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

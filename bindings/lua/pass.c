@@ -64,13 +64,6 @@ static int core_pass(lua_State *L)
     return 1;
 }
 
-/* core.add_pass(pass) */
-static int core_add_pass(lua_State *L)
-{
-    check_status(L, thunder_context_add_pass(layer_of(L)->context, box_check(L, 1, BOX_PASS)));
-    return 0;
-}
-
 /* ---- the editor: lines count from 1 ---- */
 
 static thunder_editor *editor_check(lua_State *L) { return box_check(L, 1, BOX_EDITOR); }
@@ -80,12 +73,6 @@ static size_t line_check(lua_State *L) { return (size_t)(luaL_checkinteger(L, 2)
 static void editor_status(lua_State *L, thunder_editor *editor)
 {
     check_status(L, thunder_scope_status(thunder_editor_before(editor, thunder_editor_line_count(editor))));
-}
-
-static int core_editor_count(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)thunder_editor_line_count(editor_check(L)));
-    return 1;
 }
 
 static int core_editor_line(lua_State *L)
@@ -161,8 +148,6 @@ static int core_editor_delete(lua_State *L)
 void open_pass(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"pass", core_pass},
-                                         {"add_pass", core_add_pass},
-                                         {"editor_count", core_editor_count},
                                          {"editor_line", core_editor_line},
                                          {"editor_before", core_editor_before},
                                          {"editor_arguments", core_editor_arguments},

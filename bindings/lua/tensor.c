@@ -43,24 +43,6 @@ static int core_size(lua_State *L)
     return 1;
 }
 
-static int core_rank(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)thunder_tensor_rank(tensor_check(L, 1)));
-    return 1;
-}
-
-static int core_dtype(lua_State *L)
-{
-    constant_push(L, THUNDER_DTYPE, thunder_tensor_dtype(tensor_check(L, 1)));
-    return 1;
-}
-
-static int core_device_of(lua_State *L)
-{
-    constant_push(L, THUNDER_DEVICE, thunder_tensor_device(tensor_check(L, 1)));
-    return 1;
-}
-
 thunder_status *tensor_materialized(lua_State *L, thunder_tensor *tensor, int32_t *concrete)
 {
     *concrete = thunder_tensor_is_concrete(tensor);
@@ -87,18 +69,6 @@ static int core_is_concrete(lua_State *L)
     return 1;
 }
 
-static int core_nbytes(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)thunder_tensor_nbytes(tensor_check(L, 1)));
-    return 1;
-}
-
-static int core_is_contiguous(lua_State *L)
-{
-    lua_pushboolean(L, thunder_tensor_is_contiguous(tensor_check(L, 1)));
-    return 1;
-}
-
 static int core_is_tensor(lua_State *L)
 {
     lua_pushboolean(L, luaL_testudata(L, 1, box_name(BOX_TENSOR)) != NULL);
@@ -116,9 +86,7 @@ static int core_is_real(lua_State *L)
 void open_tensor(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"size", core_size},           {"rank", core_rank},
-        {"shape", core_shape},         {"dtype", core_dtype},     {"device_of", core_device_of},
-        {"is_concrete", core_is_concrete}, {"nbytes", core_nbytes}, {"is_contiguous", core_is_contiguous},
+        {"size", core_size}, {"shape", core_shape}, {"is_concrete", core_is_concrete},
         {"is_tensor", core_is_tensor}, {"is_real", core_is_real},
         {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);

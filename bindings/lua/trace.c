@@ -15,24 +15,6 @@ static int core_parse_trace(lua_State *L)
     return 1;
 }
 
-static int core_trace_text(lua_State *L)
-{
-    lua_pushstring(L, thunder_trace_text(box_check(L, 1, BOX_TRACE)));
-    return 1;
-}
-
-static int core_trace_name(lua_State *L)
-{
-    lua_pushstring(L, thunder_trace_name(box_check(L, 1, BOX_TRACE)));
-    return 1;
-}
-
-static int core_trace_milliseconds(lua_State *L)
-{
-    lua_pushnumber(L, thunder_trace_milliseconds(box_check(L, 1, BOX_TRACE)));
-    return 1;
-}
-
 /* core.load_chunk(text, environment): the text as a Lua function, never as precompiled code. */
 static int core_load_chunk(lua_State *L)
 {
@@ -47,9 +29,6 @@ static int core_load_chunk(lua_State *L)
 void open_trace(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"parse_trace", core_parse_trace},
-                                         {"trace_text", core_trace_text},
-                                         {"trace_name", core_trace_name},
-                                         {"trace_milliseconds", core_trace_milliseconds},
                                          {"load_chunk", core_load_chunk},
                                          {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);

@@ -12,6 +12,7 @@ GENERATED = (
     ("bindings/python/src/described.c", ("bindings/swig/generate.py", "python")),
     ("bindings/python/stubs/described.py", ("bindings/swig/generate.py", "stubs")),
     ("bindings/lua/described.c", ("bindings/swig/generate.py", "lua")),
+    ("bindings/lua/calls.c", ("bindings/swig/generate.py", "lua_calls")),
     ("docs/onnx.md", ("{build}/bin/onnxgen",)),
     ("docs/engines.md", ("{build}/bin/enginesgen",)),
     ("docs/modules.md", ("tools/list_modules.py", "{build}/lib/libthunder.so")),

@@ -1,5 +1,12 @@
 """What the emitters of C for Python and for Lua share: which members are no more than a call."""
+import re
+
+from .description import Argument, Class, Member
+
 CLASSES = ("", "Compiled", "Batches")
+CALL = re.compile(r"(\w+) = (\w+)(?:\((.*?)\))?$")
+KINDS = {"char *": "string", "double": "real", "thunder_tensor *": "tensor", "thunder_device": "device", "thunder_dtype": "dtype",
+         "thunder_options *": "options"}
 
 
 def is_plain(m, functions):
@@ -9,6 +16,21 @@ def is_plain(m, functions):
 
 def plain(classes, functions, language):
     return [m for c in classes if c.name in CLASSES for m in c.of(language) if is_plain(m, functions)]
+
+
+def calls(text, functions):
+    """The members that a file calls.api lists, whose arguments and results are those of the header."""
+    for line in text.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        name, function, kinds = CALL.match(line).groups()
+        given = dict(part.split(": ") for part in (kinds or "").split(", ") if part)
+        made = Member(name, [], "", [], function, Class("", ""))
+        for kind, parameter in functions[function].parameters:
+            base = kind.removeprefix("const ")
+            if base not in ("thunder_context *", "thunder_values *", "double *") and not base.endswith("**"):
+                made.arguments.append(Argument(parameter, given.get(parameter, KINDS.get(base, "handle" if base.endswith(" *") else "int"))))
+        yield made
 
 
 def roles(m, function):
@@ -27,9 +49,11 @@ def roles(m, function):
             yield "out", None, kind
         else:
             wanted = {"const char *": "text", "double": "real", "thunder_tensor *": "tensor"}.get(kind)
-            found = next(a for a in given if a.kind == wanted or (not wanted and a.kind not in ("text", "real", "tensor")))
+            found = next((a for a in given if a.name == name), None) or next(
+                a for a in given if a.kind == wanted or (not wanted and a.kind not in ("text", "real", "tensor")))
             given.remove(found)
             yield "argument", found, kind
 
 
-NOTE = "/* Written by bindings/swig/generate.py from bindings/classes.api; tools/check --write refreshes it. */\n"
+def note(of="classes.api"):
+    return f'/* Written by bindings/swig/generate.py from bindings/{of}; tools/check --write refreshes it. */\n'

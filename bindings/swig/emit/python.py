@@ -1,7 +1,7 @@
 """What Python's extension module need not say by hand: calls of the library as functions and methods in C, and their stubs."""
 import textwrap
 
-from .plain import NOTE, plain, roles
+from .plain import note, plain, roles
 
 LANGUAGE = "python"
 HANDLES = {"Compiled": "compiled_test(self)", "Batches": "batches_handle(self)"}
@@ -77,7 +77,7 @@ def row(m):
 
 def source(classes, functions):
     members = plain(classes, functions, LANGUAGE)
-    text = NOTE + '#include "described.h"\n\n' + "\n".join(defined(m, functions) for m in members)
+    text = note() + '#include "described.h"\n\n' + "\n".join(defined(m, functions) for m in members)
     for name in ("", *HANDLES):
         rows = "".join(row(m) for m in members if m.of.name == name)
         text += f"\nstatic PyMethodDef of_{name.lower() or 'module'}[] = {{\n{rows}    {{NULL, NULL, 0, NULL}}}};\n"
