@@ -29,9 +29,9 @@ double first_size(const TensorType& type) {
 double multiply_adds(const Node& n, const Store& store) {
   const TensorType& out = store.type(n.results[0]);
   const std::string_view name = n.op->name();
-  if (name == "prims.matmul") {
-    const Sizes a = concrete(store.type(n.args[0].v).shape);
-    return elements(out) * (a.empty() ? 1.0 : double(a.back()));
+  if (name == "prims.matmul" || name == "prims.grouped_matmul") {  // each element of the left one by a row of the right
+    const Sizes sizes = concrete(out.shape);
+    return elements_of(n, 0, store) * (sizes.empty() ? 1.0 : double(sizes.back()));
   }
   if (name == "prims.conv2d_weight_grad") return elements_of(n, 0, store) * elements(out) / first_size(out);
   const double weights = elements_of(n, 1, store);

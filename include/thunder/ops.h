@@ -3227,6 +3227,23 @@ static inline thunder_tensor *th_at_group_norm_opt(const char *where, thunder_sc
 }
 #define th_group_norm_opt(...) th_at_group_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* grouped_mm(tensor mat_a, tensor mat_b, tensor? offs=None) -> tensor
+ * The product of each group of rows of mat_a with its matrix of mat_b, which has three dims; of each matrix of mat_a with its group of columns of mat_b; or, where both have two dims, a product for each group of what is summed. offs says where the groups end; rows and columns behind the last end are zeros. Two operands of three dims are a batch. */
+static inline thunder_tensor *th_at_grouped_mm(const char *where, thunder_scope *s, thunder_tensor *mat_a, thunder_tensor *mat_b)
+{
+    const thunder_any a[2] = { thunder_any_tensor(mat_a), thunder_any_tensor(mat_b) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "grouped_mm", a, 2, NULL, &r, 1, where);
+}
+#define th_grouped_mm(...) th_at_grouped_mm(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_grouped_mm_opt(const char *where, thunder_scope *s, thunder_tensor *mat_a, thunder_tensor *mat_b, thunder_tensor *offs)
+{
+    const thunder_any a[3] = { thunder_any_tensor(mat_a), thunder_any_tensor(mat_b), thunder_any_tensor(offs) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "grouped_mm", a, 3, NULL, &r, 1, where);
+}
+#define th_grouped_mm_opt(...) th_at_grouped_mm_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* gru(tensor input, tensor hx, tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (tensor, tensor)
  * Layers of gru_cell over a sequence: the last layer's results, and the last states of all. */
 static inline thunder_tensor *th_at_gru(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *hx, thunder_tensor *const *params, size_t n_params, int32_t has_biases, int64_t num_layers, double dropout, int32_t train, int32_t bidirectional, int32_t batch_first, thunder_tensor *results[2])

@@ -179,7 +179,38 @@ Arrays corrcoef(const Arguments& a) {
   return {make(y.shape, [&](const Ints& i) { return at(y, i) / std::sqrt(at(y, {i[0], i[0]}) * at(y, {i[1], i[1]})); })};
 }
 
+// The first group whose end is behind t; -1: none.
+int64_t group_of(const Array& ends, int64_t t) {
+  for (size_t e = 0; e < ends.data.size(); e++)
+    if (ends.data[e] > static_cast<double>(t)) return static_cast<int64_t>(e);
+  return -1;
+}
+Arrays grouped_mm(const Arguments& a) {
+  const Array &x = a.tensor(0), &y = a.tensor(1);
+  if (!a.has(2)) return {matmul(x, y)};
+  const Array& ends = a.tensor(2);
+  const auto sum_to = [](int64_t n, auto f) {
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++) sum += f(k);
+    return sum;
+  };
+  if (x.shape.size() == 3)
+    return {make({x.shape[1], y.shape[1]}, [&](const Ints& i) {
+      const int64_t e = group_of(ends, i[1]);
+      return e < 0 ? 0 : sum_to(y.shape[0], [&](int64_t k) { return at(x, {e, i[0], k}) * at(y, {k, i[1]}); });
+    })};
+  if (y.shape.size() == 3)
+    return {make({x.shape[0], y.shape[2]}, [&](const Ints& i) {
+      const int64_t e = group_of(ends, i[0]);
+      return e < 0 ? 0 : sum_to(x.shape[1], [&](int64_t k) { return at(x, {i[0], k}) * at(y, {e, k, i[1]}); });
+    })};
+  return {make({ends.shape[0], x.shape[0], y.shape[1]}, [&](const Ints& i) {
+    return sum_to(x.shape[1], [&](int64_t t) { return group_of(ends, t) == i[0] ? at(x, {i[1], t}) * at(y, {t, i[2]}) : 0; });
+  })};
+}
+
 constexpr OracleRow kRows[] = {
+    {"grouped_mm", grouped_mm},
     {"einsum", [](const Arguments& a) { return Arrays{summed(a.text(0, ""), a.tensors(1))}; }},
     {"outer", [](const Arguments& a) { return Arrays{summed("i,j->ij", {a.tensor(0), a.tensor(1)})}; }},
     {"inner", [](const Arguments& a) {

@@ -7,6 +7,8 @@ if support.HAVE:
     import torch
     from torch.nn import functional as F
 
+    import thunder
+
     def r(*shape):
         return torch.randn(*shape, requires_grad=True)
 
@@ -109,6 +111,15 @@ class Ops(support.Beside if support.HAVE else unittest.TestCase):
     def test_products(self):
         self.same(lambda x, y: (torch.einsum("bij,bjk->bik", x, y), x @ y[0], x[0] @ y[0, :, 0]), r(2, 3, 4), r(2, 4, 5))
         self.same(F.linear, r(2, 3, 4), r(5, 4), r(5))
+
+    def test_products_of_groups(self):
+        def b(*shape):
+            return r(*shape).bfloat16().detach().requires_grad_()
+        ends = torch.tensor([8, 8, 24], dtype=torch.int32)
+        for a, w in ((b(24, 16), b(3, 16, 8)), (b(16, 24), b(24, 8)), (b(3, 16, 8), b(8, 24))):
+            self.same(lambda a, w, ends: F.grouped_mm(a, w, offs=ends), a, w, ends, tolerance=2e-2)
+            self.assertIn("by products", str(thunder.last_traces(thunder.torch.programs()[0])[-1]))
+        self.same(lambda a, w: F.grouped_mm(a, w), b(3, 16, 8), b(3, 8, 16), tolerance=2e-2)
 
     def test_created_tensors(self):
         self.same(lambda x: x + torch.linspace(0, 1, 5) + torch.eye(5) + torch.full((5,), 2.0) + torch.arange(5) + torch.zeros_like(x), r(5))

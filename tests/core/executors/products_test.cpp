@@ -339,6 +339,34 @@ TEST_F(Products, run_linear_of_any_rank) {
   }
 }
 
+// Groups of one row, of many, none, and rows behind the last end; what is summed in such groups, too.
+TEST_F(Products, run_groups_of_rows_with_a_matrix_each) {
+  auto grouped = [](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "grouped_mm", {any(in[0].tensor.get()), any(in[1].tensor.get()), any(in[2].tensor.get())})));
+  };
+  for (const std::vector<int64_t>& groups : {std::vector<int64_t>{1, 70, 70, 90}, {0, 0, 0, 0}, {25, 50, 75, 100}, {40, 30, 120, 7}}) {
+    auto ends = integers({4}, groups);
+    expect_like_host(grouped, {random({100, 80}, 1).get(), random({4, 80, 96}, 2).get(), ends.get()}, "prims.grouped_matmul");
+    expect_like_host(grouped, {random({80, 100}, 1).get(), random({100, 96}, 2).get(), ends.get()}, "prims.grouped_matmul");
+    expect_like_host(grouped, {random({4, 96, 80}, 1).get(), random({80, 100}, 2).get(), ends.get()}, "prims.grouped_matmul");
+  }
+}
+
+// What is added to them runs tile by tile, on rows of no group, too.
+TEST_F(Products, run_an_addition_on_all_rows_of_groups) {
+  auto added = [](Scope& s, const Values& in, Values& out) {
+    Tensor* y = op(s, "grouped_mm", {any(in[0].tensor.get()), any(in[1].tensor.get()), any(in[2].tensor.get())});
+    out.push(Ref<Tensor>(op(s, "add", {any(y), any(in[3].tensor.get())})));
+  };
+  auto ends = integers({3}, {20, 20, 50});
+  std::vector<Ref<Tensor>> in = {random({60, 40}, 1), random({3, 40, 48}, 2), ends, random({60, 48}, 3)};
+  std::vector<Tensor*> given = {in[0].get(), in[1].get(), in[2].get(), in[3].get()};
+  const Floats expected = run(*compile(added, only("host").get()), given);
+  const Floats got = run(*compile(added, only("products,fusion").get()), given);
+  ASSERT_EQ(got.size(), expected.size()) << error;
+  for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 1e-5) << i;
+}
+
 TEST_F(Products, run_the_gradients_of_linear) {
   for (size_t input : {0u, 1u}) {
     auto gradient = [input](Scope& s, const Values& in, Values& out) {

@@ -5,6 +5,7 @@ from .. import _ops, _schema, _sizes, _thunder, func
 
 op = _ops.functions
 _rows, _hidden = {}, {}
+_NAMESPACES = ("prims.", "transformers.")  # beside that of ATen
 
 
 def row(*names, node=False):
@@ -12,7 +13,7 @@ def row(*names, node=False):
     they take, with tensors, dtypes and devices of ours; with node=True first the node of torch's graph."""
     def add(function):
         for name in names:
-            _rows[name if name.startswith("prims.") else "aten." + name] = (function, node)
+            _rows[name if name.startswith(_NAMESPACES) else "aten." + name] = (function, node)
         return function
     return add
 

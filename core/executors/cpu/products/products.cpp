@@ -1,6 +1,7 @@
 #include "executors/cpu/products/products.h"
 
 #include "executors/cpu/isa/kernels.h"
+#include "executors/cpu/products/grouped_kernel.h"
 #include "executors/cpu/products/matmul_kernel.h"
 #include "ir/shape.h"
 
@@ -13,7 +14,13 @@ struct Products {
   std::optional<Autotuner> tuner;
 };
 
+bool is_grouped(const NodeView& view) { return view.node.op->name() == GroupedMatmulKernel<float>::kOp; }
+
 bool claim(const NodeView& view, void* user) {
+  if (is_grouped(view)) {  // the ends of its groups are integers
+    const TensorType& type = view.store.type(view.node.results[0]);
+    return on_cpu(type, DType::f32) || on_cpu(type, DType::bf16) || on_cpu(type, DType::f16);
+  }
   return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user) ||
          all_tensors_are<DType::f16>(view, user);
 }
@@ -35,10 +42,21 @@ KernelPtr make_kernel(const NodeView& view, const Backends& backends, Options...
   return std::make_unique<K>(backends, available, row_of(kProductRows<T>, view).products, options...);
 }
 
+template <class T>
+KernelPtr grouped_kernel(const NodeView& view, const Backends& backends) {
+  const Precision precision = view.settings.float32_matmul_precision;
+  return std::make_unique<GroupedMatmulKernel<T>>(
+      backends, rows_for(algorithms<T>(), backends, precision, GroupedMatmulKernel<T>::usual_size(view)));
+}
+
 KernelPtr prepare(const NodeView& view, void* user) {
   auto& [backends, tuner] = *static_cast<Products*>(user);
   const bool timed = tuner && view.settings.max_autotune;
   const DType d = view.store.type(view.node.results[0]).dtype;
+  if (is_grouped(view))
+    return d == DType::f16    ? grouped_kernel<f16>(view, backends)
+           : d == DType::bf16 ? grouped_kernel<Bf16>(view, backends)
+                              : grouped_kernel<float>(view, backends);
   return d == DType::f16    ? make_kernel<f16>(view, backends)
          : d == DType::bf16 ? make_kernel<Bf16>(view, backends)
                             : make_kernel<float, F32MatmulKernel>(view, backends, timed ? &*tuner : nullptr);
@@ -57,6 +75,7 @@ std::optional<ExecutorDesc> products_executor(const Machine& machine, const Tuni
   const std::shared_ptr<Products> made(new Products{backends, {}});
   if (tuning.threads) made->tuner.emplace(made->backends, report, machine, *tuning.threads, tuning.folder);
   ExecutorDesc d = table_executor("products", kProductRows<float>, claim, prepare, made.get());
+  d.ops.emplace_back(GroupedMatmulKernel<float>::kOp);
   d.flags |= kRunsEpilogue;
   d.owner = made;
   return d;

@@ -29,3 +29,16 @@ def addbmm(self, batch1, batch2, beta=1, alpha=1):
 @row("linear")
 def linear(input, weight, bias=None):
     return op["linear"](input, weight, bias)
+
+
+@row("_grouped_mm")
+def grouped_mm(self, mat2, offs=None, bias=None, out_dtype=None):
+    if bias is not None:
+        raise NotImplementedError("grouped_mm with a bias: add it to the result")
+    made = op["grouped_mm"](self, mat2, offs)
+    return made if out_dtype is None else op["to"](made, out_dtype)
+
+
+@row("transformers.grouped_mm_fallback")
+def grouped_mm_fallback(input, weight, offs):
+    return op["grouped_mm"](input, weight, offs)
