@@ -40,14 +40,18 @@ inline std::vector<Window> windows(const Call& c, Var x, size_t dims, size_t dil
     w.dilation = dilation ? value_at(c, dilation, i, dims, 1) : 1;
     c.require(w.padding <= w.kernel / 2, "padding must be at most half of kernel_size, got ", w.padding, " and ",
               w.kernel);
-    const int64_t reach = (w.kernel - 1) * w.dilation + 1, left = w.size + 2 * w.padding - reach;
-    c.require(left >= 0, "the kernel reaches over ", reach, " elements, the padded input has ", w.size + 2 * w.padding,
+    const int64_t inside = w.size + 2 * w.padding, more = ceil ? w.stride - 1 : 0;
+    const int64_t reach = (w.kernel - 1) * w.dilation + 1;
+    c.require(inside + more >= reach, "the kernel reaches over ", reach, " elements, the padded input has ", inside,
               "; ", c.types());
-    w.count = (size + (2 * w.padding - reach + (ceil ? w.stride - 1 : 0))) / Dim(w.stride) + 1;
+    w.count = (size + (2 * w.padding - reach + more)) / Dim(w.stride) + 1;
     // The last window begins inside of the input or its padding in front.
     if (ceil && (hint(w.count) - 1) * w.stride >= w.size + w.padding) w.count = w.count - 1;
     w.results = hint(w.count);
-    w.behind = std::max<int64_t>(w.padding, (w.results - 1) * w.stride + reach - w.size - w.padding);
+    // Of a kernel that is wider than all there is, only so much counts.
+    if (reach > inside) w.kernel = (inside - 1) / w.dilation + 1;
+    w.behind = std::max<int64_t>(
+        w.padding, (w.results - 1) * w.stride + (w.kernel - 1) * w.dilation + 1 - w.size - w.padding);
     out.push_back(w);
   }
   return out;

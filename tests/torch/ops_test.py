@@ -34,6 +34,10 @@ class Ops(support.Beside if support.HAVE else unittest.TestCase):
         self.same(lambda x: (x // 3, x % 5, x / 2, x**2, x.float().mean(), x & 3, x << 1), torch.arange(-5, 9))
         self.same(lambda x: ((x > 0) & (x < 1), ~(x > 0), (x > 0).sum(), (x > 0).any(), (x > 0).all()), torch.randn(10))
 
+    def test_integers_are_filled_with_reals(self):
+        self.same(lambda x, m: (x.masked_fill(m, 2.0), x.masked_fill(m, 2)), torch.arange(3), torch.tensor([True, False, True]))
+        self.assertFalse(thunder.torch.programs()[-1].__wrapped__.__self__.calls)
+
     def test_conversions(self):
         self.same(lambda x: (x.long(), x.to(torch.int32), x.half(), x.bool(), x.to(torch.uint8), x.double()), torch.rand(4) * 5)
 
@@ -83,6 +87,7 @@ class Ops(support.Beside if support.HAVE else unittest.TestCase):
                   r(2, 4, 9, 9))
         self.same(lambda x: (F.max_pool2d(x, 2, return_indices=True), F.max_pool1d(x[0], 3, 2, 1)), r(2, 4, 8, 8))
         self.same(lambda x: F.max_pool3d(x, 2), r(2, 4, 4, 4, 4))
+        self.same(lambda x: (F.avg_pool2d(x, 40, ceil_mode=True), F.avg_pool2d(x, 3, 2, 1, ceil_mode=True)), r(2, 4, 2, 2))
 
     def test_images_resized_and_padded(self):
         self.same(lambda x: (F.interpolate(x, scale_factor=2, mode="nearest"), F.interpolate(x, size=(7, 7), mode="bilinear"),

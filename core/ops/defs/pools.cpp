@@ -122,6 +122,8 @@ void sample_averages(Samples& s) {
   s.add({image<dims>(5, false), 3, 2, 1});
   s.add({image<dims>(4), 3, 2, 1, true, false});
   s.add({image<dims>(6, true, DType::bf16), 2, 2, 1, true});
+  s.add({image<dims>(2), 5, 4, 1, true});
+  s.add({image<dims>(2, false), 4, SampleArg(), 0, true, false});
   if (dims > 1) s.add({image<dims>(4), 2, 1, 0, false, true, 3});
   s.refuse({image<dims>(2), 3}, "reaches over 3");
   s.refuse({image<dims>(5), 3, 1, 2}, "at most half");

@@ -61,7 +61,8 @@ def where(condition, self, other):
 @row("masked_fill")
 def masked_fill(self, mask, value):
     if is_number(value):
-        return op["masked_fill"](self, mask, value)
+        cut = isinstance(value, float) and value == value // 1 and not self.dtype.is_floating_point
+        return op["masked_fill"](self, mask, int(value) if cut else value)
     return op["where"](mask, op["to"](value, self.dtype), self)
 
 
