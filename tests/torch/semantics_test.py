@@ -231,15 +231,17 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
         got = support.compiled(lambda x, n: (x * n, n, None, "a", x.shape[0]))(torch.ones(3), 4)
         self.assertEqual(got[1:], (4, None, "a", 3))
 
-    def test_the_nearest_elements_of_a_multiple_are_an_expansion(self):
-        for scale, lines in ((2, 0), ((3, 1), 0), (1.5, 1)):
+    def test_elements_at_known_places_are_taken_dim_by_dim(self):
+        for scale in (2, (3, 1), 1.5, 0.5):
             def function(x, scale=scale):
                 return torch.nn.functional.interpolate(x, scale_factor=scale)
             with torch.no_grad():
                 self.same(function, torch.randn(2, 3, 4, 6))
             text = str(thunder.last_traces(thunder.torch.programs()[-1])[0])
-            self.assertEqual(text.count(" index("), lines, text)
+            self.assertEqual((text.count(" index("), text.count("index_select(")), (0, 2), text)
             self.same(function, torch.randn(2, 3, 4, 6, requires_grad=True))
+        with torch.no_grad():
+            self.same(lambda x: x[:, torch.arange(-3, 3)[:, None], torch.arange(4)], torch.randn(2, 5, 4))
 
 
 if __name__ == "__main__":

@@ -119,41 +119,31 @@ def _known(node, found):
     return found[node]
 
 
-def _repeats(index, size):
-    """How often an index takes each of `size` places, one after the other; 0: it does something else."""
-    times, rest = divmod(index.numel(), size)
-    flat = index.flatten()
-    return times if not rest and torch.equal(flat, torch.arange(len(flat), dtype=flat.dtype) // times) else 0
+def _taken(graph, value, dims, indices):
+    """Elements along one dim after the other."""
+    for dim, index in zip(dims, indices):
+        if index.meta["val"].ndim > 1:
+            index = _add(graph, _aten.view.default, (index, [-1]), {})
+        value = _add(graph, _aten.index_select.default, (value, dim, index), {})
+    return value
 
 
-def _expanded(graph, value, dims, times, shape):
-    """Each element of the last dims so many times, one after the other."""
-    sizes = value.meta["val"].shape
-    wide, narrow = list(sizes[:dims[0]]), list(sizes[:dims[0]])
-    for dim, count in zip(dims, times):
-        wide, narrow = [*wide, sizes[dim], count], [*narrow, sizes[dim], 1]
-    dense = {"memory_format": torch.contiguous_format}
-    parted = _add(graph, _aten.view.default, (_add(graph, _aten.clone.default, (value,), dense), narrow), {})
-    repeated = _add(graph, _aten.clone.default, (_add(graph, _aten.expand.default, (parted, wide), {}),), dense)
-    return _add(graph, _aten._unsafe_view.default, (repeated, list(shape)), {})
-
-
-def expand_nearest(graph):
-    """interpolate() to a multiple by the nearest element arrives as an index of places that are computed: it is an expansion."""
+def take_known_places(graph):
+    """interpolate() by the nearest element arrives as an index of places that are computed, each along a dim of its own: elements are
+    taken along one dim after the other, which fusion does."""
     found = {}
     for node in [node for name in (_aten._unsafe_index, _aten.index) for node in graph.find_nodes(op="call_function", target=name.Tensor)]:
         value, indices = node.args
         shape = value.meta["val"].shape
         dims = [dim for dim, index in enumerate(indices) if index is not None]
-        if _private.is_symbolic(shape) or 0 in shape or dims != list(range(len(shape) - len(dims), len(shape))):
+        if _private.is_symbolic(shape) or 0 in shape or dims != list(range(dims[0], dims[-1] + 1)):
             continue
         known = [_known(indices[dim], found) for dim in dims]
-        along = [one is not None and one.dtype is torch.int64 and list(one.shape) == [one.numel()] + [1] * (len(dims) - at - 1)
-                 for at, one in enumerate(known)]
-        times = [_repeats(one, shape[dim]) for one, dim in zip(known, dims)] if all(along) else [0]
-        if all(times):
+        along = [one is not None and one.dtype is torch.int64 and list(one.shape) == [one.numel()] + [1] * (len(dims) - at - 1) and
+                 one.numel() > 0 and bool(one.min() >= 0) for at, one in enumerate(known)]
+        if all(along):
             with graph.inserting_before(node):
-                made = _expanded(graph, value, dims, times, node.meta["val"].shape)
+                made = _taken(graph, value, dims, [indices[dim] for dim in dims])
             made.meta = {**node.meta, "val": made.meta["val"]}
             node.replace_all_uses_with(made)
             graph.erase_node(node)
@@ -163,4 +153,4 @@ def rewrite(graph):
     pick_first(graph)
     sum_of_one(graph)
     with _private.without_modes():
-        expand_nearest(graph)
+        take_known_places(graph)
