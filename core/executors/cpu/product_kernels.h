@@ -82,6 +82,12 @@ struct ProductKernels {
   // columns [k, m]; a's strides are not read. Rows of c start from the n elements of `bias` unless it is null, or from
   // c if `add`.
   void (*transposed_result)(const Product&, const float* bias);
+  // to[i] = sum over l < depth of a[l] b[offsets[l] + i] for i < count. Whole vectors are read and written: up to
+  // kMaxLanes - 1 floats past the last.
+  void (*slide)(const float* a, int64_t depth, const float* b, const int32_t* offsets, int64_t count, float* to);
+  // to[l] += sum over i < count of a[i] b[offsets[l] + i] for l < depth. a is zero in the rest of its last vector, and
+  // b is finite there.
+  void (*slide_sums)(const float* a, int64_t count, const float* b, const int32_t* offsets, int64_t depth, float* to);
 
   static constexpr int64_t kMaxColumns = 32, kMaxPanel = 12 * kMaxColumns, kMaxLanes = 16;
 };

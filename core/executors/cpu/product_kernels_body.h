@@ -1,6 +1,7 @@
 // The product kernels as templates over an instruction set. Isa: as for Tiles.
 #pragma once
 
+#include "executors/cpu/sliding_body.h"
 #include "executors/cpu/thin_body.h"
 #include "executors/cpu/transposed_body.h"
 
@@ -99,7 +100,7 @@ class ProductKernelsBody : Tiles<Isa> {
       small<Product>, Thin<Isa>::template multiply<Product>, small<Bf16Product>,
       Thin<Isa>::template multiply<Bf16Product>, Vectors<Isa>::template copy<Bf16>, Vectors<Isa>::narrow,
       Vectors<Isa>::widen_f16, Vectors<Isa>::narrow_f16, panel, Isa::kRows, kWidth, gather, pack_all, packed,
-      Transposed<Isa>::multiply};
+      Transposed<Isa>::multiply, Sliding<Isa>::slide, Sliding<Isa>::slide_sums};
 };
 
 }  // namespace thunder

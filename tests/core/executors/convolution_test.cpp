@@ -1,5 +1,5 @@
 // Convolutions and their gradients beside the reference: every kind of window, layout and group, for each set of
-// instructions. Covers convolution, window, planes, correlation, winograd, winograd_weight_grad and their
+// instructions. Covers convolution, window, planes, correlation, depthwise, winograd, winograd_weight_grad and their
 // transforms, forward, input_grad and weight_grad.
 #include "executors/cpu/executors.h"
 
@@ -29,6 +29,10 @@ const Case kCases[] = {
     {{1, 2, 6, 9}, {2, 2, 1, 1}, {2, 3}, {0, 0}, {1, 1}, 1},        {{1, 1, 3, 90}, {1, 1, 2, 2}, {70, 70}, {0, 1}, {1, 1}, 1},
     {{0, 2, 5, 5}, {3, 2, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},        {{3, 70, 16, 17}, {3, 70, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
     {{4, 1, 900, 900}, {2, 1, 3, 3}, {90, 90}, {1, 1}, {1, 1}, 1},  // more images than are packed at a time
+    // A channel a group: strides, dilations and paddings beyond the window, images smaller than a vector and larger.
+    {{3, 5, 7, 7}, {5, 1, 5, 5}, {1, 1}, {2, 2}, {1, 1}, 5},        {{2, 7, 14, 15}, {7, 1, 3, 3}, {2, 2}, {1, 1}, {1, 1}, 7},
+    {{1, 6, 33, 40}, {6, 1, 7, 7}, {1, 1}, {3, 3}, {1, 1}, 6},      {{2, 3, 11, 9}, {3, 1, 2, 3}, {3, 2}, {0, 4}, {1, 2}, 3},
+    {{0, 3, 5, 5}, {3, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 3},        {{1, 2, 3, 3}, {2, 1, 2, 2}, {4, 5}, {2, 2}, {1, 1}, 2},
     // By tiles: odd and even sizes, each padding, groups, more channels than a block has, more images than are packed at a time.
     {{9, 16, 7, 7}, {17, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},     {{2, 32, 13, 30}, {40, 16, 3, 3}, {1, 1}, {0, 2}, {1, 1}, 2},
     {{5, 130, 9, 12}, {20, 130, 3, 3}, {1, 1}, {2, 0}, {1, 1}, 1},  {{3, 16, 270, 270}, {16, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
@@ -76,7 +80,7 @@ TEST_P(Convolution, matches_the_reference_executor) {
 // Whatever the threads take of the images, or of one.
 TEST_P(Convolution, results_have_the_same_bits_for_any_number_of_threads) {
   for (const Case& w : {Case{{5, 24, 31, 29}, {40, 24, 3, 3}, {2, 1}, {1, 1}, {1, 1}, 1}, Case{{1, 16, 40, 9}, {17, 16, 5, 2}, {2, 3}, {2, 0}, {1, 1}, 1},
-                        Case{{3, 32, 14, 14}, {20, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1}})
+                        Case{{3, 32, 14, 14}, {20, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1}, Case{{1, 2, 40, 29}, {2, 1, 5, 5}, {2, 1}, {2, 2}, {1, 1}, 2}})
     for (size_t which : {0u, 1u, 2u}) {
       Floats found[3];
       for (int n : {1, 2, 3}) {
@@ -94,7 +98,8 @@ TEST_P(Convolution, results_have_the_same_bits_for_any_number_of_threads) {
 // What a task copies, and what is packed at a time, follow the caches.
 TEST_P(Convolution, results_have_the_same_bits_for_any_size_of_the_caches) {
   static std::list<Machine> machines;  // which live as long as their executors
-  for (const Case& w : {Case{{9, 24, 31, 29}, {40, 24, 3, 3}, {2, 1}, {1, 1}, {1, 1}, 1}, Case{{9, 32, 14, 14}, {20, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1}})
+  for (const Case& w : {Case{{9, 24, 31, 29}, {40, 24, 3, 3}, {2, 1}, {1, 1}, {1, 1}, 1}, Case{{9, 32, 14, 14}, {20, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
+                        Case{{1, 2, 140, 129}, {2, 1, 5, 5}, {2, 1}, {2, 2}, {1, 1}, 2}})
     for (size_t which : {0u, 1u, 2u}) {
       std::vector<Floats> found;
       for (const Machine& caches : {zen3(), sapphire_rapids(), neoverse_n1(), unknown_machine(), with_caches(16 << 10, 32 << 10, 64 << 10)}) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executors/cpu/convolution/depthwise.h"
 #include "executors/cpu/convolution/panels.h"
 #include "executors/cpu/parallel.h"
 
@@ -224,6 +225,7 @@ int64_t correlation_band(const Window& w, const Planes& planes, int64_t rows, in
 
 KernelPtr prepare_correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,
                               std::vector<Grid> grids, Summed summed, bool sparse) {
+  if (is_depthwise(window)) return prepare_depthwise(code, window, planes, band, std::move(grids), sparse);
   return std::make_unique<Correlation>(code, window, planes, band, std::move(grids), summed, sparse);
 }
 

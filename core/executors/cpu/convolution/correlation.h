@@ -18,6 +18,11 @@ struct Grid {
   std::vector<int64_t> tap_offsets;  // by tap, in the planes of a channel
 };
 
+// The planes of a forward, whose rows are those of all outputs, and the size of its grid.
+Planes forward_planes(const Window& w, Grid& grid);
+// When the planes have the rows that they will have.
+void add_forward_taps(const Window& w, const Planes& planes, Grid& grid);
+
 // Which of the weight's two channel axes is summed over; the other is that of the result.
 enum class Summed : size_t { outputs = 0, inputs = 1 };
 

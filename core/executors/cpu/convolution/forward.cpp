@@ -4,11 +4,8 @@
 
 namespace thunder {
 
-KernelPtr prepare_convolution(const ConvolutionCode& code, const NodeView& v) {
-  const Window w(shape_in(v, 0), shape_in(v, 1), shape_out(v), v.node, 2);
-  if (winograd_is_profitable(w)) return prepare_winograd(code, w);
+Planes forward_planes(const Window& w, Grid& grid) {
   Planes planes;
-  Grid grid;
   int64_t halo[2];
   for (int i = 0; i < 2; i++) {
     planes.image[i] = w.image[i], planes.stride[i] = w.stride[i], planes.padding[i] = w.padding[i];
@@ -17,15 +14,27 @@ KernelPtr prepare_convolution(const ConvolutionCode& code, const NodeView& v) {
     halo[i] = span / w.stride[i], planes.kept[i] = std::min(w.stride[i], span + 1);
   }
   planes.fit(grid.size, halo);
-  const int64_t band = correlation_band(w, planes, grid.size[0], w.channels, code.machine);
-  planes.set_rows(band);
-  if (w.channels * planes.channel() > kMaxOffset) return nullptr;
+  return planes;
+}
+
+void add_forward_taps(const Window& w, const Planes& planes, Grid& grid) {
   for (int64_t tap = 0; tap < w.taps(); tap++) {
     const int64_t y = tap / w.kernel[1] * w.dilation[0], x = tap % w.kernel[1] * w.dilation[1];
     const int64_t plane = y % w.stride[0] * planes.kept[1] + x % w.stride[1];
     grid.taps.push_back(tap);
     grid.tap_offsets.push_back(plane * planes.plane() + y / w.stride[0] * planes.pitch + x / w.stride[1]);
   }
+}
+
+KernelPtr prepare_convolution(const ConvolutionCode& code, const NodeView& v) {
+  const Window w(shape_in(v, 0), shape_in(v, 1), shape_out(v), v.node, 2);
+  if (winograd_is_profitable(w)) return prepare_winograd(code, w);
+  Grid grid;
+  Planes planes = forward_planes(w, grid);
+  const int64_t band = correlation_band(w, planes, grid.size[0], w.channels, code.machine);
+  planes.set_rows(band);
+  if (w.channels * planes.channel() > kMaxOffset) return nullptr;
+  add_forward_taps(w, planes, grid);
   return prepare_correlation(code, w, planes, band, {std::move(grid)}, Summed::inputs, false);
 }
 

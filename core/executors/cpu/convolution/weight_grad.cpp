@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "executors/cpu/convolution/depthwise.h"
 #include "executors/cpu/convolution/panels.h"
 #include "executors/cpu/convolution/ops.h"
 #include "executors/cpu/parallel.h"
@@ -197,6 +198,13 @@ Status* WeightGrad::run(const Launch* launch) const {
 KernelPtr prepare_convolution_weight_grad(const ConvolutionCode& code, const NodeView& v) {
   const Window w(shape_in(v, 1), shape_out(v), shape_in(v, 0), v.node, 3);
   if (winograd_is_profitable(w)) return prepare_winograd_weight_grad(code, w);
+  if (is_depthwise(w) && w.groups > 1) {
+    Grid grid;
+    const Planes planes = forward_planes(w, grid);
+    if (planes.channel() > kMaxOffset) return nullptr;
+    add_forward_taps(w, planes, grid);
+    return prepare_depthwise_weight_grad(code, w, planes, grid);
+  }
   if (w.groups * w.channels * image_size(w, 0) * image_size(w, 1) > kMaxOffset) return nullptr;
   return std::make_unique<WeightGrad>(code, w);
 }
