@@ -379,6 +379,37 @@ TEST_F(Products, run_the_gradients_of_linear) {
   }
 }
 
+// Whatever the layout of the image, whose rows or columns may be the last dim; and the gradient by it.
+TEST_F(Products, run_convolutions_of_one_pixel) {
+  for (std::vector<int64_t> x : {std::vector<int64_t>{8, 30, 7, 7}, {3, 70, 1, 1}, {1, 5, 33, 40}, {2, 9, 1, 12}})
+    for (bool turned : {false, true})
+      for (bool gradient : {false, true}) {
+        auto body = [turned, gradient](Scope& s, const Values& in, Values& out) {
+          const int64_t order[] = {0, 1, 3, 2};
+          Tensor* image = in[0].tensor.get();
+          if (turned) image = op(s, "prims.permute", {any(image), Any::dims(order)});
+          Tensor* y = op(s, "conv2d", {any(image), any(in[1].tensor.get())});
+          if (!gradient) return out.push(Ref<Tensor>(y));
+          Values wrt;
+          wrt.push(in[0].tensor);
+          out.push((*s.grad(op(s, "sum", {any(op(s, "mul", {any(y), any(y)}))}), wrt))[0].tensor);
+        };
+        expect_like_host(body, {random(x, 1).get(), random({40, x[1], 1, 1}, 2).get()}, gradient ? "prims.conv2d_input_grad" : "prims.conv2d");
+      }
+}
+
+TEST_F(Products, leave_other_convolutions) {
+  const int64_t two[] = {2, 2}, one[] = {1, 1}, none[] = {0, 0};
+  for (auto [stride, padding, taps] : {std::tuple(two, none, 1), std::tuple(one, one, 1), std::tuple(one, one, 3)}) {
+    auto compiled = compile([=](Scope& s, const Values& in, Values& out) {
+      Tensor* y = op(s, "conv2d", {any(in[0].tensor.get()), any(in[1].tensor.get()), Any(), Any::dims({stride, 2}), Any::dims({padding, 2})});
+      out.push(Ref<Tensor>(y));
+    });
+    run(*compiled, {random({2, 4, 6, 6}, 1).get(), random({5, 4, taps, taps}, 2).get()});
+    EXPECT_EQ(lines_of(*compiled, "products", "prims.conv2d"), 0);
+  }
+}
+
 TEST_F(Products, decline_other_dtypes) {
   auto x = integers({2, 2}, {3, 3, 3, 3});
   auto compiled = compile(product);

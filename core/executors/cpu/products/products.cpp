@@ -3,6 +3,7 @@
 #include "executors/cpu/isa/kernels.h"
 #include "executors/cpu/products/grouped_kernel.h"
 #include "executors/cpu/products/matmul_kernel.h"
+#include "executors/cpu/products/pointwise.h"
 #include "ir/shape.h"
 
 namespace thunder {
@@ -16,11 +17,21 @@ struct Products {
 
 bool is_grouped(const NodeView& view) { return view.node.op->name() == GroupedMatmulKernel<float>::kOp; }
 
+// The row of a convolution; null: the op is a product.
+template <class T>
+const PointwiseRow<T>* convolution_of(const Node& node) {
+  const auto& rows = kPointwiseRows<T>;
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.op == node.op->name(); });
+  return found == rows.end() ? nullptr : &*found;
+}
+
 bool claim(const NodeView& view, void* user) {
   if (is_grouped(view)) {  // the ends of its groups are integers
     const TensorType& type = view.store.type(view.node.results[0]);
     return on_cpu(type, DType::f32) || on_cpu(type, DType::bf16) || on_cpu(type, DType::f16);
   }
+  const PointwiseRow<float>* convolution = convolution_of<float>(view.node);
+  if (convolution && !is_pointwise(*convolution, view.node, view.store)) return false;
   return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user) ||
          all_tensors_are<DType::f16>(view, user);
 }
@@ -28,6 +39,11 @@ bool claim(const NodeView& view, void* user) {
 GemmSize gemm_size(const NodeView& view) {
   const Sizes a = concrete(view.store.type(view.node.args[0].v).shape),
               b = concrete(view.store.type(view.node.args[1].v).shape);
+  if (convolution_of<float>(view.node)) {
+    const Sizes y = concrete(view.store.type(view.node.results[0]).shape);
+    const int64_t pixels = y[2] * y[3];
+    return pixels == 1 ? GemmSize{y[0], y[1], a[1]} : GemmSize{y[1], pixels, a[1]};
+  }
   if (a.empty() || b.size() < 2) return {};
   const bool linear = view.node.op->name() == "linear";
   int64_t rows = 1;
@@ -39,7 +55,11 @@ template <class T, class K = MatmulKernel<T>, class... Options>
 KernelPtr make_kernel(const NodeView& view, const Backends& backends, Options... options) {
   const Precision precision = view.settings.float32_matmul_precision;
   const Available available = rows_for(algorithms<T>(), backends, precision, gemm_size(view));
-  return std::make_unique<K>(backends, available, row_of(kProductRows<T>, view).products, options...);
+  if (const PointwiseRow<T>* convolution = convolution_of<T>(view.node))
+    return std::make_unique<K>(backends, available, convolution->products, options...);
+  auto kernel = std::make_unique<K>(backends, available, row_of(kProductRows<T>, view).products, options...);
+  kernel->add_flags(kRunsEpilogue);  // whose tiles are rows of the result's last dim
+  return kernel;
 }
 
 template <class T>
@@ -64,8 +84,7 @@ KernelPtr prepare(const NodeView& view, void* user) {
 
 }  // namespace
 
-std::optional<ExecutorDesc> products_executor(const Machine& machine, const Tuning& tuning,
-                                              std::string& report,
+std::optional<ExecutorDesc> products_executor(const Machine& machine, const Tuning& tuning, std::string& report,
                                               std::span<const char* const> library_names) {
   const Library* library = Library::open(library_names, machine, report);
   const IsaKernels* kernels = kernels_for(machine.instructions);
@@ -76,7 +95,7 @@ std::optional<ExecutorDesc> products_executor(const Machine& machine, const Tuni
   if (tuning.threads) made->tuner.emplace(made->backends, report, machine, *tuning.threads, tuning.folder);
   ExecutorDesc d = table_executor("products", kProductRows<float>, claim, prepare, made.get());
   d.ops.emplace_back(GroupedMatmulKernel<float>::kOp);
-  d.flags |= kRunsEpilogue;
+  for (const auto& row : kPointwiseRows<float>) d.ops.emplace_back(row.op);
   d.owner = made;
   return d;
 }
