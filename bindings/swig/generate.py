@@ -3,7 +3,7 @@
 
 generate.py core FOLDER               the handles and actions of bindings/classes.api, for SWIG and the compiler
 generate.py layer LANGUAGE FOLDER FILE...   the files of a layer, with the classes of that description filled in
-generate.py python|stubs|lua|lua_calls      to standard output: what of Python's and Lua's layers is no more than a call; checked in, as
+generate.py python|stubs|lua|lua_calls|python_calls   to standard output: what of Python's and Lua's layers is no more than a call; checked in, as
                                       packages are built without the tree
 generate.py ops LIBRARY LANGUAGE FILE       the ops as methods of a language that must know them before it runs; others read
                                       the registry as they load. The rows are those of thunder_context_describe().
@@ -25,11 +25,11 @@ from emit.ops import WRITERS  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def calls_of_lua(_, functions):
-    return lua.source_of_calls((ROOT / "bindings/lua/calls.api").read_text(encoding="utf-8"), functions)
+def calls_of(language, emitter):
+    return lambda _, functions: emitter.source_of_calls((ROOT / f"bindings/{language}/calls.api").read_text(encoding="utf-8"), functions)
 
 
-PRINTED = {"python": python.source, "stubs": python.stubs, "lua": lua.source, "lua_calls": calls_of_lua}
+PRINTED = {"python": python.source, "stubs": python.stubs, "lua": lua.source, "lua_calls": calls_of("lua", lua), "python_calls": calls_of("python", python)}
 
 
 class Parameter(NamedTuple):

@@ -10,6 +10,7 @@ GENERATED = (
     ("docs/ops.md", ("{build}/bin/opgen", "docs")),
     ("capi/abi.symbols", ("tools/list_symbols.py",)),
     ("bindings/python/src/described.c", ("bindings/swig/generate.py", "python")),
+    ("bindings/python/src/calls.c", ("bindings/swig/generate.py", "python_calls")),
     ("bindings/python/stubs/described.py", ("bindings/swig/generate.py", "stubs")),
     ("bindings/lua/described.c", ("bindings/swig/generate.py", "lua")),
     ("bindings/lua/calls.c", ("bindings/swig/generate.py", "lua_calls")),

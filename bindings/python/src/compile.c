@@ -276,11 +276,6 @@ static PyObject *backward_traces(PyObject *object, PyObject *unused)
     return stages(compiled, thunder_compiled_backward_trace_count(compiled), thunder_compiled_backward_trace);
 }
 
-static PyObject *signature(PyObject *object, PyObject *unused)
-{
-    return PyUnicode_FromString(thunder_compiled_signature(((Compiled *)object)->compiled));
-}
-
 /* program_module(class): the weights of a program that an ONNX model is, as an object of that class of modules. */
 static PyObject *program_module(PyObject *object, PyObject *type)
 {
@@ -296,7 +291,6 @@ static PyObject *program_module(PyObject *object, PyObject *type)
 }
 
 static PyMethodDef methods[] = {
-    {"signature", signature, METH_NOARGS, "What it takes and gives, as JSON."},
     {"program_module", program_module, METH_O, NULL},
     {"stats", statistics, METH_NOARGS, "Counts of calls and programs, and nanoseconds spent on compiling."},
     {"traces", traces, METH_NOARGS, NULL},

@@ -57,17 +57,7 @@ static void batches_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-static PyObject *batches_set_device(PyObject *object, PyObject *where)
-{
-    thunder_device device = 0;
-    if (!device_from(where, &device) || check_status(thunder_batches_set_device(((Batches *)object)->handle, device))) return NULL;
-    Py_RETURN_NONE;
-}
-
-static PyMethodDef methods[] = {
-    {"_set_device", batches_set_device, METH_O, NULL},
-    {NULL, NULL, 0, NULL}};
-static PyType_Slot slots[] = {{Py_tp_new, batches_new}, {Py_tp_dealloc, batches_dealloc}, {Py_tp_methods, methods}, {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_new, batches_new}, {Py_tp_dealloc, batches_dealloc}, {0, NULL}};
 static PyType_Spec spec = {"thunder._thunder.BatchesBase", sizeof(Batches), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 
 int open_data(PyObject *module)

@@ -1,7 +1,7 @@
 /* Written by bindings/swig/generate.py from bindings/classes.api; tools/check --write refreshes it. */
 #include "described.h"
 
-static PyObject *set_num_threads(PyObject *self, PyObject *args)
+static PyObject *call_set_num_threads(PyObject *self, PyObject *args)
 {
     PyObject *count_given;
     size_t count = 0;
@@ -9,7 +9,7 @@ static PyObject *set_num_threads(PyObject *self, PyObject *args)
     return !count_from(count_given, "set_num_threads: count", &count) && !check_status(thunder_context_set_num_threads(context, count)) ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyObject *set_memory_cache(PyObject *self, PyObject *args)
+static PyObject *call_set_memory_cache(PyObject *self, PyObject *args)
 {
     PyObject *bytes_given;
     size_t bytes = 0;
@@ -17,7 +17,7 @@ static PyObject *set_memory_cache(PyObject *self, PyObject *args)
     return !count_from(bytes_given, "set_memory_cache: bytes", &bytes) && !check_status(thunder_context_set_memory_cache(context, bytes)) ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyObject *load_plugin(PyObject *self, PyObject *args)
+static PyObject *call_load_plugin(PyObject *self, PyObject *args)
 {
     PyObject *path = NULL;
     if (!PyArg_ParseTuple(args, "O&:load_plugin", PyUnicode_FSConverter, &path)) return NULL;
@@ -26,7 +26,7 @@ static PyObject *load_plugin(PyObject *self, PyObject *args)
     return result;
 }
 
-static PyObject *read_npy(PyObject *self, PyObject *args)
+static PyObject *call_read_npy(PyObject *self, PyObject *args)
 {
     PyObject *path = NULL;
     if (!PyArg_ParseTuple(args, "O&:read_npy", PyUnicode_FSConverter, &path)) return NULL;
@@ -36,7 +36,7 @@ static PyObject *read_npy(PyObject *self, PyObject *args)
     return result;
 }
 
-static PyObject *write_npy(PyObject *self, PyObject *args)
+static PyObject *call_write_npy(PyObject *self, PyObject *args)
 {
     PyObject *tensor;
     PyObject *path = NULL;
@@ -46,7 +46,7 @@ static PyObject *write_npy(PyObject *self, PyObject *args)
     return result;
 }
 
-static PyObject *read_idx(PyObject *self, PyObject *args)
+static PyObject *call_read_idx(PyObject *self, PyObject *args)
 {
     PyObject *path = NULL;
     if (!PyArg_ParseTuple(args, "O&:read_idx", PyUnicode_FSConverter, &path)) return NULL;
@@ -56,7 +56,7 @@ static PyObject *read_idx(PyObject *self, PyObject *args)
     return result;
 }
 
-static PyObject *read_safetensors(PyObject *self, PyObject *args)
+static PyObject *call_read_safetensors(PyObject *self, PyObject *args)
 {
     PyObject *path = NULL;
     if (!PyArg_ParseTuple(args, "O&:read_safetensors", PyUnicode_FSConverter, &path)) return NULL;
@@ -67,7 +67,7 @@ static PyObject *read_safetensors(PyObject *self, PyObject *args)
     return result;
 }
 
-static PyObject *write_safetensors(PyObject *self, PyObject *args)
+static PyObject *call_write_safetensors(PyObject *self, PyObject *args)
 {
     PyObject *map_given;
     thunder_values *map = NULL;
@@ -79,22 +79,22 @@ static PyObject *write_safetensors(PyObject *self, PyObject *args)
     return result;
 }
 
-static PyObject *compiled_trace_count(PyObject *self, PyObject *args)
+static PyObject *call_compiled_trace_count(PyObject *self, PyObject *args)
 {
     return PyLong_FromLongLong(thunder_compiled_trace_count(compiled_test(self)));
 }
 
-static PyObject *compiled_function_name(PyObject *self, PyObject *args)
+static PyObject *call_compiled_function_name(PyObject *self, PyObject *args)
 {
     return PyUnicode_FromString(thunder_compiled_function_name(compiled_test(self)));
 }
 
-static PyObject *compiled_last_miss(PyObject *self, PyObject *args)
+static PyObject *call_compiled_last_miss(PyObject *self, PyObject *args)
 {
     return PyUnicode_FromString(thunder_compiled_last_miss(compiled_test(self)));
 }
 
-static PyObject *compiled_explain(PyObject *self, PyObject *args)
+static PyObject *call_compiled_explain(PyObject *self, PyObject *args)
 {
     const char *what = "fusion";
     if (!PyArg_ParseTuple(args, "|s:explain", &what)) return NULL;
@@ -102,7 +102,7 @@ static PyObject *compiled_explain(PyObject *self, PyObject *args)
     return !check_status(thunder_compiled_explain(compiled_test(self), what, &out)) ? PyUnicode_FromString(out) : NULL;
 }
 
-static PyObject *compiled_write_report(PyObject *self, PyObject *args)
+static PyObject *call_compiled_write_report(PyObject *self, PyObject *args)
 {
     PyObject *path = NULL;
     if (!PyArg_ParseTuple(args, "O&:write_report", PyUnicode_FSConverter, &path)) return NULL;
@@ -111,7 +111,7 @@ static PyObject *compiled_write_report(PyObject *self, PyObject *args)
     return result;
 }
 
-static PyObject *compiled_repro(PyObject *self, PyObject *args)
+static PyObject *call_compiled_repro(PyObject *self, PyObject *args)
 {
     PyObject *step_given;
     size_t step = 0;
@@ -120,22 +120,22 @@ static PyObject *compiled_repro(PyObject *self, PyObject *args)
     return !count_from(step_given, "repro: step", &step) && !check_status(thunder_compiled_repro(compiled_test(self), step, &out)) ? PyUnicode_FromString(out) : NULL;
 }
 
-static PyObject *compiled_graph_breaks(PyObject *self, PyObject *args)
+static PyObject *call_compiled_graph_breaks(PyObject *self, PyObject *args)
 {
     return PyUnicode_FromString(thunder_compiled_graph_breaks(compiled_test(self)));
 }
 
-static PyObject *compiled_memory_report(PyObject *self, PyObject *args)
+static PyObject *call_compiled_memory_report(PyObject *self, PyObject *args)
 {
     return PyUnicode_FromString(thunder_compiled_memory_report(compiled_test(self)));
 }
 
-static PyObject *batches_size(PyObject *self, PyObject *args)
+static PyObject *call_batches_size(PyObject *self, PyObject *args)
 {
     return PyLong_FromLongLong(thunder_batches_count(batches_handle(self)));
 }
 
-static PyObject *batches_next(PyObject *self, PyObject *args)
+static PyObject *call_batches_next(PyObject *self, PyObject *args)
 {
     thunder_values *out = values_new();
     PyObject *result = out && !check_status(thunder_batches_next(batches_handle(self), out)) ? values_list(out, false, NULL) : NULL;
@@ -143,69 +143,69 @@ static PyObject *batches_next(PyObject *self, PyObject *args)
     return result;
 }
 
-static PyObject *batches_state(PyObject *self, PyObject *args)
+static PyObject *call_batches_state(PyObject *self, PyObject *args)
 {
     thunder_tensor *out = NULL;
     return !check_status(thunder_batches_state(batches_handle(self), &out)) ? tensor_wrap(out) : NULL;
 }
 
-static PyObject *batches_set_state(PyObject *self, PyObject *args)
+static PyObject *call_batches_set_state(PyObject *self, PyObject *args)
 {
     PyObject *state;
     if (!PyArg_ParseTuple(args, "O!:set_state", tensor_type, &state)) return NULL;
     return !check_status(thunder_batches_set_state(batches_handle(self), tensor_handle(state))) ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyMethodDef of_module[] = {
-    {"set_num_threads", set_num_threads, METH_VARARGS,
+static PyMethodDef of_functions[] = {
+    {"set_num_threads", call_set_num_threads, METH_VARARGS,
      "set_num_threads(count)\n--\n\nHow many threads a call may use, its own among them; 0: as many as there are processors."},
-    {"set_memory_cache", set_memory_cache, METH_VARARGS,
+    {"set_memory_cache", call_set_memory_cache, METH_VARARGS,
      "set_memory_cache(bytes)\n--\n\nHow many bytes of released tensors are kept for new ones; 0: none."},
-    {"load_plugin", load_plugin, METH_VARARGS,
+    {"load_plugin", call_load_plugin, METH_VARARGS,
      "load_plugin(path)\n--\n\nLoads executors that the option `executors` of compile can name from now on."},
-    {"read_npy", read_npy, METH_VARARGS,
+    {"read_npy", call_read_npy, METH_VARARGS,
      "read_npy(path)\n--\n\nThe array of a .npy file."},
-    {"write_npy", write_npy, METH_VARARGS,
+    {"write_npy", call_write_npy, METH_VARARGS,
      "write_npy(tensor, path)\n--\n\nWrites a .npy file."},
-    {"read_idx", read_idx, METH_VARARGS,
+    {"read_idx", call_read_idx, METH_VARARGS,
      "read_idx(path)\n--\n\nThe array of an IDX file as MNIST has it, packed by gzip or not."},
-    {"read_safetensors", read_safetensors, METH_VARARGS,
+    {"read_safetensors", call_read_safetensors, METH_VARARGS,
      "read_safetensors(path)\n--\n\nThe tensors of a file, by name."},
-    {"write_safetensors", write_safetensors, METH_VARARGS,
+    {"write_safetensors", call_write_safetensors, METH_VARARGS,
      "write_safetensors(map, path)\n--\n\nWrites tensors by name as safetensors; the old file stays whole until the new one is."},
     {NULL, NULL, 0, NULL}};
 
-static PyMethodDef of_compiled[] = {
-    {"trace_count", compiled_trace_count, METH_NOARGS,
+static PyMethodDef of_compileds[] = {
+    {"trace_count", call_compiled_trace_count, METH_NOARGS,
      "How many stages there are."},
-    {"function_name", compiled_function_name, METH_NOARGS,
+    {"function_name", call_compiled_function_name, METH_NOARGS,
      "What the function was called as it was made."},
-    {"last_miss", compiled_last_miss, METH_NOARGS,
+    {"last_miss", call_compiled_last_miss, METH_NOARGS,
      "Why the last call that compiled had to."},
-    {"explain", compiled_explain, METH_VARARGS,
+    {"explain", call_compiled_explain, METH_VARARGS,
      "A text about the program compiled last, by the name of a report (docs/compile_options.md has the list): why neighbours were not fused (\"fusion\"), how kernels were lowered (\"loops\"), \"guards\", \"memory\", \"stages\", \"profile\" ...; or what it was after the stage of that name."},
-    {"write_report", compiled_write_report, METH_VARARGS,
+    {"write_report", call_compiled_write_report, METH_VARARGS,
      "A page of HTML: traces before and after each pass, the graph, memory over time, the last profile and examination, guards."},
-    {"repro", compiled_repro, METH_VARARGS,
+    {"repro", call_compiled_repro, METH_VARARGS,
      "A step of the program compiled last, from 1, as a Lua script of its own, which compares it with the reference."},
-    {"graph_breaks", compiled_graph_breaks, METH_NOARGS,
+    {"graph_breaks", call_compiled_graph_breaks, METH_NOARGS,
      "Where and why it was no one program, as JSON."},
-    {"memory_report", compiled_memory_report, METH_NOARGS,
+    {"memory_report", call_compiled_memory_report, METH_NOARGS,
      "What a call of the program compiled last needs of memory, and where each of its values lies."},
     {NULL, NULL, 0, NULL}};
 
-static PyMethodDef of_batches[] = {
-    {"size", batches_size, METH_NOARGS,
+static PyMethodDef of_batchess[] = {
+    {"size", call_batches_size, METH_NOARGS,
      "How many there are in an epoch."},
-    {"next", batches_next, METH_NOARGS,
+    {"next", call_batches_next, METH_NOARGS,
      "A tensor of each source; none at the end of an epoch, behind which the next one begins."},
-    {"state", batches_state, METH_NOARGS,
+    {"state", call_batches_state, METH_NOARGS,
      "The position."},
-    {"set_state", batches_set_state, METH_VARARGS,
+    {"set_state", call_batches_set_state, METH_VARARGS,
      "Resumes exactly at a position."},
     {NULL, NULL, 0, NULL}};
 
 int open_described(PyObject *module)
 {
-    return PyModule_AddFunctions(module, of_module) || add_methods(compiled_type, of_compiled) || add_methods(batches_type, of_batches) ? -1 : 0;
+    return PyModule_AddFunctions(module, of_functions) || add_methods(compiled_type, of_compileds) || add_methods(batches_type, of_batchess) ? -1 : 0;
 }

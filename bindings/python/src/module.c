@@ -231,14 +231,6 @@ static PyObject *training(PyObject *object, PyObject *unused)
     return scope_check(scope) ? NULL : PyBool_FromLong(is_training);
 }
 
-static PyObject *set_training(PyObject *object, PyObject *value)
-{
-    thunder_module *handle = module_handle(object);
-    const int truth = PyObject_IsTrue(value);
-    if (!handle || truth < 0 || check_status(thunder_module_set_training(handle, truth))) return NULL;
-    Py_RETURN_NONE;
-}
-
 /* What the library fills values with: dicts of path to tensor, a text. */
 static PyObject *read_values(PyObject *object, thunder_status *(*list)(thunder_module *, thunder_values *))
 {
@@ -278,57 +270,10 @@ static PyObject *buffers(PyObject *object, PyObject *unused)
     }
     return list;
 }
-static PyObject *paths(PyObject *object, PyObject *unused)
-{
-    return read_values(object, thunder_module_paths);
-}
-
 /* _kind_now(): what a lazy module has become; "" before it is made. */
 static PyObject *kind_now(PyObject *object, PyObject *unused)
 {
     return PyUnicode_FromString(thunder_module_kind(((Module *)object)->handle));
-}
-
-static PyObject *module_text(PyObject *object, PyObject *unused)
-{
-    return read_values(object, thunder_module_text);
-}
-
-static PyObject *move(PyObject *object, PyObject *where)
-{
-    thunder_module *handle = module_handle(object);
-    thunder_device device;
-    if (!handle || !device_from(where, &device) || check_status(thunder_module_to(handle, device))) return NULL;
-    Py_RETURN_NONE;
-}
-
-static PyObject *to_dtype(PyObject *object, PyObject *wanted)
-{
-    thunder_module *handle = module_handle(object);
-    thunder_dtype dtype;
-    if (!handle || !dtype_from(wanted, &dtype) || check_status(thunder_module_to_dtype(handle, dtype))) return NULL;
-    Py_RETURN_NONE;
-}
-
-static PyObject *save(PyObject *object, PyObject *path)
-{
-    thunder_module *handle = module_handle(object);
-    PyObject *bytes = NULL;
-    if (!handle || !PyUnicode_FSConverter(path, &bytes)) return NULL;
-    PyObject *result = none_of(thunder_module_save(handle, PyBytes_AS_STRING(bytes)));
-    Py_DECREF(bytes);
-    return result;
-}
-
-static PyObject *load(PyObject *object, PyObject *args)
-{
-    thunder_module *handle = module_handle(object);
-    PyObject *bytes = NULL;
-    int strict;
-    if (!handle || !PyArg_ParseTuple(args, "O&p:_load", PyUnicode_FSConverter, &bytes, &strict)) return NULL;
-    PyObject *result = none_of(thunder_module_load(handle, PyBytes_AS_STRING(bytes), strict));
-    Py_DECREF(bytes);
-    return result;
 }
 
 /* ---- the type ---- */
@@ -379,22 +324,15 @@ static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
                                 {"_tensor", get_tensor, METH_O, NULL},
                                 {"_call", FAST(call_module), METH_FASTCALL | METH_KEYWORDS, NULL},
                                 {"_training", training, METH_NOARGS, NULL},
-                                {"_set_training", set_training, METH_O, NULL},
                                 {"_parameters", parameters, METH_NOARGS, NULL},
                                 {"_state", state, METH_NOARGS, NULL},
                                 {"_remove", remove_child, METH_O, NULL},
                                 {"_remove_tensor", remove_tensor, METH_O, NULL},
                                 {"_set_option", set_option, METH_VARARGS, NULL},
                                 {"_option", option, METH_O, NULL},
-                                {"_paths", paths, METH_NOARGS, NULL},
                                 {"_buffers", buffers, METH_NOARGS, NULL},
-                                {"_to", move, METH_O, NULL},
-                                {"_to_dtype", to_dtype, METH_O, NULL},
                                 {"_copy", copy_module, METH_NOARGS, NULL},
                                 {"_kind_now", kind_now, METH_NOARGS, NULL},
-                                {"_text", module_text, METH_NOARGS, NULL},
-                                {"_save", save, METH_O, NULL},
-                                {"_load", load, METH_VARARGS, NULL},
                                 {NULL, NULL, 0, NULL}};
 static PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(Module, dict), READONLY, NULL},
                                 {"__weaklistoffset__", T_PYSSIZET, offsetof(Module, weak), READONLY, NULL},

@@ -69,14 +69,6 @@ static PyObject *set_stance(PyObject *module, PyObject *name)
     return before;
 }
 
-/* set_logs(text) */
-static PyObject *set_logs(PyObject *module, PyObject *logs)
-{
-    const char *text = PyUnicode_AsUTF8(logs);
-    if (!text || check_status(thunder_context_set_logs(context, text))) return NULL;
-    Py_RETURN_NONE;
-}
-
 /* set_printoptions(dict) */
 static PyObject *set_printoptions(PyObject *module, PyObject *given)
 {
@@ -104,7 +96,6 @@ static PyMethodDef functions[] = {
      "random_state()\n--\n\nThe random state, int64[2]: save it, and copy_() it back to resume."},
     {"set_default_executors", set_default_executors, METH_O, NULL},
     {"set_stance", set_stance, METH_O, NULL},
-    {"set_logs", set_logs, METH_O, NULL},
     {"set_printoptions", set_printoptions, METH_O, NULL},
     {"version", version, METH_NOARGS, "version()\n--\n\nOf the library that is running."},
     {NULL, NULL, 0, NULL}};

@@ -1,5 +1,5 @@
 /* Optimisers: an update rule over a tree of parameters; its numbers are tensors of its state, a module. */
-#include "module.h"
+#include "described.h"
 
 typedef struct Optimizer {
     PyObject_HEAD
@@ -10,7 +10,10 @@ typedef struct Schedule {
     thunder_schedule *handle;
 } Schedule;
 
-static PyTypeObject *optimizer_type, *schedule_type;
+PyTypeObject *optimizer_type, *schedule_type;
+
+thunder_optimizer *optimizer_handle(PyObject *object) { return ((Optimizer *)object)->handle; }
+thunder_schedule *schedule_handle(PyObject *object) { return ((Schedule *)object)->handle; }
 
 /* The tree's entries are the top of the values, as thunder_module_parameters() fills them. */
 static thunder_values *tree_of(PyObject *object)
@@ -60,11 +63,6 @@ static PyObject *optimizer_add_group(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *optimizer_group_count(PyObject *object, PyObject *unused)
-{
-    return PyLong_FromSize_t(thunder_optimizer_group_count(((Optimizer *)object)->handle));
-}
-
 static PyObject *optimizer_text(PyObject *object)
 {
     thunder_values *out = values_new();
@@ -110,27 +108,6 @@ static PyObject *optimizer_step_closure(PyObject *object, PyObject *function)
     PyObject *result = tensor_of(loss);
     scope_done(scope);
     return result;
-}
-
-static PyObject *optimizer_state(PyObject *object, PyObject *unused)
-{
-    return module_wrap(module_type, thunder_optimizer_state(((Optimizer *)object)->handle));
-}
-
-static PyObject *optimizer_get(PyObject *object, PyObject *name)
-{
-    const char *text = PyUnicode_AsUTF8(name);
-    double value;
-    if (!text || check_status(thunder_optimizer_get_f64(((Optimizer *)object)->handle, text, &value))) return NULL;
-    return PyFloat_FromDouble(value);
-}
-
-static PyObject *optimizer_set(PyObject *object, PyObject *args)
-{
-    const char *name;
-    double value;
-    if (!PyArg_ParseTuple(args, "sd:_set", &name, &value)) return NULL;
-    return none_of(thunder_optimizer_set_f64(((Optimizer *)object)->handle, name, value));
 }
 
 /* Made of an optimiser, or of a list of schedules. */
@@ -189,21 +166,6 @@ static PyObject *schedule_step(PyObject *object, PyObject *args)
     return none_of(metric ? thunder_schedule_step_metric(schedule, number) : thunder_schedule_step(schedule));
 }
 
-static PyObject *schedule_state(PyObject *object, PyObject *unused)
-{
-    return module_wrap(module_type, thunder_schedule_state(((Schedule *)object)->handle));
-}
-
-/* _last_lr(): a number, or a list of them for several groups. */
-static PyObject *schedule_last_lr(PyObject *object, PyObject *unused)
-{
-    thunder_values *out = values_new();
-    PyObject *rates = NULL;
-    if (out && check_status(thunder_schedule_last_lr(((Schedule *)object)->handle, out)) == 0) rates = values_result(out, false);
-    thunder_values_release(out);
-    return rates;
-}
-
 /* clip(gradients, bound, by_norm): the clipped ones and, by norm, the norm before. */
 static PyObject *clip(PyObject *module, PyObject *args)
 {
@@ -229,15 +191,9 @@ static PyObject *clip(PyObject *module, PyObject *args)
 static PyMethodDef optimizer_methods[] = {{"_step", optimizer_step, METH_O, NULL},
                                           {"_step_closure", optimizer_step_closure, METH_O, NULL},
                                           {"_add_group", optimizer_add_group, METH_VARARGS, NULL},
-                                          {"_group_count", optimizer_group_count, METH_NOARGS, NULL},
-                                          {"_state", optimizer_state, METH_NOARGS, NULL},
-                                          {"_get", optimizer_get, METH_O, NULL},
-                                          {"_set", optimizer_set, METH_VARARGS, NULL},
                                           {NULL, NULL, 0, NULL}};
 static PyMethodDef schedule_methods[] = {{"step", schedule_step, METH_VARARGS,
                                           "Writes the next learning rate; of ReduceLROnPlateau: step(metric)."},
-                                         {"_last_lr", schedule_last_lr, METH_NOARGS, NULL},
-                                         {"_state", schedule_state, METH_NOARGS, NULL},
                                          {NULL, NULL, 0, NULL}};
 static PyType_Slot optimizer_slots[] = {{Py_tp_new, optimizer_new}, {Py_tp_dealloc, optimizer_dealloc},
                                         {Py_tp_methods, optimizer_methods}, {Py_tp_repr, optimizer_text}, {0, NULL}};

@@ -20,15 +20,18 @@ def plain(classes, functions, language):
 
 def calls(text, functions):
     """The members that a file calls.api lists, whose arguments and results are those of the header."""
+    of = Class("", "")
     for line in text.splitlines():
-        if not line or line.startswith("#"):
+        if line.startswith("class "):
+            of = Class(*line.removeprefix("class ").split(" = "))
+        if not CALL.match(line):
             continue
         name, function, kinds = CALL.match(line).groups()
         given = dict(part.split(": ") for part in (kinds or "").split(", ") if part)
-        made = Member(name, [], "", [], function, Class("", ""))
+        made = Member(name, [], "", [], function, of)
         for kind, parameter in functions[function].parameters:
             base = kind.removeprefix("const ")
-            if base not in ("thunder_context *", "thunder_values *", "double *") and not base.endswith("**"):
+            if base not in ("thunder_context *", "thunder_values *", "double *", of.handle + " *") and not base.endswith("**"):
                 made.arguments.append(Argument(parameter, given.get(parameter, KINDS.get(base, "handle" if base.endswith(" *") else "int"))))
         yield made
 
