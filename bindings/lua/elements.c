@@ -30,10 +30,10 @@ static void measure(lua_State *L, int index, filling *f)
     lua_settop(L, index);
 }
 
-/* Of booleans, integers and floats, in this order: what all can be. */
+/* The first of bool, integer and float that can hold every element. */
 enum number_kind { OF_NOTHING, OF_BOOLEANS, OF_INTEGERS, OF_FLOATS };
 
-/* Also checks that all is rectangular. */
+/* Also checks that the nested lists are rectangular. */
 static enum number_kind kind_of(lua_State *L, int index, const filling *f, size_t depth)
 {
     luaL_checkstack(L, 3, "nested tables");
@@ -62,7 +62,7 @@ static void store_integer(lua_State *L, int index, filling *f)
     const int bits = f->dtype & 0xff;
     const bool is_signed = f->dtype >> 8 == 0, is_bool = f->dtype == THUNDER_BOOL;
     if (!exact) refuse(L, "tensor: an element of %s must be an integer, got %s", dtype_name(f->dtype), type_text(L, index));
-    /* Of u64, Lua's integers hold the lower half; of others without a sign -1 is all bits, as in PyTorch. */
+    /* Lua's integers cover the lower half of u64; for other unsigned dtypes -1 sets all bits, as in PyTorch. */
     const int64_t high = is_bool ? 1 : bits == 64 ? INT64_MAX : ((int64_t)1 << (bits - is_signed)) - 1;
     const int64_t low = is_signed ? -high - 1 : is_bool || bits == 64 ? 0 : -high;
     if (value < low || value > high) refuse(L, "tensor: %I does not fit %s", value, dtype_name(f->dtype));
@@ -154,7 +154,7 @@ static void push_element(lua_State *L, thunder_dtype dtype, const char *at)
         case THUNDER_U32: { uint32_t v; memcpy(&v, at, 4); lua_pushinteger(L, v); return; }
         case THUNDER_I32: { int32_t v; memcpy(&v, at, 4); lua_pushinteger(L, v); return; }
         case THUNDER_I64: { int64_t v; memcpy(&v, at, 8); lua_pushinteger(L, v); return; }
-        /* What no integer of Lua holds is a float, as Lua reads such a number. */
+        /* A number too large for Lua's integers becomes a float, as in Lua's own literals. */
         case THUNDER_U64: {
             uint64_t v;
             memcpy(&v, at, 8);

@@ -1,4 +1,4 @@
--- Names: lists of them, and options that must be known.
+-- Lists of names, and checks that options are known.
 local th, core = ...
 
 -- "a, b, c": the keys of a table, sorted.
@@ -9,7 +9,7 @@ function core.listed(names)
   return table.concat(sorted, ", ")
 end
 
--- A table whose unknown names are refused.
+-- A table that raises an error when a name that it lacks is read.
 function core.strict(names, called)
   local shown = core.listed(names)
   return setmetatable(names, {
@@ -21,7 +21,7 @@ function core.strict(names, called)
   })
 end
 
--- The sizes of a tensor: a list that prints as one, and is equal to another list of the same sizes.
+-- The sizes of a tensor: a list that prints as a list and is equal to any list of the same sizes.
 local shape_type = { __metatable = "shape", __name = "thunder.shape" }
 function shape_type.__tostring(shape)
   local sizes = {}
@@ -37,7 +37,7 @@ function shape_type.__eq(a, b)
 end
 function core.shape_of(tensor) return setmetatable(core.shape(tensor), shape_type) end
 
--- Whether a value is a table that holds others, such as lists and shapes, and no object.
+-- Whether a value is a plain container (a list, a map, a shape) rather than an object.
 function core.is_plain(value)
   if type(value) ~= "table" then return false end
   local metatable = getmetatable(value)

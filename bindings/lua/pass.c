@@ -30,7 +30,7 @@ static thunder_status *run(thunder_editor *editor, void *user)
 
 static const char *text_field(lua_State *L, int spec, const char *name)
 {
-    lua_getfield(L, spec, name); /* stays on the stack, and so stays */
+    lua_getfield(L, spec, name); /* left on the stack, so that Lua does not collect the text */
     return lua_tostring(L, -1);
 }
 
@@ -69,7 +69,7 @@ static int core_pass(lua_State *L)
 static thunder_editor *editor_check(lua_State *L) { return box_check(L, 1, BOX_EDITOR); }
 static size_t line_check(lua_State *L) { return (size_t)(luaL_checkinteger(L, 2) - 1); }
 
-/* The first mistake, with the script's line. The scope of the editor keeps it. */
+/* Raises the first error that the editor's scope has recorded, with the script's line. */
 static void editor_status(lua_State *L, thunder_editor *editor)
 {
     check_status(L, thunder_scope_status(thunder_editor_before(editor, thunder_editor_line_count(editor))));

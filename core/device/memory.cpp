@@ -13,7 +13,7 @@ namespace thunder {
 
 namespace {
 
-// Pages of this size cost one entry of the processor's address cache, and one fault, where small ones cost hundreds.
+// A huge page takes one TLB entry and one page fault where small pages take hundreds.
 constexpr size_t kHugePage = size_t{2} << 20;
 
 }  // namespace
@@ -29,7 +29,7 @@ void* allocate_aligned(size_t bytes, size_t align) {
   auto at = (reinterpret_cast<uintptr_t>(block) + sizeof(void*) + align - 1) & ~(align - 1);
   reinterpret_cast<void**>(at)[-1] = block;
 #ifdef MADV_HUGEPAGE
-  if (huge) ::madvise(reinterpret_cast<void*>(at), bytes & ~(kHugePage - 1), MADV_HUGEPAGE);  // only a wish
+  if (huge) ::madvise(reinterpret_cast<void*>(at), bytes & ~(kHugePage - 1), MADV_HUGEPAGE);  // a hint
 #endif
   return reinterpret_cast<void*>(at);
 }
@@ -67,7 +67,7 @@ Ref<Storage> Storage::allocate(const Allocator& allocator, size_t bytes, size_t 
   }
   storage->bytes_ = bytes;
   storage->allocator_ = allocator;
-  if (allocator.accelerator) allocator.accelerator->retain();  // memory keeps its device
+  if (allocator.accelerator) allocator.accelerator->retain();  // memory keeps its device alive
   return storage;
 }
 

@@ -1,4 +1,4 @@
-// What the numbers of an element type are like: torch.finfo and torch.iinfo.
+// The numeric limits of an element type: torch.finfo and torch.iinfo.
 #pragma once
 
 #include "ir/dtype.h"

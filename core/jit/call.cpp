@@ -74,7 +74,7 @@ struct Compiled::Held {
   }
   ~Held() {
     const auto taken = in_use->taken();
-    in_use.reset();  // first: what is released now is to go
+    in_use.reset();  // first, so that the handles released below are freed at once
     for (const void* object : taken)
       if (object != &compiled) static_cast<const Tensor*>(object)->release();
     if (std::find(taken.begin(), taken.end(), &compiled) != taken.end()) compiled.release();

@@ -16,7 +16,7 @@ std::string name_in(const std::string& path) {
   return name.find_first_not_of("0123456789") == name.npos ? "" : name;
 }
 
-// The list that a leaf is in: its path up to the last dot; empty for what is in none.
+// The list that a leaf is in: its path up to the last dot; empty if it is in none.
 std::string list_of(const std::string& path) {
   const size_t dot = path.rfind('.');
   const bool in_list = dot != path.npos && path.find_first_not_of("0123456789", dot + 1) == path.npos;

@@ -23,7 +23,7 @@ constexpr double kNumerator[] = {
 constexpr double kDenominator[] = {0,         39916800, 120543840, 150917976, 105258076, 45995730, 13339535,
                                    2637558.0, 357423,   32670,     1925,      66,        1};
 
-// Coefficients from the constant on, without a loop, so that loops over x become loops over vectors.
+// Coefficients from the constant on, unrolled so that loops over x can be vectorized.
 template <size_t i = 0, size_t n>
 [[gnu::always_inline]] inline double polynomial(const double (&c)[n], double x) {
   if constexpr (i + 1 == n)
@@ -53,7 +53,7 @@ template <size_t i = 0, size_t n>
   return std::fabs(rest * polynomial(kSeries, rest * rest));
 }
 
-// The sum for x > 0, which hardly changes any more where its powers would overflow.
+// The sum for x > 0. Where its powers would overflow it is almost constant.
 [[gnu::always_inline]] inline double sum_of(double x) {
   const double at = std::min(x, 1e18);
   return polynomial(kNumerator, at) / polynomial(kDenominator, at);
@@ -65,7 +65,7 @@ template <size_t i = 0, size_t n>
 constexpr int64_t kBlock = 256;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A loop a step, since what stands behind a condition keeps a loop from becoming one over vectors.
+// A loop for each step, since a branch inside keeps a loop from being vectorized.
 [[gnu::always_inline]] inline void positive(const double* x, int64_t n, double* y) {
   for (int64_t i = 0; i < n; i++) y[i] = log_of(sum_of(x[i])) + rest_of(x[i]);
 }
@@ -78,7 +78,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (int64_t i = 0; i < n; i++) sum[i] = x[i] > 0 ? sum[i] : mirrored[i];
   for (int64_t i = 0; i < n; i++) y[i] = log_of(sum[i]) + std::copysign(rest[i], rest[i] * x[i]);
 }
-// What is exact, infinite or not a number.
+// Special values: exact results, infinities and NaN.
 [[gnu::always_inline]] inline double settled(double x, double y) {
   if (x == 1 || x == 2) return 0;
   if (x <= 0 && x == std::nearbyint(x)) return kInfinity;
@@ -101,7 +101,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using Fill = void (*)(const float* in, int64_t n, float* out);
 #if defined(__x86_64__)
-// Products are not contracted into multiply-adds, so that these are the same bits.
+// Products are not contracted into multiply-adds, so that results are bit for bit the same.
 [[gnu::target("avx2")]] void fill_avx2(const float* in, int64_t n, float* out) {
   fill(in, n, out);
 }

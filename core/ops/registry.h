@@ -13,7 +13,7 @@
 
 namespace thunder {
 
-// Any thread may do anything at any time: who looks sees what was added before.
+// All members are thread-safe: a lookup sees every op that was added before it.
 class Registry {
  public:
   Registry();  // with every built-in op
@@ -28,7 +28,7 @@ class Registry {
   std::vector<const OpDef*> all() const;
 
  private:
-  // Looking up takes no lock: lists that only grow at their front, by the hash of the name.
+  // Lookup takes no lock: hash buckets are lists that only grow at the front.
   struct Entry {
     std::unique_ptr<OpDef> op;
     size_t hash;

@@ -12,7 +12,7 @@ namespace {
 
 Status* run_nothing(const Launch*, void*) { return nullptr; }
 
-// Runs what makes a step ready to run, which may throw what its executor threw.
+// Makes a step ready to run; may throw what its executor throws.
 template <class F>
 void prepared(const Step& step, F&& f) {
   try {
@@ -77,7 +77,7 @@ void ProgramBuilder::lay_out(const CompileSettings& settings, InterruptCheck& ch
     if (accelerators_[i]) place_scratch(plan_, i);
 }
 
-// Those that kernels of ours run, which are compiled meanwhile, or the others.
+// Steps run by our own kernels, which are compiled meanwhile, or all other steps.
 void ProgramBuilder::finish_steps(bool compiled, InterruptCheck& check) {
   const size_t total = plan_.steps.size() + plan_.epilogues.size();
   size_t done = 0;

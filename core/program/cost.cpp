@@ -65,7 +65,7 @@ double bytes_of(const Plan& plan, const Step& step) {
     double bytes = double(size_of(b.dtype));
     const int64_t* sizes = plan.layouts.data() + b.layout;
     for (int32_t d = 0; d < b.rank; d++)
-      if (sizes[b.rank + d] != 0) bytes *= double(sizes[d]);  // a step of 0 reads the same element again
+      if (sizes[b.rank + d] != 0) bytes *= double(sizes[d]);  // a stride of 0 reads the same element again
     sum += bytes;
   }
   return sum;

@@ -1,4 +1,4 @@
-// What some kernels can say of themselves, for people.
+// Texts that some kernels give about themselves, for users to read.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace thunder {
 
-// A second base of kernels that have something to say; found by a cast.
+// A second base class of kernels that have such texts; found by dynamic_cast.
 class KernelTexts {
  public:
   // Its code: "llvm" (LLVM's IR), "assembly" or "cuda" (CUDA C++); "": there is none of that form.
   virtual std::string source(std::string_view) const { return ""; }
-  // What was the fastest of several ways that were timed; "": nothing was.
+  // The fastest of several algorithms that were timed; "": none were.
   virtual std::string choice() const { return ""; }
 
  protected:

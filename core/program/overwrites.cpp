@@ -1,4 +1,4 @@
-// Elementwise results that replace an operand which nobody reads any more, on devices.
+// On devices, elementwise results reuse the memory of an operand that is not read again.
 #include <algorithm>
 
 #include "program/locations.h"
@@ -22,7 +22,7 @@ class Overwrites {
   }
 
  private:
-  // Where a root lies by now.
+  // The root whose memory a root has been moved to so far.
   ValueId root_of(ValueId root) const {
     while (into_[root] != kNoValue) root = into_[root];
     return root;
@@ -41,14 +41,14 @@ class Overwrites {
 
   bool is_free(ValueId root) const { return all_.roots[root].place == Place::arena && !all_.roots[root].placed; }
 
-  // On the CPU what is computed next gets memory that the caches hold in any case.
+  // On the CPU the next result gets memory that is in the caches anyway.
   bool may_overwrite(ValueId root) const {
     const Root& r = all_.roots[root];
     if (r.place == Place::input) return inputs_[r.index].donated;
     return trace_.type(root).device != Device::cpu && is_free(root);
   }
 
-  // Whether all operands in this memory lie there as the result would, element by element.
+  // Whether all operands in this memory have the result's layout, element by element.
   bool lie_alike(const Node& n, ValueId root, ValueId result) const {
     bool alike = true;
     for_each_value(n.args, [&](ValueId v) {

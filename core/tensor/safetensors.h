@@ -23,7 +23,7 @@ struct SafeTensors {
   Metadata metadata;
 };
 
-// Throws data_lost for a file that is damaged or not of this format, unimplemented for a dtype that we lack.
+// Throws data_lost for a file that is damaged or not of this format, unimplemented for a dtype that the library lacks.
 // Tensors are copies on the CPU. Memory is bounded by a multiple of the file's size.
 SafeTensors load_safetensors(const InputFile& file, const Allocator& allocator);
 SafeTensors load_safetensors(const std::string& path, const Allocator& allocator);

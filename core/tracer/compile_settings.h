@@ -1,4 +1,4 @@
-// What the options of compile say, each of its type: one value that every stage and every executor of a compile gets.
+// The options of compile as typed values: one object that every stage and every executor of a compile gets.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct Count {
   int64_t value;
 };
 
-// How much of f32 operands products must keep.
+// The precision that products must keep of f32 operands.
 enum class Precision : uint8_t {
   highest,  // all bits
   high,     // two bf16 parts of each number; on CUDA devices TF32
@@ -28,7 +28,7 @@ enum class SharpEdges : uint8_t { allow, warn, error };
 
 // What each step of a call is checked for.
 enum class DebugCheck : uint8_t { nan, inf, reference, bounds };
-// What a compile may write of itself, a file each.
+// Files that a compile may write about itself.
 enum class TraceFile : uint8_t {
   fx_graph,
   fx_graph_transformed,
@@ -69,7 +69,7 @@ const CompileSettings& default_settings();
 // The table as callers see it.
 std::span<const OptionRow> compile_options();
 
-// Takes over what is given. Throws at the first name that is unknown, or whose value has another kind or cannot be.
+// Sets the given options. Throws at the first unknown name, or value of the wrong kind or out of range.
 void read_settings(const Options& given, CompileSettings& out);
 // The same of one whose value is a function.
 void read_settings(std::string_view name, Ref<Function> given, CompileSettings& out);

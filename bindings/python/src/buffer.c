@@ -6,7 +6,7 @@
 /* ---- out: numpy.asarray(t), memoryview(t) ---- */
 
 typedef struct exported {
-    thunder_tensor *memory; /* a view: it keeps the memory even if the tensor gets another */
+    thunder_tensor *memory; /* a view, which keeps this memory alive even if the tensor gets another */
     Py_ssize_t sizes[];     /* shape, then strides in bytes */
 } exported;
 
@@ -30,7 +30,7 @@ static exported *export_of(thunder_tensor *tensor, Py_ssize_t itemsize)
     return made;
 }
 
-/* Its address, written to `view`; read-only memory is refused only to who wants to write. */
+/* Writes the address to `view`. Read-only memory is refused only if the caller wants to write. */
 static int find_memory(exported *made, Py_buffer *view, int flags)
 {
     thunder_status *failed = thunder_tensor_data_mutable(made->memory, &view->buf);
@@ -104,7 +104,7 @@ void tensor_releasebuffer(PyObject *object, Py_buffer *view)
     PyMem_Free(made);
 }
 
-/* data_ptr(): where its first element is; of nothing 0. */
+/* data_ptr(): the address of the first element; 0 if there are no elements. */
 PyObject *tensor_data_ptr(PyObject *object, PyObject *unused)
 {
     thunder_tensor *tensor = tensor_handle(object);
@@ -133,7 +133,7 @@ static void release_imported(DLManagedTensorVersioned *managed)
     free(self);
 }
 
-/* Whether the library can use the memory as it lies: strides forward and in whole elements, aligned. */
+/* Whether the library can use the memory without a copy: aligned, with strides that are non-negative multiples of the element size. */
 static bool is_usable(const Py_buffer *view)
 {
     bool usable = (uintptr_t)view->buf % (uintptr_t)view->itemsize == 0;
@@ -156,7 +156,7 @@ static thunder_tensor *copy_of(Py_buffer *view, thunder_dtype dtype)
     return made;
 }
 
-/* Takes the view over when it succeeds. */
+/* On success it owns the view. */
 static thunder_tensor *borrow(const Py_buffer *view, thunder_dtype dtype)
 {
     imported *self = malloc(sizeof *self + 2 * (size_t)view->ndim * sizeof self->sizes[0]);
@@ -213,7 +213,7 @@ thunder_tensor *tensor_from_buffer(PyObject *object)
         refuse_format(&view);
     else if (is_usable(&view)) {
         made = borrow(&view, row->dtype);
-        if (made && shared && PyList_Append(shared, object)) PyErr_Clear(); /* its elements are compared, then */
+        if (made && shared && PyList_Append(shared, object)) PyErr_Clear(); /* without a place in the list its elements are guarded by comparison */
     }
     else if ((made = copy_of(&view, row->dtype)))
         PyBuffer_Release(&view);

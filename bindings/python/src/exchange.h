@@ -1,4 +1,4 @@
-/* exchange.h: what the files share that call programs with the tensors of a library that has DLPack's exchange API. */
+/* exchange.h: shared by the files that call programs with tensors of another library through DLPack's exchange API. */
 #pragma once
 #include "dlpack.h"
 
@@ -22,7 +22,7 @@ typedef struct exchange_api {
 
 _Static_assert(sizeof(void *) != 8 || sizeof(exchange_api) == 56, "DLPack 1.3");
 
-/* The values of the call before; NULL while a call has them. */
+/* The values of the previous call, for reuse; NULL while a call uses them. */
 typedef struct spare_values {
     thunder_values *in, *out;
 } spare_values;

@@ -1,9 +1,9 @@
-/* On which streams of a device other libraries work now. */
+/* The streams on which other libraries are currently working, by device. */
 #include "streams.h"
 
 #include <string.h>
 
-/* Libraries that say where they now work. Their stream ends with its object, unless it is one that lives for ever. */
+/* Libraries that can name their current stream. A stream ends with its object, unless it is one that is never destroyed. */
 typedef struct library {
     const char *package, *module, *current, *number;
     bool ends;
@@ -26,7 +26,7 @@ static const library *library_of(PyObject *object)
     return found;
 }
 
-/* Memory that goes back later asks the stream for something then, so that it must not have ended. */
+/* Memory that is freed later still uses the stream at that time, so the stream must not have ended. */
 static int keep_stream(PyObject *stream)
 {
     static PyObject *kept;
@@ -58,11 +58,11 @@ void keep_consumer(const void *native, int index)
         if (module) current_stream(&libraries[i], index, native, &now);
         Py_XDECREF(module);
         Py_XDECREF(name);
-        PyErr_Clear(); /* a library that does not say where it works is not the consumer */
+        PyErr_Clear(); /* a library that cannot name its stream is not the consumer */
     }
 }
 
-/* The legacy default stream waits by itself. */
+/* The legacy default stream synchronizes implicitly. */
 int follow_stream(PyObject *object, thunder_tensor *tensor)
 {
     const thunder_device device = thunder_tensor_device(tensor);

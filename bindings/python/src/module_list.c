@@ -1,4 +1,4 @@
-/* All modules that there are, which backward() asks for their parameters. */
+/* A list of all live modules, whose parameters backward() looks up. */
 #include "module.h"
 
 static Module *first;
@@ -20,7 +20,7 @@ void module_unlist(Module *self)
     if (first == self) first = self->after;
 }
 
-/* modules(): a list of those of a class. One that is about to go has no references. */
+/* modules(): the live modules of a class. One that is being deallocated has no references, and is left out. */
 static PyObject *modules(PyObject *module, PyObject *type)
 {
     if (!PyType_Check(type)) return PyErr_Format(PyExc_TypeError, "modules: a class was expected");

@@ -1,4 +1,4 @@
-"""Ops of PyTorch that are compositions of the library's, here alone: histograms, quantiles, windows by strides."""
+"""Ops of PyTorch that only Python has, composed of the library's: histograms, quantiles, strided views."""
 from . import _create, _ops, _tensor, _thunder
 from ._forms import results_type
 from ._thunder import Tensor
@@ -21,7 +21,7 @@ def as_strided(x, size, stride, storage_offset=None):
     if reach > x.numel():
         raise RuntimeError(f"as_strided: size {tuple(size)} and stride {tuple(stride)} reach {reach} elements, the tensor has {x.numel()}")
     made = _op["reshape"](x, [-1])[:reach]
-    # The widest strides first: each dim is windows that are as long as what is inside of it reaches.
+    # From the largest stride to the smallest: each dim is a sequence of windows, as long as the extent of the dims inside it.
     order = sorted(range(len(size)), key=lambda at: -stride[at])
     for place, at in enumerate(order):
         inside = 1 + sum((size[other] - 1) * stride[other] for other in order[place + 1:])
@@ -33,7 +33,7 @@ def as_strided(x, size, stride, storage_offset=None):
 
 
 def histogram(input, bins, *, range=None, weight=None, density=False):
-    """(how many elements lie in each of some bins, the edges of these). bins: a number of equal ones, over range or all elements, or
+    """(the number of elements in each bin, the edges of the bins). bins: how many equal bins, over range or all elements, or
     the edges."""
     if isinstance(bins, Tensor):
         edges = _op["clone"](bins)
@@ -43,7 +43,7 @@ def histogram(input, bins, *, range=None, weight=None, density=False):
         edges = _op["linspace"](low, high, bins + 1, input.dtype, input.device)
     count, flat = edges.shape[0] - 1, _op["reshape"](input, [-1])
     places = _op["bucketize"](flat, edges, right=True) - 1
-    places = _op["where"](flat == edges[-1], count - 1, places)  # the last bin has its end
+    places = _op["where"](flat == edges[-1], count - 1, places)  # the last bin includes its upper edge
     inside = (places >= 0) & (places < count)
     weights = _op["ones_like"](flat) if weight is None else _op["to"](_op["reshape"](weight, [-1]), input.dtype)
     weights = _op["where"](inside, weights, _op["zeros_like"](weights))
@@ -54,12 +54,12 @@ def histogram(input, bins, *, range=None, weight=None, density=False):
 
 
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
-    """quantile() of what is not NaN; NaN where all are."""
+    """quantile() of the elements that are not NaN; NaN where all are."""
     if interpolation not in _INTERPOLATIONS:
         raise ValueError(f"nanquantile: interpolation must be {', '.join(_INTERPOLATIONS)}, got {interpolation!r}")
     whole, q = dim is None or not input.ndim, q if isinstance(q, Tensor) else _create.tensor(q, input.dtype, input.device)
     rank, x = input.ndim, _op["reshape"](input, [-1]) if whole else _op["movedim"](input, dim, -1)
-    ordered = _op["sort"](x, -1)[0]  # NaN is last
+    ordered = _op["sort"](x, -1)[0]  # NaN sorts last
     counts = _op["sum"](_op["logical_not"](_op["isnan"](x)), [-1], True)
     levels = _op["reshape"](q, [-1] + [1] * x.ndim)
     at = _op["to"](levels, input.dtype) * _op["to"](_op["clamp"](counts - 1, 0), input.dtype)
@@ -103,7 +103,7 @@ def vander(x, N=None, increasing=False):
 
 
 def cumulative_trapezoid(y, x=None, *, dx=1.0, dim=-1):
-    """The sums so far of the trapezoids below y along dim."""
+    """Cumulative integral of y along dim by the trapezoidal rule."""
     y = _op["movedim"](y, dim, -1)
     if x is not None:
         x = _op["movedim"](x, dim, -1) if x.ndim > 1 else x

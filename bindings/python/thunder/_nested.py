@@ -1,4 +1,4 @@
-"""Checkpoints with dicts, lists and plain values in them, as tensors by name: what one file holds."""
+"""Converts checkpoints of nested dicts, lists and plain values to tensors by name, as a file holds them, and back."""
 import json
 
 import numpy
@@ -6,7 +6,7 @@ import numpy
 from ._create import is_array
 from ._thunder import Tensor, share
 
-NAME = "thunder.structure"  # of the tensor of text that says how it was
+NAME = "thunder.structure"  # of the tensor that holds the structure as text
 
 
 def _is_leaf(value):
@@ -14,7 +14,7 @@ def _is_leaf(value):
 
 
 def flat(tree):
-    """Its tensors by path; and where it has more than tensors by name, how it was."""
+    """The tensors by path and, unless it is a plain map of tensors, one more tensor with its structure."""
     if NAME in tree:
         raise ValueError(f"save: {NAME!r} is the name of what says how a file was; take another")
     if all(map(_is_leaf, tree.values())):
@@ -25,7 +25,7 @@ def flat(tree):
 
 
 def _described(value, path, tensors):
-    """[kind, what it is made of]."""
+    """The structure as [kind, parts]."""
     if _is_leaf(value):
         if path in tensors:
             raise ValueError(f"save: two tensors are at {path!r}: one name has a dot in it; take another")
@@ -48,7 +48,7 @@ def _described(value, path, tensors):
 
 
 def as_it_was(tensors):
-    """What was given to flat()."""
+    """The inverse of flat()."""
     structure = tensors.pop(NAME, None)
     return tensors if structure is None else _built(json.loads(bytes(memoryview(structure))), tensors)
 

@@ -1,4 +1,4 @@
-"""Sizes that stand for any, as a traced function sees them: integers that keep their formula."""
+"""Symbolic sizes as a traced function sees them: integers that keep their formula."""
 import functools
 import operator
 
@@ -18,7 +18,7 @@ class SymInt:
 
     @property
     def __class__(self):
-        return int  # so that isinstance(size, int) is as it is of a number
+        return int  # so that isinstance(size, int) is true, as for a number
 
     def __index__(self):
         return _thunder.size_value(self)
@@ -38,7 +38,7 @@ class SymInt:
         return "SymInt"
 
     def __str__(self):
-        return str(int(self))  # a text is of one number
+        return str(int(self))  # a text specialises to the number
 
     def __format__(self, how):
         return format(int(self), how)
@@ -66,12 +66,12 @@ class Size(tuple):
 
 
 def is_symbol(value):
-    """Whether it is a size that stands for any."""
+    """Whether it is a symbolic size."""
     return type(value) is SymInt
 
 
 def same_formula(a, b):
-    """Whether sizes are one by how they are written; nothing is decided by it."""
+    """Whether two sizes are equal as expressions; adds no guard."""
     return is_symbol(a) is is_symbol(b) and (a.word == b.word if is_symbol(a) else a == b)
 
 
@@ -80,7 +80,7 @@ def _is_size(value):
 
 
 def _of_numbers(function):
-    """What leaves the integers: of the number that was seen."""
+    """An operation whose result is no integer: computed on the number that was seen."""
     def forward(self, other):
         return function(int(self), other) if isinstance(other, (int, float, SymInt)) else NotImplemented
 

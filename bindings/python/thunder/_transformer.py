@@ -1,4 +1,4 @@
-"""Stacks of transformer layers, made of copies of one."""
+"""Stacks of transformer layers, each a copy of one given layer."""
 import copy
 
 from . import _ops
@@ -31,6 +31,6 @@ class TransformerDecoder(_Stack):
 
 
 def generate_square_subsequent_mask(sz):
-    """What hides later positions from earlier ones, as attn_mask: 0 up to the diagonal, minus infinity behind it."""
+    """The causal attn_mask: 0 up to the diagonal, minus infinity above it."""
     op = _ops.functions
     return op["triu"](op["full"]([sz, sz], float("-inf")), 1)

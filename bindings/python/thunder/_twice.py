@@ -1,4 +1,4 @@
-"""What torch.compile and thunder.compile say of what the other one made: an error that says what to write. It imports no torch."""
+"""Errors of torch.compile and thunder.compile for functions that the other has compiled, with what to write instead. Imports no torch."""
 import sys
 
 _WRAPPED, _COMPILED = "_torchdynamo_orig_callable", "_compiled_call_impl"  # set by torch.compile on what it makes, by Module.compile() in place
@@ -7,7 +7,7 @@ _REVERSE = ("torch.compile: thunder.compile has compiled this already: give torc
 
 
 def check(function):
-    """Refuses what torch.compile made, for thunder.compile."""
+    """Raises if thunder.compile is given what torch.compile made."""
     if not isinstance(getattr(type(function), _WRAPPED, None), property) and hasattr(function, _WRAPPED):
         raise TypeError("compile: torch.compile has compiled this already: give thunder.compile what that was given, or say "
                         'torch.compile(model, backend="thunder")')
@@ -21,7 +21,7 @@ def refuse(*_, **named):
 
 
 def _asked(self):
-    """torch.compile asks all that it is given for this; so does torch.compiler.disable, which may have it."""
+    """torch.compile reads this attribute of everything it is given; so does torch.compiler.disable, which gets the attribute."""
     frame = sys._getframe(1)
     while frame is not None and "torch" in frame.f_globals.get("__name__", ""):
         if type(frame.f_locals.get("self")).__name__ == "OptimizeContext":

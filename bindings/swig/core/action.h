@@ -1,4 +1,4 @@
-// How an action of a call runs: what it throws becomes the call's failure, what it returns its results.
+// Runs the action of a call: an exception becomes the call's failure, its return value the call's results.
 #pragma once
 #include <exception>
 
@@ -10,7 +10,7 @@ namespace thunder_swig {
 
 template <class Action>
 bool Call::perform(Action action) {
-  if (status_) return false;  // the first failure stays
+  if (status_) return false;  // keep the first failure
   try {
     Items made = action();
     items_ = std::move(made);
@@ -35,7 +35,7 @@ inline Items real_item(double value) { return {{ITEM_REAL, "", "", 0, value, {}}
 inline Items tensor_item(thunder_tensor* tensor) { return {{ITEM_TENSOR, "", "", 0, 0, {Tensor(tensor)}}}; }
 inline Items owned_tensor(thunder_tensor* owned) {
   Items made = tensor_item(owned);
-  thunder_tensor_release(owned);  // the item has its own
+  thunder_tensor_release(owned);  // the item holds a reference of its own
   return made;
 }
 inline Items joined(Items first, const Items& second) {
@@ -53,10 +53,10 @@ Items tensor_made(Make make) {
 
 // ---- what an action was given ----
 
-// Of the values those without, and those with a name.
+// The positional values, and the named ones.
 Items positional(const Items& items);
 Items named(const Items& items);
-size_t count_from(long long value, const char* what);  // refuses what is negative
+size_t count_from(long long value, const char* what);  // throws for a negative one
 
 // Settings by name, from items that all have one.
 struct Options {

@@ -28,7 +28,7 @@ namespace Thunder
             return CompileAll(args => body((Tensor)args[0], (Tensor)args[1], (Tensor)args[2]), options);
         }
 
-        /// <summary>Of any arguments; options are a name and a value in turn.</summary>
+        /// <summary>Compiles a function of any number of arguments; options are alternating names and values.</summary>
         public static Compiled CompileAll(Func<object[], object> body, params object[] options)
         {
             return new Compiled(body, null, null, options);
@@ -48,7 +48,7 @@ namespace Thunder
             Exchange.Perform(Exchange.Nothing, Exchange.Nothing, call => call.add_op(schema, doc, made, gradient));
         }
 
-        /// <summary>What an op does.</summary>
+        /// <summary>The documentation of an op.</summary>
         public static string Doc(string op)
         {
             foreach (Dictionary<string, object> row in Describe("ops"))
@@ -62,7 +62,7 @@ namespace Thunder
     /// <summary>A function of tensors, compiled. Calls may come from any thread.</summary>
     public sealed class Compiled : IDisposable
     {
-        private readonly Closure closure; // null: of the library
+        private readonly Closure closure; // null: a function of the library's
         private readonly Compiled origin;
         internal readonly Core.Compiled Core;
 
@@ -75,7 +75,7 @@ namespace Thunder
                 Core = (Core.Compiled)Exchange.Perform(Exchange.Nothing, options, call => call.compile(function));
         }
 
-        /// <summary>Of a file.</summary>
+        /// <summary>Loads a program from a file.</summary>
         internal Compiled(Core.Compiled made) { Core = made; }
 
         /// <summary>What the function returns: a tensor, or a list or dictionary of them.</summary>

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import thunder.core.Call;
 
-/** A tensor. Its ops are inherited; close() gives its memory back now, and not when the collector comes by. */
+/** A tensor. Its ops are inherited; close() frees its memory now rather than when it is collected. */
 public final class Tensor extends TensorOps implements AutoCloseable {
     final thunder.core.Tensor core;
 
@@ -13,7 +13,7 @@ public final class Tensor extends TensorOps implements AutoCloseable {
         this.core = core;
     }
 
-    /** Of an array, nested or not, of float, double, int, long, boolean or byte, or of one such value. */
+    /** Makes one from a flat or nested array of float, double, int, long, boolean or byte, or from one such value. */
     public static Tensor of(Object values) {
         Object first = values;
         while (first.getClass().isArray() && Array.getLength(first) > 0) first = Array.get(first, 0);

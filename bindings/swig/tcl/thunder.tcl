@@ -19,9 +19,9 @@ namespace eval thunder {
     array set closures {}
 }
 
-# ---- between Tcl's values and what the core's calls carry ----
+# ---- conversion between Tcl's values and those of the core ----
 
-# A value is what it looks like: an object, a number, a list, else a text; the empty one is none.
+# A value's type is read from its form: an object, a number, a list, else a text; the empty string means none.
 proc thunder::put_item {call value} {
     if {$value eq ""} {
         core::Call_none $call
@@ -78,7 +78,7 @@ proc thunder::take_until {call end} {
     return $list
 }
 
-# What the call made: one value, or a list of several. Raises what went wrong in it.
+# The result of the call: one value, or a list of several. Raises the call's error.
 proc thunder::result {call} {
     variable raised
     if {[core::Call_failed $call]} {
@@ -125,7 +125,7 @@ proc thunder::new_ticket {} {
     core::new_ticket
 }
 
-# The core runs a script by this.
+# The core calls this to run a script.
 proc thunder::dispatch {ticket} {
     variable raised
     variable closures
@@ -221,7 +221,7 @@ oo::class create thunder::Tensor {
         if {[llength $list] != 1} { return -code error -errorcode {THUNDER 3} "item: the tensor has not one element" }
         lindex $list 0
     }
-    # New elements of the same count, in place: what was compiled over this tensor sees them.
+    # Overwrites the elements, as many as before: functions compiled with this tensor see the new ones.
     method assign {list} {
         ::thunder::perform write [list $core [binary format [my format binary] $list]]
         return [self]
@@ -247,7 +247,7 @@ proc thunder::tensor {values args} {
     }
 }
 
-# In Tcl a number is a list too: how deep lists go is as the first of each says.
+# In Tcl a number is a list too: the nesting depth is that of the first element at each level.
 proc thunder::put_elements {call values depth} {
     if {$depth == 0} {
         if {[string is wideinteger -strict $values]} { core::Call_integer $call $values
@@ -266,7 +266,7 @@ proc thunder::put_elements {call values depth} {
 
 oo::class create thunder::Compiled {
     variable core
-    # A function of the core, which ends here.
+    # Releases a function of the core.
     constructor {function options} {
         try {
             set core [::thunder::perform compile [list $function] {} $options]
@@ -308,7 +308,7 @@ proc thunder::split_options {words} {
 
 proc thunder::version {} { core::version }
 
-# What an op does, with its signature.
+# The documentation of an op, with its signature.
 proc thunder::doc {op} {
     variable ops
     set row [dict get $ops $op]

@@ -75,7 +75,7 @@ CudaDevice::CudaDevice(int32_t index, const Driver& driver, int device, Properti
   }
 }
 
-// If the context is lost, all of this fails but the release of the context.
+// If the context is lost, everything here fails except the release of the context.
 CudaDevice::~CudaDevice() {
   driver_.set_current(context_);
   driver_.stream_wait(stream_);
@@ -159,7 +159,7 @@ Status* CudaDevice::copy_in(void* to, const void* from, size_t bytes) {
   if (!bytes) return nullptr;
   if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("a copy from host memory");
   if (Status* failed = enter()) return failed;
-  // The driver does not know pageable memory, and has read it when it returns; pinned memory is read later.
+  // Pageable memory is unknown to the driver, which has read it before it returns; pinned memory is read later.
   unsigned type = 0;
   int attribute = kMemoryType;
   void* out[] = {&type};
@@ -221,7 +221,7 @@ void CudaDevice::begin_compiling(const KernelSource& source) {
 
 template <class F>
 Function CudaDevice::found(Kernel& kernel, const char* name, F&& image) {
-  std::lock_guard lock(kernel.mutex);  // different texts are compiled at the same time
+  std::lock_guard lock(kernel.mutex);  // one lock a kernel, so that different texts compile in parallel
   if (const auto found = kernel.functions.find(name); found != kernel.functions.end()) return found->second;
   const auto need = [&](int result, const char* what) {
     if (Status* failed = status(result, what)) throw Error(Ref<Status>::adopt(failed));
@@ -247,7 +247,7 @@ Function CudaDevice::function_of_image(const std::string& image, const char* nam
 }
 
 void CudaDevice::allow_shared_memory(Function function, unsigned bytes) {
-  constexpr unsigned kAlways = 48 << 10;  // what every kernel may have
+  constexpr unsigned kAlways = 48 << 10;  // available to every kernel without asking
   if (bytes <= kAlways) return;
   Status* failed = enter();
   if (!failed)

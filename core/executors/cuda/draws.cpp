@@ -1,4 +1,4 @@
-// Random numbers that are no uniform reals, of the bits that the CPU draws.
+// Random numbers other than uniform reals, from the same bits as on the CPU.
 #include "executors/cuda/kernel.h"
 
 namespace thunder::cuda_kernels {

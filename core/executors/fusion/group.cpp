@@ -101,8 +101,8 @@ bool Group::same_extents(const Dimension& a, const Dimension& b) const {
                     [this](AxisId x, AxisId y) { return space_.extent(x) == space_.extent(y); });
 }
 
-// How many arguments a node adds at most: operands that no other node reads, and its result. While a group grows, each
-// operand of each node, which keeps kernels small.
+// Upper bound on the arguments that a node adds: operands that no other node reads, and its result. While a group
+// grows, each operand of each node counts, which keeps kernels small.
 size_t Group::arguments_of(const Node& node) const {
   if (!is_whole_) return operands(node).size() + 1;
   size_t out = 1;

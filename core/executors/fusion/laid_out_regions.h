@@ -1,4 +1,4 @@
-// Regions as they were lowered and made ready to run, by their structure and layouts: equal layers share them, and so
+// Lowered regions that are ready to run, keyed by structure and layouts, so that equal layers share them, and so
 // do programs.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace thunder::fusion {
 struct LaidOutRegion {
   LoweredRegion lowered;  // for explain
   KernelPtr launcher;
-  bool is_epilogue = false;  // it runs the tiles that it was asked for
+  bool is_epilogue = false;  // it runs only the tiles that it is given
   bool finished = false;
 };
 
@@ -20,12 +20,12 @@ class LaidOutRegions {
  public:
   // Each thread has its own.
   static LaidOutRegions& of_this_thread();
-  // Null: no program has it any more.
+  // Null: no program uses it any more.
   std::shared_ptr<LaidOutRegion> find(const StructuralHash& of) const;
   void add(const StructuralHash& of, const std::shared_ptr<LaidOutRegion>& region);
 
  private:
-  static constexpr size_t kMax = 4096;  // then those are dropped that no program has
+  static constexpr size_t kMax = 4096;  // beyond that, entries that no program uses are dropped
   std::unordered_map<StructuralHash, std::weak_ptr<LaidOutRegion>, HashOfHash> regions_;
 };
 
@@ -37,7 +37,7 @@ class FitAnswers {
   void add(const StructuralHash& of, bool fits);
 
  private:
-  static constexpr size_t kMax = 4096;  // then all are dropped
+  static constexpr size_t kMax = 4096;  // beyond that, all entries are dropped
   std::unordered_map<StructuralHash, bool, HashOfHash> answers_;
 };
 

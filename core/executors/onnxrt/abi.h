@@ -1,5 +1,5 @@
 // The little of ONNX Runtime's C interface that is used, declared by hand: onnxruntime_c_api.h is a table of functions
-// that only grows, so a place in it has had the same function since the version that added it.
+// that only grows, so an index in it has meant the same function since the version that added it.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct OrtApiBase {
   const char* (*version)();
 };
 
-// Places in the table.
+// Indices into the table.
 enum Place : size_t {
   kGetErrorMessage = 2,
   kCreateEnv = 3,
@@ -46,7 +46,7 @@ enum Place : size_t {
   kAddExternalInitializers = 210,
 };
 
-constexpr int kFatalOnly = 4;        // ORT_LOGGING_LEVEL_FATAL: it prints; what fails is given back as well
+constexpr int kFatalOnly = 4;        // ORT_LOGGING_LEVEL_FATAL: lower levels print errors that are returned as well
 constexpr int kDeviceAllocator = 0;  // OrtDeviceAllocator
 constexpr int kDefaultMemory = 0;    // OrtMemTypeDefault
 

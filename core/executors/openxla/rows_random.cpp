@@ -21,7 +21,7 @@ class Words {
     numbers_ = l.iota(DType::u64, {count}, 0);
     seed_ = part(0), draw_ = add(part(1), number(static_cast<uint64_t>(l.arg(1).plain().i)));
   }
-  // Of each element its word of 32 bits, or of 64, as u64.
+  // The word of each element, of 32 or 64 bits, as u64.
   Val bits32() { return chosen(block(right(numbers_, 2)), 4, 0); }
   Val bits64() {
     const std::array<Val, 4> words = block(right(numbers_, 1));

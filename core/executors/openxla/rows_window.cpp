@@ -13,7 +13,7 @@ namespace {
 
 using Pair = std::array<int64_t, 2>;
 
-// Halves are added up as f32, as XLA does by itself where it computes in them.
+// 16-bit reals are accumulated in f32, as XLA does when it computes in them.
 void matmul(Line& l) {
   const auto rank = static_cast<int64_t>(l.rank());
   std::string batch;
@@ -90,7 +90,7 @@ Val lowest(const Line& l, DType dtype) {
   return l.scalar(std::numeric_limits<int64_t>::min() >> (64 - 8 * size_of(dtype)), dtype);
 }
 
-// The greatest with its place; NaN is the greatest, and the first of equal ones is it.
+// The maximum with its index. NaN counts as the greatest; of equal values the first is taken.
 void max_pool2d(Line& l) {
   const Pair size = pair_of(l.arg(1)), stride = pair_of(l.arg(2)), padding = pair_of(l.arg(3)),
              dilation = pair_of(l.arg(4));

@@ -32,7 +32,7 @@ void Plans::insert(std::shared_ptr<const Entry> entry) {
     bytes += plan->program->peak_bytes();
     return ++plans > kMost || (plans > 1 && bytes > kMostBytes);
   });
-  plans_.erase(excess, plans_.end());  // calls that run them keep them
+  plans_.erase(excess, plans_.end());  // running calls keep theirs alive
 }
 
 size_t Plans::size() const {

@@ -25,9 +25,9 @@ struct Backend {
 class BackendRegistry {
  public:
   BackendRegistry();
-  // Throws at a taken or empty name.
+  // Throws if the name is taken or empty.
   void add(Backend backend);
-  // Throws at another name, with the nearest one.
+  // Throws for an unknown name, and suggests the nearest one.
   std::shared_ptr<const Backend> get(std::string_view name) const;
   std::vector<std::shared_ptr<const Backend>> all() const;
 

@@ -1,4 +1,4 @@
-// A program that is exported as C, and how its parts are named there.
+// A program that is exported as C, and the names of its parts there.
 #pragma once
 
 #include <string>
@@ -26,10 +26,10 @@ std::string c_signature(const CProgram& program);
 // "void NAME_seed(int64_t seed)".
 std::string c_seed_signature(const CProgram& program);
 std::string c_header(const CProgram& program, bool holds_data, bool data_changes, bool draws);
-// Text that ends no comment.
+// The text, changed so that it cannot end a C comment.
 std::string c_comment(std::string text);
 
-// As C names the type of an element; throws for one that it has none for.
+// The C type of an element; throws if there is none.
 std::string_view c_type(DType dtype);
 
 }  // namespace thunder

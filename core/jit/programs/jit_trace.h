@@ -1,4 +1,4 @@
-// torch.jit.trace: the program of one call of a function, as a function of its own, checked against what it was made
+// torch.jit.trace: the program of one call, as a function of its own, which is compared with the function it was made
 // of.
 #pragma once
 
@@ -10,13 +10,13 @@ struct TraceRequest {
   Ref<Context> context;
   Ref<Function> function;
   Ref<Values> example;             // the call that is traced
-  std::vector<Ref<Values>> check;  // calls that it is checked on; empty: the example
+  std::vector<Ref<Values>> check;  // calls on which the two are compared; empty: the example
   bool checks = true;
   double tolerance = 1e-5;         // relative, of the outputs
   bool strict = true;  // refuses lists and maps among the results, whose length may differ from call to call
 };
 
-// What `options` say beside those of compile, which `compile` gets.
+// The options of the trace itself; those of compile are stored in `compile`.
 void read_trace_options(const CompileOptions& options, TraceRequest& request, CompileOptions& compile);
 std::span<const OptionRow> trace_options();
 

@@ -1,4 +1,4 @@
-// What the option `debug_checks` asks for: a call that ends at the first step which fails a check.
+// The option `debug_checks`: a call ends at the first step that fails a check.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@ namespace thunder {
 
 class DebugChecks final : public StepWatch {
  public:
-  // Requires: some are asked for.
+  // Requires: at least one check is enabled.
   DebugChecks(Context& context, const CompileSettings& settings, std::string_view function);
 
   void begin(std::span<const std::byte> arena) override { arena_ = arena; }
   void before(const Program& program, size_t at, const Launch& launch) override;
-  // Throws the first finding.
+  // Throws at the first failed check.
   void after(const Program& program, size_t at, const Launch& launch) override;
 
  private:

@@ -12,9 +12,9 @@ namespace thunder::onnx_export {
 // Where an input of the trace comes from.
 struct ExportInput {
   std::string name;
-  Ref<Tensor> tensor;    // of a captured one; null: whoever runs the graph gives it
-  bool written = false;  // it is given, too, and `tensor` is what it is when nothing is given
-  bool outside = false;  // a constant that whoever runs the model gives
+  Ref<Tensor> tensor;    // of a captured tensor; null: an input of the graph
+  bool written = false;  // it is an input as well, whose default is `tensor`
+  bool outside = false;  // a constant that the caller of the model provides
 };
 
 struct ExportOutput {
@@ -22,7 +22,7 @@ struct ExportOutput {
   ValueId value;
 };
 
-// An integer among the arguments that stands for any.
+// A symbolic integer among the arguments.
 struct ExportInteger {
   std::string name;
   int64_t symbol;

@@ -69,7 +69,7 @@ Loss checked_cross_entropy(const Call& c, size_t input) {
 
 Var zero_unless(Var condition, Var x) { return where(condition, x, full_like(x, 0)); }
 
-// What class indices say of each row. Rows that are ignored have class 0 and count nothing.
+// The class of each row. Ignored rows have class 0 and weight 0.
 struct Rows {
   Var counted, target, weight;
   // One element of each row: the one of its class.
@@ -88,7 +88,7 @@ Rows rows_of(const Loss& loss) {
   rows.weight = zero_unless(rows.counted, weight);
   return rows;
 }
-// What the mean divides by.
+// The divisor of the mean.
 Var weight_of_all(const Rows& rows) { return rows.weight.builder->call("prims.sum", {rows.weight, Shape{}}); }
 
 // ---- forward, from the logarithms of probabilities ----
@@ -122,7 +122,7 @@ Results by_index(const Loss& loss, Var logs, DType dtype) {
 // logarithms of all others, which nobody reads, to pick from.
 Var picked_log_softmax(const Loss& loss, const Rows& of) {
   Builder& b = loss.builder();
-  // Gradients cancel along the maximum.
+  // The gradient through the maximum cancels.
   Var top = b.call("prims.detach", {max_kept(loss.input, loss.axes())});
   Var total = log(sum_kept(exp(loss.input - top), loss.axes()));
   return of.of_class(loss, loss.input) - reshape_to(top, loss.rows()) - reshape_to(total, loss.rows());
@@ -191,7 +191,7 @@ Results cross_entropy_backward(Call& c) {
     Var counted = reshape_to(rows.counted, loss.kept_rows());
     target = where(counted, smoothed(loss, hit), 0.0);
     mass = reshape_to(rows.weight, loss.kept_rows());
-    // What smoothing takes from the class it gives to all classes alike, whose weights may be others.
+    // Smoothing distributes mass over all classes equally, and their weights may differ.
     if (loss.weight && loss.smoothing > 0)
       mass = mass * (1 - loss.smoothing) +
              zero_unless(counted, expand_to(mean_kept(loss.weight, loss.axes()) * loss.smoothing, loss.kept_rows()));

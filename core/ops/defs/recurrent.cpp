@@ -13,7 +13,7 @@ struct Weights {
 };
 
 Var linear(Var x, Var weight, Var bias) { return x.builder->call("linear", {x, weight, bias}); }
-// The gates that lie side by side in the last dim, whose gradient is put together once.
+// The gates, side by side in the last dim; their gradient is concatenated once.
 std::vector<Var> parted(Var gates, int64_t count) {
   std::vector<Var> out;
   for (ValueId v : gates.builder->results("chunk", {gates, count, -1})) out.push_back(gates.builder->var(v));
@@ -142,7 +142,7 @@ class Network {
     if (kind_.has_cell) first_.c = convert(states[1], dtype_);
   }
 
-  // What one direction of a layer gives for each time.
+  // The outputs of one direction of a layer, one for each time step.
   Var direction(int64_t layer, int64_t d) {
     const int64_t block = layer * directions_ + d, steps = x_.size(0).value();
     const auto param = [&](size_t i) { return params_[static_cast<size_t>(block) * each_ + i]; };
@@ -152,7 +152,7 @@ class Network {
     State s{at(first_.h, block), kind_.has_cell ? at(first_.c, block) : Var()};
     check_weights(c_, kind_, w, x_.size(-1), s);
     Var gates = linear(x_, w.w_ih, w.b_ih);
-    // Times are parts of one op, so that their gradients are put beside each other instead of added up.
+    // Time steps are the results of one op, so that their gradients are concatenated instead of summed.
     const Results times = c_.builder.results("split", {gates, Shape{1}, 0});
     ValueList made(static_cast<size_t>(steps), kNoValue);
     for (int64_t i = 0; i < steps; i++) {

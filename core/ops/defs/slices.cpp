@@ -47,10 +47,10 @@ Dim size_to_split(const Call& c, Var x, size_t dim) {
   return x.shape()[dim];
 }
 
-// More parts than any program means, and fewer than exhaust the memory: an expanded dim may be of any size.
+// More parts than any program needs, but few enough for memory: an expanded dim may have any size.
 constexpr int64_t kMostParts = 1 << 20;
 
-// As many parts as the sizes that were seen make.
+// The number of parts for the sizes seen while tracing.
 void split_evenly(const Call& c, Results& parts, Var x, size_t dim, Dim size, Dim length) {
   const int64_t whole = hint(size), each = hint(length);
   const int64_t count = each ? std::max<int64_t>(1, whole / each + (whole % each != 0)) : 1;
