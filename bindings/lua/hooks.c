@@ -1,4 +1,4 @@
-/* What the library says to a Lua state that owns its context, and asks of it: warnings, and whether to interrupt. */
+/* The library's hooks into a Lua state that owns its context: warnings, and whether to interrupt. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What the Lua part needs of the machine and of the library as a whole. */
+/* Functions about the machine and the library as a whole that the Lua part needs. */
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 #include <unistd.h>

@@ -13,7 +13,7 @@
 
 #include "thunder.h"
 
-/* What a script may use; 0: no limit. It is there before its state, and goes after it. */
+/* The limits of a script; 0: none. Made before its Lua state, and freed after it. */
 typedef struct limits {
     size_t memory_bytes, used_bytes; /* of Lua's own */
     uint64_t instructions, left;     /* for each entry from the host, and of the one that is running */
@@ -81,7 +81,7 @@ int refuse_memory(lua_State *L);
 /* Whether the error object at `index` says so; Lua's errors carry no code. note_no_memory() makes it of the one on top. */
 bool is_no_memory(lua_State *L, int index);
 void note_no_memory(lua_State *L);
-/* What the status of a failed lua_pcall says, whose error object is on top. */
+/* The code of a failed lua_pcall, whose error object is on top. */
 thunder_code error_code(lua_State *L, int failed, const limits *limits_or_null);
 /* Pops the error object on top; the status carries it from now on. */
 void error_attach(lua_State *L, thunder_status *status);
@@ -150,7 +150,7 @@ void values_add_all(lua_State *L, int first, thunder_values *values);
 /* Pushes the top-level entries; returns how many. */
 int values_push(lua_State *L, const thunder_values *values, bool traced);
 thunder_values *values_box(lua_State *L);                       /* pushes a box of new values */
-/* What a function of the library pushed onto `out`, or its error. */
+/* Pushes the values that a function of the library put into `out`, or raises its error. */
 int values_answer(lua_State *L, const thunder_values *out, thunder_status *status);
 
 /* A box with a table of its own; retains. */

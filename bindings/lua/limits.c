@@ -1,4 +1,4 @@
-/* What a script may use: memory through its allocator, instructions through a hook, libraries by a list. They guard
+/* Limits of a script: memory through its allocator, instructions through a hook, libraries by a list. They guard
  * against mistakes: a pattern that backtracks for ever, or a finalizer that never ends, is not stopped. */
 #include <lualib.h>
 #include <stdlib.h>

@@ -85,7 +85,7 @@ static int compare(lua_State *L, const char *comparison)
     return 1;
 }
 
-/* What leaves the integers, or joins texts, is of the number that was seen. */
+/* Operations whose result is no integer, and concatenation, use the number that was seen. */
 static int of_numbers(lua_State *L, int operation)
 {
     for (int i = 1; i <= 2; i++) {

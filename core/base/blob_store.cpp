@@ -30,7 +30,7 @@ constexpr std::string_view kSuffix = ".blob", kUnfinished = ".unfinished-";
 constexpr time_t kAbandoned = 3600;  // seconds after which an unfinished file has no writer any more
 constexpr uint64_t kShare = 16;      // of the limit: what is put between two looks at the folder
 
-// What a file begins with; the key and the blob follow.
+// The header of a file; the key and the blob follow.
 struct Head {
   std::array<char, 8> magic = {'t', 'h', 'b', 'l', 'o', 'b', '1', '\n'};
   uint64_t key_bytes = 0, blob_bytes = 0;

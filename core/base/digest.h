@@ -11,7 +11,7 @@ namespace thunder {
 
 using Digest = std::array<std::byte, 32>;
 
-// Of the parts one after the other; they are not told apart.
+// The digest of the concatenated parts; their boundaries do not matter.
 Digest digest(std::initializer_list<std::string_view> parts);
 
 // 64 lower-case hexadecimal digits.

@@ -49,7 +49,7 @@ class InterruptCheck {
       return nullptr;
     return look();
   }
-  // The same where steps take long. The host is asked once in kBetween.
+  // The same for long steps: asks the host at most once every kBetween.
   Status* look() noexcept;
   void look_and_throw();
 

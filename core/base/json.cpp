@@ -77,7 +77,7 @@ class Reader {
     return take('"');
   }
 
-  // What stands between `open`, which was taken, and `close`.
+  // The text between `open`, which was consumed, and `close`.
   bool list(bool named, char close, int depth) {
     for (bool first = true;; first = false) {
       space();

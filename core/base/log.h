@@ -1,4 +1,4 @@
-// What may be said beside errors: logs by name, each with the least level at which it speaks.
+// Messages other than errors: logs by name, each with its minimum level.
 #pragma once
 
 #include <array>

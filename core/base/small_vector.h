@@ -65,7 +65,7 @@ class SmallVector {
   }
   void pop_back() { size_--; }
   void clear() { size_ = 0; }
-  // What is added is not initialised.
+  // Added elements are not initialised.
   void resize_uninitialized(size_t n) {
     reserve(n);
     size_ = static_cast<uint32_t>(n);

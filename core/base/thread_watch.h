@@ -1,4 +1,4 @@
-// What parts of loops the threads of a pool run, and when: for timelines.
+// Records which parts of loops the threads of a pool run, and when, for timelines.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What was thrown, as a status.
+// The current exception as a status.
 #pragma once
 
 #include <string_view>

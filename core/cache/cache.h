@@ -85,7 +85,7 @@ struct Entry {
 // Whether what a program was guarded by still holds. A generation that moved while its facts stayed is adopted.
 // `why` (may be null) gets the reason when it does not.
 bool guards_hold(const Entry& entry, std::string* why);
-// What a formula of a program's integers is in a call.
+// The value of a formula over a program's integers in a call.
 int64_t integer_value(const Entry& entry, const DimExpr& formula, const Inputs& in);
 // Whether what was decided by comparing integers that stand for any is decided so of these.
 bool integers_stand(const Entry& entry, const Inputs& in);

@@ -117,7 +117,7 @@ class Run {
     check_trace(c_);
   }
 
-  // What a caller's pass makes is always verified: its mistake must not become ours.
+  // The result of a caller's pass is always verified, so that its errors are not attributed to the library.
   void run_custom(const CustomPass& pass) {
     std::optional<Trace> made = pass.run(c_.trace(), c_.pass, c_.environment);
     if (!made) return;

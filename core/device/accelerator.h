@@ -35,7 +35,7 @@ class Accelerator : public Counted<Accelerator> {
   // A name of the hardware and its size: "NVIDIA H100, 79 GiB".
   virtual std::string describe() const = 0;
 
-  // What lost the device, of which every later use fails; null while it works.
+  // The error that lost the device, after which every use fails; null while it works.
   virtual Status* failure() const = 0;
 
   // From host memory, which may be reused when this returns; to host memory, where the bytes are when this returns.

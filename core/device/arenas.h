@@ -26,7 +26,7 @@ class Arenas {
   // Error(out_of_memory), or what lost the device.
   Ref<Storage> take(size_t bytes);
   void give_back(Ref<Storage> arena) noexcept;
-  // What is kept goes.
+  // Frees all that is kept.
   void trim() noexcept;
   size_t kept_bytes() const;
 

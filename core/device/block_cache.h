@@ -26,7 +26,7 @@ class BlockCache {
   // Of blocks that are not small.
   MemoryStatistics statistics() const;
   void reset_peaks();
-  // What is kept goes back to the allocator under it.
+  // Returns all that is kept to the underlying allocator.
   void trim();
 
  private:

@@ -1,4 +1,4 @@
-// What a device does for programs in which other libraries work on it, too.
+// The functions of a device for programs in which other libraries use it too.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace thunder {
 
-// What its hardware is like.
+// The properties of its hardware.
 struct DeviceFacts {
   std::string name;
   int major = 0, minor = 0;  // its compute capability

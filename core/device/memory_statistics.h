@@ -1,4 +1,4 @@
-// What a cache of blocks counts.
+// The counters of a cache of blocks.
 #pragma once
 
 #include <algorithm>

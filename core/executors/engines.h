@@ -33,7 +33,7 @@ EngineRow tvm_engine();
 // As ExecutorDesc::claim_region: one region of all that an engine claimed. Views alone are free as they are.
 bool claims_all(std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*);
 
-// What a line is given, without the places of optional tensors that are absent.
+// The arguments of a line, without absent optional tensors.
 SmallVector<Buffer, 8> given_inputs(const Launch& launch);
 
 // Null: no executor of this name runs on an engine.

@@ -69,7 +69,7 @@ struct Arg {
   static Arg values(std::span<const ValueId> v) {
     Arg a; a.kind = ArgKind::values, a.count = static_cast<uint32_t>(v.size()), a.vs = v.data(); return a;
   }
-  // Of a kind that is one word.
+  // An argument of a kind that is one word.
   static Arg of(ArgKind kind, int64_t i) { Arg a; a.kind = kind, a.i = i; return a; }
   static Arg of(DType d) { Arg a; a.kind = ArgKind::dtype, a.i = 0, a.dtype = d; return a; }
   static Arg of(Device d) { Arg a; a.kind = ArgKind::device, a.i = 0, a.device = d; return a; }

@@ -130,7 +130,7 @@ class Compiled : public Counted<Compiled> {
   // A call on a tape as a forward whose backward is compiled, too. Null: it is to run op by op.
   Values* call_partitioned(Scope& tape, const Values& in);
   Status* run_eagerly(const Inputs& in, Tensor** out, size_t n_out);
-  // Of tensors by position, as values.
+  // Positional tensors as values.
   template <class F>
   Status* as_values(const Inputs& in, Tensor** out, size_t n_out, F&& call) {
     const auto given = make<Values>(), taken = make<Values>();

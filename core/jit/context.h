@@ -34,7 +34,7 @@ struct ContextHooks {
   void (*destroy)(void* user) = nullptr;  // once, when the last thing that the context made is gone
 };
 
-// What calls of compiled functions do, of all of a context.
+// How calls of a context's compiled functions behave.
 enum class Stance : uint8_t { normal, force_eager, eager_on_recompile, fail_on_recompile, eager_then_compile };
 
 class Context : public Counted<Context> {
@@ -53,7 +53,7 @@ class Context : public Counted<Context> {
   // Requires, of both: nothing is compiled or run. 0: as many as a new context has.
   void use_threads(size_t threads);
   void use_threads(const ThreadPool::Host& host);
-  // Of our own memory; null where the host brought an allocator, which is then asked for every block.
+  // The cache of the library's own allocator; null if the host provided one, which is then asked for every block.
   BlockCache* block_cache() const { return block_cache_.get(); }
   const Ref<Tensor>& random() const { return random_; }
   ScopeEnvironment scope_environment();

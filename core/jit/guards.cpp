@@ -42,7 +42,7 @@ std::string shown(const Leaf& l) {
   }
 }
 
-// Of the leaves that are neither tensors nor floats.
+// Guards of the leaves that are neither tensors nor floats.
 void append_constants(std::string& out, const Entry& e) {
   std::vector<bool> bound(e.inputs.leaves.size(), false);
   for (size_t i = 0; i < e.leaves; i++) bound[e.bindings[i].leaf] = true;

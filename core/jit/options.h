@@ -1,4 +1,4 @@
-// What a caller gives a compile: names and values of the table, and objects.
+// The options that a caller gives a compile: names and values of the table, and objects.
 #pragma once
 
 #include "executors/executor.h"

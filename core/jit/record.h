@@ -38,7 +38,7 @@ std::unique_ptr<Entry> record_segments(Context& context, Function& function, con
 
 double now_ms();
 
-// What a key compares of a call's inputs.
+// The part of a call's inputs that a key compares.
 EntryInputs inputs_of(const Values& in);
 
 }  // namespace thunder

@@ -22,7 +22,7 @@ struct CompileRecord {
   std::vector<std::pair<std::string, double>> milliseconds;
 };
 
-// Of one function. Any thread.
+// The statistics of one function. Any thread.
 class CompileLog {
  public:
   // That a program was compiled because no other fitted: `why`.

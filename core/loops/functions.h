@@ -30,7 +30,7 @@ std::string_view name(Fn fn);  // as a nest prints it
 // Vector instructions for an element, roughly: the cost of recomputing it.
 uint8_t cost(Fn fn);
 
-// What an expression is by its function: which operands it has.
+// The kind of an expression, by its function, which determines its operands.
 enum class ExprKind : uint8_t { load, iota, number, elementwise, uniform, gather, select, scan, reduction };
 
 // Switches over functions have no default, here and in emitters: a new function without a case does not compile.

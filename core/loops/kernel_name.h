@@ -1,4 +1,4 @@
-// What a kernel is called where people see it: in CUDA's profilers, in perf and in reports.
+// The name of a kernel as users see it: in CUDA's profilers, in perf and in reports.
 #pragma once
 
 #include <string>

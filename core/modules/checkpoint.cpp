@@ -12,7 +12,7 @@
 namespace thunder {
 namespace {
 
-// What is wrong, gathered before anything is written.
+// The errors, collected before anything is written.
 class Problems {
  public:
   void add(std::string_view kind, std::string text) { lists_[std::string(kind)].push_back(std::move(text)); }
@@ -32,7 +32,7 @@ class Problems {
   std::map<std::string, std::vector<std::string>> lists_;
 };
 
-// What counts batches, which older files and those of other libraries have not, stays what it is.
+// Counters of batches, which older files and those of other libraries lack, keep their values.
 bool may_be_missing(std::string_view path) {
   return path.substr(path.rfind('.') + 1) == "num_batches_tracked";
 }

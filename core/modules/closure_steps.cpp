@@ -27,7 +27,7 @@ size_t end_of_group(std::string_view structure, size_t from) {
   return structure.npos;
 }
 
-// Of a function that gave its two results as one list, what is in the list.
+// If a function gave its two results as one list, the list's elements.
 std::string_view unwrapped(std::string_view structure) {
   const size_t open = structure.find_first_of("*[{");
   if (open == structure.npos || structure[open] != '[' || end_of_group(structure, open) + 1 != structure.size())

@@ -18,7 +18,7 @@ void Optimizer::cycle_momentum(const ModuleEnvironment& environment, size_t grou
     if (scalar({g, "momentum"})) continue;
     state.number(group_path(g, "momentum"), first);
     if (!own || !row_.moments) continue;
-    // Of a group that was made without momentum: the tensors that it takes.
+    // For a group that was made without momentum: the tensors that momentum needs.
     Group more = changed[g];
     changed[g].settings.set_real("momentum", first);
     changed[g].moments = row_.moments(changed[g].settings);

@@ -5,7 +5,7 @@
 
 namespace thunder {
 
-// What users call a value of a group: "param_groups.1.lr".
+// A user's name for a value of a group: "param_groups.1.lr".
 constexpr std::string_view kParameterGroups = "param_groups.";
 // Where it is in the state: those of the first group stand at the top, so that one group needs no other names.
 std::string group_path(size_t group, std::string_view name);

@@ -1,4 +1,4 @@
-// What a module's forward was given, judged by its kind's schema of inputs as ops judge their arguments.
+// The arguments of a module's forward, checked against its kind's schema as ops check theirs.
 #pragma once
 
 #include "modules/kind.h"

@@ -239,7 +239,7 @@ Tensor* ModuleCall::op(std::string_view name, std::span<const Any> args, const c
 
 namespace {
 
-// What the module has for a parameter of the op; false: nothing, and the op's default stands.
+// The module's value for a parameter of the op; false: it has none, and the op's default applies.
 bool op_argument(const ModuleCall& c, const ModuleInputs& in, const Param& p, Any& out) {
   const ModuleKind& kind = c.module.kind();
   if (const int at = kind.inputs().find(p.name); at >= 0) {

@@ -100,7 +100,7 @@ class ModuleKinds {
 // The lazy kinds, LazyLinear and its like, of the kinds that are there.
 void register_lazy_kinds(ModuleKinds& kinds);
 
-// What modules are made with; the context that gives it outlives them.
+// The environment that modules are made in; the context that owns it outlives them.
 struct ModuleEnvironment {
   ScopeEnvironment scope;
   const ModuleKinds* kinds = nullptr;
@@ -173,7 +173,7 @@ class ModuleCall {
   // The module's tensor, guarded; null when it has none of this name, which is guarded too.
   Tensor* tensor(std::string_view name) const;
   bool training() const;
-  // What a module below this one gives.
+  // The result of a child module.
   const Values& call(Module& child, const Values& given) const;
   Tensor* op(std::string_view name, std::initializer_list<OpArg> args, Tensor** results = nullptr,
              size_t n_results = 0) const;

@@ -36,7 +36,7 @@ class LrScheduler : public Counted<LrScheduler> {
   void step();
   // One step on, given the metric by which the kind decides. Throws for other kinds.
   void step(double metric);
-  // What it wrote last, for each group.
+  // The rate it last wrote, for each group.
   std::vector<double> last_lr() const;
   // "base_lr" and "step", 0-d f64, and "param_groups.K.base_lr" of groups after the first: what a checkpoint needs.
   // Beside them "best", "num_bad_epochs" and "cooldown_counter" of ReduceLROnPlateau.

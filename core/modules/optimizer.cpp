@@ -43,7 +43,7 @@ bool numbered(std::span<const std::string> names) {
 
 std::vector<std::string> leaf_names(const Values& values) {
   auto names = values.paths();
-  // Of one map or list, what its leaves are called in it.
+  // The names of the leaves inside a single map or list.
   const std::string& s = values.structure();
   const bool grouped = s.size() > 1 && s.back() != '*' &&
                        std::all_of(names.begin(), names.end(), [](auto& n) { return n.starts_with("0."); });

@@ -43,7 +43,7 @@ struct OptimizerRow {
   void (*update)(OptimizerStep&) = nullptr;                   // one parameter
   // Throws for a parameter that it cannot move; null: it moves all.
   void (*check_parameter)(std::string_view who, std::string_view name, const TensorType&) = nullptr;
-  // Of a kind whose state tensors depend on the parameter, in place of moments.
+  // For a kind whose state tensors depend on the parameter; replaces moments.
   std::vector<Moment> (*moments_of)(const Settings&, const TensorType& parameter) = nullptr;
   // Gives options that are None the values that they stand for; null: there are none.
   void (*complete)(Settings&) = nullptr;
@@ -135,7 +135,7 @@ class Optimizer : public Counted<Optimizer> {
   // Null: it is no such tensor.
   Tensor* scalar(const Place& at) const;
   [[noreturn]] void refuse(const Place& at) const;
-  // Of "betas.0" the option's name, "betas".
+  // The option's name, "betas" for "betas.0".
   static std::string_view option_of(std::string_view name) { return name.substr(0, name.find('.')); }
   void set_option(const ModuleEnvironment& environment, const Place& at, double value);
   void guard_settings(Scope& scope);
@@ -149,8 +149,8 @@ class Optimizer : public Counted<Optimizer> {
   Ref<Module> state_;
 };
 
-// What a row sees of one step. Formulas are computed in f32 for bf16 and f16 parameters; parameters and moments are
-// rounded to the parameter's dtype where they are stored.
+// The inputs of one step, as a row's formulas see them. Formulas are computed in f32 for bf16 and f16 parameters;
+// parameters and moments are rounded to the parameter's dtype where they are stored.
 class OptimizerStep {
  public:
   OptimizerStep(const Settings& settings, Var lr, Var step) : settings(settings), lr(lr), step(step) {}

@@ -14,7 +14,7 @@ std::vector<NamedTensor> state_of(Module& module);
 void list_parameters(Module& module, Values& out);
 // The same of the buffers, saved or not, as a list of [path, tensor] in order.
 void list_buffers(Module& module, Values& out);
-// Of state_of() a map.
+// state_of() as a map.
 void list_state(Module& module, Values& out);
 // The paths of state_of() in order, where a map has its keys in the order of their bytes: one list.
 void list_paths(Module& module, Values& out);

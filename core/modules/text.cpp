@@ -70,7 +70,7 @@ class Writer {
       out_ += cat(shown++ ? ", " : "", p.name, "=", leaf_text(value));
     }
   }
-  // Of the options that hardly anybody sets, as PyTorch has it.
+  // Rarely used options are printed only if they are set, as in PyTorch.
   static bool is_usual(const Param& p, const Leaf& value) {
     if (p.name == "inplace" || p.name == "scale_grad_by_freq" || p.name == "sparse" || p.name == "include_last_offset")
       return !value.i;

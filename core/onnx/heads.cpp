@@ -27,7 +27,7 @@ Tensor* repeated(Node& n, Tensor* x, Tensor* query) {
   return heads == own ? x : n.op("repeat_interleave", {x, heads / own, 1});
 }
 
-// What is added to the scores, or true where it looks; null: nothing.
+// The mask: added to the scores, or boolean and true where attention is allowed; null: none.
 Tensor* whole_mask(Node& n, const Attention& a) {
   if (!a.causal && a.left < 0 && a.right < 0) return a.mask;
   const Dim rows = length_of(a.query), columns = length_of(a.key);

@@ -25,7 +25,7 @@ class Importer {
 
   Scope& scope() { return scope_; }
   Program& program() { return program_; }
-  // Of the first tensor among the inputs: where constants are needed.
+  // The device of the first tensor among the inputs, where constants are needed.
   Device device = Device::cpu;
 
   // The main graph's outputs, or the values of these names, wherever they are computed in it.
@@ -39,7 +39,7 @@ class Importer {
   const Program::Weight* weight(const Frame& frame, std::string_view name) const;
   // As a tensor of the scope, which it is from then on.
   Tensor* materialized(Value& v);
-  // Of the node at work, for what is recorded now.
+  // The place of the current node, for the lines that are being recorded.
   const char* place();
   // A size as ops of ours take it.
   int64_t word(Dim size);

@@ -26,7 +26,7 @@ Ref<Program> made(std::string name, Ref<Mapping> bytes, const std::string& path,
     return Ref<Program>::adopt(new Program(name, std::move(model), std::move(reader), environment, std::move(outputs)));
   } catch (const Error& e) {
     if (e.code() == Code::out_of_memory) throw;
-    // What a file holds is no argument of the caller's.
+    // An error in a file's contents is not an invalid argument of the caller.
     fail(e.code() == Code::invalid_argument ? Code::data_lost : e.code(), "'", shown, "': ", e.message());
   }
 }

@@ -72,7 +72,7 @@ struct DimProto {
   std::string_view param;
 };
 
-// What a graph says of a value that goes in or out.
+// A graph's declaration of an input or output.
 struct ValueInfo {
   enum class Kind : uint8_t { unknown, tensor, sequence, optional };
   std::string_view name;

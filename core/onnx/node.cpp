@@ -9,7 +9,7 @@
 namespace thunder::onnx {
 namespace {
 
-// Of what has no data yet the scope may compute it now.
+// Whether a tensor has data. If it has none yet, its scope may compute it now.
 bool has_data(Scope&, Tensor& t, const char* place) {
   if (t.concrete()) return true;
   return t.kind() == Tensor::Kind::proxy && t.owner() && t.owner()->give_data(t, place) && t.concrete();
@@ -232,7 +232,7 @@ Tensor* Node::constant(double value, DType dtype) {
   return constant(std::move(h));
 }
 
-// Of formulas each element is made where the trace is made for its sizes.
+// A list with formulas is assembled element by element when the trace is specialised to sizes.
 Tensor* Node::constant(HostRef host) {
   const Device device = importer_.device;
   if (host->constant()) {

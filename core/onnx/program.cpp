@@ -57,7 +57,7 @@ void Program::take_weight(std::string_view name, Ref<Tensor> t, const ModuleEnvi
   if (!fresh) fail(Code::data_lost, "two initializers are called '", name.substr(0, 200), "'");
 }
 
-// Modules on the way are made.
+// Creates the modules along the path.
 void Program::put(std::string_view path, Ref<Tensor> t, Role role, const ModuleEnvironment& environment) {
   Module* at = module_.get();
   for (size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {

@@ -37,7 +37,7 @@ class Program : public Function {
   std::string signature() const;
   const std::string& file() const { return name(); }
 
-  // Of the main graph. None: there is no such weight.
+  // A weight of the main graph. None: there is no such weight.
   struct Weight {
     std::string path;  // in the module; "": it is a constant
     Ref<Tensor> constant;

@@ -1,4 +1,4 @@
-// What a model takes and gives, and what it is made of, as JSON.
+// The inputs, outputs and contents of a model, as JSON.
 #include <algorithm>
 #include <map>
 
@@ -84,7 +84,7 @@ class Contents {
   std::vector<std::string> unsupported_;
 };
 
-// Of the main graph, each with the values that it gives.
+// The nodes of the main graph, each with its results.
 std::string nodes_of(const Graph& graph) {
   return join(graph.nodes, ",", [](const NodeProto& n) {
     return cat("{\"node\":", n.number, ",\"op\":", json(n.op), ",\"name\":", json(n.name), ",\"outputs\":[",

@@ -1,4 +1,4 @@
-// What Slice and Split say, for values on the host and for tensors.
+// The attributes and inputs of Slice and Split, for values on the host and for tensors.
 #pragma once
 
 #include "onnx/node.h"

@@ -210,7 +210,7 @@ void TensorReader::finish() {
   later_.clear();
 }
 
-// What is inside of a tensor's message is read here first.
+// The contents of a tensor's message are first read here.
 Ref<Tensor> TensorReader::tensor(const TensorProto& t, bool later) try {
   const TensorType type = type_of(t);
   const ElementType& element = element_type(t.type, named(t));

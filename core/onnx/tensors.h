@@ -7,7 +7,7 @@
 
 namespace thunder::onnx {
 
-// What the tensors of a model are read from.
+// The source of a model's tensors.
 class TensorReader {
  public:
   TensorReader(Ref<Mapping> file, std::string path, Allocator allocator)
@@ -19,7 +19,7 @@ class TensorReader {
   void finish();
   // With zeros where it has no value.
   Ref<Tensor> dense(const SparseProto& s);
-  // What `tensor` would say, before it is made.
+  // The type that `tensor` would have, before it is made.
   static TensorType type_of(const TensorProto& t);
   const Ref<Mapping>& file() const { return file_; }
 

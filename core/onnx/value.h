@@ -8,7 +8,7 @@
 
 namespace thunder::onnx {
 
-// What is known of a small tensor's elements while tracing: numbers, and formulas of sizes that stand for any.
+// The elements of a small tensor as far as they are known while tracing: numbers, and formulas of symbolic sizes.
 struct Host {
   DType dtype = DType::i64;
   Sizes shape;
@@ -29,12 +29,12 @@ struct Value {
   bool there() const { return tensor || host || list; }
 };
 
-// What has more elements is a tensor like any other.
+// A tensor with more elements is treated as any other.
 constexpr int64_t kMostHostElements = 1024;
 
 HostRef host_of(std::vector<Dim> ints, DType dtype = DType::i64);  // a list
 HostRef host_of(Dim one, DType dtype = DType::i64);                // of rank 0
-// Of a concrete tensor on the host. Requires: no more than kMostHostElements.
+// The elements of a concrete tensor on the host. Requires: no more than kMostHostElements.
 HostRef host_of(const Tensor& t);
 // Requires: constant.
 Ref<Tensor> tensor_of(const Host& host, const Allocator& allocator);

@@ -1,4 +1,4 @@
-// What convolutions and pools have in common: the windows that slide over an input.
+// Shared by convolutions and pools: the windows that slide over an input.
 #pragma once
 
 #include "onnx/node.h"
@@ -15,7 +15,7 @@ struct Windows {
   int64_t extent(size_t d) const { return (kernel[d] - 1) * dilations[d] + 1; }
 };
 
-// Of the attributes, for an input of this shape. `kernel`: where the attribute is absent, or not one of the op's.
+// Reads the attributes, for an input of this shape. `kernel`: used if that attribute is absent or the op has none.
 Windows windows_of(Node& n, const Shape& input, std::vector<int64_t> kernel = {});
 
 // x with `value` beside it where the windows begin and end.

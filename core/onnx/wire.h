@@ -14,7 +14,7 @@ namespace thunder::onnx {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-// What a switch over tag_and_type() has as cases.
+// The cases of a switch over tag_and_type().
 constexpr uint32_t varint(uint32_t tag) {
   return protozero::tag_and_type(tag, pbf_wire_type::varint);
 }

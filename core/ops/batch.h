@@ -7,7 +7,7 @@
 
 namespace thunder {
 
-// What random ops do in a batch: refuse, draw for each example, or draw once for all of them.
+// How random ops behave in a batch: refuse, draw for each example, or draw once for all of them.
 enum class Randomness : uint8_t { error, different, same };
 
 // One operation of which some operand has the dim of the batch, always its first. A rule gives results that all have
@@ -27,7 +27,7 @@ class Batch : public Call {
   Var operand(size_t arg, size_t element) const {
     return with_dim(builder.var(args[arg].vs[element]), batched(arg, element));
   }
-  // What one example has and gives.
+  // The inputs and results of one example.
   size_t rank(size_t arg) const { return builder.type(node_.args[arg].v).rank(); }
   const TensorType& example(size_t result) const { return builder.type(node_.results[result]); }
   size_t count() const { return node_.results.size(); }

@@ -69,7 +69,7 @@ class CompleteArgs {
   SmallVector<double, 2> reals_;
 };
 
-// What a random op draws from: the state tensor i64[2] {seed, draws}, and its ordinal in this call.
+// The source of a random op's numbers: the state tensor i64[2] {seed, draws}, and its ordinal in this call.
 struct Draw {
   Var state;
   int64_t ordinal;
@@ -133,7 +133,7 @@ class Call {
   Var var(size_t i) const;
   std::vector<Var> vars(size_t i) const;
   const TensorType& type(size_t i) const { return builder.type(of(i, ArgKind::value).v); }
-  // Of an integer that stands for any the one that was seen.
+  // For a symbolic integer the value that was seen.
   int64_t integer(size_t i) const { return hint(integer_dim(i)); }
   Dim integer_dim(size_t i) const {
     return at(i).kind == ArgKind::symbolic ? args[i].dim() : Dim(of(i, ArgKind::integer).i);

@@ -1,4 +1,4 @@
-// What declarations of elementwise prims share: meta functions, kernels from a formula, and rows.
+// Shared by the declarations of elementwise prims: meta functions, kernels from a formula, and rows.
 #pragma once
 
 #include "base/text.h"

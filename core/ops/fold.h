@@ -61,7 +61,8 @@ struct FoldAxes {
   }
 };
 
-// What sums and products of T are computed in: bf16 and f32 in wider types, to be rounded once; integers wrap around.
+// The type in which sums and products of T are computed: bf16 and f32 in wider types, to be rounded once; integers wrap
+// around.
 template <class T>
 using Accumulator =
     std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<kWraps<T>, uint64_t, Compute<T>>>;

@@ -33,7 +33,7 @@ Var variance_kept(Var x, Var mean, std::span<const Dim> axes);
 // The number of elements in `dims` as a 0-d tensor of like's dtype, also when they are symbolic.
 Var count(Var like, std::span<const Dim> dims);
 
-// What a loss makes of its rows.
+// The reduction of a loss over its rows.
 enum class Reduction { none, mean, sum };
 Reduction reduction_of(const Call& c, size_t param);
 // The weight of each element of a loss, in its dtype; empty where none is given.

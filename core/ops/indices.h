@@ -1,4 +1,4 @@
-// What the prims share that are indexed by data.
+// Shared by prims that are indexed by data.
 #pragma once
 
 #include <string_view>

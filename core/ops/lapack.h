@@ -23,7 +23,7 @@ struct LapackFunctions {
                 int* iwork, int* info, size_t);
   void (*syevd)(Char jobz, Char uplo, Int n, T* a, Int lda, T* w, T* work, Int lwork, int* iwork, Int liwork, int* info,
                 size_t, size_t);
-  // Of the BLAS below it.
+  // From the BLAS that it uses.
   void (*gemm)(Char transa, Char transb, Int m, Int n, Int k, const T* alpha, const T* a, Int lda, const T* b, Int ldb,
                const T* beta, T* c, Int ldc, size_t, size_t);
 };

@@ -1,4 +1,4 @@
-// What the ops of linear algebra share: checks and products of matrices in the last two dims, and their samples.
+// Shared by the ops of linear algebra: checks and products of matrices in the last two dims, and their samples.
 #pragma once
 
 #include "ops/tables.h"

@@ -97,7 +97,8 @@ bool live_numbers(const Call& c, std::initializer_list<size_t> params) {
   }
   return live;
 }
-// What is computed of numbers alone is a number, with all its bits: an f64 or an i64, as the host's language has them.
+// A result computed from numbers alone is a number with all its bits: an f64 or an i64, as the host's language has
+// them.
 DType dtype_of_numbers(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
   bool real = to_real_dtype;
   for (size_t i : params)
@@ -203,7 +204,7 @@ ComputedOperands computed_operands(const Call& c, std::initializer_list<size_t> 
 Var rounded(const ComputedOperands& operands, Var result) {
   Var y = convert(result, operands.dtype);
   if (!operands.live) return y;
-  // Of two alternatives the first says what both are.
+  // The first of two alternatives determines the type of both.
   Var never = full(*y.builder, {}, Arg::boolean(false), DType::boolean);
   return y.builder->call("prims.where", {never, operands.live, y});
 }

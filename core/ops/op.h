@@ -91,7 +91,7 @@ struct SchemaText {
   }
 };
 
-// What an op computes in inside of autocast: PyTorch's lists of torch.autocast for GPUs.
+// The dtype in which an op computes inside autocast: PyTorch's lists of torch.autocast for GPUs.
 enum class CastPolicy : uint8_t {
   unsaid,              // of prims, which are reached through composites alone, and of callers' ops: as none
   none,                // in the types that it is given

@@ -11,7 +11,7 @@ namespace thunder {
 bool place_view(const OpDef& op, std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to,
                 ViewOf& view);
 
-// What a view prim makes of a concrete tensor, in its memory. Null: its strides ask for a copy.
+// The result of a view prim on a concrete tensor, in its memory. Null: its strides require a copy.
 Ref<Tensor> view_tensor(const OpDef& op, const Tensor& in, std::span<const Arg> args, const TensorType& type);
 
 }  // namespace thunder

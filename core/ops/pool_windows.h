@@ -1,4 +1,4 @@
-// What pools of one, two and three dims share: windows over the last dims, and shares of them.
+// Shared by pools of one, two and three dims: windows over the last dims, and shares of them.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ inline std::vector<Window> windows(const Call& c, Var x, size_t dims, size_t dil
   return out;
 }
 
-// Of any size what was computed of the size that was seen.
+// Gives the symbolic shape to a result that was computed for the sizes that were seen.
 inline Var of_any_size(Var x, const std::vector<Window>& all) {
   Shape shape = x.shape();
   for (const Window& w : all) shape[w.axis] = w.count;

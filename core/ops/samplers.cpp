@@ -57,7 +57,7 @@ double slope_by_series(double shape, double x) {
     term *= x / (shape + k), digamma += 1 / (shape + k);
   }
 }
-// Of a large shape by Wilson's and Hilferty's cube of a normal variable, which stays as it is.
+// For a large shape: the slope of Wilson's and Hilferty's cube of a normal variable, which is held fixed.
 double slope_by_cube(double shape, double x) {
   const double root = std::cbrt(x / shape), normal = (root - 1 + 1 / (9 * shape)) * 3 * std::sqrt(shape);
   const double slope = 1 / (9 * shape * shape) - normal / (6 * shape * std::sqrt(shape));

@@ -14,7 +14,7 @@ constexpr OrderKey<T> kNanKey = ~OrderKey<T>{0};
 
 inline int64_t step_along(const Buffer& b, size_t axis) { return b.rank ? b.strides[axis] : 0; }
 
-// What one thread has for its items.
+// The scratch of one thread, for all its items.
 template <class Item>
 class Room {
  public:

@@ -97,7 +97,7 @@ size_t digit(const Item& item, int number) {
 }
 using DigitCounts = std::array<int64_t, kDigits>;
 
-// Sorts n items; `spare` has room for as many. Gives where they then lie: in either.
+// Sorts n items; `spare` has room for as many. Returns where the result is: either array.
 template <class Item>
 Item* sort_items(Item* items, Item* spare, int64_t n) {
   if (n <= kFewItems) return std::sort(items, items + n), items;

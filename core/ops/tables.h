@@ -138,8 +138,8 @@ consteval OpRow another_name(SchemaText schema, CastPolicy autocast, std::string
 
 // ---- losses ----
 
-// What a loss makes of its elements: none, their mean or their sum; the option is the parameter named reduction.
-// The elements of a loss with weights count in their mean as much as their weights.
+// The reduction of a loss over its elements: none, their mean or their sum; the option is the parameter named
+// reduction. The elements of a loss with weights count in their mean as much as their weights.
 inline Var reduced_loss(const Call& c, Var loss, Var weight = {}) {
   const Reduction reduction = reduction_of(c, static_cast<size_t>(c.op.schema.find("reduction")));
   const Shape shape = loss.shape();

@@ -67,7 +67,7 @@ ValueId simplified(Rewriter& r, const Ops& ops, const Node& node) {
     const Arg args[] = {inner->args[0], Arg::dims(order)};
     return r.record(*ops.permute, args, node)[0];
   }
-  // Of two reshapes, or of two expands, only the last shape matters.
+  // In two consecutive reshapes or expands only the last shape matters.
   if (r.type(input).shape == r.type(node.results[0]).shape) return input;
   if (!inner) return kNoValue;
   if (r.type(inner->args[0].v).shape == r.type(node.results[0]).shape) return inner->args[0].v;

@@ -1,4 +1,4 @@
-// What a step has to do at least: operations, and bytes to read and write.
+// A lower bound on a step's work: operations, and bytes read and written.
 #pragma once
 
 #include "program/program.h"
@@ -13,11 +13,11 @@ double flops_of(const Node& node, const Store& store);
 // The ops that people know it by: of a region those of its lines.
 std::string ops_of(const Node& node);
 
-// Of the memory that its operands and results take; what is read several times, or repeats along a dim, counts once.
-// What picks elements by indices counts the whole it picks from.
+// The bytes of its operands and results; memory that is read several times, or repeats along a dim, counts once.
+// A gather counts the whole tensor that it reads from.
 double bytes_of(const Plan& plan, const Step& step);
 
-// Of all steps of a program.
+// The sums over all steps of a program.
 struct Cost {
   double flops = 0, bytes = 0;
   uint64_t peak_bytes = 0, result_bytes = 0;

@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-// What is smaller stays in the arena, which caches hold.
+// Smaller values stay in the arena, which is in the caches.
 constexpr size_t kLeast = size_t{1} << 16;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a step's failure, or an interrupt before it, says to the user.
+// The user's message of a step's failure, or of an interrupt before it.
 #include "base/text.h"
 #include "program/origins.h"
 #include "program/program.h"

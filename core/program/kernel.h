@@ -1,4 +1,4 @@
-// What an executor makes of a node: the kernel that computes it. The step that runs it owns it.
+// The kernel that an executor makes for a node. It is owned by the step that runs it.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@ namespace thunder {
 
 struct CompileSettings;
 
-// What a fusion executor keeps of a region that it claims, until it prepares it: of any type. Null: nothing.
+// State, of any type, that a fusion executor keeps for a claimed region until it prepares it. Null: none.
 using RegionState = std::shared_ptr<void>;
 
-// What executors see of a node.
+// A node as executors see it.
 struct NodeView {
   const Node& node;
   const Store& store;
@@ -81,7 +81,7 @@ class Kernel {
   // Packs frozen inputs, which alone have data in the launch: called when the program is made, and again whenever they
   // were written. The result is how many bytes it keeps of them, which count as the program's memory.
   virtual size_t prepack(const Launch*) { return 0; }
-  // What the executor made of the node, as text for a person; "": it has none.
+  // The kernel as text for a user; "": it has none.
   virtual std::string explain() const { return ""; }
   // The kernel compiled from a loop nest that it runs; null: something else does.
   virtual const Kernel* launcher() const { return nullptr; }

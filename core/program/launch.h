@@ -1,4 +1,4 @@
-// What one step of a program is called with.
+// The arguments of one step of a program.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What is planned of a program before it runs: its steps, and where the values that they read and write lie.
+// The plan of a program: its steps, and the memory of the values that they read and write.
 #pragma once
 
 #include <vector>
@@ -64,7 +64,7 @@ struct ArenaSlot {
   size_t request;      // which of the arena's requests
 };
 
-// What a program needs of one device's memory.
+// The memory that a program needs on one device.
 struct DeviceArena {
   Device device = Device::cpu;
   size_t bytes = 0;           // of one call

@@ -48,7 +48,7 @@ class Program {
   // Lets calls that do not overlap launch their steps on a CUDA device as one recorded graph, from the second on.
   // Before the first run.
   void use_recording();
-  // What was recorded, or why nothing is; empty without use_recording().
+  // A description of the recording, or why there is none; empty without use_recording().
   std::string recording_report() const;
   // Frees a call's memory until the next one, if no call is running and the program uses the CPU alone. Any thread.
   void rest() noexcept;
@@ -58,11 +58,11 @@ class Program {
   const Trace& trace() const { return trace_; }
   const Trace& written() const { return written_; }  // the user's, of which it was made
   uint64_t bytes_of(const BufferPlan& b) const;
-  // What the executor made of a step's node, as text for a person; "" if it has no text.
+  // A step's kernel as text for a user; "" if it has no text.
   static std::string explain(const Step& step);
   // The bytes of a device's memory that a call and the program's constants take at most.
   size_t peak_bytes(Device device = Device::cpu) const;
-  // Of devices other than the CPU: their work may still be in progress when run() returns.
+  // Devices other than the CPU, whose work may still be in progress when run() returns.
   std::span<Accelerator* const> accelerators() const { return std::span(accelerators_).subspan(1); }
   // The CPU's memory that holds the results of the steps that ran once.
   std::span<const std::byte> constants() const { return {constants_[0]->data(), plan_.arenas[0].constant_bytes}; }

@@ -62,7 +62,7 @@ Program::Recorded::StaticTensor Program::Recorded::static_tensor(const Patch& pa
   } else {
     const InputPlan& type = program_.plan_.inputs[patch.index];
     t.written = type.written, t.dtype = type.type.dtype, t.sizes = concrete(type.type.shape), t.steps = type.strides;
-    // Of a broadcast dim, whose elements share one address, one element is copied.
+    // The elements of a broadcast dim share one address, so only one is copied.
     for (size_t d = 0; d < t.sizes.size(); d++)
       if (t.steps[d] == 0 && t.sizes[d] > 1) t.sizes[d] = 1;
     const Extent e = extent(t.sizes, t.steps, size_of(t.dtype));

@@ -18,7 +18,7 @@ class Program::Recorded {
   // owned status.
   Status* run(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs,
               InterruptCheck& check) noexcept;
-  // What was recorded, or why nothing is.
+  // A description of the recording, or why there is none.
   std::string describe() const;
   size_t bytes() const;
 

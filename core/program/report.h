@@ -11,7 +11,7 @@ namespace thunder {
 // are not counted: they belong to the caller.
 std::string memory_report(const Program& program);
 
-// What executors made of the program's nodes: for each that has a text, its ops and the text.
+// The texts that kernels give about themselves: for each such kernel, its ops and the text.
 std::string loops_report(const Program& program);
 
 // A line for each step, in the order in which they run: its ops and its executor.
@@ -20,7 +20,7 @@ std::string kernels_report(const Program& program);
 std::string joined_report(const Program& program);
 // Which of them run code that was compiled for them, and which that of a library.
 std::string code_report(const Program& program);
-// What each step reads and writes: offsets in bytes.
+// The offsets, in bytes, of all that each step reads and writes.
 std::string steps_report(const Program& program);
 
 }  // namespace thunder

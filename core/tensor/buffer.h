@@ -1,4 +1,4 @@
-// What kernels see: a strided view of memory, no handle. Frozen: it is thunder_buffer.
+// A tensor as kernels see it: a strided view of memory, without a handle. Frozen: it is thunder_buffer.
 #pragma once
 
 #include <cstdint>

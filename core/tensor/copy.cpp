@@ -48,7 +48,7 @@ void turn_plane(std::byte* to, const std::byte* from, const Plane& p) {
           *reinterpret_cast<Quad*>(at + 2 * p.to[0]) = __builtin_shufflevector(high[0], high[1], 0, 1, 4, 5);
           *reinterpret_cast<Quad*>(at + 3 * p.to[0]) = __builtin_shufflevector(high[0], high[1], 2, 3, 6, 7);
         }
-  // What is left below, and on the right.
+  // The remaining rows below and columns on the right.
   copy_plane<kItem>(to + rows * p.to[0], from + rows * kItem,
                     {{p.sizes[0] - rows, p.sizes[1]}, {kItem, p.from[1]}, {p.to[0], kItem}});
   copy_plane<kItem>(to + columns * kItem, from + columns * p.from[1],

@@ -81,7 +81,7 @@ Ref<Tensor> take(Managed* managed, bool read_only, Accelerator* owner, Lent lent
   return tensor;
 }
 
-// What an exported structure points to, and what it keeps alive.
+// The memory that an exported structure points to, and keeps alive.
 template <class Managed>
 struct Exported {
   Managed managed{};

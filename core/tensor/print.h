@@ -8,7 +8,7 @@
 
 namespace thunder {
 
-// What torch.set_printoptions says, with its defaults.
+// The options of torch.set_printoptions, with its defaults.
 struct TensorPrintOptions {
   int64_t precision = 4;     // digits behind the point
   int64_t threshold = 1000;  // tensors of more elements are summarized

@@ -48,7 +48,7 @@ Tensor* Spares::take(const Allocator& allocator, const DenseType& dense) {
   return t;
 }
 
-// Apart from `keep`, which then finds its thread's slots once.
+// Separate from `keep`, so that that looks up its thread's slots only once.
 bool Spares::open(const Slots& slots) {
   if (slots.closed) return false;
   static thread_local AtExit at_exit;

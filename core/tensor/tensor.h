@@ -36,7 +36,7 @@ constexpr uint64_t guard_word(ArgKind kind, DType dtype, size_t rank, bool strid
 
 class Tensor;
 
-// What a proxy belongs to: a scope that records.
+// The owner of a proxy: a scope that records.
 class ProxyOwner {
  public:
   // Makes the proxy concrete, its data computed now. False: it has none before its function has been traced. `where`,

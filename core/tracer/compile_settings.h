@@ -23,10 +23,10 @@ enum class Precision : uint8_t {
   medium,   // one bf16 part; on CUDA devices TF32
 };
 enum class CacheMode : uint8_t { constant_values, symbolic_values, same_input, no_caching };
-// What happens where a trace keeps something that no call checks.
+// How to treat values that a trace keeps but no call checks.
 enum class SharpEdges : uint8_t { allow, warn, error };
 
-// What each step of a call is checked for.
+// The checks on each step of a call.
 enum class DebugCheck : uint8_t { nan, inf, reference, bounds };
 // Files that a compile may write about itself.
 enum class TraceFile : uint8_t {

@@ -25,7 +25,7 @@ class EagerBuilder : public Builder {
   void drop(ValueId v) { slots_[v] = nullptr; }
   size_t size() const { return slots_.size(); }
   void clear();
-  // What the tape knows of views and writes.
+  // The tape's record of views and writes.
   Aliases& memory() { return memory_; }
   const std::vector<const Node*>& tape() const { return frames_[0]; }
   // Adds a line that says that `result` is `value`, made again.

@@ -1,4 +1,4 @@
-// What a value depends on, as gradients see it.
+// The values that a value depends on, as far as gradients are concerned.
 #pragma once
 
 #include <span>

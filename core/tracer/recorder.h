@@ -21,7 +21,7 @@ class Recorder : public Builder {
   // The one place where an op is refused whose result's shape depends on values: throws UnknownInteger, unless its
   // answer is known.
   int64_t read_integer(ValueId v, const OpDef& op) override;
-  // What the next op that is recorded is answered, in order.
+  // The answers to the next recorded ops, in order.
   void set_integers(std::vector<int64_t> answers) { integers_ = std::move(answers), next_integer_ = 0; }
 
   Store& store() { return *store_; }

@@ -10,7 +10,7 @@
 
 namespace thunder {
 
-// What a call of a trace with symbolic sizes is given beside its tensors, and which of that its nodes depend on.
+// The inputs of a call of a symbolic trace other than tensors, and which of them its nodes depend on.
 struct ReplayCall {
   std::vector<IntegerValue> integers;  // symbols that are no tensor's size
   // Formulas of them, and a live number for each, which nodes get that take the formula beside tensors.

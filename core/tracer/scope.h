@@ -33,7 +33,7 @@ class CompositeRunner {
                         const std::vector<bool>& wanted, std::vector<Ref<Tensor>>& out) = 0;
 };
 
-// What a scope needs of its context. Everything outlives the scope.
+// The parts of a context that a scope needs. Everything outlives the scope.
 struct ScopeEnvironment {
   const Registry* registry = nullptr;
   Allocator allocator;  // of the host's memory

@@ -1,4 +1,4 @@
-// What the inputs of a finished trace stand for: the random state, and the values of its symbols.
+// The meaning of a finished trace's inputs: the random state, and the values of its symbols.
 #pragma once
 
 #include <optional>

@@ -125,7 +125,7 @@ class TracingScope : public Scope {
   int64_t count_draws_from(int64_t draws) { return std::exchange(draws_, draws); }
   // The value that a handle was given, whatever its memory holds by now.
   virtual ValueId given(Tensor* t);
-  // What was recorded so far, with these outputs.
+  // The trace recorded so far, with these outputs.
   Trace recorded(std::vector<ValueId> outputs) const;
   // Forgets it, and records anew with another recorder; draws go on counting.
   void restart(std::unique_ptr<TracingRecorder> recorder);

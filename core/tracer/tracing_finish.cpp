@@ -1,4 +1,4 @@
-// What a tracing scope has recorded, as a trace.
+// Turns a tracing scope's record into a trace.
 #include <algorithm>
 
 #include "base/text.h"

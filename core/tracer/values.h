@@ -67,7 +67,7 @@ class Values : public Counted<Values> {
   Tensor* tensor(size_t leaf) const;
   bool complete() const { return open_.empty(); }
 
-  // What is wrong with how it was built (unbalanced groups, a key in a list); the first mistake sticks.
+  // The first error in how it was built (unbalanced groups, a key in a list).
   const Ref<Status>& status() const { return status_; }
   void fail(std::string message);
   void fail(Ref<Status> status);

@@ -19,9 +19,9 @@ struct Derivative {
   std::string wrt;
   bool first_only = false;
 };
-// Of [arguments.., [tangents]] that gives [results.., [tangents of the results]].
+// A function of [arguments.., [tangents]] that gives [results.., [tangents of the results]].
 Ref<Function> jvp(Ref<Function> f, Derivative what);
-// Of [arguments.., [cotangents]] that gives [results.., [gradients]].
+// A function of [arguments.., [cotangents]] that gives [results.., [gradients]].
 Ref<Function> vjp(Ref<Function> f, Derivative what);
 // Of the arguments, that gives for each result a list of its Jacobians, of shape result + argument; other results
 // follow. Columns (forwards) or rows (backwards) are a batch.

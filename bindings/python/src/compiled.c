@@ -1,4 +1,4 @@
-/* What others ask of a compiled function. */
+/* Accessors of a compiled function for other files. */
 #include "compiled.h"
 
 PyTypeObject *compiled_type;

@@ -1,4 +1,4 @@
-/* What element types are like, and in which they meet. */
+/* Properties of element types, and type promotion. */
 #include "layer.h"
 #include "thunder/any.h"
 

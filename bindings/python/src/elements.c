@@ -16,7 +16,7 @@ typedef struct filling {
 
 static bool is_leaf(PyObject *object) { return PyFloat_Check(object) || PyLong_Check(object) || scalar_test(object); }
 
-/* What PyTorch takes for a sequence. Tensors and arrays are none here: the caller joins those. */
+/* Whether PyTorch treats it as a sequence. Tensors and arrays are not: the caller stacks those. */
 static bool is_list(PyObject *object)
 {
     if (PyList_Check(object) || PyTuple_Check(object)) return true;

@@ -83,7 +83,7 @@ static int32_t claim_region(const thunder_node *const *nodes, size_t n, uint8_t 
     return 0;
 }
 
-/* What the library holds of a kernel: a way to find it. */
+/* The library's reference to a kernel: a way to find it. */
 typedef struct plan {
     callback *callback;
     unsigned long long number;
@@ -213,7 +213,7 @@ thunder_executor *executor_test(PyObject *object)
     return executor_type && PyObject_TypeCheck(object, executor_type) ? ((Executor *)object)->handle : NULL;
 }
 
-/* What the descriptor lists of kernels: {op: fields}. */
+/* The kernels that the descriptor lists: {op: fields}. */
 typedef struct kernel_list {
     cuda_kernel *kernels;
     const thunder_kernel_desc **descs;

@@ -154,7 +154,7 @@ void grad_mode_put(const grad_mode *taken);
 /* ---- trees of leaves ---- */
 /* Adds the object as one entry; -1 and an exception. */
 int values_add(thunder_values *values, PyObject *object);
-/* What a function gave: each member of a tuple, or the one. */
+/* The results of a function: each member of a tuple, or the single one. */
 int values_add_each(thunder_values *values, PyObject *results);
 /* All arguments of a call: positional ones, then a group of those with names; `in_order`: whose order is told from another. */
 int values_add_call(thunder_values *values, PyObject *const *args, Py_ssize_t count, PyObject *names, bool in_order);

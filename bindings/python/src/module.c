@@ -231,7 +231,7 @@ static PyObject *training(PyObject *object, PyObject *unused)
     return scope_check(scope) ? NULL : PyBool_FromLong(is_training);
 }
 
-/* What the library fills values with: dicts of path to tensor, a text. */
+/* The values that a function of the library fills: dicts of path to tensor, or a text. */
 static PyObject *read_values(PyObject *object, thunder_status *(*list)(thunder_module *, thunder_values *))
 {
     thunder_module *handle = module_handle(object);

@@ -1,4 +1,4 @@
-/* What errors about unknown names say. */
+/* The texts of errors about unknown names. */
 #include "layer.h"
 
 PyObject *suggestion(const char *name, const char *const *names, size_t count)

@@ -159,7 +159,7 @@ static int store_one(const signature *op, PyObject *result, PyObject *out)
     return made ? 0 : -1;
 }
 
-/* What the op gave, stored in `out`, which takes its place. Takes the result over. */
+/* Stores the result of the op, which it owns, in `out`, and returns that. */
 static PyObject *store(const signature *op, PyObject *result, PyObject *out)
 {
     int failed = 0;

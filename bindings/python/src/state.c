@@ -1,4 +1,4 @@
-/* What the process, and each of its threads, is at. */
+/* The state of the process and of each of its threads. */
 #include "described.h"
 #include "host.h"
 

@@ -56,7 +56,7 @@ class Call {
 
   // ---- actions: false, or nothing, when they fail ----
   bool create(const char* dtype, const Bytes& data);  // items: the shape
-  // Of the value behind open_elements(). dtype "": bool, i64 or f32, by what its elements are. Items: its shape, or none.
+  // Takes the value after open_elements(). dtype "": bool, i64 or f32, by its elements. Items: its shape, or none.
   bool make_tensor(const char* dtype);
   bool tensor_text(const Tensor& tensor);  // as PyTorch prints it
   bool read(const Tensor& tensor);

@@ -6,7 +6,7 @@
 
 namespace thunder::nvidia {
 
-// What machine code is made of.
+// The source that machine code is compiled from.
 struct KernelSource {
   KernelSource(std::string cuda) : text(std::move(cuda)) {}  // the library's own
   KernelSource(const char* cuda) : text(cuda) {}

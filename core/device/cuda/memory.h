@@ -18,7 +18,7 @@ class MemoryPool {
   // Requires: the device's context is current, of all that follow. 0: `failed` is what the driver said.
   Pointer allocate(size_t bytes, int& failed);
   void deallocate(Pointer at, size_t bytes);
-  // What is kept goes back to the driver. Waits for the device.
+  // Returns all that is kept to the driver. Waits for the device.
   void trim();
   MemoryStatistics statistics() const;
   void reset_peaks();

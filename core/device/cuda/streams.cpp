@@ -45,7 +45,7 @@ std::unique_ptr<DeviceEvent> CudaDevice::event(bool timed) {
   return std::make_unique<CudaEvent>(*this, timed);
 }
 
-// What waits for a stream that is being captured becomes a part of that capture.
+// A stream that waits for one that is being captured joins that capture.
 bool CudaDevice::is_captured(Stream stream) const {
   int capturing = 0;
   return driver_.stream_capturing(stream, &capturing) != kSuccess || capturing;

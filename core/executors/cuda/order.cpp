@@ -12,7 +12,7 @@ constexpr int64_t kFirstRun = 32;  // mirrored in the text
 constexpr int64_t kShortLine = 1024;
 constexpr size_t kKeysStep = 1, kTakeStep = 4;
 
-// Of equal keys the lesser place comes first.
+// Equal keys are ordered by index.
 constexpr char kSort[] = THUNDER_CUDA_LINES R"(
 // Without `to` the first elements in order are the results, with their places.
 extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const i64* from, i64* to, i64 elements,

@@ -36,7 +36,7 @@ extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const Wi
 }
 )";
 
-// Of the lanes whose windows chose one pixel the first adds the gradients of all of them.
+// Of the lanes whose windows chose the same pixel, the first adds all their gradients.
 constexpr char kPoolGrad[] = R"(
 extern "C" __global__ void kernel(
     T* out, const T* grad, const i64* indices, i64 planes, i64 pixels, i64 windows, DeviceAssertion* assertion) {

@@ -156,7 +156,7 @@ constexpr std::array<const char*, 2> kRadixSteps = {"count_digits", "move_keys"}
 struct Digit {
   int64_t shift, per_row;
 };
-// Of numbers below `most`.
+// For numbers below `most`.
 std::vector<Digit> digits_below(uint64_t most, int64_t per_row);
 
 class RadixSort {

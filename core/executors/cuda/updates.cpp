@@ -16,7 +16,7 @@ constexpr int64_t kFewIndices = 512;
 using Key = uint32_t;
 constexpr size_t kSortSteps = 2, kApplyStep = 4, kSumStep = 5, kJoinStep = 6, kIntegerStep = 7;
 
-// Of few indices: a block for each. Among those of the same element, the first one's block adds the values of all;
+// For few indices: a block for each. Among those of the same element, the first one's block adds the values of all;
 // without `add`, the last one's block stores its value.
 constexpr char kUpdate[] = THUNDER_CUDA_INDICES THUNDER_CUDA_ADD_ATOMICALLY R"(
 extern "C" __global__ void kernel(

@@ -63,7 +63,7 @@ bool fits(std::span<const Node* const> nodes, const Store& store, RegionState& s
   return true;
 }
 
-// A node or region: a group, where it was made, until its layout is known; then a launcher of the target's, which other
+// The kernel of a node or region: a group until its layout is known; after that a launcher of the target, which other
 // programs and equal layers may have too.
 class FusedKernel : public Kernel, public KernelTexts {
  public:

@@ -27,7 +27,7 @@ constexpr PrimRow kRows[] = {
     {"prims.convert", Fn::convert, elementwise, kAll},
     {"prims.contiguous", Fn::convert, elementwise, kAll},
     {"prims.clone", Fn::convert, elementwise, kAll},
-    {"prims.to_device", Fn::convert, elementwise, kAll},  // of a number that a kernel reads from host memory
+    {"prims.to_device", Fn::convert, elementwise, kAll},  // of a number that the kernel reads from host memory
     {"prims.add", Fn::add, elementwise, kAll},
     {"prims.sub", Fn::sub, elementwise, kAll},
     {"prims.mul", Fn::mul, elementwise, kAll},

@@ -9,7 +9,7 @@
 namespace thunder::openxla {
 namespace {
 
-// What stands for the values of a trace.
+// Maps the trace's values to those of the module that is written.
 class Writer {
  public:
   explicit Writer(const Store& store) : store_(store) {}

@@ -56,7 +56,7 @@ void log10(Line& l) {
   log_by(l, std::numbers::ln10);
 }
 
-// What is out of range wraps around after it was an i64.
+// Values out of range wrap around, by way of i64.
 void convert(Line& l) {
   const DType from = l.type(0).dtype, to = l.result().dtype;
   const bool narrows = is_real(from) && is_integer(to) && size_of(to) < 8;

@@ -45,7 +45,7 @@ void extreme(Line& l, std::string_view direction) {
   if (!l.rank()) return l.give(l.in(0)), l.give(l.module.splat(int64_t{0}, l.result(1)));
   const size_t axis = l.axis(1);
   const Val x = l.in(0), places = l.iota(DType::i64, l.shape(0), axis);
-  // What lies before the first element is marked by its place, and never chosen.
+  // Positions before the first element are marked by their index, and never chosen.
   const Values made =
       scanned(l, {x, places}, {l.scalar(int64_t{0}, l.type(0).dtype), l.scalar(int64_t{-1}, DType::i64)}, axis, false,
               [&](const Values& a, const Values& b) {

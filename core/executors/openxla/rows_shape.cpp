@@ -79,7 +79,7 @@ void unfold(Line& l) {
   l.give(l.transpose(all, order));
 }
 
-// Of the two dims behind one another it is every so manieth element.
+// The diagonal is every (n + 1)th element of the two dims flattened.
 void diagonal(Line& l) {
   const size_t first = l.axis(2), second = l.axis(3);
   const Ints shape = l.shape(0), made = l.result_shape();

@@ -20,7 +20,7 @@ struct Bytes {
   size_t size;
 };
 
-// What every counted object begins with.
+// The header of every reference-counted object.
 struct Object {
   uint64_t references;
   int32_t type;
@@ -74,7 +74,7 @@ struct Functions {
   int (*tensor_over)(DLManagedTensor* from, int32_t alignment, int32_t contiguous, Object** out);
 };
 
-// What TVM's compiled code takes for granted of the addresses of tensors.
+// The alignment of tensors that TVM's compiled code relies on.
 constexpr size_t kAlignment = 64;
 constexpr int64_t kCpu = kDLPackCpu, kPooledMemory = 2;
 

@@ -60,7 +60,7 @@ class Library::Machine {
   }
 
  private:
-  // What is aligned worse than compiled code expects is copied.
+  // Tensors that are less aligned than the compiled code expects are copied.
   void give(size_t i, const Buffer& b) {
     void* data = b.data;
     if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0) {

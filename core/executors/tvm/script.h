@@ -1,4 +1,4 @@
-// What a Python that has TVM does for us: says where TVM is, which ops of ONNX it takes, and compiles a model.
+// The script that a Python with TVM runs: it prints where TVM is and which ops of ONNX it takes, and compiles a model.
 #pragma once
 
 namespace thunder::tvm {

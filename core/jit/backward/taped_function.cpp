@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-// Of its results those that are named.
+// The named ones among its results.
 class Selected : public Function {
  public:
   Selected(Ref<Function> f, std::vector<bool> results)

@@ -20,14 +20,14 @@ bool any_dim(const DimMask& mask);
 // Marks what either of them marks.
 void add(DimMask& mask, const DimMask& more);
 
-// Of one size, whatever has it; integers are each their own.
+// A size, which stands for all dims that have it; each integer counts by itself.
 struct OneSize {
   bool integer;
   int64_t size;  // of an integer: its leaf
   auto operator<=>(const OneSize&) const = default;
 };
 OneSize one_size(const Values& in, size_t leaf, size_t dim);
-// Of the dims of a mask those that have this size.
+// The dims of a mask that have this size.
 DimMask dims_of_size(const Values& in, DimMask mask, OneSize size);
 
 // Of the sizes that a mask names which are equal: by leaf and dim the number of the first one, from 1; 0: the mask

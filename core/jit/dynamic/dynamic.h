@@ -16,7 +16,7 @@ struct SymbolicProgram {
   bool fits(const Values& in) const;
 };
 
-// What is to be compiled: a function for the inputs of a call.
+// A request to compile: a function, for the inputs of a call.
 struct Wanted {
   Context& context;
   Function& function;
@@ -48,7 +48,7 @@ class Dynamic {
   // Whether there is one symbolic program more.
   bool trace(const Wanted& wanted, const DimMask& mask);
 
-  // Of one function; what fits none of them after that is compiled with its plain sizes.
+  // The limit for one function; calls that fit none of them are then compiled with plain sizes.
   static constexpr size_t kMostTraces = 8;
 
   std::vector<std::shared_ptr<const SymbolicProgram>> programs_;

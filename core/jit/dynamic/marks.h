@@ -1,4 +1,4 @@
-// What users said of the sizes of single tensors: that they vary, or that they do not.
+// Users' marks on the sizes of single tensors: dynamic, or static.
 #pragma once
 
 #include <limits>

@@ -1,4 +1,4 @@
-// What the option dynamic_shapes says of the sizes of a call's arguments.
+// The option dynamic_shapes, applied to the sizes of a call's arguments.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class DynamicShapes {
   bool empty() const { return formulas_.empty(); }
   // Those sizes that are not said to be what they are, and may stand for others.
   DimMask mask(const Values& in) const;
-  // Of leaf and dim; null: it says nothing.
+  // The option's entry for a dim of a leaf; null: none.
   const std::string* formula(size_t leaf, size_t dim) const;
   // The number of its name, where the size has one for itself.
   std::optional<int64_t> symbol(size_t leaf, size_t dim) const;

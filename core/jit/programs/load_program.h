@@ -7,7 +7,7 @@ namespace thunder {
 
 // As load_saved_program; an ONNX model has no options.
 LoadedProgram load_program(const Ref<Context>& context, const std::string& path, const CompileOptions* options);
-// Of a file that lies in memory; the bytes are copied.
+// Loads a file from memory; the bytes are copied.
 LoadedProgram load_program(const Ref<Context>& context, std::span<const std::byte> bytes,
                            const CompileOptions* options);
 

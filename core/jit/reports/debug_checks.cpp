@@ -19,7 +19,7 @@ Bytes bytes_of(const Buffer& b) {
   return {data + e.begin, data + e.end};
 }
 
-// What a launch may write.
+// The buffers that a launch may write.
 void add_places(const Launch& launch, const Step& step, std::vector<Bytes>& out) {
   for (size_t i = 0; i < launch.n_outputs; i++)
     if (launch.outputs[i].present()) out.push_back(bytes_of(launch.outputs[i]));

@@ -1,4 +1,4 @@
-// What the named logs say of a program that was just made.
+// The messages of the named logs about a program that was just made.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a person might change of a program so that it runs faster, and what was chosen for it.
+// Hints about changes that would make a program faster, and the choices that were made for it.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@
 
 namespace thunder {
 
-// What a step did that it should not have.
+// A finding: what a step computed that it should not have.
 struct Difference {
   std::string op, executor, where;  // the op and the user's line that are to blame
   std::string what;                 // "element 3 is 1, not 2"

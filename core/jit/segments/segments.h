@@ -46,7 +46,7 @@ class Segments {
   bool warn() { return warned_.exchange(true); }
 
  private:
-  // Of one function and one place in it: what is more is recorded line by line at each call.
+  // The limit for one function and one place in it; beyond it each call records line by line.
   static constexpr size_t kMostScripts = 256, kMostInOnePlace = 8;
   struct KeptScript : SegmentScript {
     explicit KeptScript(SegmentScript&& s) : SegmentScript(std::move(s)) {}

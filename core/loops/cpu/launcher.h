@@ -16,7 +16,7 @@ class CpuLauncher : public Kernel {
   // Requires: the kernel has gone through all stages.
   explicit CpuLauncher(CpuKernel&& kernel);
   size_t scratch() const override { return partials_.bytes(); }
-  // What it runs: the nest of its code, the parameters that it passes, and over how many work items.
+  // The nest of its code, the parameters that it passes, and the number of work items.
   const CpuNest& nest() const { return nest_; }
   std::span<const int64_t> arguments() const { return parameters_; }
   int64_t items() const { return items_; }

@@ -56,7 +56,7 @@ inline bool is_even(const CpuNest& n) {
          std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });
 }
 
-// What the number of a work item selects: an index of an axis, a strip of the lane axis, or a block. Fastest first.
+// The meaning of a work item's number: an index of an axis, a strip of the lane axis, or a block. Fastest first.
 struct ItemAxis {
   enum class Kind : uint8_t { index, strip, block } kind;
   uint32_t axis;

@@ -168,7 +168,7 @@ void Writer::open_trips() {
   open();
 }
 
-// What several passes read, in registers.
+// Values that several passes read, in registers.
 void Writer::load_row() {
   if (schedule_.keep != Keep::registers) return;
   const auto each = [this](auto&& write) {

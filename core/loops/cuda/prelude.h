@@ -1,4 +1,4 @@
-// What every kernel's text begins with: kCudaNarrowReals, then kCudaPrelude. Functions are named after those of a nest,
+// The beginning of every kernel's text: kCudaNarrowReals, then kCudaPrelude. Functions are named after those of a nest,
 // and mean what ops/ says they do.
 #pragma once
 

@@ -65,7 +65,7 @@ void Writer::row_holds(ExprId id) {
   if (is_half(e.dtype)) line(each, sum(id), " = ", rounded(e, sum(id)), ";");
 }
 
-// Of the accumulator of a reduction: its type, its neutral element, and what a position adds to it.
+// The accumulator of a reduction: its type, its neutral element, and how a position is added to it.
 std::string Writer::held_type(ExprId id) const {
   const Expr& e = nest_.exprs[id];
   if (e.fn != Fn::argmax) return type_of(e.dtype);

@@ -125,7 +125,7 @@ size_t pack_bytes(const Nest& nest, const CudaSchedule& s, ExprId load) {
   return s.pack * size_of(nest.buffers[nest.exprs[load].buffer]);
 }
 
-// What several passes read of a row is kept in registers, if these are few, or in shared memory; else it is read again.
+// Row values that several passes read are kept in registers, if few, or in shared memory; else they are read again.
 // Operands that all rows share are in the cache anyway.
 void find_kept(const Nest& nest, CudaSchedule& s) {
   constexpr uint32_t kMostTrips = 4;     // each is code of its own

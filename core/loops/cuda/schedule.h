@@ -49,7 +49,7 @@ uint32_t pack_axis(const Nest& nest, const CudaSchedule& schedule);
 // How many threads have work: in the kernel, and in the one that joins parts of rows.
 int64_t threads_of(const Nest& nest, const CudaSchedule& schedule);
 int64_t threads_of_finish(const Nest& nest);
-// Of the kernel that joins the parts: so many neighbouring rows for a block.
+// For the kernel that combines the parts: the number of neighbouring rows of a block.
 int finish_lanes(const Nest& nest);
 // How many results of reductions each part of a row has; each takes so many bytes of scratch.
 size_t partial_results(const Nest& nest);

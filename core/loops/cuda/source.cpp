@@ -95,7 +95,8 @@ void Writer::elements() {
   const uint32_t axes = nest_.outer + nest_.inner;
   const auto all = [](const Output&) { return true; };
   row_.assign(nest_.exprs.size(), ""), position_ = row_;
-  // What is the same for all elements is read before the loop, because the compiler may not move it over the stores.
+  // Values that are the same for all elements are read before the loop, because the compiler may not move it over the
+  // stores.
   const Guards needed = needed_by({}, all);
   for (ExprId id = 0; id < needed.size(); id++)
     if (needed[id] == kAlways && !nest_.exprs[id].axes && nest_.exprs[id].fn == Fn::load) value(id);

@@ -126,7 +126,7 @@ std::string LlvmEmitter::emit(const CpuNest& nest, const char* name, llvm::Targe
   return "";
 }
 
-// Of the module, as an object or as text. False: the target has none.
+// Emits the module as an object or as text. False: the target cannot.
 bool write(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
            llvm::SmallVector<char, 0>& bytes) {
   llvm::raw_svector_ostream stream(bytes);

@@ -43,7 +43,7 @@ class Softmax {
  public:
   explicit Softmax(ModuleCall& c) : c_(c) {}
 
-  // Of a part of the module below this one.
+  // The logarithms of a child's softmax.
   Tensor* logarithms(std::string_view part, Tensor* x) const {
     Module* found = c_.module.find(part);
     require(found, c_.module.kind().name(), ": the child '", part, "' is missing");

@@ -191,7 +191,7 @@ class Attention {
     c_.out.push(Any());
   }
 
-  // What the heads give, projected, in the layout of the query.
+  // The heads' output, projected, in the layout of the query.
   void give(Tensor* heads) const {
     const std::vector<int64_t> shape{batch_, targets_, width_}, batch{0};
     Tensor* y = op("reshape", {op("transpose", {heads, 1, 2}), shape});

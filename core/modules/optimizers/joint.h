@@ -14,7 +14,7 @@ class VectorMath {
   explicit VectorMath(const ScopeEnvironment& environment) : scope_(environment, false) {}
 
   double dot(const Ref<Tensor>& a, const Ref<Tensor>& b);
-  // Of the absolute values; 0 of no elements.
+  // The maximum absolute value; 0 if there are no elements.
   double largest(const Ref<Tensor>& a);
   double sum_of_absolutes(const Ref<Tensor>& a);
   Ref<Tensor> scaled(const Ref<Tensor>& a, double factor);
@@ -38,7 +38,7 @@ class VectorMath {
   EagerScope scope_;
 };
 
-// What a rule sees of one step.
+// The inputs of one step, as a rule sees them.
 class JointStep {
  public:
   struct Point {

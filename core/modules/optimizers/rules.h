@@ -1,4 +1,4 @@
-// What the rows of optimisers share: checks of options, options that several of them have, words of their formulas.
+// Shared by the rows of optimisers: checks of options, options that several of them have, words of their formulas.
 #pragma once
 
 #include <array>

@@ -54,7 +54,7 @@ struct Initializer {
   bool outside = false;
 };
 
-// What an input or output says of itself. A dim is a number or a name.
+// The description of an input or output. A dim is a number or a name.
 struct GraphPort {
   struct Size {
     int64_t number = 0;
@@ -87,7 +87,7 @@ class Graph {
   Val weight(const Ref<Tensor>& tensor, const std::string& name);
   Val outside(const TensorType& type, const std::string& name);
 
-  // Of the nodes that are made from now on; null: nobody's.
+  // The source line of the nodes that are made from now on; null: none.
   void set_where(const char* where) { where_ = where; }
   // The name that a value has outside. Each value has one: another name takes another node.
   Val named(Val v, const std::string& name);

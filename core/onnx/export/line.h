@@ -6,7 +6,7 @@
 
 namespace thunder::onnx_export {
 
-// What stands for values and sizes of the trace in the graph.
+// The graph's counterparts of the trace's values and sizes.
 class Scope {
  public:
   virtual Val value(ValueId v) = 0;
@@ -39,7 +39,7 @@ class Line {
   const TensorType& type_of(ValueId v) const { return store_.type(v); }
   const TensorType& result(size_t i = 0) const { return store_.type(node.results[i]); }
   size_t axis(size_t i, size_t rank) const { return normalize_axis(arg(i).plain().i, rank); }
-  // Of an argument that is a list of numbers known while tracing; nothing where one of them may vary.
+  // The numbers of a list argument, if all are known while tracing; else nothing.
   bool known(size_t i) const;
   std::vector<int64_t> ints(size_t i) const;
 
@@ -60,7 +60,7 @@ class Line {
 
   void give(Val v) { given_.push_back(v); }
   const std::vector<Val>& given() const { return given_; }
-  // What elementwise rows are given: operands as they were before they were repeated to the result's shape.
+  // The operands of elementwise rows: operands as they were before they were repeated to the result's shape.
   void use_unexpanded() { unexpanded_ = true; }
   const Shape& broadcast_shape() const { return broadcast_; }
 

@@ -11,7 +11,7 @@ bool all_boolean(const Line& l) {
   return l.type(0).dtype == DType::boolean;
 }
 
-// Of booleans the first op, of numbers the second.
+// The first op for booleans, the second for numbers.
 template <size_t n>
 bool by_type(Line& l, const char* of_booleans, const char* of_numbers) {
   std::vector<Val> in;
@@ -71,7 +71,7 @@ bool log10(Line& l) {
   return log_by(l, std::numbers::ln10);
 }
 
-// What is out of range wraps around after it was an i64.
+// Values out of range wrap around, by way of i64.
 bool convert(Line& l) {
   const DType from = l.type(0).dtype, to = l.result().dtype;
   const bool narrows = is_real(from) && is_integer(to) && size_of(to) < 8;
@@ -139,7 +139,7 @@ bool left_shift(Line& l) {
   l.give(l.graph.cast(shifted(l, x, by, "LEFT"), dtype));
   return true;
 }
-// Of a negative number the bits that come in are set: those of its complement are not.
+// Shifting a negative number to the right fills with ones, shifting its complement with zeros.
 bool right_shift(Line& l) {
   const DType dtype = l.type(0).dtype, bits = unsigned_of(dtype);
   const Val x = l.in(0), by = l.graph.cast(l.in(1), bits);

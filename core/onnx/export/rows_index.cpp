@@ -52,7 +52,7 @@ bool index_put(Line& l) {
   return true;
 }
 
-// What of src the index names: its first elements along each dim.
+// The part of src that the index covers: its first elements along each dim.
 Val named_part(const Line& l) {
   const Shape &index = l.type(2).shape, &src = l.type(3).shape;
   if (index == src) return l.in(3);

@@ -73,7 +73,7 @@ std::vector<int64_t> twice(std::vector<int64_t> list) {
   for (size_t i = 0; i < n; i++) list.push_back(list[i]);
   return list;
 }
-// Of batches alone: images without one, and paddings with a name, are reshaped and padded by lines.
+// Takes batches only: images without a batch dim, and named paddings, are reshaped and padded by other lines.
 template <size_t dims>
 bool convolution(Line& l) {
   if (!is_float(l, 0) || l.type(0).rank() != dims + 2 || l.arg(4).kind == ArgKind::string) return false;

@@ -23,7 +23,7 @@ bool expand(Line& l) {
   return true;
 }
 
-// Of the axes that are cut; the input itself where none is.
+// Slices the axes that are cut; the input itself if none is.
 Val sliced(const Line& l, Val v, const Shape& sizes, std::span<const Dim> starts, std::span<const Dim> ends,
            std::span<const Dim> steps) {
   Shape begin, end, by;

@@ -50,7 +50,7 @@ bool give_elementwise(Node& n, std::initializer_list<const Host*> operands, DTyp
   return true;
 }
 
-// Of integers by `whole`, of reals by `real`.
+// Computes integers by `whole` and reals by `real`.
 template <class Whole, class Real>
 bool arithmetic(Node& n, Whole&& whole, Real&& real) {
   if (n.inputs() != 2 || !all_known(n)) return false;

@@ -28,7 +28,7 @@ void conv(Node& n) {
               {x, weight, n.tensor_or_null(2), w.strides, w.begin, w.dilations, n.integer("group", 1)}));
 }
 
-// What the attribute output_shape, or SAME, says is cut off on both sides.
+// How much the attribute output_shape, or SAME, cuts off on both sides.
 void pads_for_output(Node& n, Windows& w, std::vector<int64_t>& extra) {
   std::vector<int64_t> wanted = n.integers("output_shape");
   const std::string_view automatic = n.text("auto_pad", "NOTSET");

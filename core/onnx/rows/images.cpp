@@ -132,7 +132,7 @@ void col2im(Node& n) {
   if (dilations.empty()) dilations = {1, 1};
   n.require(pads.size() == 4 && strides.size() == 2 && dilations.size() == 2,
             "its pads, strides or dilations are not of 2 dims");
-  // Of the image with its pads, which are then cut off.
+  // Computed on the padded image; the pads are then cut off.
   const std::vector<int64_t> whole = {image[0] + pads[0] + pads[2], image[1] + pads[1] + pads[3]};
   Tensor* y = n.op("fold", {n[0], whole, block, dilations, std::vector<int64_t>{0, 0}, strides});
   for (size_t d = 0; d < 2; d++)

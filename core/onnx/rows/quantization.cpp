@@ -126,7 +126,7 @@ void conv_integer(Node& n) {
   n.give(n.cast(convolved(n, centred(n, 0, 2, DType::f64, false), weight, n.shape(1), nullptr), DType::i32));
 }
 
-// What is computed exactly comes back as integers of the result's scale and zero point.
+// Converts an exact result to integers with the result's scale and zero point.
 Tensor* requantized(Node& n, Tensor* y, Tensor* factor, size_t scale, size_t zero) {
   Tensor* x = n.op("mul", {y, n.op("div", {factor, n.cast(n[scale], DType::f64)})});
   return rounded_to(n, x, n[zero], range_of(n.dtype(zero)));

@@ -86,7 +86,7 @@ Tensor* activated(Node& n, std::string_view name, Tensor* x, size_t i) {
   n.refuse("its activation '", name.substr(0, 40), "' is not imported");
 }
 
-// What is before an activation, within its clip.
+// The input of an activation, clipped.
 Tensor* clipped(Node& n, Tensor* x) {
   const double clip = n.real("clip", 0);
   return clip > 0 ? n.op("clamp", {x, -clip, clip}) : x;

@@ -63,7 +63,7 @@ Results addr(Call& c) {
     for (size_t i : {1, 2}) p.add(c.type(i).dtype, strength(c.type(i)));
   });
   if (c.type(0).dtype != DType::boolean || product.dtype() != DType::boolean) return added(c, product, of, 3, 4);
-  // Of booleans: whether either holds, as far as beta and alpha ask for it.
+  // For booleans: the logical or of the two, each only if beta or alpha is not zero.
   Var x = c.real(3) != 0 ? expand_to(c.var(0), product.shape()) : full_like(product, 0);
   return c.real(4) != 0 ? either(x, product) : x;
 }

@@ -113,7 +113,7 @@ Results pad(Call& c) {
 
 // ---- copies and conversions ----
 
-// What `from` is as a tensor of input's type, in memory of its own.
+// `from` as a tensor of input's type, in new memory.
 Results filled_from(Call& c) {
   Var x = c.var(0), value = to_device(stored(c, 1, x.dtype()), x.type().device);
   const bool fits = value.rank() <= x.rank() && broadcast(x.shape(), value.shape()) == x.shape();

@@ -81,7 +81,7 @@ Var sum_groups(Var x, const Shape& to) {
   return sum_to(x.builder->call("prims.sum", {reshape_to(x, apart), Shape{static_cast<int64_t>(at + 1)}}), to);
 }
 
-// What forward and backward both need, in the computing type.
+// Values that forward and backward both need, in the computing type.
 struct Scores {
   Var query, key, value, scale, scores;
 };

@@ -35,7 +35,7 @@ struct RightShift {
     else return shifts_out(b) ? static_cast<T>(a < T(0) ? -1 : 0) : static_cast<T>(a >> b);
   }
 };
-// Of the absolute values; the least integer's is its own.
+// On the absolute values; that of the least integer is itself.
 struct Gcd {
   template <class T>
   T operator()(T a, T b) {
@@ -64,7 +64,7 @@ Results bits(Call& c) {
   return computed_by(c, cat("prims.", c.op.name()), false, overflow);
 }
 Var differ(Var a, Var b) { return ne(a, b); }
-// Of booleans by what other ops of truths are made of, which every executor fuses.
+// On booleans by the logical prims, which every executor fuses.
 template <auto of_booleans>
 Results bits_or_truths(Call& c) {
   const auto is_truth = [&](const Arg& a) {

@@ -1,4 +1,4 @@
-// What a gradient does not pass: detach; and zero, whose result no longer depends on the input.
+// Ops that stop gradients: detach; and zero, whose result no longer depends on the input.
 #include "ops/elementwise.h"
 #include "ops/view_tags.h"
 

@@ -16,7 +16,7 @@ Results cdist(Call& c) {
   Var a = c.var(0), b = c.var(1);
   c.require(a.rank() >= 2 && b.rank() >= 2 && a.size(-1) == b.size(-1), "needs matrices of rows of one length; ",
             c.types());
-  // Of many rows by a product of matrices, as PyTorch does: less exact where rows nearly agree.
+  // For many rows by a matrix product, as in PyTorch: less exact where rows nearly agree.
   constexpr int64_t kFewRows = 25;
   if (c.real(2) == 2 && is_real(a.dtype()) && a.dtype() == b.dtype() &&
       (hint(a.size(-2)) > kFewRows || hint(b.size(-2)) > kFewRows))

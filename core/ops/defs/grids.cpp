@@ -56,7 +56,7 @@ struct Side {
     const auto n = static_cast<double>(size);
     return corners ? (at + 1.0) * ((n - 1) / 2) : ((at + 1.0) * n - 1.0) / 2.0;
   }
-  // What lies outside of the image, as the padding says.
+  // Points outside of the image, according to the padding.
   Var padded(Var p) const {
     const auto n = static_cast<double>(size);
     if (padding == "border") return clamped(p, 0, n - 1);

@@ -70,7 +70,7 @@ void scatter_add_vjp(Grad& g) {
   Var read = g.builder.call("prims.gather", {g.cotangent(), g.integer(1), g.var(2)});
   const Shape& to = g.type(3).shape;
   if (!(read.shape() == to)) {
-    // What src has beyond the index is not used.
+    // Elements of src beyond the index are not used.
     Shape high = to;
     for (size_t i = 0; i < to.size(); i++) high[i] = to[i] - read.shape()[i];
     read = g.builder.call("prims.pad", {read, Shape(to.size(), 0), high, 0.0});

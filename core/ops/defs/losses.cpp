@@ -26,7 +26,7 @@ Var huber(const Call& c, Var x, Var y) {
   Var loss = where(lt(d, delta), near * near * 0.5, (d - 0.5 * delta) * delta), weight = loss_weight(c, 4, loss);
   return weight ? loss * weight : loss;
 }
-// What is above zero; at zero it has a slope, as in PyTorch.
+// max(x, 0), with PyTorch's nonzero slope at 0.
 Var above_zero(Var x) { return apply("clamp_min", x, 0.0); }
 Var weighted(const Call& c, size_t param, Var loss) {
   return c.has(param) ? loss * convert(c.var(param), loss.dtype()) : loss;

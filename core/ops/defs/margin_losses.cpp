@@ -4,7 +4,7 @@
 namespace thunder {
 namespace {
 
-// What other classes lack to the margin below the class of the target.
+// By how much each other class is within the margin of the target's class.
 Results multi_margin(Call& c) {
   Var x = computed(c.var(0)), y = c.var(1);
   if (x.rank() == 0) x = reshape_to(x, Shape{1});
@@ -25,7 +25,7 @@ Results multi_margin(Call& c) {
   Var others = where(eq(classes, place), 0.0, lack);
   return convert(reduced_loss(c, c.builder.call("mean", {others, Shape{-1}})), c.type(0).dtype);
 }
-// What the classes of a row lack to the margin of 1 below each of its targets, which end at the first -1.
+// By how much each class of a row is within the margin of 1 of each of its targets, which end at the first -1.
 Results multilabel_margin(Call& c) {
   Var x = computed(c.var(0)), y = c.var(1);
   const Shape given = x.shape();

@@ -149,7 +149,7 @@ void sample_returned(Samples& s) {
   shape[0] = 1, alone[0] = 2, alone[1] = 3;
   const TensorSpec places{shape, DType::i64, 0, (1 << 2 * dims) - 1.0};
   s.add({TensorSpec{alone}, TensorSpec{alone, DType::i64, 0, (1 << dims) - 1.0}, 2});
-  // Of equal places the last one stays, as the gradient does not know.
+  // If several outputs have the same index, the last one wins, as the gradient cannot tell.
   s.add_without_gradient({TensorSpec{shape}, places, 2, 2, 0, Ints(dims, 5)});
   s.add_without_gradient({TensorSpec{shape}, TensorSpec{shape, DType::i64, 0, 0}, 3, 2, 1});
   s.refuse({TensorSpec{shape}, TensorSpec{shape}, 2}, "indices must be i64");

@@ -21,7 +21,7 @@ Var line_up(Var x, size_t axis, Var place) {
   return x.builder->call("prims.gather", {x, static_cast<int64_t>(axis), place});
 }
 
-// What is least where the input is greatest. Integers do not overflow.
+// A key that is least where the input is greatest. Integers do not overflow.
 Var turned(Var x) {
   if (is_real(x.dtype())) return -x;
   if (x.dtype() == DType::boolean) return not_(x);
@@ -76,7 +76,7 @@ Results topk(Call& c) {
   return c.builder.results("prims.topk", {x, static_cast<int64_t>(axis), k, c.flag(3)});
 }
 
-// What a prim gives that keeps the dim with size 1.
+// The result of a prim that keeps the dim with size 1.
 Results dropped(Call& c, const Results& both, size_t axis, bool keepdim) {
   return {without(c.builder.var(both[0]), axis, keepdim).id, without(c.builder.var(both[1]), axis, keepdim).id};
 }

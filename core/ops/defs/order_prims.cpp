@@ -1,4 +1,4 @@
-// What looks at the order of the elements of a line: sort, and the commonest value.
+// Prims that depend on the order of a line's elements: sort and mode.
 #include "ops/sorted_lines.h"
 
 namespace thunder {

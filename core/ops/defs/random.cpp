@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint32_t kTags = kRandom;
 
-// What rand and its relatives share: a real dtype, and a device to which the random state is moved.
+// Shared by rand and its relatives: a real dtype, and a device to which the random state is moved.
 DType drawn_dtype(const Call& c, size_t dtype) {
   const DType d = c.dtype(dtype, DType::f32);
   c.require(is_real(d), "dtype must be real, got ", name(d));

@@ -7,7 +7,7 @@ namespace {
 struct State {
   Var h, c;  // c: lstm alone
 };
-// Of one direction of one layer; absent ones are empty.
+// The parameters of one direction of one layer; absent ones are empty.
 struct Weights {
   Var w_ih, w_hh, b_ih, b_hh, w_hr;
 };
@@ -201,7 +201,7 @@ void lstm_cell_samples(Samples& s) {
          TensorSpec{{8}}});
   s.refuse({TensorSpec{{3, 4}}, Specs{{{3, 2}}}, TensorSpec{{8, 4}}, TensorSpec{{8, 2}}}, "two tensors");
 }
-// Of one layer, or of two in both directions.
+// The parameters of one layer, or of two layers in both directions.
 Specs params(int64_t gates, bool biases, bool deep) {
   Specs out;
   const int64_t rows = gates * 2;

@@ -60,7 +60,7 @@ void mean_vjp(Grad& g) {
   g.add(0, spread(g, dy) / elements_of(computed(g.var(0)), g.axes(1, g.type(0).rank())));
 }
 
-// What the sum of squares is divided by: never negative, as in PyTorch.
+// The divisor of the sum of squares: never negative, as in PyTorch.
 In freedom(Var x, std::span<const Dim> axes, double correction) {
   In n = elements_of(x, axes);
   if (n.kind == ArgKind::real) return std::max(0.0, n.f - correction);

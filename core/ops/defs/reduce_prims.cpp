@@ -38,7 +38,7 @@ template <class T, bool maximum>
 struct ExtremumFold {
   using Sum = Compute<T>;
   using Limits = std::numeric_limits<Sum>;
-  // What any element replaces: also the result of no elements.
+  // The neutral element, which is also the result of no elements.
   static Sum start() {
     if constexpr (Limits::has_infinity) return maximum ? -Limits::infinity() : Limits::infinity();
     else return maximum ? Limits::lowest() : Limits::max();

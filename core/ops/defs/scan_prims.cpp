@@ -84,7 +84,7 @@ void extremum_meta(const Call& c, Types& out) {
   t.dtype = DType::i64;
   out.push(t);
 }
-// Of equal elements the last; NaN stays.
+// The last of equal elements; NaN propagates.
 template <bool maximum>
 Status* extremum_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &values = k.out[0], &indices = k.out[1];

@@ -75,7 +75,7 @@ Results scatter_reduce(Call& c) {
   Var hits;
   if (how == "mean" || !c.flag(5)) hits = added(one(x, 0), one(src, 1));
   if (!c.flag(5)) {
-    // What is written over starts from what changes nothing.
+    // Elements that are overwritten start from the neutral element.
     const double start = how == "prod" ? 1 : how == "amax" ? least_of(wide) : how == "amin" ? greatest_of(wide) : 0;
     x = where(gt(hits, 0), full_like(x, start), x);
   }

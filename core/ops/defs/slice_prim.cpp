@@ -27,7 +27,7 @@ void slice_meta(const Call& c, Types& out) {
 bool slice_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to, ViewOf& v) {
   for (size_t i = 0; i < sizes.size(); i++) {
     v.offset += args[1].d[i].value() * v.strides[i];
-    // No step is made along an axis of one element, and a step of any length may be asked for there.
+    // Along an axis of one element the step is irrelevant, and any step is accepted.
     if (to[i] > 1) v.strides[i] *= args[3].d[i].value();
   }
   return true;

@@ -86,7 +86,7 @@ struct Factored {
     return all;
   }
   T diagonal(int i) const { return lu[static_cast<size_t>(i) * static_cast<size_t>(n) + static_cast<size_t>(i)]; }
-  // Of the permutation.
+  // The sign of the permutation.
   T sign() const {
     T s = 1;
     for (int i = 0; i < n; i++)
@@ -220,7 +220,7 @@ constexpr OpRow kRows[] = {
     matrix_prim("prims.slogdet(tensor input) -> (tensor, tensor)",
                 "The sign of the determinant, and the logarithm of its absolute value.", each_matrix_meta, slogdet,
                 [](Grad& g) {
-                  // Of a singular matrix infinities and NaN, as the logarithm is infinite.
+                  // For a singular matrix infinities and NaN, as the logarithm is infinite.
                   if (!g.reached(1)) return;
                   Var scaled = over_matrix(g.cotangent(1)) * identity_like(g.var(0));
                   g.add(0, g.builder.call("prims.solve", {g.var(0), scaled, true, false}));

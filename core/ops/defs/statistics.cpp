@@ -46,7 +46,7 @@ Var norm_of(Var x, double p, const Arg& dims, bool keepdim) {
   if (std::isinf(p)) return b.call(p > 0 ? "amax" : "amin", {abs(x), dims, keepdim});
   return b.call("pow", {sum_of(b.call("pow", {abs(x), p}), dims, keepdim), 1 / p});
 }
-// Of one element every norm is its size, which needs no powers; only that of order 0 counts.
+// The norm of one element is its absolute value, without powers, for every order but 0, which counts.
 double order_of(const Shape& shape, std::span<const Dim> axes, double p) {
   const auto single = [&](Dim axis) { return shape[static_cast<size_t>(axis.value())] == Dim(1); };
   return p != 0 && std::all_of(axes.begin(), axes.end(), single) ? 1 : p;

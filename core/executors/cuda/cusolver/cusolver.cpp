@@ -11,7 +11,7 @@ using namespace cusolver;
 
 using CusolverSessions = nvidia::Sessions<Session>;
 
-// Of these the libraries take matrices one by one, each in many launches: many small ones are faster on the CPU.
+// For these ops the libraries take matrices one by one, each in many launches: many small ones are faster on the CPU.
 bool is_worth_it(std::string_view op, const Matrices& in) {
   constexpr int64_t kMost = 8, kLarge = 64;
   const bool one_by_one = op == "prims.qr" || op == "prims.eigh" || op == "prims.svd";
