@@ -1,6 +1,23 @@
 /* Written by bindings/swig/generate.py from bindings/python/calls.api; tools/check --write refreshes it. */
 #include "described.h"
 
+static PyObject *call_describe(PyObject *self, PyObject *args)
+{
+    const char *what;
+    if (!PyArg_ParseTuple(args, "s:describe", &what)) return NULL;
+    thunder_values *out = values_new();
+    PyObject *result = out && !check_status(thunder_context_describe(context, what, out)) ? values_result(out, false) : NULL;
+    thunder_values_release(out);
+    return result;
+}
+
+static PyObject *call_set_default_executors(PyObject *self, PyObject *args)
+{
+    const char *names_or_null;
+    if (!PyArg_ParseTuple(args, "s:set_default_executors", &names_or_null)) return NULL;
+    return !check_status(thunder_context_set_default_executors(context, names_or_null)) ? Py_NewRef(Py_None) : NULL;
+}
+
 static PyObject *call_set_logs(PyObject *self, PyObject *args)
 {
     const char *logs;
@@ -133,6 +150,10 @@ static PyObject *call_schedule__last_lr(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef of_functions[] = {
+    {"describe", call_describe, METH_VARARGS,
+     "describe(what)\n--\n\n"},
+    {"set_default_executors", call_set_default_executors, METH_VARARGS,
+     "set_default_executors(names_or_null)\n--\n\n"},
     {"set_logs", call_set_logs, METH_VARARGS,
      "set_logs(logs)\n--\n\n"},
     {NULL, NULL, 0, NULL}};

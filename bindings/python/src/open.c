@@ -1,16 +1,6 @@
 /* The extension module: what is there once, and the list of its files. */
 #include "layer.h"
 
-static PyObject *describe(PyObject *module, PyObject *what)
-{
-    const char *name = PyUnicode_AsUTF8(what);
-    thunder_values *out = name ? values_new() : NULL;
-    PyObject *text = NULL;
-    if (out && check_status(thunder_context_describe(context, name, out)) == 0) text = values_result(out, false);
-    thunder_values_release(out);
-    return text;
-}
-
 /* Where a function is traced it would be seeded once, not at each call: it breaks there, and is run at each call, or that is an
  * error. */
 static int break_to_seed(void)
@@ -50,15 +40,6 @@ static PyObject *random_state(PyObject *module, PyObject *unused)
     return tensor_of(thunder_context_random(context));
 }
 
-static PyObject *set_default_executors(PyObject *module, PyObject *names)
-{
-    (void)module;
-    const char *text = PyUnicode_Check(names) ? PyUnicode_AsUTF8(names) : NULL;
-    if (!text) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "names with commas between them were expected");
-    if (check_status(thunder_context_set_default_executors(context, text))) return NULL;
-    Py_RETURN_NONE;
-}
-
 /* set_stance(name): the name of the one before. */
 static PyObject *set_stance(PyObject *module, PyObject *name)
 {
@@ -87,14 +68,12 @@ static PyObject *version(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef functions[] = {
-    {"describe", describe, METH_O, "JSON of what the library knows: 'ops', 'modules', 'optimizers' ..."},
     {"seed", seed, METH_O,
      "seed(number)\n--\n\nThe same numbers are drawn after the same seed. Without one every process draws others."},
     {"initial_seed", initial_seed, METH_NOARGS,
      "initial_seed()\n--\n\nThe seed that holds, given or not: seed() of it in another process draws the same numbers."},
     {"random_state", random_state, METH_NOARGS,
      "random_state()\n--\n\nThe random state, int64[2]: save it, and copy_() it back to resume."},
-    {"set_default_executors", set_default_executors, METH_O, NULL},
     {"set_stance", set_stance, METH_O, NULL},
     {"set_printoptions", set_printoptions, METH_O, NULL},
     {"version", version, METH_NOARGS, "version()\n--\n\nOf the library that is running."},
