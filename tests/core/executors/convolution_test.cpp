@@ -36,6 +36,8 @@ const Case kCases[] = {
     // By tiles: odd and even sizes, each padding, groups, more channels than a block has, more images than are packed at a time.
     {{9, 16, 7, 7}, {17, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},     {{2, 32, 13, 30}, {40, 16, 3, 3}, {1, 1}, {0, 2}, {1, 1}, 2},
     {{5, 130, 9, 12}, {20, 130, 3, 3}, {1, 1}, {2, 0}, {1, 1}, 1},  {{3, 16, 270, 270}, {16, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
+    // A last block of outputs that is narrower than half a vector: of four, and of one.
+    {{2, 16, 12, 12}, {256, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},  {{2, 16, 9, 12}, {239, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
 };
 
 // The result (2), or the gradient of input 0 or 1; `turned`: of operands whose last two axes lie the other way.

@@ -102,7 +102,7 @@ struct TiledWeightGrad::Job {
       const int64_t tile = (n * op.grid_[0] + row) * op.grid_[1] + column;
       const int64_t pixel = 2 * row * op.width() + 2 * column, result = 2 * row * 2 * op.grid_[1] + 2 * column;
       transform_image(images_data + of * op.image() + pixel * op.channels_, group, tile);
-      transform_gradient(gradients + of * op.gradient() + result * op.outputs_, group, tile, column + 1 < op.grid_[1]);
+      transform_gradient(gradients + of * op.gradient() + result * op.outputs_, group, tile, op.grid_[1] - column - 1);
     }
   }
   void transform_image(const float* corner, int64_t group, int64_t tile) const {
@@ -114,16 +114,18 @@ struct TiledWeightGrad::Job {
       op.t_.tiles(pixels, columns, inputs + group * op.inputs() + p * panel + tile * columns, op.panels_ * panel);
     }
   }
-  // Vectors may write past a tile's rows: the next tile overwrites that if it `follows` in this task.
-  void transform_gradient(const float* corner, int64_t group, int64_t tile, bool follows) const {
+  // Vectors may write past a tile's rows: the next tiles overwrite that if enough of them follow in this task, as many
+  // as a block of few rows needs.
+  void transform_gradient(const float* corner, int64_t group, int64_t tile, int64_t follow) const {
     alignas(64) float made[kPoints * kLanes];
     const float* dy[4];
     for (int64_t block = 0; block < op.blocks_.count(); block++) {
       const int64_t first = op.blocks_.first(block), rows = op.blocks_.rows(block);
       for (int64_t i = 0; i < 4; i++) dy[i] = corner + (i / 2 * 2 * op.grid_[1] + i % 2) * op.outputs_ + first;
-      if (follows) op.t_.gradients(dy, rows, address_of(group, 0, block) + tile * rows, op.tiles_ * w().outputs);
+      const bool in_place = round_up(rows, kLanes) <= rows * (1 + follow);
+      if (in_place) op.t_.gradients(dy, rows, address_of(group, 0, block) + tile * rows, op.tiles_ * w().outputs);
       else op.t_.gradients(dy, rows, made, kLanes);
-      for (int64_t point = 0; point < kPoints && !follows; point++)
+      for (int64_t point = 0; point < kPoints && !in_place; point++)
         std::copy_n(made + point * kLanes, rows, address_of(group, point, block) + tile * rows);
     }
   }
