@@ -34,14 +34,15 @@ def as_double(inputs):
     return {name: v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v for name, v in inputs.items()}
 
 
-def too_far(make, seed, training, backend=None):
-    """What of a model is further from float64 than it may be, as (name, distance, allowed). backend: by which PyTorch runs it for that; else eager."""
+def too_far(make, seed, training, backend="thunder", oracle=None):
+    """What of a model that a backend compiles is further from float64 than it may be, as (name, distance, allowed). oracle: the backend that computes
+    in float64, and the distance that is allowed; else eager."""
     torch.manual_seed(seed)
     model, inputs = make()
     model.train(training)
 
     def by_torch(model, inputs):
-        return run(model, inputs, torch.compile(model, backend=backend) if backend else None)
+        return run(model, inputs, torch.compile(model, backend=oracle) if oracle else None)
     theirs, share = by_torch(copy.deepcopy(model), inputs), 1e-6
     try:
         exact = by_torch(copy.deepcopy(model).double(), as_double(inputs))
@@ -50,7 +51,7 @@ def too_far(make, seed, training, backend=None):
     if exact is None or any(value.isnan().any() and not theirs[name].isnan().any() for name, value in exact.items() if name in theirs):
         exact, share = theirs, 1e-4
     ours_model = copy.deepcopy(model)
-    compiled, state = support.compiled(ours_model, fullgraph=False), copy.deepcopy(ours_model.state_dict())
+    compiled, state = support.compiled(ours_model, fullgraph=False, backend=backend), copy.deepcopy(ours_model.state_dict())
     run(ours_model, inputs, compiled)
     ours_model.load_state_dict(state)
     ours = run(ours_model, inputs, compiled)  # past AOTAutograd's wrapper

@@ -29,7 +29,7 @@ def needs(*modules):
 
 def compiled(function, **options):
     torch._dynamo.reset()
-    return torch.compile(function, backend="thunder", **{"fullgraph": True, **options})
+    return torch.compile(function, **{"backend": "thunder", "fullgraph": True, **options})
 
 
 def tensors(tree):
