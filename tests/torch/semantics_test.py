@@ -243,6 +243,22 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
         with torch.no_grad():
             self.same(lambda x: x[:, torch.arange(-3, 3)[:, None], torch.arange(4)], torch.randn(2, 5, 4))
 
+    def test_rows_with_a_gathered_matrix_each_are_products_of_groups(self):
+        def columns(matrices, places, rows):
+            return torch.bmm(matrices[places], rows.unsqueeze(-1)).squeeze(-1)
+
+        def lines(matrices, places, rows):
+            return torch.bmm(rows.unsqueeze(1), matrices.transpose(1, 2)[places]).squeeze(1)
+        matrices, places, rows = torch.randn(4, 6, 5), torch.tensor([3, 0, -1, 0, 2, 3, 0]), torch.randn(7, 5)
+        for function in (columns, lines):
+            with torch.no_grad():
+                self.same(function, matrices, places, rows)
+                text = str(thunder.last_traces(thunder.torch.programs()[-1])[0])
+                self.assertEqual((text.count("grouped_mm("), text.count("matmul(")), (1, 0), text)
+                with self.assertRaisesRegex((RuntimeError, IndexError), "4"):
+                    support.compiled(function)(matrices, torch.tensor([3, 0, 4, 0, 2, 3, 0]), rows)
+            self.same(function, *(one.requires_grad_() if one.is_floating_point() else one for one in (matrices, places, rows)))
+
 
 if __name__ == "__main__":
     unittest.main()
