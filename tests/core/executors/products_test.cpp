@@ -379,22 +379,23 @@ TEST_F(Products, run_the_gradients_of_linear) {
   }
 }
 
-// Whatever the layout of the image, whose rows or columns may be the last dim; and the gradient by it.
+// Whatever the layout of the image, whose rows or columns may be the last dim; and the gradients.
 TEST_F(Products, run_convolutions_of_one_pixel) {
+  constexpr const char* kOps[] = {"prims.conv2d_input_grad", "prims.conv2d_weight_grad", "prims.conv2d"};
   for (std::vector<int64_t> x : {std::vector<int64_t>{8, 30, 7, 7}, {3, 70, 1, 1}, {1, 5, 33, 40}, {2, 9, 1, 12}})
     for (bool turned : {false, true})
-      for (bool gradient : {false, true}) {
-        auto body = [turned, gradient](Scope& s, const Values& in, Values& out) {
+      for (size_t which : {0u, 1u, 2u}) {  // the gradient by the image or the weight, or the result
+        auto body = [turned, which](Scope& s, const Values& in, Values& out) {
           const int64_t order[] = {0, 1, 3, 2};
           Tensor* image = in[0].tensor.get();
           if (turned) image = op(s, "prims.permute", {any(image), Any::dims(order)});
           Tensor* y = op(s, "conv2d", {any(image), any(in[1].tensor.get())});
-          if (!gradient) return out.push(Ref<Tensor>(y));
+          if (which == 2) return out.push(Ref<Tensor>(y));
           Values wrt;
-          wrt.push(in[0].tensor);
+          wrt.push(in[which].tensor);
           out.push((*s.grad(op(s, "sum", {any(op(s, "mul", {any(y), any(y)}))}), wrt))[0].tensor);
         };
-        expect_like_host(body, {random(x, 1).get(), random({40, x[1], 1, 1}, 2).get()}, gradient ? "prims.conv2d_input_grad" : "prims.conv2d");
+        expect_like_host(body, {random(x, 1).get(), random({40, x[1], 1, 1}, 2).get()}, kOps[which]);
       }
 }
 

@@ -1,9 +1,9 @@
-// Convolutions whose window is one pixel, and their gradients by the input: products of the weight and each image.
+// Convolutions whose window is one pixel, and their gradients: products of the weight and each image.
 #pragma once
 
 #include <algorithm>
 
-#include "executors/cpu/products/batched_product.h"
+#include "executors/cpu/products/algorithms.h"
 #include "ir/shape.h"
 #include "ops/pair.h"
 
@@ -54,16 +54,65 @@ constexpr std::array kPointwiseRows = {
     PointwiseRow<T>{"prims.conv2d_input_grad", [](const Launch* l) { return pointwise_of<T>(l, 1); }, 3},
 };
 
-// Whether the window of a convolution is one pixel of all channels, and each pixel has one. Requires: its row.
-template <class T>
-bool is_pointwise(const PointwiseRow<T>& row, const Node& node, const Store& store) {
-  const Sizes weight = concrete(store.type(node.args[1].v).shape);
+// Whether the window of a convolution is one pixel of all channels, and each pixel has one; `first` is the index of the
+// argument stride.
+inline bool is_pointwise(const Node& node, const Sizes& weight, size_t first) {
   const auto all = [&](size_t arg, int64_t value) {
     const auto pair = pair_of(node.args[arg]);
     return pair[0] == value && pair[1] == value;
   };
-  return weight[2] == 1 && weight[3] == 1 && all(row.first, 1) && all(row.first + 1, 0) &&
-         node.args[row.first + 3].i == 1;
+  return weight[2] == 1 && weight[3] == 1 && all(first, 1) && all(first + 1, 0) && node.args[first + 3].i == 1;
 }
+
+// The gradient by the weight: dw[rows, columns] = sum over n and pixels of dy[n, rows, pixel] x[n, columns, pixel], a
+// product for each image that is added to those before.
+class PointwiseWeightGrad : public Kernel {
+ public:
+  static constexpr std::string_view kOp = "prims.conv2d_weight_grad";
+
+  PointwiseWeightGrad(const Backends& m, Available a) : Kernel(this), backends_(m), available_(std::move(a)) {}
+
+  static bool claims(const NodeView& view) {
+    return is_pointwise(view.node, concrete(view.store.type(view.node.results[0]).shape), 3);
+  }
+  static GemmSize usual_size(const NodeView& view) {
+    const auto sizes = [&](size_t arg) { return concrete(view.store.type(view.node.args[arg].v).shape); };
+    const Sizes dy = sizes(0), x = sizes(1);
+    return {dy[1], x[1], dy[2] * dy[3]};
+  }
+
+  Status* run(const Launch* launch) const {
+    const Buffer &dy = launch->inputs[0], &x = launch->inputs[1];
+    const int64_t height = dy.shape[2], width = dy.shape[3];
+    if (height * width == 1) return add(launch, 0, 0, 0, dy.shape[0], false);  // the sum is over images
+    const bool one = height == 1 || (dy.strides[2] == width * dy.strides[3] && x.strides[2] == width * x.strides[3]);
+    const int64_t rows = one ? 1 : height, parts = dy.shape[0] * rows;
+    if (!parts) return add(launch, 3, 0, 0, 0, false);
+    for (int64_t part = 0; part < parts; part++)
+      if (Status* failed = add(launch, 3, part / rows, part % rows, one ? height * width : width, part > 0))
+        return failed;
+    return nullptr;
+  }
+
+ private:
+  // Sums along an axis, of so many elements, of a row of an image.
+  Status* add(const Launch* launch, int axis, int64_t image, int64_t row, int64_t depth, bool add) const {
+    const Buffer &dy = launch->inputs[0], &x = launch->inputs[1], &dw = launch->outputs[0];
+    const auto at = [&](const Buffer& b) { return b.as<float>() + image * b.strides[0] + row * b.strides[2]; };
+    BatchedProduct<float> p;
+    p.each = {dw.shape[0],
+              dw.shape[1],
+              depth,
+              {at(dy), dy.strides[1], dy.strides[axis]},
+              {at(x), x.strides[axis], x.strides[1]},
+              dw.as<float>(),
+              dw.strides[0],
+              add};
+    return run_products(backends_, available_, launch, p);
+  }
+
+  const Backends& backends_;
+  const Available available_;
+};
 
 }  // namespace thunder

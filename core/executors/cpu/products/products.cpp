@@ -15,7 +15,13 @@ struct Products {
   std::optional<Autotuner> tuner;
 };
 
-bool is_grouped(const NodeView& view) { return view.node.op->name() == GroupedMatmulKernel<float>::kOp; }
+bool is_grouped(const NodeView& view) {
+  return view.node.op->name() == GroupedMatmulKernel<float>::kOp;
+}
+
+bool is_weight_grad(const NodeView& view) {
+  return view.node.op->name() == PointwiseWeightGrad::kOp;
+}
 
 // The row of a convolution; null: the op is a product.
 template <class T>
@@ -30,8 +36,11 @@ bool claim(const NodeView& view, void* user) {
     const TensorType& type = view.store.type(view.node.results[0]);
     return on_cpu(type, DType::f32) || on_cpu(type, DType::bf16) || on_cpu(type, DType::f16);
   }
+  // The gradient of a weight is summed over images, which 16 bits would round one by one.
+  if (is_weight_grad(view)) return all_tensors_are<DType::f32>(view, user) && PointwiseWeightGrad::claims(view);
   const PointwiseRow<float>* convolution = convolution_of<float>(view.node);
-  if (convolution && !is_pointwise(*convolution, view.node, view.store)) return false;
+  if (convolution && !is_pointwise(view.node, concrete(view.store.type(view.node.args[1].v).shape), convolution->first))
+    return false;
   return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user) ||
          all_tensors_are<DType::f16>(view, user);
 }
@@ -77,6 +86,10 @@ KernelPtr prepare(const NodeView& view, void* user) {
     return d == DType::f16    ? grouped_kernel<f16>(view, backends)
            : d == DType::bf16 ? grouped_kernel<Bf16>(view, backends)
                               : grouped_kernel<float>(view, backends);
+  if (is_weight_grad(view))
+    return std::make_unique<PointwiseWeightGrad>(
+        backends, rows_for(algorithms<float>(), backends, view.settings.float32_matmul_precision,
+                           PointwiseWeightGrad::usual_size(view)));
   return d == DType::f16    ? make_kernel<f16>(view, backends)
          : d == DType::bf16 ? make_kernel<Bf16>(view, backends)
                             : make_kernel<float, F32MatmulKernel>(view, backends, timed ? &*tuner : nullptr);
@@ -94,7 +107,7 @@ std::optional<ExecutorDesc> products_executor(const Machine& machine, const Tuni
   const std::shared_ptr<Products> made(new Products{backends, {}});
   if (tuning.threads) made->tuner.emplace(made->backends, report, machine, *tuning.threads, tuning.folder);
   ExecutorDesc d = table_executor("products", kProductRows<float>, claim, prepare, made.get());
-  d.ops.emplace_back(GroupedMatmulKernel<float>::kOp);
+  d.ops.insert(d.ops.end(), {std::string(GroupedMatmulKernel<float>::kOp), std::string(PointwiseWeightGrad::kOp)});
   for (const auto& row : kPointwiseRows<float>) d.ops.emplace_back(row.op);
   d.owner = made;
   return d;
