@@ -10,11 +10,12 @@
 namespace thunder {
 namespace {
 
-// The parameters that the three ops share, wherever their schemas have them.
+// The parameters that the three ops share, wherever their schemas have them; the first has no `kept`.
 struct Places {
-  size_t query, key, value, mask, causal, scale, grouped;
+  size_t query, key, value, mask, causal, scale, grouped, kept, kept_scale;
 };
-constexpr Places kUser{0, 1, 2, 3, 5, 6, 7}, kForward{0, 1, 2, 3, 4, 5, 6}, kBackward{1, 2, 3, 7, 8, 9, 10};
+constexpr Places kUser{0, 1, 2, 3, 5, 6, 7, 0, 0}, kForward{0, 1, 2, 3, 4, 5, 6, 7, 8},
+    kBackward{1, 2, 3, 7, 8, 9, 10, 11, 12};
 
 // One key head serves a group of neighbouring query heads.
 void require_groups(const Call& c, const Places& p) {
@@ -27,17 +28,23 @@ void require_groups(const Call& c, const Places& p) {
               name(heads(i)), " heads, which do not divide the query's ", name(heads(p.query)), "; ", c.types());
 }
 
+// Throws where batches or heads differ.
+Shape scores_shape(const Call& c, const Places& p) {
+  const TensorType &q = c.type(p.query), &k = c.type(p.key);
+  Shape keys = k.shape;
+  if (c.flag(p.grouped)) keys[k.rank() - 3] = q.shape[q.rank() - 3];
+  Shape scores = broadcast(Shape(q.shape.begin(), q.shape.end() - 2), Shape(keys.begin(), keys.end() - 2));
+  scores.push_back(q.shape[q.rank() - 2]), scores.push_back(k.shape[k.rank() - 2]);
+  return scores;
+}
+
 void require_mask(const Call& c, const Places& p) {
-  const TensorType &q = c.type(p.query), &k = c.type(p.key), &mask = c.type(p.mask);
+  const TensorType &q = c.type(p.query), &mask = c.type(p.mask);
   c.require(mask.dtype == DType::boolean || mask.dtype == q.dtype || mask.dtype == DType::f32,
             "attn_mask must be boolean or have the query's dtype, got ", name(mask.dtype), " and ", name(q.dtype), "; ",
             c.types());
-  Shape keys = k.shape;
-  if (c.flag(p.grouped)) keys[k.rank() - 3] = q.shape[q.rank() - 3];
   try {
-    Shape scores = broadcast(Shape(q.shape.begin(), q.shape.end() - 2), Shape(keys.begin(), keys.end() - 2));
-    scores.push_back(q.shape[q.rank() - 2]), scores.push_back(k.shape[k.rank() - 2]);
-    broadcast(scores, mask.shape);
+    broadcast(scores_shape(c, p), mask.shape);
   } catch (const Error& e) {
     c.require(false, "attn_mask does not fit the scores: ", e.message(), "; ", c.types());
   }
@@ -105,6 +112,16 @@ Var masked(const Call& c, const Places& p, Var scores) {
   return mask.dtype() == DType::boolean ? where(mask, scores, none) : scores + convert(mask, scores.dtype());
 }
 
+// What of the probabilities, or of their gradients, dropout keeps.
+Var kept_of(const Call& c, const Places& p, Var x) {
+  if (!c.has(p.kept)) return x;
+  Var kept = c.var(p.kept);
+  c.require(kept.shape() == x.shape(), "kept must have the shape of the scores, ", name(x.shape()), ", got ",
+            name(kept.type()));
+  if (kept.dtype() != DType::boolean) kept = c.builder.call("ne", {kept, 0.0});
+  return where(kept, x * c.real(p.kept_scale), 0.0);
+}
+
 Scores scores_of(Call& c, const Places& p) {
   require_operands(c, p);
   Scores a;
@@ -141,23 +158,29 @@ Softmax softmax(Var scores) {
 // ---- query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa ----
 
 Results attention(Call& c) {
-  c.require(c.real(4) >= 0 && c.real(4) < 1, "dropout_p must be at least 0 and less than 1, got ", c.real(4));
-  if (c.real(4) == 0) {
-    require_operands(c, kUser);
-    return {c.builder.results("scaled_dot_product_attention_forward",
-                              {c.var(0), c.var(1), c.var(2), c.var(3), c.flag(5), c.args[6], c.flag(7)})[0]};
+  const double dropped = c.real(4);
+  c.require(dropped >= 0 && dropped < 1, "dropout_p must be at least 0 and less than 1, got ", dropped);
+  require_operands(c, kUser);
+  Arg kept;
+  if (dropped > 0) {
+    const TensorType& query = c.type(0);
+    Var drawn = c.builder.call("rand", {scores_shape(c, kUser), DType::f32, query.device});
+    Var chosen = c.builder.call("ge", {drawn, dropped});
+    // cuDNN multiplies by what is kept.
+    if (query.device != Device::cpu && is_half(query.dtype)) chosen = convert(chosen, query.dtype);
+    kept = Arg::value(chosen.id);
   }
-  Scores a = scores_of(c, kUser);
-  Var kept = c.builder.call("dropout", {softmax(a.scores).probabilities, c.real(4), true});
-  return convert(c.builder.call("matmul", {kept, a.value}), c.type(0).dtype);
+  return {c.builder.results("scaled_dot_product_attention_forward",
+                            {c.var(0), c.var(1), c.var(2), c.var(3), c.flag(5), c.args[6], c.flag(7), kept,
+                             1 / (1 - dropped)})[0]};
 }
 
-// ---- query, key, value, attn_mask, is_causal, scale, enable_gqa ----
+// ---- query, key, value, attn_mask, is_causal, scale, enable_gqa, kept, kept_scale ----
 
 Results forward(Call& c) {
   Scores a = scores_of(c, kForward);
   Softmax s = softmax(a.scores);
-  Var out = convert(c.builder.call("matmul", {s.probabilities, a.value}), c.type(0).dtype);
+  Var out = convert(c.builder.call("matmul", {kept_of(c, kForward, s.probabilities), a.value}), c.type(0).dtype);
   return {out.id, s.top.id, s.total.id};
 }
 
@@ -166,11 +189,11 @@ void forward_vjp(Grad& g) {
   if ((g.has(3) && g.wants(3)) || g.reached(1) || g.reached(2)) return g.descend();
   Results d = g.builder.results("scaled_dot_product_attention_backward",
                                 {g.cotangent(), g.var(0), g.var(1), g.var(2), g.result(0), g.result(1), g.result(2),
-                                 g.var(3), g.flag(4), g.args[5], g.flag(6)});
+                                 g.var(3), g.flag(4), g.args[5], g.flag(6), g.args[7], g.args[8]});
   for (size_t i = 0; i < 3; i++) g.add(i, g.builder.var(d[i]));
 }
 
-// ---- grad, query, key, value, out, top, total, attn_mask, is_causal, scale, enable_gqa ----
+// ---- grad, query, key, value, out, top, total, attn_mask, is_causal, scale, enable_gqa, kept, kept_scale ----
 
 // On devices the backward of many keys computes the scores again: those of the forward would be kept until then, which
 // takes memory in proportion to the square of the length, while query and key are kept anyway. That is one product of
@@ -191,8 +214,8 @@ Results backward(Call& c) {
   Scores a = scores_of(own, kBackward);
   Var dy = computed(c.var(0));
   Var p = exp(a.scores - c.var(5)) / c.var(6);
-  Var dv = b.call("matmul", {swap_last_two(p), dy});
-  Var dp = b.call("matmul", {dy, swap_last_two(a.value)});
+  Var dv = b.call("matmul", {swap_last_two(kept_of(own, kBackward, p)), dy});
+  Var dp = kept_of(own, kBackward, b.call("matmul", {dy, swap_last_two(a.value)}));
   // The mean of dp by p is that of dy by out: a row of it is one product of two rows.
   Var ds = p * (dp - sum_kept(dy * computed(c.var(4)), last_axes(1, dy.rank()))) * a.scale;
   Var dq = b.call("matmul", {ds, a.key}), dk = b.call("matmul", {swap_last_two(ds), a.query});
@@ -227,6 +250,10 @@ void forward_samples(Samples& s) {
   s.add({q, k, v, SampleArg(), true, SampleArg(), false});
   s.add({q, k, v, TensorSpec{{4, 6}, DType::boolean, 0, 1}, false, 0.5, false});
   s.add({TensorSpec{{2, 6, 4, 5}}, k, v, SampleArg(), false, SampleArg(), true});
+  const TensorSpec kept{{2, 3, 4, 6}, DType::boolean, 0, 1};
+  s.add({q, k, v, SampleArg(), true, SampleArg(), false, kept, 1.25});
+  s.refuse({q, k, v, SampleArg(), true, SampleArg(), false, TensorSpec{{4, 6}, DType::boolean, 0, 1}, 1.25},
+           "kept must have the shape of the scores");
 }
 void backward_samples(Samples& s) {
   // Tops are such that the probabilities are about those of a softmax.
@@ -234,6 +261,8 @@ void backward_samples(Samples& s) {
       top{{2, 3, 4, 1}, DType::f32, 3, 4}, total{{2, 3, 4, 1}, DType::f32, 1, 2};
   s.add({out, q, k, v, out, top, total, SampleArg(), true, SampleArg(), false});
   s.add({out, q, k, v, out, top, total, TensorSpec{{4, 6}, DType::boolean, 0, 1}, false, 0.5, false});
+  s.add({out, q, k, v, out, top, total, SampleArg(), true, SampleArg(), false,
+         TensorSpec{{2, 3, 4, 6}, DType::boolean, 0, 1}, 1.25});
   const TensorSpec wide{{2, 6, 4, 7}}, wide_top{{2, 6, 4, 1}, DType::f32, 3, 4},
       wide_total{{2, 6, 4, 1}, DType::f32, 1, 2};
   s.add({wide, TensorSpec{{2, 6, 4, 5}}, k, v, wide, wide_top, wide_total, SampleArg(), false, SampleArg(), true});
@@ -247,14 +276,15 @@ constexpr OpRow kRows[] = {
               "nothing is zero.",
               attention, samples),
     composite("scaled_dot_product_attention_forward(tensor query, tensor key, tensor value, tensor? "
-              "attn_mask, bool is_causal, float? scale, bool enable_gqa) -> (tensor, tensor, tensor)",
+              "attn_mask, bool is_causal, float? scale, bool enable_gqa, tensor? kept=None, float kept_scale=1.0) -> "
+              "(tensor, tensor, tensor)",
               CastPolicy::none,
-              "scaled_dot_product_attention without dropout, and of each row of scores the largest and the sum "
-              "of exp(score - largest).",
+              "scaled_dot_product_attention by the probabilities where `kept` is not 0, times kept_scale, and of each "
+              "row of scores the largest and the sum of exp(score - largest).",
               forward, forward_samples, kHidden, {.vjp = forward_vjp}),
     composite("scaled_dot_product_attention_backward(tensor grad, tensor query, tensor key, tensor value, "
               "tensor out, tensor top, tensor total, tensor? attn_mask, bool is_causal, float? scale, bool "
-              "enable_gqa) -> (tensor, tensor, tensor)",
+              "enable_gqa, tensor? kept=None, float kept_scale=1.0) -> (tensor, tensor, tensor)",
               CastPolicy::none,
               "The gradients of query, key and value, from what scaled_dot_product_attention_forward made.", backward,
               backward_samples, kHidden),

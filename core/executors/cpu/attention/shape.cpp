@@ -23,8 +23,8 @@ bool fits(const Sizes& mask, const Sizes& query, int64_t keys) {
 
 std::optional<AttentionShape> AttentionShape::of(const NodeView& view, size_t first, size_t options) {
   const std::span<const Arg> args = view.node.args;
-  const Arg& mask = args[options];
-  bool takes = true;
+  const Arg &mask = args[options], &kept = args[options + 4];
+  bool takes = !kept.present();
   for_each_value(args, [&](ValueId v) {
     const TensorType& t = view.store.type(v);
     const bool is_mask = mask.present() && v == mask.v;

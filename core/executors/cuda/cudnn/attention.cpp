@@ -56,7 +56,8 @@ class AttentionKernel : public Kernel {
   bool readable(std::span<const Buffer> inputs) const {
     const auto read = static_cast<std::ptrdiff_t>(read_by_library(sizes_));
     return std::all_of(inputs.begin(), inputs.begin() + read, aligned) &&
-           (sizes_.mask != Mask::additive || aligned(inputs[operands(sizes_)]));
+           (sizes_.mask != Mask::additive || aligned(inputs[operands(sizes_)])) &&
+           (!sizes_.drops || aligned(inputs[operands(sizes_) + 1]));
   }
   Calls calls(std::span<const Buffer> inputs, std::span<const Buffer> outputs, bool pack) const {
     Calls out;
@@ -113,6 +114,16 @@ bool take_mask(const TensorType& mask, size_t rank, AttentionSizes& s) {
   return true;
 }
 
+// Whether what is kept of the probabilities is as cuDNN multiplies by it.
+bool take_kept(const TensorType& kept, size_t rank, AttentionSizes& s) {
+  s.drops = true;
+  if (kind(kept.device) != kCudaKind || kept.rank() != rank || kept.dtype != s.dtype) return false;
+  const Sizes4 scores = {s.batch, s.heads, s.queries, s.keys};
+  for (size_t d = 0; d < rank; d++)
+    if (kept.shape[rank - 1 - d] != Dim(scores[3 - d])) return false;
+  return true;
+}
+
 }  // namespace
 
 std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
@@ -147,6 +158,9 @@ std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
   s.scale =
       static_cast<float>(args[mask + 2].present() ? args[mask + 2].f : 1 / std::sqrt(static_cast<double>(s.width)));
   if (args[mask].present() && !take_mask(view.store.type(args[mask].v), rank, s)) return std::nullopt;
+  const Arg &kept = args[mask + 4], &kept_scale = args[mask + 5];
+  s.kept_scale = static_cast<float>(kept_scale.f);
+  if (kept.present() && !take_kept(view.store.type(kept.v), rank, s)) return std::nullopt;
   return s;
 }
 

@@ -20,6 +20,8 @@ struct AttentionSizes {
   bool backward;
   Mask mask;
   std::array<int64_t, 4> mask_sizes;  // of its batch, heads, queries and keys: as large as these, or 1
+  bool drops;                         // some probabilities: the others count kept_scale times
+  float kept_scale;
 
   // None: the node is not one that cuDNN's kernels take (bf16 or f16, three or four dims, no mask of another dtype, no
   // broadcast batches, widths of up to 256 that are multiples of 8).

@@ -62,7 +62,7 @@ size_t read_by_library(const AttentionSizes& s) {
 
 std::string key_of(const AttentionSizes& s, const AttentionLayouts& layouts) {
   std::string key = cat("attention ", name(s.dtype), " ", s.backward, " ", s.causal, " ", s.scale,
-                        s.mask == Mask::none ? "" : " masked");
+                        s.mask == Mask::none ? "" : " masked", s.drops ? cat(" drops ", s.kept_scale) : "");
   for (const Layout& l : layouts.of) {
     for (const int64_t n : l.sizes) key += cat(" ", n);
     for (const int64_t n : l.strides) key += cat(" ", n);
@@ -72,12 +72,13 @@ std::string key_of(const AttentionSizes& s, const AttentionLayouts& layouts) {
 
 void AttentionKernels::begin_compiling(nvidia::CudaDevice& device, const AttentionSizes& s) {
   if (s.backward) device.begin_compiling(kStatisticsText);
-  if (s.mask != Mask::none) MaskKernels::begin_compiling(device);
+  if (s.mask != Mask::none || s.drops) MaskKernels::begin_compiling(device);
 }
 
 void AttentionKernels::find(nvidia::CudaDevice& device, const AttentionSizes& s) {
   if (s.backward) log_sum_exp = device.function(kStatisticsText, "log_sum_exp");
   if (s.mask != Mask::none) mask.emplace(device, s);
+  if (s.drops) kept.emplace(device, with_kept_as_mask(s));
 }
 
 AttentionCall::AttentionCall(Session& session, const AttentionSizes& sizes, std::span<const Buffer> inputs,
@@ -95,6 +96,7 @@ AttentionCall::AttentionCall(Session& session, const AttentionSizes& sizes, std:
   const size_t first = s_.backward ? size_t{kQueryGrad} : size_t{kOut}, ordered = s_.backward ? 3 : 1;
   for (size_t i = 0; i < ordered; i++) layouts.of[first + i] = layout_of(outputs[i]);
   if (s_.mask != Mask::none) layouts.of[kBias] = mask_.emplace(s_, inputs[operands(s_)], pack).layout();
+  if (s_.drops) layouts.of[kKept] = kept_.emplace(with_kept_as_mask(s_), inputs[operands(s_) + 1], pack).layout();
   rows_ = s_.batch * s_.heads * s_.queries;
   pending_ = session.begin_plan(key_of(s_, layouts), [&session, sizes, layouts] {
     return std::make_shared<const Plan>(attention_graph(session, sizes, layouts), kAttentionOptions, "attention");
@@ -108,7 +110,7 @@ void AttentionCall::finish(double& plan_ms) {
 size_t AttentionCall::scratch_bytes() const {
   size_t bytes = kScratchAlign + aligned_up(plan_->workspace_bytes()) + (s_.backward ? 2 * row_bytes() : 0);
   for (const size_t packed : packed_bytes_) bytes += packed;
-  return bytes + (mask_ ? mask_->bytes() : 0);
+  return bytes + (mask_ ? mask_->bytes() : 0) + (kept_ ? kept_->bytes() : 0);
 }
 
 Status* AttentionCall::pack_operands(std::span<const Buffer> inputs, std::byte*& free,
@@ -136,11 +138,14 @@ Status* AttentionCall::run(std::span<const Buffer> inputs, std::span<const Buffe
   std::array<void*, kAllTensors> memory{};
   const std::span<const size_t> roles = this->roles();
   for (size_t i = 0; i < roles.size(); i++) memory[roles[i]] = operand[i];
-  if (mask_) {
-    const Buffer& mask = inputs[operands(s_)];
-    memory[kBias] = mask_->bytes() ? take(mask_->bytes()) : mask.data;
-    if (Status* failed = mask_->convert(device, *kernels.mask, mask, memory[kBias])) return failed;
-  }
+  const auto bind = [&](size_t role, const std::optional<AttentionMask>& mask, const std::optional<MaskKernels>& kernel,
+                        size_t input) -> Status* {
+    if (!mask) return nullptr;
+    memory[role] = mask->bytes() ? take(mask->bytes()) : inputs[input].data;
+    return mask->convert(device, *kernel, inputs[input], memory[role]);
+  };
+  if (Status* failed = bind(kBias, mask_, kernels.mask, operands(s_))) return failed;
+  if (Status* failed = bind(kKept, kept_, kernels.kept, operands(s_) + 1)) return failed;
   if (s_.backward) {
     memory[kStatistics] = take(row_bytes()), memory[kDelta] = take(row_bytes());
     for (size_t i = 0; i < 3; i++) memory[kQueryGrad + i] = outputs[i].data;
@@ -164,7 +169,8 @@ Status* AttentionCall::run_plan(const std::array<void*, kAllTensors>& memory, vo
   std::array<Plan::Binding, kAllTensors> bindings;
   size_t count = s_.backward ? size_t{kBackwardTensors} : size_t{kForwardTensors};
   for (size_t i = 0; i < count; i++) bindings[i] = {static_cast<int64_t>(i + 1), memory[i]};
-  if (mask_) bindings[count] = {static_cast<int64_t>(count + 1), memory[kBias]}, count++;
+  for (const size_t role : {kBias, kKept})
+    if (memory[role]) bindings[count] = {static_cast<int64_t>(count + 1), memory[role]}, count++;
   std::lock_guard lock(session_.mutex());
   if (Status* failed = session_.follow_stream()) return failed;
   return plan_->run(std::span(bindings).first(count), workspace);

@@ -24,7 +24,7 @@ size_t read_by_library(const AttentionSizes& s);
 // Of a node, beside its plans.
 struct AttentionKernels {
   nvidia::Function log_sum_exp = nullptr;  // backward
-  std::optional<MaskKernels> mask;
+  std::optional<MaskKernels> mask, kept;
 
   static void begin_compiling(nvidia::CudaDevice& device, const AttentionSizes& s);
   // Throws.
@@ -56,7 +56,7 @@ class AttentionCall {
   const AttentionSizes s_;
   int64_t rows_ = 0;
   std::array<size_t, kMostOperands> packed_bytes_{};  // 0: read as it lies
-  std::optional<AttentionMask> mask_;
+  std::optional<AttentionMask> mask_, kept_;
   std::shared_ptr<Plans::Pending> pending_;
   std::shared_ptr<const Plan> plan_;
 };

@@ -41,7 +41,12 @@ struct Builder {
     g.reduce(kSum, exp, total);
     const Tensor log = g.pointwise(kLog, total);
     g.pointwise(kAdd, largest, &log, t[kStatistics]);
-    g.pointwise(kDiv, exp, &total, probabilities);
+    if (s.drops) {
+      const Tensor kept_scale = g.scalar(s.kept_scale);
+      g.pointwise(kMul, g.pointwise(kMul, g.pointwise(kDiv, exp, &total), &t[kKept]), &kept_scale, probabilities);
+    } else {
+      g.pointwise(kDiv, exp, &total, probabilities);
+    }
     g.matmul(probabilities, t[kValue], t[kOut]);
   }
 
@@ -55,21 +60,29 @@ struct Builder {
     g.reduce(kSum, each, to);
   }
 
+  // What dropout keeps of the probabilities.
+  Tensor kept(const Tensor& probabilities, const Tensor& kept_scale) {
+    return s.drops ? g.pointwise(kMul, g.pointwise(kMul, probabilities, &t[kKept]), &kept_scale) : probabilities;
+  }
+
   // The gradient of queries is one product, not a sum that blocks of keys are added to in any order: its bits are the
   // same at each run.
   void backward() {
-    const Tensor terms = g.pointwise(kMul, t[kGrad], &t[kOut]), sum = g.between(dense(rows)), one = g.scalar(1);
+    const Tensor terms = g.pointwise(kMul, t[kGrad], &t[kOut]), sum = g.between(dense(rows)),
+                 inverse = g.scalar(1 / s.kept_scale), kept_scale = s.drops ? g.scalar(s.kept_scale) : Tensor{};
     g.reduce(kSum, terms, sum);
-    g.pointwise(kMul, sum, &one, t[kDelta]);
+    g.pointwise(kMul, sum, &inverse, t[kDelta]);
     const Tensor product = g.between(dense(scores)), scale = g.scalar(s.scale);
     g.matmul(t[kQuery], t[kKey], product);
     const Tensor shifted = g.pointwise(kSub, scaled(product, scale), &t[kStatistics]);
     const Tensor probabilities = g.pointwise(kExp, masked(shifted));
-    add_up_heads(transposed_scores(probabilities), t[kGrad], t[kValueGrad], s.value_width);
+    add_up_heads(transposed_scores(kept(probabilities, kept_scale)), t[kGrad], t[kValueGrad], s.value_width);
     const Tensor d_probabilities = g.between(dense(scores));
     g.matmul(t[kGrad], t[kValue], d_probabilities);
-    const Tensor centered = g.pointwise(kSub, d_probabilities, &t[kDelta]);
-    const Tensor weighed = g.pointwise(kMul, centered, &probabilities);
+    const Tensor kept_d = s.drops ? g.pointwise(kMul, d_probabilities, &t[kKept]) : d_probabilities;
+    const Tensor centered = g.pointwise(kSub, kept_d, &t[kDelta]);
+    Tensor weighed = g.pointwise(kMul, centered, &probabilities);
+    if (s.drops) weighed = g.pointwise(kMul, weighed, &kept_scale);
     const Tensor d_score = g.pointwise(kMul, weighed, &scale);
     add_up_heads(transposed_scores(d_score), t[kQuery], t[kKeyGrad], s.width);
     const Tensor key = g.reshape(t[kKey], transposed(t[kKey].layout), half);
@@ -87,6 +100,7 @@ AttentionLayouts dense_layouts(const AttentionSizes& s) {
   l.of[kOut] = l.of[kGrad] = dense({s.batch, s.heads, s.queries, s.value_width});
   l.of[kStatistics] = l.of[kDelta] = dense({s.batch, s.heads, s.queries, 1});
   if (s.mask != Mask::none) l.of[kBias] = AttentionMask::dense_layout(s);
+  if (s.drops) l.of[kKept] = AttentionMask::dense_layout(with_kept_as_mask(s));
   return l;
 }
 
@@ -101,6 +115,7 @@ Graph attention_graph(const Session& session, const AttentionSizes& s, const Att
         graph.tensor(transposes ? transposed(layouts.of[i]) : layouts.of[i], is_f32 ? kF32 : b.half, Graph::kAlignment);
   }
   if (s.mask != Mask::none) b.t[kBias] = graph.tensor(layouts.of[kBias], b.half, Graph::kAlignment);
+  if (s.drops) b.t[kKept] = graph.tensor(layouts.of[kKept], b.half, Graph::kAlignment);
   if (s.backward) b.backward();
   else b.forward();
   return graph;

@@ -84,6 +84,11 @@ MaskKernels::MaskKernels(nvidia::CudaDevice& device, const AttentionSizes& sizes
     : convert_(device.function(kText, sizes.mask == Mask::boolean ? "convert_booleans" : "convert_halves")),
       clear_(device.function(kText, "clear_rows")) {}
 
+AttentionSizes with_kept_as_mask(AttentionSizes s) {
+  s.mask = Mask::additive, s.mask_sizes = {s.batch, s.heads, s.queries, s.keys};
+  return s;
+}
+
 Layout AttentionMask::dense_layout(const AttentionSizes& s) {
   return with_aligned_rows(sizes_of(s, s.mask_sizes[0] == 1, s.mask_sizes[1] == 1));
 }

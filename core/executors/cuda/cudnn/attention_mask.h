@@ -18,6 +18,9 @@ class MaskKernels {
   nvidia::Function convert_, clear_;
 };
 
+// What of the probabilities is kept is a factor of them, which lies as a bias of the sizes does.
+AttentionSizes with_kept_as_mask(AttentionSizes sizes);
+
 // The mask of a node, for the strides of its memory.
 class AttentionMask {
  public:

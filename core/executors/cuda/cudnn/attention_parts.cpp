@@ -26,12 +26,13 @@ bool needs_too_much(const AttentionSizes& s) {
                            static_cast<double>(kAttentionOptions.most_workspace);
 }
 
-// Heuristics also propose engines for a bias that refuse it when a plan is made, so that one is.
+// Heuristics also propose engines for a bias that refuse it when a plan is made, so that one is; and for dropout.
 bool is_supported(const Session& session, const AttentionSizes& sizes) {
   const AttentionLayouts layouts = dense_layouts(sizes);
   if (!attention_graph(session, sizes, layouts).supported()) return false;
   try {
-    if (sizes.mask != Mask::none) Plan(attention_graph(session, sizes, layouts), kAttentionOptions, "attention");
+    if (sizes.mask != Mask::none || sizes.drops)
+      Plan(attention_graph(session, sizes, layouts), kAttentionOptions, "attention");
     return true;
   } catch (const Error&) {
     return false;

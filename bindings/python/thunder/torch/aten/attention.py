@@ -38,19 +38,11 @@ def _dropped(query, key, state, dropout_p, mask, causal, scale):
     """The attention of query, key and value that drops what the state says; drawn outside of what is differentiated, which would
     draw anew."""
     shape = [*query.shape[:-1], key.shape[-2]]
-    keeps = op["ge"](random.uniform_of(state, shape, query.device), dropout_p)
+    kept = op["to"](op["ge"](random.uniform_of(state, shape, query.device), dropout_p), query.dtype)
 
     def attention(query, key, value):
-        repeats = query.shape[-3] // key.shape[-3]
-        if repeats > 1:
-            key, value = (op["repeat_interleave"](t, repeats, -3) for t in (key, value))
-        scores = op["matmul"](query, op["transpose"](key, -2, -1)).float() * (query.shape[-1] ** -0.5 if scale is None else scale)
-        if causal:
-            scores = op["where"](op["tril"](op["ones_like"](scores, _thunder.bool)), scores, float("-inf"))
-        if mask is not None:
-            scores = op["where"](mask, scores, float("-inf")) if mask.dtype is _thunder.bool else scores + mask
-        kept = op["where"](keeps, op["softmax"](scores, -1) * (1 / (1 - dropout_p)), 0)
-        return op["matmul"](op["to"](kept, value.dtype), value)
+        return hidden("scaled_dot_product_attention_forward")(query, key, value, mask, causal, scale, _grouped(query, key), kept,
+                                                              1 / (1 - dropout_p))[0]
     return attention
 
 
