@@ -1,4 +1,4 @@
-// sort, topk, kthvalue and median on the device (cuda's order, lines and ranks): the places and values that the CPU gives, of lines of
+// sort, topk, kthvalue and median on the device (cuda's order, selection, lines and ranks): the places and values that the CPU gives, of lines of
 // every length. Also covers permutations.
 #include <limits>
 
@@ -63,6 +63,26 @@ TEST_F(CudaOrder, of_the_greatest_and_the_least) {
                {Any::integer(k), Any::integer(dim), Any::boolean(largest), Any::boolean(true)});
       }
   agrees(mixed({2, 3000}, 5), DType::bf16, "topk", {Any::integer(40), Any::integer(1), Any::boolean(true), Any::boolean(true)});
+}
+
+// Each digit of the last key that is taken, and of its place among equal ones, is found by passes over all of a line's blocks.
+TEST_F(CudaOrder, of_the_greatest_of_long_lines_selects_them) {
+  const std::vector<Any> large = {Any::integer(1), Any::boolean(true), Any::boolean(true)}, small = {Any::integer(1), Any::boolean(false), Any::boolean(true)};
+  const auto topk = [&](const Ref<Tensor>& x, DType d, int64_t k, const std::vector<Any>& how) {
+    SCOPED_TRACE(cat(k, " of ", name(d)));
+    std::vector<Any> args = {Any::integer(k)};
+    args.insert(args.end(), how.begin(), how.end());
+    agrees(x, d, "topk", args);
+  };
+  for (const auto& how : {large, small}) {
+    topk(mixed({2, 40000}, 5), DType::f32, 300, how);
+    topk(random({1, 70000}, 6), DType::f32, 1, how);
+    topk(mixed({2, 3000}, 7), DType::f64, 1024, how);
+    topk(random({1, 20000}, 8, -40000, 40000), DType::i64, 77, how);
+  }
+  for (const DType d : {DType::bf16, DType::f16, DType::u8, DType::boolean, DType::i16}) topk(random({2, 20000}, 9, 0, 100), d, 500, large);
+  topk(tensor({1, 40000}, Floats(40000, 3)), DType::f32, 700, small);  // all are equal: the first 700 places
+  agrees(mixed({2, 1500, 3}, 10), DType::f32, "topk", {Any::integer(9), Any::integer(1), Any::boolean(true), Any::boolean(true)});
 }
 
 TEST_F(CudaOrder, of_a_rank) {

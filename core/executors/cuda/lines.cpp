@@ -1,9 +1,7 @@
 #include "executors/cuda/lines.h"
 
 namespace thunder::cuda_kernels {
-namespace {
 
-// Which bits of a key differ from element to element: of narrow reals the upper ones of a float.
 std::vector<Digit> digits_of_key(DType d) {
   const int64_t bits = 8 * static_cast<int64_t>(line_key_bytes(d));
   constexpr int64_t kBitsOfByte = 8, kEmptyInBf16 = 16, kEmptyInF16 = 8;
@@ -13,8 +11,6 @@ std::vector<Digit> digits_of_key(DType d) {
   for (; first < end; first += kBitsOfByte) digits.push_back({first, 0});
   return digits;
 }
-
-}  // namespace
 
 size_t line_key_bytes(DType d) { return size_of(d) == sizeof(uint64_t) ? sizeof(uint64_t) : sizeof(uint32_t); }
 

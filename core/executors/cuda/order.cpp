@@ -1,16 +1,16 @@
 // sort and topk. Short lines: a merge sort of the places of a line's elements, a launch for each length of its runs. A
 // thread finds the rank of one element: among 32 neighbours by comparing with each, then in the neighbouring run by a
-// binary search. Others: a radix sort of all elements by key, then by line.
+// binary search. Others: a radix sort of all elements by key, then by line; where few are wanted, these are selected.
 #include <algorithm>
 
-#include "executors/cuda/lines.h"
+#include "executors/cuda/selection.h"
 
 namespace thunder::cuda_kernels {
 namespace {
 
 constexpr int64_t kFirstRun = 32;  // mirrored in the text
 constexpr int64_t kShortLine = 1024;
-constexpr size_t kKeysStep = 1, kTakeStep = 4;
+constexpr size_t kKeysStep = 1, kTakeStep = 4, kSelectStep = 5;
 
 // Equal keys are ordered by index.
 constexpr char kSort[] = THUNDER_CUDA_LINES R"(
@@ -63,20 +63,37 @@ extern "C" __global__ void take_sorted(T* values, i64* indices, const T* in, con
 }
 )";
 
-bool is_short(const NodeView& view) {
-  const Shape& shape = view.store.type(view.node.args[0].v).shape;
-  return shape.empty() || shape[normalize_axis(view.node.args[1].i, shape.size())].value() <= kShortLine;
+template <size_t A, size_t B>
+consteval std::array<char, A + B - 1> joined(const char (&a)[A], const char (&b)[B]) {
+  std::array<char, A + B - 1> out{};
+  std::copy_n(a, A - 1, out.begin());
+  std::copy_n(b, B, out.begin() + A - 1);
+  return out;
 }
+constexpr std::array kTopk = joined(kSort, kSelection);
+
+int64_t size_of_line(const NodeView& view) {
+  const Shape& shape = view.store.type(view.node.args[0].v).shape;
+  return shape.empty() ? 1 : shape[normalize_axis(view.node.args[1].i, shape.size())].value();
+}
+bool is_short(const NodeView& view) { return size_of_line(view) <= kShortLine; }
 // Of two arrays of places; sort has one of them in its results.
 size_t sort_scratch(const NodeView& view) {
   const int64_t count = elements_of_input(view, 0);
   return is_short(view) ? sizeof(int64_t) * static_cast<size_t>(count)
                         : RadixSort::scratch(count, line_key_bytes(first_input(view)));
 }
-size_t topk_scratch(const NodeView& view) { return (is_short(view) ? 2 : 1) * sort_scratch(view); }
+size_t topk_scratch(const NodeView& view) {
+  const int64_t wanted = view.node.args[2].i;
+  if (is_short(view)) return 2 * sort_scratch(view);
+  return wanted <= kMostSelected ? selection_scratch(elements_of_input(view, 0) / size_of_line(view), wanted,
+                                                     line_key_bytes(first_input(view)))
+                                 : sort_scratch(view);
+}
 // Beyond that the CPU sorts, rather than that a program takes much more memory than its values.
+template <size_t (*scratch)(const NodeView&)>
 bool takes(const NodeView& view) {
-  return elements_of_input(view, 0) < RadixSort::kMost && topk_scratch(view) <= size_t{1} << 30;
+  return elements_of_input(view, 0) < RadixSort::kMost && scratch(view) <= size_t{1} << 30;
 }
 
 Status* run_radix(const CompiledNode& kernel, const Launch& l, DimSizes a, int64_t descending, int64_t wanted) {
@@ -122,14 +139,18 @@ Status* run_sort(const CompiledNode& kernel, const Launch& l) {
 // topk(input, dim, k, largest)
 Status* run_topk(const CompiledNode& kernel, const Launch& l) {
   const std::span<const Arg> args = kernel.node.args;
+  const DimSizes a = sizes_around(l.inputs[0], args[1].i);
+  if (l.inputs[0].elements() && a.size > kShortLine && args[2].i > 0 && args[2].i <= kMostSelected)
+    return select(kernel, l, a, args[3].i, args[2].i, kSelectStep);
   return run(kernel, l, args[1].i, args[3].i, args[2].i, static_cast<int64_t*>(l.scratch) + l.inputs[0].elements());
 }
 
-#define THUNDER_ORDER_STEPS \
-  { "keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_sorted" }
 constexpr Rule kRules[] = {
-    {"prims.sort", takes, kSort, first_input, nullptr, run_sort, 0, sort_scratch, THUNDER_ORDER_STEPS},
-    {"prims.topk", takes, kSort, first_input, nullptr, run_topk, 0, topk_scratch, THUNDER_ORDER_STEPS},
+    {.op = "prims.sort", .takes = takes<sort_scratch>, .text = kSort, .element = first_input, .run = run_sort,
+     .scratch = sort_scratch, .others = {"keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_sorted"}},
+    {.op = "prims.topk", .takes = takes<topk_scratch>, .text = kTopk.data(), .element = first_input, .run = run_topk,
+     .scratch = topk_scratch, .others = {"keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_sorted",
+                                         kSelectionSteps[0], kSelectionSteps[1]}},
 };
 
 }  // namespace

@@ -102,6 +102,13 @@ inline T atomicAdd(T* at, T more) {
   *at = old + more;
   return old;
 }
+template <class T>
+inline T atomicExch(T* at, T value) {
+  const T old = *at;
+  *at = value;
+  return old;
+}
+inline void __threadfence() {}
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline float rsqrtf(float v) { return 1.0f / sqrtf(v); }
 inline double rsqrt(double v) { return 1.0 / sqrt(v); }
