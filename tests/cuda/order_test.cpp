@@ -1,4 +1,4 @@
-// sort, topk, kthvalue and median on the device (cuda's order, selection, lines and ranks): the places and values that the CPU gives, of lines of
+// sort, topk, kthvalue and median on the device (cuda's order, block_sort, selection, lines and ranks): the places and values that the CPU gives, of lines of
 // every length. Also covers permutations.
 #include <limits>
 
@@ -52,6 +52,17 @@ TEST_F(CudaOrder, of_every_dtype_and_dim) {
       agrees(is_real(d) ? mixed({4, 70, 5}, 1) : random({4, 70, 5}, 2, d == DType::u8 || d == DType::u32 ? 0 : -50, 50), d, "sort",
              {Any::integer(dim), Any::boolean(dim == 1)});
     }
+}
+
+TEST_F(CudaOrder, of_lines_that_fit_into_a_block_is_made_there) {
+  for (const DType d : {DType::f32, DType::bf16, DType::f16, DType::i8, DType::u8, DType::i16, DType::i32, DType::u32, DType::boolean})
+    for (const int64_t n : size_of(d) == 4 ? std::vector<int64_t>{1500, 2049} : std::vector<int64_t>{1500, 4097}) {
+      SCOPED_TRACE(cat(name(d), " of ", n));
+      agrees(is_real(d) ? mixed({2, n}, 1) : random({2, n}, 2, d == DType::u8 || d == DType::u32 ? 0 : -100, 100), d, "sort",
+             {Any::integer(1), Any::boolean(n != 1500)});
+    }
+  for (const DType d : {DType::f32, DType::bf16}) agrees(random({1, d == DType::f32 ? 4096 : 8192}, 3), d, "sort", {Any::integer(1), Any::boolean(true)});
+  agrees(mixed({2, 1100, 3}, 4), DType::bf16, "sort", {Any::integer(1), Any::boolean(false)});
 }
 
 TEST_F(CudaOrder, of_the_greatest_and_the_least) {

@@ -1,8 +1,10 @@
 // sort and topk. Short lines: a merge sort of the places of a line's elements, a launch for each length of its runs. A
 // thread finds the rank of one element: among 32 neighbours by comparing with each, then in the neighbouring run by a
-// binary search. Others: a radix sort of all elements by key, then by line; where few are wanted, these are selected.
+// binary search. Longer ones are sorted by a block each, the longest by a radix sort of all elements by key, then by
+// line; where few are wanted, these are selected.
 #include <algorithm>
 
+#include "executors/cuda/block_sort.h"
 #include "executors/cuda/selection.h"
 
 namespace thunder::cuda_kernels {
@@ -10,10 +12,10 @@ namespace {
 
 constexpr int64_t kFirstRun = 32;  // mirrored in the text
 constexpr int64_t kShortLine = 1024;
-constexpr size_t kKeysStep = 1, kTakeStep = 4, kSelectStep = 5;
+constexpr size_t kKeysStep = 1, kTakeStep = 4, kFurtherStep = 5;
 
-// Equal keys are ordered by index.
-constexpr char kSort[] = THUNDER_CUDA_LINES R"(
+// Equal keys are ordered by place.
+constexpr char kOrder[] = THUNDER_CUDA_LINES R"(
 // Without `to` the first elements in order are the results, with their places.
 extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const i64* from, i64* to, i64 elements,
                                   i64 size, i64 inner, i64 run, i64 descending, i64 wanted) {
@@ -70,25 +72,31 @@ consteval std::array<char, A + B - 1> joined(const char (&a)[A], const char (&b)
   std::copy_n(b, B, out.begin() + A - 1);
   return out;
 }
-constexpr std::array kTopk = joined(kSort, kSelection);
+constexpr std::array kSort = joined(kOrder, kBlockSort);
+constexpr std::array kTopk = joined(kOrder, kSelection);
 
 int64_t size_of_line(const NodeView& view) {
   const Shape& shape = view.store.type(view.node.args[0].v).shape;
   return shape.empty() ? 1 : shape[normalize_axis(view.node.args[1].i, shape.size())].value();
 }
 bool is_short(const NodeView& view) { return size_of_line(view) <= kShortLine; }
-// Of two arrays of places; sort has one of them in its results.
+size_t bytes_of_places(const NodeView& view) {
+  return sizeof(int64_t) * static_cast<size_t>(elements_of_input(view, 0));
+}
+size_t radix_scratch(const NodeView& view) {
+  return RadixSort::scratch(elements_of_input(view, 0), line_key_bytes(first_input(view)));
+}
+// Of two arrays of places sort has one in its results.
 size_t sort_scratch(const NodeView& view) {
-  const int64_t count = elements_of_input(view, 0);
-  return is_short(view) ? sizeof(int64_t) * static_cast<size_t>(count)
-                        : RadixSort::scratch(count, line_key_bytes(first_input(view)));
+  if (is_short(view)) return bytes_of_places(view);
+  return fits_into_block(first_input(view), size_of_line(view)) ? 0 : radix_scratch(view);
 }
 size_t topk_scratch(const NodeView& view) {
   const int64_t wanted = view.node.args[2].i;
-  if (is_short(view)) return 2 * sort_scratch(view);
+  if (is_short(view)) return 2 * bytes_of_places(view);
   return wanted <= kMostSelected ? selection_scratch(elements_of_input(view, 0) / size_of_line(view), wanted,
                                                      line_key_bytes(first_input(view)))
-                                 : sort_scratch(view);
+                                 : radix_scratch(view);
 }
 // Beyond that the CPU sorts, rather than that a program takes much more memory than its values.
 template <size_t (*scratch)(const NodeView&)>
@@ -132,8 +140,10 @@ Status* run(const CompiledNode& kernel, const Launch& l, int64_t dim, int64_t de
 // sort(input, dim, descending)
 Status* run_sort(const CompiledNode& kernel, const Launch& l) {
   const std::span<const Arg> args = kernel.node.args;
-  return run(kernel, l, args[1].i, args[2].i, sizes_around(l.inputs[0], args[1].i).size,
-             l.outputs[1].as<int64_t>());
+  const DimSizes a = sizes_around(l.inputs[0], args[1].i);
+  if (a.size > kShortLine && fits_into_block(l.inputs[0].dtype, a.size))
+    return sort_in_blocks(kernel, l, a, args[2].i, kFurtherStep);
+  return run(kernel, l, args[1].i, args[2].i, a.size, l.outputs[1].as<int64_t>());
 }
 
 // topk(input, dim, k, largest)
@@ -141,13 +151,14 @@ Status* run_topk(const CompiledNode& kernel, const Launch& l) {
   const std::span<const Arg> args = kernel.node.args;
   const DimSizes a = sizes_around(l.inputs[0], args[1].i);
   if (l.inputs[0].elements() && a.size > kShortLine && args[2].i > 0 && args[2].i <= kMostSelected)
-    return select(kernel, l, a, args[3].i, args[2].i, kSelectStep);
+    return select(kernel, l, a, args[3].i, args[2].i, kFurtherStep);
   return run(kernel, l, args[1].i, args[3].i, args[2].i, static_cast<int64_t*>(l.scratch) + l.inputs[0].elements());
 }
 
 constexpr Rule kRules[] = {
-    {.op = "prims.sort", .takes = takes<sort_scratch>, .text = kSort, .element = first_input, .run = run_sort,
-     .scratch = sort_scratch, .others = {"keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_sorted"}},
+    {.op = "prims.sort", .takes = takes<sort_scratch>, .text = kSort.data(), .element = first_input, .run = run_sort,
+     .scratch = sort_scratch, .others = {"keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_sorted",
+                                         kBlockSortSteps[0], kBlockSortSteps[1]}},
     {.op = "prims.topk", .takes = takes<topk_scratch>, .text = kTopk.data(), .element = first_input, .run = run_topk,
      .scratch = topk_scratch, .others = {"keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_sorted",
                                          kSelectionSteps[0], kSelectionSteps[1]}},
