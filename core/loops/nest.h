@@ -47,6 +47,11 @@ struct Expr {
 // Whether its `axis` is used.
 inline bool has_axis(const Expr& e) { return e.fn == Fn::gather || e.fn == Fn::select || e.fn == Fn::cumsum; }
 
+// Whether a kernel may have to report that it has no value: an index out of range, an integer divided by zero.
+inline bool may_fail(const Expr& e) {
+  return e.fn == Fn::gather || ((e.fn == Fn::div || e.fn == Fn::fmod) && is_integer(e.dtype));
+}
+
 // Whether the kernel has a parameter for its offset.
 inline bool has_parameter(const Expr& e) { return e.fn == Fn::uniform || e.offset != 0; }
 
@@ -124,9 +129,9 @@ inline StrideKind stride_kind(int64_t stride) {
 // and of outputs, the cuts axis by axis.
 std::vector<int64_t> parameters(const Nest& nest);
 
-// An index out of range, as a kernel reports it.
+// An index out of range, or a divisor of zero, as a kernel reports it.
 struct IndexError {
-  int64_t expr = -1;  // of the gather; -1: none
+  int64_t expr = -1;  // of the gather or division; -1: none
   int64_t index = 0;
 };
 

@@ -20,9 +20,9 @@ struct ColumnSum {
   DType dtype;  // of the accumulator
 };
 
-// The range that the index of a gather is checked against.
+// The range that the index of a gather is checked against, or that a divisor must not be zero.
 struct BoundsCheck {
-  std::string op;
+  std::string op;  // empty: a division of integers
   int64_t dim = 0;
   int64_t size = 0;
 };
@@ -40,14 +40,14 @@ struct LoweredRegion {
   AxisSet reduced = 0;  // the axes that reductions reduce; they become the inner ones
   Device device = Device::cpu;      // of all its tensors
   std::vector<ColumnSum> sums;
-  std::vector<BoundsCheck> checks;  // by ExprId; used for gathers only
+  std::vector<BoundsCheck> checks;  // by ExprId; used where may_fail
   // By argument: whether it has at most kHostScalarBytes on the CPU while the others are on another device. Empty:
   // none.
   std::vector<bool> on_host;
   std::optional<TileAxes> tiles;  // set if the program wants to run it as an epilogue
 };
 
-// The error of a run that reported such an index. Owned.
+// The error of a run that reported such an index, or division. Owned.
 Status* out_of_range(const std::vector<BoundsCheck>& checks, const IndexError& index_error);
 
 }  // namespace thunder::loops

@@ -39,6 +39,7 @@ struct Capabilities {
   size_t max_slices = 16;  // of a kernel's axes: each interval has code of its own
   bool column_sums = true;  // sums over the outer axes beside values of each row (OutputKind::column)
   bool scans = true;  // Fn::cumsum
+  bool integer_divisions = false;  // Fn::div and Fn::fmod of integers, whose divisors of zero it reports
   bool any_extrema = false;  // amax and amin of any dtype, rather than of reals and i64
   size_t recomputed_instructions = 4;  // of an element, that take less time than to store it and to read it again
   bool host_scalars = false;  // it can read small tensors on the CPU (LoweredRegion::on_host)

@@ -41,18 +41,30 @@ TEST_F(CudaIntegers, are_divided_and_shifted) {
     }
 }
 
+TEST_F(CudaIntegers, are_divided_in_the_kernels_of_the_lines_around) {
+  for (const auto& [name, prim] : {std::pair{"floor_divide", "prims.div"}, {"remainder", "prims.fmod"}})
+    for (const DType dtype : {DType::i64, DType::i32, DType::i8})
+      agrees([=, name = name](Scope& s, const Values& in, Values& out) {
+        Tensor *x = op(s, "to", {any(in[0].tensor), as(dtype)}), *y = op(s, "to", {any(in[1].tensor), as(dtype)});
+        Tensor* divided = op(s, "add", {any(op(s, name, {any(x), any(y)})), any(op(s, name, {any(x), Any::integer(-7)}))});
+        out.push(Ref<Tensor>(real(s, op(s, "sum", {any(divided), Any::integer(1)}))));
+      }, {mixed({30, 400}, -128, 127), integers({1}, {-1})}, {{prim, "none"}});  // no line of its own
+}
+
 TEST_F(CudaIntegers, divided_by_zero_are_refused) {
-  auto f = compile([](Scope& s, const Values& in, Values& out) {
-    out.push(Ref<Tensor>(op(s, "floor_divide", {any(in[0].tensor), any(in[1].tensor)})));
-  }, all.get());
-  const Ref<Tensor> x = on_gpu(mixed({5}, 0, 9)), y = on_gpu(integers({5}, {1, 2, 0, 3, 4}));
-  const Ref<Tensor> out = result(*f, {x.get(), y.get()});
-  ASSERT_TRUE(out) << error;
-  try {
-    data(*out);
-    FAIL() << "a division by zero was taken";
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("divided by zero"), std::string::npos) << e.what();
+  for (const char* name : {"floor_divide", "remainder"}) {
+    auto f = compile([name](Scope& s, const Values& in, Values& out) {
+      out.push(Ref<Tensor>(op(s, "sum", {any(op(s, name, {any(in[0].tensor), any(in[1].tensor)}))})));
+    }, all.get());
+    const Ref<Tensor> x = on_gpu(mixed({5}, 0, 9)), y = on_gpu(integers({5}, {1, 2, 0, 3, 4}));
+    const Ref<Tensor> out = result(*f, {x.get(), y.get()});
+    ASSERT_TRUE(out) << error;
+    try {
+      data(*out);
+      FAIL() << name << " by zero was taken";
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("divided by zero"), std::string::npos) << e.what();
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// Elementwise functions of integers that fusion does not have: divisions, which refuse a zero, and functions of bits.
+// Elementwise functions of integers outside of fusion's regions: divisions, which refuse a zero, and functions of bits.
 #include "executors/cuda/indices.h"
 
 namespace thunder::cuda_kernels {
@@ -9,14 +9,6 @@ using Pair = OffsetCalculator<2>;  // mirrored in the text
 #define THUNDER_CUDA_PAIR(FUNCTION)                                                                                    \
   THUNDER_CUDA_INDICES                                                                                                \
   "struct Pair { i64 rank, sizes[8], steps[2][8]; };\n"                                                               \
-  "__device__ inline C quotient(C a, C b, DeviceAssertion* assertion) {\n"                                            \
-  "  if (b == 0) return (C)checked(-1, 1, 0, assertion);\n"                                                           \
-  "  return (C)-1 < 0 && b == (C)-1 ? (C)(0 - (u64)a) : (C)(a / b);\n"                                                \
-  "}\n"                                                                                                               \
-  "__device__ inline C remainder_of(C a, C b, DeviceAssertion* assertion) {\n"                                        \
-  "  if (b == 0) return (C)checked(-1, 1, 0, assertion);\n"                                                           \
-  "  return (C)-1 < 0 && b == (C)-1 ? (C)0 : (C)(a % b);\n"                                                           \
-  "}\n"                                                                                                               \
   "__device__ inline bool shifts_out(C b) { return b < 0 || (u64)b >= 8 * sizeof(T); }\n"                             \
   "__device__ inline C left(C a, C b) { return shifts_out(b) ? (C)0 : (C)(T)((u64)a << b); }\n"                       \
   "__device__ inline C right(C a, C b) { return shifts_out(b) ? (C)(a < 0 ? -1 : 0) : (C)(a >> b); }\n"               \
@@ -28,8 +20,8 @@ using Pair = OffsetCalculator<2>;  // mirrored in the text
   "  }\n"                                                                                                             \
   "}\n"
 
-constexpr char kDiv[] = THUNDER_CUDA_PAIR("quotient(a, b, assertion)");
-constexpr char kFmod[] = THUNDER_CUDA_PAIR("remainder_of(a, b, assertion)");
+constexpr char kDiv[] = THUNDER_CUDA_PAIR("quotient(a, b, 0, assertion)");
+constexpr char kFmod[] = THUNDER_CUDA_PAIR("remainder_of(a, b, 0, assertion)");
 constexpr char kAnd[] = THUNDER_CUDA_PAIR("a & b");
 constexpr char kOr[] = THUNDER_CUDA_PAIR("a | b");
 constexpr char kXor[] = THUNDER_CUDA_PAIR("a ^ b");

@@ -26,6 +26,12 @@ bool is_large_operand(const TensorType& type) {
   return elements(type.shape).value() >= kLarge;
 }
 
+static bool takes(const PrimRow& row, DType d, const Capabilities& can) {
+  if (row.types == TypeSet::all || is_real(d)) return true;
+  return row.types == TypeSet::divided ? can.integer_divisions && is_integer(d)
+                                       : row.fn == Fn::uniform && d == DType::i64;
+}
+
 bool computable(const Node& node, const Store& store, const Capabilities& can) {
   const PrimRow* row = find_prim(*node.op);
   if (!row) return false;
@@ -33,8 +39,7 @@ bool computable(const Node& node, const Store& store, const Capabilities& can) {
   bool fits = true;
   const auto check = [&](ValueId v) {
     const TensorType& t = store.type(v);
-    fits = fits && has_known_size(t) && readable_on(device, t, can) &&
-           (row->types == TypeSet::all || is_real(t.dtype) || (row->fn == Fn::uniform && t.dtype == DType::i64));
+    fits = fits && has_known_size(t) && readable_on(device, t, can) && takes(*row, t.dtype, can);
   };
   for_each_value(node.args, check);
   for (ValueId r : node.results) check(r);

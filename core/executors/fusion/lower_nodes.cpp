@@ -58,7 +58,7 @@ ExprId Lowering::lower_node(const Node& node, const Indices& indices) {
       break;
   }
   const ExprId expr = add(e);
-  if (row.role == Role::gather) add_check(node, expr);
+  if (may_fail(e)) add_check(node, expr);
   return expr;
 }
 
@@ -114,9 +114,10 @@ void Lowering::lower_gather(const Node& node, const Indices& indices, Expr& e) {
 }
 
 void Lowering::add_check(const Node& node, ExprId id) {
+  lowered_.checks.resize(std::max(lowered_.checks.size(), static_cast<size_t>(id) + 1));
+  if (find_prim(*node.op)->role != Role::gather) return;
   const Shape& shape = view_.store.type(node.args[0].v).shape;
   const size_t dim = normalize_axis(node.args[1].i, shape.size());
-  lowered_.checks.resize(id + 1);
   lowered_.checks[id] = {std::string(node.op->name()), static_cast<int64_t>(dim), shape[dim].value()};
 }
 

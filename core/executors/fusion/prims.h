@@ -15,8 +15,8 @@ using namespace loops;
 
 // How a prim is lowered.
 enum class Role : uint8_t { elementwise, reduction, view, gather, concat, scan, create };
-// Which element types a function takes.
-enum class TypeSet : uint8_t { all, reals };
+// Which element types a function takes; `divided`: reals, and integers where the target says so.
+enum class TypeSet : uint8_t { all, reals, divided };
 
 struct PrimRow {
   std::string_view prim;

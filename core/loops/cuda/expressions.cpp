@@ -109,6 +109,8 @@ std::string Writer::formula(ExprId id) {
     if (!in_pack_) line("Draws draws", id, ";");
     return cat("uniform_", name(e.dtype), "(draws", id, ", ", x[0], ", ", x[1], ", ", x[2], ", ", offsets_[id], ")");
   }
+  if (may_fail(e))
+    return cat(e.fn == Fn::div ? "quotient(" : "remainder_of(", x[0], ", ", x[1], ", ", id, ", assertion)");
   if (e.fn == Fn::where) return cat(x[0], " ? ", x[1], " : ", x[2]);
   if (e.fn == Fn::convert) return rounded(e, converted(x[0], nest_.exprs[e.in[0]].dtype, e.dtype));
   return rounded(e, e.count == 2 ? binary(e.fn, x[0], x[1], nest_.exprs[e.in[0]].dtype) : unary(e.fn, x[0], e.dtype));

@@ -100,8 +100,7 @@ int64_t most_blocks(const nvidia::CudaDevice& device) {
 KernelPtr joined_launcher(const JoinedNests& nests) { return std::make_unique<JoinedLauncher>(nests); }
 
 bool joins(const Nest& nest) {
-  return !reduces(nest) &&
-         std::none_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return e.fn == Fn::gather; });
+  return !reduces(nest) && std::none_of(nest.exprs.begin(), nest.exprs.end(), may_fail);
 }
 
 JoinedLayout joined_layout(const Nest& nest, const std::vector<bool>& on_host) {

@@ -141,6 +141,15 @@ __device__ inline i64 checked(i64 index, i64 size, i64 expr, DeviceAssertion* as
   if (atomicCAS((u64*)&assertion->expr, (u64)-1, (u64)expr) == (u64)-1) assertion->index = index;
   return 0;
 }
+// Of integers: towards zero. A divisor of zero is reported; the least integer divided by -1 wraps around.
+template <class T> __device__ inline T quotient(T a, T b, i64 expr, DeviceAssertion* assertion) {
+  if (b == 0) return (T)checked(-1, 1, expr, assertion);
+  return (T)-1 < 0 && b == (T)-1 ? (T)(0 - (u64)a) : (T)(a / b);
+}
+template <class T> __device__ inline T remainder_of(T a, T b, i64 expr, DeviceAssertion* assertion) {
+  if (b == 0) return (T)checked(-1, 1, expr, assertion);
+  return (T)-1 < 0 && b == (T)-1 ? (T)0 : (T)(a % b);
+}
 )";
 
 // Behind it, in kernels whose threads reduce rows together.

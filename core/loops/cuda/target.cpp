@@ -51,7 +51,7 @@ class CudaLauncher : public Kernel {
       finish_geometry_ = grid(threads_of_finish(nest));
       scratch_bytes_ = partial_results(nest) * static_cast<size_t>(rows * schedule.parts) * kPartialBytes;
     }
-    if (std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& e) { return e.fn == Fn::gather; }))
+    if (std::any_of(nest.exprs.begin(), nest.exprs.end(), may_fail))
       assertion_ = device.watch([checks = region.checks](const nvidia::DeviceAssertion& r) {
         return Ref<Status>::adopt(out_of_range(checks, {r.expr, r.index}));
       });
@@ -137,6 +137,7 @@ class CudaTarget : public Target {
   explicit CudaTarget(Devices& devices) : devices_(devices) {
     can_.max_arguments = kMostArguments;
     can_.column_sums = false, can_.scans = false, can_.host_scalars = true, can_.any_extrema = true;
+    can_.integer_divisions = true;
     can_.recomputed_instructions = kRecomputedInstructions;
   }
 
