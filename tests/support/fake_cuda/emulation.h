@@ -74,8 +74,10 @@ inline unsigned __ballot_sync(unsigned, int mine) {
   unsigned char* const now = values[calls[fake_place()]++ % 2];
   now[fake_place()] = mine != 0;
   fake_barrier();
+  unsigned long long lanes[4];
+  memcpy(lanes, now + fake_place() / 32 * 32, sizeof(lanes));
   unsigned out = 0;
-  for (unsigned lane = 0; lane < 32; lane++) out |= (unsigned)now[fake_place() / 32 * 32 + lane] << lane;
+  for (int i = 0; i < 4; i++) out |= (unsigned)((lanes[i] * 0x0102040810204080ULL) >> 56) << 8 * i;  // a byte of each lane's lowest bits
   return out;
 }
 inline void __syncwarp() { fake_barrier(); }
