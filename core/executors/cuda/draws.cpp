@@ -9,19 +9,18 @@ constexpr char kNormal[] = R"(
 __device__ inline double horner(const double (&c)[8], double r) {
   return ((((((c[7] * r + c[6]) * r + c[5]) * r + c[4]) * r + c[3]) * r + c[2]) * r + c[1]) * r + c[0];
 }
-__device__ inline double quantile(double p) {
-  const double q = p - 0.5;
-  if (fabs(q) <= 0.425) {
-    const double num[8] = {3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3,
-                           1.3731693765509461125e+4, 4.5921953931549871457e+4, 6.7265770927008700853e+4,
-                           3.3430575583588128105e+4, 2.5090809287301226727e+3};
-    const double den[8] = {1.0, 4.2313330701600911252e+1, 6.8718700749205790830e+2, 5.3941960214247511077e+3,
-                           2.1213794301586595867e+4, 3.9307895800092710610e+4, 2.8729085735721942674e+4,
-                           5.2264952788528545610e+3};
-    const double r = 0.180625 - q * q;
-    return q * (horner(num, r) / horner(den, r));
-  }
-  const double r = sqrt(-log(q < 0 ? p : 1 - p));
+__device__ inline double central_quantile(double q) {
+  const double num[8] = {3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3,
+                         1.3731693765509461125e+4, 4.5921953931549871457e+4, 6.7265770927008700853e+4,
+                         3.3430575583588128105e+4, 2.5090809287301226727e+3};
+  const double den[8] = {1.0, 4.2313330701600911252e+1, 6.8718700749205790830e+2, 5.3941960214247511077e+3,
+                         2.1213794301586595867e+4, 3.9307895800092710610e+4, 2.8729085735721942674e+4,
+                         5.2264952788528545610e+3};
+  const double r = 0.180625 - q * q;
+  return q * (horner(num, r) / horner(den, r));
+}
+__device__ inline double tail_quantile(double p) {
+  const double q = p - 0.5, r = sqrt(-log(q < 0 ? p : 1 - p));
   double x;
   if (r <= 5) {
     const double num[8] = {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0,
@@ -42,18 +41,38 @@ __device__ inline double quantile(double p) {
   }
   return q < 0 ? -x : x;
 }
+// A block draws 1024 numbers at a time. The 15 % far from the middle take three times as long as others: they are put
+// in a row first, so that whole warps compute them.
 extern "C" __global__ void kernel(T* out, const i64* state, i64 step, i64 ordinal, i64 count) {
+  __shared__ T drawn[1024];
+  __shared__ double far[1024];
+  __shared__ unsigned short far_at[1024];
+  __shared__ u32 n_far;
   const i64 seed = state[0], call = state[step];
-  for (i64 first = 4 * (blockIdx.x * (i64)blockDim.x + threadIdx.x); first < count;
-       first += 4 * (i64)gridDim.x * blockDim.x) {
+  const int own = threadIdx.x;
+  for (i64 of_block = 1024 * (i64)blockIdx.x; of_block < count; of_block += 1024 * (i64)gridDim.x) {
+    const i64 first = of_block + 4 * own;
+    if (own == 0) n_far = 0;
+    __syncthreads();
     Draws draws;
-    Pack<T, 4> values;
 #pragma unroll
     for (int k = 0; k < 4; k++) {
       const double p = sizeof(C) == 8 ? ((double)(draws.bits64(first + k, seed, call, ordinal) >> 12) + 0.5) * 0x1p-52
                                       : ((double)draws.bits32(first + k, seed, call, ordinal) + 0.5) * 0x1p-32;
-      values.at[k] = put((C)quantile(p));
+      const double q = p - 0.5;
+      if (fabs(q) <= 0.425) {
+        drawn[4 * own + k] = put((C)central_quantile(q));
+      } else {
+        const u32 at = atomicAdd(&n_far, 1u);
+        far[at] = p, far_at[at] = (unsigned short)(4 * own + k);
+      }
     }
+    __syncthreads();
+    for (u32 i = own; i < n_far; i += 256) drawn[far_at[i]] = put((C)tail_quantile(far[i]));
+    __syncthreads();
+    Pack<T, 4> values;
+#pragma unroll
+    for (int k = 0; k < 4; k++) values.at[k] = drawn[4 * own + k];
     if (first + 4 <= count) store_pack<T, 4>(out + first, values, ((u64)out & 15) == 0);
     else
       for (int k = 0; first + k < count; k++) out[first + k] = values.at[k];
@@ -76,8 +95,8 @@ Status* run_normal(const CompiledNode& kernel, const Launch& l) {
   void *to = l.outputs[0].data, *state = l.inputs[0].data;
   int64_t step = l.inputs[0].strides[0], ordinal = kernel.node.args[1].i, count = l.outputs[0].elements();
   void* parameters[] = {&to, &state, &step, &ordinal, &count};
-  constexpr int64_t kEach = 4;  // elements of a thread
-  return kernel.launch((count + kEach - 1) / kEach, false, parameters);
+  constexpr int64_t kEach = 1024;  // elements of a block
+  return kernel.launch((count + kEach - 1) / kEach, true, parameters);
 }
 
 // philox_randint(state, ordinal, low, high, shape)
