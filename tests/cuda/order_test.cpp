@@ -96,6 +96,21 @@ TEST_F(CudaOrder, of_the_greatest_of_long_lines_selects_them) {
   agrees(mixed({2, 1500, 3}, 10), DType::f32, "topk", {Any::integer(9), Any::integer(1), Any::boolean(true), Any::boolean(true)});
 }
 
+// Weights choose the least of times that are drawn.
+TEST_F(CudaOrder, of_times_that_choose_by_weights_is_not_made) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    Tensor* const x = in[0].tensor.get();
+    out.push(Ref<Tensor>(op(s, "to", {any(op(s, "multinomial", {any(op(s, "exp", {any(x)})), Any::integer(4)})), as(DType::f32)})));
+  }, all.get());
+  const Ref<Tensor> x = random({2, 3000}, 11);
+  battery::reset_random(*context);
+  const Floats chosen = CompiledTest::run(*f, {x.get()});
+  battery::reset_random(*context);
+  EXPECT_EQ(run(*f, {on_gpu(x).get()}), chosen) << error;
+  EXPECT_EQ(executor_of(*f, "prims.sort"), "none");
+  EXPECT_EQ(executor_of(*f, "prims.topk"), "cuda");
+}
+
 TEST_F(CudaOrder, of_a_rank) {
   for (const int64_t n : {1, 100, 70000}) {
     SCOPED_TRACE(n);

@@ -125,7 +125,7 @@ Results multinomial(Call& c) {
     // The least of exponentials of these rates are a sample without replacement.
     const Shape shape = p.shape();
     Var times = exponentials(b, shape, p.dtype(), p.type().device) / p;
-    return b.call("slice", {b.call("argsort", {times, -1}), -1, 0, n, 1});
+    return {b.results("topk", {times, n, -1, false})[1]};
   }
   Var sums = b.call("cumsum", {p, -1}), total = b.call("slice", {sums, -1, categories - 1, categories, 1});
   Shape shape = p.shape();
