@@ -68,6 +68,20 @@ TEST_F(CudaIntegers, divided_by_zero_are_refused) {
   }
 }
 
+// As few bits as hold them are stored of each element's bin.
+TEST_F(CudaIntegers, of_bins_are_of_32_bits) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "histc", {any(in[0].tensor), Any::integer(10), Any::real(-0.5), Any::real(0.75)})));
+  }, all.get());
+  const Ref<Tensor> x = random({3000}, 1);
+  const Floats expected = CompiledTest::run(*f, {x.get()});
+  EXPECT_EQ(run(*f, {on_gpu(x).get()}), expected) << error;
+  const std::vector<Trace> traces = f->traces();
+  for (const Node* n : traces.back().nodes)
+    if (n->op->name() == "prims.scatter_add") EXPECT_EQ(traces.back().type(n->results[0]).dtype, DType::i32);
+  EXPECT_EQ(executor_of(*f, "prims.scatter_add"), "cuda");
+}
+
 TEST_F(CudaIntegers, are_multiplied_as_matrices) {
   agrees([](Scope& s, const Values& in, Values& out) {
     Tensor* turned = op(s, "transpose", {any(in[1].tensor), Any::integer(0), Any::integer(1)});

@@ -22,7 +22,7 @@ struct Place { i64 to, from, index; };
 __device__ inline Place place_of(const Walk& w, i64 n) {
   Place p = {0, 0, 0};
   for (int d = (int)w.rank - 1; d >= 0; d--) {
-    const i64 rest = n / w.sizes[d], i = n - rest * w.sizes[d];
+    const i64 rest = d ? n / w.sizes[d] : 0, i = n - rest * w.sizes[d];
     p.from += i * w.src[d];
     if (d != (int)w.dim) p.to += i * w.out[d];
     n = rest;

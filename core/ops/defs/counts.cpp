@@ -108,10 +108,12 @@ Results histc(Call& c) {
   low = where(flat, low - 1.0, low), high = where(flat, high + 1.0, high);
   Var inside = both(ge(x, low), le(x, high));
   Var bin = floor((x - low) / (high - low) * static_cast<double>(bins));
-  bin = convert(where(inside, clamped(bin, 0, static_cast<double>(bins - 1)), 0.0), DType::i64);
-  // Integers: f32 cannot count beyond 2^24.
-  Var zeros = full(c.builder, Shape{bins}, 0, DType::i64, x.type().device);
-  return convert(c.builder.call("prims.scatter_add", {zeros, 0, bin, convert(inside, DType::i64)}), c.type(0).dtype);
+  // Integers: f32 cannot count beyond 2^24. Of as few bits as hold them, since they are all stored.
+  const Dim count = elements(x.shape());
+  const DType counted = count.constant() && count.value() <= INT32_MAX ? DType::i32 : DType::i64;
+  bin = convert(where(inside, clamped(bin, 0, static_cast<double>(bins - 1)), 0.0), counted);
+  Var zeros = full(c.builder, Shape{bins}, 0, counted, x.type().device);
+  return convert(c.builder.call("prims.scatter_add", {zeros, 0, bin, convert(inside, counted)}), c.type(0).dtype);
 }
 Results isin(Call& c) {
   Var x = c.var(0), test = c.var(1);
