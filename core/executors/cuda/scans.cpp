@@ -37,14 +37,21 @@ namespace {
   "template <int K> __device__ inline void scan_part(\n"                                                              \
   "    T* out, const T* in, const Row& r, i64 begin, i64 end, A carry, A* shared, T* tile) {\n"                       \
   "  const Combine combine;\n"                                                                                        \
-  "  for (i64 first = begin; first < end; first += K * blockDim.x) {\n"                                               \
-  "    const int own = threadIdx.x, threads = blockDim.x;\n"                                                          \
+  "  const int own = threadIdx.x, threads = blockDim.x;\n"                                                            \
+  "  T next[K];\n"                                                                                                    \
+  "  const auto read_ahead = [&](i64 first) {\n"                                                                      \
   "#pragma unroll\n"                                                                                                  \
   "    for (int k = 0; k < K; k++) {\n"                                                                               \
-  "      const int i = own + k * threads;\n"                                                                          \
-  "      if (first + i < end) tile[padded(i)] = in[place_of(r, first + i)];\n"                                        \
+  "      const i64 i = first + own + k * threads;\n"                                                                  \
+  "      if (i < end) next[k] = in[place_of(r, i)];\n"                                                                \
   "    }\n"                                                                                                           \
+  "  };\n"                                                                                                            \
+  "  read_ahead(begin);\n"                                                                                            \
+  "  for (i64 first = begin; first < end; first += K * threads) {\n"                                                  \
+  "#pragma unroll\n"                                                                                                  \
+  "    for (int k = 0; k < K; k++) tile[padded(own + k * threads)] = next[k];\n"                                      \
   "    __syncthreads();\n"                                                                                            \
+  "    read_ahead(first + K * threads);\n"                                                                            \
   "    A v[K];\n"                                                                                                     \
   "#pragma unroll\n"                                                                                                  \
   "    for (int k = 0; k < K; k++) {\n"                                                                               \
@@ -81,7 +88,7 @@ namespace {
   "    else out[row] = put((C)all);\n"                                                                                \
   "  }\n"                                                                                                             \
   "}\n"                                                                                                               \
-  "extern \"C\" __global__ void kernel(\n"                                                                            \
+  "extern \"C\" __global__ __launch_bounds__(256, 3) void kernel(\n"                                                  \
   "    T* out, const T* in, A* totals, i64 rows, i64 size, i64 inner, i64 reverse, i64 parts, i64 each) {\n"          \
   "  __shared__ A shared[8];\n"                                                                                       \
   "  __shared__ T tile[8 * 256 + 256];\n"                                                                             \
