@@ -87,6 +87,11 @@ TEST_F(CudaIntegers, are_multiplied_as_matrices) {
     Tensor* turned = op(s, "transpose", {any(in[1].tensor), Any::integer(0), Any::integer(1)});
     out.push(Ref<Tensor>(real(s, op(s, "matmul", {any(in[0].tensor), any(turned)}))));
   }, {mixed({45, 70}, -50, 50), mixed({33, 70}, -50, 50)}, {{"prims.matmul", "cuda"}});
+  for (const DType dtype : {DType::i64, DType::i32, DType::i8, DType::u8})
+    agrees([=](Scope& s, const Values& in, Values& out) {
+      Tensor *x = op(s, "to", {any(in[0].tensor), as(dtype)}), *y = op(s, "to", {any(in[1].tensor), as(dtype)});
+      out.push(Ref<Tensor>(real(s, op(s, "matmul", {any(x), any(y)}))));
+    }, {mixed({130, 35}, 0, 90), mixed({35, 70}, 0, 90)}, {{"prims.matmul", "cuda"}});
 }
 
 TEST_F(CudaIntegers, and_booleans_have_extrema) {

@@ -1,36 +1,52 @@
-// matmul of integers, which cuBLASLt has not: tiles of 32 x 32 in shared memory.
+// matmul of integers, which cuBLASLt has not: tiles of 64 x 64, by way of shared memory.
 #include "executors/cuda/kernel.h"
 
 namespace thunder::cuda_kernels {
 namespace {
 
-constexpr int64_t kTile = 32;  // mirrored in the text
+constexpr int64_t kTile = 64;  // mirrored in the text
 
-// A thread adds up four elements, of rows 8 apart.
+// A thread adds up 16 elements, of rows and columns 16 apart, in as many bits as the result keeps.
 constexpr char kMatmul[] = R"(
 struct Matrices { i64 rows, columns, inner, x[2], y[2], tiles[2]; };
+template <int bytes> struct SumOf { typedef u32 Type; };
+template <> struct SumOf<8> { typedef u64 Type; };
+typedef SumOf<sizeof(T)>::Type Sum;
 extern "C" __global__ void kernel(T* out, const T* x, const T* y, const Matrices m) {
-  __shared__ T left[32][33], right[32][33];
-  const int column = threadIdx.x % 32, row = threadIdx.x / 32;
+  __shared__ T left[16][65], right[16][65];
+  const int own = threadIdx.x, column = own % 16, row = own / 16;
   for (i64 tile = blockIdx.x; tile < m.tiles[0] * m.tiles[1]; tile += gridDim.x) {
-    const i64 r = tile / m.tiles[1] * 32, c = tile % m.tiles[1] * 32;
-    u64 sum[4] = {0, 0, 0, 0};
-    for (i64 first = 0; first < m.inner; first += 32) {
-      for (int k = 0; k < 4; k++) {
-        const int at = row + 8 * k;
-        const bool in_left = r + at < m.rows && first + column < m.inner;
-        const bool in_right = first + at < m.inner && c + column < m.columns;
-        left[at][column] = in_left ? x[(r + at) * m.x[0] + (first + column) * m.x[1]] : (T)0;
-        right[at][column] = in_right ? y[(first + at) * m.y[0] + (c + column) * m.y[1]] : (T)0;
+    const i64 r = tile / m.tiles[1] * 64, c = tile % m.tiles[1] * 64;
+    Sum sum[4][4] = {};
+    for (i64 first = 0; first < m.inner; first += 16) {
+#pragma unroll
+      for (int n = 0; n < 4; n++) {
+        const i64 x_row = r + row + 16 * n, x_at = first + column;
+        const i64 y_at = first + own / 64 + 4 * n, y_column = c + own % 64;
+        left[column][row + 16 * n] = x_row < m.rows && x_at < m.inner ? x[x_row * m.x[0] + x_at * m.x[1]] : (T)0;
+        right[own / 64 + 4 * n][own % 64] =
+            y_at < m.inner && y_column < m.columns ? y[y_at * m.y[0] + y_column * m.y[1]] : (T)0;
       }
       __syncthreads();
-      for (int i = 0; i < 32; i++)
-        for (int k = 0; k < 4; k++) sum[k] += (u64)(i64)get(left[row + 8 * k][i]) * (u64)(i64)get(right[i][column]);
+#pragma unroll
+      for (int k = 0; k < 16; k++) {
+        Sum a[4], b[4];
+#pragma unroll
+        for (int n = 0; n < 4; n++) a[n] = (Sum)get(left[k][row + 16 * n]), b[n] = (Sum)get(right[k][column + 16 * n]);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+          for (int j = 0; j < 4; j++) sum[i][j] += a[i] * b[j];
+      }
       __syncthreads();
     }
-    for (int k = 0; k < 4; k++)
-      if (r + row + 8 * k < m.rows && c + column < m.columns)
-        out[(r + row + 8 * k) * m.columns + c + column] = put((C)sum[k]);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+      for (int j = 0; j < 4; j++) {
+        const i64 to_row = r + row + 16 * i, to_column = c + column + 16 * j;
+        if (to_row < m.rows && to_column < m.columns) out[to_row * m.columns + to_column] = put((C)sum[i][j]);
+      }
   }
 }
 )";
