@@ -114,9 +114,11 @@ bool take_mask(const TensorType& mask, size_t rank, AttentionSizes& s) {
   return true;
 }
 
-// Whether what is kept of the probabilities is as cuDNN multiplies by it.
+// Whether what is kept of the probabilities is as cuDNN multiplies by it. Its gradients of queries and keys are wrong
+// then (9.14, H200).
 bool take_kept(const TensorType& kept, size_t rank, AttentionSizes& s) {
   s.drops = true;
+  if (s.backward) return false;
   if (kind(kept.device) != kCudaKind || kept.rank() != rank || kept.dtype != s.dtype) return false;
   const Sizes4 scores = {s.batch, s.heads, s.queries, s.keys};
   for (size_t d = 0; d < rank; d++)
