@@ -161,6 +161,11 @@ class Symbols(unittest.TestCase):
                     torch.testing.assert_close(*[torch.autograd.grad(y, x, cotangent) for y in (made, want)], rtol=1e-4, atol=1e-5)
             self.assertEqual((counted.graphs, counted.traces), (2, 2))
 
+    def test_a_slice_to_the_smaller_of_two_sizes_is_traced_once_for_each(self):
+        for function in (lambda x: x[:min(x.shape[0], 10)] * 2, lambda x: x[:max(x.shape[0] - 10, 2)].exp()):
+            torch._dynamo.reset()
+            self.lengths(function, lambda n: (torch.randn(n, 4),), [*range(6, 10), *range(13, 18)], 2, dynamic=True)
+
     def test_numbers_of_sizes_and_strides_of_sizes_are_traced_once(self):
         def rows(n):
             return (torch.randn(n, 4),)

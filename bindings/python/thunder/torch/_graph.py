@@ -43,6 +43,8 @@ _SIZES = ("aten.sym_size", "aten.sym_numel", "aten.sym_stride", "aten.sym_storag
 
 _TAKES_REALS = ("aten.add", "aten.sub", "aten.mul", "aten.div")  # as tensors without dims
 
+_OF_SIZES = {torch.sym_min: min, torch.sym_max: max}  # torch's give numbers
+
 _LINE = object()  # PyTorch runs it
 _SIZE = object()  # a number that the sizes of the inputs give
 _ALWAYS_OURS = {"aten._unsafe_view", "aten.copy_"}
@@ -86,7 +88,7 @@ def _function_of(node, by_torch):
         return target, True
     if isinstance(node.meta.get("val"), torch.SymFloat):
         return (lambda *operands: _symbols.Real(target, operands)), False
-    return (operator.getitem if target is operator.getitem else target), False
+    return _OF_SIZES.get(target, target), False
 
 
 def _real(value, node, device):
