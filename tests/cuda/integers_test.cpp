@@ -1,4 +1,4 @@
-// What fusion does not compute of integers, and other ops that went by way of the CPU (integers, draws, searches, concat, products, scans):
+// What fusion does not compute of integers, and other ops that went by way of the CPU (integers, draws, searches, concat, products, scans, alignments):
 // the CPU's bits, on the device.
 #include "cuda/cuda.h"
 
@@ -66,6 +66,30 @@ TEST_F(CudaIntegers, divided_by_zero_are_refused) {
       EXPECT_NE(std::string(e.what()).find("divided by zero"), std::string::npos) << e.what();
     }
   }
+}
+
+// Repeated labels, empty targets, sequences that end early, and one that no alignment fits.
+TEST_F(CudaIntegers, label_sequences_as_on_the_cpu) {
+  for (const DType dtype : {DType::f32, DType::f64})
+    agrees([=](Scope& s, const Values& in, Values& out) {
+      Tensor* x = op(s, "to", {any(op(s, "log_softmax", {any(in[0].tensor), Any::integer(-1)})), as(dtype)});
+      out.push(Ref<Tensor>(real(s, op(s, "ctc_loss", {any(x), any(in[1].tensor), any(in[2].tensor), any(in[3].tensor), Any::integer(0), Any::string("none"), Any::boolean(true)}))));
+    }, {random({12, 4, 5}, 1, -2, 2), integers({4, 6}, {1, 1, 2, 3, 3, 4, 2, 2, 2, 1, 1, 1, 4, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1}), integers({4}, {12, 9, 12, 5}), integers({4}, {6, 3, 0, 6})},
+    {{"prims.ctc_loss", "cuda"}}, 1e-6F);
+}
+
+TEST_F(CudaIntegers, as_labels_out_of_range_are_refused) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "ctc_loss", {any(in[0].tensor), any(in[1].tensor), any(in[2].tensor), any(in[3].tensor)})));
+  }, all.get());
+  const Ref<Tensor> out = result(*f, {on_gpu(random({4, 1, 3}, 1, -2, -1)).get(), on_gpu(integers({1, 2}, {1, 3})).get(), on_gpu(integers({1}, {4})).get(), on_gpu(integers({1}, {2})).get()});
+  std::string said = error;  // of the call, if a step waited, or of the first read
+  try {
+    if (out) data(*out);
+  } catch (const Error& e) {
+    said = e.what();
+  }
+  EXPECT_NE(said.find("index 3 is out of range for labels of 3 classes"), std::string::npos) << said;
 }
 
 // As few bits as hold them are stored of each element's bin.

@@ -16,10 +16,10 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr int64_t kBlocksOfMultiprocessor = 16;
 
-std::array<std::span<const Rule>, 15> all_rules() {
+std::array<std::span<const Rule>, 16> all_rules() {
   return {fill_rules(),  indexed_rules(), update_rules(), scan_rules(), pool_rules(),   order_rules(),
           integer_rules(), draw_rules(),  search_rules(), concat_rules(),   product_rules(),
-          scatter_rules(), permutation_rules(), rank_rules(), place_rules()};
+          scatter_rules(), permutation_rules(), rank_rules(), place_rules(), alignment_rules()};
 }
 
 const Rule* rule_of(std::string_view op) {

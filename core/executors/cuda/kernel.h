@@ -60,6 +60,7 @@ std::span<const Rule> product_rules();
 std::span<const Rule> permutation_rules();
 std::span<const Rule> rank_rules();
 std::span<const Rule> place_rules();
+std::span<const Rule> alignment_rules();
 
 // The sizes of a dense tensor as [outer, size, inner] around one of its dims.
 struct DimSizes {
