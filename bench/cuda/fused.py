@@ -1,4 +1,4 @@
-"""kernels.py [ROWS COLUMNS]: what kernels.lua times, in PyTorch: eager and torch.compile, in microseconds, over the same bf16 tensors. A
+"""fused.py [ROWS COLUMNS]: what fused.lua times, in PyTorch: eager and torch.compile, in microseconds, over the same bf16 tensors. A
 backward is torch.func.vjp of the function: the gradients of all its arguments, from a cotangent."""
 import sys
 import time

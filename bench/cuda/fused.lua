@@ -1,6 +1,6 @@
--- thunder run bench/cuda/kernels.lua [ROWS COLUMNS]: microseconds of fused kernels on bf16 tensors of 16384 x 4096, forward and backward (th.func.vjp:
+-- thunder run bench/cuda/fused.lua [ROWS COLUMNS]: microseconds of fused kernels on bf16 tensors of 16384 x 4096, forward and backward (th.func.vjp:
 -- the gradients of all arguments, from a cotangent), each over inputs that do not fit in the L2 cache, and of a step of AdamW, by the
--- host's clock, 20 calls in a row. bench/cuda/kernels.py does the same in PyTorch.
+-- host's clock, 20 calls in a row. bench/cuda/fused.py does the same in PyTorch.
 local th = require "thunder"
 local F = th.nn.functional
 local device = th.cuda(0)
