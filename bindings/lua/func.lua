@@ -54,16 +54,54 @@ function th.func.jvp(f, primals, tangents)
   return table.unpack(results, 1, 2 * (results.n - 1))
 end
 
+-- What change(tensor) gives for each tensor of a tree, in its structure.
+local function mapped(tree, change)
+  if type(tree) ~= "table" then return core.is_tensor(tree) and change(tree) or tree end
+  local out = {}
+  for key, child in pairs(tree) do out[key] = mapped(child, change) end
+  return out
+end
+
+-- In a trace the lines of the results are differentiated, by copies of the primals that f alone has.
+local function recorded_vjp(f, primals)
+  local own = mapped({ table.unpack(primals, 1, primals.n) }, th.clone)
+  local results = table.pack(f(table.unpack(own, 1, primals.n)))
+  results.n = results.n + 1
+  results[results.n] = function(...)
+    local cotangents, loss = table.pack(...), nil
+    if cotangents.n ~= results.n - 1 then core.refuse(("vjp: %d cotangents are needed, %d were given"):format(results.n - 1, cotangents.n)) end
+    for i = 1, cotangents.n do
+      local result, cotangent = results[i], cotangents[i]
+      if not core.is_tensor(result) or not core.is_tensor(cotangent) then
+        core.refuse(("vjp: result and cotangent %d must be tensors, got %s and %s"):format(i, core.type_text(result), core.type_text(cotangent)))
+      end
+      local wanted, given = ("%s%s"):format(result.dtype, result.shape), ("%s%s"):format(cotangent.dtype, cotangent.shape)
+      if wanted ~= given then core.refuse(("vjp: cotangent %d must be %s, got %s"):format(i, wanted, given)) end
+      local term = (result * cotangent):sum()
+      loss = loss and loss + term or term
+    end
+    return table.unpack(th.grad_of(loss, own), 1, primals.n)
+  end
+  return table.unpack(results, 1, results.n)
+end
+
 -- th.func.vjp(f, primals..): what f gives, then a function of a cotangent for each of that, which gives the gradients of the primals.
+-- Their random numbers are those of what f gave. Outside of compiled functions each gradient calls f again.
 function th.func.vjp(f, ...)
   local primals = table.pack(...)
+  if core.is_tracing() then return recorded_vjp(f, primals) end
+  local state = th.clone(th.random_state())
   local results = table.pack(f(...))
   results.n = results.n + 1
   results[results.n] = function(...)
     local arguments = table.pack(table.unpack(primals, 1, primals.n))
     arguments.n = arguments.n + 1
     arguments[arguments.n] = { ... }
-    local pulled = table.pack(core.transform("vjp", f, nil, arguments))
+    local now = th.clone(th.random_state())
+    th.random_state():copy_(state)
+    local pulled = table.pack(pcall(core.transform, "vjp", f, nil, arguments))
+    th.random_state():copy_(now)
+    if not pulled[1] then error(pulled[2], 0) end
     return table.unpack(pulled[pulled.n])
   end
   return table.unpack(results, 1, results.n)

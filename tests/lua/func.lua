@@ -29,6 +29,24 @@ local da, db = pull(th.tensor { 1.0, 2.0 })
 expect.values(da, { 10, 40 })
 expect.values(db, { 10, 40 })
 
+-- In a compiled function, too; by the arguments of the function alone. The numbers that it draws are drawn once.
+local compiled = th.compile(function(a, b) return select(2, func.vjp(function(c) return c * b * a end, a))(th.ones(2)) end)
+expect.values(compiled(y, y), { 100, 400 })
+local function dropped(a)
+  local out, pull = func.vjp(function(c) return th.dropout(c, 0.5, true) * 2 end, a)
+  return out, pull(th.ones(64)), th.rand(1)
+end
+local drawn = {}
+for _, f in ipairs { dropped, th.compile(dropped) } do
+  th.seed(3)
+  local out, grad, after = f(th.ones(64))
+  assert(out:sum():item() > 0 and out:sum():item() < 256 and (out - grad):abs():sum():item() == 0)
+  drawn[#drawn + 1] = after:item()
+end
+assert(drawn[1] == drawn[2])
+expect.error(function() th.compile(function(a) return select(2, func.vjp(function(c) return c end, a))(th.ones(3)) end)(y) end, "cotangent 1 must be")
+expect.error(function() th.compile(function(a) return select(2, func.vjp(function(c) return c end, a))() end)(y) end, "1 cotangents are needed, 0")
+
 -- Jacobians by one argument, and by several.
 for _, jacobian in ipairs { func.jacrev, func.jacfwd } do
   expect.values(jacobian(function(a) return a * a end)(y), { { 20, 0 }, { 0, 40 } })

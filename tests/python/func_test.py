@@ -116,6 +116,36 @@ class Derivatives(unittest.TestCase):
         self.close(da, ct @ b.T)
         self.close(db, a.T @ ct)
 
+    def test_vjp_draws_once(self):
+        def f(x):
+            y, pull = vjp(lambda x: th.nn.functional.dropout(x, 0.5, True) * 2, x)
+            return y, pull(th.ones(64))[0], pull(th.ones(64) * 3)[0], th.rand(1)
+        after = []
+        for g in (f, th.compile(f)):
+            th.manual_seed(3)
+            y, once, again, drawn = g(th.ones(64))
+            self.assertEqual(set(y.tolist()), {0.0, 4.0})
+            self.close(once, y)
+            self.close(again, np.array(y.tolist()) * 3)
+            after.append(drawn.item())
+        self.assertEqual(after[0], after[1])
+
+    def test_vjp_in_a_compiled_function_differentiates_by_its_own_arguments(self):
+        x = arr(3).astype(np.float32)
+        f = th.compile(lambda x: vjp(lambda y: {"a": y * x, "b": [y]}, x)[1]({"a": th.ones(3), "b": [th.ones(3)]})[0])
+        self.close(f(x), x + 1)
+        unused = th.compile(lambda x, w: vjp(lambda x, w: x * 2, x, w)[1](th.ones(3)))
+        self.close(unused(x, x)[1], np.zeros(3))
+
+    def test_vjp_in_a_compiled_function_refuses_what_does_not_fit(self):
+        for cotangents, said in (((th.ones(4),), "cotangents 0 must be"), ((th.ones(3),) * 2, "1 cotangents are needed, 2 were given")):
+            with self.assertRaisesRegex(ValueError, said):
+                th.compile(lambda x: vjp(lambda y: y * 2, x)[1](*cotangents))(arr(3))  # noqa: B023 - called at once
+        with self.assertRaisesRegex(TypeError, "result 0 is thunder.int64, only floats"):
+            th.compile(lambda x: vjp(lambda y: y.to(th.int64), x)[1](th.ones(3)))(arr(3))
+        with self.assertRaisesRegex(TypeError, "only by tensors of floats"):
+            th.compile(lambda x: vjp(lambda y: y * 2, x.to(th.int64))[1](th.ones(3)))(arr(3))
+
     def test_jacobians_agree(self):
         a, x = arr(3, 4), arr(4)
         for jacobian in (jacrev, jacfwd):

@@ -6,7 +6,7 @@ They compose with each other, with grad() and with compile(). Arguments and resu
 """
 import functools
 
-from . import _functions, _thunder, _tree
+from . import _functions, _generator, _thunder, _tree
 from ._functions import grad, value_and_grad
 from ._ops import functions as _op
 from ._create import asarray, is_array
@@ -109,6 +109,14 @@ def _batch(func, who, tree, leaves, places, tensors, out_dims, randomness):
     return result if none else _placed(result, out_dims)
 
 
+def _floats_of(kind, chosen):
+    tensors = _tensors_of(kind, "the arguments by which is differentiated", chosen)
+    for tensor in tensors:
+        if not tensor.dtype.is_floating_point:
+            raise TypeError(f"{kind}: only by tensors of floats can be differentiated, one of the arguments is {tensor.dtype}")
+    return tensors
+
+
 def _differentiated(kind, func, args, named, numbers, last, has_aux):
     """(results as the function gave them, what the transform adds for each, aux): by the arguments at these numbers."""
     who = _name(func)
@@ -116,10 +124,7 @@ def _differentiated(kind, func, args, named, numbers, last, has_aux):
         if not -len(args) <= number < len(args):
             raise TypeError(f"{kind}: argnums {number} asks for an argument that was not given: there are {len(args)} positional ones")
     chosen = [args[number] for number in numbers]
-    tensors = _tensors_of(kind, "the arguments by which is differentiated", chosen)
-    for tensor in tensors:
-        if not tensor.dtype.is_floating_point:
-            raise TypeError(f"{kind}: only by tensors of floats can be differentiated, one of the arguments is {tensor.dtype}")
+    tensors = _floats_of(kind, chosen)
     seen = []
 
     def flat(*values):
@@ -154,16 +159,47 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
 
 def vjp(func, *primals, has_aux=False):
     """(func(*primals), a function of cotangents that gives the gradients of the primals, a tuple); with has_aux func returns
-    (output, anything), which follows."""
+    (output, anything), which follows. Random numbers of the gradients are those of the output."""
+    made = (_recorded_vjp if _thunder.is_tracing() else _evaluated_vjp)(func, primals, has_aux)
+    return made if has_aux else made[:2]
+
+
+def _evaluated_vjp(func, primals, has_aux):
+    """Each gradient evaluates func again, from the random state that the output began with."""
+    state = _generator.get_rng_state()
     result = func(*primals)
     output, aux = result if has_aux else (result, None)
 
     def pulled(*cotangents):
-        last = _tensors_of("vjp", "cotangents", list(cotangents))
-        made, chosen, _, _ = _differentiated("vjp", func, list(primals), {}, range(len(primals)), last, has_aux)
+        last, now = _tensors_of("vjp", "cotangents", list(cotangents)), _generator.get_rng_state()
+        _generator.set_rng_state(state)
+        try:
+            made, chosen, _, _ = _differentiated("vjp", func, list(primals), {}, range(len(primals)), last, has_aux)
+        finally:
+            _generator.set_rng_state(now)
         return tuple(_filled(chosen, made[2]))
-    pulled = _functions._traceback.covered(pulled)
-    return (output, pulled, aux) if has_aux else (output, pulled)
+    return output, _functions._traceback.covered(pulled), aux
+
+
+def _recorded_vjp(func, primals, has_aux):
+    """In a trace the lines of the output are differentiated, by copies of the primals that func alone has."""
+    own = [_op["clone"](tensor) for tensor in _floats_of("vjp", list(primals))]
+    result = func(*_filled(list(primals), own))
+    output, aux = result if has_aux else (result, None)
+    outputs = _tensors_of("vjp", "what the function gives", output)
+
+    def pulled(*cotangents):
+        last = _tensors_of("vjp", "cotangents", list(cotangents))
+        if len(last) != len(outputs):
+            raise ValueError(f"vjp({_name(func)}): {len(outputs)} cotangents are needed, {len(last)} were given")
+        for i, (cotangent, of) in enumerate(zip(last, outputs)):
+            if not of.dtype.is_floating_point:
+                raise TypeError(f"vjp({_name(func)}): result {i} is {of.dtype}, only floats can be differentiated")
+            if (cotangent.shape, cotangent.dtype) != (of.shape, of.dtype):
+                raise ValueError(f"vjp({_name(func)}): cotangents {i} must be {of.dtype}{list(of.shape)}, got {cotangent.dtype}{list(cotangent.shape)}")
+        made = _thunder.grad_of(functools.reduce(lambda a, b: a + b, [(of * cotangent).sum() for of, cotangent in zip(outputs, last)]), own)
+        return tuple(_filled(list(primals), detached(made) if _thunder._grad_detaches() else made))
+    return output, _functions._traceback.covered(pulled), aux
 
 
 def _jacobian(kind, func, argnums, has_aux):
