@@ -75,6 +75,7 @@ constexpr Row kRows[] = {
     none("prims.gcd", kSteps),
     none("prims.gamma", kSteps),
     none("prims.gamma_slope", kSteps),
+    none("prims.grouped_matmul", "which rows a matrix multiplies depends on values"),
     none("prims.i0", kNoFunction),
     none("prims.i0e", kNoFunction),
     none("prims.i1", kNoFunction),
