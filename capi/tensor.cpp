@@ -98,7 +98,7 @@ void check_inside(const TensorType& type, const Sizes& strides, int64_t at, size
 }
 
 bool is_type(const Tensor& t, DType dtype, size_t rank, const int64_t* shape, const int64_t* strides) {
-  if (t.type().dtype != dtype || t.type().rank() != rank) return false;
+  if (t.type().dtype != dtype || t.type().rank() != rank || (rank && (!shape || !strides))) return false;
   for (size_t i = 0; i < rank; i++)
     if (t.sizes()[i] != shape[i] || (shape[i] > 1 && t.strides()[i] != strides[i])) return false;
   return true;

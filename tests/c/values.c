@@ -148,6 +148,8 @@ static void borrowed_again(thunder_context *context)
     CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, shape, transposed, first, bytes + 4));
     CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, shape, transposed, (char *)first + 1, bytes));
     CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, shape, transposed, NULL, bytes));
+    CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, NULL, transposed, first, bytes));
+    CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, shape, NULL, first, bytes));
     thunder_tensor_retain(t); /* somebody else has it, and sees what it was */
     CHECK(!thunder_tensor_reborrow(t, THUNDER_F32, 2, shape, transposed, first, bytes));
     thunder_tensor_release(t);
