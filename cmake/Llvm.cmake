@@ -41,7 +41,7 @@ if(THUNDER_LLVM_INCLUDE AND THUNDER_LLVM_LIBRARY)
     # No name of LLVM's leaves the module: a process may have another LLVM.
     target_link_options(thunder_llvm_whole PRIVATE LINKER:--no-undefined LINKER:--gc-sections LINKER:--exclude-libs,ALL)
     set_target_properties(thunder_llvm_whole PROPERTIES PREFIX "" OUTPUT_NAME thunder-llvm
-                          LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/whole)
+                          LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/whole SKIP_BUILD_RPATH ON)
   endif()
 else()
   message(STATUS "LLVM 19 not found (llvm-19-dev): kernels are not compiled, the host executor runs every op")

@@ -3,6 +3,7 @@
 neither the tree nor the build, nor, seen through HIDE (tests/support/hide_libraries.c), any library but the language's own."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -78,6 +79,12 @@ def main():
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", package],
                        check=True, env={**environment, "THUNDER_BUILD": build})
         subprocess.run([python, "-c", USE.replace("PREFIX", repr(os.path.realpath(folder)))], check=True, env=environment, cwd=folder)
+        # An empty entry of a library's RUNPATH is the current folder, of which anybody may be the owner.
+        searched = subprocess.run([python, "-m", "thunder", "doctor"], check=True, cwd=folder, capture_output=True, text=True,
+                                  env={**environment, "LD_DEBUG": "libs"}).stderr
+        tried = set(re.findall(r"trying file=(\S+)", searched))
+        assert any("libdnnl" in file for file in tried) and all(file.startswith("/") for file in tried), sorted(tried)
+        subprocess.run([python, "-OO", "-c", "import thunder; thunder.nn.Linear(2, 3)"], check=True, cwd=folder, env=environment)
         subprocess.run([python, "-c", LACKING], check=True, cwd=folder,
                        env={**environment, "LD_AUDIT": hide, "HIDE_LIBRARIES": ":".join(HIDDEN)})
 

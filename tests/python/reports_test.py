@@ -15,6 +15,11 @@ def line():
     return f"{os.path.basename(__file__)}:{sys._getframe(1).f_lineno}"
 
 
+@th.op("mine.interrupted_py(tensor x) -> tensor", meta=lambda line: line.inputs[0])
+def interrupted(x):
+    raise KeyboardInterrupt
+
+
 class Logs(unittest.TestCase):
     def tearDown(self):
         th.set_logs()
@@ -126,6 +131,10 @@ class Examinations(unittest.TestCase):
         if "fusion" in th.unavailable_executors():
             self.skipTest("there is no LLVM here")
         self.assertIn("prims.exp", th.examine.get_fusions(f)[0])
+
+    def test_an_interrupt_ends_it(self):
+        with self.assertRaises(KeyboardInterrupt):
+            th.examine(lambda x: interrupted(x).sum(), th.ones(3))
 
 
 class Pages(unittest.TestCase):

@@ -162,9 +162,11 @@ static thunder_status *status_of_text(PyObject *exception)
         PyErr_Clear();
         utf8 = Py_TYPE(exception)->tp_name, bytes = (Py_ssize_t)strlen(utf8);
     }
-    /* As what an op refuses: it is traced again with plain sizes, and fails again unless a SymInt was the reason. */
-    const bool refused = sizes_given && PyErr_GivenExceptionMatches(exception, PyExc_Exception);
-    thunder_status *made = thunder_status_create(refused ? THUNDER_INVALID_ARGUMENT : THUNDER_CALLBACK, utf8, (size_t)bytes);
+    /* KeyboardInterrupt and SystemExit end the call. With sizes given an exception is as what an op refuses: it is traced again with
+     * plain sizes, and fails again unless a SymInt was the reason. */
+    const bool error = PyErr_GivenExceptionMatches(exception, PyExc_Exception);
+    const thunder_code code = !error ? THUNDER_CANCELLED : sizes_given ? THUNDER_INVALID_ARGUMENT : THUNDER_CALLBACK;
+    thunder_status *made = thunder_status_create(code, utf8, (size_t)bytes);
     Py_XDECREF(text);
     return made;
 }

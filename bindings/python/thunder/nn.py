@@ -20,8 +20,8 @@ _own = {cls.__name__: cls for cls in (Module, Sequential, ModuleList, ModuleDict
 
 
 def _class_of(row):
-    more = [_layers.bases[row["name"]].__doc__] if row["name"] in _layers.bases else []
-    texts = [row["doc"], row["schema"], *more, *([f"Called as {row['inputs']}"] if row["inputs"].startswith(row["name"]) else [])]
+    more = getattr(_layers.bases.get(row["name"]), "__doc__", None)  # python -OO has none
+    texts = [row["doc"], row["schema"], *([more] if more else []), *([f"Called as {row['inputs']}"] if row["inputs"].startswith(row["name"]) else [])]
     lazy = row["name"].removeprefix("Lazy") in kinds and row["name"].startswith("Lazy")
     body = {"_first_kind" if lazy else "_kind": row["name"], "__doc__": "\n\n".join(texts), "__module__": __name__}
     base = Lazy if lazy else _layers.bases.get(row["name"], Module)

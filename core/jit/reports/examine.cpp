@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/interrupts.h"
 #include "base/text.h"
 #include "executors/fusion/explain.h"
 #include "jit/reports/perf_hints.h"
@@ -90,12 +91,18 @@ void add_differences(const std::vector<Difference>& all, std::string_view kind, 
                                 of_gradients ? ", in the program of values and gradients" : "")});
 }
 
+// Throws if the call was interrupted.
+void add_failure(std::string_view kind, Ref<Status> why, Examination& out) {
+  if (why->code() == kCancelled) throw Error(why);
+  out.remarks.push_back({std::string(kind), "", "", why->message()});
+}
+
 // Calls it under the eyes of the reference.
 void check_values(Compiled& f, const Values& in, bool of_gradients, Examination& out) {
   ReferenceWatch watch(*f.context(), {}, tolerance_of(f.options().settings()));
   const Ref<Values> results = make<Values>();
   if (Status* failed = f.call_watched(in, *results, watch))
-    out.remarks.push_back({of_gradients ? "gradient" : "unsupported", "", "", Ref<Status>::adopt(failed)->message()});
+    add_failure(of_gradients ? "gradient" : "unsupported", Ref<Status>::adopt(failed), out);
   add_differences(watch.wrong, "wrong", of_gradients, out);
   add_differences(watch.nans, "nan", of_gradients, out);
   out.checked += watch.checked, out.unchecked += watch.unchecked;
@@ -121,7 +128,7 @@ void check_gradients(Compiled& f, const Entry& entry, const Values& in, Examinat
   const Ref<Function> both = value_and_grad(f.shared_function(), "", captured->size() ? captured : Ref<Values>());
   const Ref<Compiled> compiled = make<Compiled>(f.context(), both, &f.options());
   if (Status* failed = compiled->prepare(in))
-    return out.remarks.push_back({"gradient", "", "", Ref<Status>::adopt(failed)->message()});
+    return add_failure("gradient", Ref<Status>::adopt(failed), out);
   out.gradients = true;
   check_values(*compiled, in, true, out);
 }
@@ -137,7 +144,7 @@ Examination examine(Compiled& f, const Values& in) {
   Examination out;
   out.function = f.function().name();
   if (Status* failed = f.prepare(in)) {
-    out.remarks.push_back({"unsupported", "", "", Ref<Status>::adopt(failed)->message()});
+    add_failure("unsupported", Ref<Status>::adopt(failed), out);
     return out;
   }
   const auto entry = f.latest();
