@@ -29,7 +29,11 @@ print((require "thunder").help(... or ""))
 constexpr const char* kDoctor = R"lua(
 local th = require "thunder"
 local json = ... == "--json"
-if ... and not json then os.exit(2, true) end
+local other = select(json and 2 or 1, ...)
+if other then
+  io.stderr:write("thunder: doctor takes --json alone, got '", other, "'\n")
+  os.exit(2, true)
+end
 if json then return print(th.describe "installation") end
 local function row(name, text, state) print(("%-13s %s%s"):format(name, state == "works" and "" or state .. ": ", text)) end
 row("thunder", ("%s, %s, %d ops"):format(th.version, _VERSION, #th.ops()), "works")

@@ -1,4 +1,7 @@
 // thunder convert and thunder export: a saved program in another form.
+#include <cstdio>
+#include <filesystem>
+
 #include "commands.h"
 #include "words.h"
 
@@ -28,6 +31,11 @@ int convert_program(int argc, char** argv) {
   return with_words(argc, argv, {&from, &to},
                     {{"--external-data", Kind::flag}, {"--opset", Kind::integer}, {"--program", Kind::integer}},
                     [&](thunder_context* context, thunder_options* options) {
+                      std::error_code none;
+                      if (std::filesystem::equivalent(from, to, none)) {
+                        std::fprintf(stderr, "thunder: convert: %s and %s are the same file, which would be lost\n", from, to);
+                        return 1;
+                      }
                       thunder_compiled* program = nullptr;
                       int code = report(thunder_program_load(context, from, nullptr, &program));
                       if (!code) code = report(thunder_program_export_onnx(program, to, options));

@@ -132,6 +132,7 @@ fail "no single node differs: the error adds up"
 const char* const kConvertModel = R"lua(
 read_words("convert", 2, {})
 if #files < 2 then fail "two files are needed; see thunder convert --help" end
+if files[1] == files[2] then fail("convert: %s and %s are the same file, which would be lost", files[1], files[2]) end
 -- Each name has a size of its own, so that none is taken for another's.
 local size = 1
 setmetatable(dims, { __index = function(_, name)

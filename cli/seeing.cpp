@@ -33,6 +33,7 @@ if require "thunder.is_script" (file) then
   calls = th.watch_calls(function() return assert(loadfile(file))(table.unpack(rest)) end)
   if #calls == 0 then fail("%s calls no compiled function", file) end
 else
+  if rest[1] and what ~= "trace" then fail("%s: a program is called with inputs that are made, it takes no '%s'", what, rest[1]) end
   local f = th.load_program(file)
   calls[1] = { f = f, arguments = th.made_inputs(f) }
 end

@@ -37,7 +37,7 @@ print(th.signature(f).inputs[1].name)              -- names, dtypes and dims of 
 The tool runs a model, compares backends and lists what a model consists of:
 
 ```
-thunder run resnet18.onnx --input x=a.npy --backend inductor --check eager
+thunder run resnet18.onnx --input x=a.npy --backend onnxrt --check eager
 thunder inspect resnet18.onnx
 thunder convert resnet18.onnx resnet18.thunder       # a saved program, for any size of the dims that the model names
 thunder convert resnet18.thunder again.onnx

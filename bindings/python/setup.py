@@ -58,6 +58,7 @@ class Build(build_ext):
         super().run()
         module = pathlib.Path(self.get_ext_fullpath("thunder._thunder")).resolve()
         if build:
+            strip(module)
             self.carry(build, module)
         # Type stubs come from what was built: `thunder` is on the path as it will be installed, before where an isolated
         # build has numpy.

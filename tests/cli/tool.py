@@ -34,6 +34,8 @@ def doctor():
     assert "exp(a * b) + a gives the right values" in rows["kernel"], rows
     for folder, says in (("off", "missing: none: THUNDER_CACHE_DIR says so"), ("/proc/none", "missing: /proc/none: it cannot be opened (No such")):
         assert says in run("doctor", THUNDER_CACHE_DIR=folder).stdout, folder
+    for words in (("--bogus",), ("--json", "--bogus")):
+        expect(run("doctor", *words), 2, err="doctor takes --json alone, got '--bogus'")
     if len(sys.argv) > 3:
         lacking = run("doctor", LD_AUDIT=sys.argv[3], HIDE_LIBRARIES="libLLVM:libdnnl").stdout
         for says in (r"LLVM +missing: .*libLLVM", r"oneDNN +missing: .*none of libdnnl.so.2, libdnnl.so.3 can be opened", r"fusion +missing: ",
@@ -237,9 +239,8 @@ def main():
         assert says in "\n" + run("ops", words).stdout, words
     for command in ("run", "export", "convert", "ops", "doctor"):
         expect(run(command, "--help"), 0, out=f"usage: thunder {command}")
-    assert run("run", "no/such.lua").stderr == "thunder: cannot open no/such.lua: No such file or directory\n"
     expect(run("ops", "softmaks"), 1, err="softmaks")
-    expect(run("run", "no/such.lua"), 1, err="no/such.lua")
+    expect(run("run", "no/such.lua"), 1, err="thunder: cannot open no/such.lua: No such file or directory\n")
     expect(script("print(arg[1], ...)", "a b"), 0, out="a b\ta b")
     expect(script("\nerror 'on purpose'"), 1, err=":2: on purpose\nstack traceback:")
     # One traceback, of the script's lines: none of the library's, and an error in a traced function has no second one.
@@ -255,6 +256,9 @@ def main():
         expect(run("convert", f"{folder}/f.thunder", f"{folder}/f.onnx", "--opset", "20"), 0)
         assert b"libthunder" in pathlib.Path(folder, "f.onnx").read_bytes()
         expect(run("convert", f"{folder}/f.thunder", f"{folder}/g.onnx", "--opset", "5"), 1, err="opset must be 17 to 25, got 5")
+        expect(run("convert", f"{folder}/f.thunder", f"{folder}/./f.thunder"), 1, err="are the same file, which would be lost")
+        expect(run("convert", f"{folder}/f.onnx", f"{folder}/f.onnx"), 1, err="are the same file, which would be lost")
+        expect(run("examine", f"{folder}/f.thunder", "nope.npy"), 1, err="it takes no 'nope.npy'")
         expect(run("convert", f"{folder}/f.thunder"), 2, err="usage: thunder convert")
 
     digits = pathlib.Path(sys.argv[2]).parents[2] / "examples/digits/digits.lua"

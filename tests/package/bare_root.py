@@ -108,6 +108,8 @@ def debian_packages(base, packages, version):
         assert "SONAME               libthunder.so.0\n" in run("objdump", "-p", f"{folder}{library}")
         for file in (library, "/usr/bin/thunder"):
             assert ".debug_info" not in run("objdump", "-h", f"{folder}{file}"), file
+        for deb in packages.glob("*.deb"):
+            assert "Apache License" in (root.path / "usr/share/doc" / deb.name.split("_")[0] / "copyright").read_text(encoding="utf-8"), deb.name
         root.run("apt-get -q -y remove libthunder0; test ! -e /usr/bin/thunder; test ! -e /usr/lib/python3/dist-packages/thunder/__init__.py")
     print("Debian packages: installed, used, removed")
 
@@ -130,6 +132,10 @@ def wheel(base, packages, version):
         for tool in ("here/bin/python -m thunder", "here/bin/thunder"):
             assert version in root.run(f"{tool} --version"), tool
         assert re.match(r"[\d.]+", root.run("here/bin/thunder run app.lua"))
+        licences = {path.name for path in root.path.glob("root/here/lib/python3*/site-packages/libthunder-*.dist-info/**/LICENSE*")}
+        assert licences == {"LICENSE", "LICENSE.llvm-19-dev", "LICENSE.libcjson1", "LICENSE.liblua5.4-0"}, licences
+        module, = root.path.glob("root/here/lib/python3*/site-packages/thunder/_thunder*.so")
+        assert ".debug_info" not in run("objdump", "-h", module)
         assert re.search(r"^LLVM +(?!missing)\S", root.run("here/bin/thunder doctor"), re.MULTILINE)
     print("wheel: installed beside numpy alone, used")
 
