@@ -110,14 +110,30 @@ local function made(type_text)
   return (kind == "f" or kind == "bf") and th.randn(shape):to(dtype) or th.randint(0, 2, shape):to(dtype)
 end
 
--- th.made_inputs(f): arguments of the types that a loaded program takes, with 2 for each size that varies.
+-- Puts a value where a path such as "0.x.1" says: in the first argument, a table, under "x" in a list in second place. False: it is no path.
+local function put(arguments, path, value)
+  local keys = {}
+  for key in path:gmatch "[^.]+" do keys[#keys + 1] = math.tointeger(key) and math.tointeger(key) + 1 or key end
+  if math.type(keys[1]) ~= "integer" then return false end
+  local at = arguments
+  for i = 1, #keys - 1 do
+    at[keys[i]] = at[keys[i]] or {}
+    at = at[keys[i]]
+  end
+  at[keys[#keys]] = value
+  arguments.n = math.max(arguments.n, keys[1])
+  return true
+end
+
+-- th.made_inputs(f): arguments of the types and in the structure that a loaded program takes, with 2 for each size that varies.
 function th.made_inputs(f)
   th.seed(0)
-  local all = { n = 0 }
-  for i, input in ipairs(th.signature(f).inputs) do
+  local all, signature = { n = 0 }, th.signature(f)
+  for i, input in ipairs(signature.inputs) do
     local dims = {}
     for d, size in ipairs(input.dims or {}) do dims[d] = math.tointeger(size) or 2 end
-    all[i], all.n = made(("%s[%s]"):format(input.dtype, table.concat(dims, ", "))), i
+    local tensor = made(("%s[%s]"):format(input.dtype, table.concat(dims, ", ")))
+    if signature.format == "onnx" or not put(all, input.name, tensor) then all[i], all.n = tensor, i end
   end
   return all
 end

@@ -83,3 +83,13 @@ assert(s.parameters == 212 and s.rows[2].flops >= 2 * 3 * 8 * 16 and tostring(s)
 -- Calls that something makes.
 local calls = th.watch_calls(function() f(x) f(th.randn { 8, 8 }) end)
 assert(#calls == 1 and calls[1].f == f and calls[1].arguments[1].shape[1] == 8)
+
+-- Arguments for a program that was loaded, in its structure.
+local nested = th.compile(function(a, k) return a.x * k.z[2] + a.y end)
+nested({ x = th.ones(3), y = th.ones(3) }, { z = { th.ones(2), th.ones(3) } })
+th.save_program(nested, path)
+local loaded = th.load_program(path)
+local made = th.made_inputs(loaded)
+os.remove(path)
+assert(made.n == 2 and made[1].y.shape[1] == 3 and made[2].z[2].shape[1] == 3)
+assert(th.examine(loaded, table.unpack(made, 1, made.n)).sound)
