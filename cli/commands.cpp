@@ -66,7 +66,7 @@ bool ends_with(const char* file, const char* ending) {
 
 enum class FileKind { script, program, model };
 
-// By how the file begins, whatever it is called; by its name where that says nothing, or it can be read once alone, as a pipe can.
+// Decided by the file's first bytes. By its name if they do not tell, and for pipes, which can be read only once.
 FileKind kind_of(const char* file) {
   std::error_code ignored;
   char first[9] = {};  // a saved program: the eight bytes of a length below 4 GiB, and a brace; a model: a field with its version

@@ -54,7 +54,7 @@ function th.func.jvp(f, primals, tangents)
   return table.unpack(results, 1, 2 * (results.n - 1))
 end
 
--- What change(tensor) gives for each tensor of a tree, in its structure.
+-- The tree with change(tensor) in the place of each tensor.
 local function mapped(tree, change)
   if type(tree) ~= "table" then return core.is_tensor(tree) and change(tree) or tree end
   local out = {}

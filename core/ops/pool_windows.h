@@ -48,7 +48,7 @@ inline std::vector<Window> windows(const Call& c, Var x, size_t dims, size_t dil
     // The last window begins inside of the input or its padding in front.
     if (ceil && (hint(w.count) - 1) * w.stride >= w.size + w.padding) w.count = w.count - 1;
     w.results = hint(w.count);
-    // Of a kernel that is wider than all there is, only so much counts.
+    // A kernel that is wider than the padded input is cut to it.
     if (reach > inside) w.kernel = (inside - 1) / w.dilation + 1;
     w.behind = std::max<int64_t>(
         w.padding, (w.results - 1) * w.stride + (w.kernel - 1) * w.dilation + 1 - w.size - w.padding);

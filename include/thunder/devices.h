@@ -61,8 +61,8 @@ typedef struct thunder_device_allocator {
     void (*give_back)(void *block, void *user);
     void *user;
 } thunder_device_allocator;
-/* Of all blocks from now on; those in use go back to the allocator that they came from, which must live as long. NULL: the
- * library's own again. The structure is copied. Any thread. */
+/* Sets the allocator of all further blocks. Blocks in use go back to the allocator that they came from, which must outlive them.
+ * NULL: the library's own again. The structure is copied. Any thread. */
 THUNDER_CHECK thunder_status *thunder_context_set_device_allocator(thunder_context *context, thunder_device device,
     const thunder_device_allocator *allocator) THUNDER_NOEXCEPT;
 /* Waits for all work of the context on the device, and reports what went wrong in it. */

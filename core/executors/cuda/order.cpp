@@ -86,7 +86,7 @@ size_t bytes_of_places(const NodeView& view) {
 size_t radix_scratch(const NodeView& view) {
   return RadixSort::scratch(elements_of_input(view, 0), line_key_bytes(first_input(view)));
 }
-// Of two arrays of places sort has one in its results.
+// Sorting needs two arrays of indices; one of them is a result of sort.
 size_t sort_scratch(const NodeView& view) {
   if (is_short(view)) return bytes_of_places(view);
   return fits_into_block(first_input(view), size_of_line(view)) ? 0 : radix_scratch(view);

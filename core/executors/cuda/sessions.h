@@ -35,7 +35,7 @@ class OwnedHandle {
   int (*destroy_)(Handle) = nullptr;
 };
 
-// What a session of any library has. Its device is entered while it is made, and while it ends (Sessions).
+// The base of all sessions. Sessions enters the device while it makes and while it destroys one.
 template <class L>
 class LibrarySession {
  public:

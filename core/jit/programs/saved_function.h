@@ -36,7 +36,7 @@ struct SavedProgram {
   std::vector<SizeRange> ranges;
   std::shared_ptr<const Store> terms;  // of the conditions, where it is not that of the trace
   std::vector<int64_t> memory;         // what roots were written as (memory_places), until the trace is read
-  // What a model calls the dims that are symbols, by number; fewer, or "": it says nothing. Calls do not depend on it.
+  // A model's names of its symbolic dims, by symbol; missing or "": unnamed. Calls do not depend on them.
   std::vector<std::string> symbol_names;
 };
 

@@ -112,7 +112,7 @@ Var masked(const Call& c, const Places& p, Var scores) {
   return mask.dtype() == DType::boolean ? where(mask, scores, none) : scores + convert(mask, scores.dtype());
 }
 
-// What of the probabilities, or of their gradients, dropout keeps.
+// The probabilities, or their gradients, after dropout.
 Var kept_of(const Call& c, const Places& p, Var x) {
   if (!c.has(p.kept)) return x;
   Var kept = c.var(p.kept);

@@ -352,7 +352,7 @@ TEST_F(Products, run_groups_of_rows_with_a_matrix_each) {
   }
 }
 
-// What is added to them runs tile by tile, on rows of no group, too.
+// A fused addition runs tile by tile, also on rows that are in no group.
 TEST_F(Products, run_an_addition_on_all_rows_of_groups) {
   auto added = [](Scope& s, const Values& in, Values& out) {
     Tensor* y = op(s, "grouped_mm", {any(in[0].tensor.get()), any(in[1].tensor.get()), any(in[2].tensor.get())});

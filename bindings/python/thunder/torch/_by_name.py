@@ -10,8 +10,8 @@ from .. import _extend, _schema, _thunder
 
 _PRIMS = "prims."
 _ROOTS = ((torch, ""), (F, ""), (torch.special, "special_"), (torch.linalg, "linalg_"))
-# What draws numbers draws them from the library's generator; views are values of the plan; PyTorch leaves rows in no group as they are in
-# memory; the others serve the library itself.
+# Random ops draw from the library's generator; views are values of the plan; PyTorch leaves rows in no group uninitialised; the other
+# ops serve the library itself.
 _NOT = {"dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "rrelu", "multinomial", "poisson", "binomial", "bernoulli",
         "checkpoint", "detach", "clone", "contiguous", "reshape", "view", "permute", "transpose", "expand", "squeeze", "unsqueeze", "slice",
         "select", "narrow", "unfold", "diagonal", "movedim", "moveaxis", "swapaxes", "swapdims", "flatten", "unflatten", "t", "unbind", "split",

@@ -120,7 +120,7 @@ def _known(node, found):
 
 
 def _taken(graph, value, dims, indices):
-    """Elements along one dim after the other."""
+    """One index per dim, in order."""
     for dim, index in zip(dims, indices):
         if index.meta["val"].ndim > 1:
             index = _add(graph, _aten.view.default, (index, [-1]), {})
@@ -129,8 +129,8 @@ def _taken(graph, value, dims, indices):
 
 
 def take_known_places(graph):
-    """interpolate() by the nearest element arrives as an index of places that are computed, each along a dim of its own: elements are
-    taken along one dim after the other, which fusion does."""
+    """interpolate(mode="nearest") arrives as an index by computed positions, one tensor per dim: it becomes one index per dim, which is
+    fused."""
     found = {}
     for node in [node for name in (_aten._unsafe_index, _aten.index) for node in graph.find_nodes(op="call_function", target=name.Tensor)]:
         value, indices = node.args
@@ -150,7 +150,7 @@ def take_known_places(graph):
 
 
 def _gathered(node):
-    """The matrices, of three dims, and the places of the factor of a product that is gathered for it alone, on a CPU."""
+    """(matrices of three dims, indices) if the operand is gathered on the CPU and has no other user; else None."""
     if not isinstance(node, torch.fx.Node) or node.target is not _aten.index.Tensor or len(node.users) > 1 or len(node.args[1]) != 1:
         return None
     matrices, (places,) = node.args
@@ -166,7 +166,7 @@ def _sorted(graph, values):
 
 
 def _in_groups(graph, rows, matrices, places):
-    """rows[i] @ matrices[places[i]]: the rows of each matrix together, and then where they were."""
+    """rows[i] @ matrices[places[i]]: sorts rows by matrix, multiplies each group, and restores the order."""
     count, width = matrices.meta["val"].shape[0], matrices.meta["val"].shape[2]
     numbers = _add(graph, _aten.arange.default, (count,), {}, places)
     places = _add(graph, _aten.index.Tensor, (numbers, [places]), {})  # which refuses those that there are not
@@ -182,7 +182,7 @@ def _in_groups(graph, rows, matrices, places):
 
 
 def group_rows(graph):
-    """A product of each row with a matrix that is gathered for it, as of a mixture of experts: of all rows of a matrix together, nothing is
+    """A bmm of rows and gathered matrices, as in a mixture of experts, becomes grouped_mm of the rows sorted by matrix; no matrix is
     gathered."""
     for node in graph.find_nodes(op="call_function", target=_aten.bmm.default):
         left, right = node.args

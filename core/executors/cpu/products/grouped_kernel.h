@@ -14,7 +14,7 @@ class GroupedMatmulKernel : public Kernel {
 
   GroupedMatmulKernel(const Backends& m, Available a) : Kernel(this), backends_(m), available_(std::move(a)) {}
 
-  // Of a product where all groups are of one size.
+  // The size of each product if all groups have the same size.
   static GemmSize usual_size(const NodeView& view) {
     const auto sizes = [&](size_t arg) { return concrete(view.store.type(view.node.args[arg].v).shape); };
     const Sizes a = sizes(0), b = sizes(1), ends = sizes(2);

@@ -114,8 +114,8 @@ bool take_mask(const TensorType& mask, size_t rank, AttentionSizes& s) {
   return true;
 }
 
-// Whether what is kept of the probabilities is as cuDNN multiplies by it. Its gradients of queries and keys are wrong
-// then (9.14, H200).
+// Whether cuDNN takes the dropout mask: of the query's dtype and the shape of the scores, in the forward alone. With
+// one its gradients of queries and keys are wrong (9.14, H200).
 bool take_kept(const TensorType& kept, size_t rank, AttentionSizes& s) {
   s.drops = true;
   if (s.backward) return false;

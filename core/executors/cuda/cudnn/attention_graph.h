@@ -12,8 +12,8 @@ namespace thunder::cudnn {
 // of grad * out, as FlashAttention calls it; written and read.
 enum ForwardTensor : size_t { kQuery, kKey, kValue, kOut, kStatistics, kForwardTensors };
 enum BackwardTensor : size_t { kGrad = kForwardTensors, kDelta, kQueryGrad, kKeyGrad, kValueGrad, kBackwardTensors };
-// Of both, where there is a mask: added to the scaled scores. Of the forward, where there is dropout: 1 for what it
-// keeps, or 0. Their ids follow those of the other tensors.
+// Optional tensors, whose ids follow those of the others: a mask, which is added to the scaled scores, and in the
+// forward the dropout mask, of ones and zeros.
 constexpr size_t kBias = kBackwardTensors, kKept = kBias + 1, kAllTensors = kKept + 1;
 
 struct AttentionLayouts {

@@ -18,7 +18,7 @@ class MaskKernels {
   nvidia::Function convert_, clear_;
 };
 
-// What of the probabilities is kept is a factor of them, which lies as a bias of the sizes does.
+// The sizes with the dropout mask in the place of a bias, whose layout it has.
 AttentionSizes with_kept_as_mask(AttentionSizes sizes);
 
 // The mask of a node, for the strides of its memory.
