@@ -114,11 +114,9 @@ bool take_mask(const TensorType& mask, size_t rank, AttentionSizes& s) {
   return true;
 }
 
-// Whether cuDNN takes the dropout mask: of the query's dtype and the shape of the scores, in the forward alone. With
-// one its gradients of queries and keys are wrong (9.14, H200).
+// Whether cuDNN takes the dropout mask: of the query's dtype and the shape of the scores.
 bool take_kept(const TensorType& kept, size_t rank, AttentionSizes& s) {
   s.drops = true;
-  if (s.backward) return false;
   if (kind(kept.device) != kCudaKind || kept.rank() != rank || kept.dtype != s.dtype) return false;
   const Sizes4 scores = {s.batch, s.heads, s.queries, s.keys};
   for (size_t d = 0; d < rank; d++)

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "executors/cuda/cudnn/scratch.h"
+#include "loops/cuda/prelude.h"
 #include "tensor/transfer.h"
 
 namespace thunder::cudnn {
@@ -15,15 +16,30 @@ constexpr int64_t kWidthStep = 8;
 // operands.
 constexpr std::array<size_t, 3> kForwardInputs = {kQuery, kKey, kValue};
 constexpr std::array<size_t, 5> kBackwardInputs = {kGrad, kQuery, kKey, kValue, kOut};
-constexpr size_t kLargest = 5, kTotal = 6;  // inputs of backward
+constexpr size_t kOutOperand = 4, kLargest = 5, kTotal = 6;  // inputs of backward
 
-constexpr const char* kStatisticsText = R"(
+// Of the backward.
+constexpr const char* kText = R"(
+extern "C" __global__ void divide_bf16(unsigned short* x, float by, long long count) {
+  const long long step = (long long)gridDim.x * blockDim.x;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
+    x[i] = to_bf16(from_bf16(x[i]) / by);
+}
+extern "C" __global__ void divide_f16(unsigned short* x, float by, long long count) {
+  const long long step = (long long)gridDim.x * blockDim.x;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
+    x[i] = to_f16(from_f16(x[i]) / by);
+}
 extern "C" __global__ void log_sum_exp(const float* largest, const float* total, float* out, long long rows) {
   const long long step = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < rows; i += step)
     out[i] = largest[i] + logf(total[i]);
 }
 )";
+const std::string& backward_text() {
+  static const std::string text = cat(loops::kCudaNarrowReals, kText);
+  return text;
+}
 
 // With four dims: a missing batch dim has size 1.
 Layout layout_of(const Buffer& b) {
@@ -71,12 +87,14 @@ std::string key_of(const AttentionSizes& s, const AttentionLayouts& layouts) {
 }
 
 void AttentionKernels::begin_compiling(nvidia::CudaDevice& device, const AttentionSizes& s) {
-  if (s.backward) device.begin_compiling(kStatisticsText);
+  if (s.backward) device.begin_compiling(backward_text());
   if (s.mask != Mask::none || s.drops) MaskKernels::begin_compiling(device);
 }
 
 void AttentionKernels::find(nvidia::CudaDevice& device, const AttentionSizes& s) {
-  if (s.backward) log_sum_exp = device.function(kStatisticsText, "log_sum_exp");
+  if (s.backward) log_sum_exp = device.function(backward_text(), "log_sum_exp");
+  if (s.backward && s.drops)
+    divide = device.function(backward_text(), s.dtype == DType::bf16 ? "divide_bf16" : "divide_f16");
   if (s.mask != Mask::none) mask.emplace(device, s);
   if (s.drops) kept.emplace(device, with_kept_as_mask(s));
 }
@@ -88,7 +106,7 @@ AttentionCall::AttentionCall(Session& session, const AttentionSizes& sizes, std:
   const std::span<const size_t> roles = this->roles();
   for (size_t i = 0; i < operands(s_); i++) {
     const Layout lies = layout_of(inputs[i]);
-    const bool as_it_lies = i < roles.size() ? !pack && readable(lies) : is_dense(inputs[i]);
+    const bool as_it_lies = i < roles.size() ? !pack && readable(lies) && i != divided() : is_dense(inputs[i]);
     if (as_it_lies && i < roles.size()) layouts.of[roles[i]] = lies;
     if (!as_it_lies)
       packed_bytes_[i] = aligned_up(static_cast<size_t>(inputs[i].elements()) * size_of(inputs[i].dtype));
@@ -135,6 +153,8 @@ Status* AttentionCall::run(std::span<const Buffer> inputs, std::span<const Buffe
   const auto take = [&](size_t bytes) { return std::exchange(free, free + bytes); };
   std::array<void*, kMostOperands> operand{};
   if (Status* failed = pack_operands(inputs, free, operand)) return failed;
+  if (divided() < kMostOperands)
+    if (Status* failed = divide(operand[divided()], inputs[divided()].elements(), kernels.divide)) return failed;
   std::array<void*, kAllTensors> memory{};
   const std::span<const size_t> roles = this->roles();
   for (size_t i = 0; i < roles.size(); i++) memory[roles[i]] = operand[i];
@@ -180,14 +200,26 @@ size_t AttentionCall::row_bytes() const {
   return aligned_up(static_cast<size_t>(rows_) * sizeof(float));
 }
 
+size_t AttentionCall::divided() const { return s_.backward && s_.drops ? kOutOperand : kMostOperands; }
+
+Status* AttentionCall::launch(nvidia::Function function, int64_t threads, void** parameters) const {
+  constexpr int64_t kThreads = 256;
+  return session_.device().launch(
+      function, {static_cast<unsigned>(std::min<int64_t>((threads + kThreads - 1) / kThreads, 1024)), kThreads},
+      parameters, "scaled_dot_product_attention_backward");
+}
+
+Status* AttentionCall::divide(void* packed, int64_t count, nvidia::Function function) const {
+  float by = s_.kept_scale;
+  void* parameters[] = {&packed, &by, &count};
+  return launch(function, count, parameters);
+}
+
 // largest + log(total), of dense rows.
 Status* AttentionCall::add_logarithms(void* largest, void* total, void* to, nvidia::Function function) const {
-  constexpr int64_t kThreads = 256;
   int64_t rows = rows_;
   void* parameters[] = {&largest, &total, &to, &rows};
-  return session_.device().launch(
-      function, {static_cast<unsigned>(std::min<int64_t>((rows + kThreads - 1) / kThreads, 1024)), kThreads},
-      parameters, "scaled_dot_product_attention_backward");
+  return launch(function, rows, parameters);
 }
 
 }  // namespace thunder::cudnn

@@ -24,6 +24,7 @@ size_t read_by_library(const AttentionSizes& s);
 // Of a node, beside its plans.
 struct AttentionKernels {
   nvidia::Function log_sum_exp = nullptr;  // backward
+  nvidia::Function divide = nullptr;  // backward with dropout
   std::optional<MaskKernels> mask, kept;
 
   static void begin_compiling(nvidia::CudaDevice& device, const AttentionSizes& s);
@@ -50,6 +51,10 @@ class AttentionCall {
   Status* pack_operands(std::span<const Buffer> inputs, std::byte*& free,
                         std::array<void*, kMostOperands>& operand) const;
   size_t row_bytes() const;
+  // The operand that is copied in any case, and divided by kept_scale; kMostOperands: none.
+  size_t divided() const;
+  Status* launch(nvidia::Function function, int64_t threads, void** parameters) const;
+  Status* divide(void* packed, int64_t count, nvidia::Function function) const;
   Status* add_logarithms(void* largest, void* total, void* to, nvidia::Function function) const;
 
   Session& session_;

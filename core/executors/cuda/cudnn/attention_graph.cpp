@@ -60,21 +60,30 @@ struct Builder {
     g.reduce(kSum, each, to);
   }
 
-  // The gradient of queries is one product, not a sum that blocks of keys are added to in any order: its bits are the
-  // same at each run.
+  // What dropout keeps of the probabilities.
+  Tensor kept(const Tensor& probabilities, const Tensor& kept_scale) {
+    return s.drops ? g.pointwise(kMul, g.pointwise(kMul, probabilities, &t[kKept]), &kept_scale) : probabilities;
+  }
+
+  // With dropout `out` is the forward's divided by kept_scale: engines take delta as the sum, whatever it is multiplied
+  // by here (9.14). The gradient of queries is one product, not a sum that blocks of keys are added to in any order:
+  // its bits are the same at each run.
   void backward() {
-    const Tensor terms = g.pointwise(kMul, t[kGrad], &t[kOut]), sum = g.between(dense(rows)), one = g.scalar(1);
+    const Tensor terms = g.pointwise(kMul, t[kGrad], &t[kOut]), sum = g.between(dense(rows)), one = g.scalar(1),
+                 kept_scale = s.drops ? g.scalar(s.kept_scale) : Tensor{};
     g.reduce(kSum, terms, sum);
     g.pointwise(kMul, sum, &one, t[kDelta]);
     const Tensor product = g.between(dense(scores)), scale = g.scalar(s.scale);
     g.matmul(t[kQuery], t[kKey], product);
     const Tensor shifted = g.pointwise(kSub, scaled(product, scale), &t[kStatistics]);
     const Tensor probabilities = g.pointwise(kExp, masked(shifted));
-    add_up_heads(transposed_scores(probabilities), t[kGrad], t[kValueGrad], s.value_width);
+    add_up_heads(transposed_scores(kept(probabilities, kept_scale)), t[kGrad], t[kValueGrad], s.value_width);
     const Tensor d_probabilities = g.between(dense(scores));
     g.matmul(t[kGrad], t[kValue], d_probabilities);
-    const Tensor centered = g.pointwise(kSub, d_probabilities, &t[kDelta]);
-    const Tensor weighed = g.pointwise(kMul, centered, &probabilities);
+    const Tensor kept_d = s.drops ? g.pointwise(kMul, d_probabilities, &t[kKept]) : d_probabilities;
+    const Tensor centered = g.pointwise(kSub, kept_d, &t[kDelta]);
+    Tensor weighed = g.pointwise(kMul, centered, &probabilities);
+    if (s.drops) weighed = g.pointwise(kMul, weighed, &kept_scale);
     const Tensor d_score = g.pointwise(kMul, weighed, &scale);
     add_up_heads(transposed_scores(d_score), t[kQuery], t[kKeyGrad], s.width);
     const Tensor key = g.reshape(t[kKey], transposed(t[kKey].layout), half);
