@@ -149,7 +149,10 @@ class Symbols(unittest.TestCase):
                  (lambda x: x[x.shape[0] // 2] * 2, rows, range(6, 14)), (lambda x: x.mean(0) + x.var(0), rows, range(6, 14)),
                  (lambda x: functional.batch_norm(x, None, None, training=True), rows, range(6, 14)),
                  (lambda x: functional.interpolate(x, scale_factor=2, mode="bilinear"), image, range(6, 14)),
-                 (lambda x: functional.conv2d(x, torch.ones(3, 2, 3, 3), padding=1), image, range(6, 14)))
+                 (lambda x: functional.conv2d(x, torch.ones(3, 2, 3, 3), padding=1), image, range(6, 14)),
+                 (lambda x: functional.avg_pool2d(x, 2), image, range(6, 14, 2)),
+                 (lambda x: functional.avg_pool2d(x, 3, 2, 1, count_include_pad=False), image, range(7, 15, 2)),
+                 (lambda x: functional.adaptive_avg_pool2d(x, 2), image, range(6, 14)))
         for function, make, lengths in cases:
             torch._dynamo.reset()
             with Counted() as counted:
@@ -165,6 +168,18 @@ class Symbols(unittest.TestCase):
         for function in (lambda x: x[:min(x.shape[0], 10)] * 2, lambda x: x[:max(x.shape[0] - 10, 2)].exp()):
             torch._dynamo.reset()
             self.lengths(function, lambda n: (torch.randn(n, 4),), [*range(6, 10), *range(13, 18)], 2, dynamic=True)
+
+    def test_a_backward_of_a_slice_to_the_smaller_of_two_sizes_is_traced_once(self):
+        for function in (lambda x: x[:min(x.shape[0], 10)] * 2, lambda x: x[:max(x.shape[0] - 10, 2)].exp()):
+            torch._dynamo.reset()
+            with Counted() as counted:
+                compiled = torch.compile(function, backend="thunder", dynamic=True, fullgraph=True)
+                for n in (*range(6, 10), *range(13, 18)):
+                    x = torch.randn(n, 4, requires_grad=True)
+                    made, want = compiled(x), function(x)
+                    cotangent = torch.randn_like(want)
+                    torch.testing.assert_close(*[torch.autograd.grad(y, x, cotangent) for y in (made, want)])
+            self.assertEqual((counted.graphs, counted.traces), (2, 3))  # of the forward one for each of the two
 
     def test_numbers_of_sizes_and_strides_of_sizes_are_traced_once(self):
         def rows(n):

@@ -14,6 +14,7 @@ _FLOOR = (functions.FloorDiv, functions.CleanDiv)
 _REST = (functions.Mod, functions.PythonMod)
 _POWER = (sympy.Pow, functions.PowByNatural)
 _ONE_OF = ((functions.Max, max), (functions.Min, min), (sympy.Max, max), (sympy.Min, min))
+_CHOICES = tuple(kind for kind, _ in _ONE_OF)
 
 
 def expression(size):
@@ -36,11 +37,12 @@ def _parts(expr):
 
 
 def value_of(expr, of):
-    """The value of an expression, where of(symbol) is that of a symbol."""
+    """The value of an expression, where of(part) is that of a symbol, or of another part that is known; else None."""
     if expr.is_Integer:
         return int(expr)
-    if expr.is_Symbol:
-        return of(expr)
+    known = of(expr)
+    if known is not None:
+        return known
     function, _, operands = _parts(expr)
     return functools.reduce(function, [value_of(one, of) for one in operands])
 
@@ -77,6 +79,7 @@ class Sizes:
     def __init__(self, inputs, frozen=()):
         self.fakes = [node.meta.get("val") for node in inputs]
         self.bases = {}  # symbol: (which input, dim); an integer has no dim
+        self.chosen = {}  # minimum or maximum that is a size of an input: (which input, dim), since it is a symbol of ours
         for dense in (True, False):
             for at, fake in enumerate(self.fakes):
                 if isinstance(fake, torch.Tensor) and fake.is_contiguous() == dense:
@@ -93,12 +96,14 @@ class Sizes:
     def _add(self, size, at, dim):
         if isinstance(size, torch.SymInt) and expression(size).is_Symbol:
             self.bases.setdefault(expression(size), (at, dim))
+        elif isinstance(size, torch.SymInt) and isinstance(expression(size), _CHOICES) and dim is not None:
+            self.chosen.setdefault(expression(size), (at, dim))
 
     def count(self, expr, arguments):
         """An expression for the arguments of a call, or for proxies of them."""
-        def of(symbol):
-            at, dim = self.bases[symbol]
-            return arguments[at] if dim is None else arguments[at].shape[dim]
+        def of(part):
+            at, dim = self.bases.get(part) or self.chosen.get(part) or (None, None)
+            return None if at is None else arguments[at] if dim is None else arguments[at].shape[dim]
         return value_of(expr, of)
 
     def text(self):
