@@ -38,6 +38,22 @@ class Ops(support.Beside if support.HAVE else unittest.TestCase):
         self.same(lambda x, m: (x.masked_fill(m, 2.0), x.masked_fill(m, 2)), torch.arange(3), torch.tensor([True, False, True]))
         self.assertFalse(thunder.torch.programs()[-1].__wrapped__.__self__.calls)
 
+    def test_values_are_put_where_a_mask_holds(self):
+        mask = torch.tensor([[True, False, True], [False, True, True]])
+
+        def put(x, m, values):
+            x = x.clone()
+            x[m] = values
+            return x
+        for values in (r(4, 5), *map(torch.randn, ((4, 1), (1, 5), (5,), (1,)))):
+            self.same(put, r(2, 3, 5), mask, values)
+        self.same(put, r(2, 3), mask, r(4))
+        self.same(lambda x, m, values: torch.ops.aten.index_put(x, [m], values, True), r(2, 3, 5), mask, r(4, 5))
+        self.assertFalse(thunder.torch.programs()[-1].__wrapped__.__self__.calls)
+        for count in (3, 6):
+            with self.assertRaisesRegex(thunder.Error, "out of range"):
+                support.compiled(put)(torch.randn(2, 3), mask, torch.randn(count))
+
     def test_conversions(self):
         self.same(lambda x: (x.long(), x.to(torch.int32), x.half(), x.bool(), x.to(torch.uint8), x.double()), torch.rand(4) * 5)
 

@@ -1,6 +1,7 @@
 """Elements picked and put by tensors of places."""
 from ... import _indexing, _thunder
-from .._rows import is_number, op, row, same
+from .._rows import meta, op, row, same
+from .._symbols import expression
 
 same("gather index_select index_add index_copy take")
 
@@ -9,13 +10,23 @@ def _key(indices):
     return tuple(slice(None) if index is None else index for index in indices)
 
 
-@row("index.Tensor", "_unsafe_index")
-def index(self, indices):
+@row("index.Tensor", "_unsafe_index", node=True)
+def index(node, self, indices):
+    # The gradient of values that were put where a mask holds: torch knows how many there are.
+    if len(indices) == 1 and _is_mask(indices[0]) and expression(meta(node).shape[0]).is_Integer:
+        return _at_places(self, indices[0], int(meta(node).shape[0]))
     return _indexing.getitem(self, _key(indices))
 
 
 def _is_mask(index):
     return index is not None and index.dtype is _thunder.bool
+
+
+def _at_places(self, mask, count):
+    """Where a mask of the first dims holds, which is at so many places; fewer are refused."""
+    flat = op["reshape"](self, [-1, *self.shape[mask.ndim:]])
+    places = op["nonzero_static"](op["reshape"](mask, [-1]), count, flat.shape[0])
+    return op["index_select"](flat, 0, op["reshape"](places, [-1]))
 
 
 @row("index_put", "_unsafe_index_put")
@@ -31,13 +42,27 @@ def index_put(self, indices, values, accumulate=False):
 
 
 def _put_where(self, indices, values, accumulate):
-    """A mask of the first dims, and one value for all."""
+    """A mask of the first dims, and one value for all places, or one for each."""
     mask = indices[0]
-    if len(indices) > 1 or not _is_mask(mask) or any(size != 1 for size in values.shape):
-        raise NotImplementedError("a mask beside other indices, or with a value for each element: write torch.where(mask, values, x)")
-    mask = op["reshape"](mask, [*mask.shape, *[1] * (self.ndim - mask.ndim)])
-    value = op["to"](op["reshape"](values, []), self.dtype)
-    return op["where"](mask, self + value if accumulate else value, self)
+    rest = self.ndim - mask.ndim
+    each = values.ndim == rest + 1 and values.shape[0] != 1
+    if len(indices) > 1 or not _is_mask(mask) or values.ndim > rest + 1 or (each and values.shape[0] == 0):
+        raise NotImplementedError("a mask beside other indices, or without places: write torch.where(mask, values, x)")
+    values = op["to"](values, self.dtype)
+    values = _to_places(mask, values) if each else op["squeeze"](values, [0]) if values.ndim > rest else values
+    mask = op["reshape"](mask, [*mask.shape, *[1] * rest])
+    return op["where"](mask, self + values if accumulate else values, self)
+
+
+def _to_places(mask, values):
+    """values[i] where the mask holds for the time i. Another number of values than of such places is refused: there is no such value."""
+    count = values.shape[0]
+    numbers = op["cumsum"](op["to"](op["reshape"](mask, [-1]), _thunder.int64), 0) - 1
+    there = op["reshape"](mask, [-1])
+    last = op["sum"](op["to"](there, _thunder.int64)) - 1
+    wrong = op["where"](op["eq"](last, count - 1), 0, count)
+    places = op["where"](there, numbers, 0) + wrong
+    return op["reshape"](op["index_select"](values, 0, places), [*mask.shape, *values.shape[1:]])
 
 
 @row("scatter.src", "scatter.value")
