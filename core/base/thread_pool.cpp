@@ -134,11 +134,9 @@ struct Loop {
   // The first part's failure; the others are dropped.
   Status* take_failure() const {
     Status* first = nullptr;
-    for (int64_t i = 0; i < parts; i++) {
-      Status* failure = std::exchange(failures[i], nullptr);
-      if (!first) first = failure;
+    for (int64_t i = 0; i < parts; i++)
+      if (Status* failure = std::exchange(failures[i], nullptr); !first) first = failure;
       else if (failure) failure->release();
-    }
     return first;
   }
 };
@@ -159,8 +157,7 @@ struct ThreadPool::Team {
         threads.emplace_back([this, i] { work(i); });
         if (!processors.empty()) pin(threads.back(), processors[i]);
       }
-    } catch (const std::exception&) {
-      // The threads that did start are the team.
+    } catch (const std::exception&) {  // the threads that did start are the team
     }
   }
   ~Team() {
@@ -183,8 +180,7 @@ struct ThreadPool::Team {
     }
   }
 
-  // The system moves the caller, or another thread calls: the worker whose processor that is takes the one that it
-  // left.
+  // The caller was moved, or is another one: the worker whose processor that is takes the one that was left.
   void make_room() {
     if (processors.empty()) return;
     const int here = this_processor();
@@ -240,12 +236,16 @@ void ThreadPool::dismiss() {
   host_ = {};
 }
 
+// What is asked for again changes nothing: a loop may be running.
 void ThreadPool::resize(size_t threads) {
+  const size_t wanted = std::clamp<size_t>(threads, 1, kMost);
+  if (!host_.run && wanted == wanted_) return;
   dismiss();
-  wanted_ = std::clamp<size_t>(threads, 1, kMost);
+  wanted_ = wanted;
 }
 
 void ThreadPool::use(const Host& host) {
+  if (host.run == host_.run && host.threads == host_.threads && host.user == host_.user && !host.destroy) return;
   dismiss();
   host_ = host;
 }

@@ -1,5 +1,8 @@
 """What a compiled PyTorch function must keep: writes, views, strides, symbols, random numbers, constants, threads."""
 import gc
+import os
+import subprocess
+import sys
 import threading
 import unittest
 
@@ -203,6 +206,24 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
         for worker in workers:
             worker.join()
         self.assertEqual(wrong, [])
+
+    def test_loops_run_on_the_threads_of_pytorch(self):
+        code = """if True:
+            import os, torch, thunder.torch
+            torch.set_num_threads(3)
+            x = torch.randn(512, 512)
+            x @ x
+            before = len(os.listdir("/proc/self/task"))
+            compiled = torch.compile(lambda x: torch.tanh(x @ x) + 1, backend="thunder")
+            torch.testing.assert_close(compiled(x), torch.tanh(x @ x) + 1, rtol=1e-3, atol=1e-3)
+            child = os.fork()  # has none of these threads
+            if not child:
+                os._exit(not compiled(x)[0, 0].isfinite())
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+            import thunder
+            print(len(os.listdir("/proc/self/task")) - before)"""
+        done = subprocess.run([sys.executable, "-c", code], env=os.environ, capture_output=True, text=True, timeout=300)
+        self.assertEqual((done.stdout, done.returncode), ("0\n", 0), done.stderr)
 
     def test_results_outlive_what_made_them(self):
         compiled = support.compiled(lambda x: x + 1)

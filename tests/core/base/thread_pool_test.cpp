@@ -228,6 +228,21 @@ TEST(ThreadPool, changes_its_number_of_threads) {
   EXPECT_EQ(pool.threads(), 1u);
 }
 
+TEST(ThreadPool, keeps_its_threads_when_as_many_are_asked_for_again) {
+  ThreadPool pool(2);
+  const auto worker = [&pool] {
+    pid_t id = 0;
+    pool.parallel_for(2, 1, [](int64_t begin, int64_t, void* id) -> Status* {
+      if (begin == 1) *static_cast<pid_t*>(id) = gettid();
+      return nullptr;
+    }, &id);
+    return id;
+  };
+  const pid_t before = worker();
+  pool.resize(2);
+  EXPECT_EQ(worker(), before);
+}
+
 // A host's pool that runs the parts one after the other, last first.
 struct Backwards {
   int calls = 0, destroyed = 0;

@@ -154,6 +154,12 @@ def _own_program(graph, fakes, options, donated):
     return _private.boxed(run)
 
 
+def _use_threads(count):
+    """So many: those that run torch's loops, or the library's where torch has not OpenMP's."""
+    if not _thunder.use_openmp(_private.LIBRARY, count):
+        _thunder.set_num_threads(count)
+
+
 @functools.cache
 def _borrow(index):
     """Memory of that CUDA device comes of torch's allocator from now on."""
@@ -166,7 +172,7 @@ def backend(graph, example_inputs, *, mode=None, options=None):
     own = gradient == "thunder"
     if own:
         _gradient.check(graph)
-    _thunder.set_num_threads(torch.get_num_threads())
+    _use_threads(torch.get_num_threads())
     for index in _private.cuda_devices(example_inputs):
         _borrow(index)
     noted, broken, parts = [], _private.break_behind(graph), _direct.Parts(example_inputs)

@@ -21,6 +21,8 @@ from . import _parts
 
 BACKEND, GROUP = "thunder", "torch_dynamo_backends"
 
+LIBRARY = "libtorch_cpu.so"  # which has torch's loops
+
 _READ = ("2.11", "2.15")  # versions of torch
 
 _OWN_USES = 2  # of a tensor in a list, and of its storage: with whoever asks
