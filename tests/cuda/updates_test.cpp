@@ -74,6 +74,20 @@ TEST_F(CudaUpdates, of_integers_are_added_at_once) {
     }
 }
 
+// Of slices, and of elements of four bytes and of one, which are sorted.
+TEST_F(CudaUpdates, of_many_indices_keep_the_last_slice) {
+  for (const int64_t width : {1, 3, 40, 300})
+    for (const DType d : {DType::f32, DType::u8}) {
+      SCOPED_TRACE(cat(width, " of ", name(d)));
+      agrees([d](Scope& s, const Values& in, Values& out) {
+        Tensor *const index[] = {in[1].tensor.get()}, *x = op(s, "to", {any(in[0].tensor), as(d)}), *src = op(s, "to", {any(in[2].tensor), as(d)});
+        Any indices;
+        indices.kind = ArgKind::values, indices.count = 1, indices.ts = index;
+        out.push(Ref<Tensor>(op(s, "to", {any(op(s, "index_put", {any(x), indices, any(src), Any::boolean(false)})), as(DType::f32)})));
+      }, {random({700, width}, 1, 0, 250), integers({900}, mixed(900, 650)), random({900, width}, 2, 0, 250)}, "prims.index_put");
+    }
+}
+
 TEST_F(CudaUpdates, of_many_indices_keep_the_last_value) {
   for (const bool accumulate : {false, true})
     agrees([accumulate](Scope& s, const Values& in, Values& out) {

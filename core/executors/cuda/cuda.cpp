@@ -22,10 +22,11 @@ std::array<std::span<const Rule>, 16> all_rules() {
           scatter_rules(), permutation_rules(), rank_rules(), place_rules(), alignment_rules()};
 }
 
-const Rule* rule_of(std::string_view op) {
+// The first one that takes it; null: none.
+const Rule* rule_of(const NodeView& view) {
   for (std::span<const Rule> rules : all_rules())
     for (const Rule& r : rules)
-      if (r.op == op) return &r;
+      if (r.op == view.node.op->name() && (!r.takes || r.takes(view))) return &r;
   return nullptr;
 }
 
@@ -55,8 +56,7 @@ std::string text_of(const Rule& rule, const NodeView& view) {
 }
 
 bool claim(const NodeView& view, void*) {
-  const Rule* rule = rule_of(view.node.op->name());
-  return is_on_one_device(view, kCudaKind) && (!rule->takes || rule->takes(view));
+  return is_on_one_device(view, kCudaKind) && rule_of(view);
 }
 
 // A node by its rule.
@@ -102,7 +102,7 @@ class RuleKernel : public Kernel {
 
 KernelPtr prepare(const NodeView& view, void* user) {
   return std::make_unique<RuleKernel>(
-      view, *rule_of(view.node.op->name()),
+      view, *rule_of(view),
       static_cast<Devices*>(user)->accelerator(view.store.type(view.node.results[0]).device));
 }
 

@@ -43,6 +43,7 @@ struct Indices {
   "struct Indices { const void* at[8]; i64 sizes[8], steps[8], n, wide, from_end; Positions positions; };\n"  \
   "template <class Offsets> __device__ inline i64 offset(const Offsets& w, int array, i64 position) {\n"      \
   "  i64 out = 0;\n"                                                                                          \
+  "#pragma unroll 1\n"                                                                                        \
   "  for (int d = (int)w.rank - 1; d > 0; d--) {\n"                                                           \
   "    const i64 rest = position / w.sizes[d];\n"                                                             \
   "    out += (position - rest * w.sizes[d]) * w.steps[array][d], position = rest;\n"                         \
@@ -52,6 +53,7 @@ struct Indices {
   "struct Place { i64 number, offset; };\n"                                                                   \
   "__device__ inline Place place_of(const Indices& x, i64 m, DeviceAssertion* assertion) {\n"                 \
   "  Place place = {0, 0};\n"                                                                                 \
+  "#pragma unroll 1\n"                                                                                        \
   "  for (int k = 0; k < (int)x.n; k++) {\n"                                                                  \
   "    const i64 at = offset(x.positions, k, m);\n"                                                           \
   "    const i64 given = x.wide ? ((const i64*)x.at[k])[at] : ((const int*)x.at[k])[at];\n"                   \

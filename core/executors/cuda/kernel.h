@@ -15,7 +15,7 @@ namespace thunder::cuda_kernels {
 struct CompiledNode {
   const Node& node;
   nvidia::CudaDevice& device;
-  static constexpr size_t kMostSteps = 9;
+  static constexpr size_t kMostSteps = 12;
   std::array<nvidia::Function, kMostSteps> steps = {};  // the rule's functions: `kernel`, then the others
   nvidia::DeviceAssertion* assertion = nullptr;  // where it reports indices out of range; null: it checks none
 

@@ -47,17 +47,17 @@ inline int64_t part_sums(int64_t count, int64_t elements) {
   "       at += (i64)gridDim.x * blockDim.x) {\n"                                                                     \
   "    const i64 part = at / elements, c = at - part * elements, begin = part * 256;\n"                               \
   "    const i64 end = begin + 256 < count ? begin + 256 : count;\n"                                                  \
-  "    A* const own = sums + 2 * part * elements + c;\n"                                                              \
-  "    if (end == begin + 256 && keys[begin] == keys[end - 1]) {\n"                                                   \
-  "      own[0] = sum_of(values, begin, end, c, combine);\n"                                                          \
-  "      continue;\n"                                                                                                 \
+  "    const bool covered = end == begin + 256 && keys[begin] == keys[end - 1];\n"                                    \
+  "    i64 from[2] = {0, 0}, to[2] = {0, 0};\n"                                                                       \
+  "    if (covered || (part && keys[begin - 256] == keys[begin]))\n"                                                  \
+  "      from[0] = begin, to[0] = covered ? end : end_of_run(keys, begin, end);\n"                                    \
+  "    if (!covered && end + 256 <= count && keys[end + 255] == keys[end - 1]) {\n"                                   \
+  "      from[1] = end - 1, to[1] = end;\n"                                                                           \
+  "      while (keys[from[1] - 1] == keys[end - 1]) from[1]--;\n"                                                     \
   "    }\n"                                                                                                           \
-  "    if (part && keys[begin - 256] == keys[begin])\n"                                                               \
-  "      own[0] = sum_of(values, begin, end_of_run(keys, begin, end), c, combine);\n"                                 \
-  "    if (end + 256 > count || keys[end + 255] != keys[end - 1]) continue;\n"                                        \
-  "    i64 first = end - 1;\n"                                                                                        \
-  "    while (keys[first - 1] == keys[end - 1]) first--;\n"                                                           \
-  "    own[elements] = sum_of(values, first, end, c, combine);\n"                                                     \
+  "#pragma unroll 1\n"                                                                                                \
+  "    for (int n = 0; n < 2; n++)\n"                                                                                 \
+  "      if (from[n] < to[n]) sums[(2 * part + n) * elements + c] = sum_of(values, from[n], to[n], c, combine);\n"    \
   "  }\n"                                                                                                             \
   "}\n"                                                                                                               \
   "template <class F, class G> __device__ inline void join_long_runs(\n"                                              \

@@ -1,127 +1,20 @@
 // Updates at positions that index tensors give: take_add, index_put. What is added to one element is added in the order
-// of the indices, by parts where it is much, so results have the same bits in every run. Integers are added in any.
+// of the indices, by parts where it is much, so results have the same bits in every run. Integers are added in any. Of
+// values that are put in one place the last one is found without a sort.
 #include <algorithm>
 
 #include "base/text.h"
-#include "executors/cuda/indices.h"
-#include "executors/cuda/radix.h"
-#include "executors/cuda/runs.h"
+#include "executors/cuda/update_text.h"
 #include "tensor/transfer.h"
 
 namespace thunder::cuda_kernels {
 namespace {
 
-// Up to so many indices are compared each with all others, in one launch; more are sorted.
+// Up to so many indices are compared each with all others, in one launch, by a text that is soon compiled.
 constexpr int64_t kFewIndices = 512;
 using Key = uint32_t;
-constexpr size_t kSortSteps = 2, kApplyStep = 4, kSumStep = 5, kJoinStep = 6, kIntegerStep = 7;
-
-// For few indices: a block for each. Among those of the same element, the first one's block adds the values of all;
-// without `add`, the last one's block stores its value.
-constexpr char kUpdate[] = THUNDER_CUDA_INDICES THUNDER_CUDA_ADD_ATOMICALLY R"(
-extern "C" __global__ void kernel(
-    T* out, const T* src, const Indices x, const Slice slice, i64 elements, i64 count, i64 add,
-    DeviceAssertion* assertion) {
-  __shared__ int hits[256];
-  for (i64 m = blockIdx.x; m < count; m += gridDim.x) {
-    const Place place = place_of(x, m, assertion);
-    int other = 0;
-    if (add)
-      for (i64 j = threadIdx.x; j < m; j += blockDim.x) other |= place_of(x, j, assertion).number == place.number;
-    else
-      for (i64 j = m + 1 + threadIdx.x; j < count; j += blockDim.x)
-        other |= place_of(x, j, assertion).number == place.number;
-    if (__syncthreads_or(other)) continue;
-    if (!add) {
-      const T* const from = src + offset(x.positions, 8, m);
-      for (i64 c = threadIdx.x; c < elements; c += blockDim.x)
-        out[place.offset + offset(slice, 0, c)] = from[offset(slice, 1, c)];
-      continue;
-    }
-    for (i64 first = m; first < count; first += blockDim.x) {
-      const i64 mine = first + threadIdx.x;
-      const int hit = mine < count && place_of(x, mine, assertion).number == place.number;
-      hits[threadIdx.x] = hit;
-      if (!__syncthreads_or(hit)) continue;
-      for (int h = 0; h < (int)blockDim.x; h++) {
-        if (!hits[h]) continue;
-        const T* const from = src + offset(x.positions, 8, first + h);
-        for (i64 c = threadIdx.x; c < elements; c += blockDim.x) {
-          T& to = out[place.offset + offset(slice, 0, c)];
-          to = put((C)((A)get(to) + (A)get(from[offset(slice, 1, c)])));
-        }
-      }
-      __syncthreads();
-    }
-  }
-}
-
-typedef u32 Key;
-extern "C" __global__ void keys_of_updates(Key* keys, const Indices x, i64 count, DeviceAssertion* assertion) {
-  for (i64 m = blockIdx.x * (i64)blockDim.x + threadIdx.x; m < count; m += (i64)gridDim.x * blockDim.x)
-    keys[m] = (Key)place_of(x, m, assertion).number;
-}
-)" THUNDER_CUDA_RADIX THUNDER_CUDA_RUNS R"(
-// A thread for each element of a slice and each index, those of the same element behind each other: the first adds all,
-// but of long runs.
-extern "C" __global__ void apply_updates(
-    T* out, const T* src, const Key* keys, const u32* sorted, const Indices x, const Slice slice, i64 elements,
-    i64 count, i64 add, DeviceAssertion* assertion) {
-  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count * elements; at += (i64)gridDim.x * blockDim.x) {
-    const i64 first = at / elements, c = at - first * elements;
-    const Key key = keys[first];
-    if (first && keys[first - 1] == key) continue;
-    const i64 end = end_of_run(keys, first, count);
-    if (add && is_long_run(first, end)) continue;
-    T& to = out[place_of(x, sorted[first], assertion).offset + offset(slice, 0, c)];
-    const T* const from = src + offset(slice, 1, c);
-    if (!add) {
-      to = from[offset(x.positions, 8, sorted[end - 1])];
-      continue;
-    }
-    C sum = get(to);
-    i64 i = first;
-    for (; i + 8 <= end; i += 8) {
-      C more[8];
-#pragma unroll
-      for (int k = 0; k < 8; k++) more[k] = get(from[offset(x.positions, 8, sorted[i + k])]);
-#pragma unroll
-      for (int k = 0; k < 8; k++) sum = get(put((C)((A)sum + (A)more[k])));
-    }
-    for (; i < end; i++) sum = get(put((C)((A)sum + (A)get(from[offset(x.positions, 8, sorted[i])]))));
-    to = put(sum);
-  }
-}
-struct Values {
-  const T* src;
-  const u32* sorted;
-  const Indices& x;
-  const Slice& slice;
-  __device__ A operator()(i64 i, i64 c) const {
-    return (A)get(src[offset(x.positions, 8, sorted[i]) + offset(slice, 1, c)]);
-  }
-};
-__device__ inline A plus(A a, A b) { return a + b; }
-extern "C" __global__ void sum_parts(A* sums, const T* src, const Key* keys, const u32* sorted, const Indices x,
-                                     const Slice slice, i64 elements, i64 count) {
-  sum_each_part(sums, keys, Values{src, sorted, x, slice}, elements, count, plus);
-}
-extern "C" __global__ void join_parts(T* out, const A* sums, const Key* keys, const u32* sorted, const Indices x,
-                                      const Slice slice, i64 elements, i64 count, DeviceAssertion* assertion) {
-  join_long_runs(sums, keys, elements, count, plus, [&](i64 i, i64 c, A sum) {
-    T& to = out[place_of(x, sorted[i], assertion).offset + offset(slice, 0, c)];
-    to = put((C)((A)get(to) + sum));
-  });
-}
-extern "C" __global__ void add_integers(T* out, const T* src, const Indices x, const Slice slice, i64 elements,
-                                        i64 count, DeviceAssertion* assertion) {
-  for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count * elements; at += (i64)gridDim.x * blockDim.x) {
-    const i64 m = at / elements, c = at - m * elements;
-    add_atomically(out + place_of(x, m, assertion).offset + offset(slice, 0, c),
-                   src[offset(x.positions, 8, m) + offset(slice, 1, c)]);
-  }
-}
-)";
+constexpr size_t kSortSteps = 1, kApplyStep = 3, kSumStep = 4, kJoinStep = 5, kIntegerStep = 6, kClearStep = 7,
+                 kFindStep = 8, kPutStep = 9;
 
 Status* too_many_dims(const CompiledNode& kernel) {
   return make<Status>(Code::unimplemented, cat(kernel.node.op->name(), ": operands of such strides in more than ",
@@ -153,6 +46,27 @@ Walk walk(std::span<const Buffer> tensors, const Buffer& out, const Buffer& src,
   return w;
 }
 
+// Whether the last value of each place is found in a table of all places, which is not larger than what is updated.
+bool has_table(int64_t slice, DType d) { return static_cast<size_t>(slice) * size_of(d) >= sizeof(uint32_t); }
+
+// Of threads for a slice, the logarithm: of at most a block's 256.
+int64_t lanes_of(int64_t elements) {
+  int64_t lanes = 0;
+  while (lanes < 8 && int64_t{1} << lanes < elements) lanes++;
+  return lanes;
+}
+
+Status* put_last(const CompiledNode& kernel, const Launch& l, Walk& w, int64_t count) {
+  void *last = l.scratch, *to = l.outputs[0].data, *from = l.inputs[l.n_inputs - 1].data;
+  nvidia::DeviceAssertion* assertion = kernel.assertion;
+  void* finding[] = {&last, &w.x, &count, &assertion};
+  for (const size_t step : {kClearStep, kFindStep})
+    if (Status* failed = kernel.launch(count, false, finding, step)) return failed;
+  int64_t lanes = lanes_of(w.elements);
+  void* putting[] = {&to, &from, &last, &w.x, &w.slice, &w.elements, &lanes, &count, &assertion};
+  return kernel.launch(count << lanes, false, putting, kPutStep);
+}
+
 // Updates the slices of `out` that the indices, over its dims from `dim` on, point to. `out` is what `in` was, in other
 // memory or in its own.
 Status* update(const CompiledNode& kernel, const Launch& l, std::span<const Buffer> tensors, size_t dim, bool from_end,
@@ -174,18 +88,20 @@ Status* update(const CompiledNode& kernel, const Launch& l, std::span<const Buff
     void* parameters[] = {&to, &from, &w.x, &w.slice, &w.elements, &count, &assertion};
     return kernel.launch(count * w.elements, false, parameters, kIntegerStep);
   }
+  if (!add && has_table(w.elements, out.dtype)) return put_last(kernel, l, w, count);
   RadixSort sort(l.scratch, count, sizeof(Key));
   void* keys = sort.keys();
   void* naming[] = {&keys, &w.x, &count, &assertion};
-  if (Status* failed = kernel.launch(count, false, naming, 1)) return failed;
+  if (Status* failed = kernel.launch(count, false, naming)) return failed;
   uint64_t places = 1;
   for (size_t k = 0; k < tensors.size(); k++) places *= static_cast<uint64_t>(out.shape[dim + k]);
   if (Status* failed = sort.run(kernel, kSortSteps, digits_below(std::max<uint64_t>(2, places), 0))) return failed;
   const void* sorted_keys = sort.sorted_keys();
   const uint32_t* sorted = sort.sorted();
-  void* parameters[] = {&to,         &from,  &sorted_keys, &sorted,   &w.x,
-                        &w.slice, &w.elements, &count,    &adds, &assertion};
-  Status* failed = kernel.launch(count * w.elements, false, parameters, kApplyStep);
+  int64_t lanes = lanes_of(w.elements);
+  void* parameters[] = {&to,         &from,  &sorted_keys, &sorted, &w.x,      &w.slice,
+                        &w.elements, &lanes, &count,       &adds,   &assertion};
+  Status* failed = kernel.launch(count << lanes, false, parameters, kApplyStep);
   if (failed || !add || count < kPart) return failed;
   void* sums = static_cast<std::byte*>(l.scratch) + RadixSort::scratch(count, sizeof(Key));
   const int64_t work = part_sums(count, w.elements) / 2;
@@ -195,17 +111,23 @@ Status* update(const CompiledNode& kernel, const Launch& l, std::span<const Buff
   return kernel.launch(work, false, joining, kJoinStep);
 }
 
-// Whether as many indices can be sorted, by places of these dims.
-bool sortable(const NodeView& view, ValueId index, size_t dim, size_t n) {
+uint64_t places_of(const NodeView& view, size_t dim, size_t n) {
   uint64_t places = 1;
   const Shape& shape = view.store.type(view.node.args[0].v).shape;
   for (size_t k = 0; k < n; k++) places *= static_cast<uint64_t>(std::max<int64_t>(1, shape[dim + k].value()));
-  return places <= uint64_t{1} << 32 && elements(view.store.type(index).shape).value() < RadixSort::kMost;
+  return places;
 }
-size_t update_scratch(const NodeView& view, ValueId index, ValueId src, bool add) {
+// Whether as many indices can be sorted, by places of these dims.
+bool sortable(const NodeView& view, ValueId index, size_t dim, size_t n) {
+  return places_of(view, dim, n) <= uint64_t{1} << 32 &&
+         elements(view.store.type(index).shape).value() < RadixSort::kMost;
+}
+size_t update_scratch(const NodeView& view, ValueId index, ValueId src, size_t dim, size_t n, bool add) {
   const int64_t count = elements(view.store.type(index).shape).value();
-  if (count <= kFewIndices || (add && adds_in_any_order(first_input(view)))) return 0;
+  const DType d = first_input(view);
+  if (count <= kFewIndices || (add && adds_in_any_order(d))) return 0;
   const int64_t slice = elements(view.store.type(src).shape).value() / count;
+  if (!add && has_table(slice, d)) return static_cast<size_t>(places_of(view, dim, n)) * sizeof(uint32_t);
   const auto sums = add ? static_cast<size_t>(part_sums(count, slice)) : 0;
   return RadixSort::scratch(count, sizeof(Key)) + sums * sizeof(double);
 }
@@ -217,7 +139,7 @@ bool takes_take_add(const NodeView& view) {
   return adds_up(view) && sortable(view, view.node.args[2].v, normalize_axis(view.node.args[1].i, rank), 1);
 }
 size_t take_add_scratch(const NodeView& view) {
-  return update_scratch(view, view.node.args[2].v, view.node.args[3].v, true);
+  return update_scratch(view, view.node.args[2].v, view.node.args[3].v, 0, 1, true);
 }
 Status* run_take_add(const CompiledNode& kernel, const Launch& l) {
   const size_t dim = normalize_axis(kernel.node.args[1].i, static_cast<size_t>(l.outputs[0].rank));
@@ -231,19 +153,30 @@ bool takes_index_put(const NodeView& view) {
   return takes_index(view) && sortable(view, given[0], 0, given.size()) && (!view.node.args[3].i || adds_up(view));
 }
 size_t index_put_scratch(const NodeView& view) {
-  return update_scratch(view, view.node.args[1].value_list()[0], view.node.args[2].v, view.node.args[3].i != 0);
+  const auto given = view.node.args[1].value_list();
+  return update_scratch(view, given[0], view.node.args[2].v, 0, given.size(), view.node.args[3].i != 0);
 }
 Status* run_index_put(const CompiledNode& kernel, const Launch& l) {
   return update(kernel, l, {l.inputs + 1, l.n_inputs - 2}, 0, true, kernel.node.args[3].i != 0);
 }
 
+bool has_few(const NodeView& view, ValueId index) {
+  return elements(view.store.type(index).shape).value() <= kFewIndices;
+}
+bool takes_few_added(const NodeView& view) { return takes_take_add(view) && has_few(view, view.node.args[2].v); }
+bool takes_few_put(const NodeView& view) {
+  return takes_index_put(view) && has_few(view, view.node.args[1].value_list()[0]);
+}
+
 #define THUNDER_UPDATE_STEPS \
-  { "keys_of_updates", kRadixSteps[0], kRadixSteps[1], "apply_updates", "sum_parts", "join_parts", \
-    "add_integers" }
+  { kRadixSteps[0], kRadixSteps[1], "apply_updates", "sum_parts", "join_parts", "add_integers", "clear_last", \
+    "find_last", "put_last" }
 constexpr Rule kRules[] = {
-    {"prims.take_add", takes_take_add, kUpdate, first_input, along_dim, run_take_add, kStrided, take_add_scratch,
+    {"prims.take_add", takes_few_added, kFewUpdates, first_input, along_dim, run_take_add, kStrided},
+    {"prims.take_add", takes_take_add, kUpdates, first_input, along_dim, run_take_add, kStrided, take_add_scratch,
      THUNDER_UPDATE_STEPS},
-    {"prims.index_put", takes_index_put, kUpdate, first_input, indexed_dims, run_index_put, kStrided,
+    {"prims.index_put", takes_few_put, kFewUpdates, first_input, indexed_dims, run_index_put, kStrided},
+    {"prims.index_put", takes_index_put, kUpdates, first_input, indexed_dims, run_index_put, kStrided,
      index_put_scratch, THUNDER_UPDATE_STEPS},
 };
 

@@ -105,6 +105,18 @@ inline T atomicAdd(T* at, T more) {
   return old;
 }
 template <class T>
+inline T atomicMax(T* at, T value) {
+  const T old = *at;
+  if (old < value) *at = value;
+  return old;
+}
+template <class T>
+inline T atomicOr(T* at, T bits) {
+  const T old = *at;
+  *at = old | bits;
+  return old;
+}
+template <class T>
 inline T atomicExch(T* at, T value) {
   const T old = *at;
   *at = value;
