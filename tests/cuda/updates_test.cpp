@@ -1,5 +1,5 @@
 // Updates at places that many indices name, which are sorted first (updates, scatters, radix), give the CPU's bits; very
-// many at one place (runs) its numbers, and the same bits each time.
+// many at one place (runs), and reals in fixed point (scatters), its numbers, and the same bits each time.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -108,8 +108,52 @@ TEST_F(CudaUpdates, scatter_along_every_dim) {
         reduce.push_back(Any::string(how));
         const bool adds = how == std::string_view("add");
         out.push(Ref<Tensor>(op(s, adds ? "prims.scatter_add" : "prims.scatter_reduce", adds ? add : reduce)));
-      }, {random({50, 60}, 1), integers({40, 50}, mixed(2000, 50)), random({45, 55}, 2)}, how == std::string_view("add") ? "prims.scatter_add" : "prims.scatter_reduce");
+      }, {random({50, 60}, 1, 1, 2), integers({40, 50}, mixed(2000, 50)), random({45, 55}, 2, 1, 2)}, how == std::string_view("add") ? "prims.scatter_add" : "prims.scatter_reduce", how == std::string_view("add") ? 1e-6F : 0);
     }
+}
+
+// In a block's own places (of one line and of several, or of few places in all), in a table of all, and by a sort.
+TEST_F(CudaUpdates, scatter_reals_in_any_order) {
+  const struct { std::vector<int64_t> into, index, from; int64_t dim; } cases[] = {
+      {{200, 60}, {200, 50}, {200, 55}, 1}, {{200, 60}, {150, 50}, {170, 50}, 1}, {{200, 3}, {200, 2000}, {200, 2000}, 1}, {{20}, {3000}, {3000}, 0},
+      {{5000}, {9000}, {9000}, 0}, {{60, 70}, {50, 70}, {50, 70}, 0}, {{100000}, {100}, {100}, 0}};
+  for (const auto& c : cases)
+    for (const DType d : {DType::f32, DType::bf16, DType::f16}) {
+      int64_t count = 1, places = 1;
+      for (const int64_t n : c.index) count *= n;
+      for (const int64_t n : c.into) places *= n;
+      if (d != DType::f32 && count > 10 * places) continue;  // the CPU rounds each sum to their few bits
+      SCOPED_TRACE(cat(name(d), " of ", count, " along ", c.dim));
+      agrees([&](Scope& s, const Values& in, Values& out) {
+        Tensor *x = op(s, "to", {any(in[0].tensor), as(d)}), *src = op(s, "to", {any(in[2].tensor), as(d)});
+        out.push(Ref<Tensor>(op(s, "to", {any(op(s, "prims.scatter_add", {any(x), Any::integer(c.dim), any(in[1].tensor), any(src)})), as(DType::f32)})));
+      }, {random(c.into, 1, 1, 2), integers(c.index, mixed(count, c.into[static_cast<size_t>(c.dim)])), random(c.from, 2, 1, 2)}, "prims.scatter_add", d == DType::f32 ? 1e-5F : 0.03F);
+    }
+}
+
+// Each place has an exponent of its own, so small values beside large ones elsewhere are kept.
+TEST_F(CudaUpdates, scatter_small_large_and_infinite_reals) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  const float values[] = {1e-30F, 2e-30F, 1e38F, -3e37F, kInfinity, 1, kInfinity, -kInfinity, kNan, 1, -kInfinity, 1e-44F, 1e-45F};
+  const std::vector<int64_t> places = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 6};
+  const Floats expected = {3e-30F, 7e37F, kInfinity, kNan, kNan, -kInfinity, 1e-44F + 1e-45F, 0};
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "prims.scatter_add", {any(in[0].tensor), Any::integer(0), any(in[1].tensor), any(in[2].tensor)})));
+  }, all.get());
+  for (const int64_t into : {8, 5000}) {
+    const int64_t copies = into == 8 ? 1 : 500;  // so many that a table is worth it
+    std::vector<int64_t> at;
+    Floats from;
+    for (int64_t i = 0; i < copies; i++)
+      for (size_t n = 0; n < places.size(); n++) at.push_back(places[n]), from.push_back(i ? 0 : values[n]);
+    const auto count = static_cast<int64_t>(at.size());
+    const Floats got = run(*f, {on_gpu(random({into}, 1, 0, 0)).get(), on_gpu(integers({count}, at)).get(), on_gpu(tensor({count}, from)).get()});
+    ASSERT_EQ(got.size(), static_cast<size_t>(into)) << error;
+    for (size_t i = 0; i < expected.size(); i++) {
+      if (std::isnan(expected[i])) EXPECT_TRUE(std::isnan(got[i])) << i;
+      else EXPECT_FLOAT_EQ(got[i], expected[i]) << i;
+    }
+  }
 }
 
 TEST_F(CudaUpdates, refuse_an_index_out_of_range) {

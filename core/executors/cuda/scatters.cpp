@@ -1,155 +1,19 @@
-// scatter_add and scatter_reduce: the elements of the source are sorted by where they go, and what goes to one place is
-// joined in their order, by parts where it is much. Integers are added in any order, and extremes found. Elements of at
-// most 4 bytes are themselves sorted, so that they need not be looked up.
+// scatter_add and scatter_reduce. Integers and reals of at most 32 bits are added in any order (fixed_point.h), and
+// extremes found. Else the elements of the source are sorted by where they go, and what goes to one place is joined in
+// their order, by parts where it is much; elements of at most 4 bytes are themselves sorted, so that they need not be
+// looked up.
 #include <algorithm>
 
-#include "executors/cuda/indices.h"
-#include "executors/cuda/radix.h"
-#include "executors/cuda/runs.h"
+#include "executors/cuda/scatter_text.h"
 
 namespace thunder::cuda_kernels {
 namespace {
 
-using Key = uint32_t;
+using Key = uint32_t;  // mirrored in the text
 constexpr size_t kSortSteps = 1, kJoinStep = 3, kSumStep = 4, kPartsStep = 5, kIntegerStep = 6,
-                 kExtremeStep = 7;
+                 kExtremeStep = 7, kRaiseStep = 8, kAddStep = 9, kPutStep = 10, kLinesStep = 11;
 enum How : int64_t { kAdd, kMultiply, kGreatest, kLeast };  // mirrored in the text
 
-constexpr char kScatter[] = THUNDER_CUDA_ADD_ATOMICALLY R"(
-typedef u32 Key;
-struct Walk { i64 rank, dim, wide, sizes[8], out[8], src[8]; };
-struct Place { i64 to, from, index; };
-__device__ inline Place place_of(const Walk& w, i64 n) {
-  Place p = {0, 0, 0};
-  for (int d = (int)w.rank - 1; d >= 0; d--) {
-    const i64 rest = d ? n / w.sizes[d] : 0, i = n - rest * w.sizes[d];
-    p.from += i * w.src[d];
-    if (d != (int)w.dim) p.to += i * w.out[d];
-    n = rest;
-  }
-  return p;
-}
-extern "C" __global__ void kernel(Key* keys, u32* values, const T* src, const void* index, const Walk w, i64 size,
-                                  i64 count, DeviceAssertion* assertion) {
-  for (i64 n = blockIdx.x * (i64)blockDim.x + threadIdx.x; n < count; n += (i64)gridDim.x * blockDim.x) {
-    const i64 at = checked(w.wide ? ((const i64*)index)[n] : ((const int*)index)[n], size, 0, assertion);
-    const Place place = place_of(w, n);
-    keys[n] = (Key)(place.to + at * w.out[w.dim]);
-    if (sizeof(T) <= 4) {
-      u32 bits = 0;
-      memcpy(&bits, src + place.from, sizeof(T) <= 4 ? sizeof(T) : 0);
-      values[n] = bits;
-    }
-  }
-}
-)" THUNDER_CUDA_RADIX THUNDER_CUDA_RUNS R"(
-// The i-th of the sorted elements.
-__device__ inline C sorted_value(const T* src, const u32* sorted, const Walk& w, i64 i) {
-  if (sizeof(T) > 4) return get(src[place_of(w, sorted[i]).from]);
-  T value;
-  memcpy(&value, sorted + i, sizeof(T) <= 4 ? sizeof(T) : 0);
-  return get(value);
-}
-__device__ inline C joined(C a, C b, i64 how) {
-  if (how == 0) return (C)((A)a + (A)b);
-  if (how == 1) return (C)((A)a * (A)b);
-  return how == 2 ? (a > b || a != a ? a : b) : (a < b || a != a ? a : b);
-}
-extern "C" __global__ void join_elements(T* out, const T* src, const Key* keys, const u32* sorted, const Walk w,
-                                         i64 count, i64 how) {
-  for (i64 first = blockIdx.x * (i64)blockDim.x + threadIdx.x; first < count; first += (i64)gridDim.x * blockDim.x) {
-    const Key key = keys[first];
-    if (first && keys[first - 1] == key) continue;
-    if (is_long_run(first, end_of_run(keys, first, count))) continue;
-    C all = get(out[key]);
-    for (i64 begin = first; begin < count && keys[begin] == key; begin += 8) {
-      C more[8];
-      int n = 0;
-#pragma unroll
-      for (int k = 0; k < 8; k++) {
-        const bool own = begin + k < count && keys[begin + k] == key;
-        if (own) more[k] = sorted_value(src, sorted, w, begin + k);
-        n += own;
-      }
-#pragma unroll
-      for (int k = 0; k < 8; k++)
-        if (k < n) all = get(put(joined(all, more[k], how)));
-    }
-    out[key] = put(all);
-  }
-}
-struct Values {
-  const T* src;
-  const u32* sorted;
-  const Walk& w;
-  __device__ A operator()(i64 i, i64) const { return (A)sorted_value(src, sorted, w, i); }
-};
-struct Joined {
-  i64 how;
-  __device__ A operator()(A a, A b) const {
-    return how == 0 ? (A)(a + b) : how == 1 ? (A)(a * b) : (A)joined((C)a, (C)b, how);
-  }
-};
-extern "C" __global__ void sum_parts(A* sums, const T* src, const Key* keys, const u32* sorted, const Walk w,
-                                     i64 count, i64 how) {
-  sum_each_part(sums, keys, Values{src, sorted, w}, 1, count, Joined{how});
-}
-extern "C" __global__ void join_parts(T* out, const A* sums, const Key* keys, i64 count, i64 how) {
-  const Joined combine = {how};
-  join_long_runs(sums, keys, 1, count, combine, [&](i64 i, i64, A sum) {
-    T& to = out[keys[i]];
-    to = put((C)combine((A)get(to), sum));
-  });
-}
-// Whether `v` takes the place of `old`: NaN is beyond all, and of zeros the one with the sign that says so.
-__device__ inline bool is_beyond(C v, C old, i64 greatest) {
-  if (old != old || v != v) return old == old;
-  if (v == old) return v == 0 && (greatest ? 1 / (double)v > 1 / (double)old : 1 / (double)v < 1 / (double)old);
-  return greatest ? v > old : v < old;
-}
-template <int bytes> struct Word { typedef u32 type; };
-template <> struct Word<8> { typedef u64 type; };
-extern "C" __global__ void find_extremes(T* out, const T* src, const void* index, const Walk w, i64 size, i64 count,
-                                         i64 greatest, DeviceAssertion* assertion) {
-  typedef Word<sizeof(T)>::type Bits;
-  if (sizeof(T) != sizeof(Bits)) return;
-  for (i64 n = blockIdx.x * (i64)blockDim.x + threadIdx.x; n < count; n += (i64)gridDim.x * blockDim.x) {
-    const i64 at = checked(w.wide ? ((const i64*)index)[n] : ((const int*)index)[n], size, 0, assertion);
-    const Place place = place_of(w, n);
-    const T v = src[place.from];
-    Bits* const to = (Bits*)(out + place.to + at * w.out[w.dim]);
-    Bits mine = 0, old = *(volatile Bits*)to;
-    memcpy(&mine, &v, sizeof(T));
-    for (;;) {
-      T there;
-      memcpy(&there, &old, sizeof(T));
-      if (!is_beyond(get(v), get(there), greatest)) break;
-      const Bits found = atomicCAS(to, old, mine);
-      if (found == old) break;
-      old = found;
-    }
-  }
-}
-// Into few places through the block's own sums.
-extern "C" __global__ void add_integers(T* out, const T* src, const void* index, const Walk w, i64 size, i64 places,
-                                        i64 count, DeviceAssertion* assertion) {
-  const int most = 4096;
-  __shared__ T own[most];
-  const bool few = places <= most;
-  if (few)
-    for (int i = threadIdx.x; i < places; i += blockDim.x) own[i] = 0;
-  __syncthreads();
-  for (i64 n = blockIdx.x * (i64)blockDim.x + threadIdx.x; n < count; n += (i64)gridDim.x * blockDim.x) {
-    const i64 at = checked(w.wide ? ((const i64*)index)[n] : ((const int*)index)[n], size, 0, assertion);
-    const Place place = place_of(w, n);
-    add_atomically((few ? own : out) + place.to + at * w.out[w.dim], src[place.from]);
-  }
-  __syncthreads();
-  if (few)
-    for (int i = threadIdx.x; i < places; i += blockDim.x)
-      if (own[i]) add_atomically(out + i, own[i]);
-}
-)";
 struct Walk {
   int64_t rank, dim, wide, sizes[kMostDims], out[kMostDims], src[kMostDims];
 };
@@ -170,7 +34,69 @@ bool exchanges(DType d) { return size_of(d) >= sizeof(uint32_t); }
 size_t scratch_of_reduce(const NodeView& view) {
   return view.node.args[4].text() != "prod" && exchanges(first_input(view)) ? 0 : scratch(view);
 }
-size_t scratch_of_add(const NodeView& view) { return adds_in_any_order(first_input(view)) ? 0 : scratch(view); }
+
+// How reals are added: each block has the places of some lines for itself, or all places have theirs in a table, or (if
+// neither) by a sort.
+struct Adding {
+  int64_t each = 0, places = 0;  // of a block: elements of the source, and places that they go to; 0: no lines
+  bool table = false;
+};
+constexpr int64_t kEnoughLines = 128;  // for all multiprocessors
+Adding adding(std::span<const int64_t> out, std::span<const int64_t> index, size_t dim, DType d) {
+  Adding a;
+  if (!FixedPoint::takes(d)) return a;
+  int64_t lines = 1, places = 1;
+  bool whole = true;  // each line of the result has one of the source
+  for (size_t i = 0; i < out.size(); i++) {
+    places *= out[i];
+    if (i == dim) continue;
+    lines *= index[i], whole &= index[i] == out[i];
+  }
+  const int64_t longest = std::max(out[dim], index[dim]);
+  if (dim + 1 == out.size() && out[dim] <= FixedPoint::kFew && lines >= kEnoughLines) {
+    const int64_t n = whole ? std::clamp<int64_t>(FixedPoint::kFew / longest, 1, lines / kEnoughLines) : 1;
+    a.each = n * index[dim], a.places = n * out[dim];
+  }
+  a.table = !a.each && static_cast<size_t>(places) * FixedPoint::kBytes <=
+                           RadixSort::scratch(lines * index[dim], sizeof(Key));
+  return a;
+}
+size_t scratch_of_add(const NodeView& view) {
+  if (adds_in_any_order(first_input(view))) return 0;
+  std::array<std::array<int64_t, kMostDims>, 2> sizes{};  // of the input, and of the index
+  const size_t rank = view.store.type(view.node.args[0].v).rank(), dim = normalize_axis(view.node.args[1].i, rank);
+  for (size_t i = 0; i < 2; i++)
+    for (size_t d = 0; d < rank; d++) sizes[i][d] = view.store.type(view.node.args[2 * i].v).shape[d].value();
+  const Adding a = adding({sizes[0].data(), rank}, {sizes[1].data(), rank}, dim, first_input(view));
+  if (a.each) return 0;
+  return a.table ? static_cast<size_t>(elements_of_input(view, 0)) * FixedPoint::kBytes : scratch(view);
+}
+
+struct Operands {
+  void *out, *src, *index;
+  Walk w;
+  int64_t size, places, count;
+  nvidia::DeviceAssertion* assertion;
+};
+Status* add_reals(const CompiledNode& kernel, const Adding& a, Operands& o, void* scratch) {
+  int64_t bits = FixedPoint::bits(o.count);
+  if (a.each) {
+    int64_t each = a.each, places = a.places;
+    void* parameters[] = {&o.out, &o.src, &o.index, &o.w, &o.size, &each, &places, &o.count, &bits, &o.assertion};
+    return kernel.launch((o.count + each - 1) / each, true, parameters, kLinesStep);
+  }
+  void *sums = scratch, *exponents = static_cast<int64_t*>(scratch) + o.places;
+  if (Status* failed =
+          kernel.device.fill_with_zeros(scratch, static_cast<size_t>(o.places) * FixedPoint::kBytes))
+    return failed;
+  const int64_t blocks = (o.count + 1023) / 1024;
+  void* raising[] = {&exponents, &o.src, &o.index, &o.w, &o.size, &o.places, &o.count, &o.assertion};
+  if (Status* failed = kernel.launch(blocks, true, raising, kRaiseStep)) return failed;
+  void* add[] = {&sums, &exponents, &o.src, &o.index, &o.w, &o.size, &o.places, &o.count, &bits, &o.assertion};
+  if (Status* failed = kernel.launch(blocks, true, add, kAddStep)) return failed;
+  void* putting[] = {&o.out, &sums, &exponents, &o.places, &bits};
+  return kernel.launch(o.places, false, putting, kPutStep);
+}
 
 Status* scatter(const CompiledNode& kernel, const Launch& l, int64_t how) {
   const Buffer &in = l.inputs[0], &index = l.inputs[1], &src = l.inputs[2], &out = l.outputs[0];
@@ -187,6 +113,11 @@ Status* scatter(const CompiledNode& kernel, const Launch& l, int64_t how) {
   if (how == kAdd && adds_in_any_order(out.dtype)) {
     void* adding[] = {&to, &from, &at, &w, &size, &all, &count, &assertion};
     return kernel.launch(count, false, adding, kIntegerStep);
+  }
+  const auto dims = [rank](const Buffer& b) { return std::span<const int64_t>(b.shape, rank); };
+  if (const Adding a = adding(dims(out), dims(index), dim, out.dtype); how == kAdd && (a.each || a.table)) {
+    Operands o{to, from, at, w, size, all, count, assertion};
+    return add_reals(kernel, a, o, l.scratch);
   }
   if ((how == kGreatest || how == kLeast) && exchanges(out.dtype)) {
     int64_t greatest = how == kGreatest;
@@ -218,7 +149,7 @@ Status* run_reduce(const CompiledNode& kernel, const Launch& l) {
 }
 
 #define THUNDER_SCATTER_STEPS { kRadixSteps[0], kRadixSteps[1], "join_elements", "sum_parts", \
-    "join_parts", "add_integers", "find_extremes" }
+    "join_parts", "add_integers", "find_extremes", "raise_exponents", "add_in_units", "put_sums", "add_lines" }
 constexpr Rule kRules[] = {
     {"prims.scatter_add", takes, kScatter, first_input, along_dim, run_add, 0, scratch_of_add, THUNDER_SCATTER_STEPS},
     {"prims.scatter_reduce", takes, kScatter, first_input, along_dim, run_reduce, 0, scratch_of_reduce,
