@@ -87,6 +87,7 @@ struct Nest {
   uint32_t axes() const { return static_cast<uint32_t>(extents.size()); }
   AxisSet outer_set() const { return bit(outer) - 1; }
   AxisSet inner_set() const { return (bit(outer + inner) - 1) & ~outer_set(); }
+  AxisSet only_gathered_set() const { return ~(bit(outer + inner) - 1); }  // no loop has them
   int64_t row_elements() const {
     int64_t n = 1;
     for (uint32_t a = outer; a < outer + inner; a++) n *= extents[a];

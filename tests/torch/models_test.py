@@ -112,11 +112,15 @@ def within_noise(make, seed, training, found, backend="thunder", oracle=None):
     model, inputs = make()
     model, inputs = model.train(training).double(), as_double(inputs)
     try:
-        theirs, ours = by_torch(copy.deepcopy(model), inputs, oracle), compiled_run(model, inputs, backend)
+        theirs, ours = by_torch(copy.deepcopy(model), inputs, oracle), compiled_run(copy.deepcopy(model), inputs, backend)
+        near = [by_torch(moved(model, at), inputs, oracle) for at in range(MOVES)]
     except RuntimeError:  # a model that makes numbers of its own in single precision
         return False
     largest = max(value.norm() for value in theirs.values())
-    return all((ours[name] - value).norm() <= 1e-7 * value.norm() + 1e-10 * largest for name, value in theirs.items() if name in ours)
+
+    def allowed(name, value):  # some constants of torch's are of single precision in float64, too
+        return 2 * max((one[name] - value).norm() for one in near) + 1e-5 * value.norm() + 1e-8 * largest
+    return all((ours[name] - value).norm() <= allowed(name, value) for name, value in theirs.items() if name in ours)
 
 
 @support.needs_torch

@@ -130,7 +130,7 @@ void tile_transposed(CpuNest& n) {
     for (uint32_t a = 0; a < n.outer; a++) transposed[a] += m[a] == 1 && stride_kind(m[n.lane]) == StrideKind::any;
   };
   for (const Expr& e : n.exprs)
-    if (e.fn == Fn::load) count(n.maps[e.map]);
+    if (e.fn == Fn::load && !(e.axes & n.only_gathered_set())) count(n.maps[e.map]);
   for (const Output& s : n.stores) count(n.maps[s.map]);
   const auto most = std::max_element(transposed.begin(), transposed.end());
   if (most == transposed.end() || *most == 0) return;

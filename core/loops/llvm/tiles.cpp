@@ -10,7 +10,7 @@ constexpr unsigned kQuad = 4;  // elements; every machine's vectors have that ma
 
 bool TransposedTiles::is_transposed(const Cursor& at, ExprId id) const {
   const loops::Expr& e = nest_.exprs[id];
-  if (e.fn != Fn::load || e.axes & at.gathered) return false;
+  if (e.fn != Fn::load || e.axes & (at.gathered | nest_.only_gathered_set())) return false;
   const loops::Map& m = nest_.maps[e.map];
   return m[nest_.block_axis()] == 1 && loops::stride_kind(m[nest_.lane]) == loops::StrideKind::any;
 }

@@ -51,6 +51,14 @@ TEST_F(Transposed, operands_can_be_summed) {
   }, {numbers({1030, 1024}), numbers({1024, 1030})}, 3, 1e-5);
 }
 
+// Alone, and beside one of which tiles are made.
+TEST_F(Transposed, operands_that_are_gathered_are_no_tiles) {
+  const auto selected = [](Scope& s, In t) { return call(s, "index_select", {arg(transposed(s, t[0], 1, 2)), arg(0), arg(t[1])}); };
+  const std::vector<Tensor*> given{numbers({3, 40, 50}), numbers({5}, DType::i64, 0, 2), numbers({5, 40, 50})};
+  agree([&](Scope& s, In t) { return std::vector{selected(s, t)}; }, {given[0], given[1]}, 1, 0);
+  agree([&](Scope& s, In t) { return std::vector{call(s, "add", {arg(selected(s, t)), arg(transposed(s, t[2], 1, 2))})}; }, given, 1, 0);
+}
+
 TEST_F(Transposed, copies_use_all_threads) {
   const auto made = agree([](Scope& s, In t) { return std::vector{call(s, "contiguous", {arg(transposed(s, t[0]))})}; }, {numbers({130, 70})}, 1, 0);
   EXPECT_EQ(made.kernels, 1u) << made.text;
