@@ -309,6 +309,27 @@ TEST_F(Products, results_have_the_same_bits_for_any_number_of_threads) {
   }
 }
 
+// By tiles of a size that does not divide the rows.
+TEST_F(Products, are_divided_evenly_between_two_threads) {
+  for (const Sizes3& s : {Sizes3{394, 768, 768}, Sizes3{300, 3072, 768}, Sizes3{900, 300, 64}}) {
+    BatchedProduct<float> p;
+    p.each = {s.m, s.n, s.k, {nullptr, s.k, 1}, {nullptr, 1, s.k}, nullptr, s.n, false};
+    static int64_t half, work[2];
+    work[0] = work[1] = 0;
+    Launch launch;
+    launch.parallel_for = [](const Launch*, int64_t n, int64_t, ThreadPool::Body body, void* arg) -> Status* {
+      half = 0;
+      Status* failed = body(0, (n + 1) / 2, arg);
+      half = 1;
+      return failed ? failed : body((n + 1) / 2, n, arg);
+    };
+    const auto count = [](const Product& tile) { return work[half] += tile.m * tile.n, true; };
+    EXPECT_EQ(TiledProducts(p, tiling(s.m, s.n, s.k, 1 << 28), count).run(&launch), nullptr);
+    EXPECT_EQ(work[0] + work[1], s.m * s.n);
+    EXPECT_LE(std::max(work[0], work[1]), s.m * s.n * 0.54) << s.m;
+  }
+}
+
 TEST_F(Onednn, preserves_the_callers_openmp_thread_count) {
   void* openmp = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (!openmp) GTEST_SKIP() << "another OpenMP than libgomp";

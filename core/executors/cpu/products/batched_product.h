@@ -173,8 +173,9 @@ class TiledProducts {
     }
   }
 
+  // One below the other: the last row of tiles may be lower than the others, and is divided among threads so.
   ProductOf<T> tile(int64_t index) const {
-    const int64_t j = index % columns_ * tile_.columns, i = index / columns_ % rows_ * tile_.rows;
+    const int64_t i = index % rows_ * tile_.rows, j = index / rows_ % columns_ * tile_.columns;
     ProductOf<T> p = block_of(products_.at(index / (columns_ * rows_)), i, j, tile_.rows, tile_.columns);
     if (products_.bias) begin_with_bias(p, products_.bias + j * products_.bias_step);
     return p;
