@@ -36,6 +36,16 @@ class Slots {
 
   size_t bytes() const { return static_cast<size_t>(slots_ * elements_) * sizeof(float); }
 
+  // Calls share(begin, end, scratch) for each slot, whose tasks are adjacent.
+  template <class F>
+  Status* run_shares(const Launch* launch, const F& share) const {
+    auto* const scratch = static_cast<float*>(launch->scratch);
+    return parallel_for(launch, slots_, 1, [&](int64_t begin, int64_t end) -> Status* {
+      for (int64_t slot = begin; slot < end; slot++)
+        share(slot * tasks_ / slots_, (slot + 1) * tasks_ / slots_, scratch + slot * elements_);
+      return nullptr;
+    });
+  }
   // Calls task(index, scratch) for each index; slot s runs the tasks s, s + slots, ...
   template <class F>
   Status* run(const Launch* launch, const F& task) const {

@@ -49,6 +49,24 @@ struct Run {
   int64_t at, count;
 };
 
+// to[row * to_row + column] = sum over taps of a[tap] b[offset of the tap + row * b_row + column], the taps in order.
+// Of b whole vectors are read: up to kMaxLanes - 1 floats past a row.
+struct Slide {
+  static constexpr int64_t kTallest = 5;
+  // So many taps, of which each is a row of b below the one before; at most kTallest.
+  struct Run {
+    int32_t offset, height;
+  };
+  const float* a = nullptr;
+  const Run* runs = nullptr;
+  int64_t n_runs = 0;
+  const float* b = nullptr;
+  int64_t b_row = 0;
+  int64_t rows = 0, columns = 0;
+  float* to = nullptr;
+  int64_t to_row = 0;
+};
+
 // Each element of c is summed in an order that depends on k alone, so c may be divided anywhere.
 struct ProductKernels {
   // Any strides.
@@ -82,9 +100,7 @@ struct ProductKernels {
   // columns [k, m]; a's strides are not read. Rows of c start from the n elements of `bias` unless it is null, or from
   // c if `add`.
   void (*transposed_result)(const Product&, const float* bias);
-  // to[i] = sum over l < depth of a[l] b[offsets[l] + i] for i < count. Whole vectors are read and written: up to
-  // kMaxLanes - 1 floats past the last.
-  void (*slide)(const float* a, int64_t depth, const float* b, const int32_t* offsets, int64_t count, float* to);
+  void (*slide)(const Slide&);
   // to[l] += sum over i < count of a[i] b[offsets[l] + i] for l < depth. a is zero in the rest of its last vector, and
   // b is finite there.
   void (*slide_sums)(const float* a, int64_t count, const float* b, const int32_t* offsets, int64_t depth, float* to);

@@ -1,4 +1,4 @@
-// Sums of products of a line that slides along another, as templates over an instruction set. Isa: as for Vectors.
+// Sums of products of rows that slide along others, as templates over an instruction set. Isa: as for Vectors.
 #pragma once
 
 #include "executors/cpu/vectors.h"
@@ -8,14 +8,17 @@ namespace thunder {
 template <class Isa>
 class Sliding : Vectors<Isa> {
   using typename Vectors<Isa>::V;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::ceil_div;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::ceil_div, Vectors<Isa>::min;
   static constexpr int64_t kSums = 8;  // in registers
+  static constexpr int64_t kTallest = Slide::kTallest;
 
  public:
   // ProductKernels::slide
-  static void slide(const float* a, int64_t depth, const float* b, const int32_t* offsets, int64_t count, float* to) {
-    for (int64_t i = 0; i < count; i += kSums * kLanes)
-      vectors<kSums>(ceil_div(count - i, kLanes), a, depth, b + i, offsets, to + i);
+  static void slide(const Slide& s) {
+    constexpr int64_t kHalf = kLanes > 4 ? kLanes / 2 : kLanes;
+    for (int64_t column = 0; column < s.columns; column += kLanes)
+      if (s.columns - column > kHalf) Strip<kLanes>::down(s, column, min(kLanes, s.columns - column));
+      else Strip<kHalf>::down(s, column, s.columns - column);
   }
 
   // ProductKernels::slide_sums
@@ -29,20 +32,76 @@ class Sliding : Vectors<Isa> {
   }
 
  private:
-  // One instantiation for each number of vectors, of which `most` at most are computed.
-  template <int64_t kVectors>
-  static void vectors(int64_t most, const float* a, int64_t depth, const float* b, const int32_t* offsets, float* to) {
-    if constexpr (kVectors > 1)
-      if (most < kVectors) return vectors<kVectors - 1>(most, a, depth, b, offsets, to);
-    V sum[kVectors] = {};
-    for (int64_t l = 0; l < depth; l++) {
-      const float* from = b + offsets[l];
-#pragma GCC unroll 8
-      for (int64_t i = 0; i < kVectors; i++) sum[i] += a[l] * load(from + i * kLanes);
+  // Adjacent columns of the result, a vector of each row. What is loaded of a row of b is multiplied by all taps of a
+  // run, each for another row of the result: else loads would take longer than the arithmetic.
+  template <int64_t kWidth>
+  class Strip {
+    typedef float W __attribute__((vector_size(kWidth * sizeof(float))));
+    typedef float U __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
+
+   public:
+    static void down(const Slide& s, int64_t column, int64_t count) {
+      for (int64_t row = 0, parts = ceil_div(s.rows, kSums); row < s.rows; parts--) {
+        const int64_t each = ceil_div(s.rows - row, parts);
+        rows<kSums>(each, s, s.b + row * s.b_row + column, count, s.to + row * s.to_row + column);
+        row += each;
+      }
     }
+
+   private:
+    // One instantiation for each number of rows.
+    template <int64_t kRows>
+    static void rows(int64_t n, const Slide& s, const float* b, int64_t count, float* to) {
+      if constexpr (kRows > 1)
+        if (n < kRows) return rows<kRows - 1>(n, s, b, count, to);
+      W sum[kRows] = {};
+      const float* a = s.a;
+      for (int64_t i = 0; i < s.n_runs; a += s.runs[i++].height)
+        add<kTallest>(s.runs[i].height, a, b + s.runs[i].offset, s.b_row, sum);
 #pragma GCC unroll 8
-    for (int64_t i = 0; i < kVectors; i++) store(to + i * kLanes, sum[i]);
-  }
+      for (int64_t i = 0; i < kRows; i++, to += s.to_row) store_first(sum[i], count, to);
+    }
+
+    // One instantiation for each height of a run.
+    template <int64_t kTall, int64_t kRows>
+    [[gnu::always_inline]] static void add(int64_t tall, const float* a, const float* b, int64_t b_row,
+                                           W (&sum)[kRows]) {
+      if constexpr (kTall > 1)
+        if (tall < kTall) return add<kTall - 1>(tall, a, b, b_row, sum);
+      W taps[kTall];
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kTall; i++) taps[i] = a[i] - W{};
+#pragma GCC unroll 16
+      for (int64_t row = 0; row < kRows + kTall - 1; row++, b += b_row) {
+        const W x = *reinterpret_cast<const U*>(b);
+#pragma GCC unroll 8
+        for (int64_t i = 0; i < kTall; i++)
+          if (row >= i && row - i < kRows) sum[row - i] += taps[i] * x;
+      }
+    }
+
+    static void store_first(W v, int64_t count, float* to) {
+      if (count == kWidth) *reinterpret_cast<U*>(to) = v;
+      else store_part(v, count, to, std::make_integer_sequence<int64_t, kWidth / 2>());
+    }
+    // By halves; fewer than kWidth.
+    template <int64_t... kLane>
+    [[gnu::always_inline]] static void store_part(W v, int64_t count, float* to,
+                                                  std::integer_sequence<int64_t, kLane...>) {
+      if constexpr (constexpr int64_t kHalf = kWidth / 2; kHalf == 1) {
+        if (count) __builtin_memcpy(to, &v, sizeof(float));
+      } else {
+        using Half = Strip<kHalf>;
+        const bool whole = count >= kHalf;
+        if (whole) *reinterpret_cast<typename Half::U*>(to) = __builtin_shufflevector(v, v, kLane...);
+        Half::store_part(whole ? __builtin_shufflevector(v, v, (kLane + kHalf)...)
+                               : __builtin_shufflevector(v, v, kLane...),
+                         count - whole * kHalf, to + whole * kHalf, std::make_integer_sequence<int64_t, kHalf / 2>());
+      }
+    }
+    template <int64_t>
+    friend class Strip;
+  };
 
   // One instantiation for each number of offsets.
   template <int64_t kOffsets>

@@ -1,8 +1,8 @@
-// Convolutions whose groups are one channel each. A channel's planes are one line of memory, along which the taps
-// slide: the columns of a plane that no output has are computed too, and left out.
+// Convolutions whose groups are one channel each: each row of outputs is a sum of rows of a channel's planes.
 #include "executors/cpu/convolution/depthwise.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "executors/cpu/convolution/panels.h"
 #include "executors/cpu/parallel.h"
@@ -16,10 +16,33 @@ int64_t span_of(const Planes& planes, int64_t rows, int64_t columns) {
   return rows > 0 && columns > 0 ? (rows - 1) * planes.pitch + columns : 0;
 }
 
-// The taps of a channel, in the order of `taps`.
-void copy_taps(const Buffer& weight, int64_t channel, int64_t width, const std::vector<int64_t>& taps, float* to) {
-  const float* from = weight.as<float>() + channel * weight.strides[0];
-  for (int64_t tap : taps) *to++ = from[tap / width * weight.strides[2] + tap % width * weight.strides[3]];
+// The taps of a grid in the order in which they are summed up, as runs down the planes.
+struct Sum {
+  std::vector<int64_t> taps;
+  std::vector<Slide::Run> runs;
+};
+Sum sum_of(const Grid& g, int64_t pitch) {
+  Sum sum;
+  std::vector<size_t> left(g.taps.size());
+  std::iota(left.begin(), left.end(), size_t{0});
+  std::ranges::stable_sort(left, {}, [&](size_t i) { return g.tap_offsets[i]; });
+  while (!left.empty()) {
+    std::vector<size_t> down;  // each a row below the one before
+    for (int64_t offset = g.tap_offsets[left[0]];; offset += pitch) {
+      const auto found = std::find_if(left.begin(), left.end(), [&](size_t i) { return g.tap_offsets[i] == offset; });
+      if (found == left.end()) break;
+      down.push_back(*found);
+      left.erase(found);
+    }
+    for (int64_t at = 0, n = std::ssize(down), parts = ceil_div(n, Slide::kTallest); at < n; parts--) {
+      const int64_t height = ceil_div(n - at, parts);
+      sum.runs.push_back({static_cast<int32_t>(g.tap_offsets[down[static_cast<size_t>(at)]]),
+                          static_cast<int32_t>(height)});
+      at += height;
+    }
+    for (size_t i : down) sum.taps.push_back(g.taps[i]);
+  }
+  return sum;
 }
 
 class Depthwise : public Kernel {
@@ -34,14 +57,16 @@ class Depthwise : public Kernel {
         band_(band),
         grids_(std::move(grids)),
         sparse_(sparse) {
-    int64_t line = 0;
+    int64_t outputs = 0;
     for (const Grid& g : grids_) {
-      offsets_.emplace_back(g.tap_offsets.begin(), g.tap_offsets.end());
+      sums_.push_back(sum_of(g, planes_.pitch));
       bands_ = std::max(bands_, ceil_div(g.size[0], band_));
-      line = std::max(line, span_of(planes_, std::min(g.size[0], band_), g.size[1]));
+      outputs = std::max(outputs, std::min(g.size[0], band_) * g.size[1]);
     }
-    slots_ = Slots(w.batch * w.groups * bands_, static_cast<int64_t>(code.machine.threads),
-                   planes_.channel() + kOverread + line + kOverread + w.taps());
+    const auto threads = static_cast<int64_t>(code.machine.threads);
+    const int64_t tasks = std::max<int64_t>(1, bands_ * w.groups);
+    images_ = std::max<int64_t>(1, w.batch / std::max<int64_t>(1, ceil_div(kTasks * threads, tasks)));
+    slots_ = Slots(tasks_of_band() * bands_, threads, planes_.channel() + kOverread + outputs + w.taps());
   }
 
   size_t scratch() const override { return slots_.bytes(); }
@@ -51,35 +76,54 @@ class Depthwise : public Kernel {
       const Buffer& y = launch->outputs[0];
       std::fill_n(y.as<float>(), w.batch * w.groups * y.shape[2] * y.shape[3], 0.0f);
     }
-    return slots_.run(launch, [&](int64_t index, float* scratch) { task(*launch, index, scratch); });
+    return slots_.run_shares(launch, [&](int64_t begin, int64_t end, float* planes) {
+      float *after = planes + planes_.channel(), *taps = after + kOverread;
+      std::fill(after, taps, 0.0f);  // the zeros to the right of the last row
+      for (int64_t index = begin, zeros = -1; index < end; index++) task(*launch, index, planes, taps, zeros);
+    });
   }
 
  private:
-  // A band of a channel of an image.
-  void task(const Launch& launch, int64_t index, float* planes) const {
+  static constexpr int64_t kTasks = 4;  // of a thread, at least
+
+  int64_t chunks() const { return ceil_div(w.batch, images_); }
+  int64_t tasks_of_band() const { return w.groups * chunks(); }
+
+  // A band of a channel of some images. `zeros`: the first row of the band that the planes had before.
+  void task(const Launch& launch, int64_t index, float* planes, float* taps, int64_t& zeros) const {
     const Buffer &x = launch.inputs[0], &y = launch.outputs[0];
-    const int64_t row = index % bands_ * band_, channel = index / bands_ % w.groups, n = index / bands_ / w.groups;
-    const int64_t steps[] = {x.strides[2], x.strides[3]};
-    planes_.fill(t_, x.as<float>() + n * x.strides[0] + channel * x.strides[1], steps, row, planes);
-    float *end = planes + planes_.channel(), *taps = end + kOverread, *line = taps + w.taps();
-    std::fill_n(end, kOverread, 0.0f);  // the zeros to the right of the last row
-    for (size_t i = 0; i < grids_.size(); i++) {
-      const Grid& g = grids_[i];
-      const int64_t rows = std::clamp<int64_t>(g.size[0] - row, 0, band_);
-      copy_taps(launch.inputs[1], channel, w.kernel[1], g.taps, taps);
-      k_.slide(taps, std::ssize(g.taps), planes, offsets_[i].data(), span_of(planes_, rows, g.size[1]), line);
-      write(g, row, rows, line, y, y.as<float>() + n * y.strides[0] + channel * y.strides[1]);
+    const int64_t row = index / tasks_of_band() * band_, channel = index % tasks_of_band() / chunks(),
+                  first = index % chunks() * images_, steps[] = {x.strides[2], x.strides[3]};
+    copy_taps(launch.inputs[1], channel, taps);
+    for (int64_t n = first; n < std::min(first + images_, w.batch); n++) {
+      planes_.fill(t_, x.as<float>() + n * x.strides[0] + channel * x.strides[1], steps, row, planes, zeros != row);
+      zeros = row;
+      const float* a = taps;
+      for (size_t i = 0; i < grids_.size(); a += sums_[i++].taps.size())
+        sum(i, a, planes, row, taps + w.taps(), y, y.as<float>() + n * y.strides[0] + channel * y.strides[1]);
     }
   }
 
-  void write(const Grid& g, int64_t first, int64_t rows, const float* line, const Buffer& y, float* to) const {
-    const int64_t step = g.step[1] * y.strides[3];
+  // The taps of all grids.
+  void copy_taps(const Buffer& weight, int64_t channel, float* to) const {
+    const float* from = weight.as<float>() + channel * weight.strides[0];
+    for (const Sum& sum : sums_)
+      for (int64_t tap : sum.taps)
+        *to++ = from[tap / w.kernel[1] * weight.strides[2] + tap % w.kernel[1] * weight.strides[3]];
+  }
+
+  void sum(size_t grid, const float* taps, const float* planes, int64_t first, float* made, const Buffer& y,
+           float* to) const {
+    const Grid& g = grids_[grid];
+    const std::vector<Slide::Run>& runs = sums_[grid].runs;
+    const int64_t step = g.step[1] * y.strides[3], down = g.step[0] * y.strides[2],
+                  rows = std::clamp<int64_t>(g.size[0] - first, 0, band_), columns = g.size[1];
     to += (g.first[0] + first * g.step[0]) * y.strides[2] + g.first[1] * y.strides[3];
-    for (int64_t row = 0; row < rows; row++, line += planes_.pitch, to += g.step[0] * y.strides[2])
-      if (step == 1)
-        std::copy_n(line, g.size[1], to);
-      else
-        for (int64_t i = 0; i < g.size[1]; i++) to[i * step] = line[i];
+    Slide slide{taps, runs.data(), std::ssize(runs), planes, planes_.pitch, rows, columns, to, down};
+    if (step != 1) slide.to = made, slide.to_row = columns;
+    k_.slide(slide);
+    for (int64_t row = 0; row < rows && step != 1; row++, made += columns, to += down)
+      for (int64_t i = 0; i < columns; i++) to[i * step] = made[i];
   }
 
   const ProductKernels& k_;
@@ -89,13 +133,14 @@ class Depthwise : public Kernel {
   const int64_t band_;
   const std::vector<Grid> grids_;
   const bool sparse_;
-  std::vector<std::vector<int32_t>> offsets_;  // by grid
-  int64_t bands_ = 0;                          // of an image
+  std::vector<Sum> sums_;  // by grid
+  int64_t bands_ = 0;      // of an image
+  int64_t images_ = 1;     // of a task
   Slots slots_;
 };
 
-// dw[tap] = sum over images and pixels of dy[pixel] x[pixel * stride + tap * dilation - padding]. dy is copied with the
-// distances of the planes' rows, and zeros between them.
+// dw[tap] = sum over images and pixels of dy[pixel] x[pixel * stride + tap * dilation - padding]. A channel's planes are
+// one line of memory; dy is copied with the distances of the planes' rows, and zeros between them.
 class DepthwiseWeightGrad : public Kernel {
  public:
   DepthwiseWeightGrad(const ConvolutionCode& code, const Window& window, const Planes& planes, const Grid& grid)

@@ -1,6 +1,7 @@
 #include "executors/cpu/convolution/planes.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "executors/cpu/tiling.h"
 
@@ -9,6 +10,14 @@ namespace {
 
 // How many of the positions 0, by, 2 by ... are less than n.
 int64_t positions_below(int64_t n, int64_t by) { return n <= 0 ? 0 : ceil_div(n, by); }
+
+// Rows are short: a call of memcpy takes longer than most of them. What remains of the last few is copied twice.
+void copy_row(const float* from, int64_t count, float* to) {
+  constexpr int64_t kFew = 4;
+  if (count < kFew) return std::copy_n(from, count, to), void();
+  for (int64_t i = 0; i + kFew <= count; i += kFew) std::memcpy(to + i, from + i, kFew * sizeof(float));
+  std::memcpy(to + count - kFew, from + count - kFew, kFew * sizeof(float));
+}
 
 }  // namespace
 
@@ -24,31 +33,42 @@ void Planes::fit(const int64_t grid[2], const int64_t halo_size[2]) {
   pitch -= shared;
 }
 
-void Planes::fill_row(const float* from, int64_t step, int64_t remainder, float* to) const {
+Planes::Inside Planes::inside(int64_t remainder) const {
   const int64_t begin = std::min(pitch, positions_below(padding[1] - remainder, stride[1]));
-  const int64_t end = std::clamp(positions_below(image[1] + padding[1] - remainder, stride[1]), begin, pitch);
-  std::fill(to, to + begin, 0.0f);
-  const int64_t apart = stride[1] * step;
-  from += (begin * stride[1] + remainder - padding[1]) * step;
-  if (apart == 1) std::copy(from, from + (end - begin), to + begin);
-  else
-    for (int64_t i = begin; i < end; i++, from += apart) to[i] = *from;
-  std::fill(to + end, to + pitch, 0.0f);
+  return {begin, std::clamp(positions_below(image[1] + padding[1] - remainder, stride[1]), begin, pitch)};
 }
 
 void Planes::fill(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first,
-                  float* to) const {
-  const bool pairs = stride[1] == 2 && kept[1] == 2 && steps[1] == 1;
-  for (int64_t py = 0; py < kept[0]; py++, to += kept[1] * plane())
-    for (int64_t row = 0; row < rows; row++) {
-      const int64_t y = (first + row) * stride[0] + py - padding[0];
-      float* at = to + row * pitch;
-      const bool inside = y >= 0 && y < image[0];
-      if (inside && pairs) split_row(transforms, from + y * steps[0], image[1], padding[1], pitch, at, at + plane());
-      else
-        for (int64_t px = 0; px < kept[1]; px++, at += plane())
-          if (inside) fill_row(from + y * steps[0], steps[1], px, at);
-          else std::fill(at, at + pitch, 0.0f);
+                  float* to, bool zeros) const {
+  // Two planes at a time, of which the one with the first pixel is `at[0]`.
+  const int64_t together = stride[1] == 2 && kept[1] == 2 && steps[1] == 1 ? 2 : 1, apart = stride[1] * steps[1];
+  for (int64_t py = 0; py < kept[0]; py++)
+    for (int64_t px = 0; px < kept[1]; px += together, to += together * plane()) {
+      const int64_t which[] = {together == 2 ? padding[1] % 2 : px, 1 - padding[1] % 2};
+      const Inside in[] = {inside(which[0]), inside(which[1])};
+      const int64_t pixel = in[0].begin * stride[1] + which[0] - padding[1], count = in[0].end - in[0].begin;
+      for (int64_t row = 0; row < rows; row++) {
+        const int64_t y = (first + row) * stride[0] + py - padding[0];
+        const bool outside = y < 0 || y >= image[0];
+        float* const planes = to + row * pitch;
+        float* at[] = {planes + which[0] % together * plane(), planes + which[1] % together * plane()};
+        for (int64_t i = 0; i < together && zeros; i++) {
+          std::fill(at[i], at[i] + (outside ? pitch : in[i].begin), 0.0f);
+          if (!outside) std::fill(at[i] + in[i].end, at[i] + pitch, 0.0f);
+        }
+        if (outside) continue;
+        const float* pixels = from + y * steps[0] + pixel * steps[1];
+        float* line = at[0] + in[0].begin;
+        if (together == 2) {
+          const int64_t pairs = in[1].end - in[1].begin;
+          transforms.split(pixels, pairs, line, at[1] + in[1].begin);
+          if (count > pairs) line[pairs] = pixels[2 * pairs];
+        } else if (apart == 1) {
+          copy_row(pixels, count, line);
+        } else {
+          for (int64_t i = 0; i < count; i++) line[i] = pixels[i * apart];
+        }
+      }
     }
 }
 
@@ -57,20 +77,6 @@ void copy_channels_last(const WinogradKernels& transforms, const float* from, in
   if (vectors && pixel_step == 1) return transforms.copy_transposed(from, channel_step, channels, pixels, to, distance);
   for (int64_t x = 0; x < pixels; x++)
     for (int64_t c = 0; c < channels; c++) to[x * distance + c] = from[c * channel_step + x * pixel_step];
-}
-
-void split_row(const WinogradKernels& transforms, const float* row, int64_t width, int64_t padding, int64_t count,
-               float* even, float* odd) {
-  constexpr int64_t kPairs = 256;  // at a time
-  float line[2 * kPairs];
-  for (int64_t i = 0; i < count; i += kPairs) {
-    const int64_t pairs = std::min(kPairs, count - i), first = 2 * i - padding;  // first: the pixel at line[0]
-    const int64_t begin = std::clamp<int64_t>(-first, 0, 2 * pairs), end = std::clamp(width - first, begin, 2 * pairs);
-    std::fill(line, line + begin, 0.0f);
-    std::copy(row + first + begin, row + first + end, line + begin);
-    std::fill(line + end, line + 2 * pairs, 0.0f);
-    transforms.split(line, pairs, even + i, odd + i);
-  }
 }
 
 }  // namespace thunder

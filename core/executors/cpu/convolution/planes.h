@@ -27,21 +27,21 @@ struct Planes {
   void set_rows(int64_t outputs) { rows = outputs + halo; }
 
   // Fills the planes of one channel, whose elements are `steps` apart, from row `first` on; writes channel() floats.
-  void fill(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first,
-            float* to) const;
+  // `zeros`: false where the zeros around the image are there already, from a channel with the same `first`.
+  void fill(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first, float* to,
+            bool zeros = true) const;
 
  private:
-  void fill_row(const float* from, int64_t step, int64_t remainder, float* to) const;
+  // Columns of a plane that lie in the image.
+  struct Inside {
+    int64_t begin, end;
+  };
+  Inside inside(int64_t remainder) const;
 };
 
 // to[pixel * distance + channel] = from[channel * channel_step + pixel * pixel_step]. `vectors`: whole vectors of
 // channels may be written, which go past the last channel.
 void copy_channels_last(const WinogradKernels& transforms, const float* from, int64_t channel_step, int64_t pixel_step,
                         int64_t channels, int64_t pixels, float* to, int64_t distance, bool vectors = true);
-
-// For i < count, even[i] and odd[i] become pixels 2 * i - padding and 2 * i + 1 - padding of a row of `width`, or 0
-// outside of it.
-void split_row(const WinogradKernels& transforms, const float* row, int64_t width, int64_t padding, int64_t count,
-               float* even, float* odd);
 
 }  // namespace thunder

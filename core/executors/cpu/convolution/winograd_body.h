@@ -12,16 +12,27 @@ class WinogradBody : Vectors<Isa> {
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store;
 
   static void split(const float* line, int64_t count, float* even, float* odd) {
-    int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes)
-      split_lanes(line + 2 * i, even + i, odd + i, std::make_integer_sequence<int64_t, kLanes>());
-    for (; i < count; i++) even[i] = line[2 * i], odd[i] = line[2 * i + 1];
+    split_by<kLanes>(line, count, even, odd);
   }
-  template <int64_t... kLane>
+  // In vectors of kWidth, or narrower ones for fewer pairs; the last one begins where it ends with the line.
+  template <int64_t kWidth>
+  static void split_by(const float* line, int64_t count, float* even, float* odd) {
+    if (count < kWidth) {
+      if constexpr (kWidth > 4) return split_by<kWidth / 2>(line, count, even, odd);
+      for (int64_t i = 0; i < count; i++) even[i] = line[2 * i], odd[i] = line[2 * i + 1];
+      return;
+    }
+    for (int64_t i = 0;; i = i + 2 * kWidth <= count ? i + kWidth : count - kWidth) {
+      split_lanes<kWidth>(line + 2 * i, even + i, odd + i, std::make_integer_sequence<int64_t, kWidth>());
+      if (i + kWidth == count) return;
+    }
+  }
+  template <int64_t kWidth, int64_t... kLane>
   static void split_lanes(const float* line, float* even, float* odd, std::integer_sequence<int64_t, kLane...>) {
-    const V a = load(line), b = load(line + kLanes);
-    store(even, __builtin_shufflevector(a, b, (2 * kLane)...));
-    store(odd, __builtin_shufflevector(a, b, (2 * kLane + 1)...));
+    typedef float U __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
+    const U a = *reinterpret_cast<const U*>(line), b = *reinterpret_cast<const U*>(line + kWidth);
+    *reinterpret_cast<U*>(even) = __builtin_shufflevector(a, b, (2 * kLane)...);
+    *reinterpret_cast<U*>(odd) = __builtin_shufflevector(a, b, (2 * kLane + 1)...);
   }
 
   static void copy_transposed(const float* from, int64_t distance, int64_t rows, int64_t columns, float* to,
