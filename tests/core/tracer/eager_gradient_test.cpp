@@ -32,6 +32,16 @@ TEST(EagerGradient, keeps_its_results_alone) {
   EXPECT_EQ(builder(e).tape().size(), lines);
 }
 
+TEST(EagerGradient, through_a_view_keeps_its_results_alone) {
+  Eager e(true);
+  Tensor* x = e.tensor({3}, {0.5, 1, 2}, DType::f64);
+  Tensor* loss = sum(e, chain(e, e.run("view", {any(chain(e, x, 10)), any(std::vector<int64_t>{1, 3})}), 10));
+  const size_t before = held_values(e), lines = builder(e).tape().size();
+  gradient(e, loss, x);
+  EXPECT_EQ(held_values(e), before + 1);
+  EXPECT_EQ(builder(e).tape().size(), lines);
+}
+
 TEST(EagerGradient, of_the_third_order_is_right) {
   Eager e(true);
   Tensor* x = e.tensor({2}, {0.5, 2}, DType::f64);
