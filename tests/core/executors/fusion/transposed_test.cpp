@@ -53,8 +53,8 @@ TEST_F(Transposed, operands_can_be_summed) {
 
 // Alone, and beside one of which tiles are made.
 TEST_F(Transposed, operands_that_are_gathered_are_no_tiles) {
-  const auto selected = [](Scope& s, In t) { return call(s, "index_select", {arg(transposed(s, t[0], 1, 2)), arg(0), arg(t[1])}); };
-  const std::vector<Tensor*> given{numbers({3, 40, 50}), numbers({5}, DType::i64, 0, 2), numbers({5, 40, 50})};
+  const auto selected = [](Scope& s, In t) { return call(s, "index_select", {arg(transposed(s, t[0], 1, 2)), arg(int64_t{0}), arg(t[1])}); };
+  const Tensors given{numbers({3, 40, 50}), numbers({5}, DType::i64, 0, 2), numbers({5, 40, 50})};
   agree([&](Scope& s, In t) { return std::vector{selected(s, t)}; }, {given[0], given[1]}, 1, 0);
   agree([&](Scope& s, In t) { return std::vector{call(s, "add", {arg(selected(s, t)), arg(transposed(s, t[2], 1, 2))})}; }, given, 1, 0);
 }
