@@ -19,7 +19,7 @@ std::string print(const CpuNest& n) {
              is_short(n)  ? " short"
              : is_even(n) ? " even"
                           : "",
-             n.software_pipelined ? " pipelined" : "", "\n");
+             sums_in_runs(n) ? " runs" : "", n.software_pipelined ? " pipelined" : "", "\n");
   for (ExprId e : n.kept) out += cat("  keep e", e, "\n");
   for (const CpuNest::Prefetch& a : n.prefetches) out += cat("  prefetch e", a.load, " in pass ", a.pass, "\n");
   for (const Output& s : n.stores)

@@ -56,6 +56,15 @@ inline bool is_even(const CpuNest& n) {
          std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });
 }
 
+// How code depends on the extent of the innermost loop: where each lane is a row, long sums along it are made in runs
+// of so many numbers, whose sums are added up: the error grows with the length of a run and the number of runs.
+constexpr int64_t kRun = 64;
+inline bool sums_in_runs(const CpuNest& n) {
+  const auto is_sum = [](const Expr& e) { return e.fn == Fn::sum; };
+  return n.lane_is_outer() && n.inner && !n.backwards && n.extents[n.outer + n.inner - 1] > 2 * kRun &&
+         std::any_of(n.exprs.begin(), n.exprs.end(), is_sum);
+}
+
 // The meaning of a work item's number: an index of an axis, a strip of the lane axis, or a block. Fastest first.
 struct ItemAxis {
   enum class Kind : uint8_t { index, strip, block } kind;

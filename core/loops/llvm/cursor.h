@@ -18,6 +18,7 @@ struct Reduction {
   llvm::Value* lanes;  // partial results by lane; for argmax the maxima
   llvm::Value* nans = nullptr;  // for amax and amin: the lanes that have met a NaN
   llvm::Value* indices = nullptr;  // for argmax: the index of each lane's maximum
+  llvm::Value* runs = nullptr;  // where sums are made in runs: the sums of those before this one
 };
 
 // The state of a scan along the inner axis.

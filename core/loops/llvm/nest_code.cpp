@@ -164,11 +164,21 @@ void NestCode::emit_inner(const Cursor& at, uint32_t axis, const Body& body) {
   if (axis == nest_.lane)
     return lane_loops_.emit(at, [&](const Cursor& inside) { emit_inner(inside, axis + 1, body); });
   if (nest_.blocked) return tiles_.emit_block(at, axis, body);
-  Value* extent = k_.args.extents[axis];
-  k_.loop(b_.getInt64(0), extent, 1, [&](Value* i) {
-    Cursor inside = at;
-    inside.index[axis] = nest_.backwards ? b_.CreateSub(b_.CreateSub(extent, b_.getInt64(1)), i) : i;
-    emit_inner(inside, axis + 1, body);
+  Value *extent = k_.args.extents[axis], *start = b_.getInt64(0);
+  const auto each = [&](Value* begin, Value* end) {
+    k_.loop(begin, end, 1, [&](Value* i) {
+      Cursor inside = at;
+      inside.index[axis] = nest_.backwards ? b_.CreateSub(b_.CreateSub(extent, b_.getInt64(1)), i) : i;
+      emit_inner(inside, axis + 1, body);
+    });
+  };
+  if (axis + 1 < nest_.outer + nest_.inner || !loops::sums_in_runs(nest_)) return each(start, extent);
+  k_.loop(start, extent, loops::kRun, [&](Value* first) {
+    Value* end = b_.CreateAdd(first, b_.getInt64(loops::kRun));
+    each(first, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, extent));
+    each_row(at, rows_, [&](const Cursor& of) {
+      for (const Reduction& r : of.row->reductions) reductions_.end_run(of, r);
+    });
   });
 }
 

@@ -26,6 +26,8 @@ Reduction Reductions::begin(const Cursor& at, ExprId id) {
   const DType d = accumulator(e.dtype);
   llvm::Type* number = register_type(b_.getContext(), d);
   Reduction r{id, k_.vector_variable(number, neutral(b_.getContext(), e.fn, d), at.lanes)};
+  if (e.fn == Fn::sum && loops::sums_in_runs(nest_))
+    r.runs = k_.vector_variable(number, neutral(b_.getContext(), e.fn, d), at.lanes);
   if (is_extremum(e) && !loops::may_ignore_nans(nest_, id)) {
     llvm::Type* flag = k_.has_cache_line_registers() ? b_.getInt1Ty() : b_.getIntNTy(number->getScalarSizeInBits());
     r.nans = k_.vector_variable(flag, llvm::Constant::getNullValue(flag), flags(at));
@@ -66,11 +68,19 @@ void Reductions::step(const Cursor& at, const Reduction& r) {
   b_.CreateStore(at.mask ? b_.CreateSelect(at.mask, after, before) : after, r.lanes);
 }
 
+void Reductions::end_run(const Cursor& at, const Reduction& r) {
+  if (!r.runs) return;
+  const DType d = accumulator(nest_.exprs[r.id].dtype);
+  auto* vector = k_.vector_of(register_type(b_.getContext(), d), at.lanes);
+  b_.CreateStore(combine(b_, Fn::sum, b_.CreateLoad(vector, r.runs), b_.CreateLoad(vector, r.lanes), d), r.runs);
+  b_.CreateStore(k_.broadcast(neutral(b_.getContext(), Fn::sum, d), at.lanes), r.lanes);
+}
+
 void Reductions::end(const Cursor& at, const Reduction& r) {
   const loops::Expr& e = nest_.exprs[r.id];
   if (e.fn == Fn::argmax) return end_argmax(at, r);
   const DType d = accumulator(e.dtype);
-  Value* v = b_.CreateLoad(k_.vector_of(register_type(b_.getContext(), d), at.lanes), r.lanes);
+  Value* v = b_.CreateLoad(k_.vector_of(register_type(b_.getContext(), d), at.lanes), r.runs ? r.runs : r.lanes);
   if (!nest_.lane_is_outer())
     v = horizontal(v, at.lanes, [&](Value* low, Value* high) {
       return is_extremum(e) ? extremum(e.fn, low, high) : combine(b_, e.fn, low, high, d);

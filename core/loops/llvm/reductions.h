@@ -17,6 +17,8 @@ class Reductions {
   Reduction begin(const Cursor& at, ExprId id);
   // One step with the vector at the cursor.
   void step(const Cursor& at, const Reduction& r);
+  // Ends a run of a sum, if it is made in runs.
+  void end_run(const Cursor& at, const Reduction& r);
   // Reduces the lanes; the result is a value of the row.
   void end(const Cursor& at, const Reduction& r);
 

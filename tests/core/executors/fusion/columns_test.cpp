@@ -39,6 +39,14 @@ TEST_F(ColumnSums, over_several_dims_share_a_kernel_with_elementwise_outputs) {
   EXPECT_EQ(made.kernels, 1u) << made.text;
 }
 
+// They are made in runs: one number after the other they would be 1.9e-6 away.
+TEST_F(ColumnSums, of_many_rows_round_no_more_than_runs_do) {
+  for (const auto& shape : {std::vector<int64_t>{2500, 64}, {3, 800, 40}, {129, 33}}) {
+    const Dims over = shape.size() == 2 ? Dims{0} : Dims{0, 1};
+    agree([&](Scope& s, In t) { return std::vector{call(s, "sum", {arg(t[0]), arg(over)})}; }, {numbers(shape, DType::f32, 0, 1)}, 1, 6e-7);
+  }
+}
+
 // More than are summed at a time, the last ones not as many.
 TEST_F(ColumnSums, of_long_rows_are_computed_in_strips) {
   for (const int64_t columns : {2048, 2500}) {
