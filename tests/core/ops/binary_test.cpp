@@ -95,6 +95,12 @@ TEST(Pow, knows_its_special_points) {
   EXPECT_EQ(type(e.run("pow", {any(e.tensor({1}, {3}, DType::i64)), any(2.0)})), "f32[1]");
 }
 
+// As PyTorch does; the nearest float is one further away.
+TEST(Pow, of_three_rounds_as_two_products) {
+  Eager e;
+  EXPECT_EQ(values(e.run("pow", {any(e.tensor({1}, {1 + 0x1p-12})), any(3.0)})), (Doubles{1 + 0x3p-12 + 0x1p-23}));
+}
+
 TEST(Pow, has_finite_gradients_at_zero) {
   Eager e(true);
   Tensor *x = e.tensor({2}, {0, 2}), *y = e.tensor({2}, {2, 0});
