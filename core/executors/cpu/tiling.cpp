@@ -8,18 +8,22 @@ namespace {
 // Tiles are halved until one has at most the given work, but not below what amortizes packing.
 constexpr int64_t kRows = 256, kColumns = 768, kMinColumns = 256, kMinRows = 256;
 constexpr int64_t kEvenTiles = 4;
-constexpr int64_t kRowsStep = 48;  // whole blocks of every kernel's: 6, 8, 12 or 16 rows
+constexpr int64_t kRowsStep = 12;  // whole blocks of most kernels
 constexpr int64_t kSmall = 1 << 24;  // multiply-adds of a product that is not divided
 
-// Threads get equal numbers of equal tiles: a small number of tiles is made divisible by two and four.
+// Threads get equal numbers of equal tiles: a small number of tiles is made divisible by two and four, and the steps of
+// a tile fewer where halves of the tiles have as many columns then.
 void even_out(int64_t m, int64_t n, int64_t k, Tiling& t) {
-  const int64_t rows = ceil_div(m, t.rows);
+  const int64_t rows = ceil_div(m, t.rows), steps = ceil_div(n, kColumnsStep);
   int64_t columns = ceil_div(n, t.columns);
   const bool whole = rows * columns == 1 && m * n * k < kSmall;
-  if (!whole && rows % kEvenTiles != 0 && columns < 16 * kEvenTiles)
-    columns = ceil_div(columns, kEvenTiles) * kEvenTiles;
+  const bool uneven = !whole && rows % kEvenTiles != 0 && columns < 16 * kEvenTiles;
+  if (uneven) columns = round_up(columns, kEvenTiles);
+  int64_t each = ceil_div(steps, columns), fewer = each;
+  while (fewer > 1 && 2 * fewer >= each && steps % (2 * fewer) != 0) fewer--;
+  if (uneven && 2 * fewer >= each && steps % (2 * fewer) == 0) each = fewer;
   t.rows = std::min(m, round_up(ceil_div(m, rows), kRowsStep));
-  t.columns = ceil_div(ceil_div(n, columns), kColumnsStep) * kColumnsStep;
+  t.columns = each * kColumnsStep;
 }
 
 }  // namespace
