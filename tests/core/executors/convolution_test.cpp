@@ -82,7 +82,8 @@ TEST_P(Convolution, matches_the_reference_executor) {
 // Whatever the threads take of the images, or of one.
 TEST_P(Convolution, results_have_the_same_bits_for_any_number_of_threads) {
   for (const Case& w : {Case{{5, 24, 31, 29}, {40, 24, 3, 3}, {2, 1}, {1, 1}, {1, 1}, 1}, Case{{1, 16, 40, 9}, {17, 16, 5, 2}, {2, 3}, {2, 0}, {1, 1}, 1},
-                        Case{{3, 32, 14, 14}, {20, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1}, Case{{1, 2, 40, 29}, {2, 1, 5, 5}, {2, 1}, {2, 2}, {1, 1}, 2}})
+                        Case{{3, 32, 14, 14}, {20, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1}, Case{{1, 2, 40, 29}, {2, 1, 5, 5}, {2, 1}, {2, 2}, {1, 1}, 2},
+                        Case{{1, 24, 1, 300}, {40, 24, 1, 3}, {1, 1}, {0, 1}, {1, 1}, 1}})
     for (size_t which : {0u, 1u, 2u}) {
       Floats found[3];
       for (int n : {1, 2, 3}) {
@@ -95,6 +96,22 @@ TEST_P(Convolution, results_have_the_same_bits_for_any_number_of_threads) {
       EXPECT_EQ(found[0], found[1]) << kOps[which];
       EXPECT_EQ(found[0], found[2]) << kOps[which];
     }
+}
+
+// As in Conv1d: there are no bands of rows to divide.
+TEST_P(Convolution, divides_outputs_of_an_image_of_one_row) {
+  const Case w{{1, 24, 1, 300}, {40, 24, 1, 3}, {1, 1}, {0, 1}, {1, 1}, 1};
+  const NumThreads threads(2);
+  context = make<Context>(ContextHooks{});
+  SetUp();
+  size_t most = 0;
+  context->use_threads({[](size_t parts, void (*part)(size_t, void*), void* arg, void* most) {
+                          *static_cast<size_t*>(most) = std::max(*static_cast<size_t*>(most), parts);
+                          while (parts-- > 0) part(parts, arg);
+                        },
+                        2, &most, nullptr});
+  run(*compile(body_of(w, false, 2), only("tested").get()), {random(w.x, 1).get(), random(w.w, 2).get()});
+  EXPECT_EQ(most, 2u);
 }
 
 // What a task copies, and what is packed at a time, follow the caches.

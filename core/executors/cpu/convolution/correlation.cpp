@@ -36,6 +36,7 @@ class Correlation : public Kernel {
       bands_ = std::max(bands_, ceil_div(g.size[0], band_));
     }
     images_ = best_images(task);
+    shares_ = std::clamp<int64_t>(threads_ / std::max<int64_t>(1, planes_tasks()), 1, blocks_.count());
   }
 
   size_t scratch() const override {
@@ -68,9 +69,8 @@ class Correlation : public Kernel {
     }
     return best;
   }
-  Slots slots() const {
-    return {w.groups * ceil_div(w.batch, images_) * bands_, threads_, images_ * image_planes() + kOverread};
-  }
+  int64_t planes_tasks() const { return w.groups * ceil_div(w.batch, images_) * bands_; }
+  Slots slots() const { return {planes_tasks() * shares_, threads_, images_ * image_planes() + kOverread}; }
 
   const ProductKernels& k_;
   const WinogradKernels& t_;
@@ -87,6 +87,7 @@ class Correlation : public Kernel {
   std::vector<Weights> weights_;
   int64_t bands_ = 0;  // of an image
   int64_t images_ = 1;  // of a task
+  int64_t shares_ = 1;  // of the blocks: an image of one row has no bands for threads, which then all fill its planes
 };
 
 // The state of one call.
@@ -126,10 +127,10 @@ struct Correlation::Job {
     return group * op.group_weights() + packed.at + op.blocks_.first(block) * packed.depth;
   }
 
-  // A task: some images of a group, from a row of the grids on, and their planes.
+  // A task: some images of a group, from a row of the grids on, some blocks of their results, and their planes.
   struct Task {
     const Correlation& op;
-    int64_t group, image, images, row;
+    int64_t group, image, images, row, first_block, end_block;
     float* planes;
 
     int64_t rows(const Grid& g) const { return std::clamp<int64_t>(g.size[0] - row, 0, op.band_); }
@@ -138,13 +139,20 @@ struct Correlation::Job {
   };
 
   void task(int64_t index, float* planes) const {
-    const int64_t bands = op.bands_, image = index / bands / w().groups * op.images_;
-    const Task t{
-        op,  index / bands % w().groups, image, std::min(op.images_, w().batch - image), index % bands * op.band_,
-        planes};
+    const int64_t share = index % op.shares_, band = index / op.shares_ % op.bands_, count = op.blocks_.count();
+    index /= op.shares_ * op.bands_;
+    const int64_t image = index / w().groups * op.images_;
+    const Task t{op,
+                 index % w().groups,
+                 image,
+                 std::min(op.images_, w().batch - image),
+                 band * op.band_,
+                 count * share / op.shares_,
+                 count * (share + 1) / op.shares_,
+                 planes};
     fill(t);
     for (size_t g = 0; g < op.grids_.size(); g++)
-      for (int64_t block = 0; block < op.blocks_.count(); block += op.weights_[g].blocks)
+      for (int64_t block = t.first_block; block < t.end_block; block += op.weights_[g].blocks)
         for (int64_t pixel = 0; pixel < t.pixels(op.grids_[g]); pixel += op.k_.panel_columns)
           sum_panel(t, g, block, pixel);
   }
@@ -165,7 +173,7 @@ struct Correlation::Job {
     const Grid& grid = op.grids_[g];
     const Weights& packed = op.weights_[g];
     const int64_t end = std::min(pixel + op.k_.panel_columns, t.pixels(grid)),
-                  blocks = std::min(first + packed.blocks, op.blocks_.count());
+                  blocks = std::min(first + packed.blocks, t.end_block);
     Run runs[ProductKernels::kMaxColumns];
     size_t n_runs = 0;
     each_run(t.rows(grid), grid.size[1], pixel, end,
