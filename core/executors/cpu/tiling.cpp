@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kRows = 256, kColumns = 768, kMinColumns = 256, kMinRows = 256;
 constexpr int64_t kEvenTiles = 4;
 constexpr int64_t kRowsStep = 12;  // whole blocks of most kernels
-constexpr int64_t kSmall = 1 << 24;  // multiply-adds of a product that is not divided
+constexpr int64_t kSmall = 1 << 21;  // multiply-adds of a product that is not divided
 
 // Threads get equal numbers of equal tiles: a small number of tiles is made divisible by two and four, and the steps of
 // a tile fewer where halves of the tiles have as many columns then.
