@@ -101,9 +101,11 @@ struct ProductKernels {
   // c if `add`.
   void (*transposed_result)(const Product&, const float* bias);
   void (*slide)(const Slide&);
-  // to[l] += sum over i < count of a[i] b[offsets[l] + i] for l < depth. a is zero in the rest of its last vector, and
-  // b is finite there.
-  void (*slide_sums)(const float* a, int64_t count, const float* b, const int32_t* offsets, int64_t depth, float* to);
+  // Of what slide reads, and of `to`, which is read too: sums[tap * kMaxLanes + lane] += a part of the sum over rows
+  // and columns of to[row * to_row + column] b[offset of the tap + row * b_row + column]. Behind the last column `to`
+  // is zero to the end of a vector, and b finite. sum_lanes adds the parts up.
+  void (*slide_products)(const Slide&, float* sums);
+  void (*sum_lanes)(const float* sums, int64_t count, float* to);
 
   static constexpr int64_t kMaxColumns = 32, kMaxPanel = 12 * kMaxColumns, kMaxLanes = 16;
 };

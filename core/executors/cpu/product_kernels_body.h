@@ -100,7 +100,7 @@ class ProductKernelsBody : Tiles<Isa> {
       small<Product>, Thin<Isa>::template multiply<Product>, small<Bf16Product>,
       Thin<Isa>::template multiply<Bf16Product>, Vectors<Isa>::template copy<Bf16>, Vectors<Isa>::narrow,
       Vectors<Isa>::widen_f16, Vectors<Isa>::narrow_f16, panel, Isa::kRows, kWidth, gather, pack_all, packed,
-      Transposed<Isa>::multiply, Sliding<Isa>::slide, Sliding<Isa>::slide_sums};
+      Transposed<Isa>::multiply, Sliding<Isa>::slide, Sliding<Isa>::slide_products, Sliding<Isa>::sum_lanes};
 };
 
 }  // namespace thunder

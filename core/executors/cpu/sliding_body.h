@@ -1,6 +1,7 @@
 // Sums of products of rows that slide along others, as templates over an instruction set. Isa: as for Vectors.
 #pragma once
 
+#include "executors/cpu/product_kernels.h"
 #include "executors/cpu/vectors.h"
 
 namespace thunder {
@@ -9,25 +10,36 @@ template <class Isa>
 class Sliding : Vectors<Isa> {
   using typename Vectors<Isa>::V;
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::ceil_div, Vectors<Isa>::min;
-  static constexpr int64_t kSums = 8;  // in registers
+  static constexpr int64_t kRows = 8;  // whose sums are in registers
   static constexpr int64_t kTallest = Slide::kTallest;
 
  public:
   // ProductKernels::slide
   static void slide(const Slide& s) {
-    constexpr int64_t kHalf = kLanes > 4 ? kLanes / 2 : kLanes;
-    for (int64_t column = 0; column < s.columns; column += kLanes)
-      if (s.columns - column > kHalf) Strip<kLanes>::down(s, column, min(kLanes, s.columns - column));
-      else Strip<kHalf>::down(s, column, s.columns - column);
+    each_strip(s, [&]<int64_t kWidth>(Strip<kWidth>, int64_t column, int64_t count) {
+      each_block(s, [&](int64_t row, int64_t n) {
+        const int64_t at = row * s.to_row + column;
+        Strip<kWidth>::template rows<kRows>(n, s, s.b + row * s.b_row + column, count, s.to + at);
+      });
+    });
   }
 
-  // ProductKernels::slide_sums
-  static void slide_sums(const float* a, int64_t count, const float* b, const int32_t* offsets, int64_t depth,
-                         float* to) {
-    for (int64_t left = depth, parts = ceil_div(depth, kSums); left > 0; parts--) {
-      const int64_t each = ceil_div(left, parts);
-      sums<kSums>(each, a, count, b, offsets, to);
-      offsets += each, to += each, left -= each;
+  // ProductKernels::slide_products
+  static void slide_products(const Slide& s, float* sums) {
+    each_strip(s, [&]<int64_t kWidth>(Strip<kWidth>, int64_t column, int64_t) {
+      each_block(s, [&](int64_t row, int64_t n) {
+        const int64_t at = row * s.to_row + column;
+        Strip<kWidth>::template products<kRows>(n, s, s.b + row * s.b_row + column, s.to + at, sums);
+      });
+    });
+  }
+
+  // ProductKernels::sum_lanes
+  static void sum_lanes(const float* sums, int64_t count, float* to) {
+    for (int64_t i = 0; i < count; i++, sums += ProductKernels::kMaxLanes) {
+      V all{};
+      for (int64_t lane = 0; lane < ProductKernels::kMaxLanes; lane += kLanes) all += load(sums + lane);
+      to[i] = Vectors<Isa>::sum(all);
     }
   }
 
@@ -40,15 +52,6 @@ class Sliding : Vectors<Isa> {
     typedef float U __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
 
    public:
-    static void down(const Slide& s, int64_t column, int64_t count) {
-      for (int64_t row = 0, parts = ceil_div(s.rows, kSums); row < s.rows; parts--) {
-        const int64_t each = ceil_div(s.rows - row, parts);
-        rows<kSums>(each, s, s.b + row * s.b_row + column, count, s.to + row * s.to_row + column);
-        row += each;
-      }
-    }
-
-   private:
     // One instantiation for each number of rows.
     template <int64_t kRows>
     static void rows(int64_t n, const Slide& s, const float* b, int64_t count, float* to) {
@@ -62,6 +65,19 @@ class Sliding : Vectors<Isa> {
       for (int64_t i = 0; i < kRows; i++, to += s.to_row) store_first(sum[i], count, to);
     }
 
+    // The same, of products with rows of `g`.
+    template <int64_t kRows>
+    static void products(int64_t n, const Slide& s, const float* b, const float* g, float* sums) {
+      if constexpr (kRows > 1)
+        if (n < kRows) return products<kRows - 1>(n, s, b, g, sums);
+      W rows[kRows];
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kRows; i++, g += s.to_row) rows[i] = *reinterpret_cast<const U*>(g);
+      for (int64_t i = 0; i < s.n_runs; sums += ProductKernels::kMaxLanes * s.runs[i++].height)
+        add_products<kTallest>(s.runs[i].height, rows, b + s.runs[i].offset, s.b_row, sums);
+    }
+
+   private:
     // One instantiation for each height of a run.
     template <int64_t kTall, int64_t kRows>
     [[gnu::always_inline]] static void add(int64_t tall, const float* a, const float* b, int64_t b_row,
@@ -78,6 +94,25 @@ class Sliding : Vectors<Isa> {
         for (int64_t i = 0; i < kTall; i++)
           if (row >= i && row - i < kRows) sum[row - i] += taps[i] * x;
       }
+    }
+
+    template <int64_t kTall, int64_t kRows>
+    [[gnu::always_inline]] static void add_products(int64_t tall, const W (&rows)[kRows], const float* b, int64_t b_row,
+                                                    float* sums) {
+      if constexpr (kTall > 1)
+        if (tall < kTall) return add_products<kTall - 1>(tall, rows, b, b_row, sums);
+      W sum[kTall];
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kTall; i++) sum[i] = *reinterpret_cast<const U*>(sums + i * ProductKernels::kMaxLanes);
+#pragma GCC unroll 16
+      for (int64_t row = 0; row < kRows + kTall - 1; row++, b += b_row) {
+        const W x = *reinterpret_cast<const U*>(b);
+#pragma GCC unroll 8
+        for (int64_t i = 0; i < kTall; i++)
+          if (row >= i && row - i < kRows) sum[i] += rows[row - i] * x;
+      }
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kTall; i++) *reinterpret_cast<U*>(sums + i * ProductKernels::kMaxLanes) = sum[i];
     }
 
     static void store_first(W v, int64_t count, float* to) {
@@ -103,19 +138,22 @@ class Sliding : Vectors<Isa> {
     friend class Strip;
   };
 
-  // One instantiation for each number of offsets.
-  template <int64_t kOffsets>
-  static void sums(int64_t depth, const float* a, int64_t count, const float* b, const int32_t* offsets, float* to) {
-    if constexpr (kOffsets > 1)
-      if (depth < kOffsets) return sums<kOffsets - 1>(depth, a, count, b, offsets, to);
-    V sum[kOffsets] = {};
-    for (int64_t i = 0; i < count; i += kLanes) {
-      const V left = load(a + i);
-#pragma GCC unroll 8
-      for (int64_t l = 0; l < kOffsets; l++) sum[l] += left * load(b + offsets[l] + i);
+  // Calls f(strip, column, how many columns) from left to right; narrower vectors suffice for the last few.
+  template <class F>
+  static void each_strip(const Slide& s, const F& f) {
+    constexpr int64_t kHalf = kLanes > 4 ? kLanes / 2 : kLanes;
+    for (int64_t column = 0; column < s.columns; column += kLanes)
+      if (s.columns - column > kHalf) f(Strip<kLanes>(), column, min(kLanes, s.columns - column));
+      else f(Strip<kHalf>(), column, s.columns - column);
+  }
+  // Calls f(row, how many) for blocks of nearly as many rows each.
+  template <class F>
+  static void each_block(const Slide& s, const F& f) {
+    for (int64_t row = 0, left = ceil_div(s.rows, kRows); row < s.rows; left--) {
+      const int64_t each = ceil_div(s.rows - row, left);
+      f(row, each);
+      row += each;
     }
-#pragma GCC unroll 8
-    for (int64_t l = 0; l < kOffsets; l++) to[l] += Vectors<Isa>::sum(sum[l]);
   }
 };
 

@@ -11,11 +11,6 @@
 namespace thunder {
 namespace {
 
-// The pixels of `rows` rows of outputs in a plane, from the first to the last.
-int64_t span_of(const Planes& planes, int64_t rows, int64_t columns) {
-  return rows > 0 && columns > 0 ? (rows - 1) * planes.pitch + columns : 0;
-}
-
 // The taps of a grid in the order in which they are summed up, as runs down the planes.
 struct Sum {
   std::vector<int64_t> taps;
@@ -139,8 +134,8 @@ class Depthwise : public Kernel {
   Slots slots_;
 };
 
-// dw[tap] = sum over images and pixels of dy[pixel] x[pixel * stride + tap * dilation - padding]. A channel's planes are
-// one line of memory; dy is copied with the distances of the planes' rows, and zeros between them.
+// dw[tap] = sum over images and pixels of dy[pixel] x[pixel * stride + tap * dilation - padding]. dy is copied with
+// zeros behind each row.
 class DepthwiseWeightGrad : public Kernel {
  public:
   DepthwiseWeightGrad(const ConvolutionCode& code, const Window& window, const Planes& planes, const Grid& grid)
@@ -149,43 +144,51 @@ class DepthwiseWeightGrad : public Kernel {
         t_(code.transforms),
         w(window),
         planes_(planes),
-        offsets_(grid.tap_offsets.begin(), grid.tap_offsets.end()),
+        sum_(sum_of(grid, planes.pitch)),
+        row_(round_up(w.out[1], kLanes)),
         slots_(w.groups, static_cast<int64_t>(code.machine.threads),
-               planes_.channel() + kOverread + span() + kOverread + w.taps()) {}
+               planes_.channel() + kOverread + w.out[0] * row_ + w.taps() * (kLanes + 1)) {}
 
   size_t scratch() const override { return slots_.bytes(); }
 
   Status* run(const Launch* launch) const {
-    return slots_.run(launch, [&](int64_t channel, float* scratch) { task(*launch, channel, scratch); });
+    return slots_.run_shares(launch, [&](int64_t begin, int64_t end, float* planes) {
+      float* const after = planes + planes_.channel();
+      std::fill_n(after, kOverread + w.out[0] * row_, 0.0f);
+      for (int64_t channel = begin; channel < end; channel++)
+        task(*launch, channel, channel == begin, planes, after + kOverread);
+    });
   }
 
  private:
-  int64_t span() const { return span_of(planes_, w.out[0], w.out[1]); }
+  static constexpr int64_t kLanes = ProductKernels::kMaxLanes;
 
-  void task(const Launch& launch, int64_t channel, float* planes) const {
+  // `zeros`: whether those around the image have to be written.
+  void task(const Launch& launch, int64_t channel, bool zeros, float* planes, float* gradient) const {
     const Buffer &dy = launch.inputs[0], &x = launch.inputs[1], &dw = launch.outputs[0];
     const int64_t steps[] = {x.strides[2], x.strides[3]};
-    float *end = planes + planes_.channel(), *line = end + kOverread, *sums = line + span() + kOverread;
-    std::fill_n(end, kOverread, 0.0f);
-    std::fill_n(line, span() + kOverread, 0.0f);
-    std::fill_n(sums, w.taps(), 0.0f);
+    float *sums = gradient + w.out[0] * row_, *taps = sums + w.taps() * kLanes;
+    std::fill_n(sums, w.taps() * kLanes, 0.0f);
+    const Slide slide{nullptr,  sum_.runs.data(), std::ssize(sum_.runs), planes, planes_.pitch,
+                      w.out[0], w.out[1],         gradient,              row_};
     for (int64_t n = 0; n < w.batch; n++) {
-      planes_.fill(t_, x.as<float>() + n * x.strides[0] + channel * x.strides[1], steps, 0, planes);
+      planes_.fill(t_, x.as<float>() + n * x.strides[0] + channel * x.strides[1], steps, 0, planes, zeros && n == 0);
       const float* from = dy.as<float>() + n * dy.strides[0] + channel * dy.strides[1];
       for (int64_t row = 0; row < w.out[0]; row++, from += dy.strides[2])
-        for (int64_t i = 0; i < w.out[1]; i++) line[row * planes_.pitch + i] = from[i * dy.strides[3]];
-      k_.slide_sums(line, span(), planes, offsets_.data(), w.taps(), sums);
+        copy_row(from, dy.strides[3], w.out[1], gradient + row * row_);
+      k_.slide_products(slide, sums);
     }
+    k_.sum_lanes(sums, w.taps(), taps);
     float* to = dw.as<float>() + channel * dw.strides[0];
-    for (int64_t tap = 0; tap < w.taps(); tap++)
-      to[tap / w.kernel[1] * dw.strides[2] + tap % w.kernel[1] * dw.strides[3]] = sums[tap];
+    for (int64_t tap : sum_.taps) to[tap / w.kernel[1] * dw.strides[2] + tap % w.kernel[1] * dw.strides[3]] = *taps++;
   }
 
   const ProductKernels& k_;
   const WinogradKernels& t_;
   const Window w;
   const Planes planes_;
-  const std::vector<int32_t> offsets_;
+  const Sum sum_;
+  const int64_t row_;  // of dy's copy
   Slots slots_;
 };
 

@@ -11,14 +11,6 @@ namespace {
 // How many of the positions 0, by, 2 by ... are less than n.
 int64_t positions_below(int64_t n, int64_t by) { return n <= 0 ? 0 : ceil_div(n, by); }
 
-// Rows are short: a call of memcpy takes longer than most of them. What remains of the last few is copied twice.
-void copy_row(const float* from, int64_t count, float* to) {
-  constexpr int64_t kFew = 4;
-  if (count < kFew) return std::copy_n(from, count, to), void();
-  for (int64_t i = 0; i + kFew <= count; i += kFew) std::memcpy(to + i, from + i, kFew * sizeof(float));
-  std::memcpy(to + count - kFew, from + count - kFew, kFew * sizeof(float));
-}
-
 }  // namespace
 
 void Planes::fit(const int64_t grid[2], const int64_t halo_size[2]) {
@@ -63,13 +55,22 @@ void Planes::fill(const WinogradKernels& transforms, const float* from, const in
           const int64_t pairs = in[1].end - in[1].begin;
           transforms.split(pixels, pairs, line, at[1] + in[1].begin);
           if (count > pairs) line[pairs] = pixels[2 * pairs];
-        } else if (apart == 1) {
-          copy_row(pixels, count, line);
         } else {
-          for (int64_t i = 0; i < count; i++) line[i] = pixels[i * apart];
+          copy_row(pixels, apart, count, line);
         }
       }
     }
+}
+
+// Rows are short: a call of memcpy takes longer than most of them. What remains of the last few is copied twice.
+void copy_row(const float* from, int64_t step, int64_t count, float* to) {
+  constexpr int64_t kFew = 4;
+  if (step != 1 || count < kFew) {
+    for (int64_t i = 0; i < count; i++) to[i] = from[i * step];
+    return;
+  }
+  for (int64_t i = 0; i + kFew <= count; i += kFew) std::memcpy(to + i, from + i, kFew * sizeof(float));
+  std::memcpy(to + count - kFew, from + count - kFew, kFew * sizeof(float));
 }
 
 void copy_channels_last(const WinogradKernels& transforms, const float* from, int64_t channel_step, int64_t pixel_step,

@@ -39,6 +39,9 @@ struct Planes {
   Inside inside(int64_t remainder) const;
 };
 
+// to[i] = from[i * step] for i < count.
+void copy_row(const float* from, int64_t step, int64_t count, float* to);
+
 // to[pixel * distance + channel] = from[channel * channel_step + pixel * pixel_step]. `vectors`: whole vectors of
 // channels may be written, which go past the last channel.
 void copy_channels_last(const WinogradKernels& transforms, const float* from, int64_t channel_step, int64_t pixel_step,
