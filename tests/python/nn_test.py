@@ -277,6 +277,18 @@ class Modules(unittest.TestCase):
         self.assertIs(net.apply(seen.append), net)
         self.assertEqual(seen, [net.fc1, net.fc2, net])
 
+    def test_another_dtype_lets_the_old_tensors_go(self):
+        class Scale(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(th.ones(3))
+
+        net = nn.Sequential(Scale(), Scale())
+        old = [weakref.ref(p) for p in net.parameters()]
+        net.to(th.bfloat16)
+        self.assertEqual([p() for p in old], [None, None])
+        self.assertIs(net[0].weight, next(iter(net.parameters())))
+
     def test_modules_take_another_dtype(self):
         net = Net()
         self.assertIs(net.to(th.bfloat16), net)

@@ -204,6 +204,19 @@ static PyObject *get_tensor(PyObject *object, PyObject *path)
     return tensor;
 }
 
+/* _hold_again(): what its paths have now, after all tensors were made anew. */
+static PyObject *hold_again(PyObject *object, PyObject *unused)
+{
+    PyObject *held = ((Module *)object)->held, *paths = held ? PyDict_Keys(held) : NULL;
+    for (Py_ssize_t i = 0; paths && i < PyList_GET_SIZE(paths); i++) {
+        PyObject *tensor = get_tensor(object, PyList_GET_ITEM(paths, i));
+        if (!tensor) Py_CLEAR(paths);
+        Py_XDECREF(tensor);
+    }
+    Py_XDECREF(paths);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
 /* _call(*args, **named): the forward of its kind. */
 static PyObject *call_module(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
@@ -323,6 +336,7 @@ static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
                                 {"_set_tensor", set_tensor, METH_VARARGS, NULL},
                                 {"_tensor", get_tensor, METH_O, NULL},
                                 {"_call", FAST(call_module), METH_FASTCALL | METH_KEYWORDS, NULL},
+                                {"_hold_again", hold_again, METH_NOARGS, NULL},
                                 {"_training", training, METH_NOARGS, NULL},
                                 {"_parameters", parameters, METH_NOARGS, NULL},
                                 {"_state", state, METH_NOARGS, NULL},

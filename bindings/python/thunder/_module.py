@@ -383,6 +383,8 @@ class Module(_hooks.Hooked, ModuleBase):
             self._to(device)
         if dtype is not None:
             self._to_dtype(dtype)
+            for module in self.modules():
+                module._hold_again()
         return self
 
     def float(self):
