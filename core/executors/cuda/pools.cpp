@@ -9,24 +9,28 @@ namespace {
 
 // The text of the kernel declares the same struct. By axis: sizes of the image and of the result, and the window.
 struct Window {
-  int64_t in[2], out[2], size[2], stride[2], padding[2], dilation[2];
+  int32_t in[2], out[2], size[2], stride[2], padding[2], dilation[2];
 };
 
 constexpr char kPool[] = R"(
-struct Window { i64 in[2], out[2], size[2], stride[2], padding[2], dilation[2]; };
+struct Window { int in[2], out[2], size[2], stride[2], padding[2], dilation[2]; };
 extern "C" __global__ void kernel(T* values, i64* indices, const T* in, const Window w, i64 planes) {
-  const i64 windows = w.out[0] * w.out[1];
-  for (i64 n = blockIdx.x * (i64)blockDim.x + threadIdx.x; n < planes * windows; n += (i64)gridDim.x * blockDim.x) {
-    const i64 plane = n / windows, row = n % windows / w.out[1], column = n % w.out[1];
-    const T* image = in + plane * w.in[0] * w.in[1];
+  const u32 windows = w.out[0] * w.out[1];
+  const i64 count = planes * windows;
+  for (i64 n = blockIdx.x * (i64)blockDim.x + threadIdx.x; n < count; n += (i64)gridDim.x * blockDim.x) {
+    const i64 plane = count >> 32 ? n / windows : (u32)n / windows;  // divisions of 64 bits are slow
+    const u32 window = (u32)(n - plane * windows);
+    const int row = window / (u32)w.out[1], column = (int)window - row * w.out[1];
+    const int top = row * w.stride[0] - w.padding[0], side = column * w.stride[1] - w.padding[1];
+    const T* const image = in + plane * w.in[0] * w.in[1];
     C best = (C)0;
-    i64 at = -1;
-    for (i64 i = 0; i < w.size[0]; i++) {
-      const i64 y = row * w.stride[0] - w.padding[0] + i * w.dilation[0];
-      if (y < 0 || y >= w.in[0]) continue;
-      for (i64 j = 0; j < w.size[1]; j++) {
-        const i64 x = column * w.stride[1] - w.padding[1] + j * w.dilation[1];
-        if (x < 0 || x >= w.in[1]) continue;
+    int at = -1;
+    for (int i = 0; i < w.size[0]; i++) {
+      const int y = top + i * w.dilation[0];
+      if ((u32)y >= (u32)w.in[0]) continue;
+      for (int j = 0; j < w.size[1]; j++) {
+        const int x = side + j * w.dilation[1];
+        if ((u32)x >= (u32)w.in[1]) continue;
         const C v = get(image[y * w.in[1] + x]);
         if (at < 0 || v > best || v != v) best = v, at = y * w.in[1] + x;
       }
@@ -59,15 +63,25 @@ extern "C" __global__ void kernel(
 }
 )";
 
+// Whether all places of a padded plane are numbers of 32 bits.
+bool takes_pool(const NodeView& view) {
+  const Shape& in = view.store.type(view.node.args[0].v).shape;
+  const auto padding = pair_of(view.node.args[3]);
+  constexpr int64_t kMost = int64_t{1} << 30;
+  const int64_t rows = in[2].value() + 2 * padding[0], columns = in[3].value() + 2 * padding[1];
+  return rows < kMost && columns < kMost && rows * columns < kMost;
+}
+
 Status* run_pool(const CompiledNode& kernel, const Launch& l) {
   const Buffer &in = l.inputs[0], &out = l.outputs[0];
   const std::span<const Arg> args = kernel.node.args;
   Window w;
   const auto size = pair_of(args[1]), stride = pair_of(args[2]), padding = pair_of(args[3]),
              dilation = pair_of(args[4]);
+  const auto narrow = [](int64_t n) { return static_cast<int32_t>(n); };
   for (size_t i = 0; i < 2; i++)
-    w.in[i] = in.shape[2 + i], w.out[i] = out.shape[2 + i], w.size[i] = size[i], w.stride[i] = stride[i],
-    w.padding[i] = padding[i], w.dilation[i] = dilation[i];
+    w.in[i] = narrow(in.shape[2 + i]), w.out[i] = narrow(out.shape[2 + i]), w.size[i] = narrow(size[i]),
+    w.stride[i] = narrow(stride[i]), w.padding[i] = narrow(padding[i]), w.dilation[i] = narrow(dilation[i]);
   void *values = out.data, *indices = l.outputs[1].data, *from = in.data;
   int64_t planes = in.shape[0] * in.shape[1];
   void* parameters[] = {&values, &indices, &from, &w, &planes};
@@ -92,7 +106,7 @@ std::vector<std::string> pixels_of(const NodeView& view) {
 }
 
 constexpr Rule kRules[] = {
-    {"prims.max_pool2d", nullptr, kPool, first_input, nullptr, run_pool},
+    {"prims.max_pool2d", takes_pool, kPool, first_input, nullptr, run_pool},
     {"prims.max_pool2d_backward", nullptr, kPoolGrad, first_input, pixels_of, run_pool_grad},
 };
 
