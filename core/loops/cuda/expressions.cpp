@@ -112,7 +112,13 @@ std::string Writer::formula(ExprId id) {
   if (may_fail(e))
     return cat(e.fn == Fn::div ? "quotient(" : "remainder_of(", x[0], ", ", x[1], ", ", id, ", assertion)");
   if (e.fn == Fn::where) return cat(x[0], " ? ", x[1], " : ", x[2]);
-  if (e.fn == Fn::convert) return rounded(e, converted(x[0], nest_.exprs[e.in[0]].dtype, e.dtype));
+  if (e.fn == Fn::convert) {
+    const DType from = nest_.exprs[e.in[0]].dtype;
+    return from == e.dtype ? x[0] : rounded(e, converted(x[0], from, e.dtype));
+  }
+  // What gives one of its operands, but for the sign, has no more digits than they have.
+  if (e.fn == Fn::abs || e.fn == Fn::neg) return unary(e.fn, x[0], e.dtype);
+  if (e.fn == Fn::maximum || e.fn == Fn::minimum) return binary(e.fn, x[0], x[1], e.dtype);
   return rounded(e, e.count == 2 ? binary(e.fn, x[0], x[1], nest_.exprs[e.in[0]].dtype) : unary(e.fn, x[0], e.dtype));
 }
 

@@ -57,6 +57,14 @@ TEST_F(CudaSourceTest, computes_only_the_selected_operand) {
   EXPECT_LT(second, text.find("b.at[1]")) << text;
 }
 
+TEST_F(CudaSourceTest, rounds_no_operand_of_sixteen_bits_again) {
+  Var x = input({6, 5}, DType::bf16), y = input({6, 5}, DType::bf16);
+  const std::string text = kernel({prim("prims.mul", {prim("prims.clone", {x}), prim("prims.maximum", {prim("prims.neg", {y}), x})})});
+  const size_t first = text.find("round_bf16");
+  EXPECT_NE(first, std::string::npos) << text;
+  EXPECT_EQ(text.find("round_bf16", first + 1), std::string::npos) << text;
+}
+
 // What lies together is read and written in 16 bytes.
 TEST_F(CudaSourceTest, vectorizes_adjacent_elements) {
   Var x = input({2, 8}, DType::bf16), y = prim("prims.expand", {input({8}, DType::bf16), Shape{2, 8}});
