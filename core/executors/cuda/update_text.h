@@ -48,7 +48,7 @@ extern "C" __global__ void kernel(
 }
 )";
 
-constexpr char kUpdates[] = THUNDER_CUDA_INDICES THUNDER_CUDA_ADD_ATOMICALLY R"(
+constexpr char kManyUpdates[] = THUNDER_CUDA_INDICES THUNDER_CUDA_ADD_ATOMICALLY R"(
 typedef u32 Key;
 extern "C" __global__ void kernel(Key* keys, const Indices x, i64 count, DeviceAssertion* assertion) {
   for (i64 m = blockIdx.x * (i64)blockDim.x + threadIdx.x; m < count; m += (i64)gridDim.x * blockDim.x)

@@ -173,10 +173,10 @@ bool takes_few_put(const NodeView& view) {
     "find_last", "put_last" }
 constexpr Rule kRules[] = {
     {"prims.take_add", takes_few_added, kFewUpdates, first_input, along_dim, run_take_add, kStrided},
-    {"prims.take_add", takes_take_add, kUpdates, first_input, along_dim, run_take_add, kStrided, take_add_scratch,
+    {"prims.take_add", takes_take_add, kManyUpdates, first_input, along_dim, run_take_add, kStrided, take_add_scratch,
      THUNDER_UPDATE_STEPS},
     {"prims.index_put", takes_few_put, kFewUpdates, first_input, indexed_dims, run_index_put, kStrided},
-    {"prims.index_put", takes_index_put, kUpdates, first_input, indexed_dims, run_index_put, kStrided,
+    {"prims.index_put", takes_index_put, kManyUpdates, first_input, indexed_dims, run_index_put, kStrided,
      index_put_scratch, THUNDER_UPDATE_STEPS},
 };
 
