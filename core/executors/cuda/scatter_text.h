@@ -125,26 +125,6 @@ extern "C" __global__ void find_extremes(T* out, const T* src, const void* index
     }
   }
 }
-// Into few places through the block's own sums.
-extern "C" __global__ void add_integers(T* out, const T* src, const void* index, const Walk w, i64 size, i64 places,
-                                        i64 count, DeviceAssertion* assertion) {
-  const int most = 4096;
-  __shared__ T own[most];
-  const bool few = places <= most;
-  if (few)
-    for (int i = threadIdx.x; i < places; i += blockDim.x) own[i] = 0;
-  __syncthreads();
-  for (i64 n = blockIdx.x * (i64)blockDim.x + threadIdx.x; n < count; n += (i64)gridDim.x * blockDim.x) {
-    const i64 at = checked(w.wide ? ((const i64*)index)[n] : ((const int*)index)[n], size, 0, assertion);
-    const Place place = place_of(w, n);
-    add_atomically((few ? own : out) + place.to + at * w.out[w.dim], src[place.from]);
-  }
-  __syncthreads();
-  if (few)
-    for (int i = threadIdx.x; i < places; i += blockDim.x)
-      if (own[i]) add_atomically(out + i, own[i]);
-}
-)" THUNDER_CUDA_FIXED_POINT R"(
 // Four elements of a block's thread, so that it waits for them together: `use(place, value)` for each.
 template <class F> __device__ inline void each_of(const T* src, const void* index, const Walk& w, i64 size, i64 begin,
                                                   i64 end, i64 step, DeviceAssertion* assertion, const F& use) {
@@ -162,19 +142,36 @@ template <class F> __device__ inline void each_of(const T* src, const void* inde
 #pragma unroll
     for (int k = 0; k < 4; k++) {
       if (first + k * 256 >= end) continue;
-      use(place[k] + checked(at[k], size, 0, assertion) * w.out[w.dim], (float)get(value[k]));
+      use(place[k] + checked(at[k], size, 0, assertion) * w.out[w.dim], value[k]);
     }
   }
 }
+// Into few places through the block's own sums.
+extern "C" __global__ void add_integers(T* out, const T* src, const void* index, const Walk w, i64 size, i64 places,
+                                        i64 count, DeviceAssertion* assertion) {
+  __shared__ T own[4096];
+  const bool few = places <= 4096;
+  for (int i = threadIdx.x; few && i < places; i += blockDim.x) own[i] = 0;
+  __syncthreads();
+  const auto use = [&](i64 place, T v) {
+    if (few) add_atomically(own + place, v);
+    else add_atomically(out + place, v);
+  };
+  each_of(src, index, w, size, blockIdx.x * (i64)1024, count, gridDim.x * (i64)1024, assertion, use);
+  __syncthreads();
+  for (int i = threadIdx.x; few && i < places; i += blockDim.x)
+    if (own[i]) add_atomically(out + i, own[i]);
+}
+)" THUNDER_CUDA_FIXED_POINT R"(
 extern "C" __global__ void raise_exponents(u32* exponents, const T* src, const void* index, const Walk w, i64 size,
                                            i64 places, i64 count, DeviceAssertion* assertion) {
   __shared__ u32 own[4096];
   const bool few = places <= 4096;
   for (int i = threadIdx.x; few && i < places; i += blockDim.x) own[i] = 0;
   __syncthreads();
-  const auto use = [&](i64 place, float v) {
-    if (few) raise(own + place, exponent_of(v));
-    else raise(exponents + place, exponent_of(v));
+  const auto use = [&](i64 place, T v) {
+    if (few) raise(own + place, exponent_of((float)get(v)));
+    else raise(exponents + place, exponent_of((float)get(v)));
   };
   each_of(src, index, w, size, blockIdx.x * (i64)1024, count, gridDim.x * (i64)1024, assertion, use);
   __syncthreads();
@@ -187,8 +184,8 @@ extern "C" __global__ void add_in_units(i64* sums, const u32* exponents, const T
   const bool few = places <= 4096;
   for (int i = threadIdx.x; few && i < places; i += blockDim.x) own[i] = 0;
   __syncthreads();
-  const auto use = [&](i64 place, float v) {
-    const i64 units = in_units(v, exponents[place], bits);
+  const auto use = [&](i64 place, T v) {
+    const i64 units = in_units((float)get(v), exponents[place], bits);
     if (few) add_to_shared(own + place, units);
     else if (units) atomicAdd((u64*)sums + place, (u64)units);
   };
@@ -214,10 +211,10 @@ extern "C" __global__ void add_lines(T* out, const T* src, const void* index, co
     for (int i = threadIdx.x; i < places; i += blockDim.x) sums[i] = 0, exponents[i] = 0;
     __syncthreads();
     each_of(src, index, w, size, begin, end, 1024, assertion,
-            [&](i64 place, float v) { raise(exponents + (place - base), exponent_of(v)); });
+            [&](i64 place, T v) { raise(exponents + (place - base), exponent_of((float)get(v))); });
     __syncthreads();
-    each_of(src, index, w, size, begin, end, 1024, assertion, [&](i64 place, float v) {
-      add_to_shared(sums + (place - base), in_units(v, exponents[place - base], bits));
+    each_of(src, index, w, size, begin, end, 1024, assertion, [&](i64 place, T v) {
+      add_to_shared(sums + (place - base), in_units((float)get(v), exponents[place - base], bits));
     });
     __syncthreads();
     for (int i = threadIdx.x; i < places; i += blockDim.x) put_sum(out + base + i, sums[i], exponents[i], bits);

@@ -72,6 +72,9 @@ size_t scratch_of_add(const NodeView& view) {
   return a.table ? static_cast<size_t>(elements_of_input(view, 0)) * FixedPoint::kBytes : scratch(view);
 }
 
+// Whose threads take four elements at a time.
+int64_t blocks_of(int64_t count) { return (count + 1023) / 1024; }
+
 struct Operands {
   void *out, *src, *index;
   Walk w;
@@ -89,7 +92,7 @@ Status* add_reals(const CompiledNode& kernel, const Adding& a, Operands& o, void
   if (Status* failed =
           kernel.device.fill_with_zeros(scratch, static_cast<size_t>(o.places) * FixedPoint::kBytes))
     return failed;
-  const int64_t blocks = (o.count + 1023) / 1024;
+  const int64_t blocks = blocks_of(o.count);
   void* raising[] = {&exponents, &o.src, &o.index, &o.w, &o.size, &o.places, &o.count, &o.assertion};
   if (Status* failed = kernel.launch(blocks, true, raising, kRaiseStep)) return failed;
   void* add[] = {&sums, &exponents, &o.src, &o.index, &o.w, &o.size, &o.places, &o.count, &bits, &o.assertion};
@@ -112,7 +115,7 @@ Status* scatter(const CompiledNode& kernel, const Launch& l, int64_t how) {
   nvidia::DeviceAssertion* assertion = kernel.assertion;
   if (how == kAdd && adds_in_any_order(out.dtype)) {
     void* adding[] = {&to, &from, &at, &w, &size, &all, &count, &assertion};
-    return kernel.launch(count, false, adding, kIntegerStep);
+    return kernel.launch(blocks_of(count), true, adding, kIntegerStep);
   }
   const auto dims = [rank](const Buffer& b) { return std::span<const int64_t>(b.shape, rank); };
   if (const Adding a = adding(dims(out), dims(index), dim, out.dtype); how == kAdd && (a.each || a.table)) {
