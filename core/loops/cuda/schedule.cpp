@@ -148,9 +148,7 @@ void find_kept(const Nest& nest, CudaSchedule& s) {
   if (s.rows == Rows::thread) return;
   if (s.rows == Rows::block && packs >= kLongRow) s.threads = 2 * kCudaThreads;
   s.keep = CudaSchedule::Keep::shared;
-  if (shared_bytes(nest, s) <= kMostShared) return;
-  s.keep = CudaSchedule::Keep::nothing;
-  if (s.rows == Rows::block) s.threads = 4 * kCudaThreads;  // a row has one multiprocessor: all of it
+  if (shared_bytes(nest, s) > kMostShared) s.keep = CudaSchedule::Keep::nothing;
 }
 
 }  // namespace
