@@ -1,5 +1,4 @@
-// matmul of integers, which cuBLASLt has not: tiles of 64 x 64, by way of shared memory. Of 64 bits, those whose upper
-// half says nothing are multiplied by their lower half, in one instruction for four.
+// matmul of integers, which cuBLASLt has not: tiles of 64 x 64, by way of shared memory.
 #include "executors/cuda/kernel.h"
 
 namespace thunder::cuda_kernels {
@@ -13,23 +12,6 @@ struct Matrices { i64 rows, columns, inner, x[2], y[2], tiles[2]; };
 template <int bytes> struct SumOf { typedef u32 Type; };
 template <> struct SumOf<8> { typedef u64 Type; };
 typedef SumOf<sizeof(T)>::Type Sum;
-template <bool has_sign> struct HalfOf { typedef int Type; };
-template <> struct HalfOf<false> { typedef u32 Type; };
-typedef HalfOf<((T)-1 < (T)0)>::Type Half;
-// Factors of type F, whose products are of type P.
-template <class F, class P> __device__ inline void add_products(
-    Sum (&sum)[4][4], const T (&left)[16][65], const T (&right)[16][65], int row, int column) {
-#pragma unroll
-  for (int k = 0; k < 16; k++) {
-    F a[4], b[4];
-#pragma unroll
-    for (int n = 0; n < 4; n++) a[n] = (F)get(left[k][row + 16 * n]), b[n] = (F)get(right[k][column + 16 * n]);
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-      for (int j = 0; j < 4; j++) sum[i][j] += (Sum)((P)a[i] * (P)b[j]);
-  }
-}
 extern "C" __global__ void kernel(T* out, const T* x, const T* y, const Matrices m) {
   __shared__ T left[16][65], right[16][65];
   const int own = threadIdx.x, column = own % 16, row = own / 16;
@@ -37,7 +19,6 @@ extern "C" __global__ void kernel(T* out, const T* x, const T* y, const Matrices
     const i64 r = tile / m.tiles[1] * 64, c = tile % m.tiles[1] * 64;
     Sum sum[4][4] = {};
     for (i64 first = 0; first < m.inner; first += 16) {
-      int wide = 0;
 #pragma unroll
       for (int n = 0; n < 4; n++) {
         const i64 x_row = r + row + 16 * n, x_at = first + column;
@@ -45,11 +26,18 @@ extern "C" __global__ void kernel(T* out, const T* x, const T* y, const Matrices
         left[column][row + 16 * n] = x_row < m.rows && x_at < m.inner ? x[x_row * m.x[0] + x_at * m.x[1]] : (T)0;
         right[own / 64 + 4 * n][own % 64] =
             y_at < m.inner && y_column < m.columns ? y[y_at * m.y[0] + y_column * m.y[1]] : (T)0;
-        const T v = left[column][row + 16 * n], u = right[own / 64 + 4 * n][own % 64];
-        wide |= v != (T)(Half)v || u != (T)(Half)u;
       }
-      if (__syncthreads_or(sizeof(T) < 8 || wide)) add_products<Sum, Sum>(sum, left, right, row, column);
-      else add_products<Half, C>(sum, left, right, row, column);
+      __syncthreads();
+#pragma unroll
+      for (int k = 0; k < 16; k++) {
+        Sum a[4], b[4];
+#pragma unroll
+        for (int n = 0; n < 4; n++) a[n] = (Sum)get(left[k][row + 16 * n]), b[n] = (Sum)get(right[k][column + 16 * n]);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+          for (int j = 0; j < 4; j++) sum[i][j] += a[i] * b[j];
+      }
       __syncthreads();
     }
 #pragma unroll
