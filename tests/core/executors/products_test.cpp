@@ -311,7 +311,7 @@ TEST_F(Products, results_have_the_same_bits_for_any_number_of_threads) {
 
 // By tiles of a size that does not divide the rows.
 TEST_F(Products, are_divided_evenly_between_two_threads) {
-  for (const Sizes3& s : {Sizes3{394, 768, 768}, Sizes3{300, 3072, 768}, Sizes3{900, 300, 64}, Sizes3{32, 384, 384}, Sizes3{196, 384, 1536}, Sizes3{784, 192, 768}}) {
+  for (const Sizes3& s : {Sizes3{394, 768, 768}, Sizes3{300, 3072, 768}, Sizes3{900, 300, 64}, Sizes3{32, 384, 384}, Sizes3{128, 1376, 512}, Sizes3{196, 384, 1536}, Sizes3{784, 192, 768}}) {
     BatchedProduct<float> p;
     p.each = {s.m, s.n, s.k, {nullptr, s.k, 1}, {nullptr, 1, s.k}, nullptr, s.n, false};
     static int64_t half, work[2];

@@ -173,10 +173,15 @@ class TiledProducts {
     }
   }
 
+  // Where a column of tiles begins: at even places, at most tile_.columns apart.
+  int64_t column(int64_t index) const {
+    return ceil_div(products_.each.n, kColumnsStep) * index / columns_ * kColumnsStep;
+  }
+
   // One below the other: the last row of tiles may be lower than the others, and is divided among threads so.
   ProductOf<T> tile(int64_t index) const {
-    const int64_t i = index % rows_ * tile_.rows, j = index / rows_ % columns_ * tile_.columns;
-    ProductOf<T> p = block_of(products_.at(index / (columns_ * rows_)), i, j, tile_.rows, tile_.columns);
+    const int64_t i = index % rows_ * tile_.rows, at = index / rows_ % columns_, j = column(at);
+    ProductOf<T> p = block_of(products_.at(index / (columns_ * rows_)), i, j, tile_.rows, column(at + 1) - j);
     if (products_.bias) begin_with_bias(p, products_.bias + j * products_.bias_step);
     return p;
   }
