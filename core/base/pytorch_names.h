@@ -1,7 +1,6 @@
 // Names that users of PyTorch type and that are not here, so that an error can say so.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string_view>
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <new>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -8,17 +8,13 @@
 #include "base/in_use.h"
 #include "base/text.h"
 #include "base/thrown.h"
-#include "executors/fusion/explain.h"
 #include "jit/asked_function.h"
-#include "jit/compile.h"
 #include "jit/donations.h"
 #include "jit/dynamic/dynamic.h"
-#include "jit/guards.h"
 #include "jit/options/resolve.h"
 #include "jit/reports/debug_checks.h"
 #include "jit/reports/ranges.h"
 #include "jit/segments/segment_call.h"
-#include "program/report.h"
 
 namespace thunder {
 

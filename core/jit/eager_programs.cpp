@@ -8,7 +8,6 @@
 #include "jit/eager_functions.h"
 #include "jit/eager_key.h"
 #include "jit/run.h"
-#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {

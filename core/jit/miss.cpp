@@ -4,7 +4,6 @@
 #include "jit/callers_hooks.h"
 #include "jit/compile.h"
 #include "jit/dynamic/dynamic.h"
-#include "jit/guards.h"
 #include "jit/reports/logs.h"
 #include "jit/reports/trace_files.h"
 #include "jit/segments/segment_call.h"

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "executors/fusion/explain.h"
 #include "jit/call.h"
-#include "jit/compile.h"
 #include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"
 #include "jit/programs/signature.h"

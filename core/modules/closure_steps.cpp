@@ -1,6 +1,5 @@
 // Steps of optimisers that evaluate the loss: Optimizer::step() of a function that gives it with the gradients.
 #include "base/text.h"
-#include "modules/access.h"
 #include "modules/groups.h"
 #include "modules/optimizers/joint.h"
 

@@ -8,7 +8,6 @@
 #include "modules/access.h"
 #include "modules/groups.h"
 #include "modules/text.h"
-#include "tensor/transfer.h"
 #include "tracer/eager.h"
 
 namespace thunder {

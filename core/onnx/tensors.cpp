@@ -6,7 +6,6 @@
 
 #include "onnx/types.h"
 #include "onnx/wire.h"
-#include "tensor/file_bytes.h"
 
 namespace thunder::onnx {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/checked.h"
 #include "base/text.h"
 
 namespace thunder::onnx {

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
 #include <memory>
 #include <new>
-#include <vector>
 
 #include "base/status.h"
 #include "ops/kernels.h"

@@ -1,7 +1,5 @@
 #include "passes/accumulate.h"
 
-#include <array>
-
 #include "passes/pattern.h"
 
 namespace thunder {

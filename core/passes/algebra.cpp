@@ -1,7 +1,5 @@
 #include "passes/algebra.h"
 
-#include <array>
-
 namespace thunder {
 namespace {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ir/trace.h"
-#include "ops/registry.h"
 
 namespace thunder {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ops/registry.h"
 #include "passes/constants.h"
 #include "passes/inside.h"
 

@@ -1,7 +1,6 @@
 #include "tensor/print.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>

@@ -1,5 +1,4 @@
 // What a call can do: tensors, ops, functions and compiled functions.
-#include <exception>
 
 #include "action.h"
 #include "call.h"

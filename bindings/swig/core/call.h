@@ -4,7 +4,6 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "classes.h"
 #ifndef SWIG

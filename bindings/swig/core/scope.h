@@ -3,7 +3,6 @@
 #include <thunder.h>
 
 #include <functional>
-#include <string>
 
 namespace thunder_swig {
 

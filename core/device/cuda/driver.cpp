@@ -1,7 +1,6 @@
 #include "device/cuda/driver.h"
 
 #include <array>
-#include <mutex>
 
 #include "base/shared_library.h"
 #include "base/text.h"

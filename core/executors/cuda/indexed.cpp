@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "executors/cuda/indices.h"
-#include "tensor/transfer.h"
 
 namespace thunder::cuda_kernels {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "executors/executor.h"
 #include "executors/fusion/group.h"
 #include "loops/region.h"
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "executors/fusion/lowering.h"
+#include "tensor/tensor.h"
 
 namespace thunder::fusion {
 

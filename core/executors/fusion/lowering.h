@@ -1,7 +1,6 @@
 // The state of lowering one group, which lower.cpp, lower_nodes.cpp and lower_slices.cpp share.
 #pragma once
 
-#include <compare>
 #include <map>
 #include <optional>
 #include <unordered_map>

@@ -5,7 +5,6 @@
 #include <array>
 #include <span>
 
-#include "executors/executor.h"
 #include "executors/fusion/group.h"
 
 namespace thunder::fusion {

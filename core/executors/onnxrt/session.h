@@ -1,7 +1,6 @@
 // A model that ONNX Runtime runs on our memory, in and out.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>

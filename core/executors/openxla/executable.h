@@ -2,10 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "executors/openxla/plugin.h"
 #include "tensor/buffer.h"

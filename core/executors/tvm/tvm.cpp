@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
 #include "executors/region_model.h"
 #include "executors/tvm/library.h"
 #include "onnx/export/model.h"

@@ -1,7 +1,6 @@
 // Older names of executors: of matrix products while each of their algorithms was an executor of its own.
 #pragma once
 
-#include <span>
 #include <string_view>
 
 namespace thunder {

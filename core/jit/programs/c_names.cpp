@@ -1,7 +1,6 @@
 // Names that a function in C cannot have: words of the language and of C++, what the headers of an exported source
 // declare, and what that source declares itself.
 #include <algorithm>
-#include <array>
 
 #include "jit/programs/c_ops.h"
 #include "jit/programs/c_source.h"

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "jit/compile.h"
 #include "jit/dynamic/dynamic.h"
 #include "jit/programs/saved_function.h"
 #include "jit/programs/trace_check.h"

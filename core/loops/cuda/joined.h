@@ -1,7 +1,6 @@
 // One launch for nests of the same text, such as the updates of an optimizer's parameters.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <llvm/Analysis/TargetTransformInfo.h>
 
 #include <functional>
-#include <optional>
 
 #include "base/machine.h"
 #include "loops/llvm/arguments.h"

@@ -1,8 +1,6 @@
 // Shared by the rows of optimisers: checks of options, options that several of them have, words of their formulas.
 #pragma once
 
-#include <array>
-
 #include "base/text.h"
 #include "modules/optimizer.h"
 

@@ -3,7 +3,6 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "ir/print.h"
 #include "ir/spelling.h"
 #include "onnx/export/rows.h"
 

@@ -1,7 +1,6 @@
 #include "onnx/export/graph.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "base/text.h"

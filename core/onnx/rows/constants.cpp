@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "base/text.h"
 #include "onnx/host/host.h"

@@ -1,4 +1,3 @@
-#include "base/text.h"
 #include "onnx/rows.h"
 
 namespace thunder::onnx {

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/text.h"
 #include "onnx/host/host.h"
 #include "onnx/operands.h"
 #include "onnx/rows.h"

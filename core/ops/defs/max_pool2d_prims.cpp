@@ -1,7 +1,6 @@
 // The prims of max_pool2d: the largest pixel of each window and where it was, and the gradient that goes back there.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/text.h"
 #include "base/thread_pool.h"

@@ -1,8 +1,6 @@
 // Kernels of convolutions: the forward and its gradients.
 #pragma once
 
-#include <memory>
-
 #include "executors/cpu/convolution/window.h"
 #include "executors/cpu/convolution/winograd_kernels.h"
 #include "executors/cpu/product_kernels.h"

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "base/blob_store.h"
 #include "executors/cuda/cublaslt/library.h"
