@@ -2,8 +2,8 @@
 #include "capi/trace.h"
 
 #include "capi/function.h"
-#include "tracer/reader.h"
 #include "tracer/replay.h"
+#include "tracer/trace_reader.h"
 
 using namespace thunder;
 using namespace thunder::capi;

@@ -1,5 +1,5 @@
-// sort, topk, kthvalue and median on the device (cuda's order, block_sort, selection, lines and ranks): the places and values that the CPU gives, of lines of
-// every length. Also covers permutations.
+// sort, topk, kthvalue and median on the device (cuda's order, block_sort, selection, sorted_lines and ranks): the places and values that the CPU
+// gives, of lines of every length. Also covers permutations.
 #include <limits>
 
 #include "cuda/cuda.h"

@@ -13,7 +13,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "passes/pass.h"
-#include "tracer/reader.h"
+#include "tracer/trace_reader.h"
 
 namespace thunder::tests {
 

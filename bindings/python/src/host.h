@@ -38,7 +38,7 @@ bool host_moved(host *h);
 /* Calls the function that is traced now: its places are found first, and what it wrote into things of the host afterwards. */
 PyObject *host_run(PyObject *function, const thunder_values *in, PyObject *args, PyObject *named);
 
-/* ---- writes.c ---- */
+/* ---- host_writes.c ---- */
 /* Adds what the function that host_run() called wrote, as one group of results; -1 and an exception. */
 int writes_add(thunder_values *out);
 /* Whether its calls write something: a file with its programs would not. */

@@ -1,6 +1,6 @@
 // ctc_loss: a block goes through the steps of a sequence, its threads through the states that alignments may be in.
 #include "base/text.h"
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 
 namespace thunder::cuda_kernels {
 namespace {

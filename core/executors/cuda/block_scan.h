@@ -1,9 +1,9 @@
-// What the threads of a block have so far, each with those before it.
+// Scans over the threads of a block: each thread gets the values of the threads before it combined with its own.
 #pragma once
 
 #include <algorithm>
 
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 
 namespace thunder::cuda_kernels {
 
@@ -32,7 +32,7 @@ namespace thunder::cuda_kernels {
   "  return combine(before, v);\n"                                                                                    \
   "}\n"
 
-// In how many parts a row is worked on, by a block each: as many as keep a device busy.
+// The number of parts of a row, each of which a block works on: as many as keep the device busy.
 inline int64_t parts_of(int64_t rows, int64_t size) {
   constexpr int64_t kBlocks = 1024, kLeast = 4096;
   return std::clamp<int64_t>(kBlocks / std::max<int64_t>(1, rows), 1, std::max<int64_t>(1, size / kLeast));

@@ -1,7 +1,7 @@
 // Lines that fit into a block's shared memory, each sorted there by one block.
 #pragma once
 
-#include "executors/cuda/lines.h"
+#include "executors/cuda/sorted_lines.h"
 
 namespace thunder::cuda_kernels {
 

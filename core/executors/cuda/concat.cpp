@@ -1,5 +1,5 @@
 // cat of more operands than a kernel of fusion has: a copy of each.
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 #include "tensor/transfer.h"
 
 namespace thunder::cuda_kernels {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/text.h"
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 #include "loops/cuda/arithmetic.h"
 #include "loops/cuda/prelude.h"
 

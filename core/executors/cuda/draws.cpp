@@ -1,5 +1,5 @@
 // Random numbers other than uniform reals, from the same bits as on the CPU.
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 
 namespace thunder::cuda_kernels {
 namespace {

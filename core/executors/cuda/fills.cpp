@@ -1,5 +1,5 @@
 // Tensors that are filled with one number.
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 
 namespace thunder::cuda_kernels {
 namespace {

@@ -2,7 +2,7 @@
 // value that goes there, and the values are added as integers, in units of a fraction of 2 to that exponent.
 #pragma once
 
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 
 namespace thunder::cuda_kernels {
 

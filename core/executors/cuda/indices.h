@@ -1,9 +1,9 @@
-// Where index tensors point: shared by the rules that read, write and add at such places.
+// Positions that index tensors name: shared by the rules that read, write and add at them.
 #pragma once
 
 #include <array>
 
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 
 namespace thunder::cuda_kernels {
 
@@ -29,7 +29,8 @@ struct OffsetCalculator {
   }
 };
 
-// Where index tensors point in dims of an array: each of `n` has its dim's size and step there. Mirrored in the texts.
+// The positions that index tensors name in dims of an array: each of `n` has its dim's size and step there. The texts
+// of kernels have the same structure.
 struct Indices {
   const void* at[kMostIndices];
   int64_t sizes[kMostIndices], steps[kMostIndices];
@@ -64,11 +65,12 @@ struct Indices {
   "  return place;\n"                                                                                         \
   "}\n"
 
-// Of dims of `whole` from `dim` on; the caller says how they are walked. Requires: at most kMostIndices tensors, of one
-// shape.
+// The indices of the dims of `whole` from `dim` on; the caller says how they are walked. Requires: at most kMostIndices
+// tensors, of one shape.
 Indices indices(std::span<const Buffer> tensors, const Buffer& whole, size_t dim, bool from_end);
 
-// What each index may be out of range for, of nodes that index along a dim, and of those with a list of indices.
+// The dims that error messages name for each index, of nodes that index along a dim, and of those with a list of
+// indices.
 std::vector<std::string> along_dim(const NodeView& view);
 std::vector<std::string> indexed_dims(const NodeView& view);
 bool takes_index(const NodeView& view);

@@ -1,7 +1,7 @@
 // max_pool2d with a thread for each window. Its gradient has a warp for each plane, which takes 32 windows at a time:
 // windows overlap, and what is added to one pixel must be added in a fixed order.
 #include "base/text.h"
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 #include "ops/pair.h"
 
 namespace thunder::cuda_kernels {

@@ -1,5 +1,5 @@
 // matmul of integers, which cuBLASLt has not: tiles of 64 x 64, by way of shared memory.
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 
 namespace thunder::cuda_kernels {
 namespace {

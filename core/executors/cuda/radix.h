@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 
 namespace thunder::cuda_kernels {
 
@@ -156,7 +156,7 @@ constexpr std::array<const char*, 2> kRadixSteps = {"count_digits", "move_keys"}
 struct Digit {
   int64_t shift, per_row;
 };
-// For numbers below `most`.
+// The digits of numbers below `most`.
 std::vector<Digit> digits_below(uint64_t most, int64_t per_row);
 
 class RadixSort {
@@ -166,7 +166,7 @@ class RadixSort {
   // `scratch`: of scratch() bytes.
   RadixSort(void* scratch, int64_t count, size_t key_bytes);
 
-  // To be filled before run().
+  // The caller fills these before run().
   void* keys() const { return keys_[0]; }
   // May be filled, too: of 32 bits, for each key.
   void* values() const { return numbers_[0]; }

@@ -1,6 +1,6 @@
 // kthvalue and median: a block finds the element of a line that has a rank in its order, one digit of its key after the
 // other, and its place among those of equal keys. Very long lines are sorted.
-#include "executors/cuda/lines.h"
+#include "executors/cuda/sorted_lines.h"
 
 namespace thunder::cuda_kernels {
 namespace {

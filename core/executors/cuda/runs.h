@@ -1,7 +1,7 @@
 // Sums of many values that go to one place, of which a sort has made a run of equal keys.
 #pragma once
 
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 
 namespace thunder::cuda_kernels {
 

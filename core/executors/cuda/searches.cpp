@@ -1,5 +1,5 @@
 // searchsorted: a binary search for each element, in one sequence or in one for each line.
-#include "executors/cuda/kernel.h"
+#include "executors/cuda/kernel_rules.h"
 
 namespace thunder::cuda_kernels {
 namespace {

@@ -1,7 +1,7 @@
 // The first few elements of each line in order, without sorting it: by digits of their keys, then of their places.
 #pragma once
 
-#include "executors/cuda/lines.h"
+#include "executors/cuda/sorted_lines.h"
 
 namespace thunder::cuda_kernels {
 

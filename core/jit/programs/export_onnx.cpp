@@ -11,7 +11,7 @@
 #include "onnx/export/model.h"
 #include "passes/dce.h"
 #include "passes/grad.h"
-#include "tracer/reader.h"
+#include "tracer/trace_reader.h"
 
 namespace thunder {
 namespace {

@@ -11,7 +11,7 @@
 #include "jit/programs/program_json.h"
 #include "loops/kernels.h"
 #include "tensor/safetensors.h"
-#include "tracer/reader.h"
+#include "tracer/trace_reader.h"
 
 namespace thunder {
 namespace {

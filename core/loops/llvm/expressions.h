@@ -4,7 +4,7 @@
 #pragma once
 
 #include "loops/llvm/row_buffers.h"
-#include "loops/llvm/tiles.h"
+#include "loops/llvm/transposed_tiles.h"
 
 namespace thunder::codegen {
 

@@ -7,7 +7,7 @@
 
 #include "ir/print.h"
 #include "support/traces.h"
-#include "tracer/reader.h"
+#include "tracer/trace_reader.h"
 
 namespace thunder {
 namespace {

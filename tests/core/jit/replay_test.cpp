@@ -6,7 +6,7 @@
 #include "support/failure.h"
 #include "support/functions.h"
 #include "tracer/eager.h"
-#include "tracer/reader.h"
+#include "tracer/trace_reader.h"
 
 namespace thunder::test {
 namespace {

@@ -1,5 +1,5 @@
-// The module's emitter: a nest in, a function that computes it out; nothing else of the library is there. Also covers nest_code and
-// lane_loops.
+// The module's emitter: a nest in, a function that computes it out; nothing else of the library is there. Also covers nest_code,
+// lane_loops and transposed_tiles.
 #include "loops/emitter.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Elementary functions of math_exp, math_log and math_trig, through lanes, against the C library in double.
+// Elementary functions of math_exp_tanh_erf, math_log and math_trig, through lanes, against the C library in double.
 #include "loops/llvm/math.h"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include "onnx/export/rows.h"
 #include "support/context.h"
 #include "support/failure.h"
-#include "tracer/reader.h"
+#include "tracer/trace_reader.h"
 
 namespace thunder::onnx_export {
 namespace {

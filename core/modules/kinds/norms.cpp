@@ -178,6 +178,6 @@ constexpr ModuleRow kRows[] = {
 
 }  // namespace
 
-extern const ModuleRows norm_kinds = kRows;
+extern const ModuleRows norms_kinds = kRows;
 
 }  // namespace thunder

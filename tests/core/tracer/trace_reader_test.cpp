@@ -1,6 +1,6 @@
 // Every op on every input it declares: the line that is recorded prints, reads back and prints the same, also when
 // each op has descended into prims.
-#include "tracer/reader.h"
+#include "tracer/trace_reader.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "loops/llvm/tiles.h"
+#include "loops/llvm/transposed_tiles.h"
 
 #include <llvm/Analysis/VectorUtils.h>
 

@@ -1,4 +1,4 @@
-#include "tracer/reader.h"
+#include "tracer/trace_reader.h"
 
 #include <algorithm>
 

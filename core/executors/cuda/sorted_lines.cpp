@@ -1,4 +1,4 @@
-#include "executors/cuda/lines.h"
+#include "executors/cuda/sorted_lines.h"
 
 namespace thunder::cuda_kernels {
 
