@@ -10,7 +10,7 @@ static const char *path_check(lua_State *L, int index)
 static int push_read(lua_State *L, box *made, thunder_tensor *tensor)
 {
     made->handle = tensor;
-    memory_count(L, thunder_tensor_nbytes(tensor));
+    memory_allocated(L, thunder_tensor_nbytes(tensor));
     return 1;
 }
 

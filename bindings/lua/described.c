@@ -36,7 +36,7 @@ static int call_read_npy(lua_State *L)
     thunder_tensor *out = NULL;
     check_status(L, thunder_read_npy(layer_of(L)->context, path, &out));
     made->handle = out;
-    memory_count(L, thunder_tensor_nbytes(out));
+    memory_allocated(L, thunder_tensor_nbytes(out));
     return 1;
 }
 
@@ -55,7 +55,7 @@ static int call_read_idx(lua_State *L)
     thunder_tensor *out = NULL;
     check_status(L, thunder_read_idx(layer_of(L)->context, path, &out));
     made->handle = out;
-    memory_count(L, thunder_tensor_nbytes(out));
+    memory_allocated(L, thunder_tensor_nbytes(out));
     return 1;
 }
 
@@ -158,7 +158,7 @@ static int call_batches_state(lua_State *L)
     thunder_tensor *out = NULL;
     check_status(L, thunder_batches_state(self, &out));
     made->handle = out;
-    memory_count(L, thunder_tensor_nbytes(out));
+    memory_allocated(L, thunder_tensor_nbytes(out));
     return 1;
 }
 

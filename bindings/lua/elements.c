@@ -127,7 +127,7 @@ static int core_tensor(lua_State *L)
     thunder_tensor *tensor = NULL;
     check_status(L, thunder_tensor_create(layer_of(L)->context, f.dtype, f.rank, f.shape, 0, data, bytes, &tensor));
     made->handle = tensor;
-    memory_count(L, bytes);
+    memory_allocated(L, bytes);
     return 1;
 }
 

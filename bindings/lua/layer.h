@@ -108,9 +108,9 @@ const char *type_text(lua_State *L, int index);                 /* "a tensor", "
 
 /* ---- memory of tensors: Lua sees a few bytes where a tensor may hold gigabytes ---- */
 /* On the CPU: the collector goes on in proportion to them. */
-void memory_count(lua_State *L, size_t bytes);
+void memory_allocated(lua_State *L, size_t bytes);
 /* On a device, as long as the box holds them. */
-void memory_count_device(lua_State *L, box *tensor, size_t bytes);
+void memory_allocated_device(lua_State *L, box *tensor, size_t bytes);
 void memory_forget_device(lua_State *L, const box *tensor);
 /* Before what makes tensors: frees those on devices that the script has dropped, once they are many. */
 void memory_collect_garbage(lua_State *L, layer *self);

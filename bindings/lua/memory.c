@@ -10,7 +10,7 @@ static const size_t kTellCollector = 1 << 20;
 static const size_t kLeastGarbage = (size_t)64 << 20, kMostGarbage = (size_t)1 << 30;
 static const double kShareOfTime = 0.125;
 
-void memory_count(lua_State *L, size_t bytes)
+void memory_allocated(lua_State *L, size_t bytes)
 {
     layer *self = layer_of(L);
     self->unseen_bytes += bytes;
@@ -20,7 +20,7 @@ void memory_count(lua_State *L, size_t bytes)
     lua_gc(L, LUA_GCSTEP, kilobytes > 1 << 20 ? 1 << 20 : (int)kilobytes);
 }
 
-void memory_count_device(lua_State *L, box *tensor, size_t bytes)
+void memory_allocated_device(lua_State *L, box *tensor, size_t bytes)
 {
     tensor->device_bytes = bytes;
     layer_of(L)->device_bytes += bytes;

@@ -98,7 +98,7 @@ static void push_input(lua_State *L, const thunder_buffer *b)
     check_status(L, thunder_tensor_create(layer_of(L)->context, b->dtype, (size_t)b->rank, b->shape, b->device, b->data,
                                           bytes_of(b), &tensor));
     made->handle = tensor;
-    memory_count(L, bytes_of(b));
+    memory_allocated(L, bytes_of(b));
 }
 
 static const thunder_buffer *next_input(lua_State *L, const thunder_launch *launch, size_t *next)

@@ -7,8 +7,8 @@ void tensor_push(lua_State *L, thunder_tensor *tensor)
     made->handle = thunder_tensor_retain(tensor);
     if (!thunder_tensor_is_concrete(tensor)) return;
     const size_t bytes = thunder_tensor_nbytes(tensor);
-    if (thunder_tensor_device(tensor) == THUNDER_CPU) memory_count(L, bytes);
-    else memory_count_device(L, made, bytes);
+    if (thunder_tensor_device(tensor) == THUNDER_CPU) memory_allocated(L, bytes);
+    else memory_allocated_device(L, made, bytes);
 }
 
 thunder_tensor *tensor_check(lua_State *L, int index) { return box_check(L, index, BOX_TENSOR); }

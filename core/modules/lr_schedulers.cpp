@@ -21,12 +21,12 @@ double share(const Settings& o, double t, std::string_view steps) {
   return std::min(1.0, t / static_cast<double>(o.integer(steps)));
 }
 
-void check_count(std::string_view who, std::string_view option, const Settings& o) {
+void check_positive(std::string_view who, std::string_view option, const Settings& o) {
   require(o.integer(option) > 0, who, ": ", option, " must be positive, got ", o.integer(option));
 }
 template <char const* option>
 void positive(std::string_view who, const Settings& o) {
-  check_count(who, option, o);
+  check_positive(who, option, o);
 }
 void anything(std::string_view, const Settings&) {}
 constexpr char kStepSize[] = "step_size", kIterations[] = "total_iters", kHalf[] = "T_max";
@@ -123,7 +123,7 @@ double multi_step(const Settings& o, double t, double base) {
 }
 
 void check_restarts(std::string_view who, const Settings& o) {
-  check_count(who, "T_0", o), check_count(who, "T_mult", o);
+  check_positive(who, "T_0", o), check_positive(who, "T_mult", o);
 }
 double restarts(const Settings& o, double t, double base) {
   auto length = static_cast<double>(o.integer("T_0"));
@@ -142,7 +142,7 @@ void check_momentum(std::string_view who, const Settings& o) {
 
 void check_cyclic(std::string_view who, const Settings& o) {
   check_momentum(who, o);
-  check_count(who, "step_size_up", o);
+  check_positive(who, "step_size_up", o);
   require(o.integer("step_size_down") >= 0, who, ": step_size_down must not be negative, got ",
           o.integer("step_size_down"));
   check_word(who, o, "mode", {"triangular", "triangular2", "exp_range"});
@@ -178,7 +178,7 @@ void check_one_cycle(std::string_view who, const Settings& o) {
           o.real("pct_start"));
   check_word(who, o, "anneal_strategy", {"cos", "linear"});
 }
-// From the first through the middle to the last; with three phases through the first again.
+// Goes from the first through the middle to the last value; with three phases through the first again.
 double one_cycle_value(const Settings& o, double t, double first, double middle, double last) {
   const auto total = static_cast<double>(one_cycle_steps(o));
   require(t <= total, "OneCycleLR: step ", t, " is past the ", total, " steps of the cycle");

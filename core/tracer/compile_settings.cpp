@@ -11,22 +11,22 @@ namespace thunder {
 namespace {
 
 // The values of an option that is one of several, in the order of its type.
-constexpr std::array<std::string_view, 3> names_of(Precision) { return {"highest", "high", "medium"}; }
-constexpr std::array<std::string_view, 4> names_of(CacheMode) {
+constexpr std::array<std::string_view, 3> value_names(Precision) { return {"highest", "high", "medium"}; }
+constexpr std::array<std::string_view, 4> value_names(CacheMode) {
   return {"constant values", "symbolic values", "same input", "no caching"};
 }
-constexpr std::array<std::string_view, 3> names_of(SharpEdges) { return {"allow", "warn", "error"}; }
-constexpr std::array<std::string_view, 4> names_of(DebugCheck) { return {"nan", "inf", "reference", "bounds"}; }
-constexpr std::array<std::string_view, 10> names_of(TraceFile) {
+constexpr std::array<std::string_view, 3> value_names(SharpEdges) { return {"allow", "warn", "error"}; }
+constexpr std::array<std::string_view, 4> value_names(DebugCheck) { return {"nan", "inf", "reference", "bounds"}; }
+constexpr std::array<std::string_view, 10> value_names(TraceFile) {
   return {"fx_graph",      "fx_graph_transformed", "ir_pre_fusion",   "ir_post_fusion", "output_code",
           "graph_diagram", "draw_orig_fx_graph",   "compile_profile", "info_log",       "debug_log"};
 }
 
-// What a type is in the table, by a value: its kind, and the text of the value.
+// How an option's type is shown in the table: its kind, and the text of a value.
 template <class T>
 struct OptionType {
   static constexpr ArgKind kKind = ArgKind::string;
-  static std::string text(T value) { return std::string(names_of(value)[static_cast<size_t>(value)]); }
+  static std::string text(T value) { return std::string(value_names(value)[static_cast<size_t>(value)]); }
 };
 template <>
 struct OptionType<bool> {
@@ -58,8 +58,8 @@ struct OptionType<NameSet<E>> {
   static constexpr ArgKind kKind = ArgKind::string;
   static std::string text(const NameSet<E>& value) {
     NameList all;
-    for (size_t i = 0; i < names_of(E()).size(); i++)
-      if (value.has(static_cast<E>(i))) all.emplace_back(names_of(E())[i]);
+    for (size_t i = 0; i < value_names(E()).size(); i++)
+      if (value.has(static_cast<E>(i))) all.emplace_back(value_names(E())[i]);
     return OptionType<NameList>::text(all);
   }
 };
@@ -78,10 +78,10 @@ void read(std::string_view name, const Leaf& leaf, Count& out) {
   require(leaf.i >= 1, "compile: option '", name, "' must be at least 1, got ", leaf.i);
   out.value = leaf.i;
 }
-// One of the names of E; `must` says what the option then is.
+// Reads one of the names of E; `must` says what the option has to be.
 template <class E>
 E read_name(std::string_view option, std::string_view must, std::string_view text) {
-  constexpr auto names = names_of(E());
+  constexpr auto names = value_names(E());
   const auto found = std::find(names.begin(), names.end(), text);
   const auto quoted = [](std::string_view word) { return cat('"', word, '"'); };
   require(found != names.end(), "compile: option '", option, "' must be ", must,
@@ -124,7 +124,7 @@ bool CompileSettings::leaves_out(std::string_view pass) const {
   return std::find(disable_passes.begin(), disable_passes.end(), pass) != disable_passes.end();
 }
 
-std::string_view name(TraceFile file) { return names_of(file)[static_cast<size_t>(file)]; }
+std::string_view name(TraceFile file) { return value_names(file)[static_cast<size_t>(file)]; }
 
 const CompileSettings& default_settings() {
   static const CompileSettings settings;

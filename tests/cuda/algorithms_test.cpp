@@ -153,7 +153,7 @@ TEST_F(CudaAlgorithms, that_were_timed_are_carried_by_cache_artifacts) {
   ASSERT_EQ(value.size(), 72u);
   EXPECT_EQ(value[0], 2);
   std::filesystem::remove(files("\ntimed, aligned to 16\n").at(0));
-  give_choice(key, value);
+  set_choice(key, value);
   const FakeCublasLtCounts given = multiplied(9, true);
   EXPECT_EQ(given.products[2], 1);
   EXPECT_EQ(given.products[1] + given.products[3], 0);

@@ -100,7 +100,7 @@ PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused)
 
 /* ---- in ---- */
 
-PyObject *dlpack_capsule(PyObject *object, void *stream)
+PyObject *foreign_capsule(PyObject *object, void *stream)
 {
     PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
     if (!method) return NULL;

@@ -37,7 +37,7 @@ enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3 };
 
 /* What an object's __dlpack__ gives; NULL and an exception. stream: which is made to wait for what the producer has asked for; NULL:
  * it is none of a device. */
-PyObject *dlpack_capsule(PyObject *object, void *stream);
+PyObject *foreign_capsule(PyObject *object, void *stream);
 /* Consumes the capsule; NULL and an exception: it is still whole. */
 thunder_tensor *dlpack_take(PyObject *capsule);
 /* By __dlpack__ alone, where tensor_from_foreign() also has other ways; NULL and an exception. */

@@ -30,7 +30,7 @@ typedef struct line {
 } line;
 static _Thread_local line *first, **last;
 
-void note_log(int32_t level, const char *component, const char *text, size_t bytes, void *user)
+void keep_log_line(int32_t level, const char *component, const char *text, size_t bytes, void *user)
 {
     line *said = malloc(sizeof *said + bytes + 1);
     if (!said) return;

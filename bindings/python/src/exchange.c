@@ -272,13 +272,11 @@ static PyObject *exchange_new(PyTypeObject *type, PyObject *args, PyObject *name
 
 static void exchange_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
     Py_DECREF(((Exchange *)object)->capsule);
     Py_DECREF(((Exchange *)object)->class);
     Py_XDECREF(((Exchange *)object)->again);
     release_spare(&((Exchange *)object)->spare);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_object(object);
 }
 
 /* ---- memory ---- */

@@ -98,14 +98,12 @@ static PyObject *exchange_function(PyObject *exchange, PyObject *args)
 static void program_dealloc(PyObject *object)
 {
     Program *self = (Program *)object;
-    PyTypeObject *type = Py_TYPE(object);
     Py_XDECREF(self->exchange);
     Py_XDECREF(self->compiled);
     release_spare(&self->spare);
     free(self->taken);
     free(self->given);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_object(object);
 }
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, program_dealloc}, {0, NULL}};

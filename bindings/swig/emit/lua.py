@@ -54,7 +54,7 @@ def defined(m, functions):
         lines += ["thunder_values *out = values_box(L);", f"return values_answer(L, out, {call});"]
     elif out == "thunder_tensor **":
         lines += ["box *made = box_push(L, BOX_TENSOR);", "thunder_tensor *out = NULL;", f"check_status(L, {call});", "made->handle = out;",
-                  "memory_count(L, thunder_tensor_nbytes(out));", "return 1;"]
+                  "memory_allocated(L, thunder_tensor_nbytes(out));", "return 1;"]
     elif out:
         kind = out[:-1].strip().removeprefix("const ")
         lines += [f"{out[:-1]}out = {'NULL' if kind.endswith('*') else 0};", f"check_status(L, {call});", pushed(function, kind, "out")]

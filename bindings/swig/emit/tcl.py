@@ -43,7 +43,7 @@ def given(m):
     return "{" + " ".join(words + (["args"] if rest else [])) + "}"
 
 
-def head(m):
+def named_defaults(m):
     by_name = " ".join(f"-{a.name} {default(a)}" for a in m.arguments if a.by_name)
     return [f"set o [dict merge {{{by_name}}} $args]"] if by_name else []
 
@@ -78,8 +78,8 @@ def member(m):
     if "begins" in m.idioms:
         return []
     if m.is_new:
-        return comment("#", m.doc) + method("constructor", m, head(m) + [f"set core [{perform(m)}]"])
-    lines = head(m) + [f"::thunder::hold {m.wraps} [{perform(m)}]" if m.wraps else perform(m)] + (["return [self]"] if m.result == "self" else [])
+        return comment("#", m.doc) + method("constructor", m, named_defaults(m) + [f"set core [{perform(m)}]"])
+    lines = named_defaults(m) + [f"::thunder::hold {m.wraps} [{perform(m)}]" if m.wraps else perform(m)] + (["return [self]"] if m.result == "self" else [])
     if not m.of.name:
         return comment("#", m.doc) + method(f"proc thunder::{m.name}", m, lines)
     made = comment("#", m.doc) + method(f"method {m.names.get(LANGUAGE, m.name)}", m, lines)

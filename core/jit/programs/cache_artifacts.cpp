@@ -54,7 +54,7 @@ ArtifactCounts take(Artifacts&& artifacts) {
   for (Artifact& a : artifacts.entries) {
     if (a.kind == kCpu) loops::kernels().give(a.key, std::move(a.blob), same_code), counts.cpu_kernels++;
     else if (a.kind == kCuda) nvidia::give_cubin(a.key, std::move(a.blob)), counts.cuda_kernels++;
-    else if (a.kind == kChoice) give_choice(a.key, std::move(a.blob)), counts.product_choices++;
+    else if (a.kind == kChoice) set_choice(a.key, std::move(a.blob)), counts.product_choices++;
   }
   return counts;
 }

@@ -94,7 +94,7 @@ Json parsed(std::string_view text) {
 
 // The fields of an object, each known and given once.
 template <size_t n>
-std::array<const cJSON*, n> fields(const cJSON* object, const std::array<std::string_view, n>& known) {
+std::array<const cJSON*, n> read_fields(const cJSON* object, const std::array<std::string_view, n>& known) {
   require(cJSON_IsObject(object), "an object was expected");
   std::array<const cJSON*, n> found{};
   for (const cJSON* field = object->child; field; field = field->next) {
@@ -151,7 +151,7 @@ Leaf read_leaf(std::string_view kind, const cJSON* value) {
 
 SavedInput read_input(const cJSON* item) {
   constexpr std::array<std::string_view, 5> kNames = {"kind", "place", "strides", "value", "symbol"};
-  const auto [kind, place, strides, value, symbol] = fields(item, kNames);
+  const auto [kind, place, strides, value, symbol] = read_fields(item, kNames);
   SavedInput in;
   require(!symbol || text_of(kind) == "integer", "a symbol is an integer's");
   if (symbol) in.symbol = read_number<int64_t>(symbol);
@@ -178,7 +178,7 @@ Dim read_dim(const cJSON* item, Terms& terms) {
 
 DimCondition read_condition(const cJSON* item, Terms& terms) {
   constexpr std::array<std::string_view, 4> kNames = {"a", "is", "b", "holds"};
-  const auto [a, is, b, holds] = fields(item, kNames);
+  const auto [a, is, b, holds] = read_fields(item, kNames);
   const auto found = std::find(kComparisons.begin(), kComparisons.end(), text_of(is));
   require(found != kComparisons.end(), "'", text_of(is), "' is no comparison");
   return {read_dim(a, terms), read_dim(b, terms), static_cast<DimCondition::Is>(found - kComparisons.begin()),
@@ -187,7 +187,7 @@ DimCondition read_condition(const cJSON* item, Terms& terms) {
 
 SizeRange read_range(const cJSON* item) {
   constexpr std::array<std::string_view, 4> kNames = {"leaf", "dim", "min", "max"};
-  const auto [leaf, dim, min, max] = fields(item, kNames);
+  const auto [leaf, dim, min, max] = read_fields(item, kNames);
   return {read_number<uint32_t>(leaf), read_number<uint32_t>(dim), read_number<int64_t>(min),
           read_number<int64_t>(max)};
 }
@@ -208,7 +208,7 @@ void read_conditions(const cJSON* list, SavedProgram& out) {
 
 ResultLeaf read_result(const cJSON* item, uint32_t& outputs) {
   constexpr std::array<std::string_view, 2> kNames = {"kind", "value"};
-  const auto [kind, value] = fields(item, kNames);
+  const auto [kind, value] = read_fields(item, kNames);
   ResultLeaf r;
   if (text_of(kind) == "output") r.output = outputs++;
   else r.constant = read_leaf(text_of(kind), value);
@@ -258,7 +258,7 @@ void read_options(std::string_view json, CompileOptions& out) {
   require(cJSON_IsObject(root.get()), "an object was expected");
   for (const cJSON* item = root->child; item; item = item->next) {
     constexpr std::array<std::string_view, 2> kNames = {"kind", "value"};
-    const auto [kind, value] = fields(item, kNames);
+    const auto [kind, value] = read_fields(item, kNames);
     const Leaf l = read_leaf(text_of(kind), value);
     require(l.kind != ArgKind::dims && l.kind != ArgKind::reals, "option '", item->string, "' is a list");
     out.set(item->string, l);
@@ -270,7 +270,7 @@ std::vector<std::string> read_program(std::string_view json, SavedProgram& out) 
                                                       "tensors",   "conditions", "ranges",           "memory"};
   const Json root = parsed(json);
   const auto [structure, inputs, result_structure, results, tensors, conditions, ranges, memory] =
-      fields(root.get(), kNames);
+      read_fields(root.get(), kNames);
   require(cJSON_IsArray(inputs) && cJSON_IsArray(results) && cJSON_IsArray(tensors),
           "inputs, results and tensors are lists");
   out.structure = text_of(structure);

@@ -126,7 +126,7 @@ void LaneLoops::emit_remainder(const Cursor& at, Value* begin, Value* end, const
 
 // Whether a predicate holds for vectors of each element type in memory.
 template <class Holds>
-bool LaneLoops::each_memory(const Cursor& at, const Holds& holds) const {
+bool LaneLoops::all_memory_types(const Cursor& at, const Holds& holds) const {
   return std::all_of(nest_.buffers.begin(), nest_.buffers.end(), [&](DType d) {
     llvm::Type* element = memory_type(b_.getContext(), d);
     return holds(k_.vector_of(element, at.lanes), llvm::Align(element->getPrimitiveSizeInBits() / 8));
@@ -136,7 +136,7 @@ bool LaneLoops::each_memory(const Cursor& at, const Holds& holds) const {
 // Whether the machine has masked loads and stores of all element types used; otherwise LLVM makes a branch for each
 // lane.
 bool LaneLoops::has_masks(const Cursor& at) const {
-  return each_memory(at, [&](llvm::Type* vector, llvm::Align align) {
+  return all_memory_types(at, [&](llvm::Type* vector, llvm::Align align) {
     return k_.machine.isLegalMaskedLoad(vector, align) && k_.machine.isLegalMaskedStore(vector, align);
   });
 }
@@ -145,7 +145,7 @@ bool LaneLoops::has_masks(const Cursor& at) const {
 bool LaneLoops::has_free_masks(const Cursor& at) const {
   constexpr auto kStore = llvm::Instruction::Store;
   constexpr auto kCost = llvm::TargetTransformInfo::TCK_RecipThroughput;
-  return has_masks(at) && each_memory(at, [&](llvm::Type* vector, llvm::Align align) {
+  return has_masks(at) && all_memory_types(at, [&](llvm::Type* vector, llvm::Align align) {
            return k_.machine.getMaskedMemoryOpCost(kStore, vector, align, 0, kCost) <=
                   k_.machine.getMemoryOpCost(kStore, vector, align, 0, kCost);
          });

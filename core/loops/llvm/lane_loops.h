@@ -29,7 +29,7 @@ class LaneLoops {
   bool is_reversed() const { return nest_.backwards && !nest_.lane_is_outer(); }
   llvm::Value* first_lane(const Cursor& at, llvm::Value* position);
   template <class Holds>
-  bool each_memory(const Cursor& at, const Holds& holds) const;
+  bool all_memory_types(const Cursor& at, const Holds& holds) const;
   bool has_masks(const Cursor& at) const;
   bool has_free_masks(const Cursor& at) const;
 

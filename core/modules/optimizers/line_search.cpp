@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kDecrease = 1e-4, kCurvature = 0.9;
 
-struct Trial : Sample {
+struct Trial : LinePoint {
   Ref<Tensor> gradient;
 };
 
@@ -113,11 +113,11 @@ class Search {
 
 }  // namespace
 
-double cubic_minimum(const Sample& a, const Sample& b, double low, double high) {
+double cubic_minimum(const LinePoint& a, const LinePoint& b, double low, double high) {
   const double d1 = a.slope + b.slope - 3 * (a.value - b.value) / (a.at - b.at);
   const double square = d1 * d1 - a.slope * b.slope;
   if (!(square >= 0)) return (low + high) / 2;
-  const Sample &left = a.at <= b.at ? a : b, &right = a.at <= b.at ? b : a;
+  const LinePoint &left = a.at <= b.at ? a : b, &right = a.at <= b.at ? b : a;
   const double d2 = std::sqrt(square);
   const double at = right.at - (right.at - left.at) * ((right.slope + d2 - d1) / (right.slope - left.slope + 2 * d2));
   return std::min(std::max(at, low), high);

@@ -18,9 +18,9 @@ StepLength strong_wolfe(JointStep& s, const Ref<Tensor>& x, const Ref<Tensor>& d
                         double slope, double step, int64_t most);
 
 // The minimum, within bounds, of the cubic through two points with these values and slopes.
-struct Sample {
+struct LinePoint {
   double at = 0, value = 0, slope = 0;
 };
-double cubic_minimum(const Sample& a, const Sample& b, double low, double high);
+double cubic_minimum(const LinePoint& a, const LinePoint& b, double low, double high);
 
 }  // namespace thunder

@@ -106,7 +106,7 @@ TEST_F(Autotune, uses_choices_measured_by_another_process) {
   const std::vector<Algorithm> algorithms = algorithms_of(*backends, available, products_of_rows(43));
   for (const Algorithm& algorithm : algorithms) {
     Autotuner here(*backends, found, this_machine(), threads, "");
-    give_choice(here.key(products_of_rows(43)), name(algorithm));
+    set_choice(here.key(products_of_rows(43)), name(algorithm));
     EXPECT_EQ(way_of_rows(here, 43), algorithm);
     EXPECT_EQ(here.timed(), 0u);
   }

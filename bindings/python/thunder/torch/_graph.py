@@ -179,7 +179,7 @@ class Graph:
         self.calls = {}  # what PyTorch runs, as last traced: by node the call, and why
         self.kept = []  # such calls of every trace
         self.refused = {}  # by node, why its row has refused it
-        _rewrites.asserts(module.graph)
+        _rewrites.make_asserts_functional(module.graph)
         if not getattr(by_torch, "whole", False):
             _rewrites.rewrite(module.graph)
         self.nodes = [(node, _function_of(node, by_torch) if node.op == "call_function" else None) for node in module.graph.nodes]

@@ -123,11 +123,11 @@ class Call:
         self.text = f"{', '.join([*map(repr, args), *(f'{name}={value!r}' for name, value in named.items())])} -> {results!r}"
 
     def run(self, inputs, outputs, stream):
-        def filled(slot):
+        def value_of(slot):
             value = inputs[slot.at]
             return torch.view_as_complex(value.contiguous()) if slot.is_complex else value
         with torch.no_grad(), on(stream):
-            made = self.target(*_map(list(self.args), filled, _Slot), **{k: _map(v, filled, _Slot) for k, v in self.named.items()})
+            made = self.target(*_map(list(self.args), value_of, _Slot), **{k: _map(v, value_of, _Slot) for k, v in self.named.items()})
             self.places.store([one for one in _flat(made) if isinstance(one, torch.Tensor)], outputs)
 
     def now(self, inputs):

@@ -96,7 +96,7 @@ def sum_of_one(graph):
         graph.erase_node(node)
 
 
-def asserts(graph):
+def make_asserts_functional(graph):
     """What is asserted of values, since torch 2.15 also of one_hot's: by the op that gives a result, which a line may have."""
     for node in graph.find_nodes(op="call_function", target=_aten._assert_async.msg):
         condition, message = node.args

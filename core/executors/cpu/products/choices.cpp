@@ -28,7 +28,7 @@ std::optional<std::string> given_choice(const std::string& key) {
   return found == known().by_key.end() || !found->second.given ? std::nullopt : std::optional(found->second.algorithm);
 }
 
-void give_choice(const std::string& key, std::string algorithm) {
+void set_choice(const std::string& key, std::string algorithm) {
   std::lock_guard lock(known().mutex);
   known().by_key[key] = {std::move(algorithm), true};
 }

@@ -9,13 +9,13 @@
 
 namespace thunder {
 
-// By key of Autotuner, the name of the algorithm. Any thread.
-// What another process measured on this kind of machine. None: it was not given.
+// The choices of algorithms, by key of Autotuner. Any thread. given_choice(): the choice that another process measured
+// on this kind of machine; nullopt: there is none.
 std::optional<std::string> given_choice(const std::string& key);
-void give_choice(const std::string& key, std::string algorithm);
-// What a context of this process uses.
+void set_choice(const std::string& key, std::string algorithm);
+// The choices that contexts of this process measured or used.
 void note_choice(const std::string& key, std::string algorithm);
-// All of them, given or used, in the order of their keys.
+// All choices, given or used, in the order of their keys.
 std::vector<std::pair<std::string, std::string>> known_choices();
 
 }  // namespace thunder

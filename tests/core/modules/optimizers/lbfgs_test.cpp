@@ -152,7 +152,7 @@ TEST_F(Lbfgs, refuses_what_is_no_loss_with_gradients) {
 }
 
 TEST(CubicMinimum, is_that_of_a_parabola_and_within_bounds) {
-  const auto parabola = [](double x) { return Sample{x, (x - 2) * (x - 2), 2 * (x - 2)}; };
+  const auto parabola = [](double x) { return LinePoint{x, (x - 2) * (x - 2), 2 * (x - 2)}; };
   EXPECT_NEAR(cubic_minimum(parabola(0), parabola(5), 0, 5), 2, 1e-12);
   EXPECT_NEAR(cubic_minimum(parabola(5), parabola(0), 0, 5), 2, 1e-12);
   EXPECT_EQ(cubic_minimum(parabola(0), parabola(1), 0, 1), 1);
