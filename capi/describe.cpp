@@ -1,17 +1,17 @@
 // thunder_context_describe: what a context offers, as JSON for documentation, bindings and curious people.
+#include "base/log.h"
 #include "capi/describe_json.h"
 #include "capi/describe_ops.h"
 #include "capi/options.h"
-#include "base/log.h"
+#include "compile/stages.h"
 #include "executors/engines.h"
 #include "jit/doctor.h"
 #include "jit/explain.h"
 #include "jit/options/inductor_options.h"
-#include "jit/options/resolve.h"
-#include "compile/stages.h"
+#include "jit/options/modes.h"
 #include "loops/target.h"
-#include "modules/optimizer.h"
 #include "modules/lr_scheduler.h"
+#include "modules/optimizer.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -29,13 +29,11 @@ std::string_view kind_text(ArgKind kind) {
 }
 
 void describe_options(std::span<const OptionRow> rows, cJSON* array) {
-  for (const OptionRow& row : rows) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", row.name);
-    add_text(o, "kind", row.function ? "function" : kind_text(row.kind));
-    add_text(o, "default", row.fallback);
-    add_text(o, "doc", row.doc);
-  }
+  for (const OptionRow& row : rows)
+    add_row(array, {{"name", row.name},
+                    {"kind", row.function ? "function" : kind_text(row.kind)},
+                    {"default", row.fallback},
+                    {"doc", row.doc}});
 }
 
 // With the values that the context has now.
@@ -56,8 +54,7 @@ void describe_executors(Context& context, cJSON* array) {
   for (auto& name : defaults)  // an engine's is not listed before somebody wants it
     if (place(names, name) == std::ssize(names)) names.insert(names.end() - 1, name);
   for (auto& name : names) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", name);
+    cJSON* o = add_row(array, {{"name", name}});
     const auto at = place(defaults, name);
     if (!cJSON_AddNumberToObject(o, "default", at == std::ssize(defaults) ? 0 : double(at + 1))) throw std::bad_alloc();
     add_flag(o, "always", name == defaults.back());
@@ -71,19 +68,13 @@ void describe_unavailable(Context& context, cJSON* array) {
   for (auto& target : context.targets())
     if (std::string why; !target->available(&why))
       all.emplace_back(target->device_kind() == kind(Device::cpu) ? "fusion" : cat("fusion on ", target->name()), why);
-  for (auto& [name, why] : all) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", name);
-    add_text(o, "why", why);
-  }
+  for (auto& [name, why] : all) add_row(array, {{"name", name}, {"why", why}});
 }
 
 // Sizes in bytes; 0: the system does not say.
 void describe_machine(Context& context, cJSON* array) {
   const Machine& m = context.machine();
-  cJSON* o = add_object(array);
-  add_text(o, "processor", m.processor);
-  add_text(o, "instructions", name(m.instructions));
+  cJSON* o = add_row(array, {{"processor", m.processor}, {"instructions", name(m.instructions)}});
   add_flag(o, "bf16_dot_products", m.bf16_dot_products);
   add_flag(o, "tile_registers", m.tile_registers);
   for (auto [name, value] : {std::pair{"vector_bytes", m.vector_bytes},
@@ -100,12 +91,8 @@ void describe_machine(Context& context, cJSON* array) {
 
 void describe_installation(Context& context, cJSON* array) {
   constexpr std::string_view states[] = {"works", "missing", "fails"};
-  for (const Finding& finding : examine(context)) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", finding.name);
-    add_text(o, "state", states[static_cast<size_t>(finding.state)]);
-    add_text(o, "text", finding.text);
-  }
+  for (const Finding& f : examine(context))
+    add_row(array, {{"name", f.name}, {"state", states[static_cast<size_t>(f.state)]}, {"text", f.text}});
 }
 
 void add_words(cJSON* o, const char* key, std::span<const std::string> words) {
@@ -114,9 +101,7 @@ void add_words(cJSON* o, const char* key, std::span<const std::string> words) {
 
 void describe_backends(Context& context, cJSON* array) {
   for (auto& b : context.backends().all()) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", b->name);
-    add_text(o, "doc", b->doc);
+    cJSON* o = add_row(array, {{"name", b->name}, {"doc", b->doc}});
     std::vector<std::string> executors = b->executors, missing;
     std::string engine;  // its version and file, or every name that was looked for
     for (const std::string& name : executors)
@@ -134,9 +119,7 @@ void describe_backends(Context& context, cJSON* array) {
 
 void describe_modes(cJSON* array) {
   for (const ModeRow& mode : modes()) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", mode.name);
-    cJSON* sets = add_object_in(o, "options");
+    cJSON* sets = add_object_in(add_row(array, {{"name", mode.name}}), "options");
     if (mode.max_autotune) add_flag(sets, "max_autotune", true);
     if (mode.use_cudagraphs) add_flag(sets, "use_cudagraphs", true);
     if (!mode.backend.empty()) add_text(sets, "backend", mode.backend);
@@ -144,25 +127,15 @@ void describe_modes(cJSON* array) {
 }
 
 void describe_inductor_options(cJSON* array) {
-  for (const InductorOption& row : inductor_options()) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", row.name);
-    add_text(o, "state", name(row.state));
-    add_text(o, "ours", row.ours);
-    add_text(o, "why", row.why);
-  }
+  for (const InductorOption& row : inductor_options())
+    add_row(array, {{"name", row.name}, {"state", name(row.state)}, {"ours", row.ours}, {"why", row.why}});
 }
 
 void describe_passes(Context& context, cJSON* array) {
-  for (const StageRow& row : stages()) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", row.name);
-    add_text(o, "doc", row.why);
-    add_flag(o, "required", row.required);
-  }
+  for (const StageRow& row : stages())
+    add_flag(add_row(array, {{"name", row.name}, {"doc", row.why}}), "required", row.required);
   for (auto& pass : context.passes({})) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", pass->name());
+    cJSON* o = add_row(array, {{"name", pass->name()}});
     if (!pass->before().empty()) add_text(o, "before", pass->before());
     if (!pass->after().empty()) add_text(o, "after", pass->after());
   }
@@ -170,8 +143,7 @@ void describe_passes(Context& context, cJSON* array) {
 
 void describe_modules(Context& context, cJSON* array) {
   for (auto& kind : context.module_kinds().all()) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", kind->name());
+    cJSON* o = add_row(array, {{"name", kind->name()}});
     describe_schema(kind->schema(), o);
     add_text(o, "doc", kind->doc());
     add_flag(o, "forward", kind->forward != nullptr);
@@ -182,12 +154,8 @@ void describe_modules(Context& context, cJSON* array) {
 // Optimisers and schedules: rows with a name, a sentence and options.
 template <class Row>
 void describe_rows(std::span<const Row> rows, cJSON* array) {
-  for (const Row& row : rows) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", row.name);
-    add_text(o, "doc", row.doc);
-    describe_options(row.options, add_array(o, "options"));
-  }
+  for (const Row& row : rows)
+    describe_options(row.options, add_array(add_row(array, {{"name", row.name}, {"doc", row.doc}}), "options"));
 }
 
 void describe_schedules(cJSON* array) {
@@ -204,8 +172,7 @@ void describe_memory(Context& context, cJSON* array) {
   const BlockCache* cache = context.block_cache();
   if (!cache) return;  // the host's own
   const MemoryStatistics s = cache->statistics();
-  cJSON* o = add_object(array);
-  add_text(o, "name", "blocks");
+  cJSON* o = add_row(array, {{"name", "blocks"}});
   // Integers of 64 bits do not fit in JSON's numbers.
   for (auto [name, value] : {std::pair{"used_bytes", uint64_t{s.used}},
                              {"kept_bytes", uint64_t{s.kept}},
@@ -216,20 +183,11 @@ void describe_memory(Context& context, cJSON* array) {
 }
 
 void describe_logs(cJSON* array) {
-  for (const LogRow& row : log_rows()) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", row.name);
-    add_text(o, "doc", row.doc);
-    add_text(o, "more", row.more);
-  }
+  for (const LogRow& row : log_rows()) add_row(array, {{"name", row.name}, {"doc", row.doc}, {"more", row.more}});
 }
 
 void describe_reports(cJSON* array) {
-  for (const ReportRow& row : report_rows()) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", row.name);
-    add_text(o, "doc", row.doc);
-  }
+  for (const ReportRow& row : report_rows()) add_row(array, {{"name", row.name}, {"doc", row.doc}});
 }
 
 struct Subject {

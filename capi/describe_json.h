@@ -3,9 +3,11 @@
 
 #include <cjson/cJSON.h>
 
+#include <initializer_list>
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace thunder::capi {
 
@@ -33,6 +35,13 @@ inline void add_flag(cJSON* to, const char* key, bool flag) {
 inline cJSON* add_object(cJSON* array) {
   cJSON* made = cJSON_CreateObject();
   if (!made || !cJSON_AddItemToArray(array, made)) throw std::bad_alloc();
+  return made;
+}
+
+// An object with these texts.
+inline cJSON* add_row(cJSON* array, std::initializer_list<std::pair<const char*, std::string_view>> texts) {
+  cJSON* made = add_object(array);
+  for (const auto& [key, text] : texts) add_text(made, key, text);
   return made;
 }
 

@@ -37,9 +37,7 @@ void describe_schema(const Schema& schema, cJSON* o) {
   add_text(o, "schema", schema.text);
   cJSON* parameters = add_array(o, "parameters");
   for (const Param& param : schema.params) {
-    cJSON* p = add_object(parameters);
-    add_text(p, "name", param.name);
-    add_text(p, "kind", kind_text(param.kind));
+    cJSON* p = add_row(parameters, {{"name", param.name}, {"kind", kind_text(param.kind)}});
     add_flag(p, "optional", param.optional);        // may be None
     if (param.text) add_flag(p, "text", true);      // a string may stand for the list
     add_flag(p, "has_default", param.has_default);  // may be left out, and is "default" then
@@ -56,8 +54,7 @@ void describe_schema(const Schema& schema, cJSON* o) {
 
 void describe_ops(Context& context, cJSON* array) {
   for (auto& op : context.registry().all()) {
-    cJSON* o = add_object(array);
-    add_text(o, "name", op->name());
+    cJSON* o = add_row(array, {{"name", op->name()}});
     describe_schema(op->schema, o);
     add_text(o, "doc", op->doc);
     add_flag(o, "prim", op->prim);

@@ -8,17 +8,10 @@
 #include "jit/context.h"
 #include "jit/options/executor_names.h"
 #include "jit/options/inductor_options.h"
+#include "jit/options/modes.h"
 
 namespace thunder {
 namespace {
-
-constexpr ModeRow kModes[] = {
-    {.name = "default"},
-    {.name = "reduce-overhead", .use_cudagraphs = true},
-    {.name = "max-autotune-no-cudagraphs", .max_autotune = true},
-    {.name = "max-autotune", .max_autotune = true, .use_cudagraphs = true},
-    {.name = "lite", .backend = "eager"},
-};
 
 // What a name among the values of an option of lightning-thunder's is here: nothing that must be asked for, the option
 // `ours` = true, or not there.
@@ -136,10 +129,10 @@ void apply_mode(CompileOptions& out) {
   const Leaf* given = out.find("mode");
   if (!given || given->kind != ArgKind::string) return;
   const std::string name = given->text;
-  const auto* mode = std::find_if(std::begin(kModes), std::end(kModes), [&](auto& m) { return m.name == name; });
+  const auto mode = std::ranges::find_if(modes(), [&](auto& m) { return m.name == name; });
   std::vector<std::string> known;
-  for (const ModeRow& m : kModes) known.push_back(cat('"', m.name, '"'));
-  require(mode != std::end(kModes), "compile: option 'mode' must be one of ", listed(known, ", "), ", got \"", name,
+  for (const ModeRow& m : modes()) known.push_back(cat('"', m.name, '"'));
+  require(mode != modes().end(), "compile: option 'mode' must be one of ", listed(known, ", "), ", got \"", name,
           "\"");
   const std::string by = cat("option 'mode' = \"", name, "\"");
   if (mode->max_autotune) ask(out, "max_autotune", by);
@@ -216,7 +209,6 @@ void apply_backend(CompileOptions& out, const Context& context) {
 
 }  // namespace
 
-std::span<const ModeRow> modes() { return kModes; }
 
 Ref<CompileOptions> resolve_options(const CompileOptions& given, const Context& context) {
   auto out = make<CompileOptions>(given);

@@ -7,14 +7,6 @@ namespace thunder {
 
 class Context;
 
-// A name for several options, as in PyTorch.
-struct ModeRow {
-  std::string_view name;
-  bool max_autotune = false, use_cudagraphs = false;
-  std::string_view backend;  // empty: it asks for none
-};
-std::span<const ModeRow> modes();
-
 // Inductor's names and the mode are replaced by the options that they stand for, and what the backend asks for is
 // added. Names that nobody knows stay, for `check` to judge. Throws at an option of Inductor's that is refused, at
 // options that contradict each other, and at an unknown mode or backend.
