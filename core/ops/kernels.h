@@ -104,6 +104,29 @@ void each3(const KernelArgs& k, const F& f) {
   });
 }
 
+// A dense copy of the input.
+inline Status* copy_dense(const KernelArgs& k) {
+  copy_strided(k.in[0], k.out[0]);
+  return nullptr;
+}
+// What a view prim shows of the input, copied.
+template <ViewFn view>
+Status* copy_view(const KernelArgs& k) {
+  if (k.out[0].elements() == 0) return nullptr;
+  const auto rank = static_cast<size_t>(k.in[0].rank);
+  ViewOf v;
+  v.strides.assign(k.in[0].strides, k.in[0].strides + rank);
+  view({k.in[0].shape, rank}, k.args, {k.out[0].shape, static_cast<size_t>(k.out[0].rank)}, v);
+  Buffer from = k.out[0];
+  from.data = k.in[0].as<std::byte>() + v.offset * static_cast<int64_t>(size_of(from.dtype));
+  from.strides = v.strides.data();
+  copy_strided(from, k.out[0]);
+  return nullptr;
+}
+inline bool same_view(std::span<const int64_t>, std::span<const Arg>, std::span<const int64_t>, ViewOf&) {
+  return true;
+}
+
 // The input seen through its own shape, written in order into the dense output.
 inline Status* copy_in_order(const KernelArgs& k) {
   const Sizes dense = dense_strides(std::span(k.in[0].shape, static_cast<size_t>(k.in[0].rank)));

@@ -12,12 +12,6 @@ Results only_traced(Call& c) {
   fail(Code::invalid_argument, c.op.name(), ": only the transform of that name makes this line");
 }
 
-Status* copy(const KernelArgs& k) {
-  copy_strided(k.in[0], k.out[0]);
-  return nullptr;
-}
-bool same_view(std::span<const int64_t>, std::span<const Arg>, std::span<const int64_t>, ViewOf&) { return true; }
-
 constexpr OpRow kRows[] = {
     // The number tells one function from another that is given the same.
     checked(
@@ -31,7 +25,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.optimization_barrier(tensor input, tensor after) -> tensor",
              .doc = "The input itself, once `after` is computed. No pass sees that it is the same.",
              .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
-             .reference = copy,
+             .reference = copy_dense,
              .vjp = [](Grad& g) { g.add(0, g.cotangent()); },
              .batch =
                  [](Batch& b) {

@@ -5,11 +5,6 @@
 namespace thunder {
 namespace {
 
-bool same_view(std::span<const int64_t>, std::span<const Arg>, std::span<const int64_t>, ViewOf&) { return true; }
-Status* copy(const KernelArgs& k) {
-  copy_strided(k.in[0], k.out[0]);
-  return nullptr;
-}
 Results detach(Call& c) { return c.builder.call("prims.detach", {c.var(0)}); }
 
 void samples(Samples& s) {
@@ -25,7 +20,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.detach(tensor input) -> tensor",
              .doc = "A view that gradients do not pass.",
              .meta = same_meta,
-             .reference = copy,
+             .reference = copy_dense,
              .nondiff = kStops,
              .view = same_view,
              .write_through = [](Call&, ValueId, ValueId written) { return written; },

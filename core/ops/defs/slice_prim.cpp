@@ -32,18 +32,6 @@ bool slice_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::
   }
   return true;
 }
-Status* slice_copy(const KernelArgs& k) {
-  const auto rank = static_cast<size_t>(k.in[0].rank);
-  ViewOf v;
-  v.strides.assign(k.in[0].strides, k.in[0].strides + rank);
-  if (k.out[0].elements() == 0) return nullptr;
-  slice_view({k.in[0].shape, rank}, k.args, {k.out[0].shape, rank}, v);
-  Buffer from = k.out[0];
-  from.data = k.in[0].as<std::byte>() + v.offset * static_cast<int64_t>(size_of(from.dtype));
-  from.strides = v.strides.data();
-  copy_strided(from, k.out[0]);
-  return nullptr;
-}
 void slice_vjp(Grad& g) {
   g.add(0, g.builder.call("prims.slice_scatter",
                           {full_like(g.var(0), 0), g.cotangent(), g.dims(1), g.dims(2), g.dims(3)}));
@@ -71,7 +59,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.slice(tensor input, int[] starts, int[] ends, int[] strides) -> tensor",
              .doc = "Every strides[i]-th element from starts[i] up to ends[i] of each dim i, without a copy.",
              .meta = slice_meta,
-             .reference = slice_copy,
+             .reference = copy_view<slice_view>,
              .vjp = slice_vjp,
              .batch = batch_slice,
              .view = slice_view,

@@ -8,21 +8,6 @@
 namespace thunder {
 namespace {
 
-// Reads what the view sees.
-template <ViewFn view>
-Status* copy_seen(const KernelArgs& k) {
-  const auto rank = static_cast<size_t>(k.in[0].rank);
-  ViewOf v;
-  v.strides.assign(k.in[0].strides, k.in[0].strides + rank);
-  if (k.out[0].elements() == 0) return nullptr;
-  view({k.in[0].shape, rank}, k.args, {k.out[0].shape, static_cast<size_t>(k.out[0].rank)}, v);
-  Buffer from = k.out[0];
-  from.data = k.in[0].as<std::byte>() + v.offset * static_cast<int64_t>(size_of(from.dtype));
-  from.strides = v.strides.data();
-  copy_strided(from, k.out[0]);
-  return nullptr;
-}
-
 // ---- diagonal ----
 
 struct Diagonal {
@@ -176,7 +161,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.diagonal(tensor input, int offset, int dim1, int dim2) -> tensor",
              .doc = "The elements on a diagonal of two dims, as a new last dim, without a copy.",
              .meta = diagonal_meta,
-             .reference = copy_seen<diagonal_view>,
+             .reference = copy_view<diagonal_view>,
              .vjp = [](Grad& g) { g.add(0, with_diagonal(g, full_like(g.var(0), 0), g.cotangent())); },
              .batch = batch_diagonal,
              .view = diagonal_view,
@@ -188,7 +173,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.unfold(tensor input, int dim, int size, int step) -> tensor",
              .doc = "The windows of a dim, whose elements form a new last dim, without a copy.",
              .meta = unfold_meta,
-             .reference = copy_seen<unfold_view>,
+             .reference = copy_view<unfold_view>,
              .vjp = unfold_vjp,
              .batch = batch_unfold,
              .view = unfold_view,

@@ -9,11 +9,6 @@
 namespace thunder {
 namespace {
 
-Status* copy(const KernelArgs& k) {
-  copy_strided(k.in[0], k.out[0]);
-  return nullptr;
-}
-
 // ---- reshape ----
 
 void reshape_meta(const Call& c, Types& out) {
@@ -75,16 +70,6 @@ Shape inverse(std::span<const Dim> order) {
     back[normalize_axis(order[i].value(), order.size())] = static_cast<int64_t>(i);
   return back;
 }
-Status* permute_copy(const KernelArgs& k) {
-  Sizes strides;
-  for (Dim d : k.args[1].dim_list())
-    strides.push_back(k.in[0].strides[normalize_axis(d.value(), static_cast<size_t>(k.in[0].rank))]);
-  Buffer from = k.in[0];
-  from.shape = k.out[0].shape;
-  from.strides = strides.data();
-  copy_strided(from, k.out[0]);
-  return nullptr;
-}
 
 // ---- expand ----
 
@@ -106,17 +91,6 @@ bool expand_view(std::span<const int64_t> sizes, std::span<const Arg>, std::span
   for (size_t i = 0; i < sizes.size(); i++) strides[lead + i] = sizes[i] == 1 && to[lead + i] != 1 ? 0 : v.strides[i];
   v.strides = strides;
   return true;
-}
-Status* expand_copy(const KernelArgs& k) {
-  ViewOf v;
-  const auto rank = static_cast<size_t>(k.in[0].rank);
-  v.strides.assign(k.in[0].strides, k.in[0].strides + rank);
-  expand_view({k.in[0].shape, rank}, k.args, {k.out[0].shape, static_cast<size_t>(k.out[0].rank)}, v);
-  Buffer from = k.out[0];
-  from.data = k.in[0].data;
-  from.strides = v.strides.data();
-  copy_strided(from, k.out[0]);
-  return nullptr;
 }
 
 // An axis of size 1 that is repeated zero or one times still has a place of its own in memory for every element.
@@ -185,7 +159,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.permute(tensor input, int[] dims) -> tensor",
              .doc = "Axes in another order.",
              .meta = permute_meta,
-             .reference = permute_copy,
+             .reference = copy_view<permute_view>,
              .vjp = [](Grad& g) { g.add(0, permute_to(g.cotangent(), inverse(g.dims(1)))); },
              .batch = batch_permute,
              .view = permute_view,
@@ -196,7 +170,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.expand(tensor input, int[] shape) -> tensor",
              .doc = "Repeats axes of size 1, and adds leading ones, without a copy.",
              .meta = expand_meta,
-             .reference = expand_copy,
+             .reference = copy_view<expand_view>,
              .vjp = [](Grad& g) { g.add(0, sum_to(g.cotangent(), g.type(0).shape)); },
              .batch = batch_expand,
              .view = expand_view,
@@ -206,7 +180,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.contiguous(tensor input) -> tensor",
              .doc = "The input itself if it is dense, else a dense copy.",
              .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
-             .reference = copy,
+             .reference = copy_dense,
              .vjp = [](Grad& g) { g.add(0, g.cotangent()); },
              .batch = [](Batch& b) { return b.again({b.operand(0)}); },
              .view = contiguous_view,
@@ -219,7 +193,7 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.clone(tensor input) -> tensor",
              .doc = "A dense copy.",
              .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
-             .reference = copy,
+             .reference = copy_dense,
              .vjp = [](Grad& g) { g.add(0, g.cotangent()); },
              .samples =
                  [](Samples& s) {
