@@ -14,8 +14,12 @@ inline void same_meta(const Call& c, Types& out) { out.push(c.type(0)); }
 
 // As above, for a function of real numbers.
 inline void real_meta(const Call& c, Types& out) {
-  c.require(is_real(c.type(0).dtype), "input must be real, got ", name(c.type(0)));
+  require_real(c);
   out.push(c.type(0));
+}
+
+consteval OpRow real(SchemaText schema, std::string_view doc, KernelFn kernel, VjpFn vjp) {
+  return primitive(schema, doc, real_meta, kernel, vjp, kElementwise);
 }
 
 // As above, for a function of signed quantities.

@@ -12,9 +12,14 @@ inline Var computed(Var x) { return x ? convert(x, compute_dtype(x.dtype())) : x
 inline Var exp(Var x) { return x.builder->call("prims.exp", {x}); }
 inline Var log(Var x) { return x.builder->call("prims.log", {x}); }
 inline Var rsqrt(Var x) { return x.builder->call("prims.rsqrt", {x}); }
+inline Var matmul(Var a, Var b) { return a.builder->call("matmul", {a, b}); }
 // Broadcasts and promotes.
 inline Var where(Var condition, In then, In otherwise) {
   return condition.builder->call("where", {condition, then, otherwise});
+}
+
+inline void require_real(const Call& c) {
+  c.require(is_real(c.type(0).dtype), "input must be real, got ", name(c.type(0)));
 }
 
 // The axis as a list of one; empty for a 0-d tensor, which is all of its own axis.

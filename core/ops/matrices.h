@@ -49,6 +49,17 @@ struct Matrices {
   int32_t outer;
 };
 
+inline void require_matrices(const Call& c) {
+  const TensorType& t = c.type(0);
+  c.require(t.rank() >= 2, "input must have at least 2 dims, got ", name(t));
+  c.require(t.dtype == DType::f32 || t.dtype == DType::f64, "input must be float32 or float64, got ", name(t));
+}
+inline void require_square(const Call& c) {
+  require_matrices(c);
+  const TensorType& t = c.type(0);
+  c.require(t.shape[t.rank() - 1] == t.shape[t.rank() - 2], "input must be square matrices, got ", name(t));
+}
+
 inline Status* refused(const KernelArgs& k, std::string_view why, int64_t i, int64_t batch) {
   const std::string which = batch > 1 ? cat(" (matrix ", i, " of the batch)") : std::string();
   return make<Status>(Code::invalid_argument, cat(k.op ? std::string_view(k.op->name()) : "linalg", ": ", why, which))

@@ -52,8 +52,27 @@ inline Var not_(Var x) { return apply("prims.logical_not", x); }
 inline Var square(Var x) { return x * x; }
 // Towards zero.
 inline Var truncated(Var x) { return where(lt(x, 0.0), -floor(-x), floor(x)); }
+// log(1 + exp(x)).
+inline Var softplus_of(Var x) { return maximum(x, 0.0) + log1p(exp(-abs(x))); }
+inline Var at_least_one_dim(Var x) { return x.rank() ? x : reshape_to(x, Shape{1}); }
+inline Var slice(Var x, size_t dim, Dim start, Dim end) {
+  Shape starts(x.rank(), 0), ends = x.shape();
+  starts[dim] = start, ends[dim] = end;
+  return x.builder->call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)});
+}
+// The elements at the places of each line along the axis.
+inline Var line_up(Var x, size_t axis, Var place) {
+  return x.builder->call("prims.gather", {x, static_cast<int64_t>(axis), place});
+}
 inline Var index_sum(Var x, std::span<const Dim> axes) {
   return axes.empty() ? x : x.builder->call("prims.sum", {x, axes});
+}
+
+// ---- what is required of operands ----
+
+inline void require_ranks(const Call& c, size_t left, size_t a, size_t right, size_t b) {
+  c.require(c.type(left).rank() == a && c.type(right).rank() == b, c.op.schema.params[left].name, " must have rank ", a,
+            " and ", c.op.schema.params[right].name, " rank ", b, "; ", c.types());
 }
 
 // ---- formulas as ops ----

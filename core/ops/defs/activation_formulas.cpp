@@ -8,10 +8,6 @@ namespace {
 Var below_zero(Var x) {
   return where(gt(x, 0.0), 0.0, x);
 }
-// log(1 + exp(x)).
-Var softplus_of(Var x) {
-  return maximum(x, 0.0) + log1p(exp(-abs(x)));
-}
 Var within(Var x, double low, double high) {
   return where(le(x, low), low, where(ge(x, high), high, x));
 }

@@ -113,7 +113,7 @@ Var masked(const Call& c, const Places& p, Var scores) {
 }
 
 // The probabilities, or their gradients, after dropout.
-Var kept_of(const Call& c, const Places& p, Var x) {
+Var after_dropout(const Call& c, const Places& p, Var x) {
   if (!c.has(p.kept)) return x;
   Var kept = c.var(p.kept);
   c.require(kept.shape() == x.shape(), "kept must have the shape of the scores, ", name(x.shape()), ", got ",
@@ -180,7 +180,7 @@ Results attention(Call& c) {
 Results forward(Call& c) {
   Scores a = scores_of(c, kForward);
   Softmax s = softmax(a.scores);
-  Var out = convert(c.builder.call("matmul", {kept_of(c, kForward, s.probabilities), a.value}), c.type(0).dtype);
+  Var out = convert(c.builder.call("matmul", {after_dropout(c, kForward, s.probabilities), a.value}), c.type(0).dtype);
   return {out.id, s.top.id, s.total.id};
 }
 
@@ -214,8 +214,8 @@ Results backward(Call& c) {
   Scores a = scores_of(own, kBackward);
   Var dy = computed(c.var(0));
   Var p = exp(a.scores - c.var(5)) / c.var(6);
-  Var dv = b.call("matmul", {swap_last_two(kept_of(own, kBackward, p)), dy});
-  Var dp = kept_of(own, kBackward, b.call("matmul", {dy, swap_last_two(a.value)}));
+  Var dv = b.call("matmul", {swap_last_two(after_dropout(own, kBackward, p)), dy});
+  Var dp = after_dropout(own, kBackward, b.call("matmul", {dy, swap_last_two(a.value)}));
   // The mean of dp by p is that of dy by out: a row of it is one product of two rows.
   Var ds = p * (dp - sum_kept(dy * computed(c.var(4)), last_axes(1, dy.rank()))) * a.scale;
   Var dq = b.call("matmul", {ds, a.key}), dk = b.call("matmul", {swap_last_two(ds), a.query});

@@ -4,10 +4,6 @@
 namespace thunder {
 namespace {
 
-Var line_up(Var x, size_t axis, Var place) {
-  return x.builder->call("prims.gather", {x, static_cast<int64_t>(axis), place});
-}
-
 // Between the two sorted elements around (n - 1) q, as the interpolation says.
 Results quantile(Call& c) {
   Var x = c.var(0), q = in_dtype(c, 1, DType::f64);

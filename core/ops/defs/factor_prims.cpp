@@ -9,17 +9,6 @@
 namespace thunder {
 namespace {
 
-void require_matrices(const Call& c, size_t i = 0) {
-  const TensorType& t = c.type(i);
-  c.require(t.rank() >= 2, c.op.schema.params[i].name, " must have at least 2 dims, got ", name(t));
-  c.require(t.dtype == DType::f32 || t.dtype == DType::f64, c.op.schema.params[i].name,
-            " must be float32 or float64, got ", name(t));
-}
-void require_square(const Call& c, size_t i = 0) {
-  require_matrices(c, i);
-  c.require(c.type(i).shape[c.type(i).rank() - 1] == c.type(i).shape[c.type(i).rank() - 2], c.op.schema.params[i].name,
-            " must be square matrices, got ", name(c.type(i)));
-}
 TensorType with_last(TensorType t, Dim rows, Dim columns) {
   t.shape[t.rank() - 2] = rows, t.shape[t.rank() - 1] = columns;
   return t;
@@ -33,9 +22,6 @@ Dim least(Dim a, Dim b) {
   return hint(a) < hint(b) ? a : b;
 }
 
-Var product(Var a, Var b) {
-  return a.builder->call("matmul", {a, b});
-}
 Var lower(Var x, int64_t diagonal = 0) {
   return x.builder->call("tril", {x, diagonal});
 }
@@ -84,7 +70,7 @@ Status* cholesky(const KernelArgs& k) {
 // The gradient of a symmetric matrix, half of it on each side.
 void cholesky_vjp(Grad& g) {
   Var l = g.result();
-  Var inner = lower(product(swap_last_two(l), g.cotangent()));
+  Var inner = lower(matmul(swap_last_two(l), g.cotangent()));
   inner = inner - on_diagonal(g.builder.call("diagonal", {inner, 0, -2, -1})) * 0.5;
   Var left = solved(l, inner, false, true);
   Var m = swap_last_two(solved(l, swap_last_two(left), false, true));
@@ -125,9 +111,9 @@ Status* qr(const KernelArgs& k) {
 }
 // Of the first columns, which are square or taller than wide; the others are Q times what R has of them.
 Var tall_qr_gradient(Var q, Var r, Var dq, Var dr) {
-  Var m = product(r, swap_last_two(dr)) - product(swap_last_two(dq), q);
+  Var m = matmul(r, swap_last_two(dr)) - matmul(swap_last_two(dq), q);
   Var both = lower(m) + swap_last_two(lower(m, -1));
-  Var y = dq + product(q, both);
+  Var y = dq + matmul(q, both);
   return swap_last_two(solved(r, swap_last_two(y), true, false));
 }
 void qr_vjp(Grad& g) {
@@ -137,8 +123,8 @@ void qr_vjp(Grad& g) {
   if (m >= n) return g.add(0, tall_qr_gradient(q, r, dq, dr));
   const auto part = [&](Var x, int64_t from, int64_t to) { return g.builder.call("narrow", {x, -1, from, to - from}); };
   Var rest = part(dr, m, n), x = part(g.var(0), m, n);
-  Var left = tall_qr_gradient(q, part(r, 0, m), dq + product(x, swap_last_two(rest)), part(dr, 0, m));
-  ValueList both{left.id, product(q, rest).id};
+  Var left = tall_qr_gradient(q, part(r, 0, m), dq + matmul(x, swap_last_two(rest)), part(dr, 0, m));
+  ValueList both{left.id, matmul(q, rest).id};
   g.add(0, g.builder.call("cat", {both, -1}));
 }
 
@@ -198,21 +184,21 @@ void svd_vjp(Grad& g) {
   Var inner = on_diagonal(g.cotangent(1)), out;
   const auto gaps = [&] { return inverse_gaps(s * s); };
   if (du) {
-    Var skew = product(swap_last_two(u), du);
+    Var skew = matmul(swap_last_two(u), du);
     inner = inner + gaps() * (skew - swap_last_two(skew)) * row(s);
   }
   if (dvh) {
-    Var skew = product(vh, swap_last_two(dvh));
+    Var skew = matmul(vh, swap_last_two(dvh));
     inner = inner + column(s) * (gaps() * (skew - swap_last_two(skew)));
   }
-  out = product(product(u, inner), vh);
+  out = matmul(matmul(u, inner), vh);
   if (du && hint(u.size(-2)) > hint(u.size(-1))) {
     Var scaled = du / row(s);
-    out = out + product(scaled - product(u, product(swap_last_two(u), scaled)), vh);
+    out = out + matmul(scaled - matmul(u, matmul(swap_last_two(u), scaled)), vh);
   }
   if (dvh && hint(vh.size(-1)) > hint(vh.size(-2))) {
     Var scaled = dvh / column(s);
-    out = out + product(u, scaled - product(product(scaled, swap_last_two(vh)), vh));
+    out = out + matmul(u, scaled - matmul(matmul(scaled, swap_last_two(vh)), vh));
   }
   g.add(0, out);
 }
@@ -248,10 +234,10 @@ void eigh_vjp(Grad& g) {
   Var inner = on_diagonal(g.cotangent(0));
   // Of symmetric matrices: eigenvectors can only turn, which the skew part says.
   if (g.reached(1)) {
-    Var turn = product(swap_last_two(v), g.cotangent(1));
+    Var turn = matmul(swap_last_two(v), g.cotangent(1));
     inner = inner + inverse_gaps(w) * (turn - swap_last_two(turn)) * 0.5;
   }
-  g.add(0, product(product(v, inner), swap_last_two(v)));
+  g.add(0, matmul(matmul(v, inner), swap_last_two(v)));
 }
 
 constexpr OpRow kRows[] = {

@@ -5,9 +5,6 @@
 namespace thunder {
 namespace {
 
-Var at_least_one_dim(Var x) {
-  return x.rank() ? x : reshape_to(x, Shape{1});
-}
 // The dim in front, where index_put looks.
 Var in_front(Var x, int64_t dim) {
   return x.builder->call("movedim", {x, Shape{dim}, Shape{0}});

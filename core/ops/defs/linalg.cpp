@@ -8,9 +8,6 @@
 namespace thunder {
 namespace {
 
-Var product(Var a, Var b) {
-  return a.builder->call("matmul", {a, b});
-}
 Var unsqueezed(Var x) {
   return x.builder->call("unsqueeze", {x, -1});
 }
@@ -76,9 +73,9 @@ Results lstsq(Call& c) {
   const bool tall = hint(a.size(-2)) >= hint(a.size(-1));
   const Results f = c.builder.results("prims.qr", {tall ? a : swap_last_two(a), false});
   Var q = c.builder.var(f[0]), r = c.builder.var(f[1]);
-  Var x = tall ? triangular(r, product(swap_last_two(q), b), true, false, false)
-               : product(q, triangular(r, b, true, true, false));
-  Var rest = product(a, x) - b, none = full(c.builder, Shape{0}, 0, a.dtype(), a.type().device);
+  Var x = tall ? triangular(r, matmul(swap_last_two(q), b), true, false, false)
+               : matmul(q, triangular(r, b, true, true, false));
+  Var rest = matmul(a, x) - b, none = full(c.builder, Shape{0}, 0, a.dtype(), a.type().device);
   Var residuals =
       driver != "gelsy" && hint(a.size(-2)) > hint(a.size(-1)) ? c.builder.call("sum", {rest * rest, Shape{-2}}) : none;
   Var rank = convert(none, DType::i64), s = none;
@@ -119,7 +116,7 @@ Results pinv(Call& c) {
   Var sizes = hermitian ? abs(s) : s;
   Var kept = gt(sizes, singular_cut(c, c.builder.call("amax", {sizes, Shape{-1}, true}), most, 1, 2));
   Var inverse = where(kept, 1.0 / where(kept, s, full_like(s, 1)), full_like(s, 0));
-  return product(swap_last_two(vh) * c.builder.call("unsqueeze", {inverse, -2}), swap_last_two(u));
+  return matmul(swap_last_two(vh) * c.builder.call("unsqueeze", {inverse, -2}), swap_last_two(u));
 }
 Results pinverse(Call& c) {
   return c.builder.call("linalg_pinv", {c.var(0), nullptr, c.real(1)});
@@ -128,13 +125,13 @@ Results pinverse(Call& c) {
 void pinv_vjp(Grad& g) {
   Var a = g.var(0), p = g.result(), pt = swap_last_two(p), dt = swap_last_two(g.cotangent());
   if (hint(a.size(-2)) <= hint(a.size(-1))) {
-    Var k = product(dt, p), kpt = product(k, pt);
-    g.add(0, kpt - swap_last_two(product(p, k)) - product(product(a, p), kpt) +
-                 product(product(pt, p), dt - product(k, a)));
+    Var k = matmul(dt, p), kpt = matmul(k, pt);
+    g.add(0, kpt - swap_last_two(matmul(p, k)) - matmul(matmul(a, p), kpt) +
+                 matmul(matmul(pt, p), dt - matmul(k, a)));
   } else {
-    Var k = product(p, dt), ptk = product(pt, k);
-    g.add(0, ptk - swap_last_two(product(k, p)) + product(product(dt - product(a, k), p), pt) -
-                 product(product(ptk, p), a));
+    Var k = matmul(p, dt), ptk = matmul(pt, k);
+    g.add(0, ptk - swap_last_two(matmul(k, p)) + matmul(matmul(dt - matmul(a, k), p), pt) -
+                 matmul(matmul(ptk, p), a));
   }
 }
 

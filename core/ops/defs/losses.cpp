@@ -4,10 +4,6 @@
 namespace thunder {
 namespace {
 
-Var softplus_of(Var x) {
-  return maximum(x, 0.0) + log1p(exp(-abs(x)));
-}
-
 Results l1_loss(Call& c) {
   auto v = promoted(c, {0, 1}, true);
   Var loss = abs(computed(v[0]) - computed(v[1]));

@@ -95,10 +95,6 @@ void zeta_vjp(Grad& g) {
   g.add(1, -(dy * s * g.builder.call("prims.zeta", {s + 1.0, q})));
 }
 
-consteval OpRow real(SchemaText schema, std::string_view doc, KernelFn kernel, VjpFn vjp) {
-  return primitive(schema, doc, real_meta, kernel, vjp, kElementwise);
-}
-
 constexpr OpRow kRows[] = {
     real("prims.atan(tensor input) -> tensor", "The arc tangent.", function_kernel<::atan>, slope_of_input<d_atan>),
     real("prims.asin(tensor input) -> tensor", "The arc sine.", function_kernel<::asin>, slope_of_input<d_asin>),

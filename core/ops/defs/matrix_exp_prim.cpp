@@ -10,13 +10,6 @@
 namespace thunder {
 namespace {
 
-void require_square(const Call& c) {
-  const TensorType& t = c.type(0);
-  c.require(t.rank() >= 2 && t.shape[t.rank() - 1] == t.shape[t.rank() - 2], "input must be square matrices, got ",
-            name(t));
-  c.require(t.dtype == DType::f32 || t.dtype == DType::f64, "input must be float32 or float64, got ", name(t));
-}
-
 // Columns of n by n matrices.
 void multiply(const LapackFunctions<double>& f, int n, const double* a, const double* b, double* out) {
   constexpr double kOne = 1, kNone = 0;

@@ -17,9 +17,6 @@ Var without(Var x, size_t axis, bool keepdim) {
   shape.erase(axis);
   return reshape_to(x, shape);
 }
-Var line_up(Var x, size_t axis, Var place) {
-  return x.builder->call("prims.gather", {x, static_cast<int64_t>(axis), place});
-}
 
 // A key that is least where the input is greatest. Integers do not overflow.
 Var turned(Var x) {

@@ -10,11 +10,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-Var slice(Var x, size_t dim, Dim start, Dim end) {
-  Shape starts(x.rank(), 0), ends = x.shape();
-  starts[dim] = start, ends[dim] = end;
-  return x.builder->call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)});
-}
 // ---- taken apart ----
 
 Results unbind(Call& c) {

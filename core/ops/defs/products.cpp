@@ -6,13 +6,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-Var matmul(Var a, Var b) {
-  return a.builder->call("matmul", {a, b});
-}
-void require_ranks(const Call& c, size_t left, size_t a, size_t right, size_t b) {
-  c.require(c.type(left).rank() == a && c.type(right).rank() == b, c.op.schema.params[left].name, " must have rank ", a,
-            " and ", c.op.schema.params[right].name, " rank ", b, "; ", c.types());
-}
 
 Results outer(Call& c) {
   require_ranks(c, 0, 1, 1, 1);

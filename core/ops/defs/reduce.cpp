@@ -36,8 +36,6 @@ In elements_of(Var x, std::span<const Dim> axes) {
   return count(x, counted);
 }
 
-void require_real(const Call& c) { c.require(is_real(c.type(0).dtype), "input must be real, got ", name(c.type(0))); }
-
 // ---- sum, mean, var ----
 
 Results sum(Call& c) {

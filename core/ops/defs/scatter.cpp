@@ -31,9 +31,6 @@ ValueList places(Var index, size_t dim) {
                             .id);
   return ids;
 }
-Var at_least_one_dim(Var x) {
-  return x.rank() ? x : reshape_to(x, Shape{1});
-}
 In added_source(const Call& c, Var x, Var index) {
   if (!is_plain_number(c, 3)) return c.args[3];
   return source(c, 3, x, index);

@@ -8,11 +8,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-Var slice(Var x, size_t dim, Dim start, Dim end) {
-  Shape starts(x.rank(), 0), ends = x.shape();
-  starts[dim] = start, ends[dim] = end;
-  return x.builder->call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)});
-}
 Var join(std::initializer_list<Var> parts, size_t dim) {
   ValueList ids;
   for (Var v : parts) ids.push_back(v.id);

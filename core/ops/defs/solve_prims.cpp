@@ -10,12 +10,6 @@
 namespace thunder {
 namespace {
 
-void require_square(const Call& c) {
-  const TensorType& t = c.type(0);
-  c.require(t.rank() >= 2 && t.shape[t.rank() - 1] == t.shape[t.rank() - 2], "input must be square matrices, got ",
-            name(t));
-  c.require(t.dtype == DType::f32 || t.dtype == DType::f64, "input must be float32 or float64, got ", name(t));
-}
 // Both have the same dims in front.
 void solution_meta(const Call& c, Types& out) {
   require_square(c);
@@ -32,7 +26,6 @@ void each_matrix_meta(const Call& c, Types& out) {
   out.push(t);
   if (c.op.schema.results.size() == 2) out.push(t);
 }
-Var product(Var a, Var b) { return a.builder->call("matmul", {a, b}); }
 // A value of each matrix over the matrix.
 Var over_matrix(Var x) { return x.builder->call("unsqueeze", {x.builder->call("unsqueeze", {x, -1}), -1}); }
 Var inverse_transposed(const Grad& g) { return swap_last_two(g.builder.call("linalg_inv", {g.var(0)})); }
@@ -65,7 +58,7 @@ void triangular_solve_vjp(Grad& g) {
   Var db = g.builder.call("prims.triangular_solve", {g.var(0), g.cotangent(), upper, !transposed, unit});
   g.add(1, db);
   if (!g.wants(0)) return;
-  Var da = transposed ? product(g.result(), swap_last_two(db)) : product(db, swap_last_two(g.result()));
+  Var da = transposed ? matmul(g.result(), swap_last_two(db)) : matmul(db, swap_last_two(g.result()));
   const int64_t beside = unit ? 1 : 0;
   g.add(0, -g.builder.call(upper ? "triu" : "tril", {da, upper ? beside : -beside}));
 }
@@ -120,7 +113,7 @@ void solve_vjp(Grad& g) {
   Var db = g.builder.call("prims.solve", {g.var(0), g.cotangent(), !adjoint, g.flag(3)});
   g.add(1, db);
   if (!g.wants(0)) return;
-  g.add(0, -(adjoint ? product(g.result(), swap_last_two(db)) : product(db, swap_last_two(g.result()))));
+  g.add(0, -(adjoint ? matmul(g.result(), swap_last_two(db)) : matmul(db, swap_last_two(g.result()))));
 }
 
 Status* slogdet(const KernelArgs& k) {
@@ -205,7 +198,7 @@ Status* cofactors(const KernelArgs& k) {
 void cofactors_vjp(Grad& g) {
   Var dy = g.cotangent(), c = g.result(), inverse = inverse_transposed(g);
   Var along = g.builder.call("sum", {dy * c, Shape{-2, -1}, true});
-  g.add(0, along * inverse - product(product(inverse, swap_last_two(dy)), c));
+  g.add(0, along * inverse - matmul(matmul(inverse, swap_last_two(dy)), c));
 }
 
 constexpr OpRow kRows[] = {

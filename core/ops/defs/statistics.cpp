@@ -6,8 +6,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-void require_real(const Call& c) { c.require(is_real(c.type(0).dtype), "input must be real, got ", name(c.type(0))); }
-
 // ---- var and std ----
 
 Var deviation(Var variance) { return sqrt(variance); }

@@ -58,10 +58,6 @@ Status* not_kernel(const KernelArgs& k) {
   return nullptr;
 }
 
-consteval OpRow real(SchemaText schema, std::string_view doc, KernelFn kernel, VjpFn vjp) {
-  return primitive(schema, doc, real_meta, kernel, vjp, kElementwise);
-}
-
 // Each formula is in the cotangent dy, the input x and the result y, in f32 when they are bf16.
 template <class Formula>
 void rule(Grad& g) {
