@@ -6,6 +6,8 @@
 #include <limits>
 #include <numbers>
 
+#include "ops/widest.h"
+
 namespace thunder {
 namespace {
 
@@ -84,51 +86,27 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (x <= 0 && x == std::nearbyint(x)) return kInfinity;
   return std::fabs(x) < kInfinity ? y : std::fabs(x);
 }
-[[gnu::always_inline]] inline void fill(const float* in, int64_t n, float* out) {
-  double x[kBlock], y[kBlock];
-  for (int64_t done = 0; done < n; done += kBlock) {
-    const int64_t length = std::min(n - done, kBlock);
-    double least = 1;
-    for (int64_t i = 0; i < length; i++) x[i] = static_cast<double>(in[done + i]);
-    for (int64_t i = 0; i < length; i++) least = x[i] < least ? x[i] : least;
-    if (least > 0)
-      positive(x, length, y);
-    else
-      reflected(x, length, y);
-    for (int64_t i = 0; i < length; i++) out[done + i] = static_cast<float>(settled(x[i], y[i]));
+struct Fill {
+  [[gnu::always_inline]] inline void operator()(const float* in, int64_t n, float* out) const {
+    double x[kBlock], y[kBlock];
+    for (int64_t done = 0; done < n; done += kBlock) {
+      const int64_t length = std::min(n - done, kBlock);
+      double least = 1;
+      for (int64_t i = 0; i < length; i++) x[i] = static_cast<double>(in[done + i]);
+      for (int64_t i = 0; i < length; i++) least = x[i] < least ? x[i] : least;
+      if (least > 0)
+        positive(x, length, y);
+      else
+        reflected(x, length, y);
+      for (int64_t i = 0; i < length; i++) out[done + i] = static_cast<float>(settled(x[i], y[i]));
+    }
   }
-}
-
-using Fill = void (*)(const float* in, int64_t n, float* out);
-#if defined(__x86_64__)
-// Products are not contracted into multiply-adds, so that results are bit for bit the same.
-[[gnu::target("avx2")]] void fill_avx2(const float* in, int64_t n, float* out) {
-  fill(in, n, out);
-}
-[[gnu::target("avx512f,avx512dq,prefer-vector-width=512")]] void fill_avx512(const float* in, int64_t n, float* out) {
-  fill(in, n, out);
-}
-void fill_plain(const float* in, int64_t n, float* out) {
-  fill(in, n, out);
-}
-Fill widest() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return fill_avx512;
-  return __builtin_cpu_supports("avx2") ? fill_avx2 : fill_plain;
-}
-#else
-void fill_plain(const float* in, int64_t n, float* out) {
-  fill(in, n, out);
-}
-Fill widest() {
-  return fill_plain;
-}
-#endif
+};
 
 }  // namespace
 
 void fill_lgammas(const float* in, int64_t n, float* out) {
-  static const Fill wide = widest();
-  wide(in, n, out);
+  run_widest<Fill>(in, n, out);
 }
 
 }  // namespace thunder

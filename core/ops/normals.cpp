@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/widest.h"
+
 namespace thunder {
 namespace {
 
@@ -27,41 +29,25 @@ constexpr int64_t kBlocks = 64, kWords = 4 * kBlocks;
   for (int64_t k = 0; k < count; k++) to[tails[k]] = static_cast<float>(q[tails[k]] < 0 ? -r[k] : r[k]);
 }
 
-[[gnu::always_inline]] inline void fill(const Philox& random, int64_t first, int64_t n, int64_t step, float* to) {
-  uint32_t words[kWords];
-  float made[kWords];
-  for (int64_t done = 0; done < n;) {
-    const int64_t at = first + done, skipped = at % 4, length = std::min(n - done, kWords - skipped);
-    random.blocks(static_cast<uint64_t>(at) / 4, (skipped + length + 3) / 4, words);
-    normals(words + skipped, length, made);
-    for (int64_t i = 0; i < length; i++) to[(done + i) * step] = made[i];
-    done += length;
+struct Fill {
+  [[gnu::always_inline]] inline void operator()(const Philox& random, int64_t first, int64_t n, int64_t step,
+                                                float* to) const {
+    uint32_t words[kWords];
+    float made[kWords];
+    for (int64_t done = 0; done < n;) {
+      const int64_t at = first + done, skipped = at % 4, length = std::min(n - done, kWords - skipped);
+      random.blocks(static_cast<uint64_t>(at) / 4, (skipped + length + 3) / 4, words);
+      normals(words + skipped, length, made);
+      for (int64_t i = 0; i < length; i++) to[(done + i) * step] = made[i];
+      done += length;
+    }
   }
-}
-
-using Fill = void (*)(const Philox& random, int64_t first, int64_t n, int64_t step, float* to);
-#if defined(__x86_64__)
-// Products are not contracted into multiply-adds, so that these are the same bits.
-[[gnu::target("avx2")]] void fill_avx2(const Philox& random, int64_t first, int64_t n, int64_t step, float* to) {
-  fill(random, first, n, step, to);
-}
-[[gnu::target("avx512f,avx512dq,prefer-vector-width=512")]] void fill_avx512(const Philox& random, int64_t first,
-                                                                             int64_t n, int64_t step, float* to) {
-  fill(random, first, n, step, to);
-}
-Fill widest() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return fill_avx512;
-  return __builtin_cpu_supports("avx2") ? fill_avx2 : fill;
-}
-#else
-Fill widest() { return fill; }
-#endif
+};
 
 }  // namespace
 
 void fill_normals(const Philox& random, int64_t first, int64_t n, int64_t step, float* to) {
-  static const Fill wide = widest();
-  wide(random, first, n, step, to);
+  run_widest<Fill>(random, first, n, step, to);
 }
 
 }  // namespace thunder
