@@ -1,5 +1,8 @@
 #include "executors/openxla/executable.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/status.h"
 #include "base/text.h"
 #include "ir/dtype.h"
@@ -7,37 +10,13 @@
 namespace thunder::openxla {
 namespace {
 
+// By the number of PJRT_Buffer_Type.
+constexpr DType kTypes[] = {DType::none, DType::boolean, DType::i8,  DType::i16, DType::i32, DType::i64, DType::u8,
+                            DType::u16,  DType::u32,     DType::u64, DType::f16, DType::f32, DType::f64, DType::bf16};
+
 int type_of(DType dtype) {
-  switch (dtype) {
-    case DType::boolean:
-      return 1;
-    case DType::i8:
-      return 2;
-    case DType::i16:
-      return 3;
-    case DType::i32:
-      return 4;
-    case DType::i64:
-      return 5;
-    case DType::u8:
-      return 6;
-    case DType::u16:
-      return 7;
-    case DType::u32:
-      return 8;
-    case DType::u64:
-      return 9;
-    case DType::f16:
-      return 10;
-    case DType::f32:
-      return 11;
-    case DType::f64:
-      return 12;
-    case DType::bf16:
-      return 13;
-    default:
-      return 0;
-  }
+  const auto at = std::ranges::find(kTypes, dtype) - std::begin(kTypes);
+  return at < std::ssize(kTypes) ? static_cast<int>(at) : 0;
 }
 
 // A buffer over memory. Owned, or null with an error.
@@ -131,7 +110,7 @@ PjrtError* Executable::execute(Bound& bound, std::span<const Buffer> out) const 
   return plugin_.wait(complete);
 }
 
-// What did not come to lie where it is wanted.
+// Copies results that XLA did not write to the wanted place.
 PjrtError* Executable::fetch(Bound& bound, std::span<const Buffer> out) const {
   for (size_t i = 0; i < out.size(); i++) {
     void* at = nullptr;

@@ -10,21 +10,10 @@
 namespace thunder::openxla {
 namespace {
 
-std::string_view element_name(DType dtype) {
-  switch (dtype) {
-    case DType::boolean:
-      return "i1";
-    case DType::u8:
-      return "ui8";
-    case DType::u16:
-      return "ui16";
-    case DType::u32:
-      return "ui32";
-    case DType::u64:
-      return "ui64";
-    default:
-      return name(dtype);
-  }
+std::string element_name(DType dtype) {
+  if (dtype == DType::boolean) return "i1";
+  const std::string_view ours = name(dtype);
+  return is_integer(dtype) && !is_signed(dtype) ? cat("ui", ours.substr(1)) : std::string(ours);
 }
 
 std::string named(Val v) {

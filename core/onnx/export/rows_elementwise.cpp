@@ -12,33 +12,9 @@ bool all_boolean(const Line& l) {
 }
 
 // The first op for booleans, the second for numbers.
-template <size_t n>
 bool by_type(Line& l, const char* of_booleans, const char* of_numbers) {
-  std::vector<Val> in;
-  for (size_t i = 0; i < n; i++) in.push_back(l.in(i));
-  l.give(l.make(all_boolean(l) ? of_booleans : of_numbers, in));
+  l.give(l.make(all_boolean(l) ? of_booleans : of_numbers, {l.in(0), l.in(1)}));
   return true;
-}
-bool add(Line& l) {
-  return by_type<2>(l, "Or", "Add");
-}
-bool mul(Line& l) {
-  return by_type<2>(l, "And", "Mul");
-}
-bool maximum(Line& l) {
-  return by_type<2>(l, "Or", "Max");
-}
-bool minimum(Line& l) {
-  return by_type<2>(l, "And", "Min");
-}
-bool bitwise_and(Line& l) {
-  return by_type<2>(l, "And", "BitwiseAnd");
-}
-bool bitwise_or(Line& l) {
-  return by_type<2>(l, "Or", "BitwiseOr");
-}
-bool bitwise_xor(Line& l) {
-  return by_type<2>(l, "Xor", "BitwiseXor");
 }
 
 bool fmod(Line& l) {
@@ -158,15 +134,15 @@ constexpr Row simple(std::string_view op, std::string_view onnx) {
 constexpr Row kRows[] = {
     simple("prims.abs", "Abs"),
     simple("prims.acos", "Acos"),
-    {"prims.add", "Add, Or", add, true},
+    {"prims.add", "Add, Or", [](Line& l) { return by_type(l, "Or", "Add"); }, true},
     simple("prims.asin", "Asin"),
     simple("prims.atan", "Atan"),
     {"prims.atan2", "Atan, Where", atan2, true},
-    {"prims.bitwise_and", "BitwiseAnd, And", bitwise_and, true},
+    {"prims.bitwise_and", "BitwiseAnd, And", [](Line& l) { return by_type(l, "And", "BitwiseAnd"); }, true},
     {"prims.bitwise_left_shift", "BitShift", left_shift, true},
-    {"prims.bitwise_or", "BitwiseOr, Or", bitwise_or, true},
+    {"prims.bitwise_or", "BitwiseOr, Or", [](Line& l) { return by_type(l, "Or", "BitwiseOr"); }, true},
     {"prims.bitwise_right_shift", "BitShift, BitwiseNot", right_shift, true},
-    {"prims.bitwise_xor", "BitwiseXor, Xor", bitwise_xor, true},
+    {"prims.bitwise_xor", "BitwiseXor, Xor", [](Line& l) { return by_type(l, "Xor", "BitwiseXor"); }, true},
     {"prims.clone", "none", itself, true},
     {"prims.contiguous", "none", itself, true},
     {"prims.convert", "Cast", convert, true},
@@ -187,9 +163,9 @@ constexpr Row kRows[] = {
     {"prims.log2", "Log, Div", log2, true},
     {"prims.logical_not", "Not, Equal", logical_not, true},
     simple("prims.lt", "Less"),
-    {"prims.maximum", "Max, Or", maximum, true},
-    {"prims.minimum", "Min, And", minimum, true},
-    {"prims.mul", "Mul, And", mul, true},
+    {"prims.maximum", "Max, Or", [](Line& l) { return by_type(l, "Or", "Max"); }, true},
+    {"prims.minimum", "Min, And", [](Line& l) { return by_type(l, "And", "Min"); }, true},
+    {"prims.mul", "Mul, And", [](Line& l) { return by_type(l, "And", "Mul"); }, true},
     {"prims.ne", "Equal, Not", ne, true},
     simple("prims.neg", "Neg"),
     simple("prims.pow", "Pow"),

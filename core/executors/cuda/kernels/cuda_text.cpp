@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "executors/cuda/kernels/operands.h"
+#include "loops/cuda/arithmetic.h"
 #include "loops/cuda/prelude.h"
 
 namespace thunder::kernels {
@@ -19,20 +20,14 @@ std::string_view element_type(DType d) {
   switch (d) {
     case DType::boolean: return "bool";
     case DType::u8: return "unsigned char";
-    case DType::i8: return "signed char";
-    case DType::u16: return "unsigned short";
-    case DType::i16: return "short";
     case DType::u32: return "unsigned";
-    case DType::i32: return "int";
     case DType::u64: return "unsigned long long";
     case DType::i64: return "long long";
     case DType::bf16: return "bfloat16";
     case DType::f16: return "float16";
-    case DType::f32: return "float";
-    case DType::f64: return "double";
-    case DType::none: break;
+    case DType::none: return "void";
+    default: return loops::type_of(d);
   }
-  return "void";
 }
 
 }  // namespace
