@@ -4,7 +4,6 @@
 #include "capi/compiled.h"
 #include "capi/options.h"
 #include "capi/trace.h"
-#include "jit/explain.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -74,27 +73,19 @@ const char* thunder_compiled_function_name(const thunder_compiled* compiled) noe
 }
 
 const char* thunder_compiled_last_miss(thunder_compiled* compiled) noexcept {
-  if (!compiled) return "";
-  CompiledHandle& h = *core(compiled);
-  return value_or("", [&] { return (h.last_miss_text = h.last_miss()).c_str(); });
+  return text_of(compiled, &CompiledHandle::last_miss_text, [](const Compiled& f) { return f.last_miss(); });
 }
 
 const char* thunder_compiled_memory_report(thunder_compiled* compiled) noexcept {
-  if (!compiled) return "";
-  CompiledHandle& h = *core(compiled);
-  return value_or("", [&] { return (h.memory_text = h.memory_report()).c_str(); });
+  return report_of(compiled, &CompiledHandle::memory_text, "memory");
 }
 
 const char* thunder_compiled_fusion_report(thunder_compiled* compiled) noexcept {
-  if (!compiled) return "";
-  CompiledHandle& h = *core(compiled);
-  return value_or("", [&] { return (h.fusion_text = h.fusion_report()).c_str(); });
+  return report_of(compiled, &CompiledHandle::fusion_text, "fusion");
 }
 
 const char* thunder_compiled_loops_report(thunder_compiled* compiled) noexcept {
-  if (!compiled) return "";
-  CompiledHandle& h = *core(compiled);
-  return value_or("", [&] { return (h.loops_text = h.loops_report()).c_str(); });
+  return report_of(compiled, &CompiledHandle::loops_text, "loops");
 }
 
 thunder_status* thunder_compiled_explain(thunder_compiled* compiled, const char* what, const char** out) noexcept {

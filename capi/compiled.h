@@ -3,6 +3,7 @@
 
 #include "capi/function.h"
 #include "jit/call.h"
+#include "jit/explain.h"
 
 namespace thunder::capi {
 
@@ -14,5 +15,17 @@ struct CompiledHandle : Compiled {
       breaks_json, explained_text, repro_text, signature_text;  // as last asked for
 };
 THUNDER_COUNTED_HANDLE(thunder_compiled, CompiledHandle)
+
+// What `make` says of the function, which its handle keeps; "" where it cannot be made.
+template <class F>
+const char* text_of(thunder_compiled* compiled, std::string CompiledHandle::*kept, const F& make) noexcept {
+  if (!compiled) return "";
+  CompiledHandle& h = *core(compiled);
+  return value_or("", [&] { return (h.*kept = make(h)).c_str(); });
+}
+// A report by its name in explain().
+inline const char* report_of(thunder_compiled* compiled, std::string CompiledHandle::*kept, const char* name) noexcept {
+  return text_of(compiled, kept, [&](const Compiled& f) { return explain(f, name); });
+}
 
 }  // namespace thunder::capi

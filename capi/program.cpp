@@ -74,9 +74,7 @@ thunder_status* thunder_compiled_module(const thunder_compiled* compiled, thunde
 }
 
 const char* thunder_compiled_signature(thunder_compiled* compiled) noexcept {
-  if (!compiled) return "";
-  CompiledHandle& h = *core(compiled);
-  return value_or("", [&] { return (h.signature_text = signature_json(h)).c_str(); });
+  return text_of(compiled, &CompiledHandle::signature_text, [](const Compiled& f) { return signature_json(f); });
 }
 
 thunder_status* thunder_program_export_c(thunder_context* context, const char* path, const char* folder,

@@ -47,15 +47,11 @@ thunder_status* thunder_tensor_materialize(thunder_tensor* tensor, const char* w
 }
 
 const char* thunder_compiled_breaks_report(thunder_compiled* compiled) noexcept {
-  if (!compiled) return "";
-  CompiledHandle& h = *core(compiled);
-  return value_or("", [&] { return (h.breaks_text = h.breaks_report()).c_str(); });
+  return report_of(compiled, &CompiledHandle::breaks_text, "breaks");
 }
 
 const char* thunder_compiled_graph_breaks(thunder_compiled* compiled) noexcept {
-  if (!compiled) return "";
-  CompiledHandle& h = *core(compiled);
-  return value_or("", [&] { return (h.breaks_json = as_json(h.graph_breaks())).c_str(); });
+  return text_of(compiled, &CompiledHandle::breaks_json, [](const Compiled& f) { return as_json(f.graph_breaks()); });
 }
 
 }  // extern "C"

@@ -61,7 +61,7 @@ int32_t thunder_dim_is_symbolic(thunder_dim dim) noexcept { return dim < Tracing
 thunder_dim thunder_dim_make(thunder_scope* scope, char operation, thunder_dim a, thunder_dim b) noexcept {
   return value_in<int64_t>(core(scope), __func__, 0, [&]() -> int64_t {
     const Dim x = dim_of(*core(scope), a), y = dim_of(*core(scope), b);
-    // What is divided by an integer that stands for any is a formula for the positive ones.
+    // A symbolic divisor is assumed to be positive, and the program is guarded by that.
     if ((operation == '/' || operation == '%') && !y.constant() && unnoted_hint(y) > 0)
       compare(0, DimCondition::Is::less, y);
     switch (operation) {
@@ -97,9 +97,7 @@ int64_t thunder_dim_value(thunder_scope* scope, thunder_dim dim) noexcept {
 }
 
 const char* thunder_compiled_guards_report(thunder_compiled* compiled) noexcept {
-  if (!compiled) return "";
-  CompiledHandle& h = *core(compiled);
-  return value_or("", [&] { return (h.guards_text = h.guards_report()).c_str(); });
+  return report_of(compiled, &CompiledHandle::guards_text, "guards");
 }
 
 }  // extern "C"

@@ -57,29 +57,20 @@ class Compiled : public Counted<Compiled> {
   // A call whose steps `watch` sees. What runs op by op has none.
   Status* call_watched(const Values& in, Values& out, StepWatch& watch) noexcept;
 
-  // What a call inside of a scope gives: part of what is recorded there; on a tape a forward and a backward program.
-  // The scope owns the results, and has the error if there is one.
+  // The results of a call inside of a scope: part of what is recorded there; on a tape a forward and a backward
+  // program. The scope owns the results, and has the error if there is one.
   Values* apply(Scope& scope, const Values& in);
 
   // Compiles for these inputs, unless the cache has it, and runs nothing. Null or an owned status.
   Status* prepare(const Values& in) noexcept;
-  // What the latest program needs in memory; "" before there is one.
-  std::string memory_report() const;
-  // Why neighbouring lines of the latest program were not fused; "" before there is one.
-  std::string fusion_report() const;
-  // The guards of the latest program; "" before there is one.
-  std::string guards_report() const;
-  // Where and why the function broke into several programs, one line for each break; "": it never did.
-  std::string breaks_report() const;
+  // Where and why the function broke into several programs.
   std::vector<CountedBreak> graph_breaks() const;
-  // How the kernels of the latest program were lowered, stage by stage; "" before there is one.
-  std::string loops_report() const;
 
   CallStatistics statistics() const;
   std::string last_miss() const;
-  // Each compile so far, oldest first; of very many the first ones are forgotten.
+  // All compiles so far, oldest first; of very many the first ones are forgotten.
   std::vector<CompileRecord> compiles() const;
-  // What profile() measured last, and examine() found; null before.
+  // The last results of profile() and examine(); null before.
   void keep(std::shared_ptr<const Profile> profile);
   void keep(std::shared_ptr<const Examination> examination);
   std::shared_ptr<const Profile> last_profile() const;

@@ -7,7 +7,9 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "compile/stages.h"
+#include "executors/fusion/explain.h"
 #include "ir/print.h"
+#include "jit/guards.h"
 #include "jit/reports/compile_stats.h"
 #include "jit/reports/examine.h"
 #include "jit/reports/graph.h"
@@ -15,7 +17,9 @@
 #include "jit/reports/option_use.h"
 #include "jit/reports/perf_hints.h"
 #include "jit/reports/profile.h"
+#include "jit/segments/segments.h"
 #include "program/cost.h"
+#include "program/report.h"
 
 namespace thunder {
 namespace {
@@ -44,17 +48,34 @@ std::string transforms_report(const Compiled& f) {
   return out;
 }
 
-std::string of_program(const Compiled& f, std::string (*report)(const Program&)) {
+template <class F>
+std::string of_entry(const Compiled& f, const F& report) {
   const auto entry = f.latest();
-  return entry ? report(*entry->program) : "";
+  return entry ? report(*entry) : "";
+}
+
+std::string of_program(const Compiled& f, std::string (*report)(const Program&)) {
+  return of_entry(f, [&](const Entry& entry) { return report(*entry.program); });
+}
+
+std::string fusion_report(const Compiled& f) {
+  return of_entry(f, [&](const Entry& e) { return fusion::explain(e.traces.back(), f.context()->targets()); });
+}
+
+std::string breaks_report(const Compiled& f) {
+  std::string out;
+  for (const CountedBreak& b : f.graph_breaks())
+    out +=
+        cat(b.at.where.empty() ? "at a place that is not known" : b.at.where, ": ", b.at.reason, ", after ", b.at.lines,
+            b.at.lines == 1 ? " line" : " lines", "; ", b.times, b.times == 1 ? " time" : " times", "\n");
+  return out;
 }
 
 std::string graph_report(const Compiled& f) {
-  const auto entry = f.latest();
-  return entry ? graphviz(entry->traces.back()) : "";
+  return of_entry(f, [](const Entry& e) { return graphviz(e.traces.back()); });
 }
 
-// Of the lines that became one kernel, kernel by kernel.
+// The ops of each fused kernel, kernel by kernel.
 std::string fusions_json(const Compiled& f) {
   const auto entry = f.latest();
   if (!entry) return "";
@@ -68,8 +89,7 @@ std::string fusions_json(const Compiled& f) {
 }
 
 std::string sources(const Compiled& f, std::string_view form) {
-  const auto entry = f.latest();
-  return entry ? kernel_sources(*entry->program, form) : "";
+  return of_entry(f, [&](const Entry& e) { return kernel_sources(*e.program, form); });
 }
 
 std::string of_profile(const Compiled& f, std::string (Profile::*report)() const) {
@@ -87,16 +107,16 @@ struct Report : ReportRow {
 };
 constexpr std::array kReports = {
     Report{{"fusion", "Why neighbours in the last trace are kernels of their own, a line for each two."},
-           [](const Compiled& f) { return f.fusion_report(); }},
+           fusion_report},
     Report{{"fusions", "The lines that became one kernel, a list of ops a kernel, as JSON."}, fusions_json},
     Report{{"loops", "The loop nest of each kernel, as lowered and after each stage of its lowering."},
-           [](const Compiled& f) { return f.loops_report(); }},
+           [](const Compiled& f) { return of_program(f, loops_report); }},
     Report{{"guards", "What the program is guarded by, a formula a line."},
-           [](const Compiled& f) { return f.guards_report(); }},
+           [](const Compiled& f) { return of_entry(f, guards_report); }},
     Report{{"memory", "What a call needs of memory, and where each value lies."},
-           [](const Compiled& f) { return f.memory_report(); }},
+           [](const Compiled& f) { return of_program(f, memory_report); }},
     Report{{"breaks", "Where and why the function was no one program."},
-           [](const Compiled& f) { return f.breaks_report(); }},
+           breaks_report},
     Report{{"stages", "The stages of the compile, with their times and reasons."},
            stages_report},
     Report{{"hints", "What makes the program slower than it need be."},

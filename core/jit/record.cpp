@@ -2,10 +2,10 @@
 #include "jit/record.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 
 #include "base/text.h"
+#include "compile/run_stages.h"
 #include "ir/dim_reads.h"
 #include "ir/symbols.h"
 #include "jit/dynamic/shapes.h"
@@ -214,10 +214,6 @@ bool is_empty(const DimMask& mask) {
 }
 
 }  // namespace
-
-double now_ms() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 EntryInputs inputs_of(const Values& in) {
   EntryInputs inputs{in.structure(), std::vector<Leaf>(in.size()), std::vector<Sizes>(in.size())};

@@ -36,8 +36,6 @@ struct SegmentedResults {
 std::unique_ptr<Entry> record_segments(Context& context, Function& function, const Values& in, SegmentRunner& runner,
                                        bool broken, SegmentedResults& results);
 
-double now_ms();
-
 // The part of a call's inputs that a key compares.
 EntryInputs inputs_of(const Values& in);
 

@@ -1,15 +1,12 @@
-// What a compiled function says of itself: counts, the programs that it keeps, and reports on the latest one.
+// What a compiled function says of itself: counts, the programs that it keeps, and its latest one.
 #include <algorithm>
 
-#include "base/text.h"
-#include "executors/fusion/explain.h"
 #include "jit/call.h"
 #include "jit/dynamic/dynamic.h"
 #include "jit/guards.h"
 #include "jit/programs/signature.h"
 #include "jit/segments/segment_call.h"
 #include "loops/cpu/launcher.h"
-#include "program/report.h"
 
 namespace thunder {
 
@@ -107,37 +104,8 @@ std::vector<std::string> Compiled::kernels() const {
   return out;
 }
 
-std::string Compiled::memory_report() const {
-  const auto e = latest();
-  return e ? thunder::memory_report(*e->program) : "";
-}
-
-std::string Compiled::fusion_report() const {
-  const auto e = latest();
-  return e ? fusion::explain(e->traces.back(), context_->targets()) : "";
-}
-
-std::string Compiled::guards_report() const {
-  const auto e = latest();
-  return e ? thunder::guards_report(*e) : "";
-}
-
 std::vector<CountedBreak> Compiled::graph_breaks() const {
   return segments_ ? segments_->breaks() : std::vector<CountedBreak>();
-}
-
-std::string Compiled::breaks_report() const {
-  std::string out;
-  for (const CountedBreak& b : graph_breaks())
-    out +=
-        cat(b.at.where.empty() ? "at a place that is not known" : b.at.where, ": ", b.at.reason, ", after ", b.at.lines,
-            b.at.lines == 1 ? " line" : " lines", "; ", b.times, b.times == 1 ? " time" : " times", "\n");
-  return out;
-}
-
-std::string Compiled::loops_report() const {
-  const auto e = latest();
-  return e ? thunder::loops_report(*e->program) : "";
 }
 
 std::vector<Trace> Compiled::traces() const {

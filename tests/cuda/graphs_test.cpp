@@ -1,5 +1,6 @@
 // Programs recorded as CUDA graphs (recorded, recording): the results of calls that go step by step, and what cannot be recorded.
 #include "cuda/cuda.h"
+#include "jit/explain.h"
 
 namespace thunder::test {
 namespace {
@@ -21,7 +22,7 @@ struct CudaGraphs : CudaTest {
       ASSERT_FALSE(expected.empty()) << error;
       EXPECT_EQ(run(*f, in), expected) << "call " << call << ": " << error;
     }
-    EXPECT_NE(f->memory_report().find("CUDA graph recorded: "), std::string::npos) << f->memory_report();
+    EXPECT_NE(explain(*f, "memory").find("CUDA graph recorded: "), std::string::npos) << explain(*f, "memory");
   }
 };
 
@@ -53,8 +54,8 @@ TEST_F(CudaGraphs, update_parameters_of_kernels_and_copy_what_libraries_read) {
     EXPECT_EQ(data(*kept[4 * call]), (Floats{1 + n})) << error;
     EXPECT_EQ(data(*kept[4 * call + 1]), (Floats{(1 + n) * n})) << error;
   }
-  EXPECT_NE(f->memory_report().find("; 1 inputs and 0 results are copied"), std::string::npos) << f->memory_report();
-  EXPECT_NE(plain->memory_report().find("; 0 inputs and 0 results are copied"), std::string::npos) << plain->memory_report();
+  EXPECT_NE(explain(*f, "memory").find("; 1 inputs and 0 results are copied"), std::string::npos) << explain(*f, "memory");
+  EXPECT_NE(explain(*plain, "memory").find("; 0 inputs and 0 results are copied"), std::string::npos) << explain(*plain, "memory");
 }
 
 TEST_F(CudaGraphs, of_convolutions_and_of_inputs_that_lie_anyhow) {
@@ -81,7 +82,7 @@ TEST_F(CudaGraphs, get_numbers_of_the_cpu_anew_in_each_call) {
     const Ref<Tensor> factor = tensor({}, {static_cast<float>(call)});
     EXPECT_EQ(run(*f, {x.get(), factor.get()}), (Floats{1.0F * call, 2.0F * call, 3.0F * call})) << error;
   }
-  EXPECT_NE(f->memory_report().find("CUDA graph recorded: "), std::string::npos);
+  EXPECT_NE(explain(*f, "memory").find("CUDA graph recorded: "), std::string::npos);
 }
 
 TEST_F(CudaGraphs, draw_other_numbers_in_each_call) {
@@ -98,7 +99,7 @@ TEST_F(CudaGraphs, draw_other_numbers_in_each_call) {
   for (int call = 0; call < 4; call++) expected.push_back(run(*plain, {x.get()}));
   EXPECT_EQ(drawn, expected);
   EXPECT_NE(drawn[2], drawn[3]);
-  EXPECT_NE(f->memory_report().find("CUDA graph recorded: "), std::string::npos) << f->memory_report();
+  EXPECT_NE(explain(*f, "memory").find("CUDA graph recorded: "), std::string::npos) << explain(*f, "memory");
 }
 
 TEST_F(CudaGraphs, write_the_callers_tensors) {
@@ -126,11 +127,11 @@ TEST_F(CudaGraphs, say_what_cannot_be_recorded) {
     if (!call) first = data(*out);
     EXPECT_EQ(data(*out), first);
   }
-  EXPECT_NE(moves->memory_report().find("not recorded: prims.to_device [at here:1] moves data from the device to the CPU"), std::string::npos) << moves->memory_report();
+  EXPECT_NE(explain(*moves, "memory").find("not recorded: prims.to_device [at here:1] moves data from the device to the CPU"), std::string::npos) << explain(*moves, "memory");
   auto on_cpu = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "exp", {any(in[0].tensor)}))); }, graphs().get());
   const Ref<Tensor> here = random({3}, 1);
   for (int call = 0; call < 2; call++) ASSERT_FALSE(CompiledTest::run(*on_cpu, {here.get()}).empty());
-  EXPECT_NE(on_cpu->memory_report().find("not recorded: nothing runs on a CUDA device"), std::string::npos);
+  EXPECT_NE(explain(*on_cpu, "memory").find("not recorded: nothing runs on a CUDA device"), std::string::npos);
 }
 
 TEST_F(CudaGraphs, are_asked_for_by_a_mode_that_is_known) {

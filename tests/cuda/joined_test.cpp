@@ -3,6 +3,7 @@
 #include "cuda/cuda.h"
 #include "modules/optimizer.h"
 #include "support/fake_cuda/counted.h"
+#include "jit/explain.h"
 
 namespace thunder::test {
 namespace {
@@ -128,7 +129,7 @@ TEST_F(CudaJoined, kernels_are_explained) {
   std::vector<Ref<Tensor>> x;
   for (uint32_t i = 0; i < 4; i++) x.push_back(on_gpu(random({5 + 2 * static_cast<int64_t>(i)}, i)));
   take(*f, x);
-  const std::string report = f->loops_report();
+  const std::string report = explain(*f, "loops");
   EXPECT_NE(report.find("in one launch with the 3 kernels that follow"), std::string::npos) << report;
   EXPECT_NE(report.find("in the launch of the kernel before"), std::string::npos) << report;
 }

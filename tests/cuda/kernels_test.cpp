@@ -6,6 +6,7 @@
 #include "capi/options.h"
 #include "cuda/cuda.h"
 #include "device/cuda/device.h"
+#include "jit/explain.h"
 
 namespace thunder::test {
 namespace {
@@ -71,7 +72,7 @@ TEST_F(CudaKernels, of_ops_run_in_programs_and_eagerly) {
   graphs->set("mode", Any::string("reduce-overhead"));
   auto recorded = compile(body, graphs.get());
   for (int call = 0; call < 4; call++) EXPECT_EQ(run(*recorded, {x.get()}), scaled(data(*x), -3)) << error;
-  EXPECT_NE(recorded->memory_report().find("CUDA graph recorded: "), std::string::npos);
+  EXPECT_NE(explain(*recorded, "memory").find("CUDA graph recorded: "), std::string::npos);
 }
 
 TEST_F(CudaKernels, serve_every_dtype_and_size) {
@@ -172,7 +173,7 @@ TEST_F(CudaKernels, may_be_functions_that_ask_the_device) {
   }, graphs.get());
   for (int call = 0; call < 3; call++) EXPECT_EQ(run(*f, {x.get()}), (Floats{1, 2})) << error;
   EXPECT_EQ(runs, 4) << "no graph runs in its place";
-  EXPECT_NE(f->memory_report().find("is run by a function of the caller's"), std::string::npos) << f->memory_report();
+  EXPECT_NE(explain(*f, "memory").find("is run by a function of the caller's"), std::string::npos) << explain(*f, "memory");
 }
 
 TEST_F(CudaKernels, of_executors_take_ops_of_the_library_over) {

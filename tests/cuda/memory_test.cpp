@@ -1,6 +1,7 @@
 // What programs on a device need of its memory: what a backward computes again, what is overwritten, where scratch lies
 // (overwrites, scratch).
 #include "cuda/cuda.h"
+#include "jit/explain.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,7 @@ struct CudaMemory : CudaTest {
 
   // The arena of the device in bytes, as the report says.
   static size_t arena(const Compiled& f) {
-    const std::string report = f.memory_report(), before = "on cuda:0: ", within = "(arena ";
+    const std::string report = explain(f, "memory"), before = "on cuda:0: ", within = "(arena ";
     const size_t device = report.find(before), at = report.find(within, device);
     return device == report.npos ? 0 : std::stoull(report.substr(at + within.size()));
   }
@@ -108,7 +109,7 @@ TEST_F(CudaMemory, cross_entropy_stores_no_logarithms_of_classes) {
   }, all);
   expect_as_on_cpu(*f, {random({kRows, 8}, 1), random({8, kClasses}, 2), random({kRows}, 3, 0, 1)}, 1e-3f);
   // Logits and their gradient in bf16, and less than half of a matrix of f32 besides.
-  EXPECT_LT(arena(*f), 2 * 2 * kRows * kClasses + 2 * kRows * kClasses) << f->memory_report();
+  EXPECT_LT(arena(*f), 2 * 2 * kRows * kClasses + 2 * kRows * kClasses) << explain(*f, "memory");
 }
 
 // Each layer keeps its bf16 input for the backward, not the f32 values that it computes with.
@@ -125,7 +126,7 @@ TEST_F(CudaMemory, batch_norm_keeps_its_input_as_narrow_as_it_is) {
   const auto x = on_gpu(random({kRows, kChannels}, 1)), w = on_gpu(random({kChannels, kChannels}, 2));
   ASSERT_FALSE(run(*f, {x.get(), w.get()}).empty()) << error;
   // The products and the layers' results in bf16, and the room of four more.
-  EXPECT_LT(arena(*f), 2 * kRows * kChannels * (2 * kLayers + 4)) << f->memory_report();
+  EXPECT_LT(arena(*f), 2 * kRows * kChannels * (2 * kLayers + 4)) << explain(*f, "memory");
 }
 
 // Blocks whose way around has a norm, too: the backward reads both norms' inputs, bf16 as they are, and the next block's input.
@@ -147,7 +148,7 @@ TEST_F(CudaMemory, sums_of_norms_keep_the_norms_inputs_and_what_products_read) {
   }, all);
   const auto x = on_gpu(random({kRows, kChannels}, 1)), w = on_gpu(random({kChannels, kChannels}, 2));
   ASSERT_FALSE(run(*f, {x.get(), w.get()}).empty()) << error;
-  EXPECT_LT(arena(*f), 2 * kRows * kChannels * (3 * kBlocks + 5)) << f->memory_report();
+  EXPECT_LT(arena(*f), 2 * kRows * kChannels * (3 * kBlocks + 5)) << explain(*f, "memory");
 }
 
 }  // namespace

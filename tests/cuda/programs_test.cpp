@@ -3,6 +3,7 @@
 #include "ir/print.h"
 #include "tracer/eager.h"
 #include "transforms/transforms.h"
+#include "jit/explain.h"
 
 namespace thunder::test {
 namespace {
@@ -215,7 +216,7 @@ TEST_F(CudaPrograms, update_a_permuted_view_in_its_own_memory) {
     const Ref<Tensor> there = on_gpu(cache);
     const Ref<Tensor> at_there = on_gpu(at), values_there = on_gpu(values);
     const Floats got = run(*f, {there.get(), at_there.get(), values_there.get()});
-    const std::string report = f->memory_report();
+    const std::string report = explain(*f, "memory");
     EXPECT_EQ(got, CompiledTest::run(*f, {cache.get(), at.get(), values.get()})) << error;
     EXPECT_EQ(data(*there), got);
     EXPECT_EQ(report.find("cuda:0 arena"), std::string::npos) << report;  // nothing is copied

@@ -14,11 +14,11 @@ class Context;
 // A leaf of a program's inputs.
 struct SavedInput {
   static constexpr uint32_t kConstant = 0xffffffff;
-  uint32_t argument = kConstant;  // i[argument + 1] of the trace
-  Sizes strides;                  // of an argument that was strided; of a dense one none
-  std::optional<double> value;    // of an argument that the function read as a number
-  Leaf constant;                  // of anything else
-  std::optional<int64_t> symbol;  // of an integer that stands for any
+  uint32_t argument = kConstant;    // i[argument + 1] of the trace
+  Sizes strides{};                  // of an argument that was strided; of a dense one none
+  std::optional<double> value{};    // of an argument that the function read as a number
+  Leaf constant{};                  // of anything else
+  std::optional<int64_t> symbol{};  // of an integer that stands for any
 };
 
 struct SavedProgram {

@@ -9,6 +9,7 @@
 #include "jit/reports/perf_hints.h"
 #include "jit/reports/reference_watch.h"
 #include "ops/registry.h"
+#include "passes/inside.h"
 #include "program/cost.h"
 
 namespace thunder {
@@ -17,13 +18,6 @@ namespace {
 constexpr size_t kMostOfAKind = 50;
 
 // ---- what it is made of ----
-
-// Calls f for the node and all in its body.
-template <class F>
-void for_each_inside(const Node& n, const F& f) {
-  f(n);
-  for (const Node* inner : n.body) for_each_inside(*inner, f);
-}
 
 void add_ops(const Entry& entry, Examination& out) {
   std::unordered_map<ValueId, size_t> op_of;  // the row of the op as written that has made it

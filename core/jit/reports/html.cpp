@@ -6,10 +6,10 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "ir/print.h"
+#include "jit/explain.h"
 #include "jit/reports/compile_stats.h"
 #include "jit/reports/examine.h"
 #include "jit/reports/html_page.h"
-#include "jit/reports/perf_hints.h"
 #include "jit/reports/profile.h"
 #include "program/cost.h"
 #include "program/report.h"
@@ -113,12 +113,13 @@ std::string data_json(const Compiled& f, const Entry& entry) {
   const std::string stages = stages_json(entry, lines);
   const auto profile = f.last_profile();
   const auto examination = f.last_examination();
+  const auto report = [&](std::string_view what) { return shortened(explain(f, what)); };
   return cat("{\"function\":", json_quote(f.function().name()), ",\"stats\":",
              compile_stats(f), ",\"lines\":", lines.json(), ",\"stages\":", stages, ",",
              graph_json(entry.traces.back()),
-             ",\"memory\":", memory_json(*entry.program), ",\"guards\":", shortened(f.guards_report()), ",\"breaks\":",
-             shortened(f.breaks_report()), ",\"fusion\":", shortened(f.fusion_report()), ",\"loops\":",
-             shortened(f.loops_report()), ",\"hints\":", shortened(perf_hints(*entry.program)), ",\"profile\":",
+             ",\"memory\":", memory_json(*entry.program), ",\"guards\":", report("guards"), ",\"breaks\":",
+             report("breaks"), ",\"fusion\":", report("fusion"), ",\"loops\":", report("loops"), ",\"hints\":",
+             report("hints"), ",\"profile\":",
              profile ? profile->json() : "null", ",\"examination\":", examination ? examination->json() : "null", "}");
 }
 

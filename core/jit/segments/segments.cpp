@@ -48,7 +48,7 @@ class WithoutReads : public Function {
   Ref<Function> f_;
 };
 
-uint64_t place_of(const char* where, const Op& op, size_t param) {
+uint64_t key_of_parameter(const char* where, const Op& op, size_t param) {
   return mix(mix(hash_text(where ? where : ""), reinterpret_cast<uintptr_t>(&op)), param);
 }
 
@@ -63,7 +63,7 @@ bool differ_by_numbers(const Trace& a, const Trace& b, std::vector<uint64_t>& fo
       const Param& p = x.op->schema.params[k];
       const bool number = p.kind == ParamKind::tensor && p.number && is_number(x.args[k]) && is_number(y.args[k]);
       if (!number) return false;
-      found.push_back(place_of(y.where, *y.op, k));
+      found.push_back(key_of_parameter(y.where, *y.op, k));
     }
   }
   return !found.empty();
@@ -183,7 +183,7 @@ void Segments::note_numbers(const Segment& segment) {
 bool Segments::varies(const char* where, const Op& op, size_t param) const {
   if (!any_number_.load(std::memory_order_acquire)) return false;
   std::lock_guard lock(mutex_);
-  return numbers_.count(place_of(where, op, param)) != 0;
+  return numbers_.count(key_of_parameter(where, op, param)) != 0;
 }
 
 size_t Segments::size() const {

@@ -1,6 +1,7 @@
 // Tiled attention beside its decomposition on the reference kernels: every kind of operand, layout and gradient, for each
 // set of instructions. Covers shape, forward, few_queries and backward.
 #include "executors/cpu/executors.h"
+#include "jit/explain.h"
 
 #include <cmath>
 
@@ -206,7 +207,7 @@ TEST_F(Attention, never_stores_the_matrix_of_scores) {
   auto f = compile(body(s));
   results(*f, operands(s), 4);
   EXPECT_EQ(lines_of(*f, "attention"), 2);
-  EXPECT_LT(f->statistics().peak_bytes, 2048u * 2048 * sizeof(float) / 4) << f->memory_report();
+  EXPECT_LT(f->statistics().peak_bytes, 2048u * 2048 * sizeof(float) / 4) << explain(*f, "memory");
 }
 
 TEST_F(Attention, common_subexpression_elimination_merges_forward_nodes) {

@@ -6,6 +6,7 @@
 #include "support/function_kernel.h"
 #include "support/functions.h"
 #include "tracer/eager.h"
+#include "jit/explain.h"
 
 namespace thunder::test {
 namespace {
@@ -104,7 +105,7 @@ TEST_F(Freezing, keeps_what_is_computed_once_out_of_kernels_that_run_each_time) 
   EXPECT_EQ(run(*frozen, {x.get()}), expected) << error;
   EXPECT_EQ(plain->traces().back().nodes.size(), 1u);
   EXPECT_EQ(frozen->traces().back().nodes.size(), 2u);
-  EXPECT_NE(frozen->memory_report().find("constants 64"), std::string::npos) << frozen->memory_report();
+  EXPECT_NE(explain(*frozen, "memory").find("constants 64"), std::string::npos) << explain(*frozen, "memory");
 }
 
 TEST_F(Freezing, keeps_no_result_that_is_larger_than_its_operands) {
@@ -115,7 +116,7 @@ TEST_F(Freezing, keeps_no_result_that_is_larger_than_its_operands) {
     out.push(Ref<Tensor>(op(s, "add", {any(in[0].tensor), any(op(s, "prims.sum", {any(large), Any::dims({})}))})));
   }, options(true).get());
   EXPECT_EQ(run(*f, {x.get()})[0], 1 + 2.0f * 1024 * 1024) << error;
-  EXPECT_NE(f->memory_report().find("constants 0"), std::string::npos) << f->memory_report();
+  EXPECT_NE(explain(*f, "memory").find("constants 0"), std::string::npos) << explain(*f, "memory");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "support/function_kernel.h"
 #include "support/functions.h"
+#include "jit/explain.h"
 
 namespace thunder::test {
 namespace {
@@ -169,7 +170,7 @@ TEST_F(AllExecutors, serve_while_others_compile_allocate_and_ask) {
   };
   const auto asks = [&](int) {
     for (int i = 0; i < 20; i++) {
-      shared->statistics(), shared->last_miss(), shared->memory_report(), shared->fusion_report(), shared->loops_report(), shared->traces();
+      shared->statistics(), shared->last_miss(), explain(*shared, "memory"), explain(*shared, "fusion"), explain(*shared, "loops"), shared->traces();
       context->executor_names(), context->passes({});
       if (BlockCache* blocks = context->block_cache()) blocks->statistics();
     }

@@ -1,6 +1,7 @@
 // Models as functions: eager, compiled, with gradients, sizes that vary; and what they refuse. Also covers
 // program_call, importer, node, load, signature, table and the rows that these models have.
 #include "onnx/program.h"
+#include "jit/explain.h"
 
 #include "jit/programs/load_program.h"
 #include "support/failure.h"
@@ -105,7 +106,7 @@ TEST_F(Imported, is_traced_once_for_sizes_that_vary) {
     ASSERT_TRUE(y) << error;
     EXPECT_EQ(y->sizes()[0], batch);
   }
-  EXPECT_NE(f->guards_report().find("size(0, 0) == s0"), std::string::npos) << f->guards_report();
+  EXPECT_NE(explain(*f, "guards").find("size(0, 0) == s0"), std::string::npos) << explain(*f, "guards");
 }
 
 // x of [batch, length, 4] as [batch, length, 2, 2], by the arithmetic that exporters write.
@@ -164,7 +165,7 @@ TEST_F(Imported, keeps_sizes_of_data_as_formulas) {
     EXPECT_EQ(y->sizes()[1], batch);
     EXPECT_EQ(data(*y).back(), static_cast<float>(batch - 1));
   }
-  EXPECT_NE(f->guards_report().find("size(0, 0) == s0"), std::string::npos) << f->guards_report();
+  EXPECT_NE(explain(*f, "guards").find("size(0, 0) == s0"), std::string::npos) << explain(*f, "guards");
 }
 
 // Nothing is recorded before the first node, and the second call repeats the first one's script.

@@ -1,5 +1,6 @@
 // What a program's memory report says, before it has run.
 #include "program/report.h"
+#include "jit/explain.h"
 
 #include "support/functions.h"
 
@@ -15,11 +16,11 @@ TEST_F(Report, is_exact_before_the_first_call) {
     Tensor* y = op(s, "exp", {any(in[0].tensor.get())});
     out.push(Ref<Tensor>(op(s, "mul", {any(y), any(y)})));
   });
-  EXPECT_EQ(f->memory_report(), "");
+  EXPECT_EQ(explain(*f, "memory"), "");
   Values in;
   in.push(tensor({100}, Floats(100, 1)));
   ASSERT_EQ(f->prepare(in), nullptr);
-  EXPECT_EQ(f->memory_report(), "a call: 448 bytes at most (arena 448, constants 0), and 400 of results\n"
+  EXPECT_EQ(explain(*f, "memory"), "a call: 448 bytes at most (arena 448, constants 0), and 400 of results\n"
                                 "arena 0 to 400: t[1], lines 1 to 2\n");
   EXPECT_EQ(f->statistics().hits, 0u);
   EXPECT_EQ(f->statistics().misses, 1u);

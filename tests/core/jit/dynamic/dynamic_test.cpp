@@ -1,6 +1,7 @@
 // Sizes that vary: one trace for all of them, with the results that plain sizes give. Also covers dim_masks, plans and
 // tracing_words.
 #include "jit/dynamic/dynamic.h"
+#include "jit/explain.h"
 
 #include "jit/programs/load_program.h"
 #include "loops/kernels.h"
@@ -75,9 +76,9 @@ TEST_F(DynamicSizesTest, what_has_been_seen_to_vary_stands_for_any_size_unless_t
   for (int64_t batch : {3, 4, 5, 6, 4}) all(*f, {random({batch, 7}, 1)});
   EXPECT_EQ(traced, 2);
   EXPECT_EQ(f->statistics().misses, 4u);
-  EXPECT_NE(f->guards_report().find("size(0, 0) == s0"), std::string::npos) << f->guards_report();
-  EXPECT_NE(f->guards_report().find("size(0, 1) == 7"), std::string::npos) << f->guards_report();
-  EXPECT_NE(f->guards_report().find("s0 >= 2"), std::string::npos) << f->guards_report();
+  EXPECT_NE(explain(*f, "guards").find("size(0, 0) == s0"), std::string::npos) << explain(*f, "guards");
+  EXPECT_NE(explain(*f, "guards").find("size(0, 1) == 7"), std::string::npos) << explain(*f, "guards");
+  EXPECT_NE(explain(*f, "guards").find("s0 >= 2"), std::string::npos) << explain(*f, "guards");
   auto options = by_line();
   options->set("dynamic", Any::boolean(false));
   auto plain = of(function(body), options.get());
@@ -92,8 +93,8 @@ TEST_F(DynamicSizesTest, a_marked_size_is_a_symbol_from_the_first_call_on_within
   context->size_marks().mark(x, -2, {SizeMark::Kind::varies, 2, 8});
   all(*f, {x});
   EXPECT_EQ(traced, 1);
-  EXPECT_NE(f->guards_report().find("size(0, 0) == s0"), std::string::npos) << f->guards_report();
-  EXPECT_NE(f->guards_report().find("size(0, 0) <= 8"), std::string::npos) << f->guards_report();
+  EXPECT_NE(explain(*f, "guards").find("size(0, 0) == s0"), std::string::npos) << explain(*f, "guards");
+  EXPECT_NE(explain(*f, "guards").find("size(0, 0) <= 8"), std::string::npos) << explain(*f, "guards");
   all(*f, {random({8, 3}, 1)});
   EXPECT_EQ(traced, 1);
   all(*f, {random({9, 3}, 1)});
@@ -149,10 +150,10 @@ TEST_F(DynamicSizesTest, what_is_compared_is_a_condition_and_no_number) {
   EXPECT_EQ(on(7), -2.0f);
   EXPECT_EQ(on(5), -2.0f);
   EXPECT_EQ(traced, 1);
-  EXPECT_NE(f->guards_report().find("s0 >= 5"), std::string::npos) << f->guards_report();
+  EXPECT_NE(explain(*f, "guards").find("s0 >= 5"), std::string::npos) << explain(*f, "guards");
   EXPECT_EQ(on(4), 2.0f);
   EXPECT_EQ(traced, 2);
-  EXPECT_NE(f->guards_report().find("s0 < 5"), std::string::npos) << f->guards_report();
+  EXPECT_NE(explain(*f, "guards").find("s0 < 5"), std::string::npos) << explain(*f, "guards");
   EXPECT_EQ(on(3), 2.0f);
   EXPECT_EQ(on(9), -2.0f);
   EXPECT_EQ(traced, 2);
@@ -265,7 +266,7 @@ TEST_F(DynamicSizesTest, an_integer_that_varies_is_a_live_number) {
   for (int64_t n : {3, 4, 0, -5, 1 << 20}) EXPECT_EQ(on(n), static_cast<float>(2 * n));
   EXPECT_EQ(traced, 2);
   EXPECT_EQ(f->statistics().misses, 2u);
-  EXPECT_NE(f->guards_report().find("leaf 1 == s0\n"), std::string::npos) << f->guards_report();
+  EXPECT_NE(explain(*f, "guards").find("leaf 1 == s0\n"), std::string::npos) << explain(*f, "guards");
 }
 
 TEST_F(DynamicSizesTest, an_integer_that_says_where_a_part_begins_is_one_trace_and_a_program_each) {

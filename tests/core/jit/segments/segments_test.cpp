@@ -1,6 +1,7 @@
 // Functions that read values: each read ends a segment, and what comes later is another program. Also covers
 // segment_cut and segment_recorder.
 #include "jit/segments/segment_call.h"
+#include "jit/explain.h"
 
 #include <thread>
 
@@ -61,7 +62,7 @@ TEST_F(Segments, a_function_without_a_break_is_one_program) {
   for (int i = 0; i < 3; i++) EXPECT_EQ(run(*f, {x.get()}), (Floats{1, 1})) << error;
   EXPECT_EQ(runs, 1);
   EXPECT_EQ(f->statistics().segments, 0u);
-  EXPECT_EQ(f->breaks_report(), "");
+  EXPECT_EQ(explain(*f, "breaks"), "");
 }
 
 TEST_F(Segments, a_read_stays_an_error_in_a_function_that_must_be_one_graph) {
@@ -419,7 +420,7 @@ TEST_F(Segments, that_are_followed_say_where_they_end_this_time) {
   std::string report;
   for (const char* place : places)
     report += cat(place, ": the value of mul, f32[1], was read, after 1 line; 4 times\n");
-  EXPECT_EQ(f->breaks_report(), report);
+  EXPECT_EQ(explain(*f, "breaks"), report);
   EXPECT_EQ(f->statistics().segments, 1u);
 }
 
@@ -459,7 +460,7 @@ TEST_F(Segments, say_where_and_why_they_end) {
     out.push(Ref<Tensor>(y));
   });
   run(*f, {tensor({2}, {1, 2}).get()});
-  EXPECT_EQ(f->breaks_report(), "here:1: the value of sum, f32[], was read, after 1 line; 1 time\n"
+  EXPECT_EQ(explain(*f, "breaks"), "here:1: the value of sum, f32[], was read, after 1 line; 1 time\n"
                                 "here:1: the value of neg, f32[], was read, after 1 line; 2 times\n");
 }
 

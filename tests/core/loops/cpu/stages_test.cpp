@@ -1,5 +1,6 @@
 // The lowering of a CPU's kernel is a table that says why each row stands where it stands, and can be read after each of them.
 #include "loops/cpu/stages.h"
+#include "jit/explain.h"
 
 #include <set>
 
@@ -48,7 +49,7 @@ TEST_F(LoweringStages, are_reported_for_each_kernel_of_a_program) {
   const Ref<Tensor> x = numbers({64, 500});
   given.push(Any::tensor(x.get()));
   ASSERT_EQ(f->prepare(given), nullptr);
-  const std::string text = f->loops_report();
+  const std::string text = explain(*f, "loops");
   size_t at = 0;
   for (const char* part : {"kernel 1: ", "prims.exp", "as lowered:\nnest ", "after hoist", "after order:\n", "after keep:\n", "after divide:\n"}) {
     at = text.find(part, at);
