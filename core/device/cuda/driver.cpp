@@ -2,57 +2,37 @@
 
 #include <array>
 
-#include "base/shared_library.h"
-#include "base/text.h"
+#include "device/cuda/opened.h"
 
 namespace thunder::nvidia {
 namespace {
 
-constexpr std::array kNames = {"libcuda.so.1"};
-
-struct Opened {
-  Driver driver;
-  std::string report, why;
-  bool there = false;
-
-  Opened() {
-    const SharedLibrary library({"THUNDER_CUDA_DRIVER", kNames});
-    why = library.report();
-    if (!library.opened() || !resolve(library)) return;
-    if (const int failed = driver.init(0)) {
-      why = cat(library.path(), ": cuInit: ", text_of(driver, failed));
-      return;
-    }
-    int version = 0;
-    driver.version(&version);
-    report = cat(library.path(), ", CUDA ", version / 1000, ".", version % 1000 / 10);
-    there = true;
-  }
-
-  bool resolve(const SharedLibrary& library) {
-    const char* missing = nullptr;
+const char* resolve(const SharedLibrary& file, Driver& driver) {
 #define THUNDER_CUDA_FIND(member, symbol, parameters) \
-  if (!library.find(#symbol, driver.member)) missing = #symbol;
-    THUNDER_CUDA_DRIVER(THUNDER_CUDA_FIND)
+  if (!file.find(#symbol, driver.member)) return #symbol;
+  THUNDER_CUDA_DRIVER(THUNDER_CUDA_FIND)
 #undef THUNDER_CUDA_FIND
-    if (missing) why = cat(library.path(), " has no ", missing);
-    return !missing;
-  }
-};
+  return nullptr;
+}
 
-const Opened& opened() {
-  static const Opened once;
+std::string start(const Driver& driver, std::string& why) {
+  int version = 0;
+  if (const int failed = driver.init(0)) return why = cat("cuInit: ", text_of(driver, failed)), "";
+  driver.version(&version);
+  return cat("CUDA ", version / 1000, ".", version % 1000 / 10);
+}
+
+const OpenedTable<Driver>& opened() {
+  static constexpr std::array kNames = {"libcuda.so.1"};
+  static const OpenedTable<Driver> once({"THUNDER_CUDA_DRIVER", kNames}, resolve, start);
   return once;
 }
 
 }  // namespace
 
-const Driver* Driver::open(std::string& why) {
-  why = opened().why;
-  return opened().there ? &opened().driver : nullptr;
-}
+const Driver* Driver::open(std::string& why) { return opened().open(why); }
 
-const std::string& Driver::report() { return opened().report; }
+const std::string& Driver::report() { return opened().report(); }
 
 std::string text_of(const Driver& driver, int result) {
   const char *name = nullptr, *text = nullptr;

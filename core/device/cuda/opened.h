@@ -17,9 +17,10 @@ inline std::string version_text(size_t version) {
 template <class Table>
 class OpenedTable {
  public:
-  // `resolve`: fills the table, and returns the name of a function that the library lacks, or null. `version`: as text.
+  // `resolve`: fills the table, and returns the name of a function that the library lacks, or null. `start`: gives
+  // its version as text; empty where it cannot be used, and `why` says what it answered.
   OpenedTable(const LibrarySearch& search, const char* (*resolve)(const SharedLibrary&, Table&),
-              std::string (*version)(const Table&)) {
+              std::string (*start)(const Table&, std::string& why)) {
     const SharedLibrary file(search);
     why_ = file.report();
     if (!file.opened()) return;
@@ -27,7 +28,10 @@ class OpenedTable {
       why_ = cat(file.path(), " has no ", missing);
       return;
     }
-    report_ = cat(file.path(), ", ", version(table_));
+    std::string why;
+    const std::string version = start(table_, why);
+    if (version.empty()) why_ = cat(file.path(), ": ", why);
+    else report_ = cat(file.path(), ", ", version);
   }
 
   // Null: `why` says what was tried.

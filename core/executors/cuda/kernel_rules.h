@@ -19,7 +19,7 @@ struct CompiledNode {
   std::array<nvidia::Function, kMostSteps> steps = {};  // the rule's functions: `kernel`, then the others
   nvidia::DeviceAssertion* assertion = nullptr;  // where it reports indices out of range; null: it checks none
 
-  // One thread for each unit of work, or one block of 256 threads.
+  // The launch has one thread for each unit of work, or one block of 256 threads.
   Status* launch(int64_t work, bool by_block, void** parameters, size_t step = 0) const;
   // Copies an input to a result, which the kernel then updates.
   Status* copy(const Buffer& from, const Buffer& to) const;
@@ -33,15 +33,15 @@ struct Rule {
   // Null: it only copies.
   const char* text = nullptr;
   DType (*element)(const NodeView&) = nullptr;
-  // For messages, by the number of a bounds check: what the index is out of range for, such as "dim 1 of size 3". Null:
-  // the kernel checks no indices.
+  // Texts for error messages, by the number of a bounds check: what the index is out of range for, such as "dim 1 of
+  // size 3". Null: the kernel checks no indices.
   std::vector<std::string> (*checked)(const NodeView&) = nullptr;
   Status* (*run)(const CompiledNode&, const Launch&) = nullptr;
   uint32_t flags = 0;  // kStrided: it takes inputs of any strides, and updates a result in the input's memory
   size_t (*scratch)(const NodeView&) = nullptr;  // bytes of Launch::scratch; null: none
   // Further functions of the text, which are step 1 and so on.
   std::array<const char*, CompiledNode::kMostSteps - 1> others = {};
-  // What the message says of a kernel that refuses something else than an index.
+  // The error message of a kernel that refuses something other than an index.
   std::string (*refused)(const NodeView&) = nullptr;
 };
 

@@ -75,10 +75,6 @@ consteval std::array<char, A + B - 1> joined(const char (&a)[A], const char (&b)
 constexpr std::array kSort = joined(kOrder, kBlockSort);
 constexpr std::array kTopk = joined(kOrder, kSelection);
 
-int64_t size_of_line(const NodeView& view) {
-  const Shape& shape = view.store.type(view.node.args[0].v).shape;
-  return shape.empty() ? 1 : shape[normalize_axis(view.node.args[1].i, shape.size())].value();
-}
 bool is_short(const NodeView& view) { return size_of_line(view) <= kShortLine; }
 size_t bytes_of_places(const NodeView& view) {
   return sizeof(int64_t) * static_cast<size_t>(elements_of_input(view, 0));

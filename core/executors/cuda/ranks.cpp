@@ -83,10 +83,6 @@ extern "C" __global__ void take_rank(T* values, i64* indices, const T* in, const
 }
 )";
 
-int64_t size_of_line(const NodeView& view) {
-  const Shape& shape = view.store.type(view.node.args[0].v).shape;
-  return shape.empty() ? 1 : shape[normalize_axis(view.node.args[1].i, shape.size())].value();
-}
 size_t scratch(const NodeView& view) {
   return size_of_line(view) > kLongLine
              ? RadixSort::scratch(elements_of_input(view, 0), line_key_bytes(first_input(view)))

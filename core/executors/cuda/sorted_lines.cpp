@@ -2,6 +2,11 @@
 
 namespace thunder::cuda_kernels {
 
+int64_t size_of_line(const NodeView& view) {
+  const Shape& shape = view.store.type(view.node.args[0].v).shape;
+  return shape.empty() ? 1 : shape[normalize_axis(view.node.args[1].i, shape.size())].value();
+}
+
 std::vector<Digit> digits_of_key(DType d) {
   const int64_t bits = 8 * static_cast<int64_t>(line_key_bytes(d));
   constexpr int64_t kBitsOfByte = 8, kEmptyInBf16 = 16, kEmptyInF16 = 8;

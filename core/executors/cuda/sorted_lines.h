@@ -55,9 +55,11 @@ namespace thunder::cuda_kernels {
   "  }\n"                                                                                                          \
   "}\n"
 
+// The number of elements along the dim that argument 1 names.
+int64_t size_of_line(const NodeView& view);
 size_t line_key_bytes(DType d);
-// Which bits of a key differ from element to element, the least significant first: of narrow reals the upper ones of a
-// float.
+// The digits of a key in which elements may differ, the least significant first: of narrow reals only the upper bits of
+// a float.
 std::vector<Digit> digits_of_key(DType d);
 // Sorts the numbers of the elements of `in`; `first_step` is that of keys_of_lines.
 Status* sort_lines(const CompiledNode& kernel, RadixSort& sort, const Buffer& in, DimSizes lines, int64_t descending,

@@ -15,7 +15,7 @@ const char* resolve(const SharedLibrary& file, Library& library) {
   return nullptr;
 }
 
-std::string version(const Library& library) { return nvidia::version_text(library.version()); }
+std::string version(const Library& library, std::string&) { return nvidia::version_text(library.version()); }
 
 const nvidia::OpenedTable<Library>& opened() {
   static constexpr std::array kNames = {"libcudnn.so.9"};

@@ -19,9 +19,7 @@ class Cholesky : public MatrixNode<T> {
             return this->solver().potrf_size(this->handle(), kLower, this->rows(), nullptr, this->rows(), size);
           },
           "cusolverDnXpotrf_bufferSize");
-    Pieces pieces;
-    Areas(pieces, *this);
-    this->scratch_ = pieces.bytes();
+    this->template reserve<Areas>(*this);
   }
   Status* run(const Launch* l) const {
     if (!this->in_.all()) return nullptr;
@@ -73,9 +71,7 @@ class Qr : public MatrixNode<T> {
         r_(view.store.type(view.node.results[1])), reflectors_(std::min(this->in_.rows, this->in_.columns)),
         elements_(this->in_.rows * std::max(this->in_.columns, q_.columns)) {
     if (this->in_.all()) ask_sizes();
-    Pieces pieces;
-    Areas(pieces, *this);
-    this->scratch_ = pieces.bytes();
+    this->template reserve<Areas>(*this);
   }
   Status* run(const Launch* l) const {
     if (!this->in_.all()) return nullptr;
@@ -145,9 +141,7 @@ class Eigh : public MatrixNode<T> {
             return this->solver().syevd_size(this->handle(), kVectors, fill_, n, nullptr, n, nullptr, size);
           },
           "cusolverDnXsyevd_bufferSize");
-    Pieces pieces;
-    Areas(pieces, *this);
-    this->scratch_ = pieces.bytes();
+    this->template reserve<Areas>(*this);
   }
   Status* run(const Launch* l) const {
     const Matrices& in = this->in_;
@@ -194,9 +188,7 @@ class Svd : public MatrixNode<T> {
                                               n, nullptr, m, size, this->session_.jacobi());
           },
           "cusolverDnXgesvdj_bufferSize");
-    Pieces pieces;
-    Areas(pieces, *this);
-    this->scratch_ = pieces.bytes();
+    this->template reserve<Areas>(*this);
   }
   Status* run(const Launch* l) const {
     const Matrices& in = this->in_;

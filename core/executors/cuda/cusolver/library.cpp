@@ -38,12 +38,12 @@ const char* resolve_blas(const SharedLibrary& file, Blas& b) {
 #undef THUNDER_CUSOLVER_OPEN
 
 // cuSOLVER's versions are numbers like 12004.
-std::string version_of_solver(const Solver& s) {
+std::string version_of_solver(const Solver& s, std::string&) {
   int version = 0;
   return s.version(&version) ? "of unknown version"
                              : cat(version / 1000, ".", version % 1000 / 100, ".", version % 100);
 }
-std::string no_version(const Blas&) { return "of cuSOLVER"; }
+std::string no_version(const Blas&, std::string&) { return "of cuSOLVER"; }
 
 const nvidia::OpenedTable<Solver>& opened_solver() {
   static constexpr std::array kNames = {"libcusolver.so.12", "libcusolver.so.11"};

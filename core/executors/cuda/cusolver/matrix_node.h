@@ -82,7 +82,14 @@ class MatrixNode : public Kernel {
     auto* source = reinterpret_cast<std::byte*>(const_cast<T*>(from));
     return session_.device().copy({source, 1, &bytes, &one}, {reinterpret_cast<std::byte*>(to), 1, &bytes, &one}, 1);
   }
-  // What the sizes of a workspace come to, by a function that asks the library; as elements.
+  // Takes as much scratch memory as the areas of `own`, the kernel, come to.
+  template <class Areas, class K>
+  void reserve(const K& own) {
+    Pieces pieces;
+    Areas(pieces, own);
+    scratch_ = pieces.bytes();
+  }
+  // The size of a workspace, in elements, which `ask` gets from the library.
   template <class F>
   int workspace(F&& ask, const char* what) {
     int size = 0;
@@ -122,7 +129,7 @@ KernelPtr of_type(Session& session, const NodeView& view) {
   return std::make_unique<K<float>>(session, view);
 }
 
-// By name; for the node's dtype. Null: no rule.
+// The kernel for the op's name and the node's dtype. Null: there is none.
 KernelPtr prepare_factors(Session& session, const NodeView& view);
 KernelPtr prepare_system(Session& session, const NodeView& view);
 

@@ -56,9 +56,7 @@ class Solve : public Factored<T> {
       : Factored<T>(this, session, view,
                     view.node.args[3].i ? [](int64_t) { return std::string("the matrix is singular"); } : Refusal()),
         adjoint_(view.node.args[2].i != 0), sides_(view.store.type(view.node.args[1].v)) {
-    Pieces pieces;
-    Areas(pieces, *this);
-    this->scratch_ = pieces.bytes();
+    this->template reserve<Areas>(*this);
   }
 
   Status* run(const Launch* l) const {
@@ -70,7 +68,7 @@ class Solve : public Factored<T> {
       if (this->assertion_)
         if (Status* failed = this->kernels_->check(a.info, this->in_.batch, this->assertion_)) return failed;
       T* const out = l->outputs[0].template as<T>();
-      // As columns; one alone is that already.
+      // The libraries want columns; a single one is a column already.
       const bool transposed = sides_.columns > 1;
       T* const sides = transposed ? a.sides : out;
       Status* failed = transposed ? this->kernels_->transpose(l->inputs[1].data, sides_.elements(), sides,
@@ -114,9 +112,7 @@ template <class T>
 class Determinant : public Factored<T> {
  public:
   Determinant(Session& session, const NodeView& view) : Factored<T>(this, session, view, nullptr) {
-    Pieces pieces;
-    typename Factored<T>::Areas(pieces, *this);
-    this->scratch_ = pieces.bytes();
+    this->template reserve<typename Factored<T>::Areas>(*this);
   }
   Status* run(const Launch* l) const {
     Pieces pieces(l->scratch);
