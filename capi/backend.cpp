@@ -19,7 +19,8 @@ extern "C" thunder_status* thunder_context_add_backend(thunder_context* context,
     const thunder_backend_desc d = copied(desc);
     need(d.name, "name");
     check(d.executors || !d.n_executors, "executors is NULL");
-    Backend backend{.name = d.name, .doc = d.doc ? d.doc : ""};
+    Backend backend;
+    backend.name = d.name, backend.doc = d.doc ? d.doc : "";
     for (size_t i = 0; i < d.n_executors; i++) {
       check(d.executors[i] != nullptr, "executors[", i, "] is NULL");
       backend.own.emplace_back(core(d.executors[i]));

@@ -13,10 +13,6 @@
 namespace thunder {
 namespace {
 
-double now_ms() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // A row, or a pass of the caller's.
 struct Stage {
   const StageRow* row = nullptr;
@@ -64,8 +60,8 @@ void check_names(const std::vector<std::string>& disabled, std::vector<Stage>& s
   }
 }
 
-// What a caller's pass wrote, brought to where the trace already is: down to what executors take, and claimed. Lines
-// that it added behind the forming of regions are in none.
+// Runs the stages so far on the lines that a caller's pass added: decomposes them as far as executors need, and claims
+// them. Lines that were added after regions were formed are in no region.
 Trace caught_up(Trace made, const Compilation& c, bool is_descended, bool is_claimed) {
   if (is_descended) made = descend(made, c.executors, c.settings());
   return is_claimed ? claim(made, c.executors, c.settings()) : made;
@@ -136,6 +132,10 @@ class Run {
 };
 
 }  // namespace
+
+double now_ms() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void Compilation::took(std::optional<Trace> made) {
   if (made) traces.push_back(std::move(*made));

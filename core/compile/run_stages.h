@@ -15,4 +15,7 @@ void check_places(const CustomPasses& custom);
 // Throws at the name of a required stage: `who` cannot leave it out. Other names may be those of callers' passes.
 void check_optional(std::span<const std::string> passes, std::string_view who);
 
+// On a clock that never goes back.
+double now_ms();
+
 }  // namespace thunder

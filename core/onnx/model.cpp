@@ -12,14 +12,6 @@ constexpr size_t kMaxDepth = 32;       // of subgraphs: If in If
 constexpr size_t kMaxNodes = 1 << 18;  // far more than any model has; bounds what a hostile file costs
 constexpr size_t kMaxTensorDims = kMaxRank;
 
-std::string_view view(pbf_reader& r) {
-  const auto bytes = r.get_view();
-  return {bytes.data(), bytes.size()};
-}
-pbf_reader reader(std::string_view bytes) {
-  return pbf_reader(bytes.data(), bytes.size());
-}
-
 template <class Range, class List>
 void take_all(const Range& range, List& list) {
   for (const auto value : range) list.push_back(value);

@@ -13,15 +13,6 @@ namespace {
 // Smaller tensors are copied: their pages are touched anyhow.
 constexpr size_t kBorrowed = 4096;
 
-pbf_reader reader(std::string_view bytes) {
-  return pbf_reader(bytes.data(), bytes.size());
-}
-
-std::string_view view(pbf_reader& r) {
-  const auto bytes = r.get_view();
-  return {bytes.data(), bytes.size()};
-}
-
 std::string named(const TensorProto& t) {
   return cat("tensor '", t.name.substr(0, 200), "'");
 }

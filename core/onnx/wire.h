@@ -28,4 +28,12 @@ constexpr uint32_t fixed64(uint32_t tag) {
   return protozero::tag_and_type(tag, pbf_wire_type::fixed64);
 }
 
+inline std::string_view view(pbf_reader& r) {
+  const auto bytes = r.get_view();
+  return {bytes.data(), bytes.size()};
+}
+inline pbf_reader reader(std::string_view bytes) {
+  return pbf_reader(bytes.data(), bytes.size());
+}
+
 }  // namespace thunder::onnx

@@ -59,7 +59,8 @@ bool multiply_on_tile_registers(const Backends& backends, const ProductOf<T>& p)
 constexpr int64_t kSmallWork = 64 * 64 * 64, kSmallWorkOfFewColumns = 16 * 32 * 32;
 constexpr int64_t kTileWork = 1 << 28;  // multiply-adds of a thread's tile: a few milliseconds
 
-Tiling tiling_of(const Product& p) {
+template <class T>
+Tiling tiling_of(const ProductOf<T>& p) {
   return p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k);
 }
 
@@ -119,7 +120,7 @@ constexpr AlgorithmRow<Bf16> kAlgorithmsOfBf16[] = {
 };
 
 constexpr AlgorithmRow<f16> kAlgorithmsOfF16[] = {
-    {"widened", always, any_size, any_layout<f16>, always_profitable<f16>, tiling_of_f16,
+    {"widened", always, any_size, any_layout<f16>, always_profitable<f16>, tiling_of,
      [](const Backends& m, const ProductOf<f16>& p) { return multiply_f16(m.kernels, p); }, false},
 };
 

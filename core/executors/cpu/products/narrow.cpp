@@ -117,8 +117,4 @@ Tiling tiling_of_bf16(const ProductOf<Bf16>& p) {
   return is_thin(p) ? thin_tiling(p.m, p.k) : tiling(p.m, p.n, p.k, kTileWork);
 }
 
-Tiling tiling_of_f16(const ProductOf<f16>& p) {
-  return p.m > kThinRows ? tiling(p.m, p.n, p.k, kTileWork) : thin_tiling(p.m, p.k);
-}
-
 }  // namespace thunder

@@ -24,6 +24,5 @@ bool is_thin(const ProductOf<Bf16>& p);
 
 // The tiles for threads, by the sizes alone. Requires: neither m nor n is 0.
 Tiling tiling_of_bf16(const ProductOf<Bf16>& p);
-Tiling tiling_of_f16(const ProductOf<f16>& p);
 
 }  // namespace thunder
