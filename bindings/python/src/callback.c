@@ -27,6 +27,8 @@ callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner))
 
 void callback_spread(callback *self) { self->spreads = true; }
 void callback_surround(callback *self, callback_run_fn *run, callback_finish_fn *finish) { self->run = run, self->finish = finish; }
+PyObject *callback_itself(PyObject *owner) { return Py_NewRef(owner); }
+
 PyObject *callback_owner(const callback *self) { return self->owner; }
 
 callback *callback_retain(callback *self)

@@ -157,7 +157,6 @@ static int compiled_clear(PyObject *object)
 static void compiled_dealloc(PyObject *object)
 {
     Compiled *self = (Compiled *)object;
-    PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
     if (self->weak) PyObject_ClearWeakRefs(object);
     compiled_clear(object);
@@ -167,14 +166,7 @@ static void compiled_dealloc(PyObject *object)
     thunder_values_release(self->in);
     thunder_values_release(self->out);
     host_free(self->host);
-    type->tp_free(object);
-    Py_DECREF(type);
-}
-
-/* As a method: the object it is taken from comes first. */
-static PyObject *compiled_bind(PyObject *object, PyObject *instance, PyObject *type)
-{
-    return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
+    free_object(object);
 }
 
 /* Does something with a call's arguments, which gives nothing. */
@@ -309,7 +301,7 @@ static PyGetSetDef getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_Ge
                                {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, compiled_new},           {Py_tp_dealloc, compiled_dealloc},
                               {Py_tp_traverse, compiled_traverse}, {Py_tp_clear, compiled_clear},
-                              {Py_tp_call, PyVectorcall_Call},     {Py_tp_descr_get, compiled_bind},
+                              {Py_tp_call, PyVectorcall_Call},     {Py_tp_descr_get, bind_method},
                               {Py_tp_methods, methods},            {Py_tp_members, members},
                               {Py_tp_getset, getset},              {0, NULL}};
 static PyType_Spec spec = {"thunder.Compiled", sizeof(Compiled), 0,

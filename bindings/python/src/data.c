@@ -51,10 +51,8 @@ static PyObject *batches_new(PyTypeObject *type, PyObject *args, PyObject *named
 
 static void batches_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
     thunder_batches_release(((Batches *)object)->handle);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_object(object);
 }
 
 static PyType_Slot slots[] = {{Py_tp_new, batches_new}, {Py_tp_dealloc, batches_dealloc}, {0, NULL}};

@@ -24,8 +24,6 @@ typedef struct shared {
 
 static void keep_failure(shared *self, thunder_status *status) { thunder_status_release(atomic_exchange(&self->failed, status)); }
 
-static PyObject *itself(PyObject *owner) { return Py_NewRef(owner); }
-
 typedef struct claim_frame {
     const thunder_node *node;         /* of claim */
     const thunder_node *const *nodes; /* of claim_region */
@@ -248,7 +246,7 @@ static int create(Executor *self, const char *name, bool regions, const kernel_l
     thunder_executor_desc d = {.size = sizeof d, .name = name, .flags = flags};
     d.kernels = kernels->descs, d.kernel_ops = kernels->ops, d.n_kernels = kernels->count;
     shared *made = malloc(sizeof *made);
-    self->callback = made ? callback_new((PyObject *)self, itself) : NULL;
+    self->callback = made ? callback_new((PyObject *)self, callback_itself) : NULL;
     if (!self->callback) {
         free(made);
         if (!PyErr_Occurred()) PyErr_NoMemory();
@@ -301,14 +299,12 @@ static int executor_clear(PyObject *object)
 static void executor_dealloc(PyObject *object)
 {
     Executor *self = (Executor *)object;
-    PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
     callback_forget_owner(self->callback);
     thunder_executor_release(self->handle);
     Py_XDECREF(self->kernels);
     Py_XDECREF(self->ops);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_object(object);
 }
 
 /* _register(): the option "executors" may name it from now on, and it stays for ever. */

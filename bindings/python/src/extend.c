@@ -77,11 +77,10 @@ static void drop_op(void *user)
     free(op);
 }
 
-static PyObject *itself(PyObject *owner) { return Py_NewRef(owner); }
 /* NULL of None, and with an exception. */
 static callback *kept(PyObject *function)
 {
-    callback *made = function != Py_None ? callback_new(function, itself) : NULL;
+    callback *made = function != Py_None ? callback_new(function, callback_itself) : NULL;
     if (!made) return NULL;
     callback_spread(made);
     Py_INCREF(function);

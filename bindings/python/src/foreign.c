@@ -87,7 +87,7 @@ thunder_tensor *tensor_from_dlpack(PyObject *object)
         refuse_device(object, kind, index);
         return NULL;
     }
-    PyObject *capsule = dlpack_capsule(object, ours ? thunder_stream_native(ours) : NULL);
+    PyObject *capsule = foreign_capsule(object, ours ? thunder_stream_native(ours) : NULL);
     thunder_stream_release(ours);
     thunder_tensor *made = capsule ? dlpack_take(capsule) : NULL;
     Py_XDECREF(capsule);

@@ -25,7 +25,7 @@ PyObject *none_of(thunder_status *status);
 thunder_status *status_of_exception(thunder_status *status_or_null);
 /* Of the context's hooks: keeps a warning of the library until the call of this thread shows it, by warnings.warn. -1: it was made
  * an exception. */
-void note_log(int32_t level, const char *component, const char *text, size_t bytes, void *user);
+void keep_log_line(int32_t level, const char *component, const char *text, size_t bytes, void *user);
 int show_warning(void);
 /* Of the context's hooks: between the steps of what the main thread runs, Python's signal handlers run there; what they raise
  * ends the call. */
@@ -178,6 +178,7 @@ typedef PyObject *callback_run_fn(PyObject *function, const thunder_values *in, 
 typedef int callback_finish_fn(thunder_values *out);
 void callback_surround(callback *self, callback_run_fn *run, callback_finish_fn *finish);
 PyObject *callback_owner(const callback *self); /* borrowed; NULL: it is gone */
+PyObject *callback_itself(PyObject *owner); /* the target of one that owns itself */
 void callback_forget_owner(callback *self); /* the owner goes */
 void callback_destroy(void *user);
 callback *callback_retain(callback *self);  /* a share more, which callback_destroy() gives back */
@@ -218,3 +219,9 @@ int open_errors(PyObject *module);
 LAYER_FILES(DECLARED)
 #undef DECLARED
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base_or_null);
+/* The last line of such a type's dealloc. */
+void free_object(PyObject *object);
+/* The descr_get of what is called as a method, too: the object that it is taken from comes first. */
+PyObject *bind_method(PyObject *object, PyObject *instance, PyObject *type);
+/* Puts an object, which it takes over, into a new list or tuple; NULL: that is dropped, and becomes NULL. */
+void put_item(PyObject **list, size_t at, PyObject *one_or_null);

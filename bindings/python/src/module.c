@@ -46,6 +46,14 @@ static PyObject *make(PyObject *object, PyObject *const *given, Py_ssize_t n_giv
 
 static PyObject *adopt(PyObject *owner) { return PyObject_GetAttrString(owner, "_run"); }
 
+/* The status of what a traced function can see change. */
+static PyObject *changed(thunder_status *status)
+{
+    if (check_status(status)) return NULL;
+    host_changes++;
+    Py_RETURN_NONE;
+}
+
 /* _set_forward(): from now on the library calls _run(), which is forward() with the hooks around it. */
 static PyObject *set_forward(PyObject *object, PyObject *unused)
 {
@@ -55,9 +63,7 @@ static PyObject *set_forward(PyObject *object, PyObject *unused)
     if (!made) return NULL;
     callback_forget_owner(self->forward);
     self->forward = made;
-    if (check_status(thunder_module_set_forward(handle, callback_run, made, callback_destroy))) return NULL;
-    host_changes++;
-    Py_RETURN_NONE;
+    return changed(thunder_module_set_forward(handle, callback_run, made, callback_destroy));
 }
 
 static PyObject *add_child(PyObject *object, PyObject *args)
@@ -66,9 +72,7 @@ static PyObject *add_child(PyObject *object, PyObject *args)
     PyObject *child;
     if (!PyArg_ParseTuple(args, "sO:_add", &name, &child)) return NULL;
     thunder_module *handle = module_handle(object), *added = handle ? module_handle(child) : NULL;
-    if (!added || check_status(thunder_module_add(handle, name, added))) return NULL;
-    host_changes++;
-    Py_RETURN_NONE;
+    return added ? changed(thunder_module_add(handle, name, added)) : NULL;
 }
 
 /* _child(path, classes by kind): what the library made below this module, as an object of its class. */
@@ -80,11 +84,8 @@ static PyObject *get_child(PyObject *object, PyObject *args)
     thunder_module *handle = module_handle(object), *found = NULL;
     if (!handle || check_status(thunder_module_child(handle, path, &found))) return NULL;
     PyTypeObject *type = (PyTypeObject *)PyDict_GetItemString(classes, thunder_module_kind(found));
-    PyObject *made = type ? module_new(type, NULL, NULL) : PyErr_Format(PyExc_KeyError, "%s", thunder_module_kind(found));
-    if (made)
-        ((Module *)made)->handle = found;
-    else
-        thunder_module_release(found);
+    PyObject *made = type ? module_wrap(type, found) : PyErr_Format(PyExc_KeyError, "%s", thunder_module_kind(found));
+    thunder_module_release(found);
     return made;
 }
 
@@ -106,11 +107,8 @@ static PyObject *copy_module(PyObject *object, PyObject *unused)
 {
     thunder_module *handle = module_handle(object), *copied = NULL;
     if (!handle || check_status(thunder_module_copy(handle, &copied))) return NULL;
-    PyObject *made = module_new(Py_TYPE(object), NULL, NULL);
-    if (made)
-        ((Module *)made)->handle = copied;
-    else
-        thunder_module_release(copied);
+    PyObject *made = module_wrap(Py_TYPE(object), copied);
+    thunder_module_release(copied);
     return made;
 }
 
@@ -153,9 +151,7 @@ static PyObject *remove_child(PyObject *object, PyObject *path)
 {
     const char *name = PyUnicode_AsUTF8(path);
     thunder_module *handle = name ? module_handle(object) : NULL;
-    if (!handle || check_status(thunder_module_remove(handle, name))) return NULL;
-    host_changes++;
-    Py_RETURN_NONE;
+    return handle ? changed(thunder_module_remove(handle, name)) : NULL;
 }
 
 /* _set_option(name, parameter names, their kinds, value) */
@@ -316,15 +312,13 @@ static int module_clear(PyObject *object)
 static void module_dealloc(PyObject *object)
 {
     Module *self = (Module *)object;
-    PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
     module_unlist((Module *)object);
     if (self->weak) PyObject_ClearWeakRefs(object);
     module_clear(object);
     callback_forget_owner(self->forward);
     thunder_module_release(self->handle);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_object(object);
 }
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))

@@ -11,10 +11,7 @@ static PyObject *tensors_of(const thunder_node *node, size_t count, thunder_tens
     for (size_t i = 0; list && i < count; i++) {
         thunder_tensor *tensor = get(node, i); /* NULL: an optional one that is absent */
         PyObject *one = tensor ? tensor_of(tensor) : Py_NewRef(Py_None);
-        if (one)
-            PyTuple_SET_ITEM(list, (Py_ssize_t)i, one);
-        else
-            Py_CLEAR(list);
+        put_item(&list, i, one);
     }
     return list;
 }
@@ -25,10 +22,7 @@ static PyObject *values_of(const thunder_node *node, size_t count, uint32_t (*ge
     for (size_t i = 0; list && i < count; i++) {
         const uint32_t value = get(node, i);
         PyObject *one = value == UINT32_MAX ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(value);
-        if (one)
-            PyTuple_SET_ITEM(list, (Py_ssize_t)i, one);
-        else
-            Py_CLEAR(list);
+        put_item(&list, i, one);
     }
     return list;
 }
@@ -53,13 +47,7 @@ static PyObject *arguments_of(const thunder_node *node)
 PyObject *nodes_fields(const thunder_node *const *nodes, size_t count)
 {
     PyObject *list = PyTuple_New((Py_ssize_t)count);
-    for (size_t i = 0; list && i < count; i++) {
-        PyObject *one = node_fields(nodes[i]);
-        if (one)
-            PyTuple_SET_ITEM(list, (Py_ssize_t)i, one);
-        else
-            Py_CLEAR(list);
-    }
+    for (size_t i = 0; list && i < count; i++) put_item(&list, i, node_fields(nodes[i]));
     return list;
 }
 
@@ -105,10 +93,7 @@ static PyObject *inputs_of(const thunder_launch *launch)
             one = Py_NewRef(Py_None);
         else if (check_status(thunder_tensor_create(context, b->dtype, (size_t)b->rank, b->shape, b->device, b->data, bytes_of(b), &made)) == 0)
             one = tensor_wrap(made);
-        if (one)
-            PyList_SET_ITEM(list, (Py_ssize_t)i, one);
-        else
-            Py_CLEAR(list);
+        put_item(&list, i, one);
     }
     return list;
 }
@@ -116,13 +101,7 @@ static PyObject *inputs_of(const thunder_launch *launch)
 static PyObject *arguments_list(const thunder_any *args, size_t count)
 {
     PyObject *list = PyList_New((Py_ssize_t)count);
-    for (size_t i = 0; list && i < count; i++) {
-        PyObject *one = values_leaf(&args[i]);
-        if (one)
-            PyList_SET_ITEM(list, (Py_ssize_t)i, one);
-        else
-            Py_CLEAR(list);
-    }
+    for (size_t i = 0; list && i < count; i++) put_item(&list, i, values_leaf(&args[i]));
     return list;
 }
 
@@ -173,13 +152,7 @@ static int store_all(PyObject *name, PyObject *results, const thunder_launch *la
 static PyObject *views_of(PyObject *exchange, const thunder_buffer *buffers, size_t count)
 {
     PyObject *list = PyList_New((Py_ssize_t)count);
-    for (size_t i = 0; list && i < count; i++) {
-        PyObject *one = buffers[i].rank < 0 ? Py_NewRef(Py_None) : exchange_view(exchange, &buffers[i]);
-        if (one)
-            PyList_SET_ITEM(list, (Py_ssize_t)i, one);
-        else
-            Py_CLEAR(list);
-    }
+    for (size_t i = 0; list && i < count; i++) put_item(&list, i, buffers[i].rank < 0 ? Py_NewRef(Py_None) : exchange_view(exchange, &buffers[i]));
     return list;
 }
 

@@ -270,18 +270,10 @@ static int op_clear(PyObject *object)
 
 static void op_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
     op_clear(object);
     signature_free(((Op *)object)->signature);
-    type->tp_free(object);
-    Py_DECREF(type);
-}
-
-/* As a method: the tensor it is taken from comes first. */
-static PyObject *op_bind(PyObject *object, PyObject *instance, PyObject *type)
-{
-    return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
+    free_object(object);
 }
 
 /* By name, so that a function that holds one can be pickled. */
@@ -303,7 +295,7 @@ static PyGetSetDef op_getset[] = {{"creates", op_creates, NULL, "Whether it make
                                   {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
                                   {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, op_new},         {Py_tp_dealloc, op_dealloc},     {Py_tp_traverse, op_traverse},
-                              {Py_tp_clear, op_clear},     {Py_tp_call, PyVectorcall_Call}, {Py_tp_descr_get, op_bind},
+                              {Py_tp_clear, op_clear},     {Py_tp_call, PyVectorcall_Call}, {Py_tp_descr_get, bind_method},
                               {Py_tp_members, op_members}, {Py_tp_methods, op_methods},     {Py_tp_getset, op_getset},
                               {0, NULL}};
 static PyType_Spec spec = {"thunder._thunder.Op", sizeof(Op), 0,

@@ -95,7 +95,7 @@ PyMODINIT_FUNC PyInit__thunder(void)
                                             .m_doc = "The part of the package that calls libthunder.", .m_size = -1};
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
-    const thunder_hooks hooks = {.size = sizeof hooks, .log = note_log, .check_interrupts = check_signals};
+    const thunder_hooks hooks = {.size = sizeof hooks, .log = keep_log_line, .check_interrupts = check_signals};
     if (open_alive(module) || open_errors(module) || check_status(thunder_context_create(&hooks, &context)) || open_all(module)) Py_CLEAR(module);
     return module;
 }

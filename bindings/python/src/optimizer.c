@@ -43,10 +43,8 @@ static PyObject *optimizer_new(PyTypeObject *type, PyObject *args, PyObject *nam
 
 static void optimizer_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
     thunder_optimizer_release(((Optimizer *)object)->handle);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_object(object);
 }
 
 /* _add_group(parameters, options) */
@@ -84,8 +82,6 @@ static PyObject *optimizer_step(PyObject *object, PyObject *tree)
     Py_RETURN_NONE;
 }
 
-static PyObject *itself(PyObject *owner) { return Py_NewRef(owner); }
-
 /* Of a step that is recorded, its ops are; else it is an ordinary call, in which compiled functions run as such. */
 static thunder_status *evaluate(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
 {
@@ -96,7 +92,7 @@ static thunder_status *evaluate(thunder_scope *scope, const thunder_values *in, 
 static PyObject *optimizer_step_closure(PyObject *object, PyObject *function)
 {
     thunder_scope *scope = scope_now();
-    callback *closure = scope ? callback_new(function, itself) : NULL;
+    callback *closure = scope ? callback_new(function, callback_itself) : NULL;
     if (!closure) return NULL;
     callback_spread(closure);
     Py_INCREF(function);
@@ -149,10 +145,8 @@ static PyObject *schedule_new(PyTypeObject *type, PyObject *args, PyObject *name
 
 static void schedule_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
     thunder_schedule_release(((Schedule *)object)->handle);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_object(object);
 }
 
 /* step(), or step(metric) */

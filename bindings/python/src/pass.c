@@ -70,13 +70,7 @@ static PyObject *editor_results(PyObject *object, PyObject *number)
     if (!editor || editor_failed(editor)) return NULL;
     const size_t count = thunder_node_output_count(node);
     PyObject *list = PyList_New((Py_ssize_t)count);
-    for (size_t i = 0; list && i < count; i++) {
-        PyObject *one = tensor_of(thunder_editor_value(editor, thunder_node_output_value(node, i)));
-        if (one)
-            PyList_SET_ITEM(list, (Py_ssize_t)i, one);
-        else
-            Py_CLEAR(list);
-    }
+    for (size_t i = 0; list && i < count; i++) put_item(&list, i, tensor_of(thunder_editor_value(editor, thunder_node_output_value(node, i))));
     if (list && editor_failed(editor)) Py_CLEAR(list);
     return list;
 }
@@ -214,13 +208,11 @@ static int pass_clear(PyObject *object)
 static void pass_dealloc(PyObject *object)
 {
     Pass *self = (Pass *)object;
-    PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
     pass_clear(object);
     callback_forget_owner(self->callback);
     thunder_pass_release(self->handle);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_object(object);
 }
 
 /* _register(): part of every compile from now on, and it stays for ever. */
@@ -229,13 +221,6 @@ static PyObject *pass_register(PyObject *object, PyObject *unused)
     if (check_status(thunder_context_add_pass(context, ((Pass *)object)->handle))) return NULL;
     Py_INCREF(object);
     Py_RETURN_NONE;
-}
-
-static void editor_dealloc(PyObject *object)
-{
-    PyTypeObject *type = Py_TYPE(object);
-    type->tp_free(object);
-    Py_DECREF(type);
 }
 
 int open_pass(PyObject *module)
@@ -253,7 +238,7 @@ int open_pass(PyObject *module)
                                            {"replace", editor_replace, METH_VARARGS, NULL},
                                            {"delete", editor_delete, METH_O, NULL},
                                            {NULL, NULL, 0, NULL}};
-    static PyType_Slot editor_slots[] = {{Py_tp_dealloc, editor_dealloc}, {Py_tp_methods, editor_methods}, {0, NULL}};
+    static PyType_Slot editor_slots[] = {{Py_tp_dealloc, free_object}, {Py_tp_methods, editor_methods}, {0, NULL}};
     static PyType_Spec editor_spec = {"thunder._thunder.Editor", sizeof(Editor), 0,
                                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, editor_slots};
     pass_type = add_type(module, &pass_spec, NULL);

@@ -19,6 +19,28 @@ PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base)
     return (PyTypeObject *)type;
 }
 
+void free_object(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+PyObject *bind_method(PyObject *object, PyObject *instance, PyObject *type)
+{
+    return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
+}
+
+void put_item(PyObject **list, size_t at, PyObject *one)
+{
+    if (!one)
+        Py_CLEAR(*list);
+    else if (PyList_Check(*list))
+        PyList_SET_ITEM(*list, (Py_ssize_t)at, one);
+    else
+        PyTuple_SET_ITEM(*list, (Py_ssize_t)at, one);
+}
+
 int add_methods(PyTypeObject *type, PyMethodDef *methods)
 {
     for (PyMethodDef *each = methods; each->ml_name; each++) {

@@ -37,10 +37,8 @@ static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *named)
 }
 static void stream_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
     thunder_stream_release(((Stream *)object)->handle);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_object(object);
 }
 
 static PyObject *stream_synchronize(PyObject *object, PyObject *unused)
@@ -83,10 +81,8 @@ static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *named)
 }
 static void event_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
     thunder_event_release(((Event *)object)->handle);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_object(object);
 }
 static PyObject *event_record(PyObject *object, PyObject *stream)
 {

@@ -42,11 +42,9 @@ static PyObject *tape_exit(PyObject *object, PyObject *args)
 static void tape_dealloc(PyObject *object)
 {
     Tape *self = (Tape *)object;
-    PyTypeObject *type = Py_TYPE(object);
     /* One that was entered and never left stays: the thread may still be recording on it. */
     if (self->scope && here != self->scope) thunder_scope_release(self->scope);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_object(object);
 }
 
 static PyMethodDef tape_methods[] = {{"__enter__", tape_enter, METH_NOARGS, NULL},

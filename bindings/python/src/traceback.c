@@ -74,19 +74,12 @@ static int boundary_clear(PyObject *object)
 
 static void boundary_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
     boundary_clear(object);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_object(object);
 }
 
 static PyObject *boundary_repr(PyObject *object) { return PyObject_Repr(((Boundary *)object)->function); }
-
-static PyObject *boundary_bind(PyObject *object, PyObject *instance, PyObject *type)
-{
-    return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
-}
 
 /* By name, as functions are pickled. */
 static PyObject *boundary_reduce(PyObject *object, PyObject *unused)
@@ -112,7 +105,7 @@ static PyGetSetDef getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_Ge
 static PyType_Slot slots[] = {{Py_tp_new, boundary_new},           {Py_tp_dealloc, boundary_dealloc},
                               {Py_tp_traverse, boundary_traverse}, {Py_tp_clear, boundary_clear},
                               {Py_tp_call, PyVectorcall_Call},     {Py_tp_repr, boundary_repr},
-                              {Py_tp_descr_get, boundary_bind},    {Py_tp_methods, methods},
+                              {Py_tp_descr_get, bind_method},    {Py_tp_methods, methods},
                               {Py_tp_members, members},            {Py_tp_getset, getset},
                               {0, NULL}};
 static PyType_Spec spec = {"thunder._thunder.api_boundary", sizeof(Boundary), 0,

@@ -1,12 +1,10 @@
 /* Transforms of functions: one call of a function of tensors, batched or differentiated, in the scope that is current. */
 #include "layer.h"
 
-static PyObject *itself(PyObject *owner) { return Py_NewRef(owner); }
-
 static thunder_function *function_of(const char *name, PyObject *callable, callback **back)
 {
     thunder_function *made = NULL;
-    *back = callback_new(callable, itself);
+    *back = callback_new(callable, callback_itself);
     if (!*back) return NULL;
     callback_spread(*back);
     return check_status(thunder_function_create(context, name, callback_run, *back, callback_destroy, &made)) ? NULL : made;
