@@ -81,4 +81,4 @@ $predict->export_onnx("$model.pl.onnx", opset => 20);
 my $loaded = Thunder::load_program("$model.pl.onnx");
 die $loaded->signature unless $loaded->signature =~ /"dims":\[1797,64\]/;
 show 'loaded', $loaded->($images)->eq($labels)->sum->item, 'parameters', scalar keys %{ $loaded->program_module->parameters };
-show 'relu', $Thunder::OPS{relu}{doc};
+show 'relu', (split /\n/, Thunder::doc('relu'))[1];

@@ -221,6 +221,16 @@ bool Call::describe(const char* what) {
   return perform([&] { return described(what ? what : ""); });
 }
 
+bool Call::doc(const char* op) {
+  return perform([&] {
+    const std::string name = op ? op : "";
+    for (const Row& row : rows_of("ops"))
+      if (const std::string known = row.text("name"); name == known || name == known + "_")
+        return text_item(row.text("schema") + "\n" + row.text("doc"));
+    refuse(THUNDER_NOT_FOUND, "there is no op '" + name + "'");
+  });
+}
+
 bool Call::seed(long long seed) {
   return perform([&] {
     const int64_t state[2] = {seed, 0};

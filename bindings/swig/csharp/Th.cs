@@ -48,14 +48,6 @@ namespace Thunder
             Exchange.Perform(Exchange.Nothing, Exchange.Nothing, call => call.add_op(schema, doc, made, gradient));
         }
 
-        /// <summary>The documentation of an op.</summary>
-        public static string Doc(string op)
-        {
-            foreach (Dictionary<string, object> row in Describe("ops"))
-                if ((string)row["name"] == op) return (string)row["doc"];
-            throw new ThunderException("there is no op " + op, 5);
-        }
-
         public static string Version { get { return ThunderCore.version(); } }
     }
 

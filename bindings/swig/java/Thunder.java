@@ -72,12 +72,6 @@ public final class Thunder {
         Exchange.perform(rules, Exchange.NOTHING, call -> call.add_pass(name, before, ""));
     }
 
-    /** What an op does. */
-    public static String doc(String op) {
-        for (Map<String, Object> row : describe("ops")) if (row.get("name").equals(op)) return (String) row.get("doc");
-        throw new ThunderException("there is no op " + op, 5);
-    }
-
     public static String version() {
         return ThunderCore.version();
     }

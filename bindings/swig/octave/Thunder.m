@@ -65,12 +65,6 @@ classdef Thunder
     function save(module, path), module.save(path); end
     function made = parameters(module), made = module.parameters(); end
 
-    % What an op does.
-    function text = doc(name)
-      rows = Thunder.describe("ops");
-      text = rows{find(cellfun(@(row) strcmp(row.name, name), rows))}.doc;
-    end
-
     % ---- training ----
 
     % An update rule and its state; options are a struct.

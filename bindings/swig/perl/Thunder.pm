@@ -166,13 +166,6 @@ sub module { Thunder::Module->new(@_) }
 
 sub version { Thunder::Core::version() }
 
-# What an op does, with its signature.
-sub doc {
-    my ($op) = @_;
-    my $row = $OPS{$op} or die Thunder::Error->new("there is no op $op", 5);
-    return "$row->{schema}\n$row->{doc}";
-}
-
 sub _op {
     my ($name, @args) = @_;
     my $named = ref $args[-1] eq 'HASH' ? pop @args : undef;

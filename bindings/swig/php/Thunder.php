@@ -310,10 +310,3 @@ function addOp(string $schema, string $doc, callable $closure, ?callable $vjp = 
     Exchange::perform('add_op', [$schema, $doc, ...$tickets]);
     Exchange::ownOp(strtok($schema, '('));
 }
-
-// What an op does, with its signature.
-function doc(string $op): string
-{
-    foreach (describe('ops') as $row) if ($row['name'] === $op) return "{$row['schema']}\n{$row['doc']}";
-    throw new Error("there is no op $op", 5);
-}

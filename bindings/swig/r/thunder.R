@@ -302,5 +302,4 @@ th$ops <- list()
 for (row in th$describe("ops")) th$ops[[row$name]] <- row
 for (name in names(th$ops)) if (!exists(name, th, inherits = FALSE))
   assign(name, local({ op <- name; function(...) th$op(op, list(...)) }), th)
-th$doc <- function(op) paste0(th$ops[[op]]$schema, "\n", th$ops[[op]]$doc)
 rm(row, name)

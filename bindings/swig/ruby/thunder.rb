@@ -218,12 +218,6 @@ module Thunder
       Exchange.perform(:add_op, schema, doc, Exchange.keep(block), vjp ? Exchange.keep(vjp) : 0)
       define_op(describe("ops").find { |row| row["name"] == schema[/[\w.]+/] })
     end
-
-    # What an op does, with its signature.
-    def doc(op)
-      row = OPS.fetch(op.to_s.delete_suffix("_"))
-      "#{row['schema']}\n#{row['doc']}"
-    end
   end
 
   # Every op, from the registry: Thunder.NAME(...) and, when a tensor comes first, tensor.NAME(...).

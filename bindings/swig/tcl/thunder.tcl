@@ -308,13 +308,6 @@ proc thunder::split_options {words} {
 
 proc thunder::version {} { core::version }
 
-# The documentation of an op, with its signature.
-proc thunder::doc {op} {
-    variable ops
-    set row [dict get $ops $op]
-    return "[dict get $row schema]\n[dict get $row doc]"
-}
-
 # The line of the user's program, for traces.
 proc thunder::place {} {
     if {![core::is_tracing]} { return "" }
