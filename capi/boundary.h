@@ -12,7 +12,7 @@
 
 namespace thunder::capi {
 
-// What an exported function refuses by itself. The boundary puts the function's name in front.
+// A mistake that an exported function finds itself. The boundary puts the function's name in front of the message.
 struct Refusal {
   Code code;
   std::string message;
@@ -24,7 +24,8 @@ void check(bool holds, const T&... parts) {
 }
 inline void need(const void* argument, const char* name) { check(argument != nullptr, name, " is NULL"); }
 
-// What the caller's header knew of a structure that begins with its size; the rest, and without one all of it, is zero.
+// Copies as much of the structure as the caller's header declared, which its first member, the size, says; the rest is
+// zero, and all of it if `given` is null.
 template <class T>
 T copied(const T* given) {
   T copy{};
@@ -71,7 +72,7 @@ T value_or(T otherwise, F&& body) noexcept {
   }
 }
 
-// Values that a call reads as a whole: with an error of theirs, or with a group that is open, it reads nothing.
+// Checks values that a call reads as a whole: they must have no error and no open group.
 inline const Values& usable(const Values* values, const char* name) {
   need(values, name);
   if (values->status()) throw Error(values->status());
@@ -89,12 +90,12 @@ void sticking(T* target, const char* function, F&& body) noexcept {
 // Failed tensors that nobody owns and that are always there, for where there is no scope to own one.
 enum class Lasting { no_scope, over, other_thread, no_context, no_values, no_memory };
 Tensor* lasting_failure(Lasting which) noexcept;
-// Makes them, so that later none has to be made without memory. Throws.
+// Allocates these tensors early, so that none has to be allocated when memory is short. Throws.
 void make_lasting_failures();
 
-// Whether a scope that a caller gave may be looked into: it is there, and this thread's.
+// Whether a scope given by a caller may be used: it exists, and belongs to this thread.
 inline bool is_ours(const Scope* scope) { return scope && is_live(scope) && scope->on_owner_thread(); }
-// Rule 4 for functions that take a scope: go on?
+// Rule 4 of thunder.h for functions that take a scope: false if the call must do nothing.
 inline bool usable(const Scope* scope) { return is_ours(scope) && !scope->status(); }
 
 // The failed tensor to return for a scope that is not usable, or after an error.
@@ -113,7 +114,7 @@ class InUse {
       free_scope(scope_);
   }
   InUse(const InUse&) = delete;
-  // Whether this call is the last one in a scope that was released: what it made goes with the scope.
+  // Whether the scope was released and this call is the last one in it: then the scope is freed when the call ends.
   bool ends_scope() const { return scope_->uses == 1 && scope_->released; }
 
  private:
@@ -149,7 +150,7 @@ Tensor* tensor_in(Scope* scope, const char* function, F&& body) noexcept {
   return made ? made : failed_in(scope);
 }
 
-// After an error empty values; null only without a scope of this thread.
+// Runs `body` and returns its values; after an error empty values, without a scope of this thread null.
 template <class F>
 Values* values_in(Scope* scope, const char* function, F&& body) noexcept {
   if (!is_ours(scope)) return nullptr;
@@ -159,8 +160,8 @@ Values* values_in(Scope* scope, const char* function, F&& body) noexcept {
   return made ? made : value_or<Values*>(nullptr, [&] { return scope->own(make<Values>()); });
 }
 
-// A reference to values while a call reads them, whatever a callback releases. To lent ones none: their owner keeps
-// them, and notices when they are released.
+// Holds values while a call reads them, also when a callback releases them. No reference is taken of lent values: their
+// owner keeps them, and notices when they are released.
 inline Ref<const Values> kept(const Values& values) {
   return values.lent ? Ref<const Values>() : Ref<const Values>(&values);
 }

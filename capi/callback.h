@@ -7,8 +7,8 @@
 
 namespace thunder::capi {
 
-// What a callback gave; null: it succeeded. `who`: "the decomposition of f". A status that says OK is none: it is
-// refused.
+// Checks the status that a callback returned; null means success. `who`: "the decomposition of f". A status whose code
+// is OK is refused.
 inline Ref<Status> outcome_of(std::string_view who, thunder_status* returned) {
   auto failed = Ref<Status>::adopt(core(returned));
   if (failed && failed->code() == Code::ok)
@@ -28,7 +28,7 @@ Ref<Status> called(std::string_view who, F&& callback) {
   return outcome_of(who, returned);
 }
 
-// The same of one that gives an answer; throws what it threw as an Error.
+// Calls a callback that returns an answer; what it throws is thrown as an Error.
 template <class F>
 auto answered(std::string_view who, F&& callback) {
   try {
@@ -38,7 +38,7 @@ auto answered(std::string_view who, F&& callback) {
   }
 }
 
-// What a descriptor of the caller's is kept in; its destructor calls the caller's `destroy` from here on.
+// Keeps a descriptor of the caller's; from here on the destructor calls the caller's `destroy`.
 template <class Kept, class Desc>
 std::shared_ptr<Kept> kept(const Desc* desc) {
   need(desc, "desc");

@@ -10,7 +10,7 @@ using namespace thunder::capi;
 
 namespace {
 
-// A proxy or a failed tensor in the bindings of `out` is found by the call; here only what is no handle at all.
+// The call itself refuses proxies and failed tensors in the bindings of `out`; this refuses what is not a handle.
 Status* refusal(const char* function, const char* argument) {
   return guarded(function, [&] { need(nullptr, argument); });
 }

@@ -16,7 +16,7 @@ struct CompiledHandle : Compiled {
 };
 THUNDER_COUNTED_HANDLE(thunder_compiled, CompiledHandle)
 
-// What `make` says of the function, which its handle keeps; "" where it cannot be made.
+// The text that `make` makes of the function, kept by its handle; "" where it cannot be made.
 template <class F>
 const char* text_of(thunder_compiled* compiled, std::string CompiledHandle::*kept, const F& make) noexcept {
   if (!compiled) return "";

@@ -9,7 +9,7 @@ namespace thunder::capi {
 
 THUNDER_COUNTED_HANDLE(thunder_context, Context)
 
-// The device that a caller means; 0 is the CPU. Throws for one that is not there.
+// A device from the C API's number; 0 is the CPU. Throws for a device that does not exist.
 Device device_of(Context& context, thunder_device device);
 
 }  // namespace thunder::capi

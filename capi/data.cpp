@@ -11,7 +11,7 @@ using namespace thunder::capi;
 
 namespace {
 
-// Where a pass stands, which is also where the batches stand that it was begun of last.
+// The position of a pass, which is also the position of the batches whose last pass it is.
 struct Position {
   std::unique_ptr<Batches> batches;
   bool taken = false;  // a pass reads them
@@ -28,7 +28,7 @@ namespace {
 
 Batches& rows(thunder_batches* batches) { return *batches->at->batches; }
 
-// A file of one tensor.
+// Loads a file that holds one tensor.
 template <class F>
 thunder_status* read_one(const char* function, thunder_context* context, const char* path, thunder_tensor** out,
                          F&& read) {
@@ -163,7 +163,7 @@ thunder_status* thunder_batches_set_state(thunder_batches* batches, thunder_tens
   return handle(guarded(__func__, [&] {
     need(batches, "batches"), need(state, "state");
     check(core(state)->concrete(), "state has no data");
-    // A pass that goes on is none of it.
+    // A pass over the data that has already begun is not affected.
     auto made = std::make_shared<Position>(batches->at->batches->at_epoch(0));
     made->batches->set_state(*core(state));
     batches->at = std::move(made);

@@ -36,7 +36,7 @@ void describe_options(std::span<const OptionRow> rows, cJSON* array) {
                     {"doc", row.doc}});
 }
 
-// With the values that the context has now.
+// Describes the print options with their current values in the context.
 void describe_printoptions(Context& context, cJSON* array) {
   describe_options(print_option_rows(), array);
   const TensorPrintOptions now = context.printing();
@@ -63,15 +63,15 @@ void describe_executors(Context& context, cJSON* array) {
 
 void describe_unavailable(Context& context, cJSON* array) {
   auto all = context.missing_executors();
-  // It is always there, and takes nothing on a kind of device whose compiler is not; that is looked for when somebody
-  // asks.
+  // The executor is always listed. It claims nothing for a kind of device whose compiler is missing, which is looked
+  // for only when this is asked.
   for (auto& target : context.targets())
     if (std::string why; !target->available(&why))
       all.emplace_back(target->device_kind() == kind(Device::cpu) ? "fusion" : cat("fusion on ", target->name()), why);
   for (auto& [name, why] : all) add_row(array, {{"name", name}, {"why", why}});
 }
 
-// Sizes in bytes; 0: the system does not say.
+// Sizes in bytes; 0 if the system does not tell.
 void describe_machine(Context& context, cJSON* array) {
   const Machine& m = context.machine();
   cJSON* o = add_row(array, {{"processor", m.processor}, {"instructions", name(m.instructions)}});

@@ -1,4 +1,4 @@
-// The ops of a context as JSON, with what a binding would else have to read out of their schemas.
+// The ops of a context as JSON, with facts that bindings would otherwise have to parse from schemas.
 #include "capi/describe_ops.h"
 
 #include <utility>

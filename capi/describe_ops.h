@@ -7,7 +7,7 @@
 
 namespace thunder::capi {
 
-// Adds a schema's text to an object, and what a binding would else have to read out of it. Throws std::bad_alloc.
+// Adds a schema's text to an object, and facts that bindings would have to parse. Throws std::bad_alloc.
 void describe_schema(const Schema& schema, cJSON* object);
 // Adds an object for each op to the array. Throws std::bad_alloc.
 void describe_ops(Context& context, cJSON* array);

@@ -1,4 +1,4 @@
-// What a program asks of a device as a whole: statistics of its memory, waiting for it.
+// Functions of a whole device: statistics of its memory, waiting for it.
 #include "capi/context.h"
 #include "capi/handle.h"
 #include "device/arenas.h"

@@ -18,7 +18,7 @@ Accelerator* device_of(Context& context, const DLDevice& d) {
       capi::device_of(context, static_cast<thunder_device>(d.device_type << 16 | (d.device_id & 0xffff))));
 }
 
-// The same where the producer works on the legacy default stream unless it says otherwise: what is there by now comes
+// The same for a producer that works on the legacy default stream, unless it says otherwise: its work so far is done
 // first.
 Accelerator* owner_of(Context& context, const DLDevice& d) {
   Accelerator* const owner = device_of(context, d);
@@ -26,7 +26,7 @@ Accelerator* owner_of(Context& context, const DLDevice& d) {
   return owner;
 }
 
-// What the consumer does on its stream, the legacy default one unless it says otherwise, comes after our work.
+// The consumer's work on its stream (by default the legacy default one) waits for the library's.
 void hand_over(const Tensor& tensor, const thunder_stream* stream) {
   Accelerator* const owner = tensor.storage()->accelerator();
   if (Status* failed = owner ? owner->let_wait(native_stream(stream)) : nullptr)
@@ -41,7 +41,7 @@ thunder_status* thunder_tensor_from_dlpack(thunder_context* context, DLManagedTe
                                            thunder_tensor** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(managed, "managed"), need(out, "out");
-    // Of another major version nothing but the deleter may be looked at.
+    // If the major version differs, only the deleter may be read.
     Accelerator* owner =
         managed->version.major == kDLPackMajor ? owner_of(*core(context), managed->dl_tensor.device) : nullptr;
     *out = given(from_dlpack(managed, owner));

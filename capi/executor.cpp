@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostScratch = size_t{1} << 48;
 
-// A node that the caller's prepare and run do.
+// A kernel that calls the caller's prepare and run.
 class CallerKernel : public Kernel {
  public:
   explicit CallerKernel(const thunder_executor_desc& desc) : Kernel(KernelCall()), desc_(desc) {}
@@ -56,7 +56,7 @@ class CallerKernel : public Kernel {
   size_t scratch_ = 0;
 };
 
-// The caller's descriptor, and ours over it.
+// The caller's descriptor, and the internal one that calls it.
 struct CExecutor {
   thunder_executor_desc desc{};
   std::unique_ptr<ExecutorKernels> kernels;  // null: prepare and run do it all

@@ -16,7 +16,7 @@ class ExecutorKernels {
   ~ExecutorKernels();
   ExecutorKernels(const ExecutorKernels&) = delete;
 
-  // For a line on a device of the kernel's kind; null: there is none.
+  // The kernel for a node on a device of that kind; null: there is none.
   const kernels::DeviceKernel* find(const NodeView& view) const;
   std::vector<std::string> ops() const;
   bool on_devices() const { return on_devices_; }  // some are for others than the CPU

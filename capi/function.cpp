@@ -9,7 +9,7 @@ using namespace thunder::capi;
 
 namespace {
 
-// A fact of the caller's.
+// A guarded fact that a caller's callback checks.
 class HostFact : public Fact {
  public:
   HostFact(thunder_fact fact, void* user, void (*destroy)(void*)) : fact_(fact), user_(user), destroy_(destroy) {}
@@ -29,7 +29,7 @@ class HostFact : public Fact {
   void (*destroy_)(void*);
 };
 
-// What was traced before a touch does not hold behind it.
+// What was traced before the host's variables changed is no longer valid.
 class Untouched : public Fact {
  public:
   Untouched(std::shared_ptr<const std::atomic<uint64_t>> touches, std::string name)
@@ -52,7 +52,7 @@ class CallbackFunction : public Function {
     if (destroy_) destroy_(user_);
   }
   void take(void* user, void (*destroy)(void*)) { user_ = user, destroy_ = destroy; }
-  // Its programs are guarded from now on. Before it is called.
+  // From now on the function's programs have guards for the host's variables. Must be called before the function is.
   void let_touch() { touches_ = std::make_shared<std::atomic<uint64_t>>(0); }
   void touch() {
     check(touches_ != nullptr, "function '", name(), "' is part of a module: replace its forward");

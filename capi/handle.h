@@ -15,7 +15,7 @@ namespace thunder::capi {
   inline const Type* core(const name* h) { return reinterpret_cast<const Type*>(h); } \
   inline name* handle(Type* p) { return reinterpret_cast<name*>(p); }                 \
   inline const name* handle(const Type* p) { return reinterpret_cast<const name*>(p); }
-// And of what is counted: one more reference, one less, and a reference given to the caller.
+// The same for reference-counted objects, with functions that add a reference, release one, and give one to the caller.
 #define THUNDER_COUNTED_HANDLE(name, Type) \
   THUNDER_HANDLE(name, Type)               \
   inline name* retained(name* h) {         \

@@ -56,7 +56,7 @@ struct KernelArguments {
   }
 };
 
-// The inputs of one call, and dense copies of those that are not where the kernel wants them.
+// The inputs of one call; those that the kernel cannot read in place are copied to dense memory.
 struct KernelInputs {
   std::vector<Buffer> inputs;
   std::vector<Ref<Storage>> copies;
@@ -80,7 +80,7 @@ struct KernelInputs {
   }
 };
 
-// A function of the caller's that asks the device for the work itself, on the launch's stream.
+// A kernel that calls a caller's function, which launches the work itself on the given stream.
 class CallbackKernel : public Kernel {
  public:
   CallbackKernel(const thunder_kernel_desc& desc, const Node& node) : Kernel(this), desc_(desc), args_(node.args) {

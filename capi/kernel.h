@@ -6,14 +6,14 @@
 
 namespace thunder::capi {
 
-// The kind of device that a kernel is for: its index says nothing.
+// The kind of device that a kernel is for; the device's index is ignored.
 int32_t kind_of(const thunder_kernel_desc& desc);
 
 // Finds `symbol` of `library` where the descriptor has no `run` and no source or image. Throws.
 void find_run(thunder_kernel_desc& desc);
 
-// What the descriptor says of a kernel for a device of another kind than the CPU's; its `destroy` stays the caller's of
-// this. `schema` lives as long as the result. Throws.
+// Reads the descriptor of a kernel for a device other than the CPU; the caller still calls its `destroy`. `schema` must
+// live as long as the result. Throws.
 std::unique_ptr<kernels::DeviceKernel> device_kernel(const thunder_kernel_desc& desc, const Schema& schema);
 
 }  // namespace thunder::capi

@@ -16,7 +16,7 @@ namespace thunder::capi {
 void check_args(std::string_view what, Devices* devices, const Any* args, size_t n,
                 const char* where = nullptr);
 
-// thunder_kind's UINT, which leaves that arrive in the core no longer have.
+// The kind THUNDER_UINT, which leaves no longer have behind the C API.
 constexpr auto kUnsigned = static_cast<ArgKind>(THUNDER_UINT);
 
 // Arguments of `what`, not checked yet, as the core has them: an unsigned integer is an integer, or a tensor of the
@@ -30,12 +30,12 @@ class CoreArgs {
   std::span<const Any> span_;
   std::vector<Any> changed_;  // empty: none had to be
 };
-// The same of one leaf.
+// The same for one leaf.
 Any without_unsigned(Scope& scope, const Any& leaf);
 
 // "a list of floats", for messages.
 std::string_view kind_name(ArgKind kind);
-// What is wrong with a leaf: an unknown kind, or a pointer to nothing. Null: it may be followed.
+// The error in a leaf: an unknown kind, or a null pointer. Null: there is none, and the leaf may be read.
 const char* fault_of(const Any& leaf);
 
 }  // namespace thunder::capi

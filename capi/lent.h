@@ -5,8 +5,8 @@
 
 namespace thunder::capi {
 
-// A callback that releases what it did not retain neither frees them nor goes unnoticed: they fail. What it retained
-// and keeps is its own when the call is over. Requires: counted values with one owner, the caller.
+// A callback that releases lent values which it did not retain neither frees them nor goes unnoticed: the call fails.
+// What it retained stays its own after the call. Requires: counted values with one owner, the caller.
 class Lent {
  public:
   explicit Lent(Values& values) : values_(values) { values_.lent = true; }

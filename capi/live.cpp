@@ -20,7 +20,7 @@ Registry& registry() {
   return made;
 }
 
-// What this thread last found to be live: it stays so until a scope ends somewhere.
+// The scope that this thread last found to be live; it is live until any scope ends.
 struct Known {
   const Scope* scope = nullptr;
   uint64_t ended = 0;

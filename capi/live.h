@@ -1,4 +1,4 @@
-// Which scopes there are. A scope that is over is known by its address alone, so that nothing of it is read.
+// The table of living scopes. A scope that has ended is recognized by its address alone: its memory is not read.
 #pragma once
 
 #include "tracer/scope.h"

@@ -1,4 +1,4 @@
-// thunder_node_*: what executors, meta functions and passes see of a line.
+// thunder_node_*: a line of a trace for executors, meta functions and passes.
 #include "capi/node.h"
 
 using namespace thunder;
@@ -38,7 +38,7 @@ Tensor* lent(const NodeHandle& n, F&& make) {
   return made;
 }
 
-// Only a region has lines for its executor; the decomposition of another op is not its business.
+// Only a region shows its executor the nodes inside it; the decomposition of another op is not shown.
 std::span<const Node* const> lines_of(const NodeHandle& n) {
   return n.op.schema.name == "region" ? n.body : std::span<const Node* const>();
 }

@@ -8,14 +8,14 @@
 
 namespace thunder::capi {
 
-// Lent to a callback. What the callback asks for lives as long.
+// A node as a callback sees it. Objects that the callback gets from it live as long as it.
 struct NodeHandle : ProxyOwner {
   NodeHandle(const Node& n, const Store& s)
       : op(*n.op), args(n.args), results(n.results), body(n.body), where(n.where), executor(n.executor), store(&s) {}
   // An op while its meta function is asked: it has no results yet.
   explicit NodeHandle(const Call& call) : op(call.op), args(call.args), builder(&call.builder) {}
   NodeHandle(const NodeHandle&) = delete;
-  // Tensors that were retained say that they are over: what comes to lie here must not be taken for their owner.
+  // Retained tensors become invalid: an object placed at this address later must not be taken for their owner.
   ~NodeHandle() {
     for (auto& t : tensors) t->expire();
   }
@@ -33,7 +33,7 @@ struct NodeHandle : ProxyOwner {
   mutable std::vector<std::unique_ptr<NodeHandle>> lines;  // of the body, made when the first one is asked for
   mutable bool without_memory = false;  // something that was asked for could not be made
 
-  // After a callback that has no status to say it with.
+  // Called after a callback that cannot return a status.
   void require_memory() const {
     if (without_memory) throw std::bad_alloc();
     for (auto& l : lines)

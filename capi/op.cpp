@@ -127,7 +127,7 @@ void CustomOp::check_against_meta(const Call& call, const Results& results) cons
   }
 }
 
-// Adds what the callback gave, an entry for each argument, to the arguments' gradients.
+// Adds the gradients returned by the callback, one for each argument.
 void CustomOp::run_vjp(Grad& g) {
   const CustomOp& self = of(g.op);
   const auto& params = self.schema.params;

@@ -10,7 +10,7 @@
 
 namespace thunder::capi {
 
-// What a meta function fills.
+// The result types that a meta function fills in.
 struct TypesHandle {
   explicit TypesHandle(Types& t) : types(t) {}
   Types& types;

@@ -21,7 +21,7 @@ THUNDER_COUNTED_HANDLE(thunder_options, OptionsHandle)
 THUNDER_COUNTED_HANDLE(thunder_executor, Executor)
 THUNDER_COUNTED_HANDLE(thunder_pass, CustomPass)
 
-// What a consumer takes: null when absent. Throws the mistake that stuck.
+// The options as the library uses them; null if there are none. Throws the first error that setting them recorded.
 const CompileOptions* usable_options(const thunder_options* options);
 
 }  // namespace thunder::capi

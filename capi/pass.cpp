@@ -1,4 +1,4 @@
-// thunder_pass_* and thunder_editor_*: passes of the caller's, and what they change traces through.
+// thunder_pass_* and thunder_editor_*: passes of callers, and the editor by which they change traces.
 #include "base/nesting.h"
 #include "capi/callback.h"
 #include "capi/node.h"

@@ -14,7 +14,7 @@ using namespace thunder::capi;
 
 namespace {
 
-// A copy of what a call would take.
+// A copy of values that a call would accept.
 Ref<Values> usable(const Values& in) {
   if (in.status()) throw Error(in.status());
   require(in.complete(), "a group of the inputs was not closed");

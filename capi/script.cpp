@@ -17,7 +17,7 @@ RunFile open_layer() {
   if (!dlsym(RTLD_DEFAULT, "lua_newstate") && !dlopen("liblua5.4.so.0", flags))
     throw Refusal{Code::not_found, cat("scripts need Lua 5.4: ", dlerror())};
   const std::string name = cat("libthunder_lua.so.", THUNDER_VERSION_MAJOR);
-  // Beside this library, wherever that was installed; else where the system finds libraries.
+  // First beside this library, wherever it is installed, then where the system finds libraries.
   Dl_info here{};
   void* layer = nullptr;
   if (dladdr(reinterpret_cast<const void*>(&thunder_context_load_script), &here) && here.dli_fname) {

@@ -17,7 +17,7 @@ Status* mark(const char* function, thunder_context* context, thunder_tensor* ten
   });
 }
 
-// A scope of no trace knows plain sizes alone.
+// A scope that does not trace has plain sizes only.
 Dim dim_of(Scope& scope, int64_t given) {
   auto* tracing = dynamic_cast<TracingScope*>(&scope);
   return tracing ? tracing->dim_of(given) : Dim(given);

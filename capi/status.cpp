@@ -26,7 +26,7 @@ thunder_status* thunder_status_create(thunder_code code, const char* text, size_
 
 void thunder_status_set_foreign(thunder_status* status, const char* tag, void* object,
                                 void (*destroy)(void*)) noexcept {
-  // The out-of-memory status is shared by all, so nothing can be attached to it; nor to nothing.
+  // No object can be attached to the out-of-memory status, which is shared, nor to a null status.
   UserGuard guard(destroy, object);
   const Ref<Status> shared = Ref<Status>::adopt(out_of_memory_status());
   if (!status || !tag || core(status) == shared.get()) return;

@@ -10,8 +10,7 @@ using namespace thunder::capi;
 
 namespace {
 
-// By input of the trace: the leaves of `given`, one for each tensor that the trace captured, in the order of its
-// header.
+// The tensors captured by the trace, by input: `given` has one leaf for each, in the order of the trace's header.
 std::vector<Ref<Tensor>> captured_of(const Trace& trace, const Values& given) {
   std::vector<Ref<Tensor>> captured(trace.inputs.size());
   const auto random = random_input(trace);

@@ -16,7 +16,7 @@ struct TraceHandle : Counted<TraceHandle> {
 };
 THUNDER_COUNTED_HANDLE(thunder_trace, TraceHandle)
 
-// What executors know a stream by; null for none, and for one of the CPU.
+// The native stream that executors get; null if there is none, and for a stream of the CPU.
 void* native_stream(const thunder_stream* stream);
 
 }  // namespace thunder::capi

@@ -24,7 +24,7 @@ const Leaf& leaf_at(const Values& values, size_t leaf) {
 int64_t integer(size_t leaf, const Leaf& l) {
   if (l.kind == ArgKind::integer || l.kind == ArgKind::boolean || l.kind == ArgKind::dtype || l.kind == ArgKind::device)
     return l.i;
-  // Every integer below 2^53 is a double, and bindings whose only number is one send it so.
+  // Integers below 2^53 are exact as doubles, and bindings whose only number type is double send them so.
   if (l.kind == ArgKind::real && l.f == std::trunc(l.f) && std::fabs(l.f) < 0x1p53) return static_cast<int64_t>(l.f);
   wrong_kind(leaf, l, "an integer");
 }

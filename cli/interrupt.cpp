@@ -11,7 +11,7 @@ lua_State* at_work = nullptr;
 bool ends = false;  // at the second one
 bool raised = false;
 
-// What the layer is made of has no place in a script.
+// Functions of the Lua layer itself are left out: they have no line in a script.
 void push_place(lua_State* L) {
   lua_Debug frame;
   for (int level = 0; lua_getstack(L, level, &frame); level++) {

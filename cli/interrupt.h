@@ -8,5 +8,5 @@ struct lua_State;
 // interrupts they stay ignored.
 int call_interruptibly(lua_State* L, int arguments, int results, int handler, bool ends_at_second);
 
-// Whether an interrupt was raised since the process began: who ends by it says so to the shell.
+// Whether an interrupt was raised since the process began; a process that ends by one tells the shell so.
 bool was_interrupted();

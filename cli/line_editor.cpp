@@ -103,7 +103,7 @@ void take(char* line) {
   editor.remove();
 }
 
-// While it lives, an interrupt is noted, and arrives in `wait` and `read` alone.
+// While this object lives, an interrupt is noted, and only `wait` and `read` react to it.
 class Waiting {
  public:
   Waiting() {
@@ -119,18 +119,18 @@ class Waiting {
     pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
   }
   Waiting(const Waiting&) = delete;
-  // Again when the editor has begun a line: it has handlers of its own.
+  // Called again when the editor has begun a line, since the editor installs its own handlers.
   void take_over() const {
     struct sigaction ours {};
     ours.sa_handler = clear;
     if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &ours, nullptr);
   }
-  // For input; false: there will be none.
+  // Waits for input; false at its end.
   bool wait() const {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     return ppoll(&input, 1, nullptr, &mask_) < 0 || input.revents & POLLIN;
   }
-  // The key that there is, which an interrupt ends.
+  // Reads the key that was pressed; an interrupt ends it.
   void read() const {
     sigset_t blocked;
     reading = 1;

@@ -5,7 +5,7 @@
 
 namespace {
 
-// Whether a line of a script runs: an error before that has no place in one.
+// Whether a line of a script is running: an earlier error has no line.
 bool in_script(lua_State* L) {
   lua_Debug frame;
   for (int level = 1; lua_getstack(L, level, &frame); level++) {

@@ -1,4 +1,4 @@
-// What is said of an error that no Lua code caught.
+// The message for an error that no Lua code caught.
 #pragma once
 
 struct lua_State;

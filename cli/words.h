@@ -13,7 +13,7 @@ struct WordOption {
   const char** to = nullptr;  // of a text that is no option: where it goes
 };
 
-// Every place gets one word that is no option. False: the words are not understood.
+// Fills every positional argument with one word that is no option. False: the words do not fit.
 bool read_words(std::span<char* const> words, std::span<const char** const> places, std::span<const WordOption> known,
                 thunder_options* options);
 

@@ -1,4 +1,4 @@
-// A bump allocator: what is made in it lives until it dies; destructors do not run.
+// A bump allocator: objects made in it live until it is destroyed, and their destructors do not run.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace thunder {
 class Arena {
  public:
   void* allocate(size_t bytes, size_t align) {
-    // By address: a block itself is only aligned to what operator new promises.
+    // Aligns the address, since a block has only the alignment that operator new promises.
     const size_t skip = -(reinterpret_cast<uintptr_t>(block_) + used_) & (align - 1);
     if (!block_ || skip > size_ - used_ || bytes > size_ - used_ - skip) return grow(bytes, align);
     void* at = block_ + used_ + skip;
@@ -37,7 +37,7 @@ class Arena {
     std::memcpy(static_cast<void*>(to), from.data(), from.size_bytes());
     return {to, from.size()};
   }
-  // As it was when it was made: what lived in it is gone.
+  // Frees everything, so that the arena is empty again.
   void clear() {
     blocks_.clear();
     block_ = nullptr;
@@ -52,7 +52,7 @@ class Arena {
   }
 
  private:
-  // Nothing changes before the last allocation that may fail.
+  // No member changes before the last allocation that may fail.
   void* grow(size_t bytes, size_t align) {
     const size_t size = bytes + align > kBlock ? bytes + align : kBlock;
     blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(size));

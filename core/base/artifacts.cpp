@@ -74,7 +74,7 @@ Artifacts unpack(std::string_view text, std::string_view what) {
   if (told != view(digest({in.rest()}))) in.bad("its bytes are not those that were written");
   Artifacts out;
   out.library = in.text(), out.machine = in.text(), out.generator = in.text();
-  // Each entry takes memory in proportion to its bytes, whatever their number is said to be.
+  // An entry needs memory in proportion to its bytes in the file, so a wrong count of entries cannot exhaust memory.
   for (uint64_t left = in.number(); left > 0; left--) {
     Artifact a;
     a.kind = in.text(), a.key = in.text(), a.blob = in.text();

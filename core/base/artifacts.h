@@ -20,7 +20,7 @@ struct Artifacts {
   std::vector<Artifact> entries;
 };
 
-// Of the layout; others are refused, since nothing is lost by compiling anew.
+// The version of the layout; other versions are refused, since kernels can always be compiled again.
 constexpr uint64_t kArtifactsVersion = 1;
 
 std::string pack(const Artifacts& artifacts);

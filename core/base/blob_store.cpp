@@ -59,7 +59,7 @@ class Descriptor {
   int number_;
 };
 
-// Owned by whom we act for, and written by nobody else.
+// Whether the file is owned by this process's effective user and writable by nobody else.
 bool is_ours(int descriptor, struct stat& facts) {
   return ::fstat(descriptor, &facts) == 0 && facts.st_uid == ::geteuid() && (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -144,7 +144,7 @@ std::optional<std::string> BlobStore::get(std::string_view key) noexcept try {
   Descriptor folder(open_folder(folder_));
   if (!folder) return std::nullopt;
   const std::string name = name_of(key);
-  // Without O_NONBLOCK a pipe of that name would be waited for.
+  // O_NONBLOCK, since opening a pipe of that name would block.
   Descriptor file(::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   struct stat facts {};
   if (!file || !is_ours(file.number(), facts) || !S_ISREG(facts.st_mode)) return std::nullopt;
@@ -154,7 +154,7 @@ std::optional<std::string> BlobStore::get(std::string_view key) noexcept try {
   const Found found = fits && read_all(file.number(), bytes) ? unwrap(bytes, key) : Found::damaged;
   if (found == Found::damaged) ::unlinkat(folder.number(), name.c_str(), 0);
   if (found != Found::blob) return std::nullopt;
-  // So that it is not among the first to be removed. A time that stays old only costs a miss.
+  // Updates the time of use. If it cannot be written, the only cost is that the file may be removed earlier.
   static_cast<void>(::futimens(file.number(), nullptr) == 0);
   return bytes;
 } catch (...) {
@@ -220,7 +220,7 @@ void BlobStore::make_room(int folder) {
   std::sort(blobs.begin(), blobs.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.used.tv_sec, a.used.tv_nsec) < std::tie(b.used.tv_sec, b.used.tv_nsec);
   });
-  // Two shares of room: until the next look one may be used up, and then comes the blob that causes the look.
+  // Leaves room for two shares: one may be used up before the next check, and one is for the blob that triggers it.
   for (const Entry& oldest : blobs) {
     if (total <= limit_ - 2 * (limit_ / kShare)) break;
     if (::unlinkat(folder, oldest.name.c_str(), 0) == 0) total -= oldest.bytes;

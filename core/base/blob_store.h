@@ -25,7 +25,7 @@ class BlobStore {
   // or "off", when no home is known, and in a program that runs with another user's rights.
   static std::string default_folder();
 
-  // Why nothing can be kept, found out by trying; "": it can.
+  // Tries to write, and returns the reason why nothing can be kept; "" when it works.
   std::string trouble();
 
   std::optional<std::string> get(std::string_view key) noexcept;

@@ -5,8 +5,8 @@
 
 namespace thunder {
 
-// Of the program or library that holds this address: the linker's build id, which the same file has on every machine,
-// in hexadecimal; of a file without one its size and when it was changed. "" if that is not known either.
+// The build id that the linker gave the program or library that contains this address, in hexadecimal: the same file
+// has it on every machine. A file without one: its size and time of change. "" if neither is known.
 std::string build_id(const void* address);
 
 // The path of that file; "" if it is not known.

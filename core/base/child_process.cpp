@@ -23,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr size_t kMostOutput = size_t{64} << 10;
 
-// How a child begins: a group of its own, no input, what it writes into `pipe`, and none of our signals' handling.
+// Attributes of a child: its own process group, no input, output into `pipe`, default signal handlers.
 class Start {
  public:
   explicit Start(int pipe) {
@@ -56,7 +56,7 @@ class Start {
   posix_spawnattr_t attributes_;
 };
 
-// Until the writers have closed it. False: it took too long.
+// Reads until all writers have closed the pipe. False: it took too long.
 bool read_until_closed(int pipe, Clock::time_point deadline, std::string& out) {
   std::array<char, 4096> part;
   while (true) {
@@ -106,7 +106,7 @@ ChildEnd run_child(std::span<const std::string> arguments, std::chrono::seconds 
     } else if (waited == child && WIFSIGNALED(status)) {
       end.how = ChildEnd::How::killed, end.number = WTERMSIG(status);
     } else {
-      // A process that ignores the ends of its children is not told how one ended.
+      // In a process that ignores SIGCHLD the exit status is lost.
       end.how = ChildEnd::How::exited, end.number = waited == child ? WEXITSTATUS(status) : 0;
     }
   }

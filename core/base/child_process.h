@@ -1,4 +1,4 @@
-// A program of the system's or of a user's that is run to its end for what it does and says.
+// Runs another program to its end for its output and exit status.
 #pragma once
 
 #include <chrono>

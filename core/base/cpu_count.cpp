@@ -73,7 +73,7 @@ size_t threads_of_groups(std::string_view groups, const std::string& mount) {
       limit = smaller_limit(limit, limit_of(base + path));
       path.resize(path.rfind('/') == path.npos ? 0 : path.rfind('/'));
     }
-    // In a container the group's own path may lie outside of what is mounted; its limit is then at the top.
+    // In a container the group's path may not be mounted; then its limit is in the top folder.
     limit = smaller_limit(limit, limit_of(base));
   }
   return limit;

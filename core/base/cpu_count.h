@@ -1,4 +1,4 @@
-// How many threads this process should use: what it was told, or what the system lets it have.
+// How many threads this process should use: the configured number, or what the system's limits allow.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A digest for what outlives the process: BLAKE2b of 256 bits (RFC 7693). Nobody finds two texts with the same one.
+// A digest for data that outlives the process: BLAKE2b of 256 bits (RFC 7693). Collisions cannot be found in practice.
 #pragma once
 
 #include <array>

@@ -1,12 +1,12 @@
-// Numbers that nobody foresees: seeds that were not given, and names of temporary files.
+// Unpredictable numbers: seeds where none was given, and names of temporary files.
 #pragma once
 
 #include <cstdint>
 
 namespace thunder {
 
-// From the operating system; where that has none, of the time, the process and an address. Never fails, takes no lock
-// and allocates nothing. Not for keys.
+// Random bytes from the operating system, or, if it has none, made from the time, the process id and an address. Never
+// fails, takes no lock and allocates nothing. Not for cryptographic keys.
 uint64_t entropy() noexcept;
 
 }  // namespace thunder

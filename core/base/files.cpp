@@ -25,7 +25,7 @@ std::string reason(int error) { return std::generic_category().message(error); }
 // Linux moves at most about 2 GiB in one call.
 constexpr size_t kChunk = size_t{1} << 30;
 
-// Where a link points, so that writing through it replaces the target and keeps the link.
+// The target of a link, so that writing replaces the target and keeps the link.
 std::string resolve(const std::string& path) {
   std::unique_ptr<char, void (*)(void*)> target(::realpath(path.c_str(), nullptr), std::free);
   return target ? std::string(target.get()) : path;
@@ -57,7 +57,7 @@ void remove_if_abandoned(int folder, const char* name) {
   ::close(file);
 }
 
-// What writers left in the folder that were killed. A failure to remove something is none of the save.
+// Removes temporary files of writers that were killed. A file that cannot be removed is no error of the save.
 void remove_abandoned(const std::string& path) {
   std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
   if (!folder) return;
@@ -72,7 +72,7 @@ void remove_abandoned(const std::string& path) {
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
   require(path_.find('\0') == std::string::npos, "a file name must not contain a zero byte: '", path_.c_str(), "'");
-  // Without O_NONBLOCK opening a pipe would wait for its writer.
+  // O_NONBLOCK, since opening a pipe would wait for its writer.
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) {
     const int error = errno;
@@ -129,7 +129,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
   if (replaces && !S_ISREG(old.st_mode))
     fail(Code::failed_precondition, "cannot write '", path_, "': it is not a regular file");
   open_temporary(folder_);
-  // A failure to take over the old file's permissions leaves those of a new file.
+  // If the old file's permissions cannot be copied, those of a new file stay.
   if (replaces) static_cast<void>(::fchmod(descriptor_, old.st_mode & 07777) == 0);
 }
 

@@ -64,7 +64,7 @@ void Gunzip::read(std::span<std::byte> to) {
 }
 
 void Gunzip::finish() {
-  // One byte of room makes zlib read on to the checksum at the end.
+  // An output buffer of one byte makes zlib read on to the checksum at the end.
   std::array<std::byte, 1> extra;
   if (unpack(extra) != 0) fail(Code::data_lost, "'", name_, "' unpacks to more bytes than its header announces");
   if (stream_->z.avail_in != 0 || !stream_->packed.empty())

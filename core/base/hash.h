@@ -29,7 +29,7 @@ inline uint64_t hash_bytes(const void* data, size_t bytes, uint64_t seed = 0) {
 
 inline uint64_t hash_text(std::string_view text) { return hash_bytes(text.data(), text.size()); }
 
-// For unordered containers that are looked up by string_view without making a string.
+// Lets unordered containers look up a string_view without making a string.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return hash_text(text); }

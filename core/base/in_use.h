@@ -19,9 +19,9 @@ class InUse {
   InUse(const InUse&) = delete;
   ~InUse() { innermost_ = outer_; }
 
-  // Those whose last reference belongs to whoever listed them.
+  // The objects whose only reference is the one in this list.
   std::span<const void* const> taken() const { return {objects_, taken_}; }
-  // Whether an object of this thread to which nobody else refers is in use, and therefore must not be destroyed.
+  // Whether an object of this thread that has no other reference is in use, and therefore must not be destroyed.
   static bool take_over(const void* object) noexcept { return innermost_ && innermost_->take(object); }
 
  private:

@@ -16,10 +16,10 @@ class StepWatch;  // program/watch.h
 // THUNDER_CANCELLED: nothing else gives it.
 inline constexpr Code kCancelled{1};
 
-// Of a context: requests come from other threads and from signal handlers, answers from the host when it is asked.
+// The interrupts of a context: other threads and signal handlers make requests, and the host answers when it is asked.
 class Interrupts {
  public:
-  // Null: go on; else the owned status that the call returns. On the thread of the call.
+  // Returns null to go on, or the owned status that the call then returns. Called on the thread of the call.
   using Ask = Status* (*)(void* user);
   Interrupts(Ask ask_or_null, void* user) noexcept : ask_(ask_or_null), user_(user) {}
 
@@ -35,7 +35,7 @@ class Interrupts {
   void* const user_;
 };
 
-// What one call knows of them, on its thread, from its beginning on.
+// The interrupts as one call sees them, on its thread, from its start on.
 class InterruptCheck {
  public:
   explicit InterruptCheck(const Interrupts& of) noexcept
@@ -53,7 +53,7 @@ class InterruptCheck {
   Status* look() noexcept;
   void look_and_throw();
 
-  // Who is told how far a compile is.
+  // The callback that is told how far a compile is.
   class Progress {
    public:
     virtual void at(std::string_view stage, size_t done, size_t total) = 0;
@@ -61,14 +61,14 @@ class InterruptCheck {
    protected:
     ~Progress() = default;
   };
-  // Null: nobody. Gives who was told before.
+  // Sets who is told of progress, null for nobody, and returns the previous one.
   Progress* set_progress(Progress* to) noexcept { return std::exchange(progress_, to); }
-  // Who looks at each step that the call runs; null: nobody.
-  // `closely`: steps run one by one for it, where they would else be launched together.
+  // The watch that is told of each step of the call; null: none. `closely`: steps run one by one for it that would
+  // otherwise be launched together.
   void set_watch(StepWatch* watch, bool closely = true) noexcept { watch_ = watch, closely_ = closely; }
   StepWatch* watch() const noexcept { return watch_; }
   bool watched_closely() const noexcept { return watch_ && closely_; }
-  // The same as look_and_throw() where `done` of `total` parts of a stage are behind; throws what who is told throws.
+  // Like look_and_throw(), after `done` of `total` parts of a stage; throws what the callback throws.
   void at(std::string_view stage, size_t done, size_t total) {
     look_and_throw();
     if (progress_) progress_->at(stage, done, total);

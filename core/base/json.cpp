@@ -57,7 +57,7 @@ class Reader {
     }
     return made;
   }
-  // A character beyond 16 bits is two units, which stand in this order.
+  // A character beyond 16 bits is a pair of surrogates, the high one first.
   bool escape() {
     if (!take('u'))
       return at_ < text_.size() && std::string_view("\"\\/bfnrt").find(text_[at_++]) != std::string_view::npos;

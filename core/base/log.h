@@ -11,7 +11,7 @@ namespace thunder {
 
 enum class LogLevel : int32_t { debug = 0, info = 1, warning = 2, error = 3 };
 
-// In the order of the table.
+// In the order of the table of logs.
 enum class LogName : uint8_t {
   guards,
   recompiles,

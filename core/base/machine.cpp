@@ -17,7 +17,7 @@
 namespace thunder {
 namespace {
 
-// 0 where the system does not say.
+// 0 if the system does not tell.
 size_t system_says(int name) {
   const long number = ::sysconf(name);
   return number > 0 ? static_cast<size_t>(number) : 0;
@@ -65,7 +65,7 @@ bool has_tile_registers() {
 bool has_tile_registers() { return false; }
 #endif
 
-// Those that a compiler may use for loops over numbers.
+// Instruction set extensions that a compiler may use for numeric loops.
 std::string extensions() {
   std::string out;
 #define THUNDER_EXTENSION(name) \

@@ -36,10 +36,10 @@ struct Machine {
   size_t threads = 1;  // of the context's pool, the caller's among them
 };
 
-// Whose machine code runs: the same text is a machine of the same kind.
+// Identifies machines that can run each other's machine code: equal texts mean machines of one kind.
 std::string kind_of(const Machine& machine);
 
-// What the processor and the system say. Throws where THUNDER_NUM_THREADS is malformed.
+// Reads the machine's properties from the processor and the system. Throws where THUNDER_NUM_THREADS is malformed.
 Machine read_machine();
 
 }  // namespace thunder

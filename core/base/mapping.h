@@ -15,7 +15,7 @@ class Mapping : public Counted<Mapping> {
  public:
   // Throws not_found, or failed_precondition with the system's reason. Never blocks: a pipe is refused.
   static Ref<Mapping> of(const std::string& path);
-  // Memory of its own with these bytes in it.
+  // A copy of these bytes in memory of its own.
   static Ref<Mapping> copy_of(std::span<const std::byte> bytes);
   ~Mapping();
   Mapping(const Mapping&) = delete;

@@ -12,21 +12,21 @@
 namespace thunder {
 namespace {
 
-// For what is called between two levels: metas, kernels, messages.
+// The stack that is left for functions called between two levels: metas, kernels, messages.
 constexpr size_t kReserve = 16 << 10;
 
 struct Stack {
   uintptr_t low = 0, high = 0;  // both 0: not known
 };
 
-// Of a thread; in one object, which is found once. A new thread may get an old one's memory, not its thread-local
-// values.
+// The state of a thread, in one object, so that it is looked up once. A new thread may get the memory of an old one,
+// but not its thread-local values.
 struct Here {
   const Nesting* innermost = nullptr;
   bool found = false;  // its stack
   Stack stack;
 };
-// Apart, so that who asks once finds it once: the compiler would look for a thread-local value again at each use.
+// Not inlined: then a caller looks the thread-local value up once, instead of at each use.
 [[gnu::noinline]] Here& of_this_thread() noexcept {
   static constinit thread_local Here here;
   return here;

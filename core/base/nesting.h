@@ -8,11 +8,11 @@
 
 namespace thunder {
 
-// Levels of everything, and of ops alone: what an op records inside itself is a tree that every pass walks.
+// The greatest depth of all calls, and of ops alone: an op's body is a tree that every pass walks recursively.
 constexpr size_t kDeepestNesting = 1000, kDeepestOps = 100;
 
-// As long as it lives, `what` is at work on this thread. Throws when that would be too deep. Requires: `what` lives as
-// long.
+// Counts one more level of nesting on this thread while it lives. Throws when the nesting would be too deep. Requires:
+// `what` lives as long.
 class Nesting {
  public:
   enum class Of { call, op };

@@ -28,7 +28,7 @@ class Counted {
   void destroy() const { delete static_cast<const T*>(this); }
 
  protected:
-  // As a new object: of one that is not destroyed, or no further than it wants.
+  // Sets the count back to that of a new object, where destroy() kept the object.
   void reborn() { count_.store(1, std::memory_order_relaxed); }
   ~Counted() = default;
 

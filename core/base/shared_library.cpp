@@ -30,7 +30,7 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-// Where NVIDIA's packages put their libraries below a folder of Python packages; one folder a library, or one for all.
+// Folders of libraries in NVIDIA's Python packages: one for each library, or one for all.
 constexpr const char* kInPackages = "/nvidia/*/lib/";
 
 std::vector<std::string> folders() {
@@ -57,7 +57,7 @@ std::vector<std::string> folders() {
 SharedLibrary::SharedLibrary(const LibrarySearch& search) {
   std::vector<std::string> names;
   if (const std::string given = variable(search.variable); !given.empty()) {
-    // Who names a file wants that one and no other.
+    // If a variable names a file, no other is tried.
     if (is_folder(given))
       for (const char* name : search.names) names.push_back(cat(given, "/", name));
     else

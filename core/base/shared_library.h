@@ -23,7 +23,7 @@ class SharedLibrary {
   bool opened() const { return handle_ != nullptr; }
   // The file that was opened, as the system knows it.
   const std::string& path() const { return path_; }
-  // What was tried, when nothing was opened: "none of A, B could be opened (THUNDER_X names its file)".
+  // If nothing was opened, which names were tried: "none of A, B could be opened (THUNDER_X names its file)".
   const std::string& report() const { return report_; }
 
   // Null: the library has no such function.

@@ -36,7 +36,7 @@ std::shared_ptr<SideThreads::Work> SideThreads::begin(std::function<void()> run)
   return made;
 }
 
-// Requires: the lock is held. Where the system refuses a thread, who waits does the work.
+// Requires: the lock is held. If the system refuses a thread, the thread that waits does the work.
 void SideThreads::start_worker() {
   const auto idle = std::find_if(workers_.begin(), workers_.end(), [](const Worker& w) { return !w.running; });
   if (idle == workers_.end()) return;

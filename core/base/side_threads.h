@@ -1,4 +1,4 @@
-// Work that other threads do while the caller goes on: each piece is done once, by one of them or by who waits for it.
+// Background work: each piece runs once, on a worker thread or on the thread that waits for it.
 #pragma once
 
 #include <deque>
@@ -26,7 +26,7 @@ class SideThreads {
     std::exception_ptr error_;
   };
 
-  // At most so many at a time; they end when nothing is left to do. 0: who waits does the work.
+  // The largest number of threads; they end when nothing is left to do. 0: the thread that waits does the work.
   explicit SideThreads(size_t threads) : workers_(threads) {}
   // Waits for what is being done, and drops what was not begun.
   ~SideThreads();
@@ -34,7 +34,7 @@ class SideThreads {
 
   // Pieces are begun in the order in which they are given. Any thread.
   std::shared_ptr<Work> begin(std::function<void()> run);
-  // Until it is done; if nobody has begun it, this thread does it. Throws what it threw, each time. Any thread.
+  // Waits for the work, or does it if no thread has begun. Throws what it threw, each time. Any thread.
   void wait(const std::shared_ptr<Work>& work);
 
  private:

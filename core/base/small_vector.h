@@ -106,7 +106,7 @@ class SmallVector {
 
  private:
   void copy(const SmallVector& o) {
-    // A shape is copied at each call: moving all of a small room costs less than counting what is in use.
+    // Shapes are copied at each call: copying the whole inline storage costs less than counting the used elements.
     if (heap_ || o.heap_ || sizeof inline_ > 128) return assign(o.begin(), o.end());
     std::memcpy(inline_, o.inline_, sizeof inline_);
     size_ = o.size_;

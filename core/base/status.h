@@ -38,7 +38,7 @@ class Status : public Counted<Status> {
   void set_foreign(std::string tag, void* object, void (*destroy)(void*));
   void* foreign(std::string_view tag) const { return tag == tag_ ? object_ : nullptr; }
   bool has_foreign() const { return object_ != nullptr; }
-  // Its message says by itself what called what: callers between put nothing in front.
+  // The message already names the calling functions: callers in between prepend nothing.
   void set_placed() { placed_ = true; }
   bool placed() const { return placed_; }
 

@@ -69,10 +69,10 @@ std::string all_of(std::span<const std::string_view> names) {
 }  // namespace
 
 std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates) {
-  // A name longer than any of ours cannot be a slip of one; this also bounds the work.
+  // A name longer than all known names cannot be a misspelling of one; this also bounds the work.
   if (name.size() > 64) return {};
   const size_t limit = 2 * std::max<size_t>(name.size() > 5 ? 2 : 1, name.size() / 3);
-  // Of equally near ones the one whose length is nearest, then the first in the alphabet, whatever their order.
+  // Among equally near candidates the one of the nearest length, then the first in the alphabet.
   const auto longer = [&](std::string_view n) {
     return n.size() > name.size() ? n.size() - name.size() : name.size() - n.size();
   };

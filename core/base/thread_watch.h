@@ -11,7 +11,7 @@
 
 namespace thunder {
 
-// Looks for as long as it lives. One at a time in a process: another one waits until it may begin.
+// Watches while it lives. One at a time in a process: another one waits until it may begin.
 class ThreadWatch {
  public:
   explicit ThreadWatch(const ThreadPool& of);
@@ -22,7 +22,7 @@ class ThreadWatch {
     std::thread::id thread;
     int64_t begin, end;  // nanoseconds of the steady clock
   };
-  // Those since the last time it was asked.
+  // The intervals since the last time this was called.
   std::vector<Part> take();
 
   // A loop of a pool, from before its parts run until they have: it tells the pool's watch of them, if there is one.

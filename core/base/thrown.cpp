@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-// `said` stands between `who` and what a std::exception says, `nothing` behind `who` of any other.
+// The message is `who`, `said` and the text of a std::exception, or `who` and `nothing` for any other exception.
 Status* status_of_current(Code code, std::string_view who, std::string_view said, std::string_view nothing) noexcept {
   try {
     try {

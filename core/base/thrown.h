@@ -11,7 +11,7 @@ namespace thunder {
 // other, which is not ours, THUNDER_CALLBACK with what it says. `who` threw it. Requires: called inside a catch.
 Status* status_of_thrown(std::string_view who) noexcept;
 
-// The same of what our own code threw: another exception than those two is a fault of ours, THUNDER_INTERNAL.
+// The same for exceptions of the library: other types than these two are its bugs, THUNDER_INTERNAL.
 Status* status_of_internal() noexcept;
 
 // Runs what returns a status or throws, behind an interface that only returns statuses.

@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// Shortest forms only, no surrogates, nothing above U+10FFFF.
+// Whether the text is valid UTF-8: shortest forms only, no surrogates, nothing above U+10FFFF.
 bool valid_utf8(std::string_view text);
 
 // The text in double quotes, escaped as JSON demands. Requires: valid_utf8(text).

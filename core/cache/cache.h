@@ -9,7 +9,7 @@
 
 namespace thunder {
 
-// Where a program's input comes from at a call.
+// Where a program's input comes from when it is called.
 struct Binding {
   static constexpr uint32_t kCaptured = 0xffffffff;
   uint32_t leaf = kCaptured;   // a leaf of the call's values
@@ -24,7 +24,7 @@ struct ResultLeaf {
   Leaf constant;
 };
 
-// What the values of a call were when its program was made: all that a file needs to know of them.
+// The types and structure of the arguments when the program was compiled: all that a file needs of them.
 struct EntryInputs {
   std::string structure;
   std::vector<Leaf> leaves;    // those that are neither tensor nor float; the others are empty
@@ -43,7 +43,7 @@ struct SizeRange {
   int64_t min = 0, max = 0;
 };
 
-// An integer among the leaves that stands for any.
+// A symbolic integer among the leaves.
 struct IntegerSymbol {
   int64_t symbol = 0;
   uint32_t leaf = 0;
@@ -68,16 +68,16 @@ struct Entry {
   std::vector<uint32_t> written; // the inputs that it writes
   std::vector<uint32_t> donated; // the leaves whose memory it may use, in order
   Ref<Tensor> gone;              // what those are afterwards
-  // What it was compiled of, if that has symbols for sizes: its guards are this one's too.
+  // The symbolic trace that this program was compiled from, or null; its guards are guards of this program too.
   std::shared_ptr<const Entry> of;
-  // Of a trace with symbols: what was decided of them, and for which sizes it was asked.
+  // Of a symbolic trace: the comparisons of symbols that were decided while tracing, and the sizes that were seen.
   std::vector<DimCondition> conditions;
   std::vector<SizeRange> ranges;
-  // Of a trace with symbols: all that are integers. Of a program: those for any value of which it is, as long as the
+  // Of a symbolic trace: all integer leaves. Of a program: the integer leaves that may have any value, as long as the
   // conditions hold.
   std::vector<IntegerSymbol> integers;
   std::vector<int64_t> symbols;  // of a program with integers: what all symbols stood for
-  // Of a trace with symbols that writes tensors: by value, in which one's memory it lies.
+  // Of a symbolic trace that writes tensors: for each value the value whose memory it shares.
   std::vector<ValueId> roots;
   double trace_ms = 0, passes_ms = 0, compile_ms = 0, plan_ms = 0;
 };
@@ -89,7 +89,7 @@ bool guards_hold(const Entry& entry, std::string* why);
 int64_t integer_value(const Entry& entry, const DimExpr& formula, const Inputs& in);
 // Whether what was decided by comparing integers that stand for any is decided so of these.
 bool integers_stand(const Entry& entry, const Inputs& in);
-// Whether floats that were read as numbers are what they were.
+// Whether floats that the trace read as numbers have their values of then.
 bool floats_are_same(const Entry& entry, const Inputs& in);
 
 class Cache {
@@ -118,7 +118,7 @@ class Cache {
   }
 
  private:
-  // Whether all counters are where they were seen last: then nothing else of the guards needs a look.
+  // Whether no counter has changed since the last check: then no other guard has to be checked.
   static bool nothing_moved(const Entry& e) {
     for (GenerationGuard& g : e.guards)
       if (g.counter->load(std::memory_order_acquire) != std::atomic_ref(g.seen).load(std::memory_order_relaxed))

@@ -30,10 +30,10 @@ size_t follow(const uint64_t* leaf) {
 }
 
 uint64_t plain_word(ArgKind kind, DType dtype = DType::none) { return guard_word(kind, dtype, 0, false, Device::none); }
-// The first word of an integer that stands for any.
+// The first word of a symbolic integer.
 uint64_t any_integer() { return plain_word(ArgKind::integer, DType::i64); }
 
-// One walk packs and compares: a sink takes words, sizes and bytes in order, and says whether to go on.
+// The same walk packs keys and compares them: a sink takes words, sizes and bytes in order, and says whether to go on.
 class Packer {
  public:
   explicit Packer(std::vector<uint64_t>& words) : words_(words) {}
@@ -83,7 +83,7 @@ bool pack_text(Sink& sink, ArgKind kind, const void* data, size_t bytes) {
   return sink.word(plain_word(kind)) && sink.word(bytes) && sink.bytes(data, bytes);
 }
 
-// A call of it for each tensor would take longer than what it does.
+// Inlined: a call for each tensor would take longer than its body.
 template <class Sink>
 [[gnu::always_inline]] inline bool pack_tensor(Sink& sink, const Tensor& t) {
   const uint64_t guard = t.guard();
@@ -96,7 +96,7 @@ template <class Sink>
 bool pack_leaf(Sink& sink, const Leaf& leaf) {
   switch (leaf.kind) {
     case ArgKind::value: return pack_tensor(sink, *leaf.tensor);
-    // A float is live: its value is no part of the key.
+    // A float is a live input of the program: its value is no part of the key.
     case ArgKind::real: return sink.word(plain_word(ArgKind::real, DType::f64));
     case ArgKind::none: return sink.word(plain_word(ArgKind::none));
     case ArgKind::string: return pack_text(sink, leaf.kind, leaf.text.data(), leaf.text.size());

@@ -21,11 +21,11 @@ class Key {
   // Whether a key of these inputs would be equal; makes none. NULL among the tensors is like nothing.
   bool matches(const Inputs& in) const;
 
-  // What of these inputs a program could not bear even if its caller promised that they fit, in words: another number
-  // of leaves, or a tensor of another dtype, rank, device, layout or number of bytes. "": nothing.
+  // A difference of these inputs that the program could not run with, even though the caller promised that they fit:
+  // another number of leaves, or a tensor of another dtype, rank, device, layout or number of bytes. "": none.
   std::string broken_promise(const Inputs& in, std::span<const std::string> names) const;
 
-  // Which leaf and which field differ first, in words: "input '1': shape is [8, 4], was [4, 4]".
+  // The first leaf and field that differ, as text: "input '1': shape is [8, 4], was [4, 4]".
   std::string difference(const Key& cached, std::span<const std::string> names) const;
 
  private:

@@ -14,7 +14,7 @@
 
 namespace thunder {
 
-// A stage that ran.
+// The time of one stage.
 struct StageTime {
   std::string name;
   double milliseconds = 0;
@@ -28,7 +28,7 @@ struct Compilation {
   ScopeEnvironment environment;
   InterruptCheck& check;              // between stages
   CustomPasses custom = {};           // of the caller, in the order added
-  // Of a program; a compilation that ends with `partition` needs none of them.
+  // Needed for a program; a compilation that ends with `partition` needs none of them.
   Devices* devices = nullptr;
   ThreadPool* threads = nullptr;
   InputLayouts inputs = {};
@@ -46,7 +46,7 @@ struct Compilation {
   const Trace& trace() const { return traces.back(); }
   const CompileSettings& settings() const { return pass.settings; }
   const Op& region() const { return pass.registry.get("region"); }
-  // The trace that a stage made; nothing: it changed nothing.
+  // Takes the trace that a stage made; without one, the stage changed nothing.
   void took(std::optional<Trace> made);
 };
 

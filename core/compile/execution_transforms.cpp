@@ -28,7 +28,7 @@ bool substitute(Rewriter& rewriter, const NodeView& view, const Executor& execut
   return true;
 }
 
-// The same. An error names the executor, the op and the user's line, but a binding's own exception stays as it is.
+// The same; an error names the executor, the op and the user's line, but an exception of a binding stays as it is.
 bool try_substitute(Rewriter& rewriter, const NodeView& view, const Executor& executor,
                     const ScopeEnvironment& environment) {
   const Node& node = view.node;

@@ -18,7 +18,7 @@ struct Regroup {
 constexpr Regroup kRegroups[] = {
     {"form_regions", form_regions}, {"rematerialize", rematerialize}, {"merge_siblings", merge_siblings}};
 
-// Makes kernels of claimed nodes. What it has of the executors lives as long as the program.
+// Makes kernels of claimed nodes. Its references to executors stay valid as long as the program lives.
 class KernelMaker : public ViewKernels {
  public:
   KernelMaker(const Executors& executors, const CompileSettings& settings)
@@ -46,7 +46,7 @@ class KernelMaker : public ViewKernels {
     return {};
   }
 
-  // It may be handed to a later executor, so all executors that could get it must take strided inputs.
+  // The value may be given to a later executor, so all executors that could get it must take strided inputs.
   bool takes_strided(const Node& view) const override {
     return std::all_of(claimant(view), executors_.end(),
                        [&](auto& e) { return e->desc().flags & kStrided || !e->asks_for(view.op->name()); });

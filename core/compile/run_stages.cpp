@@ -13,7 +13,7 @@
 namespace thunder {
 namespace {
 
-// A row, or a pass of the caller's.
+// A row of the table of stages, or a caller's pass.
 struct Stage {
   const StageRow* row = nullptr;
   const CustomPass* custom = nullptr;

@@ -10,20 +10,20 @@
 
 namespace thunder {
 
-// Of one device, on which work is done in the order in which it was asked for: what a call gives back, the next one may
-// have before the first one's work is done. Any thread.
+// The arenas of one device. Work is done in the order in which it was queued, so the next call may get an arena before
+// the work of the last one is done. Any thread.
 class Arenas {
  public:
   explicit Arenas(const Allocator& allocator) : allocator_(allocator) {}
-  // Those of everybody who has this allocator: they live as long as somebody has them.
+  // The arenas of an allocator, shared by all that use it; they live as long as one of them does.
   static std::shared_ptr<Arenas> of(const Allocator& allocator);
 
-  // A program whose calls need so much is made, or is gone: no more is kept than one of those that are left needs.
+  // Notes that a program of this size was made, or destroyed: no more is kept than the largest one needs.
   void add(size_t bytes);
   void remove(size_t bytes) noexcept;
 
-  // At least so much: the smallest that is kept, or a new one in the place of what is kept and too small. Throws
-  // Error(out_of_memory), or what lost the device.
+  // An arena of at least this many bytes: the smallest that is kept and large enough, or a new one that replaces one
+  // that is too small. Throws Error(out_of_memory), or the error that lost the device.
   Ref<Storage> take(size_t bytes);
   void give_back(Ref<Storage> arena) noexcept;
   // Frees all that is kept.

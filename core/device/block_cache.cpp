@@ -12,7 +12,7 @@ bool kept(size_t bytes) { return bytes >= kSmallBlock && bytes <= kLargestKept; 
 BlockCache* BlockCache::open(const Allocator& under, size_t limit) { return new BlockCache(under, limit); }
 
 Allocator BlockCache::allocator() {
-  // A small block does not keep the cache alive, so its return must not look at it.
+  // A small block does not keep the cache alive, so returning one must not touch the cache.
   return {[](size_t bytes, size_t align, void* self) {
             return kept(bytes) ? static_cast<BlockCache*>(self)->allocate(bytes) : allocate_aligned(bytes, align);
           },

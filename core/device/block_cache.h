@@ -15,15 +15,15 @@ class BlockCache {
  public:
   static constexpr size_t kDefaultLimit = size_t{1} << 30;
 
-  // Over an allocator that is ours. It lives until close() and the last block's return.
+  // Over one of the library's allocators. It lives until close() was called and the last block returned.
   static BlockCache* open(const Allocator& under, size_t limit);
   void close();
 
   Allocator allocator();
-  // At most so much is kept; 0: nothing. What is kept beyond it goes back at once.
+  // The largest number of bytes that are kept; 0: none. Bytes beyond it are freed at once.
   void set_limit(size_t bytes);
   size_t limit() const;
-  // Of blocks that are not small.
+  // Statistics of blocks that are not small.
   MemoryStatistics statistics() const;
   void reset_peaks();
   // Returns all that is kept to the underlying allocator.

@@ -14,7 +14,7 @@ class Devices {
   Devices(const Allocator& host, size_t threads) : host_(host), threads_(threads) {}
   Devices(const Devices&) = delete;
 
-  // Of a device's memory. Throws like accelerator(). Any thread.
+  // An allocator of a device's memory. Throws like accelerator(). Any thread.
   Allocator allocator(Device device) {
     if (device == Device::cpu) [[likely]] return host_;
     return accelerator(device).allocator();

@@ -5,16 +5,16 @@
 
 namespace thunder {
 
-// Any thread. What returns a Status returns null or an owned one. Streams are as the device's own library knows them.
+// Any thread. A returned Status is null or owned. Streams are named as in the device's own library.
 class DeviceEvent {
  public:
   virtual ~DeviceEvent() = default;
   // The point is behind all that the stream was asked for by now.
   virtual Status* record(void* stream) = 0;
-  // Until the point is reached. One that was never recorded has been reached.
+  // Waits until the point is reached. An event that was never recorded counts as reached.
   virtual Status* wait() = 0;
   virtual Status* query(bool& reached) = 0;
-  // What the stream is asked for from now on waits for the point.
+  // Makes work that is queued on the stream from now on wait for the point.
   virtual Status* hold(void* stream) = 0;
   // Between two points that were reached, of events that keep the time.
   virtual Status* elapsed(const DeviceEvent& until, double& ms) const = 0;

@@ -28,34 +28,34 @@ struct BlockLender {
   void* user = nullptr;
 };
 
-// Any thread. What returns a Status returns null or an owned one. Streams are as the device's own library knows them;
-// null: the legacy default one, which waits for our stream, and that for it, by themselves.
+// Any thread. Functions that return a Status return null or an owned one. Streams are named as in the device's own
+// library; null: the legacy default stream, which synchronizes with ours implicitly.
 class Exchange {
  public:
   virtual DeviceFacts facts() const = 0;
-  // Bytes that nobody has, of how many.
+  // Free and total bytes.
   virtual Status* free_memory(size_t& free, size_t& total) const = 0;
   // Whether what a stream holds is done.
   virtual Status* query(void* stream, bool& done) = 0;
   // Throws. `timed`: the time between two such can be asked for.
   virtual std::unique_ptr<DeviceEvent> event(bool timed) = 0;
 
-  // All blocks from now on are the lender's; none: the device's own.
+  // From now on all blocks come from the lender; none: from the device itself.
   virtual void borrow_from(const std::optional<BlockLender>& lender) = 0;
 
   // Memory that others lent us is theirs again when our work on it is done: `end(user)` is called then, by a thread
   // that uses the device. If somebody said so for this storage, their stream is made to wait for that work now.
   virtual void give_back(const Storage* of, void (*end)(void*), void* user) = 0;
-  // On which stream the lender works. Throws.
+  // The stream on which the lender works. Throws.
   virtual void lent_on(const Storage* what, void* stream) = 0;
-  // Memory that we lent others: what is asked for from now on waits for what their stream holds.
+  // For memory lent to other libraries: later work here waits for the work that their stream holds now.
   virtual void take_back(void* stream) = 0;
 
  protected:
   ~Exchange() = default;
 };
 
-// Of a device that Devices has opened.
+// The exchange of a device that Devices has opened.
 Exchange& exchange_of(Accelerator& device);
 
 }  // namespace thunder

@@ -41,7 +41,7 @@ class Storage : public Counted<Storage> {
   ~Storage();
   void destroy() const;
   void* room() { return this + 1; }
-  // Sets what a borrowed storage calls when it ends. For owners who keep the bytes until nothing can fail any more.
+  // Sets the function called at the end of a borrowed storage, for owners who keep the bytes until nothing can fail.
   void on_release(void (*destroy)(void*), void* user) { destroy_ = destroy, user_ = user; }
 
   // Borrowed memory of a device then ends with the last handle, not when our work on it is done: its lender's stream
@@ -50,16 +50,16 @@ class Storage : public Counted<Storage> {
 
   std::byte* data() const { return data_; }
   size_t bytes() const { return bytes_; }
-  // Whose memory it is; null: the host's, which may be read and written as it is.
+  // The device that the memory is of; null: the host, which may read and write it directly.
   Accelerator* accelerator() const { return allocator_.accelerator; }
   bool owned() const { return destroy_ == nullptr && !borrowed_; }
-  // It lies with what describes it in a block that belongs to no context.
+  // Whether the memory and its description are one block, which belongs to no context.
   bool small() const { return block_ && block_ < kSmallBlock && owned(); }
-  // As if it had just been allocated. Requires: small; the allocator is ours.
+  // Resets it as if it had just been allocated. Requires: small; the allocator is ours.
   void renew(const Allocator& allocator) { version_.store(0, std::memory_order_relaxed), allocator_ = allocator; }
   // How often it was written, as far as the library was told.
   uint64_t version() const { return version_.load(std::memory_order_relaxed); }
-  // Not one step: only one thread at a time may work on the data.
+  // Not atomic: only one thread at a time may work on the data.
   void bump() { version_.store(version() + 1, std::memory_order_relaxed); }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace thunder {
 
-// Of blocks that a cache hands out: bytes, in which a block counts as what was reserved for it.
+// Statistics of the blocks that a cache hands out, in bytes; a block counts with the bytes that were reserved for it.
 struct MemoryStatistics {
   size_t used = 0, kept = 0;                   // handed out; given back and kept for reuse
   size_t most_used = 0, most_reserved = 0;     // since the last reset; reserved: used and kept

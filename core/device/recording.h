@@ -8,7 +8,7 @@
 
 namespace thunder {
 
-// One thread at a time. What returns a Status returns null or an owned one.
+// One thread at a time. Functions that return a Status return null or an owned one.
 class Recording {
  public:
   virtual ~Recording() = default;

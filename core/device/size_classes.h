@@ -8,7 +8,7 @@
 namespace thunder {
 
 constexpr int kSizeSteps = 3;  // the logarithm of eight
-// The largest block that is kept at all: what is rounded up must stay a size.
+// The largest block that is kept: a size that is rounded up must not overflow.
 constexpr size_t kLargestKept = size_t{1} << 40;
 
 // Requires: bytes > 1 << steps.

@@ -5,7 +5,7 @@
 
 namespace thunder {
 
-// Pages of the system's own. Null: it gives none, or the allocator is a caller's, who gives all memory.
+// Zeroed pages from the system. Null: it gives none, or the allocator is a caller's, which must give all memory.
 Ref<Storage> zeros_on_demand(const Allocator& allocator, size_t bytes);
 
 }  // namespace thunder

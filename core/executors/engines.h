@@ -13,7 +13,7 @@ namespace thunder {
 
 struct EngineRow {
   std::string_view executor;  // its name
-  // The machine must outlive what is made, and says how many threads it may use. Opens nothing.
+  // The machine must outlive the executor, and says how many threads it may use. Does not open the engine's library.
   ExecutorDesc (*make)(const Machine& machine);
   // Opens the engine, of this file if that is not "", for the rest of the process. False: it is not here. `found` gets
   // its version and file, or every name that was looked for.
@@ -21,16 +21,16 @@ struct EngineRow {
 };
 std::span<const EngineRow> engines();
 
-// What an engine may be asked for: all on the CPU, of known sizes, none of them 0, and of no op that may refuse what it
-// is given. Engines clamp an index that is out of range, or take it from the end, and divide by zero as they like.
+// Whether an engine may run the node: all tensors are on the CPU, of known sizes, none of them 0, and the op refuses no
+// data. Engines clamp an index that is out of range, or count it from the end, and divide by zero without an error.
 bool suits_engine(const NodeView& view);
 
-// Those that there are, one of each folder.
+// All engines, one for each folder.
 EngineRow onnxrt_engine();
 EngineRow openxla_engine();
 EngineRow tvm_engine();
 
-// As ExecutorDesc::claim_region: one region of all that an engine claimed. Views alone are free as they are.
+// Like ExecutorDesc::claim_region: one region of all nodes that an engine claimed, unless all are views.
 bool claims_all(std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*);
 
 // The arguments of a line, without absent optional tensors.

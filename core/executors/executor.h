@@ -14,7 +14,7 @@
 
 namespace thunder {
 
-// What fusion executors keep of the regions of one compile, whose store must outlive it, until they prepare them.
+// States of the regions of one compile, kept by fusion executors until prepared; the store must outlive them.
 using RegionStates = std::unordered_map<const Node*, RegionState>;
 
 // All its functions may throw.
@@ -22,7 +22,7 @@ struct ExecutorDesc {
   std::string name = {};
   std::vector<std::string> ops = {};  // names of ops; empty: `claim` is asked about every op
   uint32_t flags = 0;            // of all its kernels (KernelFlag)
-  // Whether it is asked about nodes on every device; without it, only about those whose tensors are all on the CPU.
+  // Whether it is asked about nodes on every device; false: only about those whose tensors are all on the CPU.
   bool any_device = false;
   void* user = nullptr;
   // Pure. False: the node descends into its decomposition. Null: it claims all of `ops`.
@@ -45,8 +45,8 @@ struct ExecutorDesc {
   // The kernel of a node that becomes a step. It throws Code::declined where the next executor is to be asked about the
   // node, or about the nodes of its body; any other code: compiling fails with that message.
   KernelPtr (*prepare)(const NodeView&, void* user) = nullptr;
-  // Before gradients are taken: records in the scope what the executor wants in place of a node that it would claim.
-  // False: the node stays. May be null.
+  // Called before gradients are taken: records in the scope what the executor wants in place of a node that it would
+  // claim. False: the node stays. May be null.
   bool (*execution_transform)(const NodeView&, BuilderScope&, Results&, void* user) = nullptr;
   std::shared_ptr<const void> owner = {};  // keeps what `user` points to alive; may be null
 };
@@ -56,7 +56,7 @@ bool is_on_cpu(const NodeView& view);
 // Whether it has tensors, all of known sizes and on one device of this kind.
 bool is_on_one_device(const NodeView& view, int32_t device_kind);
 
-// A launch on these buffers, without scratch. `threads`: those that run its loops; null: for planning only.
+// A launch on these buffers, without scratch. `threads` run its loops; null: for planning only.
 Launch launch_on(std::span<const Buffer> inputs, std::span<const Buffer> outputs, ThreadPool* threads = nullptr);
 
 class Executor : public Counted<Executor> {
@@ -68,7 +68,7 @@ class Executor : public Counted<Executor> {
   bool claims(const NodeView&) const;
   // The kernel of a node or region that it claimed; the executor must live as long. Throws, Code::declined too.
   KernelPtr prepare(const NodeView&) const;
-  // Whether it is asked about an op of this name at all.
+  // Whether the executor may claim ops of this name.
   bool asks_for(std::string_view op) const { return ops_.empty() || ops_.contains(op); }
 
  private:
@@ -79,7 +79,7 @@ class Executor : public Counted<Executor> {
 };
 
 using Executors = std::vector<Ref<Executor>>;  // highest priority first
-// The first executor that claims a node; null: there is none.
+// The first executor that claims a node, or null.
 const Executor* claimant(const NodeView& view, const Executors& executors);
 
 }  // namespace thunder

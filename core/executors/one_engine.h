@@ -93,11 +93,11 @@ EngineRow engine_row() {
           [](std::string_view file, std::string& found) { return Region::Engine::open(found, file) != nullptr; }};
 }
 
-// What one call at a time uses, kept for the next one. Any thread.
+// Objects that one call at a time uses, kept for later calls. Any thread.
 template <class T>
 class Idle {
  public:
-  // What was given back, or what `make` makes.
+  // An object that was given back, or a new one that `make` makes.
   template <class Make>
   std::unique_ptr<T> take(Make&& make) {
     {

@@ -1,4 +1,4 @@
-// A region as an ONNX model: what engines are given that read ONNX.
+// A region as an ONNX model, for engines that read ONNX.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace thunder {
 
-// What models of regions are written in.
+// The format in which models of regions are written.
 constexpr int64_t kRegionOpset = 21;
 
-// Whether ONNX has the node as one line of its own.
+// Whether ONNX has one op for the node.
 bool onnx_has(const NodeView& view);
 
-// Its inputs and outputs are named in0, in1 ... and out0, out1 ... It must not outlive the compile's store.
+// The model's inputs and outputs are named in0, in1 ... and out0, out1 ... It must not outlive the compile's store.
 class RegionModel {
  public:
   explicit RegionModel(const NodeView& view);
   size_t inputs() const { return trace_.inputs.size(); }
   size_t outputs() const { return trace_.outputs.size(); }
-  // Inputs that are `constant` are none of the graph's: their data is given beside it. Empty: none is.
+  // Inputs marked in `constant` are no inputs of the graph: their data is passed separately. Empty: none is.
   onnx_export::Graph graph(const std::vector<bool>& constant = {}) const;
 
   static std::string input_name(size_t i);

@@ -50,7 +50,7 @@ struct Arg {
   static Arg none() { return {}; }
   static Arg value(ValueId v) { Arg a; a.kind = ArgKind::value, a.i = 0, a.v = v; return a; }
   static Arg integer(int64_t i) { Arg a; a.kind = ArgKind::integer, a.i = i; return a; }
-  // An integer that may stand for any.
+  // An integer that may be symbolic.
   static Arg integer(Dim d) {
     if (d.constant()) return integer(d.value());
     Arg a; a.kind = ArgKind::symbolic, a.e = d.expr(); return a;
@@ -82,14 +82,14 @@ struct Arg {
   bool is_integer() const { return kind == ArgKind::integer || kind == ArgKind::symbolic; }
   // Requires: is_integer().
   Dim dim() const { return kind == ArgKind::symbolic ? Dim(e) : Dim(i); }
-  // The same, or of an integer that stands for any the one that was seen.
+  // The same; for a symbolic integer the value that was seen while tracing.
   Arg plain() const { return kind == ArgKind::symbolic ? integer(hint(Dim(e))) : *this; }
 };
 static_assert(sizeof(Arg) == 16);
 
 // A plain number: an integer, a float or a boolean.
 inline bool is_number(const Arg& a) { return a.is_integer() || a.kind == ArgKind::real || a.kind == ArgKind::boolean; }
-// The same as a double; of what stands for any the one that was seen.
+// The same as a double; for a symbolic integer the value that was seen while tracing.
 inline double number_of(const Arg& a) { return a.kind == ArgKind::real ? a.f : static_cast<double>(a.plain().i); }
 
 bool same(const Arg& a, const Arg& b);  // by content; floats by bits

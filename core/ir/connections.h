@@ -14,7 +14,7 @@ class Connections {
  public:
   explicit Connections(size_t values) : values_(values), first_node_(values) {}
   void resize(size_t values) { values_.resize(values), first_node_.resize(values); }
-  // Starts again with so many nodes, none of which is connected with another.
+  // Resets to this many nodes, none connected.
   void restart(size_t nodes) {
     parents_.resize(nodes);
     std::iota(parents_.begin(), parents_.end(), 0u);

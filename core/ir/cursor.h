@@ -30,7 +30,7 @@ class Cursor {
   std::string quoted();                        // "text" with Lua's escapes \" \\ \n \ddd
   int64_t integer();                           // -12, or 0x8000000000000000, which wraps as in Lua
   uint32_t count(uint32_t most);               // 0 ... most
-  // A number, inf or nan. True: it is an integer and stands in `i`; else in `f`.
+  // Reads a number, inf or nan. Returns true with `i` set for an integer, false with `f` set otherwise.
   bool number(int64_t& i, double& f);
   std::string_view left() const { return text_.substr(at_); }  // spaces included
   void advance(size_t characters) { at_ += characters; }
@@ -55,7 +55,7 @@ class Cursor {
   const char* what_;
 };
 
-// What append_comment has written.
+// Reads a comment that append_comment wrote.
 std::string unescape_comment(std::string_view text);
 
 }  // namespace thunder

@@ -14,7 +14,7 @@ inline Device cuda(int32_t index) { return static_cast<Device>(kCudaKind << 16 |
 inline int32_t kind(Device d) { return static_cast<int32_t>(d) >> 16; }
 inline int32_t index(Device d) { return static_cast<int32_t>(d) & 0xffff; }
 
-// "cpu", "cuda", which is the first, or "cuda:INDEX"; none: no device is called so.
+// "cpu", "cuda" (the first one) or "cuda:INDEX"; Device::none for any other name.
 Device find_device(std::string_view text);
 
 std::string name(Device d);

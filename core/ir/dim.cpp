@@ -24,7 +24,7 @@ int64_t fold(DimOp op, int64_t a, int64_t b) {
   }
 }
 
-// A dim as a number of times another.
+// A dim as the product of a constant and another dim.
 std::pair<int64_t, Dim> multiple(Dim d) {
   if (d.constant() || d.expr()->op != DimOp::mul) return {1, d};
   const DimExpr& e = *d.expr();
@@ -171,7 +171,7 @@ int64_t hint(Dim d) {
   return d.expr()->hint;
 }
 
-// What is still to be written is a stack: operands, and the text between and behind them.
+// The stack of what is still to be written: operands, and the text between and behind them.
 void append(std::string& out, Dim d) {
   struct Part {
     Dim dim;

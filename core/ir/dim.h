@@ -27,7 +27,7 @@ class Dim {
   int64_t value() const { return value_; }
   const DimExpr* expr() const { return expr_; }
 
-  // Same expression, hence always equal. Different expressions may still be equal at run time.
+  // Whether both are the same expression, and so always equal. Different expressions may still be equal at run time.
   friend bool operator==(Dim a, Dim b) { return a.expr_ == b.expr_ && (a.expr_ || a.value_ == b.value_); }
 
  private:

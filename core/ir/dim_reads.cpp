@@ -18,7 +18,7 @@ bool DimCondition::stands(const std::vector<int64_t>& symbols) const {
   return decide(Dims::evaluate(a, symbols), is, Dims::evaluate(b, symbols)) == holds;
 }
 
-// What varies stands before the number that it is compared with.
+// The symbolic side comes before the number that it is compared with.
 std::string DimCondition::formula() const {
   constexpr std::string_view signs[][2] = {{" != ", " == "}, {" >= ", " < "}, {" > ", " <= "}},
                              turned[][2] = {{" != ", " == "}, {" <= ", " > "}, {" < ", " >= "}};

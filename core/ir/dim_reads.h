@@ -1,5 +1,4 @@
-// Which sizes were looked at as numbers while they stood for any: what was decided by them holds for these numbers
-// alone.
+// Records which symbolic sizes were read as numbers while tracing: the trace then holds for these numbers alone.
 #pragma once
 
 #include <string>
@@ -9,42 +8,42 @@
 
 namespace thunder {
 
-// What was decided of sizes that stand for any: that it holds, or that it does not.
+// A comparison of symbolic sizes that was decided while tracing, and whether it was true.
 struct DimCondition {
   enum class Is : uint8_t { equal, less, at_most };
   Dim a, b;
   Is is;
   bool holds;  // when it was decided
 
-  // Whether the same would be decided of these values of the symbols.
+  // Whether these values of the symbols lead to the same decisions.
   bool stands(const std::vector<int64_t>& symbols) const;
   std::string formula() const;
 };
 
-// Compares by what was seen while tracing. Where a side stands for any size that is noted, as a condition.
+// Compares the values seen while tracing. If a side is symbolic, the result is noted as a condition.
 bool compare(Dim a, DimCondition::Is is, Dim b);
 
-// What was seen while tracing, which nobody notes.
+// The value that was seen while tracing; the read is not recorded.
 int64_t unnoted_hint(Dim d);
 
-// From its making to its end, `hint` notes on this thread what it is asked of symbols and expressions.
+// While it lives, `hint` records on this thread which symbols and expressions it is asked for.
 class DimReads {
  public:
-  // `as_numbers`: what is compared counts as looked at, and is no condition.
+  // `as_numbers`: a comparison counts as reading both sides, and is not noted as a condition.
   explicit DimReads(bool as_numbers = false);
   ~DimReads();
   DimReads(const DimReads&) = delete;
 
-  // The innermost on this thread; null: nobody notes.
+  // The innermost object on this thread, or null.
   static DimReads* current();
   void note(const DimExpr* expr) { noted_.push_back(expr); }
   const std::vector<const DimExpr*>& noted() const { return noted_; }
   void note(const DimCondition& condition);
   const std::vector<DimCondition>& conditions() const { return conditions_; }
-  // As if what was noted after the first `count` had not been: it is decided anew whenever the line is.
+  // Forgets the reads after the first `count`: they are decided again whenever the line is.
   void forget_after(size_t count) { noted_.resize(count); }
 
-  // What is noted while it lives is forgotten at its end.
+  // Reads that are recorded while it lives are forgotten at its end.
   class Again {
    public:
     Again() : before_(current() ? current()->noted().size() : 0) {}
@@ -57,7 +56,7 @@ class DimReads {
     size_t before_;
   };
 
-  // As long as it lives nobody notes.
+  // While it lives, no reads are recorded.
   class Pause {
    public:
     Pause();

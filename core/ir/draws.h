@@ -1,5 +1,5 @@
-// Which random numbers a line draws. Random prims say so in their arguments, named "state" and "ordinal" in their
-// schemas; what a composite draws is inside its decomposition.
+// The random numbers that a line draws. Random prims have them as arguments, named "state" and "ordinal" in their
+// schemas; those of a composite are in its decomposition.
 #pragma once
 
 #include <optional>

@@ -35,7 +35,7 @@ std::optional<DType> find_dtype(std::string_view text) {
 
 namespace {
 
-// PyTorch promotes unsigned integers of more than a byte with nothing that is not real.
+// As in PyTorch, u16, u32 and u64 are promoted with reals only.
 bool stands_alone(const DTypeInfo& row) {
   return row.category == Category::integer && !row.is_signed && row.size > 1;
 }
@@ -65,7 +65,7 @@ DType Promotion::dtype() const {
   DType result = DType::none;
   for (DType stronger : widest_) {
     if (stronger == DType::none) continue;
-    // The stronger one stays what it is unless it is boolean, or the weaker ones are real and it is not.
+    // The stronger operand's dtype is the result unless the weaker one's category is higher.
     if (result == DType::none || info(stronger).category >= info(result).category) result = stronger;
     else result = joined(stronger, result);
   }

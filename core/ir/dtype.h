@@ -43,7 +43,7 @@ struct DTypeInfo {
   DType beside = DType::none;  // what it becomes with the other type of its category and size; none: nothing does
 };
 
-// In promotion order within a category, but for the pairs that become a third type.
+// In the order of promotion within a category, except for pairs that are promoted to a third type.
 inline constexpr std::array kDTypes = {
     DTypeInfo{DType::boolean, "bool", "bool", 1, Category::boolean, false, 1, 1},
     DTypeInfo{DType::u8, "u8", "uint8", 1, Category::integer, false, 8, 0xff, DType::i16},
@@ -62,7 +62,7 @@ inline constexpr std::array kDTypes = {
 
 namespace dtypes {
 
-// Rows of it by DLPack's code and the logarithm of the size; 0: none, else one more than the row.
+// Index into the table by DLPack's code and the logarithm of the size; 0: no such dtype, else the row plus one.
 constexpr size_t slot(DType d) {
   const auto value = static_cast<uint32_t>(d), bits = value & 0xff;
   // A power of two, told without std::has_single_bit: that is a call into libgcc on processors without popcnt.
@@ -94,7 +94,7 @@ constexpr size_t size_of(DType d) { return info(d).size; }
 constexpr bool is_real(DType d) { return info(d).category == Category::real; }
 constexpr bool is_integer(DType d) { return info(d).category == Category::integer; }
 constexpr bool is_signed(DType d) { return info(d).is_signed; }
-// Whether each of its numbers is one of the other type.
+// Whether every number of one type can be represented in the other.
 bool lossless(DType from, DType to);
 
 // "f32", and PyTorch's "float32", "bfloat16", "int64", "long" ...
@@ -116,10 +116,10 @@ class Promotion {
   std::array<DType, 3> widest_{};  // of each strength; none: no operand has it
 };
 
-// What a plain number is once it is a tensor, as torch.tensor(number) has it.
+// The dtype of a plain number as a tensor, as torch.tensor(number) has it.
 inline DType tensor_dtype(DType number) { return is_real(number) ? DType::f32 : number; }
 
-// What a division, a square root or a mean of this type gives: itself if real, else f32 (PyTorch's default dtype).
+// The dtype of a division, a root or a mean of this type: itself if real, else f32, PyTorch's default.
 inline DType to_real(DType d) { return is_real(d) ? d : DType::f32; }
 // The type in which a computation on it is carried out and from which it is rounded once.
 constexpr bool is_half(DType d) { return d == DType::bf16 || d == DType::f16; }

@@ -49,8 +49,8 @@ constexpr bool kHalf = std::is_same_v<T, bf16> || std::is_same_v<T, f16>;
 template <class T>
 using Compute = std::conditional_t<kHalf<T>, float, T>;
 
-// An element of another type. Reals to integers truncate and saturate in the widest integer, NaN becomes zero; integers
-// wrap around; what is not zero is true.
+// Converts an element. Reals to integers truncate and saturate in the widest integer, NaN becomes zero; integers wrap
+// around; to boolean, every number but zero is true.
 template <class To, class From>
 To converted(From v) {
   if constexpr (std::is_same_v<To, bool>) {

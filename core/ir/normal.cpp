@@ -56,7 +56,7 @@ bool Product::has_formula() const {
 }
 
 std::optional<int64_t> difference(Dim a, Dim b) {
-  // Both as sums of terms, each with its factor.
+  // Writes both as sums of terms, each with its factor.
   struct Open {
     Dim dim;
     int64_t factor;

@@ -182,7 +182,7 @@ class Parser {
 
   void move_targets(Cursor& c) {
     words(c, {"}", ",", "1", ","});
-    // As many as the line could list, so that memory stays in proportion to the text.
+    // The largest number that the line could list, so that memory stays in proportion to the text.
     const uint32_t count = c.count(static_cast<uint32_t>(std::min<size_t>(lines_.bytes(), 1u << 28)));
     c.expect(",");
     const uint32_t first = c.count(1u << 29);

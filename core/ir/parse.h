@@ -33,7 +33,7 @@
 
 namespace thunder {
 
-// One line as read: arguments are complete, in the schema's order, and borrowed.
+// A line that was read: arguments are complete, in the schema's order, and borrowed.
 struct ParsedLine {
   const Op& op;
   std::span<const Arg> args;
@@ -43,7 +43,7 @@ struct ParsedLine {
   std::optional<FirstDraw> draw;   // the line's comment says so when its decomposition draws
 };
 
-// What knows ops; a higher layer implements it.
+// Finds ops by name; a higher layer implements it.
 class OpSource {
  public:
   virtual ~OpSource() = default;

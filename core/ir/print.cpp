@@ -63,7 +63,7 @@ class Printer {
     if (options_.bodies) body(n, 1);
   }
 
-  // What belongs together is a block: its comment says which values leave it.
+  // Lines that belong together are printed as a block, whose comment names the values that leave it.
   void block(const Node& n, const std::string& indent) {
     std::string before = std::move(out_);
     out_.clear();
@@ -108,7 +108,7 @@ class Printer {
 
   void value(ValueId v) {
     const Name n = v < names_.size() ? names_[v] : Name{};
-    // Only a broken trace has such a value; it must still print, to be looked at.
+    // Only an invalid trace has such a value; printing must still work, for debugging.
     if (!n.table) return append(out_, cat("undefined(", v, ")"));
     out_ += n.table;
     out_ += '[';

@@ -9,7 +9,7 @@ bool same_elements(std::span<const Dim> a, std::span<const Dim> b) {
   const Product left(a), right(b);
   if (left == right) return true;
   const Dim m = elements(a), n = elements(b);
-  // A symbol is no number and no other symbol that it was equal to once.
+  // A symbol differs from any number and from every other symbol, even where their values were equal.
   return (left.has_formula() || right.has_formula()) && hint(m) == hint(n);
 }
 

@@ -7,8 +7,8 @@
 
 namespace thunder {
 
-// Whether shapes have as many elements: whatever the symbols are, or else, where formulas leave that open, for the
-// sizes that were seen, which is noted.
+// Whether shapes have equally many elements: for all symbols, or if formulas leave that open, for the sizes seen, which
+// is then guarded.
 bool same_elements(std::span<const Dim> a, std::span<const Dim> b);
 bool same_size(Dim a, Dim b);
 

@@ -22,7 +22,7 @@ struct Param {
   Arg fallback;              // the default; its lists and strings live in the schema
 };
 
-// How many inputs of a kernel an argument stands for: an absent tensor is one too.
+// The number of kernel inputs for an argument; an absent tensor counts as one.
 inline size_t inputs_of(const Arg& a, const Param& param) {
   if (a.kind == ArgKind::values) return a.value_list().size();
   return a.kind == ArgKind::value || (a.kind == ArgKind::none && param.kind == ParamKind::tensor);
@@ -38,7 +38,7 @@ struct Schema {
 
   int find(std::string_view param) const;  // -1: no such parameter
   bool lists() const { return results.size() == 1 && results[0] == ParamKind::tensors; }
-  // The arguments say how many results there are.
+  // Whether the number of results depends on the arguments.
   bool variadic() const { return lists() || optional_results > 0; }
 
   Schema() = default;

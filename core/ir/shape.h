@@ -1,4 +1,4 @@
-// Shapes, and what every meta function asks of them.
+// Shapes, and helpers shared by all meta functions.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace thunder {
 
-// Ranks above this are refused at the boundary, so that nothing below needs a bound of its own.
+// Greater ranks are refused at the C API, so that the code behind it needs no other bound.
 constexpr size_t kMaxRank = 32;
 
 using Shape = SmallVector<Dim, 6>;

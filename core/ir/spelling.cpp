@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 22> kKeywords = {
     "and", "break", "do",  "else", "elseif", "end",    "false", "for",  "function", "goto",  "if",
     "in",  "local", "nil", "not",  "or",     "repeat", "return", "then", "true",     "until", "while"};
-// What the chunk itself means by these names.
+// Names that have a meaning in the printed chunk itself.
 constexpr std::array<std::string_view, 12> kTaken = {"t",  "p",   "c",   "i",      "u",     "op",
                                                      "inf", "nan", "cpu", "device", "table", "copy_"};
 

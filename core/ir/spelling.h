@@ -30,7 +30,7 @@ constexpr size_t kMaxAtOnce = 100;
 
 // The op of lines that an executor runs as one; they print as a block.
 constexpr std::string_view kRegion = "region";
-// That of lines which a backward computes again; they do too.
+// The op of lines that a backward computes again; they print as a block, too.
 constexpr std::string_view kCheckpoint = "checkpoint";
 constexpr size_t kDeepestBlock = 100;
 inline bool is_block(std::string_view op) { return op == kRegion || op == kCheckpoint; }

@@ -12,9 +12,9 @@ struct Symbol {
   int64_t hint;  // the value seen while tracing
 };
 
-// Of the inputs' types, the lines' arguments and results; by number, each once.
+// The symbols in the inputs' types, the lines' arguments and results; by number, each once.
 std::vector<Symbol> used_symbols(const Trace& trace);
-// Of one expression.
+// The symbols in one expression.
 std::vector<Symbol> used_symbols(Dim d);
 
 }  // namespace thunder

@@ -130,7 +130,7 @@ Arg Terms::number_for(Cursor& c, const Param& p) {
   return whole ? Arg::integer(i) : Arg::real(f);
 }
 
-// An integer, or what stands for any.
+// An integer, or a symbolic one.
 Arg Terms::integer_for(Cursor& c) {
   return c.at("s") || c.at("(") ? Arg::integer(size(c)) : Arg::integer(c.integer());
 }

@@ -10,7 +10,7 @@
 
 namespace thunder {
 
-// Names that the text has given so far, and what they stand for.
+// The names defined by the text so far, and their values.
 class Terms {
  public:
   explicit Terms(Store& store) : store_(store) {}

@@ -24,7 +24,7 @@ class TextLines {
     line_++;
   }
 
-  // Whether a line is left that is neither empty nor only a comment: it is the one to be read.
+  // Moves to the next line that is neither empty nor only a comment; false at the end.
   bool more() {
     for (; !ended(); skip()) {
       Cursor c = current();
@@ -32,7 +32,7 @@ class TextLines {
     }
     return false;
   }
-  // That line, which is then behind; throws if there is none.
+  // Takes that line; throws if there is none.
   Cursor next() {
     if (!more()) Cursor({}, line_).bad("the text ends too early");
     Cursor c = current();

@@ -16,7 +16,7 @@
 
 namespace thunder {
 
-// What a trace knows of an operation. The registry derives from it; the parser finds one by name.
+// An operation, as far as traces need it. The registry derives from it; the parser finds one by name.
 struct Op {
   Schema schema;
   bool prim = false;  // has no decomposition; its name starts with "prims."
@@ -25,7 +25,7 @@ struct Op {
   explicit Op(Schema s) : schema(std::move(s)) {}
 };
 
-// One line. Immutable once made; args are in the schema's order and complete (defaults filled in).
+// A line of a trace. Immutable once made; args are in the schema's order and complete (defaults filled in).
 struct Node {
   const Op* op = nullptr;
   std::span<const Arg> args;
@@ -50,7 +50,7 @@ class Store {
   const Node* claimed(const Node* node, const char* executor);
   const char* text(std::string_view s) { return arena_.copy(s); }
   Dims& dims() { return dims_; }
-  // As it was when it was made; allocates nothing. Requires: no trace shares it.
+  // Removes all nodes; allocates nothing. Requires: no trace shares it.
   void clear();
   // A store that begins with the first values of another one, and keeps it alive, so that traces of the new store may
   // have nodes of the old one. The types must be without symbols, which end with a store.
@@ -64,7 +64,7 @@ class Store {
   struct TypeHash {
     size_t operator()(const TensorType& t) const { return hash(t); }
   };
-  // A long program has few types: each is kept once.
+  // Types are interned: a long program has few different ones.
   std::unordered_set<TensorType, TypeHash> kept_types_;
   std::vector<const TensorType*> types_;
   std::shared_ptr<const Store> from_;  // whose nodes are in use, too

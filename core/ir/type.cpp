@@ -9,8 +9,8 @@ namespace thunder {
 
 namespace {
 
-// Without a look at the dtype or a check of each product: of elements of eight bytes, the widest, and of sizes that are
-// small enough for their product to fit whatever it is.
+// The dtype is not looked at and products are not checked one by one: elements are taken to have eight bytes, the most,
+// and sizes to be so small that their product fits.
 bool is_small(const TensorType& type) {
   constexpr uint64_t kSmall = uint64_t{1} << 31;
   uint64_t bytes = 8;

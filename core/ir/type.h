@@ -1,4 +1,4 @@
-// The type of a value: what is known of a tensor before it has data.
+// The type of a value: all that is known of a tensor before it has data.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What every stage of every compile must satisfy, whoever made it.
+// Checks what must hold after every stage of a compile, also after passes of callers.
 #pragma once
 
 #include "ir/trace.h"
@@ -10,7 +10,7 @@ namespace thunder {
 // results, an untyped value, an output or a write of something undefined or of another type.
 void verify(const Trace& trace);
 
-// As verify's messages begin: "after cse, line 3, t[3] = add(t[1], t[2])".
+// The beginning of verify's messages: "after cse, line 3, t[3] = add(t[1], t[2])".
 std::string describe_line(const Trace& trace, size_t line);
 
 }  // namespace thunder

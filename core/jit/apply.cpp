@@ -1,4 +1,4 @@
-// A call of a compiled function inside of a scope: traced with what is traced there; on a tape it has a backward.
+// Calls of a compiled function in a scope: under a trace it is traced along, on a tape it gets a backward.
 #include "base/text.h"
 #include "jit/backward/pair.h"
 #include "tracer/eager.h"

@@ -43,7 +43,7 @@ class AskedFunction final : public Function {
   const SharpEdges edges_;
 };
 
-// What has no code of the host's, and a name of its own.
+// Whether the function comes from a file: it has no code of the host's, and a name of its own.
 bool is_of_file(const Function& f) {
   return dynamic_cast<const SavedFunction*>(&f) || dynamic_cast<const onnx::Program*>(&f);
 }

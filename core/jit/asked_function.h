@@ -1,4 +1,4 @@
-// A function under the name that the option `name` gives it, which tells of what the option `sharp_edges` asks for.
+// Wraps a function: gives it the name from the option `name`, and reports what the option `sharp_edges` asks for.
 #pragma once
 
 #include "jit/context.h"

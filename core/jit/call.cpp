@@ -56,8 +56,8 @@ void Compiled::check_values(const Values& in) const {
   require(in.complete(), function_->name(), ": a group of the inputs was not closed");
 }
 
-// What a call works on while it runs the caller's code, which may release the last handle of any: a copy of the values
-// it was given, and every object kept until the call ends.
+// Keeps what a call works on while it runs the caller's code, which may release the last handle of any object: a copy
+// of the given values, and references to every object until the call ends.
 struct Compiled::Held {
   Held(Compiled& c, const Inputs& in)
       : compiled(c),
@@ -87,7 +87,7 @@ struct Compiled::Held {
 
 namespace {
 
-// The checks that the options ask for, or ranges for a profiler, of a call that nobody else watches.
+// Wraps a call that has no watch of its own in the checks, or profiler ranges, that the options ask for.
 class Checked {
  public:
   Checked(Context& context, const CompileSettings& settings, const Function& function, InterruptCheck& check)

@@ -23,7 +23,7 @@ struct SavedProgram;
 struct Examination;
 struct Profile;
 
-// Calls on tapes, as a forward whose backward is compiled, too.
+// Calls on tapes by a forward program with a compiled backward.
 class TapedCalls {
  public:
   virtual ~TapedCalls() = default;
@@ -54,14 +54,14 @@ class Compiled : public Counted<Compiled> {
   // Positional tensors in, the first n_out tensor results out (owned by the caller).
   Status* call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept;
 
-  // A call whose steps `watch` sees. What runs op by op has none.
+  // A call whose steps are reported to `watch`. Ops that run without a program are not.
   Status* call_watched(const Values& in, Values& out, StepWatch& watch) noexcept;
 
   // The results of a call inside of a scope: part of what is recorded there; on a tape a forward and a backward
   // program. The scope owns the results, and has the error if there is one.
   Values* apply(Scope& scope, const Values& in);
 
-  // Compiles for these inputs, unless the cache has it, and runs nothing. Null or an owned status.
+  // Compiles for these inputs if they are not cached, without running. Null or an owned status.
   Status* prepare(const Values& in) noexcept;
   // Where and why the function broke into several programs.
   std::vector<CountedBreak> graph_breaks() const;
@@ -109,16 +109,16 @@ class Compiled : public Counted<Compiled> {
   // Null and `done`: the function read a value, and the call has its results.
   const Entry* miss_segmented(const Values& in, Values& out, std::shared_ptr<const Entry>& own, InterruptCheck& check,
                               void* stream, bool& done);
-  // A call that no program fits, of a function that may break into several programs.
+  // A call that misses the cache, of a function that may break into several programs.
   Status* call_segmented(const Values& in, Values& out, InterruptCheck& check, void* stream);
   const Entry* keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full, std::shared_ptr<const Entry>& own);
-  // The program for a caller who promises that inputs stay as they were. Null: there is none yet, or a module changed.
+  // The program for a caller who promises that inputs keep their types. Null: none exists yet, or a module changed.
   const Entry* promised(const Inputs& in) const;
   bool stays_eager(const Inputs& in);
   void note_compiled(const Entry& entry, const std::string& why);
   std::vector<std::string> paths_of(const Inputs& in) const;
   Status* run_eagerly(const Values& in, Values& out);
-  // A call on a tape as a forward whose backward is compiled, too. Null: it is to run op by op.
+  // Calls on a tape by a forward program with a compiled backward. Null: the function must run op by op.
   Values* call_partitioned(Scope& tape, const Values& in);
   Status* run_eagerly(const Inputs& in, Tensor** out, size_t n_out);
   // Positional tensors as values.

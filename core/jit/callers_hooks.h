@@ -9,7 +9,7 @@ namespace thunder {
 
 class Context;
 
-// Tells the options' progress function, if there is one, for as long as it lives.
+// Reports to the options' progress function, if there is one, while it lives.
 class CompileProgress : InterruptCheck::Progress {
  public:
   CompileProgress(Context& context, const CompileOptions& options, InterruptCheck& check);

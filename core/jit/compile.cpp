@@ -17,7 +17,7 @@
 namespace thunder {
 namespace {
 
-// Before the program is made, so that a write meanwhile is seen.
+// Called before the program is made, so that a write meanwhile is noticed.
 void freeze(Trace& trace, Entry& entry) {
   for (size_t i = entry.leaves; i < trace.inputs.size(); i++) {
     const bool written =
@@ -39,14 +39,14 @@ InputLayouts layouts(const Trace& trace, const Entry& entry, const Values& in) {
   return out;
 }
 
-// A captured tensor's memory is the same at every call.
+// The addresses of captured tensors, which are the same at every call.
 std::vector<void*> fixed_addresses(const Entry& entry) {
   std::vector<void*> out;
   for (size_t i = entry.leaves; i < entry.bindings.size(); i++) out.push_back(entry.bindings[i].captured->data());
   return out;
 }
 
-// What a program of a trace with symbols checks of those integers for any value of which it is.
+// The conditions on integers that a program of a symbolic trace checks at each call.
 void note_integers(const Entry& recorded, const Values& in, Entry& entry) {
   if (recorded.integers.empty()) return;
   std::vector<const TensorType*> types(recorded.traces[0].inputs.size(), nullptr);
@@ -94,7 +94,7 @@ Executors executors_for(Context& context, const CompileOptions& options) {
 
 namespace {
 
-// With these executors. Throws Code::declined where one finds out only when a node is finished that it cannot run it.
+// Compiles with these executors. Throws Code::declined if one finds only when finishing that it cannot run a node.
 void compile_once(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
                   InterruptCheck& check, Entry& entry) {
   Compilation compilation{
@@ -136,7 +136,7 @@ void compile_with(const Executors& executors, Context& context, const CompileOpt
   }
 }
 
-// A backend that is tagged so takes functions without gradients alone.
+// Backends tagged as inference-only refuse traces with gradients.
 void refuse_gradients(const Backend& backend, const Trace& trace) {
   if (std::find(backend.tags.begin(), backend.tags.end(), "inference") == backend.tags.end()) return;
   for (const Node* n : trace.nodes)
@@ -157,7 +157,7 @@ bool works_on_host(const Trace& trace) {
                      [&](const Write& w) { return is_host(w.value) && random_input(trace) != w.input; });
 }
 
-// Once a process: that nothing is fused, since results are the same and only slow.
+// Warns once a process that nothing is fused: results are the same, but slow.
 void warn_without_compiler(Context& context, const Executors& executors, const Trace& trace) {
   static std::atomic<bool> said = false;
   std::string why;

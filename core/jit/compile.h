@@ -8,7 +8,7 @@ namespace thunder {
 // How much time compiling may take: for a program that is kept, or for one that runs once and is not fused.
 enum class Effort : uint8_t { full, least };
 
-// Those that the options name or add, in order of priority.
+// The executors that the options name or add, in order of priority.
 Executors executors_for(Context& context, const CompileOptions& options);
 
 // A program of what was recorded. Throws what a pass or an executor reports, and when `check` says so.

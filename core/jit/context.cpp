@@ -46,7 +46,7 @@ void Context::add_products() {
   }
 }
 
-// Requires: the mutex is held, or nobody else has the context yet. Null: there is none of that name.
+// Requires: the mutex is held, or no other thread has the context yet. Null for an unknown name.
 Ref<Executor> Context::named(std::string_view name) const {
   for (auto& e : executors_)
     if (e->name() == name) return e;
@@ -192,7 +192,7 @@ Ref<Executor> Context::find_executor(std::string_view name) const {
 Executors Context::executors(std::span<const std::string> names, const Executors& first) const {
   std::lock_guard lock(executors_mutex_);
   Executors out = first;
-  // One that options ask for stands in place of the usual one of its name.
+  // An executor that options ask for replaces the default one of its name.
   auto add = [&](const Ref<Executor>& e) {
     if (std::none_of(out.begin(), out.end(), [&](auto& o) { return o->name() == e->name(); })) out.push_back(e);
   };

@@ -46,11 +46,11 @@ class Context : public Counted<Context> {
   const Allocator& allocator() const { return hooks_.allocator; }
   Devices& devices() { return devices_; }
   ThreadPool& threads() { return threads_; }
-  // What executors plan for.
+  // The machine for which executors plan.
   const Machine& machine() const { return machine_; }
   // What runs fused kernels, by kind of device.
   const loops::Targets& targets() const { return *targets_; }
-  // Requires, of both: nothing is compiled or run. 0: as many as a new context has.
+  // Both require that nothing is being compiled or run. 0: as many threads as a new context has.
   void use_threads(size_t threads);
   void use_threads(const ThreadPool::Host& host);
   // The cache of the library's own allocator; null if the host provided one, which is then asked for every block.
@@ -61,7 +61,7 @@ class Context : public Counted<Context> {
   void set_composites(std::unique_ptr<CompositeRunner> composites) { composites_ = std::move(composites); }
   ModuleKinds& module_kinds() { return module_kinds_; }
   ModuleEnvironment module_environment() { return {scope_environment(), &module_kinds_}; }
-  // Which logs speak, as LogLevels::set() reads it. Where the environment's THUNDER_LOGS says it, that stays.
+  // Sets the log levels, in the syntax of LogLevels::set(). Levels set by the environment's THUNDER_LOGS stay.
   void set_logs(std::string_view text);
   bool logs(LogName name, LogLevel level) const { return log_levels_.wants(name, level); }
   // To the host's log. Those that THUNDER_LOGS asked for go to standard error, warnings only where the host has no log.
@@ -76,24 +76,24 @@ class Context : public Counted<Context> {
   // naming an unknown executor, or why a built-in one is not here.
   Executors executors(std::span<const std::string> names, const Executors& first) const;
   std::vector<std::string> executor_names() const;
-  // Those of a compile that names none, from now on; no names: the built-in ones. Throws as executors() does.
+  // Sets the executors of compiles that name none; no names: the built-in ones. Throws as executors() does.
   void set_default_executors(std::span<const std::string> names);
   std::vector<std::string> default_executor_names() const;
-  // Null: there is none of that name.
+  // Null for an unknown name.
   Ref<Executor> find_executor(std::string_view name) const;
-  // Built-in ones that cannot run here, and why not.
+  // Built-in executors that cannot run here, and why.
   const std::vector<std::pair<std::string, std::string>>& missing_executors() const { return missing_; }
 
   BackendRegistry& backends() { return backends_; }
   const BackendRegistry& backends() const { return backends_; }
 
-  // Part of every compile from now on. Throws at a taken name, and where it cannot stand.
+  // Adds a pass to every compile from now on. Throws for a taken name, or a position that does not exist.
   void add_pass(Ref<CustomPass> pass);
   // Those added, then `more`.
   CustomPasses passes(const CustomPasses& more) const;
 
   Stance stance() const { return stance_.load(std::memory_order_relaxed); }
-  // By PyTorch's name. Throws at another one.
+  // Sets the stance by PyTorch's name. Throws for any other name.
   void set_stance(std::string_view name);
   std::string_view stance_name() const;
 
@@ -104,7 +104,7 @@ class Context : public Counted<Context> {
 
   SizeMarks& size_marks() { return size_marks_; }
 
-  // Between the steps of what is compiled and run.
+  // Checked between the steps of compiling and running.
   Interrupts& interrupts() { return interrupts_; }
 
   // Programs that write tensors take turns. A call inside of such a call, by the host that is asked for interrupts or

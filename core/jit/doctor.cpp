@@ -128,7 +128,7 @@ Ref<Tensor> numbers(Context& context, int64_t count, float step) {
   return made;
 }
 
-// What is wrong with the values; "": nothing.
+// Runs a formula, and returns what is wrong with its values; "": nothing.
 std::string run_formula(Context& context, Device device, std::string& executor) {
   constexpr int64_t kCount = 1000;
   const Ref<Compiled> f = make<Compiled>(Ref<Context>(&context), Ref<Function>::adopt(new Formula), nullptr);

@@ -1,4 +1,4 @@
-// What an installation has, and what it lacks and why: what somebody is told who asks why something is slow or missing.
+// A report on an installation: what it has, what it lacks and why, for users who ask why something is slow or missing.
 #pragma once
 
 #include <string>

@@ -27,7 +27,7 @@ Bytes bytes_of(const Tensor& t, bool donated, uint32_t input) {
   return {t.data() + e.begin, t.data() + e.end, donated, input};
 }
 
-// A fresh tensor that lies as this one does.
+// A copy in new memory with the same strides.
 Ref<Tensor> copy_of(const Tensor& t, Devices& devices) {
   const Extent e = extent({t.sizes(), t.type().rank()}, t.strides(), size_of(t.type().dtype));
   const auto bytes = static_cast<size_t>(e.end - e.begin), start = static_cast<size_t>(-e.begin);

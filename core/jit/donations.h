@@ -10,7 +10,7 @@ namespace thunder {
 // Says in `entry` which of its inputs are donated, by the numbers that the options name. Throws where there is no such
 // argument, and where the function writes it.
 void note_donations(const CompileOptions& options, const Values& in, Entry& entry);
-// By input of the entry's trace.
+// For each input of the entry's trace.
 std::vector<bool> donated_inputs(const Entry& entry);
 
 // The donated tensors of one call: those that the call's values alone hold are used, of others a copy. Once they are
@@ -22,7 +22,7 @@ class Donations {
   ~Donations();
   Donations(const Donations&) = delete;
 
-  // The memory of an input in place of its own; null: its own.
+  // The memory to use for an input in place of its own; null: its own.
   std::byte* data(uint32_t input) const { return copies_[input] ? copies_[input]->data() : nullptr; }
 
   // Tensors that `from` alone holds go to `to`, which has the same. Of a call that keeps its arguments while it runs.

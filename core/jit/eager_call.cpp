@@ -1,4 +1,4 @@
-// Calls without a program: the function runs op by op, where nothing is to be compiled or has been too often.
+// Calls that run op by op: compiling is turned off, or was done too often.
 #include "base/text.h"
 #include "jit/call.h"
 #include "jit/own_results.h"
@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-// A plain number that is handed out becomes a tensor, as in a program.
+// Plain numbers among the results become tensors, as in a program.
 Ref<Tensor> tensor_of_number(const Allocator& allocator, const Tensor& number) {
   TensorType type;
   type.dtype = tensor_dtype(number.type().dtype);

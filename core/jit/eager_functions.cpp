@@ -93,7 +93,7 @@ class GradientOfOp final : public Function {
     give(scope, backward, ids, out);
   }
 
-  // A composite without a rule is differentiated line by line.
+  // A composite without a gradient rule is differentiated through the lines of its body.
   const Node* recorded_again(Recorder& recorder, std::span<const Arg> args) {
     recorder.invoke(op_, args);
     const Node* node = recorder.nodes().empty() ? nullptr : recorder.nodes().back();

@@ -1,4 +1,4 @@
-// What programs of ops outside of programs are traced from: one call of an op, or its gradient.
+// The functions traced for eager ops: one call of an op, or its gradient.
 #pragma once
 
 #include "jit/eager_key.h"
@@ -9,7 +9,7 @@ namespace thunder {
 // The op, called with the tensors that the function is given, in their order.
 Ref<Function> function_of_op(const OpDef& op, const EagerKey& key);
 
-// Which tensors the gradient of a call is made of. The same tensor, given twice, is one input.
+// The tensors from which the gradient of a call is computed. A tensor that is given twice is one input.
 struct GradientInputs {
   // `cotangents`: null where the loss does not reach a result.
   GradientInputs(std::span<Tensor* const> in, std::span<Tensor* const> results, std::span<Tensor* const> cotangents,
@@ -17,12 +17,12 @@ struct GradientInputs {
 
   static constexpr int64_t kAbsent = -1;
   std::vector<Tensor*> tensors;  // each once
-  // By the number of one of them: the tensors among the arguments, the results, and the cotangents, of which some are
+  // Numbers that tell which tensors are the same, for the arguments, the results, and the cotangents, some of which are
   // absent.
   std::vector<int64_t> in, results, cotangents;
   std::vector<bool> wanted;  // by `in`
 
-  // All that tells two calls of equal arguments apart.
+  // Everything in which two calls of equal arguments may differ.
   std::vector<int64_t> key() const;
 };
 

@@ -1,4 +1,4 @@
-// What makes two eager calls the same: the op, its arguments and the types of its tensors.
+// The cache key of an eager call: the op, its arguments and the types of its tensors.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace thunder {
 
-// Of one call, as a node of values that have the types of its tensors. Kernels for devices other than the CPU are made
-// for strides, too.
+// The key of one call, given as a node of values that have the types of its tensors. For devices other than the CPU it
+// includes strides, since kernels are made for them.
 class EagerKey {
  public:
   EagerKey(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out);

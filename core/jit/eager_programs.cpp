@@ -16,7 +16,7 @@ constexpr size_t kMostPrograms = 512;  // the cache is then cleared
 // Sizes that change from call to call, as those of a growing cache do, would be compiled each time.
 constexpr int kMostShapes = 16;
 
-// As EagerKey counts them: a tensor that is not given has a place, too.
+// Counted as EagerKey does: an absent tensor has a place, too.
 SmallVector<Buffer, 8> buffers_of(const OpDef& op, std::span<const Arg> args, std::span<Tensor* const> tensors) {
   SmallVector<Buffer, 8> out;
   size_t next = 0;

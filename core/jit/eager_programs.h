@@ -41,7 +41,7 @@ class EagerPrograms final : public CompositeRunner {
   std::map<std::pair<const OpDef*, bool>, int> shapes_;  // for which the op, or its gradient, was compiled
 };
 
-// From now on the context's scopes run composites so. Before any scope is made.
+// Makes the context's scopes run composites this way from now on. Must be called before any scope is made.
 void use_eager_programs(Context& context);
 
 }  // namespace thunder

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxCalls = 512;  // entries of the cache, which is then cleared
 
-// A node and its kernel, which serves all eager calls of the same op, types and arguments.
+// A node and its kernel, used by all eager calls of the same op, types and arguments.
 class EagerCall : public Counted<EagerCall> {
  public:
   EagerCall(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in, std::span<const Buffer> out,

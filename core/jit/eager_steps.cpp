@@ -36,7 +36,7 @@ const Ref<Compiled>& EagerSteps::program() {
   return program_;
 }
 
-// What a program refuses is refused before it writes: the step op by op then says why in words of its own.
+// A program refuses data before it writes anything; running op by op then gives the op's own error.
 void EagerSteps::step(Scope& scope, const Values& grads) {
   if (is_one_program(scope, grads)) {
     Values none;

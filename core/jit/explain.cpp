@@ -151,7 +151,7 @@ constexpr std::array kReports = {
            [](const Compiled& f) { return of_profile(f, &Profile::chrome_trace); }},
 };
 
-// The trace after a stage that may have changed nothing: that of the last one before it which did.
+// The trace after a stage. A stage that changed nothing has the trace of the last one before it that did.
 std::string trace_after(const Entry& entry, std::string_view stage) {
   const Trace* latest = &entry.traces.front();
   for (const StageTime& t : entry.stages) {

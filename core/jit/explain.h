@@ -1,4 +1,4 @@
-// What a person may ask of a compiled function's latest program.
+// Texts about a compiled function's latest program.
 #pragma once
 
 #include <span>

@@ -73,7 +73,7 @@ void append_symbols(std::string& out, const Entry& e) {
 }  // namespace
 
 std::string guards_report(const Entry& program) {
-  // What a file held has no values of a call.
+  // Programs from files have no values of a call.
   const Entry& e = program.of && !program.of->traces.empty() ? *program.of : program;
   std::string out = cat("the structure of the inputs is ", e.inputs.structure, "\n");
   for (size_t i = 0; i < e.leaves; i++) append_input(out, e, i);

@@ -1,4 +1,4 @@
-// What a program is guarded by, as formulas: for people.
+// The guards of a program as formulas, for people to read.
 #pragma once
 
 #include <string>

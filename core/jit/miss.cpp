@@ -1,4 +1,4 @@
-// A call that no program fits: whether it compiles, within which limits, and who keeps what was compiled.
+// Cache misses: whether the call compiles, within which limits, and who keeps the new program.
 #include "base/text.h"
 #include "jit/call.h"
 #include "jit/callers_hooks.h"
@@ -84,7 +84,7 @@ std::unique_ptr<Entry> Compiled::compile_now(const Values& in, Effort effort, In
 const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry>& own, InterruptCheck& check,
                                SegmentCall* segmented) {
   const Inputs in{&values, nullptr, values.size()};
-  // One compile a function at a time: whoever waited finds the entry that the first one made.
+  // A function is compiled by one thread at a time: threads that waited find the first one's entry.
   require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), function_->name(),
           ": called while it compiles, by what it traces or by an executor that prepares its lines");
   std::lock_guard lock(compile_mutex_);
@@ -118,7 +118,7 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
   return kept;
 }
 
-// In the cache, among the programs that were used last, or for this call alone.
+// Keeps the program in the cache for good, among those that were used last, or for this call alone.
 const Entry* Compiled::keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full,
                             std::shared_ptr<const Entry>& own) {
   const bool caches = settings_.cache != CacheMode::no_caching;

@@ -19,11 +19,11 @@ class CompileOptions : public Options {
   // progress and guard_filter_fn. Throws at another name.
   void set_function(std::string_view name, Ref<Function> f) { read_settings(name, std::move(f), settings_); }
 
-  // What the options say, once they are resolved. Throws at the first that is unknown, of another kind, or cannot be.
+  // The settings resolved from the options. Throws at an option that is unknown, of another kind, or impossible.
   void settle() { read_settings(*this, settings_); }
   const CompileSettings& settings() const { return settings_; }
 
-  // That of the option `backend`; null: there is none.
+  // The backend of the option `backend`; null: there is none.
   const Backend* backend() const { return backend_.get(); }
   void use_backend(std::shared_ptr<const Backend> backend) { backend_ = std::move(backend); }
 
@@ -34,7 +34,7 @@ class CompileOptions : public Options {
   CompileSettings settings_;
 };
 
-// Which sizes stand for any: none, those that are marked, those too that were seen to vary, or all of 2 and more.
+// The sizes that are symbols: none, the marked ones, those that were also seen to vary, or all of 2 and more.
 enum class DynamicSizes : uint8_t { no, marked, automatic, all };
 
 // Throws where they say two things about sizes.

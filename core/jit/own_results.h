@@ -1,4 +1,4 @@
-// What a function that ran on real tensors gave, made results as those of a program.
+// Turns what a function that ran on real tensors returned into results like those of a program.
 #pragma once
 
 #include <string_view>
@@ -8,12 +8,11 @@
 
 namespace thunder {
 
-// Results are memory of their own: not an argument's, a captured tensor's or another result's. Requires: the scope has
-// let go.
+// Copies results so that each has its own memory: not an argument's, a captured tensor's or another result's. Requires:
+// the scope is closed.
 void own_results(const Allocator& allocator, std::vector<Leaf>& leaves);
 
-// Copies results to the tensors that are bound to them in `out`. Throws, and writes nothing, where one is of another
-// type.
+// Copies results to the tensors bound to them in `out`. Throws, and writes nothing, if a type differs.
 void bind_results(std::string_view function, const Values& out, std::vector<Leaf>& leaves);
 
 }  // namespace thunder

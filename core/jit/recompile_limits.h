@@ -1,4 +1,4 @@
-// How often one function may be compiled.
+// Limits on the number of compiles of one function.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,12 @@ namespace thunder {
 
 class RecompileLimits {
  public:
-  // All must live as long.
+  // All of these must outlive this object.
   RecompileLimits(const Context& context, const Function& function, const CompileSettings& settings)
       : context_(context), function_(function), settings_(settings) {}
 
   enum class Of : uint8_t { programs, all };  // recompile_limit, accumulated_recompile_limit
-  // Whether `done` programs are fewer; else warns, once for each `warned`, or throws. `then`: what becomes of a call.
+  // Whether `done` is below the limit; else warns, once for each `warned`, or throws. `then`: how the call goes on.
   bool below(Of which, int64_t done, const std::string& why, std::string_view then, bool& warned) const;
 
  private:

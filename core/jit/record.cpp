@@ -1,4 +1,4 @@
-// What a function records: with symbols, with the numbers of a replayed trace, or a segment at a time.
+// Recording a function: with symbols, with the numbers of a replayed trace, or a segment at a time.
 #include "jit/record.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace thunder {
 namespace {
 
-// Notes which numbers the function reads: floats are then guarded by value, and integers stand for no others.
+// Notes which numbers the function reads: then floats are guarded by value, and integers are not symbolic.
 struct NumberReads : LeafReads {
   NumberReads(const Values& in, Entry& entry) : in(in), entry(entry) {}
   void read_as_number(size_t leaf) override {
@@ -29,10 +29,10 @@ struct NumberReads : LeafReads {
   std::vector<Tensor*> live;      // of one that is replayed, by formula
 };
 
-// By symbol, the leaves and dims that have it.
+// For each symbol the leaves and dims that have it.
 using SymbolPlaces = std::vector<std::vector<std::pair<uint32_t, size_t>>>;
 
-// Puts symbols in the place of what the mask names: one for all sizes that are equal, and one for each integer.
+// Replaces the sizes in a mask by symbols: one for all equal sizes, and one for each integer.
 class Symbols {
  public:
   Symbols(TracingScope& scope, const DimMask* mask, const DynamicShapes* shapes, const Values& in)
@@ -71,7 +71,7 @@ class Symbols {
   SymbolPlaces places;
 
  private:
-  // What the caller says of a size; the size itself where a symbol in it is none of this trace.
+  // The caller's formula for a size, or the size itself if the formula has a symbol that this trace lacks.
   Dim said(const std::string& formula, Dim size) const {
     const Dim made = dim_of(formula, named_).value_or(size);
     const int64_t value = made.constant() ? made.value() : made.expr()->hint;
@@ -98,7 +98,7 @@ TensorType live_integer() {
   return number;
 }
 
-// A proxy for each tensor and each float; other leaves stay what they are, but integers that stand for any.
+// Makes a proxy for each tensor, float and symbolic integer; other leaves stay what they are.
 void make_proxies(TracingScope& scope, Values& proxies, const Values& in, NumberReads& reads, Entry& entry,
                   Symbols& symbols) {
   auto paths = in.paths();
@@ -130,7 +130,7 @@ void make_proxies(TracingScope& scope, Values& proxies, const Values& in, Number
   }
 }
 
-// A live number for each formula of integers that lines of the trace take as numbers.
+// Makes a live number for each formula of integers that lines of the trace read.
 void make_numbers(TracingScope& scope, const SymbolicInputs& symbolic, NumberReads& reads, Entry& entry) {
   entry.integers = symbolic.recorded->integers;
   for (Dim formula : symbolic.formulas) {
@@ -143,8 +143,7 @@ void make_numbers(TracingScope& scope, const SymbolicInputs& symbolic, NumberRea
   }
 }
 
-// What is not plain about what a function is traced with: symbols where a mask says so, or the numbers of a trace that
-// is replayed.
+// How inputs are traced: with symbols where a mask says so, or with the numbers of a replayed trace.
 struct Tracing {
   const DimMask* mask = nullptr;
   SymbolPlaces places;  // filled
@@ -152,7 +151,7 @@ struct Tracing {
   const DynamicShapes* shapes = nullptr;  // with a mask
 };
 
-// What the function gave: by leaf a constant, or an output of the program. Gives the outputs.
+// Notes for each leaf of the results whether it is a constant or an output of the program. Returns the outputs.
 std::vector<Tensor*> note_results(const Values& out, Entry& entry) {
   std::vector<Tensor*> outputs;
   for (size_t i = 0; i < out.size(); i++) {
@@ -178,7 +177,7 @@ Trace finish_trace(TracingScope& scope, const Values& out, Entry& entry, const T
   return trace;
 }
 
-// The function called on proxies. Throws what it reports.
+// Calls the function on proxies. Throws the error that it reports.
 Values* call_on_proxies(TracingScope& scope, Function& function, const Values& in, Values& proxies, NumberReads& reads,
                         Entry& entry, Tracing& how) {
   Symbols symbols(scope, how.mask, how.shapes, in);
@@ -200,7 +199,7 @@ Trace trace_function(Context& context, Function& function, const Values& in, Ent
   return finish_trace(scope, *out, entry, how);
 }
 
-// Takes what was looked at out of the mask; whether there was any.
+// Removes sizes that were read as numbers from the mask; returns whether there were any.
 bool specialise(const DimReads& reads, const SymbolPlaces& places, DimMask& mask) {
   for (const DimExpr* e : reads.noted())
     for (const Symbol& s : used_symbols(Dim(e)))

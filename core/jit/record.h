@@ -1,4 +1,4 @@
-// A function recorded: for the inputs of a call, with symbols, or a segment at a time.
+// Records a function: for the inputs of a call, with symbols, or a segment at a time.
 #pragma once
 
 #include "jit/context.h"
@@ -8,13 +8,13 @@
 
 namespace thunder {
 
-// What a program has of a trace with symbols beside the tensors.
+// The inputs that a trace with symbols has besides tensors.
 struct SymbolicInputs {
   std::shared_ptr<const Entry> recorded;
   std::span<const Dim> formulas;  // of integers that may be live
 };
 
-// The function traced for these inputs, and no program yet. Throws what it reports.
+// Traces the function for these inputs; the entry has no program yet. Throws the error that the function reports.
 std::unique_ptr<Entry> record(Context& context, Function& function, const Values& in,
                               const SymbolicInputs* symbolic = nullptr);
 

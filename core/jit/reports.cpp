@@ -1,4 +1,4 @@
-// What a compiled function says of itself: counts, the programs that it keeps, and its latest one.
+// Reports of a compiled function: counts, its programs, and the latest one.
 #include <algorithm>
 
 #include "jit/call.h"
@@ -78,7 +78,7 @@ std::vector<SavedProgram> Compiled::programs() const {
   require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), "it is being compiled");
   std::lock_guard lock(compile_mutex_);
   std::vector<SavedProgram> out;
-  // What was compiled of a trace with symbols is in that.
+  // Programs compiled from a trace with symbols are reported there.
   for (const Entry* e : cache_.entries())
     if (guards_hold(*e, nullptr) && !e->of)
       out.push_back(saved_program(*e, *context_));

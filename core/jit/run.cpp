@@ -148,7 +148,7 @@ Status* ProgramRunner::run(const Entry& entry, const Inputs& in, const Values* b
     return t && t->concrete() ? t->data() : reinterpret_cast<std::byte*>(&numbers[i]);
   };
   const auto output = [&](uint32_t i) { return results.get(i)->data(); };
-  // Work on the caller's stream and ours: one after the other.
+  // The caller's stream and the library's wait for each other.
   if (stream)
     for (Accelerator* a : entry.program->accelerators())
       if (Status* failed = a->wait_for(stream)) return failed;

@@ -41,7 +41,7 @@ class ProgramRunner {
  private:
   // The tensor bound to an input of the program; null for a plain number.
   static Tensor* input_tensor(const Entry& entry, const Inputs& in, size_t input);
-  // Computes again what depends on frozen tensors that were written.
+  // Recomputes values that depend on frozen tensors that were written.
   Status* renew(const Entry& entry);
   void check_writes(const Entry& entry, const Inputs& in) const;
   Ref<Tensor> fresh(const DenseType& type) const;

@@ -26,7 +26,7 @@ class Emitter {
   virtual const char* target() const = 0;
   // Machine code of the nest as one function of that name. Any thread, several at a time.
   virtual Object compile(const CpuNest& nest, const char* name) = 0;
-  // The same as text for a person: LLVM's IR as it was cleaned up, or `assembly`. An error stands in its place.
+  // The code as text: LLVM's optimized IR, or `assembly`. In case of an error, its message.
   virtual std::string text(const CpuNest& nest, const char* name, bool assembly) = 0;
   // Loads such code; it stays loaded until the process ends. Null: `error` says why, for example because it is for
   // another machine.
@@ -40,7 +40,7 @@ struct TargetOptions {
   const char* features;  // beside the CPU's own: "+bf16,-sve"
 };
 
-// What the module exports under this name. No target: the machine at hand. Null: the target is not supported.
+// The function exported under this name. Without a target: for this machine. Null: the target is not supported.
 using MakeEmitter = Emitter* (*)(uint32_t version, const TargetOptions* target);
 constexpr char kMakeEmitter[] = "thunder_make_emitter";
 constexpr uint32_t kEmitterVersion = 16;  // of this header and cpu/nest.h: both sides must be built from one tree

@@ -10,7 +10,7 @@
 
 namespace thunder::loops {
 
-// Code generators recurse, and callers' threads may have small stacks, so code is generated on a thread of its own.
+// Code is generated on a thread of its own, since LLVM recurses deeply and callers' threads may have small stacks.
 constexpr size_t kStack = 1 << 20;
 constexpr const char* kName = "kernel";  // of the function in each object
 
@@ -33,7 +33,7 @@ KernelFn KernelCache::get(const CpuNest& nest) {
   return found.code;
 }
 
-// By our own loader, which takes any bytes: LLVM's is for what it made itself. What cannot be loaded is compiled.
+// Loaded by this library's loader, which validates its input: LLVM's trusts it. Code that cannot be loaded is compiled.
 bool KernelCache::load_given(Slot& slot, std::string& error) {
   if (slot.object.empty()) return error = "none was given", false;
   slot.code = load_object(slot.object, kName, error);

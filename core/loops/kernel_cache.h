@@ -32,7 +32,7 @@ class KernelCache {
   // The object of a nest's code. None: get() has not been asked for it. Objects on disk are not kept in memory: throws
   // not_found where one is gone from there.
   std::string object(const std::string& text);
-  // All such objects by their nests' texts, in the order of these. Throws likewise.
+  // All such objects with their nests' texts, ordered by text. Throws as above.
   std::vector<std::pair<std::string, std::string>> objects();
   // How many bytes of objects are in memory, because no disk keeps them.
   size_t held_bytes() const;

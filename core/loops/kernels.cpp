@@ -12,7 +12,7 @@
 namespace thunder::loops {
 namespace {
 
-// Where the module may be: beside the library (build tree), in its folder (installed), or above a test's program.
+// The folders searched for the module: the library's own, its thunder/ below it, and above a test's program.
 std::vector<std::string> places() {
   std::vector<std::string> out;
   std::string here = file_of(reinterpret_cast<const void*>(&can_compile));

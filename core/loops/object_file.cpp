@@ -122,7 +122,7 @@ class ObjectFile {
     return section < sections_.size() && is_loaded(sections_[section]) && sections_[section].sh_flags & SHF_EXECINSTR;
   }
 
-  // Places what is code, or what is not, from an offset on; its end, at a page.
+  // Lays out the code sections, or the others, from an offset on; returns their end, rounded to a page.
   uint64_t place(bool code, uint64_t from) {
     for (size_t i = 0; i < sections_.size(); i++) {
       const Elf64_Shdr& s = sections_[i];

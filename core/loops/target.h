@@ -46,14 +46,14 @@ struct Capabilities {
   RowOrderSums row_order_sums = {};
 };
 
-// One for each kind of device. Any thread may call any of its functions, several at a time.
+// There is one target for each kind of device. Any thread may call any of its functions, several at a time.
 class Target {
  public:
   virtual ~Target() = default;
   virtual std::string_view name() const = 0;      // "cpu"
   virtual int32_t device_kind() const = 0;        // thunder::kind of the devices that it runs on
   virtual const Capabilities& capabilities() const = 0;
-  // Whether it can make kernels here; the first call may look for a compiler. If not, `why` says what was tried.
+  // Whether kernels can be compiled here; the first call may look for a compiler. If not, `why` says why.
   virtual bool available(std::string* why = nullptr) const = 0;
   // A region ready to run, compiled for the layouts that it was given, or being compiled by another thread until it is
   // finished; kernels of several programs may be this one. Throws Error if that fails. If region.tiles is set, it runs
@@ -66,7 +66,7 @@ class Target {
 
 class Targets {
  public:
-  // At most one for each kind of device.
+  // Adds a target: at most one for each kind of device.
   void add(std::unique_ptr<const Target> target) { all_.push_back(std::move(target)); }
   // Null: no target runs on such a device.
   const Target* find(Device device) const {

@@ -12,7 +12,7 @@
 namespace thunder {
 namespace {
 
-// A module as it is reached from the one whose generation is checked. The empty path is that module itself.
+// A module and its path below the module whose generation is checked. The empty path is that module itself.
 struct Place {
   Ref<Module> root;
   std::string path;
@@ -97,7 +97,7 @@ class SameCall : public Fact {
   }
 
  private:
-  // The first option that differs; as many as there are: none does.
+  // The index of the first option that differs; the number of options if none does.
   size_t changed(const Module& m) const {
     const auto &was = *options_, &now = m.options();
     return static_cast<size_t>(std::mismatch(was.begin(), was.end(), now.begin(), now.end(), same_option).first -
@@ -109,8 +109,8 @@ class SameCall : public Fact {
   std::optional<std::vector<Leaf>> options_;
 };
 
-// Everything below a module that was called is where it was. Forwards may reach it by pointers of their own, so this
-// does not wait for a read.
+// Guards that the modules below a called module are unchanged. Forwards may reach them by pointers of their own, so
+// this does not wait for a read.
 class SameTree : public Fact {
  public:
   explicit SameTree(Ref<Module> root) : root_(std::move(root)) {
@@ -129,7 +129,7 @@ class SameTree : public Fact {
     Ref<Module> module;
     std::vector<Module::Child> children;
   };
-  // From the root down: while the children of all before it are the same, each module is where it was.
+  // Compares from the root down: a module is unchanged only if all modules before it are.
   const Known* changed() const {
     for (const Known& was : modules_) {
       auto same = [](auto& a, auto& b) { return a.name == b.name && a.module == b.module; };
@@ -154,7 +154,7 @@ Tensor* read(Scope& scope, Module& module, std::string_view path, const Module::
   return slot ? scope.parameter(slot->tensor.get(), full) : nullptr;
 }
 
-// Sets whose forward runs, and where reads are guarded meanwhile, unless an outer call has.
+// Notes the module whose forward runs, and where reads are guarded meanwhile, unless an outer call has.
 class Entered final : public LayerCall {
  public:
   Entered(Scope& scope, Module& module, const char* where)

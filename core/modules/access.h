@@ -18,12 +18,12 @@ struct ModuleAccess {
 
 // The module's tensor at `path`, "fc1.weight"; a failed tensor when there is none.
 Tensor* module_tensor(Scope& scope, Module& module, std::string_view path);
-// Null when there is none.
+// The same, or null if there is none.
 Tensor* optional_module_tensor(Scope& scope, Module& module, std::string_view path);
 bool module_training(Scope& scope, Module& module);
 // The module's own forward or its kind's. The scope owns the result. `where`: the line that calls it, or null.
 Values* module_call(Scope& scope, Module& module, const Values& in, const char* where = nullptr);
-// The same as a function, to compile or to take the gradient of: it shares the module's tensors and follows changes.
+// The module as a function, to compile or to take the gradient of: it shares the module's tensors and follows changes.
 Ref<Function> module_function(Ref<Module> module);
 
 }  // namespace thunder

@@ -32,7 +32,7 @@ class Problems {
   std::map<std::string, std::vector<std::string>> lists_;
 };
 
-// Counters of batches, which older files and those of other libraries lack, keep their values.
+// Counters of batches keep their values: older files, and those of other libraries, lack them.
 bool may_be_missing(std::string_view path) {
   return path.substr(path.rfind('.') + 1) == "num_batches_tracked";
 }

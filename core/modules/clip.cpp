@@ -5,7 +5,7 @@
 namespace thunder {
 namespace {
 
-// Each tensor leaf through `f`, in the same structure.
+// Applies `f` to each tensor leaf, and keeps the structure.
 template <class F>
 Values* each_gradient(Scope& scope, const Values& grads, F&& f) {
   auto out = make<Values>(grads);

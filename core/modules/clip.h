@@ -5,10 +5,10 @@
 
 namespace thunder {
 
-// All gradients, scaled so that the norm of all their elements together is at most `max_norm`. `total` (may be null)
+// Scales all gradients so that the norm of all their elements together is at most `max_norm`. `total` (may be null)
 // gets the norm before. The scope owns the results.
 Values* clip_grad_norm(Scope& scope, const Values& grads, double max_norm, Tensor** total);
-// Each element bounded to [-clip_value, clip_value].
+// Bounds each element to [-clip_value, clip_value].
 Values* clip_grad_value(Scope& scope, const Values& grads, double clip_value);
 
 }  // namespace thunder

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kLoss = "*,";  // of a structure: a leaf, and what follows
 
-// Where the group that begins at `from` ends: at its last bracket.
+// The end of the group that begins at `from`: its last bracket.
 size_t end_of_group(std::string_view structure, size_t from) {
   size_t depth = 0;
   bool quoted = false;
@@ -34,7 +34,7 @@ std::string_view unwrapped(std::string_view structure) {
   return structure.substr(open + 1, structure.size() - open - 2);
 }
 
-// A real number, or a tensor of one.
+// The loss must be a real number, or a tensor with one element.
 void check_loss(std::string_view who, const Leaf& leaf) {
   const bool number = leaf.kind == ArgKind::real || leaf.kind == ArgKind::integer;
   if (leaf.tensor && leaf.tensor->kind() == Tensor::Kind::failed) throw Error(leaf.tensor->failure());
@@ -46,7 +46,7 @@ void check_loss(std::string_view who, const Leaf& leaf) {
   require(single && is_real(type.dtype), who, ": the loss must be a real tensor of one element, got ", name(type));
 }
 
-// Of a loss that has been checked.
+// The number of a loss. Requires: it was checked.
 double value_of(VectorMath& math, const Ref<Tensor>& loss) {
   if (loss->kind() != Tensor::Kind::number) return math.number(loss);
   const Arg& number = loss->number_value();

@@ -18,7 +18,7 @@ void Optimizer::cycle_momentum(const ModuleEnvironment& environment, size_t grou
     if (scalar({g, "momentum"})) continue;
     state.number(group_path(g, "momentum"), first);
     if (!own || !row_.moments) continue;
-    // For a group that was made without momentum: the tensors that momentum needs.
+    // Adds the tensors that momentum needs to a group that was made without it.
     Group more = changed[g];
     changed[g].settings.set_real("momentum", first);
     changed[g].moments = row_.moments(changed[g].settings);

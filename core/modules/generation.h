@@ -11,20 +11,20 @@
 
 namespace thunder {
 
-// Linked upwards, weakly, by the names that children have: a parent that is gone counts nothing.
+// Linked weakly to the parents' generations, by the names of children: a parent that was destroyed is skipped.
 class Generation {
  public:
   using Pointer = std::shared_ptr<Generation>;
 
-  // Those that count a change of these: each, and all that are above any of them, once, however many ways lead there.
+  // The generations that count a change of these modules: their own and those above, each once.
   static std::vector<Pointer> counting(std::span<const Pointer> changed);
-  // One more change of each of what `counting` gave. It is asked before the change, so that nothing fails after it.
+  // Counts a change of each generation from `counting`, which is called before the change: nothing fails after it.
   static void bump(std::span<const Pointer> counting) noexcept;
 
-  // All of it or, when this throws, nothing.
+  // Makes the whole change or, when this throws, nothing of it.
   void attach(const Pointer& parent, std::string_view name);
   void detach(const Pointer& parent, std::string_view name) noexcept;
-  // From the topmost module above, "blocks.0.fc1"; "" for a root. What has several places is at the first.
+  // The path from the topmost module above, "blocks.0.fc1"; "" for a root. Of several paths the first one.
   std::string path() const;
   // The longest way up, in steps; 0 for a root.
   size_t levels_above() const;

@@ -55,7 +55,7 @@ void Optimizer::set_option(const ModuleEnvironment& environment, const Place& at
           "' decides what its state is made of: make another one");
   if (row_.moments) changed.moments = row_.moments(changed.settings);
   StateAdditions state(environment, *state_);
-  // Tensors that it asks for now; those that it no longer asks for stay.
+  // Adds tensors that the changed option requires; those that are no longer required stay.
   for (size_t i = changed.first; i < changed.end && !row_.joint_moments; i++)
     for (const Moment& moment : moments_of(changed, params_[i]->type()))
       if (!state_->find_tensor(join_path(moment.name, names_[i])))

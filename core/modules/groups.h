@@ -1,13 +1,13 @@
-// Where the state of an optimizer or a schedule keeps the values of its parameter groups.
+// Where the state of an optimizer or a schedule keeps the numbers of its parameter groups.
 #pragma once
 
 #include "modules/kind.h"
 
 namespace thunder {
 
-// A user's name for a value of a group: "param_groups.1.lr".
+// The prefix of the user's names for values of groups: "param_groups.1.lr".
 constexpr std::string_view kParameterGroups = "param_groups.";
-// Where it is in the state: those of the first group stand at the top, so that one group needs no other names.
+// The path in the state: numbers of the first group are at the top, so that a single group needs no other names.
 std::string group_path(size_t group, std::string_view name);
 
 // Adds buffers below the state's root, and takes them all back unless it is told to keep them.

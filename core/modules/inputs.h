@@ -15,7 +15,7 @@ class ModuleInputs {
   // Null where it is None. Requires, as for flag: the schema has the name, and this kind for it.
   Tensor* tensor(std::string_view name) const;
   bool flag(std::string_view name) const;
-  // As an argument of an op.
+  // The input as an argument of an op.
   Any any(std::string_view name) const;
 
  private:

@@ -145,7 +145,7 @@ OpArg::OpArg(const Leaf& leaf) {
   }
 }
 
-// In an environment without values.
+// Makes a tensor without values in an environment that wants none. False: it wants values.
 bool ModuleInit::leave_blank(std::string_view name, const std::vector<int64_t>& shape, Role role, DType dtype) {
   if (!environment_.blank) return false;
   TensorType type;

@@ -53,13 +53,13 @@ class ModuleKind {
         op_(row.op),
         init(row.init),
         forward(row.forward || row.op.empty() ? row.forward : call_op) {}
-  // A lazy one, which has the options of the kind it becomes but one.
+  // A lazy kind, which has the options of the kind that it becomes except one.
   ModuleKind(std::string_view schema, std::string_view doc, const Becoming& becoming);
   std::string_view name() const { return schema_.name; }
   const Schema& schema() const { return schema_; }
   const std::string& doc() const { return doc_; }
   const Schema& inputs() const { return inputs_; }
-  // Empty: its forward is not that of one op.
+  // The op that the forward calls; empty if it does more.
   const std::string& op() const { return op_; }
   const Becoming& becoming() const { return becoming_; }
 
@@ -104,7 +104,7 @@ void register_lazy_kinds(ModuleKinds& kinds);
 struct ModuleEnvironment {
   ScopeEnvironment scope;
   const ModuleKinds* kinds = nullptr;
-  // Tensors have no values, and none are drawn: to see which tensors options give.
+  // Tensors are made without values: to find out which tensors the options lead to.
   bool blank = false;
 };
 
@@ -135,12 +135,12 @@ class ModuleInit {
   ModuleInit(Module& module, const ModuleEnvironment& environment) : module(module), environment_(environment) {}
   Module& module;
 
-  // A parameter drawn uniformly from [-bound, bound), or from a normal distribution around 0.
+  // Adds a parameter drawn uniformly from [-bound, bound), or from a normal distribution around 0.
   void uniform(std::string_view name, const std::vector<int64_t>& shape, double bound);
   void normal(std::string_view name, const std::vector<int64_t>& shape, double deviation = 1);
   void fill(std::string_view name, const std::vector<int64_t>& shape, double value, Role role = Role::parameter,
             DType dtype = DType::f32);
-  // A module of another kind below this one.
+  // Adds a child module of another kind.
   void child(std::string_view name, std::string_view kind, std::initializer_list<Any> args);
   // For the module at this path below.
   ModuleInit below(std::string_view path) const { return {*module.find(path), environment_}; }
@@ -170,14 +170,14 @@ class ModuleCall {
 
   // The one tensor given. Throws when something else was.
   Tensor* input() const;
-  // The module's tensor, guarded; null when it has none of this name, which is guarded too.
+  // The module's tensor, guarded; null if there is none of this name, which is guarded too.
   Tensor* tensor(std::string_view name) const;
   bool training() const;
   // The result of a child module.
   const Values& call(Module& child, const Values& given) const;
   Tensor* op(std::string_view name, std::initializer_list<OpArg> args, Tensor** results = nullptr,
              size_t n_results = 0) const;
-  // By `names`: null, or one or null for each.
+  // Calls an op with named arguments: `names` is null, or has a name or null for each argument.
   Tensor* op(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** results = nullptr,
              size_t n_results = 0) const;
   void give(Tensor* result) const { out.push(Ref<Tensor>(result)); }

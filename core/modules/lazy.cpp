@@ -59,7 +59,7 @@ int64_t size_of_input(const ModuleCall& c, const Becoming& becoming) {
   return size.value();
 }
 
-// Makes the module one of the other kind, on the device of its input, and calls it.
+// Turns the module into the other kind, on the device of its input, and calls it.
 void first_call(ModuleCall& c) {
   const ModuleKind& lazy = c.module.kind();
   const Becoming& becoming = lazy.becoming();

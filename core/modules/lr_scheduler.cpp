@@ -126,7 +126,7 @@ std::vector<double> LrScheduler::lr_at(double step) const {
 
 bool LrScheduler::cycles_momentum() const { return row_.momentum && settings_.flag("cycle_momentum"); }
 
-// Of parts the one whose turn it is, or of those that go at once the last that cycles it.
+// The schedule that cycles the momentum: the current one of a sequence, the last of those that step together.
 std::optional<double> LrScheduler::momentum_at(double step) const {
   if (!row_.of_schedules) return cycles_momentum() ? std::optional(row_.momentum(settings_, step)) : std::nullopt;
   std::optional<double> out;
@@ -145,7 +145,7 @@ std::vector<double> LrScheduler::last_lr() const {
   return lr_at(value("step"));
 }
 
-// After it has found all that is to be written nothing throws.
+// Nothing throws after everything that is to be written was found.
 void LrScheduler::write(std::span<const double> rates, std::optional<double> momentum) {
   std::vector<std::pair<Tensor*, double>> written;
   for (size_t g = 0; g < groups_; g++) {

@@ -15,7 +15,7 @@ struct LrSchedulerRow {
   // The learning rate at a step, the first being 0; null: a metric decides, or the schedules that it is made of.
   double (*lr)(const Settings&, double step, double base_lr);
   bool of_schedules = false;
-  // The momentum at a step, which the option cycle_momentum asks for; null: there is no such option.
+  // The momentum at a step, for the option cycle_momentum; null: the kind has no such option.
   double (*momentum)(const Settings&, double step) = nullptr;
   bool by_metric() const { return !lr && !of_schedules; }
 };
@@ -26,15 +26,15 @@ class LrScheduler : public Counted<LrScheduler> {
   // The base of each group is its learning rate when its first schedule was started, as PyTorch's initial_lr is.
   LrScheduler(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
               const Options* options);
-  // Of others, of one optimizer, which are not to be stepped themselves.
+  // Composes other schedules of one optimizer, which must not be stepped themselves.
   LrScheduler(const ModuleEnvironment& environment, std::string_view kind, std::vector<Ref<LrScheduler>> parts,
               const Options* options);
 
-  // Writes the learning rates of its step, which is 0 at first. As step(): all of them or, when it throws, none.
+  // Writes the rates of the current step, which is 0 at first: all of them or, when it throws, none.
   void start();
-  // One step on. Throws for a kind that a metric decides.
+  // Makes one step. Throws for a kind that decides by a metric.
   void step();
-  // One step on, given the metric by which the kind decides. Throws for other kinds.
+  // Makes one step with the metric by which the kind decides. Throws for other kinds.
   void step(double metric);
   // The rate it last wrote, for each group.
   std::vector<double> last_lr() const;
@@ -50,7 +50,7 @@ class LrScheduler : public Counted<LrScheduler> {
   std::vector<double> lr_at(double step) const;
   std::vector<double> lr_of_parts(double step) const;
   bool cycles_momentum() const;
-  // None where nothing cycles it at that step.
+  // None if nothing cycles it at that step.
   std::optional<double> momentum_at(double step) const;
   void go_to(double step);
   void write(std::span<const double> rates, std::optional<double> momentum = {});

@@ -40,7 +40,7 @@ class Module : public Counted<Module> {
   bool flag(std::string_view name) const { return option(name).i != 0; }
   double real(std::string_view name) const { return option(name).f; }
 
-  // Every setter does all of it or, when it throws, nothing.
+  // A setter that throws changes nothing.
 
   // Adds, or replaces the child of that name. Throws for a cycle, a name with a dot, or one that a tensor has.
   void add(std::string_view name, Ref<Module> child);
@@ -49,29 +49,29 @@ class Module : public Counted<Module> {
   void set_tensor(std::string_view name, Ref<Tensor> tensor, Role role);
   // Takes the tensor of that name away, if there is one: a forward for which it is optional goes on without it.
   void remove_tensor(std::string_view name);
-  // In place of those that it was made with. Requires: they are of its kind, and give the tensors that it has.
+  // Replaces the options that it was made with. Requires: they are of its kind, and give the tensors that it has.
   void set_options(std::vector<Leaf> options);
-  // In place of the kind's own.
+  // Replaces the forward of the kind.
   void set_forward(Ref<Function> forward);
-  // Of this module and all below it.
+  // Sets it for this module and all below it.
   void set_training(bool training);
   // Tensors of this module and all below it as new ones on a device. Throws for a device that is not there.
   void to(Devices& devices, Device device);
-  // Real tensors of this module and all below it as new ones of a real dtype; what is one tensor stays one.
+  // Converts real tensors of this module and all below it to a real dtype; a shared tensor stays shared.
   void to(const ScopeEnvironment& environment, DType dtype);
-  // A module like this one, with all below it: the tensors are copied, the forwards shared. What is one module or one
-  // tensor here is one there.
+  // A copy of this module and all below it: tensors are copied, forwards shared. Shared modules and tensors stay
+  // shared.
   Ref<Module> copy(const Allocator& allocator);
-  // The kind, options and tensors of `made`, a module that nobody else has, in place of these.
+  // Takes the kind, options and tensors of `made`, a module without other owners.
   void become(Module& made);
-  // Takes back the child or the tensor that was added under this name, if there is one, before anybody depended on it.
+  // Removes the child or the tensor that was added under this name, if nothing depends on it yet.
   void take_back(std::string_view name) noexcept;
 
   const std::vector<Child>& children() const { return children_; }
   const std::vector<NamedSlot>& tensors() const { return tensors_; }
   const Ref<Function>& forward() const { return forward_; }
   bool training() const { return training_; }
-  // By path, "blocks.0.fc1"; the empty path is this module. Null: there is none.
+  // The module at a path, "blocks.0.fc1"; the empty path is this module. Null: there is none.
   Module* find(std::string_view path);
   const NamedSlot* find_tensor(std::string_view path);
   // The path from the topmost module that this one is in, "blocks.0.fc1"; "" for that one. For messages.
@@ -84,7 +84,7 @@ class Module : public Counted<Module> {
   // them or, when this throws, none. What is one tensor stays one.
   template <class Wants, class Convert>
   void replace(const Wants& wants, const Convert& convert);
-  // Those that count a change of this module.
+  // The generations that count a change of this module.
   std::vector<Generation::Pointer> counting() const;
 
   const ModuleKind* kind_;
@@ -105,7 +105,7 @@ struct ModuleAt {
 };
 // The module itself and all below it, parents first, children in order of addition; each once, under its first path.
 std::vector<ModuleAt> modules_of(Module& root);
-// The same, under every path that leads to it.
+// The same, listed under every path that leads to it.
 std::vector<ModuleAt> module_paths_of(Module& root);
 
 }  // namespace thunder

@@ -22,7 +22,7 @@ const OptimizerRow& find_row(std::string_view kind) {
   fail(Code::not_found, "unknown optimizer '", kind.substr(0, 80), "'", suggest(kind, names));
 }
 
-// Options as a row understands them. Throws for values that make no sense.
+// Checks options against a row and fills in its defaults. Throws for invalid values.
 Settings settings_of(const OptimizerRow& row, const Options* options, const Settings* otherwise) {
   Settings settings(row.options, options, row.name, otherwise);
   if (row.complete) row.complete(settings);
@@ -238,7 +238,7 @@ void Optimizer::step(Scope& scope, const Values& grads) {
   });
   if (scope.status()) return;
   guard_settings(scope);
-  // A program knows how many groups there are: one more makes it another.
+  // The number of groups is guarded: adding one makes another program.
   optional_module_tensor(scope, *state_, group_path(groups_.size(), "lr"));
   for (size_t g = 0; g < groups_.size() && !scope.status(); g++) step_group(scope, g, grads, leaves);
 }
@@ -247,7 +247,7 @@ void Optimizer::step_group(Scope& scope, size_t index, const Values& grads, std:
   const Group& group = groups_[index];
   Tensor* lr = module_tensor(scope, *state_, group_path(index, "lr"));
   Tensor* count = module_tensor(scope, *state_, group_path(index, "step"));
-  // A program knows whether momentum is cycled.
+  // Whether momentum is cycled is guarded.
   Tensor* momentum = optional_module_tensor(scope, *state_, group_path(index, "momentum"));
   std::vector<Tensor*> shared;
   scope.formulas([&] {

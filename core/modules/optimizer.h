@@ -1,5 +1,5 @@
-// Optimisers: a row says how one parameter moves; learning rate, step and moments are tensors of a module, so that
-// nothing of them is baked into a program.
+// Optimizers. A row says how one parameter is updated; learning rate, step and moments are tensors of a module, so that
+// no value of them is compiled into a program.
 #pragma once
 
 #include <optional>
@@ -43,12 +43,12 @@ struct OptimizerRow {
   void (*update)(OptimizerStep&) = nullptr;                   // one parameter
   // Throws for a parameter that it cannot move; null: it moves all.
   void (*check_parameter)(std::string_view who, std::string_view name, const TensorType&) = nullptr;
-  // For a kind whose state tensors depend on the parameter; replaces moments.
+  // Used instead of `moments` by a kind whose state tensors depend on the parameter.
   std::vector<Moment> (*moments_of)(const Settings&, const TensorType& parameter) = nullptr;
-  // Gives options that are None the values that they stand for; null: there are none.
+  // Replaces None in options by the values that it means; null: nothing to replace.
   void (*complete)(Settings&) = nullptr;
-  // Of a kind that evaluates the loss itself, in place of moments, prepare and update: what all parameters share, and
-  // one step.
+  // Used instead of moments, prepare and update by a kind that evaluates the loss itself: what all parameters share,
+  // and one step.
   std::vector<JointMoment> (*joint_moments)(const Settings&) = nullptr;
   void (*minimize)(JointStep&) = nullptr;
 };
@@ -57,9 +57,9 @@ OptimizerRows optimizer_rows();
 
 class Optimizer : public Counted<Optimizer> {
  public:
-  // Without parameters yet. `options` (may be null) are what groups have that do not say otherwise.
+  // An optimizer without parameters yet. `options` (may be null) are the defaults of its groups.
   Optimizer(const ModuleEnvironment& environment, std::string_view kind, const Options* options);
-  // One group, with these options.
+  // An optimizer with one group of these options.
   Optimizer(const ModuleEnvironment& environment, std::string_view kind, const Values& params, const Options* options);
 
   // `params` is a map or list of concrete, real tensors, each once in the whole optimizer; `options` may be null. The
@@ -67,9 +67,9 @@ class Optimizer : public Counted<Optimizer> {
   void add_group(const ModuleEnvironment& environment, const Values& params, const Options* options);
   size_t group_count() const { return groups_.size(); }
 
-  // One step with a gradient for each parameter, under the same name, or under GROUP.NAME where there are several
-  // groups; a leaf without a tensor leaves its parameter alone. Errors stay in the scope, and nothing of a parameter's
-  // update happens before all are checked.
+  // Makes one step with a gradient for each parameter, under the same name, or under GROUP.NAME if there are several
+  // groups; a leaf without a tensor leaves its parameter alone. Errors stay in the scope, and no parameter is updated
+  // before all are checked.
   void step(Scope& scope, const Values& grads);
 
   // One step that evaluates the loss: once, or as often as a kind needs that decides by it, which is refused in traces
@@ -82,8 +82,8 @@ class Optimizer : public Counted<Optimizer> {
   const Ref<Module>& state() const { return state_; }
   // Writes a 0-d tensor of the state: no program changes. "lr", or "param_groups.0.lr" where there are several groups.
   void set_f64(std::string_view name, double value);
-  // The same of any number of a group: an option, "weight_decay" or "betas.0", changes its settings, which programs are
-  // guarded by, and adds the state that it asks for.
+  // Sets any number of a group: an option, "weight_decay" or "betas.0", changes its settings, which programs are
+  // guarded by, and adds the state that it needs.
   void set(const ModuleEnvironment& environment, std::string_view name, double value);
   // The tensor that it writes.
   Tensor& number(std::string_view name) const;
@@ -91,14 +91,14 @@ class Optimizer : public Counted<Optimizer> {
   double get_f64(std::string_view name) const;
   // The learning rate that a group had when its first schedule was made; before that the one it has.
   double initial_lr(size_t group) const;
-  // From now on it is this of the first groups, where it was not kept before. Requires: as many groups or more.
+  // Makes it the initial rate of the first groups, where none was kept. Requires: as many groups or more.
   void keep_initial_lr(std::span<const double> rates) noexcept;
   const OptimizerRow& row() const { return row_; }
   const Settings& settings(size_t group) const { return groups_.at(group).settings; }
-  // From now on the momentum of the first groups, or the first of their betas, is a number of the state, "momentum",
-  // which a schedule writes. Throws where a kind has neither.
+  // Makes the momentum of the first groups, or the first of their betas, a number of the state, "momentum", which a
+  // schedule writes from now on. Throws if a kind has neither.
   void cycle_momentum(const ModuleEnvironment& environment, size_t groups, double first);
-  // Its kind, and what each group has, for people.
+  // The kind and the numbers of each group, as a text for people.
   std::string text() const;
 
  private:
@@ -108,7 +108,7 @@ class Optimizer : public Counted<Optimizer> {
     size_t first, end;  // its parameters
     std::optional<double> initial_lr;
   };
-  // A value of a group as it is asked for: "lr", "param_groups.1.lr".
+  // The name of a group's value: "lr", "param_groups.1.lr".
   struct Place {
     size_t group;
     std::string_view name;

@@ -15,7 +15,7 @@ Ref<Module> blank_module(const ModuleEnvironment& environment, const Module& lik
   return make_module(blank, like.kind().name(), options);
 }
 
-// The same tensors, of the same types and roles, and the same layers below, which have options of their own.
+// Whether both have equal tensors (types and roles) and layers below, which have options of their own.
 bool made_of_the_same(Module& a, Module& b) {
   const auto x = modules_of(a), y = modules_of(b);
   const auto same_tensor = [](const Module::NamedSlot& p, const Module::NamedSlot& q) {

@@ -16,7 +16,7 @@ double number(std::string_view text) {
   return value;
 }
 
-// A row's default as the table shows it.
+// Parses a row's default.
 Leaf parse_default(const OptionRow& row) {
   Leaf leaf;
   if (row.fallback == kNone) return leaf;

@@ -1,4 +1,4 @@
-// Options judged by a table of rows: every name has a value, the row's default where none was given.
+// Options checked against a table of rows: every name has a value, the row's default if none was given.
 #pragma once
 
 #include "tracer/options.h"
@@ -21,7 +21,7 @@ class Settings {
   // A number, or one of a list, "betas.0": as its kind holds it. Throws where there is no such number.
   void set_number(std::string_view who, std::string_view name, double value);
   double number(std::string_view who, std::string_view name) const;
-  // For what an option that is None means.
+  // These set the value that an option which is None means.
   void set_integer(std::string_view name, int64_t value);
   void set_real(std::string_view name, double value);
 

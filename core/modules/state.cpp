@@ -5,7 +5,7 @@
 namespace thunder {
 namespace {
 
-// The module's own tensors that `wants` says, in PyTorch's order: parameters, then buffers, each as they were added.
+// The module's own tensors that `wants` selects: parameters, then buffers, each in the order of addition.
 template <class Wants>
 std::vector<const Module::NamedSlot*> chosen(const Module& module, const Wants& wants) {
   std::vector<const Module::NamedSlot*> out;
@@ -24,7 +24,7 @@ bool is_saved(Role role) {
   return role != Role::transient;
 }
 
-// Each tensor once, under its first path.
+// Takes each tensor once, under its first path.
 template <class Wants, class Take>
 void each_once(Module& module, const Wants& wants, const Take& take) {
   std::unordered_set<const Tensor*> seen;

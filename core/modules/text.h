@@ -5,9 +5,9 @@
 
 namespace thunder {
 
-// True, None, 'none', [1, 2], 0.5
+// A leaf as in Python: True, None, 'none', [1, 2], 0.5.
 std::string leaf_text(const Leaf& leaf);
-// A float always shows that it is one: 1.0, 1e-05.
+// A float is recognizable: 1.0, 1e-05.
 std::string real_text(double value);
 
 // The tree, a module a line: its name, its kind with the options, and what is below it indented. Tensors of modules

@@ -16,7 +16,7 @@ class ExternalFiles {
   // `path`: of the model; empty: it came from memory, and has no such files.
   explicit ExternalFiles(std::string path) : path_(std::move(path)) {}
 
-  // Throws what is wrong with the name, or with opening it. Each file is mapped once.
+  // Throws for a name that is not allowed, or a file that cannot be opened. Each file is mapped once.
   const Ref<Mapping>& open(std::string_view location);
 
  private:

@@ -69,7 +69,7 @@ Tensor* attended(Node& n, const Attention& a) {
 Scores attended_in_steps(Node& n, const Attention& a) {
   Scores s{};
   Tensor *key = repeated(n, a.key, a.query), *value = repeated(n, a.value, a.query);
-  // Each side by the root, so that halves do not overflow.
+  // The scale is applied as its root to both operands, so that f16 products do not overflow.
   const double root = std::sqrt(scale_of(a));
   s.raw = n.op("matmul", {n.op("mul", {a.query, root}), n.op("transpose", {n.op("mul", {key, root}), -2, -1})});
   s.capped = s.raw;
@@ -84,7 +84,7 @@ Scores attended_in_steps(Node& n, const Attention& a) {
     s.masked = n.op("add", {s.capped, mask});
   s.weights = n.op("softmax", {s.masked, -1});
   if (mask) {
-    // A row that looks at nothing has no weights.
+    // A row in which every key is masked has zero weights.
     Tensor* none = n.op("eq", {n.op("amax", {s.masked, std::vector<int64_t>{-1}, true}), least});
     s.weights = n.op("where", {none, n.constant(0, dtype), s.weights});
   }

@@ -12,8 +12,8 @@
 namespace thunder::onnx {
 namespace {
 
-// What one call runs: branches and trips of loops, and the nodes of all of them and of functions, which may call each
-// other many times over.
+// The most graphs and nodes that one call runs: branches and trips of loops, and the nodes of all of them and of
+// functions, which may call each other many times.
 constexpr size_t kMostGraphs = 100'000, kMostNodes = 1 << 20;
 
 std::string shown(std::string_view name) {

@@ -8,12 +8,12 @@
 
 namespace thunder::onnx {
 
-// The names of a graph, and of those around it; those of a function are its own.
+// The names defined in a graph and in those around it; a function has names of its own.
 struct Frame {
   Frame* outer = nullptr;
   bool main = false;  // the model's graph, whose weights are found by name
   std::span<const OpsetImport> opsets;
-  // In a function: whose attributes those of the call are.
+  // In a function: the node that calls it, whose attributes its nodes may refer to.
   const FunctionProto* function = nullptr;
   const Node* call = nullptr;
   std::unordered_map<std::string_view, Value> values;
@@ -30,18 +30,18 @@ class Importer {
 
   // The main graph's outputs, or the values of these names, wherever they are computed in it.
   std::vector<Value> run(std::span<const Value> inputs, std::span<const std::string> wanted);
-  // A graph inside of a frame.
+  // Runs a subgraph inside of a frame.
   std::vector<Value> run(const Graph& graph, Frame& outer, std::span<const Value> inputs);
 
   // Throws where no value has the name yet.
   Value& find(Frame& frame, std::string_view name);
   // The weight of this name, where it is one of the module's.
   const Program::Weight* weight(const Frame& frame, std::string_view name) const;
-  // As a tensor of the scope, which it is from then on.
+  // Keeps the value as a tensor of the scope from then on.
   Tensor* materialized(Value& v);
   // The place of the current node, for the lines that are being recorded.
   const char* place();
-  // A size as ops of ours take it.
+  // A size as an argument of an op.
   int64_t word(Dim size);
   void check() const {
     if (scope_.status()) throw Error(scope_.status());

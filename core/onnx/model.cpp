@@ -169,7 +169,7 @@ class Parser {
     return v;
   }
 
-  // A sequence of tensors, or an optional one, has their dtype.
+  // The dtype of a sequence or an optional is that of its tensors.
   void type(std::string_view bytes, ValueInfo& v, size_t depth) {
     if (depth > 4) fail(Code::data_lost, "the type of '", v.name, "' is nested more than 4 deep");
     const auto inside = [&](std::string_view element, ValueInfo::Kind kind) {

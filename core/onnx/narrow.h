@@ -1,4 +1,4 @@
-// Integers of fewer than eight bits, which tensors hold in bytes: only the file knows that they are.
+// Integers of fewer than eight bits. Tensors hold them in bytes; only the file has their real width.
 #pragma once
 
 #include "onnx/node.h"

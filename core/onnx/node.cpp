@@ -118,7 +118,7 @@ std::vector<int64_t> Node::list(const char* name, size_t i, int64_t since) {
   return has(i) ? numbers(i, name) : std::vector<int64_t>();
 }
 
-// In a function an attribute may be that of the call.
+// In a function an attribute may refer to one of the call.
 const Attribute* Node::attribute(std::string_view name) const {
   const Attribute* a = proto.find(name);
   for (const Frame* f = &frame_; a && !a->outer.empty(); f = &f->call->frame_) {
@@ -137,7 +137,7 @@ namespace {
 
 using Kind = Attribute::Kind;
 
-// Files of old writers do not say the kind.
+// Old files do not state an attribute's kind.
 const Attribute* checked(const Node& n, std::string_view name, Kind kind) {
   const Attribute* a = n.attribute(name);
   n.require(!a || a->kind == kind || a->kind == Kind::none, "its attribute '", name, "' is of another type");

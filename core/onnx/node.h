@@ -1,4 +1,4 @@
-// A node of a model while it is imported: what rows of the table read, and record with.
+// A node of a model during import: gives rows of the table access to attributes and inputs, and records ops.
 #pragma once
 
 #include <initializer_list>
@@ -13,7 +13,7 @@ namespace thunder::onnx {
 class Importer;
 struct Frame;
 
-// An argument of an op of ours. Sizes may stand for any.
+// An argument of one of the library's ops. Sizes may be symbolic.
 struct Operand {
   Operand(Tensor* t) : any(Any::tensor(t)) {}
   Operand(double f) : any(Any::real(f)) {}
@@ -43,7 +43,7 @@ struct Operand {
   Any any;
   Dim dim;
   std::span<const Dim> dims;
-  // Its name, for one that is not given by its place.
+  // The name of an input, if it is not found by its place.
   const char* name = nullptr;
 };
 template <class T>
@@ -73,14 +73,14 @@ class Node {
   DType dtype(size_t i);
   const Shape& shape(size_t i) { return type(i).shape; }
   size_t rank(size_t i);
-  // Its elements where they are known while tracing without a look at weights or data; else null.
+  // The input's elements if they are known while tracing without reading weights or data; else null.
   const Host* known(size_t i) { return has(i) ? value(i).host.get() : nullptr; }
-  // Its elements, which say what is recorded: of weights and tensors with data as they are now. Throws where they are
-  // computed. `what` names the input: "shape".
+  // The input's elements, on which depends what is recorded: of weights and tensors with data the current ones. Throws
+  // if they are computed. `what` names the input: "shape".
   const Host& required(size_t i, const char* what);
-  // The same of a value that is no input.
+  // The same for a value that is no input.
   const Host* known_value(Value& v, const char* what);
-  // The same as sizes, as plain numbers, as one number.
+  // The same as sizes, as plain numbers, or as one number.
   std::vector<Dim> dims(size_t i, const char* what);
   std::vector<int64_t> numbers(size_t i, const char* what);
   double number(size_t i, const char* what);
@@ -98,14 +98,14 @@ class Node {
   std::vector<double> reals(std::string_view name);
   const Graph& graph(std::string_view name);
   const Attribute* attribute(std::string_view name) const;
-  // Throws where an attribute has another value than the one that is imported.
+  // Throws if an attribute has a value other than the supported one.
   void only(std::string_view name, int64_t value);
 
-  // Ops of ours.
+  // Records one of the library's ops.
   Tensor* op(std::string_view name, std::initializer_list<Operand> args);
   std::vector<Tensor*> ops(std::string_view name, std::initializer_list<Operand> args);
   Tensor* cast(Tensor* t, DType dtype) { return t->type().dtype == dtype ? t : op("to", {t, dtype}); }
-  // A number of this dtype, of rank 0, and a list of them, on the device of the model's inputs.
+  // A tensor of rank 0 with this number, or of rank 1 with a list, on the device of the model's inputs.
   Tensor* constant(double value, DType dtype);
   Tensor* constant(HostRef host);
   // A constant that the model holds, made once.

@@ -16,7 +16,7 @@ struct Pair {
 };
 Pair pair_of(Node& n);
 
-// A list of places in a tensor that is made on the host is no longer than this, whatever numbers a model has.
+// The greatest number of positions computed on the host, whatever numbers a model has.
 constexpr int64_t kMostPlaces = 1 << 20;
 
 // Indices from the front: ONNX lets them count from the back.
@@ -26,7 +26,7 @@ Tensor* from_front(Node& n, size_t input, Dim size);
 Tensor* permuted(Node& n, Tensor* x, const std::vector<int64_t>& order);
 // 0, 1 ... rank - 1
 std::vector<int64_t> all_axes(size_t rank);
-// A tensor of these sizes, along `axis` 0, 1 ...: of shape [1, ..., size, ..., 1].
+// A tensor of shape [1, ..., size, ..., 1] with 0, 1 ... along `axis`.
 Tensor* counted(Node& n, Dim size, size_t axis, size_t rank, DType dtype = DType::i64);
 
 }  // namespace thunder::onnx

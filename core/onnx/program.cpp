@@ -69,7 +69,7 @@ void Program::put(std::string_view path, Ref<Tensor> t, Role role, const ModuleE
   at->set_tensor(path, std::move(t), role);
 }
 
-// Its name, where that can be a path of a module; else with '_' for the dots.
+// The path of a weight: its name if that can be a path of a module, else with '_' for the dots.
 std::string Program::path_for(std::string_view name) {
   const auto free = [&](std::string_view path) {
     size_t parts = 1;

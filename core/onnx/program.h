@@ -28,16 +28,16 @@ class Program : public Function {
   const Model& model() const { return model_; }
   // The weights, which are read when they are first asked for.
   const Ref<Module>& module();
-  // Inputs of the graph that no initializer stands for.
+  // Inputs of the graph without an initializer.
   std::span<const ValueInfo> inputs() const { return inputs_; }
-  // That of a leaf of a call. Throws where there is none.
+  // The input of a leaf of a call. Throws if there is none.
   const ValueInfo& input(const std::string& path) const { return inputs_[input_at(path)]; }
   std::span<const std::string> outputs() const { return outputs_; }
   // Names, dtypes and dims of what goes in and out, what it is made of, and which of that is not imported, as JSON.
   std::string signature() const;
   const std::string& file() const { return name(); }
 
-  // A weight of the main graph. None: there is no such weight.
+  // A weight of the main graph, if it has one of this name.
   struct Weight {
     std::string path;  // in the module; "": it is a constant
     Ref<Tensor> constant;
@@ -68,7 +68,7 @@ class Program : public Function {
   std::unordered_map<const void*, Weight> constants_;
 };
 
-// A model of a file, or of bytes, which are copied. `outputs`: as above.
+// Loads a model from a file, or from bytes, which are copied. `outputs`: as above.
 Ref<Program> load(const std::string& path, const ModuleEnvironment& environment, std::vector<std::string> outputs = {});
 Ref<Program> load(std::span<const std::byte> bytes, const ModuleEnvironment& environment,
                   std::vector<std::string> outputs = {});

@@ -28,12 +28,12 @@ std::span<const ImportTable* const> import_tables();
 #include "onnx/rows.inc"
 #undef THUNDER_ONNX_ROWS
 
-// Null: there is none for it.
+// The row for an op, or null.
 const ImportRow* find_row(std::string_view domain, std::string_view op, int64_t opset);
 // Throws unimplemented, saying in which versions of its domain the op is imported, if in any.
 [[noreturn]] void refuse_op(std::string_view domain, std::string_view op, int64_t opset);
 
-// The name of an op of ours, as an argument of a template.
+// The name of one of the library's ops as a template argument.
 template <size_t N>
 struct OpName {
   constexpr OpName(const char (&name)[N]) {
@@ -41,7 +41,7 @@ struct OpName {
   }
   char text[N];
 };
-// Rows that are one op of ours on the first inputs.
+// Rows that call one of the library's ops on the first inputs.
 template <OpName name>
 void unary(Node& n) {
   n.give(n.op(name.text, {n[0]}));

@@ -44,7 +44,7 @@ CutRange range_of(const Cut& cut, int64_t size) {
   const int64_t raw = hint(cut.end);
   const int64_t end = back && raw < -size ? -1 : place(cut.end, low, high);
   if (size == 0) return {0, 0};
-  // A step of INT64_MIN has no opposite.
+  // INT64_MIN cannot be negated, so the step is negated as an unsigned number.
   const uint64_t step = back ? 0 - static_cast<uint64_t>(cut.step) : static_cast<uint64_t>(cut.step);
   const int64_t way = back ? begin - end : end - begin;
   return {begin, way > 0 ? static_cast<int64_t>((static_cast<uint64_t>(way) - 1) / step) + 1 : 0};

@@ -18,7 +18,7 @@ bool known_cuts(Node& n, size_t rank, std::vector<Cut>& cuts);
 struct CutRange {
   int64_t begin, count;
 };
-// Of a known size.
+// Requires: the size is known.
 CutRange range_of(const Cut& cut, int64_t size);
 
 // The sizes of the parts; `given` empty: as many equal ones as there are outputs, the last one smaller.

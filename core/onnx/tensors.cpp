@@ -206,7 +206,7 @@ Ref<Tensor> TensorReader::tensor(const TensorProto& t, bool later) try {
   const ElementType& element = element_type(t.type, named(t));
   const int64_t count = elements(type.shape).value();
   if (!t.has_raw && !t.external) {
-    // Each element takes some of the message, so that a false shape costs no memory.
+    // Each element takes at least some bits of the message, so that a wrong shape does not allocate memory.
     if (count > static_cast<int64_t>(t.message.size()) * std::max(1, 8 / element.bits))
       fail(Code::data_lost, named(t), " has fewer elements than its shape says");
     Ref<Tensor> made = Tensor::empty(allocator_, type);

@@ -17,7 +17,7 @@ class TensorReader {
   // one that has to be copied is copied by `finish`, so that opening a file reads none of it.
   Ref<Tensor> tensor(const TensorProto& t, bool later = false);
   void finish();
-  // With zeros where it has no value.
+  // Fills it with zeros where the file has no value.
   Ref<Tensor> dense(const SparseProto& s);
   // The type that `tensor` would have, before it is made.
   static TensorType type_of(const TensorProto& t);

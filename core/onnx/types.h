@@ -1,4 +1,4 @@
-// ONNX's numbers of dtypes, and ours.
+// ONNX's numbers for dtypes.
 #pragma once
 
 #include <string_view>
@@ -17,9 +17,9 @@ struct ElementType {
 
 // Throws unimplemented for a dtype that we lack, data_lost for a number that is none. `what` is said first.
 const ElementType& element_type(int32_t number, std::string_view what);
-// Null: there is none.
+// The type of this number, or null.
 const ElementType* find_element_type(int32_t number);
-// ONNX's number of one of ours.
+// ONNX's number for a dtype.
 int32_t number_of(DType dtype);
 
 }  // namespace thunder::onnx

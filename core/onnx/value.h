@@ -29,7 +29,7 @@ struct Value {
   bool there() const { return tensor || host || list; }
 };
 
-// A tensor with more elements is treated as any other.
+// Tensors with more elements are not kept on the host.
 constexpr int64_t kMostHostElements = 1024;
 
 HostRef host_of(std::vector<Dim> ints, DType dtype = DType::i64);  // a list

@@ -47,7 +47,7 @@ Windows windows_of(Node& n, const Shape& input, std::vector<int64_t> kernel) {
   n.require(automatic == "SAME_UPPER" || automatic == "SAME_LOWER", "its attribute 'auto_pad' is '",
             automatic.substr(0, 40), "'");
   for (size_t d = 0; d < dims; d++) {
-    // With a stride of 1 what is missing does not depend on the size.
+    // With a stride of 1 the padding does not depend on the size.
     int64_t missing = w.extent(d) - 1;
     if (w.strides[d] != 1) {
       const int64_t size = hint(input[d + 2]), outputs = (size + w.strides[d] - 1) / w.strides[d];

@@ -5,7 +5,7 @@
 
 namespace thunder::onnx {
 
-// By spatial dim.
+// The numbers of a window, by spatial dim.
 struct Windows {
   std::vector<int64_t> kernel, strides, dilations, begin, end;
 
@@ -18,7 +18,7 @@ struct Windows {
 // Reads the attributes, for an input of this shape. `kernel`: used if that attribute is absent or the op has none.
 Windows windows_of(Node& n, const Shape& input, std::vector<int64_t> kernel = {});
 
-// x with `value` beside it where the windows begin and end.
+// Pads x with `value` before and behind each windowed dim.
 Tensor* padded(Node& n, Tensor* x, std::span<const int64_t> begin, std::span<const int64_t> end, double value);
 
 // "conv1d" to "conv3d".

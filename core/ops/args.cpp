@@ -16,7 +16,7 @@ std::string_view kind_of(const Arg& a) {
 
 namespace {
 
-// "the integer 3": a number that stands where none belongs is told by its value.
+// A description for error messages: a number by its value, "the integer 3".
 std::string what_is(const Arg& a) {
   if (a.is_integer()) return cat("the integer ", name(a.dim()));
   if (a.kind == ArgKind::real) return cat("the float ", a.f);
@@ -43,7 +43,7 @@ int find_param(const Schema& schema, std::string_view name) {
   return found < 0 ? schema.find(own_name(name)) : found;
 }
 
-// A float, whatever kind of number was given. An integer that no float is must not become another number in silence.
+// A number as a float. An integer that has no exact float is refused.
 double float_of(const Schema& schema, const Param& p, const Arg& given) {
   const Arg number = given.plain();
   const double f = number_of(number);
@@ -111,7 +111,7 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
   Arg& out = args_[at];
   out = given;
   if (given.kind == ArgKind::none) {
-    // As in PyTorch, None for an argument with a default that is not None is refused.
+    // As in PyTorch, None is refused for an argument whose default is not None.
     if (!p.optional) wrong_kind(schema, p, given);
     return;
   }

@@ -19,15 +19,15 @@ class Batch : public Call {
       : Call(b, def(node), args), randomness(randomness), node_(node), has_(std::move(has)), size_(size) {}
 
   Dim size() const { return size_; }
-  // Whether it has the dim; of a list, whether any of it has.
+  // Whether the argument has the dim of the batch; for a list, whether any element has.
   bool batched(size_t arg) const;
   bool batched(size_t arg, size_t element) const { return has_[first(arg) + element]; }
-  // The argument with the dim, repeated where it has none.
+  // The argument with the dim of the batch; it is expanded if it has none.
   Var operand(size_t arg) const { return with_dim(builder.var(args[arg].v), batched(arg)); }
   Var operand(size_t arg, size_t element) const {
     return with_dim(builder.var(args[arg].vs[element]), batched(arg, element));
   }
-  // The inputs and results of one example.
+  // The shapes of inputs and results of one example.
   size_t rank(size_t arg) const { return builder.type(node_.args[arg].v).rank(); }
   const TensorType& example(size_t result) const { return builder.type(node_.results[result]); }
   size_t count() const { return node_.results.size(); }
@@ -56,12 +56,12 @@ class Batch : public Call {
   Dim size_;
 };
 
-// The op's rule: its own, or that of its kind. Null: a composite's is that of its lines, a prim is unrolled.
+// The op's batching rule, or that of its kind. Null: a composite is batched by its lines, a prim is unrolled.
 BatchFn batch_rule(const OpDef& op);
-// How an op goes over a batch: by that rule; a composite without one by its lines; else one example after the other.
+// How an op is batched: by its rule; for a composite without one by its lines; else one example after the other.
 enum class BatchWay { rule, lines, unrolled };
 BatchWay batch_way(const OpDef& op);
-// One example after the other: the last resort.
+// Computes one example after the other: used if there is no rule.
 Results unroll(Batch& b);
 
 }  // namespace thunder

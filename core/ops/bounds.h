@@ -5,7 +5,7 @@
 
 namespace thunder {
 
-// A place in a dim of this size: counted from the end where it is negative, then brought inside, as was seen.
+// A position in a dim: negative ones count from the end, and it is clamped by the sizes seen while tracing.
 inline Dim bound(Dim at, Dim size) {
   if (hint(at) < 0) at = at + size;
   if (hint(at) < 0) return 0;

@@ -133,7 +133,7 @@ class Call {
   Var var(size_t i) const;
   std::vector<Var> vars(size_t i) const;
   const TensorType& type(size_t i) const { return builder.type(of(i, ArgKind::value).v); }
-  // For a symbolic integer the value that was seen.
+  // The integer; of a symbolic one the value seen while tracing.
   int64_t integer(size_t i) const { return hint(integer_dim(i)); }
   Dim integer_dim(size_t i) const {
     return at(i).kind == ArgKind::symbolic ? args[i].dim() : Dim(of(i, ArgKind::integer).i);
@@ -192,7 +192,7 @@ Var sum_to(Var x, std::span<const Dim> shape);
 // Operands of an elementwise op, promoted and broadcast to one type. Numbers stand as 0-d expanded fulls.
 using Operands = SmallVector<Var, 4>;
 Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype = false);
-// What the operands that `add` gives a Promotion become; the op refuses those that PyTorch does not promote.
+// The promoted dtype of the operands that `add` gives a Promotion; throws for those that PyTorch does not promote.
 template <class F>
 DType common_dtype(const Call& c, const F& add) {
   Promotion p;

@@ -7,8 +7,8 @@
 namespace thunder {
 namespace {
 
-// A run of elements goes through the one of these four types that holds all of them, so that there is a loop for each
-// type and side instead of one for each pair of types.
+// Elements are converted through one of four types that holds all values, so that there is a loop for each type and
+// side instead of one for each pair of types.
 template <class T>
 using Wide = std::conditional_t<
     std::is_integral_v<T>, std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>, Compute<T>>;

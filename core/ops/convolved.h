@@ -1,4 +1,4 @@
-// In what a convolution of any number of dims works.
+// The dtype in which convolutions compute.
 #pragma once
 
 #include "ops/formulas.h"

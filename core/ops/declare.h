@@ -7,7 +7,7 @@ namespace thunder {
 
 using OpRows = std::span<const OpRow>;  // of a file
 
-// What few rows say beside what all say, by name: {.nondiff = "the result is boolean"}.
+// Fields that few rows have, by name: {.nondiff = "the result is boolean"}.
 struct RowExtras {
   VjpFn vjp = nullptr;
   std::string_view nondiff = {};

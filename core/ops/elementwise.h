@@ -12,7 +12,7 @@ namespace thunder {
 // The result has the input's type.
 inline void same_meta(const Call& c, Types& out) { out.push(c.type(0)); }
 
-// As above, for a function of real numbers.
+// The same for a function of reals.
 inline void real_meta(const Call& c, Types& out) {
   require_real(c);
   out.push(c.type(0));
@@ -22,7 +22,7 @@ consteval OpRow real(SchemaText schema, std::string_view doc, KernelFn kernel, V
   return primitive(schema, doc, real_meta, kernel, vjp, kElementwise);
 }
 
-// As above, for a function of signed quantities.
+// The same for a function of numbers that have a sign.
 inline void number_meta(const Call& c, Types& out) {
   c.require(c.type(0).dtype != DType::boolean, "input must not be boolean, got ", name(c.type(0)),
             "; use logical_not for its complement");
@@ -35,13 +35,13 @@ inline void require_equal_types(const Call& c, size_t a, size_t b) {
             c.types());
 }
 
-// Two operands of one type, and a result of it.
+// The meta function for two operands of one type and a result of that type.
 inline void pair_meta(const Call& c, Types& out) {
   require_equal_types(c, 0, 1);
   out.push(c.type(0));
 }
 
-// Two operands of one type, and a boolean.
+// The meta function for two operands of one type and a boolean result.
 inline void comparison_meta(const Call& c, Types& out) {
   require_equal_types(c, 0, 1);
   TensorType t = c.type(0);

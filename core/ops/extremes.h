@@ -1,4 +1,4 @@
-// The ends of element types, for what starts from a number that changes no maximum or minimum.
+// The lowest and highest numbers of element types, as neutral elements of maximum and minimum.
 #pragma once
 
 #include <limits>

@@ -44,7 +44,7 @@ class Walk {
   int64_t offset = 0, out_offset = 0;
 };
 
-// A reduction's axes, split in those that stay and those that vanish.
+// A reduction's axes, divided into kept and reduced ones.
 struct FoldAxes {
   Walk kept, gone;
   FoldAxes(const Buffer& in, const Buffer& out, std::span<const Dim> dims) {
@@ -106,7 +106,7 @@ typename Fold::Sum fold_run(const In* in, int64_t n, int64_t stride) {
   return sum;
 }
 
-// Each result from its own elements, the innermost vanishing axis run by run.
+// Computes one result after the other, along runs of the innermost reduced axis.
 template <class Fold, class In, class Out>
 void fold_rows(FoldAxes& axes, const In* in, Out* out) {
   const int64_t n = axes.gone.inner_size(), stride = axes.gone.inner_stride();
@@ -119,7 +119,7 @@ void fold_rows(FoldAxes& axes, const In* in, Out* out) {
   }
 }
 
-// A block of neighbouring results at once, when what stays lies denser in memory than what vanishes.
+// Computes blocks of neighbouring results at once, if kept axes are denser in memory than reduced ones.
 template <class Fold, class In, class Out>
 void fold_columns(FoldAxes& axes, const In* in, Out* out) {
   using Sum = typename Fold::Sum;

@@ -5,8 +5,8 @@
 
 namespace thunder {
 
-// A number that rounds twice is off: reals narrower than f32 are computed on in f32, and converted once at the end, in
-// a gradient by Grad::add.
+// To avoid rounding twice, reals narrower than f32 are computed in f32 and converted once at the end, in a gradient by
+// Grad::add.
 inline Var computed(Var x) { return x ? convert(x, compute_dtype(x.dtype())) : x; }
 
 inline Var exp(Var x) { return x.builder->call("prims.exp", {x}); }
@@ -22,7 +22,7 @@ inline void require_real(const Call& c) {
   c.require(is_real(c.type(0).dtype), "input must be real, got ", name(c.type(0)));
 }
 
-// The axis as a list of one; empty for a 0-d tensor, which is all of its own axis.
+// The axis as a list; an empty list for a 0-d tensor, which has no axis.
 Shape axis_list(int64_t axis, size_t rank);
 // The last `count` of `rank` axes.
 Shape last_axes(size_t count, size_t rank);
@@ -33,7 +33,7 @@ Shape all_but(size_t axis, size_t rank);
 Var sum_kept(Var x, std::span<const Dim> axes);
 Var max_kept(Var x, std::span<const Dim> axes);
 Var mean_kept(Var x, std::span<const Dim> axes);
-// The mean of the squared differences from `mean`: two passes, so that nothing cancels.
+// The mean of the squared differences from `mean`: in two passes, to avoid cancellation.
 Var variance_kept(Var x, Var mean, std::span<const Dim> axes);
 // The number of elements in `dims` as a 0-d tensor of like's dtype, also when they are symbolic.
 Var count(Var like, std::span<const Dim> dims);

@@ -53,7 +53,7 @@ void Backward::contribute(ValueId v, Var g) {
 
 namespace {
 
-// A node's arguments, each value among them as `of` has it.
+// A node's arguments with each value replaced according to `of`.
 struct Substituted {
   template <class Of>
   Substituted(const Node& node, const Of& of) : args(node.args.begin(), node.args.end()), lists(args.size()) {
@@ -68,8 +68,8 @@ struct Substituted {
   std::vector<ValueList> lists;  // what the arguments that are lists point to
 };
 
-// A composite that is made again as a whole would draw other numbers than it did, or read an integer that nobody knows
-// now.
+// Whether a composite draws random numbers or reads an integer: recorded again, it would draw others, or lack the
+// integer.
 bool draws_or_reads(const Node& node) {
   if ((def(node).has(kRandom) && node.body.empty()) || def(node).has(kEager)) return true;
   return std::any_of(node.body.begin(), node.body.end(), [](const Node* n) { return draws_or_reads(*n); });
@@ -107,7 +107,7 @@ void Backward::descend(const Node& node) {
   for (size_t i = node.body.size(); i-- > 0;) visit(*node.body[i]);
 }
 
-// A composite that ran as a whole runs again, line by line.
+// Records a composite that ran as a whole again, line by line.
 void Backward::descend_again(const Node& node) {
   ensure(def(node).decompose != nullptr, def(node).name(), " has no gradient");
   std::vector<const Node*> body;

@@ -22,10 +22,10 @@ class Grad : public Call {
   bool reached(size_t i) const;           // whether the loss depends on result i
   bool wants(size_t arg) const;           // whether this argument's gradient is asked for; others may be skipped
   bool wants(size_t arg, size_t element) const;
-  // Contributes d(loss)/d(argument). Requires: the argument's shape; the dtype is converted. Empty: nothing.
+  // Adds to d(loss)/d(argument). Requires: the argument's shape; the dtype is converted. Empty: adds nothing.
   void add(size_t arg, Var gradient);
   void add(size_t arg, size_t element, Var gradient);
-  // Instead of adding anything: takes the gradient of the decomposition, as if the composite had no rule.
+  // Called instead of adding gradients: differentiates the decomposition, as if the composite had no rule.
   void descend();
   // The same on lines that are computed again from the arguments, once the cotangent is there, so that nothing inside
   // is kept.
@@ -65,7 +65,7 @@ class Backward {
   virtual void begin(const Node&) {}
   // Makes the gradient of this node in a way of its own. False: its rule does.
   virtual bool made_whole(const Node&) { return false; }
-  // The gradient of this node was made: cotangents of its results were read for the last time, unless asked for.
+  // Called after the gradient of this node was made: cotangents of its results are not read any more, unless wanted.
   virtual void finished(const Node&) {}
   // `now` is what the cotangent of `of` is so far, in place of `before`, which may be none.
   virtual void contributed(ValueId of, ValueId before, ValueId now) { (void)of, (void)before, (void)now; }

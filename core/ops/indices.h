@@ -1,4 +1,4 @@
-// Shared by prims that are indexed by data.
+// Shared by prims whose indices are tensors.
 #pragma once
 
 #include <string_view>

@@ -66,7 +66,7 @@ inline Status* refused(const KernelArgs& k, std::string_view why, int64_t i, int
       .detach();
 }
 
-// Calls f(T{}, LAPACK's functions), which may give a status. Without a LAPACK, or memory, a status that says so.
+// Calls f(T{}, LAPACK's functions), which may return a status. Returns an error if there is no LAPACK, or no memory.
 template <class F>
 Status* with_lapack(const KernelArgs& k, F&& f) {
   const std::string* why = nullptr;

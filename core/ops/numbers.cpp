@@ -41,7 +41,7 @@ bool held(const Call& c, size_t param, DType half) {
   });
 }
 
-// Of tensors of any device and shape: where and how large the result is.
+// The device and shape of a result.
 struct Place {
   Shape shape;
   Device device = Device::none;
@@ -52,7 +52,7 @@ Place place_of(const Call& c, std::initializer_list<size_t> params) {
   for (size_t i : params) {
     if (c.args[i].kind != ArgKind::value) continue;
     const TensorType& t = c.type(i);
-    // As in PyTorch: a tensor of rank 0 on the CPU goes where the others are.
+    // As in PyTorch, a tensor of rank 0 on the CPU follows the device of the others.
     const bool follows = t.rank() == 0 && t.device == Device::cpu;
     c.require(follows || !stays || t.device == p.device, "tensors are on different devices; ", c.types());
     if (!follows || !stays) p.device = t.device;
@@ -77,7 +77,7 @@ void add_operand(Promotion& p, const Call& c, size_t i) {
   }
 }
 
-// Tensors of one type, the commonest operands, are what they should be.
+// Fast path: tensors of one type need no promotion.
 bool promoted_already(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
   for (size_t i : params)
     if (c.args[i].kind != ArgKind::value) return false;
@@ -97,8 +97,7 @@ bool live_numbers(const Call& c, std::initializer_list<size_t> params) {
   }
   return live;
 }
-// A result computed from numbers alone is a number with all its bits: an f64 or an i64, as the host's language has
-// them.
+// The dtype of a result computed from plain numbers only: f64 or i64, as numbers are in the host's language.
 DType dtype_of_numbers(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
   bool real = to_real_dtype;
   for (size_t i : params)

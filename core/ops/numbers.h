@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// What becomes of an integer beside integers that do not hold it: where the result wraps around the number may, too.
+// Whether a plain integer that the operand's dtype cannot hold is refused, or wraps around like the result.
 enum class Overflow : uint8_t { refused, wraps };
 
 // Whether an argument is a plain number, known or live.
@@ -27,13 +27,14 @@ Var full(Builder& b, std::span<const Dim> shape, const Arg& number, DType dtype,
 
 // An argument, a number or a tensor, as a tensor of this dtype, without another one on its way there.
 Var in_dtype(const Call& c, size_t param, DType dtype);
-// The same of what is stored as it is: a plain number must fit.
+// The same for an argument that is stored unchanged: a plain number must fit.
 Var stored(const Call& c, size_t param, DType dtype);
 // A plain number that formulas store in, or compare with, elements of this dtype: a whole one for integers.
 Arg number_in(const Call& c, size_t param, DType dtype);
 
-// Operands that are promoted and broadcast to one type, in which the op computes: f32 where a number stands beside
-// narrower reals that do not hold it, or a tensor of rank 0 that is wider. The result is then rounded to `dtype`, once.
+// Operands that are promoted and broadcast to one type, in which the op computes. That type is f32 if a plain number,
+// or a wider tensor of rank 0, is combined with narrower reals that cannot hold it. The result is then rounded to
+// `dtype`, once.
 struct ComputedOperands {
   Operands v;
   DType dtype = DType::none;
@@ -42,7 +43,7 @@ struct ComputedOperands {
 ComputedOperands computed_operands(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype = false,
                            Overflow overflow = Overflow::refused);
 Var rounded(const ComputedOperands& operands, Var result);
-// A prim of two such operands, rounded.
+// Applies a prim to two such operands, and rounds the result.
 Var computed_by(Call& c, std::string_view prim, bool to_real_dtype = false, Overflow overflow = Overflow::refused);
 
 }  // namespace thunder

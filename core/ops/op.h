@@ -100,7 +100,7 @@ enum class CastPolicy : uint8_t {
   promote,             // in the widest of its operands' types
 };
 
-// Another op that a flag of this one asks for: languages take the flag as a last argument of this one.
+// A variant that a flag selects: in language bindings the flag is a last argument of this op.
 struct Variant {
   std::string_view flag, op;
 };
@@ -162,11 +162,11 @@ struct OpDef : Op {
   CastPolicy autocast = CastPolicy::unsaid;
 
   bool has(OpTag tag) const { return tags & tag; }
-  // Whether the kernel is one of ours that gets narrow integers widened (ops/widened.h).
+  // Whether the kernel is a built-in one that gets narrow integers widened (ops/widened.h).
   bool widens = false;
   // Whether `reference` can run it as it is; else it takes its decomposition.
   virtual bool has_kernel() const { return reference != nullptr; }
-  // What a caller gave for devices of this kind; null: nothing.
+  // The kernel that a caller registered for devices of this kind, or null.
   virtual const kernels::DeviceKernel* device_kernel(int32_t) const { return nullptr; }
 };
 inline const OpDef& def(const Node& n) { return static_cast<const OpDef&>(*n.op); }

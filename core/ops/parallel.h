@@ -30,7 +30,7 @@ Status* in_parts(const KernelArgs& k, int64_t n, int64_t work, const F& body) {
   void* arg = const_cast<void*>(static_cast<const void*>(&body));
   if (n <= 0) return nullptr;
   if (is_one_part(k, n, work)) return part(0, n, arg);
-  // So many of the n as are a thread's least work: n * kFewElements / work, without its overflow.
+  // The number of items that make up a thread's least work: n * kFewElements / work, without overflow.
   const double each = std::max(1.0, static_cast<double>(work) / static_cast<double>(n));
   return k.threads->parallel_for(n, std::max<int64_t>(1, static_cast<int64_t>(kFewElements / each)), part, arg);
 }

@@ -57,7 +57,7 @@ class PhiloxLines {
   Val word(uint64_t v) const { return o_.word(v); }
   Val right(Val v, uint64_t by) const { return o_.right(v, word(by)); }
   Val low(Val v) const { return o_.both(v, word(0xffffffff)); }
-  // Of each element its word of 32 bits, or of 64, as u64.
+  // Each element's word of 32 bits, or of 64, as u64.
   Val bits32() const { return chosen(block(right(numbers_, 2)), 4, 0); }
   Val bits64() const {
     const std::array<Val, 4> words = block(right(numbers_, 1));
@@ -82,7 +82,7 @@ class PhiloxLines {
     for (size_t p = 1; p < parts; p++) out = o_.select(o_.equal(which, word(p)), words[p * each + at], out);
     return out;
   }
-  // A quotient of polynomials, by Horner.
+  // A quotient of polynomials by Horner's scheme.
   Val rational(const Rational& of, Val r) const {
     const auto value = [&](const double(&c)[8]) {
       Val out = o_.real(c[7], r);

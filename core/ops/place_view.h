@@ -1,4 +1,4 @@
-// Where the result of a view prim lies, for tensors, for traces and for plans of memory alike.
+// Strides and offset of a view prim's result, for tensors, traces and memory plans.
 #pragma once
 
 #include "ops/op.h"

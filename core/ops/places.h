@@ -1,4 +1,4 @@
-// Where elements are not zero: what masks stand for as indices.
+// The indices of elements that are not zero: masks as indices.
 #pragma once
 
 #include "ops/builder.h"

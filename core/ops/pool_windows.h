@@ -45,10 +45,10 @@ inline std::vector<Window> windows(const Call& c, Var x, size_t dims, size_t dil
     c.require(inside + more >= reach, "the kernel reaches over ", reach, " elements, the padded input has ", inside,
               "; ", c.types());
     w.count = (size + (2 * w.padding - reach + more)) / Dim(w.stride) + 1;
-    // The last window begins inside of the input or its padding in front.
+    // With ceil_mode, the last window must begin inside of the input or of its left padding.
     if (ceil && (hint(w.count) - 1) * w.stride >= w.size + w.padding) w.count = w.count - 1;
     w.results = hint(w.count);
-    // A kernel that is wider than the padded input is cut to it.
+    // A kernel wider than the padded input is cut to it.
     if (reach > inside) w.kernel = (inside - 1) / w.dilation + 1;
     w.behind = std::max<int64_t>(
         w.padding, (w.results - 1) * w.stride + (w.kernel - 1) * w.dilation + 1 - w.size - w.padding);

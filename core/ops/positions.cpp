@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kBlock = 128;
 
-// Of any two, wrapping around: the sum is out of range then.
+// Adds any two, wrapping around on overflow: the sum is out of range then.
 int64_t added(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
@@ -25,8 +25,8 @@ struct IndexBlock {
   int64_t index(size_t d, int64_t i) const { return from[d][i * steps[d]]; }
 };
 
-// Calls f(IndexBlock) for blocks that make up all positions. Of kMostIndices views those behind the indices are the
-// first index once more.
+// Calls f(IndexBlock) for blocks that make up all positions. Always walks kMostIndices views; unused ones repeat the
+// first index.
 template <class I, size_t kN, class F>
 Status* each_of_views(const KernelArgs& k, std::span<const Buffer> indices, const Buffer& lead, const F& f) {
   std::array<const Buffer*, kN + 1> views;

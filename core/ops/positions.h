@@ -1,4 +1,4 @@
-// Where several index tensors of one shape together point: input[i, j].
+// Positions given by several index tensors of one shape: input[i, j].
 #pragma once
 
 #include <string_view>
@@ -15,8 +15,8 @@ struct PlaceBlock {
   int64_t count, indexed, step;
 };
 
-// The places that index tensors name in the leading dims of `whole`, one for each position of the indices, beside the
-// place of that position in `indexed`, whose leading dims are those of the indices.
+// For each position of the index tensors: the position in the leading dims of `whole` that they name, and the position
+// in the leading dims of `indexed`, whose shape is that of the indices.
 class Positions {
  public:
   Positions(const Buffer& whole, const Buffer& indexed, std::span<const Buffer> indices)

@@ -24,7 +24,7 @@ class Registry {
   const OpDef* find(std::string_view name) const;
   // Throws not_found with the nearest name.
   const OpDef& get(std::string_view name) const;
-  // In the order added.
+  // All ops in the order in which they were added.
   std::vector<const OpDef*> all() const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace thunder {
 
-// The most index tensors of one op (ops/positions.h), which walks one view more.
+// The greatest number of index tensors of one op (ops/positions.h).
 constexpr size_t kMostIndices = 32;
 
 // The position in several strided views at once, advanced row by row: the innermost axis is the caller's loop. Axes of
@@ -22,7 +22,7 @@ class Rows {
   int64_t row() const { return row_; }
   // Moves the offsets (in elements) to the next row.
   void next();
-  // To a row by its number.
+  // Moves to the row of this number.
   void seek(int64_t r);
   std::array<int64_t, N> offset{};
   std::array<int64_t, N> step{};  // strides of the innermost axis
@@ -40,8 +40,8 @@ class Rows {
   SmallVector<Axis, 6> outer_;  // innermost first
 };
 
-// What each_run calls for a run of elements: borrowed, and called through a pointer. It gives an owned status or
-// nothing.
+// The function that each_run calls for a run of elements: borrowed, called through a pointer. It returns an owned
+// status or null.
 template <size_t N>
 class RunFunction {
  public:

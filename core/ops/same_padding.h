@@ -1,4 +1,4 @@
-// A convolution's padding by name: "valid" is none, "same" as much as keeps the sizes.
+// A convolution's padding by name: "valid" is no padding, "same" keeps the sizes.
 #pragma once
 
 #include "base/checked.h"

@@ -15,7 +15,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::num
 class Generator {
  public:
   explicit Generator(double u) : state_(static_cast<uint64_t>(u * 0x1p53)) {}
-  // In (0, 1).
+  // A uniform number in (0, 1).
   double uniform() {
     uint64_t z = state_ += 0x9E3779B97F4A7C15u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -57,7 +57,7 @@ double slope_by_series(double shape, double x) {
     term *= x / (shape + k), digamma += 1 / (shape + k);
   }
 }
-// For a large shape: the slope of Wilson's and Hilferty's cube of a normal variable, which is held fixed.
+// For large shapes: the derivative of the Wilson-Hilferty cube of a normal variable, which is held fixed.
 double slope_by_cube(double shape, double x) {
   const double root = std::cbrt(x / shape), normal = (root - 1 + 1 / (9 * shape)) * 3 * std::sqrt(shape);
   const double slope = 1 / (9 * shape * shape) - normal / (6 * shape * std::sqrt(shape));

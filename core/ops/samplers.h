@@ -1,15 +1,15 @@
-// Draws of distributions that take a number of tries not known before, each from one uniform number, which begins a
-// generator of its own: so a draw depends on its parameter and that number alone.
+// Rejection samplers. Each draw starts a generator of its own from one uniform number, so that it depends on its
+// parameter and that number alone, however many tries it takes.
 #pragma once
 
 namespace thunder::samplers {
 
-// A gamma variable of that shape and of scale 1. Requires 0 <= u < 1.
+// A gamma variable of this shape and of scale 1. Requires 0 <= u < 1.
 double gamma(double shape, double u);
-// How a gamma variable that is x changes with its shape, for any way of drawing it by a continuous function of the
-// shape: minus the derivative of the distribution in the shape over the density.
+// The derivative of a gamma variable, whose value is x, by its shape, if it is drawn by a continuous function of the
+// shape: minus the derivative of the distribution function by the shape, over the density.
 double gamma_slope(double shape, double x);
-// A Poisson variable of that mean. Requires 0 <= u < 1.
+// A Poisson variable of this mean. Requires 0 <= u < 1.
 double poisson(double rate, double u);
 
 }  // namespace thunder::samplers

@@ -21,7 +21,7 @@ class Room {
   Room() = default;
   Room(const Room&) {}
   Room& operator=(const Room&) = delete;
-  // The same n at each call. Null: out of memory.
+  // Memory for n items; n must be the same at each call. Null: out of memory.
   Item* of(int64_t n) {
     if (!items_) items_ = room_for<Item>(n);
     return items_.get();

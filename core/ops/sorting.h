@@ -34,7 +34,7 @@ OrderKey<T> order_key(T v) {
     return bits & kSign ? ~bits : bits | kSign;
   }
 }
-// The element of a key, unless it is real and zero or NaN: those share theirs with others.
+// The element that has this key. Zeros and NaN share keys, so the element's own bits are needed for them.
 template <class T>
 bool is_of_many(OrderKey<T> key) {
   using Key = OrderKey<T>;
@@ -147,7 +147,7 @@ Item* sort_items_together(const KernelArgs& k, Item* items, Item* spare, int64_t
   return items;
 }
 
-// Memory without constructors; null where there is none.
+// Uninitialized memory; null if there is none.
 template <class Item>
 std::unique_ptr<Item[]> room_for(int64_t n) {
   return std::unique_ptr<Item[]>(new (std::nothrow) Item[static_cast<size_t>(std::max<int64_t>(n, 1))]);

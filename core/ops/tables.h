@@ -77,7 +77,7 @@ inline void require_ranks(const Call& c, size_t left, size_t a, size_t right, si
 
 // ---- formulas as ops ----
 
-// Those that only need the variables, and those that ask the call for options as well.
+// Calls formulas of variables only, and formulas that read options of the call as well.
 template <auto formula, class... Vars>
 Var formula_of(Call& c, Vars... v) {
   if constexpr (requires { formula(c, v...); }) return formula(c, v...);
@@ -91,7 +91,7 @@ Results real_formula(Call& c) {
   const DType dtype = to_real(x.dtype());
   return convert(formula_of<formula>(c, computed(convert(x, dtype))), dtype);
 }
-// A formula over numbers of any dtype, which keeps it.
+// A formula over numbers of any dtype, computed in that dtype.
 template <auto formula>
 Results formula_on(Call& c) {
   return formula_of<formula>(c, c.var(0));
@@ -110,7 +110,7 @@ Results triple_formula(Call& c) {
   return rounded(x, formula_of<formula>(c, computed(x.v[0]), computed(x.v[1]), computed(x.v[2])));
 }
 
-// One prim of the op's own name after promotion; for reals integers become such.
+// Calls the prim of the op's own name after promotion; if `real`, integers become reals.
 template <bool real>
 Results unary_prim(Call& c) {
   Var x = c.var(0);
@@ -142,7 +142,7 @@ void slopes_of_pair(Grad& g) {
 
 // ---- other names ----
 
-// The target with the same arguments, and its own defaults behind them.
+// Calls the target with the same arguments, and its own defaults for the rest.
 inline Results forwarded(Call& c) {
   const OpDef& target = c.builder.registry().get(c.op.alias_of);
   CompleteArgs all(target, c.args);

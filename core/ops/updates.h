@@ -7,7 +7,7 @@
 
 namespace thunder {
 
-// Some of a dim of a buffer, by its indices; what lies beyond the dim's end is not there.
+// A range of a dim of a buffer; the part beyond the dim's end does not exist.
 struct Some {
   Some(const Buffer& b, size_t dim, int64_t begin, int64_t end) : sizes(b.shape, b.shape + b.rank), buffer(b) {
     begin = std::min(begin, sizes[dim]), end = std::min(end, sizes[dim]);

@@ -1,4 +1,4 @@
-// In which memory the results of an op lie: what PyTorch promises, and scopes see to.
+// Whether an op's results share memory with its inputs, as PyTorch promises and scopes ensure.
 #pragma once
 
 #include "ops/op.h"

@@ -1,4 +1,4 @@
-// Reference kernels on narrow integers, of which they know nothing: widened before, and wrapped around after.
+// Runs reference kernels on narrow integers: inputs are widened, results wrapped around.
 #pragma once
 
 #include "ops/op.h"

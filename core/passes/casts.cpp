@@ -31,7 +31,7 @@ bool is_identity(std::span<const Dim> order) {
   return true;
 }
 
-// A few elements of what was converted are picked before: else all that was converted is stored to pick from.
+// Gathers before converting: otherwise all converted elements would be stored, to gather a few.
 ValueId picked_before(Rewriter& r, const Ops& ops, const Node& gather) {
   const Node* convert = r.producer(gather.args[0].v);
   const ValueId result = gather.results[0];
@@ -67,7 +67,7 @@ ValueId simplified(Rewriter& r, const Ops& ops, const Node& node) {
     const Arg args[] = {inner->args[0], Arg::dims(order)};
     return r.record(*ops.permute, args, node)[0];
   }
-  // In two consecutive reshapes or expands only the last shape matters.
+  // Of two consecutive reshapes or expands only the last shape matters.
   if (r.type(input).shape == r.type(node.results[0]).shape) return input;
   if (!inner) return kNoValue;
   if (r.type(inner->args[0].v).shape == r.type(node.results[0]).shape) return inner->args[0].v;

@@ -27,7 +27,7 @@ bool equal(const Node& a, const Node& b) {
 class NodeSet {
  public:
   explicit NodeSet(size_t max_nodes) : slots_(std::bit_ceil(2 * max_nodes + 2)) {}
-  // An equal node that was added before. Null: there was none, and this one has been added.
+  // Returns an equal node added earlier; null if there was none, and this one has been added.
   const Node* find_or_add(const Node* node) {
     const uint64_t h = hash(*node);
     for (size_t at = h;; at++) {

@@ -8,7 +8,7 @@
 namespace thunder {
 namespace {
 
-// Integers divided by zero are an error whoever reads the quotient, in a program as when each op runs at once.
+// Integer divisions are kept: dividing by zero is an error even if unread, as when ops run at once.
 class Divisions {
  public:
   explicit Divisions(const Trace& trace) : trace_(trace) {}
@@ -28,7 +28,7 @@ class Divisions {
       producers_.resize(trace_.store->size(), nullptr);
       for (const Node* line : trace_.nodes)
         for_each_inside(*line, [&](const Node& made) {
-          // A composite's results are made inside of it.
+          // A composite's results are produced in its body.
           if (made.body.empty())
             for (ValueId r : made.results) producers_[r] = &made;
         });

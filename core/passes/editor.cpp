@@ -118,7 +118,7 @@ std::optional<Trace> Editor::finish() {
   for (bool gone : gone_) edited |= gone;
   for (auto& list : inserted_) edited |= !list.empty();
   if (!edited) return std::nullopt;
-  // A replacement may have been replaced itself. It is computed earlier, so that this ends.
+  // A replacement may have been replaced itself, by an earlier value, so this loop ends.
   for (ValueId& v : to_)
     while (v != kNoValue && v < to_.size() && to_[v] != kNoValue) v = to_[v];
   Trace out = trace_;

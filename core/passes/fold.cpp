@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-// A tensor of one element in place.
+// A tensor of one element, without allocation.
 struct Element {
   alignas(8) std::array<std::byte, 8> bytes{};
 };

@@ -20,7 +20,7 @@ inline bool is_pure(const Node& node) {
   return pure;
 }
 
-// By value: whether it depends on one of those given.
+// For each value whether it depends on one of the given ones.
 inline std::vector<bool> dependents(const Trace& trace, std::span<const ValueId> on) {
   std::vector<bool> out(trace.store->size(), false);
   for (ValueId v : on) out[v] = true;

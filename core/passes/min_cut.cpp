@@ -30,7 +30,7 @@ bool MinCut::measure(size_t source, size_t sink) {
   return distance_[sink] != kFar;
 }
 
-// Sends what one shortest path can take; false: there is none any more. A vertex without a way on is left behind.
+// Augments the flow along a shortest path; false if none is left. Vertices without a way on are skipped.
 bool MinCut::augment(size_t source, size_t sink) {
   std::vector<size_t> path;
   for (size_t at = source; at != sink;) {

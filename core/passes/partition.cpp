@@ -24,7 +24,7 @@ int64_t bytes(const TensorType& type) {
   return out;
 }
 
-// Whether a line may run in the backward again: it costs reading what it reads.
+// Whether a line may be recomputed in the backward: it costs only reading its inputs.
 bool is_cheap(const Node& node) {
   if (!node.op->prim || !node.body.empty() || !node.op->pure) return false;
   const OpDef& op = def(node);
@@ -34,7 +34,7 @@ bool is_cheap(const Node& node) {
   return !reads || op.view || op.has(kElementwise);
 }
 
-// Chooses what is saved.
+// Chooses which values the forward saves for the backward.
 class Saved {
  public:
   Saved(const JointTrace& joint, const std::vector<bool>& late)
@@ -71,7 +71,7 @@ class Saved {
   size_t source() const { return 2 * kept_.size(); }
   size_t sink() const { return source() + 1; }
 
-  // Inputs and results live on anyway. Of a view and what it views the latter is saved.
+  // Inputs and results stay in memory anyway. Of a view and its base the base is saved.
   int64_t cost(ValueId v, const Node* maker) const {
     if (kept_[v]) return 0;
     return 2 * bytes(joint_.trace.type(v)) + (maker && def(*maker).view ? 1 : 0);
@@ -221,7 +221,7 @@ std::vector<bool> values_read(const Trace& trace) {
 
 PartialBackward partial_backward(const Registry& registry, const Trace& backward, const std::vector<bool>& reached,
                                  const std::vector<bool>& wanted) {
-  // A store of its own: other threads may read the backward's.
+  // In a new store: other threads may read the backward's.
   Trace own = backward;
   own.store = Store::continued(backward.store, backward.store->size());
   Zeros zeros(registry, own, reached);

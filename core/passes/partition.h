@@ -17,9 +17,9 @@ struct JointTrace {
 };
 
 struct Partition {
-  // Of the inputs without the cotangents. Outputs: the results, then what is saved and neither an input nor a result.
+  // Takes the inputs without cotangents. Outputs: the results, then saved values that are neither input nor result.
   Trace forward;
-  // Its inputs, arguments all: what is saved, then the cotangents. Outputs: the gradients that depend on a cotangent.
+  // A function of the saved values and then the cotangents. Outputs: the gradients that depend on a cotangent.
   Trace backward;
   std::vector<ValueId> saved;
   std::vector<size_t> gradients;  // by output of the backward: which gradient it is

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxDepth = 16;
 
-// Recursion is bounded by kMaxDepth.
+// Recursive; kMaxDepth bounds the recursion.
 class Reader {
  public:
   Reader(Cursor& cursor, const Registry& registry, std::string_view prefix, std::vector<std::string>& variables)

@@ -1,11 +1,11 @@
-// A division by numbers that repeat becomes a multiplication by their reciprocals, which are few.
+// Replaces division by a broadcast divisor by multiplication with its reciprocals, which are fewer.
 #pragma once
 
 #include "passes/pass.h"
 
 namespace thunder {
 
-// Without the option allow_reciprocal there is nothing to do: the result may round otherwise.
+// Does nothing without the option allow_reciprocal: results may round otherwise.
 std::optional<Trace> reciprocals(const Trace& trace, PassContext& context);
 
 }  // namespace thunder

@@ -19,8 +19,8 @@ struct ArenaRequest {
 // Best fit in the order of time, as an allocator does it at run time: what is placed next gets memory that was in use a
 // moment ago, which a CPU's caches still hold.
 size_t place_in_order(std::span<ArenaRequest> requests);
-// The same, or the largest requests first, each into the smallest gap that those placed so far leave it: whichever
-// needs less. That does not look at the caches, and takes a time that is quadratic in their number.
+// The same, or the largest requests first, each into the smallest gap that the placed ones leave for it: whichever
+// needs fewer bytes. It does not consider the caches, and its time is quadratic in the number of requests.
 size_t place_tightly(std::span<ArenaRequest> requests);
 // The most bytes that are in use at one time: no placement needs less.
 size_t most_in_use(std::span<const ArenaRequest> requests);

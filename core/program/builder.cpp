@@ -77,7 +77,7 @@ void ProgramBuilder::lay_out(const CompileSettings& settings, InterruptCheck& ch
     if (accelerators_[i]) place_scratch(plan_, i);
 }
 
-// Steps run by our own kernels, which are compiled meanwhile, or all other steps.
+// Finishes the steps of compiled kernels, which other threads compile meanwhile, or all other steps.
 void ProgramBuilder::finish_steps(bool compiled, InterruptCheck& check) {
   const size_t total = plan_.steps.size() + plan_.epilogues.size();
   size_t done = 0;

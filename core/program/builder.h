@@ -1,11 +1,11 @@
-// A program while it is made.
+// Builds a program.
 #pragma once
 
 #include "program/program.h"
 
 namespace thunder {
 
-// In this order. All throw; what an executor threw as fail_to_prepare() says.
+// Its functions must be called in this order. All throw; an executor's error is thrown as fail_to_prepare() says.
 class ProgramBuilder {
  public:
   // Requires: a claimed trace, and the kernels of all its nodes but views.
@@ -16,7 +16,7 @@ class ProgramBuilder {
   // Gives each kernel the layouts of its tensors, each step its kernel, and scratch memory its place. Kernels of
   // libraries on devices, which say late what scratch they need, are finished.
   void lay_out(const CompileSettings& settings, InterruptCheck& check);
-  // Steps that one launch may compute. They move down to the last of them, so that nothing is written earlier.
+  // Joins steps that one launch may compute. They move down to the last of them, so that nothing is written earlier.
   void join();
   // Waits for the kernels that are being compiled.
   void finish(InterruptCheck& check);

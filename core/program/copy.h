@@ -6,7 +6,7 @@
 namespace thunder {
 
 Status* run_copy(const Launch* launch, void* state);
-// In the memory of one device; `state` is its Accelerator.
+// Copies in the memory of one device; `state` is its Accelerator.
 Status* run_copy_on_device(const Launch* launch, void* state);
 
 }  // namespace thunder

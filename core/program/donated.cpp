@@ -22,7 +22,7 @@ DonatedMemory::DonatedMemory(const Trace& trace, const Plan& plan, const Locatio
   std::stable_sort(donated_.begin(), donated_.end(), [](auto& a, auto& b) { return a.bytes < b.bytes; });
 }
 
-// The first place that what lives at the same time leaves it.
+// The first offset in the donated memory with room for the wanted bytes, between the values that live at the same time.
 std::optional<int64_t> DonatedMemory::gap(const Donated& in, const ArenaRequest& wanted) {
   int64_t end = 0;
   for (const ArenaRequest& r : in.taken) {

@@ -1,4 +1,4 @@
-// The memory of donated inputs as places for what is computed once they have been read.
+// Uses the memory of donated inputs for values computed after they were read.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ class DonatedMemory {
     uint32_t input;
     int64_t offset;
   };
-  // For so many bytes from one node to another, both included: in the smallest input that has room. None: none has.
+  // A place for so many bytes between two nodes, both included, in the smallest donated input with room, if any.
   std::optional<Place> take(Device device, size_t bytes, int64_t first, int64_t last);
   size_t bytes() const { return bytes_; }  // that were taken in all
 

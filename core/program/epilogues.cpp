@@ -61,7 +61,7 @@ class Epilogues {
     return any;
   }
 
-  // A result that replaces the producer's element by element gets the same memory, which is in the caches.
+  // An elementwise result gets the memory of the producer's, which is in the caches.
   void share(const Node& n, ValueId made, int64_t at, std::vector<ValueId>& moved) {
     Root& from = all_.roots[made];
     if (from.place != Place::arena || from.placed || from.last_use != at || !kernels_.in_place(n)) return;

@@ -4,7 +4,7 @@
 namespace thunder {
 namespace {
 
-// Programs whose calls take no more have arenas of their own: to share them costs a call more than they are worth.
+// Programs with smaller arenas keep arenas of their own: sharing costs each call more than it saves.
 constexpr size_t kOwnArenas = size_t{1} << 20;
 
 Status* parallel_for(const Launch* launch, int64_t n, int64_t grain, ThreadPool::Body body, void* arg) {

@@ -7,9 +7,9 @@
 namespace thunder {
 namespace {
 
-// Fewer are not worth a kernel of their own, which has to be compiled.
+// Fewer steps do not justify compiling a joined kernel.
 constexpr size_t kLeast = 4;
-// How many steps that take no part may follow the last one before no more are looked for.
+// The greatest number of unrelated steps after the last one before the search ends.
 constexpr size_t kMostBetween = 32;
 
 // Bytes of a call's tensor, of a result or of an arena.
@@ -70,7 +70,7 @@ class Joining {
     return out;
   }
 
-  // Whether one of them writes what the other reads or writes.
+  // Whether one step writes memory that the other reads or writes.
   static bool conflict(const Accesses& a, const Accesses& b) {
     const auto any = [](const std::vector<Range>& all, const std::vector<Range>& others) {
       return std::any_of(all.begin(), all.end(), [&](const Range& one) {

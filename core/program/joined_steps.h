@@ -7,8 +7,8 @@ namespace thunder {
 
 using JoinedSteps = std::vector<size_t>;  // numbers of steps, ascending
 
-// Which steps of a plan may be joined: of one kind, by step, and such that all of them may run where the last one
-// stands. Time is linear in the number of steps.
+// The steps of a plan that may be joined: of one kind, by step, and such that all of them may run in the place of the
+// last one. Time is linear in the number of steps.
 std::vector<JoinedSteps> joined_steps(const Plan& plan, std::span<const Joinable> joinable);
 
 }  // namespace thunder

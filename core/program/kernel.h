@@ -20,13 +20,13 @@ struct NodeView {
   const Node& node;
   const Store& store;
   const CompileSettings& settings;  // of the compile
-  // In lay_out: the layouts that its tensors will have, without memory, in the order of Launch. Otherwise empty.
+  // Set for lay_out: the layouts that its tensors will have, without memory, in the order of Launch. Otherwise empty.
   std::span<const Buffer> inputs = {};
   std::span<const Buffer> outputs = {};
-  // In lay_out: the program would run it as the epilogue of the step before it: tile by tile, as soon as a tile of this
-  // input is computed. -1: it runs as a whole, after that step.
+  // Set for lay_out: the input of whose step the program would run the kernel as an epilogue: tile by tile, as soon as
+  // a tile of this input is computed. -1: it runs as a whole, after that step.
   int32_t epilogue_input = -1;
-  // In prepare, of a region: the state that its executor set when it claimed just these nodes. Null: none.
+  // Set for prepare of a region: the state that its executor set when it claimed exactly these nodes. Null: none.
   RegionState state = nullptr;
 };
 
@@ -39,16 +39,16 @@ enum KernelFlag : uint32_t {
   kRunsTiles = 1 << 18,     // may be such an epilogue: lay_out looks whether it can
 };
 
-// What a step calls. The hot path: no handles, no allocation, no exceptions. Any number of threads at a time. Owned
-// status: the call fails with its code and message.
+// The function that a step calls. It is the hot path: no handles, no allocation, no exceptions. Any number of threads
+// at a time. Owned status: the call fails with its code and message.
 struct KernelCall {
   Status* (*run)(const Launch*, void* state) = nullptr;
   void* state = nullptr;
   Status* operator()(const Launch* launch) const { return run(launch, state); }
 };
 
-// What makes a kernel ready is called while its program is made, by one thread, and may throw. Where finish() throws
-// Code::declined, the program is compiled anew, and the executor must then decline the node at once.
+// The functions that make a kernel ready are called while its program is made, by one thread, and may throw. Where
+// finish() throws Code::declined, the program is compiled again, and the executor must then decline the node at once.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -69,25 +69,25 @@ class Kernel {
   virtual bool runs_tiles() const { return false; }
   // Runs one tile. Any thread; does not throw. Requires: runs_tiles().
   virtual void run_tile(const Launch*, const Tile&) const {}
-  // With which others it may be joined, before they are finished.
+  // The kernels with which it may be joined, before they are finished.
   virtual Joinable joinable() const { return {}; }
   // A kernel that computes in one launch what all of these do, which are of one kind, and of which none needs a result
   // of another. Its call gets the first of their launches, which lie in a row. These are then neither finished nor run.
   virtual std::unique_ptr<Kernel> join(std::span<const Kernel* const> /*all*/) const { return nullptr; }
-  // Called once all are laid out: waits for what was left to other threads, such as compiling.
+  // Called after all kernels are laid out: waits for work in other threads, such as compiling.
   virtual void finish() {}
-  // The time that a library took to make plans in a thread of its own, beside what else was going on.
+  // The time in which a library made plans in another thread, concurrently with the rest of the compile.
   virtual double plan_ms() const { return 0; }
   // Packs frozen inputs, which alone have data in the launch: called when the program is made, and again whenever they
   // were written. The result is how many bytes it keeps of them, which count as the program's memory.
   virtual size_t prepack(const Launch*) { return 0; }
-  // The kernel as text for a user; "": it has none.
+  // A text for users that describes the kernel, or "".
   virtual std::string explain() const { return ""; }
   // The kernel compiled from a loop nest that it runs; null: something else does.
   virtual const Kernel* launcher() const { return nullptr; }
 
  protected:
-  // Of a class with a member `Status* run(const Launch*) const`: Kernel(this).
+  // For a class with a member `Status* run(const Launch*) const`: Kernel(this).
   template <class K>
   explicit Kernel(const K* self) : call_{call_run<K>, const_cast<K*>(self)} {}
   explicit Kernel(KernelCall call) : call_(call) {}
@@ -104,7 +104,7 @@ class Kernel {
 
 using KernelPtr = std::unique_ptr<Kernel>;
 
-// What runs on each tile of a step's first result as soon as that is computed, while it is in the caches.
+// A kernel that runs on each tile of a step's first result as soon as that is computed, while it is in the caches.
 struct Epilogue {
   const Kernel* kernel = nullptr;
   const Launch* launch = nullptr;

@@ -6,12 +6,12 @@
 
 namespace thunder {
 
-// A second base class of kernels that have such texts; found by dynamic_cast.
+// A second base class of kernels with such texts; found by dynamic_cast.
 class KernelTexts {
  public:
-  // Its code: "llvm" (LLVM's IR), "assembly" or "cuda" (CUDA C++); "": there is none of that form.
+  // The kernel's code: "llvm" (LLVM's IR), "assembly" or "cuda" (CUDA C++); "": there is none of that form.
   virtual std::string source(std::string_view) const { return ""; }
-  // The fastest of several algorithms that were timed; "": none were.
+  // The fastest of the algorithms that were timed; "" if none were.
   virtual std::string choice() const { return ""; }
 
  protected:

@@ -9,7 +9,7 @@
 namespace thunder {
 
 // A view needs a kernel only where planning finds that its result cannot lie over its operand. Implemented by the
-// executors, which live as long.
+// executors, which must outlive the program.
 class ViewKernels {
  public:
   virtual ~ViewKernels() = default;
@@ -26,7 +26,7 @@ class Kernels {
   // Hands over a node's kernel, once. Throws.
   KernelPtr take(const Node& node, const Store& store);
 
-  // What planning asks. Views have no flags.
+  // Questions of the plan about kernels. Views have no flags.
   bool has(const Node& node, KernelFlag flag) const;
   bool takes_strided(const Node& node) const;
   bool orders_result(const Node& node, size_t number) const;

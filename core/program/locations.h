@@ -1,4 +1,4 @@
-// Where the values of a trace lie while their memory is planned.
+// The memory locations of a trace's values while their memory is planned.
 #pragma once
 
 #include <optional>
@@ -67,8 +67,8 @@ class IndexChecks {
 // call.
 void update_in_place(const Trace& trace, const Kernels& kernels, int64_t last_check, Locations& locations);
 
-// On devices, and in donated inputs: an elementwise result gets the memory of an operand of its type that lies as it
-// does and that nobody reads afterwards. To be called once writes, outputs and epilogues have their places.
+// On devices, and in donated inputs: gives an elementwise result the memory of an operand of its type that lies as it
+// does and that nobody reads afterwards. Must be called after writes, outputs and epilogues have their places.
 void overwrite_operands(const Trace& trace, const Kernels& kernels, std::span<const InputPlan> inputs,
                         Locations& locations);
 

@@ -1,4 +1,4 @@
-// For messages: which of the user's ops a failing node comes from.
+// For error messages: the user's op from which a failing node comes.
 #pragma once
 
 #include <string_view>

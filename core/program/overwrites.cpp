@@ -41,7 +41,7 @@ class Overwrites {
 
   bool is_free(ValueId root) const { return all_.roots[root].place == Place::arena && !all_.roots[root].placed; }
 
-  // On the CPU the next result gets memory that is in the caches anyway.
+  // On the CPU the next result gets memory that is in the caches in any case.
   bool may_overwrite(ValueId root) const {
     const Root& r = all_.roots[root];
     if (r.place == Place::input) return inputs_[r.index].donated;

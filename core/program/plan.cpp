@@ -66,7 +66,7 @@ class Planner {
     return there.has_value();
   }
 
-  // By value: the permute that reads it first, if no caller sees how the value itself lies.
+  // For each value the permute that reads it first, if no caller sees how the value itself lies.
   std::vector<const Node*> permutes() const {
     std::vector<const Node*> by(trace_.store->size());
     std::vector<bool> returned(by.size());

@@ -9,7 +9,7 @@
 
 namespace thunder {
 
-// Where a buffer's bytes are.
+// The kind of memory that holds a buffer.
 enum class Place : uint8_t { arena, input, output, constant };
 
 struct BufferPlan {
@@ -40,7 +40,7 @@ struct Step {
   int32_t epilogue = -1;  // index in Plan::epilogues, or -1
 };
 
-// An input as the program expects it; strides in elements.
+// The layout of an input that the program expects; strides in elements.
 struct InputPlan {
   TensorType type;
   Sizes strides;
@@ -54,7 +54,7 @@ struct InputLayouts {
   std::vector<bool> donated;
 };
 
-// Where a value lies in the arena: for the report, not for running.
+// A value's range in the arena, for the report only.
 struct ArenaSlot {
   ValueId value;
   uint32_t arena;

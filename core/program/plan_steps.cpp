@@ -27,7 +27,7 @@ class StepPlanner {
 
   uint32_t arena(Device device) { return arena_of(plan_, device); }
 
-  // A value's place among the requests of an arena.
+  // A value's index among the requests of an arena.
   struct Request {
     ValueId value;
     uint32_t arena;
@@ -109,7 +109,7 @@ class StepPlanner {
     add_buffer(r.place, r.index, r.offset + l.offset, type(v), l.strides, r.request);
   }
 
-  // A step that copies to the buffer which `add_to` adds.
+  // Adds a step that copies to the buffer that `add_to` adds.
   template <class AddTo>
   void add_copy(ValueId from, const AddTo& add_to) {
     Step step;
@@ -122,8 +122,8 @@ class StepPlanner {
     plan_.steps.push_back(std::move(step));
   }
 
-  // Whether a node only gives its operand's elements in their order. It is no view, since the operand's strides do not
-  // allow one.
+  // Whether a node only copies its operand's elements in order: a view prim whose operand's strides do not allow a
+  // view.
   static bool is_copy(const Node& n) { return n.op->name() == "prims.reshape"; }
 
   // The result, seen with the operand's sizes.

@@ -22,13 +22,13 @@ namespace thunder {
 Plan plan_memory(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels, bool epilogues);
 // Places the values of a device's arena anew, among them the scratch memory of its steps.
 void place_scratch(Plan& plan, uint32_t arena);
-// By arena; the CPU's is null. Throws where there is no such device.
+// The devices of the arenas; the CPU's is null. Throws where there is no such device.
 std::vector<Accelerator*> accelerators_of(const Plan& plan, Devices& devices);
 
 class Program {
  public:
-  // Of a ProgramBuilder. `written`: the user's trace that it was made of. `fixed`: the addresses of its last inputs,
-  // whose memory is the same at every call.
+  // Made by a ProgramBuilder. `written`: the user's trace that it was made of. `fixed`: the addresses of its last
+  // inputs, whose memory is the same at every call.
   Program(Trace trace, Trace written, Kernels kernels, Plan plan, std::span<void* const> fixed, Devices& devices,
           ThreadPool& threads);
   ~Program();
@@ -70,7 +70,7 @@ class Program {
   double plan_ms() const { return plan_.library_ms; }  // that libraries took to make plans, in threads of their own
 
  private:
-  // What a running call needs: its arena, and argument blocks that point into it. It belongs to one call at a time.
+  // The state of a running call: its arena, and argument blocks that point into it. It belongs to one call at a time.
   struct Frame {
     std::vector<Ref<Storage>> arenas;
     std::vector<std::byte*> placed;  // where they were when the buffers got their addresses
@@ -79,7 +79,7 @@ class Program {
     std::vector<Launch> launches;
     std::vector<Launch> epilogue_launches;
     std::vector<Epilogue> epilogues;
-    // Changed by the call that holds the frame alone, so no locked instruction is needed.
+    // Only the call that holds the frame changes it, so no locked instruction is needed.
     std::atomic<uint64_t> runs{0};
     std::atomic<bool> busy{false};  // of the first frame
   };
@@ -94,7 +94,7 @@ class Program {
   void* scratch_of(const Step& step, const Frame& frame) const;
   void find_patches();
   std::unique_ptr<Frame> make_frame() const;
-  // Lets its calls work in what calls of other programs work in, if they need much.
+  // Shares memory for calls with other programs, if it needs much.
   void share_arenas();
   void leave_arenas() noexcept;
   void place(Frame& frame) const;  // gives it arenas
@@ -109,12 +109,12 @@ class Program {
                     InterruptCheck* check) const noexcept;
   // Up to which step an interrupt may stop a run, and how many bytes each step touches.
   void find_stoppable();
-  // The same as run_steps(), each step under the eyes of the call's watch.
+  // Like run_steps(), with each step reported to the call's watch.
   Status* run_watched(const Frame& frame, size_t stoppable, InterruptCheck& check) const noexcept;
   Status* watch_step(const Frame& frame, size_t at, StepWatch& watch, bool closely) const;
   static Status* stopped(Status* why, const Step& next) noexcept;
   Status* located(Status* failed, const Step& step) const noexcept;
-  // A frame that no other call holds. Null: there is no memory for one, and `failed` says so.
+  // Acquires a frame that no other call uses. Null: out of memory, and `failed` has the error.
   Frame* acquire(Status*& failed) noexcept;
   Frame* acquire_frame(Status*& failed) noexcept;  // it may have no arenas yet
   Frame* another_frame(Status*& failed) noexcept;
@@ -167,7 +167,7 @@ inline void Program::release(Frame& frame) {
     give_back(frame);
 }
 
-// One handler around all steps, which costs a call nothing: executors of callers may throw.
+// One exception handler around all steps, which costs a call nothing: executors of callers may throw.
 inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end,
                                   InterruptCheck* check) const noexcept {
   size_t i = begin;

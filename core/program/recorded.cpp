@@ -9,8 +9,8 @@ namespace thunder {
 namespace {
 
 constexpr size_t kNumberBytes = 16;  // of a tensor on the CPU that a kernel gets by value
-// To replace the parameters of a kernel in a graph takes the host about a fifth of what it takes to ask for a copy, and
-// most tensors lie where they lay in the call before.
+// Replacing a kernel's parameters in a graph takes the host about a fifth of the time of enqueuing a copy, and most
+// tensors have the address that they had in the call before.
 constexpr size_t kMostUpdated = 64;  // steps that use a tensor which is not copied
 
 }  // namespace
@@ -165,7 +165,7 @@ Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inpu
   for (const StaticTensor& t : inputs_.copied)
     if (Status* failed = copy(t, inputs_, inputs, false)) return failed;
   find_updates(frame, inputs_, inputs), find_updates(frame, outputs_, outputs);
-  // In their order: a step on the CPU may change a number after a kernel has read it.
+  // The steps run in their order: a step on the CPU may change a number after a kernel has read it.
   for (const size_t i : host_steps_) {
     const Step& step = plan.steps[i];
     if (step.arena) {

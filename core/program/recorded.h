@@ -36,7 +36,7 @@ class Program::Recorded {
       return {data, static_cast<int32_t>(sizes.size()), sizes.data(), steps.data()};
     }
   };
-  // A buffer of a step of our own kernels: in the graph they have the address that the last call gave for it.
+  // A buffer of a compiled kernel, whose address in the graph is the one that the last call gave.
   struct KernelParameter {
     size_t patch, step;
   };

@@ -7,7 +7,7 @@ namespace thunder {
 
 namespace {
 
-// Where the printed trace has a program's values and nodes.
+// The numbers that values and nodes have in the printed trace.
 struct PrintedNumbers {
   explicit PrintedNumbers(const Trace& trace) : values(trace.store->size()) {
     uint32_t value = 0;

@@ -1,4 +1,4 @@
-// Reports on a program, as text: what each stage of its making left.
+// Reports on a program as text: results of the stages that made it.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ std::string loops_report(const Program& program);
 
 // A line for each step, in the order in which they run: its ops and its executor.
 std::string kernels_report(const Program& program);
-// Which of these steps are computed by one launch.
+// The steps that one launch computes.
 std::string joined_report(const Program& program);
-// Which of them run code that was compiled for them, and which that of a library.
+// The steps that run code compiled for them, and those that run a library's.
 std::string code_report(const Program& program);
 // The offsets, in bytes, of all that each step reads and writes.
 std::string steps_report(const Program& program);

@@ -1,4 +1,4 @@
-// Who looks at the steps of a running program: to time them, or to check what they computed.
+// An interface to watch the steps of a running program: to time them, or to check their results.
 #pragma once
 
 #include "program/program.h"
@@ -7,7 +7,7 @@ namespace thunder {
 
 class StepWatch {
  public:
-  // Before the first step: what the program has of the CPU's memory during the call.
+  // Called before the first step, with the memory that the program has on the CPU during the call.
   virtual void begin(std::span<const std::byte> /*arena*/) {}
   // Around step `at` of the plan, on the thread of the call; where the call is watched closely, devices have done what
   // was asked of them before `after` is called. The launch is the step's own. Neither throws anything but Error, which

@@ -11,7 +11,7 @@
 
 namespace thunder {
 
-// The lines of a trace by what they make, those in regions too.
+// The line that computes each value, also within regions.
 struct LinesByResult {
   std::unordered_map<ValueId, const Node*> makers;  // that may stand in a region, and views
   std::unordered_map<ValueId, size_t> made_at;  // of values that lines outside of regions make: the line's number
@@ -20,7 +20,7 @@ struct LinesByResult {
 
 class Derivation {
  public:
-  // Of `wanted`, which the region at line `at` reads beside others of `inputs`. All must outlive this.
+  // Derives `wanted`, which the region at line `at` reads beside others of `inputs`. All must outlive this.
   Derivation(Store& store, const LinesByResult& all, size_t at, std::span<const ValueId> inputs, ValueId wanted)
       : store_(store), all_(all), at_(at), inputs_(inputs), wanted_(wanted) {}
 
@@ -29,14 +29,14 @@ class Derivation {
   // there are no such lines.
   std::optional<ValueId> find(size_t most_instructions, int64_t most_bytes);
 
-  // They are for the region's body.
+  // The lines for the region's body.
   const std::vector<const Node*>& lines() const { return lines_; }
   // New views of small values, which stand before the region.
   const std::vector<const Node*>& views() const { return views_; }
 
  private:
   std::optional<ValueId> value(ValueId v);
-  // A value outside of regions whose memory is small.
+  // A small value outside of regions.
   std::optional<ValueId> small(ValueId v);
   std::optional<ValueId> view(const Node& n, ValueId of);
   std::optional<ValueId> line(const Node& n);

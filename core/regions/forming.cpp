@@ -33,7 +33,7 @@ size_t Regions::form(size_t first) {
   }
   const auto views = static_cast<size_t>(
       std::count_if(again.begin(), again.end(), [](const Node* n) { return def(*n).view != nullptr; }));
-  // No nodes may be left, if all of them are recomputed where they are read.
+  // There may be no nodes left, if all of them are recomputed where they are read.
   const size_t room = taken - views - unconnected_.size() - !nodes_.empty();
   auto to = std::fill_n(entries_.begin() + static_cast<ptrdiff_t>(first), room, Entry());
   to = std::copy(before_.begin(), before_.end(), to);

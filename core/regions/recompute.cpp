@@ -8,7 +8,7 @@ namespace {
 // About what an elementwise function takes that is no single instruction: exp, tanh, a division.
 constexpr size_t kInstructionsOfFunction = 16;
 constexpr size_t kMaxReads = 2;  // operands as large as the result
-// A value that is this many times smaller costs nothing to store and to read.
+// A value that is this many times smaller than another one costs nearly nothing to store and to read.
 constexpr int64_t kSmall = 16;
 
 }  // namespace

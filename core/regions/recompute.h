@@ -14,9 +14,9 @@ namespace thunder {
 
 // About how many instructions an element of an elementwise line takes.
 size_t instructions_of(const Node& node);
-// What a value takes; 0: that is not known.
+// The bytes of a value; 0: they are not known.
 int64_t bytes_of(ValueId v, const Store& store);
-// Whether a value is so much smaller than another one that it costs nothing to store and to read.
+// Whether a value is so much smaller than another one that storing and reading it costs nearly nothing.
 bool is_small_beside(ValueId one, ValueId other, const Store& store);
 
 class Recompute {

@@ -1,16 +1,16 @@
-// Which nodes a fusion executor runs as one kernel. Nothing here knows a kind of device or of kernel: executors say
-// what they take.
+// Chooses the nodes that a fusion executor runs as one kernel. Independent of devices and kinds of kernels: executors
+// say what they take.
 #pragma once
 
 #include "executors/executor.h"
 
 namespace thunder {
 
-// A node that this executor claimed, and no region.
+// A node claimed by this executor that is no region.
 inline bool is_single(const Node& n, const Executor& executor, const Op& region) {
   return n.executor && n.op != &region && executor.name() == n.executor;
 }
-// A region that it formed.
+// A region formed by this executor.
 inline bool is_region(const Node& n, const Executor& executor, const Op& region) {
   return n.executor && n.op == &region && executor.name() == n.executor;
 }

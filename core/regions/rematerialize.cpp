@@ -33,7 +33,7 @@ class Rematerialization {
     // Backwards, so that a line can follow those that read it.
     for (size_t i = trace_.nodes.size(); i-- > 0;)
       if (is_cheaper(i)) duplicate(i);
-    // Twice, since what a region reads for one value may be what another is made of.
+    // Runs twice: a value rematerialized in the first pass may be an operand of others.
     for (size_t i = 0; i < trace_.nodes.size(); i++)
       if (trace_.nodes[i] && is_region(*trace_.nodes[i])) derive(i), derive(i);
     finish();
@@ -71,7 +71,7 @@ class Rematerialization {
     return Recompute(store_, line, kept_, uses_, broadcast_from_, most_instructions(n)).is_cheaper(n) &&
            reads_no_more_than_it_makes(n);
   }
-  // What a line reads may then live as long as its result would, and is read as often.
+  // The operands of a line may then live as long as its result would, and are read as often.
   bool reads_no_more_than_it_makes(const Node& n) const {
     int64_t bytes = 0;
     for_each_value(n.args, [&](ValueId v) {
@@ -116,8 +116,8 @@ class Rematerialization {
       if (is_view || !is_on_device(v) || bytes_of(v, store_) < kLarge) continue;
       const Node& region = *trace_.nodes[at];
       Derivation derivation(store_, lines_, at, region.args[0].value_list(), v);
-      // If the value is stored for others nevertheless, a read is saved, not a write too, and what it is made of would
-      // live beside it.
+      // If other readers need the stored value, only a read is saved, no write, and the inputs of the recomputation
+      // would have to live as long.
       const std::vector<size_t>& readers = readers_[v];
       const bool is_last = !kept_[v] && std::all_of(readers.begin(), readers.end(), [at](size_t r) { return r == at; });
       const auto found = derivation.find(most_instructions(*region.body[0]) / 2, is_last ? bytes_of(v, store_) : 0);
@@ -186,7 +186,7 @@ class Rematerialization {
     std::reverse(nodes.begin(), nodes.end());
     trace_.nodes = std::move(nodes);
   }
-  // The region without the results and lines that nobody reads; null: none of its results is read.
+  // The region without unread results and lines; null if none of its results is read.
   const Node* without_unread(const Node& n) {
     const auto is_read = [this](ValueId v) { return kept_[v] != 0; };
     if (std::all_of(n.results.begin(), n.results.end(), is_read)) return &n;

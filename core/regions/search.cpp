@@ -94,7 +94,7 @@ bool Regions::take(size_t first) {
   for (size_t i = first; i < end; i++)
     if (connections_.component_of(i - first) == connections_.component_of(0)) connected++, last = i;
   if (connected < 2) return false;
-  // What stands after the last of them cannot be read by any.
+  // Nodes after the last candidate cannot be read by any candidate.
   divide(first, last + 1, [&](size_t i) {
     const Entry& entry = entries_[i];
     return entry.candidate && may_join(entry.computed, entries_[first].computed) &&

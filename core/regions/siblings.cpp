@@ -58,7 +58,7 @@ class Siblings {
     return out;
   }
 
-  // Joins a kernel with the next one that it can be joined with; false: there is none.
+  // Joins a kernel with the next possible one; false if there is none.
   bool join_next(size_t first) {
     read_.clear(), dependents_.clear();
     for_each_value(entries_[first].node->args, [&](ValueId v) {

@@ -105,7 +105,7 @@ int64_t Batches::next_size() const {
 
 void Batches::gather(std::span<const Ref<Tensor>> targets, int64_t count) const {
   for (size_t i = 0; i < tensors_.size(); i++) {
-    // One row of each, without its first dimension; only the address changes from row to row.
+    // Copies one row of each, without its first dimension; only the address changes from row to row.
     Buffer from = tensors_[i]->buffer(), to = targets[i]->buffer();
     const auto item = static_cast<int64_t>(size_of(from.dtype));
     const int64_t from_step = from.strides[0] * item, to_step = to.strides[0] * item;
@@ -142,7 +142,7 @@ void Batches::send_to(Devices& devices, Device device) {
   devices_ = &devices, device_ = device;
 }
 
-// Until it is made, nothing that it reads may change.
+// While the batch is being made, the tensors that it reads must not change.
 void Batches::begin_next(const Allocator& allocator) {
   const int64_t count = next_size();
   if (count == 0) return;

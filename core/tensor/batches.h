@@ -33,7 +33,7 @@ class Batches {
   // is missing. The devices must live as long.
   void send_to(Devices& devices, Device device);
 
-  // Of the same rows, at the beginning of an epoch.
+  // Batches of the same rows, at the beginning of an epoch.
   std::unique_ptr<Batches> at_epoch(int64_t epoch) const;
 
   // Copies the next batch into fresh tensors, one for each source. Empty at the end of an epoch; the call after that
@@ -48,7 +48,7 @@ class Batches {
   void set_state(const Tensor& state);
 
  private:
-  // A batch that another thread makes.
+  // A batch that is prepared by another thread.
   struct Ahead {
     std::vector<Ref<Tensor>> tensors;
     std::shared_ptr<SideThreads::Work> work;

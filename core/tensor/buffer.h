@@ -1,4 +1,4 @@
-// A tensor as kernels see it: a strided view of memory, without a handle. Frozen: it is thunder_buffer.
+// A strided view of memory, without a handle, as kernels get tensors. Its layout is frozen: it is thunder_buffer.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ struct Plane {
   int64_t sizes[2], from[2], to[2];
 };
 
-// In squares: whichever side jumps from line to line of the cache, its lines are used up while they are there.
+// Copies in square tiles, so that each cache line of the strided side is used up while it is cached.
 template <size_t Item>
 void copy_plane(std::byte* to, const std::byte* from, const Plane& p) {
   constexpr int64_t kSide = 32;
@@ -25,8 +25,8 @@ void copy_plane(std::byte* to, const std::byte* from, const Plane& p) {
           std::memcpy(to + x * p.to[0] + y * p.to[1], from + x * p.from[0] + y * p.from[1], Item);
 }
 
-// Where `from` has its neighbours along the first axis and `to` along the second, four by four are turned round in
-// registers.
+// Transposes four by four elements in registers, where `from` is contiguous along the first axis and `to` along the
+// second.
 void turn_plane(std::byte* to, const std::byte* from, const Plane& p) {
   typedef float Quad __attribute__((vector_size(16), aligned(4), may_alias));
   constexpr int64_t kQuad = 4, kItem = sizeof(float), kSide = 32;
@@ -59,7 +59,7 @@ void copy_row(std::byte* to, const std::byte* from, const Plane& p) {
   std::memcpy(to, from, static_cast<size_t>(p.sizes[1] * p.from[1]));
 }
 
-// The axis along which `from` has its neighbours; the last one where that is as good.
+// The axis along which elements of `from` are adjacent; the last one if that is as good.
 size_t nearest_axis(const Buffer& from) {
   size_t nearest = static_cast<size_t>(from.rank) - 1;
   for (size_t a = nearest; a-- > 0;)

@@ -18,7 +18,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(0, text.find_last_not_of(" \t") + 1);
 }
 
-// Numbers as from_chars reads them, which knows no locale, and a leading plus.
+// Parses numbers by from_chars, which ignores the locale, and allows a leading plus.
 template <class T>
 std::errc parse(std::string_view field, T& value) {
   field = trim(field);
@@ -115,7 +115,7 @@ Csv load(const std::string& path, const CsvOptions& options, const Allocator& al
     if (first) {
       columns = fields.size();
       T ignored = 0;
-      // A row of names has no number in it: one cell that is none is a mistake, as in any other row.
+      // A header row has no number in it; in other rows a cell that is no number is an error.
       const auto blank = [](auto& f) { return trim(f).empty(); };
       const bool guess = !std::all_of(fields.begin(), fields.end(), blank) &&
                          std::all_of(fields.begin(), fields.end(), [&](auto& f) {

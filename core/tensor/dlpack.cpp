@@ -17,7 +17,7 @@ DType dtype_of(const DLDataType& t) {
 }
 
 Device device_of(const DLDevice& d) {
-  // Pinned memory is the host's, whoever pinned it.
+  // Pinned memory belongs to the host, whichever library pinned it.
   if (d.device_type == kDLPackCpu || d.device_type == kDLPackCudaHost) return Device::cpu;
   require(d.device_type == kDLPackCuda, "DLPack: device type ", d.device_type,
           " is not supported; 1 (CPU), 2 (CUDA) and 3 (CUDA host memory) are");
@@ -101,7 +101,7 @@ std::unique_ptr<Exported<Managed>> give(const Ref<Tensor>& tensor, void* stream)
   if (!tensor->concrete()) fail(Code::proxy_has_no_data, "DLPack: the tensor has no data to pass on");
   auto out = std::make_unique<Exported<Managed>>();
   const TensorType& type = tensor->type();
-  // A view, since the handle itself may be rebound to other memory while the consumer still reads this.
+  // Exports a view, since the handle itself may be rebound to other memory while the consumer still reads this.
   out->tensor = Tensor::view(tensor->storage(), type, tensor->strides(), tensor->offset());
   out->stream = stream;
   out->shape = concrete(type.shape);

@@ -22,7 +22,7 @@ struct Ends {
   int64_t from, to;  // where its end begins in the tensor, and among the elements that are shown
 };
 
-// A part of a view: along some axes it is one of the ends, `count` elements long.
+// A view of a corner: along some axes one of the ends, `count` elements long.
 Ref<Tensor> part_of(const Tensor& t, const std::vector<Ends>& ends, int64_t count, uint64_t second, bool shown) {
   TensorType type = t.type();
   auto offset = static_cast<int64_t>(t.offset());
@@ -134,7 +134,7 @@ class Printer {
   }
 
  private:
-  // Nothing is left of a dim that is cut to no elements.
+  // Whether a summarized axis shows no elements.
   bool is_empty(size_t axis) const { return summarize_ && !options_.edgeitems && t_.sizes()[axis] > 0; }
   std::string list(size_t axis, size_t indent) {
     if (is_empty(axis)) return "[...]";
@@ -185,7 +185,7 @@ std::string size_text(const Shape& shape) {
   return cat("size=(", join(shape, ", ", [](Dim d) { return name(d); }), shape.size() == 1 ? ",)" : ")");
 }
 
-// What stands behind the elements: what cannot be seen of them.
+// The text behind the elements: the properties that they do not show.
 std::vector<std::string> suffixes_of(const Tensor& t) {
   const TensorType& type = t.type();
   const bool traced = t.kind() == Tensor::Kind::proxy, empty = t.concrete() && t.elements() == 0;
@@ -214,7 +214,7 @@ std::string with_suffixes(std::string text, const std::vector<std::string>& suff
   return text + ")";
 }
 
-// A plain number of a scope as the 0-d tensor that it stands for.
+// A plain number of a scope as a 0-d tensor.
 Ref<Tensor> tensor_of(const Tensor& number) {
   const Arg& value = number.number_value();
   TensorType type;

@@ -86,7 +86,7 @@ class Loader {
     return text;
   }
 
-  // cJSON is lenient where the format is not: what it would accept or cut short is refused here.
+  // Refuses what the format forbids but cJSON would accept or cut short.
   Json parse(std::string text) {
     if (text.empty() || text[0] != '{') bad("its header does not begin with '{'");
     if (!valid_utf8(text)) bad("its header is not UTF-8");

@@ -5,8 +5,8 @@
 
 namespace thunder {
 
-// What destructors of the thread release later is freed at once: `open` is false before the first one is kept, and
-// after the end.
+// Tensors that destructors of the thread release later are freed at once: `open` is false before the first one is kept,
+// and after the end.
 struct Spares::Slots {
   Tensor* kept[kSlots];
   bool open, closed;
@@ -22,13 +22,13 @@ struct Spares::AtExit {
   }
 };
 
-// Without a constructor nothing is asked at each use.
+// Has no constructor, so that no guard is tested at each use.
 inline Spares::Slots& Spares::of_this_thread() {
   static constinit thread_local Slots slots{};
   return slots;
 }
 
-// A call of memcmp takes longer.
+// Compared by hand, since a call of memcmp takes longer.
 inline bool Spares::fits(const Tensor& t, const DenseType& dense) {
   if (t.guard_ != dense.guard) return false;
   for (size_t i = 0; i < dense.sizes.size(); i++)

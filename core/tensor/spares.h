@@ -9,9 +9,9 @@ namespace thunder {
 
 class Spares {
  public:
-  // One that is dense and of this type, of unknown contents and one reference; the allocator's. Null: there is none.
+  // A kept dense tensor of this type and allocator, with unknown contents and one reference, or null.
   static Tensor* take(const Allocator&, const DenseType&);
-  // False: it is not kept. Requires: nobody refers to it.
+  // Returns false if the tensor is not kept. Requires: it has no references.
   static bool keep(Tensor&);
   // A borrowed tensor that is held once, for other memory of the same type: a call's argument, for the next one.
   // False: it is as it was.

@@ -33,7 +33,7 @@ bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides) 
 
 namespace {
 
-// Where each step goes past all that shorter ones reach, no place is met twice.
+// If each stride is larger than all that smaller ones reach, no place is met twice.
 bool steps_go_past(const Tensor& t) {
   struct Step {
     int64_t stride, times;
@@ -94,7 +94,7 @@ Extent extent(std::span<const int64_t> sizes, std::span<const int64_t> strides, 
     if (sizes[i] == 1) continue;
     int64_t& end = strides[i] < 0 ? low : high;
     end = checked.add(end, checked.mul(sizes[i] - 1, strides[i]));
-    // Loops step once more than there are elements, and back.
+    // Loops advance once past the last element, and back, so that step must fit, too.
     checked.mul(checked.mul(sizes[i], strides[i]), bytes);
   }
   low = checked.mul(low, bytes), high = checked.mul(high, bytes);

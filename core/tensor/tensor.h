@@ -71,7 +71,7 @@ class Tensor : public Counted<Tensor> {
   const TensorType& type() const { return type_; }
   const Sizes& strides() const { return strides_; }
   bool concrete() const { return kind_ == Kind::concrete; }
-  // The guard_word of a concrete tensor or a number; of what no call takes, one that no key has.
+  // The guard_word of a concrete tensor or a number; for other handles a word that matches no key.
   uint64_t guard() const { return guard_; }
   void destroy() const;
 
@@ -94,7 +94,7 @@ class Tensor : public Counted<Tensor> {
   ProxyOwner* owner() const { return owner_; }
   ValueId value() const { return value_; }
   void set_value(ValueId v) { value_ = v; }
-  // The scope has ended: the handle stays valid memory and says so.
+  // Called when the scope ends: the handle stays valid memory, and reports that it expired.
   void expire() { owner_ = nullptr; }
   // It is a view of this concrete tensor's memory from here on. Requires: of the proxy's type.
   void become(const Tensor& concrete);

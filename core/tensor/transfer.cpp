@@ -15,7 +15,7 @@ Accelerator* accelerator(const Tensor& t) { return t.storage()->accelerator(); }
 
 bool is_empty(const Tensor& t) { return t.elements() == 0; }
 
-// A host tensor over memory that outlives it.
+// A host tensor over existing memory, which must outlive it.
 Ref<Tensor> over(const Tensor& like, void* host) {
   TensorType type = like.type();
   type.device = Device::cpu;
@@ -44,7 +44,7 @@ void copy_elements(const Tensor& from, const Tensor& to) {
   if (is_empty(from)) return;
   if (!source && !target) return copy_strided(from.buffer(), to.buffer());
   if (source == target) return must(copy_on_device(*source, from.buffer(), to.buffer()));
-  // Between memories whole dense blocks travel; what is strided is packed where it lies and unpacked where it goes.
+  // Between host and device whole dense blocks are copied: strided tensors are packed before and unpacked after.
   if (!from.contiguous()) return copy_elements(*dense_copy(default_allocator(), from), to);
   if (!to.contiguous()) {
     const Ref<Tensor> dense = dense_on(target, to);

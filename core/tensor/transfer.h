@@ -17,9 +17,9 @@ void write_elements(const Tensor& to, const void* host);
 // Requires: concrete, dense.
 void fill_with_zeros(const Tensor& t);
 
-// On that device: the tensor itself if it is there, else a fresh dense one.
+// The tensor on that device: itself if it is there, else a new dense one.
 Ref<Tensor> moved(const Ref<Tensor>& tensor, Devices& devices, Device device);
-// On the CPU; as above.
+// The tensor on the CPU; as above.
 Ref<Tensor> on_host(const Ref<Tensor>& tensor, const Allocator& allocator);
 
 // Between strided buffers in one device's memory, of equal shape and dtype. Null, or an owned status.

@@ -67,7 +67,7 @@ void Aliases::hold(ValueId v) {
 ValueId Aliases::latest(ValueId root) const {
   ValueId now = root;
   for (auto it = newest_.find(now); it != newest_.end(); it = newest_.find(now)) now = it->second;
-  // Who asks next takes one step.
+  // Shortens the way, so that the next lookup takes one step.
   while (root != now) root = std::exchange(newest_.at(root), now);
   return now;
 }
@@ -77,7 +77,7 @@ ValueId Aliases::resolve(Builder& b, ValueId v) {
   const ValueId from = root(v);
   ValueId now = latest(from);
   if (now == from) return v;
-  // Handles on one chain of views share what is made again.
+  // Handles on one chain of views share the views that are taken again.
   SmallVector<const Node*, 8> views;
   ValueId base = now;
   const DimReads::Again lines;  // each of which looks again when it is made for other sizes
@@ -120,7 +120,7 @@ std::vector<ValueId> Aliases::history(ValueId v) const {
 ValueId Aliases::write(Builder& b, ValueId x, ValueId value) {
   const auto views = path(x);
   const ValueId old = latest(root(x));
-  // What each view is a view of, as of now.
+  // The current base of each view.
   std::vector<ValueId> bases(views.size());
   const DimReads::Again lines;
   ValueId base = old;
@@ -128,7 +128,7 @@ ValueId Aliases::write(Builder& b, ValueId x, ValueId value) {
     bases[i] = base;
     if (i > 0) base = view_again(b, *views[i], base);
   }
-  // From the view back to the root: each view says what its base becomes.
+  // From the view back to the root: each view's base is updated with the written elements.
   for (size_t i = 0; i < views.size(); i++) {
     const OpDef& op = def(*views[i]);
     require(op.write_through != nullptr, "cannot write in place through ", op.name());
@@ -138,7 +138,7 @@ ValueId Aliases::write(Builder& b, ValueId x, ValueId value) {
   }
   if (value == old) return old;
   if (held(root(value))) value = b.call("prims.clone", {b.var(value)}).id;
-  // Nothing else stands for this memory, so it is the root's now, even if a view made it.
+  // No other value has this memory, so it becomes the root's, even if a view made it.
   cut(value);
   hold(value);
   supersede(old, value);

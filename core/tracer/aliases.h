@@ -37,7 +37,7 @@ class Aliases {
   ValueId latest(ValueId root) const;
   void supersede(ValueId v, ValueId by) { superseded_[v] = newest_[v] = by; }
 
-  // What a view was made again of, after writes; any other value itself.
+  // The value of which a view was made again after writes; any other value itself.
   ValueId taken_first(ValueId v) const;
   // What a handle that was given `v` stood for under each value of its memory, the oldest first; kNoValue where nobody
   // asked. As long as the memory's root is superseded.
@@ -58,7 +58,7 @@ class Aliases {
   // The views from the root to `v`, the last one first.
   std::vector<const Node*> path(ValueId v) const;
   bool held(ValueId v) const { return v < held_.size() && held_[v]; }
-  // The value owns its memory from here on, and views made through it become views of it.
+  // Makes the value the owner of its memory; views made through it become its views.
   void cut(ValueId v);
 
   std::vector<const Node*> views_;
@@ -67,7 +67,7 @@ class Aliases {
   std::unordered_map<ValueId, ValueId> superseded_;
   mutable std::unordered_map<ValueId, ValueId>
       newest_;  // by value: one that superseded it, the newest when it was last looked up
-  // By the value given and its root's newest value, and the other way round.
+  // The views that were made again, by the given value and its root's newest value, and the other way round.
   std::map<std::pair<ValueId, ValueId>, ValueId> resolved_;
   std::unordered_map<ValueId, ValueId> first_;
 };

@@ -1,4 +1,4 @@
-// One leaf as callers give it: thunder_any, with our names. Frozen at 16 bytes.
+// One leaf of the C API: thunder_any with internal names. Its layout is frozen at 16 bytes.
 #pragma once
 
 #include "tensor/tensor.h"

@@ -1,9 +1,9 @@
-// Mixed precision: what an op's arguments become inside of autocast.
+// Mixed precision: converts an op's arguments under autocast.
 #include "tracer/scope.h"
 
 namespace thunder {
 
-// Of reals narrower than f64, as the op's row says.
+// Casts reals narrower than f64, as the op's row says.
 void Scope::cast_arguments(const OpDef& op) {
   const CastPolicy policy = op.autocast;
   if (policy == CastPolicy::none || policy == CastPolicy::unsaid) return;

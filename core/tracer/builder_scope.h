@@ -24,7 +24,7 @@ class BuilderScope : public Scope {
   Tensor* wrap(ValueId v) override;
   void write(Tensor* x, ValueId value) override;
   void reset() override { expire(); }
-  // Where ops run at once the proxy is its tensor from then on, which stays a value of this scope.
+  // If ops run at once, the proxy gets its tensor here, which stays a value of this scope.
   bool give_data(Tensor& proxy, const char* where) override;
 
   // The values of results that a callback gave. Throws the scope's error, or naming a result that is no tensor of it.
@@ -34,7 +34,7 @@ class BuilderScope : public Scope {
   void begin_op(const char*) override {}
   void end_op() override {}
   std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) override;
-  // Before a value is read: passes refuse those that are not there yet.
+  // Called before a value is read: passes refuse values that do not exist yet.
   virtual void check_readable(ValueId) {}
 
   const std::string what_;

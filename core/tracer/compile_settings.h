@@ -9,7 +9,7 @@
 namespace thunder {
 
 using NameList = std::vector<std::string>;  // given as a text, with commas between the names
-// A number that is at least 1.
+// An integer option that must be at least 1.
 struct Count {
   constexpr Count(int64_t n = 1) : value(n) {}
   operator int64_t() const { return value; }
@@ -63,7 +63,7 @@ struct CompileSettings {
 #undef OPTION
   bool leaves_out(std::string_view pass) const;
 };
-// Those of a compile without options.
+// The settings of a compile without options.
 const CompileSettings& default_settings();
 
 // The table as callers see it.
@@ -71,7 +71,7 @@ std::span<const OptionRow> compile_options();
 
 // Sets the given options. Throws at the first unknown name, or value of the wrong kind or out of range.
 void read_settings(const Options& given, CompileSettings& out);
-// The same of one whose value is a function.
+// The same for an option whose value is a function.
 void read_settings(std::string_view name, Ref<Function> given, CompileSettings& out);
 
 }  // namespace thunder

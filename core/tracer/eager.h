@@ -21,7 +21,7 @@ class EagerBuilder : public Builder {
   ValueId add(Ref<Tensor> t);
   const Ref<Tensor>& tensor(ValueId v) const { return slots_[v]; }
   void replace(ValueId v, Ref<Tensor> t) { slots_[v] = std::move(t); }
-  // Nothing names this value any more: its memory is free for others.
+  // Nothing refers to this value any more: its memory is free for others.
   void drop(ValueId v) { slots_[v] = nullptr; }
   size_t size() const { return slots_.size(); }
   void clear();
@@ -62,7 +62,7 @@ class EagerBuilder : public Builder {
   std::vector<Ref<Tensor>> slots_;
   int64_t draws_ = 0;
   bool paused_ = false;
-  // The tape: nodes whose values are slots.
+  // The tape: nodes over numbered values.
   std::unique_ptr<Store> store_;
   std::vector<std::shared_ptr<const OpDef>> ops_;  // of lines that ran elsewhere
   Aliases memory_;
@@ -82,7 +82,7 @@ class EagerScope : public Scope {
   ValueId enter(Tensor* t) override;
   Tensor* wrap(ValueId v) override;
   void write(Tensor* x, ValueId value) override;
-  // For each of these tensors whether the loss depends on it, as far as the tape knows: others have no gradient.
+  // For each tensor whether the loss depends on it, as far as the tape knows; others have no gradient.
   std::vector<bool> reached(Tensor* loss, std::span<Tensor* const> tensors);
   // Also counts one call of the random state if anything was drawn.
   void reset() override;

@@ -22,7 +22,7 @@ class DroppingBackward : public Backward {
         wanted_(wrt.begin(), wrt.end()) {}
 
  protected:
-  // On a device, where a rule is as many kernels as it has lines.
+  // Whether it runs whole: on a device, where a gradient's rule would launch a kernel for each of its lines.
   bool made_whole(const Node& node) override {
     const OpDef& op = def(node);
     if (!eager_.composites() || op.view || (!op.vjp && !node.body.empty())) return false;
@@ -87,7 +87,7 @@ class DroppingBackward : public Backward {
   const std::unordered_set<ValueId> wanted_;
 };
 
-// Rules of callers may keep what they see, and hooks are to be called once.
+// Whether callers' rules or hooks are among the nodes: rules may keep their arguments, and hooks must be called once.
 bool has_own_rules(std::span<const Node* const> nodes) {
   return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) {
     return def(*n).has(kOwnRules) || has_own_rules(n->body);

@@ -1,4 +1,4 @@
-// A function of tensors that can be traced, run eagerly, or inlined into another.
+// A function of tensors. It can be traced, run eagerly, or inlined into another one.
 #pragma once
 
 #include <string>

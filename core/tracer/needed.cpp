@@ -10,7 +10,7 @@ namespace thunder {
 
 namespace {
 
-// Of a line also what it makes inside, which the gradients of it that were recorded behind it read.
+// Includes the values inside a line, which the gradients recorded after it read.
 void add_needed(const Node& line, ValueSet& into) {
   if (!def(line).nondiff.empty()) return;
   const bool wanted = std::any_of(line.results.begin(), line.results.end(), [&](ValueId r) { return into.has(r); });

@@ -1,4 +1,4 @@
-// Options by name: what compile takes is declared here, once; optimisers and others have tables of their own.
+// Options by name. The rows of compile's options are declared here; optimizers and others have tables of their own.
 #pragma once
 
 #include "tracer/values.h"
@@ -15,7 +15,7 @@ struct OptionRow {
 // The default of an option that may be left open: None may be given, too.
 constexpr std::string_view kNone = "None";
 
-// Names with values, in the order they were set; nobody has judged them yet.
+// Names with values, in the order in which they were set; not checked yet.
 class Options : public Counted<Options> {
  public:
   virtual ~Options() = default;

@@ -35,8 +35,8 @@ void Recorder::abandon() {
   frames_.pop_back();
 }
 
-// A composite whose results are not all its own (it returned an argument, or one value twice) cannot be a line
-// that defines them: its decomposition stands in its place.
+// A composite that returned an argument, or one value twice, cannot be a line that defines its results: its
+// decomposition replaces it.
 Results Recorder::leave(const OpDef& op, std::span<const Arg> args, const Results& results) {
   const Frame frame = frames_.back();
   frames_.pop_back();

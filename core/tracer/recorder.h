@@ -1,11 +1,11 @@
-// A builder that records: what a tracing scope, the grad pass and every rewriting pass write nodes with.
+// A builder that records nodes: used by tracing scopes, the gradient and every rewriting pass.
 #pragma once
 
 #include "ops/builder.h"
 
 namespace thunder {
 
-// An op that is recorded asks for an integer that is not known: its result's shape depends on values.
+// Thrown when an op that is being recorded reads an integer that is not known: its result's shape depends on values.
 class UnknownInteger : public Error {
  public:
   using Error::Error;

@@ -117,16 +117,16 @@ class Replay {
     if (!call_.roots.empty()) same_memory(n, v, made);
   }
 
-  // A size that another formula gives is looked at.
+  // Whether two sizes agree: as formulas, or by the values that were seen.
   bool fits(Dim made, Dim was) {
     if (!words_) return made == was || made == Dim(value(was));
     return Product(Shape{made}) == Product(Shape{was}) || hint(made) == hint(was);
   }
 
-  // As callers give it to ops: a word where the scope knows the symbols, else what they are in this call.
+  // The integer as callers give it to ops: a word where the scope knows the symbols, else its value in this call.
   int64_t given(Dim d) { return words_ ? words_->word(d) : value(d); }
 
-  // Of what this symbol stands for a line depends on that alone.
+  // The value of a size. Symbols that are integers are noted as read, since the line depends on them.
   int64_t value(Dim d) {
     if (d.constant()) return d.value();
     for (const Symbol& s : call_.integers.empty() ? std::vector<Symbol>() : used_symbols(d)) {
@@ -144,7 +144,7 @@ class Replay {
     return recorder->memory().root(scope_.enter(t));
   }
 
-  // What a write reached when the trace was recorded it reaches for these sizes, too.
+  // A write reaches the same values for these sizes as when the trace was recorded.
   void same_memory(const Node& n, ValueId v, Tensor* made) {
     if (call_.roots[v] == kNoValue) return;
     const ValueId was = call_.roots[v], now = root(made);
@@ -174,7 +174,7 @@ class Replay {
     for (size_t i = 0; i < n.results.size(); i++) result(n, n.results[i], (*gradients)[i].tensor.get());
   }
 
-  // What a view's result lies in, so that what is read late is copied before it is written.
+  // Notes the memory of a view's result, so that values read later are copied before that memory is written.
   void note_roots(const Node& n) {
     for (const Node* inner : n.body) note_roots(*inner);
     for (ValueId r : n.results)

@@ -16,7 +16,7 @@ struct ReplayCall {
   // Formulas of them, and a live number for each, which nodes get that take the formula beside tensors.
   std::span<const Dim> formulas;
   std::vector<Tensor*> numbers;
-  // By value of the trace: the root of its memory when it was recorded; empty: irrelevant.
+  // For each value of the trace the root of its memory when it was recorded; empty: irrelevant.
   std::span<const ValueId> roots;
   // Output: the symbols among the integers on whose value some node depends.
   std::vector<int64_t> read;

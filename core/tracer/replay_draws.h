@@ -30,10 +30,10 @@ class ReplayedDraws {
       });
   }
 
-  // The input that is the random state; kNoValue: nothing is drawn.
+  // The input that is the random state; kNoValue if nothing is drawn.
   ValueId state() const { return state_; }
-  // Whether the line is nothing to replay: the scope counts the call, and who draws on a device moves what it draws
-  // from.
+  // Whether the line only prepares the random state: it is not replayed, since the scope counts draws, and moves the
+  // state to a device when something is drawn there.
   bool makes_state(const Node& n) const {
     return (n.op->name() == kAdvance && n.args[0].v == state_) || moves_state(n);
   }
@@ -46,7 +46,7 @@ class ReplayedDraws {
     });
     return !alone;
   }
-  // What a prim draws from; none: it draws nothing. An error is the scope's.
+  // The random state that a prim draws from; none: it draws nothing. An error is the scope's.
   std::optional<Drawn> draw(const Node& n) {
     const auto draw = own_draw(n);
     if (!draw) return std::nullopt;

@@ -1,4 +1,4 @@
-// Keeps the promise that the results of an op that is no view are new, and each of their elements has its own place.
+// Ensures that the results of ops that are no views have new memory, in which elements do not overlap.
 #pragma once
 
 #include "ops/view_tags.h"
@@ -7,7 +7,7 @@
 
 namespace thunder {
 
-// Of a size that varies it is taken for granted, since asking would make it a constant.
+// For a symbolic size it is assumed, since reading the size would make it a constant.
 inline bool repeats_elements(const TracingRecorder& recorder, ValueId v) {
   const Sizes strides = recorder.strides(v);
   const Shape& shape = recorder.type(v).shape;

@@ -24,7 +24,7 @@ void Scope::fail_at(const Error& thrown, std::string_view name, const char* wher
   std::string text;
   if (!thrown.status()->placed() && !says.starts_with(name)) {
     text = cat(name, ": ");
-    // The line inside of it that refused is nothing that the caller wrote.
+    // The location inside of the op is removed from the message: the caller did not write that line.
     if (const size_t end = says.find(": "); end != says.npos && says.starts_with("prims.")) says.remove_prefix(end + 2);
   }
   text += says;
@@ -36,7 +36,7 @@ void Scope::fail_at(const Error& thrown, std::string_view name, const char* wher
 }
 
 Tensor* Scope::failed_tensor() {
-  // One failed tensor stands for all that follow the first error.
+  // One failed tensor is returned for everything after the first error.
   Ref<Status> why = error_ ? error_ : make<Status>(Code::internal, "failed");
   if (!tensors_.empty() && tensors_.back()->kind() == Tensor::Kind::failed) return tensors_.back().get();
   return own(Tensor::failed(why));
@@ -55,7 +55,7 @@ Values* Scope::own(Ref<Values> v) {
 
 Scope::~Scope() { drop(); }
 
-// Who retained some of the values goes on with them as their owner.
+// Whoever retained some of the values now owns them.
 void Scope::drop() {
   for (auto& v : values_) v->lent = false;
   values_.clear();
@@ -71,7 +71,7 @@ void Scope::reset() {
 
 namespace {
 
-// Of a traced function sizes may be words for what stands for any.
+// In a traced function sizes may be words, which represent symbols.
 Dim dim_of(Scope& scope, int64_t given) {
   if (given >= TracingScope::kWordsEnd) return given;
   auto* tracing = dynamic_cast<TracingScope*>(&scope);
@@ -111,14 +111,14 @@ Arg Scope::argument(const Any& a) {
   }
 }
 
-// The parameter that the i-th argument is given for; null: there is none.
+// The parameter for the i-th argument, or null.
 const Param* Scope::parameter_of(const OpDef& op, const char* const* names, size_t i) {
   const auto& params = op.schema.params;
   const int at = names && names[i] ? op.schema.find(names[i]) : static_cast<int>(i);
   return at < 0 || static_cast<size_t>(at) >= params.size() ? nullptr : &params[static_cast<size_t>(at)];
 }
 
-// A live float where an op takes plain numbers is one, as if the function had read it.
+// A live float given for a plain number is read as its value, which is then guarded.
 void Scope::read_live_numbers(const OpDef& op, const char* const* names) {
   for (size_t i = 0; i < args_.size(); i++) {
     if (args_[i].kind != ArgKind::value || !builder().type(args_[i].v).weak) continue;

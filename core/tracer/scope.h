@@ -1,4 +1,4 @@
-// Where operations are recorded or run. A scope owns what is made in it and keeps the first error.
+// A scope records or runs operations. It owns the tensors that they make, and keeps the first error.
 #pragma once
 
 #include <functional>
@@ -54,7 +54,7 @@ struct SharpEdge {
   std::string text, where;  // `where`: the user's line, or ""
 };
 
-// What parameters of modules are read under: one counter that is checked at each call, and the facts behind it.
+// The state of reads of modules' parameters: a counter checked at each call, and the facts behind it.
 struct Fact {
   virtual ~Fact() = default;
   virtual bool holds() const = 0;
@@ -68,7 +68,7 @@ struct GenerationGuard {
 
 struct ModuleAccess;
 
-// A layer whose forward is at work, for messages: what has no line of its own belongs to the line that called it.
+// A layer whose forward is running, for messages: ops without a source line get that of the layer's call.
 class LayerCall {
  public:
   LayerCall(const LayerCall* outer, const char* where) : outer(outer), where(where || !outer ? where : outer->where) {}
@@ -97,7 +97,7 @@ class Scope : public ProxyOwner {
   // first result, never null: after an error a failed tensor. `where` is static text, "file:line", or null.
   Tensor* invoke(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** out, size_t n_out,
                  const char* where);
-  // All results, however many they are: of ops such as split.
+  // All results, for ops such as split whose number of results varies.
   Values* invoke_all(std::string_view name, std::span<const Any> args, const char* const* names, const char* where);
 
   // d(loss)/d(each tensor leaf of wrt), in wrt's structure; null after an error.
@@ -105,7 +105,7 @@ class Scope : public ProxyOwner {
   Tensor* number(const Any& value);
   Values* list(std::span<Tensor* const> tensors);
 
-  // The value that stands for a concrete tensor read through a module; guarded where that matters.
+  // The value for a concrete tensor read through a module; guarded where that matters.
   virtual Tensor* parameter(Tensor* t, std::string_view path) = 0;
   virtual void guard(std::shared_ptr<const std::atomic<uint64_t>> counter, std::unique_ptr<Fact> fact) = 0;
 
@@ -119,7 +119,7 @@ class Scope : public ProxyOwner {
   void fail(Ref<Status> status);
   void fail(Code code, std::string message) { fail(make<Status>(code, std::move(message))); }
   const Ref<Status>& status() const { return error_; }
-  // What an op or a layer threw, with its name, unless it says that, and with its place.
+  // Adds to an error that an op or a layer threw its name, unless the error has it, and its place.
   void fail_at(const Error& thrown, std::string_view name, const char* where);
   bool on_owner_thread() const { return std::this_thread::get_id() == owner_; }
   Tensor* failed_tensor();
@@ -130,19 +130,18 @@ class Scope : public ProxyOwner {
   const ScopeEnvironment& environment() const { return environment_; }
   virtual Builder& builder() = 0;
 
-  // A tensor as a value of this scope's builder, and back. Builders' users (modules, optimisers) write with these.
+  // Converts between tensors and values of this scope's builder, for modules and optimizers that write formulas.
   virtual ValueId enter(Tensor* t) = 0;
   virtual Tensor* wrap(ValueId v) = 0;
-  // What `body` gives, which computes from `inputs` alone; where ops are recorded to be compiled, as one line that a
-  // backward computes again instead of keeping what is inside.
+  // The results of `body`, which computes from `inputs` alone; where ops are recorded to be compiled, as one line that
+  // a backward computes again instead of keeping its values.
   using Body = std::function<std::vector<Tensor*>()>;
   virtual std::vector<Tensor*> checkpointed(std::span<Tensor* const> /*inputs*/, const Body& body) { return body(); }
-  // The plain number that a live one stands for in this call, which is then guarded by its value. None: it is no live
-  // number.
+  // The value of a live number in this call, which is then guarded. None: the value is no live number.
   virtual Arg as_number(ValueId) { return Arg::none(); }
   // Makes `x` stand for `value` (x's type): a store now, or a rebinding of the proxy.
   virtual void write(Tensor* x, ValueId value) = 0;
-  // Runs `body`, formulas of builder(), enter(), wrap() and write(); what it throws sticks, as an error of an op does.
+  // Runs `body`, which may use builder(), enter(), wrap() and write(); its exception becomes the scope's error.
   template <class F>
   void formulas(F&& body) {
     if (error_) return;
@@ -157,13 +156,13 @@ class Scope : public ProxyOwner {
     end_op();
   }
 
-  // The modules whose forwards are being traced, innermost first; modules/ sets it.
+  // The modules whose forwards are being traced, innermost first; set by modules/.
   const ModuleAccess* access = nullptr;
   // The innermost layer at work; modules/ sets it.
   const LayerCall* layer = nullptr;
-  // Where sharp edges are collected; null: nobody asks for them. Who calls a function in the scope sets it.
+  // The list in which sharp edges are collected; null: they are not. Set by whoever calls a function in the scope.
   std::vector<SharpEdge>* edges = nullptr;
-  // The dtype in which ops compute whose row says so while it is not none.
+  // The dtype in which ops with an autocast policy compute, unless none.
   DType autocast = DType::none;
   // Functions that are being traced inside of it, for transforms.
   uint32_t traced_inside = 0;
@@ -186,7 +185,7 @@ class Scope : public ProxyOwner {
   virtual std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) = 0;
   Arg argument(const Any& a);
   static const Param* parameter_of(const OpDef& op, const char* const* names, size_t i);
-  // Before numbers among the arguments of an op are constants of what is recorded.
+  // Called before numbers among the arguments of an op become constants of the trace.
   virtual void take_live_numbers(const OpDef& /*op*/, std::span<Arg> /*args*/, const char* const* /*names*/) {}
   const std::vector<Ref<Tensor>>& owned() const { return tensors_; }
 

@@ -65,7 +65,7 @@ void SegmentScope::note_outputs(std::span<Tensor* const> handles, std::vector<Pl
     const Place& p = places.back();
     if (p.input != SIZE_MAX || at[p.now] != SIZE_MAX) continue;
     at[p.now] = outputs.size();
-    // A number of the host's keeps all its bits.
+    // Numbers of the host's language keep all their bits.
     const TensorType& type = recorder().type(p.now);
     outputs.push_back(type.weak ? convert(recorder().var(p.now), type.dtype).id : p.now);
   }

@@ -29,7 +29,7 @@ class SegmentScope::Joined {
     mark(loss, ids);
   }
 
-  // Whether earlier segments have a part in it, or what was recorded again of them.
+  // Whether the gradient depends on earlier segments, or on lines of them that were recorded again.
   bool crosses() const {
     if (whole_) return true;
     const auto is_used = [&](auto& leaf) { return used_[now_][leaf.first]; };
@@ -44,20 +44,20 @@ class SegmentScope::Joined {
       if (!used_[k].empty()) record(k);
   }
 
-  // What a value of the current segment is in terms of wrt.
+  // A value of the current segment in terms of wrt.
   ValueId at(ValueId v) const { return maps_[now_][v] == kNoValue ? v : maps_[now_][v]; }
 
  private:
   static uint64_t version(const Tensor& t) { return t.concrete() ? t.storage()->version() : 0; }
   const Past& segment(size_t k) const { return k == now_ ? current_ : scope_.past_[k]; }
 
-  // Which lines are recorded again.
+  // The lines that are recorded again.
   void mark(ValueId loss, std::span<const ValueId> ids) {
     used_.assign(now_ + 1, {}), active_.assign(now_ + 1, {}), leaves_.assign(now_ + 1, {});
     for (size_t k = 0; k <= now_; k++) spread(k);
     used_[now_].assign(segment(now_).trace.store->size(), false);
     used_[now_][loss] = true;
-    // What stands for wrt is wanted too, if it depends on another of wrt.
+    // The value of a tensor in wrt is needed itself, if it depends on another one in wrt.
     for (ValueId v : ids) used_[now_][v] = true;
     for (size_t k = now_ + 1; k-- > 0;) slice(k);
   }
@@ -75,7 +75,7 @@ class SegmentScope::Joined {
     return false;
   }
 
-  // What earlier segments had of it: there, that is by what the gradient is.
+  // Notes the values that earlier segments had for a tensor in wrt: the gradient is by those.
   void note_wrt(const Tensor& t, ValueId v, ValueId loss) {
     const ValueId given = scope_.given(const_cast<Tensor*>(&t));
     const Contents held = scope_.contents(given);
@@ -90,7 +90,7 @@ class SegmentScope::Joined {
                                        [&](auto& s) { return s->storage() == t.storage() && version(*s) == seen; });
   }
 
-  // Which values of a segment depend on wrt: by what earlier ones made, or as what stands for wrt itself.
+  // Marks the values of a segment that depend on wrt, through earlier segments' results or as values of wrt itself.
   void spread(size_t k) {
     const Past& p = segment(k);
     std::vector<bool>& active = active_[k];
@@ -187,7 +187,7 @@ class SegmentScope::Joined {
     scope_.recorder().set_where(nullptr);
   }
 
-  // Whether its results are here, recorded again for another copy of the line.
+  // Whether the line's results exist already in this segment, because another copy of the line was recorded again.
   bool copied(size_t k, const Node& n) {
     for (ValueId r : n.results)
       if (!recorded_.count(same(k, r))) return false;
@@ -228,7 +228,7 @@ class SegmentScope::Joined {
   }
 
   void line_again(const Node& n, std::vector<ValueId>& map) {
-    // What it read is in the lines that it was made of.
+    // The values that it read are inputs of the lines in its body.
     if (def(n).has(kEager) && !n.body.empty()) {
       for (const Node* inner : n.body) line_again(*inner, map);
       return;

@@ -1,4 +1,4 @@
-// What a tensor was in segments that have run: by memory, by views of it, and by lines that were recorded again.
+// The history of tensors in segments that have run: by memory, by views of it, and by lines that were recorded again.
 #include <algorithm>
 
 #include "base/text.h"
@@ -90,7 +90,7 @@ std::optional<SegmentScope::Made> SegmentScope::maker(size_t before, const Tenso
   return {};
 }
 
-// By segment the values that the loss was computed from.
+// For each segment the values that the loss was computed from.
 std::vector<std::vector<bool>> SegmentScope::reach(const Past& current, ValueId loss) const {
   const size_t now = past_.size();
   std::vector<std::vector<bool>> reached(now + 1);

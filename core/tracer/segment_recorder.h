@@ -45,7 +45,7 @@ class SegmentRecorder final : public TracingRecorder {
   bool builds() const { return builds_; }
   // Ends recording. The script that was repeated from its first event to its last; null: nodes were built.
   const SegmentScript* finish();
-  // The script of what was built. Null: later calls cannot repeat it, or it repeated a script itself.
+  // The script of the recorded lines. Null: later calls cannot repeat them, or they repeated a script themselves.
   std::unique_ptr<SegmentScript> take_script();
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 thread_local SegmentScope* t_current = nullptr;
 
-// A number that is recorded with its value is compared like any other argument of a line.
+// Numbers recorded as constants are compared like other arguments of a line.
 struct Ignored : LeafReads {
   void read_as_number(size_t) override {}
 };
@@ -152,7 +152,7 @@ bool SegmentScope::give_data(Tensor& proxy, const char* where) {
   return true;
 }
 
-// The op runs once on data, for what it reads alone; then it is recorded with that, so that its gradient is known.
+// Runs the op once on data for the integers that it reads, then records it with them, so that its gradient is known.
 bool SegmentScope::learn_integers(std::string_view name, std::span<const Any> args, const char* const* names,
                                   const char* where) {
   if (learning_) return false;

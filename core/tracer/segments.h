@@ -8,7 +8,7 @@
 
 namespace thunder {
 
-// Lines that are compiled as one, and the tensor or number that each input stands for in this call.
+// Lines that are compiled together, with the tensor or number for each input in this call.
 struct Segment {
   Trace trace;
   std::vector<Ref<Tensor>> inputs;
@@ -21,7 +21,7 @@ struct Segment {
   bool has_place = true;  // false: the segment before it has no script
 };
 
-// A read that needed what was recorded to be run.
+// A read of a value, for which the recorded lines had to run.
 struct GraphBreak {
   std::string where;   // "file:line" of the read, else of the line that made what was read, or ""
   std::string reason;  // "the value of sum, f32[], was read"
@@ -35,8 +35,8 @@ class SegmentRunner {
   // The outputs, in order, each memory of its own. Throws what compiling and running throw. `followed` is then what
   // stands for the segment from here on, or null.
   virtual std::vector<Ref<Tensor>> run(Segment& segment) = 0;
-  // What came after this segment, or at the beginning, in this or earlier calls. May be null. The scripts outlive the
-  // scope.
+  // The scripts that followed this segment, or the beginning, in this or earlier calls. May be null. The scripts
+  // outlive the scope.
   virtual std::shared_ptr<const SegmentScripts> scripts_after(const SegmentScript* segment) = 0;
   // A copy of the random state, which counts so many draws more from here on.
   virtual Ref<Tensor> take_random(int64_t draws) = 0;
@@ -51,9 +51,9 @@ class SegmentScope final : public TracingScope {
   SegmentScope(ScopeEnvironment environment, std::string function, SegmentRunner& runner, bool broken);
   ~SegmentScope() override;
 
-  // What the first inputs stand for, in their order: the arguments of the call.
+  // The tensors of the first inputs, in their order: the arguments of the call.
   void bind_arguments(std::vector<Ref<Tensor>> tensors) { bound_ = std::move(tensors); }
-  // Whether a value was read, so that what is recorded is no whole function.
+  // Whether a value was read: then the recorded lines are not the whole function.
   bool broken() const { return broken_; }
   // Runs the last segment and materializes these tensors, the results. Numbers stay numbers. Requires: broken.
   std::vector<Ref<Tensor>> materialize_results(std::span<Tensor* const> results);
@@ -73,7 +73,7 @@ class SegmentScope final : public TracingScope {
   void take_live_numbers(const OpDef& op, std::span<Arg> args, const char* const* names) override;
 
  private:
-  // A value of a segment. They are numbered as they ran; the last one is what is being recorded.
+  // A value and its segment's number. Segments count in the order of their runs; the last is being recorded.
   struct Origin {
     size_t segment;
     ValueId value;
@@ -86,12 +86,12 @@ class SegmentScope final : public TracingScope {
     Origin at;
   };
   using Path = std::vector<Taken>;
-  // A handle made before the last break that is a view of another one's memory.
+  // A handle made before the last break that is a view of another handle's memory.
   struct View {
     Ref<Tensor> base;
     Path path;  // from the base on
   };
-  // Where a value of this segment lies once it has run.
+  // The tensor that holds a value of this segment after it has run.
   struct Place {
     ValueId now = kNoValue;   // what is to be computed, where no input holds it
     size_t input = SIZE_MAX;  // or the input that does
@@ -112,7 +112,7 @@ class SegmentScope final : public TracingScope {
   struct Contents {
     std::vector<Origin> now, before;
   };
-  // Who made what a memory held, and the tensor by which it did.
+  // The segment that made the contents of a memory, and the tensor through which it did.
   struct Made {
     Origin at;
     const Tensor* tensor;
@@ -125,7 +125,7 @@ class SegmentScope final : public TracingScope {
   void run_before_access(const Tensor& t, bool writes);
   void require_readable(const Tensor& t) const;
   Ref<Tensor> input_tensor(size_t input) const;
-  // The input whose memory holds a value, by value of the segment; SIZE_MAX: none.
+  // For each value of the segment the input whose memory holds it; SIZE_MAX: none.
   std::vector<size_t> held_by_inputs() const;
   Place place(ValueId v, const std::vector<size_t>& held) const;
   void cut(std::span<Tensor* const> handles);
@@ -138,22 +138,22 @@ class SegmentScope final : public TracingScope {
   ValueId number_input(const Arg& number);
   GraphBreak described(const Tensor& t, const char* where);
   void keep(Segment segment, std::vector<uint64_t> before, std::vector<Ref<Tensor>> made);
-  // Of the handle that was given this value.
+  // The contents of the handle that was given this value.
   Contents contents(ValueId given) const;
   std::vector<Origin> uses(const Place& at, const Tensor& memory) const;
   // The version of the memory once the segment has run, which reads or makes it.
   static uint64_t version_after(const Past& p, const Tensor& memory);
-  // Which segment before this one made what the memory held at that version.
+  // The segment before this one that made the contents of the memory at that version.
   std::optional<Made> maker(size_t before, const Tensor& t, uint64_t version) const;
-  // As Aliases::require_current, over all segments; `current` is what is being recorded.
+  // Like Aliases::require_current, over all segments; `current` is the value in the segment that is being recorded.
   void require_current(const Past& current, ValueId loss, ValueId wrt, const Contents& held) const;
   std::vector<std::vector<bool>> reach(const Past& current, ValueId loss) const;
-  // Where the view was taken first; none: it is no view, or owns its memory.
+  // The line at which the view was taken first; none: it is no view, or owns its memory.
   std::optional<Origin> taken_first(Origin at) const;
   const Aliases& memory(size_t segment) const {
     return segment == past_.size() ? recorder().memory() : past_[segment].memory;
   }
-  // What this value is a copy of, if a gradient recorded its line again; else itself.
+  // The value that this one is a copy of, if a gradient recorded its line again; else itself.
   Origin original(Origin at) const;
   void fail_and_throw(const Error& e);
 

@@ -13,7 +13,7 @@ class Reader {
   explicit Reader(std::string_view text) : text_(text) {}
 
   std::optional<size_t> leaves() {
-    // At each turn an entry begins: a leaf or a group, with its key in a map.
+    // Each iteration reads one entry: a leaf or a group, with its key in a map.
     if (text_.empty()) return 0;
     for (;;) {
       if (!levels_.empty() && levels_.back().map && !key()) return std::nullopt;

@@ -1,4 +1,4 @@
-// The structure text of values, read from outside: is it one that values would have, and of how many leaves?
+// Checks a structure text given by a caller, and counts its leaves.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// Groups that lie inside one another; whoever walks a structure may recurse so deep.
+// The greatest depth of nested groups, so that code may recurse over a structure.
 constexpr size_t kDeepestStructure = 200;
 
 // The leaves of "[*,{"mask":*,"x":*}]"; nothing when it is malformed, its map keys are not in byte order or given

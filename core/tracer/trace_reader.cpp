@@ -10,7 +10,7 @@
 namespace thunder {
 namespace {
 
-// Hands a composite the draws that its line says it made.
+// Gives a composite the draws that its line names.
 class ReadRecorder : public Recorder {
  public:
   using Recorder::Recorder;
@@ -48,7 +48,7 @@ class Reader : public OpSource {
     return nodes[0];
   }
 
-  // As a scope records it: a gradient has the type of what it is taken for.
+  // Recorded as scopes do: a gradient has the type of the value that it belongs to.
   const Node* gradient(const ParsedLine& line) {
     std::vector<ValueId> results;
     for (ValueId v : line.args[1].value_list()) results.push_back(recorder_.store().add(recorder_.type(v)));

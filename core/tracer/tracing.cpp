@@ -31,7 +31,7 @@ TracingScope::TracingScope(ScopeEnvironment environment, std::string function, S
   around->traced_inside++;
 }
 
-// A proxy that somebody keeps says what was seen.
+// Proxies that outlive the scope report their type as seen.
 TracingScope::~TracingScope() {
   const DimReads::Pause over;  // nothing is recorded any more
   if (around_) around_->traced_inside--;
@@ -87,7 +87,7 @@ std::vector<bool> TracingScope::reached(Tensor* loss, std::span<Tensor* const> t
   std::vector<bool> out;
   for (Tensor* t : tensors) {
     const auto it = t->concrete() ? by_view_.find(key(*t)) : by_view_.end();
-    // What was recorded before the last break is not here any more: it may depend on all that was read.
+    // Lines recorded before the last break are gone: the tensor may depend on everything that was read.
     out.push_back(it != by_view_.end() ? needed.has(it->second) : t->concrete() && read_before_.contains(key(*t)));
   }
   return out;
@@ -113,7 +113,7 @@ bool TracingScope::is_around(const Tensor* t) const {
   return around_ && owner && owner != this;
 }
 
-// What the scope around has recorded so far is a constant here, whatever is written there later.
+// Values that the outer scope has recorded so far are constants here, even if it writes to them later.
 ValueId TracingScope::capture_around(Tensor* t) {
   const ValueId outer = around_->enter(t);
   auto [it, fresh] = captured_around_.try_emplace(outer, kNoValue);
@@ -214,7 +214,7 @@ void TracingScope::write(Tensor* x, ValueId value) {
   const Sizes strides = recorder_->strides(old);
   const Shape& shape = recorder_->type(old).shape;
   for (size_t i = 0; i < strides.size(); i++) require(strides[i] != 0 || hint(shape[i]) <= 1, kExpanded);
-  // The memory keeps its layout, whatever is stored.
+  // The memory keeps its strides, whatever is stored in it.
   recorder_->set_strides(memory.write(*recorder_, v, value), strides);
 }
 
@@ -228,7 +228,7 @@ bool TracingScope::give_data(Tensor&, const char*) {
   return false;
 }
 
-// In the store, once.
+// Kept in the store, once.
 const char* TracingScope::layer_place(const char* where) {
   const std::string place = place_of(where);
   if (place.empty()) return nullptr;

@@ -24,11 +24,11 @@ class TracingRecorder : public Recorder {
   Draw draw() override;
   bool aliases(ValueId view, ValueId base) const override { return aliases_.root(view) == aliases_.root(base); }
 
-  // An input that lies as this tensor does; null: it is dense, or a number.
+  // Adds an input with this tensor's strides; null: it is dense, or a number.
   virtual ValueId add_input(const TensorType& type, const Tensor* layout);
   // The line `grad`, whose results have the types of these values.
   virtual std::vector<ValueId> add_gradient(std::span<const Arg> args, std::span<const ValueId> wrt);
-  // Before others add to its store, or change its list of lines.
+  // Called before others add to its store, or change its list of lines.
   virtual void build() {}
 
   Aliases& memory() { return aliases_; }
@@ -42,8 +42,8 @@ class TracingRecorder : public Recorder {
   bool closes(std::span<const ValueId> results, ValueId first) override {
     return closed_ = aliases_.close(results, first);
   }
-  // Sizes that a line's op looked at are looked at again when the line is made for others; those of an op that leaves
-  // no line stay noted.
+  // Forgets, when a line is recorded, which sizes its op read as numbers: replaying the line reads them again. Those of
+  // an op that leaves no line stay noted.
   void enter(const OpDef& op) override;
   Results leave(const OpDef& op, std::span<const Arg> args, const Results& results) override;
   void abandon() override;
@@ -79,38 +79,38 @@ class TracingScope : public Scope {
   std::vector<bool> reached(Tensor* loss, std::span<Tensor* const> tensors);
   std::vector<Tensor*> checkpointed(std::span<Tensor* const> inputs, const Body& body) override;
 
-  // A new argument of the program, and the proxy for it. `like` null: a live number.
+  // Adds an argument of the program and returns its proxy. `like` null: a live number.
   Tensor* argument_proxy(const TensorType& type, std::string name, Ref<Tensor> like);
-  // The same of a float, which is a plain number where an op wants one: `reads` then hears of its leaf, and must live
-  // as long.
+  // The same for a float. If an op reads it as a plain number, `reads` is told its leaf; `reads` must outlive the
+  // scope.
   Tensor* float_proxy(double value, std::string name, size_t leaf, LeafReads& reads);
-  // A size of 2 and more that stands for any such, of which this one was seen.
+  // A symbol for a size of 2 or more, of which this value was seen.
   Dim symbol(int64_t size) { return recorder_->store().dims().symbol(size); }
-  // An integer that stands for any, likewise.
+  // A symbol for an integer of which this value was seen.
   Dim integer(int64_t value);
-  // Whether it is a size that stands for any of 2 and more.
+  // Whether it is a symbolic size.
   bool is_size(Dim d) const;
   // A size as callers hold it: a number, or a word for what stands for any. And back: a number that is no word is
   // itself. Throws at the word of another scope.
   int64_t word(Dim size);
   Dim dim_of(int64_t word) const;
-  // The same of what may be any integer: one that this function was never given as a word is a number.
+  // The same for any integer: one that is no word of this function is a plain number.
   Dim integer_of(int64_t given) const;
   // Words are less than any size or axis.
   static constexpr int64_t kWordsEnd = -(int64_t{1} << 62);
-  // Whether a tensor was written in place. Who writes through a view depends on how it lies, and that on the sizes.
+  // Whether a tensor was written in place. Writes through views depend on strides, which depend on the sizes.
   bool wrote() const { return wrote_; }
-  // By value of a finished trace, of its inputs and of what its lines give: the value in whose memory it lies; kNoValue
-  // for others.
+  // For each value of a finished trace, of its inputs and of the results of its lines, the value in whose memory it
+  // lies; kNoValue for others.
   std::vector<ValueId> roots(const Trace& trace) const;
   Draw draw();
   bool give_data(Tensor& proxy, const char* where) override;
-  // A value that is read fails the scope, whatever the function makes of the error: in another scope it could be read.
+  // From now on reading a value fails the scope, even if the function catches the error.
   void let_reads_fail() { reads_fail_ = true; }
 
   // The finished trace: outputs resolved, writes to inputs collected, the random state advanced.
   Trace finish(std::span<Tensor* const> outputs);
-  // By input of the trace: the captured tensor, or null for arguments.
+  // For each input of the trace the captured tensor, or null for arguments.
   const std::vector<Ref<Tensor>>& captured() const { return captured_; }
   std::vector<GenerationGuard> take_guards() { return std::move(guards_); }
 
@@ -118,7 +118,7 @@ class TracingScope : public Scope {
   void begin_op(const char* where) override { recorder_->set_where(layer ? layer_place(where) : where); }
   void end_op() override {}
   std::vector<ValueId> gradient(ValueId loss, std::span<Tensor* const> wrt) override;
-  // Checked for a gradient of the loss: what stands for wrt now.
+  // Checks the arguments of a gradient of the loss, and returns the current values of wrt.
   ValueList gradient_inputs(ValueId loss, std::span<Tensor* const> wrt);
   std::vector<ValueId> record_gradient(ValueId loss, const ValueList& wrt);
   // Draws count on from here; gives how many there have been.
@@ -127,12 +127,12 @@ class TracingScope : public Scope {
   virtual ValueId given(Tensor* t);
   // The trace recorded so far, with these outputs.
   Trace recorded(std::vector<ValueId> outputs) const;
-  // Forgets it, and records anew with another recorder; draws go on counting.
+  // Drops the recorded lines and starts with another recorder; draws keep counting.
   void restart(std::unique_ptr<TracingRecorder> recorder);
   TracingRecorder& recorder() { return *recorder_; }
   const TracingRecorder& recorder() const { return *recorder_; }
   const std::vector<Input>& inputs() const { return inputs_; }
-  // By input: a concrete tensor whose memory it is, or null.
+  // For each input a concrete tensor whose memory it is, or null.
   const std::vector<Ref<Tensor>>& layouts() const { return layouts_; }
   // An input that is a number: null.
   ValueId add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured);
@@ -152,7 +152,7 @@ class TracingScope : public Scope {
     const Tensor* tensor = nullptr;
     ValueId value = kNoValue;
   };
-  // Each scope has words of its own, so that one that was kept is none of another's.
+  // The range of words for a new scope: words of one scope are invalid in others.
   static int64_t next_words();
   const char* layer_place(const char* where);
   ViewKey key(const Tensor& t) const;

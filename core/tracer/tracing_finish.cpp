@@ -41,7 +41,7 @@ Trace TracingScope::finish(std::span<Tensor* const> outputs) {
   std::vector<ValueId> values;
   for (Tensor* t : outputs) {
     const ValueId v = enter(t);
-    // A live number that is handed out becomes a tensor, as torch.tensor(number) would.
+    // A live number among the results becomes a tensor, as by torch.tensor(number).
     const TensorType& type = recorder_->type(v);
     values.push_back(type.weak ? convert(recorder_->var(v), tensor_dtype(type.dtype)).id : v);
   }

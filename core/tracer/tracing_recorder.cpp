@@ -57,8 +57,7 @@ bool is_two_or_more(const TracingScope& scope, Dim d, size_t depth = 0) {
 
 }  // namespace
 
-// An op that leaves no line may have found nothing to do for these sizes: what is more than a symbol could be 0 or 1
-// for others.
+// An op that leaves no line may be a no-op for these sizes only: dims that are expressions could be 0 or 1 for others.
 Results TracingRecorder::leave(const OpDef& op, std::span<const Arg> args, const Results& results) {
   closed_ = false;
   const Results made = Recorder::leave(op, args, results);

@@ -15,7 +15,7 @@ constexpr int kNumberBits = 20, kScopeBits = 30, kDigestBits = 11;
 constexpr int64_t kWordsOfScope = int64_t{1} << kNumberBits;
 static_assert(kNumberBits + kScopeBits + kDigestBits == 61);  // below 2^62 with the one: less than any size
 
-// From 1 on: 0 has no digest.
+// Counts from 1: 0 has no digest.
 std::atomic<uint64_t> scopes{1};
 
 constexpr uint64_t digest(uint64_t scope) { return scope * 0x9e3779b97f4a7c15 >> (64 - kDigestBits); }
@@ -53,7 +53,7 @@ bool TracingScope::is_size(Dim d) const {
          std::find(integers_.begin(), integers_.end(), d) == integers_.end();
 }
 
-// A function that is called in another one, for a transform, has the words of that one, as it has its sizes.
+// A function traced inside of another one, for a transform, shares its words, as it shares its sizes.
 int64_t TracingScope::word(Dim size) {
   if (size.constant()) return size.value();
   if (auto* tracing = dynamic_cast<TracingScope*>(around_)) return tracing->word(size);

@@ -235,7 +235,7 @@ size_t Values::find(std::string_view path) const {
     const auto it = std::find(all.begin(), all.end(), wanted);
     return it == all.end() ? SIZE_MAX : static_cast<size_t>(it - all.begin());
   };
-  // Of one map or list alone, what its leaves are called in it.
+  // If the values are one map or list, the names of leaves within it.
   const bool alone = std::all_of(all.begin(), all.end(), [](const auto& p) { return p.starts_with("0."); });
   const size_t found = at(path);
   return found == SIZE_MAX && alone ? at("0." + std::string(path)) : found;

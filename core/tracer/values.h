@@ -9,15 +9,15 @@
 
 namespace thunder {
 
-// Sees which leaves a traced function reads as plain numbers: those become guarded constants.
+// Is told which leaves a traced function reads as plain numbers: those become guarded constants.
 struct LeafReads {
   virtual ~LeafReads() = default;
   virtual void read_as_number(size_t leaf) = 0;
-  // Live numbers that the program has beside its leaves.
+  // Live numbers of the program that are no leaves.
   virtual std::vector<Tensor*> numbers() { return {}; }
 };
 
-// What a function of the library's own returns beside tensors and constants. A program keeps it with its constants.
+// An object that a function of the library returns beside tensors and constants. A program keeps it with its constants.
 class Auxiliary : public Counted<Auxiliary> {
  public:
   virtual ~Auxiliary() = default;
@@ -60,7 +60,7 @@ class Values : public Counted<Values> {
   size_t find(std::string_view path) const;
   // "1.mask" for each leaf, in order.
   std::vector<std::string> paths() const;
-  // One of them, valid until the next change; null when there is no such leaf.
+  // One path, valid until the next change; null if there is no such leaf.
   const char* path(size_t leaf) const;
   // The leaf as a tensor, kept by these values: a number as one that promotes by category, anything else as a failed
   // one that says so. Never null.

@@ -1,4 +1,4 @@
-// jvp and vjp: a function with how it changes along tangents, and with what its arguments owe to cotangents.
+// jvp and vjp: functions that also return tangents of their results, or gradients of their arguments.
 #include <algorithm>
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-// A function traced inside a scope to be differentiated.
+// Traces a function inside a scope in order to differentiate it.
 #pragma once
 
 #include "transforms/inner.h"
@@ -6,9 +6,9 @@
 
 namespace thunder {
 
-// A function traced on its arguments, of which those at `what.wrt` are differentiated by.
+// A function traced on its arguments; those at `what.wrt` are differentiated.
 struct Differentiated {
-  // Throws, naming `who`, where there is nothing to differentiate.
+  // Throws, naming `who`, if there is nothing to differentiate.
   Differentiated(const std::string& who, Scope& scope, Function& f, const Values& in, const Derivative& what);
 
   Inner inner;

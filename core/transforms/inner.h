@@ -1,4 +1,4 @@
-// A function traced inside a scope: what transforms rewrite, and how the result goes on in that scope.
+// Traces functions inside a scope for transforms, and adds the transformed lines to that scope.
 #pragma once
 
 #include "ir/trace.h"
@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// A leaf that the function is to see as a proxy of this type; all others it sees as they are.
+// A leaf that the function gets as a proxy of this type; all others it gets as they are.
 struct InnerArgument {
   size_t leaf;
   TensorType type;
@@ -20,13 +20,13 @@ struct Inner {
   size_t arguments = 0;
 };
 
-// Throws what the function's errors are.
+// Throws errors of the function.
 Inner trace_inside(Scope& scope, Function& f, const Values& in, std::span<const InnerArgument> arguments);
 
-// By input of the trace: an argument, what the scope has for a captured tensor, or null for the random state.
+// For each input of the trace an argument, the scope's value for a captured tensor, or null for the random state.
 std::vector<Tensor*> inputs_inside(Scope& scope, const Inner& inner, const Trace& trace,
                                    std::span<Tensor* const> arguments);
-// Lines are made again with the numbers that were seen for sizes, which are then looked at.
+// Lines are recorded again with the sizes seen in place of symbols, which are then guarded.
 void note_symbols(std::span<const Node* const> lines);
 // Cleans the rewritten trace of `inner` up and runs or records it in the scope; its outputs for these arguments.
 std::vector<Tensor*> replay_inside(Scope& scope, const Inner& inner, Trace trace, std::span<Tensor* const> arguments);
@@ -35,7 +35,7 @@ std::vector<Tensor*> replay_inside(Scope& scope, const Inner& inner, Trace trace
 // naming `who`.
 std::vector<size_t> real_leaves(const std::string& who, const Values& in, const std::string& paths);
 
-// Parts the last entry, a flat list of tensors, from those before it. Throws, naming `who` and `what` the list is.
+// Splits off the last entry, a flat list of tensors. Throws, naming `who` and `what` the list is.
 std::vector<Tensor*> take_last_list(const std::string& who, std::string_view what, const Values& in, Values& rest);
 
 }  // namespace thunder

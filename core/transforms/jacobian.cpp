@@ -19,7 +19,7 @@ Shape joined(const Shape& a, const Shape& b) {
   return out;
 }
 
-// A basis of several values together: of each value the part of every vector.
+// A basis of several values together: for each value its part of every basis vector.
 struct Basis {
   Basis(Builder& b, std::span<const ValueId> values) {
     for (ValueId v : values) starts.push_back(size), size = size + elements_of(b.type(v).shape);
@@ -34,7 +34,7 @@ struct Basis {
       parts.push_back(reshape_to(convert(one, t.dtype), joined(Shape{size}, t.shape)));
     }
   }
-  // The vectors that begin at the i-th value, of what was computed for all.
+  // The basis vectors of the i-th value, from results computed for all.
   Var rows(Var all, size_t i, const Shape& shape) const {
     Shape from(all.rank(), 0), to = all.shape();
     from[0] = starts[i], to[0] = starts[i] + elements_of(shape);
@@ -45,7 +45,7 @@ struct Basis {
   Dim size = 0;
 };
 
-// By result, then by argument.
+// The blocks, by result and then by argument.
 using Blocks = std::vector<std::vector<ValueId>>;
 
 // Rows: the cotangents of all results' elements at once.

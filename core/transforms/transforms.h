@@ -6,27 +6,27 @@
 
 namespace thunder {
 
-// The dim of a leaf that holds the examples; none: it is the same for all of them.
+// The batch dim of a leaf; none: the leaf is the same for all examples.
 using BatchDim = std::optional<int64_t>;
 
 // The function over batches. `in`: by leaf of the arguments, empty: dim 0 of every tensor. `out`: by tensor of the
 // results, empty: dim 0.
 Ref<Function> vmap(Ref<Function> f, std::vector<BatchDim> in, std::vector<BatchDim> out, Randomness randomness);
 
-// What is differentiated: all results, or the leaves of the first alone; by the arguments at `wrt` (empty: every tensor
-// of reals).
+// The outputs that are differentiated: all results, or the leaves of the first alone; by the arguments at `wrt` (empty:
+// every tensor of reals).
 struct Derivative {
   std::string wrt;
   bool first_only = false;
 };
-// A function of [arguments.., [tangents]] that gives [results.., [tangents of the results]].
+// Returns a function from [arguments.., [tangents]] to [results.., [tangents of the results]].
 Ref<Function> jvp(Ref<Function> f, Derivative what);
-// A function of [arguments.., [cotangents]] that gives [results.., [gradients]].
+// Returns a function from [arguments.., [cotangents]] to [results.., [gradients]].
 Ref<Function> vjp(Ref<Function> f, Derivative what);
-// Of the arguments, that gives for each result a list of its Jacobians, of shape result + argument; other results
-// follow. Columns (forwards) or rows (backwards) are a batch.
+// A function of the arguments that gives for each result a list of its Jacobians, of shape result + argument; other
+// results follow. Columns (forwards) or rows (backwards) are a batch.
 Ref<Function> jacobian(Ref<Function> f, Derivative what, bool forwards);
-// The Jacobian, forwards, of the Jacobian, backwards.
+// The Hessian: the forward-mode Jacobian of the reverse-mode Jacobian.
 Ref<Function> hessian(Ref<Function> f, Derivative what);
 
 // The same function, of which a backward keeps the arguments only and computes the rest again. On an eager tape, which

@@ -48,7 +48,7 @@ class Vmap : public Function {
     return normalize_axis(dim, rank);
   }
 
-  // The batch's size; the proxies of one example, the dims that they lost, and the tensors that have them.
+  // The batch size, the proxies of one example, the dims removed from them, and the batched tensors.
   Dim examples(const Values& in, std::vector<InnerArgument>& arguments, std::vector<size_t>& dims,
                std::vector<Tensor*>& given) const {
     require(in_.empty() || in_.size() == in.size(), name(), ": in_dims has ", in_.size(), " entries, there are ",

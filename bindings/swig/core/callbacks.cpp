@@ -40,7 +40,7 @@ bool run_closure(long long ticket) {
 
 void invoke(void* work) { (*static_cast<const std::function<void()>*>(work))(); }
 
-// What the closure left behind: its results, or its failure as a status.
+// The closure's results, or its failure as a status.
 thunder_status* finish(Call& call, bool came_back, thunder_scope* scope, thunder_values* out, Results results) {
   if (!came_back) call.fail("a callback ended without returning", 0);
   if (!call.failed()) {

@@ -24,7 +24,7 @@ class Dispatcher {
 void set_dispatcher(Dispatcher* dispatcher);
 
 #ifndef SWIG
-// Where there are none, a function of C; false: what it ran did not come back as a function does.
+// For languages without directors, a C function; it returns false when the closure was left by an exception or a jump.
 void set_runner(bool (*run)(long long ticket));
 
 // How a language gives up its lock around what may take long, and takes it again inside a callback.

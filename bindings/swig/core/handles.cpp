@@ -32,7 +32,7 @@ Tensor* Tensor::held() {
 bool should_collect() {
   const long long held = held_bytes, next = held + kGrowth;
   long long at = collect_at;
-  // Of several threads that see the same, one is enough.
+  // When several threads see that it is time to collect, one of them says so.
   if (held >= at) return collect_at.compare_exchange_strong(at, next);
   collect_at = std::min(at, next);
   return false;

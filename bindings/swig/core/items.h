@@ -23,7 +23,7 @@ void fill_values(const Items& items, thunder_values* out);
 // `traced`: floats stay live, as tensors.
 Items items_of(const thunder_values* values, bool traced);
 
-// A failed status becomes this on its way to Call; owned.
+// The exception that carries an owned failed status up to Call.
 struct Refusal {
   thunder_status* status;
 };

@@ -71,7 +71,7 @@ uint16_t f16_of(double value) {
   const uint16_t sign = std::signbit(single) ? 0x8000 : 0;
   if (single != single) return static_cast<uint16_t>(sign | 0x7e00);
   if (magnitude >= 65520) return static_cast<uint16_t>(sign | 0x7c00);
-  // Steps of its own size: a carry out of the fraction goes into the exponent, as it should.
+  // Rounded in steps of the number's own exponent: a carry out of the fraction goes into the exponent, as it should.
   const int exponent = magnitude < 0x1p-14 ? -14 : std::ilogb(magnitude);
   const auto steps = static_cast<int>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
   return static_cast<uint16_t>(sign | (steps < 1024 ? steps : ((exponent + 15) << 10) + steps - 1024));

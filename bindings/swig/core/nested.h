@@ -17,9 +17,9 @@ class Nested {
   void real(double value) { add({0, value}, 'r'); }
   void other(const char* what);  // no number; and no list
 
-  // What is wrong with it; "": nothing.
+  // The message of the first mistake in what was given; "" without one.
   const std::string& mistake() const { return mistake_; }
-  // Of what has no dtype of its own: booleans alone are such, integers alone int64, all else float32.
+  // The dtype inferred from the elements: boolean for booleans alone, i64 for integers alone, f32 for all else.
   thunder_dtype dtype() const;
   const std::vector<int64_t>& shape() const { return shape_; }
   // The elements in row-major order, as a tensor of this dtype holds them.

@@ -30,7 +30,7 @@ struct Description {
 };
 inline Description rows_of(const std::string& what) { return Description(what); }
 
-// A description as a list of maps; of ops, those for users.
+// A description (thunder_describe) as a list of maps; for ops only the public ones.
 Items described(const std::string& what);
 
 }  // namespace thunder_swig

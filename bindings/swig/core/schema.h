@@ -16,7 +16,7 @@ struct Schema {
   size_t results = 1;  // 0: the arguments say how many
 };
 
-// Of an op or a kind of module of the context; NULL if there is none of this name.
+// The schema of an op or of a kind of module; NULL if there is none of this name.
 const Schema* find_schema(const std::string& what, const std::string& name);
 
 // Items as the arguments of an op. A language that has one kind of number, or no booleans and no dtypes, is understood:

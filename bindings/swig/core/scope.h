@@ -29,9 +29,9 @@ thunder_status* run_callback(long long ticket, thunder_scope* scope, const thund
                              Results results);
 void* ticket_create(long long ticket);
 void ticket_destroy(void* user);
-// A failure of the language; its exception has the ticket, 0 if there is none.
+// A status for a failure in the language's code; `ticket` names its exception, 0 if there is none.
 thunder_status* failure_of(const char* message, long long ticket);
-// Of an exception that a callback raised; 0: none.
+// The ticket of the exception that a callback raised; 0: none.
 long long ticket_of(const thunder_status* status);
 
 }  // namespace thunder_swig

@@ -1,4 +1,4 @@
-// What a call can do with what trains, where it takes more than a function of the library.
+// Actions for modules and optimizers that take more than one function of the library.
 #include <utility>
 
 #include "action.h"
@@ -8,7 +8,7 @@
 namespace thunder_swig {
 
 namespace {
-// A compiled function with what it is called with, as the closure of a step.
+// A compiled function and its arguments, as the closure that an optimizer's step calls.
 struct Closure {
   const Compiled& compiled;
   const thunder_values* in;

@@ -34,8 +34,8 @@ class Compiler {
 
   // "libnvrtc.so.13, NVRTC 13.0": part of every key of machine code.
   const std::string& report() const { return report_; }
-  // For sm_MAJORMINOR; from 9.0 on with the instructions of that architecture alone (sm_90a). Unless the source is
-  // foreign, multiplications and additions are not contracted. Any thread, several at a time.
+  // Compiles for sm_MAJORMINOR; from 9.0 on with the instructions of that architecture alone (sm_90a). Unless the
+  // source is foreign, multiplications and additions are not contracted. Any thread, several at a time.
   Compiled compile(const KernelSource& source, int major, int minor) const;
 
  private:

@@ -44,8 +44,8 @@ extern "C" __global__ void copy(const Layout layout) {
   }
 }
 )";
-// By log2 of an element's bytes; elements of 16 bytes are aligned to 8. The last is for neighbours that are merged into
-// 16 aligned bytes.
+// Indexed by log2 of an element's bytes; elements of 16 bytes are aligned to 8. The last is for neighbours that are
+// merged into 16 aligned bytes.
 constexpr std::array kTypes = {"typedef unsigned char T;",
                                "typedef unsigned short T;",
                                "typedef unsigned int T;",

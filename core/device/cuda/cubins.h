@@ -15,10 +15,10 @@ namespace thunder::nvidia {
 
 class Cubins {
  public:
-  // For a compute capability. `threads`: as many texts are compiled at a time, one of them by the thread that waits for
-  // it.
+  // The machine code for a compute capability. `threads`: how many sources are compiled at a time; one of them is
+  // compiled by the thread that waits for it.
   Cubins(int major, int minor, size_t threads);
-  // Waits for what is being compiled, and drops what was not begun.
+  // Waits for kernels being compiled, and drops those not begun.
   ~Cubins() = default;
   Cubins(const Cubins&) = delete;
 

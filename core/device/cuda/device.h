@@ -72,7 +72,7 @@ class CudaDevice final : public Accelerator, public Exchange {
   // The function of that name in this CUDA C++ text: compiled once for the device, and kept on disk. Throws with the
   // compiler's log. Any thread.
   Function function(const KernelSource& source, const char* name);
-  // The same in a PTX text or in machine code (a cubin or fatbin). Throws where the driver refuses it.
+  // The function of that name in a PTX text or in machine code (a cubin or fatbin). Throws where the driver refuses it.
   Function function_of_image(const std::string& image, const char* name);
   // Lets the function be launched with so many bytes of dynamic shared memory. Throws where it cannot have them.
   void allow_shared_memory(Function function, unsigned bytes);
@@ -86,8 +86,8 @@ class CudaDevice final : public Accelerator, public Exchange {
 
   Status* fill_with_ones(float* to, size_t elements);
 
-  // What `result` of the driver means; one that loses the context makes every later use of the device fail. Null for
-  // success.
+  // The driver's result as a status, null for success; a result that loses the context makes every later use of the
+  // device fail.
   Status* status(int result, const char* what) const;
 
  private:
@@ -103,7 +103,7 @@ class CudaDevice final : public Accelerator, public Exchange {
     std::map<std::string, Function, std::less<>> functions;
   };
   Kernel& kernel(const std::string& key);
-  // Of that name in the module, which `image` gives when it is first asked for.
+  // The function of that name in the module, which `image` gives when it is first needed.
   template <class F>
   Function found(Kernel& kernel, const char* name, F&& image);
   void* borrow(const BlockLender& lender, size_t bytes);

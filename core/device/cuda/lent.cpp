@@ -32,7 +32,7 @@ void* CudaDevice::borrow(const BlockLender& lender, size_t bytes) {
   }
 }
 
-// False: it is none of a lender's.
+// False: the block does not belong to a lender.
 bool CudaDevice::give_back_block(const void* block) {
   Lent lent;
   {

@@ -35,7 +35,7 @@ bool Loans::keep(Stream stream, void (*end)(void*), void* user) noexcept {
 
 void Loans::end_behind(Stream stream, void (*end)(void*), void* user) noexcept {
   settle();
-  // A device that was lost does nothing any more.
+  // A lost device runs nothing any more, so the memory need not be kept.
   if (driver_.stream_query(stream) == kNotReady && keep(stream, end, user)) return;
   driver_.stream_wait(stream);
   end(user);

@@ -1,4 +1,4 @@
-// Memory of a device that others lent: it is theirs again when our work on it is done, not when we asked for the last.
+// Device memory lent by other libraries: it is given back when the library's work on it has finished.
 #pragma once
 
 #include <deque>
@@ -9,13 +9,13 @@
 
 namespace thunder::nvidia {
 
-// Any thread. What is called at the end of a loan is called by threads that call this, none of our locks held.
+// Any thread. Callbacks at the end of a loan are called by threads that call this, without any lock of ours.
 class Loans {
  public:
   explicit Loans(const Driver& driver) : driver_(driver) {}
   // The lender of this memory works on that stream. Throws std::bad_alloc.
   void follow(const void* memory, Stream stream);
-  // The stream, which is forgotten; null: none was named.
+  // Returns the stream named for this memory, and forgets it; null: none was named.
   Stream followed(const void* memory) noexcept;
   // `end(user)` is called when what the stream holds by now is done: at once if there is nothing, else by a settle().
   // Requires, of all: the device's context is current; the stream is always the same.

@@ -1,5 +1,4 @@
-// Device memory that was given back, kept for whoever wants its size next: asking the driver for it takes its lock and
-// may wait for the device.
+// A cache of freed device memory, by size: the driver's allocation takes a lock and may wait for the device.
 #pragma once
 
 #include <mutex>

@@ -13,7 +13,7 @@ inline std::string version_text(size_t version) {
   return cat(version / 10000, ".", version % 10000 / 100, ".", version % 100);
 }
 
-// A library that is one. `Table`: its functions.
+// A library that is loaded at run time. `Table` holds its functions.
 template <class Table>
 class OpenedTable {
  public:

@@ -28,7 +28,7 @@ class CudaRecording final : public Recording {
   // The recording that this thread makes, or updates, on this device; null: there is none.
   static CudaRecording* active(const CudaDevice& device);
 
-  // For the device, while this is active.
+  // Called by the device while this recording is active.
   Stream stream();  // on which work other than launches of kernels is captured
   Status* kernel(Function function, const Geometry& geometry, void** parameters, const char* what);
   Status* refuse(const char* what) const;

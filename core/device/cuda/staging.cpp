@@ -26,7 +26,7 @@ int Staging::copy_in(Pointer to, const void* from, size_t bytes, Stream stream) 
   const auto* source = static_cast<const std::byte*>(from);
   for (size_t done = 0; done < bytes;) {
     Block& block = blocks_[next_];
-    // Without pinned memory the driver copies as it can.
+    // Without pinned memory, the driver's own copy from pageable memory.
     if (open(block)) return driver_.copy_in(to + done, source + done, bytes - done, stream);
     if (block.in_use)
       if (const int failed = driver_.event_wait(block.read)) return failed;

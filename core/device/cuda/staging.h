@@ -14,8 +14,8 @@ class Staging {
   Staging(const Staging&) = delete;
   // Gives the blocks back. Requires, of both: the device's context is current; of this, that it reads no block.
   void close();
-  // Copies pageable memory, which may be reused when this returns; what is asked for on the stream from then on finds
-  // it on the device. What the driver said. Any thread.
+  // Copies pageable memory, which may be reused when this returns; later work on the stream reads the copy. Returns the
+  // driver's result. Any thread.
   int copy_in(Pointer to, const void* from, size_t bytes, Stream stream);
 
   // Less goes through the driver's own buffers, which then do not wait for the device either.

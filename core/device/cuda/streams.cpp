@@ -5,7 +5,7 @@
 namespace thunder::nvidia {
 namespace {
 
-// Null, or CU_STREAM_LEGACY: it and our stream, a blocking one, wait for each other by themselves.
+// The legacy default stream, null or CU_STREAM_LEGACY, synchronizes with blocking streams such as ours.
 bool is_legacy(Stream stream) {
   return !stream || stream == reinterpret_cast<Stream>(uintptr_t{1});
 }

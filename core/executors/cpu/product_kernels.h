@@ -33,7 +33,7 @@ constexpr int64_t kLineFloats = kCacheLine / sizeof(float);
 
 using Bf16 = uint16_t;  // the bits of a bf16
 
-// The same with a b of bf16, each element of which is widened to an f32 before it is multiplied.
+// The same with b in bf16, whose elements are widened to f32 before they are multiplied.
 struct Bf16Product {
   int64_t m = 0, n = 0, k = 0;
   Matrix a;
@@ -78,7 +78,7 @@ struct ProductKernels {
   // n elements of bf16 to f32, and back, rounded to nearest even.
   void (*widen)(const Bf16* from, int64_t n, float* to);
   void (*narrow)(const float* from, int64_t n, Bf16* to);
-  // The same of the bits of f16.
+  // The same with the bits of f16.
   void (*widen_f16)(const uint16_t* from, int64_t n, float* to);
   void (*narrow_f16)(const float* from, int64_t n, uint16_t* to);
   // c[rows, panel_columns] = sum over l < depth of a[l, rows] b[offsets[l] + column], added to c if `add`. All operands

@@ -25,7 +25,7 @@ bool all_tensors_are(const NodeView& view, void*) {
   return all;
 }
 
-// The row of a node's op: one whose member `op` is its name. Requires: there is one.
+// The row whose member `op` is the name of the node's op. Requires: it exists.
 template <class Rows>
 const auto& row_of(const Rows& rows, const NodeView& view) {
   return *std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.op == view.node.op->name(); });

@@ -22,7 +22,7 @@ struct Tiling {
 // a tile, unless that leaves too few rows and columns to amortize packing. Requires: m and n are not 0.
 Tiling tiling(int64_t m, int64_t n, int64_t k, int64_t work);
 
-// For a product of at most kThinRows rows, all of which a thread takes, so that b is read once.
+// The tiling of a product of at most kThinRows rows: each thread takes all rows, so that b is read once.
 constexpr int64_t kThinRows = 4;
 Tiling thin_tiling(int64_t m, int64_t k);
 

@@ -86,7 +86,7 @@ class WidenedKernel : public Kernel {
   struct Copies {
     explicit Copies(std::span<const Buffer> all) : given(all) { std::copy(all.begin(), all.end(), buffers.begin()); }
 
-    // Gives the end of what they take.
+    // Places the widened operands, and returns the end of their memory.
     float* place(float* at, bool in_memory_order) {
       for (size_t i = 0; i < given.size(); i++) {
         Buffer& b = buffers[i];

@@ -59,7 +59,7 @@ bool claim(const NodeView& view, void*) {
   return is_on_one_device(view, kCudaKind) && rule_of(view);
 }
 
-// A node by its rule.
+// A kernel compiled from the rule of its node's op.
 class RuleKernel : public Kernel {
  public:
   RuleKernel(const NodeView& view, const Rule& rule, Accelerator& accelerator)

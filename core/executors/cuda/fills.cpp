@@ -4,7 +4,7 @@
 namespace thunder::cuda_kernels {
 namespace {
 
-// An integer that no double is comes as such.
+// Integers that have no exact double are passed as integers.
 constexpr char kFull[] = R"(
 extern "C" __global__ void kernel(T* out, double value, i64 integer, int whole, i64 count) {
   for (i64 at = blockIdx.x * (i64)blockDim.x + threadIdx.x; at < count; at += (i64)gridDim.x * blockDim.x)

@@ -27,7 +27,7 @@ struct CompiledNode {
 
 struct Rule {
   std::string_view op;
-  // Besides what is asked of every node: tensors on one device, sizes that are known. Null: nothing.
+  // Conditions besides those for every node (tensors on one device, known sizes). Null: none.
   bool (*takes)(const NodeView&) = nullptr;
   // CUDA C++ of a function called `kernel`; it follows the types that types() declares for the DType of `element`.
   // Null: it only copies.

@@ -7,7 +7,7 @@
 namespace thunder::cuda_kernels {
 namespace {
 
-// The text of the kernel declares the same struct. By axis: sizes of the image and of the result, and the window.
+// The kernel's text declares the same struct. Image size, result size and window, for each axis.
 struct Window {
   int32_t in[2], out[2], size[2], stride[2], padding[2], dilation[2];
 };

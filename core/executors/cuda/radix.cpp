@@ -16,7 +16,7 @@ int64_t tiles_of(int64_t count, size_t key_bytes) {
 
 size_t padded(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Of the totals of each digit, the next tile of each pass, and the state of the first pass, which are zero at first.
+// Bytes that begin as zero: totals of each digit, the next tile of each pass, the state of the first pass.
 size_t zeros(int64_t tiles) {
   return static_cast<size_t>(kMostPasses * kDigits + kDigits + tiles * kDigits) * sizeof(uint32_t);
 }

@@ -15,8 +15,8 @@ inline int64_t part_sums(int64_t count, int64_t elements) {
   return 2 * ((count + kPart - 1) / kPart) * elements;
 }
 
-// It needs types Key and A before it. `values(i, c)` is element c of what the i-th of the sorted positions adds,
-// `combine` an associative function of two A.
+// The text needs the types Key and A to be declared before it. `values(i, c)` is element c of what the i-th of the
+// sorted positions adds, `combine` an associative function of two A.
 #define THUNDER_CUDA_RUNS                                                                                             \
   "__device__ inline i64 end_of_run(const Key* keys, i64 first, i64 count) {\n"                                       \
   "  const Key key = keys[first];\n"                                                                                  \

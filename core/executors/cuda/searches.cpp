@@ -4,7 +4,7 @@
 namespace thunder::cuda_kernels {
 namespace {
 
-// NaN comes last.
+// NaN is ordered last.
 constexpr char kSearch[] = R"(
 __device__ inline bool precedes(C a, C b) { return a < b || (b != b && a == a); }
 extern "C" __global__ void kernel(i64* out, const T* sorted, const T* in, i64 size, i64 line, i64 count, i64 right) {

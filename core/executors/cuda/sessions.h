@@ -13,7 +13,7 @@
 
 namespace thunder::nvidia {
 
-// A handle of a library, which is destroyed with this.
+// Owns a library's handle.
 template <class Handle>
 class OwnedHandle {
  public:
@@ -76,7 +76,7 @@ class Sessions {
   ~Sessions() {
     for (auto& [id, entry] : opened_) {
       if (!entry.session) continue;
-      // Handles are destroyed where they were made; of a device that is lost there is nothing to destroy.
+      // Handles are destroyed in the device's context; those of a lost device cannot be destroyed.
       if (Status* failed = entry.session->device().enter()) failed->release();
       entry.session.reset();
     }
@@ -101,7 +101,7 @@ class Sessions {
     return static_cast<Sessions*>(user)->of(view.store.type(view.node.results[0]).device);
   }
 
-  // The executor that was described, with sessions of its own as what it is given.
+  // The descriptor of an executor whose user data are sessions of its own.
   static ExecutorDesc executor(Devices& devices, const char* name, ExecutorDesc described) {
     const auto sessions = std::make_shared<Sessions>(devices, name);
     described.any_device = true;

@@ -74,7 +74,7 @@ class Group {
   bool backwards() const { return backwards_; }
   bool has_slices() const { return !slices_.empty(); }
   Device device() const { return device_; }
-  // All axes of the nest.
+  // All axes of the loop nest.
   Dimension all() const;
   // The loop axes that a value's coordinates use.
   Axes loop_axes(const Coordinates& c) const;

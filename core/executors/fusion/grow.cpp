@@ -94,7 +94,7 @@ class Growth {
   // Collects the producers outside of the group that this node needs, in the trace's order, except views of values that
   // the group cannot compute.
   void collect_producers(const Node& node, Views views, std::vector<size_t>& with) const {
-    // A draw reads its state from memory.
+    // An op that draws random numbers reads its state from memory.
     if (find_prim(*node.op)->role == Role::create) return;
     for_each_value(node.args, [&](ValueId v) {
       auto it = producer_.find(v);
@@ -197,8 +197,8 @@ bool search(std::span<const Node* const> nodes, const Store& store, const Capabi
   return true;
 }
 
-// What `grow` answered for nodes of some structure, and for those that differ in sizes alone. It pays to keep it
-// because the layers of a model repeat, and because programs are compiled again.
+// A memoized result of `grow` for nodes of some structure, and for those that differ in sizes alone. Layers of a model
+// repeat, and programs are compiled again.
 struct Answer {
   bool grows;
   std::vector<uint8_t> taken;

@@ -18,7 +18,7 @@ struct LaidOutRegion {
 
 class LaidOutRegions {
  public:
-  // Each thread has its own.
+  // Each thread has an object of its own.
   static LaidOutRegions& of_this_thread();
   // Null: no program uses it any more.
   std::shared_ptr<LaidOutRegion> find(const StructuralHash& of) const;

@@ -62,7 +62,7 @@ ExprId Lowering::lower_concat(const Node& node, const Indices& indices) {
   };
   ExprId selected = 0;
   if (operands(node).size() == 1) return part(0)();
-  // The first operand up to its end, then the second one, and so on.
+  // Selects the first operand up to its end, then the second one, and so on.
   for (size_t i = 1; i < operands(node).size(); i++) {
     const int64_t bound = select_axis.empty() ? starts(node, view_.store, i)[dim] : static_cast<int64_t>(i);
     const Index along = index(select_axis.empty() ? whole[dim][0] : select_axis[0], indices);
@@ -73,7 +73,7 @@ ExprId Lowering::lower_concat(const Node& node, const Indices& indices) {
   return selected;
 }
 
-// One operand where each index is in its interval, and another one elsewhere.
+// Selects one operand where every index is in its interval, and another one elsewhere.
 ExprId Lowering::lower_pad_or_scatter(const Node& node, const Indices& indices) {
   const DType dtype = view_.store.type(node.results[0]).dtype;
   const Coordinates whole = coordinates(node.results[0]);

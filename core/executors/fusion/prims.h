@@ -15,7 +15,7 @@ using namespace loops;
 
 // How a prim is lowered.
 enum class Role : uint8_t { elementwise, reduction, view, gather, concat, scan, create };
-// Which element types a function takes; `divided`: reals, and integers where the target says so.
+// The element types that a function takes; `divided`: reals, and integers if the target supports their division.
 enum class TypeSet : uint8_t { all, reals, divided };
 
 struct PrimRow {

@@ -54,7 +54,7 @@ class RelatedSizes {
     if (!d.constant()) return hash_state.add(reinterpret_cast<uintptr_t>(d.expr()));
     hash_state.add(id_of(d.value()));
   }
-  // After all others.
+  // Must be called after all sizes were added.
   void add_relations(HashState& hash_state) {
     for (size_t i = 0; i < sizes_.size() && sizes_.size() <= kMost; i++)
       for (size_t k = 0; k < i; k++) relate(hash_state, i, k), relate(hash_state, k, i);

@@ -18,8 +18,8 @@ StructuralHash structural_hash(std::span<const Node* const> nodes, const Store& 
 // Equal also for nodes of other sizes that neither a group nor the search for one can distinguish: the same sizes are
 // equal, divide each other, are large, or make sums go by rows. Requires: fusion claims them.
 StructuralHash hash_for_any_size(std::span<const Node* const> nodes, const Store& store, const Capabilities& can);
-// Of these nodes as they are lowered: also which of their values come from outside and which are results, in which
-// order, how these lie in memory, and the target. `nodes`: those of the view's node.
+// The hash of these nodes as they are lowered: also which of their values come from outside and which are results, in
+// which order, how these lie in memory, and the target. `nodes`: those of the view's node.
 StructuralHash laid_out_hash(const NodeView& view, std::span<const Node* const> nodes, const Target& target);
 
 }  // namespace thunder::fusion

@@ -14,7 +14,7 @@ namespace {
 using onnxrt::Runtime;
 using onnxrt::Session;
 
-// What ONNX Runtime has no kernel for on the CPU though ONNX does, and what it computes in doubles: powers of integers.
+// Ops of ONNX without a CPU kernel in ONNX Runtime, and powers of integers, which it computes in doubles.
 bool stays_ours(const Node& n, const Store& store) {
   constexpr std::array<std::string_view, 14> kNoF64 = {"gelu",
                                                        "prims.acos",

@@ -13,14 +13,14 @@ class Runtime {
   // See OneEngine.
   static const Runtime* open(std::string& found, std::string_view file = {});
 
-  // Owned by ONNX Runtime: its message becomes an error of ours. Throws Code::declined.
+  // Throws Code::declined with ONNX Runtime's message if it reports a failure, and releases the report.
   void check(OrtStatus* failed) const;
   std::string message_of(OrtStatus* failed) const;  // releases it
 
   OrtEnv* env() const { return env_; }
   const OrtMemoryInfo* memory() const { return memory_; }
 
-  // A function of the table.
+  // Calls a function of the table.
   template <class... Args>
   OrtStatus* call(Place place, Args... args) const {
     return reinterpret_cast<OrtStatus* (*)(Args...)>(const_cast<void*>(table_[place]))(args...);

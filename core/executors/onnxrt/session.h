@@ -1,4 +1,4 @@
-// A model that ONNX Runtime runs on our memory, in and out.
+// An ONNX Runtime session whose inputs and outputs lie in the library's memory.
 #pragma once
 
 #include <span>
@@ -28,7 +28,7 @@ class Session {
   ~Session();
   Session(const Session&) = delete;
 
-  // On dense buffers, by input and output. Null or an owned status. Any number of threads at a time.
+  // Runs it on dense buffers, by input and output. Null or an owned status. Any number of threads at a time.
   Status* run(std::span<const Buffer> in, std::span<const Buffer> out) const;
 
  private:

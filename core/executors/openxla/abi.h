@@ -16,7 +16,7 @@ struct PjrtBuffer;
 struct PjrtExecutable;
 
 constexpr int kMajorVersion = 0;
-// The first whose structs are as long as those below; a plugin refuses shorter ones than its own.
+// The first minor version whose structs have the sizes of those below; a plugin refuses shorter ones than its own.
 constexpr int kMinorVersion = 70;
 
 struct PjrtApi {
@@ -50,7 +50,7 @@ enum Place : size_t {
   kBufferAddress = 73,
 };
 
-// Each begins with its own size, by which a plugin knows how much of it there is.
+// Each structure begins with its own size, from which a plugin knows how many of its members exist.
 template <class Self>
 struct Args {
   size_t size = sizeof(Self);

@@ -10,7 +10,7 @@
 namespace thunder::openxla {
 namespace {
 
-// By the number of PJRT_Buffer_Type.
+// Indexed by PJRT_Buffer_Type.
 constexpr DType kTypes[] = {DType::none, DType::boolean, DType::i8,  DType::i16, DType::i32, DType::i64, DType::u8,
                             DType::u16,  DType::u32,     DType::u64, DType::f16, DType::f32, DType::f64, DType::bf16};
 
@@ -19,14 +19,14 @@ int type_of(DType dtype) {
   return at < std::ssize(kTypes) ? static_cast<int>(at) : 0;
 }
 
-// A buffer over memory. Owned, or null with an error.
+// Makes a buffer over existing memory: owned, or null with an error.
 PjrtError* over(const Plugin& plugin, const Buffer& b, Semantics semantics, PjrtBuffer*& out) {
   FromHostArgs args;
   args.client = plugin.client(), args.device = plugin.device(), args.data = b.data, args.type = type_of(b.dtype);
   args.dims = b.shape, args.rank = static_cast<size_t>(b.rank), args.semantics = semantics;
   if (PjrtError* failed = plugin.call(kBufferFromHost, args)) return failed;
   out = args.buffer;
-  // A plugin that copies does so later, unless this is waited for.
+  // A plugin whose device has memory of its own copies asynchronously, so wait for the copy.
   if (!plugin.on_host()) return plugin.wait(args.done);
   plugin.release(args.done);
   return nullptr;

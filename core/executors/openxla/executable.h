@@ -1,4 +1,4 @@
-// A program that XLA compiled, run on our memory, in and out.
+// A program compiled by XLA, whose inputs and outputs lie in the library's memory.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class Executable {
   ~Executable();
   Executable(const Executable&) = delete;
 
-  // On dense buffers. Null or an owned status. Any number of threads at a time.
+  // Runs it on dense buffers. Null or an owned status. Any number of threads at a time.
   Status* run(std::span<const Buffer> in, std::span<const Buffer> out) const;
   // How many tensors were copied in and out so far, of a device that is the host.
   uint64_t copies() const { return copies_.load(std::memory_order_relaxed); }

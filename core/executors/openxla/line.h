@@ -8,7 +8,7 @@ namespace thunder::openxla {
 
 class Line {
  public:
-  // `values`: what stands for values of the trace.
+  // `values` maps values of the trace to values of the module.
   using Values = std::function<Val(ValueId)>;
   Line(Module& to, const Store& store, const Node& node, const Values& values)
       : module(to), node(node), store_(store), values_(values) {}
@@ -20,7 +20,7 @@ class Line {
   const Arg& arg(size_t i) const { return node.args[i]; }
   Val in(size_t i) const { return values_(node.args[i].v); }
   std::vector<Val> list(size_t i) const;
-  // A tensor, or a plain number everywhere, of this type.
+  // An argument as a tensor of this type; a plain number is broadcast.
   Val operand(size_t i, const TensorType& type) const;
   const TensorType& type(size_t i) const { return store_.type(node.args[i].v); }
   const TensorType& result(size_t i = 0) const { return store_.type(node.results[i]); }

@@ -24,7 +24,7 @@ std::string types_of(const List& types) {
   return join(types, ", ", [](const TensorType& t) { return name_of(t); });
 }
 
-// The bits of a real, which say exactly which one it is.
+// The bits of a real in hexadecimal, which are exact.
 std::string bits_of(double number, DType dtype) {
   std::array<unsigned char, 8> bytes{};
   Buffer to;

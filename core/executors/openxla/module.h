@@ -31,7 +31,7 @@ class Module {
          std::string_view attributes = "", std::string_view regions = "");
   std::vector<Val> ops(std::string_view name, std::span<const Val> operands, std::span<const TensorType> results,
                        std::string_view attributes = "", std::string_view regions = "");
-  // A region whose block takes these; the body gives what it returns. For `regions` above.
+  // A region whose block has arguments of these types and returns what `body` returns. Passed as `regions` above.
   using Body = std::function<std::vector<Val>(std::span<const Val>)>;
   std::string region(std::span<const TensorType> arguments, const Body& body);
 

@@ -13,7 +13,7 @@ class Plugin {
   // See OneEngine.
   static const Plugin* open(std::string& found, std::string_view file = {});
 
-  // Owned by the plugin: its message becomes an error of ours. Throws Code::declined.
+  // Throws Code::declined with the plugin's message if it reports an error, and releases the report.
   void check(PjrtError* failed) const;
   std::string message_of(PjrtError* failed) const;  // releases it
 
@@ -26,7 +26,7 @@ class Plugin {
   PjrtError* call(Place place, A& args) const {
     return reinterpret_cast<PjrtError* (*)(A*)>(const_cast<void*>(api_->functions[place]))(&args);
   }
-  // Waits for what the event stands for, and releases it. Null, or an owned error.
+  // Waits for the event and releases it. Null, or an owned error.
   PjrtError* wait(PjrtEvent* event) const;
   void release(PjrtEvent* event) const;
   void release(PjrtBuffer* buffer) const;

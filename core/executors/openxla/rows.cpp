@@ -20,7 +20,7 @@ class Writer {
       values_.emplace(v, made);
     });
   }
-  // A composite op is written as its body.
+  // An op without a row is written as the prims of its body.
   void write(const Node& n) {
     const Row* row = find_row(n.op->name());
     if (!row && !n.op->prim) {
@@ -32,7 +32,7 @@ class Writer {
     row->write(line);
     for (size_t i = 0; i < line.given().size(); i++) values_[n.results[i]] = line.given()[i];
   }
-  // False of a result that is what the line was given, or a number.
+  // False for a result that is an operand of the line, or a number.
   bool made(ValueId v) const { return values_.contains(v); }
   std::string text(std::span<const ValueId> results, bool aliases) const {
     std::vector<Val> out;
@@ -60,7 +60,7 @@ std::span<const Row> rows() {
     for (const auto of :
          {elementwise_rows, index_rows, random_rows, reduction_rows, scan_rows, shape_rows, special_rows, window_rows})
       out.insert(out.end(), of().begin(), of().end());
-    // What no engine has an op for is said once.
+    // Prims that no engine supports are listed in one place for all engines.
     const auto ours = [&](std::string_view prim) {
       return std::any_of(out.begin(), out.end(), [&](const Row& r) { return r.prim == prim; });
     };

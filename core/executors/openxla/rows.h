@@ -25,12 +25,12 @@ std::span<const Row> shape_rows();
 std::span<const Row> special_rows();
 std::span<const Row> window_rows();
 
-// All of them, sorted by prim; made at the first call.
+// All rows, sorted by prim; made at the first call.
 std::span<const Row> rows();
-// Null: there is none.
+// The row of a prim, or null.
 const Row* find_row(std::string_view prim);
 
-// Whether the line, a prim or what its body consists of, can be written.
+// Whether the line, or every prim of its body, can be written.
 bool writes(const Node& node, const Store& store);
 // A region, or one line, as a module of its inputs. See Module::text for `aliases`.
 std::string module_of(const NodeView& view, bool aliases);

@@ -7,7 +7,7 @@
 namespace thunder::openxla {
 namespace {
 
-// One op of as many operands as the prim has.
+// One op with the operands of the prim.
 void unary(Line& l, std::string_view op) {
   l.give(l.unary(op, l.in(0)));
 }

@@ -4,7 +4,7 @@
 namespace thunder::openxla {
 namespace {
 
-// A line that may refuse what it is given is never asked for: see `refuses_data`.
+// Lines that may refuse their data are not claimed: see `refuses_data`.
 constexpr std::string_view kChecked =
     "its indices are checked when it runs, and XLA clamps or drops those out of range";
 

@@ -8,7 +8,7 @@
 namespace thunder::openxla {
 namespace {
 
-// None are all of them.
+// The reduced axes; without any given, all axes.
 Ints axes_of(const Line& l) {
   Ints axes = l.numbers(1);
   for (int64_t& d : axes) d = static_cast<int64_t>(normalize_axis(d, l.rank()));
@@ -48,7 +48,7 @@ void amin(Line& l) {
   l.give(l.reduce(l.in(0), extreme(l, l.type(0).dtype, false), axes_of(l), "stablehlo.minimum"));
 }
 
-// Whether a stands before b where the order is the one wanted. NaN is the greatest.
+// Whether a comes before b in the sorted order. NaN counts as the greatest.
 Val before(const Line& l, Val a, Val b, bool descending) {
   const Val strictly = l.compare(descending ? "GT" : "LT", a, b);
   if (!is_real(l.module.dtype(a))) return strictly;

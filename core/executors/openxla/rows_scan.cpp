@@ -1,4 +1,4 @@
-// Prims that carry something along a dim: each step combines what is twice as far away as the step before.
+// Scans along a dim: each step combines elements twice as far apart as the step before.
 #include <cmath>
 #include <functional>
 
@@ -40,7 +40,7 @@ void cumprod(Line& l) {
   simple(l, 1, "stablehlo.multiply");
 }
 
-// The later of equal ones; from a NaN on the last NaN.
+// Of equal elements the later one; after a NaN the last NaN.
 void extreme(Line& l, std::string_view direction) {
   if (!l.rank()) return l.give(l.in(0)), l.give(l.module.splat(int64_t{0}, l.result(1)));
   const size_t axis = l.axis(1);

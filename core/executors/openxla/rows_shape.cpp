@@ -24,7 +24,7 @@ void expand(Line& l) {
 void slice(Line& l) {
   l.give(l.slice(l.in(0), l.numbers(1), l.numbers(2), l.numbers(3)));
 }
-// Both spaced to the size of the input: what is put in, and where.
+// Both are padded to the size of the input: the values that are put in, and a mask of their places.
 void slice_scatter(Line& l) {
   const Ints starts = l.numbers(2), steps = l.numbers(4), sizes = l.shape(0), pieces = l.shape(1);
   Ints high(sizes.size()), inside(sizes.size());

@@ -20,7 +20,7 @@ struct FreeAligned {
 };
 using Aligned = std::unique_ptr<void, FreeAligned>;
 
-// A released value.
+// Releases a value of TVM when it is destroyed.
 class Owned {
  public:
   Owned(const Runtime& tvm, const Value& value) : tvm_(tvm), value_(value) {}
@@ -97,7 +97,7 @@ class Library::Machine {
 };
 
 Library::Library(const Runtime& tvm, const std::string& bytes) : tvm_(tvm) {
-  // The system keeps what is loaded of a file that is gone.
+  // The loaded code stays mapped after the file is removed.
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/region.so";
   write_file(file, bytes);

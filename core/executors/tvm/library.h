@@ -1,4 +1,4 @@
-// A shared library that TVM made of a model, and its runs.
+// A shared library that TVM compiled from a model, and its calls.
 #pragma once
 
 #include "executors/tvm/runtime.h"
@@ -16,8 +16,8 @@ class Library {
   ~Library();
   Library(const Library&) = delete;
 
-  // On dense buffers, by input and output. TVM makes its results in memory of its own, from which they are copied.
-  // Null or an owned status. Any number of threads at a time.
+  // Runs it on dense buffers, by input and output. TVM allocates results itself, and they are copied from there. Null
+  // or an owned status. Any number of threads at a time.
   Status* run(std::span<const Buffer> in, std::span<const Buffer> out) const;
 
  private:

@@ -22,7 +22,7 @@ std::string_view last_line(std::string_view text) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-// What the script printed for us, line by line and word by word; the rest of what was printed is warnings.
+// The lines that the script printed for this library, split into words; all other output is warnings.
 std::vector<std::vector<std::string_view>> lines_for_us(std::string_view text) {
   constexpr std::string_view kMark = "thunder: ";
   std::vector<std::vector<std::string_view>> out;

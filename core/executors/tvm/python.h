@@ -1,4 +1,4 @@
-// A Python that has TVM: it says where TVM is and which ops it takes, and compiles.
+// A Python interpreter that has TVM: it tells where TVM is and which ops it supports, and compiles models.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ using Names = std::unordered_set<std::string, TextHash, std::equal_to<>>;
 
 class Python {
  public:
-  // This one if it is not "", else the one that is looked for.
+  // The given Python if it is not "", else the one that is found.
   explicit Python(std::string_view file);
   bool opened() const { return !runtime_.empty(); }
   const std::string& path() const { return path_; }
@@ -25,7 +25,7 @@ class Python {
   const std::string& runtime() const { return runtime_; }  // and of libtvm_runtime.so
   const std::string& extra() const { return extra_; }      // and of what compiled code calls: sorting
 
-  // Both keep what they found on disk. The ops of ONNX that TVM's frontend has:
+  // Both keep their result on disk. This one gives the ops of ONNX that TVM's frontend has:
   Names ops() const;
   // The bytes of a shared library for this kind of machine. Throws Code::declined where TVM does not take the model.
   std::string compile(const std::string& model, std::string_view machine) const;

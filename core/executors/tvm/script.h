@@ -3,7 +3,7 @@
 
 namespace thunder::tvm {
 
-// Its last status where TVM does not take the model, though all else is well.
+// The script's exit status where TVM does not support the model but nothing else failed.
 constexpr int kRefused = 3;
 
 constexpr const char* kScript = R"python(

@@ -12,8 +12,8 @@ namespace {
 using tvm::Runtime;
 using tvm::Library;
 
-// What TVM computes otherwise than ONNX says: the greatest and the least of reals lose NaN, and the place of the
-// greatest is -1 where no element is greater than the least number of its dtype.
+// Where TVM's results differ from ONNX's: the maximum and minimum of reals lose NaN, and the argmax is -1 where no
+// element is greater than the least number of its dtype.
 bool computes_otherwise(const onnx_export::Graph& graph, const onnx_export::GraphNode& n) {
   constexpr std::array<std::string_view, 8> kOrders = {"Clip",      "Max",       "MaxPool", "Min",
                                                        "ReduceMax", "ReduceMin", "Relu",    "TopK"};
@@ -22,7 +22,7 @@ bool computes_otherwise(const onnx_export::Graph& graph, const onnx_export::Grap
          std::find(kOrders.begin(), kOrders.end(), n.op) != kOrders.end();
 }
 
-// What its frontend takes and its compiler fails at: a region with one such node would not be TVM's at all.
+// Nodes that TVM's frontend accepts but its compiler fails on: one of them would make the whole region fail.
 bool fails_to_compile(const onnx_export::Graph& graph, const onnx_export::GraphNode& n) {
   if (n.inputs.empty()) return false;
   const DType dtype = graph.dtype(n.inputs[0]);

@@ -47,7 +47,7 @@ std::vector<SplitInput> places_of(const Inner& inner, std::span<const InnerArgum
   return out;
 }
 
-// Which inputs are differentiated by.
+// The inputs by which the function is differentiated.
 std::vector<size_t> real_inputs(const Trace& trace, std::span<const SplitInput> places) {
   std::vector<size_t> out;
   for (size_t i = 0; i < places.size(); i++)

@@ -9,14 +9,14 @@
 namespace thunder {
 namespace {
 
-// For a backward, which has a name of its own.
+// The options of a backward, which has a name of its own.
 Ref<CompileOptions> copy_of(const CompileOptions& options) {
   auto out = make<CompileOptions>(options);
   if (options.find("name")) out->set("name", Any::string("")), out->settle();
   return out;
 }
 
-// A call of a forward as a line of a tape, which gives all that the forward does.
+// A tape's line for a call of a forward, with all of the forward's results.
 class SplitCall final : public TapedCall {
  public:
   SplitCall(Ref<Split> split, TapedInputs inputs)
@@ -26,7 +26,7 @@ class SplitCall final : public TapedCall {
     const size_t outputs = split_->parts().outputs.differentiable();
     for (size_t i = outputs; i < grad.count(); i++)
       if (grad.reached(i)) return differentiate_again(grad, *split_->whole());
-    // By input, and those that are values of the tape.
+    // For each input its value on the tape, where it has one.
     const TapedInputs in = inputs(grad);
     std::vector<size_t> value_of;
     std::vector<bool> wanted;
@@ -46,7 +46,7 @@ class SplitCall final : public TapedCall {
   }
 
  private:
-  // What a backward reads.
+  // The values that a backward reads.
   TapedInputs read(const Grad& grad, const Split::Backward& backward, const TapedInputs& in,
                    const std::vector<size_t>& value_of) const {
     TapedInputs out;
@@ -65,7 +65,7 @@ class SplitCall final : public TapedCall {
   const Ref<Split> split_;
 };
 
-// By input of the forward, as a tape has it.
+// The inputs of the forward as values of the tape.
 TapedInputs enter(EagerScope& tape, const Split& split, const Values& in) {
   TapedInputs out;
   Leaf unused;  // the random state: no gradient reads it
@@ -115,7 +115,7 @@ Values* Pair::results(EagerScope& tape, const Values& in, const Values& made) {
   const Split::Parts& parts = split->parts();
   const TapedInputs inputs = enter(tape, *split, in);
   EagerBuilder& builder = tape.builder();
-  // Results, then what else the forward gives.
+  // The results, then the saved values.
   std::vector<size_t> leaves = parts.outputs.results;
   for (size_t i = parts.leaves; i + 1 < made.size(); i++) leaves.push_back(i);
   Results values;

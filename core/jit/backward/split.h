@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// Where an input of the forward is at a call.
+// Where an input of the forward comes from when it is called.
 struct SplitInput {
   static constexpr uint32_t kCaptured = 0xffffffff;
   uint32_t leaf = kCaptured;  // a leaf of the call's values
@@ -20,10 +20,10 @@ struct LatestBackward {
   Ref<TapedFunction> function;
 };
 
-// What one trace of a function was partitioned into. Any thread.
+// The forward and the backwards into which one trace of a function was partitioned. Any thread.
 class Split : public Auxiliary {
  public:
-  // What the forward gives: tensors of the function's results, the new values of `written`, and what is saved.
+  // The results of the forward: tensors of the function's results, the new values of `written`, and the saved values.
   struct Outputs {
     std::vector<size_t> results;   // by tensor of the results: its leaf
     std::vector<size_t> written;   // inputs
@@ -44,7 +44,7 @@ class Split : public Auxiliary {
   const Parts& parts() const { return parts_; }
   // Whether no call has used it before.
   bool take_new() { return is_new_.exchange(false, std::memory_order_relaxed); }
-  // Where something saved is: an input, or, from their count on, an output of the forward.
+  // The place of a saved value: an input, or, from the number of inputs on, an output of the forward.
   const std::vector<size_t>& saved() const { return saved_; }
 
   struct Backward {
@@ -52,7 +52,7 @@ class Split : public Auxiliary {
     std::vector<size_t> saved;  // which of what is saved it reads
     std::vector<size_t> wrt;    // by result: the input of the forward whose gradient it is
   };
-  // Of what it reads of what is saved, and of the cotangents that are reached. `wanted`: by input of the forward.
+  // Makes the backward from the saved values and cotangents in use. `wanted`: by input of the forward.
   const Backward& backward(const std::vector<bool>& reached, const std::vector<bool>& wanted);
   // The forward as a function of all its inputs, for gradients through what is saved. Throws where it draws random
   // numbers, which would be others.

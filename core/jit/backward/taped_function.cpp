@@ -64,7 +64,7 @@ class PulledBack : public Function {
   const Ref<Function> vjp_;
 };
 
-// A call whose gradient computes again what it needs.
+// A call whose gradient recomputes the intermediate values that it needs.
 class RecomputedCall final : public TapedCall {
  public:
   RecomputedCall(Ref<TapedFunction> function, TapedInputs inputs)

@@ -15,8 +15,8 @@ class TapedFunction : public Counted<TapedFunction> {
   TapedFunction(Ref<Context> context, Ref<CompileOptions> options, Ref<Function> function);
 
   const Ref<Compiled>& compiled() const { return compiled_; }
-  // Of its inputs and the cotangents of the results that are reached: the gradients of the inputs that are wanted.
-  // Whatever the function makes on the way is computed again.
+  // Computes the gradients of the wanted inputs from the inputs and the cotangents of the results that are reached.
+  // Values that the function computes on the way are computed again.
   Ref<TapedFunction> gradient(const std::vector<bool>& reached, const std::vector<bool>& wanted);
 
  private:
@@ -28,7 +28,7 @@ class TapedFunction : public Counted<TapedFunction> {
   std::map<std::pair<std::vector<bool>, std::vector<bool>>, Ref<TapedFunction>> gradients_;
 };
 
-// The inputs of a line: values of the tape, and plain numbers, which are none.
+// The inputs of a line: values of the tape; plain numbers are not values.
 struct TapedInputs {
   void push(ValueId v) { values.push_back(v), leaves.emplace_back(); }
   void push(Leaf number) { leaves.push_back(std::move(number)); }
@@ -53,7 +53,7 @@ class TapedCall : public OpDef {
   const std::vector<Leaf> leaves_;
 };
 
-// Calls it, and makes that a line of the tape. Throws what the call reports.
+// Calls the function, and records the call as a line of the tape. Throws errors of the call.
 std::vector<ValueId> call_recorded(EagerBuilder& tape, const Ref<TapedFunction>& function, TapedInputs inputs);
 
 // Adds `gradients`, those of the inputs at `of`.

@@ -106,7 +106,7 @@ std::string listed(const Wanted& wanted, const DimMask& mask) {
   return out;
 }
 
-// Which of the sizes that were to vary do.
+// Logs which of the sizes that were allowed to vary do.
 void log_sizes(const Wanted& wanted, const DimMask& asked, const DimMask& varying, std::string_view why) {
   if (!wanted.context.logs(LogName::dynamic, LogLevel::info)) return;
   DimMask plain = asked;
@@ -135,7 +135,7 @@ std::vector<SizeRange> ranges(const Wanted& wanted, const DimMask& mask) {
 std::unique_ptr<Entry> record_any_size(Context& context, Function& function, const Values& in) {
   DimMask mask = all_dims(in);
   std::string why;
-  // Of integers a trace of its own is told nothing at a call.
+  // Integers stay constants: a trace of its own is not told their values at a call.
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
     if (in[leaf].kind == ArgKind::integer) mask[leaf][0] = false;
   return recorded({context, function, CompileOptions(), in}, mask, why, true);
@@ -147,7 +147,7 @@ bool SymbolicProgram::fits(const Values& in) const {
 
 namespace {
 
-// What a program of a file has for one that was recorded here.
+// What a loaded program has in place of a trace that was recorded here.
 std::shared_ptr<Entry> entry_of(const SavedProgram& p) {
   auto entry = std::make_shared<Entry>();
   if (std::none_of(p.inputs.begin(), p.inputs.end(), [](auto& in) { return in.symbol.has_value(); })) return entry;

@@ -8,15 +8,14 @@
 
 namespace thunder {
 
-// A trace with symbols in the place of sizes. Its guards are those of a program; it becomes one when its sizes are
-// known.
+// A trace with symbolic sizes. It has the guards of a program, and is compiled once its sizes are known.
 struct SymbolicProgram {
   std::shared_ptr<const Entry> recorded;
   Ref<SavedFunction> function;
   bool fits(const Values& in) const;
 };
 
-// A request to compile: a function, for the inputs of a call.
+// A request to compile a function for the inputs of a call.
 struct Wanted {
   Context& context;
   Function& function;
@@ -36,16 +35,16 @@ class Dynamic {
   // marked to vary cannot.
   std::unique_ptr<Entry> compile(const Wanted& wanted, DynamicSizes which, std::span<const Entry* const> kept,
                                  InterruptCheck& check);
-  // A program that a file holds; nothing if it has no symbols.
+  // Adds a program from a file; does nothing if it has no symbols.
   void add(std::string_view function, const SavedProgram& program);
-  // Those whose guards hold.
+  // The programs whose guards hold.
   std::vector<SavedProgram> saved() const;
   Plans& plans() { return plans_; }
   const Plans& plans() const { return plans_; }
 
  private:
   std::unique_ptr<Entry> specialised(const Wanted& wanted, InterruptCheck& check);
-  // Whether there is one symbolic program more.
+  // Traces the function with symbols; returns whether that added a symbolic program.
   bool trace(const Wanted& wanted, const DimMask& mask);
 
   // The limit for one function; calls that fit none of them are then compiled with plain sizes.

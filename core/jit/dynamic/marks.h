@@ -11,7 +11,7 @@
 namespace thunder {
 
 struct SizeMark {
-  // varies: it is an error where the size cannot stand for others; may_vary: it is none.
+  // varies: an error if the size cannot be symbolic; may_vary: no error then.
   enum class Kind : uint8_t { none, may_vary, varies, fixed };
   Kind kind = Kind::none;
   int64_t min = 2, max = std::numeric_limits<int64_t>::max();  // a program with a symbol is made for these alone
@@ -22,7 +22,7 @@ class SizeMarks {
  public:
   // A negative dim counts from the back. Throws when there is no such dim, or when its size lies outside of the mark's.
   void mark(const Ref<Tensor>& tensor, int64_t dim, SizeMark mark);
-  // By dim; empty: it has none.
+  // The marks of a tensor by dim; empty: it has none.
   std::vector<SizeMark> of(const Tensor& tensor);
 
  private:

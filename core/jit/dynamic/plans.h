@@ -14,7 +14,7 @@ namespace thunder {
 // for a call until the next one.
 class Plans {
  public:
-  // Null: none was compiled for these inputs. Any thread.
+  // The program compiled for these inputs, or null. Any thread.
   std::shared_ptr<const Entry> find(const Inputs& in);
   // The first that `fits` says fits.
   std::shared_ptr<const Entry> find(const std::function<bool(const Entry&)>& fits);
@@ -25,7 +25,7 @@ class Plans {
   static constexpr size_t kMost = 64, kMostBytes = size_t{1} << 30, kAwake = 4;
 
  private:
-  // After one came to the front.
+  // Called after a plan moved to the front.
   void let_rest();
   mutable std::mutex mutex_;
   std::list<std::shared_ptr<const Entry>> plans_;

@@ -14,13 +14,13 @@ namespace thunder {
 class DynamicShapes {
  public:
   DynamicShapes() = default;
-  // Throws where the text says nothing that fits the arguments.
+  // Throws if the text does not fit the arguments.
   DynamicShapes(const CompileOptions& options, const Values& in);
 
   bool empty() const { return formulas_.empty(); }
-  // Those sizes that are not said to be what they are, and may stand for others.
+  // The sizes that are not known to be their numbers, and may be symbols.
   DimMask mask(const Values& in) const;
-  // The option's entry for a dim of a leaf; null: none.
+  // The option's formula for a dim of a leaf, or null.
   const std::string* formula(size_t leaf, size_t dim) const;
   // The number of its name, where the size has one for itself.
   std::optional<int64_t> symbol(size_t leaf, size_t dim) const;

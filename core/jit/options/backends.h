@@ -16,12 +16,12 @@ struct Backend {
   Executors own;
   std::vector<std::string> executors;
   std::vector<std::string> disabled_passes;  // beside those of the option `disable_passes`
-  bool fuses = true;                         // false: executors that claim regions are left out, but for its own
+  bool fuses = true;                           // false: executors that claim regions are left out, but for its own
   bool use_cudagraphs = false;
   std::vector<std::string> tags;  // as in PyTorch: "debug", "experimental"
 };
 
-// Those of a context: the library's, then those that were added.
+// The backends of a context: the library's, then those that were added.
 class BackendRegistry {
  public:
   BackendRegistry();

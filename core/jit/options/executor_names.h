@@ -22,7 +22,7 @@ inline constexpr ExecutorName kProductNames[] = {
     {.name = "amx_medium", .precision = "medium", .needs_tiles = true},
 };
 
-// Null: it is none of them.
+// Null for any other name.
 constexpr const ExecutorName* find_product_name(std::string_view name) {
   for (const ExecutorName& n : kProductNames)
     if (n.name == name) return &n;

@@ -1,4 +1,4 @@
-// The options of PyTorch's Inductor, by name: what each is here.
+// The options of PyTorch's Inductor, and how each is treated here.
 #pragma once
 
 #include <span>

@@ -171,7 +171,7 @@ void apply_lightning_names(CompileOptions& out) {
       for (const std::string& name : split_list(given->text)) apply_lightning_name(out, option, name);
 }
 
-// What was measured, or another library, decides how results are rounded.
+// Refuses options by which a measurement, or another library, would decide how results are rounded.
 void apply_deterministic(CompileOptions& out, const Context& context) {
   if (!out.settings().deterministic) return;
   constexpr std::string_view kBy = "option 'deterministic'";
@@ -223,7 +223,7 @@ Ref<CompileOptions> resolve_options(const CompileOptions& given, const Context& 
     if (row) others.emplace_back(row, &leaf);
     else out->set(name, leaf);
   }
-  // Those that name a value come before those that change one.
+  // Options that set a value come before options that change one.
   std::stable_sort(others.begin(), others.end(), [](auto& a, auto& b) { return a.first->state < b.first->state; });
   for (auto& [row, leaf] : others) replace_inductor_option(*out, *row, *leaf);
   apply_mode(*out);

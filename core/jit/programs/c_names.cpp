@@ -103,7 +103,7 @@ constexpr std::string_view kWords[] = {
     "while",
     "xor",
     "xor_eq",
-    // What compilers define or treat apart.
+    // Names that compilers predefine or treat specially.
     "main",
     "linux",
     "unix",
@@ -112,7 +112,7 @@ constexpr std::string_view kWords[] = {
     "math_errhandling",
     "signgam",
 };
-// Of <string.h>, <stdint.h> and <stddef.h>; of <math.h> those that have no forms for float and long double.
+// Names declared by <string.h>, <stdint.h> and <stddef.h>, and by <math.h> without forms for float and long double.
 constexpr std::string_view kDeclared[] = {
     "NULL",           "size_t",         "ptrdiff_t",  "max_align_t", "offsetof",      "locale_t",    "memcpy",
     "memmove",        "memset",         "memcmp",     "memchr",      "memccpy",       "memmem",      "mempcpy",
@@ -127,7 +127,7 @@ constexpr std::string_view kDeclared[] = {
     "isgreater",      "isgreaterequal", "isless",     "islessequal", "islessgreater", "isunordered", "float_t",
     "double_t",       "HUGE_VAL",       "INFINITY",   "NAN",         "MAXFLOAT",
 };
-// Of <math.h>, each also with f and l behind it.
+// Names declared by <math.h>, each also with the suffixes f and l.
 constexpr std::string_view kMath[] = {
     "acos",       "acosh",     "asin",      "asinh",      "atan",         "atan2",       "atanh",     "cbrt",
     "ceil",       "copysign",  "cos",       "cosh",       "drem",         "erf",         "erfc",      "exp",

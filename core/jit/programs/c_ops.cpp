@@ -66,7 +66,7 @@ std::string product(const At& at, const ProductRow<float>& row) {
 
 // ---- updates ----
 
-// As the op's kernel does it: all indices are looked at before anything is stored.
+// As in the op's kernel, all indices are checked before anything is stored.
 std::optional<CStatement> index_put(const At& at) {
   if (at.arg(3).i) return std::nullopt;  // it adds
   const BufferPlan &in = at.in(0), &values = at.in(at.step.n_inputs - 1), &out = at.out();

@@ -5,7 +5,7 @@
 
 namespace thunder {
 
-// A statement, and the C that it calls beyond what every source begins with (null: none).
+// A C statement, and the helper functions that it needs beyond those of every source (null: none).
 struct CStatement {
   std::string text;
   const char* calls = nullptr;

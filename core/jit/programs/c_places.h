@@ -22,17 +22,17 @@ class CPlaces {
   std::span<const int64_t> strides(const BufferPlan& b) const;
   std::vector<int64_t> byte_strides(const BufferPlan& b, size_t from = 0) const;
 
-  // The address of its first byte, and the same as a pointer to its elements.
+  // The address of the buffer's first byte, and the same as a pointer to its elements.
   std::string place(const BufferPlan& b) const;
   std::string elements(const BufferPlan& b) const;
   // A statement.
   std::string copy(const BufferPlan& from, const BufferPlan& to) const;
 
   bool is_argument(size_t input) const { return !program_.entry.bindings[input].captured; }
-  // What the program captured, and what it computes once.
+  // The bytes of captured tensors and of values computed once.
   const std::string& data() const { return data_; }
   bool data_changes() const { return data_changes_; }
-  // Where in the data the random state is.
+  // The offset of the random state in the data, if there is one.
   std::optional<int64_t> random_at() const { return random_at_; }
 
  private:

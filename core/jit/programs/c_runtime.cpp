@@ -1,4 +1,4 @@
-// What every exported source begins with: the C that its statements call.
+// The C helpers at the start of every exported source.
 #include "jit/programs/c_ops.h"
 #include "jit/programs/c_source.h"
 

@@ -110,7 +110,7 @@ class Writer {
                ", &found);\n            refused |= found.expr >= 0;\n        }\n", add);
   }
 
-  // Equal nests are one kernel.
+  // The number of a nest's kernel; equal nests share one.
   size_t number_of(const loops::CpuNest& nest) {
     const auto [at, is_new] = kernels_.try_emplace(print(nest), kernels_.size() + 1);
     if (is_new) out_.kernels.push_back(&nest);

@@ -16,7 +16,7 @@ struct CSource {
 // Throws unimplemented, naming the op and the user's line, at a step that no statement is known for.
 CSource c_source(const CProgram& program);
 
-// What every exported source begins with.
+// The C helpers at the start of every exported source.
 extern const char* const kCRuntime;
 
 }  // namespace thunder

@@ -41,7 +41,7 @@ std::string stem(std::string_view path) {
   return std::string(path.substr(0, path.find('.')));
 }
 
-// A product that is written as C, and never run here.
+// A matrix product that is only written as C, never run here.
 class CProduct : public Kernel {
  public:
   CProduct() : Kernel(this) {}

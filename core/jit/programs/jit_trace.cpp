@@ -45,7 +45,7 @@ Ref<Values> copies(const Context& context, const Values& in) {
     if (Ref<Tensor>& t = (*out)[i].tensor; t && t->concrete()) {
       const Ref<Tensor> from = t;
       t = dense_copy(context.allocator(), *from);
-      // As it lay, where each element has a place of its own.
+      // The copy keeps the strides, unless elements overlap.
       if (from->type().device == Device::cpu && !from->contiguous() && !repeats_elements(*from)) {
         const Extent e = extent({from->sizes(), from->type().rank()}, from->strides(), size_of(from->type().dtype));
         auto storage = Storage::allocate(context.allocator(), static_cast<size_t>(e.end - e.begin));
@@ -102,7 +102,7 @@ Ref<Values> run(const TraceRequest& r, const Ref<Function>& function, bool eager
   return out;
 }
 
-// What a check of one call finds.
+// The result of checking one call.
 class Check {
  public:
   Check(const TraceRequest& request, Ref<Function> traced, const Values& in)
@@ -127,7 +127,7 @@ class Check {
   }
 
  private:
-  // Both as they are recorded from a trace, so that they differ in nothing else.
+  // Both graphs are recorded from traces, so that only real differences are found.
   std::string compare_graphs(const Entry& trace) {
     const auto copy = copies(*request_.context, in_);
     std::unique_ptr<Entry> again;

@@ -98,7 +98,7 @@ class Loader {
   [[noreturn]] void bad(const T&... what) const {
     fail(Code::data_lost, "'", path_, "' is not a program that can be loaded: ", what...);
   }
-  // What is wrong with a part becomes an error of the file.
+  // Turns errors in a part into errors that name the file and the part.
   template <class F>
   auto placed(std::string_view part, F&& read) const {
     try {
@@ -157,7 +157,7 @@ class Loader {
   std::unordered_map<std::string, Ref<Tensor>> tensors_;
 };
 
-// They run as soon as a program is called, so nothing but the caller's word lets them.
+// Machine code of a file runs as soon as a program is called, so it is taken only when the caller says so.
 void Loader::take_kernels(bool run) const {
   const bool holds = metadata_.count(kKernels);
   if (!run) {
@@ -208,14 +208,14 @@ LoadedProgram Loader::load(const CompileOptions* given) {
 
 namespace {
 
-// What a library that reads version 1 alone does not know.
+// Whether the program needs version 2: features of symbols that readers of version 1 do not know.
 bool has_symbols_of_version_2(const SavedProgram& p) {
   const auto stands_for_any = [](const SavedInput& in) { return in.symbol.has_value(); };
   return !p.conditions.empty() || !p.ranges.empty() || !p.roots.empty() ||
          std::any_of(p.inputs.begin(), p.inputs.end(), stands_for_any);
 }
 
-// What a file that holds it would be refused for.
+// Refuses to write what reading would refuse.
 void check_ranks(const Trace& trace) {
   const auto check = [&](ValueId value) {
     const size_t rank = trace.type(value).rank();

@@ -23,7 +23,7 @@ constexpr const char *kRunKernels = "run_saved_kernels", *kOutputs = "outputs";
 // The others of those given (may be null).
 Ref<CompileOptions> without_file_options(const CompileOptions* given);
 
-// What a file holds, to be compiled as it was.
+// The contents of a file, to be compiled with the options that it was compiled with.
 struct LoadedProgram {
   Ref<Function> function;
   Ref<CompileOptions> options;

@@ -69,7 +69,7 @@ std::string range_json(const SizeRange& r) {
   return cat("{\"leaf\":\"", r.leaf, "\",\"dim\":\"", r.dim, "\",\"min\":\"", r.min, "\",\"max\":\"", r.max, "\"}");
 }
 
-// What only programs with symbols have, if they have it.
+// The fields of programs with symbols.
 std::string symbols_json(const SavedProgram& p) {
   std::string out;
   if (!p.conditions.empty()) out += cat(",\"conditions\":[", join(p.conditions, ",", condition_json), "]");
@@ -168,7 +168,7 @@ SavedInput read_input(const cJSON* item) {
   return in;
 }
 
-// A size of a text, whose symbols are numbers alone.
+// A size written as text; its symbols must be plain numbers.
 Dim read_dim(const cJSON* item, Terms& terms) {
   Cursor c(text_of(item), 1, "condition");
   const Dim d = terms.size(c);

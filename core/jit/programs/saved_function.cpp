@@ -34,7 +34,7 @@ std::string shown(const Leaf& l) {
   }
 }
 
-// As the scope knows it: of a proxy what was recorded for it.
+// The strides of a tensor; of a proxy those that were recorded.
 Sizes strides_of(Scope* scope, const Tensor& t) {
   if (t.concrete()) return t.contiguous() ? Sizes() : t.strides();
   auto* recorder = scope ? dynamic_cast<TracingRecorder*>(&scope->builder()) : nullptr;
@@ -51,7 +51,7 @@ struct Fit {
   bool strides = true;
 };
 
-// Which comparison of sizes and integers comes out another way than when the program was traced; "": none does.
+// The first comparison of sizes and integers whose result differs from that of the trace; "": none does.
 std::string decided_otherwise(const SavedProgram& p, const Values& in, const std::vector<int64_t>& symbols) {
   for (const SizeRange& r : p.ranges)
     if (const int64_t size = hint(in.tensor(r.leaf)->type().shape[r.dim]); size < r.min || size > r.max)
@@ -104,7 +104,7 @@ Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
     return {e.message()};
   }
   if (fit.why_not = decided_otherwise(p, in, symbols); !fit.why_not.empty()) return fit;
-  // What was recorded for a size that varies need not hold for those.
+  // Values recorded for sizes that vary are replaced by those of the call.
   for (auto [symbol, value] : integers) symbols[static_cast<size_t>(symbol)] = std::max<int64_t>(2, value);  // no size
   for (const Symbol& s : used_symbols(p.trace)) {
     const int64_t size = symbols[static_cast<size_t>(s.number)];

@@ -1,4 +1,4 @@
-// What a saved program knows of its symbols beside its trace: live integers, and in which memory values lie.
+// The data on symbols that a saved program has besides its trace: live integers, and in which memory values lie.
 #include <algorithm>
 #include <unordered_map>
 

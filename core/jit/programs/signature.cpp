@@ -45,7 +45,7 @@ std::string json(const SavedProgram& p) {
   return cat("{\"format\":\"thunder\",\"inputs\":[", inputs, "],\"outputs\":[", outputs, "]}");
 }
 
-// Such as "s2", which is the name of a symbol that has none.
+// Names such as "s2" are those of unnamed symbols.
 bool looks_like_symbol(std::string_view name) {
   const std::string_view digits = name.substr(std::min<size_t>(name.size(), 1));
   return name.starts_with('s') && digits.find_first_not_of("0123456789") == digits.npos;

@@ -1,4 +1,4 @@
-// What a compiled function takes and gives.
+// The signature of a compiled function: its arguments and results.
 #pragma once
 
 #include "jit/call.h"

@@ -56,7 +56,7 @@ double element(const Tensor& t, int64_t i) {
   return as_double(t.type().dtype, t.data() + static_cast<size_t>(i) * size_of(t.type().dtype));
 }
 
-// As torch.testing has it: what a result may be off by however small it is, and how much at least of its size.
+// Absolute and relative tolerances by dtype, as in torch.testing.
 double absolute(DType d) { return d == DType::f64 ? 1e-7 : is_real(d) ? 1e-5 : 0; }
 double relative(DType d, double tolerance) {
   const double least = d == DType::bf16 ? 1.6e-2 : d == DType::f16 ? 1e-3 : 0;

@@ -1,4 +1,4 @@
-// Where two traces of one function, or the results of its two ways to run, differ: as sentences. "": nowhere.
+// Describes in sentences where two traces of one function, or the results of its two ways to run, differ. "": nowhere.
 #pragma once
 
 #include "jit/call.h"

@@ -109,7 +109,7 @@ bool is_loss(const Entry& entry) {
   return t.writes.empty() && std::none_of(t.nodes.begin(), t.nodes.end(), is_gradient);
 }
 
-// The same function with its gradients: of what it captured, or else of its arguments.
+// Examines the function's gradients: by captured tensors, or else by its arguments.
 void check_gradients(Compiled& f, const Entry& entry, const Values& in, Examination& out) {
   Ref<Values> captured = make<Values>();
   for (const Binding& b : entry.bindings)

@@ -1,4 +1,4 @@
-// A trace as a picture's description.
+// A trace as a graph for Graphviz.
 #pragma once
 
 #include <string>

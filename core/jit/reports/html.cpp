@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMostText = 200'000;  // of one report: what is longer can be asked for by its name
 
-// Each distinct line once, by number: most lines stand in several stages.
+// Interns lines by number: most lines occur in several stages.
 class Lines {
  public:
   size_t number(std::string_view line) {
@@ -123,7 +123,7 @@ std::string data_json(const Compiled& f, const Entry& entry) {
              profile ? profile->json() : "null", ",\"examination\":", examination ? examination->json() : "null", "}");
 }
 
-// Nothing in it may end the element that holds it.
+// Escapes what would end the <script> element.
 std::string in_script(const std::string& json) {
   std::string out;
   out.reserve(json.size());

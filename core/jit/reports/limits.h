@@ -1,4 +1,4 @@
-// What the machine does at most, measured when it is asked: what a step's time is compared with.
+// The machine's peak rates, measured on request, with which the times of steps are compared.
 #pragma once
 
 #include <string>

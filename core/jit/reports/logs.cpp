@@ -36,7 +36,7 @@ std::string time_of_day() {
   return text;
 }
 
-// The kernels that were made of several lines, each at its own place.
+// Logs each kernel that was fused from several lines, at its place in the trace.
 void log_kernels(const Context& context, const Trace& claimed) {
   for (const Node* n : claimed.nodes) {
     if (n->body.size() < 2 || n->op->name() != "region") continue;
@@ -58,7 +58,7 @@ struct ProgramLog {
   LogLevel level;
   std::string (*text)(const Entry&);
 };
-// A memory report's first lines say how much, those behind them where each value lies.
+// The first lines of the memory report, which have the totals.
 std::string peaks(const Entry& e) {
   const std::string all = memory_report(*e.program);
   return all.substr(0, all.find('\n'));

@@ -10,10 +10,10 @@ namespace thunder {
 
 struct Entry;
 
-// `again`: the function was compiled before, and no program of it fitted, because of `why`.
+// `again`: the function was compiled before, and no program fitted because of `why`.
 void log_compiled(const Context& context, const Entry& entry, std::string_view why, bool again);
 
-// What they would say of it at this level: of all that is known from the program alone.
+// The messages that the logs would have at this level, as far as they follow from the program alone.
 std::string log_text(const Context& context, const Entry& entry, LogLevel level);
 
 }  // namespace thunder

@@ -21,7 +21,7 @@ std::string value_of(const Leaf& leaf) {
   }
 }
 
-// Why it makes no difference how these executors compute; "": `executors` names one of them, or none at all.
+// Why an option about these executors has no effect; "": `executors` names one of them, or is empty.
 std::string unless_named(const Compiled& f, std::initializer_list<std::string_view> those, std::string_view what) {
   const NameList& named = f.options().settings().executors;
   const auto is_one = [&](const std::string& name) {
@@ -31,7 +31,7 @@ std::string unless_named(const Compiled& f, std::initializer_list<std::string_vi
   return cat("none of the executors that `executors` names computes ", what, " in another way");
 }
 
-// An option that asks for something which may not come about, and why it has not; "": it has.
+// An option that could not be fulfilled, and why; "": it was.
 struct Wish {
   std::string_view name;
   std::string (*unfulfilled)(const Compiled&, const Entry&);

@@ -22,7 +22,7 @@ double median(std::vector<double> all) {
   return *middle;
 }
 
-// Each of the user's lines once, in order.
+// The user's lines, each once, in order.
 std::string places(const Node& node) {
   std::vector<std::string_view> seen;
   for (const Node* n : nodes_of(node))

@@ -1,4 +1,4 @@
-// What the steps of a function take, beside what they have to do and what the machine does at most.
+// The times of a function's steps, beside the amount of work and the machine's peak rates.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct ProfiledStep {
   bool by_memory = false;   // whether that least time is memory's
 };
 
-// What ran on one thread, in microseconds since the last run began. Thread 0 is that of the call.
+// An interval of one thread, in microseconds since the last run began. Thread 0 is that of the call.
 struct ProfiledSpan {
   size_t step = 0, thread = 0;
   double begin = 0, end = 0;

@@ -11,7 +11,7 @@ namespace thunder {
 class Reference {
  public:
   using Known = std::unordered_map<ValueId, Ref<Tensor>>;
-  // One line that was computed, and what it gave.
+  // A line that was computed, and its results.
   struct Line {
     const Node* node;
     std::vector<Ref<Tensor>> results;

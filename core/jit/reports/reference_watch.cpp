@@ -43,7 +43,7 @@ double scale_of(const std::vector<Reference::Line>& lines, const Reference::Know
   return scale;
 }
 
-// Where the two differ by more than is allowed; "": nowhere.
+// The first element at which the two differ by more than the tolerance; "": none.
 std::string difference(const Tensor& made, const Tensor& wanted, double allowed) {
   const std::vector<double> a = as_doubles(made), b = as_doubles(wanted);
   size_t worst = a.size(), many = 0;
@@ -106,7 +106,7 @@ void ReferenceWatch::before(const Program& program, size_t at, const Launch& lau
   const Step& step = plan.steps[at];
   remember(context_, *step.node, launch, known_);
   if (const Step* epilogue = epilogue_of(plan, step)) {
-    // What the step before it makes is no operand that is there yet: the reference computes that, too.
+    // The preceding step's result is not computed yet: the reference computes it, too.
     remember(context_, *epilogue->node, *launch.epilogue->launch, known_);
     for (ValueId r : step.node->results) known_.erase(r);
   }

@@ -10,7 +10,7 @@
 
 namespace thunder {
 
-// A finding: what a step computed that it should not have.
+// A finding: a result of a step that is wrong or suspicious.
 struct Difference {
   std::string op, executor, where;  // the op and the user's line that are to blame
   std::string what;                 // "element 3 is 1, not 2"
@@ -25,7 +25,7 @@ inline double tolerance_of(const CompileSettings& settings) {
 
 class ReferenceWatch : public StepWatch {
  public:
-  // What to look for. Without `values` the reference computes only the steps that made a number that is looked for.
+  // What to check. Without `values` the reference computes only steps that made a NaN or an infinity.
   struct Checks {
     bool values = true, nan = true, inf = false;
   };
@@ -44,7 +44,7 @@ class ReferenceWatch : public StepWatch {
   void compare(const Program& program, const Node& node, const Buffer* outputs,
                const std::vector<Reference::Line>& lines, const Reference::Known& known);
   void find_nans(const Program& program, const std::vector<Reference::Line>& lines, Reference::Known& known);
-  // What of it is looked for: "NaN", "infinity"; "": nothing.
+  // Which suspicious number the tensor has: "NaN", "infinity"; "": none.
   std::string_view suspicious(const Tensor& t) const;
   bool suspicious(const Buffer* made, size_t count) const;
 

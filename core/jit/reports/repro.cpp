@@ -8,7 +8,7 @@
 namespace thunder {
 namespace {
 
-// The lines of a node as a trace of their own, whose arguments are what they read from outside.
+// The lines of a node as a separate trace, whose arguments are the values from outside.
 Trace trace_of(const Trace& whole, const std::vector<const Node*>& lines, std::span<const ValueId> results) {
   Trace out;
   out.store = whole.store, out.function = whole.function, out.pass = "repro";

@@ -51,14 +51,14 @@ constexpr FileRow kFiles[] = {
     {TraceFile::debug_log, ".txt", [](const Context& c, const Entry& e) { return log_text(c, e, LogLevel::debug); }},
 };
 
-// Whether it was made by this call.
+// Makes a folder. Returns whether this call made it.
 bool make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) == 0) return true;
   if (errno == EEXIST) return false;
   fail(Code::failed_precondition, "compile: option 'trace_dir': ", path, " cannot be made: ", std::strerror(errno));
 }
 
-// A folder that nobody else has: FUNCTION_1 and so on.
+// Makes a new folder: FUNCTION_1 and so on.
 std::string fresh_folder(const std::string& folder, std::string_view function) {
   make_folder(folder);
   std::string name(function);

@@ -1,4 +1,4 @@
-// What the option `trace_dir` asks for: files that say what a compile did.
+// The files of the option `trace_dir`, which show what a compile did.
 #pragma once
 
 #include "jit/context.h"

@@ -1,4 +1,4 @@
-// One call of a function that may read values: it is recorded and run at once, a segment at a time.
+// One call of a function that may read values: recorded and run at once, one segment after the other.
 #pragma once
 
 #include "jit/compile.h"
@@ -22,7 +22,7 @@ class SegmentCall final : public SegmentRunner {
     const RecompileLimits& limits;
     CompileLog& log;
   };
-  // All must live as long.
+  // All of these must outlive this object.
   SegmentCall(const Of& of, InterruptCheck& check, void* stream) : of_(of), check_(check), stream_(stream) {}
 
   // Calls the function. Null: it read a value, and the results are there.
@@ -41,7 +41,7 @@ class SegmentCall final : public SegmentRunner {
 
  private:
   std::shared_ptr<const Entry> compile(const Segment& segment, bool& kept);
-  // What becomes of a segment that is compiled: it is kept for good, among those used last, or for this call alone.
+  // How long a compiled segment is kept: for good, among those used last, or for this call alone.
   enum class Kept : uint8_t { for_good, recently, no };
   Kept kept(const Segment& segment, const std::string& why) const;
 

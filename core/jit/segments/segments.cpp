@@ -18,7 +18,7 @@ uint64_t hash_of(const Segment& segment) {
   return h;
 }
 
-// The same for all sizes, and integers, which lines may have from sizes.
+// A hash that is the same for all sizes, and for integers that lines may have from sizes.
 uint64_t hash_for_any_size(const Segment& segment) {
   uint64_t h = segment.inputs.size();
   for (const Input& in : segment.trace.inputs) {
@@ -100,7 +100,7 @@ Ref<Function> without_reads(Ref<Function> f) {
   return Ref<Function>::adopt(new WithoutReads(std::move(f)));
 }
 
-// Its lines are those of the script.
+// Finds a program whose lines are those of the script.
 std::shared_ptr<const Entry> Segments::find_followed(const Segment& segment, const Inputs& in) const {
   const Trace& now = segment.trace;
   for (const auto& entry : static_cast<const KeptScript&>(*segment.followed).entries) {

@@ -19,10 +19,10 @@ struct CountedBreak {
 // The segments of one compiled function, and where it breaks. Any thread.
 class Segments {
  public:
-  // Null: none has these lines and fits these inputs. `kept`: whether insert() keeps it.
+  // The program with these lines for these inputs, or null. `kept`: whether insert() keeps it.
   std::shared_ptr<const Entry> find(const Segment& segment, const Inputs& in, bool& kept);
   void insert(const Segment& segment, std::shared_ptr<const Entry> entry);
-  // Among those that were used last: for one of many sizes.
+  // Inserts a program among those used last, for functions of many sizes.
   void insert_recent(std::shared_ptr<const Entry> entry) { recent_.insert(std::move(entry)); }
   // Those that insert() keeps, and as many of them as differ from this one by sizes alone.
   size_t size() const;
@@ -37,7 +37,7 @@ class Segments {
   void note_numbers(const Segment& segment);
   bool varies(const char* where, const Op& op, size_t param) const;
 
-  // Whether a call has read a value: then no call is one program.
+  // Whether any call has read a value: then no call is a single program.
   bool broken() const { return broken_.load(std::memory_order_acquire); }
   void set_broken() { broken_.store(true, std::memory_order_release); }
   void note(GraphBreak at);

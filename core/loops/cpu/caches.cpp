@@ -108,7 +108,7 @@ bool shares_prefetch(const CpuNest& n, const std::vector<CpuNest::Prefetch>& oth
                      [&](const CpuNest::Prefetch& a) { return read_same_rows(n, n.exprs[a.load], e); });
 }
 
-// A tile has many rows at unrelated addresses, which the hardware prefetcher cannot predict.
+// A tile has many rows at distant addresses, which the hardware prefetcher does not follow.
 void prefetch_tiles(CpuNest& n) {
   if (!n.any_nontemporal()) return;
   for (ExprId id = 0; id < n.exprs.size(); id++)

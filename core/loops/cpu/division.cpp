@@ -7,9 +7,9 @@
 namespace thunder::loops {
 namespace {
 
-// With column sums: the accumulators of a strip and its operands fit into the L1 cache.
+// With column sums, the accumulators of a strip and its operands fit into the L1 cache.
 constexpr int64_t kSummedStrip = 1024;
-// In a blocked nest: runs of cache lines along both axes, which memory delivers faster than single lines.
+// In a blocked nest, runs of cache lines along both axes, which memory delivers faster than single lines.
 constexpr int64_t kBlock = 128, kShortBlock = 16, kBlockedStrip = 64;
 // The number of adjacent rows, each in a lane.
 constexpr int64_t kOuterStrip = 64;

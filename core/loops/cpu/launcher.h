@@ -25,7 +25,7 @@ class CpuLauncher : public Kernel {
   const Kernel* launcher() const override { return this; }
   Status* run(const Launch* launch) const;
   bool runs_tiles() const override { return !strides_.empty(); }
-  // One tile of a nest ordered for tiles.
+  // Runs one tile of a nest ordered for tiles.
   void run_tile(const Launch* launch, const Tile& part) const override;
 
  private:

@@ -28,7 +28,7 @@ class PartialSums {
   // The state of a run.
   struct Sums {
     const Launch* launch;  // its scratch has bytes() bytes
-    // By chunk: how many chunks its sums cover, less one; each entry is written by one thread.
+    // For each chunk the number of chunks that its sums cover, less one; each entry is written by one thread.
     std::array<uint8_t, kChunks> covered = {};
   };
   // Zeroes a chunk's sums and sets the kernel's arguments to them.
@@ -46,7 +46,7 @@ class PartialSums {
   // Whether the first chunk's sums lie in the output, which is so if it has their type.
   bool in_output(const Sums& sums, const ColumnSum& p) const { return output(sums, p).dtype == p.dtype; }
   void* at(const Sums& sums, int64_t chunk, size_t i) const;
-  // Adds to a chunk's sums those of as many following chunks as it already covers.
+  // Adds the sums of the following chunks to a chunk's sums: as many as the chunk already covers.
   void add_next(Sums& sums, int64_t chunk) const;
 
   std::vector<ColumnSum> sums_;

@@ -25,7 +25,7 @@ double gain(const CpuNest& n, uint32_t axis) {
   for (const Expr& e : n.exprs)
     if (e.fn == Fn::load) count(e.map, 2);
   for (const Output& s : n.stores) count(s.map, 3);
-  // A short axis wastes most of a vector.
+  // Weighted by length: a short axis wastes most of a vector.
   return n.extents[axis] >= 16 ? gain * 4 : n.extents[axis] >= 8 ? gain * 2 : gain;
 }
 

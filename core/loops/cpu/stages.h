@@ -14,7 +14,7 @@
 
 namespace thunder::loops {
 
-// A kernel in progress. Fields that no stage has set yet have their defaults.
+// A kernel that is being scheduled. Fields that no stage has set yet have their defaults.
 struct CpuKernel {
   LoweredRegion region;  // its nest is moved to `nest` by the stage that orders the loops
   bool tiled = false;  // it runs tiles of the argument that region.tiles names; `order` decides that

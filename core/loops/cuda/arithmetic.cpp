@@ -29,7 +29,7 @@ const char* memory_type(DType d) {
   return d == DType::boolean ? "u8" : is_half(d) ? "unsigned short" : type_of(d);
 }
 
-// As bit patterns, since NaN and infinities have no decimal literals.
+// Constants are written as bit patterns, since NaN and infinities have no decimal literals.
 std::string number(double value, DType d) {
   if (d == DType::f64) return cat("__longlong_as_double((i64)", std::bit_cast<uint64_t>(value), "ULL)");
   if (real(d)) return cat("__int_as_float((int)", std::bit_cast<uint32_t>(static_cast<float>(value)), "u)");

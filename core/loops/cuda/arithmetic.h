@@ -7,7 +7,7 @@
 
 namespace thunder::loops {
 
-// The type in which a value is computed, and that in which it lies in memory.
+// The types in which a value is computed and stored.
 const char* type_of(DType d);
 const char* memory_type(DType d);
 

@@ -3,8 +3,8 @@
 
 namespace thunder::loops {
 
-// A block for each tile of neighbouring columns, or for a part of each. Lanes past the last column go down the first
-// one, and store nothing.
+// One block for each tile of neighbouring columns, or for a part of the rows of each. Lanes past the last column
+// compute the first one, and store nothing.
 void Writer::tiles_of_columns() {
   columns_ = true;
   const int lanes = schedule_.lanes;
@@ -65,7 +65,7 @@ void Writer::finish_rows() {
   close();
 }
 
-// Where a part of the k-th reduction lies in the scratch.
+// The address of a part of the k-th reduction in the scratch.
 std::string Writer::partial(size_t number, ExprId sum, const std::string& part, const std::string& row) const {
   return cat("((", held_type(sum), "*)(scratch + (i64)", number, " * parts * rows * ", kPartialBytes, "))[(i64)", part,
              " * rows + ", row, "]");

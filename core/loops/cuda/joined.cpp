@@ -116,7 +116,7 @@ JoinedLayout joined_layout(const Nest& nest, const std::vector<bool>& on_host) {
   return l;
 }
 
-// The blocks of a nest lie in a row. What the body names b, p and n are the rows of its own.
+// The blocks of each nest are consecutive. The names b, p and n in the body refer to the block's own nest.
 void Writer::begin_joined_kernel(const std::string& name) {
   const JoinedLayout l = joined_layout(nest_, schedule_.on_host);
   out_ += cat("struct JoinedNests {\n  void* at[", l.nests, "][", l.addresses, "];\n  i64 sizes[", l.nests, "][",

@@ -98,8 +98,8 @@ void Writer::each_of_pack(const std::function<void()>& write) {
   in_pack_ = false, index_[axis] = first;
 }
 
-// What is the same all the way down the columns is read before the loop, because the compiler may not move it over the
-// stores.
+// Values that are constant along the columns are read before the loop, because the compiler may not move such loads
+// over the stores.
 void Writer::load_columns() {
   of_columns_.assign(nest_.exprs.size(), false), loaded_ = of_columns_;
   std::vector<ExprId> sums;
@@ -126,7 +126,7 @@ std::string Writer::pack_at(ExprId id) const {
              place_of(e.map), more, "), aligned)");
 }
 
-// A thread gets from shared memory only what it put there itself.
+// A thread reads from shared memory only what it wrote itself, so no barrier is needed.
 void Writer::load_pack(ExprId id, const std::string& when) {
   loaded_[id] = true, guarded_[id] = when != kAlways;
   if (keeps(Keep::registers, id)) return;
@@ -140,7 +140,7 @@ void Writer::load_pack(ExprId id, const std::string& when) {
   if (shared && !known) line("kept", id, "[at] = pack", id, ";"), in_shared_[id] = true;
 }
 
-// Where packs of the row lie in shared memory. Warps have rows of their own.
+// Declares the shared memory for packs of a row. Each warp has a row of its own.
 void Writer::declare_kept() {
   if (schedule_.keep != Keep::shared) return;
   const std::string packs = packs_in(product(nest_.outer, nest_.outer + nest_.inner));

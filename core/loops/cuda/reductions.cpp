@@ -25,7 +25,7 @@ void Writer::declare_sums(const std::vector<ExprId>& sums) {
     else line(held_type(id), " sum", id, " = ", neutral(id), ";");
 }
 
-// How results of two threads become one, as a function.
+// Code that combines the results of two threads, as a function.
 std::string Writer::combine(ExprId id) const {
   const std::string type = held_type(id);
   return cat("[](", type, " x, ", type, " y) { return ", combined(nest_.exprs[id], "x", "y"), "; }");
@@ -35,7 +35,7 @@ bool Writer::joins_groups() const {
   return reduces(nest_) && (schedule_.split() || (rows_ == Rows::column && schedule_.groups() > 1));
 }
 
-// Room for what the groups of a block have of so many columns a thread.
+// Declares shared memory for the results of a block's groups, so many columns a thread.
 void Writer::declare_shared(uint32_t columns) {
   size_t most = sizeof(float);  // narrow reals are accumulated so
   for (const Expr& e : nest_.exprs)

@@ -57,7 +57,7 @@ int64_t parts_of(const Nest& nest, const CudaSchedule& s) {
                              std::max<int64_t>(1, nest.row_elements() / least));
 }
 
-// How the threads of a block share out a tile of columns. Where these are few, more threads go down the same ones.
+// Divides a tile of columns among the threads of a block. Narrow tiles have several threads for each column.
 void find_lanes(const Nest& nest, CudaSchedule& s) {
   constexpr int64_t kLeastRowsOfGroup = 4;
   const int64_t packs = positions(nest, 0, nest.outer) / s.pack;

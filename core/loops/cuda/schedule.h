@@ -32,7 +32,7 @@ struct CudaSchedule {
   std::vector<bool> on_host = {};  // by argument: a number of at most 16 bytes that is passed by value; empty: none
 
   bool split() const { return parts > 1; }
-  // That take a row together. Requires: rows are not columns.
+  // The number of threads that share a row. Requires: rows are not columns.
   int threads_of_row() const { return rows == Rows::block ? threads : rows == Rows::warp ? kWarp : 1; }
   int groups() const { return threads / lanes; }
 };
@@ -46,7 +46,7 @@ bool reduces(const Nest& nest);
 bool splits(const Nest& nest);
 // The axis along which threads take packs: where the nest's accesses are contiguous.
 uint32_t pack_axis(const Nest& nest, const CudaSchedule& schedule);
-// How many threads have work: in the kernel, and in the one that joins parts of rows.
+// The number of threads that have work, in the kernel and in the one that combines parts of rows.
 int64_t threads_of(const Nest& nest, const CudaSchedule& schedule);
 int64_t threads_of_finish(const Nest& nest);
 // For the kernel that combines the parts: the number of neighbouring rows of a block.

@@ -64,7 +64,7 @@ class CudaLauncher : public Kernel {
 
   void finish() override {
     function_ = device_->function(text_, name_.c_str());
-    // Always as much: rows of other lengths have the same function.
+    // Set for every launch: kernels for rows of other lengths share the function.
     if (geometry_.shared_bytes) device_->allow_shared_memory(function_, static_cast<unsigned>(most_shared()));
     if (splits_) finish_ = device_->function(text_, (name_ + "_finish").c_str());
     text_.clear(), text_.shrink_to_fit();
@@ -106,13 +106,13 @@ class CudaLauncher : public Kernel {
   }
 
  private:
-  // Beside what its kernels declare, a block of this device can have so much.
+  // The dynamic shared memory that a block may have on this device.
   size_t most_shared() const {
     constexpr size_t kDeclared = 1 << 10;
     const size_t all = device_->properties().shared_bytes_of_block;
     return std::min(kMostShared, all - std::min(all, kDeclared));
   }
-  // As many blocks as these threads take, but no more than the device runs at a time.
+  // The number of blocks for these threads, at most as many as run on the device at a time.
   nvidia::Geometry grid(int64_t threads, int each = kCudaThreads) const {
     const int64_t blocks = std::clamp<int64_t>(blocks_of(threads, each), 1, most_blocks(*device_));
     return {static_cast<unsigned>(blocks), static_cast<unsigned>(each)};

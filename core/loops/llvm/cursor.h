@@ -37,7 +37,7 @@ struct Row {
   std::vector<bool> visited;  // by evaluate_row_values, in this pass
   std::vector<Scan> scans;
   Memo kept;  // the addresses of kept values
-  // Of this pass.
+  // The reductions of this pass.
   std::vector<loops::ExprId> reduced;
   std::vector<const loops::Output*> stores;
   std::vector<Reduction> reductions;

@@ -50,7 +50,7 @@ class LlvmEmitter : public loops::Emitter {
     if (jit_) define_functions();
   }
   void define_functions();
-  // The nest as a function of a module; "", or what is wrong.
+  // Emits the nest as a function of a module; returns "" or an error.
   std::string emit(const CpuNest& nest, const char* name, llvm::TargetMachine& machine, llvm::Module& module) const;
 
   llvm::orc::JITTargetMachineBuilder builder_;

@@ -62,7 +62,7 @@ Value* Lanes::lookup(Value* index, const std::array<float, 8>& entries) {
   return result;
 }
 
-// A permutation of bytes from two registers.
+// Looks up by permuting bytes of two registers.
 Value* Lanes::lookup_by_bytes(Value* index, const std::array<float, 8>& entries) {
   auto* bytes = llvm::FixedVectorType::get(b.getInt8Ty(), 16);
   const auto table = [&](size_t first) {

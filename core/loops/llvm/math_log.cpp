@@ -27,7 +27,7 @@ Split split_by_avx512(Lanes& v, Value* x) {
 
 Split split(Lanes& v, Value* x) {
   auto& b = v.b;
-  // A subnormal number is multiplied by 2^23 first.
+  // A subnormal number is multiplied by 2^23 first, to become a normal one.
   Value* tiny = b.CreateFCmpOLT(x, v.real(std::numeric_limits<float>::min()));
   x = b.CreateSelect(tiny, b.CreateFMul(x, v.real(0x1p23f)), x);
   constexpr uint32_t kThreeQuarters = 0x3f400000;

@@ -10,7 +10,7 @@ using llvm::Value;
 
 namespace {
 
-// For floating-point types.
+// Whether the expression is a minimum or maximum of floating-point values.
 bool is_extremum(const loops::Expr& e) {
   const DType d = accumulator(e.dtype);
   return (e.fn == Fn::amax || e.fn == Fn::amin) && (d == DType::f32 || d == DType::f64);
@@ -40,7 +40,7 @@ unsigned Reductions::flags(const Cursor& at) const {
   return nest_.lane_is_outer() || at.lanes * 32 <= k_.register_bits() ? at.lanes : at.lanes / 2;
 }
 
-// By flag: whether an active lane is NaN.
+// A flag for each lane: whether it is active and NaN.
 Value* Reductions::nans_of(const Cursor& at, Value* v) {
   if (flags(at) == at.lanes) {
     Value* nan = b_.CreateFCmpUNO(v, v);

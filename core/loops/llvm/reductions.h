@@ -15,7 +15,7 @@ class Reductions {
       : k_(kernel), b_(kernel.b), nest_(kernel.nest), expressions_(expressions) {}
 
   Reduction begin(const Cursor& at, ExprId id);
-  // One step with the vector at the cursor.
+  // Accumulates the vector at the cursor.
   void step(const Cursor& at, const Reduction& r);
   // Ends a run of a sum, if it is made in runs.
   void end_run(const Cursor& at, const Reduction& r);

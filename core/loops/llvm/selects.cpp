@@ -7,7 +7,7 @@ namespace thunder::codegen {
 
 using llvm::Value;
 
-// Whether vectors run along the axis here. Then the interval that they are in is known.
+// Whether vectors run along the axis here. Then the interval of their indices is known.
 bool Expressions::runs_along(const Cursor& at, uint32_t axis) const {
   return axis == nest_.lane && !(at.gathered & loops::bit(axis));
 }

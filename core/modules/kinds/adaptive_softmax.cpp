@@ -59,8 +59,8 @@ class Softmax {
   ModuleCall& c_;
 };
 
-// Each cluster is computed for all rows, so that no shape depends on the targets, and counts where they lie in it. The
-// places of other rows are limited, but not those past the last class, which are refused.
+// Each cluster is computed for all rows, so that no shape depends on the targets, and only rows whose target is in the
+// cluster are used. The indices of other rows are clamped, but those past the last class are refused.
 void forward(ModuleCall& c) {
   const ModuleInputs in(c);
   Tensor *x = in.tensor("input"), *target = in.tensor("target");

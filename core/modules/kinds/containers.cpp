@@ -1,4 +1,4 @@
-// Kinds that hold others, or nothing: the user's own Module, Sequential, the lists and dicts, Identity.
+// Containers: the user's own Module, Sequential, the lists and dicts, Identity.
 #include "base/text.h"
 #include "modules/kind.h"
 

@@ -20,7 +20,7 @@ void clear_row(const ModuleInit& m, int64_t row, int64_t width) {
   auto* weight = reinterpret_cast<float*>(m.module.find_tensor("weight")->tensor->data());
   std::fill_n(weight + row * width, width, 0.0f);
 }
-// Options that PyTorch has, of which nothing but the default is here.
+// Refuses values other than the default for options that are not supported.
 void check_dense(const ModuleInit& m) {
   for (std::string_view option : {"scale_grad_by_freq", "sparse"})
     m.require(!m.module.flag(option), option, " can only be False: gradients are dense, and those of rows are sums");

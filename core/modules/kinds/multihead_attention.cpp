@@ -184,7 +184,7 @@ class Attention {
       if (in_.flag("average_attn_weights")) weights = op("mean", {weights, heads});
       return c_.give(batched_ ? weights : op("squeeze", {weights, batch}));
     }
-    // Known to be causal and nothing else: executors need not read the mask.
+    // Whether the mask is known to be the causal one: then executors need not read it.
     const bool causal =
         in_.flag("is_causal") && !in_.tensor("key_padding_mask") && sources_ == sizes(in_.tensor("attn_mask")).back();
     give(op("scaled_dot_product_attention", {q, k, v, causal ? nullptr : mask, p, causal}));

@@ -71,7 +71,7 @@ void transformer_init(ModuleInit& m) {
 
 // ---- forwards ----
 
-// A mask of attention, as inputs of one name or another have it.
+// An attention mask given as an input of this name.
 struct Mask {
   Tensor *attention, *padding;
   bool causal;

@@ -112,7 +112,7 @@ void update_nadam(OptimizerStep& s) {
 std::vector<Moment> radam_moments(const Settings&) {
   return {{"exp_avg"}, {"exp_avg_sq"}};
 }
-// lr / (1 - beta1^t); whether the variance can be told by now; what rectifies it, times sqrt(1 - beta2^t).
+// lr / (1 - beta1^t), whether the variance is tractable yet, and the rectification times sqrt(1 - beta2^t).
 std::vector<Var> prepare_radam(const OptimizerStep& s) {
   const auto& betas = s.settings.reals("betas");
   const double most = 2 / (1 - betas[1]) - 1;

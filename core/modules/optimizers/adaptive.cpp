@@ -1,4 +1,4 @@
-// RMSprop, Adagrad, Adadelta: the gradient over the root of what its squares were.
+// RMSprop, Adagrad, Adadelta: the gradient divided by the root of an average or sum of its squares.
 #include "modules/optimizers/rules.h"
 
 namespace thunder {

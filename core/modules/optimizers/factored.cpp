@@ -30,7 +30,7 @@ std::vector<Moment> adafactor_moments(const Settings&, const TensorType& paramet
   return {{"row_var", 0, false, Moment::Part::rows}, {"col_var", 0, false, Moment::Part::columns}};
 }
 
-// By how much the running squares move, and the greatest relative step.
+// The decay of the running squares, and the greatest relative step.
 std::vector<Var> prepare_adafactor(const OptimizerStep& s) {
   return {op("pow", s.step, s.settings.real("beta2_decay")), op("minimum", s.lr, op("rsqrt", s.step))};
 }

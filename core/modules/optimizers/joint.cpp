@@ -51,7 +51,7 @@ Ref<Tensor> VectorMath::joined(std::span<const Ref<Tensor>> tensors, DType dtype
     ValueList all;
     for (auto& t : tensors) all.push_back(reshape_to(convert(var(t), dtype), Shape{t->elements()}).id);
     Var vector = scope_.builder().call("cat", {all, 0});
-    // With one tensor the result may be that tensor itself, which is written elsewhere.
+    // The cat of one tensor may be that tensor itself, which is written elsewhere.
     return tensors.size() == 1 ? scope_.builder().call("clone", {vector}) : vector;
   });
 }

@@ -1,4 +1,4 @@
-// A step over all parameters as one vector, by a rule that evaluates the loss itself and as often as it needs.
+// Steps over all parameters as one vector, by rules that evaluate the loss as often as they need.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ class VectorMath {
   Ref<Tensor> row(const Ref<Tensor>& matrix, int64_t index);
   // Writes into the memory of `to`.
   void write(const Ref<Tensor>& to, const Ref<Tensor>& from);
-  // The number that a tensor of one element holds.
+  // The number in a tensor of one element.
   double number(const Ref<Tensor>& a);
 
  private:
@@ -38,7 +38,7 @@ class VectorMath {
   EagerScope scope_;
 };
 
-// The inputs of one step, as a rule sees them.
+// The inputs of one step of a joint rule.
 class JointStep {
  public:
   struct Point {
@@ -61,16 +61,16 @@ class JointStep {
   const double lr;
   VectorMath math;
 
-  // At the parameters as they are.
+  // Evaluates the loss at the current parameters.
   Point evaluate() { return evaluate_(*this); }
-  // At x + step * direction, where the parameters stay; at x again when this throws.
+  // Evaluates the loss at x + step * direction, where the parameters stay; at x again when this throws.
   Point evaluate(const Ref<Tensor>& x, double step, const Ref<Tensor>& direction);
-  // A vector of its own.
+  // The parameters as a new vector.
   Ref<Tensor> parameters() { return math.joined(parameters_, vector_.dtype); }
   void set_parameters(const Ref<Tensor>& vector);
   const TensorType& vector_type() const { return vector_; }
 
-  // Of the optimizer's state: numbers of f64, and any tensor.
+  // Reads and writes the optimizer's state: numbers of f64, and any tensor.
   double* numbers(std::string_view name, int64_t count) const;
   double& number(std::string_view name) const { return *numbers(name, 1); }
   const Ref<Tensor>& tensor(std::string_view name) const;

@@ -1,4 +1,4 @@
-// LBFGS: steps along the gradient times an inverse Hessian that the last steps and their changes of gradient tell of.
+// LBFGS: steps by the gradient times an inverse Hessian approximated from the last steps and gradients.
 #include <algorithm>
 #include <cmath>
 
@@ -154,7 +154,7 @@ class Iterations {
     return moved && !(std::abs(now_.loss - before) < tolerance);
   }
 
-  // By t times d, or by another length that a search finds: the one that it was.
+  // Moves by t times d, or by another length that a line search finds; returns the length.
   double move(const Ref<Tensor>& d, double t, double slope, bool last) {
     const Ref<Tensor> x = s_.parameters();
     if (s_.settings.leaf("line_search_fn").kind != ArgKind::none) {

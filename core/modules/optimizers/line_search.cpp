@@ -12,7 +12,7 @@ struct Trial : LinePoint {
   Ref<Tensor> gradient;
 };
 
-// One search: what its phases share.
+// The state that the phases of one search share.
 class Search {
  public:
   Search(JointStep& s, const Ref<Tensor>& x, const Ref<Tensor>& direction, const JointStep::Point& start, double slope,
@@ -58,7 +58,7 @@ class Search {
     keep(start_, now);
   }
 
-  // Where to try next between the two: not so near to one of them twice that the bracket would hardly shrink.
+  // The next step to try between the two: not so near to one of them twice that the bracket would hardly shrink.
   double between() {
     const auto [left, right] = std::minmax(ends_[0].at, ends_[1].at);
     double step = cubic_minimum(ends_[0], ends_[1], left, right);

@@ -11,9 +11,9 @@ struct StepLength {
   int64_t evaluations = 0;
 };
 
-// From `start`, the loss and its gradient at x, along `direction`, whose scalar product with that gradient is `slope`,
-// trying `step` first, with at most `most` evaluations after it. The parameters stay where the last trial left them;
-// at x when this throws.
+// Searches from `start`, the loss and its gradient at x, along `direction`, whose scalar product with that gradient is
+// `slope`, trying `step` first, with at most `most` evaluations after it. The parameters stay where the last trial left
+// them; at x when this throws.
 StepLength strong_wolfe(JointStep& s, const Ref<Tensor>& x, const Ref<Tensor>& direction, const JointStep::Point& start,
                         double slope, double step, int64_t most);
 

@@ -40,7 +40,7 @@ std::vector<Moment> muon_moments(const Settings&) {
   return {{"momentum_buffer"}};
 }
 
-// In the matrix's precision; PyTorch computes in bf16.
+// Computed in the matrix's dtype; PyTorch computes in bf16.
 Var orthogonal(Var x, const Settings& o) {
   const auto& c = o.reals("ns_coefficients");
   const bool tall = x.size(0).value() > x.size(1).value();

@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// Each file's rows.
+// The rows of each file.
 extern const OptimizerRows momentum_rows;
 extern const OptimizerRows adam_rows;
 extern const OptimizerRows adaptive_rows;

@@ -99,7 +99,7 @@ class Exporter final : Scope {
     return true;
   }
 
-  // All operands were repeated from less, and so is the result.
+  // Repeats the result of a line whose operands were all repeated from smaller ones.
   void expand(Line& line) {
     const ValueId result = line.node.results[0];
     const Val before = values_[result];

@@ -75,7 +75,7 @@ class Graph {
 
   // A value that no node makes. The name is made unique.
   Val value(DType dtype, const std::string& name);
-  // By the table of op_types.h: operands are widened where the op has no such type, and the result narrowed back.
+  // Adds a node with types that ONNX's op supports (op_types.h): operands are widened, results narrowed back.
   Val node(std::string_view op, const std::vector<Val>& inputs, Attrs attrs = {});
   std::vector<Val> nodes(std::string_view op, const std::vector<Val>& inputs, Attrs attrs = {});
   Val cast(Val v, DType to);
@@ -95,7 +95,7 @@ class Graph {
   std::vector<GraphPort> inputs, outputs;
   const std::vector<GraphNode>& all_nodes() const { return nodes_; }
   const std::vector<Initializer>& initializers() const { return initializers_; }
-  // Leaves out what no output depends on.
+  // Removes nodes on which no output depends.
   void drop_unused();
 
  private:

@@ -67,7 +67,7 @@ Val Line::reshape(Val v, std::span<const Dim> to) const {
   std::vector<int64_t> sizes;
   for (const Dim d : to) sizes.push_back(d.constant() ? d.value() : -1);
   const Attrs zeros = empty ? Attrs{attr("allowzero", int64_t{1})} : Attrs{};
-  // One size that is left open needs no arithmetic.
+  // With a single varying size, Reshape infers it.
   if (varies <= 1 && (!empty || !varies)) return make("Reshape", {v, graph.integers(sizes)}, zeros);
   return make("Reshape", {v, shape(to)}, {attr("allowzero", int64_t{1})});
 }

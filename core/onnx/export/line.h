@@ -10,7 +10,7 @@ namespace thunder::onnx_export {
 class Scope {
  public:
   virtual Val value(ValueId v) = 0;
-  // The value before its dims of size 1 were repeated; itself where none were.
+  // The value before its dims of size 1 were expanded, or itself.
   virtual Val unexpanded(ValueId v, Shape& shape) = 0;
   virtual Val size(Dim d) = 0;  // i64 [1]
   Scope() = default;
@@ -33,13 +33,13 @@ class Line {
   bool has(size_t i) const { return node.args[i].present(); }
   Val in(size_t i) const { return in_value(node.args[i].v); }
   std::vector<Val> list(size_t i) const;
-  // A tensor, or a plain number as a constant, of this dtype.
+  // An argument as a tensor of this dtype; a plain number becomes a constant.
   Val operand(size_t i, DType dtype) const;
   const TensorType& type(size_t i) const { return store_.type(node.args[i].v); }
   const TensorType& type_of(ValueId v) const { return store_.type(v); }
   const TensorType& result(size_t i = 0) const { return store_.type(node.results[i]); }
   size_t axis(size_t i, size_t rank) const { return normalize_axis(arg(i).plain().i, rank); }
-  // The numbers of a list argument, if all are known while tracing; else nothing.
+  // Whether all numbers of a list argument are known while tracing.
   bool known(size_t i) const;
   std::vector<int64_t> ints(size_t i) const;
 

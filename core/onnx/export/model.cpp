@@ -13,7 +13,7 @@ namespace {
 
 using protozero::pbf_writer;
 
-// A tensor that runtimes get from elsewhere than the model's bytes.
+// A tensor that is stored outside of the model's bytes.
 struct Outside {
   std::string file;  // "": whoever runs the model gives it
   uint64_t offset = 0, bytes = 0;

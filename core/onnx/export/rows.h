@@ -29,7 +29,7 @@ std::span<const Row> window_rows();
 
 // All of them, sorted by op; made at the first call.
 std::span<const Row> export_rows();
-// Null: there is none.
+// The row of an op, or null.
 const Row* find_row(std::string_view op);
 
 }  // namespace thunder::onnx_export

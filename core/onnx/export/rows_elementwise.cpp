@@ -76,7 +76,7 @@ bool atan2(Line& l) {
   };
   const Val sign = l.make("Where", {negative(y), number(-1), number(1)});
   const Val size = l.make("Abs", {y}), reach = l.make("Abs", {x});
-  // In [0, pi/2]: of the lesser by the greater, so that infinities and zeros divide nothing that they must not.
+  // The angle in [0, pi/2], from the lesser by the greater, so that infinities and zeros are not divided by each other.
   const Val steep = l.make("Greater", {size, reach}), same = l.make("Equal", {size, reach});
   const Val ratio = l.make("Div", {l.make("Where", {steep, reach, size}), l.make("Where", {steep, size, reach})});
   const Val zeros = l.make("And", {same, l.make("Equal", {size, zero})});
@@ -100,7 +100,7 @@ DType unsigned_of(DType d) {
       return DType::u64;
   }
 }
-// By as many bits as there are, or a negative number of them, everything is shifted out.
+// A shift by the type's width or more, or by a negative number, gives what shifting out all bits gives.
 Val shifted(Line& l, Val bits, Val by, const char* direction) {
   const DType dtype = l.graph.dtype(bits);
   const Val zero = l.graph.scalar(int64_t{0}, dtype);

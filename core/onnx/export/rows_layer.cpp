@@ -62,7 +62,7 @@ bool silu(Line& l) {
   return true;
 }
 
-// One number for each of `count` dims, where one may stand for all.
+// One number for each of `count` dims; a single one counts for all.
 std::vector<int64_t> for_each_dim(const Line& l, size_t i, size_t count) {
   std::vector<int64_t> list = l.ints(i);
   if (list.size() == 1) list.resize(count, list[0]);
@@ -83,7 +83,7 @@ bool convolution(Line& l) {
   return true;
 }
 
-// Windows that reach beyond the padding are counted by each library in its own way.
+// Windows that reach beyond the padding are not exported: libraries count their elements differently.
 template <size_t dims>
 bool average_pool(Line& l) {
   const bool plain = l.arg(4).i == 0 && (dims == 1 || !l.has(6));
@@ -95,7 +95,7 @@ bool average_pool(Line& l) {
   return true;
 }
 
-// A vector, or where there is none as many of one number.
+// A vector argument; if it is absent, a vector of one number.
 Val or_filled(const Line& l, size_t i, double number, std::span<const Dim> shape) {
   if (l.has(i)) return l.in(i);
   return l.make("Expand", {l.graph.scalar(number, l.type(0).dtype), l.shape(shape)});
@@ -129,7 +129,7 @@ bool rms_norm(Line& l) {
   return true;
 }
 
-// Of four dims, without dropout; a mask of as many, or of the scores' own two.
+// Exports attention of four dims without dropout, whose mask has four dims or the last two.
 bool attention(Line& l) {
   if (l.graph.opset() < 23 || !is_float(l, 0) || l.type(0).dtype != DType::f32 || !same_type(l, {1, 2}) ||
       l.arg(4).f > 0)

@@ -4,7 +4,7 @@
 namespace thunder::onnx_export {
 namespace {
 
-// None are all of them.
+// The reduced axes; without any given, all axes.
 std::vector<int64_t> axes_of(const Line& l) {
   std::vector<int64_t> axes = l.ints(1);
   for (int64_t& d : axes) d = static_cast<int64_t>(normalize_axis(d, l.type(0).rank()));

@@ -41,7 +41,7 @@ bool slice(Line& l) {
   return true;
 }
 
-// Along one axis after the other: what lies before the slice, the slice with its other axes done, what lies behind it.
+// Recurses over the axes: before the slice, the slice itself with the remaining axes, behind the slice.
 Val scattered(const Line& l, Val into, const Shape& sizes, Val src, size_t axis) {
   const auto starts = l.arg(2).dim_list(), ends = l.arg(3).dim_list(), steps = l.arg(4).dim_list();
   while (axis < sizes.size() && starts[axis] == Dim(0) && ends[axis] == sizes[axis] && steps[axis] == Dim(1)) axis++;
@@ -56,7 +56,7 @@ Val scattered(const Line& l, Val into, const Shape& sizes, Val src, size_t axis)
   const Val middle = scattered(l, piece(starts[axis], ends[axis], steps[axis]), inner, src, axis + 1);
   if (steps[axis] == Dim(1))
     return l.make("Concat", {piece(0, starts[axis], 1), middle, piece(ends[axis], sizes[axis], 1)}, {attr("axis", at)});
-  // Between the steps lies the input: both behind one another, from which each place takes its own.
+  // Steps over 1 keep the input in between: both are concatenated, and each place gathers its own element.
   for (const Dim d : {sizes[axis], starts[axis], steps[axis], inner[axis]})
     if (!d.constant()) fail(Code::unimplemented, "a slice with steps is written for sizes that do not vary");
   const int64_t size = sizes[axis].value();

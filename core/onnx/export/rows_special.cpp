@@ -1,4 +1,4 @@
-// Prims without an op of ONNX's: those that others make up, and those that nothing does, each with the reason.
+// Prims without an ONNX op: those composed of other ops, and those not supported, each with the reason.
 #include "onnx/export/rows.h"
 
 namespace thunder::onnx_export {

@@ -35,7 +35,7 @@ int64_t number(Dim d) {
   return d.value();
 }
 
-// Pixels that no window met are zeros behind the others.
+// Pixels that no window covers are zeros at the end.
 bool conv2d_input_grad(Line& l) {
   const Window w = window_of(l, 3);
   const Shape &dy = l.type(0).shape, &kernel = l.type(1).shape, &dx = l.result().shape;
@@ -65,7 +65,7 @@ bool conv2d_weight_grad(Line& l) {
     by = l.transpose(by, {1, 0, 2, 3});
   }
   const Val made = l.make("Conv", {image, by}, attrs_of(w.dilation, w.padding, w.stride, w.groups));
-  // Where a stride left pixels over there are more taps than the kernel has.
+  // If the stride leaves pixels unused, the result has more taps than the kernel.
   const Val all = l.transpose(made, {1, 0, 2, 3});
   const Val taps =
       l.make("Slice", {all, l.graph.integers({0, 0}), l.shape(Shape{dw[2], dw[3]}), l.graph.integers({2, 3})});

@@ -88,7 +88,7 @@ bool single(Node& n, Whole&& whole, Real&& real) {
   });
 }
 
-// ONNX truncates, formulas of sizes are rounded down: the same where nothing is negative.
+// ONNX truncates quotients, formulas of sizes round down: the same if nothing is negative.
 Dim divided(Node& n, Dim a, Dim b) {
   if (a.constant() && b.constant()) {
     n.require(b.value() != 0, "a division by zero");
@@ -219,7 +219,7 @@ bool host_ceil(Node& n) {
       n, [](Dim a) { return a; }, [](double a) { return std::ceil(a); });
 }
 
-// A formula of sizes as a real is the number that it is for these sizes.
+// A formula of sizes that is cast to a real becomes its value for these sizes.
 bool host_cast(Node& n) {
   if (!all_known(n)) return false;
   const Host* a = n.known(0);

@@ -9,7 +9,7 @@
 namespace thunder::onnx {
 namespace {
 
-// A size that stands for any of 2 and more.
+// Whether a size is symbolic.
 bool is_size(Node& n, Dim d) {
   auto* tracing = dynamic_cast<TracingScope*>(&n.scope);
   return tracing && tracing->is_size(d);
@@ -45,7 +45,7 @@ HostRef picked(const Host& from, const Sizes& shape, std::span<const int64_t> pl
   return h;
 }
 
-// A list of numbers that are known as such; false: formulas, or none.
+// The values of a list, if all are known; false if it has formulas, or is no list.
 bool known_list(const Host* h, std::vector<int64_t>& out) {
   if (!h || h->real() || !h->constant() || h->shape.size() > 1) return false;
   for (Dim d : h->ints) out.push_back(d.value());

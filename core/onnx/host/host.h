@@ -12,13 +12,13 @@ bool all_known(Node& n, size_t least = 1);
 int64_t host_elements(const Sizes& shape);
 // The elements of `from` at these places.
 HostRef picked(const Host& from, const Sizes& shape, std::span<const int64_t> places);
-// A list of numbers that are known as such; false: formulas, or none.
+// The values of a list, if all are known; false if it has formulas, or is no list.
 bool known_list(const Host* h, std::vector<int64_t>& out);
-// A number as an element of the dtype.
+// The number wrapped around to the range of the dtype.
 Dim wrapped(Dim value, DType dtype);
 double rounded(double value, DType dtype);
 
-// Decided by the sizes seen while tracing, which is noted where a side stands for any.
+// Compares by the sizes seen while tracing; if a side is symbolic, the result is guarded.
 bool decide_equal(Node& n, Dim a, Dim b);
 bool decide_less(Node& n, Dim a, Dim b);
 bool decide_at_most(Node& n, Dim a, Dim b);

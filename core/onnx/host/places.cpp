@@ -7,7 +7,7 @@
 namespace thunder::onnx {
 namespace {
 
-// For each element of a result of this shape the place `f` says, of its index by dim.
+// Fills a result of this shape with the places that `f` returns for each index.
 template <class F>
 bool give_places(Node& n, const Host& from, const Sizes& shape, F&& f) {
   const int64_t count = host_elements(shape);

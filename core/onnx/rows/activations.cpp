@@ -74,7 +74,7 @@ void softmax(Node& n) {
   n.give(n.op("reshape", {n.op(name.text, {n.op("reshape", {x, flat}), 1}), shape}));
 }
 
-// One where the first maximum is, else zero.
+// Gives 1 at the first maximum, 0 elsewhere.
 void hardmax(Node& n) {
   Tensor* x = n[0];
   const Shape shape = n.shape(0);

@@ -9,7 +9,7 @@
 namespace thunder::onnx {
 namespace {
 
-// A mask for fewer columns than there are forbids the others.
+// A mask with fewer columns than keys masks the remaining keys.
 Tensor* widened(Node& n, Tensor* mask, Dim columns) {
   if (!mask) return nullptr;
   const Dim has = mask->type().shape[mask->type().rank() - 1];
@@ -69,7 +69,7 @@ void attention(Node& n) {
   n.give(mode == 0 ? s.raw : mode == 1 ? s.capped : mode == 2 ? s.masked : s.weights);
 }
 
-// Each channel by itself, over what is before it; what is behind the last window goes on to the next call.
+// A causal convolution of each channel. The elements of the last window are the state for the next call.
 void causal_conv(Node& n) {
   const Shape s = n.shape(0), w = n.shape(1);
   const int64_t kernel = hint(w[2]);

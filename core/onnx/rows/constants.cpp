@@ -34,7 +34,7 @@ void identity(Node& n) {
   n.give(n.value(0));
 }
 
-// Sizes are known while tracing: of what is known on the host as such, too.
+// Sizes given as a tensor, whose values must be known while tracing.
 std::vector<Dim> sizes_of(Node& n) {
   std::vector<Dim> sizes;
   if (const Host* h = n.known(0)) {
@@ -85,7 +85,7 @@ void constant_of_shape(Node& n) {
 
 void range(Node& n) {
   const DType dtype = n.dtype(0);
-  // A limit that the steps lead away from is reached at once.
+  // If the steps lead away from the limit, the range is empty.
   if (is_real(dtype)) {
     const double start = n.number(0, "start"), limit = n.number(1, "limit"), step = n.number(2, "delta");
     return n.give(n.op("arange", {start, step > 0 ? std::max(start, limit) : std::min(start, limit), step, dtype}));

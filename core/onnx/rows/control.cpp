@@ -15,7 +15,7 @@ void branch(Node& n) {
   for (Value& v : n.run(n.graph(taken ? "then_branch" : "else_branch"), {})) n.give(std::move(v));
 }
 
-// The last value that a body gave: whether it goes on.
+// Whether the loop goes on, by the condition that its body returned.
 bool goes_on(Node& n, Value& v) {
   const Host* h = n.known_value(v, "condition of the next trip");
   n.require(h->size() == 1, "the condition of the next trip has ", h->size(), " elements");
@@ -24,7 +24,7 @@ bool goes_on(Node& n, Value& v) {
 
 Value stacked(Node& n, std::vector<Value>& parts, const ValueInfo& info, int64_t axis) {
   if (parts.empty()) {
-    // No trip says which shape there is, but the graph may.
+    // Without an iteration the shape is unknown, unless the graph declares it.
     const ElementType* type = find_element_type(info.type);
     Sizes shape = {0};
     if (info.dims)

@@ -30,7 +30,7 @@ void space_to_depth(Node& n) {
   n.give(n.op("reshape", {x, Shape{s[0], s[1] * (b * b), s[2] / b, s[3] / b}}));
 }
 
-// Where each element of a padded dim comes from.
+// The index in the input of each element of a padded dim.
 std::vector<Dim> sources(Node& n, std::string_view mode, int64_t size, int64_t low, int64_t high) {
   std::vector<Dim> at;
   n.require(size > 0, "it pads an empty dim");

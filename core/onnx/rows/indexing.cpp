@@ -16,7 +16,7 @@ void gather(Node& n) {
   Tensor* x = n[0];
   const size_t axis = axis_of(n);
   const auto at = static_cast<int64_t>(axis);
-  // One known place is a view.
+  // A single known index gives a view.
   if (const Host* h = n.known(1); h && h->shape.empty() && h->constant())
     return n.give(n.op("select", {x, at, h->ints[0]}));
   if (axis == 0) return n.give(n.op("index", {x, std::vector<Tensor*>{n.cast(n[1], DType::i64)}}));
@@ -72,7 +72,7 @@ void scatter_elements(Node& n) {
   n.give(n.op("scatter_reduce", {n[0], at, index, n[2], how, true}));
 }
 
-// Where results meet others than the sum does, places are numbers in the flattened first dims.
+// For reductions other than the sum, indices are flattened over the indexed dims.
 void scatter_nd(Node& n) {
   Tensor *x = n[0], *updates = n[2];
   const std::string_view how = reduction_of(n);
@@ -155,7 +155,7 @@ void unique(Node& n) {
   Tensor* start = n.op("full", {Shape{all[2]->type().shape[0]}, count, DType::i64});
   Tensor* first = n.op("scatter_reduce", {start, 0, all[1], counted(n, count, 0, 1), "amin", true});
   if (!n.flag("sorted", true)) {
-    // In the order of these places.
+    // Sorts by these positions.
     Tensor* order = n.op("argsort", {first});
     all[0] = n.op("index_select", {all[0], axis, order});
     all[1] = n.op("index_select", {n.op("argsort", {order}), 0, all[1]});
@@ -165,7 +165,7 @@ void unique(Node& n) {
   for (Tensor* t : {all[0], first, all[1], all[2]}) n.give(t);
 }
 
-// Each sequence of a batch turned around as far as it goes.
+// ReverseSequence: reverses each sequence of a batch up to its length.
 void reverse_sequence(Node& n) {
   const int64_t batch = n.integer("batch_axis", 1), time = n.integer("time_axis", 0);
   const size_t rank = n.rank(0);

@@ -3,7 +3,7 @@
 namespace thunder::onnx {
 namespace {
 
-// A target that no class is.
+// A target that is no class.
 constexpr int64_t kNone = -100;
 
 Tensor* nll(Node& n, Tensor* log_prob, Tensor* target, Tensor* weight) {

@@ -37,7 +37,8 @@ Shape last_dim(Node& n, size_t i) {
   return {s[s.size() - 1]};
 }
 
-// x + skip (+ bias), normalised: that, the mean and inverse deviation, which nobody wants, and the sum.
+// SkipLayerNormalization: normalizes x + skip (+ bias). The outputs are the result, the mean and inverse deviation,
+// which are not supported, and the sum.
 template <bool root_mean_square>
 void skip_norm(Node& n) {
   constexpr size_t kBias = root_mean_square ? 3 : 4;
@@ -83,7 +84,7 @@ Tensor* with_bias(Node& n, Tensor* mask, Tensor* bias) {
   return n.op("where", {mask, bias, n.constant(-std::numeric_limits<double>::infinity(), bias->type().dtype)});
 }
 
-// One product for queries, keys and values.
+// Queries, keys and values by one product.
 void packed_attention(Node& n) {
   const int64_t heads = n.integer("num_heads");
   std::vector<int64_t> sizes = n.integers("qkv_hidden_sizes");

@@ -7,7 +7,7 @@
 namespace thunder::onnx {
 namespace {
 
-// [C] beside [N, C, ...].
+// Reshapes [C] so that it broadcasts with [N, C, ...].
 Tensor* by_channel(Node& n, Tensor* t, size_t rank) {
   Shape shape(rank, Dim(1));
   shape[1] = t->type().shape[0];
@@ -49,7 +49,7 @@ std::vector<int64_t> last_axes(Node& n, size_t axis) {
   return dims;
 }
 
-// In float, whatever the input, where stash_type says so.
+// Computed in float for any input dtype, if stash_type says so.
 void layer_norm(Node& n) {
   Tensor *x = n[0], *scale = n[1], *bias = n.tensor_or_null(2);
   const size_t axis = normalize_axis(n.integer("axis", -1), n.rank(0));
@@ -128,7 +128,7 @@ void lp_norm(Node& n) {
   const std::vector<int64_t> dim = {n.integer("axis", -1)};
   Tensor* norm = p == 1 ? n.op("sum", {n.op("abs", {n[0]}), dim, true})
                         : n.op("sqrt", {n.op("sum", {n.op("square", {n[0]}), dim, true})});
-  // Where the norm is zero so is the result.
+  // The result is zero where the norm is zero.
   Tensor* safe = n.op("where", {n.op("eq", {norm, 0.0}), n.constant(1, n.dtype(0)), norm});
   n.give(n.op("div", {n[0], safe}));
 }

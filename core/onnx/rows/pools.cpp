@@ -26,7 +26,7 @@ int64_t rounded_up(const Windows& w, size_t d, int64_t size) {
   return std::max<int64_t>(0, (outputs - 1) * stride - whole);
 }
 
-// A size that pads depend on.
+// A size on which the padding depends, so it must be known.
 int64_t known(Node& n, Dim size) {
   if (!size.constant()) n.refuse("its sizes are rounded up with pads that differ, of an input whose size varies");
   return size.value();
@@ -65,7 +65,7 @@ Tensor* counted_through(Node& n, Tensor* indices) {
   return indices;
 }
 
-// Pads become part of x, with those that rounding up adds; `w` has none then.
+// Pads x, also by what ceil_mode adds; `w` has no padding afterwards.
 Tensor* padded_whole(Node& n, Tensor* x, Windows& w, bool ceil, double fill) {
   if (ceil)
     for (size_t d = 0; d < w.dims(); d++) w.end[d] += rounded_up(w, d, known(n, x->type().shape[d + 2]));
@@ -99,7 +99,7 @@ bool dilated(const Windows& w) {
   return false;
 }
 
-// The sums of windows, each channel by itself; `w` has no pads any more.
+// The sums of windows in each channel; `w` has no padding any more.
 Tensor* window_sums(Node& n, Tensor* x, const Windows& w) {
   const Shape shape = x->type().shape;
   Shape planes = {shape[0] * shape[1], 1};

@@ -23,7 +23,7 @@ Range range_of(DType dtype) {
   return range_of(element_type(number_of(dtype), "a quantised tensor"));
 }
 
-// A scale or zero point beside x: one number, one for each place along the axis, or one for each block along it.
+// Makes a scale or zero point broadcast with x: one number, one for each index of the axis, or each block.
 Tensor* beside(Node& n, Tensor* t, const Shape& x) {
   const Shape s = t->type().shape;
   if (s.empty()) return t;
@@ -73,7 +73,7 @@ void dequantize(Node& n) {
   n.give(n.cast(n.op("mul", {x, n.cast(scale, wide)}), dtype));
 }
 
-// To u8, by the range of the values.
+// Quantizes to u8 by the range of the values.
 void dynamic_quantize(Node& n) {
   Tensor* x = n[0];
   Tensor* low = n.op("clamp", {n.op("amin", {x}), nullptr, 0.0});
@@ -119,7 +119,7 @@ Tensor* by_channel(Node& n, Tensor* t, size_t rank) {
   return n.op("reshape", {t, shape});
 }
 
-// In f64, where sums of such products are exact.
+// Computed in f64, in which sums of such products are exact.
 void conv_integer(Node& n) {
   Tensor* weight = n.cast(n[1], DType::f64);
   if (n.has(3)) weight = n.op("sub", {weight, by_channel(n, n.cast(n[3], DType::f64), n.rank(1))});

@@ -40,7 +40,7 @@ Layer layer_of(Node& n, int64_t gates) {
   l.h = state(5);
   if (gates == 4) l.c = state(6), l.p = n.tensor_or_null(7);
   if (n.has(4)) {
-    // Known to be the whole length they say nothing.
+    // Lengths that are known to be the whole length are ignored.
     const Host* h = n.known(4);
     const bool whole =
         h && std::all_of(h->ints.begin(), h->ints.end(), [&](Dim d) { return d == l.x->type().shape[0]; });
@@ -49,7 +49,7 @@ Layer layer_of(Node& n, int64_t gates) {
   return l;
 }
 
-// Whether the activations are those that an op of ours has.
+// Whether the activations are those of the library's op.
 bool usual(Node& n, const Layer& l, std::initializer_list<std::string_view> names) {
   const Attribute* a = n.attribute("activations");
   if (!a) return true;
@@ -86,7 +86,7 @@ Tensor* activated(Node& n, std::string_view name, Tensor* x, size_t i) {
   n.refuse("its activation '", name.substr(0, 40), "' is not imported");
 }
 
-// The input of an activation, clipped.
+// Clips the input of an activation.
 Tensor* clipped(Node& n, Tensor* x) {
   const double clip = n.real("clip", 0);
   return clip > 0 ? n.op("clamp", {x, -clip, clip}) : x;
@@ -208,7 +208,7 @@ Step run_direction(Node& n, const Layer& l, int64_t d, bool back, StepOf step, s
     Step next = step(n, l, way, {n.op("select", {xs, 0, at}), s.h, s.c});
     Tensor* y = next.h;
     if (l.lengths) {
-      // Behind the end of an example nothing changes, and its output is zero.
+      // Past the end of an example the state does not change, and the output is zero.
       Tensor* there = n.op("unsqueeze", {n.op("gt", {l.lengths, at}), 1});
       y = n.op("where", {there, next.h, n.constant(0, next.h->type().dtype)});
       next.h = n.op("where", {there, next.h, s.h});

@@ -43,7 +43,7 @@ void reduce_mean(Node& n) {
   n.give(n.cast(n.op("div", {sum(n, n[0], a), count, "trunc"}), dtype));
 }
 
-// The greatest of nothing is less than any number, and the least greater.
+// The maximum of no elements is the lowest number, the minimum the greatest.
 Tensor* of_nothing(Node& n, const Axes& a, bool greatest) {
   const DTypeInfo& dtype = info(n.dtype(0));
   const bool real = is_real(dtype.dtype);

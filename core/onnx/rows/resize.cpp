@@ -86,7 +86,7 @@ std::vector<double> weights(const Resizing& r, const Axis& a) {
   return w;
 }
 
-// What is made on the host of one dim.
+// The greatest number of weights computed on the host for one dim.
 constexpr int64_t kMostWeights = 1 << 22;
 
 Tensor* resized(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis& a) {
@@ -110,7 +110,7 @@ Tensor* resized(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis& a) 
   return n.cast(permuted(n, x, order), dtype);
 }
 
-// A crop that goes beyond the input has one value there.
+// Positions of a crop outside of the input get one value.
 Tensor* with_outside(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis& a) {
   std::vector<Dim> outside;
   bool some = false;
@@ -131,7 +131,7 @@ bool stretches(Node& n) {
   return n.text(kPolicy, "stretch") == "stretch";
 }
 
-// Of the sizes, one scale for all of these axes.
+// Computes one scale for all of these axes from the sizes.
 void keep_ratio(Node& n, std::vector<Axis>& axes) {
   if (stretches(n)) return;
   const std::string_view policy = n.text(kPolicy, "");
@@ -171,7 +171,7 @@ void resize(Node& n) {
   std::vector<size_t> at;
   for (size_t i = 0; i < dims.size(); i++) {
     const size_t d = normalize_axis(dims[i], rank);
-    // A dim that stays as it is may stand for any.
+    // A dim that is not resized may be symbolic.
     const bool stays = sizes.empty() ? scales[i] == 1 : sizes[i] == n.shape(0)[d] && stretches(n);
     if (stays && roi.empty()) continue;
     const int64_t in = hint(n.shape(0)[d]);

@@ -74,7 +74,7 @@ void transpose(Node& n) {
   n.give(permuted(n, n[0], perm));
 }
 
-// Both sides broadcast.
+// Expand broadcasts in both directions.
 void expand(Node& n) {
   const std::vector<Dim> wanted = n.dims(1, "shape");
   const Shape shape = broadcast(n.shape(0), Shape(wanted.begin(), wanted.end()));
@@ -113,7 +113,7 @@ void split(Node& n) {
 void slice(Node& n) {
   Tensor* x = n[0];
   std::vector<Cut> cuts;
-  // Where ends are computed from data they are asked for.
+  // Ends that are computed from data are read.
   for (size_t i = 1; n.opset >= 10 && i < n.inputs(); i++)
     if (n.has(i)) n.required(i, i == 1 ? "starts" : i == 2 ? "ends" : i == 3 ? "axes" : "steps");
   known_cuts(n, n.rank(0), cuts);

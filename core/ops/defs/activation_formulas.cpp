@@ -4,7 +4,7 @@
 namespace thunder {
 namespace {
 
-// x where it is not positive, else 0: what exponentials are taken of, so that none overflows.
+// min(x, 0), as the argument of exponentials, which then do not overflow.
 Var below_zero(Var x) {
   return where(gt(x, 0.0), 0.0, x);
 }
@@ -30,7 +30,7 @@ Var selu(Var x) {
   return elu_of(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1);
 }
 
-// Integers stay integers.
+// Integers are clamped as integers.
 Results limited(Call& c, double low, double high) {
   Var x = c.var(0);
   if (is_integer(x.dtype())) return c.builder.call("clamp", {x, static_cast<int64_t>(low), static_cast<int64_t>(high)});
@@ -75,7 +75,7 @@ Results threshold(Call& c) {
 
 // ---- gates: halves of a dim ----
 
-// One half times a function of the other.
+// Splits the input in halves and multiplies one by a function of the other.
 template <auto gate, size_t gated>
 Results halves(Call& c) {
   Var x = c.var(0);

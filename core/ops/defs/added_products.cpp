@@ -25,7 +25,7 @@ Results added(Call& c, Var product, DType of, size_t beta, size_t alpha) {
             c.types());
   return convert(c.real(beta) == 0 ? product : scaled(x, c.real(beta)) + product, dtype);
 }
-// Computed in f32 for narrower reals, so that what is added joins before the sum is rounded.
+// The product in f32 for narrower reals, so that the sum is rounded once.
 Var product_to_add(const Call& c) {
   const DType a = c.type(1).dtype, b = c.type(2).dtype;
   c.require(a == b, "operands must have one dtype, got ", name(a), " and ", name(b), "; ", c.types());
@@ -36,7 +36,7 @@ Results added_product(Call& c) {
   require_ranks(c, 1, left, 2, right);
   return added(c, product_to_add(c), c.type(1).dtype, 3, 4);
 }
-// A bias of halves is that of a linear layer, which executors know.
+// With 16-bit reals and a bias vector it is a linear layer, which executors have kernels for.
 Results addmm(Call& c) {
   require_ranks(c, 1, 2, 2, 2);
   const TensorType &x = c.type(0), &a = c.type(1), &b = c.type(2);
@@ -56,7 +56,7 @@ Results addr(Call& c) {
     for (size_t i : {1, 2}) p.add(c.type(i).dtype, strength(c.type(i)));
   });
   if (c.type(0).dtype != DType::boolean || product.dtype() != DType::boolean) return added(c, product, of, 3, 4);
-  // For booleans: the logical or of the two, each only if beta or alpha is not zero.
+  // For booleans, the logical or of the two; an operand whose factor is zero does not count.
   Var x = c.real(3) != 0 ? expand_to(c.var(0), product.shape()) : full_like(product, 0);
   return c.real(4) != 0 ? either(x, product) : x;
 }

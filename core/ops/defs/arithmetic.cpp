@@ -85,7 +85,7 @@ Results ldexp(Call& c) {
   Var e = c.var(1);
   return x * c.builder.call("pow", {2.0, convert(e, to_real(e.dtype()))});
 }
-// In the operands' own type, whose steps these are.
+// Computed in the operands' own type, whose neighbouring numbers it steps to.
 Results next_after(Call& c) {
   auto v = promoted(c, {0, 1}, true);
   return c.builder.call("prims.nextafter", {v[0], v[1]});

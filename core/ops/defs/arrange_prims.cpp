@@ -17,7 +17,7 @@ struct Window {
     int64_t offset = 0;
     for (int32_t i = 0; i < part.rank; i++) {
       offset += starts[i].value() * whole.strides[i];
-      // Where one element is taken, a step of any length may be asked for.
+      // A dim of one element may be given any step, which is not used.
       steps.push_back(whole.strides[i] * (strides && part.shape[i] > 1 ? strides[i].value() : 1));
     }
     buffer.data = whole.as<std::byte>() + offset * static_cast<int64_t>(size_of(whole.dtype));

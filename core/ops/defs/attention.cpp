@@ -166,7 +166,7 @@ Results attention(Call& c) {
     const TensorType& query = c.type(0);
     Var drawn = c.builder.call("rand", {scores_shape(c, kUser), DType::f32, query.device});
     Var chosen = c.builder.call("ge", {drawn, dropped});
-    // cuDNN multiplies by what is kept.
+    // cuDNN multiplies by the mask, so it is converted to the query's dtype.
     if (query.device != Device::cpu && is_half(query.dtype)) chosen = convert(chosen, query.dtype);
     kept = Arg::value(chosen.id);
   }
@@ -185,7 +185,8 @@ Results forward(Call& c) {
 }
 
 void forward_vjp(Grad& g) {
-  // The backward below gives a mask no gradient, and knows of no use of the sums but its own.
+  // The backward below has no gradient for a mask, nor through the statistics: then the decomposition is
+  // differentiated.
   if ((g.has(3) && g.wants(3)) || g.reached(1) || g.reached(2)) return g.descend();
   Results d = g.builder.results("scaled_dot_product_attention_backward",
                                 {g.cotangent(), g.var(0), g.var(1), g.var(2), g.result(0), g.result(1), g.result(2),

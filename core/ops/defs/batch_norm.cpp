@@ -25,7 +25,7 @@ Dim values_per_channel(const TensorType& x) {
   others.erase(kChannel);
   return elements(others);
 }
-// None at all are no batch, which changes nothing, as in PyTorch.
+// Training with one value in each channel is refused. An empty batch changes nothing, as in PyTorch.
 void require_batch(const Call& c, size_t input) {
   c.require(hint(values_per_channel(c.type(input))) != 1,
             "training needs more than one value in each channel, got input ", name(c.type(input)));

@@ -8,7 +8,7 @@
 namespace thunder {
 namespace {
 
-// One of two: where the wider type computes, it is rounded to the same.
+// The maximum or minimum: computed in the wider type, the rounded result is the same.
 Results chosen(Call& c, std::string_view prim) {
   auto v = promoted(c, {0, 1});
   return c.builder.call(prim, {v[0], v[1]});
@@ -74,7 +74,7 @@ Var floor_quotient(Var a, Var b) {
   quotient = quotient - convert(down, a.dtype());
   Var floor = to.call("prims.floor", {quotient});
   Var rounded = floor + convert(to.call("gt", {quotient - floor, 0.5}), a.dtype());
-  // A zero has the sign of the quotient.
+  // A zero gets the sign of the quotient.
   rounded = where(to.call("eq", {quotient, 0.0}), a / b * 0.0, rounded);
   return where(to.call("eq", {b, 0.0}), a / b, rounded);
 }

@@ -67,7 +67,7 @@ struct Fmod {
   template <class T>
   T operator()(T a, T b) {
     if constexpr (kReal<T>) return std::fmod(a, b);
-    // u8's T(-1) is 255, whose remainders differ.
+    // T(-1) is 255 for u8, whose remainders differ.
     else if (std::is_signed_v<T> && b == T(-1)) return T(0);
     else return static_cast<T>(a % b);
   }
@@ -117,7 +117,7 @@ void pow_vjp(Grad& g) {
     g.add(1, where(flat, 0.0, dy * computed(g.result()) * to.call("log", {a})));
   }
 }
-// The side that is chosen takes the cotangent; equal sides share it; where one is NaN both take it, as in PyTorch.
+// The chosen operand gets the cotangent; equal ones share it; if one is NaN both get it, as in PyTorch.
 template <bool maximum>
 void extremum_vjp(Grad& g) {
   Var dy = g.cotangent(), a = g.var(0), b = g.var(1);

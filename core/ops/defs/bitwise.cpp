@@ -19,7 +19,7 @@ Status* integer_kernel(const KernelArgs& k) {
 struct And { template <class T> T operator()(T a, T b) { return static_cast<T>(a & b); } };
 struct Or { template <class T> T operator()(T a, T b) { return static_cast<T>(a | b); } };
 struct Xor { template <class T> T operator()(T a, T b) { return static_cast<T>(a ^ b); } };
-// By as many bits as there are, or a negative number of them: everything is shifted out.
+// A shift by the type's width or more, or by a negative number, gives what shifting out all bits gives.
 template <class T>
 bool shifts_out(T bits) { return static_cast<uint64_t>(static_cast<int64_t>(bits)) >= 8 * sizeof(T); }
 struct LeftShift {

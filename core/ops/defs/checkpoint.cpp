@@ -13,7 +13,7 @@ Results only_traced(Call& c) {
 }
 
 constexpr OpRow kRows[] = {
-    // The number tells one function from another that is given the same.
+    // The number distinguishes functions with the same arguments.
     checked(
         {.schema = "checkpoint(tensor[] inputs, int number) -> tensor[]",
          .autocast = CastPolicy::none,

@@ -59,7 +59,7 @@ Positions three(const Buffer& b, int axis) {
   return {.size = {b.shape[axis], b.shape[axis + 1], b.shape[axis + 2]},
           .offset = {b.strides[axis], b.strides[axis + 1], b.strides[axis + 2]}};
 }
-// Of the last two axes; the first of three does not move.
+// Positions in the last two axes; the first of three does not advance.
 Positions plane(const Buffer& b) {
   return {.size = {1, b.shape[2], b.shape[3]}, .offset = {0, b.strides[2], b.strides[3]}};
 }
@@ -79,7 +79,7 @@ Positions taps(int64_t channels, const Buffer& weight, int64_t channel_stride, s
 char* at(const Buffer& b, int axis, int64_t i) {
   return b.as<char>() + i * b.strides[axis] * static_cast<int64_t>(size_of(b.dtype));
 }
-// Where group `g` of `count` along `axis` begins.
+// The address at which group `g` of `count` along `axis` begins.
 char* group(const Buffer& b, int axis, int64_t g, int64_t count) { return at(b, axis, g * (b.shape[axis] / count)); }
 
 // out[o, p] = sum over taps of weight[o, tap] * image[pixel of p and tap]
@@ -104,7 +104,8 @@ Status* forward(const KernelArgs& k) {
   return nullptr;
 }
 
-// dx[c, pixel] = sum over taps of weight[tap, c] * dy[where the tap met the pixel]; between strides there is nothing
+// dx[c, pixel] = sum over taps of weight[tap, c] * dy[position at which the tap covered the pixel], for positions that
+// are multiples of the stride.
 Status* input_grad(const KernelArgs& k) {
   const Buffer &dy = k.in[0], &w = k.in[1], &dx = k.out[0];
   const Window win = window_of(k.args, 3);

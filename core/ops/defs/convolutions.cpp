@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-// A value for each of `dims` dims, of which one may stand for all.
+// One value for each of `dims` dims; a single one counts for all.
 Shape values(const Call& c, size_t param, std::span<const Dim> given, size_t dims, int64_t least) {
   const std::string& what = c.op.schema.params[param].name;
   c.require(given.size() == 1 || given.size() == dims, what, " must have one value or ", dims, ", got ", name(given));
@@ -46,7 +46,7 @@ Var with_bias(const Call& c, Var y, Dim channels) {
   c.require(c.type(2).dtype == c.type(0).dtype, "bias must have the input's dtype; ", c.types());
   return y + along_axis(convert(c.var(2), y.dtype()), 1, y.rank());
 }
-// Computes on a batch; an input without one gets it and loses it again.
+// Adds a batch dim to an input without one, and removes it from the result.
 template <class F>
 Results batched(Call& c, size_t dims, F f) {
   require_operands(c, dims);
@@ -90,7 +90,7 @@ Var plane_of(Var w, int64_t k) {
   return without_dim(slice_depth(w, k, k + 1, 1), 2);
 }
 
-// A sum over the kernel's depth of convolutions of planes.
+// Computed as a sum of 2-d convolutions over the kernel's depth.
 Results conv3d(Call& c) {
   return batched(c, 3, [&](Var x, Var w) {
     const Shape around = padding_of(c, x, w, 3);
@@ -170,7 +170,7 @@ Results conv_transpose2d(Call& c) {
     return with_bias(c, transposed_planes(c, t, x, w, 0), w.size(1) * t.groups);
   });
 }
-// Planes of the result gather what each depth of the kernel sends them.
+// Each depth of the kernel adds to its planes of the result.
 Results conv_transpose3d(Call& c) {
   return batched(c, 3, [&](Var x, Var w) {
     const Transposed t = options(c, 3);

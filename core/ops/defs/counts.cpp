@@ -4,7 +4,7 @@
 namespace thunder {
 namespace {
 
-// Between the two sorted elements around (n - 1) q, as the interpolation says.
+// Interpolates between the two sorted elements around (n - 1) q.
 Results quantile(Call& c) {
   Var x = c.var(0), q = in_dtype(c, 1, DType::f64);
   c.require(is_real(x.dtype()), "input must be real, got ", name(x.type()));

@@ -44,7 +44,7 @@ Results constant_like(Call& c) {
 // ---- arange ----
 
 int64_t whole_steps(const Call& c, int64_t start, int64_t end, int64_t step) {
-  // Their distance fits whatever the signs are; as many steps of 1 may not.
+  // The distance fits in 64 bits whatever the signs are; the number of steps may not.
   const uint64_t span = start < end ? static_cast<uint64_t>(end) - static_cast<uint64_t>(start)
                                     : static_cast<uint64_t>(start) - static_cast<uint64_t>(end);
   const uint64_t by = step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step),
@@ -58,7 +58,7 @@ int64_t real_steps(const Call& c, double start, double end, double step) {
   return static_cast<int64_t>(steps);
 }
 
-// Where start or end stands for any integer, so that the length is a formula.
+// For a symbolic start or end, so that the length is a formula.
 Results symbolic_arange(Call& c, Dim start, Dim end, int64_t step) {
   c.require(step != 0, "step must not be 0");
   if (step < 0) std::swap(start, end);
@@ -78,7 +78,7 @@ Arg whole(const Call& c, const Arg& a) {
   c.require(std::abs(n) < 0x1p63, "start, end and step must fit i64, got ", n);
   return Arg::integer(static_cast<int64_t>(n));
 }
-// One argument is the end, as in Python's range. Integers stay integers.
+// A single argument is the end, as in Python's range. Integers stay integers.
 Results arange(Call& c) {
   const Arg start = c.has(1) ? c.args[0] : Arg::integer(0), end = c.has(1) ? c.args[1] : c.args[0], step = c.args[2];
   if (start.kind == ArgKind::symbolic || end.kind == ArgKind::symbolic || step.kind == ArgKind::symbolic) {

@@ -72,7 +72,7 @@ Var zero_unless(Var condition, Var x) { return where(condition, x, full_like(x, 
 // The class of each row. Ignored rows have class 0 and weight 0.
 struct Rows {
   Var counted, target, weight;
-  // One element of each row: the one of its class.
+  // Selects the element of each row's class.
   Var of_class(const Loss& loss, Var per_class) const {
     return reshape_to(loss.builder().call("prims.gather", {per_class, static_cast<int64_t>(loss.axis),
                                                            reshape_to(target, loss.kept_rows())}),
@@ -174,11 +174,11 @@ Results cross_entropy_backward(Call& c) {
             name(c.type(0).shape));
   Var scale = convert(c.var(0), loss.input.dtype());
   if (loss.reduction == Reduction::none) scale = reshape_to(scale, loss.kept_rows());
-  // Before the targets: a kernel is grown from its first reduction, and takes in what is computed for each class then.
+  // Recorded before the targets are read: kernels grow from their first reduction, which then covers this.
   Var p = b.call("softmax", {loss.input, static_cast<int64_t>(loss.axis)});
   Var target, mass, divisor;
   if (loss.indices) {
-    // A comparison for each class, not a scatter: it fuses with the softmax and needs no order of its stores.
+    // A comparison for each class instead of a scatter: it fuses with the softmax, and stores have any order.
     Var classes = counted_along(b, loss.classes(), loss.axis, loss.input.rank(), loss.input.type().device);
     Rows rows = rows_of(loss);
     // A zero of each class is looked up, so that a class that there is not is refused without the loss as well: one

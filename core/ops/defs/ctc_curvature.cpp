@@ -17,7 +17,7 @@ void curvature_meta(const Call& c, Types& out) {
             "grad must be [batch] and have log_probs' dtype; ", c.types());
   out.push(x);
 }
-// A logarithm, and how it changes along the direction.
+// A logarithm and its derivative along the direction.
 struct Moving {
   double at = kNever, slope = 0;
   Moving operator+(const Moving& other) const { return {at + other.at, slope + other.slope}; }

@@ -4,7 +4,7 @@
 namespace thunder {
 namespace {
 
-// Targets one after the other as [batch, most]: what lies behind a sequence's own is never looked at.
+// The targets as [batch, most]; elements past a sequence's length are ignored.
 Var rows_of_targets(const Call& c, Var targets, Var lengths) {
   Builder& b = c.builder;
   const Dim all = targets.shape()[0];

@@ -72,7 +72,7 @@ void backward_meta(const Call& c, Types& out) {
 template <class T>
 void subtract_shares(const Sequence& q, const Buffer& out, double grad) {
   const double whole = likelihood(q);
-  // Of the steps behind t, by the state in step t.
+  // The log probabilities of the steps behind t, for each state in step t.
   std::vector<double> beta(static_cast<size_t>(q.states), kNever), later;
   for (int64_t t = q.time - 1; t >= 0; t--) {
     if (t == q.time - 1) {
@@ -103,7 +103,7 @@ Status* backward(const KernelArgs& k) {
     return each_sequence(k, k.in[5], [&](int64_t n) -> Status* {
       Sequence q;
       if (Status* refused = read_sequence("prims.ctc_loss_backward", k, 1, k.in[5], k.args[6].i, n, q)) return refused;
-      // A loss that is not asked for has no share, also where it is infinite.
+      // A loss with a zero cotangent contributes nothing, even if it is infinite.
       const auto factor = static_cast<double>(static_cast<Compute<T>>(grad.as<T>()[n * grad.strides[0]]));
       if (factor != 0) subtract_shares<T>(q, out, factor);
       return nullptr;

@@ -16,7 +16,7 @@ Results cdist(Call& c) {
   Var a = c.var(0), b = c.var(1);
   c.require(a.rank() >= 2 && b.rank() >= 2 && a.size(-1) == b.size(-1), "needs matrices of rows of one length; ",
             c.types());
-  // For many rows by a matrix product, as in PyTorch: less exact where rows nearly agree.
+  // For many rows computed by a matrix product, as in PyTorch: less exact for rows that nearly agree.
   constexpr int64_t kFewRows = 25;
   if (c.real(2) == 2 && is_real(a.dtype()) && a.dtype() == b.dtype() &&
       (hint(a.size(-2)) > kFewRows || hint(b.size(-2)) > kFewRows))
@@ -25,7 +25,7 @@ Results cdist(Call& c) {
   rows.insert(rows.size() - 1, 1), columns.insert(columns.size() - 2, 1);
   return c.builder.call("norm", {reshape_to(a, rows) - reshape_to(b, columns), c.real(2), Shape{-1}});
 }
-// Of each pair of rows, in the order of the upper triangle.
+// The distance of each pair of rows, in the order of the upper triangle.
 Results pdist(Call& c) {
   Var x = c.var(0);
   c.require(x.rank() == 2 && is_real(x.dtype()) && x.size(0).constant(),

@@ -13,7 +13,7 @@ Var uniform(Builder& b, const Shape& shape, DType d, Device device) {
 Var normal(Builder& b, const Shape& shape, DType d, Device device) {
   return b.call("randn", {shape, d, device});
 }
-// In (0, 1]: what logarithms are taken of.
+// Uniform numbers in (0, 1], whose logarithms are finite.
 Var positive_uniform(Builder& b, const Shape& shape, DType d, Device device) {
   return 1.0 - uniform(b, shape, d, device);
 }
@@ -82,7 +82,7 @@ Results normal_op(Call& c) {
   return convert(normal(c.builder, shape, compute_dtype(dtype), v[0].type().device) * computed(v[1]) + computed(v[0]),
                  dtype);
 }
-// In place in PyTorch: a tensor of input's shape and dtype, drawn anew.
+// In PyTorch these ops write in place; here they give a new tensor of the input's shape and dtype.
 template <auto draw>
 Results drawn(Call& c) {
   const DType dtype = c.type(0).dtype;
@@ -122,7 +122,7 @@ Results multinomial(Call& c) {
   if (!c.flag(2)) {
     c.require(n <= categories, "without replacement num_samples must be at most the ", categories, " categories, got ",
               n);
-    // The least of exponentials of these rates are a sample without replacement.
+    // The smallest of exponential variables with these rates are a sample without replacement.
     const Shape shape = p.shape();
     Var times = exponentials(b, shape, p.dtype(), p.type().device) / p;
     return {b.results("topk", {times, n, -1, false})[1]};

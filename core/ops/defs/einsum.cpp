@@ -37,7 +37,7 @@ std::string expanded(const Call& c, std::string_view term, size_t rank) {
   return labels;
 }
 
-// A label that an operand has twice names its diagonal.
+// A label that occurs twice in an operand takes its diagonal.
 Labelled without_repeats(Labelled v) {
   for (size_t i = 0; i < v.labels.size(); i++) {
     const size_t again = v.labels.find(v.labels[i], i + 1);
@@ -51,7 +51,7 @@ Labelled without_repeats(Labelled v) {
   return v;
 }
 
-// Dims that nobody asks for any more are summed away; sums of integers are i64, as those of `sum`.
+// Sums over dims that are not wanted any more; sums of integers are i64, as in `sum`.
 Labelled reduced_to(Labelled v, const std::string& wanted) {
   Shape gone;
   std::string kept;

@@ -33,7 +33,7 @@ Bags bags_of(const Call& c) {
   }
   return {index, b.call("searchsorted", {offsets, place, true}) - 1, n};
 }
-// Rows of weight, of which those of the padding count for nothing.
+// Pools the rows of weight in each bag; rows of the padding index do not count.
 Var pooled(const Call& c, const Bags& bags, Var weight, std::string_view mode) {
   Builder& b = c.builder;
   const Device device = weight.type().device;

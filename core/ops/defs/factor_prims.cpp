@@ -26,7 +26,7 @@ Var lower(Var x, int64_t diagonal = 0) {
   return x.builder->call("tril", {x, diagonal});
 }
 
-// Over the diagonal of matrices, zeros beside it.
+// Diagonal matrices of these values.
 Var on_diagonal(Var x) {
   return x.builder->call("diag_embed", {x});
 }
@@ -39,7 +39,7 @@ Var row(Var x) {
 Var solved(Var triangle, Var b, bool upper, bool transposed) {
   return triangle.builder->call("prims.triangular_solve", {triangle, b, upper, transposed, false});
 }
-// 1 / (b_j - a_i) beside the diagonal, where it is 0.
+// 1 / (a_j - a_i) off the diagonal, 0 on it.
 Var inverse_gaps(Var values) {
   Var gaps = row(values) - column(values);
   Var eye = on_diagonal(full_like(values, 1));
@@ -109,7 +109,7 @@ Status* qr(const KernelArgs& k) {
     });
   });
 }
-// Of the first columns, which are square or taller than wide; the others are Q times what R has of them.
+// The gradient for the first columns, which form a square or tall matrix; the others are Q times the rest of R.
 Var tall_qr_gradient(Var q, Var r, Var dq, Var dr) {
   Var m = matmul(r, swap_last_two(dr)) - matmul(swap_last_two(dq), q);
   Var both = lower(m) + swap_last_two(lower(m, -1));
@@ -232,7 +232,7 @@ Status* eigh(const KernelArgs& k) {
 void eigh_vjp(Grad& g) {
   Var w = g.result(0), v = g.result(1);
   Var inner = on_diagonal(g.cotangent(0));
-  // Of symmetric matrices: eigenvectors can only turn, which the skew part says.
+  // For symmetric matrices the eigenvectors' gradient enters by its skew part only.
   if (g.reached(1)) {
     Var turn = matmul(swap_last_two(v), g.cotangent(1));
     inner = inner + inverse_gaps(w) * (turn - swap_last_two(turn)) * 0.5;

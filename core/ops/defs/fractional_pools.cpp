@@ -54,7 +54,7 @@ Results pooled(Call& c) {
     const Dim size = x.shape()[2 + i];
     c.require(size.constant(), "the sizes must be known while tracing, got ", name(x.type()));
     const int64_t kernel = value_at(c, 1, i, dims, 1), result = result_size(c, i, dims, size.value());
-    // As in PyTorch the first sample of a plane is that of its width.
+    // In a plane the first sample is that of the width, as in PyTorch.
     const auto which = static_cast<int64_t>(dims == 2 ? 1 - i : i);
     Var first = begins(c, b.call("slice", {samples, 2, which, which + 1, 1}), size.value(), kernel, result);
     Shape of_result(2 + 2 * dims, 1);

@@ -45,7 +45,7 @@ Results affine_grid(Call& c) {
 
 // ---- grid_sample ----
 
-// One dim of what is sampled.
+// One sampled dim of the input.
 struct Side {
   int64_t size;
   bool corners;
@@ -116,7 +116,7 @@ struct Sampled {
     }
     return sum;
   }
-  // Of an image, among sixteen pixels, each of which is padded for itself.
+  // Bicubic: from sixteen pixels of an image, each of which is padded separately.
   Var cubic(const Place& at) const {
     Var sum, top = floor(at[0]), left = floor(at[1]);
     const auto rows = cubic_weights(at[0] - top), columns = cubic_weights(at[1] - left);

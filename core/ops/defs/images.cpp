@@ -70,7 +70,7 @@ Var filtered(Var x, const Resize& r, bool is_cubic) {
   return x.builder->call("transpose", {x.builder->call("matmul", {lines, swap_last_two(weight)}), axis, -1});
 }
 
-// A size by a factor, cut off: as a formula where the factor is a whole number, or 1 by one.
+// A size times a factor, rounded down: a formula if the factor, or its inverse, is an integer.
 Dim times(Dim size, double factor) {
   const auto is_count = [](double n) { return n >= 1 && n <= INT32_MAX && n == std::floor(n); };
   if (is_count(factor)) return size * Dim(static_cast<int64_t>(factor));

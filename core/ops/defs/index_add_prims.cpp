@@ -23,7 +23,7 @@ void scatter_add_meta(const Call& c, Types& out) {
               ", more than src's ", name(src.shape[i]), "; ", c.types());
   out.push(t);
 }
-// Adds src where the index points, `stride` elements a step; `to` stands still along the dim.
+// Adds src to the places that the index names, `stride` elements a step; `to` does not advance along the dim.
 template <class I, class T>
 void add_rows(const Buffer& index, const Buffer& src, const Buffer& to, int64_t stride) {
   using C = Compute<T>;
@@ -54,7 +54,7 @@ Status* scatter_some(const KernelArgs& k, size_t dim, size_t along, int64_t begi
 }
 Status* scatter_add_kernel(const KernelArgs& k) {
   if (k.out[0].rank == 0) {
-    // One element, and one index that can only be 0: as if there were a dim.
+    // Tensors of rank 0 have one element, and one index that can only be 0: treated as having one dim.
     const Sizes one = {1};
     const Reshaped in(k.in[0], one, one), index(k.in[1], one, one), src(k.in[2], one, one), out(k.out[0], one, one);
     const Buffer inputs[] = {in.buffer, index.buffer, src.buffer};
@@ -89,12 +89,12 @@ void take_add_meta(const Call& c, Types& out) {
             "; ", c.types());
   out.push(t);
 }
-// Where take would put a dim of what it takes from.
+// The dim at which take puts a dim of its input.
 size_t taken_dim(size_t along, size_t dim, const Buffer& index) {
   return along < dim ? along : along - 1 + static_cast<size_t>(index.rank);
 }
 
-// Of the last dim: what the indices pair are single elements, row by row. Requires: the indices are in range.
+// For the last dim: single elements are gathered row by row. Requires: the indices are in range.
 void take_rows(const Buffer& index, const Buffer& src, const Buffer& out) {
   const auto lead = static_cast<size_t>(out.rank) - 1;
   const Sizes shape(src.shape, src.shape + src.rank);
@@ -110,7 +110,7 @@ void take_rows(const Buffer& index, const Buffer& src, const Buffer& out) {
   });
 }
 
-// Of rows of a matrix, whose elements lie side by side. Requires: the indices, a vector, are in range.
+// For rows of a matrix with adjacent elements. Requires: the indices, a vector, are in range.
 void add_matrix_rows(const Buffer& index, const Buffer& src, const Buffer& out) {
   by_dtype(out.dtype, [&](auto t) {
     using T = decltype(t);

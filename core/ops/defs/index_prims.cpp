@@ -81,7 +81,7 @@ void take_samples(Samples& s) {
   s.refuse({TensorSpec{{4}}, 0, TensorSpec{{1}, DType::i64, 9, 9}}, "index 9 is out of range for dim 0 of size 4");
 }
 
-// Where the places differ between examples, each is a pair of the example's number and its own.
+// If the indices differ between examples, each becomes a pair of the example's number and the index.
 Results batch_take(Batch& b) {
   const size_t axis = b.axis(1, b.rank(0)), places = b.rank(2);
   if (!b.batched(2)) return b.again({b.operand(0), static_cast<int64_t>(axis + 1), b.args[2]});

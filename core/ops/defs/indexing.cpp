@@ -88,7 +88,7 @@ Results index(Call& c) {
   return picked(c, c.var(0), given[0]);
 }
 
-// One value at all places of one mask needs no look at how many there are.
+// For one value and one mask, `where` does it, without counting the places.
 Var put_where(const Call& c, Var mask, Var value) {
   Var x = c.var(0);
   Shape shape = mask.shape();
@@ -101,7 +101,7 @@ Results index_put(Call& c) {
   Var x = c.var(0);
   const bool number = is_plain_number(c, 2), accumulate = c.flag(3);
   const DType computed = accumulate ? compute_dtype(x.dtype()) : x.dtype();
-  // A number has no dtype of its own here: it takes the input's.
+  // A plain number takes the input's dtype.
   Var values = !number ? c.var(2) : accumulate ? in_dtype(c, 2, computed) : stored(c, 2, computed);
   c.require(number || values.dtype() == x.dtype(), "input and values must have one dtype; ", c.types());
   if (auto given = c.vars(1); given.size() == 1 && given[0].dtype() == DType::boolean && values.rank() == 0) {

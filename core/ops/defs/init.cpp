@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-// What `values(shape, dtype)` makes in a dtype that one computes in, in the argument's own.
+// Calls `values(shape, dtype)` with a dtype to compute in, and converts the result to the argument's.
 template <class Values>
 Results drawn(Call& c, Values values) {
   const TensorType type = c.type(0);
@@ -28,7 +28,7 @@ Results around(Call& c, double mean, double deviation) {
 Results uniform(Call& c) { return between(c, c.real(1), c.real(2)); }
 Results normal(Call& c) { return around(c, c.real(1), c.real(2)); }
 
-// By the inverse of the distribution, whose steps are finer below the mean: an interval above it is drawn mirrored.
+// By the inverse of the distribution function, which is more exact below the mean: intervals above it are mirrored.
 Results trunc_normal(Call& c) {
   const double mean = c.real(1), deviation = c.real(2);
   c.require(deviation > 0, "std must be positive, got ", deviation);
@@ -74,7 +74,7 @@ constexpr std::array<std::pair<std::string_view, double>, 12> kGains = {
      {"conv_transpose3d", 1}, {"sigmoid", 1}, {"tanh", 5.0 / 3}, {"relu", std::numbers::sqrt2}, {"selu", 0.75},
      {"leaky_relu", 0}}};
 
-// How much of the standard deviation is kept for what follows the layer.
+// The gain of the standard deviation for the nonlinearity that follows the layer.
 double gain(const Call& c, std::string_view nonlinearity, double slope) {
   if (nonlinearity == "leaky_relu") return std::sqrt(2 / (1 + slope * slope));
   const auto row = std::find_if(kGains.begin(), kGains.end(), [&](auto& r) { return r.first == nonlinearity; });

@@ -1,4 +1,4 @@
-// Lines that only the library itself writes.
+// Ops for lines that only the library itself records; users cannot call them.
 #include "base/text.h"
 #include "ops/builder.h"
 #include "ops/declare.h"

@@ -24,10 +24,10 @@ Shape normalized_axes(const Call& c, size_t input, size_t shape, std::initialize
   return last_axes(dims.size(), x.rank());
 }
 
-// The gradient of a parameter that is not there.
+// The gradient for an absent parameter.
 Var nothing(const Call& c) { return full(c.builder, {}, 0, DType::f32, c.type(0).device); }
 
-// The input standardised over `axes`, and what it was multiplied by.
+// The input normalized over `axes`, and the factor that it was multiplied by.
 struct Standard {
   Var x, scale;
 };

@@ -87,7 +87,7 @@ void sample_some(Samples& s) {
 void sample_svds(Samples& s) {
   s.add({kTall, false}), s.add({kWide, false}), s.add({kSquare}), s.add_without_gradient({kTall});
 }
-// One half is read, so that differences of single elements are not the gradient of a symmetric matrix.
+// Only one triangle is read: differences of single elements are not the gradient of a symmetric matrix.
 void sample_symmetric(Samples& s) {
   s.add_without_gradient({kSquare}), s.add_without_gradient({kBatch, "U"});
   s.refuse({kSquare, "X"}, "'L' or 'U'"), s.refuse({TensorSpec{{2, 3}}}, "square");

@@ -1,4 +1,4 @@
-// torch.linalg's norms of vectors and matrices, and what is measured by them: condition and rank.
+// torch.linalg's norms of vectors and matrices, and the condition number and rank.
 #include <algorithm>
 
 #include "ops/linalg.h"

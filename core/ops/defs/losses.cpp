@@ -69,7 +69,7 @@ Var poisson_nll(const Call& c, Var x, Var y) {
 }
 Results gaussian_nll(Call& c) {
   const Shape &rows = c.type(0).shape, &given = c.type(2).shape;
-  // A variance for each row, rather than for each column where both would fit.
+  // One variance for each row; if the shape fits rows and columns, rows count.
   if (given.size() + 1 == rows.size() && std::equal(given.begin(), given.end(), rows.begin())) {
     Var spread = c.builder.call("unsqueeze", {c.var(2), -1});
     return c.builder.call("gaussian_nll_loss", {c.args[0], c.args[1], spread, c.args[3], c.args[4], c.args[5]});
@@ -77,7 +77,7 @@ Results gaussian_nll(Call& c) {
   auto v = promoted(c, {0, 1, 2}, true);
   const DType dtype = v[0].dtype();
   Var x = computed(v[0]), y = computed(v[1]);
-  // As in PyTorch, the gradient passes the limit of the variance.
+  // As in PyTorch, clamping the variance does not stop its gradient.
   Var variance = computed(v[2]), limited = maximum(c.builder.call("detach", {variance}), c.real(4));
   variance = variance + c.builder.call("detach", {limited - variance});
   Var d = x - y, loss = (log(variance) + d * d / variance) * 0.5;

@@ -4,7 +4,7 @@
 namespace thunder {
 namespace {
 
-// By how much each other class is within the margin of the target's class.
+// The amounts by which the other classes violate the margin of the target's class.
 Results multi_margin(Call& c) {
   Var x = computed(c.var(0)), y = c.var(1);
   if (x.rank() == 0) x = reshape_to(x, Shape{1});

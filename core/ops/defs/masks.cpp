@@ -33,7 +33,7 @@ Results triangle(Call& c, std::string_view keep) {
   const Dim rows = x.size(-2), columns = x.size(-1);
   const Device device = x.type().device;
   const Shape square{rows, columns};
-  // Further out nothing changes, and sums with positions fit.
+  // Clamped: beyond the corners nothing changes, and sums with positions do not overflow.
   const int64_t diagonal = std::clamp(c.integer(1), -hint(rows), hint(columns));
   Var row = b.call("prims.iota", {Shape{rows}, DType::i64, device}),
       column = b.call("prims.iota", {Shape{columns}, DType::i64, device});

@@ -65,7 +65,7 @@ Var erfinv_of(Var x) {
   Var p = where(lt(w, 5.0), polynomial(w - 2.5, kMiddle), polynomial(sqrt(maximum(w, 0.0)) - 3.0, kTails));
   return where(eq(abs(x), 1.0), x * kInfinity, p * x);
 }
-// A series of Chebyshev's polynomials by Clenshaw's recurrence, the last of which counts half.
+// A Chebyshev series by Clenshaw's recurrence; the last coefficient counts half.
 Var chebyshev(Var x, std::span<const double> highest_first) {
   Var b0 = full_like(x, highest_first[0]), b1 = full_like(x, 0), b2 = b1;
   for (double c : highest_first.subspan(1)) {
@@ -97,8 +97,8 @@ Var i0_of(Var x) {
 
 // ---- others ----
 
-// sin(pi x) / (pi x), away from zero where nothing is divided. The sine is that of the distance from the nearest
-// integer, so that it is 0 at integers.
+// sin(pi x) / (pi x) for x other than 0. The sine is taken of the distance from the nearest integer, so that it is 0 at
+// integers.
 Var sinc_of(Var x) {
   Var zero = eq(x, 0.0), away = where(zero, 1.0, x), whole = floor(away + 0.5), odd = whole - floor(whole * 0.5) * 2.0;
   return where(zero, 1.0, sin((away - whole) * kPi) * (1.0 - odd * 2.0) / (away * kPi));
@@ -175,7 +175,7 @@ void sample_mvlgammas(Samples& s) {
   s.refuse({TensorSpec{{2}, DType::f32, 3, 9}, 0}, "between 1");
 }
 
-// One prim of the same name, which has the derivative.
+// A composite of one prim of the same name, which has the gradient.
 consteval OpRow prim(SchemaText schema, CastPolicy autocast, std::string_view doc, SamplesFn samples) {
   return composite(schema, autocast, doc, unary_prim<true>, samples, kInplace);
 }

@@ -55,7 +55,7 @@ void polygamma_vjp(Grad& g) {
 }
 
 Var derivative_of_digamma(Var x) { return x.builder->call("prims.polygamma", {1, x}); }
-// Near zero the slope is that at zero, so that nothing is divided by tiny numbers.
+// Near zero the slope at zero is taken, to avoid a division by tiny numbers.
 Var i1_slope(Var x) {
   Var tiny = lt(abs(x), 1e-30);
   return where(tiny, 0.5, apply("prims.i0", x) - apply("prims.i1", x) / where(tiny, 1.0, x));

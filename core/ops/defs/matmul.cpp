@@ -42,7 +42,7 @@ Shape broadcast_batch(const Call& c, Var a, Var b) {
 Var matrices(const Call& c, Var a, Var b) {
   Builder& builder = c.builder;
   if (a.rank() > 2 && b.rank() == 2) {
-    // One tall product is faster than many small ones.
+    // One product of a tall matrix is faster than many small ones.
     Var tall = builder.call("prims.matmul", {as_matrix(a), b});
     return reshape_to(tall, with(leading(a.shape(), 1), {b.size(1)}));
   }

@@ -38,7 +38,7 @@ void meta(const Call& c, Types& out) {
               " leaves windows without a pixel; input is ", name(t));
     const int64_t reach = (w.size[i] - 1) * w.dilation[i] + 1, up = c.flag(5) ? w.stride[i] - 1 : 0;
     Dim n = (in + (2 * w.padding[i] - reach + up)) / w.stride[i] + 1;
-    // A window that would begin in the padding on the right is left out.
+    // With ceil_mode, a window that would begin in the right padding is left out.
     if (c.flag(5) && hint((n - 1) * w.stride[i]) >= hint(in + w.padding[i])) n = n - 1;
     c.require(hint(in) >= 1 && hint(n) >= 1, "the window reaches over ", reach, " pixels, the padded input has ",
               name(in + 2 * w.padding[i]), "; input is ", name(t));
@@ -189,7 +189,7 @@ Status* backward_kernel(const KernelArgs& k) {
     });
   });
 }
-// Each gradient went to one pixel: its own gradient is found there.
+// The gradient of the backward: each element of dy went to one pixel, whose cotangent it gets.
 void backward_vjp(Grad& g) {
   Var d = g.cotangent(), at = g.var(1);
   Var flat = reshape_to(d, {{d.size(0), d.size(1), d.size(2) * d.size(3)}});

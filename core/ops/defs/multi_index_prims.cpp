@@ -142,7 +142,7 @@ void index_put_samples(Samples& s) {
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{within({2}, 4)}, TensorSpec{{3}}, false}, "values must be f32[2]");
 }
 
-// Each place is that in an example, behind the example's number where those differ in what is read.
+// Each index is that within an example; if examples differ in the input, it follows the example's number.
 ValueList batch_indices(const Batch& b, bool numbered) {
   ValueList indices;
   Var first = b.operand(1, 0);

@@ -8,7 +8,7 @@ namespace thunder {
 namespace {
 
 Var flattened(Var x) { return reshape_to(x, Shape{elements(x.shape())}); }
-// A vector is indexed element by element, which costs less than slices of one element.
+// A vector is gathered by single elements, which costs less than slices of one element.
 Var taken(Var x, Var places) {
   return x.builder->call(x.rank() == 1 ? "prims.gather" : "prims.take", {x, 0, places});
 }

@@ -1,4 +1,4 @@
-// The prims below ops whose results' shapes depend on values: each is told how many there are.
+// Prims of ops whose results' shapes depend on values: each gets the number of results as an argument.
 #include <algorithm>
 #include <array>
 #include <bit>

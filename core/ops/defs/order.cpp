@@ -18,7 +18,7 @@ Var without(Var x, size_t axis, bool keepdim) {
   return reshape_to(x, shape);
 }
 
-// A key that is least where the input is greatest. Integers do not overflow.
+// A key that is smallest where the input is greatest. Integers do not overflow.
 Var turned(Var x) {
   if (is_real(x.dtype())) return -x;
   if (x.dtype() == DType::boolean) return not_(x);

@@ -109,7 +109,7 @@ Status* permutation_kernel(const KernelArgs& k) {
   return nullptr;
 }
 
-// Another order for each example, those in which a loop over the batch would be.
+// Each example gets another order, as in a loop over the batch.
 Results batch_permutation(Batch& b) {
   return b.again({b.args[0], b.args[1], b.with_front(b.size(), b.dims(2))});
 }

@@ -36,7 +36,7 @@ Results unfold(Call& c) {
   return c.builder.call("prims.unfold", {x, static_cast<int64_t>(dim), c.integer(2), c.integer(3)});
 }
 
-// A number of parts as even as they can be, or the places of the cuts.
+// Cuts into a number of nearly equal parts, or at given positions.
 Results cut(Call& c, Var x, std::span<const Dim> given, size_t dim) {
   c.require(x.rank() > dim, "input must have at least rank ", dim + 1, ", got ", name(x.type()));
   const Dim n = x.shape()[dim];

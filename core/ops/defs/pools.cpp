@@ -65,8 +65,7 @@ Results lp_pool(Call& c) {
   Var total = sign(sum) * relu(abs(sum)) * kernel;
   return convert(c.builder.call("pow", {total, 1 / p}), dtype);
 }
-// The cotangent of each maximum goes to the element that it was: the first of equals, which the variant with indices
-// knows, as in PyTorch.
+// The gradient goes to the first of equal maxima, which the variant with indices gives, as in PyTorch.
 template <size_t dims>
 void to_places(Grad& g) {
   const CompleteArgs given(g.builder.registry().get(g.op.variant.op), g.args);
@@ -83,7 +82,7 @@ void to_places(Grad& g) {
   Var sums = g.builder.call("scatter_add", {none, -1, reshape_to(at, parts), reshape_to(dy, parts)});
   g.add(0, reshape_to(sums, t.shape));
 }
-// Without indices, one dim after the other.
+// Without indices, pools one dim after the other.
 Results max_pool3d(Call& c) {
   Var x = c.var(0);
   const auto all = windows(c, x, 3, 4, c.flag(5));

@@ -20,7 +20,7 @@ Status* prod_kernel(const KernelArgs& k) {
   });
   return nullptr;
 }
-// The product of the others: of those before times that of those behind.
+// The product of the other elements: of those before times that of those behind.
 void prod_vjp(Grad& g) {
   Var x = g.var(0), dy = g.cotangent();
   const size_t rank = x.rank();

@@ -25,7 +25,7 @@ Results vecdot(Call& c) {
   return convert(c.builder.call("sum", {products, Shape{c.integer(2)}, false, products.dtype()}), dtype);
 }
 
-// The dims of a that vanish last, those of b first: then one product of matrices.
+// Moves the contracted dims of a to the end and those of b to the front: then it is one matrix product.
 Results tensordot(Call& c) {
   Var a = c.var(0), b = c.var(1);
   Shape left, right;
@@ -42,7 +42,7 @@ Results tensordot(Call& c) {
   }
   Dim inside = 1;
   for (size_t i = 0; i < left.size(); i++) {
-    // One of a size of 1 goes with any, whose sum it is multiplied by.
+    // A contracted dim of size 1 is broadcast: it is multiplied by the other operand's sum.
     if (hint(a.size(left[i].value())) == 1)
       b = c.builder.call("sum", {b, Shape{right[i]}, true});
     else if (hint(b.size(right[i].value())) == 1)

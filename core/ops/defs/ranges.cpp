@@ -78,14 +78,14 @@ Results diagonal(Call& c) {
   const auto a = static_cast<int64_t>(c.axis(2, rank)), b = static_cast<int64_t>(c.axis(3, rank));
   return c.builder.call("prims.diagonal", {c.var(0), c.integer(1), a, b});
 }
-// A matrix whose diagonal is the last dim, zeros elsewhere.
+// Matrices with the last dim on a diagonal, zeros elsewhere.
 Var embedded(Var x, int64_t offset) {
   Builder& b = *x.builder;
   const int64_t more = offset < 0 ? checked_sub(0, offset) : offset;
   if (more) x = b.call("pad", {x, Shape{0, more}});
   const Dim n = x.size(-1);
   Shape column = x.shape(), square = x.shape();
-  // Element k stands in row k above the diagonal's offset, in column k below it.
+  // Element k is in row k for a diagonal above the main one, in column k for one below it.
   if (offset >= 0)
     column.push_back(1);
   else

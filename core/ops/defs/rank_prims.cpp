@@ -108,7 +108,7 @@ class Least {
   static int64_t room(int64_t k) { return 2 * k + 64; }
   Least(Item* items, int64_t k) : items_(items), k_(k) {}
 
-  // By ascending places: an item whose key is not below the worst of k cannot be among them.
+  // Items come by ascending index: one whose key is not below the worst of the k kept ones is not among them.
   template <class Key>
   bool wants(Key key) const {
     return !full_ || key < worst_;

@@ -18,7 +18,7 @@ Var reduced(std::string_view prim, Var x, std::span<const Dim> axes, bool keepdi
   Var y = x.builder->call(prim, {x, axes});
   return keepdim ? reshape_to(y, kept_shape(x.shape(), axes)) : y;
 }
-// A reduction's result, or its cotangent, spread over the input's shape again.
+// Broadcasts a reduction's result, or its cotangent, to the input's shape.
 Var spread(Var y, std::span<const Dim> shape, std::span<const Dim> axes) {
   return expand_to(reshape_to(y, kept_shape(shape, axes)), shape);
 }
@@ -27,7 +27,7 @@ Var spread(const Grad& g, Var y) {
   return spread(y, shape, g.axes(1, shape.size()));
 }
 
-// How many elements one result is made of: a number, or for symbolic sizes a tensor.
+// The number of elements in each result: a number, or for symbolic sizes a tensor.
 In elements_of(Var x, std::span<const Dim> axes) {
   Shape counted;
   for (Dim axis : axes) counted.push_back(x.shape()[static_cast<size_t>(axis.value())]);
@@ -65,13 +65,13 @@ In freedom(Var x, std::span<const Dim> axes, double correction) {
   return x.builder->call("maximum", {x.builder->call("sub", {n, correction}), 0.0});
 }
 Var centred(Var x, std::span<const Dim> axes) { return x - mean_of(x, axes, true); }
-// How many degrees of freedom the mean took: one unless the caller says otherwise.
+// Bessel's correction: one unless the caller says otherwise.
 double correction_of(const Call& c) { return c.has(2) ? c.real(2) : 1; }
 Results var(Call& c) {
   require_real(c);
   Var x = computed(c.var(0));
   Shape axes = c.axes(1, x.rank());
-  // Corrected for what the mean was rounded by, which is much where the mean is large.
+  // Corrects the rounding error of the mean, which is large if the mean is.
   Var away = centred(x, axes), left = reduced("prims.sum", away, axes, c.flag(3));
   Var squares = reduced("prims.sum", away * away, axes, c.flag(3));
   Var corrected = c.builder.call("maximum", {squares - left * left / elements_of(x, axes), 0.0});
@@ -140,7 +140,7 @@ void logsumexp_vjp(Grad& g) {
 
 // ---- all, any ----
 
-// A boolean; of u8, which is what booleans once were in PyTorch, a u8.
+// The result is boolean, but u8 for u8, which stood for booleans in older versions of PyTorch.
 Results truth(Call& c, std::string_view prim) {
   Var x = c.var(0);
   Var y = reduced(prim, convert(x, DType::boolean), c.axes(1, x.rank()), c.flag(2));

@@ -1,4 +1,4 @@
-// Gamma and Poisson variables, which are drawn by trying: each element from a uniform number of its own.
+// Gamma and Poisson variables, drawn by rejection: each element from a uniform number of its own.
 #include "ops/functions.h"
 #include "ops/samplers.h"
 #include "ops/tables.h"
@@ -11,7 +11,7 @@ void pairs_of_f64(const Call& c, Types& out) {
   c.require(c.type(0).dtype == DType::f64, "operands must be f64; ", c.types());
 }
 
-// In f64, whatever the dtype: a uniform number of f32 would begin 2^24 draws alone.
+// Computed in f64 for all dtypes: uniform numbers of f32 could start only 2^24 different draws.
 Results drawn(Call& c, std::string_view prim) {
   Var x = c.var(0);
   const DType dtype = x.dtype();

@@ -5,7 +5,7 @@
 namespace thunder {
 namespace {
 
-// To the nearest integer, of two the even one. What is left of a floor is exact. A zero has the sign of x.
+// Rounds to the nearest integer, ties to even. The fraction after floor is exact. A zero has the sign of x.
 Var rounded(Var x) {
   Var low = floor(x), rest = x - low;
   Var odd = ne(low - floor(low * 0.5) * 2.0, 0.0);
@@ -38,7 +38,7 @@ Results frac(Call& c) {
   return x - truncated(x);
 }
 
-// A mantissa in [0.5, 1) and a power of two. The power is scaled by in two steps, which do not overflow.
+// A mantissa in [0.5, 1) and an exponent. Scaling by the power of two takes two steps, which do not overflow.
 Results frexp(Call& c) {
   Var x = c.var(0);
   c.require(is_real(x.dtype()), "input must be real, got ", name(x.type()));
@@ -58,7 +58,7 @@ Results frexp(Call& c) {
 Var angle_of(Var x) {
   return where(isnan(x), std::numeric_limits<double>::quiet_NaN(), convert(lt(x, 0.0), x.dtype()) * kPi);
 }
-// A question to reals, whose answer for integers is known.
+// A predicate of reals with a constant result for integers.
 template <auto formula, bool for_integers>
 Results question(Call& c) {
   Var x = c.var(0);

@@ -38,13 +38,13 @@ Results prod(Call& c) {
   return reshape_to(y, kept);
 }
 
-// Each element less the one before it, n times.
+// Subtracts the preceding element from each, n times.
 Results diff(Call& c) {
   Var x = c.var(0);
   c.require(x.rank() > 0, "input must have at least one dim");
   const auto dim = static_cast<int64_t>(c.axis(2, x.rank()));
   if (c.integer(1) > 0 && (c.has(3) || c.has(4))) {
-    // A number stands for one slice.
+    // A number is expanded to one slice.
     Shape slice = x.shape();
     slice[static_cast<size_t>(dim)] = 1;
     ValueList parts;

@@ -60,7 +60,8 @@ Status* scatter_reduce_kernel(const KernelArgs& k) {
   if (Status* refused = check_all("prims.scatter_reduce", k.in[1], dim, k.out[0].shape[dim])) return refused;
   return update_all(k, dim, reduce_some);
 }
-// A factor's gradient is the product of the others: of one 0 among them that of all that are not, of more 0.
+// A factor's gradient is the product of the other factors: if one factor is 0, the product of the rest goes to it and 0
+// to all others.
 void scatter_product_vjp(Grad& g) {
   Builder& b = g.builder;
   Var index = g.var(2), dy = computed(g.cotangent()), x = computed(g.var(0));

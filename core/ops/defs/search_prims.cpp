@@ -15,7 +15,7 @@ void searchsorted_meta(const Call& c, Types& out) {
   t.dtype = DType::i64;
   out.push(t);
 }
-// Where `wanted` belongs: the same number of steps for all elements, without a branch that depends on them.
+// Binary search for `wanted`: the same number of steps for all elements, without data-dependent branches.
 template <bool right, class T>
 int64_t place_in(const Line<const T>& line, T wanted) {
   using C = Compute<T>;

@@ -65,7 +65,7 @@ void clamp_vjp(Grad& g) {
     above = b.call("gt", {x, g.args[2]}), inside = inside ? inside * low_enough : low_enough;
   }
   if (below && above) {
-    // Where min exceeds max, the result is max whatever the input is.
+    // If min exceeds max, the result is max for any input.
     if (g.wants(1) || g.wants(2)) {
       Var crossed = b.call("gt", {g.args[1], g.args[2]});
       above = above + crossed;

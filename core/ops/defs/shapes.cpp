@@ -126,8 +126,8 @@ Results tile(Call& c) {
   while (times.size() < c.type(0).rank()) times.insert(0, 1);
   return c.builder.call("repeat", {c.var(0), times});
 }
-// The number of the element that stands at each place of the result, which has so many as the repetitions add up to:
-// read, unless it is told.
+// For each position of the result the index of the repeated element. The number of positions is the sum of the
+// repetitions, which is read unless it is given.
 Var repeated_numbers(const Call& c, Var times, size_t total_param) {
   Builder& b = c.builder;
   const Device device = times.type().device;

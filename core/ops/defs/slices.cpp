@@ -95,7 +95,7 @@ Results chunk(Call& c) {
   return parts;
 }
 
-// One concatenation instead of a scatter into zeros for each part.
+// One concatenation of the parts' cotangents, instead of a scatter into zeros for each.
 void split_vjp(Grad& g, size_t parts) {
   ValueList cotangents;
   for (size_t i = 0; i < parts; i++) cotangents.push_back(g.cotangent(i).id);

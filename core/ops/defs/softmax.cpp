@@ -1,5 +1,5 @@
-// softmax and log_softmax. The gradient of the first is made of its result; of the second, of the same powers and sums
-// as the forward, which are computed once where both are in one program: those of its result would be others.
+// softmax and log_softmax. The gradient of softmax is computed from its result. That of log_softmax recomputes the
+// powers and sums of the forward, bit for bit, so that a program that has both computes them once.
 #include "base/text.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
@@ -41,7 +41,7 @@ Results log_softmax(Call& c) {
   return convert(x - log(sum_kept(exp(x), axes)), result_dtype(c));
 }
 
-// Arguments of both backwards: grad, what is of the same shape, dim.
+// Checks the arguments of both backward ops: grad, a tensor of its shape, dim.
 void require_one_shape(const Call& c) {
   c.require(c.type(0).shape == c.type(1).shape, "grad and the tensor beside it must have one shape; ", c.types());
 }

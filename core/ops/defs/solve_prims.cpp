@@ -10,7 +10,7 @@
 namespace thunder {
 namespace {
 
-// Both have the same dims in front.
+// Both operands have the same leading dims.
 void solution_meta(const Call& c, Types& out) {
   require_square(c);
   const TensorType &a = c.type(0), &b = c.type(1);
@@ -26,7 +26,7 @@ void each_matrix_meta(const Call& c, Types& out) {
   out.push(t);
   if (c.op.schema.results.size() == 2) out.push(t);
 }
-// A value of each matrix over the matrix.
+// Broadcasts a value of each matrix over the matrix.
 Var over_matrix(Var x) { return x.builder->call("unsqueeze", {x.builder->call("unsqueeze", {x, -1}), -1}); }
 Var inverse_transposed(const Grad& g) { return swap_last_two(g.builder.call("linalg_inv", {g.var(0)})); }
 Var identity_like(Var a) {
@@ -145,7 +145,7 @@ Status* det(const KernelArgs& k) {
 
 // ---- cofactors: the gradient of a determinant, which singular matrices have, too ----
 
-// By A = U S V^T: each singular value gives way to the product of the others.
+// From A = U S V^T: the cofactors have, in place of each singular value, the product of the others.
 template <class T>
 bool cofactors_of_singular(int n, std::vector<T> a, const LapackFunctions<T>& f, std::vector<T>& out) {
   const auto size = static_cast<size_t>(n);
@@ -213,7 +213,7 @@ constexpr OpRow kRows[] = {
     matrix_prim("prims.slogdet(tensor input) -> (tensor, tensor)",
                 "The sign of the determinant, and the logarithm of its absolute value.", each_matrix_meta, slogdet,
                 [](Grad& g) {
-                  // For a singular matrix infinities and NaN, as the logarithm is infinite.
+                  // For a singular matrix the gradient has infinities and NaN, as the logarithm is infinite.
                   if (!g.reached(1)) return;
                   Var scaled = over_matrix(g.cotangent(1)) * identity_like(g.var(0));
                   g.add(0, g.builder.call("prims.solve", {g.var(0), scaled, true, false}));

@@ -14,7 +14,7 @@ Results std_op(Call& c) {
   Var variance = c.builder.call("var", {computed(c.var(0)), c.args[1], c.args[2], c.args[3]});
   return convert(deviation(variance), c.type(0).dtype);
 }
-// Where there is no deviation there is no slope either, as in PyTorch.
+// The gradient is 0 where the deviation is 0, as in PyTorch.
 void std_vjp(Grad& g) {
   Var x = computed(g.var(0)), y = computed(g.result()), dy = computed(g.cotangent());
   const Shape axes = g.axes(1, x.rank());
@@ -35,7 +35,7 @@ Results with_mean(Call& c) {
 
 Var sum_of(Var x, const Arg& dims, bool keepdim) { return x.builder->call("sum", {x, dims, keepdim}); }
 
-// By the order p; the largest and the smallest for the two infinities.
+// The norm of order p; for infinite orders the largest and the smallest absolute value.
 Var norm_of(Var x, double p, const Arg& dims, bool keepdim) {
   Builder& b = *x.builder;
   if (p == 2) return sqrt(sum_of(x * x, dims, keepdim));
@@ -56,7 +56,7 @@ Results norm(Call& c) {
   const double p = order_of(shape, c.axes(2, shape.size()), c.has(1) ? c.real(1) : 2);
   return convert(norm_of(convert(c.var(0), compute_dtype(dtype)), p, c.args[2], c.flag(3)), dtype);
 }
-// Where the norm is 0 so is the gradient.
+// The gradient is 0 where the norm is 0.
 void norm_vjp(Grad& g) {
   const Shape& shape = g.type(0).shape;
   const double p = order_of(shape, g.axes(2, shape.size()), g.has(1) ? g.real(1) : 2);

@@ -92,7 +92,7 @@ bool unfold_view(std::span<const int64_t> sizes, std::span<const Arg> args, std:
   if (to[dim] > 1) v.strides[dim] *= args[3].i;
   return true;
 }
-// The last dim beside the one that it was taken of.
+// Moves the last dim next to the dim that it was taken from, or back.
 Var inside_last(Var x, size_t dim, bool back) {
   Shape order;
   const auto last = static_cast<int64_t>(x.rank()) - 1, at = static_cast<int64_t>(dim) + 1;

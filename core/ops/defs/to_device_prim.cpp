@@ -1,4 +1,4 @@
-// The move of a tensor to another device, which every program that uses several prints as a line of its own.
+// Moves a tensor to another device. Every program that uses several devices prints it as a line of its own.
 #include "ops/batch.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"

@@ -93,7 +93,7 @@ bool expand_view(std::span<const int64_t> sizes, std::span<const Arg>, std::span
   return true;
 }
 
-// An axis of size 1 that is repeated zero or one times still has a place of its own in memory for every element.
+// An axis of size 1 that is expanded to 0 or 1 still has an element in memory for every element of the result.
 ValueId write_through_expand(Call& c, ValueId base, ValueId written) {
   Dim repeats = 1;
   const Shape &from = c.type(0).shape, to = Shape(c.dims(1));

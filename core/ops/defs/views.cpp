@@ -33,7 +33,7 @@ Shape complete_shape(const Call& c, const TensorType& from, std::span<const Dim>
   const Product have(from.shape), known(rest);
   c.require(!known.zero(), "any size would do for -1 in ", name(asked), ", whose other sizes give no elements");
   auto left = have.divide(known);
-  // Sizes that stand for others may not divide in general, and do for those that were seen: it is looked at again.
+  // Symbolic sizes may not divide in general although those seen do: the division is guarded.
   if (const Dim all = elements(from.shape), by = elements(rest); !left && hint(all) % hint(by) == 0) left = all / by;
   c.require(left.has_value(), "the input ", name(from), " has ", name(elements(from.shape)),
             " elements, which sizes of ", name(rest), " do not divide for shape ", name(asked));

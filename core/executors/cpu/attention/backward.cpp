@@ -46,7 +46,7 @@ class Backward : public Kernel {
   }
 
  private:
-  // Where a task accumulates the gradients of its keys and values; both are dense.
+  // The buffers in which a task accumulates the gradients of its keys and values; both are dense.
   struct Sums {
     float *key, *value;
   };

@@ -39,9 +39,9 @@ struct Mask {
   const Buffer* buffer = nullptr;
   int64_t offset = 0, row = 0, column = 0;
 
-  // `query`: the operand whose heads are counted.
+  // `head` is a head of `query`, of which there may be more than of the mask.
   Mask(const Buffer& mask, const Buffer& query, int64_t head);
-  // to[i, j], with rows `distance` apart: what is added to the score of query first + i and key key + j.
+  // to[i, j], with rows `distance` apart: the mask's term for the score of query first + i and key key + j.
   void read(int64_t first, int64_t key, int64_t rows, int64_t keys, float* to, int64_t distance) const;
 };
 

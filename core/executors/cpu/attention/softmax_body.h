@@ -38,7 +38,7 @@ class SoftmaxBody : Vectors<Isa> {
       }
   }
 
-  // What is subtracted before exp: 0 for a lane without any score, whose weights are then 0.
+  // The number subtracted before exp: 0 for a lane without any score, whose weights are then 0.
   static V shift_of(V running_max) { return running_max == kMinusInfinity ? V{} : running_max; }
 
   static void online_softmax(const Panel& p, float* running_max, float* total, float* factor) {

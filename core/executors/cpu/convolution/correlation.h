@@ -23,7 +23,7 @@ Planes forward_planes(const Window& w, Grid& grid);
 // When the planes have the rows that they will have.
 void add_forward_taps(const Window& w, const Planes& planes, Grid& grid);
 
-// Which of the weight's two channel axes is summed over; the other is that of the result.
+// The channel axis of the weight that is summed over; the other one is that of the result.
 enum class Summed : size_t { outputs = 0, inputs = 1 };
 
 // How many of `rows` rows of outputs are one task, so that the planes of all `channels` stay in the L2 cache and each

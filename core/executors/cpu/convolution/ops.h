@@ -28,7 +28,7 @@ KernelPtr prepare_convolution_weight_grad(const ConvolutionCode& code, const Nod
 
 // Whether Winograd convolution (winograd.cpp) applies, and channels and tiles are enough to amortize its transforms.
 bool winograd_is_profitable(const Window& w);
-// The same ops by it. Require that.
+// The same ops by Winograd's algorithm. Require that it can be used.
 KernelPtr prepare_winograd(const ConvolutionCode& code, const Window& w);
 KernelPtr prepare_winograd_input_grad(const ConvolutionCode& code, const Window& w);
 KernelPtr prepare_winograd_weight_grad(const ConvolutionCode& code, const Window& w);

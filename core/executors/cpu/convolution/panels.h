@@ -91,8 +91,7 @@ inline int64_t packed_floats(const Machine& machine) {
   return static_cast<int64_t>((machine.last_level ? machine.last_level : kUsual) / 4 / sizeof(float));
 }
 
-// How many of `batch` images are packed at a time, each of so many floats: as many as fit into `most` floats, at least
-// one.
+// The number of images packed at a time: as many as fit into `most` floats, at least one.
 inline int64_t images_at_a_time(int64_t batch, int64_t floats, int64_t most) {
   return std::clamp<int64_t>(most / std::max<int64_t>(1, floats), 1, std::max<int64_t>(1, batch));
 }

@@ -23,7 +23,7 @@ struct Planes {
   // Makes planes large enough for `grid` outputs with a halo of so many rows and columns. The zeros to the right of a
   // row serve as those to the left of the next one.
   void fit(const int64_t grid[2], const int64_t halo_size[2]);
-  // Sets the rows of a plane to those that so many rows of outputs need.
+  // Sets a plane's number of rows for so many rows of outputs.
   void set_rows(int64_t outputs) { rows = outputs + halo; }
 
   // Fills the planes of one channel, whose elements are `steps` apart, from row `first` on; writes channel() floats.

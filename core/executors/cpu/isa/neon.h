@@ -14,7 +14,7 @@ struct Isa {
   typedef int32_t I __attribute__((vector_size(kLanes * sizeof(float))));
   typedef uint16_t H __attribute__((vector_size(kLanes * sizeof(uint16_t)), aligned(sizeof(uint16_t)), may_alias));
   static I widened(const uint16_t* p) { return __builtin_convertvector(*reinterpret_cast<const H*>(p), I); }
-  // As ir/elements.h does it, since tests compile this for other processors, which lack NEON's conversions.
+  // Converted as in ir/elements.h, since tests compile this for other processors, which lack NEON's conversions.
   static V from_f16(const uint16_t* p) {
     const I bits = widened(p), sign = (bits & 0x8000) << 16, u = (bits & 0x7fff) << 13;
     const I scaled = reinterpret_cast<I>(reinterpret_cast<V>(u) * 0x1p112f);

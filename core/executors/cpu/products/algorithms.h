@@ -25,7 +25,7 @@ struct GemmSize {
 template <class T>
 struct AlgorithmRow {
   std::string_view name;
-  // What the machine must have, or which library, and what f32 may be rounded to.
+  // Whether the machine has the instructions or library required, and f32 may be rounded as it does.
   bool (*needs)(const Backends&, Precision);
   bool (*fits)(const GemmSize&);  // the sizes that it is meant for
   bool (*can)(const BatchedProduct<T>&);  // the layouts that it takes, after simplify
@@ -53,7 +53,7 @@ Available rows_for(std::span<const AlgorithmRow<T>> rows, const Backends& backen
   return available;
 }
 
-// A row and its tile sizes.
+// A row of the table of algorithms, with tile sizes.
 template <class T>
 struct AlgorithmOf {
   const AlgorithmRow<T>* row;

@@ -49,8 +49,8 @@ class Splitter<float, kParts> {
     for (int p = 0; p < kParts; p++)
       out[p] = _mm512_ternarylogic_epi32(upper(), y[p], _mm512_srli_epi32(x[p], 16), 0xca);
   }
-  // As integers, infinities and NaN are greater than any number. From the greatest bf16 on, a first part would be
-  // infinite.
+  // Compared as integers, infinities and NaN are greater than any number. From the greatest bf16 on, a first part would
+  // be infinite.
   bool in_range() const {
     const uint32_t greatest = _mm512_reduce_max_epu32(greatest_);
     return greatest == 0 || (greatest >= kMin && greatest < 0x7f7f8000);
@@ -129,7 +129,7 @@ class Packer {
     const auto place = [&](int64_t half, int64_t step) {
       return to + (half / 2 * steps + step) * kParts * kStride + half % 2 * kRegister;
     };
-    // In memory order.
+    // Reads b in memory order.
     if (o.row == 1 || o.rows == 1)
       for (int64_t step = 0; step < steps; step++)
         for (int64_t half = 0; half < halves; half++) p.pack_depths(half * kSide, step * kStep, place(half, step));
@@ -139,7 +139,7 @@ class Packer {
     return p.splitter.in_range();
   }
 
-  // A register of each part, from 16 rows with dense depths.
+  // Packs one register for each part, from 16 rows with dense depths.
   void pack_rows(int64_t row, int64_t depth, Bf16* to) {
     const int64_t count = o.rows - row, depths = o.depths - depth;
     T gathered[kSide * kStep];

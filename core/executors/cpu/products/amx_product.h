@@ -7,7 +7,7 @@
 
 namespace thunder {
 
-// A thread's memory for packed operands and sums.
+// Scratch memory of one thread for packed operands and sums.
 template <class T, int kParts>
 struct AmxScratch {
   alignas(64) std::byte packed[AmxKernel<T, kParts>::kScratchBytes];

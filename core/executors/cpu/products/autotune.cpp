@@ -42,7 +42,7 @@ bool is_candidate(const AlgorithmRow<float>& row, const BatchedProduct<float>& p
   return row.by_tile;
 }
 
-// Tensors of these layouts, filled with ones.
+// Operands of these layouts, filled with ones, for timing.
 class Trial {
  public:
   explicit Trial(std::span<const Buffer> layouts) : buffers_(layouts.begin(), layouts.end()) {
@@ -115,7 +115,7 @@ std::optional<Algorithm> Autotuner::algorithm(const Available& available, Produc
   const std::string key_of_products = key(p);
   std::lock_guard lock(mutex_);
   if (const auto it = known_.find(key_of_products); it != known_.end()) return it->second;
-  // An entry of another process, given or on disk, is used only if it is one of the candidates.
+  // An entry made by another process, given or on disk, is used only if it is a candidate here.
   std::optional<std::string> kept = given_choice(key_of_products);
   if (!kept) kept = store_.get(key_of_products);
   const auto it = std::find_if(algorithms.begin(), algorithms.end(),

@@ -1,4 +1,4 @@
-// What the machine at hand offers for computing products.
+// The kernels and libraries that can compute products on this machine.
 #pragma once
 
 #include "executors/cpu/product_kernels.h"

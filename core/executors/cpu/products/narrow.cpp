@@ -16,7 +16,7 @@ constexpr int64_t kColumns = std::is_same_v<T, f16> ? 256 : 512;
 constexpr int64_t kTileWork = 1 << 26;  // multiply-adds of a thread's tile: about a millisecond
 constexpr int64_t kThinDepth = kRows * kDepth / kThinRows;
 
-// A thread's memory.
+// Scratch memory of one thread.
 template <class T>
 struct Scratch {
   alignas(64) float a[kRows * kDepth];

@@ -68,7 +68,7 @@ bool Library::moves_stack(int major, int minor, int patch) {
 
 bool Library::resolve(void* handle, Instructions instructions, std::string& report) {
   const Version* (*version)() = nullptr;
-  // Its OpenMP is looked up among its dependencies.
+  // The OpenMP library that oneDNN uses is looked up among its dependencies.
   if (!find(handle, "dnnl_version", version) || !find(handle, "dnnl_sgemm", sgemm_)) report = "has no dnnl_sgemm";
   else if (!find(handle, "omp_get_max_threads", max_threads_) || !find(handle, "omp_set_num_threads", set_threads_))
     report = "does not use OpenMP";

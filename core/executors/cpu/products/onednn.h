@@ -23,7 +23,7 @@ class Library {
   // c = a b, or c += a b, on this thread alone. Requires: k > 0; each of a and b has dense rows or dense columns
   // (`multiplies`). False: the library ran out of memory.
   bool multiply(const Product& p) const;
-  // The same, block by block, copying operands whose rows conflict in the caches. `multiply` uses it where it pays.
+  // The same by blocks, copying operands whose rows conflict in the caches. Used by `multiply` where faster.
   bool multiply_copied(const Product& p) const;
   static bool multiplies(const Product& p);
 

@@ -54,7 +54,7 @@ constexpr std::array kPointwiseRows = {
     PointwiseRow<T>{"prims.conv2d_input_grad", [](const Launch* l) { return pointwise_of<T>(l, 1); }, 3},
 };
 
-// Whether the window of a convolution is one pixel of all channels, and each pixel has one; `first` is the index of the
+// Whether a convolution has a window of one pixel, stride 1, no padding and one group; `first` is the index of the
 // argument stride.
 inline bool is_pointwise(const Node& node, const Sizes& weight, size_t first) {
   const auto all = [&](size_t arg, int64_t value) {

@@ -12,7 +12,7 @@
 
 namespace thunder {
 
-// What the option max_autotune times products of f32 with, once for each candidate.
+// How the option max_autotune times products of f32, once for each candidate.
 struct Tuning {
   ThreadPool* threads = nullptr;  // must live as long; null: nothing is timed
   std::string folder = {};        // where results are kept, as a BlobStore

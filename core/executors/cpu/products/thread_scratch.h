@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// This thread's own, allocated for its first product and kept. Null: out of memory.
+// The scratch memory of this thread, allocated for its first product and kept. Null: out of memory.
 template <class Scratch>
 Scratch* thread_scratch() {
   thread_local std::unique_ptr<Scratch> scratch;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kTimed = 8;
 
-// A choice as it lies on disk. Machines of one key have one byte order.
+// The bytes of a choice on disk. Machines of one key have one byte order.
 using Bytes = std::array<char, sizeof(Choice)>;
 static_assert(sizeof(Choice) == 72, "an algorithm is 64 opaque bytes");
 
@@ -48,7 +48,7 @@ Choice AlgorithmCache::find(const Session& session, const Problem& problem, uint
     const std::optional<size_t> best =
         timed && proposed.size() > 1 ? fastest(session, problem, proposed) : std::optional<size_t>(0);
     choice = proposed[best.value_or(0)];
-    // What could not be timed now may be timed by the next process.
+    // A choice that could not be timed now is not kept on disk, so that the next process may time it.
     if (best) store_.put(key, bytes_of(choice));
     else timed = false;
   }

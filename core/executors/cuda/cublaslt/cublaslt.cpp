@@ -31,7 +31,7 @@ bool claim(const NodeView& view, void*) {
          Library::open(why);
 }
 
-// A product for the layouts of its operands.
+// A product prepared for the layouts of its operands.
 class LaidOutProduct {
  public:
   LaidOutProduct(const Session& session, bool is_linear, const ProductOptions& options, std::span<const Buffer> in,
@@ -49,7 +49,7 @@ class LaidOutProduct {
   std::optional<Linear> linear_;
 };
 
-// If it was not laid out, each run does that for its own operands, without timing anything.
+// A product that was not prepared is prepared at each run for its operands, without timing algorithms.
 class ProductKernel : public Kernel {
  public:
   ProductKernel(const Session& session, bool is_linear, const ProductOptions& options)

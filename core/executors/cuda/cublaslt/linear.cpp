@@ -9,7 +9,7 @@ constexpr int64_t kOne = 1;  // the step of a dense vector
 
 size_t bytes_of(const Buffer& b) { return (static_cast<size_t>(b.elements()) * size_of(b.dtype) + 255) / 256 * 256; }
 
-// The stride between rows once all leading dims are merged; none: they cannot be merged.
+// The stride between rows after merging all leading dims; none if they cannot be merged.
 std::optional<int64_t> row_step(const Buffer& b) {
   std::optional<int64_t> first;
   int64_t next = 0;

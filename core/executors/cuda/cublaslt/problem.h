@@ -10,7 +10,7 @@
 
 namespace thunder::cublaslt {
 
-// A row-major c = a b of [m, k] and [k, n], as often as `batch` says. Strides in elements.
+// A batch of row-major products c = a b of [m, k] and [k, n]. Strides in elements.
 struct ProblemShape {
   struct Operand {
     bool transposed = false;

@@ -13,7 +13,7 @@ constexpr double kSmallLaunch = 4e9;
 
 size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-// The stride between matrices once all leading dims are merged; none: they cannot be merged.
+// The stride between matrices after merging all leading dims; none if they cannot be merged.
 std::optional<int64_t> joint_stride(const Sizes& shape, const Sizes& strides) {
   std::optional<int64_t> first;
   int64_t next = 0;

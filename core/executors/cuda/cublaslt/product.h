@@ -18,7 +18,7 @@ struct ProductOptions {
 
 class Product {
  public:
-  // For operands and a result of these layouts. Throws what the library reports.
+  // The product of operands and a result of these layouts. Throws the library's errors.
   Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c, const ProductOptions& options);
 
   static constexpr uint32_t kAlignment = 16;

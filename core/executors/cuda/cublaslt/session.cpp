@@ -6,7 +6,7 @@
 namespace thunder::cublaslt {
 namespace {
 
-// What the choice of an algorithm depends on besides the problem.
+// The facts, besides the problem, on which the choice of an algorithm depends.
 std::string machine_of(const Library& library, const nvidia::Properties& p) {
   return cat("cuBLASLt ", nvidia::version_text(library.version()), ", ", p.name, ", ",
              nvidia::architecture(p.major, p.minor), ", ", p.multiprocessors, " multiprocessors");

@@ -13,7 +13,7 @@ class Session : public nvidia::LibrarySession<Library> {
   Session(const Library& library, nvidia::CudaDevice& device);
 
   Handle handle() const { return handle_.get(); }
-  // Has its own lock.
+  // The cache has its own lock.
   AlgorithmCache& algorithms() const { return algorithms_; }
 
  private:

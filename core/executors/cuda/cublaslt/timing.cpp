@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kRounds = 3, kMostRuns = 20;
 constexpr double kSecondsOfRound = 2e-3;  // about as long as the runs of one choice take together
-// A choice is dropped if its first round took so many times as long as the best; the first stays unless another takes
-// at most so much of its time.
+// A choice is dropped if its first round took kDropRatio times as long as the best; the first choice stays unless
+// another takes at most kGainRatio of its time.
 constexpr double kDropRatio = 1.3, kGainRatio = 0.97;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr size_t kAlign = 256;

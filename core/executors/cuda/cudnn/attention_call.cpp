@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kWidthStep = 8;
 
-// By operand of the node: the tensor of the graph. The statistics of the backward are computed from its two last
+// The graph's tensor for each operand of the node. The statistics of the backward are computed from its two last
 // operands.
 constexpr std::array<size_t, 3> kForwardInputs = {kQuery, kKey, kValue};
 constexpr std::array<size_t, 5> kBackwardInputs = {kGrad, kQuery, kKey, kValue, kOut};

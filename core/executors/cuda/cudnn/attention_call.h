@@ -16,12 +16,12 @@ constexpr PlanOptions kAttentionOptions{
 
 // Equal for what has one plan.
 std::string key_of(const AttentionSizes& s, const AttentionLayouts& layouts);
-// Where the mask is among a node's operands; those before it are read as they are.
+// The place of the mask among a node's operands; operands before it are read as they are.
 size_t operands(const AttentionSizes& s);
-// Of those, the first which the library itself reads.
+// The first operand that the library itself reads.
 size_t read_by_library(const AttentionSizes& s);
 
-// Of a node, beside its plans.
+// The kernels of our own that a node needs besides its plans.
 struct AttentionKernels {
   nvidia::Function log_sum_exp = nullptr;  // backward
   nvidia::Function divide = nullptr;  // backward with dropout
@@ -38,7 +38,7 @@ class AttentionCall {
   AttentionCall(Session& session, const AttentionSizes& sizes, std::span<const Buffer> inputs,
                 std::span<const Buffer> outputs, bool pack);
 
-  // Before anything else. Throws Code::declined where no engine takes it.
+  // Must be called first. Throws Code::declined where no engine supports the node.
   void finish(double& plan_ms);
   size_t scratch_bytes() const;
   Status* run(std::span<const Buffer> inputs, std::span<const Buffer> outputs, void* scratch,

@@ -52,7 +52,7 @@ struct Builder {
 
   // [batch, heads, queries, keys] as [..., keys, queries], in the same memory.
   Tensor transposed_scores(const Tensor& x) { return g.reshape(x, transposed(dense(scores)), half); }
-  // Where query heads share a key head, the sum over them.
+  // Sums over the query heads that share a key head.
   void add_up_heads(const Tensor& a, const Tensor& b, const Tensor& to, int64_t width) {
     if (s.heads == s.key_heads) return g.matmul(a, b, to);
     const Tensor each = g.between(dense({s.batch, s.heads, s.keys, width}), half);

@@ -20,7 +20,7 @@ struct AttentionLayouts {
   std::array<Layout, kAllTensors> of{};  // forward: the first kForwardTensors, the bias and what is kept
 };
 
-// As if all tensors were dense.
+// The layouts of the node's tensors, as if all were dense.
 AttentionLayouts dense_layouts(const AttentionSizes& sizes);
 Graph attention_graph(const Session& session, const AttentionSizes& sizes, const AttentionLayouts& layouts);
 

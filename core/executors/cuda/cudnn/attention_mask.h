@@ -26,15 +26,15 @@ class AttentionMask {
  public:
   // `pack`: a bias is made in any case. Requires: the sizes have a mask.
   AttentionMask(const AttentionSizes& sizes, const Buffer& mask, bool pack);
-  // As if the mask were dense.
+  // The layout that a dense mask would have.
   static Layout dense_layout(const AttentionSizes& sizes);
 
   const Layout& layout() const { return layout_; }
-  // Of the bias; 0: the mask is one.
+  // The bytes of the bias in scratch memory; 0: the mask is a bias itself.
   size_t bytes() const { return bytes_; }
   // Null, or an owned status. `bias`: memory of so many bytes, or the mask's.
   Status* convert(nvidia::CudaDevice& device, const MaskKernels& kernels, const Buffer& mask, void* bias) const;
-  // Makes rows in which no key takes part zeros, and their statistic 0: the library does not say what it makes of them.
+  // Writes zeros to rows in which every key is masked, and 0 to their statistic: cuDNN does not define these results.
   Status* clear_rows(nvidia::CudaDevice& device, const MaskKernels& kernels, void* bias, void* statistics,
                      void* out) const;
 

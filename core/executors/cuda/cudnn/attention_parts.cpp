@@ -17,7 +17,7 @@ AttentionSizes part_sizes(const AttentionSizes& whole, int64_t batch, int64_t ke
   return s;
 }
 
-// What the backward is known to need: a matrix of scores in bf16, of whole tiles.
+// Whether the backward needs too much memory: it is known to keep a matrix of scores in bf16, of whole tiles.
 bool needs_too_much(const AttentionSizes& s) {
   constexpr int64_t kTile = 128, kBytes = 2;
   const auto of_head = static_cast<double>(ceil_div(s.queries, kTile) * kTile) *
@@ -62,7 +62,7 @@ int64_t piece_size(Session& session, int64_t count, const Piece& piece) {
   }
 }
 
-// Of heads, where a batch is one of the parts already.
+// Divides the heads, if each batch is a part of its own already.
 void add_heads(std::vector<AttentionPart>& out, const AttentionSizes& whole, int64_t batch, int64_t size) {
   for (int64_t head = 0; head < whole.key_heads; head += size)
     out.push_back({part_sizes(whole, 1, std::min(size, whole.key_heads - head)), batch, head});
@@ -99,7 +99,7 @@ PartBuffers::PartBuffers(const AttentionSizes& whole, const AttentionPart& part,
     const int64_t item = static_cast<int64_t>(size_of(b.dtype));
     int64_t skipped = 0;
     if (head_dim == 1 && shape[0] > 1) shape[0] = part.sizes.batch, skipped += part.batch * b.strides[0];
-    // Of queries there are as many heads, of keys fewer where they are grouped; of a mask one may be for all.
+    // Queries have all heads; grouped keys have fewer, and a mask may have one for all heads.
     if (shape[head_dim] == whole.heads && whole.heads > 1)
       shape[head_dim] = part.sizes.heads, skipped += part.key_head * group * b.strides[head_dim];
     else if (shape[head_dim] == whole.key_heads && whole.key_heads > 1)

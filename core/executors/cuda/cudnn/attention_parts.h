@@ -12,12 +12,12 @@ struct AttentionPart {
   int64_t batch = 0, key_head = 0;  // the first
 };
 
-// In which the library computes it, as few as it takes; empty: in none.
+// The parts in which the library computes the node, as few as possible; empty: it cannot.
 std::vector<AttentionPart> parts_of(Session& session, const AttentionSizes& whole);
-// No engine takes this: the next parts_of() knows. Any thread.
+// Notes that no engine supports these sizes, which the next parts_of() then takes into account. Any thread.
 void refuse_part(Session& session, const AttentionSizes& part);
 
-// What a part sees of a node's buffers.
+// The section of a node's buffers that a part works on.
 class PartBuffers {
  public:
   PartBuffers(const AttentionSizes& whole, const AttentionPart& part, std::span<const Buffer> inputs,

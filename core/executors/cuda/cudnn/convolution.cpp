@@ -55,7 +55,7 @@ class Convolution {
   Convolution(Session& session, const ConvolutionNode& node, std::span<const Buffer> inputs, const Buffer& output,
               bool aligned, bool tf32);
 
-  // Before anything else.
+  // Must be called first.
   void finish();
   double plan_ms() const { return plan_ms_; }  // that making the plan took beside it
   // Once it is finished.
@@ -66,7 +66,7 @@ class Convolution {
  private:
   enum Role : uint8_t { filter, image, result };  // as a tensor of the forward convolution
 
-  // What a plan depends on. The tensors filter, image and result have the ids 1 to 3.
+  // The key of a plan. The tensors filter, image and result have the ids 1 to 3.
   struct Problem;
   static std::shared_ptr<const Plan> make_plan(const Session& session, const Problem& problem);
 
@@ -81,7 +81,7 @@ class Convolution {
   double plan_ms_ = 0;
 };
 
-// In the node of a gradient, the size of the result stands before the window.
+// A gradient's node has the size of its result as an argument before those of the window.
 ConvolutionNode::ConvolutionNode(const Node& node) : operation(operation_of(node.op->name())) {
   const size_t first = operation == kForward ? 2 : 3;
   window = {pair_of(node.args[first]), pair_of(node.args[first + 1]), pair_of(node.args[first + 2])};

@@ -11,7 +11,7 @@
 
 namespace thunder::cudnn {
 
-// Of a real type.
+// The data type of the library for a real type.
 inline DataType data_type(DType d) {
   switch (d) {
     case DType::f64: return kF64;
@@ -29,7 +29,7 @@ struct Layout {
 };
 
 Layout dense(const Sizes4& sizes);
-// With the last two dims exchanged.
+// The same tensor with the last two dims exchanged.
 Layout transposed(const Layout& layout);
 
 struct Window {
@@ -46,26 +46,26 @@ class Graph {
     Layout layout;
   };
 
-  // In memory that each run is given, at addresses that are multiples of `alignment` bytes.
+  // A tensor in memory that each run is given, at addresses that are multiples of `alignment` bytes.
   Tensor tensor(const Layout& layout, DataType type, int64_t alignment) {
     return add(layout, type, alignment, false, false);
   }
   // An intermediate result of the graph, without memory of its own.
   Tensor between(const Layout& layout, DataType type = kF32) { return add(layout, type, kAlignment, true, false); }
-  // A constant, which the plan holds.
+  // A scalar constant, stored in the plan.
   Tensor scalar(float value);
 
   // Computed in f32; comparisons, whose result is kBool, in that type.
   Tensor pointwise(Mode mode, const Tensor& x, const Tensor* b = nullptr, DataType type = kF32);
   void pointwise(Mode mode, const Tensor& x, const Tensor* b, const Tensor& to);
-  // Where `chosen` is true, x, else y.
+  // Selects x where `chosen` is true, else y.
   Tensor select(const Tensor& x, const Tensor& y, const Tensor& chosen);
   // The index of each element along an axis.
   Tensor index(const Tensor& like, int64_t axis);
   // Over the dims in which the result has one element.
   void reduce(Reduction how, const Tensor& x, const Tensor& to);
   void matmul(const Tensor& a, const Tensor& b, const Tensor& to);
-  // The same elements in the order of `layout`.
+  // Copies the elements into the order of `layout`.
   Tensor reshape(const Tensor& x, const Layout& layout, DataType type);
   // `operation`: kForward, kBackwardData or kBackwardFilter, of which the operand that it computes is the result.
   void convolution(Kind operation, const Window& window, const Tensor& filter, const Tensor& image,
@@ -87,7 +87,7 @@ class Graph {
   void push(Descriptor& operation);
 
   const Session& session_;
-  // All are kept: the library does not say that a descriptor may be destroyed before those that refer to it.
+  // All descriptors are kept: the library does not say that one may be destroyed before those that refer to it.
   std::deque<Descriptor> kept_;
   std::vector<Desc> operations_;
   std::vector<std::pair<int64_t, float>> scalars_;  // by id

@@ -101,7 +101,7 @@ enum Attribute : int {
   kDoReshapeY = 2201,
 };
 enum DataType : int { kF32 = 0, kF64 = 1, kF16 = 2, kI32 = 4, kBF16 = 9, kBool = 11 };
-// Of cudnnPointwiseMode_t and cudnnReduceTensorOp_t.
+// Values of cudnnPointwiseMode_t and cudnnReduceTensorOp_t.
 enum Mode : int {
   kAdd = 0,
   kMul = 1,
@@ -141,7 +141,7 @@ struct Library {
   THUNDER_CUDNN(THUNDER_CUDNN_MEMBER)
 #undef THUNDER_CUDNN_MEMBER
 
-  // CUDNN_STATUS_NOT_SUPPORTED, and what it says of why, is left to another executor.
+  // CUDNN_STATUS_NOT_SUPPORTED and its sub-statuses mean that another executor takes the node.
   static Code code_of(int status) { return status / 1000 == 3 ? Code::declined : Code::backend; }
 
   // The process's cuDNN, opened at the first call: THUNDER_CUDNN, libcudnn.so.9, also in Python's packages and in the

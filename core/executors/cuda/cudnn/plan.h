@@ -1,4 +1,4 @@
-// What cuDNN runs for a graph: the engine that its heuristics choose, and the workspace that it needs.
+// A cuDNN execution plan: the engine chosen by heuristics for a graph, and the workspace that it needs.
 #pragma once
 
 #include <span>

@@ -15,7 +15,7 @@ std::shared_ptr<Plans::Pending> Plans::begin(const std::string& key, const Make&
   }
   auto pending = std::make_shared<Pending>();
   pending->key = key;
-  // Its work must not own it, since it owns its work. If it has been released, there is nothing to do.
+  // The task holds `pending` weakly, since `pending` holds the task. If `pending` was released, there is nothing to do.
   pending->work = threads_.begin([to = std::weak_ptr<Pending>(pending), make] {
     const std::shared_ptr<Pending> wanted = to.lock();
     if (!wanted) return;

@@ -18,7 +18,7 @@ class Plans {
  public:
   using Make = std::function<std::shared_ptr<const Plan>()>;
 
-  // A plan that may still be being made.
+  // A plan that another thread may still be building.
   class Pending {
    private:
     friend class Plans;

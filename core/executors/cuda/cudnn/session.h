@@ -23,7 +23,7 @@ class Session : public nvidia::LibrarySession<Library> {
   // The library allows one thread at a time to use a handle.
   std::mutex& mutex() { return mutex_; }
 
-  // The answer of `ask()`, which is called once for each key. Any thread.
+  // The result of `ask()`, called once for each key. Any thread.
   template <class Ask>
   bool known(const std::string& key, const Ask& ask) {
     std::lock_guard lock(mutex_);
@@ -31,7 +31,7 @@ class Session : public nvidia::LibrarySession<Library> {
     return found != answers_.end() ? found->second : (answers_[key] = ask());
   }
 
-  // From now on the answer to that key is no.
+  // Stores the answer no for that key.
   void refuse(const std::string& key) {
     std::lock_guard lock(mutex_);
     answers_[key] = false;
@@ -49,7 +49,7 @@ class Session : public nvidia::LibrarySession<Library> {
   Plans plans_;  // last: it ends first, and waits for the plan that is being made
 };
 
-// Owns a descriptor. All throw what the library reports.
+// Owns a descriptor. Functions throw errors that the library reports.
 class Descriptor {
  public:
   Descriptor(const Session& session, Kind kind);
@@ -65,7 +65,7 @@ class Descriptor {
   // Up to `most` values; how many there are.
   int64_t get(int attribute, Type type, int64_t most, void* values) const;
   void finalize();
-  // False: the library does not support what was asked for.
+  // False if the library does not support it.
   bool try_finalize();
 
  private:

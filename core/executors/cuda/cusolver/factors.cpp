@@ -171,7 +171,7 @@ class Eigh : public MatrixNode<T> {
   int size_ = 0;
 };
 
-// svd(input, full_matrices): of the transpose V S U^T, of which V is what is wanted and U its transpose.
+// svd(input, full_matrices): computed from the transpose V S U^T, whose left factor is V.
 template <class T>
 class Svd : public MatrixNode<T> {
  public:

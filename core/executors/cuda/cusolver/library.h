@@ -104,9 +104,9 @@ struct Library {
     else return blas->f64;
   }
 
-  // Both of the process, opened at the first call: THUNDER_CUSOLVER, libcusolver.so.12 or .11, and THUNDER_CUBLAS,
-  // libcublas.so.13 or .12, also in Python's packages and in the toolkit's folder. Null: `why` says what was tried. Any
-  // thread.
+  // Both libraries of the process, opened at the first call: THUNDER_CUSOLVER, libcusolver.so.12 or .11, and
+  // THUNDER_CUBLAS, libcublas.so.13 or .12, also in Python's packages and in the toolkit's folder. Null: `why` says
+  // what was tried. Any thread.
   static const Library* open(std::string& why);
   // "libcusolver.so.12, 12.0.4"
   static const std::string& report();

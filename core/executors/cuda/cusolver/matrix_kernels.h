@@ -1,4 +1,4 @@
-// What is done to matrices before and after the libraries' calls: kernels of our own.
+// Kernels of our own that prepare matrices for the libraries' calls, and finish their results.
 #pragma once
 
 #include "device/cuda/device.h"
@@ -6,7 +6,7 @@
 
 namespace thunder::cusolver {
 
-// Of one element type. Matrices are dense and lie one behind the other, each in so many elements.
+// The kernels for one element type. Matrices are dense and lie one behind the other, each with so many elements.
 class MatrixKernels {
  public:
   static void begin_compiling(nvidia::CudaDevice& device, DType d);
@@ -16,7 +16,7 @@ class MatrixKernels {
   // [rows, columns] of each to [columns, rows].
   Status* transpose(const void* from, int64_t from_elements, void* to, int64_t to_elements, int64_t batch, int64_t rows,
                     int64_t columns) const;
-  // Where each of `batch` matrices of so many elements begins.
+  // Writes the address of each of `batch` matrices of so many elements.
   Status* pointers(void* to, const void* first, int64_t batch, int64_t elements) const;
   // Zeros above the diagonals of [n, n].
   Status* lower(void* matrices, int64_t batch, int64_t n) const;

@@ -1,4 +1,4 @@
-// A node of linear algebra by the libraries: what its kernels share.
+// Shared by the kernels of linear algebra that call cuSOLVER and cuBLAS.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ struct Matrices {
 // Beyond such a size a batch is worked on matrix by matrix.
 constexpr int64_t kMostBatched = 256;
 
-// How a report of a device reads: the matrix's number, and what it says of it.
+// The error message for a `info` of the device that is not 0, and the matrix's number.
 using Refusal = std::string (*)(int64_t index);
 
 // T: float or double. Tensors are dense; the libraries see a matrix as its transpose, since they take columns.

@@ -93,7 +93,7 @@ CudaNodeKernel::CudaNodeKernel(const CudaKernel& kernel, const NodeView& view, D
   if (!source_.text.empty()) device_->begin_compiling(source_);
 }
 
-// A number of blocks or threads, or of bytes.
+// The value of a formula for blocks, threads or bytes, checked to be positive and at most `most`.
 unsigned CudaNodeKernel::positive(const Formula& formula, const NodeView& view, uint64_t most) const {
   const int64_t n = formula.evaluate(view);
   if (n < 0 || static_cast<uint64_t>(n) > most)

@@ -1,4 +1,4 @@
-// A kernel of a caller's for CUDA devices: CUDA C++, PTX or machine code, with a rule that says how it is launched.
+// A caller's kernel for CUDA devices: CUDA C++, PTX or machine code, with formulas for how it is launched.
 #pragma once
 
 #include <string>

@@ -8,14 +8,14 @@
 namespace thunder::kernels {
 namespace {
 
-// A 16-bit real as a type of its own, over the functions of kCudaNarrowReals.
+// A C++ class for a 16-bit real, over the functions of kCudaNarrowReals.
 std::string narrow_type(std::string_view name, std::string_view dtype) {
   return cat("struct ", name, " {\n  unsigned short bits;\n  ", name, "() = default;\n  __device__ ", name,
              "(float v) : bits(thunder_narrow::to_", dtype,
              "(v)) {}\n  __device__ operator float() const { return thunder_narrow::from_", dtype, "(bits); }\n};\n");
 }
 
-// What an element is called in CUDA C++.
+// The name of an element's type in CUDA C++.
 std::string_view element_type(DType d) {
   switch (d) {
     case DType::boolean: return "bool";
@@ -44,7 +44,7 @@ std::string cuda_text(const std::string& source, const std::string& function, co
       type_of(schema.params[i].name, view.store.type(view.node.args[i].v).dtype);
   for (size_t i = 0; i < view.node.results.size() && !schema.lists(); i++)
     type_of(result_name(schema, i), view.store.type(view.node.results[i]).dtype);
-  // Those of CUDA's own headers have other names.
+  // CUDA's own headers have other names for these types.
   const bool narrow = before.find("float16") != before.npos || source.find("float16") != source.npos;
   if (narrow)
     before = cat("namespace thunder_narrow {\n", loops::kCudaNarrowReals, "}\n", narrow_type("bfloat16", "bf16"),

@@ -10,8 +10,8 @@ class DeviceKernel {
  public:
   virtual ~DeviceKernel() = default;
   virtual int32_t device_kind() const = 0;
-  // For one node, whose tensors have known sizes and are on one device of that kind. It must live as long as the
-  // result. Throws.
+  // Prepares the kernel for one node, whose tensors have known sizes and are on one device of that kind. It must live
+  // as long as the result. Throws.
   virtual KernelPtr prepare(const NodeView& view, Devices& devices) const = 0;
 };
 

@@ -16,8 +16,8 @@ class Formula {
   // `what` names its owner in errors. Throws invalid_argument, naming the position.
   Formula(std::string_view text, const Schema& schema, std::string_view what);
 
-  // For one node. Strides are those of view.inputs and view.outputs where these are given, else dense ones. Throws
-  // invalid_argument where an argument is none, on division by zero and on overflow.
+  // Evaluates the formula for one node. Strides are those of view.inputs and view.outputs where these are given, else
+  // dense ones. Throws invalid_argument where an argument is no number, on division by zero and on overflow.
   int64_t evaluate(const NodeView& view) const;
   const std::string& text() const { return text_; }
 

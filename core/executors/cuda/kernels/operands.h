@@ -21,10 +21,10 @@ struct Operand {
 // number.
 std::optional<Operand> operand_of(const Schema& schema, std::string_view name);
 
-// What the n-th result is called.
+// The name of the n-th result in the kernel's text.
 std::string result_name(const Schema& schema, size_t n);
 
-// Where a tensor argument is among the inputs of a launch. Requires: it is a tensor, or an absent one.
+// The place of a tensor argument among the inputs of a launch. Requires: it is a tensor, or an absent one.
 size_t input_of(const Node& node, size_t argument);
 
 }  // namespace thunder::kernels

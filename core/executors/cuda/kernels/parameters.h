@@ -1,4 +1,4 @@
-// What a kernel of a caller's is launched with.
+// The parameters with which a kernel of a caller's is launched.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ struct Parameter {
 // owner in errors. Throws invalid_argument.
 std::vector<Parameter> parameters_of(std::string_view text, const Schema& schema, const std::string& what);
 
-// A parameter as the kernel reads it: the first bytes.
+// The bytes of a parameter as the kernel reads it.
 struct Word {
   std::array<std::byte, 8> bytes{};
 };
