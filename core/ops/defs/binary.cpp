@@ -114,7 +114,8 @@ Results pow(Call& c) {
     Var x = c.var(0);
     if (x.dtype() == DType::boolean && c.args[1].kind == ArgKind::boolean) return *exponent == 1 ? x : full_like(x, 1);
     if (*exponent == 2.0 && (real || c.args[1].kind == ArgKind::integer) && x.dtype() != DType::boolean) return x * x;
-    if (real && *exponent == 3.0) return x * x * x;
+    // Of 16 bits each product would be rounded.
+    if (real && *exponent == 3.0 && size_of(x.dtype()) >= sizeof(float)) return x * x * x;
     if (real && *exponent == 0.5) return c.builder.call("sqrt", {x});
     if (real && *exponent == -0.5) return c.builder.call("rsqrt", {x});
     if (real && *exponent == -1.0) return c.builder.call("reciprocal", {x});
