@@ -34,6 +34,7 @@ def texts(build, share):
         kept.mkdir()
         environment = {**os.environ, "THUNDER_CUDA_DRIVER": f"{fake}/libcuda.so.1", "THUNDER_NVRTC": f"{fake}/libnvrtc.so.13",
                        "THUNDER_CUBLASLT": f"{fake}/libcublasLt.so.13", "THUNDER_CUDNN": f"{fake}/libcudnn.so.9",
+                       "THUNDER_CUBLAS": f"{fake}/libcublas.so.13", "THUNDER_CUSOLVER": f"{fake}/libcusolver.so.12",
                        "THUNDER_FAKE_CUDA_TEXTS": str(kept), "THUNDER_CACHE_DIR": str(cache), "THUNDER_BATTERY_SHARE": str(share)}
         subprocess.run([build / "bin/cuda_test", "--gtest_filter=CudaBattery.compiled*:CudaPrograms*:CudaNarrow*:CudaJoined*:CudaRows*:CudaOrder*", "--gtest_brief=1"], cwd=ROOT / "tests", env=environment,
                        check=True, stdout=subprocess.DEVNULL)
