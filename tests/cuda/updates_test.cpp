@@ -156,6 +156,20 @@ TEST_F(CudaUpdates, scatter_small_large_and_infinite_reals) {
   }
 }
 
+TEST_F(CudaUpdates, scatter_into_a_dim_of_size_0) {
+  const auto f = compile([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "prims.scatter_add", {any(in[0].tensor), Any::integer(1), any(in[1].tensor), any(in[2].tensor)})));
+  }, all.get());
+  const auto scattered = [&](int64_t count) {
+    return run(*f, {on_gpu(random({200, 0}, 1)).get(), on_gpu(integers({200, count}, std::vector<int64_t>(static_cast<size_t>(200 * count)))).get(),
+                    on_gpu(random({200, count}, 2)).get()});
+  };
+  EXPECT_EQ(scattered(0), Floats{});
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(scattered(3), Floats{});
+  EXPECT_NE(error.find("an index is out of range for dim 1 of size 0"), std::string::npos) << error;
+}
+
 TEST_F(CudaUpdates, refuse_an_index_out_of_range) {
   std::vector<int64_t> indices = mixed(1000, 40);
   indices[777] = 40;

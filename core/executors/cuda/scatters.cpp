@@ -37,13 +37,13 @@ size_t scratch_of_reduce(const NodeView& view) {
 
 // How reals are added: each block has the places of some lines for itself, or all places have theirs in a table, or (if
 // neither) by a sort.
-struct Adding {
+struct ScatterAddPlan {
   int64_t each = 0, places = 0;  // of a block: elements of the source, and places that they go to; 0: no lines
   bool table = false;
 };
 constexpr int64_t kEnoughLines = 128;  // for all multiprocessors
-Adding adding(std::span<const int64_t> out, std::span<const int64_t> index, size_t dim, DType d) {
-  Adding a;
+ScatterAddPlan plan_scatter_add(std::span<const int64_t> out, std::span<const int64_t> index, size_t dim, DType d) {
+  ScatterAddPlan a;
   if (!FixedPoint::takes(d)) return a;
   int64_t lines = 1, places = 1;
   bool whole = true;  // each line of the result has one of the source
@@ -52,7 +52,7 @@ Adding adding(std::span<const int64_t> out, std::span<const int64_t> index, size
     if (i == dim) continue;
     lines *= index[i], whole &= index[i] == out[i];
   }
-  const int64_t longest = std::max(out[dim], index[dim]);
+  const int64_t longest = std::max({int64_t{1}, out[dim], index[dim]});
   if (dim + 1 == out.size() && out[dim] <= FixedPoint::kFew && lines >= kEnoughLines) {
     const int64_t n = whole ? std::clamp<int64_t>(FixedPoint::kFew / longest, 1, lines / kEnoughLines) : 1;
     a.each = n * index[dim], a.places = n * out[dim];
@@ -67,7 +67,7 @@ size_t scratch_of_add(const NodeView& view) {
   const size_t rank = view.store.type(view.node.args[0].v).rank(), dim = normalize_axis(view.node.args[1].i, rank);
   for (size_t i = 0; i < 2; i++)
     for (size_t d = 0; d < rank; d++) sizes[i][d] = view.store.type(view.node.args[2 * i].v).shape[d].value();
-  const Adding a = adding({sizes[0].data(), rank}, {sizes[1].data(), rank}, dim, first_input(view));
+  const ScatterAddPlan a = plan_scatter_add({sizes[0].data(), rank}, {sizes[1].data(), rank}, dim, first_input(view));
   if (a.each) return 0;
   return a.table ? static_cast<size_t>(elements_of_input(view, 0)) * FixedPoint::kBytes : scratch(view);
 }
@@ -81,7 +81,7 @@ struct Operands {
   int64_t size, places, count;
   nvidia::DeviceAssertion* assertion;
 };
-Status* add_reals(const CompiledNode& kernel, const Adding& a, Operands& o, void* scratch) {
+Status* add_reals(const CompiledNode& kernel, const ScatterAddPlan& a, Operands& o, void* scratch) {
   int64_t bits = FixedPoint::bits(o.count);
   if (a.each) {
     int64_t each = a.each, places = a.places;
@@ -112,13 +112,17 @@ Status* scatter(const CompiledNode& kernel, const Launch& l, int64_t how) {
   for (size_t d = 0; d < rank; d++) w.sizes[d] = index.shape[d], w.out[d] = out.strides[d], w.src[d] = src.strides[d];
   void *at = index.data, *to = out.data, *from = src.data;
   int64_t size = out.shape[dim], all = out.elements();
+  if (!all)
+    return make<Status>(Code::invalid_argument, cat(kernel.node.op->name(), ": an index is out of range for dim ", dim,
+                                                    " of size 0")).detach();
   nvidia::DeviceAssertion* assertion = kernel.assertion;
   if (how == kAdd && adds_in_any_order(out.dtype)) {
     void* adding[] = {&to, &from, &at, &w, &size, &all, &count, &assertion};
     return kernel.launch(blocks_of(count), true, adding, kIntegerStep);
   }
   const auto dims = [rank](const Buffer& b) { return std::span<const int64_t>(b.shape, rank); };
-  if (const Adding a = adding(dims(out), dims(index), dim, out.dtype); how == kAdd && (a.each || a.table)) {
+  const ScatterAddPlan a = plan_scatter_add(dims(out), dims(index), dim, out.dtype);
+  if (how == kAdd && (a.each || a.table)) {
     Operands o{to, from, at, w, size, all, count, assertion};
     return add_reals(kernel, a, o, l.scratch);
   }
