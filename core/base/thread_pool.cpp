@@ -235,7 +235,7 @@ void ThreadPool::dismiss() {
   host_ = {};
 }
 
-// What is asked for again changes nothing: a loop may be running.
+// The same number again changes nothing, since a loop may be running.
 void ThreadPool::resize(size_t threads) {
   const size_t wanted = std::clamp<size_t>(threads, 1, kMost);
   if (!host_.run && wanted == wanted_) return;

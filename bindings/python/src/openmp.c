@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* What a compiler calls of the runtime: GNU's, and LLVM's and Intel's in its place. */
+/* The functions that GCC's code calls. LLVM's and Intel's runtimes have them too. */
 static struct {
     void (*parallel)(void (*body)(void *), void *arg, unsigned threads, unsigned flags);
     int (*thread)(void), (*threads)(void);
@@ -30,8 +30,8 @@ static void run_share(void *arg)
     for (size_t i = (size_t)openmp.thread(); i < l->parts; i += step) l->part(i, l->arg);
 }
 
-/* Always asks for all threads: another number than last time ends some, or starts them. A part that has a loop, and who calls while
- * another thread has one, has a processor already. */
+/* Always asks for `most` threads, since the runtime ends or starts threads when the number changes. A nested loop, and a loop that begins
+ * while another thread runs one, run on the calling thread alone. */
 static void run(size_t parts, void (*part)(size_t index, void *arg), void *arg, void *user)
 {
     loop l = {parts, part, arg};
@@ -65,7 +65,7 @@ static bool find_openmp(const char *path)
            find(library, "omp_get_thread_num", &openmp.thread) && pthread_atfork(NULL, NULL, leave_in_child) == 0;
 }
 
-/* use_openmp(path, count): loops run on so many threads of the runtime that this library uses. False: it uses none. */
+/* use_openmp(path, count): runs loops on `count` threads of the OpenMP runtime of the library `path`; False if it has none. */
 static PyObject *use_openmp(PyObject *module, PyObject *args)
 {
     static bool found;

@@ -155,7 +155,7 @@ def _own_program(graph, fakes, options, donated):
 
 
 def _use_threads(count):
-    """So many: those that run torch's loops, or the library's where torch has not OpenMP's."""
+    """Sets the number of threads. Loops run on the threads of torch's OpenMP runtime, or on the library's own if torch has none."""
     if not _thunder.use_openmp(_private.LIBRARY, count):
         _thunder.set_num_threads(count)
 

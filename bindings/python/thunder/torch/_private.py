@@ -21,7 +21,7 @@ from . import _parts
 
 BACKEND, GROUP = "thunder", "torch_dynamo_backends"
 
-LIBRARY = "libtorch_cpu.so"  # which has torch's loops
+LIBRARY = "libtorch_cpu.so"  # links to the OpenMP runtime of torch's loops
 
 _READ = ("2.11", "2.15")  # versions of torch
 

@@ -23,7 +23,8 @@ def _is_mask(index):
 
 
 def _at_places(self, mask, count):
-    """Where a mask of the first dims holds, which is at so many places; fewer are refused."""
+    """The elements (of the dims behind the mask's) at which a mask of the first dims is true. `count` is how many there are, as torch says;
+    fewer are an error."""
     flat = op["reshape"](self, [-1, *self.shape[mask.ndim:]])
     places = op["nonzero_static"](op["reshape"](mask, [-1]), count, flat.shape[0])
     return op["index_select"](flat, 0, op["reshape"](places, [-1]))
@@ -55,7 +56,8 @@ def _put_where(self, indices, values, accumulate):
 
 
 def _to_places(mask, values):
-    """values[i] where the mask holds for the time i. Another number of values than of such places is refused: there is no such value."""
+    """values[i] at the i-th place where the mask is true. If the numbers of values and of such places differ, an index is out of range,
+    which is an error."""
     count = values.shape[0]
     numbers = op["cumsum"](op["to"](op["reshape"](mask, [-1]), _thunder.int64), 0) - 1
     there = op["reshape"](mask, [-1])
