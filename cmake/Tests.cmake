@@ -444,7 +444,7 @@ endforeach()
 # cannot be had is a null pointer there too: arguments of all kinds ask for it.
 if(TARGET battery_test AND THUNDER_SANITIZE)
   set_tests_properties(battery PROPERTIES ENVIRONMENT
-    "THUNDER_BATTERY_SHARE=4;THUNDER_PROGRAMS=40;THUNDER_FUSED_PROGRAMS=10;ASAN_OPTIONS=allocator_may_return_null=1")
+    "THUNDER_BATTERY_SHARE=4;THUNDER_PROGRAMS=40;THUNDER_FUSED_PROGRAMS=10;ASAN_OPTIONS=allocator_may_return_null=1:intercept_tls_get_addr=0")
 endif()
 
 # NVIDIA's run-time compiler, where tools/setup-nvrtc has put it.
