@@ -46,7 +46,7 @@ Var Batch::merged(size_t arg) const {
 
 Var Batch::parted(Var result, size_t i) const { return reshape_to(result, with_front(size_, example(i).shape)); }
 
-Var Batch::numbers(const Shape& shape) const {
+Var Batch::example_indices(const Shape& shape) const {
   Var n = builder.call("prims.iota", {Shape{size_}, DType::i64, Device::cpu});
   return expand_to(reshape_to(n, with_front(size_, Shape(shape.size() - 1, 1))), shape);
 }
@@ -80,7 +80,7 @@ Results reduction(Batch& b) {
   Shape dims = b.dims(1).empty() ? Shape() : b.shifted(b.dims(1), b.rank(0));
   if (b.dims(1).empty())
     for (size_t i = 0; i < b.rank(0); i++) dims.push_back(static_cast<int64_t>(i + 1));
-  return dims.empty() ? Results{b.args[0].v} : b.again({b.args[0], dims});
+  return dims.empty() ? Results{b.args[0].v} : b.invoke_same_op({b.args[0], dims});
 }
 
 // Ops along one dim of operands of one rank. Examples that are 0-d get a dim to go along.

@@ -41,9 +41,9 @@ class Batch : public Call {
   Var merged(size_t arg) const;
   Var parted(Var result, size_t i) const;
   // 0, 1, 2 ... along the batch, repeated to this shape of which it is the first dim.
-  Var numbers(const Shape& shape) const;
+  Var example_indices(const Shape& shape) const;
   // The op itself.
-  Results again(std::initializer_list<In> in) const { return builder.results(op.name(), in); }
+  Results invoke_same_op(std::initializer_list<In> in) const { return builder.results(op.name(), in); }
 
   const Randomness randomness;
 

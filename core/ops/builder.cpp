@@ -18,7 +18,7 @@ Results Builder::invoke(const OpDef& op, std::span<const Arg> args) {
       call.require(fits_in_memory(types.at[i]), "a result of type ", name(types.at[i]), " would not fit in memory");
     return prim(op, args, types);
   }
-  if (Results made; whole(op, args, made)) return made;
+  if (Results made; run_whole(op, args, made)) return made;
   const Nesting inside(op.name(), Nesting::Of::op);
   enter(op);
   try {

@@ -107,7 +107,7 @@ class Builder {
  protected:
   virtual Results prim(const OpDef& op, std::span<const Arg> args, const Types& types) = 0;
   // Runs a composite as a whole. False: it is decomposed.
-  virtual bool whole(const OpDef&, std::span<const Arg>, Results&) { return false; }
+  virtual bool run_whole(const OpDef&, std::span<const Arg>, Results&) { return false; }
   // Around a composite's decomposition. `leave` may give the results other ids.
   virtual void enter(const OpDef& op) = 0;
   virtual Results leave(const OpDef& op, std::span<const Arg> args, const Results& results) = 0;

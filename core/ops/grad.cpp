@@ -48,7 +48,7 @@ void Backward::contribute(ValueId v, Var g) {
   auto [it, fresh] = cotangents_.try_emplace(v, g);
   const ValueId before = fresh ? kNoValue : it->second.id;
   if (!fresh) it->second = builder_.call("prims.add", {it->second, g});
-  contributed(v, before, it->second.id);
+  on_contribution(v, before, it->second.id);
 }
 
 namespace {
@@ -158,7 +158,7 @@ void Backward::visit(const Node& node) {
   for (ValueId r : node.results) reached |= depends(r) && cotangents_.contains(r);
   if (!reached || !def(node).nondiff.empty()) return;
   begin(node);
-  if (made_whole(node)) return;
+  if (make_gradient_whole(node)) return;
   const OpDef& op = def(node);
   VjpFn rule = rule_ ? rule_(op, rules_) : nullptr;
   if (!rule) rule = op.vjp;
@@ -222,7 +222,7 @@ std::vector<ValueId> Backward::run(std::span<const Seed> seeds, std::span<const 
     if (depends(s.value)) contribute(s.value, s.cotangent ? s.cotangent : full_like(builder_.var(s.value), 1));
   for (size_t i = nodes_.size(); i-- > 0;) {
     visit(*nodes_[i]);
-    finished(*nodes_[i]);
+    on_node_finished(*nodes_[i]);
   }
   std::vector<ValueId> out;
   for (ValueId v : wrt) {

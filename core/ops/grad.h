@@ -64,11 +64,11 @@ class Backward {
   // What is made next is the gradient of this node.
   virtual void begin(const Node&) {}
   // Makes the gradient of this node in a way of its own. False: its rule does.
-  virtual bool made_whole(const Node&) { return false; }
+  virtual bool make_gradient_whole(const Node&) { return false; }
   // Called after the gradient of this node was made: cotangents of its results are not read any more, unless wanted.
-  virtual void finished(const Node&) {}
+  virtual void on_node_finished(const Node&) {}
   // `now` is what the cotangent of `of` is so far, in place of `before`, which may be none.
-  virtual void contributed(ValueId of, ValueId before, ValueId now) { (void)of, (void)before, (void)now; }
+  virtual void on_contribution(ValueId of, ValueId before, ValueId now) { (void)of, (void)before, (void)now; }
 
   void contribute(ValueId recorded, Var gradient);
   bool depends(ValueId v) const { return v < depends_.size() && depends_[v]; }

@@ -38,7 +38,7 @@ Reshaped::Reshaped(const Buffer& b, Sizes shape, Sizes steps)
   buffer.strides = strides.data();
 }
 
-Reshaped standing(const Buffer& b, const Buffer& index, size_t dim) {
+Reshaped with_zero_stride(const Buffer& b, const Buffer& index, size_t dim) {
   Sizes sizes(index.shape, index.shape + index.rank), strides(b.strides, b.strides + b.rank);
   if (b.rank) strides[dim] = 0;
   return {b, std::move(sizes), std::move(strides)};

@@ -47,7 +47,7 @@ struct Reshaped {
 };
 
 // `b` seen with the shape of `index` and standing still along `dim`: where the elements lie before the index is added.
-Reshaped standing(const Buffer& b, const Buffer& index, size_t dim);
+Reshaped with_zero_stride(const Buffer& b, const Buffer& index, size_t dim);
 
 // A tensor `whole` and a tensor `taken` of take's result shape as what one index pairs: a slab of each.
 struct Slabs {

@@ -3,7 +3,7 @@
 namespace thunder {
 namespace {
 
-Reshaped as_it_is(const Buffer& b) {
+Reshaped with_all_axes(const Buffer& b) {
   return {b, Sizes(b.shape, b.shape + b.rank), Sizes(b.strides, b.strides + b.rank)};
 }
 Reshaped without_axis(const Buffer& b, size_t axis) {
@@ -13,8 +13,9 @@ Reshaped without_axis(const Buffer& b, size_t axis) {
 }
 Rows<3> rows_of(std::array<const Buffer*, 3> views, size_t axis, bool reduced) {
   const bool lost = reduced || views[0]->rank == 0;
-  const Reshaped from = without_axis(*views[0], axis), a = lost ? as_it_is(*views[1]) : without_axis(*views[1], axis),
-                 b = lost ? as_it_is(*views[2]) : without_axis(*views[2], axis);
+  const Reshaped from = without_axis(*views[0], axis),
+                 a = lost ? with_all_axes(*views[1]) : without_axis(*views[1], axis),
+                 b = lost ? with_all_axes(*views[2]) : without_axis(*views[2], axis);
   return Rows<3>(from.buffer, {&from.buffer, &a.buffer, &b.buffer});
 }
 

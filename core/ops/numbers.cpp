@@ -26,7 +26,7 @@ bool fits(const Arg& n, DType dtype) {
 }
 
 // Whether narrower reals are the number itself. As in PyTorch a tensor of rank 0 that is wider stands for a number.
-bool held(const Call& c, size_t param, DType half) {
+bool is_exact_in_half(const Call& c, size_t param, DType half) {
   const Arg& a = c.args[param];
   if (a.kind == ArgKind::value) {
     const TensorType& t = c.type(param);
@@ -134,7 +134,7 @@ ComputedOperands operands(const Call& c, std::initializer_list<size_t> params, b
   DType in = out.dtype;
   if (narrow == In16::computed && is_half(in))
     for (size_t i : params)
-      if (!held(c, i, out.dtype)) in = compute_dtype(out.dtype);
+      if (!is_exact_in_half(c, i, out.dtype)) in = compute_dtype(out.dtype);
   for (size_t i : params) {
     const Arg& a = c.args[i];
     if (a.kind != ArgKind::value && overflow == Overflow::refused && is_integer(in))
@@ -183,7 +183,7 @@ Var in_dtype(const Call& c, size_t param, DType dtype) {
   return a.kind == ArgKind::value ? convert(c.builder.var(a.v), dtype) : full(c.builder, {}, a, dtype);
 }
 
-Var stored(const Call& c, size_t param, DType dtype) {
+Var convert_checked(const Call& c, size_t param, DType dtype) {
   if (is_number(c.args[param])) require_fits(c, c.op.schema.params[param].name, c.args[param], dtype);
   return in_dtype(c, param, dtype);
 }

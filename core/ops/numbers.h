@@ -28,7 +28,7 @@ Var full(Builder& b, std::span<const Dim> shape, const Arg& number, DType dtype,
 // An argument, a number or a tensor, as a tensor of this dtype, without another one on its way there.
 Var in_dtype(const Call& c, size_t param, DType dtype);
 // The same for an argument that is stored unchanged: a plain number must fit.
-Var stored(const Call& c, size_t param, DType dtype);
+Var convert_checked(const Call& c, size_t param, DType dtype);
 // A plain number that formulas store in, or compare with, elements of this dtype: a whole one for integers.
 Arg number_in(const Call& c, size_t param, DType dtype);
 

@@ -116,13 +116,13 @@ TensorSpec image(int64_t n, bool batched = true, DType d = DType::f32) {
   return {shape, d};
 }
 template <size_t dims>
-void maxima(Samples& s) {
+void sample_max_pools(Samples& s) {
   s.add({image<dims>(5), 2});
   s.add({image<dims>(7, false), 3, 2, 1, 2, true});
   s.refuse({image<dims>(2), 3}, "reaches over 3");
 }
 template <size_t dims>
-void adapted(Samples& s) {
+void sample_adaptive_pools(Samples& s) {
   s.add({image<dims>(5), 1});
   s.add({image<dims>(5, false), 3});
   s.add({image<dims>(4), -1});

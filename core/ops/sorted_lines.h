@@ -41,7 +41,7 @@ struct ItemLines {
   Key turned;  // what keys are combined with: all bits where the order descends
 
   // Lines that are read side by side are sorted in groups.
-  int64_t together() const { return side_by_side(*in, axis) ? LineGroup::kMost : 1; }
+  int64_t lines_per_group() const { return side_by_side(*in, axis) ? LineGroup::kMost : 1; }
   // Few and long.
   bool worth_all_threads(const KernelArgs& k) const {
     return k.threads && size >= 4 * kFewElements && in->elements() / size < static_cast<int64_t>(k.threads->threads());
@@ -56,9 +56,9 @@ struct ItemLines {
   }
   // All lines of a group in order; sorted[l] is where those of line l lie, in the room.
   Status* load_sorted(const LineGroup& g, Room<Item>& room, Item** sorted) const {
-    Item* items = room.of((together() + 1) * size);
+    Item* items = room.of((lines_per_group() + 1) * size);
     if (!items) return out_of_memory_status();
-    Item* spare = items + together() * size;
+    Item* spare = items + lines_per_group() * size;
     load(g, items, 0, size);
     for (int64_t l = 0; l < g.count; l++) {
       Item* line = items + l * size;

@@ -61,7 +61,7 @@ inline Var slice(Var x, size_t dim, Dim start, Dim end) {
   return x.builder->call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)});
 }
 // The elements at the places of each line along the axis.
-inline Var line_up(Var x, size_t axis, Var place) {
+inline Var gather_along(Var x, size_t axis, Var place) {
   return x.builder->call("prims.gather", {x, static_cast<int64_t>(axis), place});
 }
 inline Var index_sum(Var x, std::span<const Dim> axes) {
@@ -143,7 +143,7 @@ void slopes_of_pair(Grad& g) {
 // ---- other names ----
 
 // Calls the target with the same arguments, and its own defaults for the rest.
-inline Results forwarded(Call& c) {
+inline Results forward_to_alias_target(Call& c) {
   const OpDef& target = c.builder.registry().get(c.op.alias_of);
   CompleteArgs all(target, c.args);
   return c.builder.invoke(target, all.span());
@@ -151,7 +151,7 @@ inline Results forwarded(Call& c) {
 // The same arguments under another name.
 consteval OpRow another_name(SchemaText schema, CastPolicy autocast, std::string_view target, SamplesFn samples,
                              uint32_t tags = 0, std::string_view nondiff = {}) {
-  return composite(schema, autocast, "Another name.", forwarded, samples, tags,
+  return composite(schema, autocast, "Another name.", forward_to_alias_target, samples, tags,
                    {.nondiff = nondiff, .alias_of = target});
 }
 

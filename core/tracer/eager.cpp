@@ -86,7 +86,7 @@ Results EagerBuilder::prim(const OpDef& op, std::span<const Arg> args, const Typ
 
 // On a device, where its kernels are fewer than those of what it is made of. On a tape its gradient must be its own, or
 // one that is hardly asked for: of ops of gradients.
-bool EagerBuilder::whole(const OpDef& op, std::span<const Arg> args, Results& results) {
+bool EagerBuilder::run_whole(const OpDef& op, std::span<const Arg> args, Results& results) {
   if (!environment_.composites) return false;
   SmallVector<Tensor*, 8> in;
   for (const Arg& a : args) {

@@ -48,7 +48,7 @@ class EagerBuilder : public Builder {
 
  protected:
   Results prim(const OpDef& op, std::span<const Arg> args, const Types& types) override;
-  bool whole(const OpDef& op, std::span<const Arg> args, Results& results) override;
+  bool run_whole(const OpDef& op, std::span<const Arg> args, Results& results) override;
   void enter(const OpDef& op) override;
   Results leave(const OpDef& op, std::span<const Arg> args, const Results& results) override;
   void abandon() override;

@@ -23,7 +23,7 @@ class DroppingBackward : public Backward {
 
  protected:
   // Whether it runs whole: on a device, where a gradient's rule would launch a kernel for each of its lines.
-  bool made_whole(const Node& node) override {
+  bool make_gradient_whole(const Node& node) override {
     const OpDef& op = def(node);
     if (!eager_.composites() || op.view || (!op.vjp && !node.body.empty())) return false;
     std::vector<ValueId> ids;
@@ -44,7 +44,7 @@ class DroppingBackward : public Backward {
     return true;
   }
 
-  void contributed(ValueId of, ValueId before, ValueId now) override {
+  void on_contribution(ValueId of, ValueId before, ValueId now) override {
     if (of >= first_ && before == kNoValue) inside_.push_back(of);
     if (before != kNoValue) release(before);
     if (now < first_) return;
@@ -52,7 +52,7 @@ class DroppingBackward : public Backward {
     holders_[now - first_]++;
   }
 
-  void finished(const Node& node) override {
+  void on_node_finished(const Node& node) override {
     forget_results(node);
     for (ValueId v : inside_) forget(v);
     inside_.clear();

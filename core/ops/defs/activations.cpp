@@ -52,8 +52,8 @@ bool by_tanh(const Call& c) {
   return c.text(1) == "tanh";
 }
 Var normal_by_tanh(Var x) { return logistic((x + x * x * x * kTanhCubic) * (2 * kTanhScale)); }
-Var of_erf(Var x) { return x * (1 / std::numbers::sqrt2); }
-Var normal_distribution(Var x) { return (x.builder->call("prims.erf", {of_erf(x)}) + 1.0) * 0.5; }
+Var erf_argument(Var x) { return x * (1 / std::numbers::sqrt2); }
+Var normal_distribution(Var x) { return (x.builder->call("prims.erf", {erf_argument(x)}) + 1.0) * 0.5; }
 
 Results gelu(Call& c) {
   const bool tanh = by_tanh(c);
@@ -66,7 +66,7 @@ void gelu_vjp(Grad& g) {
     Var slope = (x * x * (3 * kTanhCubic) + 1.0) * (2 * kTanhScale);
     return g.add(0, dy * (s * (x * slope * (1.0 - s) + 1.0)));
   }
-  Var z = of_erf(x),
+  Var z = erf_argument(x),
       density = g.builder.call("prims.exp", {-(z * z)}) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
   g.add(0, dy * (normal_distribution(x) + x * density));
 }

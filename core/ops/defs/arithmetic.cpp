@@ -12,7 +12,7 @@ Results remainder(Call& c) {
   Var other_sign = both(ne(rest, zero), apply("prims.ne", lt(rest, zero), lt(b, zero)));
   return rounded(x, where(other_sign, rest + b, rest));
 }
-Var one(Var a, Var) { return full_like(a, 1); }
+Var slope_one(Var a, Var) { return full_like(a, 1); }
 Var quotient_down(Var a, Var b) { return -a.builder->call("div", {a, b, "floor"}); }
 Var quotient_to_zero(Var a, Var b) { return -a.builder->call("div", {a, b, "trunc"}); }
 
@@ -31,8 +31,8 @@ Var logaddexp2_of(Var a, Var b) {
   Var large = maximum(a, b);
   return where(eq(abs(large), kInfinity), large, large + log1p(exp(-abs(a - b) * kLn2)) / kLn2);
 }
-Var share(Var a, Var b) { return logistic(a - b); }
-Var share2(Var a, Var b) { return logistic((a - b) * kLn2); }
+Var logaddexp_slope(Var a, Var b) { return logistic(a - b); }
+Var logaddexp2_slope(Var a, Var b) { return logistic((a - b) * kLn2); }
 
 // a * f(b), and 0 where a is 0 whatever f gives, but for NaN.
 template <auto f>
@@ -41,8 +41,8 @@ Var times_log(Var a, Var b) {
 }
 Var slope_of_log(Var a, Var b) { return where(both(eq(a, 0.0), le(b, 0.0)), 0.0, log(b)); }
 Var slope_of_log1p(Var a, Var b) { return where(both(eq(a, 0.0), le(b, -1.0)), 0.0, log1p(b)); }
-Var over(Var a, Var b) { return a / b; }
-Var over1p(Var a, Var b) { return a / (b + 1.0); }
+Var divide(Var a, Var b) { return a / b; }
+Var divide_by_one_plus(Var a, Var b) { return a / (b + 1.0); }
 
 // ---- choices ----
 
@@ -196,11 +196,11 @@ consteval OpRow flat(SchemaText schema, std::string_view doc, DecomposeFn decomp
 
 constexpr OpRow kRows[] = {
     row("remainder(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
-        "What a division rounded down leaves: it has the sign of other.", remainder, slopes_of_pair<one, quotient_down>,
-        sample_remainders),
+        "What a division rounded down leaves: it has the sign of other.", remainder,
+        slopes_of_pair<slope_one, quotient_down>, sample_remainders),
     row("fmod(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "What a division rounded towards zero leaves: it has the sign of input.", binary_prim<false>,
-        slopes_of_pair<one, quotient_to_zero>, sample_remainders),
+        slopes_of_pair<slope_one, quotient_to_zero>, sample_remainders),
     flat(
         "floor_divide(tensor|number input, tensor|number other) -> tensor", "The quotient rounded down.",
         [](Call& c) -> Results {
@@ -216,16 +216,16 @@ constexpr OpRow kRows[] = {
         sample_pairs<5, 20>),
     row("logaddexp(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "log(exp(input) + exp(other)) without its overflow.", pair_formula<logaddexp_of, true>,
-        slopes_of_pair<share, [](Var a, Var b) { return share(b, a); }>, sample_pairs<-20, 20>),
+        slopes_of_pair<logaddexp_slope, [](Var a, Var b) { return logaddexp_slope(b, a); }>, sample_pairs<-20, 20>),
     row("logaddexp2(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "log2(2 ** input + 2 ** other) without its overflow.", pair_formula<logaddexp2_of, true>,
-        slopes_of_pair<share2, [](Var a, Var b) { return share2(b, a); }>, sample_pairs<-20, 20>),
+        slopes_of_pair<logaddexp2_slope, [](Var a, Var b) { return logaddexp2_slope(b, a); }>, sample_pairs<-20, 20>),
     row("xlogy(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
         "input * log(other), 0 where input is 0.", pair_formula<times_log<[](Var b) { return log(b); }>, true>,
-        slopes_of_pair<slope_of_log, over>, sample_pairs<5, 20>),
+        slopes_of_pair<slope_of_log, divide>, sample_pairs<5, 20>),
     row("xlog1py(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
         "input * log1p(other), 0 where input is 0.", pair_formula<times_log<[](Var b) { return log1p(b); }>, true>,
-        slopes_of_pair<slope_of_log1p, over1p>, sample_pairs<-5, 20>),
+        slopes_of_pair<slope_of_log1p, divide_by_one_plus>, sample_pairs<-5, 20>),
     row("copysign(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "The absolute value of input with the sign of other.", pair_formula<with_sign, true>, nullptr,
         sample_pairs<5, 20>),

@@ -115,7 +115,7 @@ Results pad(Call& c) {
 
 // `from` as a tensor of input's type, in new memory.
 Results filled_from(Call& c) {
-  Var x = c.var(0), value = to_device(stored(c, 1, x.dtype()), x.type().device);
+  Var x = c.var(0), value = to_device(convert_checked(c, 1, x.dtype()), x.type().device);
   const bool fits = value.rank() <= x.rank() && broadcast(x.shape(), value.shape()) == x.shape();
   c.require(fits, "cannot broadcast ", name(value.type()), " to the input's shape ", name(x.shape()));
   return c.builder.call("prims.clone", {expand_to(value, x.shape())});

@@ -142,11 +142,11 @@ void pad_vjp(Grad& g) {
 // ---- over a batch ----
 
 Results batch_slice_scatter(Batch& b) {
-  return b.again({b.operand(0), b.operand(1), b.with_front(0, b.dims(2)), b.with_front(b.size(), b.dims(3)),
-                  b.with_front(1, b.dims(4))});
+  return b.invoke_same_op({b.operand(0), b.operand(1), b.with_front(0, b.dims(2)), b.with_front(b.size(), b.dims(3)),
+                           b.with_front(1, b.dims(4))});
 }
 Results batch_pad(Batch& b) {
-  return b.again({b.operand(0), b.with_front(0, b.dims(1)), b.with_front(0, b.dims(2)), b.real(3)});
+  return b.invoke_same_op({b.operand(0), b.with_front(0, b.dims(1)), b.with_front(0, b.dims(2)), b.real(3)});
 }
 
 // ---- samples ----

@@ -38,7 +38,7 @@ struct Moments {
 };
 
 // The mean of a part of the batch, taken before its elements are widened: else all of the wider input is stored.
-Var guess(Var x, std::span<const Dim> axes) {
+Var estimate_mean(Var x, std::span<const Dim> axes) {
   constexpr int64_t kPart = 64;  // of the batch's rows, so that one in so many is read twice
   const Shape starts(x.rank(), 0);
   Shape ends = x.shape();
@@ -55,7 +55,7 @@ Var guess(Var x, std::span<const Dim> axes) {
 Moments moments(Var input) {
   const Shape axes = all_but(kChannel, input.rank());
   Moments m;
-  Var near = guess(input, axes), x = computed(input);
+  Var near = estimate_mean(input, axes), x = computed(input);
   m.centred = x - near;
   m.offset = mean_kept(m.centred, axes);
   m.mean = near + m.offset;

@@ -9,7 +9,7 @@ namespace thunder {
 namespace {
 
 // The maximum or minimum: computed in the wider type, the rounded result is the same.
-Results chosen(Call& c, std::string_view prim) {
+Results call_promoted(Call& c, std::string_view prim) {
   auto v = promoted(c, {0, 1});
   return c.builder.call(prim, {v[0], v[1]});
 }
@@ -205,10 +205,12 @@ constexpr OpRow kRows[] = {
               "input to the power of other; promotes and broadcasts.", pow, sample_powers, kInplace),
     composite(
         "maximum(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
-        "The greater of two; NaN if either is.", [](Call& c) { return chosen(c, "prims.maximum"); }, sample_pairs),
+        "The greater of two; NaN if either is.", [](Call& c) { return call_promoted(c, "prims.maximum"); },
+        sample_pairs),
     composite(
         "minimum(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
-        "The lesser of two; NaN if either is.", [](Call& c) { return chosen(c, "prims.minimum"); }, sample_pairs),
+        "The lesser of two; NaN if either is.", [](Call& c) { return call_promoted(c, "prims.minimum"); },
+        sample_pairs),
     comparison("eq(tensor|number input, tensor|number other) -> tensor", "input == other.",
                [](Call& c) -> Results { return computed_by(c, "prims.eq"); }),
     comparison("ne(tensor|number input, tensor|number other) -> tensor", "input != other.",

@@ -29,7 +29,7 @@ constexpr OpRow kRows[] = {
              .vjp = [](Grad& g) { g.add(0, g.cotangent()); },
              .batch =
                  [](Batch& b) {
-                   return b.again({b.operand(0), b.args[1]});
+                   return b.invoke_same_op({b.operand(0), b.args[1]});
                  },
              .view = same_view,
              .write_through = [](Call&, ValueId, ValueId written) { return written; },

@@ -55,7 +55,7 @@ TensorType operand_type(const Call& c) {
 // ---- kernels: products of matrices, one for each group ----
 
 // The positions of three neighbouring axes from `axis` on, counted as one.
-Positions three(const Buffer& b, int axis) {
+Positions positions_of_three_axes(const Buffer& b, int axis) {
   return {.size = {b.shape[axis], b.shape[axis + 1], b.shape[axis + 2]},
           .offset = {b.strides[axis], b.strides[axis + 1], b.strides[axis + 2]}};
 }
@@ -91,7 +91,7 @@ Status* forward(const KernelArgs& k) {
     for (int64_t g = 0; g < win.groups; g++) {
       Operand left, right;
       left.data = group(w, 0, g, win.groups);
-      left.outer = Positions::strided(w.strides[0]), left.inner = three(w, 1);
+      left.outer = Positions::strided(w.strides[0]), left.inner = positions_of_three_axes(w, 1);
       right.data = group(x, 1, g, win.groups) + n * x.strides[0] * item;
       right.outer = {.size = {1, y.shape[2], y.shape[3]}, .y = {0, win.stride[0], 0}, .x = {0, 0, win.stride[1]},
                      .first_y = -win.padding[0], .first_x = -win.padding[1]};
@@ -153,7 +153,7 @@ Status* weight_grad(const KernelArgs& k) {
                    .first_y = -win.padding[0],
                    .first_x = -win.padding[1]};
     right.image = image_of(x);
-    const Product out{group(dw, 0, g, win.groups), Positions::strided(dw.strides[0]), three(dw, 1)};
+    const Product out{group(dw, 0, g, win.groups), Positions::strided(dw.strides[0]), positions_of_three_axes(dw, 1)};
     matrix_product(dw.dtype, left, right, out, outputs, dw.shape[1] * dw.shape[2] * dw.shape[3],
                    dy.shape[0] * dy.shape[2] * dy.shape[3]);
   }

@@ -26,7 +26,7 @@ Results quantile(Call& c) {
   rank_of = along_axis(q.rank() ? rank_of : reshape_to(rank_of, Shape{1}), axis, x.rank());
   const std::string_view how = c.text(4);
   Var low = floor(rank_of), high = -floor(-rank_of), rest = rank_of - low;
-  const auto pick = [&](Var place) { return line_up(lines, axis, expand_to(convert(place, DType::i64), shape)); };
+  const auto pick = [&](Var place) { return gather_along(lines, axis, expand_to(convert(place, DType::i64), shape)); };
   Var y;
   if (how == "linear")
     y = pick(low) + (pick(high) - pick(low)) * convert(rest, x.dtype());
@@ -64,7 +64,7 @@ std::pair<Var, Var> promoted_dtype(const Call& c) {
   return {x, y};
 }
 // Places as PyTorch counts them: i64, or i32 where the flag says so.
-Results counted(Call& c, Var sequence, Var x, bool right, size_t narrow) {
+Results call_searchsorted(Call& c, Var sequence, Var x, bool right, size_t narrow) {
   Var at = c.builder.call("prims.searchsorted", {sequence, x, right});
   return c.flag(narrow) ? convert(at, DType::i32) : at;
 }
@@ -83,11 +83,11 @@ Results searchsorted(Call& c) {
     const auto last = static_cast<int64_t>(sequence.rank()) - 1;
     sequence = c.builder.call("prims.gather", {sequence, last, convert(c.var(5), DType::i64)});
   }
-  return counted(c, sequence, x, right, 3);
+  return call_searchsorted(c, sequence, x, right, 3);
 }
 Results bucketize(Call& c) {
   auto [x, boundaries] = promoted_dtype(c);
-  return counted(c, boundaries, x, c.flag(2), 3);
+  return call_searchsorted(c, boundaries, x, c.flag(2), 3);
 }
 // Counts in `bins` equal parts from min to max, or of the data's own range where both are 0.
 Results histc(Call& c) {

@@ -32,13 +32,13 @@ template <int value>
 Results constant(Call& c) {
   return filled(c, c.dims(0), Arg::integer(value), c.dtype(1, DType::f32), c.device(2));
 }
-Results like(Call& c, const Arg& value, size_t dtype) {
+Results fill_like_input(Call& c, const Arg& value, size_t dtype) {
   const TensorType t = c.type(0);
   return filled(c, t.shape, value, c.dtype(dtype, t.dtype), c.has(dtype + 1) ? c.device(dtype + 1) : t.device);
 }
 template <int value>
 Results constant_like(Call& c) {
-  return like(c, Arg::integer(value), 1);
+  return fill_like_input(c, Arg::integer(value), 1);
 }
 
 // ---- arange ----
@@ -72,7 +72,7 @@ Results symbolic_arange(Call& c, Dim start, Dim end, int64_t step) {
 }
 
 // Towards i64 real numbers are rounded to zero first, as in PyTorch.
-Arg whole(const Call& c, const Arg& a) {
+Arg truncate_to_integer(const Call& c, const Arg& a) {
   if (a.kind != ArgKind::real) return Arg::integer(a.i);
   const double n = std::trunc(a.f);
   c.require(std::abs(n) < 0x1p63, "start, end and step must fit i64, got ", n);
@@ -100,7 +100,8 @@ Results arange(Call& c) {
             number_of(end), " by steps of ", number_of(step));
   const DType dtype = c.dtype(3, real ? DType::f32 : DType::i64), wide = real ? DType::f64 : DType::i64;
   if (real && dtype == DType::i64)
-    return c.builder.call("arange", {whole(c, start), whole(c, end), whole(c, step), DType::i64, c.device(4)});
+    return c.builder.call("arange", {truncate_to_integer(c, start), truncate_to_integer(c, end),
+                                     truncate_to_integer(c, step), DType::i64, c.device(4)});
   const int64_t length =
       real ? real_steps(c, number_of(start), number_of(end), number_of(step)) : whole_steps(c, start.i, end.i, step.i);
   Builder& b = c.builder;
@@ -167,7 +168,7 @@ constexpr OpRow kRows[] = {
     composite(
         "full_like(tensor input, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor",
         CastPolicy::none, "A tensor of input's size filled with one value; of input's dtype unless one is given.",
-        [](Call& c) { return like(c, c.args[1], 2); }, sample_full_likes),
+        [](Call& c) { return fill_like_input(c, c.args[1], 2); }, sample_full_likes),
     composite("zeros_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
               "A tensor of zeros of input's size and dtype.", constant_like<0>, sample_likes),
     composite("ones_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,

@@ -111,8 +111,8 @@ void curvature_vjp(Grad& g) {
 }
 
 Results batch_curvature(Batch& b) {
-  return parted_in_time(b, b.builder.var(b.again({joined(b, 0), b.merged(1), joined(b, 2), b.merged(3), b.merged(4),
-                                                  b.merged(5), b.integer(6)})[0]));
+  return parted_in_time(b, b.builder.var(b.invoke_same_op({joined(b, 0), b.merged(1), joined(b, 2), b.merged(3),
+                                                           b.merged(4), b.merged(5), b.integer(6)})[0]));
 }
 
 void curvature_samples(Samples& s) {

@@ -128,12 +128,12 @@ void backward_vjp(Grad& g) {
 // ---- over a batch: examples are more sequences ----
 
 Results batch_forward(Batch& b) {
-  Results out = b.again({joined(b, 0), b.merged(1), b.merged(2), b.merged(3), b.integer(4)});
+  Results out = b.invoke_same_op({joined(b, 0), b.merged(1), b.merged(2), b.merged(3), b.integer(4)});
   return {b.parted(b.builder.var(out[0]), 0).id, parted_in_time(b, b.builder.var(out[1])).id};
 }
 Results batch_backward(Batch& b) {
-  return parted_in_time(b, b.builder.var(b.again({b.merged(0), joined(b, 1), b.merged(2), b.merged(3), b.merged(4),
-                                                  joined(b, 5), b.integer(6)})[0]));
+  return parted_in_time(b, b.builder.var(b.invoke_same_op({b.merged(0), joined(b, 1), b.merged(2), b.merged(3),
+                                                           b.merged(4), joined(b, 5), b.integer(6)})[0]));
 }
 // ---- samples ----
 

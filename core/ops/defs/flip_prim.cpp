@@ -44,7 +44,7 @@ Status* kernel(const KernelArgs& k) {
   return nullptr;
 }
 
-Results batch(Batch& b) { return b.again({b.operand(0), b.shifted(b.dims(1), b.rank(0))}); }
+Results batch(Batch& b) { return b.invoke_same_op({b.operand(0), b.shifted(b.dims(1), b.rank(0))}); }
 
 constexpr OpRow kRow = primitive("prims.flip(tensor input, int[] dims) -> tensor",
                                  "The elements in reverse order along dims, each of which is named once.", meta, kernel,

@@ -21,12 +21,12 @@ double number(Dim size) { return static_cast<double>(hint(size)); }
 Var numbers(Var like, Dim n) {
   return like.builder->call("prims.iota", {Shape{n}, DType::f64, like.type().device});
 }
-Var taken(Var x, const Resize& r, Var place) {
+Var take_clamped(Var x, const Resize& r, Var place) {
   return x.builder->call("prims.take", {x, static_cast<int64_t>(r.axis),
                                         convert(clamped(place, 0, number(r.from) - 1), DType::i64)});
 }
 Var nearest(Var x, const Resize& r, double offset) {
-  return taken(x, r, floor((numbers(x, r.to) + offset) * r.scale));
+  return take_clamped(x, r, floor((numbers(x, r.to) + offset) * r.scale));
 }
 // The place of each result's centre in the input, or of its corners.
 Var centres(Var x, const Resize& r) {
@@ -38,14 +38,14 @@ Var along(Var weights, Var x, const Resize& r) {
 }
 Var linear(Var x, const Resize& r) {
   Var at = maximum(centres(x, r), 0.0), low = floor(at);
-  Var a = taken(x, r, low), b = taken(x, r, low + 1.0), w = along(at - low, x, r);
+  Var a = take_clamped(x, r, low), b = take_clamped(x, r, low + 1.0), w = along(at - low, x, r);
   return a * (1.0 - w) + b * w;
 }
 Var cubic(Var x, const Resize& r) {
   Var at = centres(x, r), low = floor(at), y;
   const auto weights = cubic_weights(at - low);
   for (int k = 0; k < 4; k++) {
-    Var part = taken(x, r, low + (k - 1.0)) * along(weights[static_cast<size_t>(k)], x, r);
+    Var part = take_clamped(x, r, low + (k - 1.0)) * along(weights[static_cast<size_t>(k)], x, r);
     y = y ? y + part : part;
   }
   return y;

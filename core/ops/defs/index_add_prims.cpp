@@ -44,7 +44,7 @@ Status* scatter_some(const KernelArgs& k, size_t dim, size_t along, int64_t begi
       out(k.out[0], along, begin, end);
   if (in.buffer.data != out.buffer.data) copy_strided(in.buffer, out.buffer);
   const int64_t stride = k.out[0].strides[dim];
-  const Reshaped to = standing(out.buffer, index.buffer, dim);
+  const Reshaped to = with_zero_stride(out.buffer, index.buffer, dim);
   by_dtype(k.out[0].dtype, [&](auto t) {
     using T = decltype(t);
     if (index.buffer.dtype == DType::i32) add_rows<int32_t, T>(index.buffer, src.buffer, to.buffer, stride);
@@ -169,9 +169,9 @@ void take_add_samples(Samples& s) {
 
 Results batch_take_add(Batch& b) {
   const size_t axis = b.axis(1, b.rank(0)), places = b.rank(2);
-  if (!b.batched(2)) return b.again({b.operand(0), static_cast<int64_t>(axis + 1), b.args[2], b.operand(3)});
+  if (!b.batched(2)) return b.invoke_same_op({b.operand(0), static_cast<int64_t>(axis + 1), b.args[2], b.operand(3)});
   Var index = b.operand(2), src = b.operand(3);
-  ValueList pair{convert(b.numbers(index.shape()), index.dtype()).id, index.id};
+  ValueList pair{convert(b.example_indices(index.shape()), index.dtype()).id, index.id};
   Shape order{0};
   for (size_t i = 0; i < places; i++) order.push_back(static_cast<int64_t>(1 + axis + i));
   for (size_t i = 1; i < src.rank(); i++)

@@ -20,7 +20,7 @@ Status* gather_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &index = k.in[1], &out = k.out[0];
   const size_t dim = normalize_axis(k.args[1].i, static_cast<size_t>(in.rank));
   const int64_t size = in.rank ? in.shape[dim] : 1, stride = in.rank ? in.strides[dim] : 0;
-  const Reshaped from = standing(in, index, dim);
+  const Reshaped from = with_zero_stride(in, index, dim);
   return by_dtype(out.dtype, [&](auto t) -> Status* {
     using T = decltype(t);
     Rows<3> rows(index, {&index, &out, &from.buffer});
@@ -84,17 +84,17 @@ void take_samples(Samples& s) {
 // If the indices differ between examples, each becomes a pair of the example's number and the index.
 Results batch_take(Batch& b) {
   const size_t axis = b.axis(1, b.rank(0)), places = b.rank(2);
-  if (!b.batched(2)) return b.again({b.operand(0), static_cast<int64_t>(axis + 1), b.args[2]});
+  if (!b.batched(2)) return b.invoke_same_op({b.operand(0), static_cast<int64_t>(axis + 1), b.args[2]});
   Shape order{static_cast<int64_t>(b.batched(0) ? 0 : axis)};
   const auto all = static_cast<int64_t>(b.rank(0) - 1 + places), at = static_cast<int64_t>(axis),
              n = static_cast<int64_t>(places);
   if (!b.batched(0)) {
     for (int64_t i = 0; i <= all; i++)
       if (i != at) order.push_back(i);
-    return permute_to(b.builder.var(b.again({b.args[0], b.integer(1), b.args[2]})[0]), order);
+    return permute_to(b.builder.var(b.invoke_same_op({b.args[0], b.integer(1), b.args[2]})[0]), order);
   }
   Var index = b.operand(2);
-  ValueList pair{convert(b.numbers(index.shape()), index.dtype()).id, index.id};
+  ValueList pair{convert(b.example_indices(index.shape()), index.dtype()).id, index.id};
   Var picked = b.builder.call("prims.index", {to_second(b.operand(0), axis + 1), pair});
   for (int64_t i = 0; i < at; i++) order.push_back(1 + n + i);
   for (int64_t i = 0; i < n; i++) order.push_back(1 + i);

@@ -39,7 +39,7 @@ Results index_add(Call& c) {
 }
 Results index_fill(Call& c) {
   const auto dim = static_cast<int64_t>(c.axis(1, c.type(0).rank()));
-  Var index = index_vector(c), x = at_least_one_dim(c.var(0)), value = stored(c, 3, x.dtype());
+  Var index = index_vector(c), x = at_least_one_dim(c.var(0)), value = convert_checked(c, 3, x.dtype());
   c.require(value.rank() == 0, "value must be a number or a tensor of rank 0; ", c.types());
   Var none = full(c.builder, Shape{x.size(dim)}, 0, DType::i64, x.type().device);
   Var hits = c.builder.call("prims.scatter_add", {none, 0, convert(index, DType::i64),

@@ -102,7 +102,7 @@ Results index_put(Call& c) {
   const bool number = is_plain_number(c, 2), accumulate = c.flag(3);
   const DType computed = accumulate ? compute_dtype(x.dtype()) : x.dtype();
   // A plain number takes the input's dtype.
-  Var values = !number ? c.var(2) : accumulate ? in_dtype(c, 2, computed) : stored(c, 2, computed);
+  Var values = !number ? c.var(2) : accumulate ? in_dtype(c, 2, computed) : convert_checked(c, 2, computed);
   c.require(number || values.dtype() == x.dtype(), "input and values must have one dtype; ", c.types());
   if (auto given = c.vars(1); given.size() == 1 && given[0].dtype() == DType::boolean && values.rank() == 0) {
     require_mask(c, given[0], 0);

@@ -15,18 +15,18 @@ Results drawn(Call& c, Values values) {
   return to_device(convert(values(type.shape, compute_dtype(type.dtype)), type.dtype), type.device);
 }
 
-Results between(Call& c, double low, double high) {
+Results draw_uniform(Call& c, double low, double high) {
   return drawn(c, [&](const Shape& shape, DType d) {
     return c.builder.call("rand", {shape, d, c.type(0).device}) * (high - low) + low;
   });
 }
-Results around(Call& c, double mean, double deviation) {
+Results draw_normal(Call& c, double mean, double deviation) {
   return drawn(c, [&](const Shape& shape, DType d) {
     return c.builder.call("randn", {shape, d, c.type(0).device}) * deviation + mean;
   });
 }
-Results uniform(Call& c) { return between(c, c.real(1), c.real(2)); }
-Results normal(Call& c) { return around(c, c.real(1), c.real(2)); }
+Results uniform(Call& c) { return draw_uniform(c, c.real(1), c.real(2)); }
+Results normal(Call& c) { return draw_normal(c, c.real(1), c.real(2)); }
 
 // By the inverse of the distribution function, which is more exact below the mean: intervals above it are mirrored.
 Results trunc_normal(Call& c) {
@@ -110,10 +110,10 @@ double kaiming_deviation(const Call& c) {
 template <double (*deviation)(const Call&)>
 Results uniform_of(Call& c) {
   const double bound = std::numbers::sqrt3 * deviation(c);
-  return between(c, -bound, bound);
+  return draw_uniform(c, -bound, bound);
 }
 template <double (*deviation)(const Call&)>
-Results normal_of(Call& c) { return around(c, 0, deviation(c)); }
+Results normal_of(Call& c) { return draw_normal(c, 0, deviation(c)); }
 
 // ---- samples ----
 

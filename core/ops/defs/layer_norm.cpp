@@ -25,7 +25,7 @@ Shape normalized_axes(const Call& c, size_t input, size_t shape, std::initialize
 }
 
 // The gradient for an absent parameter.
-Var nothing(const Call& c) { return full(c.builder, {}, 0, DType::f32, c.type(0).device); }
+Var zero_scalar(const Call& c) { return full(c.builder, {}, 0, DType::f32, c.type(0).device); }
 
 // The input normalized over `axes`, and the factor that it was multiplied by.
 struct Standard {
@@ -57,8 +57,8 @@ Results layer_norm_backward(Call& c) {
   Var dx = c.has(3) ? dy * computed(c.var(3)) : dy;
   // Standardising ignores shifts and scales of a row: the gradient has neither component.
   dx = s.scale * (dx - mean_kept(dx, axes) - s.x * mean_kept(dx * s.x, axes));
-  Var dw = c.has(3) ? convert(sum_to(dy * s.x, c.dims(2)), c.type(3).dtype) : nothing(c);
-  Var db = c.has(4) ? convert(sum_to(dy, c.dims(2)), c.type(4).dtype) : nothing(c);
+  Var dw = c.has(3) ? convert(sum_to(dy * s.x, c.dims(2)), c.type(3).dtype) : zero_scalar(c);
+  Var db = c.has(4) ? convert(sum_to(dy, c.dims(2)), c.type(4).dtype) : zero_scalar(c);
   return {convert(dx, c.type(1).dtype).id, dw.id, db.id};
 }
 
@@ -100,7 +100,7 @@ Results rms_norm_backward(Call& c) {
   Var dy = computed(c.var(0));
   Var dx = c.has(3) ? dy * computed(c.var(3)) : dy;
   dx = s.scale * (dx - s.x * mean_kept(dx * s.x, axes));
-  Var dw = c.has(3) ? convert(sum_to(dy * s.x, c.dims(2)), c.type(3).dtype) : nothing(c);
+  Var dw = c.has(3) ? convert(sum_to(dy * s.x, c.dims(2)), c.type(3).dtype) : zero_scalar(c);
   return {convert(dx, c.type(1).dtype).id, dw.id};
 }
 

@@ -17,7 +17,7 @@ Var scalar_like(const Call& c, size_t i, Var x) {
   const bool truth = x.dtype() == DType::boolean && c.args[i].is_integer();
   c.require(truth || info(given).category <= info(x.dtype()).category, "a value of ", name(given),
             " does not fit input ", name(x.type()));
-  return stored(c, i, x.dtype());
+  return convert_checked(c, i, x.dtype());
 }
 Results masked_fill(Call& c) {
   Var x = c.var(0), mask = c.var(1);

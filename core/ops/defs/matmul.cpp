@@ -12,7 +12,7 @@ Shape leading(const Shape& shape, size_t trailing) {
   return Shape(shape.begin(), shape.end() - static_cast<int64_t>(trailing));
 }
 
-Shape with(Shape shape, std::initializer_list<Dim> more) {
+Shape append_dims(Shape shape, std::initializer_list<Dim> more) {
   for (Dim d : more) shape.push_back(d);
   return shape;
 }
@@ -44,11 +44,11 @@ Var matrices(const Call& c, Var a, Var b) {
   if (a.rank() > 2 && b.rank() == 2) {
     // One product of a tall matrix is faster than many small ones.
     Var tall = builder.call("prims.matmul", {as_matrix(a), b});
-    return reshape_to(tall, with(leading(a.shape(), 1), {b.size(1)}));
+    return reshape_to(tall, append_dims(leading(a.shape(), 1), {b.size(1)}));
   }
   const Shape batch = broadcast_batch(c, a, b);
-  return builder.call("prims.matmul", {expand_to(a, with(batch, {a.size(-2), a.size(-1)})),
-                                       expand_to(b, with(batch, {b.size(-2), b.size(-1)}))});
+  return builder.call("prims.matmul", {expand_to(a, append_dims(batch, {a.size(-2), a.size(-1)})),
+                                       expand_to(b, append_dims(batch, {b.size(-2), b.size(-1)}))});
 }
 
 Results matmul(Call& c) {
@@ -73,7 +73,7 @@ void matmul_vjp(Grad& g) {
   Var a = g.var(0), b = g.var(1), dy = g.cotangent();
   const bool row = a.rank() == 1, column = b.rank() == 1;
   const Dim one = 1, rows = row ? one : a.size(-2), columns = column ? one : b.size(-1);
-  dy = reshape_to(dy, with(leading(dy.shape(), (row ? 0u : 1u) + (column ? 0u : 1u)), {rows, columns}));
+  dy = reshape_to(dy, append_dims(leading(dy.shape(), (row ? 0u : 1u) + (column ? 0u : 1u)), {rows, columns}));
   if (row) a = reshape_to(a, {{1, a.size(0)}});
   if (column) b = reshape_to(b, {{b.size(0), 1}});
   if (g.wants(0)) {
@@ -136,7 +136,7 @@ void linear_vjp(Grad& g) {
   const bool column = w.rank() == 1;
   if (column) {
     w = reshape_to(w, {{1, w.size(0)}});
-    dy = reshape_to(dy, with(dy.shape(), {1}));
+    dy = reshape_to(dy, append_dims(dy.shape(), {1}));
   }
   if (g.wants(0)) g.add(0, g.builder.call("matmul", {dy, w}));
   if (g.wants(1)) {

@@ -57,7 +57,7 @@ Status* kernel(const KernelArgs& k) {
 
 // If all examples share one matrix, their rows are the rows of a single product.
 Results batch(Batch& b) {
-  if (b.rank(0) != 2 || b.batched(1)) return b.again({b.operand(0), b.operand(1)});
+  if (b.rank(0) != 2 || b.batched(1)) return b.invoke_same_op({b.operand(0), b.operand(1)});
   return b.parted(b.builder.call("prims.matmul", {b.merged(0), b.args[1]}), 0);
 }
 

@@ -86,12 +86,12 @@ class BestOfRow {
     for (int64_t j = 0; j < w.size[1]; j++) reach_.push_back(reach_of(w, 1, j, in.shape[3], windows));
   }
 
-  void look(const T* plane, int64_t row) {
+  void find_best_of_row(const T* plane, int64_t row) {
     std::fill(at_.begin(), at_.end(), -1);
     for (int64_t i = 0; i < w_.size[0]; i++) {
       const int64_t y = row * w_.stride[0] - w_.padding[0] + i * w_.dilation[0];
       if (y >= 0 && y < in_.shape[2])
-        for (int64_t j = 0; j < w_.size[1]; j++) look(plane + y * in_.strides[2], y, j);
+        for (int64_t j = 0; j < w_.size[1]; j++) update_best(plane + y * in_.strides[2], y, j);
     }
   }
   T value(int64_t window) const { return std::bit_cast<T>(best_[static_cast<size_t>(window)]); }
@@ -102,7 +102,7 @@ class BestOfRow {
       sizeof(T) == 8, uint64_t,
       std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
 
-  void look(const T* row, int64_t y, int64_t j) {
+  void update_best(const T* row, int64_t y, int64_t j) {
     const auto [begin, end] = reach_[static_cast<size_t>(j)];
     const int64_t first = j * w_.dilation[1] - w_.padding[1], stride = w_.stride[1], step = in_.strides[3],
                   before = y * in_.shape[3];
@@ -138,7 +138,7 @@ Status* kernel(const KernelArgs& k) {
     return each_plane(k, values, [&](int64_t n, int64_t c) -> Status* {
       BestOfRow<T> best(in, w, values.shape[3]);
       for (int64_t y = 0; y < values.shape[2]; y++) {
-        best.look(in.as<T>() + offset(in, n, c, 0, 0), y);
+        best.find_best_of_row(in.as<T>() + offset(in, n, c, 0, 0), y);
         for (int64_t x = 0; x < values.shape[3]; x++) {
           values.as<T>()[offset(values, n, c, y, x)] = best.value(x);
           indices.as<int64_t>()[offset(indices, n, c, y, x)] = best.index(x);
@@ -212,14 +212,14 @@ void backward_samples(Samples& s) {
 
 // Examples of a batch are more images.
 Results batch_pool(Batch& b) {
-  Results out = b.again({b.merged(0), b.args[1], b.args[2], b.args[3], b.args[4], b.args[5]});
+  Results out = b.invoke_same_op({b.merged(0), b.args[1], b.args[2], b.args[3], b.args[4], b.args[5]});
   for (size_t i = 0; i < 2; i++) out[i] = b.parted(b.builder.var(out[i]), i).id;
   return out;
 }
 Results batch_pool_backward(Batch& b) {
   Shape size(b.dims(2));
   size[0] = size[0] * b.size();
-  return b.parted(b.builder.var(b.again({b.merged(0), b.merged(1), size})[0]), 0);
+  return b.parted(b.builder.var(b.invoke_same_op({b.merged(0), b.merged(1), size})[0]), 0);
 }
 
 constexpr OpRow kRows[] = {

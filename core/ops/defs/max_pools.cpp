@@ -171,21 +171,21 @@ constexpr OpRow kRows[] = {
         "max_pool1d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] dilation=[1], bool "
         "ceil_mode=False) -> tensor",
         CastPolicy::none, "The largest element of each window; stride is kernel_size unless given. NaN wins.",
-        max_pool1d, maxima<1>, 0, {.variant = {"return_indices", "max_pool1d_with_indices"}}),
+        max_pool1d, sample_max_pools<1>, 0, {.variant = {"return_indices", "max_pool1d_with_indices"}}),
     composite("max_pool1d_with_indices(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
               "dilation=[1], bool ceil_mode=False) -> "
               "(tensor, tensor)",
-              CastPolicy::none, kPlaces, max_pool1d_with_indices, maxima<1>),
+              CastPolicy::none, kPlaces, max_pool1d_with_indices, sample_max_pools<1>),
     composite("max_pool3d_with_indices(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
               "dilation=[1], bool ceil_mode=False) -> "
               "(tensor, tensor)",
-              CastPolicy::none, kPlaces, max_pool3d_with_indices, maxima<3>),
+              CastPolicy::none, kPlaces, max_pool3d_with_indices, sample_max_pools<3>),
     composite("adaptive_max_pool1d_with_indices(tensor input, int[] output_size) -> (tensor, tensor)", CastPolicy::none,
-              kAdaptivePlaces, adaptive_with_indices<1>, adapted<1>),
+              kAdaptivePlaces, adaptive_with_indices<1>, sample_adaptive_pools<1>),
     composite("adaptive_max_pool2d_with_indices(tensor input, int[] output_size) -> (tensor, tensor)", CastPolicy::none,
-              kAdaptivePlaces, adaptive_with_indices<2>, adapted<2>),
+              kAdaptivePlaces, adaptive_with_indices<2>, sample_adaptive_pools<2>),
     composite("adaptive_max_pool3d_with_indices(tensor input, int[] output_size) -> (tensor, tensor)", CastPolicy::none,
-              kAdaptivePlaces, adaptive_with_indices<3>, adapted<3>),
+              kAdaptivePlaces, adaptive_with_indices<3>, sample_adaptive_pools<3>),
     composite(
         "max_unpool1d(tensor input, tensor indices, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[]? "
         "output_size=None) -> tensor",

@@ -146,12 +146,14 @@ void index_put_samples(Samples& s) {
 ValueList batch_indices(const Batch& b, bool numbered) {
   ValueList indices;
   Var first = b.operand(1, 0);
-  if (numbered) indices.push_back(convert(b.numbers(first.shape()), first.dtype()).id);
+  if (numbered) indices.push_back(convert(b.example_indices(first.shape()), first.dtype()).id);
   for (size_t i = 0; i < b.args[1].count; i++) indices.push_back(b.operand(1, i).id);
   return indices;
 }
-Results batch_index(Batch& b) { return b.again({b.args[0], batch_indices(b, b.batched(0))}); }
-Results batch_index_put(Batch& b) { return b.again({b.operand(0), batch_indices(b, true), b.operand(2), b.flag(3)}); }
+Results batch_index(Batch& b) { return b.invoke_same_op({b.args[0], batch_indices(b, b.batched(0))}); }
+Results batch_index_put(Batch& b) {
+  return b.invoke_same_op({b.operand(0), batch_indices(b, true), b.operand(2), b.flag(3)});
+}
 
 constexpr OpRow kRows[] = {
     primitive("prims.index(tensor input, tensor[] indices) -> tensor",

@@ -13,7 +13,7 @@ Var taken(Var x, Var places) {
   return x.builder->call(x.rank() == 1 ? "prims.gather" : "prims.take", {x, 0, places});
 }
 // The number of elements is known wherever values are.
-int64_t known(Dim size) { return hint(size); }
+int64_t concrete_size(Dim size) { return hint(size); }
 
 // ---- nonzero, masked_select ----
 
@@ -54,7 +54,7 @@ struct Unique {
 };
 
 Var Unique::begins() const {
-  const int64_t n = known(sorted.shape()[0]);
+  const int64_t n = concrete_size(sorted.shape()[0]);
   const Device device = sorted.type().device;
   Var first = full(c.builder, Shape{std::min<int64_t>(n, 1)}, 1, DType::boolean, device);
   if (n < 2) return first;
@@ -78,8 +78,8 @@ Results Unique::results(const Shape& inverse_shape) const {
     out.push_back(reshape_to(group, inverse_shape).id);
   }
   if (counts) {
-    const int64_t found = known(starts.shape()[0]);
-    Var end = full(b, Shape{std::min<int64_t>(found, 1)}, static_cast<double>(known(n)), DType::i64, device);
+    const int64_t found = concrete_size(starts.shape()[0]);
+    Var end = full(b, Shape{std::min<int64_t>(found, 1)}, static_cast<double>(concrete_size(n)), DType::i64, device);
     Var ends = b.call("prims.cat",
                       {ValueList{b.call("slice", {starts, 0, std::min<int64_t>(found, 1), found, 1}).id, end.id}, 0});
     out.push_back((ends - starts).id);
@@ -127,7 +127,7 @@ Results bincount(Call& c) {
   c.require(!c.has(1) || c.type(1).shape == x.shape(), "weights must have the shape of input; ", c.types());
   x = convert(x, DType::i64);
   int64_t size = least;
-  if (known(x.shape()[0]) > 0) {
+  if (concrete_size(x.shape()[0]) > 0) {
     const int64_t low = c.value_of(c.builder.call("prims.amin", {x, Shape{0}})),
                   high = c.value_of(c.builder.call("prims.amax", {x, Shape{0}}));
     c.require(low >= 0, "input must not be negative, its least element is ", low);

@@ -11,7 +11,7 @@ Shape kept_shape(Var x, size_t axis) {
   if (x.rank()) kept[axis] = 1;
   return kept;
 }
-Var without(Var x, size_t axis, bool keepdim) {
+Var drop_axis(Var x, size_t axis, bool keepdim) {
   if (keepdim || x.rank() == 0) return x;
   Shape shape = x.shape();
   shape.erase(axis);
@@ -19,12 +19,12 @@ Var without(Var x, size_t axis, bool keepdim) {
 }
 
 // A key that is smallest where the input is greatest. Integers do not overflow.
-Var turned(Var x) {
+Var descending_key(Var x) {
   if (is_real(x.dtype())) return -x;
   if (x.dtype() == DType::boolean) return not_(x);
   return x.builder->call("prims.sub", {full_like(x, -1), x});
 }
-Results argmin(Call& c) { return c.builder.call("argmax", {turned(c.var(0)), c.args[1], c.args[2]}); }
+Results argmin(Call& c) { return c.builder.call("argmax", {descending_key(c.var(0)), c.args[1], c.args[2]}); }
 
 // max and min: of all elements; along a dim with their places; of two tensors.
 template <bool maximum>
@@ -39,10 +39,10 @@ Results extremum(Call& c) {
   if (!c.has(1)) return b.call(maximum ? "amax" : "amin", {x});
   c.require(c.args[1].kind == ArgKind::integer, "dim must be an integer, got ", kind_of(c.args[1]));
   const size_t axis = normalize_axis(c.args[1].i, x.rank());
-  Var place = b.call("prims.argmax", {maximum ? x : turned(x), static_cast<int64_t>(axis)});
+  Var place = b.call("prims.argmax", {maximum ? x : descending_key(x), static_cast<int64_t>(axis)});
   place = reshape_to(place, kept_shape(x, axis));
-  Var value = line_up(x, axis, place);
-  return {without(value, axis, c.flag(2)).id, without(place, axis, c.flag(2)).id};
+  Var value = gather_along(x, axis, place);
+  return {drop_axis(value, axis, c.flag(2)).id, drop_axis(place, axis, c.flag(2)).id};
 }
 Results aminmax(Call& c) {
   Shape dims;
@@ -75,7 +75,7 @@ Results topk(Call& c) {
 
 // The result of a prim that keeps the dim with size 1.
 Results dropped(Call& c, const Results& both, size_t axis, bool keepdim) {
-  return {without(c.builder.var(both[0]), axis, keepdim).id, without(c.builder.var(both[1]), axis, keepdim).id};
+  return {drop_axis(c.builder.var(both[0]), axis, keepdim).id, drop_axis(c.builder.var(both[1]), axis, keepdim).id};
 }
 Dim line_size(const Call& c, Var x, size_t axis) {
   const Dim n = x.rank() ? x.shape()[axis] : Dim(1);

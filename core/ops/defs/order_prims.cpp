@@ -45,7 +45,7 @@ Status* sort_lines(const KernelArgs& k, const ItemLines<T, Item>& lines) {
                              });
                              return nullptr;
                            });
-  return each_line_group(k, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, lines.together(), Room<Item>(),
+  return each_line_group(k, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, lines.lines_per_group(), Room<Item>(),
                          [&](const LineGroup& g, Room<Item>& room) -> Status* {
                            Item* sorted[LineGroup::kMost];
                            if (Status* failed = lines.load_sorted(g, room, sorted)) return failed;
@@ -81,8 +81,8 @@ Item commonest(const Item* order, int64_t n) {
 }
 Status* mode_kernel(const KernelArgs& k) {
   return by_lines_of_items(k, 1, false, [&]<class T, class Item>(const ItemLines<T, Item>& lines) {
-    return each_line_group(k, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, lines.together(), Room<Item>(),
-                           [&](const LineGroup& g, Room<Item>& room) -> Status* {
+    return each_line_group(k, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, lines.lines_per_group(),
+                           Room<Item>(), [&](const LineGroup& g, Room<Item>& room) -> Status* {
                              Item* sorted[LineGroup::kMost];
                              if (Status* failed = lines.load_sorted(g, room, sorted)) return failed;
                              for (size_t l = 0; l < static_cast<size_t>(g.count); l++)

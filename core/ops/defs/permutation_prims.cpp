@@ -111,7 +111,7 @@ Status* permutation_kernel(const KernelArgs& k) {
 
 // Each example gets another order, as in a loop over the batch.
 Results batch_permutation(Batch& b) {
-  return b.again({b.args[0], b.args[1], b.with_front(b.size(), b.dims(2))});
+  return b.invoke_same_op({b.args[0], b.args[1], b.with_front(b.size(), b.dims(2))});
 }
 
 constexpr OpRow kRows[] = {

@@ -67,7 +67,7 @@ Results lp_pool(Call& c) {
 }
 // The gradient goes to the first of equal maxima, which the variant with indices gives, as in PyTorch.
 template <size_t dims>
-void to_places(Grad& g) {
+void max_pool_vjp(Grad& g) {
   const CompleteArgs given(g.builder.registry().get(g.op.variant.op), g.args);
   Var at = g.builder.var(g.builder.invoke(g.builder.registry().get(g.op.variant.op), given.span())[1]);
   Var dy = g.cotangent();
@@ -171,16 +171,19 @@ constexpr OpRow kRows[] = {
     maximum_of("max_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
                "dilation=[1], bool ceil_mode=False) -> tensor",
                "The largest element of each window; stride is kernel_size unless given. NaN wins.", max_pool3d,
-               to_places<3>, maxima<3>, "max_pool3d_with_indices"),
-    row("adaptive_avg_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<1, true>, adapted<1>),
-    row("adaptive_avg_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<2, true>, adapted<2>),
-    row("adaptive_avg_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<3, true>, adapted<3>),
+               max_pool_vjp<3>, sample_max_pools<3>, "max_pool3d_with_indices"),
+    row("adaptive_avg_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<1, true>,
+        sample_adaptive_pools<1>),
+    row("adaptive_avg_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<2, true>,
+        sample_adaptive_pools<2>),
+    row("adaptive_avg_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<3, true>,
+        sample_adaptive_pools<3>),
     maximum_of("adaptive_max_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<1, false>,
-               to_places<1>, adapted<1>, "adaptive_max_pool1d_with_indices"),
+               max_pool_vjp<1>, sample_adaptive_pools<1>, "adaptive_max_pool1d_with_indices"),
     maximum_of("adaptive_max_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<2, false>,
-               to_places<2>, adapted<2>, "adaptive_max_pool2d_with_indices"),
+               max_pool_vjp<2>, sample_adaptive_pools<2>, "adaptive_max_pool2d_with_indices"),
     maximum_of("adaptive_max_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<3, false>,
-               to_places<3>, adapted<3>, "adaptive_max_pool3d_with_indices"),
+               max_pool_vjp<3>, sample_adaptive_pools<3>, "adaptive_max_pool3d_with_indices"),
 };
 
 }  // namespace

@@ -85,10 +85,10 @@ constexpr std::string_view kNoGradient = "the state is made of integers";
 
 // Numbers for each example, in the order in which a loop over the batch would lie.
 Results batch_real_draw(Batch& b) {
-  return b.again({b.args[0], b.args[1], b.with_front(b.size(), b.dims(2)), b.args[3]});
+  return b.invoke_same_op({b.args[0], b.args[1], b.with_front(b.size(), b.dims(2)), b.args[3]});
 }
 Results batch_randint(Batch& b) {
-  return b.again({b.args[0], b.args[1], b.args[2], b.args[3], b.with_front(b.size(), b.dims(4))});
+  return b.invoke_same_op({b.args[0], b.args[1], b.args[2], b.args[3], b.with_front(b.size(), b.dims(4))});
 }
 
 constexpr OpRow kRows[] = {

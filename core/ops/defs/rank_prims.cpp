@@ -35,9 +35,9 @@ template <class F>
 Status* put_ranked(const KernelArgs& k, const F& rank_of) {
   return by_lines_of_items(k, 1, false, [&]<class T, class Item>(const ItemLines<T, Item>& lines) {
     return each_line_group(
-        k, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, lines.together(), Room<Item>(),
+        k, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, lines.lines_per_group(), Room<Item>(),
         [&](const LineGroup& g, Room<Item>& room) -> Status* {
-          Item* items = room.of((lines.together() + 1) * lines.size);
+          Item* items = room.of((lines.lines_per_group() + 1) * lines.size);
           if (!items) return out_of_memory_status();
           lines.load(g, items, 0, lines.size);
           for (int64_t l = 0; l < g.count; l++) {
@@ -45,8 +45,9 @@ Status* put_ranked(const KernelArgs& k, const F& rank_of) {
             int64_t numbers = lines.size;
             if constexpr (is_real_number<T>)
               numbers -= std::count_if(line, line + lines.size, [](const Item& i) { return i.key() == kNanKey<T>; });
-            lines.put(k, g, static_cast<size_t>(l),
-                      ranked(line, items + lines.together() * lines.size, lines.size, rank_of(numbers, lines.size)));
+            lines.put(
+                k, g, static_cast<size_t>(l),
+                ranked(line, items + lines.lines_per_group() * lines.size, lines.size, rank_of(numbers, lines.size)));
           }
           return nullptr;
         });

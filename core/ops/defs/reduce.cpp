@@ -141,7 +141,7 @@ void logsumexp_vjp(Grad& g) {
 // ---- all, any ----
 
 // The result is boolean, but u8 for u8, which stood for booleans in older versions of PyTorch.
-Results truth(Call& c, std::string_view prim) {
+Results reduce_booleans(Call& c, std::string_view prim) {
   Var x = c.var(0);
   Var y = reduced(prim, convert(x, DType::boolean), c.axes(1, x.rank()), c.flag(2));
   return x.dtype() == DType::u8 ? convert(y, DType::u8) : y;
@@ -246,12 +246,12 @@ constexpr OpRow kRows[] = {
               {.vjp = logsumexp_vjp}),
     composite(
         "all(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
-        "Whether all elements over dim are nonzero.", [](Call& c) { return truth(c, "prims.amin"); }, sample_truths,
-        kReduction),
+        "Whether all elements over dim are nonzero.", [](Call& c) { return reduce_booleans(c, "prims.amin"); },
+        sample_truths, kReduction),
     composite(
         "any(tensor input, int[]? dim=None, bool keepdim=False) -> tensor", CastPolicy::none,
-        "Whether any element over dim is nonzero.", [](Call& c) { return truth(c, "prims.amax"); }, sample_truths,
-        kReduction),
+        "Whether any element over dim is nonzero.", [](Call& c) { return reduce_booleans(c, "prims.amax"); },
+        sample_truths, kReduction),
 };
 
 }  // namespace

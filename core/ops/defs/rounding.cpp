@@ -27,7 +27,7 @@ Results round_op(Call& c) {
 }
 // Integers are whole.
 template <auto formula>
-Results whole(Call& c) {
+Results round_reals(Call& c) {
   Var x = c.var(0);
   c.require(x.dtype() != DType::boolean, "input must not be boolean, got ", name(x.type()));
   return is_real(x.dtype()) ? formula(x) : x;
@@ -60,7 +60,7 @@ Var angle_of(Var x) {
 }
 // A predicate of reals with a constant result for integers.
 template <auto formula, bool for_integers>
-Results question(Call& c) {
+Results real_predicate(Call& c) {
   Var x = c.var(0);
   if (is_real(x.dtype())) return formula(x);
   return c.builder.call(for_integers ? "prims.eq" : "prims.ne", {x, x});
@@ -117,9 +117,9 @@ consteval OpRow asks(SchemaText schema, std::string_view doc, DecomposeFn decomp
 
 constexpr OpRow kRows[] = {
     composite("ceil(tensor input) -> tensor", CastPolicy::none, "The least integer that is not less.",
-              whole<[](Var x) { return -floor(-x); }>, sample_signed_numbers, kInplace),
-    composite("trunc(tensor input) -> tensor", CastPolicy::none, "The integer part, towards zero.", whole<truncated>,
-              sample_signed_numbers, kInplace),
+              round_reals<[](Var x) { return -floor(-x); }>, sample_signed_numbers, kInplace),
+    composite("trunc(tensor input) -> tensor", CastPolicy::none, "The integer part, towards zero.",
+              round_reals<truncated>, sample_signed_numbers, kInplace),
     composite("round(tensor input, int decimals=0) -> tensor", CastPolicy::none,
               "The nearest integer, of two the even one; decimals moves the point.", round_op, sample_rounds, kInplace),
     composite("frac(tensor input) -> tensor", CastPolicy::none, "What trunc takes away.", frac, sample_reals, kInplace),
@@ -139,15 +139,15 @@ constexpr OpRow kRows[] = {
               CastPolicy::none,
               "NaN as nan, infinities as posinf and neginf, or as the largest and least finite number.", nan_to_num,
               sample_replaced, kInplace),
-    asks("isnan(tensor input) -> tensor", "Whether each element is NaN.", question<isnan, false>),
+    asks("isnan(tensor input) -> tensor", "Whether each element is NaN.", real_predicate<isnan, false>),
     asks("isinf(tensor input) -> tensor", "Whether each element is infinite.",
-         question<[](Var x) { return eq(abs(x), kInfinity); }, false>),
+         real_predicate<[](Var x) { return eq(abs(x), kInfinity); }, false>),
     asks("isposinf(tensor input) -> tensor", "Whether each element is the positive infinity.",
-         question<[](Var x) { return eq(x, kInfinity); }, false>),
+         real_predicate<[](Var x) { return eq(x, kInfinity); }, false>),
     asks("isneginf(tensor input) -> tensor", "Whether each element is the negative infinity.",
-         question<[](Var x) { return eq(x, -kInfinity); }, false>),
+         real_predicate<[](Var x) { return eq(x, -kInfinity); }, false>),
     asks("isfinite(tensor input) -> tensor", "Whether each element is neither infinite nor NaN.",
-         question<[](Var x) { return lt(abs(x), kInfinity); }, true>),
+         real_predicate<[](Var x) { return lt(abs(x), kInfinity); }, true>),
     asks("signbit(tensor input) -> tensor", "Whether each element has a negative sign, as -0.0 has.",
          formula_on<signbit_of>),
 };

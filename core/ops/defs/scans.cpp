@@ -19,7 +19,7 @@ Results logcumsumexp(Call& c) {
   return c.builder.call("prims.logcumsumexp", {convert(x, to_real(x.dtype())), c.integer(1), false});
 }
 // cummax, cummin
-Results running(Call& c) {
+Results cumulative_extremum(Call& c) {
   c.axis(1, c.type(0).rank());
   return c.builder.results(cat("prims.", c.op.name()), {c.var(0), c.integer(1)});
 }
@@ -133,9 +133,10 @@ constexpr OpRow kRows[] = {
     composite("cumprod(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32,
               "The product of each element and those before it along dim.", accumulated, sample_whole_lines, kInplace),
     composite("cummax(tensor input, int dim) -> (tensor values, tensor indices)", CastPolicy::none,
-              "The greatest so far along dim, and the last place where it was.", running, sample_whole_lines),
+              "The greatest so far along dim, and the last place where it was.", cumulative_extremum,
+              sample_whole_lines),
     composite("cummin(tensor input, int dim) -> (tensor values, tensor indices)", CastPolicy::none,
-              "The least so far along dim, and the last place where it was.", running, sample_whole_lines),
+              "The least so far along dim, and the last place where it was.", cumulative_extremum, sample_whole_lines),
     composite("logcumsumexp(tensor input, int dim) -> tensor", CastPolicy::none,
               "log(cumsum(exp(input))) along dim, without overflow.", logcumsumexp, sample_lines),
     composite(

@@ -12,7 +12,7 @@ namespace {
 
 // src as large as index: a number, or the front of a tensor.
 Var source(const Call& c, size_t param, Var x, Var index) {
-  if (is_plain_number(c, param)) return expand_to(stored(c, param, x.dtype()), index.shape());
+  if (is_plain_number(c, param)) return expand_to(convert_checked(c, param, x.dtype()), index.shape());
   Var src = c.var(param);
   c.require(src.dtype() == x.dtype(), "input and src must have one dtype; ", c.types());
   c.require(src.rank() == index.rank(), "src must have the rank of index; ", c.types());

@@ -25,7 +25,7 @@ template <class T, class F>
 void join_some(const Buffer& out, const Buffer& index, const Buffer& src, size_t dim, F join) {
   using C = Compute<T>;
   const int64_t stride = out.rank ? out.strides[dim] : 0;
-  const Reshaped to = standing(out, index, dim);
+  const Reshaped to = with_zero_stride(out, index, dim);
   Rows<3> rows(index, {&index, &src, &to.buffer});
   for (int64_t r = 0; r < rows.rows(); r++, rows.next())
     for (int64_t i = 0; i < rows.row(); i++) {

@@ -42,7 +42,7 @@ ValueId write_through_slice(Call& c, ValueId base, ValueId written) {
 }
 
 Results batch_slice(Batch& b) {
-  return b.again(
+  return b.invoke_same_op(
       {b.operand(0), b.with_front(0, b.dims(1)), b.with_front(b.size(), b.dims(2)), b.with_front(1, b.dims(3))});
 }
 

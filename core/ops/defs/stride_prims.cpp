@@ -67,8 +67,8 @@ Var with_diagonal(const Call& c, Var base, Var written) {
 }
 Results batch_diagonal(Batch& b) {
   const size_t rank = b.rank(0);
-  return b.again({b.operand(0), b.integer(1), static_cast<int64_t>(b.axis(2, rank) + 1),
-                  static_cast<int64_t>(b.axis(3, rank) + 1)});
+  return b.invoke_same_op({b.operand(0), b.integer(1), static_cast<int64_t>(b.axis(2, rank) + 1),
+                           static_cast<int64_t>(b.axis(3, rank) + 1)});
 }
 
 // ---- windows ----
@@ -93,7 +93,7 @@ bool unfold_view(std::span<const int64_t> sizes, std::span<const Arg> args, std:
   return true;
 }
 // Moves the last dim next to the dim that it was taken from, or back.
-Var inside_last(Var x, size_t dim, bool back) {
+Var move_last_beside(Var x, size_t dim, bool back) {
   Shape order;
   const auto last = static_cast<int64_t>(x.rank()) - 1, at = static_cast<int64_t>(dim) + 1;
   for (int64_t i = 0; i <= last; i++) order.push_back(i);
@@ -109,7 +109,8 @@ void unfold_vjp(Grad& g) {
   Var first = counted_along(g.builder, windows, 0, 2, device) * g.integer(3);
   Var places = first + counted_along(g.builder, size, 1, 2, device);
   Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), device), g.type(0).shape);
-  g.add(0, g.builder.call("prims.take_add", {zeros, static_cast<int64_t>(dim), places, inside_last(ct, dim, false)}));
+  g.add(0,
+        g.builder.call("prims.take_add", {zeros, static_cast<int64_t>(dim), places, move_last_beside(ct, dim, false)}));
 }
 // Every step-th element of the base from the i-th on is the i-th of the windows.
 ValueId write_through_unfold(Call& c, ValueId base, ValueId written) {
@@ -129,7 +130,7 @@ ValueId write_through_unfold(Call& c, ValueId base, ValueId written) {
   if (step == size || windows <= 1) {
     Shape whole = type.shape;
     whole[dim] = windows * size;
-    set(reshape_to(inside_last(all, dim, false), whole), 0, windows * size, 1);
+    set(reshape_to(move_last_beside(all, dim, false), whole), 0, windows * size, 1);
     return out.id;
   }
   for (int64_t i = 0; i < size; i++)
@@ -137,7 +138,7 @@ ValueId write_through_unfold(Call& c, ValueId base, ValueId written) {
   return out.id;
 }
 Results batch_unfold(Batch& b) {
-  return b.again({b.operand(0), static_cast<int64_t>(b.axis(1, b.rank(0)) + 1), b.integer(2), b.integer(3)});
+  return b.invoke_same_op({b.operand(0), static_cast<int64_t>(b.axis(1, b.rank(0)) + 1), b.integer(2), b.integer(3)});
 }
 
 // ---- samples ----

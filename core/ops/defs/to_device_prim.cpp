@@ -21,7 +21,7 @@ constexpr OpRow kRow = checked({
     .meta = meta,
     .reference = copy_dense,  // within one memory; an executor that reaches both devices takes the others
     .vjp = [](Grad& g) { g.add(0, to_device(g.cotangent(), g.type(0).device)); },
-    .batch = [](Batch& b) { return b.again({b.operand(0), b.args[1]}); },
+    .batch = [](Batch& b) { return b.invoke_same_op({b.operand(0), b.args[1]}); },
     .samples = [](Samples& s) { s.add({TensorSpec{{2, 3}}, "cpu"}); },
     .tags = kLinear | kAnyElement,
 });

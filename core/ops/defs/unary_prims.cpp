@@ -60,7 +60,7 @@ Status* not_kernel(const KernelArgs& k) {
 
 // Each formula is in the cotangent dy, the input x and the result y, in f32 when they are bf16.
 template <class Formula>
-void rule(Grad& g) {
+void formula_vjp(Grad& g) {
   g.add(0, Formula()(g, computed(g.cotangent())));
 }
 Var x(Grad& g) { return computed(g.var(0)); }
@@ -92,16 +92,24 @@ constexpr OpRow kRows[] = {
               unary_kernel<Floor>, nullptr, kElementwise, {.nondiff = "it is constant between jumps"}),
     primitive("prims.logical_not(tensor input) -> tensor", "Whether the input is zero.", not_meta, not_kernel, nullptr,
               kElementwise | kCheap, {.nondiff = "the result is boolean"}),
-    real("prims.exp(tensor input) -> tensor", "e to the power of the input.", real_kernel<Exp>, rule<decltype(d_exp)>),
-    real("prims.log(tensor input) -> tensor", "The natural logarithm.", real_kernel<Log>, rule<decltype(d_log)>),
-    real("prims.sqrt(tensor input) -> tensor", "The square root.", real_kernel<Sqrt>, rule<decltype(d_sqrt)>),
-    real("prims.rsqrt(tensor input) -> tensor", "1 / sqrt(input).", real_kernel<Rsqrt>, rule<decltype(d_rsqrt)>),
+    real("prims.exp(tensor input) -> tensor", "e to the power of the input.", real_kernel<Exp>,
+         formula_vjp<decltype(d_exp)>),
+    real("prims.log(tensor input) -> tensor", "The natural logarithm.", real_kernel<Log>,
+         formula_vjp<decltype(d_log)>),
+    real("prims.sqrt(tensor input) -> tensor", "The square root.", real_kernel<Sqrt>,
+         formula_vjp<decltype(d_sqrt)>),
+    real("prims.rsqrt(tensor input) -> tensor", "1 / sqrt(input).", real_kernel<Rsqrt>,
+         formula_vjp<decltype(d_rsqrt)>),
     real("prims.reciprocal(tensor input) -> tensor", "1 / input.", real_kernel<Reciprocal>,
-         rule<decltype(d_reciprocal)>),
-    real("prims.sin(tensor input) -> tensor", "The sine of radians.", real_kernel<Sin>, rule<decltype(d_sin)>),
-    real("prims.cos(tensor input) -> tensor", "The cosine of radians.", real_kernel<Cos>, rule<decltype(d_cos)>),
-    real("prims.tanh(tensor input) -> tensor", "The hyperbolic tangent.", real_kernel<Tanh>, rule<decltype(d_tanh)>),
-    real("prims.erf(tensor input) -> tensor", "The error function.", real_kernel<Erf>, rule<decltype(d_erf)>),
+         formula_vjp<decltype(d_reciprocal)>),
+    real("prims.sin(tensor input) -> tensor", "The sine of radians.", real_kernel<Sin>,
+         formula_vjp<decltype(d_sin)>),
+    real("prims.cos(tensor input) -> tensor", "The cosine of radians.", real_kernel<Cos>,
+         formula_vjp<decltype(d_cos)>),
+    real("prims.tanh(tensor input) -> tensor", "The hyperbolic tangent.", real_kernel<Tanh>,
+         formula_vjp<decltype(d_tanh)>),
+    real("prims.erf(tensor input) -> tensor", "The error function.", real_kernel<Erf>,
+         formula_vjp<decltype(d_erf)>),
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ constexpr OpRow kRows[] = {
              .nondiff = kBits,
              .batch =
                  [](Batch& b) {
-                   return b.again({b.operand(0), b.dtype(1)});
+                   return b.invoke_same_op({b.operand(0), b.dtype(1)});
                  },
              .view = same_places,
              .write_through = write_bits}),

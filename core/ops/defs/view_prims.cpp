@@ -114,15 +114,17 @@ bool contiguous_view(std::span<const int64_t> sizes, std::span<const Arg>, std::
 
 // ---- over a batch ----
 
-Results batch_reshape(Batch& b) { return b.again({b.operand(0), b.with_front(b.size(), b.dims(1))}); }
-Results batch_permute(Batch& b) { return b.again({b.operand(0), b.with_front(0, b.shifted(b.dims(1), b.rank(0)))}); }
+Results batch_reshape(Batch& b) { return b.invoke_same_op({b.operand(0), b.with_front(b.size(), b.dims(1))}); }
+Results batch_permute(Batch& b) {
+  return b.invoke_same_op({b.operand(0), b.with_front(0, b.shifted(b.dims(1), b.rank(0)))});
+}
 // The dims that expand adds come behind that of the batch.
 Results batch_expand(Batch& b) {
   Var x = b.operand(0);
   Shape from(b.dims(1).size() - b.rank(0) + 1, 1);
   from[0] = b.size();
   for (size_t i = 1; i < x.rank(); i++) from.push_back(x.shape()[i]);
-  return b.again({reshape_to(x, from), b.with_front(b.size(), b.dims(1))});
+  return b.invoke_same_op({reshape_to(x, from), b.with_front(b.size(), b.dims(1))});
 }
 std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
 
@@ -182,7 +184,7 @@ constexpr OpRow kRows[] = {
              .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
              .reference = copy_dense,
              .vjp = [](Grad& g) { g.add(0, g.cotangent()); },
-             .batch = [](Batch& b) { return b.again({b.operand(0)}); },
+             .batch = [](Batch& b) { return b.invoke_same_op({b.operand(0)}); },
              .view = contiguous_view,
              .write_through = [](Call&, ValueId, ValueId written) { return written; },
              .samples =
