@@ -162,7 +162,7 @@ Status* CustomOp::run_kernel(const KernelArgs& kernel) {
     const Nesting inside(self.name());
     auto failed = called("it", [&] { return found->desc.run(handle(&launch), args.leaves.data(), found->desc.user); });
     if (!failed) return;
-    if (failed->has_foreign() || failed->placed()) throw Error(failed);
+    if (failed->has_foreign() || failed->names_callers()) throw Error(failed);
     throw Error(failed->code(), cat(self.name(), ": its kernel: ", failed->message()));
   });
 }

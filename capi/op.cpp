@@ -28,7 +28,7 @@ void check_name(std::string_view name) {
 }
 
 [[noreturn]] void fail_callback(const Ref<Status>& failed, std::string_view op, std::string_view what) {
-  if (failed->has_foreign() || failed->placed() || failed->code() == Code::out_of_memory) throw Error(failed);
+  if (failed->has_foreign() || failed->names_callers() || failed->code() == Code::out_of_memory) throw Error(failed);
   throw Error(failed->code(), cat(op, ": its ", what, ": ", failed->message()));
 }
 

@@ -103,7 +103,7 @@ bool write_all(int file, std::string_view bytes) {
 enum class Found { blob, other_key, damaged };
 
 // Takes the blob out of a file's bytes.
-Found unwrap(std::string& bytes, std::string_view key) {
+Found extract_blob(std::string& bytes, std::string_view key) {
   Head head;
   if (bytes.size() < sizeof head) return Found::damaged;
   std::memcpy(&head, bytes.data(), sizeof head);
@@ -151,7 +151,7 @@ std::optional<std::string> BlobStore::get(std::string_view key) noexcept try {
   std::string bytes;
   const bool fits = static_cast<uint64_t>(facts.st_size) <= limit_;
   if (fits) bytes.resize(static_cast<size_t>(facts.st_size));
-  const Found found = fits && read_all(file.number(), bytes) ? unwrap(bytes, key) : Found::damaged;
+  const Found found = fits && read_all(file.number(), bytes) ? extract_blob(bytes, key) : Found::damaged;
   if (found == Found::damaged) ::unlinkat(folder.number(), name.c_str(), 0);
   if (found != Found::blob) return std::nullopt;
   // Updates the time of use. If it cannot be written, the only cost is that the file may be removed earlier.
@@ -179,7 +179,7 @@ bool BlobStore::put(std::string_view key, std::string_view blob) noexcept try {
   return false;
 }
 
-std::string BlobStore::trouble() {
+std::string BlobStore::why_unusable() {
   const auto why = [] { return std::generic_category().message(errno); };
   make_folder(folder_);
   Descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

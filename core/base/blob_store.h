@@ -26,7 +26,7 @@ class BlobStore {
   static std::string default_folder();
 
   // Tries to write, and returns the reason why nothing can be kept; "" when it works.
-  std::string trouble();
+  std::string why_unusable();
 
   std::optional<std::string> get(std::string_view key) noexcept;
   // Replaces what was there. One that takes more than a sixteenth of the limit is not kept. Whether it was kept; it may

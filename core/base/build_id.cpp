@@ -30,7 +30,7 @@ std::string hexadecimal(std::string_view bytes) {
 }
 
 // The id among the notes of a segment: each has a head, a name and a description, padded to words.
-std::string id_among(std::string_view notes) {
+std::string find_build_id_note(std::string_view notes) {
   const auto padded = [](size_t bytes) { return (bytes + 3) / 4 * 4; };
   for (ElfW(Nhdr) head; notes.size() >= sizeof head;) {
     std::memcpy(&head, notes.data(), sizeof head);
@@ -43,7 +43,7 @@ std::string id_among(std::string_view notes) {
   return "";
 }
 
-int look_at(dl_phdr_info* file, size_t, void* data) {
+int search_loaded_object(dl_phdr_info* file, size_t, void* data) {
   Search& search = *static_cast<Search*>(data);
   const ElfW(Phdr)* const end = file->dlpi_phdr + file->dlpi_phnum;
   const bool here = std::any_of(file->dlpi_phdr, end, [&](const ElfW(Phdr) & p) {
@@ -52,7 +52,7 @@ int look_at(dl_phdr_info* file, size_t, void* data) {
   if (!here) return 0;
   for (const ElfW(Phdr)* p = file->dlpi_phdr; p != end && search.found.empty(); p++)
     if (p->p_type == PT_NOTE)
-      search.found = id_among({reinterpret_cast<const char*>(file->dlpi_addr + p->p_vaddr), p->p_memsz});
+      search.found = find_build_id_note({reinterpret_cast<const char*>(file->dlpi_addr + p->p_vaddr), p->p_memsz});
   return 1;
 }
 
@@ -65,7 +65,7 @@ std::string file_of(const void* address) {
 
 std::string build_id(const void* address) {
   Search search{reinterpret_cast<uintptr_t>(address), ""};
-  dl_iterate_phdr(look_at, &search);
+  dl_iterate_phdr(search_loaded_object, &search);
   struct stat facts {};
   if (!search.found.empty() || ::stat(file_of(address).c_str(), &facts) != 0) return search.found;
   return cat(static_cast<int64_t>(facts.st_size), " bytes of ", static_cast<int64_t>(facts.st_mtim.tv_sec), ".",

@@ -75,7 +75,7 @@ bool read_until_closed(int pipe, Clock::time_point deadline, std::string& out) {
 
 }  // namespace
 
-std::string said(const ChildEnd& end) {
+std::string describe_end(const ChildEnd& end) {
   switch (end.how) {
     case ChildEnd::How::exited: return cat("it exited with status ", end.number);
     case ChildEnd::How::killed: return cat("it was ended by signal ", end.number, " (", ::strsignal(end.number), ")");

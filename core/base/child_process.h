@@ -16,7 +16,7 @@ struct ChildEnd {
 };
 
 // "it exited with status 3", "it was ended by signal 9 (Killed)" ...
-std::string said(const ChildEnd& end);
+std::string describe_end(const ChildEnd& end);
 
 // `arguments`: the program first, by a path or a name that is looked for in PATH. It reads nothing, and is ended with
 // all that it started when it takes longer. Any thread.

@@ -41,7 +41,7 @@ constexpr std::string_view kTemporary = ".thunder-", kTemporaryEnd = ".tmp";
 
 // A temporary file is locked by who writes it, for as long as that process lives. False: between its creation and the
 // lock another process took it for abandoned and removed it. A file system without locks keeps what is abandoned.
-bool hold(int file) {
+bool lock_temporary(int file) {
   while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
   }
   struct stat facts {};
@@ -140,7 +140,7 @@ void OutputFile::open_temporary(const std::string& folder) {
     temporary_ = cat(folder, "/", kTemporary, entropy(), kTemporaryEnd);
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) give_up("create a temporary file", errno);
-    if (descriptor_ >= 0 && hold(descriptor_)) return;
+    if (descriptor_ >= 0 && lock_temporary(descriptor_)) return;
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   }
   give_up("create a temporary file", EEXIST);

@@ -4,7 +4,7 @@
 
 namespace thunder {
 
-bool InUse::take(const void* object) noexcept {
+bool InUse::keep_alive(const void* object) noexcept {
   for (InUse* in_use = this; in_use; in_use = in_use->outer_) {
     const void** const end = in_use->objects_ + in_use->count_;
     const void** const first = in_use->objects_ + in_use->taken_;

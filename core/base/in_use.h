@@ -9,7 +9,7 @@ namespace thunder {
 // While it lives, the thread that made it does not destroy these objects: whoever releases the last reference of one
 // leaves it to this instead, whose owner releases it at the end. So a call whose objects nobody releases changes no
 // count, each change of which would be a locked instruction. `destroy() const` of a class whose objects may be listed
-// asks take_over() first. One listed twice is taken once.
+// asks keep_alive_if_in_use() first. One listed twice is taken once.
 class InUse {
  public:
   // `objects` must stay where they are, and are put into another order. Those of a thread end in the reverse order.
@@ -20,12 +20,12 @@ class InUse {
   ~InUse() { innermost_ = outer_; }
 
   // The objects whose only reference is the one in this list.
-  std::span<const void* const> taken() const { return {objects_, taken_}; }
+  std::span<const void* const> kept_alive() const { return {objects_, taken_}; }
   // Whether an object of this thread that has no other reference is in use, and therefore must not be destroyed.
-  static bool take_over(const void* object) noexcept { return innermost_ && innermost_->take(object); }
+  static bool keep_alive_if_in_use(const void* object) noexcept { return innermost_ && innermost_->keep_alive(object); }
 
  private:
-  bool take(const void* object) noexcept;
+  bool keep_alive(const void* object) noexcept;
 
   // Eight bytes of the space that a loader keeps for such variables, found without a call.
   [[gnu::tls_model("initial-exec")]] static constinit inline thread_local InUse* innermost_ = nullptr;

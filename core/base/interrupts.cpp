@@ -2,7 +2,7 @@
 
 namespace thunder {
 
-Status* InterruptCheck::look() noexcept {
+Status* InterruptCheck::poll() noexcept {
   unseen_ = 0;
   if (of_.requests_.load(std::memory_order_relaxed) != before_) {
     try {
@@ -19,8 +19,8 @@ Status* InterruptCheck::look() noexcept {
   return first ? nullptr : of_.ask_(of_.user_);
 }
 
-void InterruptCheck::look_and_throw() {
-  if (Status* stopped = look()) throw Error(Ref<Status>::adopt(stopped));
+void InterruptCheck::throw_if_interrupted() {
+  if (Status* stopped = poll()) throw Error(Ref<Status>::adopt(stopped));
 }
 
 }  // namespace thunder

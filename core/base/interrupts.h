@@ -47,11 +47,11 @@ class InterruptCheck {
     unseen_ += bytes;
     if (of_.requests_.load(std::memory_order_relaxed) == before_ && unseen_ < kUnseen) [[likely]]
       return nullptr;
-    return look();
+    return poll();
   }
   // The same for long steps: asks the host at most once every kBetween.
-  Status* look() noexcept;
-  void look_and_throw();
+  Status* poll() noexcept;
+  void throw_if_interrupted();
 
   // The callback that is told how far a compile is.
   class Progress {
@@ -68,9 +68,9 @@ class InterruptCheck {
   void set_watch(StepWatch* watch, bool closely = true) noexcept { watch_ = watch, closely_ = closely; }
   StepWatch* watch() const noexcept { return watch_; }
   bool watched_closely() const noexcept { return watch_ && closely_; }
-  // Like look_and_throw(), after `done` of `total` parts of a stage; throws what the callback throws.
+  // Like throw_if_interrupted(), after `done` of `total` parts of a stage; throws what the callback throws.
   void at(std::string_view stage, size_t done, size_t total) {
-    look_and_throw();
+    throw_if_interrupted();
     if (progress_) progress_->at(stage, done, total);
   }
 

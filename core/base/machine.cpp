@@ -18,22 +18,22 @@ namespace thunder {
 namespace {
 
 // 0 if the system does not tell.
-size_t system_says(int name) {
+size_t read_sysconf(int name) {
   const long number = ::sysconf(name);
   return number > 0 ? static_cast<size_t>(number) : 0;
 }
 
 void read_caches(Machine& m) {
-  if (const size_t page = system_says(_SC_PAGESIZE)) m.page = page;
+  if (const size_t page = read_sysconf(_SC_PAGESIZE)) m.page = page;
 #ifdef _SC_LEVEL3_CACHE_SIZE  // glibc
   // Virtual machines report the whole cache of a host that others use as well; more than this for each processor is not
   // ours.
   constexpr size_t kShare = size_t{16} << 20;
-  if (const size_t line = system_says(_SC_LEVEL1_DCACHE_LINESIZE)) m.line = line;
-  m.l1 = std::max(m.l1, system_says(_SC_LEVEL1_DCACHE_SIZE));
-  m.l2 = system_says(_SC_LEVEL2_CACHE_SIZE);
-  m.last_level = std::min(system_says(_SC_LEVEL3_CACHE_SIZE), kShare * system_says(_SC_NPROCESSORS_ONLN));
-  if (const size_t ways = system_says(_SC_LEVEL1_DCACHE_ASSOC)) m.conflict_stride = m.l1 / ways;
+  if (const size_t line = read_sysconf(_SC_LEVEL1_DCACHE_LINESIZE)) m.line = line;
+  m.l1 = std::max(m.l1, read_sysconf(_SC_LEVEL1_DCACHE_SIZE));
+  m.l2 = read_sysconf(_SC_LEVEL2_CACHE_SIZE);
+  m.last_level = std::min(read_sysconf(_SC_LEVEL3_CACHE_SIZE), kShare * read_sysconf(_SC_NPROCESSORS_ONLN));
+  if (const size_t ways = read_sysconf(_SC_LEVEL1_DCACHE_ASSOC)) m.conflict_stride = m.l1 / ways;
 #endif
 }
 

@@ -41,7 +41,7 @@ std::span<std::byte> Mapping::mapped(size_t bytes, int descriptor, const std::st
   return {static_cast<std::byte*>(at), bytes};
 }
 
-Ref<Mapping> Mapping::of(const std::string& path) {
+Ref<Mapping> Mapping::map_file(const std::string& path) {
   const Descriptor file(path);
   struct stat facts {};
   if (::fstat(file.number, &facts) != 0) fail(Code::failed_precondition, "cannot read '", path, "': ", reason(errno));

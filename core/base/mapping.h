@@ -14,7 +14,7 @@ namespace thunder {
 class Mapping : public Counted<Mapping> {
  public:
   // Throws not_found, or failed_precondition with the system's reason. Never blocks: a pipe is refused.
-  static Ref<Mapping> of(const std::string& path);
+  static Ref<Mapping> map_file(const std::string& path);
   // A copy of these bytes in memory of its own.
   static Ref<Mapping> copy_of(std::span<const std::byte> bytes);
   ~Mapping();

@@ -67,7 +67,7 @@ std::string described(const std::vector<std::string_view>& calls) {
 
 }  // namespace
 
-static inline size_t left_of(Here& thread) noexcept {
+static inline size_t stack_bytes_left(Here& thread) noexcept {
   if (!thread.found) [[unlikely]]
     thread.stack = find_stack(), thread.found = true;
   const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
@@ -75,7 +75,7 @@ static inline size_t left_of(Here& thread) noexcept {
 }
 
 size_t stack_left() noexcept {
-  return left_of(of_this_thread());
+  return stack_bytes_left(of_this_thread());
 }
 
 void with_stack(size_t bytes, const std::function<void()>& body) {
@@ -117,7 +117,7 @@ Nesting::Nesting(std::string_view what, Of of, void* thread)
       outer_(static_cast<Here*>(thread)->innermost),
       depth_(outer_ ? outer_->depth_ + 1 : 1),
       ops_((outer_ ? outer_->ops_ : 0) + (of == Of::op)) {
-  const size_t left = left_of(*static_cast<Here*>(thread));
+  const size_t left = stack_bytes_left(*static_cast<Here*>(thread));
   if (depth_ > kDeepestNesting || ops_ > kDeepestOps || left < kReserve) [[unlikely]] refuse(left);
   static_cast<Here*>(thread)->innermost = this;
 }
@@ -133,7 +133,7 @@ void Nesting::refuse(size_t left) const {
                                                  : cat("at most ", kDeepestNesting, " are possible");
   auto status =
       make<Status>(Code::invalid_argument, cat("calls are nested ", depth_, " deep, ", limit, ": ", described(calls)));
-  status->set_placed();
+  status->set_names_callers();
   throw Error(std::move(status));
 }
 

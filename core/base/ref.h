@@ -29,7 +29,7 @@ class Counted {
 
  protected:
   // Sets the count back to that of a new object, where destroy() kept the object.
-  void reborn() { count_.store(1, std::memory_order_relaxed); }
+  void reset_count() { count_.store(1, std::memory_order_relaxed); }
   ~Counted() = default;
 
  private:

@@ -70,10 +70,10 @@ SharedLibrary::SharedLibrary(const LibrarySearch& search) {
   }
   for (const std::string& name : names)
     if (try_open(name)) return;
-  say_why(search, names);
+  set_failure_report(search, names);
 }
 
-void SharedLibrary::say_why(const LibrarySearch& search, std::span<const std::string> tried) {
+void SharedLibrary::set_failure_report(const LibrarySearch& search, std::span<const std::string> tried) {
   report_ = cat("none of ", join(tried, ", ", [](auto& n) -> const std::string& { return n; }), " could be opened",
                 search.variable ? cat(" (", search.variable, " may name its file or folder)") : "");
 }

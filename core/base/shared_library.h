@@ -36,7 +36,7 @@ class SharedLibrary {
 
  private:
   bool try_open(const std::string& name);
-  void say_why(const LibrarySearch& search, std::span<const std::string> tried);
+  void set_failure_report(const LibrarySearch& search, std::span<const std::string> tried);
 
   void* handle_ = nullptr;
   std::string path_, report_;

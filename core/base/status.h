@@ -39,8 +39,8 @@ class Status : public Counted<Status> {
   void* foreign(std::string_view tag) const { return tag == tag_ ? object_ : nullptr; }
   bool has_foreign() const { return object_ != nullptr; }
   // The message already names the calling functions: callers in between prepend nothing.
-  void set_placed() { placed_ = true; }
-  bool placed() const { return placed_; }
+  void set_names_callers() { placed_ = true; }
+  bool names_callers() const { return placed_; }
 
  private:
   Code code_;

@@ -224,9 +224,9 @@ struct ThreadPool::Team {
   std::vector<std::thread> threads;
 };
 
-ThreadPool::~ThreadPool() { dismiss(); }
+ThreadPool::~ThreadPool() { release_threads(); }
 
-void ThreadPool::dismiss() {
+void ThreadPool::release_threads() {
   if (Team* team = team_.exchange(nullptr)) {
     // A child has copies of threads that do not run in it; to join or destroy them would wait for ever.
     if (!team->mark.forked() || team->threads.empty()) delete team;
@@ -239,13 +239,13 @@ void ThreadPool::dismiss() {
 void ThreadPool::resize(size_t threads) {
   const size_t wanted = std::clamp<size_t>(threads, 1, kMost);
   if (!host_.run && wanted == wanted_) return;
-  dismiss();
+  release_threads();
   wanted_ = wanted;
 }
 
-void ThreadPool::use(const Host& host) {
+void ThreadPool::set_host(const Host& host) {
   if (host.run == host_.run && host.threads == host_.threads && host.user == host_.user && !host.destroy) return;
-  dismiss();
+  release_threads();
   host_ = host;
 }
 
@@ -283,7 +283,7 @@ Status* ThreadPool::run_hosted(int64_t n, int64_t parts, Body body, void* arg) n
 Status* ThreadPool::parallel_for(int64_t n, int64_t grain, Body body, void* arg) noexcept {
   if (n <= 0) return nullptr;
   ThreadWatch::Loop watched(*this);  // before its parts run, until they have
-  watched.look_at(body, arg);
+  watched.wrap_body(body, arg);
   int64_t parts = std::min(static_cast<int64_t>(threads()), n / std::max<int64_t>(1, grain));
   if (parts < 2) return run_part(body, 0, n, arg);
   if (host_.run) return run_hosted(n, parts, body, arg);

@@ -33,7 +33,7 @@ class ThreadPool {
 
   // Requires, of both: no loop is running.
   void resize(size_t threads);
-  void use(const Host& host);
+  void set_host(const Host& host);
 
   size_t threads() const { return host_.run ? host_.threads : wanted_; }
 
@@ -48,7 +48,7 @@ class ThreadPool {
   struct Team;
   Team* team() noexcept;
   Status* run_hosted(int64_t n, int64_t parts, Body body, void* arg) noexcept;
-  void dismiss();
+  void release_threads();
 
   size_t wanted_ = 1;
   Host host_;

@@ -37,7 +37,7 @@ class ThreadWatch {
         leave();
     }
     Loop(const Loop&) = delete;
-    void look_at(ThreadPool::Body& body, void*& arg) {
+    void wrap_body(ThreadPool::Body& body, void*& arg) {
       if (watch_) [[unlikely]]
         body_ = std::exchange(body, run), arg_ = std::exchange(arg, this);
     }

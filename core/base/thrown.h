@@ -16,7 +16,7 @@ Status* status_of_internal() noexcept;
 
 // Runs what returns a status or throws, behind an interface that only returns statuses.
 template <class F>
-Status* caught(F&& run) noexcept {
+Status* catch_as_status(F&& run) noexcept {
   try {
     return run();
   } catch (...) {

@@ -44,7 +44,7 @@ bool integers_stand(const Entry& entry, const Inputs& in) {
   if (entry.conditions.empty()) return true;
   const std::vector<int64_t> symbols = symbols_of(entry, in);
   return std::all_of(entry.conditions.begin(), entry.conditions.end(),
-                     [&](const DimCondition& c) { return c.stands(symbols); });
+                     [&](const DimCondition& c) { return c.holds_for(symbols); });
 }
 
 bool floats_are_same(const Entry& entry, const Inputs& in) {

@@ -104,7 +104,7 @@ void lower(Compilation& c) {
   const Trace& claimed = c.trace();
   std::vector<const Node*> nodes, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
   while (!todo.empty()) {
-    c.check.look_and_throw();
+    c.check.throw_if_interrupted();
     const Node* node = todo.back();
     todo.pop_back();
     if (!def(*node).view) {

@@ -25,7 +25,7 @@ int64_t fold(DimOp op, int64_t a, int64_t b) {
 }
 
 // A dim as the product of a constant and another dim.
-std::pair<int64_t, Dim> multiple(Dim d) {
+std::pair<int64_t, Dim> split_constant_factor(Dim d) {
   if (d.constant() || d.expr()->op != DimOp::mul) return {1, d};
   const DimExpr& e = *d.expr();
   return e.a.constant()   ? std::pair(e.a.value(), e.b)
@@ -62,7 +62,7 @@ struct Sum {
     if (written > kMost) written = 0;
   }
   void add(const Term& t) {
-    const auto [times, of] = multiple(t.of);
+    const auto [times, of] = split_constant_factor(t.of);
     const auto same = std::find_if(terms.begin(), terms.end(), [&](const Term& o) { return o.of == of; });
     if (same == terms.end()) terms.push_back({of, checked_mul(t.factor, times)});
     else same->factor = checked_add(same->factor, checked_mul(t.factor, times));
@@ -110,13 +110,13 @@ Dim Dims::make(DimOp op, Dim a, Dim b) {
   if ((op == DimOp::add || op == DimOp::sub) && b == Dim(0)) return a;
   if (op == DimOp::sub && a == b) return 0;
   if (op == DimOp::mod && b == Dim(1)) return 0;
-  const auto [times, of] = multiple(a);
+  const auto [times, of] = split_constant_factor(a);
   if (op == DimOp::mul && b.constant() && times != 1) return of * Dim(checked_mul(times, b.value()));
   if ((op == DimOp::div || op == DimOp::mod) && b.constant() && b.value() > 0 && !of.constant() &&
       times % b.value() == 0)
     return op == DimOp::mod ? Dim(0) : of * Dim(times / b.value());
   if (op == DimOp::add || op == DimOp::sub) {
-    const auto [more, same] = multiple(b);
+    const auto [more, same] = split_constant_factor(b);
     if (of == same && !of.constant())
       return of * Dim(op == DimOp::add ? checked_add(times, more) : checked_sub(times, more));
     if (const Sum sum(op, a, b); sum.shorter()) return sum.dim();  // (s0 + 1) - 1 is s0

@@ -14,7 +14,7 @@ bool decide(int64_t a, DimCondition::Is is, int64_t b) {
 
 }  // namespace
 
-bool DimCondition::stands(const std::vector<int64_t>& symbols) const {
+bool DimCondition::holds_for(const std::vector<int64_t>& symbols) const {
   return decide(Dims::evaluate(a, symbols), is, Dims::evaluate(b, symbols)) == holds;
 }
 

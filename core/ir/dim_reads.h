@@ -16,7 +16,7 @@ struct DimCondition {
   bool holds;  // when it was decided
 
   // Whether these values of the symbols lead to the same decisions.
-  bool stands(const std::vector<int64_t>& symbols) const;
+  bool holds_for(const std::vector<int64_t>& symbols) const;
   std::string formula() const;
 };
 

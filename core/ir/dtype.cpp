@@ -36,16 +36,16 @@ std::optional<DType> find_dtype(std::string_view text) {
 namespace {
 
 // As in PyTorch, u16, u32 and u64 are promoted with reals only.
-bool stands_alone(const DTypeInfo& row) {
+bool promotes_only_with_reals(const DTypeInfo& row) {
   return row.category == Category::integer && !row.is_signed && row.size > 1;
 }
 
 // torch.promote_types.
-DType joined(DType a, DType b) {
+DType promote_pair(DType a, DType b) {
   if (a == b) return a;
   const DTypeInfo &x = info(a), &y = info(b);
   const bool real = x.category == Category::real || y.category == Category::real;
-  require(real || !(stands_alone(x) || stands_alone(y)),
+  require(real || !(promotes_only_with_reals(x) || promotes_only_with_reals(y)),
           "promotion of uint16, uint32 and uint64 with other integers or bool is not supported, got ", x.name, " and ",
           y.name, "; convert one of them");
   if (x.category != y.category) return x.category > y.category ? a : b;
@@ -58,7 +58,7 @@ DType joined(DType a, DType b) {
 void Promotion::add(DType dtype, Strength strength) {
   DType& widest = widest_[static_cast<size_t>(strength)];
   const DType d = strength == Strength::number ? tensor_dtype(dtype) : dtype;
-  widest = widest == DType::none ? d : joined(widest, d);
+  widest = widest == DType::none ? d : promote_pair(widest, d);
 }
 
 DType Promotion::dtype() const {
@@ -67,7 +67,7 @@ DType Promotion::dtype() const {
     if (stronger == DType::none) continue;
     // The stronger operand's dtype is the result unless the weaker one's category is higher.
     if (result == DType::none || info(stronger).category >= info(result).category) result = stronger;
-    else result = joined(stronger, result);
+    else result = promote_pair(stronger, result);
   }
   return result;
 }

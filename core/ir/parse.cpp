@@ -32,7 +32,7 @@ class Parser {
     // Inputs' types may need the symbols.
     for (Cursor& input : inputs_) statement(input, [&](Cursor& at) { this->input(at); });
     for (; !c.at("copy_(") && !at_word(c, "return"); c = lines_.next())
-      statement(c, [&](Cursor& at) { one(at, trace_.nodes); });
+      statement(c, [&](Cursor& at) { parse_line_or_block(at, trace_.nodes); });
     for (; c.at("copy_("); c = lines_.next()) statement(c, [&](Cursor& at) { write(at); });
     statement(c, [&](Cursor& at) { outputs(at); });
     statement(lines_.next(), [&](Cursor& at) { words(at, {"end"}); });
@@ -119,7 +119,9 @@ class Parser {
     return *op;
   }
 
-  void one(Cursor& c, std::vector<const Node*>& into) { at_word(c, "do") ? block(c, into) : line(c, into); }
+  void parse_line_or_block(Cursor& c, std::vector<const Node*>& into) {
+    at_word(c, "do") ? block(c, into) : line(c, into);
+  }
 
   // do  -- region (or checkpoint) RESULTS by EXECUTOR at PLACE, its lines, end
   void block(Cursor& c, std::vector<const Node*>& into) {
@@ -135,11 +137,12 @@ class Parser {
       if (!c.accept(",")) break;
     }
     comment_.reset();
-    by_and_at(c);
+    parse_executor_and_place(c);
     const char *where = comment_.where, *executor = comment_.executor;
     std::vector<const Node*> body;
     Cursor at = lines_.next();
-    for (; !at_word(at, "end"); at = lines_.next()) statement(at, [&](Cursor& inner) { one(inner, body); });
+    for (; !at_word(at, "end"); at = lines_.next())
+      statement(at, [&](Cursor& inner) { parse_line_or_block(inner, body); });
     statement(at, [&](Cursor& end) { words(end, {"end"}); });
     std::unordered_set<ValueId> made, read;
     std::vector<ValueId> inputs, results;
@@ -220,10 +223,10 @@ class Parser {
       if (!c.accept_word("from")) c.expected("'from'");
       comment_.draw = FirstDraw{terms_.value(c), ordinal};
     }
-    by_and_at(c);
+    parse_executor_and_place(c);
   }
 
-  void by_and_at(Cursor& c) {
+  void parse_executor_and_place(Cursor& c) {
     const bool claimed = c.accept_word("by");
     if (!claimed && !c.accept_word("at")) return;
     std::string_view left = c.left();
@@ -231,15 +234,15 @@ class Parser {
     if (!left.empty()) left.remove_prefix(1);
     if (claimed) {
       const size_t at = left.find(" at ");
-      comment_.executor = kept(left.substr(0, at));
+      comment_.executor = intern_text(left.substr(0, at));
       if (at == left.npos) return;
       left.remove_prefix(at + 4);
     }
-    comment_.where = kept(left);
+    comment_.where = intern_text(left);
   }
 
   // Many lines share an executor and a source line.
-  const char* kept(std::string_view escaped) {
+  const char* intern_text(std::string_view escaped) {
     auto [it, fresh] = texts_.try_emplace(std::string(escaped), nullptr);
     if (fresh) it->second = trace_.store->text(unescape_comment(escaped));
     return it->second;

@@ -19,7 +19,7 @@ class Printer {
     for (const Input& in : trace.inputs) name(in.value, "ipc"[static_cast<size_t>(in.source)], in.index + 1);
   }
 
-  std::string chunk() {
+  std::string print_function() {
     header();
     out_ += "return function(p, c, i)\n  local t = {}\n";
     for (const Symbol& s : used_symbols(trace_))
@@ -76,7 +76,7 @@ class Printer {
     std::string lines = std::exchange(out_, std::move(before));
     out_ += cat(indent, "do  -- ", n.op->name(), ' ');
     values(n.results);
-    by_and_at(n);
+    print_executor_and_place(n);
     out_ += cat("\n", lines, indent, "end\n");
   }
 
@@ -193,9 +193,9 @@ class Printer {
       out_ += cat(" drawing ", draw->ordinal, " from ");
       value(draw->state);
     }
-    by_and_at(n);
+    print_executor_and_place(n);
   }
-  void by_and_at(const Node& n) {
+  void print_executor_and_place(const Node& n) {
     if (n.executor && (!outer_ || std::string_view(n.executor) != outer_)) {
       out_ += " by ";
       append_comment(out_, n.executor);
@@ -245,7 +245,7 @@ class Printer {
 
 }  // namespace
 
-std::string print(const Trace& trace, PrintOptions options) { return Printer(trace, options).chunk(); }
+std::string print(const Trace& trace, PrintOptions options) { return Printer(trace, options).print_function(); }
 std::string print_line(const Trace& trace, const Node& node) { return Printer(trace, {}).line(node); }
 
 }  // namespace thunder

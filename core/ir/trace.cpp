@@ -8,7 +8,7 @@ void Store::clear() {
   arena_.clear();
 }
 
-std::shared_ptr<Store> Store::continued(std::shared_ptr<const Store> from, size_t values) {
+std::shared_ptr<Store> Store::make_continuation(std::shared_ptr<const Store> from, size_t values) {
   auto store = std::make_shared<Store>();
   for (ValueId v = 0; v < values; v++) store->add(from->type(v));
   // Types keep their symbols, whose numbers are taken.

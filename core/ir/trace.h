@@ -54,7 +54,7 @@ class Store {
   void clear();
   // A store that begins with the first values of another one, and keeps it alive, so that traces of the new store may
   // have nodes of the old one. The types must be without symbols, which end with a store.
-  static std::shared_ptr<Store> continued(std::shared_ptr<const Store> from, size_t values);
+  static std::shared_ptr<Store> make_continuation(std::shared_ptr<const Store> from, size_t values);
 
  private:
   Arg keep(const Arg& a);

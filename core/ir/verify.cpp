@@ -36,7 +36,7 @@ class Verifier {
       node(trace_.nodes[line_]);
       for (ValueId r : trace_.nodes[line_]->results) define(r);
     }
-    ends();
+    check_outputs_and_writes();
   }
 
  private:
@@ -49,18 +49,18 @@ class Verifier {
     ensure(false, in_line ? describe_line(trace_, line_) : cat("after ", trace_.pass), ": ", parts...);
   }
 
-  void typed(ValueId v) {
+  void check_typed(ValueId v) {
     check(v < states_.size(), "value ", v, " does not exist");
     check(known(trace_.type(v).dtype), "value ", v, " has no dtype");
   }
   void define(ValueId v) {
-    typed(v);
+    check_typed(v);
     check(states_[v] != State::defined, "value ", v, " is defined twice");
     check(states_[v] != State::inside, "value ", v, " is also defined inside another line");
     states_[v] = State::defined;
     log_.push_back(v);
   }
-  void used(ValueId v, std::string_view by) {
+  void check_defined(ValueId v, std::string_view by) {
     check(v < states_.size() && states_[v] != State::undefined, by, ": value ", v, " is used before it is defined");
     check(states_[v] == State::defined, by, ": value ", v, " belongs to the inside of another line");
   }
@@ -83,7 +83,7 @@ class Verifier {
       check(accepts(params[i], n.args[i]) || (params[i].has_default && same(n.args[i], params[i].fallback)),
             n.op->name(), ": argument '", params[i].name, "' is not of kind ", kind_name(params[i].kind));
     }
-    for_each_value(n.args, [&](ValueId v) { used(v, n.op->name()); });
+    for_each_value(n.args, [&](ValueId v) { check_defined(v, n.op->name()); });
   }
 
   // Depth is that of the ops' own definitions.
@@ -107,13 +107,13 @@ class Verifier {
     for (ValueId r : n->results) states_[r] = State::undefined;
   }
 
-  void ends() {
+  void check_outputs_and_writes() {
     line_ = trace_.nodes.size();
-    for (ValueId v : trace_.outputs) used(v, "return");
+    for (ValueId v : trace_.outputs) check_defined(v, "return");
     std::vector<bool> written(trace_.inputs.size());
     for (const Write& w : trace_.writes) {
       check(w.input < trace_.inputs.size(), "a write to input ", w.input, " of ", trace_.inputs.size());
-      used(w.value, "copy_");
+      check_defined(w.value, "copy_");
       check(!written[w.input], "input ", w.input, " is written twice");
       written[w.input] = true;
       TensorType to = trace_.type(trace_.inputs[w.input].value), from = trace_.type(w.value);

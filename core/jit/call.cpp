@@ -36,7 +36,7 @@ Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOp
 Compiled::~Compiled() = default;
 
 void Compiled::destroy() const {
-  if (InUse::take_over(this)) return const_cast<Compiled*>(this)->reborn();
+  if (InUse::keep_alive_if_in_use(this)) return const_cast<Compiled*>(this)->reset_count();
   delete this;
 }
 
@@ -69,7 +69,7 @@ struct Compiled::Held {
     in_use.emplace(objects.data(), objects.size());
   }
   ~Held() {
-    const auto taken = in_use->taken();
+    const auto taken = in_use->kept_alive();
     in_use.reset();  // first, so that the handles released below are freed at once
     for (const void* object : taken)
       if (object != &compiled) static_cast<const Tensor*>(object)->release();
@@ -114,7 +114,7 @@ inline const Entry* Compiled::find(const Inputs& in) const {
 }
 
 Status* Compiled::prepare(const Values& in) noexcept {
-  return caught([&]() -> Status* {
+  return catch_as_status([&]() -> Status* {
     check_values(in);
     const Held held(*this, {&in, nullptr, in.size()});
     std::shared_ptr<const Entry> own;
@@ -154,7 +154,7 @@ Status* Compiled::call_held(const Entry* found, const Inputs& in, Values& out, I
 }
 
 Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
-  return caught([&]() -> Status* {
+  return catch_as_status([&]() -> Status* {
     check_values(in);
     const Inputs inputs{&in, nullptr, in.size()};
     InterruptCheck check(context_->interrupts());
@@ -166,7 +166,7 @@ Status* Compiled::call(const Values& in, Values& out, void* stream) noexcept {
 }
 
 Status* Compiled::call_watched(const Values& in, Values& out, StepWatch& watch) noexcept {
-  return caught([&]() -> Status* {
+  return catch_as_status([&]() -> Status* {
     check_values(in);
     const Inputs inputs{&in, nullptr, in.size()};
     InterruptCheck check(context_->interrupts());
@@ -198,7 +198,7 @@ Status* Compiled::call_tensors_held(const Entry* found, const Inputs& in, Tensor
 }
 
 Status* Compiled::call_tensors(Tensor* const* in, size_t n_in, Tensor** out, size_t n_out) noexcept {
-  return caught([&]() -> Status* {
+  return catch_as_status([&]() -> Status* {
     const Inputs inputs{nullptr, in, n_in};
     InterruptCheck check(context_->interrupts());
     const Entry* const entry = find(inputs);

@@ -122,7 +122,7 @@ void Context::use_threads(size_t threads) {
 }
 
 void Context::use_threads(const ThreadPool::Host& host) {
-  threads_.use(host);
+  threads_.set_host(host);
   machine_.threads = threads_.threads();
 }
 

@@ -88,7 +88,7 @@ Finding cache_folder() {
   if (folder.empty())
     return {"cache", "none: THUNDER_CACHE_DIR says so, or no home is known; each process compiles anew",
             State::missing};
-  const std::string trouble = BlobStore(folder).trouble();
+  const std::string trouble = BlobStore(folder).why_unusable();
   return {"cache",
           trouble.empty() ? cat(folder, ", writable by this user alone")
                           : cat(folder, ": ", trouble, "; each process compiles anew"),

@@ -59,7 +59,7 @@ std::string ExternalFiles::checked(std::string_view location) const {
 const Ref<Mapping>& ExternalFiles::open(std::string_view location) {
   const auto it = open_.find(location);
   if (it != open_.end()) return it->second;
-  return open_.emplace(std::string(location), Mapping::of(checked(location))).first->second;
+  return open_.emplace(std::string(location), Mapping::map_file(checked(location))).first->second;
 }
 
 }  // namespace thunder::onnx

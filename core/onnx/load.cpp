@@ -34,7 +34,7 @@ Ref<Program> made(std::string name, Ref<Mapping> bytes, const std::string& path,
 }  // namespace
 
 Ref<Program> load(const std::string& path, const ModuleEnvironment& environment, std::vector<std::string> outputs) {
-  return made(file_name(path), Mapping::of(path), path, environment, std::move(outputs));
+  return made(file_name(path), Mapping::map_file(path), path, environment, std::move(outputs));
 }
 
 Ref<Program> load(std::span<const std::byte> bytes, const ModuleEnvironment& environment,

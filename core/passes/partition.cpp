@@ -223,7 +223,7 @@ PartialBackward partial_backward(const Registry& registry, const Trace& backward
                                  const std::vector<bool>& wanted) {
   // In a new store: other threads may read the backward's.
   Trace own = backward;
-  own.store = Store::continued(backward.store, backward.store->size());
+  own.store = Store::make_continuation(backward.store, backward.store->size());
   Zeros zeros(registry, own, reached);
   PartialBackward out;
   out.trace = own;

@@ -113,7 +113,7 @@ Status* Program::prepack(const Frame& frame, size_t at) {
   }
   if (!any) return nullptr;
   launch.inputs = inputs.data();
-  Status* failed = caught([&]() -> Status* { return kept_bytes_ += step.kernel->prepack(&launch), nullptr; });
+  Status* failed = catch_as_status([&]() -> Status* { return kept_bytes_ += step.kernel->prepack(&launch), nullptr; });
   return failed ? located(failed, step) : nullptr;
 }
 
@@ -132,7 +132,7 @@ Status* Program::renew() noexcept {
   Status* failed = nullptr;
   Frame* const frame = acquire(failed);
   if (!frame) return failed;
-  failed = caught([&] { return run_once(*frame); });
+  failed = catch_as_status([&] { return run_once(*frame); });
   release(*frame);
   return failed;
 }

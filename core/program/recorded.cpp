@@ -196,7 +196,7 @@ Status* Program::Recorded::run(Frame& frame, std::span<std::byte* const> inputs,
     for (const size_t i : outputs_.on_host) frame.buffers[outputs_.patches[i].buffer].data = outputs[i];
     for (const size_t i : updates_) is_updated_[i] = false;
     updates_.clear();
-    return caught([&] { return launch(frame, inputs, outputs, check); });
+    return catch_as_status([&] { return launch(frame, inputs, outputs, check); });
   }
   bind(frame, inputs, outputs);
   return program_.run_steps(frame, program_.plan_.constant_steps, program_.stoppable_with_outputs_,
@@ -222,7 +222,7 @@ void Program::Recorded::examine() noexcept {
 // First with the addresses of this call, which shows what kernels of our own alone use.
 void Program::Recorded::try_to_record(Frame& frame, std::span<std::byte* const> inputs,
                                       std::span<std::byte* const> outputs) noexcept {
-  const Ref<Status> failed = Ref<Status>::adopt(caught([&]() -> Status* {
+  const Ref<Status> failed = Ref<Status>::adopt(catch_as_status([&]() -> Status* {
     device_ = program_.accelerators_[1];
     bind(frame, inputs, outputs);
     if (Status* refused = record(frame)) return refused;

@@ -44,7 +44,7 @@ Tensor* Spares::take(const Allocator& allocator, const DenseType& dense) {
   kept = nullptr;
   t->storage_->renew(allocator);
   t->read_only_ = false;
-  t->reborn();
+  t->reset_count();
   return t;
 }
 

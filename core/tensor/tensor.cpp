@@ -158,7 +158,7 @@ Ref<Tensor> Tensor::view(Ref<Storage> storage, const TensorType& type, const Siz
 
 void Tensor::destroy() const {
   auto* self = const_cast<Tensor*>(this);
-  if (InUse::take_over(this)) return self->reborn();
+  if (InUse::keep_alive_if_in_use(this)) return self->reset_count();
   if (!beside_) return delete self;
   if (!Spares::keep(*self)) self->free();
 }

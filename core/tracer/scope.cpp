@@ -22,7 +22,7 @@ void Scope::fail_at(const Error& thrown, std::string_view name, const char* wher
   // A poisoned argument brings its own message, with its own place; an exception of the caller's stays what it is.
   if (says.find(" [at ") != says.npos || thrown.status()->has_foreign()) return fail(thrown.status());
   std::string text;
-  if (!thrown.status()->placed() && !says.starts_with(name)) {
+  if (!thrown.status()->names_callers() && !says.starts_with(name)) {
     text = cat(name, ": ");
     // The location inside of the op is removed from the message: the caller did not write that line.
     if (const size_t end = says.find(": "); end != says.npos && says.starts_with("prims.")) says.remove_prefix(end + 2);
@@ -31,7 +31,7 @@ void Scope::fail_at(const Error& thrown, std::string_view name, const char* wher
   if (const std::string place = place_of(where); !place.empty()) text += cat(" [at ", place, "]");
   if (thrown.message() == text) return fail(thrown.status());
   auto said = make<Status>(thrown.code(), std::move(text));
-  if (thrown.status()->placed()) said->set_placed();
+  if (thrown.status()->names_callers()) said->set_names_callers();
   fail(std::move(said));
 }
 

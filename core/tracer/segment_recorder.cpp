@@ -95,7 +95,7 @@ void SegmentRecorder::copy_what_was_followed() {
   script_->layouts = follows_->layouts;
   const size_t views = next_ ? begun[-1].views : 0;
   script_->views.assign(follows_->views.begin(), follows_->views.begin() + static_cast<ptrdiff_t>(views));
-  use_store(Store::continued(follows_->store, values_));
+  use_store(Store::make_continuation(follows_->store, values_));
 }
 
 void SegmentRecorder::build() {

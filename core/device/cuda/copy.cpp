@@ -117,7 +117,7 @@ Status* CudaDevice::copy(const StridedBytes& from, const StridedBytes& to, size_
         driver_.copy(reinterpret_cast<Pointer>(to.data), reinterpret_cast<Pointer>(from.data), bytes, stream()),
         "cuMemcpyDtoDAsync");
   }
-  return caught([&] {
+  return catch_as_status([&] {
     const size_t kind = join_neighbours(layout, item);
     // The first index after the last element must not wrap around either.
     const bool long_index = layout.elements > INT32_MAX;

@@ -46,7 +46,7 @@ class TransferKernel : public KernelOnDevices {
  public:
   TransferKernel(const NodeView& view, Devices& devices) : KernelOnDevices(this, view, devices) {}
   Status* run(const Launch* launch) const {
-    return caught([&]() -> Status* {
+    return catch_as_status([&]() -> Status* {
       const Buffer& from = launch->inputs[0];
       if (is_reshape(node_)) return copy_in_order(devices_.accelerator(from.device), from, launch->outputs[0]);
       copy_elements(*tensor_over(from, devices_), *tensor_over(launch->outputs[0], devices_));
@@ -97,7 +97,7 @@ class ThroughHostKernel : public KernelOnDevices {
  public:
   ThroughHostKernel(const NodeView& view, Devices& devices) : KernelOnDevices(this, view, devices) {}
   Status* run(const Launch* launch) const {
-    return caught([&]() -> Status* {
+    return catch_as_status([&]() -> Status* {
       const OnHost host(*launch, devices_);
       const OpDef& op = def(node_);
       if (Status* failed = run_reference(op, {host.in(), host.out(), node_.args, &op, launch->threads})) return failed;

@@ -55,7 +55,7 @@ Python::Python(std::string_view file) {
 std::string Python::ask() {
   const ChildEnd end = run({"installed"}, kToSay);
   if (end.how == ChildEnd::How::exited && end.number == 1) return std::string(last_line(end.output));
-  if (!end.succeeded()) return said(end);
+  if (!end.succeeded()) return describe_end(end);
   std::string runtime;
   for (const auto& words : lines_for_us(end.output)) {
     if (words.size() != 3) continue;
@@ -76,7 +76,7 @@ ChildEnd Python::run(std::initializer_list<std::string_view> words, std::chrono:
 
 void Python::fail_with(const ChildEnd& end) const {
   const std::string_view last = last_line(end.output);
-  fail(Code::backend, "TVM: ", path_, ": ", said(end), last.empty() ? "" : ": ", last);
+  fail(Code::backend, "TVM: ", path_, ": ", describe_end(end), last.empty() ? "" : ": ", last);
 }
 
 Names Python::ops() const {

@@ -59,7 +59,7 @@ std::string decided_otherwise(const SavedProgram& p, const Values& in, const std
                  r.max);
   try {
     for (const DimCondition& c : p.conditions)
-      if (!c.stands(symbols)) return cat("it was made for ", c.formula(), ", which does not hold");
+      if (!c.holds_for(symbols)) return cat("it was made for ", c.formula(), ", which does not hold");
   } catch (const Error& e) {
     if (e.code() != Code::invalid_argument) throw;
     return e.message();

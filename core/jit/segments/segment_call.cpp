@@ -87,7 +87,8 @@ std::vector<Ref<Tensor>> SegmentCall::run(Segment& segment) {
   std::shared_ptr<const Entry> entry = of_.segments.find(segment, in, kept);
   if (!entry) {
     // Passes add to the store.
-    if (segment.followed) segment.trace.store = Store::continued(segment.trace.store, segment.trace.store->size());
+    if (segment.followed)
+      segment.trace.store = Store::make_continuation(segment.trace.store, segment.trace.store->size());
     entry = compile(segment, kept);
   }
   segment.followed = kept ? of_.segments.keep_script(segment, entry) : nullptr;

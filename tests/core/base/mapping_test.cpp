@@ -17,7 +17,7 @@ std::string text_of(const Mapping& m) { return {reinterpret_cast<const char*>(m.
 
 std::string refusal(const std::string& path) {
   try {
-    Mapping::of(path);
+    Mapping::map_file(path);
   } catch (const Error& e) {
     return e.message();
   }
@@ -27,7 +27,7 @@ std::string refusal(const std::string& path) {
 TEST(Mapping, shows_a_file_and_keeps_writes_to_itself) {
   Folder folder;
   write_file(folder / "a", "abc");
-  const Ref<Mapping> m = Mapping::of(folder / "a");
+  const Ref<Mapping> m = Mapping::map_file(folder / "a");
   EXPECT_EQ(text_of(*m), "abc");
   m->bytes()[0] = std::byte{'x'};
   EXPECT_EQ(text_of(*m), "xbc");
@@ -37,7 +37,7 @@ TEST(Mapping, shows_a_file_and_keeps_writes_to_itself) {
 TEST(Mapping, of_an_empty_file_is_empty) {
   Folder folder;
   write_file(folder / "a", "");
-  EXPECT_EQ(text_of(*Mapping::of(folder / "a")), "");
+  EXPECT_EQ(text_of(*Mapping::map_file(folder / "a")), "");
 }
 
 TEST(Mapping, copies_bytes) {

@@ -19,7 +19,7 @@ std::string alternate(size_t levels = 0) {
     return alternate(levels + 1);
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Code::invalid_argument);
-    EXPECT_TRUE(e.status()->placed());
+    EXPECT_TRUE(e.status()->names_callers());
     return e.message();
   }
 }

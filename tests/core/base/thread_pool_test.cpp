@@ -259,7 +259,7 @@ TEST(ThreadPool, uses_the_hosts_threads) {
   Backwards backwards;
   {
     ThreadPool pool(2);
-    pool.use(backwards.host());
+    pool.set_host(backwards.host());
     EXPECT_EQ(pool.threads(), 4u);
     Parts parts;
     pool.parallel_for(8, 1, Parts::note, &parts);
@@ -271,7 +271,7 @@ TEST(ThreadPool, uses_the_hosts_threads) {
     EXPECT_EQ(failure->message(), "part 0");
     pool.resize(1);
     EXPECT_EQ(backwards.destroyed, 1);
-    pool.use(backwards.host());
+    pool.set_host(backwards.host());
   }
   EXPECT_EQ(backwards.destroyed, 2);
 }
@@ -283,7 +283,7 @@ TEST(ThreadPool, turns_what_a_hosts_pool_throws_into_a_status) {
                       while (parts-- > 0) part(parts, arg);
                       throw std::runtime_error("no more work");
                     }}) {
-    pool.use({run, 4, nullptr, nullptr});
+    pool.set_host({run, 4, nullptr, nullptr});
     const auto failure = Ref<Status>::adopt(
         pool.parallel_for(8, 1, [](int64_t, int64_t, void*) -> Status* { return new Status(Code::backend, "a part"); }, nullptr));
     ASSERT_TRUE(failure);

@@ -62,7 +62,7 @@ class ProductKernel : public Kernel {
   Status* run(const Launch* launch) const {
     const std::span in(launch->inputs, launch->n_inputs);
     if (laid_out_) return laid_out_->run(in, launch->outputs[0], launch->scratch);
-    return caught([&] {
+    return catch_as_status([&] {
       const LaidOutProduct once(session_, is_linear_, {.tf32 = options_.tf32}, in, launch->outputs[0]);
       const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), once.scratch_bytes());
       return once.run(in, launch->outputs[0], scratch->data());

@@ -40,7 +40,7 @@ class AttentionKernel : public Kernel {
   Status* run(const Launch* launch) const {
     const std::span inputs(launch->inputs, launch->n_inputs), outputs(launch->outputs, launch->n_outputs);
     if (!calls_.empty() && readable(inputs)) return run(calls_, inputs, outputs, launch->scratch);
-    return caught([&] {
+    return catch_as_status([&] {
       Calls once = calls(inputs, outputs, true);
       double plan_ms = 0;
       const size_t bytes = finish(once, plan_ms);

@@ -196,7 +196,7 @@ class ConvolutionKernel : public Kernel {
     const std::span inputs(launch->inputs, 2);
     const bool aligned = all_aligned(*launch);
     if (convolution_ && aligned) return convolution_->run(inputs, launch->outputs[0], launch->scratch);
-    return caught([&] {
+    return catch_as_status([&] {
       Convolution once(session_, node_, inputs, launch->outputs[0], aligned, tf32_);
       once.finish();
       const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), once.scratch_bytes());

@@ -49,7 +49,7 @@ Plan::Plan(Graph graph, const PlanOptions& options, const char* what) : graph_(s
 
 Status* Plan::run(std::span<const Binding> bindings, void* workspace) const {
   const Session& session = graph_.session();
-  return caught([&] {
+  return catch_as_status([&] {
     SmallVector<int64_t, 16> ids;
     SmallVector<void*, 16> pointers;
     for (const auto& [id, memory] : bindings) ids.push_back(id), pointers.push_back(memory);
