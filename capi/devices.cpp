@@ -61,7 +61,7 @@ thunder_status* thunder_context_empty_cache(thunder_context* context, thunder_de
   return handle(guarded(__func__, [&] {
     need(context, "context");
     Accelerator* const on = accelerator(*core(context), device);
-    Arenas::of(core(context)->devices().allocator(on ? on->id() : Device::cpu))->trim();
+    Arenas::shared_for(core(context)->devices().allocator(on ? on->id() : Device::cpu))->trim();
     if (on)
       require_done(on->trim_memory());
     else if (BlockCache* blocks = core(context)->block_cache())

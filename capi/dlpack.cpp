@@ -29,7 +29,7 @@ Accelerator* owner_of(Context& context, const DLDevice& d) {
 // The consumer's work on its stream (by default the legacy default one) waits for the library's.
 void hand_over(const Tensor& tensor, const thunder_stream* stream) {
   Accelerator* const owner = tensor.storage()->accelerator();
-  if (Status* failed = owner ? owner->let_wait(native_stream(stream)) : nullptr)
+  if (Status* failed = owner ? owner->make_stream_wait(native_stream(stream)) : nullptr)
     throw Error(Ref<Status>::adopt(failed));
 }
 
@@ -105,7 +105,7 @@ thunder_status* thunder_tensor_lent_on(thunder_tensor* tensor, thunder_stream* s
     Accelerator* const owner = t.storage()->accelerator();
     check(owner && !t.storage()->owned(), "the tensor's memory was not lent by others on a device");
     if (Status* failed = owner->wait_for(native_stream(stream))) throw Error(Ref<Status>::adopt(failed));
-    exchange_of(*owner).lent_on(t.storage().get(), native_stream(stream));
+    exchange_of(*owner).note_lender_stream(t.storage().get(), native_stream(stream));
   }));
 }
 

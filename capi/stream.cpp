@@ -67,7 +67,7 @@ thunder_status* thunder_stream_wait(thunder_stream* stream) noexcept {
     need(stream, "stream");
     const StreamHandle& s = *core(stream);
     if (!s.device) return;
-    must(s.native == s.device->native_stream() ? s.device->wait() : s.device->wait_on(s.native));
+    must(s.native == s.device->native_stream() ? s.device->wait() : s.device->synchronize_stream(s.native));
   }));
 }
 
@@ -91,7 +91,7 @@ thunder_status* thunder_stream_query(thunder_stream* stream, int32_t* done) noex
 thunder_status* thunder_stream_wait_event(thunder_stream* stream, thunder_event* event) noexcept {
   return handle(guarded(__func__, [&] {
     need(stream, "stream"), need(event, "event");
-    must(core(event)->event->hold(native_on(*stream, *event)));
+    must(core(event)->event->make_stream_wait(native_on(*stream, *event)));
   }));
 }
 

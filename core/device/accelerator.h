@@ -49,9 +49,9 @@ class Accelerator : public Counted<Accelerator> {
   // Orders this stream and a caller's: later work here waits for work that the caller's stream has now, and the other
   // way round.
   virtual Status* wait_for(void* stream) = 0;
-  virtual Status* let_wait(void* stream) = 0;
+  virtual Status* make_stream_wait(void* stream) = 0;
   // Waits until the work queued on a caller's stream is done.
-  virtual Status* wait_on(void* stream) = 0;
+  virtual Status* synchronize_stream(void* stream) = 0;
   // Waits until all queued work is done; returns its first error.
   virtual Status* wait() = 0;
   // An empty one. Throws.

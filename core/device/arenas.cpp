@@ -10,7 +10,7 @@ bool is_less(const Ref<Storage>& arena, size_t bytes) { return arena->bytes() < 
 
 }  // namespace
 
-std::shared_ptr<Arenas> Arenas::of(const Allocator& allocator) {
+std::shared_ptr<Arenas> Arenas::shared_for(const Allocator& allocator) {
   using Key = std::pair<void*, void* (*)(size_t, size_t, void*)>;
   static std::mutex mutex;
   static std::map<Key, std::weak_ptr<Arenas>> all;

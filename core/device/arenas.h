@@ -16,7 +16,7 @@ class Arenas {
  public:
   explicit Arenas(const Allocator& allocator) : allocator_(allocator) {}
   // The arenas of an allocator, shared by all that use it; they live as long as one of them does.
-  static std::shared_ptr<Arenas> of(const Allocator& allocator);
+  static std::shared_ptr<Arenas> shared_for(const Allocator& allocator);
 
   // Notes that a program of this size was made, or destroyed: no more is kept than the largest one needs.
   void add(size_t bytes);

@@ -66,7 +66,7 @@ void BlockCache::deallocate(void* memory, size_t bytes) {
     free_[size_class] = new (memory) Free{free_[size_class]};
     counts_.kept += rounded;
   }
-  leave(lock);
+  drop_user(lock);
 }
 
 // Requires: the lock is held.
@@ -79,7 +79,7 @@ void BlockCache::forget() {
   counts_.kept = 0;
 }
 
-void BlockCache::leave(std::unique_lock<std::mutex>& lock) {
+void BlockCache::drop_user(std::unique_lock<std::mutex>& lock) {
   const bool last = --users_ == 0;
   lock.unlock();
   if (last) delete this;
@@ -89,7 +89,7 @@ void BlockCache::close() {
   std::unique_lock lock(mutex_);
   forget();
   limit_ = 0;  // what comes back later goes on
-  leave(lock);
+  drop_user(lock);
 }
 
 void BlockCache::set_limit(size_t bytes) {

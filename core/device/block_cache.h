@@ -38,7 +38,7 @@ class BlockCache {
   void* allocate(size_t bytes);
   void deallocate(void* block, size_t bytes);
   void forget();
-  void leave(std::unique_lock<std::mutex>& lock);
+  void drop_user(std::unique_lock<std::mutex>& lock);
 
   const Allocator under_;
   mutable std::mutex mutex_;

@@ -15,7 +15,7 @@ class DeviceEvent {
   virtual Status* wait() = 0;
   virtual Status* query(bool& reached) = 0;
   // Makes work that is queued on the stream from now on wait for the point.
-  virtual Status* hold(void* stream) = 0;
+  virtual Status* make_stream_wait(void* stream) = 0;
   // Between two points that were reached, of events that keep the time.
   virtual Status* elapsed(const DeviceEvent& until, double& ms) const = 0;
 };

@@ -47,7 +47,7 @@ class Exchange {
   // that uses the device. If somebody said so for this storage, their stream is made to wait for that work now.
   virtual void give_back(const Storage* of, void (*end)(void*), void* user) = 0;
   // The stream on which the lender works. Throws.
-  virtual void lent_on(const Storage* what, void* stream) = 0;
+  virtual void note_lender_stream(const Storage* what, void* stream) = 0;
   // For memory lent to other libraries: later work here waits for the work that their stream holds now.
   virtual void take_back(void* stream) = 0;
 

@@ -167,7 +167,7 @@ Status* ProgramRunner::run(const Entry& entry, const Inputs& in, const Values* b
   if (failed) return failed;
   if (stream)
     for (Accelerator* a : entry.program->accelerators())
-      if (Status* failed = a->let_wait(stream)) return failed;
+      if (Status* failed = a->make_stream_wait(stream)) return failed;
   for (uint32_t w : entry.written)
     if (Tensor* t = input_tensor(entry, in, w)) t->bump();
   if (any_copy) copy_to_bound(entry, *bound, results);

@@ -39,7 +39,7 @@ void Program::share_arenas() {
   size_t bytes = 0;
   for (const DeviceArena& a : plan_.arenas) bytes += a.bytes;
   if (bytes <= kOwnArenas) return;
-  for (const DeviceArena& a : plan_.arenas) shared_arenas_.push_back(Arenas::of(devices_.allocator(a.device)));
+  for (const DeviceArena& a : plan_.arenas) shared_arenas_.push_back(Arenas::shared_for(devices_.allocator(a.device)));
   for (size_t i = 0; i < plan_.arenas.size(); i++) shared_arenas_[i]->add(plan_.arenas[i].bytes);
 }
 

@@ -85,7 +85,7 @@ int64_t Batches::batches() const {
 }
 
 // Positions are set more often than rows are read from them.
-void Batches::find_order() {
+void Batches::shuffle_order_once() {
   if (!options_.shuffle || ordered_) return;
   order_ = shuffled(rows_, options_.seed, epoch_);
   ordered_ = true;
@@ -143,10 +143,10 @@ void Batches::send_to(Devices& devices, Device device) {
 }
 
 // While the batch is being made, the tensors that it reads must not change.
-void Batches::begin_next(const Allocator& allocator) {
+void Batches::prefetch_next(const Allocator& allocator) {
   const int64_t count = next_size();
   if (count == 0) return;
-  find_order();
+  shuffle_order_once();
   ahead_ = std::make_shared<Ahead>();
   ahead_->work = threads_.begin([this, allocator, count, to = std::weak_ptr<Ahead>(ahead_)] {
     if (const std::shared_ptr<Ahead> wanted = to.lock()) wanted->tensors = on_device(allocator, count);
@@ -166,21 +166,21 @@ std::vector<Ref<Tensor>> Batches::next(const Allocator& allocator) {
   const int64_t count = next_size();
   if (count == 0) {
     end_epoch();
-    if (device_ != Device::cpu) begin_next(allocator);
+    if (device_ != Device::cpu) prefetch_next(allocator);
     return {};
   }
   if (device_ == Device::cpu) {
-    find_order();
+    shuffle_order_once();
     std::vector<Ref<Tensor>> out = gathered(allocator, count);
     taken_ += count;
     return out;
   }
-  if (!ahead_) begin_next(allocator);
+  if (!ahead_) prefetch_next(allocator);
   const std::shared_ptr<Ahead> made = std::exchange(ahead_, nullptr);
   threads_.wait(made->work);
   taken_ += count;
   try {
-    begin_next(allocator);
+    prefetch_next(allocator);
   } catch (const std::bad_alloc&) {  // then the next call makes it
     ahead_ = nullptr;
   }
@@ -203,7 +203,7 @@ int64_t Batches::next_into(std::span<const Ref<Tensor>> targets) {
     require(!repeats_elements(*targets[i]), "batches: tensor ", i + 1, " to fill has elements that share memory");
   }
   drop_ahead();
-  find_order();
+  shuffle_order_once();
   gather(targets, count);
   for (auto& t : targets) t->bump();
   taken_ += count;

@@ -58,9 +58,9 @@ class Batches {
   std::vector<Ref<Tensor>> gathered(const Allocator& allocator, int64_t count) const;
   void gather(std::span<const Ref<Tensor>> targets, int64_t count) const;
   std::vector<Ref<Tensor>> on_device(const Allocator& allocator, int64_t count) const;
-  void begin_next(const Allocator& allocator);
+  void prefetch_next(const Allocator& allocator);
   void drop_ahead();
-  void find_order();
+  void shuffle_order_once();
   void end_epoch();
 
   std::vector<Ref<Tensor>> tensors_;

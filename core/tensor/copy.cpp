@@ -27,7 +27,7 @@ void copy_plane(std::byte* to, const std::byte* from, const Plane& p) {
 
 // Transposes four by four elements in registers, where `from` is contiguous along the first axis and `to` along the
 // second.
-void turn_plane(std::byte* to, const std::byte* from, const Plane& p) {
+void transpose_plane(std::byte* to, const std::byte* from, const Plane& p) {
   typedef float Quad __attribute__((vector_size(16), aligned(4), may_alias));
   constexpr int64_t kQuad = 4, kItem = sizeof(float), kSide = 32;
   const int64_t rows = p.sizes[0] / kQuad * kQuad, columns = p.sizes[1] / kQuad * kQuad;
@@ -87,7 +87,7 @@ void copy_strided(const Buffer& from, const Buffer& to) {
     plane.sizes[0] = from.shape[other], plane.from[0] = from.strides[other] * item,
     plane.to[0] = to.strides[other] * item;
   auto copy = item == 1 ? copy_plane<1> : item == 2 ? copy_plane<2> : item == 4 ? copy_plane<4> : copy_plane<8>;
-  if (other != last && item == 4 && plane.from[0] == item && plane.to[1] == item) copy = turn_plane;
+  if (other != last && item == 4 && plane.from[0] == item && plane.to[1] == item) copy = transpose_plane;
   if (other == last && plane.from[1] == item && plane.to[1] == item) copy = copy_row;
   Sizes at(rank, 0);
   while (true) {

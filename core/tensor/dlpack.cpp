@@ -68,7 +68,7 @@ void call_deleter(void* user) {
 }
 
 template <class Managed>
-Ref<Tensor> take(Managed* managed, bool read_only, Accelerator* owner, Lent lent = Lent::until_work_is_done) {
+Ref<Tensor> import_managed(Managed* managed, bool read_only, Accelerator* owner, Lent lent = Lent::until_work_is_done) {
   const View v = view_of(managed->dl_tensor);
   const bool empty = v.first == nullptr;
   auto storage = Storage::borrow(empty ? nullptr : v.first + v.reach.begin,
@@ -89,7 +89,7 @@ struct Exported {
   void* stream = nullptr;  // the consumer's
   Sizes shape, strides;
 
-  static void drop(Managed* managed) {
+  static void release_exported(Managed* managed) {
     auto* self = static_cast<Exported*>(managed->manager_ctx);
     if (Accelerator* device = self->tensor->storage()->accelerator()) exchange_of(*device).take_back(self->stream);
     delete self;
@@ -97,7 +97,7 @@ struct Exported {
 };
 
 template <class Managed>
-std::unique_ptr<Exported<Managed>> give(const Ref<Tensor>& tensor, void* stream) {
+std::unique_ptr<Exported<Managed>> export_managed(const Ref<Tensor>& tensor, void* stream) {
   if (!tensor->concrete()) fail(Code::proxy_has_no_data, "DLPack: the tensor has no data to pass on");
   auto out = std::make_unique<Exported<Managed>>();
   const TensorType& type = tensor->type();
@@ -115,7 +115,7 @@ std::unique_ptr<Exported<Managed>> give(const Ref<Tensor>& tensor, void* stream)
   t.shape = out->shape.data();
   t.strides = out->strides.data();
   out->managed.manager_ctx = out.get();
-  out->managed.deleter = Exported<Managed>::drop;
+  out->managed.deleter = Exported<Managed>::release_exported;
   return out;
 }
 
@@ -129,15 +129,15 @@ DLDataType dlpack_type(DType dtype) {
 Ref<Tensor> from_dlpack(DLManagedTensorVersioned* managed, Accelerator* owner, Lent lent) {
   require(managed->version.major == kDLPackMajor, "DLPack: version ", managed->version.major, ".",
           managed->version.minor, " is not supported, only ", kDLPackMajor, ".x");
-  return take(managed, managed->flags & kDLPackReadOnly, owner, lent);
+  return import_managed(managed, managed->flags & kDLPackReadOnly, owner, lent);
 }
 
 Ref<Tensor> from_dlpack(DLManagedTensor* managed, Accelerator* owner) {
-  return take(managed, false, owner);
+  return import_managed(managed, false, owner);
 }
 
 DLManagedTensorVersioned* to_dlpack_versioned(const Ref<Tensor>& tensor, void* stream) {
-  auto out = give<DLManagedTensorVersioned>(tensor, stream);
+  auto out = export_managed<DLManagedTensorVersioned>(tensor, stream);
   out->managed.version = {kDLPackMajor, kDLPackMinor};
   out->managed.flags = tensor->read_only() ? kDLPackReadOnly : 0;
   return &out.release()->managed;
@@ -147,7 +147,7 @@ DLManagedTensor* to_dlpack(const Ref<Tensor>& tensor, void* stream) {
   if (tensor->read_only())
     fail(Code::failed_precondition,
          "DLPack: a read-only tensor needs the versioned structure; the old one cannot say so");
-  return &give<DLManagedTensor>(tensor, stream).release()->managed;
+  return &export_managed<DLManagedTensor>(tensor, stream).release()->managed;
 }
 
 }  // namespace thunder

@@ -131,11 +131,11 @@ class Loader {
     e.type.dtype = dtype_named(name, dtype->valuestring);
     for (const cJSON* d = shape->child; d; d = d->next) {
       if (e.type.rank() == kMaxRank) bad("tensor '", name, "' has more than ", kMaxRank, " dimensions");
-      e.type.shape.push_back(natural(name, d));
+      e.type.shape.push_back(read_size(name, d));
     }
     if (cJSON_GetArraySize(offsets) != 2) bad("tensor '", name, "' has other than two data_offsets");
-    e.begin = static_cast<uint64_t>(natural(name, offsets->child));
-    e.end = static_cast<uint64_t>(natural(name, offsets->child->next));
+    e.begin = static_cast<uint64_t>(read_size(name, offsets->child));
+    e.end = static_cast<uint64_t>(read_size(name, offsets->child->next));
     e.name = std::move(name);
     return e;
   }
@@ -148,7 +148,7 @@ class Loader {
   }
 
   // The format bounds sizes to 48 bits, so a double carries them exactly.
-  int64_t natural(const std::string& tensor, const cJSON* number) const {
+  int64_t read_size(const std::string& tensor, const cJSON* number) const {
     if (!cJSON_IsNumber(number)) bad("tensor '", tensor, "' has a size or an offset that is not a number");
     const double v = number->valuedouble;
     if (!(v >= 0 && v < 281474976710656.0) || v != static_cast<double>(static_cast<int64_t>(v)))

@@ -49,7 +49,7 @@ Tensor* Spares::take(const Allocator& allocator, const DenseType& dense) {
 }
 
 // Separate from `keep`, so that that looks up its thread's slots only once.
-bool Spares::open(const Slots& slots) {
+bool Spares::register_cleanup(const Slots& slots) {
   if (slots.closed) return false;
   static thread_local AtExit at_exit;
   return true;
@@ -58,7 +58,7 @@ bool Spares::open(const Slots& slots) {
 bool Spares::keep(Tensor& t) {
   if (!t.storage_->small() || !t.storage_->unique()) return false;
   Slots& slots = of_this_thread();
-  if (!slots.open && !open(slots)) [[unlikely]]
+  if (!slots.open && !register_cleanup(slots)) [[unlikely]]
     return false;
   Tensor*& kept = slots.kept[slot(t.guard_, t.storage_->bytes())];
   if (Tensor* before = std::exchange(kept, &t)) before->free();  // what was released last is wanted next

@@ -25,7 +25,7 @@ class Spares {
     return (guard >> 8 ^ guard >> 24 ^ bytes >> 2 ^ bytes >> 6) % kSlots;
   }
   static Slots& of_this_thread();
-  [[gnu::noinline]] static bool open(const Slots&);
+  [[gnu::noinline]] static bool register_cleanup(const Slots&);
   static bool fits(const Tensor&, const DenseType&);
 };
 

@@ -34,7 +34,7 @@ bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides) 
 namespace {
 
 // If each stride is larger than all that smaller ones reach, no place is met twice.
-bool steps_go_past(const Tensor& t) {
+bool strides_are_disjoint(const Tensor& t) {
   struct Step {
     int64_t stride, times;
   };
@@ -53,7 +53,7 @@ bool steps_go_past(const Tensor& t) {
 }  // namespace
 
 bool repeats_elements(const Tensor& t) {
-  if (t.contiguous() || t.elements() == 0 || steps_go_past(t)) return false;
+  if (t.contiguous() || t.elements() == 0 || strides_are_disjoint(t)) return false;
   for (size_t i = 0; i < t.type().rank(); i++)
     if (t.strides()[i] == 0 && t.sizes()[i] > 1) return true;
   // Strides of the caller's own, such as those of windows: each place is looked at.

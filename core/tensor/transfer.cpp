@@ -16,7 +16,7 @@ Accelerator* accelerator(const Tensor& t) { return t.storage()->accelerator(); }
 bool is_empty(const Tensor& t) { return t.elements() == 0; }
 
 // A host tensor over existing memory, which must outlive it.
-Ref<Tensor> over(const Tensor& like, void* host) {
+Ref<Tensor> host_view(const Tensor& like, void* host) {
   TensorType type = like.type();
   type.device = Device::cpu;
   return Tensor::view(Storage::borrow(host, like.bytes(), nullptr, nullptr), type, dense_strides(type.shape), 0);
@@ -60,8 +60,8 @@ void copy_elements(const Tensor& from, const Tensor& to) {
               : target->copy_in(to.data(), from.data(), from.bytes()));
 }
 
-void read_elements(const Tensor& from, void* host) { copy_elements(from, *over(from, host)); }
-void write_elements(const Tensor& to, const void* host) { copy_elements(*over(to, const_cast<void*>(host)), to); }
+void read_elements(const Tensor& from, void* host) { copy_elements(from, *host_view(from, host)); }
+void write_elements(const Tensor& to, const void* host) { copy_elements(*host_view(to, const_cast<void*>(host)), to); }
 
 void fill_with_zeros(const Tensor& t) {
   if (Accelerator* device = accelerator(t)) return must(device->fill_with_zeros(t.data(), t.bytes()));

@@ -196,7 +196,7 @@ Status* CudaDevice::wait() {
   if (Status* failed = enter()) return failed;
   if (Status* failed = status(driver_.stream_wait(stream_), "work on the device")) return failed;
   loans_.settle();
-  return refused();
+  return take_failed_assertion();
 }
 
 Status* CudaDevice::launch(Function function, const Geometry& g, void** parameters, const char* what) {
@@ -220,7 +220,7 @@ void CudaDevice::begin_compiling(const KernelSource& source) {
 }
 
 template <class F>
-Function CudaDevice::found(Kernel& kernel, const char* name, F&& image) {
+Function CudaDevice::find_or_load_function(Kernel& kernel, const char* name, F&& image) {
   std::lock_guard lock(kernel.mutex);  // one lock a kernel, so that different texts compile in parallel
   if (const auto found = kernel.functions.find(name); found != kernel.functions.end()) return found->second;
   const auto need = [&](int result, const char* what) {
@@ -239,11 +239,11 @@ Function CudaDevice::found(Kernel& kernel, const char* name, F&& image) {
 }
 
 Function CudaDevice::function(const KernelSource& source, const char* name) {
-  return found(kernel(source.key()), name, [&] { return cubins_.get(source); });
+  return find_or_load_function(kernel(source.key()), name, [&] { return cubins_.get(source); });
 }
 
 Function CudaDevice::function_of_image(const std::string& image, const char* name) {
-  return found(kernel(image), name, [&]() -> const std::string& { return image; });
+  return find_or_load_function(kernel(image), name, [&]() -> const std::string& { return image; });
 }
 
 void CudaDevice::allow_shared_memory(Function function, unsigned bytes) {
@@ -280,7 +280,7 @@ void CudaDevice::unwatch(DeviceAssertion* place) {
 }
 
 // Requires: the device is idle.
-Status* CudaDevice::refused() {
+Status* CudaDevice::take_failed_assertion() {
   std::lock_guard lock(watched_mutex_);
   for (Watched& w : watched_) {
     const int64_t expr = std::atomic_ref(w.place->expr).load(std::memory_order_relaxed);

@@ -49,12 +49,14 @@ class CudaDevice final : public Accelerator, public Exchange {
   void* native_stream() const override { return stream(); }
   void borrow_from(const std::optional<BlockLender>& lender) override;
   Status* wait_for(void* stream) override;
-  Status* let_wait(void* stream) override;
-  Status* wait_on(void* stream) override;
+  Status* make_stream_wait(void* stream) override;
+  Status* synchronize_stream(void* stream) override;
   Status* query(void* stream, bool& done) override;
   std::unique_ptr<DeviceEvent> event(bool timed) override;
   void give_back(const Storage* of, void (*end)(void*), void* user) override;
-  void lent_on(const Storage* what, void* stream) override { loans_.follow(what, static_cast<Stream>(stream)); }
+  void note_lender_stream(const Storage* what, void* stream) override {
+    loans_.follow(what, static_cast<Stream>(stream));
+  }
   void take_back(void* stream) override;
   Status* wait() override;
   std::unique_ptr<Recording> recording() override;
@@ -94,7 +96,7 @@ class CudaDevice final : public Accelerator, public Exchange {
   CudaDevice(int32_t index, const Driver& driver, int device, Properties properties, Context context, size_t threads);
   void* allocate(size_t bytes) override;
   void deallocate(void* block, size_t bytes) override;
-  Status* refused();
+  Status* take_failed_assertion();
   // The stream of this thread's recording, if there is one; otherwise the device's. Not for launches of kernels.
   Stream stream() const;
   struct Kernel {
@@ -105,7 +107,7 @@ class CudaDevice final : public Accelerator, public Exchange {
   Kernel& kernel(const std::string& key);
   // The function of that name in the module, which `image` gives when it is first needed.
   template <class F>
-  Function found(Kernel& kernel, const char* name, F&& image);
+  Function find_or_load_function(Kernel& kernel, const char* name, F&& image);
   void* borrow(const BlockLender& lender, size_t bytes);
   bool give_back_block(const void* block);
   Status* order(Stream first, Stream then);

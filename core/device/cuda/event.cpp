@@ -34,7 +34,7 @@ Status* CudaEvent::query(bool& reached) {
   return result == kNotReady ? nullptr : device_->status(result, "cuEventQuery");
 }
 
-Status* CudaEvent::hold(void* stream) {
+Status* CudaEvent::make_stream_wait(void* stream) {
   if (Status* failed = device_->enter()) return failed;
   return device_->status(device_->driver().stream_wait_event(static_cast<Stream>(stream), event_, 0),
                          "cuStreamWaitEvent");

@@ -16,7 +16,7 @@ class CudaEvent final : public DeviceEvent {
   Status* record(void* stream) override;
   Status* wait() override;
   Status* query(bool& reached) override;
-  Status* hold(void* stream) override;
+  Status* make_stream_wait(void* stream) override;
   Status* elapsed(const DeviceEvent& until, double& ms) const override;
 
  private:

@@ -25,11 +25,11 @@ Status* CudaDevice::wait_for(void* stream) {
   loans_.settle();
   return failed;
 }
-Status* CudaDevice::let_wait(void* stream) {
+Status* CudaDevice::make_stream_wait(void* stream) {
   return order(stream_, static_cast<Stream>(stream));
 }
 
-Status* CudaDevice::wait_on(void* stream) {
+Status* CudaDevice::synchronize_stream(void* stream) {
   if (Status* failed = enter()) return failed;
   return status(driver_.stream_wait(static_cast<Stream>(stream)), "cuStreamSynchronize");
 }
