@@ -13,7 +13,7 @@ bool substitute(Rewriter& rewriter, const NodeView& view, const Executor& execut
                 const std::string& what) {
   const Node& node = view.node;
   Results results;
-  const bool wanted = rewriter.built(node, [&] {
+  const bool wanted = rewriter.build_for(node, [&] {
     BuilderScope scope(environment, rewriter, what);
     return executor.desc().execution_transform(view, scope, results, executor.desc().user);
   });

@@ -20,7 +20,7 @@ Values* Compiled::apply(Scope& scope, const Values& in) {
 Values* Compiled::call_partitioned(Scope& tape, const Values& in) {
   Values* results = nullptr;
   std::string why;
-  tape.formulas([&] {
+  tape.run_formulas([&] {
     check_values(in);
     check_inputs({&in, nullptr, in.size()});
     TapedCalls* taped;

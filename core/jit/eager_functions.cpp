@@ -36,7 +36,7 @@ class OneOp final : public Function {
   OneOp(const OpDef& op, const EagerKey& key) : Function(std::string(op.name())), op_(op), key_(key) {}
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
     size_t next = 0;
-    scope.formulas([&] {
+    scope.run_formulas([&] {
       const Arguments args(key_, [&] { return scope.enter(in[next++].tensor.get()); });
       for (ValueId v : scope.builder().invoke(op_, args.get())) out.push(Ref<Tensor>(scope.wrap(v)));
     });
@@ -65,7 +65,7 @@ class GradientOfOp final : public Function {
         op_(op), key_(key), inputs_(std::move(inputs)), places_(places) {}
 
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
-    scope.formulas([&] {
+    scope.run_formulas([&] {
       std::vector<ValueId> ids;
       for (size_t i = 0; i < in.size(); i++) ids.push_back(scope.enter(in[i].tensor.get()));
       trace(scope, ids, out);

@@ -11,7 +11,7 @@ Values* each_gradient(Scope& scope, const Values& grads, F&& f) {
   auto out = make<Values>(grads);
   for (size_t i = 0; i < grads.size() && !scope.status(); i++) {
     if (!grads[i].tensor) continue;
-    scope.formulas([&] {
+    scope.run_formulas([&] {
       Var g = scope.builder().var(scope.enter(grads[i].tensor.get()));
       out->set_tensor(i, Ref<Tensor>(scope.wrap(f(g).id)));
     });
@@ -28,7 +28,7 @@ Var sum_of_squares(Var g) {
 
 Values* clip_grad_norm(Scope& scope, const Values& grads, double max_norm, Tensor** total) {
   Tensor *norm = nullptr, *factor = nullptr;
-  scope.formulas([&] {
+  scope.run_formulas([&] {
     require(max_norm >= 0, "clip_grad_norm: max_norm must not be negative, got ", max_norm);
     Builder& b = scope.builder();
     Var sum = full(b, {}, 0, DType::f32);
@@ -46,7 +46,7 @@ Values* clip_grad_norm(Scope& scope, const Values& grads, double max_norm, Tenso
 }
 
 Values* clip_grad_value(Scope& scope, const Values& grads, double clip_value) {
-  scope.formulas(
+  scope.run_formulas(
       [&] { require(clip_value >= 0, "clip_grad_value: clip_value must not be negative, got ", clip_value); });
   return each_gradient(scope, grads, [&](Var g) { return g.builder->call("clamp", {g, -clip_value, clip_value}); });
 }

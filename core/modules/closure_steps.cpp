@@ -74,7 +74,7 @@ void Optimizer::add_joint_moments(const Settings& settings, std::span<const std:
 void Optimizer::evaluate(Scope& scope, Function& closure, Evaluation& out) const {
   const Values none;
   const Values& results = *apply(scope, closure, none);
-  scope.formulas([&] {
+  scope.run_formulas([&] {
     require(!groups_.empty(), row_.name, ": there are no parameters yet; add a group");
     const std::string_view structure = unwrapped(results.structure());
     require(structure.starts_with(kLoss), row_.name, ": the function must give the loss and the gradients, got ",
@@ -120,7 +120,7 @@ Ref<Tensor> Optimizer::minimize(const ScopeEnvironment& environment, Function& c
 Tensor* Optimizer::step(Scope& scope, Function& closure) {
   Ref<Tensor> loss;
   if (row_.minimize) {
-    scope.formulas([&] {
+    scope.run_formulas([&] {
       require(!groups_.empty(), row_.name, ": there are no parameters yet; add a group");
       require(!scope.tracing() && !scope.taped(), row_.name,
               ": a step decides by the loss how often to evaluate it, which cannot be recorded: call step() outside of "
@@ -132,7 +132,7 @@ Tensor* Optimizer::step(Scope& scope, Function& closure) {
     if (scope.tracing() || scope.taped())
       evaluate(scope, closure, made);
     else
-      scope.formulas([&] { evaluate_on_tape(scope.environment(), closure, made); });
+      scope.run_formulas([&] { evaluate_on_tape(scope.environment(), closure, made); });
     if (!scope.status()) step(scope, made.gradients);
     loss = made.loss;
   }

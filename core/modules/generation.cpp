@@ -13,7 +13,7 @@ void Generation::collect_parents(std::vector<Pointer>& into) const {
     if (Pointer parent = above.generation.lock()) into.push_back(std::move(parent));
 }
 
-std::vector<Generation::Pointer> Generation::counting(std::span<const Pointer> changed) {
+std::vector<Generation::Pointer> Generation::collect_with_ancestors(std::span<const Pointer> changed) {
   std::vector<Pointer> all, pending(changed.begin(), changed.end());
   std::unordered_set<const Generation*> done;
   while (!pending.empty()) {
@@ -26,8 +26,8 @@ std::vector<Generation::Pointer> Generation::counting(std::span<const Pointer> c
   return all;
 }
 
-void Generation::bump(std::span<const Pointer> counting) noexcept {
-  for (const Pointer& one : counting) one->value_.fetch_add(1, std::memory_order_acq_rel);
+void Generation::bump(std::span<const Pointer> generations) noexcept {
+  for (const Pointer& one : generations) one->value_.fetch_add(1, std::memory_order_acq_rel);
 }
 
 void Generation::attach(const Pointer& parent, std::string_view name) {

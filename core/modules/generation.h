@@ -17,9 +17,9 @@ class Generation {
   using Pointer = std::shared_ptr<Generation>;
 
   // The generations that count a change of these modules: their own and those above, each once.
-  static std::vector<Pointer> counting(std::span<const Pointer> changed);
-  // Counts a change of each generation from `counting`, which is called before the change: nothing fails after it.
-  static void bump(std::span<const Pointer> counting) noexcept;
+  static std::vector<Pointer> collect_with_ancestors(std::span<const Pointer> changed);
+  // Counts a change of each of these, from collect_with_ancestors() before the change: nothing fails after it.
+  static void bump(std::span<const Pointer> generations) noexcept;
 
   // Makes the whole change or, when this throws, nothing of it.
   void attach(const Pointer& parent, std::string_view name);

@@ -80,8 +80,8 @@ const Leaf& Module::option(std::string_view name) const {
   return options_[static_cast<size_t>(at)];
 }
 
-std::vector<Generation::Pointer> Module::counting() const {
-  return Generation::counting({&generation_, 1});
+std::vector<Generation::Pointer> Module::collect_generations() const {
+  return Generation::collect_with_ancestors({&generation_, 1});
 }
 
 std::string Module::place() const { return generation_->path(); }
@@ -102,7 +102,7 @@ void Module::add(std::string_view name, Ref<Module> child) {
   const size_t depth = generation_->levels_above() + 1 + levels_below(*child, this, name);
   require(depth < kMaxDepth, "add: with '", name, "' modules would be nested ", depth + 1, " deep, at most ", kMaxDepth,
           " are allowed");
-  const auto counted = counting();
+  const auto counted = collect_generations();
   Child fresh{std::string(name), std::move(child)};
   children_.reserve(children_.size() + 1);
   fresh.module->generation_->attach(generation_, name);  // the last that may fail
@@ -119,7 +119,7 @@ void Module::add(std::string_view name, Ref<Module> child) {
 void Module::remove(std::string_view name) {
   const auto it = find_name(children_, name);
   require(it != children_.end(), "remove: this module has no child '", name, "'");
-  const auto counted = counting();
+  const auto counted = collect_generations();
   const Ref<Module> released = std::move(it->module);
   released->generation_->detach(generation_, name);
   children_.erase(it);
@@ -135,7 +135,7 @@ void Module::set_tensor(std::string_view name, Ref<Tensor> tensor, Role role) {
   require(role != Role::parameter || is_real(tensor->type().dtype), "set_tensor: parameter '", name,
           "' must be real, got ", thunder::name(tensor->type()), "; make it a buffer");
   require(find_name(children_, name) == children_.end(), "set_tensor: this module has a child '", name, "'");
-  const auto counted = counting();
+  const auto counted = collect_generations();
   auto it = find_name(tensors_, name);
   if (it == tensors_.end()) {
     tensors_.push_back({std::string(name), std::move(tensor), role});
@@ -149,7 +149,7 @@ void Module::set_tensor(std::string_view name, Ref<Tensor> tensor, Role role) {
 void Module::remove_tensor(std::string_view name) {
   const auto it = find_name(tensors_, name);
   if (it == tensors_.end()) return;
-  const auto counted = counting();
+  const auto counted = collect_generations();
   const Ref<Tensor> released = std::move(it->tensor);
   tensors_.erase(it);
   const int at = kind_->schema().find(name);  // a layer that was made with a bias has none
@@ -158,13 +158,13 @@ void Module::remove_tensor(std::string_view name) {
 }
 
 void Module::set_options(std::vector<Leaf> options) {
-  const auto counted = counting();
+  const auto counted = collect_generations();
   options_.swap(options);
   Generation::bump(counted);
 }
 
 void Module::become(Module& made) {
-  const auto counted = counting();
+  const auto counted = collect_generations();
   kind_ = made.kind_;
   options_.swap(made.options_), tensors_.swap(made.tensors_);
   Generation::bump(counted);
@@ -179,7 +179,7 @@ void Module::take_back(std::string_view name) noexcept {
 }
 
 void Module::set_forward(Ref<Function> forward) {
-  const auto counted = counting();
+  const auto counted = collect_generations();
   std::swap(forward_, forward);
   Generation::bump(counted);
 }
@@ -189,7 +189,7 @@ void Module::set_training(bool training) {
   const std::vector<ModuleAt> all = modules_of(*this);
   for (auto& at : all)
     if (at.module->training_ != training) changed.push_back(at.module->generation_);
-  const auto counted = Generation::counting(changed);
+  const auto counted = Generation::collect_with_ancestors(changed);
   for (auto& at : all) at.module->training_ = training;
   Generation::bump(counted);
 }
@@ -207,7 +207,7 @@ void Module::replace(const Wants& wants, const Convert& convert) {
       if (!converted.contains(slot.tensor.get())) converted.emplace(slot.tensor.get(), convert(slot.tensor));
     }
   }
-  const auto counted = Generation::counting(changed);
+  const auto counted = Generation::collect_with_ancestors(changed);
   for (NamedSlot* slot : slots) slot->tensor = converted.at(slot->tensor.get());
   Generation::bump(counted);
 }

@@ -85,7 +85,7 @@ class Module : public Counted<Module> {
   template <class Wants, class Convert>
   void replace(const Wants& wants, const Convert& convert);
   // The generations that count a change of this module.
-  std::vector<Generation::Pointer> counting() const;
+  std::vector<Generation::Pointer> collect_generations() const;
 
   const ModuleKind* kind_;
   std::vector<Leaf> options_;

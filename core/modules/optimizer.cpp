@@ -229,7 +229,7 @@ void Optimizer::check_gradients(const Values& grads, std::span<const size_t> lea
 
 void Optimizer::step(Scope& scope, const Values& grads) {
   std::vector<size_t> leaves;
-  scope.formulas([&] {
+  scope.run_formulas([&] {
     require(!row_.minimize, row_.name,
             ": a step evaluates the loss as often as it needs: give it a function of the loss and the gradients, not "
             "the gradients");
@@ -250,7 +250,7 @@ void Optimizer::step_group(Scope& scope, size_t index, const Values& grads, std:
   // Whether momentum is cycled is guarded.
   Tensor* momentum = optional_module_tensor(scope, *state_, group_path(index, "momentum"));
   std::vector<Tensor*> shared;
-  scope.formulas([&] {
+  scope.run_formulas([&] {
     Builder& b = scope.builder();
     Var next = b.var(scope.enter(count)) + 1.0;
     OptimizerStep step(group.settings, b.var(scope.enter(lr)), next);
@@ -265,7 +265,7 @@ void Optimizer::step_group(Scope& scope, size_t index, const Values& grads, std:
     std::vector<Tensor*> moments;
     for (const Moment& moment : moments_of(group, params_[i]->type()))
       moments.push_back(module_tensor(scope, *state_, join_path(moment.name, names_[i])));
-    scope.formulas([&] {
+    scope.run_formulas([&] {
       Builder& b = scope.builder();
       auto value = [&](Tensor* t) { return b.var(scope.enter(t)); };
       const DType dtype = params_[i]->type().dtype;

@@ -7,7 +7,7 @@ namespace {
 
 // The module's own tensors that `wants` selects: parameters, then buffers, each in the order of addition.
 template <class Wants>
-std::vector<const Module::NamedSlot*> chosen(const Module& module, const Wants& wants) {
+std::vector<const Module::NamedSlot*> collect_slots(const Module& module, const Wants& wants) {
   std::vector<const Module::NamedSlot*> out;
   for (const bool parameters : {true, false})
     for (auto& t : module.tensors())
@@ -29,7 +29,7 @@ template <class Wants, class Take>
 void each_once(Module& module, const Wants& wants, const Take& take) {
   std::unordered_set<const Tensor*> seen;
   for (auto& at : modules_of(module))
-    for (auto* t : chosen(*at.module, wants))
+    for (auto* t : collect_slots(*at.module, wants))
       if (seen.insert(t->tensor.get()).second) take(join_path(at.path, t->name), t->tensor);
 }
 
@@ -60,7 +60,7 @@ void list_buffers(Module& module, Values& out) {
 std::vector<NamedTensor> state_of(Module& module) {
   std::vector<NamedTensor> out;
   for (auto& at : module_paths_of(module))
-    for (auto* t : chosen(*at.module, is_saved)) out.push_back({join_path(at.path, t->name), t->tensor});
+    for (auto* t : collect_slots(*at.module, is_saved)) out.push_back({join_path(at.path, t->name), t->tensor});
   return out;
 }
 

@@ -32,7 +32,7 @@ bool is_identity(std::span<const Dim> order) {
 }
 
 // Gathers before converting: otherwise all converted elements would be stored, to gather a few.
-ValueId picked_before(Rewriter& r, const Ops& ops, const Node& gather) {
+ValueId gather_before_convert(Rewriter& r, const Ops& ops, const Node& gather) {
   const Node* convert = r.producer(gather.args[0].v);
   const ValueId result = gather.results[0];
   const Dim picked = elements(r.type(result).shape), all = elements(r.type(gather.args[0].v).shape);
@@ -45,7 +45,7 @@ ValueId picked_before(Rewriter& r, const Ops& ops, const Node& gather) {
 
 // The value that replaces the node's result. kNoValue: the node is not simplified.
 ValueId simplified(Rewriter& r, const Ops& ops, const Node& node) {
-  if (node.op == ops.gather) return picked_before(r, ops, node);
+  if (node.op == ops.gather) return gather_before_convert(r, ops, node);
   const ValueId input = node.args[0].v;
   const Node* inner = r.producer(input);
   if (inner && inner->op != node.op) inner = nullptr;

@@ -56,13 +56,13 @@ void Editor::before(size_t line) {
   recorder_.set_where(at ? at->where : nullptr);
 }
 
-size_t Editor::made_at(ValueId v) {
+size_t Editor::line_that_made(ValueId v) {
   flush();
   return v < made_at_.size() ? made_at_[v] : kNowhere;
 }
 
 void Editor::EditScope::check_readable(ValueId v) {
-  const size_t at = editor_.made_at(v), here = editor_.current_;
+  const size_t at = editor_.line_that_made(v), here = editor_.current_;
   require(at != kNowhere, what_, " reads a value that no line makes");
   if (at > here)
     thunder::fail(Code::invalid_argument, what_, " inserts before ", editor_.describe_line(here),
@@ -86,7 +86,7 @@ void Editor::replace(size_t line, const Results& results) {
   for (size_t i = 0; i < results.size(); i++) {
     const TensorType &from = recorder_.type(results[i]), &to = recorder_.type(node.results[i]);
     if (!(from == to)) reject(line, "has a result that is ", name(to), ", it is replaced by one that is ", name(from));
-    if (made_at(results[i]) > line) reject(line, "is replaced by what comes after it");
+    if (line_that_made(results[i]) > line) reject(line, "is replaced by what comes after it");
   }
   for (size_t i = 0; i < results.size(); i++) to_[node.results[i]] = results[i];
   gone_[line] = true;

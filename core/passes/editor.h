@@ -47,7 +47,7 @@ class Editor {
   };
 
   void flush();
-  size_t made_at(ValueId v);
+  size_t line_that_made(ValueId v);
   std::string describe_line(size_t line) const;
   template <class... T>
   [[noreturn]] void reject(size_t line, const T&... why) const;

@@ -54,20 +54,20 @@ class Saved {
         if (!late_[r]) add(r, n, candidates);
     for (const Node* n : t.nodes)
       if (is_late(*n))
-        for_each_inside(*n, [&](const Node& inner) { for_each_value(inner.args, [&](ValueId v) { need(v); }); });
+        for_each_inside(*n, [&](const Node& inner) { for_each_value(inner.args, [&](ValueId v) { mark_needed(v); }); });
     for (size_t i = joint_.results; i < t.outputs.size(); i++)
-      if (late_[t.outputs[i]]) need(t.outputs[i]);
+      if (late_[t.outputs[i]]) mark_needed(t.outputs[i]);
     const std::vector<bool> side = cut_.sink_side(source(), sink());
     std::vector<ValueId> out;
     for (ValueId v : candidates)
-      if (side[after(v)] && !side[before(v)]) out.push_back(v);
+      if (side[reader_vertex(v)] && !side[maker_vertex(v)]) out.push_back(v);
     return out;
   }
 
  private:
   // A value is two vertices: what makes it, and what reads it. Saving it cuts the edge between them.
-  size_t before(ValueId v) const { return 2 * static_cast<size_t>(v); }
-  size_t after(ValueId v) const { return before(v) + 1; }
+  size_t maker_vertex(ValueId v) const { return 2 * static_cast<size_t>(v); }
+  size_t reader_vertex(ValueId v) const { return maker_vertex(v) + 1; }
   size_t source() const { return 2 * kept_.size(); }
   size_t sink() const { return source() + 1; }
 
@@ -79,16 +79,17 @@ class Saved {
 
   void add(ValueId v, const Node* maker, std::vector<ValueId>& candidates) {
     candidates.push_back(v);
-    cut_.edge(before(v), after(v), cost(v, maker));
+    cut_.edge(maker_vertex(v), reader_vertex(v), cost(v, maker));
     if (maker && is_cheap(*maker))
-      for_each_value(maker->args, [&](ValueId from) { cut_.edge(after(from), before(v), MinCut::kUncut); });
+      for_each_value(maker->args,
+                     [&](ValueId from) { cut_.edge(reader_vertex(from), maker_vertex(v), MinCut::kUncut); });
     else
-      cut_.edge(source(), before(v), MinCut::kUncut);
+      cut_.edge(source(), maker_vertex(v), MinCut::kUncut);
   }
 
   bool is_late(const Node& n) const { return !n.results.empty() && late_[n.results[0]]; }
-  void need(ValueId v) {
-    if (!late_[v] && needed_.insert(v).second) cut_.edge(after(v), sink(), MinCut::kUncut);
+  void mark_needed(ValueId v) {
+    if (!late_[v] && needed_.insert(v).second) cut_.edge(reader_vertex(v), sink(), MinCut::kUncut);
   }
 
   const JointTrace& joint_;

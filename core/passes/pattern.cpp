@@ -18,7 +18,7 @@ class Reader {
   Reader(Cursor& cursor, const Registry& registry, std::string_view prefix, std::vector<std::string>& variables)
       : cursor_(cursor), registry_(registry), prefix_(prefix), variables_(variables) {}
 
-  std::vector<Term> side(bool may_add_variables) {
+  std::vector<Term> parse_side(bool may_add_variables) {
     terms_.clear();
     may_add_ = may_add_variables;
     term(0);
@@ -158,10 +158,10 @@ Arg build_term(Builder& builder, const std::vector<Term>& side, const Term& t, c
 Rule::Rule(std::string_view text, const Registry& registry, std::string_view prefix) {
   Cursor cursor(text, 1, "rule");
   Reader reader(cursor, registry, prefix, variables);
-  left = reader.side(true);
+  left = reader.parse_side(true);
   if (left[0].kind != Term::Kind::call) cursor.bad("the left side must be an op");
   cursor.expect("->");
-  right = reader.side(false);
+  right = reader.parse_side(false);
   for (bool more = cursor.accept_word("if"); more; more = cursor.accept_word("and"))
     guards.emplace_back(cursor, variables);
   if (!cursor.done()) cursor.expected("the end of the rule");
@@ -201,7 +201,7 @@ std::optional<Trace> apply_rules(const Trace& trace, const Registry& registry, s
           (bound[right.variable].kind != ArgKind::value || !(rewriter.type(bound[right.variable].v) == type)))
         continue;
       had.push_back(i);
-      return rewriter.built(node, [&] { return rules[i].build(rewriter, rules[i].right, bound, type); });
+      return rewriter.build_for(node, [&] { return rules[i].build(rewriter, rules[i].right, bound, type); });
     }
     return kNoValue;
   };

@@ -27,7 +27,7 @@ std::optional<Trace> reciprocals(const Trace& trace, PassContext& context) {
       made.keep(now);
       continue;
     }
-    const Results product = made.built(*now, [&] {
+    const Results product = made.build_for(*now, [&] {
       SmallVector<Arg, 8> repeated(view->args.begin(), view->args.end());
       repeated[0] = Arg::value(made.invoke(reciprocal, view->args.first(1))[0]);
       const Arg factors[] = {now->args[0], Arg::value(made.invoke(def(*view), repeated)[0])};

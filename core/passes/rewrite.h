@@ -16,7 +16,7 @@ class Rewriter : public Recorder {
   void keep(const Node* node);
   // Calls build(), notes the nodes that it records, with the source line of `node`, and returns its result.
   template <class F>
-  auto built(const Node& node, F&& build) {
+  auto build_for(const Node& node, F&& build) {
     const size_t before = nodes().size();
     set_where(node.where);
     auto made = build();
@@ -24,7 +24,7 @@ class Rewriter : public Recorder {
     return made;
   }
   Results record(const OpDef& op, std::span<const Arg> args, const Node& node) {
-    return built(node, [&] { return invoke(op, args); });
+    return build_for(node, [&] { return invoke(op, args); });
   }
   // From here on replaces `old` by `with`. False: their types differ, and nothing is replaced. Requires: `with` is an
   // input or the result of a node that was kept or recorded.

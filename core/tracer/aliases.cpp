@@ -35,7 +35,7 @@ void Aliases::cut(ValueId v) {
     if (views_[later]) roots_[later] = root(views_[later]->args[0].v);
 }
 
-std::vector<const Node*> Aliases::path(ValueId v) const {
+std::vector<const Node*> Aliases::view_chain(ValueId v) const {
   std::vector<const Node*> views;
   for (const Node* n = view_of(v); n; n = view_of(n->args[0].v)) views.push_back(n);
   return views;
@@ -118,7 +118,7 @@ std::vector<ValueId> Aliases::history(ValueId v) const {
 }
 
 ValueId Aliases::write(Builder& b, ValueId x, ValueId value) {
-  const auto views = path(x);
+  const auto views = view_chain(x);
   const ValueId old = latest(root(x));
   // The current base of each view.
   std::vector<ValueId> bases(views.size());

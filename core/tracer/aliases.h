@@ -56,7 +56,7 @@ class Aliases {
 
  private:
   // The views from the root to `v`, the last one first.
-  std::vector<const Node*> path(ValueId v) const;
+  std::vector<const Node*> view_chain(ValueId v) const;
   bool held(ValueId v) const { return v < held_.size() && held_[v]; }
   // Makes the value the owner of its memory; views made through it become its views.
   void cut(ValueId v);

@@ -233,7 +233,7 @@ class Replay {
     for (const Write& w : trace_.writes)
       if (const ValueId to = trace_.inputs[w.input].value; to != draws_.state())
         writes.emplace_back(at(to), safe(w.value));
-    for (auto& [to, value] : writes) scope_.formulas([&] { scope_.write(to, scope_.enter(value)); });
+    for (auto& [to, value] : writes) scope_.run_formulas([&] { scope_.write(to, scope_.enter(value)); });
     check();
     return outputs;
   }

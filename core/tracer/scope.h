@@ -143,7 +143,7 @@ class Scope : public ProxyOwner {
   virtual void write(Tensor* x, ValueId value) = 0;
   // Runs `body`, which may use builder(), enter(), wrap() and write(); its exception becomes the scope's error.
   template <class F>
-  void formulas(F&& body) {
+  void run_formulas(F&& body) {
     if (error_) return;
     begin_op(nullptr);
     try {

@@ -32,7 +32,7 @@ std::vector<size_t> SegmentScope::held_by_inputs() const {
   return held;
 }
 
-SegmentScope::Place SegmentScope::place(ValueId v, const std::vector<size_t>& held) const {
+SegmentScope::Place SegmentScope::locate(ValueId v, const std::vector<size_t>& held) const {
   const Aliases& memory = recorder().memory();
   Place at;
   for (const Node* n = memory.view_of(v); n; n = memory.view_of(n->args[0].v)) {
@@ -61,7 +61,7 @@ void SegmentScope::note_outputs(std::span<Tensor* const> handles, std::vector<Pl
   places.reserve(handles.size());
   at.resize(held.size(), SIZE_MAX);
   for (Tensor* t : handles) {
-    places.push_back(place(given(t), held));
+    places.push_back(locate(given(t), held));
     const Place& p = places.back();
     if (p.input != SIZE_MAX || at[p.now] != SIZE_MAX) continue;
     at[p.now] = outputs.size();

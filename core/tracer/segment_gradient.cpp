@@ -54,7 +54,7 @@ class SegmentScope::Joined {
   // The lines that are recorded again.
   void mark(ValueId loss, std::span<const ValueId> ids) {
     used_.assign(now_ + 1, {}), active_.assign(now_ + 1, {}), leaves_.assign(now_ + 1, {});
-    for (size_t k = 0; k <= now_; k++) spread(k);
+    for (size_t k = 0; k <= now_; k++) mark_dependents(k);
     used_[now_].assign(segment(now_).trace.store->size(), false);
     used_[now_][loss] = true;
     // The value of a tensor in wrt is needed itself, if it depends on another one in wrt.
@@ -81,7 +81,7 @@ class SegmentScope::Joined {
     const Contents held = scope_.contents(given);
     for (const Origin& at : held.now) stands_.push_back({scope_.original(at), v});
     if (!held.before.empty()) scope_.require_current(current_, loss, v, held);
-    const Place at = scope_.place(given, scope_.held_by_inputs());
+    const Place at = scope_.locate(given, scope_.held_by_inputs());
     if (at.input == SIZE_MAX || !at.path.empty() || at.now != scope_.inputs()[at.input].value) return;
     seeds_.push_back(scope_.input_tensor(at.input));
   }
@@ -91,24 +91,24 @@ class SegmentScope::Joined {
   }
 
   // Marks the values of a segment that depend on wrt, through earlier segments' results or as values of wrt itself.
-  void spread(size_t k) {
+  void mark_dependents(size_t k) {
     const Past& p = segment(k);
     std::vector<bool>& active = active_[k];
     active.assign(p.trace.store->size(), false);
     for (size_t i = 0; i < p.inputs.size(); i++) {
-      const auto made = scope_.maker(k, *p.inputs[i], p.before[i]);
+      const auto made = scope_.find_maker(k, *p.inputs[i], p.before[i]);
       active[p.trace.inputs[i].value] =
           (made && active_[made->at.segment][made->at.value]) || (k < now_ && is_seed(*p.inputs[i], p.before[i]));
     }
     for (const Node* n : p.trace.nodes) {
       bool any = false;
       for_each_value(n->args, [&](ValueId v) { any |= active[v]; });
-      for (ValueId r : n->results) active[r] = any || stands(k, r, any);
+      for (ValueId r : n->results) active[r] = any || mark_if_wrt(k, r, any);
     }
   }
 
   // Whether this value is wrt's, and a leaf. A view that depends on another of wrt would have to be both.
-  bool stands(size_t k, ValueId v, bool depends) {
+  bool mark_if_wrt(size_t k, ValueId v, bool depends) {
     const Origin at = scope_.original({k, v});
     for (const Stand& s : stands_) {
       if (s.at != at) continue;
@@ -121,7 +121,7 @@ class SegmentScope::Joined {
   }
 
   // Whether what a segment read of an earlier one is recorded again, too.
-  bool goes_on(const Made& made) const { return whole_ || active_[made.at.segment][made.at.value]; }
+  bool is_source_recorded_again(const Made& made) const { return whole_ || active_[made.at.segment][made.at.value]; }
   // Whether all that is used of a segment is recorded again.
   bool is_again(size_t k) const { return k < now_ || whole_; }
   bool wanted(size_t k, const Node& n) const {
@@ -141,8 +141,8 @@ class SegmentScope::Joined {
     }
     for (size_t i = 0; i < p.inputs.size(); i++) {
       if (!used[p.trace.inputs[i].value]) continue;
-      const auto made = scope_.maker(k, *p.inputs[i], p.before[i]);
-      if (!made || !goes_on(*made)) continue;
+      const auto made = scope_.find_maker(k, *p.inputs[i], p.before[i]);
+      if (!made || !is_source_recorded_again(*made)) continue;
       std::vector<bool>& there = used_[made->at.segment];
       if (there.empty()) there.assign(segment(made->at.segment).trace.store->size(), false);
       there[made->at.value] = true;
@@ -160,7 +160,7 @@ class SegmentScope::Joined {
     const Past& p = segment(k);
     const Ref<Tensor>& t = p.inputs[i];
     if (!t->concrete()) return scope_.number_input(t->number_value());
-    if (const auto made = scope_.maker(k, *t, p.before[i]); made && goes_on(*made)) {
+    if (const auto made = scope_.find_maker(k, *t, p.before[i]); made && is_source_recorded_again(*made)) {
       const bool same = made->tensor->strides() == t->strides() && made->tensor->offset() == t->offset() &&
                         made->tensor->type() == t->type();
       if (!same) refuse(*t, "is a view that was taken of its memory");
@@ -220,17 +220,17 @@ class SegmentScope::Joined {
 
   void line(size_t k, const Node& n, std::vector<ValueId>& map) {
     const size_t values = scope_.recorder().values();
-    line_again(n, map);
+    rerecord_line(n, map);
     for (ValueId r : n.results) {
       if (map[r] >= values) scope_.copies_.try_emplace({now_, map[r]}, scope_.original({k, r}));
       map[r] = recorded_.try_emplace(same(k, r), map[r]).first->second;
     }
   }
 
-  void line_again(const Node& n, std::vector<ValueId>& map) {
+  void rerecord_line(const Node& n, std::vector<ValueId>& map) {
     // The values that it read are inputs of the lines in its body.
     if (def(n).has(kEager) && !n.body.empty()) {
-      for (const Node* inner : n.body) line_again(*inner, map);
+      for (const Node* inner : n.body) rerecord_line(*inner, map);
       return;
     }
     lists_.clear();
@@ -259,7 +259,7 @@ class SegmentScope::Joined {
     std::vector<Tensor*> inputs;
     for (ValueId v : n.args[0].value_list()) inputs.push_back(scope_.wrap(map[v] == kNoValue ? v : map[v]));
     const std::vector<Tensor*> made = scope_.checkpointed(inputs, [&] {
-      for (const Node* inner : n.body) line_again(*inner, map);
+      for (const Node* inner : n.body) rerecord_line(*inner, map);
       std::vector<Tensor*> out;
       for (ValueId r : n.results) out.push_back(scope_.wrap(map[r]));
       return out;

@@ -55,7 +55,7 @@ std::vector<SegmentScope::Origin> SegmentScope::uses(const Place& at, const Tens
 }
 
 SegmentScope::Contents SegmentScope::contents(ValueId given) const {
-  const Place at = place(given, held_by_inputs());
+  const Place at = locate(given, held_by_inputs());
   if (at.input == SIZE_MAX) return {};  // its memory is of this segment
   const Ref<Tensor> memory = input_tensor(at.input);
   if (!memory->concrete()) return {};
@@ -74,7 +74,7 @@ SegmentScope::Contents SegmentScope::contents(ValueId given) const {
   return out;
 }
 
-std::optional<SegmentScope::Made> SegmentScope::maker(size_t before, const Tensor& t, uint64_t version) const {
+std::optional<SegmentScope::Made> SegmentScope::find_maker(size_t before, const Tensor& t, uint64_t version) const {
   if (!t.concrete()) return {};
   for (size_t j = before; j-- > 0;) {
     const Past& p = past_[j];
@@ -105,7 +105,7 @@ std::vector<std::vector<bool>> SegmentScope::reach(const Past& current, ValueId 
     }
     for (size_t i = 0; i < p.inputs.size(); i++) {
       if (!reached[k][p.trace.inputs[i].value]) continue;
-      if (const auto made = maker(k, *p.inputs[i], p.before[i])) reached[made->at.segment][made->at.value] = true;
+      if (const auto made = find_maker(k, *p.inputs[i], p.before[i])) reached[made->at.segment][made->at.value] = true;
     }
   }
   return reached;

@@ -116,8 +116,8 @@ void SegmentRecorder::note(Event event, size_t values_before) {
   script_->events.push_back(event);
 }
 
-const Node* SegmentRecorder::called(const OpDef& op, std::span<const Arg> args, std::span<const ValueId> results,
-                                    size_t nodes_before) {
+const Node* SegmentRecorder::node_of_call(const OpDef& op, std::span<const Arg> args, std::span<const ValueId> results,
+                                          size_t nodes_before) {
   const Node* last = nodes().empty() ? nullptr : nodes().back();
   const bool one_line = nodes().size() == nodes_before + 1 && last->op == &op && same_args(last->args, args);
   return one_line ? last : store().node(&op, args, results, {}, where());
@@ -144,7 +144,7 @@ Results SegmentRecorder::invoke(const OpDef& op, std::span<const Arg> args) {
   }
   if (!script_) return results;
   Event event;
-  event.call = called(op, args, {results.data(), results.size()}, nodes_before);
+  event.call = node_of_call(op, args, {results.data(), results.size()}, nodes_before);
   note(event, values_before);
   return results;
 }

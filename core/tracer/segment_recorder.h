@@ -58,7 +58,8 @@ class SegmentRecorder final : public TracingRecorder {
   void start_building();
   void copy_what_was_followed();
   void note(Event event, size_t values_before);
-  const Node* called(const OpDef& op, std::span<const Arg> args, std::span<const ValueId> results, size_t nodes_before);
+  const Node* node_of_call(const OpDef& op, std::span<const Arg> args, std::span<const ValueId> results,
+                           size_t nodes_before);
   bool is_call(const Event& e, const Op& op, std::span<const Arg> args) const;
 
   const std::shared_ptr<const SegmentScripts> known_;

@@ -86,13 +86,13 @@ ValueId SegmentScope::given(Tensor* t) {
   if (auto it = numbers_.find(t); it != numbers_.end()) return known_[t] = number_input(it->second);
   auto it = views_.find(t);
   if (it == views_.end()) return TracingScope::given(t);
-  const ValueId v = take_again(TracingScope::given(it->second.base.get()), it->second.path);
+  const ValueId v = replay_views(TracingScope::given(it->second.base.get()), it->second.path);
   recorder().memory().hold(v);
   return known_[t] = v;
 }
 
 // What handles have in common of their paths is taken once, so that a gradient by one reaches what the others gave.
-ValueId SegmentScope::take_again(ValueId v, const Path& path) {
+ValueId SegmentScope::replay_views(ValueId v, const Path& path) {
   for (const Taken& taken : path) {
     if (taken.at.segment == past_.size()) {
       v = taken.at.value;
@@ -130,7 +130,7 @@ bool SegmentScope::give_data(Tensor& proxy, const char* where) {
   require_readable(proxy);
   try {
     const ValueId v = given(&proxy);
-    const Place at = place(v, held_by_inputs());
+    const Place at = locate(v, held_by_inputs());
     broken_ = true;
     const bool is_there = at.input != SIZE_MAX &&  // what an input holds
                           recorder().memory().latest(inputs()[at.input].value) == inputs()[at.input].value;

@@ -127,14 +127,14 @@ class SegmentScope final : public TracingScope {
   Ref<Tensor> input_tensor(size_t input) const;
   // For each value of the segment the input whose memory holds it; SIZE_MAX: none.
   std::vector<size_t> held_by_inputs() const;
-  Place place(ValueId v, const std::vector<size_t>& held) const;
+  Place locate(ValueId v, const std::vector<size_t>& held) const;
   void cut(std::span<Tensor* const> handles);
   std::vector<Tensor*> live() const;
   void note_outputs(std::span<Tensor* const> handles, std::vector<Place>& places, Outputs& at,
                     std::vector<ValueId>& outputs);
   void materialize(Tensor& t, const Place& place, const Outputs& at, std::span<const Ref<Tensor>> made);
   void make_view(Tensor& t, Ref<Tensor> base, Path path);
-  ValueId take_again(ValueId base, const Path& path);
+  ValueId replay_views(ValueId base, const Path& path);
   ValueId number_input(const Arg& number);
   GraphBreak described(const Tensor& t, const char* where);
   void keep(Segment segment, std::vector<uint64_t> before, std::vector<Ref<Tensor>> made);
@@ -144,7 +144,7 @@ class SegmentScope final : public TracingScope {
   // The version of the memory once the segment has run, which reads or makes it.
   static uint64_t version_after(const Past& p, const Tensor& memory);
   // The segment before this one that made the contents of the memory at that version.
-  std::optional<Made> maker(size_t before, const Tensor& t, uint64_t version) const;
+  std::optional<Made> find_maker(size_t before, const Tensor& t, uint64_t version) const;
   // Like Aliases::require_current, over all segments; `current` is the value in the segment that is being recorded.
   void require_current(const Past& current, ValueId loss, ValueId wrt, const Contents& held) const;
   std::vector<std::vector<bool>> reach(const Past& current, ValueId loss) const;

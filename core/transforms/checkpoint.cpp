@@ -38,7 +38,7 @@ class Checkpoint : public Function {
     for (size_t i = 0; i < results; i++) inner.results->set_tensor(inner.outputs[i], Ref<Tensor>(made[i]));
     for (size_t i = 0; i < writes.size(); i++) {
       Tensor* to = around[writes[i].input];
-      scope.formulas([&] { scope.write(to, scope.enter(made[results + i])); });
+      scope.run_formulas([&] { scope.write(to, scope.enter(made[results + i])); });
     }
     out.assign(*inner.results);
     return {};

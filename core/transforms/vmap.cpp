@@ -88,7 +88,7 @@ class Vmap : public Function {
       out.inputs[i].value = whole;
     }
     for (const Node* n : inner.trace.nodes) walk.visit(*n);
-    for (size_t i = 0; i < out.outputs.size(); i++) out.outputs[i] = laid(walk, recorder, out.outputs[i], i);
+    for (size_t i = 0; i < out.outputs.size(); i++) out.outputs[i] = apply_out_dim(walk, recorder, out.outputs[i], i);
     for (Write& w : out.writes) {
       const bool argument = w.input < dims.size();
       require(argument || !walk.varies(w.value), name(),
@@ -99,7 +99,7 @@ class Vmap : public Function {
     return out;
   }
 
-  ValueId laid(const Batching& walk, Recorder& recorder, ValueId output, size_t i) const {
+  ValueId apply_out_dim(const Batching& walk, Recorder& recorder, ValueId output, size_t i) const {
     const BatchDim dim = out_.empty() ? BatchDim(0) : out_[i];
     if (!dim) {
       require(!walk.varies(output), name(), ": result ", i,

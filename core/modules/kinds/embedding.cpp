@@ -29,7 +29,7 @@ void check_dense(const ModuleInit& m) {
 }
 // The weight, whose rows that the input names are scaled down to max_norm before, in the module itself. As in PyTorch
 // the gradient is that by the scaled rows.
-Tensor* limited_weight(const ModuleCall& c, Tensor* input) {
+Tensor* apply_max_norm(const ModuleCall& c, Tensor* input) {
   Tensor* weight = c.tensor("weight");
   const Leaf& most = c.module.option("max_norm");
   if (most.kind == ArgKind::none) return weight;
@@ -49,7 +49,7 @@ void embedding_init(ModuleInit& m) {
   clear_row(m, padding, width);
 }
 void embedding(ModuleCall& c) {
-  c.give(c.op("embedding", {c.input(), limited_weight(c, c.input()), c.module.option("padding_idx")}));
+  c.give(c.op("embedding", {c.input(), apply_max_norm(c, c.input()), c.module.option("padding_idx")}));
 }
 
 void embedding_bag_init(ModuleInit& m) {
@@ -60,7 +60,7 @@ void embedding_bag_init(ModuleInit& m) {
 void embedding_bag(ModuleCall& c) {
   const ModuleInputs in(c);
   const Any args[] = {in.any("input"),
-                      Any::tensor(limited_weight(c, in.tensor("input"))),
+                      Any::tensor(apply_max_norm(c, in.tensor("input"))),
                       in.any("offsets"),
                       OpArg(c.module.option("mode")),
                       in.any("per_sample_weights"),

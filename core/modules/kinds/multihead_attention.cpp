@@ -99,7 +99,7 @@ class Attention {
   // ---- masks: what is added to the scores, f32, broadcasting to [batch, heads, targets, sources]; null: nothing ----
 
   // True is minus infinity, as PyTorch has it here; numbers are themselves.
-  Tensor* added(Tensor* mask, const std::vector<int64_t>& shape) const {
+  Tensor* as_additive_mask(Tensor* mask, const std::vector<int64_t>& shape) const {
     if (mask->type().dtype == DType::boolean) mask = op("where", {mask, -std::numeric_limits<double>::infinity(), 0.0});
     return op("reshape", {mask, shape});
   }
@@ -111,8 +111,8 @@ class Attention {
     const std::vector<int64_t> is = sizes(mask), one{targets_, sources_}, each{batch_ * heads_, targets_, sources_};
     require(is == one || is == each, "attn_mask must be [", targets_, ", ", sources_, "] or [", batch_ * heads_, ", ",
             targets_, ", ", sources_, "], got ", name(mask->type()));
-    if (is == one) return added(mask, {1, 1, targets_, sources_});
-    return added(mask, {batch_, heads_, targets_, sources_});
+    if (is == one) return as_additive_mask(mask, {1, 1, targets_, sources_});
+    return as_additive_mask(mask, {batch_, heads_, targets_, sources_});
   }
 
   Tensor* padding_mask() const {
@@ -121,7 +121,7 @@ class Attention {
     const std::vector<int64_t> is = sizes(mask), each{batch_, sources_}, one{sources_};
     require(is == (batched_ ? each : one), "key_padding_mask must be [", batched_ ? cat(batch_, ", ") : "", sources_,
             "], got ", name(mask->type()));
-    return added(mask, {batch_, 1, 1, sources_});
+    return as_additive_mask(mask, {batch_, 1, 1, sources_});
   }
 
   Tensor* merged_mask() const {

@@ -52,7 +52,7 @@ void check_rank(const ModuleCall& c, Tensor* x, size_t least, size_t most) {
 
 // Moves a running statistic towards that of this batch by the share `momentum`, or, where there is none, to the mean of
 // all batches so far.
-void move(const ModuleCall& c, Tensor* running, Tensor* batch) {
+void update_running_statistic(const ModuleCall& c, Tensor* running, Tensor* batch) {
   const Leaf& momentum = c.module.option("momentum");
   Tensor* step = c.op("sub", {batch, running});
   c.op("add_", {running, momentum.kind == ArgKind::none ? c.op("div", {step, c.tensor("num_batches_tracked")})
@@ -72,8 +72,8 @@ void norm_of_batch(ModuleCall& c) {
        3);
   if (Tensor* batches = c.tensor("num_batches_tracked")) c.op("add_", {batches, 1});
   if (mean_of_all) {
-    move(c, mean, made[1]);
-    move(c, variance, made[2]);
+    update_running_statistic(c, mean, made[1]);
+    update_running_statistic(c, variance, made[2]);
   } else {
     c.op("copy_", {mean, made[1]});
     c.op("copy_", {variance, made[2]});
@@ -113,8 +113,8 @@ void instance_norm(ModuleCall& c) {
   if (own && mean && variance && c.module.option("momentum").kind != ArgKind::none) {
     std::vector<int64_t> axes, batch{0};
     for (size_t i = 0; i < dims; i++) axes.push_back(static_cast<int64_t>(i + 2));
-    move(c, mean, c.op("mean", {c.op("mean", {x, axes}), batch}));
-    move(c, variance, c.op("mean", {c.op("var", {x, axes}), batch}));
+    update_running_statistic(c, mean, c.op("mean", {c.op("mean", {x, axes}), batch}));
+    update_running_statistic(c, variance, c.op("mean", {c.op("var", {x, axes}), batch}));
   }
   c.give(alone ? c.op("squeeze", {y, 0}) : y);
 }

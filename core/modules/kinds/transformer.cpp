@@ -86,9 +86,9 @@ class Layer {
   Tensor* residual(Tensor* x, int i, const Part& part) const {
     const bool first = c_.module.flag("norm_first");
     const std::string norm = cat("norm", i);
-    Tensor* y = part(first ? through(norm, x) : x);
-    y = c_.op("add", {x, through(cat("dropout", i), y)});
-    return first ? y : through(norm, y);
+    Tensor* y = part(first ? call_child(norm, x) : x);
+    y = c_.op("add", {x, call_child(cat("dropout", i), y)});
+    return first ? y : call_child(norm, y);
   }
   Tensor* attend(std::string_view name, Tensor* query, Tensor* of, const Mask& mask) const {
     Values in;
@@ -102,10 +102,10 @@ class Layer {
     return c_.call(child(name), in)[0].tensor.get();
   }
   Tensor* feed_forward(Tensor* x) const {
-    Tensor* y = c_.op(c_.module.option("activation").text, {through("linear1", x)});
-    return through("linear2", through("dropout", y));
+    Tensor* y = c_.op(c_.module.option("activation").text, {call_child("linear1", x)});
+    return call_child("linear2", call_child("dropout", y));
   }
-  Tensor* through(std::string_view name, Tensor* x) const {
+  Tensor* call_child(std::string_view name, Tensor* x) const {
     Values in;
     in.push(Any::tensor(x));
     return c_.call(child(name), in)[0].tensor.get();
@@ -158,7 +158,7 @@ void through_layers(ModuleCall& c, Tensor* x, std::span<const Any> behind,
     in.close();
     x = c.call(*layer.module, in)[0].tensor.get();
   }
-  c.give(c.module.find("norm") ? Layer(c).through("norm", x) : x);
+  c.give(c.module.find("norm") ? Layer(c).call_child("norm", x) : x);
 }
 
 void encoder(ModuleCall& c) {

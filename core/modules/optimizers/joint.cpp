@@ -8,7 +8,7 @@ namespace thunder {
 template <class Formula>
 Ref<Tensor> VectorMath::run(const Formula& formula) {
   Ref<Tensor> made;
-  scope_.formulas([&] { made = scope_.builder().tensor(formula().id); });
+  scope_.run_formulas([&] { made = scope_.builder().tensor(formula().id); });
   if (scope_.status()) throw Error(scope_.status());
   return made;
 }
@@ -68,7 +68,7 @@ Ref<Tensor> VectorMath::row(const Ref<Tensor>& matrix, int64_t index) {
 }
 
 void VectorMath::write(const Ref<Tensor>& to, const Ref<Tensor>& from) {
-  scope_.formulas([&] { scope_.write(to.get(), scope_.enter(from.get())); });
+  scope_.run_formulas([&] { scope_.write(to.get(), scope_.enter(from.get())); });
   if (scope_.status()) throw Error(scope_.status());
 }
 
