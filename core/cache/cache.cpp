@@ -64,7 +64,7 @@ const Entry* Cache::find_other(const Entry* than, const Inputs& in) const {
   return nullptr;
 }
 
-std::string Cache::why_not(const Inputs& in, std::span<const std::string> names) const {
+std::string Cache::explain_miss(const Inputs& in, std::span<const std::string> names) const {
   const Entry* e = latest();
   if (!e) return "first call";
   if (!e->key.matches(in)) return Key(in).difference(e->key, names);

@@ -101,7 +101,7 @@ class Cache {
     return last && fits(*last, in) ? last : find_other(last, in);
   }
   // Why no entry fits, told of the most recent one.
-  std::string why_not(const Inputs& in, std::span<const std::string> names) const;
+  std::string explain_miss(const Inputs& in, std::span<const std::string> names) const;
   const Entry* insert(std::unique_ptr<Entry> entry);
   size_t size() const;
   // How often its programs ran.
@@ -112,14 +112,14 @@ class Cache {
 
   static bool fits(const Entry& e, const Inputs& in) {
     return e.key.matches(in) && (e.float_guards.empty() || floats_are_same(e, in)) &&
-           (nothing_moved(e) || guards_hold(e, nullptr)) &&
-           (!e.of || nothing_moved(*e.of) || guards_hold(*e.of, nullptr)) &&
+           (counters_unchanged(e) || guards_hold(e, nullptr)) &&
+           (!e.of || counters_unchanged(*e.of) || guards_hold(*e.of, nullptr)) &&
            (e.integers.empty() || integers_stand(e, in));
   }
 
  private:
   // Whether no counter has changed since the last check: then no other guard has to be checked.
-  static bool nothing_moved(const Entry& e) {
+  static bool counters_unchanged(const Entry& e) {
     for (GenerationGuard& g : e.guards)
       if (g.counter->load(std::memory_order_acquire) != std::atomic_ref(g.seen).load(std::memory_order_relaxed))
         return false;

@@ -17,7 +17,7 @@ Device device_of(uint64_t h) { return static_cast<Device>(static_cast<int32_t>(h
 size_t text_words(size_t bytes) { return (bytes + 7) / 8; }
 
 // How many words follow the first one.
-size_t follow(const uint64_t* leaf) {
+size_t count_words_after(const uint64_t* leaf) {
   switch (kind_of(*leaf)) {
     case ArgKind::value: return rank_of(*leaf) * (strided(*leaf) ? 2 : 1);
     case ArgKind::none:
@@ -137,7 +137,7 @@ Key::Key(const Inputs& in, std::span<const uint32_t> integers) {
   size_t at = leaves_;
   for (uint32_t leaf = 0; leaf < in.count && !integers.empty(); leaf++) {
     if (leaf == integers.front()) words_[at] = any_integer(), words_[at + 1] = 0, integers = integers.subspan(1);
-    at += 1 + follow(words_.data() + at);
+    at += 1 + count_words_after(words_.data() + at);
   }
 }
 
@@ -175,7 +175,7 @@ std::string Key::describe(size_t at, std::string_view field) const {
   return field == "kind" ? std::string(kinds[static_cast<size_t>(kind_of(h))]) : "different";
 }
 
-std::string Key::broken_promise(const Inputs& in, std::span<const std::string> names) const {
+std::string Key::describe_change(const Inputs& in, std::span<const std::string> names) const {
   const Key now(in);
   size_t a = now.leaves_, b = leaves_;
   for (size_t leaf = 0; a < now.words_.size() && b < words_.size(); leaf++) {
@@ -195,10 +195,11 @@ std::string Key::broken_promise(const Inputs& in, std::span<const std::string> n
       };
       const bool is_tensor = kind_of(*x) == ArgKind::value;
       if (is_tensor && (rank_of(*x) != rank_of(*y) || elements(x) != elements(y))) return differ("shape");
-      if (is_tensor && (strided(*x) || strided(*y)) && (*x != *y || std::memcmp(x + 1, y + 1, follow(x) * 8)))
+      if (is_tensor && (strided(*x) || strided(*y)) &&
+          (*x != *y || std::memcmp(x + 1, y + 1, count_words_after(x) * 8)))
         return differ("layout");
     }
-    a += 1 + follow(x), b += 1 + follow(y);
+    a += 1 + count_words_after(x), b += 1 + count_words_after(y);
   }
   return a == now.words_.size() && b == words_.size() ? "" : "there are more or fewer of them";
 }
@@ -209,7 +210,7 @@ std::string Key::difference(const Key& cached, std::span<const std::string> name
     return cat("the inputs' structure is ", describe(0, "value"), ", was ", cached.describe(0, "value"));
   size_t a = leaves_, b = leaves_;
   for (size_t leaf = 0; a < words_.size() && b < cached.words_.size(); leaf++) {
-    const size_t na = 1 + follow(words_.data() + a), nb = 1 + follow(cached.words_.data() + b);
+    const size_t na = 1 + count_words_after(words_.data() + a), nb = 1 + count_words_after(cached.words_.data() + b);
     const bool any = cached.words_[b] == any_integer() && kind_of(words_[a]) == ArgKind::integer;
     if (!any && (na != nb || std::memcmp(words_.data() + a, cached.words_.data() + b, na * 8))) {
       std::string which = leaf < names.size() ? cat("input '", names[leaf], "'") : cat("input ", leaf);

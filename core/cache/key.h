@@ -23,7 +23,7 @@ class Key {
 
   // A difference of these inputs that the program could not run with, even though the caller promised that they fit:
   // another number of leaves, or a tensor of another dtype, rank, device, layout or number of bytes. "": none.
-  std::string broken_promise(const Inputs& in, std::span<const std::string> names) const;
+  std::string describe_change(const Inputs& in, std::span<const std::string> names) const;
 
   // The first leaf and field that differ, as text: "input '1': shape is [8, 4], was [4, 4]".
   std::string difference(const Key& cached, std::span<const std::string> names) const;

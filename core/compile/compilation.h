@@ -47,7 +47,7 @@ struct Compilation {
   const CompileSettings& settings() const { return pass.settings; }
   const Op& region() const { return pass.registry.get("region"); }
   // Takes the trace that a stage made; without one, the stage changed nothing.
-  void took(std::optional<Trace> made);
+  void append_trace(std::optional<Trace> made);
 };
 
 }  // namespace thunder

@@ -123,7 +123,7 @@ void lower(Compilation& c) {
   if (nodes != claimed.nodes) {
     Trace accepted = claimed;
     accepted.nodes = std::move(nodes);
-    c.took(std::move(accepted));
+    c.append_trace(std::move(accepted));
   }
   c.builder.emplace(c.trace(), std::move(kernels), *c.devices);
 }

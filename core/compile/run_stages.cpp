@@ -62,7 +62,7 @@ void check_names(const std::vector<std::string>& disabled, std::vector<Stage>& s
 
 // Runs the stages so far on the lines that a caller's pass added: decomposes them as far as executors need, and claims
 // them. Lines that were added after regions were formed are in no region.
-Trace caught_up(Trace made, const Compilation& c, bool is_descended, bool is_claimed) {
+Trace repeat_stages_so_far(Trace made, const Compilation& c, bool is_descended, bool is_claimed) {
   if (is_descended) made = descend(made, c.executors, c.settings());
   return is_claimed ? claim(made, c.executors, c.settings()) : made;
 }
@@ -119,11 +119,11 @@ class Run {
     if (!made) return;
     require(!is_lowered_, "pass '", pass.name(),
             "' stands behind 'lower', where the trace can be read and no longer changed; let it stand before 'lower'");
-    made = caught_up(std::move(*made), c_, is_descended_, is_claimed_);
+    made = repeat_stages_so_far(std::move(*made), c_, is_descended_, is_claimed_);
     made->pass = pass.name();
     thunder::verify(*made);
     verify_types(*made, c_.pass.registry);
-    c_.took(std::move(made));
+    c_.append_trace(std::move(made));
   }
 
   Compilation& c_;
@@ -137,7 +137,7 @@ double now_ms() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void Compilation::took(std::optional<Trace> made) {
+void Compilation::append_trace(std::optional<Trace> made) {
   if (made) traces.push_back(std::move(*made));
 }
 

@@ -25,14 +25,14 @@ namespace {
 
 template <PassFn pass>
 void rewrite(Compilation& c) {
-  c.took(pass(c.trace(), c.pass));
+  c.append_trace(pass(c.trace(), c.pass));
 }
 void transform(Compilation& c) {
-  c.took(apply_execution_transforms(c.trace(), c.executors, c.environment, c.settings()));
+  c.append_trace(apply_execution_transforms(c.trace(), c.executors, c.environment, c.settings()));
 }
-void grad(Compilation& c) { c.took(expand_gradients(c.trace(), c.pass.registry)); }
-void descended(Compilation& c) { c.took(descend(c.trace(), c.executors, c.settings())); }
-void claimed(Compilation& c) { c.took(claim(c.trace(), c.executors, c.settings())); }
+void grad(Compilation& c) { c.append_trace(expand_gradients(c.trace(), c.pass.registry)); }
+void descended(Compilation& c) { c.append_trace(descend(c.trace(), c.executors, c.settings())); }
+void claimed(Compilation& c) { c.append_trace(claim(c.trace(), c.executors, c.settings())); }
 
 void partitioned(Compilation& c) {
   if (!c.joint) return;
@@ -47,7 +47,7 @@ template <Regroup regroup>
 void regions(Compilation& c) {
   Trace made = c.trace();
   regroup(made, c.executors, c.region(), c.states);
-  if (made.nodes != c.trace().nodes) c.took(std::move(made));
+  if (made.nodes != c.trace().nodes) c.append_trace(std::move(made));
 }
 
 void plan_memory(Compilation& c) { c.builder->plan_memory(c.inputs, c.settings().epilogue_fusion); }

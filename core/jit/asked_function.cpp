@@ -50,7 +50,7 @@ bool is_of_file(const Function& f) {
 
 }  // namespace
 
-Ref<Function> as_asked(Ref<Function> function, Ref<Context> context, const CompileSettings& settings) {
+Ref<Function> wrap_with_settings(Ref<Function> function, Ref<Context> context, const CompileSettings& settings) {
   const std::string& name = settings.name.empty() ? function->name() : settings.name;
   const bool renamed = name != function->name();
   if (is_of_file(*function)) {

@@ -7,6 +7,6 @@
 namespace thunder {
 
 // The function itself where neither is asked for. Throws where a program of a file is to have another name.
-Ref<Function> as_asked(Ref<Function> function, Ref<Context> context, const CompileSettings& settings);
+Ref<Function> wrap_with_settings(Ref<Function> function, Ref<Context> context, const CompileSettings& settings);
 
 }  // namespace thunder

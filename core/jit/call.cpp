@@ -22,7 +22,7 @@ Compiled::Compiled(Ref<Context> context, Ref<Function> function, const CompileOp
     : context_(std::move(context)),
       options_(options ? resolve_options(*options, *context_) : make<CompileOptions>()),
       settings_(options_->settings()),
-      function_(as_asked(std::move(function), context_, settings_)),
+      function_(wrap_with_settings(std::move(function), context_, settings_)),
       sizes_(dynamic_sizes(settings_)),
       looks_up_(!settings_.disable && settings_.cache != CacheMode::no_caching),
       runner_(*context_, *function_),
@@ -120,7 +120,7 @@ Status* Compiled::prepare(const Values& in) noexcept {
     std::shared_ptr<const Entry> own;
     InterruptCheck check(context_->interrupts());
     const Entry* entry = find(held.inputs);
-    if (!entry) entry = miss(held.inputs, own, check);
+    if (!entry) entry = handle_miss(held.inputs, own, check);
     if (entry && !own) apart_++;
     return nullptr;
   });
@@ -148,7 +148,7 @@ Status* Compiled::call_held(const Entry* found, const Inputs& in, Values& out, I
   const Ref<Values> kept(out.lent ? nullptr : &out);  // who lent them keeps them, and notices when they are released
   std::shared_ptr<const Entry> own;
   if (!found && segments_) return call_segmented(*held.values, out, check, stream);
-  if (!found) found = miss(held.inputs, own, check);
+  if (!found) found = handle_miss(held.inputs, own, check);
   if (found && !found->donated.empty()) Donations::hand_over(*found, *in.values, *held.values);
   return found ? run_into(*found, held.inputs, out, check, stream) : run_eagerly(*held.values, out);
 }
@@ -191,9 +191,10 @@ Status* Compiled::call_tensors_held(const Entry* found, const Inputs& in, Tensor
   const Checked checked(*context_, settings_, *function_, check);
   std::shared_ptr<const Entry> own;
   if (!found && segments_)
-    return as_values(held.inputs, out, n_out,
-                     [&](const Values& given, Values& taken) { return call_segmented(given, taken, check, nullptr); });
-  if (!found) found = miss(held.inputs, own, check);
+    return call_with_values(held.inputs, out, n_out, [&](const Values& given, Values& taken) {
+      return call_segmented(given, taken, check, nullptr);
+    });
+  if (!found) found = handle_miss(held.inputs, own, check);
   return found ? run_into(*found, held.inputs, out, n_out, check) : run_eagerly(held.inputs, out, n_out);
 }
 

@@ -99,8 +99,8 @@ class Compiled : public Counted<Compiled> {
   // The program for these inputs: kept, or beyond the limit this call's own. Null: the call runs op by op.
   const Entry* find(const Inputs& in) const;  // among those that are kept; null: none fits, or none is looked for
   // `segmented` (may be null): the call may be run while it is recorded, and then has its results.
-  const Entry* miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
-                    SegmentCall* segmented = nullptr);
+  const Entry* handle_miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                           SegmentCall* segmented = nullptr);
   const Entry* compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
                        SegmentCall* segmented);
   const Entry* compile(const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
@@ -113,7 +113,7 @@ class Compiled : public Counted<Compiled> {
   Status* call_segmented(const Values& in, Values& out, InterruptCheck& check, void* stream);
   const Entry* keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full, std::shared_ptr<const Entry>& own);
   // The program for a caller who promises that inputs keep their types. Null: none exists yet, or a module changed.
-  const Entry* promised(const Inputs& in) const;
+  const Entry* find_promised_program(const Inputs& in) const;
   bool stays_eager(const Inputs& in);
   void note_compiled(const Entry& entry, const std::string& why);
   std::vector<std::string> paths_of(const Inputs& in) const;
@@ -123,7 +123,7 @@ class Compiled : public Counted<Compiled> {
   Status* run_eagerly(const Inputs& in, Tensor** out, size_t n_out);
   // Positional tensors as values.
   template <class F>
-  Status* as_values(const Inputs& in, Tensor** out, size_t n_out, F&& call) {
+  Status* call_with_values(const Inputs& in, Tensor** out, size_t n_out, F&& call) {
     const auto given = make<Values>(), taken = make<Values>();
     for (size_t i = 0; i < in.count; i++) given->push(Ref<Tensor>(in.tensors[i]));
     if (Status* failed = call(*given, *taken)) return failed;

@@ -18,7 +18,7 @@ namespace thunder {
 namespace {
 
 // Called before the program is made, so that a write meanwhile is noticed.
-void freeze(Trace& trace, Entry& entry) {
+void freeze_captured_inputs(Trace& trace, Entry& entry) {
   for (size_t i = entry.leaves; i < trace.inputs.size(); i++) {
     const bool written =
         std::any_of(trace.writes.begin(), trace.writes.end(), [i](const Write& w) { return w.input == i; });
@@ -47,7 +47,7 @@ std::vector<void*> fixed_addresses(const Entry& entry) {
 }
 
 // The conditions on integers that a program of a symbolic trace checks at each call.
-void note_integers(const Entry& recorded, const Values& in, Entry& entry) {
+void add_integer_conditions(const Entry& recorded, const Values& in, Entry& entry) {
   if (recorded.integers.empty()) return;
   std::vector<const TensorType*> types(recorded.traces[0].inputs.size(), nullptr);
   for (size_t i = 0; i < recorded.leaves; i++) types[i] = &in.tensor(recorded.bindings[i].leaf)->type();
@@ -150,7 +150,7 @@ void leave_out_fusion(Executors& executors) {
 }
 
 // Whether it makes or writes a tensor of the host: a number there, such as the random state, takes no time.
-bool works_on_host(const Trace& trace) {
+bool produces_host_tensors(const Trace& trace) {
   const auto is_host = [&](ValueId v) { return trace.type(v).device == Device::cpu; };
   return std::any_of(trace.outputs.begin(), trace.outputs.end(), is_host) ||
          std::any_of(trace.writes.begin(), trace.writes.end(),
@@ -162,7 +162,7 @@ void warn_without_compiler(Context& context, const Executors& executors, const T
   static std::atomic<bool> said = false;
   std::string why;
   const bool fuses = std::any_of(executors.begin(), executors.end(), [](auto& e) { return e->desc().claim_region; });
-  if (!fuses || loops::can_run(&why) || !works_on_host(trace) || said.exchange(true)) return;
+  if (!fuses || loops::can_run(&why) || !produces_host_tensors(trace) || said.exchange(true)) return;
   context.log(LogLevel::warning, LogName::fusion,
               cat("nothing is fused or compiled to machine code, which makes element-wise work some hundred times "
                   "slower: ", why, "; `thunder doctor` says what this installation has"));
@@ -178,7 +178,7 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
   if (effort == Effort::least) leave_out_fusion(executors);
   warn_without_compiler(context, executors, entry.traces[0]);
   note_donations(options, in, entry);
-  if (options.settings().freezing) freeze(entry.traces[0], entry);
+  if (options.settings().freezing) freeze_captured_inputs(entry.traces[0], entry);
   // Kernels that another process compiled may be all that there are: what needs others goes line by line.
   const bool only_given = loops::can_run() && !loops::can_compile();
   if (!only_given) return compile_with(executors, context, options, in, check, entry);
@@ -203,7 +203,7 @@ std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const
   }
   std::unique_ptr<Entry> entry = record(context, function, in, symbolic);
   entry->traces[0].milliseconds = entry->trace_ms = now_ms() - start;
-  if (symbolic) note_integers(*symbolic->recorded, in, *entry);
+  if (symbolic) add_integer_conditions(*symbolic->recorded, in, *entry);
   compile_recorded(context, options, in, effort, check, *entry);
   return entry;
 }

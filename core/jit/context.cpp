@@ -47,12 +47,12 @@ void Context::add_products() {
 }
 
 // Requires: the mutex is held, or no other thread has the context yet. Null for an unknown name.
-Ref<Executor> Context::named(std::string_view name) const {
+Ref<Executor> Context::find_executor_locked(std::string_view name) const {
   for (auto& e : executors_)
     if (e->name() == name) return e;
   for (auto& [missing, why] : missing_)
     if (missing == name) return nullptr;
-  return find_product_name(name) ? named(kProducts) : nullptr;
+  return find_product_name(name) ? find_executor_locked(kProducts) : nullptr;
 }
 
 Context::Context(const ContextHooks& hooks)
@@ -186,7 +186,7 @@ std::vector<std::string> Context::default_executor_names() const {
 
 Ref<Executor> Context::find_executor(std::string_view name) const {
   std::lock_guard lock(executors_mutex_);
-  return named(name);
+  return find_executor_locked(name);
 }
 
 Executors Context::executors(std::span<const std::string> names, const Executors& first) const {
@@ -199,7 +199,7 @@ Executors Context::executors(std::span<const std::string> names, const Executors
   if (names.empty())
     for (auto& e : default_executors_) add(e);
   for (auto& name : names) {
-    const Ref<Executor> found = named(name);
+    const Ref<Executor> found = find_executor_locked(name);
     if (!found) {
       for (auto& [missing, why] : missing_)
         if (missing == name) fail(Code::not_found, "executors: ", name, " is not available here: ", why);

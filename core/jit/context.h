@@ -122,7 +122,7 @@ class Context : public Counted<Context> {
  private:
   void add_products();
   void read_logs();  // of the environment
-  Ref<Executor> named(std::string_view name) const;
+  Ref<Executor> find_executor_locked(std::string_view name) const;
 
   ContextHooks hooks_;
   Machine machine_;

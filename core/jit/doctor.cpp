@@ -20,14 +20,14 @@ namespace thunder {
 namespace {
 
 using State = Finding::State;
-State there(bool is) { return is ? State::works : State::missing; }
+State works_if(bool is) { return is ? State::works : State::missing; }
 
 Finding instructions(const Machine& m) {
   std::string text = name(m.instructions);
   if (m.bf16_dot_products) text += ", dot products of bf16";
   if (m.tile_registers) text += ", tiles of bf16 (AMX)";
   const bool holds = m.instructions != Instructions::none;
-  return {"instructions", holds ? text : "none that kernels are written for (AVX2, AVX-512, NEON)", there(holds)};
+  return {"instructions", holds ? text : "none that kernels are written for (AVX2, AVX-512, NEON)", works_if(holds)};
 }
 
 Finding threads(const Machine& m) { return {"threads", cat(m.threads)}; }
@@ -50,14 +50,14 @@ Finding llvm() {
   std::string why;
   const bool holds = loops::can_compile(&why);
   return {"LLVM", holds ? loops::compiler() : cat("missing, so nothing is fused or compiled to machine code: ", why),
-          there(holds)};
+          works_if(holds)};
 }
 
 Finding onednn(const Machine& m) {
   std::string found;
   const bool holds = Library::open(Library::names(), m, found) != nullptr;
   return {"oneDNN", holds ? found : cat("missing, so large products of float32 run in kernels of our own: ", found),
-          there(holds)};
+          works_if(holds)};
 }
 
 // NVIDIA's libraries, each with its file and version or every name that was tried, and the devices that the driver
@@ -65,21 +65,21 @@ Finding onednn(const Machine& m) {
 void add_cuda(Context& context, std::vector<Finding>& all) {
   std::string why;
   const nvidia::Driver* driver = nvidia::Driver::open(why);
-  all.push_back({"CUDA driver", driver ? nvidia::Driver::report() : why, there(driver)});
+  all.push_back({"CUDA driver", driver ? nvidia::Driver::report() : why, works_if(driver)});
   const nvidia::Compiler* compiler = nvidia::Compiler::open(why);
-  all.push_back({"NVRTC", compiler ? compiler->report() : why, there(compiler)});
+  all.push_back({"NVRTC", compiler ? compiler->report() : why, works_if(compiler)});
   const bool products = cublaslt::Library::open(why);
-  all.push_back({"cuBLASLt", products ? cublaslt::Library::report() : why, there(products)});
+  all.push_back({"cuBLASLt", products ? cublaslt::Library::report() : why, works_if(products)});
   const bool convolutions = cudnn::Library::open(why);
-  all.push_back({"cuDNN", convolutions ? cudnn::Library::report() : why, there(convolutions)});
+  all.push_back({"cuDNN", convolutions ? cudnn::Library::report() : why, works_if(convolutions)});
   const bool solves = cusolver::Library::open(why);
-  all.push_back({"cuSOLVER", solves ? cusolver::Library::report() : why, there(solves)});
+  all.push_back({"cuSOLVER", solves ? cusolver::Library::report() : why, works_if(solves)});
   int count = 0;
   if (driver && driver->device_count(&count)) count = 0;
   for (int i = 0; i < count; i++) {
     const std::string absence = context.devices().absence(cuda(i));
     all.push_back({name(cuda(i)), absence.empty() ? context.devices().accelerator(cuda(i)).describe() : absence,
-                   there(absence.empty())});
+                   works_if(absence.empty())});
   }
 }
 
@@ -92,7 +92,7 @@ Finding cache_folder() {
   return {"cache",
           trouble.empty() ? cat(folder, ", writable by this user alone")
                           : cat(folder, ": ", trouble, "; each process compiles anew"),
-          there(trouble.empty())};
+          works_if(trouble.empty())};
 }
 
 void add_executors(Context& context, std::vector<Finding>& all) {
@@ -119,7 +119,7 @@ struct Formula : Function {
   }
 };
 
-Ref<Tensor> numbers(Context& context, int64_t count, float step) {
+Ref<Tensor> make_ramp(Context& context, int64_t count, float step) {
   TensorType type;
   type.dtype = DType::f32;
   type.shape = {count};
@@ -132,7 +132,7 @@ Ref<Tensor> numbers(Context& context, int64_t count, float step) {
 std::string run_formula(Context& context, Device device, std::string& executor) {
   constexpr int64_t kCount = 1000;
   const Ref<Compiled> f = make<Compiled>(Ref<Context>(&context), Ref<Function>::adopt(new Formula), nullptr);
-  const Ref<Tensor> a = numbers(context, kCount, 1e-3f), b = numbers(context, kCount, 2e-3f);
+  const Ref<Tensor> a = make_ramp(context, kCount, 1e-3f), b = make_ramp(context, kCount, 2e-3f);
   const Ref<Tensor> there[] = {moved(a, context.devices(), device), moved(b, context.devices(), device)};
   Tensor* in[] = {there[0].get(), there[1].get()};
   Tensor* out = nullptr;
@@ -161,7 +161,7 @@ Finding kernel(Context& context, Device device) {
   return {title,
           cat("exp(a * b) + a gives the right values, ",
               fused ? "as one fused kernel" : cat("line by line, by ", executor)),
-          there(fused)};
+          works_if(fused)};
 }
 
 }  // namespace

@@ -80,7 +80,8 @@ Status* Compiled::hand_over(const Values& taken, Tensor** out, size_t n_out) con
 }
 
 Status* Compiled::run_eagerly(const Inputs& in, Tensor** out, size_t n_out) {
-  return as_values(in, out, n_out, [&](const Values& given, Values& taken) { return run_eagerly(given, taken); });
+  return call_with_values(in, out, n_out,
+                          [&](const Values& given, Values& taken) { return run_eagerly(given, taken); });
 }
 
 }  // namespace thunder

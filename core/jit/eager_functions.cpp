@@ -81,7 +81,7 @@ class GradientOfOp final : public Function {
     Results results;
     for (int64_t r : inputs_.results) results.push_back(ids[r]);
     const Node* node = recorder.store().node(&op_, args.get(), results, {}, nullptr);
-    if (!op_.vjp) node = recorded_again(recorder, args.get());
+    if (!op_.vjp) node = record_with_body(recorder, args.get());
     std::vector<Seed> seeds;
     for (size_t i = 0; i < inputs_.cotangents.size(); i++)
       if (inputs_.cotangents[i] >= 0) seeds.push_back({node->results[i], recorder.var(ids[inputs_.cotangents[i]])});
@@ -90,18 +90,18 @@ class GradientOfOp final : public Function {
       if (inputs_.wanted[i]) wrt.push_back(ids[inputs_.in[i]]);
     OneGradient backward(recorder, node);
     backward.run(seeds, wrt);
-    give(scope, backward, ids, out);
+    collect_gradients(scope, backward, ids, out);
   }
 
   // A composite without a gradient rule is differentiated through the lines of its body.
-  const Node* recorded_again(Recorder& recorder, std::span<const Arg> args) {
+  const Node* record_with_body(Recorder& recorder, std::span<const Arg> args) {
     recorder.invoke(op_, args);
     const Node* node = recorder.nodes().empty() ? nullptr : recorder.nodes().back();
     if (!node || node->op != &op_) fail(Code::unimplemented, op_.name(), " is no line of its own");
     return node;
   }
 
-  void give(Scope& scope, const OneGradient& backward, const std::vector<ValueId>& ids, Values& out) {
+  void collect_gradients(Scope& scope, const OneGradient& backward, const std::vector<ValueId>& ids, Values& out) {
     std::vector<ValueId> given;
     places_.assign(inputs_.in.size(), {});
     for (size_t i = 0; i < inputs_.in.size(); i++) {

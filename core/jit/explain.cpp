@@ -49,17 +49,18 @@ std::string transforms_report(const Compiled& f) {
 }
 
 template <class F>
-std::string of_entry(const Compiled& f, const F& report) {
+std::string report_latest_entry(const Compiled& f, const F& report) {
   const auto entry = f.latest();
   return entry ? report(*entry) : "";
 }
 
-std::string of_program(const Compiled& f, std::string (*report)(const Program&)) {
-  return of_entry(f, [&](const Entry& entry) { return report(*entry.program); });
+std::string report_latest_program(const Compiled& f, std::string (*report)(const Program&)) {
+  return report_latest_entry(f, [&](const Entry& entry) { return report(*entry.program); });
 }
 
 std::string fusion_report(const Compiled& f) {
-  return of_entry(f, [&](const Entry& e) { return fusion::explain(e.traces.back(), f.context()->targets()); });
+  return report_latest_entry(f,
+                             [&](const Entry& e) { return fusion::explain(e.traces.back(), f.context()->targets()); });
 }
 
 std::string breaks_report(const Compiled& f) {
@@ -72,7 +73,7 @@ std::string breaks_report(const Compiled& f) {
 }
 
 std::string graph_report(const Compiled& f) {
-  return of_entry(f, [](const Entry& e) { return graphviz(e.traces.back()); });
+  return report_latest_entry(f, [](const Entry& e) { return graphviz(e.traces.back()); });
 }
 
 // The ops of each fused kernel, kernel by kernel.
@@ -89,15 +90,15 @@ std::string fusions_json(const Compiled& f) {
 }
 
 std::string sources(const Compiled& f, std::string_view form) {
-  return of_entry(f, [&](const Entry& e) { return kernel_sources(*e.program, form); });
+  return report_latest_entry(f, [&](const Entry& e) { return kernel_sources(*e.program, form); });
 }
 
-std::string of_profile(const Compiled& f, std::string (Profile::*report)() const) {
+std::string report_last_profile(const Compiled& f, std::string (Profile::*report)() const) {
   const auto profile = f.last_profile();
   return profile ? (profile.get()->*report)() : "";
 }
 
-std::string of_examination(const Compiled& f, std::string (Examination::*report)() const) {
+std::string report_last_examination(const Compiled& f, std::string (Examination::*report)() const) {
   const auto examination = f.last_examination();
   return examination ? (examination.get()->*report)() : "";
 }
@@ -110,19 +111,19 @@ constexpr std::array kReports = {
            fusion_report},
     Report{{"fusions", "The lines that became one kernel, a list of ops a kernel, as JSON."}, fusions_json},
     Report{{"loops", "The loop nest of each kernel, as lowered and after each stage of its lowering."},
-           [](const Compiled& f) { return of_program(f, loops_report); }},
+           [](const Compiled& f) { return report_latest_program(f, loops_report); }},
     Report{{"guards", "What the program is guarded by, a formula a line."},
-           [](const Compiled& f) { return of_entry(f, guards_report); }},
+           [](const Compiled& f) { return report_latest_entry(f, guards_report); }},
     Report{{"memory", "What a call needs of memory, and where each value lies."},
-           [](const Compiled& f) { return of_program(f, memory_report); }},
+           [](const Compiled& f) { return report_latest_program(f, memory_report); }},
     Report{{"breaks", "Where and why the function was no one program."},
            breaks_report},
     Report{{"stages", "The stages of the compile, with their times and reasons."},
            stages_report},
     Report{{"hints", "What makes the program slower than it need be."},
-           [](const Compiled& f) { return of_program(f, perf_hints); }},
+           [](const Compiled& f) { return report_latest_program(f, perf_hints); }},
     Report{{"choices", "What `max_autotune` chose for each product."},
-           [](const Compiled& f) { return of_program(f, choices_report); }},
+           [](const Compiled& f) { return report_latest_program(f, choices_report); }},
     Report{{"graph", "The last trace in the language of Graphviz."},
            graph_report},
     Report{{"llvm", "The code of each kernel for the CPU as LLVM's IR."},
@@ -134,21 +135,21 @@ constexpr std::array kReports = {
     Report{{"stats", "Counts of calls, and of compiles by reason and stage with histograms of their times, as JSON."},
            compile_stats},
     Report{{"profile", "What the last profile measured of each step, slowest first."},
-           [](const Compiled& f) { return of_profile(f, &Profile::text); }},
+           [](const Compiled& f) { return report_last_profile(f, &Profile::text); }},
     Report{{"profile_json", "The same as JSON."},
-           [](const Compiled& f) { return of_profile(f, &Profile::json); }},
+           [](const Compiled& f) { return report_last_profile(f, &Profile::json); }},
     Report{{"transforms", "The passes of the caller's that took part in the compile, in order, a name a line."},
            transforms_report},
     Report{{"options", "Which options made a difference, and why others made none: used, unused and unknown, as JSON."},
            option_use},
     Report{{"cost", "What a call has to do: flops, bytes, peak_bytes, result_bytes and steps, as JSON."},
-           [](const Compiled& f) { return of_program(f, cost_json); }},
+           [](const Compiled& f) { return report_latest_program(f, cost_json); }},
     Report{{"examination", "What the last examination found."},
-           [](const Compiled& f) { return of_examination(f, &Examination::text); }},
+           [](const Compiled& f) { return report_last_examination(f, &Examination::text); }},
     Report{{"examination_json", "The same as JSON."},
-           [](const Compiled& f) { return of_examination(f, &Examination::json); }},
+           [](const Compiled& f) { return report_last_examination(f, &Examination::json); }},
     Report{{"chrome_trace", "The last profile as chrome://tracing and Perfetto read it, threads and all."},
-           [](const Compiled& f) { return of_profile(f, &Profile::chrome_trace); }},
+           [](const Compiled& f) { return report_last_profile(f, &Profile::chrome_trace); }},
 };
 
 // The trace after a stage. A stage that changed nothing has the trace of the last one before it that did.

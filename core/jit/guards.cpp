@@ -32,7 +32,7 @@ void append_input(std::string& out, const Entry& e, size_t input) {
                          : cat("strides(", path, ") == [", join(strides, ", ", [](int64_t s) { return s; }), "]\n");
 }
 
-std::string shown(const Leaf& l) {
+std::string format_constant(const Leaf& l) {
   switch (l.kind) {
     case ArgKind::integer: return cat(l.i);
     case ArgKind::boolean: return l.i ? "true" : "false";
@@ -51,7 +51,7 @@ void append_constants(std::string& out, const Entry& e) {
     out += cat("leaf ", s.leaf, " == s", s.symbol, "\n");
   }
   for (size_t leaf = 0; leaf < bound.size(); leaf++)
-    if (!bound[leaf]) out += cat("leaf ", leaf, " == ", shown(e.inputs.leaves[leaf]), "\n");
+    if (!bound[leaf]) out += cat("leaf ", leaf, " == ", format_constant(e.inputs.leaves[leaf]), "\n");
 }
 
 void append_symbols(std::string& out, const Entry& e) {

@@ -10,14 +10,14 @@
 
 namespace thunder {
 
-const Entry* Compiled::miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
-                            SegmentCall* segmented) {
+const Entry* Compiled::handle_miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                                   SegmentCall* segmented) {
   check_inputs(in);  // inputs that it rejects are in no key
   if (dynamic_ && context_->stance() != Stance::force_eager)
     if ((own = dynamic_->plans().find(in))) return apart_++, own.get();
   if (stays_eager(in)) return nullptr;
   if (settings_.cache == CacheMode::same_input)
-    if (const Entry* entry = promised(in)) return entry;
+    if (const Entry* entry = find_promised_program(in)) return entry;
   return compile(in, own, check, segmented);
 }
 
@@ -32,17 +32,17 @@ bool Compiled::stays_eager(const Inputs& in) {
     case Stance::fail_on_recompile: break;
   }
   fail(Code::failed_precondition, function_->name(),
-       ": the stance is fail_on_recompile, and no program fits this call: ", cache_.why_not(in, paths_of(in)));
+       ": the stance is fail_on_recompile, and no program fits this call: ", cache_.explain_miss(in, paths_of(in)));
 }
 
 std::vector<std::string> Compiled::paths_of(const Inputs& in) const {
   return in.values ? in.values->paths() : std::vector<std::string>();
 }
 
-const Entry* Compiled::promised(const Inputs& in) const {
+const Entry* Compiled::find_promised_program(const Inputs& in) const {
   const Entry* entry = cache_.latest();
   if (!entry || !guards_hold(*entry, nullptr)) return nullptr;
-  const std::string broken = entry->key.broken_promise(in, paths_of(in));
+  const std::string broken = entry->key.describe_change(in, paths_of(in));
   require(broken.empty(), function_->name(),
           ": its option cache = \"same input\" promises that inputs stay what they are, but ", broken);
   return entry;
@@ -92,7 +92,7 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
   const bool caches = settings_.cache != CacheMode::no_caching;
   if (const Entry* entry = caches ? cache_.find(in) : nullptr) return entry;
   if (dynamic_ && (own = dynamic_->plans().find(in))) return apart_++, own.get();
-  const std::string why = caches ? cache_.why_not(in, values.paths()) : "nothing is cached";
+  const std::string why = caches ? cache_.explain_miss(in, values.paths()) : "nothing is cached";
   const bool full = static_cast<int64_t>(cache_.size()) >= settings_.recompile_limit;
   std::unique_ptr<Entry> entry;
   if (dynamic_)
@@ -101,12 +101,12 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
   if (!entry) {
     using Of = RecompileLimits::Of;
     const auto plain = static_cast<int64_t>(plain_.load()), kept = static_cast<int64_t>(cache_.size());
-    if (caches && !limits_.below(Of::all, plain, why, "runs op by op", warned_of_all_)) return nullptr;
+    if (caches && !limits_.is_below_limit(Of::all, plain, why, "runs op by op", warned_of_all_)) return nullptr;
     if (caches)
-      limits_.below(Of::programs, kept, why,
-                    dynamic_ ? "is kept only as long as it is among those used last"
-                             : "is compiled for each call alone, without fusion",
-                    warned_);
+      limits_.is_below_limit(Of::programs, kept, why,
+                             dynamic_ ? "is kept only as long as it is among those used last"
+                                      : "is compiled for each call alone, without fusion",
+                             warned_);
     entry = compile_now(values, full && caches && !dynamic_ ? Effort::least : Effort::full, check, segmented);
     if (!entry) return nullptr;  // it read a value
     plain_++;
@@ -147,7 +147,7 @@ const Entry* Compiled::miss_segmented(const Values& in, Values& out, std::shared
   const Inputs inputs{&in, nullptr, in.size()};
   const Entry* found = nullptr;
   if (!segments_->broken()) {
-    found = miss(inputs, own, check, &call);
+    found = handle_miss(inputs, own, check, &call);
   } else {
     check_inputs(inputs);
     const Stance stance = context_->stance();

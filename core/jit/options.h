@@ -20,7 +20,7 @@ class CompileOptions : public Options {
   void set_function(std::string_view name, Ref<Function> f) { read_settings(name, std::move(f), settings_); }
 
   // The settings resolved from the options. Throws at an option that is unknown, of another kind, or impossible.
-  void settle() { read_settings(*this, settings_); }
+  void update_settings() { read_settings(*this, settings_); }
   const CompileSettings& settings() const { return settings_; }
 
   // The backend of the option `backend`; null: there is none.

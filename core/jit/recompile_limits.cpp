@@ -4,7 +4,8 @@
 
 namespace thunder {
 
-bool RecompileLimits::below(Of which, int64_t done, const std::string& why, std::string_view then, bool& warned) const {
+bool RecompileLimits::is_below_limit(Of which, int64_t done, const std::string& why, std::string_view then,
+                                     bool& warned) const {
   const bool all = which == Of::all;
   const int64_t limit = all ? settings_.accumulated_recompile_limit : settings_.recompile_limit;
   if (done < limit) return true;

@@ -15,7 +15,7 @@ class RecompileLimits {
 
   enum class Of : uint8_t { programs, all };  // recompile_limit, accumulated_recompile_limit
   // Whether `done` is below the limit; else warns, once for each `warned`, or throws. `then`: how the call goes on.
-  bool below(Of which, int64_t done, const std::string& why, std::string_view then, bool& warned) const;
+  bool is_below_limit(Of which, int64_t done, const std::string& why, std::string_view then, bool& warned) const;
 
  private:
   const Context& context_;

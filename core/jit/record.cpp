@@ -49,7 +49,7 @@ class Symbols {
     for (size_t dim = 0; mask_ && dim < (*mask_)[leaf].size(); dim++) {
       if (!(*mask_)[leaf][dim]) continue;
       if (const std::string* formula = shapes_ ? shapes_->formula(leaf, dim) : nullptr) {
-        type.shape[dim] = said(*formula, type.shape[dim]);
+        type.shape[dim] = evaluate_formula(*formula, type.shape[dim]);
         if (shapes_->symbol(leaf, dim)) place(type.shape[dim], leaf, dim);
         continue;
       }
@@ -72,8 +72,8 @@ class Symbols {
 
  private:
   // The caller's formula for a size, or the size itself if the formula has a symbol that this trace lacks.
-  Dim said(const std::string& formula, Dim size) const {
-    const Dim made = dim_of(formula, named_).value_or(size);
+  Dim evaluate_formula(const std::string& formula, Dim size) const {
+    const Dim made = parse_formula(formula, named_).value_or(size);
     const int64_t value = made.constant() ? made.value() : made.expr()->hint;
     if (Dim(value) != size)
       fail(Code::failed_precondition, "compile: option 'dynamic_shapes' says that a size is ", formula, " = ", value,
@@ -200,7 +200,7 @@ Trace trace_function(Context& context, Function& function, const Values& in, Ent
 }
 
 // Removes sizes that were read as numbers from the mask; returns whether there were any.
-bool specialise(const DimReads& reads, const SymbolPlaces& places, DimMask& mask) {
+bool clear_dims_read_as_numbers(const DimReads& reads, const SymbolPlaces& places, DimMask& mask) {
   for (const DimExpr* e : reads.noted())
     for (const Symbol& s : used_symbols(Dim(e)))
       for (auto [leaf, dim] : places[static_cast<size_t>(s.number)]) mask[leaf][dim] = false;
@@ -240,7 +240,7 @@ std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, con
     DimReads reads(as_numbers);
     Tracing with_symbols{&mask, {}, nullptr, &shapes};
     entry->traces.push_back(trace_function(context, function, in, *entry, with_symbols));
-    if (specialise(reads, with_symbols.places, mask)) continue;
+    if (clear_dims_read_as_numbers(reads, with_symbols.places, mask)) continue;
     entry->conditions = reads.conditions();
     return entry;
   }

@@ -25,7 +25,8 @@ std::vector<InnerArgument> tensor_leaves(const Values& in) {
   return out;
 }
 
-std::vector<SplitInput> places_of(const Inner& inner, std::span<const InnerArgument> arguments, const Values& in) {
+std::vector<SplitInput> find_input_sources(const Inner& inner, std::span<const InnerArgument> arguments,
+                                           const Values& in) {
   const std::optional<size_t> random = random_input(inner.trace);
   std::vector<SplitInput> out;
   for (size_t i = 0; i < inner.trace.inputs.size(); i++) {
@@ -56,8 +57,8 @@ std::vector<size_t> real_inputs(const Trace& trace, std::span<const SplitInput> 
 }
 
 // The trace with a cotangent for each real output as further inputs, and the gradients by them as further outputs.
-JointTrace joint_of(Trace trace, const Registry& registry, std::span<const size_t> wrt,
-                    std::vector<size_t>& cotangents) {
+JointTrace build_joint_trace(Trace trace, const Registry& registry, std::span<const size_t> wrt,
+                             std::vector<size_t>& cotangents) {
   JointTrace out;
   out.results = trace.outputs.size();
   Recorder recorder(registry, trace.store);
@@ -84,7 +85,7 @@ JointTrace joint_of(Trace trace, const Registry& registry, std::span<const size_
 
 // Makes what is written outputs, and tells the inputs that it is written to. On a tape such an input stands for its new
 // value from then on, by which results that are made of that would have to be differentiated.
-std::vector<size_t> take_writes(Trace& trace) {
+std::vector<size_t> turn_writes_into_outputs(Trace& trace) {
   const std::optional<size_t> random = random_input(trace);
   std::vector<size_t> out;
   std::vector<ValueId> values;
@@ -115,20 +116,20 @@ Partition partitioned(JointTrace joint, Context& context, const CompileOptions& 
   return std::move(*compilation.partition);
 }
 
-Split::Parts parts_of(Context& context, const CompileOptions& options, const Inner& inner,
-                      std::span<const InnerArgument> arguments, const Values& in) {
+Split::Parts build_split_parts(Context& context, const CompileOptions& options, const Inner& inner,
+                               std::span<const InnerArgument> arguments, const Values& in) {
   Split::Parts parts;
   Trace trace = inner.trace;
   if (auto with = apply_execution_transforms(trace, executors_for(context, options), context.scope_environment(),
                                              options.settings()))
     trace = std::move(*with);
-  parts.inputs = places_of(inner, arguments, in);
+  parts.inputs = find_input_sources(inner, arguments, in);
   parts.wrt = real_inputs(trace, parts.inputs);
   parts.outputs.results = inner.outputs;
-  parts.outputs.written = take_writes(trace);
+  parts.outputs.written = turn_writes_into_outputs(trace);
   note_symbols(trace.nodes);
-  parts.partition =
-      partitioned(joint_of(std::move(trace), context.registry(), parts.wrt, parts.cotangents), context, options);
+  parts.partition = partitioned(build_joint_trace(std::move(trace), context.registry(), parts.wrt, parts.cotangents),
+                                context, options);
   parts.outputs.saved = parts.partition.forward.outputs.size() - parts.outputs.differentiable();
   parts.leaves = inner.results->size();
   parts.structure = inner.results->structure();
@@ -145,7 +146,8 @@ Ref<Status> ForwardFunction::call(Scope& scope, const Values& in, Values& out) {
   std::vector<Tensor*> given;
   for (const InnerArgument& a : arguments) given.push_back(in[a.leaf].tensor.get());
   const Inner inner = trace_inside(scope, *f_, in, arguments);
-  const auto split = make<Split>(context_, options_, latest_, parts_of(*context_, *options_, inner, arguments, in));
+  const auto split =
+      make<Split>(context_, options_, latest_, build_split_parts(*context_, *options_, inner, arguments, in));
   const std::vector<Tensor*> made = replay_inside(scope, inner, split->parts().partition.forward, given);
   const std::vector<size_t>& results = split->parts().outputs.results;
   for (size_t i = 0; i < results.size(); i++) inner.results->set_tensor(results[i], Ref<Tensor>(made[i]));

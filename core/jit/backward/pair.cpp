@@ -12,7 +12,7 @@ namespace {
 // The options of a backward, which has a name of its own.
 Ref<CompileOptions> copy_of(const CompileOptions& options) {
   auto out = make<CompileOptions>(options);
-  if (options.find("name")) out->set("name", Any::string("")), out->settle();
+  if (options.find("name")) out->set("name", Any::string("")), out->update_settings();
   return out;
 }
 
@@ -25,7 +25,7 @@ class SplitCall final : public TapedCall {
   void differentiate(Grad& grad) const override {
     const size_t outputs = split_->parts().outputs.differentiable();
     for (size_t i = outputs; i < grad.count(); i++)
-      if (grad.reached(i)) return differentiate_again(grad, *split_->whole());
+      if (grad.reached(i)) return differentiate_again(grad, *split_->taped_forward());
     // For each input its value on the tape, where it has one.
     const TapedInputs in = inputs(grad);
     std::vector<size_t> value_of;
@@ -98,7 +98,7 @@ Values* Pair::call(EagerScope& tape, const Values& in, std::string& why) {
     why = failed->message();
     return nullptr;
   }
-  return results(tape, in, *made);
+  return record_on_tape(tape, in, *made);
 }
 
 std::shared_ptr<const Entry> Pair::latest_backward() const {
@@ -109,9 +109,9 @@ std::shared_ptr<const Entry> Pair::latest_backward() const {
   return {owner, entry.get()};
 }
 
-Values* Pair::results(EagerScope& tape, const Values& in, const Values& made) {
+Values* Pair::record_on_tape(EagerScope& tape, const Values& in, const Values& made) {
   const Ref<Split> split(static_cast<Split*>(made[made.size() - 1].auxiliary.get()));
-  if (split->take_new()) set_compiled_last(true);
+  if (split->claim_first_use()) set_compiled_last(true);
   const Split::Parts& parts = split->parts();
   const TapedInputs inputs = enter(tape, *split, in);
   EagerBuilder& builder = tape.builder();

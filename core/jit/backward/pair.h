@@ -14,7 +14,7 @@ class Pair final : public TapedCalls {
   std::shared_ptr<const Entry> latest_backward() const override;
 
  private:
-  Values* results(EagerScope& tape, const Values& in, const Values& made);
+  Values* record_on_tape(EagerScope& tape, const Values& in, const Values& made);
 
   const Ref<ForwardFunction> function_;
   const Ref<Compiled> forward_;

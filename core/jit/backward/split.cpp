@@ -52,7 +52,7 @@ const Split::Backward& Split::backward(const std::vector<bool>& reached, const s
   return out;
 }
 
-Ref<TapedFunction> Split::whole() {
+Ref<TapedFunction> Split::taped_forward() {
   const std::lock_guard lock(mutex_);
   if (whole_) return whole_;
   Trace trace = parts_.partition.forward;

@@ -43,7 +43,7 @@ class Split : public Auxiliary {
 
   const Parts& parts() const { return parts_; }
   // Whether no call has used it before.
-  bool take_new() { return is_new_.exchange(false, std::memory_order_relaxed); }
+  bool claim_first_use() { return is_new_.exchange(false, std::memory_order_relaxed); }
   // The place of a saved value: an input, or, from the number of inputs on, an output of the forward.
   const std::vector<size_t>& saved() const { return saved_; }
 
@@ -56,7 +56,7 @@ class Split : public Auxiliary {
   const Backward& backward(const std::vector<bool>& reached, const std::vector<bool>& wanted);
   // The forward as a function of all its inputs, for gradients through what is saved. Throws where it draws random
   // numbers, which would be others.
-  Ref<TapedFunction> whole();
+  Ref<TapedFunction> taped_forward();
 
  private:
   const Ref<Context> context_;

@@ -26,7 +26,7 @@ class Selected : public Function {
   const std::vector<bool> results_;
 };
 
-std::string paths(const std::vector<bool>& wanted) {
+std::string join_wanted_numbers(const std::vector<bool>& wanted) {
   std::string out;
   for (size_t i = 0; i < wanted.size(); i++)
     if (wanted[i]) out += cat(out.empty() ? "" : ",", i);
@@ -42,7 +42,7 @@ class PulledBack : public Function {
       : Function(cat("backward(", f->name(), ")")),
         inputs_(wanted.size()),
         gradients_(count(wanted)),
-        vjp_(vjp(Ref<Function>::adopt(new Selected(f, reached)), {paths(wanted)})) {}
+        vjp_(vjp(Ref<Function>::adopt(new Selected(f, reached)), {join_wanted_numbers(wanted)})) {}
 
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override {
     std::vector<Leaf> leaves;

@@ -54,7 +54,7 @@ bool any_dim(const DimMask& mask) {
                      [](auto& dims) { return std::find(dims.begin(), dims.end(), true) != dims.end(); });
 }
 
-OneSize one_size(const Values& in, size_t leaf, size_t dim) {
+OneSize identify_size(const Values& in, size_t leaf, size_t dim) {
   const bool integer = in[leaf].kind == ArgKind::integer;
   return {integer, integer ? static_cast<int64_t>(leaf) : in[leaf].tensor->sizes()[dim]};
 }
@@ -62,7 +62,7 @@ OneSize one_size(const Values& in, size_t leaf, size_t dim) {
 DimMask dims_of_size(const Values& in, DimMask mask, OneSize size) {
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
     for (size_t dim = 0; dim < mask[leaf].size(); dim++)
-      mask[leaf][dim] = mask[leaf][dim] && one_size(in, leaf, dim) == size;
+      mask[leaf][dim] = mask[leaf][dim] && identify_size(in, leaf, dim) == size;
   return mask;
 }
 
@@ -76,8 +76,8 @@ SharedSizes shared_sizes(const Values& in, const DimMask& mask) {
   std::map<OneSize, uint32_t> first;
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
     for (size_t dim = 0; dim < mask[leaf].size(); dim++)
-      out[leaf].push_back(mask[leaf][dim] ? first.try_emplace(one_size(in, leaf, dim), first.size() + 1).first->second
-                                          : 0);
+      out[leaf].push_back(
+          mask[leaf][dim] ? first.try_emplace(identify_size(in, leaf, dim), first.size() + 1).first->second : 0);
   return out;
 }
 

@@ -26,7 +26,7 @@ struct OneSize {
   int64_t size;  // of an integer: its leaf
   auto operator<=>(const OneSize&) const = default;
 };
-OneSize one_size(const Values& in, size_t leaf, size_t dim);
+OneSize identify_size(const Values& in, size_t leaf, size_t dim);
 // The dims of a mask that have this size.
 DimMask dims_of_size(const Values& in, DimMask mask, OneSize size);
 

@@ -17,7 +17,7 @@ constexpr size_t kMostSizes = 8;  // that are tried one after the other
 // What an op reports of symbols may be no error with plain sizes; what the caller's code raises, an interrupt too,
 // stands.
 template <class F>
-auto unless_refused(std::string& why, F&& make) -> decltype(make()) {
+auto null_if_refused(std::string& why, F&& make) -> decltype(make()) {
   try {
     return make();
   } catch (const Error& e) {
@@ -29,12 +29,13 @@ auto unless_refused(std::string& why, F&& make) -> decltype(make()) {
 
 // A trace with as many of the sizes as symbols as the function bears: all, or else one after the other those with which
 // no op refuses it. A size that must be that of a parameter is none of them.
-std::unique_ptr<Entry> recorded(const Wanted& wanted, DimMask& mask, std::string& why, bool as_numbers = false) {
+std::unique_ptr<Entry> record_with_symbols(const Wanted& wanted, DimMask& mask, std::string& why,
+                                           bool as_numbers = false) {
   const Values& in = wanted.in;
   const DynamicShapes shapes(wanted.options, in);
   bool refused = true;
   const auto with = [&](DimMask& m) {
-    return unless_refused(why, [&] {
+    return null_if_refused(why, [&] {
       auto entry = record_symbolic(wanted.context, wanted.function, in, shapes, m, as_numbers);
       refused = false;
       return entry;
@@ -46,7 +47,7 @@ std::unique_ptr<Entry> recorded(const Wanted& wanted, DimMask& mask, std::string
   std::set<OneSize> sizes;
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
     for (size_t dim = 0; dim < mask[leaf].size(); dim++)
-      if (mask[leaf][dim]) sizes.insert(one_size(in, leaf, dim));
+      if (mask[leaf][dim]) sizes.insert(identify_size(in, leaf, dim));
   if (sizes.size() < 2 || sizes.size() > kMostSizes) return nullptr;
   DimMask kept = no_dims(in);
   for (const OneSize& size : sizes) {
@@ -95,7 +96,7 @@ void require_varying(const Wanted& wanted, const DimMask& mask, std::string_view
   });
 }
 
-std::string listed(const Wanted& wanted, const DimMask& mask) {
+std::string list_dims(const Wanted& wanted, const DimMask& mask) {
   const std::vector<std::string> paths = wanted.in.paths();
   std::string out;
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
@@ -114,7 +115,7 @@ void log_sizes(const Wanted& wanted, const DimMask& asked, const DimMask& varyin
     for (size_t dim = 0; dim < plain[leaf].size(); dim++)
       if (varying[leaf][dim]) plain[leaf][dim] = false;
   const auto say = [&](const DimMask& mask, std::string_view text) {
-    if (const std::string all = listed(wanted, mask); !all.empty())
+    if (const std::string all = list_dims(wanted, mask); !all.empty())
       wanted.context.log(LogLevel::info, LogName::dynamic, wanted.function.name(), "", cat(all, text));
   };
   say(varying, ": any size of 2 and more fits");
@@ -138,7 +139,7 @@ std::unique_ptr<Entry> record_any_size(Context& context, Function& function, con
   // Integers stay constants: a trace of its own is not told their values at a call.
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
     if (in[leaf].kind == ArgKind::integer) mask[leaf][0] = false;
-  return recorded({context, function, CompileOptions(), in}, mask, why, true);
+  return record_with_symbols({context, function, CompileOptions(), in}, mask, why, true);
 }
 
 bool SymbolicProgram::fits(const Values& in) const {
@@ -148,7 +149,7 @@ bool SymbolicProgram::fits(const Values& in) const {
 namespace {
 
 // What a loaded program has in place of a trace that was recorded here.
-std::shared_ptr<Entry> entry_of(const SavedProgram& p) {
+std::shared_ptr<Entry> make_loaded_entry(const SavedProgram& p) {
   auto entry = std::make_shared<Entry>();
   if (std::none_of(p.inputs.begin(), p.inputs.end(), [](auto& in) { return in.symbol.has_value(); })) return entry;
   entry->traces.push_back(p.trace);
@@ -179,7 +180,7 @@ std::unique_ptr<Entry> Dynamic::specialised(const Wanted& wanted, InterruptCheck
   for (const auto& p : programs_) {
     if (!p->fits(wanted.in)) continue;
     const SymbolicInputs symbolic{p->recorded, p->function->programs()[0].formulas};
-    auto entry = unless_refused(why, [&] {
+    auto entry = null_if_refused(why, [&] {
       return compile_entry(wanted.context, *p->function, wanted.options, wanted.in, Effort::full, check, &symbolic);
     });
     if (!entry) continue;
@@ -192,7 +193,7 @@ std::unique_ptr<Entry> Dynamic::specialised(const Wanted& wanted, InterruptCheck
 void Dynamic::add(std::string_view function, const SavedProgram& program) {
   if (used_symbols(program.trace).empty()) return;
   auto made = std::make_shared<SymbolicProgram>();
-  made->recorded = entry_of(program);
+  made->recorded = make_loaded_entry(program);
   made->function = Ref<SavedFunction>::adopt(new SavedFunction(std::string(function), {program}));
   programs_.push_back(std::move(made));
 }
@@ -212,10 +213,10 @@ bool Dynamic::trace(const Wanted& wanted, const DimMask& mask) {
   DimMask varying = mask;
   std::string why;
   auto made = std::make_shared<SymbolicProgram>();
-  std::unique_ptr<Entry> entry = recorded(wanted, varying, why);
+  std::unique_ptr<Entry> entry = record_with_symbols(wanted, varying, why);
   if (entry) entry->ranges = ranges(wanted, varying);
   if (entry)
-    made->function = unless_refused(why, [&] {
+    made->function = null_if_refused(why, [&] {
       std::vector<SavedProgram> one;
       one.push_back(saved_program(*entry, wanted.context));
       return Ref<SavedFunction>::adopt(new SavedFunction(wanted.function.name(), std::move(one)));

@@ -13,20 +13,20 @@ std::shared_ptr<const Entry> Plans::find(const std::function<bool(const Entry&)>
   for (auto it = plans_.begin(); it != plans_.end(); ++it) {
     if (!fits(**it)) continue;
     plans_.splice(plans_.begin(), plans_, it);
-    let_rest();
+    rest_older_plan();
     return plans_.front();
   }
   return nullptr;
 }
 
-void Plans::let_rest() {
+void Plans::rest_older_plan() {
   if (plans_.size() > kAwake) (*std::next(plans_.begin(), kAwake))->program->rest();
 }
 
 void Plans::insert(std::shared_ptr<const Entry> entry) {
   std::lock_guard lock(mutex_);
   plans_.push_front(std::move(entry));
-  let_rest();
+  rest_older_plan();
   size_t plans = 0, bytes = 0;
   const auto excess = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) {
     bytes += plan->program->peak_bytes();

@@ -26,7 +26,7 @@ class Plans {
 
  private:
   // Called after a plan moved to the front.
-  void let_rest();
+  void rest_older_plan();
   mutable std::mutex mutex_;
   std::list<std::shared_ptr<const Entry>> plans_;
 };

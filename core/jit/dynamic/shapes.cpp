@@ -113,7 +113,7 @@ std::optional<int64_t> DynamicShapes::symbol(size_t leaf, size_t dim) const {
   return error == std::errc() && end == text->data() + text->size() ? std::optional(number) : std::nullopt;
 }
 
-std::optional<Dim> dim_of(std::string_view formula, const std::map<int64_t, Dim>& symbols) {
+std::optional<Dim> parse_formula(std::string_view formula, const std::map<int64_t, Dim>& symbols) {
   return Formula(formula, symbols).parse();
 }
 

@@ -31,6 +31,6 @@ class DynamicShapes {
 
 // A formula of names "s0", numbers, + - * / % and parentheses, which every operation but a single one has. None: it has
 // a name that is not among the symbols. Throws where it is none.
-std::optional<Dim> dim_of(std::string_view formula, const std::map<int64_t, Dim>& symbols);
+std::optional<Dim> parse_formula(std::string_view formula, const std::map<int64_t, Dim>& symbols);
 
 }  // namespace thunder

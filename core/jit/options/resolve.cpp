@@ -51,23 +51,23 @@ std::string listed(std::span<const std::string> words, std::string_view separato
 }
 
 // `by` asks for a value of an option that may have been given otherwise.
-void ask(CompileOptions& out, std::string_view name, const Leaf& value, std::string_view by) {
+void set_unless_conflicting(CompileOptions& out, std::string_view name, const Leaf& value, std::string_view by) {
   const Leaf* before = out.find(name);
   const std::string wanted = text_of(value);
   require(!before || text_of(*before) == wanted, "compile: ", by, " asks for ", name, " = ", wanted, ", and option '",
           name, "' says ", before ? text_of(*before) : "");
   out.set(name, value);
 }
-void ask(CompileOptions& out, std::string_view name, std::string_view by) {
+void set_unless_conflicting(CompileOptions& out, std::string_view name, std::string_view by) {
   Leaf yes;
   yes.kind = ArgKind::boolean, yes.i = 1;
-  ask(out, name, yes, by);
+  set_unless_conflicting(out, name, yes, by);
 }
 
-void ask(CompileOptions& out, std::string_view name, std::string_view value, std::string_view by) {
+void set_unless_conflicting(CompileOptions& out, std::string_view name, std::string_view value, std::string_view by) {
   Leaf text;
   text.kind = ArgKind::string, text.text = value;
-  ask(out, name, text, by);
+  set_unless_conflicting(out, name, text, by);
 }
 
 void leave_out(CompileOptions& out, std::span<const std::string> passes) {
@@ -103,11 +103,11 @@ void replace_inductor_option(CompileOptions& out, const InductorOption& row, con
   };
   switch (row.state) {
     case InductorState::option:
-      return ask(out, row.ours, given, cat("option '", row.name, "'"));
+      return set_unless_conflicting(out, row.ours, given, cat("option '", row.name, "'"));
     case InductorState::sets: {
       const auto [name, text] = parts(row.ours, '=');
       if (!flag()) out.set(name, Any::string(""));
-      else if (!out.find(name)) ask(out, name, text, cat("option '", row.name, "'"));
+      else if (!out.find(name)) set_unless_conflicting(out, name, text, cat("option '", row.name, "'"));
       return;
     }
     case InductorState::words:
@@ -135,10 +135,10 @@ void apply_mode(CompileOptions& out) {
   require(mode != modes().end(), "compile: option 'mode' must be one of ", listed(known, ", "), ", got \"", name,
           "\"");
   const std::string by = cat("option 'mode' = \"", name, "\"");
-  if (mode->max_autotune) ask(out, "max_autotune", by);
-  if (mode->use_cudagraphs) ask(out, "use_cudagraphs", by);
+  if (mode->max_autotune) set_unless_conflicting(out, "max_autotune", by);
+  if (mode->use_cudagraphs) set_unless_conflicting(out, "use_cudagraphs", by);
   if (mode->backend.empty()) return;
-  ask(out, "backend", mode->backend, by);
+  set_unless_conflicting(out, "backend", mode->backend, by);
 }
 
 // Older names of the values of `cache`.
@@ -147,7 +147,7 @@ void apply_cache_names(CompileOptions& out) {
                                                                       {"use_last_executed", "same input"},
                                                                       {"always_trace", "no caching"}};
   for (const auto& [name, value] : kNames)
-    if (out.flag(name, false)) ask(out, "cache", value, cat("option '", name, "'"));
+    if (out.flag(name, false)) set_unless_conflicting(out, "cache", value, cat("option '", name, "'"));
 }
 
 void apply_lightning_name(CompileOptions& out, std::string_view option, std::string_view name) {
@@ -158,7 +158,7 @@ void apply_lightning_name(CompileOptions& out, std::string_view option, std::str
     if (row.name != name) continue;
     const std::string by = cat("option '", option, "' = \"", name, "\"");
     if (!row.why_not.empty()) fail(Code::unimplemented, "compile: ", by, " is not there: ", row.why_not);
-    if (!row.ours.empty()) ask(out, row.ours, by);
+    if (!row.ours.empty()) set_unless_conflicting(out, row.ours, by);
     return;
   }
   fail(Code::invalid_argument, "compile: option '", option, "' names ",
@@ -177,7 +177,7 @@ void apply_deterministic(CompileOptions& out, const Context& context) {
   constexpr std::string_view kBy = "option 'deterministic'";
   Leaf no;
   no.kind = ArgKind::boolean;
-  ask(out, "max_autotune", no, kBy);
+  set_unless_conflicting(out, "max_autotune", no, kBy);
   NameList names;
   if (const Backend* backend = out.backend()) names = backend->executors;
   for (const Ref<Executor>& e : context.executors(out.settings().executors, {})) names.push_back(e->name());
@@ -191,8 +191,8 @@ void apply_executor_names(CompileOptions& out, std::span<const std::string> name
     const ExecutorName* row = find_product_name(name);
     if (!row) continue;
     const std::string by = cat("executor '", name, "'");
-    if (!row->precision.empty()) ask(out, "float32_matmul_precision", row->precision, by);
-    if (row->max_autotune) ask(out, "max_autotune", by);
+    if (!row->precision.empty()) set_unless_conflicting(out, "float32_matmul_precision", row->precision, by);
+    if (row->max_autotune) set_unless_conflicting(out, "max_autotune", by);
   }
 }
 
@@ -204,7 +204,7 @@ void apply_backend(CompileOptions& out, const Context& context) {
   leave_out(out, backend->disabled_passes);
   apply_executor_names(out, backend->executors);
   if (backend->use_cudagraphs)
-    ask(out, "use_cudagraphs", cat("option 'backend' = \"", backend->name, "\""));
+    set_unless_conflicting(out, "use_cudagraphs", cat("option 'backend' = \"", backend->name, "\""));
 }
 
 }  // namespace
@@ -230,10 +230,10 @@ Ref<CompileOptions> resolve_options(const CompileOptions& given, const Context& 
   apply_backend(*out, context);
   apply_cache_names(*out);
   apply_lightning_names(*out);
-  out->settle();
+  out->update_settings();
   apply_executor_names(*out, out->settings().executors);
   apply_deterministic(*out, context);
-  out->settle();
+  out->update_settings();
   context.executors(out->settings().executors, {});
   check_places(context.passes(out->passes()));
   return out;

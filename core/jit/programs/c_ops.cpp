@@ -27,7 +27,7 @@ using Write = std::optional<CStatement> (*)(const At& at);
 
 // ---- products ----
 
-float* fake(size_t i) {
+float* fake_address(size_t i) {
   return reinterpret_cast<float*>((i + 1) << 20);
 }
 
@@ -39,7 +39,7 @@ std::string product(const At& at, const ProductRow<float>& row) {
     Buffer made;
     made.rank = b.rank, made.dtype = b.dtype;
     if (b.rank >= 0)
-      made.shape = at.places.sizes(b).data(), made.strides = at.places.strides(b).data(), made.data = fake(i);
+      made.shape = at.places.sizes(b).data(), made.strides = at.places.strides(b).data(), made.data = fake_address(i);
     buffers.push_back(made);
   }
   Launch launch;
@@ -55,7 +55,7 @@ std::string product(const At& at, const ProductRow<float>& row) {
   }
   const auto operand = [&](const float* data, std::span<const int64_t> by) {
     for (size_t i = 0; i < buffers.size(); i++)
-      if (data == fake(i)) return cat(at.places.elements(at.in(i)), c_along(by));
+      if (data == fake_address(i)) return cat(at.places.elements(at.in(i)), c_along(by));
     fail(Code::internal, "a product reads what is none of its operands");
   };
   return cat("    ", c_loops(batch), "product(", p.m, ", ", p.n, ", ", p.k, ", ", operand(p.a.data, a), ", ", p.a.row,

@@ -21,7 +21,7 @@ class Writer {
       const Step& step = plan_.steps[i];
       number_ = i + 1 - plan_.constant_steps;
       const Node* n = step.node;
-      append(body, cat("    /* ", number_, ": ", n ? said(*n) : "a copy", " */\n"));
+      append(body, cat("    /* ", number_, ": ", n ? comment_for(*n) : "a copy", " */\n"));
       append(body, statement(step));
     }
     out_.data = places_.data(), out_.data_changes = places_.data_changes();
@@ -36,7 +36,7 @@ class Writer {
  private:
   // ---- the steps ----
 
-  static std::string said(const Node& n) {
+  static std::string comment_for(const Node& n) {
     std::string ops = std::string(n.op->name());
     if (!n.body.empty() && n.op->name() == "region")
       ops = cat("a kernel of ", join(n.body, ", ", [](const Node* line) { return line->op->name(); }));

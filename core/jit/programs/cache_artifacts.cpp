@@ -12,14 +12,14 @@ namespace {
 
 constexpr const char *kCpu = "cpu kernel", *kCuda = "cuda kernel", *kChoice = "product choice";
 
-Artifacts none_yet(const Machine& machine) {
+Artifacts make_empty_artifacts(const Machine& machine) {
   return {loops::library_build(), kind_of(machine), loops::generator(), {}};
 }
 
 }  // namespace
 
 std::string save_cache_artifacts(const Machine& machine, ArtifactCounts& counts) {
-  Artifacts all = none_yet(machine);
+  Artifacts all = make_empty_artifacts(machine);
   for (auto& [text, object] : loops::kernels().objects()) all.entries.push_back({kCpu, text, std::move(object)});
   counts.cpu_kernels = all.entries.size();
   for (auto& [key, cubin] : nvidia::used_cubins()) all.entries.push_back({kCuda, key, std::move(cubin)});
@@ -32,7 +32,7 @@ std::string save_cache_artifacts(const Machine& machine, ArtifactCounts& counts)
 Artifacts artifacts_of(const Machine& machine, std::vector<std::string> nests) {
   std::sort(nests.begin(), nests.end());
   nests.erase(std::unique(nests.begin(), nests.end()), nests.end());
-  Artifacts out = none_yet(machine);
+  Artifacts out = make_empty_artifacts(machine);
   for (std::string& text : nests)
     if (std::string object = loops::kernels().object(text); !object.empty())
       out.entries.push_back({kCpu, std::move(text), std::move(object)});
@@ -48,7 +48,7 @@ std::string mismatch(const Artifacts& artifacts, const Machine& machine) {
   return "";
 }
 
-ArtifactCounts take(Artifacts&& artifacts) {
+ArtifactCounts add_to_caches(Artifacts&& artifacts) {
   ArtifactCounts counts;
   const bool same_code = artifacts.generator == loops::generator();
   for (Artifact& a : artifacts.entries) {
@@ -63,7 +63,7 @@ ArtifactCounts load_cache_artifacts(const Machine& machine, std::string_view tex
   Artifacts artifacts = unpack(text, "the text");
   if (const std::string why = mismatch(artifacts, machine); !why.empty())
     fail(Code::failed_precondition, "the kernels cannot be used: ", why);
-  return take(std::move(artifacts));
+  return add_to_caches(std::move(artifacts));
 }
 
 }  // namespace thunder

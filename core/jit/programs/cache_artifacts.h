@@ -25,6 +25,6 @@ ArtifactCounts load_cache_artifacts(const Machine& machine, std::string_view tex
 Artifacts artifacts_of(const Machine& machine, std::vector<std::string> nests);
 std::string mismatch(const Artifacts& artifacts, const Machine& machine);
 // Requires: there is no mismatch.
-ArtifactCounts take(Artifacts&& artifacts);
+ArtifactCounts add_to_caches(Artifacts&& artifacts);
 
 }  // namespace thunder

@@ -64,7 +64,7 @@ class Request {
   Request(const Compiled& compiled, const SavedProgram& program)
       : program_(program), trace_(lines_of(program.trace, compiled.context()->registry())), made_{trace_, {}, {}, {}} {
     add_inputs(compiled.context()->random());
-    tell_names_apart();
+    make_names_unique();
     add_outputs();
     made_.symbol_names = program.symbol_names;
   }
@@ -92,7 +92,7 @@ class Request {
     }
   }
   // Tensors of several modules may have one name. What replaces one is told by it, so each gets its own here.
-  void tell_names_apart() {
+  void make_names_unique() {
     std::set<std::string> taken;
     const auto tell_apart = [&](std::string& name) {
       const std::string base = name;

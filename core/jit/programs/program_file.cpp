@@ -100,7 +100,7 @@ class Loader {
   }
   // Turns errors in a part into errors that name the file and the part.
   template <class F>
-  auto placed(std::string_view part, F&& read) const {
+  auto read_part(std::string_view part, F&& read) const {
     try {
       return read();
     } catch (const Error& e) {
@@ -132,12 +132,12 @@ class Loader {
   SavedProgram program(size_t n) const {
     SavedProgram p;
     const std::string description = cat("program.", n), trace = cat("trace.", n);
-    const std::vector<std::string> names = placed(description, [&] { return read_program(text(description), p); });
-    p.trace = placed(trace, [&] { return read_trace(text(trace), context_->registry()); });
-    placed(description, [&] { return take_memory_places(p), 0; });
+    const std::vector<std::string> names = read_part(description, [&] { return read_program(text(description), p); });
+    p.trace = read_part(trace, [&] { return read_trace(text(trace), context_->registry()); });
+    read_part(description, [&] { return take_memory_places(p), 0; });
     p.formulas = live_formulas(p);
     if (const std::string symbols = cat("symbols.", n); metadata_.count(symbols))
-      p.symbol_names = placed(symbols, [&] { return symbol_names(text(symbols), p.trace.store->dims().symbols()); });
+      p.symbol_names = read_part(symbols, [&] { return symbol_names(text(symbols), p.trace.store->dims().symbols()); });
     if (names.size() != p.trace.inputs.size())
       bad(description, ": it names ", names.size(), " tensors, the trace has ", p.trace.inputs.size(), " inputs");
     for (const std::string& name : names) {
@@ -175,7 +175,7 @@ void Loader::take_kernels(bool run) const {
                              cat("'", path_, "'"));
   const std::string differs = mismatch(kernels, context_->machine());
   std::string why;
-  if (differs.empty()) take(std::move(kernels));
+  if (differs.empty()) add_to_caches(std::move(kernels));
   else if (loops::can_compile(&why))
     context_->log(LogLevel::warning, LogName::perf_hints,
                   cat("'", path_, "': its kernels are compiled anew: ", differs));
@@ -189,11 +189,11 @@ LoadedProgram Loader::load(const CompileOptions* given) {
   take_kernels(given && given->flag(kRunKernels, false));
   std::vector<SavedProgram> programs;
   for (size_t n = 1; metadata_.count(cat("program.", n)); n++) programs.push_back(program(n));
-  auto function = placed("its programs", [&] {
+  auto function = read_part("its programs", [&] {
     return Ref<Function>::adopt(new SavedFunction(std::string(text("function")), std::move(programs)));
   });
   auto options = without_file_options(given);
-  placed("options", [&] {
+  read_part("options", [&] {
     CompileOptions saved;
     read_options(text("options"), saved);
     saved.check(compile_options(), "compile");

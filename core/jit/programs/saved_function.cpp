@@ -22,7 +22,7 @@ bool same_constant(const Leaf& a, const Leaf& b) {
          a.reals == b.reals;
 }
 
-std::string shown(const Leaf& l) {
+std::string format_constant(const Leaf& l) {
   switch (l.kind) {
     case ArgKind::none: return "None";
     case ArgKind::value: return l.tensor ? std::string(name(l.tensor->type())) : "a tensor";
@@ -52,7 +52,7 @@ struct Fit {
 };
 
 // The first comparison of sizes and integers whose result differs from that of the trace; "": none does.
-std::string decided_otherwise(const SavedProgram& p, const Values& in, const std::vector<int64_t>& symbols) {
+std::string find_failed_condition(const SavedProgram& p, const Values& in, const std::vector<int64_t>& symbols) {
   for (const SizeRange& r : p.ranges)
     if (const int64_t size = hint(in.tensor(r.leaf)->type().shape[r.dim]); size < r.min || size > r.max)
       return cat("dim ", r.dim, " of input ", in.paths()[r.leaf], " is ", size, ", it was made for ", r.min, " to ",
@@ -67,7 +67,7 @@ std::string decided_otherwise(const SavedProgram& p, const Values& in, const std
   return "";
 }
 
-Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
+Fit match_inputs(const SavedProgram& p, Scope* scope, const Values& in) {
   if (in.structure() != p.structure)
     return {cat("the inputs' structure is ", in.structure(), ", it was made for ", p.structure)};
   Fit fit;
@@ -76,19 +76,20 @@ Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
     const SavedInput& wanted = p.inputs[leaf];
     if (wanted.symbol) {
       if (in[leaf].kind != ArgKind::integer)
-        return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for an integer")};
+        return {cat("input ", in.paths()[leaf], " is ", format_constant(in[leaf]), ", it was made for an integer")};
       continue;
     }
     if (wanted.argument == SavedInput::kConstant) {
       if (in[leaf].word) in.note_read(leaf);
       if (!same_constant(in[leaf], wanted.constant))
-        return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for ", shown(wanted.constant))};
+        return {cat("input ", in.paths()[leaf], " is ", format_constant(in[leaf]), ", it was made for ",
+                    format_constant(wanted.constant))};
       continue;
     }
     if (in[leaf].kind != ArgKind::value && in[leaf].kind != ArgKind::real)
-      return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for a tensor")};
+      return {cat("input ", in.paths()[leaf], " is ", format_constant(in[leaf]), ", it was made for a tensor")};
     if (wanted.value && !(in[leaf].kind == ArgKind::real && same_float(in[leaf].f, *wanted.value)))
-      return {cat("input ", in.paths()[leaf], " is ", shown(in[leaf]), ", it was made for ", *wanted.value,
+      return {cat("input ", in.paths()[leaf], " is ", format_constant(in[leaf]), ", it was made for ", *wanted.value,
                   ", which the function read as a number")};
     const Tensor* t = in.tensor(leaf);
     if (t->kind() == Tensor::Kind::failed) throw Error(t->failure());
@@ -103,7 +104,7 @@ Fit fit(const SavedProgram& p, Scope* scope, const Values& in) {
     if (e.code() != Code::invalid_argument) throw;
     return {e.message()};
   }
-  if (fit.why_not = decided_otherwise(p, in, symbols); !fit.why_not.empty()) return fit;
+  if (fit.why_not = find_failed_condition(p, in, symbols); !fit.why_not.empty()) return fit;
   // Values recorded for sizes that vary are replaced by those of the call.
   for (auto [symbol, value] : integers) symbols[static_cast<size_t>(symbol)] = std::max<int64_t>(2, value);  // no size
   for (const Symbol& s : used_symbols(p.trace)) {
@@ -208,7 +209,7 @@ SavedFunction::SavedFunction(std::string name, std::vector<SavedProgram> program
 }
 
 bool SavedFunction::fits(const Values& in) const {
-  const Fit f = fit(programs_[0], nullptr, in);
+  const Fit f = match_inputs(programs_[0], nullptr, in);
   return f.why_not.empty() && f.strides;
 }
 
@@ -216,7 +217,7 @@ const SavedProgram& SavedFunction::choose(Scope& scope, const Values& in) const 
   const SavedProgram* found = nullptr;
   std::string why_not;
   for (const SavedProgram& p : programs_) {
-    const Fit f = fit(p, &scope, in);
+    const Fit f = match_inputs(p, &scope, in);
     if (!f.why_not.empty()) why_not = why_not.empty() ? f.why_not : why_not;
     else if (f.strides) return p;
     else if (!found) found = &p;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostLines = 20;
 
-std::string shown(const Trace& trace, const Node& n) {
+std::string format_line(const Trace& trace, const Node& n) {
   return cat("    ", print_line(trace, n), n.where ? cat("   [at ", n.where, "]") : "");
 }
 
@@ -30,14 +30,14 @@ std::string line_difference(const Trace& x, const Trace& y) {
   const size_t both = std::min(x.nodes.size(), y.nodes.size());
   for (size_t i = 0; i < both; i++)
     if (!same_line(x, *x.nodes[i], y, *y.nodes[i]))
-      return cat("the first op that differs, number ", i + 1, ":\n  in the trace\n", shown(x, *x.nodes[i]),
-                 "\n  traced again\n", shown(y, *y.nodes[i]));
+      return cat("the first op that differs, number ", i + 1, ":\n  in the trace\n", format_line(x, *x.nodes[i]),
+                 "\n  traced again\n", format_line(y, *y.nodes[i]));
   if (x.nodes.size() == y.nodes.size()) return "";
   const bool longer = y.nodes.size() > both;
   const Trace& more = longer ? y : x;
   return cat(longer ? "traced again it has ops more, the first of them\n"
                     : "traced again it has fewer ops, the first that is missing\n",
-             shown(more, *more.nodes[both]));
+             format_line(more, *more.nodes[both]));
 }
 
 bool same_leaf(const Leaf& a, const Leaf& b) {
@@ -128,7 +128,7 @@ std::string constant_difference(const Entry& traced, const Entry& again) {
     const Node* reader = first_reader(traced.traces[0], in.value);
     out += cat("the constant ", "ipc"[static_cast<size_t>(in.source)], "[", in.index + 1, "]",
                in.name.empty() ? "" : cat(" '", in.name, "'"), " ", differs,
-               reader ? cat("; it is first read in\n", shown(traced.traces[0], *reader)) : "", "\n");
+               reader ? cat("; it is first read in\n", format_line(traced.traces[0], *reader)) : "", "\n");
   }
   return out;
 }
@@ -154,7 +154,7 @@ std::string drawing_lines(const Trace& trace) {
   std::string out;
   size_t lines = 0;
   for (const Node* n : trace.nodes)
-    if (first_draw(*n) && lines++ < kMostLines) out += cat("\n", shown(trace, *n));
+    if (first_draw(*n) && lines++ < kMostLines) out += cat("\n", format_line(trace, *n));
   return out;
 }
 

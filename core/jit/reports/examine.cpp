@@ -128,7 +128,7 @@ void check_gradients(Compiled& f, const Entry& entry, const Values& in, Examinat
 }
 
 constexpr std::string_view kOrder[] = {"unsupported", "wrong", "nan", "gradient", "slow", "fusion"};
-size_t gravity(const Remark& f) {
+size_t severity_rank(const Remark& f) {
   return static_cast<size_t>(std::find(std::begin(kOrder), std::end(kOrder), f.kind) - std::begin(kOrder));
 }
 
@@ -155,7 +155,7 @@ Examination examine(Compiled& f, const Values& in) {
   check_values(f, in, false, out);
   if (is_loss(*entry)) check_gradients(f, *entry, in, out);
   std::stable_sort(out.remarks.begin(), out.remarks.end(),
-                   [](auto& a, auto& b) { return gravity(a) < gravity(b); });
+                   [](auto& a, auto& b) { return severity_rank(a) < severity_rank(b); });
   return out;
 }
 

@@ -22,7 +22,8 @@ std::string value_of(const Leaf& leaf) {
 }
 
 // Why an option about these executors has no effect; "": `executors` names one of them, or is empty.
-std::string unless_named(const Compiled& f, std::initializer_list<std::string_view> those, std::string_view what) {
+std::string why_executors_unused(const Compiled& f, std::initializer_list<std::string_view> those,
+                                 std::string_view what) {
   const NameList& named = f.options().settings().executors;
   const auto is_one = [&](const std::string& name) {
     return find_product_name(name) || std::find(those.begin(), those.end(), name) != those.end();
@@ -60,9 +61,9 @@ constexpr std::array kWishes = {
            return f.options().flag("fullgraph", true) || breaks ? "" : "the function is one program";
          }},
     Wish{"float32_matmul_precision",
-         [](const Compiled& f, const Entry&) { return unless_named(f, {"products", "cublaslt"}, "products"); }},
+         [](const Compiled& f, const Entry&) { return why_executors_unused(f, {"products", "cublaslt"}, "products"); }},
     Wish{"cudnn_allow_tf32",
-         [](const Compiled& f, const Entry&) { return unless_named(f, {"cudnn"}, "convolutions"); }},
+         [](const Compiled& f, const Entry&) { return why_executors_unused(f, {"cudnn"}, "convolutions"); }},
 };
 
 }  // namespace

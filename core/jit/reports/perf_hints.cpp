@@ -16,7 +16,7 @@ uint64_t bytes_of(const Program& program, const Step& step) {
   return bytes;
 }
 
-std::string at(const Node* n) { return n && n->where ? cat(" at ", n->where) : ""; }
+std::string format_location(const Node* n) { return n && n->where ? cat(" at ", n->where) : ""; }
 
 // The step for which a copy is made: the first one behind it that is made of a node.
 const Node* reader_of(const Plan& plan, size_t copy) {
@@ -37,11 +37,11 @@ std::string perf_hints(const Program& program) {
     if (!step.node) {
       const Node* reader = reader_of(plan, i);
       out += cat("step ", i + 1, " copies ", bytes / 2, " bytes to a dense tensor",
-                 reader ? cat(" for ", reader->op->name()) : "", at(reader),
+                 reader ? cat(" for ", reader->op->name()) : "", format_location(reader),
                  ": give it a tensor that is contiguous\n");
     } else if (step.node->executor == std::string_view("host")) {
-      out += cat("step ", i + 1, ": ", step.node->op->name(), at(step.node), " is computed by the reference alone, ",
-                 bytes, " bytes: no faster executor has taken it\n");
+      out += cat("step ", i + 1, ": ", step.node->op->name(), format_location(step.node),
+                 " is computed by the reference alone, ", bytes, " bytes: no faster executor has taken it\n");
     }
   }
   return out;
@@ -51,7 +51,7 @@ std::string choices_report(const Program& program) {
   std::string out;
   for (const Step& step : program.plan().steps)
     if (const auto* texts = dynamic_cast<const KernelTexts*>(step.kernel.get()); texts && !texts->choice().empty())
-      out += cat(step.node->op->name(), at(step.node), ": the fastest was ", texts->choice(), "\n");
+      out += cat(step.node->op->name(), format_location(step.node), ": the fastest was ", texts->choice(), "\n");
   return out;
 }
 

@@ -30,7 +30,7 @@ std::string places(const Node& node) {
   return join(seen, ", ", [](std::string_view s) { return s; });
 }
 
-ProfiledStep described(const Program& program, size_t at) {
+ProfiledStep describe_step(const Program& program, size_t at) {
   const Plan& plan = program.plan();
   const Step& step = plan.steps[at];
   ProfiledStep out;
@@ -61,7 +61,7 @@ class Profiler : public StepWatch {
   void after(const Program& program, size_t at, const Launch&) override {
     const int64_t end = now_ns();
     if (program.plan().steps[at].follows) return;  // computed by the launch before
-    steps.push_back(described(program, at));
+    steps.push_back(describe_step(program, at));
     steps.back().milliseconds = double(end - begin_) * 1e-6;
     spans.push_back({steps.size() - 1, 0, double(begin_ - start_) * 1e-3, double(end - start_) * 1e-3});
   }

@@ -65,7 +65,7 @@ bool all_on_cpu(const Buffer* buffers, size_t count) {
 }
 
 // Dense copies of a node's operands, as a launch has them.
-void remember(Context& context, const Node& n, const Launch& launch, Reference::Known& known) {
+void copy_operands(Context& context, const Node& n, const Launch& launch, Reference::Known& known) {
   size_t next = 0;
   const auto add = [&](ValueId v) {
     const Buffer& b = launch.inputs[next++];
@@ -104,10 +104,10 @@ void ReferenceWatch::before(const Program& program, size_t at, const Launch& lau
   const Plan& plan = program.plan();
   if (!can_check(plan, at, launch)) return;
   const Step& step = plan.steps[at];
-  remember(context_, *step.node, launch, known_);
+  copy_operands(context_, *step.node, launch, known_);
   if (const Step* epilogue = epilogue_of(plan, step)) {
     // The preceding step's result is not computed yet: the reference computes it, too.
-    remember(context_, *epilogue->node, *launch.epilogue->launch, known_);
+    copy_operands(context_, *epilogue->node, *launch.epilogue->launch, known_);
     for (ValueId r : step.node->results) known_.erase(r);
   }
 }

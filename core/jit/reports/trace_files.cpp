@@ -20,7 +20,7 @@ namespace thunder {
 namespace {
 
 // The trace as it was before a stage; the first one where that has not changed it.
-const Trace& before(const Entry& entry, std::string_view stage) {
+const Trace& trace_before(const Entry& entry, std::string_view stage) {
   const auto at = std::find_if(entry.traces.begin(), entry.traces.end(), [&](auto& t) { return t.pass == stage; });
   return at == entry.traces.begin() ? *at : at[-1];
 }
@@ -39,9 +39,9 @@ struct FileRow {
 constexpr FileRow kFiles[] = {
     {TraceFile::fx_graph, ".txt", [](const Context&, const Entry& e) { return print(e.traces.front()); }},
     {TraceFile::fx_graph_transformed, ".txt",
-     [](const Context&, const Entry& e) { return print(before(e, "claim")); }},
+     [](const Context&, const Entry& e) { return print(trace_before(e, "claim")); }},
     {TraceFile::ir_pre_fusion, ".txt",
-     [](const Context&, const Entry& e) { return print(before(e, "form_regions")); }},
+     [](const Context&, const Entry& e) { return print(trace_before(e, "form_regions")); }},
     {TraceFile::ir_post_fusion, ".txt", [](const Context&, const Entry& e) { return print(e.traces.back()); }},
     {TraceFile::output_code, ".txt", [](const Context&, const Entry& e) { return loops_report(*e.program); }},
     {TraceFile::graph_diagram, ".dot", [](const Context&, const Entry& e) { return graphviz(e.traces.back()); }},

@@ -41,7 +41,7 @@ Ref<Tensor> SegmentCall::take_random(int64_t draws) {
   return state;
 }
 
-SegmentCall::Kept SegmentCall::kept(const Segment& segment, const std::string& why) const {
+SegmentCall::Kept SegmentCall::choose_keeping(const Segment& segment, const std::string& why) const {
   if (of_.options.settings().cache == CacheMode::no_caching) return Kept::no;
   const Stance stance = of_.context.stance();
   if (stance == Stance::eager_on_recompile) return Kept::no;
@@ -50,18 +50,19 @@ SegmentCall::Kept SegmentCall::kept(const Segment& segment, const std::string& w
   const bool full = segments >= of_.options.settings().accumulated_recompile_limit;
   // As programs of a size are: so many for good, and of all others those used last.
   if (of_.sizes == DynamicSizes::automatic || of_.sizes == DynamicSizes::all)
-    if (const auto others = static_cast<int64_t>(of_.segments.of_other_sizes(segment));
+    if (const auto others = static_cast<int64_t>(of_.segments.count_of_other_sizes(segment));
         others > 0 && (full || others >= of_.options.settings().recompile_limit))
       return Kept::recently;
   if (!full) return Kept::for_good;
   bool warned = of_.segments.warn();
-  return of_.limits.below(RecompileLimits::Of::all, segments, why, "runs op by op", warned) ? Kept::for_good : Kept::no;
+  return of_.limits.is_below_limit(RecompileLimits::Of::all, segments, why, "runs op by op", warned) ? Kept::for_good
+                                                                                                     : Kept::no;
 }
 
 std::shared_ptr<const Entry> SegmentCall::compile(const Segment& segment, bool& kept) {
   const std::string why =
       cat("no program has the ", segment.trace.nodes.size(), " lines of this segment and fits its inputs");
-  const Kept how = this->kept(segment, why);
+  const Kept how = this->choose_keeping(segment, why);
   kept = how == Kept::for_good;
   of_.segments.note_numbers(segment);
   const bool least = how == Kept::no && of_.options.settings().cache != CacheMode::no_caching;

@@ -43,7 +43,7 @@ class SegmentCall final : public SegmentRunner {
   std::shared_ptr<const Entry> compile(const Segment& segment, bool& kept);
   // How long a compiled segment is kept: for good, among those used last, or for this call alone.
   enum class Kept : uint8_t { for_good, recently, no };
-  Kept kept(const Segment& segment, const std::string& why) const;
+  Kept choose_keeping(const Segment& segment, const std::string& why) const;
 
   const Of of_;
   InterruptCheck& check_;

@@ -131,7 +131,7 @@ void Segments::insert(const Segment& segment, std::shared_ptr<const Entry> entry
   of_any_size_[hash_for_any_size(segment)]++;
 }
 
-size_t Segments::of_other_sizes(const Segment& segment) const {
+size_t Segments::count_of_other_sizes(const Segment& segment) const {
   std::lock_guard lock(mutex_);
   const auto it = of_any_size_.find(hash_for_any_size(segment));
   return it == of_any_size_.end() ? 0 : it->second;

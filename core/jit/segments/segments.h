@@ -26,7 +26,7 @@ class Segments {
   void insert_recent(std::shared_ptr<const Entry> entry) { recent_.insert(std::move(entry)); }
   // Those that insert() keeps, and as many of them as differ from this one by sizes alone.
   size_t size() const;
-  size_t of_other_sizes(const Segment& segment) const;
+  size_t count_of_other_sizes(const Segment& segment) const;
 
   // What later calls may follow: what segments recorded, by the segment before. They are kept as long as this.
   std::shared_ptr<const SegmentScripts> scripts_after(const SegmentScript* segment) const;
