@@ -27,18 +27,18 @@ Value& Node::input(size_t i) {
 
 bool Node::has(size_t i) const {
   if (i >= proto.inputs.size() || proto.inputs[i].empty()) return false;
-  return importer_.find(frame_, proto.inputs[i]).there();  // a function may be called without it
+  return importer_.find(frame_, proto.inputs[i]).is_present();  // a function may be called without it
 }
 
 const Value& Node::value(size_t i) {
   const Value& v = input(i);
-  require(v.there(), "its input ", i + 1, " is missing");
+  require(v.is_present(), "its input ", i + 1, " is missing");
   return v;
 }
 
 Tensor* Node::tensor(size_t i) {
   Value& v = input(i);
-  require(v.there(), "its input ", i + 1, " is missing");
+  require(v.is_present(), "its input ", i + 1, " is missing");
   require(!v.list, "its input ", i + 1, ", '", proto.inputs[i], "', is a sequence; a tensor is needed");
   Tensor* t = importer_.materialized(v);
   if (t->kind() == Tensor::Kind::failed) throw Error(t->failure());
@@ -61,7 +61,7 @@ size_t Node::rank(size_t i) {
 
 const Host& Node::required(size_t i, const char* what) {
   Value& v = input(i);
-  require(v.there(), "its input ", i + 1, ", the ", what, ", is missing");
+  require(v.is_present(), "its input ", i + 1, ", the ", what, ", is missing");
   if (v.host) return *v.host;
   Tensor* t = tensor(i);
   // A weight is what the module holds, whose data is guarded by nothing: it may not be written any more.
@@ -176,7 +176,7 @@ const Graph& Node::graph(std::string_view name) {
   require(a && !a->graphs.empty(), "its attribute '", name, "' is missing");
   return a->graphs[0];
 }
-void Node::only(std::string_view name, int64_t value) {
+void Node::require_attribute(std::string_view name, int64_t value) {
   const int64_t is = integer(name, value);
   if (is != value) refuse("its attribute '", name, "' is ", is, ", it is imported for ", value, " alone");
 }

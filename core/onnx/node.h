@@ -99,7 +99,7 @@ class Node {
   const Graph& graph(std::string_view name);
   const Attribute* attribute(std::string_view name) const;
   // Throws if an attribute has a value other than the supported one.
-  void only(std::string_view name, int64_t value);
+  void require_attribute(std::string_view name, int64_t value);
 
   // Records one of the library's ops.
   Tensor* op(std::string_view name, std::initializer_list<Operand> args);

@@ -14,7 +14,7 @@ Operand number_or_tensor(Node& n, size_t i, size_t beside) {
   return h->real() ? Operand(h->reals[0]) : Operand(h->ints[0]);
 }
 
-Pair pair_of(Node& n) {
+Pair binary_operands(Node& n) {
   const DType a = n.dtype(0), b = n.dtype(1);
   n.require(a == b, "its inputs are ", name(a), " and ", name(b), ", they must be of one dtype");
   if (n.known(1) && !n.known(0)) return {n[0], number_or_tensor(n, 1, n.rank(0)), a};
@@ -22,7 +22,7 @@ Pair pair_of(Node& n) {
   return {n[0], n[1], a};
 }
 
-Tensor* from_front(Node& n, size_t input, Dim size) {
+Tensor* normalize_indices(Node& n, size_t input, Dim size) {
   if (const Host* h = n.known(input)) {
     const bool front = std::none_of(h->ints.begin(), h->ints.end(), [](Dim d) { return hint(d) < 0; });
     if (front) return n.cast(n[input], DType::i64);

@@ -14,13 +14,13 @@ struct Pair {
   Operand a, b;
   DType dtype;
 };
-Pair pair_of(Node& n);
+Pair binary_operands(Node& n);
 
 // The greatest number of positions computed on the host, whatever numbers a model has.
 constexpr int64_t kMostPlaces = 1 << 20;
 
 // Indices from the front: ONNX lets them count from the back.
-Tensor* from_front(Node& n, size_t input, Dim size);
+Tensor* normalize_indices(Node& n, size_t input, Dim size);
 
 // x with its dims in this order.
 Tensor* permuted(Node& n, Tensor* x, const std::vector<int64_t>& order);

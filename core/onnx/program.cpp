@@ -48,7 +48,7 @@ void Program::take_weight(std::string_view name, Ref<Tensor> t, const ModuleEnvi
   if (in_module(t->type())) {
     w.path = path_for(name);
     const Role role = is_real(t->type().dtype) ? Role::parameter : Role::buffer;
-    put(w.path, std::move(t), role, environment);
+    set_module_tensor(w.path, std::move(t), role, environment);
   } else {
     if (t->type().dtype != DType::u64) w.host = host_of(*t);
     w.constant = std::move(t);
@@ -58,7 +58,7 @@ void Program::take_weight(std::string_view name, Ref<Tensor> t, const ModuleEnvi
 }
 
 // Creates the modules along the path.
-void Program::put(std::string_view path, Ref<Tensor> t, Role role, const ModuleEnvironment& environment) {
+void Program::set_module_tensor(std::string_view path, Ref<Tensor> t, Role role, const ModuleEnvironment& environment) {
   Module* at = module_.get();
   for (size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
     const std::string_view name = path.substr(0, dot);

@@ -52,7 +52,7 @@ class Program : public Function {
  private:
   void take_initializers(const ModuleEnvironment& environment);
   void take_weight(std::string_view name, Ref<Tensor> t, const ModuleEnvironment& environment);
-  void put(std::string_view path, Ref<Tensor> t, Role role, const ModuleEnvironment& environment);
+  void set_module_tensor(std::string_view path, Ref<Tensor> t, Role role, const ModuleEnvironment& environment);
   std::string path_for(std::string_view name);
   void take_input(Importer& importer, const std::string& path, Tensor* t, std::vector<Value>& inputs) const;
   size_t input_at(const std::string& path) const;

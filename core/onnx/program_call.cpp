@@ -72,7 +72,7 @@ void Program::take_input(Importer& importer, const std::string& path, Tensor* t,
     list.push_back({t, nullptr, nullptr});
     inputs[at].list = std::make_shared<const std::vector<Value>>(std::move(list));
   } else {
-    require(!inputs[at].there(), "input '", info.name, "' is given twice");
+    require(!inputs[at].is_present(), "input '", info.name, "' is given twice");
     inputs[at].tensor = t;
   }
 }
@@ -90,11 +90,11 @@ Ref<Status> Program::call(Scope& scope, const Values& in, Values& out) {
   for (size_t i = 0; i < inputs.size(); i++) {
     if (inputs_[i].kind == ValueInfo::Kind::sequence && !inputs[i].list)
       inputs[i].list = std::make_shared<const std::vector<Value>>();
-    require(inputs[i].there() || inputs_[i].kind == ValueInfo::Kind::optional, name(), ": input '", inputs_[i].name,
-            "' is missing");
+    require(inputs[i].is_present() || inputs_[i].kind == ValueInfo::Kind::optional, name(), ": input '",
+            inputs_[i].name, "' is missing");
   }
   for (const Value& v : importer.run(inputs, outputs_)) {
-    if (!v.there())
+    if (!v.is_present())
       out.push(Any());
     else if (!v.list)
       out.push(Ref<Tensor>(v.tensor));

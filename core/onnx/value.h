@@ -26,7 +26,7 @@ struct Value {
   Tensor* tensor = nullptr;  // the scope's, or one that the model keeps; null: absent, a list, or not made yet
   HostRef host;              // its elements, where they are known; of what is computed from weights they are not
   std::shared_ptr<const std::vector<Value>> list;  // a sequence
-  bool there() const { return tensor || host || list; }
+  bool is_present() const { return tensor || host || list; }
 };
 
 // Tensors with more elements are not kept on the host.

@@ -41,7 +41,7 @@ class Exporter final : Scope {
       const ValueId v = trace_.inputs[i].value;
       const TensorType& type = trace_.type(v);
       const Val made = in.tensor    ? graph_.weight(in.tensor, in.name)
-                       : in.outside ? graph_.outside(type, in.name)
+                       : in.outside ? graph_.add_outside_weight(type, in.name)
                                     : graph_.value(type.dtype, in.name);
       values_[v] = made;
       if ((!in.tensor && !in.outside) || in.written) graph_.inputs.push_back({made, sizes_of(type.shape)});

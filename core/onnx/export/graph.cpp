@@ -131,7 +131,7 @@ Val Graph::weight(const Ref<Tensor>& tensor, const std::string& name) {
   initializers_.push_back({made, {sizes.begin(), sizes.end()}, {}, tensor});
   return made;
 }
-Val Graph::outside(const TensorType& type, const std::string& name) {
+Val Graph::add_outside_weight(const TensorType& type, const std::string& name) {
   const Val made = value(type.dtype, name);
   const Sizes sizes = concrete(type.shape);
   initializers_.push_back({made, {sizes.begin(), sizes.end()}, {}, nullptr, true});

@@ -85,7 +85,7 @@ class Graph {
   Val scalar(int64_t number, DType dtype);
   Val integers(const std::vector<int64_t>& list);  // i64, of rank 1
   Val weight(const Ref<Tensor>& tensor, const std::string& name);
-  Val outside(const TensorType& type, const std::string& name);
+  Val add_outside_weight(const TensorType& type, const std::string& name);
 
   // The source line of the nodes that are made from now on; null: none.
   void set_where(const char* where) { where_ = where; }

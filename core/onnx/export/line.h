@@ -46,7 +46,7 @@ class Line {
   // i64 tensors: of rank 1.
   Val shape(std::span<const Dim> dims) const;
   Val size(Dim d) const { return scope_.size(d); }
-  Val ones(int64_t value, size_t count) const { return graph.integers(std::vector<int64_t>(count, value)); }
+  Val repeat_number(int64_t value, size_t count) const { return graph.integers(std::vector<int64_t>(count, value)); }
 
   // Shorthand.
   Val make(std::string_view op, const std::vector<Val>& inputs, Attrs attrs = {}) const {

@@ -60,7 +60,7 @@ bool full(Line& l) {
   l.give(l.operand(1, l.result().dtype));
   return true;
 }
-bool itself(Line& l) {
+bool pass_through(Line& l) {
   l.give(l.in(0));
   return true;
 }
@@ -143,11 +143,11 @@ constexpr Row kRows[] = {
     {"prims.bitwise_or", "BitwiseOr, Or", [](Line& l) { return by_type(l, "Or", "BitwiseOr"); }, true},
     {"prims.bitwise_right_shift", "BitShift, BitwiseNot", right_shift, true},
     {"prims.bitwise_xor", "BitwiseXor, Xor", [](Line& l) { return by_type(l, "Xor", "BitwiseXor"); }, true},
-    {"prims.clone", "none", itself, true},
-    {"prims.contiguous", "none", itself, true},
+    {"prims.clone", "none", pass_through, true},
+    {"prims.contiguous", "none", pass_through, true},
     {"prims.convert", "Cast", convert, true},
     simple("prims.cos", "Cos"),
-    {"prims.detach", "none", itself, true},
+    {"prims.detach", "none", pass_through, true},
     simple("prims.div", "Div"),
     simple("prims.eq", "Equal"),
     simple("prims.erf", "Erf"),
@@ -176,7 +176,7 @@ constexpr Row kRows[] = {
     simple("prims.sqrt", "Sqrt"),
     simple("prims.sub", "Sub"),
     simple("prims.tanh", "Tanh"),
-    {"prims.to_device", "none", itself, true},
+    {"prims.to_device", "none", pass_through, true},
     simple("prims.where", "Where"),
 };
 

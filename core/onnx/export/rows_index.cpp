@@ -8,7 +8,7 @@ Val index_of(const Line& l, size_t i) {
   return l.graph.cast(l.in(i), DType::i64);
 }
 // Scalars as vectors, which the ops know.
-Val lined(const Line& l, Val v, bool scalar) {
+Val as_vector(const Line& l, Val v, bool scalar) {
   return scalar ? l.reshape(v, Shape{1}) : v;
 }
 Attr along(size_t axis) {
@@ -17,14 +17,14 @@ Attr along(size_t axis) {
 
 bool gather(Line& l) {
   const size_t rank = l.type(0).rank();
-  const Val made =
-      l.make("GatherElements", {lined(l, l.in(0), !rank), lined(l, index_of(l, 2), !rank)}, {along(l.axis(1, rank))});
+  const Val made = l.make("GatherElements", {as_vector(l, l.in(0), !rank), as_vector(l, index_of(l, 2), !rank)},
+                          {along(l.axis(1, rank))});
   l.give(rank ? made : l.reshape(made, Shape{}));
   return true;
 }
 bool take(Line& l) {
   const size_t rank = l.type(0).rank();
-  const Val made = l.make("Gather", {lined(l, l.in(0), !rank), index_of(l, 2)}, {along(l.axis(1, rank))});
+  const Val made = l.make("Gather", {as_vector(l, l.in(0), !rank), index_of(l, 2)}, {along(l.axis(1, rank))});
   l.give(made);
   return true;
 }
@@ -44,27 +44,28 @@ bool index(Line& l) {
   l.give(l.make("GatherND", {l.in(0), places_of(l, 1)}));
   return true;
 }
-Attrs added(bool adds) {
+Attrs reduction_attrs(bool adds) {
   return adds ? Attrs{attr("reduction", std::string_view("add"))} : Attrs{};
 }
 bool index_put(Line& l) {
-  l.give(l.make("ScatterND", {l.in(0), places_of(l, 1), l.in(2)}, added(l.arg(3).i)));
+  l.give(l.make("ScatterND", {l.in(0), places_of(l, 1), l.in(2)}, reduction_attrs(l.arg(3).i)));
   return true;
 }
 
 // The part of src that the index covers: its first elements along each dim.
-Val named_part(const Line& l) {
+Val slice_to_index_shape(const Line& l) {
   const Shape &index = l.type(2).shape, &src = l.type(3).shape;
   if (index == src) return l.in(3);
   std::vector<int64_t> axes;
   for (size_t i = 0; i < index.size(); i++) axes.push_back(static_cast<int64_t>(i));
-  return l.make("Slice", {l.in(3), l.ones(0, axes.size()), l.shape(index), l.graph.integers(axes)});
+  return l.make("Slice", {l.in(3), l.repeat_number(0, axes.size()), l.shape(index), l.graph.integers(axes)});
 }
 bool scattered(Line& l, std::string_view reduction) {
   const size_t rank = l.type(0).rank();
-  const Val made = l.make("ScatterElements",
-                          {lined(l, l.in(0), !rank), lined(l, index_of(l, 2), !rank), lined(l, named_part(l), !rank)},
-                          {along(l.axis(1, rank)), attr("reduction", reduction)});
+  const Val made = l.make(
+      "ScatterElements",
+      {as_vector(l, l.in(0), !rank), as_vector(l, index_of(l, 2), !rank), as_vector(l, slice_to_index_shape(l), !rank)},
+      {along(l.axis(1, rank)), attr("reduction", reduction)});
   l.give(rank ? made : l.reshape(made, Shape{}));
   return true;
 }
@@ -92,7 +93,7 @@ bool take_add(Line& l) {
   const Val at = l.unsqueeze(index_of(l, 2), static_cast<int64_t>(places));
   const Val into = axis ? l.transpose(l.in(0), to_front) : l.in(0),
             src = axis ? l.transpose(l.in(3), src_front) : l.in(3);
-  const Val made = l.make("ScatterND", {into, at, src}, added(true));
+  const Val made = l.make("ScatterND", {into, at, src}, reduction_attrs(true));
   l.give(axis ? l.transpose(made, back) : made);
   return true;
 }

@@ -63,7 +63,7 @@ bool silu(Line& l) {
 }
 
 // One number for each of `count` dims; a single one counts for all.
-std::vector<int64_t> for_each_dim(const Line& l, size_t i, size_t count) {
+std::vector<int64_t> repeat_for_dims(const Line& l, size_t i, size_t count) {
   std::vector<int64_t> list = l.ints(i);
   if (list.size() == 1) list.resize(count, list[0]);
   return list;
@@ -78,8 +78,8 @@ template <size_t dims>
 bool convolution(Line& l) {
   if (!is_float(l, 0) || l.type(0).rank() != dims + 2 || l.arg(4).kind == ArgKind::string) return false;
   l.give(l.make("Conv", {l.in(0), l.in(1), l.has(2) ? l.in(2) : kAbsent},
-                {attr("strides", for_each_dim(l, 3, dims)), attr("pads", twice(for_each_dim(l, 4, dims))),
-                 attr("dilations", for_each_dim(l, 5, dims)), attr("group", int64_t{l.arg(6).i})}));
+                {attr("strides", repeat_for_dims(l, 3, dims)), attr("pads", twice(repeat_for_dims(l, 4, dims))),
+                 attr("dilations", repeat_for_dims(l, 5, dims)), attr("group", int64_t{l.arg(6).i})}));
   return true;
 }
 
@@ -89,9 +89,9 @@ bool average_pool(Line& l) {
   const bool plain = l.arg(4).i == 0 && (dims == 1 || !l.has(6));
   if (!is_float(l, 0) || l.type(0).rank() != dims + 2 || !plain) return false;
   l.give(l.make("AveragePool", {l.in(0)},
-                {attr("kernel_shape", for_each_dim(l, 1, dims)),
-                 attr("strides", for_each_dim(l, l.has(2) && !l.arg(2).dim_list().empty() ? 2 : 1, dims)),
-                 attr("pads", twice(for_each_dim(l, 3, dims))), attr("count_include_pad", int64_t{l.arg(5).i})}));
+                {attr("kernel_shape", repeat_for_dims(l, 1, dims)),
+                 attr("strides", repeat_for_dims(l, l.has(2) && !l.arg(2).dim_list().empty() ? 2 : 1, dims)),
+                 attr("pads", twice(repeat_for_dims(l, 3, dims))), attr("count_include_pad", int64_t{l.arg(5).i})}));
   return true;
 }
 

@@ -61,7 +61,7 @@ bool cumsum(Line& l) {
   return true;
 }
 
-std::vector<Val> first(const Line& l, const Lines& of, Dim k, bool largest) {
+std::vector<Val> emit_topk(const Line& l, const Lines& of, Dim k, bool largest) {
   return l.graph.nodes(
       "TopK", {of.in, l.shape(Shape{k})},
       {attr("axis", static_cast<int64_t>(of.axis)), attr("largest", int64_t{largest}), attr("sorted", int64_t{1})});
@@ -71,29 +71,29 @@ void give_pair(Line& l, const std::vector<Val>& pair) {
 }
 bool sort(Line& l) {
   const Lines of = lines_of(l);
-  give_pair(l, first(l, of, of.size, l.arg(2).i));
+  give_pair(l, emit_topk(l, of, of.size, l.arg(2).i));
   return true;
 }
 bool topk(Line& l) {
-  give_pair(l, first(l, lines_of(l), l.arg(2).dim(), l.arg(3).i));
+  give_pair(l, emit_topk(l, lines_of(l), l.arg(2).dim(), l.arg(3).i));
   return true;
 }
 // The k-th least: the last of the k least.
-bool ranked(Line& l, Dim k) {
+bool emit_kth_smallest(Line& l, Dim k) {
   const Lines of = lines_of(l);
   std::vector<Val> out;
-  for (const Val v : first(l, of, k, false))
+  for (const Val v : emit_topk(l, of, k, false))
     out.push_back(l.make(
         "Slice", {v, l.shape(Shape{k - 1}), l.shape(Shape{k}), l.graph.integers({static_cast<int64_t>(of.axis)})}));
   give_pair(l, out);
   return true;
 }
 bool kthvalue(Line& l) {
-  return ranked(l, l.arg(2).dim());
+  return emit_kth_smallest(l, l.arg(2).dim());
 }
 bool median(Line& l) {
   if (l.arg(2).i) fail(Code::unimplemented, "ONNX has no order in which NaN does not count");
-  return ranked(l, (lines_of(l).size - 1) / 2 + 1);
+  return emit_kth_smallest(l, (lines_of(l).size - 1) / 2 + 1);
 }
 
 // How many elements of the sequence come before each.

@@ -76,8 +76,9 @@ bool flip(Line& l) {
   std::vector<int64_t> axes = l.ints(1);
   if (axes.empty()) return l.give(l.in(0)), true;
   for (int64_t& d : axes) d = static_cast<int64_t>(normalize_axis(d, l.type(0).rank()));
-  l.give(l.make("Slice", {l.in(0), l.ones(-1, axes.size()), l.ones(std::numeric_limits<int64_t>::min(), axes.size()),
-                          l.graph.integers(axes), l.ones(-1, axes.size())}));
+  l.give(l.make("Slice", {l.in(0), l.repeat_number(-1, axes.size()),
+                          l.repeat_number(std::numeric_limits<int64_t>::min(), axes.size()), l.graph.integers(axes),
+                          l.repeat_number(-1, axes.size())}));
   return true;
 }
 
@@ -95,7 +96,7 @@ bool pad(Line& l) {
 }
 
 // 0, 1, 2 ... below n, as i64.
-Val counted(const Line& l, Dim n) {
+Val emit_range(const Line& l, Dim n) {
   if (n.constant()) {
     std::vector<int64_t> all(static_cast<size_t>(n.value()));
     std::iota(all.begin(), all.end(), 0);
@@ -109,7 +110,7 @@ bool iota(Line& l) {
   constexpr int64_t kShort = 64;
   const auto scalar = [&](int64_t v) { return l.graph.scalar(v, DType::i64); };
   const bool is_short = !n.constant() || n.value() <= kShort;
-  const Val all = is_short ? counted(l, n) : l.make("Range", {scalar(0), scalar(n.value()), scalar(1)});
+  const Val all = is_short ? emit_range(l, n) : l.make("Range", {scalar(0), scalar(n.value()), scalar(1)});
   l.give(l.graph.cast(all, l.result().dtype));
   return true;
 }
@@ -127,8 +128,8 @@ bool unfold(Line& l) {
   const size_t rank = l.type(0).rank();
   if (!rank) return l.give(l.reshape(l.in(0), l.result().shape)), true;
   const size_t axis = l.axis(1, rank);
-  const Val starts = l.make("Mul", {l.unsqueeze(counted(l, l.result().shape[axis]), 1), l.operand(3, DType::i64)});
-  const Val places = l.make("Add", {starts, counted(l, l.result().shape[rank])});
+  const Val starts = l.make("Mul", {l.unsqueeze(emit_range(l, l.result().shape[axis]), 1), l.operand(3, DType::i64)});
+  const Val places = l.make("Add", {starts, emit_range(l, l.result().shape[rank])});
   const Val windows = l.make("Gather", {l.in(0), places}, {attr("axis", static_cast<int64_t>(axis))});
   l.give(l.transpose(windows, with_last(rank + 1, axis + 1)));
   return true;

@@ -115,7 +115,7 @@ double python_remainder(double a, double b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-double no_real(double) {
+double zero_of_real(double) {
   return 0;
 }
 
@@ -190,7 +190,7 @@ bool host_or(Node& n) {
 }
 bool host_not(Node& n) {
   return single(
-      n, [](Dim a) { return Dim(!hint(a)); }, no_real);
+      n, [](Dim a) { return Dim(!hint(a)); }, zero_of_real);
 }
 bool host_neg(Node& n) {
   return single(

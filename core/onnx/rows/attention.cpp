@@ -20,7 +20,7 @@ Tensor* widened(Node& n, Tensor* mask, Dim columns) {
   return n.op("pad", {mask, pads, "constant", -std::numeric_limits<double>::infinity()});
 }
 
-Tensor* both(Node& n, Tensor* a, Tensor* b) {
+Tensor* combine_masks(Node& n, Tensor* a, Tensor* b) {
   if (!a || !b) return a ? a : b;
   if (a->type().dtype == DType::boolean) return n.op("logical_and", {a, b});
   return n.op("where", {b, a, n.constant(-std::numeric_limits<double>::infinity(), a->type().dtype)});
@@ -50,7 +50,7 @@ void attention(Node& n) {
   if (n.has(6)) {
     Tensor* count = n.op("reshape", {n.cast(n[6], DType::i64), Shape{n.shape(6)[0], 1, 1, 1}});
     a.offset = n.op("sub", {count, a.query->type().shape[2]});
-    a.mask = both(n, a.mask, n.op("lt", {counted(n, columns, 3, 4), count}));
+    a.mask = combine_masks(n, a.mask, n.op("lt", {counted(n, columns, 3, 4), count}));
   }
   // softmax is computed in float or wider whatever `softmax_precision` says.
   if (!n.wants(3)) {

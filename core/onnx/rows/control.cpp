@@ -16,7 +16,7 @@ void branch(Node& n) {
 }
 
 // Whether the loop goes on, by the condition that its body returned.
-bool goes_on(Node& n, Value& v) {
+bool read_loop_condition(Node& n, Value& v) {
   const Host* h = n.known_value(v, "condition of the next trip");
   n.require(h->size() == 1, "the condition of the next trip has ", h->size(), " elements");
   return hint(h->ints[0]) != 0;
@@ -62,7 +62,7 @@ void loop(Node& n) {
     in.insert(in.end(), carried.begin(), carried.end());
     std::vector<Value> out = n.run(body, in);
     // Asked for only where something depends on it.
-    if (trip + 1 < trips) more = goes_on(n, out[0]);
+    if (trip + 1 < trips) more = read_loop_condition(n, out[0]);
     for (size_t i = 0; i < carried.size(); i++) carried[i] = std::move(out[i + 1]);
     for (size_t i = 0; i < scans.size(); i++) scans[i].push_back(std::move(out[i + 1 + carried.size()]));
   }

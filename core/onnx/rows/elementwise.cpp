@@ -10,13 +10,13 @@ namespace thunder::onnx {
 namespace {
 
 void divide(Node& n) {
-  const Pair p = pair_of(n);
+  const Pair p = binary_operands(n);
   if (is_real(p.dtype)) return n.give(n.op("div", {p.a, p.b}));
   n.give(n.op("div", {p.a, p.b, "trunc"}));
 }
 
 void modulo(Node& n) {
-  const Pair p = pair_of(n);
+  const Pair p = binary_operands(n);
   const bool c = n.flag("fmod");
   n.require(c || is_integer(p.dtype) || n.opset >= 28, "its attribute 'fmod' must be 1 for ", name(p.dtype));
   n.give(n.op(c ? "fmod" : "remainder", {p.a, p.b}));
@@ -34,7 +34,7 @@ void power(Node& n) {
 
 template <OpName name>
 void compare(Node& n) {
-  const Pair p = pair_of(n);
+  const Pair p = binary_operands(n);
   n.give(n.op(name.text, {p.a, p.b}));
 }
 

@@ -21,7 +21,7 @@ void gather(Node& n) {
     return n.give(n.op("select", {x, at, h->ints[0]}));
   if (axis == 0) return n.give(n.op("index", {x, std::vector<Tensor*>{n.cast(n[1], DType::i64)}}));
   const Shape shape = n.shape(0), places = n.shape(1);
-  Tensor* index = from_front(n, 1, shape[axis]);
+  Tensor* index = normalize_indices(n, 1, shape[axis]);
   Tensor* flat = n.op("reshape", {index, std::vector<int64_t>{-1}});
   Tensor* rows = n.op("index_select", {x, at, places.size() == 1 ? index : flat});
   if (places.size() == 1) return n.give(rows);
@@ -33,7 +33,7 @@ void gather(Node& n) {
 
 void gather_elements(Node& n) {
   const size_t axis = axis_of(n);
-  n.give(n.op("gather", {n[0], static_cast<int64_t>(axis), from_front(n, 1, n.shape(0)[axis])}));
+  n.give(n.op("gather", {n[0], static_cast<int64_t>(axis), normalize_indices(n, 1, n.shape(0)[axis])}));
 }
 
 // The last dim of the indices holds a place in the dims behind the batch.
@@ -65,7 +65,7 @@ std::string_view reduction_of(Node& n) {
 void scatter_elements(Node& n) {
   const size_t axis = axis_of(n);
   const auto at = static_cast<int64_t>(axis);
-  Tensor* index = from_front(n, 1, n.shape(0)[axis]);
+  Tensor* index = normalize_indices(n, 1, n.shape(0)[axis]);
   const std::string_view how = reduction_of(n);
   if (how == "none") return n.give(n.op("scatter", {n[0], at, index, n[2]}));
   if (how == "sum") return n.give(n.op("scatter_add", {n[0], at, index, n[2]}));
@@ -101,7 +101,7 @@ void one_hot(Node& n) {
   n.require(depth_of.size() == 1, "its depth has ", depth_of.size(), " elements");
   const Dim depth = depth_of.real() ? Dim(static_cast<int64_t>(depth_of.reals[0])) : depth_of.ints[0];
   const size_t rank = n.rank(0) + 1, axis = normalize_axis(n.integer("axis", -1), rank);
-  Tensor* index = from_front(n, 0, depth);
+  Tensor* index = normalize_indices(n, 0, depth);
   Tensor* hot = n.op("eq", {n.op("unsqueeze", {index, static_cast<int64_t>(axis)}), counted(n, depth, axis, rank)});
   Tensor* values = n[2];
   n.give(n.op("where", {hot, n.op("select", {values, 0, 1}), n.op("select", {values, 0, 0})}));

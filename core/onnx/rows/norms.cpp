@@ -17,7 +17,7 @@ Tensor* by_channel(Node& n, Tensor* t, size_t rank) {
 void batch_norm(Node& n) {
   const double eps = n.real("epsilon", 1e-5f), momentum = n.real("momentum", 0.9f);
   const bool training = n.opset >= 14 && n.flag("training_mode");
-  if (n.opset < 9) n.only("spatial", 1);
+  if (n.opset < 9) n.require_attribute("spatial", 1);
   Tensor *x = n[0], *scale = n[1], *bias = n[2], *mean = n[3], *var = n[4];
   if (!training) {
     n.give(n.op("batch_norm", {x, mean, var, scale, bias, false, 0.0, eps}));

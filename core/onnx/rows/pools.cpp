@@ -12,7 +12,7 @@ void check_dims(Node& n, size_t dims) {
   if (dims > 3) n.refuse("it has ", dims, " spatial dims; there are pools of 1 to 3");
 }
 
-double least(DType d) {
+double lowest_number(DType d) {
   if (is_real(d)) return -std::numeric_limits<double>::infinity();
   return is_signed(d) ? -info(d).largest - 1 : 0;
 }
@@ -52,7 +52,7 @@ Tensor* by_columns(Node& n, Tensor* indices, const Shape& shape) {
 }
 
 // ONNX counts through the whole tensor, PyTorch through each plane.
-Tensor* counted_through(Node& n, Tensor* indices) {
+Tensor* to_tensor_indices(Node& n, Tensor* indices) {
   const Shape shape = n.shape(0);
   if (n.flag("storage_order")) indices = by_columns(n, indices, shape);
   const std::vector<Dim> strides = plane_strides(shape);
@@ -82,7 +82,7 @@ void max_pool(Node& n) {
   for (size_t d = 0; d < w.dims(); d++) plain &= w.begin[d] <= w.kernel[d] / 2;
   if (!plain) {
     if (n.wants(1)) n.refuse("its indices are wanted, with pads that differ or are wider than half of the kernel");
-    x = padded_whole(n, x, w, ceil, least(n.dtype(0)));
+    x = padded_whole(n, x, w, ceil, lowest_number(n.dtype(0)));
     ceil = false;
   }
   const std::string op = with_dims("max_pool", w.dims());
@@ -90,7 +90,7 @@ void max_pool(Node& n) {
   const std::vector<Tensor*> both =
       n.ops(cat(op, "_with_indices"), {x, w.kernel, w.strides, w.begin, w.dilations, ceil});
   n.give(both[0]);
-  n.give(counted_through(n, both[1]));
+  n.give(to_tensor_indices(n, both[1]));
 }
 
 bool dilated(const Windows& w) {

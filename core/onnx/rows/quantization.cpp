@@ -24,7 +24,7 @@ Range range_of(DType dtype) {
 }
 
 // Makes a scale or zero point broadcast with x: one number, one for each index of the axis, or each block.
-Tensor* beside(Node& n, Tensor* t, const Shape& x) {
+Tensor* broadcast_to_input(Node& n, Tensor* t, const Shape& x) {
   const Shape s = t->type().shape;
   if (s.empty()) return t;
   const int64_t block = n.integer("block_size", 0);
@@ -49,8 +49,8 @@ Tensor* rounded_to(Node& n, Tensor* x, Tensor* zero, const Range& r) {
 
 void quantize(Node& n) {
   const Shape shape = n.shape(0);
-  Tensor* scale = beside(n, n[1], shape);
-  Tensor* zero = n.has(2) ? beside(n, n[2], shape) : nullptr;
+  Tensor* scale = broadcast_to_input(n, n[1], shape);
+  Tensor* zero = n.has(2) ? broadcast_to_input(n, n[2], shape) : nullptr;
   const auto given = static_cast<int32_t>(n.integer("output_dtype", 0));
   Range r = range_of(zero ? zero->type().dtype : DType::u8);
   if (const ElementType* narrow = narrow_type(n, 2)) r = range_of(*narrow);
@@ -62,14 +62,14 @@ void quantize(Node& n) {
 
 void dequantize(Node& n) {
   const Shape shape = n.shape(0);
-  Tensor* scale = beside(n, n[1], shape);
+  Tensor* scale = broadcast_to_input(n, n[1], shape);
   const DType dtype = n.given("output_dtype")
                           ? element_type(static_cast<int32_t>(n.integer("output_dtype")), "its result").dtype
                           : scale->type().dtype;
   // Differences of integers are exact in f32 up to 24 bits, wider ones in f64.
   const DType wide = size_of(n.dtype(0)) > 2 ? DType::f64 : DType::f32;
   Tensor* x = n.cast(n[0], wide);
-  if (n.has(2)) x = n.op("sub", {x, n.cast(beside(n, n[2], shape), wide)});
+  if (n.has(2)) x = n.op("sub", {x, n.cast(broadcast_to_input(n, n[2], shape), wide)});
   n.give(n.cast(n.op("mul", {x, n.cast(scale, wide)}), dtype));
 }
 

@@ -50,7 +50,7 @@ Layer layer_of(Node& n, int64_t gates) {
 }
 
 // Whether the activations are those of the library's op.
-bool usual(Node& n, const Layer& l, std::initializer_list<std::string_view> names) {
+bool has_default_activations(Node& n, const Layer& l, std::initializer_list<std::string_view> names) {
   const Attribute* a = n.attribute("activations");
   if (!a) return true;
   if (a->strings.size() != names.size() * static_cast<size_t>(l.directions)) return false;
@@ -236,22 +236,22 @@ void in_steps(Node& n, const Layer& l, StepOf step) {
     give_results(n, l, y, {h});
 }
 
-bool plain(Node& n, const Layer& l) {
+bool fits_library_op(Node& n, const Layer& l) {
   return !l.lengths && !l.p && n.real("clip", 0) <= 0;
 }
 
 void rnn(Node& n) {
   Layer l = layer_of(n, 1);
   static constexpr int64_t kOrder[] = {0};
-  if (plain(n, l) && usual(n, l, {"Tanh"})) return by_op(n, l, "rnn_tanh", kOrder);
-  if (plain(n, l) && usual(n, l, {"Relu"})) return by_op(n, l, "rnn_relu", kOrder);
+  if (fits_library_op(n, l) && has_default_activations(n, l, {"Tanh"})) return by_op(n, l, "rnn_tanh", kOrder);
+  if (fits_library_op(n, l) && has_default_activations(n, l, {"Relu"})) return by_op(n, l, "rnn_relu", kOrder);
   in_steps(n, l, rnn_step);
 }
 
 void gru(Node& n) {
   Layer l = layer_of(n, 3);
   static constexpr int64_t kOrder[] = {1, 0, 2};  // ONNX has the update gate first
-  if (plain(n, l) && n.flag("linear_before_reset") && usual(n, l, {"Sigmoid", "Tanh"}))
+  if (fits_library_op(n, l) && n.flag("linear_before_reset") && has_default_activations(n, l, {"Sigmoid", "Tanh"}))
     return by_op(n, l, "gru", kOrder);
   in_steps(n, l, gru_step);
 }
@@ -259,7 +259,8 @@ void gru(Node& n) {
 void lstm(Node& n) {
   Layer l = layer_of(n, 4);
   static constexpr int64_t kOrder[] = {0, 2, 3, 1};  // input, output, forget, cell in ONNX
-  const bool same = plain(n, l) && !n.flag("input_forget") && usual(n, l, {"Sigmoid", "Tanh", "Tanh"});
+  const bool same =
+      fits_library_op(n, l) && !n.flag("input_forget") && has_default_activations(n, l, {"Sigmoid", "Tanh", "Tanh"});
   if (same) return by_op(n, l, "lstm", kOrder);
   in_steps(n, l, lstm_step);
 }

@@ -44,7 +44,7 @@ void reduce_mean(Node& n) {
 }
 
 // The maximum of no elements is the lowest number, the minimum the greatest.
-Tensor* of_nothing(Node& n, const Axes& a, bool greatest) {
+Tensor* extreme_of_no_elements(Node& n, const Axes& a, bool greatest) {
   const DTypeInfo& dtype = info(n.dtype(0));
   const bool real = is_real(dtype.dtype);
   const double low = real ? -std::numeric_limits<double>::infinity() : dtype.is_signed ? -dtype.largest - 1 : 0;
@@ -59,7 +59,7 @@ void reduce_extreme(Node& n) {
   if (a.none || a.dims.empty()) return n.give(n[0]);
   for (int64_t d : a.dims)
     if (n.shape(0)[normalize_axis(d, n.rank(0))] == Dim(0))
-      return n.give(of_nothing(n, a, std::string_view(name.text) == "amax"));
+      return n.give(extreme_of_no_elements(n, a, std::string_view(name.text) == "amax"));
   n.give(n.op(name.text, {n[0], a.dims, a.keep}));
 }
 

@@ -111,7 +111,7 @@ Tensor* resized(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis& a) 
 }
 
 // Positions of a crop outside of the input get one value.
-Tensor* with_outside(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis& a) {
+Tensor* fill_outside(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis& a) {
   std::vector<Dim> outside;
   bool some = false;
   for (int64_t i = 0; i < a.out; i++) {
@@ -191,7 +191,7 @@ void resize(Node& n) {
   Tensor* x = n[0];
   for (size_t i = 0; i < axes.size(); i++)
     if (axes[i].in != axes[i].out || axes[i].scale != 1 || !roi.empty()) x = resized(n, x, at[i], r, axes[i]);
-  for (size_t i = 0; i < axes.size() && !roi.empty(); i++) x = with_outside(n, x, at[i], r, axes[i]);
+  for (size_t i = 0; i < axes.size() && !roi.empty(); i++) x = fill_outside(n, x, at[i], r, axes[i]);
   n.give(x);
 }
 

@@ -63,7 +63,7 @@ Tensor* transformed(Node& n, Tensor* re, Tensor* im, int64_t length, int64_t fre
 }
 
 // Cut off or filled up with zeros at the end.
-Tensor* of_length(Node& n, Tensor* x, int64_t length) {
+Tensor* trim_or_pad(Node& n, Tensor* x, int64_t length) {
   const int64_t size = hint(x->type().shape[x->type().rank() - 1]);
   if (size == length) return x;
   if (size > length) return n.op("slice", {x, -1, 0, length});
@@ -74,7 +74,7 @@ Tensor* of_length(Node& n, Tensor* x, int64_t length) {
 // turned.
 Tensor* mirrored(Node& n, Tensor* x, int64_t length, bool imaginary) {
   const int64_t has = hint(x->type().shape[x->type().rank() - 1]), needs = length / 2 + 1;
-  x = has < needs ? of_length(n, x, needs) : x;
+  x = has < needs ? trim_or_pad(n, x, needs) : x;
   std::vector<Dim> at;
   auto signs = std::make_shared<Host>();
   signs->dtype = x->type().dtype, signs->shape = {length};
@@ -99,7 +99,7 @@ void dft(Node& n) {
   const auto part = [&](int64_t which) {
     Tensor* x = n.op("select", {n[0], -1, which});
     x = n.op("movedim", {x, std::vector<int64_t>{static_cast<int64_t>(axis)}, std::vector<int64_t>{-1}});
-    return half ? mirrored(n, x, length, which == 1) : of_length(n, x, length);
+    return half ? mirrored(n, x, length, which == 1) : trim_or_pad(n, x, length);
   };
   if (half) {
     n.require(parts == 2, "its spectrum has no imaginary part");
