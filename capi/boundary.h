@@ -82,7 +82,7 @@ inline const Values& usable(const Values* values, const char* name) {
 
 // Runs `body`; an error sticks to what it works on, values or options. After an earlier error nothing happens.
 template <class T, class F>
-void sticking(T* target, const char* function, F&& body) noexcept {
+void run_unless_failed(T* target, const char* function, F&& body) noexcept {
   if (!target || target->status()) return;
   if (Status* failed = guarded(function, body)) target->fail(Ref<Status>::adopt(failed));
 }

@@ -18,7 +18,7 @@ inline Ref<Status> outcome_of(std::string_view who, thunder_status* returned) {
 
 // Runs `callback`, which gives a thunder_status*.
 template <class F>
-Ref<Status> called(std::string_view who, F&& callback) {
+Ref<Status> call_with_status(std::string_view who, F&& callback) {
   thunder_status* returned = nullptr;
   try {
     returned = callback();
@@ -30,7 +30,7 @@ Ref<Status> called(std::string_view who, F&& callback) {
 
 // Calls a callback that returns an answer; what it throws is thrown as an Error.
 template <class F>
-auto answered(std::string_view who, F&& callback) {
+auto call_or_throw(std::string_view who, F&& callback) {
   try {
     return callback();
   } catch (...) {

@@ -11,7 +11,7 @@ using namespace thunder::capi;
 namespace {
 
 // The call itself refuses proxies and failed tensors in the bindings of `out`; this refuses what is not a handle.
-Status* refusal(const char* function, const char* argument) {
+Status* null_argument_status(const char* function, const char* argument) {
   return guarded(function, [&] { need(nullptr, argument); });
 }
 
@@ -47,24 +47,24 @@ void thunder_compiled_release(thunder_compiled* compiled) noexcept { released(co
 
 thunder_status* thunder_compiled_call(thunder_compiled* compiled, thunder_stream* stream, const thunder_values* in,
                                       thunder_values* out) noexcept {
-  if (!compiled) return handle(refusal(__func__, "compiled"));
-  if (!in) return handle(refusal(__func__, "in"));
-  if (!out) return handle(refusal(__func__, "out"));
+  if (!compiled) return handle(null_argument_status(__func__, "compiled"));
+  if (!in) return handle(null_argument_status(__func__, "in"));
+  if (!out) return handle(null_argument_status(__func__, "out"));
   return handle(core(compiled)->call(*core(in), *core(out), native_stream(stream)));
 }
 
 thunder_status* thunder_compiled_call_tensors(thunder_compiled* compiled, thunder_tensor* const* in, size_t n_in,
                                               thunder_tensor** out, size_t n_out) noexcept {
-  if (!compiled) return handle(refusal(__func__, "compiled"));
-  if (!in && n_in) return handle(refusal(__func__, "in"));
-  if (!out && n_out) return handle(refusal(__func__, "out"));
+  if (!compiled) return handle(null_argument_status(__func__, "compiled"));
+  if (!in && n_in) return handle(null_argument_status(__func__, "in"));
+  if (!out && n_out) return handle(null_argument_status(__func__, "out"));
   return handle(core(compiled)->call_tensors(reinterpret_cast<Tensor* const*>(in), n_in,
                                                       reinterpret_cast<Tensor**>(out), n_out));
 }
 
 thunder_status* thunder_compiled_prepare(thunder_compiled* compiled, const thunder_values* in) noexcept {
-  if (!compiled) return handle(refusal(__func__, "compiled"));
-  if (!in) return handle(refusal(__func__, "in"));
+  if (!compiled) return handle(null_argument_status(__func__, "compiled"));
+  if (!in) return handle(null_argument_status(__func__, "in"));
   return handle(core(compiled)->prepare(*core(in)));
 }
 

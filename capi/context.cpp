@@ -42,7 +42,9 @@ struct Hooks {
     auto* self = static_cast<Hooks*>(user);
     Status* answer = nullptr;
     Status* failed = guarded("check_interrupts", [&] {
-      answer = called("check_interrupts", [self] { return self->hooks.check_interrupts(self->hooks.user); }).detach();
+      answer = call_with_status("check_interrupts", [self] {
+                 return self->hooks.check_interrupts(self->hooks.user);
+               }).detach();
     });
     return failed ? failed : answer;
   }

@@ -24,7 +24,8 @@ class CallerKernel : public Kernel {
     const NodeHandle node(view.node, view.store);
     const Nesting inside(view.node.op->name());
     void* state = nullptr;
-    throw_if(called("its prepare", [&] { return desc_.prepare(handle(&node), &state, &scratch_, desc_.user); }));
+    throw_if(
+        call_with_status("its prepare", [&] { return desc_.prepare(handle(&node), &state, &scratch_, desc_.user); }));
     // The hot path goes straight to the caller's function: the structures and the handles are the same.
     set_call({reinterpret_cast<Status* (*)(const Launch*, void*)>(desc_.run), state});
     check_scratch();
@@ -37,7 +38,7 @@ class CallerKernel : public Kernel {
     layout.inputs = reinterpret_cast<const thunder_buffer*>(view.inputs.data()), layout.n_inputs = view.inputs.size();
     layout.outputs = reinterpret_cast<const thunder_buffer*>(view.outputs.data()),
     layout.n_outputs = view.outputs.size();
-    throw_if(called("its lay_out", [&] {
+    throw_if(call_with_status("its lay_out", [&] {
       return desc_.lay_out(handle(&node), &layout, call().state, &scratch_, desc_.user);
     }));
     check_scratch();
@@ -71,7 +72,7 @@ struct CExecutor {
     const NodeHandle node(view.node, view.store);
     if (!of(user).desc.claim) return true;
     const bool claimed =
-        answered("its claim", [&] { return of(user).desc.claim(handle(&node), of(user).desc.user) != 0; });
+        call_or_throw("its claim", [&] { return of(user).desc.claim(handle(&node), of(user).desc.user) != 0; });
     node.require_memory();
     return claimed;
   }
@@ -82,16 +83,16 @@ struct CExecutor {
     for (const Node* n : nodes) handles.push_back(handle(&std::as_const(made.emplace_back(*n, store))));
     const thunder_executor_desc& desc = of(user).desc;
     const auto form = [&] { return desc.claim_region(handles.data(), handles.size(), taken, desc.user) != 0; };
-    const bool formed = answered("its claim_region", form);
+    const bool formed = call_or_throw("its claim_region", form);
     for (const NodeHandle& node : made) node.require_memory();
     return formed;
   }
   static bool claim_with_kernels(const NodeView& view, void* user) {
     const CExecutor& self = of(user);
-    return (self.kernels->find(view) || self.takes_itself(view)) && claim(view, user);
+    return (self.kernels->find(view) || self.can_prepare_itself(view)) && claim(view, user);
   }
   uint32_t own_flags() const { return (desc.flags & ~uint32_t{THUNDER_EXECUTOR_CUDA}) | kMayFail; }
-  bool takes_itself(const NodeView& view) const {
+  bool can_prepare_itself(const NodeView& view) const {
     const bool named = own_ops.empty() || own_ops.contains(std::string(view.node.op->name()));
     return desc.prepare && named && (is_on_cpu(view) || desc.flags & THUNDER_EXECUTOR_CUDA);
   }
@@ -115,7 +116,7 @@ struct CExecutor {
     for (size_t i = 0; i < node.args.size(); i++) push_argument(scope, in, node.op.schema.params[i], node.args[i]);
     const Live lent_scope(scope);
     thunder_scope* lent = handle(static_cast<Scope*>(&scope));
-    auto failed = called("its execution_transform", [&] {
+    auto failed = call_with_status("its execution_transform", [&] {
       return desc.execution_transform(lent, handle(&node), handle(&std::as_const(in)), handle(&out), desc.user);
     });
     if (failed && failed->code() == Code::declined) return false;
@@ -126,7 +127,7 @@ struct CExecutor {
   }
 };
 
-ExecutorDesc ours(const std::shared_ptr<CExecutor>& made) {
+ExecutorDesc make_executor_desc(const std::shared_ptr<CExecutor>& made) {
   const thunder_executor_desc& d = made->desc;
   check(d.name && *d.name, "the descriptor has no name");
   constexpr uint32_t kFlags =
@@ -167,7 +168,7 @@ thunder_status* thunder_executor_create(thunder_context* context, const thunder_
       made->kernels = std::make_unique<ExecutorKernels>(made->desc, *core(context));
       made->devices = &core(context)->devices();
     }
-    *out = given(make<Executor>(ours(made)));
+    *out = given(make<Executor>(make_executor_desc(made)));
   }));
 }
 

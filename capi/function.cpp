@@ -78,7 +78,8 @@ class CallbackFunction : public Function {
     const auto own = make<Values>(in);  // what the caller gave is his, whatever the callback does with this
     const Lent lent_in(*own), lent_out(out);
     const Live lent_scope(scope);
-    if (auto failed = called(name(), [&] { return callback_(handle(&scope), handle(own.get()), handle(&out), user_); }))
+    if (auto failed =
+            call_with_status(name(), [&] { return callback_(handle(&scope), handle(own.get()), handle(&out), user_); }))
       return failed;
     return own->status();  // a leaf that was read as what it is not
   }

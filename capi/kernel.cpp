@@ -87,7 +87,8 @@ class CallbackKernel : public Kernel {
     add_flags(kMayFail | (desc.flags & THUNDER_EXECUTOR_STRIDED));  // no CUDA graph records it
   }
   Status* run(const Launch* launch) const {
-    return called("its kernel", [&] { return desc_.run(handle(launch), args_.leaves.data(), desc_.user); }).detach();
+    return call_with_status("its kernel", [&] { return desc_.run(handle(launch), args_.leaves.data(), desc_.user); })
+        .detach();
   }
 
  private:
@@ -160,7 +161,8 @@ Status* CustomOp::run_kernel(const KernelArgs& kernel) {
     launch.parallel_for = parallel_for;
     launch.threads = kernel.threads;
     const Nesting inside(self.name());
-    auto failed = called("it", [&] { return found->desc.run(handle(&launch), args.leaves.data(), found->desc.user); });
+    auto failed =
+        call_with_status("it", [&] { return found->desc.run(handle(&launch), args.leaves.data(), found->desc.user); });
     if (!failed) return;
     if (failed->has_foreign() || failed->names_callers()) throw Error(failed);
     throw Error(failed->code(), cat(self.name(), ": its kernel: ", failed->message()));

@@ -25,7 +25,7 @@ const char* fault_of(const Any& a) {
 }
 
 // An absent device, with what explains it: a dtype where the device stands.
-static std::string about_device(Device device, std::string absent) {
+static std::string explain_absent_device(Device device, std::string absent) {
   const auto dtype = static_cast<DType>(static_cast<uint32_t>(device));
   return known(dtype) ? cat("a device was expected, got the dtype ", name(dtype), ": the dtype comes first") : absent;
 }
@@ -40,11 +40,12 @@ void check_args(std::string_view what, Devices* devices, const Any* args, size_t
     const std::string absent = devices ? devices->absence(args[i].device) : "";
     if (absent.empty()) continue;
     const std::string place = where ? cat(" [at ", where, "]") : "";
-    throw Refusal{Code::unimplemented, cat(what, ": argument ", i, ": ", about_device(args[i].device, absent), place)};
+    throw Refusal{Code::unimplemented,
+                  cat(what, ": argument ", i, ": ", explain_absent_device(args[i].device, absent), place)};
   }
 }
 
-Any without_unsigned(Scope& scope, const Any& leaf) {
+Any replace_unsigned(Scope& scope, const Any& leaf) {
   if (leaf.kind != kUnsigned) return leaf;
   if (leaf.i >= 0) return Any::integer(leaf.i);
   Any dtype;
@@ -54,7 +55,7 @@ Any without_unsigned(Scope& scope, const Any& leaf) {
 }
 
 // The dtype beside which a number of `what` stands: that of the first tensor that is no mask, or one that is given.
-static DType dtype_beside(std::span<const Any> args) {
+static DType dtype_for_numbers(std::span<const Any> args) {
   DType given = DType::none;
   for (const Any& a : args) {
     const bool tensor = a.kind == ArgKind::value && a.t && a.t->kind() != Tensor::Kind::failed;
@@ -68,12 +69,12 @@ CoreArgs::CoreArgs(std::string_view what, Scope& scope, const Any* args, size_t 
   if (n) need(args, "args");
   for (size_t i = 0; i < n; i++) {
     if (args[i].kind != kUnsigned) [[likely]] continue;
-    const DType beside = dtype_beside({args, n});
+    const DType beside = dtype_for_numbers({args, n});
     const bool holds = args[i].i >= 0 || beside == DType::u64 || (known(beside) && is_real(beside));
     check(holds, what, ": argument ", i, ": the value ", static_cast<uint64_t>(args[i].i), " cannot be converted to ",
           known(beside) ? info(beside).pytorch : "int64", " without overflow");
     if (changed_.empty()) changed_.assign(args, args + n), span_ = changed_;
-    changed_[i] = without_unsigned(scope, args[i]);
+    changed_[i] = replace_unsigned(scope, args[i]);
   }
 }
 

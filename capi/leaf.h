@@ -31,7 +31,7 @@ class CoreArgs {
   std::vector<Any> changed_;  // empty: none had to be
 };
 // The same for one leaf.
-Any without_unsigned(Scope& scope, const Any& leaf);
+Any replace_unsigned(Scope& scope, const Any& leaf);
 
 // "a list of floats", for messages.
 std::string_view kind_name(ArgKind kind);

@@ -31,7 +31,7 @@ Tensor* input(const NodeHandle& n, size_t wanted) {
 
 // NULL means an absent input, so that missing memory is a failed tensor.
 template <class F>
-Tensor* lent(const NodeHandle& n, F&& make) {
+Tensor* make_or_failed(const NodeHandle& n, F&& make) {
   Tensor* const failed = lasting_failure(Lasting::no_memory);
   Tensor* made = value_or(failed, make);
   n.without_memory |= made == failed;
@@ -78,12 +78,12 @@ const char* thunder_node_op(const thunder_node* node) noexcept {
 }
 
 thunder_tensor* thunder_node_input(const thunder_node* node, size_t index) noexcept {
-  return node ? handle(lent(*core(node), [&] { return input(*core(node), index); })) : nullptr;
+  return node ? handle(make_or_failed(*core(node), [&] { return input(*core(node), index); })) : nullptr;
 }
 
 thunder_tensor* thunder_node_output(const thunder_node* node, size_t index) noexcept {
   if (!node || index >= core(node)->results.size()) return nullptr;
-  return handle(lent(*core(node), [&] { return core(node)->metadata(core(node)->results[index]); }));
+  return handle(make_or_failed(*core(node), [&] { return core(node)->metadata(core(node)->results[index]); }));
 }
 
 uint32_t thunder_node_input_value(const thunder_node* node, size_t index) noexcept {

@@ -71,7 +71,7 @@ void CustomOp::ask_meta(const Call& call, Types& types) const {
   const Nesting inside(name());
   const NodeHandle node(call);
   TypesHandle out(types);
-  auto failed = called("the meta", [&] { return desc_.meta(handle(&node), handle(&out), desc_.user); });
+  auto failed = call_with_status("the meta", [&] { return desc_.meta(handle(&node), handle(&out), desc_.user); });
   if (!failed) failed = out.status();
   if (failed) fail_callback(failed, name(), "meta");
   if (types.count != schema.results.size())
@@ -92,8 +92,8 @@ void CustomOp::call(thunder_fn callback, BuilderScope& scope, Values& in, Values
   const Lent lent_in(in), lent_out(out);
   const Live lent_scope(scope);
   thunder_scope* lent = handle(static_cast<Scope*>(&scope));
-  auto failed =
-      called(cat("the ", what), [&] { return callback(lent, handle(&std::as_const(in)), handle(&out), desc_.user); });
+  auto failed = call_with_status(cat("the ", what),
+                                 [&] { return callback(lent, handle(&std::as_const(in)), handle(&out), desc_.user); });
   for (auto& more : {scope.status(), in.status(), out.status()})
     if (!failed) failed = more;
   if (failed) fail_callback(failed, name(), what);
@@ -176,14 +176,14 @@ extern "C" {
 
 void thunder_types_push(thunder_types* types, thunder_dtype dtype, thunder_device device, size_t rank,
                         const int64_t* shape) noexcept {
-  sticking(core(types), __func__, [&] {
+  run_unless_failed(core(types), __func__, [&] {
     check(core(types)->types.count < kMostTypes, "an op with a meta function has at most ", kMostTypes, " results");
     core(types)->types.push(type_of(dtype, rank, shape, device ? static_cast<Device>(device) : Device::cpu));
   });
 }
 
 void thunder_types_push_like(thunder_types* types, const thunder_tensor* tensor) noexcept {
-  sticking(core(types), __func__, [&] {
+  run_unless_failed(core(types), __func__, [&] {
     need(tensor, "tensor");
     check(core(types)->types.count < kMostTypes, "an op with a meta function has at most ", kMostTypes, " results");
     if (core(tensor)->kind() == Tensor::Kind::failed) throw Error(core(tensor)->failure());

@@ -21,7 +21,7 @@ const CompileOptions* usable_options(const thunder_options* options) {
 namespace {
 
 void set(thunder_options* options, const char* function, const char* name, const Any& value) noexcept {
-  sticking(core(options), function, [&] {
+  run_unless_failed(core(options), function, [&] {
     need(name, "name");
     core(options)->options.set(name, value);
   });
@@ -41,7 +41,7 @@ thunder_status* thunder_options_create(thunder_context* context, thunder_options
 void thunder_options_release(thunder_options* options) noexcept { released(options); }
 
 void thunder_options_set(thunder_options* options, const char* name, const thunder_any* value) noexcept {
-  sticking(core(options), __func__, [&] {
+  run_unless_failed(core(options), __func__, [&] {
     need(value, "value");
     const Any& a = *core(value);
     const bool scalar = a.kind == ArgKind::boolean || a.kind == ArgKind::integer || a.kind == ArgKind::real;
@@ -66,28 +66,28 @@ void thunder_options_set_f64(thunder_options* options, const char* name, double 
 }
 
 void thunder_options_set_str(thunder_options* options, const char* name, const char* value) noexcept {
-  sticking(core(options), __func__, [&] {
+  run_unless_failed(core(options), __func__, [&] {
     need(name, "name"), need(value, "value");
     core(options)->options.set(name, Any::string(value));
   });
 }
 
 void thunder_options_set_function(thunder_options* options, const char* name, thunder_function* function) noexcept {
-  sticking(core(options), __func__, [&] {
+  run_unless_failed(core(options), __func__, [&] {
     need(name, "name"), need(function, "function");
     core(options)->options.set_function(name, core(function)->function);
   });
 }
 
 void thunder_options_add_executor(thunder_options* options, thunder_executor* executor) noexcept {
-  sticking(core(options), __func__, [&] {
+  run_unless_failed(core(options), __func__, [&] {
     need(executor, "executor");
     core(options)->options.add_executor(Ref<Executor>(core(executor)));
   });
 }
 
 void thunder_options_add_pass(thunder_options* options, thunder_pass* pass) noexcept {
-  sticking(core(options), __func__, [&] {
+  run_unless_failed(core(options), __func__, [&] {
     need(pass, "pass");
     core(options)->options.add_pass(Ref<CustomPass>(core(pass)));
   });

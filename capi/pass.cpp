@@ -35,11 +35,11 @@ struct CPass {
     const thunder_pass_desc& desc = static_cast<CPass*>(user)->desc;
     const Nesting inside("a pass");
     EditorHandle lent(editor);
-    return called("it", [&] { return desc.run(handle(&lent), desc.user); }).detach();
+    return call_with_status("it", [&] { return desc.run(handle(&lent), desc.user); }).detach();
   }
 };
 
-CustomPassDesc ours(const std::shared_ptr<CPass>& made) {
+CustomPassDesc make_pass_desc(const std::shared_ptr<CPass>& made) {
   const thunder_pass_desc& d = made->desc;
   check(d.name && *d.name, "the descriptor has no name");
   CustomPassDesc desc;
@@ -62,7 +62,7 @@ thunder_status* thunder_pass_create(thunder_context* context, const thunder_pass
   return handle(guarded(__func__, [&] {
     const auto made = kept<CPass>(desc);
     need(context, "context"), need(out, "out");
-    *out = given(make<CustomPass>(ours(made), core(context)->registry()));
+    *out = given(make<CustomPass>(make_pass_desc(made), core(context)->registry()));
   }));
 }
 
@@ -81,7 +81,7 @@ size_t thunder_editor_line_count(const thunder_editor* editor) noexcept {
 
 const thunder_node* thunder_editor_line(thunder_editor* editor, size_t line) noexcept {
   const NodeHandle* found = nullptr;
-  sticking(core(editor), __func__, [&] {
+  run_unless_failed(core(editor), __func__, [&] {
     EditorHandle& e = *core(editor);
     const Node& node = e.editor.line(line);
     if (!e.nodes[line]) e.nodes[line] = std::make_unique<NodeHandle>(node, *e.editor.trace().store);
@@ -92,7 +92,7 @@ const thunder_node* thunder_editor_line(thunder_editor* editor, size_t line) noe
 
 thunder_scope* thunder_editor_before(thunder_editor* editor, size_t line) noexcept {
   if (!editor) return nullptr;
-  sticking(core(editor), __func__, [&] { core(editor)->editor.before(line); });
+  run_unless_failed(core(editor), __func__, [&] { core(editor)->editor.before(line); });
   return handle(static_cast<Scope*>(&core(editor)->editor.scope()));
 }
 
@@ -117,14 +117,14 @@ thunder_values* thunder_editor_arguments(thunder_editor* editor, size_t line) no
 }
 
 void thunder_editor_replace(thunder_editor* editor, size_t line, const thunder_values* results) noexcept {
-  sticking(core(editor), __func__, [&] {
+  run_unless_failed(core(editor), __func__, [&] {
     Editor& e = core(editor)->editor;
     e.replace(line, e.read(usable(core(results), "results")));
   });
 }
 
 void thunder_editor_delete(thunder_editor* editor, size_t line) noexcept {
-  sticking(core(editor), __func__, [&] { core(editor)->editor.remove(line); });
+  run_unless_failed(core(editor), __func__, [&] { core(editor)->editor.remove(line); });
 }
 
 }  // extern "C"

@@ -44,7 +44,7 @@ thunder_plugin_query open_plugin(const char* path) {
 // Runs a function of the plugin.
 template <class F>
 void call_plugin(const char* name, const char* which, F&& function) {
-  const auto failed = called(which, function);
+  const auto failed = call_with_status(which, function);
   if (!failed) return;
   if (failed->has_foreign()) throw Error(failed);
   throw Error(failed->code(), cat("plugin '", name, "': ", failed->message()));

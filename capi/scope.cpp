@@ -110,7 +110,7 @@ thunder_dtype thunder_scope_autocast(thunder_scope* scope) noexcept {
 thunder_tensor* thunder_scope_number(thunder_scope* scope, const thunder_any* number) noexcept {
   return handle(tensor_in(core(scope), __func__, [&] {
     need(number, "number");
-    const Any leaf = without_unsigned(*core(scope), *core(number));
+    const Any leaf = replace_unsigned(*core(scope), *core(number));
     return leaf.kind == ArgKind::value ? leaf.t : core(scope)->number(leaf);
   }));
 }

@@ -31,7 +31,7 @@ void* native_stream(const thunder_stream* stream) {
 
 namespace {
 
-void must(Status* failed) {
+void throw_if_failed(Status* failed) {
   if (failed) throw Error(Ref<Status>::adopt(failed));
 }
 
@@ -67,7 +67,7 @@ thunder_status* thunder_stream_wait(thunder_stream* stream) noexcept {
     need(stream, "stream");
     const StreamHandle& s = *core(stream);
     if (!s.device) return;
-    must(s.native == s.device->native_stream() ? s.device->wait() : s.device->synchronize_stream(s.native));
+    throw_if_failed(s.native == s.device->native_stream() ? s.device->wait() : s.device->synchronize_stream(s.native));
   }));
 }
 
@@ -83,7 +83,8 @@ thunder_status* thunder_stream_query(thunder_stream* stream, int32_t* done) noex
   return handle(guarded(__func__, [&] {
     need(stream, "stream"), need(done, "done");
     bool is_done = true;
-    if (const StreamHandle& s = *core(stream); s.device) must(exchange_of(*s.device).query(s.native, is_done));
+    if (const StreamHandle& s = *core(stream); s.device)
+      throw_if_failed(exchange_of(*s.device).query(s.native, is_done));
     *done = is_done;
   }));
 }
@@ -91,7 +92,7 @@ thunder_status* thunder_stream_query(thunder_stream* stream, int32_t* done) noex
 thunder_status* thunder_stream_wait_event(thunder_stream* stream, thunder_event* event) noexcept {
   return handle(guarded(__func__, [&] {
     need(stream, "stream"), need(event, "event");
-    must(core(event)->event->make_stream_wait(native_on(*stream, *event)));
+    throw_if_failed(core(event)->event->make_stream_wait(native_on(*stream, *event)));
   }));
 }
 
@@ -111,14 +112,14 @@ thunder_status* thunder_event_create(thunder_context* context, thunder_device de
 thunder_status* thunder_event_record(thunder_event* event, thunder_stream* stream) noexcept {
   return handle(guarded(__func__, [&] {
     need(event, "event"), need(stream, "stream");
-    must(core(event)->event->record(native_on(*stream, *event)));
+    throw_if_failed(core(event)->event->record(native_on(*stream, *event)));
   }));
 }
 
 thunder_status* thunder_event_wait(thunder_event* event) noexcept {
   return handle(guarded(__func__, [&] {
     need(event, "event");
-    must(core(event)->event->wait());
+    throw_if_failed(core(event)->event->wait());
   }));
 }
 
@@ -126,7 +127,7 @@ thunder_status* thunder_event_query(thunder_event* event, int32_t* reached) noex
   return handle(guarded(__func__, [&] {
     need(event, "event"), need(reached, "reached");
     bool is_reached = false;
-    must(core(event)->event->query(is_reached));
+    throw_if_failed(core(event)->event->query(is_reached));
     *reached = is_reached;
   }));
 }
@@ -134,7 +135,7 @@ thunder_status* thunder_event_query(thunder_event* event, int32_t* reached) noex
 thunder_status* thunder_event_elapsed(thunder_event* first, thunder_event* last, double* ms) noexcept {
   return handle(guarded(__func__, [&] {
     need(first, "first"), need(last, "last"), need(ms, "ms");
-    must(core(first)->event->elapsed(*core(last)->event, *ms));
+    throw_if_failed(core(first)->event->elapsed(*core(last)->event, *ms));
   }));
 }
 

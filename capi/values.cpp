@@ -69,7 +69,7 @@ thunder_status* thunder_values_create(thunder_context* context, thunder_values**
 thunder_values* thunder_values_retain(thunder_values* values) noexcept { return retained(values); }
 void thunder_values_release(thunder_values* values) noexcept {
   if (!values || !core(values)->lent || !core(values)->unique()) return released(values);
-  sticking(core(values), __func__, [] {
+  run_unless_failed(core(values), __func__, [] {
     throw Refusal{Code::failed_precondition,
                   "these values were lent, and not retained before: their owner releases them"};
   });
@@ -80,7 +80,7 @@ void thunder_values_reset(thunder_values* values) noexcept {
 }
 
 void thunder_values_push(thunder_values* values, const thunder_any* leaf) noexcept {
-  sticking(core(values), __func__, [&] {
+  run_unless_failed(core(values), __func__, [&] {
     need(leaf, "leaf");
     Any given = *core(leaf);
     if (given.kind == kUnsigned && given.i >= 0) given.kind = ArgKind::integer;
@@ -92,52 +92,53 @@ void thunder_values_push(thunder_values* values, const thunder_any* leaf) noexce
 }
 
 void thunder_values_push_tensor(thunder_values* values, thunder_tensor* tensor) noexcept {
-  sticking(core(values), __func__, [&] { core(values)->push(Ref<Tensor>(core(tensor))); });
+  run_unless_failed(core(values), __func__, [&] { core(values)->push(Ref<Tensor>(core(tensor))); });
 }
 
 void thunder_values_key(thunder_values* values, const char* name) noexcept {
-  sticking(core(values), __func__, [&] {
+  run_unless_failed(core(values), __func__, [&] {
     need(name, "name");
     core(values)->key(name);
   });
 }
 
 void thunder_values_open(thunder_values* values, int32_t is_map, const char* type_tag) noexcept {
-  sticking(core(values), __func__, [&] { core(values)->open(is_map != 0, type_tag ? type_tag : ""); });
+  run_unless_failed(core(values), __func__, [&] { core(values)->open(is_map != 0, type_tag ? type_tag : ""); });
 }
 
 void thunder_values_close(thunder_values* values) noexcept {
-  sticking(core(values), __func__, [&] { core(values)->close(); });
+  run_unless_failed(core(values), __func__, [&] { core(values)->close(); });
 }
 
 void thunder_values_set_tensor(thunder_values* values, size_t leaf, thunder_tensor* tensor) noexcept {
-  sticking(core(values), __func__, [&] {
+  run_unless_failed(core(values), __func__, [&] {
     need(tensor, "tensor");
     core(values)->set_tensor(leaf, Ref<Tensor>(core(tensor)));
   });
 }
 
 void thunder_values_bind(thunder_values* values, size_t leaf, thunder_tensor* tensor) noexcept {
-  sticking(core(values), __func__, [&] { core(values)->bind(leaf, Ref<Tensor>(core(tensor))); });
+  run_unless_failed(core(values), __func__, [&] { core(values)->bind(leaf, Ref<Tensor>(core(tensor))); });
 }
 
 size_t thunder_values_count(const thunder_values* values) noexcept { return values ? core(values)->size() : 0; }
 
 size_t thunder_values_find(const thunder_values* values, const char* path) noexcept {
   size_t found = SIZE_MAX;
-  if (path) sticking(sticky(values), __func__, [&] { found = core(values)->find(path); });
+  if (path) run_unless_failed(sticky(values), __func__, [&] { found = core(values)->find(path); });
   return found;
 }
 
 const char* thunder_values_structure(const thunder_values* values) noexcept {
   if (!values) return "";
-  sticking(sticky(values), __func__, [&] { check(core(values)->complete(), "a group is still open; close it first"); });
+  run_unless_failed(sticky(values), __func__,
+                    [&] { check(core(values)->complete(), "a group is still open; close it first"); });
   return core(values)->structure().c_str();
 }
 
 const char* thunder_values_path(thunder_values* values, size_t leaf) noexcept {
   const char* found = nullptr;
-  sticking(core(values), __func__, [&] { found = core(values)->path(leaf); });
+  run_unless_failed(core(values), __func__, [&] { found = core(values)->path(leaf); });
   return found;
 }
 
@@ -152,7 +153,7 @@ thunder_tensor* thunder_values_tensor(const thunder_values* values, size_t leaf)
 
 int64_t thunder_values_i64(const thunder_values* values, size_t leaf) noexcept {
   int64_t value = 0;
-  sticking(sticky(values), __func__, [&] {
+  run_unless_failed(sticky(values), __func__, [&] {
     value = integer(leaf, leaf_at(*core(values), leaf));
     core(values)->note_read(leaf);
   });
@@ -161,7 +162,7 @@ int64_t thunder_values_i64(const thunder_values* values, size_t leaf) noexcept {
 
 thunder_dim thunder_values_dim(const thunder_values* values, size_t leaf) noexcept {
   int64_t value = 0;
-  sticking(sticky(values), __func__, [&] {
+  run_unless_failed(sticky(values), __func__, [&] {
     const Leaf& l = leaf_at(*core(values), leaf);
     value = integer(leaf, l);
     if (l.word) value = l.word;
@@ -172,7 +173,7 @@ thunder_dim thunder_values_dim(const thunder_values* values, size_t leaf) noexce
 
 double thunder_values_f64(const thunder_values* values, size_t leaf) noexcept {
   double value = 0;
-  sticking(sticky(values), __func__, [&] {
+  run_unless_failed(sticky(values), __func__, [&] {
     value = real(leaf, leaf_at(*core(values), leaf));
     core(values)->note_read(leaf);
   });
@@ -181,7 +182,7 @@ double thunder_values_f64(const thunder_values* values, size_t leaf) noexcept {
 
 const char* thunder_values_str(const thunder_values* values, size_t leaf, size_t* bytes) noexcept {
   const char* text = nullptr;
-  sticking(sticky(values), __func__, [&] {
+  run_unless_failed(sticky(values), __func__, [&] {
     const Leaf& l = leaf_at(*core(values), leaf);
     if (l.kind != ArgKind::string) wrong_kind(leaf, l, "a string");
     core(values)->note_read(leaf);
