@@ -66,7 +66,7 @@ static int run(lua_State *L)
     count += values_push(L, f->in, traced);
     if (traced && thunder_scope_sharp_edge(f->scope, NULL, NULL)) edges_watch(L);
     lua_call(L, count, LUA_MULTRET);
-    if (captures) captured_settle(L, owner);
+    if (captures) captured_drop_changed(L, owner);
     const int last = lua_gettop(L);
     for (int i = first_result; i <= last; i++) {
         const char *wrong = values_add(L, i, f->out);

@@ -211,7 +211,7 @@ void captured_find(lua_State *L, int compiled)
 }
 
 /* Whether the place number `at` holds what it did. */
-static bool stays(lua_State *L, int places, lua_Integer at)
+static bool is_unchanged(lua_State *L, int places, lua_Integer at)
 {
     const int top = lua_gettop(L);
     const int type = lua_rawgeti(L, places, at + 1);
@@ -232,7 +232,7 @@ static bool stays(lua_State *L, int places, lua_Integer at)
 }
 
 /* What the function itself changed is a count of its traces, or the like: it stays what it was then. */
-void captured_settle(lua_State *L, int compiled)
+void captured_drop_changed(lua_State *L, int compiled)
 {
     if (lua_getiuservalue(L, compiled, USER_VALUE) == LUA_TTABLE) {
         const int places = lua_gettop(L);
@@ -240,7 +240,7 @@ void captured_settle(lua_State *L, int compiled)
         lua_createtable(L, (int)count * 3, 0);
         lua_Integer kept = 0;
         for (lua_Integer i = 0; i < count; i++)
-            if (stays(L, places, 3 * i))
+            if (is_unchanged(L, places, 3 * i))
                 for (int part = 1; part <= 3; part++) {
                     lua_rawgeti(L, places, 3 * i + part);
                     lua_rawseti(L, places + 1, ++kept);
@@ -257,7 +257,7 @@ bool captured_changed(lua_State *L, int compiled)
         luaL_checkstack(L, 8, "captured variables");
         const int places = lua_gettop(L);
         const lua_Integer count = (lua_Integer)lua_rawlen(L, places);
-        for (lua_Integer at = 0; at < count && !changed; at += 3) changed = !stays(L, places, at);
+        for (lua_Integer at = 0; at < count && !changed; at += 3) changed = !is_unchanged(L, places, at);
         if (changed) {
             lua_pushnil(L);
             lua_setiuservalue(L, compiled, USER_VALUE);

@@ -182,7 +182,7 @@ void edges_end(lua_State *L, const hook_state *before);
 void callback_destroy(void *user);
 /* What the function of the compiled one at `compiled` reads beside its arguments: found before it is traced, settled behind that. */
 void captured_find(lua_State *L, int compiled);
-void captured_settle(lua_State *L, int compiled);
+void captured_drop_changed(lua_State *L, int compiled);
 bool captured_changed(lua_State *L, int compiled); /* before a call: whether any of it is another */
 thunder_status *callback_run(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user);
 /* Runs body(frame) with Lua's lock, in `scope`, or in an eager scope of its own if that is NULL. The status carries

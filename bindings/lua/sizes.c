@@ -86,7 +86,7 @@ static int compare(lua_State *L, const char *comparison)
 }
 
 /* Operations whose result is no integer, and concatenation, use the number that was seen. */
-static int of_numbers(lua_State *L, int operation)
+static int compute_as_numbers(lua_State *L, int operation)
 {
     for (int i = 1; i <= 2; i++) {
         thunder_dim word;
@@ -100,7 +100,7 @@ static int of_numbers(lua_State *L, int operation)
 }
 
 /* With a tensor beside it the tensor's own metamethod does it. */
-static bool beside_tensor(lua_State *L, const char *metamethod)
+static bool call_tensor_metamethod(lua_State *L, const char *metamethod)
 {
     for (int i = 1; i <= 2; i++) {
         if (!luaL_testudata(L, i, box_name(BOX_TENSOR)) || luaL_getmetafield(L, i, metamethod) == LUA_TNIL) continue;
@@ -112,13 +112,13 @@ static bool beside_tensor(lua_State *L, const char *metamethod)
     return false;
 }
 
-static int size_add(lua_State *L) { return beside_tensor(L, "__add") ? 1 : make(L, '+'); }
-static int size_sub(lua_State *L) { return beside_tensor(L, "__sub") ? 1 : make(L, '-'); }
-static int size_mul(lua_State *L) { return beside_tensor(L, "__mul") ? 1 : make(L, '*'); }
-static int size_idiv(lua_State *L) { return beside_tensor(L, "__idiv") ? 1 : make(L, '/'); }
-static int size_mod(lua_State *L) { return beside_tensor(L, "__mod") ? 1 : make(L, '%'); }
-static int size_div(lua_State *L) { return beside_tensor(L, "__div") ? 1 : of_numbers(L, LUA_OPDIV); }
-static int size_pow(lua_State *L) { return beside_tensor(L, "__pow") ? 1 : of_numbers(L, LUA_OPPOW); }
+static int size_add(lua_State *L) { return call_tensor_metamethod(L, "__add") ? 1 : make(L, '+'); }
+static int size_sub(lua_State *L) { return call_tensor_metamethod(L, "__sub") ? 1 : make(L, '-'); }
+static int size_mul(lua_State *L) { return call_tensor_metamethod(L, "__mul") ? 1 : make(L, '*'); }
+static int size_idiv(lua_State *L) { return call_tensor_metamethod(L, "__idiv") ? 1 : make(L, '/'); }
+static int size_mod(lua_State *L) { return call_tensor_metamethod(L, "__mod") ? 1 : make(L, '%'); }
+static int size_div(lua_State *L) { return call_tensor_metamethod(L, "__div") ? 1 : compute_as_numbers(L, LUA_OPDIV); }
+static int size_pow(lua_State *L) { return call_tensor_metamethod(L, "__pow") ? 1 : compute_as_numbers(L, LUA_OPPOW); }
 static int size_unm(lua_State *L)
 {
     lua_settop(L, 1);

@@ -43,7 +43,7 @@ void python_leave(PyGILState_STATE state)
     atomic_fetch_sub(&inside, 1);
 }
 
-void stay_while_python_ends(void)
+void block_if_python_ends(void)
 {
     if (!ends_under_this_thread()) return;
     Py_BEGIN_ALLOW_THREADS
@@ -52,10 +52,10 @@ void stay_while_python_ends(void)
 }
 
 /* Other threads do not live on in a child. */
-static void forked(void) { atomic_store(&inside, depth ? 1 : 0); }
+static void reset_after_fork(void) { atomic_store(&inside, depth ? 1 : 0); }
 
 /* By `atexit`, on the thread that ends Python, when only daemon threads are left. */
-static PyObject *end(PyObject *module, PyObject *unused)
+static PyObject *wait_for_callbacks(PyObject *module, PyObject *unused)
 {
     last = pthread_self();
     atomic_store(&ending, true);
@@ -68,13 +68,13 @@ static PyObject *end(PyObject *module, PyObject *unused)
 
 int open_alive(PyObject *module)
 {
-    static PyMethodDef definition = {"end", end, METH_NOARGS, NULL};
+    static PyMethodDef definition = {"end", wait_for_callbacks, METH_NOARGS, NULL};
     PyObject *atexit = PyImport_ImportModule("atexit"), *function = PyCFunction_New(&definition, NULL), *done = NULL;
     if (atexit && function) done = PyObject_CallMethod(atexit, "register", "O", function);
     Py_XDECREF(function);
     Py_XDECREF(atexit);
     if (!done) return -1;
     Py_DECREF(done);
-    if (pthread_atfork(NULL, NULL, forked)) return PyErr_NoMemory(), -1;
+    if (pthread_atfork(NULL, NULL, reset_after_fork)) return PyErr_NoMemory(), -1;
     return 0;
 }

@@ -26,7 +26,7 @@ callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner))
 }
 
 void callback_spread(callback *self) { self->spreads = true; }
-void callback_surround(callback *self, callback_run_fn *run, callback_finish_fn *finish) { self->run = run, self->finish = finish; }
+void callback_set_hooks(callback *self, callback_run_fn *run, callback_finish_fn *finish) { self->run = run, self->finish = finish; }
 PyObject *callback_itself(PyObject *owner) { return Py_NewRef(owner); }
 
 PyObject *callback_owner(const callback *self) { return self->owner; }

@@ -79,7 +79,7 @@ static int prepare(Compiled *self, const char *name, PyObject *options)
     self->callback = callback_new((PyObject *)self, target);
     if (!self->callback) return -1;
     if (check_status(thunder_function_create(context, name, callback_run, self->callback, callback_destroy, &self->handle))) return -1;
-    callback_surround(self->callback, host_run, writes_add);
+    callback_set_hooks(self->callback, host_run, writes_add);
     self->host = host_new(self->callback, self->handle);
     if (!self->host) return -1;
     thunder_options *given = options_from(options);

@@ -84,7 +84,7 @@ void raise_message(thunder_code number, PyObject *message)
 
 static void raise_error(const thunder_status *status)
 {
-    stay_while_python_ends();
+    block_if_python_ends();
     const char *text = without_functions(thunder_status_message(status));
     PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     if (!message) return;

@@ -21,7 +21,7 @@ static thunder_stream *current_stream(const Exchange *self, thunder_device devic
 
 /* ---- in ---- */
 
-static thunder_tensor *taken(const Exchange *self, PyObject *object)
+static thunder_tensor *import_tensor(const Exchange *self, PyObject *object)
 {
     DLManagedTensorVersioned *managed = NULL;
     thunder_tensor *made = NULL;
@@ -31,7 +31,7 @@ static thunder_tensor *taken(const Exchange *self, PyObject *object)
 }
 
 /* The bytes from the first element of a view to behind its last one. */
-static size_t reach(const DLTensor *t)
+static size_t spanned_bytes(const DLTensor *t)
 {
     int64_t last = 0;
     for (int32_t i = 0; i < t->ndim; i++) {
@@ -58,14 +58,14 @@ static int is_plain(const DLTensor *t) { return t->device.type == DLPACK_CPU && 
 static thunder_dtype dtype_of(const DLTensor *t) { return (thunder_dtype)(t->dtype.code << 8 | t->dtype.bits); }
 
 /* A tensor of the CPU's without a structure that says who holds it. */
-static thunder_tensor *looked_at(arguments *to, PyObject *object)
+static thunder_tensor *borrow_argument(arguments *to, PyObject *object)
 {
     DLTensor t;
     thunder_tensor *made = NULL;
     if (to->exchange->api->view(object, &t)) return NULL;
-    if (!is_plain(&t)) return to->lent = 0, taken(to->exchange, object);
+    if (!is_plain(&t)) return to->lent = 0, import_tensor(to->exchange, object);
     thunder_status *failed = thunder_tensor_borrow(context, dtype_of(&t), (size_t)t.ndim, t.shape, t.strides, THUNDER_CPU,
-                                                   (char *)t.data + t.byte_offset, reach(&t), NULL, NULL, &made);
+                                                   (char *)t.data + t.byte_offset, spanned_bytes(&t), NULL, NULL, &made);
     return check_status(failed) ? NULL : made;
 }
 
@@ -73,7 +73,7 @@ static thunder_tensor *looked_at(arguments *to, PyObject *object)
 static int add_argument(arguments *to, PyObject *object)
 {
     if (!is_tensor(to->exchange, object)) return to->lent = 0, values_add(to->in, object);
-    thunder_tensor *tensor = to->held ? looked_at(to, object) : taken(to->exchange, object);
+    thunder_tensor *tensor = to->held ? borrow_argument(to, object) : import_tensor(to->exchange, object);
     if (!tensor) return -1;
     if (!to->device && thunder_tensor_device(tensor) >> 16 != DLPACK_CPU) to->device = thunder_tensor_device(tensor);
     thunder_values_push_tensor(to->in, tensor);
@@ -82,7 +82,7 @@ static int add_argument(arguments *to, PyObject *object)
 }
 
 /* Whether the handles of the call before, if there are any, are now those of these arguments; -1 and an exception. */
-static int lent_again(const arguments *to, PyObject *const *args, Py_ssize_t count)
+static int reborrow_arguments(const arguments *to, PyObject *const *args, Py_ssize_t count)
 {
     if (!to->held || (Py_ssize_t)thunder_values_count(to->in) != count) return 0;
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -90,7 +90,7 @@ static int lent_again(const arguments *to, PyObject *const *args, Py_ssize_t cou
         if (!is_tensor(to->exchange, args[i])) return 0;
         if (to->exchange->api->view(args[i], &t)) return -1;
         if (!is_plain(&t) || !thunder_tensor_reborrow(thunder_values_tensor(to->in, (size_t)i), dtype_of(&t), (size_t)t.ndim, t.shape,
-                                                      t.strides, (char *)t.data + t.byte_offset, reach(&t)))
+                                                      t.strides, (char *)t.data + t.byte_offset, spanned_bytes(&t)))
             return 0;
     }
     return 1;
@@ -98,7 +98,7 @@ static int lent_again(const arguments *to, PyObject *const *args, Py_ssize_t cou
 
 static int add_arguments(arguments *to, PyObject *const *args, Py_ssize_t count)
 {
-    const int again = lent_again(to, args, count);
+    const int again = reborrow_arguments(to, args, count);
     if (again) return again < 0 ? -1 : 0;
     thunder_values_reset(to->in);
     for (Py_ssize_t i = 0; i < count; i++)

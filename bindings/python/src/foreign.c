@@ -161,7 +161,7 @@ static PyObject *share(PyObject *module, PyObject *object)
 }
 
 /* note_shared(list or None): what it was before. */
-static PyObject *noting(PyObject *module, PyObject *list)
+static PyObject *set_shared_list(PyObject *module, PyObject *list)
 {
     if (list != Py_None && !PyList_CheckExact(list)) return PyErr_Format(PyExc_TypeError, "note_shared: takes a list");
     return note_shared(list);
@@ -173,7 +173,7 @@ int open_foreign(PyObject *module)
         {"from_dlpack", from_dlpack, METH_O,
          "from_dlpack(object)\n--\n\nA tensor over the memory of another library's array; no copy."},
         {"share", share, METH_O, "share(object)\n--\n\nA tensor over the memory of another library's array, or of a buffer."},
-        {"note_shared", noting, METH_O, NULL},
+        {"note_shared", set_shared_list, METH_O, NULL},
         {NULL, NULL, 0, NULL}};
     PyObject *numpy = PyImport_ImportModule("numpy");
     scalar_type = numpy ? (PyTypeObject *)PyObject_GetAttrString(numpy, "generic") : NULL;

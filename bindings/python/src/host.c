@@ -36,7 +36,7 @@ static void fact_destroy(void *user)
     free(user);
 }
 
-static void tell(fact_user *f, const place *p, PyObject *was, PyObject *now)
+static void describe_change(fact_user *f, const place *p, PyObject *was, PyObject *now)
 {
     PyObject *text = PyUnicode_FromFormat(now ? was ? "%U is %.100R, was %.100R" : "%U is %.100R, was not there" : "%U is no longer there", p->label,
                                           now ? now : Py_None, was ? was : Py_None);
@@ -53,7 +53,7 @@ static const char *check(fact_user *f, host *h)
         const place *p = &h->places[set->at[i]];
         PyObject *now = place_content(p);
         const bool holds = place_same(now, set->was[i]);
-        if (!holds) tell(f, p, set->was[i], now);
+        if (!holds) describe_change(f, p, set->was[i], now);
         Py_XDECREF(now);
         if (!holds) return f->text;
     }
@@ -218,7 +218,7 @@ PyObject *host_run(PyObject *function, const thunder_values *in, PyObject *args,
 }
 
 /* held(object): how many references the places and facts of the compiled function at work are. */
-static PyObject *held(PyObject *module, PyObject *object)
+static PyObject *count_references(PyObject *module, PyObject *object)
 {
     const host *h = host_root;
     long count = 0;
@@ -277,7 +277,7 @@ int open_host(PyObject *module)
                                       {"root", root, METH_NOARGS, NULL},
                                       {"plain_arguments", plain_arguments, METH_NOARGS, NULL},
                                       {"plain_sizes", set_plain_sizes, METH_O, NULL},
-                                      {"held", held, METH_O, NULL},
+                                      {"held", count_references, METH_O, NULL},
                                       {NULL, NULL, 0, NULL}};
     attributes = PySet_New(NULL);
     return attributes ? PyModule_AddFunctions(module, functions) : -1;

@@ -45,7 +45,7 @@ bool python_enter(PyGILState_STATE *state);
 void python_leave(PyGILState_STATE state);
 /* With the lock, outside of the library: does not return where a callback was refused because Python ends, so that no exception
  * is made of that. */
-void stay_while_python_ends(void);
+void block_if_python_ends(void);
 
 /* ---- dtypes and devices: one object for each value, so that `is` compares them ---- */
 typedef struct Constant {
@@ -176,7 +176,7 @@ void callback_spread(callback *self); /* a tuple that the function gives becomes
 /* Where the function is traced, `run` calls it, and `finish` adds to its results; -1 and an exception. */
 typedef PyObject *callback_run_fn(PyObject *function, const thunder_values *in, PyObject *args, PyObject *named);
 typedef int callback_finish_fn(thunder_values *out);
-void callback_surround(callback *self, callback_run_fn *run, callback_finish_fn *finish);
+void callback_set_hooks(callback *self, callback_run_fn *run, callback_finish_fn *finish);
 PyObject *callback_owner(const callback *self); /* borrowed; NULL: it is gone */
 PyObject *callback_itself(PyObject *owner); /* the target of one that owns itself */
 void callback_forget_owner(callback *self); /* the owner goes */

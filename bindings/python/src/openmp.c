@@ -45,7 +45,7 @@ static void run(size_t parts, void (*part)(size_t index, void *arg), void *arg, 
 }
 
 /* The runtime would wait for threads that a forked child does not have; the library starts its own there. */
-static void leave_in_child(void)
+static void use_own_threads_in_child(void)
 {
     forked = true;
     thunder_status_release(thunder_context_set_num_threads(context, most));
@@ -62,7 +62,7 @@ static bool find_openmp(const char *path)
 {
     void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     return library && find(library, "GOMP_parallel", &openmp.parallel) && find(library, "omp_get_num_threads", &openmp.threads) &&
-           find(library, "omp_get_thread_num", &openmp.thread) && pthread_atfork(NULL, NULL, leave_in_child) == 0;
+           find(library, "omp_get_thread_num", &openmp.thread) && pthread_atfork(NULL, NULL, use_own_threads_in_child) == 0;
 }
 
 /* use_openmp(path, count): runs loops on `count` threads of the OpenMP runtime of the library `path`; False if it has none. */

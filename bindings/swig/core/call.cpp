@@ -22,7 +22,7 @@ static Item& add(Items& items, std::string& key, int kind) {
 }
 
 void Call::none() {
-  if (elements_) return elements_->other("nothing");
+  if (elements_) return elements_->note_non_number("nothing");
   add(items_, key_, ITEM_NONE);
 }
 void Call::flag(bool value) {
@@ -38,11 +38,11 @@ void Call::real(double value) {
   add(items_, key_, ITEM_REAL).real = value;
 }
 void Call::text(const char* value) {
-  if (elements_) return elements_->other("a text");
+  if (elements_) return elements_->note_non_number("a text");
   add(items_, key_, value ? ITEM_TEXT : ITEM_NONE).text = value ? value : "";
 }
 void Call::tensor(const Tensor& value) {
-  if (elements_) return elements_->other("a tensor");
+  if (elements_) return elements_->note_non_number("a tensor");
   add(items_, key_, ITEM_TENSOR).tensor.push_back(value);
 }
 void Call::key(const char* name) { key_ = name ? name : ""; }
@@ -51,7 +51,7 @@ void Call::open_list() {
   add(items_, key_, ITEM_LIST);
 }
 void Call::open_map() {
-  if (elements_) return elements_->other("a map"), elements_->open();
+  if (elements_) return elements_->note_non_number("a map"), elements_->open();
   add(items_, key_, ITEM_MAP);
 }
 void Call::close() {

@@ -13,7 +13,7 @@ void refuse(thunder_code code, const std::string& text) {
   throw Refusal{thunder_status_create(code, text.data(), text.size())};
 }
 
-size_t behind(const Items& items, size_t at) {
+size_t end_of_value(const Items& items, size_t at) {
   size_t depth = 0;
   do {
     if (at >= items.size()) refuse(THUNDER_INVALID_ARGUMENT, "a list or map was opened and not closed");

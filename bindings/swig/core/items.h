@@ -17,7 +17,7 @@ struct Item {
 using Items = std::vector<Item>;
 
 // Throws Refusal. The index of the item behind the value that begins at `at`.
-size_t behind(const Items& items, size_t at);
+size_t end_of_value(const Items& items, size_t at);
 
 void fill_values(const Items& items, thunder_values* out);
 // `traced`: floats stay live, as tensors.

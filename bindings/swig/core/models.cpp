@@ -9,7 +9,7 @@ namespace thunder_swig {
 static Items chosen(const Items& items, bool named) {
   Items made;
   for (size_t at = 0; at < items.size();) {
-    const size_t end = behind(items, at);
+    const size_t end = end_of_value(items, at);
     const auto first = items.begin() + static_cast<std::ptrdiff_t>(at), last = items.begin() + static_cast<std::ptrdiff_t>(end);
     if (items[at].name.empty() != named) made.insert(made.end(), first, last);
     at = end;
@@ -25,7 +25,7 @@ size_t count_from(long long value, const char* what) {
 }
 
 // Whole numbers are integers, which count as floats where those are wanted: numbers of R and Octave are all floats.
-static thunder_any whole(thunder_any value) {
+static thunder_any integer_if_whole(thunder_any value) {
   const bool is_whole = value.kind == THUNDER_FLOAT && std::abs(value.u.f) < 0x1p53 && std::trunc(value.u.f) == value.u.f;
   if (is_whole) value.kind = THUNDER_INT, value.u.i = static_cast<int64_t>(value.u.f);
   return value;
@@ -34,7 +34,7 @@ static thunder_any whole(thunder_any value) {
 Options::Options(thunder_context* context, const Items& items) {
   check(thunder_options_create(context, &handle));
   Arguments arguments(items, nullptr);
-  for (thunder_any& value : arguments.any) value = whole(value);
+  for (thunder_any& value : arguments.any) value = integer_if_whole(value);
   for (size_t i = 0; i < arguments.any.size(); i++) {
     const char* name = arguments.names.empty() ? nullptr : arguments.names[i];
     if (name) thunder_options_set(handle, name, &arguments.any[i]);

@@ -6,7 +6,7 @@
 namespace thunder_swig {
 
 // The first mistake stays.
-void Nested::differs(const std::string& is, size_t depth) {
+void Nested::note_shape_mismatch(const std::string& is, size_t depth) {
   if (!mistake_.empty()) return;
   const int64_t size = depth < shape_.size() ? shape_[depth] : -1;
   const std::string wanted = depth >= shape_.size() ? "a number" : size < 0 ? "a list" : "a list of " + std::to_string(size);
@@ -18,8 +18,8 @@ void Nested::open() {
   if (depth) counts_.back()++;
   counts_.push_back(0);
   if (depth < shape_.size()) return;
-  if (has_rank_) differs("a list", depth);
-  else if (depth && shape_[depth - 1] == 0) differs("a list with elements", depth - 1);
+  if (has_rank_) note_shape_mismatch("a list", depth);
+  else if (depth && shape_[depth - 1] == 0) note_shape_mismatch("a list with elements", depth - 1);
   else shape_.push_back(-1);
 }
 
@@ -30,13 +30,13 @@ void Nested::close() {
   counts_.pop_back();
   if (depth >= shape_.size()) return;  // too deep, which was said
   if (shape_[depth] < 0) shape_[depth] = count;
-  else if (shape_[depth] != count) differs("a list of " + std::to_string(count), depth);
+  else if (shape_[depth] != count) note_shape_mismatch("a list of " + std::to_string(count), depth);
 }
 
 void Nested::add(Number number, char kind) {
   const size_t depth = counts_.size();
   if (depth) counts_.back()++;
-  if (depth < shape_.size()) return differs("a number", depth);
+  if (depth < shape_.size()) return note_shape_mismatch("a number", depth);
   has_rank_ = true;
   booleans_ = booleans_ && kind == 'b', integers_ = integers_ && kind == 'i';
   if (kind != 'r') number.real = static_cast<double>(number.integer);
@@ -44,7 +44,7 @@ void Nested::add(Number number, char kind) {
   numbers_.push_back(number);
 }
 
-void Nested::other(const char* what) {
+void Nested::note_non_number(const char* what) {
   if (mistake_.empty()) mistake_ = std::string("tensor: an element must be a number or a boolean, got ") + what;
 }
 

@@ -15,7 +15,7 @@ class Nested {
   void flag(bool value) { add({value, 0}, 'b'); }
   void integer(int64_t value) { add({value, 0}, 'i'); }
   void real(double value) { add({0, value}, 'r'); }
-  void other(const char* what);  // no number; and no list
+  void note_non_number(const char* what);  // no number; and no list
 
   // The message of the first mistake in what was given; "" without one.
   const std::string& mistake() const { return mistake_; }
@@ -31,7 +31,7 @@ class Nested {
     double real;
   };
   void add(Number number, char kind);
-  void differs(const std::string& is, size_t depth);
+  void note_shape_mismatch(const std::string& is, size_t depth);
 
   std::vector<Number> numbers_;
   std::vector<int64_t> shape_;   // by depth; -1: no list of this depth has ended yet

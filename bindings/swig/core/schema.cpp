@@ -115,7 +115,7 @@ void Arguments::add(const Items& items, size_t at, size_t end, const std::string
 Arguments::Arguments(const Items& items, const Schema* schema) {
   bool named = false;
   for (size_t at = 0, end; at < items.size(); at = end) {
-    end = behind(items, at);
+    end = end_of_value(items, at);
     const std::string& name = items[at].name;
     const Parameter* parameter = nullptr;
     for (size_t i = 0; schema && i < schema->parameters.size(); i++)
