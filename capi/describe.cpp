@@ -134,7 +134,7 @@ void describe_inductor_options(cJSON* array) {
 void describe_passes(Context& context, cJSON* array) {
   for (const StageRow& row : stages())
     add_flag(add_row(array, {{"name", row.name}, {"doc", row.why}}), "required", row.required);
-  for (auto& pass : context.passes({})) {
+  for (auto& pass : context.passes_with({})) {
     cJSON* o = add_row(array, {{"name", pass->name()}});
     if (!pass->before().empty()) add_text(o, "before", pass->before());
     if (!pass->after().empty()) add_text(o, "after", pass->after());

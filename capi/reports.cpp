@@ -21,14 +21,14 @@ thunder_status* thunder_context_set_logs(thunder_context* context, const char* l
 thunder_status* thunder_compiled_profile(thunder_compiled* compiled, const thunder_values* in, size_t runs) noexcept {
   return handle(guarded(__func__, [&] {
     need(compiled, "compiled"), need(in, "in");
-    core(compiled)->keep(std::make_shared<const Profile>(profile(*core(compiled), *core(in), runs)));
+    core(compiled)->set_last_profile(std::make_shared<const Profile>(profile(*core(compiled), *core(in), runs)));
   }));
 }
 
 thunder_status* thunder_compiled_examine(thunder_compiled* compiled, const thunder_values* in) noexcept {
   return handle(guarded(__func__, [&] {
     need(compiled, "compiled"), need(in, "in");
-    core(compiled)->keep(std::make_shared<const Examination>(examine(*core(compiled), *core(in))));
+    core(compiled)->set_last_examination(std::make_shared<const Examination>(examine(*core(compiled), *core(in))));
   }));
 }
 

@@ -40,7 +40,7 @@ int64_t integer_value(const Entry& entry, const DimExpr& formula, const Inputs& 
   return Dims::evaluate(Dim(&formula), symbols_of(entry, in));
 }
 
-bool integers_stand(const Entry& entry, const Inputs& in) {
+bool integer_conditions_hold(const Entry& entry, const Inputs& in) {
   if (entry.conditions.empty()) return true;
   const std::vector<int64_t> symbols = symbols_of(entry, in);
   return std::all_of(entry.conditions.begin(), entry.conditions.end(),
@@ -73,7 +73,7 @@ std::string Cache::explain_miss(const Inputs& in, std::span<const std::string> n
     return cat("input ", leaf < names.size() ? names[leaf] : cat(leaf), ": value is ", (*in.values)[leaf].f, ", was ",
                value, " (the function read it as a number)");
   }
-  if (!e->integers.empty() && !integers_stand(*e, in))
+  if (!e->integers.empty() && !integer_conditions_hold(*e, in))
     return "an integer that stands for any is another than what was compared allows";
   std::string why;
   return guards_hold(*e, &why) ? "another thread compiled it meanwhile" : why;

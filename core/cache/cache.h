@@ -88,7 +88,7 @@ bool guards_hold(const Entry& entry, std::string* why);
 // The value of a formula over a program's integers in a call.
 int64_t integer_value(const Entry& entry, const DimExpr& formula, const Inputs& in);
 // Whether what was decided by comparing integers that stand for any is decided so of these.
-bool integers_stand(const Entry& entry, const Inputs& in);
+bool integer_conditions_hold(const Entry& entry, const Inputs& in);
 // Whether floats that the trace read as numbers have their values of then.
 bool floats_are_same(const Entry& entry, const Inputs& in);
 
@@ -114,7 +114,7 @@ class Cache {
     return e.key.matches(in) && (e.float_guards.empty() || floats_are_same(e, in)) &&
            (counters_unchanged(e) || guards_hold(e, nullptr)) &&
            (!e.of || counters_unchanged(*e.of) || guards_hold(*e.of, nullptr)) &&
-           (e.integers.empty() || integers_stand(e, in));
+           (e.integers.empty() || integer_conditions_hold(e, in));
   }
 
  private:

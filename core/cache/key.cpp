@@ -31,7 +31,7 @@ size_t count_words_after(const uint64_t* leaf) {
 
 uint64_t plain_word(ArgKind kind, DType dtype = DType::none) { return guard_word(kind, dtype, 0, false, Device::none); }
 // The first word of a symbolic integer.
-uint64_t any_integer() { return plain_word(ArgKind::integer, DType::i64); }
+uint64_t any_integer_word() { return plain_word(ArgKind::integer, DType::i64); }
 
 // The same walk packs keys and compares them: a sink takes words, sizes and bytes in order, and says whether to go on.
 class Packer {
@@ -59,7 +59,7 @@ class Matcher {
   bool word(uint64_t w) { return *at_++ == w; }
   bool integer(int64_t value) {
     at_ += 2;
-    return at_[-2] == any_integer() ||
+    return at_[-2] == any_integer_word() ||
            (at_[-2] == plain_word(ArgKind::integer) && at_[-1] == static_cast<uint64_t>(value));
   }
   bool sizes(const int64_t* s, size_t n) {
@@ -136,7 +136,7 @@ Key::Key(const Inputs& in, std::span<const uint32_t> integers) {
   pack_leaves(packer, in);
   size_t at = leaves_;
   for (uint32_t leaf = 0; leaf < in.count && !integers.empty(); leaf++) {
-    if (leaf == integers.front()) words_[at] = any_integer(), words_[at + 1] = 0, integers = integers.subspan(1);
+    if (leaf == integers.front()) words_[at] = any_integer_word(), words_[at + 1] = 0, integers = integers.subspan(1);
     at += 1 + count_words_after(words_.data() + at);
   }
 }
@@ -167,7 +167,7 @@ std::string Key::describe(size_t at, std::string_view field) const {
   if (field == "value" && kind_of(h) == ArgKind::string)
     return cat("'", std::string_view(reinterpret_cast<const char*>(w + 1), std::min<size_t>(w[0], 40)), "'");
   if (field == "value" && kind_of(h) == ArgKind::boolean) return w[0] ? "true" : "false";
-  if (field == "value" && h == any_integer()) return "any";
+  if (field == "value" && h == any_integer_word()) return "any";
   if (field == "value" && kind_of(h) == ArgKind::integer) return cat(static_cast<int64_t>(w[0]));
   constexpr std::string_view kinds[] = {"None",     "a tensor",           "an integer",       "a float", "a boolean",
                                         "a string", "a list of integers", "a list of floats", "a list",  "a dtype",
@@ -211,7 +211,7 @@ std::string Key::difference(const Key& cached, std::span<const std::string> name
   size_t a = leaves_, b = leaves_;
   for (size_t leaf = 0; a < words_.size() && b < cached.words_.size(); leaf++) {
     const size_t na = 1 + count_words_after(words_.data() + a), nb = 1 + count_words_after(cached.words_.data() + b);
-    const bool any = cached.words_[b] == any_integer() && kind_of(words_[a]) == ArgKind::integer;
+    const bool any = cached.words_[b] == any_integer_word() && kind_of(words_[a]) == ArgKind::integer;
     if (!any && (na != nb || std::memcmp(words_.data() + a, cached.words_.data() + b, na * 8))) {
       std::string which = leaf < names.size() ? cat("input '", names[leaf], "'") : cat("input ", leaf);
       const bool tensors = kind_of(words_[a]) == ArgKind::value && kind_of(cached.words_[b]) == ArgKind::value;

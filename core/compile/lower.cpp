@@ -29,7 +29,7 @@ class KernelMaker : public ViewKernels {
     const Executor* by = nullptr;
   };
   // Asks the node's claimant, then the executors after it. `state`: the claimant's, of a region.
-  Made make(const Node& node, const Store& store, RegionState state) const {
+  Made make_kernel(const Node& node, const Store& store, RegionState state) const {
     NodeView view{node, store, settings_};
     view.state = std::move(state);
     const auto first = claimant(node);
@@ -52,7 +52,7 @@ class KernelMaker : public ViewKernels {
                        [&](auto& e) { return e->desc().flags & kStrided || !e->asks_for(view.op->name()); });
   }
   KernelPtr prepare(const Node& view, const Store& store) const override {
-    KernelPtr made = make(view, store, nullptr).kernel;
+    KernelPtr made = make_kernel(view, store, nullptr).kernel;
     if (!made) fail_unclaimed(view);
     return made;
   }
@@ -108,7 +108,7 @@ void lower(Compilation& c) {
     const Node* node = todo.back();
     todo.pop_back();
     if (!def(*node).view) {
-      KernelMaker::Made made = by.make(*node, *claimed.store, std::move(c.states[node]));
+      KernelMaker::Made made = by.make_kernel(*node, *claimed.store, std::move(c.states[node]));
       if (!made.kernel) {
         const auto inner = by.reclaim_body(claimed, *node, c);
         todo.insert(todo.end(), inner.rbegin(), inner.rend());

@@ -23,7 +23,7 @@ struct Stage {
   }
 };
 
-std::string nearest(std::string_view name, const std::vector<Stage>& stages) {
+std::string suggest_stage(std::string_view name, const std::vector<Stage>& stages) {
   std::vector<std::string_view> known;
   for (auto& s : stages) known.push_back(s.name());
   return suggest(name, known);
@@ -43,7 +43,7 @@ std::vector<Stage> stages_with(const CustomPasses& custom) {
     const std::string_view beside = stage.after().empty() ? std::string_view(pass->before()) : stage.after();
     auto at = find(stages, beside);
     require(at != stages.end(), "pass '", pass->name(), "' stands beside the unknown pass '", beside, "'",
-            at == stages.end() ? nearest(beside, stages) : "");
+            at == stages.end() ? suggest_stage(beside, stages) : "");
     if (!stage.after().empty())
       for (++at; at != stages.end() && at->custom && at->after() == beside;) ++at;
     stages.insert(at, stage);
@@ -55,7 +55,7 @@ void check_names(const std::vector<std::string>& disabled, std::vector<Stage>& s
   for (auto& name : disabled) {
     auto it = find(stages, name);
     if (it == stages.end())
-      fail(Code::invalid_argument, "disable_passes: unknown pass '", name, "'", nearest(name, stages));
+      fail(Code::invalid_argument, "disable_passes: unknown pass '", name, "'", suggest_stage(name, stages));
     require(!it->row || !it->row->required, "disable_passes: pass '", name, "' is required");
   }
 }
@@ -85,7 +85,7 @@ class Run {
     check_names(c_.settings().disable_passes, stages_);
   }
 
-  void until(std::string_view last) {
+  void run_until(std::string_view last) {
     check_trace(c_);
     for (size_t i = 0; i < stages_.size(); i++) {
       const Stage& stage = stages_[i];
@@ -149,6 +149,6 @@ void check_optional(std::span<const std::string> passes, std::string_view who) {
 
 void check_places(const CustomPasses& custom) { stages_with(custom); }
 
-void run_stages(Compilation& compilation, std::string_view last) { Run(compilation).until(last); }
+void run_stages(Compilation& compilation, std::string_view last) { Run(compilation).run_until(last); }
 
 }  // namespace thunder

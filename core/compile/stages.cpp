@@ -31,10 +31,10 @@ void transform(Compilation& c) {
   c.append_trace(apply_execution_transforms(c.trace(), c.executors, c.environment, c.settings()));
 }
 void grad(Compilation& c) { c.append_trace(expand_gradients(c.trace(), c.pass.registry)); }
-void descended(Compilation& c) { c.append_trace(descend(c.trace(), c.executors, c.settings())); }
-void claimed(Compilation& c) { c.append_trace(claim(c.trace(), c.executors, c.settings())); }
+void run_descend(Compilation& c) { c.append_trace(descend(c.trace(), c.executors, c.settings())); }
+void run_claim(Compilation& c) { c.append_trace(claim(c.trace(), c.executors, c.settings())); }
 
-void partitioned(Compilation& c) {
+void run_partition(Compilation& c) {
   if (!c.joint) return;
   // Decompositions repeat each other's lines, whose values would be saved twice.
   rewrite<cse>(c), rewrite<dce>(c);
@@ -44,7 +44,7 @@ void partitioned(Compilation& c) {
 
 using Regroup = void (*)(Trace&, const Executors&, const Op& region, RegionStates&);
 template <Regroup regroup>
-void regions(Compilation& c) {
+void run_region_pass(Compilation& c) {
   Trace made = c.trace();
   regroup(made, c.executors, c.region(), c.states);
   if (made.nodes != c.trace().nodes) c.append_trace(std::move(made));
@@ -70,14 +70,14 @@ constexpr std::array kStages = {
     StageRow{"cse", rewrite<cse>, false,
              "early: the backward recomputes what the forward has, while both are still few lines"},
     StageRow{"dce", rewrite<dce>, false, "before descending, so that nothing unused is descended into"},
-    StageRow{"descend", descended, true, "the rest works on the ops that executors take"},
+    StageRow{"descend", run_descend, true, "the rest works on the ops that executors take"},
     StageRow{"fold", rewrite<fold>, false,
              "decompositions compute with their arguments; the rules below look for numbers"},
     StageRow{"casts", rewrite<casts>, false, "neighbours convert and reshape back and forth"},
     StageRow{"algebra", rewrite<algebra>, false, "after fold, which makes the numbers that its rules match"},
     StageRow{"reciprocals", rewrite<reciprocals>, false,
              "with allow_reciprocal alone; after casts and algebra, which bring divisions to the views of divisors"},
-    StageRow{"partition", partitioned, true,
+    StageRow{"partition", run_partition, true,
              "of a forward and its backward alone, which are compiled each for itself from here on; after descending, "
              "so that what a composite makes inside can be saved"},
     StageRow{"accumulate", rewrite<accumulate>, false,
@@ -86,12 +86,12 @@ constexpr std::array kStages = {
              "what is returned is known by now; dce_prims drops the views that copies stand for"},
     StageRow{"cse_prims", rewrite<cse>, false, "decompositions repeat each other's casts and constants"},
     StageRow{"dce_prims", rewrite<dce>, false, "drops what descending and merging left unused"},
-    StageRow{"claim", claimed, true, "after all rewriting of lines: each gets the executor that runs it"},
-    StageRow{"form_regions", regions<form_regions>, false,
+    StageRow{"claim", run_claim, true, "after all rewriting of lines: each gets the executor that runs it"},
+    StageRow{"form_regions", run_region_pass<form_regions>, false,
              "after claim: a fusion executor makes one kernel of lines that it has"},
-    StageRow{"rematerialize", regions<rematerialize>, false,
+    StageRow{"rematerialize", run_region_pass<rematerialize>, false,
              "where regions are known: what each that reads a value computes for itself, rather than reads"},
-    StageRow{"merge_siblings", regions<merge_siblings>, false,
+    StageRow{"merge_siblings", run_region_pass<merge_siblings>, false,
              "last of the regions: those that are left and read the same values become one"},
     StageRow{"lower", lower, true,
              "each line becomes a kernel of its executor; what all decline is claimed anew, so that memory is planned "

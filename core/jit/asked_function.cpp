@@ -20,7 +20,7 @@ class AskedFunction final : public Function {
     if (found.empty()) return {};
     if (edges_ == SharpEdges::error)
       return make<Status>(Code::failed_precondition,
-                          cat(name(), ": sharp_edges: ", found[0].text, place_of(found[0]),
+                          cat(name(), ": sharp_edges: ", found[0].text, format_location(found[0]),
                               "; give it as an argument, or take it out of the function"));
     for (const SharpEdge& edge : found)
       context_->log(LogLevel::warning, LogName::sharp_edges, name(), edge.where, edge.text);
@@ -36,7 +36,9 @@ class AskedFunction final : public Function {
     Scope& scope;
     std::vector<SharpEdge>* const before;
   };
-  static std::string place_of(const SharpEdge& edge) { return edge.where.empty() ? "" : cat(" [at ", edge.where, "]"); }
+  static std::string format_location(const SharpEdge& edge) {
+    return edge.where.empty() ? "" : cat(" [at ", edge.where, "]");
+  }
 
   const Ref<Function> inner_;
   const Ref<Context> context_;
@@ -44,7 +46,7 @@ class AskedFunction final : public Function {
 };
 
 // Whether the function comes from a file: it has no code of the host's, and a name of its own.
-bool is_of_file(const Function& f) {
+bool is_loaded_from_file(const Function& f) {
   return dynamic_cast<const SavedFunction*>(&f) || dynamic_cast<const onnx::Program*>(&f);
 }
 
@@ -53,7 +55,7 @@ bool is_of_file(const Function& f) {
 Ref<Function> wrap_with_settings(Ref<Function> function, Ref<Context> context, const CompileSettings& settings) {
   const std::string& name = settings.name.empty() ? function->name() : settings.name;
   const bool renamed = name != function->name();
-  if (is_of_file(*function)) {
+  if (is_loaded_from_file(*function)) {
     require(!renamed, "compile: option 'name' = \"", name, "\": what a file holds is called '", function->name(),
             "'; the option is for the function that is saved");
     return function;

@@ -149,7 +149,7 @@ Status* Compiled::call_held(const Entry* found, const Inputs& in, Values& out, I
   std::shared_ptr<const Entry> own;
   if (!found && segments_) return call_segmented(*held.values, out, check, stream);
   if (!found) found = handle_miss(held.inputs, own, check);
-  if (found && !found->donated.empty()) Donations::hand_over(*found, *in.values, *held.values);
+  if (found && !found->donated.empty()) Donations::move_donated(*found, *in.values, *held.values);
   return found ? run_into(*found, held.inputs, out, check, stream) : run_eagerly(*held.values, out);
 }
 

@@ -69,10 +69,10 @@ class Compiled : public Counted<Compiled> {
   CallStatistics statistics() const;
   std::string last_miss() const;
   // All compiles so far, oldest first; of very many the first ones are forgotten.
-  std::vector<CompileRecord> compiles() const;
+  std::vector<CompileRecord> compile_records() const;
   // The last results of profile() and examine(); null before.
-  void keep(std::shared_ptr<const Profile> profile);
-  void keep(std::shared_ptr<const Examination> examination);
+  void set_last_profile(std::shared_ptr<const Profile> profile);
+  void set_last_examination(std::shared_ptr<const Examination> examination);
   std::shared_ptr<const Profile> last_profile() const;
   std::shared_ptr<const Examination> last_examination() const;
   // The stages of the latest program, first to last.
@@ -111,10 +111,11 @@ class Compiled : public Counted<Compiled> {
                               void* stream, bool& done);
   // A call that misses the cache, of a function that may break into several programs.
   Status* call_segmented(const Values& in, Values& out, InterruptCheck& check, void* stream);
-  const Entry* keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full, std::shared_ptr<const Entry>& own);
+  const Entry* keep_program(std::unique_ptr<Entry> entry, const Inputs& in, bool full,
+                            std::shared_ptr<const Entry>& own);
   // The program for a caller who promises that inputs keep their types. Null: none exists yet, or a module changed.
   const Entry* find_promised_program(const Inputs& in) const;
-  bool stays_eager(const Inputs& in);
+  bool must_stay_eager(const Inputs& in);
   void note_compiled(const Entry& entry, const std::string& why);
   std::vector<std::string> paths_of(const Inputs& in) const;
   Status* run_eagerly(const Values& in, Values& out);
@@ -127,9 +128,9 @@ class Compiled : public Counted<Compiled> {
     const auto given = make<Values>(), taken = make<Values>();
     for (size_t i = 0; i < in.count; i++) given->push(Ref<Tensor>(in.tensors[i]));
     if (Status* failed = call(*given, *taken)) return failed;
-    return hand_over(*taken, out, n_out);
+    return detach_results(*taken, out, n_out);
   }
-  Status* hand_over(const Values& taken, Tensor** out, size_t n_out) const;
+  Status* detach_results(const Values& taken, Tensor** out, size_t n_out) const;
   void check_values(const Values& in) const;
   void check_inputs(const Inputs& in) const;
 

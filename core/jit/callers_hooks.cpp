@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-std::vector<Leaf> call(Context& context, Function& f, const Values& in) {
+std::vector<Leaf> call_hook(Context& context, Function& f, const Values& in) {
   EagerScope scope(context.scope_environment(), false);
   const Values* out = apply(scope, f, in);
   if (scope.status()) throw Error(scope.status());
@@ -33,7 +33,7 @@ void CompileProgress::at(std::string_view stage, size_t done, size_t total) {
   Values in;
   in.push(Any::string(stage)), in.push(Any::integer(static_cast<int64_t>(done)));
   in.push(Any::integer(static_cast<int64_t>(total)));
-  call(context_, *function_, in);
+  call_hook(context_, *function_, in);
 }
 
 void drop_guards(Context& context, Function& filter, const Inputs& in, Entry& entry, std::vector<uint32_t>& any) {
@@ -58,7 +58,7 @@ void drop_guards(Context& context, Function& filter, const Inputs& in, Entry& en
     add(static_cast<uint32_t>(leaf), "FLOAT_MATCH", Any::real(value));
   guards.close();
   if (leaves.empty()) return;
-  const std::vector<Leaf> keep = call(context, filter, guards);
+  const std::vector<Leaf> keep = call_hook(context, filter, guards);
   const bool fits = std::all_of(keep.begin(), keep.end(), [](const Leaf& l) { return l.kind == ArgKind::boolean; });
   require(fits && keep.size() == leaves.size(), "compile: guard_filter_fn must give a boolean for each of ",
           leaves.size(), " guards, got ", keep.size(), fits ? " of them" : " values, not all of them booleans");

@@ -29,7 +29,7 @@ void freeze_captured_inputs(Trace& trace, Entry& entry) {
   }
 }
 
-InputLayouts layouts(const Trace& trace, const Entry& entry, const Values& in) {
+InputLayouts collect_input_layouts(const Trace& trace, const Entry& entry, const Values& in) {
   InputLayouts out{{}, donated_inputs(entry)};
   for (size_t i = 0; i < trace.inputs.size(); i++) {
     const Binding& b = entry.bindings[i];
@@ -40,7 +40,7 @@ InputLayouts layouts(const Trace& trace, const Entry& entry, const Values& in) {
 }
 
 // The addresses of captured tensors, which are the same at every call.
-std::vector<void*> fixed_addresses(const Entry& entry) {
+std::vector<void*> captured_addresses(const Entry& entry) {
   std::vector<void*> out;
   for (size_t i = entry.leaves; i < entry.bindings.size(); i++) out.push_back(entry.bindings[i].captured->data());
   return out;
@@ -102,9 +102,9 @@ void compile_once(const Executors& executors, Context& context, const CompileOpt
       executors,
       context.scope_environment(),
       check,
-      context.passes(options.passes())};
+      context.passes_with(options.passes())};
   compilation.devices = &context.devices(), compilation.threads = &context.threads();
-  compilation.inputs = layouts(entry.traces[0], entry, in), compilation.fixed = fixed_addresses(entry);
+  compilation.inputs = collect_input_layouts(entry.traces[0], entry, in), compilation.fixed = captured_addresses(entry);
   compilation.traces = {entry.traces[0]};
   run_stages(compilation);
   for (bool lowered = false; const StageTime& t : compilation.times) {
@@ -123,8 +123,8 @@ void compile_once(const Executors& executors, Context& context, const CompileOpt
 
 // An executor that declined a node late declines it at once when it is asked again: then the next one has it, or its
 // decomposition. There are as many turns as there are nodes of that kind, and sizes in which they are tried.
-void compile_with(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
-                  InterruptCheck& check, Entry& entry) {
+void compile_retrying_declined(const Executors& executors, Context& context, const CompileOptions& options,
+                               const Values& in, InterruptCheck& check, Entry& entry) {
   constexpr int kMostTurns = 64;
   for (int turn = 1;; turn++) {
     try {
@@ -145,7 +145,7 @@ void refuse_gradients(const Backend& backend, const Trace& trace) {
            "' takes gradients", n->where ? cat(" [at ", n->where, "]") : "", "; backend = 'openxla' takes them");
 }
 
-void leave_out_fusion(Executors& executors) {
+void remove_fusion_executors(Executors& executors) {
   std::erase_if(executors, [](auto& e) { return e->desc().claim_region != nullptr; });
 }
 
@@ -175,20 +175,20 @@ void compile_recorded(Context& context, const CompileOptions& options, const Val
   const CompileProgress told(context, options, check);
   Executors executors = executors_for(context, options);
   if (const Backend* backend = options.backend()) refuse_gradients(*backend, entry.traces[0]);
-  if (effort == Effort::least) leave_out_fusion(executors);
+  if (effort == Effort::least) remove_fusion_executors(executors);
   warn_without_compiler(context, executors, entry.traces[0]);
   note_donations(options, in, entry);
   if (options.settings().freezing) freeze_captured_inputs(entry.traces[0], entry);
   // Kernels that another process compiled may be all that there are: what needs others goes line by line.
   const bool only_given = loops::can_run() && !loops::can_compile();
-  if (!only_given) return compile_with(executors, context, options, in, check, entry);
+  if (!only_given) return compile_retrying_declined(executors, context, options, in, check, entry);
   try {
-    compile_with(executors, context, options, in, check, entry);
+    compile_retrying_declined(executors, context, options, in, check, entry);
   } catch (const Error& e) {
     if (e.code() == kCancelled) throw;
     context.log(LogLevel::warning, LogName::fusion, cat("compiled without fusion: ", e.message()));
-    leave_out_fusion(executors);
-    compile_with(executors, context, options, in, check, entry);
+    remove_fusion_executors(executors);
+    compile_retrying_declined(executors, context, options, in, check, entry);
   }
 }
 
@@ -220,7 +220,7 @@ std::unique_ptr<Entry> compile_segment(Context& context, const CompileOptions& o
     entry->traces[0].inputs[i].source = Source::argument, entry->traces[0].inputs[i].index = i;
   }
   entry->leaves = entry->bindings.size();
-  entry->inputs = inputs_of(in);
+  entry->inputs = describe_inputs(in);
   for (uint32_t i = 0; i < segment.trace.outputs.size(); i++) entry->results.push_back({i, {}});
   compile_recorded(context, options, in, effort, check, *entry);
   return entry;

@@ -31,7 +31,7 @@ constexpr const char* kNoVectors = "the processor has no AVX2";
 
 }  // namespace
 
-void Context::add_products() {
+void Context::add_products_executor() {
   std::string found;
   const auto made = products_executor(machine_, {&threads_, BlobStore::default_folder()}, found);
   log(LogLevel::info, LogName::perf_hints, found);
@@ -75,7 +75,7 @@ Context::Context(const ContextHooks& hooks)
   const int64_t seeded[2] = {static_cast<int64_t>(entropy() >> 11), 0};
   std::copy_n(seeded, 2, reinterpret_cast<int64_t*>(random_->data()));
   // Highest priority first; host, which takes everything, is the last.
-  add_products();
+  add_products_executor();
   if (auto convolution = convolution_executor(machine_)) executors_.push_back(make<Executor>(*convolution));
   else missing_.emplace_back("convolution", kNoVectors);
   if (auto pooling = pooling_executor(machine_)) executors_.push_back(make<Executor>(*pooling));
@@ -156,7 +156,7 @@ void Context::add_pass(Ref<CustomPass> pass) {
   passes_ = std::move(all);
 }
 
-CustomPasses Context::passes(const CustomPasses& more) const {
+CustomPasses Context::passes_with(const CustomPasses& more) const {
   std::lock_guard lock(executors_mutex_);
   CustomPasses all = passes_;
   all.insert(all.end(), more.begin(), more.end());

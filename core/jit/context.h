@@ -90,7 +90,7 @@ class Context : public Counted<Context> {
   // Adds a pass to every compile from now on. Throws for a taken name, or a position that does not exist.
   void add_pass(Ref<CustomPass> pass);
   // Those added, then `more`.
-  CustomPasses passes(const CustomPasses& more) const;
+  CustomPasses passes_with(const CustomPasses& more) const;
 
   Stance stance() const { return stance_.load(std::memory_order_relaxed); }
   // Sets the stance by PyTorch's name. Throws for any other name.
@@ -120,7 +120,7 @@ class Context : public Counted<Context> {
   };
 
  private:
-  void add_products();
+  void add_products_executor();
   void read_logs();  // of the environment
   Ref<Executor> find_executor_locked(std::string_view name) const;
 

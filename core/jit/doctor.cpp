@@ -22,7 +22,7 @@ namespace {
 using State = Finding::State;
 State works_if(bool is) { return is ? State::works : State::missing; }
 
-Finding instructions(const Machine& m) {
+Finding check_instructions(const Machine& m) {
   std::string text = name(m.instructions);
   if (m.bf16_dot_products) text += ", dot products of bf16";
   if (m.tile_registers) text += ", tiles of bf16 (AMX)";
@@ -30,15 +30,15 @@ Finding instructions(const Machine& m) {
   return {"instructions", holds ? text : "none that kernels are written for (AVX2, AVX-512, NEON)", works_if(holds)};
 }
 
-Finding threads(const Machine& m) { return {"threads", cat(m.threads)}; }
+Finding check_threads(const Machine& m) { return {"threads", cat(m.threads)}; }
 
-Finding caches(const Machine& m) {
+Finding check_caches(const Machine& m) {
   const auto kib = [](size_t bytes) { return bytes ? cat(bytes >> 10, " KiB") : std::string("not known"); };
   return {"caches", cat("L1 ", kib(m.l1), ", L2 ", kib(m.l2), ", last level ", kib(m.last_level), ", lines of ", m.line,
                         " bytes, pages of ", m.page)};
 }
 
-Finding speed(Context& context) {
+Finding measure_speed(Context& context) {
   const MachineLimits limits = measure_limits(context);
   const auto rounded = [](double v) { return std::round(v * 10) / 10; };
   if (!limits.trouble.empty()) return {"speed", cat("not measured: ", limits.trouble), State::fails};
@@ -46,14 +46,14 @@ Finding speed(Context& context) {
                        " GB/s of memory, measured now")};
 }
 
-Finding llvm() {
+Finding check_llvm() {
   std::string why;
   const bool holds = loops::can_compile(&why);
   return {"LLVM", holds ? loops::compiler() : cat("missing, so nothing is fused or compiled to machine code: ", why),
           works_if(holds)};
 }
 
-Finding onednn(const Machine& m) {
+Finding check_onednn(const Machine& m) {
   std::string found;
   const bool holds = Library::open(Library::names(), m, found) != nullptr;
   return {"oneDNN", holds ? found : cat("missing, so large products of float32 run in kernels of our own: ", found),
@@ -83,7 +83,7 @@ void add_cuda(Context& context, std::vector<Finding>& all) {
   }
 }
 
-Finding cache_folder() {
+Finding check_cache_folder() {
   const std::string folder = BlobStore::default_folder();
   if (folder.empty())
     return {"cache", "none: THUNDER_CACHE_DIR says so, or no home is known; each process compiles anew",
@@ -148,7 +148,7 @@ std::string run_formula(Context& context, Device device, std::string& executor) 
   return "";
 }
 
-Finding kernel(Context& context, Device device) {
+Finding check_kernel(Context& context, Device device) {
   std::string executor, wrong;
   try {
     wrong = run_formula(context, device, executor);
@@ -168,13 +168,14 @@ Finding kernel(Context& context, Device device) {
 
 std::vector<Finding> examine(Context& context) {
   const Machine& m = context.machine();
-  std::vector<Finding> all = {
-      {"processor", m.processor}, instructions(m), caches(m), threads(m), llvm(), onednn(m), cache_folder()};
+  std::vector<Finding> all = {{"processor", m.processor}, check_instructions(m), check_caches(m),
+                              check_threads(m),           check_llvm(),          check_onednn(m),
+                              check_cache_folder()};
   add_cuda(context, all);
   add_executors(context, all);
-  all.push_back(kernel(context, Device::cpu));
-  if (context.devices().absence(cuda(0)).empty()) all.push_back(kernel(context, cuda(0)));
-  all.push_back(speed(context));
+  all.push_back(check_kernel(context, Device::cpu));
+  if (context.devices().absence(cuda(0)).empty()) all.push_back(check_kernel(context, cuda(0)));
+  all.push_back(measure_speed(context));
   return all;
 }
 

@@ -37,7 +37,7 @@ Ref<Tensor> copy_of(const Tensor& t, Devices& devices) {
 }
 
 // The caller's values are the library's own objects, which no caller made const.
-Values& own(const Values& values) { return const_cast<Values&>(values); }
+Values& as_mutable(const Values& values) { return const_cast<Values&>(values); }
 
 }  // namespace
 
@@ -102,17 +102,17 @@ Donations::~Donations() {
   for (uint32_t i = 0; i < entry_.leaves; i++) {
     const uint32_t leaf = entry_.bindings[i].leaf;
     if (in_.values && !copies_[i] && std::binary_search(entry_.donated.begin(), entry_.donated.end(), leaf))
-      own(*in_.values).set_tensor(leaf, entry_.gone);
+      as_mutable(*in_.values).set_tensor(leaf, entry_.gone);
   }
 }
 
-void Donations::hand_over(const Entry& entry, const Values& from, Values& to) {
+void Donations::move_donated(const Entry& entry, const Values& from, Values& to) {
   for (const uint32_t leaf : entry.donated) {
     to.set_tensor(leaf, {});
     Ref<Tensor> tensor = from[leaf].tensor;
-    own(from).set_tensor(leaf, {});
+    as_mutable(from).set_tensor(leaf, {});
     const bool alone = tensor && tensor->unique();
-    own(from).set_tensor(leaf, alone ? entry.gone : tensor);
+    as_mutable(from).set_tensor(leaf, alone ? entry.gone : tensor);
     to.set_tensor(leaf, std::move(tensor));
   }
 }

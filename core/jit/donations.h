@@ -26,7 +26,7 @@ class Donations {
   std::byte* data(uint32_t input) const { return copies_[input] ? copies_[input]->data() : nullptr; }
 
   // Tensors that `from` alone holds go to `to`, which has the same. Of a call that keeps its arguments while it runs.
-  static void hand_over(const Entry& entry, const Values& from, Values& to);
+  static void move_donated(const Entry& entry, const Values& from, Values& to);
 
  private:
   const Entry& entry_;

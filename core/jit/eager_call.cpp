@@ -21,7 +21,7 @@ Ref<Tensor> tensor_of_number(const Allocator& allocator, const Tensor& number) {
 
 }  // namespace
 
-void own_results(const Allocator& allocator, std::vector<Leaf>& leaves) {
+void make_results_owned(const Allocator& allocator, std::vector<Leaf>& leaves) {
   for (Leaf& l : leaves) {
     if (!l.tensor) continue;
     if (l.tensor->kind() == Tensor::Kind::number) l.tensor = tensor_of_number(allocator, *l.tensor);
@@ -31,7 +31,7 @@ void own_results(const Allocator& allocator, std::vector<Leaf>& leaves) {
   }
 }
 
-void bind_results(std::string_view function, const Values& out, std::vector<Leaf>& leaves) {
+void copy_results_to_bound(std::string_view function, const Values& out, std::vector<Leaf>& leaves) {
   for (size_t i = 0; i < leaves.size() && i < out.size(); i++) {
     const Ref<Tensor>& to = leaves[i].bound = out[i].bound;
     if (!to || !leaves[i].tensor) continue;
@@ -62,14 +62,14 @@ Status* Compiled::run_eagerly(const Values& in, Values& out) {
     structure = results->structure();
   }
   scope.reset();
-  own_results(context_->allocator(), leaves);
-  bind_results(function_->name(), out, leaves);
+  make_results_owned(context_->allocator(), leaves);
+  copy_results_to_bound(function_->name(), out, leaves);
   out.assign(std::move(leaves), structure);
   eager_++;
   return nullptr;
 }
 
-Status* Compiled::hand_over(const Values& taken, Tensor** out, size_t n_out) const {
+Status* Compiled::detach_results(const Values& taken, Tensor** out, size_t n_out) const {
   std::vector<Ref<Tensor>> tensors;
   for (size_t i = 0; i < taken.size(); i++)
     if (taken[i].tensor) tensors.push_back(taken[i].tensor);

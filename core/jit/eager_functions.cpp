@@ -68,13 +68,13 @@ class GradientOfOp final : public Function {
     scope.run_formulas([&] {
       std::vector<ValueId> ids;
       for (size_t i = 0; i < in.size(); i++) ids.push_back(scope.enter(in[i].tensor.get()));
-      trace(scope, ids, out);
+      trace_gradient(scope, ids, out);
     });
     return nullptr;
   }
 
  private:
-  void trace(Scope& scope, const std::vector<ValueId>& ids, Values& out) {
+  void trace_gradient(Scope& scope, const std::vector<ValueId>& ids, Values& out) {
     auto& recorder = dynamic_cast<Recorder&>(scope.builder());
     size_t next = 0;
     const Arguments args(key_, [&] { return ids[inputs_.in[next++]]; });

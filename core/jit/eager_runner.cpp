@@ -79,7 +79,7 @@ class EagerRunner : public OpRunner {
 
   Status* run(const OpDef& op, std::span<const Arg> args, std::span<const Buffer> in,
               std::span<const Buffer> out) override {
-    bool named = is_named(op);
+    bool named = is_named_by_executor(op);
     for (const Arg& a : args) named = named && a.kind != ArgKind::values;
     for (const Buffer& b : in) named = named || b.device != Device::cpu;
     for (const Buffer& b : out) named = named || b.device != Device::cpu;
@@ -89,7 +89,7 @@ class EagerRunner : public OpRunner {
 
  private:
   // Whether an executor names the op. Asked at each call, so answers are cached: the op's address, plus 1 if one does.
-  bool is_named(const OpDef& op) {
+  bool is_named_by_executor(const OpDef& op) {
     const auto asked = reinterpret_cast<uintptr_t>(&op);
     std::atomic<uintptr_t>& kept = answers_[asked / alignof(std::max_align_t) % kAnswers];
     const uintptr_t known = kept.load(std::memory_order_relaxed);

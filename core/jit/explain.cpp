@@ -89,7 +89,7 @@ std::string fusions_json(const Compiled& f) {
   return cat("[", out, "]");
 }
 
-std::string sources(const Compiled& f, std::string_view form) {
+std::string report_kernel_sources(const Compiled& f, std::string_view form) {
   return report_latest_entry(f, [&](const Entry& e) { return kernel_sources(*e.program, form); });
 }
 
@@ -127,11 +127,11 @@ constexpr std::array kReports = {
     Report{{"graph", "The last trace in the language of Graphviz."},
            graph_report},
     Report{{"llvm", "The code of each kernel for the CPU as LLVM's IR."},
-           [](const Compiled& f) { return sources(f, "llvm"); }},
+           [](const Compiled& f) { return report_kernel_sources(f, "llvm"); }},
     Report{{"assembly", "The same as assembly."},
-           [](const Compiled& f) { return sources(f, "assembly"); }},
+           [](const Compiled& f) { return report_kernel_sources(f, "assembly"); }},
     Report{{"cuda", "The code of each fused kernel as the CUDA target writes it, C++."},
-           [](const Compiled& f) { return sources(f, "cuda"); }},
+           [](const Compiled& f) { return report_kernel_sources(f, "cuda"); }},
     Report{{"stats", "Counts of calls, and of compiles by reason and stage with histograms of their times, as JSON."},
            compile_stats},
     Report{{"profile", "What the last profile measured of each step, slowest first."},

@@ -8,13 +8,13 @@
 namespace thunder {
 namespace {
 
-std::string path_of(const Entry& e, size_t input) {
+std::string input_name(const Entry& e, size_t input) {
   const std::string& name = e.traces[0].inputs[input].name;
   return name.empty() ? cat("i[", e.traces[0].inputs[input].index + 1, "]") : name;
 }
 
 void append_input(std::string& out, const Entry& e, size_t input) {
-  const std::string path = path_of(e, input);
+  const std::string path = input_name(e, input);
   const TensorType& type = e.traces[0].type(e.traces[0].inputs[input].value);
   const uint32_t leaf = e.bindings[input].leaf;
   if (type.weak) {
@@ -63,7 +63,7 @@ void append_symbols(std::string& out, const Entry& e) {
   for (const SizeRange& r : e.ranges)
     for (size_t i = 0; i < e.leaves; i++) {
       if (e.bindings[i].leaf != r.leaf) continue;
-      const std::string size = cat("size(", path_of(e, i), ", ", r.dim, ")");
+      const std::string size = cat("size(", input_name(e, i), ", ", r.dim, ")");
       if (r.min > 2) out += cat(size, " >= ", r.min, "\n");
       if (r.max < std::numeric_limits<int64_t>::max()) out += cat(size, " <= ", r.max, "\n");
     }

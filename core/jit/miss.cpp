@@ -15,14 +15,14 @@ const Entry* Compiled::handle_miss(const Inputs& in, std::shared_ptr<const Entry
   check_inputs(in);  // inputs that it rejects are in no key
   if (dynamic_ && context_->stance() != Stance::force_eager)
     if ((own = dynamic_->plans().find(in))) return apart_++, own.get();
-  if (stays_eager(in)) return nullptr;
+  if (must_stay_eager(in)) return nullptr;
   if (settings_.cache == CacheMode::same_input)
     if (const Entry* entry = find_promised_program(in)) return entry;
   return compile(in, own, check, segmented);
 }
 
 // Whether this call, which no program fits, is not to be compiled.
-bool Compiled::stays_eager(const Inputs& in) {
+bool Compiled::must_stay_eager(const Inputs& in) {
   if (settings_.disable) return true;
   switch (context_->stance()) {
     case Stance::normal: return false;
@@ -112,15 +112,15 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
     plain_++;
   }
   note_compiled(*entry, why);
-  const Entry* const kept = keep(std::move(entry), in, full, own);
+  const Entry* const kept = keep_program(std::move(entry), in, full, own);
   log_compiled(*context_, *kept, why, log_.misses() > 1);
   write_trace_files(*context_, settings_, *kept);
   return kept;
 }
 
 // Keeps the program in the cache for good, among those that were used last, or for this call alone.
-const Entry* Compiled::keep(std::unique_ptr<Entry> entry, const Inputs& in, bool full,
-                            std::shared_ptr<const Entry>& own) {
+const Entry* Compiled::keep_program(std::unique_ptr<Entry> entry, const Inputs& in, bool full,
+                                    std::shared_ptr<const Entry>& own) {
   const bool caches = settings_.cache != CacheMode::no_caching;
   std::vector<uint32_t> any;  // integers whose value does not matter
   for (const IntegerSymbol& s : entry->integers) any.push_back(s.leaf);
@@ -136,7 +136,7 @@ const Entry* Compiled::keep(std::unique_ptr<Entry> entry, const Inputs& in, bool
 }
 
 void Compiled::note_compiled(const Entry& entry, const std::string& why) {
-  log_.note(entry, why);
+  log_.add_compile(entry, why);
   const std::lock_guard lock(taped_mutex_);
   if (taped_) taped_->set_compiled_last(false);
 }
@@ -152,7 +152,7 @@ const Entry* Compiled::miss_segmented(const Values& in, Values& out, std::shared
     check_inputs(inputs);
     const Stance stance = context_->stance();
     if (settings_.disable || stance == Stance::force_eager ||
-        (stance == Stance::eager_then_compile && stays_eager(inputs)))
+        (stance == Stance::eager_then_compile && must_stay_eager(inputs)))
       return nullptr;
     call.record(in);
   }

@@ -10,9 +10,9 @@ namespace thunder {
 
 // Copies results so that each has its own memory: not an argument's, a captured tensor's or another result's. Requires:
 // the scope is closed.
-void own_results(const Allocator& allocator, std::vector<Leaf>& leaves);
+void make_results_owned(const Allocator& allocator, std::vector<Leaf>& leaves);
 
 // Copies results to the tensors bound to them in `out`. Throws, and writes nothing, if a type differs.
-void bind_results(std::string_view function, const Values& out, std::vector<Leaf>& leaves);
+void copy_results_to_bound(std::string_view function, const Values& out, std::vector<Leaf>& leaves);
 
 }  // namespace thunder

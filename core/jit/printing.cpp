@@ -26,14 +26,14 @@ constexpr std::array kRows = {
               "tensor ask for it."},
 };
 
-int64_t at_least_zero(const Options& given, std::string_view name, int64_t now, std::string_view who) {
+int64_t read_nonnegative(const Options& given, std::string_view name, int64_t now, std::string_view who) {
   const int64_t n = given.integer(name, now);
   require(n >= 0, who, ": option '", name, "' must not be negative, got ", n);
   return n;
 }
 
 // The largest number of elements that is not above it.
-int64_t threshold(const Options& given, int64_t now, std::string_view who) {
+int64_t read_threshold(const Options& given, int64_t now, std::string_view who) {
   if (!given.find("threshold")) return now;
   const double n = given.real("threshold", 0);
   require(n >= 0, who, ": option 'threshold' must not be negative, got ", n);  // nor NaN
@@ -54,12 +54,12 @@ TensorPrintOptions print_options(const Options& given, TensorPrintOptions now, s
     const auto notation = now.sci_mode;
     now = *profile, now.sci_mode = notation;
   }
-  now.precision = at_least_zero(given, "precision", now.precision, who);
+  now.precision = read_nonnegative(given, "precision", now.precision, who);
   require(now.precision <= kMostDigits, who, ": option 'precision' must be at most ", kMostDigits, ", got ",
           now.precision);
-  now.threshold = threshold(given, now.threshold, who);
-  now.edgeitems = at_least_zero(given, "edgeitems", now.edgeitems, who);
-  now.linewidth = at_least_zero(given, "linewidth", now.linewidth, who);
+  now.threshold = read_threshold(given, now.threshold, who);
+  now.edgeitems = read_nonnegative(given, "edgeitems", now.edgeitems, who);
+  now.linewidth = read_nonnegative(given, "linewidth", now.linewidth, who);
   if (given.find("sci_mode")) now.sci_mode = given.flag("sci_mode", false);
   return now;
 }

@@ -45,27 +45,27 @@ class Symbols {
                                                          : scope.integer(in[leaf].i);
   }
 
-  TensorType type(uint32_t leaf, TensorType type) {
+  TensorType make_symbolic_type(uint32_t leaf, TensorType type) {
     for (size_t dim = 0; mask_ && dim < (*mask_)[leaf].size(); dim++) {
       if (!(*mask_)[leaf][dim]) continue;
       if (const std::string* formula = shapes_ ? shapes_->formula(leaf, dim) : nullptr) {
         type.shape[dim] = evaluate_formula(*formula, type.shape[dim]);
-        if (shapes_->symbol(leaf, dim)) place(type.shape[dim], leaf, dim);
+        if (shapes_->symbol(leaf, dim)) note_place(type.shape[dim], leaf, dim);
         continue;
       }
       auto [it, fresh] = sizes_.try_emplace(type.shape[dim].value());
       if (fresh) it->second = scope_.symbol(it->first);
       type.shape[dim] = it->second;
-      place(it->second, leaf, dim);
+      note_place(it->second, leaf, dim);
     }
     return type;
   }
   // A constant where it stands for itself alone.
-  Dim integer(uint32_t leaf, int64_t value) {
+  Dim make_integer_symbol(uint32_t leaf, int64_t value) {
     if (!mask_ || (*mask_)[leaf].empty() || !(*mask_)[leaf][0]) return value;
     const auto number = shapes_ ? shapes_->symbol(leaf, 0) : std::nullopt;
     const Dim symbol = number ? named_.at(*number) : scope_.integer(value);
-    place(symbol, leaf, 0);
+    note_place(symbol, leaf, 0);
     return symbol;
   }
   SymbolPlaces places;
@@ -80,7 +80,7 @@ class Symbols {
            ", it is ", name(size));
     return made;
   }
-  void place(Dim symbol, uint32_t leaf, size_t dim) {
+  void note_place(Dim symbol, uint32_t leaf, size_t dim) {
     const auto number = static_cast<size_t>(symbol.expr()->a.value());
     if (places.size() <= number) places.resize(number + 1);
     places[number].push_back({leaf, dim});
@@ -105,7 +105,7 @@ void make_proxies(TracingScope& scope, Values& proxies, const Values& in, Number
   for (uint32_t leaf = 0; leaf < in.size(); leaf++) {
     const Leaf& l = in[leaf];
     if (l.kind == ArgKind::integer) {
-      const Dim symbol = symbols.integer(leaf, l.i);
+      const Dim symbol = symbols.make_integer_symbol(leaf, l.i);
       if (symbol.constant()) continue;
       proxies[leaf].word = scope.word(symbol);
       reads.symbols[leaf] = symbol;
@@ -114,7 +114,7 @@ void make_proxies(TracingScope& scope, Values& proxies, const Values& in, Number
     }
     if (l.kind == ArgKind::value && l.tensor->concrete())
       proxies[leaf].tensor =
-          Ref<Tensor>(scope.argument_proxy(symbols.type(leaf, l.tensor->type()), paths[leaf], l.tensor));
+          Ref<Tensor>(scope.argument_proxy(symbols.make_symbolic_type(leaf, l.tensor->type()), paths[leaf], l.tensor));
     else if (l.kind == ArgKind::real) {
       proxies[leaf].tensor = Ref<Tensor>(scope.float_proxy(l.f, paths[leaf], leaf, reads));
       entry.numbers = true;
@@ -184,7 +184,7 @@ Values* call_on_proxies(TracingScope& scope, Function& function, const Values& i
   make_proxies(scope, proxies, in, reads, entry, symbols);
   if (how.symbolic) make_numbers(scope, *how.symbolic, reads, entry);
   how.places = std::move(symbols.places);
-  entry.inputs = inputs_of(in);
+  entry.inputs = describe_inputs(in);
   entry.leaves = entry.bindings.size();
   proxies.reads = &reads;
   return apply(scope, function, proxies);
@@ -214,7 +214,7 @@ bool is_empty(const DimMask& mask) {
 
 }  // namespace
 
-EntryInputs inputs_of(const Values& in) {
+EntryInputs describe_inputs(const Values& in) {
   EntryInputs inputs{in.structure(), std::vector<Leaf>(in.size()), std::vector<Sizes>(in.size())};
   for (size_t i = 0; i < in.size(); i++) {
     const Leaf& l = in[i];

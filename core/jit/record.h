@@ -37,6 +37,6 @@ std::unique_ptr<Entry> record_segments(Context& context, Function& function, con
                                        bool broken, SegmentedResults& results);
 
 // The part of a call's inputs that a key compares.
-EntryInputs inputs_of(const Values& in);
+EntryInputs describe_inputs(const Values& in);
 
 }  // namespace thunder

@@ -42,12 +42,12 @@ CallStatistics Compiled::statistics() const {
   return s;
 }
 
-void Compiled::keep(std::shared_ptr<const Profile> profile) {
+void Compiled::set_last_profile(std::shared_ptr<const Profile> profile) {
   const std::lock_guard lock(reports_mutex_);
   last_profile_ = std::move(profile);
 }
 
-void Compiled::keep(std::shared_ptr<const Examination> examination) {
+void Compiled::set_last_examination(std::shared_ptr<const Examination> examination) {
   const std::lock_guard lock(reports_mutex_);
   last_examination_ = std::move(examination);
 }
@@ -62,7 +62,7 @@ std::shared_ptr<const Profile> Compiled::last_profile() const {
   return last_profile_;
 }
 
-std::vector<CompileRecord> Compiled::compiles() const { return log_.compiles(); }
+std::vector<CompileRecord> Compiled::compile_records() const { return log_.compile_records(); }
 
 std::string Compiled::last_miss() const { return log_.last_miss(); }
 

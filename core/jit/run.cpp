@@ -18,7 +18,7 @@ union Number {
   bool b;
 };
 
-SmallVector<Number, 8> plain_numbers(const Entry& entry, const Inputs& in) {
+SmallVector<Number, 8> collect_numbers(const Entry& entry, const Inputs& in) {
   SmallVector<Number, 8> numbers;
   numbers.resize_uninitialized(entry.leaves);
   for (size_t i = 0; i < entry.leaves; i++) {
@@ -92,12 +92,12 @@ Ref<Tensor> ProgramRunner::result_tensor(const Entry& entry, const Inputs& in, s
   }
   if (apart) return Ref<Tensor>(&bound);
   copy = true;
-  return fresh(dense);
+  return allocate_result(dense);
 }
 
 // A call that begins after the write finds either the new values or the old version, and then waits here; those that
 // run already end before.
-Status* ProgramRunner::renew(const Entry& entry) {
+Status* ProgramRunner::renew_frozen(const Entry& entry) {
   const auto is_current = [](Frozen& f) {
     return std::atomic_ref(f.seen).load(std::memory_order_acquire) == f.tensor->storage()->version();
   };
@@ -110,7 +110,7 @@ Status* ProgramRunner::renew(const Entry& entry) {
   return nullptr;
 }
 
-inline Ref<Tensor> ProgramRunner::fresh(const DenseType& type) const {
+inline Ref<Tensor> ProgramRunner::allocate_result(const DenseType& type) const {
   if (type.type.device == Device::cpu) [[likely]] return Tensor::empty(context_.allocator(), type);
   return Tensor::empty(context_.devices().allocator(type.type.device), type);
 }
@@ -124,7 +124,7 @@ inline Ref<Tensor> ProgramRunner::fresh(const DenseType& type) const {
     if (entry.results[leaf].output == ResultLeaf::kConstant) continue;
     Tensor* given = bound && leaf < bound->size() ? (*bound)[leaf].bound.get() : nullptr;
     callers |= given != nullptr;
-    results.push(given ? result_tensor(entry, in, leaf, *given, copy) : fresh(*dense));
+    results.push(given ? result_tensor(entry, in, leaf, *given, copy) : allocate_result(*dense));
     dense++;
   }
 }
@@ -132,10 +132,10 @@ inline Ref<Tensor> ProgramRunner::fresh(const DenseType& type) const {
 Status* ProgramRunner::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results,
                       InterruptCheck& check, void* stream) {
   SmallVector<Number, 8> numbers;  // by input
-  if (entry.numbers) numbers = plain_numbers(entry, in);
+  if (entry.numbers) numbers = collect_numbers(entry, in);
   std::shared_lock<std::shared_mutex> unchanged(renew_mutex_, std::defer_lock);
   if (!entry.frozen.empty()) {
-    if (Status* failed = renew(entry)) return failed;
+    if (Status* failed = renew_frozen(entry)) return failed;
     unchanged.lock();
   }
   if (entry.writes) check_writes(entry, in);

@@ -42,9 +42,9 @@ class ProgramRunner {
   // The tensor bound to an input of the program; null for a plain number.
   static Tensor* input_tensor(const Entry& entry, const Inputs& in, size_t input);
   // Recomputes values that depend on frozen tensors that were written.
-  Status* renew(const Entry& entry);
+  Status* renew_frozen(const Entry& entry);
   void check_writes(const Entry& entry, const Inputs& in) const;
-  Ref<Tensor> fresh(const DenseType& type) const;
+  Ref<Tensor> allocate_result(const DenseType& type) const;
   void make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy,
                     bool& callers) const;
   Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor& bound, bool& copy) const;

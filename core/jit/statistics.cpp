@@ -7,7 +7,7 @@ constexpr size_t kMostRecords = 1024;
 
 }  // namespace
 
-void CompileLog::note(const Entry& entry, std::string_view why) {
+void CompileLog::add_compile(const Entry& entry, std::string_view why) {
   const auto ns = [](double ms) { return static_cast<uint64_t>(ms * 1e6); };
   CompileRecord record{std::string(why), {{"trace", entry.trace_ms}}};
   for (const StageTime& t : entry.stages) record.milliseconds.emplace_back(t.name, t.milliseconds);
@@ -40,7 +40,7 @@ uint64_t CompileLog::misses() const {
   return sums_.misses;
 }
 
-std::vector<CompileRecord> CompileLog::compiles() const {
+std::vector<CompileRecord> CompileLog::compile_records() const {
   const std::lock_guard lock(mutex_);
   return compiles_;
 }

@@ -26,14 +26,14 @@ struct CompileRecord {
 class CompileLog {
  public:
   // That a program was compiled because no other fitted: `why`.
-  void note(const Entry& entry, std::string_view why);
+  void add_compile(const Entry& entry, std::string_view why);
   // The latest program, where it is none of the cache's; null: the cache's is.
   void set_latest(std::shared_ptr<const Entry> entry);
   std::shared_ptr<const Entry> latest() const;
   std::string last_miss() const;
   uint64_t misses() const;
   // Each compile so far, oldest first; of very many the first ones are forgotten.
-  std::vector<CompileRecord> compiles() const;
+  std::vector<CompileRecord> compile_records() const;
   void add_to(CallStatistics& statistics) const;
 
  private:

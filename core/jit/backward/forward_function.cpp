@@ -49,7 +49,7 @@ std::vector<SplitInput> find_input_sources(const Inner& inner, std::span<const I
 }
 
 // The inputs by which the function is differentiated.
-std::vector<size_t> real_inputs(const Trace& trace, std::span<const SplitInput> places) {
+std::vector<size_t> find_differentiable_inputs(const Trace& trace, std::span<const SplitInput> places) {
   std::vector<size_t> out;
   for (size_t i = 0; i < places.size(); i++)
     if (is_real(trace.type(trace.inputs[i].value).dtype) && !places[i].number) out.push_back(i);
@@ -102,7 +102,7 @@ std::vector<size_t> turn_writes_into_outputs(Trace& trace) {
   return out;
 }
 
-Partition partitioned(JointTrace joint, Context& context, const CompileOptions& options) {
+Partition partition_joint_trace(JointTrace joint, Context& context, const CompileOptions& options) {
   const Executors executors = executors_for(context, options);
   InterruptCheck check(context.interrupts());
   Compilation compilation{
@@ -124,12 +124,12 @@ Split::Parts build_split_parts(Context& context, const CompileOptions& options, 
                                              options.settings()))
     trace = std::move(*with);
   parts.inputs = find_input_sources(inner, arguments, in);
-  parts.wrt = real_inputs(trace, parts.inputs);
+  parts.wrt = find_differentiable_inputs(trace, parts.inputs);
   parts.outputs.results = inner.outputs;
   parts.outputs.written = turn_writes_into_outputs(trace);
   note_symbols(trace.nodes);
-  parts.partition = partitioned(build_joint_trace(std::move(trace), context.registry(), parts.wrt, parts.cotangents),
-                                context, options);
+  parts.partition = partition_joint_trace(
+      build_joint_trace(std::move(trace), context.registry(), parts.wrt, parts.cotangents), context, options);
   parts.outputs.saved = parts.partition.forward.outputs.size() - parts.outputs.differentiable();
   parts.leaves = inner.results->size();
   parts.structure = inner.results->structure();

@@ -42,13 +42,15 @@ class SplitCall final : public TapedCall {
     if (backward.wrt.empty()) return;
     std::vector<size_t> of;
     for (size_t input : backward.wrt) of.push_back(value_of[input]);
-    add_gradients(grad, call_recorded(tape_of(grad), backward.function, read(grad, backward, in, value_of)), of);
+    add_gradients(
+        grad, call_recorded(tape_of(grad), backward.function, collect_backward_inputs(grad, backward, in, value_of)),
+        of);
   }
 
  private:
   // The values that a backward reads.
-  TapedInputs read(const Grad& grad, const Split::Backward& backward, const TapedInputs& in,
-                   const std::vector<size_t>& value_of) const {
+  TapedInputs collect_backward_inputs(const Grad& grad, const Split::Backward& backward, const TapedInputs& in,
+                                      const std::vector<size_t>& value_of) const {
     TapedInputs out;
     const size_t inputs = split_->parts().inputs.size();
     for (size_t saved : backward.saved) {
@@ -66,7 +68,7 @@ class SplitCall final : public TapedCall {
 };
 
 // The inputs of the forward as values of the tape.
-TapedInputs enter(EagerScope& tape, const Split& split, const Values& in) {
+TapedInputs enter_forward_inputs(EagerScope& tape, const Split& split, const Values& in) {
   TapedInputs out;
   Leaf unused;  // the random state: no gradient reads it
   unused.kind = ArgKind::integer;
@@ -113,7 +115,7 @@ Values* Pair::record_on_tape(EagerScope& tape, const Values& in, const Values& m
   const Ref<Split> split(static_cast<Split*>(made[made.size() - 1].auxiliary.get()));
   if (split->claim_first_use()) set_compiled_last(true);
   const Split::Parts& parts = split->parts();
-  const TapedInputs inputs = enter(tape, *split, in);
+  const TapedInputs inputs = enter_forward_inputs(tape, *split, in);
   EagerBuilder& builder = tape.builder();
   // The results, then the saved values.
   std::vector<size_t> leaves = parts.outputs.results;

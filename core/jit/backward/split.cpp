@@ -8,7 +8,7 @@
 namespace thunder {
 namespace {
 
-std::vector<size_t> places_of(const Split::Parts& parts) {
+std::vector<size_t> locate_saved_values(const Split::Parts& parts) {
   const Trace& forward = parts.partition.forward;
   std::vector<size_t> out;
   for (ValueId v : parts.partition.saved) {
@@ -30,7 +30,7 @@ Split::Split(Ref<Context> context, Ref<CompileOptions> options, std::shared_ptr<
       options_(std::move(options)),
       latest_(std::move(latest)),
       parts_(std::move(parts)),
-      saved_(places_of(parts_)) {}
+      saved_(locate_saved_values(parts_)) {}
 
 const Split::Backward& Split::backward(const std::vector<bool>& reached, const std::vector<bool>& wanted) {
   const std::lock_guard lock(mutex_);

@@ -33,7 +33,7 @@ std::string join_wanted_numbers(const std::vector<bool>& wanted) {
   return out;
 }
 
-size_t count(const std::vector<bool>& of) { return static_cast<size_t>(std::count(of.begin(), of.end(), true)); }
+size_t count_true(const std::vector<bool>& of) { return static_cast<size_t>(std::count(of.begin(), of.end(), true)); }
 
 // vjp() without the results and with one flat list of inputs.
 class PulledBack : public Function {
@@ -41,7 +41,7 @@ class PulledBack : public Function {
   PulledBack(const Ref<Function>& f, const std::vector<bool>& reached, const std::vector<bool>& wanted)
       : Function(cat("backward(", f->name(), ")")),
         inputs_(wanted.size()),
-        gradients_(count(wanted)),
+        gradients_(count_true(wanted)),
         vjp_(vjp(Ref<Function>::adopt(new Selected(f, reached)), {join_wanted_numbers(wanted)})) {}
 
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override {

@@ -10,7 +10,7 @@ bool may_vary(const Leaf& l, size_t dim) {
   return l.kind == ArgKind::value && l.tensor->concrete() && l.tensor->contiguous() && l.tensor->sizes()[dim] >= 2;
 }
 
-DimMask no_dims(const Values& in) {
+DimMask make_empty_mask(const Values& in) {
   DimMask mask(in.size());
   for (size_t leaf = 0; leaf < in.size(); leaf++) {
     if (in[leaf].kind == ArgKind::value && in[leaf].tensor->concrete())
@@ -20,8 +20,8 @@ DimMask no_dims(const Values& in) {
   return mask;
 }
 
-DimMask all_dims(const Values& in) {
-  DimMask mask = no_dims(in);
+DimMask make_full_mask(const Values& in) {
+  DimMask mask = make_empty_mask(in);
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
     for (size_t dim = 0; dim < mask[leaf].size(); dim++) mask[leaf][dim] = may_vary(in[leaf], dim);
   return mask;
@@ -29,7 +29,7 @@ DimMask all_dims(const Values& in) {
 
 DimMask varying_dims(const Entry& entry, const Values& in) {
   if (entry.inputs.structure != in.structure()) return {};
-  DimMask mask = no_dims(in);
+  DimMask mask = make_empty_mask(in);
   for (size_t leaf = 0; leaf < in.size(); leaf++) {
     const Leaf& was = entry.inputs.leaves[leaf];
     if (was.kind == ArgKind::integer && in[leaf].kind == ArgKind::integer) mask[leaf][0] = was.i != in[leaf].i;

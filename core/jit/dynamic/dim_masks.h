@@ -10,8 +10,8 @@ namespace thunder {
 using DimMask = std::vector<std::vector<bool>>;
 
 // One flag for each leaf and dim; an integer leaf counts as having one dim.
-DimMask no_dims(const Values& in);
-DimMask all_dims(const Values& in);
+DimMask make_empty_mask(const Values& in);
+DimMask make_full_mask(const Values& in);
 // The sizes and integers in which these inputs differ from those of a program. Empty when they differ in anything else.
 DimMask varying_dims(const Entry& entry, const Values& in);
 // Whether a size may become symbolic: sizes 0 and 1 may not, any integer may.

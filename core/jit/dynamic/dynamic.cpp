@@ -49,7 +49,7 @@ std::unique_ptr<Entry> record_with_symbols(const Wanted& wanted, DimMask& mask, 
     for (size_t dim = 0; dim < mask[leaf].size(); dim++)
       if (mask[leaf][dim]) sizes.insert(identify_size(in, leaf, dim));
   if (sizes.size() < 2 || sizes.size() > kMostSizes) return nullptr;
-  DimMask kept = no_dims(in);
+  DimMask kept = make_empty_mask(in);
   for (const OneSize& size : sizes) {
     DimMask more = kept;
     add(more, dims_of_size(in, mask, size));
@@ -68,7 +68,7 @@ void for_each_mark(const Wanted& wanted, F&& f) {
   for (size_t leaf = 0; leaf < wanted.in.size(); leaf++) {
     const Leaf& l = wanted.in[leaf];
     if (l.kind != ArgKind::value || !l.tensor->concrete()) continue;
-    const std::vector<SizeMark> marks = wanted.context.size_marks().of(*l.tensor);
+    const std::vector<SizeMark> marks = wanted.context.size_marks().marks_of(*l.tensor);
     for (size_t dim = 0; dim < marks.size(); dim++)
       if (marks[dim].kind != SizeMark::Kind::none) f(leaf, dim, marks[dim]);
   }
@@ -134,7 +134,7 @@ std::vector<SizeRange> ranges(const Wanted& wanted, const DimMask& mask) {
 }  // namespace
 
 std::unique_ptr<Entry> record_any_size(Context& context, Function& function, const Values& in) {
-  DimMask mask = all_dims(in);
+  DimMask mask = make_full_mask(in);
   std::string why;
   // Integers stay constants: a trace of its own is not told their values at a call.
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
@@ -175,7 +175,7 @@ std::shared_ptr<Entry> make_loaded_entry(const SavedProgram& p) {
 
 }  // namespace
 
-std::unique_ptr<Entry> Dynamic::specialised(const Wanted& wanted, InterruptCheck& check) {
+std::unique_ptr<Entry> Dynamic::compile_specialised(const Wanted& wanted, InterruptCheck& check) {
   std::string why;
   for (const auto& p : programs_) {
     if (!p->fits(wanted.in)) continue;
@@ -205,10 +205,10 @@ std::vector<SavedProgram> Dynamic::saved() const {
   return out;
 }
 
-bool Dynamic::trace(const Wanted& wanted, const DimMask& mask) {
+bool Dynamic::trace_with_symbols(const Wanted& wanted, const DimMask& mask) {
   SharedSizes sharing = shared_sizes(wanted.in, mask);
   if (!any_dim(mask) || traced_ == kMostTraces || std::find(failed_.begin(), failed_.end(), sharing) != failed_.end())
-    return require_varying(wanted, no_dims(wanted.in), ""), false;
+    return require_varying(wanted, make_empty_mask(wanted.in), ""), false;
   traced_++;
   DimMask varying = mask;
   std::string why;
@@ -221,7 +221,7 @@ bool Dynamic::trace(const Wanted& wanted, const DimMask& mask) {
       one.push_back(saved_program(*entry, wanted.context));
       return Ref<SavedFunction>::adopt(new SavedFunction(wanted.function.name(), std::move(one)));
     });
-  if (!made->function) failed_.push_back(std::move(sharing)), varying = no_dims(wanted.in);
+  if (!made->function) failed_.push_back(std::move(sharing)), varying = make_empty_mask(wanted.in);
   log_sizes(wanted, mask, varying, why);
   require_varying(wanted, varying, why);
   if (!made->function) return false;
@@ -232,13 +232,13 @@ bool Dynamic::trace(const Wanted& wanted, const DimMask& mask) {
 
 std::unique_ptr<Entry> Dynamic::compile(const Wanted& wanted, DynamicSizes which, std::span<const Entry* const> kept,
                                         InterruptCheck& check) {
-  if (auto found = specialised(wanted, check)) return found;
-  DimMask mask = which == DynamicSizes::all ? all_dims(wanted.in) : no_dims(wanted.in);
+  if (auto found = compile_specialised(wanted, check)) return found;
+  DimMask mask = which == DynamicSizes::all ? make_full_mask(wanted.in) : make_empty_mask(wanted.in);
   for (size_t i = 0; i < kept.size() && which == DynamicSizes::automatic; i++)
     if (const DimMask varying = varying_dims(*kept[i], wanted.in); !varying.empty()) thunder::add(mask, varying);
   apply_marks(wanted, mask);
   if (const DynamicShapes said(wanted.options, wanted.in); !said.empty()) thunder::add(mask, said.mask(wanted.in));
-  return trace(wanted, mask) ? specialised(wanted, check) : nullptr;
+  return trace_with_symbols(wanted, mask) ? compile_specialised(wanted, check) : nullptr;
 }
 
 }  // namespace thunder

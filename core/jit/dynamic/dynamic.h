@@ -43,9 +43,9 @@ class Dynamic {
   const Plans& plans() const { return plans_; }
 
  private:
-  std::unique_ptr<Entry> specialised(const Wanted& wanted, InterruptCheck& check);
+  std::unique_ptr<Entry> compile_specialised(const Wanted& wanted, InterruptCheck& check);
   // Traces the function with symbols; returns whether that added a symbolic program.
-  bool trace(const Wanted& wanted, const DimMask& mask);
+  bool trace_with_symbols(const Wanted& wanted, const DimMask& mask);
 
   // The limit for one function; calls that fit none of them are then compiled with plain sizes.
   static constexpr size_t kMostTraces = 8;

@@ -5,7 +5,7 @@
 
 namespace thunder {
 
-std::vector<Ref<Tensor>> SizeMarks::unused() {
+std::vector<Ref<Tensor>> SizeMarks::remove_unused() {
   std::vector<Ref<Tensor>> out;
   for (auto it = marked_.begin(); it != marked_.end();) {
     if (!it->second.tensor->unique()) {
@@ -30,17 +30,17 @@ void SizeMarks::mark(const Ref<Tensor>& tensor, int64_t dim, SizeMark mark) {
           " is not between min ", mark.min, " and max ", mark.max);
   std::vector<Ref<Tensor>> gone;
   std::lock_guard lock(mutex_);
-  gone = unused();
+  gone = remove_unused();
   Marked& m = marked_[tensor.get()];
   m.tensor = tensor;
   m.dims.resize(type.rank());
   m.dims[at] = mark;
 }
 
-std::vector<SizeMark> SizeMarks::of(const Tensor& tensor) {
+std::vector<SizeMark> SizeMarks::marks_of(const Tensor& tensor) {
   std::vector<Ref<Tensor>> gone;
   std::lock_guard lock(mutex_);
-  gone = unused();
+  gone = remove_unused();
   const auto it = marked_.find(&tensor);
   return it == marked_.end() ? std::vector<SizeMark>() : it->second.dims;
 }

@@ -23,14 +23,15 @@ class SizeMarks {
   // A negative dim counts from the back. Throws when there is no such dim, or when its size lies outside of the mark's.
   void mark(const Ref<Tensor>& tensor, int64_t dim, SizeMark mark);
   // The marks of a tensor by dim; empty: it has none.
-  std::vector<SizeMark> of(const Tensor& tensor);
+  std::vector<SizeMark> marks_of(const Tensor& tensor);
 
  private:
   struct Marked {
     Ref<Tensor> tensor;
     std::vector<SizeMark> dims;
   };
-  std::vector<Ref<Tensor>> unused();  // taken out: released when nothing is locked, since that may run code of a host's
+  std::vector<Ref<Tensor>>
+  remove_unused();  // taken out: released when nothing is locked, since that may run code of a host's
 
   std::mutex mutex_;
   std::map<const Tensor*, Marked> marked_;

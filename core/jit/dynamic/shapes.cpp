@@ -22,7 +22,7 @@ class Formula {
  public:
   Formula(std::string_view text, const std::map<int64_t, Dim>& symbols) : text_(text), symbols_(symbols) {}
   std::optional<Dim> parse() {
-    const Dim made = operation(0);
+    const Dim made = parse_operation(0);
     if (at_ != text_.size()) refuse();
     return known_ ? std::optional(made) : std::nullopt;
   }
@@ -31,14 +31,14 @@ class Formula {
   [[noreturn]] void refuse() const {
     fail(Code::failed_precondition, "compile: option 'dynamic_shapes': '", text_, "' is no formula of sizes");
   }
-  char next() const { return at_ < text_.size() ? text_[at_] : 0; }
+  char peek() const { return at_ < text_.size() ? text_[at_] : 0; }
 
-  Dim operation(int depth) {
-    const Dim a = operand(depth);
-    const char op = next();
+  Dim parse_operation(int depth) {
+    const Dim a = parse_operand(depth);
+    const char op = peek();
     if (!op || std::string_view("+-*/%").find(op) == std::string_view::npos) return a;
     at_++;
-    const Dim b = operand(depth);
+    const Dim b = parse_operand(depth);
     switch (op) {
       case '+': return a + b;
       case '-': return a - b;
@@ -47,16 +47,16 @@ class Formula {
       default: return a % b;
     }
   }
-  Dim operand(int depth) {
+  Dim parse_operand(int depth) {
     constexpr int kDeepest = 64;
-    if (next() == '(' && depth < kDeepest) {
+    if (peek() == '(' && depth < kDeepest) {
       at_++;
-      const Dim inner = operation(depth + 1);
-      if (next() != ')') refuse();
+      const Dim inner = parse_operation(depth + 1);
+      if (peek() != ')') refuse();
       at_++;
       return inner;
     }
-    const bool name = next() == 's';
+    const bool name = peek() == 's';
     at_ += name;
     int64_t number = 0;
     const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), number);
@@ -95,7 +95,7 @@ DynamicShapes::DynamicShapes(const CompileOptions& options, const Values& in) {
 }
 
 DimMask DynamicShapes::mask(const Values& in) const {
-  DimMask out = no_dims(in);
+  DimMask out = make_empty_mask(in);
   for (const auto& [at, formula] : formulas_) out[at.first][at.second] = may_vary(in[at.first], at.second);
   return out;
 }

@@ -46,7 +46,7 @@ std::string text_of(const Leaf& leaf) {
   }
 }
 
-std::string listed(std::span<const std::string> words, std::string_view separator) {
+std::string join_words(std::span<const std::string> words, std::string_view separator) {
   return join(words, separator, [](auto& word) -> std::string_view { return word; });
 }
 
@@ -70,21 +70,21 @@ void set_unless_conflicting(CompileOptions& out, std::string_view name, std::str
   set_unless_conflicting(out, name, text, by);
 }
 
-void leave_out(CompileOptions& out, std::span<const std::string> passes) {
+void add_disabled_passes(CompileOptions& out, std::span<const std::string> passes) {
   std::vector<std::string> all = split_list(out.text("disable_passes", ""));
   for (const std::string& pass : passes)
     if (std::find(all.begin(), all.end(), pass) == all.end()) all.push_back(pass);
-  if (!all.empty()) out.set("disable_passes", Any::string(listed(all, ",")));
+  if (!all.empty()) out.set("disable_passes", Any::string(join_words(all, ",")));
 }
 
-std::pair<std::string_view, std::string_view> parts(std::string_view text, char between) {
+std::pair<std::string_view, std::string_view> split_at(std::string_view text, char between) {
   const size_t at = text.find(between);
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
 // Adds words to the list of an option, or takes them away. `which`: "option:word,word".
 void change_words(CompileOptions& out, std::string_view which, bool add) {
-  const auto [name, words] = parts(which, ':');
+  const auto [name, words] = split_at(which, ':');
   const auto rows = compile_options();
   const auto row = std::find_if(rows.begin(), rows.end(), [name = name](auto& r) { return r.name == name; });
   std::vector<std::string> all = split_list(out.text(name, row->fallback));
@@ -92,7 +92,7 @@ void change_words(CompileOptions& out, std::string_view which, bool add) {
     std::erase(all, word);
     if (add) all.push_back(word);
   }
-  out.set(name, Any::string(listed(all, ",")));
+  out.set(name, Any::string(join_words(all, ",")));
 }
 
 void replace_inductor_option(CompileOptions& out, const InductorOption& row, const Leaf& given) {
@@ -105,7 +105,7 @@ void replace_inductor_option(CompileOptions& out, const InductorOption& row, con
     case InductorState::option:
       return set_unless_conflicting(out, row.ours, given, cat("option '", row.name, "'"));
     case InductorState::sets: {
-      const auto [name, text] = parts(row.ours, '=');
+      const auto [name, text] = split_at(row.ours, '=');
       if (!flag()) out.set(name, Any::string(""));
       else if (!out.find(name)) set_unless_conflicting(out, name, text, cat("option '", row.name, "'"));
       return;
@@ -113,7 +113,7 @@ void replace_inductor_option(CompileOptions& out, const InductorOption& row, con
     case InductorState::words:
       return change_words(out, row.ours, flag());
     case InductorState::passes:
-      if (!flag()) leave_out(out, split_list(row.ours));
+      if (!flag()) add_disabled_passes(out, split_list(row.ours));
       return;
     case InductorState::always:
       require(value == row.ours, "compile: option '", row.name, "' can only be ", row.ours, " here, got ", value, ": ",
@@ -132,7 +132,7 @@ void apply_mode(CompileOptions& out) {
   const auto mode = std::ranges::find_if(modes(), [&](auto& m) { return m.name == name; });
   std::vector<std::string> known;
   for (const ModeRow& m : modes()) known.push_back(cat('"', m.name, '"'));
-  require(mode != modes().end(), "compile: option 'mode' must be one of ", listed(known, ", "), ", got \"", name,
+  require(mode != modes().end(), "compile: option 'mode' must be one of ", join_words(known, ", "), ", got \"", name,
           "\"");
   const std::string by = cat("option 'mode' = \"", name, "\"");
   if (mode->max_autotune) set_unless_conflicting(out, "max_autotune", by);
@@ -201,7 +201,7 @@ void apply_backend(CompileOptions& out, const Context& context) {
   if (!given || given->kind != ArgKind::string) return;
   const auto backend = context.backends().get(given->text);
   out.use_backend(backend);
-  leave_out(out, backend->disabled_passes);
+  add_disabled_passes(out, backend->disabled_passes);
   apply_executor_names(out, backend->executors);
   if (backend->use_cudagraphs)
     set_unless_conflicting(out, "use_cudagraphs", cat("option 'backend' = \"", backend->name, "\""));
@@ -235,7 +235,7 @@ Ref<CompileOptions> resolve_options(const CompileOptions& given, const Context& 
   apply_deterministic(*out, context);
   out->update_settings();
   context.executors(out->settings().executors, {});
-  check_places(context.passes(out->passes()));
+  check_places(context.passes_with(out->passes()));
   return out;
 }
 

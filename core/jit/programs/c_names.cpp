@@ -160,7 +160,7 @@ bool defines(std::string_view text, std::string_view name) {
   return false;
 }
 
-bool is_of_math(std::string_view name) {
+bool is_math_name(std::string_view name) {
   const auto has = [](std::string_view n) {
     return std::find(std::begin(kMath), std::end(kMath), n) != std::end(kMath);
   };
@@ -174,7 +174,7 @@ bool is_taken_in_c(std::string_view name) {
   const auto in = [&](const auto& names) {
     return std::find(std::begin(names), std::end(names), name) != std::end(names);
   };
-  if (in(kWords) || in(kDeclared) || is_of_math(name)) return true;
+  if (in(kWords) || in(kDeclared) || is_math_name(name)) return true;
   // Types and limits of <stdint.h>, functions of OpenMP, and what the language keeps for compilers.
   const bool type = name.ends_with("_t") && (name.starts_with("int") || name.starts_with("uint"));
   const bool limit = name.starts_with("INT") || name.starts_with("UINT") || name.starts_with("SIZE_") ||

@@ -32,7 +32,7 @@ float* fake_address(size_t i) {
 }
 
 // Operands are told apart by addresses that are none.
-std::string product(const At& at, const ProductRow<float>& row) {
+std::string format_product_call(const At& at, const ProductRow<float>& row) {
   std::vector<Buffer> buffers;
   for (size_t i = 0; i < size_t{at.step.n_inputs} + at.step.n_outputs; i++) {
     const BufferPlan& b = at.in(i);
@@ -55,7 +55,7 @@ std::string product(const At& at, const ProductRow<float>& row) {
   }
   const auto operand = [&](const float* data, std::span<const int64_t> by) {
     for (size_t i = 0; i < buffers.size(); i++)
-      if (data == fake_address(i)) return cat(at.places.elements(at.in(i)), c_along(by));
+      if (data == fake_address(i)) return cat(at.places.elements(at.in(i)), c_offset(by));
     fail(Code::internal, "a product reads what is none of its operands");
   };
   return cat("    ", c_loops(batch), "product(", p.m, ", ", p.n, ", ", p.k, ", ", operand(p.a.data, a), ", ", p.a.row,
@@ -76,7 +76,7 @@ std::optional<CStatement> index_put(const At& at) {
     const BufferPlan& index = at.in(k + 1);
     const int64_t size = at.places.sizes(out)[k];
     append(reads,
-           cat("const int64_t n", k, " = *(", at.places.elements(index), c_along(at.places.strides(index)), "); "));
+           cat("const int64_t n", k, " = *(", at.places.elements(index), c_offset(at.places.strides(index)), "); "));
     append(checks, cat("if (n", k, " < ", -size, " || n", k, " >= ", size, ") return ", at.number, "; "));
     append(offset, cat(" + (n", k, " < 0 ? n", k, " + ", size, " : n", k, ") * ", at.places.byte_strides(out)[k]));
   }
@@ -89,12 +89,12 @@ std::optional<CStatement> index_put(const At& at) {
                         ", to[] = ", c_list(at.places.byte_strides(out, count)), ", from[] = ",
                         c_list(at.places.byte_strides(values, lead)), ";\n        ", loops, "{ ", reads, "copy(",
                         static_cast<size_t>(out.rank) - count, ", sizes, ", at.places.place(out), offset, ", to, ",
-                        at.places.place(values), c_along(by), ", from, ", size_of(out.dtype), "); }\n    }\n")};
+                        at.places.place(values), c_offset(by), ", from, ", size_of(out.dtype), "); }\n    }\n")};
 }
 
 // ---- convolutions and pools ----
 
-std::string pair(const Arg& a) {
+std::string format_pair(const Arg& a) {
   const auto dims = a.dim_list();
   return cat("{ ", dims[0].value(), ", ", dims[dims.size() - 1].value(), " }");
 }
@@ -108,8 +108,8 @@ std::optional<CStatement> convolution(const At& at, std::string_view function, c
   return CStatement{
       cat("    {\n        static const struct convolution of = { ", xs[0], ", ", groups, ", ", ws[0] / groups, ", ",
           ws[1], ", ", ws[2], ", ", ws[3], ", ", xs[2], ", ", xs[3], ", ", ys[2], ", ", ys[3], ",\n            ",
-          pair(at.arg(window)), ", ", pair(at.arg(window + 1)), ", ", pair(at.arg(window + 2)), ", ",
-          c_list(at.places.strides(x)), ", ", c_list(at.places.strides(w)), ", ", c_list(at.places.strides(y)),
+          format_pair(at.arg(window)), ", ", format_pair(at.arg(window + 1)), ", ", format_pair(at.arg(window + 2)),
+          ", ", c_list(at.places.strides(x)), ", ", c_list(at.places.strides(w)), ", ", c_list(at.places.strides(y)),
           " };\n        ", function, "(&of, ", at.places.elements(x), ", ", at.places.elements(w), ", ",
           at.places.elements(y), ");\n    }\n"),
       kCConvolutions};
@@ -124,7 +124,7 @@ std::optional<CStatement> conv2d_weight_grad(const At& at) {
   return convolution(at, "convolution_weight_grad", at.in(1), at.out(), at.in(0), 3);
 }
 
-std::string planes(const At& at, const BufferPlan& x, const BufferPlan& y) {
+std::string format_planes(const At& at, const BufferPlan& x, const BufferPlan& y) {
   const auto xs = at.places.sizes(x), ys = at.places.sizes(y);
   return cat("{ ", xs[0], ", ", xs[1], ", ", xs[2], ", ", xs[3], ", ", ys[2], ", ", ys[3]);
 }
@@ -133,8 +133,8 @@ std::optional<CStatement> max_pool2d(const At& at) {
   const BufferPlan &x = at.in(0), &y = at.out(), &index = at.out(1);
   if (x.dtype != DType::f32) return std::nullopt;
   return CStatement{
-      cat("    {\n        static const struct pool of = ", planes(at, x, y), ", ", pair(at.arg(1)), ", ",
-          pair(at.arg(2)), ", ", pair(at.arg(3)), ", ", pair(at.arg(4)), " };\n",
+      cat("    {\n        static const struct pool of = ", format_planes(at, x, y), ", ", format_pair(at.arg(1)), ", ",
+          format_pair(at.arg(2)), ", ", format_pair(at.arg(3)), ", ", format_pair(at.arg(4)), " };\n",
           "        static const int64_t x[] = ", c_list(at.places.strides(x)), ", y[] = ", c_list(at.places.strides(y)),
           ", at[] = ", c_list(at.places.strides(index)), ";\n        max_pool(&of, ", at.places.elements(x), ", x, ",
           at.places.elements(y), ", y, ", at.places.elements(index), ", at);\n    }\n"),
@@ -144,7 +144,7 @@ std::optional<CStatement> max_pool2d(const At& at) {
 std::optional<CStatement> max_pool2d_backward(const At& at) {
   const BufferPlan &grad = at.in(0), &index = at.in(1), &dx = at.out();
   if (grad.dtype != DType::f32) return std::nullopt;
-  return CStatement{cat("    {\n        static const struct pool of = ", planes(at, dx, grad),
+  return CStatement{cat("    {\n        static const struct pool of = ", format_planes(at, dx, grad),
                         ", { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } };\n        static const int64_t dx[] = ",
                         c_list(at.places.strides(dx)), ", grad[] = ", c_list(at.places.strides(grad)),
                         ", at[] = ", c_list(at.places.strides(index)), ";\n        if (max_pool_backward(&of, ",
@@ -156,25 +156,25 @@ std::optional<CStatement> max_pool2d_backward(const At& at) {
 // ---- random numbers ----
 
 // Elements are drawn by their numbers in a dense tensor.
-std::optional<CStatement> draw(const At& at, std::string_view call) {
+std::optional<CStatement> draw_statement(const At& at, std::string_view call) {
   const auto sizes = at.places.sizes(at.out());
   if (!is_dense(sizes, at.places.strides(at.out()))) return std::nullopt;
   int64_t count = 1;
   for (const int64_t n : sizes) count *= n;
   return CStatement{cat("    ", call, ", ", count, ", ", at.places.elements(at.out()), ");\n"), kCRandom};
 }
-std::string drawn_from(const At& at, std::string_view function) {
+std::string format_draw_call(const At& at, std::string_view function) {
   return cat(function, "(", at.places.elements(at.in(0)), ", ", at.arg(1).i);
 }
 std::optional<CStatement> normal(const At& at) {
-  return at.out().dtype == DType::f32 ? draw(at, drawn_from(at, "draw_normal")) : std::nullopt;
+  return at.out().dtype == DType::f32 ? draw_statement(at, format_draw_call(at, "draw_normal")) : std::nullopt;
 }
 std::optional<CStatement> uniform(const At& at) {
-  return at.out().dtype == DType::f32 ? draw(at, drawn_from(at, "draw_uniform")) : std::nullopt;
+  return at.out().dtype == DType::f32 ? draw_statement(at, format_draw_call(at, "draw_uniform")) : std::nullopt;
 }
 std::optional<CStatement> randint(const At& at) {
   const auto low = static_cast<uint64_t>(at.arg(2).i), n = static_cast<uint64_t>(at.arg(3).i) - low;
-  return draw(at, cat(drawn_from(at, "draw_integers"), ", ", low, "u, ", n, "u"));
+  return draw_statement(at, cat(format_draw_call(at, "draw_integers"), ", ", low, "u, ", n, "u"));
 }
 std::optional<CStatement> advance(const At& at) {
   return CStatement{cat("    advance(", at.places.elements(at.in(0)), ", ", at.arg(1).i, ", ",
@@ -205,7 +205,7 @@ std::optional<CStatement> c_statement(const CPlaces& places, const Step& step, s
   const At at{places, step, number};
   const std::string_view op = step.node->op->name();
   for (const ProductRow<float>& row : kProductRows<float>)
-    if (op == row.op && at.out().dtype == DType::f32) return CStatement{product(at, row)};
+    if (op == row.op && at.out().dtype == DType::f32) return CStatement{format_product_call(at, row)};
   const auto* row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.op == op; });
   return row == kRows.end() ? std::nullopt : row->write(at);
 }

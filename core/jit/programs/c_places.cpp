@@ -15,7 +15,7 @@ std::string c_loops(std::span<const int64_t> sizes) {
   return out;
 }
 
-std::string c_along(std::span<const int64_t> strides) {
+std::string c_offset(std::span<const int64_t> strides) {
   std::string out;
   for (size_t i = 0; i < strides.size(); i++)
     if (strides[i]) append(out, cat(" + x", i, " * ", strides[i]));

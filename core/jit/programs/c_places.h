@@ -51,6 +51,6 @@ class CPlaces {
 std::string c_list(std::span<const int64_t> numbers);
 // "for (int64_t x0 = 0; x0 < 4; x0++) for ..." over these sizes, and the sum of their indices times strides.
 std::string c_loops(std::span<const int64_t> sizes);
-std::string c_along(std::span<const int64_t> strides);
+std::string c_offset(std::span<const int64_t> strides);
 
 }  // namespace thunder

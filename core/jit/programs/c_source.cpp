@@ -26,10 +26,10 @@ class Writer {
     }
     out_.data = places_.data(), out_.data_changes = places_.data_changes();
     out_.header = c_header(program_, !out_.data.empty(), out_.data_changes, places_.random_at().has_value());
-    out_.source =
-        cat("/* Written by `thunder export --c`. */\n#include \"", program_.name, ".h\"\n\n",
-            "#include <math.h>\n#include <string.h>\n", kCRuntime, join(calls_, "", [](auto* c) { return c; }),
-            declarations(), seed(), "\n", c_signature(program_), "\n{\n", unused(), body, "    return 0;\n}\n");
+    out_.source = cat("/* Written by `thunder export --c`. */\n#include \"", program_.name, ".h\"\n\n",
+                      "#include <math.h>\n#include <string.h>\n", kCRuntime,
+                      join(calls_, "", [](auto* c) { return c; }), declarations(), seed_function(), "\n",
+                      c_signature(program_), "\n{\n", silence_unused(), body, "    return 0;\n}\n");
     return std::move(out_);
   }
 
@@ -119,7 +119,7 @@ class Writer {
 
   // ---- around the steps ----
 
-  std::string unused() const {
+  std::string silence_unused() const {
     std::string out = "    unsigned char *const workspace_ = workspace;\n    (void)workspace_;\n";
     for (size_t i = 0; i < plan_.inputs.size(); i++)
       if (places_.is_argument(i)) append(out, cat("    (void)in", i, ";\n"));
@@ -138,7 +138,7 @@ class Writer {
     return out;
   }
 
-  std::string seed() const {
+  std::string seed_function() const {
     if (!places_.random_at()) return "";
     return cat("\n", c_seed_signature(program_), "\n{\n    int64_t *const state = (int64_t *)(", program_.name,
                "_data + ", *places_.random_at(), ");\n    state[0] = seed, state[1] = 0;\n}\n");

@@ -29,7 +29,7 @@ std::string save_cache_artifacts(const Machine& machine, ArtifactCounts& counts)
   return pack(all);
 }
 
-Artifacts artifacts_of(const Machine& machine, std::vector<std::string> nests) {
+Artifacts collect_artifacts(const Machine& machine, std::vector<std::string> nests) {
   std::sort(nests.begin(), nests.end());
   nests.erase(std::unique(nests.begin(), nests.end()), nests.end());
   Artifacts out = make_empty_artifacts(machine);

@@ -22,7 +22,7 @@ ArtifactCounts load_cache_artifacts(const Machine& machine, std::string_view tex
 
 // The same of some kernels for the CPU, by their nests' texts; and what is wrong with artifacts for this machine and
 // library: "": nothing.
-Artifacts artifacts_of(const Machine& machine, std::vector<std::string> nests);
+Artifacts collect_artifacts(const Machine& machine, std::vector<std::string> nests);
 std::string mismatch(const Artifacts& artifacts, const Machine& machine);
 // Requires: there is no mismatch.
 ArtifactCounts add_to_caches(Artifacts&& artifacts);

@@ -36,7 +36,7 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-std::string stem(std::string_view path) {
+std::string file_stem(std::string_view path) {
   path.remove_prefix(path.rfind('/') == path.npos ? 0 : path.rfind('/') + 1);
   return std::string(path.substr(0, path.find('.')));
 }
@@ -60,7 +60,7 @@ ExecutorDesc c_products() {
   return d;
 }
 
-const SavedProgram& chosen(const SavedFunction& function, const Options& options, std::string_view file) {
+const SavedProgram& choose_program(const SavedFunction& function, const Options& options, std::string_view file) {
   const std::vector<SavedProgram>& all = function.programs();
   const int64_t number = options.integer("program", 1);
   require(options.find("program") || all.size() == 1, "export: '", file, "' holds ", all.size(),
@@ -75,7 +75,7 @@ const SavedProgram& chosen(const SavedFunction& function, const Options& options
 }
 
 // Values of a call that this program was made for; elements do not matter.
-Ref<Values> values_of(const SavedProgram& p, const Allocator& allocator) {
+Ref<Values> make_example_values(const SavedProgram& p, const Allocator& allocator) {
   std::vector<Leaf> leaves;
   for (const SavedInput& in : p.inputs) {
     leaves.push_back(in.constant);
@@ -109,7 +109,7 @@ void make_folder(const std::string& path) {
        "': ", std::generic_category().message(errno));
 }
 
-std::string assembly(const std::string& name, bool changes) {
+std::string format_data_assembly(const std::string& name, bool changes) {
   return cat("/* Written by `thunder export --c`: the tensors that the program captured. */\n    .section ",
              changes ? ".data" : ".rodata", "\n    .balign 64\n    .globl ", name, "_data_\n", name,
              "_data_:\n    .incbin \"", name, "_data.bin\"\n    .section .note.GNU-stack,\"\",%progbits\n");
@@ -130,7 +130,7 @@ void write_all(const std::string& folder, const CProgram& program, const Target&
   for (size_t k = 0; k < objects.size(); k++) write_file(cat(base, "_kernel_", k + 1, ".o"), objects[k]);
   if (!source.data.empty()) {
     write_file(base + "_data.bin", source.data);
-    write_file(base + "_data.S", assembly(program.name, source.data_changes));
+    write_file(base + "_data.S", format_data_assembly(program.name, source.data_changes));
   }
   write_file(base + ".h", source.header);
   write_file(base + ".c", source.source);
@@ -146,7 +146,7 @@ void export_c(const Ref<Context>& context, const std::string& program, const std
               const Options* given) {
   const Options none, &options = given ? *given : none;
   options.check(kRows, "export");
-  const std::string name = options.find("name") ? options.text("name", "") : stem(program);
+  const std::string name = options.find("name") ? options.text("name", "") : file_stem(program);
   require(is_name(name), "export: '", name, "' is no name of a function in C; the option 'name' gives one");
   require(!is_taken_in_c(name), "export: '", name,
           "' means something else in C, in its headers or in the source that is ",
@@ -155,9 +155,9 @@ void export_c(const Ref<Context>& context, const std::string& program, const std
   if (!loops::can_compile(&why))
     fail(Code::failed_precondition, "export: there is nothing that compiles kernels: ", why);
   const LoadedProgram loaded = load_program(context, program, nullptr);
-  const SavedProgram& p = chosen(static_cast<const SavedFunction&>(*loaded.function), options, program);
+  const SavedProgram& p = choose_program(static_cast<const SavedFunction&>(*loaded.function), options, program);
   const Ref<Function> function = Ref<Function>::adopt(new SavedFunction(name, {p}));
-  const Ref<Values> in = values_of(p, context->allocator());
+  const Ref<Values> in = make_example_values(p, context->allocator());
   CompileOptions compile;
   compile.set("executors", Any::string("fusion"));
   compile.add_executor(make<Executor>(c_products()));

@@ -24,7 +24,7 @@ constexpr std::array kRows = {
     OptionRow{"program", ArgKind::integer, "1", "Which of the function's programs, where it has several."},
 };
 
-SavedProgram chosen(const Compiled& compiled, const Options& options) {
+SavedProgram choose_program(const Compiled& compiled, const Options& options) {
   std::vector<SavedProgram> all = compiled.programs();
   const std::string& name = compiled.function().name();
   require(!all.empty(), "export_onnx: ", name, " has no program yet; call it, or prepare it, first");
@@ -37,7 +37,7 @@ SavedProgram chosen(const Compiled& compiled, const Options& options) {
 }
 
 // Gradients as lines, and without lines that nothing reads. Of a copy: the store of a program is read while it runs.
-Trace lines_of(const Trace& written, const Registry& registry) {
+Trace expand_for_export(const Trace& written, const Registry& registry) {
   Trace trace = read_trace(print(written), registry);
   if (std::optional<Trace> made = expand_gradients(trace, registry)) trace = std::move(*made);
   PassContext pass{.registry = registry};
@@ -62,7 +62,9 @@ std::vector<std::string> paths_of(size_t leaves, const std::string& structure) {
 class Request {
  public:
   Request(const Compiled& compiled, const SavedProgram& program)
-      : program_(program), trace_(lines_of(program.trace, compiled.context()->registry())), made_{trace_, {}, {}, {}} {
+      : program_(program),
+        trace_(expand_for_export(program.trace, compiled.context()->registry())),
+        made_{trace_, {}, {}, {}} {
     add_inputs(compiled.context()->random());
     make_names_unique();
     add_outputs();
@@ -128,7 +130,7 @@ void export_onnx(const Compiled& compiled, const std::string& path, const Option
   const int64_t opset = options.integer("opset", 18);
   require(opset >= kLeastOpset && opset <= kGreatestOpset, "export_onnx: opset must be ", kLeastOpset, " to ",
           kGreatestOpset, ", got ", opset);
-  const SavedProgram program = chosen(compiled, options);
+  const SavedProgram program = choose_program(compiled, options);
   Request request(compiled, program);
   (*request).opset = opset;
   const onnx_export::Graph graph = onnx_export::export_graph(*request);

@@ -39,7 +39,7 @@ bool has_list_or_map(std::string_view structure) {
   return false;
 }
 
-Ref<Values> copies(const Context& context, const Values& in) {
+Ref<Values> copy_values(const Context& context, const Values& in) {
   auto out = make<Values>(in);
   for (size_t i = 0; i < out->size(); i++)
     if (Ref<Tensor>& t = (*out)[i].tensor; t && t->concrete()) {
@@ -83,11 +83,11 @@ class State {
   std::vector<std::pair<Ref<Tensor>, Ref<Tensor>>> kept_;
 };
 
-std::unique_ptr<Entry> plain(const TraceRequest& r, Function& function, const Values& in) {
+std::unique_ptr<Entry> record_plain(const TraceRequest& r, Function& function, const Values& in) {
   return record(*r.context, function, in);
 }
 
-Ref<SavedFunction> saved(const TraceRequest& r, const Entry& entry) {
+Ref<SavedFunction> make_saved_function(const TraceRequest& r, const Entry& entry) {
   std::vector<SavedProgram> one;
   one.push_back(saved_program(entry, *r.context));
   return Ref<SavedFunction>::adopt(new SavedFunction(r.function->name(), std::move(one)));
@@ -111,7 +111,7 @@ class Check {
   std::string find() {
     std::unique_ptr<Entry> trace;
     try {
-      trace = plain(request_, *traced_, *copies(*request_.context, in_));
+      trace = record_plain(request_, *traced_, *copy_values(*request_.context, in_));
     } catch (const Error& e) {
       return cat("the trace does not take these inputs: ", e.message(), "\n");
     }
@@ -129,11 +129,11 @@ class Check {
  private:
   // Both graphs are recorded from traces, so that only real differences are found.
   std::string compare_graphs(const Entry& trace) {
-    const auto copy = copies(*request_.context, in_);
+    const auto copy = copy_values(*request_.context, in_);
     std::unique_ptr<Entry> again;
     try {
-      const auto fresh = plain(request_, *request_.function, *copy);
-      again = plain(request_, *saved(request_, *fresh), *copy);
+      const auto fresh = record_plain(request_, *request_.function, *copy);
+      again = record_plain(request_, *make_saved_function(request_, *fresh), *copy);
     } catch (const Error& e) {
       return cat("it could not be traced again: ", e.message(), "\n");
     }
@@ -143,7 +143,7 @@ class Check {
   }
 
   std::string compare_values(State& state) {
-    const auto ours = copies(*request_.context, in_), theirs = copies(*request_.context, in_);
+    const auto ours = copy_values(*request_.context, in_), theirs = copy_values(*request_.context, in_);
     Ref<Values> traced, function;
     try {
       traced = run(request_, traced_, false, *ours);
@@ -186,14 +186,14 @@ void read_trace_options(const CompileOptions& options, TraceRequest& request, Co
 }
 
 Ref<Function> trace_function(const TraceRequest& r) {
-  const auto example = copies(*r.context, *r.example);
+  const auto example = copy_values(*r.context, *r.example);
   auto entry = record_any_size(*r.context, *r.function, *example);
   // Which memory a write reaches may depend on sizes; a trace of plain ones says which sizes it is for.
-  if (!entry || !entry->roots.empty()) entry = plain(r, *r.function, *example);
+  if (!entry || !entry->roots.empty()) entry = record_plain(r, *r.function, *example);
   require(!r.strict || !has_list_or_map(entry->result_structure), r.function->name(),
           ": jit.trace: its results hold a list or a map, ", entry->result_structure,
           ", and a trace has as many entries in it as there were in this call; strict = false allows that");
-  const auto traced = Ref<Function>::adopt(saved(r, *entry).detach());
+  const auto traced = Ref<Function>::adopt(make_saved_function(r, *entry).detach());
   if (!r.checks) return traced;
   std::string found;
   for (size_t i = 0; i < std::max<size_t>(r.check.size(), 1); i++) {

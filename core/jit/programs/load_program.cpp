@@ -16,11 +16,11 @@ bool is_model(const InputFile& file) {
   return onnx::looks_like_model({first.data(), bytes});
 }
 
-std::vector<std::string> outputs_of(const CompileOptions* options) {
+std::vector<std::string> wanted_outputs(const CompileOptions* options) {
   return options ? split_list(options->text(kOutputs, "")) : std::vector<std::string>();
 }
 
-LoadedProgram saved(const Ref<Context>& context, const InputFile& file, const CompileOptions* options) {
+LoadedProgram load_saved(const Ref<Context>& context, const InputFile& file, const CompileOptions* options) {
   require(!options || !options->find(kOutputs), "'", file.path(),
           "' is a saved program, whose outputs are those that "
           "were saved; the option ",
@@ -32,16 +32,16 @@ LoadedProgram saved(const Ref<Context>& context, const InputFile& file, const Co
 
 LoadedProgram load_program(const Ref<Context>& context, const std::string& path, const CompileOptions* options) {
   const InputFile file(path);
-  if (!is_model(file)) return saved(context, file, options);
-  Ref<Function> model(onnx::load(path, context->module_environment(), outputs_of(options)).get());
+  if (!is_model(file)) return load_saved(context, file, options);
+  Ref<Function> model(onnx::load(path, context->module_environment(), wanted_outputs(options)).get());
   return {std::move(model), without_file_options(options)};
 }
 
 LoadedProgram load_program(const Ref<Context>& context, std::span<const std::byte> bytes,
                            const CompileOptions* options) {
   const InputFile file("the bytes given", bytes);
-  if (!is_model(file)) return saved(context, file, options);
-  Ref<Function> model(onnx::load(bytes, context->module_environment(), outputs_of(options)).get());
+  if (!is_model(file)) return load_saved(context, file, options);
+  Ref<Function> model(onnx::load(bytes, context->module_environment(), wanted_outputs(options)).get());
   return {std::move(model), without_file_options(options)};
 }
 

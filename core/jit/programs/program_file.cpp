@@ -95,7 +95,7 @@ class Loader {
 
  private:
   template <class... T>
-  [[noreturn]] void bad(const T&... what) const {
+  [[noreturn]] void fail_data_lost(const T&... what) const {
     fail(Code::data_lost, "'", path_, "' is not a program that can be loaded: ", what...);
   }
   // Turns errors in a part into errors that name the file and the part.
@@ -106,24 +106,24 @@ class Loader {
     } catch (const Error& e) {
       if (e.code() == Code::out_of_memory || e.code() == Code::internal || e.code() == Code::data_lost) throw;
       if (e.code() == Code::unimplemented) fail(e.code(), "'", path_, "': ", part, ": ", e.message());
-      bad(part, ": ", e.message());
+      fail_data_lost(part, ": ", e.message());
     }
   }
 
   std::string_view text(const std::string& key) const {
     const auto found = metadata_.find(key);
-    if (found == metadata_.end()) bad("its metadata has no '", key, "'");
+    if (found == metadata_.end()) fail_data_lost("its metadata has no '", key, "'");
     return found->second;
   }
 
   void check_version() const {
     if (!metadata_.count("format") || text("format") != kFormat)
-      bad("its metadata does not say \"format\": \"", kFormat, "\"");
+      fail_data_lost("its metadata does not say \"format\": \"", kFormat, "\"");
     const std::string_view version = text("version");
     int64_t number = 0;
     const auto read = std::from_chars(version.data(), version.data() + version.size(), number);
     if (read.ec != std::errc() || read.ptr != version.data() + version.size() || number < 1)
-      bad("its version is '", version.substr(0, 40), "'");
+      fail_data_lost("its version is '", version.substr(0, 40), "'");
     if (number > kProgramFileVersion)
       fail(Code::unimplemented, "'", path_, "' is a program of version ", number,
            "; this library reads those up to version ", kProgramFileVersion);
@@ -134,15 +134,16 @@ class Loader {
     const std::string description = cat("program.", n), trace = cat("trace.", n);
     const std::vector<std::string> names = read_part(description, [&] { return read_program(text(description), p); });
     p.trace = read_part(trace, [&] { return read_trace(text(trace), context_->registry()); });
-    read_part(description, [&] { return take_memory_places(p), 0; });
-    p.formulas = live_formulas(p);
+    read_part(description, [&] { return restore_memory_roots(p), 0; });
+    p.formulas = collect_integer_formulas(p);
     if (const std::string symbols = cat("symbols.", n); metadata_.count(symbols))
       p.symbol_names = read_part(symbols, [&] { return symbol_names(text(symbols), p.trace.store->dims().symbols()); });
     if (names.size() != p.trace.inputs.size())
-      bad(description, ": it names ", names.size(), " tensors, the trace has ", p.trace.inputs.size(), " inputs");
+      fail_data_lost(description, ": it names ", names.size(), " tensors, the trace has ", p.trace.inputs.size(),
+                     " inputs");
     for (const std::string& name : names) {
       const auto found = tensors_.find(name);
-      if (!name.empty() && found == tensors_.end()) bad(description, ": there is no tensor '", name, "'");
+      if (!name.empty() && found == tensors_.end()) fail_data_lost(description, ": there is no tensor '", name, "'");
       p.captured.push_back(name.empty() ? nullptr : found->second);
     }
     return p;
@@ -169,7 +170,8 @@ void Loader::take_kernels(bool run) const {
   }
   require(holds, "'", path_, "' holds no compiled kernels for the option ", kRunKernels, "; compile_ahead writes them");
   const auto found = tensors_.find(std::string(text(kKernels)));
-  if (found == tensors_.end() || found->second->type().dtype != DType::u8) bad("its compiled kernels are not there");
+  if (found == tensors_.end() || found->second->type().dtype != DType::u8)
+    fail_data_lost("its compiled kernels are not there");
   const Tensor& bytes = *found->second;
   Artifacts kernels = unpack({reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(bytes.elements())},
                              cat("'", path_, "'"));
@@ -258,7 +260,7 @@ void save_program(const Compiled& compiled, const std::string& path, SaveKernels
     if (kernels == SaveKernels::yes) {
       std::string why;
       if (!loops::can_run(&why)) fail(Code::failed_precondition, "there is nothing that compiles kernels: ", why);
-      const std::string code = pack(artifacts_of(compiled.context()->machine(), compiled.kernels()));
+      const std::string code = pack(collect_artifacts(compiled.context()->machine(), compiled.kernels()));
       metadata.emplace_back(kKernels, tensors.add(code, compiled.context()->allocator()));
     }
   } catch (const Error& e) {

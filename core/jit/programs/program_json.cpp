@@ -74,7 +74,7 @@ std::string symbols_json(const SavedProgram& p) {
   std::string out;
   if (!p.conditions.empty()) out += cat(",\"conditions\":[", join(p.conditions, ",", condition_json), "]");
   if (!p.ranges.empty()) out += cat(",\"ranges\":[", join(p.ranges, ",", range_json), "]");
-  if (!p.roots.empty()) out += cat(",\"memory\":", list_json(memory_places(p)));
+  if (!p.roots.empty()) out += cat(",\"memory\":", list_json(number_memory_roots(p)));
   return out;
 }
 
@@ -82,7 +82,7 @@ std::string symbols_json(const SavedProgram& p) {
 
 using Json = std::unique_ptr<cJSON, void (*)(cJSON*)>;
 
-Json parsed(std::string_view text) {
+Json parse_json(std::string_view text) {
   require(valid_utf8(text) && json_zero(text) == text.npos, "it is not UTF-8 text without zeros");
   // cJSON does not tell bad text from missing memory.
   if (const size_t at = json_error(text); at != text.npos)
@@ -246,7 +246,7 @@ std::string names_json(std::span<const std::string> names) {
 }
 
 std::vector<std::string> read_names(std::string_view json) {
-  const Json root = parsed(json);
+  const Json root = parse_json(json);
   require(cJSON_IsArray(root.get()), "a list was expected");
   std::vector<std::string> names;
   for (const cJSON* item = root->child; item; item = item->next) names.emplace_back(text_of(item));
@@ -254,7 +254,7 @@ std::vector<std::string> read_names(std::string_view json) {
 }
 
 void read_options(std::string_view json, CompileOptions& out) {
-  const Json root = parsed(json);
+  const Json root = parse_json(json);
   require(cJSON_IsObject(root.get()), "an object was expected");
   for (const cJSON* item = root->child; item; item = item->next) {
     constexpr std::array<std::string_view, 2> kNames = {"kind", "value"};
@@ -268,7 +268,7 @@ void read_options(std::string_view json, CompileOptions& out) {
 std::vector<std::string> read_program(std::string_view json, SavedProgram& out) {
   constexpr std::array<std::string_view, 8> kNames = {"structure", "inputs",     "result_structure", "results",
                                                       "tensors",   "conditions", "ranges",           "memory"};
-  const Json root = parsed(json);
+  const Json root = parse_json(json);
   const auto [structure, inputs, result_structure, results, tensors, conditions, ranges, memory] =
       read_fields(root.get(), kNames);
   require(cJSON_IsArray(inputs) && cJSON_IsArray(results) && cJSON_IsArray(tensors),

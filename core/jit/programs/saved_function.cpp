@@ -193,7 +193,7 @@ SavedProgram saved_program(const Entry& entry, const Context& context) {
     if (!b.formula) out.inputs[b.leaf] = {i, entry.inputs.strides[b.leaf], {}, {}, {}};
   }
   for (const IntegerSymbol& s : entry.integers) out.inputs[s.leaf].symbol = s.symbol;
-  out.formulas = live_formulas(out);
+  out.formulas = collect_integer_formulas(out);
   out.roots = entry.roots, out.conditions = entry.conditions, out.ranges = entry.ranges;
   for (auto& [leaf, value] : entry.float_guards) out.inputs[leaf].value = value;
   return out;

@@ -35,18 +35,18 @@ struct SavedProgram {
   std::vector<DimCondition> conditions;
   std::vector<SizeRange> ranges;
   std::shared_ptr<const Store> terms;  // of the conditions, where it is not that of the trace
-  std::vector<int64_t> memory;         // what roots were written as (memory_places), until the trace is read
+  std::vector<int64_t> memory;         // what roots were written as (number_memory_roots), until the trace is read
   // A model's names of its symbolic dims, by symbol; missing or "": unnamed. Calls do not depend on them.
   std::vector<std::string> symbol_names;
 };
 
 // Roots as a file has them: by input and result of a line, in order, the place in that order of the value in whose
 // memory it lies; -1: none. And back, when a trace was read; throws where they are not of its values.
-std::vector<int64_t> memory_places(const SavedProgram& program);
-void take_memory_places(SavedProgram& program);
+std::vector<int64_t> number_memory_roots(const SavedProgram& program);
+void restore_memory_roots(SavedProgram& program);
 
 // The formulas of integers that lines of the program's trace take as numbers.
-std::vector<Dim> live_formulas(const SavedProgram& program);
+std::vector<Dim> collect_integer_formulas(const SavedProgram& program);
 
 // The program of an entry. Throws where a file could not hold it.
 SavedProgram saved_program(const Entry& entry, const Context& context);

@@ -10,7 +10,7 @@ namespace thunder {
 
 namespace {
 
-std::vector<ValueId> outer_values(const Trace& trace) {
+std::vector<ValueId> top_level_values(const Trace& trace) {
   std::vector<ValueId> values;
   for (const Input& in : trace.inputs) values.push_back(in.value);
   for (const Node* n : trace.nodes) values.insert(values.end(), n->results.begin(), n->results.end());
@@ -19,8 +19,8 @@ std::vector<ValueId> outer_values(const Trace& trace) {
 
 }  // namespace
 
-std::vector<int64_t> memory_places(const SavedProgram& program) {
-  const std::vector<ValueId> values = outer_values(program.trace);
+std::vector<int64_t> number_memory_roots(const SavedProgram& program) {
+  const std::vector<ValueId> values = top_level_values(program.trace);
   std::unordered_map<ValueId, int64_t> places;
   for (ValueId v : values) places.emplace(v, static_cast<int64_t>(places.size()));
   std::vector<int64_t> out;
@@ -31,9 +31,9 @@ std::vector<int64_t> memory_places(const SavedProgram& program) {
   return out;
 }
 
-void take_memory_places(SavedProgram& program) {
+void restore_memory_roots(SavedProgram& program) {
   if (program.memory.empty()) return;
-  const std::vector<ValueId> values = outer_values(program.trace);
+  const std::vector<ValueId> values = top_level_values(program.trace);
   require(program.memory.size() == values.size(), "it says in which memory ", program.memory.size(),
           " values lie, the trace has ", values.size());
   program.roots.assign(program.trace.store->size(), kNoValue);
@@ -46,7 +46,7 @@ void take_memory_places(SavedProgram& program) {
   program.memory.clear();
 }
 
-std::vector<Dim> live_formulas(const SavedProgram& program) {
+std::vector<Dim> collect_integer_formulas(const SavedProgram& program) {
   std::vector<Dim> found;
   const auto is_integer = [&](const Symbol& s) {
     return std::any_of(program.inputs.begin(), program.inputs.end(), [&](auto& in) { return in.symbol == s.number; });

@@ -23,15 +23,15 @@ std::string value_json(std::string_view name, const TensorType& type, const Save
 }
 
 // Paths of leaves: "0", "1.mask".
-std::vector<std::string> paths(std::string_view structure, size_t leaves) {
+std::vector<std::string> leaf_paths(std::string_view structure, size_t leaves) {
   Values values;
   values.assign(std::vector<Leaf>(leaves), structure);
   return values.paths();
 }
 
-std::string json(const SavedProgram& p) {
-  const std::vector<std::string> in = paths(p.structure, p.inputs.size());
-  const std::vector<std::string> out = paths(p.result_structure, p.results.size());
+std::string program_signature_json(const SavedProgram& p) {
+  const std::vector<std::string> in = leaf_paths(p.structure, p.inputs.size());
+  const std::vector<std::string> out = leaf_paths(p.result_structure, p.results.size());
   std::string inputs, outputs;
   for (size_t leaf = 0; leaf < in.size(); leaf++) {
     if (p.inputs[leaf].argument == SavedInput::kConstant) continue;
@@ -56,7 +56,7 @@ bool looks_like_symbol(std::string_view name) {
 void name_symbols(const Function& function, SavedProgram& p) {
   const auto* model = dynamic_cast<const onnx::Program*>(&function);
   if (!model) return;
-  const std::vector<std::string> in = paths(p.structure, p.inputs.size());
+  const std::vector<std::string> in = leaf_paths(p.structure, p.inputs.size());
   for (size_t leaf = 0; leaf < in.size(); leaf++) {
     if (p.inputs[leaf].argument == SavedInput::kConstant) continue;
     const Shape& shape = p.trace.type(p.trace.inputs[p.inputs[leaf].argument].value).shape;
@@ -74,10 +74,11 @@ void name_symbols(const Function& function, SavedProgram& p) {
 
 std::string signature_json(const Compiled& compiled) {
   if (const auto* model = dynamic_cast<const onnx::Program*>(&compiled.function())) return model->signature();
-  if (const auto* saved = dynamic_cast<const SavedFunction*>(&compiled.function())) return json(saved->programs()[0]);
+  if (const auto* saved = dynamic_cast<const SavedFunction*>(&compiled.function()))
+    return program_signature_json(saved->programs()[0]);
   const std::shared_ptr<const Entry> last = compiled.latest();
   if (!last) return "";
-  return json(saved_program(last->of ? *last->of : *last, *compiled.context()));
+  return program_signature_json(saved_program(last->of ? *last->of : *last, *compiled.context()));
 }
 
 }  // namespace thunder

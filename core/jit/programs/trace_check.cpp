@@ -57,13 +57,13 @@ double element(const Tensor& t, int64_t i) {
 }
 
 // Absolute and relative tolerances by dtype, as in torch.testing.
-double absolute(DType d) { return d == DType::f64 ? 1e-7 : is_real(d) ? 1e-5 : 0; }
-double relative(DType d, double tolerance) {
+double absolute_tolerance(DType d) { return d == DType::f64 ? 1e-7 : is_real(d) ? 1e-5 : 0; }
+double relative_tolerance(DType d, double tolerance) {
   const double least = d == DType::bf16 ? 1.6e-2 : d == DType::f16 ? 1e-3 : 0;
   return is_real(d) ? std::max(tolerance, least) : 0;
 }
 
-std::string position(const Tensor& t, int64_t i) {
+std::string format_index(const Tensor& t, int64_t i) {
   std::vector<int64_t> at(t.type().rank());
   for (size_t d = at.size(); d-- > 0; i /= t.sizes()[d]) at[d] = i % t.sizes()[d];
   return cat("[", join(at, ", ", [](int64_t x) { return x; }), "]");
@@ -79,13 +79,13 @@ std::string element_difference(const Tensor& a, const Tensor& b, double toleranc
     const double x = element(a, i), y = element(b, i);
     if (x == y || (std::isnan(x) && std::isnan(y))) continue;
     const double error = std::isfinite(x) && std::isfinite(y) ? std::abs(x - y) : HUGE_VAL;
-    if (error <= absolute(dtype) + relative(dtype, tolerance) * std::abs(y)) continue;
+    if (error <= absolute_tolerance(dtype) + relative_tolerance(dtype, tolerance) * std::abs(y)) continue;
     many++;
     if (error > largest) largest = error, worst = i;
   }
   if (worst < 0) return "";
   return cat("differs in ", many, " of ", a.elements(), " elements; the largest error is ", largest, ", at ",
-             position(a, worst), ": ", element(a, worst), " in the trace, ", element(b, worst), " otherwise");
+             format_index(a, worst), ": ", element(a, worst), " in the trace, ", element(b, worst), " otherwise");
 }
 
 std::string element_difference(const Ref<Tensor>& a, const Ref<Tensor>& b, double tolerance) {

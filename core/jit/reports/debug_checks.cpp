@@ -20,7 +20,7 @@ Bytes bytes_of(const Buffer& b) {
 }
 
 // The buffers that a launch may write.
-void add_places(const Launch& launch, const Step& step, std::vector<Bytes>& out) {
+void add_written_ranges(const Launch& launch, const Step& step, std::vector<Bytes>& out) {
   for (size_t i = 0; i < launch.n_outputs; i++)
     if (launch.outputs[i].present()) out.push_back(bytes_of(launch.outputs[i]));
   const auto* const scratch = static_cast<const std::byte*>(launch.scratch);
@@ -28,13 +28,13 @@ void add_places(const Launch& launch, const Step& step, std::vector<Bytes>& out)
 }
 
 // All that a step may write: with its epilogue, and those that run in its launch.
-std::vector<Bytes> places_of(const Plan& plan, size_t at, const Launch& launch) {
+std::vector<Bytes> find_written_ranges(const Plan& plan, size_t at, const Launch& launch) {
   std::vector<Bytes> out;
-  add_places(launch, plan.steps[at], out);
+  add_written_ranges(launch, plan.steps[at], out);
   if (const int32_t epilogue = plan.steps[at].epilogue; epilogue >= 0)
-    add_places(*launch.epilogue->launch, plan.epilogues[static_cast<size_t>(epilogue)], out);
+    add_written_ranges(*launch.epilogue->launch, plan.epilogues[static_cast<size_t>(epilogue)], out);
   for (size_t i = at + 1; i < plan.steps.size() && plan.steps[i].follows; i++)
-    add_places((&launch)[i - at], plan.steps[i], out);
+    add_written_ranges((&launch)[i - at], plan.steps[i], out);
   return out;
 }
 
@@ -63,7 +63,7 @@ void DebugChecks::after(const Program& program, size_t at, const Launch& launch)
 void DebugChecks::check_bounds(const Program& program, size_t at, const Launch& launch) const {
   const Step& step = program.plan().steps[at];
   if (step.follows || arena_.empty()) return;
-  const std::vector<Bytes> may = places_of(program.plan(), at, launch);
+  const std::vector<Bytes> may = find_written_ranges(program.plan(), at, launch);
   for (size_t i = 0; i < arena_.size(); i++) {
     if (arena_[i] == before_[i]) continue;
     const std::byte* const byte = arena_.data() + i;

@@ -47,7 +47,7 @@ void add_ops(const Entry& entry, Examination& out) {
 
 // ---- what stands in its way ----
 
-void add_lines(const std::string& text, std::string kind, Examination& out) {
+void add_remark_lines(const std::string& text, std::string kind, Examination& out) {
   size_t count = 0;
   for (size_t at = 0; at < text.size() && count < kMostOfAKind; count++) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -150,8 +150,8 @@ Examination examine(Compiled& f, const Values& in) {
   add_ops(*entry, out);
   out.cost = cost_of(*entry->program);
   for (const Node* n : written.nodes) add_gradient_stops(*n, *n, *written.store, out);
-  add_lines(perf_hints(*entry->program), "slow", out);
-  add_lines(fusion::explain(entry->traces.back(), f.context()->targets()), "fusion", out);
+  add_remark_lines(perf_hints(*entry->program), "slow", out);
+  add_remark_lines(fusion::explain(entry->traces.back(), f.context()->targets()), "fusion", out);
   check_values(f, in, false, out);
   if (is_loss(*entry)) check_gradients(f, *entry, in, out);
   std::stable_sort(out.remarks.begin(), out.remarks.end(),

@@ -30,7 +30,7 @@ class Writer {
     for (const Node* n : trace_.nodes) node(*n);
     for (size_t i = 0; i < trace_.outputs.size(); i++) {
       out_ += cat("  out", i + 1, " [style=rounded, label=\"result ", i + 1, "\"];\n");
-      arrow(trace_.outputs[i], cat("out", i + 1));
+      write_edge(trace_.outputs[i], cat("out", i + 1));
     }
     return out_ + "}\n";
   }
@@ -40,7 +40,7 @@ class Writer {
     constexpr std::string_view prefixes[] = {"i", "p", "c"};
     return cat(prefixes[static_cast<size_t>(in.source)], "[", in.index + 1, "]");
   }
-  void arrow(ValueId value, const std::string& to) {
+  void write_edge(ValueId value, const std::string& to) {
     const auto from = made_.find(value);
     if (from == made_.end()) return;
     out_ += cat("  ", from->second, " -> ", to, " [label=", quoted(std::string(name(trace_.type(value)))), "];\n");
@@ -50,7 +50,7 @@ class Writer {
     const bool by = n.executor && n.op->name() != "region";
     out_ += cat("  ", box, " [label=", quoted(cat(n.op->name(), by ? cat(" by ", n.executor) : "")),
                 n.where ? cat(", tooltip=", quoted(n.where)) : "", "];\n");
-    for_each_value(n.args, [&](ValueId v) { arrow(v, box); });
+    for_each_value(n.args, [&](ValueId v) { write_edge(v, box); });
     for (ValueId r : n.results) made_[r] = box;
   }
   void node(const Node& n) {

@@ -22,13 +22,13 @@ constexpr size_t kMostText = 200'000;  // of one report: what is longer can be a
 // Interns lines by number: most lines occur in several stages.
 class Lines {
  public:
-  size_t number(std::string_view line) {
+  size_t intern(std::string_view line) {
     const auto [it, fresh] = numbers_.try_emplace(std::string(line), texts_.size());
     if (fresh) texts_.push_back(json_quote(line));
     return it->second;
   }
   // The lines of a trace's text that are its program, without the chunk around them.
-  std::string numbers(const std::string& text) {
+  std::string intern_lines(const std::string& text) {
     std::vector<size_t> out;
     for (size_t at = 0; at < text.size();) {
       const size_t end = std::min(text.find('\n', at), text.size());
@@ -36,7 +36,7 @@ class Lines {
       at = end + 1;
       if (line == "  local t = {}" || line == "return function(p, c, i)" || line.empty()) continue;
       if (line.starts_with("  ")) line.remove_prefix(2);
-      out.push_back(number(line));
+      out.push_back(intern(line));
     }
     return cat("[", join(out, ",", [](size_t n) { return n; }), "]");
   }
@@ -52,7 +52,7 @@ class Lines {
 std::string stages_json(const Entry& entry, Lines& lines) {
   const PrintOptions by_ids{.ids = true};
   size_t next = 0;
-  const auto trace = [&] { return lines.numbers(print(entry.traces[next++], by_ids)); };
+  const auto trace = [&] { return lines.intern_lines(print(entry.traces[next++], by_ids)); };
   std::string out = cat("[{\"name\":\"as written\",\"ms\":", entry.trace_ms, ",\"lines\":", trace(), "}");
   for (const StageTime& t : entry.stages) {
     const bool changed = t.changed && next < entry.traces.size();
@@ -102,7 +102,7 @@ std::string memory_json(const Program& program) {
              ",\"slots\":[", join(slots, ",", slot), "]}");
 }
 
-std::string shortened(std::string text) {
+std::string truncate_to_json(std::string text) {
   if (text.size() > kMostText)
     text = cat(text.substr(0, text.rfind('\n', kMostText)), "\n... ", text.size(), " bytes in all\n");
   return json_quote(text);
@@ -113,7 +113,7 @@ std::string data_json(const Compiled& f, const Entry& entry) {
   const std::string stages = stages_json(entry, lines);
   const auto profile = f.last_profile();
   const auto examination = f.last_examination();
-  const auto report = [&](std::string_view what) { return shortened(explain(f, what)); };
+  const auto report = [&](std::string_view what) { return truncate_to_json(explain(f, what)); };
   return cat("{\"function\":", json_quote(f.function().name()), ",\"stats\":",
              compile_stats(f), ",\"lines\":", lines.json(), ",\"stages\":", stages, ",",
              graph_json(entry.traces.back()),
@@ -124,7 +124,7 @@ std::string data_json(const Compiled& f, const Entry& entry) {
 }
 
 // Escapes what would end the <script> element.
-std::string in_script(const std::string& json) {
+std::string escape_for_script(const std::string& json) {
   std::string out;
   out.reserve(json.size());
   for (size_t i = 0; i < json.size(); i++) out += json[i] == '<' ? std::string("\\u003c") : std::string(1, json[i]);
@@ -137,7 +137,7 @@ std::string html_report(const Compiled& f) {
   const auto entry = f.latest();
   if (!entry)
     fail(Code::failed_precondition, f.function().name(), ": there is no program to report on: call the function first");
-  return cat(kReportPageHead, in_script(data_json(f, *entry)), kReportPageTail);
+  return cat(kReportPageHead, escape_for_script(data_json(f, *entry)), kReportPageTail);
 }
 
 }  // namespace thunder

@@ -28,7 +28,7 @@ struct OneOp : Function {
   const size_t operands_;
 };
 
-Ref<Tensor> ones(Context& context, std::initializer_list<int64_t> sizes) {
+Ref<Tensor> make_ones(Context& context, std::initializer_list<int64_t> sizes) {
   TensorType type;
   type.dtype = DType::f32;
   for (int64_t n : sizes) type.shape.push_back(n);
@@ -38,7 +38,8 @@ Ref<Tensor> ones(Context& context, std::initializer_list<int64_t> sizes) {
 }
 
 // The seconds of the fastest of several calls; the first one, which compiles, is not among them.
-double fastest(Context& context, std::string_view op, std::initializer_list<Tensor*> in, std::string& trouble) {
+double measure_fastest_call(Context& context, std::string_view op, std::initializer_list<Tensor*> in,
+                            std::string& trouble) {
   const Ref<Compiled> f = make<Compiled>(Ref<Context>(&context),
                                          Ref<Function>::adopt(new OneOp(std::string(op), in.size())), nullptr);
   double best = 0;
@@ -64,12 +65,12 @@ MachineLimits measure_limits(Context& context) {
   const size_t cache = std::max<size_t>(context.machine().last_level, 8 << 20);
   const auto count = static_cast<int64_t>(std::min(4 * cache, kMostBytes) / sizeof(float));
   {
-    const Ref<Tensor> x = ones(context, {count});
-    const double seconds = fastest(context, "mul", {x.get()}, limits.trouble);
+    const Ref<Tensor> x = make_ones(context, {count});
+    const double seconds = measure_fastest_call(context, "mul", {x.get()}, limits.trouble);
     if (seconds > 0) limits.gbytes = 2.0 * double(count) * sizeof(float) / seconds * 1e-9;
   }
-  const Ref<Tensor> a = ones(context, {kSide, kSide}), b = ones(context, {kSide, kSide});
-  const double seconds = fastest(context, "matmul", {a.get(), b.get()}, limits.trouble);
+  const Ref<Tensor> a = make_ones(context, {kSide, kSide}), b = make_ones(context, {kSide, kSide});
+  const double seconds = measure_fastest_call(context, "matmul", {a.get(), b.get()}, limits.trouble);
   if (seconds > 0) limits.gflops = 2.0 * double(kSide * kSide) * double(kSide) / seconds * 1e-9;
   return limits;
 }

@@ -18,7 +18,7 @@ namespace thunder {
 namespace {
 
 // The first of the user's lines that are known.
-std::string_view place_of(std::span<const Node* const> nodes) {
+std::string_view first_source_line(std::span<const Node* const> nodes) {
   for (const Node* n : nodes)
     if (n->where) return n->where;
   return "";
@@ -40,7 +40,7 @@ std::string time_of_day() {
 void log_kernels(const Context& context, const Trace& claimed) {
   for (const Node* n : claimed.nodes) {
     if (n->body.size() < 2 || n->op->name() != "region") continue;
-    context.log(LogLevel::info, LogName::fusion, claimed.function, place_of(n->body),
+    context.log(LogLevel::info, LogName::fusion, claimed.function, first_source_line(n->body),
                 cat("one kernel of ", n->body.size(), " lines: ",
                     join(n->body, ", ", [](const Node* line) { return line->op->name(); })));
   }
@@ -59,7 +59,7 @@ struct ProgramLog {
   std::string (*text)(const Entry&);
 };
 // The first lines of the memory report, which have the totals.
-std::string peaks(const Entry& e) {
+std::string memory_summary(const Entry& e) {
   const std::string all = memory_report(*e.program);
   return all.substr(0, all.find('\n'));
 }
@@ -70,7 +70,7 @@ constexpr ProgramLog kProgramLogs[] = {
     {LogName::perf_hints, LogLevel::info, [](const Entry& e) { return perf_hints(*e.program); }},
     {LogName::cudagraphs, LogLevel::info, [](const Entry& e) { return e.program->recording_report(); }},
     {LogName::autotuning, LogLevel::info, [](const Entry& e) { return choices_report(*e.program); }},
-    {LogName::memory, LogLevel::info, peaks},
+    {LogName::memory, LogLevel::info, memory_summary},
     {LogName::memory, LogLevel::debug, [](const Entry& e) { return memory_report(*e.program); }},
 };
 
@@ -78,7 +78,7 @@ constexpr ProgramLog kProgramLogs[] = {
 
 void log_compiled(const Context& context, const Entry& entry, std::string_view why, bool again) {
   const Trace& written = entry.traces.front();
-  const std::string_view function = written.function, where = place_of(written.nodes);
+  const std::string_view function = written.function, where = first_source_line(written.nodes);
   context.log(again ? LogLevel::info : LogLevel::debug, LogName::recompiles, function, where,
               cat(again ? "compiled again: " : "compiled: ", why));
   for (const ProgramLog& log : kProgramLogs)

@@ -19,7 +19,7 @@ uint64_t bytes_of(const Program& program, const Step& step) {
 std::string format_location(const Node* n) { return n && n->where ? cat(" at ", n->where) : ""; }
 
 // The step for which a copy is made: the first one behind it that is made of a node.
-const Node* reader_of(const Plan& plan, size_t copy) {
+const Node* reader_of_copy(const Plan& plan, size_t copy) {
   for (size_t i = copy + 1; i < plan.steps.size(); i++)
     if (plan.steps[i].node) return plan.steps[i].node;
   return nullptr;
@@ -35,7 +35,7 @@ std::string perf_hints(const Program& program) {
     const uint64_t bytes = bytes_of(program, step);
     if (bytes < kWorthAHint) continue;
     if (!step.node) {
-      const Node* reader = reader_of(plan, i);
+      const Node* reader = reader_of_copy(plan, i);
       out += cat("step ", i + 1, " copies ", bytes / 2, " bytes to a dense tensor",
                  reader ? cat(" for ", reader->op->name()) : "", format_location(reader),
                  ": give it a tensor that is contiguous\n");

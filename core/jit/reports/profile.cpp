@@ -23,7 +23,7 @@ double median(std::vector<double> all) {
 }
 
 // The user's lines, each once, in order.
-std::string places(const Node& node) {
+std::string join_source_lines(const Node& node) {
   std::vector<std::string_view> seen;
   for (const Node* n : nodes_of(node))
     if (n->where && std::find(seen.begin(), seen.end(), n->where) == seen.end()) seen.push_back(n->where);
@@ -43,13 +43,13 @@ ProfiledStep describe_step(const Program& program, size_t at) {
   if (step.node) {
     out.ops = ops_of(*step.node);
     out.executor = step.node->executor ? step.node->executor : "";
-    out.where = places(*step.node);
+    out.where = join_source_lines(*step.node);
   }
   if (step.epilogue < 0) return out;
   const Step& epilogue = plan.epilogues[static_cast<size_t>(step.epilogue)];
   add(epilogue);
   out.ops += ", on each tile: " + ops_of(*epilogue.node);
-  if (const std::string more = places(*epilogue.node); !more.empty() && more != out.where)
+  if (const std::string more = join_source_lines(*epilogue.node); !more.empty() && more != out.where)
     out.where += (out.where.empty() ? "" : ", ") + more;
   return out;
 }
@@ -85,7 +85,7 @@ class Profiler : public StepWatch {
   int64_t start_ = 0, begin_ = 0;
 };
 
-void check(Status* failed) {
+void throw_if_failed(Status* failed) {
   if (failed) throw Error(Ref<Status>::adopt(failed));
 }
 
@@ -94,7 +94,7 @@ bool same_steps(const std::vector<ProfiledStep>& a, const std::vector<ProfiledSt
                     [](auto& x, auto& y) { return x.ops == y.ops && x.where == y.where; });
 }
 
-void compare(ProfiledStep& step, const MachineLimits& limits) {
+void compare_with_limits(ProfiledStep& step, const MachineLimits& limits) {
   const double memory = limits.gbytes > 0 ? step.bytes / limits.gbytes * 1e-6 : 0;
   const double arithmetic = limits.gflops > 0 ? step.flops / limits.gflops * 1e-6 : 0;
   step.by_memory = memory >= arithmetic;
@@ -108,7 +108,7 @@ Profile profile(Compiled& compiled, const Values& in, size_t runs) {
   Profile out;
   out.function = compiled.function().name();
   const Ref<Values> results = make<Values>();
-  check(compiled.call(in, *results));
+  throw_if_failed(compiled.call(in, *results));
   Profiler profiler;
   ThreadWatch threads(compiled.context()->threads());
   std::vector<std::vector<double>> times;
@@ -116,7 +116,7 @@ Profile profile(Compiled& compiled, const Values& in, size_t runs) {
   for (size_t run = 0; run < runs; run++) {
     profiler.begin_run(), threads.take();
     const int64_t begin = now_ns();
-    check(compiled.call_watched(in, *results, profiler));
+    throw_if_failed(compiled.call_watched(in, *results, profiler));
     const double call = double(now_ns() - begin) * 1e-6;
     if (run == 0 || !same_steps(out.steps, profiler.steps))
       out.steps = profiler.steps, times.assign(out.steps.size(), {}), calls.clear();
@@ -131,7 +131,7 @@ Profile profile(Compiled& compiled, const Values& in, size_t runs) {
   out.limits = measure_limits(*compiled.context());
   for (size_t i = 0; i < times.size(); i++) {
     out.steps[i].milliseconds = median(times[i]);
-    compare(out.steps[i], out.limits);
+    compare_with_limits(out.steps[i], out.limits);
   }
   return out;
 }

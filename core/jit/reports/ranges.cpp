@@ -17,7 +17,7 @@ struct Nvtx {
 
 // The library finds the profiler that has started this process, by NVTX_INJECTION64_PATH. Where none has, the ranges
 // would cost time for nobody.
-Nvtx open() {
+Nvtx load_nvtx() {
   Nvtx out;
   const char *profiler = std::getenv("NVTX_INJECTION64_PATH"), *library = std::getenv("THUNDER_NVTX");
   if (!(profiler && *profiler) && !(library && *library)) return out;
@@ -28,7 +28,7 @@ Nvtx open() {
 }
 
 const Nvtx& nvtx() {
-  static const Nvtx opened = open();
+  static const Nvtx opened = load_nvtx();
   return opened;
 }
 

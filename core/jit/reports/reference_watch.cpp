@@ -118,7 +118,7 @@ void ReferenceWatch::after(const Program& program, size_t at, const Launch& laun
   if (!can_check(plan, at, launch)) return void(unchecked += step.node != nullptr);
   checked++;
   const Launch& last = step.epilogue < 0 ? launch : *launch.epilogue->launch;
-  if (!checks_.values && !suspicious(last.outputs, last.n_outputs)) return;
+  if (!checks_.values && !has_suspicious(last.outputs, last.n_outputs)) return;
   Reference reference(context_, *program.trace().store);
   Reference::Known known = known_;
   std::vector<Reference::Line> lines = reference.run(*step.node, known);
@@ -129,7 +129,7 @@ void ReferenceWatch::after(const Program& program, size_t at, const Launch& laun
   find_nans(program, lines, known);
 }
 
-std::string_view ReferenceWatch::suspicious(const Tensor& t) const {
+std::string_view ReferenceWatch::find_suspicious(const Tensor& t) const {
   if (!is_real(t.type().dtype)) return "";
   for (double v : as_doubles(t)) {
     if (checks_.nan && std::isnan(v)) return "NaN";
@@ -138,9 +138,9 @@ std::string_view ReferenceWatch::suspicious(const Tensor& t) const {
   return "";
 }
 
-bool ReferenceWatch::suspicious(const Buffer* made, size_t count) const {
+bool ReferenceWatch::has_suspicious(const Buffer* made, size_t count) const {
   return std::any_of(made, made + count, [&](const Buffer& b) {
-    return !suspicious(*tensor_over(b, context_.devices())).empty();
+    return !find_suspicious(*tensor_over(b, context_.devices())).empty();
   });
 }
 
@@ -169,10 +169,11 @@ void ReferenceWatch::find_nans(const Program& program, const std::vector<Referen
   for (const Reference::Line& line : lines) {
     std::string_view made;
     for (const Ref<Tensor>& t : line.results)
-      if (made.empty()) made = suspicious(*t);
+      if (made.empty()) made = find_suspicious(*t);
     if (made.empty() || nans.size() >= kMostFindings) continue;
     bool reads = false, had = false;
-    for_each_value(line.node->args, [&](ValueId v) { reads = true, had = had || !suspicious(*known.at(v)).empty(); });
+    for_each_value(line.node->args,
+                   [&](ValueId v) { reads = true, had = had || !find_suspicious(*known.at(v)).empty(); });
     if (had || !reads) continue;  // without operands: a constant that was written
     nans.push_back(difference_at(program, *line.node, nullptr, cat("makes ", made, " of operands that have none")));
   }

@@ -45,8 +45,8 @@ class ReferenceWatch : public StepWatch {
                const std::vector<Reference::Line>& lines, const Reference::Known& known);
   void find_nans(const Program& program, const std::vector<Reference::Line>& lines, Reference::Known& known);
   // Which suspicious number the tensor has: "NaN", "infinity"; "": none.
-  std::string_view suspicious(const Tensor& t) const;
-  bool suspicious(const Buffer* made, size_t count) const;
+  std::string_view find_suspicious(const Tensor& t) const;
+  bool has_suspicious(const Buffer* made, size_t count) const;
 
   Context& context_;
   const Checks checks_;

@@ -9,7 +9,7 @@ namespace thunder {
 namespace {
 
 // The lines of a node as a separate trace, whose arguments are the values from outside.
-Trace trace_of(const Trace& whole, const std::vector<const Node*>& lines, std::span<const ValueId> results) {
+Trace extract_trace(const Trace& whole, const std::vector<const Node*>& lines, std::span<const ValueId> results) {
   Trace out;
   out.store = whole.store, out.function = whole.function, out.pass = "repro";
   std::vector<ValueId> known;
@@ -44,7 +44,7 @@ std::string repro_script(const Program& program, size_t number) {
       lines.push_back(n);
     results.assign(epilogue.results.begin(), epilogue.results.end());
   }
-  const std::string text = print(trace_of(program.trace(), lines, results));
+  const std::string text = print(extract_trace(program.trace(), lines, results));
   return cat("-- Step ", number, " of ", program.trace().function, ": ",
              join(lines, ", ", [](const Node* n) { return n->op->name(); }),
              step.node->executor ? cat(", by ", step.node->executor) : "", ".\n-- thunder run THIS_FILE computes it "

@@ -59,7 +59,7 @@ bool make_folder(const std::string& path) {
 }
 
 // Makes a new folder: FUNCTION_1 and so on.
-std::string fresh_folder(const std::string& folder, std::string_view function) {
+std::string make_new_folder(const std::string& folder, std::string_view function) {
   make_folder(folder);
   std::string name(function);
   for (char& c : name)
@@ -72,7 +72,7 @@ std::string fresh_folder(const std::string& folder, std::string_view function) {
 
 void write_trace_files(const Context& context, const CompileSettings& settings, const Entry& entry) {
   if (settings.trace_dir.empty()) return;
-  const std::string folder = fresh_folder(settings.trace_dir, entry.traces.front().function);
+  const std::string folder = make_new_folder(settings.trace_dir, entry.traces.front().function);
   for (const FileRow& row : kFiles)
     if (settings.trace_files.has(row.file))
       write_file(cat(folder, "/", name(row.file), row.ending), row.text(context, entry));

@@ -16,8 +16,8 @@ std::unique_ptr<Entry> SegmentCall::record(const Values& in) {
 }
 
 void SegmentCall::take_results(Values& out) {
-  own_results(of_.context.allocator(), results_.leaves);
-  bind_results(of_.function.name(), out, results_.leaves);
+  make_results_owned(of_.context.allocator(), results_.leaves);
+  copy_results_to_bound(of_.function.name(), out, results_.leaves);
   out.assign(std::move(results_.leaves), results_.structure);
 }
 
@@ -29,7 +29,7 @@ void SegmentCall::broke(GraphBreak at) {
   of_.segments.set_broken();
   of_.context.log(LogLevel::info, LogName::graph_breaks, of_.function.name(), at.where,
                   cat(at.reason, ", after ", at.lines, at.lines == 1 ? " line" : " lines"));
-  of_.segments.note(std::move(at));
+  of_.segments.count_break(std::move(at));
 }
 
 Ref<Tensor> SegmentCall::take_random(int64_t draws) {
@@ -54,7 +54,7 @@ SegmentCall::Kept SegmentCall::choose_keeping(const Segment& segment, const std:
         others > 0 && (full || others >= of_.options.settings().recompile_limit))
       return Kept::recently;
   if (!full) return Kept::for_good;
-  bool warned = of_.segments.warn();
+  bool warned = of_.segments.mark_warned();
   return of_.limits.is_below_limit(RecompileLimits::Of::all, segments, why, "runs op by op", warned) ? Kept::for_good
                                                                                                      : Kept::no;
 }
@@ -64,11 +64,11 @@ std::shared_ptr<const Entry> SegmentCall::compile(const Segment& segment, bool& 
       cat("no program has the ", segment.trace.nodes.size(), " lines of this segment and fits its inputs");
   const Kept how = this->choose_keeping(segment, why);
   kept = how == Kept::for_good;
-  of_.segments.note_numbers(segment);
+  of_.segments.note_varying_numbers(segment);
   const bool least = how == Kept::no && of_.options.settings().cache != CacheMode::no_caching;
   const Effort effort = least ? Effort::least : Effort::full;
   std::shared_ptr<Entry> entry = compile_segment(of_.context, of_.options, segment, effort, check_);
-  of_.log.note(*entry, why);
+  of_.log.add_compile(*entry, why);
   SmallVector<Tensor*, 8> tensors;
   for (const Ref<Tensor>& t : segment.inputs) tensors.push_back(t.get());
   entry->key = Key({nullptr, tensors.data(), tensors.size()});

@@ -53,7 +53,7 @@ uint64_t key_of_parameter(const char* where, const Op& op, size_t param) {
 }
 
 // Whether the lines are the same but for numbers that stand for tensors; these are added to `found`.
-bool differ_by_numbers(const Trace& a, const Trace& b, std::vector<uint64_t>& found) {
+bool differ_only_in_numbers(const Trace& a, const Trace& b, std::vector<uint64_t>& found) {
   if (a.nodes.size() != b.nodes.size() || a.outputs != b.outputs) return false;
   for (size_t i = 0; i < a.nodes.size(); i++) {
     const Node &x = *a.nodes[i], &y = *b.nodes[i];
@@ -170,11 +170,11 @@ const SegmentScript* Segments::script_of(SegmentScript& recorded, const std::sha
   return &scripts_.back();
 }
 
-void Segments::note_numbers(const Segment& segment) {
+void Segments::note_varying_numbers(const Segment& segment) {
   std::lock_guard lock(mutex_);
   for (auto& [hash, entry] : entries_) {
     std::vector<uint64_t> found;
-    if (!differ_by_numbers(entry->traces[0], segment.trace, found)) continue;
+    if (!differ_only_in_numbers(entry->traces[0], segment.trace, found)) continue;
     numbers_.insert(found.begin(), found.end());
     any_number_.store(true, std::memory_order_release);
   }
@@ -191,7 +191,7 @@ size_t Segments::size() const {
   return entries_.size();
 }
 
-void Segments::note(GraphBreak at) {
+void Segments::count_break(GraphBreak at) {
   std::lock_guard lock(mutex_);
   for (CountedBreak& known : breaks_)
     if (known.at.where == at.where && known.at.reason == at.reason) return void(known.times++);

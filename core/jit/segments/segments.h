@@ -34,16 +34,16 @@ class Segments {
   const SegmentScript* keep_script(Segment& segment, const std::shared_ptr<const Entry>& entry);
 
   // Notes which numbers alone tell this segment from one that is kept: later they are inputs.
-  void note_numbers(const Segment& segment);
+  void note_varying_numbers(const Segment& segment);
   bool varies(const char* where, const Op& op, size_t param) const;
 
   // Whether any call has read a value: then no call is a single program.
   bool broken() const { return broken_.load(std::memory_order_acquire); }
   void set_broken() { broken_.store(true, std::memory_order_release); }
-  void note(GraphBreak at);
+  void count_break(GraphBreak at);
   std::vector<CountedBreak> breaks() const;
   // Whether the limit was warned of before; from now on it was.
-  bool warn() { return warned_.exchange(true); }
+  bool mark_warned() { return warned_.exchange(true); }
 
  private:
   // The limit for one function and one place in it; beyond it each call records line by line.

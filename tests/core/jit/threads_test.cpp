@@ -171,7 +171,7 @@ TEST_F(AllExecutors, serve_while_others_compile_allocate_and_ask) {
   const auto asks = [&](int) {
     for (int i = 0; i < 20; i++) {
       shared->statistics(), shared->last_miss(), explain(*shared, "memory"), explain(*shared, "fusion"), explain(*shared, "loops"), shared->traces();
-      context->executor_names(), context->passes({});
+      context->executor_names(), context->passes_with({});
       if (BlockCache* blocks = context->block_cache()) blocks->statistics();
     }
     return true;

@@ -137,7 +137,7 @@ TEST_F(DynamicSizesTest, a_mark_holds_no_tensor_for_long) {
   EXPECT_FALSE(seen->unique());
   marks.mark(y, 0, {SizeMark::Kind::fixed});
   EXPECT_FALSE(seen->unique());  // somebody else has it still
-  EXPECT_EQ(marks.of(*seen).size(), 1u);
+  EXPECT_EQ(marks.marks_of(*seen).size(), 1u);
 }
 
 TEST_F(DynamicSizesTest, what_is_compared_is_a_condition_and_no_number) {

@@ -135,7 +135,7 @@ TEST_F(Examined, is_a_report_as_text_and_json) {
   EXPECT_EQ(explain(*f, "examination"), "");
   Values in;
   in.push(Ref<Tensor>(x));
-  f->keep(std::make_shared<const Examination>(examine(*f, in)));
+  f->set_last_examination(std::make_shared<const Examination>(examine(*f, in)));
   EXPECT_EQ(explain(*f, "examination").find("f: sound\n"), 0u) << explain(*f, "examination");
   EXPECT_NE(explain(*f, "examination_json").find("\"sound\":true"), std::string::npos);
 }

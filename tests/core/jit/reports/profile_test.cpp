@@ -44,7 +44,7 @@ TEST_F(Profiles, have_the_time_bytes_and_operations_of_each_step_and_the_users_l
 TEST_F(Profiles, are_tables_json_and_events_of_chrome) {
   auto f = compile(formula, only("host").get());
   EXPECT_EQ(explain(*f, "profile"), "");
-  f->keep(std::make_shared<const Profile>(profile(*f, with(x), 1)));
+  f->set_last_profile(std::make_shared<const Profile>(profile(*f, with(x), 1)));
   EXPECT_NE(explain(*f, "profile").find("prims.exp by host at here:1"), std::string::npos) << explain(*f, "profile");
   EXPECT_NE(explain(*f, "profile_json").find("\"ops\":\"prims.exp\",\"executor\":\"host\",\"where\":\"here:1\""), std::string::npos);
   const std::string events = explain(*f, "chrome_trace");
@@ -121,7 +121,7 @@ TEST_F(Profiles, pages_hold_everything_and_close_no_script_early) {
     out.push(Ref<Tensor>(s.invoke("exp", std::vector<Any>{any(in[0].tensor.get())}, nullptr, nullptr, 0, "</script>:1")));
   }, only("host").get());
   EXPECT_THROW(html_report(*f), Error);
-  f->keep(std::make_shared<const Profile>(profile(*f, with(x), 1)));
+  f->set_last_profile(std::make_shared<const Profile>(profile(*f, with(x), 1)));
   const std::string page = html_report(*f);
   EXPECT_EQ(page.find("<!doctype html>"), 0u);
   const std::string data = page.substr(page.find("application/json"));
