@@ -20,14 +20,14 @@ std::string real_path(const std::string& path) {
   return real ? std::string(real.get()) : "";
 }
 
-bool inside(const std::string& path, const std::string& folder) {
+bool is_inside(const std::string& path, const std::string& folder) {
   if (folder.empty()) return false;
   if (folder == "/") return path.starts_with("/");
   return path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
 }
 
 // Part by part: empty ones and "." are refused, too, so that a name has one spelling.
-bool plain(std::string_view location) {
+bool is_plain_relative_path(std::string_view location) {
   if (location.empty() || location.find('\0') != location.npos || location.find('\\') != location.npos) return false;
   for (size_t from = 0; from <= location.size();) {
     const size_t to = std::min(location.find('/', from), location.size());
@@ -40,18 +40,18 @@ bool plain(std::string_view location) {
 
 }  // namespace
 
-std::string ExternalFiles::checked(std::string_view location) const {
+std::string ExternalFiles::resolve_checked(std::string_view location) const {
   if (path_.empty())
     fail(Code::failed_precondition, "it is in the file '", location,
          "', and a model that is loaded from memory has none beside it");
   if (location.starts_with("./")) location.remove_prefix(2);  // as some writers have it
-  if (!plain(location))
+  if (!is_plain_relative_path(location))
     fail(Code::data_lost, "it is in the file '", location.substr(0, 200),
          "'; a model names files of its own folder alone, relative and without '..'");
   const std::string path = cat(folder_of(path_), "/", location), real = real_path(path);
   if (real.empty()) fail(Code::not_found, "it is in the file '", path, "', which is not there");
   const std::string given = real_path(folder_of(path_)), resolved = folder_of(real_path(path_));
-  if (!inside(real, given) && !inside(real, resolved))
+  if (!is_inside(real, given) && !is_inside(real, resolved))
     fail(Code::data_lost, "it is in the file '", location, "', which is a link out of the folder of the model");
   return real;
 }
@@ -59,7 +59,7 @@ std::string ExternalFiles::checked(std::string_view location) const {
 const Ref<Mapping>& ExternalFiles::open(std::string_view location) {
   const auto it = open_.find(location);
   if (it != open_.end()) return it->second;
-  return open_.emplace(std::string(location), Mapping::map_file(checked(location))).first->second;
+  return open_.emplace(std::string(location), Mapping::map_file(resolve_checked(location))).first->second;
 }
 
 }  // namespace thunder::onnx

@@ -20,7 +20,7 @@ class ExternalFiles {
   const Ref<Mapping>& open(std::string_view location);
 
  private:
-  std::string checked(std::string_view location) const;
+  std::string resolve_checked(std::string_view location) const;
 
   const std::string path_;
   std::map<std::string, Ref<Mapping>, std::less<>> open_;

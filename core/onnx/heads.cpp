@@ -9,32 +9,32 @@
 namespace thunder::onnx {
 namespace {
 
-Dim last(Tensor* t) {
+Dim last_dim_of(Tensor* t) {
   return t->type().shape[t->type().rank() - 1];
 }
-Dim length_of(Tensor* t) {
+Dim sequence_length(Tensor* t) {
   return t->type().shape[2];
 }
 
 double scale_of(const Attention& a) {
-  return a.scale != 0 ? a.scale : 1 / std::sqrt(static_cast<double>(hint(last(a.query))));
+  return a.scale != 0 ? a.scale : 1 / std::sqrt(static_cast<double>(hint(last_dim_of(a.query))));
 }
 
 // Heads of keys and values serve several of the queries.
-Tensor* repeated(Node& n, Tensor* x, Tensor* query) {
+Tensor* repeat_heads(Node& n, Tensor* x, Tensor* query) {
   const int64_t heads = hint(query->type().shape[1]), own = hint(x->type().shape[1]);
   n.require(own > 0 && heads % own == 0, "it has ", heads, " heads of queries and ", own, " of keys");
   return heads == own ? x : n.op("repeat_interleave", {x, heads / own, 1});
 }
 
 // The mask: added to the scores, or boolean and true where attention is allowed; null: none.
-Tensor* whole_mask(Node& n, const Attention& a) {
+Tensor* build_mask(Node& n, const Attention& a) {
   if (!a.causal && a.left < 0 && a.right < 0) return a.mask;
-  const Dim rows = length_of(a.query), columns = length_of(a.key);
+  const Dim rows = sequence_length(a.query), columns = sequence_length(a.key);
   const size_t rank = a.offset ? 4 : 2;
-  Tensor* row = counted(n, rows, rank - 2, rank);
+  Tensor* row = arange_along(n, rows, rank - 2, rank);
   row = a.offset ? n.op("add", {row, a.offset}) : n.op("add", {row, a.past});
-  Tensor* column = counted(n, columns, rank - 1, rank);
+  Tensor* column = arange_along(n, columns, rank - 1, rank);
   Tensor* looks = nullptr;
   const auto and_also = [&](Tensor* more) { looks = looks ? n.op("logical_and", {looks, more}) : more; };
   if (a.causal) and_also(n.op("le", {column, row}));
@@ -58,17 +58,17 @@ Tensor* join_heads(Node& n, Tensor* x) {
   return n.op("reshape", {n.op("transpose", {x, 1, 2}), Shape{s[0], s[2], s[1] * s[3]}});
 }
 
-Tensor* attended(Node& n, const Attention& a) {
+Tensor* emit_attention(Node& n, const Attention& a) {
   if (a.softcap != 0) return attended_in_steps(n, a).result;
   const bool causal = a.causal && !a.mask && a.past == 0 && !a.offset && a.left < 0 && a.right < 0;
-  Tensor* mask = causal ? nullptr : whole_mask(n, a);
+  Tensor* mask = causal ? nullptr : build_mask(n, a);
   const bool grouped = hint(a.query->type().shape[1]) != hint(a.key->type().shape[1]);
   return n.op("scaled_dot_product_attention", {a.query, a.key, a.value, mask, 0.0, causal, scale_of(a), grouped});
 }
 
 Scores attended_in_steps(Node& n, const Attention& a) {
   Scores s{};
-  Tensor *key = repeated(n, a.key, a.query), *value = repeated(n, a.value, a.query);
+  Tensor *key = repeat_heads(n, a.key, a.query), *value = repeat_heads(n, a.value, a.query);
   // The scale is applied as its root to both operands, so that f16 products do not overflow.
   const double root = std::sqrt(scale_of(a));
   s.raw = n.op("matmul", {n.op("mul", {a.query, root}), n.op("transpose", {n.op("mul", {key, root}), -2, -1})});
@@ -77,7 +77,7 @@ Scores attended_in_steps(Node& n, const Attention& a) {
   s.masked = s.capped;
   const DType dtype = s.raw->type().dtype;
   const double least = -std::numeric_limits<double>::infinity();
-  Tensor* mask = whole_mask(n, a);
+  Tensor* mask = build_mask(n, a);
   if (mask && mask->type().dtype == DType::boolean)
     s.masked = n.op("where", {mask, s.capped, n.constant(least, dtype)});
   else if (mask)
@@ -93,7 +93,7 @@ Scores attended_in_steps(Node& n, const Attention& a) {
 }
 
 Tensor* rotated(Node& n, Tensor* x, Tensor* cosine, Tensor* sine, int64_t width, bool interleaved) {
-  const int64_t size = hint(last(x)), half = width / 2;
+  const int64_t size = hint(last_dim_of(x)), half = width / 2;
   n.require(width > 0 && width % 2 == 0 && width <= size, "it rotates ", width, " of ", size, " elements");
   Tensor* turned = width == size ? x : n.op("slice", {x, -1, 0, width});
   Tensor *a = nullptr, *b = nullptr;

@@ -18,7 +18,7 @@ struct Attention {
   int64_t left = -1, right = -1;  // how far it looks from there; -1: as far as there is
   double scale = 0, softcap = 0;  // 0: 1 / sqrt(size); none
 };
-Tensor* attended(Node& n, const Attention& a);
+Tensor* emit_attention(Node& n, const Attention& a);
 // The same step by step: the scores before and after the mask, and after softmax.
 struct Scores {
   Tensor *raw, *capped, *masked, *weights, *result;

@@ -50,7 +50,7 @@ const Program::Weight* Importer::weight(const Frame& frame, std::string_view nam
   return w && !w->path.empty() ? w : nullptr;
 }
 
-void Importer::enter(const NodeProto& proto) {
+void Importer::set_current_node(const NodeProto& proto) {
   place_text_ = cat(program_.file(), ":", proto.number, " ", proto.op);
   if (!proto.name.empty()) place_text_ += cat(" ", proto.name.substr(0, 200));
   std::replace_if(
@@ -59,7 +59,7 @@ void Importer::enter(const NodeProto& proto) {
 }
 
 // What is recorded may outlive the model, and texts of places with it. A scope that repeats a script has no store.
-const char* Importer::place() {
+const char* Importer::node_location() {
   if (place_text_.empty()) return nullptr;
   auto* recorder = dynamic_cast<Recorder*>(&scope_.builder());
   const std::shared_ptr<Store> store = recorder ? recorder->shared_store() : nullptr;
@@ -77,7 +77,7 @@ std::vector<Value> Importer::run(std::span<const Value> inputs, std::span<const 
   std::vector<Value> out;
   for (const std::string& name : wanted) {
     out.push_back(find(frame, name));
-    if (!out.back().list) materialized(out.back());
+    if (!out.back().list) materialize(out.back());
   }
   return out;
 }
@@ -104,11 +104,11 @@ void Importer::nodes(Frame& frame, std::span<const NodeProto> nodes) {
   for (const NodeProto& proto : nodes) {
     if (++nodes_ > kMostNodes) fail(Code::unimplemented, "it runs more than ", kMostNodes, " nodes");
     const std::string outer = place_text_;
-    enter(proto);
+    set_current_node(proto);
     try {
       node(frame, proto);
     } catch (const Error& e) {
-      if (!scope_.status()) scope_.fail_at(e, proto.op, place());
+      if (!scope_.status()) scope_.fail_at(e, proto.op, node_location());
       throw Error(scope_.status());
     }
     place_text_ = outer, place_ = nullptr;
@@ -155,7 +155,7 @@ bool Importer::call_function(Node& n) {
   return true;
 }
 
-Tensor* Importer::materialized(Value& v) {
+Tensor* Importer::materialize(Value& v) {
   if (v.tensor) return v.tensor;
   if (v.list) fail(Code::invalid_argument, "a sequence stands where a tensor is needed");
   if (!v.host) fail(Code::invalid_argument, "an input that is left out stands where a tensor is needed");

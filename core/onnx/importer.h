@@ -38,9 +38,9 @@ class Importer {
   // The weight of this name, where it is one of the module's.
   const Program::Weight* weight(const Frame& frame, std::string_view name) const;
   // Keeps the value as a tensor of the scope from then on.
-  Tensor* materialized(Value& v);
+  Tensor* materialize(Value& v);
   // The place of the current node, for the lines that are being recorded.
-  const char* place();
+  const char* node_location();
   // A size as an argument of an op.
   int64_t word(Dim size);
   void check() const {
@@ -48,7 +48,7 @@ class Importer {
   }
 
  private:
-  void enter(const NodeProto& proto);
+  void set_current_node(const NodeProto& proto);
   void nodes(Frame& frame, std::span<const NodeProto> nodes);
   void node(Frame& frame, const NodeProto& proto);
   void dispatch(Node& n);

@@ -17,8 +17,8 @@ std::string file_name(std::string_view path) {
   return name;
 }
 
-Ref<Program> made(std::string name, Ref<Mapping> bytes, const std::string& path, const ModuleEnvironment& environment,
-                  std::vector<std::string> outputs) {
+Ref<Program> build_program(std::string name, Ref<Mapping> bytes, const std::string& path,
+                           const ModuleEnvironment& environment, std::vector<std::string> outputs) {
   const std::string& shown = path.empty() ? name : path;
   Model model = read_model(text_of(*bytes), shown);
   try {
@@ -34,12 +34,12 @@ Ref<Program> made(std::string name, Ref<Mapping> bytes, const std::string& path,
 }  // namespace
 
 Ref<Program> load(const std::string& path, const ModuleEnvironment& environment, std::vector<std::string> outputs) {
-  return made(file_name(path), Mapping::map_file(path), path, environment, std::move(outputs));
+  return build_program(file_name(path), Mapping::map_file(path), path, environment, std::move(outputs));
 }
 
 Ref<Program> load(std::span<const std::byte> bytes, const ModuleEnvironment& environment,
                   std::vector<std::string> outputs) {
-  return made("model", Mapping::copy_of(bytes), "", environment, std::move(outputs));
+  return build_program("model", Mapping::copy_of(bytes), "", environment, std::move(outputs));
 }
 
 }  // namespace thunder::onnx

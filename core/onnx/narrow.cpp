@@ -6,7 +6,7 @@ namespace thunder::onnx {
 namespace {
 
 // ONNX's number of the dtype that a node gives, where it says one.
-int32_t stated_type(const NodeProto& node) {
+int32_t declared_type(const NodeProto& node) {
   const Attribute* to = node.op == "Cast"             ? node.find("to")
                         : node.op == "QuantizeLinear" ? node.find("output_dtype")
                                                       : nullptr;
@@ -28,7 +28,7 @@ const ElementType* narrow_type(Node& n, size_t i) {
     if (v.name == name) number = v.type;
   for (const NodeProto& node : graph.nodes)
     for (std::string_view output : node.outputs)
-      if (output == name) number = stated_type(node);
+      if (output == name) number = declared_type(node);
   const ElementType* type = find_element_type(number);
   return type && type->dtype != DType::none && type->bits < 8 ? type : nullptr;
 }

@@ -40,7 +40,7 @@ Tensor* Node::tensor(size_t i) {
   Value& v = input(i);
   require(v.is_present(), "its input ", i + 1, " is missing");
   require(!v.list, "its input ", i + 1, ", '", proto.inputs[i], "', is a sequence; a tensor is needed");
-  Tensor* t = importer_.materialized(v);
+  Tensor* t = importer_.materialize(v);
   if (t->kind() == Tensor::Kind::failed) throw Error(t->failure());
   return t;
 }
@@ -59,7 +59,7 @@ size_t Node::rank(size_t i) {
   return v.host ? v.host->shape.size() : type(i).rank();
 }
 
-const Host& Node::required(size_t i, const char* what) {
+const Host& Node::require_known(size_t i, const char* what) {
   Value& v = input(i);
   require(v.is_present(), "its input ", i + 1, ", the ", what, ", is missing");
   if (v.host) return *v.host;
@@ -72,7 +72,7 @@ const Host& Node::required(size_t i, const char* what) {
     v.host = host_of(*t);
     return *v.host;
   }
-  if (!has_data(scope, *t, importer_.place()))
+  if (!has_data(scope, *t, importer_.node_location()))
     refuse("its input ", i + 1, ", the ", what,
            ", must be known while the model is traced, and is computed from data ('", proto.inputs[i].substr(0, 200),
            "', ", thunder::name(t->type()), "); run it op by op, or compile it with fullgraph = false");
@@ -81,8 +81,8 @@ const Host& Node::required(size_t i, const char* what) {
 
 const Host* Node::known_value(Value& v, const char* what) {
   if (v.host) return v.host.get();
-  Tensor* t = importer_.materialized(v);
-  if (!has_data(scope, *t, importer_.place()))
+  Tensor* t = importer_.materialize(v);
+  if (!has_data(scope, *t, importer_.node_location()))
     refuse("the ", what, " must be known while the model is traced, and is computed from data");
   check_size(*t, what);
   v.host = host_of(*t);
@@ -95,8 +95,8 @@ void Node::check_size(const Tensor& t, const char* what) const {
 }
 
 std::vector<Dim> Node::dims(size_t i, const char* what) {
-  const Host& h = required(i, what);
-  require(!h.real() && h.shape.size() <= 1, "its input ", i + 1, ", the ", what, ", is ", thunder::name(h.dtype),
+  const Host& h = require_known(i, what);
+  require(!h.holds_reals() && h.shape.size() <= 1, "its input ", i + 1, ", the ", what, ", is ", thunder::name(h.dtype),
           " of rank ", h.shape.size(), "; a list of integers is needed");
   return h.ints;
 }
@@ -108,9 +108,9 @@ std::vector<int64_t> Node::numbers(size_t i, const char* what) {
 }
 
 double Node::number(size_t i, const char* what) {
-  const Host& h = required(i, what);
+  const Host& h = require_known(i, what);
   require(h.size() == 1, "its input ", i + 1, ", the ", what, ", has ", h.size(), " elements, one is needed");
-  return h.real() ? h.reals[0] : static_cast<double>(hint(h.ints[0]));
+  return h.holds_reals() ? h.reals[0] : static_cast<double>(hint(h.ints[0]));
 }
 
 std::vector<int64_t> Node::list(const char* name, size_t i, int64_t since) {
@@ -207,7 +207,7 @@ std::vector<Any> Node::arguments(std::initializer_list<Operand> args, std::vecto
 Tensor* Node::op(std::string_view name, std::initializer_list<Operand> args) {
   std::vector<const char*> names;
   const std::vector<Any> given = arguments(args, names);
-  Tensor* t = scope.invoke(name, given, names.empty() ? nullptr : names.data(), nullptr, 0, importer_.place());
+  Tensor* t = scope.invoke(name, given, names.empty() ? nullptr : names.data(), nullptr, 0, importer_.node_location());
   importer_.check();
   return t;
 }
@@ -215,7 +215,7 @@ Tensor* Node::op(std::string_view name, std::initializer_list<Operand> args) {
 std::vector<Tensor*> Node::ops(std::string_view name, std::initializer_list<Operand> args) {
   std::vector<const char*> names;
   const std::vector<Any> given = arguments(args, names);
-  const Values* all = scope.invoke_all(name, given, names.empty() ? nullptr : names.data(), importer_.place());
+  const Values* all = scope.invoke_all(name, given, names.empty() ? nullptr : names.data(), importer_.node_location());
   importer_.check();
   std::vector<Tensor*> out;
   for (size_t i = 0; i < all->size(); i++) out.push_back((*all)[i].tensor.get());
@@ -225,7 +225,7 @@ std::vector<Tensor*> Node::ops(std::string_view name, std::initializer_list<Oper
 Tensor* Node::constant(double value, DType dtype) {
   auto h = std::make_shared<Host>();
   h->dtype = dtype;
-  if (h->real())
+  if (h->holds_reals())
     h->reals = {value};
   else
     h->ints = {static_cast<int64_t>(value)};
@@ -252,17 +252,17 @@ void Node::give(std::vector<Value> list) {
 }
 
 namespace {
-Value kept_value(Node& n, const Program::Weight& w) {
+Value value_on_device(Node& n, const Program::Weight& w) {
   if (n.importer().device == Device::cpu) return {w.constant.get(), w.host, nullptr};
   return {n.op("to", {w.constant.get(), nullptr, n.importer().device}), w.host, nullptr};
 }
 }  // namespace
 
-Value Node::kept(const TensorProto& t) {
-  return kept_value(*this, importer_.program().constant(t));
+Value Node::import_constant(const TensorProto& t) {
+  return value_on_device(*this, importer_.program().constant(t));
 }
-Value Node::kept(const SparseProto& t) {
-  return kept_value(*this, importer_.program().constant(t));
+Value Node::import_constant(const SparseProto& t) {
+  return value_on_device(*this, importer_.program().constant(t));
 }
 
 std::vector<Value> Node::run(const Graph& graph, std::span<const Value> inputs) {

@@ -77,7 +77,7 @@ class Node {
   const Host* known(size_t i) { return has(i) ? value(i).host.get() : nullptr; }
   // The input's elements, on which depends what is recorded: of weights and tensors with data the current ones. Throws
   // if they are computed. `what` names the input: "shape".
-  const Host& required(size_t i, const char* what);
+  const Host& require_known(size_t i, const char* what);
   // The same for a value that is no input.
   const Host* known_value(Value& v, const char* what);
   // The same as sizes, as plain numbers, or as one number.
@@ -88,7 +88,7 @@ class Node {
   std::vector<int64_t> list(const char* attribute, size_t i, int64_t since);
 
   // Attributes, checked for their kind. Absent ones are `otherwise`.
-  bool given(std::string_view name) const { return attribute(name) != nullptr; }
+  bool has_attribute(std::string_view name) const { return attribute(name) != nullptr; }
   int64_t integer(std::string_view name, int64_t otherwise);
   int64_t integer(std::string_view name);  // throws where it is absent
   bool flag(std::string_view name, bool otherwise = false) { return integer(name, otherwise) != 0; }
@@ -109,12 +109,12 @@ class Node {
   Tensor* constant(double value, DType dtype);
   Tensor* constant(HostRef host);
   // A constant that the model holds, made once.
-  Value kept(const TensorProto& t);
-  Value kept(const SparseProto& t);
+  Value import_constant(const TensorProto& t);
+  Value import_constant(const SparseProto& t);
 
   // Results, one after another.
   size_t outputs() const { return proto.outputs.size(); }
-  bool wants(size_t i) const { return i < proto.outputs.size() && !proto.outputs[i].empty(); }
+  bool has_output(size_t i) const { return i < proto.outputs.size() && !proto.outputs[i].empty(); }
   void give(Tensor* t) { give(Value{t, nullptr, nullptr}); }
   void give(HostRef host) { give(Value{nullptr, std::move(host), nullptr}); }
   void give(std::vector<Value> list);

@@ -11,7 +11,7 @@ namespace thunder::onnx {
 Operand number_or_tensor(Node& n, size_t i, size_t beside) {
   const Host* h = n.known(i);
   if (!h || h->size() != 1 || h->shape.size() > beside || h->dtype == DType::boolean) return n[i];
-  return h->real() ? Operand(h->reals[0]) : Operand(h->ints[0]);
+  return h->holds_reals() ? Operand(h->reals[0]) : Operand(h->ints[0]);
 }
 
 Pair binary_operands(Node& n) {
@@ -41,7 +41,7 @@ Tensor* permuted(Node& n, Tensor* x, const std::vector<int64_t>& order) {
   return order == all_axes(order.size()) ? x : n.op("permute", {x, order});
 }
 
-Tensor* counted(Node& n, Dim size, size_t axis, size_t rank, DType dtype) {
+Tensor* arange_along(Node& n, Dim size, size_t axis, size_t rank, DType dtype) {
   Tensor* list = n.op("arange", {0, size, 1, dtype, n.importer().device});
   Shape shape(rank, Dim(1));
   shape[axis] = size;

@@ -27,6 +27,6 @@ Tensor* permuted(Node& n, Tensor* x, const std::vector<int64_t>& order);
 // 0, 1 ... rank - 1
 std::vector<int64_t> all_axes(size_t rank);
 // A tensor of shape [1, ..., size, ..., 1] with 0, 1 ... along `axis`.
-Tensor* counted(Node& n, Dim size, size_t axis, size_t rank, DType dtype = DType::i64);
+Tensor* arange_along(Node& n, Dim size, size_t axis, size_t rank, DType dtype = DType::i64);
 
 }  // namespace thunder::onnx

@@ -10,7 +10,7 @@ namespace thunder::onnx {
 namespace {
 
 // Reals are what may be trained. Other tensors are constants where they are small: they are sizes, axes and places.
-bool in_module(const TensorType& type) {
+bool belongs_in_module(const TensorType& type) {
   return is_real(type.dtype) || elements(type.shape).value() > kMostHostElements;
 }
 
@@ -23,29 +23,29 @@ Program::Program(std::string name, Model model, TensorReader reader, const Modul
       reader_(std::move(reader)),
       module_(make_module(environment, "Module", {})),
       outputs_(std::move(outputs)) {
-  take_initializers(environment);
+  add_initializers(environment);
   for (const ValueInfo& in : model_.graph.inputs)
     if (!weights_.contains(in.name)) inputs_.push_back(in);
   if (!outputs_.empty()) return;
   for (const ValueInfo& out : model_.graph.outputs) outputs_.emplace_back(out.name);
 }
 
-void Program::take_initializers(const ModuleEnvironment& environment) {
+void Program::add_initializers(const ModuleEnvironment& environment) {
   for (const TensorProto& t : model_.graph.initializers) {
     require(!t.name.empty(), "an initializer has no name");
-    take_weight(t.name, reader_.tensor(t, in_module(TensorReader::type_of(t))), environment);
+    add_weight(t.name, reader_.tensor(t, belongs_in_module(TensorReader::type_of(t))), environment);
   }
-  for (const SparseProto& s : model_.graph.sparse) take_weight(s.values.name, reader_.dense(s), environment);
+  for (const SparseProto& s : model_.graph.sparse) add_weight(s.values.name, reader_.dense(s), environment);
 }
 
 const Ref<Module>& Program::module() {
-  std::call_once(read_, [&] { reader_.finish(); });
+  std::call_once(read_, [&] { reader_.copy_deferred(); });
   return module_;
 }
 
-void Program::take_weight(std::string_view name, Ref<Tensor> t, const ModuleEnvironment& environment) {
+void Program::add_weight(std::string_view name, Ref<Tensor> t, const ModuleEnvironment& environment) {
   Weight w;
-  if (in_module(t->type())) {
+  if (belongs_in_module(t->type())) {
     w.path = path_for(name);
     const Role role = is_real(t->type().dtype) ? Role::parameter : Role::buffer;
     set_module_tensor(w.path, std::move(t), role, environment);

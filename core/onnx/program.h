@@ -50,11 +50,11 @@ class Program : public Function {
   const FunctionProto* find_function(std::string_view domain, std::string_view name, std::string_view overload) const;
 
  private:
-  void take_initializers(const ModuleEnvironment& environment);
-  void take_weight(std::string_view name, Ref<Tensor> t, const ModuleEnvironment& environment);
+  void add_initializers(const ModuleEnvironment& environment);
+  void add_weight(std::string_view name, Ref<Tensor> t, const ModuleEnvironment& environment);
   void set_module_tensor(std::string_view path, Ref<Tensor> t, Role role, const ModuleEnvironment& environment);
   std::string path_for(std::string_view name);
-  void take_input(Importer& importer, const std::string& path, Tensor* t, std::vector<Value>& inputs) const;
+  void set_input(Importer& importer, const std::string& path, Tensor* t, std::vector<Value>& inputs) const;
   size_t input_at(const std::string& path) const;
 
   const Model model_;

@@ -63,7 +63,7 @@ size_t Program::input_at(const std::string& path) const {
   return at;
 }
 
-void Program::take_input(Importer& importer, const std::string& path, Tensor* t, std::vector<Value>& inputs) const {
+void Program::set_input(Importer& importer, const std::string& path, Tensor* t, std::vector<Value>& inputs) const {
   const size_t at = input_at(path);
   const ValueInfo& info = inputs_[at];
   t = checked_input(importer, info, t);
@@ -85,7 +85,7 @@ Ref<Status> Program::call(Scope& scope, const Values& in, Values& out) {
     if (in[leaf].kind == ArgKind::none && !in[leaf].tensor) continue;
     Tensor* t = in.tensor(leaf);
     if (leaf == 0) importer.device = t->type().device;
-    take_input(importer, paths[leaf], t, inputs);
+    set_input(importer, paths[leaf], t, inputs);
   }
   for (size_t i = 0; i < inputs.size(); i++) {
     if (inputs_[i].kind == ValueInfo::Kind::sequence && !inputs[i].list)
@@ -100,7 +100,7 @@ Ref<Status> Program::call(Scope& scope, const Values& in, Values& out) {
       out.push(Ref<Tensor>(v.tensor));
     if (!v.list) continue;
     out.open(false, "");
-    for (Value item : *v.list) out.push(Ref<Tensor>(importer.materialized(item)));
+    for (Value item : *v.list) out.push(Ref<Tensor>(importer.materialize(item)));
     out.close();
   }
   return {};

@@ -10,20 +10,21 @@
 namespace thunder::onnx {
 namespace {
 
-std::string json(std::string_view text) {
+std::string quote_json(std::string_view text) {
   return json_quote(valid_utf8(text) ? text : std::string_view("?"));
 }
 
-std::string value(const ValueInfo& v) {
+std::string value_json(const ValueInfo& v) {
   const ElementType* type = find_element_type(v.type);
-  std::string out = cat("{\"name\":", json(v.name), ",\"dtype\":");
-  out += type ? json(type->dtype == DType::none ? type->name : name(type->dtype)) : "null";
+  std::string out = cat("{\"name\":", quote_json(v.name), ",\"dtype\":");
+  out += type ? quote_json(type->dtype == DType::none ? type->name : name(type->dtype)) : "null";
   if (v.kind == ValueInfo::Kind::sequence) out += ",\"kind\":\"sequence\"";
   if (v.kind == ValueInfo::Kind::optional) out += ",\"kind\":\"optional\"";
   out += ",\"dims\":";
   if (!v.dims) return out + "null}";
   out +=
-      cat("[", join(*v.dims, ",", [](const DimProto& d) { return d.value >= 0 ? cat(d.value) : json(d.param); }), "]}");
+      cat("[", join(*v.dims, ",", [](const DimProto& d) { return d.value >= 0 ? cat(d.value) : quote_json(d.param); }),
+          "]}");
   return out;
 }
 
@@ -37,7 +38,7 @@ class Contents {
 
   std::string operators() const {
     return join(counts_, ",", [](auto& row) {
-      return cat("{\"domain\":", json(row.first.first), ",\"op\":", json(row.first.second),
+      return cat("{\"domain\":", quote_json(row.first.first), ",\"op\":", quote_json(row.first.second),
                  ",\"count\":", row.second.count, ",\"imported\":", row.second.imported, "}");
     });
   }
@@ -75,8 +76,8 @@ class Contents {
     } catch (const Error& e) {
       why = e.message();
     }
-    unsupported_.push_back(cat("{\"node\":", n.number, ",\"op\":", json(n.op), ",\"name\":", json(n.name),
-                               ",\"reason\":", json(why), "}"));
+    unsupported_.push_back(cat("{\"node\":", n.number, ",\"op\":", quote_json(n.op), ",\"name\":", quote_json(n.name),
+                               ",\"reason\":", quote_json(why), "}"));
   }
 
   const Program& program_;
@@ -87,8 +88,8 @@ class Contents {
 // The nodes of the main graph, each with its results.
 std::string nodes_of(const Graph& graph) {
   return join(graph.nodes, ",", [](const NodeProto& n) {
-    return cat("{\"node\":", n.number, ",\"op\":", json(n.op), ",\"name\":", json(n.name), ",\"outputs\":[",
-               join(n.outputs, ",", json), "]}");
+    return cat("{\"node\":", n.number, ",\"op\":", quote_json(n.op), ",\"name\":", quote_json(n.name), ",\"outputs\":[",
+               join(n.outputs, ",", quote_json), "]}");
   });
 }
 
@@ -102,16 +103,18 @@ std::string Program::signature() const {
     unknown.name = wanted;
     const auto& all = model_.graph.outputs;
     const auto it = std::find_if(all.begin(), all.end(), [&](auto& o) { return o.name == wanted; });
-    outs.push_back(value(it == all.end() ? unknown : *it));
+    outs.push_back(value_json(it == all.end() ? unknown : *it));
   }
   size_t tensors = 0, bytes = 0;
   for (auto& [name, w] : weights_)
     if (!w.path.empty()) tensors++, bytes += module_->find_tensor(w.path)->tensor->bytes();
-  return cat("{\"format\":\"onnx\",\"file\":", json(file()), ",\"producer\":", json(model_.producer), ",\"opsets\":{",
-             join(model_.opsets, ",", [](auto& o) { return cat(json(o.domain), ":", o.version); }), "},\"inputs\":[",
-             join(inputs_, ",", value), "],\"outputs\":[", join(outs, ",", [](const std::string& o) { return o; }),
-             "],\"weights\":", tensors, ",\"weight_bytes\":", bytes, ",\"operators\":[", contents.operators(),
-             "],\"unsupported\":[", contents.unsupported(), "],\"nodes\":[", nodes_of(model_.graph), "]}");
+  return cat("{\"format\":\"onnx\",\"file\":", quote_json(file()), ",\"producer\":", quote_json(model_.producer),
+             ",\"opsets\":{",
+             join(model_.opsets, ",", [](auto& o) { return cat(quote_json(o.domain), ":", o.version); }),
+             "},\"inputs\":[", join(inputs_, ",", value_json), "],\"outputs\":[",
+             join(outs, ",", [](const std::string& o) { return o; }), "],\"weights\":", tensors,
+             ",\"weight_bytes\":", bytes, ",\"operators\":[", contents.operators(), "],\"unsupported\":[",
+             contents.unsupported(), "],\"nodes\":[", nodes_of(model_.graph), "]}");
 }
 
 }  // namespace thunder::onnx

@@ -13,7 +13,7 @@ namespace {
 // Smaller tensors are copied: their pages are touched anyhow.
 constexpr size_t kBorrowed = 4096;
 
-std::string named(const TensorProto& t) {
+std::string tensor_label(const TensorProto& t) {
   return cat("tensor '", t.name.substr(0, 200), "'");
 }
 
@@ -63,7 +63,7 @@ class Elements {
         default:
           r.skip();
       }
-    if (left_) fail(Code::data_lost, named(t_), " has ", left_, " elements fewer than its shape says");
+    if (left_) fail(Code::data_lost, tensor_label(t_), " has ", left_, " elements fewer than its shape says");
   }
 
  private:
@@ -79,17 +79,17 @@ class Elements {
   void integers(const R& range) {
     for (auto i : range) put_integer(static_cast<int64_t>(i));
   }
-  void need(bool fits) const {
-    if (!fits) fail(Code::data_lost, named(t_), " is ", type_.name, " and has data of another dtype");
+  void require_dtype(bool fits) const {
+    if (!fits) fail(Code::data_lost, tensor_label(t_), " is ", type_.name, " and has data of another dtype");
   }
   template <class T>
   void put(T value) {
-    if (left_ == 0) fail(Code::data_lost, named(t_), " has more elements than its shape says");
+    if (left_ == 0) fail(Code::data_lost, tensor_label(t_), " has more elements than its shape says");
     std::memcpy(at_, &value, sizeof value);
     at_ += sizeof value, left_--;
   }
-  void put_float(float f) { need(type_.dtype == DType::f32), put(f); }
-  void put_double(double f) { need(type_.dtype == DType::f64), put(f); }
+  void put_float(float f) { require_dtype(type_.dtype == DType::f32), put(f); }
+  void put_double(double f) { require_dtype(type_.dtype == DType::f64), put(f); }
   // The two 16-bit floats are there as their bits.
   void put_integer(int64_t i) {
     if (type_.bits < 8) return put_packed(i);
@@ -100,9 +100,9 @@ class Elements {
       case 2:
         return put(static_cast<uint16_t>(i));
       case 4:
-        return need(type_.dtype != DType::f32), put(static_cast<uint32_t>(i));
+        return require_dtype(type_.dtype != DType::f32), put(static_cast<uint32_t>(i));
       default:
-        return need(type_.dtype != DType::f64), put(static_cast<uint64_t>(i));
+        return require_dtype(type_.dtype != DType::f64), put(static_cast<uint64_t>(i));
     }
   }
   void put_packed(int64_t byte) {
@@ -125,11 +125,11 @@ class Elements {
   std::byte* at_;
 };
 
-int64_t number(std::string_view text, const TensorProto& t) {
+int64_t parse_external_number(std::string_view text, const TensorProto& t) {
   int64_t value = -1;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size() || value < 0)
-    fail(Code::data_lost, named(t), ": '", text.substr(0, 40), "' is no offset or length of external data");
+    fail(Code::data_lost, tensor_label(t), ": '", text.substr(0, 40), "' is no offset or length of external data");
   return value;
 }
 
@@ -137,12 +137,12 @@ int64_t number(std::string_view text, const TensorProto& t) {
 
 TensorType TensorReader::type_of(const TensorProto& t) {
   TensorType type;
-  type.dtype = element_type(t.type, named(t)).dtype;
+  type.dtype = element_type(t.type, tensor_label(t)).dtype;
   for (int64_t d : t.dims) type.shape.push_back(d);
   try {
     dense_bytes(type);
   } catch (const Error& e) {
-    fail(Code::data_lost, named(t), ": ", e.message());
+    fail(Code::data_lost, tensor_label(t), ": ", e.message());
   }
   return type;
 }
@@ -169,9 +169,9 @@ TensorReader::Bytes TensorReader::external_bytes(const TensorProto& t, size_t wa
     if (key == "location")
       location = value;
     else if (key == "offset")
-      offset = number(value, t);
+      offset = parse_external_number(value, t);
     else if (key == "length")
-      length = number(value, t);
+      length = parse_external_number(value, t);
   }
   try {
     const Ref<Mapping>& file = external_.open(location);
@@ -183,19 +183,19 @@ TensorReader::Bytes TensorReader::external_bytes(const TensorProto& t, size_t wa
            size);
     return {file->bytes().subspan(static_cast<size_t>(offset), wanted), file};
   } catch (const Error& e) {
-    fail(e.code(), named(t), ": ", e.message());
+    fail(e.code(), tensor_label(t), ": ", e.message());
   }
 }
 
 TensorReader::Bytes TensorReader::raw_bytes(const TensorProto& t, size_t wanted) {
   if (t.external) return external_bytes(t, wanted);
   if (t.raw.size() != wanted)
-    fail(Code::data_lost, named(t), " has ", t.raw.size(), " bytes of data, its shape and dtype need ", wanted);
+    fail(Code::data_lost, tensor_label(t), " has ", t.raw.size(), " bytes of data, its shape and dtype need ", wanted);
   const auto at = static_cast<size_t>(t.raw.data() - reinterpret_cast<const char*>(file_->bytes().data()));
   return {file_->bytes().subspan(at, wanted), file_};
 }
 
-void TensorReader::finish() {
+void TensorReader::copy_deferred() {
   for (const Copy& c : later_) std::memcpy(c.to->data(), c.from.bytes.data(), c.from.bytes.size());
   later_.clear();
 }
@@ -203,12 +203,12 @@ void TensorReader::finish() {
 // The contents of a tensor's message are first read here.
 Ref<Tensor> TensorReader::tensor(const TensorProto& t, bool later) try {
   const TensorType type = type_of(t);
-  const ElementType& element = element_type(t.type, named(t));
+  const ElementType& element = element_type(t.type, tensor_label(t));
   const int64_t count = elements(type.shape).value();
   if (!t.has_raw && !t.external) {
     // Each element takes at least some bits of the message, so that a wrong shape does not allocate memory.
     if (count > static_cast<int64_t>(t.message.size()) * std::max(1, 8 / element.bits))
-      fail(Code::data_lost, named(t), " has fewer elements than its shape says");
+      fail(Code::data_lost, tensor_label(t), " has fewer elements than its shape says");
     Ref<Tensor> made = Tensor::empty(allocator_, type);
     Elements(t, *made, element).read();
     return made;
@@ -238,7 +238,7 @@ Ref<Tensor> TensorReader::tensor(const TensorProto& t, bool later) try {
   }
   return made;
 } catch (const protozero::exception& e) {
-  fail(Code::data_lost, named(t), " is damaged: ", e.what());
+  fail(Code::data_lost, tensor_label(t), " is damaged: ", e.what());
 }
 
 Ref<Tensor> TensorReader::dense(const SparseProto& s) {
@@ -248,7 +248,7 @@ Ref<Tensor> TensorReader::dense(const SparseProto& s) {
   const Ref<Tensor> values = tensor(s.values), places = tensor(s.indices);
   const int64_t count = values->elements(), rank = static_cast<int64_t>(s.dims.size());
   const bool flat = places->type().rank() == 1;
-  const auto bad = [&](const auto&... why) { fail(Code::data_lost, "sparse ", named(s.values), ": ", why...); };
+  const auto bad = [&](const auto&... why) { fail(Code::data_lost, "sparse ", tensor_label(s.values), ": ", why...); };
   if (places->type().dtype != DType::i64 || places->elements() != count * (flat ? 1 : rank))
     bad("its indices are ", name(places->type()), ", for ", count, " values of rank ", rank);
   if (dense_bytes(type) > (size_t{1} << 30)) bad("it would be ", name(type), " as a dense tensor");

@@ -16,7 +16,7 @@ class TensorReader {
   // Throws naming the tensor: damaged ones, dtypes that we lack, external data that may not be read. `later`: a large
   // one that has to be copied is copied by `finish`, so that opening a file reads none of it.
   Ref<Tensor> tensor(const TensorProto& t, bool later = false);
-  void finish();
+  void copy_deferred();
   // Fills it with zeros where the file has no value.
   Ref<Tensor> dense(const SparseProto& s);
   // The type that `tensor` would have, before it is made.

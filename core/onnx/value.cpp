@@ -41,7 +41,7 @@ HostRef host_of(const Tensor& t) {
     for (size_t i = 0; i < count; i++) {
       T element{};
       std::memcpy(&element, bytes.data() + i * sizeof(T), sizeof(T));
-      if (h->real())
+      if (h->holds_reals())
         h->reals.push_back(as_double(&element));
       else
         h->ints.push_back(static_cast<int64_t>(static_cast<Compute<T>>(element)));
@@ -58,7 +58,7 @@ Ref<Tensor> tensor_of(const Host& host, const Allocator& allocator) {
   by_element(host.dtype, [&](auto zero) {
     using T = decltype(zero);
     for (size_t i = 0; i < host.size(); i++) {
-      const T element = host.real() ? converted<T>(host.reals[i]) : converted<T>(host.ints[i].value());
+      const T element = host.holds_reals() ? converted<T>(host.reals[i]) : converted<T>(host.ints[i].value());
       std::memcpy(made->data() + i * sizeof(T), &element, sizeof(T));
     }
   });

@@ -15,8 +15,8 @@ struct Host {
   std::vector<Dim> ints;      // of integers and booleans
   std::vector<double> reals;  // of reals, each a number of the dtype
 
-  bool real() const { return is_real(dtype); }
-  size_t size() const { return real() ? reals.size() : ints.size(); }
+  bool holds_reals() const { return is_real(dtype); }
+  size_t size() const { return holds_reals() ? reals.size() : ints.size(); }
   // Whether no element is a formula.
   bool constant() const;
 };

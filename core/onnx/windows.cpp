@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kLargest = int64_t{1} << 31;
 
-std::vector<int64_t> attribute(Node& n, const char* name, size_t dims, int64_t otherwise, int64_t least) {
+std::vector<int64_t> read_dims_attribute(Node& n, const char* name, size_t dims, int64_t otherwise, int64_t least) {
   std::vector<int64_t> list = n.integers(name);
   if (list.empty()) list.assign(dims, otherwise);
   n.require(list.size() == dims, "its attribute '", name, "' has ", list.size(), " numbers, ", dims, " are needed");
@@ -19,7 +19,7 @@ std::vector<int64_t> attribute(Node& n, const char* name, size_t dims, int64_t o
 
 }  // namespace
 
-bool Windows::padded() const {
+bool Windows::has_padding() const {
   const auto some = [](auto& list) { return std::any_of(list.begin(), list.end(), [](int64_t p) { return p != 0; }); };
   return some(begin) || some(end);
 }
@@ -34,8 +34,8 @@ Windows windows_of(Node& n, const Shape& input, std::vector<int64_t> kernel) {
             " are needed");
   n.require(kernel.empty() || w.kernel == kernel, "its attribute 'kernel_shape' is not the shape of the kernel");
   for (int64_t k : w.kernel) n.require(k >= 1 && k < kLargest, "its kernel has a size of ", k);
-  w.strides = attribute(n, "strides", dims, 1, 1);
-  w.dilations = attribute(n, "dilations", dims, 1, 1);
+  w.strides = read_dims_attribute(n, "strides", dims, 1, 1);
+  w.dilations = read_dims_attribute(n, "dilations", dims, 1, 1);
   const std::string_view automatic = n.text("auto_pad", "NOTSET");
   std::vector<int64_t> pads = n.integers("pads");
   if (automatic != "NOTSET" || pads.empty()) pads.assign(2 * dims, 0);
@@ -59,13 +59,13 @@ Windows windows_of(Node& n, const Shape& input, std::vector<int64_t> kernel) {
   return w;
 }
 
-Tensor* padded(Node& n, Tensor* x, std::span<const int64_t> begin, std::span<const int64_t> end, double value) {
+Tensor* pad_tensor(Node& n, Tensor* x, std::span<const int64_t> begin, std::span<const int64_t> end, double value) {
   std::vector<int64_t> pads;  // from the last dim on
   for (size_t d = begin.size(); d-- > 0;) pads.push_back(begin[d]), pads.push_back(end[d]);
   return n.op("pad", {x, pads, "constant", value});
 }
 
-std::string with_dims(std::string_view op, size_t dims) {
+std::string op_name_with_dims(std::string_view op, size_t dims) {
   return cat(op, dims, "d");
 }
 

@@ -11,7 +11,7 @@ struct Windows {
 
   size_t dims() const { return kernel.size(); }
   bool symmetric() const { return begin == end; }
-  bool padded() const;
+  bool has_padding() const;
   int64_t extent(size_t d) const { return (kernel[d] - 1) * dilations[d] + 1; }
 };
 
@@ -19,9 +19,9 @@ struct Windows {
 Windows windows_of(Node& n, const Shape& input, std::vector<int64_t> kernel = {});
 
 // Pads x with `value` before and behind each windowed dim.
-Tensor* padded(Node& n, Tensor* x, std::span<const int64_t> begin, std::span<const int64_t> end, double value);
+Tensor* pad_tensor(Node& n, Tensor* x, std::span<const int64_t> begin, std::span<const int64_t> end, double value);
 
 // "conv1d" to "conv3d".
-std::string with_dims(std::string_view op, size_t dims);
+std::string op_name_with_dims(std::string_view op, size_t dims);
 
 }  // namespace thunder::onnx

@@ -23,7 +23,7 @@ class Exporter final : Scope {
     take_inputs();
     for (const Node* n : trace_.nodes) write(*n);
     for (const ExportOutput& out : request_.outputs)
-      graph_.outputs.push_back({graph_.named(value(out.value), out.name), sizes_of(trace_.type(out.value).shape)});
+      graph_.outputs.push_back({graph_.give_name(value(out.value), out.name), sizes_of(trace_.type(out.value).shape)});
     graph_.drop_unused();
     return std::move(graph_);
   }
@@ -40,7 +40,7 @@ class Exporter final : Scope {
       const ExportInput& in = request_.inputs[i];
       const ValueId v = trace_.inputs[i].value;
       const TensorType& type = trace_.type(v);
-      const Val made = in.tensor    ? graph_.weight(in.tensor, in.name)
+      const Val made = in.tensor    ? graph_.add_weight(in.tensor, in.name)
                        : in.outside ? graph_.add_outside_weight(type, in.name)
                                     : graph_.value(type.dtype, in.name);
       values_[v] = made;
@@ -81,7 +81,7 @@ class Exporter final : Scope {
     if (row.elementwise) line.use_unexpanded();
     try {
       if (!row.write)
-        line.give(graph_.node(row.onnx, tensors_of(line)));
+        line.give(graph_.node(row.onnx, tensor_operands(line)));
       else if (!row.write(line))
         return false;
     } catch (const Error& e) {
@@ -93,7 +93,7 @@ class Exporter final : Scope {
     if (row.elementwise && !(line.broadcast_shape() == line.result().shape)) expand(line);
     if (n.op->name() == "prims.expand") {
       Shape shape;
-      const Val before = unexpanded(n.args[0].v, shape);
+      const Val before = value_before_expand(n.args[0].v, shape);
       expanded_[n.results[0]] = {before, shape};
     }
     return true;
@@ -107,7 +107,7 @@ class Exporter final : Scope {
     expanded_[result] = {before, line.broadcast_shape()};
   }
 
-  static std::vector<Val> tensors_of(const Line& line) {
+  static std::vector<Val> tensor_operands(const Line& line) {
     std::vector<Val> out;
     for (size_t i = 0; i < line.node.args.size(); i++)
       if (line.arg(i).kind == ArgKind::value) out.push_back(line.in(i));
@@ -124,7 +124,7 @@ class Exporter final : Scope {
     if (found == values_.end()) fail(Code::internal, "export_onnx: a line reads a value that no line made");
     return found->second;
   }
-  Val unexpanded(ValueId v, Shape& shape) override {
+  Val value_before_expand(ValueId v, Shape& shape) override {
     const auto found = expanded_.find(v);
     shape = found == expanded_.end() ? trace_.type(v).shape : found->second.shape;
     return found == expanded_.end() ? value(v) : found->second.before;

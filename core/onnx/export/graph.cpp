@@ -23,15 +23,15 @@ std::string bytes_of(const std::vector<int64_t>& list) {
 
 }  // namespace
 
-std::string Graph::unique(std::string name) {
+std::string Graph::make_name_unique(std::string name) {
   const int before = names_[name]++;
   if (!before) return name;
-  return unique(cat(name, "_", before));
+  return make_name_unique(cat(name, "_", before));
 }
 
 Val Graph::value(DType dtype, const std::string& name) {
   Value made;
-  made.dtype = dtype, made.name = unique(name);
+  made.dtype = dtype, made.name = make_name_unique(name);
   values_.push_back(std::move(made));
   return static_cast<Val>(values_.size() - 1);
 }
@@ -55,7 +55,7 @@ std::vector<Val> Graph::nodes(std::string_view op, const std::vector<Val>& given
       break;
     }
   const bool reduces = std::any_of(attrs.begin(), attrs.end(), [](auto& a) { return a.name == "reduction"; });
-  const std::optional<DType> as = computed_as(types, dtype, reduces);
+  const std::optional<DType> as = choose_compute_dtype(types, dtype, reduces);
   if (!as)
     fail(Code::unimplemented, "it takes ONNX's ", op, " of ", thunder::name(dtype), ", which runtimes do not have");
   for (size_t i = 0; i < inputs.size(); i++)
@@ -82,7 +82,7 @@ Val Graph::node(std::string_view op, const std::vector<Val>& inputs, Attrs attrs
 Val Graph::cast(Val v, DType to) {
   const Value& from = values_[v];
   if (from.dtype == to) return v;
-  if (from.scalar) return number(from.f, from.i, from.whole, to);
+  if (from.scalar) return add_scalar(from.f, from.i, from.whole, to);
   return emit("Cast", {v}, {to}, {attr("to", static_cast<int64_t>(number_of(to)))})[0];
 }
 
@@ -96,7 +96,7 @@ Val Graph::constant(DType dtype, std::vector<int64_t> dims, std::string bytes) {
   return known;
 }
 
-Val Graph::number(double f, int64_t i, bool whole, DType dtype) {
+Val Graph::add_scalar(double f, int64_t i, bool whole, DType dtype) {
   std::string bytes(size_of(dtype), '\0');
   Buffer to;
   to.data = reinterpret_cast<std::byte*>(bytes.data()), to.dtype = dtype, to.rank = 0;
@@ -115,17 +115,17 @@ Val Graph::number(double f, int64_t i, bool whole, DType dtype) {
   return made;
 }
 Val Graph::scalar(double f, DType dtype) {
-  return number(f, 0, false, dtype);
+  return add_scalar(f, 0, false, dtype);
 }
 Val Graph::scalar(int64_t i, DType dtype) {
-  return number(0, i, true, dtype);
+  return add_scalar(0, i, true, dtype);
 }
 
 Val Graph::integers(const std::vector<int64_t>& list) {
   return constant(DType::i64, {static_cast<int64_t>(list.size())}, bytes_of(list));
 }
 
-Val Graph::weight(const Ref<Tensor>& tensor, const std::string& name) {
+Val Graph::add_weight(const Ref<Tensor>& tensor, const std::string& name) {
   const Val made = value(tensor->type().dtype, name);
   const Sizes sizes = concrete(tensor->type().shape);
   initializers_.push_back({made, {sizes.begin(), sizes.end()}, {}, tensor});
@@ -138,12 +138,12 @@ Val Graph::add_outside_weight(const TensorType& type, const std::string& name) {
   return made;
 }
 
-Val Graph::named(Val v, const std::string& name) {
+Val Graph::give_name(Val v, const std::string& name) {
   const bool made = std::any_of(nodes_.begin(), nodes_.end(), [&](const GraphNode& n) {
     return std::find(n.outputs.begin(), n.outputs.end(), v) != n.outputs.end();
   });
   if (!made || values_[v].taken) v = emit("Identity", {v}, {values_[v].dtype}, {})[0];
-  values_[v].name = unique(name);
+  values_[v].name = make_name_unique(name);
   values_[v].taken = true;
   return v;
 }

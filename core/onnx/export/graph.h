@@ -84,13 +84,13 @@ class Graph {
   Val scalar(double number, DType dtype);
   Val scalar(int64_t number, DType dtype);
   Val integers(const std::vector<int64_t>& list);  // i64, of rank 1
-  Val weight(const Ref<Tensor>& tensor, const std::string& name);
+  Val add_weight(const Ref<Tensor>& tensor, const std::string& name);
   Val add_outside_weight(const TensorType& type, const std::string& name);
 
   // The source line of the nodes that are made from now on; null: none.
   void set_where(const char* where) { where_ = where; }
   // The name that a value has outside. Each value has one: another name takes another node.
-  Val named(Val v, const std::string& name);
+  Val give_name(Val v, const std::string& name);
 
   std::vector<GraphPort> inputs, outputs;
   const std::vector<GraphNode>& all_nodes() const { return nodes_; }
@@ -109,8 +109,8 @@ class Graph {
     double f = 0;
   };
   std::vector<Val> emit(std::string_view op, std::vector<Val> inputs, const std::vector<DType>& results, Attrs attrs);
-  Val number(double f, int64_t i, bool whole, DType dtype);
-  std::string unique(std::string name);
+  Val add_scalar(double f, int64_t i, bool whole, DType dtype);
+  std::string make_name_unique(std::string name);
 
   int64_t opset_;
   std::vector<Value> values_;

@@ -9,7 +9,7 @@ namespace thunder::onnx_export {
 Val Line::in_value(ValueId v) const {
   if (!unexpanded_) return scope_.value(v);
   Shape shape;
-  const Val found = scope_.unexpanded(v, shape);
+  const Val found = scope_.value_before_expand(v, shape);
   broadcast_ = broadcast(broadcast_, shape);
   return found;
 }
@@ -27,7 +27,7 @@ Val Line::operand(size_t i, DType dtype) const {
   return a.kind == ArgKind::real ? graph.scalar(a.f, dtype) : graph.scalar(a.i, dtype);
 }
 
-bool Line::known(size_t i) const {
+bool Line::has_constant_dims(size_t i) const {
   const auto dims = arg(i).dim_list();
   return std::all_of(dims.begin(), dims.end(), [](Dim d) { return d.constant(); });
 }

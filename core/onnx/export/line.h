@@ -11,7 +11,7 @@ class Scope {
  public:
   virtual Val value(ValueId v) = 0;
   // The value before its dims of size 1 were expanded, or itself.
-  virtual Val unexpanded(ValueId v, Shape& shape) = 0;
+  virtual Val value_before_expand(ValueId v, Shape& shape) = 0;
   virtual Val size(Dim d) = 0;  // i64 [1]
   Scope() = default;
   Scope(const Scope&) = delete;
@@ -40,7 +40,7 @@ class Line {
   const TensorType& result(size_t i = 0) const { return store_.type(node.results[i]); }
   size_t axis(size_t i, size_t rank) const { return normalize_axis(arg(i).plain().i, rank); }
   // Whether all numbers of a list argument are known while tracing.
-  bool known(size_t i) const;
+  bool has_constant_dims(size_t i) const;
   std::vector<int64_t> ints(size_t i) const;
 
   // i64 tensors: of rank 1.

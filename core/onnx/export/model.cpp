@@ -28,7 +28,7 @@ int64_t ir_version(int64_t opset) {
   return opset - 12;
 }
 
-std::string serialized(const std::function<void(pbf_writer&)>& write) {
+std::string serialize(const std::function<void(pbf_writer&)>& write) {
   std::string out;
   pbf_writer to(out);
   write(to);
@@ -60,12 +60,12 @@ void write_node(pbf_writer& to, const Graph& graph, const GraphNode& n, size_t n
   to.add_string(NodeField::name, cat(n.op, "_", number));
   to.add_string(NodeField::op_type, n.op.data(), n.op.size());
   for (const Attr& a : n.attrs)
-    to.add_message(NodeField::attribute, serialized([&](pbf_writer& inner) { write_attribute(inner, a); }));
+    to.add_message(NodeField::attribute, serialize([&](pbf_writer& inner) { write_attribute(inner, a); }));
   if (n.where) to.add_string(NodeField::doc_string, n.where);
 }
 
 void write_entry(pbf_writer& to, std::string_view key, const std::string& value) {
-  to.add_message(TensorField::external_data, serialized([&](pbf_writer& entry) {
+  to.add_message(TensorField::external_data, serialize([&](pbf_writer& entry) {
                    entry.add_string(1, key.data(), key.size());
                    entry.add_string(2, value);
                  }));
@@ -89,42 +89,42 @@ void write_tensor(pbf_writer& to, const Graph& graph, const Initializer& t, cons
 
 void write_port(pbf_writer& to, const Graph& graph, const GraphPort& p) {
   to.add_string(PortField::name, graph.name(p.value));
-  const std::string shape = serialized([&](pbf_writer& dims) {
+  const std::string shape = serialize([&](pbf_writer& dims) {
     for (const GraphPort::Size& s : p.shape)
-      dims.add_message(1, serialized([&](pbf_writer& dim) {
+      dims.add_message(1, serialize([&](pbf_writer& dim) {
                          if (s.name.empty())
                            dim.add_int64(1, s.number);
                          else
                            dim.add_string(2, s.name);
                        }));
   });
-  const std::string tensor = serialized([&](pbf_writer& type) {
+  const std::string tensor = serialize([&](pbf_writer& type) {
     type.add_int32(1, number_of(graph.dtype(p.value)));
     type.add_message(2, shape);
   });
-  to.add_message(PortField::type, serialized([&](pbf_writer& type) { type.add_message(1, tensor); }));
+  to.add_message(PortField::type, serialize([&](pbf_writer& type) { type.add_message(1, tensor); }));
 }
 
-std::string bytes_with(const Graph& graph, const std::string& name, const Outsides& outside) {
+std::string serialize_model(const Graph& graph, const std::string& name, const Outsides& outside) {
   std::string inner;
   pbf_writer to(inner);
   for (size_t i = 0; i < graph.all_nodes().size(); i++)
     to.add_message(GraphField::node,
-                   serialized([&](pbf_writer& w) { write_node(w, graph, graph.all_nodes()[i], i + 1); }));
+                   serialize([&](pbf_writer& w) { write_node(w, graph, graph.all_nodes()[i], i + 1); }));
   to.add_string(GraphField::name, name.empty() ? "graph" : name);
   for (const Initializer& t : graph.initializers())
-    to.add_message(GraphField::initializer, serialized([&](pbf_writer& w) { write_tensor(w, graph, t, outside); }));
+    to.add_message(GraphField::initializer, serialize([&](pbf_writer& w) { write_tensor(w, graph, t, outside); }));
   for (const GraphPort& p : graph.inputs)
-    to.add_message(GraphField::input, serialized([&](pbf_writer& w) { write_port(w, graph, p); }));
+    to.add_message(GraphField::input, serialize([&](pbf_writer& w) { write_port(w, graph, p); }));
   for (const GraphPort& p : graph.outputs)
-    to.add_message(GraphField::output, serialized([&](pbf_writer& w) { write_port(w, graph, p); }));
+    to.add_message(GraphField::output, serialize([&](pbf_writer& w) { write_port(w, graph, p); }));
   std::string out;
   pbf_writer model(out);
   model.add_int64(ModelField::ir_version, ir_version(graph.opset()));
   model.add_string(ModelField::producer_name, "libthunder");
   model.add_message(ModelField::graph, inner);
   model.add_message(ModelField::opset_import,
-                    serialized([&](pbf_writer& opset) { opset.add_int64(2, graph.opset()); }));
+                    serialize([&](pbf_writer& opset) { opset.add_int64(2, graph.opset()); }));
   return out;
 }
 
@@ -134,14 +134,14 @@ std::string model_bytes(const Graph& graph, const std::string& name) {
   Outsides outside;
   for (const Initializer& i : graph.initializers())
     if (i.outside) outside.emplace(i.value, Outside());
-  return bytes_with(graph, name, outside);
+  return serialize_model(graph, name, outside);
 }
 
 void write_model(const Graph& graph, const std::string& name, const std::string& path, bool external) {
   constexpr uint64_t kAlignment = 4096;
   uint64_t total = 0;
   for (const Initializer& t : graph.initializers()) total += t.tensor ? t.tensor->bytes() : t.bytes.size();
-  if (!external && total <= kMostInside) return write_file(path, bytes_with(graph, name, {}));
+  if (!external && total <= kMostInside) return write_file(path, serialize_model(graph, name, {}));
   const std::string beside = path + ".data", file = beside.substr(beside.rfind('/') + 1);
   OutputFile data(beside);
   Outsides outside;
@@ -156,7 +156,7 @@ void write_model(const Graph& graph, const std::string& name, const std::string&
     outside.emplace(t.value, Outside{file, begin, bytes.size()});
     end = begin + bytes.size();
   }
-  const std::string model = bytes_with(graph, name, outside);
+  const std::string model = serialize_model(graph, name, outside);
   data.commit();
   write_file(path, model);
 }

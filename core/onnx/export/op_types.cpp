@@ -9,15 +9,16 @@ namespace thunder::onnx_export {
 namespace {
 
 template <class... D>
-constexpr DTypeSet set(D... types) {
+constexpr DTypeSet dtype_set(D... types) {
   return (bit(types) | ... | 0u);
 }
 
-constexpr DTypeSet kBool = set(DType::boolean), kF32 = set(DType::f32), kF64 = set(DType::f64), kHalf = set(DType::f16),
-                   kBf16 = set(DType::bf16), kReals = kHalf | kF32 | kF64, kBytes = set(DType::u8, DType::i8),
-                   kU64 = set(DType::u64), kI32 = set(DType::i32), kWide = set(DType::i32, DType::i64),
-                   kUnsigned = set(DType::u8, DType::u16, DType::u32, DType::u64),
-                   kSigned = set(DType::i8, DType::i16, DType::i32, DType::i64), kIntegers = kUnsigned | kSigned,
+constexpr DTypeSet kBool = dtype_set(DType::boolean), kF32 = dtype_set(DType::f32), kF64 = dtype_set(DType::f64),
+                   kHalf = dtype_set(DType::f16), kBf16 = dtype_set(DType::bf16), kReals = kHalf | kF32 | kF64,
+                   kBytes = dtype_set(DType::u8, DType::i8), kU64 = dtype_set(DType::u64), kI32 = dtype_set(DType::i32),
+                   kWide = dtype_set(DType::i32, DType::i64),
+                   kUnsigned = dtype_set(DType::u8, DType::u16, DType::u32, DType::u64),
+                   kSigned = dtype_set(DType::i8, DType::i16, DType::i32, DType::i64), kIntegers = kUnsigned | kSigned,
                    kReduced = kIntegers | kF32 | kF64, kNumbers = kIntegers | kReals,
                    kOrdered = kBytes | kWide | kReals, kAll = kBool | kNumbers | kBf16, kNone = 0;
 constexpr uint32_t kEach = ~0u, kFirst = 1, kFirstAndThird = 5, kBehindFirst = 6;
@@ -70,17 +71,17 @@ constexpr std::array kRows = {
     OpTypes{"LessOrEqual", kNumbers, kEach, kToBool},
     OpTypes{"Log", kReals, kEach},
     OpTypes{"LogSoftmax", kReals, kEach},
-    OpTypes{"MatMul", set(DType::u32, DType::u64) | kWide | kReals, kEach},
-    OpTypes{"Max", kBytes | set(DType::u32, DType::u64) | kWide | kReals, kEach},
+    OpTypes{"MatMul", dtype_set(DType::u32, DType::u64) | kWide | kReals, kEach},
+    OpTypes{"Max", kBytes | dtype_set(DType::u32, DType::u64) | kWide | kReals, kEach},
     OpTypes{"MaxPool", kBytes | kReals, kFirst, ResultType::same_and_i64},
-    OpTypes{"Min", kBytes | set(DType::u32, DType::u64) | kWide | kReals, kEach},
+    OpTypes{"Min", kBytes | dtype_set(DType::u32, DType::u64) | kWide | kReals, kEach},
     OpTypes{"Mod", kNumbers, kEach},
     OpTypes{"Mul", kNumbers, kEach},
     OpTypes{"Neg", kSigned | kReals, kEach, ResultType::same, 17, true},
     OpTypes{"NonZero", kBool | kWide | kF32, kFirst, kToI64},
     OpTypes{"Not", kBool, kEach, kToBool},
     OpTypes{"Or", kBool, kEach, kToBool},
-    OpTypes{"Pad", kBool | kBytes | set(DType::u32, DType::u64) | kWide | kReals, kFirstAndThird},
+    OpTypes{"Pad", kBool | kBytes | dtype_set(DType::u32, DType::u64) | kWide | kReals, kFirstAndThird},
     OpTypes{"Pow", kWide | kReals, kEach},
     OpTypes{"RMSNormalization", kReals, kEach, ResultType::same, 23},
     OpTypes{"Range", kWide | kF32 | kF64, kEach},
@@ -90,7 +91,7 @@ constexpr std::array kRows = {
     OpTypes{"ReduceMin", kOrdered, kFirst},
     OpTypes{"ReduceProd", kWide | kReals, kFirst, ResultType::same, 17, true},
     OpTypes{"ReduceSum", kWide | kReals, kFirst, ResultType::same, 17, true},
-    OpTypes{"Relu", set(DType::i8) | kWide | kReals, kEach},
+    OpTypes{"Relu", dtype_set(DType::i8) | kWide | kReals, kEach},
     OpTypes{"Reshape", kAll, kFirst},
     OpTypes{"ScatterElements", kAll, kFirstAndThird, ResultType::same, 18, false, kReduced},
     OpTypes{"ScatterND", kAll, kFirstAndThird, ResultType::same, 18, false, kReduced},
@@ -105,11 +106,11 @@ constexpr std::array kRows = {
     OpTypes{"Squeeze", kAll, kFirst},
     OpTypes{"Sub", kNumbers, kEach},
     OpTypes{"Tanh", kReals, kEach},
-    OpTypes{"TopK", kBytes | set(DType::i16) | kWide | kReals, kFirst, ResultType::same_and_i64},
+    OpTypes{"TopK", kBytes | dtype_set(DType::i16) | kWide | kReals, kFirst, ResultType::same_and_i64},
     OpTypes{"Transpose", kAll, kFirst},
     OpTypes{"Trilu", kBool | kWide | kReals, kFirst},
     OpTypes{"Unsqueeze", kAll, kFirst},
-    OpTypes{"Where", kBytes | set(DType::u32) | kWide | kReals, kBehindFirst, ResultType::same, 17, true},
+    OpTypes{"Where", kBytes | dtype_set(DType::u32) | kWide | kReals, kBehindFirst, ResultType::same, 17, true},
     OpTypes{"Xor", kBool, kEach, kToBool},
 };
 static_assert(std::is_sorted(kRows.begin(), kRows.end(), [](auto& a, auto& b) { return a.op < b.op; }));
@@ -150,7 +151,7 @@ const OpTypes& op_types(std::string_view op, int64_t opset) {
   return *row;
 }
 
-std::optional<DType> computed_as(const OpTypes& types, DType dtype, bool reduces) {
+std::optional<DType> choose_compute_dtype(const OpTypes& types, DType dtype, bool reduces) {
   const DTypeSet taken = reduces && types.reducing ? types.reducing : types.types;
   if (taken & bit(dtype)) return dtype;
   for (const DType wide : wider_than(dtype))

@@ -30,6 +30,6 @@ struct OpTypes {
 const OpTypes& op_types(std::string_view op, int64_t opset);
 
 // The type in which the op computes on these; itself where it can. None: there is none that holds all of its numbers.
-std::optional<DType> computed_as(const OpTypes& types, DType dtype, bool reduces = false);
+std::optional<DType> choose_compute_dtype(const OpTypes& types, DType dtype, bool reduces = false);
 
 }  // namespace thunder::onnx_export

@@ -12,7 +12,7 @@ bool all_boolean(const Line& l) {
 }
 
 // The first op for booleans, the second for numbers.
-bool by_type(Line& l, const char* of_booleans, const char* of_numbers) {
+bool emit_by_type(Line& l, const char* of_booleans, const char* of_numbers) {
   l.give(l.make(all_boolean(l) ? of_booleans : of_numbers, {l.in(0), l.in(1)}));
   return true;
 }
@@ -101,7 +101,7 @@ DType unsigned_of(DType d) {
   }
 }
 // A shift by the type's width or more, or by a negative number, gives what shifting out all bits gives.
-Val shifted(Line& l, Val bits, Val by, const char* direction) {
+Val emit_shift(Line& l, Val bits, Val by, const char* direction) {
   const DType dtype = l.graph.dtype(bits);
   const Val zero = l.graph.scalar(int64_t{0}, dtype);
   const Val out = l.make("GreaterOrEqual", {by, l.graph.scalar(static_cast<int64_t>(8 * size_of(dtype)), dtype)});
@@ -112,72 +112,72 @@ Val shifted(Line& l, Val bits, Val by, const char* direction) {
 bool left_shift(Line& l) {
   const DType dtype = l.type(0).dtype, bits = unsigned_of(dtype);
   const Val x = l.graph.cast(l.in(0), bits), by = l.graph.cast(l.in(1), bits);
-  l.give(l.graph.cast(shifted(l, x, by, "LEFT"), dtype));
+  l.give(l.graph.cast(emit_shift(l, x, by, "LEFT"), dtype));
   return true;
 }
 // Shifting a negative number to the right fills with ones, shifting its complement with zeros.
 bool right_shift(Line& l) {
   const DType dtype = l.type(0).dtype, bits = unsigned_of(dtype);
   const Val x = l.in(0), by = l.graph.cast(l.in(1), bits);
-  if (!is_signed(dtype)) return l.give(shifted(l, x, by, "RIGHT")), true;
+  if (!is_signed(dtype)) return l.give(emit_shift(l, x, by, "RIGHT")), true;
   const Val negative = l.make("Less", {x, l.graph.scalar(int64_t{0}, dtype)});
   const Val turned = l.make("Where", {negative, l.make("BitwiseNot", {x}), x});
-  const Val made = l.graph.cast(shifted(l, l.graph.cast(turned, bits), by, "RIGHT"), dtype);
+  const Val made = l.graph.cast(emit_shift(l, l.graph.cast(turned, bits), by, "RIGHT"), dtype);
   l.give(l.make("Where", {negative, l.make("BitwiseNot", {made}), made}));
   return true;
 }
 
-constexpr Row simple(std::string_view op, std::string_view onnx) {
+constexpr Row one_to_one(std::string_view op, std::string_view onnx) {
   return {op, onnx, nullptr, true};
 }
 
 constexpr Row kRows[] = {
-    simple("prims.abs", "Abs"),
-    simple("prims.acos", "Acos"),
-    {"prims.add", "Add, Or", [](Line& l) { return by_type(l, "Or", "Add"); }, true},
-    simple("prims.asin", "Asin"),
-    simple("prims.atan", "Atan"),
+    one_to_one("prims.abs", "Abs"),
+    one_to_one("prims.acos", "Acos"),
+    {"prims.add", "Add, Or", [](Line& l) { return emit_by_type(l, "Or", "Add"); }, true},
+    one_to_one("prims.asin", "Asin"),
+    one_to_one("prims.atan", "Atan"),
     {"prims.atan2", "Atan, Where", atan2, true},
-    {"prims.bitwise_and", "BitwiseAnd, And", [](Line& l) { return by_type(l, "And", "BitwiseAnd"); }, true},
+    {"prims.bitwise_and", "BitwiseAnd, And", [](Line& l) { return emit_by_type(l, "And", "BitwiseAnd"); }, true},
     {"prims.bitwise_left_shift", "BitShift", left_shift, true},
-    {"prims.bitwise_or", "BitwiseOr, Or", [](Line& l) { return by_type(l, "Or", "BitwiseOr"); }, true},
+    {"prims.bitwise_or", "BitwiseOr, Or", [](Line& l) { return emit_by_type(l, "Or", "BitwiseOr"); }, true},
     {"prims.bitwise_right_shift", "BitShift, BitwiseNot", right_shift, true},
-    {"prims.bitwise_xor", "BitwiseXor, Xor", [](Line& l) { return by_type(l, "Xor", "BitwiseXor"); }, true},
+    {"prims.bitwise_xor", "BitwiseXor, Xor", [](Line& l) { return emit_by_type(l, "Xor", "BitwiseXor"); }, true},
     {"prims.clone", "none", pass_through, true},
     {"prims.contiguous", "none", pass_through, true},
     {"prims.convert", "Cast", convert, true},
-    simple("prims.cos", "Cos"),
+    one_to_one("prims.cos", "Cos"),
     {"prims.detach", "none", pass_through, true},
-    simple("prims.div", "Div"),
-    simple("prims.eq", "Equal"),
-    simple("prims.erf", "Erf"),
-    simple("prims.exp", "Exp"),
-    simple("prims.floor", "Floor"),
+    one_to_one("prims.div", "Div"),
+    one_to_one("prims.eq", "Equal"),
+    one_to_one("prims.erf", "Erf"),
+    one_to_one("prims.exp", "Exp"),
+    one_to_one("prims.floor", "Floor"),
     {"prims.fmod", "Mod", fmod, true},
     {"prims.full", "Expand", full, true},
-    simple("prims.ge", "GreaterOrEqual"),
-    simple("prims.gt", "Greater"),
-    simple("prims.le", "LessOrEqual"),
-    simple("prims.log", "Log"),
+    one_to_one("prims.ge", "GreaterOrEqual"),
+    one_to_one("prims.gt", "Greater"),
+    one_to_one("prims.le", "LessOrEqual"),
+    one_to_one("prims.log", "Log"),
     {"prims.log10", "Log, Div", log10, true},
     {"prims.log2", "Log, Div", log2, true},
     {"prims.logical_not", "Not, Equal", logical_not, true},
-    simple("prims.lt", "Less"),
-    {"prims.maximum", "Max, Or", [](Line& l) { return by_type(l, "Or", "Max"); }, true},
-    {"prims.minimum", "Min, And", [](Line& l) { return by_type(l, "And", "Min"); }, true},
-    {"prims.mul", "Mul, And", [](Line& l) { return by_type(l, "And", "Mul"); }, true},
+    one_to_one("prims.lt", "Less"),
+    {"prims.maximum", "Max, Or", [](Line& l) { return emit_by_type(l, "Or", "Max"); }, true},
+    {"prims.minimum", "Min, And", [](Line& l) { return emit_by_type(l, "And", "Min"); }, true},
+    {"prims.mul", "Mul, And", [](Line& l) { return emit_by_type(l, "And", "Mul"); }, true},
     {"prims.ne", "Equal, Not", ne, true},
-    simple("prims.neg", "Neg"),
-    simple("prims.pow", "Pow"),
-    simple("prims.reciprocal", "Reciprocal"),
+    one_to_one("prims.neg", "Neg"),
+    one_to_one("prims.pow", "Pow"),
+    one_to_one("prims.reciprocal", "Reciprocal"),
     {"prims.rsqrt", "Sqrt, Reciprocal", rsqrt, true},
-    simple("prims.sign", "Sign"),
-    simple("prims.sin", "Sin"),
-    simple("prims.sqrt", "Sqrt"),
-    simple("prims.sub", "Sub"),
-    simple("prims.tanh", "Tanh"),
+    one_to_one("prims.sign", "Sign"),
+    one_to_one("prims.sin", "Sin"),
+    one_to_one("prims.sqrt", "Sqrt"),
+    one_to_one("prims.sub", "Sub"),
+    one_to_one("prims.tanh", "Tanh"),
     {"prims.to_device", "none", pass_through, true},
-    simple("prims.where", "Where"),
+    one_to_one("prims.where", "Where"),
 };
 
 }  // namespace

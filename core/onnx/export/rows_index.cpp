@@ -11,26 +11,26 @@ Val index_of(const Line& l, size_t i) {
 Val as_vector(const Line& l, Val v, bool scalar) {
   return scalar ? l.reshape(v, Shape{1}) : v;
 }
-Attr along(size_t axis) {
+Attr axis_attr(size_t axis) {
   return attr("axis", static_cast<int64_t>(axis));
 }
 
 bool gather(Line& l) {
   const size_t rank = l.type(0).rank();
   const Val made = l.make("GatherElements", {as_vector(l, l.in(0), !rank), as_vector(l, index_of(l, 2), !rank)},
-                          {along(l.axis(1, rank))});
+                          {axis_attr(l.axis(1, rank))});
   l.give(rank ? made : l.reshape(made, Shape{}));
   return true;
 }
 bool take(Line& l) {
   const size_t rank = l.type(0).rank();
-  const Val made = l.make("Gather", {as_vector(l, l.in(0), !rank), index_of(l, 2)}, {along(l.axis(1, rank))});
+  const Val made = l.make("Gather", {as_vector(l, l.in(0), !rank), index_of(l, 2)}, {axis_attr(l.axis(1, rank))});
   l.give(made);
   return true;
 }
 
 // The indices of each place side by side: i64 [places..., axes].
-Val places_of(const Line& l, size_t i) {
+Val stack_indices(const Line& l, size_t i) {
   std::vector<Val> parts;
   for (const ValueId v : l.arg(i).value_list()) {
     const size_t rank = l.type_of(v).rank();
@@ -40,15 +40,15 @@ Val places_of(const Line& l, size_t i) {
 }
 bool index(Line& l) {
   if (l.arg(1).value_list().size() == 1)
-    return l.give(l.make("Gather", {l.in(0), l.graph.cast(l.list(1)[0], DType::i64)}, {along(0)})), true;
-  l.give(l.make("GatherND", {l.in(0), places_of(l, 1)}));
+    return l.give(l.make("Gather", {l.in(0), l.graph.cast(l.list(1)[0], DType::i64)}, {axis_attr(0)})), true;
+  l.give(l.make("GatherND", {l.in(0), stack_indices(l, 1)}));
   return true;
 }
 Attrs reduction_attrs(bool adds) {
   return adds ? Attrs{attr("reduction", std::string_view("add"))} : Attrs{};
 }
 bool index_put(Line& l) {
-  l.give(l.make("ScatterND", {l.in(0), places_of(l, 1), l.in(2)}, reduction_attrs(l.arg(3).i)));
+  l.give(l.make("ScatterND", {l.in(0), stack_indices(l, 1), l.in(2)}, reduction_attrs(l.arg(3).i)));
   return true;
 }
 
@@ -60,21 +60,21 @@ Val slice_to_index_shape(const Line& l) {
   for (size_t i = 0; i < index.size(); i++) axes.push_back(static_cast<int64_t>(i));
   return l.make("Slice", {l.in(3), l.repeat_number(0, axes.size()), l.shape(index), l.graph.integers(axes)});
 }
-bool scattered(Line& l, std::string_view reduction) {
+bool emit_scatter_elements(Line& l, std::string_view reduction) {
   const size_t rank = l.type(0).rank();
   const Val made = l.make(
       "ScatterElements",
       {as_vector(l, l.in(0), !rank), as_vector(l, index_of(l, 2), !rank), as_vector(l, slice_to_index_shape(l), !rank)},
-      {along(l.axis(1, rank)), attr("reduction", reduction)});
+      {axis_attr(l.axis(1, rank)), attr("reduction", reduction)});
   l.give(rank ? made : l.reshape(made, Shape{}));
   return true;
 }
 bool scatter_add(Line& l) {
-  return scattered(l, "add");
+  return emit_scatter_elements(l, "add");
 }
 bool scatter_reduce(Line& l) {
   const std::string_view how = l.arg(4).text();
-  return scattered(l, how == "prod" ? "mul" : how == "amax" ? "max" : "min");
+  return emit_scatter_elements(l, how == "prod" ? "mul" : how == "amax" ? "max" : "min");
 }
 
 // The axis in front, so that an index names a slice; and back.

@@ -46,7 +46,7 @@ struct Ops {
   Val sqrt(Val v) const { return l.make("Sqrt", {v}); }
 };
 
-PhiloxLines<Ops> drawn(Line& l) {
+PhiloxLines<Ops> philox_lines(Line& l) {
   return {Ops{l}, l.arg(1).i};
 }
 bool give(Line& l, Val flat) {
@@ -54,13 +54,13 @@ bool give(Line& l, Val flat) {
   return true;
 }
 bool uniform(Line& l) {
-  return give(l, drawn(l).uniform(l.result().dtype));
+  return give(l, philox_lines(l).uniform(l.result().dtype));
 }
 bool normal(Line& l) {
-  return give(l, drawn(l).normal(l.result().dtype));
+  return give(l, philox_lines(l).normal(l.result().dtype));
 }
 bool randint(Line& l) {
-  return give(l, drawn(l).randint(l.arg(2).i, l.arg(3).i));
+  return give(l, philox_lines(l).randint(l.arg(2).i, l.arg(3).i));
 }
 
 constexpr Row kRows[] = {

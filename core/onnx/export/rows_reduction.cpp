@@ -12,19 +12,19 @@ std::vector<int64_t> axes_of(const Line& l) {
     axes.push_back(static_cast<int64_t>(i));
   return axes;
 }
-bool reduced(Line& l, const char* op) {
+bool emit_reduction(Line& l, const char* op) {
   l.give(l.reduce(op, l.in(0), axes_of(l), false));
   return true;
 }
 // The sum of booleans is whether any is true.
 bool sum(Line& l) {
-  return reduced(l, l.type(0).dtype == DType::boolean ? "ReduceMax" : "ReduceSum");
+  return emit_reduction(l, l.type(0).dtype == DType::boolean ? "ReduceMax" : "ReduceSum");
 }
 bool amax(Line& l) {
-  return reduced(l, "ReduceMax");
+  return emit_reduction(l, "ReduceMax");
 }
 bool amin(Line& l) {
-  return reduced(l, "ReduceMin");
+  return emit_reduction(l, "ReduceMin");
 }
 bool prod(Line& l) {
   if (!l.type(0).rank()) return l.give(l.in(0)), true;

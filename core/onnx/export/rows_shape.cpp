@@ -24,8 +24,8 @@ bool expand(Line& l) {
 }
 
 // Slices the axes that are cut; the input itself if none is.
-Val sliced(const Line& l, Val v, const Shape& sizes, std::span<const Dim> starts, std::span<const Dim> ends,
-           std::span<const Dim> steps) {
+Val emit_slice(const Line& l, Val v, const Shape& sizes, std::span<const Dim> starts, std::span<const Dim> ends,
+               std::span<const Dim> steps) {
   Shape begin, end, by;
   std::vector<int64_t> axes;
   for (size_t i = 0; i < sizes.size(); i++) {
@@ -37,12 +37,12 @@ Val sliced(const Line& l, Val v, const Shape& sizes, std::span<const Dim> starts
   return l.make("Slice", {v, l.shape(begin), l.shape(end), l.graph.integers(axes), l.shape(by)});
 }
 bool slice(Line& l) {
-  l.give(sliced(l, l.in(0), l.type(0).shape, l.arg(1).dim_list(), l.arg(2).dim_list(), l.arg(3).dim_list()));
+  l.give(emit_slice(l, l.in(0), l.type(0).shape, l.arg(1).dim_list(), l.arg(2).dim_list(), l.arg(3).dim_list()));
   return true;
 }
 
 // Recurses over the axes: before the slice, the slice itself with the remaining axes, behind the slice.
-Val scattered(const Line& l, Val into, const Shape& sizes, Val src, size_t axis) {
+Val emit_slice_scatter(const Line& l, Val into, const Shape& sizes, Val src, size_t axis) {
   const auto starts = l.arg(2).dim_list(), ends = l.arg(3).dim_list(), steps = l.arg(4).dim_list();
   while (axis < sizes.size() && starts[axis] == Dim(0) && ends[axis] == sizes[axis] && steps[axis] == Dim(1)) axis++;
   if (axis == sizes.size()) return src;
@@ -53,7 +53,7 @@ Val scattered(const Line& l, Val into, const Shape& sizes, Val src, size_t axis)
   };
   Shape inner = sizes;
   inner[axis] = l.type(1).shape[axis];
-  const Val middle = scattered(l, piece(starts[axis], ends[axis], steps[axis]), inner, src, axis + 1);
+  const Val middle = emit_slice_scatter(l, piece(starts[axis], ends[axis], steps[axis]), inner, src, axis + 1);
   if (steps[axis] == Dim(1))
     return l.make("Concat", {piece(0, starts[axis], 1), middle, piece(ends[axis], sizes[axis], 1)}, {attr("axis", at)});
   // Steps over 1 keep the input in between: both are concatenated, and each place gathers its own element.
@@ -68,7 +68,7 @@ Val scattered(const Line& l, Val into, const Shape& sizes, Val src, size_t axis)
                 {attr("axis", at)});
 }
 bool slice_scatter(Line& l) {
-  l.give(scattered(l, l.in(0), l.type(0).shape, l.in(1), 0));
+  l.give(emit_slice_scatter(l, l.in(0), l.type(0).shape, l.in(1), 0));
   return true;
 }
 
@@ -116,7 +116,7 @@ bool iota(Line& l) {
 }
 
 // The order of axes with one of them last.
-std::vector<int64_t> with_last(size_t rank, size_t axis) {
+std::vector<int64_t> axes_with_last(size_t rank, size_t axis) {
   std::vector<int64_t> order;
   for (size_t i = 0; i < rank; i++)
     if (i != axis) order.push_back(static_cast<int64_t>(i));
@@ -131,7 +131,7 @@ bool unfold(Line& l) {
   const Val starts = l.make("Mul", {l.unsqueeze(emit_range(l, l.result().shape[axis]), 1), l.operand(3, DType::i64)});
   const Val places = l.make("Add", {starts, emit_range(l, l.result().shape[rank])});
   const Val windows = l.make("Gather", {l.in(0), places}, {attr("axis", static_cast<int64_t>(axis))});
-  l.give(l.transpose(windows, with_last(rank + 1, axis + 1)));
+  l.give(l.transpose(windows, axes_with_last(rank + 1, axis + 1)));
   return true;
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 // exp(x^2) erfc(x) for x >= 0, to 1.2e-7 of itself: the Chebyshev fit of Press, Teukolsky, Vetterling, Flannery:
 // "Numerical Recipes".
-Val scaled_tail(const Line& l, Val x, DType dtype) {
+Val emit_erfcx_approximation(const Line& l, Val x, DType dtype) {
   const auto number = [&](double v) { return l.graph.scalar(v, dtype); };
   const Val half = l.make("Add", {l.make("Mul", {x, number(0.5)}), number(1)}), t = l.make("Reciprocal", {half});
   Val sum = number(0.17087277);
@@ -24,7 +24,7 @@ bool erfc(Line& l) {
   const DType dtype = l.type(0).dtype;
   const Val x = l.in(0), size = l.make("Abs", {x});
   const Val square = l.make("Exp", {l.make("Neg", {l.make("Mul", {x, x})})});
-  const Val tail = l.make("Mul", {square, scaled_tail(l, size, dtype)});
+  const Val tail = l.make("Mul", {square, emit_erfcx_approximation(l, size, dtype)});
   const Val negative = l.make("Less", {x, l.graph.scalar(0.0, dtype)});
   l.give(l.make("Where", {negative, l.make("Sub", {l.graph.scalar(2.0, dtype), tail}), tail}));
   return true;
@@ -32,7 +32,7 @@ bool erfc(Line& l) {
 bool erfcx(Line& l) {
   refuse_f64(l);
   const DType dtype = l.type(0).dtype;
-  const Val x = l.in(0), tail = scaled_tail(l, l.make("Abs", {x}), dtype);
+  const Val x = l.in(0), tail = emit_erfcx_approximation(l, l.make("Abs", {x}), dtype);
   const Val twice = l.make("Mul", {l.graph.scalar(2.0, dtype), l.make("Exp", {l.make("Mul", {x, x})})});
   const Val negative = l.make("Less", {x, l.graph.scalar(0.0, dtype)});
   l.give(l.make("Where", {negative, l.make("Sub", {twice, tail}), tail}));
@@ -46,7 +46,7 @@ bool slogdet(Line& l) {
   return true;
 }
 
-constexpr Row none(std::string_view op, std::string_view why) {
+constexpr Row unsupported(std::string_view op, std::string_view why) {
   return {op, "", nullptr, false, why};
 }
 constexpr std::string_view kFunction = "ONNX has no such function", kScan = "ONNX has no such scan";
@@ -57,47 +57,47 @@ constexpr std::string_view kNoFunction = "no engine has such a function", kFacto
                            kSteps = "it is computed step by step, as many as its numbers ask for";
 
 constexpr Row kRows[] = {
-    none("prims.cholesky", kFactors),
-    none("prims.cofactors", kFactors),
-    none("prims.ctc_loss", kSteps),
-    none("prims.ctc_loss_backward", kSteps),
-    none("prims.ctc_loss_curvature", kSteps),
-    none("prims.cummax", kScan),
-    none("prims.cummin", kScan),
-    none("prims.cumprod", kScan),
-    none("prims.cumprod_backward", kSeveral),
+    unsupported("prims.cholesky", kFactors),
+    unsupported("prims.cofactors", kFactors),
+    unsupported("prims.ctc_loss", kSteps),
+    unsupported("prims.ctc_loss_backward", kSteps),
+    unsupported("prims.ctc_loss_curvature", kSteps),
+    unsupported("prims.cummax", kScan),
+    unsupported("prims.cummin", kScan),
+    unsupported("prims.cumprod", kScan),
+    unsupported("prims.cumprod_backward", kSeveral),
     {"prims.det", "Det"},
-    none("prims.digamma", kFunction),
-    none("prims.eigh", kFactors),
+    unsupported("prims.digamma", kFunction),
+    unsupported("prims.eigh", kFactors),
     {"prims.erfc", "Exp, Reciprocal, Where", erfc, true},
     {"prims.erfcx", "Exp, Reciprocal, Where", erfcx, true},
-    none("prims.erfinv", kFunction),
-    none("prims.gcd", kSteps),
-    none("prims.gamma", kSteps),
-    none("prims.gamma_slope", kSteps),
-    none("prims.grouped_matmul", "which rows a matrix multiplies depends on values"),
-    none("prims.i0", kNoFunction),
-    none("prims.i0e", kNoFunction),
-    none("prims.i1", kNoFunction),
-    none("prims.i1e", kFunction),
-    none("prims.lgamma", kFunction),
-    none("prims.log_ndtr", kNoFunction),
-    none("prims.logcumsumexp", kScan),
-    none("prims.logcumsumexp_backward", kSeveral),
-    none("prims.matrix_exp", kSteps),
-    none("prims.mode", "no engine counts equal elements along a dim"),
-    none("prims.ndtri", kNoFunction),
-    none("prims.nextafter", "ONNX has no op on the bits of reals"),
-    none("prims.poisson", kSteps),
-    none("prims.polygamma", kFunction),
-    none("prims.qr", kFactors),
+    unsupported("prims.erfinv", kFunction),
+    unsupported("prims.gcd", kSteps),
+    unsupported("prims.gamma", kSteps),
+    unsupported("prims.gamma_slope", kSteps),
+    unsupported("prims.grouped_matmul", "which rows a matrix multiplies depends on values"),
+    unsupported("prims.i0", kNoFunction),
+    unsupported("prims.i0e", kNoFunction),
+    unsupported("prims.i1", kNoFunction),
+    unsupported("prims.i1e", kFunction),
+    unsupported("prims.lgamma", kFunction),
+    unsupported("prims.log_ndtr", kNoFunction),
+    unsupported("prims.logcumsumexp", kScan),
+    unsupported("prims.logcumsumexp_backward", kSeveral),
+    unsupported("prims.matrix_exp", kSteps),
+    unsupported("prims.mode", "no engine counts equal elements along a dim"),
+    unsupported("prims.ndtri", kNoFunction),
+    unsupported("prims.nextafter", "ONNX has no op on the bits of reals"),
+    unsupported("prims.poisson", kSteps),
+    unsupported("prims.polygamma", kFunction),
+    unsupported("prims.qr", kFactors),
     {"prims.slogdet", "Det, Log", slogdet},
-    none("prims.solve", kSolve),
-    none("prims.sort_rows", "engines sort numbers, not rows"),
-    none("prims.svd", kFactors),
-    none("prims.triangular_solve", kSolve),
-    none("prims.view_dtype", "ONNX reads no bits as numbers of another dtype"),
-    none("prims.zeta", kFunction),
+    unsupported("prims.solve", kSolve),
+    unsupported("prims.sort_rows", "engines sort numbers, not rows"),
+    unsupported("prims.svd", kFactors),
+    unsupported("prims.triangular_solve", kSolve),
+    unsupported("prims.view_dtype", "ONNX reads no bits as numbers of another dtype"),
+    unsupported("prims.zeta", kFunction),
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ bool conv2d(Line& l) {
   return true;
 }
 
-int64_t number(Dim d) {
+int64_t require_constant(Dim d) {
   if (!d.constant()) fail(Code::unimplemented, "its window is written for sizes that do not vary");
   return d.value();
 }
@@ -42,8 +42,9 @@ bool conv2d_input_grad(Line& l) {
   Attrs attrs = attrs_of(w.stride, w.padding, w.dilation, w.groups);
   std::vector<int64_t> behind;
   for (size_t i = 0; i < 2; i++) {
-    const int64_t reach = (number(kernel[2 + i]) - 1) * w.dilation[i] + 1;
-    behind.push_back(number(dx[2 + i]) - ((number(dy[2 + i]) - 1) * w.stride[i] + reach - 2 * w.padding[i]));
+    const int64_t reach = (require_constant(kernel[2 + i]) - 1) * w.dilation[i] + 1;
+    behind.push_back(require_constant(dx[2 + i]) -
+                     ((require_constant(dy[2 + i]) - 1) * w.stride[i] + reach - 2 * w.padding[i]));
   }
   attrs.push_back(attr("output_padding", behind));
   l.give(l.make("ConvTranspose", {l.in(0), l.in(1)}, attrs));

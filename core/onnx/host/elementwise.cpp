@@ -58,10 +58,10 @@ bool arithmetic(Node& n, Whole&& whole, Real&& real) {
   n.require(a->dtype == b->dtype, "its inputs are ", name(a->dtype), " and ", name(b->dtype),
             ", they must be of one dtype");
   return give_elementwise(n, {a, b}, a->dtype, [&](Host& h, const std::vector<size_t>& at) {
-    if (h.real())
-      h.reals.push_back(rounded(real(a->reals[at[0]], b->reals[at[1]]), h.dtype));
+    if (h.holds_reals())
+      h.reals.push_back(round_to_dtype(real(a->reals[at[0]], b->reals[at[1]]), h.dtype));
     else
-      h.ints.push_back(wrapped(whole(a->ints[at[0]], b->ints[at[1]]), h.dtype));
+      h.ints.push_back(wrap_to_dtype(whole(a->ints[at[0]], b->ints[at[1]]), h.dtype));
   });
 }
 
@@ -72,19 +72,19 @@ bool comparison(Node& n, Whole&& whole, Real&& real) {
   n.require(a->dtype == b->dtype, "its inputs are ", name(a->dtype), " and ", name(b->dtype),
             ", they must be of one dtype");
   return give_elementwise(n, {a, b}, DType::boolean, [&](Host& h, const std::vector<size_t>& at) {
-    h.ints.push_back(a->real() ? real(a->reals[at[0]], b->reals[at[1]]) : whole(a->ints[at[0]], b->ints[at[1]]));
+    h.ints.push_back(a->holds_reals() ? real(a->reals[at[0]], b->reals[at[1]]) : whole(a->ints[at[0]], b->ints[at[1]]));
   });
 }
 
 template <class Whole, class Real>
-bool single(Node& n, Whole&& whole, Real&& real) {
+bool give_unary(Node& n, Whole&& whole, Real&& real) {
   if (!all_known(n)) return false;
   const Host* a = n.known(0);
   return give_elementwise(n, {a}, a->dtype, [&](Host& h, const std::vector<size_t>& at) {
-    if (h.real())
-      h.reals.push_back(rounded(real(a->reals[at[0]]), h.dtype));
+    if (h.holds_reals())
+      h.reals.push_back(round_to_dtype(real(a->reals[at[0]]), h.dtype));
     else
-      h.ints.push_back(wrapped(whole(a->ints[at[0]]), h.dtype));
+      h.ints.push_back(wrap_to_dtype(whole(a->ints[at[0]]), h.dtype));
   });
 }
 
@@ -144,7 +144,7 @@ bool host_mod(Node& n) {
       [&](double a, double b) { return c ? std::fmod(a, b) : python_remainder(a, b); });
 }
 bool host_pow(Node& n) {
-  if (!all_known(n, 2) || !n.known(0)->real() || !n.known(1)->real()) return false;
+  if (!all_known(n, 2) || !n.known(0)->holds_reals() || !n.known(1)->holds_reals()) return false;
   return n.known(0)->dtype == n.known(1)->dtype &&
          arithmetic(
              n, [](Dim a, Dim) { return a; }, [](double a, double b) { return std::pow(a, b); });
@@ -189,33 +189,33 @@ bool host_or(Node& n) {
       n, [](Dim a, Dim b) { return hint(a) || hint(b); }, [](double, double) { return false; });
 }
 bool host_not(Node& n) {
-  return single(
+  return give_unary(
       n, [](Dim a) { return Dim(!hint(a)); }, zero_of_real);
 }
 bool host_neg(Node& n) {
-  return single(
+  return give_unary(
       n, [](Dim a) { return Dim(0) - a; }, [](double a) { return -a; });
 }
 bool host_abs(Node& n) {
-  return single(
+  return give_unary(
       n, [&](Dim a) { return decide_less(n, a, 0) ? Dim(0) - a : a; }, [](double a) { return std::fabs(a); });
 }
 bool host_sqrt(Node& n) {
-  return all_known(n) && n.known(0)->real() &&
-         single(
+  return all_known(n) && n.known(0)->holds_reals() &&
+         give_unary(
              n, [](Dim a) { return a; }, [](double a) { return std::sqrt(a); });
 }
 bool host_reciprocal(Node& n) {
-  return all_known(n) && n.known(0)->real() &&
-         single(
+  return all_known(n) && n.known(0)->holds_reals() &&
+         give_unary(
              n, [](Dim a) { return a; }, [](double a) { return 1 / a; });
 }
 bool host_floor(Node& n) {
-  return single(
+  return give_unary(
       n, [](Dim a) { return a; }, [](double a) { return std::floor(a); });
 }
 bool host_ceil(Node& n) {
-  return single(
+  return give_unary(
       n, [](Dim a) { return a; }, [](double a) { return std::ceil(a); });
 }
 
@@ -230,13 +230,13 @@ bool host_cast(Node& n) {
   if (!a->constant() && is_integer(dtype) && size_of(dtype) < 4) return false;
   return give_elementwise(n, {a}, dtype, [&](Host& h, const std::vector<size_t>& at) {
     const size_t i = at[0];
-    if (h.real())
-      h.reals.push_back(rounded(a->real() ? a->reals[i] : static_cast<double>(hint(a->ints[i])), dtype));
-    else if (!a->real())
-      h.ints.push_back(dtype == DType::boolean ? Dim(hint(a->ints[i]) != 0) : wrapped(a->ints[i], dtype));
+    if (h.holds_reals())
+      h.reals.push_back(round_to_dtype(a->holds_reals() ? a->reals[i] : static_cast<double>(hint(a->ints[i])), dtype));
+    else if (!a->holds_reals())
+      h.ints.push_back(dtype == DType::boolean ? Dim(hint(a->ints[i]) != 0) : wrap_to_dtype(a->ints[i], dtype));
     else
       h.ints.push_back(dtype == DType::boolean ? Dim(a->reals[i] != 0)
-                                               : Dim(static_cast<int64_t>(rounded(a->reals[i], dtype))));
+                                               : Dim(static_cast<int64_t>(round_to_dtype(a->reals[i], dtype))));
   });
 }
 
@@ -246,7 +246,7 @@ bool host_where(Node& n) {
   if (a->dtype != b->dtype) return false;
   return give_elementwise(n, {c, a, b}, a->dtype, [&](Host& h, const std::vector<size_t>& at) {
     const bool first = hint(c->ints[at[0]]) != 0;
-    if (h.real())
+    if (h.holds_reals())
       h.reals.push_back(first ? a->reals[at[1]] : b->reals[at[2]]);
     else
       h.ints.push_back(first ? a->ints[at[1]] : b->ints[at[2]]);

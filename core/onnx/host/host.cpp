@@ -33,11 +33,11 @@ int64_t host_elements(const Sizes& shape) {
   return count;
 }
 
-HostRef picked(const Host& from, const Sizes& shape, std::span<const int64_t> places) {
+HostRef gather_elements(const Host& from, const Sizes& shape, std::span<const int64_t> places) {
   auto h = std::make_shared<Host>();
   h->dtype = from.dtype, h->shape = shape;
   for (int64_t at : places) {
-    if (from.real())
+    if (from.holds_reals())
       h->reals.push_back(from.reals[static_cast<size_t>(at)]);
     else
       h->ints.push_back(from.ints[static_cast<size_t>(at)]);
@@ -47,19 +47,19 @@ HostRef picked(const Host& from, const Sizes& shape, std::span<const int64_t> pl
 
 // The values of a list, if all are known; false if it has formulas, or is no list.
 bool known_list(const Host* h, std::vector<int64_t>& out) {
-  if (!h || h->real() || !h->constant() || h->shape.size() > 1) return false;
+  if (!h || h->holds_reals() || !h->constant() || h->shape.size() > 1) return false;
   for (Dim d : h->ints) out.push_back(d.value());
   return true;
 }
 
-Dim wrapped(Dim value, DType dtype) {
+Dim wrap_to_dtype(Dim value, DType dtype) {
   if (!value.constant()) return value;
   return by_element(dtype, [&](auto zero) -> int64_t {
     return static_cast<int64_t>(static_cast<Compute<decltype(zero)>>(converted<decltype(zero)>(value.value())));
   });
 }
 
-double rounded(double value, DType dtype) {
+double round_to_dtype(double value, DType dtype) {
   return by_element(dtype, [&](auto zero) {
     const auto element = converted<decltype(zero)>(value);
     return as_double(&element);

@@ -11,12 +11,12 @@ bool all_known(Node& n, size_t least = 1);
 // How many elements a shape has; -1: more than are kept on the host.
 int64_t host_elements(const Sizes& shape);
 // The elements of `from` at these places.
-HostRef picked(const Host& from, const Sizes& shape, std::span<const int64_t> places);
+HostRef gather_elements(const Host& from, const Sizes& shape, std::span<const int64_t> places);
 // The values of a list, if all are known; false if it has formulas, or is no list.
 bool known_list(const Host* h, std::vector<int64_t>& out);
 // The number wrapped around to the range of the dtype.
-Dim wrapped(Dim value, DType dtype);
-double rounded(double value, DType dtype);
+Dim wrap_to_dtype(Dim value, DType dtype);
+double round_to_dtype(double value, DType dtype);
 
 // Compares by the sizes seen while tracing; if a side is symbolic, the result is guarded.
 bool decide_equal(Node& n, Dim a, Dim b);

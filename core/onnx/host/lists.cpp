@@ -40,7 +40,7 @@ bool reduce(Node& n, int64_t first, Whole&& whole, Real&& real) {
   auto h = std::make_shared<Host>();
   h->dtype = a.dtype, h->shape = shape;
   const auto count = static_cast<size_t>(host_elements(shape));
-  if (h->real())
+  if (h->holds_reals())
     h->reals.assign(count, static_cast<double>(first));
   else
     h->ints.assign(count, first);
@@ -49,10 +49,10 @@ bool reduce(Node& n, int64_t first, Whole&& whole, Real&& real) {
     size_t to = 0;
     for (size_t d = 0; d < rank; d++)
       if (!reduced[d]) to = to * static_cast<size_t>(a.shape[d]) + static_cast<size_t>(index[d]);
-    if (h->real())
-      h->reals[to] = rounded(real(h->reals[to], a.reals[i]), h->dtype);
+    if (h->holds_reals())
+      h->reals[to] = round_to_dtype(real(h->reals[to], a.reals[i]), h->dtype);
     else
-      h->ints[to] = wrapped(whole(h->ints[to], a.ints[i]), h->dtype);
+      h->ints[to] = wrap_to_dtype(whole(h->ints[to], a.ints[i]), h->dtype);
     for (size_t d = rank; d-- > 0;) {
       if (++index[d] < a.shape[d]) break;
       index[d] = 0;
@@ -93,7 +93,7 @@ bool host_concat(Node& n) {
     for (size_t i = 0; i < n.inputs(); i++) {
       const Host& h = *n.known(i);
       const auto part = static_cast<ptrdiff_t>(outer ? static_cast<int64_t>(h.size()) / outer : 0), from = o * part;
-      if (h.real())
+      if (h.holds_reals())
         all->reals.insert(all->reals.end(), h.reals.begin() + from, h.reals.begin() + from + part);
       else
         all->ints.insert(all->ints.end(), h.ints.begin() + from, h.ints.begin() + from + part);
@@ -167,7 +167,8 @@ bool host_unsqueeze(Node& n) {
 bool host_range(Node& n) {
   if (!all_known(n, 3)) return false;
   const Host &a = *n.known(0), &b = *n.known(1), &c = *n.known(2);
-  if (a.real() || !a.constant() || !b.constant() || !c.constant() || a.size() * b.size() * c.size() != 1) return false;
+  if (a.holds_reals() || !a.constant() || !b.constant() || !c.constant() || a.size() * b.size() * c.size() != 1)
+    return false;
   const int64_t start = a.ints[0].value(), limit = b.ints[0].value(), step = c.ints[0].value();
   n.require(step != 0, "its step is 0");
   const double count =

@@ -9,7 +9,7 @@ namespace {
 
 // Fills a result of this shape with the places that `f` returns for each index.
 template <class F>
-bool give_places(Node& n, const Host& from, const Sizes& shape, F&& f) {
+bool give_gathered(Node& n, const Host& from, const Sizes& shape, F&& f) {
   const int64_t count = host_elements(shape);
   if (count < 0) return false;
   std::vector<int64_t> places;
@@ -21,7 +21,7 @@ bool give_places(Node& n, const Host& from, const Sizes& shape, F&& f) {
       index[d] = 0;
     }
   }
-  n.give(picked(from, shape, places));
+  n.give(gather_elements(from, shape, places));
   return true;
 }
 
@@ -45,7 +45,7 @@ bool host_gather(Node& n) {
   const std::vector<int64_t> strides = strides_of(from.shape), inner = strides_of(index.shape);
   for (Dim d : index.ints)
     n.require(d.value() >= -size && d.value() < size, "index ", d.value(), " of dim ", axis, ", which has ", size);
-  return give_places(n, from, shape, [&](const std::vector<int64_t>& at) {
+  return give_gathered(n, from, shape, [&](const std::vector<int64_t>& at) {
     int64_t which = 0, place = 0;
     for (size_t d = 0; d < inner.size(); d++) which += at[axis + d] * inner[d];
     const int64_t row = index.ints[static_cast<size_t>(which)].value();
@@ -70,7 +70,7 @@ bool host_slice(Node& n) {
     begin[c.axis] = r.begin, step[c.axis] = c.step, shape[c.axis] = r.count;
   }
   const std::vector<int64_t> strides = strides_of(from.shape);
-  return give_places(n, from, shape, [&](const std::vector<int64_t>& at) {
+  return give_gathered(n, from, shape, [&](const std::vector<int64_t>& at) {
     int64_t place = 0;
     for (size_t d = 0; d < strides.size(); d++) place += (begin[d] + at[d] * step[d]) * strides[d];
     return place;
@@ -88,7 +88,7 @@ bool host_transpose(Node& n) {
   const std::vector<int64_t> strides = strides_of(from.shape);
   Sizes shape;
   for (int64_t p : perm) shape.push_back(from.shape[normalize_axis(p, rank)]);
-  return give_places(n, from, shape, [&](const std::vector<int64_t>& at) {
+  return give_gathered(n, from, shape, [&](const std::vector<int64_t>& at) {
     int64_t place = 0;
     for (size_t d = 0; d < rank; d++) place += at[d] * strides[normalize_axis(perm[d], rank)];
     return place;
@@ -105,7 +105,7 @@ bool host_expand(Node& n) {
   const Sizes shape = concrete(broadcast(a, b));
   const std::vector<int64_t> strides = strides_of(from.shape);
   const size_t fresh = shape.size() - from.shape.size();
-  return give_places(n, from, shape, [&](const std::vector<int64_t>& at) {
+  return give_gathered(n, from, shape, [&](const std::vector<int64_t>& at) {
     int64_t place = 0;
     for (size_t d = 0; d < strides.size(); d++) place += from.shape[d] == 1 ? 0 : at[d + fresh] * strides[d];
     return place;
@@ -123,7 +123,7 @@ bool host_tile(Node& n) {
     shape.push_back(from.shape[d] * repeats[d]);
   }
   const std::vector<int64_t> strides = strides_of(from.shape);
-  return give_places(n, from, shape, [&](const std::vector<int64_t>& at) {
+  return give_gathered(n, from, shape, [&](const std::vector<int64_t>& at) {
     int64_t place = 0;
     for (size_t d = 0; d < strides.size(); d++) place += at[d] % from.shape[d] * strides[d];
     return place;
@@ -145,7 +145,7 @@ bool host_split(Node& n) {
   for (int64_t size : sizes) {
     Sizes shape = from.shape;
     shape[axis] = size;
-    give_places(n, from, shape, [&](const std::vector<int64_t>& at) {
+    give_gathered(n, from, shape, [&](const std::vector<int64_t>& at) {
       int64_t place = first * strides[axis];
       for (size_t d = 0; d < strides.size(); d++) place += at[d] * strides[d];
       return place;
@@ -163,7 +163,7 @@ bool host_constant_of_shape(Node& n) {
   one.dtype = DType::f32, one.reals = {0};
   if (a) {
     n.require(a->tensors.size() == 1, "its attribute 'value' is no tensor");
-    const Value v = n.kept(a->tensors[0]);
+    const Value v = n.import_constant(a->tensors[0]);
     if (!v.host || v.host->size() != 1) return false;
     one = *v.host;
   }
@@ -172,7 +172,7 @@ bool host_constant_of_shape(Node& n) {
     n.require(d >= 0, "a size of ", d);
     shape.push_back(d);
   }
-  return give_places(n, one, shape, [](auto&) { return 0; });
+  return give_gathered(n, one, shape, [](auto&) { return 0; });
 }
 
 }  // namespace thunder::onnx

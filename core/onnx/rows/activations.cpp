@@ -87,7 +87,7 @@ void hardmax(Node& n) {
   }
   const size_t along = flattens ? 1 : axis, dims = flattens ? 2 : rank;
   Tensor* best = n.op("argmax", {x, static_cast<int64_t>(along), true});
-  Tensor* ones = n.op("eq", {counted(n, x->type().shape[along], along, dims), best});
+  Tensor* ones = n.op("eq", {arange_along(n, x->type().shape[along], along, dims), best});
   Tensor* y = n.cast(ones, n.dtype(0));
   n.give(flattens ? n.op("reshape", {y, shape}) : y);
 }
@@ -97,10 +97,10 @@ void dropout(Node& n) {
   const double ratio = n.opset < 12 ? n.real("ratio", 0.5) : n.has(1) ? n.number(1, "ratio") : 0.5;
   if (!training || ratio == 0) {
     n.give(n.value(0));
-    if (n.wants(1)) n.give(n.op("full_like", {n[0], true, DType::boolean}));
+    if (n.has_output(1)) n.give(n.op("full_like", {n[0], true, DType::boolean}));
     return;
   }
-  if (!n.wants(1)) return n.give(n.op("dropout", {n[0], ratio, true}));
+  if (!n.has_output(1)) return n.give(n.op("dropout", {n[0], ratio, true}));
   Tensor* kept = n.op("ge", {n.op("rand_like", {n[0]}), ratio});
   n.give(n.op("mul", {n.op("mul", {n[0], n.cast(kept, n.dtype(0))}), 1 / (1 - ratio)}));
   n.give(kept);

@@ -10,7 +10,7 @@ namespace thunder::onnx {
 namespace {
 
 // A mask with fewer columns than keys masks the remaining keys.
-Tensor* widened(Node& n, Tensor* mask, Dim columns) {
+Tensor* pad_mask_columns(Node& n, Tensor* mask, Dim columns) {
   if (!mask) return nullptr;
   const Dim has = mask->type().shape[mask->type().rank() - 1];
   if (has == columns || hint(has) >= hint(columns)) return mask;
@@ -44,17 +44,17 @@ void attention(Node& n) {
   a.causal = n.flag("is_causal");
   a.scale = n.real("scale", 0), a.softcap = n.real("softcap", 0);
   const Dim columns = a.key->type().shape[2];
-  a.mask = widened(n, n.tensor_or_null(3), columns);
+  a.mask = pad_mask_columns(n, n.tensor_or_null(3), columns);
   a.left = n.integer("left_window_size", -1), a.right = n.integer("right_window_size", -1);
   // How many columns of each example there are; its rows are the last of them.
   if (n.has(6)) {
     Tensor* count = n.op("reshape", {n.cast(n[6], DType::i64), Shape{n.shape(6)[0], 1, 1, 1}});
     a.offset = n.op("sub", {count, a.query->type().shape[2]});
-    a.mask = combine_masks(n, a.mask, n.op("lt", {counted(n, columns, 3, 4), count}));
+    a.mask = combine_masks(n, a.mask, n.op("lt", {arange_along(n, columns, 3, 4), count}));
   }
   // softmax is computed in float or wider whatever `softmax_precision` says.
-  if (!n.wants(3)) {
-    Tensor* y = attended(n, a);
+  if (!n.has_output(3)) {
+    Tensor* y = emit_attention(n, a);
     n.give(flat ? join_heads(n, y) : y);
     n.give(a.key);
     n.give(a.value);

@@ -8,10 +8,12 @@ namespace thunder::onnx {
 namespace {
 
 void constant(Node& n) {
-  if (const Attribute* a = n.attribute("value"); a && a->tensors.size() == 1) return n.give(n.kept(a->tensors[0]));
-  if (const Attribute* a = n.attribute("sparse_value"); a && a->sparse.size() == 1) return n.give(n.kept(a->sparse[0]));
-  if (n.given("value_int")) return n.give(host_of(Dim(n.integer("value_int"))));
-  if (n.given("value_ints")) {
+  if (const Attribute* a = n.attribute("value"); a && a->tensors.size() == 1)
+    return n.give(n.import_constant(a->tensors[0]));
+  if (const Attribute* a = n.attribute("sparse_value"); a && a->sparse.size() == 1)
+    return n.give(n.import_constant(a->sparse[0]));
+  if (n.has_attribute("value_int")) return n.give(host_of(Dim(n.integer("value_int"))));
+  if (n.has_attribute("value_ints")) {
     std::vector<Dim> list;
     for (int64_t i : n.integers("value_ints")) list.push_back(i);
     n.require(list.size() <= static_cast<size_t>(kMostHostElements), "its list has ", list.size(), " numbers");
@@ -19,9 +21,9 @@ void constant(Node& n) {
   }
   auto h = std::make_shared<Host>();
   h->dtype = DType::f32;
-  if (n.given("value_float")) {
+  if (n.has_attribute("value_float")) {
     h->reals = {n.real("value_float", 0)};
-  } else if (n.given("value_floats")) {
+  } else if (n.has_attribute("value_floats")) {
     h->reals = n.reals("value_floats");
     h->shape = {static_cast<int64_t>(h->reals.size())};
   } else {
@@ -74,10 +76,10 @@ void constant_of_shape(Node& n) {
   const Attribute* a = n.attribute("value");
   if (!a) return n.give(n.op("full", {shape, 0.0, DType::f32}));
   n.require(a->tensors.size() == 1, "its attribute 'value' is no tensor");
-  const Value v = n.kept(a->tensors[0]);
+  const Value v = n.import_constant(a->tensors[0]);
   n.require(v.host && v.host->size() == 1, "its attribute 'value' is no single number");
   const Host& one = *v.host;
-  const Operand number = one.real()                    ? Operand(one.reals[0])
+  const Operand number = one.holds_reals()                    ? Operand(one.reals[0])
                          : one.dtype == DType::boolean ? Operand(hint(one.ints[0]) != 0)
                                                        : Operand(one.ints[0]);
   n.give(n.op("full", {shape, number, one.dtype}));
@@ -91,8 +93,8 @@ void range(Node& n) {
     return n.give(n.op("arange", {start, step > 0 ? std::max(start, limit) : std::min(start, limit), step, dtype}));
   }
   const auto one = [&](size_t i, const char* what) {
-    const Host& h = n.required(i, what);
-    n.require(h.size() == 1 && !h.real(), "its input ", i + 1, ", the ", what, ", is no single integer");
+    const Host& h = n.require_known(i, what);
+    n.require(h.size() == 1 && !h.holds_reals(), "its input ", i + 1, ", the ", what, ", is no single integer");
     return h.ints[0];
   };
   const Dim start = one(0, "start"), limit = one(1, "limit"), step = one(2, "delta");

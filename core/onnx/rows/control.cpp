@@ -22,7 +22,7 @@ bool read_loop_condition(Node& n, Value& v) {
   return hint(h->ints[0]) != 0;
 }
 
-Value stacked(Node& n, std::vector<Value>& parts, const ValueInfo& info, int64_t axis) {
+Value stack_iterations(Node& n, std::vector<Value>& parts, const ValueInfo& info, int64_t axis) {
   if (parts.empty()) {
     // Without an iteration the shape is unknown, unless the graph declares it.
     const ElementType* type = find_element_type(info.type);
@@ -34,7 +34,7 @@ Value stacked(Node& n, std::vector<Value>& parts, const ValueInfo& info, int64_t
     return {n.op("full", {shape, 0, type->dtype, n.importer().device}), nullptr, nullptr};
   }
   std::vector<Tensor*> tensors;
-  for (Value& v : parts) tensors.push_back(n.importer().materialized(v));
+  for (Value& v : parts) tensors.push_back(n.importer().materialize(v));
   return {n.op("stack", {tensors, axis}), nullptr, nullptr};
 }
 
@@ -42,8 +42,8 @@ void loop(Node& n) {
   const Graph& body = n.graph("body");
   int64_t trips = INT64_MAX;
   if (n.has(0)) {
-    const Host& h = n.required(0, "trip count");
-    n.require(h.size() == 1 && !h.real(), "its trip count is no single integer");
+    const Host& h = n.require_known(0, "trip count");
+    n.require(h.size() == 1 && !h.holds_reals(), "its trip count is no single integer");
     trips = hint(h.ints[0]);
   }
   bool more = !n.has(1) || n.number(1, "condition") != 0;
@@ -68,7 +68,8 @@ void loop(Node& n) {
   }
   for (Value& v : carried) n.give(std::move(v));
   for (size_t i = 0; i < scans.size(); i++)
-    n.give(n.wants(carried.size() + i) ? stacked(n, scans[i], body.outputs[carried.size() + 1 + i], 0) : Value());
+    n.give(n.has_output(carried.size() + i) ? stack_iterations(n, scans[i], body.outputs[carried.size() + 1 + i], 0)
+                                            : Value());
 }
 
 void scan(Node& n) {
@@ -105,7 +106,7 @@ void scan(Node& n) {
   for (Value& v : carried) n.give(std::move(v));
   for (size_t i = 0; i < outs; i++) {
     if (out_ways[i]) std::reverse(scans[i].begin(), scans[i].end());
-    n.give(stacked(n, scans[i], body.outputs[states + i], out_axes[i]));
+    n.give(stack_iterations(n, scans[i], body.outputs[states + i], out_axes[i]));
   }
 }
 

@@ -21,10 +21,10 @@ void conv(Node& n) {
   Windows w = windows_of(n, n.shape(0), kernel_of(n, n.shape(1)));
   check_dims(n, w.dims());
   if (!w.symmetric()) {
-    x = padded(n, x, w.begin, w.end, 0);
+    x = pad_tensor(n, x, w.begin, w.end, 0);
     w.begin.assign(w.dims(), 0);
   }
-  n.give(n.op(with_dims("conv", w.dims()),
+  n.give(n.op(op_name_with_dims("conv", w.dims()),
               {x, weight, n.tensor_or_null(2), w.strides, w.begin, w.dilations, n.integer("group", 1)}));
 }
 
@@ -58,14 +58,14 @@ void conv_transpose(Node& n) {
   std::vector<int64_t> low = w.begin, none(w.dims(), 0);
   bool plain = w.symmetric();
   for (size_t d = 0; d < w.dims(); d++) plain &= extra[d] < std::max(w.strides[d], w.dilations[d]);
-  const std::string op = with_dims("conv_transpose", w.dims());
+  const std::string op = op_name_with_dims("conv_transpose", w.dims());
   Tensor* bias = n.tensor_or_null(2);
   const int64_t groups = n.integer("group", 1);
   if (plain) return n.give(n.op(op, {x, weight, bias, w.strides, w.begin, extra, groups, w.dilations}));
   Tensor* y = n.op(op, {x, weight, nullptr, w.strides, none, none, groups, w.dilations});
   std::vector<int64_t> before, after;
   for (size_t d = 0; d < w.dims(); d++) before.push_back(-w.begin[d]), after.push_back(extra[d] - w.end[d]);
-  y = padded(n, y, before, after, 0);
+  y = pad_tensor(n, y, before, after, 0);
   if (bias) {
     Shape shape = {1, bias->type().shape[0]};
     for (size_t d = 0; d < w.dims(); d++) shape.push_back(1);

@@ -31,7 +31,7 @@ void space_to_depth(Node& n) {
 }
 
 // The index in the input of each element of a padded dim.
-std::vector<Dim> sources(Node& n, std::string_view mode, int64_t size, int64_t low, int64_t high) {
+std::vector<Dim> padded_source_indices(Node& n, std::string_view mode, int64_t size, int64_t low, int64_t high) {
   std::vector<Dim> at;
   n.require(size > 0, "it pads an empty dim");
   n.require(std::max({low, size, high}) <= kMostPlaces, "it pads a dim of ", size, " by ", low, " and ", high);
@@ -84,8 +84,8 @@ void pad(Node& n) {
     const int64_t kept = size - cut_low - cut_high;
     if (cut_low || cut_high) x = n.op("slice", {x, static_cast<int64_t>(d), cut_low, size - cut_high});
     if (low[d] <= 0 && high[d] <= 0) continue;
-    Tensor* index =
-        n.constant(host_of(sources(n, mode, kept, std::max<int64_t>(0, low[d]), std::max<int64_t>(0, high[d]))));
+    Tensor* index = n.constant(
+        host_of(padded_source_indices(n, mode, kept, std::max<int64_t>(0, low[d]), std::max<int64_t>(0, high[d]))));
     x = n.op("index_select", {x, static_cast<int64_t>(d), index});
   }
   n.give(x);

@@ -45,7 +45,7 @@ std::vector<Tensor*> places_of(Node& n, size_t batch) {
             " places for an input of rank ", n.rank(0));
   Tensor* index = n.cast(n[1], DType::i64);
   std::vector<Tensor*> places;
-  for (size_t b = 0; b < batch; b++) places.push_back(counted(n, shape[b], b, shape.size() - 1));
+  for (size_t b = 0; b < batch; b++) places.push_back(arange_along(n, shape[b], b, shape.size() - 1));
   for (int64_t k = 0; k < depth; k++) places.push_back(n.op("select", {index, -1, k}));
   return places;
 }
@@ -97,25 +97,26 @@ void scatter_nd(Node& n) {
 }
 
 void one_hot(Node& n) {
-  const Host& depth_of = n.required(1, "depth");
+  const Host& depth_of = n.require_known(1, "depth");
   n.require(depth_of.size() == 1, "its depth has ", depth_of.size(), " elements");
-  const Dim depth = depth_of.real() ? Dim(static_cast<int64_t>(depth_of.reals[0])) : depth_of.ints[0];
+  const Dim depth = depth_of.holds_reals() ? Dim(static_cast<int64_t>(depth_of.reals[0])) : depth_of.ints[0];
   const size_t rank = n.rank(0) + 1, axis = normalize_axis(n.integer("axis", -1), rank);
   Tensor* index = normalize_indices(n, 0, depth);
-  Tensor* hot = n.op("eq", {n.op("unsqueeze", {index, static_cast<int64_t>(axis)}), counted(n, depth, axis, rank)});
+  Tensor* hot =
+      n.op("eq", {n.op("unsqueeze", {index, static_cast<int64_t>(axis)}), arange_along(n, depth, axis, rank)});
   Tensor* values = n[2];
   n.give(n.op("where", {hot, n.op("select", {values, 0, 1}), n.op("select", {values, 0, 0})}));
 }
 
 DType dtype_attribute(Node& n, DType otherwise) {
-  if (!n.given("dtype")) return otherwise;
+  if (!n.has_attribute("dtype")) return otherwise;
   return element_type(static_cast<int32_t>(n.integer("dtype")), "its attribute 'dtype'").dtype;
 }
 
 void eye_like(Node& n) {
   const Shape shape = n.shape(0);
   n.require(shape.size() == 2, "its input is of rank ", shape.size());
-  Tensor* difference = n.op("sub", {counted(n, shape[1], 1, 2), counted(n, shape[0], 0, 2)});
+  Tensor* difference = n.op("sub", {arange_along(n, shape[1], 1, 2), arange_along(n, shape[0], 0, 2)});
   n.give(n.cast(n.op("eq", {difference, n.integer("k", 0)}), dtype_attribute(n, n.dtype(0))));
 }
 
@@ -138,7 +139,7 @@ void non_zero(Node& n) {
 
 void compress(Node& n) {
   Tensor *x = n[0], *condition = n[1];
-  const bool flat = !n.given("axis");
+  const bool flat = !n.has_attribute("axis");
   if (flat) x = n.op("reshape", {x, std::vector<int64_t>{-1}});
   const auto axis = static_cast<int64_t>(flat ? 0 : axis_of(n));
   Tensor* places = n.op("reshape", {n.op("nonzero", {condition}), std::vector<int64_t>{-1}});
@@ -146,14 +147,14 @@ void compress(Node& n) {
 }
 
 void unique(Node& n) {
-  const bool flat = !n.given("axis");
+  const bool flat = !n.has_attribute("axis");
   const auto axis = flat ? int64_t{0} : static_cast<int64_t>(axis_of(n));
   Tensor* x = flat ? n.op("reshape", {n[0], std::vector<int64_t>{-1}}) : n[0];
   std::vector<Tensor*> all = n.ops("unique", {x, true, true, true, flat ? Operand(nullptr) : Operand(axis)});
   // The first place of each value: the least of those that have it.
   const Dim count = x->type().shape[static_cast<size_t>(axis)];
   Tensor* start = n.op("full", {Shape{all[2]->type().shape[0]}, count, DType::i64});
-  Tensor* first = n.op("scatter_reduce", {start, 0, all[1], counted(n, count, 0, 1), "amin", true});
+  Tensor* first = n.op("scatter_reduce", {start, 0, all[1], arange_along(n, count, 0, 1), "amin", true});
   if (!n.flag("sorted", true)) {
     // Sorts by these positions.
     Tensor* order = n.op("argsort", {first});
@@ -173,7 +174,7 @@ void reverse_sequence(Node& n) {
   Shape by_batch(rank, Dim(1));
   by_batch[normalize_axis(batch, rank)] = shape[normalize_axis(batch, rank)];
   Tensor* lengths = n.op("reshape", {n.cast(n[1], DType::i64), by_batch});
-  Tensor* step = counted(n, shape[normalize_axis(time, rank)], normalize_axis(time, rank), rank);
+  Tensor* step = arange_along(n, shape[normalize_axis(time, rank)], normalize_axis(time, rank), rank);
   Tensor* turned = n.op("sub", {n.op("sub", {lengths, 1}), step});
   Tensor* index = n.op("where", {n.op("lt", {step, lengths}), turned, step});
   n.give(n.op("gather", {n[0], time, n.op("expand", {index, shape})}));
@@ -201,7 +202,7 @@ void cumulative(Node& n) {
 void tensor_scatter(Node& n) {
   const size_t rank = n.rank(0), axis = normalize_axis(n.integer("axis", -2), rank);
   const Shape shape = n.shape(0), update = n.shape(1);
-  Tensor* places = counted(n, update[axis], axis, rank);
+  Tensor* places = arange_along(n, update[axis], axis, rank);
   if (n.has(2)) {
     Shape by_batch(rank, Dim(1));
     by_batch[0] = shape[0];

@@ -47,7 +47,7 @@ void skip_norm(Node& n) {
   const double eps = n.real("epsilon", 1e-12f);
   n.give(root_mean_square ? n.op("rms_norm", {sum, last_dim(n, 0), n[2], eps})
                           : n.op("layer_norm", {sum, last_dim(n, 0), n[2], n.tensor_or_null(3), eps}));
-  if (n.wants(1) || n.wants(2)) n.refuse("its mean and inverse deviation are wanted, which are not imported");
+  if (n.has_output(1) || n.has_output(2)) n.refuse("its mean and inverse deviation are wanted, which are not imported");
   n.give(Value()), n.give(Value());
   n.give(sum);
 }
@@ -56,7 +56,7 @@ void embed_norm(Node& n) {
   Tensor* ids = n.cast(n[0], DType::i64);
   const auto rows = [&](size_t i, Tensor* at) { return n.op("index", {n[i], std::vector<Tensor*>{at}}); };
   const Dim length = n.shape(0)[1];
-  Tensor* at = n.has(8) ? n.cast(n[8], DType::i64) : counted(n, length, 1, 2);
+  Tensor* at = n.has(8) ? n.cast(n[8], DType::i64) : arange_along(n, length, 1, 2);
   Tensor* sum = n.op("add", {rows(2, ids), rows(3, at)});
   if (n.has(1) && n.has(4)) sum = n.op("add", {sum, rows(4, n.cast(n[1], DType::i64))});
   n.give(n.op("layer_norm", {sum, Shape{sum->type().shape[2]}, n[5], n[6], n.real("epsilon", 1e-12f)}));
@@ -71,7 +71,7 @@ Tensor* padding_mask(Node& n, size_t i, Dim columns) {
   const Shape& s = n.shape(i);
   if (s.size() == 1) {
     Tensor* count = n.op("reshape", {n.cast(n[i], DType::i64), Shape{s[0], 1, 1, 1}});
-    return n.op("lt", {counted(n, columns, 3, 4), count});
+    return n.op("lt", {arange_along(n, columns, 3, 4), count});
   }
   Tensor* counts = n.op("ne", {n[i], 0});
   if (s.size() == 2) return n.op("reshape", {counts, Shape{s[0], 1, 1, s[1]}});
@@ -79,7 +79,7 @@ Tensor* padding_mask(Node& n, size_t i, Dim columns) {
   n.refuse("its mask is of rank ", s.size());
 }
 
-Tensor* with_bias(Node& n, Tensor* mask, Tensor* bias) {
+Tensor* combine_mask_and_bias(Node& n, Tensor* mask, Tensor* bias) {
   if (!mask || !bias) return mask ? mask : bias;
   return n.op("where", {mask, bias, n.constant(-std::numeric_limits<double>::infinity(), bias->type().dtype)});
 }
@@ -104,9 +104,9 @@ void packed_attention(Node& n) {
     a.key = n.op("cat", {std::vector<Tensor*>{n.op("select", {n[4], 0, 0}), a.key}, 2});
     a.value = n.op("cat", {std::vector<Tensor*>{n.op("select", {n[4], 0, 1}), a.value}, 2});
   }
-  a.mask = with_bias(n, padding_mask(n, 3, a.key->type().shape[2]), n.tensor_or_null(5));
-  n.give(join_heads(n, attended(n, a)));
-  if (n.wants(1)) n.give(n.op("stack", {std::vector<Tensor*>{a.key, a.value}, 0}));
+  a.mask = combine_mask_and_bias(n, padding_mask(n, 3, a.key->type().shape[2]), n.tensor_or_null(5));
+  n.give(join_heads(n, emit_attention(n, a)));
+  if (n.has_output(1)) n.give(n.op("stack", {std::vector<Tensor*>{a.key, a.value}, 0}));
 }
 
 void multi_head_attention(Node& n) {
@@ -129,8 +129,8 @@ void multi_head_attention(Node& n) {
     a.value = n.op("cat", {std::vector<Tensor*>{n[7], a.value}, 2});
   }
   a.causal = n.flag("unidirectional"), a.scale = n.real("scale", 0);
-  a.mask = with_bias(n, padding_mask(n, 4, a.key->type().shape[2]), n.tensor_or_null(5));
-  n.give(join_heads(n, attended(n, a)));
+  a.mask = combine_mask_and_bias(n, padding_mask(n, 4, a.key->type().shape[2]), n.tensor_or_null(5));
+  n.give(join_heads(n, emit_attention(n, a)));
   n.give(a.key);
   n.give(a.value);
 }
@@ -160,7 +160,7 @@ void group_query_attention(Node& n) {
   const Dim length = a.query->type().shape[2], batch = a.query->type().shape[0];
   // seqlens_k is one less than the length of each example; the new tokens are its last.
   Tensor* last = n.op("reshape", {n.cast(n[5], DType::i64), Shape{batch, 1}});
-  Tensor* at = n.op("add", {n.op("sub", {last, length - 1}), counted(n, length, 1, 2)});
+  Tensor* at = n.op("add", {n.op("sub", {last, length - 1}), arange_along(n, length, 1, 2)});
   at = n.op("clamp", {at, 0});
   if (n.flag("do_rotary")) {
     const bool interleaved = n.flag("rotary_interleaved");
@@ -172,7 +172,7 @@ void group_query_attention(Node& n) {
     a.value = n.op("cat", {std::vector<Tensor*>{n[4], a.value}, 2});
   }
   a.causal = true, a.scale = n.real("scale", 0), a.softcap = n.real("softcap", 0);
-  n.give(join_heads(n, attended(n, a)));
+  n.give(join_heads(n, emit_attention(n, a)));
   n.give(a.key);
   n.give(a.value);
 }
@@ -185,7 +185,7 @@ void rotary(Node& n) {
   Tensor* x = flat ? split_heads(n, n[0], heads) : n[0];
   const Dim length = x->type().shape[2];
   Tensor* at = n.cast(n[1], DType::i64);
-  if (at->type().rank() == 1) at = n.op("add", {n.op("reshape", {at, Shape{1, 1}}), counted(n, length, 1, 2)});
+  if (at->type().rank() == 1) at = n.op("add", {n.op("reshape", {at, Shape{1, 1}}), arange_along(n, length, 1, 2)});
   Tensor* y = rotary_heads(n, x, at, n[2], n[3], n.flag("interleaved"));
   n.give(flat ? join_heads(n, y) : y);
 }

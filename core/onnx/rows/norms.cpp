@@ -8,7 +8,7 @@ namespace thunder::onnx {
 namespace {
 
 // Reshapes [C] so that it broadcasts with [N, C, ...].
-Tensor* by_channel(Node& n, Tensor* t, size_t rank) {
+Tensor* reshape_for_channels(Node& n, Tensor* t, size_t rank) {
   Shape shape(rank, Dim(1));
   shape[1] = t->type().shape[0];
   return rank == 2 ? t : n.op("reshape", {t, shape});
@@ -29,9 +29,10 @@ void batch_norm(Node& n) {
   for (size_t d = 2; d < rank; d++) dims.push_back(static_cast<int64_t>(d));
   Tensor* now = n.op("mean", {x, dims});
   Tensor* spread = n.op("var", {x, dims, 0.0});
-  Tensor* centred = n.op("sub", {x, by_channel(n, now, rank)});
+  Tensor* centred = n.op("sub", {x, reshape_for_channels(n, now, rank)});
   Tensor* factor = n.op("mul", {n.op("rsqrt", {n.op("add", {spread, eps})}), scale});
-  n.give(n.op("add", {n.op("mul", {centred, by_channel(n, factor, rank)}), by_channel(n, bias, rank)}));
+  n.give(n.op("add",
+              {n.op("mul", {centred, reshape_for_channels(n, factor, rank)}), reshape_for_channels(n, bias, rank)}));
   const auto running = [&](Tensor* was, Tensor* is) {
     n.give(n.op("add", {n.op("mul", {was, momentum}), n.op("mul", {is, 1 - momentum})}));
   };
@@ -56,7 +57,8 @@ void layer_norm(Node& n) {
   const double eps = n.real("epsilon", 1e-5f);
   const Shape shape = n.shape(0);
   const Shape over(shape.begin() + axis, shape.end());
-  const bool plain = scale->type().shape == over && (!bias || bias->type().shape == over) && !n.wants(1) && !n.wants(2);
+  const bool plain =
+      scale->type().shape == over && (!bias || bias->type().shape == over) && !n.has_output(1) && !n.has_output(2);
   if (plain) return n.give(n.op("layer_norm", {x, over, scale, bias, eps}));
   const std::vector<int64_t> dims = last_axes(n, axis);
   const DType stash = n.integer("stash_type", 1) == 1 && is_half(n.dtype(0)) ? DType::f32 : n.dtype(0);
@@ -88,7 +90,7 @@ void rms_norm(Node& n) {
 void simplified_norm(Node& n) {
   const size_t axis = normalize_axis(n.integer("axis", -1), n.rank(0));
   const Shape shape = n.shape(0);
-  if (n.wants(1)) n.refuse("its inverse deviation is wanted, which is not imported");
+  if (n.has_output(1)) n.refuse("its inverse deviation is wanted, which is not imported");
   n.give(n.op("rms_norm", {n[0], Shape(shape.begin() + axis, shape.end()), n[1], n.real("epsilon", 1e-5f)}));
 }
 

@@ -41,7 +41,7 @@ Tensor* broadcast_to_input(Node& n, Tensor* t, const Shape& x) {
   return n.op("slice", {each, static_cast<int64_t>(axis), 0, x[axis]});
 }
 
-Tensor* rounded_to(Node& n, Tensor* x, Tensor* zero, const Range& r) {
+Tensor* round_and_clamp(Node& n, Tensor* x, Tensor* zero, const Range& r) {
   x = n.op("round", {x});
   if (zero) x = n.op("add", {x, n.cast(zero, x->type().dtype)});
   return n.cast(n.op("clamp", {x, r.low, r.high}), r.dtype);
@@ -57,13 +57,13 @@ void quantize(Node& n) {
   if (given) r = range_of(element_type(given, "its result"));
   const DType wide = n.dtype(0) == DType::f64 ? DType::f64 : DType::f32;
   Tensor* x = n.op("div", {n.cast(n[0], wide), n.cast(scale, wide)});
-  n.give(rounded_to(n, x, zero, r));
+  n.give(round_and_clamp(n, x, zero, r));
 }
 
 void dequantize(Node& n) {
   const Shape shape = n.shape(0);
   Tensor* scale = broadcast_to_input(n, n[1], shape);
-  const DType dtype = n.given("output_dtype")
+  const DType dtype = n.has_attribute("output_dtype")
                           ? element_type(static_cast<int32_t>(n.integer("output_dtype")), "its result").dtype
                           : scale->type().dtype;
   // Differences of integers are exact in f32 up to 24 bits, wider ones in f64.
@@ -81,13 +81,13 @@ void dynamic_quantize(Node& n) {
   Tensor* scale = n.op("div", {n.op("sub", {high, low}), 255.0});
   Tensor* zero =
       n.cast(n.op("clamp", {n.op("round", {n.op("div", {n.op("neg", {low}), scale})}), 0.0, 255.0}), DType::u8);
-  n.give(rounded_to(n, n.op("div", {x, scale}), zero, range_of(DType::u8)));
+  n.give(round_and_clamp(n, n.op("div", {x, scale}), zero, range_of(DType::u8)));
   n.give(scale);
   n.give(zero);
 }
 
 // Integers as numbers of `dtype`, from their zero point.
-Tensor* centred(Node& n, size_t i, size_t zero, DType dtype, bool rows) {
+Tensor* subtract_zero_point(Node& n, size_t i, size_t zero, DType dtype, bool rows) {
   Tensor* x = n.cast(n[i], dtype);
   if (!n.has(zero)) return x;
   Tensor* z = n.cast(n[zero], dtype);
@@ -97,22 +97,24 @@ Tensor* centred(Node& n, size_t i, size_t zero, DType dtype, bool rows) {
 
 // Exact: products and sums of 8-bit integers are, in 32 bits.
 void matmul_integer(Node& n) {
-  n.give(n.op("matmul", {centred(n, 0, 2, DType::i32, true), centred(n, 1, 3, DType::i32, false)}));
+  n.give(n.op("matmul",
+              {subtract_zero_point(n, 0, 2, DType::i32, true), subtract_zero_point(n, 1, 3, DType::i32, false)}));
 }
 
-Tensor* convolved(Node& n, Tensor* x, Tensor* weight, const Shape& of_weight, Tensor* bias) {
+Tensor* convolve(Node& n, Tensor* x, Tensor* weight, const Shape& of_weight, Tensor* bias) {
   std::vector<int64_t> kernel;
   for (size_t d = 2; d < of_weight.size(); d++) kernel.push_back(hint(of_weight[d]));
   Windows w = windows_of(n, x->type().shape, kernel);
   if (w.dims() > 3) n.refuse("it has ", w.dims(), " spatial dims; there are convolutions of 1 to 3");
   if (!w.symmetric()) {
-    x = padded(n, x, w.begin, w.end, 0);
+    x = pad_tensor(n, x, w.begin, w.end, 0);
     w.begin.assign(w.dims(), 0);
   }
-  return n.op(with_dims("conv", w.dims()), {x, weight, bias, w.strides, w.begin, w.dilations, n.integer("group", 1)});
+  return n.op(op_name_with_dims("conv", w.dims()),
+              {x, weight, bias, w.strides, w.begin, w.dilations, n.integer("group", 1)});
 }
 
-Tensor* by_channel(Node& n, Tensor* t, size_t rank) {
+Tensor* reshape_for_channels(Node& n, Tensor* t, size_t rank) {
   if (t->type().rank() == 0 || hint(t->type().shape[0]) == 1) return n.op("reshape", {t, Shape()});
   Shape shape(rank, Dim(1));
   shape[0] = t->type().shape[0];
@@ -122,14 +124,14 @@ Tensor* by_channel(Node& n, Tensor* t, size_t rank) {
 // Computed in f64, in which sums of such products are exact.
 void conv_integer(Node& n) {
   Tensor* weight = n.cast(n[1], DType::f64);
-  if (n.has(3)) weight = n.op("sub", {weight, by_channel(n, n.cast(n[3], DType::f64), n.rank(1))});
-  n.give(n.cast(convolved(n, centred(n, 0, 2, DType::f64, false), weight, n.shape(1), nullptr), DType::i32));
+  if (n.has(3)) weight = n.op("sub", {weight, reshape_for_channels(n, n.cast(n[3], DType::f64), n.rank(1))});
+  n.give(n.cast(convolve(n, subtract_zero_point(n, 0, 2, DType::f64, false), weight, n.shape(1), nullptr), DType::i32));
 }
 
 // Converts an exact result to integers with the result's scale and zero point.
-Tensor* requantized(Node& n, Tensor* y, Tensor* factor, size_t scale, size_t zero) {
+Tensor* requantize(Node& n, Tensor* y, Tensor* factor, size_t scale, size_t zero) {
   Tensor* x = n.op("mul", {y, n.op("div", {factor, n.cast(n[scale], DType::f64)})});
-  return rounded_to(n, x, n[zero], range_of(n.dtype(zero)));
+  return round_and_clamp(n, x, n[zero], range_of(n.dtype(zero)));
 }
 
 void qlinear_matmul(Node& n) {
@@ -141,14 +143,15 @@ void qlinear_matmul(Node& n) {
   Tensor* y = n.op("matmul", {input(0, true), input(3, false)});
   Tensor* a = n.cast(n[1], DType::f64);
   if (a->type().rank() == 1 && hint(a->type().shape[0]) > 1) a = n.op("unsqueeze", {a, -1});
-  n.give(requantized(n, y, n.op("mul", {a, n.cast(n[4], DType::f64)}), 6, 7));
+  n.give(requantize(n, y, n.op("mul", {a, n.cast(n[4], DType::f64)}), 6, 7));
 }
 
 void qlinear_conv(Node& n) {
   const size_t rank = n.rank(0);
   Tensor* x = n.op("sub", {n.cast(n[0], DType::f64), n.cast(n.op("reshape", {n[2], Shape()}), DType::f64)});
-  Tensor* weight = n.op("sub", {n.cast(n[3], DType::f64), by_channel(n, n.cast(n[5], DType::f64), n.rank(3))});
-  Tensor* y = convolved(n, x, weight, n.shape(3), n.has(8) ? n.cast(n[8], DType::f64) : nullptr);
+  Tensor* weight =
+      n.op("sub", {n.cast(n[3], DType::f64), reshape_for_channels(n, n.cast(n[5], DType::f64), n.rank(3))});
+  Tensor* y = convolve(n, x, weight, n.shape(3), n.has(8) ? n.cast(n[8], DType::f64) : nullptr);
   Tensor* factor = n.op("mul", {n.cast(n[1], DType::f64), n.cast(n[4], DType::f64)});
   if (factor->type().rank() == 1 && hint(factor->type().shape[0]) > 1) {
     Shape shape(rank, Dim(1));
@@ -157,7 +160,7 @@ void qlinear_conv(Node& n) {
   } else {
     factor = n.op("reshape", {factor, Shape()});
   }
-  n.give(requantized(n, y, factor, 6, 7));
+  n.give(requantize(n, y, factor, 6, 7));
 }
 
 constexpr int kNow = kLatestOpset;

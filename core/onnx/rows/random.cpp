@@ -5,7 +5,7 @@ namespace {
 
 // Values are drawn from the context's random state; the attribute `seed` is not looked at.
 DType dtype_of(Node& n, DType otherwise) {
-  if (!n.given("dtype")) return otherwise;
+  if (!n.has_attribute("dtype")) return otherwise;
   return element_type(static_cast<int32_t>(n.integer("dtype")), "its result").dtype;
 }
 

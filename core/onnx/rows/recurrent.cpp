@@ -14,7 +14,7 @@ struct Layer {
   bool reverse = false, batch_first = false;
 };
 
-Tensor* part(Node& n, Tensor* t, int64_t axis, int64_t at, int64_t size) {
+Tensor* slice_gate(Node& n, Tensor* t, int64_t axis, int64_t at, int64_t size) {
   return n.op("slice", {t, axis, at * size, (at + 1) * size});
 }
 
@@ -64,7 +64,7 @@ std::string_view activation_of(Node& n, size_t i, std::string_view otherwise) {
   return a && i < a->strings.size() ? a->strings[i] : otherwise;
 }
 
-Tensor* activated(Node& n, std::string_view name, Tensor* x, size_t i) {
+Tensor* apply_activation(Node& n, std::string_view name, Tensor* x, size_t i) {
   const auto number = [&](const char* attribute, double otherwise) {
     const std::vector<double> list = n.reals(attribute);
     return i < list.size() ? list[i] : otherwise;
@@ -96,7 +96,7 @@ Tensor* clipped(Node& n, Tensor* x) {
 std::vector<Tensor*> parameters(Node& n, const Layer& l, std::span<const int64_t> order) {
   const auto reordered = [&](Tensor* t, int64_t first) {  // of one direction
     std::vector<Tensor*> gates;
-    for (int64_t g : order) gates.push_back(part(n, t, 0, first + g, l.hidden));
+    for (int64_t g : order) gates.push_back(slice_gate(n, t, 0, first + g, l.hidden));
     return gates.size() == 1 ? gates[0] : n.op("cat", {gates, 0});
   };
   std::vector<Tensor*> all;
@@ -119,7 +119,7 @@ void give_results(Node& n, const Layer& l, Tensor* y, std::initializer_list<Tens
   for (Tensor* t : states) n.give(l.batch_first ? n.op("transpose", {t, 0, 1}) : t);
 }
 
-void by_op(Node& n, Layer& l, std::string_view op, std::span<const int64_t> order) {
+void run_as_library_op(Node& n, Layer& l, std::string_view op, std::span<const int64_t> order) {
   const std::vector<int64_t> time = {0};
   if (l.reverse) l.x = n.op("flip", {l.x, time});
   const std::vector<Tensor*> weights = parameters(n, l, order);
@@ -146,28 +146,28 @@ struct Direction {
   size_t number;
 };
 
-Tensor* recurrent(Node& n, const Direction& d, Tensor* h, int64_t gate, int64_t hidden) {
-  Tensor* y = n.op("matmul", {h, n.op("transpose", {part(n, d.r, 0, gate, hidden), 0, 1})});
-  return d.rb ? n.op("add", {y, part(n, d.rb, 0, gate, hidden)}) : y;
+Tensor* recurrent_product(Node& n, const Direction& d, Tensor* h, int64_t gate, int64_t hidden) {
+  Tensor* y = n.op("matmul", {h, n.op("transpose", {slice_gate(n, d.r, 0, gate, hidden), 0, 1})});
+  return d.rb ? n.op("add", {y, slice_gate(n, d.rb, 0, gate, hidden)}) : y;
 }
-Tensor* gate(Node& n, const Direction& d, const Step& s, int64_t g, int64_t hidden) {
-  return n.op("add", {part(n, s.x, -1, g, hidden), recurrent(n, d, s.h, g, hidden)});
+Tensor* compute_gate(Node& n, const Direction& d, const Step& s, int64_t g, int64_t hidden) {
+  return n.op("add", {slice_gate(n, s.x, -1, g, hidden), recurrent_product(n, d, s.h, g, hidden)});
 }
 
 Step rnn_step(Node& n, const Layer& l, const Direction& d, const Step& s) {
   const std::string_view f = activation_of(n, d.number, "Tanh");
-  return {nullptr, activated(n, f, clipped(n, gate(n, d, s, 0, l.hidden)), d.number), nullptr};
+  return {nullptr, apply_activation(n, f, clipped(n, compute_gate(n, d, s, 0, l.hidden)), d.number), nullptr};
 }
 
 Step gru_step(Node& n, const Layer& l, const Direction& d, const Step& s) {
   const size_t first = 2 * d.number;
   const std::string_view f = activation_of(n, first, "Sigmoid"), g = activation_of(n, first + 1, "Tanh");
-  Tensor* z = activated(n, f, clipped(n, gate(n, d, s, 0, l.hidden)), first);
-  Tensor* r = activated(n, f, clipped(n, gate(n, d, s, 1, l.hidden)), first);
-  Tensor* own = part(n, s.x, -1, 2, l.hidden);
-  Tensor* recall = n.flag("linear_before_reset") ? n.op("mul", {r, recurrent(n, d, s.h, 2, l.hidden)})
-                                                 : recurrent(n, d, n.op("mul", {r, s.h}), 2, l.hidden);
-  Tensor* fresh = activated(n, g, clipped(n, n.op("add", {own, recall})), first + 1);
+  Tensor* z = apply_activation(n, f, clipped(n, compute_gate(n, d, s, 0, l.hidden)), first);
+  Tensor* r = apply_activation(n, f, clipped(n, compute_gate(n, d, s, 1, l.hidden)), first);
+  Tensor* own = slice_gate(n, s.x, -1, 2, l.hidden);
+  Tensor* recall = n.flag("linear_before_reset") ? n.op("mul", {r, recurrent_product(n, d, s.h, 2, l.hidden)})
+                                                 : recurrent_product(n, d, n.op("mul", {r, s.h}), 2, l.hidden);
+  Tensor* fresh = apply_activation(n, g, clipped(n, n.op("add", {own, recall})), first + 1);
   Tensor* h = n.op("add", {n.op("mul", {n.op("rsub", {z, 1.0}), fresh}), n.op("mul", {z, s.h})});
   return {nullptr, h, nullptr};
 }
@@ -177,15 +177,16 @@ Step lstm_step(Node& n, const Layer& l, const Direction& d, const Step& s) {
   const std::string_view f = activation_of(n, first, "Sigmoid"), g = activation_of(n, first + 1, "Tanh"),
                          out = activation_of(n, first + 2, "Tanh");
   const auto seen = [&](Tensor* x, int64_t peephole, Tensor* c) {
-    return d.p ? n.op("add", {x, n.op("mul", {part(n, d.p, 0, peephole, l.hidden), c})}) : x;
+    return d.p ? n.op("add", {x, n.op("mul", {slice_gate(n, d.p, 0, peephole, l.hidden), c})}) : x;
   };
-  Tensor* in = activated(n, f, clipped(n, seen(gate(n, d, s, 0, l.hidden), 0, s.c)), first);
-  Tensor* keep = n.flag("input_forget") ? n.op("rsub", {in, 1.0})
-                                        : activated(n, f, clipped(n, seen(gate(n, d, s, 2, l.hidden), 2, s.c)), first);
-  Tensor* fresh = activated(n, g, clipped(n, gate(n, d, s, 3, l.hidden)), first + 1);
+  Tensor* in = apply_activation(n, f, clipped(n, seen(compute_gate(n, d, s, 0, l.hidden), 0, s.c)), first);
+  Tensor* keep = n.flag("input_forget")
+                     ? n.op("rsub", {in, 1.0})
+                     : apply_activation(n, f, clipped(n, seen(compute_gate(n, d, s, 2, l.hidden), 2, s.c)), first);
+  Tensor* fresh = apply_activation(n, g, clipped(n, compute_gate(n, d, s, 3, l.hidden)), first + 1);
   Tensor* c = n.op("add", {n.op("mul", {keep, s.c}), n.op("mul", {in, fresh})});
-  Tensor* o = activated(n, f, clipped(n, seen(gate(n, d, s, 1, l.hidden), 1, c)), first);
-  return {nullptr, n.op("mul", {o, activated(n, out, c, first + 2)}), c};
+  Tensor* o = apply_activation(n, f, clipped(n, seen(compute_gate(n, d, s, 1, l.hidden), 1, c)), first);
+  return {nullptr, n.op("mul", {o, apply_activation(n, out, c, first + 2)}), c};
 }
 
 constexpr int64_t kMostSteps = 1024;
@@ -220,7 +221,7 @@ Step run_direction(Node& n, const Layer& l, int64_t d, bool back, StepOf step, s
   return s;
 }
 
-void in_steps(Node& n, const Layer& l, StepOf step) {
+void run_in_steps(Node& n, const Layer& l, StepOf step) {
   std::vector<Tensor*> ys, hs, cs;
   for (int64_t d = 0; d < l.directions; d++) {
     std::vector<Tensor*> outputs;
@@ -243,17 +244,19 @@ bool fits_library_op(Node& n, const Layer& l) {
 void rnn(Node& n) {
   Layer l = layer_of(n, 1);
   static constexpr int64_t kOrder[] = {0};
-  if (fits_library_op(n, l) && has_default_activations(n, l, {"Tanh"})) return by_op(n, l, "rnn_tanh", kOrder);
-  if (fits_library_op(n, l) && has_default_activations(n, l, {"Relu"})) return by_op(n, l, "rnn_relu", kOrder);
-  in_steps(n, l, rnn_step);
+  if (fits_library_op(n, l) && has_default_activations(n, l, {"Tanh"}))
+    return run_as_library_op(n, l, "rnn_tanh", kOrder);
+  if (fits_library_op(n, l) && has_default_activations(n, l, {"Relu"}))
+    return run_as_library_op(n, l, "rnn_relu", kOrder);
+  run_in_steps(n, l, rnn_step);
 }
 
 void gru(Node& n) {
   Layer l = layer_of(n, 3);
   static constexpr int64_t kOrder[] = {1, 0, 2};  // ONNX has the update gate first
   if (fits_library_op(n, l) && n.flag("linear_before_reset") && has_default_activations(n, l, {"Sigmoid", "Tanh"}))
-    return by_op(n, l, "gru", kOrder);
-  in_steps(n, l, gru_step);
+    return run_as_library_op(n, l, "gru", kOrder);
+  run_in_steps(n, l, gru_step);
 }
 
 void lstm(Node& n) {
@@ -261,8 +264,8 @@ void lstm(Node& n) {
   static constexpr int64_t kOrder[] = {0, 2, 3, 1};  // input, output, forget, cell in ONNX
   const bool same =
       fits_library_op(n, l) && !n.flag("input_forget") && has_default_activations(n, l, {"Sigmoid", "Tanh", "Tanh"});
-  if (same) return by_op(n, l, "lstm", kOrder);
-  in_steps(n, l, lstm_step);
+  if (same) return run_as_library_op(n, l, "lstm", kOrder);
+  run_in_steps(n, l, lstm_step);
 }
 
 constexpr ImportRow kRows[] = {

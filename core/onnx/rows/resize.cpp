@@ -22,7 +22,7 @@ struct Axis {
 };
 
 // Where element i of the result lies in the input.
-double source(const Resizing& r, const Axis& a, int64_t i) {
+double source_coordinate(const Resizing& r, const Axis& a, int64_t i) {
   const double x = static_cast<double>(i), in = static_cast<double>(a.in), out = static_cast<double>(a.out);
   const double exact = a.scale * in;  // what `out` is the whole number of
   if (r.transform == "asymmetric") return x / a.scale;
@@ -69,7 +69,7 @@ std::vector<double> weights(const Resizing& r, const Axis& a) {
   const double stretch = r.antialias ? std::min(1.0, a.scale) : 1;
   const double reach = (is_cubic ? 2 : 1) / stretch;
   for (int64_t i = 0; i < a.out; i++) {
-    const double x = source(r, a, i);
+    const double x = source_coordinate(r, a, i);
     double* row = w.data() + i * a.in;
     double sum = 0;
     const auto first = static_cast<int64_t>(std::floor(x - reach)), last = static_cast<int64_t>(std::ceil(x + reach));
@@ -89,11 +89,11 @@ std::vector<double> weights(const Resizing& r, const Axis& a) {
 // The greatest number of weights computed on the host for one dim.
 constexpr int64_t kMostWeights = 1 << 22;
 
-Tensor* resized(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis& a) {
+Tensor* resize_dim(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis& a) {
   const size_t rank = x->type().rank();
   if (r.mode == "nearest") {
     std::vector<Dim> at;
-    for (int64_t i = 0; i < a.out; i++) at.push_back(nearest(r, source(r, a, i), a));
+    for (int64_t i = 0; i < a.out; i++) at.push_back(nearest(r, source_coordinate(r, a, i), a));
     return n.op("index_select", {x, static_cast<int64_t>(d), n.constant(host_of(std::move(at)))});
   }
   n.require(a.in <= kMostWeights / std::max<int64_t>(a.out, 1), "it resizes a dim of ", a.in, " to ", a.out, " by ",
@@ -115,7 +115,7 @@ Tensor* fill_outside(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis
   std::vector<Dim> outside;
   bool some = false;
   for (int64_t i = 0; i < a.out; i++) {
-    const double at = source(r, a, i);
+    const double at = source_coordinate(r, a, i);
     outside.push_back(at < 0 || at > static_cast<double>(a.in - 1));
     some |= hint(outside.back()) != 0;
   }
@@ -127,13 +127,13 @@ Tensor* fill_outside(Node& n, Tensor* x, size_t d, const Resizing& r, const Axis
 }
 
 constexpr const char* kPolicy = "keep_aspect_ratio_policy";
-bool stretches(Node& n) {
+bool is_stretch_policy(Node& n) {
   return n.text(kPolicy, "stretch") == "stretch";
 }
 
 // Computes one scale for all of these axes from the sizes.
 void keep_ratio(Node& n, std::vector<Axis>& axes) {
-  if (stretches(n)) return;
+  if (is_stretch_policy(n)) return;
   const std::string_view policy = n.text(kPolicy, "");
   double scale = axes[0].scale;
   for (const Axis& a : axes) scale = policy == "not_larger" ? std::min(scale, a.scale) : std::max(scale, a.scale);
@@ -143,8 +143,8 @@ void keep_ratio(Node& n, std::vector<Axis>& axes) {
 
 std::vector<double> reals_of(Node& n, size_t i, const char* what) {
   if (!n.has(i)) return {};
-  const Host& h = n.required(i, what);
-  n.require(h.real(), "its ", what, " are ", name(h.dtype));
+  const Host& h = n.require_known(i, what);
+  n.require(h.holds_reals(), "its ", what, " are ", name(h.dtype));
   return h.reals;
 }
 
@@ -172,7 +172,7 @@ void resize(Node& n) {
   for (size_t i = 0; i < dims.size(); i++) {
     const size_t d = normalize_axis(dims[i], rank);
     // A dim that is not resized may be symbolic.
-    const bool stays = sizes.empty() ? scales[i] == 1 : sizes[i] == n.shape(0)[d] && stretches(n);
+    const bool stays = sizes.empty() ? scales[i] == 1 : sizes[i] == n.shape(0)[d] && is_stretch_policy(n);
     if (stays && roi.empty()) continue;
     const int64_t in = hint(n.shape(0)[d]);
     Axis a{in, 0, 1};
@@ -190,7 +190,7 @@ void resize(Node& n) {
   if (!sizes.empty() && !axes.empty()) keep_ratio(n, axes);
   Tensor* x = n[0];
   for (size_t i = 0; i < axes.size(); i++)
-    if (axes[i].in != axes[i].out || axes[i].scale != 1 || !roi.empty()) x = resized(n, x, at[i], r, axes[i]);
+    if (axes[i].in != axes[i].out || axes[i].scale != 1 || !roi.empty()) x = resize_dim(n, x, at[i], r, axes[i]);
   for (size_t i = 0; i < axes.size() && !roi.empty(); i++) x = fill_outside(n, x, at[i], r, axes[i]);
   n.give(x);
 }

@@ -55,7 +55,7 @@ void erase(Node& n) {
 
 void concat(Node& n) {
   std::vector<Tensor*> parts;
-  for (Value v : list_of(n, 0)) parts.push_back(n.importer().materialized(v));
+  for (Value v : list_of(n, 0)) parts.push_back(n.importer().materialize(v));
   n.give(n.op(n.flag("new_axis") ? "stack" : "cat", {parts, n.integer("axis")}));
 }
 
@@ -68,7 +68,7 @@ void split(Node& n) {
     sizes.assign(static_cast<size_t>(size), 1);
     keep = n.flag("keepdims", true);
   } else {
-    const Host& h = n.required(1, "split");
+    const Host& h = n.require_known(1, "split");
     for (Dim d : h.ints) sizes.push_back(hint(d));
     if (h.shape.empty() && sizes.size() == 1) {
       const int64_t part = sizes[0];

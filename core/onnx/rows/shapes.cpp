@@ -115,7 +115,7 @@ void slice(Node& n) {
   std::vector<Cut> cuts;
   // Ends that are computed from data are read.
   for (size_t i = 1; n.opset >= 10 && i < n.inputs(); i++)
-    if (n.has(i)) n.required(i, i == 1 ? "starts" : i == 2 ? "ends" : i == 3 ? "axes" : "steps");
+    if (n.has(i)) n.require_known(i, i == 1 ? "starts" : i == 2 ? "ends" : i == 3 ? "axes" : "steps");
   known_cuts(n, n.rank(0), cuts);
   for (const Cut& c : cuts) {
     const auto axis = static_cast<int64_t>(c.axis);

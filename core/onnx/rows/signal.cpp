@@ -13,8 +13,8 @@ constexpr double kTurn = 2 * std::numbers::pi;
 
 // a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n); where it is not periodic n is one less.
 void window(Node& n, double a0, double a1, double a2) {
-  const Host& h = n.required(0, "size");
-  n.require(h.size() == 1 && !h.real(), "its size is no single integer");
+  const Host& h = n.require_known(0, "size");
+  n.require(h.size() == 1 && !h.holds_reals(), "its size is no single integer");
   const auto number = static_cast<int32_t>(n.integer("output_datatype", 1));
   const DType dtype = element_type(number, "its result").dtype;
   const int64_t size = hint(h.ints[0]);
@@ -38,7 +38,7 @@ void blackman(Node& n) {
 struct Waves {
   Tensor *cosine, *sine;
 };
-Waves waves(Node& n, int64_t length, int64_t frequencies, DType dtype) {
+Waves make_dft_waves(Node& n, int64_t length, int64_t frequencies, DType dtype) {
   n.require(length > 0 && length * frequencies <= (int64_t{1} << 24), "a transform of length ", length);
   Tensor* f = n.op("reshape", {n.op("arange", {frequencies}), std::vector<int64_t>{frequencies, 1}});
   // The product in whole turns, exactly.
@@ -48,8 +48,8 @@ Waves waves(Node& n, int64_t length, int64_t frequencies, DType dtype) {
 }
 
 // x of [..., length], or [..., length, 2], where the last dim is the real and the imaginary part.
-Tensor* transformed(Node& n, Tensor* re, Tensor* im, int64_t length, int64_t frequencies, bool inverse) {
-  const Waves w = waves(n, length, frequencies, re->type().dtype);
+Tensor* apply_dft(Node& n, Tensor* re, Tensor* im, int64_t length, int64_t frequencies, bool inverse) {
+  const Waves w = make_dft_waves(n, length, frequencies, re->type().dtype);
   const auto by = [&](Tensor* x, Tensor* matrix) { return n.op("matmul", {x, n.op("transpose", {matrix, 0, 1})}); };
   Tensor *real = by(re, w.cosine), *imaginary = by(re, w.sine);
   if (!inverse) imaginary = n.op("neg", {imaginary});
@@ -72,7 +72,7 @@ Tensor* trim_or_pad(Node& n, Tensor* x, int64_t length) {
 
 // The whole of a spectrum whose first half this is: the other one is its mirror image, with the sign of imaginary parts
 // turned.
-Tensor* mirrored(Node& n, Tensor* x, int64_t length, bool imaginary) {
+Tensor* complete_spectrum(Node& n, Tensor* x, int64_t length, bool imaginary) {
   const int64_t has = hint(x->type().shape[x->type().rank() - 1]), needs = length / 2 + 1;
   x = has < needs ? trim_or_pad(n, x, needs) : x;
   std::vector<Dim> at;
@@ -99,15 +99,15 @@ void dft(Node& n) {
   const auto part = [&](int64_t which) {
     Tensor* x = n.op("select", {n[0], -1, which});
     x = n.op("movedim", {x, std::vector<int64_t>{static_cast<int64_t>(axis)}, std::vector<int64_t>{-1}});
-    return half ? mirrored(n, x, length, which == 1) : trim_or_pad(n, x, length);
+    return half ? complete_spectrum(n, x, length, which == 1) : trim_or_pad(n, x, length);
   };
   if (half) {
     n.require(parts == 2, "its spectrum has no imaginary part");
-    Tensor* y = n.op("slice", {transformed(n, part(0), part(1), length, length, true), -1, 0, 1});
+    Tensor* y = n.op("slice", {apply_dft(n, part(0), part(1), length, length, true), -1, 0, 1});
     return n.give(n.op("movedim", {y, std::vector<int64_t>{-2}, std::vector<int64_t>{static_cast<int64_t>(axis)}}));
   }
   Tensor* y =
-      transformed(n, part(0), parts == 2 ? part(1) : nullptr, length, onesided ? length / 2 + 1 : length, inverse);
+      apply_dft(n, part(0), parts == 2 ? part(1) : nullptr, length, onesided ? length / 2 + 1 : length, inverse);
   n.give(n.op("movedim", {y, std::vector<int64_t>{-2}, std::vector<int64_t>{static_cast<int64_t>(axis)}}));
 }
 
@@ -126,8 +126,8 @@ void stft(Node& n) {
     x = n.op("unfold", {x, -1, length, step});
     return n.has(2) ? n.op("mul", {x, n[2]}) : x;
   };
-  n.give(transformed(n, frames(0), parts == 2 ? frames(1) : nullptr, length,
-                     n.flag("onesided", true) ? length / 2 + 1 : length, false));
+  n.give(apply_dft(n, frames(0), parts == 2 ? frames(1) : nullptr, length,
+                   n.flag("onesided", true) ? length / 2 + 1 : length, false));
 }
 
 void mel_weights(Node& n) {
@@ -161,7 +161,7 @@ void mel_weights(Node& n) {
     for (int64_t i = middle; upper != middle && i < upper; i++)
       put(i, static_cast<double>(upper - i) / static_cast<double>(upper - middle));
   }
-  if (h->real())
+  if (h->holds_reals())
     h->reals = std::move(w);
   else
     for (double v : w) h->ints.push_back(static_cast<int64_t>(v));

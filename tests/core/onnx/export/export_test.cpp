@@ -119,10 +119,10 @@ TEST_F(Exported, has_rows_of_ops_that_there_are) {
 }
 
 TEST(OpTypes, hold_every_number_of_what_they_widen) {
-  EXPECT_EQ(computed_as(op_types("ReduceMax", 18), DType::u16), DType::i32);
-  EXPECT_EQ(computed_as(op_types("ReduceMax", 18), DType::u64), std::nullopt);
-  EXPECT_EQ(computed_as(op_types("Add", 18), DType::bf16), DType::f32);
-  EXPECT_EQ(computed_as(op_types("Add", 18), DType::f64), DType::f64);
+  EXPECT_EQ(choose_compute_dtype(op_types("ReduceMax", 18), DType::u16), DType::i32);
+  EXPECT_EQ(choose_compute_dtype(op_types("ReduceMax", 18), DType::u64), std::nullopt);
+  EXPECT_EQ(choose_compute_dtype(op_types("Add", 18), DType::bf16), DType::f32);
+  EXPECT_EQ(choose_compute_dtype(op_types("Add", 18), DType::f64), DType::f64);
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ Graph sum_with(int64_t elements) {
   for (int64_t i = 0; i < elements; i++) reinterpret_cast<float*>(w->data())[i] = 1.5f;
   const Val x = graph.value(DType::f32, "x");
   graph.inputs.push_back({x, {{0, "n"}}});
-  const Val y = graph.node("Add", {x, graph.weight(w, "w")});
-  graph.outputs.push_back({graph.named(y, "y"), {{elements, ""}}});
+  const Val y = graph.node("Add", {x, graph.add_weight(w, "w")});
+  graph.outputs.push_back({graph.give_name(y, "y"), {{elements, ""}}});
   return graph;
 }
 
@@ -36,7 +36,7 @@ TEST(OnnxModel, holds_names_dims_and_data) {
 TEST(OnnxModel, puts_data_beside_it_at_whole_pages) {
   const Folder folder;
   Graph graph = sum_with(2000);
-  const Val more = graph.node("Add", {graph.outputs[0].value, graph.weight(graph.initializers()[0].tensor, "w2")});
+  const Val more = graph.node("Add", {graph.outputs[0].value, graph.add_weight(graph.initializers()[0].tensor, "w2")});
   graph.outputs[0].value = more;
   write_model(graph, "f", folder / "f.onnx", true);
   const std::string model = read_file(folder / "f.onnx", 1 << 20), data = read_file(folder / "f.onnx.data", 1 << 20);
