@@ -8,7 +8,7 @@ using namespace thunder::capi;
 
 namespace {
 
-std::vector<std::string> words(const char* text) { return text ? split_list(text) : std::vector<std::string>(); }
+std::vector<std::string> split_words(const char* text) { return text ? split_list(text) : std::vector<std::string>(); }
 
 }  // namespace
 
@@ -16,7 +16,7 @@ extern "C" thunder_status* thunder_context_add_backend(thunder_context* context,
                                                        const thunder_backend_desc* desc) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(desc, "desc");
-    const thunder_backend_desc d = copied(desc);
+    const thunder_backend_desc d = copy_descriptor(desc);
     need(d.name, "name");
     check(d.executors || !d.n_executors, "executors is NULL");
     Backend backend;
@@ -25,8 +25,8 @@ extern "C" thunder_status* thunder_context_add_backend(thunder_context* context,
       check(d.executors[i] != nullptr, "executors[", i, "] is NULL");
       backend.own.emplace_back(core(d.executors[i]));
     }
-    backend.executors = words(d.executor_names), backend.disabled_passes = words(d.disable_passes);
-    backend.tags = words(d.tags), backend.fuses = !d.no_fusion;
+    backend.executors = split_words(d.executor_names), backend.disabled_passes = split_words(d.disable_passes);
+    backend.tags = split_words(d.tags), backend.fuses = !d.no_fusion;
     check_optional(backend.disabled_passes, cat("backend '", backend.name, "'"));
     core(context)->backends().add(std::move(backend));
   }));

@@ -5,7 +5,7 @@
 namespace thunder::capi {
 namespace {
 
-Status* status(Code code, std::string_view prefix, std::string_view message) noexcept {
+Status* make_status(Code code, std::string_view prefix, std::string_view message) noexcept {
   try {
     return make<Status>(code, cat(prefix, ": ", message)).detach();
   } catch (...) {
@@ -21,13 +21,13 @@ Status* status_of_current(const char* function) noexcept {
   } catch (const Error& e) {
     return Ref<Status>(e.status()).detach();
   } catch (const Refusal& e) {
-    return status(e.code, function, e.message);
+    return make_status(e.code, function, e.message);
   } catch (const std::bad_alloc&) {
     return out_of_memory_status();
   } catch (const std::exception& e) {
-    return status(Code::internal, cat("internal error in ", function, ", please report it"), e.what());
+    return make_status(Code::internal, cat("internal error in ", function, ", please report it"), e.what());
   } catch (...) {
-    return status(Code::internal, function, "internal error, please report it: an unknown exception");
+    return make_status(Code::internal, function, "internal error, please report it: an unknown exception");
   }
 }
 
@@ -62,7 +62,7 @@ void make_lasting_failures() { lasting_failures(); }
 
 Tensor* lasting_failure(Lasting which) noexcept { return lasting_failures().tensors[static_cast<size_t>(which)].get(); }
 
-Tensor* failed_in(Scope* scope) noexcept {
+Tensor* failed_tensor_in(Scope* scope) noexcept {
   if (!scope) return lasting_failure(Lasting::no_scope);
   if (!is_live(scope)) return lasting_failure(Lasting::over);
   if (!scope->on_owner_thread()) return lasting_failure(Lasting::other_thread);

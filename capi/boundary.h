@@ -27,7 +27,7 @@ inline void need(const void* argument, const char* name) { check(argument != nul
 // Copies as much of the structure as the caller's header declared, which its first member, the size, says; the rest is
 // zero, and all of it if `given` is null.
 template <class T>
-T copied(const T* given) {
+T copy_descriptor(const T* given) {
   T copy{};
   if (given) std::memcpy(&copy, given, std::min(given->size, sizeof copy));
   return copy;
@@ -73,7 +73,7 @@ T value_or(T otherwise, F&& body) noexcept {
 }
 
 // Checks values that a call reads as a whole: they must have no error and no open group.
-inline const Values& usable(const Values* values, const char* name) {
+inline const Values& require_usable(const Values* values, const char* name) {
   need(values, name);
   if (values->status()) throw Error(values->status());
   check(values->complete(), "a group of ", name, " is still open; close it first");
@@ -96,10 +96,10 @@ void make_lasting_failures();
 // Whether a scope given by a caller may be used: it exists, and belongs to this thread.
 inline bool is_ours(const Scope* scope) { return scope && is_live(scope) && scope->on_owner_thread(); }
 // Rule 4 of thunder.h for functions that take a scope: false if the call must do nothing.
-inline bool usable(const Scope* scope) { return is_ours(scope) && !scope->status(); }
+inline bool is_usable(const Scope* scope) { return is_ours(scope) && !scope->status(); }
 
 // The failed tensor to return for a scope that is not usable, or after an error.
-Tensor* failed_in(Scope* scope) noexcept;
+Tensor* failed_tensor_in(Scope* scope) noexcept;
 
 // Frees a scope of the caller's.
 void free_scope(Scope* scope) noexcept;
@@ -135,24 +135,24 @@ T value_of(Scope* scope, const char* function, T otherwise, F&& body) noexcept {
 // Runs `body` for something that the scope owns or a plain value; `otherwise` after an error, which sticks.
 template <class T, class F>
 T value_in(Scope* scope, const char* function, T otherwise, F&& body) noexcept {
-  if (!usable(scope)) return otherwise;
+  if (!is_usable(scope)) return otherwise;
   const InUse use(scope);
   return value_of<T>(scope, function, otherwise, body);
 }
 
 // Never null.
 template <class F>
-Tensor* tensor_in(Scope* scope, const char* function, F&& body) noexcept {
-  if (!usable(scope)) return failed_in(scope);
+Tensor* make_tensor_in(Scope* scope, const char* function, F&& body) noexcept {
+  if (!is_usable(scope)) return failed_tensor_in(scope);
   const InUse use(scope);
   Tensor* made = value_of<Tensor*>(scope, function, nullptr, body);
   if (use.ends_scope()) return lasting_failure(Lasting::no_scope);
-  return made ? made : failed_in(scope);
+  return made ? made : failed_tensor_in(scope);
 }
 
 // Runs `body` and returns its values; after an error empty values, without a scope of this thread null.
 template <class F>
-Values* values_in(Scope* scope, const char* function, F&& body) noexcept {
+Values* make_values_in(Scope* scope, const char* function, F&& body) noexcept {
   if (!is_ours(scope)) return nullptr;
   const InUse use(scope);
   Values* made = scope->status() ? nullptr : value_of<Values*>(scope, function, nullptr, body);
@@ -162,7 +162,7 @@ Values* values_in(Scope* scope, const char* function, F&& body) noexcept {
 
 // Holds values while a call reads them, also when a callback releases them. No reference is taken of lent values: their
 // owner keeps them, and notices when they are released.
-inline Ref<const Values> kept(const Values& values) {
+inline Ref<const Values> hold_values(const Values& values) {
   return values.lent ? Ref<const Values>() : Ref<const Values>(&values);
 }
 

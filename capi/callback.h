@@ -9,7 +9,7 @@ namespace thunder::capi {
 
 // Checks the status that a callback returned; null means success. `who`: "the decomposition of f". A status whose code
 // is OK is refused.
-inline Ref<Status> outcome_of(std::string_view who, thunder_status* returned) {
+inline Ref<Status> check_returned_status(std::string_view who, thunder_status* returned) {
   auto failed = Ref<Status>::adopt(core(returned));
   if (failed && failed->code() == Code::ok)
     return make<Status>(Code::callback, cat(who, " returned a status whose code is OK; NULL says that all went well"));
@@ -25,7 +25,7 @@ Ref<Status> call_with_status(std::string_view who, F&& callback) {
   } catch (...) {
     return Ref<Status>::adopt(status_of_thrown(who));
   }
-  return outcome_of(who, returned);
+  return check_returned_status(who, returned);
 }
 
 // Calls a callback that returns an answer; what it throws is thrown as an Error.
@@ -40,9 +40,9 @@ auto call_or_throw(std::string_view who, F&& callback) {
 
 // Keeps a descriptor of the caller's; from here on the destructor calls the caller's `destroy`.
 template <class Kept, class Desc>
-std::shared_ptr<Kept> kept(const Desc* desc) {
+std::shared_ptr<Kept> keep_descriptor(const Desc* desc) {
   need(desc, "desc");
-  const Desc copy = copied(desc);
+  const Desc copy = copy_descriptor(desc);
   UserGuard guard(copy.destroy, copy.user);
   const auto made = std::make_shared<Kept>();
   made->desc = copy;

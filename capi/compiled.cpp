@@ -142,9 +142,9 @@ thunder_status* thunder_compiled_backward_trace(const thunder_compiled* compiled
 
 thunder_values* thunder_compiled_apply(thunder_scope* scope, thunder_compiled* compiled,
                                        const thunder_values* in) noexcept {
-  return handle(values_in(core(scope), __func__, [&] {
+  return handle(make_values_in(core(scope), __func__, [&] {
     need(compiled, "compiled");
-    const auto held = kept(usable(core(in), "in"));
+    const auto held = hold_values(require_usable(core(in), "in"));
     return core(compiled)->apply(*core(scope), *core(in));
   }));
 }

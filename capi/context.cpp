@@ -18,7 +18,7 @@ struct Hooks {
   thunder_hooks hooks{};
   std::atomic<size_t> uses{1};
 
-  void done() {
+  void release_user() {
     if (uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     if (hooks.destroy) hooks.destroy(hooks.user);
     delete this;
@@ -32,7 +32,7 @@ struct Hooks {
   static void deallocate(void* memory, size_t bytes, size_t align, void* user) {
     auto* self = static_cast<Hooks*>(user);
     self->hooks.deallocate(memory, bytes, align, self->hooks.user);
-    self->done();
+    self->release_user();
   }
   static void log(int32_t level, const char* component, const char* text, size_t bytes, void* user) {
     auto* self = static_cast<Hooks*>(user);
@@ -48,10 +48,10 @@ struct Hooks {
     });
     return failed ? failed : answer;
   }
-  static void destroy(void* user) { static_cast<Hooks*>(user)->done(); }
+  static void destroy(void* user) { static_cast<Hooks*>(user)->release_user(); }
 };
 
-Ref<Context> create(const thunder_hooks& given) {
+Ref<Context> create_context(const thunder_hooks& given) {
   UserGuard guard(given.destroy, given.user);
   check(!given.allocate == !given.deallocate, "hooks have one of allocate and deallocate; both or neither are needed");
   auto* hooks = new Hooks{given};
@@ -67,7 +67,7 @@ Ref<Context> create(const thunder_hooks& given) {
     use_eager_programs(*context);
     return context;
   } catch (...) {
-    hooks->done();
+    hooks->release_user();
     throw;
   }
 }
@@ -90,7 +90,7 @@ extern "C" {
 thunder_status* thunder_context_create(const thunder_hooks* hooks, thunder_context** out) noexcept {
   return handle(guarded(__func__, [&] {
     make_lasting_failures();
-    auto context = create(copied(hooks));
+    auto context = create_context(copy_descriptor(hooks));
     need(out, "out");
     *out = given(std::move(context));
   }));

@@ -26,12 +26,12 @@ struct thunder_batches {
 
 namespace {
 
-Batches& rows(thunder_batches* batches) { return *batches->at->batches; }
+Batches& batches_of(thunder_batches* batches) { return *batches->at->batches; }
 
 // Loads a file that holds one tensor.
 template <class F>
-thunder_status* read_one(const char* function, thunder_context* context, const char* path, thunder_tensor** out,
-                         F&& read) {
+thunder_status* read_tensor_file(const char* function, thunder_context* context, const char* path, thunder_tensor** out,
+                                 F&& read) {
   return handle(guarded(function, [&] {
     need(context, "context"), need(path, "path"), need(out, "out");
     *out = given(read(core(context)->allocator()));
@@ -42,7 +42,7 @@ thunder_status* read_one(const char* function, thunder_context* context, const c
 
 thunder_status* thunder_read_csv(thunder_context* context, const char* path, thunder_dtype dtype,
                                  thunder_tensor** out) noexcept {
-  return read_one(__func__, context, path, out, [&](const Allocator& allocator) {
+  return read_tensor_file(__func__, context, path, out, [&](const Allocator& allocator) {
     check(dtype == 0 || dtype == THUNDER_F32 || dtype == THUNDER_F64, "dtype must be THUNDER_F32 or THUNDER_F64, got ",
           dtype);
     CsvOptions options;
@@ -52,7 +52,8 @@ thunder_status* thunder_read_csv(thunder_context* context, const char* path, thu
 }
 
 thunder_status* thunder_read_npy(thunder_context* context, const char* path, thunder_tensor** out) noexcept {
-  return read_one(__func__, context, path, out, [&](const Allocator& allocator) { return load_npy(path, allocator); });
+  return read_tensor_file(__func__, context, path, out,
+                          [&](const Allocator& allocator) { return load_npy(path, allocator); });
 }
 
 thunder_status* thunder_write_npy(thunder_tensor* tensor, const char* path) noexcept {
@@ -64,7 +65,8 @@ thunder_status* thunder_write_npy(thunder_tensor* tensor, const char* path) noex
 }
 
 thunder_status* thunder_read_idx(thunder_context* context, const char* path, thunder_tensor** out) noexcept {
-  return read_one(__func__, context, path, out, [&](const Allocator& allocator) { return load_idx(path, allocator); });
+  return read_tensor_file(__func__, context, path, out,
+                          [&](const Allocator& allocator) { return load_idx(path, allocator); });
 }
 
 thunder_status* thunder_read_safetensors(thunder_context* context, const char* path, thunder_values* out_map) noexcept {
@@ -86,7 +88,7 @@ thunder_status* thunder_read_safetensors(thunder_context* context, const char* p
 thunder_status* thunder_write_safetensors(const thunder_values* map, const char* path) noexcept {
   return handle(guarded(__func__, [&] {
     need(path, "path");
-    const Values& values = usable(core(map), "map");
+    const Values& values = require_usable(core(map), "map");
     const auto paths = values.paths();
     std::vector<NamedTensor> tensors;
     for (size_t i = 0; i < values.size(); i++) {
@@ -122,7 +124,7 @@ void thunder_batches_release(thunder_batches* batches) noexcept { delete batches
 thunder_status* thunder_batches_next(thunder_batches* batches, thunder_values* out) noexcept {
   return handle(guarded(__func__, [&] {
     need(batches, "batches"), need(out, "out");
-    auto made = rows(batches).next(batches->context->allocator());
+    auto made = batches_of(batches).next(batches->context->allocator());
     if (made.empty()) batches->at->taken = false;  // they stand at the next epoch
     core(out)->reset();
     for (Ref<Tensor>& t : made) core(out)->push(std::move(t));
@@ -133,7 +135,7 @@ thunder_status* thunder_batches_pass(thunder_batches* batches, thunder_batches**
   return handle(guarded(__func__, [&] {
     need(batches, "batches"), need(out, "out");
     if (batches->at->taken) {
-      const Batches& before = rows(batches);
+      const Batches& before = batches_of(batches);
       batches->at = std::make_shared<Position>(before.at_epoch(before.epoch() + 1));
     }
     *out = new thunder_batches{batches->context, batches->at};
@@ -144,7 +146,7 @@ thunder_status* thunder_batches_pass(thunder_batches* batches, thunder_batches**
 thunder_status* thunder_batches_set_device(thunder_batches* batches, thunder_device device) noexcept {
   return handle(guarded(__func__, [&] {
     need(batches, "batches");
-    rows(batches).send_to(batches->context->devices(), device_of(*batches->context, device));
+    batches_of(batches).send_to(batches->context->devices(), device_of(*batches->context, device));
   }));
 }
 

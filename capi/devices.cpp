@@ -9,18 +9,18 @@ using namespace thunder::capi;
 
 namespace {
 
-void require_done(Status* failed) {
+void throw_if_failed(Status* failed) {
   if (failed) throw Error(Ref<Status>::adopt(failed));
 }
 
 // Null: the CPU.
-Accelerator* accelerator(Context& context, thunder_device device) {
+Accelerator* find_accelerator(Context& context, thunder_device device) {
   const Device on = device_of(context, device);
   return on == Device::cpu ? nullptr : &context.devices().accelerator(on);
 }
 
 MemoryStatistics memory_of(Context& context, thunder_device device) {
-  if (const Accelerator* on = accelerator(context, device)) return on->memory();
+  if (const Accelerator* on = find_accelerator(context, device)) return on->memory();
   const BlockCache* const blocks = context.block_cache();
   return blocks ? blocks->statistics() : MemoryStatistics{};
 }
@@ -50,7 +50,7 @@ thunder_status* thunder_context_memory_stats(thunder_context* context, thunder_d
 thunder_status* thunder_context_reset_peak_memory_stats(thunder_context* context, thunder_device device) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context");
-    if (Accelerator* on = accelerator(*core(context), device))
+    if (Accelerator* on = find_accelerator(*core(context), device))
       on->reset_peak_memory();
     else if (BlockCache* blocks = core(context)->block_cache())
       blocks->reset_peaks();
@@ -60,10 +60,10 @@ thunder_status* thunder_context_reset_peak_memory_stats(thunder_context* context
 thunder_status* thunder_context_empty_cache(thunder_context* context, thunder_device device) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context");
-    Accelerator* const on = accelerator(*core(context), device);
+    Accelerator* const on = find_accelerator(*core(context), device);
     Arenas::shared_for(core(context)->devices().allocator(on ? on->id() : Device::cpu))->trim();
     if (on)
-      require_done(on->trim_memory());
+      throw_if_failed(on->trim_memory());
     else if (BlockCache* blocks = core(context)->block_cache())
       blocks->trim();
   }));
@@ -73,7 +73,7 @@ thunder_status* thunder_context_set_device_allocator(thunder_context* context, t
                                                      const thunder_device_allocator* allocator) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context");
-    Accelerator* const on = accelerator(*core(context), device);
+    Accelerator* const on = find_accelerator(*core(context), device);
     check(on != nullptr, "the CPU's blocks are those of thunder_hooks");
     if (!allocator) return exchange_of(*on).borrow_from(std::nullopt);
     check(allocator->size >= sizeof *allocator, "allocator->size is ", allocator->size,
@@ -88,11 +88,11 @@ thunder_status* thunder_context_device_info(thunder_context* context, thunder_de
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(out, "out");
     check(out->size >= sizeof out->size, "out->size is ", out->size, ", not the size of thunder_device_info");
-    Accelerator* const on = accelerator(*core(context), device);
+    Accelerator* const on = find_accelerator(*core(context), device);
     check(on != nullptr, "the CPU is described by thunder_context_describe(context, \"machine\")");
     const DeviceFacts facts = exchange_of(*on).facts();
     size_t free = 0, total = 0;
-    require_done(exchange_of(*on).free_memory(free, total));
+    throw_if_failed(exchange_of(*on).free_memory(free, total));
     thunder_device_info filled{};
     filled.size = std::min(out->size, sizeof filled);
     facts.name.copy(filled.name, sizeof filled.name - 1);
@@ -106,7 +106,7 @@ thunder_status* thunder_context_device_info(thunder_context* context, thunder_de
 thunder_status* thunder_context_synchronize(thunder_context* context, thunder_device device) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context");
-    if (Accelerator* on = accelerator(*core(context), device)) require_done(on->wait());
+    if (Accelerator* on = find_accelerator(*core(context), device)) throw_if_failed(on->wait());
   }));
 }
 

@@ -20,14 +20,14 @@ Accelerator* device_of(Context& context, const DLDevice& d) {
 
 // The same for a producer that works on the legacy default stream, unless it says otherwise: its work so far is done
 // first.
-Accelerator* owner_of(Context& context, const DLDevice& d) {
+Accelerator* wait_for_producer(Context& context, const DLDevice& d) {
   Accelerator* const owner = device_of(context, d);
   if (Status* failed = owner ? owner->wait_for(nullptr) : nullptr) throw Error(Ref<Status>::adopt(failed));
   return owner;
 }
 
 // The consumer's work on its stream (by default the legacy default one) waits for the library's.
-void hand_over(const Tensor& tensor, const thunder_stream* stream) {
+void let_consumer_wait(const Tensor& tensor, const thunder_stream* stream) {
   Accelerator* const owner = tensor.storage()->accelerator();
   if (Status* failed = owner ? owner->make_stream_wait(native_stream(stream)) : nullptr)
     throw Error(Ref<Status>::adopt(failed));
@@ -43,7 +43,7 @@ thunder_status* thunder_tensor_from_dlpack(thunder_context* context, DLManagedTe
     need(context, "context"), need(managed, "managed"), need(out, "out");
     // If the major version differs, only the deleter may be read.
     Accelerator* owner =
-        managed->version.major == kDLPackMajor ? owner_of(*core(context), managed->dl_tensor.device) : nullptr;
+        managed->version.major == kDLPackMajor ? wait_for_producer(*core(context), managed->dl_tensor.device) : nullptr;
     *out = given(from_dlpack(managed, owner));
   }));
 }
@@ -62,7 +62,7 @@ thunder_status* thunder_tensor_from_dlpack_legacy(thunder_context* context, DLMa
                                                   thunder_tensor** out) noexcept {
   return handle(guarded(__func__, [&] {
     need(context, "context"), need(managed, "managed"), need(out, "out");
-    *out = given(from_dlpack(managed, owner_of(*core(context), managed->dl_tensor.device)));
+    *out = given(from_dlpack(managed, wait_for_producer(*core(context), managed->dl_tensor.device)));
   }));
 }
 
@@ -73,7 +73,7 @@ thunder_status* thunder_tensor_to_dlpack(thunder_tensor* tensor, uint32_t max_ma
     need_data(*core(tensor));
     check(max_major >= kDLPackMajor, "max_major is ", max_major, "; this library writes ", kDLPackMajor,
           ".x, or see thunder_tensor_to_dlpack_legacy");
-    hand_over(*core(tensor), stream);
+    let_consumer_wait(*core(tensor), stream);
     *out = to_dlpack_versioned(Ref<Tensor>(core(tensor)), native_stream(stream));
   }));
 }
@@ -92,7 +92,7 @@ thunder_status* thunder_tensor_to_dlpack_legacy(thunder_tensor* tensor, thunder_
   return handle(guarded(__func__, [&] {
     need(tensor, "tensor"), need(out, "out");
     need_data(*core(tensor));
-    hand_over(*core(tensor), stream);
+    let_consumer_wait(*core(tensor), stream);
     *out = to_dlpack(Ref<Tensor>(core(tensor)), native_stream(stream));
   }));
 }

@@ -10,7 +10,7 @@ using namespace thunder::capi;
 
 namespace {
 
-DType checked(thunder_dtype dtype) {
+DType checked_dtype(thunder_dtype dtype) {
   const auto d = static_cast<DType>(dtype);
   check(known(d), "unknown dtype ", dtype);
   return d;
@@ -44,7 +44,7 @@ extern "C" {
 thunder_status* thunder_dtype_describe(thunder_dtype dtype, thunder_dtype_info* out) noexcept {
   return handle(guarded(__func__, [&] {
     need(out, "out");
-    const DType d = checked(dtype);
+    const DType d = checked_dtype(dtype);
     const DTypeInfo& row = info(d);
     const Limits limits = limits_of(d);
     thunder_dtype_info made{};
@@ -64,8 +64,8 @@ thunder_status* thunder_promote_types(thunder_dtype a, thunder_dtype b, thunder_
   return handle(guarded(__func__, [&] {
     need(out, "out");
     Promotion promotion;
-    promotion.add(checked(a), Strength::tensor);
-    promotion.add(checked(b), Strength::tensor);
+    promotion.add(checked_dtype(a), Strength::tensor);
+    promotion.add(checked_dtype(b), Strength::tensor);
     *out = static_cast<thunder_dtype>(promotion.dtype());
   }));
 }

@@ -24,7 +24,7 @@ class CallerKernel : public Kernel {
     const NodeHandle node(view.node, view.store);
     const Nesting inside(view.node.op->name());
     void* state = nullptr;
-    throw_if(
+    throw_if_failed(
         call_with_status("its prepare", [&] { return desc_.prepare(handle(&node), &state, &scratch_, desc_.user); }));
     // The hot path goes straight to the caller's function: the structures and the handles are the same.
     set_call({reinterpret_cast<Status* (*)(const Launch*, void*)>(desc_.run), state});
@@ -38,7 +38,7 @@ class CallerKernel : public Kernel {
     layout.inputs = reinterpret_cast<const thunder_buffer*>(view.inputs.data()), layout.n_inputs = view.inputs.size();
     layout.outputs = reinterpret_cast<const thunder_buffer*>(view.outputs.data()),
     layout.n_outputs = view.outputs.size();
-    throw_if(call_with_status("its lay_out", [&] {
+    throw_if_failed(call_with_status("its lay_out", [&] {
       return desc_.lay_out(handle(&node), &layout, call().state, &scratch_, desc_.user);
     }));
     check_scratch();
@@ -46,7 +46,7 @@ class CallerKernel : public Kernel {
   size_t scratch() const override { return scratch_; }
 
  private:
-  static void throw_if(const Ref<Status>& failed) {
+  static void throw_if_failed(const Ref<Status>& failed) {
     if (failed) throw Error(failed);
   }
   // Sums of it must fit in 64 bits.
@@ -143,7 +143,7 @@ ExecutorDesc make_executor_desc(const std::shared_ptr<CExecutor>& made) {
     for (std::string& op : made->kernels->ops()) desc.ops.push_back(std::move(op));
   check(d.claim || !desc.ops.empty(), "executor '", d.name, "' has neither ops nor claim");
   if (!made->kernels) desc.flags = made->own_flags();  // what its own run needs holds for the nodes that it does itself
-  desc.any_device = d.flags & THUNDER_EXECUTOR_CUDA || (made->kernels && made->kernels->on_devices());
+  desc.any_device = d.flags & THUNDER_EXECUTOR_CUDA || (made->kernels && made->kernels->has_device_kernels());
   if (d.claim) desc.claim = CExecutor::claim;
   if (made->kernels) desc.claim = CExecutor::claim_with_kernels;
   if (d.claim_region) desc.claim_region = CExecutor::claim_region;
@@ -161,7 +161,7 @@ extern "C" {
 thunder_status* thunder_executor_create(thunder_context* context, const thunder_executor_desc* desc,
                                         thunder_executor** out) noexcept {
   return handle(guarded(__func__, [&] {
-    const auto made = kept<CExecutor>(desc);
+    const auto made = keep_descriptor<CExecutor>(desc);
     need(context, "context"), need(out, "out");
     if (made->desc.n_kernels) {
       check(made->desc.kernels != nullptr, "kernels is NULL");

@@ -9,13 +9,13 @@ void destroy(const thunder_kernel_desc& d) {
   if (d.destroy) d.destroy(d.user);
 }
 
-std::vector<thunder_kernel_desc> copies_of(const thunder_executor_desc& executor) {
+std::vector<thunder_kernel_desc> copy_kernel_descs(const thunder_executor_desc& executor) {
   try {
     std::vector<thunder_kernel_desc> out(executor.n_kernels);
-    for (size_t i = 0; i < out.size(); i++) out[i] = copied(executor.kernels[i]);
+    for (size_t i = 0; i < out.size(); i++) out[i] = copy_descriptor(executor.kernels[i]);
     return out;
   } catch (...) {
-    for (size_t i = 0; i < executor.n_kernels; i++) destroy(copied(executor.kernels[i]));
+    for (size_t i = 0; i < executor.n_kernels; i++) destroy(copy_descriptor(executor.kernels[i]));
     throw;
   }
 }
@@ -23,7 +23,7 @@ std::vector<thunder_kernel_desc> copies_of(const thunder_executor_desc& executor
 }  // namespace
 
 ExecutorKernels::ExecutorKernels(const thunder_executor_desc& executor, Context& context)
-    : descs_(copies_of(executor)) {
+    : descs_(copy_kernel_descs(executor)) {
   try {
     const std::string whose = cat("executor '", executor.name ? executor.name : "", "'");
     const std::vector<std::string> ops = texts_of(executor.kernel_ops, executor.n_kernels, "kernel_op", whose);

@@ -19,7 +19,7 @@ class ExecutorKernels {
   // The kernel for a node on a device of that kind; null: there is none.
   const kernels::DeviceKernel* find(const NodeView& view) const;
   std::vector<std::string> ops() const;
-  bool on_devices() const { return on_devices_; }  // some are for others than the CPU
+  bool has_device_kernels() const { return on_devices_; }  // some are for others than the CPU
 
  private:
   std::vector<thunder_kernel_desc> descs_;  // kept in place: kernels refer to them

@@ -51,9 +51,9 @@ class CallbackFunction : public Function {
   ~CallbackFunction() override {
     if (destroy_) destroy_(user_);
   }
-  void take(void* user, void (*destroy)(void*)) { user_ = user, destroy_ = destroy; }
+  void set_user(void* user, void (*destroy)(void*)) { user_ = user, destroy_ = destroy; }
   // From now on the function's programs have guards for the host's variables. Must be called before the function is.
-  void let_touch() { touches_ = std::make_shared<std::atomic<uint64_t>>(0); }
+  void enable_touch() { touches_ = std::make_shared<std::atomic<uint64_t>>(0); }
   void touch() {
     check(touches_ != nullptr, "function '", name(), "' is part of a module: replace its forward");
     touches_->fetch_add(1, std::memory_order_acq_rel);
@@ -91,7 +91,7 @@ class CallbackFunction : public Function {
   void (*destroy_)(void*) = nullptr;
 };
 
-CallbackFunction& touchable(thunder_function* function) {
+CallbackFunction& require_touchable(thunder_function* function) {
   auto* made = dynamic_cast<CallbackFunction*>(core(function)->function.get());
   check(made != nullptr, "function '", core(function)->function->name(),
         "' was not made by thunder_function_create(): touch the one that it was made of");
@@ -106,7 +106,7 @@ Ref<Function> callback_function(const char* name, thunder_fn callback, void* use
   UserGuard guard(destroy, user);
   need(reinterpret_cast<const void*>(callback), "callback");
   auto* made = new CallbackFunction(name ? name : "function", callback);
-  made->take(user, destroy);
+  made->set_user(user, destroy);
   guard.dismiss();
   return Ref<Function>::adopt(made);
 }
@@ -120,7 +120,7 @@ thunder_status* thunder_function_create(thunder_context* context, const char* na
   return handle(guarded(__func__, [&] {
     auto function = callback_function(name, callback, user, destroy);
     need(context, "context"), need(out, "out");
-    static_cast<CallbackFunction&>(*function).let_touch();
+    static_cast<CallbackFunction&>(*function).enable_touch();
     *out = given(make<FunctionHandle>(Ref<Context>(core(context)), std::move(function)));
   }));
 }
@@ -131,7 +131,7 @@ void thunder_function_release(thunder_function* function) noexcept { released(fu
 thunder_status* thunder_function_touch(thunder_function* function) noexcept {
   return handle(guarded(__func__, [&] {
     need(function, "function");
-    touchable(function).touch();
+    require_touchable(function).touch();
   }));
 }
 
@@ -142,7 +142,7 @@ void thunder_scope_guard(thunder_scope* scope, thunder_function* function, thund
     need(function, "function"), need(reinterpret_cast<const void*>(fact), "fact");
     auto made = std::make_unique<HostFact>(fact, user, destroy);
     given.dismiss();
-    touchable(function).depends_on(*core(scope), std::move(made));
+    require_touchable(function).depends_on(*core(scope), std::move(made));
     return 0;
   });
 }
@@ -158,10 +158,10 @@ int32_t thunder_scope_sharp_edge(thunder_scope* scope, const char* text, const c
 
 thunder_values* thunder_function_apply(thunder_scope* scope, thunder_function* function,
                                        const thunder_values* in) noexcept {
-  return handle(values_in(core(scope), __func__, [&] {
+  return handle(make_values_in(core(scope), __func__, [&] {
     need(function, "function");
     const Ref<FunctionHandle> called(core(function));
-    const auto held = kept(usable(core(in), "in"));
+    const auto held = hold_values(require_usable(core(in), "in"));
     return apply(*core(scope), *called->function, *core(in));
   }));
 }
@@ -172,7 +172,7 @@ thunder_status* thunder_function_value_and_grad(thunder_function* function, cons
     need(function, "function"), need(out, "out");
     const FunctionHandle& f = *core(function);
     Ref<Values> kept;
-    if (captured) kept = make<Values>(usable(core(captured), "captured"));
+    if (captured) kept = make<Values>(require_usable(core(captured), "captured"));
     auto made = value_and_grad(f.function, wrt_paths ? wrt_paths : "", std::move(kept));
     *out = given(make<FunctionHandle>(f.context, std::move(made)));
   }));

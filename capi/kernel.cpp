@@ -35,12 +35,12 @@ struct KernelArguments {
 
   explicit KernelArguments(std::span<const Arg> args) {
     lists.reserve(args.size());
-    for (const Arg& a : args) leaves.push_back(leaf(a));
+    for (const Arg& a : args) leaves.push_back(to_c_value(a));
   }
   KernelArguments(const KernelArguments&) = delete;
 
  private:
-  thunder_any leaf(const Arg& a) {
+  thunder_any to_c_value(const Arg& a) {
     thunder_any any{};
     if (a.kind == ArgKind::value || a.kind == ArgKind::values) return any;
     any.kind = static_cast<thunder_kind>(a.kind), any.count = a.count, any.u.i = a.i;
@@ -191,7 +191,7 @@ extern "C" thunder_status* thunder_context_add_kernel(thunder_context* context, 
                                                       const thunder_kernel_desc* desc) noexcept {
   return handle(guarded(__func__, [&] {
     need(desc, "desc");
-    thunder_kernel_desc copy = copied(desc);
+    thunder_kernel_desc copy = copy_descriptor(desc);
     UserGuard guard(copy.destroy, copy.user);
     auto kernel = std::make_unique<CustomKernel>();
     need(context, "context"), need(op, "op");

@@ -12,7 +12,7 @@ std::string_view kind_name(ArgKind kind) {
   return i < std::size(names) ? names[i] : "something unknown";
 }
 
-const char* fault_of(const Any& a) {
+const char* find_fault(const Any& a) {
   const bool list = a.kind == ArgKind::dims || a.kind == ArgKind::reals || a.kind == ArgKind::values;
   if (static_cast<uint32_t>(a.kind) > static_cast<uint32_t>(ArgKind::device)) return "its kind is unknown";
   if (a.kind == ArgKind::value && !a.t) return "it is a tensor that is NULL";
@@ -34,7 +34,7 @@ void check_args(std::string_view what, Devices* devices, const Any* args, size_t
   if (n) need(args, "args");
   for (size_t i = 0; i < n; i++) {
     if (args[i].kind == ArgKind::value && args[i].t) continue;
-    const char* fault = fault_of(args[i]);
+    const char* fault = find_fault(args[i]);
     check(!fault, what, ": argument ", i, ": ", fault);
     if (args[i].kind != ArgKind::device) continue;
     const std::string absent = devices ? devices->absence(args[i].device) : "";

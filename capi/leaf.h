@@ -36,6 +36,6 @@ Any replace_unsigned(Scope& scope, const Any& leaf);
 // "a list of floats", for messages.
 std::string_view kind_name(ArgKind kind);
 // The error in a leaf: an unknown kind, or a null pointer. Null: there is none, and the leaf may be read.
-const char* fault_of(const Any& leaf);
+const char* find_fault(const Any& leaf);
 
 }  // namespace thunder::capi

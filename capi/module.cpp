@@ -12,12 +12,12 @@
 using namespace thunder;
 using namespace thunder::capi;
 
-static thunder_values* called(thunder_scope* scope, thunder_module* module, const thunder_values* in, const char* where,
-                              const char* function) noexcept {
-  return handle(values_in(core(scope), function, [&] {
+static thunder_values* call_module(thunder_scope* scope, thunder_module* module, const thunder_values* in,
+                                   const char* where, const char* function) noexcept {
+  return handle(make_values_in(core(scope), function, [&] {
     need(module, "module"), need(in, "in");
     const Ref<ModuleHandle> held_module(core(module));
-    const auto held = kept(*core(in));
+    const auto held = hold_values(*core(in));
     if (core(in)->status()) throw Error(core(in)->status());
     return module_call(*core(scope), *core(module)->module, *core(in), where);
   }));
@@ -138,7 +138,7 @@ thunder_status* thunder_module_set_forward(thunder_module* module, thunder_fn fo
 }
 
 thunder_tensor* thunder_module_tensor(thunder_scope* scope, thunder_module* module, const char* path) noexcept {
-  return handle(tensor_in(core(scope), __func__, [&] {
+  return handle(make_tensor_in(core(scope), __func__, [&] {
     need(module, "module"), need(path, "path");
     return module_tensor(*core(scope), *core(module)->module, path);
   }));
@@ -152,12 +152,12 @@ int32_t thunder_module_training(thunder_scope* scope, thunder_module* module) no
 }
 
 thunder_values* thunder_module_call(thunder_scope* scope, thunder_module* module, const thunder_values* in) noexcept {
-  return called(scope, module, in, nullptr, __func__);
+  return call_module(scope, module, in, nullptr, __func__);
 }
 
 thunder_values* thunder_module_call_at(thunder_scope* scope, thunder_module* module, const thunder_values* in,
                                        const char* where) noexcept {
-  return called(scope, module, in, where, __func__);
+  return call_module(scope, module, in, where, __func__);
 }
 
 thunder_status* thunder_module_function(thunder_module* module, thunder_function** out) noexcept {

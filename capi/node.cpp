@@ -7,7 +7,7 @@ using namespace thunder::capi;
 namespace {
 
 // Tensors in the schema's order, lists flattened, absent ones counted: the wanted one. `count` gets how many there are.
-Arg tensor_argument(const NodeHandle& n, size_t wanted, size_t* count = nullptr) {
+Arg find_tensor_argument(const NodeHandle& n, size_t wanted, size_t* count = nullptr) {
   size_t at = 0;
   Arg found = Arg::none();
   for (size_t i = 0; i < n.args.size(); i++) {
@@ -25,7 +25,7 @@ Arg tensor_argument(const NodeHandle& n, size_t wanted, size_t* count = nullptr)
 }
 
 Tensor* input(const NodeHandle& n, size_t wanted) {
-  const Arg a = tensor_argument(n, wanted);
+  const Arg a = find_tensor_argument(n, wanted);
   return !a.present() ? nullptr : a.kind == ArgKind::value ? n.metadata(a.v) : n.keep(Tensor::number(a));
 }
 
@@ -43,7 +43,7 @@ std::span<const Node* const> lines_of(const NodeHandle& n) {
   return n.op.schema.name == "region" ? n.body : std::span<const Node* const>();
 }
 
-const NodeHandle* line(const NodeHandle& n, size_t index) {
+const NodeHandle* line_handle(const NodeHandle& n, size_t index) {
   const auto body = lines_of(n);
   n.lines.resize(body.size());
   if (!n.lines[index]) n.lines[index] = std::make_unique<NodeHandle>(*body[index], *n.store);
@@ -88,7 +88,7 @@ thunder_tensor* thunder_node_output(const thunder_node* node, size_t index) noex
 
 uint32_t thunder_node_input_value(const thunder_node* node, size_t index) noexcept {
   if (!node) return kNoValue;
-  const Arg a = tensor_argument(*core(node), index);
+  const Arg a = find_tensor_argument(*core(node), index);
   return a.kind == ArgKind::value ? a.v : kNoValue;
 }
 
@@ -100,7 +100,7 @@ size_t thunder_node_line_count(const thunder_node* node) noexcept { return node 
 
 const thunder_node* thunder_node_line(const thunder_node* node, size_t index) noexcept {
   if (!node || index >= lines_of(*core(node)).size()) return nullptr;
-  const auto* made = value_or<const NodeHandle*>(nullptr, [&] { return line(*core(node), index); });
+  const auto* made = value_or<const NodeHandle*>(nullptr, [&] { return line_handle(*core(node), index); });
   core(node)->without_memory |= !made;
   return handle(made);
 }
@@ -114,7 +114,7 @@ thunder_status* thunder_node_arg(const thunder_node* node, const char* name, thu
 
 size_t thunder_node_input_count(const thunder_node* node) noexcept {
   size_t count = 0;
-  if (node) tensor_argument(*core(node), SIZE_MAX, &count);
+  if (node) find_tensor_argument(*core(node), SIZE_MAX, &count);
   return count;
 }
 

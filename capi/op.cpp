@@ -196,7 +196,7 @@ void thunder_types_push_like(thunder_types* types, const thunder_tensor* tensor)
 thunder_status* thunder_context_add_op(thunder_context* context, const thunder_op_desc* desc) noexcept {
   return handle(guarded(__func__, [&] {
     need(desc, "desc");
-    const thunder_op_desc copy = copied(desc);
+    const thunder_op_desc copy = copy_descriptor(desc);
     UserGuard guard(copy.destroy, copy.user);
     need(context, "context"), need(copy.schema, "desc->schema");
     thunder_op_desc unowned = copy;

@@ -8,7 +8,7 @@ extern "C" thunder_tensor* thunder_op_invoke(thunder_scope* scope, const char* n
                                              size_t n_args, const char* const* names, thunder_tensor** results,
                                              size_t n_out, const char* where) noexcept {
   Scope* s = core(scope);
-  Tensor* first = tensor_in(s, __func__, [&] {
+  Tensor* first = make_tensor_in(s, __func__, [&] {
     need(name, "name");
     if (n_out) need(results, "results");
     const std::string_view called(name);
@@ -25,7 +25,7 @@ extern "C" thunder_tensor* thunder_op_invoke(thunder_scope* scope, const char* n
 extern "C" thunder_values* thunder_op_invoke_all(thunder_scope* scope, const char* name, const thunder_any* args,
                                                  size_t n_args, const char* const* names, const char* where) noexcept {
   Scope* s = core(scope);
-  return handle(values_in(s, __func__, [&] {
+  return handle(make_values_in(s, __func__, [&] {
     need(name, "name");
     const CoreArgs given(name, *s, core(args), n_args);
     check_args(name, s->environment().devices, given.span().data(), n_args, where);

@@ -18,7 +18,7 @@ thunder_status* thunder_optimizer_create(thunder_context* context, const char* k
     const ModuleEnvironment environment = owner->module_environment();
     const Options* options = usable_options(options_or_null);
     auto optimizer = params_or_null
-                         ? make<Optimizer>(environment, kind, usable(core(params_or_null), "params"), options)
+                         ? make<Optimizer>(environment, kind, require_usable(core(params_or_null), "params"), options)
                          : make<Optimizer>(environment, kind, options);
     *out = given(make<OptimizerHandle>(std::move(owner), std::move(optimizer)));
   }));
@@ -29,7 +29,7 @@ thunder_status* thunder_optimizer_add_group(thunder_optimizer* optimizer, const 
   return handle(guarded(__func__, [&] {
     need(optimizer, "optimizer");
     core(optimizer)->optimizer->add_group(core(optimizer)->context->module_environment(),
-                                          usable(core(params), "params"), usable_options(options_or_null));
+                                          require_usable(core(params), "params"), usable_options(options_or_null));
   }));
 }
 
@@ -44,14 +44,14 @@ void thunder_optimizer_step(thunder_scope* scope, thunder_optimizer* optimizer, 
   value_in<int>(core(scope), __func__, 0, [&] {
     need(optimizer, "optimizer");
     const Ref<OptimizerHandle> stepped(core(optimizer));
-    stepped->steps.step(*core(scope), usable(core(grads), "grads"));
+    stepped->steps.step(*core(scope), require_usable(core(grads), "grads"));
     return 0;
   });
 }
 
 thunder_tensor* thunder_optimizer_step_closure(thunder_scope* scope, thunder_optimizer* optimizer, thunder_fn closure,
                                                void* user) noexcept {
-  return handle(tensor_in(core(scope), __func__, [&] {
+  return handle(make_tensor_in(core(scope), __func__, [&] {
     need(optimizer, "optimizer"), need(reinterpret_cast<const void*>(closure), "closure");
     const Ref<Optimizer> stepped = core(optimizer)->optimizer;  // the closure may release the handle
     return stepped->step(*core(scope), *callback_function("closure", closure, user, nullptr));
@@ -85,17 +85,17 @@ thunder_status* thunder_optimizer_text(const thunder_optimizer* optimizer, thund
 
 thunder_values* thunder_clip_grad_norm(thunder_scope* scope, const thunder_values* grads, double max_norm,
                                        thunder_tensor** out_total_or_null) noexcept {
-  return handle(values_in(core(scope), __func__, [&] {
+  return handle(make_values_in(core(scope), __func__, [&] {
     Tensor* total = nullptr;
-    Values* clipped = clip_grad_norm(*core(scope), usable(core(grads), "grads"), max_norm, &total);
+    Values* clipped = clip_grad_norm(*core(scope), require_usable(core(grads), "grads"), max_norm, &total);
     if (out_total_or_null) *out_total_or_null = handle(total);
     return clipped;
   }));
 }
 
 thunder_values* thunder_clip_grad_value(thunder_scope* scope, const thunder_values* grads, double clip_value) noexcept {
-  return handle(values_in(core(scope), __func__, [&] {
-    return clip_grad_value(*core(scope), usable(core(grads), "grads"), clip_value);
+  return handle(make_values_in(core(scope), __func__, [&] {
+    return clip_grad_value(*core(scope), require_usable(core(grads), "grads"), clip_value);
   }));
 }
 

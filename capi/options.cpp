@@ -20,7 +20,7 @@ const CompileOptions* usable_options(const thunder_options* options) {
 
 namespace {
 
-void set(thunder_options* options, const char* function, const char* name, const Any& value) noexcept {
+void set_option(thunder_options* options, const char* function, const char* name, const Any& value) noexcept {
   run_unless_failed(core(options), function, [&] {
     need(name, "name");
     core(options)->options.set(name, value);
@@ -54,15 +54,15 @@ void thunder_options_set(thunder_options* options, const char* name, const thund
 }
 
 void thunder_options_set_bool(thunder_options* options, const char* name, int32_t value) noexcept {
-  set(options, __func__, name, Any::boolean(value != 0));
+  set_option(options, __func__, name, Any::boolean(value != 0));
 }
 
 void thunder_options_set_i64(thunder_options* options, const char* name, int64_t value) noexcept {
-  set(options, __func__, name, Any::integer(value));
+  set_option(options, __func__, name, Any::integer(value));
 }
 
 void thunder_options_set_f64(thunder_options* options, const char* name, double value) noexcept {
-  set(options, __func__, name, Any::real(value));
+  set_option(options, __func__, name, Any::real(value));
 }
 
 void thunder_options_set_str(thunder_options* options, const char* name, const char* value) noexcept {

@@ -60,7 +60,7 @@ extern "C" {
 thunder_status* thunder_pass_create(thunder_context* context, const thunder_pass_desc* desc,
                                     thunder_pass** out) noexcept {
   return handle(guarded(__func__, [&] {
-    const auto made = kept<CPass>(desc);
+    const auto made = keep_descriptor<CPass>(desc);
     need(context, "context"), need(out, "out");
     *out = given(make<CustomPass>(make_pass_desc(made), core(context)->registry()));
   }));
@@ -99,7 +99,7 @@ thunder_scope* thunder_editor_before(thunder_editor* editor, size_t line) noexce
 thunder_tensor* thunder_editor_value(thunder_editor* editor, uint32_t value) noexcept {
   if (!editor) return handle(lasting_failure(Lasting::no_scope));
   BuilderScope& scope = core(editor)->editor.scope();
-  return handle(tensor_in(&scope, __func__, [&] {
+  return handle(make_tensor_in(&scope, __func__, [&] {
     check(value < core(editor)->editor.trace().store->size(), "there is no value ", value);
     return scope.wrap(value);
   }));
@@ -108,7 +108,7 @@ thunder_tensor* thunder_editor_value(thunder_editor* editor, uint32_t value) noe
 thunder_values* thunder_editor_arguments(thunder_editor* editor, size_t line) noexcept {
   if (!editor) return nullptr;
   BuilderScope& scope = core(editor)->editor.scope();
-  return handle(values_in(&scope, __func__, [&] {
+  return handle(make_values_in(&scope, __func__, [&] {
     const Node& node = core(editor)->editor.line(line);
     auto in = make<Values>();
     for (size_t i = 0; i < node.args.size(); i++) push_argument(scope, *in, node.op->schema.params[i], node.args[i]);
@@ -119,7 +119,7 @@ thunder_values* thunder_editor_arguments(thunder_editor* editor, size_t line) no
 void thunder_editor_replace(thunder_editor* editor, size_t line, const thunder_values* results) noexcept {
   run_unless_failed(core(editor), __func__, [&] {
     Editor& e = core(editor)->editor;
-    e.replace(line, e.read(usable(core(results), "results")));
+    e.replace(line, e.read(require_usable(core(results), "results")));
   });
 }
 

@@ -15,7 +15,7 @@ using namespace thunder::capi;
 namespace {
 
 // A copy of values that a call would accept.
-Ref<Values> usable(const Values& in) {
+Ref<Values> copy_usable(const Values& in) {
   if (in.status()) throw Error(in.status());
   require(in.complete(), "a group of the inputs was not closed");
   for (size_t i = 0; i < in.size(); i++)
@@ -99,10 +99,10 @@ thunder_status* thunder_function_trace(thunder_function* function, const thunder
   return handle(guarded(__func__, [&] {
     need(function, "function"), need(example_inputs, "example_inputs"), need(out, "out");
     if (check_count) need(check_inputs, "check_inputs");
-    TraceRequest request{core(function)->context, core(function)->function, usable(*core(example_inputs)), {}};
+    TraceRequest request{core(function)->context, core(function)->function, copy_usable(*core(example_inputs)), {}};
     for (size_t i = 0; i < check_count; i++) {
       need(check_inputs[i], "an element of check_inputs");
-      request.check.push_back(usable(*core(check_inputs[i])));
+      request.check.push_back(copy_usable(*core(check_inputs[i])));
     }
     CompileOptions compile;
     if (const CompileOptions* given = usable_options(options)) read_trace_options(*given, request, compile);

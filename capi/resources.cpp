@@ -15,7 +15,7 @@ thunder_status* thunder_context_set_num_threads(thunder_context* context, size_t
 
 thunder_status* thunder_context_set_thread_pool(thunder_context* context, const thunder_thread_pool* pool) noexcept {
   return handle(guarded(__func__, [&] {
-    const thunder_thread_pool copy = copied(pool);
+    const thunder_thread_pool copy = copy_descriptor(pool);
     UserGuard guard(copy.destroy, copy.user);
     need(context, "context");
     if (!pool) return core(context)->use_threads(0);

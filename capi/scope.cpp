@@ -25,7 +25,7 @@ bool is_owned(const Scope& scope) {
   return typeid(scope) == typeid(OwnedScope);
 }
 
-OwnedScope* owned(thunder_scope* scope) {
+OwnedScope* find_owned_scope(thunder_scope* scope) {
   return is_live(core(scope)) && is_owned(*core(scope)) ? static_cast<OwnedScope*>(core(scope)) : nullptr;
 }
 
@@ -62,7 +62,7 @@ void thunder_scope_reset(thunder_scope* scope) noexcept {
 }
 
 void thunder_scope_release(thunder_scope* scope) noexcept {
-  OwnedScope* mine = scope ? owned(scope) : nullptr;
+  OwnedScope* mine = scope ? find_owned_scope(scope) : nullptr;
   if (!mine) return;
   if (mine->uses == 0) return free_scope(mine);
   mine->released = true;  // by a callback: the call that runs it is still at work here
@@ -78,7 +78,7 @@ int32_t thunder_scope_is_tracing(thunder_scope* scope) noexcept {
 
 thunder_status* thunder_scope_status(thunder_scope* scope) noexcept {
   return handle(guarded(__func__, [&] {
-    if (!is_ours(core(scope))) throw Error(failed_in(core(scope))->failure());
+    if (!is_ours(core(scope))) throw Error(failed_tensor_in(core(scope))->failure());
     if (core(scope)->status()) throw Error(core(scope)->status());
   }));
 }
@@ -108,7 +108,7 @@ thunder_dtype thunder_scope_autocast(thunder_scope* scope) noexcept {
 }
 
 thunder_tensor* thunder_scope_number(thunder_scope* scope, const thunder_any* number) noexcept {
-  return handle(tensor_in(core(scope), __func__, [&] {
+  return handle(make_tensor_in(core(scope), __func__, [&] {
     need(number, "number");
     const Any leaf = replace_unsigned(*core(scope), *core(number));
     return leaf.kind == ArgKind::value ? leaf.t : core(scope)->number(leaf);
@@ -116,7 +116,7 @@ thunder_tensor* thunder_scope_number(thunder_scope* scope, const thunder_any* nu
 }
 
 thunder_values* thunder_scope_list(thunder_scope* scope, thunder_tensor* const* tensors, size_t count) noexcept {
-  return handle(values_in(core(scope), __func__, [&] {
+  return handle(make_values_in(core(scope), __func__, [&] {
     if (count) need(tensors, "tensors");
     return core(scope)->list({reinterpret_cast<Tensor* const*>(tensors), count});
   }));
@@ -135,9 +135,9 @@ void thunder_scope_stand_in(thunder_scope* scope, const thunder_tensor* tensor,
 
 thunder_values* thunder_scope_reached(thunder_scope* scope, thunder_tensor* loss,
                                       const thunder_values* tensors) noexcept {
-  return handle(values_in(core(scope), __func__, [&] {
+  return handle(make_values_in(core(scope), __func__, [&] {
     need(loss, "loss");
-    const Values& asked = usable(core(tensors), "tensors");
+    const Values& asked = require_usable(core(tensors), "tensors");
     std::vector<Tensor*> all;
     for (size_t i = 0; i < asked.size(); i++) {
       check(asked[i].tensor != nullptr, "a leaf of tensors is no tensor");
@@ -150,9 +150,9 @@ thunder_values* thunder_scope_reached(thunder_scope* scope, thunder_tensor* loss
 }
 
 thunder_values* thunder_scope_grad(thunder_scope* scope, thunder_tensor* loss, thunder_values* wrt) noexcept {
-  return handle(values_in(core(scope), __func__, [&] {
+  return handle(make_values_in(core(scope), __func__, [&] {
     need(loss, "loss"), need(wrt, "wrt");
-    const auto held = kept(*core(wrt));
+    const auto held = hold_values(*core(wrt));
     if (core(wrt)->status()) throw Error(core(wrt)->status());
     return core(scope)->grad(core(loss), *core(wrt));
   }));

@@ -37,7 +37,7 @@ namespace {
 
 void load(thunder_context* context, const char* path, const thunder_script_limits* given) {
   need(context, "context"), need(path, "path");
-  const thunder_script_limits limits = copied(given);
+  const thunder_script_limits limits = copy_descriptor(given);
   if (thunder_status* failed = open_layer()(context, path, &limits)) throw Error(Ref<Status>::adopt(core(failed)));
 }
 

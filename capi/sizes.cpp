@@ -10,7 +10,7 @@ using namespace thunder::capi;
 
 namespace {
 
-Status* mark(const char* function, thunder_context* context, thunder_tensor* tensor, int32_t dim, SizeMark mark) {
+Status* mark_size(const char* function, thunder_context* context, thunder_tensor* tensor, int32_t dim, SizeMark mark) {
   return guarded(function, [&] {
     need(context, "context"), need(tensor, "tensor");
     core(context)->size_marks().mark(Ref<Tensor>(core(tensor)), dim, mark);
@@ -22,7 +22,7 @@ Dim dim_of(Scope& scope, int64_t given) {
   auto* tracing = dynamic_cast<TracingScope*>(&scope);
   return tracing ? tracing->dim_of(given) : Dim(given);
 }
-int64_t word(Scope& scope, Dim size) {
+int64_t size_to_word(Scope& scope, Dim size) {
   auto* tracing = dynamic_cast<TracingScope*>(&scope);
   return tracing ? tracing->word(size) : hint(size);
 }
@@ -33,15 +33,15 @@ extern "C" {
 
 thunder_status* thunder_mark_dynamic(thunder_context* context, thunder_tensor* tensor, int32_t dim, int64_t min,
                                      int64_t max) noexcept {
-  return handle(mark(__func__, context, tensor, dim, {SizeMark::Kind::varies, min, max}));
+  return handle(mark_size(__func__, context, tensor, dim, {SizeMark::Kind::varies, min, max}));
 }
 
 thunder_status* thunder_maybe_mark_dynamic(thunder_context* context, thunder_tensor* tensor, int32_t dim) noexcept {
-  return handle(mark(__func__, context, tensor, dim, {SizeMark::Kind::may_vary, 0}));
+  return handle(mark_size(__func__, context, tensor, dim, {SizeMark::Kind::may_vary, 0}));
 }
 
 thunder_status* thunder_mark_static(thunder_context* context, thunder_tensor* tensor, int32_t dim) noexcept {
-  return handle(mark(__func__, context, tensor, dim, {SizeMark::Kind::fixed}));
+  return handle(mark_size(__func__, context, tensor, dim, {SizeMark::Kind::fixed}));
 }
 
 thunder_dim thunder_tensor_dim(thunder_scope* scope, const thunder_tensor* tensor, int32_t axis) noexcept {
@@ -65,11 +65,11 @@ thunder_dim thunder_dim_make(thunder_scope* scope, char operation, thunder_dim a
     if ((operation == '/' || operation == '%') && !y.constant() && unnoted_hint(y) > 0)
       compare(0, DimCondition::Is::less, y);
     switch (operation) {
-      case '+': return word(*core(scope), x + y);
-      case '-': return word(*core(scope), x - y);
-      case '*': return word(*core(scope), x * y);
-      case '/': return word(*core(scope), x / y);
-      case '%': return word(*core(scope), x % y);
+      case '+': return size_to_word(*core(scope), x + y);
+      case '-': return size_to_word(*core(scope), x - y);
+      case '*': return size_to_word(*core(scope), x * y);
+      case '/': return size_to_word(*core(scope), x / y);
+      case '%': return size_to_word(*core(scope), x % y);
       default:
         throw Refusal{Code::invalid_argument,
                       cat("operation must be '+', '-', '*', '/' or '%', got ", static_cast<int>(operation))};

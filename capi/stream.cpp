@@ -36,7 +36,7 @@ void throw_if_failed(Status* failed) {
 }
 
 // Of a stream of the event's device.
-void* native_on(const thunder_stream& stream, const thunder_event& event) {
+void* native_stream_for(const thunder_stream& stream, const thunder_event& event) {
   const StreamHandle& s = *core(&stream);
   check(s.device.get() == core(&event)->device.get(), "the stream is of another device than the event, which is of ",
         name(core(&event)->device->id()));
@@ -92,7 +92,7 @@ thunder_status* thunder_stream_query(thunder_stream* stream, int32_t* done) noex
 thunder_status* thunder_stream_wait_event(thunder_stream* stream, thunder_event* event) noexcept {
   return handle(guarded(__func__, [&] {
     need(stream, "stream"), need(event, "event");
-    throw_if_failed(core(event)->event->make_stream_wait(native_on(*stream, *event)));
+    throw_if_failed(core(event)->event->make_stream_wait(native_stream_for(*stream, *event)));
   }));
 }
 
@@ -112,7 +112,7 @@ thunder_status* thunder_event_create(thunder_context* context, thunder_device de
 thunder_status* thunder_event_record(thunder_event* event, thunder_stream* stream) noexcept {
   return handle(guarded(__func__, [&] {
     need(event, "event"), need(stream, "stream");
-    throw_if_failed(core(event)->event->record(native_on(*stream, *event)));
+    throw_if_failed(core(event)->event->record(native_stream_for(*stream, *event)));
   }));
 }
 

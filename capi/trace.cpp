@@ -11,7 +11,7 @@ using namespace thunder::capi;
 namespace {
 
 // The tensors captured by the trace, by input: `given` has one leaf for each, in the order of the trace's header.
-std::vector<Ref<Tensor>> captured_of(const Trace& trace, const Values& given) {
+std::vector<Ref<Tensor>> match_captured(const Trace& trace, const Values& given) {
   std::vector<Ref<Tensor>> captured(trace.inputs.size());
   const auto random = random_input(trace);
   size_t leaf = 0;
@@ -51,7 +51,8 @@ thunder_status* thunder_function_from_trace(thunder_trace* trace, const thunder_
   return handle(guarded(__func__, [&] {
     need(trace, "trace"), need(out, "out");
     const TraceHandle& t = *core(trace);
-    std::vector<Ref<Tensor>> tensors = captured ? captured_of(t.trace, usable(core(captured), "captured")) : t.captured;
+    std::vector<Ref<Tensor>> tensors =
+        captured ? match_captured(t.trace, require_usable(core(captured), "captured")) : t.captured;
     tensors.resize(t.trace.inputs.size());
     *out = given(make<FunctionHandle>(t.context, function_of_trace(t.trace, std::move(tensors))));
   }));

@@ -31,7 +31,8 @@ Derivative derivative_of(const char* wrt, uint32_t flags, const char* who) {
 }
 
 template <class F>
-thunder_status* made(const char* who, thunder_function* function, thunder_function** out, F&& make_function) {
+thunder_status* make_function_handle(const char* who, thunder_function* function, thunder_function** out,
+                                     F&& make_function) {
   return handle(guarded(who, [&] {
     need(function, "function"), need(out, "out");
     const FunctionHandle& f = *core(function);
@@ -46,39 +47,43 @@ extern "C" {
 thunder_status* thunder_function_vmap(thunder_function* function, const int64_t* in_dims, size_t n_in,
                                       const int64_t* out_dims, size_t n_out, const char* randomness,
                                       thunder_function** out) noexcept {
-  return made(__func__, function, out, [&](auto& f) {
+  return make_function_handle(__func__, function, out, [&](auto& f) {
     return vmap(f, dims_of(in_dims, n_in), dims_of(out_dims, n_out), randomness_of(randomness));
   });
 }
 
 thunder_status* thunder_function_jvp(thunder_function* function, const char* wrt, uint32_t flags,
                                      thunder_function** out) noexcept {
-  return made(__func__, function, out, [&, who = __func__](auto& f) { return jvp(f, derivative_of(wrt, flags, who)); });
+  return make_function_handle(__func__, function, out,
+                              [&, who = __func__](auto& f) { return jvp(f, derivative_of(wrt, flags, who)); });
 }
 
 thunder_status* thunder_function_vjp(thunder_function* function, const char* wrt, uint32_t flags,
                                      thunder_function** out) noexcept {
-  return made(__func__, function, out, [&, who = __func__](auto& f) { return vjp(f, derivative_of(wrt, flags, who)); });
+  return make_function_handle(__func__, function, out,
+                              [&, who = __func__](auto& f) { return vjp(f, derivative_of(wrt, flags, who)); });
 }
 
 thunder_status* thunder_function_jacrev(thunder_function* function, const char* wrt, uint32_t flags,
                                         thunder_function** out) noexcept {
-  return made(__func__, function, out,
-              [&, who = __func__](auto& f) { return jacobian(f, derivative_of(wrt, flags, who), false); });
+  return make_function_handle(__func__, function, out, [&, who = __func__](auto& f) {
+    return jacobian(f, derivative_of(wrt, flags, who), false);
+  });
 }
 
 thunder_status* thunder_function_jacfwd(thunder_function* function, const char* wrt, uint32_t flags,
                                         thunder_function** out) noexcept {
-  return made(__func__, function, out,
-              [&, who = __func__](auto& f) { return jacobian(f, derivative_of(wrt, flags, who), true); });
+  return make_function_handle(__func__, function, out, [&, who = __func__](auto& f) {
+    return jacobian(f, derivative_of(wrt, flags, who), true);
+  });
 }
 
 thunder_status* thunder_function_hessian(thunder_function* function, const char* wrt, thunder_function** out) noexcept {
-  return made(__func__, function, out, [&](auto& f) { return hessian(f, {wrt ? wrt : "", false}); });
+  return make_function_handle(__func__, function, out, [&](auto& f) { return hessian(f, {wrt ? wrt : "", false}); });
 }
 
 thunder_status* thunder_function_checkpoint(thunder_function* function, thunder_function** out) noexcept {
-  return made(__func__, function, out, [](auto& f) { return checkpoint(f); });
+  return make_function_handle(__func__, function, out, [](auto& f) { return checkpoint(f); });
 }
 
 }  // extern "C"

@@ -10,14 +10,14 @@ using namespace thunder::capi;
 namespace {
 
 // Reading does not change what the values mean, only whether an error sticks.
-Values* sticky(const thunder_values* values) { return const_cast<Values*>(core(values)); }
+Values* as_mutable(const thunder_values* values) { return const_cast<Values*>(core(values)); }
 
 const Leaf& leaf_at(const Values& values, size_t leaf) {
   check(leaf < values.size(), "there is no leaf ", leaf, ", there are ", values.size());
   return values[leaf];
 }
 
-[[noreturn]] void wrong_kind(size_t leaf, const Leaf& l, std::string_view wanted) {
+[[noreturn]] void fail_wrong_kind(size_t leaf, const Leaf& l, std::string_view wanted) {
   throw Refusal{Code::invalid_argument, cat("leaf ", leaf, " is ", kind_name(l.kind), ", not ", wanted)};
 }
 
@@ -26,16 +26,16 @@ int64_t integer(size_t leaf, const Leaf& l) {
     return l.i;
   // Integers below 2^53 are exact as doubles, and bindings whose only number type is double send them so.
   if (l.kind == ArgKind::real && l.f == std::trunc(l.f) && std::fabs(l.f) < 0x1p53) return static_cast<int64_t>(l.f);
-  wrong_kind(leaf, l, "an integer");
+  fail_wrong_kind(leaf, l, "an integer");
 }
 
 double real(size_t leaf, const Leaf& l) {
   if (l.kind == ArgKind::real) return l.f;
   if (l.kind == ArgKind::integer || l.kind == ArgKind::boolean) return static_cast<double>(l.i);
-  wrong_kind(leaf, l, "a float");
+  fail_wrong_kind(leaf, l, "a float");
 }
 
-Any any_of(const Leaf& l, Tensor* tensor) {
+Any leaf_to_any(const Leaf& l, Tensor* tensor) {
   Any a;
   switch (l.kind) {
     case ArgKind::value:
@@ -85,7 +85,7 @@ void thunder_values_push(thunder_values* values, const thunder_any* leaf) noexce
     Any given = *core(leaf);
     if (given.kind == kUnsigned && given.i >= 0) given.kind = ArgKind::integer;
     check(given.kind != kUnsigned, "the leaf: an integer that i64 does not hold is given as a tensor of u64");
-    const char* fault = fault_of(given);
+    const char* fault = find_fault(given);
     check(!fault, "the leaf: ", fault);
     core(values)->push(given);
   });
@@ -125,13 +125,13 @@ size_t thunder_values_count(const thunder_values* values) noexcept { return valu
 
 size_t thunder_values_find(const thunder_values* values, const char* path) noexcept {
   size_t found = SIZE_MAX;
-  if (path) run_unless_failed(sticky(values), __func__, [&] { found = core(values)->find(path); });
+  if (path) run_unless_failed(as_mutable(values), __func__, [&] { found = core(values)->find(path); });
   return found;
 }
 
 const char* thunder_values_structure(const thunder_values* values) noexcept {
   if (!values) return "";
-  run_unless_failed(sticky(values), __func__,
+  run_unless_failed(as_mutable(values), __func__,
                     [&] { check(core(values)->complete(), "a group is still open; close it first"); });
   return core(values)->structure().c_str();
 }
@@ -153,7 +153,7 @@ thunder_tensor* thunder_values_tensor(const thunder_values* values, size_t leaf)
 
 int64_t thunder_values_i64(const thunder_values* values, size_t leaf) noexcept {
   int64_t value = 0;
-  run_unless_failed(sticky(values), __func__, [&] {
+  run_unless_failed(as_mutable(values), __func__, [&] {
     value = integer(leaf, leaf_at(*core(values), leaf));
     core(values)->note_read(leaf);
   });
@@ -162,7 +162,7 @@ int64_t thunder_values_i64(const thunder_values* values, size_t leaf) noexcept {
 
 thunder_dim thunder_values_dim(const thunder_values* values, size_t leaf) noexcept {
   int64_t value = 0;
-  run_unless_failed(sticky(values), __func__, [&] {
+  run_unless_failed(as_mutable(values), __func__, [&] {
     const Leaf& l = leaf_at(*core(values), leaf);
     value = integer(leaf, l);
     if (l.word) value = l.word;
@@ -173,7 +173,7 @@ thunder_dim thunder_values_dim(const thunder_values* values, size_t leaf) noexce
 
 double thunder_values_f64(const thunder_values* values, size_t leaf) noexcept {
   double value = 0;
-  run_unless_failed(sticky(values), __func__, [&] {
+  run_unless_failed(as_mutable(values), __func__, [&] {
     value = real(leaf, leaf_at(*core(values), leaf));
     core(values)->note_read(leaf);
   });
@@ -182,9 +182,9 @@ double thunder_values_f64(const thunder_values* values, size_t leaf) noexcept {
 
 const char* thunder_values_str(const thunder_values* values, size_t leaf, size_t* bytes) noexcept {
   const char* text = nullptr;
-  run_unless_failed(sticky(values), __func__, [&] {
+  run_unless_failed(as_mutable(values), __func__, [&] {
     const Leaf& l = leaf_at(*core(values), leaf);
-    if (l.kind != ArgKind::string) wrong_kind(leaf, l, "a string");
+    if (l.kind != ArgKind::string) fail_wrong_kind(leaf, l, "a string");
     core(values)->note_read(leaf);
     if (bytes) *bytes = l.text.size();
     text = l.text.c_str();
@@ -197,7 +197,7 @@ thunder_status* thunder_values_get(const thunder_values* values, size_t leaf, th
     need(values, "values"), need(out, "out");
     const Leaf& l = leaf_at(*core(values), leaf);
     core(values)->note_read(leaf);
-    *core(out) = any_of(l, l.tensor.get());
+    *core(out) = leaf_to_any(l, l.tensor.get());
   }));
 }
 
