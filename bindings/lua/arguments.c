@@ -9,7 +9,7 @@ static const parameter *parameter_at(const arguments *c, int index)
     return index < c->signature->n_parameters ? &c->signature->parameters[index] : &unknown;
 }
 
-static void *scratch(lua_State *L, size_t count, size_t size) { return lua_newuserdatauv(L, count * size + 1, 0); }
+static void *new_scratch(lua_State *L, size_t count, size_t size) { return lua_newuserdatauv(L, count * size + 1, 0); }
 
 /* ---- one argument ---- */
 
@@ -41,7 +41,7 @@ static const struct list {
 };
 
 /* A name that the signature lacks is for the library to judge: what the list's first element says. */
-static enum parameter_kind guessed_kind(lua_State *L, int index)
+static enum parameter_kind guess_kind(lua_State *L, int index)
 {
     const int type = lua_rawgeti(L, index, 1);
     const bool tensor = box_test(L, -1, BOX_TENSOR) != NULL, whole = lua_isinteger(L, -1);
@@ -51,11 +51,11 @@ static enum parameter_kind guessed_kind(lua_State *L, int index)
 
 static void list_argument(lua_State *L, const arguments *c, const parameter *p, const char *name, int index, thunder_any *out)
 {
-    const enum parameter_kind kind = *p->name ? p->kind : guessed_kind(L, index);
+    const enum parameter_kind kind = *p->name ? p->kind : guess_kind(L, index);
     const struct list *list = (size_t)kind < sizeof lists / sizeof *lists ? &lists[kind] : NULL;
     if (!list || !list->read) refuse(L, "%s: argument '%s' takes no table", c->signature->name, name);
     const lua_Integer count = (lua_Integer)lua_rawlen(L, index);
-    char *elements = scratch(L, (size_t)count, list->size);
+    char *elements = new_scratch(L, (size_t)count, list->size);
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(L, index, i);
         if (!list->read(L, elements + (size_t)(i - 1) * list->size))
@@ -122,11 +122,11 @@ static bool only_integers(lua_State *L, int first, int last)
     return true;
 }
 
-static void gather(lua_State *L, arguments *c, const char *name, int first, int last)
+static void read_gathered_dims(lua_State *L, arguments *c, const char *name, int first, int last)
 {
     thunder_any *out = next_argument(L, c, name);
     const int count = last - first + 1;
-    thunder_dim *dims = scratch(L, (size_t)count, sizeof *dims);
+    thunder_dim *dims = new_scratch(L, (size_t)count, sizeof *dims);
     for (int i = 0; i < count; i++) size_or_integer(L, first + i, &dims[i]);
     *out = (thunder_any){.kind = THUNDER_DIMS, .count = (uint32_t)count, .u.d = dims};
 }
@@ -144,7 +144,7 @@ static void positional(lua_State *L, arguments *c, int first, int last)
         }
         const char *name = skipped ? p->name : NULL;
         if (p->gathers && i < last && only_integers(L, i, last)) {
-            gather(L, c, name, i, last);
+            read_gathered_dims(L, c, name, i, last);
             return;
         }
         argument(L, c, p, position < c->signature->n_parameters ? p->name : lua_pushfstring(L, "%d", position + 1), i,

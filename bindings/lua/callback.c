@@ -76,7 +76,7 @@ static int run(lua_State *L)
 }
 
 /* Adds the traceback to a message that has none; leaves any other error object alone. */
-static int with_traceback(lua_State *L)
+static int add_traceback(lua_State *L)
 {
     if (lua_tostring(L, 1) && !is_no_memory(L, 1)) traceback_add(L, 1);
     return 1;
@@ -89,16 +89,16 @@ static const char *error_text(lua_State *L)
     return text ? text : "a Lua function raised an error object";
 }
 
-static thunder_status *failure(const char *text) { return thunder_status_create(THUNDER_CALLBACK, text, strlen(text)); }
+static thunder_status *create_failure(const char *text) { return thunder_status_create(THUNDER_CALLBACK, text, strlen(text)); }
 
 static thunder_status *run_locked(layer *self, lua_State *L, lua_CFunction body, void *data, thunder_scope *scope)
 {
     const int top = lua_gettop(L);
-    lua_pushcfunction(L, with_traceback);
+    lua_pushcfunction(L, add_traceback);
     lua_pushcfunction(L, body);
     lua_pushlightuserdata(L, data);
     limits_begin(L, self->limits);
-    const hook_state before = hook_of(L);
+    const hook_state before = current_hook(L);
     const int failed = lua_pcall(L, 1, 0, top + 1);
     edges_end(L, &before);
     limits_end(L, self->limits);
@@ -128,9 +128,9 @@ thunder_status *layer_run(layer *self, lua_CFunction body, void *data, thunder_s
     /* The eager scope may be in the middle of the op that this is called by. */
     if (!scope) self->eager = NULL;
     if (!L)
-        status = failure("the Lua state of this function is closed");
+        status = create_failure("the Lua state of this function is closed");
     else if (!lua_checkstack(L, 8))
-        status = failure("the Lua stack is full");
+        status = create_failure("the Lua stack is full");
     else
         status = run_locked(self, L, body, data, scope);
     if (!scope) {

@@ -16,7 +16,7 @@ typedef struct walk {
 static void walk_value(walk *w, int index);
 
 /* Of the holder at `holder`, the key below the top and the value on top, which stay. nil is no value of a table: NULL stands for it. */
-static void place(walk *w, int holder)
+static void add_place(walk *w, int holder)
 {
     lua_State *L = w->L;
     if (w->count >= MOST_PLACES) return;
@@ -61,7 +61,7 @@ static code *push_code(lua_State *L, int function)
     return made;
 }
 
-static bool holds(const code *c, const char *word, size_t count)
+static bool code_contains(const code *c, const char *word, size_t count)
 {
     for (size_t at = 0; count && at + count <= c->count; at++) {
         const char *found = memchr(c->bytes + at, word[0], c->count - count + 1 - at);
@@ -81,8 +81,8 @@ static void walk_globals(walk *w, int function, int names)
     lua_pushnil(L);
     while (lua_next(L, names)) {
         const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tolstring(L, -2, &count) : NULL;
-        if (name && !lua_iscfunction(L, -1) && holds(c, name, count)) {
-            place(w, names);
+        if (name && !lua_iscfunction(L, -1) && code_contains(c, name, count)) {
+            add_place(w, names);
             walk_value(w, lua_gettop(L));
         }
         lua_pop(L, 1);
@@ -103,14 +103,14 @@ static void walk_function(walk *w, int index)
         if (!strcmp(name, "_ENV") && lua_istable(L, -1)) {
             walk_globals(w, index, lua_gettop(L));
         } else {
-            place(w, index);
+            add_place(w, index);
             walk_value(w, lua_gettop(L));
         }
         lua_pop(L, 2);
     }
 }
 
-static lua_Integer entries(lua_State *L, int table)
+static lua_Integer count_entries(lua_State *L, int table)
 {
     lua_Integer count = 0;
     lua_pushnil(L);
@@ -126,7 +126,7 @@ static void walk_table(walk *w, int index, bool counted)
     lua_pushnil(L);
     while (lua_next(L, index)) {
         if (count++ < MOST_ENTRIES) {
-            place(w, index);
+            add_place(w, index);
             walk_value(w, lua_gettop(L));
         }
         lua_pop(L, 1);
@@ -134,7 +134,7 @@ static void walk_table(walk *w, int index, bool counted)
     if (!counted) return;
     lua_pushboolean(L, false);
     lua_pushinteger(L, count);
-    place(w, index);
+    add_place(w, index);
     lua_pop(L, 2);
 }
 
@@ -220,7 +220,7 @@ static bool is_unchanged(lua_State *L, int places, lua_Integer at)
     if (type == LUA_TFUNCTION) {
         lua_getupvalue(L, top + 1, (int)lua_tointeger(L, top + 2));
     } else if (lua_isboolean(L, top + 2) && !lua_toboolean(L, top + 2)) {
-        lua_pushinteger(L, entries(L, top + 1));
+        lua_pushinteger(L, count_entries(L, top + 1));
     } else {
         lua_pushvalue(L, top + 2);
         lua_rawget(L, top + 1);

@@ -21,7 +21,7 @@ static void integer_field(lua_State *L, const char *name, lua_Integer value)
     lua_setfield(L, -2, name);
 }
 
-static thunder_dtype_info info_push(lua_State *L, const char *who)
+static thunder_dtype_info push_dtype_info(lua_State *L, const char *who)
 {
     const thunder_dtype dtype = lua_isnoneornil(L, 1) ? THUNDER_F32 : dtype_check(L, 1, who);
     thunder_dtype_info info = {.size = sizeof info};
@@ -36,7 +36,7 @@ static thunder_dtype_info info_push(lua_State *L, const char *who)
 /* th.finfo(dtype): a table of a real dtype's numbers; of float32 without one. */
 static int finfo(lua_State *L)
 {
-    const thunder_dtype_info info = info_push(L, "finfo");
+    const thunder_dtype_info info = push_dtype_info(L, "finfo");
     if (!info.is_real) return refuse(L, "finfo: takes a real dtype, got %s; iinfo is for integers", info.name);
     number_field(L, "min", info.min), number_field(L, "max", info.max), number_field(L, "eps", info.eps);
     number_field(L, "tiny", info.smallest_normal), number_field(L, "smallest_normal", info.smallest_normal);
@@ -48,7 +48,7 @@ static int finfo(lua_State *L)
 static int iinfo(lua_State *L)
 {
     dtype_check(L, 1, "iinfo");
-    const thunder_dtype_info info = info_push(L, "iinfo");
+    const thunder_dtype_info info = push_dtype_info(L, "iinfo");
     if (info.is_real) return refuse(L, "iinfo: takes a dtype of integers, got %s; finfo is for it", info.name);
     if (info.integer_max == 1) return refuse(L, "iinfo: takes a dtype of integers, got %s", info.name);
     integer_field(L, "min", info.integer_min), integer_field(L, "max", (lua_Integer)info.integer_max);

@@ -5,7 +5,7 @@
 static const char names_key; /* in the registry: [function] = what it is called */
 static _Thread_local hook_state outer;
 
-static void hook(lua_State *L, lua_Debug *record)
+static void record_sharp_call(lua_State *L, lua_Debug *record)
 {
     const int mask = record->event == LUA_HOOKCOUNT ? LUA_MASKCOUNT : record->event == LUA_HOOKLINE ? LUA_MASKLINE
                    : record->event == LUA_HOOKRET   ? LUA_MASKRET
@@ -26,22 +26,22 @@ static void hook(lua_State *L, lua_Debug *record)
     if (outer.hook && (outer.mask & mask)) outer.hook(L, record);
 }
 
-hook_state hook_of(lua_State *L) { return (hook_state){lua_gethook(L), lua_gethookmask(L), lua_gethookcount(L)}; }
+hook_state current_hook(lua_State *L) { return (hook_state){lua_gethook(L), lua_gethookmask(L), lua_gethookcount(L)}; }
 
 void edges_watch(lua_State *L)
 {
-    if (lua_gethook(L) == hook) return;
-    outer = hook_of(L);
-    lua_sethook(L, hook, outer.mask | LUA_MASKCALL, outer.count);
+    if (lua_gethook(L) == record_sharp_call) return;
+    outer = current_hook(L);
+    lua_sethook(L, record_sharp_call, outer.mask | LUA_MASKCALL, outer.count);
 }
 
 void edges_end(lua_State *L, const hook_state *before)
 {
-    if (lua_gethook(L) == hook && before->hook != hook) lua_sethook(L, before->hook, before->mask, before->count);
+    if (lua_gethook(L) == record_sharp_call && before->hook != record_sharp_call) lua_sethook(L, before->hook, before->mask, before->count);
 }
 
 /* Those of a library, by name; pops it. */
-static void add(lua_State *L, const char *library, const char *const *functions)
+static void add_functions(lua_State *L, const char *library, const char *const *functions)
 {
     const int names = lua_gettop(L) - 1;
     for (; lua_istable(L, -1) && *functions; functions++) {
@@ -61,12 +61,12 @@ void open_edges(lua_State *L)
                       *const io[] = {"read", "write", "open", "lines", "popen", NULL}, *const file[] = {"read", "write", "lines", NULL},
                       *const base[] = {"print", NULL};
     lua_newtable(L);
-    lua_getglobal(L, "math"), add(L, "math", math);
-    lua_getglobal(L, "os"), add(L, "os", os);
-    lua_getglobal(L, "io"), add(L, "io", io);
-    lua_pushglobaltable(L), add(L, "", base);
+    lua_getglobal(L, "math"), add_functions(L, "math", math);
+    lua_getglobal(L, "os"), add_functions(L, "os", os);
+    lua_getglobal(L, "io"), add_functions(L, "io", io);
+    lua_pushglobaltable(L), add_functions(L, "", base);
     if (luaL_getmetatable(L, LUA_FILEHANDLE) == LUA_TTABLE)
-        lua_getfield(L, -1, "__index"), lua_remove(L, -2), add(L, "file", file);
+        lua_getfield(L, -1, "__index"), lua_remove(L, -2), add_functions(L, "file", file);
     else
         lua_pop(L, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &names_key);

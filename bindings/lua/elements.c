@@ -18,7 +18,7 @@ typedef struct filling {
 static size_t element_size(thunder_dtype dtype) { return (size_t)((dtype & 0xff) + 7) / 8; }
 
 /* The shape along first elements. */
-static void measure(lua_State *L, int index, filling *f)
+static void read_shape(lua_State *L, int index, filling *f)
 {
     lua_pushvalue(L, index);
     while (lua_istable(L, -1)) {
@@ -112,7 +112,7 @@ static int core_tensor(lua_State *L)
     filling f = {.dtype = dtype ? dtype->value : 0};
     lua_settop(L, 2);
     lua_insert(L, 1); /* the data on top, where it is walked */
-    measure(L, 2, &f);
+    read_shape(L, 2, &f);
     static const thunder_dtype defaults[] = {THUNDER_F32, THUNDER_BOOL, THUNDER_I64, THUNDER_F32};
     const enum number_kind kind = kind_of(L, 2, &f, 0);
     if (!dtype) f.dtype = defaults[kind];

@@ -61,7 +61,7 @@ int refuse_memory(lua_State *L)
 }
 
 /* The message without the names of C functions in front, which the script did not call. */
-static const char *without_functions(const char *text)
+static const char *skip_function_names(const char *text)
 {
     while (strncmp(text, "thunder_", 8) == 0) {
         const char *end = text + strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -101,7 +101,7 @@ static void push_without_place(lua_State *L, const char *text, const char *place
 static const char tag[] = "lua";
 
 /* Of a status, on any thread. The layer frees `object` as soon as it is in the list. */
-static void drop_raised(void *object)
+static void queue_dropped_error(void *object)
 {
     kept *self = object;
     layer *home = self->layer;
@@ -111,7 +111,7 @@ static void drop_raised(void *object)
 }
 
 /* Lets the collector have the errors whose status is gone. */
-static void forget_dropped(lua_State *L, layer *self)
+static void remove_dropped_errors(lua_State *L, layer *self)
 {
     kept *dropped = atomic_exchange(&self->dropped, NULL);
     layer_push_table(L, TABLE_ERRORS);
@@ -124,10 +124,10 @@ static void forget_dropped(lua_State *L, layer *self)
 }
 
 /* (error object, status) */
-static int attach(lua_State *L)
+static int store_error(lua_State *L)
 {
     layer *self = layer_of(L);
-    forget_dropped(L, self);
+    remove_dropped_errors(L, self);
     layer_push_table(L, TABLE_ERRORS);
     lua_createtable(L, 1, 0);
     lua_pushvalue(L, 1);
@@ -136,13 +136,13 @@ static int attach(lua_State *L)
     kept *made = malloc(sizeof *made);
     if (!made) return refuse_memory(L);
     made->layer = layer_retain(self), made->id = ++self->last_error;
-    thunder_status_set_foreign(lua_touserdata(L, 2), tag, made, drop_raised);
+    thunder_status_set_foreign(lua_touserdata(L, 2), tag, made, queue_dropped_error);
     return 0;
 }
 
 void error_attach(lua_State *L, thunder_status *status)
 {
-    lua_pushcfunction(L, attach);
+    lua_pushcfunction(L, store_error);
     lua_insert(L, -2);
     lua_pushlightuserdata(L, status);
     if (lua_pcall(L, 2, 0, 0)) lua_pop(L, 1); /* without memory the status has its text alone */
@@ -158,7 +158,7 @@ static void raise_carried(lua_State *L, layer *self, thunder_status *status)
     lua_rawgeti(L, -1, 1);
     self->failed = NULL;
     thunder_status_release(status);
-    forget_dropped(L, self);
+    remove_dropped_errors(L, self);
     lua_error(L);
 }
 
@@ -171,7 +171,7 @@ void check_status(lua_State *L, thunder_status *status)
     raise_carried(L, self, status);
     push_position(L);
     const char *text = thunder_status_message(status);
-    push_without_place(L, without_functions(text), script_place(L));
+    push_without_place(L, skip_function_names(text), script_place(L));
     lua_concat(L, 2);
     if (thunder_status_code(status) == THUNDER_OUT_OF_MEMORY) note_no_memory(L);
     self->failed = NULL;

@@ -90,7 +90,7 @@ static int call_traced(lua_State *L)
     return 0;
 }
 
-static thunder_status *traced(const char *field, thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
+static thunder_status *run_traced(const char *field, thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
 {
     traced_frame f = {user, field, in, out};
     return layer_run(f.op->layer, call_traced, &f, scope);
@@ -98,12 +98,12 @@ static thunder_status *traced(const char *field, thunder_scope *scope, const thu
 
 static thunder_status *decompose(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
 {
-    return traced("decompose", scope, in, out, user);
+    return run_traced("decompose", scope, in, out, user);
 }
 
 static thunder_status *vjp(thunder_scope *scope, const thunder_values *in, thunder_values *out, void *user)
 {
-    return traced("vjp", scope, in, out, user);
+    return run_traced("vjp", scope, in, out, user);
 }
 
 /* ---- the kernel ---- */

@@ -7,7 +7,7 @@
 /* ---- interrupts ---- */
 
 /* Does nothing: a hook that the host set on each call runs as this begins. */
-static int nothing(lua_State *L)
+static int do_nothing(lua_State *L)
 {
     (void)L;
     return 0;
@@ -15,10 +15,10 @@ static int nothing(lua_State *L)
 
 static bool has_call_hook(lua_State *L) { return lua_gethook(L) && (lua_gethookmask(L) & LUA_MASKCALL); }
 
-/* Calls `nothing`. An error of the hook is left on the stack, with the script's line in front where it is a text without. */
+/* Calls `do_nothing`. An error of the hook is left on the stack, with the script's line in front where it is a text without. */
 static bool hook_raises(lua_State *L)
 {
-    lua_pushcfunction(L, nothing);
+    lua_pushcfunction(L, do_nothing);
     if (lua_pcall(L, 0, 0, 0) == LUA_OK) return false;
     const char *place = script_place(L), *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
     if (!place || !text || strncmp(text, place, strlen(place)) == 0) return true;
@@ -29,7 +29,7 @@ static bool hook_raises(lua_State *L)
 
 /* Hosts interrupt Lua by a hook that their signal handler sets on the main coroutine, where it would wait until the program
  * has ended. It runs between the steps instead, on the coroutine that called. */
-static bool interrupted(lua_State *L)
+static bool is_interrupted(lua_State *L)
 {
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
     lua_State *first = lua_tothread(L, -1);
@@ -50,7 +50,7 @@ static thunder_status *check_interrupts(void *user)
 {
     layer *self = user;
     lua_State *L = self->running;
-    if (!L || !lua_checkstack(L, 8) || !interrupted(L)) return NULL;
+    if (!L || !lua_checkstack(L, 8) || !is_interrupted(L)) return NULL;
     static const char text[] = "the script was interrupted";
     thunder_status *status = thunder_status_create(THUNDER_CANCELLED, text, sizeof text - 1);
     error_attach(L, status);
@@ -62,7 +62,7 @@ static thunder_status *check_interrupts(void *user)
 enum { WARNING = 2 };
 
 /* On any thread, so that no Lua code can have it. */
-static void show(int32_t level, const char *component, const char *text, size_t bytes, void *user)
+static void print_log(int32_t level, const char *component, const char *text, size_t bytes, void *user)
 {
     (void)bytes, (void)user;
     fprintf(stderr, "thunder: %s: %s\n", level >= WARNING ? "warning" : component, text);
@@ -72,6 +72,6 @@ static void destroy(void *user) { layer_release(user); }
 
 thunder_hooks layer_hooks(layer *self)
 {
-    return (thunder_hooks){.size = sizeof(thunder_hooks), .user = layer_retain(self), .log = show,
+    return (thunder_hooks){.size = sizeof(thunder_hooks), .user = layer_retain(self), .log = print_log,
                            .destroy = destroy, .check_interrupts = check_interrupts};
 }

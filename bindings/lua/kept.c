@@ -4,7 +4,7 @@
 #include "lua/layer.h"
 
 /* Lets the collector have the values that the library gave up. The table of kept values is on top. */
-static void forget(lua_State *L, layer *self)
+static void remove_forgotten(lua_State *L, layer *self)
 {
     kept *forgotten = atomic_exchange(&self->forgotten, NULL);
     for (const kept *each = forgotten; each; each = each->next) {
@@ -18,7 +18,7 @@ kept *kept_create(lua_State *L)
 {
     layer *self = layer_of(L);
     layer_push_table(L, TABLE_KEPT);
-    forget(L, self);
+    remove_forgotten(L, self);
     lua_insert(L, -2);
     lua_rawseti(L, -2, self->last_kept + 1);
     lua_pop(L, 1);

@@ -175,7 +175,7 @@ typedef struct hook_state {
     lua_Hook hook;
     int mask, count;
 } hook_state;
-hook_state hook_of(lua_State *L);
+hook_state current_hook(lua_State *L);
 /* Tells the scope of calls that give something else each time, until edges_end(). */
 void edges_watch(lua_State *L);
 void edges_end(lua_State *L, const hook_state *before);

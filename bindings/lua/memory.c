@@ -32,18 +32,18 @@ void memory_forget_device(lua_State *L, const box *tensor)
     if (self) self->device_bytes -= tensor->device_bytes; /* else the state is closing */
 }
 
-static double seconds(void)
+static double now_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static void collect(lua_State *L, layer *self)
+static void collect_now(lua_State *L, layer *self)
 {
-    const double start = seconds();
+    const double start = now_seconds();
     lua_gc(L, LUA_GCCOLLECT);
-    const double end = seconds();
+    const double end = now_seconds();
     self->next_collection = end + (end - start) / kShareOfTime;
     self->device_bytes_kept = self->device_bytes;
 }
@@ -53,13 +53,13 @@ void memory_collect_garbage(lua_State *L, layer *self)
     if (self->device_bytes < self->device_bytes_kept) self->device_bytes_kept = self->device_bytes;
     const size_t grown = self->device_bytes - self->device_bytes_kept;
     if (grown < kLeastGarbage || lua_gc(L, LUA_GCISRUNNING) != 1) return;
-    if (grown >= kMostGarbage || seconds() >= self->next_collection) collect(L, self);
+    if (grown >= kMostGarbage || now_seconds() >= self->next_collection) collect_now(L, self);
 }
 
 bool memory_can_retry(lua_State *L, layer *self, const thunder_status *failed)
 {
     if (!failed || thunder_status_code(failed) != THUNDER_OUT_OF_MEMORY) return false;
     const size_t before = self->device_bytes;
-    collect(L, self);
+    collect_now(L, self);
     return self->device_bytes < before;
 }

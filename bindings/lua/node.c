@@ -108,7 +108,7 @@ static const thunder_buffer *next_input(lua_State *L, const thunder_launch *laun
 }
 
 /* Pushes what the slot on top stands for in its place. */
-static void fill_slot(lua_State *L, const thunder_launch *launch, const thunder_any *args, lua_Integer position, size_t *next)
+static void push_slot_value(lua_State *L, const thunder_launch *launch, const thunder_any *args, lua_Integer position, size_t *next)
 {
     if (lua_istable(L, -1)) {
         if (args)
@@ -130,7 +130,7 @@ static void fill_slot(lua_State *L, const thunder_launch *launch, const thunder_
     lua_remove(L, -2);
 }
 
-static void push_shown(lua_State *L, thunder_dtype dtype, size_t rank, const int64_t *shape)
+static void push_type_text(lua_State *L, thunder_dtype dtype, size_t rank, const int64_t *shape)
 {
     lua_pushfstring(L, "%s[", dtype_name(dtype));
     for (size_t i = 0; i < rank; i++) {
@@ -151,8 +151,8 @@ static void store(lua_State *L, int index, lua_Integer number, const char *name,
     bool same = thunder_tensor_dtype(made) == out->dtype && (int32_t)rank == out->rank;
     for (size_t i = 0; same && i < rank; i++) same = shape[i] == out->shape[i];
     if (!same) {
-        push_shown(L, thunder_tensor_dtype(made), rank, shape);
-        push_shown(L, out->dtype, (size_t)out->rank, out->shape);
+        push_type_text(L, thunder_tensor_dtype(made), rank, shape);
+        push_type_text(L, out->dtype, (size_t)out->rank, out->shape);
         luaL_error(L, "%s: result %I of its kernel is %s, the op's meta says %s", name, number, lua_tostring(L, -2), lua_tostring(L, -1));
     }
     check_status(L, thunder_tensor_read(made, out->data, bytes_of(out)));
@@ -170,7 +170,7 @@ void kernel_call(lua_State *L, const thunder_launch *launch, const thunder_any *
     const int first = lua_gettop(L);
     for (lua_Integer i = 1; i <= slots; i++) {
         lua_rawgeti(L, plan, i);
-        fill_slot(L, launch, args, i - 1, &next);
+        push_slot_value(L, launch, args, i - 1, &next);
     }
     lua_call(L, (int)slots, LUA_MULTRET);
     const lua_Integer got = lua_gettop(L) - first + 1;

@@ -52,7 +52,7 @@ typedef struct script {
     bool missing; /* there is no such file */
 } script;
 
-static int with_traceback(lua_State *L)
+static int add_traceback(lua_State *L)
 {
     if (is_no_memory(L, 1)) return 1;
     luaL_tolstring(L, 1, NULL);
@@ -76,7 +76,7 @@ static int run_script(lua_State *L)
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     lua_pushvalue(L, 1);
     lua_setfield(L, -2, "thunder");
-    lua_pushcfunction(L, with_traceback);
+    lua_pushcfunction(L, add_traceback);
     const int handler = lua_gettop(L);
     const int unread = luaL_loadfilex(L, self->path, "t");
     self->missing = unread == LUA_ERRFILE && is_missing(self->path);
@@ -105,7 +105,7 @@ EXPORT thunder_status *thunder_lua_run_file(thunder_context *context, const char
     limits->memory_bytes = given->memory_bytes, limits->instructions = given->instructions;
     limits->restricted = given->restricted != 0;
     script self = {context, path, limits, false};
-    lua_pushcfunction(L, with_traceback);
+    lua_pushcfunction(L, add_traceback);
     lua_pushcfunction(L, run_script);
     lua_pushlightuserdata(L, &self);
     thunder_status *status = NULL;

@@ -70,7 +70,7 @@ static thunder_editor *editor_check(lua_State *L) { return box_check(L, 1, BOX_E
 static size_t line_check(lua_State *L) { return (size_t)(luaL_checkinteger(L, 2) - 1); }
 
 /* Raises the first error that the editor's scope has recorded, with the script's line. */
-static void editor_status(lua_State *L, thunder_editor *editor)
+static void check_editor(lua_State *L, thunder_editor *editor)
 {
     check_status(L, thunder_scope_status(thunder_editor_before(editor, thunder_editor_line_count(editor))));
 }
@@ -79,7 +79,7 @@ static int core_editor_line(lua_State *L)
 {
     thunder_editor *editor = editor_check(L);
     const thunder_node *node = thunder_editor_line(editor, line_check(L));
-    editor_status(L, editor);
+    check_editor(L, editor);
     node_push(L, node);
     return 1;
 }
@@ -102,7 +102,7 @@ static int core_editor_arguments(lua_State *L)
 {
     thunder_editor *editor = editor_check(L);
     const thunder_values *arguments = thunder_editor_arguments(editor, line_check(L));
-    editor_status(L, editor);
+    check_editor(L, editor);
     return values_push(L, arguments, false);
 }
 
@@ -111,11 +111,11 @@ static int core_editor_values(lua_State *L)
 {
     thunder_editor *editor = editor_check(L);
     const thunder_node *node = thunder_editor_line(editor, line_check(L));
-    editor_status(L, editor);
+    check_editor(L, editor);
     const size_t count = thunder_node_output_count(node);
     luaL_checkstack(L, (int)count + 4, "results");
     for (size_t i = 0; i < count; i++) tensor_push(L, thunder_editor_value(editor, thunder_node_output_value(node, i)));
-    editor_status(L, editor);
+    check_editor(L, editor);
     return (int)count;
 }
 
@@ -133,7 +133,7 @@ static int core_editor_replace(lua_State *L)
         lua_settop(L, last);
     }
     thunder_editor_replace(editor, line, results);
-    editor_status(L, editor);
+    check_editor(L, editor);
     return 0;
 }
 
@@ -141,7 +141,7 @@ static int core_editor_delete(lua_State *L)
 {
     thunder_editor *editor = editor_check(L);
     thunder_editor_delete(editor, line_check(L));
-    editor_status(L, editor);
+    check_editor(L, editor);
     return 0;
 }
 

@@ -2,7 +2,7 @@
 #include "lua/layer.h"
 
 /* Calls the function at 2 with what follows it, in the scope; returns how many results are on top. */
-static int in_scope(lua_State *L, thunder_scope *scope)
+static int call_in_scope(lua_State *L, thunder_scope *scope)
 {
     layer *self = layer_of(L);
     thunder_scope *outer = self->scope;
@@ -30,7 +30,7 @@ static int core_scope(lua_State *L)
     made->handle = scope;
     thunder_scope_set_autocast(scope, thunder_scope_autocast(scope_now(L, self)));
     lua_replace(L, 1);
-    const int results = in_scope(L, scope);
+    const int results = call_in_scope(L, scope);
     /* Counts the draws now, not when the collector comes by. */
     thunder_scope_reset(scope);
     return results;

@@ -44,7 +44,7 @@ bool size_or_integer(lua_State *L, int index, thunder_dim *out)
 }
 
 /* The scope that both belong to, and the numbers or words at 1 and 2. */
-static thunder_scope *operands(lua_State *L, const char *operation, thunder_dim *a, thunder_dim *b)
+static thunder_scope *read_operands(lua_State *L, const char *operation, thunder_dim *a, thunder_dim *b)
 {
     thunder_scope *scope = scope_of_sizes(L);
     if (!size_or_integer(L, 1, a) || !size_or_integer(L, 2, b))
@@ -53,7 +53,7 @@ static thunder_scope *operands(lua_State *L, const char *operation, thunder_dim 
 }
 
 /* The number that was seen: from here on the trace is for this one alone. */
-static lua_Integer value(lua_State *L, int index)
+static lua_Integer read_size(lua_State *L, int index)
 {
     layer *self = layer_of(L);
     thunder_dim word;
@@ -64,21 +64,21 @@ static lua_Integer value(lua_State *L, int index)
     return seen;
 }
 
-static int make(lua_State *L, char operation)
+static int make_size(lua_State *L, char operation)
 {
     thunder_dim a, b;
     const char name[] = {operation, 0};
-    thunder_scope *scope = operands(L, name, &a, &b);
+    thunder_scope *scope = read_operands(L, name, &a, &b);
     const thunder_dim made = thunder_dim_make(scope, operation, a, b);
     scope_check(L, layer_of(L), scope);
     size_push(L, made);
     return 1;
 }
 
-static int compare(lua_State *L, const char *comparison)
+static int compare_sizes(lua_State *L, const char *comparison)
 {
     thunder_dim a, b;
-    thunder_scope *scope = operands(L, comparison, &a, &b);
+    thunder_scope *scope = read_operands(L, comparison, &a, &b);
     const int32_t holds = thunder_dim_compare(scope, a, comparison, b);
     scope_check(L, layer_of(L), scope);
     lua_pushboolean(L, holds);
@@ -91,7 +91,7 @@ static int compute_as_numbers(lua_State *L, int operation)
     for (int i = 1; i <= 2; i++) {
         thunder_dim word;
         if (size_test(L, i, &word))
-            lua_pushinteger(L, value(L, i));
+            lua_pushinteger(L, read_size(L, i));
         else
             lua_pushvalue(L, i);
     }
@@ -112,11 +112,11 @@ static bool call_tensor_metamethod(lua_State *L, const char *metamethod)
     return false;
 }
 
-static int size_add(lua_State *L) { return call_tensor_metamethod(L, "__add") ? 1 : make(L, '+'); }
-static int size_sub(lua_State *L) { return call_tensor_metamethod(L, "__sub") ? 1 : make(L, '-'); }
-static int size_mul(lua_State *L) { return call_tensor_metamethod(L, "__mul") ? 1 : make(L, '*'); }
-static int size_idiv(lua_State *L) { return call_tensor_metamethod(L, "__idiv") ? 1 : make(L, '/'); }
-static int size_mod(lua_State *L) { return call_tensor_metamethod(L, "__mod") ? 1 : make(L, '%'); }
+static int size_add(lua_State *L) { return call_tensor_metamethod(L, "__add") ? 1 : make_size(L, '+'); }
+static int size_sub(lua_State *L) { return call_tensor_metamethod(L, "__sub") ? 1 : make_size(L, '-'); }
+static int size_mul(lua_State *L) { return call_tensor_metamethod(L, "__mul") ? 1 : make_size(L, '*'); }
+static int size_idiv(lua_State *L) { return call_tensor_metamethod(L, "__idiv") ? 1 : make_size(L, '/'); }
+static int size_mod(lua_State *L) { return call_tensor_metamethod(L, "__mod") ? 1 : make_size(L, '%'); }
 static int size_div(lua_State *L) { return call_tensor_metamethod(L, "__div") ? 1 : compute_as_numbers(L, LUA_OPDIV); }
 static int size_pow(lua_State *L) { return call_tensor_metamethod(L, "__pow") ? 1 : compute_as_numbers(L, LUA_OPPOW); }
 static int size_unm(lua_State *L)
@@ -124,19 +124,19 @@ static int size_unm(lua_State *L)
     lua_settop(L, 1);
     lua_pushinteger(L, 0);
     lua_insert(L, 1);
-    return make(L, '-');
+    return make_size(L, '-');
 }
-static int size_eq(lua_State *L) { return compare(L, "=="); }
-static int size_lt(lua_State *L) { return compare(L, "<"); }
-static int size_le(lua_State *L) { return compare(L, "<="); }
+static int size_eq(lua_State *L) { return compare_sizes(L, "=="); }
+static int size_lt(lua_State *L) { return compare_sizes(L, "<"); }
+static int size_le(lua_State *L) { return compare_sizes(L, "<="); }
 static int size_value(lua_State *L)
 {
-    lua_pushinteger(L, value(L, 1));
+    lua_pushinteger(L, read_size(L, 1));
     return 1;
 }
 static int size_tostring(lua_State *L)
 {
-    lua_pushfstring(L, "%I", value(L, 1));
+    lua_pushfstring(L, "%I", read_size(L, 1));
     return 1;
 }
 static int size_concat(lua_State *L)

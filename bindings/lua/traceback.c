@@ -19,7 +19,7 @@ static bool is_shown(lua_State *L, int level, lua_Debug *frame)
     return !is_ours(&caller) && strcmp(caller.what, "C") != 0;
 }
 
-static int height(lua_State *L)
+static int stack_height(lua_State *L)
 {
     lua_Debug frame;
     int low = 0, high = 1;
@@ -65,7 +65,7 @@ void traceback_add(lua_State *L, int index)
     const char *message = lua_tostring(L, index);
     const bool has_one = strstr(message, "\nstack traceback:") != NULL;
     int levels[LOOKED_AT];
-    const int end = has_one ? 0 : height(L), count = find_levels(L, end, levels);
+    const int end = has_one ? 0 : stack_height(L), count = find_levels(L, end, levels);
     if (!count) {
         lua_pushvalue(L, index);
         return;

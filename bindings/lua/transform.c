@@ -41,7 +41,7 @@ static int64_t *dims_check(lua_State *L, int index, size_t *count)
     return dims;
 }
 
-static thunder_status *transformed(lua_State *L, const char *kind, thunder_function *function, thunder_function **out)
+static thunder_status *create_transformed(lua_State *L, const char *kind, thunder_function *function, thunder_function **out)
 {
     const char *wrt = luaL_optstring(L, 3, NULL);
     if (strcmp(kind, "jvp") == 0) return thunder_function_jvp(function, wrt, 0, out);
@@ -52,7 +52,7 @@ static thunder_status *transformed(lua_State *L, const char *kind, thunder_funct
     return thunder_function_checkpoint(function, out);
 }
 
-static int apply(lua_State *L, int args, thunder_function *function)
+static int apply_function(lua_State *L, int args, thunder_function *function)
 {
     layer *state = layer_of(L);
     thunder_values *in = values_box(L);
@@ -88,8 +88,8 @@ static int core_transform(lua_State *L)
 {
     const char *kind = luaL_checkstring(L, 1);
     thunder_function *function = callable_push(L, 2), **made = function_push(L, 0);
-    check_status(L, transformed(L, kind, function, made));
-    return apply(L, 4, *made);
+    check_status(L, create_transformed(L, kind, function, made));
+    return apply_function(L, 4, *made);
 }
 
 /* core.vmap(f, dims of the arguments' leaves or nil, dims of the results or nil, randomness, { n = , arguments.. }) */
@@ -99,7 +99,7 @@ static int core_vmap(lua_State *L)
     int64_t *in = lua_istable(L, 2) ? dims_check(L, 2, &n_in) : NULL, *to = lua_istable(L, 3) ? dims_check(L, 3, &n_out) : NULL;
     thunder_function *function = callable_push(L, 1), **made = function_push(L, 0);
     check_status(L, thunder_function_vmap(function, in, n_in, to, n_out, luaL_checkstring(L, 4), made));
-    return apply(L, 5, *made);
+    return apply_function(L, 5, *made);
 }
 
 void open_transform(lua_State *L)

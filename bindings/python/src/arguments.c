@@ -44,7 +44,7 @@ static int integer_of(const arguments *c, const parameter *p, PyObject *object, 
 }
 
 /* Of 64 bits, with a sign or, where no sign is and it is larger, without one. */
-static int number_of(const arguments *c, const parameter *p, PyObject *object, thunder_any *out)
+static int read_number(const arguments *c, const parameter *p, PyObject *object, thunder_any *out)
 {
     int overflow = 0;
     out->kind = THUNDER_INT, out->u.i = PyLong_AsLongLongAndOverflow(object, &overflow);
@@ -220,7 +220,7 @@ static int argument(arguments *c, const parameter *p, PyObject *object, thunder_
         out->kind = THUNDER_BOOLEAN, out->u.i = object == Py_True;
         return 0;
     }
-    if (PyLong_Check(object)) return number_of(c, p, object, out);
+    if (PyLong_Check(object)) return read_number(c, p, object, out);
     if (PyFloat_Check(object)) {
         out->kind = THUNDER_FLOAT, out->u.f = PyFloat_AS_DOUBLE(object);
         return 0;

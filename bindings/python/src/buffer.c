@@ -177,7 +177,7 @@ static thunder_tensor *borrow(const Py_buffer *view, thunder_dtype dtype)
     return made;
 }
 
-void no_dtype(PyObject *elements)
+void raise_no_dtype(PyObject *elements)
 {
     PyObject *all = dtype_names();
     if (all) PyErr_Format(PyExc_TypeError, "elements of type %U have no dtype here: convert them; there are %U", elements, all);
@@ -187,13 +187,13 @@ void no_dtype(PyObject *elements)
 static void refuse_format(const Py_buffer *view)
 {
     PyObject *text = PyUnicode_FromFormat("'%s' (%zd bytes)", view->format, view->itemsize);
-    if (text) no_dtype(text);
+    if (text) raise_no_dtype(text);
     Py_XDECREF(text);
 }
 
 static _Thread_local PyObject *shared; /* the list of arrays over whose memory tensors are made; or NULL */
 
-PyObject *note_shared(PyObject *list)
+PyObject *swap_shared_list(PyObject *list)
 {
     PyObject *before = shared;
     shared = list == Py_None ? NULL : Py_NewRef(list);

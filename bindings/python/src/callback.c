@@ -25,9 +25,9 @@ callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner))
     return made;
 }
 
-void callback_spread(callback *self) { self->spreads = true; }
+void callback_spread_results(callback *self) { self->spreads = true; }
 void callback_set_hooks(callback *self, callback_run_fn *run, callback_finish_fn *finish) { self->run = run, self->finish = finish; }
-PyObject *callback_itself(PyObject *owner) { return Py_NewRef(owner); }
+PyObject *callback_owner_itself(PyObject *owner) { return Py_NewRef(owner); }
 
 PyObject *callback_owner(const callback *self) { return self->owner; }
 
@@ -83,9 +83,9 @@ static thunder_status *run_body(PyObject *function, thunder_scope *scope, int (*
     if (status) return status;
     if (!outer) sizes_given = false;
     const bool begins = scope && scope != outer && thunder_scope_is_tracing(scope);
-    const grad_mode around = begins ? grad_mode_take() : (grad_mode){.off = false};
+    const grad_mode around = begins ? grad_mode_reset() : (grad_mode){.off = false};
     const int failed = body(function, frame);
-    if (begins) grad_mode_put(&around);
+    if (begins) grad_mode_restore(&around);
     here = outer, eager = outer_eager;
     /* An op that failed is the scope's first error and stays so; the exception that it became goes with it. */
     if (failed) status = status_of_exception(scope ? thunder_scope_status(scope) : NULL);

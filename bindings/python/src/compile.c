@@ -4,10 +4,10 @@
 #include "module.h"
 
 /* Before a call of it: gives what was at work before. */
-static host *begin(Compiled *self)
+static host *enter_host(Compiled *self)
 {
     host *outer = host_root;
-    if (self->host && host_moved(self->host)) thunder_status_release(thunder_function_touch(self->handle));
+    if (self->host && host_has_changed(self->host)) thunder_status_release(thunder_function_touch(self->handle));
     host_root = self->host;
     return outer;
 }
@@ -17,7 +17,7 @@ static PyObject *call_inside(Compiled *self, PyObject *const *args, Py_ssize_t c
 {
     thunder_scope *scope = here;
     const bool joins = thunder_scope_is_tracing(scope);
-    host *outer = joins ? host_root : begin(self);
+    host *outer = joins ? host_root : enter_host(self);
     PyObject *result = NULL;
     thunder_values *in = values_new();
     if (in && values_add_call(in, args, count, names, self->any_names) == 0) {
@@ -33,7 +33,7 @@ static PyObject *run(Compiled *self, thunder_values *in, thunder_values *out, Py
                      PyObject *names)
 {
     if (values_add_call(in, args, count, names, self->any_names)) return NULL;
-    host *outer = begin(self);
+    host *outer = enter_host(self);
     PyThreadState *state = PyEval_SaveThread();
     thunder_status *failed = thunder_compiled_call(self->compiled, NULL, in, out);
     PyEval_RestoreThread(state);
@@ -72,11 +72,11 @@ static PyObject *compiled_call(PyObject *object, PyObject *const *args, size_t c
     return result;
 }
 
-static PyObject *target(PyObject *owner) { return Py_XNewRef(((Compiled *)owner)->function); }
+static PyObject *owned_function(PyObject *owner) { return Py_XNewRef(((Compiled *)owner)->function); }
 
-static int prepare(Compiled *self, const char *name, PyObject *options)
+static int init_compiled(Compiled *self, const char *name, PyObject *options)
 {
-    self->callback = callback_new((PyObject *)self, target);
+    self->callback = callback_new((PyObject *)self, owned_function);
     if (!self->callback) return -1;
     if (check_status(thunder_function_create(context, name, callback_run, self->callback, callback_destroy, &self->handle))) return -1;
     callback_set_hooks(self->callback, host_run, writes_add);
@@ -104,7 +104,7 @@ static PyObject *compiled_new(PyTypeObject *type, PyObject *args, PyObject *name
     self->any_names = any_names != 0;
     self->function = Py_NewRef(function);
     self->options = Py_NewRef(options);
-    if (prepare(self, name, options) == 0) return (PyObject *)self;
+    if (init_compiled(self, name, options) == 0) return (PyObject *)self;
     Py_DECREF(self);
     return NULL;
 }
@@ -177,7 +177,7 @@ static PyObject *use_call(PyObject *object, PyObject *const *args, Py_ssize_t co
     thunder_values *in = values_new();
     int failed = !in || values_add_call(in, args, count, names, ((Compiled *)object)->any_names);
     if (!failed) {
-        host *outer = begin((Compiled *)object);
+        host *outer = enter_host((Compiled *)object);
         PyThreadState *state = PyEval_SaveThread();
         thunder_status *status = use(((Compiled *)object)->compiled, in, number);
         PyEval_RestoreThread(state);

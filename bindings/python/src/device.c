@@ -39,7 +39,7 @@ static PyObject *device_info(PyObject *module, PyObject *object)
 }
 
 /* Calls that only a device says something to, which may wait for it. */
-static PyObject *asked_of(PyObject *object, thunder_status *(*ask)(thunder_context *, thunder_device))
+static PyObject *call_on_device(PyObject *object, thunder_status *(*ask)(thunder_context *, thunder_device))
 {
     thunder_device device;
     if (!device_from(object, &device)) return NULL;
@@ -51,15 +51,15 @@ static PyObject *asked_of(PyObject *object, thunder_status *(*ask)(thunder_conte
 }
 static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *device)
 {
-    return asked_of(device, thunder_context_reset_peak_memory_stats);
+    return call_on_device(device, thunder_context_reset_peak_memory_stats);
 }
 static PyObject *empty_cache(PyObject *module, PyObject *device)
 {
-    return asked_of(device, thunder_context_empty_cache);
+    return call_on_device(device, thunder_context_empty_cache);
 }
 static PyObject *synchronize(PyObject *module, PyObject *device)
 {
-    return asked_of(device, thunder_context_synchronize);
+    return call_on_device(device, thunder_context_synchronize);
 }
 
 int open_device(PyObject *module)

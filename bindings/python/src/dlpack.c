@@ -137,7 +137,7 @@ static bool has_dtype(const DLTensor *t)
 {
     if (t->dtype.lanes == 1 && dtype_find((thunder_dtype)(t->dtype.code << 8 | t->dtype.bits))) return true;
     PyObject *text = elements_text(t);
-    if (text) no_dtype(text);
+    if (text) raise_no_dtype(text);
     Py_XDECREF(text);
     return false;
 }

@@ -45,7 +45,7 @@ thunder_tensor *tensor_from_dlpack(PyObject *object);
 /* A tensor of the library of an Exchange over the memory of a running program, which it must not outlive. */
 PyObject *exchange_view(PyObject *exchange, const thunder_buffer *buffer);
 /* A TypeError about elements that no dtype is for. */
-void no_dtype(PyObject *elements);
+void raise_no_dtype(PyObject *elements);
 
 _Static_assert(sizeof(void *) != 8 || sizeof(DLManagedTensor) == 64, "DLPack 0.x");
 _Static_assert(sizeof(void *) != 8 || sizeof(DLManagedTensorVersioned) == 80, "DLPack 1.x");

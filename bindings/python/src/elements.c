@@ -30,7 +30,7 @@ static PyObject *members_of(PyObject *list) { return PySequence_Fast(list, "tens
 /* ---- the shape and the dtype ---- */
 
 /* Along first members. 1: all are lists but for a number; 0: something else stands there; -1 and an exception. */
-static int measure(PyObject *object, filling *f)
+static int read_shape(PyObject *object, filling *f)
 {
     PyObject *at = Py_NewRef(object);
     while (is_list(at)) {
@@ -82,7 +82,7 @@ static int refuse_shape(const filling *f, size_t depth, Py_ssize_t count)
     return -1;
 }
 
-/* Whether all leaves are numbers, in lists of one shape; joins their dtypes where `own`. As measure() answers. */
+/* Whether all leaves are numbers, in lists of one shape; joins their dtypes where `own`. As read_shape() answers. */
 static int inspect(PyObject *object, filling *f, size_t depth, bool own)
 {
     if (!is_list(object)) {
@@ -201,7 +201,7 @@ static PyObject *tensor_of_numbers(PyObject *module, PyObject *args)
     filling f = {.rank = 0};
     if (!PyArg_ParseTuple(args, "OO:tensor_of_numbers", &data, &wanted) || !dtype_from(wanted, &f.dtype)) return NULL;
     const bool own = !f.dtype;
-    int good = measure(data, &f);
+    int good = read_shape(data, &f);
     if (good == 1) good = inspect(data, &f, 0, own);
     if (good < 1) return good == 0 ? Py_NewRef(Py_None) : NULL;
     if (!f.dtype) f.dtype = THUNDER_F32; /* of nothing */

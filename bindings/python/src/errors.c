@@ -63,7 +63,7 @@ int show_warning(void)
 }
 
 /* The message without the names of C functions in front, which the user of Python did not call. */
-static const char *without_functions(const char *text)
+static const char *skip_function_names(const char *text)
 {
     while (strncmp(text, "thunder_", 8) == 0) {
         const char *end = text + strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -85,7 +85,7 @@ void raise_message(thunder_code number, PyObject *message)
 static void raise_error(const thunder_status *status)
 {
     block_if_python_ends();
-    const char *text = without_functions(thunder_status_message(status));
+    const char *text = skip_function_names(thunder_status_message(status));
     PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     if (!message) return;
     raise_message(thunder_status_code(status), message);

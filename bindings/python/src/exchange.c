@@ -114,7 +114,7 @@ static thunder_status *export_tensor(thunder_tensor *tensor, thunder_stream *ord
     return ordered ? thunder_tensor_to_dlpack_unordered(tensor, ordered, out) : thunder_tensor_to_dlpack(tensor, 1, stream, out);
 }
 
-static PyObject *given(const Exchange *self, thunder_tensor *tensor, thunder_stream *ordered)
+static PyObject *export_object(const Exchange *self, thunder_tensor *tensor, thunder_stream *ordered)
 {
     DLManagedTensorVersioned *managed = NULL;
     thunder_stream *stream = ordered ? NULL : current_stream(self, thunder_tensor_device(tensor));
@@ -128,22 +128,22 @@ static PyObject *given(const Exchange *self, thunder_tensor *tensor, thunder_str
     return NULL;
 }
 
-static PyObject *result(const Exchange *self, const thunder_values *out, size_t leaf, thunder_stream *ordered)
+static PyObject *result_object(const Exchange *self, const thunder_values *out, size_t leaf, thunder_stream *ordered)
 {
     if (thunder_values_kind(out, leaf) == THUNDER_TENSOR) {
         thunder_tensor *tensor = thunder_values_tensor(out, leaf);
-        return tensor ? given(self, tensor, ordered) : Py_NewRef(Py_None);
+        return tensor ? export_object(self, tensor, ordered) : Py_NewRef(Py_None);
     }
     thunder_any any;
     return check_status(thunder_values_get(out, leaf, &any)) ? NULL : values_leaf(&any);
 }
 
-static PyObject *results(const Exchange *self, const thunder_values *out, thunder_stream *ordered)
+static PyObject *result_list(const Exchange *self, const thunder_values *out, thunder_stream *ordered)
 {
     const size_t count = thunder_values_count(out);
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t leaf = 0; list && leaf < count; leaf++) {
-        PyObject *one = result(self, out, leaf, ordered);
+        PyObject *one = result_object(self, out, leaf, ordered);
         if (one)
             PyList_SET_ITEM(list, (Py_ssize_t)leaf, one);
         else
@@ -155,7 +155,7 @@ static PyObject *results(const Exchange *self, const thunder_values *out, thunde
 /* ---- the call ---- */
 
 /* Whether a call that failed is to be made again, since its function would now be traced in another way; -1 and an exception. */
-static int asks_again(const Exchange *self)
+static int must_run_again(const Exchange *self)
 {
     if (!self->again) return 0;
     PyObject *answer = PyObject_CallNoArgs(self->again);
@@ -175,26 +175,26 @@ static PyObject *run_with(arguments *to, thunder_compiled *compiled, thunder_val
     PyThreadState *state = PyEval_SaveThread();
     thunder_status *failed = thunder_compiled_call(compiled, stream, to->in, out);
     PyEval_RestoreThread(state);
-    for (int again; failed && (again = asks_again(self));) {
+    for (int again; failed && (again = must_run_again(self));) {
         thunder_status_release(failed);
         if (again < 0) return thunder_stream_release(stream), NULL;
         state = PyEval_SaveThread();
         failed = thunder_compiled_call(compiled, stream, to->in, out);
         PyEval_RestoreThread(state);
     }
-    PyObject *made = check_status(failed) || show_warning() ? NULL : results(self, out, stream);
+    PyObject *made = check_status(failed) || show_warning() ? NULL : result_list(self, out, stream);
     thunder_stream_release(stream);
     return made;
 }
 
-static thunder_values *taken_out(thunder_values **kept)
+static thunder_values *take_spare(thunder_values **kept)
 {
     thunder_values *found = *kept;
     *kept = NULL;
     return found ? found : values_new();
 }
 
-static void put_back(thunder_values **kept, thunder_values *values, int as_they_are)
+static void return_spare(thunder_values **kept, thunder_values *values, int as_they_are)
 {
     if (!as_they_are) thunder_values_reset(values);
     if (!*kept)
@@ -206,11 +206,11 @@ static void put_back(thunder_values **kept, thunder_values *values, int as_they_
 PyObject *exchange_run(Exchange *self, thunder_compiled *compiled, spare_values *spare, PyObject *const *args, Py_ssize_t count,
                        PyObject *emptied)
 {
-    arguments to = {self, taken_out(&spare->in), 0, !emptied, !emptied};
-    thunder_values *out = to.in ? taken_out(&spare->out) : NULL;
+    arguments to = {self, take_spare(&spare->in), 0, !emptied, !emptied};
+    thunder_values *out = to.in ? take_spare(&spare->out) : NULL;
     PyObject *made = out ? run_with(&to, compiled, out, args, count, emptied) : NULL;
-    put_back(&spare->in, to.in, made && to.lent);
-    put_back(&spare->out, out, 0);
+    return_spare(&spare->in, to.in, made && to.lent);
+    return_spare(&spare->out, out, 0);
     return made;
 }
 
@@ -286,23 +286,23 @@ typedef struct lender {
     int32_t device;
 } lender;
 
-static void forget(void *user, const char *kind, const char *message) { (void)user, (void)kind, (void)message; }
+static void ignore_error(void *user, const char *kind, const char *message) { (void)user, (void)kind, (void)message; }
 
 /* Needs no lock of Python's. */
-static void *lend(size_t bytes, void **stream, void **block, void *user)
+static void *lend_device_memory(size_t bytes, void **stream, void **block, void *user)
 {
     const lender *from = user;
     int64_t size = (int64_t)bytes;
     DLTensor like = {.device = {DLPACK_CUDA, from->device}, .ndim = 1, .dtype = {1, 8, 1}, .shape = &size};
     DLManagedTensorVersioned *made = NULL;
     void *current = NULL;
-    if (from->api->allocate(&like, &made, NULL, forget)) return NULL;
+    if (from->api->allocate(&like, &made, NULL, ignore_error)) return NULL;
     if (from->api->current_stream(DLPACK_CUDA, from->device, &current) == 0) *stream = current ? current : legacy_stream;
     *block = made;
     return (char *)made->dl_tensor.data + made->dl_tensor.byte_offset;
 }
 
-static void give_back(void *block, void *user)
+static void free_device_memory(void *block, void *user)
 {
     (void)user;
     DLManagedTensorVersioned *made = block;
@@ -317,7 +317,7 @@ static PyObject *exchange_lend_memory(PyObject *object, PyObject *index)
     lender *from = malloc(sizeof *from); /* as long as there are blocks of it */
     if (!from) return PyErr_NoMemory();
     *from = (lender){((Exchange *)object)->api, (int32_t)device};
-    const thunder_device_allocator allocator = {sizeof allocator, lend, give_back, from};
+    const thunder_device_allocator allocator = {sizeof allocator, lend_device_memory, free_device_memory, from};
     if (check_status(thunder_context_set_device_allocator(context, THUNDER_CUDA(device), &allocator))) return free(from), NULL;
     Py_RETURN_NONE;
 }

@@ -16,7 +16,7 @@ typedef struct Program {
 enum { MAX_TAKEN = 256 };
 
 /* Which of the arguments the program has, in its order; NULL and an exception. */
-static PyObject *const *picked(const Program *self, PyObject *const *args, Py_ssize_t count, PyObject **room)
+static PyObject *const *pick_arguments(const Program *self, PyObject *const *args, Py_ssize_t count, PyObject **room)
 {
     if (!self->taken) return args;
     for (int i = 0; i < self->takes; i++) {
@@ -28,7 +28,7 @@ static PyObject *const *picked(const Program *self, PyObject *const *args, Py_ss
 }
 
 /* The results of the whole function, for those of the program. */
-static PyObject *completed(const Program *self, PyObject *made, PyObject *const *args, Py_ssize_t count)
+static PyObject *complete_results(const Program *self, PyObject *made, PyObject *const *args, Py_ssize_t count)
 {
     PyObject *list = made ? PyList_New(self->gives) : NULL;
     for (int i = 0; list && i < self->gives; i++) {
@@ -48,11 +48,11 @@ static PyObject *program_call(PyObject *object, PyObject *const *args, Py_ssize_
 {
     Program *self = (Program *)object;
     PyObject *room[MAX_TAKEN];
-    PyObject *const *of_program = picked(self, args, count, room);
+    PyObject *const *of_program = pick_arguments(self, args, count, room);
     if (!of_program) return NULL;
     PyObject *made = exchange_run(self->exchange, compiled_test(self->compiled), &self->spare, of_program,
                                   self->taken ? self->takes : count, NULL);
-    return self->given ? completed(self, made, args, count) : made;
+    return self->given ? complete_results(self, made, args, count) : made;
 }
 
 static PyMethodDef call_method = {"program", (PyCFunction)(void (*)(void))program_call, METH_FASTCALL, "A list of the results of its arguments."};

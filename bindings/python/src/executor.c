@@ -161,7 +161,7 @@ static thunder_status *run(const thunder_launch *launch, void *state)
     return callback_enter(f.plan->callback, NULL, call_kernel, &f);
 }
 
-static void drop(void *state)
+static void drop_plan(void *state)
 {
     launch_frame f = {state, NULL};
     thunder_status_release(callback_enter(f.plan->callback, NULL, call_kernel, &f)); /* it may be gone, and its kernels with it */
@@ -246,7 +246,7 @@ static int create(Executor *self, const char *name, bool regions, const kernel_l
     thunder_executor_desc d = {.size = sizeof d, .name = name, .flags = flags};
     d.kernels = kernels->descs, d.kernel_ops = kernels->ops, d.n_kernels = kernels->count;
     shared *made = malloc(sizeof *made);
-    self->callback = made ? callback_new((PyObject *)self, callback_itself) : NULL;
+    self->callback = made ? callback_new((PyObject *)self, callback_owner_itself) : NULL;
     if (!self->callback) {
         free(made);
         if (!PyErr_Occurred()) PyErr_NoMemory();
@@ -254,7 +254,7 @@ static int create(Executor *self, const char *name, bool regions, const kernel_l
     }
     made->callback = self->callback;
     atomic_init(&made->failed, NULL);
-    d.claim = claim, d.claim_region = regions ? claim_region : NULL, d.prepare = prepare, d.run = run, d.drop = drop;
+    d.claim = claim, d.claim_region = regions ? claim_region : NULL, d.prepare = prepare, d.run = run, d.drop = drop_plan;
     d.execution_transform = transform, d.user = made, d.destroy = destroy;
     return check_status(thunder_executor_create(context, &d, &self->handle));
 }

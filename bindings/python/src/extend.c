@@ -78,11 +78,11 @@ static void drop_op(void *user)
 }
 
 /* NULL of None, and with an exception. */
-static callback *kept(PyObject *function)
+static callback *keep_callback(PyObject *function)
 {
-    callback *made = function != Py_None ? callback_new(function, callback_itself) : NULL;
+    callback *made = function != Py_None ? callback_new(function, callback_owner_itself) : NULL;
     if (!made) return NULL;
-    callback_spread(made);
+    callback_spread_results(made);
     Py_INCREF(function);
     return made;
 }
@@ -96,7 +96,7 @@ static PyObject *add_op(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "ssIOOO:add_op", &desc.schema, &desc.doc, &flags, &decompose, &meta, &vjp)) return NULL;
     own_op *op = calloc(1, sizeof *op);
     if (!op) return PyErr_NoMemory();
-    op->decompose = kept(decompose), op->meta = kept(meta), op->vjp = kept(vjp);
+    op->decompose = keep_callback(decompose), op->meta = keep_callback(meta), op->vjp = keep_callback(vjp);
     if (PyErr_Occurred()) {
         drop_op(op);
         return NULL;
@@ -154,7 +154,7 @@ static PyObject *add_kernel(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "sOn:add_kernel", &op, &kernel, &count)) return NULL;
     own_kernel *made = malloc(sizeof *made);
     if (!made) return PyErr_NoMemory();
-    made->run = kept(kernel), made->n_args = (size_t)count;
+    made->run = keep_callback(kernel), made->n_args = (size_t)count;
     if (!made->run) {
         free(made);
         return NULL;

@@ -65,7 +65,7 @@ static void explain_dtype(PyObject *object)
     if (!words || dtype_of_name(name ? name + 1 : words))
         PyErr_Restore(type, error, traceback), type = error = traceback = NULL;
     else
-        no_dtype(text);
+        raise_no_dtype(text);
     Py_XDECREF(text);
     Py_XDECREF(dtype);
     Py_XDECREF(type);
@@ -104,7 +104,7 @@ thunder_tensor *tensor_of_call(PyObject *object)
 }
 
 /* Nothing crosses from a device behind the caller's back. */
-static bool can_by_array(PyObject *object)
+static bool has_host_array(PyObject *object)
 {
     int kind, index;
     if (!PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__array__")) return false;
@@ -112,7 +112,7 @@ static bool can_by_array(PyObject *object)
     return kind == DLPACK_CPU || kind == DLPACK_CUDA_HOST;
 }
 
-static thunder_tensor *by_array(PyObject *object)
+static thunder_tensor *tensor_from_array(PyObject *object)
 {
     PyObject *numpy = PyImport_ImportModule("numpy");
     PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "O", object) : NULL;
@@ -125,8 +125,8 @@ static thunder_tensor *by_array(PyObject *object)
 /* The error of the first way stays when the others fail too. */
 thunder_tensor *tensor_from_foreign(PyObject *object)
 {
-    const bool ways[] = {PyObject_CheckBuffer(object), has_dlpack(object), can_by_array(object)};
-    thunder_tensor *(*const take[])(PyObject *) = {tensor_from_buffer, tensor_from_dlpack, by_array};
+    const bool ways[] = {PyObject_CheckBuffer(object), has_dlpack(object), has_host_array(object)};
+    thunder_tensor *(*const take[])(PyObject *) = {tensor_from_buffer, tensor_from_dlpack, tensor_from_array};
     PyObject *type = NULL, *error = NULL, *traceback = NULL;
     thunder_tensor *made = NULL;
     for (int i = 0; i < 3 && !made; i++) {
@@ -164,7 +164,7 @@ static PyObject *share(PyObject *module, PyObject *object)
 static PyObject *set_shared_list(PyObject *module, PyObject *list)
 {
     if (list != Py_None && !PyList_CheckExact(list)) return PyErr_Format(PyExc_TypeError, "note_shared: takes a list");
-    return note_shared(list);
+    return swap_shared_list(list);
 }
 
 int open_foreign(PyObject *module)

@@ -49,14 +49,14 @@ static PyObject *is_grad_enabled(PyObject *module, PyObject *unused)
     return PyBool_FromLong(is_enabled());
 }
 
-grad_mode grad_mode_take(void)
+grad_mode grad_mode_reset(void)
 {
     const grad_mode taken = mode;
     mode = (grad_mode){.off = false};
     return taken;
 }
 
-void grad_mode_put(const grad_mode *taken)
+void grad_mode_restore(const grad_mode *taken)
 {
     if (mode.tape && !here) resume_tape();
     mode = *taken;
@@ -66,7 +66,7 @@ bool grad_mode_detaches(void) { return mode.traced && mode.traced == here; }
 
 /* ---- what a region's ops get ---- */
 
-static thunder_tensor *detached(thunder_tensor *tensor)
+static thunder_tensor *detach_tensor(thunder_tensor *tensor)
 {
     const thunder_any any = {.kind = THUNDER_TENSOR, .u.t = tensor};
     thunder_tensor *made = NULL;
@@ -79,11 +79,11 @@ int grad_mode_detach(arguments *c)
     const size_t length = strlen(name);
     for (int i = length && name[length - 1] == '_'; i < c->count; i++) { /* what is written in place stays itself */
         thunder_any *any = &c->any[i];
-        if (any->kind == THUNDER_TENSOR) any->u.t = detached(any->u.t);
+        if (any->kind == THUNDER_TENSOR) any->u.t = detach_tensor(any->u.t);
         if (any->kind != THUNDER_TENSORS) continue;
         thunder_tensor **all = arguments_block(c, any->count * sizeof *all);
         if (!all) return -1;
-        for (uint32_t k = 0; k < any->count; k++) all[k] = detached(any->u.ts[k]);
+        for (uint32_t k = 0; k < any->count; k++) all[k] = detach_tensor(any->u.ts[k]);
         any->u.ts = all;
     }
     return 0;

@@ -8,14 +8,14 @@ static PyObject *walk; /* _writes.run */
 
 /* ---- calls ---- */
 
-bool host_moved(host *h)
+bool host_has_changed(host *h)
 {
     if (!h->n_sets) return false;
     bool moved = h->changes != host_changes;
     h->changes = host_changes;
     for (size_t i = 0; i < h->n_loud; i++) {
         place *p = &h->places[h->loud[i]];
-        if (place_stays(p)) continue;
+        if (place_is_unchanged(p)) continue;
         Py_XSETREF(p->seen, place_content(p));
         moved = true;
     }
@@ -46,13 +46,13 @@ static void describe_change(fact_user *f, const place *p, PyObject *was, PyObjec
     Py_XDECREF(text);
 }
 
-static const char *check(fact_user *f, host *h)
+static const char *find_changed_place(fact_user *f, host *h)
 {
     const facts *set = &h->sets[f->set];
     for (size_t i = 0; i < set->count; i++) {
         const place *p = &h->places[set->at[i]];
         PyObject *now = place_content(p);
-        const bool holds = place_same(now, set->was[i]);
+        const bool holds = place_contents_equal(now, set->was[i]);
         if (!holds) describe_change(f, p, set->was[i], now);
         Py_XDECREF(now);
         if (!holds) return f->text;
@@ -60,21 +60,21 @@ static const char *check(fact_user *f, host *h)
     return NULL;
 }
 
-static const char *fact(void *user)
+static const char *check_fact(void *user)
 {
     fact_user *f = user;
     PyGILState_STATE state;
     if (!python_enter(&state)) return "Python has ended";
     PyObject *owner = Py_XNewRef(callback_owner(f->owner)), *kind = NULL, *value = NULL, *trace = NULL;
     PyErr_Fetch(&kind, &value, &trace);
-    const char *why = owner ? check(f, compiled_host(owner)) : "the function was collected";
+    const char *why = owner ? find_changed_place(f, compiled_host(owner)) : "the function was collected";
     PyErr_Restore(kind, value, trace);
     Py_XDECREF(owner);
     python_leave(state);
     return why;
 }
 
-static int find(host *h, PyObject *row, size_t *out)
+static int find_or_add_place(host *h, PyObject *row, size_t *out)
 {
     place p = {.seen = NULL};
     int quiet;
@@ -103,21 +103,21 @@ static int find(host *h, PyObject *row, size_t *out)
     return 0;
 }
 
-static int take(host *h, PyObject *list, facts *set)
+static int read_facts(host *h, PyObject *list, facts *set)
 {
     const Py_ssize_t n = PyList_GET_SIZE(list);
     set->at = PyMem_Calloc((size_t)n + 1, sizeof *set->at);
     set->was = PyMem_Calloc((size_t)n + 1, sizeof *set->was);
     if (!set->at || !set->was) return PyErr_NoMemory(), -1;
     for (Py_ssize_t i = 0; i < n; i++) {
-        if (find(h, PyList_GET_ITEM(list, i), &set->at[i])) return -1;
+        if (find_or_add_place(h, PyList_GET_ITEM(list, i), &set->at[i])) return -1;
         set->was[i] = place_content(&h->places[set->at[i]]);
         set->count++;
     }
     return 0;
 }
 
-static void drop(facts *set)
+static void free_facts(facts *set)
 {
     for (size_t i = 0; i < set->count; i++) Py_CLEAR(set->was[i]);
     PyMem_Free(set->at);
@@ -133,15 +133,15 @@ static PyObject *guard(PyObject *module, PyObject *list)
     if (!more) return PyErr_NoMemory();
     h->sets = more;
     facts set = {0, NULL, NULL};
-    fact_user *user = take(h, list, &set) ? NULL : calloc(1, sizeof *user);
+    fact_user *user = read_facts(h, list, &set) ? NULL : calloc(1, sizeof *user);
     if (!user) {
-        drop(&set);
+        free_facts(&set);
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
     h->changes = host_changes;
     user->owner = callback_retain(h->owner), user->set = h->n_sets;
     h->sets[h->n_sets++] = set;
-    thunder_scope_guard(here, h->function, fact, user, fact_destroy);
+    thunder_scope_guard(here, h->function, check_fact, user, fact_destroy);
     Py_RETURN_NONE;
 }
 
@@ -189,7 +189,7 @@ void host_clear(host *h)
         Py_CLEAR(h->places[i].label);
         Py_CLEAR(h->places[i].seen);
     }
-    for (size_t i = 0; i < n_sets; i++) drop(&h->sets[i]);
+    for (size_t i = 0; i < n_sets; i++) free_facts(&h->sets[i]);
     Py_CLEAR(h->writes.kinds);
     Py_CLEAR(h->writes.made);
     Py_CLEAR(h->writes.values);
@@ -229,7 +229,7 @@ static PyObject *count_references(PyObject *module, PyObject *object)
 }
 
 /* root(): which compiled function's call is at work */
-static PyObject *root(PyObject *module, PyObject *unused)
+static PyObject *host_root_address(PyObject *module, PyObject *unused)
 {
     return PyLong_FromVoidPtr(host_root);
 }
@@ -274,7 +274,7 @@ int open_host(PyObject *module)
                                       {"sharp_edge", sharp_edge, METH_VARARGS, NULL},
                                       {"touch", touch, METH_O, NULL},
                                       {"set_walk", set_walk, METH_O, NULL},
-                                      {"root", root, METH_NOARGS, NULL},
+                                      {"root", host_root_address, METH_NOARGS, NULL},
                                       {"plain_arguments", plain_arguments, METH_NOARGS, NULL},
                                       {"plain_sizes", set_plain_sizes, METH_O, NULL},
                                       {"held", count_references, METH_O, NULL},

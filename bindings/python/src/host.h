@@ -34,7 +34,7 @@ void host_free(host *h);
 host *compiled_host(PyObject *compiled);
 
 /* Before a call: whether something is another than at the last look, so that programs are to ask their facts. */
-bool host_moved(host *h);
+bool host_has_changed(host *h);
 /* Calls the function that is traced now: its places are found first, and what it wrote into things of the host afterwards. */
 PyObject *host_run(PyObject *function, const thunder_values *in, PyObject *args, PyObject *named);
 

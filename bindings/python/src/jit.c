@@ -25,7 +25,7 @@ static thunder_values *values_of_call(PyObject *call)
     return values;
 }
 
-static PyObject *wrapped(PyObject *name, thunder_compiled *compiled)
+static PyObject *wrap_compiled(PyObject *name, thunder_compiled *compiled)
 {
     thunder_function *function = NULL;
     if (check_status(thunder_compiled_function(compiled, &function)) == 0) return compiled_wrap(name, function, compiled);
@@ -33,14 +33,14 @@ static PyObject *wrapped(PyObject *name, thunder_compiled *compiled)
     return NULL;
 }
 
-static PyObject *traced(PyObject *name, PyObject *function, thunder_values *const *calls, Py_ssize_t count, const thunder_options *options)
+static PyObject *trace_function(PyObject *name, PyObject *function, thunder_values *const *calls, Py_ssize_t count, const thunder_options *options)
 {
     thunder_compiled *compiled = NULL;
     PyThreadState *state = PyEval_SaveThread();
     thunder_status *status = thunder_function_trace(compiled_function(function), calls[0], options,
                                                     (const thunder_values *const *)calls + 1, (size_t)count - 1, &compiled);
     PyEval_RestoreThread(state);
-    return check_status(status) ? NULL : wrapped(name, compiled);
+    return check_status(status) ? NULL : wrap_compiled(name, compiled);
 }
 
 /* jit_trace(compiled, name, calls, options): `calls` a tuple of (args, named), the example before those to check on. */
@@ -55,7 +55,7 @@ static PyObject *jit_trace(PyObject *module, PyObject *args)
     Py_ssize_t made = 0;
     while (made < count && (values[made] = values_of_call(PyTuple_GET_ITEM(calls, made)))) made++;
     thunder_options *given = made == count ? options_from(options) : NULL;
-    if (!PyErr_Occurred() && count) result = traced(name, function, values, count, given);
+    if (!PyErr_Occurred() && count) result = trace_function(name, function, values, count, given);
     thunder_options_release(given);
     for (Py_ssize_t i = 0; i < made; i++) thunder_values_release(values[i]);
     PyMem_Free(values);
@@ -70,13 +70,13 @@ static PyObject *recompile(PyObject *module, PyObject *args)
     if (!compiled_test(function)) return PyErr_Format(PyExc_TypeError, "freeze: a compiled function was expected, not %s", Py_TYPE(function)->tp_name);
     thunder_options *given = options_from(options);
     thunder_compiled *compiled = NULL;
-    if (!PyErr_Occurred() && check_status(thunder_compile(compiled_function(function), given, &compiled)) == 0) result = wrapped(name, compiled);
+    if (!PyErr_Occurred() && check_status(thunder_compile(compiled_function(function), given, &compiled)) == 0) result = wrap_compiled(name, compiled);
     if (result) compiled_share_host(result, function);
     thunder_options_release(given);
     return result;
 }
 
-static thunder_tensor *marked(PyObject *object, const char *who)
+static thunder_tensor *tensor_to_mark(PyObject *object, const char *who)
 {
     if (tensor_test(object)) return tensor_handle(object);
     PyErr_Format(PyExc_TypeError, "%s: a tensor was expected, not %s", who, Py_TYPE(object)->tp_name);
@@ -90,7 +90,7 @@ static PyObject *mark_dynamic(PyObject *module, PyObject *args)
     int dim;
     long long min, max;
     if (!PyArg_ParseTuple(args, "OiLL:mark_dynamic", &object, &dim, &min, &max)) return NULL;
-    thunder_tensor *tensor = marked(object, "mark_dynamic");
+    thunder_tensor *tensor = tensor_to_mark(object, "mark_dynamic");
     if (!tensor || check_status(thunder_mark_dynamic(context, tensor, dim, min, max))) return NULL;
     Py_RETURN_NONE;
 }
@@ -101,7 +101,7 @@ static PyObject *maybe_mark_dynamic(PyObject *module, PyObject *args)
     PyObject *object;
     int dim;
     if (!PyArg_ParseTuple(args, "Oi:maybe_mark_dynamic", &object, &dim)) return NULL;
-    thunder_tensor *tensor = marked(object, "maybe_mark_dynamic");
+    thunder_tensor *tensor = tensor_to_mark(object, "maybe_mark_dynamic");
     if (!tensor || check_status(thunder_maybe_mark_dynamic(context, tensor, dim))) return NULL;
     Py_RETURN_NONE;
 }
@@ -112,7 +112,7 @@ static PyObject *mark_static(PyObject *module, PyObject *args)
     PyObject *object;
     int dim;
     if (!PyArg_ParseTuple(args, "Oi:mark_static", &object, &dim)) return NULL;
-    thunder_tensor *tensor = marked(object, "mark_static");
+    thunder_tensor *tensor = tensor_to_mark(object, "mark_static");
     if (!tensor || check_status(thunder_mark_static(context, tensor, dim))) return NULL;
     Py_RETURN_NONE;
 }

@@ -88,11 +88,11 @@ int tensor_materialize(thunder_tensor *tensor);
 bool shape_test(PyObject *object);            /* whether it is what .shape gives, a tuple */
 PyObject *tensor_wrap(thunder_tensor *owned); /* takes it over, also when it fails */
 PyObject *tensor_of(thunder_tensor *lent);    /* retains; the known object of it, if there is one */
-int tensor_know(PyObject *object);            /* from now on, as long as it is there; -1 and an exception */
+int tensor_register(PyObject *object);        /* from now on, as long as it is there; -1 and an exception */
 /* Memory of an object with the buffer protocol, without a copy where its layout allows; NULL and an exception. */
 thunder_tensor *tensor_from_buffer(PyObject *object);
 /* From now on this thread adds to a list each array over whose memory it makes a tensor; None: no more. What was so before. */
-PyObject *note_shared(PyObject *list);
+PyObject *swap_shared_list(PyObject *list);
 /* Whether it is another library's array or tensor; and that as one of ours, without a copy where its layout allows. NULL and
  * an exception that does not name the argument: see error_prefix(). */
 bool foreign_test(PyObject *object);
@@ -148,8 +148,8 @@ typedef struct grad_mode {
     thunder_scope *tape;   /* that waits until the region ends; or NULL, and so the next two */
     thunder_scope *own, *outer_eager;
 } grad_mode;
-grad_mode grad_mode_take(void);
-void grad_mode_put(const grad_mode *taken);
+grad_mode grad_mode_reset(void);
+void grad_mode_restore(const grad_mode *taken);
 
 /* ---- trees of leaves ---- */
 /* Adds the object as one entry; -1 and an exception. */
@@ -172,13 +172,13 @@ extern _Thread_local bool live_numbers;
  * Python's collector sees every cycle. */
 typedef struct callback callback;
 callback *callback_new(PyObject *owner, PyObject *(*target)(PyObject *owner));
-void callback_spread(callback *self); /* a tuple that the function gives becomes a result for each of its members */
+void callback_spread_results(callback *self); /* a tuple that the function gives becomes a result for each of its members */
 /* Where the function is traced, `run` calls it, and `finish` adds to its results; -1 and an exception. */
 typedef PyObject *callback_run_fn(PyObject *function, const thunder_values *in, PyObject *args, PyObject *named);
 typedef int callback_finish_fn(thunder_values *out);
 void callback_set_hooks(callback *self, callback_run_fn *run, callback_finish_fn *finish);
 PyObject *callback_owner(const callback *self); /* borrowed; NULL: it is gone */
-PyObject *callback_itself(PyObject *owner); /* the target of one that owns itself */
+PyObject *callback_owner_itself(PyObject *owner); /* the target of one that owns itself */
 void callback_forget_owner(callback *self); /* the owner goes */
 void callback_destroy(void *user);
 callback *callback_retain(callback *self);  /* a share more, which callback_destroy() gives back */

@@ -18,7 +18,7 @@ thunder_module *module_handle(PyObject *object)
 }
 
 /* _make(kind, parameter names, their kinds, args, named): the library's part of it. */
-static PyObject *make(PyObject *object, PyObject *const *given, Py_ssize_t n_given)
+static PyObject *create_module(PyObject *object, PyObject *const *given, Py_ssize_t n_given)
 {
     Module *self = (Module *)object;
     if (n_given != 5 || !PyTuple_Check(given[1]) || !PyTuple_Check(given[2]) || !PyTuple_Check(given[3]) || !PyDict_Check(given[4]))
@@ -44,10 +44,10 @@ static PyObject *make(PyObject *object, PyObject *const *given, Py_ssize_t n_giv
     Py_RETURN_NONE;
 }
 
-static PyObject *adopt(PyObject *owner) { return PyObject_GetAttrString(owner, "_run"); }
+static PyObject *run_method(PyObject *owner) { return PyObject_GetAttrString(owner, "_run"); }
 
 /* The status of what a traced function can see change. */
-static PyObject *changed(thunder_status *status)
+static PyObject *note_change(thunder_status *status)
 {
     if (check_status(status)) return NULL;
     host_changes++;
@@ -59,11 +59,11 @@ static PyObject *set_forward(PyObject *object, PyObject *unused)
 {
     Module *self = (Module *)object;
     thunder_module *handle = module_handle(object);
-    callback *made = handle ? callback_new(object, adopt) : NULL;
+    callback *made = handle ? callback_new(object, run_method) : NULL;
     if (!made) return NULL;
     callback_forget_owner(self->forward);
     self->forward = made;
-    return changed(thunder_module_set_forward(handle, callback_run, made, callback_destroy));
+    return note_change(thunder_module_set_forward(handle, callback_run, made, callback_destroy));
 }
 
 static PyObject *add_child(PyObject *object, PyObject *args)
@@ -72,7 +72,7 @@ static PyObject *add_child(PyObject *object, PyObject *args)
     PyObject *child;
     if (!PyArg_ParseTuple(args, "sO:_add", &name, &child)) return NULL;
     thunder_module *handle = module_handle(object), *added = handle ? module_handle(child) : NULL;
-    return added ? changed(thunder_module_add(handle, name, added)) : NULL;
+    return added ? note_change(thunder_module_add(handle, name, added)) : NULL;
 }
 
 /* _child(path, classes by kind): what the library made below this module, as an object of its class. */
@@ -113,11 +113,11 @@ static PyObject *copy_module(PyObject *object, PyObject *unused)
 }
 
 /* From now on the tensor is one object wherever it is read, as long as the module keeps it under this path. */
-static int hold(PyObject *object, PyObject *path, PyObject *tensor)
+static int hold_tensor(PyObject *object, PyObject *path, PyObject *tensor)
 {
     Module *self = (Module *)object;
     if (!self->held && !(self->held = PyDict_New())) return -1;
-    return tensor_know(tensor) || PyDict_SetItem(self->held, path, tensor) ? -1 : 0;
+    return tensor_register(tensor) || PyDict_SetItem(self->held, path, tensor) ? -1 : 0;
 }
 
 /* _set_tensor(name, tensor, role): the values of roles are thunder.h's. */
@@ -131,7 +131,7 @@ static PyObject *set_tensor(PyObject *object, PyObject *args)
     thunder_module *handle = module_handle(object);
     if (!handle || check_status(thunder_module_set_tensor(handle, name, tensor_handle(tensor), role))) return NULL;
     host_changes++;
-    if (hold(object, path, tensor)) return NULL;
+    if (hold_tensor(object, path, tensor)) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -151,7 +151,7 @@ static PyObject *remove_child(PyObject *object, PyObject *path)
 {
     const char *name = PyUnicode_AsUTF8(path);
     thunder_module *handle = name ? module_handle(object) : NULL;
-    return handle ? changed(thunder_module_remove(handle, name)) : NULL;
+    return handle ? note_change(thunder_module_remove(handle, name)) : NULL;
 }
 
 /* _set_option(name, parameter names, their kinds, value) */
@@ -177,7 +177,7 @@ static PyObject *set_option(PyObject *object, PyObject *args)
 }
 
 /* _option(name): what it is. */
-static PyObject *option(PyObject *object, PyObject *name)
+static PyObject *get_option(PyObject *object, PyObject *name)
 {
     const char *text = PyUnicode_AsUTF8(name);
     thunder_module *handle = text ? module_handle(object) : NULL;
@@ -196,12 +196,12 @@ static PyObject *get_tensor(PyObject *object, PyObject *path)
     if (scope_check(scope)) return NULL;
     PyObject *tensor = tensor_of(found);
     scope_done(scope);
-    if (tensor && thunder_tensor_is_concrete(found) && !((Tensor *)tensor)->known && hold(object, path, tensor)) Py_CLEAR(tensor);
+    if (tensor && thunder_tensor_is_concrete(found) && !((Tensor *)tensor)->known && hold_tensor(object, path, tensor)) Py_CLEAR(tensor);
     return tensor;
 }
 
 /* _hold_again(): what its paths have now, after all tensors were made anew. */
-static PyObject *hold_again(PyObject *object, PyObject *unused)
+static PyObject *refresh_held_tensors(PyObject *object, PyObject *unused)
 {
     PyObject *held = ((Module *)object)->held, *paths = held ? PyDict_Keys(held) : NULL;
     for (Py_ssize_t i = 0; paths && i < PyList_GET_SIZE(paths); i++) {
@@ -257,7 +257,7 @@ static PyObject *read_tensors(PyObject *object, thunder_status *(*list)(thunder_
     Py_ssize_t at = 0;
     while (dict && PyDict_Next(dict, &at, &path, &tensor)) {
         if (trained) ((Tensor *)tensor)->parameter = true;
-        if (!((Tensor *)tensor)->known && hold(object, path, tensor)) Py_CLEAR(dict);
+        if (!((Tensor *)tensor)->known && hold_tensor(object, path, tensor)) Py_CLEAR(dict);
     }
     return dict;
 }
@@ -275,12 +275,12 @@ static PyObject *buffers(PyObject *object, PyObject *unused)
     PyObject *list = read_values(object, thunder_module_buffers);
     for (Py_ssize_t i = 0; list && i < PyList_GET_SIZE(list); i++) {
         PyObject *pair = PyList_GET_ITEM(list, i), *tensor = PyList_GET_ITEM(pair, 1);
-        if (!((Tensor *)tensor)->known && hold(object, PyList_GET_ITEM(pair, 0), tensor)) Py_CLEAR(list);
+        if (!((Tensor *)tensor)->known && hold_tensor(object, PyList_GET_ITEM(pair, 0), tensor)) Py_CLEAR(list);
     }
     return list;
 }
 /* _kind_now(): what a lazy module has become; "" before it is made. */
-static PyObject *kind_now(PyObject *object, PyObject *unused)
+static PyObject *get_kind(PyObject *object, PyObject *unused)
 {
     return PyUnicode_FromString(thunder_module_kind(((Module *)object)->handle));
 }
@@ -322,7 +322,7 @@ static void module_dealloc(PyObject *object)
 }
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
-static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
+static PyMethodDef methods[] = {{"_make", FAST(create_module), METH_FASTCALL, NULL},
                                 {"_set_forward", set_forward, METH_NOARGS, NULL},
                                 {"_add", add_child, METH_VARARGS, NULL},
                                 {"_child", get_child, METH_VARARGS, NULL},
@@ -330,17 +330,17 @@ static PyMethodDef methods[] = {{"_make", FAST(make), METH_FASTCALL, NULL},
                                 {"_set_tensor", set_tensor, METH_VARARGS, NULL},
                                 {"_tensor", get_tensor, METH_O, NULL},
                                 {"_call", FAST(call_module), METH_FASTCALL | METH_KEYWORDS, NULL},
-                                {"_hold_again", hold_again, METH_NOARGS, NULL},
+                                {"_hold_again", refresh_held_tensors, METH_NOARGS, NULL},
                                 {"_training", training, METH_NOARGS, NULL},
                                 {"_parameters", parameters, METH_NOARGS, NULL},
                                 {"_state", state, METH_NOARGS, NULL},
                                 {"_remove", remove_child, METH_O, NULL},
                                 {"_remove_tensor", remove_tensor, METH_O, NULL},
                                 {"_set_option", set_option, METH_VARARGS, NULL},
-                                {"_option", option, METH_O, NULL},
+                                {"_option", get_option, METH_O, NULL},
                                 {"_buffers", buffers, METH_NOARGS, NULL},
                                 {"_copy", copy_module, METH_NOARGS, NULL},
-                                {"_kind_now", kind_now, METH_NOARGS, NULL},
+                                {"_kind_now", get_kind, METH_NOARGS, NULL},
                                 {NULL, NULL, 0, NULL}};
 static PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(Module, dict), READONLY, NULL},
                                 {"__weaklistoffset__", T_PYSSIZET, offsetof(Module, weak), READONLY, NULL},

@@ -106,7 +106,7 @@ static PyObject *arguments_list(const thunder_any *args, size_t count)
 }
 
 /* "float32[2, 3]" */
-static PyObject *shown(thunder_dtype dtype, size_t rank, const int64_t *shape)
+static PyObject *type_text(thunder_dtype dtype, size_t rank, const int64_t *shape)
 {
     const dtype_row *row = dtype_find(dtype);
     PyObject *list = PyList_New((Py_ssize_t)rank);
@@ -129,7 +129,7 @@ static int store(PyObject *result, Py_ssize_t number, PyObject *name, const thun
     bool same = thunder_tensor_dtype(made) == out->dtype && (int32_t)rank == out->rank;
     for (size_t i = 0; same && i < rank; i++) same = shape[i] == out->shape[i];
     if (same) return check_status(thunder_tensor_read(made, out->data, bytes_of(out)));
-    PyObject *got = shown(thunder_tensor_dtype(made), rank, shape), *wanted = shown(out->dtype, (size_t)out->rank, out->shape);
+    PyObject *got = type_text(thunder_tensor_dtype(made), rank, shape), *wanted = type_text(out->dtype, (size_t)out->rank, out->shape);
     if (got && wanted)
         PyErr_Format(PyExc_ValueError, "%U: result %zd of its kernel is %U, the op's meta says %U", name, number, got, wanted);
     Py_XDECREF(got);

@@ -30,7 +30,7 @@ static PyObject *refuse_traced(PyObject *object, const reading *r)
     return NULL;
 }
 
-static PyObject *number_of(PyObject *object, const reading *r)
+static PyObject *read_number(PyObject *object, const reading *r)
 {
     thunder_tensor *tensor = tensor_handle(object);
     if (tensor_materialize(tensor) < 0) return NULL;
@@ -74,7 +74,7 @@ static PyObject *number_of(PyObject *object, const reading *r)
 /* item(): the only element as a number of Python. */
 PyObject *tensor_item(PyObject *object, PyObject *unused)
 {
-    return number_of(object, &as_item);
+    return read_number(object, &as_item);
 }
 
 bool tensor_is_number(PyObject *object, bool whole)
@@ -86,30 +86,30 @@ bool tensor_is_number(PyObject *object, bool whole)
     return thunder_tensor_rank(tensor) == 0 && thunder_tensor_is_concrete(tensor) && !(whole && real);
 }
 
-static PyObject *tensor_as(PyObject *object, const reading *r, PyObject *(*convert)(PyObject *))
+static PyObject *convert_item(PyObject *object, const reading *r, PyObject *(*convert)(PyObject *))
 {
-    PyObject *item = number_of(object, r);
+    PyObject *item = read_number(object, r);
     PyObject *result = item ? convert(item) : NULL;
     Py_XDECREF(item);
     return result;
 }
-PyObject *tensor_float(PyObject *object) { return tensor_as(object, &as_float, PyNumber_Float); }
-PyObject *tensor_int(PyObject *object) { return tensor_as(object, &as_int, PyNumber_Long); }
-PyObject *tensor_index(PyObject *object) { return tensor_as(object, &as_index, PyNumber_Index); }
+PyObject *tensor_float(PyObject *object) { return convert_item(object, &as_float, PyNumber_Float); }
+PyObject *tensor_int(PyObject *object) { return convert_item(object, &as_int, PyNumber_Long); }
+PyObject *tensor_index(PyObject *object) { return convert_item(object, &as_index, PyNumber_Index); }
 int tensor_bool(PyObject *object)
 {
-    PyObject *item = number_of(object, &as_bool);
+    PyObject *item = read_number(object, &as_bool);
     const int truth = item ? PyObject_IsTrue(item) : -1;
     Py_XDECREF(item);
     return truth;
 }
 PyObject *tensor_str(PyObject *object)
 {
-    return ((Tensor *)object)->live ? tensor_as(object, &as_text, PyObject_Str) : PyObject_Repr(object);
+    return ((Tensor *)object)->live ? convert_item(object, &as_text, PyObject_Str) : PyObject_Repr(object);
 }
 Py_hash_t tensor_hash_live(PyObject *object)
 {
-    PyObject *item = number_of(object, &as_key);
+    PyObject *item = read_number(object, &as_key);
     const Py_hash_t hash = item ? PyObject_Hash(item) : -1;
     Py_XDECREF(item);
     return hash;

@@ -23,7 +23,7 @@ static bool takes_numbers(const char *word)
     return strncmp(word, "int", 3) == 0 || strncmp(word, "float", 5) == 0 || strncmp(word, "tensor", 6) == 0;
 }
 
-static int fill(signature *self, PyObject *names, PyObject *kinds)
+static int fill_parameters(signature *self, PyObject *names, PyObject *kinds)
 {
     bool numbers_follow = false;
     for (int i = self->n_parameters - 1; i >= 0; i--) {
@@ -52,7 +52,7 @@ signature *signature_new(PyObject *name, PyObject *names, PyObject *kinds, int n
     self->name = PyUnicode_AsUTF8(name), self->n_parameters = (int)count, self->n_results = n_results;
     self->takes_out = self->creates = false;
     self->owner = PyTuple_Pack(2, name, names);
-    if (self->name && self->owner && fill(self, names, kinds) == 0) return self;
+    if (self->name && self->owner && fill_parameters(self, names, kinds) == 0) return self;
     signature_free(self);
     return NULL;
 }
@@ -178,7 +178,7 @@ static PyObject *store(const signature *op, PyObject *result, PyObject *out)
 /* ---- requires_grad= ---- */
 
 /* Whether an op makes a tensor of a size or of numbers: all that take a dtype and a device do, but the one that converts. */
-static bool creates(const signature *s)
+static bool is_creation_op(const signature *s)
 {
     bool dtype = false, device = false;
     for (int i = 0; i < s->n_parameters; i++)
@@ -187,7 +187,7 @@ static bool creates(const signature *s)
 }
 
 /* The result, which the caller asked to have gradients, or not. Takes it over. */
-static PyObject *mark(PyObject *result, PyObject *requires_grad)
+static PyObject *set_requires_grad(PyObject *result, PyObject *requires_grad)
 {
     PyObject *marked = PyObject_CallMethod(result, "requires_grad_", "O", requires_grad);
     Py_DECREF(result);
@@ -215,7 +215,7 @@ static PyObject *op_vectorcall(PyObject *object, PyObject *const *args, size_t c
         return op_call("view_dtype", args, 2);
     }
     if (result && out) result = store(op, result, out);
-    if (result && requires_grad) result = mark(result, requires_grad);
+    if (result && requires_grad) result = set_requires_grad(result, requires_grad);
     if (!result || named == Py_None || !PyTuple_Check(result)) return result;
     PyObject *tuple = PyObject_Call(named, result, NULL);
     Py_DECREF(result);
@@ -246,7 +246,7 @@ static PyObject *op_new(PyTypeObject *type, PyObject *args, PyObject *named)
     self->dict = PyDict_New();
     self->named = Py_NewRef(several);
     if (self->signature) self->signature->takes_out = results > 0 && self->signature->name[strlen(self->signature->name) - 1] != '_';
-    if (self->signature) self->signature->creates = creates(self->signature);
+    if (self->signature) self->signature->creates = is_creation_op(self->signature);
     if (self->signature && self->dict && PyDict_SetItem(ops, name, (PyObject *)self) == 0) return (PyObject *)self;
     Py_DECREF(self);
     return NULL;

@@ -3,7 +3,7 @@
 
 /* Where a function is traced it would be seeded once, not at each call: it breaks there, and is run at each call, or that is an
  * error. */
-static int break_to_seed(void)
+static int break_graph_to_seed(void)
 {
     static const char text[] = "seed() inside of a compiled function: its program would draw from what was seeded when it was traced, at "
                                "each call; call it before the function, or compile with fullgraph=False, where it acts at each call";
@@ -24,7 +24,7 @@ static PyObject *seed(PyObject *module, PyObject *number)
 {
     const int64_t state[2] = {PyLong_AsLongLong(number), 0};
     if (PyErr_Occurred()) return integer_failed(number, "seed: the number"), NULL;
-    if (break_to_seed()) return NULL;
+    if (break_graph_to_seed()) return NULL;
     return none_of(thunder_tensor_write(thunder_context_random(context), state, sizeof state));
 }
 

@@ -32,7 +32,7 @@ static void run_share(void *arg)
 
 /* Always asks for `most` threads, since the runtime ends or starts threads when the number changes. A nested loop, and a loop that begins
  * while another thread runs one, run on the calling thread alone. */
-static void run(size_t parts, void (*part)(size_t index, void *arg), void *arg, void *user)
+static void run_parallel(size_t parts, void (*part)(size_t index, void *arg), void *arg, void *user)
 {
     loop l = {parts, part, arg};
     (void)user;
@@ -51,7 +51,7 @@ static void use_own_threads_in_child(void)
     thunder_status_release(thunder_context_set_num_threads(context, most));
 }
 
-static int find(void *library, const char *name, void *function)
+static int load_symbol(void *library, const char *name, void *function)
 {
     void *found = dlsym(library, name);
     memcpy(function, &found, sizeof found);
@@ -61,8 +61,8 @@ static int find(void *library, const char *name, void *function)
 static bool find_openmp(const char *path)
 {
     void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    return library && find(library, "GOMP_parallel", &openmp.parallel) && find(library, "omp_get_num_threads", &openmp.threads) &&
-           find(library, "omp_get_thread_num", &openmp.thread) && pthread_atfork(NULL, NULL, use_own_threads_in_child) == 0;
+    return library && load_symbol(library, "GOMP_parallel", &openmp.parallel) && load_symbol(library, "omp_get_num_threads", &openmp.threads) &&
+           load_symbol(library, "omp_get_thread_num", &openmp.thread) && pthread_atfork(NULL, NULL, use_own_threads_in_child) == 0;
 }
 
 /* use_openmp(path, count): runs loops on `count` threads of the OpenMP runtime of the library `path`; False if it has none. */
@@ -73,7 +73,7 @@ static PyObject *use_openmp(PyObject *module, PyObject *args)
     Py_ssize_t count;
     if (!PyArg_ParseTuple(args, "sn:use_openmp", &path, &count)) return NULL;
     if (forked || !(found = found || find_openmp(path))) Py_RETURN_FALSE;
-    const thunder_thread_pool pool = {sizeof pool, (size_t)count, run, NULL, NULL};
+    const thunder_thread_pool pool = {sizeof pool, (size_t)count, run_parallel, NULL, NULL};
     if (check_status(thunder_context_set_thread_pool(context, &pool))) return NULL;
     most = (size_t)count;
     Py_RETURN_TRUE;

@@ -7,7 +7,7 @@ static bool is_operand(PyObject *object)
     return tensor_test(object) || PyFloat_Check(object) || PyLong_Check(object) || foreign_test(object) || PyIndex_Check(object);
 }
 
-static PyObject *binary(const char *name, PyObject *a, PyObject *b)
+static PyObject *call_binary_op(const char *name, PyObject *a, PyObject *b)
 {
     if (!is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
     PyObject *const args[2] = {a, b};
@@ -15,7 +15,7 @@ static PyObject *binary(const char *name, PyObject *a, PyObject *b)
 }
 
 #define DEFINE(slot, name) \
-    PyObject *tensor_##slot(PyObject *a, PyObject *b) { return binary(name, a, b); }
+    PyObject *tensor_##slot(PyObject *a, PyObject *b) { return call_binary_op(name, a, b); }
 TENSOR_BINARY_OPERATORS(DEFINE)
 #undef DEFINE
 
@@ -28,19 +28,19 @@ TENSOR_UNARY_OPERATORS(DEFINE)
 PyObject *tensor_power(PyObject *a, PyObject *b, PyObject *modulus)
 {
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-    return binary("pow", a, b);
+    return call_binary_op("pow", a, b);
 }
 PyObject *tensor_power_in_place(PyObject *a, PyObject *b, PyObject *modulus)
 {
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-    return binary("pow_", a, b);
+    return call_binary_op("pow_", a, b);
 }
 
 PyObject *tensor_divmod(PyObject *a, PyObject *b)
 {
-    PyObject *quotient = binary("floor_divide", a, b);
+    PyObject *quotient = call_binary_op("floor_divide", a, b);
     if (!quotient || quotient == Py_NotImplemented) return quotient;
-    PyObject *rest = binary("remainder", a, b);
+    PyObject *rest = call_binary_op("remainder", a, b);
     return rest ? Py_BuildValue("(NN)", quotient, rest) : (Py_DECREF(quotient), NULL);
 }
 
@@ -50,5 +50,5 @@ PyObject *tensor_compare(PyObject *a, PyObject *b, int operator)
 {
     static const char *const names[] = {[Py_LT] = "lt", [Py_LE] = "le", [Py_EQ] = "eq",
                                         [Py_NE] = "ne", [Py_GT] = "gt", [Py_GE] = "ge"};
-    return binary(names[operator], a, b);
+    return call_binary_op(names[operator], a, b);
 }

@@ -92,9 +92,9 @@ static thunder_status *evaluate(thunder_scope *scope, const thunder_values *in, 
 static PyObject *optimizer_step_closure(PyObject *object, PyObject *function)
 {
     thunder_scope *scope = scope_now();
-    callback *closure = scope ? callback_new(function, callback_itself) : NULL;
+    callback *closure = scope ? callback_new(function, callback_owner_itself) : NULL;
     if (!closure) return NULL;
-    callback_spread(closure);
+    callback_spread_results(closure);
     Py_INCREF(function);
     thunder_tensor *loss = thunder_optimizer_step_closure(scope, ((Optimizer *)object)->handle, evaluate, closure);
     callback_forget_owner(closure);

@@ -15,7 +15,7 @@ static uint64_t version_of(PyObject *dict)
 #endif
 }
 
-static PyObject *pairs(PyObject *dict, bool children)
+static PyObject *dict_pairs(PyObject *dict, bool children)
 {
     PyObject *list = PyList_New(0), *key, *value;
     Py_ssize_t at = 0;
@@ -59,12 +59,12 @@ PyObject *place_content(const place *p)
         case PLACE_CELL: found = PyCell_Get(p->holder); break;
         case PLACE_ITEM: found = Py_XNewRef(PyDict_GetItemWithError(p->holder, p->key)); break;
         case PLACE_LIST: found = PyList_AsTuple(p->holder); break;
-        case PLACE_DICT: found = pairs(p->holder, false); break;
+        case PLACE_DICT: found = dict_pairs(p->holder, false); break;
         case PLACE_SET: found = PyFrozenSet_New(p->holder); break;
         case PLACE_SEQUENCE: found = PySequence_Tuple(p->holder); break;
         case PLACE_ARRAY: found = elements_of(p->holder); break;
         case PLACE_SLOT: found = PyObject_GetAttr(p->holder, p->key); break;
-        default: found = ((Module *)p->holder)->dict ? pairs(((Module *)p->holder)->dict, true) : PyTuple_New(0);
+        default: found = ((Module *)p->holder)->dict ? dict_pairs(((Module *)p->holder)->dict, true) : PyTuple_New(0);
     }
     PyErr_Clear();
     return found;
@@ -108,7 +108,7 @@ static bool same_sequence(PyObject *holder, PyObject *seen)
     return same;
 }
 
-bool place_stays(place *p)
+bool place_is_unchanged(place *p)
 {
     switch (p->kind) {
         case PLACE_CELL: return PyCell_GET(p->holder) == p->seen;
@@ -137,7 +137,7 @@ static bool is_plain(PyObject *o)
            PyFrozenSet_CheckExact(o);
 }
 
-bool place_same(PyObject *a, PyObject *b)
+bool place_contents_equal(PyObject *a, PyObject *b)
 {
     if (a == b) return true;
     if (!a || !b || Py_TYPE(a) != Py_TYPE(b)) return false;
@@ -149,7 +149,7 @@ bool place_same(PyObject *a, PyObject *b)
     if (PyTuple_CheckExact(a)) {
         if (PyTuple_GET_SIZE(a) != PyTuple_GET_SIZE(b)) return false;
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a); i++)
-            if (!place_same(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i))) return false;
+            if (!place_contents_equal(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i))) return false;
         return true;
     }
     const int equal = is_plain(a) ? PyObject_RichCompareBool(a, b, Py_EQ) : 0;

@@ -14,6 +14,6 @@ typedef struct place {
 /* A new reference, or NULL: nothing is there. Errors of looking are none. */
 PyObject *place_content(const place *p);
 /* Whether the very same objects are there as at the last look. */
-bool place_stays(place *p);
+bool place_is_unchanged(place *p);
 /* Equal numbers and texts of one type are the same; tuples of them too; of all else the object counts. */
-bool place_same(PyObject *a, PyObject *b);
+bool place_contents_equal(PyObject *a, PyObject *b);

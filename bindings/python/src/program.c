@@ -34,7 +34,7 @@ static PyObject *compile_ahead(PyObject *module, PyObject *args)
 }
 
 /* The compiled function, which takes over what it is made of; NULL and an exception after a failure. */
-static PyObject *loaded(thunder_status *status, PyObject *name, thunder_function *function, thunder_compiled *compiled)
+static PyObject *wrap_loaded(thunder_status *status, PyObject *name, thunder_function *function, thunder_compiled *compiled)
 {
     PyObject *result = NULL;
     if (check_status(status) == 0 && name)
@@ -58,7 +58,7 @@ static PyObject *load_program(PyObject *module, PyObject *args)
         thunder_status *status = thunder_program_load(context, PyBytes_AS_STRING(path), given, &compiled);
         if (!status) status = thunder_compiled_function(compiled, &function);
         PyEval_RestoreThread(state);
-        result = loaded(status, PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(path)), function, compiled);
+        result = wrap_loaded(status, PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(path)), function, compiled);
     }
     thunder_options_release(given);
     Py_DECREF(path);
@@ -77,7 +77,7 @@ static PyObject *load_program_bytes(PyObject *module, PyObject *args)
         thunder_function *function = NULL;
         thunder_status *status = thunder_program_load_bytes(context, bytes.buf, (size_t)bytes.len, given, &compiled);
         if (!status) status = thunder_compiled_function(compiled, &function);
-        result = loaded(status, PyUnicode_FromString("a program in memory"), function, compiled);
+        result = wrap_loaded(status, PyUnicode_FromString("a program in memory"), function, compiled);
     }
     thunder_options_release(given);
     PyBuffer_Release(&bytes);

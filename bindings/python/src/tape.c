@@ -20,7 +20,7 @@ static PyObject *tape_enter(PyObject *object, PyObject *unused)
         self->outer = here;
         here = self->scope;
     }
-    self->around = grad_mode_take();
+    self->around = grad_mode_reset();
     return Py_NewRef(object);
 }
 
@@ -28,7 +28,7 @@ static PyObject *tape_exit(PyObject *object, PyObject *args)
 {
     Tape *self = (Tape *)object;
     const bool elsewhere = self->scope && self->thread != PyThread_get_thread_ident();
-    if (!elsewhere) grad_mode_put(&self->around);
+    if (!elsewhere) grad_mode_restore(&self->around);
     if (elsewhere || (self->scope && here != self->scope))
         return PyErr_Format(PyExc_RuntimeError, "a tape ends in the thread where it began, after all that began inside it");
     if (self->scope) {

@@ -5,7 +5,7 @@ static void tensor_dealloc(PyObject *object)
 {
     Tensor *self = (Tensor *)object;
     PyTypeObject *type = Py_TYPE(object);
-    if (self->known) tensor_forget(self);
+    if (self->known) tensor_unregister(self);
     if (self->weak) PyObject_ClearWeakRefs(object);
     Py_CLEAR(self->dict);
     thunder_tensor_release(self->handle);

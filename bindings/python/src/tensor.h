@@ -2,7 +2,7 @@
 #pragma once
 #include "layer.h"
 
-void tensor_forget(const Tensor *self); /* that is known, as it goes */
+void tensor_unregister(const Tensor *self); /* that is known, as it goes */
 /* As tensor_materialize(), with its error as the status that it is. */
 thunder_status *tensor_materialized(thunder_tensor *tensor, int32_t *concrete);
 PyObject *tensor_shape(PyObject *self, void *unused);

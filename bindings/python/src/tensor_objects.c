@@ -40,7 +40,7 @@ static int grow_known(void)
     return 0;
 }
 
-int tensor_know(PyObject *object)
+int tensor_register(PyObject *object)
 {
     Tensor *self = (Tensor *)object;
     if (self->known) return 0;
@@ -51,7 +51,7 @@ int tensor_know(PyObject *object)
     return 0;
 }
 
-void tensor_forget(const Tensor *self)
+void tensor_unregister(const Tensor *self)
 {
     size_t at = slot_of(self->handle);
     slots_known[at] = NULL, n_known--;
@@ -130,7 +130,7 @@ static PyObject *mark_parameter(PyObject *module, PyObject *object)
 {
     if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "a tensor was expected");
     ((Tensor *)object)->parameter = true;
-    return tensor_know(object) ? NULL : Py_NewRef(object);
+    return tensor_register(object) ? NULL : Py_NewRef(object);
 }
 static PyObject *is_parameter(PyObject *module, PyObject *object)
 {
@@ -148,7 +148,7 @@ static PyObject *known_tensors(PyObject *module, PyObject *unused)
 static PyObject *know(PyObject *module, PyObject *object)
 {
     if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "a tensor was expected");
-    return tensor_know(object) ? NULL : Py_NewRef(object);
+    return tensor_register(object) ? NULL : Py_NewRef(object);
 }
 
 int open_tensor_objects(PyObject *module)

@@ -4,9 +4,9 @@
 static thunder_function *function_of(const char *name, PyObject *callable, callback **back)
 {
     thunder_function *made = NULL;
-    *back = callback_new(callable, callback_itself);
+    *back = callback_new(callable, callback_owner_itself);
     if (!*back) return NULL;
-    callback_spread(*back);
+    callback_spread_results(*back);
     return check_status(thunder_function_create(context, name, callback_run, *back, callback_destroy, &made)) ? NULL : made;
 }
 

@@ -52,7 +52,7 @@ static bool is_sorted(PyObject *dict)
 }
 
 /* "order 2 0 1": a dict in another order is another structure, since functions go through it. */
-static PyObject *order_of(PyObject *dict)
+static PyObject *format_key_order(PyObject *dict)
 {
     PyObject *keys = PyDict_Keys(dict), *sorted = keys ? PySequence_List(keys) : NULL, *places = NULL;
     PyObject *text = sorted && PyList_Sort(sorted) == 0 ? PyUnicode_FromString(order_tag) : NULL;
@@ -73,7 +73,7 @@ static int add_dict(thunder_values *values, PyObject *dict, const char *tag)
 {
     PyObject *key, *child;
     Py_ssize_t at = 0;
-    PyObject *order = tag || is_sorted(dict) ? NULL : order_of(dict);
+    PyObject *order = tag || is_sorted(dict) ? NULL : format_key_order(dict);
     if (PyErr_Occurred()) return -1;
     thunder_values_open(values, 1, order ? PyUnicode_AsUTF8(order) : tag);
     Py_XDECREF(order);
@@ -93,7 +93,7 @@ static int add_string(thunder_values *values, PyObject *object)
     return 0;
 }
 
-static int add_other(thunder_values *values, PyObject *object)
+static int add_registered_container(thunder_values *values, PyObject *object)
 {
     PyObject *parts = PyObject_CallOneArg(take_apart, object);
     PyObject *tag, *children;
@@ -111,7 +111,7 @@ static int add_number(thunder_values *values, PyObject *object)
         leaf.u.f = PyFloat_AS_DOUBLE(object);
     else
         leaf.kind = PyBool_Check(object) ? THUNDER_BOOLEAN : THUNDER_INT, leaf.u.i = PyLong_AsLongLongAndOverflow(object, &overflow);
-    if (overflow) return add_other(values, object); /* a constant: live integers are those of 64 bits with a sign */
+    if (overflow) return add_registered_container(values, object); /* a constant: live integers are those of 64 bits with a sign */
     thunder_values_push(values, &leaf);
     return 0;
 }
@@ -147,11 +147,11 @@ static int add_container(thunder_values *values, PyObject *object)
     }
     if (PyErr_Occurred()) return -1;
     if (foreign_test(object)) return add_array(values, object);
-    return add_other(values, object);
+    return add_registered_container(values, object);
 }
 
 /* Members of an Enum are constants of their class, also those that are numbers or strings. */
-static bool is_member(PyObject *object) { return PyType_IsSubtype(Py_TYPE(Py_TYPE(object)), enum_meta); }
+static bool is_enum_member(PyObject *object) { return PyType_IsSubtype(Py_TYPE(Py_TYPE(object)), enum_meta); }
 
 /* A number of a class that was written in Python, which the function may ask for. */
 static bool is_number_of_class(PyObject *object)
@@ -170,7 +170,7 @@ static int add(thunder_values *values, PyObject *object)
         return 0;
     }
     if (PyFloat_CheckExact(object) || PyLong_CheckExact(object)) return add_number(values, object);
-    if (is_member(object) || is_number_of_class(object)) return add_other(values, object);
+    if (is_enum_member(object) || is_number_of_class(object)) return add_registered_container(values, object);
     if (PyFloat_Check(object) || PyLong_Check(object)) return add_number(values, object);
     if (size_test(object)) return add_size(values, object);
     if (PyUnicode_Check(object)) return add_string(values, object);
@@ -202,7 +202,7 @@ static PyObject *order_of_names(PyObject *names)
     PyObject *dict = PyDict_New();
     for (Py_ssize_t i = 0; dict && i < PyTuple_GET_SIZE(names); i++)
         if (PyDict_SetItem(dict, PyTuple_GET_ITEM(names, i), Py_None)) Py_CLEAR(dict);
-    PyObject *order = dict && !is_sorted(dict) ? order_of(dict) : NULL, *tag = order ? PyUnicode_FromFormat("%s %U", named_tag, order) : NULL;
+    PyObject *order = dict && !is_sorted(dict) ? format_key_order(dict) : NULL, *tag = order ? PyUnicode_FromFormat("%s %U", named_tag, order) : NULL;
     Py_XDECREF(order);
     Py_XDECREF(dict);
     return tag;
@@ -320,7 +320,7 @@ static PyObject *read_map(reader *r)
 }
 
 /* The map with its keys in the order that the tag says; takes it over. */
-static PyObject *ordered(PyObject *map, const char *tag)
+static PyObject *restore_order(PyObject *map, const char *tag)
 {
     PyObject *keys = PyDict_Keys(map), *made = keys ? PyDict_New() : NULL;
     for (char *end; made && *(tag += strspn(tag, " ")) >= '0' && *tag <= '9'; tag = end) {
@@ -348,7 +348,7 @@ static PyObject *read_one(reader *r, bool *is_named)
     const char *order = names && bytes > sizeof named_tag ? tag + sizeof named_tag : tag;
     const bool in_order = bytes >= sizeof order_tag - 1 && !memcmp(order, order_tag, sizeof order_tag - 1);
     if (names) *is_named = true;
-    if (in_order) return ordered(children, order + sizeof order_tag - 1);
+    if (in_order) return restore_order(children, order + sizeof order_tag - 1);
     if (names) return children;
     PyObject *whole = is_tag(tag, bytes, tuple_tag)
                           ? PySequence_Tuple(children)

@@ -45,7 +45,7 @@ inline Items joined(Items first, const Items& second) {
 inline Items listed(const Items& items) { return joined(joined(leaf(ITEM_LIST), items), leaf(ITEM_CLOSE)); }
 
 template <class Make>
-Items tensor_made(Make make) {
+Items make_tensor_item(Make make) {
   thunder_tensor* handle = nullptr;
   check(make(&handle));
   return owned_tensor(handle);

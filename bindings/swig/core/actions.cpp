@@ -23,7 +23,7 @@ bool Call::create(const char* dtype, const Bytes& data) {
   return perform([&] {
     const std::vector<int64_t> shape = shape_of(items_);
     const thunder_dtype named = checked_dtype(dtype ? dtype : "");
-    return tensor_made([&](thunder_tensor** out) {
+    return make_tensor_item([&](thunder_tensor** out) {
       return thunder_tensor_create(context(), named, shape.size(), shape.data(), THUNDER_CPU, data.data.data(),
                                    data.data.size(), out);
     });
@@ -38,7 +38,7 @@ bool Call::make_tensor(const char* dtype) {
     const thunder_dtype made = dtype && *dtype ? checked_dtype(dtype) : elements->dtype();
     const std::string data = elements->packed(made);
     const std::vector<int64_t> shape = items_.empty() ? elements->shape() : shape_of(items_);
-    return tensor_made([&](thunder_tensor** out) {
+    return make_tensor_item([&](thunder_tensor** out) {
       return thunder_tensor_create(context(), made, shape.size(), shape.data(), THUNDER_CPU, data.data(), data.size(), out);
     });
   });
@@ -78,7 +78,7 @@ bool Call::op(const char* name, const char* where) {
     Items made;
     if (schema && schema->results == 0) {
       const thunder_values* all = thunder_op_invoke_all(scope, op.c_str(), arguments.any.data(), arguments.any.size(),
-                                                        names, place(where));
+                                                        names, intern_place(where));
       scope_check(scope);
       made = items_of(all, false);
       if (made.empty() || made[0].kind != ITEM_LIST) {
@@ -88,7 +88,7 @@ bool Call::op(const char* name, const char* where) {
     } else {
       std::vector<thunder_tensor*> results(schema ? schema->results : 1);
       thunder_op_invoke(scope, op.c_str(), arguments.any.data(), arguments.any.size(), names, results.data(),
-                        results.size(), place(where));
+                        results.size(), intern_place(where));
       scope_check(scope);
       for (thunder_tensor* result : results) made.push_back({ITEM_TENSOR, "", "", 0, 0, {Tensor(result)}});
     }
@@ -139,7 +139,7 @@ bool Call::call(const Compiled& compiled) {
   return perform([&] {
     const Values in(context());
     fill_values(items_, in);
-    if (thunder_scope* scope = here()) {
+    if (thunder_scope* scope = current_scope()) {
       const thunder_values* results = thunder_function_apply(scope, compiled.function, in);
       scope_check(scope);
       return items_of(results, thunder_scope_is_tracing(scope));
@@ -207,7 +207,7 @@ bool Call::compiled_traces(const Compiled& self) {
 
 bool Call::grad_of(const Tensor& loss) {
   return perform([&] {
-    thunder_scope* scope = here();
+    thunder_scope* scope = current_scope();
     if (!scope) refuse(THUNDER_FAILED_PRECONDITION, "grad_of: nothing is recorded here; call it in a compiled function");
     const Values wrt(context());
     fill_values(items_, wrt);
@@ -218,7 +218,7 @@ bool Call::grad_of(const Tensor& loss) {
 }
 
 bool Call::describe(const char* what) {
-  return perform([&] { return described(what ? what : ""); });
+  return perform([&] { return describe_rows(what ? what : ""); });
 }
 
 bool Call::doc(const char* op) {
@@ -252,7 +252,7 @@ bool Call::save_cache_artifacts() {
   return perform([&] {
     thunder_cache_info info{};
     info.size = sizeof info;
-    Items made = tensor_made(
+    Items made = make_tensor_item(
         [&](thunder_tensor** out) { return thunder_context_save_cache_artifacts(context(), out, &info); });
     add_counts(info, made);
     return made;

@@ -62,19 +62,19 @@ void Call::open_elements() { elements_ = std::make_unique<Nested>(); }
 
 int Call::next() { return at_ < items_.size() ? items_[at_++].kind : ITEM_END; }
 
-static const Item& current(const Items& items, size_t at) {
+static const Item& last_read_item(const Items& items, size_t at) {
   static const Item none{ITEM_NONE, "", "", 0, 0, {}};
   return at ? items[at - 1] : none;
 }
 
-std::string Call::name() const { return current(items_, at_).name; }
-long long Call::as_integer() const { return current(items_, at_).integer; }
-double Call::as_real() const { return current(items_, at_).real; }
-std::string Call::as_text() const { return current(items_, at_).text; }
+std::string Call::name() const { return last_read_item(items_, at_).name; }
+long long Call::as_integer() const { return last_read_item(items_, at_).integer; }
+double Call::as_real() const { return last_read_item(items_, at_).real; }
+std::string Call::as_text() const { return last_read_item(items_, at_).text; }
 Bytes Call::data() const { return {data_}; }
 
 Tensor* Call::as_tensor() const {
-  const Item& item = current(items_, at_);
+  const Item& item = last_read_item(items_, at_);
   return item.tensor.empty() ? nullptr : (new Tensor(item.tensor[0]))->held();
 }
 

@@ -17,7 +17,7 @@ const char kTag[] = "thunder_swig";
 
 std::mutex dropped_mutex;
 // Never destroyed: the library drops tickets on its own threads until the process has ended.
-std::vector<long long>& dropped() {
+std::vector<long long>& dropped_tickets() {
   static auto* const tickets = new std::vector<long long>;
   return *tickets;
 }
@@ -26,7 +26,7 @@ bool (*runner)(long long) = nullptr;
 Dispatcher* dispatcher = nullptr;
 Lock lock{};
 
-Call*& current() {
+Call*& current_call() {
   static thread_local Call* call = nullptr;
   return call;
 }
@@ -38,10 +38,10 @@ bool run_closure(long long ticket) {
   return true;
 }
 
-void invoke(void* work) { (*static_cast<const std::function<void()>*>(work))(); }
+void invoke_work(void* work) { (*static_cast<const std::function<void()>*>(work))(); }
 
 // The closure's results, or its failure as a status.
-thunder_status* finish(Call& call, bool came_back, thunder_scope* scope, thunder_values* out, Results results) {
+thunder_status* return_results(Call& call, bool came_back, thunder_scope* scope, thunder_values* out, Results results) {
   if (!came_back) call.fail("a callback ended without returning", 0);
   if (!call.failed()) {
     Items& items = call.items();
@@ -62,19 +62,19 @@ thunder_status* finish(Call& call, bool came_back, thunder_scope* scope, thunder
 
 thunder_status* run_callback(long long ticket, thunder_scope* scope, const thunder_values* in, thunder_values* out,
                              Results results) {
-  Call call, *const outer = current();
-  thunder_scope* const outer_scope = here();
+  Call call, *const outer = current_call();
+  thunder_scope* const outer_scope = current_scope();
   thunder_status* status = nullptr;
-  current() = &call, here() = scope;
+  current_call() = &call, current_scope() = scope;
   try {
     call.items() = items_of(in, thunder_scope_is_tracing(scope));
     bool came_back = false;
     const std::function<void()> work = [&] { came_back = run_closure(ticket); };
     if (lock.with)
-      lock.with(invoke, const_cast<std::function<void()>*>(&work));
+      lock.with(invoke_work, const_cast<std::function<void()>*>(&work));
     else
       work();
-    status = finish(call, came_back, scope, out, results);
+    status = return_results(call, came_back, scope, out, results);
   } catch (const Refusal& refusal) {
     status = refusal.status;
   } catch (const std::exception& thrown) {
@@ -84,7 +84,7 @@ thunder_status* run_callback(long long ticket, thunder_scope* scope, const thund
     call.fail("a callback threw something unknown", 0);
     status = thunder_status_retain(call.status());
   }
-  current() = outer, here() = outer_scope;
+  current_call() = outer, current_scope() = outer_scope;
   return status;
 }
 
@@ -95,9 +95,9 @@ long long new_ticket() {
 
 long long next_dropped() {
   const std::lock_guard<std::mutex> guard(dropped_mutex);
-  if (dropped().empty()) return 0;
-  const long long ticket = dropped().back();
-  dropped().pop_back();
+  if (dropped_tickets().empty()) return 0;
+  const long long ticket = dropped_tickets().back();
+  dropped_tickets().pop_back();
   return ticket;
 }
 
@@ -107,7 +107,7 @@ void ticket_destroy(void* user) {
   auto* const ticket = static_cast<long long*>(user);
   {
     const std::lock_guard<std::mutex> guard(dropped_mutex);
-    dropped().push_back(*ticket);
+    dropped_tickets().push_back(*ticket);
   }
   delete ticket;
 }
@@ -124,7 +124,7 @@ thunder_status* failure_of(const char* message, long long ticket) {
   return made;
 }
 
-Call* callback() { return current(); }
+Call* callback() { return current_call(); }
 void set_dispatcher(Dispatcher* given) { dispatcher = given; }
 void set_runner(bool (*run)(long long)) { runner = run; }
 void set_lock(const Lock& given) { lock = given; }
@@ -137,7 +137,7 @@ thunder_fn callback_function() {
 
 void without_lock(const std::function<void()>& work) {
   if (lock.without)
-    lock.without(invoke, const_cast<std::function<void()>*>(&work));
+    lock.without(invoke_work, const_cast<std::function<void()>*>(&work));
   else
     work();
 }

@@ -50,7 +50,7 @@ Compiled::~Compiled() {
   thunder_function_release(function);
 }
 
-bool is_tracing() { return here() && thunder_scope_is_tracing(here()); }
+bool is_tracing() { return current_scope() && thunder_scope_is_tracing(current_scope()); }
 
 std::string version() {
   const uint32_t v = thunder_version();

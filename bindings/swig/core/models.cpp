@@ -6,7 +6,7 @@
 
 namespace thunder_swig {
 
-static Items chosen(const Items& items, bool named) {
+static Items select_arguments(const Items& items, bool named) {
   Items made;
   for (size_t at = 0; at < items.size();) {
     const size_t end = end_of_value(items, at);
@@ -16,8 +16,8 @@ static Items chosen(const Items& items, bool named) {
   }
   return made;
 }
-Items positional(const Items& items) { return chosen(items, false); }
-Items named(const Items& items) { return chosen(items, true); }
+Items positional(const Items& items) { return select_arguments(items, false); }
+Items named(const Items& items) { return select_arguments(items, true); }
 
 size_t count_from(long long value, const char* what) {
   if (value < 0) refuse(THUNDER_INVALID_ARGUMENT, std::string(what) + " must not be negative, got " + std::to_string(value));

@@ -41,14 +41,14 @@ namespace {
 
 Item text_item(const std::string& name, const std::string& text) { return {ITEM_TEXT, name, text, 0, 0, {}}; }
 Item whole_item(int kind, const std::string& name, long long value) { return {kind, name, "", value, 0, {}}; }
-Item mark(int kind, const std::string& name = "") { return {kind, name, "", 0, 0, {}}; }
+Item make_marker(int kind, const std::string& name = "") { return {kind, name, "", 0, 0, {}}; }
 
 void add_json(Items& out, const std::string& name, const cJSON* json) {
   if (cJSON_IsArray(json) || cJSON_IsObject(json)) {
-    out.push_back(mark(cJSON_IsArray(json) ? ITEM_LIST : ITEM_MAP, name));
+    out.push_back(make_marker(cJSON_IsArray(json) ? ITEM_LIST : ITEM_MAP, name));
     const cJSON* child = nullptr;
     cJSON_ArrayForEach(child, json) add_json(out, child->string ? child->string : "", child);
-    out.push_back(mark(ITEM_CLOSE));
+    out.push_back(make_marker(ITEM_CLOSE));
   } else if (cJSON_IsBool(json)) {
     out.push_back(whole_item(ITEM_BOOLEAN, name, cJSON_IsTrue(json)));
   } else if (cJSON_IsString(json)) {
@@ -56,19 +56,19 @@ void add_json(Items& out, const std::string& name, const cJSON* json) {
   } else if (cJSON_IsNumber(json)) {
     out.push_back(whole_item(ITEM_INTEGER, name, static_cast<long long>(json->valuedouble)));  // counts
   } else {
-    out.push_back(mark(ITEM_NONE, name));
+    out.push_back(make_marker(ITEM_NONE, name));
   }
 }
 
 }  // namespace
 
-Items described(const std::string& what) {
-  Items out{mark(ITEM_LIST)};
+Items describe_rows(const std::string& what) {
+  Items out{make_marker(ITEM_LIST)};
   for (const Row& row : rows_of(what)) {
     if (row.flag("hidden") || row.flag("prim")) continue;
     add_json(out, "", row.object);
   }
-  out.push_back(mark(ITEM_CLOSE));
+  out.push_back(make_marker(ITEM_CLOSE));
   return out;
 }
 

@@ -31,6 +31,6 @@ struct Description {
 inline Description rows_of(const std::string& what) { return Description(what); }
 
 // A description (thunder_describe) as a list of maps; for ops only the public ones.
-Items described(const std::string& what);
+Items describe_rows(const std::string& what);
 
 }  // namespace thunder_swig

@@ -41,7 +41,7 @@ thunder_any number_leaf(const Item& item, const std::string& kind) {
   return a;
 }
 
-thunder_any leaf(const Item& item, const std::string& kind) {
+thunder_any item_to_any(const Item& item, const std::string& kind) {
   thunder_any a{};
   if (item.kind == ITEM_TENSOR) return a.kind = THUNDER_TENSOR, a.u.t = item.tensor[0].handle, a;
   if (item.kind == ITEM_TEXT) return text_leaf(item, kind);
@@ -109,7 +109,7 @@ void Arguments::add(const Items& items, size_t at, size_t end, const std::string
   if (item.kind == ITEM_LIST) return add_list(items, at + 1, end - 1, kind);
   if (item.kind == ITEM_MAP) refuse(THUNDER_INVALID_ARGUMENT, "an op takes no map; name its arguments one by one");
   if (is_list(kind) && (item.kind == ITEM_TENSOR || is_number(item))) return add_list(items, at, end, kind);
-  any.push_back(leaf(item, kind));
+  any.push_back(item_to_any(item, kind));
 }
 
 Arguments::Arguments(const Items& items, const Schema* schema) {

@@ -15,7 +15,7 @@ thunder_context* context() {
   return made;
 }
 
-thunder_scope*& here() {
+thunder_scope*& current_scope() {
   static thread_local thunder_scope* scope = nullptr;
   return scope;
 }
@@ -29,7 +29,7 @@ thread_local Eager eager;
 }  // namespace
 
 thunder_scope* scope_now() {
-  if (here()) return here();
+  if (current_scope()) return current_scope();
   if (!eager.scope) check(thunder_scope_create(context(), 0, &eager.scope));
   return eager.scope;
 }
@@ -42,10 +42,10 @@ void scope_check(thunder_scope* scope) {
 }
 
 void scope_done(thunder_scope* scope) {
-  if (scope == eager.scope && !here()) thunder_scope_reset(scope);
+  if (scope == eager.scope && !current_scope()) thunder_scope_reset(scope);
 }
 
-const char* place(const char* where) {
+const char* intern_place(const char* where) {
   if (!where || !*where) return nullptr;
   static std::mutex mutex;
   static auto* const places = new std::set<std::string>;  // traces point into it

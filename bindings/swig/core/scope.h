@@ -9,7 +9,7 @@ namespace thunder_swig {
 thunder_context* context();  // one for the process, never released; throws Refusal
 
 // The scope of the innermost callback, or none.
-thunder_scope*& here();
+thunder_scope*& current_scope();
 // That, or the thread's own eager scope.
 thunder_scope* scope_now();
 // Throws what went wrong in it.
@@ -18,7 +18,7 @@ void scope_check(thunder_scope* scope);
 void scope_done(thunder_scope* scope);
 
 // "file:line" in storage that is never freed, or NULL of "".
-const char* place(const char* where);
+const char* intern_place(const char* where);
 
 // Runs with the language's lock released, when nothing is being recorded.
 void without_lock(const std::function<void()>& work);

@@ -30,7 +30,7 @@ bool Call::optimizer_step_closure(const Optimizer& self, const Compiled& compile
     const Values in(context());
     fill_values(items_, in);
     thunder_scope* scope = scope_now();
-    Closure closure{compiled, in, here() != nullptr};
+    Closure closure{compiled, in, current_scope() != nullptr};
     thunder_tensor* loss = nullptr;
     without_lock([&] { loss = thunder_optimizer_step_closure(scope, self.handle, run_closure, &closure); });
     scope_check(scope);
