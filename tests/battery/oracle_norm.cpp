@@ -88,9 +88,19 @@ Arrays batch_norm_update(const Arguments& a) {
   }
   return {scaled(a, m, a.number(6, 1e-5)), mean, variance};
 }
+Arrays batch_norm_stats(const Arguments& a) {
+  const auto m = of_channels(a.tensor(0));
+  const Ints channels = {static_cast<int64_t>(m.size())};
+  return {make(channels, [&](const Ints& i) { return m[static_cast<size_t>(i[0])].mean; }),
+          make(channels, [&](const Ints& i) { return 1 / std::sqrt(m[static_cast<size_t>(i[0])].variance + a.number(1, 0)); })};
+}
 
 constexpr OracleRow kRows[] = {
-    {"layer_norm", layer_norm}, {"rms_norm", rms_norm}, {"batch_norm", batch_norm}, {"batch_norm_update", batch_norm_update},
+    {"layer_norm", layer_norm},
+    {"rms_norm", rms_norm},
+    {"batch_norm", batch_norm},
+    {"batch_norm_update", batch_norm_update},
+    {"batch_norm_stats", batch_norm_stats},
 };
 
 }  // namespace

@@ -136,6 +136,15 @@ Results batch_norm_update(Call& c) {
   return {y.id, moved(1, m.mean), moved(2, unbiased)};
 }
 
+// ---- batch_norm_stats(input, eps) ----
+
+Results batch_norm_stats(Call& c) {
+  require_channels(c, 0, {});
+  const Moments m = moments(c.var(0));
+  const Shape channels = {c.type(0).shape[kChannel]};
+  return {reshape_to(m.mean, channels).id, reshape_to(rsqrt(m.variance + c.real(1)), channels).id};
+}
+
 void samples(Samples& s) {
   const TensorSpec three{{3}}, positive{{3}, DType::f32, 0.5, 2};
   s.add({TensorSpec{{4, 3}}, three, positive});
@@ -156,6 +165,12 @@ void update_samples(Samples& s) {
   s.add({TensorSpec{{2, 3, 4, 5}}, three, positive, three, three, 0.3, 1e-3});
   s.refuse({TensorSpec{{4, 3}}, three, TensorSpec{{4}}}, "running_var must have shape [3], got [4]");
 }
+void stats_samples(Samples& s) {
+  s.add({TensorSpec{{4, 3}}, 1e-5});
+  s.add({TensorSpec{{2, 3, 4, 5}}, 1e-3});
+  s.add({TensorSpec{{4, 3, 2}, DType::bf16}, 1e-5});
+  s.refuse({TensorSpec{{3}}, 1e-5}, "[batch, channels, ...]");
+}
 void backward_samples(Samples& s) {
   s.add({TensorSpec{{4, 3}}, TensorSpec{{4, 3}}, TensorSpec{{3}}, TensorSpec{{3}}, 1e-5});
   s.add({TensorSpec{{2, 3, 4}}, TensorSpec{{2, 3, 4}}, SampleArg(), SampleArg(), 1e-3});
@@ -173,6 +188,10 @@ constexpr OpRow kRows[] = {
               "tensor? bias=None, float momentum=0.1, float eps=1e-05) -> (tensor, tensor, tensor)",
               CastPolicy::none, "batch_norm while training, and the running mean and variance after this batch.",
               batch_norm_update, update_samples),
+    composite("batch_norm_stats(tensor input, float eps) -> (tensor, tensor)", CastPolicy::none,
+              "The mean of each channel, and 1 / sqrt(variance + eps), by which batch_norm standardises while training: "
+              "[channels], in float32 or wider.",
+              batch_norm_stats, stats_samples),
     composite("batch_norm_backward(tensor grad, tensor input, tensor? weight, tensor? bias, float eps) -> "
               "(tensor, tensor, tensor)",
               CastPolicy::none,

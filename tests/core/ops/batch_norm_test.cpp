@@ -54,6 +54,16 @@ TEST(BatchNorm, moves_the_running_statistics) {
   EXPECT_EQ(values(mean), (Doubles{10})) << "the op itself writes nothing";
 }
 
+TEST(BatchNorm, gives_the_statistics_that_it_standardises_by) {
+  Eager e;
+  Tensor* out[2];
+  std::array args{any(e.tensor({2, 2, 1}, {1, 10, 3, 30})), any(3.0)};
+  e.scope().invoke("batch_norm_stats", args, nullptr, out, 2, nullptr);
+  EXPECT_EQ(values(out[0]), (Doubles{2, 20}));
+  EXPECT_EQ(values(out[1])[0], 0.5);
+  EXPECT_NEAR(values(out[1])[1], 1 / std::sqrt(103.0), 1e-7);
+}
+
 TEST(BatchNorm, names_what_does_not_fit) {
   Eager e;
   EXPECT_EQ(e.refused("batch_norm", {any(e.tensor({1, 2}, {1, 2})), Any(), Any(), Any(), Any(), any(true)}),
