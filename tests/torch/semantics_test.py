@@ -279,6 +279,9 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
                 with self.assertRaisesRegex((RuntimeError, IndexError), "4"):
                     support.compiled(function)(matrices, torch.tensor([3, 0, 4, 0, 2, 3, 0]), rows)
             self.same(function, *(one.requires_grad_() if one.is_floating_point() else one for one in (matrices, places, rows)))
+            texts = [str(thunder.last_traces(program)[0]) for program in thunder.torch.programs()[-2:]]
+            self.assertEqual([text.count("grouped_mm(") for text in texts], [1, 2], texts)
+            self.assertFalse([text for text in texts if "matmul(" in text or "index_put(" in text], texts)
 
 
 if __name__ == "__main__":

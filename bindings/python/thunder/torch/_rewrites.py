@@ -1,22 +1,11 @@
 """Graphs of ATen ops rewritten before they are replayed."""
-import operator
-
 import torch
 
-from . import _private
+from . import _groups, _private
+from ._nodes import add_node as _add
 
 _aten = torch.ops.aten
 _ELEMENTWISE = (_aten.sub.Tensor, _aten.add.Tensor, _aten.mul.Tensor, _aten.div.Tensor, _aten._to_copy.default)
-
-
-def _add(graph, target, args, named, at=None):
-    """A node with the type that torch gives it, and the place of another one, its first argument unless said."""
-    node, at = graph.call_function(target, args, named), at or args[0]
-    node.stack_trace = at.stack_trace
-    value = at.meta["val"]
-    with (value[0] if isinstance(value, (tuple, list)) else value).fake_mode:
-        node.meta["val"] = target(*torch.fx.map_arg(args, lambda one: one.meta["val"]), **named)
-    return node
 
 
 def _picked(graph, value, dim, index):
@@ -149,62 +138,8 @@ def take_known_places(graph):
             graph.erase_node(node)
 
 
-def _gathered(node):
-    """(matrices of three dims, indices) if the operand is gathered on the CPU and has no other user; else None."""
-    if not isinstance(node, torch.fx.Node) or node.target is not _aten.index.Tensor or len(node.users) > 1 or len(node.args[1]) != 1:
-        return None
-    matrices, (places,) = node.args
-    value, index = matrices.meta["val"], places.meta["val"]
-    fits = value.ndim == 3 and value.is_floating_point() and value.device.type == "cpu" and index.ndim == 1 and index.dtype is torch.int64
-    return (matrices, places) if fits and not _private.is_symbolic([*value.shape, *index.shape]) else None
-
-
-def _sorted(graph, values):
-    """The places of a vector's elements in ascending order."""
-    both = _add(graph, _aten.sort.stable, (values,), {"stable": True})
-    return _add(graph, operator.getitem, (both, 1), {})
-
-
-def _in_groups(graph, rows, matrices, places):
-    """rows[i] @ matrices[places[i]]: sorts rows by matrix, multiplies each group, and restores the order."""
-    count, width = matrices.meta["val"].shape[0], matrices.meta["val"].shape[2]
-    numbers = _add(graph, _aten.arange.default, (count,), {}, places)
-    places = _add(graph, _aten.index.Tensor, (numbers, [places]), {})  # which refuses those that there are not
-    below = _add(graph, _aten.le.Tensor, (_add(graph, _aten.unsqueeze.default, (places, 0), {}),
-                                          _add(graph, _aten.unsqueeze.default, (numbers, 1), {})), {})
-    ends, order = _add(graph, _aten.sum.dim_IntList, (below, [1]), {}), _sorted(graph, places)
-    together = _add(graph, _aten.index_select.default, (rows, 0, order), {})
-    made = graph.call_function(_aten._grouped_mm.default, (together, matrices, ends))
-    made.stack_trace = rows.stack_trace
-    with together.meta["val"].fake_mode:
-        made.meta["val"] = together.meta["val"].new_empty((together.meta["val"].shape[0], width))
-    return _add(graph, _aten.index_select.default, (made, 0, _sorted(graph, order)), {})
-
-
-def group_rows(graph):
-    """A bmm of rows and gathered matrices, as in a mixture of experts, becomes grouped_mm of the rows sorted by matrix; no matrix is
-    gathered."""
-    for node in graph.find_nodes(op="call_function", target=_aten.bmm.default):
-        left, right = node.args
-        behind = _gathered(right) if left.meta["val"].shape[1] == 1 else None
-        before = _gathered(left) if right.meta["val"].shape[2] == 1 else None
-        if not behind and not before:
-            continue
-        with graph.inserting_before(node):
-            if behind:
-                made = _in_groups(graph, _add(graph, _aten.squeeze.dim, (left, 1), {}), *behind)
-            else:
-                turned = _add(graph, _aten.permute.default, (before[0], [0, 2, 1]), {})
-                made = _in_groups(graph, _add(graph, _aten.squeeze.dim, (right, 2), {}), turned, before[1])
-            made = _add(graph, _aten.unsqueeze.default, (made, 1 if behind else 2), {})
-        made.meta = {**node.meta, "val": made.meta["val"]}
-        node.replace_all_uses_with(made)
-        graph.erase_node(node)
-        graph.erase_node(right if behind else left)
-
-
 def rewrite(graph):
-    group_rows(graph)
+    _groups.group_rows(graph)
     pick_first(graph)
     sum_of_one(graph)
     with _private.without_modes():
