@@ -12,7 +12,7 @@ class KernelTexts {
   // The kernel's code: "llvm" (LLVM's IR), "assembly" or "cuda" (CUDA C++); "": there is none of that form.
   virtual std::string source(std::string_view) const { return ""; }
   // The fastest of the algorithms that were timed; "" if none were.
-  virtual std::string choice() const { return ""; }
+  virtual std::string chosen_algorithm() const { return ""; }
 
  protected:
   ~KernelTexts() = default;

@@ -11,13 +11,13 @@ template <class Isa>
 class ProductKernelsBody : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
   using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::min;
-  using Tiles<Isa>::can_read_in_place, Tiles<Isa>::pack, Tiles<Isa>::tile, Tiles<Isa>::rows_at_once;
+  using Tiles<Isa>::can_read_in_place, Tiles<Isa>::pack, Tiles<Isa>::compute_tile, Tiles<Isa>::rows_at_once;
   static constexpr int64_t kDepth = 256;  // of a packed panel of b, which stays in the L1 cache
   static constexpr int64_t kPackedDepth = 768;  // of a prepacked panel, which is streamed from the L2 cache
 
   // b is of f32 or bf16.
   template <class P>
-  static void small(const P& p) {
+  static void multiply_small(const P& p) {
     float packed[kDepth * kWidth];
     const int64_t rows = rows_at_once(p.a);
     for (int64_t j = 0; j < p.n; j += kWidth) {
@@ -29,19 +29,19 @@ class ProductKernelsBody : Tiles<Isa> {
         if (!can_read_in_place(p.b, b, block)) pack(p.b, b, block, packed);
         for (int64_t i = 0; i < p.m; i += rows) {
           const Matrix a{p.a.data + i * p.a.row + l * p.a.column, p.a.row, p.a.column};
-          tile(min(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
+          compute_tile(min(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
         }
         l += kDepth;
       } while (l < p.k);
     }
   }
 
-  static void panel(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c,
-                    bool add) {
-    panel_of<Isa::kRows>(rows, depth, a, b, offsets, c, add);
+  static void multiply_panel(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets,
+                             float* c, bool add) {
+    multiply_panel_rows<Isa::kRows>(rows, depth, a, b, offsets, c, add);
   }
 
-  static void gather(const Run* runs, int64_t n, const int32_t* offsets, int64_t depth, float* panel) {
+  static void gather_panel(const Run* runs, int64_t n, const int32_t* offsets, int64_t depth, float* panel) {
     for (int64_t l = 0; l < depth; l++, panel += kWidth)
       for (int64_t r = 0; r < n; r++) {
         const float* from = runs[r].from + offsets[l];
@@ -50,12 +50,12 @@ class ProductKernelsBody : Tiles<Isa> {
       }
   }
 
-  static void pack_all(const Matrix& b, int64_t k, int64_t n, float* panels) {
+  static void pack_panels(const Matrix& b, int64_t k, int64_t n, float* panels) {
     for (int64_t j = 0; j < n; j += kWidth, panels += k * kWidth)
       pack(b, b.data + j * b.column, Block{k, min(kWidth, n - j), nullptr, kWidth, false}, panels);
   }
 
-  static void packed(const Product& p) {
+  static void multiply_packed(const Product& p) {
     const int64_t rows = rows_at_once(p.a);
     int64_t l = 0;
     do {
@@ -64,7 +64,7 @@ class ProductKernelsBody : Tiles<Isa> {
                           p.b.row, p.add || l > 0};
         for (int64_t i = 0; i < p.m; i += rows) {
           const Matrix a{p.a.data + i * p.a.row + l * p.a.column, p.a.row, p.a.column};
-          tile(min(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
+          compute_tile(min(rows, p.m - i), a, block, p.c + i * p.c_row + j, p.c_row);
         }
       }
       l += kPackedDepth;
@@ -73,10 +73,10 @@ class ProductKernelsBody : Tiles<Isa> {
 
   // One instantiation for each number of rows.
   template <int64_t kRows>
-  static void panel_of(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets, float* c,
-                       bool add) {
+  static void multiply_panel_rows(int64_t rows, int64_t depth, const float* a, const float* b, const int32_t* offsets,
+                                  float* c, bool add) {
     if constexpr (kRows > 1)
-      if (rows < kRows) return panel_of<kRows - 1>(rows, depth, a, b, offsets, c, add);
+      if (rows < kRows) return multiply_panel_rows<kRows - 1>(rows, depth, a, b, offsets, c, add);
     V left[kRows], right[kRows];
 #pragma GCC unroll 16
     for (int64_t i = 0; i < kRows; i++) {
@@ -97,10 +97,11 @@ class ProductKernelsBody : Tiles<Isa> {
 
  public:
   static constexpr ProductKernels kKernels{
-      small<Product>, Thin<Isa>::template multiply<Product>, small<Bf16Product>,
+      multiply_small<Product>, Thin<Isa>::template multiply<Product>, multiply_small<Bf16Product>,
       Thin<Isa>::template multiply<Bf16Product>, Vectors<Isa>::template copy<Bf16>, Vectors<Isa>::narrow,
-      Vectors<Isa>::widen_f16, Vectors<Isa>::narrow_f16, panel, Isa::kRows, kWidth, gather, pack_all, packed,
-      Transposed<Isa>::multiply, Sliding<Isa>::slide, Sliding<Isa>::slide_products, Sliding<Isa>::sum_lanes};
+      Vectors<Isa>::widen_f16, Vectors<Isa>::narrow_f16, multiply_panel, Isa::kRows, kWidth, gather_panel, pack_panels,
+      multiply_packed, Transposed<Isa>::multiply, Sliding<Isa>::slide, Sliding<Isa>::slide_products,
+      Sliding<Isa>::sum_lanes};
 };
 
 }  // namespace thunder

@@ -16,20 +16,20 @@ class Sliding : Vectors<Isa> {
  public:
   // ProductKernels::slide
   static void slide(const Slide& s) {
-    each_strip(s, [&]<int64_t kWidth>(Strip<kWidth>, int64_t column, int64_t count) {
-      each_block(s, [&](int64_t row, int64_t n) {
+    for_each_strip(s, [&]<int64_t kWidth>(Strip<kWidth>, int64_t column, int64_t count) {
+      for_each_row_block(s, [&](int64_t row, int64_t n) {
         const int64_t at = row * s.to_row + column;
-        Strip<kWidth>::template rows<kRows>(n, s, s.b + row * s.b_row + column, count, s.to + at);
+        Strip<kWidth>::template slide_rows<kRows>(n, s, s.b + row * s.b_row + column, count, s.to + at);
       });
     });
   }
 
   // ProductKernels::slide_products
   static void slide_products(const Slide& s, float* sums) {
-    each_strip(s, [&]<int64_t kWidth>(Strip<kWidth>, int64_t column, int64_t) {
-      each_block(s, [&](int64_t row, int64_t n) {
+    for_each_strip(s, [&]<int64_t kWidth>(Strip<kWidth>, int64_t column, int64_t) {
+      for_each_row_block(s, [&](int64_t row, int64_t n) {
         const int64_t at = row * s.to_row + column;
-        Strip<kWidth>::template products<kRows>(n, s, s.b + row * s.b_row + column, s.to + at, sums);
+        Strip<kWidth>::template slide_product_rows<kRows>(n, s, s.b + row * s.b_row + column, s.to + at, sums);
       });
     });
   }
@@ -54,36 +54,36 @@ class Sliding : Vectors<Isa> {
    public:
     // One instantiation for each number of rows.
     template <int64_t kRows>
-    static void rows(int64_t n, const Slide& s, const float* b, int64_t count, float* to) {
+    static void slide_rows(int64_t n, const Slide& s, const float* b, int64_t count, float* to) {
       if constexpr (kRows > 1)
-        if (n < kRows) return rows<kRows - 1>(n, s, b, count, to);
+        if (n < kRows) return slide_rows<kRows - 1>(n, s, b, count, to);
       W sum[kRows] = {};
       const float* a = s.a;
       for (int64_t i = 0; i < s.n_runs; a += s.runs[i++].height)
-        add<kTallest>(s.runs[i].height, a, b + s.runs[i].offset, s.b_row, sum);
+        add_run<kTallest>(s.runs[i].height, a, b + s.runs[i].offset, s.b_row, sum);
 #pragma GCC unroll 8
       for (int64_t i = 0; i < kRows; i++, to += s.to_row) store_first(sum[i], count, to);
     }
 
     // The same, of products with rows of `g`.
     template <int64_t kRows>
-    static void products(int64_t n, const Slide& s, const float* b, const float* g, float* sums) {
+    static void slide_product_rows(int64_t n, const Slide& s, const float* b, const float* g, float* sums) {
       if constexpr (kRows > 1)
-        if (n < kRows) return products<kRows - 1>(n, s, b, g, sums);
+        if (n < kRows) return slide_product_rows<kRows - 1>(n, s, b, g, sums);
       W rows[kRows];
 #pragma GCC unroll 8
       for (int64_t i = 0; i < kRows; i++, g += s.to_row) rows[i] = *reinterpret_cast<const U*>(g);
       for (int64_t i = 0; i < s.n_runs; sums += ProductKernels::kMaxLanes * s.runs[i++].height)
-        add_products<kTallest>(s.runs[i].height, rows, b + s.runs[i].offset, s.b_row, sums);
+        add_run_products<kTallest>(s.runs[i].height, rows, b + s.runs[i].offset, s.b_row, sums);
     }
 
    private:
     // One instantiation for each height of a run.
     template <int64_t kTall, int64_t kRows>
-    [[gnu::always_inline]] static void add(int64_t tall, const float* a, const float* b, int64_t b_row,
-                                           W (&sum)[kRows]) {
+    [[gnu::always_inline]] static void add_run(int64_t tall, const float* a, const float* b, int64_t b_row,
+                                               W (&sum)[kRows]) {
       if constexpr (kTall > 1)
-        if (tall < kTall) return add<kTall - 1>(tall, a, b, b_row, sum);
+        if (tall < kTall) return add_run<kTall - 1>(tall, a, b, b_row, sum);
       W taps[kTall];
 #pragma GCC unroll 8
       for (int64_t i = 0; i < kTall; i++) taps[i] = a[i] - W{};
@@ -97,10 +97,10 @@ class Sliding : Vectors<Isa> {
     }
 
     template <int64_t kTall, int64_t kRows>
-    [[gnu::always_inline]] static void add_products(int64_t tall, const W (&rows)[kRows], const float* b, int64_t b_row,
-                                                    float* sums) {
+    [[gnu::always_inline]] static void add_run_products(int64_t tall, const W (&rows)[kRows], const float* b,
+                                                        int64_t b_row, float* sums) {
       if constexpr (kTall > 1)
-        if (tall < kTall) return add_products<kTall - 1>(tall, rows, b, b_row, sums);
+        if (tall < kTall) return add_run_products<kTall - 1>(tall, rows, b, b_row, sums);
       W sum[kTall];
 #pragma GCC unroll 8
       for (int64_t i = 0; i < kTall; i++) sum[i] = *reinterpret_cast<const U*>(sums + i * ProductKernels::kMaxLanes);
@@ -117,21 +117,21 @@ class Sliding : Vectors<Isa> {
 
     static void store_first(W v, int64_t count, float* to) {
       if (count == kWidth) *reinterpret_cast<U*>(to) = v;
-      else store_part(v, count, to, std::make_integer_sequence<int64_t, kWidth / 2>());
+      else store_first_by_halves(v, count, to, std::make_integer_sequence<int64_t, kWidth / 2>());
     }
     // By halves; fewer than kWidth.
     template <int64_t... kLane>
-    [[gnu::always_inline]] static void store_part(W v, int64_t count, float* to,
-                                                  std::integer_sequence<int64_t, kLane...>) {
+    [[gnu::always_inline]] static void store_first_by_halves(W v, int64_t count, float* to,
+                                                             std::integer_sequence<int64_t, kLane...>) {
       if constexpr (constexpr int64_t kHalf = kWidth / 2; kHalf == 1) {
         if (count) __builtin_memcpy(to, &v, sizeof(float));
       } else {
         using Half = Strip<kHalf>;
         const bool whole = count >= kHalf;
         if (whole) *reinterpret_cast<typename Half::U*>(to) = __builtin_shufflevector(v, v, kLane...);
-        Half::store_part(whole ? __builtin_shufflevector(v, v, (kLane + kHalf)...)
-                               : __builtin_shufflevector(v, v, kLane...),
-                         count - whole * kHalf, to + whole * kHalf, std::make_integer_sequence<int64_t, kHalf / 2>());
+        Half::store_first_by_halves(
+            whole ? __builtin_shufflevector(v, v, (kLane + kHalf)...) : __builtin_shufflevector(v, v, kLane...),
+            count - whole * kHalf, to + whole * kHalf, std::make_integer_sequence<int64_t, kHalf / 2>());
       }
     }
     template <int64_t>
@@ -140,7 +140,7 @@ class Sliding : Vectors<Isa> {
 
   // Calls f(strip, column, how many columns) from left to right; narrower vectors suffice for the last few.
   template <class F>
-  static void each_strip(const Slide& s, const F& f) {
+  static void for_each_strip(const Slide& s, const F& f) {
     constexpr int64_t kHalf = kLanes > 4 ? kLanes / 2 : kLanes;
     for (int64_t column = 0; column < s.columns; column += kLanes)
       if (s.columns - column > kHalf) f(Strip<kLanes>(), column, min(kLanes, s.columns - column));
@@ -148,7 +148,7 @@ class Sliding : Vectors<Isa> {
   }
   // Calls f(row, how many) for blocks of nearly as many rows each.
   template <class F>
-  static void each_block(const Slide& s, const F& f) {
+  static void for_each_row_block(const Slide& s, const F& f) {
     for (int64_t row = 0, left = ceil_div(s.rows, kRows); row < s.rows; left--) {
       const int64_t each = ceil_div(s.rows - row, left);
       f(row, each);

@@ -8,7 +8,7 @@
 
 namespace thunder {
 
-inline bool on_cpu(const TensorType& t, DType dtype) { return t.dtype == dtype && t.device == Device::cpu; }
+inline bool is_cpu_tensor_of(const TensorType& t, DType dtype) { return t.dtype == dtype && t.device == Device::cpu; }
 
 // Calls f(type) for all operands and results.
 template <class F>
@@ -21,13 +21,13 @@ void for_each_type(const NodeView& view, const F& f) {
 template <DType kDType>
 bool all_tensors_are(const NodeView& view, void*) {
   bool all = true;
-  for_each_type(view, [&](const TensorType& t) { all = all && on_cpu(t, kDType); });
+  for_each_type(view, [&](const TensorType& t) { all = all && is_cpu_tensor_of(t, kDType); });
   return all;
 }
 
 // The row whose member `op` is the name of the node's op. Requires: it exists.
 template <class Rows>
-const auto& row_of(const Rows& rows, const NodeView& view) {
+const auto& find_row(const Rows& rows, const NodeView& view) {
   return *std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.op == view.node.op->name(); });
 }
 

@@ -9,8 +9,8 @@ namespace thunder {
 template <class Isa>
 class Thin : Vectors<Isa> {
   using typename Vectors<Isa>::V;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::min,
-      Vectors<Isa>::sum;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::load_one,
+      Vectors<Isa>::min, Vectors<Isa>::sum;
   static constexpr int64_t kWidth = 2 * kLanes;
   static constexpr int64_t kPrefetchDistance = 1024;  // of a dot product, in elements of a column
   static constexpr int64_t kThinColumns = 1024;  // of c: they stay in the L1 cache while rows of b pass
@@ -20,7 +20,7 @@ class Thin : Vectors<Isa> {
   template <class P>
   static void multiply(const P& p) {
     if (p.b.row == 1) dot_products(p);
-    else row_sums(p);
+    else add_scaled_rows(p);
   }
 
  private:
@@ -31,13 +31,13 @@ class Thin : Vectors<Isa> {
   template <class P>
   static void dot_products(const P& p) {
     const int64_t half = p.n / 2;
-    for (int64_t j = 0; j < half; j++) dots<2>(p, j, half);
-    if (p.n % 2) dots<1>(p, p.n - 1, 0);
+    for (int64_t j = 0; j < half; j++) multiply_columns<2>(p, j, half);
+    if (p.n % 2) multiply_columns<1>(p, p.n - 1, 0);
   }
 
   // kColumns columns that are `apart` columns from each other.
   template <int64_t kColumns, class P>
-  static void dots(const P& p, int64_t j, int64_t apart) {
+  static void multiply_columns(const P& p, int64_t j, int64_t apart) {
     const auto* b = p.b.data + j * p.b.column;
     const int64_t distance = apart * p.b.column;
     for (int64_t i = 0; i < p.m; i++) {
@@ -55,7 +55,7 @@ class Thin : Vectors<Isa> {
       float* c = p.c + i * p.c_row + j;
       for (int64_t x = 0; x < kColumns; x++) {
         float total = sum(sums[x][0] + sums[x][1]);
-        for (int64_t rest = l; rest < p.k; rest++) total += a[rest] * one(b + x * distance + rest);
+        for (int64_t rest = l; rest < p.k; rest++) total += a[rest] * load_one(b + x * distance + rest);
         c[x * apart] = p.add ? c[x * apart] + total : total;
       }
     }
@@ -63,20 +63,20 @@ class Thin : Vectors<Isa> {
 
   // Rows of b are dense: four at a time are added to a row of c.
   template <class P>
-  static void row_sums(const P& p) {
+  static void add_scaled_rows(const P& p) {
     for (int64_t j = 0; j < p.n; j += kThinColumns) {
       const int64_t columns = min(kThinColumns, p.n - j);
       if (!p.add)
         for (int64_t i = 0; i < p.m; i++)
           for (int64_t x = 0; x < columns; x++) p.c[i * p.c_row + j + x] = 0;
       int64_t l = 0;
-      for (; l + 4 <= p.k; l += 4) add_rows<4>(p, l, j, columns);
-      for (; l < p.k; l++) add_rows<1>(p, l, j, columns);
+      for (; l + 4 <= p.k; l += 4) add_scaled_row_group<4>(p, l, j, columns);
+      for (; l < p.k; l++) add_scaled_row_group<1>(p, l, j, columns);
     }
   }
 
   template <int64_t kInner, class P>
-  static void add_rows(const P& p, int64_t l, int64_t j, int64_t columns) {
+  static void add_scaled_row_group(const P& p, int64_t l, int64_t j, int64_t columns) {
     const auto* b = p.b.data + l * p.b.row + j;
     for (int64_t i = 0; i < p.m; i++) {
       const float* a = p.a.data + i * p.a.row + l;
@@ -89,7 +89,7 @@ class Thin : Vectors<Isa> {
         store(c + x, total);
       }
       for (; x < columns; x++)
-        for (int64_t r = 0; r < kInner; r++) c[x] += a[r] * one(b + r * p.b.row + x);
+        for (int64_t r = 0; r < kInner; r++) c[x] += a[r] * load_one(b + r * p.b.row + x);
     }
   }
 };

@@ -10,8 +10,8 @@ namespace thunder {
 template <class Isa>
 struct Tiles : Vectors<Isa> {
   using typename Vectors<Isa>::V;
-  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::one, Vectors<Isa>::copy,
-      Vectors<Isa>::copy_transposed;
+  using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::load_one,
+      Vectors<Isa>::copy, Vectors<Isa>::copy_transposed;
   static constexpr int64_t kWidth = 2 * kLanes;  // columns of a tile
 
   // Rows of a that the next tiles need, prefetched while a tile is computed, one cache line of each at a time: all at
@@ -48,7 +48,7 @@ struct Tiles : Vectors<Isa> {
       if (block.columns < kWidth) store(packed, V{}), store(packed + kLanes, V{});
       if (b.column == 1) copy(from, block.columns, packed);
       else
-        for (int64_t j = 0; j < block.columns; j++) packed[j] = one(from + j * b.column);
+        for (int64_t j = 0; j < block.columns; j++) packed[j] = load_one(from + j * b.column);
     }
   }
 
@@ -60,23 +60,23 @@ struct Tiles : Vectors<Isa> {
   }
 
   // At most kRows rows.
-  static void tile(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) {
-    tile_of<Isa::kRows>(rows, a, block, c, c_row);
+  static void compute_tile(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) {
+    compute_tile_rows<Isa::kRows>(rows, a, block, c, c_row);
   }
 
  private:
   // One instantiation for each number of rows.
   template <int64_t kRows>
-  static void tile_of(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) {
+  static void compute_tile_rows(int64_t rows, const Matrix& a, const Block& block, float* c, int64_t c_row) {
     if constexpr (kRows > 1)
-      if (rows < kRows) return tile_of<kRows - 1>(rows, a, block, c, c_row);
-    if (block.columns == kWidth) return full_tile<kRows>(a, block, c, c_row);
+      if (rows < kRows) return compute_tile_rows<kRows - 1>(rows, a, block, c, c_row);
+    if (block.columns == kWidth) return compute_full_tile<kRows>(a, block, c, c_row);
     float wide[kRows * kWidth];
     for (int64_t i = 0; i < kRows && block.add; i++) {
       store(wide + i * kWidth, V{}), store(wide + i * kWidth + kLanes, V{});
       copy(c + i * c_row, block.columns, wide + i * kWidth);
     }
-    full_tile<kRows>(a, block, wide, kWidth);
+    compute_full_tile<kRows>(a, block, wide, kWidth);
     for (int64_t i = 0; i < kRows; i++) copy(wide + i * kWidth, block.columns, c + i * c_row);
   }
 
@@ -89,7 +89,7 @@ struct Tiles : Vectors<Isa> {
   static constexpr int kSecondLevel = 2;  // the locality argument of __builtin_prefetch for the L2 cache
 
   template <int64_t kRows>
-  static void full_tile(const Matrix& a, const Block& block, float* c, int64_t c_row) {
+  static void compute_full_tile(const Matrix& a, const Block& block, float* c, int64_t c_row) {
     V left[kRows], right[kRows];
     float* row = c;
 #pragma GCC unroll 16

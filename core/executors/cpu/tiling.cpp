@@ -13,7 +13,7 @@ constexpr int64_t kSmall = 1 << 21;  // multiply-adds of a product that is not d
 
 // Threads get equal numbers of equal tiles: a small number of tiles is made divisible by two and four, and the steps of
 // a tile fewer where halves of the tiles have as many columns then.
-void even_out(int64_t m, int64_t n, int64_t k, Tiling& t) {
+void balance_tiles(int64_t m, int64_t n, int64_t k, Tiling& t) {
   const int64_t rows = ceil_div(m, t.rows), steps = ceil_div(n, kColumnsStep);
   int64_t columns = ceil_div(n, t.columns);
   const bool whole = rows * columns == 1 && m * n * k < kSmall;
@@ -33,7 +33,7 @@ Tiling tiling(int64_t m, int64_t n, int64_t k, int64_t work) {
   const auto large = [&] { return t.rows * t.columns * k > work; };
   while (large() && t.columns >= 2 * kMinColumns) t.columns /= 2;
   while (large() && t.rows >= 2 * kMinRows) t.rows /= 2;
-  even_out(m, n, k, t);
+  balance_tiles(m, n, k, t);
   return t;
 }
 

@@ -11,7 +11,7 @@ template <class Isa>
 class Transposed : Tiles<Isa> {
   using typename Tiles<Isa>::V, typename Tiles<Isa>::Block;
   using Tiles<Isa>::kLanes, Tiles<Isa>::kWidth, Tiles<Isa>::load, Tiles<Isa>::store, Tiles<Isa>::min,
-      Tiles<Isa>::ceil_div, Tiles<Isa>::tile, Tiles<Isa>::copy_transposed, Tiles<Isa>::rows_at_once;
+      Tiles<Isa>::ceil_div, Tiles<Isa>::compute_tile, Tiles<Isa>::copy_transposed, Tiles<Isa>::rows_at_once;
   // The block of c that is computed before it is transposed back: four panels of rows, and columns that are whole tiles
   // and vectors for every Isa.
   static constexpr int64_t kRows = 4 * kWidth, kColumns = 96;
@@ -22,13 +22,13 @@ class Transposed : Tiles<Isa> {
     int64_t l = 0;
     do {  // once even when k is 0: c is written
       for (int64_t j = 0; j < p.n; j += kColumns)
-        for (int64_t i = 0; i < p.m; i += kRows) block(p, i, j, l, bias ? bias + j : nullptr);
+        for (int64_t i = 0; i < p.m; i += kRows) compute_block(p, i, j, l, bias ? bias + j : nullptr);
       l += kDepth;
     } while (l < p.k);
   }
 
  private:
-  static void block(const Product& p, int64_t i, int64_t j, int64_t l, const float* bias) {
+  static void compute_block(const Product& p, int64_t i, int64_t j, int64_t l, const float* bias) {
     const int64_t rows = min(kRows, p.m - i), columns = min(kColumns, p.n - j), depth = min(kDepth, p.k - l);
     alignas(64) float sums[kColumns * kRows];
     const int64_t some = rows_at_once({nullptr, p.b.column, 1}), panels = ceil_div(rows, kWidth);
@@ -42,15 +42,15 @@ class Transposed : Tiles<Isa> {
       for (int64_t y = 0; y < rows; y += kWidth, next += each * weight.row, fetched += share) {
         prefetch_rows(min(share, rows - fetched), columns, p.c + (i + fetched) * p.c_row + j, p.c_row);
         const Block panel{depth, kWidth, p.a.data + (i + y) * p.k + l * kWidth, kWidth, false, {next, each}};
-        tile(min(some, columns - x), weight, panel, sums + x * kRows + y, kRows);
+        compute_tile(min(some, columns - x), weight, panel, sums + x * kRows + y, kRows);
       }
     }
-    write(sums, rows, columns, p.c + i * p.c_row + j, p.c_row, p.add || l > 0, bias);
+    write_rows(sums, rows, columns, p.c + i * p.c_row + j, p.c_row, p.add || l > 0, bias);
   }
 
   // Writes c row by row: rows that are a multiple of a page apart would evict each other if several were written at a
   // time.
-  static void write(const float* sums, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add,
+  static void write_rows(const float* sums, int64_t rows, int64_t columns, float* c, int64_t c_row, bool add,
                   const float* bias) {
     alignas(64) float some[kLanes * kColumns];
     for (int64_t i = 0; i < rows; i += kLanes, c += kLanes * c_row) {

@@ -1,6 +1,6 @@
 // The vector operations of kernels, as templates over an instruction set. Isa has V, a vector of kLanes floats; U, the
-// same without alignment; I, as many 32-bit integers; H, as many 16-bit reals without alignment; widened, which gives
-// bf16 as an I; from_f16 and to_f16, between an H of f16 and a V, rounded to nearest even.
+// same without alignment; I, as many 32-bit integers; H, as many 16-bit reals without alignment; load_widened, which
+// gives bf16 as an I; from_f16 and to_f16, between an H of f16 and a V, rounded to nearest even.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct Vectors {
   static constexpr int64_t kLanes = Isa::kLanes;
 
   static V load(const float* p) { return *reinterpret_cast<const U*>(p); }
-  static V load(const uint16_t* p) { return reinterpret_cast<V>(Isa::widened(p) << 16); }
-  static float one(const float* p) { return *p; }
-  static float one(const uint16_t* p) { return __builtin_bit_cast(float, static_cast<uint32_t>(*p) << 16); }
+  static V load(const uint16_t* p) { return reinterpret_cast<V>(Isa::load_widened(p) << 16); }
+  static float load_one(const float* p) { return *p; }
+  static float load_one(const uint16_t* p) { return __builtin_bit_cast(float, static_cast<uint32_t>(*p) << 16); }
   static void store(float* p, V v) { *reinterpret_cast<U*>(p) = v; }
   // Members rather than shared inline functions: of those the linker keeps one copy, which could be the one compiled
   // with these instructions, for code that runs on machines without them.
   static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
   static int64_t ceil_div(int64_t n, int64_t each) { return (n + each - 1) / each; }  // ceil(n / each)
   static V broadcast(float x) { return V{} + x; }
-  static I lane_numbers() { return numbers(std::make_integer_sequence<int32_t, kLanes>()); }  // 0, 1, 2 ...
+  static I lane_numbers() { return make_lane_numbers(std::make_integer_sequence<int32_t, kLanes>()); }  // 0, 1, 2 ...
   // The larger element; b where one is NaN.
   static V larger(V a, V b) { return a > b ? a : b; }
 
@@ -37,7 +37,7 @@ struct Vectors {
   static void copy(const T* from, int64_t count, float* to) {
     int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes) store(to + i, load(from + i));
-    for (; i < count; i++) to[i] = one(from + i);
+    for (; i < count; i++) to[i] = load_one(from + i);
   }
 
   // Rounded to nearest, ties to even; NaN stays NaN.
@@ -76,9 +76,11 @@ struct Vectors {
   }
 
   static float sum(V v) {
-    return folded<kLanes / 2>(v, [](V a, V b) { return a + b; }, std::make_integer_sequence<int64_t, kLanes>())[0];
+    return fold_lanes<kLanes / 2>(v, [](V a, V b) { return a + b; }, std::make_integer_sequence<int64_t, kLanes>())[0];
   }
-  static float largest(V v) { return folded<kLanes / 2>(v, larger, std::make_integer_sequence<int64_t, kLanes>())[0]; }
+  static float max_lane(V v) {
+    return fold_lanes<kLanes / 2>(v, larger, std::make_integer_sequence<int64_t, kLanes>())[0];
+  }
 
   // e^x within 2 ulp for x <= 88; zero where the result would be subnormal.
   static V exp(V x) {
@@ -119,7 +121,8 @@ struct Vectors {
       }
       for (; column < columns; column++)
         for (int64_t i = 0; i < kLanes; i++)
-          to[column * to_distance + row + i] = row + i < rows ? made(one(from + (row + i) * distance + column)) : 0;
+          to[column * to_distance + row + i] =
+              row + i < rows ? made(load_one(from + (row + i) * distance + column)) : 0;
     }
   }
   template <class T>
@@ -130,15 +133,15 @@ struct Vectors {
 
  private:
   template <int32_t... kLane>
-  static I numbers(std::integer_sequence<int32_t, kLane...>) {
+  static I make_lane_numbers(std::integer_sequence<int32_t, kLane...>) {
     return I{kLane...};
   }
 
   // Reduces by halves: lanes that are kHalf apart are joined, then kHalf / 2, until one lane has all.
   template <int64_t kHalf, class F, int64_t... kLane>
-  static V folded(V v, F join, std::integer_sequence<int64_t, kLane...> lanes) {
+  static V fold_lanes(V v, F join, std::integer_sequence<int64_t, kLane...> lanes) {
     v = join(__builtin_shufflevector(v, v, (kLane ^ kHalf)...), v);
-    if constexpr (kHalf > 1) return folded<kHalf / 2>(v, join, lanes);
+    if constexpr (kHalf > 1) return fold_lanes<kHalf / 2>(v, join, lanes);
     return v;
   }
 

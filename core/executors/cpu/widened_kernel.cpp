@@ -15,9 +15,9 @@ namespace {
 
 constexpr size_t kMaxOperands = 16;
 
-int64_t up_to_lines(int64_t floats) { return round_up(floats, kLineFloats); }
+int64_t round_up_to_cache_lines(int64_t floats) { return round_up(floats, kLineFloats); }
 
-Sizes row_major(const Buffer& b) { return dense_strides(std::span(b.shape, static_cast<size_t>(b.rank))); }
+Sizes row_major_strides(const Buffer& b) { return dense_strides(std::span(b.shape, static_cast<size_t>(b.rank))); }
 
 // The order in which memory holds the elements without gaps, as strides of a copy; else row-major ones.
 Sizes copied_strides(const Buffer& b) {
@@ -27,7 +27,7 @@ Sizes copied_strides(const Buffer& b) {
   std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return b.strides[x] > b.strides[y]; });
   int64_t step = 1;
   for (size_t i = rank; i-- > 0; step *= b.shape[order[i]])
-    if (b.shape[order[i]] != 1 && b.strides[order[i]] != step) return row_major(b);
+    if (b.shape[order[i]] != 1 && b.strides[order[i]] != step) return row_major_strides(b);
   return Sizes(b.strides, b.strides + b.rank);
 }
 
@@ -68,13 +68,13 @@ class WidenedKernel : public Kernel {
   // `copied`: floats of all copies, each up to whole lines.
   WidenedKernel(KernelPtr kernel, const ProductKernels& kernels, int64_t copied)
       : Kernel(this), kernel_(std::move(kernel)), kernels_(kernels),
-        own_(up_to_lines(static_cast<int64_t>(kernel_->scratch() + 3) / 4)), copied_(copied) {}
+        own_(round_up_to_cache_lines(static_cast<int64_t>(kernel_->scratch() + 3) / 4)), copied_(copied) {}
 
   size_t scratch() const override { return static_cast<size_t>(own_ + copied_) * sizeof(float); }
   Status* run(const Launch* launch) const {
     Copies inputs({launch->inputs, launch->n_inputs}), outputs({launch->outputs, launch->n_outputs});
     float* at = static_cast<float*>(launch->scratch) + own_;
-    at = inputs.place(at, true), outputs.place(at, false);
+    at = inputs.place_operands(at, true), outputs.place_operands(at, false);
     Launch widened = *launch;
     widened.inputs = inputs.buffers.data(), widened.outputs = outputs.buffers.data();
     if (Status* failed = inputs.convert(launch, kernels_, true)) return failed;
@@ -87,13 +87,13 @@ class WidenedKernel : public Kernel {
     explicit Copies(std::span<const Buffer> all) : given(all) { std::copy(all.begin(), all.end(), buffers.begin()); }
 
     // Places the widened operands, and returns the end of their memory.
-    float* place(float* at, bool in_memory_order) {
+    float* place_operands(float* at, bool in_memory_order) {
       for (size_t i = 0; i < given.size(); i++) {
         Buffer& b = buffers[i];
         if (!b.present() || !is_half(b.dtype)) continue;
-        strides[i] = in_memory_order ? copied_strides(b) : row_major(b);
+        strides[i] = in_memory_order ? copied_strides(b) : row_major_strides(b);
         b.dtype = DType::f32, b.data = at, b.strides = strides[i].data();
-        at += up_to_lines(b.elements());
+        at += round_up_to_cache_lines(b.elements());
       }
       return at;
     }
@@ -124,7 +124,7 @@ bool has_16_bit_reals(const NodeView& view) {
 bool all_tensors_are_floats(const NodeView& view, void*) {
   const DType dtype = view.store.type(view.node.results[0]).dtype;
   bool all = dtype == DType::f32 || is_half(dtype);
-  for_each_type(view, [&](const TensorType& t) { all = all && on_cpu(t, dtype); });
+  for_each_type(view, [&](const TensorType& t) { all = all && is_cpu_tensor_of(t, dtype); });
   return all;
 }
 
@@ -137,7 +137,7 @@ KernelPtr widened_kernel(KernelPtr kernel, const ProductKernels& kernels, const 
     if (!is_half(t.dtype)) return;
     int64_t n = 1;
     for (int64_t size : concrete(t.shape)) n *= size;
-    floats += up_to_lines(n);
+    floats += round_up_to_cache_lines(n);
   });
   if (tensors > kMaxOperands) fail(Code::declined, "it has more operands than are widened");
   return std::make_unique<WidenedKernel>(std::move(kernel), kernels, floats);

@@ -50,8 +50,9 @@ std::string perf_hints(const Program& program) {
 std::string choices_report(const Program& program) {
   std::string out;
   for (const Step& step : program.plan().steps)
-    if (const auto* texts = dynamic_cast<const KernelTexts*>(step.kernel.get()); texts && !texts->choice().empty())
-      out += cat(step.node->op->name(), format_location(step.node), ": the fastest was ", texts->choice(), "\n");
+    if (const auto* texts = dynamic_cast<const KernelTexts*>(step.kernel.get());
+        texts && !texts->chosen_algorithm().empty())
+      out += cat(step.node->op->name(), format_location(step.node), ": the fastest was ", texts->chosen_algorithm(), "\n");
   return out;
 }
 

@@ -51,14 +51,14 @@ TEST_F(Autotune, every_candidate_computes_the_product) {
     each_product([&](const Product& p) {
       BatchedProduct<float> one;
       one.each = p;
-      const std::vector<Algorithm> algorithms = algorithms_of(*backends, available, one);
+      const std::vector<Algorithm> algorithms = candidate_algorithms(*backends, available, one);
       const Algorithm& algorithm = algorithms[which % algorithms.size()];
       Buffer c;
       Launch launch;
       launch.outputs = &c;
       launch.parallel_for = parallel_for;
       launch.threads = &threads;
-      const Panels scratch = make_panels(scratch_of(*backends, p, algorithm));
+      const Panels scratch = allocate_panels(scratch_bytes_of(*backends, p, algorithm));
       launch.scratch = scratch.get();
       EXPECT_EQ(run_products(*backends, available, &launch, one, &algorithm), nullptr) << name(algorithm);
     });
@@ -93,20 +93,20 @@ TEST_F(Autotune, ignores_stored_choices_that_are_not_candidates) {
   Autotuner first = tuner();
   way_of_rows(first, 40);
   for (const char* nonsense : {"", "onednn 1000000x7", "fastest", "small"}) {
-    BlobStore(folder.path()).put(first.key(products_of_rows(40)), nonsense);
+    BlobStore(folder.path()).put(first.tuning_key(products_of_rows(40)), nonsense);
     Autotuner second = tuner();
     const std::optional<Algorithm> algorithm = way_of_rows(second, 40);
-    const std::vector<Algorithm> algorithms = algorithms_of(*backends, available, products_of_rows(40));
+    const std::vector<Algorithm> algorithms = candidate_algorithms(*backends, available, products_of_rows(40));
     EXPECT_NE(std::find(algorithms.begin(), algorithms.end(), *algorithm), algorithms.end());
     EXPECT_EQ(second.timed(), 1u) << nonsense;
   }
 }
 
 TEST_F(Autotune, uses_choices_measured_by_another_process) {
-  const std::vector<Algorithm> algorithms = algorithms_of(*backends, available, products_of_rows(43));
+  const std::vector<Algorithm> algorithms = candidate_algorithms(*backends, available, products_of_rows(43));
   for (const Algorithm& algorithm : algorithms) {
     Autotuner here(*backends, found, this_machine(), threads, "");
-    set_choice(here.key(products_of_rows(43)), name(algorithm));
+    set_choice(here.tuning_key(products_of_rows(43)), name(algorithm));
     EXPECT_EQ(way_of_rows(here, 43), algorithm);
     EXPECT_EQ(here.timed(), 0u);
   }
@@ -114,7 +114,7 @@ TEST_F(Autotune, uses_choices_measured_by_another_process) {
   const std::optional<Algorithm> best = way_of_rows(measures, 44);
   ASSERT_TRUE(best);
   const auto known = known_choices();
-  const std::pair measured(measures.key(products_of_rows(44)), name(*best));
+  const std::pair measured(measures.tuning_key(products_of_rows(44)), name(*best));
   EXPECT_NE(std::find(known.begin(), known.end(), measured), known.end());
 }
 

@@ -101,7 +101,7 @@ TEST_F(Products, use_the_first_profitable_algorithm) {
     BatchedProduct<float> p;
     p.each = {m, n, k, {nullptr, k, 1}, {nullptr, n, 1}, nullptr, n, false};
     const Backends has = backends(with_library);
-    return algorithm_of(has, rows_there(has), p).row->name;
+    return choose_algorithm(has, rows_there(has), p).row->name;
   };
   EXPECT_EQ(algorithm(1, 768, 768, false), "thin");
   EXPECT_EQ(algorithm(16, 32, 16, false), "small");
@@ -122,7 +122,7 @@ TEST_F(Onednn, copies_rows_whose_stride_is_a_multiple_of_512_bytes) {
           std::vector<float> c = before;
           const Product p{s.m, s.n, s.k, {a.data(), 1, far}, {b.data(), apart, 1}, c.data(), 700, add};
           const std::vector<double> expected = product_of(p, before);
-          for (const auto multiply : {&Library::multiply, &Library::multiply_copied}) {
+          for (const auto multiply : {&Library::multiply, &Library::multiply_with_copies}) {
             std::copy(before.begin(), before.end(), c.begin());
             ASSERT_TRUE((library()->*multiply)(p));
             expect_near(p, expected, cat(s.m, "x", s.k, "x", s.n, add ? ", added" : ""), 1e-6);
@@ -235,7 +235,7 @@ TEST_F(Products, transposed_results_have_the_same_bits_for_any_number_of_threads
     BatchedProduct<float> p;
     p.each = {s.m, s.n, s.k, {a.data(), s.k, 1}, {b.data(), 1, s.k}, c.data(), s.n, false};
     p.bias = bias.data();
-    const Panels scratch = make_panels(scratch_of(m, p.each, algorithm));
+    const Panels scratch = allocate_panels(scratch_bytes_of(m, p.each, algorithm));
     Buffer out;
     Launch launch;
     launch.outputs = &out;

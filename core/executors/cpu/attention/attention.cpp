@@ -24,14 +24,14 @@ constexpr std::array kRows = {
 };
 
 std::optional<AttentionShape> shape_of(const NodeView& view) {
-  return AttentionShape::of(view, row_of(kRows, view).query, row_of(kRows, view).mask);
+  return AttentionShape::of(view, find_row(kRows, view).query, find_row(kRows, view).mask);
 }
 
 bool claim(const NodeView& view, void*) { return shape_of(view).has_value(); }
 
 KernelPtr prepare(const NodeView& view, void* user) {
   const auto& kernels = *static_cast<const AttentionKernels*>(user);
-  return widened_kernel(row_of(kRows, view).make(kernels, *shape_of(view)), *kernels.products, view);
+  return widened_kernel(find_row(kRows, view).make(kernels, *shape_of(view)), *kernels.products, view);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ void AttentionKernels::multiply(const Product& p) const {
   (thin ? products->thin : products->small)(p);
 }
 
-int64_t AttentionKernels::slots_for(const AttentionShape& g) const {
+int64_t AttentionKernels::choose_slot_count(const AttentionShape& g) const {
   const int64_t work = g.heads * g.queries * g.keys * (g.width + g.value_width);
   constexpr int64_t kThreadWork = 1 << 18;
   return std::clamp<int64_t>(work / kThreadWork, 1, static_cast<int64_t>(machine->threads));

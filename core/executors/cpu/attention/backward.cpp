@@ -28,7 +28,7 @@ class Backward : public Kernel {
     maxima_ = take(row), inverse_totals_ = take(row), deltas_ = take(row);
     scores_ = take(kKeys * row), score_grads_ = take(kKeys * row);
     mask_ = take(g_.masked ? kKeys * width_ : 0), mask_rows_ = take(g_.masked ? kKeys * width_ : 0);
-    slots_ = Slots(g_.key_heads() * parts_, t_.slots_for(g_), elements);
+    slots_ = Slots(g_.key_heads() * parts_, t_.choose_slot_count(g_), elements);
     sums_ = static_cast<int64_t>(slots_.bytes() / sizeof(float));
   }
 
@@ -39,10 +39,10 @@ class Backward : public Kernel {
 
   Status* run(const Launch* launch) const {
     Status* failed = slots_.run(
-        launch, [&](int64_t index, float* scratch) { task(launch, index / parts_, index % parts_, scratch); });
+        launch, [&](int64_t index, float* scratch) { sum_part(launch, index / parts_, index % parts_, scratch); });
     if (failed || parts_ == 1) return failed;
-    const Slots shares(g_.key_heads() * parts_, t_.slots_for(g_), 0);
-    return shares.run(launch, [&](int64_t index, float*) { add_up(launch, index / parts_, index % parts_); });
+    const Slots shares(g_.key_heads() * parts_, t_.choose_slot_count(g_), 0);
+    return shares.run(launch, [&](int64_t index, float*) { add_up_parts(launch, index / parts_, index % parts_); });
   }
 
  private:
@@ -51,27 +51,27 @@ class Backward : public Kernel {
     float *key, *value;
   };
   int64_t sum_elements() const { return g_.keys * (g_.width + g_.value_width); }
-  Sums results(const Launch* l, int64_t key_head) const {
+  Sums output_grads(const Launch* l, int64_t key_head) const {
     return {l->outputs[1].as<float>() + key_head * g_.keys * g_.width,
             l->outputs[2].as<float>() + key_head * g_.keys * g_.value_width};
   }
-  Sums sums(const Launch* l, int64_t key_head, int64_t part) const {
-    if (parts_ == 1) return results(l, key_head);
+  Sums part_sums(const Launch* l, int64_t key_head, int64_t part) const {
+    if (parts_ == 1) return output_grads(l, key_head);
     float* at = static_cast<float*>(l->scratch) + sums_ + (key_head * parts_ + part) * sum_elements();
     return {at, at + g_.keys * g_.width};
   }
 
   struct Block;
-  void task(const Launch* l, int64_t key_head, int64_t part, float* scratch) const;
+  void sum_part(const Launch* l, int64_t key_head, int64_t part, float* scratch) const;
 
   // Adds up all parts for one share of a key head's results.
-  void add_up(const Launch* l, int64_t key_head, int64_t share) const {
-    const Sums to = results(l, key_head);
+  void add_up_parts(const Launch* l, int64_t key_head, int64_t share) const {
+    const Sums to = output_grads(l, key_head);
     auto add = [&](float* result, float* Sums::*which, int64_t n) {
       const int64_t begin = n * share / parts_, end = n * (share + 1) / parts_;
-      std::copy(sums(l, key_head, 0).*which + begin, sums(l, key_head, 0).*which + end, result + begin);
+      std::copy(part_sums(l, key_head, 0).*which + begin, part_sums(l, key_head, 0).*which + end, result + begin);
       for (int64_t p = 1; p < parts_; p++) {
-        const float* from = sums(l, key_head, p).*which;
+        const float* from = part_sums(l, key_head, p).*which;
         for (int64_t i = begin; i < end; i++) result[i] += from[i];
       }
     };
@@ -110,33 +110,33 @@ struct Backward::Block {
   const Mask mask;
 
   int64_t rows(int64_t panel) const { return std::min(s.width_, count - panel * s.width_); }
-  int64_t end(int64_t panel) const { return g.visible_keys(first + (panel + 1) * s.width_); }
+  int64_t visible_keys_end(int64_t panel) const { return g.visible_keys(first + (panel + 1) * s.width_); }
   float* transposed_query(int64_t panel) const { return scratch + s.queries_ + panel * s.width_ * g.width; }
   float* transposed_grad(int64_t panel) const { return scratch + s.grads_ + panel * s.width_ * g.value_width; }
 
   void run() const {
-    for (int64_t p = 0; p < panels; p++) begin(p);
-    for (int64_t j = 0; j < end(panels - 1); j += kKeys) {
+    for (int64_t p = 0; p < panels; p++) prepare_panel(p);
+    for (int64_t j = 0; j < visible_keys_end(panels - 1); j += kKeys) {
       for (int64_t p = 0; p < panels; p++)
-        if (j < end(p)) softmax_backward(p, j, std::min(kKeys, end(p) - j));
-      add_keys(j, std::min(kKeys, end(panels - 1) - j));
+        if (j < visible_keys_end(p)) softmax_backward(p, j, std::min(kKeys, visible_keys_end(p) - j));
+      add_keys(j, std::min(kKeys, visible_keys_end(panels - 1) - j));
     }
   }
 
-  void begin(int64_t p) const {
+  void prepare_panel(int64_t p) const {
     const int64_t at = first + p * s.width_;
-    t.softmax->copy_transposed(part(query, at, 0), rows(p), g.width, g.scale, transposed_query(p));
-    t.softmax->copy_transposed(part(grad, at, 0), rows(p), g.value_width, 1, transposed_grad(p));
+    t.softmax->copy_transposed(submatrix(query, at, 0), rows(p), g.width, g.scale, transposed_query(p));
+    t.softmax->copy_transposed(submatrix(grad, at, 0), rows(p), g.value_width, 1, transposed_grad(p));
     const Matrix out = matrix_of(l->inputs[4], head), maxima = matrix_of(l->inputs[5], head),
                  totals = matrix_of(l->inputs[6], head);
     for (int64_t i = 0; i < s.width_; i++) {
       const int64_t lane = p * s.width_ + i;
       const bool there = i < rows(p);
-      scratch[s.maxima_ + lane] = there ? *part(maxima, at + i, 0).data : 0;
-      scratch[s.inverse_totals_ + lane] = there ? 1 / *part(totals, at + i, 0).data : 0;
+      scratch[s.maxima_ + lane] = there ? *submatrix(maxima, at + i, 0).data : 0;
+      scratch[s.inverse_totals_ + lane] = there ? 1 / *submatrix(totals, at + i, 0).data : 0;
       scratch[s.deltas_ + lane] = 0;
       if (there)
-        t.multiply({1, 1, g.value_width, part(grad, at + i, 0), transposed(part(out, at + i, 0)),
+        t.multiply({1, 1, g.value_width, submatrix(grad, at + i, 0), transposed(submatrix(out, at + i, 0)),
                     &scratch[s.deltas_ + lane], 1});
     }
   }
@@ -145,18 +145,18 @@ struct Backward::Block {
   void softmax_backward(int64_t p, int64_t j, int64_t n) const {
     const int64_t w = s.width_, at = first + p * w;
     float *scores = scratch + s.scores_ + p * w, *score_grads = scratch + s.score_grads_ + p * w;
-    t.multiply({n, w, g.width, part(key, j, 0), {transposed_query(p), w, 1}, scores, row});
-    t.multiply({n, w, g.value_width, part(value, j, 0), {transposed_grad(p), w, 1}, score_grads, row});
+    t.multiply({n, w, g.width, submatrix(key, j, 0), {transposed_query(p), w, 1}, scores, row});
+    t.multiply({n, w, g.value_width, submatrix(value, j, 0), {transposed_grad(p), w, 1}, score_grads, row});
     Panel panel{scores, row, n, nullptr, g.causal ? at - j + 1 : n};
     if (mask.buffer) {
-      mask.read(at, j, rows(p), n, scratch + s.mask_rows_, n);
+      mask.copy_additive(at, j, rows(p), n, scratch + s.mask_rows_, n);
       t.softmax->copy_transposed({scratch + s.mask_rows_, n, 1}, rows(p), n, 1, scratch + s.mask_);
       panel.mask = scratch + s.mask_;
     }
     t.softmax->softmax_backward(panel, score_grads, scratch + s.maxima_ + p * w, scratch + s.inverse_totals_ + p * w,
                                 scratch + s.deltas_ + p * w, g.scale);
     float* to = l->outputs[0].as<float>() + (head * g.queries + at) * g.width;
-    t.multiply({rows(p), g.width, n, {score_grads, 1, row}, part(key, j, 0), to, g.width, j > 0});
+    t.multiply({rows(p), g.width, n, {score_grads, 1, row}, submatrix(key, j, 0), to, g.width, j > 0});
   }
 
   // The contribution of this block to the gradients of keys j to j + n. Where the causal diagonal passes through, a
@@ -168,16 +168,16 @@ struct Backward::Block {
       const int64_t from = diagonal ? std::max<int64_t>(0, j + r - first) : 0, keys = std::min(step, n - r);
       if (from >= count) continue;
       const int64_t at = r * row + from;
-      t.multiply({keys, g.value_width, count - from, {scratch + s.scores_ + at, row, 1}, part(grad, first + from, 0),
-                  sums.value + (j + r) * g.value_width, g.value_width, true});
-      t.multiply({keys, g.width, count - from, {scratch + s.score_grads_ + at, row, 1}, part(query, first + from, 0),
-                  sums.key + (j + r) * g.width, g.width, true});
+      t.multiply({keys, g.value_width, count - from, {scratch + s.scores_ + at, row, 1},
+                  submatrix(grad, first + from, 0), sums.value + (j + r) * g.value_width, g.value_width, true});
+      t.multiply({keys, g.width, count - from, {scratch + s.score_grads_ + at, row, 1},
+                  submatrix(query, first + from, 0), sums.key + (j + r) * g.width, g.width, true});
     }
   }
 };
 
-void Backward::task(const Launch* l, int64_t key_head, int64_t part, float* scratch) const {
-  const Sums into = sums(l, key_head, part);
+void Backward::sum_part(const Launch* l, int64_t key_head, int64_t part, float* scratch) const {
+  const Sums into = part_sums(l, key_head, part);
   std::fill_n(into.key, g_.keys * g_.width, 0.0f);
   std::fill_n(into.value, g_.keys * g_.value_width, 0.0f);
   for (int64_t i = part; i < g_.group * blocks_; i += parts_)

@@ -26,17 +26,17 @@ class FewQueries : public Kernel {
     queries_ = take(rows_ * g_.width), out_ = take(rows_ * g_.value_width), scores_ = take(rows_ * keys_);
     maxima_ = take(rows_), totals_ = take(rows_), factors_ = take(rows_);
     mask_ = take(g_.masked ? keys_ : 0);
-    slots_ = Slots(g_.key_heads(), t_.slots_for(g_), elements);
+    slots_ = Slots(g_.key_heads(), t_.choose_slot_count(g_), elements);
   }
 
   size_t scratch() const override { return slots_.bytes(); }
 
   Status* run(const Launch* launch) const {
-    return slots_.run(launch, [&](int64_t index, float* scratch) { task(launch, index, scratch); });
+    return slots_.run(launch, [&](int64_t index, float* scratch) { attend_key_head(launch, index, scratch); });
   }
 
  private:
-  void task(const Launch* l, int64_t key_head, float* scratch) const {
+  void attend_key_head(const Launch* l, int64_t key_head, float* scratch) const {
     const Matrix key = matrix_of(l->inputs[1], key_head), value = matrix_of(l->inputs[2], key_head);
     float *queries = scratch + queries_, *out = scratch + out_, *scores = scratch + scores_,
           *factors = scratch + factors_;
@@ -46,16 +46,16 @@ class FewQueries : public Kernel {
     const int64_t end = g_.visible_keys(g_.queries);
     for (int64_t j = 0; j < end; j += keys_) {
       const int64_t n = std::min(keys_, end - j);
-      multiply({rows_, n, g_.width, {queries, g_.width, 1}, transposed(part(key, j, 0)), scores, keys_});
+      multiply({rows_, n, g_.width, {queries, g_.width, 1}, transposed(submatrix(key, j, 0)), scores, keys_});
       for (int64_t r = 0; r < rows_; r++) {
         apply_mask(l, key_head * g_.group + r / g_.queries, r % g_.queries, j, n, scores + r * keys_, scratch + mask_);
         t_.softmax->online_softmax_row(scores + r * keys_, n, scratch + maxima_ + r, scratch + totals_ + r,
                                        factors + r);
       }
       if (j) t_.softmax->scale_rows(out, g_.value_width, rows_, g_.value_width, factors);
-      multiply({rows_, g_.value_width, n, {scores, keys_, 1}, part(value, j, 0), out, g_.value_width, j > 0});
+      multiply({rows_, g_.value_width, n, {scores, keys_, 1}, submatrix(value, j, 0), out, g_.value_width, j > 0});
     }
-    store(l, key_head, scratch);
+    store_results(l, key_head, scratch);
   }
 
   // Reads b once, whatever the number of rows.
@@ -65,7 +65,7 @@ class FewQueries : public Kernel {
 
   void gather_queries(const Launch* l, int64_t key_head, float* to) const {
     for (int64_t r = 0; r < rows_; r++, to += g_.width) {
-      const Matrix from = part(matrix_of(l->inputs[0], key_head * g_.group + r / g_.queries), r % g_.queries, 0);
+      const Matrix from = submatrix(matrix_of(l->inputs[0], key_head * g_.group + r / g_.queries), r % g_.queries, 0);
       for (int64_t x = 0; x < g_.width; x++) to[x] = from.data[x * from.column] * g_.scale;
     }
   }
@@ -75,11 +75,11 @@ class FewQueries : public Kernel {
     if (g_.causal)
       for (int64_t i = std::max<int64_t>(0, query + 1 - j); i < n; i++) scores[i] = kMinusInfinity;
     if (!g_.masked) return;
-    Mask(l->inputs[3], l->inputs[0], head).read(query, j, 1, n, mask_row, n);
+    Mask(l->inputs[3], l->inputs[0], head).copy_additive(query, j, 1, n, mask_row, n);
     for (int64_t i = 0; i < n; i++) scores[i] += mask_row[i];
   }
 
-  void store(const Launch* l, int64_t key_head, float* scratch) const {
+  void store_results(const Launch* l, int64_t key_head, float* scratch) const {
     for (int64_t r = 0; r < rows_; r++) {
       const bool empty = scratch[maxima_ + r] == kMinusInfinity;
       const int64_t row = key_head * rows_ + r;

@@ -23,7 +23,7 @@ class Forward : public Kernel {
     maxima_ = take(panels_ * width_), totals_ = take(panels_ * width_), factors_ = take(width_);
     scores_ = take(kKeys * width_);
     mask_ = take(g_.masked ? kKeys * width_ : 0), mask_rows_ = take(g_.masked ? kKeys * width_ : 0);
-    slots_ = Slots(g_.heads * blocks_, t_.slots_for(g_), elements);
+    slots_ = Slots(g_.heads * blocks_, t_.choose_slot_count(g_), elements);
   }
 
   size_t scratch() const override { return slots_.bytes(); }
@@ -56,44 +56,44 @@ class Forward : public Kernel {
 
     int64_t rows(int64_t panel) const { return std::min(s.width_, count - panel * s.width_); }
     // The keys that a panel may attend to, as if all its lanes were valid.
-    int64_t end(int64_t panel) const { return g.visible_keys(first + (panel + 1) * s.width_); }
+    int64_t visible_keys_end(int64_t panel) const { return g.visible_keys(first + (panel + 1) * s.width_); }
     float* transposed_query(int64_t panel) const { return scratch + s.transposed_ + panel * s.width_ * g.width; }
     float* running_max(int64_t panel) const { return scratch + s.maxima_ + panel * s.width_; }
     float* total(int64_t panel) const { return scratch + s.totals_ + panel * s.width_; }
-    float* result(int64_t panel) const { return const_cast<float*>(part(out, panel * s.width_ + first, 0).data); }
+    float* result(int64_t panel) const { return const_cast<float*>(submatrix(out, panel * s.width_ + first, 0).data); }
 
     void run() const {
       const int64_t panels = (count + s.width_ - 1) / s.width_;
       const Matrix query = matrix_of(l->inputs[0], head);
       for (int64_t p = 0; p < panels; p++) {
-        t.softmax->copy_transposed(part(query, first + p * s.width_, 0), rows(p), g.width, g.scale,
+        t.softmax->copy_transposed(submatrix(query, first + p * s.width_, 0), rows(p), g.width, g.scale,
                                    transposed_query(p));
         std::fill_n(running_max(p), s.width_, -std::numeric_limits<float>::infinity());
         std::fill_n(total(p), s.width_, 0.0f);
       }
-      for (int64_t j = 0; j < end(panels - 1); j += kKeys)
+      for (int64_t j = 0; j < visible_keys_end(panels - 1); j += kKeys)
         for (int64_t p = 0; p < panels; p++)
-          if (j < end(p)) add(p, j, std::min(kKeys, end(p) - j));
-      for (int64_t p = 0; p < panels; p++) finish(p);
+          if (j < visible_keys_end(p)) attend_to_keys(p, j, std::min(kKeys, visible_keys_end(p) - j));
+      for (int64_t p = 0; p < panels; p++) normalize_panel(p);
     }
 
     // The contribution of keys j to j + n to a panel.
-    void add(int64_t p, int64_t j, int64_t n) const {
+    void attend_to_keys(int64_t p, int64_t j, int64_t n) const {
       float *scores = scratch + s.scores_, *factors = scratch + s.factors_;
       const int64_t query = first + p * s.width_;
-      t.multiply({n, s.width_, g.width, part(key, j, 0), {transposed_query(p), s.width_, 1}, scores, s.width_});
+      t.multiply({n, s.width_, g.width, submatrix(key, j, 0), {transposed_query(p), s.width_, 1}, scores, s.width_});
       Panel panel{scores, s.width_, n, nullptr, g.causal ? query - j + 1 : n};
       if (mask.buffer) {
-        mask.read(query, j, rows(p), n, scratch + s.mask_rows_, n);
+        mask.copy_additive(query, j, rows(p), n, scratch + s.mask_rows_, n);
         t.softmax->copy_transposed({scratch + s.mask_rows_, n, 1}, rows(p), n, 1, scratch + s.mask_);
         panel.mask = scratch + s.mask_;
       }
       t.softmax->online_softmax(panel, running_max(p), total(p), factors);
       if (j) t.softmax->scale_rows(result(p), out.row, rows(p), g.value_width, factors);
-      t.multiply({rows(p), g.value_width, n, {scores, 1, s.width_}, part(value, j, 0), result(p), out.row, j > 0});
+      t.multiply({rows(p), g.value_width, n, {scores, 1, s.width_}, submatrix(value, j, 0), result(p), out.row, j > 0});
     }
 
-    void finish(int64_t p) const {
+    void normalize_panel(int64_t p) const {
       float *factors = scratch + s.factors_, *maxima = l->outputs[1].as<float>(), *totals = l->outputs[2].as<float>();
       const int64_t query = head * g.queries + first + p * s.width_;
       for (int64_t i = 0; i < rows(p); i++) {

@@ -16,7 +16,7 @@ struct AttentionKernels {
   // Uses the fastest kernel that takes these operands.
   void multiply(const Product& p) const;
   // How many tasks may run at the same time: one for each thread, but fewer if a task would cost less than a thread.
-  int64_t slots_for(const AttentionShape& g) const;
+  int64_t choose_slot_count(const AttentionShape& g) const;
 };
 
 // The sizes of a block of keys and of queries, which stays in the L2 cache.

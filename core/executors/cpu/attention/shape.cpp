@@ -10,7 +10,7 @@ namespace thunder {
 namespace {
 
 // Whether the mask broadcasts to the scores.
-bool fits(const Sizes& mask, const Sizes& query, int64_t keys) {
+bool broadcasts_to_scores(const Sizes& mask, const Sizes& query, int64_t keys) {
   if (mask.size() > query.size()) return false;
   for (size_t i = 1; i <= mask.size(); i++) {
     const int64_t size = i == 1 ? keys : query[query.size() - i];
@@ -28,8 +28,8 @@ std::optional<AttentionShape> AttentionShape::of(const NodeView& view, size_t fi
   for_each_value(args, [&](ValueId v) {
     const TensorType& t = view.store.type(v);
     const bool is_mask = mask.present() && v == mask.v;
-    takes = takes && (on_cpu(t, DType::f32) || on_cpu(t, DType::bf16) || on_cpu(t, DType::f16) ||
-                      (is_mask && on_cpu(t, DType::boolean)));
+    takes = takes && (is_cpu_tensor_of(t, DType::f32) || is_cpu_tensor_of(t, DType::bf16) ||
+                      is_cpu_tensor_of(t, DType::f16) || (is_mask && is_cpu_tensor_of(t, DType::boolean)));
   });
   if (!takes) return std::nullopt;
   auto sizes = [&](const Arg& a) { return concrete(view.store.type(a.v).shape); };
@@ -45,7 +45,7 @@ std::optional<AttentionShape> AttentionShape::of(const NodeView& view, size_t fi
   }
   g.queries = q[rank - 2], g.keys = k[rank - 2], g.width = q[rank - 1], g.value_width = v[rank - 1];
   if (!g.heads || !g.queries || !g.keys || !g.width || !g.value_width) return std::nullopt;
-  if (mask.present() && !fits(sizes(mask), q, g.keys)) return std::nullopt;
+  if (mask.present() && !broadcasts_to_scores(sizes(mask), q, g.keys)) return std::nullopt;
   g.masked = mask.present();
   g.causal = args[options + 1].i != 0;
   g.scale = static_cast<float>(args[options + 2].present() ? args[options + 2].f
@@ -71,7 +71,7 @@ Mask::Mask(const Buffer& mask, const Buffer& query, int64_t head) {
     offset += head % query.shape[i] * stride(query.rank - 1 - i);
 }
 
-void Mask::read(int64_t first, int64_t key, int64_t rows, int64_t keys, float* to, int64_t distance) const {
+void Mask::copy_additive(int64_t first, int64_t key, int64_t rows, int64_t keys, float* to, int64_t distance) const {
   const int64_t start = offset + first * row + key * column;
   for (int64_t i = 0; i < rows; i++, to += distance) {
     if (buffer->dtype == DType::boolean) {

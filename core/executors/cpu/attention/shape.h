@@ -29,7 +29,7 @@ struct AttentionShape {
 // The matrix with this index among those of the last two axes.
 Matrix matrix_of(const Buffer& b, int64_t index);
 // The submatrix of m that begins at a row and a column.
-inline Matrix part(const Matrix& m, int64_t row, int64_t column) {
+inline Matrix submatrix(const Matrix& m, int64_t row, int64_t column) {
   return {m.data + row * m.row + column * m.column, m.row, m.column};
 }
 inline Matrix transposed(const Matrix& m) { return {m.data, m.column, m.row}; }
@@ -42,7 +42,7 @@ struct Mask {
   // `head` is a head of `query`, of which there may be more than of the mask.
   Mask(const Buffer& mask, const Buffer& query, int64_t head);
   // to[i, j], with rows `distance` apart: the mask's term for the score of query first + i and key key + j.
-  void read(int64_t first, int64_t key, int64_t rows, int64_t keys, float* to, int64_t distance) const;
+  void copy_additive(int64_t first, int64_t key, int64_t rows, int64_t keys, float* to, int64_t distance) const;
 };
 
 }  // namespace thunder

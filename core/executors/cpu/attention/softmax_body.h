@@ -39,7 +39,7 @@ class SoftmaxBody : Vectors<Isa> {
   }
 
   // The number subtracted before exp: 0 for a lane without any score, whose weights are then 0.
-  static V shift_of(V running_max) { return running_max == kMinusInfinity ? V{} : running_max; }
+  static V finite_shift(V running_max) { return running_max == kMinusInfinity ? V{} : running_max; }
 
   static void online_softmax(const Panel& p, float* running_max, float* total, float* factor) {
     apply_mask(p);
@@ -55,7 +55,7 @@ class SoftmaxBody : Vectors<Isa> {
     V shift[2], sums[2] = {};
     for (int64_t x = 0; x < 2; x++) {
       maxima[x] = larger(other[x], maxima[x]);
-      shift[x] = shift_of(maxima[x]);
+      shift[x] = finite_shift(maxima[x]);
     }
     for (r = 0; r < p.keys; r++)
 #pragma GCC unroll 2
@@ -77,7 +77,7 @@ class SoftmaxBody : Vectors<Isa> {
     V maxima = broadcast(*running_max);
     int64_t j = 0;
     for (; j + kLanes <= keys; j += kLanes) maxima = larger(load(scores + j), maxima);
-    float largest = Vectors<Isa>::largest(maxima);
+    float largest = Vectors<Isa>::max_lane(maxima);
     for (; j < keys; j++) largest = scores[j] > largest ? scores[j] : largest;
     const float shift = largest == kMinusInfinity ? 0 : largest;
     V sums{};

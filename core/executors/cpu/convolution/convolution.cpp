@@ -21,7 +21,7 @@ constexpr std::array kRows = {
 
 KernelPtr prepare(const NodeView& view, void* user) {
   const auto& code = *static_cast<const ConvolutionCode*>(user);
-  KernelPtr made = row_of(kRows, view).make(code, view);
+  KernelPtr made = find_row(kRows, view).make(code, view);
   if (!made) fail(Code::declined, "an image with its padding has more elements than 32-bit offsets can count");
   return widened_kernel(std::move(made), code.kernels, view);
 }

@@ -20,14 +20,14 @@ class Correlation : public Kernel {
         sums_(summed == Summed::inputs ? w.channels : w.outputs),
         rows_(summed == Summed::inputs ? w.outputs : w.channels), blocks_(rows_, k_.panel_rows), gathered_(k_),
         sparse_(sparse), threads_(static_cast<int64_t>(code.machine.threads)) {
-    const int64_t task = task_floats(code.machine);
+    const int64_t task = max_task_floats(code.machine);
     int64_t at = 0;
     for (const Grid& g : grids_) {
       Weights& packed = weights_.emplace_back();
       packed.at = at, packed.depth = sums_ * static_cast<int64_t>(g.taps.size());
       for (int64_t c = 0; c < sums_; c++)
         for (int64_t offset : g.tap_offsets)
-          packed.offsets.push_back(static_cast<int32_t>(c * planes_.channel() + offset));
+          packed.offsets.push_back(static_cast<int32_t>(c * planes_.channel_floats() + offset));
       const int64_t most =
           std::clamp<int64_t>(task / std::max<int64_t>(1, packed.depth * blocks_.max_rows()), 4, kMaxBlocks);
       packed.blocks =
@@ -35,12 +35,12 @@ class Correlation : public Kernel {
       at += rows_ * packed.depth;
       bands_ = std::max(bands_, ceil_div(g.size[0], band_));
     }
-    images_ = best_images(task);
-    shares_ = std::clamp<int64_t>(threads_ / std::max<int64_t>(1, planes_tasks()), 1, blocks_.count());
+    images_ = choose_images_per_task(task);
+    shares_ = std::clamp<int64_t>(threads_ / std::max<int64_t>(1, count_planes_tasks()), 1, blocks_.count());
   }
 
   size_t scratch() const override {
-    return slots().bytes() + static_cast<size_t>(w.groups * group_weights()) * sizeof(float);
+    return slots().bytes() + static_cast<size_t>(w.groups * group_weight_floats()) * sizeof(float);
   }
   Status* run(const Launch* launch) const;
 
@@ -51,26 +51,28 @@ class Correlation : public Kernel {
     std::vector<int32_t> offsets;  // of those products' pixels in the planes of an image
     int64_t blocks;  // how many blocks' weights stay in the L2 cache
   };
-  int64_t group_weights() const { return weights_.empty() ? 0 : weights_.back().at + rows_ * weights_.back().depth; }
-  int64_t image_planes() const { return sums_ * planes_.channel(); }
-  int64_t panels(const Grid& g, int64_t images) const {
+  int64_t group_weight_floats() const {
+    return weights_.empty() ? 0 : weights_.back().at + rows_ * weights_.back().depth;
+  }
+  int64_t image_plane_floats() const { return sums_ * planes_.channel_floats(); }
+  int64_t count_panels(const Grid& g, int64_t images) const {
     return ceil_div(images * std::min(g.size[0], band_) * g.size[1], k_.panel_columns);
   }
   // Panels continue from one image to the next. Of all numbers of images that fit, the one with which the busiest
   // thread has the fewest panels.
-  int64_t best_images(int64_t task) const {
-    const int64_t most = images_at_a_time(w.batch, image_planes(), task);
+  int64_t choose_images_per_task(int64_t task) const {
+    const int64_t most = images_at_a_time(w.batch, image_plane_floats(), task);
     int64_t best = 1, least = INT64_MAX;
     for (int64_t images = 1; images <= most; images++) {
       int64_t each = 0;
-      for (const Grid& g : grids_) each += panels(g, images) * static_cast<int64_t>(g.taps.size());
+      for (const Grid& g : grids_) each += count_panels(g, images) * static_cast<int64_t>(g.taps.size());
       const int64_t total = each * ceil_div(w.groups * ceil_div(w.batch, images) * bands_, threads_);
       if (total < least) best = images, least = total;
     }
     return best;
   }
-  int64_t planes_tasks() const { return w.groups * ceil_div(w.batch, images_) * bands_; }
-  Slots slots() const { return {planes_tasks() * shares_, threads_, images_ * image_planes() + kOverread}; }
+  int64_t count_planes_tasks() const { return w.groups * ceil_div(w.batch, images_) * bands_; }
+  Slots slots() const { return {count_planes_tasks() * shares_, threads_, images_ * image_plane_floats() + kOverread}; }
 
   const ProductKernels& k_;
   const WinogradKernels& t_;
@@ -102,15 +104,15 @@ struct Correlation::Job {
   const Buffer& y() const { return launch->outputs[0]; }
 
   // Zeroes a channel of the result.
-  void clear(int64_t index) const {
+  void zero_output_channel(int64_t index) const {
     const int64_t size = y().shape[2] * y().shape[3];
     std::fill_n(y().as<float>() + index * size, size, 0.0f);
   }
 
-  void pack(int64_t index) const {
+  void pack_weights(int64_t index) const {
     const int64_t block = index % op.blocks_.count(), group = index / op.blocks_.count();
     for (size_t g = 0; g < op.grids_.size(); g++)
-      pack_block(op.grids_[g], group, block, weights + offset_of(group, op.weights_[g], block));
+      pack_block(op.grids_[g], group, block, weights + packed_offset(group, op.weights_[g], block));
   }
   // [channel, tap, row]
   void pack_block(const Grid& grid, int64_t group, int64_t block, float* to) const {
@@ -123,8 +125,8 @@ struct Correlation::Job {
       }
   }
 
-  int64_t offset_of(int64_t group, const Weights& packed, int64_t block) const {
-    return group * op.group_weights() + packed.at + op.blocks_.first(block) * packed.depth;
+  int64_t packed_offset(int64_t group, const Weights& packed, int64_t block) const {
+    return group * op.group_weight_floats() + packed.at + op.blocks_.first(block) * packed.depth;
   }
 
   // A task: some images of a group, from a row of the grids on, some blocks of their results, and their planes.
@@ -138,7 +140,7 @@ struct Correlation::Job {
     int64_t pixels(const Grid& g) const { return images * rows(g) * g.size[1]; }
   };
 
-  void task(int64_t index, float* planes) const {
+  void compute_band(int64_t index, float* planes) const {
     const int64_t share = index % op.shares_, band = index / op.shares_ % op.bands_, count = op.blocks_.count();
     index /= op.shares_ * op.bands_;
     const int64_t image = index / w().groups * op.images_;
@@ -150,84 +152,86 @@ struct Correlation::Job {
                  count * share / op.shares_,
                  count * (share + 1) / op.shares_,
                  planes};
-    fill(t);
+    fill_planes(t);
     for (size_t g = 0; g < op.grids_.size(); g++)
       for (int64_t block = t.first_block; block < t.end_block; block += op.weights_[g].blocks)
         for (int64_t pixel = 0; pixel < t.pixels(op.grids_[g]); pixel += op.k_.panel_columns)
-          sum_panel(t, g, block, pixel);
+          compute_panel(t, g, block, pixel);
   }
 
-  void fill(const Task& t) const {
+  void fill_planes(const Task& t) const {
     const int64_t steps[] = {x().strides[2], x().strides[3]};
     float* to = t.planes;
     for (int64_t n = 0; n < t.images; n++)
-      for (int64_t c = 0; c < op.sums_; c++, to += op.planes_.channel())
-        op.planes_.fill(
+      for (int64_t c = 0; c < op.sums_; c++, to += op.planes_.channel_floats())
+        op.planes_.copy_image(
             op.t_, x().as<float>() + (t.image + n) * x().strides[0] + (t.group * op.sums_ + c) * x().strides[1],
             steps, t.row, to);
     std::fill_n(to, kOverread, 0.0f);  // the zeros to the right of the last row
   }
 
   // Computes the panel that begins at a pixel, for the row blocks from `first` on.
-  void sum_panel(const Task& t, size_t g, int64_t first, int64_t pixel) const {
+  void compute_panel(const Task& t, size_t g, int64_t first, int64_t pixel) const {
     const Grid& grid = op.grids_[g];
     const Weights& packed = op.weights_[g];
     const int64_t end = std::min(pixel + op.k_.panel_columns, t.pixels(grid)),
                   blocks = std::min(first + packed.blocks, t.end_block);
     Run runs[ProductKernels::kMaxColumns];
     size_t n_runs = 0;
-    each_run(t.rows(grid), grid.size[1], pixel, end,
-             [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
-               runs[n_runs++] = {t.planes + n * op.image_planes() + row * op.planes_.pitch + column, at, count};
+    for_each_run(t.rows(grid), grid.size[1], pixel, end,
+                 [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
+               runs[n_runs++] = {t.planes + n * op.image_plane_floats() + row * op.planes_.pitch + column, at, count};
              });
     alignas(64) float sums[kMaxBlocks][ProductKernels::kMaxPanel];
-    op.gathered_.each_part({runs, n_runs}, packed.offsets, [&](const float* part, int64_t from, int64_t depth) {
+    op.gathered_.for_each_part({runs, n_runs}, packed.offsets, [&](const float* part, int64_t from, int64_t depth) {
       for (int64_t b = first; b < blocks; b++) {
         const int64_t rows = op.blocks_.rows(b);
-        op.gathered_.add(rows, depth, weights + offset_of(t.group, packed, b) + from * rows, part, sums[b - first],
+        op.gathered_.add(rows, depth, weights + packed_offset(t.group, packed, b) + from * rows, part, sums[b - first],
                            from > 0);
       }
     });
     for (int64_t b = first; b < blocks; b++)
-      write(t, grid, t.group * op.rows_ + op.blocks_.first(b), op.blocks_.rows(b), pixel, end, sums[b - first]);
+      store_outputs(t, grid, t.group * op.rows_ + op.blocks_.first(b), op.blocks_.rows(b), pixel, end, sums[b - first]);
   }
 
   // Writes the rows of a block for the pixels [begin, end).
-  void write(const Task& t, const Grid& g, int64_t channel, int64_t rows, int64_t begin, int64_t end,
-             const float* sums) const {
+  void store_outputs(const Task& t, const Grid& g, int64_t channel, int64_t rows, int64_t begin, int64_t end,
+                     const float* sums) const {
     const int64_t step = g.step[1] * y().strides[3];
-    each_run(t.rows(g), g.size[1], begin, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
-      const float* from = sums + at;
-      float* to = y().as<float>() + (t.image + n) * y().strides[0] + channel * y().strides[1] +
-                  (g.first[0] + (t.row + row) * g.step[0]) * y().strides[2] +
-                  (g.first[1] + column * g.step[1]) * y().strides[3];
-      for (int64_t i = 0; i < rows; i++, from += op.k_.panel_columns, to += y().strides[1])
-        if (step == 1) std::copy_n(from, count, to);
-        else
-          for (int64_t x = 0; x < count; x++) to[x * step] = from[x];
-    });
+    for_each_run(t.rows(g), g.size[1], begin, end,
+                 [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
+                   const float* from = sums + at;
+                   float* to = y().as<float>() + (t.image + n) * y().strides[0] + channel * y().strides[1] +
+                               (g.first[0] + (t.row + row) * g.step[0]) * y().strides[2] +
+                               (g.first[1] + column * g.step[1]) * y().strides[3];
+                   for (int64_t i = 0; i < rows; i++, from += op.k_.panel_columns, to += y().strides[1])
+                     if (step == 1) std::copy_n(from, count, to);
+                     else
+                       for (int64_t x = 0; x < count; x++) to[x * step] = from[x];
+                 });
   }
 };
 
 Status* Correlation::run(const Launch* launch) const {
   const Job job{launch, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
-  if (Status* failed = for_each_index(job, &Job::pack, w.groups * blocks_.count(),
+  if (Status* failed = for_each_index(job, &Job::pack_weights, w.groups * blocks_.count(),
                                       sums_ * w.taps() * blocks_.max_rows()))
     return failed;
   if (sparse_)
-    if (Status* failed = for_each_index(job, &Job::clear, w.batch * w.groups * rows_, w.image[0] * w.image[1]))
+    if (Status* failed =
+            for_each_index(job, &Job::zero_output_channel, w.batch * w.groups * rows_, w.image[0] * w.image[1]))
       return failed;
-  return slots().run(launch, [&](int64_t index, float* planes) { job.task(index, planes); });
+  return slots().run(launch, [&](int64_t index, float* planes) { job.compute_band(index, planes); });
 }
 
 }  // namespace
 
-int64_t correlation_band(const Window& w, const Planes& planes, int64_t rows, int64_t channels,
-                         const Machine& machine) {
+int64_t choose_correlation_band(const Window& w, const Planes& planes, int64_t rows, int64_t channels,
+                                const Machine& machine) {
   const int64_t tasks = std::max<int64_t>(1, w.batch * w.groups),
-                row = std::max<int64_t>(1, channels * planes.remainders() * planes.pitch);
+                row = std::max<int64_t>(1, channels * planes.count_remainders() * planes.pitch);
   const int64_t bands = std::max(ceil_div(static_cast<int64_t>(machine.threads), tasks),
-                                 ceil_div(rows, std::max<int64_t>(1, task_floats(machine) / row - planes.halo)));
+                                 ceil_div(rows, std::max<int64_t>(1, max_task_floats(machine) / row - planes.halo)));
   return std::max<int64_t>(1, ceil_div(rows, bands));
 }
 

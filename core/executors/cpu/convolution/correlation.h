@@ -28,7 +28,8 @@ enum class Summed : size_t { outputs = 0, inputs = 1 };
 
 // How many of `rows` rows of outputs are one task, so that the planes of all `channels` stay in the L2 cache and each
 // thread has work.
-int64_t correlation_band(const Window& w, const Planes& planes, int64_t rows, int64_t channels, const Machine& machine);
+int64_t choose_correlation_band(const Window& w, const Planes& planes, int64_t rows, int64_t channels,
+                                const Machine& machine);
 
 // `planes`: of `band` rows of the grids. `sparse`: some of the result belongs to no grid, and is zero.
 KernelPtr prepare_correlation(const ConvolutionCode& code, const Window& window, const Planes& planes, int64_t band,

@@ -16,7 +16,7 @@ struct Sum {
   std::vector<int64_t> taps;
   std::vector<Slide::Run> runs;
 };
-Sum sum_of(const Grid& g, int64_t pitch) {
+Sum plan_sum(const Grid& g, int64_t pitch) {
   Sum sum;
   std::vector<size_t> left(g.taps.size());
   std::iota(left.begin(), left.end(), size_t{0});
@@ -54,14 +54,14 @@ class Depthwise : public Kernel {
         sparse_(sparse) {
     int64_t outputs = 0;
     for (const Grid& g : grids_) {
-      sums_.push_back(sum_of(g, planes_.pitch));
+      sums_.push_back(plan_sum(g, planes_.pitch));
       bands_ = std::max(bands_, ceil_div(g.size[0], band_));
       outputs = std::max(outputs, std::min(g.size[0], band_) * g.size[1]);
     }
     const auto threads = static_cast<int64_t>(code.machine.threads);
     const int64_t tasks = std::max<int64_t>(1, bands_ * w.groups);
     images_ = std::max<int64_t>(1, w.batch / std::max<int64_t>(1, ceil_div(kTasks * threads, tasks)));
-    slots_ = Slots(tasks_of_band() * bands_, threads, planes_.channel() + kOverread + outputs + w.taps());
+    slots_ = Slots(count_tasks_of_band() * bands_, threads, planes_.channel_floats() + kOverread + outputs + w.taps());
   }
 
   size_t scratch() const override { return slots_.bytes(); }
@@ -72,7 +72,7 @@ class Depthwise : public Kernel {
       std::fill_n(y.as<float>(), w.batch * w.groups * y.shape[2] * y.shape[3], 0.0f);
     }
     return slots_.run_shares(launch, [&](int64_t begin, int64_t end, float* planes) {
-      float *after = planes + planes_.channel(), *taps = after + kOverread;
+      float *after = planes + planes_.channel_floats(), *taps = after + kOverread;
       std::fill(after, taps, 0.0f);  // the zeros to the right of the last row
       for (int64_t index = begin, zeros = -1; index < end; index++) task(*launch, index, planes, taps, zeros);
     });
@@ -82,20 +82,21 @@ class Depthwise : public Kernel {
   static constexpr int64_t kTasks = 4;  // of a thread, at least
 
   int64_t chunks() const { return ceil_div(w.batch, images_); }
-  int64_t tasks_of_band() const { return w.groups * chunks(); }
+  int64_t count_tasks_of_band() const { return w.groups * chunks(); }
 
   // A band of a channel of some images. `zeros`: the first row of the band that the planes had before.
   void task(const Launch& launch, int64_t index, float* planes, float* taps, int64_t& zeros) const {
     const Buffer &x = launch.inputs[0], &y = launch.outputs[0];
-    const int64_t row = index / tasks_of_band() * band_, channel = index % tasks_of_band() / chunks(),
+    const int64_t row = index / count_tasks_of_band() * band_, channel = index % count_tasks_of_band() / chunks(),
                   first = index % chunks() * images_, steps[] = {x.strides[2], x.strides[3]};
     copy_taps(launch.inputs[1], channel, taps);
     for (int64_t n = first; n < std::min(first + images_, w.batch); n++) {
-      planes_.fill(t_, x.as<float>() + n * x.strides[0] + channel * x.strides[1], steps, row, planes, zeros != row);
+      planes_.copy_image(t_, x.as<float>() + n * x.strides[0] + channel * x.strides[1], steps, row, planes,
+                         zeros != row);
       zeros = row;
       const float* a = taps;
       for (size_t i = 0; i < grids_.size(); a += sums_[i++].taps.size())
-        sum(i, a, planes, row, taps + w.taps(), y, y.as<float>() + n * y.strides[0] + channel * y.strides[1]);
+        compute_grid(i, a, planes, row, taps + w.taps(), y, y.as<float>() + n * y.strides[0] + channel * y.strides[1]);
     }
   }
 
@@ -107,8 +108,8 @@ class Depthwise : public Kernel {
         *to++ = from[tap / w.kernel[1] * weight.strides[2] + tap % w.kernel[1] * weight.strides[3]];
   }
 
-  void sum(size_t grid, const float* taps, const float* planes, int64_t first, float* made, const Buffer& y,
-           float* to) const {
+  void compute_grid(size_t grid, const float* taps, const float* planes, int64_t first, float* made, const Buffer& y,
+                    float* to) const {
     const Grid& g = grids_[grid];
     const std::vector<Slide::Run>& runs = sums_[grid].runs;
     const int64_t step = g.step[1] * y.strides[3], down = g.step[0] * y.strides[2],
@@ -144,16 +145,16 @@ class DepthwiseWeightGrad : public Kernel {
         t_(code.transforms),
         w(window),
         planes_(planes),
-        sum_(sum_of(grid, planes.pitch)),
+        sum_(plan_sum(grid, planes.pitch)),
         row_(round_up(w.out[1], kLanes)),
         slots_(w.groups, static_cast<int64_t>(code.machine.threads),
-               planes_.channel() + kOverread + w.out[0] * row_ + w.taps() * (kLanes + 1)) {}
+               planes_.channel_floats() + kOverread + w.out[0] * row_ + w.taps() * (kLanes + 1)) {}
 
   size_t scratch() const override { return slots_.bytes(); }
 
   Status* run(const Launch* launch) const {
     return slots_.run_shares(launch, [&](int64_t begin, int64_t end, float* planes) {
-      float* const after = planes + planes_.channel();
+      float* const after = planes + planes_.channel_floats();
       std::fill_n(after, kOverread + w.out[0] * row_, 0.0f);
       for (int64_t channel = begin; channel < end; channel++)
         task(*launch, channel, channel == begin, planes, after + kOverread);
@@ -172,7 +173,8 @@ class DepthwiseWeightGrad : public Kernel {
     const Slide slide{nullptr,  sum_.runs.data(), std::ssize(sum_.runs), planes, planes_.pitch,
                       w.out[0], w.out[1],         gradient,              row_};
     for (int64_t n = 0; n < w.batch; n++) {
-      planes_.fill(t_, x.as<float>() + n * x.strides[0] + channel * x.strides[1], steps, 0, planes, zeros && n == 0);
+      planes_.copy_image(t_, x.as<float>() + n * x.strides[0] + channel * x.strides[1], steps, 0, planes,
+                         zeros && n == 0);
       const float* from = dy.as<float>() + n * dy.strides[0] + channel * dy.strides[1];
       for (int64_t row = 0; row < w.out[0]; row++, from += dy.strides[2])
         copy_row(from, dy.strides[3], w.out[1], gradient + row * row_);

@@ -13,7 +13,7 @@ Planes forward_planes(const Window& w, Grid& grid) {
     const int64_t span = (w.kernel[i] - 1) * w.dilation[i];
     halo[i] = span / w.stride[i], planes.kept[i] = std::min(w.stride[i], span + 1);
   }
-  planes.fit(grid.size, halo);
+  planes.choose_sizes(grid.size, halo);
   return planes;
 }
 
@@ -22,7 +22,7 @@ void add_forward_taps(const Window& w, const Planes& planes, Grid& grid) {
     const int64_t y = tap / w.kernel[1] * w.dilation[0], x = tap % w.kernel[1] * w.dilation[1];
     const int64_t plane = y % w.stride[0] * planes.kept[1] + x % w.stride[1];
     grid.taps.push_back(tap);
-    grid.tap_offsets.push_back(plane * planes.plane() + y / w.stride[0] * planes.pitch + x / w.stride[1]);
+    grid.tap_offsets.push_back(plane * planes.plane_floats() + y / w.stride[0] * planes.pitch + x / w.stride[1]);
   }
 }
 
@@ -31,9 +31,9 @@ KernelPtr prepare_convolution(const ConvolutionCode& code, const NodeView& v) {
   if (winograd_is_profitable(w)) return prepare_winograd(code, w);
   Grid grid;
   Planes planes = forward_planes(w, grid);
-  const int64_t band = correlation_band(w, planes, grid.size[0], w.channels, code.machine);
+  const int64_t band = choose_correlation_band(w, planes, grid.size[0], w.channels, code.machine);
   planes.set_rows(band);
-  if (w.channels * planes.channel() > kMaxOffset) return nullptr;
+  if (w.channels * planes.channel_floats() > kMaxOffset) return nullptr;
   add_forward_taps(w, planes, grid);
   return prepare_correlation(code, w, planes, band, {std::move(grid)}, Summed::inputs, false);
 }

@@ -18,7 +18,7 @@ struct Remainder {
   std::vector<TapRow> taps;
 };
 // The remainders that use some tap.
-std::vector<Remainder> remainders(const Window& w, int axis) {
+std::vector<Remainder> find_used_remainders(const Window& w, int axis) {
   std::vector<Remainder> out;
   for (int64_t tap = 0; tap < w.kernel[axis]; tap++) {
     const int64_t stride = w.stride[axis], before = tap * w.dilation[axis] - w.padding[axis],
@@ -36,7 +36,7 @@ std::vector<Remainder> remainders(const Window& w, int axis) {
 KernelPtr prepare_convolution_input_grad(const ConvolutionCode& code, const NodeView& v) {
   const Window w(shape_out(v), shape_in(v, 1), shape_in(v, 0), v.node, 3);
   if (winograd_is_profitable(w)) return prepare_winograd_input_grad(code, w);
-  const std::vector<Remainder> seen[] = {remainders(w, 0), remainders(w, 1)};
+  const std::vector<Remainder> seen[] = {find_used_remainders(w, 0), find_used_remainders(w, 1)};
   Planes planes;
   int64_t largest[2], halo[2];
   bool sparse = false;
@@ -49,10 +49,10 @@ KernelPtr prepare_convolution_input_grad(const ConvolutionCode& code, const Node
     halo[i] = most - least;
     sparse = sparse || static_cast<int64_t>(seen[i].size()) < std::min(w.stride[i], w.image[i]);
   }
-  planes.fit(largest, halo);
-  const int64_t band = correlation_band(w, planes, largest[0], w.outputs, code.machine);
+  planes.choose_sizes(largest, halo);
+  const int64_t band = choose_correlation_band(w, planes, largest[0], w.outputs, code.machine);
   planes.set_rows(band);
-  if (w.outputs * planes.channel() > kMaxOffset) return nullptr;
+  if (w.outputs * planes.channel_floats() > kMaxOffset) return nullptr;
   std::vector<Grid> grids;
   for (const Remainder& y : seen[0])
     for (const Remainder& x : seen[1]) {

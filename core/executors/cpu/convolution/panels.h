@@ -35,7 +35,7 @@ class RowBlocks {
 // Calls f(image, row, column, how many, from first) for the pixels [first, end) of images of `rows` by `columns`,
 // counted along rows and images, as runs of adjacent pixels.
 template <class F>
-void each_run(int64_t rows, int64_t columns, int64_t first, int64_t end, const F& f) {
+void for_each_run(int64_t rows, int64_t columns, int64_t first, int64_t end, const F& f) {
   for (int64_t at = first, run; at < end; at += run) {
     run = std::min(end - at, columns - at % columns);
     f(at / columns / rows, at / columns % rows, at % columns, run, at - first);
@@ -53,7 +53,7 @@ class GatheredPanels {
   // Calls sum(part, first, depth) for the parts of the panel of `runs` at each of `offsets`; once even if there is
   // nothing to sum.
   template <class F>
-  void each_part(std::span<const Run> runs, std::span<const int32_t> offsets, const F& sum) const {
+  void for_each_part(std::span<const Run> runs, std::span<const int32_t> offsets, const F& sum) const {
     alignas(64) float part[kDepth * ProductKernels::kMaxColumns + ProductKernels::kMaxLanes];
     const auto whole = static_cast<int64_t>(offsets.size());
     // The columns after the last run are computed but not used; they are zeroed, since leftovers might be slow
@@ -81,12 +81,12 @@ class GatheredPanels {
 };
 
 // How many floats a task copies for itself: they fill the L2 cache of its processor.
-inline int64_t task_floats(const Machine& machine) {
+inline int64_t max_task_floats(const Machine& machine) {
   constexpr size_t kUsual = size_t{1} << 20;  // bytes, where the system does not say
   return static_cast<int64_t>((machine.l2 ? machine.l2 : kUsual) / sizeof(float));
 }
 // How many floats are packed at a time for all threads: a quarter of the last-level cache.
-inline int64_t packed_floats(const Machine& machine) {
+inline int64_t max_packed_floats(const Machine& machine) {
   constexpr size_t kUsual = size_t{32} << 20;
   return static_cast<int64_t>((machine.last_level ? machine.last_level : kUsual) / 4 / sizeof(float));
 }

@@ -9,33 +9,33 @@ namespace thunder {
 namespace {
 
 // How many of the positions 0, by, 2 by ... are less than n.
-int64_t positions_below(int64_t n, int64_t by) { return n <= 0 ? 0 : ceil_div(n, by); }
+int64_t count_positions_below(int64_t n, int64_t by) { return n <= 0 ? 0 : ceil_div(n, by); }
 
 }  // namespace
 
-void Planes::fit(const int64_t grid[2], const int64_t halo_size[2]) {
+void Planes::choose_sizes(const int64_t grid[2], const int64_t halo_size[2]) {
   halo = halo_size[0], pitch = grid[1] + halo_size[1];
   set_rows(grid[0]);
   int64_t shared = halo_size[1];
   for (int64_t remainder = 0; remainder < stride[1]; remainder++) {
-    const int64_t left = positions_below(padding[1] - remainder, stride[1]),
-                  end = positions_below(image[1] + padding[1] - remainder, stride[1]);
+    const int64_t left = count_positions_below(padding[1] - remainder, stride[1]),
+                  end = count_positions_below(image[1] + padding[1] - remainder, stride[1]);
     shared = std::min({shared, left, std::max<int64_t>(0, pitch - end)});
   }
   pitch -= shared;
 }
 
 Planes::Inside Planes::inside(int64_t remainder) const {
-  const int64_t begin = std::min(pitch, positions_below(padding[1] - remainder, stride[1]));
-  return {begin, std::clamp(positions_below(image[1] + padding[1] - remainder, stride[1]), begin, pitch)};
+  const int64_t begin = std::min(pitch, count_positions_below(padding[1] - remainder, stride[1]));
+  return {begin, std::clamp(count_positions_below(image[1] + padding[1] - remainder, stride[1]), begin, pitch)};
 }
 
-void Planes::fill(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first,
-                  float* to, bool zeros) const {
+void Planes::copy_image(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first,
+                        float* to, bool zeros) const {
   // Two planes at a time, of which the one with the first pixel is `at[0]`.
   const int64_t together = stride[1] == 2 && kept[1] == 2 && steps[1] == 1 ? 2 : 1, apart = stride[1] * steps[1];
   for (int64_t py = 0; py < kept[0]; py++)
-    for (int64_t px = 0; px < kept[1]; px += together, to += together * plane()) {
+    for (int64_t px = 0; px < kept[1]; px += together, to += together * plane_floats()) {
       const int64_t which[] = {together == 2 ? padding[1] % 2 : px, 1 - padding[1] % 2};
       const Inside in[] = {inside(which[0]), inside(which[1])};
       const int64_t pixel = in[0].begin * stride[1] + which[0] - padding[1], count = in[0].end - in[0].begin;
@@ -43,7 +43,7 @@ void Planes::fill(const WinogradKernels& transforms, const float* from, const in
         const int64_t y = (first + row) * stride[0] + py - padding[0];
         const bool outside = y < 0 || y >= image[0];
         float* const planes = to + row * pitch;
-        float* at[] = {planes + which[0] % together * plane(), planes + which[1] % together * plane()};
+        float* at[] = {planes + which[0] % together * plane_floats(), planes + which[1] % together * plane_floats()};
         for (int64_t i = 0; i < together && zeros; i++) {
           std::fill(at[i], at[i] + (outside ? pitch : in[i].begin), 0.0f);
           if (!outside) std::fill(at[i] + in[i].end, at[i] + pitch, 0.0f);

@@ -16,20 +16,20 @@ struct Planes {
   int64_t halo = 0;  // rows that taps read beyond those of the outputs
   int64_t rows = 0, pitch = 0;  // of a plane
 
-  int64_t remainders() const { return kept[0] * kept[1]; }
-  int64_t plane() const { return rows * pitch; }
-  int64_t channel() const { return remainders() * plane(); }
+  int64_t count_remainders() const { return kept[0] * kept[1]; }
+  int64_t plane_floats() const { return rows * pitch; }
+  int64_t channel_floats() const { return count_remainders() * plane_floats(); }
 
   // Makes planes large enough for `grid` outputs with a halo of so many rows and columns. The zeros to the right of a
   // row serve as those to the left of the next one.
-  void fit(const int64_t grid[2], const int64_t halo_size[2]);
+  void choose_sizes(const int64_t grid[2], const int64_t halo_size[2]);
   // Sets a plane's number of rows for so many rows of outputs.
   void set_rows(int64_t outputs) { rows = outputs + halo; }
 
-  // Fills the planes of one channel, whose elements are `steps` apart, from row `first` on; writes channel() floats.
-  // `zeros`: false where the zeros around the image are there already, from a channel with the same `first`.
-  void fill(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first, float* to,
-            bool zeros = true) const;
+  // Fills the planes of one channel, whose elements are `steps` apart, from row `first` on; writes channel_floats()
+  // floats. `zeros`: false where the zeros around the image are there already, from a channel with the same `first`.
+  void copy_image(const WinogradKernels& transforms, const float* from, const int64_t steps[2], int64_t first,
+                  float* to, bool zeros = true) const;
 
  private:
   // Columns of a plane that lie in the image.

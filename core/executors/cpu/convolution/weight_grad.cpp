@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kBlocks = 16, kLanes = WinogradKernels::kMaxLanes;
 
 // The size of the used part of an image, with its padding.
-int64_t image_size(const Window& w, int axis) {
+int64_t used_image_size(const Window& w, int axis) {
   return (w.out[axis] - 1) * w.stride[axis] + (w.kernel[axis] - 1) * w.dilation[axis] + 1;
 }
 
@@ -27,15 +27,15 @@ class WeightGrad : public Kernel {
   WeightGrad(const ConvolutionCode& code, const Window& window)
       : Kernel(this), k_(code.kernels), t_(code.transforms), w(window),
         blocks_(w.outputs, k_.panel_rows), gathered_(k_) {
-    for (int i = 0; i < 2; i++) size_[i] = image_size(w, i);
+    for (int i = 0; i < 2; i++) size_[i] = used_image_size(w, i);
     for (int64_t y = 0; y < w.out[0]; y++)
       for (int64_t x = 0; x < w.out[1]; x++)
         offsets_.push_back(static_cast<int32_t>((y * w.stride[0] * size_[1] + x * w.stride[1]) * w.channels));
-    images_ = images_at_a_time(w.batch, image_floats() + gradient_floats(), packed_floats(code.machine));
+    images_ = images_at_a_time(w.batch, image_floats() + gradient_floats(), max_packed_floats(code.machine));
   }
 
   size_t scratch() const override {
-    return static_cast<size_t>(images_ * (image_floats() + gradient_floats()) + kOverread + sums_floats()) *
+    return static_cast<size_t>(images_ * (image_floats() + gradient_floats()) + kOverread + sum_floats()) *
            sizeof(float);
   }
 
@@ -47,18 +47,18 @@ class WeightGrad : public Kernel {
   int64_t image_floats() const { return w.groups * size_[0] * size_[1] * w.channels; }
   int64_t gradient_floats() const { return w.groups * (w.outputs * w.pixels() + blocks_.count() * kLanes); }
   // Columns are numbered by tap and channel.
-  int64_t columns() const { return w.taps() * w.channels; }
-  int64_t panels() const { return ceil_div(columns(), k_.panel_columns); }
+  int64_t count_columns() const { return w.taps() * w.channels; }
+  int64_t count_panels() const { return ceil_div(count_columns(), k_.panel_columns); }
   // Indices in a group: [panel, block].
-  int64_t group_sums() const { return panels() * blocks_.count() * ProductKernels::kMaxPanel; }
-  int64_t sums_floats() const { return w.groups * group_sums(); }
+  int64_t group_sum_floats() const { return count_panels() * blocks_.count() * ProductKernels::kMaxPanel; }
+  int64_t sum_floats() const { return w.groups * group_sum_floats(); }
 
   const ProductKernels& k_;
   const WinogradKernels& t_;
   const Window w;
   const RowBlocks blocks_;
   const GatheredPanels gathered_;
-  int64_t size_[2];  // of the image, as image_size returns it
+  int64_t size_[2];  // of the image, as used_image_size returns it
   std::vector<int32_t> offsets_;
   int64_t images_ = 1;  // packed at a time
 };
@@ -93,7 +93,7 @@ struct WeightGrad::Job {
   }
 
   // Copies a block's rows of dy as [pixel, row], and padding for whole vectors.
-  float* block_of(int64_t n, int64_t group, int64_t block) const {
+  float* block_address(int64_t n, int64_t group, int64_t block) const {
     const int64_t all = w().outputs * w().pixels() + op.blocks_.count() * kLanes;
     return gradients + n * op.gradient_floats() + group * all + op.blocks_.first(block) * w().pixels() + block * kLanes;
   }
@@ -105,42 +105,42 @@ struct WeightGrad::Job {
     const bool dense = strides[2] == w().out[1] * strides[3];
     const int64_t down = dense ? 1 : w().out[0], across = dense ? w().pixels() : w().out[1];
     const float* from = dy().as<float>() + (image + n) * strides[0] + first * strides[1];
-    float* to = block_of(n, group, block);
+    float* to = block_address(n, group, block);
     for (int64_t y = 0; y < down; y++, from += strides[2], to += across * rows)
       copy_channels_last(op.t_, from, strides[1], strides[3], rows, across, to, rows);
   }
 
-  int64_t chunks() const { return ceil_div(op.blocks_.count(), kBlocks); }
-  int64_t tasks() const { return op.panels() * chunks() * w().groups; }
+  int64_t count_chunks() const { return ceil_div(op.blocks_.count(), kBlocks); }
+  int64_t count_tasks() const { return op.count_panels() * count_chunks() * w().groups; }
 
-  float* sum_of(int64_t group, int64_t panel, int64_t block) const {
-    return sums + group * op.group_sums() + (panel * op.blocks_.count() + block) * ProductKernels::kMaxPanel;
+  float* sum_address(int64_t group, int64_t panel, int64_t block) const {
+    return sums + group * op.group_sum_floats() + (panel * op.blocks_.count() + block) * ProductKernels::kMaxPanel;
   }
 
   // Sums a panel for some blocks.
-  void sum(int64_t index) const {
-    const int64_t chunk = index % chunks() * kBlocks, group = index / chunks() % w().groups,
-                  panel = index / chunks() / w().groups;
+  void sum_panel(int64_t index) const {
+    const int64_t chunk = index % count_chunks() * kBlocks, group = index / count_chunks() % w().groups,
+                  panel = index / count_chunks() / w().groups;
     for (int64_t n = 0; n < images; n++) {
       Run runs[ProductKernels::kMaxColumns];
       const size_t n_runs =
-          runs_of(panel, image_data + (n * w().groups + group) * op.size_[0] * op.size_[1] * w().channels, runs);
-      op.gathered_.each_part({runs, n_runs}, op.offsets_, [&](const float* part, int64_t pixel, int64_t depth) {
+          find_runs(panel, image_data + (n * w().groups + group) * op.size_[0] * op.size_[1] * w().channels, runs);
+      op.gathered_.for_each_part({runs, n_runs}, op.offsets_, [&](const float* part, int64_t pixel, int64_t depth) {
         for (int64_t block = chunk; block < std::min(chunk + kBlocks, op.blocks_.count()); block++) {
           const int64_t rows = op.blocks_.rows(block);
-          op.gathered_.add(rows, depth, block_of(n, group, block) + pixel * rows, part, sum_of(group, panel, block),
-                             image > 0 || n > 0 || pixel > 0);
+          op.gathered_.add(rows, depth, block_address(n, group, block) + pixel * rows, part,
+                           sum_address(group, panel, block), image > 0 || n > 0 || pixel > 0);
         }
       });
     }
   }
   // Where a panel's columns lie in an image: the channels of adjacent taps are one run. Returns the number of runs.
-  size_t runs_of(int64_t panel, const float* from, Run* runs) const {
+  size_t find_runs(int64_t panel, const float* from, Run* runs) const {
     const int64_t together = w().dilation[1] == 1 ? w().kernel[1] : 1, first = panel * op.k_.panel_columns;
     size_t n = 0;
-    each_run(w().taps() / together, together * w().channels, first,
-             std::min(first + op.k_.panel_columns, op.columns()),
-             [&](int64_t, int64_t row, int64_t column, int64_t count, int64_t at) {
+    for_each_run(w().taps() / together, together * w().channels, first,
+                 std::min(first + op.k_.panel_columns, op.count_columns()),
+                 [&](int64_t, int64_t row, int64_t column, int64_t count, int64_t at) {
                const int64_t y = row * together / w().kernel[1] * w().dilation[0],
                              x = row * together % w().kernel[1] * w().dilation[1];
                runs[n++] = {from + (y * op.size_[1] + x) * w().channels + column, at, count};
@@ -149,16 +149,16 @@ struct WeightGrad::Job {
   }
 
   // Writes the gradients of a block of outputs.
-  void finish(int64_t index) const {
+  void write_weight_grads(int64_t index) const {
     const int64_t block = index % op.blocks_.count(), group = index / op.blocks_.count(),
                   first = group * w().outputs + op.blocks_.first(block);
     const Buffer& dw = launch->outputs[0];
     for (int64_t i = 0; i < op.blocks_.rows(block); i++) {
       float* to = dw.as<float>() + (first + i) * dw.strides[0];
       int64_t tap = 0, c = 0, place = 0;
-      for (int64_t panel = 0; panel < op.panels(); panel++) {
-        const float* from = sum_of(group, panel, block) + i * op.k_.panel_columns;
-        const int64_t count = std::min(op.k_.panel_columns, op.columns() - panel * op.k_.panel_columns);
+      for (int64_t panel = 0; panel < op.count_panels(); panel++) {
+        const float* from = sum_address(group, panel, block) + i * op.k_.panel_columns;
+        const int64_t count = std::min(op.k_.panel_columns, op.count_columns() - panel * op.k_.panel_columns);
         for (int64_t j = 0; j < count; j++) {
           to[place + c * dw.strides[1]] = from[j];
           if (++c < w().channels) continue;
@@ -169,7 +169,7 @@ struct WeightGrad::Job {
     }
   }
 
-  void clear() const {
+  void zero_weight_grads() const {
     const Buffer& dw = launch->outputs[0];
     std::fill_n(dw.as<float>(), w().groups * w().outputs * w().channels * w().taps(), 0.0f);
   }
@@ -179,7 +179,7 @@ Status* WeightGrad::run(const Launch* launch) const {
   auto* gradients = static_cast<float*>(launch->scratch);
   auto* image_data = gradients + images_ * gradient_floats();
   Job job{launch, *this, gradients, image_data, image_data + images_ * image_floats() + kOverread};
-  if (w.batch == 0) return job.clear(), nullptr;
+  if (w.batch == 0) return job.zero_weight_grads(), nullptr;
   for (; job.image < w.batch; job.image += images_) {
     job.images = std::min(images_, w.batch - job.image);
     if (Status* failed = for_each_index(job, &Job::transpose_row, job.images * w.groups * size_[0],
@@ -188,9 +188,11 @@ Status* WeightGrad::run(const Launch* launch) const {
     if (Status* failed = for_each_index(job, &Job::transpose_block, job.images * w.groups * blocks_.count(),
                                         w.pixels() * blocks_.max_rows()))
       return failed;
-    if (Status* failed = for_each_index(job, &Job::sum, job.tasks(), w.pixels() * k_.panel_columns)) return failed;
+    if (Status* failed = for_each_index(job, &Job::sum_panel, job.count_tasks(), w.pixels() * k_.panel_columns))
+      return failed;
   }
-  return for_each_index(job, &Job::finish, w.groups * blocks_.count(), w.taps() * w.channels * blocks_.max_rows());
+  return for_each_index(job, &Job::write_weight_grads, w.groups * blocks_.count(),
+                        w.taps() * w.channels * blocks_.max_rows());
 }
 
 }  // namespace
@@ -201,11 +203,11 @@ KernelPtr prepare_convolution_weight_grad(const ConvolutionCode& code, const Nod
   if (is_depthwise(w) && w.groups > 1) {
     Grid grid;
     const Planes planes = forward_planes(w, grid);
-    if (planes.channel() > kMaxOffset) return nullptr;
+    if (planes.channel_floats() > kMaxOffset) return nullptr;
     add_forward_taps(w, planes, grid);
     return prepare_depthwise_weight_grad(code, w, planes, grid);
   }
-  if (w.groups * w.channels * image_size(w, 0) * image_size(w, 1) > kMaxOffset) return nullptr;
+  if (w.groups * w.channels * used_image_size(w, 0) * used_image_size(w, 1) > kMaxOffset) return nullptr;
   return std::make_unique<WeightGrad>(code, w);
 }
 

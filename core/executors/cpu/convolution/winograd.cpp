@@ -36,28 +36,30 @@ class Winograd : public Kernel {
   Winograd(const ConvolutionCode& code, const Shapes& shapes)
       : Kernel(this), k_(code.kernels), t_(code.transforms), s_(shapes),
         threads_(static_cast<int64_t>(code.machine.threads)), blocks_(s_.rows, k_.panel_rows),
-        tiles_(std::clamp<int64_t>(task_floats(code.machine) / 2 / (kPoints * s_.sums) / k_.panel_columns, 1, 4) *
+        tiles_(std::clamp<int64_t>(max_task_floats(code.machine) / 2 / (kPoints * s_.sums) / k_.panel_columns, 1, 4) *
                k_.panel_columns) {
     const int64_t halo[2] = {1, 1};
     for (int i = 0; i < 2; i++) {
       grid_[i] = ceil_div(s_.out[i], 2);
       planes_.image[i] = s_.image[i], planes_.stride[i] = planes_.kept[i] = 2, planes_.padding[i] = s_.padding[i];
     }
-    planes_.fit(grid_, halo);
+    planes_.choose_sizes(grid_, halo);
     planes_.set_rows(std::min(grid_[0], ceil_div(tiles_, grid_[1]) + 1));
     for (int64_t c = 0; c < s_.sums; c++) offsets_.push_back(static_cast<int32_t>(c * tiles_));
   }
 
-  size_t scratch() const override { return slots().bytes() + static_cast<size_t>(weights()) * sizeof(float); }
+  size_t scratch() const override { return slots().bytes() + static_cast<size_t>(weight_floats()) * sizeof(float); }
   Status* run(const Launch* launch) const;
 
  private:
   struct Job;
 
-  int64_t weights() const { return kPoints * s_.groups * s_.rows * s_.sums; }
-  int64_t point() const { return s_.sums * tiles_ + kLanes; }  // floats of a point's tiles
-  int64_t chunks() const { return ceil_div(s_.batch * grid_[0] * grid_[1], tiles_); }
-  Slots slots() const { return {s_.groups * chunks(), threads_, kPoints * point() + planes_.channel() + kOverread}; }
+  int64_t weight_floats() const { return kPoints * s_.groups * s_.rows * s_.sums; }
+  int64_t point_floats() const { return s_.sums * tiles_ + kLanes; }  // floats of a point's tiles
+  int64_t count_chunks() const { return ceil_div(s_.batch * grid_[0] * grid_[1], tiles_); }
+  Slots slots() const {
+    return {s_.groups * count_chunks(), threads_, kPoints * point_floats() + planes_.channel_floats() + kOverread};
+  }
 
   const ProductKernels& k_;
   const WinogradKernels& t_;
@@ -78,12 +80,12 @@ struct Winograd::Job {
 
   const Shapes& s() const { return op.s_; }
 
-  float* address_of(int64_t group, int64_t point, int64_t block) const {
+  float* weight_address(int64_t group, int64_t point, int64_t block) const {
     return weights + (group * kPoints + point) * s().rows * s().sums + op.blocks_.first(block) * s().sums;
   }
 
   // Transforms the weights of a block, at each point [channel, row].
-  void pack(int64_t index) const {
+  void pack_transformed_weights(int64_t index) const {
     const Buffer& weight = launch->inputs[1];
     const int64_t block = index % op.blocks_.count(), group = index / op.blocks_.count(), rows = op.blocks_.rows(block);
     const int64_t* strides = weight.strides, row = strides[1 - s().summed], outputs = s().summed ? s().rows : s().sums;
@@ -98,40 +100,40 @@ struct Winograd::Job {
       // Vectors may write past the rows, where the next channel overwrites them; behind the last channel may be another
       // thread's data.
       const bool inside = c * rows + kLanes <= s().sums * rows;
-      if (inside) op.t_.weights(taps, address_of(group, 0, block) + c * rows, s().rows * s().sums);
-      else op.t_.weights(taps, made, kLanes);
+      if (inside) op.t_.transform_weights(taps, weight_address(group, 0, block) + c * rows, s().rows * s().sums);
+      else op.t_.transform_weights(taps, made, kLanes);
       for (int64_t point = 0; point < kPoints && !inside; point++)
-        std::copy_n(made + point * kLanes, rows, address_of(group, point, block) + c * rows);
+        std::copy_n(made + point * kLanes, rows, weight_address(group, point, block) + c * rows);
     }
   }
 
-  // Calls f for runs of adjacent tiles in [first, end), counted along rows and images, as each_run does.
+  // Calls f for runs of adjacent tiles in [first, end), counted along rows and images, as for_each_run does.
   template <class F>
-  void each_run_of_tiles(int64_t first, int64_t end, const F& f) const {
-    each_run(op.grid_[0], op.grid_[1], first, end, f);
+  void for_each_run_of_tiles(int64_t first, int64_t end, const F& f) const {
+    for_each_run(op.grid_[0], op.grid_[1], first, end, f);
   }
 
-  void task(int64_t index, float* tiles) const {
-    const int64_t chunks = op.chunks(), group = index / chunks, first = index % chunks * op.tiles_;
+  void compute_tiles(int64_t index, float* tiles) const {
+    const int64_t chunks = op.count_chunks(), group = index / chunks, first = index % chunks * op.tiles_;
     const int64_t end = std::min(first + op.tiles_, s().batch * op.grid_[0] * op.grid_[1]);
-    for (int64_t c = 0; c < s().sums; c++) transform(group, c, first, end, tiles);
+    for (int64_t c = 0; c < s().sums; c++) transform_tiles(group, c, first, end, tiles);
     for (int64_t block = 0; block < op.blocks_.count(); block++)
       for (int64_t panel = first; panel < end; panel += op.k_.panel_columns)
-        multiply(group, block, tiles + (panel - first), panel, std::min(end, panel + op.k_.panel_columns));
+        multiply_block(group, block, tiles + (panel - first), panel, std::min(end, panel + op.k_.panel_columns));
   }
 
   // Transforms the tiles [first, end) of a channel, image by image.
-  void transform(int64_t group, int64_t c, int64_t first, int64_t end, float* tiles) const {
+  void transform_tiles(int64_t group, int64_t c, int64_t first, int64_t end, float* tiles) const {
     const Buffer& x = launch->inputs[0];
     const int64_t columns = op.grid_[1], each = op.grid_[0] * columns, steps[] = {x.strides[2], x.strides[3]};
-    float* planes = tiles + kPoints * op.point();
+    float* planes = tiles + kPoints * op.point_floats();
     for (int64_t begin = first, n = first / each; begin < end; begin = ++n * each) {
       const int64_t last = std::min(end, (n + 1) * each), row = begin % each / columns;
       Planes p = op.planes_;
       p.set_rows((last - 1) % each / columns - row + 1);
-      p.fill(op.t_, x.as<float>() + n * x.strides[0] + (group * s().sums + c) * x.strides[1], steps, row, planes);
-      std::fill_n(planes + p.channel(), kOverread, 0.0f);  // the zeros to the right of the last row
-      each_run_of_tiles(begin, last, [&](int64_t, int64_t y, int64_t column, int64_t count, int64_t at) {
+      p.copy_image(op.t_, x.as<float>() + n * x.strides[0] + (group * s().sums + c) * x.strides[1], steps, row, planes);
+      std::fill_n(planes + p.channel_floats(), kOverread, 0.0f);  // the zeros to the right of the last row
+      for_each_run_of_tiles(begin, last, [&](int64_t, int64_t y, int64_t column, int64_t count, int64_t at) {
         transform_run(p, planes + (y - row) * p.pitch + column, count, tiles + c * op.tiles_ + (begin - first) + at);
       });
     }
@@ -140,27 +142,27 @@ struct Winograd::Job {
   void transform_run(const Planes& p, const float* plane, int64_t count, float* to) const {
     const float* pixels[16];
     for (int64_t i = 0; i < 16; i++)
-      pixels[i] = plane + (i / 4 % 2 * 2 + i % 2) * p.plane() + i / 8 * p.pitch + i % 4 / 2;
-    op.t_.tiles(pixels, count, to, op.point());
+      pixels[i] = plane + (i / 4 % 2 * 2 + i % 2) * p.plane_floats() + i / 8 * p.pitch + i % 4 / 2;
+    op.t_.transform_inputs(pixels, count, to, op.point_floats());
   }
 
-  void multiply(int64_t group, int64_t block, const float* tiles, int64_t first, int64_t end) const {
+  void multiply_block(int64_t group, int64_t block, const float* tiles, int64_t first, int64_t end) const {
     const ProductKernels& k = op.k_;
     const int64_t rows = op.blocks_.rows(block);
     alignas(64) float sums[kPoints * ProductKernels::kMaxPanel];
     for (int64_t point = 0; point < kPoints; point++)
-      k.panel(rows, s().sums, address_of(group, point, block), tiles + point * op.point(), op.offsets_.data(),
-              sums + point * ProductKernels::kMaxPanel, false);
+      k.panel(rows, s().sums, weight_address(group, point, block), tiles + point * op.point_floats(),
+              op.offsets_.data(), sums + point * ProductKernels::kMaxPanel, false);
     for (int64_t i = 0; i < rows; i++)
-      write(group * s().rows + op.blocks_.first(block) + i, sums + i * k.panel_columns, first, end);
+      store_outputs(group * s().rows + op.blocks_.first(block) + i, sums + i * k.panel_columns, first, end);
   }
 
-  void write(int64_t channel, const float* sums, int64_t first, int64_t end) const {
+  void store_outputs(int64_t channel, const float* sums, int64_t first, int64_t end) const {
     const Buffer& y = launch->outputs[0];
     alignas(64) float made[2][2 * ProductKernels::kMaxPanel];
     float* const both[] = {made[0], made[1]};
-    op.t_.outputs(sums, ProductKernels::kMaxPanel, end - first, both);
-    each_run_of_tiles(first, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
+    op.t_.transform_outputs(sums, ProductKernels::kMaxPanel, end - first, both);
+    for_each_run_of_tiles(first, end, [&](int64_t n, int64_t row, int64_t column, int64_t count, int64_t at) {
       float* to = y.as<float>() + n * y.strides[0] + channel * y.strides[1] + 2 * row * y.strides[2] +
                   2 * column * y.strides[3];
       const int64_t columns = std::min(2 * count, s().out[1] - 2 * column),
@@ -175,10 +177,10 @@ struct Winograd::Job {
 
 Status* Winograd::run(const Launch* launch) const {
   const Job job{launch, *this, static_cast<float*>(launch->scratch) + slots().bytes() / sizeof(float)};
-  if (Status* failed = for_each_index(job, &Job::pack, s_.groups * blocks_.count(),
+  if (Status* failed = for_each_index(job, &Job::pack_transformed_weights, s_.groups * blocks_.count(),
                                       kPoints * s_.sums * blocks_.max_rows()))
     return failed;
-  return slots().run(launch, [&](int64_t index, float* tiles) { job.task(index, tiles); });
+  return slots().run(launch, [&](int64_t index, float* tiles) { job.compute_tiles(index, tiles); });
 }
 
 }  // namespace

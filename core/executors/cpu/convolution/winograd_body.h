@@ -12,13 +12,13 @@ class WinogradBody : Vectors<Isa> {
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store;
 
   static void split(const float* line, int64_t count, float* even, float* odd) {
-    split_by<kLanes>(line, count, even, odd);
+    split_in_vectors<kLanes>(line, count, even, odd);
   }
   // In vectors of kWidth, or narrower ones for fewer pairs; the last one begins where it ends with the line.
   template <int64_t kWidth>
-  static void split_by(const float* line, int64_t count, float* even, float* odd) {
+  static void split_in_vectors(const float* line, int64_t count, float* even, float* odd) {
     if (count < kWidth) {
-      if constexpr (kWidth > 4) return split_by<kWidth / 2>(line, count, even, odd);
+      if constexpr (kWidth > 4) return split_in_vectors<kWidth / 2>(line, count, even, odd);
       for (int64_t i = 0; i < count; i++) even[i] = line[2 * i], odd[i] = line[2 * i + 1];
       return;
     }
@@ -40,7 +40,7 @@ class WinogradBody : Vectors<Isa> {
     Vectors<Isa>::copy_transposed(from, distance, rows, rows, columns, to, to_distance);
   }
 
-  static void tiles(const float* const pixels[16], int64_t count, float* v, int64_t distance) {
+  static void transform_inputs(const float* const pixels[16], int64_t count, float* v, int64_t distance) {
     for (int64_t t = 0; t < count; t += kLanes) {
       V down[4][4];  // [row, column]
 #pragma GCC unroll 4
@@ -58,7 +58,7 @@ class WinogradBody : Vectors<Isa> {
     }
   }
 
-  static void gradients(const float* const dy[4], int64_t count, float* m, int64_t distance) {
+  static void transform_output_grads(const float* const dy[4], int64_t count, float* m, int64_t distance) {
     for (int64_t t = 0; t < count; t += kLanes) {
       V down[4][2];  // [row, column]
 #pragma GCC unroll 2
@@ -77,52 +77,52 @@ class WinogradBody : Vectors<Isa> {
   }
 
   // Four points to three taps.
-  static void points_to_taps(const V u[4], V out[3]) {
+  static void transform_points_to_taps(const V u[4], V out[3]) {
     const V both = (u[1] + u[2]) * 0.5f;
     out[0] = u[0] + both, out[1] = (u[1] - u[2]) * 0.5f, out[2] = both + u[3];
   }
 
-  static void taps(const float* u, int64_t u_distance, int64_t count, float* taps, int64_t distance) {
+  static void transform_weight_grads(const float* u, int64_t u_distance, int64_t count, float* taps, int64_t distance) {
     for (int64_t t = 0; t < count; t += kLanes) {
       V down[4][3];  // [column, row]
       for (int64_t j = 0; j < 4; j++) {
         const float* at = u + j * u_distance + t;
         const V points[] = {load(at), load(at + 4 * u_distance), load(at + 8 * u_distance), load(at + 12 * u_distance)};
-        points_to_taps(points, down[j]);
+        transform_points_to_taps(points, down[j]);
       }
       for (int64_t i = 0; i < 3; i++) {
         const V points[] = {down[0][i], down[1][i], down[2][i], down[3][i]};
         V row[3];
-        points_to_taps(points, row);
+        transform_points_to_taps(points, row);
         for (int64_t j = 0; j < 3; j++) store(taps + (3 * i + j) * distance + t, row[j]);
       }
     }
   }
 
   // Three taps to four points.
-  static void taps_to_points(const V g[3], V out[4]) {
+  static void transform_taps_to_points(const V g[3], V out[4]) {
     const V ends = (g[0] + g[2]) * 0.5f, middle = g[1] * 0.5f;
     out[0] = g[0], out[1] = ends + middle, out[2] = ends - middle, out[3] = g[2];
   }
 
-  static void weights(const float* taps, float* u, int64_t distance) {
+  static void transform_weights(const float* taps, float* u, int64_t distance) {
     constexpr int64_t kRow = WinogradKernels::kMaxLanes;
     for (int64_t x = 0; x < kRow; x += kLanes) {
       V down[3][4];  // [column, row]
       for (int64_t j = 0; j < 3; j++) {
         const V g[] = {load(taps + j * kRow + x), load(taps + (3 + j) * kRow + x), load(taps + (6 + j) * kRow + x)};
-        taps_to_points(g, down[j]);
+        transform_taps_to_points(g, down[j]);
       }
       for (int64_t i = 0; i < 4; i++) {
         const V g[] = {down[0][i], down[1][i], down[2][i]};
         V row[4];
-        taps_to_points(g, row);
+        transform_taps_to_points(g, row);
         for (int64_t j = 0; j < 4; j++) store(u + (4 * i + j) * distance + x, row[j]);
       }
     }
   }
 
-  static void outputs(const float* m, int64_t distance, int64_t count, float* const rows[2]) {
+  static void transform_outputs(const float* m, int64_t distance, int64_t count, float* const rows[2]) {
     for (int64_t t = 0; t < count; t += kLanes) {
       V down[2][4];  // [row, column]
 #pragma GCC unroll 4
@@ -148,7 +148,9 @@ class WinogradBody : Vectors<Isa> {
   }
 
  public:
-  static constexpr WinogradKernels kKernels{split, copy_transposed, tiles, weights, outputs, gradients, taps};
+  static constexpr WinogradKernels kKernels{
+      split, copy_transposed, transform_inputs, transform_weights, transform_outputs, transform_output_grads,
+      transform_weight_grads};
 };
 
 }  // namespace thunder

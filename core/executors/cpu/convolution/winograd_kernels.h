@@ -21,15 +21,15 @@ struct WinogradKernels {
                           int64_t to_distance);
   // The input transform of `count` tiles of 4 by 4 pixels (lanes are adjacent tiles, or channels): pixels[4 * y +
   // x][lane] becomes v[point * distance + lane].
-  void (*tiles)(const float* const pixels[16], int64_t count, float* v, int64_t distance);
+  void (*transform_inputs)(const float* const pixels[16], int64_t count, float* v, int64_t distance);
   // The weight transform: u[point * distance + row] of taps[tap * kMaxLanes + row], for kMaxLanes rows.
-  void (*weights)(const float* taps, float* u, int64_t distance);
+  void (*transform_weights)(const float* taps, float* u, int64_t distance);
   // The output transform: rows[0] and rows[1] get 2 * count outputs each, of m[point * distance + tile].
-  void (*outputs)(const float* m, int64_t distance, int64_t count, float* const rows[2]);
+  void (*transform_outputs)(const float* m, int64_t distance, int64_t count, float* const rows[2]);
   // The transforms of the weight gradient: gradients of 2 by 2 outputs, dy[2 * y + x][lane], become those of the
   // points, and sums over tiles of those become the taps': taps[tap * distance + lane] of u[point * u_distance + lane].
-  void (*gradients)(const float* const dy[4], int64_t count, float* m, int64_t distance);
-  void (*taps)(const float* u, int64_t u_distance, int64_t count, float* taps, int64_t distance);
+  void (*transform_output_grads)(const float* const dy[4], int64_t count, float* m, int64_t distance);
+  void (*transform_weight_grads)(const float* u, int64_t u_distance, int64_t count, float* taps, int64_t distance);
 };
 
 }  // namespace thunder

@@ -16,7 +16,7 @@ struct Isa {
   typedef int32_t I __attribute__((vector_size(kLanes * sizeof(float))));
   typedef uint16_t H __attribute__((vector_size(kLanes * sizeof(uint16_t)), aligned(sizeof(uint16_t)), may_alias));
   // GCC 12 makes four shuffles of a conversion.
-  static I widened(const uint16_t* p) {
+  static I load_widened(const uint16_t* p) {
     return reinterpret_cast<I>(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
   }
   static V from_f16(const uint16_t* p) {

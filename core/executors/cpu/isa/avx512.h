@@ -17,7 +17,7 @@ struct Isa {
   typedef int32_t I __attribute__((vector_size(kLanes * sizeof(float))));
   typedef uint16_t H __attribute__((vector_size(kLanes * sizeof(uint16_t)), aligned(sizeof(uint16_t)), may_alias));
   // GCC 12 makes four shuffles of a conversion, and warns of what is not masked.
-  static I widened(const uint16_t* p) {
+  static I load_widened(const uint16_t* p) {
     return reinterpret_cast<I>(
         _mm512_maskz_cvtepu16_epi32(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
   }

@@ -13,10 +13,10 @@ struct Isa {
   typedef float U __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias));
   typedef int32_t I __attribute__((vector_size(kLanes * sizeof(float))));
   typedef uint16_t H __attribute__((vector_size(kLanes * sizeof(uint16_t)), aligned(sizeof(uint16_t)), may_alias));
-  static I widened(const uint16_t* p) { return __builtin_convertvector(*reinterpret_cast<const H*>(p), I); }
+  static I load_widened(const uint16_t* p) { return __builtin_convertvector(*reinterpret_cast<const H*>(p), I); }
   // Converted as in ir/elements.h, since tests compile this for other processors, which lack NEON's conversions.
   static V from_f16(const uint16_t* p) {
-    const I bits = widened(p), sign = (bits & 0x8000) << 16, u = (bits & 0x7fff) << 13;
+    const I bits = load_widened(p), sign = (bits & 0x8000) << 16, u = (bits & 0x7fff) << 13;
     const I scaled = reinterpret_cast<I>(reinterpret_cast<V>(u) * 0x1p112f);
     return reinterpret_cast<V>(sign | (u >= 31 << 23 ? u | 0xff << 23 : scaled));
   }

@@ -13,22 +13,22 @@ class MaxPoolBody : Vectors<Isa> {
   using Vectors<Isa>::kLanes, Vectors<Isa>::load, Vectors<Isa>::store, Vectors<Isa>::min, Vectors<Isa>::lane_numbers;
 
   template <int64_t... kLane>
-  static V even(const float* p, std::integer_sequence<int64_t, kLane...>) {
+  static V load_even(const float* p, std::integer_sequence<int64_t, kLane...>) {
     return __builtin_shufflevector(load(p), load(p + kLanes), (2 * kLane)...);
   }
 
   // The pixels of `count` windows that are kStride apart, or `stride` if kStride is 0.
   template <int64_t kStride>
-  static V pixels(const float* p, int64_t stride, int64_t count) {
+  static V load_pixels(const float* p, int64_t stride, int64_t count) {
     if constexpr (kStride == 1) return load(p);
-    if constexpr (kStride == 2) return even(p, std::make_integer_sequence<int64_t, kLanes>());
+    if constexpr (kStride == 2) return load_even(p, std::make_integer_sequence<int64_t, kLanes>());
     V v{};
     for (int64_t i = 0; i < count; i++) v[i] = p[i * stride];
     return v;
   }
 
   template <int64_t kStride>
-  static bool each_vector(const WindowRow& w, float* values, int64_t* indices) {
+  static bool pool_vectors(const WindowRow& w, float* values, int64_t* indices) {
     I none{};
     for (int64_t window = 0; window < w.windows; window += kLanes) {
       const int64_t count = min(kLanes, w.windows - window);
@@ -39,7 +39,7 @@ class MaxPoolBody : Vectors<Isa> {
         const float* p = w.pixels + i * w.pitch + window * w.stride;
         I place = steps + w.first[i];
         for (int64_t j = 0; j < w.taps; j++, p += w.dilation, place += static_cast<int32_t>(w.dilation)) {
-          const V v = pixels<kStride>(p, w.stride, count);
+          const V v = load_pixels<kStride>(p, w.stride, count);
           const I better = (v > best) | (v != v);
           best = better ? v : best;
           at = better ? place : at;
@@ -58,15 +58,15 @@ class MaxPoolBody : Vectors<Isa> {
     return false;
   }
 
-  static bool row(const WindowRow& w, float* values, int64_t* indices) {
+  static bool pool_row(const WindowRow& w, float* values, int64_t* indices) {
     static_assert(MaxPoolKernels::kMaxPacked == 2);
-    return w.stride == 1   ? each_vector<1>(w, values, indices)
-           : w.stride == 2 ? each_vector<2>(w, values, indices)
-                           : each_vector<0>(w, values, indices);
+    return w.stride == 1   ? pool_vectors<1>(w, values, indices)
+           : w.stride == 2 ? pool_vectors<2>(w, values, indices)
+                           : pool_vectors<0>(w, values, indices);
   }
 
  public:
-  static constexpr MaxPoolKernels kKernels{row};
+  static constexpr MaxPoolKernels kKernels{pool_row};
 };
 
 }  // namespace thunder

@@ -36,7 +36,7 @@ class MaxPool : public Kernel {
   }
 
   // Indices are 32 bits.
-  bool fits() const { return pitch_ <= INT32_MAX / (image_[0] + 1); }
+  bool has_32_bit_indices() const { return pitch_ <= INT32_MAX / (image_[0] + 1); }
   size_t scratch() const override { return slots_.bytes(); }
 
   Status* run(const Launch* launch) const {
@@ -44,7 +44,8 @@ class MaxPool : public Kernel {
       const Buffer& in = launch->inputs[0];
       const float* from = in.as<float>() + plane / channels_ * in.strides[0] + plane % channels_ * in.strides[1];
       const int64_t before = plane * windows_[0] * windows_[1];
-      pool(from, in.strides, rows, launch->outputs[0].as<float>() + before, launch->outputs[1].as<int64_t>() + before);
+      pool_plane(from, in.strides, rows, launch->outputs[0].as<float>() + before,
+                 launch->outputs[1].as<int64_t>() + before);
     });
   }
 
@@ -53,7 +54,7 @@ class MaxPool : public Kernel {
   static constexpr int64_t kFew = 1 << 14, kMaxSlots = 64, kMaxScratch = 1 << 22;
 
   // Pools one plane; its results are dense.
-  void pool(const float* from, const int64_t* strides, float* rows, float* values, int64_t* indices) const {
+  void pool_plane(const float* from, const int64_t* strides, float* rows, float* values, int64_t* indices) const {
     std::fill_n(rows, rows_floats_, kMinusInfinity);
     auto* first = reinterpret_cast<int32_t*>(rows + rows_floats_);
     WindowRow row{rows, pitch_, 0, first, kernel_[1], dilation_[1], stride_[1], windows_[1]};
@@ -62,13 +63,13 @@ class MaxPool : public Kernel {
       for (int64_t i = 0; i < kernel_[0]; i++) {
         const int64_t at = y * stride_[0] - padding_[0] + i * dilation_[0];
         if (at < 0 || at >= image_[0]) continue;
-        copy(from + at * strides[2], strides[3], rows +  row.rows * pitch_ + padding_[1]);
+        copy_row(from + at * strides[2], strides[3], rows +  row.rows * pitch_ + padding_[1]);
         first[row.rows++] = static_cast<int32_t>(at * image_[1] - padding_[1]);
       }
       if (maxima_.row(row, values, indices)) choose_first_pixel(row, indices);
     }
   }
-  void copy(const float* from, int64_t step, float* to) const {
+  void copy_row(const float* from, int64_t step, float* to) const {
     if (step == 1) std::copy_n(from, image_[1], to);
     else
       for (int64_t x = 0; x < image_[1]; x++) to[x] = from[x * step];
@@ -97,13 +98,14 @@ constexpr std::array kRows = {Row{"prims.max_pool2d"}};
 
 bool pools_floats(const NodeView& view, void*) {
   const TensorType& image = view.store.type(view.node.args[0].v);
-  return on_cpu(image, image.dtype) && (image.dtype == DType::f32 || is_half(image.dtype));
+  return is_cpu_tensor_of(image, image.dtype) && (image.dtype == DType::f32 || is_half(image.dtype));
 }
 
 KernelPtr prepare(const NodeView& view, void* user) {
   const auto& kernels = *static_cast<const IsaKernels*>(user);
   auto made = std::make_unique<MaxPool>(kernels.pooling, view);
-  if (!made->fits()) fail(Code::declined, "a plane with its padding has more pixels than 32-bit indices can count");
+  if (!made->has_32_bit_indices())
+    fail(Code::declined, "a plane with its padding has more pixels than 32-bit indices can count");
   return widened_kernel(std::move(made), kernels.products, view);
 }
 

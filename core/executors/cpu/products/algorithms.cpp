@@ -14,20 +14,20 @@ namespace {
 
 // ---- predicates of the rows ----
 
-bool always(const Backends&, Precision) { return true; }
+bool is_always_available(const Backends&, Precision) { return true; }
 bool has_tile_registers(const Backends& m, Precision) { return m.tile_registers && enable_tile_registers(); }
 // A product of so many bf16 parts of each f32, where no more need be kept.
 template <Precision kept>
 bool may_round(const Backends& m, Precision precision) {
   return precision == kept && has_tile_registers(m, precision);
 }
-bool any_size(const GemmSize&) { return true; }
+bool suits_any_size(const GemmSize&) { return true; }
 template <class T>
-bool any_layout(const BatchedProduct<T>&) {
+bool takes_any_layout(const BatchedProduct<T>&) {
   return true;
 }
 template <class T>
-bool always_profitable(const Backends&, const ProductOf<T>&) {
+bool is_always_profitable(const Backends&, const ProductOf<T>&) {
   return true;
 }
 
@@ -37,7 +37,7 @@ bool is_large(const GemmSize& s) {
   constexpr int64_t kMinSide = 32;
   return s.rows >= kMinSide && s.columns >= kMinSide && s.depth >= kMinSide;
 }
-bool has_rows(const GemmSize& s) {
+bool has_more_than_two_rows(const GemmSize& s) {
   constexpr int64_t kFewRows = 2;
   return s.rows > kFewRows;
 }
@@ -83,44 +83,44 @@ bool small_is_profitable(const Backends&, const Product& p) {
   const bool fills_panels = p.b.column == 1 || p.n >= ProductKernels::kMaxColumns;
   return p.m * p.n * p.k <= (fills_panels ? kSmallWork : kSmallWorkOfFewColumns);
 }
-bool library_is_profitable(const Backends&, const Product& p) { return Library::multiplies(p); }
+bool library_is_profitable(const Backends&, const Product& p) { return Library::can_multiply(p); }
 
 bool multiply_transposed(const Backends& backends, const Product& p) { return backends.kernels.small(p), true; }
 
 // ---- the tables ----
 
 constexpr AlgorithmRow<float> kAlgorithmsOfF32[] = {
-    {"amx_high", may_round<Precision::high>, is_large, any_layout<float>, always_profitable<float>,
+    {"amx_high", may_round<Precision::high>, is_large, takes_any_layout<float>, is_always_profitable<float>,
      tiling_for_tile_registers<float>, multiply_on_tile_registers<float, 2>, false},
-    {"amx_medium", may_round<Precision::medium>, is_large, any_layout<float>, always_profitable<float>,
+    {"amx_medium", may_round<Precision::medium>, is_large, takes_any_layout<float>, is_always_profitable<float>,
      tiling_for_tile_registers<float>, multiply_on_tile_registers<float, 1>, false},
-    {"transposed", always, any_size, can_be_transposed, transposing_is_profitable, tiling_of_transposed,
-     multiply_transposed, false},
-    {"thin", always, any_size, [](const BatchedProduct<float>& p) { return can_be_thin(p.each); }, thin_is_profitable,
-     tiling_of, [](const Backends& m, const Product& p) { return m.kernels.thin(p), true; }, true},
-    {"small", always, any_size, any_layout<float>, small_is_profitable, tiling_of,
+    {"transposed", is_always_available, suits_any_size, can_be_transposed, transposing_is_profitable,
+     tiling_of_transposed, multiply_transposed, false},
+    {"thin", is_always_available, suits_any_size, [](const BatchedProduct<float>& p) { return can_be_thin(p.each); },
+     thin_is_profitable, tiling_of, [](const Backends& m, const Product& p) { return m.kernels.thin(p), true; }, true},
+    {"small", is_always_available, suits_any_size, takes_any_layout<float>, small_is_profitable, tiling_of,
      [](const Backends& m, const Product& p) { return m.kernels.small(p), true; }, true},
-    {"onednn", [](const Backends& m, Precision) { return m.library != nullptr; }, any_size,
-     [](const BatchedProduct<float>& p) { return Library::multiplies(p.each); }, library_is_profitable, tiling_of,
+    {"onednn", [](const Backends& m, Precision) { return m.library != nullptr; }, suits_any_size,
+     [](const BatchedProduct<float>& p) { return Library::can_multiply(p.each); }, library_is_profitable, tiling_of,
      [](const Backends& m, const Product& p) { return m.library->multiply(p); }, true},
-    {"blocked", always, any_size, any_layout<float>, always_profitable<float>, tiling_of,
+    {"blocked", is_always_available, suits_any_size, takes_any_layout<float>, is_always_profitable<float>, tiling_of,
      [](const Backends& m, const Product& p) { return multiply_blocked(m.kernels, p), true; }, true},
 };
 constexpr const AlgorithmRow<float>& kTransposed = kAlgorithmsOfF32[2];
 static_assert(kTransposed.name == "transposed");
 
 constexpr AlgorithmRow<Bf16> kAlgorithmsOfBf16[] = {
-    {"amx", has_tile_registers, has_rows, any_layout<Bf16>, always_profitable<Bf16>, tiling_for_tile_registers<Bf16>,
-     multiply_on_tile_registers<Bf16, 1>, false},
-    {"pairs", [](const Backends& m, Precision) { return m.pairs != nullptr; }, any_size, any_layout<Bf16>,
+    {"amx", has_tile_registers, has_more_than_two_rows, takes_any_layout<Bf16>, is_always_profitable<Bf16>,
+     tiling_for_tile_registers<Bf16>, multiply_on_tile_registers<Bf16, 1>, false},
+    {"pairs", [](const Backends& m, Precision) { return m.pairs != nullptr; }, suits_any_size, takes_any_layout<Bf16>,
      [](const Backends&, const ProductOf<Bf16>& p) { return !is_thin(p); }, tiling_of_bf16,
      [](const Backends& m, const ProductOf<Bf16>& p) { return multiply_bf16({m.kernels, m.pairs}, p); }, true},
-    {"widened", always, any_size, any_layout<Bf16>, always_profitable<Bf16>, tiling_of_bf16,
+    {"widened", is_always_available, suits_any_size, takes_any_layout<Bf16>, is_always_profitable<Bf16>, tiling_of_bf16,
      [](const Backends& m, const ProductOf<Bf16>& p) { return multiply_bf16({m.kernels, nullptr}, p); }, true},
 };
 
 constexpr AlgorithmRow<f16> kAlgorithmsOfF16[] = {
-    {"widened", always, any_size, any_layout<f16>, always_profitable<f16>, tiling_of,
+    {"widened", is_always_available, suits_any_size, takes_any_layout<f16>, is_always_profitable<f16>, tiling_of,
      [](const Backends& m, const ProductOf<f16>& p) { return multiply_f16(m.kernels, p); }, false},
 };
 
@@ -128,7 +128,8 @@ constexpr AlgorithmRow<f16> kAlgorithmsOfF16[] = {
 
 // The row for one tile, among those that compute tiles of any size; the last row of each table takes everything.
 template <class T>
-const AlgorithmRow<T>& row_of_tile(const Backends& backends, const Available& available, const ProductOf<T>& tile) {
+const AlgorithmRow<T>& choose_row_for_tile(const Backends& backends, const Available& available,
+                                           const ProductOf<T>& tile) {
   const auto rows = algorithms<T>();
   size_t i = 0;
   while (i + 1 < rows.size() && !(rows[i].by_tile && available[i] && rows[i].is_profitable(backends, tile))) i++;
@@ -149,7 +150,8 @@ std::string name(const Algorithm& algorithm) {
 }
 
 template <class T>
-AlgorithmOf<T> algorithm_of(const Backends& backends, const Available& available, const BatchedProduct<T>& products) {
+AlgorithmOf<T> choose_algorithm(const Backends& backends, const Available& available,
+                                const BatchedProduct<T>& products) {
   const auto rows = algorithms<T>();
   for (size_t i = 0; i < rows.size(); i++) {
     const AlgorithmRow<T>& row = rows[i];
@@ -161,9 +163,9 @@ AlgorithmOf<T> algorithm_of(const Backends& backends, const Available& available
   }
   return {&rows.back(), rows.back().tiling(products.each)};
 }
-template Algorithm algorithm_of(const Backends&, const Available&, const BatchedProduct<float>&);
+template Algorithm choose_algorithm(const Backends&, const Available&, const BatchedProduct<float>&);
 
-Panels make_panels(size_t bytes) {
+Panels allocate_panels(size_t bytes) {
   constexpr auto kLine = static_cast<int64_t>(kCacheLine);
   Panels panels(static_cast<float*>(
       std::aligned_alloc(kLine, static_cast<size_t>(round_up(static_cast<int64_t>(bytes), kLine)))));
@@ -177,8 +179,8 @@ bool prepacking_is_profitable(const Backends& backends, BatchedProduct<float> pr
          backends.instructions == Instructions::avx2;
 }
 
-Status* run_packed(const Backends& backends, const Launch* launch, BatchedProduct<float> products,
-                   const float* panels) {
+Status* run_prepacked(const Backends& backends, const Launch* launch, BatchedProduct<float> products,
+                      const float* panels) {
   const ProductKernels& own = backends.kernels;
   products.each.b = {panels, own.panel_columns, products.each.k};
   products.simplify();
@@ -230,7 +232,7 @@ Status* run_transposed(const Backends& backends, const Launch* launch, BatchedPr
 
 }  // namespace
 
-size_t scratch_of(const Backends& backends, const Product& p, const Algorithm& algorithm) {
+size_t scratch_bytes_of(const Backends& backends, const Product& p, const Algorithm& algorithm) {
   return algorithm.row == &kTransposed
              ? static_cast<size_t>(round_up(p.m, backends.kernels.panel_columns) * p.k) * sizeof(float)
              : 0;
@@ -241,7 +243,7 @@ Status* run_products(const Backends& backends, const Available& available, const
                      BatchedProduct<T> products, const AlgorithmOf<T>* chosen) {
   products.simplify();
   if (products.each.m == 0 || products.each.n == 0) return nullptr;
-  AlgorithmOf<T> algorithm = chosen ? *chosen : algorithm_of(backends, available, products);
+  AlgorithmOf<T> algorithm = chosen ? *chosen : choose_algorithm(backends, available, products);
   // Without an explicit choice, each tile is computed by the row that suits it.
   bool by_tile = !chosen && algorithm.row->by_tile;
   if constexpr (std::is_same_v<T, float>) {
@@ -252,7 +254,7 @@ Status* run_products(const Backends& backends, const Available& available, const
     }
   }
   const auto on_this_thread = [&](const ProductOf<T>& tile) {
-    return (by_tile ? row_of_tile(backends, available, tile) : *algorithm.row).multiply(backends, tile);
+    return (by_tile ? choose_row_for_tile(backends, available, tile) : *algorithm.row).multiply(backends, tile);
   };
   return TiledProducts(products, algorithm.tile, on_this_thread).run(launch);
 }

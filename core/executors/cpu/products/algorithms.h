@@ -65,17 +65,18 @@ std::string name(const Algorithm& algorithm);  // "onednn 256x512"
 
 // The cost model's choice. Requires: the products are simplified; neither m nor n is 0.
 template <class T>
-AlgorithmOf<T> algorithm_of(const Backends& backends, const Available& available, const BatchedProduct<T>& products);
+AlgorithmOf<T> choose_algorithm(const Backends& backends, const Available& available,
+                                const BatchedProduct<T>& products);
 // All candidates for autotuning, the cost model's choice first. Requires: the same.
-std::vector<Algorithm> algorithms_of(const Backends& backends, const Available& available,
-                                     const BatchedProduct<float>& products);
+std::vector<Algorithm> candidate_algorithms(const Backends& backends, const Available& available,
+                                            const BatchedProduct<float>& products);
 
 // The bytes of a launch's scratch that an algorithm needs.
-size_t scratch_of(const Backends& backends, const Product& p, const Algorithm& algorithm);
+size_t scratch_bytes_of(const Backends& backends, const Product& p, const Algorithm& algorithm);
 
-// May rearrange the products. `chosen`: one of algorithms_of(), after `simplify`; null: algorithm_of(). If the launch
-// lacks the scratch that it needs, or operands have other layouts than it takes, another algorithm is used. T: float,
-// Bf16 or f16. Null, or an owned status.
+// May rearrange the products. `chosen`: one of candidate_algorithms(), after `simplify`; null: choose_algorithm(). If
+// the launch lacks the scratch that it needs, or operands have other layouts than it takes, another algorithm is used.
+// T: float, Bf16 or f16. Null, or an owned status.
 template <class T>
 Status* run_products(const Backends& backends, const Available& available, const Launch* launch,
                      BatchedProduct<T> products, const AlgorithmOf<T>* chosen = nullptr);
@@ -86,12 +87,13 @@ struct FreePanels {
 };
 using Panels = std::unique_ptr<float, FreePanels>;
 // Throws if memory runs out.
-Panels make_panels(size_t bytes);
+Panels allocate_panels(size_t bytes);
 
 // Whether prepacking b is profitable. Requires: b is the same in all batches.
 bool prepacking_is_profitable(const Backends& backends, BatchedProduct<float> products);
 // Computes products whose b was prepacked (`ProductKernels::pack`).
-Status* run_packed(const Backends& backends, const Launch* launch, BatchedProduct<float> products, const float* panels);
+Status* run_prepacked(const Backends& backends, const Launch* launch, BatchedProduct<float> products,
+                      const float* panels);
 
 // Large products with our own kernels: a block of a stays in the L2 cache, a panel of b in the L1.
 void multiply_blocked(const ProductKernels& kernels, const Product& p);

@@ -8,7 +8,7 @@ namespace thunder {
 namespace {
 
 // The compiler does not know that these instructions read and write memory.
-void memory() { asm volatile("" ::: "memory"); }
+void compiler_memory_barrier() { asm volatile("" ::: "memory"); }
 
 struct Configuration {
   uint8_t palette = 1, start_row = 0, reserved[14] = {};
@@ -18,7 +18,7 @@ struct Configuration {
 
 // Registers 0 to 3 hold the sums of 32 rows and 32 columns, 4 and 5 a part of a, 6 and 7 a part of b.
 void load_sums(const float* c, int64_t row) {
-  memory();
+  compiler_memory_barrier();
   _tile_loadd(0, c, row * sizeof(float));
   _tile_loadd(1, c + kSide, row * sizeof(float));
   _tile_loadd(2, c + kSide * row, row * sizeof(float));
@@ -35,7 +35,7 @@ void store_sums(float* c, int64_t row) {
   _tile_stored(1, c + kSide, row * sizeof(float));
   _tile_stored(2, c + kSide * row, row * sizeof(float));
   _tile_stored(3, c + kSide * row + kSide, row * sizeof(float));
-  memory();
+  compiler_memory_barrier();
 }
 void load_a(const Bf16* a) {
   _tile_loadd(4, a, kStep * sizeof(Bf16));
@@ -65,8 +65,8 @@ void add_steps(const Bf16* a, const Bf16* b, int64_t steps) {
 
 // A corner of c smaller than a full step is computed in a buffer of that size.
 template <int kParts>
-void corner(const Bf16* a, const Bf16* b, int64_t steps, int64_t rows, int64_t columns, float* c, int64_t c_row,
-            bool add) {
+void multiply_corner(const Bf16* a, const Bf16* b, int64_t steps, int64_t rows, int64_t columns, float* c,
+                     int64_t c_row, bool add) {
   alignas(64) float whole[kStep * kStep] = {};
   for (int64_t i = 0; i < rows && add; i++)
     for (int64_t j = 0; j < columns; j++) whole[i * kStep + j] = c[i * c_row + j];
@@ -85,8 +85,8 @@ void multiply(const AmxBlock<T>& t, const Bf16* a, const Bf16* b) {
     for (int64_t i = 0; i < t.m; i += kStep, rows += panel) {
       float* c = t.c + i * t.c_row + j;
       if (t.m - i < kStep || t.n - j < kStep) {
-        corner<kParts>(rows, b, steps, t.m - i < kStep ? t.m - i : kStep, t.n - j < kStep ? t.n - j : kStep, c, t.c_row,
-                       t.add);
+        multiply_corner<kParts>(rows, b, steps, t.m - i < kStep ? t.m - i : kStep, t.n - j < kStep ? t.n - j : kStep, c,
+                                t.c_row, t.add);
         continue;
       }
       if (t.add) load_sums(c, t.c_row);
@@ -107,7 +107,7 @@ bool AmxKernel<T, kParts>::add_block(const AmxBlock<T>& t, void* scratch) {
   if (!Packer<T, kParts, true>::pack({t.b.data, t.b.column, t.b.row, t.n, t.k}, b)) return false;
   const Configuration configuration;
   asm volatile("ldtilecfg %0" ::"m"(configuration));
-  memory();
+  compiler_memory_barrier();
   multiply<T, kParts>(t, a, b);
   _tile_release();
   return true;

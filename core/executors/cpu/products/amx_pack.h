@@ -22,7 +22,9 @@ struct Operand {
   int64_t rows, depths;  // sizes
 };
 
-__mmask16 first(int64_t n) { return n >= kSide ? 0xffff : n <= 0 ? 0 : static_cast<__mmask16>((1U << n) - 1); }
+__mmask16 first_lanes_mask(int64_t n) {
+  return n >= kSide ? 0xffff : n <= 0 ? 0 : static_cast<__mmask16>((1U << n) - 1);
+}
 
 // ---- splitting numbers into bf16 parts ----
 
@@ -34,7 +36,7 @@ template <int kParts>
 class Splitter<float, kParts> {
  public:
   // 32 consecutive numbers.
-  void row(const float* from, __mmask16 left, __mmask16 right, __m512i out[kParts]) {
+  void split_row(const float* from, __mmask16 left, __mmask16 right, __m512i out[kParts]) {
     alignas(64) static constexpr Bf16 kOdd[kStep] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
                                                      33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
     const __m512i odd = _mm512_load_si512(kOdd);
@@ -43,15 +45,15 @@ class Splitter<float, kParts> {
     for (int p = 0; p < kParts; p++) out[p] = _mm512_permutex2var_epi16(x[p], odd, y[p]);
   }
   // 16 pairs: one number of `even` in the low half, one of `odd` in the high half.
-  void pairs(const float* even, __mmask16 is_even, const float* odd, __mmask16 is_odd, __m512i out[kParts]) {
+  void split_pairs(const float* even, __mmask16 is_even, const float* odd, __mmask16 is_odd, __m512i out[kParts]) {
     __m512i x[kParts], y[kParts];
     split(_mm512_maskz_loadu_epi32(is_even, even), x), split(_mm512_maskz_loadu_epi32(is_odd, odd), y);
     for (int p = 0; p < kParts; p++)
-      out[p] = _mm512_ternarylogic_epi32(upper(), y[p], _mm512_srli_epi32(x[p], 16), 0xca);
+      out[p] = _mm512_ternarylogic_epi32(upper_half_mask(), y[p], _mm512_srli_epi32(x[p], 16), 0xca);
   }
   // Compared as integers, infinities and NaN are greater than any number. From the greatest bf16 on, a first part would
   // be infinite.
-  bool in_range() const {
+  bool is_in_range() const {
     const uint32_t greatest = _mm512_reduce_max_epu32(greatest_);
     return greatest == 0 || (greatest >= kMin && greatest < 0x7f7f8000);
   }
@@ -59,13 +61,13 @@ class Splitter<float, kParts> {
  private:
   static constexpr uint32_t kMin = (127 - 100) << 23;  // 2^-100
 
-  static __m512i upper() { return _mm512_set1_epi32(static_cast<int>(0xffff0000)); }
+  static __m512i upper_half_mask() { return _mm512_set1_epi32(static_cast<int>(0xffff0000)); }
 
   // Each bf16 part is in the upper 16 bits of its lane.
   void split(__m512i x, __m512i part[kParts]) {
     greatest_ = _mm512_max_epu32(greatest_, _mm512_and_si512(x, _mm512_set1_epi32(0x7fffffff)));
     const __m512i half = _mm512_set1_epi32(0x8000);
-    part[0] = _mm512_and_si512(_mm512_add_epi32(x, half), upper());
+    part[0] = _mm512_and_si512(_mm512_add_epi32(x, half), upper_half_mask());
     if constexpr (kParts > 1)
       part[1] = _mm512_add_epi32(
           _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[0]))), half);
@@ -77,15 +79,15 @@ class Splitter<float, kParts> {
 template <>
 class Splitter<Bf16, 1> {
  public:
-  static void row(const Bf16* from, __mmask16 left, __mmask16 right, __m512i out[1]) {
+  static void split_row(const Bf16* from, __mmask16 left, __mmask16 right, __m512i out[1]) {
     out[0] = _mm512_maskz_loadu_epi16(left | static_cast<__mmask32>(right) << kSide, from);
   }
-  static void pairs(const Bf16* even, __mmask16 is_even, const Bf16* odd, __mmask16 is_odd, __m512i out[1]) {
+  static void split_pairs(const Bf16* even, __mmask16 is_even, const Bf16* odd, __mmask16 is_odd, __m512i out[1]) {
     const __m512i x = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(is_even, even)),
                   y = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(is_odd, odd));
     out[0] = _mm512_or_si512(x, _mm512_slli_epi32(y, 16));
   }
-  static bool in_range() { return true; }
+  static bool is_in_range() { return true; }
 };
 
 // ---- packing parts for registers ----
@@ -136,7 +138,7 @@ class Packer {
     else
       for (int64_t half = 0; half < halves; half++)
         for (int64_t step = 0; step < steps; step++) p.pack_rows(half * kSide, step * kStep, place(half, step));
-    return p.splitter.in_range();
+    return p.splitter.is_in_range();
   }
 
   // Packs one register for each part, from 16 rows with dense depths.
@@ -146,26 +148,26 @@ class Packer {
     const T* from = o.data + row * o.row + depth * o.depth;
     int64_t distance = o.row;
     if (o.depth != 1) from = gather(from, count, depths, gathered), distance = kStep;
-    const __mmask16 left = first(depths), right = first(depths - kSide);
+    const __mmask16 left = first_lanes_mask(depths), right = first_lanes_mask(depths - kSide);
     for (int64_t i = 0; i < kSide; i++) {
       const __mmask16 valid = i < count ? 0xffff : 0;
       __m512i parts[kParts];
-      splitter.row(from + i * distance, left & valid, right & valid, parts);
-      put(parts, to + i * kStep);
+      splitter.split_row(from + i * distance, left & valid, right & valid, parts);
+      store_parts(parts, to + i * kStep);
     }
     if constexpr (kPairs) transpose_parts(to);
   }
 
   // The same from 32 depths with dense rows.
   void pack_depths(int64_t row, int64_t depth, Bf16* to) {
-    const __mmask16 mask = first(o.rows - row);
+    const __mmask16 mask = first_lanes_mask(o.rows - row);
     const int64_t count = o.depths - depth;
     const T* from = o.data + row * o.row + depth * o.depth;
     for (int64_t i = 0; i < kStep; i += 2) {
       __m512i parts[kParts];
-      splitter.pairs(from + i * o.depth, i < count ? mask : 0, from + (i + 1) * o.depth, i + 1 < count ? mask : 0,
-                     parts);
-      put(parts, to + i * kSide);
+      splitter.split_pairs(from + i * o.depth, i < count ? mask : 0, from + (i + 1) * o.depth, i + 1 < count ? mask : 0,
+                           parts);
+      store_parts(parts, to + i * kSide);
     }
     if constexpr (!kPairs) transpose_parts(to);
   }
@@ -179,7 +181,7 @@ class Packer {
       for (int64_t d = 0; d < kStep && d < depths; d++) to[i * kStep + d] = from[i * o.row + d * o.depth];
     return to;
   }
-  static void put(const __m512i parts[kParts], Bf16* to) {
+  static void store_parts(const __m512i parts[kParts], Bf16* to) {
     for (int p = 0; p < kParts; p++) _mm512_store_si512(to + p * kStride, parts[p]);
   }
   static void transpose_parts(Bf16* to) {

@@ -26,24 +26,25 @@ class AmxProduct {
     if (!scratch) return false;
     for (int64_t i = 0; i < p.m; i += Kernel::kRows)
       for (int64_t j = 0; j < p.n; j += Kernel::kColumns)
-        sum(block_of(p, i, j, Kernel::kRows, Kernel::kColumns), *scratch, fallback);
+        multiply_by_depths(block_of(p, i, j, Kernel::kRows, Kernel::kColumns), *scratch, fallback);
     return true;
   }
 
  private:
-  static void sum(const Product& p, AmxScratch<float, kParts>& scratch, const ProductKernels& fallback) {
-    each_depth(p, p.c, p.c_row, [&](const AmxBlock<float>& t) {
+  static void multiply_by_depths(const Product& p, AmxScratch<float, kParts>& scratch, const ProductKernels& fallback) {
+    for_each_depth(p, p.c, p.c_row, [&](const AmxBlock<float>& t) {
       if (!Kernel::add_block(t, scratch.packed)) fallback.small({t.m, t.n, t.k, t.a, t.b, t.c, t.c_row, t.add});
     });
   }
-  static void sum(const ProductOf<Bf16>& p, AmxScratch<Bf16, kParts>& scratch, const ProductKernels& fallback) {
+  static void multiply_by_depths(const ProductOf<Bf16>& p, AmxScratch<Bf16, kParts>& scratch,
+                                 const ProductKernels& fallback) {
     for (int64_t i = 0; i < p.m && p.add; i++) fallback.widen(p.c + i * p.c_row, p.n, scratch.sums + i * p.n);
-    each_depth(p, scratch.sums, p.n, [&](const AmxBlock<Bf16>& t) { Kernel::add_block(t, scratch.packed); });
+    for_each_depth(p, scratch.sums, p.n, [&](const AmxBlock<Bf16>& t) { Kernel::add_block(t, scratch.packed); });
     for (int64_t i = 0; i < p.m; i++) fallback.narrow(scratch.sums + i * p.n, p.n, p.c + i * p.c_row);
   }
 
   template <class F>
-  static void each_depth(const ProductOf<T>& p, float* c, int64_t c_row, F&& f) {
+  static void for_each_depth(const ProductOf<T>& p, float* c, int64_t c_row, F&& f) {
     int64_t l = 0;
     do {  // once even when k is 0: c is written
       const int64_t k = std::min(Kernel::kDepth, p.k - l);

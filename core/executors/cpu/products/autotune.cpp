@@ -74,11 +74,11 @@ bool fits_in_memory(std::span<const Buffer> inputs, std::span<const Buffer> outp
 
 }  // namespace
 
-std::vector<Algorithm> algorithms_of(const Backends& backends, const Available& available,
-                                     const BatchedProduct<float>& products) {
+std::vector<Algorithm> candidate_algorithms(const Backends& backends, const Available& available,
+                                            const BatchedProduct<float>& products) {
   const std::span<const AlgorithmRow<float>> rows_of_f32 = algorithms<float>();
   const Product& p = products.each;
-  std::vector<Algorithm> out = {algorithm_of(backends, available, products)};
+  std::vector<Algorithm> out = {choose_algorithm(backends, available, products)};
   if (p.k == 0 || !(out[0].row->by_tile || out[0].row->name == "transposed")) return out;
   for (int64_t rows : tile_sizes(p.m, kCandidateRows))
     for (int64_t columns : tile_sizes(p.n, kCandidateColumns))
@@ -110,32 +110,32 @@ std::optional<Algorithm> Autotuner::algorithm(const Available& available, Produc
   BatchedProduct<float> p = products(&launch);
   p.simplify();
   if (p.each.m == 0 || p.each.n == 0 || !fits_in_memory(inputs, outputs)) return std::nullopt;
-  const std::vector<Algorithm> algorithms = algorithms_of(backends_, available, p);
+  const std::vector<Algorithm> algorithms = candidate_algorithms(backends_, available, p);
   if (algorithms.size() == 1) return algorithms[0];
-  const std::string key_of_products = key(p);
+  const std::string key_of_products = tuning_key(p);
   std::lock_guard lock(mutex_);
   if (const auto it = known_.find(key_of_products); it != known_.end()) return it->second;
   // An entry made by another process, given or on disk, is used only if it is a candidate here.
-  std::optional<std::string> kept = given_choice(key_of_products);
+  std::optional<std::string> kept = find_given_choice(key_of_products);
   if (!kept) kept = store_.get(key_of_products);
   const auto it = std::find_if(algorithms.begin(), algorithms.end(),
                                [&](const Algorithm& algorithm) { return kept && name(algorithm) == *kept; });
-  if (it != algorithms.end()) return note_choice(key_of_products, name(*it)), known_[key_of_products] = *it;
+  if (it != algorithms.end()) return record_choice(key_of_products, name(*it)), known_[key_of_products] = *it;
   const Trial in(inputs), out(outputs);
   size_t scratch_bytes = 0;
   for (const Algorithm& algorithm : algorithms)
-    scratch_bytes = std::max(scratch_bytes, scratch_of(backends_, p.each, algorithm));
-  const Panels scratch = make_panels(scratch_bytes);
+    scratch_bytes = std::max(scratch_bytes, scratch_bytes_of(backends_, p.each, algorithm));
+  const Panels scratch = allocate_panels(scratch_bytes);
   launch.scratch = scratch.get();
   launch.inputs = in.buffers().data(), launch.outputs = out.buffers().data();
-  const Algorithm best = fastest({available, products, launch}, algorithms);
+  const Algorithm best = find_fastest({available, products, launch}, algorithms);
   timed_++;
   store_.put(key_of_products, name(best));
-  note_choice(key_of_products, name(best));
+  record_choice(key_of_products, name(best));
   return known_[key_of_products] = best;
 }
 
-std::string Autotuner::key(const BatchedProduct<float>& products) const {
+std::string Autotuner::tuning_key(const BatchedProduct<float>& products) const {
   const Product& p = products.each;
   const auto order = [](const Matrix& m) { return m.column == 1 ? "rows" : m.row == 1 ? "columns" : "strided"; };
   std::string out = cat(machine_, threads_.threads(), " threads\n", p.m, "x", p.k, "x", p.n, " ", order(p.a), " ",
@@ -146,7 +146,7 @@ std::string Autotuner::key(const BatchedProduct<float>& products) const {
   return out;
 }
 
-double Autotuner::seconds(const Trials& t, const Algorithm& algorithm) const {
+double Autotuner::time_algorithm(const Trials& t, const Algorithm& algorithm) const {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   if (Status* failed = run_products(backends_, t.available, &t.launch, t.products(&t.launch), &algorithm))
@@ -155,13 +155,14 @@ double Autotuner::seconds(const Trials& t, const Algorithm& algorithm) const {
 }
 
 // Candidates alternate, so that disturbances hit all of them.
-Algorithm Autotuner::fastest(const Trials& trials, const std::vector<Algorithm>& algorithms) const {
+Algorithm Autotuner::find_fastest(const Trials& trials, const std::vector<Algorithm>& algorithms) const {
   std::vector<double> best(algorithms.size(), std::numeric_limits<double>::infinity());
-  seconds(trials, algorithms[0]);  // a warm-up: memory is mapped and threads are awake from now on
+  time_algorithm(trials, algorithms[0]);  // a warm-up: memory is mapped and threads are awake from now on
   for (int round = 0; round < kRounds; round++) {
     const double least = *std::min_element(best.begin(), best.end());
     for (size_t i = 0; i < algorithms.size(); i++)
-      if (round == 0 || best[i] <= kDropRatio * least) best[i] = std::min(best[i], seconds(trials, algorithms[i]));
+      if (round == 0 || best[i] <= kDropRatio * least)
+        best[i] = std::min(best[i], time_algorithm(trials, algorithms[i]));
   }
   const auto found = static_cast<size_t>(std::min_element(best.begin(), best.end()) - best.begin());
   return algorithms[best[found] < kGainRatio * best[0] ? found : 0];

@@ -26,12 +26,12 @@ class Autotuner {
   uint64_t timed() const { return timed_; }
 
   // The key in memory and on disk: everything that the time depends on. Requires: the products are simplified.
-  std::string key(const BatchedProduct<float>& products) const;
+  std::string tuning_key(const BatchedProduct<float>& products) const;
 
  private:
   struct Trials;
-  Algorithm fastest(const Trials& trials, const std::vector<Algorithm>& algorithms) const;
-  double seconds(const Trials& trials, const Algorithm& algorithm) const;
+  Algorithm find_fastest(const Trials& trials, const std::vector<Algorithm>& algorithms) const;
+  double time_algorithm(const Trials& trials, const Algorithm& algorithm) const;
 
   const Backends& backends_;
   ThreadPool& threads_;

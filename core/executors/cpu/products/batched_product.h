@@ -31,7 +31,7 @@ struct BatchedProduct {
   // Merges and swaps axes, without changing any element: fewer and larger products, with rows rather than columns.
   void simplify() {
     merge_rows();
-    prefer_rows();
+    transpose_single_column();
   }
 
   // Requires: an index below count.
@@ -68,7 +68,7 @@ struct BatchedProduct {
     }
   }
   // A result with a single column is computed as a row of the transposed product.
-  void prefer_rows() {
+  void transpose_single_column() {
     if (each.n != 1 || each.m == 1 || each.c_row != 1 || (bias && bias_step)) return;
     std::swap(each.m, each.n);
     std::swap(each.a, each.b);
@@ -152,7 +152,7 @@ class TiledProducts {
     const int64_t tiles = products_.count() * rows_ * columns_;
     return parallel_for(launch, tiles, grain, [&](int64_t begin, int64_t end) -> Status* {
       for (int64_t i = begin; i < end; i++) {
-        const ProductOf<T> part = tile(i);
+        const ProductOf<T> part = tile_product(i);
         if (!multiply_(part)) return out_of_memory_status();
         if (launch->epilogue) run_epilogue(*launch, part);
       }
@@ -174,19 +174,20 @@ class TiledProducts {
   }
 
   // Where a column of tiles begins: at even places, at most tile_.columns apart.
-  int64_t column(int64_t index) const {
+  int64_t tile_column_begin(int64_t index) const {
     return ceil_div(products_.each.n, kColumnsStep) * index / columns_ * kColumnsStep;
   }
 
   // One below the other: the last row of tiles may be lower than the others, and is divided among threads so.
-  ProductOf<T> tile(int64_t index) const {
-    const int64_t i = index % rows_ * tile_.rows, at = index / rows_ % columns_, j = column(at);
-    ProductOf<T> p = block_of(products_.at(index / (columns_ * rows_)), i, j, tile_.rows, column(at + 1) - j);
-    if (products_.bias) begin_with_bias(p, products_.bias + j * products_.bias_step);
+  ProductOf<T> tile_product(int64_t index) const {
+    const int64_t i = index % rows_ * tile_.rows, at = index / rows_ % columns_, j = tile_column_begin(at);
+    ProductOf<T> p =
+        block_of(products_.at(index / (columns_ * rows_)), i, j, tile_.rows, tile_column_begin(at + 1) - j);
+    if (products_.bias) fill_with_bias(p, products_.bias + j * products_.bias_step);
     return p;
   }
 
-  void begin_with_bias(ProductOf<T>& p, const T* bias) const {
+  void fill_with_bias(ProductOf<T>& p, const T* bias) const {
     const int64_t step = products_.bias_step;
     for (int64_t row = 0; row < p.m; row++) {
       T* c = p.c + row * p.c_row;

@@ -56,7 +56,7 @@ void pack_columns(const MatrixOf<Bf16>& b, const Panel& p) {
     }
 }
 
-void pack_any(const MatrixOf<Bf16>& b, const Panel& p) {
+void pack_strided(const MatrixOf<Bf16>& b, const Panel& p) {
   const auto element = [&](int64_t l, int64_t j) -> uint32_t {
     return l < p.depth && j < p.columns ? b.data[l * b.row + j * b.column] : 0;
   };
@@ -65,7 +65,7 @@ void pack_any(const MatrixOf<Bf16>& b, const Panel& p) {
 }
 
 template <int64_t kCount>
-void tile(const PairsProduct& p, const Bf16* a, const Panel& panel, float* c) {
+void multiply_tile(const PairsProduct& p, const Bf16* a, const Panel& panel, float* c) {
   const __mmask16 left_lanes = first_of_16(panel.columns), right_lanes = first_of_16(panel.columns - kLanes);
   __m512 left[kCount], right[kCount];
 #pragma GCC unroll 16
@@ -95,10 +95,10 @@ void tile(const PairsProduct& p, const Bf16* a, const Panel& panel, float* c) {
 
 // One instantiation for each number of rows.
 template <int64_t kCount>
-void tiles(int64_t rows, const PairsProduct& p, const Bf16* a, const Panel& panel, float* c) {
+void multiply_rows(int64_t rows, const PairsProduct& p, const Bf16* a, const Panel& panel, float* c) {
   if constexpr (kCount > 1)
-    if (rows < kCount) return tiles<kCount - 1>(rows, p, a, panel, c);
-  tile<kCount>(p, a, panel, c);
+    if (rows < kCount) return multiply_rows<kCount - 1>(rows, p, a, panel, c);
+  multiply_tile<kCount>(p, a, panel, c);
 }
 
 void multiply_in_pairs(const PairsProduct& p) {
@@ -106,9 +106,9 @@ void multiply_in_pairs(const PairsProduct& p) {
   for (int64_t j = 0; j < p.n; j += kColumns) {
     const Panel panel{Vectors<Isa>::min(kColumns, p.n - j), p.k, pairs};
     const MatrixOf<Bf16> b{p.b.data + j * p.b.column, p.b.row, p.b.column};
-    (b.column == 1 ? pack_rows : b.row == 1 ? pack_columns : pack_any)(b, panel);
+    (b.column == 1 ? pack_rows : b.row == 1 ? pack_columns : pack_strided)(b, panel);
     for (int64_t i = 0; i < p.m; i += kRows)
-      tiles<kRows>(Vectors<Isa>::min(kRows, p.m - i), p, p.a + i * p.a_row, panel, p.c + i * p.c_row + j);
+      multiply_rows<kRows>(Vectors<Isa>::min(kRows, p.m - i), p, p.a + i * p.a_row, panel, p.c + i * p.c_row + j);
   }
 }
 

@@ -15,33 +15,34 @@ struct Known {
   std::mutex mutex;
   std::map<std::string, Choice> by_key;
 };
-Known& known() {
+Known& choice_table() {
   static Known* all = new Known;
   return *all;
 }
 
 }  // namespace
 
-std::optional<std::string> given_choice(const std::string& key) {
-  std::lock_guard lock(known().mutex);
-  const auto found = known().by_key.find(key);
-  return found == known().by_key.end() || !found->second.given ? std::nullopt : std::optional(found->second.algorithm);
+std::optional<std::string> find_given_choice(const std::string& key) {
+  std::lock_guard lock(choice_table().mutex);
+  const auto found = choice_table().by_key.find(key);
+  return found == choice_table().by_key.end() || !found->second.given ? std::nullopt
+                                                                      : std::optional(found->second.algorithm);
 }
 
 void set_choice(const std::string& key, std::string algorithm) {
-  std::lock_guard lock(known().mutex);
-  known().by_key[key] = {std::move(algorithm), true};
+  std::lock_guard lock(choice_table().mutex);
+  choice_table().by_key[key] = {std::move(algorithm), true};
 }
 
-void note_choice(const std::string& key, std::string algorithm) {
-  std::lock_guard lock(known().mutex);
-  known().by_key[key].algorithm = std::move(algorithm);
+void record_choice(const std::string& key, std::string algorithm) {
+  std::lock_guard lock(choice_table().mutex);
+  choice_table().by_key[key].algorithm = std::move(algorithm);
 }
 
 std::vector<std::pair<std::string, std::string>> known_choices() {
-  std::lock_guard lock(known().mutex);
+  std::lock_guard lock(choice_table().mutex);
   std::vector<std::pair<std::string, std::string>> all;
-  for (auto& [key, choice] : known().by_key) all.emplace_back(key, choice.algorithm);
+  for (auto& [key, choice] : choice_table().by_key) all.emplace_back(key, choice.algorithm);
   return all;
 }
 

@@ -9,12 +9,12 @@
 
 namespace thunder {
 
-// The choices of algorithms, by key of Autotuner. Any thread. given_choice(): the choice that another process measured
-// on this kind of machine; nullopt: there is none.
-std::optional<std::string> given_choice(const std::string& key);
+// The choices of algorithms, by key of Autotuner. Any thread. find_given_choice(): the choice that another process
+// measured on this kind of machine; nullopt: there is none.
+std::optional<std::string> find_given_choice(const std::string& key);
 void set_choice(const std::string& key, std::string algorithm);
 // The choices that contexts of this process measured or used.
-void note_choice(const std::string& key, std::string algorithm);
+void record_choice(const std::string& key, std::string algorithm);
 // All choices, given or used, in the order of their keys.
 std::vector<std::pair<std::string, std::string>> known_choices();
 

@@ -15,7 +15,7 @@ class GroupedMatmulKernel : public Kernel {
   GroupedMatmulKernel(const Backends& m, Available a) : Kernel(this), backends_(m), available_(std::move(a)) {}
 
   // The size of each product if all groups have the same size.
-  static GemmSize usual_size(const NodeView& view) {
+  static GemmSize typical_gemm_size(const NodeView& view) {
     const auto sizes = [&](size_t arg) { return concrete(view.store.type(view.node.args[arg].v).shape); };
     const Sizes a = sizes(0), b = sizes(1), ends = sizes(2);
     const int64_t groups = std::max<int64_t>(1, ends[0]);

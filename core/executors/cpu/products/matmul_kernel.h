@@ -42,10 +42,10 @@ class F32MatmulKernel : public Kernel, public KernelTexts {
     const Launch launch = launch_on(view.inputs, view.outputs);
     BatchedProduct<float> p = products_(&launch);
     p.simplify();
-    scratch_ =
-        p.each.m == 0 || p.each.n == 0
-            ? 0
-            : scratch_of(backends_, p.each, algorithm_ ? *algorithm_ : algorithm_of(backends_, available_, p));
+    scratch_ = p.each.m == 0 || p.each.n == 0
+                   ? 0
+                   : scratch_bytes_of(backends_, p.each,
+                                      algorithm_ ? *algorithm_ : choose_algorithm(backends_, available_, p));
   }
   size_t scratch() const override { return scratch_; }
   // Packs a frozen weight, if that is profitable.
@@ -54,13 +54,13 @@ class F32MatmulKernel : public Kernel, public KernelTexts {
     if (!p.b.data || launch->inputs[1].rank != 2 || !prepacking_is_profitable(backends_, products_(launch))) return 0;
     const int64_t floats = round_up(p.n, backends_.kernels.panel_columns) * p.k;
     const size_t bytes = static_cast<size_t>(floats) * sizeof(float);
-    if (!panels_) panels_ = make_panels(bytes);
+    if (!panels_) panels_ = allocate_panels(bytes);
     backends_.kernels.pack(p.b, p.k, p.n, panels_.get());
     return bytes;
   }
-  std::string choice() const override { return algorithm_ ? name(*algorithm_) : ""; }
+  std::string chosen_algorithm() const override { return algorithm_ ? name(*algorithm_) : ""; }
   Status* run(const Launch* launch) const {
-    if (panels_) return run_packed(backends_, launch, products_(launch), panels_.get());
+    if (panels_) return run_prepacked(backends_, launch, products_(launch), panels_.get());
     return run_products(backends_, available_, launch, products_(launch), algorithm_ ? &*algorithm_ : nullptr);
   }
 

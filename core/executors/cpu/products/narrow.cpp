@@ -30,21 +30,21 @@ struct Scratch<f16> {
   alignas(64) float sums[kRows * kColumns<f16>];
 };
 
-float as_float(Bf16 bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
-float as_float(f16 x) { return x; }
+float to_float(Bf16 bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+float to_float(f16 x) { return x; }
 
 template <class T>
 void widen(const ProductKernels& kernels, const T* from, int64_t n, int64_t step, float* to) {
   const auto widen_dense = std::is_same_v<T, f16> ? kernels.widen_f16 : kernels.widen;
   if (step == 1) widen_dense(reinterpret_cast<const uint16_t*>(from), n, to);
   else
-    for (int64_t i = 0; i < n; i++) to[i] = as_float(from[i * step]);
+    for (int64_t i = 0; i < n; i++) to[i] = to_float(from[i * step]);
 }
 
 // Keeps the memory order, unless dense rows are required.
 template <class T>
-Matrix widened(const ProductKernels& kernels, const MatrixOf<T>& m, int64_t rows, int64_t columns, bool dense_rows,
-               float* to) {
+Matrix widen_matrix(const ProductKernels& kernels, const MatrixOf<T>& m, int64_t rows, int64_t columns, bool dense_rows,
+                    float* to) {
   if (m.column != 1 && m.row == 1 && !dense_rows) {
     for (int64_t l = 0; l < columns; l++) widen(kernels, m.data + l * m.column, rows, 1, to + l * rows);
     return {to, 1, rows};
@@ -99,15 +99,15 @@ bool multiply_bf16(const Bf16Kernels& kernels, const ProductOf<Bf16>& p) {
   const bool thin = is_thin(p);
   return multiply_by_blocks(floats, p, thin ? kThinDepth : kDepth, [&](const ProductOf<Bf16>& part, auto& scratch) {
     if (kernels.pairs && !thin) return multiply_pairs(kernels.pairs, part, scratch);
-    const Matrix a = widened(floats, part.a, part.m, part.k, thin, scratch.a);
+    const Matrix a = widen_matrix(floats, part.a, part.m, part.k, thin, scratch.a);
     (thin ? floats.thin_bf16 : floats.small_bf16)({part.m, part.n, part.k, a, part.b, scratch.sums, part.n, part.add});
   });
 }
 
 bool multiply_f16(const ProductKernels& kernels, const ProductOf<f16>& p) {
   return multiply_by_blocks(kernels, p, kDepth, [&](const ProductOf<f16>& part, auto& scratch) {
-    kernels.small({part.m, part.n, part.k, widened(kernels, part.a, part.m, part.k, false, scratch.a),
-                   widened(kernels, part.b, part.k, part.n, false, scratch.b), scratch.sums, part.n, part.add});
+    kernels.small({part.m, part.n, part.k, widen_matrix(kernels, part.a, part.m, part.k, false, scratch.a),
+                   widen_matrix(kernels, part.b, part.k, part.n, false, scratch.b), scratch.sums, part.n, part.add});
   });
 }
 

@@ -25,7 +25,7 @@ struct Version {
 };
 
 template <class F>
-bool find(void* handle, const char* name, F& function) {
+bool find_symbol(void* handle, const char* name, F& function) {
   function = reinterpret_cast<F>(dlsym(handle, name));
   return function != nullptr;
 }
@@ -35,7 +35,7 @@ struct Leading {
   char transposed = 0;  // 0: neither rows nor columns are dense
   int64_t distance = 0;
 };
-Leading leading(const Matrix& m, int64_t rows, int64_t columns) {
+Leading leading_dimension(const Matrix& m, int64_t rows, int64_t columns) {
   if ((m.column == 1 || columns == 1) && (m.row >= columns || rows == 1)) return {'N', std::max(m.row, columns)};
   if ((m.row == 1 || rows == 1) && (m.column >= rows || columns == 1)) return {'T', std::max(m.column, rows)};
   return {};
@@ -47,8 +47,8 @@ constexpr int64_t kConflictStride = 128;
 constexpr int64_t kRows = 256, kColumns = 512, kDepth = 256;  // of a copied block, which fits into the L2 cache
 
 // Whether the library would gather panels across such rows, given the operand in this form.
-bool conflicts(const Matrix& m, int64_t rows, int64_t columns, char transposed) {
-  const Leading l = leading(m, rows, columns);
+bool has_conflicting_rows(const Matrix& m, int64_t rows, int64_t columns, char transposed) {
+  const Leading l = leading_dimension(m, rows, columns);
   return l.transposed == transposed && l.distance % kConflictStride == 0;
 }
 
@@ -66,11 +66,13 @@ bool Library::moves_stack(int major, int minor, int patch) {
   return std::tie(major, minor, patch) < std::tuple(3, 11, 2);
 }
 
-bool Library::resolve(void* handle, Instructions instructions, std::string& report) {
+bool Library::resolve_symbols(void* handle, Instructions instructions, std::string& report) {
   const Version* (*version)() = nullptr;
   // The OpenMP library that oneDNN uses is looked up among its dependencies.
-  if (!find(handle, "dnnl_version", version) || !find(handle, "dnnl_sgemm", sgemm_)) report = "has no dnnl_sgemm";
-  else if (!find(handle, "omp_get_max_threads", max_threads_) || !find(handle, "omp_set_num_threads", set_threads_))
+  if (!find_symbol(handle, "dnnl_version", version) || !find_symbol(handle, "dnnl_sgemm", sgemm_))
+    report = "has no dnnl_sgemm";
+  else if (!find_symbol(handle, "omp_get_max_threads", max_threads_) ||
+           !find_symbol(handle, "omp_set_num_threads", set_threads_))
     report = "does not use OpenMP";
   else if (!kernels_for(instructions)) report = "is of no use on a processor without AVX2";
   else {
@@ -93,7 +95,7 @@ const Library* Library::open(std::span<const char* const> names, const Machine& 
   for (const char* name : names) {
     void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     if (!handle) continue;
-    if (Library opened; opened.resolve(handle, machine.instructions, report)) {
+    if (Library opened; opened.resolve_symbols(handle, machine.instructions, report)) {
       if (found.empty()) library = opened, found = report;
       report = found;
       return &library;
@@ -105,34 +107,35 @@ const Library* Library::open(std::span<const char* const> names, const Machine& 
   return nullptr;
 }
 
-bool Library::multiplies(const Product& p) {
-  return leading(p.a, p.m, p.k).transposed && leading(p.b, p.k, p.n).transposed;
+bool Library::can_multiply(const Product& p) {
+  return leading_dimension(p.a, p.m, p.k).transposed && leading_dimension(p.b, p.k, p.n).transposed;
 }
 
 bool Library::multiply(const Product& p) const {
-  const bool has_conflict =
-      instructions_ == Instructions::avx2 && (conflicts(p.a, p.m, p.k, 'T') || conflicts(p.b, p.k, p.n, 'N'));
-  return has_conflict ? multiply_copied(p) : call(p);
+  const bool has_conflict = instructions_ == Instructions::avx2 &&
+                            (has_conflicting_rows(p.a, p.m, p.k, 'T') || has_conflicting_rows(p.b, p.k, p.n, 'N'));
+  return has_conflict ? multiply_with_copies(p) : call_sgemm(p);
 }
 
-bool Library::call(const Product& p) const {
+bool Library::call_sgemm(const Product& p) const {
   // Signals are blocked meanwhile; pending ones are delivered afterwards.
   std::optional<BlockedSignals> blocked;
   if (moves_stack_) blocked.emplace();
   const OneThread one(*this);
-  const Leading a = leading(p.a, p.m, p.k), b = leading(p.b, p.k, p.n);
+  const Leading a = leading_dimension(p.a, p.m, p.k), b = leading_dimension(p.b, p.k, p.n);
   return sgemm_(a.transposed, b.transposed, p.m, p.n, p.k, 1.0f, p.a.data, a.distance, p.b.data, b.distance,
                 p.add ? 1.0f : 0.0f, p.c, std::max(p.c_row, p.n)) == 0;
 }
 
 // Copies conflicting rows to a buffer of this thread, in which rows are a cache line further apart.
-bool Library::multiply_copied(const Product& p) const {
+bool Library::multiply_with_copies(const Product& p) const {
   struct Copies {
     float a[kDepth * (kRows + kLineFloats)], b[kDepth * (kColumns + kLineFloats)];
   };
   auto* const copies = thread_scratch<Copies>();
   if (!copies) return false;
-  const bool a_conflicts = conflicts(p.a, p.m, p.k, 'T'), b_conflicts = conflicts(p.b, p.k, p.n, 'N');
+  const bool a_conflicts = has_conflicting_rows(p.a, p.m, p.k, 'T'),
+             b_conflicts = has_conflicting_rows(p.b, p.k, p.n, 'N');
   for (int64_t i = 0; i < p.m; i += kRows)
     for (int64_t j = 0; j < p.n; j += kColumns)
       for (int64_t l = 0; l < p.k; l += kDepth) {
@@ -150,7 +153,7 @@ bool Library::multiply_copied(const Product& p) const {
           part.a = {copy_rows(part.a.data, p.a.column, part.k, part.m, copies->a), 1, part.m + kLineFloats};
         if (b_conflicts)
           part.b = {copy_rows(part.b.data, p.b.row, part.k, part.n, copies->b), part.n + kLineFloats, 1};
-        if (!call(part)) return false;
+        if (!call_sgemm(part)) return false;
       }
   return true;
 }

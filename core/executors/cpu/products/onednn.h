@@ -21,11 +21,11 @@ class Library {
   static bool moves_stack(int major, int minor, int patch);
 
   // c = a b, or c += a b, on this thread alone. Requires: k > 0; each of a and b has dense rows or dense columns
-  // (`multiplies`). False: the library ran out of memory.
+  // (`can_multiply`). False: the library ran out of memory.
   bool multiply(const Product& p) const;
   // The same by blocks, copying operands whose rows conflict in the caches. Used by `multiply` where faster.
-  bool multiply_copied(const Product& p) const;
-  static bool multiplies(const Product& p);
+  bool multiply_with_copies(const Product& p) const;
+  static bool can_multiply(const Product& p);
 
  private:
   // While it lives, the library uses no thread but the caller's. (Its threads are OpenMP's, whose number is a setting
@@ -45,8 +45,8 @@ class Library {
 
   using Sgemm = int (*)(char a, char b, int64_t m, int64_t n, int64_t k, float alpha, const float* A, int64_t lda,
                         const float* B, int64_t ldb, float beta, float* C, int64_t ldc);
-  bool resolve(void* handle, Instructions instructions, std::string& report);
-  bool call(const Product& p) const;
+  bool resolve_symbols(void* handle, Instructions instructions, std::string& report);
+  bool call_sgemm(const Product& p) const;
 
   Sgemm sgemm_ = nullptr;
   int (*max_threads_)() = nullptr;

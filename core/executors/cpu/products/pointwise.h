@@ -75,7 +75,7 @@ class PointwiseWeightGrad : public Kernel {
   static bool claims(const NodeView& view) {
     return is_pointwise(view.node, concrete(view.store.type(view.node.results[0]).shape), 3);
   }
-  static GemmSize usual_size(const NodeView& view) {
+  static GemmSize typical_gemm_size(const NodeView& view) {
     const auto sizes = [&](size_t arg) { return concrete(view.store.type(view.node.args[arg].v).shape); };
     const Sizes dy = sizes(0), x = sizes(1);
     return {dy[1], x[1], dy[2] * dy[3]};
@@ -84,19 +84,19 @@ class PointwiseWeightGrad : public Kernel {
   Status* run(const Launch* launch) const {
     const Buffer &dy = launch->inputs[0], &x = launch->inputs[1];
     const int64_t height = dy.shape[2], width = dy.shape[3];
-    if (height * width == 1) return add(launch, 0, 0, 0, dy.shape[0], false);  // the sum is over images
+    if (height * width == 1) return add_row_product(launch, 0, 0, 0, dy.shape[0], false);  // the sum is over images
     const bool one = height == 1 || (dy.strides[2] == width * dy.strides[3] && x.strides[2] == width * x.strides[3]);
     const int64_t rows = one ? 1 : height, parts = dy.shape[0] * rows;
-    if (!parts) return add(launch, 3, 0, 0, 0, false);
+    if (!parts) return add_row_product(launch, 3, 0, 0, 0, false);
     for (int64_t part = 0; part < parts; part++)
-      if (Status* failed = add(launch, 3, part / rows, part % rows, one ? height * width : width, part > 0))
+      if (Status* failed = add_row_product(launch, 3, part / rows, part % rows, one ? height * width : width, part > 0))
         return failed;
     return nullptr;
   }
 
  private:
   // Sums along an axis, of so many elements, of a row of an image.
-  Status* add(const Launch* launch, int axis, int64_t image, int64_t row, int64_t depth, bool add) const {
+  Status* add_row_product(const Launch* launch, int axis, int64_t image, int64_t row, int64_t depth, bool add) const {
     const Buffer &dy = launch->inputs[0], &x = launch->inputs[1], &dw = launch->outputs[0];
     const auto at = [&](const Buffer& b) { return b.as<float>() + image * b.strides[0] + row * b.strides[2]; };
     BatchedProduct<float> p;

@@ -25,7 +25,7 @@ bool is_weight_grad(const NodeView& view) {
 
 // The row of a convolution; null: the op is a product.
 template <class T>
-const PointwiseRow<T>* convolution_of(const Node& node) {
+const PointwiseRow<T>* find_pointwise_row(const Node& node) {
   const auto& rows = kPointwiseRows<T>;
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.op == node.op->name(); });
   return found == rows.end() ? nullptr : &*found;
@@ -34,11 +34,12 @@ const PointwiseRow<T>* convolution_of(const Node& node) {
 bool claim(const NodeView& view, void* user) {
   if (is_grouped(view)) {  // the ends of its groups are integers
     const TensorType& type = view.store.type(view.node.results[0]);
-    return on_cpu(type, DType::f32) || on_cpu(type, DType::bf16) || on_cpu(type, DType::f16);
+    return is_cpu_tensor_of(type, DType::f32) || is_cpu_tensor_of(type, DType::bf16) ||
+           is_cpu_tensor_of(type, DType::f16);
   }
   // The gradient of a weight is summed over images, which 16 bits would round one by one.
   if (is_weight_grad(view)) return all_tensors_are<DType::f32>(view, user) && PointwiseWeightGrad::claims(view);
-  const PointwiseRow<float>* convolution = convolution_of<float>(view.node);
+  const PointwiseRow<float>* convolution = find_pointwise_row<float>(view.node);
   if (convolution && !is_pointwise(view.node, concrete(view.store.type(view.node.args[1].v).shape), convolution->first))
     return false;
   return all_tensors_are<DType::f32>(view, user) || all_tensors_are<DType::bf16>(view, user) ||
@@ -48,7 +49,7 @@ bool claim(const NodeView& view, void* user) {
 GemmSize gemm_size(const NodeView& view) {
   const Sizes a = concrete(view.store.type(view.node.args[0].v).shape),
               b = concrete(view.store.type(view.node.args[1].v).shape);
-  if (convolution_of<float>(view.node)) {
+  if (find_pointwise_row<float>(view.node)) {
     const Sizes y = concrete(view.store.type(view.node.results[0]).shape);
     const int64_t pixels = y[2] * y[3];
     return pixels == 1 ? GemmSize{y[0], y[1], a[1]} : GemmSize{y[1], pixels, a[1]};
@@ -64,9 +65,9 @@ template <class T, class K = MatmulKernel<T>, class... Options>
 KernelPtr make_kernel(const NodeView& view, const Backends& backends, Options... options) {
   const Precision precision = view.settings.float32_matmul_precision;
   const Available available = rows_for(algorithms<T>(), backends, precision, gemm_size(view));
-  if (const PointwiseRow<T>* convolution = convolution_of<T>(view.node))
+  if (const PointwiseRow<T>* convolution = find_pointwise_row<T>(view.node))
     return std::make_unique<K>(backends, available, convolution->products, options...);
-  auto kernel = std::make_unique<K>(backends, available, row_of(kProductRows<T>, view).products, options...);
+  auto kernel = std::make_unique<K>(backends, available, find_row(kProductRows<T>, view).products, options...);
   kernel->add_flags(kRunsEpilogue);  // whose tiles are rows of the result's last dim
   return kernel;
 }
@@ -75,7 +76,7 @@ template <class T>
 KernelPtr grouped_kernel(const NodeView& view, const Backends& backends) {
   const Precision precision = view.settings.float32_matmul_precision;
   return std::make_unique<GroupedMatmulKernel<T>>(
-      backends, rows_for(algorithms<T>(), backends, precision, GroupedMatmulKernel<T>::usual_size(view)));
+      backends, rows_for(algorithms<T>(), backends, precision, GroupedMatmulKernel<T>::typical_gemm_size(view)));
 }
 
 KernelPtr prepare(const NodeView& view, void* user) {
@@ -89,7 +90,7 @@ KernelPtr prepare(const NodeView& view, void* user) {
   if (is_weight_grad(view))
     return std::make_unique<PointwiseWeightGrad>(
         backends, rows_for(algorithms<float>(), backends, view.settings.float32_matmul_precision,
-                           PointwiseWeightGrad::usual_size(view)));
+                           PointwiseWeightGrad::typical_gemm_size(view)));
   return d == DType::f16    ? make_kernel<f16>(view, backends)
          : d == DType::bf16 ? make_kernel<Bf16>(view, backends)
                             : make_kernel<float, F32MatmulKernel>(view, backends, timed ? &*tuner : nullptr);

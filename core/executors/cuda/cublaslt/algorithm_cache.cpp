@@ -25,7 +25,7 @@ std::string bytes_of(const Choice& choice) {
 }  // namespace
 
 std::optional<Choice> AlgorithmCache::kept(const std::string& key, const Problem& problem, bool timed) {
-  for (const std::optional<std::string>& blob : {timed ? given_choice(key) : std::nullopt, store_.get(key)}) {
+  for (const std::optional<std::string>& blob : {timed ? find_given_choice(key) : std::nullopt, store_.get(key)}) {
     if (!blob || blob->size() != sizeof(Choice)) continue;
     Choice choice;
     std::memcpy(&choice, blob->data(), sizeof choice);
@@ -52,7 +52,7 @@ Choice AlgorithmCache::find(const Session& session, const Problem& problem, uint
     if (best) store_.put(key, bytes_of(choice));
     else timed = false;
   }
-  if (timed) note_choice(key, bytes_of(choice));
+  if (timed) record_choice(key, bytes_of(choice));
   return known_[key] = choice;
 }
 

@@ -72,7 +72,7 @@ TEST_F(CacheArtifacts, of_another_machine_or_build_are_refused_and_the_message_s
 }
 
 TEST_F(CacheArtifacts, carry_what_was_measured_of_products) {
-  note_choice("a product that this process timed", "onednn");
+  record_choice("a product that this process timed", "onednn");
   ArtifactCounts counts;
   Artifacts all = unpack(save_cache_artifacts(context->machine(), counts), "it");
   EXPECT_GE(counts.product_choices, 1u);
@@ -80,9 +80,9 @@ TEST_F(CacheArtifacts, carry_what_was_measured_of_products) {
                                    [](const Artifact& a) { return a.key == "a product that this process timed"; });
   ASSERT_NE(choice, all.entries.end());
   EXPECT_EQ(choice->blob, "onednn");
-  EXPECT_EQ(given_choice(choice->key), std::nullopt);
+  EXPECT_EQ(find_given_choice(choice->key), std::nullopt);
   EXPECT_EQ(load_cache_artifacts(context->machine(), pack(all)).product_choices, counts.product_choices);
-  EXPECT_EQ(given_choice(choice->key), "onednn");
+  EXPECT_EQ(find_given_choice(choice->key), "onednn");
 }
 
 TEST_F(CacheArtifacts, that_were_changed_do_no_worse_than_fail) {
