@@ -61,14 +61,14 @@ struct Sequences {
   int64_t time, batch, classes, length, blank, wide[3];
 };
 
-std::vector<std::string> checks(const NodeView& view) {
+std::vector<std::string> describe_lengths(const NodeView& view) {
   const auto size = [&](size_t arg, size_t dim) { return view.store.type(view.node.args[arg].v).shape[dim].value(); };
   return {cat("labels of ", size(0, 2), " classes"), cat("input lengths of at most ", size(0, 0)),
           cat("target lengths of at most ", size(1, 1))};
 }
 
 // ctc_loss(log_probs, targets, input_lengths, target_lengths, blank)
-Status* run_loss(const CompiledNode& kernel, const Launch& l) {
+Status* run_ctc_loss(const CompiledNode& kernel, const Launch& l) {
   const Buffer &x = l.inputs[0], &labels = l.inputs[1];
   Sequences q{x.shape[0], x.shape[1], x.shape[2], labels.shape[1], kernel.node.args[4].i, {}};
   for (size_t i = 0; i < 3; i++) q.wide[i] = l.inputs[i + 1].dtype == DType::i64;
@@ -80,7 +80,11 @@ Status* run_loss(const CompiledNode& kernel, const Launch& l) {
 }
 
 constexpr Rule kRules[] = {
-    {.op = "prims.ctc_loss", .text = kLoss, .element = first_input, .checked = checks, .run = run_loss},
+    {.op = "prims.ctc_loss",
+     .text = kLoss,
+     .element = first_input_dtype,
+     .checked = describe_lengths,
+     .run = run_ctc_loss},
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ namespace thunder::cuda_kernels {
   "}\n"
 
 // The number of parts of a row, each of which a block works on: as many as keep the device busy.
-inline int64_t parts_of(int64_t rows, int64_t size) {
+inline int64_t count_row_parts(int64_t rows, int64_t size) {
   constexpr int64_t kBlocks = 1024, kLeast = 4096;
   return std::clamp<int64_t>(kBlocks / std::max<int64_t>(1, rows), 1, std::max<int64_t>(1, size / kLeast));
 }

@@ -31,7 +31,7 @@ const Rule* rule_of(const NodeView& view) {
 }
 
 // The types that kernels name: T, an element in memory; C, its type in registers; A, the accumulator of sums.
-std::string types(DType d) {
+std::string type_definitions(DType d) {
   const char* computed = loops::type_of(d);
   const char* added = d == DType::f32 ? "double" : is_integer(d) ? "u64" : computed;
   return cat("typedef ", loops::memory_type(d), " T;\ntypedef ", computed, " C;\ntypedef ", added,
@@ -41,18 +41,19 @@ std::string types(DType d) {
 }
 
 // The name of the kernel, which profilers show: "prims_take_add".
-std::string name_of(const Rule& rule) {
+std::string kernel_name_of(const Rule& rule) {
   std::string name(rule.op);
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 }
 
-std::string text_of(const Rule& rule, const NodeView& view) {
+std::string kernel_text(const Rule& rule, const NodeView& view) {
   if (!rule.text) return "";
   std::string text = rule.text;
   constexpr std::string_view kernel = "void kernel(";
-  text.replace(text.find(kernel), kernel.size(), cat("void ", name_of(rule), "("));
-  return cat(loops::kCudaNarrowReals, loops::kCudaPrelude, loops::kCudaRowsPrelude, types(rule.element(view)), text);
+  text.replace(text.find(kernel), kernel.size(), cat("void ", kernel_name_of(rule), "("));
+  return cat(loops::kCudaNarrowReals, loops::kCudaPrelude, loops::kCudaRowsPrelude,
+             type_definitions(rule.element(view)), text);
 }
 
 bool claim(const NodeView& view, void*) {
@@ -63,7 +64,7 @@ bool claim(const NodeView& view, void*) {
 class RuleKernel : public Kernel {
  public:
   RuleKernel(const NodeView& view, const Rule& rule, Accelerator& accelerator)
-      : Kernel(this), kept_(&accelerator), rule_(rule), text_(text_of(rule, view)),
+      : Kernel(this), kept_(&accelerator), rule_(rule), text_(kernel_text(rule, view)),
         node_{view.node, static_cast<nvidia::CudaDevice&>(accelerator)},
         scratch_(rule.scratch ? rule.scratch(view) : 0) {
     add_flags(rule.flags);
@@ -85,7 +86,7 @@ class RuleKernel : public Kernel {
   size_t scratch() const override { return scratch_; }
   void finish() override {
     if (text_.empty()) return;
-    node_.steps[0] = node_.device.function(text_, name_of(rule_).c_str());
+    node_.steps[0] = node_.device.function(text_, kernel_name_of(rule_).c_str());
     for (size_t i = 0; i < rule_.others.size() && rule_.others[i]; i++)
       node_.steps[i + 1] = node_.device.function(text_, rule_.others[i]);
     text_.clear(), text_.shrink_to_fit();
@@ -122,7 +123,7 @@ Status* CompiledNode::copy(const Buffer& from, const Buffer& to) const {
   return device.copy({from.as<std::byte>(), 1, &bytes, &one}, {to.as<std::byte>(), 1, &bytes, &one}, 1);
 }
 
-DimSizes sizes_around(const Buffer& b, int64_t axis) {
+DimSizes split_sizes_at(const Buffer& b, int64_t axis) {
   DimSizes a;
   if (b.rank == 0) return a;
   const size_t dim = normalize_axis(axis, static_cast<size_t>(b.rank));
@@ -131,13 +132,13 @@ DimSizes sizes_around(const Buffer& b, int64_t axis) {
   return a;
 }
 
-DType first_input(const NodeView& view) { return view.store.type(view.node.args[0].v).dtype; }
-DType first_result(const NodeView& view) { return view.store.type(view.node.results[0]).dtype; }
+DType first_input_dtype(const NodeView& view) { return view.store.type(view.node.args[0].v).dtype; }
+DType first_result_dtype(const NodeView& view) { return view.store.type(view.node.results[0]).dtype; }
 int64_t elements_of_input(const NodeView& view, size_t arg) {
   return elements(view.store.type(view.node.args[arg].v).shape).value();
 }
 
-std::string dim_of_size(size_t dim, Dim size) { return cat("dim ", dim, " of size ", size.value()); }
+std::string describe_dim_size(size_t dim, Dim size) { return cat("dim ", dim, " of size ", size.value()); }
 
 }  // namespace cuda_kernels
 

@@ -110,8 +110,8 @@ Status* run_integers(const CompiledNode& kernel, const Launch& l) {
 }
 
 constexpr Rule kRules[] = {
-    {.op = "prims.philox_normal", .text = kNormal, .element = first_result, .run = run_normal},
-    {.op = "prims.philox_randint", .text = kIntegers, .element = first_result, .run = run_integers},
+    {.op = "prims.philox_normal", .text = kNormal, .element = first_result_dtype, .run = run_normal},
+    {.op = "prims.philox_randint", .text = kIntegers, .element = first_result_dtype, .run = run_integers},
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ Status* run_full(const CompiledNode& kernel, const Launch& l) {
   return kernel.launch(count, false, parameters);
 }
 
-constexpr Rule kRules[] = {{"prims.full", nullptr, kFull, first_result, nullptr, run_full}};
+constexpr Rule kRules[] = {{"prims.full", nullptr, kFull, first_result_dtype, nullptr, run_full}};
 
 }  // namespace
 

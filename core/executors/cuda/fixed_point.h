@@ -10,9 +10,9 @@ struct FixedPoint {
   // What places have: the sum, and the exponent. Up to kFew of them are a block's own, in its shared memory.
   static constexpr size_t kBytes = sizeof(int64_t) + sizeof(uint32_t);
   static constexpr int64_t kFew = 4096;  // mirrored in the text
-  static bool takes(DType d) { return is_real(d) && size_of(d) <= sizeof(float); }
+  static bool supports(DType d) { return is_real(d) && size_of(d) <= sizeof(float); }
   // So many bits of the greatest value are kept: at least 32 of those that 2^30 values leave of 62.
-  static int64_t bits(int64_t count) {
+  static int64_t scale_bits(int64_t count) {
     int64_t bits = 62;
     for (; count > 0; count /= 2) bits--;
     return bits;

@@ -26,7 +26,7 @@ DimSizes sizes_of(const Buffer& whole, size_t indexed) {
 }
 Status* run_index(const CompiledNode& kernel, const Launch& l) {
   const std::span<const Buffer> tensors(l.inputs + 1, l.n_inputs - 1);
-  Indices x = indices(tensors, l.inputs[0], 0, true);
+  Indices x = make_indices(tensors, l.inputs[0], 0, true);
   DimSizes a = sizes_of(l.inputs[0], tensors.size());
   int64_t count = tensors[0].elements();
   std::array<int64_t, kMostIndices + 1> dense;
@@ -38,7 +38,7 @@ Status* run_index(const CompiledNode& kernel, const Launch& l) {
   return kernel.launch(count * a.inner, false, parameters);
 }
 constexpr Rule kRules[] = {
-    {"prims.index", takes_index, kIndex, first_input, indexed_dims, run_index},
+    {"prims.index", takes_index, kIndex, first_input_dtype, describe_indexed_dims, run_index},
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 namespace thunder::cuda_kernels {
 
-Indices indices(std::span<const Buffer> tensors, const Buffer& whole, size_t dim, bool from_end) {
+Indices make_indices(std::span<const Buffer> tensors, const Buffer& whole, size_t dim, bool from_end) {
   Indices x{};
   x.n = static_cast<int64_t>(tensors.size()), x.wide = tensors[0].dtype == DType::i64, x.from_end = from_end;
   for (size_t k = 0; k < tensors.size(); k++)
@@ -10,21 +10,21 @@ Indices indices(std::span<const Buffer> tensors, const Buffer& whole, size_t dim
   return x;
 }
 
-std::vector<std::string> along_dim(const NodeView& view) {
+std::vector<std::string> describe_arg_dim(const NodeView& view) {
   const Shape& shape = view.store.type(view.node.args[0].v).shape;
   const size_t dim = normalize_axis(view.node.args[1].i, shape.size());
-  return {dim_of_size(dim, shape[dim])};
+  return {describe_dim_size(dim, shape[dim])};
 }
 
-std::vector<std::string> indexed_dims(const NodeView& view) {
+std::vector<std::string> describe_indexed_dims(const NodeView& view) {
   const Shape& shape = view.store.type(view.node.args[0].v).shape;
   std::vector<std::string> dims;
-  for (size_t k = 0; k < view.node.args[1].value_list().size(); k++) dims.push_back(dim_of_size(k, shape[k]));
+  for (size_t k = 0; k < view.node.args[1].value_list().size(); k++) dims.push_back(describe_dim_size(k, shape[k]));
   return dims;
 }
 
 bool takes_index(const NodeView& view) { return view.node.args[1].value_list().size() <= kMostIndices; }
-bool adds_up(const NodeView& view) { return first_input(view) != DType::boolean; }
+bool adds_numbers(const NodeView& view) { return first_input_dtype(view) != DType::boolean; }
 bool adds_in_any_order(DType d) { return is_integer(d) && size_of(d) >= sizeof(uint32_t); }
 
 }  // namespace thunder::cuda_kernels

@@ -67,14 +67,14 @@ struct Indices {
 
 // The indices of the dims of `whole` from `dim` on; the caller says how they are walked. Requires: at most kMostIndices
 // tensors, of one shape.
-Indices indices(std::span<const Buffer> tensors, const Buffer& whole, size_t dim, bool from_end);
+Indices make_indices(std::span<const Buffer> tensors, const Buffer& whole, size_t dim, bool from_end);
 
 // The dims that error messages name for each index, of nodes that index along a dim, and of those with a list of
 // indices.
-std::vector<std::string> along_dim(const NodeView& view);
-std::vector<std::string> indexed_dims(const NodeView& view);
+std::vector<std::string> describe_arg_dim(const NodeView& view);
+std::vector<std::string> describe_indexed_dims(const NodeView& view);
 bool takes_index(const NodeView& view);
-bool adds_up(const NodeView& view);
+bool adds_numbers(const NodeView& view);
 
 // Sums of these are the same in any order.
 bool adds_in_any_order(DType d);

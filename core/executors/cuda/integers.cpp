@@ -28,10 +28,10 @@ constexpr char kXor[] = THUNDER_CUDA_PAIR("a ^ b");
 constexpr char kLeft[] = THUNDER_CUDA_PAIR("left(a, b)");
 constexpr char kRight[] = THUNDER_CUDA_PAIR("right(a, b)");
 
-bool integers(const NodeView& view) {
-  return is_integer(first_input(view)) && view.store.type(view.node.args[0].v).rank() <= kMostDims;
+bool has_integers(const NodeView& view) {
+  return is_integer(first_input_dtype(view)) && view.store.type(view.node.args[0].v).rank() <= kMostDims;
 }
-bool integers_or_booleans(const NodeView& view) {
+bool has_supported_rank(const NodeView& view) {
   return view.store.type(view.node.args[0].v).rank() <= kMostDims;
 }
 
@@ -47,24 +47,30 @@ Status* run_pair(const CompiledNode& kernel, const Launch& l) {
   return kernel.launch(count, false, parameters);
 }
 
-std::string by_zero(const NodeView&) { return "div: an integer is divided by zero"; }
+std::string division_by_zero_message(const NodeView&) { return "div: an integer is divided by zero"; }
 
-constexpr Rule bits(std::string_view op, const char* text, bool (*takes)(const NodeView&) = integers_or_booleans) {
-  return {.op = op, .takes = takes, .text = text, .element = first_input, .run = run_pair, .flags = kStrided};
+constexpr Rule bitwise_rule(std::string_view op, const char* text,
+                            bool (*takes)(const NodeView&) = has_supported_rank) {
+  return {.op = op, .takes = takes, .text = text, .element = first_input_dtype, .run = run_pair, .flags = kStrided};
 }
-constexpr Rule division(std::string_view op, const char* text) {
-  return {.op = op, .takes = integers, .text = text, .element = first_input, .run = run_pair, .flags = kStrided,
-          .refused = by_zero};
+constexpr Rule division_rule(std::string_view op, const char* text) {
+  return {.op = op,
+          .takes = has_integers,
+          .text = text,
+          .element = first_input_dtype,
+          .run = run_pair,
+          .flags = kStrided,
+          .refused = division_by_zero_message};
 }
 
 constexpr Rule kRules[] = {
-    division("prims.div", kDiv),
-    division("prims.fmod", kFmod),
-    bits("prims.bitwise_and", kAnd),
-    bits("prims.bitwise_or", kOr),
-    bits("prims.bitwise_xor", kXor),
-    bits("prims.bitwise_left_shift", kLeft, integers),
-    bits("prims.bitwise_right_shift", kRight, integers),
+    division_rule("prims.div", kDiv),
+    division_rule("prims.fmod", kFmod),
+    bitwise_rule("prims.bitwise_and", kAnd),
+    bitwise_rule("prims.bitwise_or", kOr),
+    bitwise_rule("prims.bitwise_xor", kXor),
+    bitwise_rule("prims.bitwise_left_shift", kLeft, has_integers),
+    bitwise_rule("prims.bitwise_right_shift", kRight, has_integers),
 };
 
 }  // namespace

@@ -66,11 +66,11 @@ std::span<const Rule> alignment_rules();
 struct DimSizes {
   int64_t outer = 1, size = 1, inner = 1;
 };
-DimSizes sizes_around(const Buffer& b, int64_t axis);
+DimSizes split_sizes_at(const Buffer& b, int64_t axis);
 
-DType first_input(const NodeView& view);
-DType first_result(const NodeView& view);
+DType first_input_dtype(const NodeView& view);
+DType first_result_dtype(const NodeView& view);
 int64_t elements_of_input(const NodeView& view, size_t arg);
-std::string dim_of_size(size_t dim, Dim size);
+std::string describe_dim_size(size_t dim, Dim size);
 
 }  // namespace thunder::cuda_kernels

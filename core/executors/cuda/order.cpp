@@ -66,32 +66,32 @@ extern "C" __global__ void take_sorted(T* values, i64* indices, const T* in, con
 )";
 
 template <size_t A, size_t B>
-consteval std::array<char, A + B - 1> joined(const char (&a)[A], const char (&b)[B]) {
+consteval std::array<char, A + B - 1> concatenate(const char (&a)[A], const char (&b)[B]) {
   std::array<char, A + B - 1> out{};
   std::copy_n(a, A - 1, out.begin());
   std::copy_n(b, B, out.begin() + A - 1);
   return out;
 }
-constexpr std::array kSort = joined(kOrder, kBlockSort);
-constexpr std::array kTopk = joined(kOrder, kSelection);
+constexpr std::array kSort = concatenate(kOrder, kBlockSort);
+constexpr std::array kTopk = concatenate(kOrder, kSelection);
 
-bool is_short(const NodeView& view) { return size_of_line(view) <= kShortLine; }
-size_t bytes_of_places(const NodeView& view) {
+bool has_short_lines(const NodeView& view) { return size_of_line(view) <= kShortLine; }
+size_t index_scratch_bytes(const NodeView& view) {
   return sizeof(int64_t) * static_cast<size_t>(elements_of_input(view, 0));
 }
 size_t radix_scratch(const NodeView& view) {
-  return RadixSort::scratch(elements_of_input(view, 0), line_key_bytes(first_input(view)));
+  return RadixSort::scratch(elements_of_input(view, 0), line_key_bytes(first_input_dtype(view)));
 }
 // Sorting needs two arrays of indices; one of them is a result of sort.
 size_t sort_scratch(const NodeView& view) {
-  if (is_short(view)) return bytes_of_places(view);
-  return fits_into_block(first_input(view), size_of_line(view)) ? 0 : radix_scratch(view);
+  if (has_short_lines(view)) return index_scratch_bytes(view);
+  return fits_into_block(first_input_dtype(view), size_of_line(view)) ? 0 : radix_scratch(view);
 }
 size_t topk_scratch(const NodeView& view) {
   const int64_t wanted = view.node.args[2].i;
-  if (is_short(view)) return 2 * bytes_of_places(view);
+  if (has_short_lines(view)) return 2 * index_scratch_bytes(view);
   return wanted <= kMostSelected ? selection_scratch(elements_of_input(view, 0) / size_of_line(view), wanted,
-                                                     line_key_bytes(first_input(view)))
+                                                     line_key_bytes(first_input_dtype(view)))
                                  : radix_scratch(view);
 }
 // Beyond that the CPU sorts, rather than that a program takes much more memory than its values.
@@ -113,10 +113,10 @@ Status* run_radix(const CompiledNode& kernel, const Launch& l, DimSizes a, int64
 }
 
 // The first `wanted` elements along a dim in order.
-Status* run(const CompiledNode& kernel, const Launch& l, int64_t dim, int64_t descending, int64_t wanted,
-            int64_t* spare) {
+Status* run_sort_or_topk(const CompiledNode& kernel, const Launch& l, int64_t dim, int64_t descending, int64_t wanted,
+                         int64_t* spare) {
   const Buffer& in = l.inputs[0];
-  const DimSizes a = sizes_around(in, dim);
+  const DimSizes a = split_sizes_at(in, dim);
   if (in.elements() && wanted && a.size > kShortLine) return run_radix(kernel, l, a, descending, wanted);
   int64_t count = in.elements(), size = a.size, inner = a.inner, merges = 0;
   if (!count || !wanted) return nullptr;
@@ -136,28 +136,39 @@ Status* run(const CompiledNode& kernel, const Launch& l, int64_t dim, int64_t de
 // sort(input, dim, descending)
 Status* run_sort(const CompiledNode& kernel, const Launch& l) {
   const std::span<const Arg> args = kernel.node.args;
-  const DimSizes a = sizes_around(l.inputs[0], args[1].i);
+  const DimSizes a = split_sizes_at(l.inputs[0], args[1].i);
   if (a.size > kShortLine && fits_into_block(l.inputs[0].dtype, a.size))
     return sort_in_blocks(kernel, l, a, args[2].i, kFurtherStep);
-  return run(kernel, l, args[1].i, args[2].i, a.size, l.outputs[1].as<int64_t>());
+  return run_sort_or_topk(kernel, l, args[1].i, args[2].i, a.size, l.outputs[1].as<int64_t>());
 }
 
 // topk(input, dim, k, largest)
 Status* run_topk(const CompiledNode& kernel, const Launch& l) {
   const std::span<const Arg> args = kernel.node.args;
-  const DimSizes a = sizes_around(l.inputs[0], args[1].i);
+  const DimSizes a = split_sizes_at(l.inputs[0], args[1].i);
   if (l.inputs[0].elements() && a.size > kShortLine && args[2].i > 0 && args[2].i <= kMostSelected)
     return select(kernel, l, a, args[3].i, args[2].i, kFurtherStep);
-  return run(kernel, l, args[1].i, args[3].i, args[2].i, static_cast<int64_t*>(l.scratch) + l.inputs[0].elements());
+  return run_sort_or_topk(kernel, l, args[1].i, args[3].i, args[2].i,
+                          static_cast<int64_t*>(l.scratch) + l.inputs[0].elements());
 }
 
 constexpr Rule kRules[] = {
-    {.op = "prims.sort", .takes = takes<sort_scratch>, .text = kSort.data(), .element = first_input, .run = run_sort,
-     .scratch = sort_scratch, .others = {"keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_sorted",
-                                         kBlockSortSteps[0], kBlockSortSteps[1]}},
-    {.op = "prims.topk", .takes = takes<topk_scratch>, .text = kTopk.data(), .element = first_input, .run = run_topk,
-     .scratch = topk_scratch, .others = {"keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_sorted",
-                                         kSelectionSteps[0], kSelectionSteps[1]}},
+    {.op = "prims.sort",
+     .takes = takes<sort_scratch>,
+     .text = kSort.data(),
+     .element = first_input_dtype,
+     .run = run_sort,
+     .scratch = sort_scratch,
+     .others = {"keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_sorted", kBlockSortSteps[0],
+                kBlockSortSteps[1]}},
+    {.op = "prims.topk",
+     .takes = takes<topk_scratch>,
+     .text = kTopk.data(),
+     .element = first_input_dtype,
+     .run = run_topk,
+     .scratch = topk_scratch,
+     .others = {"keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_sorted", kSelectionSteps[0],
+                kSelectionSteps[1]}},
 };
 
 }  // namespace

@@ -101,7 +101,7 @@ Status* run(const CompiledNode& kernel, const Launch& l) {
     keys = sort.keys();
     void* naming[] = {&keys, &state, &step, &ordinal, &count, &s.n, &s.bins};
     if (Status* failed = kernel.launch(count, false, naming, kKeysStep)) return failed;
-    const std::vector<Digit> digits = digits_below(static_cast<uint64_t>(s.rows * s.bins), 0);
+    const std::vector<Digit> digits = digits_of_numbers_below(static_cast<uint64_t>(s.rows * s.bins), 0);
     if (Status* failed = sort.run(kernel, kSortSteps, digits)) return failed;
     sorted_keys = sort.sorted_keys(), sorted = sort.sorted();
   }
@@ -110,7 +110,7 @@ Status* run(const CompiledNode& kernel, const Launch& l) {
 }
 
 constexpr Rule kRules[] = {
-    {.op = "prims.philox_permutation", .takes = takes, .text = kPermutation, .element = first_result, .run = run,
+    {.op = "prims.philox_permutation", .takes = takes, .text = kPermutation, .element = first_result_dtype, .run = run,
      .scratch = scratch, .others = {"keys_of_bins", kRadixSteps[0], kRadixSteps[1]}},
 };
 

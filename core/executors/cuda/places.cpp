@@ -73,7 +73,7 @@ bool takes_places(const NodeView& view) {
 
 size_t places_scratch(const NodeView& view) {
   const int64_t count = elements(view.store.type(view.node.args[0].v).shape).value();
-  return static_cast<size_t>(parts_of(1, count)) * sizeof(int64_t);
+  return static_cast<size_t>(count_row_parts(1, count)) * sizeof(int64_t);
 }
 
 // nonzero(input, size, fill_value)
@@ -81,7 +81,7 @@ Status* run_places(const CompiledNode& kernel, const Launch& l) {
   const Buffer &in = l.inputs[0], &out = l.outputs[0];
   if (!out.elements()) return nullptr;
   void *to = out.data, *from = in.data, *totals = l.scratch;
-  int64_t count = in.elements(), parts = parts_of(1, count), each = part_size(count, parts);
+  int64_t count = in.elements(), parts = count_row_parts(1, count), each = part_size(count, parts);
   int64_t rows = out.shape[0], rank = in.rank, fill = kernel.node.args[2].i;
   Sizes sizes{};
   std::copy_n(in.shape, in.rank, sizes.n);
@@ -93,7 +93,7 @@ Status* run_places(const CompiledNode& kernel, const Launch& l) {
   return kernel.launch(parts, true, writing, 2);
 }
 
-constexpr Rule kRules[] = {{.op = "prims.nonzero", .takes = takes_places, .text = kPlaces, .element = first_input,
+constexpr Rule kRules[] = {{.op = "prims.nonzero", .takes = takes_places, .text = kPlaces, .element = first_input_dtype,
                             .run = run_places, .scratch = places_scratch, .others = {"scan_totals", "write_places"}}};
 
 }  // namespace

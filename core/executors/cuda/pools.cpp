@@ -100,14 +100,14 @@ Status* run_pool_grad(const CompiledNode& kernel, const Launch& l) {
   return bytes ? kernel.launch(32 * planes, false, parameters) : nullptr;
 }
 
-std::vector<std::string> pixels_of(const NodeView& view) {
+std::vector<std::string> describe_pixel_count(const NodeView& view) {
   const std::span<const Dim> size = view.node.args[2].dim_list();
   return {cat(size[2].value() * size[3].value(), " pixels")};
 }
 
 constexpr Rule kRules[] = {
-    {"prims.max_pool2d", takes_pool, kPool, first_input, nullptr, run_pool},
-    {"prims.max_pool2d_backward", nullptr, kPoolGrad, first_input, pixels_of, run_pool_grad},
+    {"prims.max_pool2d", takes_pool, kPool, first_input_dtype, nullptr, run_pool},
+    {"prims.max_pool2d_backward", nullptr, kPoolGrad, first_input_dtype, describe_pixel_count, run_pool_grad},
 };
 
 }  // namespace

@@ -54,8 +54,8 @@ struct Matrices {
   int64_t rows, columns, inner, x[2], y[2], tiles[2];
 };
 
-bool integer_matrices(const NodeView& view) {
-  return is_integer(first_input(view)) && view.store.type(view.node.args[0].v).rank() == 2 &&
+bool has_integer_matrices(const NodeView& view) {
+  return is_integer(first_input_dtype(view)) && view.store.type(view.node.args[0].v).rank() == 2 &&
          view.store.type(view.node.args[1].v).rank() == 2;
 }
 
@@ -70,9 +70,12 @@ Status* run_matmul(const CompiledNode& kernel, const Launch& l) {
   return kernel.launch(m.tiles[0] * m.tiles[1], true, parameters);
 }
 
-constexpr Rule kRules[] = {
-    {.op = "prims.matmul", .takes = integer_matrices, .text = kMatmul, .element = first_input, .run = run_matmul,
-     .flags = kStrided}};
+constexpr Rule kRules[] = {{.op = "prims.matmul",
+                            .takes = has_integer_matrices,
+                            .text = kMatmul,
+                            .element = first_input_dtype,
+                            .run = run_matmul,
+                            .flags = kStrided}};
 
 }  // namespace
 

@@ -9,15 +9,15 @@ namespace {
 constexpr int64_t kThreads = 256, kDigits = 256, kMostPasses = 12, kItems = 24, kItemsOf8Bytes = 16;
 constexpr size_t kAlignment = 256;
 
-int64_t tiles_of(int64_t count, size_t key_bytes) {
+int64_t count_tiles(int64_t count, size_t key_bytes) {
   const int64_t tile = kThreads * (key_bytes == sizeof(uint64_t) ? kItemsOf8Bytes : kItems);
   return (count + tile - 1) / tile;
 }
 
-size_t padded(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+size_t align_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 // Bytes that begin as zero: totals of each digit, the next tile of each pass, the state of the first pass.
-size_t zeros(int64_t tiles) {
+size_t zeroed_bytes(int64_t tiles) {
   return static_cast<size_t>(kMostPasses * kDigits + kDigits + tiles * kDigits) * sizeof(uint32_t);
 }
 
@@ -27,7 +27,7 @@ struct Digits {
 
 }  // namespace
 
-std::vector<Digit> digits_below(uint64_t most, int64_t per_row) {
+std::vector<Digit> digits_of_numbers_below(uint64_t most, int64_t per_row) {
   std::vector<Digit> digits;
   for (int64_t shift = 0; shift < 64 && (most - 1) >> shift; shift += 8) digits.push_back({shift, per_row});
   return digits;
@@ -35,29 +35,29 @@ std::vector<Digit> digits_below(uint64_t most, int64_t per_row) {
 
 size_t RadixSort::scratch(int64_t count, size_t key_bytes) {
   const auto n = static_cast<size_t>(count);
-  const int64_t tiles = tiles_of(count, key_bytes);
-  return 2 * padded(n * key_bytes) + 2 * padded(n * sizeof(uint32_t)) + zeros(tiles) +
+  const int64_t tiles = count_tiles(count, key_bytes);
+  return 2 * align_up(n * key_bytes) + 2 * align_up(n * sizeof(uint32_t)) + zeroed_bytes(tiles) +
          static_cast<size_t>(tiles * kDigits) * sizeof(uint32_t);
 }
 
 RadixSort::RadixSort(void* scratch, int64_t count, size_t key_bytes)
-    : count_(count), tiles_(tiles_of(count, key_bytes)) {
+    : count_(count), tiles_(count_tiles(count, key_bytes)) {
   auto* at = static_cast<std::byte*>(scratch);
   const auto next = [&](size_t bytes) {
     void* const out = at;
-    at += padded(bytes);
+    at += align_up(bytes);
     return out;
   };
   const auto n = static_cast<size_t>(count);
   for (void*& keys : keys_) keys = next(n * key_bytes);
   for (uint32_t*& numbers : numbers_) numbers = static_cast<uint32_t*>(next(n * sizeof(uint32_t)));
-  totals_ = static_cast<uint32_t*>(next(zeros(tiles_)));
+  totals_ = static_cast<uint32_t*>(next(zeroed_bytes(tiles_)));
   next_tiles_ = totals_ + kMostPasses * kDigits;
   state_ = {next_tiles_ + kDigits, next_tiles_ + kDigits + tiles_ * kDigits};
 }
 
 Status* RadixSort::run(const CompiledNode& kernel, size_t first_step, std::span<const Digit> digits, bool by_value) {
-  if (Status* failed = kernel.device.fill_with_zeros(totals_, zeros(tiles_))) return failed;
+  if (Status* failed = kernel.device.fill_with_zeros(totals_, zeroed_bytes(tiles_))) return failed;
   Digits all;
   for (Digit d : digits) all.shift[all.n] = d.shift, all.per_row[all.n++] = d.per_row;
   int64_t count = count_, tiles = tiles_;

@@ -157,7 +157,7 @@ struct Digit {
   int64_t shift, per_row;
 };
 // The digits of numbers below `most`.
-std::vector<Digit> digits_below(uint64_t most, int64_t per_row);
+std::vector<Digit> digits_of_numbers_below(uint64_t most, int64_t per_row);
 
 class RadixSort {
  public:

@@ -85,15 +85,15 @@ extern "C" __global__ void take_rank(T* values, i64* indices, const T* in, const
 
 size_t scratch(const NodeView& view) {
   return size_of_line(view) > kLongLine
-             ? RadixSort::scratch(elements_of_input(view, 0), line_key_bytes(first_input(view)))
+             ? RadixSort::scratch(elements_of_input(view, 0), line_key_bytes(first_input_dtype(view)))
              : 0;
 }
 bool takes(const NodeView& view) {
-  return elements_of_input(view, 0) < RadixSort::kMost && first_input(view) != DType::boolean;
+  return elements_of_input(view, 0) < RadixSort::kMost && first_input_dtype(view) != DType::boolean;
 }
 
-Status* launch(const CompiledNode& kernel, const Launch& l, int64_t rank, int64_t middle) {
-  DimSizes a = sizes_around(l.inputs[0], kernel.node.args[1].i);
+Status* run_rank(const CompiledNode& kernel, const Launch& l, int64_t rank, int64_t middle) {
+  DimSizes a = split_sizes_at(l.inputs[0], kernel.node.args[1].i);
   void *values = l.outputs[0].data, *indices = l.outputs[1].data, *in = l.inputs[0].data;
   int64_t rows = a.outer * a.inner;
   if (a.size > kLongLine) {
@@ -108,18 +108,18 @@ Status* launch(const CompiledNode& kernel, const Launch& l, int64_t rank, int64_
 }
 // kthvalue(input, dim, k)
 Status* run_kthvalue(const CompiledNode& kernel, const Launch& l) {
-  return launch(kernel, l, kernel.node.args[2].i - 1, 0);
+  return run_rank(kernel, l, kernel.node.args[2].i - 1, 0);
 }
 // median(input, dim, without_nan)
 Status* run_median(const CompiledNode& kernel, const Launch& l) {
-  return launch(kernel, l, 0, kernel.node.args[2].i ? 2 : 1);
+  return run_rank(kernel, l, 0, kernel.node.args[2].i ? 2 : 1);
 }
 
 #define THUNDER_RANK_STEPS \
   { "keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_rank" }
 constexpr Rule kRules[] = {
-    {"prims.kthvalue", takes, kRank, first_input, nullptr, run_kthvalue, 0, scratch, THUNDER_RANK_STEPS},
-    {"prims.median", takes, kRank, first_input, nullptr, run_median, 0, scratch, THUNDER_RANK_STEPS},
+    {"prims.kthvalue", takes, kRank, first_input_dtype, nullptr, run_kthvalue, 0, scratch, THUNDER_RANK_STEPS},
+    {"prims.median", takes, kRank, first_input_dtype, nullptr, run_median, 0, scratch, THUNDER_RANK_STEPS},
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ constexpr int64_t kPart = 256;  // mirrored in the text
 
 // How many numbers of the type A sum_parts has: two for each part and element of a slice, the values at its beginning
 // that continue a long run, and those at its end that begin one.
-inline int64_t part_sums(int64_t count, int64_t elements) {
+inline int64_t count_part_sums(int64_t count, int64_t elements) {
   return 2 * ((count + kPart - 1) / kPart) * elements;
 }
 

@@ -167,18 +167,18 @@ size_t fold_scratch(const NodeView& view) {
   const TensorType& t = view.store.type(view.node.args[0].v);
   if (t.rank() == 0) return 0;
   const int64_t all = elements(t.shape).value(), size = t.shape[normalize_axis(view.node.args[1].i, t.rank())].value();
-  const int64_t rows = size ? all / size : 0, parts = parts_of(rows, size);
+  const int64_t rows = size ? all / size : 0, parts = count_row_parts(rows, size);
   return parts > 1 ? static_cast<size_t>(rows * parts) * sizeof(double) : 0;
 }
 
 constexpr size_t kTotalsStep = 1, kFoldStep = 2;
 
-Status* fold(const CompiledNode& kernel, const Launch& l, int64_t reverse, int64_t whole) {
+Status* run_fold(const CompiledNode& kernel, const Launch& l, int64_t reverse, int64_t whole) {
   const Buffer &in = l.inputs[0], &out = l.outputs[0];
   if (!out.elements()) return nullptr;
-  DimSizes a = sizes_around(in, kernel.node.args[1].i);
+  DimSizes a = split_sizes_at(in, kernel.node.args[1].i);
   void *to = out.data, *from = in.data, *totals = l.scratch;
-  int64_t rows = a.outer * a.inner, parts = parts_of(rows, a.size), each = part_size(a.size, parts);
+  int64_t rows = a.outer * a.inner, parts = count_row_parts(rows, a.size), each = part_size(a.size, parts);
   void* parameters[] = {&to, &from, &totals, &rows, &a.size, &a.inner, &reverse, &parts, &each};
   if (whole || parts > 1)
     if (Status* failed = kernel.launch(rows * parts, true, parameters, kFoldStep)) return failed;
@@ -187,12 +187,12 @@ Status* fold(const CompiledNode& kernel, const Launch& l, int64_t reverse, int64
     if (Status* failed = kernel.launch(rows, true, scanning, kTotalsStep)) return failed;
   return whole ? nullptr : kernel.launch(rows * parts, true, parameters);
 }
-Status* run_scan(const CompiledNode& kernel, const Launch& l) { return fold(kernel, l, kernel.node.args[2].i, 0); }
-Status* run_prod(const CompiledNode& kernel, const Launch& l) { return fold(kernel, l, 0, 1); }
+Status* run_scan(const CompiledNode& kernel, const Launch& l) { return run_fold(kernel, l, kernel.node.args[2].i, 0); }
+Status* run_prod(const CompiledNode& kernel, const Launch& l) { return run_fold(kernel, l, 0, 1); }
 
 template <int64_t greatest>
 Status* run_extremum(const CompiledNode& kernel, const Launch& l) {
-  DimSizes a = sizes_around(l.inputs[0], kernel.node.args[1].i);
+  DimSizes a = split_sizes_at(l.inputs[0], kernel.node.args[1].i);
   void *values = l.outputs[0].data, *indices = l.outputs[1].data, *from = l.inputs[0].data;
   int64_t rows = a.outer * a.inner, maximum = greatest;
   void* parameters[] = {&values, &indices, &from, &rows, &a.size, &a.inner, &maximum};
@@ -201,23 +201,23 @@ Status* run_extremum(const CompiledNode& kernel, const Launch& l) {
 
 // logcumsumexp(input, dim, reverse)
 Status* run_log_sum(const CompiledNode& kernel, const Launch& l) {
-  DimSizes a = sizes_around(l.inputs[0], kernel.node.args[1].i);
+  DimSizes a = split_sizes_at(l.inputs[0], kernel.node.args[1].i);
   void *to = l.outputs[0].data, *from = l.inputs[0].data;
   int64_t rows = a.outer * a.inner, reverse = kernel.node.args[2].i;
   void* parameters[] = {&to, &from, &rows, &a.size, &a.inner, &reverse};
   return a.size ? kernel.launch(rows, true, parameters) : nullptr;
 }
 
-bool numbers(const NodeView& view) { return first_input(view) != DType::boolean; }
+bool has_numbers(const NodeView& view) { return first_input_dtype(view) != DType::boolean; }
 
 #define THUNDER_FOLD_STEPS {"scan_totals", "fold_parts"}
 constexpr Rule kRules[] = {
-    {"prims.cumsum", numbers, kSum, first_input, nullptr, run_scan, 0, fold_scratch, THUNDER_FOLD_STEPS},
-    {"prims.cumprod", numbers, kProduct, first_input, nullptr, run_scan, 0, fold_scratch, THUNDER_FOLD_STEPS},
-    {"prims.prod", numbers, kProduct, first_input, nullptr, run_prod, 0, fold_scratch, THUNDER_FOLD_STEPS},
-    {"prims.logcumsumexp", nullptr, kLogSum, first_input, nullptr, run_log_sum},
-    {"prims.cummax", nullptr, kExtremum, first_input, nullptr, run_extremum<1>},
-    {"prims.cummin", nullptr, kExtremum, first_input, nullptr, run_extremum<0>},
+    {"prims.cumsum", has_numbers, kSum, first_input_dtype, nullptr, run_scan, 0, fold_scratch, THUNDER_FOLD_STEPS},
+    {"prims.cumprod", has_numbers, kProduct, first_input_dtype, nullptr, run_scan, 0, fold_scratch, THUNDER_FOLD_STEPS},
+    {"prims.prod", has_numbers, kProduct, first_input_dtype, nullptr, run_prod, 0, fold_scratch, THUNDER_FOLD_STEPS},
+    {"prims.logcumsumexp", nullptr, kLogSum, first_input_dtype, nullptr, run_log_sum},
+    {"prims.cummax", nullptr, kExtremum, first_input_dtype, nullptr, run_extremum<1>},
+    {"prims.cummin", nullptr, kExtremum, first_input_dtype, nullptr, run_extremum<0>},
 };
 
 }  // namespace

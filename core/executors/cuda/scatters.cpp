@@ -22,17 +22,17 @@ struct Walk {
 
 bool takes(const NodeView& view) {
   const size_t rank = view.store.type(view.node.args[0].v).rank();
-  return rank > 0 && rank <= kMostDims && adds_up(view) && elements_of_input(view, 0) <= int64_t{1} << 32 &&
+  return rank > 0 && rank <= kMostDims && adds_numbers(view) && elements_of_input(view, 0) <= int64_t{1} << 32 &&
          elements_of_input(view, 2) < RadixSort::kMost;
 }
 size_t scratch(const NodeView& view) {
   const int64_t count = std::max<int64_t>(1, elements_of_input(view, 2));
-  return RadixSort::scratch(count, sizeof(Key)) + static_cast<size_t>(part_sums(count, 1)) * sizeof(double);
+  return RadixSort::scratch(count, sizeof(Key)) + static_cast<size_t>(count_part_sums(count, 1)) * sizeof(double);
 }
 // Extremes are the same in any order; a word is what the hardware exchanges.
-bool exchanges(DType d) { return size_of(d) >= sizeof(uint32_t); }
+bool has_atomic_exchange(DType d) { return size_of(d) >= sizeof(uint32_t); }
 size_t scratch_of_reduce(const NodeView& view) {
-  return view.node.args[4].text() != "prod" && exchanges(first_input(view)) ? 0 : scratch(view);
+  return view.node.args[4].text() != "prod" && has_atomic_exchange(first_input_dtype(view)) ? 0 : scratch(view);
 }
 
 // How reals are added: each block has the places of some lines for itself, or all places have theirs in a table, or (if
@@ -44,7 +44,7 @@ struct ScatterAddPlan {
 constexpr int64_t kEnoughLines = 128;  // for all multiprocessors
 ScatterAddPlan plan_scatter_add(std::span<const int64_t> out, std::span<const int64_t> index, size_t dim, DType d) {
   ScatterAddPlan a;
-  if (!FixedPoint::takes(d)) return a;
+  if (!FixedPoint::supports(d)) return a;
   int64_t lines = 1, places = 1;
   bool whole = true;  // each line of the result has one of the source
   for (size_t i = 0; i < out.size(); i++) {
@@ -62,18 +62,19 @@ ScatterAddPlan plan_scatter_add(std::span<const int64_t> out, std::span<const in
   return a;
 }
 size_t scratch_of_add(const NodeView& view) {
-  if (adds_in_any_order(first_input(view))) return 0;
+  if (adds_in_any_order(first_input_dtype(view))) return 0;
   std::array<std::array<int64_t, kMostDims>, 2> sizes{};  // of the input, and of the index
   const size_t rank = view.store.type(view.node.args[0].v).rank(), dim = normalize_axis(view.node.args[1].i, rank);
   for (size_t i = 0; i < 2; i++)
     for (size_t d = 0; d < rank; d++) sizes[i][d] = view.store.type(view.node.args[2 * i].v).shape[d].value();
-  const ScatterAddPlan a = plan_scatter_add({sizes[0].data(), rank}, {sizes[1].data(), rank}, dim, first_input(view));
+  const ScatterAddPlan a =
+      plan_scatter_add({sizes[0].data(), rank}, {sizes[1].data(), rank}, dim, first_input_dtype(view));
   if (a.each) return 0;
   return a.table ? static_cast<size_t>(elements_of_input(view, 0)) * FixedPoint::kBytes : scratch(view);
 }
 
 // Whose threads take four elements at a time.
-int64_t blocks_of(int64_t count) { return (count + 1023) / 1024; }
+int64_t count_blocks(int64_t count) { return (count + 1023) / 1024; }
 
 struct Operands {
   void *out, *src, *index;
@@ -82,7 +83,7 @@ struct Operands {
   nvidia::DeviceAssertion* assertion;
 };
 Status* add_reals(const CompiledNode& kernel, const ScatterAddPlan& a, Operands& o, void* scratch) {
-  int64_t bits = FixedPoint::bits(o.count);
+  int64_t bits = FixedPoint::scale_bits(o.count);
   if (a.each) {
     int64_t each = a.each, places = a.places;
     void* parameters[] = {&o.out, &o.src, &o.index, &o.w, &o.size, &each, &places, &o.count, &bits, &o.assertion};
@@ -92,7 +93,7 @@ Status* add_reals(const CompiledNode& kernel, const ScatterAddPlan& a, Operands&
   if (Status* failed =
           kernel.device.fill_with_zeros(scratch, static_cast<size_t>(o.places) * FixedPoint::kBytes))
     return failed;
-  const int64_t blocks = blocks_of(o.count);
+  const int64_t blocks = count_blocks(o.count);
   void* raising[] = {&exponents, &o.src, &o.index, &o.w, &o.size, &o.places, &o.count, &o.assertion};
   if (Status* failed = kernel.launch(blocks, true, raising, kRaiseStep)) return failed;
   void* add[] = {&sums, &exponents, &o.src, &o.index, &o.w, &o.size, &o.places, &o.count, &bits, &o.assertion};
@@ -118,7 +119,7 @@ Status* scatter(const CompiledNode& kernel, const Launch& l, int64_t how) {
   nvidia::DeviceAssertion* assertion = kernel.assertion;
   if (how == kAdd && adds_in_any_order(out.dtype)) {
     void* adding[] = {&to, &from, &at, &w, &size, &all, &count, &assertion};
-    return kernel.launch(blocks_of(count), true, adding, kIntegerStep);
+    return kernel.launch(count_blocks(count), true, adding, kIntegerStep);
   }
   const auto dims = [rank](const Buffer& b) { return std::span<const int64_t>(b.shape, rank); };
   const ScatterAddPlan a = plan_scatter_add(dims(out), dims(index), dim, out.dtype);
@@ -126,7 +127,7 @@ Status* scatter(const CompiledNode& kernel, const Launch& l, int64_t how) {
     Operands o{to, from, at, w, size, all, count, assertion};
     return add_reals(kernel, a, o, l.scratch);
   }
-  if ((how == kGreatest || how == kLeast) && exchanges(out.dtype)) {
+  if ((how == kGreatest || how == kLeast) && has_atomic_exchange(out.dtype)) {
     int64_t greatest = how == kGreatest;
     void* finding[] = {&to, &from, &at, &w, &size, &count, &greatest, &assertion};
     return kernel.launch(count, false, finding, kExtremeStep);
@@ -137,13 +138,13 @@ Status* scatter(const CompiledNode& kernel, const Launch& l, int64_t how) {
   if (Status* failed = kernel.launch(count, false, naming)) return failed;
   const auto places = static_cast<uint64_t>(std::max<int64_t>(2, out.elements()));
   const bool by_value = size_of(out.dtype) <= sizeof(uint32_t);
-  if (Status* failed = sort.run(kernel, kSortSteps, digits_below(places, 0), by_value)) return failed;
+  if (Status* failed = sort.run(kernel, kSortSteps, digits_of_numbers_below(places, 0), by_value)) return failed;
   const void* sorted_keys = sort.sorted_keys();
   const uint32_t* sorted = sort.sorted();
   void* joining[] = {&to, &from, &sorted_keys, &sorted, &w, &count, &how};
   if (Status* failed = kernel.launch(count, false, joining, kJoinStep); failed || count < kPart) return failed;
   void* sums = static_cast<std::byte*>(l.scratch) + RadixSort::scratch(count, sizeof(Key));
-  const int64_t parts = part_sums(count, 1) / 2;
+  const int64_t parts = count_part_sums(count, 1) / 2;
   void* summing[] = {&sums, &from, &sorted_keys, &sorted, &w, &count, &how};
   if (Status* failed = kernel.launch(parts, false, summing, kSumStep)) return failed;
   void* putting[] = {&to, &sums, &sorted_keys, &count, &how};
@@ -158,8 +159,9 @@ Status* run_reduce(const CompiledNode& kernel, const Launch& l) {
 #define THUNDER_SCATTER_STEPS { kRadixSteps[0], kRadixSteps[1], "join_elements", "sum_parts", \
     "join_parts", "add_integers", "find_extremes", "raise_exponents", "add_in_units", "put_sums", "add_lines" }
 constexpr Rule kRules[] = {
-    {"prims.scatter_add", takes, kScatter, first_input, along_dim, run_add, 0, scratch_of_add, THUNDER_SCATTER_STEPS},
-    {"prims.scatter_reduce", takes, kScatter, first_input, along_dim, run_reduce, 0, scratch_of_reduce,
+    {"prims.scatter_add", takes, kScatter, first_input_dtype, describe_arg_dim, run_add, 0, scratch_of_add,
+     THUNDER_SCATTER_STEPS},
+    {"prims.scatter_reduce", takes, kScatter, first_input_dtype, describe_arg_dim, run_reduce, 0, scratch_of_reduce,
      THUNDER_SCATTER_STEPS},
 };
 

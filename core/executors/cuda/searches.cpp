@@ -34,7 +34,7 @@ Status* run_search(const CompiledNode& kernel, const Launch& l) {
 }
 
 constexpr Rule kRules[] = {
-    {.op = "prims.searchsorted", .text = kSearch, .element = first_input, .run = run_search}};
+    {.op = "prims.searchsorted", .text = kSearch, .element = first_input_dtype, .run = run_search}};
 
 }  // namespace
 

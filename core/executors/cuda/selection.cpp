@@ -14,14 +14,15 @@ struct Narrowing {
   int64_t shift = 0, by_number = 0;
 };
 
-size_t zeros(int64_t rows) {
+size_t zeroed_bytes(int64_t rows) {
   return static_cast<size_t>(rows) * (sizeof(Selected) + static_cast<size_t>(kDigits) * sizeof(uint32_t));
 }
 
 // From the most significant digit of the key to the least of the place.
-std::vector<Narrowing> narrowings(DType dtype, int64_t size) {
+std::vector<Narrowing> plan_narrowings(DType dtype, int64_t size) {
   constexpr uint64_t kDigit = kDigits - 1;
-  const std::vector<Digit> of_key = digits_of_key(dtype), of_number = digits_below(static_cast<uint64_t>(size), 0);
+  const std::vector<Digit> of_key = digits_of_key(dtype),
+                           of_number = digits_of_numbers_below(static_cast<uint64_t>(size), 0);
   std::vector<Narrowing> out;
   Narrowing next;
   for (size_t i = of_key.size(); i-- > 0;) {
@@ -39,7 +40,7 @@ std::vector<Narrowing> narrowings(DType dtype, int64_t size) {
 }  // namespace
 
 size_t selection_scratch(int64_t rows, int64_t wanted, size_t key_bytes) {
-  return zeros(rows) + static_cast<size_t>(rows * wanted) * (key_bytes + sizeof(uint32_t));
+  return zeroed_bytes(rows) + static_cast<size_t>(rows * wanted) * (key_bytes + sizeof(uint32_t));
 }
 
 Status* select(const CompiledNode& kernel, const Launch& l, DimSizes a, int64_t descending, int64_t wanted,
@@ -48,11 +49,11 @@ Status* select(const CompiledNode& kernel, const Launch& l, DimSizes a, int64_t 
   auto* const scratch = static_cast<std::byte*>(l.scratch);
   const size_t key_bytes = line_key_bytes(l.inputs[0].dtype);
   void *of_rows = scratch, *counts = scratch + static_cast<size_t>(rows) * sizeof(Selected),
-       *keys = scratch + zeros(rows),
-       *numbers = scratch + zeros(rows) + static_cast<size_t>(rows * wanted) * key_bytes;
+       *keys = scratch + zeroed_bytes(rows),
+       *numbers = scratch + zeroed_bytes(rows) + static_cast<size_t>(rows * wanted) * key_bytes;
   void *values = l.outputs[0].data, *indices = l.outputs[1].data, *in = l.inputs[0].data;
-  if (Status* failed = kernel.device.fill_with_zeros(scratch, zeros(rows))) return failed;
-  for (Narrowing n : narrowings(l.inputs[0].dtype, a.size)) {
+  if (Status* failed = kernel.device.fill_with_zeros(scratch, zeroed_bytes(rows))) return failed;
+  for (Narrowing n : plan_narrowings(l.inputs[0].dtype, a.size)) {
     void* narrowing[] = {&of_rows, &counts, &in, &rows, &a.size, &a.inner, &blocks, &descending, &wanted, &n};
     if (Status* failed = kernel.launch(rows * blocks, true, narrowing, first_step)) return failed;
   }

@@ -24,7 +24,7 @@ class OwnedHandle {
   OwnedHandle(const OwnedHandle&) = delete;
 
   // For the library to fill in.
-  Handle* made_by(int (*destroy)(Handle)) {
+  Handle* out_pointer(int (*destroy)(Handle)) {
     destroy_ = destroy;
     return &handle_;
   }
@@ -84,7 +84,7 @@ class Sessions {
   Sessions(const Sessions&) = delete;
 
   // Throws where the device or the library is missing. Lives as long as this. Any thread.
-  Session& of(Device device) {
+  Session& session_of(Device device) {
     std::lock_guard lock(mutex_);
     Entry& entry = opened_[device];
     if (entry.session) return *entry.session;
@@ -97,8 +97,8 @@ class Sessions {
   }
 
   // That of a node's device, in an executor's `prepare`.
-  static Session& of(const NodeView& view, void* user) {
-    return static_cast<Sessions*>(user)->of(view.store.type(view.node.results[0]).device);
+  static Session& session_of(const NodeView& view, void* user) {
+    return static_cast<Sessions*>(user)->session_of(view.store.type(view.node.results[0]).device);
   }
 
   // The descriptor of an executor whose user data are sessions of its own.

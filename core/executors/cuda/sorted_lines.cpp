@@ -26,7 +26,8 @@ Status* sort_lines(const CompiledNode& kernel, RadixSort& sort, const Buffer& in
   void* naming[] = {&keys, &input, &count, &lines.size, &lines.inner, &descending};
   if (Status* failed = kernel.launch(count, false, naming, first_step)) return failed;
   std::vector<Digit> digits = digits_of_key(in.dtype);
-  const std::vector<Digit> of_rows = digits_below(static_cast<uint64_t>(lines.outer * lines.inner), lines.size);
+  const std::vector<Digit> of_rows =
+      digits_of_numbers_below(static_cast<uint64_t>(lines.outer * lines.inner), lines.size);
   digits.insert(digits.end(), of_rows.begin(), of_rows.end());
   return sort.run(kernel, first_step + 1, digits);
 }

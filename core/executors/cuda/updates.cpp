@@ -16,7 +16,7 @@ using Key = uint32_t;
 constexpr size_t kSortSteps = 1, kApplyStep = 3, kSumStep = 4, kJoinStep = 5, kIntegerStep = 6, kClearStep = 7,
                  kFindStep = 8, kPutStep = 9;
 
-Status* too_many_dims(const CompiledNode& kernel) {
+Status* too_many_dims_error(const CompiledNode& kernel) {
   return make<Status>(Code::unimplemented, cat(kernel.node.op->name(), ": operands of such strides in more than ",
                                                kMostDims, " dims"))
       .detach();
@@ -29,8 +29,8 @@ struct Walk {
   int64_t elements = 1;  // of a slice
   bool fits = true;
 };
-Walk walk(std::span<const Buffer> tensors, const Buffer& out, const Buffer& src, size_t dim, bool from_end) {
-  Walk w{indices(tensors, out, dim, from_end), {}};
+Walk make_walk(std::span<const Buffer> tensors, const Buffer& out, const Buffer& src, size_t dim, bool from_end) {
+  Walk w{make_indices(tensors, out, dim, from_end), {}};
   const auto indexed = static_cast<size_t>(tensors[0].rank);
   for (size_t d = 0; d < indexed && w.fits; d++) {
     std::array<int64_t, kMostIndices + 1> by{};
@@ -50,19 +50,19 @@ Walk walk(std::span<const Buffer> tensors, const Buffer& out, const Buffer& src,
 bool has_table(int64_t slice, DType d) { return static_cast<size_t>(slice) * size_of(d) >= sizeof(uint32_t); }
 
 // Of threads for a slice, the logarithm: of at most a block's 256.
-int64_t lanes_of(int64_t elements) {
+int64_t log2_of_lanes(int64_t elements) {
   int64_t lanes = 0;
   while (lanes < 8 && int64_t{1} << lanes < elements) lanes++;
   return lanes;
 }
 
-Status* put_last(const CompiledNode& kernel, const Launch& l, Walk& w, int64_t count) {
+Status* put_last_values(const CompiledNode& kernel, const Launch& l, Walk& w, int64_t count) {
   void *last = l.scratch, *to = l.outputs[0].data, *from = l.inputs[l.n_inputs - 1].data;
   nvidia::DeviceAssertion* assertion = kernel.assertion;
   void* finding[] = {&last, &w.x, &count, &assertion};
   for (const size_t step : {kClearStep, kFindStep})
     if (Status* failed = kernel.launch(count, false, finding, step)) return failed;
-  int64_t lanes = lanes_of(w.elements);
+  int64_t lanes = log2_of_lanes(w.elements);
   void* putting[] = {&to, &from, &last, &w.x, &w.slice, &w.elements, &lanes, &count, &assertion};
   return kernel.launch(count << lanes, false, putting, kPutStep);
 }
@@ -76,8 +76,8 @@ Status* update(const CompiledNode& kernel, const Launch& l, std::span<const Buff
     if (Status* failed = copy_on_device(kernel.device, in, out)) return failed;
   int64_t count = tensors[0].elements(), adds = add;
   if (!out.elements() || !count) return nullptr;
-  Walk w = walk(tensors, out, src, dim, from_end);
-  if (!w.fits) return too_many_dims(kernel);
+  Walk w = make_walk(tensors, out, src, dim, from_end);
+  if (!w.fits) return too_many_dims_error(kernel);
   void *to = out.data, *from = src.data;
   nvidia::DeviceAssertion* assertion = kernel.assertion;
   if (count <= kFewIndices) {
@@ -88,47 +88,48 @@ Status* update(const CompiledNode& kernel, const Launch& l, std::span<const Buff
     void* parameters[] = {&to, &from, &w.x, &w.slice, &w.elements, &count, &assertion};
     return kernel.launch(count * w.elements, false, parameters, kIntegerStep);
   }
-  if (!add && has_table(w.elements, out.dtype)) return put_last(kernel, l, w, count);
+  if (!add && has_table(w.elements, out.dtype)) return put_last_values(kernel, l, w, count);
   RadixSort sort(l.scratch, count, sizeof(Key));
   void* keys = sort.keys();
   void* naming[] = {&keys, &w.x, &count, &assertion};
   if (Status* failed = kernel.launch(count, false, naming)) return failed;
   uint64_t places = 1;
   for (size_t k = 0; k < tensors.size(); k++) places *= static_cast<uint64_t>(out.shape[dim + k]);
-  if (Status* failed = sort.run(kernel, kSortSteps, digits_below(std::max<uint64_t>(2, places), 0))) return failed;
+  if (Status* failed = sort.run(kernel, kSortSteps, digits_of_numbers_below(std::max<uint64_t>(2, places), 0)))
+    return failed;
   const void* sorted_keys = sort.sorted_keys();
   const uint32_t* sorted = sort.sorted();
-  int64_t lanes = lanes_of(w.elements);
+  int64_t lanes = log2_of_lanes(w.elements);
   void* parameters[] = {&to,         &from,  &sorted_keys, &sorted, &w.x,      &w.slice,
                         &w.elements, &lanes, &count,       &adds,   &assertion};
   Status* failed = kernel.launch(count << lanes, false, parameters, kApplyStep);
   if (failed || !add || count < kPart) return failed;
   void* sums = static_cast<std::byte*>(l.scratch) + RadixSort::scratch(count, sizeof(Key));
-  const int64_t work = part_sums(count, w.elements) / 2;
+  const int64_t work = count_part_sums(count, w.elements) / 2;
   void* summing[] = {&sums, &from, &sorted_keys, &sorted, &w.x, &w.slice, &w.elements, &count};
   if (Status* refused = kernel.launch(work, false, summing, kSumStep)) return refused;
   void* joining[] = {&to, &sums, &sorted_keys, &sorted, &w.x, &w.slice, &w.elements, &count, &assertion};
   return kernel.launch(work, false, joining, kJoinStep);
 }
 
-uint64_t places_of(const NodeView& view, size_t dim, size_t n) {
+uint64_t count_places(const NodeView& view, size_t dim, size_t n) {
   uint64_t places = 1;
   const Shape& shape = view.store.type(view.node.args[0].v).shape;
   for (size_t k = 0; k < n; k++) places *= static_cast<uint64_t>(std::max<int64_t>(1, shape[dim + k].value()));
   return places;
 }
 // Whether as many indices can be sorted, by places of these dims.
-bool sortable(const NodeView& view, ValueId index, size_t dim, size_t n) {
-  return places_of(view, dim, n) <= uint64_t{1} << 32 &&
+bool can_sort_indices(const NodeView& view, ValueId index, size_t dim, size_t n) {
+  return count_places(view, dim, n) <= uint64_t{1} << 32 &&
          elements(view.store.type(index).shape).value() < RadixSort::kMost;
 }
 size_t update_scratch(const NodeView& view, ValueId index, ValueId src, size_t dim, size_t n, bool add) {
   const int64_t count = elements(view.store.type(index).shape).value();
-  const DType d = first_input(view);
+  const DType d = first_input_dtype(view);
   if (count <= kFewIndices || (add && adds_in_any_order(d))) return 0;
   const int64_t slice = elements(view.store.type(src).shape).value() / count;
-  if (!add && has_table(slice, d)) return static_cast<size_t>(places_of(view, dim, n)) * sizeof(uint32_t);
-  const auto sums = add ? static_cast<size_t>(part_sums(count, slice)) : 0;
+  if (!add && has_table(slice, d)) return static_cast<size_t>(count_places(view, dim, n)) * sizeof(uint32_t);
+  const auto sums = add ? static_cast<size_t>(count_part_sums(count, slice)) : 0;
   return RadixSort::scratch(count, sizeof(Key)) + sums * sizeof(double);
 }
 
@@ -136,7 +137,8 @@ size_t update_scratch(const NodeView& view, ValueId index, ValueId src, size_t d
 
 bool takes_take_add(const NodeView& view) {
   const size_t rank = view.store.type(view.node.args[0].v).shape.size();
-  return adds_up(view) && sortable(view, view.node.args[2].v, normalize_axis(view.node.args[1].i, rank), 1);
+  return adds_numbers(view) &&
+         can_sort_indices(view, view.node.args[2].v, normalize_axis(view.node.args[1].i, rank), 1);
 }
 size_t take_add_scratch(const NodeView& view) {
   return update_scratch(view, view.node.args[2].v, view.node.args[3].v, 0, 1, true);
@@ -150,7 +152,8 @@ Status* run_take_add(const CompiledNode& kernel, const Launch& l) {
 
 bool takes_index_put(const NodeView& view) {
   const auto given = view.node.args[1].value_list();
-  return takes_index(view) && sortable(view, given[0], 0, given.size()) && (!view.node.args[3].i || adds_up(view));
+  return takes_index(view) && can_sort_indices(view, given[0], 0, given.size()) &&
+         (!view.node.args[3].i || adds_numbers(view));
 }
 size_t index_put_scratch(const NodeView& view) {
   const auto given = view.node.args[1].value_list();
@@ -160,24 +163,26 @@ Status* run_index_put(const CompiledNode& kernel, const Launch& l) {
   return update(kernel, l, {l.inputs + 1, l.n_inputs - 2}, 0, true, kernel.node.args[3].i != 0);
 }
 
-bool has_few(const NodeView& view, ValueId index) {
+bool has_few_indices(const NodeView& view, ValueId index) {
   return elements(view.store.type(index).shape).value() <= kFewIndices;
 }
-bool takes_few_added(const NodeView& view) { return takes_take_add(view) && has_few(view, view.node.args[2].v); }
+bool takes_few_added(const NodeView& view) {
+  return takes_take_add(view) && has_few_indices(view, view.node.args[2].v);
+}
 bool takes_few_put(const NodeView& view) {
-  return takes_index_put(view) && has_few(view, view.node.args[1].value_list()[0]);
+  return takes_index_put(view) && has_few_indices(view, view.node.args[1].value_list()[0]);
 }
 
 #define THUNDER_UPDATE_STEPS \
   { kRadixSteps[0], kRadixSteps[1], "apply_updates", "sum_parts", "join_parts", "add_integers", "clear_last", \
     "find_last", "put_last" }
 constexpr Rule kRules[] = {
-    {"prims.take_add", takes_few_added, kFewUpdates, first_input, along_dim, run_take_add, kStrided},
-    {"prims.take_add", takes_take_add, kManyUpdates, first_input, along_dim, run_take_add, kStrided, take_add_scratch,
-     THUNDER_UPDATE_STEPS},
-    {"prims.index_put", takes_few_put, kFewUpdates, first_input, indexed_dims, run_index_put, kStrided},
-    {"prims.index_put", takes_index_put, kManyUpdates, first_input, indexed_dims, run_index_put, kStrided,
-     index_put_scratch, THUNDER_UPDATE_STEPS},
+    {"prims.take_add", takes_few_added, kFewUpdates, first_input_dtype, describe_arg_dim, run_take_add, kStrided},
+    {"prims.take_add", takes_take_add, kManyUpdates, first_input_dtype, describe_arg_dim, run_take_add, kStrided,
+     take_add_scratch, THUNDER_UPDATE_STEPS},
+    {"prims.index_put", takes_few_put, kFewUpdates, first_input_dtype, describe_indexed_dims, run_index_put, kStrided},
+    {"prims.index_put", takes_index_put, kManyUpdates, first_input_dtype, describe_indexed_dims, run_index_put,
+     kStrided, index_put_scratch, THUNDER_UPDATE_STEPS},
 };
 
 }  // namespace

@@ -52,7 +52,8 @@ std::string choices_report(const Program& program) {
   for (const Step& step : program.plan().steps)
     if (const auto* texts = dynamic_cast<const KernelTexts*>(step.kernel.get());
         texts && !texts->chosen_algorithm().empty())
-      out += cat(step.node->op->name(), format_location(step.node), ": the fastest was ", texts->chosen_algorithm(), "\n");
+      out += cat(step.node->op->name(), format_location(step.node), ": the fastest was ", texts->chosen_algorithm(),
+                 "\n");
   return out;
 }
 

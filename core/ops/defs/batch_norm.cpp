@@ -189,8 +189,8 @@ constexpr OpRow kRows[] = {
               CastPolicy::none, "batch_norm while training, and the running mean and variance after this batch.",
               batch_norm_update, update_samples),
     composite("batch_norm_stats(tensor input, float eps) -> (tensor, tensor)", CastPolicy::none,
-              "The mean of each channel, and 1 / sqrt(variance + eps), by which batch_norm standardises while training: "
-              "[channels], in float32 or wider.",
+              "The mean of each channel, and 1 / sqrt(variance + eps), by which a training batch_norm standardises: "
+              "[channels], float32 or wider.",
               batch_norm_stats, stats_samples),
     composite("batch_norm_backward(tensor grad, tensor input, tensor? weight, tensor? bias, float eps) -> "
               "(tensor, tensor, tensor)",

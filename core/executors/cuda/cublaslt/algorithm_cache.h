@@ -35,7 +35,7 @@ class AlgorithmCache {
   Choice find(const Session& session, const Problem& problem, uint32_t alignment, bool timed);
 
  private:
-  std::optional<Choice> kept(const std::string& key, const Problem& problem, bool timed);
+  std::optional<Choice> find_stored(const std::string& key, const Problem& problem, bool timed);
 
   BlobStore store_;
   const std::string machine_;

@@ -14,7 +14,7 @@ using CublasLtSessions = nvidia::Sessions<Session>;
 bool is_linear(const NodeView& view) { return view.node.op->name() == "linear"; }
 
 // The library adds a bias in the product's epilogue, but not for f64. A linear without bias descends to a matmul.
-bool takes_linear(const NodeView& view) {
+bool supports_linear(const NodeView& view) {
   const std::span<const Arg> args = view.node.args;
   const auto type = [&](size_t i) -> const TensorType& { return view.store.type(args[i].v); };
   if (!args[2].present() || type(1).rank() != 2 || type(2).rank() != 1 || type(0).dtype == DType::f64) return false;
@@ -27,7 +27,7 @@ bool takes_linear(const NodeView& view) {
 bool claim(const NodeView& view, void*) {
   const TensorType& t = view.store.type(view.node.results[0]);
   std::string why;
-  return kind(t.device) == kCudaKind && multiplies(t.dtype) && (!is_linear(view) || takes_linear(view)) &&
+  return kind(t.device) == kCudaKind && supports_dtype(t.dtype) && (!is_linear(view) || supports_linear(view)) &&
          Library::open(why);
 }
 
@@ -77,7 +77,7 @@ class ProductKernel : public Kernel {
 };
 
 KernelPtr prepare(const NodeView& view, void* user) {
-  const Session& session = CublasLtSessions::of(view, user);
+  const Session& session = CublasLtSessions::session_of(view, user);
   const ProductOptions options{.tf32 = view.settings.float32_matmul_precision != Precision::highest,
                                .timed = view.settings.max_autotune};
   return std::make_unique<ProductKernel>(session, is_linear(view), options);

@@ -10,7 +10,7 @@ constexpr int64_t kOne = 1;  // the step of a dense vector
 size_t bytes_of(const Buffer& b) { return (static_cast<size_t>(b.elements()) * size_of(b.dtype) + 255) / 256 * 256; }
 
 // The stride between rows after merging all leading dims; none if they cannot be merged.
-std::optional<int64_t> row_step(const Buffer& b) {
+std::optional<int64_t> merged_row_stride(const Buffer& b) {
   std::optional<int64_t> first;
   int64_t next = 0;
   for (int32_t d = b.rank - 1; d-- > 0;) {
@@ -24,7 +24,7 @@ std::optional<int64_t> row_step(const Buffer& b) {
 
 }  // namespace
 
-Buffer Linear::Matrix::over(const Buffer& b, void* data) const {
+Buffer Linear::Matrix::as_buffer(const Buffer& b, void* data) const {
   Buffer out = b;
   out.data = data, out.rank = 2, out.shape = shape, out.strides = strides;
   return out;
@@ -35,7 +35,7 @@ Linear::Linear(const Session& session, std::span<const Buffer> inputs, const Buf
   const Buffer &x = inputs[0], &w = inputs[1];
   const int64_t k = x.shape[x.rank - 1], n = w.shape[0],
                 m = k ? x.elements() / k : output.elements() / std::max<int64_t>(n, 1);
-  const std::optional<int64_t> step = row_step(x);
+  const std::optional<int64_t> step = merged_row_stride(x);
   if (!step) packed_bytes_[0] = bytes_of(x), packed_strides_ = dense_strides({x.shape, static_cast<size_t>(x.rank)});
   const bool bias = inputs[2].present();
   if (bias)
@@ -44,7 +44,7 @@ Linear::Linear(const Session& session, std::span<const Buffer> inputs, const Buf
   b_ = {{k, n}, {w.strides[1], w.strides[0]}};
   c_ = {{m, n}, {n, 1}};
   options.bias = bias;
-  product_.emplace(session, a_.over(x, nullptr), b_.over(w, nullptr), c_.over(output, nullptr), options);
+  product_.emplace(session, a_.as_buffer(x, nullptr), b_.as_buffer(w, nullptr), c_.as_buffer(output, nullptr), options);
 }
 
 Status* Linear::run(std::span<const Buffer> inputs, const Buffer& output, void* scratch) const {
@@ -61,8 +61,8 @@ Status* Linear::run(std::span<const Buffer> inputs, const Buffer& output, void* 
     if (Status* failed = copy_on_device(session_.device(), from, dense)) return failed;
     free += packed_bytes_[i];
   }
-  return product_->run(a_.over(inputs[0], memory[0]), b_.over(inputs[1], inputs[1].data), c_.over(output, output.data),
-                       memory[1], free);
+  return product_->run(a_.as_buffer(inputs[0], memory[0]), b_.as_buffer(inputs[1], inputs[1].data),
+                       c_.as_buffer(output, output.data), memory[1], free);
 }
 
 }  // namespace thunder::cublaslt

@@ -21,7 +21,7 @@ class Linear {
   // [m, k], [k, n] and [m, n] over the memory of the operands.
   struct Matrix {
     int64_t shape[2], strides[2];
-    Buffer over(const Buffer& b, void* data) const;
+    Buffer as_buffer(const Buffer& b, void* data) const;
   };
 
   const Session& session_;

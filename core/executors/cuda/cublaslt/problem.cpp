@@ -11,17 +11,17 @@ constexpr size_t kMostWorkspace = size_t{32} << 20;
 
 Problem::Problem(const Session& session, const ProblemShape& shape) : session_(session), shape_(shape) {
   try {
-    create();
+    create_descriptors();
   } catch (...) {
-    destroy();
+    destroy_descriptors();
     throw;
   }
 }
 
-Problem::~Problem() { destroy(); }
+Problem::~Problem() { destroy_descriptors(); }
 
 // The library's matrices are column-major: a row-major c = a b is its c' = b' a'.
-void Problem::create() {
+void Problem::create_descriptors() {
   const Library& l = session_.library();
   const ProblemShape& s = shape_;
   session_.require(l.desc_create(&desc_, s.compute, s.scale), "cublasLtMatmulDescCreate");
@@ -41,7 +41,7 @@ void Problem::create() {
   create_layout(c_, s.c, s.m, s.n);
 }
 
-void Problem::destroy() {
+void Problem::destroy_descriptors() {
   const Library& l = session_.library();
   for (Layout layout : {a_, b_, c_})
     if (layout) l.layout_destroy(layout);
@@ -59,7 +59,7 @@ void Problem::create_layout(Layout& layout, const ProblemShape::Operand& o, int6
                    "cublasLtMatrixLayoutSetAttribute");
 }
 
-std::string Problem::text() const {
+std::string Problem::describe() const {
   const ProblemShape& s = shape_;
   std::string out = cat("type ", s.type, " compute ", s.compute, " scale ", s.scale, s.bias ? " bias" : "", " ", s.m,
                         "x", s.k, "x", s.n, " of ", s.batch);
@@ -68,7 +68,7 @@ std::string Problem::text() const {
   return out;
 }
 
-std::vector<Choice> Problem::proposed(uint32_t alignment, int most) const {
+std::vector<Choice> Problem::propose_choices(uint32_t alignment, int most) const {
   const Library& l = session_.library();
   Preference preference = nullptr;
   session_.require(l.preference_create(&preference), "cublasLtMatmulPreferenceCreate");
@@ -90,21 +90,21 @@ std::vector<Choice> Problem::proposed(uint32_t alignment, int most) const {
   return out;
 }
 
-bool Problem::takes(Choice& choice) const {
+bool Problem::check_choice(Choice& choice) const {
   Heuristic checked{};
   if (session_.library().check(session_.handle(), desc_, b_, a_, c_, c_, &choice.algorithm, &checked)) return false;
   choice.workspace_bytes = checked.workspace_bytes;
   return !checked.state && checked.workspace_bytes <= kMostWorkspace;
 }
 
-std::array<size_t, 4> Problem::bytes() const {
+std::array<size_t, 4> Problem::operand_bytes() const {
   const ProblemShape& s = shape_;
   const auto span = [&](const ProblemShape::Operand& o, int64_t rows, int64_t columns) {
     const int64_t fast = o.transposed ? rows : columns, slow = o.transposed ? columns : rows;
-    return static_cast<size_t>((s.batch - 1) * o.batch_stride + (slow - 1) * o.leading + fast) * item();
+    return static_cast<size_t>((s.batch - 1) * o.batch_stride + (slow - 1) * o.leading + fast) * element_bytes();
   };
   return {span(s.a, s.m, s.k), span(s.b, s.k, s.n), span(s.c, s.m, s.n),
-          s.bias ? static_cast<size_t>(s.n) * item() : 0};
+          s.bias ? static_cast<size_t>(s.n) * element_bytes() : 0};
 }
 
 Status* Problem::run(const void* a, const void* b, void* c, const void* bias, void* workspace, size_t workspace_bytes,

@@ -31,25 +31,25 @@ class Problem {
   Problem(const Problem&) = delete;
 
   // Different for different shapes.
-  std::string text() const;
+  std::string describe() const;
   // Algorithms that heuristics propose, at most so many, the best first, for addresses that are multiples of
   // `alignment` bytes. Throws backend where there is none.
-  std::vector<Choice> proposed(uint32_t alignment, int most) const;
+  std::vector<Choice> propose_choices(uint32_t alignment, int most) const;
   // Whether the library computes this problem by an algorithm, wherever that comes from; then its workspace is what
   // the library says now.
-  bool takes(Choice& choice) const;
+  bool check_choice(Choice& choice) const;
   // The operands that the library reads and writes span so many bytes: a, b, c, bias.
-  std::array<size_t, 4> bytes() const;
+  std::array<size_t, 4> operand_bytes() const;
 
   // `bias`: null without one. Null, or an owned status.
   Status* run(const void* a, const void* b, void* c, const void* bias, void* workspace, size_t workspace_bytes,
               const Algorithm& algorithm) const;
 
  private:
-  void create();
-  void destroy();
+  void create_descriptors();
+  void destroy_descriptors();
   void create_layout(Layout& layout, const ProblemShape::Operand& operand, int64_t rows, int64_t columns);
-  size_t item() const { return shape_.type == kF64 ? 8 : shape_.type == kF32 ? 4 : 2; }
+  size_t element_bytes() const { return shape_.type == kF64 ? 8 : shape_.type == kF32 ? 4 : 2; }
 
   const Session& session_;
   const ProblemShape shape_;

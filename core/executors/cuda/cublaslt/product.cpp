@@ -11,10 +11,10 @@ namespace {
 // A launch of fewer operations ends before the host has prepared the next one, or leaves multiprocessors idle.
 constexpr double kSmallLaunch = 4e9;
 
-size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
+size_t align_up(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 // The stride between matrices after merging all leading dims; none if they cannot be merged.
-std::optional<int64_t> joint_stride(const Sizes& shape, const Sizes& strides) {
+std::optional<int64_t> merged_batch_stride(const Sizes& shape, const Sizes& strides) {
   std::optional<int64_t> first;
   int64_t next = 0;
   for (size_t d = shape.size() - 2; d-- > 0;) {
@@ -35,7 +35,7 @@ bool broadcasts_matrices(const Sizes& shape, const Sizes& strides) {
 
 }  // namespace
 
-static DataType type_of(DType dtype) {
+static DataType library_type(DType dtype) {
   switch (dtype) {
     case DType::f64: return kF64;
     case DType::bf16: return kBF16;
@@ -44,7 +44,7 @@ static DataType type_of(DType dtype) {
   }
 }
 
-bool multiplies(DType dtype) { return is_real(dtype); }
+bool supports_dtype(DType dtype) { return is_real(dtype); }
 
 Product::Product(const Session& session, const Buffer& a, const Buffer& b, const Buffer& c,
                  const ProductOptions& options)
@@ -56,19 +56,19 @@ Product::Product(const Session& session, const Buffer& a, const Buffer& b, const
   of_a_ = describe(a), of_b_ = describe(b), of_c_ = describe(c);
   ensure(!of_c_.transposed && !of_c_.packed, "a product's result is dense");
   join_batches(a, b, c);
-  if (of_a_.packed) packed_bytes_[0] = aligned(static_cast<size_t>(a.elements()) * item_);
-  if (of_b_.packed) packed_bytes_[1] = aligned(static_cast<size_t>(b.elements()) * item_);
+  if (of_a_.packed) packed_bytes_[0] = align_up(static_cast<size_t>(a.elements()) * item_);
+  if (of_b_.packed) packed_bytes_[1] = align_up(static_cast<size_t>(b.elements()) * item_);
   if (!c.elements() || !k_) return;
   if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
   const int compute = c.dtype == DType::f64                   ? kCompute64F
                       : options.tf32 && c.dtype == DType::f32 ? kCompute32FFastTF32
                                                               : kCompute32F;
-  problem_.emplace(session, ProblemShape{type_of(c.dtype), compute, c.dtype == DType::f64 ? kF64 : kF32, m_, n_, k_,
-                                         batch_, options.bias, of_a_, of_b_, of_c_});
+  problem_.emplace(session, ProblemShape{library_type(c.dtype), compute, c.dtype == DType::f64 ? kF64 : kF32, m_, n_,
+                                         k_, batch_, options.bias, of_a_, of_b_, of_c_});
   const Choice unaligned = session.algorithms().find(session, *problem_, static_cast<uint32_t>(item_), false),
                aligned_choice = session.algorithms().find(session, *problem_, kAlignment, options.timed);
   unaligned_ = unaligned.algorithm, aligned_ = aligned_choice.algorithm;
-  workspace_bytes_ = aligned(std::max(unaligned.workspace_bytes, aligned_choice.workspace_bytes));
+  workspace_bytes_ = align_up(std::max(unaligned.workspace_bytes, aligned_choice.workspace_bytes));
 }
 
 void Product::join_batches(const Buffer& a, const Buffer& b, const Buffer& c) {
@@ -77,11 +77,12 @@ void Product::join_batches(const Buffer& a, const Buffer& b, const Buffer& c) {
       2.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(k_) * static_cast<double>(batch_);
   Matrix of_a = of_a_, of_b = of_b_, of_c = of_c_;
   for (auto [matrix, buffer] : {std::pair(&of_a, &a), std::pair(&of_b, &b)})
-    if (launch < kSmallLaunch && !joint_stride(matrix->shape, matrix->strides) &&
+    if (launch < kSmallLaunch && !merged_batch_stride(matrix->shape, matrix->strides) &&
         !broadcasts_matrices(matrix->shape, matrix->strides))
       *matrix = dense(*buffer);
-  const auto stride_a = joint_stride(of_a.shape, of_a.strides), stride_b = joint_stride(of_b.shape, of_b.strides),
-             stride_c = joint_stride(of_c.shape, of_c.strides);
+  const auto stride_a = merged_batch_stride(of_a.shape, of_a.strides),
+             stride_b = merged_batch_stride(of_b.shape, of_b.strides),
+             stride_c = merged_batch_stride(of_c.shape, of_c.strides);
   if (!stride_a || !stride_b || !stride_c) return;
   of_a.batch_stride = *stride_a, of_b.batch_stride = *stride_b, of_c.batch_stride = *stride_c;
   of_a_ = of_a, of_b_ = of_b, of_c_ = of_c;
@@ -114,7 +115,7 @@ Product::Matrix Product::dense(const Buffer& b) {
   return m;
 }
 
-Buffer Product::packed(const Buffer& b, const Matrix& m, void* at, Status*& failed) const {
+Buffer Product::pack_if_needed(const Buffer& b, const Matrix& m, void* at, Status*& failed) const {
   if (!m.packed) return b;
   Buffer dense = b;
   dense.data = at, dense.strides = m.strides.data();
@@ -137,9 +138,9 @@ Status* Product::run(const Buffer& a, const Buffer& b, const Buffer& c, const vo
   Status* failed = nullptr;
   const auto address = reinterpret_cast<uintptr_t>(scratch);
   auto* at = static_cast<std::byte*>(scratch) + ((kWorkspaceAlign - address % kWorkspaceAlign) % kWorkspaceAlign);
-  const Buffer left = packed(a, of_a_, at + workspace_bytes_, failed);
+  const Buffer left = pack_if_needed(a, of_a_, at + workspace_bytes_, failed);
   if (failed) return failed;
-  const Buffer right = packed(b, of_b_, at + workspace_bytes_ + packed_bytes_[0], failed);
+  const Buffer right = pack_if_needed(b, of_b_, at + workspace_bytes_ + packed_bytes_[0], failed);
   if (failed) return failed;
   const auto item = static_cast<int64_t>(item_);
   int64_t outer = 1;

@@ -38,7 +38,7 @@ class Product {
   // copying operands for that costs less than a launch for each index of the other leading dims.
   void join_batches(const Buffer& a, const Buffer& b, const Buffer& c);
   Status* multiply(const std::byte* a, const std::byte* b, std::byte* c, const void* bias, void* workspace) const;
-  Buffer packed(const Buffer& b, const Matrix& m, void* at, Status*& failed) const;
+  Buffer pack_if_needed(const Buffer& b, const Matrix& m, void* at, Status*& failed) const;
 
   const Session& session_;
   int64_t m_, n_, k_, batch_;  // batch: of the last of the leading dims
@@ -54,6 +54,6 @@ class Product {
 };
 
 // Whether cuBLASLt multiplies such elements as prims.matmul does.
-bool multiplies(DType dtype);
+bool supports_dtype(DType dtype);
 
 }  // namespace thunder::cublaslt

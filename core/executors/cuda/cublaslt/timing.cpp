@@ -18,24 +18,25 @@ constexpr double kDropRatio = 1.3, kGainRatio = 0.97;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr size_t kAlign = 256;
 
-void must(Status* failed) {
+void throw_if_failed(Status* failed) {
   if (failed) throw Error(Ref<Status>::adopt(failed));
 }
 
-size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+size_t align_up(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 // Operands of zeros and a workspace, on which choices run. All of it throws what the device and the library report.
 class Trial {
  public:
   Trial(const Session& session, const Problem& problem, size_t workspace_bytes)
       : device_(session.device()), problem_(problem), workspace_bytes_(workspace_bytes) {
-    const std::array<size_t, 4> operands = problem.bytes();
+    const std::array<size_t, 4> operands = problem.operand_bytes();
     size_t bytes = workspace_bytes + kAlign;
-    for (const size_t of : operands) bytes += aligned(of);
+    for (const size_t of : operands) bytes += align_up(of);
     memory_ = Storage::allocate(device_.allocator(), bytes);
-    must(device_.fill_with_zeros(memory_->data(), bytes));
-    uintptr_t at = aligned(reinterpret_cast<uintptr_t>(memory_->data()));
-    for (size_t i = 0; i < operands.size(); i++) operands_[i] = reinterpret_cast<void*>(at), at += aligned(operands[i]);
+    throw_if_failed(device_.fill_with_zeros(memory_->data(), bytes));
+    uintptr_t at = align_up(reinterpret_cast<uintptr_t>(memory_->data()));
+    for (size_t i = 0; i < operands.size(); i++)
+      operands_[i] = reinterpret_cast<void*>(at), at += align_up(operands[i]);
     workspace_ = reinterpret_cast<void*>(at);
   }
 
@@ -43,19 +44,19 @@ class Trial {
   class Candidate {
    public:
     Candidate(const Trial& trial, const Choice& choice) : trial_(trial), graph_(trial.device_.recording()) {
-      const auto once = [&] { must(trial_.run(choice)); };
-      trial_.seconds(once);
-      runs_ = static_cast<int>(std::clamp(kSecondsOfRound / trial_.seconds(once), 1.0, double{kMostRuns}));
-      must(graph_->begin());
+      const auto once = [&] { throw_if_failed(trial_.run(choice)); };
+      trial_.time_call(once);
+      runs_ = static_cast<int>(std::clamp(kSecondsOfRound / trial_.time_call(once), 1.0, double{kMostRuns}));
+      throw_if_failed(graph_->begin());
       Status* failed = nullptr;
       for (int i = 0; i < runs_ && !failed; i++) failed = trial_.run(choice);
       Ref<Status> ended = Ref<Status>::adopt(graph_->end());  // whatever happened, nothing more is to be recorded
-      must(failed);
-      must(ended.detach());
+      throw_if_failed(failed);
+      throw_if_failed(ended.detach());
     }
     // Of one run, in a round of them.
     double seconds() const {
-      return trial_.seconds([&] { must(graph_->launch()); }) / runs_;
+      return trial_.time_call([&] { throw_if_failed(graph_->launch()); }) / runs_;
     }
 
    private:
@@ -71,12 +72,12 @@ class Trial {
   }
   // Until the device has done it.
   template <class F>
-  double seconds(const F& what) const {
+  double time_call(const F& what) const {
     using Clock = std::chrono::steady_clock;
-    must(device_.synchronize_stream(device_.native_stream()));
+    throw_if_failed(device_.synchronize_stream(device_.native_stream()));
     const auto start = Clock::now();
     what();
-    must(device_.synchronize_stream(device_.native_stream()));
+    throw_if_failed(device_.synchronize_stream(device_.native_stream()));
     return std::max(std::chrono::duration<double>(Clock::now() - start).count(), 1e-9);
   }
 
@@ -89,7 +90,7 @@ class Trial {
 };
 
 // Null: it cannot be run.
-std::unique_ptr<Trial::Candidate> candidate(const Trial& trial, const Choice& choice) {
+std::unique_ptr<Trial::Candidate> make_candidate(const Trial& trial, const Choice& choice) {
   try {
     return std::make_unique<Trial::Candidate>(trial, choice);
   } catch (const Error&) {
@@ -108,13 +109,13 @@ double seconds(const Trial::Candidate& candidate) {
 }  // namespace
 
 // Candidates alternate, so that disturbances hit all of them.
-std::optional<size_t> fastest(const Session& session, const Problem& problem, const std::vector<Choice>& choices) {
+std::optional<size_t> find_fastest(const Session& session, const Problem& problem, const std::vector<Choice>& choices) {
   try {
     uint64_t workspace_bytes = 0;
     for (const Choice& c : choices) workspace_bytes = std::max(workspace_bytes, c.workspace_bytes);
     const Trial trial(session, problem, workspace_bytes);
     std::vector<std::unique_ptr<Trial::Candidate>> candidates;
-    for (const Choice& c : choices) candidates.push_back(candidate(trial, c));
+    for (const Choice& c : choices) candidates.push_back(make_candidate(trial, c));
     std::vector<double> best(choices.size(), kNever);
     for (int round = 0; round < kRounds; round++) {
       const double least = *std::min_element(best.begin(), best.end());

@@ -11,6 +11,6 @@ namespace thunder::cublaslt {
 // The index of the fastest: the first, unless another one takes at most 97 % of its time. Runs of a choice are recorded
 // as one graph, so that the host's part of a launch is not measured. None: the device has no memory for the operands,
 // or no choice could be run.
-std::optional<size_t> fastest(const Session& session, const Problem& problem, const std::vector<Choice>& choices);
+std::optional<size_t> find_fastest(const Session& session, const Problem& problem, const std::vector<Choice>& choices);
 
 }  // namespace thunder::cublaslt

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMostWidth = 256, kWidthStep = 8;
 constexpr size_t kLargest = 5;  // of the backward's operands, the first that is a statistic
 
-bool aligned(const Buffer& b) {
+bool is_aligned(const Buffer& b) {
   return reinterpret_cast<uintptr_t>(b.data) % Graph::kAlignment == 0;
 }
 
@@ -30,20 +30,20 @@ class AttentionKernel : public Kernel {
   bool orders_result(size_t number) const override {
     return sizes_.backward ? number < 3 : number == 0 && sizes_.mask == Mask::none;
   }
-  void lay_out(const NodeView& view) override { calls_ = calls(view.inputs, view.outputs, false); }
+  void lay_out(const NodeView& view) override { calls_ = make_calls(view.inputs, view.outputs, false); }
   size_t scratch() const override { return scratch_bytes_; }
   double plan_ms() const override { return plan_ms_; }
   void finish() override {
-    if (!calls_.empty()) scratch_bytes_ = finish(calls_, plan_ms_);
-    kernels_.find(session_.device(), sizes_);
+    if (!calls_.empty()) scratch_bytes_ = finish_calls(calls_, plan_ms_);
+    kernels_.load_functions(session_.device(), sizes_);
   }
   Status* run(const Launch* launch) const {
     const std::span inputs(launch->inputs, launch->n_inputs), outputs(launch->outputs, launch->n_outputs);
-    if (!calls_.empty() && readable(inputs)) return run(calls_, inputs, outputs, launch->scratch);
+    if (!calls_.empty() && is_aligned_for_library(inputs)) return run(calls_, inputs, outputs, launch->scratch);
     return catch_as_status([&] {
-      Calls once = calls(inputs, outputs, true);
+      Calls once = make_calls(inputs, outputs, true);
       double plan_ms = 0;
-      const size_t bytes = finish(once, plan_ms);
+      const size_t bytes = finish_calls(once, plan_ms);
       const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), bytes);
       return run(once, inputs, outputs, scratch->data());
     });
@@ -53,13 +53,13 @@ class AttentionKernel : public Kernel {
   using Calls = std::deque<AttentionCall>;  // by part
 
   // Where the library reads, addresses must be aligned; those of parts are where those of the whole are.
-  bool readable(std::span<const Buffer> inputs) const {
-    const auto read = static_cast<std::ptrdiff_t>(read_by_library(sizes_));
-    return std::all_of(inputs.begin(), inputs.begin() + read, aligned) &&
-           (sizes_.mask != Mask::additive || aligned(inputs[operands(sizes_)])) &&
-           (!sizes_.drops || aligned(inputs[operands(sizes_) + 1]));
+  bool is_aligned_for_library(std::span<const Buffer> inputs) const {
+    const auto read = static_cast<std::ptrdiff_t>(count_library_inputs(sizes_));
+    return std::all_of(inputs.begin(), inputs.begin() + read, is_aligned) &&
+           (sizes_.mask != Mask::additive || is_aligned(inputs[count_operands(sizes_)])) &&
+           (!sizes_.drops || is_aligned(inputs[count_operands(sizes_) + 1]));
   }
-  Calls calls(std::span<const Buffer> inputs, std::span<const Buffer> outputs, bool pack) const {
+  Calls make_calls(std::span<const Buffer> inputs, std::span<const Buffer> outputs, bool pack) const {
     Calls out;
     for (const AttentionPart& part : parts_) {
       const PartBuffers seen(sizes_, part, inputs, outputs);
@@ -68,11 +68,11 @@ class AttentionKernel : public Kernel {
     return out;
   }
   // The scratch memory that each of them uses in turn.
-  size_t finish(Calls& calls, double& plan_ms) const {
+  size_t finish_calls(Calls& calls, double& plan_ms) const {
     size_t bytes = 0;
     for (size_t i = 0; i < calls.size(); i++) {
       try {
-        calls[i].finish(plan_ms);
+        calls[i].wait_for_plan(plan_ms);
       } catch (const Error& e) {
         if (e.code() == Code::declined) refuse_part(session_, parts_[i].sizes);
         throw;
@@ -100,7 +100,7 @@ class AttentionKernel : public Kernel {
 };
 
 // Whether cuDNN takes a mask of scores with so many dims: it must not make them more.
-bool take_mask(const TensorType& mask, size_t rank, AttentionSizes& s) {
+bool accept_mask(const TensorType& mask, size_t rank, AttentionSizes& s) {
   s.mask = mask.dtype == DType::boolean ? Mask::boolean : Mask::additive;
   s.mask_sizes = {1, 1, 1, 1};
   const Sizes4 scores = {s.batch, s.heads, s.queries, s.keys};
@@ -115,7 +115,7 @@ bool take_mask(const TensorType& mask, size_t rank, AttentionSizes& s) {
 }
 
 // Whether cuDNN takes the dropout mask: of the query's dtype and the shape of the scores.
-bool take_kept(const TensorType& kept, size_t rank, AttentionSizes& s) {
+bool accept_dropout_mask(const TensorType& kept, size_t rank, AttentionSizes& s) {
   s.drops = true;
   if (kind(kept.device) != kCudaKind || kept.rank() != rank || kept.dtype != s.dtype) return false;
   const Sizes4 scores = {s.batch, s.heads, s.queries, s.keys};
@@ -157,16 +157,16 @@ std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
   s.causal = args[mask + 1].i != 0;
   s.scale =
       static_cast<float>(args[mask + 2].present() ? args[mask + 2].f : 1 / std::sqrt(static_cast<double>(s.width)));
-  if (args[mask].present() && !take_mask(view.store.type(args[mask].v), rank, s)) return std::nullopt;
+  if (args[mask].present() && !accept_mask(view.store.type(args[mask].v), rank, s)) return std::nullopt;
   const Arg &kept = args[mask + 4], &kept_scale = args[mask + 5];
   s.kept_scale = static_cast<float>(kept_scale.f);
-  if (kept.present() && !take_kept(view.store.type(kept.v), rank, s)) return std::nullopt;
+  if (kept.present() && !accept_dropout_mask(view.store.type(kept.v), rank, s)) return std::nullopt;
   return s;
 }
 
 KernelPtr prepare_attention(Session& session, const AttentionSizes& sizes) {
   if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
-  std::vector<AttentionPart> parts = parts_of(session, sizes);
+  std::vector<AttentionPart> parts = split_into_parts(session, sizes);
   return parts.empty() ? nullptr : std::make_unique<AttentionKernel>(session, sizes, std::move(parts));
 }
 

@@ -55,7 +55,7 @@ Layout layout_of(const Buffer& b) {
   return l;
 }
 
-bool readable(const Layout& l) {
+bool has_readable_strides(const Layout& l) {
   if (l.strides[3] != 1) return false;
   for (size_t d = 0; d < 3; d++)
     if (l.strides[d] <= 0 || l.strides[d] % kWidthStep) return false;
@@ -69,10 +69,10 @@ bool is_dense(const Buffer& b) {
 
 }  // namespace
 
-size_t operands(const AttentionSizes& s) {
+size_t count_operands(const AttentionSizes& s) {
   return s.backward ? kTotal + 1 : kForwardInputs.size();
 }
-size_t read_by_library(const AttentionSizes& s) {
+size_t count_library_inputs(const AttentionSizes& s) {
   return s.backward ? kBackwardInputs.size() : kForwardInputs.size();
 }
 
@@ -91,7 +91,7 @@ void AttentionKernels::begin_compiling(nvidia::CudaDevice& device, const Attenti
   if (s.mask != Mask::none || s.drops) MaskKernels::begin_compiling(device);
 }
 
-void AttentionKernels::find(nvidia::CudaDevice& device, const AttentionSizes& s) {
+void AttentionKernels::load_functions(nvidia::CudaDevice& device, const AttentionSizes& s) {
   if (s.backward) log_sum_exp = device.function(backward_text(), "log_sum_exp");
   if (s.backward && s.drops)
     divide = device.function(backward_text(), s.dtype == DType::bf16 ? "divide_bf16" : "divide_f16");
@@ -104,24 +104,25 @@ AttentionCall::AttentionCall(Session& session, const AttentionSizes& sizes, std:
     : session_(session), s_(sizes) {
   AttentionLayouts layouts = dense_layouts(s_);
   const std::span<const size_t> roles = this->roles();
-  for (size_t i = 0; i < operands(s_); i++) {
+  for (size_t i = 0; i < count_operands(s_); i++) {
     const Layout lies = layout_of(inputs[i]);
-    const bool as_it_lies = i < roles.size() ? !pack && readable(lies) && i != divided() : is_dense(inputs[i]);
+    const bool as_it_lies =
+        i < roles.size() ? !pack && has_readable_strides(lies) && i != dropout_scaled_operand() : is_dense(inputs[i]);
     if (as_it_lies && i < roles.size()) layouts.of[roles[i]] = lies;
     if (!as_it_lies)
       packed_bytes_[i] = aligned_up(static_cast<size_t>(inputs[i].elements()) * size_of(inputs[i].dtype));
   }
   const size_t first = s_.backward ? size_t{kQueryGrad} : size_t{kOut}, ordered = s_.backward ? 3 : 1;
   for (size_t i = 0; i < ordered; i++) layouts.of[first + i] = layout_of(outputs[i]);
-  if (s_.mask != Mask::none) layouts.of[kBias] = mask_.emplace(s_, inputs[operands(s_)], pack).layout();
-  if (s_.drops) layouts.of[kKept] = kept_.emplace(with_kept_as_mask(s_), inputs[operands(s_) + 1], pack).layout();
+  if (s_.mask != Mask::none) layouts.of[kBias] = mask_.emplace(s_, inputs[count_operands(s_)], pack).layout();
+  if (s_.drops) layouts.of[kKept] = kept_.emplace(with_kept_as_mask(s_), inputs[count_operands(s_) + 1], pack).layout();
   rows_ = s_.batch * s_.heads * s_.queries;
   pending_ = session.begin_plan(key_of(s_, layouts), [&session, sizes, layouts] {
     return std::make_shared<const Plan>(attention_graph(session, sizes, layouts), kAttentionOptions, "attention");
   });
 }
 
-void AttentionCall::finish(double& plan_ms) {
+void AttentionCall::wait_for_plan(double& plan_ms) {
   plan_ = session_.plans().wait(pending_, plan_ms);
 }
 
@@ -133,7 +134,7 @@ size_t AttentionCall::scratch_bytes() const {
 
 Status* AttentionCall::pack_operands(std::span<const Buffer> inputs, std::byte*& free,
                                      std::array<void*, kMostOperands>& operand) const {
-  for (size_t i = 0; i < operands(s_); i++) {
+  for (size_t i = 0; i < count_operands(s_); i++) {
     operand[i] = inputs[i].data;
     if (!packed_bytes_[i]) continue;
     const Sizes strides = dense_strides({inputs[i].shape, static_cast<size_t>(inputs[i].rank)});
@@ -153,8 +154,10 @@ Status* AttentionCall::run(std::span<const Buffer> inputs, std::span<const Buffe
   const auto take = [&](size_t bytes) { return std::exchange(free, free + bytes); };
   std::array<void*, kMostOperands> operand{};
   if (Status* failed = pack_operands(inputs, free, operand)) return failed;
-  if (divided() < kMostOperands)
-    if (Status* failed = divide(operand[divided()], inputs[divided()].elements(), kernels.divide)) return failed;
+  if (dropout_scaled_operand() < kMostOperands)
+    if (Status* failed =
+            divide(operand[dropout_scaled_operand()], inputs[dropout_scaled_operand()].elements(), kernels.divide))
+      return failed;
   std::array<void*, kAllTensors> memory{};
   const std::span<const size_t> roles = this->roles();
   for (size_t i = 0; i < roles.size(); i++) memory[roles[i]] = operand[i];
@@ -164,8 +167,8 @@ Status* AttentionCall::run(std::span<const Buffer> inputs, std::span<const Buffe
     memory[role] = mask->bytes() ? take(mask->bytes()) : inputs[input].data;
     return mask->convert(device, *kernel, inputs[input], memory[role]);
   };
-  if (Status* failed = bind(kBias, mask_, kernels.mask, operands(s_))) return failed;
-  if (Status* failed = bind(kKept, kept_, kernels.kept, operands(s_) + 1)) return failed;
+  if (Status* failed = bind(kBias, mask_, kernels.mask, count_operands(s_))) return failed;
+  if (Status* failed = bind(kKept, kept_, kernels.kept, count_operands(s_) + 1)) return failed;
   if (s_.backward) {
     memory[kStatistics] = take(row_bytes()), memory[kDelta] = take(row_bytes());
     for (size_t i = 0; i < 3; i++) memory[kQueryGrad + i] = outputs[i].data;
@@ -200,7 +203,7 @@ size_t AttentionCall::row_bytes() const {
   return aligned_up(static_cast<size_t>(rows_) * sizeof(float));
 }
 
-size_t AttentionCall::divided() const { return s_.backward && s_.drops ? kOutOperand : kMostOperands; }
+size_t AttentionCall::dropout_scaled_operand() const { return s_.backward && s_.drops ? kOutOperand : kMostOperands; }
 
 Status* AttentionCall::launch(nvidia::Function function, int64_t threads, void** parameters) const {
   constexpr int64_t kThreads = 256;

@@ -17,9 +17,9 @@ constexpr PlanOptions kAttentionOptions{
 // Equal for what has one plan.
 std::string key_of(const AttentionSizes& s, const AttentionLayouts& layouts);
 // The place of the mask among a node's operands; operands before it are read as they are.
-size_t operands(const AttentionSizes& s);
+size_t count_operands(const AttentionSizes& s);
 // The first operand that the library itself reads.
-size_t read_by_library(const AttentionSizes& s);
+size_t count_library_inputs(const AttentionSizes& s);
 
 // The kernels of our own that a node needs besides its plans.
 struct AttentionKernels {
@@ -29,7 +29,7 @@ struct AttentionKernels {
 
   static void begin_compiling(nvidia::CudaDevice& device, const AttentionSizes& s);
   // Throws.
-  void find(nvidia::CudaDevice& device, const AttentionSizes& s);
+  void load_functions(nvidia::CudaDevice& device, const AttentionSizes& s);
 };
 
 class AttentionCall {
@@ -39,7 +39,7 @@ class AttentionCall {
                 std::span<const Buffer> outputs, bool pack);
 
   // Must be called first. Throws Code::declined where no engine supports the node.
-  void finish(double& plan_ms);
+  void wait_for_plan(double& plan_ms);
   size_t scratch_bytes() const;
   Status* run(std::span<const Buffer> inputs, std::span<const Buffer> outputs, void* scratch,
               const AttentionKernels& kernels) const;
@@ -52,7 +52,7 @@ class AttentionCall {
                         std::array<void*, kMostOperands>& operand) const;
   size_t row_bytes() const;
   // The operand that is copied in any case, and divided by kept_scale; kMostOperands: none.
-  size_t divided() const;
+  size_t dropout_scaled_operand() const;
   Status* launch(nvidia::Function function, int64_t threads, void** parameters) const;
   Status* divide(void* packed, int64_t count, nvidia::Function function) const;
   Status* add_logarithms(void* largest, void* total, void* to, nvidia::Function function) const;

@@ -17,25 +17,25 @@ struct Builder {
   Sizes4 scores = {s.batch, s.heads, s.queries, s.keys}, rows = {s.batch, s.heads, s.queries, 1};
 
   // The products of queries and keys, scaled, and with what the mask adds to them.
-  Tensor scaled(const Tensor& product, const Tensor& scale) {
+  Tensor scale_and_bias(const Tensor& product, const Tensor& scale) {
     const Tensor score = g.pointwise(kMul, product, &scale);
     return s.mask == Mask::none ? score : g.pointwise(kAdd, score, &t[kBias]);
   }
 
   // Causal masking: a query sees the keys whose index, along the last dim of the scores, is not above its own.
-  Tensor masked(const Tensor& score) {
+  Tensor apply_causal_mask(const Tensor& score) {
     if (!s.causal) return score;
-    const Tensor row = g.index(score, 2), column = g.index(score, 3);
+    const Tensor row = g.dim_index(score, 2), column = g.dim_index(score, 3);
     const Tensor seen = g.pointwise(kGreaterEqual, row, &column, kBool);
     return g.select(score, g.scalar(-std::numeric_limits<float>::infinity()), seen);
   }
 
-  void forward() {
-    const Tensor product = g.between(dense(scores)), scale = g.scalar(s.scale);
+  void build_forward() {
+    const Tensor product = g.intermediate(dense(scores)), scale = g.scalar(s.scale);
     g.matmul(t[kQuery], t[kKey], product);
-    const Tensor score = masked(scaled(product, scale));
-    const Tensor largest = g.between(dense(rows)), total = g.between(dense(rows)),
-                 probabilities = g.between(dense(scores), half);
+    const Tensor score = apply_causal_mask(scale_and_bias(product, scale));
+    const Tensor largest = g.intermediate(dense(rows)), total = g.intermediate(dense(rows)),
+                 probabilities = g.intermediate(dense(scores), half);
     g.reduce(kMax, score, largest);
     const Tensor exp = g.pointwise(kExp, g.pointwise(kSub, score, &largest));
     g.reduce(kSum, exp, total);
@@ -53,39 +53,40 @@ struct Builder {
   // [batch, heads, queries, keys] as [..., keys, queries], in the same memory.
   Tensor transposed_scores(const Tensor& x) { return g.reshape(x, transposed(dense(scores)), half); }
   // Sums over the query heads that share a key head.
-  void add_up_heads(const Tensor& a, const Tensor& b, const Tensor& to, int64_t width) {
+  void matmul_and_add_up_heads(const Tensor& a, const Tensor& b, const Tensor& to, int64_t width) {
     if (s.heads == s.key_heads) return g.matmul(a, b, to);
-    const Tensor each = g.between(dense({s.batch, s.heads, s.keys, width}), half);
+    const Tensor each = g.intermediate(dense({s.batch, s.heads, s.keys, width}), half);
     g.matmul(a, b, each);
     g.reduce(kSum, each, to);
   }
 
   // What dropout keeps of the probabilities.
-  Tensor kept(const Tensor& probabilities, const Tensor& kept_scale) {
+  Tensor apply_dropout(const Tensor& probabilities, const Tensor& kept_scale) {
     return s.drops ? g.pointwise(kMul, g.pointwise(kMul, probabilities, &t[kKept]), &kept_scale) : probabilities;
   }
 
   // With dropout `out` is the forward's divided by kept_scale: engines take delta as the sum, whatever it is multiplied
   // by here (9.14). The gradient of queries is one product, not a sum that blocks of keys are added to in any order:
   // its bits are the same at each run.
-  void backward() {
-    const Tensor terms = g.pointwise(kMul, t[kGrad], &t[kOut]), sum = g.between(dense(rows)), one = g.scalar(1),
+  void build_backward() {
+    const Tensor terms = g.pointwise(kMul, t[kGrad], &t[kOut]), sum = g.intermediate(dense(rows)), one = g.scalar(1),
                  kept_scale = s.drops ? g.scalar(s.kept_scale) : Tensor{};
     g.reduce(kSum, terms, sum);
     g.pointwise(kMul, sum, &one, t[kDelta]);
-    const Tensor product = g.between(dense(scores)), scale = g.scalar(s.scale);
+    const Tensor product = g.intermediate(dense(scores)), scale = g.scalar(s.scale);
     g.matmul(t[kQuery], t[kKey], product);
-    const Tensor shifted = g.pointwise(kSub, scaled(product, scale), &t[kStatistics]);
-    const Tensor probabilities = g.pointwise(kExp, masked(shifted));
-    add_up_heads(transposed_scores(kept(probabilities, kept_scale)), t[kGrad], t[kValueGrad], s.value_width);
-    const Tensor d_probabilities = g.between(dense(scores));
+    const Tensor shifted = g.pointwise(kSub, scale_and_bias(product, scale), &t[kStatistics]);
+    const Tensor probabilities = g.pointwise(kExp, apply_causal_mask(shifted));
+    matmul_and_add_up_heads(transposed_scores(apply_dropout(probabilities, kept_scale)), t[kGrad], t[kValueGrad],
+                            s.value_width);
+    const Tensor d_probabilities = g.intermediate(dense(scores));
     g.matmul(t[kGrad], t[kValue], d_probabilities);
     const Tensor kept_d = s.drops ? g.pointwise(kMul, d_probabilities, &t[kKept]) : d_probabilities;
     const Tensor centered = g.pointwise(kSub, kept_d, &t[kDelta]);
     Tensor weighed = g.pointwise(kMul, centered, &probabilities);
     if (s.drops) weighed = g.pointwise(kMul, weighed, &kept_scale);
     const Tensor d_score = g.pointwise(kMul, weighed, &scale);
-    add_up_heads(transposed_scores(d_score), t[kQuery], t[kKeyGrad], s.width);
+    matmul_and_add_up_heads(transposed_scores(d_score), t[kQuery], t[kKeyGrad], s.width);
     const Tensor key = g.reshape(t[kKey], transposed(t[kKey].layout), half);
     g.matmul(d_score, key, t[kQueryGrad]);
   }
@@ -117,8 +118,8 @@ Graph attention_graph(const Session& session, const AttentionSizes& s, const Att
   }
   if (s.mask != Mask::none) b.t[kBias] = graph.tensor(layouts.of[kBias], b.half, Graph::kAlignment);
   if (s.drops) b.t[kKept] = graph.tensor(layouts.of[kKept], b.half, Graph::kAlignment);
-  if (s.backward) b.backward();
-  else b.forward();
+  if (s.backward) b.build_backward();
+  else b.build_forward();
   return graph;
 }
 

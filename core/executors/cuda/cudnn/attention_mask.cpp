@@ -60,11 +60,11 @@ struct Shape {
 constexpr int64_t minus_infinity(DType half) { return half == DType::bf16 ? 0xff80 : 0xfc00; }
 
 constexpr unsigned kThreads = 256;
-nvidia::Geometry geometry(int64_t elements) {
+nvidia::Geometry launch_geometry(int64_t elements) {
   return {static_cast<unsigned>(std::clamp<int64_t>((elements + kThreads - 1) / kThreads, 1, 4096)), kThreads};
 }
 
-int64_t count(const Sizes4& s) { return s[0] * s[1] * s[2] * s[3]; }
+int64_t count_elements(const Sizes4& s) { return s[0] * s[1] * s[2] * s[3]; }
 
 // The sizes of a bias: batch and heads are 1 where the mask is the same for all of them.
 Sizes4 sizes_of(const AttentionSizes& s, bool all_batches, bool all_heads) {
@@ -119,7 +119,8 @@ Status* AttentionMask::convert(nvidia::CudaDevice& device, const MaskKernels& ke
   Shape shape{lies_.sizes, lies_.strides, layout_.strides, minus_infinity(s_.dtype)};
   void* from = mask.data;
   void* parameters[] = {&from, &bias, &shape};
-  return device.launch(kernels.convert_, geometry(count(lies_.sizes)), parameters, "the mask of an attention");
+  return device.launch(kernels.convert_, launch_geometry(count_elements(lies_.sizes)), parameters,
+                       "the mask of an attention");
 }
 
 Status* AttentionMask::clear_rows(nvidia::CudaDevice& device, const MaskKernels& kernels, void* bias, void* statistics,
@@ -129,7 +130,7 @@ Status* AttentionMask::clear_rows(nvidia::CudaDevice& device, const MaskKernels&
     if (layout_.sizes[d] == 1) shape.to[d] = 0;
   int64_t width = s_.value_width;
   void* parameters[] = {&bias, &statistics, &out, &shape, &width};
-  return device.launch(kernels.clear_, geometry(s_.batch * s_.heads * s_.queries), parameters,
+  return device.launch(kernels.clear_, launch_geometry(s_.batch * s_.heads * s_.queries), parameters,
                        "the mask of an attention");
 }
 

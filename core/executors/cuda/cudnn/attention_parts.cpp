@@ -18,7 +18,7 @@ AttentionSizes part_sizes(const AttentionSizes& whole, int64_t batch, int64_t ke
 }
 
 // Whether the backward needs too much memory: it is known to keep a matrix of scores in bf16, of whole tiles.
-bool needs_too_much(const AttentionSizes& s) {
+bool needs_too_much_memory(const AttentionSizes& s) {
   constexpr int64_t kTile = 128, kBytes = 2;
   const auto of_head = static_cast<double>(ceil_div(s.queries, kTile) * kTile) *
                        static_cast<double>(ceil_div(s.keys, kTile) * kTile) * kBytes;
@@ -29,7 +29,7 @@ bool needs_too_much(const AttentionSizes& s) {
 // Heuristics also propose engines for a bias that refuse it when a plan is made, so that one is; and for dropout.
 bool is_supported(const Session& session, const AttentionSizes& sizes) {
   const AttentionLayouts layouts = dense_layouts(sizes);
-  if (!attention_graph(session, sizes, layouts).supported()) return false;
+  if (!attention_graph(session, sizes, layouts).is_supported()) return false;
   try {
     if (sizes.mask != Mask::none || sizes.drops)
       Plan(attention_graph(session, sizes, layouts), kAttentionOptions, "attention");
@@ -39,46 +39,48 @@ bool is_supported(const Session& session, const AttentionSizes& sizes) {
   }
 }
 
-bool takes(Session& session, const AttentionSizes& s) {
-  return !needs_too_much(s) && session.known(key_of(s, dense_layouts(s)), [&] { return is_supported(session, s); });
+bool can_run(Session& session, const AttentionSizes& s) {
+  return !needs_too_much_memory(s) &&
+         session.ask_once(key_of(s, dense_layouts(s)), [&] { return is_supported(session, s); });
 }
 
 // Each part's rows of the forward's statistics begin where the library can write them.
-bool begins_aligned(const AttentionSizes& s) {
+bool parts_begin_aligned(const AttentionSizes& s) {
   return s.backward || s.heads * s.queries * static_cast<int64_t>(sizeof(float)) % Graph::kAlignment == 0;
 }
 
 // `count` in pieces that are taken, of which the last may be smaller: as few as what they need allows, and then twice
 // as many each time, since the library is asked. 0: no piece is taken.
 template <class Piece>
-int64_t piece_size(Session& session, int64_t count, const Piece& piece) {
+int64_t choose_piece_size(Session& session, int64_t count, const Piece& piece) {
   int64_t pieces = 1;
-  while (pieces < count && needs_too_much(piece(ceil_div(count, pieces)))) pieces++;
+  while (pieces < count && needs_too_much_memory(piece(ceil_div(count, pieces)))) pieces++;
   for (;; pieces *= 2) {
     const int64_t size = ceil_div(count, pieces), last = count - size * (ceil_div(count, size) - 1);
-    const bool whole = size == count || begins_aligned(piece(size));
-    if (whole && takes(session, piece(size)) && takes(session, piece(last))) return size;
+    const bool whole = size == count || parts_begin_aligned(piece(size));
+    if (whole && can_run(session, piece(size)) && can_run(session, piece(last))) return size;
     if (size == 1) return 0;
   }
 }
 
 // Divides the heads, if each batch is a part of its own already.
-void add_heads(std::vector<AttentionPart>& out, const AttentionSizes& whole, int64_t batch, int64_t size) {
+void add_head_parts(std::vector<AttentionPart>& out, const AttentionSizes& whole, int64_t batch, int64_t size) {
   for (int64_t head = 0; head < whole.key_heads; head += size)
     out.push_back({part_sizes(whole, 1, std::min(size, whole.key_heads - head)), batch, head});
 }
 
 }  // namespace
 
-std::vector<AttentionPart> parts_of(Session& session, const AttentionSizes& whole) {
+std::vector<AttentionPart> split_into_parts(Session& session, const AttentionSizes& whole) {
   std::vector<AttentionPart> out;
   const int64_t batches =
-      piece_size(session, whole.batch, [&](int64_t size) { return part_sizes(whole, size, whole.key_heads); });
+      choose_piece_size(session, whole.batch, [&](int64_t size) { return part_sizes(whole, size, whole.key_heads); });
   for (int64_t batch = 0; batches && batch < whole.batch; batch += batches)
     out.push_back({part_sizes(whole, std::min(batches, whole.batch - batch), whole.key_heads), batch, 0});
-  if (batches || (whole.batch > 1 && !begins_aligned(whole))) return out;
-  const int64_t heads = piece_size(session, whole.key_heads, [&](int64_t size) { return part_sizes(whole, 1, size); });
-  for (int64_t batch = 0; heads && batch < whole.batch; batch++) add_heads(out, whole, batch, heads);
+  if (batches || (whole.batch > 1 && !parts_begin_aligned(whole))) return out;
+  const int64_t heads =
+      choose_piece_size(session, whole.key_heads, [&](int64_t size) { return part_sizes(whole, 1, size); });
+  for (int64_t batch = 0; heads && batch < whole.batch; batch++) add_head_parts(out, whole, batch, heads);
   return out;
 }
 

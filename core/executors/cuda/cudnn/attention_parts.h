@@ -13,8 +13,8 @@ struct AttentionPart {
 };
 
 // The parts in which the library computes the node, as few as possible; empty: it cannot.
-std::vector<AttentionPart> parts_of(Session& session, const AttentionSizes& whole);
-// Notes that no engine supports these sizes, which the next parts_of() then takes into account. Any thread.
+std::vector<AttentionPart> split_into_parts(Session& session, const AttentionSizes& whole);
+// Notes that no engine supports these sizes, which the next split_into_parts() then takes into account. Any thread.
 void refuse_part(Session& session, const AttentionSizes& part);
 
 // The section of a node's buffers that a part works on.

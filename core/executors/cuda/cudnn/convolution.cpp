@@ -14,7 +14,7 @@ namespace {
 Sizes4 sizes_of(const Buffer& b) { return {b.shape[0], b.shape[1], b.shape[2], b.shape[3]}; }
 
 // Strides of dense memory in which the dims of `order` follow each other, the innermost last.
-Sizes4 dense_in(const Sizes4& sizes, const std::array<size_t, 4>& order) {
+Sizes4 dense_strides_in(const Sizes4& sizes, const std::array<size_t, 4>& order) {
   Sizes4 out{};
   int64_t stride = 1;
   for (size_t i = 4; i-- > 0; stride *= sizes[order[i]]) out[order[i]] = stride;
@@ -22,7 +22,7 @@ Sizes4 dense_in(const Sizes4& sizes, const std::array<size_t, 4>& order) {
 }
 
 // Whether a buffer has these strides; those of dims of size 1 do not matter.
-bool lies(const Buffer& b, const Sizes4& strides) {
+bool has_strides(const Buffer& b, const Sizes4& strides) {
   for (size_t d = 0; d < 4; d++)
     if (b.shape[d] != 1 && b.strides[d] != strides[d]) return false;
   return true;
@@ -30,9 +30,10 @@ bool lies(const Buffer& b, const Sizes4& strides) {
 
 // The buffer's layout if it is dense with channels first or last; otherwise `packed`, it is copied to channels first.
 Layout layout_of(const Buffer& b, bool& packed) {
-  const Sizes4 sizes = sizes_of(b), first = dense_in(sizes, {0, 1, 2, 3}), last = dense_in(sizes, {0, 2, 3, 1});
-  packed = !lies(b, first) && !lies(b, last);
-  return {sizes, packed || lies(b, first) ? first : last};
+  const Sizes4 sizes = sizes_of(b), first = dense_strides_in(sizes, {0, 1, 2, 3}),
+               last = dense_strides_in(sizes, {0, 2, 3, 1});
+  packed = !has_strides(b, first) && !has_strides(b, last);
+  return {sizes, packed || has_strides(b, first) ? first : last};
 }
 
 Kind operation_of(std::string_view op) {
@@ -56,7 +57,7 @@ class Convolution {
               bool aligned, bool tf32);
 
   // Must be called first.
-  void finish();
+  void wait_for_plan();
   double plan_ms() const { return plan_ms_; }  // that making the plan took beside it
   // Once it is finished.
   size_t scratch_bytes() const { return kScratchAlign + workspace_bytes_ + packed_bytes_[0] + packed_bytes_[1]; }
@@ -143,7 +144,7 @@ Convolution::Convolution(Session& session, const ConvolutionNode& node, std::spa
   pending_ = session.begin_plan(p.key(), [&session, p] { return make_plan(session, p); });
 }
 
-void Convolution::finish() {
+void Convolution::wait_for_plan() {
   if (!pending_) return;
   plan_ = session_.plans().wait(pending_, plan_ms_);
   workspace_bytes_ = aligned_up(plan_->workspace_bytes());
@@ -184,7 +185,7 @@ class ConvolutionKernel : public Kernel {
   }
   void finish() override {
     try {
-      if (convolution_) convolution_->finish();
+      if (convolution_) convolution_->wait_for_plan();
     } catch (const Error& e) {
       if (e.code() == Code::declined) session_.refuse(key_);
       throw;
@@ -198,7 +199,7 @@ class ConvolutionKernel : public Kernel {
     if (convolution_ && aligned) return convolution_->run(inputs, launch->outputs[0], launch->scratch);
     return catch_as_status([&] {
       Convolution once(session_, node_, inputs, launch->outputs[0], aligned, tf32_);
-      once.finish();
+      once.wait_for_plan();
       const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), once.scratch_bytes());
       return once.run(inputs, launch->outputs[0], scratch->data());
     });
@@ -228,7 +229,7 @@ KernelPtr prepare_convolution(Session& session, const NodeView& view) {
   key += cat(" ", name(view.store.type(view.node.results[0])));
   for (const auto* pair : {&node.window.stride, &node.window.padding, &node.window.dilation})
     for (const int64_t n : *pair) key += cat(" ", n);
-  if (!session.known(key, [] { return true; })) return nullptr;
+  if (!session.ask_once(key, [] { return true; })) return nullptr;
   return std::make_unique<ConvolutionKernel>(session, view.node, std::move(key), tf32);
 }
 

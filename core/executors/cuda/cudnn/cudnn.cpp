@@ -11,19 +11,19 @@ using namespace cudnn;
 
 using CudnnSessions = nvidia::Sessions<Session>;
 
-bool convolves(const NodeView& view) { return view.node.op->name().starts_with("prims.conv2d"); }
+bool is_convolution(const NodeView& view) { return view.node.op->name().starts_with("prims.conv2d"); }
 
 bool claim(const NodeView& view, void*) {
   const TensorType& t = view.store.type(view.node.results[0]);
   std::string why;
   if (kind(t.device) != kCudaKind || !Library::open(why)) return false;
-  if (!convolves(view)) return AttentionSizes::of(view).has_value();
+  if (!is_convolution(view)) return AttentionSizes::of(view).has_value();
   return is_real(t.dtype);
 }
 
 KernelPtr prepare(const NodeView& view, void* user) {
-  Session& session = CudnnSessions::of(view, user);
-  KernelPtr made = convolves(view) ? prepare_convolution(session, view)
+  Session& session = CudnnSessions::session_of(view, user);
+  KernelPtr made = is_convolution(view) ? prepare_convolution(session, view)
                                    : prepare_attention(session, *AttentionSizes::of(view));
   if (!made) fail(Code::declined, "cuDNN has no engine for this");
   return made;

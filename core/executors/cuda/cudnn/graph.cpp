@@ -8,13 +8,14 @@ Layout transposed(const Layout& l) {
   return {{l.sizes[0], l.sizes[1], l.sizes[3], l.sizes[2]}, {l.strides[0], l.strides[1], l.strides[3], l.strides[2]}};
 }
 
-void Graph::push(Descriptor& operation) {
+void Graph::add_operation(Descriptor& operation) {
   operation.finalize();
   operations_.push_back(operation.get());
 }
 
-Graph::Tensor Graph::add(const Layout& layout, DataType type, int64_t alignment, bool is_virtual, bool by_value) {
-  Descriptor& d = make(kTensor);
+Graph::Tensor Graph::add_tensor(const Layout& layout, DataType type, int64_t alignment, bool is_virtual,
+                                bool by_value) {
+  Descriptor& d = make_descriptor(kTensor);
   const int64_t id = next_id_++;
   d.set(kTensorDataType, kTypeDataType, type);
   d.set(kTensorSizes, kTypeInt64, 4, layout.sizes.data());
@@ -28,85 +29,85 @@ Graph::Tensor Graph::add(const Layout& layout, DataType type, int64_t alignment,
 }
 
 Graph::Tensor Graph::scalar(float value) {
-  const Tensor out = add(dense({1, 1, 1, 1}), kF32, sizeof(float), false, true);
+  const Tensor out = add_tensor(dense({1, 1, 1, 1}), kF32, sizeof(float), false, true);
   scalars_.emplace_back(out.id, value);
   return out;
 }
 
-void Graph::apply(Mode mode, DataType computed, int64_t axis, const Tensor& x, const Tensor* b, const Tensor* chosen,
-                  const Tensor& to) {
-  Descriptor& how = make(kPointwise);
+void Graph::add_pointwise(Mode mode, DataType computed, int64_t axis, const Tensor& x, const Tensor* b,
+                          const Tensor* chosen, const Tensor& to) {
+  Descriptor& how = make_descriptor(kPointwise);
   how.set(kPointwiseMode, kTypePointwiseMode, mode);
   how.set(kPointwiseCompute, kTypeDataType, computed);
   if (axis >= 0) how.set(kPointwiseAxis, axis);
   how.finalize();
-  Descriptor& op = make(kDoPointwise);
+  Descriptor& op = make_descriptor(kDoPointwise);
   op.set(kDoPointwiseHow, how);
   op.set(kDoPointwiseX, kTypeDescriptor, 1, &x.desc);
   if (b) op.set(kDoPointwiseB, kTypeDescriptor, 1, &b->desc);
   if (chosen) op.set(kDoPointwiseT, kTypeDescriptor, 1, &chosen->desc);
   op.set(kDoPointwiseY, kTypeDescriptor, 1, &to.desc);
-  push(op);
+  add_operation(op);
 }
 
 Graph::Tensor Graph::pointwise(Mode mode, const Tensor& x, const Tensor* b, DataType type) {
-  const Tensor out = between(dense(x.layout.sizes), type);
-  apply(mode, type == kBool ? kBool : kF32, -1, x, b, nullptr, out);
+  const Tensor out = intermediate(dense(x.layout.sizes), type);
+  add_pointwise(mode, type == kBool ? kBool : kF32, -1, x, b, nullptr, out);
   return out;
 }
 
 void Graph::pointwise(Mode mode, const Tensor& x, const Tensor* b, const Tensor& to) {
-  apply(mode, kF32, -1, x, b, nullptr, to);
+  add_pointwise(mode, kF32, -1, x, b, nullptr, to);
 }
 
 Graph::Tensor Graph::select(const Tensor& x, const Tensor& y, const Tensor& chosen) {
-  const Tensor out = between(dense(x.layout.sizes));
-  apply(kSelect, kF32, -1, x, &y, &chosen, out);
+  const Tensor out = intermediate(dense(x.layout.sizes));
+  add_pointwise(kSelect, kF32, -1, x, &y, &chosen, out);
   return out;
 }
 
-Graph::Tensor Graph::index(const Tensor& like, int64_t axis) {
-  const Tensor out = between(dense(like.layout.sizes), kI32);
-  apply(kIndex, kI32, axis, like, nullptr, nullptr, out);
+Graph::Tensor Graph::dim_index(const Tensor& like, int64_t axis) {
+  const Tensor out = intermediate(dense(like.layout.sizes), kI32);
+  add_pointwise(kIndex, kI32, axis, like, nullptr, nullptr, out);
   return out;
 }
 
 void Graph::reduce(Reduction how, const Tensor& x, const Tensor& to) {
-  Descriptor& d = make(kReduction);
+  Descriptor& d = make_descriptor(kReduction);
   d.set(kReductionOperator, kTypeReductionOperator, how);
   d.set(kReductionCompute, kTypeDataType, kF32);
   d.finalize();
-  Descriptor& op = make(kDoReduction);
+  Descriptor& op = make_descriptor(kDoReduction);
   op.set(kDoReductionX, kTypeDescriptor, 1, &x.desc);
   op.set(kDoReductionY, kTypeDescriptor, 1, &to.desc);
   op.set(kDoReductionHow, d);
-  push(op);
+  add_operation(op);
 }
 
 void Graph::matmul(const Tensor& a, const Tensor& b, const Tensor& to) {
-  Descriptor& d = make(kMatmul);
+  Descriptor& d = make_descriptor(kMatmul);
   d.set(kMatmulCompute, kTypeDataType, kF32);
   d.finalize();
-  Descriptor& op = make(kDoMatmul);
+  Descriptor& op = make_descriptor(kDoMatmul);
   op.set(kDoMatmulA, kTypeDescriptor, 1, &a.desc);
   op.set(kDoMatmulB, kTypeDescriptor, 1, &b.desc);
   op.set(kDoMatmulC, kTypeDescriptor, 1, &to.desc);
   op.set(kDoMatmulHow, d);
-  push(op);
+  add_operation(op);
 }
 
 Graph::Tensor Graph::reshape(const Tensor& x, const Layout& layout, DataType type) {
-  const Tensor out = between(layout, type);
-  Descriptor& op = make(kDoReshape);
+  const Tensor out = intermediate(layout, type);
+  Descriptor& op = make_descriptor(kDoReshape);
   op.set(kDoReshapeX, kTypeDescriptor, 1, &x.desc);
   op.set(kDoReshapeY, kTypeDescriptor, 1, &out.desc);
-  push(op);
+  add_operation(op);
   return out;
 }
 
 void Graph::convolution(Kind operation, const Window& w, const Tensor& filter, const Tensor& image,
                         const Tensor& result, DataType computed) {
-  Descriptor& d = make(kConvolution);
+  Descriptor& d = make_descriptor(kConvolution);
   d.set(kConvolutionCompute, kTypeDataType, computed);
   d.set(kConvolutionMode, kTypeConvolutionMode, kCrossCorrelation);
   d.set(kConvolutionDims, int64_t{2});
@@ -118,7 +119,7 @@ void Graph::convolution(Kind operation, const Window& w, const Tensor& filter, c
   const int first = operation == kForward        ? kForwardAlpha
                     : operation == kBackwardData ? kBackwardDataAlpha
                                                  : kBackwardFilterAlpha;
-  Descriptor& op = make(operation);
+  Descriptor& op = make_descriptor(operation);
   const double f64[] = {1, 0};  // alpha, beta
   const float f32[] = {1, 0};
   for (int i = 0; i < 2; i++) {
@@ -129,27 +130,27 @@ void Graph::convolution(Kind operation, const Window& w, const Tensor& filter, c
   op.set(first + 3, kTypeDescriptor, 1, &filter.desc);
   op.set(first + 4, kTypeDescriptor, 1, &image.desc);
   op.set(first + 5, kTypeDescriptor, 1, &result.desc);
-  push(op);
+  add_operation(op);
 }
 
 const Descriptor& Graph::finalize() {
   const Handle handle = session_.handle();
-  Descriptor& d = make(kGraph);
+  Descriptor& d = make_descriptor(kGraph);
   d.set(kGraphHandle, kTypeHandle, 1, &handle);
   d.set(kGraphOperations, kTypeDescriptor, static_cast<int64_t>(operations_.size()), operations_.data());
   d.finalize();
   return d;
 }
 
-bool Graph::supported() {
+bool Graph::is_supported() {
   try {
-    return !configs(session_, finalize(), kModeA).empty();
+    return !find_engine_configs(session_, finalize(), kModeA).empty();
   } catch (const Error&) {
     return false;
   }
 }
 
-std::vector<Descriptor> configs(const Session& session, const Descriptor& graph, int mode) {
+std::vector<Descriptor> find_engine_configs(const Session& session, const Descriptor& graph, int mode) {
   Descriptor heuristics(session, kHeuristics);
   heuristics.set(kHeuristicsGraph, graph);
   heuristics.set(kHeuristicsModeOf, kTypeHeuristicsMode, mode);

@@ -48,10 +48,12 @@ class Graph {
 
   // A tensor in memory that each run is given, at addresses that are multiples of `alignment` bytes.
   Tensor tensor(const Layout& layout, DataType type, int64_t alignment) {
-    return add(layout, type, alignment, false, false);
+    return add_tensor(layout, type, alignment, false, false);
   }
   // An intermediate result of the graph, without memory of its own.
-  Tensor between(const Layout& layout, DataType type = kF32) { return add(layout, type, kAlignment, true, false); }
+  Tensor intermediate(const Layout& layout, DataType type = kF32) {
+    return add_tensor(layout, type, kAlignment, true, false);
+  }
   // A scalar constant, stored in the plan.
   Tensor scalar(float value);
 
@@ -61,7 +63,7 @@ class Graph {
   // Selects x where `chosen` is true, else y.
   Tensor select(const Tensor& x, const Tensor& y, const Tensor& chosen);
   // The index of each element along an axis.
-  Tensor index(const Tensor& like, int64_t axis);
+  Tensor dim_index(const Tensor& like, int64_t axis);
   // Over the dims in which the result has one element.
   void reduce(Reduction how, const Tensor& x, const Tensor& to);
   void matmul(const Tensor& a, const Tensor& b, const Tensor& to);
@@ -74,17 +76,17 @@ class Graph {
   const Session& session() const { return session_; }
   const Descriptor& finalize();
   // Whether heuristics propose any engine. Requires: finalize() was not called.
-  bool supported();
+  bool is_supported();
 
   static constexpr int64_t kAlignment = 16;
 
  private:
   friend class Plan;
-  Descriptor& make(Kind kind) { return kept_.emplace_back(session_, kind); }
-  Tensor add(const Layout& layout, DataType type, int64_t alignment, bool is_virtual, bool by_value);
-  void apply(Mode mode, DataType computed, int64_t axis, const Tensor& x, const Tensor* b, const Tensor* chosen,
-             const Tensor& to);
-  void push(Descriptor& operation);
+  Descriptor& make_descriptor(Kind kind) { return kept_.emplace_back(session_, kind); }
+  Tensor add_tensor(const Layout& layout, DataType type, int64_t alignment, bool is_virtual, bool by_value);
+  void add_pointwise(Mode mode, DataType computed, int64_t axis, const Tensor& x, const Tensor* b, const Tensor* chosen,
+                     const Tensor& to);
+  void add_operation(Descriptor& operation);
 
   const Session& session_;
   // All descriptors are kept: the library does not say that one may be destroyed before those that refer to it.
@@ -95,6 +97,6 @@ class Graph {
 };
 
 // The configurations of engines that heuristics of this mode propose for a graph, the best first.
-std::vector<Descriptor> configs(const Session& session, const Descriptor& graph, int mode);
+std::vector<Descriptor> find_engine_configs(const Session& session, const Descriptor& graph, int mode);
 
 }  // namespace thunder::cudnn

@@ -10,7 +10,7 @@ namespace thunder::cudnn {
 namespace {
 
 // Whether an engine is deterministic, and as precise as the options ask.
-bool keeps_promises(const Session& session, const Descriptor& config, const PlanOptions& options) {
+bool meets_options(const Session& session, const Descriptor& config, const PlanOptions& options) {
   const Descriptor engine(session, kEngine);
   Desc found = engine.get();
   config.get(kConfigEngine, kTypeDescriptor, 1, &found);
@@ -29,8 +29,8 @@ Plan::Plan(Graph graph, const PlanOptions& options, const char* what) : graph_(s
   const Descriptor& of = graph_.finalize();
   const Handle handle = session.handle();
   for (const int mode : {kModeA, kModeFallback})
-    for (Descriptor& config : configs(session, of, mode)) {
-      if (!keeps_promises(session, config, options)) continue;
+    for (Descriptor& config : find_engine_configs(session, of, mode)) {
+      if (!meets_options(session, config, options)) continue;
       Descriptor plan(session, kPlan);
       plan.set(kPlanHandle, kTypeHandle, 1, &handle);
       plan.set(kPlanConfig, config);

@@ -7,7 +7,7 @@
 
 namespace thunder::cudnn {
 
-std::shared_ptr<Plans::Pending> Plans::begin(const std::string& key, const Make& make) {
+std::shared_ptr<Plans::Pending> Plans::find_or_begin(const std::string& key, const Make& make) {
   std::lock_guard lock(mutex_);
   if (const auto found = plans_.find(key); found != plans_.end()) {
     order_.splice(order_.begin(), order_, found->second.place);

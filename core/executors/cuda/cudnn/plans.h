@@ -30,9 +30,9 @@ class Plans {
 
   // The plan of that key, from a cache of those used last; otherwise another thread begins to make it. `make` must not
   // refer to what ends before this. Any thread.
-  std::shared_ptr<Pending> begin(const std::string& key, const Make& make);
+  std::shared_ptr<Pending> find_or_begin(const std::string& key, const Make& make);
   // Waits for the plan. Adds to `ms` what making it took, once for each plan. Throws what `make` threw; the next
-  // begin() tries anew. Any thread.
+  // find_or_begin() tries anew. Any thread.
   std::shared_ptr<const Plan> wait(const std::shared_ptr<Pending>& pending, double& ms);
 
  private:

@@ -3,7 +3,7 @@
 namespace thunder::cudnn {
 
 Session::Session(const Library& library, nvidia::CudaDevice& device) : LibrarySession(library, device) {
-  require(library.create(handle_.made_by(library.destroy)), "cudnnCreate");
+  require(library.create(handle_.out_pointer(library.destroy)), "cudnnCreate");
 }
 
 Status* Session::follow_stream() {
@@ -16,7 +16,7 @@ Status* Session::follow_stream() {
 }
 
 std::shared_ptr<Plans::Pending> Session::begin_plan(const std::string& key, const Plans::Make& make) {
-  return plans_.begin(key, [this, make] {
+  return plans_.find_or_begin(key, [this, make] {
     std::lock_guard lock(mutex_);
     if (Status* failed = device().enter()) throw Error(Ref<Status>::adopt(failed));
     return make();

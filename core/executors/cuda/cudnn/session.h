@@ -25,7 +25,7 @@ class Session : public nvidia::LibrarySession<Library> {
 
   // The result of `ask()`, called once for each key. Any thread.
   template <class Ask>
-  bool known(const std::string& key, const Ask& ask) {
+  bool ask_once(const std::string& key, const Ask& ask) {
     std::lock_guard lock(mutex_);
     const auto found = answers_.find(key);
     return found != answers_.end() ? found->second : (answers_[key] = ask());

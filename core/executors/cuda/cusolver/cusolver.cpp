@@ -22,11 +22,11 @@ bool claim(const NodeView& view, void*) {
   std::string why;
   if (!is_on_one_device(view, kCudaKind) || !Library::open(why)) return false;
   const Matrices in(view.store.type(view.node.args[0].v));
-  return in.all() <= std::numeric_limits<int>::max() && is_worth_it(view.node.op->name(), in);
+  return in.all_elements() <= std::numeric_limits<int>::max() && is_worth_it(view.node.op->name(), in);
 }
 
 KernelPtr prepare(const NodeView& view, void* user) {
-  Session& session = CusolverSessions::of(view, user);
+  Session& session = CusolverSessions::session_of(view, user);
   KernelPtr made = prepare_factors(session, view);
   return made ? std::move(made) : prepare_system(session, view);
 }

@@ -13,31 +13,31 @@ class Cholesky : public MatrixNode<T> {
       : MatrixNode<T>(this, session, view, [](int64_t minor) {
           return cat("the matrix is not positive-definite: its leading minor of order ", minor, " is not");
         }) {
-    if (!this->is_batched() && this->in_.all())
-      size_ = this->workspace(
+    if (!this->is_batched() && this->in_.all_elements())
+      size_ = this->query_workspace(
           [&](int* size) {
             return this->solver().potrf_size(this->handle(), kLower, this->rows(), nullptr, this->rows(), size);
           },
           "cusolverDnXpotrf_bufferSize");
-    this->template reserve<Areas>(*this);
+    this->template reserve_scratch<Areas>(*this);
   }
   Status* run(const Launch* l) const {
-    if (!this->in_.all()) return nullptr;
+    if (!this->in_.all_elements()) return nullptr;
     Pieces pieces(l->scratch);
     const Areas a(pieces, *this);
     T* const out = l->outputs[0].template as<T>();
-    return this->with_library([&]() -> Status* {
+    return this->run_with_library([&]() -> Status* {
       const T* const in = l->inputs[0].template as<T>();
       if (Status* failed = this->is_batched() ? factor_batch(a, in, out) : factor_each(a, in, out)) return failed;
-      if (Status* failed = this->kernels_->check(a.info, this->in_.batch, this->assertion_)) return failed;
-      return this->kernels_->lower(out, this->in_.batch, this->in_.rows);
+      if (Status* failed = this->kernels_->check_info(a.info, this->in_.batch, this->assertion_)) return failed;
+      return this->kernels_->zero_upper_triangles(out, this->in_.batch, this->in_.rows);
     });
   }
 
  private:
   struct Areas {
     Areas(Pieces& p, const Cholesky& c)
-        : work(p.take<T>(c.size_)), columns(p.take<T>(c.is_batched() ? 0 : c.in_.all())),
+        : work(p.take<T>(c.size_)), columns(p.take<T>(c.is_batched() ? 0 : c.in_.all_elements())),
           info(p.take<int>(c.in_.batch)), each(p.take<T*>(c.in_.batch)) {}
     T *work, *columns;
     int* info;
@@ -47,15 +47,16 @@ class Cholesky : public MatrixNode<T> {
     const int n = this->rows();
     const int64_t elements = this->in_.elements(), batch = this->in_.batch;
     if (Status* failed = this->kernels_->transpose(in, elements, a.columns, elements, batch, n, n)) return failed;
-    Status* failed = this->each("cusolverDnXpotrf", [&](int64_t i) {
+    Status* failed = this->for_each_matrix("cusolverDnXpotrf", [&](int64_t i) {
       return this->solver().potrf(this->handle(), kLower, n, a.columns + i * elements, n, a.work, size_, a.info + i);
     });
     return failed ? failed : this->kernels_->transpose(a.columns, elements, out, elements, batch, n, n);
   }
   Status* factor_batch(const Areas& a, const T* in, T* out) const {
     const int n = this->rows();
-    if (Status* failed = this->copy(in, out, this->in_.all())) return failed;
-    if (Status* failed = this->kernels_->pointers(a.each, out, this->in_.batch, this->in_.elements())) return failed;
+    if (Status* failed = this->copy(in, out, this->in_.all_elements())) return failed;
+    if (Status* failed = this->kernels_->fill_pointers(a.each, out, this->in_.batch, this->in_.elements()))
+      return failed;
     return this->status(this->solver().potrf_batched(this->handle(), kUpper, n, a.each, n, a.info, this->batch()),
                         "cusolverDnXpotrfBatched");
   }
@@ -70,29 +71,30 @@ class Qr : public MatrixNode<T> {
       : MatrixNode<T>(this, session, view, nullptr), q_(view.store.type(view.node.results[0])),
         r_(view.store.type(view.node.results[1])), reflectors_(std::min(this->in_.rows, this->in_.columns)),
         elements_(this->in_.rows * std::max(this->in_.columns, q_.columns)) {
-    if (this->in_.all()) ask_sizes();
-    this->template reserve<Areas>(*this);
+    if (this->in_.all_elements()) query_workspace_sizes();
+    this->template reserve_scratch<Areas>(*this);
   }
   Status* run(const Launch* l) const {
-    if (!this->in_.all()) return nullptr;
+    if (!this->in_.all_elements()) return nullptr;
     Pieces pieces(l->scratch);
     const Areas a(pieces, *this);
     const Matrices& in = this->in_;
     const int m = this->rows(), n = this->columns(), columns = static_cast<int>(q_.columns),
               k = static_cast<int>(reflectors_);
-    return this->with_library([&]() -> Status* {
+    return this->run_with_library([&]() -> Status* {
       const MatrixKernels& kernels = *this->kernels_;
       Status* failed =
           kernels.transpose(l->inputs[0].data, in.elements(), a.columns, elements_, in.batch, in.rows, in.columns);
       if (failed) return failed;
-      failed = this->each("cusolverDnXgeqrf", [&](int64_t i) {
+      failed = this->for_each_matrix("cusolverDnXgeqrf", [&](int64_t i) {
         return this->solver().geqrf(this->handle(), m, n, a.columns + i * elements_, m, a.tau + i * k, a.work, size_,
                                     a.info);
       });
       if (failed) return failed;
-      failed = kernels.triangle(a.columns, elements_, l->outputs[1].data, in.batch, in.rows, in.columns, r_.rows);
+      failed = kernels.copy_upper_triangles(a.columns, elements_, l->outputs[1].data, in.batch, in.rows, in.columns,
+                                            r_.rows);
       if (failed) return failed;
-      failed = this->each("cusolverDnXorgqr", [&](int64_t i) {
+      failed = this->for_each_matrix("cusolverDnXorgqr", [&](int64_t i) {
         return this->solver().orgqr(this->handle(), m, columns, k, a.columns + i * elements_, m, a.tau + i * k, a.work,
                                     size_, a.info);
       });
@@ -109,12 +111,12 @@ class Qr : public MatrixNode<T> {
     T *columns, *tau, *work;
     int* info;
   };
-  void ask_sizes() {
+  void query_workspace_sizes() {
     const int m = this->rows();
-    const int of_r = this->workspace(
+    const int of_r = this->query_workspace(
         [&](int* size) { return this->solver().geqrf_size(this->handle(), m, this->columns(), nullptr, m, size); },
         "cusolverDnXgeqrf_bufferSize");
-    const int of_q = this->workspace(
+    const int of_q = this->query_workspace(
         [&](int* size) {
           return this->solver().orgqr_size(this->handle(), m, static_cast<int>(q_.columns),
                                            static_cast<int>(reflectors_), nullptr, m, nullptr, size);
@@ -134,28 +136,28 @@ class Eigh : public MatrixNode<T> {
   Eigh(Session& session, const NodeView& view)
       : MatrixNode<T>(this, session, view, [](int64_t) { return std::string("the eigenvalues do not converge"); }),
         fill_(view.node.args[1].i ? kLower : kUpper) {
-    if (this->in_.all())
-      size_ = this->workspace(
+    if (this->in_.all_elements())
+      size_ = this->query_workspace(
           [&](int* size) {
             const int n = this->rows();
             return this->solver().syevd_size(this->handle(), kVectors, fill_, n, nullptr, n, nullptr, size);
           },
           "cusolverDnXsyevd_bufferSize");
-    this->template reserve<Areas>(*this);
+    this->template reserve_scratch<Areas>(*this);
   }
   Status* run(const Launch* l) const {
     const Matrices& in = this->in_;
-    if (!in.all()) return nullptr;
+    if (!in.all_elements()) return nullptr;
     Pieces pieces(l->scratch);
     const Areas a(pieces, *this);
     const int n = this->rows();
-    return this->with_library([&]() -> Status* {
-      if (Status* failed = this->copy(l->inputs[0].template as<T>(), a.vectors, in.all())) return failed;
-      Status* failed = this->each("cusolverDnXsyevd", [&](int64_t i) {
+    return this->run_with_library([&]() -> Status* {
+      if (Status* failed = this->copy(l->inputs[0].template as<T>(), a.vectors, in.all_elements())) return failed;
+      Status* failed = this->for_each_matrix("cusolverDnXsyevd", [&](int64_t i) {
         return this->solver().syevd(this->handle(), kVectors, fill_, n, a.vectors + i * in.elements(), n,
                                     l->outputs[0].template as<T>() + i * n, a.work, size_, a.info + i);
       });
-      if (failed || (failed = this->kernels_->check(a.info, in.batch, this->assertion_))) return failed;
+      if (failed || (failed = this->kernels_->check_info(a.info, in.batch, this->assertion_))) return failed;
       return this->kernels_->transpose(a.vectors, in.elements(), l->outputs[1].data, in.elements(), in.batch, n, n);
     });
   }
@@ -163,7 +165,7 @@ class Eigh : public MatrixNode<T> {
  private:
   struct Areas {
     Areas(Pieces& p, const Eigh& e)
-        : vectors(p.take<T>(e.in_.all())), work(p.take<T>(e.size_)), info(p.take<int>(e.in_.batch)) {}
+        : vectors(p.take<T>(e.in_.all_elements())), work(p.take<T>(e.size_)), info(p.take<int>(e.in_.batch)) {}
     T *vectors, *work;
     int* info;
   };
@@ -180,32 +182,32 @@ class Svd : public MatrixNode<T> {
                       [](int64_t) { return std::string("the singular values do not converge"); }),
         economic_(!view.node.args[1].i), u_(view.store.type(view.node.results[0])),
         vh_(view.store.type(view.node.results[2])) {
-    if (this->in_.all())
-      size_ = this->workspace(
+    if (this->in_.all_elements())
+      size_ = this->query_workspace(
           [&](int* size) {
             const int m = this->rows(), n = this->columns();
             return this->solver().gesvdj_size(this->handle(), kVectors, economic_, n, m, nullptr, n, nullptr, nullptr,
                                               n, nullptr, m, size, this->session_.jacobi());
           },
           "cusolverDnXgesvdj_bufferSize");
-    this->template reserve<Areas>(*this);
+    this->template reserve_scratch<Areas>(*this);
   }
   Status* run(const Launch* l) const {
     const Matrices& in = this->in_;
-    if (!in.all()) return nullptr;
+    if (!in.all_elements()) return nullptr;
     Pieces pieces(l->scratch);
     const Areas a(pieces, *this);
     const int m = this->rows(), n = this->columns();
     const int64_t values = std::min(m, n);
-    return this->with_library([&]() -> Status* {
-      if (Status* failed = this->copy(l->inputs[0].template as<T>(), a.matrices, in.all())) return failed;
-      Status* failed = this->each("cusolverDnXgesvdj", [&](int64_t i) {
+    return this->run_with_library([&]() -> Status* {
+      if (Status* failed = this->copy(l->inputs[0].template as<T>(), a.matrices, in.all_elements())) return failed;
+      Status* failed = this->for_each_matrix("cusolverDnXgesvdj", [&](int64_t i) {
         return this->solver().gesvdj(this->handle(), kVectors, economic_, n, m, a.matrices + i * in.elements(), n,
                                      l->outputs[1].template as<T>() + i * values,
                                      l->outputs[2].template as<T>() + i * vh_.elements(), n, a.u + i * u_.elements(), m,
                                      a.work, size_, a.info + i, this->session_.jacobi());
       });
-      if (failed || (failed = this->kernels_->check(a.info, in.batch, this->assertion_))) return failed;
+      if (failed || (failed = this->kernels_->check_info(a.info, in.batch, this->assertion_))) return failed;
       return this->kernels_->transpose(a.u, u_.elements(), l->outputs[0].data, u_.elements(), in.batch, u_.columns, m);
     });
   }
@@ -213,7 +215,7 @@ class Svd : public MatrixNode<T> {
  private:
   struct Areas {
     Areas(Pieces& p, const Svd& s)
-        : matrices(p.take<T>(s.in_.all())), u(p.take<T>(s.u_.all())), work(p.take<T>(s.size_)),
+        : matrices(p.take<T>(s.in_.all_elements())), u(p.take<T>(s.u_.all_elements())), work(p.take<T>(s.size_)),
           info(p.take<int>(s.in_.batch)) {}
     T *matrices, *u, *work;
     int* info;
@@ -227,10 +229,10 @@ class Svd : public MatrixNode<T> {
 
 KernelPtr prepare_factors(Session& session, const NodeView& view) {
   const std::string_view op = view.node.op->name();
-  if (op == "prims.cholesky") return of_type<Cholesky>(session, view);
-  if (op == "prims.qr") return of_type<Qr>(session, view);
-  if (op == "prims.eigh") return of_type<Eigh>(session, view);
-  return op == "prims.svd" ? of_type<Svd>(session, view) : nullptr;
+  if (op == "prims.cholesky") return make_for_dtype<Cholesky>(session, view);
+  if (op == "prims.qr") return make_for_dtype<Qr>(session, view);
+  if (op == "prims.eigh") return make_for_dtype<Eigh>(session, view);
+  return op == "prims.svd" ? make_for_dtype<Svd>(session, view) : nullptr;
 }
 
 }  // namespace thunder::cusolver

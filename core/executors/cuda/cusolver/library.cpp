@@ -10,7 +10,7 @@ namespace {
 #define THUNDER_CUSOLVER_OPEN(member, symbol) \
   if (!file.find(symbol, member)) return symbol;
 
-const char* resolve_solver(const SharedLibrary& file, Solver& s) {
+const char* resolve_solver_symbols(const SharedLibrary& file, Solver& s) {
   THUNDER_CUSOLVER_OPEN(s.create, "cusolverDnCreate")
   THUNDER_CUSOLVER_OPEN(s.destroy, "cusolverDnDestroy")
   THUNDER_CUSOLVER_OPEN(s.set_stream, "cusolverDnSetStream")
@@ -24,7 +24,7 @@ const char* resolve_solver(const SharedLibrary& file, Solver& s) {
 #undef THUNDER_CUSOLVER_FIND
   return nullptr;
 }
-const char* resolve_blas(const SharedLibrary& file, Blas& b) {
+const char* resolve_blas_symbols(const SharedLibrary& file, Blas& b) {
   THUNDER_CUSOLVER_OPEN(b.create, "cublasCreate_v2")
   THUNDER_CUSOLVER_OPEN(b.destroy, "cublasDestroy_v2")
   THUNDER_CUSOLVER_OPEN(b.set_stream, "cublasSetStream_v2")
@@ -47,12 +47,13 @@ std::string no_version(const Blas&, std::string&) { return "of cuSOLVER"; }
 
 const nvidia::OpenedTable<Solver>& opened_solver() {
   static constexpr std::array kNames = {"libcusolver.so.12", "libcusolver.so.11"};
-  static const nvidia::OpenedTable<Solver> once({"THUNDER_CUSOLVER", kNames}, resolve_solver, version_of_solver);
+  static const nvidia::OpenedTable<Solver> once({"THUNDER_CUSOLVER", kNames}, resolve_solver_symbols,
+                                                version_of_solver);
   return once;
 }
 const nvidia::OpenedTable<Blas>& opened_blas() {
   static constexpr std::array kNames = {"libcublas.so.13", "libcublas.so.12"};
-  static const nvidia::OpenedTable<Blas> once({"THUNDER_CUBLAS", kNames}, resolve_blas, no_version);
+  static const nvidia::OpenedTable<Blas> once({"THUNDER_CUBLAS", kNames}, resolve_blas_symbols, no_version);
   return once;
 }
 

@@ -94,12 +94,12 @@ struct Library {
   const Blas* blas;
 
   template <class T>
-  const SolverFunctions<T>& of() const {
+  const SolverFunctions<T>& solver_functions() const {
     if constexpr (sizeof(T) == sizeof(float)) return solver->f32;
     else return solver->f64;
   }
   template <class T>
-  const BlasFunctions<T>& blas_of() const {
+  const BlasFunctions<T>& blas_functions() const {
     if constexpr (sizeof(T) == sizeof(float)) return blas->f32;
     else return blas->f64;
   }

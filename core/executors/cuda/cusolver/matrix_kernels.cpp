@@ -65,7 +65,7 @@ extern "C" __global__ void check_diagonal(const T* matrices, i64 batch, i64 n, D
 }
 )";
 
-std::string text_of(DType d) {
+std::string kernels_text(DType d) {
   const char* element = d == DType::f64 ? "double" : "float";
   return cat(loops::kCudaNarrowReals, loops::kCudaPrelude, loops::kCudaRowsPrelude, "typedef ", element, " T;\n",
              kTexts);
@@ -73,10 +73,10 @@ std::string text_of(DType d) {
 
 }  // namespace
 
-void MatrixKernels::begin_compiling(nvidia::CudaDevice& device, DType d) { device.begin_compiling(text_of(d)); }
+void MatrixKernels::begin_compiling(nvidia::CudaDevice& device, DType d) { device.begin_compiling(kernels_text(d)); }
 
 MatrixKernels::MatrixKernels(nvidia::CudaDevice& device, DType d) : device_(device) {
-  const std::string text = text_of(d);
+  const std::string text = kernels_text(d);
   const auto find = [&](const char* name) { return device.function(text, name); };
   transpose_ = find("transpose"), pointers_ = find("pointers"), lower_ = find("lower"), triangle_ = find("triangle");
   determinants_ = find("determinants"), check_ = find("check"), check_diagonal_ = find("check_diagonal");
@@ -96,18 +96,18 @@ Status* MatrixKernels::transpose(const void* from, int64_t from_elements, void* 
   return launch(transpose_, batch * rows * columns, parameters, "transpose");
 }
 
-Status* MatrixKernels::pointers(void* to, const void* first, int64_t batch, int64_t elements) const {
+Status* MatrixKernels::fill_pointers(void* to, const void* first, int64_t batch, int64_t elements) const {
   void* parameters[] = {&to, &first, &batch, &elements};
   return launch(pointers_, batch, parameters, "pointers");
 }
 
-Status* MatrixKernels::lower(void* matrices, int64_t batch, int64_t n) const {
+Status* MatrixKernels::zero_upper_triangles(void* matrices, int64_t batch, int64_t n) const {
   void* parameters[] = {&matrices, &batch, &n};
   return launch(lower_, batch * n * n, parameters, "lower");
 }
 
-Status* MatrixKernels::triangle(const void* from, int64_t from_elements, void* to, int64_t batch, int64_t rows,
-                                int64_t columns, int64_t to_rows) const {
+Status* MatrixKernels::copy_upper_triangles(const void* from, int64_t from_elements, void* to, int64_t batch,
+                                            int64_t rows, int64_t columns, int64_t to_rows) const {
   void* parameters[] = {&from, &from_elements, &to, &batch, &rows, &columns, &to_rows};
   return launch(triangle_, batch * to_rows * columns, parameters, "triangle");
 }
@@ -119,7 +119,7 @@ Status* MatrixKernels::determinants(const void* factors, const int* pivots, void
   return launch(determinants_, batch * kBlock, parameters, "determinants");
 }
 
-Status* MatrixKernels::check(const int* info, int64_t batch, nvidia::DeviceAssertion* assertion) const {
+Status* MatrixKernels::check_info(const int* info, int64_t batch, nvidia::DeviceAssertion* assertion) const {
   void* parameters[] = {&info, &batch, &assertion};
   return launch(check_, batch, parameters, "check");
 }

@@ -17,17 +17,17 @@ class MatrixKernels {
   Status* transpose(const void* from, int64_t from_elements, void* to, int64_t to_elements, int64_t batch, int64_t rows,
                     int64_t columns) const;
   // Writes the address of each of `batch` matrices of so many elements.
-  Status* pointers(void* to, const void* first, int64_t batch, int64_t elements) const;
+  Status* fill_pointers(void* to, const void* first, int64_t batch, int64_t elements) const;
   // Zeros above the diagonals of [n, n].
-  Status* lower(void* matrices, int64_t batch, int64_t n) const;
+  Status* zero_upper_triangles(void* matrices, int64_t batch, int64_t n) const;
   // The upper triangles of [columns, rows] of each, transposed, as [to_rows, columns].
-  Status* triangle(const void* from, int64_t from_elements, void* to, int64_t batch, int64_t rows, int64_t columns,
-                   int64_t to_rows) const;
+  Status* copy_upper_triangles(const void* from, int64_t from_elements, void* to, int64_t batch, int64_t rows,
+                               int64_t columns, int64_t to_rows) const;
   // The determinants of [n, n] of which these are the factors, or, if there are `logs`, their signs and the logarithms
   // of their absolute values.
   Status* determinants(const void* factors, const int* pivots, void* out, void* logs, int64_t batch, int64_t n) const;
   // Reports the first matrix whose info is not 0, with that.
-  Status* check(const int* info, int64_t batch, nvidia::DeviceAssertion* assertion) const;
+  Status* check_info(const int* info, int64_t batch, nvidia::DeviceAssertion* assertion) const;
   // Reports a zero of a diagonal of [n, n], with its place.
   Status* check_diagonal(const void* matrices, int64_t batch, int64_t n, nvidia::DeviceAssertion* assertion) const;
 

@@ -36,7 +36,7 @@ struct Matrices {
     for (size_t i = 0; i + 2 < sizes.size(); i++) batch *= sizes[i];
   }
   int64_t elements() const { return rows * columns; }
-  int64_t all() const { return batch * elements(); }
+  int64_t all_elements() const { return batch * elements(); }
   int64_t batch = 1, rows, columns;
 };
 
@@ -69,8 +69,8 @@ class MatrixNode : public Kernel {
 
  protected:
   static constexpr DType kType = sizeof(T) == sizeof(double) ? DType::f64 : DType::f32;
-  const SolverFunctions<T>& solver() const { return session_.library().template of<T>(); }
-  const BlasFunctions<T>& blas() const { return session_.library().template blas_of<T>(); }
+  const SolverFunctions<T>& solver() const { return session_.library().template solver_functions<T>(); }
+  const BlasFunctions<T>& blas() const { return session_.library().template blas_functions<T>(); }
   Handle handle() const { return session_.handle(); }
   bool is_batched() const { return in_.batch > 1 && in_.rows <= kMostBatched; }
   int rows() const { return static_cast<int>(in_.rows); }
@@ -84,14 +84,14 @@ class MatrixNode : public Kernel {
   }
   // Takes as much scratch memory as the areas of `own`, the kernel, come to.
   template <class Areas, class K>
-  void reserve(const K& own) {
+  void reserve_scratch(const K& own) {
     Pieces pieces;
     Areas(pieces, own);
     scratch_ = pieces.bytes();
   }
   // The size of a workspace, in elements, which `ask` gets from the library.
   template <class F>
-  int workspace(F&& ask, const char* what) {
+  int query_workspace(F&& ask, const char* what) {
     int size = 0;
     std::lock_guard lock(session_.mutex());
     session_.require(ask(&size), what);
@@ -99,7 +99,7 @@ class MatrixNode : public Kernel {
   }
   // Calls f(), which calls the libraries, on this thread's stream.
   template <class F>
-  Status* with_library(const F& f) const {
+  Status* run_with_library(const F& f) const {
     std::lock_guard lock(session_.mutex());
     if (Status* failed = session_.device().enter()) return failed;
     if (Status* failed = session_.follow_stream()) return failed;
@@ -108,7 +108,7 @@ class MatrixNode : public Kernel {
   Status* status(int result, const char* what) const { return session_.status(result, what); }
   // Calls f(i), which gives what the library does, for each matrix.
   template <class F>
-  Status* each(const char* what, const F& f) const {
+  Status* for_each_matrix(const char* what, const F& f) const {
     for (int64_t i = 0; i < in_.batch; i++)
       if (Status* failed = status(f(i), what)) return failed;
     return nullptr;
@@ -124,7 +124,7 @@ class MatrixNode : public Kernel {
 
 // A kernel K<T> for the node's dtype.
 template <template <class> class K>
-KernelPtr of_type(Session& session, const NodeView& view) {
+KernelPtr make_for_dtype(Session& session, const NodeView& view) {
   if (view.store.type(view.node.args[0].v).dtype == DType::f64) return std::make_unique<K<double>>(session, view);
   return std::make_unique<K<float>>(session, view);
 }

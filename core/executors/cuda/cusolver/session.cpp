@@ -4,9 +4,9 @@ namespace thunder::cusolver {
 
 Session::Session(const Library& library, nvidia::CudaDevice& device) : LibrarySession(library, device) {
   const Solver& solver = *library.solver;
-  require(solver.create(handle_.made_by(solver.destroy)), "cusolverDnCreate");
-  require(library.blas->create(blas_.made_by(library.blas->destroy)), "cublasCreate");
-  require(solver.create_jacobi(jacobi_.made_by(solver.destroy_jacobi)), "cusolverDnCreateGesvdjInfo");
+  require(solver.create(handle_.out_pointer(solver.destroy)), "cusolverDnCreate");
+  require(library.blas->create(blas_.out_pointer(library.blas->destroy)), "cublasCreate");
+  require(solver.create_jacobi(jacobi_.out_pointer(solver.destroy_jacobi)), "cusolverDnCreateGesvdjInfo");
 }
 
 Status* Session::follow_stream() {

@@ -11,8 +11,8 @@ class Factored : public MatrixNode<T> {
   template <class K>
   Factored(const K* self, Session& session, const NodeView& view, Refusal refusal)
       : MatrixNode<T>(self, session, view, refusal) {
-    if (this->is_batched() || !this->in_.all()) return;
-    size_ = this->workspace(
+    if (this->is_batched() || !this->in_.all_elements()) return;
+    size_ = this->query_workspace(
         [&](int* size) {
           return this->solver().getrf_size(this->handle(), this->rows(), this->rows(), nullptr, this->rows(), size);
         },
@@ -22,7 +22,7 @@ class Factored : public MatrixNode<T> {
  protected:
   struct Areas {
     Areas(Pieces& p, const Factored& f)
-        : lu(p.take<T>(f.in_.all())), work(p.take<T>(f.size_)), pivots(p.take<int>(f.in_.batch * f.in_.rows)),
+        : lu(p.take<T>(f.in_.all_elements())), work(p.take<T>(f.size_)), pivots(p.take<int>(f.in_.batch * f.in_.rows)),
           info(p.take<int>(f.in_.batch)), each(p.take<T*>(f.in_.batch)) {}
     T *lu, *work;
     int *pivots, *info;
@@ -30,15 +30,15 @@ class Factored : public MatrixNode<T> {
   };
   Status* factor(const T* from, const Areas& a) const {
     const int n = this->rows();
-    if (Status* failed = this->copy(from, a.lu, this->in_.all())) return failed;
+    if (Status* failed = this->copy(from, a.lu, this->in_.all_elements())) return failed;
     if (this->is_batched()) {
-      if (Status* failed = this->kernels_->pointers(a.each, a.lu, this->in_.batch, this->in_.elements()))
+      if (Status* failed = this->kernels_->fill_pointers(a.each, a.lu, this->in_.batch, this->in_.elements()))
         return failed;
       return this->status(
           this->blas().getrf_batched(this->session_.blas(), n, a.each, n, a.pivots, a.info, this->batch()),
           "cublasXgetrfBatched");
     }
-    return this->each("cusolverDnXgetrf", [&](int64_t i) {
+    return this->for_each_matrix("cusolverDnXgetrf", [&](int64_t i) {
       return this->solver().getrf(this->handle(), n, n, a.lu + i * this->in_.elements(), n, a.work, a.pivots + i * n,
                                   a.info + i);
     });
@@ -56,24 +56,24 @@ class Solve : public Factored<T> {
       : Factored<T>(this, session, view,
                     view.node.args[3].i ? [](int64_t) { return std::string("the matrix is singular"); } : Refusal()),
         adjoint_(view.node.args[2].i != 0), sides_(view.store.type(view.node.args[1].v)) {
-    this->template reserve<Areas>(*this);
+    this->template reserve_scratch<Areas>(*this);
   }
 
   Status* run(const Launch* l) const {
-    if (!this->in_.all() || !sides_.all()) return nullptr;
+    if (!this->in_.all_elements() || !sides_.all_elements()) return nullptr;
     Pieces pieces(l->scratch);
     const Areas a(pieces, *this);
-    return this->with_library([&]() -> Status* {
+    return this->run_with_library([&]() -> Status* {
       if (Status* failed = this->factor(l->inputs[0].template as<T>(), a)) return failed;
       if (this->assertion_)
-        if (Status* failed = this->kernels_->check(a.info, this->in_.batch, this->assertion_)) return failed;
+        if (Status* failed = this->kernels_->check_info(a.info, this->in_.batch, this->assertion_)) return failed;
       T* const out = l->outputs[0].template as<T>();
       // The libraries want columns; a single one is a column already.
       const bool transposed = sides_.columns > 1;
       T* const sides = transposed ? a.sides : out;
       Status* failed = transposed ? this->kernels_->transpose(l->inputs[1].data, sides_.elements(), sides,
                                                           sides_.elements(), sides_.batch, sides_.rows, sides_.columns)
-                              : this->copy(l->inputs[1].template as<T>(), sides, sides_.all());
+                              : this->copy(l->inputs[1].template as<T>(), sides, sides_.all_elements());
       if (failed || (failed = solve(a, sides)) || !transposed) return failed;
       return this->kernels_->transpose(sides, sides_.elements(), out, sides_.elements(), sides_.batch, sides_.columns,
                                        sides_.rows);
@@ -83,7 +83,7 @@ class Solve : public Factored<T> {
  private:
   struct Areas : Factored<T>::Areas {
     Areas(Pieces& p, const Solve& s)
-        : Factored<T>::Areas(p, s), sides(p.take<T>(s.sides_.columns > 1 ? s.sides_.all() : 0)),
+        : Factored<T>::Areas(p, s), sides(p.take<T>(s.sides_.columns > 1 ? s.sides_.all_elements() : 0)),
           each_sides(p.take<T*>(s.sides_.batch)) {}
     T* sides;
     T** each_sides;
@@ -92,11 +92,12 @@ class Solve : public Factored<T> {
     const int n = this->rows(), columns = static_cast<int>(sides_.columns);
     const int operation = adjoint_ ? kNone : kTransposed;  // of the transpose
     if (!this->is_batched())
-      return this->each("cusolverDnXgetrs", [&](int64_t i) {
+      return this->for_each_matrix("cusolverDnXgetrs", [&](int64_t i) {
         return this->solver().getrs(this->handle(), operation, n, columns, a.lu + i * this->in_.elements(), n,
                                     a.pivots + i * n, sides + i * sides_.elements(), n, a.info + i);
       });
-    if (Status* failed = this->kernels_->pointers(a.each_sides, sides, sides_.batch, sides_.elements())) return failed;
+    if (Status* failed = this->kernels_->fill_pointers(a.each_sides, sides, sides_.batch, sides_.elements()))
+      return failed;
     int wrong = 0;
     return this->status(this->blas().getrs_batched(this->session_.blas(), operation, n, columns, a.each, n, a.pivots,
                                                    a.each_sides, n, &wrong, this->batch()),
@@ -112,13 +113,13 @@ template <class T>
 class Determinant : public Factored<T> {
  public:
   Determinant(Session& session, const NodeView& view) : Factored<T>(this, session, view, nullptr) {
-    this->template reserve<typename Factored<T>::Areas>(*this);
+    this->template reserve_scratch<typename Factored<T>::Areas>(*this);
   }
   Status* run(const Launch* l) const {
     Pieces pieces(l->scratch);
     const typename Factored<T>::Areas a(pieces, *this);
-    return this->with_library([&]() -> Status* {
-      if (this->in_.all())
+    return this->run_with_library([&]() -> Status* {
+      if (this->in_.all_elements())
         if (Status* failed = this->factor(l->inputs[0].template as<T>(), a)) return failed;
       return this->kernels_->determinants(a.lu, a.pivots, l->outputs[0].data,
                                           l->n_outputs > 1 ? l->outputs[1].data : nullptr, this->in_.batch,
@@ -141,24 +142,26 @@ class TriangularSolve : public MatrixNode<T> {
     if (this->is_batched()) this->scratch_ = pointers().bytes();
   }
   Status* run(const Launch* l) const {
-    if (!sides_.all()) return nullptr;
+    if (!sides_.all_elements()) return nullptr;
     const T *in = l->inputs[0].template as<T>(), one = 1;
     T* const out = l->outputs[0].template as<T>();
     const int n = this->rows(), columns = static_cast<int>(sides_.columns);
-    return this->with_library([&]() -> Status* {
+    return this->run_with_library([&]() -> Status* {
       if (this->assertion_)
         if (Status* failed = this->kernels_->check_diagonal(in, this->in_.batch, n, this->assertion_)) return failed;
-      if (Status* failed = this->copy(l->inputs[1].template as<T>(), out, sides_.all())) return failed;
+      if (Status* failed = this->copy(l->inputs[1].template as<T>(), out, sides_.all_elements())) return failed;
       const BlasHandle blas = this->session_.blas();
       if (!this->is_batched())
-        return this->each("cublasXtrsm", [&](int64_t i) {
+        return this->for_each_matrix("cublasXtrsm", [&](int64_t i) {
           return this->blas().trsm(blas, kRight, fill_, operation_, diagonal_, columns, n, &one,
                                    in + i * this->in_.elements(), n, out + i * sides_.elements(), columns);
         });
       Pieces pieces(l->scratch);
       T **const each = pieces.take<T*>(this->in_.batch), **const each_sides = pieces.take<T*>(this->in_.batch);
-      if (Status* failed = this->kernels_->pointers(each, in, this->in_.batch, this->in_.elements())) return failed;
-      if (Status* failed = this->kernels_->pointers(each_sides, out, sides_.batch, sides_.elements())) return failed;
+      if (Status* failed = this->kernels_->fill_pointers(each, in, this->in_.batch, this->in_.elements()))
+        return failed;
+      if (Status* failed = this->kernels_->fill_pointers(each_sides, out, sides_.batch, sides_.elements()))
+        return failed;
       return this->status(this->blas().trsm_batched(blas, kRight, fill_, operation_, diagonal_, columns, n, &one, each,
                                                     n, each_sides, columns, this->batch()),
                           "cublasXtrsmBatched");
@@ -179,9 +182,9 @@ class TriangularSolve : public MatrixNode<T> {
 
 KernelPtr prepare_system(Session& session, const NodeView& view) {
   const std::string_view op = view.node.op->name();
-  if (op == "prims.solve") return of_type<Solve>(session, view);
-  if (op == "prims.triangular_solve") return of_type<TriangularSolve>(session, view);
-  return op == "prims.det" || op == "prims.slogdet" ? of_type<Determinant>(session, view) : nullptr;
+  if (op == "prims.solve") return make_for_dtype<Solve>(session, view);
+  if (op == "prims.triangular_solve") return make_for_dtype<TriangularSolve>(session, view);
+  return op == "prims.det" || op == "prims.slogdet" ? make_for_dtype<Determinant>(session, view) : nullptr;
 }
 
 }  // namespace thunder::cusolver

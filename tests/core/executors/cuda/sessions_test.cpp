@@ -15,8 +15,8 @@ int destroy(Handle h) { return delete h, destroyed++, 0; }
 struct TwoHandles {
   nvidia::OwnedHandle<Handle> first, second;
   TwoHandles() {
-    make(first.made_by(destroy));
-    second.made_by(destroy);
+    make(first.out_pointer(destroy));
+    second.out_pointer(destroy);
     fail(Code::backend, "there is no second one");
   }
 };
@@ -31,7 +31,7 @@ TEST(OwnedHandle, is_destroyed_once_at_its_end) {
   destroyed = 0;
   {
     nvidia::OwnedHandle<Handle> handle;
-    make(handle.made_by(destroy));
+    make(handle.out_pointer(destroy));
     EXPECT_NE(handle.get(), nullptr);
   }
   EXPECT_EQ(destroyed, 1);
