@@ -139,7 +139,7 @@ inline std::string executors_of(const Context& context, const OpDef& op) {
   std::vector<std::string> names;
   for (const std::string& name : context.executor_names()) {
     const Ref<Executor> executor = context.find_executor(name);
-    const bool listed = !executor->desc().ops.empty() && executor->asks_for(op.name());
+    const bool listed = !executor->desc().ops.empty() && executor->may_claim(op.name());
     const bool fused = name == "fusion" && fusion::find_prim(op);
     const bool reference = name == "host" && op.prim && op.reference;
     if (listed || fused || reference) names.push_back(name);

@@ -15,7 +15,7 @@ class ExecutorsOfOps {
   const std::vector<const Executor*>& of(const Op& op) {
     auto [it, fresh] = by_op_.try_emplace(&op);
     for (size_t i = 0; fresh && i < executors_.size(); i++)
-      if (executors_[i]->asks_for(op.name())) it->second.push_back(executors_[i].get());
+      if (executors_[i]->may_claim(op.name())) it->second.push_back(executors_[i].get());
     return it->second;
   }
 

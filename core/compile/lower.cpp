@@ -49,7 +49,7 @@ class KernelMaker : public ViewKernels {
   // The value may be given to a later executor, so all executors that could get it must take strided inputs.
   bool takes_strided(const Node& view) const override {
     return std::all_of(claimant(view), executors_.end(),
-                       [&](auto& e) { return e->desc().flags & kStrided || !e->asks_for(view.op->name()); });
+                       [&](auto& e) { return e->desc().flags & kStrided || !e->may_claim(view.op->name()); });
   }
   KernelPtr prepare(const Node& view, const Store& store) const override {
     KernelPtr made = make_kernel(view, store, nullptr).kernel;

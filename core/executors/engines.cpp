@@ -5,7 +5,7 @@
 namespace thunder {
 namespace {
 
-bool refuses_data(const Node& n, const Store& store) {
+bool may_reject_data(const Node& n, const Store& store) {
   const OpDef& op = def(n);
   if (op.has(kChecksData)) return true;
   if (op.has(kChecksIntegers)) {
@@ -13,7 +13,7 @@ bool refuses_data(const Node& n, const Store& store) {
     for_each_value(n.args, [&](ValueId v) { of_integers |= is_integer(store.type(v).dtype); });
     if (of_integers) return true;
   }
-  return std::any_of(n.body.begin(), n.body.end(), [&](const Node* inner) { return refuses_data(*inner, store); });
+  return std::any_of(n.body.begin(), n.body.end(), [&](const Node* inner) { return may_reject_data(*inner, store); });
 }
 
 }  // namespace
@@ -32,15 +32,15 @@ bool suits_engine(const NodeView& view) {
   bool all = true;
   for_each_value(view.node.args, [&](ValueId v) { all = all && fine(v); });
   for (const ValueId v : view.node.results) all = all && fine(v);
-  return all && !refuses_data(view.node, view.store);
+  return all && !may_reject_data(view.node, view.store);
 }
 
-bool claims_all(std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*) {
+bool claim_all(std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*) {
   std::fill_n(taken, nodes.size(), uint8_t{1});
   return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return !def(*n).view; });
 }
 
-SmallVector<Buffer, 8> given_inputs(const Launch& launch) {
+SmallVector<Buffer, 8> present_inputs(const Launch& launch) {
   SmallVector<Buffer, 8> out;
   for (size_t i = 0; i < launch.n_inputs; i++)
     if (launch.inputs[i].rank >= 0) out.push_back(launch.inputs[i]);

@@ -31,10 +31,10 @@ EngineRow openxla_engine();
 EngineRow tvm_engine();
 
 // Like ExecutorDesc::claim_region: one region of all nodes that an engine claimed, unless all are views.
-bool claims_all(std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*);
+bool claim_all(std::span<const Node* const> nodes, const Store&, uint8_t* taken, RegionState&, void*);
 
 // The arguments of a line, without absent optional tensors.
-SmallVector<Buffer, 8> given_inputs(const Launch& launch);
+SmallVector<Buffer, 8> present_inputs(const Launch& launch);
 
 // Null: no executor of this name runs on an engine.
 const EngineRow* find_engine(std::string_view executor);

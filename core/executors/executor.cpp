@@ -43,7 +43,7 @@ Launch launch_on(std::span<const Buffer> inputs, std::span<const Buffer> outputs
 }
 
 bool Executor::claims(const NodeView& view) const {
-  if (!asks_for(view.node.op->name())) return false;
+  if (!may_claim(view.node.op->name())) return false;
   if (!desc_.any_device && !is_on_cpu(view)) return false;
   return !desc_.claim || desc_.claim(view, desc_.user);
 }

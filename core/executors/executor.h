@@ -69,7 +69,7 @@ class Executor : public Counted<Executor> {
   // The kernel of a node or region that it claimed; the executor must live as long. Throws, Code::declined too.
   KernelPtr prepare(const NodeView&) const;
   // Whether the executor may claim ops of this name.
-  bool asks_for(std::string_view op) const { return ops_.empty() || ops_.contains(op); }
+  bool may_claim(std::string_view op) const { return ops_.empty() || ops_.contains(op); }
 
  private:
   friend class Counted<Executor>;

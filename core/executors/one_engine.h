@@ -34,14 +34,14 @@ class OneEngine {
       found = cat(file, " cannot be opened beside ", report_, ", which this process uses");
       return nullptr;
     }
-    if (!opened_ && (report_.empty() || file != file_)) look(find, file);
+    if (!opened_ && (report_.empty() || file != file_)) find_and_open(find, file);
     found = report_;
     return opened_ ? &engine_ : nullptr;
   }
 
  private:
   template <class Find>
-  void look(const Find& find, std::string_view file) {
+  void find_and_open(const Find& find, std::string_view file) {
     file_ = file;
     const auto place = find(file);
     if (!place.opened()) {
@@ -80,7 +80,7 @@ ExecutorDesc engine_executor(const Machine& machine) {
   d.user = const_cast<Machine*>(&machine);
   d.flags = kMayFail;
   d.claim = [](const NodeView& view, void*) { return suits_engine(view) && Region::claims(view); };
-  d.claim_region = claims_all;
+  d.claim_region = claim_all;
   d.prepare = [](const NodeView& view, void* user) -> KernelPtr {
     return std::make_unique<Region>(opened_engine<Region>(), *static_cast<const Machine*>(user), view);
   };
@@ -110,7 +110,7 @@ class Idle {
     }
     return make();
   }
-  void give(std::unique_ptr<T> one) {
+  void give_back(std::unique_ptr<T> one) {
     std::lock_guard lock(mutex_);
     kept_.push_back(std::move(one));
   }

@@ -6,18 +6,18 @@ namespace thunder {
 namespace {
 
 // A trace of the compile's own store, which only grows.
-std::shared_ptr<Store> borrowed(const Store& store) {
+std::shared_ptr<Store> non_owning(const Store& store) {
   return {std::shared_ptr<Store>(), const_cast<Store*>(&store)};
 }
 
 }  // namespace
 
-bool onnx_has(const NodeView& view) {
-  return onnx_export::has_row(view.node, borrowed(view.store), kRegionOpset);
+bool has_onnx_row(const NodeView& view) {
+  return onnx_export::has_row(view.node, non_owning(view.store), kRegionOpset);
 }
 
 RegionModel::RegionModel(const NodeView& view) {
-  trace_.store = borrowed(view.store);
+  trace_.store = non_owning(view.store);
   for_each_value(view.node.args, [&](ValueId v) { trace_.inputs.push_back({v, Source::argument, 0, "", false}); });
   for (const Node* n : nodes_of(view.node)) trace_.nodes.push_back(n);
   trace_.outputs.assign(view.node.results.begin(), view.node.results.end());

@@ -13,7 +13,7 @@ namespace thunder {
 constexpr int64_t kRegionOpset = 21;
 
 // Whether ONNX has one op for the node.
-bool onnx_has(const NodeView& view);
+bool has_onnx_row(const NodeView& view);
 
 // The model's inputs and outputs are named in0, in1 ... and out0, out1 ... It must not outlive the compile's store.
 class RegionModel {

@@ -15,7 +15,7 @@ using onnxrt::Runtime;
 using onnxrt::Session;
 
 // Ops of ONNX without a CPU kernel in ONNX Runtime, and powers of integers, which it computes in doubles.
-bool stays_ours(const Node& n, const Store& store) {
+bool is_unsupported(const Node& n, const Store& store) {
   constexpr std::array<std::string_view, 14> kNoF64 = {"gelu",
                                                        "prims.acos",
                                                        "prims.asin",
@@ -41,30 +41,31 @@ class OnnxRegion final : public Kernel {
  public:
   using Engine = Runtime;
   static constexpr std::string_view kName = "onnxrt";
-  static bool claims(const NodeView& view) { return !stays_ours(view.node, view.store) && onnx_has(view); }
+  static bool claims(const NodeView& view) { return !is_unsupported(view.node, view.store) && has_onnx_row(view); }
 
   OnnxRegion(const Runtime& runtime, const Machine& machine, const NodeView& view)
       : Kernel(this), runtime_(runtime), machine_(machine), model_(view) {
-    open(std::vector<bool>(model_.inputs(), false), {});
+    open_session(std::vector<bool>(model_.inputs(), false), {});
   }
   // Frozen weights are constants of the model, which ONNX Runtime packs and folds as it likes.
   size_t prepack(const Launch* l) override {
-    const SmallVector<Buffer, 8> in = given_inputs(*l);
+    const SmallVector<Buffer, 8> in = present_inputs(*l);
     std::vector<bool> constant;
     for (const Buffer& b : in) constant.push_back(b.data != nullptr);
-    if (std::find(constant.begin(), constant.end(), true) != constant.end()) open(constant, {in.data(), in.size()});
+    if (std::find(constant.begin(), constant.end(), true) != constant.end())
+      open_session(constant, {in.data(), in.size()});
     return 0;
   }
   Status* run(const Launch* l) const {
     if (given_.size() == l->n_inputs) return session_->run({l->inputs, l->n_inputs}, {l->outputs, l->n_outputs});
-    const SmallVector<Buffer, 8> all = given_inputs(*l);
+    const SmallVector<Buffer, 8> all = present_inputs(*l);
     SmallVector<Buffer, 8> in;
     for (const size_t i : given_) in.push_back(all[i]);
     return session_->run({in.data(), in.size()}, {l->outputs, l->n_outputs});
   }
 
  private:
-  void open(const std::vector<bool>& constant, std::span<const Buffer> data) {
+  void open_session(const std::vector<bool>& constant, std::span<const Buffer> data) {
     const onnx_export::Graph graph = model_.graph(constant);
     std::vector<onnxrt::SharedConstant> shared;
     for (const onnx_export::Initializer& c : graph.initializers())

@@ -7,7 +7,7 @@
 namespace thunder::onnxrt {
 namespace {
 
-OrtStatus* value_over(const Runtime& runtime, const Buffer& b, OrtValue** out) {
+OrtStatus* make_value_over(const Runtime& runtime, const Buffer& b, OrtValue** out) {
   return runtime.call(kCreateTensorWithData, runtime.memory(), b.data,
                       static_cast<size_t>(b.elements()) * size_of(b.dtype), b.shape, static_cast<size_t>(b.rank),
                       static_cast<int>(onnx_export::number_of(b.dtype)), out);
@@ -47,7 +47,7 @@ Session::Session(const Runtime& runtime, const std::string& model, std::vector<s
   for (const SharedConstant& c : constants) {
     constants_.push_back(nullptr);
     names.push_back(c.name.c_str());
-    runtime.check(value_over(runtime, c.data, &constants_.back()));
+    runtime.check(make_value_over(runtime, c.data, &constants_.back()));
   }
   if (!names.empty())
     runtime.check(runtime.call(kAddExternalInitializers, options, names.data(),
@@ -70,7 +70,7 @@ OrtStatus* Session::bind(Bound& bound, std::span<const Buffer> buffers, size_t f
     OrtValue*& value = bound.values[first + i];
     if (value && bound.addresses[first + i] == buffers[i].data) continue;
     OrtValue* made = nullptr;
-    if (OrtStatus* failed = value_over(runtime_, buffers[i], &made)) return failed;
+    if (OrtStatus* failed = make_value_over(runtime_, buffers[i], &made)) return failed;
     if (value) runtime_.release(kReleaseValue, value);
     value = made, bound.addresses[first + i] = buffers[i].data;
     if (OrtStatus* failed = runtime_.call(place, bound.binding, names[i].c_str(), static_cast<const OrtValue*>(made)))
@@ -88,7 +88,7 @@ Status* Session::run(std::span<const Buffer> in, std::span<const Buffer> out) co
     failed = runtime_.call(kRunWithBinding, session_, static_cast<const OrtRunOptions*>(nullptr),
                            static_cast<const OrtIoBinding*>(bound->binding));
   if (failed) return make<Status>(Code::backend, cat("ONNX Runtime: ", runtime_.message_of(failed))).detach();
-  idle_.give(std::move(bound));
+  idle_.give_back(std::move(bound));
   return nullptr;
 }
 

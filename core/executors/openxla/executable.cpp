@@ -20,14 +20,14 @@ int type_of(DType dtype) {
 }
 
 // Makes a buffer over existing memory: owned, or null with an error.
-PjrtError* over(const Plugin& plugin, const Buffer& b, Semantics semantics, PjrtBuffer*& out) {
+PjrtError* make_buffer_over(const Plugin& plugin, const Buffer& b, Semantics semantics, PjrtBuffer*& out) {
   FromHostArgs args;
   args.client = plugin.client(), args.device = plugin.device(), args.data = b.data, args.type = type_of(b.dtype);
   args.dims = b.shape, args.rank = static_cast<size_t>(b.rank), args.semantics = semantics;
   if (PjrtError* failed = plugin.call(kBufferFromHost, args)) return failed;
   out = args.buffer;
   // A plugin whose device has memory of its own copies asynchronously, so wait for the copy.
-  if (!plugin.on_host()) return plugin.wait(args.done);
+  if (!plugin.is_on_host()) return plugin.wait(args.done);
   plugin.release(args.done);
   return nullptr;
 }
@@ -54,7 +54,7 @@ struct Executable::Bound {
     for (PjrtBuffer* b : results)
       if (b) plugin.release(b);
   }
-  void drop(PjrtBuffer*& b) const {
+  void release(PjrtBuffer*& b) const {
     if (b) plugin.release(b);
     b = nullptr;
   }
@@ -82,11 +82,11 @@ PjrtError* Executable::bind_inputs(Bound& bound, std::span<const Buffer> in) con
   for (size_t i = 0; i < in.size(); i++) {
     PjrtBuffer*& buffer = bound.arguments[i];
     if (buffer && bound.addresses[i] == in[i].data) continue;
-    bound.drop(buffer);
-    if (PjrtError* failed = over(plugin_, in[i], Semantics::immutable_zero_copy, buffer)) return failed;
+    bound.release(buffer);
+    if (PjrtError* failed = make_buffer_over(plugin_, in[i], Semantics::immutable_zero_copy, buffer)) return failed;
     // Memory that the plugin finds badly aligned is copied, and has to be copied at each call.
     void* at = nullptr;
-    if (plugin_.on_host())
+    if (plugin_.is_on_host())
       if (PjrtError* failed = address_of(plugin_, buffer, at)) return failed;
     bound.addresses[i] = at == in[i].data ? at : nullptr;
     if (!bound.addresses[i]) copies_.fetch_add(1, std::memory_order_relaxed);
@@ -96,7 +96,8 @@ PjrtError* Executable::bind_inputs(Bound& bound, std::span<const Buffer> in) con
 
 PjrtError* Executable::execute(Bound& bound, std::span<const Buffer> out) const {
   for (size_t i = 0; aliases_ && i < out.size(); i++)
-    if (PjrtError* failed = over(plugin_, out[i], Semantics::mutable_zero_copy, bound.arguments[inputs_ + i]))
+    if (PjrtError* failed =
+            make_buffer_over(plugin_, out[i], Semantics::mutable_zero_copy, bound.arguments[inputs_ + i]))
       return failed;
   ExecuteOptions options;
   PjrtBuffer* const* const arguments = bound.arguments.data();
@@ -111,10 +112,10 @@ PjrtError* Executable::execute(Bound& bound, std::span<const Buffer> out) const 
 }
 
 // Copies results that XLA did not write to the wanted place.
-PjrtError* Executable::fetch(Bound& bound, std::span<const Buffer> out) const {
+PjrtError* Executable::copy_results(Bound& bound, std::span<const Buffer> out) const {
   for (size_t i = 0; i < out.size(); i++) {
     void* at = nullptr;
-    if (plugin_.on_host())
+    if (plugin_.is_on_host())
       if (PjrtError* failed = address_of(plugin_, bound.results[i], at)) return failed;
     if (at == out[i].data) continue;
     copies_.fetch_add(1, std::memory_order_relaxed);
@@ -132,11 +133,11 @@ Status* Executable::run(std::span<const Buffer> in, std::span<const Buffer> out)
       [&] { return std::make_unique<Bound>(plugin_, inputs_ + (aliases_ ? outputs_ : 0), outputs_); });
   PjrtError* failed = bind_inputs(*bound, in);
   if (!failed) failed = execute(*bound, out);
-  if (!failed) failed = fetch(*bound, out);
-  for (size_t i = inputs_; i < bound->arguments.size(); i++) bound->drop(bound->arguments[i]);
-  for (PjrtBuffer*& b : bound->results) bound->drop(b);
+  if (!failed) failed = copy_results(*bound, out);
+  for (size_t i = inputs_; i < bound->arguments.size(); i++) bound->release(bound->arguments[i]);
+  for (PjrtBuffer*& b : bound->results) bound->release(b);
   if (failed) return make<Status>(Code::backend, cat("OpenXLA: ", plugin_.message_of(failed))).detach();
-  idle_.give(std::move(bound));
+  idle_.give_back(std::move(bound));
   return nullptr;
 }
 

@@ -32,7 +32,7 @@ class Executable {
   struct Bound;
   PjrtError* bind_inputs(Bound& bound, std::span<const Buffer> in) const;
   PjrtError* execute(Bound& bound, std::span<const Buffer> out) const;
-  PjrtError* fetch(Bound& bound, std::span<const Buffer> out) const;
+  PjrtError* copy_results(Bound& bound, std::span<const Buffer> out) const;
 
   const Plugin& plugin_;
   const size_t inputs_, outputs_;

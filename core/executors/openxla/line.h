@@ -18,8 +18,8 @@ class Line {
 
   // Arguments are counted as in the schema.
   const Arg& arg(size_t i) const { return node.args[i]; }
-  Val in(size_t i) const { return values_(node.args[i].v); }
-  std::vector<Val> list(size_t i) const;
+  Val input(size_t i) const { return values_(node.args[i].v); }
+  std::vector<Val> input_list(size_t i) const;
   // An argument as a tensor of this type; a plain number is broadcast.
   Val operand(size_t i, const TensorType& type) const;
   const TensorType& type(size_t i) const { return store_.type(node.args[i].v); }
@@ -28,28 +28,28 @@ class Line {
   Ints result_shape(size_t i = 0) const { return shape_of(result(i)); }
   size_t rank() const { return type(0).rank(); }
   size_t axis(size_t i) const { return normalize_axis(arg(i).plain().i, rank()); }
-  Ints numbers(size_t i) const;  // of an argument that is a list
+  Ints integers(size_t i) const;  // of an argument that is a list
 
-  void give(Val v) { given_.push_back(v); }
-  const std::vector<Val>& given() const { return given_; }
+  void add_result(Val v) { given_.push_back(v); }
+  const std::vector<Val>& results() const { return given_; }
 
   // Elementwise, of operands of one type.
-  Val unary(std::string_view op, Val a) const { return module.op(op, {{a}}, module.type(a)); }
-  Val binary(std::string_view op, Val a, Val b) const { return module.op(op, {{a, b}}, module.type(a)); }
+  Val unary(std::string_view op, Val a) const { return module.add_op(op, {{a}}, module.type(a)); }
+  Val binary(std::string_view op, Val a, Val b) const { return module.add_op(op, {{a, b}}, module.type(a)); }
   Val add(Val a, Val b) const { return binary("stablehlo.add", a, b); }
   Val sub(Val a, Val b) const { return binary("stablehlo.subtract", a, b); }
   Val mul(Val a, Val b) const { return binary("stablehlo.multiply", a, b); }
   Val div(Val a, Val b) const { return binary("stablehlo.divide", a, b); }
-  Val both(Val a, Val b) const { return binary("stablehlo.and", a, b); }
-  Val either(Val a, Val b) const { return binary("stablehlo.or", a, b); }
+  Val logical_and(Val a, Val b) const { return binary("stablehlo.and", a, b); }
+  Val logical_or(Val a, Val b) const { return binary("stablehlo.or", a, b); }
   Val compare(std::string_view direction, Val a, Val b) const;  // EQ NE LT LE GT GE
   Val is_nan(Val a) const { return compare("NE", a, a); }
   Val select(Val condition, Val a, Val b) const {
-    return module.op("stablehlo.select", {{condition, a, b}}, module.type(a));
+    return module.add_op("stablehlo.select", {{condition, a, b}}, module.type(a));
   }
   Val convert(Val a, DType to) const;
   template <class Number>
-  Val like(Number number, Val v) const {
+  Val constant_like(Number number, Val v) const {
     return module.splat(number, module.type(v));
   }
   template <class Number>

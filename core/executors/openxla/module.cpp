@@ -16,7 +16,7 @@ std::string element_name(DType dtype) {
   return is_integer(dtype) && !is_signed(dtype) ? cat("ui", ours.substr(1)) : std::string(ours);
 }
 
-std::string named(Val v) {
+std::string ssa_name(Val v) {
   return cat("%", v);
 }
 template <class List>
@@ -60,58 +60,59 @@ std::string name_of(const TensorType& type) {
   for (const int64_t d : shape_of(type)) append(out, cat(d, "x"));
   return cat(out, element_name(type.dtype), ">");
 }
-std::string ints(std::string_view name, std::span<const int64_t> list) {
+std::string array_attribute(std::string_view name, std::span<const int64_t> list) {
   return cat(name, " = array<i64", list.empty() ? "" : ": ", join(list, ", ", [](int64_t i) { return cat(i); }), ">");
 }
-std::string pairs(std::string_view name, std::span<const int64_t> low, std::span<const int64_t> high) {
+std::string pairs_attribute(std::string_view name, std::span<const int64_t> low, std::span<const int64_t> high) {
   std::string out;
   for (size_t i = 0; i < low.size(); i++) append(out, cat(i ? ", " : "", "[", low[i], ", ", high[i], "]"));
   return cat(name, " = dense<[", out, "]> : tensor<", low.size(), "x2xi64>");
 }
 
-Val Module::value(const TensorType& type) {
+Val Module::add_value(const TensorType& type) {
   if (!is_real(type.dtype) && !is_integer(type.dtype) && type.dtype != DType::boolean)
     fail(Code::unimplemented, "there are no tensors of ", name(type.dtype), " in this dialect");
   types_.push_back(type);
   return static_cast<Val>(types_.size() - 1);
 }
-Val Module::argument(const TensorType& type) {
-  arguments_.push_back(value(type));
+Val Module::add_argument(const TensorType& type) {
+  arguments_.push_back(add_value(type));
   return arguments_.back();
 }
 
-std::vector<Val> Module::ops(std::string_view name, std::span<const Val> operands, std::span<const TensorType> results,
-                             std::string_view attributes, std::string_view regions) {
+std::vector<Val> Module::add_ops(std::string_view name, std::span<const Val> operands,
+                                 std::span<const TensorType> results, std::string_view attributes,
+                                 std::string_view regions) {
   std::vector<Val> out;
-  for (const TensorType& t : results) out.push_back(value(t));
+  for (const TensorType& t : results) out.push_back(add_value(t));
   std::vector<TensorType> types;
   for (const Val v : operands) types.push_back(types_[v]);
-  append(body_,
-         cat(join(out, ", ", named), out.empty() ? "" : " = ", "\"", name, "\"(", join(operands, ", ", named), ")"));
+  append(body_, cat(join(out, ", ", ssa_name), out.empty() ? "" : " = ", "\"", name, "\"(",
+                    join(operands, ", ", ssa_name), ")"));
   if (!regions.empty()) append(body_, cat(" (", regions, ")"));
   if (!attributes.empty()) append(body_, cat(" {", attributes, "}"));
   append(body_, cat(" : (", types_of(types), ") -> ", out.size() == 1 ? "" : "(", types_of(results),
                     out.size() == 1 ? "" : ")", "\n"));
   return out;
 }
-Val Module::op(std::string_view name, std::span<const Val> operands, const TensorType& result,
-               std::string_view attributes, std::string_view regions) {
-  return ops(name, operands, {&result, 1}, attributes, regions)[0];
+Val Module::add_op(std::string_view name, std::span<const Val> operands, const TensorType& result,
+                   std::string_view attributes, std::string_view regions) {
+  return add_ops(name, operands, {&result, 1}, attributes, regions)[0];
 }
 
-std::string Module::region(std::span<const TensorType> arguments, const Body& body) {
+std::string Module::write_region(std::span<const TensorType> arguments, const Body& body) {
   std::string outer;
   outer.swap(body_);
   std::vector<Val> given;
-  for (const TensorType& t : arguments) given.push_back(value(t));
-  ops("stablehlo.return", body(given), {});
+  for (const TensorType& t : arguments) given.push_back(add_value(t));
+  add_ops("stablehlo.return", body(given), {});
   outer.swap(body_);
-  const std::string block = join(given, ", ", [&](Val v) { return cat(named(v), ": ", name_of(types_[v])); });
+  const std::string block = join(given, ", ", [&](Val v) { return cat(ssa_name(v), ": ", name_of(types_[v])); });
   return cat("{\n^bb0(", block, "):\n", outer, "}");
 }
 
 Val Module::literal(const std::string& number, const TensorType& type) {
-  return op("stablehlo.constant", {}, type, cat("value = dense<", number, "> : ", name_of(type)));
+  return add_op("stablehlo.constant", {}, type, cat("value = dense<", number, "> : ", name_of(type)));
 }
 Val Module::splat(double number, const TensorType& type) {
   if (is_real(type.dtype)) return literal(bits_of(number, type.dtype), type);
@@ -139,7 +140,7 @@ std::string Module::text(std::span<const Val> results, bool aliases) const {
   std::string block, attributes;
   for (const Val v : arguments_) {
     in.push_back(types_[v]);
-    append(block, cat(block.empty() ? "" : ", ", named(v), ": ", name_of(types_[v])));
+    append(block, cat(block.empty() ? "" : ", ", ssa_name(v), ": ", name_of(types_[v])));
     append(attributes, attributes.empty() ? "{}" : ", {}");
   }
   for (const Val v : results) out.push_back(types_[v]);
@@ -149,8 +150,9 @@ std::string Module::text(std::span<const Val> results, bool aliases) const {
     append(attributes, cat(attributes.empty() ? "" : ", ", "{tf.aliasing_output = ", i, " : i32}"));
   }
   return cat("\"builtin.module\"() ({\n\"func.func\"() ({\n^bb0(", block, "):\n", body_, "\"func.return\"(",
-             join(results, ", ", named), ") : (", types_of(out), ") -> ()\n}) {sym_name = \"main\", function_type = (",
-             types_of(in), ") -> (", types_of(out), "), arg_attrs = [", attributes, "]} : () -> ()\n}) : () -> ()\n");
+             join(results, ", ", ssa_name), ") : (", types_of(out),
+             ") -> ()\n}) {sym_name = \"main\", function_type = (", types_of(in), ") -> (", types_of(out),
+             "), arg_attrs = [", attributes, "]} : () -> ()\n}) : () -> ()\n");
 }
 
 }  // namespace thunder::openxla

@@ -25,15 +25,15 @@ class Module {
   DType dtype(Val v) const { return types_[v].dtype; }
   Ints shape(Val v) const { return shape_of(types_[v]); }
 
-  Val argument(const TensorType& type);
+  Val add_argument(const TensorType& type);
   // `attributes` and `regions` as they stand between the braces and parentheses; "" for none.
-  Val op(std::string_view name, std::span<const Val> operands, const TensorType& result,
-         std::string_view attributes = "", std::string_view regions = "");
-  std::vector<Val> ops(std::string_view name, std::span<const Val> operands, std::span<const TensorType> results,
-                       std::string_view attributes = "", std::string_view regions = "");
+  Val add_op(std::string_view name, std::span<const Val> operands, const TensorType& result,
+             std::string_view attributes = "", std::string_view regions = "");
+  std::vector<Val> add_ops(std::string_view name, std::span<const Val> operands, std::span<const TensorType> results,
+                           std::string_view attributes = "", std::string_view regions = "");
   // A region whose block has arguments of these types and returns what `body` returns. Passed as `regions` above.
   using Body = std::function<std::vector<Val>(std::span<const Val>)>;
-  std::string region(std::span<const TensorType> arguments, const Body& body);
+  std::string write_region(std::span<const TensorType> arguments, const Body& body);
 
   // Every element is the number.
   Val splat(double number, const TensorType& type);
@@ -43,7 +43,7 @@ class Module {
   std::string text(std::span<const Val> results, bool aliases) const;
 
  private:
-  Val value(const TensorType& type);
+  Val add_value(const TensorType& type);
   Val literal(const std::string& number, const TensorType& type);
 
   std::deque<TensorType> types_;  // references to them stay
@@ -53,7 +53,7 @@ class Module {
 
 std::string name_of(const TensorType& type);  // tensor<2x3xf32>
 // Attributes.
-std::string ints(std::string_view name, std::span<const int64_t> list);  // NAME = array<i64: 1, 2>
-std::string pairs(std::string_view name, std::span<const int64_t> low, std::span<const int64_t> high);
+std::string array_attribute(std::string_view name, std::span<const int64_t> list);  // NAME = array<i64: 1, 2>
+std::string pairs_attribute(std::string_view name, std::span<const int64_t> low, std::span<const int64_t> high);
 
 }  // namespace thunder::openxla

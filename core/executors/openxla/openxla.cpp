@@ -15,18 +15,18 @@ class OpenxlaRegion final : public Kernel {
  public:
   using Engine = Plugin;
   static constexpr std::string_view kName = "openxla";
-  static bool claims(const NodeView& view) { return openxla::writes(view.node, view.store); }
+  static bool claims(const NodeView& view) { return openxla::can_write(view.node, view.store); }
 
   // How many threads a region runs on is the plugin's affair.
   OpenxlaRegion(const Plugin& plugin, const Machine&, const NodeView& view)
       : Kernel(this),
-        module_(openxla::module_of(view, plugin.on_host())),
+        module_(openxla::write_module(view, plugin.is_on_host())),
         inputs_(count_inputs(view.node)),
-        executable_(plugin, module_, inputs_, view.node.results.size(), plugin.on_host()) {}
+        executable_(plugin, module_, inputs_, view.node.results.size(), plugin.is_on_host()) {}
 
   Status* run(const Launch* l) const {
     if (l->n_inputs == inputs_) return executable_.run({l->inputs, l->n_inputs}, {l->outputs, l->n_outputs});
-    const SmallVector<Buffer, 8> in = given_inputs(*l);
+    const SmallVector<Buffer, 8> in = present_inputs(*l);
     return executable_.run({in.data(), in.size()}, {l->outputs, l->n_outputs});
   }
   std::string explain() const override { return module_; }

@@ -20,7 +20,7 @@ class Plugin {
   PjrtClient* client() const { return client_; }
   PjrtDevice* device() const { return device_; }
   // Whether its device's memory is the host's, so that nothing is copied.
-  bool on_host() const { return on_host_; }
+  bool is_on_host() const { return on_host_; }
 
   template <class A>
   PjrtError* call(Place place, A& args) const {

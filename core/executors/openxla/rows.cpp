@@ -14,26 +14,26 @@ class Writer {
  public:
   explicit Writer(const Store& store) : store_(store) {}
 
-  void take(std::span<const Arg> args) {
+  void add_arguments(std::span<const Arg> args) {
     for_each_value(args, [&](ValueId v) {
-      const Val made = module_.argument(store_.type(v));
+      const Val made = module_.add_argument(store_.type(v));
       values_.emplace(v, made);
     });
   }
   // An op without a row is written as the prims of its body.
-  void write(const Node& n) {
+  void write_node(const Node& n) {
     const Row* row = find_row(n.op->name());
     if (!row && !n.op->prim) {
-      for (const Node* inner : n.body) write(*inner);
+      for (const Node* inner : n.body) write_node(*inner);
       return;
     }
     if (!row || !row->write) fail(Code::unimplemented, n.op->name(), " has no row");
     Line line(module_, store_, n, read_);
     row->write(line);
-    for (size_t i = 0; i < line.given().size(); i++) values_[n.results[i]] = line.given()[i];
+    for (size_t i = 0; i < line.results().size(); i++) values_[n.results[i]] = line.results()[i];
   }
   // False for a result that is an operand of the line, or a number.
-  bool made(ValueId v) const { return values_.contains(v); }
+  bool has_value(ValueId v) const { return values_.contains(v); }
   std::string text(std::span<const ValueId> results, bool aliases) const {
     std::vector<Val> out;
     for (const ValueId v : results) out.push_back(read_(v));
@@ -78,22 +78,22 @@ const Row* find_row(std::string_view prim) {
   return found == all.end() || found->prim != prim ? nullptr : &*found;
 }
 
-bool writes(const Node& node, const Store& store) {
+bool can_write(const Node& node, const Store& store) {
   try {
     Writer writer(store);
-    writer.take(node.args);
-    writer.write(node);
-    return std::all_of(node.results.begin(), node.results.end(), [&](ValueId v) { return writer.made(v); });
+    writer.add_arguments(node.args);
+    writer.write_node(node);
+    return std::all_of(node.results.begin(), node.results.end(), [&](ValueId v) { return writer.has_value(v); });
   } catch (const Error& e) {
     if (e.code() != Code::unimplemented) throw;
     return false;
   }
 }
 
-std::string module_of(const NodeView& view, bool aliases) {
+std::string write_module(const NodeView& view, bool aliases) {
   Writer writer(view.store);
-  writer.take(view.node.args);
-  for (const Node* n : nodes_of(view.node)) writer.write(*n);
+  writer.add_arguments(view.node.args);
+  for (const Node* n : nodes_of(view.node)) writer.write_node(*n);
   return writer.text(view.node.results, aliases);
 }
 

@@ -31,8 +31,8 @@ std::span<const Row> rows();
 const Row* find_row(std::string_view prim);
 
 // Whether the line, or every prim of its body, can be written.
-bool writes(const Node& node, const Store& store);
+bool can_write(const Node& node, const Store& store);
 // A region, or one line, as a module of its inputs. See Module::text for `aliases`.
-std::string module_of(const NodeView& view, bool aliases);
+std::string write_module(const NodeView& view, bool aliases);
 
 }  // namespace thunder::openxla

@@ -9,45 +9,45 @@ namespace {
 
 // One op with the operands of the prim.
 void unary(Line& l, std::string_view op) {
-  l.give(l.unary(op, l.in(0)));
+  l.add_result(l.unary(op, l.input(0)));
 }
 void binary(Line& l, std::string_view op) {
-  l.give(l.binary(op, l.in(0), l.in(1)));
+  l.add_result(l.binary(op, l.input(0), l.input(1)));
 }
 void compared(Line& l, std::string_view direction) {
-  l.give(l.compare(direction, l.in(0), l.in(1)));
+  l.add_result(l.compare(direction, l.input(0), l.input(1)));
 }
 bool real(const Line& l) {
   return is_real(l.type(0).dtype);
 }
 
 void itself(Line& l) {
-  l.give(l.in(0));
+  l.add_result(l.input(0));
 }
 void abs(Line& l) {
-  l.give(is_signed(l.type(0).dtype) ? l.unary("stablehlo.abs", l.in(0)) : l.in(0));
+  l.add_result(is_signed(l.type(0).dtype) ? l.unary("stablehlo.abs", l.input(0)) : l.input(0));
 }
 void floor(Line& l) {
-  l.give(real(l) ? l.unary("stablehlo.floor", l.in(0)) : l.in(0));
+  l.add_result(real(l) ? l.unary("stablehlo.floor", l.input(0)) : l.input(0));
 }
 // 0 for NaN.
 void sign(Line& l) {
-  const Val x = l.in(0), zero = l.like(int64_t{0}, x);
+  const Val x = l.input(0), zero = l.constant_like(int64_t{0}, x);
   const Val up = l.convert(l.compare("GT", x, zero), l.type(0).dtype);
   const Val down = l.convert(l.compare("LT", x, zero), l.type(0).dtype);
-  l.give(is_signed(l.type(0).dtype) ? l.sub(up, down) : up);
+  l.add_result(is_signed(l.type(0).dtype) ? l.sub(up, down) : up);
 }
 void logical_not(Line& l) {
-  const Val x = l.in(0);
-  l.give(l.compare("EQ", x, l.like(int64_t{0}, x)));
+  const Val x = l.input(0);
+  l.add_result(l.compare("EQ", x, l.constant_like(int64_t{0}, x)));
 }
 void reciprocal(Line& l) {
-  const Val x = l.in(0);
-  l.give(l.div(l.like(1.0, x), x));
+  const Val x = l.input(0);
+  l.add_result(l.div(l.constant_like(1.0, x), x));
 }
 void log_by(Line& l, double base) {
-  const Val made = l.unary("stablehlo.log", l.in(0));
-  l.give(l.div(made, l.like(base, made)));
+  const Val made = l.unary("stablehlo.log", l.input(0));
+  l.add_result(l.div(made, l.constant_like(base, made)));
 }
 void log2(Line& l) {
   log_by(l, std::numbers::ln2);
@@ -60,14 +60,14 @@ void log10(Line& l) {
 void convert(Line& l) {
   const DType from = l.type(0).dtype, to = l.result().dtype;
   const bool narrows = is_real(from) && is_integer(to) && size_of(to) < 8;
-  const Val x = l.in(0);
-  l.give(l.convert(narrows ? l.convert(x, DType::i64) : x, to));
+  const Val x = l.input(0);
+  l.add_result(l.convert(narrows ? l.convert(x, DType::i64) : x, to));
 }
 void full(Line& l) {
-  l.give(l.operand(1, l.result()));
+  l.add_result(l.operand(1, l.result()));
 }
 void where(Line& l) {
-  l.give(l.select(l.in(0), l.in(1), l.in(2)));
+  l.add_result(l.select(l.input(0), l.input(1), l.input(2)));
 }
 void pow(Line& l) {
   if (!real(l))
@@ -82,9 +82,9 @@ void left_shift(Line& l) {
 }
 
 void inverse(Line& l, double y_of_x) {
-  const Val x = l.in(0), one = l.like(1.0, x);
+  const Val x = l.input(0), one = l.constant_like(1.0, x);
   const Val other = l.unary("stablehlo.sqrt", l.mul(l.sub(one, x), l.add(one, x)));
-  l.give(y_of_x > 0 ? l.binary("stablehlo.atan2", x, other) : l.binary("stablehlo.atan2", other, x));
+  l.add_result(y_of_x > 0 ? l.binary("stablehlo.atan2", x, other) : l.binary("stablehlo.atan2", other, x));
 }
 void asin(Line& l) {
   inverse(l, 1);
@@ -93,8 +93,8 @@ void acos(Line& l) {
   inverse(l, -1);
 }
 void atan(Line& l) {
-  const Val x = l.in(0);
-  l.give(l.binary("stablehlo.atan2", x, l.like(1.0, x)));
+  const Val x = l.input(0);
+  l.add_result(l.binary("stablehlo.atan2", x, l.constant_like(1.0, x)));
 }
 
 #define THUNDER_UNARY(prim, op)                      \

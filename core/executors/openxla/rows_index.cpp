@@ -4,23 +4,23 @@
 namespace thunder::openxla {
 namespace {
 
-// Lines that may refuse their data are not claimed: see `refuses_data`.
+// Lines that may refuse their data are not claimed: see `may_reject_data`.
 constexpr std::string_view kChecked =
     "its indices are checked when it runs, and XLA clamps or drops those out of range";
 
-constexpr Row checked(std::string_view prim) {
+constexpr Row checked_row(std::string_view prim) {
   return {prim, "", nullptr, kChecked};
 }
 constexpr Row kRows[] = {
-    checked("prims.gather"),
-    checked("prims.index"),
-    checked("prims.index_put"),
-    checked("prims.max_pool2d_backward"),
+    checked_row("prims.gather"),
+    checked_row("prims.index"),
+    checked_row("prims.index_put"),
+    checked_row("prims.max_pool2d_backward"),
     {"prims.nonzero", "", nullptr, "how many rows are filled depends on values"},
-    checked("prims.scatter_add"),
-    checked("prims.scatter_reduce"),
-    checked("prims.take"),
-    checked("prims.take_add"),
+    checked_row("prims.scatter_add"),
+    checked_row("prims.scatter_reduce"),
+    checked_row("prims.take"),
+    checked_row("prims.take_add"),
 };
 
 }  // namespace

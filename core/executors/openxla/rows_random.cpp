@@ -7,7 +7,7 @@ namespace {
 
 void advance(Line& l) {
   const Val places = l.iota(DType::i64, {2}, 0);
-  l.give(l.add(l.in(0), l.mul(places, l.like(l.arg(1).plain().i, places))));
+  l.add_result(l.add(l.input(0), l.mul(places, l.constant_like(l.arg(1).plain().i, places))));
 }
 
 struct Ops {
@@ -17,15 +17,15 @@ struct Ops {
 
   Val numbers() const { return all; }
   Val state(int64_t i) const {
-    const Val one = l.reshape(l.slice(l.in(0), {i}, {i + 1}, {1}), {});
+    const Val one = l.reshape(l.slice(l.input(0), {i}, {i + 1}, {1}), {});
     return l.broadcast(cast(one, DType::u64), l.module.shape(all), {});
   }
-  Val word(uint64_t v) const { return l.like(static_cast<int64_t>(v), all); }
-  Val real(double v, Val like) const { return l.like(v, like); }
+  Val word(uint64_t v) const { return l.constant_like(static_cast<int64_t>(v), all); }
+  Val real(double v, Val like) const { return l.constant_like(v, like); }
   Val cast(Val v, DType to) const { return l.convert(v, to); }
   Val left(Val v, Val by) const { return l.binary("stablehlo.shift_left", v, by); }
   Val right(Val v, Val by) const { return l.binary("stablehlo.shift_right_logical", v, by); }
-  Val both(Val a, Val b) const { return l.both(a, b); }
+  Val both(Val a, Val b) const { return l.logical_and(a, b); }
   Val exclusive(Val a, Val b) const { return l.binary("stablehlo.xor", a, b); }
   Val add(Val a, Val b) const { return l.add(a, b); }
   Val sub(Val a, Val b) const { return l.sub(a, b); }
@@ -41,22 +41,22 @@ struct Ops {
   Val sqrt(Val v) const { return l.unary("stablehlo.sqrt", v); }
 };
 
-PhiloxLines<Ops> drawn(Line& l) {
+PhiloxLines<Ops> make_philox_lines(Line& l) {
   int64_t count = 1;
   for (const int64_t d : l.result_shape()) count *= d;
   return {Ops{l, l.iota(DType::u64, {count}, 0)}, l.arg(1).plain().i};
 }
-void give(Line& l, Val flat) {
-  l.give(l.reshape(l.convert(flat, l.result().dtype), l.result_shape()));
+void add_draws(Line& l, Val flat) {
+  l.add_result(l.reshape(l.convert(flat, l.result().dtype), l.result_shape()));
 }
 void uniform(Line& l) {
-  give(l, drawn(l).uniform(l.result().dtype));
+  add_draws(l, make_philox_lines(l).uniform(l.result().dtype));
 }
 void normal(Line& l) {
-  give(l, drawn(l).normal(l.result().dtype));
+  add_draws(l, make_philox_lines(l).normal(l.result().dtype));
 }
 void randint(Line& l) {
-  give(l, drawn(l).randint(l.arg(2).plain().i, l.arg(3).plain().i));
+  add_draws(l, make_philox_lines(l).randint(l.arg(2).plain().i, l.arg(3).plain().i));
 }
 
 constexpr Row kRows[] = {

@@ -4,23 +4,23 @@
 namespace thunder::openxla {
 namespace {
 
-constexpr Row none(std::string_view prim, std::string_view why) {
+constexpr Row unsupported_row(std::string_view prim, std::string_view why) {
   return {prim, "", nullptr, why};
 }
 #define THUNDER_FUNCTION(prim, op)                                   \
   Row {                                                              \
-    "prims." prim, op, [](Line& l) { l.give(l.unary(op, l.in(0))); } \
+    "prims." prim, op, [](Line& l) { l.add_result(l.unary(op, l.input(0))); } \
   }
 
 void polygamma(Line& l) {
-  const Val x = l.in(1);
-  l.give(l.binary("chlo.polygamma", l.like(l.arg(0).plain().i, x), x));
+  const Val x = l.input(1);
+  l.add_result(l.binary("chlo.polygamma", l.constant_like(l.arg(0).plain().i, x), x));
 }
 void zeta(Line& l) {
-  l.give(l.binary("chlo.zeta", l.in(0), l.in(1)));
+  l.add_result(l.binary("chlo.zeta", l.input(0), l.input(1)));
 }
 void nextafter(Line& l) {
-  l.give(l.binary("chlo.next_after", l.in(0), l.in(1)));
+  l.add_result(l.binary("chlo.next_after", l.input(0), l.input(1)));
 }
 
 constexpr std::string_view kFunction = "StableHLO and CHLO have no such function",
@@ -28,19 +28,19 @@ constexpr std::string_view kFunction = "StableHLO and CHLO have no such function
                            kRefuses = "it refuses matrices that have none, where XLA gives NaN";
 
 constexpr Row kRows[] = {
-    none("prims.cholesky", kRefuses),
-    none("prims.det", kFactors),
+    unsupported_row("prims.cholesky", kRefuses),
+    unsupported_row("prims.det", kFactors),
     THUNDER_FUNCTION("digamma", "chlo.digamma"),
     THUNDER_FUNCTION("erfc", "chlo.erfc"),
-    none("prims.erfcx", kFunction),
+    unsupported_row("prims.erfcx", kFunction),
     THUNDER_FUNCTION("erfinv", "chlo.erf_inv"),
     THUNDER_FUNCTION("i1e", "chlo.bessel_i1e"),
     THUNDER_FUNCTION("lgamma", "chlo.lgamma"),
     {"prims.nextafter", "chlo.next_after", nextafter},
     {"prims.polygamma", "chlo.polygamma", polygamma},
-    none("prims.slogdet", kFactors),
-    none("prims.triangular_solve", kRefuses),
-    none("prims.view_dtype", "StableHLO's bitcast_convert adds or takes a dim where sizes of dtypes differ"),
+    unsupported_row("prims.slogdet", kFactors),
+    unsupported_row("prims.triangular_solve", kRefuses),
+    unsupported_row("prims.view_dtype", "StableHLO's bitcast_convert adds or takes a dim where sizes of dtypes differ"),
     {"prims.zeta", "chlo.zeta", zeta},
 };
 

@@ -21,7 +21,7 @@ void matmul(Line& l) {
   const std::string dims =
       cat("dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [", batch, "], rhs_batching_dimensions = [",
           batch, "], lhs_contracting_dimensions = [", rank - 1, "], rhs_contracting_dimensions = [", rank - 2, "]>");
-  l.give(l.module.op("stablehlo.dot_general", {{l.in(0), l.in(1)}}, l.result(), dims));
+  l.add_result(l.module.add_op("stablehlo.dot_general", {{l.input(0), l.input(1)}}, l.result(), dims));
 }
 
 struct Convolution {
@@ -29,12 +29,13 @@ struct Convolution {
   int64_t groups = 1, batch_groups = 1;
   std::string_view dims = "[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]";
 };
-Val convolved(const Line& l, Val image, Val kernel, const TensorType& result, const Convolution& c) {
-  return l.module.op(
+Val convolve(const Line& l, Val image, Val kernel, const TensorType& result, const Convolution& c) {
+  return l.module.add_op(
       "stablehlo.convolution", {{image, kernel}}, result,
-      cat(ints("window_strides", c.stride), ", ", pairs("padding", c.low, c.high), ", ", ints("lhs_dilation", c.spaced),
-          ", ", ints("rhs_dilation", c.dilation), ", dimension_numbers = #stablehlo.conv<", c.dims,
-          ">, feature_group_count = ", c.groups, " : i64, batch_group_count = ", c.batch_groups, " : i64"));
+      cat(array_attribute("window_strides", c.stride), ", ", pairs_attribute("padding", c.low, c.high), ", ",
+          array_attribute("lhs_dilation", c.spaced), ", ", array_attribute("rhs_dilation", c.dilation),
+          ", dimension_numbers = #stablehlo.conv<", c.dims, ">, feature_group_count = ", c.groups,
+          " : i64, batch_group_count = ", c.batch_groups, " : i64"));
 }
 
 struct Window {
@@ -47,9 +48,9 @@ Window window_of(const Line& l, size_t at) {
 
 void conv2d(Line& l) {
   const Window w = window_of(l, 2);
-  l.give(
-      convolved(l, l.in(0), l.in(1), l.result(),
-                {.stride = w.stride, .low = w.padding, .high = w.padding, .dilation = w.dilation, .groups = w.groups}));
+  l.add_result(
+      convolve(l, l.input(0), l.input(1), l.result(),
+               {.stride = w.stride, .low = w.padding, .high = w.padding, .dilation = w.dilation, .groups = w.groups}));
 }
 
 // The convolution of dy, its pixels as far apart as windows were, by the kernel reversed around.
@@ -57,17 +58,17 @@ void conv2d_input_grad(Line& l) {
   const Window w = window_of(l, 3);
   const Ints dy = l.shape(0), kernel = l.shape(1), dx = l.result_shape();
   const int64_t g = w.groups, outputs = kernel[0] / g, inputs = kernel[1];
-  const Val split = l.reshape(l.in(1), {g, outputs, inputs, kernel[2], kernel[3]});
+  const Val split = l.reshape(l.input(1), {g, outputs, inputs, kernel[2], kernel[3]});
   const Val by = l.reshape(l.transpose(split, {0, 2, 1, 3, 4}), {g * inputs, outputs, kernel[2], kernel[3]});
-  const Val reversed =
-      l.module.op("stablehlo.reverse", {{by}}, l.module.type(by), ints("dimensions", {{int64_t{2}, int64_t{3}}}));
+  const Val reversed = l.module.add_op("stablehlo.reverse", {{by}}, l.module.type(by),
+                                       array_attribute("dimensions", {{int64_t{2}, int64_t{3}}}));
   Convolution c{.spaced = w.stride, .dilation = w.dilation, .groups = g};
   for (size_t i = 0; i < 2; i++) {
     const int64_t reach = (kernel[2 + i] - 1) * w.dilation[i];
     c.low[i] = reach - w.padding[i];
     c.high[i] = dx[2 + i] + reach - c.low[i] - ((dy[2 + i] - 1) * w.stride[i] + 1);
   }
-  l.give(convolved(l, l.in(0), reversed, l.result(), c));
+  l.add_result(convolve(l, l.input(0), reversed, l.result(), c));
 }
 
 // The convolution of the image by dy, the batch being channels: its strides are this one's dilations.
@@ -81,10 +82,10 @@ void conv2d_weight_grad(Line& l) {
                 .dims = "[f, b, 0, 1]x[i, o, 0, 1]->[f, b, 0, 1]"};
   for (size_t i = 0; i < 2; i++)
     c.high[i] = (dw[2 + i] - 1) * w.dilation[i] + (dy[2 + i] - 1) * w.stride[i] + 1 - x[2 + i] - w.padding[i];
-  l.give(convolved(l, l.in(1), l.in(0), l.result(), c));
+  l.add_result(convolve(l, l.input(1), l.input(0), l.result(), c));
 }
 
-Val lowest(const Line& l, DType dtype) {
+Val lowest_value(const Line& l, DType dtype) {
   if (is_real(dtype)) return l.scalar(-HUGE_VAL, dtype);
   if (!is_signed(dtype)) return l.scalar(int64_t{0}, dtype);
   return l.scalar(std::numeric_limits<int64_t>::min() >> (64 - 8 * size_of(dtype)), dtype);
@@ -104,24 +105,25 @@ void max_pool2d(Line& l) {
   const DType dtype = l.type(0).dtype;
   const Val places = l.broadcast(l.reshape(l.iota(DType::i64, {in[2] * in[3]}, 0), {in[2], in[3]}), in, {2, 3});
   const TensorType element = type_of(dtype, {}), index = type_of(DType::i64, {});
-  const std::string region = l.module.region({{element, index, element, index}}, [&](auto v) {
+  const std::string region = l.module.write_region({{element, index, element, index}}, [&](auto v) {
     const Val greater = l.compare("GT", v[0], v[2]), same = l.compare("EQ", v[0], v[2]);
-    Val first = l.either(greater, l.both(same, l.compare("LT", v[1], v[3])));
+    Val first = l.logical_or(greater, l.logical_and(same, l.compare("LT", v[1], v[3])));
     if (is_real(dtype)) {
       const Val a = l.is_nan(v[0]), b = l.compare("EQ", v[2], v[2]);
-      first = l.either(l.either(first, l.both(a, b)), l.both(l.both(a, l.is_nan(v[2])), l.compare("LT", v[1], v[3])));
+      first = l.logical_or(l.logical_or(first, l.logical_and(a, b)),
+                           l.logical_and(l.logical_and(a, l.is_nan(v[2])), l.compare("LT", v[1], v[3])));
     }
     return std::vector{l.select(first, v[0], v[2]), l.select(first, v[1], v[3])};
   });
   const Val none = l.scalar(std::numeric_limits<int64_t>::max(), DType::i64);
-  const std::vector<Val> made =
-      l.module.ops("stablehlo.reduce_window", {{l.in(0), places, lowest(l, dtype), none}},
-                   {{l.result(0), with_dtype(l.result(1), DType::i64)}},
-                   cat(ints("window_dimensions", sizes), ", ", ints("window_strides", strides), ", ",
-                       ints("window_dilations", dilations), ", ", pairs("padding", low, high)),
-                   region);
-  l.give(made[0]);
-  l.give(l.convert(made[1], l.result(1).dtype));
+  const std::vector<Val> made = l.module.add_ops(
+      "stablehlo.reduce_window", {{l.input(0), places, lowest_value(l, dtype), none}},
+      {{l.result(0), with_dtype(l.result(1), DType::i64)}},
+      cat(array_attribute("window_dimensions", sizes), ", ", array_attribute("window_strides", strides), ", ",
+          array_attribute("window_dilations", dilations), ", ", pairs_attribute("padding", low, high)),
+      region);
+  l.add_result(made[0]);
+  l.add_result(l.convert(made[1], l.result(1).dtype));
 }
 
 constexpr Row kRows[] = {

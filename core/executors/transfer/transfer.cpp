@@ -63,7 +63,7 @@ bool claim_through_host(const NodeView& view, void*) {
 class OnHost {
  public:
   OnHost(const Launch& launch, Devices& devices) : launch_(launch), devices_(devices) {
-    for (size_t i = 0; i < launch.n_inputs; i++) in_.push_back(input(launch.inputs[i]));
+    for (size_t i = 0; i < launch.n_inputs; i++) in_.push_back(host_copy_of(launch.inputs[i]));
     for (size_t i = 0; i < launch.n_outputs; i++) {
       const Ref<Tensor> at = tensor_over(launch.outputs[i], devices);
       out_.push_back(kept_.emplace_back(host_like(*at))->buffer());
@@ -82,7 +82,7 @@ class OnHost {
     type.device = Device::cpu;
     return Tensor::empty(default_allocator(), type);
   }
-  Buffer input(const Buffer& b) {
+  Buffer host_copy_of(const Buffer& b) {
     if (!b.present() || b.device == Device::cpu) return b;
     return kept_.emplace_back(on_host(tensor_over(b, devices_), default_allocator()))->buffer();
   }

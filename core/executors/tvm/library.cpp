@@ -55,13 +55,13 @@ class Library::Machine {
 
   Value call(std::span<const Buffer> in) {
     if (arguments_.empty()) arguments_.resize(in.size()), addresses_.resize(in.size()), copies_.resize(in.size());
-    for (size_t i = 0; i < in.size(); i++) give(i, in[i]);
+    for (size_t i = 0; i < in.size(); i++) set_argument(i, in[i]);
     return tvm_.call(main_, arguments_);
   }
 
  private:
   // Tensors that are less aligned than the compiled code expects are copied.
-  void give(size_t i, const Buffer& b) {
+  void set_argument(size_t i, const Buffer& b) {
     void* data = b.data;
     if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0) {
       if (!copies_[i]) {
@@ -79,7 +79,8 @@ class Library::Machine {
                      kept.get(),
                      [](DLManagedTensor* self) { delete static_cast<Kept*>(self->manager_ctx); }};
     Object* made = nullptr;
-    if (tvm_.functions().tensor_over(&kept->managed, 0, 1, &made) != 0) fail(Code::backend, "TVM: ", tvm_.raised());
+    if (tvm_.functions().tensor_over(&kept->managed, 0, 1, &made) != 0)
+      fail(Code::backend, "TVM: ", tvm_.take_error_message());
     (void)kept.release();
     tvm_.release(arguments_[i].object);
     arguments_[i] = {kTensor, 0, {.object = made}}, addresses_[i] = data;
@@ -104,7 +105,7 @@ Library::Library(const Runtime& tvm, const std::string& bytes) : tvm_(tvm) {
   Value argument;
   argument.type = kText, argument.text = file.c_str();
   module_ = tvm.call("ffi.ModuleLoadFromFile", {&argument, 1}).object;
-  idle_.give(make_machine());  // a library that is none fails here
+  idle_.give_back(make_machine());  // a library that is none fails here
 }
 
 Library::~Library() {
@@ -137,7 +138,7 @@ Status* Library::run(std::span<const Buffer> in, std::span<const Buffer> out) co
     std::unique_ptr<Machine> machine = idle_.take([&] { return make_machine(); });
     const Owned result(tvm_, machine->call(in));
     copy_results(result.value(), out);
-    idle_.give(std::move(machine));
+    idle_.give_back(std::move(machine));
     return nullptr;
   } catch (const Error& e) {
     return make<Status>(e.code(), e.message()).detach();

@@ -23,7 +23,7 @@ std::string_view last_line(std::string_view text) {
 }
 
 // The lines that the script printed for this library, split into words; all other output is warnings.
-std::vector<std::vector<std::string_view>> lines_for_us(std::string_view text) {
+std::vector<std::vector<std::string_view>> parse_marked_lines(std::string_view text) {
   constexpr std::string_view kMark = "thunder: ";
   std::vector<std::vector<std::string_view>> out;
   for (size_t begin = 0; begin < text.size();) {
@@ -48,16 +48,16 @@ std::vector<std::vector<std::string_view>> lines_for_us(std::string_view text) {
 Python::Python(std::string_view file) {
   const char* const named = std::getenv(kVariable);
   path_ = !file.empty() ? std::string(file) : named && *named ? named : "python3";
-  if (const std::string lacking = ask(); !opened())
+  if (const std::string lacking = find_installation(); !opened())
     report_ = cat("none of ", path_, " has TVM: ", lacking, " (", kVariable, " may name a Python that has it)");
 }
 
-std::string Python::ask() {
+std::string Python::find_installation() {
   const ChildEnd end = run({"installed"}, kToSay);
   if (end.how == ChildEnd::How::exited && end.number == 1) return std::string(last_line(end.output));
   if (!end.succeeded()) return describe_end(end);
   std::string runtime;
-  for (const auto& words : lines_for_us(end.output)) {
+  for (const auto& words : parse_marked_lines(end.output)) {
     if (words.size() != 3) continue;
     if (words[0] == "tvm") version_ = words[1], runtime = cat(words[2], "/lib/libtvm_runtime.so");
     if (words[0] == "tvm_ffi") ffi_ = cat(words[2], "/lib/libtvm_ffi.so");
@@ -74,7 +74,7 @@ ChildEnd Python::run(std::initializer_list<std::string_view> words, std::chrono:
   return run_child(all, longest);
 }
 
-void Python::fail_with(const ChildEnd& end) const {
+void Python::fail_with_output(const ChildEnd& end) const {
   const std::string_view last = last_line(end.output);
   fail(Code::backend, "TVM: ", path_, ": ", describe_end(end), last.empty() ? "" : ": ", last);
 }
@@ -85,12 +85,12 @@ Names Python::ops() const {
   std::optional<std::string> text = store.get(key);
   if (!text) {
     ChildEnd end = run({"ops"}, kToSay);
-    if (!end.succeeded()) fail_with(end);
+    if (!end.succeeded()) fail_with_output(end);
     text = std::move(end.output);
     store.put(key, *text);
   }
   Names out;
-  for (const auto& words : lines_for_us(*text)) out.insert(words.begin() + 1, words.end());
+  for (const auto& words : parse_marked_lines(*text)) out.insert(words.begin() + 1, words.end());
   return out;
 }
 
@@ -104,7 +104,7 @@ std::string Python::compile(const std::string& model, std::string_view machine) 
   const ChildEnd end = run({"compile", from, to, runtime_, ffi_}, kToCompile);
   if (end.how == ChildEnd::How::exited && end.number == kRefused)
     fail(Code::declined, "TVM: ", last_line(end.output));
-  if (!end.succeeded()) fail_with(end);
+  if (!end.succeeded()) fail_with_output(end);
   std::string library = read_file(to, kMostBytes);
   store.put(key, library);
   return library;

@@ -21,9 +21,9 @@ class Python {
   const std::string& report() const { return report_; }  // what was tried, when none was found
 
   const std::string& version() const { return version_; }  // of TVM
-  const std::string& ffi() const { return ffi_; }          // the file of libtvm_ffi.so
-  const std::string& runtime() const { return runtime_; }  // and of libtvm_runtime.so
-  const std::string& extra() const { return extra_; }      // and of what compiled code calls: sorting
+  const std::string& ffi_library() const { return ffi_; }          // the file of libtvm_ffi.so
+  const std::string& runtime_library() const { return runtime_; }  // and of libtvm_runtime.so
+  const std::string& extra_library() const { return extra_; }      // and of what compiled code calls: sorting
 
   // Both keep their result on disk. This one gives the ops of ONNX that TVM's frontend has:
   Names ops() const;
@@ -31,9 +31,9 @@ class Python {
   std::string compile(const std::string& model, std::string_view machine) const;
 
  private:
-  std::string ask();  // where all is; what it lacks, or ""
+  std::string find_installation();  // where all is; what it lacks, or ""
   ChildEnd run(std::initializer_list<std::string_view> words, std::chrono::seconds longest) const;
-  [[noreturn]] void fail_with(const ChildEnd& end) const;
+  [[noreturn]] void fail_with_output(const ChildEnd& end) const;
 
   std::string path_, report_, version_, ffi_, runtime_, extra_;
 };

@@ -22,7 +22,7 @@ SharedLibrary library_at(const std::string& file) {
 
 std::string Runtime::start(const Python& python) {
   python_ = python;
-  const SharedLibrary ffi = library_at(python.ffi());
+  const SharedLibrary ffi = library_at(python.ffi_library());
   find_or_fail(ffi, "TVMFFIGetVersion", functions_.version);
   Version v{};
   functions_.version(&v);
@@ -34,7 +34,7 @@ std::string Runtime::start(const Python& python) {
   find_or_fail(ffi, "TVMFFIObjectDecRef", functions_.release);
   find_or_fail(ffi, "TVMFFIErrorMoveFromRaised", functions_.take_error);
   find_or_fail(ffi, "TVMFFITensorFromDLPack", functions_.tensor_over);
-  library_at(python.runtime()), library_at(python.extra());
+  library_at(python.runtime_library()), library_at(python.extra_library());
   return cat("TVM ", python.version(), ", tvm-ffi ", v.major, ".", v.minor, ".", v.patch);
 }
 
@@ -43,12 +43,12 @@ const Runtime* Runtime::open(std::string& found, std::string_view file) {
   return engine.open([](std::string_view of) { return Python(of); }, file, found);
 }
 
-bool Runtime::takes(std::string_view op) const {
+bool Runtime::supports_op(std::string_view op) const {
   std::call_once(asked_, [&] { ops_ = python_->ops(); });
   return ops_.contains(op);
 }
 
-std::string Runtime::raised() const {
+std::string Runtime::take_error_message() const {
   Object* error = nullptr;
   functions_.take_error(&error);
   if (!error || error->type != kError) {
@@ -65,7 +65,7 @@ std::string Runtime::raised() const {
 Value Runtime::call(Object* function, std::span<const Value> arguments) const {
   Value result;
   if (functions_.call(function, arguments.data(), static_cast<int32_t>(arguments.size()), &result) != 0)
-    fail(Code::backend, "TVM: ", raised());
+    fail(Code::backend, "TVM: ", take_error_message());
   return result;
 }
 
@@ -73,7 +73,7 @@ Value Runtime::call(const char* global, std::span<const Value> arguments) const 
   const std::string_view name = global;
   const Bytes bytes{name.data(), name.size()};
   Object* function = nullptr;
-  if (functions_.find(&bytes, &function) != 0) fail(Code::backend, "TVM: ", raised());
+  if (functions_.find(&bytes, &function) != 0) fail(Code::backend, "TVM: ", take_error_message());
   if (!function) fail(Code::backend, "TVM: it has no function ", name);
   const struct Release {
     const Runtime& tvm;

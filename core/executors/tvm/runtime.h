@@ -18,7 +18,7 @@ class Runtime {
 
   const Python& python() const { return *python_; }
   // Whether the frontend has this op of ONNX. Asks Python when it is first called.
-  bool takes(std::string_view op) const;
+  bool supports_op(std::string_view op) const;
 
   // Owned values from a call; throws what TVM raised.
   Value call(Object* function, std::span<const Value> arguments) const;
@@ -28,7 +28,7 @@ class Runtime {
     if (object) functions_.release(object);
   }
   // The error that a function has raised, as text.
-  std::string raised() const;
+  std::string take_error_message() const;
   const Functions& functions() const { return functions_; }
 
  private:

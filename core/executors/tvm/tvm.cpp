@@ -14,7 +14,7 @@ using tvm::Library;
 
 // Where TVM's results differ from ONNX's: the maximum and minimum of reals lose NaN, and the argmax is -1 where no
 // element is greater than the least number of its dtype.
-bool computes_otherwise(const onnx_export::Graph& graph, const onnx_export::GraphNode& n) {
+bool differs_from_onnx(const onnx_export::Graph& graph, const onnx_export::GraphNode& n) {
   constexpr std::array<std::string_view, 8> kOrders = {"Clip",      "Max",       "MaxPool", "Min",
                                                        "ReduceMax", "ReduceMin", "Relu",    "TopK"};
   if (n.op == "ArgMax" || n.op == "ArgMin") return true;
@@ -37,12 +37,12 @@ class TvmRegion final : public Kernel {
   using Engine = Runtime;
   static constexpr std::string_view kName = "tvm";
   static bool claims(const NodeView& view) {
-    if (!onnx_has(view)) return false;
+    if (!has_onnx_row(view)) return false;
     const Runtime& tvm = opened_engine<TvmRegion>();
     const onnx_export::Graph graph = RegionModel(view).graph();
     const auto& nodes = graph.all_nodes();
     return std::all_of(nodes.begin(), nodes.end(), [&](const onnx_export::GraphNode& n) {
-      return tvm.takes(n.op) && !computes_otherwise(graph, n) && !fails_to_compile(graph, n);
+      return tvm.supports_op(n.op) && !differs_from_onnx(graph, n) && !fails_to_compile(graph, n);
     });
   }
 
@@ -51,7 +51,7 @@ class TvmRegion final : public Kernel {
         library_(tvm, tvm.python().compile(model_of(view), kind_of(machine))) {}
 
   Status* run(const Launch* l) const {
-    const SmallVector<Buffer, 8> in = given_inputs(*l);
+    const SmallVector<Buffer, 8> in = present_inputs(*l);
     return library_.run({in.data(), in.size()}, {l->outputs, l->n_outputs});
   }
 

@@ -15,13 +15,13 @@ class CudaKernel;
 class CudaNodeKernel : public Kernel {
  public:
   CudaNodeKernel(const CudaKernel& kernel, const NodeView& view, Devices& devices);
-  void lay_out(const NodeView& view) override { evaluate(view); }
+  void lay_out(const NodeView& view) override { evaluate_launch(view); }
   void finish() override;
   Status* run(const Launch* launch) const;
 
  private:
-  void evaluate(const NodeView& view);
-  unsigned positive(const Formula& formula, const NodeView& view, uint64_t most) const;
+  void evaluate_launch(const NodeView& view);
+  unsigned evaluate_positive(const Formula& formula, const NodeView& view, uint64_t most) const;
 
   const CudaKernel& kernel_;
   const Ref<nvidia::CudaDevice> device_;
@@ -42,9 +42,9 @@ class CudaKernel : public DeviceKernel {
             "' has a source or an image, one of them");
     require(desc_.options.empty() || desc_.image.empty(), "kernel '", desc_.function,
             "' is an image: options are for a source");
-    parameters = parameters_of(desc_.parameters, schema_, what("parameters"));
-    three(desc_.grid, "grid", grid), three(desc_.block, "block", block);
-    if (!desc_.shared_bytes.empty()) shared_bytes.emplace(desc_.shared_bytes, schema_, what("shared_bytes"));
+    parameters = parse_parameters(desc_.parameters, schema_, describe_part("parameters"));
+    parse_up_to_three(desc_.grid, "grid", grid), parse_up_to_three(desc_.block, "block", block);
+    if (!desc_.shared_bytes.empty()) shared_bytes.emplace(desc_.shared_bytes, schema_, describe_part("shared_bytes"));
   }
 
   int32_t device_kind() const override { return kCudaKind; }
@@ -53,18 +53,18 @@ class CudaKernel : public DeviceKernel {
   }
 
   const CudaKernelDesc& desc() const { return desc_; }
-  std::string what(std::string_view part) const { return cat("kernel '", desc_.function, "', ", part); }
+  std::string describe_part(std::string_view part) const { return cat("kernel '", desc_.function, "', ", part); }
 
   std::vector<Parameter> parameters;
   std::vector<Formula> grid, block;
   std::optional<Formula> shared_bytes;
 
  private:
-  void three(const std::string& text, const char* name, std::vector<Formula>& out) const {
-    const auto parts = parts_of(text);
-    require(parts.size() <= 3 && !parts[0].empty(), what(name), " \"", text,
+  void parse_up_to_three(const std::string& text, const char* name, std::vector<Formula>& out) const {
+    const auto parts = split_at_commas(text);
+    require(parts.size() <= 3 && !parts[0].empty(), describe_part(name), " \"", text,
             "\": one to three formulas are expected, such as \"ceildiv(x.numel, 256)\"");
-    for (std::string_view part : parts) out.emplace_back(part, schema_, what(name));
+    for (std::string_view part : parts) out.emplace_back(part, schema_, describe_part(name));
   }
 
   const CudaKernelDesc desc_;
@@ -87,37 +87,39 @@ CudaNodeKernel::CudaNodeKernel(const CudaKernel& kernel, const NodeView& view, D
     else if (p.operand.kind == Operand::Kind::result)
       tensors_.push_back(-2 - static_cast<int64_t>(p.operand.index));
     else
-      tensors_.push_back(static_cast<int64_t>(input_of(view.node, p.operand.index)));
+      tensors_.push_back(static_cast<int64_t>(input_index_of(view.node, p.operand.index)));
   }
-  evaluate(view);
+  evaluate_launch(view);
   if (!source_.text.empty()) device_->begin_compiling(source_);
 }
 
 // The value of a formula for blocks, threads or bytes, checked to be positive and at most `most`.
-unsigned CudaNodeKernel::positive(const Formula& formula, const NodeView& view, uint64_t most) const {
+unsigned CudaNodeKernel::evaluate_positive(const Formula& formula, const NodeView& view, uint64_t most) const {
   const int64_t n = formula.evaluate(view);
   if (n < 0 || static_cast<uint64_t>(n) > most)
-    fail(Code::invalid_argument, kernel_.what("its launch"), ": \"", formula.text(), "\" is ", n,
+    fail(Code::invalid_argument, kernel_.describe_part("its launch"), ": \"", formula.text(), "\" is ", n,
          ", which is not from 0 to ", most);
   return static_cast<unsigned>(n);
 }
 
-void CudaNodeKernel::evaluate(const NodeView& view) {
+void CudaNodeKernel::evaluate_launch(const NodeView& view) {
   constexpr std::array<uint64_t, 3> kMaxBlocks = {(uint64_t{1} << 31) - 1, 65535, 65535},
                                     kMaxThreads = {1024, 1024, 64};
   std::array<unsigned, 3> grid = {1, 1, 1}, block = {1, 1, 1};
-  for (size_t i = 0; i < kernel_.grid.size(); i++) grid[i] = positive(kernel_.grid[i], view, kMaxBlocks[i]);
-  for (size_t i = 0; i < kernel_.block.size(); i++) block[i] = positive(kernel_.block[i], view, kMaxThreads[i]);
+  for (size_t i = 0; i < kernel_.grid.size(); i++) grid[i] = evaluate_positive(kernel_.grid[i], view, kMaxBlocks[i]);
+  for (size_t i = 0; i < kernel_.block.size(); i++)
+    block[i] = evaluate_positive(kernel_.block[i], view, kMaxThreads[i]);
   const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
   if (threads == 0 || threads > 1024)
-    fail(Code::invalid_argument, kernel_.what("block"), ": a block of ", block[0], " x ", block[1], " x ", block[2],
-         " threads has ", threads, "; 1 to 1024 are possible");
+    fail(Code::invalid_argument, kernel_.describe_part("block"), ": a block of ", block[0], " x ", block[1], " x ",
+         block[2], " threads has ", threads, "; 1 to 1024 are possible");
   const unsigned bytes =
-      kernel_.shared_bytes ? positive(*kernel_.shared_bytes, view, device_->properties().shared_bytes_of_block) : 0;
+      kernel_.shared_bytes ? evaluate_positive(*kernel_.shared_bytes, view, device_->properties().shared_bytes_of_block)
+                           : 0;
   geometry_ = {grid[0], block[0], bytes, grid[1], grid[2], block[1], block[2]};
   empty_ = grid[0] == 0 || grid[1] == 0 || grid[2] == 0;
   words_.clear();
-  for (const Parameter& p : kernel_.parameters) words_.push_back(word_of(p, view));
+  for (const Parameter& p : kernel_.parameters) words_.push_back(evaluate_parameter(p, view));
 }
 
 void CudaNodeKernel::finish() {

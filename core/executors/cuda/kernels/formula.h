@@ -46,7 +46,7 @@ class Formula {
     int64_t number = 0;    // of an integer
     Operand operand = {};  // of an argument or a property
   };
-  static int64_t combined(Operation operation, int64_t a, int64_t b);
+  static int64_t apply_operation(Operation operation, int64_t a, int64_t b);
 
   std::string text_, what_;
   std::vector<Step> steps_;  // in postfix order

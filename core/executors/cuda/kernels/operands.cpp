@@ -8,7 +8,7 @@ std::string result_name(const Schema& schema, size_t n) {
   return schema.results.size() == 1 ? std::string("out") : cat("out", n);
 }
 
-std::optional<Operand> operand_of(const Schema& schema, std::string_view name) {
+std::optional<Operand> find_operand(const Schema& schema, std::string_view name) {
   if (const int found = schema.find(name); found >= 0) {
     const auto at = static_cast<size_t>(found);
     switch (schema.params[at].kind) {
@@ -29,7 +29,7 @@ std::optional<Operand> operand_of(const Schema& schema, std::string_view name) {
   return std::nullopt;
 }
 
-size_t input_of(const Node& node, size_t argument) {
+size_t input_index_of(const Node& node, size_t argument) {
   size_t n = 0;
   for (size_t i = 0; i < argument; i++) n += inputs_of(node.args[i], node.op->schema.params[i]);
   return n;

@@ -8,7 +8,7 @@
 namespace thunder::kernels {
 namespace {
 
-std::string_view trimmed(std::string_view s) {
+std::string_view trim(std::string_view s) {
   const size_t first = s.find_first_not_of(" \t\n");
   return first == s.npos ? "" : s.substr(first, s.find_last_not_of(" \t\n") + 1 - first);
 }
@@ -23,18 +23,18 @@ constexpr TypeName kTypes[] = {{"int", ParameterType::i32},       {"unsigned", P
                                {"bool", ParameterType::boolean}};
 
 template <class T>
-Word word(T value) {
+Word to_word(T value) {
   Word w;
   std::memcpy(w.bytes.data(), &value, sizeof value);
   return w;
 }
 
-Word narrowed(int64_t value, ParameterType type, const std::string& text) {
+Word to_checked_word(int64_t value, ParameterType type, const std::string& text) {
   const auto narrow = [&]<class T>(T) {
     if (value < static_cast<int64_t>(std::numeric_limits<T>::min()) ||
         value > static_cast<int64_t>(std::numeric_limits<T>::max()))
       fail(Code::invalid_argument, "parameter \"", text, "\" is ", value, ", which its type does not hold");
-    return word(static_cast<T>(value));
+    return to_word(static_cast<T>(value));
   };
   switch (type) {
     case ParameterType::i32:
@@ -43,18 +43,18 @@ Word narrowed(int64_t value, ParameterType type, const std::string& text) {
       return narrow(uint32_t{});
     case ParameterType::i64:
     case ParameterType::u64:
-      return word(value);
+      return to_word(value);
     case ParameterType::f32:
-      return word(static_cast<float>(value));
+      return to_word(static_cast<float>(value));
     case ParameterType::f64:
-      return word(static_cast<double>(value));
+      return to_word(static_cast<double>(value));
     case ParameterType::boolean:
-      return word(value != 0);
+      return to_word(value != 0);
   }
   return {};
 }
 
-Parameter parameter(std::string_view text, const Schema& schema, const std::string& what) {
+Parameter parse_parameter(std::string_view text, const Schema& schema, const std::string& what) {
   Parameter out;
   if (text == "null") return out;
   std::optional<ParameterType> type;
@@ -62,8 +62,8 @@ Parameter parameter(std::string_view text, const Schema& schema, const std::stri
   for (const TypeName& t : kTypes)
     if (text.size() > t.name.size() && text.starts_with(t.name) &&
         (text[t.name.size()] == ' ' || text[t.name.size()] == '('))
-      type = t.type, rest = trimmed(text.substr(t.name.size()));
-  const std::optional<Operand> operand = operand_of(schema, rest);
+      type = t.type, rest = trim(text.substr(t.name.size()));
+  const std::optional<Operand> operand = find_operand(schema, rest);
   using Kind = Operand::Kind;
   if (operand && operand->is_tensor()) {
     require(!type, what, " \"", text, "\": a tensor is passed as its address, and has no type before it");
@@ -83,47 +83,48 @@ Parameter parameter(std::string_view text, const Schema& schema, const std::stri
 
 }  // namespace
 
-std::vector<std::string_view> parts_of(std::string_view text) {
+std::vector<std::string_view> split_at_commas(std::string_view text) {
   std::vector<std::string_view> out;
   size_t begin = 0;
   int depth = 0;
   for (size_t i = 0; i <= text.size(); i++) {
     if (i < text.size()) depth += (text[i] == '(') - (text[i] == ')');
     if (i == text.size() || (text[i] == ',' && depth == 0))
-      out.push_back(trimmed(text.substr(begin, i - begin))), begin = i + 1;
+      out.push_back(trim(text.substr(begin, i - begin))), begin = i + 1;
   }
   return out;
 }
 
-std::vector<Parameter> parameters_of(std::string_view text, const Schema& schema, const std::string& what) {
+std::vector<Parameter> parse_parameters(std::string_view text, const Schema& schema, const std::string& what) {
   std::vector<Parameter> out;
-  if (trimmed(text).empty()) {
-    for (const Param& p : schema.params) out.push_back(parameter(p.name, schema, what));
-    for (size_t i = 0; i < schema.results.size(); i++) out.push_back(parameter(result_name(schema, i), schema, what));
+  if (trim(text).empty()) {
+    for (const Param& p : schema.params) out.push_back(parse_parameter(p.name, schema, what));
+    for (size_t i = 0; i < schema.results.size(); i++)
+      out.push_back(parse_parameter(result_name(schema, i), schema, what));
   } else {
-    for (std::string_view part : parts_of(text)) out.push_back(parameter(part, schema, what));
+    for (std::string_view part : split_at_commas(text)) out.push_back(parse_parameter(part, schema, what));
   }
   require(out.size() <= kMaxParameters, what, ": there are ", out.size(), "; ", kMaxParameters, " is the limit");
   return out;
 }
 
-Word word_of(const Parameter& p, const NodeView& view) {
+Word evaluate_parameter(const Parameter& p, const NodeView& view) {
   const auto argument = [&]() -> const Arg& { return view.node.args[p.operand.index]; };
   switch (p.kind) {
     case Parameter::Kind::null:
     case Parameter::Kind::tensor:
       break;
     case Parameter::Kind::formula:
-      return narrowed(p.formula->evaluate(view), p.type, p.formula->text());
+      return to_checked_word(p.formula->evaluate(view), p.type, p.formula->text());
     case Parameter::Kind::boolean:
-      return narrowed(argument().kind == ArgKind::boolean && argument().i, p.type, "a boolean");
+      return to_checked_word(argument().kind == ArgKind::boolean && argument().i, p.type, "a boolean");
     case Parameter::Kind::real: {
       const Arg& a = argument();
       const double value = a.kind == ArgKind::real ? a.f : a.kind == ArgKind::integer ? static_cast<double>(a.i) : 0;
-      return p.type == ParameterType::f32 ? word(static_cast<float>(value)) : word(value);
+      return p.type == ParameterType::f32 ? to_word(static_cast<float>(value)) : to_word(value);
     }
   }
-  return word(uint64_t{0});
+  return to_word(uint64_t{0});
 }
 
 }  // namespace thunder::kernels

@@ -14,7 +14,7 @@ namespace thunder::kernels {
 constexpr size_t kMaxParameters = 128;
 
 // Splits a text at the commas outside of parentheses and trims the parts; an empty text has one empty part.
-std::vector<std::string_view> parts_of(std::string_view text);
+std::vector<std::string_view> split_at_commas(std::string_view text);
 
 // The types that are no tensors' addresses.
 enum class ParameterType { i32, u32, i64, u64, f32, f64, boolean };
@@ -28,7 +28,7 @@ struct Parameter {
 
 // "x, float c, out, int x.numel"; empty: the arguments in the schema's order, then the results. `what` names their
 // owner in errors. Throws invalid_argument.
-std::vector<Parameter> parameters_of(std::string_view text, const Schema& schema, const std::string& what);
+std::vector<Parameter> parse_parameters(std::string_view text, const Schema& schema, const std::string& what);
 
 // The bytes of a parameter as the kernel reads it.
 struct Word {
@@ -36,6 +36,6 @@ struct Word {
 };
 // The value that a node passes; zero for a tensor, whose address comes with each launch. Throws invalid_argument if the
 // type cannot represent it.
-Word word_of(const Parameter& parameter, const NodeView& view);
+Word evaluate_parameter(const Parameter& parameter, const NodeView& view);
 
 }  // namespace thunder::kernels

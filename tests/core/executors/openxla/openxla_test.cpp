@@ -24,8 +24,8 @@ TEST(OpenxlaRows, are_there_for_every_prim_or_say_why_not) {
 
 TEST(OpenxlaModule, names_types_and_results_in_the_memory_of_arguments) {
   openxla::Module m;
-  const openxla::Val x = m.argument(openxla::type_of(DType::f32, {2, 3})), y = m.argument(openxla::type_of(DType::f32, {2, 3}));
-  const openxla::Val sum = m.op("stablehlo.add", {{x, y}}, m.type(x));
+  const openxla::Val x = m.add_argument(openxla::type_of(DType::f32, {2, 3})), y = m.add_argument(openxla::type_of(DType::f32, {2, 3}));
+  const openxla::Val sum = m.add_op("stablehlo.add", {{x, y}}, m.type(x));
   EXPECT_EQ(m.text({{sum}}, true),
             "\"builtin.module\"() ({\n\"func.func\"() ({\n"
             "^bb0(%0: tensor<2x3xf32>, %1: tensor<2x3xf32>, %out0: tensor<2x3xf32>):\n"
@@ -48,7 +48,7 @@ TEST(OpenxlaModule, writes_numbers_by_their_bits) {
 
 TEST(OpenxlaModule, refuses_dtypes_that_the_dialect_lacks) {
   openxla::Module m;
-  EXPECT_THROW(m.argument(openxla::type_of(DType::none, {2})), Error);
+  EXPECT_THROW(m.add_argument(openxla::type_of(DType::none, {2})), Error);
 }
 
 struct Openxla : CompiledTest {
@@ -121,10 +121,10 @@ TEST_F(Openxla, follows_inputs_that_move_and_change) {
 TEST_F(Openxla, copies_no_dense_tensor) {
   std::string found;
   const openxla::Plugin* plugin = openxla::Plugin::open(found);
-  if (!plugin->on_host()) GTEST_SKIP() << found;
+  if (!plugin->is_on_host()) GTEST_SKIP() << found;
   openxla::Module m;
-  const openxla::Val x = m.argument(openxla::type_of(DType::f32, {1000})), y = m.argument(openxla::type_of(DType::f32, {1000}));
-  const openxla::Val sum = m.op("stablehlo.add", {{x, y}}, m.type(x)), product = m.op("stablehlo.multiply", {{x, y}}, m.type(x));
+  const openxla::Val x = m.add_argument(openxla::type_of(DType::f32, {1000})), y = m.add_argument(openxla::type_of(DType::f32, {1000}));
+  const openxla::Val sum = m.add_op("stablehlo.add", {{x, y}}, m.type(x)), product = m.add_op("stablehlo.multiply", {{x, y}}, m.type(x));
   const openxla::Executable f(*plugin, m.text({{sum, product}}, true), 2, 2, true);
   const auto a = random({1000}, 1), b = random({1000}, 2), c = random({1000}, 3), d = random({1000}, 4);
   for (int call = 0; call < 3; call++) {

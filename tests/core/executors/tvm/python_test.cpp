@@ -39,9 +39,9 @@ TEST_F(TvmPython, that_has_all_says_where_it_is) {
   const Python python(fake("exit 0"));
   ASSERT_TRUE(python.opened()) << python.report();
   EXPECT_EQ(python.version(), "9.8");
-  EXPECT_EQ(python.ffi(), "/lib of/ffi/lib/libtvm_ffi.so");
-  EXPECT_EQ(python.runtime(), "/lib of/tvm/lib/libtvm_runtime.so");
-  EXPECT_EQ(python.extra(), "/lib of/tvm/lib/libtvm_runtime_extra.so");
+  EXPECT_EQ(python.ffi_library(), "/lib of/ffi/lib/libtvm_ffi.so");
+  EXPECT_EQ(python.runtime_library(), "/lib of/tvm/lib/libtvm_runtime.so");
+  EXPECT_EQ(python.extra_library(), "/lib of/tvm/lib/libtvm_runtime_extra.so");
 }
 
 TEST_F(TvmPython, without_all_packages_is_named_with_the_reason) {
