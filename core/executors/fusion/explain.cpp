@@ -21,15 +21,15 @@ Rejection find_rejection(const Node& first, const Node& second, const Store& sto
   if (!target) return {nodes_of(second)[0], "nothing runs kernels on its device"};
   Group group(store, target->capabilities());
   const std::vector<const Node*> nodes = nodes_of(second);
-  if (!group.add_all(nodes_of(first))) return {nodes[0], group.why()};
+  if (!group.add_all(nodes_of(first))) return {nodes[0], group.rejection_reason()};
   for (const Node* node : nodes)
-    if (!group.extend(*node)) return {node, group.why()};
-  if (!group.consistent()) return {nodes.back(), group.why()};
+    if (!group.extend(*node)) return {node, group.rejection_reason()};
+  if (!group.check_consistency()) return {nodes.back(), group.rejection_reason()};
   return {nodes.back(), "they fit, but for what stands between them or for the size of a kernel"};
 }
 
 // Numbers of values as a trace prints them, including the nodes in regions.
-std::unordered_map<ValueId, size_t> numbers_of(const Trace& trace) {
+std::unordered_map<ValueId, size_t> number_values(const Trace& trace) {
   std::unordered_map<ValueId, size_t> numbers;
   const auto add = [&](const Node& n) {
     for (ValueId r : n.results) numbers.try_emplace(r, numbers.size() + 1);
@@ -46,7 +46,7 @@ std::unordered_map<ValueId, size_t> numbers_of(const Trace& trace) {
 
 std::string explain(const Trace& claimed, const Targets& targets) {
   std::string out;
-  const auto numbers = numbers_of(claimed);
+  const auto numbers = number_values(claimed);
   struct Producer {
     const Node* by;  // the node that computes it, seen through views
     ValueId value;  // the result of that node

@@ -23,7 +23,7 @@ const Target* target_of(const Node& node, const Store& store, void* user) {
 bool claim(const NodeView& view, void* user) {
   if (!find_prim(*view.node.op)) return false;
   const Target* target = target_of(view.node, view.store, user);
-  return target && computable(view.node, view.store, target->capabilities()) && target->available();
+  return target && is_computable(view.node, view.store, target->capabilities()) && target->available();
 }
 
 bool begins_region(const Node& node) {
@@ -56,7 +56,7 @@ bool form_group(std::span<const Node* const> nodes, const Store& store, const Ta
   return fits;
 }
 
-bool fits(std::span<const Node* const> nodes, const Store& store, RegionState& state, void* user) {
+bool can_form_region(std::span<const Node* const> nodes, const Store& store, RegionState& state, void* user) {
   std::shared_ptr<Group> group;
   if (!form_group(nodes, store, *target_of(*nodes[0], store, user), group)) return false;
   state = std::move(group);
@@ -73,7 +73,7 @@ class FusedKernel : public Kernel, public KernelTexts {
   }
 
   void lay_out(const NodeView& view) override {
-    region_ = laid_out(view);
+    region_ = find_or_lay_out(view);
     group_.reset();
     set_call(region_->launcher->call());
   }
@@ -97,7 +97,7 @@ class FusedKernel : public Kernel, public KernelTexts {
   }
 
  private:
-  std::shared_ptr<LaidOutRegion> laid_out(const NodeView& view) {
+  std::shared_ptr<LaidOutRegion> find_or_lay_out(const NodeView& view) {
     const std::vector<const Node*> nodes = nodes_of(view.node);
     const StructuralHash of = laid_out_hash(view, nodes, target_);
     LaidOutRegions& regions = LaidOutRegions::of_this_thread();
@@ -138,7 +138,7 @@ ExecutorDesc fusion_executor(const Targets& targets) {
           .claim = claim,
           .claim_region = claim_region,
           .begins_region = begins_region,
-          .fits = fits,
+          .fits = can_form_region,
           .recomputed_instructions = recomputed_instructions,
           .prepare = prepare};
 }

@@ -15,7 +15,7 @@ bool has_known_size(const TensorType& t) {
 }
 
 // Whether a node on a device can read a tensor of this type. Requires: its size is known.
-bool readable_on(Device device, const TensorType& t, const Capabilities& can) {
+bool is_readable_on(Device device, const TensorType& t, const Capabilities& can) {
   return t.device == device || (can.host_scalars && t.device == Device::cpu && dense_bytes(t) <= kHostScalarBytes);
 }
 
@@ -26,20 +26,20 @@ bool is_large_operand(const TensorType& type) {
   return elements(type.shape).value() >= kLarge;
 }
 
-static bool takes(const PrimRow& row, DType d, const Capabilities& can) {
+static bool supports_dtype(const PrimRow& row, DType d, const Capabilities& can) {
   if (row.types == TypeSet::all || is_real(d)) return true;
   return row.types == TypeSet::divided ? can.integer_divisions && is_integer(d)
                                        : row.fn == Fn::uniform && d == DType::i64;
 }
 
-bool computable(const Node& node, const Store& store, const Capabilities& can) {
+bool is_computable(const Node& node, const Store& store, const Capabilities& can) {
   const PrimRow* row = find_prim(*node.op);
   if (!row) return false;
   const Device device = store.type(node.results[0]).device;
   bool fits = true;
   const auto check = [&](ValueId v) {
     const TensorType& t = store.type(v);
-    fits = fits && has_known_size(t) && readable_on(device, t, can) && takes(*row, t.dtype, can);
+    fits = fits && has_known_size(t) && is_readable_on(device, t, can) && supports_dtype(*row, t.dtype, can);
   };
   for_each_value(node.args, check);
   for (ValueId r : node.results) check(r);
@@ -57,11 +57,12 @@ bool computable(const Node& node, const Store& store, const Capabilities& can) {
   return fits;
 }
 
-Coordinates Group::read(const Node& node, size_t operand) {
+Coordinates Group::add_read(const Node& node, size_t operand) {
   const ValueId v = operands(node)[operand];
   if (has(v)) return space_.resolve(value(v).coordinates);
   const Read* before = first_read(v);
-  const Coordinates at = before ? read_of(*before->node, before->operand) : space_.fresh(store_->type(v).shape);
+  const Coordinates at =
+      before ? read_coordinates(*before->node, before->operand) : space_.add_axes(store_->type(v).shape);
   if (!before) inputs_.push_back({v, &node, operand});
   return reads_[{&node, operand}] = at;
 }
@@ -71,12 +72,12 @@ const Group::Read* Group::first_read(ValueId input) const {
   return it == inputs_.end() ? nullptr : &*it;
 }
 
-Coordinates Group::read_of(const Node& node, size_t operand) const {
+Coordinates Group::read_coordinates(const Node& node, size_t operand) const {
   auto it = reads_.find({&node, operand});
   return space_.resolve(it == reads_.end() ? value(node.results[0]).coordinates : it->second);
 }
 
-Dimension Group::all() const {
+Dimension Group::all_iteration_axes() const {
   const Axes axes = iteration_axes(value_axes());
   return Dimension(axes.begin(), axes.end());
 }
@@ -95,7 +96,7 @@ Axes Group::iteration_axes(const ValueAxes& value_axes) const {
       if (const auto at = std::lower_bound(axes.begin(), axes.end(), a); at == axes.end() || *at != a)
         axes.insert(static_cast<size_t>(at - axes.begin()), a);
   };
-  add(reduced()), add(space_.resolve(summed_));
+  add(nest_reduced_axes()), add(space_.resolve(summed_));
   for (auto& [value, axes_of_value] : value_axes)
     if (value->kind == Kind::each) add(axes_of_value);
   return axes;
@@ -108,7 +109,7 @@ bool Group::same_extents(const Dimension& a, const Dimension& b) const {
 
 // Upper bound on the arguments that a node adds: operands that no other node reads, and its result. While a group
 // grows, each operand of each node counts, which keeps kernels small.
-size_t Group::arguments_of(const Node& node) const {
+size_t Group::max_new_arguments(const Node& node) const {
   if (!is_whole_) return operands(node).size() + 1;
   size_t out = 1;
   for_each_value(node.args, [&](ValueId v) { out += !has(v) && !first_read(v); });
@@ -117,7 +118,7 @@ size_t Group::arguments_of(const Node& node) const {
 
 bool Group::extend(const Node& node) {
   if (nodes_.size() == can_->max_nodes) return reject(kTooManyNodes);
-  const size_t more = arguments_of(node);
+  const size_t more = max_new_arguments(node);
   if (arguments_ + more > can_->max_arguments) return reject("the group has as many arguments as one kernel may have");
   const Device device = store_->type(node.results[0]).device;
   if (device_ != Device::none && device != device_)
@@ -147,7 +148,8 @@ bool Group::extend(const Node& node) {
 bool Group::add_all(std::span<const Node* const> nodes) {
   if (nodes_.size() + nodes.size() > can_->max_nodes) return reject(kTooManyNodes);
   is_whole_ = true;
-  return std::all_of(nodes.begin(), nodes.end(), [this](const Node* node) { return extend(*node); }) && consistent();
+  return std::all_of(nodes.begin(), nodes.end(), [this](const Node* node) { return extend(*node); }) &&
+         check_consistency();
 }
 
 bool Group::axes_are_unsplit() const {
@@ -161,7 +163,7 @@ bool Group::axes_are_unsplit() const {
 
 // Every value must be known for each iteration or for each row, except that it may be constant along axes whose index
 // selects an operand. And no axis may occur twice in one value.
-bool Group::consistent() {
+bool Group::check_consistency() {
   if (!axes_are_unsplit()) return reject("it gathers, concatenates or scans along a dim that other nodes split");
   if (!scanned_.empty() && (gathers_own_values_ || !select_axes_.empty()))
     return reject("it scans an axis along which other values are read at other indices");
@@ -171,22 +173,23 @@ bool Group::consistent() {
     if (s.part.empty()) selects.push_back(loop_interval(space_.resolve(s.whole)[0]).whole);
   std::sort(selects.begin(), selects.end());
   const ValueAxes value_axes = this->value_axes();
-  const Axes iteration_axes = this->iteration_axes(value_axes), inner = set_of(reduced()),
-             outer = without(iteration_axes, inner);
+  const Axes iteration_axes = this->iteration_axes(value_axes), inner = sorted_axes(nest_reduced_axes()),
+             outer = axes_difference(iteration_axes, inner);
   if (iteration_axes.size() + gathered_.size() >= kMaxAxes) return reject("it needs more loops than a kernel may have");
   const auto is_diagonal = [](const Axes& axes) { return std::adjacent_find(axes.begin(), axes.end()) != axes.end(); };
   for (auto& [read, coordinates] : reads_)
-    if (is_diagonal(set_of(space_.flat(coordinates))))
+    if (is_diagonal(sorted_axes(space_.flatten(coordinates))))
       return reject("it reads the same value along two different axes at once");
   for (auto& [value, axes] : value_axes) {
     if (is_diagonal(axes)) return reject("it reads the same value along two different axes at once");
     if (value->kind != Kind::each || value->index_only || axes == iteration_axes) continue;
-    if (without(without(iteration_axes, axes), selects).empty()) continue;
-    const bool row = without(axes, outer).empty() && without(without(outer, axes), selects).empty();
+    if (axes_difference(axes_difference(iteration_axes, axes), selects).empty()) continue;
+    const bool row =
+        axes_difference(axes, outer).empty() && axes_difference(axes_difference(outer, axes), selects).empty();
     if (!reduces_ || !row) return reject("it is iterated by other loops than the rest of the group");
   }
   for (const Dimension& along : scanned_)
-    if (set_of(space_.resolve(along)) != inner) return reject("it scans another axis than the group reduces");
+    if (sorted_axes(space_.resolve(along)) != inner) return reject("it scans another axis than the group reduces");
   if (!slices_.empty() && !slices_fit(iteration_axes)) return false;
   return reductions_fit(iteration_axes, outer) || reject("it reduces other axes than the rest of the group");
 }
@@ -194,14 +197,15 @@ bool Group::consistent() {
 // Checks reductions again, since axes may have been unified after they were added. The operand of a sum over the outer
 // axes must vary along all of them.
 bool Group::reductions_fit(const Axes& iteration_axes, const Axes& outer) const {
-  const Axes inner = set_of(reduced());
+  const Axes inner = sorted_axes(nest_reduced_axes());
   return std::all_of(reductions_.begin(), reductions_.end(), [&](const Reduction& r) {
     const GroupValue& made = value(r.result);
-    const Axes over = set_of(space_.resolve(r.reduced_axes));
+    const Axes over = sorted_axes(space_.resolve(r.reduced_axes));
     if (made.kind == Kind::each) return over == inner;
     if (made.kind == Kind::total) return over == outer || over == iteration_axes;
-    const Axes kept = set_of(space_.flat(made.coordinates));
-    return (over == outer || inner.empty()) && (kept.empty() || without(without(iteration_axes, over), kept).empty());
+    const Axes kept = sorted_axes(space_.flatten(made.coordinates));
+    return (over == outer || inner.empty()) &&
+           (kept.empty() || axes_difference(axes_difference(iteration_axes, over), kept).empty());
   });
 }
 

@@ -34,7 +34,7 @@ struct AxisInterval {
 };
 
 // Whether a target with these capabilities can compute the node: its function, element types, sizes and devices.
-bool computable(const Node& node, const Store& store, const Capabilities& can);
+bool is_computable(const Node& node, const Store& store, const Capabilities& can);
 
 // Whether an operand is so large that reading it once more costs more than storing a small result of it.
 bool is_large_operand(const TensorType& type);
@@ -49,19 +49,20 @@ class Group {
 
   // Adds a node. False: it does not fit, why() has the reason, and the group must not be used any more; add to a copy
   // where this may happen.
-  bool add(const Node& node) { return extend(node) && consistent(); }
-  // Adds a node without the checks that are possible only when all nodes have been added: those are consistent().
+  bool add(const Node& node) { return extend(node) && check_consistency(); }
+  // Adds a node without the checks that are possible only when all nodes have been added: those are
+  // check_consistency().
   bool extend(const Node& node);
-  bool consistent();
+  bool check_consistency();
   // Adds all of them; false if they cannot form one group.
   bool add_all(std::span<const Node* const> nodes);
-  std::string_view why() const { return why_; }
+  std::string_view rejection_reason() const { return why_; }
 
   const std::vector<const Node*>& nodes() const { return nodes_; }
   bool has(ValueId v) const { return values_.count(v) != 0; }
   const GroupValue& value(ValueId v) const { return values_.at(v); }
   // The coordinates at which a node of the group reads an operand that no other node of the group computes.
-  Coordinates read_of(const Node& node, size_t operand) const;
+  Coordinates read_coordinates(const Node& node, size_t operand) const;
   // The axis whose index selects an operand of this concatenation, where all operands have one shape. None: the
   // operands are intervals of one axis.
   Dimension select_axis_of(const Node& node) const;
@@ -69,13 +70,13 @@ class Group {
   AxisInterval loop_interval(AxisId a) const;
   const Space& space() const { return space_; }
   // The axes that the nest's reductions reduce; empty: there is no reduction.
-  Dimension reduced() const { return space_.resolve(reduced_); }
+  Dimension nest_reduced_axes() const { return space_.resolve(reduced_); }
   // Whether scans run from the end of the reduced axis, whose loop then runs in that order.
-  bool backwards() const { return backwards_; }
+  bool scans_backwards() const { return backwards_; }
   bool has_slices() const { return !slices_.empty(); }
   Device device() const { return device_; }
   // All axes of the loop nest.
-  Dimension all() const;
+  Dimension all_iteration_axes() const;
   // The loop axes that a value's coordinates use.
   Axes loop_axes(const Coordinates& c) const;
 
@@ -90,10 +91,10 @@ class Group {
     size_t operand;
   };
   // The coordinates at which a node reads an operand. All readers of an input share those of the first one.
-  Coordinates read(const Node& node, size_t operand);
+  Coordinates add_read(const Node& node, size_t operand);
   const Read* first_read(ValueId input) const;
   bool same_extents(const Dimension& a, const Dimension& b) const;
-  size_t arguments_of(const Node& node) const;
+  size_t max_new_arguments(const Node& node) const;
   bool add_elementwise(const Node& node);
   bool add_view(const Node& node);
   bool add_reduction(const Node& node);

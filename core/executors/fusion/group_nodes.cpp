@@ -22,8 +22,8 @@ bool Group::add_elementwise(const Node& node) {
   // If other nodes read an operand too, this one reads it along the same axes, so that it is loaded once.
   for (size_t i = 0; first && !is_create && i < operands(node).size(); i++)
     if (const Read* before = first_read(operands(node)[i]))
-      coordinates = read_of(*before->node, before->operand), first = false;
-  if (first) coordinates = space_.fresh(store_->type(node.results[0]).shape);
+      coordinates = read_coordinates(*before->node, before->operand), first = false;
+  if (first) coordinates = space_.add_axes(store_->type(node.results[0]).shape);
   for (size_t i = 0; !is_create && i < operands(node).size(); i++)
     if (const ValueId v = operands(node)[i]; !has(v) && !first_read(v)) inputs_.push_back({v, &node, i});
   values_[node.results[0]] = {std::move(coordinates), Kind::each};
@@ -44,7 +44,7 @@ bool Group::add_view(const Node& node) {
   } else if (node.op->name() == "prims.permute") {
     for (Dim d : node.args[1].dim_list()) coordinates.push_back(from[normalize_axis(d.value(), from.size())]);
   } else {
-    coordinates = space_.fresh(to);
+    coordinates = space_.add_axes(to);
     const size_t lead = to.size() - from.size();
     for (size_t i = 0; i < from.size(); i++)
       if (!from[i].empty() || to[lead + i] == Dim(1)) coordinates[lead + i] = from[i];
@@ -53,7 +53,7 @@ bool Group::add_view(const Node& node) {
     for (size_t i = 0; i < to.size(); i++)
       if (i < lead || from[i - lead].empty()) for (AxisId a : coordinates[i]) broadcast.push_back(a);
     const bool index_only = value(in).index_only;
-    if (!index_only && (!reduces_ || !space_.unify(reduced(), broadcast)))
+    if (!index_only && (!reduces_ || !space_.unify(nest_reduced_axes(), broadcast)))
       return reject("it broadcasts a value that is not reduced in the group");
   }
   values_[node.results[0]] = {std::move(coordinates), Kind::each};
@@ -78,7 +78,7 @@ bool sums_in_row_order(const Node& reduction, const Store& store, const Capabili
 // column sum, and a sum over all axes is a total.
 bool Group::add_reduction(const Node& node) {
   const bool already_read = has(node.args[0].v) || first_read(node.args[0].v);
-  const Coordinates from = read(node, 0);
+  const Coordinates from = add_read(node, 0);
   std::vector<bool> is_reduced(from.size(), false);
   for (size_t dim : reduced_dims(node, from.size())) is_reduced[dim] = true;
   Coordinates kept;
@@ -89,25 +89,26 @@ bool Group::add_reduction(const Node& node) {
   }
   // An input is assumed to be read along the same axes as the group's values where its shape allows it. Later readers
   // that read it along other axes then do not fit.
-  if (!already_read && reduces_ && same_extents(reduced_axes, reduced())) space_.unify(reduced(), reduced_axes);
-  const Axes input = set_of(space_.flat(from)), over = set_of(space_.resolve(reduced_axes));
-  const Axes total = union_of(set_of(all()), input);
+  if (!already_read && reduces_ && same_extents(reduced_axes, nest_reduced_axes()))
+    space_.unify(nest_reduced_axes(), reduced_axes);
+  const Axes input = sorted_axes(space_.flatten(from)), over = sorted_axes(space_.resolve(reduced_axes));
+  const Axes total = axes_union(sorted_axes(all_iteration_axes()), input);
   const bool sums = find_prim(*node.op)->fn == Fn::sum && can_->column_sums;
   GroupValue result{kept, Kind::each};
   if (over.empty()) return reject("it reduces axes of size 1 only");
   // A reduction of a tensor with a single row is lowered as a row reduction, so that other nodes of the kernel can read
   // its result.
-  if (sums && over == total && (kept.empty() || (reduces_ && over != set_of(reduced())))) {
+  if (sums && over == total && (kept.empty() || (reduces_ && over != sorted_axes(nest_reduced_axes())))) {
     result.kind = Kind::total;
     summed_ = reduced_axes;
   } else if (sums && !reduces_ && sums_in_row_order(node, *store_, *can_)) {
     result.kind = Kind::column;
-    summed_ = space_.flat(from);
+    summed_ = space_.flatten(from);
   } else if (!reduces_) {
     reduces_ = true;
     reduced_ = reduced_axes;
-  } else if (over != set_of(reduced())) {
-    const Axes outer = without(total, set_of(reduced()));
+  } else if (over != sorted_axes(nest_reduced_axes())) {
+    const Axes outer = axes_difference(total, sorted_axes(nest_reduced_axes()));
     if (!sums || over != outer) return reject("it reduces other axes than the rest of the group");
     result.kind = Kind::column;
   }
@@ -131,7 +132,8 @@ bool Group::add_gather(const Node& node) {
     if (i == dim && inside && at[i] != Dim(1)) return reject("it gathers more than one element of a row");
   }
   // Any element of the operand of a gather may be read.
-  const Coordinates rows = read(node, 1), from = inside ? read(node, 0) : reads_[{&node, 0}] = space_.fresh(shape);
+  const Coordinates rows = add_read(node, 1),
+                    from = inside ? add_read(node, 0) : reads_[{&node, 0}] = space_.add_axes(shape);
   Coordinates result = rows;
   if (is_take) {
     result.insert(result.begin(), from.begin(), from.begin() + static_cast<ptrdiff_t>(dim));
@@ -146,7 +148,7 @@ bool Group::add_gather(const Node& node) {
   if (inside && !reduces_) {
     reduces_ = true;
     reduced_ = along;
-  } else if (inside && set_of(along) != set_of(reduced())) {
+  } else if (inside && sorted_axes(along) != sorted_axes(nest_reduced_axes())) {
     return reject("it gathers along another axis than the group reduces");
   }
   values_[node.results[0]] = {space_.resolve(result), Kind::each};
@@ -156,15 +158,15 @@ bool Group::add_gather(const Node& node) {
 // A scan runs along the reduced axis, since that is the one whose loop runs in order.
 bool Group::add_scan(const Node& node) {
   const bool already_read = has(node.args[0].v) || first_read(node.args[0].v);
-  const Coordinates from = read(node, 0);
+  const Coordinates from = add_read(node, 0);
   Dimension along;
   if (!from.empty()) along = space_.resolve(from[normalize_axis(node.args[1].i, from.size())]);
   if (along.empty()) return reject("it scans an axis of size 1");
   const bool reverse = node.args[2].i;
   if (!scanned_.empty() && backwards_ != reverse)
     return reject("it scans in another direction than the rest of the group");
-  if (!already_read && reduces_ && same_extents(along, reduced())) space_.unify(reduced(), along);
-  if (reduces_ && set_of(space_.resolve(along)) != set_of(reduced()))
+  if (!already_read && reduces_ && same_extents(along, nest_reduced_axes())) space_.unify(nest_reduced_axes(), along);
+  if (reduces_ && sorted_axes(space_.resolve(along)) != sorted_axes(nest_reduced_axes()))
     return reject("it scans another axis than the group reduces");
   if (!reduces_) reduced_ = along;
   reduces_ = true, backwards_ = reverse;

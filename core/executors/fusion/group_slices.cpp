@@ -21,7 +21,7 @@ AxisInterval Group::loop_interval(AxisId a) const {
 
 Axes Group::loop_axes(const Coordinates& c) const {
   Axes out;
-  for (AxisId a : space_.flat(c)) out.push_back(loop_interval(a).whole);
+  for (AxisId a : space_.flatten(c)) out.push_back(loop_interval(a).whole);
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -58,12 +58,12 @@ bool Group::add_axis_slice(const Dimension& part, const Dimension& whole, int64_
 bool Group::add_slice(const Node& node) {
   const Coordinates from = space_.resolve(value(node.args[0].v).coordinates);
   const Shape &shape = store_->type(node.args[0].v).shape, &to = store_->type(node.results[0]).shape;
-  const auto at = starts(node, *store_, 0);
+  const auto at = slice_starts(node, *store_, 0);
   Coordinates result = from;
   for (size_t i = 0; i < result.size(); i++) {
     if (shape[i] == to[i]) continue;
     result[i].clear();
-    if (to[i] != Dim(1)) result[i].push_back(space_.fresh(to[i].value()));
+    if (to[i] != Dim(1)) result[i].push_back(space_.add_axes(to[i].value()));
     if (!add_axis_slice(result[i], from[i], at[i], node)) return false;
   }
   values_[node.results[0]] = {std::move(result), Kind::each};
@@ -77,9 +77,9 @@ bool Group::add_concat(const Node& node) {
   const bool pads = node.op->name() == "prims.pad";
   const size_t within = pads ? 0 : 1;
   const Shape &shape = store_->type(node.results[0]).shape, &inner = store_->type(operands(node)[within]).shape;
-  const Coordinates part = read(node, within);
-  Coordinates result = pads ? Coordinates(shape.size()) : read(node, 0);
-  const auto at = starts(node, *store_, within);
+  const Coordinates part = add_read(node, within);
+  Coordinates result = pads ? Coordinates(shape.size()) : add_read(node, 0);
+  const auto at = slice_starts(node, *store_, within);
   for (size_t i = 0; i < result.size(); i++) {
     if (inner[i] == shape[i]) {
       if (pads) result[i] = part[i];
@@ -96,7 +96,7 @@ bool Group::add_concat(const Node& node) {
 // cat(operands, dim): operands follow each other along the dim.
 bool Group::add_cat(const Node& node) {
   std::vector<Coordinates> parts;
-  for (size_t k = 0; k < operands(node).size(); k++) parts.push_back(read(node, k));
+  for (size_t k = 0; k < operands(node).size(); k++) parts.push_back(add_read(node, k));
   if (parts.size() == 1) return values_[node.results[0]] = {parts[0], Kind::each}, true;
   const size_t dim = normalize_axis(node.args[1].i, parts[0].size());
   for (size_t k = 1; k < parts.size(); k++)
@@ -113,14 +113,14 @@ bool Group::add_cat(const Node& node) {
           !space_.unify(result[dim], parts[k][dim]))
         return reject("its operands are iterated by different loops");
     result = space_.resolve(result);
-    select_axes_[&node] = {space_.fresh(static_cast<int64_t>(parts.size()))};
+    select_axes_[&node] = {space_.add_axes(static_cast<int64_t>(parts.size()))};
     result[dim].insert(0, select_axes_[&node][0]);
   } else {
     std::vector<Dimension> joined;
     for (const Coordinates& c : parts) joined.push_back(c[dim]);
     result[dim] = concatenated_axis(joined, store_->type(node.results[0]).shape[dim].value());
     for (size_t k = 0; k < parts.size(); k++)
-      if (!add_axis_slice(parts[k][dim], result[dim], starts(node, *store_, k)[dim], node)) return false;
+      if (!add_axis_slice(parts[k][dim], result[dim], slice_starts(node, *store_, k)[dim], node)) return false;
   }
   values_[node.results[0]] = {space_.resolve(result), Kind::each};
   return true;
@@ -135,7 +135,7 @@ Dimension Group::concatenated_axis(const std::vector<Dimension>& parts, int64_t 
           space_.extent(whole[0]) == extent)
         return whole;
     }
-  return Dimension{space_.fresh(extent)};
+  return Dimension{space_.add_axes(extent)};
 }
 
 // A value that is read at other indices than the loops' must be computable at any index. Results of reductions are not:
@@ -143,19 +143,20 @@ Dimension Group::concatenated_axis(const std::vector<Dimension>& parts, int64_t 
 bool Group::slices_fit(const Axes& iteration_axes) {
   if (!scanned_.empty() || gathers_own_values_)
     return reject("it slices or concatenates what is scanned or gathered from");
-  const Axes inner = set_of(reduced());
+  const Axes inner = sorted_axes(nest_reduced_axes());
   const auto is_part = [this](AxisId a) { return loop_interval(a).whole != a; };
   for (const AxisSlice& s : slices_)
-    if (s.reduced && without({loop_interval(space_.resolve(s.whole)[0]).whole}, inner).size())
+    if (s.reduced && axes_difference({loop_interval(space_.resolve(s.whole)[0]).whole}, inner).size())
       return reject("it slices rows that the group reduces");
   for (const Reduction& r : reductions_) {
-    const Dimension reduced_axes = space_.resolve(r.reduced_axes), kept = space_.flat(value(r.result).coordinates);
+    const Dimension reduced_axes = space_.resolve(r.reduced_axes), kept = space_.flatten(value(r.result).coordinates);
     if (std::any_of(reduced_axes.begin(), reduced_axes.end(), is_part) ||
         std::any_of(kept.begin(), kept.end(), is_part))
       return reject("it reduces a slice of an axis that the group iterates as a whole");
   }
   const bool covered = std::any_of(values_.begin(), values_.end(), [&](const auto& entry) {
-    return entry.second.kind == Kind::each && without(iteration_axes, loop_axes(entry.second.coordinates)).empty();
+    return entry.second.kind == Kind::each &&
+           axes_difference(iteration_axes, loop_axes(entry.second.coordinates)).empty();
   });
   return covered || reject("it concatenates parts of values that are iterated by different loops");
 }

@@ -24,15 +24,15 @@ class Growth {
   bool run(bool pulls_in) {
     std::fill(taken_.begin(), taken_.end(), uint8_t{0});
     if (!group_.add(*nodes_[0])) return false;
-    take(0);
+    mark_taken(0);
     for (size_t i = 0; i < nodes_.size(); i++) {
       for (ValueId r : nodes_[i]->results) producer_[r] = i;
       if (i == 0 || !allowed_[i]) continue;
       const bool sibling = !reads_group(*nodes_[i]);
       if (sibling && (!pulls_in || find_prim(*nodes_[i]->op)->role != Role::reduction)) continue;
-      if (pulls_in && (join_with_producers(i, Views::fused, sibling) || join_with_producers(i, Views::read, sibling)))
+      if (pulls_in && (try_with_producers(i, Views::fused, sibling) || try_with_producers(i, Views::read, sibling)))
         continue;
-      if (!sibling || shares_large_operand(*nodes_[i])) join({}, i);
+      if (!sibling || shares_large_operand(*nodes_[i])) add_with_producers({}, i);
     }
     drop_unread_views();
     return is_valid_in_order();
@@ -61,7 +61,7 @@ class Growth {
     for (size_t i = 0; i < nodes_.size(); i++)
       if (taken_[i] && !group.extend(*nodes_[i])) return false;
     group_ = std::move(group);
-    return group_.consistent();
+    return group_.check_consistency();
   }
 
   bool reads_group(const Node& node) const {
@@ -72,12 +72,12 @@ class Growth {
 
   // Whether views of values outside are fused together with what they view, or read from memory.
   enum class Views { fused, read };
-  bool join_with_producers(size_t node, Views views, bool sibling) {
+  bool try_with_producers(size_t node, Views views, bool sibling) {
     std::vector<size_t> with;
     collect_producers(*nodes_[node], views, with);
     const auto reads = [this](size_t i) { return shares_large_operand(*nodes_[i]); };
     if (sibling && !reads(node) && std::none_of(with.begin(), with.end(), reads)) return false;
-    return !with.empty() && with.size() <= kMaxPulledIn && join(with, node);
+    return !with.empty() && with.size() <= kMaxPulledIn && add_with_producers(with, node);
   }
   // Whether the node reads a large operand that the group reads as well. Then joining is profitable: reading the
   // operand once saves more than storing the small result of a reduction costs. The operand of a broadcast is not
@@ -114,18 +114,18 @@ class Growth {
     return find_prim(*from.op)->role != Role::view || views_fusible_value(from);
   }
 
-  bool join(const std::vector<size_t>& with, size_t node) {
+  bool add_with_producers(const std::vector<size_t>& with, size_t node) {
     Group grown = group_;
     for (size_t i : with)
       if (!grown.extend(*nodes_[i])) return false;
     if (!grown.add(*nodes_[node])) return false;
     group_ = std::move(grown);
-    for (size_t i : with) take(i);
-    take(node);
+    for (size_t i : with) mark_taken(i);
+    mark_taken(node);
     return true;
   }
 
-  void take(size_t node) {
+  void mark_taken(size_t node) {
     taken_[node] = 1;
     for_each_value(nodes_[node]->args, [this](ValueId v) { read_.insert(v); });
   }
@@ -182,8 +182,8 @@ bool forbid_cycles(std::span<const Node* const> nodes, std::span<const uint8_t> 
 
 namespace {
 
-bool search(std::span<const Node* const> nodes, const Store& store, const Capabilities& can, std::span<uint8_t> taken,
-            std::shared_ptr<Group>& group) {
+bool search_group(std::span<const Node* const> nodes, const Store& store, const Capabilities& can,
+                  std::span<uint8_t> taken, std::shared_ptr<Group>& group) {
   std::vector<uint8_t> allowed(nodes.size(), 1);
   do {
     const auto run = [&](bool pulls_in) {
@@ -210,7 +210,7 @@ Answer answer_for_any_size(std::span<const Node* const> nodes, const Store& stor
                            std::span<uint8_t> taken, std::shared_ptr<Group>& group, Answers& answers) {
   const StructuralHash of = hash_for_any_size(nodes, store, can);
   if (const auto known = answers.find(of); known != answers.end()) return known->second;
-  const bool grows = search(nodes, store, can, taken, group);
+  const bool grows = search_group(nodes, store, can, taken, group);
   return answers[of] = {grows, std::vector<uint8_t>(taken.begin(), taken.end())};
 }
 

@@ -21,7 +21,7 @@ LoweredRegion Lowering::run(std::optional<size_t> input) {
   lowered_.device = group_.device();
   lower_at_loop_indices();
   for (size_t i = 0; i < view_.node.results.size(); i++) lower_result(static_cast<uint32_t>(i));
-  nest.backwards = group_.backwards();
+  nest.backwards = group_.scans_backwards();
   find_host_scalars();
   if (input) lowered_.tiles = tile_axes(static_cast<uint32_t>(*input));
   return std::move(lowered_);
@@ -32,7 +32,7 @@ std::optional<TileAxes> Lowering::tile_axes(uint32_t input) const {
   for (const Node* node : nodes_)
     for (size_t i = 0; i < operands(*node).size(); i++) {
       if (operands(*node)[i] != inputs_[input]) continue;
-      const Coordinates read = group_.read_of(*node, i);
+      const Coordinates read = group_.read_coordinates(*node, i);
       if (read.empty()) return std::nullopt;
       AxisSet columns = 0;
       for (AxisId a : read.back()) {
@@ -53,14 +53,14 @@ void Lowering::find_host_scalars() {
 
 // Numbers the nest's axes: those with loops, then those that only gathers index.
 void Lowering::number_axes() {
-  const Dimension all = group_.all(), inner = group_.reduced();
-  for (AxisId a : all) axis(a);
-  for (AxisId a : inner) lowered_.reduced |= bit(axis(a));
+  const Dimension all = group_.all_iteration_axes(), inner = group_.nest_reduced_axes();
+  for (AxisId a : all) number_axis(a);
+  for (AxisId a : inner) lowered_.reduced |= bit(number_axis(a));
   loop_axes_ = static_cast<uint32_t>(axes_.size());
   lowered_.nest.outer = loop_axes_;  // scheduling tells outer and inner axes apart
 }
 
-uint32_t Lowering::axis(AxisId a) {
+uint32_t Lowering::number_axis(AxisId a) {
   auto it = std::find(axes_.begin(), axes_.end(), a);
   if (it != axes_.end()) return static_cast<uint32_t>(it - axes_.begin());
   axes_.push_back(a);
@@ -76,15 +76,15 @@ Lowering::Index Lowering::index(AxisId a, const Indices& indices) const {
   return {a, interval.whole, -interval.start};
 }
 
-Lowering::Access Lowering::access(const Coordinates& coordinates, std::span<const int64_t> strides,
-                                  const Indices& indices) {
+Lowering::Access Lowering::make_access(const Coordinates& coordinates, std::span<const int64_t> strides,
+                                       const Indices& indices) {
   Access access{0, 0};
   std::vector<std::pair<uint32_t, int64_t>> steps;
   for (size_t i = 0; i < coordinates.size(); i++) {
     int64_t stride = strides[i];
     for (size_t k = coordinates[i].size(); k-- > 0;) {
       const Index at = index(coordinates[i][k], indices);
-      if (at.loop) steps.emplace_back(axis(*at.loop), stride);
+      if (at.loop) steps.emplace_back(number_axis(*at.loop), stride);
       access.offset += at.offset * stride;
       stride *= group_.space().extent(coordinates[i][k]);
     }
@@ -103,22 +103,23 @@ uint32_t Lowering::add_map(Map m) {
   return static_cast<uint32_t>(maps.size() - 1);
 }
 
-ExprId Lowering::add(Expr e) {
+ExprId Lowering::add_expr(Expr e) {
   lowered_.nest.exprs.push_back(e);
   return static_cast<ExprId>(lowered_.nest.exprs.size() - 1);
 }
 
-ExprId Lowering::load(uint32_t buffer, Access at) {
+ExprId Lowering::add_load(uint32_t buffer, Access at) {
   auto& exprs = lowered_.nest.exprs;
   for (ExprId i = 0; i < exprs.size(); i++)
-    if (exprs[i].fn == Fn::load && exprs[i].buffer == buffer && exprs[i].map == at.map && exprs[i].offset == at.offset)
+    if (exprs[i].fn == Fn::load && exprs[i].buffer == buffer && exprs[i].map == at.map &&
+        exprs[i].offset == at.offset)
       return i;
   Expr e;
   e.fn = Fn::load, e.dtype = lowered_.nest.buffers[buffer], e.buffer = buffer, e.map = at.map, e.offset = at.offset;
-  return add(e);
+  return add_expr(e);
 }
 
-uint32_t Lowering::input(ValueId v) const {
+uint32_t Lowering::input_number(ValueId v) const {
   return static_cast<uint32_t>(std::find(inputs_.begin(), inputs_.end(), v) - inputs_.begin());
 }
 
@@ -137,7 +138,7 @@ void Lowering::lower_at_loop_indices() {
       for_each_value(nodes_[i]->args, [&](ValueId v) { needed.insert(v); });
   }
   for (const Node* node : nodes_)
-    if (needed.count(node->results[0])) value(node->results[0], {});
+    if (needed.count(node->results[0])) lower_value(node->results[0], {});
 }
 
 void Lowering::lower_result(uint32_t number) {
@@ -145,10 +146,10 @@ void Lowering::lower_result(uint32_t number) {
   const GroupValue& made = group_.value(v);
   const uint32_t buffer = static_cast<uint32_t>(inputs_.size()) + number;
   const Buffer& layout = view_.outputs[number];
-  Output s{value(v, {}), OutputKind::each, buffer, 0};
-  const Access at = access(coordinates(v), {layout.strides, static_cast<size_t>(layout.rank)}, {});
+  Output s{lower_value(v, {}), OutputKind::each, buffer, 0};
+  const Access at = make_access(coordinates(v), {layout.strides, static_cast<size_t>(layout.rank)}, {});
   s.map = at.map, s.offset = at.offset;
-  if (made.kind == Kind::each) s.only = intervals(v);
+  if (made.kind == Kind::each) s.only = stored_intervals(v);
   if (made.kind != Kind::each) {
     s.kind = OutputKind::column;
     const DType partial = compute_dtype(layout.dtype);  // of partial sums
@@ -160,13 +161,13 @@ void Lowering::lower_result(uint32_t number) {
 
 // Where a value is stored: only in the intervals that its axes are of longer ones, and only at index 0 of the axes
 // along which it is constant, except the reduced axes of its row.
-std::vector<Interval> Lowering::intervals(ValueId v) {
+std::vector<Interval> Lowering::stored_intervals(ValueId v) {
   std::vector<Interval> only;
   AxisSet varying = 0;
-  for (AxisId a : group_.space().flat(group_.value(v).coordinates)) {
+  for (AxisId a : group_.space().flatten(group_.value(v).coordinates)) {
     const AxisInterval part = group_.loop_interval(a);
-    varying |= bit(axis(part.whole));
-    if (part.whole != a) only.push_back({axis(part.whole), part.start, part.start + group_.space().extent(a)});
+    varying |= bit(number_axis(part.whole));
+    if (part.whole != a) only.push_back({number_axis(part.whole), part.start, part.start + group_.space().extent(a)});
   }
   for (uint32_t a = 0; a < loop_axes_; a++)
     if (!(varying & bit(a)) && (varying & lowered_.reduced || !(lowered_.reduced & bit(a)))) only.push_back({a, 0, 1});

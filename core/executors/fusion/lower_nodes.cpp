@@ -7,9 +7,9 @@
 namespace thunder::fusion {
 
 // A value of the group at these indices of its axes.
-ExprId Lowering::value(ValueId v, const Indices& indices) {
+ExprId Lowering::lower_value(ValueId v, const Indices& indices) {
   Indices own;
-  for (AxisId a : group_.space().flat(group_.value(v).coordinates))
+  for (AxisId a : group_.space().flatten(group_.value(v).coordinates))
     if (const Index at = index(a, indices); at.loop != a || at.offset) own.push_back(at);
   std::sort(own.begin(), own.end());
   const auto key = std::pair(v, std::move(own));
@@ -20,13 +20,13 @@ ExprId Lowering::value(ValueId v, const Indices& indices) {
 }
 
 // An operand of a node, by its number.
-ExprId Lowering::operand(const Node& node, size_t number, const Indices& indices) {
+ExprId Lowering::lower_operand(const Node& node, size_t number, const Indices& indices) {
   const ValueId v = operands(node)[number];
-  if (group_.has(v)) return value(v, indices);
-  const uint32_t buffer = input(v);
+  if (group_.has(v)) return lower_value(v, indices);
+  const uint32_t buffer = input_number(v);
   const Buffer& layout = view_.inputs[buffer];
   const std::span<const int64_t> strides(layout.strides, static_cast<size_t>(layout.rank));
-  return load(buffer, access(group_.read_of(node, number), strides, indices));
+  return add_load(buffer, make_access(group_.read_coordinates(node, number), strides, indices));
 }
 
 ExprId Lowering::lower_node(const Node& node, const Indices& indices) {
@@ -37,9 +37,10 @@ ExprId Lowering::lower_node(const Node& node, const Indices& indices) {
   e.dtype = view_.store.type(result).dtype;
   switch (row.role) {
     case Role::view:
-      return value(node.args[0].v, node.op->name() == "prims.slice" ? slice_operand_indices(node, indices) : indices);
+      return lower_value(node.args[0].v,
+                         node.op->name() == "prims.slice" ? slice_operand_indices(node, indices) : indices);
     case Role::reduction:
-      e.in[e.count++] = operand(node, 0, indices);
+      e.in[e.count++] = lower_operand(node, 0, indices);
       // The output of a sum over the outer axes adds up each element that is stored to it; this also holds for a total
       // of a value that is known for each row.
       if (group_.value(result).kind == Kind::column ||
@@ -50,15 +51,15 @@ ExprId Lowering::lower_node(const Node& node, const Indices& indices) {
     case Role::create: lower_create(node, indices, e); break;
     case Role::gather: lower_gather(node, indices, e); break;
     case Role::scan:
-      e.in[e.count++] = operand(node, 0, indices);
-      e.axis = axis(group_.reduced()[0]);
+      e.in[e.count++] = lower_operand(node, 0, indices);
+      e.axis = number_axis(group_.nest_reduced_axes()[0]);
       break;
     case Role::concat: return lower_concat(node, indices);
     case Role::elementwise:
-      for (size_t i = 0; i < operands(node).size(); i++) e.in[e.count++] = operand(node, i, indices);
+      for (size_t i = 0; i < operands(node).size(); i++) e.in[e.count++] = lower_operand(node, i, indices);
       break;
   }
-  const ExprId expr = add(e);
+  const ExprId expr = add_expr(e);
   if (may_fail(e)) add_check(node, expr);
   return expr;
 }
@@ -66,7 +67,7 @@ ExprId Lowering::lower_node(const Node& node, const Indices& indices) {
 // The coordinates of a node's first operand.
 Coordinates Lowering::operand_coordinates(const Node& node) const {
   const ValueId v = node.args[0].v;
-  return group_.has(v) ? coordinates(v) : group_.read_of(node, 0);
+  return group_.has(v) ? coordinates(v) : group_.read_coordinates(node, 0);
 }
 
 // The index of an element of argmax's operand along the reduced dim. It has 32 bits where they suffice, since a vector
@@ -78,20 +79,21 @@ ExprId Lowering::reduced_index(const Node& node) {
   Expr iota;
   iota.fn = Fn::iota;
   iota.dtype = view_.store.type(node.args[0].v).shape[dim].value() <= INT32_MAX ? DType::i32 : DType::i64;
-  iota.map = access({source[dim]}, each, {}).map;
-  return add(iota);
+  iota.map = make_access({source[dim]}, each, {}).map;
+  return add_expr(iota);
 }
 
 // Whether the operand is constant along the axes that the nest reduces.
 bool Lowering::is_constant_over_reduced(const Node& node) {
-  const Dimension axes = group_.space().flat(operand_coordinates(node));
+  const Dimension axes = group_.space().flatten(operand_coordinates(node));
   return lowered_.reduced &&
-         std::none_of(axes.begin(), axes.end(), [this](AxisId a) { return lowered_.reduced & bit(axis(a)); });
+         std::none_of(axes.begin(), axes.end(), [this](AxisId a) { return lowered_.reduced & bit(number_axis(a)); });
 }
 
 // iota and random draws are functions of an element's index in row-major order.
 void Lowering::lower_create(const Node& node, const Indices& at, Expr& e) {
-  const Access dense = access(coordinates(node.results[0]), dense_strides(view_.store.type(node.results[0]).shape), at);
+  const Access dense =
+      make_access(coordinates(node.results[0]), dense_strides(view_.store.type(node.results[0]).shape), at);
   Expr iota;
   iota.fn = Fn::iota;
   iota.map = dense.map, iota.offset = dense.offset;
@@ -101,8 +103,8 @@ void Lowering::lower_create(const Node& node, const Indices& at, Expr& e) {
     return;
   }
   iota.dtype = DType::i64;
-  const uint32_t state = input(node.args[0].v), no_axes = add_map(Map(axes_.size(), 0));
-  e.in = {add(iota), load(state, {no_axes, 0}), load(state, {no_axes, view_.inputs[state].strides[0]})};
+  const uint32_t state = input_number(node.args[0].v), no_axes = add_map(Map(axes_.size(), 0));
+  e.in = {add_expr(iota), add_load(state, {no_axes, 0}), add_load(state, {no_axes, view_.inputs[state].strides[0]})};
   e.count = 3;
   e.offset = node.args[1].i;
 }
@@ -110,8 +112,8 @@ void Lowering::lower_create(const Node& node, const Indices& at, Expr& e) {
 void Lowering::lower_gather(const Node& node, const Indices& indices, Expr& e) {
   const Shape& shape = view_.store.type(node.args[0].v).shape;
   const size_t dim = normalize_axis(node.args[1].i, shape.size());
-  e.in[0] = operand(node, 0, indices), e.in[1] = operand(node, 1, indices), e.count = 2;
-  e.axis = axis(operand_coordinates(node)[dim][0]);
+  e.in[0] = lower_operand(node, 0, indices), e.in[1] = lower_operand(node, 1, indices), e.count = 2;
+  e.axis = number_axis(operand_coordinates(node)[dim][0]);
 }
 
 void Lowering::add_check(const Node& node, ExprId id) {

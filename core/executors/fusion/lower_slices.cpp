@@ -7,7 +7,7 @@ namespace thunder::fusion {
 // The indices of a slice's operand.
 Lowering::Indices Lowering::slice_operand_indices(const Node& node, Indices indices) const {
   const Coordinates from = coordinates(node.args[0].v), to = coordinates(node.results[0]);
-  const auto at = starts(node, view_.store, 0);
+  const auto at = slice_starts(node, view_.store, 0);
   for (size_t i = 0; i < from.size(); i++) {
     if (from[i].empty() || from[i] == to[i]) continue;
     Index whole{from[i][0], std::nullopt, at[i]};
@@ -23,9 +23,9 @@ Lowering::Indices Lowering::slice_operand_indices(const Node& node, Indices indi
 // The indices of an operand of a concatenation.
 Lowering::Indices Lowering::concat_operand_indices(const Node& node, size_t number, const Indices& indices) const {
   const ValueId v = operands(node)[number];
-  const Coordinates part = group_.has(v) ? coordinates(v) : group_.read_of(node, number),
+  const Coordinates part = group_.has(v) ? coordinates(v) : group_.read_coordinates(node, number),
                     whole = coordinates(node.results[0]);
-  const auto at = starts(node, view_.store, number);
+  const auto at = slice_starts(node, view_.store, number);
   Indices out = indices;
   for (size_t i = 0; i < part.size(); i++) {
     if (part[i].empty() || part[i] == whole[i]) continue;
@@ -38,15 +38,15 @@ Lowering::Indices Lowering::concat_operand_indices(const Node& node, size_t numb
 
 // A select by the index of an axis: the first expression below a bound, otherwise the second.
 template <class First, class Second>
-ExprId Lowering::select(DType dtype, Index along, int64_t bound, const First& first, const Second& second) {
+ExprId Lowering::add_select(DType dtype, Index along, int64_t bound, const First& first, const Second& second) {
   bound -= along.offset;
   if (along.loop ? bound >= group_.space().extent(*along.loop) : bound > 0) return first();
   if (bound <= 0) return second();
   Expr e;
   e.fn = Fn::select, e.dtype = dtype;
   e.in = {first(), second()}, e.count = 2;
-  e.axis = axis(*along.loop), e.bound = bound;
-  return add(e);
+  e.axis = number_axis(*along.loop), e.bound = bound;
+  return add_expr(e);
 }
 
 ExprId Lowering::lower_concat(const Node& node, const Indices& indices) {
@@ -57,17 +57,18 @@ ExprId Lowering::lower_concat(const Node& node, const Indices& indices) {
   const Dimension select_axis = group_.select_axis_of(node);
   const size_t dim = normalize_axis(node.args[1].i, whole.size());
   const auto part = [&](size_t k) {
-    return
-        [&, k] { return operand(node, k, select_axis.empty() ? concat_operand_indices(node, k, indices) : indices); };
+    return [&, k] {
+      return lower_operand(node, k, select_axis.empty() ? concat_operand_indices(node, k, indices) : indices);
+    };
   };
   ExprId selected = 0;
   if (operands(node).size() == 1) return part(0)();
   // Selects the first operand up to its end, then the second one, and so on.
   for (size_t i = 1; i < operands(node).size(); i++) {
-    const int64_t bound = select_axis.empty() ? starts(node, view_.store, i)[dim] : static_cast<int64_t>(i);
+    const int64_t bound = select_axis.empty() ? slice_starts(node, view_.store, i)[dim] : static_cast<int64_t>(i);
     const Index along = index(select_axis.empty() ? whole[dim][0] : select_axis[0], indices);
-    selected = i == 1 ? select(dtype, along, bound, part(0), part(1))
-                    : select(
+    selected = i == 1 ? add_select(dtype, along, bound, part(0), part(1))
+                    : add_select(
                           dtype, along, bound, [&] { return selected; }, part(i));
   }
   return selected;
@@ -81,24 +82,24 @@ ExprId Lowering::lower_pad_or_scatter(const Node& node, const Indices& indices) 
   const size_t within = pads ? 0 : 1;
   const Shape &shape = view_.store.type(node.results[0]).shape, &inner = view_.store.type(operands(node)[within]).shape;
   const auto around = [&] {
-    if (!pads) return operand(node, 0, indices);
-    return number(dtype, node.args[3].f);
+    if (!pads) return lower_operand(node, 0, indices);
+    return add_constant(dtype, node.args[3].f);
   };
-  const auto at = starts(node, view_.store, within);
-  ExprId selected = operand(node, within, concat_operand_indices(node, within, indices));
+  const auto at = slice_starts(node, view_.store, within);
+  ExprId selected = lower_operand(node, within, concat_operand_indices(node, within, indices));
   for (size_t i = 0; i < whole.size(); i++) {
     if (inner[i] == shape[i]) continue;
     const Index along = index(whole[i][0], indices);
     const auto so_far = [&] { return selected; };
-    if (at[i] > 0) selected = select(dtype, along, at[i], around, so_far);
+    if (at[i] > 0) selected = add_select(dtype, along, at[i], around, so_far);
     if (const int64_t end = at[i] + inner[i].value(); end < shape[i].value())
-      selected = select(dtype, along, end, so_far, around);
+      selected = add_select(dtype, along, end, so_far, around);
   }
   return selected;
 }
 
 // A constant, rounded as an element of this type holds it.
-ExprId Lowering::number(DType dtype, double value) {
+ExprId Lowering::add_constant(DType dtype, double value) {
   Expr e;
   e.fn = Fn::number, e.dtype = dtype;
   by_element(dtype, [&](auto zero) {
@@ -106,7 +107,7 @@ ExprId Lowering::number(DType dtype, double value) {
     const T stored = converted<T>(value);
     e.number = as_double(&stored);
   });
-  return add(e);
+  return add_expr(e);
 }
 
 }  // namespace thunder::fusion

@@ -35,21 +35,21 @@ class Lowering {
   std::optional<TileAxes> tile_axes(uint32_t input) const;
   void find_host_scalars();
   void number_axes();
-  uint32_t axis(AxisId a);
+  uint32_t number_axis(AxisId a);
   Index index(AxisId a, const Indices& indices) const;
-  Access access(const Coordinates& coordinates, std::span<const int64_t> strides, const Indices& indices);
+  Access make_access(const Coordinates& coordinates, std::span<const int64_t> strides, const Indices& indices);
   uint32_t add_map(Map m);
-  ExprId add(Expr e);
-  ExprId load(uint32_t buffer, Access at);
-  uint32_t input(ValueId v) const;
+  ExprId add_expr(Expr e);
+  ExprId add_load(uint32_t buffer, Access at);
+  uint32_t input_number(ValueId v) const;
   Coordinates coordinates(ValueId v) const { return group_.space().resolve(group_.value(v).coordinates); }
   void lower_at_loop_indices();
   void lower_result(uint32_t number);
-  std::vector<Interval> intervals(ValueId v);
+  std::vector<Interval> stored_intervals(ValueId v);
 
   // lower_nodes.cpp
-  ExprId value(ValueId v, const Indices& indices);
-  ExprId operand(const Node& node, size_t number, const Indices& indices);
+  ExprId lower_value(ValueId v, const Indices& indices);
+  ExprId lower_operand(const Node& node, size_t number, const Indices& indices);
   ExprId lower_node(const Node& node, const Indices& indices);
   Coordinates operand_coordinates(const Node& node) const;
   ExprId reduced_index(const Node& node);
@@ -62,10 +62,10 @@ class Lowering {
   Indices slice_operand_indices(const Node& node, Indices indices) const;
   Indices concat_operand_indices(const Node& node, size_t number, const Indices& indices) const;
   template <class First, class Second>
-  ExprId select(DType dtype, Index along, int64_t bound, const First& first, const Second& second);
+  ExprId add_select(DType dtype, Index along, int64_t bound, const First& first, const Second& second);
   ExprId lower_concat(const Node& node, const Indices& indices);
   ExprId lower_pad_or_scatter(const Node& node, const Indices& indices);
-  ExprId number(DType dtype, double value);
+  ExprId add_constant(DType dtype, double value);
 
   const NodeView& view_;
   const Group& group_;

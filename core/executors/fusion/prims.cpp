@@ -79,7 +79,7 @@ std::vector<size_t> reduced_dims(const Node& node, size_t rank) {
   return dims;
 }
 
-std::vector<int64_t> starts(const Node& node, const Store& store, size_t operand) {
+std::vector<int64_t> slice_starts(const Node& node, const Store& store, size_t operand) {
   std::vector<int64_t> out(store.type(node.results[0]).rank(), 0);
   const auto take = [&](const Arg& given) {
     for (size_t i = 0; i < out.size(); i++) out[i] = given.dim_list()[i].value();
@@ -101,7 +101,7 @@ namespace {
 
 // Claiming looks up every node of every trace, several times: by a few characters, then by the name.
 constexpr std::string_view kPrefix = "prims.";
-constexpr size_t place_of(std::string_view name) {
+constexpr size_t hash_of_name(std::string_view name) {
   if (name.size() <= kPrefix.size()) return 0;
   const auto at = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(name[i])); };
   return (name.size() * 37 + at(kPrefix.size()) * 7 + at(name.size() - 1) * 61 + at(name.size() / 2 + 3) * 113) % 512;
@@ -109,7 +109,7 @@ constexpr size_t place_of(std::string_view name) {
 constexpr std::array<const PrimRow*, 512> kByName = [] {
   std::array<const PrimRow*, 512> rows{};
   for (const PrimRow& r : kRows) {
-    size_t at = place_of(r.prim);
+    size_t at = hash_of_name(r.prim);
     while (rows[at]) at = (at + 1) % rows.size();
     rows[at] = &r;
   }
@@ -123,7 +123,7 @@ std::span<const PrimRow> prim_rows() { return kRows; }
 const PrimRow* find_prim(const Op& op) {
   if (!op.prim) return nullptr;
   const std::string_view name = op.name();
-  for (size_t at = place_of(name); kByName[at]; at = (at + 1) % kByName.size())
+  for (size_t at = hash_of_name(name); kByName[at]; at = (at + 1) % kByName.size())
     if (kByName[at]->prim == name) return kByName[at];
   return nullptr;
 }

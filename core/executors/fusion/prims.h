@@ -32,7 +32,7 @@ std::vector<size_t> reduced_dims(const Node& node, size_t rank);
 
 // By dim: the index in its operand at which a slice begins, or the index in the result at which this operand of a
 // concatenation begins.
-std::vector<int64_t> starts(const Node& node, const Store& store, size_t operand);
+std::vector<int64_t> slice_starts(const Node& node, const Store& store, size_t operand);
 
 std::span<const PrimRow> prim_rows();
 const PrimRow* find_prim(const Op& op);

@@ -2,16 +2,16 @@
 
 namespace thunder::fusion {
 
-AxisId Space::fresh(int64_t extent) {
+AxisId Space::add_axes(int64_t extent) {
   axes_.push_back({extent, {}});
   return static_cast<AxisId>(axes_.size() - 1);
 }
 
-Coordinates Space::fresh(std::span<const Dim> shape) {
+Coordinates Space::add_axes(std::span<const Dim> shape) {
   Coordinates c;
   for (Dim d : shape) {
     c.emplace_back();
-    if (d.value() != 1) c.back().push_back(fresh(d.value()));
+    if (d.value() != 1) c.back().push_back(add_axes(d.value()));
   }
   return c;
 }
@@ -35,7 +35,7 @@ Coordinates Space::resolve(const Coordinates& c) const {
   return out;
 }
 
-Dimension Space::flat(const Coordinates& c) const {
+Dimension Space::flatten(const Coordinates& c) const {
   Dimension out;
   for (const Dimension& d : c)
     for (AxisId a : d) append_resolved(out, a);
@@ -43,7 +43,7 @@ Dimension Space::flat(const Coordinates& c) const {
 }
 
 std::pair<AxisId, AxisId> Space::split(AxisId a, int64_t inner) {
-  const AxisId high = fresh(axes_[a].extent / inner), low = fresh(inner);
+  const AxisId high = add_axes(axes_[a].extent / inner), low = add_axes(inner);
   axes_[a].replacement = {high, low};
   return {high, low};
 }
@@ -82,7 +82,7 @@ bool Space::unify(const Coordinates& a, const Coordinates& b) {
 }
 
 std::optional<Coordinates> Space::reshape(const Coordinates& from, std::span<const Dim> to) {
-  Dimension axes = flat(from);
+  Dimension axes = flatten(from);
   Coordinates out(to.size());
   // From the innermost dim on: each new dim takes axes until it is full, and splits the last one if it must.
   for (size_t i = to.size(); i-- > 0;) {

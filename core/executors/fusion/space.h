@@ -23,19 +23,19 @@ using Coordinates = std::vector<Dimension>;  // by dim of a value
 // Sets of axes.
 using Axes = SmallVector<AxisId, 8>;  // sorted
 
-inline Axes set_of(const Dimension& d) {
+inline Axes sorted_axes(const Dimension& d) {
   Axes out(d.begin(), d.end());
   std::sort(out.begin(), out.end());
   return out;
 }
-inline Axes without(const Axes& a, const Axes& b) {
+inline Axes axes_difference(const Axes& a, const Axes& b) {
   Axes out;
   out.resize_uninitialized(a.size());
   const auto end = std::set_difference(a.begin(), a.end(), b.begin(), b.end(), out.begin());
   out.resize_uninitialized(static_cast<size_t>(end - out.begin()));
   return out;
 }
-inline Axes union_of(const Axes& a, const Axes& b) {
+inline Axes axes_union(const Axes& a, const Axes& b) {
   Axes out;
   out.resize_uninitialized(a.size() + b.size());
   const auto end = std::set_union(a.begin(), a.end(), b.begin(), b.end(), out.begin());
@@ -45,13 +45,13 @@ inline Axes union_of(const Axes& a, const Axes& b) {
 
 class Space {
  public:
-  AxisId fresh(int64_t extent);
-  Coordinates fresh(std::span<const Dim> shape);
+  AxisId add_axes(int64_t extent);
+  Coordinates add_axes(std::span<const Dim> shape);
 
   // The axes that a dim consists of now, after all splits and unifications.
   Dimension resolve(const Dimension& d) const;
   Coordinates resolve(const Coordinates& c) const;
-  Dimension flat(const Coordinates& c) const;  // all of a value's axes, resolved
+  Dimension flatten(const Coordinates& c) const;  // all of a value's axes, resolved
   int64_t extent(AxisId a) const { return axes_[a].extent; }
 
   // Unifies the axes of both. False: their sizes do not divide each other, and the space must not be used any more.

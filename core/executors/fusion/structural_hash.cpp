@@ -20,14 +20,14 @@ class HashState {
 class ValueNumbering {
  public:
   // Whether this is the first use.
-  bool number(ValueId v, uint64_t& out) {
+  bool number_value(ValueId v, uint64_t& out) {
     if (seen_.size() <= v) seen_.resize(v + size_t{1}, {0, 0});
     const bool fresh = seen_[v].round != round_;
     if (fresh) seen_[v] = {round_, next_++};
     out = seen_[v].number;
     return fresh;
   }
-  void begin() { round_++, next_ = 0; }
+  void restart() { round_++, next_ = 0; }
 
  private:
   struct Seen {
@@ -52,12 +52,12 @@ class RelatedSizes {
   static constexpr bool kExact = false;
   void add(HashState& hash_state, Dim d) {
     if (!d.constant()) return hash_state.add(reinterpret_cast<uintptr_t>(d.expr()));
-    hash_state.add(id_of(d.value()));
+    hash_state.add(size_id(d.value()));
   }
   // Must be called after all sizes were added.
   void add_relations(HashState& hash_state) {
     for (size_t i = 0; i < sizes_.size() && sizes_.size() <= kMost; i++)
-      for (size_t k = 0; k < i; k++) relate(hash_state, i, k), relate(hash_state, k, i);
+      for (size_t k = 0; k < i; k++) add_quotient(hash_state, i, k), add_quotient(hash_state, k, i);
     if (sizes_.size() > kMost)
       for (const int64_t size : sizes_) hash_state.add(static_cast<uint64_t>(size));
   }
@@ -66,15 +66,15 @@ class RelatedSizes {
   static constexpr int64_t kSmall = 16;
   static constexpr size_t kMost = 64;
 
-  uint64_t id_of(int64_t size) {
+  uint64_t size_id(int64_t size) {
     size_t at = 0;
     while (at < sizes_.size() && sizes_[at] != size) at++;
     if (at == sizes_.size() && size > 1) sizes_.push_back(size);
     return static_cast<uint64_t>(size <= kSmall ? size : kSmall + 1 + static_cast<int64_t>(at));
   }
   // Adds quotients that are new to the sizes.
-  void relate(HashState& hash_state, size_t i, size_t k) {
-    hash_state.add(sizes_[i] % sizes_[k] ? UINT64_MAX : id_of(sizes_[i] / sizes_[k]));
+  void add_quotient(HashState& hash_state, size_t i, size_t k) {
+    hash_state.add(sizes_[i] % sizes_[k] ? UINT64_MAX : size_id(sizes_[i] / sizes_[k]));
   }
   std::vector<int64_t> sizes_;
 };
@@ -82,7 +82,7 @@ class RelatedSizes {
 template <class Sizes>
 void add_value(HashState& hash_state, ValueNumbering& numbers, Sizes& sizes, const Store& store, ValueId v) {
   uint64_t number;
-  const bool fresh = numbers.number(v, number);
+  const bool fresh = numbers.number_value(v, number);
   hash_state.add(number);
   if (!fresh) return;
   const TensorType& type = store.type(v);
@@ -107,9 +107,9 @@ void add_argument(HashState& hash_state, Sizes& sizes, const Arg& a) {
 }
 
 // Numbers that no other hash of this thread uses at the same time.
-ValueNumbering& begun_numbers() {
+ValueNumbering& restarted_numbering() {
   thread_local ValueNumbering numbers;
-  numbers.begin();
+  numbers.restart();
   return numbers;
 }
 
@@ -156,20 +156,20 @@ void add_layout(HashState& hash_state, const Buffer& b) {
 StructuralHash structural_hash(std::span<const Node* const> nodes, const Store& store, const Capabilities& can) {
   HashState hash_state;
   ExactSizes sizes;
-  add_nodes(hash_state, begun_numbers(), sizes, nodes, store, can);
+  add_nodes(hash_state, restarted_numbering(), sizes, nodes, store, can);
   return hash_state.get();
 }
 
 StructuralHash hash_for_any_size(std::span<const Node* const> nodes, const Store& store, const Capabilities& can) {
   HashState hash_state;
   RelatedSizes sizes;
-  add_nodes(hash_state, begun_numbers(), sizes, nodes, store, can);
+  add_nodes(hash_state, restarted_numbering(), sizes, nodes, store, can);
   sizes.add_relations(hash_state);
   return hash_state.get();
 }
 
 StructuralHash laid_out_hash(const NodeView& view, std::span<const Node* const> nodes, const Target& target) {
-  ValueNumbering& numbers = begun_numbers();
+  ValueNumbering& numbers = restarted_numbering();
   HashState hash_state;
   ExactSizes sizes;
   add_nodes(hash_state, numbers, sizes, nodes, view.store, target.capabilities());

@@ -93,7 +93,7 @@ TEST_F(Fusion, never_mixes_devices_in_a_region) {
   const Capabilities can;
   Group group(store(), can);
   EXPECT_FALSE(group.add_all(lines()));
-  EXPECT_EQ(group.why(), "it is computed on another device than the rest of the group");
+  EXPECT_EQ(group.rejection_reason(), "it is computed on another device than the rest of the group");
 }
 
 TEST_F(Fusion, gives_the_target_the_region_and_runs_its_launcher) {
@@ -154,7 +154,7 @@ TEST_F(Fusion, reads_host_scalars_if_the_target_supports_it) {
     const ValueId x = store.add(there), scale = store.add(number), y = store.add(there);
     const std::vector<Arg> args = {Arg::value(x), Arg::value(scale)};
     const Node* line = store.node(&maker.registry.get("prims.mul"), args, std::vector<ValueId>{y}, {}, nullptr);
-    EXPECT_EQ(computable(*line, store, can), reads);
+    EXPECT_EQ(is_computable(*line, store, can), reads);
   }
 }
 

@@ -27,7 +27,7 @@ TEST_F(Groups, count_an_input_once) {
   Var x = input({4, 5}), y = x;
   for (int i = 0; i < 10; i++) y = prim("prims.mul", {x, y});
   Group group(store(), can);
-  EXPECT_TRUE(group.add_all(lines())) << group.why();
+  EXPECT_TRUE(group.add_all(lines())) << group.rejection_reason();
 }
 
 TEST_F(Groups, unify_axes_through_a_reshape) {
@@ -235,7 +235,7 @@ TEST_F(Groups, reject_reductions_along_a_diagonal) {
   EXPECT_TRUE(group.add(*lines()[0]) && group.add(*lines()[1]) && group.extend(*lines()[2]));
   prim("prims.add", {v, b});
   EXPECT_FALSE(group.add(*lines()[3]));
-  EXPECT_EQ(group.why(), "it reads the same value along two different axes at once");
+  EXPECT_EQ(group.rejection_reason(), "it reads the same value along two different axes at once");
 }
 
 // The sum of columns becomes one along the rows when `c` makes rows and columns one.
@@ -244,10 +244,10 @@ TEST_F(Groups, reject_nodes_that_change_the_axes_of_an_earlier_sum) {
   prim("prims.amax", {x, Shape{0}});
   prim("prims.sum", {y, Shape{}});
   Group group(store(), capabilities());
-  for (const Node* line : lines()) EXPECT_TRUE(group.extend(*line)) << group.why();
+  for (const Node* line : lines()) EXPECT_TRUE(group.extend(*line)) << group.rejection_reason();
   prim("prims.add", {x, y});
   EXPECT_FALSE(group.add(*lines().back()));
-  EXPECT_EQ(group.why(), "it reduces other axes than the rest of the group");
+  EXPECT_EQ(group.rejection_reason(), "it reduces other axes than the rest of the group");
 }
 
 TEST_F(Groups, reject_more_axes_than_a_nest_may_have) {
@@ -269,7 +269,7 @@ TEST_F(Groups, reject_more_nodes_than_a_kernel_may_have) {
 }
 
 TEST_F(Groups, cannot_compute_empty_tensors_and_maxima_of_integers) {
-  const auto last_is_computable = [&] { return computable(*lines().back(), store(), capabilities()); };
+  const auto last_is_computable = [&] { return is_computable(*lines().back(), store(), capabilities()); };
   prim("prims.exp", {input({3})});
   EXPECT_TRUE(last_is_computable());
   prim("prims.neg", {input({0, 3})});

@@ -131,7 +131,7 @@ TEST_F(Grow, result_is_a_group_in_trace_order) {
   std::vector<const Node*> lines;
   for (size_t i = 0; i < taken.size(); i++)
     if (taken[i]) lines.push_back(trace.nodes[i]);
-  EXPECT_TRUE(group.add_all(lines)) << group.why();
+  EXPECT_TRUE(group.add_all(lines)) << group.rejection_reason();
   ASSERT_NE(grown, nullptr);
   EXPECT_EQ(grown->nodes(), lines);
 }

@@ -59,7 +59,7 @@ inline LoweredRegion lowered(const Node& node, const Store& store,
   });
   for (ValueId v : node.results) add(outputs, v, nullptr);
   Group group(store, capabilities());
-  EXPECT_TRUE(group.add_all(nodes_of(node))) << group.why();
+  EXPECT_TRUE(group.add_all(nodes_of(node))) << group.rejection_reason();
   return lower({node, store, default_settings(), inputs, outputs}, group);
 }
 
@@ -76,8 +76,8 @@ struct LinesTest : testing::Test {
   std::string refusal() {
     Group group(store(), capabilities());
     for (const Node* line : lines())
-      if (!computable(*line, store(), capabilities())) return "not computable";
-      else if (!group.add(*line)) return std::string(group.why());
+      if (!is_computable(*line, store(), capabilities())) return "not computable";
+      else if (!group.add(*line)) return std::string(group.rejection_reason());
     return "";
   }
   Trace claim_lines(std::initializer_list<Var> outputs) {
@@ -104,7 +104,7 @@ struct LinesTest : testing::Test {
     } catch (const Error&) {
       return {};
     }
-    return computable(*lines().back(), store(), capabilities()) ? made : std::nullopt;
+    return is_computable(*lines().back(), store(), capabilities()) ? made : std::nullopt;
   }
   // The claimed lines: names without "prims.", those of one kernel in brackets.
   std::string claimed(std::initializer_list<Var> outputs) {
