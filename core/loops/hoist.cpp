@@ -25,7 +25,7 @@ class Facts {
                                                                       [this](ExprId in) { return of_sums_[in] != 0; });
       const int many = is_row(id)        ? 1
                        : e.fn == Fn::mul ? factors_[e.in[0]] + factors_[e.in[1]]
-                       : divides(e)      ? factors_[e.in[0]] + 1
+                       : is_division_by_row(e)      ? factors_[e.in[0]] + 1
                                          : 0;
       factors_[id] = static_cast<uint8_t>(std::min(many, 2));
     }
@@ -33,11 +33,11 @@ class Facts {
 
   const Nest& nest() const { return nest_; }
   bool is_row(ExprId id) const { return !(nest_.exprs[id].axes & reduced_) && nest_.exprs[id].level > 0; }
-  bool divides(const Expr& e) const { return e.fn == Fn::div && is_row(e.in[1]); }
+  bool is_division_by_row(const Expr& e) const { return e.fn == Fn::div && is_row(e.in[1]); }
   // How many factors of a product are constant along the row: none, one, or more.
-  int factors(ExprId id) const { return factors_[id]; }
+  int count_row_factors(ExprId id) const { return factors_[id]; }
   bool is_of_sums(ExprId id) const { return of_sums_[id]; }
-  bool is_small(ExprId id) const { return ranges_[id].within(1); }
+  bool is_at_most_one(ExprId id) const { return ranges_[id].is_within(1); }
 
  private:
   const Nest& nest_;
@@ -50,10 +50,10 @@ class Facts {
 // has such a factor.
 class Product {
  public:
-  Product(const Facts& facts, ExprId of) : facts_(facts) { split(of); }
+  Product(const Facts& facts, ExprId of) : facts_(facts) { collect_factors(of); }
 
   const Factor& factor() const { return factor_; }
-  const std::vector<ExprId>& rest() const { return rest_; }
+  const std::vector<ExprId>& other_factors() const { return rest_; }
   bool saves_a_pass() const {
     const auto& exprs = facts_.nest().exprs;
     return !rest_.empty() && std::all_of(rest_.begin(), rest_.end(),
@@ -66,18 +66,18 @@ class Product {
     const Expr& row = facts_.nest().exprs[factor_.row];
     if (row.fn == (factor_.divides ? Fn::sqrt : Fn::rsqrt) && facts_.is_of_sums(row.in[0])) return true;
     const auto small = static_cast<size_t>(
-        std::count_if(rest_.begin(), rest_.end(), [this](ExprId id) { return facts_.is_small(id); }));
+        std::count_if(rest_.begin(), rest_.end(), [this](ExprId id) { return facts_.is_at_most_one(id); }));
     return small > 0 && small + 1 >= rest_.size();
   }
 
  private:
   // A term without the factor stays as it is.
-  void split(ExprId id) {
+  void collect_factors(ExprId id) {
     const Expr& e = facts_.nest().exprs[id];
-    if (facts_.factors(id) == 0) rest_.push_back(id);
+    if (facts_.count_row_factors(id) == 0) rest_.push_back(id);
     else if (facts_.is_row(id)) factor_ = {id, false};
-    else if (facts_.divides(e)) factor_ = {e.in[1], true}, rest_.push_back(e.in[0]);
-    else split(e.in[0]), split(e.in[1]);
+    else if (facts_.is_division_by_row(e)) factor_ = {e.in[1], true}, rest_.push_back(e.in[0]);
+    else collect_factors(e.in[0]), collect_factors(e.in[1]);
   }
 
   const Facts& facts_;
@@ -95,10 +95,10 @@ class Rewrite {
     const Facts facts(n, reduced);
     for (ExprId id = 0; id < n.exprs.size(); id++) {
       const Expr& e = n.exprs[id];
-      if (e.fn == Fn::sum && is_real(e.dtype) && facts.factors(e.in[0]) == 1) {
+      if (e.fn == Fn::sum && is_real(e.dtype) && facts.count_row_factors(e.in[0]) == 1) {
         const Product product(facts, e.in[0]);
         if (product.saves_a_pass() && product.keeps_range()) {
-          new_ids_[id] = hoisted(e, product.rest(), product.factor());
+          new_ids_[id] = add_hoisted_sum(e, product.other_factors(), product.factor());
           continue;
         }
       }
@@ -106,7 +106,7 @@ class Rewrite {
       for (uint32_t i = 0; i < e.count; i++) same.in[i] = new_ids_[e.in[i]];
       new_ids_[id] = add(same);
     }
-    finish();
+    remove_unused();
   }
 
  private:
@@ -120,7 +120,7 @@ class Rewrite {
     std::copy(in.begin(), in.end(), e.in.begin());
     return add(e);
   }
-  ExprId hoisted(const Expr& sum, const std::vector<ExprId>& rest, const Factor& factor) {
+  ExprId add_hoisted_sum(const Expr& sum, const std::vector<ExprId>& rest, const Factor& factor) {
     ExprId product = new_ids_[rest[0]];
     for (size_t i = 1; i < rest.size(); i++) product = add(Fn::mul, sum.dtype, {product, new_ids_[rest[i]]});
     const ExprId total = add(Fn::sum, sum.dtype, {product});
@@ -128,7 +128,7 @@ class Rewrite {
   }
 
   // Expressions without uses are left out.
-  void finish() {
+  void remove_unused() {
     Nest& n = region_.nest;
     if (exprs_.size() == n.exprs.size()) return;
     std::vector<uint8_t> needed(exprs_.size(), 0);

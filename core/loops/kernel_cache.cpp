@@ -18,7 +18,7 @@ KernelCache::KernelCache(Emitter* emitter, std::string folder, std::string_view 
     : emitter_(emitter), store_(emitter ? std::move(folder) : ""),
       prefix_(emitter ? cat("kernel ", kEmitterVersion, "\n", identity, "\n", emitter->target(), "\n") : "") {}
 
-KernelCache::Slot& KernelCache::slot(const std::string& text) {
+KernelCache::Slot& KernelCache::find_or_add_slot(const std::string& text) {
   std::lock_guard lock(mutex_);
   auto& made = by_text_[text];
   if (!made) made = std::make_unique<Slot>();
@@ -27,7 +27,7 @@ KernelCache::Slot& KernelCache::slot(const std::string& text) {
 
 KernelFn KernelCache::get(const CpuNest& nest) {
   const std::string text = print(nest);
-  Slot& found = slot(text);
+  Slot& found = find_or_add_slot(text);
   std::lock_guard lock(found.mutex);
   if (!found.code) with_stack(kStack, [&] { find_or_compile(nest, text, found); });
   return found.code;
@@ -51,7 +51,7 @@ void KernelCache::find_or_compile(const CpuNest& nest, const std::string& text, 
   if (auto blob = store_.get(key))
     if (KernelFn fn = emitter_->load({blob->begin(), blob->end()}, kName, error)) {
       slot.code = fn;
-      note_code(reinterpret_cast<const void*>(fn), function_bytes(*blob, kName), kernel_name(nest));
+      record_code(reinterpret_cast<const void*>(fn), function_bytes(*blob, kName), kernel_name(nest));
       loaded_++;
       return;
     }
@@ -60,7 +60,7 @@ void KernelCache::find_or_compile(const CpuNest& nest, const std::string& text, 
   std::string code(object.code.begin(), object.code.end());
   KernelFn fn = emitter_->load(object.code, kName, error);
   require(fn != nullptr, "fusion: ", error);
-  note_code(reinterpret_cast<const void*>(fn), function_bytes(code, kName), kernel_name(nest));
+  record_code(reinterpret_cast<const void*>(fn), function_bytes(code, kName), kernel_name(nest));
   if (!store_.put(key, code)) slot.object = std::move(code);
   slot.code = fn;
   compiled_++;
@@ -105,9 +105,9 @@ std::vector<std::pair<std::string, std::string>> KernelCache::objects() {
   return out;
 }
 
-void KernelCache::give(const std::string& text, std::string object, bool keep) {
+void KernelCache::add_object(const std::string& text, std::string object, bool keep) {
   const bool on_disk = keep && emitter_ && store_.put(prefix_ + text, object);
-  Slot& to = slot(text);
+  Slot& to = find_or_add_slot(text);
   std::lock_guard lock(to.mutex);
   if (to.code) return;
   to.on_disk = on_disk;

@@ -38,7 +38,7 @@ class KernelCache {
   size_t held_bytes() const;
   // Code for a nest that another process made, for this kind of machine: it is taken in place of compiling. `keep`:
   // also on disk, because it is what the emitter makes. Any thread.
-  void give(const std::string& text, std::string object, bool keep);
+  void add_object(const std::string& text, std::string object, bool keep);
   bool has_given() const { return has_given_; }
 
  private:
@@ -48,7 +48,7 @@ class KernelCache {
     std::string object;  // of the code, if it is not on disk; without code: what was given
     bool on_disk = false;  // what was given
   };
-  Slot& slot(const std::string& text);
+  Slot& find_or_add_slot(const std::string& text);
   void find_or_compile(const CpuNest& nest, const std::string& text, Slot& slot);
   bool load_given(Slot& slot, std::string& error);
 

@@ -13,7 +13,7 @@ namespace thunder::loops {
 namespace {
 
 // The folders searched for the module: the library's own, its thunder/ below it, and above a test's program.
-std::vector<std::string> places() {
+std::vector<std::string> module_paths() {
   std::vector<std::string> out;
   std::string here = file_of(reinterpret_cast<const void*>(&can_compile));
   here.resize(here.rfind('/') == std::string::npos ? 0 : here.rfind('/') + 1);
@@ -35,7 +35,7 @@ struct Module {
                     cat(generator.substr(0, generator.find(',')), ", ", library_build()));
   }
   void find_emitter() {
-    for (const std::string& path : places()) {
+    for (const std::string& path : module_paths()) {
       void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
       if (!library) {
         // If the module exists, which library it lacks; otherwise the error of the first place.

@@ -10,7 +10,7 @@ namespace thunder::loops {
 namespace nans {
 
 // Whether the function gives NaN if an operand is NaN.
-inline bool propagates(const Expr& e) {
+inline bool propagates_nan(const Expr& e) {
   if (!is_real(e.dtype)) return false;
   switch (e.fn) {
     case Fn::neg:
@@ -48,7 +48,7 @@ inline bool may_ignore_nans(const Nest& n, ExprId largest) {
     propagated[id] = nans::is_softmax_denominator_of(n, largest, e);
     for (uint32_t i = 0; i < e.count; i++) {
       depends[id] |= depends[e.in[i]];
-      propagated[id] |= propagated[e.in[i]] && nans::propagates(e);
+      propagated[id] |= propagated[e.in[i]] && nans::propagates_nan(e);
     }
   }
   return std::all_of(n.stores.begin(), n.stores.end(),

@@ -27,11 +27,11 @@ void find_levels(Nest& n, AxisSet inner) {
     e.axes = 0, e.level = 0;
     if (e.fn == Fn::load || e.fn == Fn::iota)
       for (uint32_t a = 0; a < n.axes(); a++)
-        if (n.maps[e.map][a]) e.axes |= bit(a);
-    if (e.fn == Fn::select || e.fn == Fn::cumsum) e.axes |= bit(e.axis);
+        if (n.maps[e.map][a]) e.axes |= axis_bit(a);
+    if (e.fn == Fn::select || e.fn == Fn::cumsum) e.axes |= axis_bit(e.axis);
     for (uint32_t i = 0; i < e.count; i++) {
       AxisSet from = n.exprs[e.in[i]].axes;
-      if (e.fn == Fn::gather && i == 0) from &= ~bit(e.axis);
+      if (e.fn == Fn::gather && i == 0) from &= ~axis_bit(e.axis);
       e.axes |= from;
       e.level = std::max(e.level, n.exprs[e.in[i]].level);
     }

@@ -22,7 +22,7 @@ namespace thunder::loops {
 using ExprId = uint32_t;
 using AxisSet = uint64_t;  // bit k: axis k
 constexpr uint32_t kMaxAxes = 64;
-constexpr AxisSet bit(uint32_t axis) { return AxisSet{1} << axis; }
+constexpr AxisSet axis_bit(uint32_t axis) { return AxisSet{1} << axis; }
 
 // The stride of each axis of the nest, in elements; 0: the value does not vary along the axis.
 using Map = std::vector<int64_t>;
@@ -85,9 +85,9 @@ struct Nest {
   uint32_t passes = 1;
 
   uint32_t axes() const { return static_cast<uint32_t>(extents.size()); }
-  AxisSet outer_set() const { return bit(outer) - 1; }
-  AxisSet inner_set() const { return (bit(outer + inner) - 1) & ~outer_set(); }
-  AxisSet only_gathered_set() const { return ~(bit(outer + inner) - 1); }  // no loop has them
+  AxisSet outer_set() const { return axis_bit(outer) - 1; }
+  AxisSet inner_set() const { return (axis_bit(outer + inner) - 1) & ~outer_set(); }
+  AxisSet only_gathered_set() const { return ~(axis_bit(outer + inner) - 1); }  // no loop has them
   int64_t row_elements() const {
     int64_t n = 1;
     for (uint32_t a = outer; a < outer + inner; a++) n *= extents[a];

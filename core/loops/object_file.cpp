@@ -49,14 +49,14 @@ class ObjectFile {
   KernelFn load(const char* name) {
     read_sections();
     read_symbols();
-    const uint64_t code = place(true, 0), data = place(false, code);
+    const uint64_t code = assign_addresses(true, 0), data = assign_addresses(false, code);
     got_ = data;
     for (const Elf64_Shdr& s : sections_)
       if (s.sh_type == SHT_RELA) find_got_entries(s);
     Mapping memory(round_up(std::max<uint64_t>(1, got_ + 8 * got_entries_.size()), kPage));
     require(memory.at() != nullptr, "there is no memory for it");
     base_ = memory.at();
-    copy();
+    copy_sections();
     for (const Elf64_Shdr& s : sections_)
       if (s.sh_type == SHT_RELA) relocate(s);
     const Elf64_Sym* found = nullptr;
@@ -78,7 +78,7 @@ class ObjectFile {
     return out;
   }
   template <class T>
-  std::vector<T> table(uint64_t at, uint64_t bytes, uint64_t each) const {
+  std::vector<T> read_table(uint64_t at, uint64_t bytes, uint64_t each) const {
     require(each == sizeof(T) && bytes % each == 0 && at <= bytes_.size() && bytes <= bytes_.size() - at,
             "one of its tables is cut short");
     std::vector<T> out(static_cast<size_t>(bytes / each));
@@ -92,7 +92,7 @@ class ObjectFile {
                 head.e_ident[EI_DATA] == ELFDATA2LSB && head.e_type == ET_REL,
             "it is no relocatable object");
     require(head.e_machine == EM_X86_64, "it is not for x86-64");
-    sections_ = table<Elf64_Shdr>(head.e_shoff, uint64_t{head.e_shnum} * head.e_shentsize, head.e_shentsize);
+    sections_ = read_table<Elf64_Shdr>(head.e_shoff, uint64_t{head.e_shnum} * head.e_shentsize, head.e_shentsize);
     for (const Elf64_Shdr& s : sections_) {
       const bool inside = s.sh_offset <= bytes_.size() && s.sh_size <= bytes_.size() - s.sh_offset;
       require(inside || s.sh_type == SHT_NOBITS || s.sh_type == SHT_NULL, "a section is cut short");
@@ -108,7 +108,7 @@ class ObjectFile {
     for (const Elf64_Shdr& s : sections_) {
       if (s.sh_type != SHT_SYMTAB) continue;
       require(symbols_.empty() && s.sh_link < sections_.size(), "its symbols have no names");
-      symbols_ = table<Elf64_Sym>(s.sh_offset, s.sh_size, s.sh_entsize);
+      symbols_ = read_table<Elf64_Sym>(s.sh_offset, s.sh_size, s.sh_entsize);
       const Elf64_Shdr& names = sections_[s.sh_link];
       require(names.sh_type == SHT_STRTAB, "its symbols have no names");
       names_ = bytes_.substr(static_cast<size_t>(names.sh_offset), static_cast<size_t>(names.sh_size));
@@ -123,7 +123,7 @@ class ObjectFile {
   }
 
   // Lays out the code sections, or the others, from an offset on; returns their end, rounded to a page.
-  uint64_t place(bool code, uint64_t from) {
+  uint64_t assign_addresses(bool code, uint64_t from) {
     for (size_t i = 0; i < sections_.size(); i++) {
       const Elf64_Shdr& s = sections_[i];
       if (!is_loaded(s) || is_code(static_cast<uint32_t>(i)) != code) continue;
@@ -134,7 +134,7 @@ class ObjectFile {
     return round_up(from, kPage);
   }
 
-  void copy() const {
+  void copy_sections() const {
     for (size_t i = 0; i < sections_.size(); i++)
       if (const Elf64_Shdr& s = sections_[i]; is_loaded(s) && s.sh_type == SHT_PROGBITS && s.sh_size)
         std::memcpy(base_ + places_[i], bytes_.data() + s.sh_offset, static_cast<size_t>(s.sh_size));
@@ -165,7 +165,7 @@ class ObjectFile {
   // Relocations of sections that are not loaded are for debuggers.
   std::vector<Elf64_Rela> relocations(const Elf64_Shdr& s) const {
     require(s.sh_info < sections_.size(), "its relocations are of no section");
-    return is_loaded(sections_[s.sh_info]) ? table<Elf64_Rela>(s.sh_offset, s.sh_size, s.sh_entsize)
+    return is_loaded(sections_[s.sh_info]) ? read_table<Elf64_Rela>(s.sh_offset, s.sh_size, s.sh_entsize)
                                            : std::vector<Elf64_Rela>();
   }
 
@@ -187,13 +187,13 @@ class ObjectFile {
     for (const Elf64_Rela& r : relocations(section)) {
       require(r.r_offset <= in.sh_size && 8 <= in.sh_size - r.r_offset, "a relocation lies outside");
       std::byte* const place = base_ + places_[section.sh_info] + r.r_offset;
-      const uint64_t word = value(r, got, reinterpret_cast<uint64_t>(place));
+      const uint64_t word = relocation_value(r, got, reinterpret_cast<uint64_t>(place));
       std::memcpy(place, &word, sizeof word);
     }
   }
 
   // In the words of the psABI: S + A, and so on. The emitter's code model is the large one, so all are 64 bits wide.
-  uint64_t value(const Elf64_Rela& r, uint64_t got, uint64_t place) const {
+  uint64_t relocation_value(const Elf64_Rela& r, uint64_t got, uint64_t place) const {
     const auto addend = static_cast<uint64_t>(r.r_addend);
     switch (ELF64_R_TYPE(r.r_info)) {
       case R_X86_64_64: return address(symbol(r)) + addend;

@@ -34,7 +34,7 @@ void reorder(Nest& n, const std::vector<uint32_t>& order) {
     for (Interval& only : s.only) only.axis = place(only.axis);
 }
 
-void merge(Nest& n, uint32_t a) {
+void merge_with_next(Nest& n, uint32_t a) {
   const int64_t each = n.extents[a + 1];
   for (Expr& e : n.exprs)
     if (e.fn == Fn::select && e.axis == a) e.axis++, e.bound *= each;
@@ -52,7 +52,7 @@ void merge(Nest& n, uint32_t a) {
 }
 
 // An interval of the outer one of two axes is an interval of the merged axis; one of the inner axis is not.
-bool mergeable(const Nest& n, uint32_t a) {
+bool can_merge_with_next(const Nest& n, uint32_t a) {
   for (const Expr& e : n.exprs)
     if (has_axis(e) && (e.axis == a + 1 || (e.axis == a && e.fn != Fn::select))) return false;
   for (const Output& s : n.stores)
@@ -63,12 +63,12 @@ bool mergeable(const Nest& n, uint32_t a) {
 
 void merge_neighbours(Nest& n) {
   for (uint32_t a = n.outer; a-- > 1;)
-    if (mergeable(n, a - 1)) merge(n, a - 1), n.outer--;
+    if (can_merge_with_next(n, a - 1)) merge_with_next(n, a - 1), n.outer--;
   for (uint32_t a = n.outer + n.inner; a-- > n.outer + 1;)
-    if (mergeable(n, a - 1)) merge(n, a - 1), n.inner--;
+    if (can_merge_with_next(n, a - 1)) merge_with_next(n, a - 1), n.inner--;
 }
 
-void find_passes(Nest& n) {
+void count_passes(Nest& n) {
   find_levels(n, n.inner_set());
   n.passes = 1;
   for (const Expr& e : n.exprs)
@@ -77,7 +77,7 @@ void find_passes(Nest& n) {
     if (!n.is_row(s)) n.passes = std::max(n.passes, n.exprs[s.value].level + 1);
 }
 
-void add_row(Nest& n) {
+void add_outer_axis(Nest& n) {
   n.extents.insert(n.extents.begin(), 1);
   for (Map& m : n.maps) m.insert(m.begin(), 0);
   for (Expr& e : n.exprs)
@@ -93,17 +93,19 @@ void sink_row_stores(Nest& n) {
 }
 
 void order_loops(Nest& n, AxisSet reduced) {
-  if (n.outer == 0) add_row(n);
+  if (n.outer == 0) add_outer_axis(n);
   std::vector<uint32_t> order(n.axes());
   std::iota(order.begin(), order.end(), 0u);
   const Map main = main_map(n);
-  const auto rank = [&](uint32_t a) { return std::tuple(a >= n.outer, (reduced & bit(a)) != 0, -std::abs(main[a])); };
+  const auto rank = [&](uint32_t a) {
+    return std::tuple(a >= n.outer, (reduced & axis_bit(a)) != 0, -std::abs(main[a]));
+  };
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
   reorder(n, order);
   n.inner = static_cast<uint32_t>(std::popcount(reduced));
   n.outer -= n.inner;
   merge_neighbours(n);
-  find_passes(n);
+  count_passes(n);
   sink_row_stores(n);
 }
 

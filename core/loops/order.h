@@ -11,21 +11,21 @@ void reorder(Nest& nest, const std::vector<uint32_t>& order);
 
 // Whether an axis and the next one can be merged: every map has strides as of a single axis, and no expression depends
 // on either index alone.
-bool mergeable(const Nest& nest, uint32_t axis);
-void merge(Nest& nest, uint32_t axis);
+bool can_merge_with_next(const Nest& nest, uint32_t axis);
+void merge_with_next(Nest& nest, uint32_t axis);
 // Merges all that are mergeable, outer with outer and inner with inner axes.
 void merge_neighbours(Nest& nest);
 
 // Adds an outer axis of extent 1 to a nest that has no outer axis.
-void add_row(Nest& nest);
+void add_outer_axis(Nest& nest);
 
 // The map that varies along most axes, whose strides decide the order of the loops.
 const Map& main_map(const Nest& nest);
 
 // Sets axes and level of each expression, and the number of passes. Requires: outer and inner axes are known.
-void find_passes(Nest& nest);
+void count_passes(Nest& nest);
 
-// Sinks stores of values that are constant along a row out of the row's inner loops. Requires: find_passes.
+// Sinks stores of values that are constant along a row out of the row's inner loops. Requires: count_passes.
 void sink_row_stores(Nest& nest);
 
 // All of these, for a target that needs no other order: outer axes, then the reduced ones, each in memory order, with

@@ -12,7 +12,7 @@
 namespace thunder::loops {
 namespace {
 
-bool asked_for() {
+bool is_enabled() {
   static const bool asked = [] {
     const char* value = ::secure_getenv("THUNDER_PERF_MAP");
     return value && std::string_view(value) == "1";
@@ -29,8 +29,8 @@ bool read(std::string_view object, uint64_t at, T& out) {
 
 }  // namespace
 
-void note_code(const void* address, size_t bytes, std::string_view name) noexcept {
-  if (!asked_for() || !bytes) return;
+void record_code(const void* address, size_t bytes, std::string_view name) noexcept {
+  if (!is_enabled() || !bytes) return;
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   char path[64];

@@ -48,6 +48,6 @@ struct LoweredRegion {
 };
 
 // The error of a run that reported such an index, or division. Owned.
-Status* out_of_range(const std::vector<BoundsCheck>& checks, const IndexError& index_error);
+Status* index_error_status(const std::vector<BoundsCheck>& checks, const IndexError& index_error);
 
 }  // namespace thunder::loops

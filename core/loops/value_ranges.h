@@ -14,7 +14,7 @@ namespace thunder::loops {
 // Every element is within [low, high], or NaN. Rounding keeps ranges whose ends are floats, such as 0 and 1.
 struct ValueRange {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
-  bool within(double magnitude) const { return low >= -magnitude && high <= magnitude; }
+  bool is_within(double magnitude) const { return low >= -magnitude && high <= magnitude; }
 };
 
 namespace value_range {
@@ -39,7 +39,7 @@ inline bool is_softmax_denominator(const Nest& n, const Expr& e) {
   return power.fn == Fn::exp && is_minus_row_maximum(n, n.exprs[power.in[0]]);
 }
 
-inline ValueRange real(const Nest& n, const Expr& e, const std::vector<ValueRange>& known) {
+inline ValueRange real_range(const Nest& n, const Expr& e, const std::vector<ValueRange>& known) {
   const auto of = [&](uint32_t i) -> const ValueRange& { return known[e.in[i]]; };
   switch (e.fn) {
     case Fn::sin:
@@ -69,7 +69,7 @@ inline std::vector<ValueRange> value_ranges(const Nest& n) {
   std::vector<ValueRange> out;
   out.reserve(n.exprs.size());
   for (const Expr& e : n.exprs) {
-    out.push_back(is_real(e.dtype) ? value_range::real(n, e, out) : ValueRange());
+    out.push_back(is_real(e.dtype) ? value_range::real_range(n, e, out) : ValueRange());
   }
   return out;
 }

@@ -41,7 +41,7 @@ void expect_scheduled(const CpuNest& n, const CpuNest& first, const Machine& m, 
   EXPECT_LT(n.lane, n.outer + n.inner) << name << " for " << m.processor;
   if (m.l2) { EXPECT_LE(kept_bytes(n), m.l2 / 4) << name << " for " << m.processor; }
   if (!m.last_level) { EXPECT_FALSE(n.any_nontemporal()) << name << " for " << m.processor; }
-  const Division d = divide(n, {}, m);
+  const Division d = divide_work(n, {}, m);
   EXPECT_GT(d.strip, 0) << name << " for " << m.processor;
   EXPECT_GE(d.items, 1) << name << " for " << m.processor;
   EXPECT_GE(d.grain, 1) << name << " for " << m.processor;

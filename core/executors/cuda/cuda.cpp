@@ -32,12 +32,13 @@ const Rule* rule_of(const NodeView& view) {
 
 // The types that kernels name: T, an element in memory; C, its type in registers; A, the accumulator of sums.
 std::string type_definitions(DType d) {
-  const char* computed = loops::type_of(d);
+  const char* computed = loops::register_type_name(d);
   const char* added = d == DType::f32 ? "double" : is_integer(d) ? "u64" : computed;
-  return cat("typedef ", loops::memory_type(d), " T;\ntypedef ", computed, " C;\ntypedef ", added,
-             " A;\n__device__ inline C get(T v) { return ", loops::loaded(d, "v"),
-             "; }\n__device__ inline T put(C v) { return ", loops::stored(d, "v"),
-             "; }\n__device__ inline C from_real(double v) { return ", loops::converted("v", DType::f64, d), "; }\n");
+  return cat("typedef ", loops::memory_type_name(d), " T;\ntypedef ", computed, " C;\ntypedef ", added,
+             " A;\n__device__ inline C get(T v) { return ", loops::from_memory_text(d, "v"),
+             "; }\n__device__ inline T put(C v) { return ", loops::to_memory_text(d, "v"),
+             "; }\n__device__ inline C from_real(double v) { return ", loops::converted_text("v", DType::f64, d),
+             "; }\n");
 }
 
 // The name of the kernel, which profilers show: "prims_take_add".

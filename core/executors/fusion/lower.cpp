@@ -38,7 +38,7 @@ std::optional<TileAxes> Lowering::tile_axes(uint32_t input) const {
       for (AxisId a : read.back()) {
         const auto at = std::find(axes_.begin(), axes_.end(), a);
         if (at == axes_.end()) return std::nullopt;
-        columns |= bit(static_cast<uint32_t>(at - axes_.begin()));
+        columns |= axis_bit(static_cast<uint32_t>(at - axes_.begin()));
       }
       return TileAxes{input, columns};
     }
@@ -55,7 +55,7 @@ void Lowering::find_host_scalars() {
 void Lowering::number_axes() {
   const Dimension all = group_.all_iteration_axes(), inner = group_.nest_reduced_axes();
   for (AxisId a : all) number_axis(a);
-  for (AxisId a : inner) lowered_.reduced |= bit(number_axis(a));
+  for (AxisId a : inner) lowered_.reduced |= axis_bit(number_axis(a));
   loop_axes_ = static_cast<uint32_t>(axes_.size());
   lowered_.nest.outer = loop_axes_;  // scheduling tells outer and inner axes apart
 }
@@ -166,11 +166,12 @@ std::vector<Interval> Lowering::stored_intervals(ValueId v) {
   AxisSet varying = 0;
   for (AxisId a : group_.space().flatten(group_.value(v).coordinates)) {
     const AxisInterval part = group_.loop_interval(a);
-    varying |= bit(number_axis(part.whole));
+    varying |= axis_bit(number_axis(part.whole));
     if (part.whole != a) only.push_back({number_axis(part.whole), part.start, part.start + group_.space().extent(a)});
   }
   for (uint32_t a = 0; a < loop_axes_; a++)
-    if (!(varying & bit(a)) && (varying & lowered_.reduced || !(lowered_.reduced & bit(a)))) only.push_back({a, 0, 1});
+    if (!(varying & axis_bit(a)) && (varying & lowered_.reduced || !(lowered_.reduced & axis_bit(a))))
+      only.push_back({a, 0, 1});
   return only;
 }
 

@@ -86,8 +86,8 @@ ExprId Lowering::reduced_index(const Node& node) {
 // Whether the operand is constant along the axes that the nest reduces.
 bool Lowering::is_constant_over_reduced(const Node& node) {
   const Dimension axes = group_.space().flatten(operand_coordinates(node));
-  return lowered_.reduced &&
-         std::none_of(axes.begin(), axes.end(), [this](AxisId a) { return lowered_.reduced & bit(number_axis(a)); });
+  return lowered_.reduced && std::none_of(axes.begin(), axes.end(),
+                                          [this](AxisId a) { return lowered_.reduced & axis_bit(number_axis(a)); });
 }
 
 // iota and random draws are functions of an element's index in row-major order.

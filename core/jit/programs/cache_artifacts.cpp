@@ -52,7 +52,7 @@ ArtifactCounts add_to_caches(Artifacts&& artifacts) {
   ArtifactCounts counts;
   const bool same_code = artifacts.generator == loops::generator();
   for (Artifact& a : artifacts.entries) {
-    if (a.kind == kCpu) loops::kernels().give(a.key, std::move(a.blob), same_code), counts.cpu_kernels++;
+    if (a.kind == kCpu) loops::kernels().add_object(a.key, std::move(a.blob), same_code), counts.cpu_kernels++;
     else if (a.kind == kCuda) nvidia::give_cubin(a.key, std::move(a.blob)), counts.cuda_kernels++;
     else if (a.kind == kChoice) set_choice(a.key, std::move(a.blob)), counts.product_choices++;
   }

@@ -16,7 +16,7 @@ constexpr int64_t kOuterStrip = 64;
 // The least number of elements that are worth waking a thread.
 constexpr int64_t kGrain = 16384;
 
-int64_t strip_of(const CpuNest& nest, const Machine& machine) {
+int64_t choose_strip(const CpuNest& nest, const Machine& machine) {
   if (nest.lane_is_outer()) return kOuterStrip;
   if (nest.blocked) return kBlockedStrip;
   if (nest.strips_are_outermost()) return sums_whole_rows(nest, machine) ? nest.extents[nest.lane] : kSummedStrip;
@@ -25,7 +25,7 @@ int64_t strip_of(const CpuNest& nest, const Machine& machine) {
 
 // Rows whose distance is a multiple of half the conflict stride map to two sets of the L1 cache: few of them are
 // written at a time, unless stores are non-temporal.
-int64_t block_of(const CpuNest& nest, const Machine& machine) {
+int64_t choose_block(const CpuNest& nest, const Machine& machine) {
   const auto stride = static_cast<int64_t>(machine.conflict_stride / 2);
   bool conflict = false, nontemporal = false;
   for (const Output& s : nest.stores) {
@@ -39,20 +39,20 @@ int64_t block_of(const CpuNest& nest, const Machine& machine) {
 
 }  // namespace
 
-Division divide(const CpuNest& nest, const std::vector<ColumnSum>& sums, const Machine& machine) {
+Division divide_work(const CpuNest& nest, const std::vector<ColumnSum>& sums, const Machine& machine) {
   Division d;
-  d.strip = strip_of(nest, machine), d.block = block_of(nest, machine);
+  d.strip = choose_strip(nest, machine), d.block = choose_block(nest, machine);
   d.items = work_items(nest, d.strip, d.block);
   int64_t elements = 1;
   for (uint32_t a = 0; a < nest.outer + nest.inner; a++) elements *= nest.extents[a];
   d.grain = std::max<int64_t>(1, kGrain * d.items / std::max<int64_t>(1, elements));
-  d.chunks = chunks_of(sums, elements, d.items);
+  d.chunks = choose_chunk_count(sums, elements, d.items);
   return d;
 }
 
 // Enough chunks for many threads, few enough that adding them up costs little; never the number of threads. Rows are
 // pipelined within a chunk only, so each chunk should have many rows.
-int64_t chunks_of(const std::vector<ColumnSum>& sums, int64_t elements, int64_t items) {
+int64_t choose_chunk_count(const std::vector<ColumnSum>& sums, int64_t elements, int64_t items) {
   constexpr int64_t kFewChunks = 4, kSummed = 64;
   if (sums.empty()) return 0;
   int64_t all = 0;

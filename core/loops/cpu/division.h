@@ -25,9 +25,9 @@ struct Division {
 };
 
 // `sums`: the column sums, of which each chunk has its own. Requires: non-temporal stores are decided.
-Division divide(const CpuNest& nest, const std::vector<ColumnSum>& sums, const Machine& machine);
+Division divide_work(const CpuNest& nest, const std::vector<ColumnSum>& sums, const Machine& machine);
 
 // The number of chunks of a nest with column sums that iterates over so many elements in so many items.
-int64_t chunks_of(const std::vector<ColumnSum>& sums, int64_t elements, int64_t items);
+int64_t choose_chunk_count(const std::vector<ColumnSum>& sums, int64_t elements, int64_t items);
 
 }  // namespace thunder::loops

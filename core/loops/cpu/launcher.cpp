@@ -50,7 +50,7 @@ void CpuLauncher::run_tile(const Launch* launch, const Tile& part) const {
 inline Status* CpuLauncher::run_range(const Work& work, int64_t begin, int64_t end) const {
   IndexError index_error;
   kernel_(work.buffers.data(), parameters_.data(), begin, end, &index_error);
-  return index_error.expr < 0 ? nullptr : out_of_range(checks_, index_error);
+  return index_error.expr < 0 ? nullptr : index_error_status(checks_, index_error);
 }
 
 Status* CpuLauncher::run_items(int64_t begin, int64_t end, void* arg) {
@@ -64,12 +64,12 @@ Status* CpuLauncher::run_chunks(int64_t begin, int64_t end, void* arg) {
   auto buffers = work.buffers;
   IndexError index_error;
   for (int64_t c = begin; c < end; c++) {
-    l.partials_.begin(*work.sums, c, buffers.data());
+    l.partials_.zero_chunk(*work.sums, c, buffers.data());
     l.kernel_(buffers.data(), l.parameters_.data(), l.items_ * c / l.partials_.chunks(),
               l.items_ * (c + 1) / l.partials_.chunks(), &index_error);
-    l.partials_.end(*work.sums, begin, c);
+    l.partials_.combine_finished(*work.sums, begin, c);
   }
-  return index_error.expr < 0 ? nullptr : out_of_range(l.checks_, index_error);
+  return index_error.expr < 0 ? nullptr : index_error_status(l.checks_, index_error);
 }
 
 Status* CpuLauncher::run(const Launch* launch) const {
@@ -85,7 +85,7 @@ Status* CpuLauncher::run(const Launch* launch) const {
   const int64_t chunks = partials_.chunks();
   if (Status* failed = launch->parallel_for(launch, chunks, (grain_ * chunks + items_ - 1) / items_, run_chunks, &work))
     return failed;
-  partials_.finish(sums);
+  partials_.combine_all(sums);
   return nullptr;
 }
 

@@ -16,8 +16,8 @@ int64_t work_items(const CpuNest& nest, int64_t strip, int64_t block) {
 std::string print(const CpuNest& n) {
   std::string out = print(static_cast<const Nest&>(n));
   out += cat("on a CPU: lane ", n.lane, n.split ? " split" : "", n.blocked ? " blocked" : "",
-             is_short(n)  ? " short"
-             : is_even(n) ? " even"
+             has_short_lanes(n)  ? " short"
+             : has_whole_vectors_only(n) ? " even"
                           : "",
              sums_in_runs(n) ? " runs" : "", n.software_pipelined ? " pipelined" : "", "\n");
   for (ExprId e : n.kept) out += cat("  keep e", e, "\n");

@@ -49,8 +49,8 @@ struct CpuNest : Nest {
 };
 
 // How code depends on the extent of the lane axis: shorter than a vector; or whole vectors only, also between cuts.
-inline bool is_short(const CpuNest& n) { return n.extents[n.lane] <= 16; }
-inline bool is_even(const CpuNest& n) {
+inline bool has_short_lanes(const CpuNest& n) { return n.extents[n.lane] <= 16; }
+inline bool has_whole_vectors_only(const CpuNest& n) {
   const auto cuts = n.cuts(n.lane);
   return n.extents[n.lane] % 64 == 0 &&
          std::all_of(cuts.begin(), cuts.end(), [](int64_t cut) { return cut % 64 == 0; });

@@ -21,7 +21,7 @@ void add(T* sums, const T* more, int64_t n) {
 }
 
 template <class F>
-void by_sum(DType d, F&& f) {
+void call_with_sum_type(DType d, F&& f) {
   by_dtype(d, [&](auto t) {
     if constexpr (!std::is_same_v<decltype(t), bool> && !kHalf<decltype(t)>) f(t);
   });
@@ -41,39 +41,39 @@ void* PartialSums::at(const Sums& sums, int64_t chunk, size_t i) const {
   return static_cast<std::byte*>(sums.launch->scratch) + static_cast<size_t>(chunk) * chunk_bytes_ + offsets_[i];
 }
 
-void PartialSums::begin(const Sums& sums, int64_t chunk, void** arguments) const {
+void PartialSums::zero_chunk(const Sums& sums, int64_t chunk, void** arguments) const {
   for (size_t i = 0; i < sums_.size(); i++) {
     arguments[sums_[i].argument] = at(sums, chunk, i);
     std::memset(at(sums, chunk, i), 0, static_cast<size_t>(sums_[i].elements) * size_of(sums_[i].dtype));
   }
 }
 
-void PartialSums::end(Sums& sums, int64_t first, int64_t chunk) const {
+void PartialSums::combine_finished(Sums& sums, int64_t first, int64_t chunk) const {
   for (int64_t many = 1; chunk & many; many *= 2) {
     const int64_t left = chunk & -2 * many;
     if (left < first) return;
-    add_next(sums, left);
+    add_next_chunks(sums, left);
   }
 }
 
-void PartialSums::add_next(Sums& sums, int64_t chunk) const {
+void PartialSums::add_next_chunks(Sums& sums, int64_t chunk) const {
   const int64_t many = sums.covered[static_cast<size_t>(chunk)] + 1;
   for (size_t i = 0; i < sums_.size(); i++)
-    by_sum(sums_[i].dtype, [&](auto t) {
+    call_with_sum_type(sums_[i].dtype, [&](auto t) {
       using T = decltype(t);
       add(static_cast<T*>(at(sums, chunk, i)), static_cast<const T*>(at(sums, chunk + many, i)), sums_[i].elements);
     });
   sums.covered[static_cast<size_t>(chunk)] = static_cast<uint8_t>(2 * many - 1);
 }
 
-void PartialSums::finish(Sums& sums) const {
+void PartialSums::combine_all(Sums& sums) const {
   for (int64_t many = 1; many < chunks_; many *= 2)
     for (int64_t left = 0; left + many < chunks_; left += 2 * many)
-      if (sums.covered[static_cast<size_t>(left)] < many) add_next(sums, left);
+      if (sums.covered[static_cast<size_t>(left)] < many) add_next_chunks(sums, left);
   for (size_t i = 0; i < sums_.size(); i++) {
     if (in_output(sums, sums_[i])) continue;
     const Buffer& out = output(sums, sums_[i]);
-    by_sum(sums_[i].dtype, [&](auto t) {
+    call_with_sum_type(sums_[i].dtype, [&](auto t) {
       const auto* all = static_cast<const decltype(t)*>(at(sums, 0, i));
       by_dtype(out.dtype, [&](auto u) {
         using Out = decltype(u);

@@ -32,12 +32,12 @@ class PartialSums {
     std::array<uint8_t, kChunks> covered = {};
   };
   // Zeroes a chunk's sums and sets the kernel's arguments to them.
-  void begin(const Sums& sums, int64_t chunk, void** arguments) const;
+  void zero_chunk(const Sums& sums, int64_t chunk, void** arguments) const;
   // Called when a chunk is done by the thread that also did those from `first` on: adds those of their sums that come
   // next in the fixed order.
-  void end(Sums& sums, int64_t first, int64_t chunk) const;
+  void combine_finished(Sums& sums, int64_t first, int64_t chunk) const;
   // Called when all chunks are done: adds the remaining sums, and converts the totals to the outputs.
-  void finish(Sums& sums) const;
+  void combine_all(Sums& sums) const;
 
  private:
   const Buffer& output(const Sums& sums, const ColumnSum& p) const {
@@ -47,7 +47,7 @@ class PartialSums {
   bool in_output(const Sums& sums, const ColumnSum& p) const { return output(sums, p).dtype == p.dtype; }
   void* at(const Sums& sums, int64_t chunk, size_t i) const;
   // Adds the sums of the following chunks to a chunk's sums: as many as the chunk already covers.
-  void add_next(Sums& sums, int64_t chunk) const;
+  void add_next_chunks(Sums& sums, int64_t chunk) const;
 
   std::vector<ColumnSum> sums_;
   std::vector<size_t> offsets_;  // in a chunk's bytes

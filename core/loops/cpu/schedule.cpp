@@ -14,7 +14,7 @@ bool sums_columns(const CpuNest& n) {
 }
 
 // The benefit of vectorizing along an axis, by the number of elements that are then accessed contiguously.
-double gain(const CpuNest& n, uint32_t axis) {
+double vectorization_gain(const CpuNest& n, uint32_t axis) {
   double gain = 0;
   const auto count = [&](uint32_t map, double weight) {
     for (uint32_t a = 0; a < n.outer; a++)
@@ -29,21 +29,21 @@ double gain(const CpuNest& n, uint32_t axis) {
   return n.extents[axis] >= 16 ? gain * 4 : n.extents[axis] >= 8 ? gain * 2 : gain;
 }
 
-uint32_t best_axis(const CpuNest& n, AxisSet among) {
+uint32_t choose_lane_axis(const CpuNest& n, AxisSet among) {
   uint32_t best_axis = static_cast<uint32_t>(std::countr_zero(among));
   for (uint32_t a = 0; a < n.outer; a++)
-    if (among & bit(a) && gain(n, a) > gain(n, best_axis)) best_axis = a;
+    if (among & axis_bit(a) && vectorization_gain(n, a) > vectorization_gain(n, best_axis)) best_axis = a;
   return best_axis;
 }
 
 // The axes that column sums do not reduce, or all axes. Vectorized along such an axis, each lane has its own sum, and
 // no reduction across lanes is needed.
-AxisSet summed_by_lane(const CpuNest& n) {
-  AxisSet all = bit(n.outer) - 1, left = all;
+AxisSet axes_summed_by_lane(const CpuNest& n) {
+  AxisSet all = axis_bit(n.outer) - 1, left = all;
   for (const Output& s : n.stores)
     if (s.kind == OutputKind::column && !is_reduction(n.exprs[s.value].fn))
       for (uint32_t a = 0; a < n.outer; a++)
-        if (n.maps[s.map][a] == 0) left &= ~bit(a);
+        if (n.maps[s.map][a] == 0) left &= ~axis_bit(a);
   return left ? left : all;
 }
 
@@ -67,25 +67,27 @@ bool one_map_for_each_argument(const CpuNest& n) {
 }  // namespace
 
 void order_rows(CpuNest& n, AxisSet reduced) {
-  if (n.outer == 0) add_row(n);  // a single element: a loop of one step
+  if (n.outer == 0) add_outer_axis(n);  // a single element: a loop of one step
   const bool rows = reduced != 0;
-  const uint32_t lane = best_axis(n, !rows ? summed_by_lane(n) : sums_columns(n) ? reduced : bit(n.outer) - 1);
-  const AxisSet inner = rows ? reduced : bit(lane);
+  const uint32_t lane = choose_lane_axis(n, !rows             ? axes_summed_by_lane(n)
+                                            : sums_columns(n) ? reduced
+                                                              : axis_bit(n.outer) - 1);
+  const AxisSet inner = rows ? reduced : axis_bit(lane);
   std::vector<uint32_t> order(n.axes());
   std::iota(order.begin(), order.end(), 0u);
   const Map& main = main_map(n);
   const auto rank = [&](uint32_t a) {
-    const bool in = inner & bit(a);
+    const bool in = inner & axis_bit(a);
     return std::tuple(a >= n.outer, in, a == lane, -std::abs(main[a]));
   };
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
   reorder(n, order);
   n.inner = static_cast<uint32_t>(std::popcount(inner));
   n.outer -= n.inner;
-  const bool lane_outer = !(inner & bit(lane));
+  const bool lane_outer = !(inner & axis_bit(lane));
   if (!rows) {
     // Without reductions all axes are of one class: everything mergeable becomes one vector loop.
-    while (n.outer > 0 && mergeable(n, n.outer - 1)) merge(n, n.outer - 1), n.outer--;
+    while (n.outer > 0 && can_merge_with_next(n, n.outer - 1)) merge_with_next(n, n.outer - 1), n.outer--;
   }
   merge_neighbours(n);
   n.lane = lane_outer ? n.outer - 1 : n.outer + n.inner - 1;
@@ -109,13 +111,13 @@ bool order_tiles(CpuNest& n, const LoweredRegion& region) {
       static_cast<uint32_t>(std::count_if(strides.begin(), strides.end(), [](int64_t s) { return s != 0; }));
   if (varying != n.axes()) return false;
   // In dense memory, columns are the last axes.
-  const auto is_column = [&](uint32_t a) { return (columns & bit(a)) != 0; };
+  const auto is_column = [&](uint32_t a) { return (columns & axis_bit(a)) != 0; };
   n.inner = static_cast<uint32_t>(std::popcount(columns));
   n.outer -= n.inner;
   if (!n.inner || !std::all_of(order.begin() + n.outer, order.end(), is_column)) return false;
   reorder(n, order);
   merge_neighbours(n);
-  if (n.outer == 0) add_row(n);
+  if (n.outer == 0) add_outer_axis(n);
   if (n.outer != 1 || n.inner != 1 || !one_map_for_each_argument(n)) return false;
   n.lane = 1;
   n.split = true;
@@ -144,7 +146,7 @@ void tile_transposed(CpuNest& n) {
 }
 
 void find_row_passes(CpuNest& n) {
-  find_passes(n);
+  count_passes(n);
   sink_row_stores(n);
 }
 

@@ -23,13 +23,13 @@ void order(CpuKernel& k, const Machine&) {
 
 // A stage that is a function of the nest. `if_tiled`: whether it also runs for kernels that run tiles.
 template <auto pass, bool if_tiled = true>
-void of_nest(CpuKernel& k, const Machine& machine) {
+void run_on_nest(CpuKernel& k, const Machine& machine) {
   if (!if_tiled && k.tiled) return;
   if constexpr (requires { pass(k.nest, machine); }) pass(k.nest, machine);
   else pass(k.nest);
 }
 
-void divided(CpuKernel& k, const Machine& machine) { k.division = divide(k.nest, k.region.sums, machine); }
+void divide_stage(CpuKernel& k, const Machine& machine) { k.division = divide_work(k.nest, k.region.sums, machine); }
 
 void emit(CpuKernel& k, const Machine&) { k.code = kernel(k.nest); }
 
@@ -38,18 +38,19 @@ constexpr Stage kStages[] = {
      "first: it may leave a pass over the rows without work, and the order of the loops depends on what is left"},
     {"order", order,
      "before all stages that depend on the vectorized axis; neighbours are merged, so that few loops are left"},
-    {"tile", of_nest<tile_transposed, false>,
+    {"tile", run_on_nest<tile_transposed, false>,
      "after order, which chooses the lane axis: operands that are contiguous along another axis are transposed"},
-    {"passes", of_nest<find_row_passes>,
+    {"passes", run_on_nest<find_row_passes>,
      "after order and tile, which decide the inner axes: it finds what each pass computes"},
-    {"keep", of_nest<keep_rows, false>, "after passes: values that two of them compute are kept in row buffers"},
-    {"nontemporal", of_nest<store_nontemporal>,
+    {"keep", run_on_nest<choose_kept_rows, false>,
+     "after passes: values that two of them compute are kept in row buffers"},
+    {"nontemporal", run_on_nest<choose_nontemporal_stores>,
      "before software-pipeline and prefetch, whose choices depend on which stores bypass the caches"},
-    {"software-pipeline", of_nest<software_pipeline_rows>,
+    {"software-pipeline", run_on_nest<choose_software_pipeline>,
      "after keep and nontemporal: row buffers add to the working set, and nests that stream are not pipelined"},
-    {"prefetch", of_nest<prefetch>,
+    {"prefetch", run_on_nest<choose_prefetches>,
      "after software-pipeline: pipelined rows keep memory busy without prefetching"},
-    {"divide", divided,
+    {"divide", divide_stage,
      "after nontemporal, which allows longer blocks; after all others but emit, since it changes no code"},
     {"emit", emit, "last: the text of the finished nest is the key of its code"},
 };

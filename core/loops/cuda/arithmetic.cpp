@@ -9,7 +9,7 @@ namespace thunder::loops {
 
 static bool real(DType d) { return is_real(d); }
 
-const char* type_of(DType d) {
+const char* register_type_name(DType d) {
   switch (d) {
     case DType::boolean: return "bool";
     case DType::u8: return "u8";
@@ -25,43 +25,43 @@ const char* type_of(DType d) {
   }
 }
 
-const char* memory_type(DType d) {
-  return d == DType::boolean ? "u8" : is_half(d) ? "unsigned short" : type_of(d);
+const char* memory_type_name(DType d) {
+  return d == DType::boolean ? "u8" : is_half(d) ? "unsigned short" : register_type_name(d);
 }
 
 // Constants are written as bit patterns, since NaN and infinities have no decimal literals.
-std::string number(double value, DType d) {
+std::string constant_text(double value, DType d) {
   if (d == DType::f64) return cat("__longlong_as_double((i64)", std::bit_cast<uint64_t>(value), "ULL)");
   if (real(d)) return cat("__int_as_float((int)", std::bit_cast<uint32_t>(static_cast<float>(value)), "u)");
   if (d == DType::u64) return cat(thunder::converted<uint64_t>(value), "ULL");
-  return cat("(", type_of(d), ")", thunder::converted<int64_t>(value), "LL");
+  return cat("(", register_type_name(d), ")", thunder::converted<int64_t>(value), "LL");
 }
 
-std::string loaded(DType d, const std::string& element) {
+std::string from_memory_text(DType d, const std::string& element) {
   if (d == DType::boolean) return cat(element, " != 0");
   return is_half(d) ? cat("from_", name(d), "(", element, ")") : element;
 }
-std::string stored(DType d, const std::string& v) { return is_half(d) ? cat("to_", name(d), "(", v, ")") : v; }
+std::string to_memory_text(DType d, const std::string& v) { return is_half(d) ? cat("to_", name(d), "(", v, ")") : v; }
 
-std::string rounded(const Expr& e, std::string text) {
+std::string rounded_text(const Expr& e, std::string text) {
   return is_half(e.dtype) ? cat("round_", name(e.dtype), "(", text, ")") : text;
 }
 
-std::string converted(const std::string& x, DType from, DType to) {
+std::string converted_text(const std::string& x, DType from, DType to) {
   if (to == DType::boolean) return cat(x, " != 0");
   if (real(from) && to == DType::u64) return cat("to_unsigned(", x, ")");
-  if (real(from) && !real(to)) return cat("(", type_of(to), ")to_integer(", x, ")");
-  return cat("(", type_of(to), ")", x);
+  if (real(from) && !real(to)) return cat("(", register_type_name(to), ")to_integer(", x, ")");
+  return cat("(", register_type_name(to), ")", x);
 }
 
-std::string binary(Fn fn, const std::string& x, const std::string& y, DType d) {
+std::string binary_text(Fn fn, const std::string& x, const std::string& y, DType d) {
   const bool boolean = d == DType::boolean;
   const char* suffix = d == DType::f64 ? "(" : "f(";
   const auto wrapped = [&](const char* sign) {
     // Integers wrap around: as unsigned ones, since overflow of signed ones is undefined.
     if (real(d)) return cat(x, sign, y);
     const char* u = size_of(d) == 8 ? "u64" : "u32";
-    return cat("(", type_of(d), ")((", u, ")", x, sign, "(", u, ")", y, ")");
+    return cat("(", register_type_name(d), ")((", u, ")", x, sign, "(", u, ")", y, ")");
   };
   switch (fn) {
     case Fn::add: return boolean ? cat(x, " || ", y) : wrapped(" + ");
@@ -87,13 +87,14 @@ std::string binary(Fn fn, const std::string& x, const std::string& y, DType d) {
   fail(Code::internal, "the CUDA target has no binary function ", name(fn));
 }
 
-std::string unary(Fn fn, const std::string& x, DType d) {
+std::string unary_text(Fn fn, const std::string& x, DType d) {
   const bool wide = d == DType::f64;
   const std::string one = wide ? "1.0" : "1.0f";
   switch (fn) {
     case Fn::abs:
-      return real(d) ? cat(wide ? "fabs(" : "fabsf(", x, ")") : cat(x, " < 0 ? (", type_of(d), ")(0 - ", x, ") : ", x);
-    case Fn::neg: return real(d) ? cat("-", x) : cat("(", type_of(d), ")(0 - (u64)", x, ")");
+      return real(d) ? cat(wide ? "fabs(" : "fabsf(", x, ")")
+                     : cat(x, " < 0 ? (", register_type_name(d), ")(0 - ", x, ") : ", x);
+    case Fn::neg: return real(d) ? cat("-", x) : cat("(", register_type_name(d), ")(0 - (u64)", x, ")");
     case Fn::sign: return cat("sign(", x, ")");
     case Fn::floor: return real(d) ? cat(wide ? "floor(" : "floorf(", x, ")") : x;
     case Fn::logical_not: return cat(x, " == 0");

@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kMostJoined = 64;  // the kernel finds its nest in six steps
 constexpr size_t kNumberWords = 2;    // of a number that is passed by value
 
-size_t count(const std::vector<bool>& of) { return static_cast<size_t>(std::count(of.begin(), of.end(), true)); }
+size_t count_true(const std::vector<bool>& of) { return static_cast<size_t>(std::count(of.begin(), of.end(), true)); }
 
 class JoinedLauncher : public Kernel {
  public:
@@ -66,7 +66,7 @@ class JoinedLauncher : public Kernel {
   void fill_table(const std::vector<JoinedNests::Each>& each) {
     int64_t wanted = 0, blocks = 0;
     for (const auto& one : each) wanted += blocks_of(one.threads);
-    const int64_t most = most_blocks(*device_);
+    const int64_t most = max_blocks(*device_);
     for (size_t k = 0; k <= layout_.nests; k++) {
       const auto first = static_cast<int32_t>(blocks);
       std::memcpy(table_.data() + layout_.blocks_at + k * sizeof first, &first, sizeof first);
@@ -92,20 +92,20 @@ class JoinedLauncher : public Kernel {
 
 }  // namespace
 
-int64_t most_blocks(const nvidia::CudaDevice& device) {
+int64_t max_blocks(const nvidia::CudaDevice& device) {
   constexpr int64_t kBlocksOfMultiprocessor = 16;
   return kBlocksOfMultiprocessor * std::max(1, device.properties().multiprocessors);
 }
 
 KernelPtr joined_launcher(const JoinedNests& nests) { return std::make_unique<JoinedLauncher>(nests); }
 
-bool joins(const Nest& nest) {
-  return !reduces(nest) && std::none_of(nest.exprs.begin(), nest.exprs.end(), may_fail);
+bool can_be_joined(const Nest& nest) {
+  return !has_reductions(nest) && std::none_of(nest.exprs.begin(), nest.exprs.end(), may_fail);
 }
 
 JoinedLayout joined_layout(const Nest& nest, const std::vector<bool>& on_host) {
   JoinedLayout l;
-  const size_t numbers = count(on_host);
+  const size_t numbers = count_true(on_host);
   l.addresses = nest.buffers.size() - numbers, l.sizes = parameters(nest).size(), l.numbers = kNumberWords * numbers;
   const size_t each = (l.addresses + l.sizes + l.numbers) * sizeof(int64_t) + sizeof(int32_t);
   l.nests = std::min(kMostJoined, static_cast<uint32_t>((kMostParameterBytes - sizeof(int64_t)) / each));
@@ -131,7 +131,7 @@ void Writer::begin_joined_kernel(const std::string& name) {
   line("Parameters p;");
   line("Numbers n;");
   for (size_t i = 0, at = 0; i < nest_.buffers.size(); i++)
-    if (!is_number(i)) line("b.at[", i, "] = nests.at[own][", at++, "];");
+    if (!is_host_scalar(i)) line("b.at[", i, "] = nests.at[own][", at++, "];");
   for (size_t i = 0; i < l.sizes; i++) line("p.at[", i, "] = nests.sizes[own][", i, "];");
   for (size_t i = 0; i < l.numbers; i++) line("n.at[", i, "] = nests.numbers[own][", i, "];");
 }

@@ -12,7 +12,7 @@ namespace thunder::loops {
 
 // As many blocks as these threads take; how many a kernel has at most.
 constexpr int64_t blocks_of(int64_t threads, int each = kCudaThreads) { return (threads + each - 1) / each; }
-int64_t most_blocks(const nvidia::CudaDevice& device);
+int64_t max_blocks(const nvidia::CudaDevice& device);
 
 struct JoinedNests {
   struct Each {

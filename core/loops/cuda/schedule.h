@@ -42,23 +42,23 @@ CudaSchedule cuda_schedule(const Nest& nest, const std::vector<bool>& on_host);
 
 // Whether a nest reduces at all; whether one pass over its rows is all that it needs, so that they may be reduced in
 // parts.
-bool reduces(const Nest& nest);
-bool splits(const Nest& nest);
+bool has_reductions(const Nest& nest);
+bool can_split_rows(const Nest& nest);
 // The axis along which threads take packs: where the nest's accesses are contiguous.
 uint32_t pack_axis(const Nest& nest, const CudaSchedule& schedule);
 // The number of threads that have work, in the kernel and in the one that combines parts of rows.
-int64_t threads_of(const Nest& nest, const CudaSchedule& schedule);
-int64_t threads_of_finish(const Nest& nest);
+int64_t count_threads(const Nest& nest, const CudaSchedule& schedule);
+int64_t count_finish_threads(const Nest& nest);
 // For the kernel that combines the parts: the number of neighbouring rows of a block.
 int finish_lanes(const Nest& nest);
 // How many results of reductions each part of a row has; each takes so many bytes of scratch.
-size_t partial_results(const Nest& nest);
+size_t count_reductions(const Nest& nest);
 // Dynamic shared memory of a block, which at most has kMostShared.
 constexpr size_t kMostShared = 99 << 10;
 size_t shared_bytes(const Nest& nest, const CudaSchedule& schedule);
 constexpr size_t kPartialBytes = 16;
 
 // Positions along these axes.
-int64_t positions(const Nest& nest, uint32_t begin, uint32_t end);
+int64_t count_positions(const Nest& nest, uint32_t begin, uint32_t end);
 
 }  // namespace thunder::loops

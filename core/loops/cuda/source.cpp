@@ -39,27 +39,27 @@ Writer::Writer(const Nest& nest, const CudaSchedule& schedule, const std::string
   for (uint32_t a = 0; a < nest.axes(); a++)
     for (int64_t at : nest.cuts(a)) cuts_[{a, at}] = parameter(next++);
   parameters_ = next;
-  for (size_t b = 0; b < nest.buffers.size(); b++) numbers_.push_back(is_number(b) ? count_of_numbers_++ : 0);
+  for (size_t b = 0; b < nest.buffers.size(); b++) numbers_.push_back(is_host_scalar(b) ? count_of_numbers_++ : 0);
 }
 
 std::string Writer::run() {
-  const bool joins_lanes = reduces(nest_) && (rows_ == Rows::warp || rows_ == Rows::block);
+  const bool joins_lanes = has_reductions(nest_) && (rows_ == Rows::warp || rows_ == Rows::block);
   out_ = cat(kCudaNarrowReals, kCudaPrelude, joins_lanes ? kCudaRowsPrelude : "",
-             schedule_.keep == Keep::shared ? kCudaKeptPrelude : "", joins_groups() ? kCudaColumnsPrelude : "",
+             schedule_.keep == Keep::shared ? kCudaKeptPrelude : "", needs_group_reduction() ? kCudaColumnsPrelude : "",
              "\ntypedef ", schedule_.narrow ? "int" : "i64",
              " place;\nstruct Buffers { void* at[", nest_.buffers.size(), "]; };\nstruct Parameters { i64 at[",
              parameters_ + 1, "]; };\nstruct Numbers { i64 at[", std::max<size_t>(1, 2 * count_of_numbers_),
              "]; };\n");
   if (schedule_.joined) begin_joined_kernel(name_);
   else begin_kernel(name_);
-  if (!reduces(nest_)) elements();
-  else if (rows_ == Rows::column) tiles_of_columns();
-  else if (schedule_.split()) parts_of_rows();
-  else rows();
+  if (!has_reductions(nest_)) write_elements_kernel();
+  else if (rows_ == Rows::column) write_column_tiles();
+  else if (schedule_.split()) write_row_parts_kernel();
+  else write_rows_kernel();
   out_ += "}\n";
   if (!schedule_.split()) return out_;
   begin_kernel(name_ + "_finish");
-  finish_rows();
+  write_finish_kernel();
   return out_ + "}\n";
 }
 
@@ -70,7 +70,7 @@ void Writer::begin_kernel(const std::string& name) {
               "(const Buffers b, const Parameters p, const Numbers n, DeviceAssertion* assertion, char* scratch) {\n");
 }
 
-std::string Writer::product(uint32_t begin, uint32_t end) const {
+std::string Writer::extent_product(uint32_t begin, uint32_t end) const {
   std::string all = "(place)1";
   for (uint32_t a = begin; a < end; a++) all += cat(" * ", parameter(a));
   return all;
@@ -91,28 +91,28 @@ void Writer::delinearize(const std::string& position, uint32_t begin, uint32_t e
   }
 }
 
-void Writer::elements() {
+void Writer::write_elements_kernel() {
   const uint32_t axes = nest_.outer + nest_.inner;
   const auto all = [](const Output&) { return true; };
   row_.assign(nest_.exprs.size(), ""), position_ = row_;
   // Values that are the same for all elements are read before the loop, because the compiler may not move it over the
   // stores.
-  const Guards needed = needed_by({}, all);
+  const Guards needed = exprs_needed_by({}, all);
   for (ExprId id = 0; id < needed.size(); id++)
-    if (needed[id] == kAlways && !nest_.exprs[id].axes && nest_.exprs[id].fn == Fn::load) value(id);
-  find_alignment();
+    if (needed[id] == kAlways && !nest_.exprs[id].axes && nest_.exprs[id].fn == Fn::load) emit_value(id);
+  declare_alignment();
   const bool joined = schedule_.joined != 0;
   line("for (place at = ", joined ? "((place)blockIdx.x - first)" : "blockIdx.x",
-       " * (place)blockDim.x + threadIdx.x; at < ", packs_in(product(0, axes)), "; at += ",
+       " * (place)blockDim.x + threadIdx.x; at < ", pack_count(extent_product(0, axes)), "; at += ",
        joined ? "blocks" : "(place)gridDim.x", " * blockDim.x) {");
-  open();
+  indent();
   compute_positions(0, axes, {}, all);
-  close();
+  close_block();
 }
 
 // The loop over rows, or parts of rows: one for each block, warp or thread.
 void Writer::open_rows(const std::string& count) {
-  find_alignment();
+  declare_alignment();
   if (rows_ == Rows::block) {
     // The partial result of a warp is at most a number and an index.
     line("__shared__ i64 shared[", 2 * schedule_.threads / kWarp, "];");
@@ -122,25 +122,26 @@ void Writer::open_rows(const std::string& count) {
     line("for (place work = (blockIdx.x * (place)blockDim.x + threadIdx.x)", each, "; work < ", count,
          "; work += (place)gridDim.x * blockDim.x", each, ") {");
   }
-  open();
+  indent();
 }
 
-void Writer::rows() {
-  declare_kept();
-  open_rows(product(0, nest_.outer));
+void Writer::write_rows_kernel() {
+  declare_kept_row();
+  open_rows(extent_product(0, nest_.outer));
   delinearize("work", 0, nest_.outer);
   row_.assign(nest_.exprs.size(), "");
-  load_row();
+  load_kept_row();
   for (uint32_t pass = 0; pass < nest_.passes; pass++) write_pass(pass);
   store_rows(rows_ != Rows::thread);
-  close();
+  close_block();
 }
 
 // The first of two kernels, which reduces each part of a row. The second one combines the parts in their order.
-void Writer::parts_of_rows() {
-  const std::vector<ExprId> sums = reductions_behind(0);
-  line("const place rows = ", product(0, nest_.outer), ", columns = ", product(nest_.outer, nest_.outer + nest_.inner),
-       ", parts = ", parameter(parameters_), ";");
+void Writer::write_row_parts_kernel() {
+  const std::vector<ExprId> sums = reductions_of_pass(0);
+  line("const place rows = ", extent_product(0, nest_.outer),
+       ", columns = ", extent_product(nest_.outer, nest_.outer + nest_.inner), ", parts = ", parameter(parameters_),
+       ";");
   line("const place each = (columns + parts - 1) / parts",
        schedule_.pack > 1 ? cat(" + ", schedule_.pack - 1, " & -", schedule_.pack) : "", ";");
   open_rows("rows * parts");
@@ -149,32 +150,32 @@ void Writer::parts_of_rows() {
       "each : columns;");
   delinearize("row", 0, nest_.outer);
   row_.assign(nest_.exprs.size(), "");
-  row_values(0);
-  walk_row(sums, "begin", "end", 0);
-  for (ExprId id : sums) join_threads(id);
+  compute_row_values(0);
+  write_row_loop(sums, "begin", "end", 0);
+  for (ExprId id : sums) reduce_threads(id);
   const bool by_one = rows_ != Rows::thread;
-  if (by_one) line(kOneThread), open();
-  for (size_t k = 0; k < sums.size(); k++) line(partial(k, sums[k], "part", "row"), " = sum", sums[k], ";");
-  if (by_one) close();
-  close();
+  if (by_one) line(kOneThread), indent();
+  for (size_t k = 0; k < sums.size(); k++) line(partial_address(k, sums[k], "part", "row"), " = sum", sums[k], ";");
+  if (by_one) close_block();
+  close_block();
 }
 
 void Writer::store_rows(bool by_one_thread) {
-  row_values(nest_.passes);
-  if (by_one_thread) line(rows_ == Rows::warp ? "if (threadIdx.x % 32 == 0) {" : kOneThread), open();
+  compute_row_values(nest_.passes);
+  if (by_one_thread) line(rows_ == Rows::warp ? "if (threadIdx.x % 32 == 0) {" : kOneThread), indent();
   store_all([this](const Output& s) { return nest_.is_row(s); });
-  if (by_one_thread) close();
+  if (by_one_thread) close_block();
 }
 
 // Values of the row that are known before this pass are computed before its loop.
-void Writer::row_values(uint32_t pass) {
+void Writer::compute_row_values(uint32_t pass) {
   const AxisSet walked = nest_.outer_set();
   for (ExprId id = 0; id < nest_.exprs.size(); id++)
     if (!(nest_.exprs[id].axes & ~walked) && nest_.exprs[id].level <= pass && !is_reduction(nest_.exprs[id].fn))
-      value(id);
+      emit_value(id);
 }
 
-std::vector<ExprId> Writer::reductions_behind(uint32_t pass) const {
+std::vector<ExprId> Writer::reductions_of_pass(uint32_t pass) const {
   std::vector<ExprId> sums;
   for (ExprId id = 0; id < nest_.exprs.size(); id++)
     if (is_reduction(nest_.exprs[id].fn) && nest_.exprs[id].level == pass + 1) sums.push_back(id);
@@ -182,27 +183,28 @@ std::vector<ExprId> Writer::reductions_behind(uint32_t pass) const {
 }
 
 void Writer::write_pass(uint32_t pass) {
-  const std::vector<ExprId> sums = reductions_behind(pass);
+  const std::vector<ExprId> sums = reductions_of_pass(pass);
   const auto stored = [&](const Output& s) { return !nest_.is_row(s) && nest_.exprs[s.value].level == pass; };
   if (sums.empty() && std::none_of(nest_.stores.begin(), nest_.stores.end(), stored)) return;
   if (columns_) {
-    walk_row(sums, "begin", "end", pass);
+    write_row_loop(sums, "begin", "end", pass);
   } else {
-    row_values(pass);
-    walk_row(sums, "0", product(nest_.outer, nest_.outer + nest_.inner), pass);
+    compute_row_values(pass);
+    write_row_loop(sums, "0", extent_product(nest_.outer, nest_.outer + nest_.inner), pass);
   }
   for (ExprId id : sums) {
-    join_threads(id);
-    if (!schedule_.split()) row_holds(id);
+    reduce_threads(id);
+    if (!schedule_.split()) finish_reduction(id);
   }
 }
 
 // The inner axes from `begin` to `end`, in packs: the sums so far, and the stores of this pass.
-void Writer::walk_row(const std::vector<ExprId>& sums, const std::string& begin, const std::string& end,
-                      uint32_t pass) {
+void Writer::write_row_loop(const std::vector<ExprId>& sums, const std::string& begin, const std::string& end,
+                            uint32_t pass) {
   declare_sums(sums);
-  const std::string first = begin == "0" || columns_ ? begin : packs_in(begin), last = columns_ ? end : packs_in(end);
-  if (schedule_.keep == Keep::registers) open_trips();
+  const std::string first = begin == "0" || columns_ ? begin : pack_count(begin),
+                    last = columns_ ? end : pack_count(end);
+  if (schedule_.keep == Keep::registers) open_trip_loop();
   else if (columns_)
     line("for (place at = ", first, " + threadIdx.x / ", schedule_.lanes, "; at < ", last, "; at += ",
          schedule_.groups(), ") {");
@@ -210,12 +212,12 @@ void Writer::walk_row(const std::vector<ExprId>& sums, const std::string& begin,
   else if (rows_ == Rows::warp)
     line("for (place at = ", first, " + threadIdx.x % ", kWarp, "; at < ", last, "; at += ", kWarp, ") {");
   else line("for (place at = ", first, " + threadIdx.x; at < ", last, "; at += blockDim.x) {");
-  if (schedule_.keep != Keep::registers) open();
+  if (schedule_.keep != Keep::registers) indent();
   position_.assign(nest_.exprs.size(), "");
   compute_positions(nest_.outer, nest_.outer + nest_.inner, sums,
                  [this, pass](const Output& s) { return !nest_.is_row(s) && nest_.exprs[s.value].level == pass; });
-  close();
-  if (schedule_.keep == Keep::registers) close();
+  close_block();
+  if (schedule_.keep == Keep::registers) close_block();
 }
 
 CudaSource cuda_source(const Nest& nest, const CudaSchedule& schedule, const std::string& name) {

@@ -40,6 +40,6 @@ struct JoinedLayout {
 JoinedLayout joined_layout(const Nest& nest, const std::vector<bool>& on_host);
 
 // Whether nests of the same text may be joined: they compute each element alone, and report no index.
-bool joins(const Nest& nest);
+bool can_be_joined(const Nest& nest);
 
 }  // namespace thunder::loops

@@ -27,7 +27,7 @@ class CudaLauncher : public Kernel {
     Nest& nest = region.nest;
     order_loops(nest, region.reduced);
     CudaSchedule schedule = cuda_schedule(nest, on_host_);
-    if (shared_bytes(nest, schedule) > most_shared())
+    if (shared_bytes(nest, schedule) > max_shared_bytes())
       schedule.keep = CudaSchedule::Keep::nothing;  // the results are the same bits
     const std::string name = kernel_name(nest);
     const CudaSource source = cuda_source(nest, schedule, name);
@@ -41,19 +41,19 @@ class CudaLauncher : public Kernel {
       fail(Code::unimplemented, "a kernel for ", thunder::name(device.id()), " would have ", arguments_,
            " arguments and ", parameters_.size(), " sizes, which is more than its parameters hold");
     text_ = source.text, name_ = name;
-    if (joins(nest)) schedule_ = schedule, nest_ = nest;
+    if (can_be_joined(nest)) schedule_ = schedule, nest_ = nest;
     device.begin_compiling(text_);
-    const int64_t rows = positions(nest, 0, nest.outer);
-    geometry_ = grid(threads_of(nest, schedule), schedule.threads);
+    const int64_t rows = count_positions(nest, 0, nest.outer);
+    geometry_ = grid(count_threads(nest, schedule), schedule.threads);
     geometry_.shared_bytes = static_cast<unsigned>(shared_bytes(nest, schedule));
     splits_ = schedule.split();
     if (splits_) {
-      finish_geometry_ = grid(threads_of_finish(nest));
-      scratch_bytes_ = partial_results(nest) * static_cast<size_t>(rows * schedule.parts) * kPartialBytes;
+      finish_geometry_ = grid(count_finish_threads(nest));
+      scratch_bytes_ = count_reductions(nest) * static_cast<size_t>(rows * schedule.parts) * kPartialBytes;
     }
     if (std::any_of(nest.exprs.begin(), nest.exprs.end(), may_fail))
       assertion_ = device.watch([checks = region.checks](const nvidia::DeviceAssertion& r) {
-        return Ref<Status>::adopt(out_of_range(checks, {r.expr, r.index}));
+        return Ref<Status>::adopt(index_error_status(checks, {r.expr, r.index}));
       });
   }
   ~CudaLauncher() override {
@@ -65,7 +65,7 @@ class CudaLauncher : public Kernel {
   void finish() override {
     function_ = device_->function(text_, name_.c_str());
     // Set for every launch: kernels for rows of other lengths share the function.
-    if (geometry_.shared_bytes) device_->allow_shared_memory(function_, static_cast<unsigned>(most_shared()));
+    if (geometry_.shared_bytes) device_->allow_shared_memory(function_, static_cast<unsigned>(max_shared_bytes()));
     if (splits_) finish_ = device_->function(text_, (name_ + "_finish").c_str());
     text_.clear(), text_.shrink_to_fit();
     nest_ = {};
@@ -80,7 +80,7 @@ class CudaLauncher : public Kernel {
     JoinedNests nests{device_, nest_, schedule_, name_ + "_joined", {}};
     for (const Kernel* one : all) {
       const auto& other = static_cast<const CudaLauncher&>(*one->launcher());
-      nests.each.push_back({other.parameters_, threads_of(other.nest_, schedule_)});
+      nests.each.push_back({other.parameters_, count_threads(other.nest_, schedule_)});
     }
     return joined_launcher(nests);
   }
@@ -107,14 +107,14 @@ class CudaLauncher : public Kernel {
 
  private:
   // The dynamic shared memory that a block may have on this device.
-  size_t most_shared() const {
+  size_t max_shared_bytes() const {
     constexpr size_t kDeclared = 1 << 10;
     const size_t all = device_->properties().shared_bytes_of_block;
     return std::min(kMostShared, all - std::min(all, kDeclared));
   }
   // The number of blocks for these threads, at most as many as run on the device at a time.
   nvidia::Geometry grid(int64_t threads, int each = kCudaThreads) const {
-    const int64_t blocks = std::clamp<int64_t>(blocks_of(threads, each), 1, most_blocks(*device_));
+    const int64_t blocks = std::clamp<int64_t>(blocks_of(threads, each), 1, max_blocks(*device_));
     return {static_cast<unsigned>(blocks), static_cast<unsigned>(each)};
   }
 

@@ -28,75 +28,75 @@ class Writer {
 
   // source.cpp: loops and reductions
   void begin_kernel(const std::string& name);
-  void elements();
+  void write_elements_kernel();
   void begin_joined_kernel(const std::string& name);
-  void rows();
-  void parts_of_rows();
-  void finish_rows();
-  void tiles_of_columns();
+  void write_rows_kernel();
+  void write_row_parts_kernel();
+  void write_finish_kernel();
+  void write_column_tiles();
   void open_rows(const std::string& count);
-  void row_values(uint32_t pass);
+  void compute_row_values(uint32_t pass);
   void write_pass(uint32_t pass);
-  std::vector<ExprId> reductions_behind(uint32_t pass) const;
-  void open_trips();
-  void load_row();
-  void declare_kept();
-  void walk_row(const std::vector<ExprId>& sums, const std::string& begin, const std::string& end, uint32_t pass);
+  std::vector<ExprId> reductions_of_pass(uint32_t pass) const;
+  void open_trip_loop();
+  void load_kept_row();
+  void declare_kept_row();
+  void write_row_loop(const std::vector<ExprId>& sums, const std::string& begin, const std::string& end, uint32_t pass);
   void declare_sums(const std::vector<ExprId>& sums);
-  void join_threads(ExprId sum);
-  void join_groups(ExprId sum, uint32_t columns, int lanes);
-  void row_holds(ExprId sum);
+  void reduce_threads(ExprId sum);
+  void reduce_groups(ExprId sum, uint32_t columns, int lanes);
+  void finish_reduction(ExprId sum);
   void declare_shared(uint32_t columns);
-  bool joins_groups() const;
-  std::string combine(ExprId id) const;
+  bool needs_group_reduction() const;
+  std::string combiner_text(ExprId id) const;
   void store_rows(bool by_one_thread);
-  std::string partial(size_t number, ExprId sum, const std::string& part, const std::string& row) const;
-  std::string product(uint32_t begin, uint32_t end) const;
+  std::string partial_address(size_t number, ExprId sum, const std::string& part, const std::string& row) const;
+  std::string extent_product(uint32_t begin, uint32_t end) const;
   void delinearize(const std::string& position, uint32_t begin, uint32_t end);
   std::string sum(ExprId id) const { return cat("sum", id, columns_ ? "[v]" : ""); }
-  std::string held_type(ExprId id) const;
+  std::string accumulator_type(ExprId id) const;
   std::string neutral(ExprId id) const;
-  std::string element(ExprId id);
-  std::string combined(const Expr& e, const std::string& x, const std::string& y) const;
+  std::string reduced_element(ExprId id);
+  std::string combined_text(const Expr& e, const std::string& x, const std::string& y) const;
 
   // packs.cpp: vectorized loads and stores of neighbouring elements
-  std::string packs_in(const std::string& elements) const;
-  void find_alignment();
+  std::string pack_count(const std::string& elements) const;
+  void declare_alignment();
   void compute_positions(uint32_t begin, uint32_t end, const std::vector<ExprId>& sums, const Wanted& wanted);
   void compute_pack(const std::vector<ExprId>& sums, const Wanted& wanted);
-  void each_of_pack(const std::function<void()>& write);
+  void for_each_in_pack(const std::function<void()>& write);
   void load_columns();
   bool is_uniform(const Expr& select) const;
-  void find_needed(ExprId id, const std::string& when, Guards& needed) const;
-  Guards needed_by(const std::vector<ExprId>& sums, const Wanted& wanted) const;
+  void collect_needed(ExprId id, const std::string& when, Guards& needed) const;
+  Guards exprs_needed_by(const std::vector<ExprId>& sums, const Wanted& wanted) const;
   bool is_packed(ExprId id) const;
   std::string pack_type(ExprId load) const;
-  std::string pack_at(ExprId id) const;
+  std::string load_pack_text(ExprId id) const;
   void load_pack(ExprId id, const std::string& when);
   void declare_packs(const Wanted& wanted);
   void store_packs(const Wanted& wanted);
 
   // expressions.cpp: values and stores inside the loops
   void store_all(const Wanted& wanted);
-  void store_here(const Output& s);
+  void store_in_intervals(const Output& s);
   void store(const Output& s, const std::string& v);
   template <class F>
   void in_own_scope(F&& write);
-  std::string place_of(uint32_t map) const;
-  std::string value(ExprId id);
+  std::string offset_text(uint32_t map) const;
+  std::string emit_value(ExprId id);
   void select(ExprId id, const std::string& variable);
   std::string gather(ExprId id);
-  std::string formula(ExprId id);
+  std::string expression_text(ExprId id);
 
   template <class... T>
   void line(const T&... parts) {
     out_ += cat(indent_, parts..., "\n");
   }
-  void open() { indent_ += "  "; }
-  void close() { indent_.resize(indent_.size() - 2), line("}"); }
+  void indent() { indent_ += "  "; }
+  void close_block() { indent_.resize(indent_.size() - 2), line("}"); }
   using Keep = CudaSchedule::Keep;
   bool keeps(Keep where, ExprId id) const { return schedule_.keep == where && schedule_.kept_loads[id]; }
-  bool is_number(size_t buffer) const { return buffer < schedule_.on_host.size() && schedule_.on_host[buffer]; }
+  bool is_host_scalar(size_t buffer) const { return buffer < schedule_.on_host.size() && schedule_.on_host[buffer]; }
   static std::string parameter(size_t number) { return cat("(place)p.at[", number, "]"); }
 
   const Nest& nest_;
@@ -128,9 +128,9 @@ class Writer {
 template <class F>
 void Writer::in_own_scope(F&& write) {
   const Memo row = row_, position = position_, gathers = gathers_;
-  open();
+  indent();
   write();
-  close();
+  close_block();
   row_ = row, position_ = position, gathers_ = gathers;
 }
 

@@ -14,7 +14,7 @@ struct Candidate {
 
 // Whether a candidate replaces the current one: it is greater, or the first NaN; with `ties`, also if it is equal and
 // has a lower index.
-Value* replaces(Builder& b, Candidate candidate, Candidate current, DType d, bool ties) {
+Value* emit_replaces(Builder& b, Candidate candidate, Candidate current, DType d, bool ties) {
   const bool reals = is_real(d);
   Value *x = candidate.value, *y = current.value;
   Value *better, *same = b.CreateICmpSLT(candidate.index, current.index);
@@ -37,8 +37,8 @@ Reduction Reductions::begin_argmax(const Cursor& at, ExprId id) {
   auto& c = b_.getContext();
   const DType d = accumulator(nest_.exprs[e.in[0]].dtype);
   llvm::Type* index = register_type(c, nest_.exprs[e.in[1]].dtype);
-  return {id, k_.vector_variable(register_type(c, d), neutral(c, Fn::amax, d), at.lanes), nullptr,
-          k_.vector_variable(index, llvm::Constant::getNullValue(index), at.lanes)};
+  return {id, k_.allocate_vector(register_type(c, d), neutral(c, Fn::amax, d), at.lanes), nullptr,
+          k_.allocate_vector(index, llvm::Constant::getNullValue(index), at.lanes)};
 }
 
 // Along one axis indices only grow, so that an equal element that comes later never replaces the current one.
@@ -48,7 +48,7 @@ void Reductions::step_argmax(const Cursor& at, const Reduction& r) {
   Value* value = operand(0);
   const Candidate now{value, operand(1)};
   const Candidate before{b_.CreateLoad(now.value->getType(), r.lanes), b_.CreateLoad(now.index->getType(), r.indices)};
-  Value* replaced = replaces(b_, now, before, accumulator(nest_.exprs[e.in[0]].dtype), nest_.inner > 1);
+  Value* replaced = emit_replaces(b_, now, before, accumulator(nest_.exprs[e.in[0]].dtype), nest_.inner > 1);
   if (at.mask) replaced = b_.CreateAnd(replaced, at.mask);
   b_.CreateStore(b_.CreateSelect(replaced, now.value, before.value), r.lanes);
   b_.CreateStore(b_.CreateSelect(replaced, now.index, before.index), r.indices);
@@ -62,7 +62,7 @@ void Reductions::end_argmax(const Cursor& at, const Reduction& r) {
   for (unsigned n = nest_.lane_is_outer() ? 1 : at.lanes; n > 1; n /= 2) {
     auto [value, other_value] = halves(best.value, n);
     auto [index_here, other_index] = halves(best.index, n);
-    Value* replaced = replaces(b_, {other_value, other_index}, {value, index_here}, d, true);
+    Value* replaced = emit_replaces(b_, {other_value, other_index}, {value, index_here}, d, true);
     best = {b_.CreateSelect(replaced, other_value, value), b_.CreateSelect(replaced, other_index, index_here)};
   }
   Value* found = nest_.lane_is_outer() ? best.index : b_.CreateExtractElement(best.index, uint64_t{0});

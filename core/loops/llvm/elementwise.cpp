@@ -19,7 +19,7 @@ Value* allow_contract(Value* v) {
 }
 
 // Calls a function of the C library for each lane. This is for rare functions.
-Value* by_lane(Builder& b, const char* name, llvm::ArrayRef<Value*> operands) {
+Value* call_for_each_lane(Builder& b, const char* name, llvm::ArrayRef<Value*> operands) {
   llvm::Type* element = operands[0]->getType()->getScalarType();
   llvm::SmallVector<llvm::Type*, 2> types(operands.size(), element);
   llvm::Module* module = b.GetInsertBlock()->getModule();
@@ -37,16 +37,16 @@ Value* by_lane(Builder& b, const char* name, llvm::ArrayRef<Value*> operands) {
 }
 
 using EmitMath = Value* (*)(Builder&, Value*);
-Value* elementary(Builder& b, EmitMath emit, const char* name, Value* x) {
-  return x->getType()->getScalarType()->isFloatTy() ? emit(b, x) : by_lane(b, name, {x});
+Value* emit_or_call(Builder& b, EmitMath emit, const char* name, Value* x) {
+  return x->getType()->getScalarType()->isFloatTy() ? emit(b, x) : call_for_each_lane(b, name, {x});
 }
 
 // Whether the target converts between f16 and f32 by instructions.
 bool converts_f16(Builder& b) { return b.GetInsertBlock()->getParent()->hasFnAttribute(kConvertsF16); }
 
 // Conversions between f16 and f32 by integer operations, as f16 in ir/elements.h does them.
-Value* f16_bits(Builder& b, Value* v) {
-  llvm::Type *i32 = like(v, b.getInt32Ty()), *f32 = like(v, b.getFloatTy());
+Value* f32_to_f16_bits(Builder& b, Value* v) {
+  llvm::Type *i32 = same_shape_type(v, b.getInt32Ty()), *f32 = same_shape_type(v, b.getFloatTy());
   const auto number = [&](uint32_t n) { return llvm::ConstantInt::get(i32, n); };
   Value* bits = b.CreateBitCast(v, i32);
   Value *sign = b.CreateAnd(bits, number(0x80000000u)), *u = b.CreateXor(bits, sign);
@@ -58,10 +58,10 @@ Value* f16_bits(Builder& b, Value* v) {
   Value* large = b.CreateSelect(b.CreateICmpUGT(u, number(0xffu << 23)), nan, number(0x7c00));
   Value* finite = b.CreateSelect(b.CreateICmpULT(u, number(113u << 23)), small, normal);
   Value* magnitude = b.CreateSelect(b.CreateICmpUGE(u, number(143u << 23)), large, finite);
-  return b.CreateTrunc(b.CreateOr(magnitude, b.CreateLShr(sign, number(16))), like(v, b.getInt16Ty()));
+  return b.CreateTrunc(b.CreateOr(magnitude, b.CreateLShr(sign, number(16))), same_shape_type(v, b.getInt16Ty()));
 }
-Value* f16_number(Builder& b, Value* v) {
-  llvm::Type *i32 = like(v, b.getInt32Ty()), *f32 = like(v, b.getFloatTy());
+Value* f16_bits_to_f32(Builder& b, Value* v) {
+  llvm::Type *i32 = same_shape_type(v, b.getInt32Ty()), *f32 = same_shape_type(v, b.getFloatTy());
   const auto number = [&](uint32_t n) { return llvm::ConstantInt::get(i32, n); };
   Value* bits = b.CreateZExt(v, i32);
   Value* sign = b.CreateShl(b.CreateAnd(bits, number(0x8000)), number(16));
@@ -73,7 +73,7 @@ Value* f16_number(Builder& b, Value* v) {
 
 // Rounds to the nearest bf16, ties to even; NaN stays NaN.
 Value* round_bf16(Builder& b, Value* v) {
-  llvm::Type* i32 = like(v, b.getInt32Ty());
+  llvm::Type* i32 = same_shape_type(v, b.getInt32Ty());
   Value* bits = b.CreateBitCast(v, i32);
   const auto number = [&](uint32_t n) { return llvm::ConstantInt::get(i32, n); };
   Value* odd = b.CreateAnd(b.CreateLShr(bits, number(16)), number(1));
@@ -132,7 +132,8 @@ Value* abs(const Call& c) {
 Value* sign(const Call& c) {
   Value *x = c.x[0], *zero = llvm::Constant::getNullValue(x->getType());
   llvm::Type* element = x->getType()->getScalarType();
-  Value *one = constant(x, element, 1), *minus = constant(x, element, is_signed(c.in) || c.is_real() ? -1 : 0);
+  Value *one = constant_like(x, element, 1),
+        *minus = constant_like(x, element, is_signed(c.in) || c.is_real() ? -1 : 0);
   return c.b.CreateSelect(greater(c.b, x, zero, c.in), one, c.b.CreateSelect(greater(c.b, zero, x, c.in), minus, zero));
 }
 
@@ -158,25 +159,27 @@ constexpr Row kRows[] = {
      [](const Call& c) { return c.is_real() ? c.b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, c.x[0]) : c.x[0]; }},
     {Fn::logical_not, logical_not},
     {Fn::exp,
-     [](const Call& c) { return elementary(c.b, c.known.high <= 0 ? emit_exp_of_negative : emit_exp, "exp", c.x[0]); }},
-    {Fn::log, [](const Call& c) { return elementary(c.b, emit_log, "log", c.x[0]); }},
+     [](const Call& c) {
+       return emit_or_call(c.b, c.known.high <= 0 ? emit_exp_of_negative : emit_exp, "exp", c.x[0]);
+     }},
+    {Fn::log, [](const Call& c) { return emit_or_call(c.b, emit_log, "log", c.x[0]); }},
     {Fn::sqrt, square_root},
     {Fn::rsqrt, [](const Call& c) { return one_over(c.b, square_root(c)); }},
     {Fn::reciprocal, [](const Call& c) { return one_over(c.b, c.x[0]); }},
     {Fn::sin,
-     [](const Call& c) { return elementary(c.b, c.known.within(1) ? emit_sin_of_one : emit_sin, "sin", c.x[0]); }},
+     [](const Call& c) { return emit_or_call(c.b, c.known.is_within(1) ? emit_sin_of_one : emit_sin, "sin", c.x[0]); }},
     {Fn::cos,
-     [](const Call& c) { return elementary(c.b, c.known.within(1) ? emit_cos_of_one : emit_cos, "cos", c.x[0]); }},
-    {Fn::tanh, [](const Call& c) { return elementary(c.b, emit_tanh, "tanh", c.x[0]); }},
-    {Fn::erf, [](const Call& c) { return elementary(c.b, emit_erf, "erf", c.x[0]); }},
+     [](const Call& c) { return emit_or_call(c.b, c.known.is_within(1) ? emit_cos_of_one : emit_cos, "cos", c.x[0]); }},
+    {Fn::tanh, [](const Call& c) { return emit_or_call(c.b, emit_tanh, "tanh", c.x[0]); }},
+    {Fn::erf, [](const Call& c) { return emit_or_call(c.b, emit_erf, "erf", c.x[0]); }},
     {Fn::convert, nullptr},
     {Fn::add, add},
     {Fn::sub,
      [](const Call& c) { return c.is_real() ? c.b.CreateFSub(c.x[0], c.x[1]) : c.b.CreateSub(c.x[0], c.x[1]); }},
     {Fn::mul, mul},
     {Fn::div, [](const Call& c) { return c.b.CreateFDiv(c.x[0], c.x[1]); }},
-    {Fn::fmod, [](const Call& c) { return by_lane(c.b, "fmod", c.x); }},
-    {Fn::pow, [](const Call& c) { return by_lane(c.b, "pow", c.x); }},
+    {Fn::fmod, [](const Call& c) { return call_for_each_lane(c.b, "fmod", c.x); }},
+    {Fn::pow, [](const Call& c) { return call_for_each_lane(c.b, "pow", c.x); }},
     {Fn::maximum, [](const Call& c) { return extremum(c.b, c.x[0], c.x[1], c.in, true); }},
     {Fn::minimum, [](const Call& c) { return extremum(c.b, c.x[0], c.x[1], c.in, false); }},
     {Fn::eq, [](const Call& c) { return c.compare(P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ); }},
@@ -211,53 +214,55 @@ llvm::Type* memory_type(llvm::LLVMContext& c, DType d) {
   if (is_half(d)) return llvm::Type::getInt16Ty(c);
   return register_type(c, d);
 }
-llvm::Type* like(Value* v, llvm::Type* element) {
+llvm::Type* same_shape_type(Value* v, llvm::Type* element) {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(v->getType());
   return vector ? llvm::FixedVectorType::get(element, vector->getNumElements()) : element;
 }
-Value* constant(Value* lanes, llvm::Type* element, double value) {
-  llvm::Type* type = like(lanes, element);
+Value* constant_like(Value* lanes, llvm::Type* element, double value) {
+  llvm::Type* type = same_shape_type(lanes, element);
   if (element->isFloatingPointTy()) return llvm::ConstantFP::get(type, value);
   return llvm::ConstantInt::get(type, static_cast<uint64_t>(static_cast<int64_t>(value)), true);
 }
 
 Value* to_memory(Builder& b, Value* v, DType d) {
-  if (d == DType::boolean) return b.CreateZExt(v, like(v, b.getInt8Ty()));
+  if (d == DType::boolean) return b.CreateZExt(v, same_shape_type(v, b.getInt8Ty()));
   if (d == DType::f16 && converts_f16(b))
-    return b.CreateBitCast(b.CreateFPTrunc(v, like(v, b.getHalfTy())), like(v, b.getInt16Ty()));
-  if (d == DType::f16) return f16_bits(b, v);
+    return b.CreateBitCast(b.CreateFPTrunc(v, same_shape_type(v, b.getHalfTy())), same_shape_type(v, b.getInt16Ty()));
+  if (d == DType::f16) return f32_to_f16_bits(b, v);
   if (d != DType::bf16) return v;
-  Value* bits = b.CreateBitCast(v, like(v, b.getInt32Ty()));
-  return b.CreateTrunc(b.CreateLShr(bits, llvm::ConstantInt::get(bits->getType(), 16)), like(v, b.getInt16Ty()));
+  Value* bits = b.CreateBitCast(v, same_shape_type(v, b.getInt32Ty()));
+  return b.CreateTrunc(b.CreateLShr(bits, llvm::ConstantInt::get(bits->getType(), 16)),
+                       same_shape_type(v, b.getInt16Ty()));
 }
 Value* from_memory(Builder& b, Value* v, DType d) {
   if (d == DType::boolean) return b.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
   if (d == DType::f16 && converts_f16(b))
-    return b.CreateFPExt(b.CreateBitCast(v, like(v, b.getHalfTy())), like(v, b.getFloatTy()));
-  if (d == DType::f16) return f16_number(b, v);
+    return b.CreateFPExt(b.CreateBitCast(v, same_shape_type(v, b.getHalfTy())), same_shape_type(v, b.getFloatTy()));
+  if (d == DType::f16) return f16_bits_to_f32(b, v);
   if (d != DType::bf16) return v;
-  Value* bits = b.CreateZExt(v, like(v, b.getInt32Ty()));
-  return b.CreateBitCast(b.CreateShl(bits, llvm::ConstantInt::get(bits->getType(), 16)), like(v, b.getFloatTy()));
+  Value* bits = b.CreateZExt(v, same_shape_type(v, b.getInt32Ty()));
+  return b.CreateBitCast(b.CreateShl(bits, llvm::ConstantInt::get(bits->getType(), 16)),
+                         same_shape_type(v, b.getFloatTy()));
 }
 
 Value* convert(Builder& b, Value* v, DType from, DType to) {
   if (from == to) return v;
-  llvm::Type* type = like(v, register_type(b.getContext(), to));
+  llvm::Type* type = same_shape_type(v, register_type(b.getContext(), to));
   Value* zero = llvm::Constant::getNullValue(v->getType());
   if (to == DType::boolean) return is_real(from) ? b.CreateFCmpUNE(v, zero) : b.CreateICmpNE(v, zero);
   if (is_real(from) && is_real(to)) return round(b, b.CreateFPCast(v, type), to);
   if (is_real(from)) {
     // Converts through the widest integer with saturation; NaN becomes zero. Above zero u64 has more numbers.
     const auto saturated = [&](llvm::Intrinsic::ID id) {
-      return b.CreateIntrinsic(id, {like(v, b.getInt64Ty()), v->getType()}, {v});
+      return b.CreateIntrinsic(id, {same_shape_type(v, b.getInt64Ty()), v->getType()}, {v});
     };
     Value* wide = saturated(llvm::Intrinsic::fptosi_sat);
     if (to != DType::u64) return b.CreateTrunc(wide, type);
-    Value* large = b.CreateFCmpOGE(v, constant(v, v->getType()->getScalarType(), 0x1p63));
+    Value* large = b.CreateFCmpOGE(v, constant_like(v, v->getType()->getScalarType(), 0x1p63));
     return b.CreateSelect(large, saturated(llvm::Intrinsic::fptoui_sat), wide);
   }
   if (is_real(to) && from == DType::boolean)
-    return b.CreateSelect(v, constant(v, type->getScalarType(), 1), constant(v, type->getScalarType(), 0));
+    return b.CreateSelect(v, constant_like(v, type->getScalarType(), 1), constant_like(v, type->getScalarType(), 0));
   if (is_real(to)) return round(b, is_signed(from) ? b.CreateSIToFP(v, type) : b.CreateUIToFP(v, type), to);
   return b.CreateIntCast(v, type, is_signed(from));
 }

@@ -20,8 +20,8 @@ llvm::Type* register_type(llvm::LLVMContext& c, DType d);
 llvm::Type* memory_type(llvm::LLVMContext& c, DType d);
 inline bool is_vector(llvm::Value* v) { return v->getType()->isVectorTy(); }
 // The type `element`, as a vector if `like` is one.
-llvm::Type* like(llvm::Value* like, llvm::Type* element);
-llvm::Value* constant(llvm::Value* like_lanes, llvm::Type* element, double value);
+llvm::Type* same_shape_type(llvm::Value* like, llvm::Type* element);
+llvm::Value* constant_like(llvm::Value* like_lanes, llvm::Type* element, double value);
 
 // Between registers and memory; 16-bit reals and booleans differ there.
 llvm::Value* to_memory(Builder& b, llvm::Value* v, DType d);

@@ -94,7 +94,7 @@ bool converts_f16(const llvm::TargetMachine& machine) {
   return triple.isAArch64() || (triple.isX86() && machine.getMCSubtargetInfo()->checkFeatures("+f16c"));
 }
 
-void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
+void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -122,13 +122,13 @@ std::string LlvmEmitter::emit(const CpuNest& nest, const char* name, llvm::Targe
   std::string error;
   llvm::raw_string_ostream wrong(error);
   if (llvm::verifyModule(module, &wrong)) return error;
-  clean_up(module, machine);
+  optimize(module, machine);
   return "";
 }
 
 // Emits the module as an object or as text. False: the target cannot.
-bool write(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
-           llvm::SmallVector<char, 0>& bytes) {
+bool emit_file(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
+               llvm::SmallVector<char, 0>& bytes) {
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager codegen;
   if (machine.addPassesToEmitFile(codegen, stream, nullptr, type)) return false;
@@ -147,7 +147,7 @@ loops::Object LlvmEmitter::compile(const CpuNest& nest, const char* name) {
   llvm::Module module("nest", context);
   object.error = emit(nest, name, **machine, module);
   llvm::SmallVector<char, 0> bytes;
-  if (object.error.empty() && !write(module, **machine, llvm::CodeGenFileType::ObjectFile, bytes))
+  if (object.error.empty() && !emit_file(module, **machine, llvm::CodeGenFileType::ObjectFile, bytes))
     object.error = "this target emits no object files";
   object.code.assign(bytes.begin(), bytes.end());
   return object;
@@ -166,7 +166,7 @@ std::string LlvmEmitter::text(const CpuNest& nest, const char* name, bool assemb
     return out;
   }
   llvm::SmallVector<char, 0> bytes;
-  if (!write(module, **machine, llvm::CodeGenFileType::AssemblyFile, bytes)) return "this target emits no assembly";
+  if (!emit_file(module, **machine, llvm::CodeGenFileType::AssemblyFile, bytes)) return "this target emits no assembly";
   return std::string(bytes.begin(), bytes.end());
 }
 

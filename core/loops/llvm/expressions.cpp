@@ -30,7 +30,7 @@ Value* Expressions::evaluate(const Cursor& at, ExprId id) {
     case ExprKind::iota: v = memory_.iota(at, e); break;
     case ExprKind::number: v = number(e); break;
     case ExprKind::elementwise: v = apply_all(at, e); break;
-    case ExprKind::uniform: v = uniform(at, e); break;
+    case ExprKind::uniform: v = draw_uniform(at, e); break;
     case ExprKind::gather: v = gather(at, id); break;
     case ExprKind::select: v = select(at, id); break;
     case ExprKind::scan: v = scan(at, id); break;
@@ -74,11 +74,11 @@ void Expressions::evaluate_row_values(const Cursor& at, ExprId id) {
     return;
   }
   // The operands of such a select are valid in their intervals only, which are tested inside the loop.
-  if (nest_.partial && e.fn == Fn::select && !runs_along(at, e.axis)) return;
+  if (nest_.partial && e.fn == Fn::select && !is_lane_axis(at, e.axis)) return;
   for (uint32_t i = 0; i < e.count; i++) evaluate_row_values(at, e.in[i]);
 }
 
-Value* Expressions::uniform(const Cursor& at, const Expr& e) {
+Value* Expressions::draw_uniform(const Cursor& at, const Expr& e) {
   Value* call = evaluate(at, e.in[2]);
   Value* seed = evaluate(at, e.in[1]);
   Value* number = evaluate(at, e.in[0]);
@@ -91,20 +91,20 @@ Value* Expressions::gather(const Cursor& at, ExprId id) {
   Value* extent = k_.args.extents[e.axis];
   Value* size = is_vector(index) ? k_.broadcast(extent, at.lanes) : extent;
   Value* bad = b_.CreateICmpUGE(index, size);
-  report(at, bad, index, id);
+  report_bad_index(at, bad, index, id);
   Memo found(nest_.exprs.size(), nullptr);
   Cursor there = at;
   there.index[e.axis] = b_.CreateSelect(bad, llvm::Constant::getNullValue(index->getType()), index);
-  there.gathered |= loops::bit(e.axis);
+  there.gathered |= loops::axis_bit(e.axis);
   there.gather = &found;
   return evaluate(there, e.in[0]);
 }
 
 // Reports an index out of range to the caller, without leaving the loops.
-void Expressions::report(const Cursor& at, Value* bad, Value* index, ExprId id) {
+void Expressions::report_bad_index(const Cursor& at, Value* bad, Value* index, ExprId id) {
   if (is_vector(bad) && at.mask) bad = b_.CreateAnd(bad, at.mask);
   Value* any = is_vector(bad) ? b_.CreateOrReduce(bad) : bad;
-  k_.branch(any, [&] {
+  k_.emit_branch(any, [&] {
     if (is_vector(index)) {
       Value* least = llvm::ConstantInt::get(index->getType(), static_cast<uint64_t>(INT64_MIN));
       index = b_.CreateIntMaxReduce(b_.CreateSelect(bad, index, least), true);

@@ -21,29 +21,29 @@ class Expressions {
 
   // For outputs that are stored in intervals (`only`): whether the current interval of the lane axis is inside, and the
   // store, in a branch that tests the other axes.
-  bool is_here(const Cursor& at, const loops::Output& s) const;
-  void store_where_known(const Cursor& at, const loops::Output& s);
+  bool is_inside_interval(const Cursor& at, const loops::Output& s) const;
+  void store_in_intervals(const Cursor& at, const loops::Output& s);
 
  private:
   Memo& memo_of(const Cursor& at, ExprId id);
   llvm::Value* number(const loops::Expr& e);
   llvm::Value* apply_all(const Cursor& at, const loops::Expr& e);
-  llvm::Value* uniform(const Cursor& at, const loops::Expr& e);
+  llvm::Value* draw_uniform(const Cursor& at, const loops::Expr& e);
   llvm::Value* gather(const Cursor& at, ExprId id);
-  void report(const Cursor& at, llvm::Value* bad, llvm::Value* index, ExprId id);
+  void report_bad_index(const Cursor& at, llvm::Value* bad, llvm::Value* index, ExprId id);
 
   // selects.cpp
   llvm::Value* select(const Cursor& at, ExprId id);
   template <class Make>
-  void conditionally(const Cursor& at, const Make& make);
-  bool runs_along(const Cursor& at, uint32_t axis) const;
+  void emit_in_branch(const Cursor& at, const Make& make);
+  bool is_lane_axis(const Cursor& at, uint32_t axis) const;
   bool is_below(const Cursor& at, int64_t bound) const;
 
   // scans.cpp
   unsigned lanes_of_scan(const Cursor& at, llvm::Type* element) const;
   llvm::Value* scan(const Cursor& at, ExprId id);
   llvm::Value* scan_register(const Scan& state, llvm::Value* v, DType d);
-  llvm::Value* shifted(llvm::Value* before, llvm::Value* v, unsigned by);
+  llvm::Value* shift_lanes(llvm::Value* before, llvm::Value* v, unsigned by);
 
   Kernel& k_;
   Builder& b_;

@@ -4,21 +4,21 @@ namespace thunder::codegen {
 
 using llvm::Value;
 
-Builder& Kernel::at_entry(Builder& b, llvm::Function* function) {
+Builder& Kernel::insert_entry_block(Builder& b, llvm::Function* function) {
   b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", function));
   return b;
 }
 
 Kernel::Kernel(const CpuNest& n, llvm::Function* f, unsigned l, const llvm::TargetTransformInfo& m)
     : nest(n), ranges(loops::value_ranges(n)), machine(m), function(f), lanes(l), b(f->getContext()),
-      args(at_entry(b, f), n, f) {}
+      args(insert_entry_block(b, f), n, f) {}
 
 unsigned Kernel::register_bits() const {
   return static_cast<unsigned>(
       machine.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
 }
 
-void Kernel::loop(Value* begin, Value* end, uint64_t step, const std::function<void(Value*)>& body) {
+void Kernel::emit_loop(Value* begin, Value* end, uint64_t step, const std::function<void(Value*)>& body) {
   auto& c = b.getContext();
   auto* before = b.GetInsertBlock();
   auto* in = llvm::BasicBlock::Create(c, "loop", function);
@@ -34,7 +34,7 @@ void Kernel::loop(Value* begin, Value* end, uint64_t step, const std::function<v
   b.SetInsertPoint(out);
 }
 
-void Kernel::branch(Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
+void Kernel::emit_branch(Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
   auto& c = b.getContext();
   auto* yes = llvm::BasicBlock::Create(c, "then", function);
   auto* no = otherwise ? llvm::BasicBlock::Create(c, "else", function) : nullptr;
@@ -51,14 +51,14 @@ void Kernel::branch(Value* condition, const std::function<void()>& then, const s
   b.SetInsertPoint(after);
 }
 
-Value* Kernel::variable(llvm::Type* type) {
+Value* Kernel::allocate_variable(llvm::Type* type) {
   auto& entry = function->getEntryBlock();
   Value* at = Builder(&entry, entry.begin()).CreateAlloca(type);
   b.CreateStore(llvm::Constant::getNullValue(type), at);
   return at;
 }
 
-Value* Kernel::vector_variable(llvm::Type* element, Value* first, unsigned n) {
+Value* Kernel::allocate_vector(llvm::Type* element, Value* first, unsigned n) {
   auto& entry = function->getEntryBlock();
   Value* at = Builder(&entry, entry.begin()).CreateAlloca(vector_of(element, n));
   b.CreateStore(b.CreateVectorSplat(n, first), at);
@@ -73,7 +73,7 @@ Value* Kernel::lane_numbers(unsigned n) {
 
 unsigned choose_lanes(const CpuNest& nest, unsigned machine_bits) {
   const unsigned machine = machine_bits / 32;
-  if (loops::is_short(nest) || nest.blocked) return machine;
+  if (loops::has_short_lanes(nest) || nest.blocked) return machine;
   size_t live = nest.exprs.size();
   bool wide = false, functions = false, constants = false, sums = false;
   for (const loops::Expr& e : nest.exprs) {

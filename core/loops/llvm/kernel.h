@@ -29,12 +29,13 @@ struct Kernel {
   bool has_cache_line_registers() const { return register_bits() >= 8 * kCacheLine; }
 
   // A loop from begin to end, which may run zero times.
-  void loop(llvm::Value* begin, llvm::Value* end, uint64_t step, const std::function<void(llvm::Value*)>& body);
-  void branch(llvm::Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+  void emit_loop(llvm::Value* begin, llvm::Value* end, uint64_t step, const std::function<void(llvm::Value*)>& body);
+  void emit_branch(llvm::Value* condition, const std::function<void()>& then,
+                   const std::function<void()>& otherwise = {});
   // Variables in the frame, which mem2reg turns into registers: one that is initially zero, and a vector whose lanes
   // are initially `first`.
-  llvm::Value* variable(llvm::Type* type);
-  llvm::Value* vector_variable(llvm::Type* element, llvm::Value* first, unsigned n);
+  llvm::Value* allocate_variable(llvm::Type* type);
+  llvm::Value* allocate_vector(llvm::Type* element, llvm::Value* first, unsigned n);
 
   llvm::Value* lane_numbers(unsigned n);
   // Broadcasts a scalar to a vector; returns a vector unchanged.
@@ -44,7 +45,7 @@ struct Kernel {
   }
 
  private:
-  static Builder& at_entry(Builder& b, llvm::Function* function);
+  static Builder& insert_entry_block(Builder& b, llvm::Function* function);
 };
 
 // How many elements of the lane axis a nest computes at a time: several machine vectors, so that their latencies

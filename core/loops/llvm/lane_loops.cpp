@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kMinLanes = 4;
 
-bool scans(const CpuNest& nest) {
+bool has_scan(const CpuNest& nest) {
   return std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const loops::Expr& e) { return e.fn == Fn::cumsum; });
 }
 
@@ -40,8 +40,8 @@ void LaneLoops::emit(const Cursor& at, const Body& body) {
 // are unrelated; if scans carry whole vectors; or if columns are summed, whose accumulators are aligned already.
 void LaneLoops::choose_aligned_buffer(const std::vector<const Output*>& stores) {
   aligned_.reset();
-  if (loops::is_even(nest_) || loops::is_short(nest_) || nest_.lane_is_outer() || nest_.blocked ||
-      software_pipelined_ || scans(nest_))
+  if (loops::has_whole_vectors_only(nest_) || loops::has_short_lanes(nest_) || nest_.lane_is_outer() || nest_.blocked ||
+      software_pipelined_ || has_scan(nest_))
     return;
   const auto choose = [&](const auto& wanted) {
     for (const Output* s : stores)
@@ -75,8 +75,8 @@ Value* LaneLoops::lanes_before_alignment(const Cursor& at, Value* begin) {
 // Emits the peeled lanes, whole vectors, and a masked remainder, which is at the end, or at the beginning if the loop
 // runs backwards. If the axis is short, or if each lane is a row and masks cost nothing, it emits masked vectors only.
 void LaneLoops::emit_interval(const Cursor& at, Value* begin, Value* end, const Body& body) {
-  const bool outer = nest_.lane_is_outer(), even = loops::is_even(nest_) && !outer;
-  if ((loops::is_short(nest_) && has_masks(at)) || (outer && has_free_masks(at)))
+  const bool outer = nest_.lane_is_outer(), even = loops::has_whole_vectors_only(nest_) && !outer;
+  if ((loops::has_short_lanes(nest_) && has_masks(at)) || (outer && has_free_masks(at)))
     return emit_masked(at, begin, end, body);
   if (aligned_) {
     Value* length = b_.CreateSub(end, begin);
@@ -86,16 +86,16 @@ void LaneLoops::emit_interval(const Cursor& at, Value* begin, Value* end, const 
     begin = line;
   }
   if (even) emit_vectors(at, begin, end, body);
-  else emit_remainder(at, emit_vectors(at, begin, whole_vectors(at, begin, end), body), end, body);
+  else emit_remainder(at, emit_vectors(at, begin, end_of_whole_vectors(at, begin, end), body), end, body);
 }
 
 // The end of the whole vectors that start at `begin`.
-Value* LaneLoops::whole_vectors(const Cursor& at, Value* begin, Value* end) {
+Value* LaneLoops::end_of_whole_vectors(const Cursor& at, Value* begin, Value* end) {
   return b_.CreateSub(end, b_.CreateURem(b_.CreateSub(end, begin), b_.getInt64(at.lanes)));
 }
 
 Value* LaneLoops::emit_vectors(const Cursor& at, Value* begin, Value* end, const Body& body) {
-  k_.loop(begin, end, at.lanes, [&](Value* i) {
+  k_.emit_loop(begin, end, at.lanes, [&](Value* i) {
     Cursor inside = at;
     inside.index[nest_.lane] = first_lane(at, i);
     body(inside);
@@ -104,7 +104,7 @@ Value* LaneLoops::emit_vectors(const Cursor& at, Value* begin, Value* end, const
 }
 
 void LaneLoops::emit_masked(const Cursor& at, Value* begin, Value* end, const Body& body) {
-  k_.loop(begin, end, at.lanes, [&](Value* i) {
+  k_.emit_loop(begin, end, at.lanes, [&](Value* i) {
     Cursor inside = at;
     Value* first = inside.index[nest_.lane] = first_lane(at, i);
     const auto all = [&](Value* v) { return k_.broadcast(v, at.lanes); };
@@ -120,13 +120,13 @@ void LaneLoops::emit_remainder(const Cursor& at, Value* begin, Value* end, const
   Cursor narrow = at;
   narrow.lanes = std::min(at.lanes, std::max(kMinLanes, k_.register_bits() / 32));
   if (narrow.lanes < at.lanes && !nest_.lane_is_outer())
-    begin = emit_vectors(narrow, begin, whole_vectors(narrow, begin, end), body);
+    begin = emit_vectors(narrow, begin, end_of_whole_vectors(narrow, begin, end), body);
   emit_masked(narrow, begin, end, body);
 }
 
 // Whether a predicate holds for vectors of each element type in memory.
 template <class Holds>
-bool LaneLoops::all_memory_types(const Cursor& at, const Holds& holds) const {
+bool LaneLoops::holds_for_all_memory_types(const Cursor& at, const Holds& holds) const {
   return std::all_of(nest_.buffers.begin(), nest_.buffers.end(), [&](DType d) {
     llvm::Type* element = memory_type(b_.getContext(), d);
     return holds(k_.vector_of(element, at.lanes), llvm::Align(element->getPrimitiveSizeInBits() / 8));
@@ -136,7 +136,7 @@ bool LaneLoops::all_memory_types(const Cursor& at, const Holds& holds) const {
 // Whether the machine has masked loads and stores of all element types used; otherwise LLVM makes a branch for each
 // lane.
 bool LaneLoops::has_masks(const Cursor& at) const {
-  return all_memory_types(at, [&](llvm::Type* vector, llvm::Align align) {
+  return holds_for_all_memory_types(at, [&](llvm::Type* vector, llvm::Align align) {
     return k_.machine.isLegalMaskedLoad(vector, align) && k_.machine.isLegalMaskedStore(vector, align);
   });
 }
@@ -145,7 +145,7 @@ bool LaneLoops::has_masks(const Cursor& at) const {
 bool LaneLoops::has_free_masks(const Cursor& at) const {
   constexpr auto kStore = llvm::Instruction::Store;
   constexpr auto kCost = llvm::TargetTransformInfo::TCK_RecipThroughput;
-  return has_masks(at) && all_memory_types(at, [&](llvm::Type* vector, llvm::Align align) {
+  return has_masks(at) && holds_for_all_memory_types(at, [&](llvm::Type* vector, llvm::Align align) {
            return k_.machine.getMaskedMemoryOpCost(kStore, vector, align, 0, kCost) <=
                   k_.machine.getMemoryOpCost(kStore, vector, align, 0, kCost);
          });

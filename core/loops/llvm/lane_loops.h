@@ -22,14 +22,14 @@ class LaneLoops {
  private:
   void emit_interval(const Cursor& at, llvm::Value* begin, llvm::Value* end, const Body& body);
   llvm::Value* lanes_before_alignment(const Cursor& at, llvm::Value* begin);
-  llvm::Value* whole_vectors(const Cursor& at, llvm::Value* begin, llvm::Value* end);
+  llvm::Value* end_of_whole_vectors(const Cursor& at, llvm::Value* begin, llvm::Value* end);
   llvm::Value* emit_vectors(const Cursor& at, llvm::Value* begin, llvm::Value* end, const Body& body);
   void emit_masked(const Cursor& at, llvm::Value* begin, llvm::Value* end, const Body& body);
   void emit_remainder(const Cursor& at, llvm::Value* begin, llvm::Value* end, const Body& body);
   bool is_reversed() const { return nest_.backwards && !nest_.lane_is_outer(); }
   llvm::Value* first_lane(const Cursor& at, llvm::Value* position);
   template <class Holds>
-  bool all_memory_types(const Cursor& at, const Holds& holds) const;
+  bool holds_for_all_memory_types(const Cursor& at, const Holds& holds) const;
   bool has_masks(const Cursor& at) const;
   bool has_free_masks(const Cursor& at) const;
 

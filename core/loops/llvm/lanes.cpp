@@ -13,10 +13,10 @@ namespace thunder::codegen {
 Lanes::Lanes(llvm::IRBuilder<>& builder, Value* like) : b(builder), guard_(builder) {
   b.clearFastMathFlags();
   real_ = like->getType();
-  integer_ = shape_of(b.getInt32Ty());
+  integer_ = type_of_shape(b.getInt32Ty());
 }
 
-llvm::Type* Lanes::shape_of(llvm::Type* element) const {
+llvm::Type* Lanes::type_of_shape(llvm::Type* element) const {
   auto* vector = llvm::dyn_cast<llvm::VectorType>(real_);
   return vector ? llvm::VectorType::get(element, vector->getElementCount()) : element;
 }
@@ -41,16 +41,16 @@ Value* Lanes::polynomial(Value* x, std::span<const float> coefficients) {
 
 Value* Lanes::lookup(Value* index, const std::array<float, 8>& entries) {
   llvm::SmallVector<float, 16> table(entries.begin(), entries.end());
-  if (has("+avx512f", 16)) {
+  if (has_feature("+avx512f", 16)) {
     table.append(entries.begin(), entries.end());
     Value* values = llvm::ConstantDataVector::get(b.getContext(), table);
-    return in_registers(16, index, [&](auto i) {
+    return apply_by_registers(16, index, [&](auto i) {
       return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {}, {values, i[0]});
     });
   }
   Value* values = llvm::ConstantDataVector::get(b.getContext(), table);
-  if (has("+avx2", 8))
-    return in_registers(8, index, [&](auto i) {
+  if (has_feature("+avx2", 8))
+    return apply_by_registers(8, index, [&](auto i) {
       return b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {}, {values, i[0]});
     });
   index = b.CreateAnd(index, integer(7));
@@ -70,7 +70,7 @@ Value* Lanes::lookup_by_bytes(Value* index, const std::array<float, 8>& entries)
                            bytes);
   };
   index = b.CreateAdd(b.CreateMul(index, integer(0x04040404)), integer(0x03020100));
-  return in_registers(4, index, [&](auto i) {
+  return apply_by_registers(4, index, [&](auto i) {
     Value* found = b.CreateIntrinsic(llvm::Intrinsic::aarch64_neon_tbl2, {bytes},
                                      {table(0), table(4), b.CreateBitCast(i[0], bytes)});
     return b.CreateBitCast(found, llvm::FixedVectorType::get(b.getFloatTy(), 4));
@@ -84,15 +84,15 @@ unsigned Lanes::lanes() const {
   return vector ? vector->getNumElements() : 1;
 }
 
-bool Lanes::has(llvm::StringRef feature, unsigned width) const {
+bool Lanes::has_feature(llvm::StringRef feature, unsigned width) const {
   if (lanes() % width) return false;
   llvm::SmallVector<llvm::StringRef> features;
   b.GetInsertBlock()->getParent()->getFnAttribute("target-features").getValueAsString().split(features, ',');
   return llvm::is_contained(features, feature);
 }
 
-Value* Lanes::in_registers(unsigned width, llvm::ArrayRef<Value*> values,
-                           llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation) {
+Value* Lanes::apply_by_registers(unsigned width, llvm::ArrayRef<Value*> values,
+                                 llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation) {
   llvm::SmallVector<Value*> results;
   for (unsigned from = 0; from < lanes(); from += width) {
     llvm::SmallVector<int> indices;
@@ -105,7 +105,7 @@ Value* Lanes::in_registers(unsigned width, llvm::ArrayRef<Value*> values,
 }
 
 Value* Lanes::avx512(llvm::Intrinsic::ID operation, llvm::ArrayRef<Value*> values, Value* immediate) {
-  return in_registers(16, values, [&](llvm::ArrayRef<Value*> groups) {
+  return apply_by_registers(16, values, [&](llvm::ArrayRef<Value*> groups) {
     llvm::SmallVector<Value*> operands(groups);
     if (immediate) operands.push_back(immediate);
     // Arguments of the masked intrinsic: pass-through, a full mask, and the current rounding mode.

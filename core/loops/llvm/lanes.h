@@ -23,10 +23,10 @@ class Lanes {
   Value* real(float value) const { return llvm::ConstantFP::get(real_, value); }
   Value* integer(uint32_t value) const { return llvm::ConstantInt::get(integer_, value); }
   // The same shape with another element type.
-  llvm::Type* shape_of(llvm::Type* element) const;
+  llvm::Type* type_of_shape(llvm::Type* element) const;
 
   Value* bits(Value* x) { return b.CreateBitCast(x, integer_); }
-  Value* number(Value* bits) { return b.CreateBitCast(bits, real_); }
+  Value* bits_to_float(Value* bits) { return b.CreateBitCast(bits, real_); }
   Value* fma(Value* x, Value* y, Value* z) { return b.CreateIntrinsic(x->getType(), llvm::Intrinsic::fma, {x, y, z}); }
   Value* fma(Value* x, float y, Value* z) { return fma(x, real(y), z); }
   Value* abs(Value* x) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
@@ -43,20 +43,20 @@ class Lanes {
   Value* lookup(Value* index, const std::array<float, 8>& entries);
 
   // Whether the function may use AVX-512, and the lanes fill whole registers of it.
-  bool avx512() const { return has("+avx512f", 16); }
+  bool avx512() const { return has_feature("+avx512f", 16); }
   // Calls an AVX-512 intrinsic on groups of 16 floats, each followed by the arguments `rest` and the current rounding
   // mode.
   Value* avx512(llvm::Intrinsic::ID operation, llvm::ArrayRef<Value*> values, Value* immediate = nullptr);
 
  private:
   // Whether the function may use a target feature, and the lanes fill whole registers of this width.
-  bool has(llvm::StringRef feature, unsigned width) const;
+  bool has_feature(llvm::StringRef feature, unsigned width) const;
   bool is_aarch64() const;
   unsigned lanes() const;
   Value* lookup_by_bytes(Value* index, const std::array<float, 8>& entries);
   // Applies a function to groups of `width` lanes.
-  Value* in_registers(unsigned width, llvm::ArrayRef<Value*> values,
-                      llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation);
+  Value* apply_by_registers(unsigned width, llvm::ArrayRef<Value*> values,
+                            llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> operation);
 
   llvm::IRBuilderBase::FastMathFlagGuard guard_;
   llvm::Type *real_, *integer_;

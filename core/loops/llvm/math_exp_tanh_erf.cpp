@@ -34,7 +34,7 @@ Power power_of_e(Lanes& v, Value* x, int bias) {
 }
 
 // 2^n of a power with bias 127, or 2^(n + m) of one with 127 + m. Requires -126 <= n + m <= 127.
-Value* scale_of(Lanes& v, const Power& power) { return v.number(v.b.CreateShl(power.biased, v.integer(23))); }
+Value* scale_of(Lanes& v, const Power& power) { return v.bits_to_float(v.b.CreateShl(power.biased, v.integer(23))); }
 
 // Arguments are clamped to these bounds, beyond which the result is zero or infinite: the scaling supports no larger n.
 constexpr float kMinExponent = -104, kMaxExponent = 89;
@@ -48,8 +48,8 @@ Value* emit_exp(llvm::IRBuilder<>& b, Value* x) {
   if (v.avx512()) return v.avx512(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {power.p, power.eighths});
   Value* half = b.CreateLShr(power.biased, v.integer(1));
   Value* other = b.CreateSub(power.biased, half);
-  Value* y = b.CreateFMul(power.p, v.number(b.CreateShl(half, v.integer(23))));
-  return b.CreateFMul(y, v.number(b.CreateShl(other, v.integer(23))));
+  Value* y = b.CreateFMul(power.p, v.bits_to_float(b.CreateShl(half, v.integer(23))));
+  return b.CreateFMul(y, v.bits_to_float(b.CreateShl(other, v.integer(23))));
 }
 
 // Scales by 2^(n + 64), which is always a normal number, and then by 2^-64.

@@ -32,7 +32,7 @@ Split split(Lanes& v, Value* x) {
   x = b.CreateSelect(tiny, b.CreateFMul(x, v.real(0x1p23f)), x);
   constexpr uint32_t kThreeQuarters = 0x3f400000;
   Value* above = b.CreateAShr(b.CreateSub(v.bits(x), v.integer(kThreeQuarters)), v.integer(23));
-  Value* m = v.number(b.CreateSub(v.bits(x), b.CreateShl(above, v.integer(23))));
+  Value* m = v.bits_to_float(b.CreateSub(v.bits(x), b.CreateShl(above, v.integer(23))));
   Value* k = b.CreateSIToFP(above, x->getType());
   return {m, b.CreateFAdd(k, b.CreateSelect(tiny, v.real(-23), v.real(0)))};
 }

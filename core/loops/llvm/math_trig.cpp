@@ -32,7 +32,7 @@ Reduced reduce_near(Lanes& v, Value* a) {
 
 // The 96 bits of 2^e / pi from the one of weight 1 on, highest word first, where the floats have the exponent e:
 // a = m 2^e with m of 24 bits.
-std::array<Value*, 3> window(Lanes& v, Value* exponent_field) {
+std::array<Value*, 3> inverse_pi_window(Lanes& v, Value* exponent_field) {
   auto& b = v.b;
   // With the table's word of zeros in front, bit 0 of the table has weight 2^31; e = field - 150.
   Value* first = b.CreateSub(exponent_field, v.integer(150 - 31));
@@ -55,10 +55,10 @@ std::array<Value*, 3> window(Lanes& v, Value* exponent_field) {
 // a >= kFar; gives NaN for infinity and NaN.
 Reduced reduce_far(Lanes& v, Value* a) {
   auto& b = v.b;
-  llvm::Type *wide = v.shape_of(b.getInt64Ty()), *real = v.shape_of(b.getDoubleTy());
+  llvm::Type *wide = v.type_of_shape(b.getInt64Ty()), *real = v.type_of_shape(b.getDoubleTy());
   auto number = [&](uint64_t n) { return llvm::ConstantInt::get(wide, n); };
   Value* bits = v.bits(a);
-  auto words = window(v, b.CreateLShr(bits, v.integer(23)));
+  auto words = inverse_pi_window(v, b.CreateLShr(bits, v.integer(23)));
   Value* m = b.CreateZExt(b.CreateOr(b.CreateAnd(bits, v.integer(0x7fffff)), v.integer(0x800000)), wide);
   std::array<Value*, 3> products;
   for (size_t w = 0; w < 3; w++) products[w] = b.CreateMul(m, b.CreateZExt(words[w], wide));
@@ -96,7 +96,7 @@ Branch branch_unlikely(llvm::IRBuilder<>& b, Value* condition) {
   return {before, side, after};
 }
 
-Reduced reduce(Lanes& v, Value* a) {
+Reduced reduce_by_half_pi(Lanes& v, Value* a) {
   auto& b = v.b;
   Reduced near = reduce_near(v, a);
   Value* far = b.CreateFCmpUGE(a, v.real(kFar));
@@ -123,7 +123,7 @@ Value* sine(Lanes& v, Value* r, Value* quadrant) {
   // The tested bit is the sign, so selecting needs no comparison.
   Value* odd = b.CreateICmpSLT(b.CreateShl(quadrant, v.integer(31)), v.integer(0));
   Value* sign = b.CreateShl(b.CreateAnd(quadrant, v.integer(2)), v.integer(30));
-  return v.number(b.CreateXor(v.bits(b.CreateSelect(odd, cos, sin)), sign));
+  return v.bits_to_float(b.CreateXor(v.bits(b.CreateSelect(odd, cos, sin)), sign));
 }
 
 }  // namespace
@@ -132,14 +132,14 @@ Value* sine(Lanes& v, Value* r, Value* quadrant) {
 Value* emit_sin(llvm::IRBuilder<>& b, Value* x) {
   Lanes v(b, x);
   Value* sign = b.CreateAnd(v.bits(x), v.integer(0x80000000));
-  Reduced reduced = reduce(v, v.abs(x));
-  return v.number(b.CreateXor(v.bits(sine(v, reduced.r, reduced.quadrant)), sign));
+  Reduced reduced = reduce_by_half_pi(v, v.abs(x));
+  return v.bits_to_float(b.CreateXor(v.bits(sine(v, reduced.r, reduced.quadrant)), sign));
 }
 
 // cos(x) = sin(x + pi/2).
 Value* emit_cos(llvm::IRBuilder<>& b, Value* x) {
   Lanes v(b, x);
-  Reduced reduced = reduce(v, v.abs(x));
+  Reduced reduced = reduce_by_half_pi(v, v.abs(x));
   return sine(v, reduced.r, b.CreateAdd(reduced.quadrant, v.integer(1)));
 }
 

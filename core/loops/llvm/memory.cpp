@@ -16,7 +16,7 @@ Memory::Offset Memory::offset(const Cursor& at, uint32_t map, Value* base) {
   for (uint32_t a = 0; a < nest_.axes(); a++) {
     Value* stride = k_.args.strides[map][a];
     if (!stride) continue;
-    const bool by_lane = a == nest_.lane && !(at.gathered & loops::bit(a));
+    const bool by_lane = a == nest_.lane && !(at.gathered & loops::axis_bit(a));
     Value* index = at.index[a];
     if (is_vector(index)) {
       add_lanes(b_.CreateMul(index, k_.broadcast(stride, at.lanes)));
@@ -147,7 +147,7 @@ void Memory::store_vector(const loops::Output& s, Value* value, Value* to, llvm:
     return;
   }
   Value* within = b_.CreateAnd(b_.CreatePtrToInt(to, b_.getInt64Ty()), b_.getInt64(kCacheLine - 1));
-  k_.branch(b_.CreateAnd(may_store_nontemporally_[s.buffer], b_.CreateICmpEQ(within, b_.getInt64(0))), [&] {
+  k_.emit_branch(b_.CreateAnd(may_store_nontemporally_[s.buffer], b_.CreateICmpEQ(within, b_.getInt64(0))), [&] {
     auto* past = llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1)));
     b_.CreateAlignedStore(value, to, llvm::Align(kCacheLine))->setMetadata(llvm::LLVMContext::MD_nontemporal, past);
   }, [&] { b_.CreateAlignedStore(value, to, align); });

@@ -40,7 +40,7 @@ void NestCode::emit() {
   at.index.assign(nest_.axes(), nullptr);
   at.lanes = k_.lanes;
   if (software_pipelined_) emit_software_pipeline(at);
-  else k_.loop(k_.args.begin, k_.args.end, 1, [&](Value* item) {
+  else k_.emit_loop(k_.args.begin, k_.args.end, 1, [&](Value* item) {
     const Cursor here = delinearize(at, item);
     if (nest_.lane_is_outer()) lane_loops_.emit(here, [this](const Cursor& inside) { emit_rows(inside); });
     else emit_rows(here);
@@ -80,7 +80,7 @@ Cursor NestCode::delinearize(const Cursor& at, Value* item) {
   return out;
 }
 
-void NestCode::each_row(const Cursor& at, std::span<Row> rows, const Body& body) {
+void NestCode::for_each_row(const Cursor& at, std::span<Row> rows, const Body& body) {
   Cursor of = at;
   of.first_row = &rows.front();
   for (Row& row : rows) {
@@ -92,13 +92,13 @@ void NestCode::each_row(const Cursor& at, std::span<Row> rows, const Body& body)
 
 void NestCode::emit_rows(const Cursor& at) {
   row_buffers_.clear();
-  begin_row(rows_[0]);
+  clear_memoized(rows_[0]);
   for (rows_[0].pass = 0; rows_[0].pass < nest_.passes; rows_[0].pass++) emit_pass(at, rows_);
-  each_row(at, rows_, [this](const Cursor& of) { store_row(of); });
+  for_each_row(at, rows_, [this](const Cursor& of) { store_row(of); });
 }
 
 // Clears the values memoized for the row.
-void NestCode::begin_row(Row& row) {
+void NestCode::clear_memoized(Row& row) {
   row.known.assign(nest_.exprs.size(), nullptr);
 }
 
@@ -117,7 +117,7 @@ void NestCode::store_all(const Cursor& at, const std::vector<const Output*>& sto
     if (s->only.empty()) values.emplace_back(s, expressions_.evaluate(at, s->value));
   for (auto [s, value] : values) memory_.store(at, *s, value);
   for (const Output* s : stores)
-    if (!s->only.empty() && expressions_.is_here(at, *s)) expressions_.store_where_known(at, *s);
+    if (!s->only.empty() && expressions_.is_inside_interval(at, *s)) expressions_.store_in_intervals(at, *s);
 }
 
 // Emits one loop over positions for these rows, each in the pass that it is in.
@@ -135,7 +135,7 @@ void NestCode::emit_pass(const Cursor& at, std::span<Row> rows) {
   }
   if (!reduces && stores.empty()) return;
   lane_loops_.choose_aligned_buffer(stores);
-  each_row(at, rows, [&](const Cursor& of) {
+  for_each_row(at, rows, [&](const Cursor& of) {
     Row& row = *of.row;
     row.visited.assign(nest_.exprs.size(), false);
     for (ExprId id : row.reduced) expressions_.evaluate_row_values(of, nest_.exprs[id].in[0]);
@@ -148,13 +148,13 @@ void NestCode::emit_pass(const Cursor& at, std::span<Row> rows) {
   Cursor inner = at;
   inner.row = inner.first_row = &rows.front();
   emit_inner(inner, nest_.outer, [&](const Cursor& position) {
-    each_row(position, rows, [&](const Cursor& of) {
+    for_each_row(position, rows, [&](const Cursor& of) {
       of.row->position.assign(nest_.exprs.size(), nullptr);
       for (const Reduction& r : of.row->reductions) reductions_.step(of, r);
       store_all(of, of.row->stores);
     });
   });
-  each_row(at, rows, [&](const Cursor& of) {
+  for_each_row(at, rows, [&](const Cursor& of) {
     for (const Reduction& r : of.row->reductions) reductions_.end(of, r);
   });
 }
@@ -166,17 +166,17 @@ void NestCode::emit_inner(const Cursor& at, uint32_t axis, const Body& body) {
   if (nest_.blocked) return tiles_.emit_block(at, axis, body);
   Value *extent = k_.args.extents[axis], *start = b_.getInt64(0);
   const auto each = [&](Value* begin, Value* end) {
-    k_.loop(begin, end, 1, [&](Value* i) {
+    k_.emit_loop(begin, end, 1, [&](Value* i) {
       Cursor inside = at;
       inside.index[axis] = nest_.backwards ? b_.CreateSub(b_.CreateSub(extent, b_.getInt64(1)), i) : i;
       emit_inner(inside, axis + 1, body);
     });
   };
   if (axis + 1 < nest_.outer + nest_.inner || !loops::sums_in_runs(nest_)) return each(start, extent);
-  k_.loop(start, extent, loops::kRun, [&](Value* first) {
+  k_.emit_loop(start, extent, loops::kRun, [&](Value* first) {
     Value* end = b_.CreateAdd(first, b_.getInt64(loops::kRun));
     each(first, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, extent));
-    each_row(at, rows_, [&](const Cursor& of) {
+    for_each_row(at, rows_, [&](const Cursor& of) {
       for (const Reduction& r : of.row->reductions) reductions_.end_run(of, r);
     });
   });

@@ -18,9 +18,9 @@ class NestCode {
   using Body = std::function<void(const Cursor&)>;
 
   Cursor delinearize(const Cursor& at, llvm::Value* item);
-  void each_row(const Cursor& at, std::span<Row> rows, const Body& body);
+  void for_each_row(const Cursor& at, std::span<Row> rows, const Body& body);
   void emit_rows(const Cursor& at);
-  void begin_row(Row& row);
+  void clear_memoized(Row& row);
   void store_row(const Cursor& at);
   void emit_pass(const Cursor& at, std::span<Row> rows);
   void emit_inner(const Cursor& at, uint32_t axis, const Body& body);
@@ -30,8 +30,8 @@ class NestCode {
   void emit_software_pipeline(const Cursor& at);
   void allocate_results();
   void emit_passes(const Cursor& at, size_t first, size_t count);
-  void restore(Row& row);
-  void advance();
+  void load_results(Row& row);
+  void move_rows_to_next_pass();
 
   Kernel k_;
   Builder& b_;

@@ -9,10 +9,12 @@ namespace {
 using llvm::Value;
 using Block = std::array<Value*, 4>;
 
-Value* number(Value* lanes, Builder& b, uint64_t n) { return llvm::ConstantInt::get(like(lanes, b.getInt64Ty()), n); }
+Value* number(Value* lanes, Builder& b, uint64_t n) {
+  return llvm::ConstantInt::get(same_shape_type(lanes, b.getInt64Ty()), n);
+}
 
 // All words are 32 bits, zero-extended to 64, in which products are exact.
-Block rounds(Builder& b, Block c, Value* k0, Value* k1) {
+Block philox_rounds(Builder& b, Block c, Value* k0, Value* k1) {
   Value* mask = number(c[0], b, 0xffffffffu);
   Value* shift = number(c[0], b, 32);
   for (int round = 0; round < 10; round++) {
@@ -39,11 +41,11 @@ Value* philox_uniform(Builder& b, Value* n, Value* seed, Value* call, Value* ord
   Value* block = b.CreateLShr(n, number(n, b, wide ? 1 : 2));
   seed = broadcast(seed);
   Value* draw = broadcast(b.CreateAdd(call, ordinal));
-  const Block words = rounds(b, {low(block), high(block), high(draw), low(draw)}, low(seed), high(seed));
+  const Block words = philox_rounds(b, {low(block), high(block), high(draw), low(draw)}, low(seed), high(seed));
   const auto is = [&](uint64_t word) {
     return b.CreateICmpEQ(b.CreateAnd(n, number(n, b, wide ? 1 : 3)), number(n, b, word));
   };
-  llvm::Type* type = like(n, register_type(b.getContext(), d));
+  llvm::Type* type = same_shape_type(n, register_type(b.getContext(), d));
   if (wide) {
     const auto pair = [&](Value* first, Value* second) {
       return b.CreateOr(first, b.CreateShl(second, number(n, b, 32)));
@@ -54,7 +56,7 @@ Value* philox_uniform(Builder& b, Value* n, Value* seed, Value* call, Value* ord
   }
   Value* bits =
       b.CreateSelect(is(0), words[0], b.CreateSelect(is(1), words[1], b.CreateSelect(is(2), words[2], words[3])));
-  Value* narrow = b.CreateTrunc(bits, like(n, b.getInt32Ty()));
+  Value* narrow = b.CreateTrunc(bits, same_shape_type(n, b.getInt32Ty()));
   const int digits = info(d).digits;
   Value* kept = b.CreateLShr(narrow, llvm::ConstantInt::get(narrow->getType(), static_cast<uint64_t>(32 - digits)));
   return b.CreateFMul(b.CreateSIToFP(kept, type), llvm::ConstantFP::get(type, std::ldexp(1.0, -digits)));

@@ -16,7 +16,7 @@ bool is_extremum(const loops::Expr& e) {
   return (e.fn == Fn::amax || e.fn == Fn::amin) && (d == DType::f32 || d == DType::f64);
 }
 
-llvm::Type* flags_of(Value* place) { return llvm::cast<llvm::AllocaInst>(place)->getAllocatedType(); }
+llvm::Type* flags_type(Value* place) { return llvm::cast<llvm::AllocaInst>(place)->getAllocatedType(); }
 
 }  // namespace
 
@@ -25,24 +25,24 @@ Reduction Reductions::begin(const Cursor& at, ExprId id) {
   if (e.fn == Fn::argmax) return begin_argmax(at, id);
   const DType d = accumulator(e.dtype);
   llvm::Type* number = register_type(b_.getContext(), d);
-  Reduction r{id, k_.vector_variable(number, neutral(b_.getContext(), e.fn, d), at.lanes)};
+  Reduction r{id, k_.allocate_vector(number, neutral(b_.getContext(), e.fn, d), at.lanes)};
   if (e.fn == Fn::sum && loops::sums_in_runs(nest_))
-    r.runs = k_.vector_variable(number, neutral(b_.getContext(), e.fn, d), at.lanes);
+    r.runs = k_.allocate_vector(number, neutral(b_.getContext(), e.fn, d), at.lanes);
   if (is_extremum(e) && !loops::may_ignore_nans(nest_, id)) {
     llvm::Type* flag = k_.has_cache_line_registers() ? b_.getInt1Ty() : b_.getIntNTy(number->getScalarSizeInBits());
-    r.nans = k_.vector_variable(flag, llvm::Constant::getNullValue(flag), flags(at));
+    r.nans = k_.allocate_vector(flag, llvm::Constant::getNullValue(flag), count_nan_flags(at));
   }
   return r;
 }
 
 // The number of flags that record NaN: one comparison can test two halves of the lanes if they are several registers.
-unsigned Reductions::flags(const Cursor& at) const {
+unsigned Reductions::count_nan_flags(const Cursor& at) const {
   return nest_.lane_is_outer() || at.lanes * 32 <= k_.register_bits() ? at.lanes : at.lanes / 2;
 }
 
 // A flag for each lane: whether it is active and NaN.
 Value* Reductions::nans_of(const Cursor& at, Value* v) {
-  if (flags(at) == at.lanes) {
+  if (count_nan_flags(at) == at.lanes) {
     Value* nan = b_.CreateFCmpUNO(v, v);
     return at.mask ? b_.CreateAnd(nan, at.mask) : nan;
   }
@@ -62,7 +62,7 @@ void Reductions::step(const Cursor& at, const Reduction& r) {
   Value* after = is_extremum(e) ? extremum(e.fn, before, v) : combine(b_, e.fn, before, v, d);
   if (r.nans) {
     Value* nan = nans_of(at, v);
-    nan = b_.CreateSExt(nan, nan->getType()->getWithNewType(flags_of(r.nans)->getScalarType()));
+    nan = b_.CreateSExt(nan, nan->getType()->getWithNewType(flags_type(r.nans)->getScalarType()));
     b_.CreateStore(b_.CreateOr(b_.CreateLoad(nan->getType(), r.nans), nan), r.nans);
   }
   b_.CreateStore(at.mask ? b_.CreateSelect(at.mask, after, before) : after, r.lanes);
@@ -82,14 +82,15 @@ void Reductions::end(const Cursor& at, const Reduction& r) {
   const DType d = accumulator(e.dtype);
   Value* v = b_.CreateLoad(k_.vector_of(register_type(b_.getContext(), d), at.lanes), r.runs ? r.runs : r.lanes);
   if (!nest_.lane_is_outer())
-    v = horizontal(v, at.lanes, [&](Value* low, Value* high) {
+    v = reduce_lanes(v, at.lanes, [&](Value* low, Value* high) {
       return is_extremum(e) ? extremum(e.fn, low, high) : combine(b_, e.fn, low, high, d);
     });
   if (r.nans) {
-    Value* nans = b_.CreateLoad(flags_of(r.nans), r.nans);
+    Value* nans = b_.CreateLoad(flags_type(r.nans), r.nans);
     nans = b_.CreateICmpNE(nans, llvm::Constant::getNullValue(nans->getType()));
     if (!is_vector(v)) nans = b_.CreateOrReduce(nans);
-    v = b_.CreateSelect(nans, constant(v, v->getType()->getScalarType(), std::numeric_limits<double>::quiet_NaN()), v);
+    v = b_.CreateSelect(nans, constant_like(v, v->getType()->getScalarType(), std::numeric_limits<double>::quiet_NaN()),
+                        v);
   }
   at.row->known[r.id] = convert(b_, v, d, e.dtype);
 }
@@ -101,7 +102,7 @@ Value* Reductions::extremum(Fn fn, Value* a, Value* b) {
 
 // Reduces across lanes: halves are combined until one lane is left, always in the same order.
 template <class Join>
-Value* Reductions::horizontal(Value* v, unsigned lanes, const Join& join) {
+Value* Reductions::reduce_lanes(Value* v, unsigned lanes, const Join& join) {
   for (unsigned n = lanes; n > 1; n /= 2) {
     auto [low, high] = halves(v, n);
     v = join(low, high);

@@ -23,11 +23,11 @@ class Reductions {
   void end(const Cursor& at, const Reduction& r);
 
  private:
-  unsigned flags(const Cursor& at) const;
+  unsigned count_nan_flags(const Cursor& at) const;
   llvm::Value* nans_of(const Cursor& at, llvm::Value* v);
   llvm::Value* extremum(Fn fn, llvm::Value* a, llvm::Value* b);
   template <class Join>
-  llvm::Value* horizontal(llvm::Value* v, unsigned lanes, const Join& join);
+  llvm::Value* reduce_lanes(llvm::Value* v, unsigned lanes, const Join& join);
   std::pair<llvm::Value*, llvm::Value*> halves(llvm::Value* v, unsigned lanes);
 
   // argmax.cpp

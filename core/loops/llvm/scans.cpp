@@ -28,7 +28,7 @@ void Expressions::begin_scans(const Cursor& at) {
     Scan& state = at.row->scans[id];
     state.lanes = lanes_of_scan(at, element);
     const auto nothing = [&] {
-      return k_.vector_variable(element, llvm::Constant::getNullValue(element), state.lanes);
+      return k_.allocate_vector(element, llvm::Constant::getNullValue(element), state.lanes);
     };
     state.sum = nothing();
     for (unsigned by = 1; by < state.lanes && !nest_.lane_is_outer(); by *= 2) state.windows.push_back(nothing());
@@ -63,7 +63,7 @@ Value* Expressions::scan_register(const Scan& state, Value* v, DType d) {
   for (Value* window : state.windows) {
     Value* before = b_.CreateLoad(v->getType(), window);
     b_.CreateStore(v, window);
-    v = combine(b_, Fn::sum, v, shifted(before, v, by), d);
+    v = combine(b_, Fn::sum, v, shift_lanes(before, v, by), d);
     by *= 2;
   }
   Value* sum = combine(b_, Fn::sum, b_.CreateLoad(v->getType(), state.sum), v, d);
@@ -72,7 +72,7 @@ Value* Expressions::scan_register(const Scan& state, Value* v, DType d) {
 }
 
 // Shifts lanes by `by` positions, in the other direction if the loop runs backwards.
-Value* Expressions::shifted(Value* before, Value* v, unsigned by) {
+Value* Expressions::shift_lanes(Value* before, Value* v, unsigned by) {
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
   llvm::SmallVector<int, 64> from;
   for (unsigned i = 0; i < lanes; i++) from.push_back(static_cast<int>(nest_.backwards ? i + by : i + lanes - by));

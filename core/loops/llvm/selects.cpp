@@ -8,8 +8,8 @@ namespace thunder::codegen {
 using llvm::Value;
 
 // Whether vectors run along the axis here. Then the interval of their indices is known.
-bool Expressions::runs_along(const Cursor& at, uint32_t axis) const {
-  return axis == nest_.lane && !(at.gathered & loops::bit(axis));
+bool Expressions::is_lane_axis(const Cursor& at, uint32_t axis) const {
+  return axis == nest_.lane && !(at.gathered & loops::axis_bit(axis));
 }
 
 // Whether the interval of the lane axis for which code is generated ends at `bound` or before.
@@ -20,7 +20,7 @@ bool Expressions::is_below(const Cursor& at, int64_t bound) const {
 
 // Values computed inside a branch are not valid outside of it, so they are not memoized there.
 template <class Make>
-void Expressions::conditionally(const Cursor& at, const Make& make) {
+void Expressions::emit_in_branch(const Cursor& at, const Make& make) {
   const Row row = *at.row;
   Memo found = at.gather ? *at.gather : Memo();
   Cursor inside = at;
@@ -34,7 +34,7 @@ void Expressions::conditionally(const Cursor& at, const Make& make) {
 // whose lanes may select different ones.
 Value* Expressions::select(const Cursor& at, ExprId id) {
   const loops::Expr& e = nest_.exprs[id];
-  if (runs_along(at, e.axis)) return evaluate(at, e.in[is_below(at, e.bound) ? 0 : 1]);
+  if (is_lane_axis(at, e.axis)) return evaluate(at, e.in[is_below(at, e.bound) ? 0 : 1]);
   Value *index = at.index[e.axis], *bound = k_.args.cut(e.axis, e.bound);
   if (is_vector(index)) {
     Value* first = k_.broadcast(evaluate(at, e.in[0]), at.lanes);
@@ -49,7 +49,7 @@ Value* Expressions::select(const Cursor& at, ExprId id) {
   Value* values[2];
   for (int i : {0, 1}) {
     b_.SetInsertPoint(blocks[i]);
-    conditionally(at, [&](const Cursor& inside) { values[i] = evaluate(inside, e.in[i]); });
+    emit_in_branch(at, [&](const Cursor& inside) { values[i] = evaluate(inside, e.in[i]); });
     blocks[i] = b_.GetInsertBlock();
   }
   const bool vectors = is_vector(values[0]) || is_vector(values[1]);
@@ -64,23 +64,23 @@ Value* Expressions::select(const Cursor& at, ExprId id) {
   return selected;
 }
 
-bool Expressions::is_here(const Cursor& at, const loops::Output& s) const {
+bool Expressions::is_inside_interval(const Cursor& at, const loops::Output& s) const {
   return std::all_of(s.only.begin(), s.only.end(), [&](const loops::Interval& only) {
-    return !runs_along(at, only.axis) || (is_below(at, only.end) && !(only.begin > 0 && is_below(at, only.begin)));
+    return !is_lane_axis(at, only.axis) || (is_below(at, only.end) && !(only.begin > 0 && is_below(at, only.begin)));
   });
 }
 
-void Expressions::store_where_known(const Cursor& at, const loops::Output& s) {
+void Expressions::store_in_intervals(const Cursor& at, const loops::Output& s) {
   Value* here = b_.getTrue();
   for (const loops::Interval& only : s.only) {
-    if (runs_along(at, only.axis)) continue;
+    if (is_lane_axis(at, only.axis)) continue;
     Value* index = at.index[only.axis];
     if (only.begin > 0) here = b_.CreateAnd(here, b_.CreateICmpSGE(index, k_.args.cut(only.axis, only.begin)));
     if (only.end < nest_.extents[only.axis])
       here = b_.CreateAnd(here, b_.CreateICmpSLT(index, k_.args.cut(only.axis, only.end)));
   }
-  k_.branch(here, [&] {
-    conditionally(at, [&](const Cursor& inside) { memory_.store(inside, s, evaluate(inside, s.value)); });
+  k_.emit_branch(here, [&] {
+    emit_in_branch(at, [&](const Cursor& inside) { memory_.store(inside, s, evaluate(inside, s.value)); });
   });
 }
 

@@ -15,10 +15,10 @@ void NestCode::allocate_results() {
     for (ExprId id = 0; id < nest_.exprs.size(); id++) {
       const loops::Expr& e = nest_.exprs[id];
       if (loops::is_reduction(e.fn) && e.level <= r)
-        row.results[id] = k_.variable(register_type(b_.getContext(), e.dtype));
+        row.results[id] = k_.allocate_variable(register_type(b_.getContext(), e.dtype));
     }
     for (ExprId id : nest_.kept) {
-      row.kept_addresses[id] = k_.variable(b_.getPtrTy());
+      row.kept_addresses[id] = k_.allocate_variable(b_.getPtrTy());
       b_.CreateStore(row.kept[id], row.kept_addresses[id]);
     }
   }
@@ -28,31 +28,33 @@ void NestCode::emit_software_pipeline(const Cursor& at) {
   Value *begin = k_.args.begin, *end = k_.args.end;
   const uint64_t last = nest_.passes - 1;
   allocate_results();
-  k_.loop(begin, b_.CreateAdd(end, b_.getInt64(last)), 1, [&](Value* step) {
+  k_.emit_loop(begin, b_.CreateAdd(end, b_.getInt64(last)), 1, [&](Value* step) {
     Cursor here = at;
     for (Row& row : rows_) {
       here = delinearize(here, b_.CreateSub(step, b_.getInt64(row.pass)));
       row.index = here.index;
-      restore(row);
+      load_results(row);
     }
     row_buffers_.clear();
     // Prologue and epilogue: at the beginning and the end some passes have no row.
     Value* first_ended = b_.CreateICmpSGE(b_.CreateSub(step, b_.getInt64(last)), begin);
-    k_.branch(b_.CreateAnd(first_ended, b_.CreateICmpSLT(step, end)), [&] { emit_passes(here, 0, rows_.size()); }, [&] {
-      row_buffers_.clear();
-      for (size_t r = 0; r < rows_.size(); r++) {
-        Value* item = b_.CreateSub(step, b_.getInt64(r));
-        Value* has_row = b_.CreateAnd(b_.CreateICmpSGE(item, begin), b_.CreateICmpSLT(item, end));
-        k_.branch(has_row, [&] { emit_passes(here, r, 1); });
-      }
-    });
-    advance();
+    k_.emit_branch(
+        b_.CreateAnd(first_ended, b_.CreateICmpSLT(step, end)), [&] { emit_passes(here, 0, rows_.size()); },
+        [&] {
+          row_buffers_.clear();
+          for (size_t r = 0; r < rows_.size(); r++) {
+            Value* item = b_.CreateSub(step, b_.getInt64(r));
+            Value* has_row = b_.CreateAnd(b_.CreateICmpSGE(item, begin), b_.CreateICmpSLT(item, end));
+            k_.emit_branch(has_row, [&] { emit_passes(here, r, 1); });
+          }
+        });
+    move_rows_to_next_pass();
   });
 }
 
 // Loads the results of earlier passes of the row.
-void NestCode::restore(Row& row) {
-  begin_row(row);
+void NestCode::load_results(Row& row) {
+  clear_memoized(row);
   for (ExprId id = 0; id < nest_.exprs.size(); id++) {
     if (row.results[id])
       row.known[id] = b_.CreateLoad(register_type(b_.getContext(), nest_.exprs[id].dtype), row.results[id]);
@@ -67,20 +69,20 @@ void NestCode::emit_passes(const Cursor& at, size_t first, size_t count) {
   const auto rows = std::span(rows_).subspan(first, count);
   for (const Row& row : rows) before.push_back(row.known);
   emit_pass(at, rows);
-  each_row(at, rows, [&](const Cursor& of) {
+  for_each_row(at, rows, [&](const Cursor& of) {
     if (of.row == &rows_.back()) store_row(of);
     else
       for (const Reduction& r : of.row->reductions) b_.CreateStore(of.row->known[r.id], of.row[1].results[r.id]);
   });
   for (size_t i = 0; i < count; i++) {
-    begin_row(rows[i]);
+    clear_memoized(rows[i]);
     rows[i].known = std::move(before[i]);
   }
 }
 
 // Moves each row's state to the next pass, from the last pass on, so that no state is overwritten before it has been
 // moved. Row buffers rotate from the last pass to the first one.
-void NestCode::advance() {
+void NestCode::move_rows_to_next_pass() {
   for (size_t r = rows_.size(); r-- > 0;) {
     const Row& from = rows_[r];
     Row& to = rows_[(r + 1) % rows_.size()];

@@ -17,7 +17,7 @@ bool TransposedTiles::is_transposed(const Cursor& at, ExprId id) const {
 
 void TransposedTiles::emit_block(const Cursor& at, uint32_t axis, const std::function<void(const Cursor&)>& body) {
   const auto each = [&](const Cursor& from, Value* begin, Value* end) {
-    k_.loop(begin, end, 1, [&](Value* i) {
+    k_.emit_loop(begin, end, 1, [&](Value* i) {
       Cursor inside = from;
       inside.index[axis] = i;
       body(inside);
@@ -27,7 +27,7 @@ void TransposedTiles::emit_block(const Cursor& at, uint32_t axis, const std::fun
   Value* side = b_.getInt64(at.lanes);
   Value* whole = b_.CreateSub(at.block_end, b_.CreateURem(b_.CreateSub(at.block_end, at.block_begin), side));
   tiles_.assign(nest_.exprs.size(), nullptr);
-  k_.loop(at.block_begin, whole, at.lanes, [&](Value* first) {
+  k_.emit_loop(at.block_begin, whole, at.lanes, [&](Value* first) {
     for (ExprId id = 0; id < nest_.exprs.size(); id++)
       if (is_transposed(at, id)) transpose(at, id, first);
     Cursor inside = at;

@@ -80,7 +80,7 @@ TEST_F(KernelCacheTest, does_not_hold_objects_in_memory_that_are_on_disk) {
     using Objects = std::vector<std::pair<std::string, std::string>>;
     EXPECT_EQ(cache.objects(), (Objects{{print(nest(1)), "\x01"}}));
     EXPECT_EQ(cache.object(print(nest(2))), "");
-    cache.give(print(nest(3)), "\x03", true);
+    cache.add_object(print(nest(3)), "\x03", true);
     EXPECT_EQ(cache.objects().size(), 1u);  // nobody has asked for that kernel
   }
 }

@@ -102,10 +102,10 @@ TEST_F(ObjectFileTest, given_objects_run_without_a_compiler) {
   nest.exprs[1] = {.fn = Fn::neg, .dtype = DType::f32, .in = {0}, .count = 1, .axes = 1};
   nest.stores = {{.value = 1, .buffer = 1, .map = 0}};
   EXPECT_PRED2(contains, failure_of([&] { cache.get(nest); }), "fusion: nothing here compiles kernels, and of those that were compiled elsewhere none was given\nfor nest");
-  cache.give(print(nest), "no object", false);
+  cache.add_object(print(nest), "no object", false);
   EXPECT_PRED2(contains, failure_of([&] { cache.get(nest); }), "it is cut short");
   kernel(nest);
-  cache.give(print(nest), loops::kernels().object(print(nest)), false);
+  cache.add_object(print(nest), loops::kernels().object(print(nest)), false);
   EXPECT_NE(cache.get(nest), nullptr);
   EXPECT_EQ(cache.statistics().given, 1u);
   EXPECT_EQ(cache.statistics().compiled, 0u);

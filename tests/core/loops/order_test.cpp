@@ -50,18 +50,18 @@ TEST(Order, keeps_axes_that_one_map_strides_differently) {
 
 TEST(Order, makes_reduced_axes_the_inner_loops) {
   Nest n = sum({8, 4, 5}, {20, 5, 1}, {0, 5, 1});
-  order_loops(n, bit(0));
+  order_loops(n, axis_bit(0));
   EXPECT_EQ(n.outer, 1u);
   EXPECT_EQ(n.inner, 1u);
   EXPECT_EQ(n.extents, (std::vector<int64_t>{20, 8}));
   EXPECT_EQ(n.exprs[1].level, 1u);
-  EXPECT_EQ(n.exprs[1].axes, bit(0));
+  EXPECT_EQ(n.exprs[1].axes, axis_bit(0));
   EXPECT_EQ(n.passes, 1u);
 }
 
 TEST(Order, may_leave_no_outer_axis) {
   Nest n = sum({8, 4}, {4, 1}, {0, 0});
-  order_loops(n, bit(0) | bit(1));
+  order_loops(n, axis_bit(0) | axis_bit(1));
   EXPECT_EQ(n.outer, 0u);
   EXPECT_EQ(n.extents, (std::vector<int64_t>{32}));
 }
@@ -74,7 +74,7 @@ TEST(Order, gives_a_single_element_one_iteration) {
 }
 
 TEST(Region, names_the_index_that_is_out_of_range) {
-  const auto status = Ref<Status>::adopt(out_of_range({{}, {"prims.gather", 1, 30}}, {1, 77}));
+  const auto status = Ref<Status>::adopt(index_error_status({{}, {"prims.gather", 1, 30}}, {1, 77}));
   EXPECT_EQ(status->code(), Code::invalid_argument);
   EXPECT_EQ(status->message(), "prims.gather: index 77 is out of range for dim 1 of size 30");
 }

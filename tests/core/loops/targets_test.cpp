@@ -24,7 +24,7 @@ TEST_F(OtherTargets, unknown_triples_are_reported) {
 
 TEST_F(OtherTargets, store_large_results_non_temporally) {
   CpuNest large = nest({prim("prims.neg", {input({1 << 20})})});
-  store_nontemporal(large, test::with_caches(0, 0, 1 << 20));
+  choose_nontemporal_stores(large, test::with_caches(0, 0, 1 << 20));
   EXPECT_PRED2(contains, print(large), "nontemporal b1");
   expect_emitted_elsewhere(large);
 }
@@ -35,7 +35,7 @@ TEST_P(RowsOfOtherTargets, software_pipeline_rows) {
   Var power = prim("prims.exp", {input({100, GetParam()})});
   Var sums = prim("prims.reshape", {prim("prims.sum", {power, Shape{1}}), Shape{100, 1}});
   CpuNest rows = nest({prim("prims.div", {power, prim("prims.expand", {sums, Shape{100, GetParam()}})})});
-  software_pipeline_rows(rows, test::with_caches(32 << 10, 0, 1 << 20));
+  choose_software_pipeline(rows, test::with_caches(32 << 10, 0, 1 << 20));
   EXPECT_PRED2(contains, print(rows), "pipelined");
   expect_emitted_elsewhere(rows);
 }

@@ -26,7 +26,7 @@ std::string_view element_type(DType d) {
     case DType::bf16: return "bfloat16";
     case DType::f16: return "float16";
     case DType::none: return "void";
-    default: return loops::type_of(d);
+    default: return loops::register_type_name(d);
   }
 }
 

@@ -53,7 +53,7 @@ CpuNest softmax(int64_t rows, int64_t columns, Map map) {
   n.maps = {std::move(map)};
   n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::sum, {1}), make(Fn::div, {1, 2})};
   n.stores = {{3, OutputKind::each, 1, 0}};
-  schedule(n, bit(1), test::neoverse_n1());
+  schedule(n, axis_bit(1), test::neoverse_n1());
   return n;
 }
 CpuNest softmax(int64_t rows, int64_t columns) { return softmax(rows, columns, {columns, 1}); }
@@ -87,7 +87,7 @@ TEST(KeepRows, keeps_as_many_rows_as_fit_together) {
     n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::tanh, {0}), make(Fn::sum, {1}), make(Fn::sum, {2}), make(Fn::add, {1, 2}),
                make(Fn::mul, {5, 3}), make(Fn::mul, {6, 4})};
     n.stores = {{7, OutputKind::each, 1, 0}};
-    schedule(n, bit(1), test::neoverse_n1());
+    schedule(n, axis_bit(1), test::neoverse_n1());
     return n.kept;
   };
   EXPECT_EQ(kept(32768), (std::vector<ExprId>{1, 2}));
@@ -96,7 +96,7 @@ TEST(KeepRows, keeps_as_many_rows_as_fit_together) {
 
 TEST(NonTemporalStores, are_used_for_contiguous_outputs_of_half_the_last_level_cache) {
   const auto is_nontemporal = [](CpuNest n, size_t cache) {
-    store_nontemporal(n, test::with_caches(0, 0, cache));
+    choose_nontemporal_stores(n, test::with_caches(0, 0, cache));
     return n.is_nontemporal(n.stores[0]);
   };
   const CpuNest dense = negated(40, 30, {30, 1}), apart = negated(40, 30, {60, 2});
@@ -121,8 +121,8 @@ std::vector<float> computed(const CpuNest& n, size_t elements, int64_t before) {
 }
 void expect_the_same_streamed(const CpuNest& n, size_t elements) {
   CpuNest streamed = n;
-  store_nontemporal(streamed, test::with_caches(0, 0, 64));
-  prefetch(streamed, test::with_caches(0, 64, 64));
+  choose_nontemporal_stores(streamed, test::with_caches(0, 0, 64));
+  choose_prefetches(streamed, test::with_caches(0, 64, 64));
   ASSERT_TRUE(streamed.is_nontemporal(streamed.stores[0]));
   for (int64_t before = 0; before < 16; before++) EXPECT_EQ(computed(streamed, elements, before), computed(n, elements, before)) << before;
 }
@@ -158,7 +158,7 @@ TEST(NonTemporalStores, do_not_change_scans) {
     n.exprs = {make(Fn::load, {}), make(Fn::exp, {0}), make(Fn::cumsum, {1})};
     n.exprs[2].axis = 1;
     n.stores = {{2, OutputKind::each, 1, 0}};
-    schedule(n, bit(1), test::neoverse_n1());
+    schedule(n, axis_bit(1), test::neoverse_n1());
     expect_the_same_streamed(n, 9 * 1021);
   }
 }
@@ -178,8 +178,8 @@ TEST(NonTemporalStores, do_not_change_nests_with_an_outer_lane_axis) {
 
 TEST(SoftwarePipelining, applies_to_rows_of_several_passes) {
   const auto pipelined = [](CpuNest n, size_t first_level = 32 << 10, size_t last_level = 1 << 20) {
-    store_nontemporal(n, test::with_caches(0, 0, last_level));
-    software_pipeline_rows(n, test::with_caches(first_level, 0, last_level));
+    choose_nontemporal_stores(n, test::with_caches(0, 0, last_level));
+    choose_software_pipeline(n, test::with_caches(first_level, 0, last_level));
     return n.software_pipelined;
   };
   EXPECT_TRUE(pipelined(softmax(100, 64)));
@@ -194,39 +194,39 @@ TEST(SoftwarePipelining, applies_to_rows_of_several_passes) {
 TEST(SoftwarePipelining, counts_the_working_set_of_each_pass) {
   constexpr size_t kRow = 100 * 4;
   CpuNest n = softmax(50, 100);
-  software_pipeline_rows(n, test::with_caches(4 * kRow - 1, 0, 0));
+  choose_software_pipeline(n, test::with_caches(4 * kRow - 1, 0, 0));
   EXPECT_FALSE(n.software_pipelined);
-  software_pipeline_rows(n, test::with_caches(4 * kRow, 0, 0));
+  choose_software_pipeline(n, test::with_caches(4 * kRow, 0, 0));
   EXPECT_TRUE(n.software_pipelined);
   n.kept.clear();  // the input in both passes, and the result
-  software_pipeline_rows(n, test::with_caches(3 * kRow - 1, 0, 0));
+  choose_software_pipeline(n, test::with_caches(3 * kRow - 1, 0, 0));
   EXPECT_FALSE(n.software_pipelined);
-  software_pipeline_rows(n, test::with_caches(3 * kRow, 0, 0));
+  choose_software_pipeline(n, test::with_caches(3 * kRow, 0, 0));
   EXPECT_TRUE(n.software_pipelined);
 }
 
 TEST(SoftwarePipelining, skips_operands_larger_than_the_caches) {
   CpuNest n = softmax(100, 64);
   constexpr size_t kAll = 2 * 100 * 64 * 4;
-  software_pipeline_rows(n, test::with_caches(32 << 10, 0, kAll - 1));
+  choose_software_pipeline(n, test::with_caches(32 << 10, 0, kAll - 1));
   EXPECT_FALSE(n.software_pipelined);
-  software_pipeline_rows(n, test::with_caches(32 << 10, 0, kAll));
+  choose_software_pipeline(n, test::with_caches(32 << 10, 0, kAll));
   EXPECT_TRUE(n.software_pipelined);
 }
 
 TEST(Prefetch, skips_software_pipelined_rows) {
   CpuNest n = softmax(4000, 300);
   n.kept.clear();
-  prefetch(n, test::with_caches(0, 4096, 0));
+  choose_prefetches(n, test::with_caches(0, 4096, 0));
   EXPECT_FALSE(n.prefetches.empty());
   n.software_pipelined = true;
-  prefetch(n, test::with_caches(0, 4096, 0));
+  choose_prefetches(n, test::with_caches(0, 4096, 0));
   EXPECT_TRUE(n.prefetches.empty());
 }
 
 TEST(Prefetch, fetches_the_next_row_of_nests_with_several_passes) {
   const auto ahead = [](CpuNest n, size_t cache) {
-    prefetch(n, test::with_caches(0, cache, 0));
+    choose_prefetches(n, test::with_caches(0, cache, 0));
     return n.prefetches;
   };
   constexpr int64_t kColumns = 70001;  // more than are kept
@@ -244,10 +244,10 @@ TEST(Prefetch, fetches_the_next_row_of_nests_with_several_passes) {
 
 TEST(Prefetch, fetches_the_next_tile_with_non_temporal_stores) {
   CpuNest n = turned(4000, 300);
-  prefetch(n, test::with_caches(0, 4096, 0));
+  choose_prefetches(n, test::with_caches(0, 4096, 0));
   EXPECT_TRUE(n.prefetches.empty()) << "nothing is streamed";
-  store_nontemporal(n, test::with_caches(0, 0, 4096));
-  prefetch(n, test::with_caches(0, 4096, 0));
+  choose_nontemporal_stores(n, test::with_caches(0, 0, 4096));
+  choose_prefetches(n, test::with_caches(0, 4096, 0));
   ASSERT_EQ(n.prefetches.size(), 1u);
   EXPECT_EQ(n.prefetches[0].load, 0u);
 }
@@ -263,10 +263,10 @@ TEST(Prefetch, fetches_the_next_row_of_column_sums_larger_than_the_caches) {
   n.stores = {{2, OutputKind::column, 2, 1}};
   schedule(n, 0, test::neoverse_n1());
   for (const size_t cache : {0, 4000 * 300 * 4}) {
-    prefetch(n, test::with_caches(0, 64, cache));
+    choose_prefetches(n, test::with_caches(0, 64, cache));
     EXPECT_TRUE(n.prefetches.empty()) << cache;
   }
-  prefetch(n, test::with_caches(0, 64, 4000 * 300 * 4 - 4));
+  choose_prefetches(n, test::with_caches(0, 64, 4000 * 300 * 4 - 4));
   ASSERT_EQ(n.prefetches.size(), 1u) << "of the row that is the same for all there is no next one";
   EXPECT_EQ(n.exprs[n.prefetches[0].load].buffer, 0u);
 }
@@ -304,16 +304,16 @@ TEST(Prefetch, fetches_a_row_once_for_loads_of_several_intervals) {
   CpuNest n = sums_of_parts();
   const auto fetched = [&](int64_t offset) {
     n.exprs[1].offset = offset;
-    prefetch(n, test::with_caches(0, 64, 4096));
+    choose_prefetches(n, test::with_caches(0, 64, 4096));
     return n.prefetches.size();
   };
   EXPECT_EQ(fetched(150), 1u);
   EXPECT_EQ(fetched(-150), 1u);
   EXPECT_EQ(fetched(300), 2u);
-  prefetch(n, test::with_caches(0, 64, 4000 * 300 * 4));
+  choose_prefetches(n, test::with_caches(0, 64, 4000 * 300 * 4));
   EXPECT_FALSE(n.prefetches.empty());
   n.exprs[1].offset = 150;
-  prefetch(n, test::with_caches(0, 64, 4000 * 300 * 4));
+  choose_prefetches(n, test::with_caches(0, 64, 4000 * 300 * 4));
   EXPECT_TRUE(n.prefetches.empty()) << "the cache holds what is read, which counts once";
 }
 
@@ -323,9 +323,9 @@ TEST(Prefetch, is_placed_in_the_pass_with_the_most_work) {
   n.exprs = {make(Fn::load, {}), make(Fn::sum, {0}), make(Fn::sub, {0, 1}), make(Fn::exp, {2}), make(Fn::sum, {3}), make(Fn::sub, {0, 4})};
   n.stores[0].value = 5;
   n.outer += n.inner, n.inner = 0;
-  schedule(n, bit(1), test::neoverse_n1());
+  schedule(n, axis_bit(1), test::neoverse_n1());
   ASSERT_EQ(n.passes, 3u);
-  prefetch(n, test::with_caches(0, 50257 * 8, 0));
+  choose_prefetches(n, test::with_caches(0, 50257 * 8, 0));
   ASSERT_EQ(n.prefetches.size(), 1u);
   EXPECT_EQ(n.prefetches[0].pass, 1u);
 }

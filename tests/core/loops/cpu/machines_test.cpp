@@ -57,7 +57,7 @@ TEST_F(Machines, use_short_blocks_for_rows_with_conflict_misses) {
   for (const Machine& m : test::described_machines()) {
     const CpuNest n = scheduled(transpose, in, m).at(0);
     ASSERT_TRUE(n.blocked) << m.processor;
-    EXPECT_EQ(divide(n, {}, m).block, m.conflict_stride == 4096 ? 16 : 128) << m.processor;
+    EXPECT_EQ(divide_work(n, {}, m).block, m.conflict_stride == 4096 ? 16 : 128) << m.processor;
   }
 }
 

@@ -31,15 +31,15 @@ std::vector<float> sums_of(const PartialSums& partial, const std::vector<int64_t
     const int64_t first = r ? ends[r - 1] : 0;
     for (int64_t c = first; c < ends[r]; c++) {
       void* arguments[3] = {};
-      partial.begin(sums, c, arguments);
+      partial.zero_chunk(sums, c, arguments);
       for (int64_t i = 0; i < kSums; i++) {
         static_cast<float*>(arguments[1])[i] += 0.1f + static_cast<float>(c * c) / 3.0f + static_cast<float>(i);
         static_cast<float*>(arguments[2])[i] += 1.0f / static_cast<float>(1 + c + i);
       }
-      partial.end(sums, first, c);
+      partial.combine_finished(sums, first, c);
     }
   }
-  partial.finish(sums);
+  partial.combine_all(sums);
   if (out != DType::f32) std::copy(half.begin(), half.end(), found.begin());
   return found;
 }
@@ -68,12 +68,12 @@ TEST(PartialSums, are_converted_to_the_dtype_of_the_output) {
 }
 
 TEST(PartialSums, use_large_chunks_and_at_most_one_for_each_work_item) {
-  const auto chunks = [](int64_t elements, int64_t items) { return chunks_of({{1, 100, DType::f32}}, elements, items); };
+  const auto chunks = [](int64_t elements, int64_t items) { return choose_chunk_count({{1, 100, DType::f32}}, elements, items); };
   EXPECT_EQ(chunks(1000, 100), 4);
   EXPECT_EQ(chunks(64 * 100 * 10, 100), 10);
   EXPECT_EQ(chunks(int64_t{1} << 40, 100), kChunks);
   EXPECT_EQ(chunks(int64_t{1} << 40, 3), 3);
-  EXPECT_EQ(chunks_of({}, 1000, 100), 0);
+  EXPECT_EQ(choose_chunk_count({}, 1000, 100), 0);
   EXPECT_EQ(PartialSums({}, 0).bytes(), 0u);
 }
 

@@ -98,7 +98,7 @@ TEST(CpuSchedule, makes_reduced_axes_the_inner_loops) {
   CpuNest n = nest({40, 30}, {30, 1}, {0, 1});  // sums down the columns
   n.exprs.push_back(reduce(Fn::sum, 1));
   n.stores[0].value = 2;
-  schedule(n, bit(0), test::neoverse_n1());
+  schedule(n, axis_bit(0), test::neoverse_n1());
   EXPECT_EQ(n.extents, (Sizes{30, 40}));
   EXPECT_EQ(n.outer, 1u);
   EXPECT_TRUE(n.lane_is_outer());
@@ -111,7 +111,7 @@ TEST(CpuSchedule, vectorizes_along_reduced_rows) {
   CpuNest n = nest({40, 30}, {30, 1}, {1, 0});
   n.exprs.push_back(reduce(Fn::sum, 1));
   n.stores[0].value = 2;
-  schedule(n, bit(1), test::neoverse_n1());
+  schedule(n, axis_bit(1), test::neoverse_n1());
   EXPECT_EQ(n.lane, 1u);
   EXPECT_FALSE(n.lane_is_outer());
 }
@@ -123,7 +123,7 @@ TEST(CpuSchedule, adds_a_pass_for_values_that_need_reductions) {
   divide.in[1] = 2, divide.count = 2;
   n.exprs.push_back(divide);
   n.stores[0].value = 3;
-  schedule(n, bit(1), test::neoverse_n1());
+  schedule(n, axis_bit(1), test::neoverse_n1());
   EXPECT_EQ(n.passes, 2u);
   EXPECT_EQ(n.exprs[2].level, 1u);
 }

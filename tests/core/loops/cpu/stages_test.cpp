@@ -62,7 +62,7 @@ TEST_F(LoweringStages, compile_nests_that_cannot_run_tile_by_tile_as_a_whole) {
   for (const Node* n : trace.nodes) {
     if (n->executor != std::string_view("fusion") || def(*n).view) continue;
     LoweredRegion region = lowered(*n, *trace.store);
-    region.tiles = TileAxes{0, bit(1)};
+    region.tiles = TileAxes{0, axis_bit(1)};
     std::vector<std::string> seen;
     const CpuKernel kernel = run_stages(region, test::zen3(), Until::scheduled, [&](const Stage& stage, const CpuKernel&) { seen.emplace_back(stage.name); });
     EXPECT_FALSE(kernel.tiled);

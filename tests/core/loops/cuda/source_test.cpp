@@ -85,7 +85,7 @@ TEST_F(CudaSourceTest, does_not_vectorize_rows_that_are_no_whole_packs) {
 // What each part of a row comes to, and then the parts in their order.
 TEST_F(CudaSourceTest, splits_the_reduction_of_few_rows) {
   Nest whole = nest({prim("prims.exp", {prim("prims.amax", {prim("prims.neg", {input({40, 30})}), Shape{0, 1}})})});
-  ASSERT_TRUE(splits(whole));
+  ASSERT_TRUE(can_split_rows(whole));
   CudaSchedule schedule;
   schedule.parts = 2;
   const CudaSource made = cuda_source(whole, schedule, "kernel");
@@ -102,8 +102,8 @@ TEST_F(CudaSourceTest, joins_nests_that_differ_in_sizes_and_addresses) {
   for (Expr& e : one.exprs)
     if (e.fn == Fn::load && e.buffer == 1) e.map = static_cast<uint32_t>(one.maps.size());  // a broadcast number
   one.maps.push_back(Map(one.axes(), 0));
-  find_passes(one);
-  ASSERT_TRUE(loops::joins(one));
+  count_passes(one);
+  ASSERT_TRUE(loops::can_be_joined(one));
   const JoinedLayout l = joined_layout(one, {});
   EXPECT_EQ(l.addresses, 3u);
   EXPECT_LE(l.bytes, kMostParameterBytes);
@@ -116,7 +116,7 @@ TEST_F(CudaSourceTest, joins_nests_that_differ_in_sizes_and_addresses) {
 }
 
 TEST_F(CudaSourceTest, joins_no_nests_that_reduce) {
-  EXPECT_FALSE(loops::joins(nest({prim("prims.exp", {prim("prims.amax", {prim("prims.neg", {input({40, 30})}), Shape{0, 1}})})})));
+  EXPECT_FALSE(loops::can_be_joined(nest({prim("prims.exp", {prim("prims.amax", {prim("prims.neg", {input({40, 30})}), Shape{0, 1}})})})));
 }
 
 // What two passes read is loaded once: into registers, or into shared memory by the first pass.

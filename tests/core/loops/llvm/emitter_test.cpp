@@ -21,7 +21,7 @@ CpuNest doubling(int64_t n) {
   nest.maps = {{1}};
   Expr load;
   load.dtype = DType::f32;
-  load.axes = bit(0);
+  load.axes = axis_bit(0);
   Expr add = load;
   add.fn = Fn::add, add.count = 2;
   nest.exprs = {load, add};
