@@ -6,38 +6,38 @@
 
 namespace thunder {
 
-std::optional<ValueId> Derivation::find(size_t most_instructions, int64_t most_bytes) {
+std::optional<ValueId> Derivation::derive(size_t most_instructions, int64_t most_bytes) {
   instructions_left_ = most_instructions, bytes_left_ = most_bytes;
   const auto made = all_.makers.find(wanted_);
-  return made == all_.makers.end() ? std::nullopt : line(*made->second);
+  return made == all_.makers.end() ? std::nullopt : derive_line(*made->second);
 }
 
-std::optional<ValueId> Derivation::value(ValueId v) {
+std::optional<ValueId> Derivation::derive_value(ValueId v) {
   if (const auto known = found_.find(v); known != found_.end()) return known->second;
   std::optional<ValueId> out;
   if (v != wanted_ && std::find(inputs_.begin(), inputs_.end(), v) != inputs_.end()) out = v;
-  if (!out) out = small(v);
+  if (!out) out = derive_small_value(v);
   if (!out) {
     const auto made = all_.makers.find(v);
     const int64_t bytes = bytes_of(v, store_);
-    if (made != all_.makers.end()) out = line(*made->second);
+    if (made != all_.makers.end()) out = derive_line(*made->second);
     else if (bytes && bytes <= bytes_left_) out = v, bytes_left_ -= bytes;
   }
   if (out) found_[v] = *out;
   return out;
 }
 
-std::optional<ValueId> Derivation::small(ValueId v) {
+std::optional<ValueId> Derivation::derive_small_value(ValueId v) {
   const auto made = all_.makers.find(v);
   if (made != all_.makers.end() && def(*made->second).view) {
-    const auto of = small(made->second->args[0].v);
-    return of ? view(*made->second, *of) : std::nullopt;
+    const auto of = derive_small_value(made->second->args[0].v);
+    return of ? find_or_add_view(*made->second, *of) : std::nullopt;
   }
   const bool outside = made == all_.makers.end() || all_.made_at.count(v);
   return outside && is_small_beside(v, wanted_, store_) ? std::optional(v) : std::nullopt;
 }
 
-std::optional<ValueId> Derivation::view(const Node& n, ValueId of) {
+std::optional<ValueId> Derivation::find_or_add_view(const Node& n, ValueId of) {
   const auto equal = [&](const Node* other) {
     if (other->op != n.op || other->args.size() != n.args.size()) return false;
     return std::equal(n.args.begin() + 1, n.args.end(), other->args.begin() + 1, same);
@@ -48,42 +48,42 @@ std::optional<ValueId> Derivation::view(const Node& n, ValueId of) {
   for (const Node* other : views_)
     if (other->args[0].v == of && equal(other)) return other->results[0];
   const ValueId operand[] = {of};
-  views_.push_back(made_of(n, operand));
+  views_.push_back(clone_with_operands(n, operand));
   return views_.back()->results[0];
 }
 
-std::optional<ValueId> Derivation::line(const Node& n) {
+std::optional<ValueId> Derivation::derive_line(const Node& n) {
   const bool is_view = def(n).view != nullptr;
   if (n.results.size() != 1 || !(is_view || def(n).has(kElementwise)) || def(n).has(kRandom)) return std::nullopt;
   const ValueId made = n.results[0];
   const bool is_alike = store_.type(made).shape == store_.type(wanted_).shape;
   if (!is_alike && !is_small_beside(made, wanted_, store_)) return std::nullopt;
-  const size_t instructions = is_alike && !is_view ? instructions_of(n) : 1;  // a small value is made once for many
+  const size_t instructions = is_alike && !is_view ? count_instructions(n) : 1;  // a small value is made once for many
   if (instructions > instructions_left_) return std::nullopt;
   instructions_left_ -= instructions;
-  if (is_view) return view_of_line(n);
+  if (is_view) return derive_view(n);
   std::vector<ValueId> operands;
   bool all = true;
   for_each_value(n.args, [&](ValueId v) {
-    const auto operand = all ? value(v) : std::nullopt;
+    const auto operand = all ? derive_value(v) : std::nullopt;
     all = operand.has_value();
     if (all) operands.push_back(*operand);
   });
   if (!all || operands.empty()) return std::nullopt;
-  lines_.push_back(made_of(n, operands));
+  lines_.push_back(clone_with_operands(n, operands));
   return lines_.back()->results[0];
 }
 
 // Views of values that exist outside are outside, too: a kernel reads through them.
-std::optional<ValueId> Derivation::view_of_line(const Node& n) {
+std::optional<ValueId> Derivation::derive_view(const Node& n) {
   const auto made = all_.makers.find(n.args[0].v);
-  const auto of = made == all_.makers.end() ? std::nullopt : line(*made->second);
+  const auto of = made == all_.makers.end() ? std::nullopt : derive_line(*made->second);
   if (!of) return std::nullopt;
-  lines_.push_back(made_of(n, {&*of, 1}));
+  lines_.push_back(clone_with_operands(n, {&*of, 1}));
   return lines_.back()->results[0];
 }
 
-const Node* Derivation::made_of(const Node& n, std::span<const ValueId> operands) {
+const Node* Derivation::clone_with_operands(const Node& n, std::span<const ValueId> operands) {
   std::vector<Arg> args(n.args.begin(), n.args.end());
   size_t next = 0;
   for (Arg& a : args)

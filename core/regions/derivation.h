@@ -27,7 +27,7 @@ class Derivation {
   // Finds elementwise lines of at most so many instructions an element that compute the value from other inputs of the
   // region, from small values and from at most so many bytes of others. The value that then stands for it; nothing:
   // there are no such lines.
-  std::optional<ValueId> find(size_t most_instructions, int64_t most_bytes);
+  std::optional<ValueId> derive(size_t most_instructions, int64_t most_bytes);
 
   // The lines for the region's body.
   const std::vector<const Node*>& lines() const { return lines_; }
@@ -35,13 +35,13 @@ class Derivation {
   const std::vector<const Node*>& views() const { return views_; }
 
  private:
-  std::optional<ValueId> value(ValueId v);
+  std::optional<ValueId> derive_value(ValueId v);
   // A small value outside of regions.
-  std::optional<ValueId> small(ValueId v);
-  std::optional<ValueId> view(const Node& n, ValueId of);
-  std::optional<ValueId> line(const Node& n);
-  std::optional<ValueId> view_of_line(const Node& n);
-  const Node* made_of(const Node& n, std::span<const ValueId> operands);
+  std::optional<ValueId> derive_small_value(ValueId v);
+  std::optional<ValueId> find_or_add_view(const Node& n, ValueId of);
+  std::optional<ValueId> derive_line(const Node& n);
+  std::optional<ValueId> derive_view(const Node& n);
+  const Node* clone_with_operands(const Node& n, std::span<const ValueId> operands);
 
   Store& store_;
   const LinesByResult& all_;

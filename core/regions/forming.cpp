@@ -15,8 +15,8 @@ constexpr uint8_t kMaxRecomputations = 3;
 
 }  // namespace
 
-size_t Regions::form(size_t first) {
-  divide(first, first + taken_.size(), [&](size_t i) { return taken_[i - first]; });
+size_t Regions::form_region_from(size_t first) {
+  partition_window(first, first + taken_.size(), [&](size_t i) { return taken_[i - first]; });
   if (nodes_.size() < 2) return 0;
   if (nodes_.size() != static_cast<size_t>(std::count(taken_.begin(), taken_.end(), true))) state_ = nullptr;
   // Nodes after the last one of the region stay where they are.
@@ -24,9 +24,9 @@ size_t Regions::form(size_t first) {
   before_.clear(), after_.clear();
   for (size_t i = 0; i < sides_.size(); i++)
     if (sides_[i] != Side::inside) (sides_[i] == Side::before ? before_ : after_).push_back(entries_[first + i]);
-  subtract_uses();
+  remove_uses();
   const size_t taken = nodes_.size();
-  std::vector<const Node*> again = split();
+  std::vector<const Node*> again = split_recomputed();
   if (!again.empty()) {
     RegionState of_all = std::exchange(state_, nullptr);
     if (!fits() && !(remove_unconnected() && fits())) undo_split(again), state_ = std::move(of_all);
@@ -38,7 +38,7 @@ size_t Regions::form(size_t first) {
   auto to = std::fill_n(entries_.begin() + static_cast<ptrdiff_t>(first), room, Entry());
   to = std::copy(before_.begin(), before_.end(), to);
   for (const Node* n : unconnected_) *to++ = make_entry(n, true, false);
-  if (!nodes_.empty()) *to++ = make_entry(nodes_.size() == 1 ? single_node() : region(), false, false);
+  if (!nodes_.empty()) *to++ = make_entry(nodes_.size() == 1 ? single_node() : make_region(), false, false);
   const auto after = static_cast<size_t>(to - entries_.begin());
   for (const Node* n : again)
     if (def(*n).view) *to++ = make_entry(n, true, is_shared_broadcast(*n));
@@ -62,11 +62,11 @@ void Regions::sink(const Node* n, size_t from) {
   entries_.insert(at, make_entry(n, true, false));
 }
 
-void Regions::subtract_uses() {
+void Regions::remove_uses() {
   for (const Node* n : nodes_) for_each_value(n->args, [&](ValueId v) { uses_[v]--; });
 }
 
-std::vector<const Node*> Regions::split() {
+std::vector<const Node*> Regions::split_recomputed() {
   Store& store = *trace_.store;
   std::vector<const Node*> again;
   nodes_before_split_ = nodes_, unconnected_.clear();
@@ -135,7 +135,7 @@ void Regions::remove_dead_nodes() {
   }
 }
 
-const Node* Regions::region() {
+const Node* Regions::make_region() {
   inputs_.clear();
   std::vector<ValueId> inputs, results;
   for (const Node* n : nodes_)

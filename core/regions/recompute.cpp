@@ -13,7 +13,7 @@ constexpr int64_t kSmall = 16;
 
 }  // namespace
 
-size_t instructions_of(const Node& node) { return def(node).has(kCheap) ? 1 : kInstructionsOfFunction; }
+size_t count_instructions(const Node& node) { return def(node).has(kCheap) ? 1 : kInstructionsOfFunction; }
 
 int64_t bytes_of(ValueId v, const Store& store) {
   const Dim size = elements(store.type(v).shape);
@@ -50,7 +50,7 @@ bool Recompute::add_cost(const Node& node, ValueId made, Cost& cost) const {
   }
   if (!def(node).view) {
     if (!def(node).has(kElementwise) || def(node).has(kRandom)) return false;
-    cost.instructions += instructions_of(node);
+    cost.instructions += count_instructions(node);
     if (cost.instructions > most_instructions_) return false;
   }
   bool fits = true;

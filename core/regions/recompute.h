@@ -13,7 +13,7 @@
 namespace thunder {
 
 // About how many instructions an element of an elementwise line takes.
-size_t instructions_of(const Node& node);
+size_t count_instructions(const Node& node);
 // The bytes of a value; 0: they are not known.
 int64_t bytes_of(ValueId v, const Store& store);
 // Whether a value is so much smaller than another one that storing and reading it costs nearly nothing.

@@ -26,21 +26,21 @@ class Rematerialization {
         known_(store_.size()) {
     for (const ValueId v : trace.outputs) kept_[v] = 1;
     for (const Write& w : trace.writes) kept_[w.value] = 1;
-    for (size_t i = 0; i < trace.nodes.size(); i++) add(i);
+    for (size_t i = 0; i < trace.nodes.size(); i++) index_node(i);
   }
 
   void run() {
     // Backwards, so that a line can follow those that read it.
     for (size_t i = trace_.nodes.size(); i-- > 0;)
-      if (is_cheaper(i)) duplicate(i);
+      if (is_cheaper(i)) duplicate_into_readers(i);
     // Runs twice: a value rematerialized in the first pass may be an operand of others.
     for (size_t i = 0; i < trace_.nodes.size(); i++)
-      if (trace_.nodes[i] && is_region(*trace_.nodes[i])) derive(i), derive(i);
+      if (trace_.nodes[i] && is_region(*trace_.nodes[i])) derive_inputs(i), derive_inputs(i);
     finish();
   }
 
  private:
-  void add(size_t at) {
+  void index_node(size_t at) {
     const Node& n = *trace_.nodes[at];
     if (broadcasts(n, store_)) broadcast_from_[n.results[0]] = n.args[0].v;
     for_each_value(n.args, [&](ValueId v) { readers_[v].push_back(at); });
@@ -87,7 +87,7 @@ class Rematerialization {
     RegionState state;
   };
 
-  void duplicate(size_t at) {
+  void duplicate_into_readers(size_t at) {
     const Node& n = *trace_.nodes[at];
     const ValueId made = n.results[0];
     std::vector<Made> regions;
@@ -98,7 +98,7 @@ class Rematerialization {
       const ValueId own = store_.add(store_.type(made));
       const Node* const line = store_.node(n.op, n.args, {&own, 1}, {}, n.where, n.executor);
       regions.push_back({reader, nullptr, nullptr});
-      regions.back().region = with(*region, {&line, 1}, made, own, regions.back().state);
+      regions.back().region = prepend_lines(*region, {&line, 1}, made, own, regions.back().state);
       if (!regions.back().region) return;
     }
     if (regions.empty()) return;
@@ -107,7 +107,7 @@ class Rematerialization {
     trace_.nodes[at] = nullptr;
   }
 
-  void derive(size_t at) {
+  void derive_inputs(size_t at) {
     const auto inputs = trace_.nodes[at]->args[0].value_list();
     for (const ValueId v : std::vector<ValueId>(inputs.begin(), inputs.end())) {
       const auto made_at = lines_.made_at.find(v);
@@ -120,10 +120,10 @@ class Rematerialization {
       // would have to live as long.
       const std::vector<size_t>& readers = readers_[v];
       const bool is_last = !kept_[v] && std::all_of(readers.begin(), readers.end(), [at](size_t r) { return r == at; });
-      const auto found = derivation.find(most_instructions(*region.body[0]) / 2, is_last ? bytes_of(v, store_) : 0);
+      const auto found = derivation.derive(most_instructions(*region.body[0]) / 2, is_last ? bytes_of(v, store_) : 0);
       if (!found) continue;
       RegionState state;
-      const Node* const changed = with(region, derivation.lines(), v, *found, state);
+      const Node* const changed = prepend_lines(region, derivation.lines(), v, *found, state);
       if (!changed) continue;
       replace(at, changed, std::move(state));
       for (const Node* view : derivation.views()) {
@@ -135,7 +135,8 @@ class Rematerialization {
   }
 
   // The region with `lines` before the first that reads `v`, for which `own` stands; null: the executor takes none so.
-  const Node* with(const Node& region, std::span<const Node* const> lines, ValueId v, ValueId own, RegionState& state) {
+  const Node* prepend_lines(const Node& region, std::span<const Node* const> lines, ValueId v, ValueId own,
+                            RegionState& state) {
     to_.resize(store_.size(), kNoValue);
     to_[v] = own;
     std::vector<const Node*> body;
@@ -147,9 +148,9 @@ class Rematerialization {
     }
     to_[v] = kNoValue;
     if (!executor_.desc().fits(body, store_, state, executor_.desc().user)) return nullptr;
-    return region_of(region, body, region.results);
+    return rebuild_region(region, body, region.results);
   }
-  const Node* region_of(const Node& old, std::span<const Node* const> body, std::span<const ValueId> results) {
+  const Node* rebuild_region(const Node& old, std::span<const Node* const> body, std::span<const ValueId> results) {
     std::vector<ValueId> inputs;
     known_.clear(), known_.resize(store_.size());
     for (const Node* line : body) {
@@ -180,14 +181,14 @@ class Rematerialization {
       nodes.push_back(n);
     };
     for (size_t i = trace_.nodes.size(); i-- > 0;) {
-      if (const Node* const n = trace_.nodes[i] ? without_unread(*trace_.nodes[i]) : nullptr) keep(n);
+      if (const Node* const n = trace_.nodes[i] ? remove_unread(*trace_.nodes[i]) : nullptr) keep(n);
       for (size_t view = before_[i].size(); view-- > 0;) keep(before_[i][view]);
     }
     std::reverse(nodes.begin(), nodes.end());
     trace_.nodes = std::move(nodes);
   }
   // The region without unread results and lines; null if none of its results is read.
-  const Node* without_unread(const Node& n) {
+  const Node* remove_unread(const Node& n) {
     const auto is_read = [this](ValueId v) { return kept_[v] != 0; };
     if (std::all_of(n.results.begin(), n.results.end(), is_read)) return &n;
     if (!is_region(n)) return lines_.makers.count(n.results[0]) ? nullptr : &n;
@@ -207,7 +208,7 @@ class Rematerialization {
     std::reverse(body.begin(), body.end());
     RegionState state;
     if (!executor_.desc().fits(body, store_, state, executor_.desc().user)) body.assign(n.body.begin(), n.body.end());
-    const Node* const region = region_of(n, body, results);
+    const Node* const region = rebuild_region(n, body, results);
     states_[region] = body.size() == n.body.size() ? std::move(states_[&n]) : std::move(state);
     return region;
   }

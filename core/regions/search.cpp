@@ -48,7 +48,9 @@ void Regions::run() {
   for (const bool large : {true, false}) {
     for (size_t first = 0; first < entries_.size();) {
       const size_t formed =
-          entries_[first].candidate && is_large(*entries_[first].node) == large && take(first) ? form(first) : 0;
+          entries_[first].candidate && is_large(*entries_[first].node) == large && try_region_from(first)
+              ? form_region_from(first)
+              : 0;
       first += formed ? formed - 1 : 1;
     }
     entries_.erase(std::remove_if(entries_.begin(), entries_.end(), [](const Entry& entry) { return !entry.node; }),
@@ -86,16 +88,16 @@ void Regions::find_materialized() {
   }
 }
 
-bool Regions::take(size_t first) {
+bool Regions::try_region_from(size_t first) {
   if (executor_.desc().begins_region && !executor_.desc().begins_region(*entries_[first].node)) return false;
   const size_t end = std::min(entries_.size(), first + kWindow);
-  connect(first, end);
+  find_connected(first, end);
   size_t connected = 0, last = first;
   for (size_t i = first; i < end; i++)
     if (connections_.component_of(i - first) == connections_.component_of(0)) connected++, last = i;
   if (connected < 2) return false;
   // Nodes after the last candidate cannot be read by any candidate.
-  divide(first, last + 1, [&](size_t i) {
+  partition_window(first, last + 1, [&](size_t i) {
     const Entry& entry = entries_[i];
     return entry.candidate && may_join(entry.computed, entries_[first].computed) &&
            (connections_.component_of(i - first) == connections_.component_of(0) ||
@@ -111,7 +113,7 @@ bool Regions::take(size_t first) {
   return true;
 }
 
-void Regions::connect(size_t first, size_t end) {
+void Regions::find_connected(size_t first, size_t end) {
   connections_.restart(end - first);
   for (size_t i = first; i < end; i++) {
     if (!entries_[i].candidate || entries_[i].is_shared_broadcast) continue;

@@ -40,7 +40,7 @@ class Regions {
   // it; those that depend on a node inside or after it are after it; the others are before it. Sets sides_, by the
   // distance from `first`, and nodes_, the nodes inside.
   template <class Wants>
-  void divide(size_t first, size_t end, const Wants& wants) {
+  void partition_window(size_t first, size_t end, const Wants& wants) {
     inside_.clear(), results_after_.clear();
     sides_.clear(), nodes_.clear();
     for (size_t i = first; i < end; i++) {
@@ -56,37 +56,37 @@ class Regions {
 
   // Offers the executor all nodes that could join a region that begins at `first`: those connected with it. Sets
   // taken_, by the distance from `first`.
-  bool take(size_t first);
+  bool try_region_from(size_t first);
   // Connects candidates that compute or read the same values. A broadcast that is read in several places connects
   // nothing, nor does a value that was broadcast before: its readers may have nothing else in common, like the updates
   // of parameters that share a learning rate.
-  void connect(size_t first, size_t end);
+  void find_connected(size_t first, size_t end);
   bool is_shared_broadcast(const Node& n) const;
 
   // Forms a region of the nodes that were taken, less those that depend on a node after the region. Returns one more
   // than the number of empty entries that it leaves in entries_; 0: there is no region.
-  size_t form(size_t first);
+  size_t form_region_from(size_t first);
   const Node* single_node();
   // Inserts a node before its first reader, with which it may form a region.
   void sink(const Node* n, size_t from);
   // Subtracts the reads by nodes_ from uses_, which then counts the reads of their results outside of the region.
-  void subtract_uses();
+  void remove_uses();
   // Rematerialization: values that are read inside and outside of the region and are cheap to recompute are computed on
   // both sides, rather than stored. Returns the nodes outside; those inside get new values. Views at the beginning of
   // the region stay inside.
-  std::vector<const Node*> split();
+  std::vector<const Node*> split_recomputed();
   // Whether the executor, which took all of the region's nodes, also takes those that are left. Sets state_.
   bool fits();
-  // After split(): takes nodes out that read nothing of the region and that nothing in it reads any more, which the
-  // region's loops might not compute. They stay before it. False: there are none.
+  // After split_recomputed(): takes nodes out that read nothing of the region and that nothing in it reads any more,
+  // which the region's loops might not compute. They stay before it. False: there are none.
   bool remove_unconnected();
-  // Undoes split() and remove_unconnected().
+  // Undoes split_recomputed() and remove_unconnected().
   void undo_split(std::vector<const Node*>& again);
   // Removes nodes that were read only by those that are now recomputed outside.
   void remove_dead_nodes();
   // The region's node, with nodes_ as its body: its arguments are the values that they read from outside, its results
   // those that are read outside.
-  const Node* region();
+  const Node* make_region();
 
   Trace& trace_;
   const Executor& executor_;

@@ -21,14 +21,14 @@ class Siblings {
     const std::vector<Computed> computed = when_computed(trace);
     for (const Write& w : trace.writes) written_.add(w.value);
     for (const Node* n : trace.nodes) {
-      entries_.push_back({n, kernel(*n), computed[entries_.size()] == Computed::once, max_elements(*n)});
+      entries_.push_back({n, is_kernel(*n), computed[entries_.size()] == Computed::once, max_elements(*n)});
       if (broadcasts(*n, *trace.store)) broadcast_.add(*n);
     }
   }
 
   void run() {
     for (size_t i = 0; i < entries_.size(); i++)
-      while (entries_[i].kernel && join_next(i)) continue;
+      while (entries_[i].kernel && merge_with_next(i)) continue;
     trace_.nodes.clear();
     for (const Entry& entry : entries_)
       if (entry.node) trace_.nodes.push_back(entry.node);
@@ -42,7 +42,7 @@ class Siblings {
     int64_t max_elements;  // elements of the largest value that it reads or writes
   };
 
-  bool kernel(const Node& n) const {
+  bool is_kernel(const Node& n) const {
     return is_region(n, executor_, op_) || (is_single(n, executor_, op_) && !def(n).view);
   }
 
@@ -59,7 +59,7 @@ class Siblings {
   }
 
   // Joins a kernel with the next possible one; false if there is none.
-  bool join_next(size_t first) {
+  bool merge_with_next(size_t first) {
     read_.clear(), dependents_.clear();
     for_each_value(entries_[first].node->args, [&](ValueId v) {
       if (!broadcast_.has(v)) read_.add(v);
@@ -70,7 +70,7 @@ class Siblings {
       const bool passes = entry.kernel || def(*entry.node).view || entry.max_elements <= 1;
       if (!passes) return false;
       if (dependents_.read_by(*entry.node)) dependents_.add(*entry.node);
-      else if (may_join(entries_[first], entry) && reads_the_same(entry) && join(first, i)) return true;
+      else if (may_join(entries_[first], entry) && reads_the_same(entry) && merge_pair(first, i)) return true;
     }
     return false;
   }
@@ -79,10 +79,10 @@ class Siblings {
     if (!entry.kernel || entry.once != first.once || entry.max_elements != first.max_elements) return false;
     // The new value of a written input may be computed in place; in one kernel with other nodes only if all of them are
     // elementwise.
-    const bool writes = makes_written(*first.node) || makes_written(*entry.node);
+    const bool writes = computes_written_value(*first.node) || computes_written_value(*entry.node);
     return !writes || (is_elementwise(*first.node) && is_elementwise(*entry.node));
   }
-  bool makes_written(const Node& n) const {
+  bool computes_written_value(const Node& n) const {
     return std::any_of(n.results.begin(), n.results.end(), [this](ValueId r) { return written_.has(r); });
   }
   static bool is_elementwise(const Node& n) {
@@ -103,7 +103,7 @@ class Siblings {
   }
 
   // Nodes between the two that depend on the first one move after both.
-  bool join(size_t first, size_t second) {
+  bool merge_pair(size_t first, size_t second) {
     std::vector<const Node*> body = nodes_of(*entries_[first].node);
     const std::vector<const Node*> others = nodes_of(*entries_[second].node);
     const auto middle = body.insert(body.end(), others.begin(), others.end());
@@ -113,7 +113,7 @@ class Siblings {
     const auto from = entries_.begin() + static_cast<ptrdiff_t>(first),
                to = entries_.begin() + static_cast<ptrdiff_t>(second) + 1;
     Entry both = *from;
-    both.node = region(*entries_[first].node, *entries_[second].node, body);
+    both.node = make_region(*entries_[first].node, *entries_[second].node, body);
     states_[both.node] = std::move(state);
     const auto last = std::stable_partition(from + 1, to - 1,
                                             [this](const Entry& e) { return !dependents_.read_by(*e.node); });
@@ -124,7 +124,7 @@ class Siblings {
     return true;
   }
 
-  const Node* region(const Node& first, const Node& second, const std::vector<const Node*>& body) {
+  const Node* make_region(const Node& first, const Node& second, const std::vector<const Node*>& body) {
     std::vector<ValueId> inputs, results;
     for (const Node* n : {&first, &second}) {
       for_each_value(n->args, [&](ValueId v) {
