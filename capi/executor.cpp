@@ -30,7 +30,7 @@ class CallerKernel : public Kernel {
     set_call({reinterpret_cast<Status* (*)(const Launch*, void*)>(desc_.run), state});
     check_scratch();
   }
-  void lay_out(const NodeView& view) override {
+  void adapt_to_layouts(const NodeView& view) override {
     if (!desc_.lay_out) return;
     const NodeHandle node(view.node, view.store);
     thunder_launch layout{};

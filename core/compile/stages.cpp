@@ -51,12 +51,12 @@ void run_region_pass(Compilation& c) {
 }
 
 void plan_memory(Compilation& c) { c.builder->plan_memory(c.inputs, c.settings().epilogue_fusion); }
-void schedule(Compilation& c) { c.builder->lay_out(c.settings(), c.check); }
-void join(Compilation& c) { c.builder->join(); }
+void schedule(Compilation& c) { c.builder->adapt_kernels_to_layouts(c.settings(), c.check); }
+void join(Compilation& c) { c.builder->join_steps(); }
 void emit(Compilation& c) { c.builder->finish(c.check); }
 void link(Compilation& c) { c.program = c.builder->link(c.traces.front(), c.fixed, *c.threads); }
 void record_graph(Compilation& c) {
-  if (c.settings().use_cudagraphs) c.program->use_recording();
+  if (c.settings().use_cudagraphs) c.program->enable_recording();
 }
 std::string graph_report(const Program& program) {
   const std::string text = program.recording_report();

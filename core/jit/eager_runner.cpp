@@ -32,7 +32,8 @@ class EagerCall : public Counted<EagerCall> {
       if (!e->claims(view)) continue;
       try {
         kernel_ = e->prepare(view);
-        if (key.on_device()) kernel_->lay_out({key.node(), key.store(), settings, in, out}), kernel_->finish();
+        if (key.on_device())
+          kernel_->adapt_to_layouts({key.node(), key.store(), settings, in, out}), kernel_->finish_compiling();
         return;
       } catch (const Error& failed) {
         if (failed.code() != Code::declined) throw;

@@ -104,7 +104,7 @@ Status* ProgramRunner::renew_frozen(const Entry& entry) {
   if (std::all_of(entry.frozen.begin(), entry.frozen.end(), is_current)) return nullptr;
   std::lock_guard lock(renew_mutex_);
   if (std::all_of(entry.frozen.begin(), entry.frozen.end(), is_current)) return nullptr;
-  if (Status* failed = entry.program->renew()) return failed;
+  if (Status* failed = entry.program->rerun_constant_steps()) return failed;
   for (Frozen& f : entry.frozen)
     std::atomic_ref(f.seen).store(f.tensor->storage()->version(), std::memory_order_release);
   return nullptr;

@@ -51,7 +51,7 @@ class BestFit {
 
 // Calls begin(r) and end(r) of requests in the order of time; what ends at a time ends after all that begin then.
 template <class Requests, class Begin, class End>
-void in_order(Requests requests, const Begin& begin, const End& end) {
+void for_each_in_time_order(Requests requests, const Begin& begin, const End& end) {
   std::vector<size_t> by_end(requests.size());
   std::iota(by_end.begin(), by_end.end(), size_t{0});
   std::stable_sort(by_end.begin(), by_end.end(),
@@ -94,15 +94,15 @@ size_t place_by_size(std::span<ArenaRequest> requests) {
 
 size_t place_in_order(std::span<ArenaRequest> requests) {
   BestFit fit;
-  in_order(
+  for_each_in_time_order(
       requests, [&](ArenaRequest& r) { r.offset = fit.allocate(r.bytes); },
       [&](const ArenaRequest& r) { fit.release(r.offset, r.bytes); });
   return fit.top();
 }
 
-size_t most_in_use(std::span<const ArenaRequest> requests) {
+size_t max_bytes_in_use(std::span<const ArenaRequest> requests) {
   int64_t used = 0, most = 0;
-  in_order(
+  for_each_in_time_order(
       requests, [&](const ArenaRequest& r) { most = std::max(most, used = checked_add(used, r.bytes)); },
       [&](const ArenaRequest& r) { used -= r.bytes; });
   return static_cast<size_t>(most);
@@ -110,7 +110,7 @@ size_t most_in_use(std::span<const ArenaRequest> requests) {
 
 size_t place_tightly(std::span<ArenaRequest> requests) {
   const size_t top = place_in_order(requests);
-  if (requests.size() > kMostRequests || top == most_in_use(requests)) return top;
+  if (requests.size() > kMostRequests || top == max_bytes_in_use(requests)) return top;
   std::vector<ArenaRequest> other(requests.begin(), requests.end());
   const size_t by_size = place_by_size(other);
   if (by_size >= top) return top;

@@ -23,6 +23,6 @@ size_t place_in_order(std::span<ArenaRequest> requests);
 // needs fewer bytes. It does not consider the caches, and its time is quadratic in the number of requests.
 size_t place_tightly(std::span<ArenaRequest> requests);
 // The most bytes that are in use at one time: no placement needs less.
-size_t most_in_use(std::span<const ArenaRequest> requests);
+size_t max_bytes_in_use(std::span<const ArenaRequest> requests);
 
 }  // namespace thunder

@@ -10,11 +10,11 @@
 namespace thunder {
 namespace {
 
-Status* run_nothing(const Launch*, void*) { return nullptr; }
+Status* run_no_op(const Launch*, void*) { return nullptr; }
 
 // Makes a step ready to run; may throw what its executor throws.
 template <class F>
-void prepared(const Step& step, F&& f) {
+void prepare_step(const Step& step, F&& f) {
   try {
     f();
   } catch (const Error& e) {
@@ -32,15 +32,16 @@ void ProgramBuilder::plan_memory(const InputLayouts& inputs, bool epilogues) {
   accelerators_ = accelerators_of(plan_, devices_);
 }
 
-void ProgramBuilder::lay_out_step(Step& step, std::span<const Buffer> layouts, const CompileSettings& settings) {
-  step.kernel = kernels_.take(*step.node, *trace_.store);
+void ProgramBuilder::adapt_step_to_layouts(Step& step, std::span<const Buffer> layouts,
+                                           const CompileSettings& settings) {
+  step.kernel = kernels_.take_kernel(*step.node, *trace_.store);
   const NodeView view{*step.node,
                       *trace_.store,
                       settings,
                       layouts.subspan(step.first, step.n_inputs),
                       layouts.subspan(step.first + step.n_inputs, step.n_outputs),
                       step.epilogue_input};
-  prepared(step, [&] { step.kernel->lay_out(view); });
+  prepare_step(step, [&] { step.kernel->adapt_to_layouts(view); });
   step.call = step.kernel->call();
   step.scratch_bytes = step.kernel->scratch();
 }
@@ -48,18 +49,18 @@ void ProgramBuilder::lay_out_step(Step& step, std::span<const Buffer> layouts, c
 // An epilogue runs inside the step before it, and is no step of its own. All steps on the CPU use the same scratch
 // memory, one after the other; an epilogue's scratch comes after that of the step that runs it. Steps that libraries
 // run on devices may say what they need when they are finished, and only then are their places known.
-void ProgramBuilder::lay_out(const CompileSettings& settings, InterruptCheck& check) {
+void ProgramBuilder::adapt_kernels_to_layouts(const CompileSettings& settings, InterruptCheck& check) {
   std::vector<int64_t> scratch, behind;  // by arena: where scratch begins; where that of the step before ends
   for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
   behind = scratch;
   std::vector<Buffer> layouts;
-  for (const BufferPlan& b : plan_.buffers) layouts.push_back(layout_of(plan_, b));
+  for (const BufferPlan& b : plan_.buffers) layouts.push_back(buffer_of(plan_, b));
   std::vector<Step> steps;
   for (size_t done = 0; Step& step : plan_.steps) {
     check.at("prepare", done++, plan_.steps.size());
     Accelerator* const accelerator = accelerators_[step.arena];
     if (!step.node && accelerator) step.call = {run_copy_on_device, accelerator};
-    if (step.node) lay_out_step(step, layouts, settings);
+    if (step.node) adapt_step_to_layouts(step, layouts, settings);
     const bool is_epilogue = step.kernel && step.kernel->runs_tiles();
     if (!accelerator || is_epilogue) {
       const int64_t begin = is_epilogue ? behind[step.arena] : scratch[step.arena];
@@ -86,7 +87,7 @@ void ProgramBuilder::finish_steps(bool compiled, InterruptCheck& check) {
       check.at(compiled ? "compile" : "plan", done++, total);
       if (!step.kernel || step.follows || (step.kernel->launcher() != nullptr) != compiled) continue;
       Kernel& kernel = step.joined ? *step.joined : *step.kernel;
-      prepared(step, [&] { kernel.finish(); });
+      prepare_step(step, [&] { kernel.finish_compiling(); });
       plan_.library_ms += kernel.plan_ms();
       if (step.joined || kernel.scratch() == step.scratch_bytes) continue;
       ensure(accelerators_[step.arena] && !compiled && all == &plan_.steps && step.epilogue < 0,
@@ -96,7 +97,7 @@ void ProgramBuilder::finish_steps(bool compiled, InterruptCheck& check) {
 }
 
 // Steps are moved down to the last one that they are joined with, so that nothing is written earlier than before.
-void ProgramBuilder::join() {
+void ProgramBuilder::join_steps() {
   std::vector<Joinable> joinable;
   for (const Step& step : plan_.steps)
     joinable.push_back(step.kernel ? step.kernel->joinable() : Joinable());
@@ -113,11 +114,11 @@ void ProgramBuilder::join() {
     for (const size_t k : *joined[i]) {
       Step& step = steps.emplace_back(std::move(plan_.steps[k]));
       step.follows = static_cast<uint32_t>(kernels.size());
-      step.call = {run_nothing, nullptr};
+      step.call = {run_no_op, nullptr};
       kernels.push_back(step.kernel.get());
     }
     Step& first = steps[steps.size() - kernels.size()];
-    prepared(first, [&] { first.joined = kernels[0]->join(kernels); });
+    prepare_step(first, [&] { first.joined = kernels[0]->join(kernels); });
     first.call = first.joined->call();
   }
   plan_.steps = std::move(steps);

@@ -15,9 +15,9 @@ class ProgramBuilder {
   void plan_memory(const InputLayouts& inputs, bool epilogues);
   // Gives each kernel the layouts of its tensors, each step its kernel, and scratch memory its place. Kernels of
   // libraries on devices, which say late what scratch they need, are finished.
-  void lay_out(const CompileSettings& settings, InterruptCheck& check);
+  void adapt_kernels_to_layouts(const CompileSettings& settings, InterruptCheck& check);
   // Joins steps that one launch may compute. They move down to the last of them, so that nothing is written earlier.
-  void join();
+  void join_steps();
   // Waits for the kernels that are being compiled.
   void finish(InterruptCheck& check);
   // Binds what stays the same between calls, and runs what runs once. `written`: the user's trace. `fixed`: the
@@ -25,7 +25,7 @@ class ProgramBuilder {
   std::unique_ptr<Program> link(Trace written, std::span<void* const> fixed, ThreadPool& threads);
 
  private:
-  void lay_out_step(Step& step, std::span<const Buffer> layouts, const CompileSettings& settings);
+  void adapt_step_to_layouts(Step& step, std::span<const Buffer> layouts, const CompileSettings& settings);
   void finish_steps(bool compiled, InterruptCheck& check);
 
   Trace trace_;

@@ -19,7 +19,7 @@ double elements_of(const Node& n, size_t arg, const Store& store) {
   return arg < n.args.size() && n.args[arg].kind == ArgKind::value ? elements(store.type(n.args[arg].v)) : 0;
 }
 
-double first_size(const TensorType& type) {
+double first_dim_size(const TensorType& type) {
   const Sizes sizes = concrete(type.shape);
   return sizes.empty() ? 1.0 : std::max(1.0, double(sizes[0]));
 }
@@ -33,10 +33,10 @@ double multiply_adds(const Node& n, const Store& store) {
     const Sizes sizes = concrete(out.shape);
     return elements_of(n, 0, store) * (sizes.empty() ? 1.0 : double(sizes.back()));
   }
-  if (name == "prims.conv2d_weight_grad") return elements_of(n, 0, store) * elements(out) / first_size(out);
+  if (name == "prims.conv2d_weight_grad") return elements_of(n, 0, store) * elements(out) / first_dim_size(out);
   const double weights = elements_of(n, 1, store);
   const double results = name == "prims.conv2d" ? elements(out) : elements_of(n, 0, store);
-  return n.args[1].kind == ArgKind::value ? results * weights / first_size(store.type(n.args[1].v)) : 0;
+  return n.args[1].kind == ArgKind::value ? results * weights / first_dim_size(store.type(n.args[1].v)) : 0;
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ DonatedMemory::DonatedMemory(const Trace& trace, const Plan& plan, const Locatio
 }
 
 // The first offset in the donated memory with room for the wanted bytes, between the values that live at the same time.
-std::optional<int64_t> DonatedMemory::gap(const Donated& in, const ArenaRequest& wanted) {
+std::optional<int64_t> DonatedMemory::find_gap(const Donated& in, const ArenaRequest& wanted) {
   int64_t end = 0;
   for (const ArenaRequest& r : in.taken) {
     if (r.last < wanted.first || wanted.last < r.first) continue;
@@ -34,12 +34,12 @@ std::optional<int64_t> DonatedMemory::gap(const Donated& in, const ArenaRequest&
   return end;
 }
 
-std::optional<DonatedMemory::Place> DonatedMemory::take(Device device, size_t bytes, int64_t first, int64_t last) {
+std::optional<DonatedMemory::Place> DonatedMemory::reserve(Device device, size_t bytes, int64_t first, int64_t last) {
   if (bytes < kLeast) return std::nullopt;
   ArenaRequest wanted{static_cast<int64_t>(bytes), static_cast<size_t>(first), static_cast<size_t>(last)};
   for (Donated& in : donated_) {
     if (in.device != device || in.free_from > first || in.bytes < wanted.bytes) continue;
-    const std::optional<int64_t> at = gap(in, wanted);
+    const std::optional<int64_t> at = find_gap(in, wanted);
     if (!at) continue;
     wanted.offset = *at, wanted.bytes = aligned(bytes);
     const auto behind = [](const ArenaRequest& a, const ArenaRequest& b) { return a.offset < b.offset; };

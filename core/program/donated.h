@@ -17,7 +17,7 @@ class DonatedMemory {
     int64_t offset;
   };
   // A place for so many bytes between two nodes, both included, in the smallest donated input with room, if any.
-  std::optional<Place> take(Device device, size_t bytes, int64_t first, int64_t last);
+  std::optional<Place> reserve(Device device, size_t bytes, int64_t first, int64_t last);
   size_t bytes() const { return bytes_; }  // that were taken in all
 
  private:
@@ -27,7 +27,7 @@ class DonatedMemory {
     int64_t bytes, free_from;  // bytes; the first node at which nobody reads it
     std::vector<ArenaRequest> taken;  // by offset
   };
-  static std::optional<int64_t> gap(const Donated& in, const ArenaRequest& wanted);
+  static std::optional<int64_t> find_gap(const Donated& in, const ArenaRequest& wanted);
 
   std::vector<Donated> donated_;  // smallest first
   size_t bytes_ = 0;

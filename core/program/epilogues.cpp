@@ -11,23 +11,23 @@ class Epilogues {
   Epilogues(const Trace& trace, const Kernels& kernels, Locations& locations)
       : trace_(trace), kernels_(kernels), all_(locations) {}
 
-  void find() {
+  void find_producers() {
     int64_t before = kNever;
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       if (all_.is_view[i] || all_.constant[i]) continue;
-      if (before != kNever && fits(*trace_.nodes[static_cast<size_t>(before)], *trace_.nodes[i]))
+      if (before != kNever && can_be_epilogue(*trace_.nodes[static_cast<size_t>(before)], *trace_.nodes[i]))
         all_.producer[i] = before;
       before = static_cast<int64_t>(i);
     }
   }
 
-  void place() {
+  void place_results() {
     std::vector<ValueId> moved(all_.at.size(), kNoValue);
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       if (all_.producer[i] == kNever) continue;
       const Node &n = *trace_.nodes[i], &producer = *trace_.nodes[static_cast<size_t>(all_.producer[i])];
       if (writes_what_is_read(n, producer)) all_.producer[i] = kNever;
-      else share(n, producer.results[0], static_cast<int64_t>(i), moved);
+      else share_memory(n, producer.results[0], static_cast<int64_t>(i), moved);
     }
     for (Location& l : all_.at)
       if (l.root != kNoValue && moved[l.root] != kNoValue) l.root = moved[l.root];
@@ -35,7 +35,7 @@ class Epilogues {
 
  private:
   // Whether of all values in the producer's memory the node reads the producer's result alone.
-  bool fits(const Node& producer, const Node& n) const {
+  bool can_be_epilogue(const Node& producer, const Node& n) const {
     if (!kernels_.has(producer, kRunsEpilogue) || !kernels_.has(n, kRunsTiles)) return false;
     const ValueId made = producer.results[0];
     const Shape& shape = trace_.type(made).shape;
@@ -62,9 +62,9 @@ class Epilogues {
   }
 
   // An elementwise result gets the memory of the producer's, which is in the caches.
-  void share(const Node& n, ValueId made, int64_t at, std::vector<ValueId>& moved) {
+  void share_memory(const Node& n, ValueId made, int64_t at, std::vector<ValueId>& moved) {
     Root& from = all_.roots[made];
-    if (from.place != Place::arena || from.placed || from.last_use != at || !kernels_.in_place(n)) return;
+    if (from.place != Place::arena || from.placed || from.last_use != at || !kernels_.can_run_in_place(n)) return;
     for (ValueId r : n.results) {
       const Root& to = all_.roots[r];
       const bool free = to.place == Place::arena && !to.placed;
@@ -83,10 +83,10 @@ class Epilogues {
 }  // namespace
 
 void find_epilogues(const Trace& trace, const Kernels& kernels, Locations& locations) {
-  Epilogues(trace, kernels, locations).find();
+  Epilogues(trace, kernels, locations).find_producers();
 }
 void place_epilogues(const Trace& trace, const Kernels& kernels, Locations& locations) {
-  Epilogues(trace, kernels, locations).place();
+  Epilogues(trace, kernels, locations).place_results();
 }
 
 }  // namespace thunder

@@ -7,7 +7,7 @@ namespace thunder {
 
 // A step's failure in the user's terms: the op, its source location, and the executor. A binding's own exception is
 // handed back as it is.
-Status* Program::located(Status* failed, const Step& step) const noexcept {
+Status* Program::add_location(Status* failed, const Step& step) const noexcept {
   if (!step.node || !step.node->executor || failed->has_foreign()) return failed;
   try {
     if (failed->code() == Code::ok) {
@@ -32,7 +32,7 @@ Status* Program::located(Status* failed, const Step& step) const noexcept {
 }
 
 // An exception of the host's language is handed back as it is.
-Status* Program::stopped(Status* why, const Step& next) noexcept {
+Status* Program::describe_stop(Status* why, const Step& next) noexcept {
   if (why->has_foreign() || why->code() != kCancelled) return why;
   try {
     const Ref<Status> owned = Ref<Status>::adopt(why);

@@ -43,16 +43,16 @@ void Program::share_arenas() {
   for (size_t i = 0; i < plan_.arenas.size(); i++) shared_arenas_[i]->add(plan_.arenas[i].bytes);
 }
 
-void Program::leave_arenas() noexcept {
+void Program::unshare_arenas() noexcept {
   for (size_t i = 0; i < shared_arenas_.size(); i++) shared_arenas_[i]->remove(plan_.arenas[i].bytes);
 }
 
-void Program::place(Frame& frame) const {
+void Program::allocate_arenas(Frame& frame) const {
   frame.arenas = allocate(&DeviceArena::bytes);
   bind_arenas(frame);
 }
 
-Program::Frame* Program::with_arenas(Frame* frame, Status*& failed) noexcept {
+Program::Frame* Program::borrow_arenas(Frame* frame, Status*& failed) noexcept {
   if (!frame || frame->owns) return frame;
   try {
     for (size_t i = 0; i < shared_arenas_.size(); i++)
@@ -68,7 +68,7 @@ Program::Frame* Program::with_arenas(Frame* frame, Status*& failed) noexcept {
   return nullptr;
 }
 
-void Program::without_arenas(Frame& frame) noexcept {
+void Program::return_arenas(Frame& frame) noexcept {
   if (frame.owns) return;
   for (size_t i = 0; i < frame.arenas.size(); i++) shared_arenas_[i]->give_back(std::move(frame.arenas[i]));
   frame.arenas.clear();
@@ -86,7 +86,7 @@ void Program::bind_arenas(Frame& frame) const {
   for (size_t i = 0; i < plan_.steps.size(); i++) frame.launches[i].scratch = scratch_of(plan_.steps[i], frame);
 }
 
-void Program::rest() noexcept {
+void Program::release_idle_memory() noexcept {
   std::lock_guard lock(mutex_);
   if (resting_ || !shared_arenas_.empty() || !accelerators().empty()) return;
   if (first_->busy.exchange(true, std::memory_order_acquire)) return;
@@ -97,7 +97,7 @@ void Program::rest() noexcept {
 std::unique_ptr<Program::Frame> Program::make_frame() const {
   auto frame = std::make_unique<Frame>();
   for (const BufferPlan& b : plan_.buffers) {
-    Buffer buffer = layout_of(plan_, b);
+    Buffer buffer = buffer_of(plan_, b);
     if (b.rank >= 0 && b.place == Place::constant) buffer.data = constants_[b.index]->data() + b.offset;
     if (b.place == Place::input && b.index >= n_given_)
       buffer.data = static_cast<std::byte*>(fixed_[b.index - n_given_]) + b.offset;
@@ -111,15 +111,15 @@ std::unique_ptr<Program::Frame> Program::make_frame() const {
     if (s.epilogue >= 0) frame->launches.back().epilogue = &frame->epilogues[static_cast<size_t>(s.epilogue)];
   }
   frame->owns = shared_arenas_.empty();
-  if (frame->owns) place(*frame);
+  if (frame->owns) allocate_arenas(*frame);
   return frame;
 }
 
-Program::Frame* Program::another_frame(Status*& failed) noexcept {
+Program::Frame* Program::wake_or_make_frame(Status*& failed) noexcept {
   try {
     std::lock_guard lock(mutex_);
     if (resting_) {
-      place(*first_);
+      allocate_arenas(*first_);
       resting_ = false;
       return first_.get();
     }
@@ -136,7 +136,7 @@ Program::Frame* Program::another_frame(Status*& failed) noexcept {
   return nullptr;
 }
 
-void Program::give_back(Frame& frame) {
+void Program::add_idle_frame(Frame& frame) {
   std::lock_guard lock(mutex_);
   idle_.push_back(&frame);
 }

@@ -33,10 +33,10 @@ class Joining {
   std::vector<JoinedSteps> run() {
     for (size_t i = plan_.constant_steps; i < plan_.steps.size(); i++) {
       const Accesses accesses = accesses_of(plan_.steps[i]);
-      std::erase_if(open_, [&](Candidate& c) { return closes(c, i, accesses) && (end(c), true); });
-      if (!joinable_[i].kind.empty()) add(i, accesses);
+      std::erase_if(open_, [&](Candidate& c) { return must_close(c, i, accesses) && (keep_if_large_enough(c), true); });
+      if (!joinable_[i].kind.empty()) add_to_candidate(i, accesses);
     }
-    for (Candidate& c : open_) end(c);
+    for (Candidate& c : open_) keep_if_large_enough(c);
     std::sort(joined_.begin(), joined_.end(), [](auto& a, auto& b) { return a.back() < b.back(); });
     return std::move(joined_);
   }
@@ -80,11 +80,11 @@ class Joining {
     return any(a.writes, b.reads) || any(a.writes, b.writes) || any(a.reads, b.writes);
   }
 
-  static bool closes(const Candidate& c, size_t step, const Accesses& accesses) {
+  static bool must_close(const Candidate& c, size_t step, const Accesses& accesses) {
     return c.steps.size() == c.of.most || step - c.steps.back() > kMostBetween || conflict(c.accesses, accesses);
   }
 
-  void add(size_t step, const Accesses& accesses) {
+  void add_to_candidate(size_t step, const Accesses& accesses) {
     const Joinable& of = joinable_[step];
     auto found = std::find_if(open_.begin(), open_.end(), [&](const Candidate& c) { return c.of.kind == of.kind; });
     if (found == open_.end()) found = open_.insert(found, {of, {}, {}});
@@ -95,7 +95,7 @@ class Joining {
     append(found->accesses.reads, accesses.reads), append(found->accesses.writes, accesses.writes);
   }
 
-  void end(Candidate& c) {
+  void keep_if_large_enough(Candidate& c) {
     if (c.steps.size() >= kLeast) joined_.push_back(std::move(c.steps));
   }
 

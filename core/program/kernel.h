@@ -20,11 +20,12 @@ struct NodeView {
   const Node& node;
   const Store& store;
   const CompileSettings& settings;  // of the compile
-  // Set for lay_out: the layouts that its tensors will have, without memory, in the order of Launch. Otherwise empty.
+  // Set for adapt_to_layouts: the layouts that its tensors will have, without memory, in the order of Launch. Otherwise
+  // empty.
   std::span<const Buffer> inputs = {};
   std::span<const Buffer> outputs = {};
-  // Set for lay_out: the input of whose step the program would run the kernel as an epilogue: tile by tile, as soon as
-  // a tile of this input is computed. -1: it runs as a whole, after that step.
+  // Set for adapt_to_layouts: the input of whose step the program would run the kernel as an epilogue: tile by tile, as
+  // soon as a tile of this input is computed. -1: it runs as a whole, after that step.
   int32_t epilogue_input = -1;
   // Set for prepare of a region: the state that its executor set when it claimed exactly these nodes. Null: none.
   RegionState state = nullptr;
@@ -36,7 +37,7 @@ enum KernelFlag : uint32_t {
   kInPlace = 4,       // of a region of elementwise nodes: reads an element of every input before it writes that one
   kMayFail = 1 << 16,       // may fail when it runs, so that nothing may be stored before; set for all of callers
   kRunsEpilogue = 1 << 17,  // runs the launch's epilogue on each tile of its first result
-  kRunsTiles = 1 << 18,     // may be such an epilogue: lay_out looks whether it can
+  kRunsTiles = 1 << 18,     // may be such an epilogue: adapt_to_layouts looks whether it can
 };
 
 // The function that a step calls. It is the hot path: no handles, no allocation, no exceptions. Any number of threads
@@ -48,7 +49,8 @@ struct KernelCall {
 };
 
 // The functions that make a kernel ready are called while its program is made, by one thread, and may throw. Where
-// finish() throws Code::declined, the program is compiled again, and the executor must then decline the node at once.
+// finish_compiling() throws Code::declined, the program is compiled again, and the executor must then decline the node
+// at once.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -58,11 +60,11 @@ class Kernel {
   // Once it is laid out.
   const KernelCall& call() const { return call_; }
 
-  // Whether it writes this result in any order of its dims, as the strides say that lay_out() gets: it then lies as its
-  // readers want it. Other results are dense and row-major.
+  // Whether it writes this result in any order of its dims, as the strides say that adapt_to_layouts() gets: it then
+  // lies as its readers want it. Other results are dense and row-major.
   virtual bool orders_result(size_t /*number*/) const { return false; }
   // Called once memory is planned: adapts it to the layouts. May be called again, for others.
-  virtual void lay_out(const NodeView&) {}
+  virtual void adapt_to_layouts(const NodeView&) {}
   // Bytes of Launch::scratch. What a library runs on a device may say so once it is finished; all others once laid out.
   virtual size_t scratch() const { return 0; }
   // Whether it was laid out as the epilogue that the program asked for.
@@ -75,7 +77,7 @@ class Kernel {
   // of another. Its call gets the first of their launches, which lie in a row. These are then neither finished nor run.
   virtual std::unique_ptr<Kernel> join(std::span<const Kernel* const> /*all*/) const { return nullptr; }
   // Called after all kernels are laid out: waits for work in other threads, such as compiling.
-  virtual void finish() {}
+  virtual void finish_compiling() {}
   // The time in which a library made plans in another thread, concurrently with the rest of the compile.
   virtual double plan_ms() const { return 0; }
   // Packs frozen inputs, which alone have data in the launch: called when the program is made, and again whenever they

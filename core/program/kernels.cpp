@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-KernelPtr Kernels::take(const Node& node, const Store& store) {
+KernelPtr Kernels::take_kernel(const Node& node, const Store& store) {
   const auto it = of_.find(&node);
   if (it == of_.end()) return views_->prepare(node, store);
   KernelPtr kernel = std::move(it->second);
@@ -28,7 +28,7 @@ bool Kernels::orders_result(const Node& node, size_t number) const {
   return it != of_.end() && it->second->orders_result(number);
 }
 
-bool Kernels::in_place(const Node& node) const {
+bool Kernels::can_run_in_place(const Node& node) const {
   if (node.body.empty()) return def(node).has(kElementwise);
   std::vector<ValueId> own;  // of no input of the region, such as the numbers of a dim: they lie nowhere
   const auto is_own = [&](ValueId v) { return std::find(own.begin(), own.end(), v) != own.end(); };

@@ -24,14 +24,14 @@ class Kernels {
   explicit Kernels(std::unique_ptr<const ViewKernels> views) : views_(std::move(views)) {}
   void add(const Node& node, KernelPtr kernel) { of_[&node] = std::move(kernel); }
   // Hands over a node's kernel, once. Throws.
-  KernelPtr take(const Node& node, const Store& store);
+  KernelPtr take_kernel(const Node& node, const Store& store);
 
   // Questions of the plan about kernels. Views have no flags.
   bool has(const Node& node, KernelFlag flag) const;
   bool takes_strided(const Node& node) const;
   bool orders_result(const Node& node, size_t number) const;
   // Whether a result may have the memory of an input that it replaces element by element.
-  bool in_place(const Node& node) const;
+  bool can_run_in_place(const Node& node) const;
 
  private:
   std::unique_ptr<const ViewKernels> views_;  // outlives the kernels, and has what they need

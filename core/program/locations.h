@@ -39,7 +39,7 @@ struct Locations {
 
 // The location of a view's result, given that of its operand. None: the node is no view, or the operand's strides do
 // not allow one.
-inline std::optional<Location> view_at(const Trace& trace, const Node& n, const Location& in) {
+inline std::optional<Location> locate_view(const Trace& trace, const Node& n, const Location& in) {
   const OpDef& op = def(n);
   if (!op.view) return std::nullopt;
   const ValueId from = n.args[0].v, to = n.results[0];
@@ -55,7 +55,7 @@ class IndexChecks {
   explicit IndexChecks(const Trace& trace) : trace_(trace) {}
   // Whether an earlier node of the same op has checked the same indices against an operand of this shape; if not,
   // remembers this node.
-  bool has_seen(const Node& n);
+  bool has_seen_or_add(const Node& n);
 
  private:
   const Trace& trace_;

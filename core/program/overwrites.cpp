@@ -14,8 +14,8 @@ class Overwrites {
   void run() {
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
-      if (all_.is_view[i] || all_.constant[i] || !kernels_.in_place(n)) continue;
-      for (ValueId r : n.results) replace(n, r, static_cast<int64_t>(i));
+      if (all_.is_view[i] || all_.constant[i] || !kernels_.can_run_in_place(n)) continue;
+      for (ValueId r : n.results) overwrite_operand(n, r, static_cast<int64_t>(i));
     }
     for (Location& l : all_.at)
       if (l.root != kNoValue) l.root = root_of(l.root);
@@ -28,28 +28,28 @@ class Overwrites {
     return root;
   }
 
-  void replace(const Node& n, ValueId result, int64_t at) {
-    if (all_.at[result].root != result || !is_free(result)) return;
+  void overwrite_operand(const Node& n, ValueId result, int64_t at) {
+    if (all_.at[result].root != result || !is_unplaced(result)) return;
     for_each_value(n.args, [&](ValueId v) {
       const ValueId root = root_of(all_.at[v].root);
       if (into_[result] != kNoValue || trace_.type(v) != trace_.type(result) || !may_overwrite(root)) return;
-      if (all_.roots[root].last_use != at || !lie_alike(n, root, result)) return;
+      if (all_.roots[root].last_use != at || !have_same_layout(n, root, result)) return;
       into_[result] = root;
       all_.roots[root].last_use = std::max(all_.roots[result].last_use, at + 1);
     });
   }
 
-  bool is_free(ValueId root) const { return all_.roots[root].place == Place::arena && !all_.roots[root].placed; }
+  bool is_unplaced(ValueId root) const { return all_.roots[root].place == Place::arena && !all_.roots[root].placed; }
 
   // On the CPU the next result gets memory that is in the caches in any case.
   bool may_overwrite(ValueId root) const {
     const Root& r = all_.roots[root];
     if (r.place == Place::input) return inputs_[r.index].donated;
-    return trace_.type(root).device != Device::cpu && is_free(root);
+    return trace_.type(root).device != Device::cpu && is_unplaced(root);
   }
 
   // Whether all operands in this memory have the result's layout, element by element.
-  bool lie_alike(const Node& n, ValueId root, ValueId result) const {
+  bool have_same_layout(const Node& n, ValueId root, ValueId result) const {
     bool alike = true;
     for_each_value(n.args, [&](ValueId v) {
       const Location& l = all_.at[v];

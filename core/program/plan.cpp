@@ -21,7 +21,7 @@ class Planner {
 
   Plan run() {
     place_inputs();
-    locate();
+    locate_results();
     find_constants();
     all_.producer.assign(trace_.nodes.size(), kNever);
     if (epilogues_) find_epilogues(trace_, kernels_, all_);
@@ -60,14 +60,14 @@ class Planner {
   }
 
   // A view prim whose strides allow it becomes a view of its input's memory.
-  bool as_view(const Node& n) {
-    auto there = def(n).view ? view_at(trace_, n, locations_[n.args[0].v]) : std::nullopt;
+  bool make_view(const Node& n) {
+    auto there = def(n).view ? locate_view(trace_, n, locations_[n.args[0].v]) : std::nullopt;
     if (there) locations_[n.results[0]] = std::move(*there);
     return there.has_value();
   }
 
   // For each value the permute that reads it first, if no caller sees how the value itself lies.
-  std::vector<const Node*> permutes() const {
+  std::vector<const Node*> find_reading_permutes() const {
     std::vector<const Node*> by(trace_.store->size());
     std::vector<bool> returned(by.size());
     for (const ValueId v : trace_.outputs) returned[v] = true;
@@ -89,12 +89,12 @@ class Planner {
     return strides;
   }
 
-  void locate() {
-    const std::vector<const Node*> permutes = this->permutes();
+  void locate_results() {
+    const std::vector<const Node*> permutes = this->find_reading_permutes();
     is_view_.resize(trace_.nodes.size());
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
-      if ((is_view_[i] = as_view(n))) continue;
+      if ((is_view_[i] = make_view(n))) continue;
       for (size_t k = 0; k < n.results.size(); k++) {
         const ValueId r = n.results[k];
         locations_[r] = {r, 0, strides_of_result(n, k, permutes[r])};
@@ -120,7 +120,7 @@ class Planner {
       for (ValueId r : n.results) known[r] = all;
       if (!all || is_view_[i]) continue;
       for (ValueId r : n.results) {
-        const uint32_t arena = arena_of(plan_, type(r).device);
+        const uint32_t arena = find_or_add_arena(plan_, type(r).device);
         size_t& bytes = plan_.arenas[arena].constant_bytes;
         roots_[r] = {Place::constant, arena, static_cast<int64_t>(bytes), true, static_cast<int64_t>(i), kNever};
         bytes = static_cast<size_t>(checked_add(static_cast<int64_t>(bytes), aligned(dense_bytes(type(r)))));
@@ -140,7 +140,7 @@ class Planner {
       for_each_value(n.args, [&](ValueId v) { use(v, i); });
       if (const int64_t producer = all_.producer[static_cast<size_t>(i)]; producer != kNever)
         for_each_value(trace_.nodes[static_cast<size_t>(producer)]->args, [&](ValueId v) { use(v, i); });
-      if ((may_refuse(n) && !checks.has_seen(n)) || kernels_.has(n, kMayFail)) last_check_ = i;
+      if ((may_reject_data(n) && !checks.has_seen_or_add(n)) || kernels_.has(n, kMayFail)) last_check_ = i;
     }
     plan_.may_fail = last_check_ != kNever;
     for (ValueId v : trace_.outputs) use(v, end);
@@ -148,13 +148,13 @@ class Planner {
   }
 
   // A node that an executor claimed as a whole checks what the prims of its body check.
-  bool may_refuse(const Node& n) const {
+  bool may_reject_data(const Node& n) const {
     if (def(n).has(kChecksData) || (def(n).has(kChecksIntegers) && !is_real(type(n.results[0]).dtype))) return true;
-    return std::any_of(n.body.begin(), n.body.end(), [this](const Node* inner) { return may_refuse(*inner); });
+    return std::any_of(n.body.begin(), n.body.end(), [this](const Node* inner) { return may_reject_data(*inner); });
   }
 
   // Whether this value can be placed anywhere: it is a root, dense and has no place yet.
-  bool free_root(ValueId v) const {
+  bool is_unplaced_root(ValueId v) const {
     const Location& l = locations_[v];
     return l.root == v && roots_[v].place == Place::arena && !roots_[v].placed;
   }
@@ -185,20 +185,20 @@ class Planner {
       if (l.root == old && l.offset == 0 && l.strides == strides_[w.input]) continue;  // it is in its place already
       const Root& r = roots_[w.value];
       const Sizes sizes = concrete(type(old).shape);
-      bool direct = free_root(w.value) && r.made > last_check_ && is_dense(sizes, strides_[w.input]);
-      direct = direct && type(w.value).dtype == type(old).dtype && input_reads_allow(old, w.value, r.made);
+      bool direct = is_unplaced_root(w.value) && r.made > last_check_ && is_dense(sizes, strides_[w.input]);
+      direct = direct && type(w.value).dtype == type(old).dtype && can_overwrite_input(old, w.value, r.made);
       direct = direct && (r.made > last_work_ || dense_bytes(type(old)) > kSmallWrite);
       if (direct) roots_[w.value] = {Place::input, w.input, 0, true, r.made, r.last_use};
       else copies_.push_back({w.value, Place::input, w.input});
     }
   }
 
-  bool input_reads_allow(ValueId old, ValueId made_by, int64_t made) const {
+  bool can_overwrite_input(ValueId old, ValueId made_by, int64_t made) const {
     const int64_t last = roots_[old].last_use;
     if (last < made) return true;
     if (last > made) return false;
     const Node& n = *trace_.nodes[static_cast<size_t>(made)];
-    if (!kernels_.in_place(n)) return false;
+    if (!kernels_.can_run_in_place(n)) return false;
     // Elementwise at the same addresses: every argument in this memory is the input itself, unchanged.
     bool same = true;
     for_each_value(n.args, [&](ValueId v) {
@@ -209,7 +209,7 @@ class Planner {
   }
 
   // Whether a value is the whole root, possibly under another shape.
-  bool is_all_of(ValueId v, ValueId root) const {
+  bool covers_root(ValueId v, ValueId root) const {
     const Location& l = locations_[v];
     return l.offset == 0 && dense_bytes(type(v)) == dense_bytes(type(root)) &&
            is_dense(concrete(type(v).shape), l.strides);
@@ -220,7 +220,7 @@ class Planner {
       const ValueId v = trace_.outputs[i];
       plan_.outputs.emplace_back(type(v));
       const ValueId root = locations_[v].root;
-      if (free_root(root) && is_all_of(v, root))
+      if (is_unplaced_root(root) && covers_root(v, root))
         roots_[root] = {Place::output, i, 0, true, roots_[root].made, roots_[root].last_use};
       else copies_.push_back({v, Place::output, i});
     }
@@ -246,7 +246,7 @@ Plan plan_memory(const Trace& trace, const InputLayouts& inputs, const Kernels& 
   return Planner(trace, inputs, kernels, epilogues).run();
 }
 
-Buffer layout_of(const Plan& plan, const BufferPlan& b) {
+Buffer buffer_of(const Plan& plan, const BufferPlan& b) {
   Buffer buffer;
   buffer.shape = plan.layouts.data() + b.layout;
   buffer.strides = buffer.shape + std::max(b.rank, 0);

@@ -88,6 +88,6 @@ struct Plan {
 };
 
 // A buffer of the plan, without memory. The plan must outlive it.
-Buffer layout_of(const Plan& plan, const BufferPlan& b);
+Buffer buffer_of(const Plan& plan, const BufferPlan& b);
 
 }  // namespace thunder

@@ -25,7 +25,7 @@ class StepPlanner {
  private:
   const TensorType& type(ValueId v) const { return trace_.type(v); }
 
-  uint32_t arena(Device device) { return arena_of(plan_, device); }
+  uint32_t arena_index(Device device) { return find_or_add_arena(plan_, device); }
 
   // A value's index among the requests of an arena.
   struct Request {
@@ -33,13 +33,13 @@ class StepPlanner {
     uint32_t arena;
     size_t index;
   };
-  Request request(ValueId v, size_t first, size_t last) {
-    const uint32_t index = arena(type(v).device);
+  Request add_request(ValueId v, size_t first, size_t last) {
+    const uint32_t index = arena_index(type(v).device);
     std::vector<ArenaRequest>& requests = plan_.arenas[index].requests;
     requests.push_back({aligned(std::max<size_t>(1, dense_bytes(type(v)))), first, last});
     return {v, index, requests.size() - 1};
   }
-  const ArenaRequest& placed(const Request& r) const { return plan_.arenas[r.arena].requests[r.index]; }
+  const ArenaRequest& placed_request(const Request& r) const { return plan_.arenas[r.arena].requests[r.index]; }
 
   // Nodes run in the order of the trace, those that run once before all others.
   void find_requests() {
@@ -47,29 +47,29 @@ class StepPlanner {
     dense_.resize(nodes);
     DonatedMemory donated(trace_, plan_, all_);
     for (size_t i = 0; i < nodes; i++)
-      if (constant_[i] && !is_view_[i]) densify(i, i);
+      if (constant_[i] && !is_view_[i]) request_dense_copies(i, i);
     for (size_t i = 0; i < nodes; i++) {
       if (is_view_[i] || constant_[i]) continue;
       for (ValueId r : trace_.nodes[i]->results) {
         Root& root = roots_[r];
         if (locations_[r].root != r || root.placed || root.place != Place::arena) continue;
         const auto last = static_cast<size_t>(std::max(root.last_use, static_cast<int64_t>(i)));
-        const auto place = donated.take(type(r).device, dense_bytes(type(r)), static_cast<int64_t>(i),
-                                        static_cast<int64_t>(last));
+        const auto place = donated.reserve(type(r).device, dense_bytes(type(r)), static_cast<int64_t>(i),
+                                           static_cast<int64_t>(last));
         if (place) root = {Place::input, place->input, place->offset, true, root.made, root.last_use};
-        else values_.push_back(request(r, nodes + i, nodes + last));
+        else values_.push_back(add_request(r, nodes + i, nodes + last));
       }
-      densify(i, nodes + i);
+      request_dense_copies(i, nodes + i);
     }
     plan_.in_donated = donated.bytes();
   }
 
   // Dense copies of a node's strided inputs, if its executor needs them; they live for this step only.
-  void densify(size_t node, size_t time) {
+  void request_dense_copies(size_t node, size_t time) {
     const Node& n = *trace_.nodes[node];
     if (is_copy(n) || kernels_.takes_strided(n)) return;
     for_each_value(n.args, [&](ValueId v) {
-      if (!is_dense(concrete(type(v).shape), locations_[v].strides)) dense_[node].push_back(request(v, time, time));
+      if (!is_dense(concrete(type(v).shape), locations_[v].strides)) dense_[node].push_back(add_request(v, time, time));
     });
   }
 
@@ -79,7 +79,7 @@ class StepPlanner {
     const size_t nodes = trace_.nodes.size();
     for (const Request& r : values_) {
       Root& root = roots_[r.value];
-      const ArenaRequest& lives = placed(r);
+      const ArenaRequest& lives = placed_request(r);
       root.index = r.arena, root.offset = lives.offset, root.placed = true;
       root.request = static_cast<int64_t>(r.index);
       plan_.slots.push_back({r.value, r.arena, root.offset, dense_bytes(type(r.value)), lives.first - nodes,
@@ -87,7 +87,7 @@ class StepPlanner {
     }
   }
 
-  uint32_t layout(const Sizes& sizes, const Sizes& strides) {
+  uint32_t add_layout(const Sizes& sizes, const Sizes& strides) {
     const auto at = static_cast<uint32_t>(plan_.layouts.size());
     plan_.layouts.insert(plan_.layouts.end(), sizes.begin(), sizes.end());
     plan_.layouts.insert(plan_.layouts.end(), strides.begin(), strides.end());
@@ -97,11 +97,12 @@ class StepPlanner {
   void add_buffer(Place place, uint32_t index, int64_t offset, const TensorType& t, const Sizes& strides,
                   int64_t request) {
     plan_.buffers.push_back({place, index, offset, t.dtype, t.device, static_cast<int32_t>(t.rank()),
-                             layout(concrete(t.shape), strides), request});
+                             add_layout(concrete(t.shape), strides), request});
   }
   void add_buffer(const Request& r) {
     const TensorType& t = type(r.value);
-    add_buffer(Place::arena, r.arena, placed(r).offset, t, dense_strides(t.shape), static_cast<int64_t>(r.index));
+    add_buffer(Place::arena, r.arena, placed_request(r).offset, t, dense_strides(t.shape),
+               static_cast<int64_t>(r.index));
   }
   void add_buffer(ValueId v) {
     const Location& l = locations_[v];
@@ -118,7 +119,7 @@ class StepPlanner {
     add_buffer(from);
     add_to();
     step.n_inputs = step.n_outputs = 1;
-    step.arena = arena(type(from).device);
+    step.arena = arena_index(type(from).device);
     plan_.steps.push_back(std::move(step));
   }
 
@@ -143,7 +144,7 @@ class StepPlanner {
     step.node = &n;
     step.time = constant_[at] ? at : trace_.nodes.size() + at;
     if (all_.producer[at] != kNever)
-      step.epilogue_input = operand(n, trace_.nodes[static_cast<size_t>(all_.producer[at])]->results[0]);
+      step.epilogue_input = operand_index(n, trace_.nodes[static_cast<size_t>(all_.producer[at])]->results[0]);
     step.first = static_cast<uint32_t>(plan_.buffers.size());
     size_t next_copy = 0;
     auto add_input = [&](ValueId v) {
@@ -161,12 +162,12 @@ class StepPlanner {
     step.n_inputs = static_cast<uint32_t>(plan_.buffers.size()) - step.first;
     for (ValueId r : n.results) add_buffer(r);
     step.n_outputs = static_cast<uint32_t>(n.results.size());
-    step.arena = arena(runs_on(n));
+    step.arena = arena_index(device_of(n));
     plan_.steps.push_back(std::move(step));
   }
 
   // The device that a node runs on: for a copy between devices, the one that is not the CPU.
-  Device runs_on(const Node& n) const {
+  Device device_of(const Node& n) const {
     Device device = Device::cpu;
     for_each_value(n.args, [&](ValueId v) { device = type(v).device == Device::cpu ? device : type(v).device; });
     for (ValueId r : n.results) device = type(r).device == Device::cpu ? device : type(r).device;
@@ -174,7 +175,7 @@ class StepPlanner {
   }
 
   // The index of the input that `v` is.
-  static int32_t operand(const Node& n, ValueId v) {
+  static int32_t operand_index(const Node& n, ValueId v) {
     int32_t number = -1, next = 0;
     for_each_value(n.args, [&](ValueId arg) {
       if (arg == v && number < 0) number = next;
@@ -220,7 +221,7 @@ class StepPlanner {
 
 }  // namespace
 
-uint32_t arena_of(Plan& plan, Device device) {
+uint32_t find_or_add_arena(Plan& plan, Device device) {
   for (uint32_t i = 0; i < plan.arenas.size(); i++)
     if (plan.arenas[i].device == device) return i;
   plan.arenas.push_back({device});

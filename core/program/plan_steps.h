@@ -19,7 +19,7 @@ inline int64_t aligned(size_t bytes) {
 }
 
 // The index of a device's arena, which the first value on the device creates.
-uint32_t arena_of(Plan& plan, Device device);
+uint32_t find_or_add_arena(Plan& plan, Device device);
 
 // Places the values that have no place yet in arenas, by their lifetimes, and adds a step for each node that is no view
 // and for each copy.

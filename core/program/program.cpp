@@ -25,17 +25,17 @@ Program::Program(Trace trace, Trace written, Kernels kernels, Plan plan, std::sp
   share_arenas();
   try {
     first_ = make_frame();
-    if (Status* failed = renew()) throw Error(Ref<Status>::adopt(failed));
+    if (Status* failed = rerun_constant_steps()) throw Error(Ref<Status>::adopt(failed));
   } catch (...) {
-    leave_arenas();
+    unshare_arenas();
     throw;
   }
 }
 
-void Program::use_recording() {
+void Program::enable_recording() {
   given_.resize(input_patches_.size()), asked_.resize(output_patches_.size());
   recorded_ = std::make_unique<Recorded>(*this);
-  if (!std::exchange(first_->owns, true)) place(*first_);  // what is recorded has addresses
+  if (!std::exchange(first_->owns, true)) allocate_arenas(*first_);  // what is recorded has addresses
 }
 
 std::string Program::recording_report() const { return recorded_ ? recorded_->describe() : ""; }
@@ -46,7 +46,7 @@ Status* Program::run_recorded(Frame& frame, InterruptCheck& check) noexcept {
 
 Program::~Program() {
   recorded_.reset();  // it launches what the steps prepared, in the frames' memory
-  leave_arenas();
+  unshare_arenas();
 }
 
 std::string Program::explain(const Step& step) {
@@ -114,10 +114,10 @@ Status* Program::prepack(const Frame& frame, size_t at) {
   if (!any) return nullptr;
   launch.inputs = inputs.data();
   Status* failed = catch_as_status([&]() -> Status* { return kept_bytes_ += step.kernel->prepack(&launch), nullptr; });
-  return failed ? located(failed, step) : nullptr;
+  return failed ? add_location(failed, step) : nullptr;
 }
 
-Status* Program::run_once(Frame& frame) {
+Status* Program::run_constant_steps(Frame& frame) {
   if (Status* failed = run_steps(frame, 0, 0, plan_.constant_steps, nullptr)) return failed;
   if (std::none_of(trace_.inputs.begin(), trace_.inputs.end(), [](const Input& input) { return input.frozen; }))
     return nullptr;
@@ -128,11 +128,11 @@ Status* Program::run_once(Frame& frame) {
   return nullptr;
 }
 
-Status* Program::renew() noexcept {
+Status* Program::rerun_constant_steps() noexcept {
   Status* failed = nullptr;
   Frame* const frame = acquire(failed);
   if (!frame) return failed;
-  failed = catch_as_status([&] { return run_once(*frame); });
+  failed = catch_as_status([&] { return run_constant_steps(*frame); });
   release(*frame);
   return failed;
 }

@@ -43,20 +43,20 @@ class Program {
 
   // Runs again the steps that ran when the program was made, because frozen inputs have changed. Requires: it is not
   // running. Null, or an owned status.
-  Status* renew() noexcept;
+  Status* rerun_constant_steps() noexcept;
 
   // Lets calls that do not overlap launch their steps on a CUDA device as one recorded graph, from the second on.
   // Before the first run.
-  void use_recording();
-  // A description of the recording, or why there is none; empty without use_recording().
+  void enable_recording();
+  // A description of the recording, or why there is none; empty without enable_recording().
   std::string recording_report() const;
   // Frees a call's memory until the next one, if no call is running and the program uses the CPU alone. Any thread.
-  void rest() noexcept;
+  void release_idle_memory() noexcept;
 
   const Plan& plan() const { return plan_; }
   uint64_t runs() const;  // that were begun
   const Trace& trace() const { return trace_; }
-  const Trace& written() const { return written_; }  // the user's, of which it was made
+  const Trace& written_trace() const { return written_; }  // the user's, of which it was made
   uint64_t bytes_of(const BufferPlan& b) const;
   // A step's kernel as text for a user; "" if it has no text.
   static std::string explain(const Step& step);
@@ -96,13 +96,13 @@ class Program {
   std::unique_ptr<Frame> make_frame() const;
   // Shares memory for calls with other programs, if it needs much.
   void share_arenas();
-  void leave_arenas() noexcept;
-  void place(Frame& frame) const;  // gives it arenas
+  void unshare_arenas() noexcept;
+  void allocate_arenas(Frame& frame) const;  // gives it arenas
   void bind_arenas(Frame& frame) const;
-  Frame* with_arenas(Frame* frame, Status*& failed) noexcept;
-  void without_arenas(Frame& frame) noexcept;
+  Frame* borrow_arenas(Frame* frame, Status*& failed) noexcept;
+  void return_arenas(Frame& frame) noexcept;
   // Runs the steps that run once, then lets steps pack frozen inputs.
-  Status* run_once(Frame& frame);
+  Status* run_constant_steps(Frame& frame);
   Status* prepack(const Frame& frame, size_t at);
   // `check` is asked before each step up to `stoppable`.
   Status* run_steps(const Frame& frame, size_t begin, size_t stoppable, size_t end,
@@ -112,14 +112,14 @@ class Program {
   // Like run_steps(), with each step reported to the call's watch.
   Status* run_watched(const Frame& frame, size_t stoppable, InterruptCheck& check) const noexcept;
   Status* watch_step(const Frame& frame, size_t at, StepWatch& watch, bool closely) const;
-  static Status* stopped(Status* why, const Step& next) noexcept;
-  Status* located(Status* failed, const Step& step) const noexcept;
+  static Status* describe_stop(Status* why, const Step& next) noexcept;
+  Status* add_location(Status* failed, const Step& step) const noexcept;
   // Acquires a frame that no other call uses. Null: out of memory, and `failed` has the error.
   Frame* acquire(Status*& failed) noexcept;
   Frame* acquire_frame(Status*& failed) noexcept;  // it may have no arenas yet
-  Frame* another_frame(Status*& failed) noexcept;
+  Frame* wake_or_make_frame(Status*& failed) noexcept;
   void release(Frame& frame);
-  void give_back(Frame& frame);
+  void add_idle_frame(Frame& frame);
   std::vector<Ref<Storage>> allocate(size_t DeviceArena::*bytes) const;
 
   Trace trace_, written_;
@@ -148,7 +148,7 @@ class Program {
 
 // The path of each call.
 inline Program::Frame* Program::acquire(Status*& failed) noexcept {
-  if (!shared_arenas_.empty()) return with_arenas(acquire_frame(failed), failed);
+  if (!shared_arenas_.empty()) return borrow_arenas(acquire_frame(failed), failed);
   return acquire_frame(failed);
 }
 
@@ -156,15 +156,15 @@ inline Program::Frame* Program::acquire_frame(Status*& failed) noexcept {
   if (!first_->busy.load(std::memory_order_relaxed) && !first_->busy.exchange(true, std::memory_order_acquire))
       [[likely]]
     return first_.get();
-  return another_frame(failed);
+  return wake_or_make_frame(failed);
 }
 
 inline void Program::release(Frame& frame) {
-  if (!shared_arenas_.empty()) without_arenas(frame);
+  if (!shared_arenas_.empty()) return_arenas(frame);
   if (&frame == first_.get()) [[likely]]
     frame.busy.store(false, std::memory_order_release);
   else
-    give_back(frame);
+    add_idle_frame(frame);
 }
 
 // One exception handler around all steps, which costs a call nothing: executors of callers may throw.
@@ -174,16 +174,16 @@ inline Status* Program::run_steps(const Frame& frame, size_t begin, size_t stopp
   try {
     for (; i < stoppable; i++) {
       const Step& step = plan_.steps[i];
-      if (Status* why = check->before_step(step.bytes)) return stopped(why, step);
-      if (Status* failed = step.call(&frame.launches[i])) return located(failed, step);
+      if (Status* why = check->before_step(step.bytes)) return describe_stop(why, step);
+      if (Status* failed = step.call(&frame.launches[i])) return add_location(failed, step);
     }
     for (; i < end; i++) {
       const Step& step = plan_.steps[i];
-      if (Status* failed = step.call(&frame.launches[i])) return located(failed, step);
+      if (Status* failed = step.call(&frame.launches[i])) return add_location(failed, step);
     }
     return nullptr;
   } catch (...) {
-    return located(status_of_thrown("it"), plan_.steps[i]);
+    return add_location(status_of_thrown("it"), plan_.steps[i]);
   }
 }
 

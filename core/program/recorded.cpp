@@ -21,7 +21,7 @@ Program::Recorded::Recorded(Program& program)
       outputs_{program.output_patches_, true, {}, {}, {}} {}
 
 // Why the steps cannot be recorded: those on the CPU must not need results of the device. "": they can.
-std::string Program::Recorded::obstacle() const {
+std::string Program::Recorded::why_not_recordable() const {
   const Plan& plan = program_.plan_;
   if (plan.arenas.size() < 2) return "nothing runs on a CUDA device";
   if (plan.arenas.size() > 2) return "it runs on several devices";
@@ -74,7 +74,7 @@ Program::Recorded::StaticTensor Program::Recorded::static_tensor(const Patch& pa
   return t;
 }
 
-bool Program::Recorded::divide(Frame& frame, CallTensors& tensors) const {
+bool Program::Recorded::divide_tensors(Frame& frame, CallTensors& tensors) const {
   const Plan& plan = program_.plan_;
   std::vector<size_t> step_of(plan.buffers.size(), 0);
   for (size_t i = plan.constant_steps; i < plan.steps.size(); i++)
@@ -114,7 +114,7 @@ void Program::Recorded::find_updates(Frame& frame, const CallTensors& tensors, s
   }
 }
 
-Status* Program::Recorded::update(Frame& frame, size_t i) {
+Status* Program::Recorded::update_step(Frame& frame, size_t i) {
   const Step& step = program_.plan_.steps[i];
   recording_->begin_update(i);
   Status* const failed = step.call(&frame.launches[i]);
@@ -123,7 +123,7 @@ Status* Program::Recorded::update(Frame& frame, size_t i) {
   // Whatever the kernels have now, the next call gives them all again.
   for (const CallTensors* all : {&inputs_, &outputs_})
     for (const KernelParameter& p : all->parameters) frame.buffers[all->patches[p.patch].buffer].data = nullptr;
-  return program_.located(failed, step);
+  return program_.add_location(failed, step);
 }
 
 Status* Program::Recorded::copy(const StaticTensor& t, const CallTensors& of, std::span<std::byte* const> callers,
@@ -141,7 +141,7 @@ Status* Program::Recorded::record(Frame& frame) {
     if (!plan.steps[i].arena) continue;
     recording_->part(i);
     failed = plan.steps[i].call(&frame.launches[i]);
-    if (failed) failed = program_.located(failed, plan.steps[i]);
+    if (failed) failed = program_.add_location(failed, plan.steps[i]);
   }
   Status* const ended = recording_->end();
   if (failed && ended) ended->release();
@@ -161,7 +161,7 @@ Status* Program::Recorded::record(Frame& frame) {
 Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs,
                                   InterruptCheck& check) {
   const Plan& plan = program_.plan_;
-  if (Status* why = check.before_step(UINT32_MAX)) return stopped(why, plan.steps[plan.constant_steps]);
+  if (Status* why = check.before_step(UINT32_MAX)) return describe_stop(why, plan.steps[plan.constant_steps]);
   for (const StaticTensor& t : inputs_.copied)
     if (Status* failed = copy(t, inputs_, inputs, false)) return failed;
   find_updates(frame, inputs_, inputs), find_updates(frame, outputs_, outputs);
@@ -169,14 +169,14 @@ Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inpu
   for (const size_t i : host_steps_) {
     const Step& step = plan.steps[i];
     if (step.arena) {
-      if (Status* failed = update(frame, i)) return failed;
+      if (Status* failed = update_step(frame, i)) return failed;
     } else if (Status* failed = step.call(&frame.launches[i])) {
-      return program_.located(failed, step);
+      return program_.add_location(failed, step);
     }
   }
   for (const size_t i : updates_)
     if (!std::binary_search(host_steps_.begin(), host_steps_.end(), i))
-      if (Status* failed = update(frame, i)) return failed;
+      if (Status* failed = update_step(frame, i)) return failed;
   if (Status* failed = recording_->launch()) return failed;
   for (const StaticTensor& t : inputs_.copied)
     if (t.written)
@@ -189,7 +189,7 @@ Status* Program::Recorded::launch(Frame& frame, std::span<std::byte* const> inpu
 // The first call runs step by step, so that libraries load what they need; the second is recorded.
 Status* Program::Recorded::run(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs,
                                InterruptCheck& check) noexcept {
-  if (state_ == State::first) examine();
+  if (state_ == State::first) check_recordable();
   else if (state_ == State::unrecorded) try_to_record(frame, inputs, outputs);
   if (state_ == State::recorded) {
     for (const size_t i : inputs_.on_host) frame.buffers[inputs_.patches[i].buffer].data = inputs[i];
@@ -198,22 +198,22 @@ Status* Program::Recorded::run(Frame& frame, std::span<std::byte* const> inputs,
     updates_.clear();
     return catch_as_status([&] { return launch(frame, inputs, outputs, check); });
   }
-  bind(frame, inputs, outputs);
+  bind_addresses(frame, inputs, outputs);
   return program_.run_steps(frame, program_.plan_.constant_steps, program_.stoppable_with_outputs_,
                             program_.plan_.steps.size(), &check);
 }
 
-void Program::Recorded::bind(Frame& frame, std::span<std::byte* const> inputs,
-                             std::span<std::byte* const> outputs) const {
+void Program::Recorded::bind_addresses(Frame& frame, std::span<std::byte* const> inputs,
+                                       std::span<std::byte* const> outputs) const {
   for (size_t i = 0; i < inputs.size(); i++) frame.buffers[inputs_.patches[i].buffer].data = inputs[i];
   for (size_t i = 0; i < outputs.size(); i++) frame.buffers[outputs_.patches[i].buffer].data = outputs[i];
 }
 
 // If there is no memory for the reason, the program is not recorded and gives no reason.
-void Program::Recorded::examine() noexcept {
+void Program::Recorded::check_recordable() noexcept {
   state_ = State::refused;
   try {
-    why_ = obstacle();
+    why_ = why_not_recordable();
     if (why_.empty()) state_ = State::unrecorded;
   } catch (const std::bad_alloc&) {
   }
@@ -224,9 +224,9 @@ void Program::Recorded::try_to_record(Frame& frame, std::span<std::byte* const> 
                                       std::span<std::byte* const> outputs) noexcept {
   const Ref<Status> failed = Ref<Status>::adopt(catch_as_status([&]() -> Status* {
     device_ = program_.accelerators_[1];
-    bind(frame, inputs, outputs);
+    bind_addresses(frame, inputs, outputs);
     if (Status* refused = record(frame)) return refused;
-    const bool copies_inputs = divide(frame, inputs_), copies_outputs = divide(frame, outputs_);
+    const bool copies_inputs = divide_tensors(frame, inputs_), copies_outputs = divide_tensors(frame, outputs_);
     updates_.reserve(inputs_.parameters.size() + outputs_.parameters.size());
     is_updated_.assign(program_.plan_.steps.size(), false);
     return copies_inputs || copies_outputs ? record(frame) : nullptr;

@@ -49,20 +49,20 @@ class Program::Recorded {
     std::vector<KernelParameter> parameters;
     std::vector<size_t> on_host;  // patches that each call binds
   };
-  std::string obstacle() const;
-  void bind(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs) const;
+  std::string why_not_recordable() const;
+  void bind_addresses(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs) const;
   Status* record(Frame& frame);
-  void examine() noexcept;
+  void check_recordable() noexcept;
   void try_to_record(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs) noexcept;
   // Divides the patches by what the recording shows; true: some are bound to a static tensor, so that it must be made
   // again.
-  bool divide(Frame& frame, CallTensors& tensors) const;
+  bool divide_tensors(Frame& frame, CallTensors& tensors) const;
   StaticTensor static_tensor(const Patch& patch, size_t number, bool output) const;
   // Binds kernel parameters to the addresses of this call; where one is another than before, its step is put among
   // `updates_`.
   void find_updates(Frame& frame, const CallTensors& tensors, std::span<std::byte* const> given);
   // Gives the kernels of a step their parameters anew.
-  Status* update(Frame& frame, size_t step);
+  Status* update_step(Frame& frame, size_t step);
   Status* copy(const StaticTensor& t, const CallTensors& of, std::span<std::byte* const> callers, bool back) const;
   Status* launch(Frame& frame, std::span<std::byte* const> inputs, std::span<std::byte* const> outputs,
                  InterruptCheck& check);

@@ -12,7 +12,7 @@ std::string ops_of(const Step& step) {
 
 // "step 3: prims.exp, prims.sum", then what `text` says of it: "" for steps that are left out.
 template <class F>
-std::string each_step(const Program& program, F&& text) {
+std::string describe_each_step(const Program& program, F&& text) {
   std::string out;
   const Plan& plan = program.plan();
   for (size_t i = 0; i < plan.steps.size(); i++) {
@@ -40,21 +40,21 @@ std::string_view place_name(Place place) {
 }  // namespace
 
 std::string kernels_report(const Program& program) {
-  return each_step(program, [](const Step& step, size_t) {
+  return describe_each_step(program, [](const Step& step, size_t) {
     return step.node ? cat(" by ", step.node->executor, step.node->where ? cat(" at ", step.node->where) : "")
                      : std::string(", to a dense tensor");
   });
 }
 
 std::string joined_report(const Program& program) {
-  const std::string out = each_step(program, [](const Step& step, size_t i) {
+  const std::string out = describe_each_step(program, [](const Step& step, size_t i) {
     return step.follows ? cat(" is in the launch of step ", i + 1 - step.follows) : "";
   });
   return out.empty() ? "each step has a launch of its own\n" : out;
 }
 
 std::string code_report(const Program& program) {
-  return each_step(program, [](const Step& step, size_t) -> std::string {
+  return describe_each_step(program, [](const Step& step, size_t) -> std::string {
     if (!step.kernel) return "";
     if (step.follows) return " is in the launch before";
     const Kernel& kernel = step.joined ? *step.joined : *step.kernel;
@@ -71,7 +71,7 @@ std::string steps_report(const Program& program) {
       return cat(place_name(b.place), counts ? cat(" ", b.index + 1) : "", " at ", b.offset);
     });
   };
-  return each_step(program, [&](const Step& step, size_t) {
+  return describe_each_step(program, [&](const Step& step, size_t) {
     return cat(" reads ", step.n_inputs ? buffers(step.first, step.n_inputs) : "nothing", "; writes ",
                buffers(step.first + step.n_inputs, step.n_outputs),
                step.scratch_bytes ? cat("; scratch ", step.scratch_bytes, " bytes at ", step.scratch) : "");

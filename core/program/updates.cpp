@@ -16,17 +16,18 @@ class Updates {
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
       if (def(n).has(kUpdates) && !all_.constant[i] && kernels_.takes_strided(n) && !kernels_.has(n, kMayFail) &&
-          may_change(n, static_cast<int64_t>(i)))
-        move(n, i);
+          can_update_in_place(n, static_cast<int64_t>(i)))
+        move_into_operand(n, i);
     }
   }
 
  private:
   // Whether this node may change the memory of its first operand.
-  bool may_change(const Node& n, int64_t at) const {
+  bool can_update_in_place(const Node& n, int64_t at) const {
     const ValueId first = n.args[0].v;
     const Root& root = all_.root_of(first);
-    if (root.last_use != at || root.place == Place::constant || repeats(all_.at[first], trace_.type(first)))
+    if (root.last_use != at || root.place == Place::constant ||
+        has_repeated_elements(all_.at[first], trace_.type(first)))
       return false;
     size_t reads = 0;  // how many operands lie in this memory
     for_each_value(n.args, [&](ValueId v) { reads += all_.at[v].root == all_.at[first].root; });
@@ -36,7 +37,7 @@ class Updates {
                                             [&](const Write& w) { return w.input == root.index; });
   }
 
-  static bool repeats(const Location& l, const TensorType& type) {
+  static bool has_repeated_elements(const Location& l, const TensorType& type) {
     const Sizes sizes = concrete(type.shape);
     for (size_t i = 0; i < sizes.size(); i++)
       if (l.strides[i] == 0 && sizes[i] > 1) return true;
@@ -44,14 +45,14 @@ class Updates {
   }
 
   // Moves the result, and the views of it, into the operand's memory, unless one of them could not be a view there.
-  void move(const Node& n, size_t at) {
+  void move_into_operand(const Node& n, size_t at) {
     const ValueId result = n.results[0], into = all_.at[n.args[0].v].root;
     std::vector<std::pair<ValueId, Location>> moved = {{result, all_.at[n.args[0].v]}};
     for (size_t j = at + 1; j < trace_.nodes.size(); j++) {
       const Node& view = *trace_.nodes[j];
       if (!all_.is_view[j] || all_.at[view.args[0].v].root != result) continue;
       const auto in = std::find_if(moved.begin(), moved.end(), [&](auto& m) { return m.first == view.args[0].v; });
-      auto there = view_at(trace_, view, in->second);
+      auto there = locate_view(trace_, view, in->second);
       if (!there) return;
       moved.emplace_back(view.results[0], std::move(*there));
     }
@@ -67,7 +68,7 @@ class Updates {
 
 }  // namespace
 
-bool IndexChecks::has_seen(const Node& n) {
+bool IndexChecks::has_seen_or_add(const Node& n) {
   if (!def(n).has(kUpdates)) return false;
   // A check depends on the indices, on the shape of the operand, and on the dims that are indexed.
   const auto same = [&](const Node* other) {

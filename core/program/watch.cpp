@@ -19,13 +19,14 @@ Status* Program::run_watched(const Frame& frame, size_t stoppable, InterruptChec
   for (size_t i = plan_.constant_steps; i < plan_.steps.size(); i++) {
     const Step& step = plan_.steps[i];
     if (i < stoppable)
-      if (Status* why = check.before_step(step.bytes)) return stopped(why, step);
+      if (Status* why = check.before_step(step.bytes)) return describe_stop(why, step);
     try {
-      if (Status* failed = watch_step(frame, i, *check.watch(), check.watched_closely())) return located(failed, step);
+      if (Status* failed = watch_step(frame, i, *check.watch(), check.watched_closely()))
+        return add_location(failed, step);
     } catch (const Error& e) {
       return Ref<Status>(e.status()).detach();
     } catch (...) {
-      return located(status_of_thrown("it"), step);
+      return add_location(status_of_thrown("it"), step);
     }
   }
   return nullptr;

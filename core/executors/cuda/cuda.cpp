@@ -85,7 +85,7 @@ class RuleKernel : public Kernel {
     if (node_.assertion) node_.device.unwatch(node_.assertion);
   }
   size_t scratch() const override { return scratch_; }
-  void finish() override {
+  void finish_compiling() override {
     if (text_.empty()) return;
     node_.steps[0] = node_.device.function(text_, kernel_name_of(rule_).c_str());
     for (size_t i = 0; i < rule_.others.size() && rule_.others[i]; i++)

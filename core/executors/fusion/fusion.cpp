@@ -72,7 +72,7 @@ class FusedKernel : public Kernel, public KernelTexts {
     add_flags(kRunsTiles);
   }
 
-  void lay_out(const NodeView& view) override {
+  void adapt_to_layouts(const NodeView& view) override {
     region_ = find_or_lay_out(view);
     group_.reset();
     set_call(region_->launcher->call());
@@ -82,8 +82,8 @@ class FusedKernel : public Kernel, public KernelTexts {
   void run_tile(const Launch* launch, const Tile& tile) const override { region_->launcher->run_tile(launch, tile); }
   Joinable joinable() const override { return region_->launcher->joinable(); }
   KernelPtr join(std::span<const Kernel* const> all) const override { return region_->launcher->join(all); }
-  void finish() override {
-    if (!region_->finished) region_->launcher->finish();
+  void finish_compiling() override {
+    if (!region_->finished) region_->launcher->finish_compiling();
     region_->finished = true;
   }
   std::string explain() const override {

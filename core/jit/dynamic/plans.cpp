@@ -20,7 +20,7 @@ std::shared_ptr<const Entry> Plans::find(const std::function<bool(const Entry&)>
 }
 
 void Plans::rest_older_plan() {
-  if (plans_.size() > kAwake) (*std::next(plans_.begin(), kAwake))->program->rest();
+  if (plans_.size() > kAwake) (*std::next(plans_.begin(), kAwake))->program->release_idle_memory();
 }
 
 void Plans::insert(std::shared_ptr<const Entry> entry) {

@@ -93,7 +93,7 @@ bool can_check(const Plan& plan, size_t at, const Launch& launch) {
 }  // namespace
 
 Difference difference_at(const Program& program, const Node& line, const char* executor, std::string what) {
-  const Node* written = origin_of(program.written(), line, "").written;
+  const Node* written = origin_of(program.written_trace(), line, "").written;
   const char* const where = line.where ? line.where : written ? written->where : nullptr;
   return {std::string(written ? written->op->name() : line.op->name()), executor ? executor : "", where ? where : "",
           std::move(what)};

@@ -30,7 +30,7 @@ class JoinedLauncher : public Kernel {
     fill_table(nests.each);
   }
 
-  void finish() override {
+  void finish_compiling() override {
     function_ = device_->function(text_, name_.c_str());
     text_.clear(), text_.shrink_to_fit();
   }

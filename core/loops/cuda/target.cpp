@@ -62,7 +62,7 @@ class CudaLauncher : public Kernel {
 
   size_t scratch() const override { return scratch_bytes_; }
 
-  void finish() override {
+  void finish_compiling() override {
     function_ = device_->function(text_, name_.c_str());
     // Set for every launch: kernels for rows of other lengths share the function.
     if (geometry_.shared_bytes) device_->allow_shared_memory(function_, static_cast<unsigned>(max_shared_bytes()));

@@ -137,10 +137,10 @@ TEST_F(Prepare, errors_name_the_executor_the_op_and_the_source_line) {
 template <bool kLate>
 struct Failing : Kernel {
   Failing() : Kernel(KernelCall()) {}
-  void lay_out(const NodeView&) override {
+  void adapt_to_layouts(const NodeView&) override {
     if (!kLate) throw Error(Code::invalid_argument, "no such layout");
   }
-  void finish() override { throw Error(Code::invalid_argument, "no such code"); }
+  void finish_compiling() override { throw Error(Code::invalid_argument, "no such code"); }
 };
 
 TEST_F(Prepare, errors_of_laying_out_and_finishing_name_the_executor_too) {

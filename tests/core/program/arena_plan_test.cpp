@@ -26,7 +26,7 @@ void expect_apart(const Requests& requests, size_t top) {
 
 TEST(ArenaPlan, gives_values_of_different_times_the_same_bytes) {
   Requests requests = {{64, 0, 1}, {128, 1, 2}, {64, 2, 3}};
-  EXPECT_EQ(most_in_use(requests), 192u);
+  EXPECT_EQ(max_bytes_in_use(requests), 192u);
   EXPECT_EQ(place_in_order(requests), 192u);
   EXPECT_EQ(requests[0].offset, requests[2].offset);
 }
@@ -35,7 +35,7 @@ TEST(ArenaPlan, gives_values_of_different_times_the_same_bytes) {
 TEST(ArenaPlan, places_large_values_first_where_that_takes_less) {
   const Requests requests = {{64, 0, 0}, {64, 0, 9}, {128, 1, 9}, {64, 2, 2}, {128, 3, 9}};
   Requests ordered = requests, tight = requests;
-  EXPECT_EQ(most_in_use(requests), 320u);
+  EXPECT_EQ(max_bytes_in_use(requests), 320u);
   EXPECT_EQ(place_in_order(ordered), 384u);
   EXPECT_EQ(place_tightly(tight), 320u);
   expect_apart(tight, 320);
@@ -50,7 +50,7 @@ TEST(ArenaPlan, keeps_values_apart_and_never_needs_more_than_in_order) {
     Requests ordered = requests, tight = requests;
     const size_t in_order = place_in_order(ordered), least = place_tightly(tight);
     EXPECT_LE(least, in_order);
-    EXPECT_GE(least, most_in_use(requests));
+    EXPECT_GE(least, max_bytes_in_use(requests));
     expect_apart(ordered, in_order);
     expect_apart(tight, least);
   }

@@ -171,7 +171,7 @@ constexpr size_t kScratch = 256;
 class Filling : public Kernel {
  public:
   Filling() : Kernel(this) { add_flags(kRunsTiles); }
-  void lay_out(const NodeView& view) override { is_epilogue_ = view.epilogue_input >= 0; }
+  void adapt_to_layouts(const NodeView& view) override { is_epilogue_ = view.epilogue_input >= 0; }
   size_t scratch() const override { return kScratch; }
   bool runs_tiles() const override { return is_epilogue_; }
   void run_tile(const Launch* l, const Tile&) const override { std::fill_n(static_cast<char*>(l->scratch), kScratch, char{2}); }

@@ -70,7 +70,7 @@ struct Seen {
 class SeeingKernel : public Kernel {
  public:
   explicit SeeingKernel(Seen& seen) : Kernel(this), seen_(seen) {}
-  void lay_out(const NodeView& view) override { seen_.laid_out.push_back(view.settings.float32_matmul_precision); }
+  void adapt_to_layouts(const NodeView& view) override { seen_.laid_out.push_back(view.settings.float32_matmul_precision); }
   Status* run(const Launch*) const { return nullptr; }
 
  private:

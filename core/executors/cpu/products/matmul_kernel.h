@@ -34,7 +34,7 @@ class F32MatmulKernel : public Kernel, public KernelTexts {
   F32MatmulKernel(const Backends& m, Available a, ProductsOf<float> p, Autotuner* tuner)
       : Kernel(this), backends_(m), available_(std::move(a)), products_(p), tuner_(tuner) {}
 
-  void lay_out(const NodeView& view) override {
+  void adapt_to_layouts(const NodeView& view) override {
     try {
       if (tuner_) algorithm_ = tuner_->algorithm(available_, products_, view.inputs, view.outputs);
     } catch (const std::bad_alloc&) {  // no memory for timing: the cost model chooses

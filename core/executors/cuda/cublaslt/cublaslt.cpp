@@ -55,7 +55,7 @@ class ProductKernel : public Kernel {
   ProductKernel(const Session& session, bool is_linear, const ProductOptions& options)
       : Kernel(this), session_(session), is_linear_(is_linear), options_(options) {}
 
-  void lay_out(const NodeView& view) override {
+  void adapt_to_layouts(const NodeView& view) override {
     laid_out_ = std::make_unique<LaidOutProduct>(session_, is_linear_, options_, view.inputs, view.outputs[0]);
   }
   size_t scratch() const override { return laid_out_ ? laid_out_->scratch_bytes() : 0; }

@@ -30,10 +30,10 @@ class AttentionKernel : public Kernel {
   bool orders_result(size_t number) const override {
     return sizes_.backward ? number < 3 : number == 0 && sizes_.mask == Mask::none;
   }
-  void lay_out(const NodeView& view) override { calls_ = make_calls(view.inputs, view.outputs, false); }
+  void adapt_to_layouts(const NodeView& view) override { calls_ = make_calls(view.inputs, view.outputs, false); }
   size_t scratch() const override { return scratch_bytes_; }
   double plan_ms() const override { return plan_ms_; }
-  void finish() override {
+  void finish_compiling() override {
     if (!calls_.empty()) scratch_bytes_ = finish_calls(calls_, plan_ms_);
     kernels_.load_functions(session_.device(), sizes_);
   }

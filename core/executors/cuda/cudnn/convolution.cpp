@@ -180,10 +180,10 @@ class ConvolutionKernel : public Kernel {
   ConvolutionKernel(Session& session, const Node& node, std::string key, bool tf32)
       : Kernel(this), session_(session), node_(node), key_(std::move(key)), tf32_(tf32) {}
 
-  void lay_out(const NodeView& view) override {
+  void adapt_to_layouts(const NodeView& view) override {
     convolution_.emplace(session_, node_, view.inputs, view.outputs[0], true, tf32_);
   }
-  void finish() override {
+  void finish_compiling() override {
     try {
       if (convolution_) convolution_->wait_for_plan();
     } catch (const Error& e) {

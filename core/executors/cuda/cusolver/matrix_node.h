@@ -64,7 +64,7 @@ class MatrixNode : public Kernel {
   ~MatrixNode() override {
     if (assertion_) kept_->unwatch(assertion_);
   }
-  void finish() override { kernels_.emplace(session_.device(), kType); }
+  void finish_compiling() override { kernels_.emplace(session_.device(), kType); }
   size_t scratch() const override { return scratch_; }
 
  protected:

@@ -15,8 +15,8 @@ class CudaKernel;
 class CudaNodeKernel : public Kernel {
  public:
   CudaNodeKernel(const CudaKernel& kernel, const NodeView& view, Devices& devices);
-  void lay_out(const NodeView& view) override { evaluate_launch(view); }
-  void finish() override;
+  void adapt_to_layouts(const NodeView& view) override { evaluate_launch(view); }
+  void finish_compiling() override;
   Status* run(const Launch* launch) const;
 
  private:
@@ -122,7 +122,7 @@ void CudaNodeKernel::evaluate_launch(const NodeView& view) {
   for (const Parameter& p : kernel_.parameters) words_.push_back(evaluate_parameter(p, view));
 }
 
-void CudaNodeKernel::finish() {
+void CudaNodeKernel::finish_compiling() {
   const CudaKernelDesc& d = kernel_.desc();
   try {
     function_ = d.image.empty() ? device_->function(source_, d.function.c_str())

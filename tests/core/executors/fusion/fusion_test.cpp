@@ -109,7 +109,7 @@ TEST_F(Fusion, gives_the_target_the_region_and_runs_its_launcher) {
   in.dtype = out.dtype = DType::f32;
   const NodeView view{*trace.nodes[0], store(), default_settings(), {&in, 1}, {&out, 1}};
   const KernelPtr kernel = executors[0]->prepare(view);
-  kernel->lay_out(view);
+  kernel->adapt_to_layouts(view);
   EXPECT_EQ(kernel->scratch(), 96u);
   ASSERT_EQ(target.regions.size(), 1u);
   LoweredRegion region = target.regions[0];
@@ -122,7 +122,7 @@ TEST_F(Fusion, gives_the_target_the_region_and_runs_its_launcher) {
   EXPECT_EQ(kernel->call()(&launch), nullptr);
   EXPECT_EQ(target.runs, 1u);
   in.strides = dense;
-  kernel->lay_out(view);
+  kernel->adapt_to_layouts(view);
   ASSERT_EQ(target.regions.size(), 2u) << "it can be laid out again";
   Nest again = target.regions[1].nest;
   order_loops(again, 0);
