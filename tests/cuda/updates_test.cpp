@@ -170,6 +170,23 @@ TEST_F(CudaUpdates, scatter_into_a_dim_of_size_0) {
   EXPECT_NE(error.find("an index is out of range for dim 1 of size 0"), std::string::npos) << error;
 }
 
+TEST_F(CudaUpdates, refuse_indices_into_a_dim_of_size_0) {
+  const auto add = compile([](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "index_add", {any(in[0].tensor), Any::integer(0), any(in[1].tensor), any(in[2].tensor)})));
+  }, all.get());
+  const auto added = [&](int64_t count) {
+    return run(*add, {on_gpu(random({0, 3}, 1)).get(), on_gpu(integers({count}, std::vector<int64_t>(static_cast<size_t>(count)))).get(),
+                      on_gpu(random({count, 3}, 2)).get()});
+  };
+  EXPECT_EQ(added(0), Floats{});
+  EXPECT_EQ(error, "");
+  for (const int64_t count : {2, 1000}) {
+    error.clear();
+    EXPECT_EQ(added(count), Floats{});
+    EXPECT_NE(error.find("an index is out of range for dim 0 of size 0"), std::string::npos) << error;
+  }
+}
+
 TEST_F(CudaUpdates, refuse_an_index_out_of_range) {
   std::vector<int64_t> indices = mixed(1000, 40);
   indices[777] = 40;

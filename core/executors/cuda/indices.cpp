@@ -16,6 +16,12 @@ std::vector<std::string> describe_arg_dim(const NodeView& view) {
   return {describe_dim_size(dim, shape[dim])};
 }
 
+Status* empty_dim_error(const CompiledNode& kernel, size_t dim) {
+  return make<Status>(Code::invalid_argument,
+                      cat(kernel.node.op->name(), ": an index is out of range for dim ", dim, " of size 0"))
+      .detach();
+}
+
 std::vector<std::string> describe_indexed_dims(const NodeView& view) {
   const Shape& shape = view.store.type(view.node.args[0].v).shape;
   std::vector<std::string> dims;

@@ -72,6 +72,9 @@ Indices make_indices(std::span<const Buffer> tensors, const Buffer& whole, size_
 // The dims that error messages name for each index, of nodes that index along a dim, and of those with a list of
 // indices.
 std::vector<std::string> describe_arg_dim(const NodeView& view);
+
+// The error of an index into a dim of size 0, for which no kernel is launched.
+Status* empty_dim_error(const CompiledNode& kernel, size_t dim);
 std::vector<std::string> describe_indexed_dims(const NodeView& view);
 bool takes_index(const NodeView& view);
 bool adds_numbers(const NodeView& view);

@@ -113,9 +113,7 @@ Status* scatter(const CompiledNode& kernel, const Launch& l, int64_t how) {
   for (size_t d = 0; d < rank; d++) w.sizes[d] = index.shape[d], w.out[d] = out.strides[d], w.src[d] = src.strides[d];
   void *at = index.data, *to = out.data, *from = src.data;
   int64_t size = out.shape[dim], all = out.elements();
-  if (!all)
-    return make<Status>(Code::invalid_argument, cat(kernel.node.op->name(), ": an index is out of range for dim ", dim,
-                                                    " of size 0")).detach();
+  if (!all) return empty_dim_error(kernel, dim);
   nvidia::DeviceAssertion* assertion = kernel.assertion;
   if (how == kAdd && adds_in_any_order(out.dtype)) {
     void* adding[] = {&to, &from, &at, &w, &size, &all, &count, &assertion};

@@ -75,7 +75,10 @@ Status* update(const CompiledNode& kernel, const Launch& l, std::span<const Buff
   if (in.data != out.data)
     if (Status* failed = copy_on_device(kernel.device, in, out)) return failed;
   int64_t count = tensors[0].elements(), adds = add;
-  if (!out.elements() || !count) return nullptr;
+  if (!count) return nullptr;
+  for (size_t k = 0; k < tensors.size(); k++)
+    if (!out.shape[dim + k]) return empty_dim_error(kernel, dim + k);
+  if (!out.elements()) return nullptr;
   Walk w = make_walk(tensors, out, src, dim, from_end);
   if (!w.fits) return too_many_dims_error(kernel);
   void *to = out.data, *from = src.data;
