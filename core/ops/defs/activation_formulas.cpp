@@ -5,10 +5,10 @@ namespace thunder {
 namespace {
 
 // min(x, 0), as the argument of exponentials, which then do not overflow.
-Var below_zero(Var x) {
+Var min_with_zero(Var x) {
   return where(gt(x, 0.0), 0.0, x);
 }
-Var within(Var x, double low, double high) {
+Var clamp_with_where(Var x, double low, double high) {
   return where(le(x, low), low, where(ge(x, high), high, x));
 }
 Var silu_of(Var x) {
@@ -17,7 +17,7 @@ Var silu_of(Var x) {
 
 // Linear above zero, exponential below.
 Var elu_of(Var x, double alpha, double scale, double width) {
-  return where(gt(x, 0.0), x * scale, expm1(below_zero(x) / width) * (alpha * scale));
+  return where(gt(x, 0.0), x * scale, expm1(min_with_zero(x) / width) * (alpha * scale));
 }
 Var elu(const Call& c, Var x) {
   return elu_of(x, c.real(1), 1, 1);
@@ -31,14 +31,14 @@ Var selu(Var x) {
 }
 
 // Integers are clamped as integers.
-Results limited(Call& c, double low, double high) {
+Results clamp_to_bounds(Call& c, double low, double high) {
   Var x = c.var(0);
   if (is_integer(x.dtype())) return c.builder.call("clamp", {x, static_cast<int64_t>(low), static_cast<int64_t>(high)});
   const DType dtype = to_real(x.dtype());
-  return convert(within(computed(convert(x, dtype)), low, high), dtype);
+  return convert(clamp_with_where(computed(convert(x, dtype)), low, high), dtype);
 }
 Results relu6(Call& c) {
-  return limited(c, 0, 6);
+  return clamp_to_bounds(c, 0, 6);
 }
 Results hardtanh(Call& c) {
   c.require(c.real(1) <= c.real(2), "min_val must not exceed max_val, got ", c.real(1), " and ", c.real(2));
@@ -47,13 +47,13 @@ Results hardtanh(Call& c) {
   c.require(fits || !is_integer(dtype), "min_val and max_val must fit ", name(dtype));
   c.require(c.real(1) >= 0 || !is_integer(dtype) || is_signed(dtype), "min_val must not be negative for ", name(dtype),
             ", got ", c.real(1));
-  return limited(c, c.real(1), c.real(2));
+  return clamp_to_bounds(c, c.real(1), c.real(2));
 }
 Var hardsigmoid(Var x) {
-  return within(x / 6.0 + 0.5, 0, 1);
+  return clamp_with_where(x / 6.0 + 0.5, 0, 1);
 }
 Var hardswish(Var x) {
-  return x * within(x + 3.0, 0, 6) / 6.0;
+  return x * clamp_with_where(x + 3.0, 0, 6) / 6.0;
 }
 Var hardshrink(const Call& c, Var x) {
   return where(both(ge(x, -c.real(1)), le(x, c.real(1))), 0.0, x);
@@ -77,7 +77,7 @@ Results threshold(Call& c) {
 
 // Splits the input in halves and multiplies one by a function of the other.
 template <auto gate, size_t gated>
-Results halves(Call& c) {
+Results multiply_gated_halves(Call& c) {
   Var x = c.var(0);
   c.require(is_real(x.dtype()), "input must be real, got ", name(x.type()));
   c.require(x.rank() > 0, "input must have at least one dim");
@@ -197,9 +197,10 @@ constexpr OpRow kRows[] = {
     composite("threshold(tensor input, float threshold, float value) -> tensor", CastPolicy::none,
               "The input where it exceeds threshold, else value.", threshold, sample_thresholds, kInplace),
     composite("glu(tensor input, int dim=-1) -> tensor", CastPolicy::none,
-              "The first half of dim times the sigmoid of the second.", halves<logistic, 1>, sample_gated),
+              "The first half of dim times the sigmoid of the second.", multiply_gated_halves<logistic, 1>,
+              sample_gated),
     composite("swiglu(tensor input, int dim=-1) -> tensor", CastPolicy::none,
-              "silu of the first half of dim times the second.", halves<silu_of, 0>, sample_gated),
+              "silu of the first half of dim times the second.", multiply_gated_halves<silu_of, 0>, sample_gated),
     composite("prelu(tensor input, tensor weight) -> tensor", CastPolicy::lower_precision_fp,
               "The input where it is positive, else weight times it: one weight, or one a channel.", prelu,
               sample_slopes),

@@ -9,7 +9,7 @@ namespace {
 
 // Applies f in the type that the input is computed in and rounds once. Integers become f32, as in PyTorch.
 template <class F>
-Results rounded_once(Call& c, F f) {
+Results compute_then_round(Call& c, F f) {
   Var x = c.var(0);
   const DType dtype = to_real(x.dtype());
   return convert(f(computed(convert(x, dtype))), dtype);
@@ -36,7 +36,7 @@ void relu_vjp(Grad& g) {
 }
 
 Results silu(Call& c) {
-  return rounded_once(c, [](Var x) { return x * logistic(x); });
+  return compute_then_round(c, [](Var x) { return x * logistic(x); });
 }
 void silu_vjp(Grad& g) {
   Var x = computed(g.var(0)), s = logistic(x);
@@ -47,28 +47,28 @@ void silu_vjp(Grad& g) {
 // logistic function of 2 z, which needs fewer instructions and does not cancel where Phi is small.
 constexpr double kTanhScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
 constexpr double kTanhCubic = 0.044715;
-bool by_tanh(const Call& c) {
+bool uses_tanh_approximation(const Call& c) {
   c.require(c.text(1) == "none" || c.text(1) == "tanh", "approximate must be 'none' or 'tanh', got '", c.text(1), "'");
   return c.text(1) == "tanh";
 }
-Var normal_by_tanh(Var x) { return logistic((x + x * x * x * kTanhCubic) * (2 * kTanhScale)); }
-Var erf_argument(Var x) { return x * (1 / std::numbers::sqrt2); }
-Var normal_distribution(Var x) { return (x.builder->call("prims.erf", {erf_argument(x)}) + 1.0) * 0.5; }
+Var approximate_normal_cdf(Var x) { return logistic((x + x * x * x * kTanhCubic) * (2 * kTanhScale)); }
+Var divide_by_sqrt2(Var x) { return x * (1 / std::numbers::sqrt2); }
+Var normal_cdf(Var x) { return (x.builder->call("prims.erf", {divide_by_sqrt2(x)}) + 1.0) * 0.5; }
 
 Results gelu(Call& c) {
-  const bool tanh = by_tanh(c);
-  return rounded_once(c, [=](Var x) { return x * (tanh ? normal_by_tanh(x) : normal_distribution(x)); });
+  const bool tanh = uses_tanh_approximation(c);
+  return compute_then_round(c, [=](Var x) { return x * (tanh ? approximate_normal_cdf(x) : normal_cdf(x)); });
 }
 void gelu_vjp(Grad& g) {
   Var x = computed(g.var(0)), dy = computed(g.cotangent());
-  if (by_tanh(g)) {
-    Var s = normal_by_tanh(x);
+  if (uses_tanh_approximation(g)) {
+    Var s = approximate_normal_cdf(x);
     Var slope = (x * x * (3 * kTanhCubic) + 1.0) * (2 * kTanhScale);
     return g.add(0, dy * (s * (x * slope * (1.0 - s) + 1.0)));
   }
-  Var z = erf_argument(x),
+  Var z = divide_by_sqrt2(x),
       density = g.builder.call("prims.exp", {-(z * z)}) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-  g.add(0, dy * (normal_distribution(x) + x * density));
+  g.add(0, dy * (normal_cdf(x) + x * density));
 }
 
 void samples(Samples& s) {
@@ -88,7 +88,7 @@ void gelu_samples(Samples& s) {
 
 constexpr OpRow kRows[] = {
     composite("sigmoid(tensor input) -> tensor", CastPolicy::none, "1 / (1 + exp(-input)).",
-              [](Call& c) { return rounded_once(c, logistic); }, samples, kInplace, {.vjp = sigmoid_vjp}),
+              [](Call& c) { return compute_then_round(c, logistic); }, samples, kInplace, {.vjp = sigmoid_vjp}),
     composite("relu(tensor input) -> tensor", CastPolicy::none, "The input where it is positive, else 0.", relu,
               samples, kInplace, {.vjp = relu_vjp}),
     composite("silu(tensor input) -> tensor", CastPolicy::none, "input * sigmoid(input).", silu, samples, kInplace,

@@ -8,7 +8,7 @@ namespace {
 // ---- products of operands of given ranks ----
 
 template <size_t left, size_t right>
-Results product(Call& c) {
+Results matmul_of_fixed_ranks(Call& c) {
   c.require(c.type(0).rank() == left && c.type(1).rank() == right, "needs operands of rank ", left, " and ", right,
             "; ", c.types());
   if (left == 3) c.require(c.type(0).shape[0] == c.type(1).shape[0], "batch dimensions differ; ", c.types());
@@ -33,7 +33,7 @@ Results expand_as(Call& c) { return c.builder.call("expand", {c.var(0), Shape(c.
 Results reshape_as(Call& c) { return c.builder.call("reshape", {c.var(0), Shape(c.type(1).shape)}); }
 Results view_as(Call& c) { return c.builder.call("view", {c.var(0), Shape(c.type(1).shape)}); }
 Results type_as(Call& c) { return convert(c.var(0), c.type(1).dtype); }
-Results itself(Call& c) { return c.var(0); }
+Results return_input(Call& c) { return c.var(0); }
 Results ravel(Call& c) { return c.builder.call("flatten", {c.var(0), 0, -1}); }
 Results t_op(Call& c) {
   c.require(c.type(0).rank() <= 2, "input must have at most rank 2; ", c.types());
@@ -124,9 +124,9 @@ constexpr OpRow kRows[] = {
                    s.add({TensorSpec{{3}, DType::f32, 3, 9}, 2});
                  }),
     alias_row("conj(tensor input) -> tensor", CastPolicy::none, "positive", "The input itself, also of booleans.",
-              itself, sample_one, kView),
+              return_input, sample_one, kView),
     alias_row("real(tensor input) -> tensor", CastPolicy::none, "positive", "The input itself, also of booleans.",
-              itself, sample_one, kView),
+              return_input, sample_one, kView),
     another_name("arctan2(tensor input, tensor|number other) -> tensor", CastPolicy::promote, "atan2", sample_pairs,
                  kInplace),
     another_name("subtract(tensor input, tensor|number other, tensor|number alpha=1) -> tensor", CastPolicy::none,
@@ -178,15 +178,15 @@ constexpr OpRow kRows[] = {
     alias_row("adjoint(tensor input) -> tensor", CastPolicy::none, "transpose",
               "A view with the last two dims exchanged.", adjoint, sample_rows, kView),
     alias_row("mm(tensor input, tensor mat2) -> tensor", CastPolicy::lower_precision_fp, "matmul",
-              "The product of two matrices.", product<2, 2>, sample_factors<2, 2>, kMatmul),
+              "The product of two matrices.", matmul_of_fixed_ranks<2, 2>, sample_factors<2, 2>, kMatmul),
     alias_row("bmm(tensor input, tensor mat2) -> tensor", CastPolicy::lower_precision_fp, "matmul",
-              "The products of two batches of matrices.", product<3, 3>, sample_factors<3, 3>, kMatmul),
+              "The products of two batches of matrices.", matmul_of_fixed_ranks<3, 3>, sample_factors<3, 3>, kMatmul),
     alias_row("mv(tensor input, tensor vec) -> tensor", CastPolicy::lower_precision_fp, "matmul",
-              "The product of a matrix and a vector.", product<2, 1>, sample_factors<2, 1>, kMatmul),
+              "The product of a matrix and a vector.", matmul_of_fixed_ranks<2, 1>, sample_factors<2, 1>, kMatmul),
     alias_row("dot(tensor input, tensor tensor) -> tensor", CastPolicy::promote, "matmul",
-              "The scalar product of two vectors.", product<1, 1>, sample_factors<1, 1>, kMatmul),
+              "The scalar product of two vectors.", matmul_of_fixed_ranks<1, 1>, sample_factors<1, 1>, kMatmul),
     alias_row("vdot(tensor input, tensor other) -> tensor", CastPolicy::promote, "matmul",
-              "The scalar product of two vectors.", product<1, 1>, sample_factors<1, 1>, kMatmul),
+              "The scalar product of two vectors.", matmul_of_fixed_ranks<1, 1>, sample_factors<1, 1>, kMatmul),
     composite("softmin(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32, "softmax of -input.",
               softmin, sample_along),
 };

@@ -12,9 +12,9 @@ Results remainder(Call& c) {
   Var other_sign = both(ne(rest, zero), apply("prims.ne", lt(rest, zero), lt(b, zero)));
   return rounded(x, where(other_sign, rest + b, rest));
 }
-Var slope_one(Var a, Var) { return full_like(a, 1); }
-Var quotient_down(Var a, Var b) { return -a.builder->call("div", {a, b, "floor"}); }
-Var quotient_to_zero(Var a, Var b) { return -a.builder->call("div", {a, b, "trunc"}); }
+Var ones_like_first(Var a, Var) { return full_like(a, 1); }
+Var negated_floor_quotient(Var a, Var b) { return -a.builder->call("div", {a, b, "floor"}); }
+Var negated_trunc_quotient(Var a, Var b) { return -a.builder->call("div", {a, b, "trunc"}); }
 
 // ---- logarithms and roots of sums ----
 
@@ -36,23 +36,23 @@ Var logaddexp2_slope(Var a, Var b) { return logistic((a - b) * kLn2); }
 
 // a * f(b), and 0 where a is 0 whatever f gives, but for NaN.
 template <auto f>
-Var times_log(Var a, Var b) {
+Var multiply_by_log(Var a, Var b) {
   return where(isnan(b), b, where(eq(a, 0.0), 0.0, a * f(b)));
 }
-Var slope_of_log(Var a, Var b) { return where(both(eq(a, 0.0), le(b, 0.0)), 0.0, log(b)); }
-Var slope_of_log1p(Var a, Var b) { return where(both(eq(a, 0.0), le(b, -1.0)), 0.0, log1p(b)); }
+Var xlogy_derivative(Var a, Var b) { return where(both(eq(a, 0.0), le(b, 0.0)), 0.0, log(b)); }
+Var xlog1py_derivative(Var a, Var b) { return where(both(eq(a, 0.0), le(b, -1.0)), 0.0, log1p(b)); }
 Var divide(Var a, Var b) { return a / b; }
 Var divide_by_one_plus(Var a, Var b) { return a / (b + 1.0); }
 
 // ---- choices ----
 
-Var with_sign(Var a, Var b) { return where(apply("signbit", b), -abs(a), abs(a)); }
+Var copy_sign(Var a, Var b) { return where(apply("signbit", b), -abs(a), abs(a)); }
 Var fmax_of(Var a, Var b) { return where(either(ge(a, b), isnan(b)), a, b); }
 Var fmin_of(Var a, Var b) { return where(either(le(a, b), isnan(b)), a, b); }
 Var heaviside_of(Var x, Var at_zero) { return where(eq(x, 0), at_zero, convert(gt(x, 0), at_zero.dtype())); }
 
 template <auto formula>
-Results logical(Call& c) {
+Results apply_to_booleans(Call& c) {
   return formula(convert(c.var(0), DType::boolean), convert(c.var(1), DType::boolean));
 }
 
@@ -62,7 +62,7 @@ Var lerp_of(Var a, Var b, Var weight) {
   Var d = b - a;
   return where(lt(abs(weight), 0.5), a + weight * d, b - d * (1.0 - weight));
 }
-In value_of(const Call& c, Var x, size_t param) {
+In checked_scale(const Call& c, Var x, size_t param) {
   const double value = c.real(param);
   if (is_real(x.dtype())) return value;
   c.require(value == std::trunc(value) && std::fabs(value) < 0x1p53, "value must be whole for operands of ",
@@ -70,7 +70,7 @@ In value_of(const Call& c, Var x, size_t param) {
   return static_cast<int64_t>(value);
 }
 Var addcmul_of(const Call& c, Var x, Var a, Var b) {
-  return c.real(3) == 1 ? x + a * b : x + a * b * value_of(c, x, 3);
+  return c.real(3) == 1 ? x + a * b : x + a * b * checked_scale(c, x, 3);
 }
 Var addcdiv_of(const Call& c, Var x, Var a, Var b) {
   c.require(is_real(x.dtype()), "operands must be real; ", c.types());
@@ -189,19 +189,19 @@ consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc
                     SamplesFn samples) {
   return composite(schema, autocast, doc, decompose, samples, kInplace, {.vjp = vjp});
 }
-consteval OpRow flat(SchemaText schema, std::string_view doc, DecomposeFn decompose, std::string_view why,
-                     SamplesFn samples, uint32_t tags = kInplace) {
+consteval OpRow nondiff_row(SchemaText schema, std::string_view doc, DecomposeFn decompose, std::string_view why,
+                            SamplesFn samples, uint32_t tags = kInplace) {
   return composite(schema, CastPolicy::none, doc, decompose, samples, tags, {.nondiff = why});
 }
 
 constexpr OpRow kRows[] = {
     row("remainder(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
         "What a division rounded down leaves: it has the sign of other.", remainder,
-        slopes_of_pair<slope_one, quotient_down>, sample_remainders),
+        slopes_of_pair<ones_like_first, negated_floor_quotient>, sample_remainders),
     row("fmod(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "What a division rounded towards zero leaves: it has the sign of input.", binary_prim<false>,
-        slopes_of_pair<slope_one, quotient_to_zero>, sample_remainders),
-    flat(
+        slopes_of_pair<ones_like_first, negated_trunc_quotient>, sample_remainders),
+    nondiff_row(
         "floor_divide(tensor|number input, tensor|number other) -> tensor", "The quotient rounded down.",
         [](Call& c) -> Results {
           return c.builder.call("div", {c.args[0], c.args[1], "floor"});
@@ -221,13 +221,14 @@ constexpr OpRow kRows[] = {
         "log2(2 ** input + 2 ** other) without its overflow.", pair_formula<logaddexp2_of, true>,
         slopes_of_pair<logaddexp2_slope, [](Var a, Var b) { return logaddexp2_slope(b, a); }>, sample_pairs<-20, 20>),
     row("xlogy(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
-        "input * log(other), 0 where input is 0.", pair_formula<times_log<[](Var b) { return log(b); }>, true>,
-        slopes_of_pair<slope_of_log, divide>, sample_pairs<5, 20>),
+        "input * log(other), 0 where input is 0.", pair_formula<multiply_by_log<[](Var b) { return log(b); }>, true>,
+        slopes_of_pair<xlogy_derivative, divide>, sample_pairs<5, 20>),
     row("xlog1py(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
-        "input * log1p(other), 0 where input is 0.", pair_formula<times_log<[](Var b) { return log1p(b); }>, true>,
-        slopes_of_pair<slope_of_log1p, divide_by_one_plus>, sample_pairs<-5, 20>),
+        "input * log1p(other), 0 where input is 0.",
+        pair_formula<multiply_by_log<[](Var b) { return log1p(b); }>, true>,
+        slopes_of_pair<xlog1py_derivative, divide_by_one_plus>, sample_pairs<-5, 20>),
     row("copysign(tensor input, tensor|number other) -> tensor", CastPolicy::none,
-        "The absolute value of input with the sign of other.", pair_formula<with_sign, true>, nullptr,
+        "The absolute value of input with the sign of other.", pair_formula<copy_sign, true>, nullptr,
         sample_pairs<5, 20>),
     row("fmax(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "The greater of two; where one is NaN, the other.", pair_formula<fmax_of, false>, nullptr,
@@ -235,19 +236,19 @@ constexpr OpRow kRows[] = {
     row("fmin(tensor input, tensor|number other) -> tensor", CastPolicy::none,
         "The lesser of two; where one is NaN, the other.", pair_formula<fmin_of, false>, nullptr,
         sample_pairs<-20, 20>),
-    flat("heaviside(tensor input, tensor|number values) -> tensor", "0 below zero, 1 above, and values at zero.",
-         pair_formula<heaviside_of, false>, kJumps, sample_flat_pairs),
-    flat("nextafter(tensor input, tensor|number other) -> tensor",
-         "The next number after input in the direction of other.", next_after, "it steps from number to number",
-         sample_neighbours),
+    nondiff_row("heaviside(tensor input, tensor|number values) -> tensor", "0 below zero, 1 above, and values at zero.",
+                pair_formula<heaviside_of, false>, kJumps, sample_flat_pairs),
+    nondiff_row("nextafter(tensor input, tensor|number other) -> tensor",
+                "The next number after input in the direction of other.", next_after, "it steps from number to number",
+                sample_neighbours),
     row("zeta(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
         "Hurwitz' zeta function: the sum of (k + other) ** -input over k.", binary_prim<true>, nullptr, sample_zetas),
-    flat("logical_and(tensor input, tensor other) -> tensor", "Whether both are nonzero.", logical<both>, kBoolean,
-         sample_truths),
-    flat("logical_or(tensor input, tensor other) -> tensor", "Whether either is nonzero.", logical<either>, kBoolean,
-         sample_truths),
-    flat("logical_xor(tensor input, tensor other) -> tensor", "Whether one of both is nonzero.",
-         logical<[](Var a, Var b) { return ne(a, b); }>, kBoolean, sample_truths),
+    nondiff_row("logical_and(tensor input, tensor other) -> tensor", "Whether both are nonzero.",
+                apply_to_booleans<both>, kBoolean, sample_truths),
+    nondiff_row("logical_or(tensor input, tensor other) -> tensor", "Whether either is nonzero.",
+                apply_to_booleans<either>, kBoolean, sample_truths),
+    nondiff_row("logical_xor(tensor input, tensor other) -> tensor", "Whether one of both is nonzero.",
+                apply_to_booleans<[](Var a, Var b) { return ne(a, b); }>, kBoolean, sample_truths),
     row("lerp(tensor input, tensor end, tensor|number weight) -> tensor", CastPolicy::none,
         "input + weight * (end - input).", triple_formula<lerp_of>, nullptr, sample_lerps),
     row("addcmul(tensor input, tensor tensor1, tensor tensor2, float value=1) -> tensor", CastPolicy::promote,
@@ -265,9 +266,10 @@ constexpr OpRow kRows[] = {
         sample_exponents),
     row("float_power(tensor|number input, tensor|number exponent) -> tensor", CastPolicy::none,
         "input to the power of exponent in f64.", float_power, nullptr, sample_powers),
-    flat("isclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
-         "Whether |input - other| <= atol + rtol * |other|.", isclose, kBoolean, sample_closes, 0),
-    flat(
+    nondiff_row(
+        "isclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
+        "Whether |input - other| <= atol + rtol * |other|.", isclose, kBoolean, sample_closes, 0),
+    nondiff_row(
         "allclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
         "Whether isclose holds for all elements, as a 0-d boolean.",
         [](Call& c) -> Results {
@@ -275,8 +277,9 @@ constexpr OpRow kRows[] = {
                                 {c.builder.call("isclose", {c.args[0], c.args[1], c.args[2], c.args[3], c.args[4]})});
         },
         kBoolean, sample_closes, 0),
-    flat("equal(tensor input, tensor other) -> tensor",
-         "Whether both have one shape and the same elements, as a 0-d boolean.", equal, kBoolean, sample_equals, 0),
+    nondiff_row("equal(tensor input, tensor other) -> tensor",
+                "Whether both have one shape and the same elements, as a 0-d boolean.", equal, kBoolean, sample_equals,
+                0),
 };
 
 }  // namespace

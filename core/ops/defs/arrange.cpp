@@ -10,7 +10,7 @@ namespace {
 
 // ---- cat, stack ----
 
-DType dtype_of(const Call& c, const std::vector<Var>& parts) {
+DType promote_dtypes(const Call& c, const std::vector<Var>& parts) {
   return common_dtype(c, [&](Promotion& p) {
     for (const Var& v : parts) p.add(v.dtype(), strength(v.type()));
   });
@@ -19,7 +19,7 @@ DType dtype_of(const Call& c, const std::vector<Var>& parts) {
 Results cat_op(Call& c) {
   auto parts = c.vars(0);
   c.require(!parts.empty(), "needs at least one tensor");
-  const DType dtype = dtype_of(c, parts);
+  const DType dtype = promote_dtypes(c, parts);
   ValueList ids;
   for (const Var& v : parts) {
     // As in PyTorch, f32[0] may stand among tensors of any rank.
@@ -33,7 +33,7 @@ Results cat_op(Call& c) {
 Results stack(Call& c) {
   auto parts = c.vars(0);
   c.require(!parts.empty(), "needs at least one tensor");
-  const DType dtype = dtype_of(c, parts);
+  const DType dtype = promote_dtypes(c, parts);
   const Shape shape = parts[0].shape();
   const size_t dim = normalize_axis(c.integer(1), shape.size() + 1);
   Shape longer = shape;
@@ -51,7 +51,7 @@ Results stack(Call& c) {
 
 // The places along a dim that `mode` reads, for `before` more of them in front and `after` behind. What is cropped is
 // no part of a circle.
-Var places(const Call& c, std::string_view mode, Var x, size_t dim, int64_t before, int64_t after) {
+Var padded_source_positions(const Call& c, std::string_view mode, Var x, size_t dim, int64_t before, int64_t after) {
   const int64_t n = hint(x.shape()[dim]), most = mode == "reflect" ? n - 1 : n;
   const int64_t padded = (Dim(n) + Dim(before) + Dim(after)).value();  // refused where it overflows
   c.require(before >= -n && after >= -n && padded >= 0, "pad takes more from dim ", dim, " than its size ", n);
@@ -79,7 +79,8 @@ Results pad_from_inside(Call& c, Var x) {
     const size_t dim = x.rank() - 1 - i;
     const int64_t before = hint(amounts[2 * i]), after = hint(amounts[2 * i + 1]);
     if (before || after)
-      out = c.builder.call("prims.take", {out, static_cast<int64_t>(dim), places(c, mode, x, dim, before, after)});
+      out = c.builder.call("prims.take",
+                           {out, static_cast<int64_t>(dim), padded_source_positions(c, mode, x, dim, before, after)});
   }
   return out.id == x.id ? c.builder.call("prims.clone", {x}) : out;
 }

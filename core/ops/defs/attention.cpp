@@ -99,7 +99,7 @@ Var scale_of(const Call& c, const Places& p, Var query) {
 }
 
 // Scores that take no part are minus infinity.
-Var masked(const Call& c, const Places& p, Var scores) {
+Var apply_masks(const Call& c, const Places& p, Var scores) {
   const double none = -std::numeric_limits<double>::infinity();
   if (c.flag(p.causal)) {
     const Device device = scores.type().device;
@@ -113,7 +113,7 @@ Var masked(const Call& c, const Places& p, Var scores) {
 }
 
 // The probabilities, or their gradients, after dropout.
-Var after_dropout(const Call& c, const Places& p, Var x) {
+Var apply_dropout(const Call& c, const Places& p, Var x) {
   if (!c.has(p.kept)) return x;
   Var kept = c.var(p.kept);
   c.require(kept.shape() == x.shape(), "kept must have the shape of the scores, ", name(x.shape()), ", got ",
@@ -122,14 +122,14 @@ Var after_dropout(const Call& c, const Places& p, Var x) {
   return where(kept, x * c.real(p.kept_scale), 0.0);
 }
 
-Scores scores_of(Call& c, const Places& p) {
+Scores compute_scores(Call& c, const Places& p) {
   require_operands(c, p);
   Scores a;
   a.query = computed(c.var(p.query)), a.key = computed(c.var(p.key)), a.value = computed(c.var(p.value));
   if (c.flag(p.grouped))
     a.key = repeat_heads(a.key, a.query.size(-3)), a.value = repeat_heads(a.value, a.query.size(-3));
   a.scale = scale_of(c, p, a.query);
-  a.scores = masked(c, p, c.builder.call("matmul", {a.query * a.scale, swap_last_two(a.key)}));
+  a.scores = apply_masks(c, p, c.builder.call("matmul", {a.query * a.scale, swap_last_two(a.key)}));
   return a;
 }
 
@@ -178,9 +178,9 @@ Results attention(Call& c) {
 // ---- query, key, value, attn_mask, is_causal, scale, enable_gqa, kept, kept_scale ----
 
 Results forward(Call& c) {
-  Scores a = scores_of(c, kForward);
+  Scores a = compute_scores(c, kForward);
   Softmax s = softmax(a.scores);
-  Var out = convert(c.builder.call("matmul", {after_dropout(c, kForward, s.probabilities), a.value}), c.type(0).dtype);
+  Var out = convert(c.builder.call("matmul", {apply_dropout(c, kForward, s.probabilities), a.value}), c.type(0).dtype);
   return {out.id, s.top.id, s.total.id};
 }
 
@@ -212,11 +212,11 @@ Results backward(Call& c) {
     for (size_t i : {kBackward.query, kBackward.key, kBackward.value})
       operands[i] = Arg::value(b.call("prims.optimization_barrier", {c.var(i), c.var(0)}).id);
   Call own(b, c.op, operands);
-  Scores a = scores_of(own, kBackward);
+  Scores a = compute_scores(own, kBackward);
   Var dy = computed(c.var(0));
   Var p = exp(a.scores - c.var(5)) / c.var(6);
-  Var dv = b.call("matmul", {swap_last_two(after_dropout(own, kBackward, p)), dy});
-  Var dp = after_dropout(own, kBackward, b.call("matmul", {dy, swap_last_two(a.value)}));
+  Var dv = b.call("matmul", {swap_last_two(apply_dropout(own, kBackward, p)), dy});
+  Var dp = apply_dropout(own, kBackward, b.call("matmul", {dy, swap_last_two(a.value)}));
   // The mean of dp by p is that of dy by out: a row of it is one product of two rows.
   Var ds = p * (dp - sum_kept(dy * computed(c.var(4)), last_axes(1, dy.rank()))) * a.scale;
   Var dq = b.call("matmul", {ds, a.key}), dk = b.call("matmul", {swap_last_two(ds), a.query});

@@ -52,7 +52,7 @@ Var estimate_mean(Var x, std::span<const Dim> axes) {
 // LeVeque: Algorithms for Computing the Sample Variance, 1983, shifted data). What cancels is at most (g - mean)^2 /
 // variance times the result, and where g is the mean of a fraction p of the rows that is at most (1 - p) / p, here 63:
 // of the 24 bits of a float, six.
-Moments moments(Var input) {
+Moments compute_moments(Var input) {
   const Shape axes = all_but(kChannel, input.rank());
   Moments m;
   Var near = estimate_mean(input, axes), x = computed(input);
@@ -74,7 +74,7 @@ Results batch_norm(Call& c) {
   if (training && is_empty(c, 0)) return c.builder.call("prims.clone", {c.var(0)});
   Var x = computed(c.var(0));
   auto vector = [&](size_t i) { return along_axis(computed(c.var(i)), kChannel, x.rank()); };
-  const Moments m = training ? moments(c.var(0)) : Moments{vector(1), vector(2)};
+  const Moments m = training ? compute_moments(c.var(0)) : Moments{vector(1), vector(2)};
   Var y = (x - m.mean) * rsqrt(m.variance + c.real(7));
   if (c.has(3)) y = y * vector(3);
   if (c.has(4)) y = y + vector(4);
@@ -105,7 +105,7 @@ Results batch_norm_backward(Call& c) {
     Var none = sum_kept(dy, axes);
     return {full_like(c.var(1), 0).id, parameter(2, none).id, parameter(3, none).id};
   }
-  const Moments m = moments(c.var(1));
+  const Moments m = compute_moments(c.var(1));
   Var scale = rsqrt(m.variance + c.real(4)), standard = (x - m.mean) * scale;
   // The weight is a factor of whole channels: outside of the sums, these are the parameters' gradients too. They are
   // made in the pass that makes the moments, where these are not there yet.
@@ -125,7 +125,7 @@ Results batch_norm_update(Call& c) {
   Var y =
       c.builder.call("batch_norm", {c.var(0), c.args[1], c.args[2], c.args[3], c.args[4], true, c.real(5), c.real(6)});
   if (is_empty(c, 0)) return {y.id, c.var(1).id, c.var(2).id};
-  const Moments m = moments(c.var(0));
+  const Moments m = compute_moments(c.var(0));
   // The running variance is that of the population which the batch was drawn from.
   Var n = count(m.variance, {{values_per_channel(c.type(0))}});
   Var unbiased = m.variance * (n / (n - 1.0));
@@ -140,7 +140,7 @@ Results batch_norm_update(Call& c) {
 
 Results batch_norm_stats(Call& c) {
   require_channels(c, 0, {});
-  const Moments m = moments(c.var(0));
+  const Moments m = compute_moments(c.var(0));
   const Shape channels = {c.type(0).shape[kChannel]};
   return {reshape_to(m.mean, channels).id, reshape_to(rsqrt(m.variance + c.real(1)), channels).id};
 }

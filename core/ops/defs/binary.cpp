@@ -21,13 +21,13 @@ void add_broadcast(Grad& g, size_t i, Var gradient) {
 
 // ---- add, sub ----
 
-std::optional<double> number(const Arg& a) {
+std::optional<double> plain_number_value(const Arg& a) {
   if (a.kind == ArgKind::real) return a.f;
   if (a.kind == ArgKind::integer || a.kind == ArgKind::boolean) return static_cast<double>(a.i);
   return std::nullopt;
 }
-Results scaled(Call& c, std::string_view prim) {
-  if (number(c.args[2]) == 1.0) return computed_by(c, prim, false, Overflow::wraps);
+Results apply_with_alpha(Call& c, std::string_view prim) {
+  if (plain_number_value(c.args[2]) == 1.0) return computed_by(c, prim, false, Overflow::wraps);
   const ComputedOperands x = computed_operands(c, {0, 1}, false, Overflow::wraps);
   const DType dtype = x.dtype;
   const Arg& alpha = c.args[2];
@@ -36,10 +36,10 @@ Results scaled(Call& c, std::string_view prim) {
   Var a = computed(x.v[0]), b = computed(x.v[1]);
   return rounded(x, c.builder.call(prim, {a, convert(b * alpha, a.dtype())}));
 }
-void scaled_vjp(Grad& g, bool negative) {
+void apply_with_alpha_vjp(Grad& g, bool negative) {
   Var dy = g.cotangent();
   if (g.wants(0)) add_broadcast(g, 0, dy);
-  const bool plain = number(g.args[2]) == 1.0;
+  const bool plain = plain_number_value(g.args[2]) == 1.0;
   if (g.wants(1)) {
     Var to_other = plain ? dy : dy * g.args[2];
     add_broadcast(g, 1, negative ? -to_other : to_other);
@@ -105,7 +105,7 @@ void div_vjp(Grad& g) {
 
 // Exponents that are known and have a cheaper form, as in PyTorch.
 Results pow(Call& c) {
-  auto exponent = number(c.args[1]);
+  auto exponent = plain_number_value(c.args[1]);
   if (exponent && !is_plain_number(c, 0)) {
     const bool real = is_real(c.type(0).dtype);
     if (!real && c.args[1].kind != ArgKind::real)
@@ -182,15 +182,15 @@ constexpr OpRow kRows[] = {
     checked({.schema = "add(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "input + alpha * other; promotes and broadcasts.",
-             .decompose = [](Call& c) { return scaled(c, "prims.add"); },
-             .vjp = [](Grad& g) { scaled_vjp(g, false); },
+             .decompose = [](Call& c) { return apply_with_alpha(c, "prims.add"); },
+             .vjp = [](Grad& g) { apply_with_alpha_vjp(g, false); },
              .samples = sample_sums,
              .tags = kInplace}),
     checked({.schema = "sub(tensor|number input, tensor|number other, tensor|number alpha=1) -> tensor",
              .autocast = CastPolicy::none,
              .doc = "input - alpha * other; promotes and broadcasts.",
-             .decompose = [](Call& c) { return scaled(c, "prims.sub"); },
-             .vjp = [](Grad& g) { scaled_vjp(g, true); },
+             .decompose = [](Call& c) { return apply_with_alpha(c, "prims.sub"); },
+             .vjp = [](Grad& g) { apply_with_alpha_vjp(g, true); },
              .samples = sample_sums,
              .tags = kInplace}),
     composite("mul(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,

@@ -57,20 +57,20 @@ void integers_meta(const Call& c, Types& out) {
 
 // Checked before promotion, so that the message has the user's types.
 template <Overflow overflow>
-Results bits(Call& c) {
+Results apply_bitwise_prim(Call& c) {
   for (size_t i : {0, 1})
     c.require(c.args[i].kind != ArgKind::value || !is_real(c.type(i).dtype), "operands must be integers or booleans; ",
               c.types());
   return computed_by(c, cat("prims.", c.op.name()), false, overflow);
 }
-Var differ(Var a, Var b) { return ne(a, b); }
+Var logical_xor(Var a, Var b) { return ne(a, b); }
 // On booleans by the logical prims, which every executor fuses.
 template <auto of_booleans>
-Results bits_or_truths(Call& c) {
+Results apply_bitwise_or_logical(Call& c) {
   const auto is_truth = [&](const Arg& a) {
     return a.kind == ArgKind::boolean || (a.kind == ArgKind::value && c.builder.type(a.v).dtype == DType::boolean);
   };
-  if (!is_truth(c.args[0]) || !is_truth(c.args[1])) return bits<Overflow::wraps>(c);
+  if (!is_truth(c.args[0]) || !is_truth(c.args[1])) return apply_bitwise_prim<Overflow::wraps>(c);
   auto v = promoted(c, {0, 1});
   return of_booleans(v[0], v[1]);
 }
@@ -87,7 +87,7 @@ Results lcm(Call& c) {
   return abs(c.builder.call("prims.div", {v[0], where(zero, 1, divisor)}) * v[1]);
 }
 
-void whole_numbers(Samples& s, bool booleans) {
+void add_integer_samples(Samples& s, bool booleans) {
   const TensorSpec a{{2, 3}, DType::i64, -20, 20}, b{{3}, DType::i64, 0, 9};
   s.add({a, b});
   s.add({a, 3});
@@ -105,9 +105,10 @@ consteval OpRow prim(SchemaText schema, std::string_view doc, MetaFn meta, Kerne
   return primitive(schema, doc, meta, kernel, nullptr, kElementwise, {.nondiff = kNoGradient});
 }
 template <bool booleans>
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose = bits<Overflow::refused>) {
-  return composite(schema, CastPolicy::none, doc, decompose, [](Samples& s) { whole_numbers(s, booleans); }, kInplace,
-                   {.nondiff = kNoGradient});
+consteval OpRow row(SchemaText schema, std::string_view doc,
+                    DecomposeFn decompose = apply_bitwise_prim<Overflow::refused>) {
+  return composite(schema, CastPolicy::none, doc, decompose, [](Samples& s) { add_integer_samples(s, booleans); },
+                   kInplace, {.nondiff = kNoGradient});
 }
 
 constexpr OpRow kRows[] = {
@@ -124,11 +125,11 @@ constexpr OpRow kRows[] = {
     prim("prims.gcd(tensor input, tensor other) -> tensor", "The greatest common divisor, not negative.", integers_meta,
          integer_kernel<Gcd>),
     row<true>("bitwise_and(tensor|number input, tensor|number other) -> tensor",
-              "The bits that both have; the logical and of booleans.", bits_or_truths<both>),
+              "The bits that both have; the logical and of booleans.", apply_bitwise_or_logical<both>),
     row<true>("bitwise_or(tensor|number input, tensor|number other) -> tensor",
-              "The bits that either has; the logical or of booleans.", bits_or_truths<either>),
+              "The bits that either has; the logical or of booleans.", apply_bitwise_or_logical<either>),
     row<true>("bitwise_xor(tensor|number input, tensor|number other) -> tensor",
-              "The bits that one of both has; inequality of booleans.", bits_or_truths<differ>),
+              "The bits that one of both has; inequality of booleans.", apply_bitwise_or_logical<logical_xor>),
     row<false>("bitwise_left_shift(tensor|number input, tensor|number other) -> tensor",
                "input times 2 to the power of other, as bits."),
     row<false>("bitwise_right_shift(tensor|number input, tensor|number other) -> tensor",

@@ -13,7 +13,7 @@ struct Windows {
   int64_t kernel[2], dilation[2], padding[2], stride[2];
   Dim results[2];
 };
-Windows windows(const Call& c, size_t first, Dim height, Dim width) {
+Windows read_windows(const Call& c, size_t first, Dim height, Dim width) {
   Windows w{};
   const auto read = [&](size_t param, int64_t (&into)[2], int64_t least) {
     auto given = c.dims(param);
@@ -35,7 +35,7 @@ Windows windows(const Call& c, size_t first, Dim height, Dim width) {
 struct Taps {
   Shape starts, ends, steps;
 };
-Taps taps(const Windows& w, int64_t y, int64_t x, const Shape& padded) {
+Taps slice_of_tap(const Windows& w, int64_t y, int64_t x, const Shape& padded) {
   Taps t{Shape(4u, 0), padded, Shape(4u, 1)};
   const int64_t at[] = {y, x};
   for (size_t i = 0; i < 2; i++) {
@@ -52,14 +52,14 @@ Results im2col(Call& c) {
   const bool single = x.rank() == 3;
   if (single) x = reshape_to(x, Shape{1, x.size(0), x.size(1), x.size(2)});
   const Shape s = x.shape();
-  const Windows w = windows(c, 1, s[2], s[3]);
+  const Windows w = read_windows(c, 1, s[2], s[3]);
   const Shape pad{0, 0, w.padding[0], w.padding[1]};
   x = c.builder.call("prims.pad", {x, pad, pad, 0.0});
   ValueList parts;
   const Dim places = w.results[0] * w.results[1];
   for (int64_t i = 0; i < w.kernel[0]; i++)
     for (int64_t j = 0; j < w.kernel[1]; j++) {
-      const Taps t = taps(w, i, j, x.shape());
+      const Taps t = slice_of_tap(w, i, j, x.shape());
       parts.push_back(
           reshape_to(c.builder.call("prims.slice", {x, t.starts, t.ends, t.steps}), Shape{s[0], s[1], 1, places}).id);
     }
@@ -77,7 +77,7 @@ Results fold(Call& c) {
   if (single) x = reshape_to(x, Shape{1, x.size(0), x.size(1)});
   for (Dim d : size)
     c.require(hint(d) >= 0 && hint(d) <= INT32_MAX, "output_size must not be negative, got ", name(size));
-  const Windows w = windows(c, 2, size[0], size[1]);
+  const Windows w = read_windows(c, 2, size[0], size[1]);
   const int64_t kernel = w.kernel[0] * w.kernel[1];
   c.require(hint(x.size(1)) % kernel == 0, "the kernel's ", kernel, " taps must divide the rows; ", c.types());
   const Dim places = w.results[0] * w.results[1];
@@ -86,7 +86,7 @@ Results fold(Call& c) {
   const Shape padded{x.size(0), channels, size[0] + Dim(2 * w.padding[0]), size[1] + Dim(2 * w.padding[1])};
   Var columns = reshape_to(x, Shape{x.size(0), channels, kernel, w.results[0], w.results[1]}), y;
   for (int64_t k = 0; k < kernel; k++) {
-    const Taps t = taps(w, k / w.kernel[1], k % w.kernel[1], padded);
+    const Taps t = slice_of_tap(w, k / w.kernel[1], k % w.kernel[1], padded);
     Var zeros = expand_to(full(c.builder, {}, 0, x.dtype(), x.type().device), padded);
     Var placed = c.builder.call("prims.slice_scatter",
                                 {zeros, c.builder.call("select", {columns, 2, k}), t.starts, t.ends, t.steps});

@@ -10,7 +10,7 @@ namespace thunder {
 namespace {
 
 // One value for each of `dims` dims; a single one counts for all.
-Shape values(const Call& c, size_t param, std::span<const Dim> given, size_t dims, int64_t least) {
+Shape read_dims_option(const Call& c, size_t param, std::span<const Dim> given, size_t dims, int64_t least) {
   const std::string& what = c.op.schema.params[param].name;
   c.require(given.size() == 1 || given.size() == dims, what, " must have one value or ", dims, ", got ", name(given));
   for (Dim d : given)
@@ -18,15 +18,15 @@ Shape values(const Call& c, size_t param, std::span<const Dim> given, size_t dim
               name(given));
   return given.size() == dims ? Shape(given) : Shape(dims, given[0]);
 }
-Shape values(const Call& c, size_t param, size_t dims, int64_t least) {
-  return values(c, param, c.dims(param), dims, least);
+Shape read_dims_option(const Call& c, size_t param, size_t dims, int64_t least) {
+  return read_dims_option(c, param, c.dims(param), dims, least);
 }
-Var with_dim(Var x, size_t at) {
+Var insert_dim(Var x, size_t at) {
   Shape shape = x.shape();
   shape.insert(at, 1);
   return reshape_to(x, shape);
 }
-Var without_dim(Var x, size_t at) {
+Var remove_dim(Var x, size_t at) {
   Shape shape = x.shape();
   shape.erase(at);
   return reshape_to(x, shape);
@@ -39,7 +39,7 @@ void require_operands(const Call& c, size_t dims) {
   c.require(x.dtype == w.dtype, "input and weight must have one dtype, got ", name(x.dtype), " and ", name(w.dtype),
             "; ", c.types());
 }
-Var with_bias(const Call& c, Var y, Dim channels) {
+Var add_bias(const Call& c, Var y, Dim channels) {
   if (!c.has(2)) return y;
   c.require(c.type(2).shape == Shape{channels}, "bias must have shape [", name(channels), "], got ",
             name(c.type(2).shape), "; ", c.types());
@@ -48,33 +48,34 @@ Var with_bias(const Call& c, Var y, Dim channels) {
 }
 // Adds a batch dim to an input without one, and removes it from the result.
 template <class F>
-Results batched(Call& c, size_t dims, F f) {
+Results apply_with_batch(Call& c, size_t dims, F f) {
   require_operands(c, dims);
   Var x = convolved(c.var(0));
   const bool single = x.rank() == dims + 1;
-  Var y = convert(f(single ? with_dim(x, 0) : x, convolved(c.var(1))), c.type(0).dtype);
-  return single ? without_dim(y, 0) : y;
+  Var y = convert(f(single ? insert_dim(x, 0) : x, convolved(c.var(1))), c.type(0).dtype);
+  return single ? remove_dim(y, 0) : y;
 }
 
 // ---- forward: input, weight, bias, stride, padding, dilation, groups ----
 
 Results conv1d(Call& c) {
-  return batched(c, 1, [&](Var x, Var w) {
+  return apply_with_batch(c, 1, [&](Var x, Var w) {
     const Shape around = padding_of(c, x, w, 1);
-    const Dim stride = values(c, 3, 1, 1)[0], padding = values(c, 4, around, 1, 0)[0], dilation = values(c, 5, 1, 1)[0];
-    Var y = c.builder.call("prims.conv2d", {with_dim(x, 2), with_dim(w, 2), Shape{1, stride}, Shape{0, padding},
+    const Dim stride = read_dims_option(c, 3, 1, 1)[0], padding = read_dims_option(c, 4, around, 1, 0)[0],
+              dilation = read_dims_option(c, 5, 1, 1)[0];
+    Var y = c.builder.call("prims.conv2d", {insert_dim(x, 2), insert_dim(w, 2), Shape{1, stride}, Shape{0, padding},
                                             Shape{1, dilation}, c.integer(6)});
-    return with_bias(c, without_dim(y, 2), w.size(0));
+    return add_bias(c, remove_dim(y, 2), w.size(0));
   });
 }
 
 // [n, c, d, h, w] as [n * d, c, h, w].
-Var planes(Var x) {
+Var fold_depth_into_batch(Var x) {
   const Shape& s = x.shape();
   return reshape_to(permute_to(x, Shape{0, 2, 1, 3, 4}), Shape{s[0] * s[2], s[1], s[3], s[4]});
 }
 // And back, of planes of another size.
-Var volume(Var x, Dim batch, Dim depth) {
+Var unfold_depth_from_batch(Var x, Dim batch, Dim depth) {
   const Shape& s = x.shape();
   return permute_to(reshape_to(x, Shape{batch, depth, s[1], s[2], s[3]}), Shape{0, 2, 1, 3, 4});
 }
@@ -83,18 +84,19 @@ Var slice_depth(Var x, Dim start, Dim end, Dim step) {
   starts[2] = start, ends[2] = end, steps[2] = step;
   return x.builder->call("prims.slice", {x, starts, ends, steps});
 }
-Shape last_two(const Shape& v) {
+Shape plane_dims(const Shape& v) {
   return {v[1], v[2]};
 }
-Var plane_of(Var w, int64_t k) {
-  return without_dim(slice_depth(w, k, k + 1, 1), 2);
+Var slice_weight_plane(Var w, int64_t k) {
+  return remove_dim(slice_depth(w, k, k + 1, 1), 2);
 }
 
 // Computed as a sum of 2-d convolutions over the kernel's depth.
 Results conv3d(Call& c) {
-  return batched(c, 3, [&](Var x, Var w) {
+  return apply_with_batch(c, 3, [&](Var x, Var w) {
     const Shape around = padding_of(c, x, w, 3);
-    const Shape stride = values(c, 3, 3, 1), padding = values(c, 4, around, 3, 0), dilation = values(c, 5, 3, 1);
+    const Shape stride = read_dims_option(c, 3, 3, 1), padding = read_dims_option(c, 4, around, 3, 0),
+                dilation = read_dims_option(c, 5, 3, 1);
     const int64_t kernel = hint(w.size(2)), reach = checked_add(checked_mul(kernel - 1, hint(dilation[0])), 1),
                   deep = checked_add(hint(x.size(2)), checked_mul(2, hint(padding[0])));
     c.require(kernel >= 1 && deep >= reach, "the kernel reaches over ", reach, " planes, the padded input has ", deep,
@@ -105,13 +107,13 @@ Results conv3d(Call& c) {
     Var y;
     for (int64_t k = 0; k < kernel; k++) {
       const int64_t start = checked_mul(k, hint(dilation[0]));
-      Var part = planes(slice_depth(
+      Var part = fold_depth_into_batch(slice_depth(
           x, start, checked_add(start, checked_add(checked_mul(results - 1, hint(stride[0])), 1)), stride[0]));
-      Var sum = c.builder.call("prims.conv2d", {part, plane_of(w, k), last_two(stride), last_two(padding),
-                                                last_two(dilation), c.integer(6)});
+      Var sum = c.builder.call("prims.conv2d", {part, slice_weight_plane(w, k), plane_dims(stride), plane_dims(padding),
+                                                plane_dims(dilation), c.integer(6)});
       y = y ? y + sum : sum;
     }
-    return with_bias(c, volume(y, x.size(0), results), w.size(0));
+    return add_bias(c, unfold_depth_from_batch(y, x.size(0), results), w.size(0));
   });
 }
 
@@ -121,9 +123,9 @@ struct Transposed {
   Shape stride, padding, extra, dilation;
   int64_t groups;
 };
-Transposed options(const Call& c, size_t dims) {
-  Transposed t{values(c, 3, dims, 1), values(c, 4, dims, 0), values(c, 5, dims, 0), values(c, 7, dims, 1),
-               c.integer(6)};
+Transposed read_transposed_options(const Call& c, size_t dims) {
+  Transposed t{read_dims_option(c, 3, dims, 1), read_dims_option(c, 4, dims, 0), read_dims_option(c, 5, dims, 0),
+               read_dims_option(c, 7, dims, 1), c.integer(6)};
   for (size_t i = 0; i < dims; i++)
     c.require(hint(t.extra[i]) < std::max(hint(t.stride[i]), hint(t.dilation[i])),
               "output_padding must be smaller than stride or dilation, got ", name(t.extra));
@@ -131,15 +133,15 @@ Transposed options(const Call& c, size_t dims) {
             "weight must be [channels, out / groups, kernel...]; ", c.types());
   return t;
 }
-Dim result_size(const Transposed& t, Dim n, Dim kernel, size_t i) {
+Dim transposed_result_size(const Transposed& t, Dim n, Dim kernel, size_t i) {
   return (n - 1) * t.stride[i] - 2 * t.padding[i] + t.dilation[i] * (kernel - 1) + t.extra[i] + 1;
 }
 // The gradient of a convolution's input, of two dims from `first` on.
-Var transposed_planes(const Call& c, const Transposed& t, Var x, Var w, size_t first) {
+Var conv_transpose_planes(const Call& c, const Transposed& t, Var x, Var w, size_t first) {
   const Shape pair_stride{t.stride[first], t.stride[first + 1]}, padding{t.padding[first], t.padding[first + 1]},
       dilation{t.dilation[first], t.dilation[first + 1]};
-  Shape size{x.size(0), w.size(1) * t.groups, result_size(t, x.size(2), w.size(2), first),
-             result_size(t, x.size(3), w.size(3), first + 1)};
+  Shape size{x.size(0), w.size(1) * t.groups, transposed_result_size(t, x.size(2), w.size(2), first),
+             transposed_result_size(t, x.size(3), w.size(3), first + 1)};
   for (size_t i = 0; i < 2; i++)
     c.require(hint(size[2 + i]) > 0, "the result would have size ", name(size[2 + i]), "; ", c.types());
   const auto over = [&](size_t i) { return hint(t.extra[first + i]) >= hint(t.stride[first + i]); };
@@ -156,31 +158,32 @@ Var transposed_planes(const Call& c, const Transposed& t, Var x, Var w, size_t f
   return c.builder.call("pad", {whole, amounts});
 }
 Results conv_transpose1d(Call& c) {
-  return batched(c, 1, [&](Var x, Var w) {
-    Transposed t = options(c, 1);
+  return apply_with_batch(c, 1, [&](Var x, Var w) {
+    Transposed t = read_transposed_options(c, 1);
     for (auto [list, neutral] : {std::pair{&t.stride, 1}, {&t.padding, 0}, {&t.extra, 0}, {&t.dilation, 1}})
       list->insert(0, neutral);
-    return with_bias(c, without_dim(transposed_planes(c, t, with_dim(x, 2), with_dim(w, 2), 0), 2),
-                     w.size(1) * t.groups);
+    return add_bias(c, remove_dim(conv_transpose_planes(c, t, insert_dim(x, 2), insert_dim(w, 2), 0), 2),
+                    w.size(1) * t.groups);
   });
 }
 Results conv_transpose2d(Call& c) {
-  return batched(c, 2, [&](Var x, Var w) {
-    const Transposed t = options(c, 2);
-    return with_bias(c, transposed_planes(c, t, x, w, 0), w.size(1) * t.groups);
+  return apply_with_batch(c, 2, [&](Var x, Var w) {
+    const Transposed t = read_transposed_options(c, 2);
+    return add_bias(c, conv_transpose_planes(c, t, x, w, 0), w.size(1) * t.groups);
   });
 }
 // Each depth of the kernel adds to its planes of the result.
 Results conv_transpose3d(Call& c) {
-  return batched(c, 3, [&](Var x, Var w) {
-    const Transposed t = options(c, 3);
+  return apply_with_batch(c, 3, [&](Var x, Var w) {
+    const Transposed t = read_transposed_options(c, 3);
     const int64_t kernel = hint(w.size(2)), depth = hint(x.size(2)), step = hint(t.stride[0]),
                   spread = (depth - 1) * step + 1;
     const int64_t whole = spread + hint(t.dilation[0]) * (kernel - 1) + hint(t.extra[0]);
     x = computed(x), w = computed(w);  // nor here
-    Var flat = planes(x), y;
+    Var flat = fold_depth_into_batch(x), y;
     for (int64_t k = 0; k < kernel; k++) {
-      Var part = volume(transposed_planes(c, t, flat, plane_of(w, k), 1), x.size(0), depth);
+      Var part =
+          unfold_depth_from_batch(conv_transpose_planes(c, t, flat, slice_weight_plane(w, k), 1), x.size(0), depth);
       Shape shape = part.shape(), starts(5u, 0), ends, steps(5u, 1);
       shape[2] = whole, ends = shape;
       starts[2] = checked_mul(k, hint(t.dilation[0])),
@@ -191,7 +194,7 @@ Results conv_transpose3d(Call& c) {
     }
     c.require(checked_sub(whole, checked_mul(2, hint(t.padding[0]))) > 0, "the result would have no planes; ",
               c.types());
-    return with_bias(c, slice_depth(y, t.padding[0], whole - hint(t.padding[0]), 1), w.size(1) * t.groups);
+    return add_bias(c, slice_depth(y, t.padding[0], whole - hint(t.padding[0]), 1), w.size(1) * t.groups);
   });
 }
 

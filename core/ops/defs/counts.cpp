@@ -53,7 +53,7 @@ Results quantile(Call& c) {
 // ---- counts ----
 
 // The first two arguments in one dtype; their shapes stay. A number goes to the tensor's device.
-std::pair<Var, Var> promoted_dtype(const Call& c) {
+std::pair<Var, Var> promote_operand_pair(const Call& c) {
   const DType dtype = common_dtype(c, [&](Promotion& p) {
     for (size_t i : {0, 1})
       p.add(dtype_of(c, i), is_plain_number(c, i) ? Strength::number : strength(c.type(i)));
@@ -70,7 +70,7 @@ Results call_searchsorted(Call& c, Var sequence, Var x, bool right, size_t narro
 }
 // sorted_sequence, input, right, out_int32, side, sorter
 Results searchsorted(Call& c) {
-  auto [sequence, x] = promoted_dtype(c);
+  auto [sequence, x] = promote_operand_pair(c);
   bool right = c.flag(2);
   if (c.has(4)) {
     c.require(c.text(4) == "left" || c.text(4) == "right", "side must be 'left' or 'right', got '", c.text(4), "'");
@@ -86,7 +86,7 @@ Results searchsorted(Call& c) {
   return call_searchsorted(c, sequence, x, right, 3);
 }
 Results bucketize(Call& c) {
-  auto [x, boundaries] = promoted_dtype(c);
+  auto [x, boundaries] = promote_operand_pair(c);
   return call_searchsorted(c, boundaries, x, c.flag(2), 3);
 }
 // Counts in `bins` equal parts from min to max, or of the data's own range where both are 0.

@@ -9,7 +9,7 @@ namespace thunder {
 namespace {
 
 // A number or a 0-d tensor as a tensor of this size.
-Var filled(Call& c, std::span<const Dim> size, const Arg& given, DType dtype, Device device) {
+Var fill_with_number(Call& c, std::span<const Dim> size, const Arg& given, DType dtype, Device device) {
   Builder& b = c.builder;
   const Arg value = given.plain();
   for (Dim d : size) c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(size));
@@ -26,15 +26,16 @@ Var filled(Call& c, std::span<const Dim> size, const Arg& given, DType dtype, De
 }
 
 Results full_op(Call& c) {
-  return filled(c, c.dims(0), c.args[1], c.dtype(2), c.device(3));
+  return fill_with_number(c, c.dims(0), c.args[1], c.dtype(2), c.device(3));
 }
 template <int value>
-Results constant(Call& c) {
-  return filled(c, c.dims(0), Arg::integer(value), c.dtype(1, DType::f32), c.device(2));
+Results fill_with_constant(Call& c) {
+  return fill_with_number(c, c.dims(0), Arg::integer(value), c.dtype(1, DType::f32), c.device(2));
 }
 Results fill_like_input(Call& c, const Arg& value, size_t dtype) {
   const TensorType t = c.type(0);
-  return filled(c, t.shape, value, c.dtype(dtype, t.dtype), c.has(dtype + 1) ? c.device(dtype + 1) : t.device);
+  return fill_with_number(c, t.shape, value, c.dtype(dtype, t.dtype),
+                          c.has(dtype + 1) ? c.device(dtype + 1) : t.device);
 }
 template <int value>
 Results constant_like(Call& c) {
@@ -43,7 +44,7 @@ Results constant_like(Call& c) {
 
 // ---- arange ----
 
-int64_t whole_steps(const Call& c, int64_t start, int64_t end, int64_t step) {
+int64_t count_integer_steps(const Call& c, int64_t start, int64_t end, int64_t step) {
   // The distance fits in 64 bits whatever the signs are; the number of steps may not.
   const uint64_t span = start < end ? static_cast<uint64_t>(end) - static_cast<uint64_t>(start)
                                     : static_cast<uint64_t>(start) - static_cast<uint64_t>(end);
@@ -52,7 +53,7 @@ int64_t whole_steps(const Call& c, int64_t start, int64_t end, int64_t step) {
   c.require(length <= INT64_MAX, "start ", start, " and end ", end, " are too far apart for steps of ", step);
   return static_cast<int64_t>(length);
 }
-int64_t real_steps(const Call& c, double start, double end, double step) {
+int64_t count_real_steps(const Call& c, double start, double end, double step) {
   const double steps = std::ceil((end - start) / step);
   c.require(steps < 0x1p53, "start ", start, ", end ", end, " and step ", step, " give too many elements");
   return static_cast<int64_t>(steps);
@@ -102,14 +103,14 @@ Results arange(Call& c) {
   if (real && dtype == DType::i64)
     return c.builder.call("arange", {truncate_to_integer(c, start), truncate_to_integer(c, end),
                                      truncate_to_integer(c, step), DType::i64, c.device(4)});
-  const int64_t length =
-      real ? real_steps(c, number_of(start), number_of(end), number_of(step)) : whole_steps(c, start.i, end.i, step.i);
+  const int64_t length = real ? count_real_steps(c, number_of(start), number_of(end), number_of(step))
+                              : count_integer_steps(c, start.i, end.i, step.i);
   Builder& b = c.builder;
   const bool plain = number_of(start) == 0 && number_of(step) == 1;
   Var i = b.call("prims.iota", {length, plain ? dtype : wide, c.device(4)});
   if (plain) return i;
-  if (number_of(step) != 1) i = b.call("prims.mul", {i, filled(c, i.shape(), step, wide, c.device(4))});
-  if (number_of(start) != 0) i = b.call("prims.add", {i, filled(c, i.shape(), start, wide, c.device(4))});
+  if (number_of(step) != 1) i = b.call("prims.mul", {i, fill_with_number(c, i.shape(), step, wide, c.device(4))});
+  if (number_of(start) != 0) i = b.call("prims.add", {i, fill_with_number(c, i.shape(), start, wide, c.device(4))});
   return convert(i, dtype);
 }
 
@@ -162,9 +163,9 @@ constexpr OpRow kRows[] = {
               CastPolicy::none, "A tensor filled with one value; of the value's dtype unless one is given.", full_op,
               sample_fills),
     composite("zeros(int[] size, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
-              "A tensor of zeros; f32 unless a dtype is given.", constant<0>, sample_sizes),
+              "A tensor of zeros; f32 unless a dtype is given.", fill_with_constant<0>, sample_sizes),
     composite("ones(int[] size, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
-              "A tensor of ones; f32 unless a dtype is given.", constant<1>, sample_sizes),
+              "A tensor of ones; f32 unless a dtype is given.", fill_with_constant<1>, sample_sizes),
     composite(
         "full_like(tensor input, tensor|number fill_value, dtype? dtype=None, device? device=None) -> tensor",
         CastPolicy::none, "A tensor of input's size filled with one value; of input's dtype unless one is given.",

@@ -22,7 +22,7 @@ struct Moving {
   double at = kNever, slope = 0;
   Moving operator+(const Moving& other) const { return {at + other.at, slope + other.slope}; }
 };
-Moving moving_sum(const Moving& a, const Moving& b, const Moving& c = {}) {
+Moving log_add_moving(const Moving& a, const Moving& b, const Moving& c = {}) {
   Moving sum{log_sum(a.at, b.at, c.at), 0};
   if (sum.at == kNever) return sum;
   for (const Moving* part : {&a, &b, &c})
@@ -38,9 +38,9 @@ class MovingSequence {
       for (int64_t s = 0; s < q.states; s++) {
         Moving before{s < 2 ? 0 : kNever, 0};
         if (t > 0)
-          before = moving_sum(alpha(t - 1, s), s > 0 ? alpha(t - 1, s - 1) : Moving(),
-                              q.skips(s) ? alpha(t - 1, s - 2) : Moving());
-        if (before.at != kNever) alpha(t, s) = before + step(t, s);
+          before = log_add_moving(alpha(t - 1, s), s > 0 ? alpha(t - 1, s - 1) : Moving(),
+                                  q.skips(s) ? alpha(t - 1, s - 2) : Moving());
+        if (before.at != kNever) alpha(t, s) = before + log_prob_with_slope(t, s);
       }
   }
   // Takes from out(t, c) how the shares of a label c in step t change, times grad; nothing where no alignment fits.
@@ -48,14 +48,16 @@ class MovingSequence {
   void subtract_changes(const Buffer& out, double grad) {
     const int64_t time = q_.time, states = q_.states;
     if (time == 0) return;
-    const Moving whole = moving_sum(alpha(time - 1, states - 1), states > 1 ? alpha(time - 1, states - 2) : Moving());
+    const Moving whole =
+        log_add_moving(alpha(time - 1, states - 1), states > 1 ? alpha(time - 1, states - 2) : Moving());
     if (whole.at == kNever) return;
     std::vector<Moving> beta(static_cast<size_t>(states)), later;
     for (int64_t t = time - 1; t >= 0; t--) {
       later.swap(beta), beta.assign(static_cast<size_t>(states), {});
       const auto from = [&](int64_t s) {
-        return s < states && later[static_cast<size_t>(s)].at != kNever ? later[static_cast<size_t>(s)] + step(t + 1, s)
-                                                                        : Moving();
+        return s < states && later[static_cast<size_t>(s)].at != kNever
+                   ? later[static_cast<size_t>(s)] + log_prob_with_slope(t + 1, s)
+                   : Moving();
       };
       T* row = out.as<T>() + t * out.strides[0] + q_.n * out.strides[1];
       for (int64_t s = 0; s < states; s++) {
@@ -63,7 +65,7 @@ class MovingSequence {
         if (t == time - 1)
           b.at = s >= states - 2 ? 0 : kNever;
         else
-          b = moving_sum(from(s), from(s + 1), s + 2 < states && q_.skips(s + 2) ? from(s + 2) : Moving());
+          b = log_add_moving(from(s), from(s + 1), s + 2 < states && q_.skips(s + 2) ? from(s + 2) : Moving());
         const Moving share = alpha(t, s) + b;
         if (share.at == kNever) continue;
         T& to = row[q_.label(s) * out.strides[2]];
@@ -75,7 +77,7 @@ class MovingSequence {
 
  private:
   Moving& alpha(int64_t t, int64_t s) { return alphas_[static_cast<size_t>(t * q_.states + s)]; }
-  Moving step(int64_t t, int64_t s) const {
+  Moving log_prob_with_slope(int64_t t, int64_t s) const {
     const int64_t at = t * direction_.strides[0] + q_.n * direction_.strides[1] + q_.label(s) * direction_.strides[2];
     return {q_.log_prob(t, s), direction_.dtype == DType::f64 ? direction_.as<double>()[at]
                                                               : static_cast<double>(direction_.as<float>()[at])};

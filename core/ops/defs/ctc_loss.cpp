@@ -5,7 +5,7 @@ namespace thunder {
 namespace {
 
 // The targets as [batch, most]; elements past a sequence's length are ignored.
-Var rows_of_targets(const Call& c, Var targets, Var lengths) {
+Var split_targets_into_rows(const Call& c, Var targets, Var lengths) {
   Builder& b = c.builder;
   const Dim all = targets.shape()[0];
   Var ends = b.call("prims.cumsum", {lengths, 0, false}), starts = ends - lengths;
@@ -35,7 +35,7 @@ Results ctc_loss(Call& c) {
             "targets must be [batch, length], or one after the other; ", c.types());
   targets = convert(targets, DType::i64);
   if (targets.rank() == 1)
-    targets = single ? reshape_to(targets, Shape{1, targets.shape()[0]}) : rows_of_targets(c, targets, lengths);
+    targets = single ? reshape_to(targets, Shape{1, targets.shape()[0]}) : split_targets_into_rows(c, targets, lengths);
   Var loss = b.call("prims.ctc_loss", {x, targets, times, lengths, c.integer(4)});
   if (c.flag(6)) loss = where(eq(loss, kInfinity), 0.0, loss);
   const Reduction reduction = reduction_of(c, 5);

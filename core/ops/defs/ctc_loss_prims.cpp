@@ -36,7 +36,7 @@ void fill_alphas(const Sequence& q) {
       q.alpha(t, s) = before == kNever ? kNever : before + q.log_prob(t, s);
     }
 }
-double likelihood(const Sequence& q) {
+double log_likelihood(const Sequence& q) {
   if (q.time == 0) return q.states == 1 ? 0 : kNever;
   const double last = q.alpha(q.time - 1, q.states - 1);
   return q.states == 1 ? last : log_sum(last, q.alpha(q.time - 1, q.states - 2));
@@ -47,8 +47,9 @@ Status* forward(const KernelArgs& k) {
     Sequence q;
     if (Status* refused = read_sequence("prims.ctc_loss", k, 0, alphas, k.args[4].i, n, q)) return refused;
     fill_alphas(q);
-    by_real(loss.dtype,
-            [&](auto t) { loss.as<decltype(t)>()[n * loss.strides[0]] = static_cast<decltype(t)>(-likelihood(q)); });
+    by_real(loss.dtype, [&](auto t) {
+      loss.as<decltype(t)>()[n * loss.strides[0]] = static_cast<decltype(t)>(-log_likelihood(q));
+    });
     return nullptr;
   });
 }
@@ -71,7 +72,7 @@ void backward_meta(const Call& c, Types& out) {
 // Takes from out(t, c) the share of all alignments that are at a label c in step t, times grad.
 template <class T>
 void subtract_shares(const Sequence& q, const Buffer& out, double grad) {
-  const double whole = likelihood(q);
+  const double whole = log_likelihood(q);
   // The log probabilities of the steps behind t, for each state in step t.
   std::vector<double> beta(static_cast<size_t>(q.states), kNever), later;
   for (int64_t t = q.time - 1; t >= 0; t--) {

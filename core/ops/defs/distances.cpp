@@ -5,7 +5,7 @@ namespace thunder {
 namespace {
 
 // |x|^2 + |y|^2 - 2 x y for rows x and y; where that is no more than 0, so is the distance, and its gradient.
-Var euclidean(Var a, Var b) {
+Var euclidean_by_matmul(Var a, Var b) {
   const auto squares = [](Var x) { return x.builder->call("sum", {x * x, Shape{-1}, true}); };
   Var product = a.builder->call("matmul", {a, swap_last_two(b)});
   Var sum = (squares(a) + swap_last_two(squares(b))) - product * 2.0, apart = gt(sum, 0.0);
@@ -20,7 +20,7 @@ Results cdist(Call& c) {
   constexpr int64_t kFewRows = 25;
   if (c.real(2) == 2 && is_real(a.dtype()) && a.dtype() == b.dtype() &&
       (hint(a.size(-2)) > kFewRows || hint(b.size(-2)) > kFewRows))
-    return convert(euclidean(computed(a), computed(b)), a.dtype());
+    return convert(euclidean_by_matmul(computed(a), computed(b)), a.dtype());
   Shape rows = a.shape(), columns = b.shape();
   rows.insert(rows.size() - 1, 1), columns.insert(columns.size() - 2, 1);
   return c.builder.call("norm", {reshape_to(a, rows) - reshape_to(b, columns), c.real(2), Shape{-1}});
@@ -37,7 +37,7 @@ Results pdist(Call& c) {
   const auto rows = [&](int64_t which) { return b.call("prims.take", {x, 0, b.call("select", {pairs, 0, which})}); };
   return b.call("norm", {rows(0) - rows(1), c.real(1), Shape{-1}});
 }
-Var plain_cov(const Call& c, Var x) {
+Var unweighted_cov(const Call& c, Var x) {
   Var centred = x - mean_kept(x, Shape{1});
   return c.builder.call("matmul", {centred, swap_last_two(centred)}) /
          std::max(0.0, static_cast<double>(x.size(1).value()) - static_cast<double>(c.integer(1)));
@@ -72,7 +72,7 @@ Results cov(Call& c) {
   const bool one = x.rank() < 2;  // one variable, as is a single row
   if (one) x = reshape_to(x, Shape{1, elements(x.shape())});
   c.require(x.size(1).constant(), "the number of observations must be known while tracing; ", c.types());
-  Var y = c.has(2) || c.has(3) ? weighted_cov(c, x) : plain_cov(c, x);
+  Var y = c.has(2) || c.has(3) ? weighted_cov(c, x) : unweighted_cov(c, x);
   return one || hint(x.size(0)) == 1 ? reshape_to(y, Shape{}) : y;
 }
 Results corrcoef(Call& c) {

@@ -7,29 +7,29 @@ namespace {
 void require_real(const Call& c, DType d) {
   c.require(is_real(d), "dtype must be real, got ", name(d));
 }
-Var uniform(Builder& b, const Shape& shape, DType d, Device device) {
+Var draw_uniform(Builder& b, const Shape& shape, DType d, Device device) {
   return b.call("rand", {shape, d, device});
 }
-Var normal(Builder& b, const Shape& shape, DType d, Device device) {
+Var draw_normal(Builder& b, const Shape& shape, DType d, Device device) {
   return b.call("randn", {shape, d, device});
 }
 // Uniform numbers in (0, 1], whose logarithms are finite.
-Var positive_uniform(Builder& b, const Shape& shape, DType d, Device device) {
-  return 1.0 - uniform(b, shape, d, device);
+Var draw_positive_uniform(Builder& b, const Shape& shape, DType d, Device device) {
+  return 1.0 - draw_uniform(b, shape, d, device);
 }
-Var exponentials(Builder& b, const Shape& shape, DType d, Device device) {
-  return -log(positive_uniform(b, shape, d, device));
+Var draw_exponentials(Builder& b, const Shape& shape, DType d, Device device) {
+  return -log(draw_positive_uniform(b, shape, d, device));
 }
 
 // ---- of another tensor's shape ----
 
 template <bool gaussian>
-Results like(Call& c) {
+Results draw_like_input(Call& c) {
   const DType dtype = c.dtype(1, c.type(0).dtype);
   require_real(c, dtype);
   const Shape shape = c.type(0).shape;
   const Device device = c.has(2) ? c.device(2) : c.type(0).device;
-  return gaussian ? normal(c.builder, shape, dtype, device) : uniform(c.builder, shape, dtype, device);
+  return gaussian ? draw_normal(c.builder, shape, dtype, device) : draw_uniform(c.builder, shape, dtype, device);
 }
 Results uniform_like(Call& c) {
   require_real(c, c.dtype(3, c.type(0).dtype));
@@ -60,7 +60,7 @@ Results bernoulli(Call& c) {
     require_real(c, dtype);
   else
     c.require(c.real(1) >= 0 && c.real(1) <= 1, "p must be a probability, got ", c.real(1));
-  Var u = uniform(c.builder, shape, DType::f32, p.type().device);
+  Var u = draw_uniform(c.builder, shape, DType::f32, p.type().device);
   return convert(c.has(1) ? lt(u, c.real(1)) : lt(u, convert(p, DType::f32)), dtype);
 }
 Results normal_op(Call& c) {
@@ -72,19 +72,19 @@ Results normal_op(Call& c) {
     require_real(c, dtype);
     const Shape shape(c.dims(2));
     return convert(
-        normal(c.builder, shape, compute_dtype(dtype), c.device(4)) * in_dtype(c, 1, compute_dtype(dtype)) +
+        draw_normal(c.builder, shape, compute_dtype(dtype), c.device(4)) * in_dtype(c, 1, compute_dtype(dtype)) +
             in_dtype(c, 0, compute_dtype(dtype)),
         dtype);
   }
   auto v = promoted(c, {0, 1}, true);
   const DType dtype = v[0].dtype();
   const Shape shape = v[0].shape();
-  return convert(normal(c.builder, shape, compute_dtype(dtype), v[0].type().device) * computed(v[1]) + computed(v[0]),
-                 dtype);
+  return convert(
+      draw_normal(c.builder, shape, compute_dtype(dtype), v[0].type().device) * computed(v[1]) + computed(v[0]), dtype);
 }
 // In PyTorch these ops write in place; here they give a new tensor of the input's shape and dtype.
 template <auto draw>
-Results drawn(Call& c) {
+Results draw_in_compute_dtype(Call& c) {
   const DType dtype = c.type(0).dtype;
   require_real(c, dtype);
   const Shape shape = c.type(0).shape;
@@ -92,20 +92,20 @@ Results drawn(Call& c) {
 }
 Var exponential(const Call& c, const Shape& shape, DType d) {
   c.require(c.real(1) > 0, "lambd must be positive, got ", c.real(1));
-  return exponentials(c.builder, shape, d, c.type(0).device) / c.real(1);
+  return draw_exponentials(c.builder, shape, d, c.type(0).device) / c.real(1);
 }
 Var cauchy(const Call& c, const Shape& shape, DType d) {
   c.require(c.real(2) > 0, "sigma must be positive, got ", c.real(2));
-  Var angle = (uniform(c.builder, shape, d, c.type(0).device) - 0.5) * kPi;
+  Var angle = (draw_uniform(c.builder, shape, d, c.type(0).device) - 0.5) * kPi;
   return apply("tan", angle) * c.real(2) + c.real(1);
 }
 Var log_normal(const Call& c, const Shape& shape, DType d) {
   c.require(c.real(2) > 0, "std must be positive, got ", c.real(2));
-  return exp(normal(c.builder, shape, d, c.type(0).device) * c.real(2) + c.real(1));
+  return exp(draw_normal(c.builder, shape, d, c.type(0).device) * c.real(2) + c.real(1));
 }
 Var geometric(const Call& c, const Shape& shape, DType d) {
   c.require(c.real(1) > 0 && c.real(1) < 1, "p must be between 0 and 1, got ", c.real(1));
-  return floor(log(positive_uniform(c.builder, shape, d, c.type(0).device)) / std::log1p(-c.real(1))) + 1.0;
+  return floor(log(draw_positive_uniform(c.builder, shape, d, c.type(0).device)) / std::log1p(-c.real(1))) + 1.0;
 }
 
 // ---- choices by weights ----
@@ -124,13 +124,13 @@ Results multinomial(Call& c) {
               n);
     // The smallest of exponential variables with these rates are a sample without replacement.
     const Shape shape = p.shape();
-    Var times = exponentials(b, shape, p.dtype(), p.type().device) / p;
+    Var times = draw_exponentials(b, shape, p.dtype(), p.type().device) / p;
     return {b.results("topk", {times, n, -1, false})[1]};
   }
   Var sums = b.call("cumsum", {p, -1}), total = b.call("slice", {sums, -1, categories - 1, categories, 1});
   Shape shape = p.shape();
   shape[shape.size() - 1] = n;
-  Var place = b.call("searchsorted", {sums, uniform(b, shape, p.dtype(), p.type().device) * total, true});
+  Var place = b.call("searchsorted", {sums, draw_uniform(b, shape, p.dtype(), p.type().device) * total, true});
   return minimum(place, categories - 1);
 }
 Results gumbel_softmax(Call& c) {
@@ -142,7 +142,7 @@ Results gumbel_softmax(Call& c) {
   const Shape shape = x.shape();
   Builder& b = c.builder;
   const int64_t dim = c.integer(3);
-  Var noise = -log(maximum(exponentials(b, shape, x.dtype(), x.type().device), 1e-30));
+  Var noise = -log(maximum(draw_exponentials(b, shape, x.dtype(), x.type().device), 1e-30));
   Var y = b.call("softmax", {(x + noise) / c.real(1), dim});
   if (c.flag(2) && x.rank()) {  // a number's only class is chosen already
     // The hard choice forward, the soft one's gradient.
@@ -206,10 +206,11 @@ constexpr std::string_view kAnew = "it is drawn anew", kChoice = "the result is 
 
 constexpr OpRow kRows[] = {
     composite("rand_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
-              "Uniform in [0, 1), of input's size and dtype.", like<false>, sample_likes, kRandom | 0,
+              "Uniform in [0, 1), of input's size and dtype.", draw_like_input<false>, sample_likes, kRandom | 0,
               {.nondiff = kAnew}),
     composite("randn_like(tensor input, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
-              "Standard normal, of input's size and dtype.", like<true>, sample_likes, kRandom | 0, {.nondiff = kAnew}),
+              "Standard normal, of input's size and dtype.", draw_like_input<true>, sample_likes, kRandom | 0,
+              {.nondiff = kAnew}),
     composite("uniform_like(tensor input, float low=0, float high=1, dtype? dtype=None) -> tensor", CastPolicy::none,
               "Uniform from low to high, of input's size and dtype.", uniform_like, sample_likes, kRandom | 0,
               {.nondiff = kAnew}),
@@ -226,17 +227,17 @@ constexpr OpRow kRows[] = {
               "device=None) -> tensor",
               CastPolicy::none, "Normal with the given means and deviations.", normal_op, sample_normals, kRandom | 0),
     composite("exponential(tensor input, float lambd=1) -> tensor", CastPolicy::none,
-              "Exponentially distributed, of input's size and dtype; exponential_ stores it.", drawn<exponential>,
-              sample_anew<1>, kRandom | kInplace, {.nondiff = kAnew}),
+              "Exponentially distributed, of input's size and dtype; exponential_ stores it.",
+              draw_in_compute_dtype<exponential>, sample_anew<1>, kRandom | kInplace, {.nondiff = kAnew}),
     composite("cauchy(tensor input, float median=0, float sigma=1) -> tensor", CastPolicy::none,
-              "Cauchy distributed, of input's size and dtype; cauchy_ stores it.", drawn<cauchy>, sample_anew<0>,
-              kRandom | kInplace, {.nondiff = kAnew}),
-    composite("log_normal(tensor input, float mean=1, float std=2) -> tensor", CastPolicy::none,
-              "The exponential of normal numbers, of input's size and dtype; log_normal_ stores it.", drawn<log_normal>,
+              "Cauchy distributed, of input's size and dtype; cauchy_ stores it.", draw_in_compute_dtype<cauchy>,
               sample_anew<0>, kRandom | kInplace, {.nondiff = kAnew}),
+    composite("log_normal(tensor input, float mean=1, float std=2) -> tensor", CastPolicy::none,
+              "The exponential of normal numbers, of input's size and dtype; log_normal_ stores it.",
+              draw_in_compute_dtype<log_normal>, sample_anew<0>, kRandom | kInplace, {.nondiff = kAnew}),
     composite("geometric(tensor input, float p) -> tensor", CastPolicy::none,
               "How many tries a success of probability p takes, of input's size and dtype; geometric_ stores it.",
-              drawn<geometric>, sample_shares, kRandom | kInplace, {.nondiff = kAnew}),
+              draw_in_compute_dtype<geometric>, sample_shares, kRandom | kInplace, {.nondiff = kAnew}),
     composite("multinomial(tensor input, int num_samples, bool replacement=False) -> tensor", CastPolicy::none,
               "Indices of categories, by the weights in each row.", multinomial, sample_weights, kRandom | 0,
               {.nondiff = kChoice}),

@@ -13,14 +13,14 @@ struct Labelled {
   std::string labels;
 };
 
-std::string_view shown(const char& label) {
+std::string_view label_text(const char& label) {
   return std::isdigit(static_cast<unsigned char>(label)) ? "..." : std::string_view(&label, 1);
 }
 
-bool holds(const std::string& text, char label) { return text.find(label) != text.npos; }
+bool contains_label(const std::string& text, char label) { return text.find(label) != text.npos; }
 
 // The labels of one operand of `rank` dims.
-std::string expanded(const Call& c, std::string_view term, size_t rank) {
+std::string expand_ellipsis(const Call& c, std::string_view term, size_t rank) {
   const size_t dots = term.find("..."), letters = term.size() - (dots == term.npos ? 0 : 3);
   c.require(dots == term.npos ? letters == rank : letters <= rank, "the term '", term, "' names ", letters,
             " dims, its operand has ", rank);
@@ -38,7 +38,7 @@ std::string expanded(const Call& c, std::string_view term, size_t rank) {
 }
 
 // A label that occurs twice in an operand takes its diagonal.
-Labelled without_repeats(Labelled v) {
+Labelled take_repeated_diagonals(Labelled v) {
   for (size_t i = 0; i < v.labels.size(); i++) {
     const size_t again = v.labels.find(v.labels[i], i + 1);
     if (again == v.labels.npos) continue;
@@ -52,18 +52,18 @@ Labelled without_repeats(Labelled v) {
 }
 
 // Sums over dims that are not wanted any more; sums of integers are i64, as in `sum`.
-Labelled reduced_to(Labelled v, const std::string& wanted) {
+Labelled sum_out_labels(Labelled v, const std::string& wanted) {
   Shape gone;
   std::string kept;
   for (size_t i = 0; i < v.labels.size(); i++) {
-    if (holds(wanted, v.labels[i])) kept += v.labels[i];
+    if (contains_label(wanted, v.labels[i])) kept += v.labels[i];
     else gone.push_back(static_cast<int64_t>(i));
   }
   return {gone.empty() ? v.x : v.x.builder->call("sum", {v.x, gone}), kept};
 }
 
 // The dims in the order of `labels`; those that it lacks with size 1.
-Var arranged(const Labelled& v, const std::string& labels) {
+Var arrange_dims(const Labelled& v, const std::string& labels) {
   Shape order, shape;
   for (char label : labels) {
     const size_t at = v.labels.find(label);
@@ -73,24 +73,24 @@ Var arranged(const Labelled& v, const std::string& labels) {
   return reshape_to(permute_to(v.x, order), shape);
 }
 
-Dim size_of(const Labelled& v, char label) { return v.x.shape()[v.labels.find(label)]; }
+Dim size_of_label(const Labelled& v, char label) { return v.x.shape()[v.labels.find(label)]; }
 
 // Labels by where they are: in both and wanted later (batch), in both only (inside), in one.
-Labelled product(const Call& c, Labelled a, Labelled b, const std::string& wanted) {
-  a = reduced_to(a, wanted + b.labels), b = reduced_to(b, wanted + a.labels);
+Labelled multiply_pair(const Call& c, Labelled a, Labelled b, const std::string& wanted) {
+  a = sum_out_labels(a, wanted + b.labels), b = sum_out_labels(b, wanted + a.labels);
   std::string batch, inside, rows, columns;
   for (char label : a.labels) {
-    if (!holds(b.labels, label)) rows += label;
-    else (holds(wanted, label) ? batch : inside) += label;
+    if (!contains_label(b.labels, label)) rows += label;
+    else (contains_label(wanted, label) ? batch : inside) += label;
   }
   for (char label : b.labels)
-    if (!holds(a.labels, label)) columns += label;
+    if (!contains_label(a.labels, label)) columns += label;
   const auto sizes = [&](const std::string& labels) {
     Shape s;
     for (char label : labels)
-      s.push_back(holds(a.labels, label) && !(size_of(a, label) == Dim(1)) ? size_of(a, label)
-                  : holds(b.labels, label)                                 ? size_of(b, label)
-                                                                           : size_of(a, label));
+      s.push_back(contains_label(a.labels, label) && !(size_of_label(a, label) == Dim(1)) ? size_of_label(a, label)
+                  : contains_label(b.labels, label)                                       ? size_of_label(b, label)
+                                                                                          : size_of_label(a, label));
     return s;
   };
   const auto matrix = [&](const Labelled& v, const std::string& left, const std::string& right) {
@@ -101,21 +101,21 @@ Labelled product(const Call& c, Labelled a, Labelled b, const std::string& wante
       shape.push_back(elements(s));
     }
     const std::string all = batch + left + right;
-    Var x = arranged(v, all);
+    Var x = arrange_dims(v, all);
     for (size_t i = 0; i < whole.size(); i++)
-      c.require(x.shape()[i] == whole[i] || x.shape()[i] == Dim(1), "label '", shown(all[i]), "' has the sizes ",
+      c.require(x.shape()[i] == whole[i] || x.shape()[i] == Dim(1), "label '", label_text(all[i]), "' has the sizes ",
                 name(x.shape()[i]), " and ", name(whole[i]));
     return reshape_to(expand_to(x, whole), shape);
   };
   const std::string labels = batch + rows + columns;
   if (a.x.dtype() != b.x.dtype() && !is_real(a.x.dtype()) && !is_real(b.x.dtype()))
     a.x = convert(a.x, DType::i64), b.x = convert(b.x, DType::i64);  // one was summed
-  if (inside.empty()) return {arranged(a, labels) * arranged(b, labels), labels};
+  if (inside.empty()) return {arrange_dims(a, labels) * arrange_dims(b, labels), labels};
   Var y = c.builder.call("matmul", {matrix(a, rows, inside), matrix(b, inside, columns)});
   return {reshape_to(y, sizes(labels)), labels};
 }
 
-std::vector<std::string> terms_of(std::string_view text) {
+std::vector<std::string> split_terms(std::string_view text) {
   std::vector<std::string> terms(1);
   for (char ch : text) {
     if (ch == ',') terms.emplace_back();
@@ -140,14 +140,14 @@ std::string implied_result(const std::vector<Labelled>& operands, size_t dots) {
 Results einsum(Call& c) {
   const std::string_view equation = c.text(0);
   const size_t arrow = equation.find("->");
-  const auto terms = terms_of(equation.substr(0, arrow));
+  const auto terms = split_terms(equation.substr(0, arrow));
   auto tensors = c.vars(1);
   c.require(terms.size() == tensors.size() && !tensors.empty(), "the equation '", equation, "' has ", terms.size(),
             " terms for ", tensors.size(), " operands");
   std::vector<Labelled> operands;
   size_t dots = 0;
   for (size_t i = 0; i < terms.size(); i++) {
-    operands.push_back({tensors[i], expanded(c, terms[i], tensors[i].rank())});
+    operands.push_back({tensors[i], expand_ellipsis(c, terms[i], tensors[i].rank())});
     if (terms[i].find("...") != std::string::npos) dots = std::max(dots, tensors[i].rank() + 3 - terms[i].size());
   }
   c.require(dots <= 8, "'...' stands for ", dots, " dims, at most 8 are possible");
@@ -155,22 +155,22 @@ Results einsum(Call& c) {
   if (arrow == equation.npos) {
     result = implied_result(operands, dots);
   } else {
-    std::string term = terms_of(equation.substr(arrow + 2))[0];
+    std::string term = split_terms(equation.substr(arrow + 2))[0];
     const bool has_dots = term.find("...") != term.npos;
-    result = expanded(c, term, term.size() - (has_dots ? 3 : 0) + (has_dots ? dots : 0));
+    result = expand_ellipsis(c, term, term.size() - (has_dots ? 3 : 0) + (has_dots ? dots : 0));
   }
   std::string all;
   for (const Labelled& v : operands) all += v.labels;
   for (size_t i = 0; i < result.size(); i++)
-    c.require(holds(all, result[i]) && result.find(result[i], i + 1) == result.npos, "label '", result[i],
+    c.require(contains_label(all, result[i]) && result.find(result[i], i + 1) == result.npos, "label '", result[i],
               "' of the result is in no operand, or there twice");
-  Labelled sum = without_repeats(operands[0]);
+  Labelled sum = take_repeated_diagonals(operands[0]);
   for (size_t i = 1; i < operands.size(); i++) {
     std::string wanted = result;
     for (size_t j = i + 1; j < operands.size(); j++) wanted += operands[j].labels;
-    sum = product(c, sum, without_repeats(operands[i]), wanted);
+    sum = multiply_pair(c, sum, take_repeated_diagonals(operands[i]), wanted);
   }
-  return arranged(reduced_to(sum, result), result);
+  return arrange_dims(sum_out_labels(sum, result), result);
 }
 
 void samples(Samples& s) {

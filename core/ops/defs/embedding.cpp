@@ -7,7 +7,7 @@ namespace thunder {
 namespace {
 
 // padding_idx counted from the front.
-int64_t padding_row(const Call& c) {
+int64_t normalize_padding_index(const Call& c) {
   const Dim rows = c.type(1).shape[0];
   const int64_t at = c.integer(2);
   c.require(at < hint(rows) && at >= -hint(rows), "padding_idx ", at, " is out of range for a weight of ", name(rows),
@@ -16,7 +16,7 @@ int64_t padding_row(const Call& c) {
 }
 Results embedding(Call& c) {
   c.require(c.type(1).rank() == 2, "weight must have rank 2; ", c.types());
-  if (c.has(2)) padding_row(c);
+  if (c.has(2)) normalize_padding_index(c);
   return c.builder.call("prims.take", {c.var(1), 0, c.var(0)});
 }
 void embedding_vjp(Grad& g) {
@@ -27,7 +27,7 @@ void embedding_vjp(Grad& g) {
   Var sums = g.builder.call("prims.take_add", {zeros, 0, g.var(0), ct});
   if (g.has(2)) {
     // The padding's row stays as it is.
-    const Dim row = padding_row(g), columns = weight.shape[1];
+    const Dim row = normalize_padding_index(g), columns = weight.shape[1];
     Var none = expand_to(full(g.builder, {}, 0, ct.dtype(), weight.device), Shape{1, columns});
     sums = g.builder.call("prims.slice_scatter", {sums, none, Shape{row, 0}, Shape{row + 1, columns}, Shape{1, 1}});
   }

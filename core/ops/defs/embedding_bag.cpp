@@ -13,7 +13,7 @@ struct Bags {
   Var index, bag;
   Dim count;
 };
-Bags bags_of(const Call& c) {
+Bags read_bags(const Call& c) {
   Builder& b = c.builder;
   Var index = c.var(0);
   const Device device = index.type().device;
@@ -34,7 +34,7 @@ Bags bags_of(const Call& c) {
   return {index, b.call("searchsorted", {offsets, place, true}) - 1, n};
 }
 // Pools the rows of weight in each bag; rows of the padding index do not count.
-Var pooled(const Call& c, const Bags& bags, Var weight, std::string_view mode) {
+Var pool_bags(const Call& c, const Bags& bags, Var weight, std::string_view mode) {
   Builder& b = c.builder;
   const Device device = weight.type().device;
   Var rows = b.call("prims.take", {weight, 0, bags.index}),
@@ -68,7 +68,7 @@ Results embedding_bag(Call& c) {
   c.require(!c.has(4) || c.type(4).shape == index.shape(), "per_sample_weights must have the shape of input; ",
             c.types());
   const DType dtype = weight.dtype();
-  if (c.has(2) || c.has(6) || c.has(4)) return convert(pooled(c, bags_of(c), computed(weight), mode), dtype);
+  if (c.has(2) || c.has(6) || c.has(4)) return convert(pool_bags(c, read_bags(c), computed(weight), mode), dtype);
   c.require(index.rank() == 2, "without offsets input must have two dims, whose rows are the bags; ", c.types());
   Var rows = c.builder.call("prims.take", {computed(weight), 0, index});
   return convert(c.builder.call(mode == "max" ? "amax" : mode, {rows, Shape{1}}), dtype);

@@ -9,40 +9,40 @@
 namespace thunder {
 namespace {
 
-TensorType with_last(TensorType t, Dim rows, Dim columns) {
+TensorType with_matrix_size(TensorType t, Dim rows, Dim columns) {
   t.shape[t.rank() - 2] = rows, t.shape[t.rank() - 1] = columns;
   return t;
 }
-TensorType without_last(TensorType t, Dim size) {
+TensorType with_vector_size(TensorType t, Dim size) {
   t.shape.erase(t.rank() - 1);
   t.shape[t.rank() - 1] = size;
   return t;
 }
-Dim least(Dim a, Dim b) {
+Dim smaller_dim(Dim a, Dim b) {
   return hint(a) < hint(b) ? a : b;
 }
 
-Var lower(Var x, int64_t diagonal = 0) {
+Var lower_triangle(Var x, int64_t diagonal = 0) {
   return x.builder->call("tril", {x, diagonal});
 }
 
 // Diagonal matrices of these values.
-Var on_diagonal(Var x) {
+Var diagonal_matrix(Var x) {
   return x.builder->call("diag_embed", {x});
 }
-Var column(Var x) {
+Var as_column(Var x) {
   return x.builder->call("unsqueeze", {x, -1});
 }
-Var row(Var x) {
+Var as_row(Var x) {
   return x.builder->call("unsqueeze", {x, -2});
 }
-Var solved(Var triangle, Var b, bool upper, bool transposed) {
+Var solve_triangle(Var triangle, Var b, bool upper, bool transposed) {
   return triangle.builder->call("prims.triangular_solve", {triangle, b, upper, transposed, false});
 }
 // 1 / (a_j - a_i) off the diagonal, 0 on it.
 Var inverse_gaps(Var values) {
-  Var gaps = row(values) - column(values);
-  Var eye = on_diagonal(full_like(values, 1));
+  Var gaps = as_row(values) - as_column(values);
+  Var eye = diagonal_matrix(full_like(values, 1));
   return (1.0 - eye) / (gaps + eye);
 }
 
@@ -70,10 +70,10 @@ Status* cholesky(const KernelArgs& k) {
 // The gradient of a symmetric matrix, half of it on each side.
 void cholesky_vjp(Grad& g) {
   Var l = g.result();
-  Var inner = lower(matmul(swap_last_two(l), g.cotangent()));
-  inner = inner - on_diagonal(g.builder.call("diagonal", {inner, 0, -2, -1})) * 0.5;
-  Var left = solved(l, inner, false, true);
-  Var m = swap_last_two(solved(l, swap_last_two(left), false, true));
+  Var inner = lower_triangle(matmul(swap_last_two(l), g.cotangent()));
+  inner = inner - diagonal_matrix(g.builder.call("diagonal", {inner, 0, -2, -1})) * 0.5;
+  Var left = solve_triangle(l, inner, false, true);
+  Var m = swap_last_two(solve_triangle(l, swap_last_two(left), false, true));
   g.add(0, (m + swap_last_two(m)) * 0.5);
 }
 
@@ -82,8 +82,8 @@ void cholesky_vjp(Grad& g) {
 void qr_meta(const Call& c, Types& out) {
   require_matrices(c);
   const TensorType& t = c.type(0);
-  const Dim m = t.shape[t.rank() - 2], n = t.shape[t.rank() - 1], k = c.flag(1) ? m : least(m, n);
-  out.push(with_last(t, m, k)), out.push(with_last(t, k, n));
+  const Dim m = t.shape[t.rank() - 2], n = t.shape[t.rank() - 1], k = c.flag(1) ? m : smaller_dim(m, n);
+  out.push(with_matrix_size(t, m, k)), out.push(with_matrix_size(t, k, n));
 }
 Status* qr(const KernelArgs& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
@@ -112,9 +112,9 @@ Status* qr(const KernelArgs& k) {
 // The gradient for the first columns, which form a square or tall matrix; the others are Q times the rest of R.
 Var tall_qr_gradient(Var q, Var r, Var dq, Var dr) {
   Var m = matmul(r, swap_last_two(dr)) - matmul(swap_last_two(dq), q);
-  Var both = lower(m) + swap_last_two(lower(m, -1));
+  Var both = lower_triangle(m) + swap_last_two(lower_triangle(m, -1));
   Var y = dq + matmul(q, both);
-  return swap_last_two(solved(r, swap_last_two(y), true, false));
+  return swap_last_two(solve_triangle(r, swap_last_two(y), true, false));
 }
 void qr_vjp(Grad& g) {
   Var q = g.result(0), r = g.result(1), dq = g.cotangent(0), dr = g.cotangent(1);
@@ -133,12 +133,12 @@ void qr_vjp(Grad& g) {
 void svd_meta(const Call& c, Types& out) {
   require_matrices(c);
   const TensorType& t = c.type(0);
-  const Dim m = t.shape[t.rank() - 2], n = t.shape[t.rank() - 1], k = least(m, n);
-  out.push(with_last(t, m, c.flag(1) ? m : k)), out.push(without_last(t, k)),
-      out.push(with_last(t, c.flag(1) ? n : k, n));
+  const Dim m = t.shape[t.rank() - 2], n = t.shape[t.rank() - 1], k = smaller_dim(m, n);
+  out.push(with_matrix_size(t, m, c.flag(1) ? m : k)), out.push(with_vector_size(t, k)),
+      out.push(with_matrix_size(t, c.flag(1) ? n : k, n));
 }
 template <class T>
-void identity(const Matrices<T>& out, int64_t i) {
+void store_identity(const Matrices<T>& out, int64_t i) {
   std::vector<T> eye(static_cast<size_t>(out.rows * out.columns));
   for (int64_t d = 0; d < std::min(out.rows, out.columns); d++) eye[static_cast<size_t>(d * out.rows + d)] = 1;
   out.store(i, eye);
@@ -155,7 +155,7 @@ Status* svd(const KernelArgs& k) {
       std::vector<T> values(static_cast<size_t>(std::max(least, 1))), work(static_cast<size_t>(size));
       std::vector<int> places(static_cast<size_t>(8 * std::max(least, 1)));
       if (!least) {
-        identity(u, i), identity(vh, i);
+        store_identity(u, i), store_identity(vh, i);
         return nullptr;
       }
       std::vector<T> a = in.load(i), left(static_cast<size_t>(u.rows * u.columns)),
@@ -181,23 +181,23 @@ void svd_vjp(Grad& g) {
   Var u = first(g.result(0), -1), vh = first(g.result(2), -2), du, dvh;
   if (g.reached(0)) du = first(g.cotangent(0), -1);
   if (g.reached(2)) dvh = first(g.cotangent(2), -2);
-  Var inner = on_diagonal(g.cotangent(1)), out;
+  Var inner = diagonal_matrix(g.cotangent(1)), out;
   const auto gaps = [&] { return inverse_gaps(s * s); };
   if (du) {
     Var skew = matmul(swap_last_two(u), du);
-    inner = inner + gaps() * (skew - swap_last_two(skew)) * row(s);
+    inner = inner + gaps() * (skew - swap_last_two(skew)) * as_row(s);
   }
   if (dvh) {
     Var skew = matmul(vh, swap_last_two(dvh));
-    inner = inner + column(s) * (gaps() * (skew - swap_last_two(skew)));
+    inner = inner + as_column(s) * (gaps() * (skew - swap_last_two(skew)));
   }
   out = matmul(matmul(u, inner), vh);
   if (du && hint(u.size(-2)) > hint(u.size(-1))) {
-    Var scaled = du / row(s);
+    Var scaled = du / as_row(s);
     out = out + matmul(scaled - matmul(u, matmul(swap_last_two(u), scaled)), vh);
   }
   if (dvh && hint(vh.size(-1)) > hint(vh.size(-2))) {
-    Var scaled = dvh / column(s);
+    Var scaled = dvh / as_column(s);
     out = out + matmul(u, scaled - matmul(matmul(scaled, swap_last_two(vh)), vh));
   }
   g.add(0, out);
@@ -208,7 +208,7 @@ void svd_vjp(Grad& g) {
 void eigh_meta(const Call& c, Types& out) {
   require_square(c);
   const TensorType& t = c.type(0);
-  out.push(without_last(t, t.shape[t.rank() - 1])), out.push(t);
+  out.push(with_vector_size(t, t.shape[t.rank() - 1])), out.push(t);
 }
 Status* eigh(const KernelArgs& k) {
   return with_lapack(k, [&](auto zero, auto& f) -> Status* {
@@ -231,7 +231,7 @@ Status* eigh(const KernelArgs& k) {
 }
 void eigh_vjp(Grad& g) {
   Var w = g.result(0), v = g.result(1);
-  Var inner = on_diagonal(g.cotangent(0));
+  Var inner = diagonal_matrix(g.cotangent(0));
   // For symmetric matrices the eigenvectors' gradient enters by its skew part only.
   if (g.reached(1)) {
     Var turn = matmul(swap_last_two(v), g.cotangent(1));

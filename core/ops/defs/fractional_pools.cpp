@@ -8,7 +8,7 @@ using namespace pools;
 
 // Parameters: input, kernel_size, output_size, output_ratio, _random_samples.
 
-int64_t result_size(const Call& c, size_t i, size_t dims, int64_t size) {
+int64_t read_result_size(const Call& c, size_t i, size_t dims, int64_t size) {
   if (c.has(2)) return value_at(c, 2, i, dims, 1);
   auto ratios = c.reals(3);
   c.require(ratios.size() == 1 || ratios.size() == dims, "output_ratio must have one value or ", dims, ", got ",
@@ -19,7 +19,7 @@ int64_t result_size(const Call& c, size_t i, size_t dims, int64_t size) {
 }
 // Where each window begins along a dim: steps of two sizes that follow each other as the sample says. The last one
 // ends where the dim does.
-Var begins(const Call& c, Var sample, int64_t size, int64_t kernel, int64_t results) {
+Var window_begins(const Call& c, Var sample, int64_t size, int64_t kernel, int64_t results) {
   c.require(results >= 1 && kernel + results - 1 <= size, "windows of ", kernel, " cannot give ", results,
             " results of a dim of ", size, "; ", c.types());
   const auto last = static_cast<double>(size - kernel);
@@ -38,7 +38,7 @@ Var samples_of(const Call& c, Var x, size_t dims) {
 
 // The greatest element of each window, and where it was in its flattened plane or volume.
 template <size_t dims>
-Results pooled(Call& c) {
+Results pool_with_indices(Call& c) {
   Builder& b = c.builder;
   Var x = computed(c.var(0));
   c.require(is_real(x.dtype()) && (x.rank() == dims + 1 || x.rank() == dims + 2), "input must be real and have ",
@@ -53,10 +53,10 @@ Results pooled(Call& c) {
   for (size_t i = 0; i < dims; i++) {
     const Dim size = x.shape()[2 + i];
     c.require(size.constant(), "the sizes must be known while tracing, got ", name(x.type()));
-    const int64_t kernel = value_at(c, 1, i, dims, 1), result = result_size(c, i, dims, size.value());
+    const int64_t kernel = value_at(c, 1, i, dims, 1), result = read_result_size(c, i, dims, size.value());
     // In a plane the first sample is that of the width, as in PyTorch.
     const auto which = static_cast<int64_t>(dims == 2 ? 1 - i : i);
-    Var first = begins(c, b.call("slice", {samples, 2, which, which + 1, 1}), size.value(), kernel, result);
+    Var first = window_begins(c, b.call("slice", {samples, 2, which, which + 1, 1}), size.value(), kernel, result);
     Shape of_result(2 + 2 * dims, 1);
     of_result[0] = n, of_result[1] = channels, of_result[2 + i] = result;
     Var along = reshape_to(first, of_result) + counted_along(b, kernel, 2 + dims + i, 2 + 2 * dims, x.type().device);
@@ -72,8 +72,8 @@ Results pooled(Call& c) {
   return {convert(picked(values), c.type(0).dtype).id, picked(reshape_to(place, rows)).id};
 }
 template <size_t dims>
-Results greatest(Call& c) {
-  return c.builder.var(pooled<dims>(c)[0]);
+Results pool_values(Call& c) {
+  return c.builder.var(pool_with_indices<dims>(c)[0]);
 }
 
 // ---- samples ----
@@ -103,19 +103,19 @@ constexpr OpRow kRows[] = {
     composite(
         "fractional_max_pool2d(tensor input, int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, "
         "tensor? _random_samples=None) -> tensor",
-        CastPolicy::none, kGreatest, greatest<2>, sample_windows_at_random<2>, kRandom,
+        CastPolicy::none, kGreatest, pool_values<2>, sample_windows_at_random<2>, kRandom,
         {.variant = {"return_indices", "fractional_max_pool2d_with_indices"}}),
     composite("fractional_max_pool2d_with_indices(tensor input, int[] kernel_size, int[]? output_size=None, float[]? "
               "output_ratio=None, tensor? _random_samples=None) -> (tensor, tensor)",
-              CastPolicy::none, kPlaces, pooled<2>, sample_windows_at_random<2>, kRandom),
+              CastPolicy::none, kPlaces, pool_with_indices<2>, sample_windows_at_random<2>, kRandom),
     composite(
         "fractional_max_pool3d(tensor input, int[] kernel_size, int[]? output_size=None, float[]? output_ratio=None, "
         "tensor? _random_samples=None) -> tensor",
-        CastPolicy::none, kGreatest, greatest<3>, sample_windows_at_random<3>, kRandom,
+        CastPolicy::none, kGreatest, pool_values<3>, sample_windows_at_random<3>, kRandom,
         {.variant = {"return_indices", "fractional_max_pool3d_with_indices"}}),
     composite("fractional_max_pool3d_with_indices(tensor input, int[] kernel_size, int[]? output_size=None, float[]? "
               "output_ratio=None, tensor? _random_samples=None) -> (tensor, tensor)",
-              CastPolicy::none, kPlaces, pooled<3>, sample_windows_at_random<3>, kRandom),
+              CastPolicy::none, kPlaces, pool_with_indices<3>, sample_windows_at_random<3>, kRandom),
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 // ---- affine_grid ----
 
 // The centres of n pixels in [-1, 1], or places from corner to corner.
-Var places(Var like, int64_t n, bool corners) {
+Var normalized_coordinates(Var like, int64_t n, bool corners) {
   Var i = like.builder->call("prims.iota", {Shape{n}, like.dtype(), like.type().device});
   if (corners) return n > 1 ? i * (2.0 / static_cast<double>(n - 1)) - 1.0 : i * 0.0;
   return (i * 2.0 + 1.0) / static_cast<double>(n) - 1.0;
@@ -34,7 +34,7 @@ Results affine_grid(Call& c) {
   for (size_t i = dims; i-- > 0;) {
     Shape along(dims + 1, 1);
     along[i] = plane[i];
-    parts.push_back(expand_to(reshape_to(places(theta, hint(plane[i]), c.flag(2)), along), plane).id);
+    parts.push_back(expand_to(reshape_to(normalized_coordinates(theta, hint(plane[i]), c.flag(2)), along), plane).id);
   }
   parts.push_back(full(c.builder, plane, 1, theta.dtype(), theta.type().device).id);
   Var base = reshape_to(c.builder.call("cat", {parts, -1}), Shape{1, points, rows + 1});
@@ -52,12 +52,12 @@ struct Side {
   std::string_view padding;
 
   // From [-1, 1] to pixels.
-  Var scaled(Var at) const {
+  Var to_pixel_coordinates(Var at) const {
     const auto n = static_cast<double>(size);
     return corners ? (at + 1.0) * ((n - 1) / 2) : ((at + 1.0) * n - 1.0) / 2.0;
   }
   // Points outside of the image, according to the padding.
-  Var padded(Var p) const {
+  Var apply_padding_mode(Var p) const {
     const auto n = static_cast<double>(size);
     if (padding == "border") return clamped(p, 0, n - 1);
     if (padding == "reflection") {
@@ -77,7 +77,7 @@ struct Sampled {
   std::vector<Side> sides;
 
   // The pixels of each channel at integer places, zeros outside.
-  Var pixels(const Place& place) const {
+  Var gather_pixels(const Place& place) const {
     Var inside, at;
     for (size_t i = 0; i < sides.size(); i++) {
       const auto last = static_cast<double>(sides[i].size - 1);
@@ -92,15 +92,15 @@ struct Sampled {
     Shape whole = grid;
     whole.insert(1, channels);
     Var taken = reshape_to(image.builder->call("prims.gather", {flat, 2, index}), whole);
-    return where(of_channels(inside), taken, 0.0);
+    return where(add_channel_dim(inside), taken, 0.0);
   }
-  static Var of_channels(Var grid) {
+  static Var add_channel_dim(Var grid) {
     Shape shape = grid.shape();
     shape.insert(1, 1);
     return reshape_to(grid, shape);
   }
   // Between the two pixels around of each dim.
-  Var linear(const Place& at) const {
+  Var sample_linear(const Place& at) const {
     Var sum;
     for (size_t corner = 0; corner < size_t{1} << sides.size(); corner++) {
       Place place;
@@ -111,19 +111,20 @@ struct Sampled {
         place.push_back(behind ? low + 1.0 : low);
         weight = weight ? weight * w : w;
       }
-      Var part = pixels(place) * of_channels(weight);
+      Var part = gather_pixels(place) * add_channel_dim(weight);
       sum = sum ? sum + part : part;
     }
     return sum;
   }
   // Bicubic: from sixteen pixels of an image, each of which is padded separately.
-  Var cubic(const Place& at) const {
+  Var sample_cubic(const Place& at) const {
     Var sum, top = floor(at[0]), left = floor(at[1]);
     const auto rows = cubic_weights(at[0] - top), columns = cubic_weights(at[1] - left);
     for (size_t i = 0; i < 4; i++)
       for (size_t j = 0; j < 4; j++) {
         const auto di = static_cast<double>(i) - 1, dj = static_cast<double>(j) - 1;
-        Var part = pixels({sides[0].padded(top + di), sides[1].padded(left + dj)}) * of_channels(rows[i] * columns[j]);
+        Var part = gather_pixels({sides[0].apply_padding_mode(top + di), sides[1].apply_padding_mode(left + dj)}) *
+                   add_channel_dim(rows[i] * columns[j]);
         sum = sum ? sum + part : part;
       }
     return sum;
@@ -152,11 +153,13 @@ Results grid_sample(Call& c) {
     c.require(size > 0, "the image has no pixels; ", c.types());
     const Side& side = sampled.sides.emplace_back(Side{size, c.flag(4), padding});
     // The grid's first coordinate is that of the last dim.
-    Var place = side.scaled(c.builder.call("select", {grid, -1, static_cast<int64_t>(dims - 1 - i)}));
-    if (mode != "bicubic") place = side.padded(place);
+    Var place = side.to_pixel_coordinates(c.builder.call("select", {grid, -1, static_cast<int64_t>(dims - 1 - i)}));
+    if (mode != "bicubic") place = side.apply_padding_mode(place);
     at.push_back(mode == "nearest" ? apply("round", place) : place);
   }
-  return convert(mode == "nearest" ? sampled.pixels(at) : mode == "bicubic" ? sampled.cubic(at) : sampled.linear(at),
+  return convert(mode == "nearest"   ? sampled.gather_pixels(at)
+                 : mode == "bicubic" ? sampled.sample_cubic(at)
+                                     : sampled.sample_linear(at),
                  dtype);
 }
 

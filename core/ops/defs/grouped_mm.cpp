@@ -55,16 +55,16 @@ Status* kernel(const KernelArgs& k) {
   });
 }
 
-Var grouped(Var a, Var b, Var ends) { return a.builder->call("prims.grouped_matmul", {a, b, ends}); }
+Var call_grouped_matmul(Var a, Var b, Var ends) { return a.builder->call("prims.grouped_matmul", {a, b, ends}); }
 
 void vjp(Grad& g) {
   Var a = g.var(0), b = g.var(1), ends = g.var(2), y = g.cotangent();
   if (b.rank() == 3) {
-    if (g.wants(0)) g.add(0, grouped(y, swap_last_two(b), ends));
-    if (g.wants(1)) g.add(1, grouped(swap_last_two(a), y, ends));
+    if (g.wants(0)) g.add(0, call_grouped_matmul(y, swap_last_two(b), ends));
+    if (g.wants(1)) g.add(1, call_grouped_matmul(swap_last_two(a), y, ends));
   } else {
-    if (g.wants(0)) g.add(0, swap_last_two(grouped(b, swap_last_two(y), ends)));
-    if (g.wants(1)) g.add(1, grouped(swap_last_two(a), y, ends));
+    if (g.wants(0)) g.add(0, swap_last_two(call_grouped_matmul(b, swap_last_two(y), ends)));
+    if (g.wants(1)) g.add(1, call_grouped_matmul(swap_last_two(a), y, ends));
   }
 }
 
@@ -79,10 +79,10 @@ Results grouped_mm(Call& c) {
                                       : "an operand of two dims needs offs, the ends of its groups; ";
   c.require(c.has(2) != both_have_three, wrong, c.types());
   if (both_have_three) return c.builder.call("prims.matmul", {a, b});
-  if (a.rank() == 2) return grouped(a, b, c.var(2));
+  if (a.rank() == 2) return call_grouped_matmul(a, b, c.var(2));
   c.require(same_size(a.shape()[2], b.shape()[0]), "inner dimensions differ: got ", name(a.shape()[2]), " and ",
             name(b.shape()[0]), "; ", c.types());
-  return swap_last_two(grouped(swap_last_two(b), swap_last_two(a), c.var(2)));  // the columns are in groups
+  return swap_last_two(call_grouped_matmul(swap_last_two(b), swap_last_two(a), c.var(2)));  // the columns are in groups
 }
 
 void samples(Samples& s) {

@@ -16,36 +16,36 @@ struct Resize {
   bool corners;
 };
 
-double number(Dim size) { return static_cast<double>(hint(size)); }
+double size_as_double(Dim size) { return static_cast<double>(hint(size)); }
 
-Var numbers(Var like, Dim n) {
+Var iota_f64(Var like, Dim n) {
   return like.builder->call("prims.iota", {Shape{n}, DType::f64, like.type().device});
 }
 Var take_clamped(Var x, const Resize& r, Var place) {
   return x.builder->call("prims.take", {x, static_cast<int64_t>(r.axis),
-                                        convert(clamped(place, 0, number(r.from) - 1), DType::i64)});
+                                        convert(clamped(place, 0, size_as_double(r.from) - 1), DType::i64)});
 }
-Var nearest(Var x, const Resize& r, double offset) {
-  return take_clamped(x, r, floor((numbers(x, r.to) + offset) * r.scale));
+Var resize_nearest(Var x, const Resize& r, double offset) {
+  return take_clamped(x, r, floor((iota_f64(x, r.to) + offset) * r.scale));
 }
 // The place of each result's centre in the input, or of its corners.
-Var centres(Var x, const Resize& r) {
-  Var i = numbers(x, r.to);
+Var source_centres(Var x, const Resize& r) {
+  Var i = iota_f64(x, r.to);
   return r.corners ? i * r.scale : (i + 0.5) * r.scale - 0.5;
 }
-Var along(Var weights, Var x, const Resize& r) {
+Var weights_along_axis(Var weights, Var x, const Resize& r) {
   return along_axis(convert(weights, x.dtype()), r.axis, x.rank());
 }
-Var linear(Var x, const Resize& r) {
-  Var at = maximum(centres(x, r), 0.0), low = floor(at);
-  Var a = take_clamped(x, r, low), b = take_clamped(x, r, low + 1.0), w = along(at - low, x, r);
+Var resize_linear(Var x, const Resize& r) {
+  Var at = maximum(source_centres(x, r), 0.0), low = floor(at);
+  Var a = take_clamped(x, r, low), b = take_clamped(x, r, low + 1.0), w = weights_along_axis(at - low, x, r);
   return a * (1.0 - w) + b * w;
 }
-Var cubic(Var x, const Resize& r) {
-  Var at = centres(x, r), low = floor(at), y;
+Var resize_cubic(Var x, const Resize& r) {
+  Var at = source_centres(x, r), low = floor(at), y;
   const auto weights = cubic_weights(at - low);
   for (int k = 0; k < 4; k++) {
-    Var part = take_clamped(x, r, low + (k - 1.0)) * along(weights[static_cast<size_t>(k)], x, r);
+    Var part = take_clamped(x, r, low + (k - 1.0)) * weights_along_axis(weights[static_cast<size_t>(k)], x, r);
     y = y ? y + part : part;
   }
   return y;
@@ -53,10 +53,10 @@ Var cubic(Var x, const Resize& r) {
 
 // Before a size shrinks, all pixels that fall to a result count, by a filter as wide as the shrinking: a linear one, or
 // the cubic convolution with a = -0.5. The product with a matrix of weights.
-Var filtered(Var x, const Resize& r, bool is_cubic) {
+Var resize_antialiased(Var x, const Resize& r, bool is_cubic) {
   constexpr double a = -0.5;
   const double wider = std::max(r.scale, 1.0), reach = (is_cubic ? 2 : 1) * wider;
-  Var centre = along_axis((numbers(x, r.to) + 0.5) * r.scale, 0, 2), j = along_axis(numbers(x, r.from), 1, 2);
+  Var centre = along_axis((iota_f64(x, r.to) + 0.5) * r.scale, 0, 2), j = along_axis(iota_f64(x, r.from), 1, 2);
   Var first = truncated(centre - reach + 0.5), behind = truncated(centre + reach + 0.5);
   Var d = abs((j - centre + 0.5) * (1 / wider));
   Var weight = relu(1.0 - d);
@@ -71,15 +71,15 @@ Var filtered(Var x, const Resize& r, bool is_cubic) {
 }
 
 // A size times a factor, rounded down: a formula if the factor, or its inverse, is an integer.
-Dim times(Dim size, double factor) {
+Dim scale_size(Dim size, double factor) {
   const auto is_count = [](double n) { return n >= 1 && n <= INT32_MAX && n == std::floor(n); };
   if (is_count(factor)) return size * Dim(static_cast<int64_t>(factor));
   if (is_count(1 / factor)) return size / Dim(static_cast<int64_t>(1 / factor));
-  return static_cast<int64_t>(std::floor(number(size) * factor));
+  return static_cast<int64_t>(std::floor(size_as_double(size) * factor));
 }
 
 // Parameters: input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias.
-std::vector<Resize> resizes(const Call& c, Var x, bool corners) {
+std::vector<Resize> read_resizes(const Call& c, Var x, bool corners) {
   const size_t dims = x.rank() - 2;
   c.require(c.has(1) != c.has(2), "takes either size or scale_factor");
   const bool recomputed = c.has(5) && c.flag(5);
@@ -92,12 +92,12 @@ std::vector<Resize> resizes(const Call& c, Var x, bool corners) {
     Resize r{2 + i, x.shape()[2 + i], 0, 1, corners};
     c.require(hint(r.from) > 0, "sizes must not be 0, got ", name(x.type()));
     const size_t at = given == 1 ? 0 : i;
-    r.to = c.has(1) ? c.dims(1)[at] : times(r.from, c.reals(2)[at]);
+    r.to = c.has(1) ? c.dims(1)[at] : scale_size(r.from, c.reals(2)[at]);
     c.require(hint(r.to) > 0 && hint(r.to) <= INT32_MAX, "the result would have size ", name(r.to));
     if (corners)
-      r.scale = hint(r.to) > 1 ? (number(r.from) - 1) / (number(r.to) - 1) : 0;
+      r.scale = hint(r.to) > 1 ? (size_as_double(r.from) - 1) / (size_as_double(r.to) - 1) : 0;
     else
-      r.scale = c.has(2) && !recomputed ? 1 / c.reals(2)[at] : number(r.from) / number(r.to);
+      r.scale = c.has(2) && !recomputed ? 1 / c.reals(2)[at] : size_as_double(r.from) / size_as_double(r.to);
     out.push_back(r);
   }
   return out;
@@ -119,7 +119,7 @@ Results interpolate(Call& c) {
   const bool filters = c.flag(6);
   c.require(!filters || is_cubic || mode == "bilinear", "antialias belongs to modes 'bilinear' and 'bicubic', got '",
             mode, "'");
-  const auto all = resizes(c, x, corners);
+  const auto all = read_resizes(c, x, corners);
   if (mode == "area") {
     Shape size;
     for (const Resize& r : all) size.push_back(r.to);
@@ -131,11 +131,11 @@ Results interpolate(Call& c) {
   if (!by_copy) x = computed(x);
   for (const Resize& r : all) {
     if (by_copy)
-      x = nearest(x, r, mode == "nearest" ? 0 : 0.5);
+      x = resize_nearest(x, r, mode == "nearest" ? 0 : 0.5);
     else if (filters)
-      x = filtered(x, r, is_cubic);
+      x = resize_antialiased(x, r, is_cubic);
     else
-      x = is_cubic ? cubic(x, r) : linear(x, r);
+      x = is_cubic ? resize_cubic(x, r) : resize_linear(x, r);
   }
   return convert(x, c.type(0).dtype);
 }

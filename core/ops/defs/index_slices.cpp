@@ -6,10 +6,10 @@ namespace thunder {
 namespace {
 
 // The dim in front, where index_put looks.
-Var in_front(Var x, int64_t dim) {
+Var move_dim_to_front(Var x, int64_t dim) {
   return x.builder->call("movedim", {x, Shape{dim}, Shape{0}});
 }
-Var back(Var x, int64_t dim) {
+Var move_front_to_dim(Var x, int64_t dim) {
   return x.builder->call("movedim", {x, Shape{0}, Shape{dim}});
 }
 Var index_vector(const Call& c) {
@@ -22,8 +22,9 @@ Results index_copy(Call& c) {
   Var index = index_vector(c), x = at_least_one_dim(c.var(0)), src = at_least_one_dim(c.var(3));
   c.require(x.dtype() == src.dtype() && x.rank() == src.rank(), "source must have the dtype and rank of input; ",
             c.types());
-  Var put = c.builder.call("prims.index_put", {in_front(x, dim), ValueList{index.id}, in_front(src, dim), false});
-  return reshape_to(back(put, dim), c.type(0).shape);
+  Var put = c.builder.call("prims.index_put",
+                           {move_dim_to_front(x, dim), ValueList{index.id}, move_dim_to_front(src, dim), false});
+  return reshape_to(move_front_to_dim(put, dim), c.type(0).shape);
 }
 Results index_add(Call& c) {
   const auto dim = static_cast<int64_t>(c.axis(1, c.type(0).rank()));

@@ -89,7 +89,7 @@ Results index(Call& c) {
 }
 
 // For one value and one mask, `where` does it, without counting the places.
-Var put_where(const Call& c, Var mask, Var value) {
+Var write_where(const Call& c, Var mask, Var value) {
   Var x = c.var(0);
   Shape shape = mask.shape();
   while (shape.size() < x.rank()) shape.push_back(1);
@@ -106,7 +106,7 @@ Results index_put(Call& c) {
   c.require(number || values.dtype() == x.dtype(), "input and values must have one dtype; ", c.types());
   if (auto given = c.vars(1); given.size() == 1 && given[0].dtype() == DType::boolean && values.rank() == 0) {
     require_mask(c, given[0], 0);
-    return put_where(c, given[0], values);
+    return write_where(c, given[0], values);
   }
   const ValueList indices = aligned_indices(c);
   Shape to = c.builder.type(indices[0]).shape;
@@ -138,18 +138,18 @@ void index_select_samples(Samples& s) {
   s.refuse({TensorSpec{{4, 3}}, 0, indices_below({2, 2}, 4)}, "rank 0 or 1");
   s.refuse({TensorSpec{{4}}, 0, TensorSpec{{1}, DType::i64, 4, 4}}, "index 4 is out of range for dim 0 of size 4");
 }
-TensorSpec mask(std::vector<int64_t> shape) {
+TensorSpec mask_spec(std::vector<int64_t> shape) {
   return {std::move(shape), DType::boolean, 0, 1};
 }
 void index_samples(Samples& s) {
   s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{indices_below({2, 2}, 4)}});
   s.add(
       {TensorSpec{{4, 3, 2}}, std::vector<TensorSpec>{indices_below({5, 1}, 4), TensorSpec{{3}, DType::i64, -3, -1}}});
-  s.add_eager({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4})}});
-  s.add_eager({TensorSpec{{4, 3, 2}}, std::vector<TensorSpec>{mask({4, 3})}});
-  s.add_eager({TensorSpec{{2, 3, 4}}, std::vector<TensorSpec>{indices_below({1}, 2, DType::i32), mask({3, 4})}});
-  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{mask({3})}}, "a mask of [3] does not fit dim 0 of f32[4]");
-  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{mask({4, 1})}}, "indexes dims 0 to 1 of f32[4]");
+  s.add_eager({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask_spec({4})}});
+  s.add_eager({TensorSpec{{4, 3, 2}}, std::vector<TensorSpec>{mask_spec({4, 3})}});
+  s.add_eager({TensorSpec{{2, 3, 4}}, std::vector<TensorSpec>{indices_below({1}, 2, DType::i32), mask_spec({3, 4})}});
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{mask_spec({3})}}, "a mask of [3] does not fit dim 0 of f32[4]");
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{mask_spec({4, 1})}}, "indexes dims 0 to 1 of f32[4]");
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{{{4}, DType::u8, 0, 1}}}, "convert a mask to bool");
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{indices_below({1}, 4), indices_below({1}, 4)}}, "from 1 to 1");
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{{{1}, DType::i64, -5, -5}}}, "index -5 is out of range");
@@ -160,11 +160,11 @@ void index_put_samples(Samples& s) {
   s.add({TensorSpec{{4, 3}, DType::bf16}, std::vector<TensorSpec>{indices_below({6}, 4)},
          TensorSpec{{6, 3}, DType::bf16}, true});
   s.add({TensorSpec{{4}}, std::vector<TensorSpec>{indices_below({1}, 4)}, 1.5});
-  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4})}, 1.5});
-  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4, 3})}, TensorSpec{{}}, true});
-  s.add_eager({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask({4})}, TensorSpec{{3}}});
-  s.add_eager({TensorSpec{{2, 2}}, std::vector<TensorSpec>{mask({2, 2})}, TensorSpec{{1}}, true});
-  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{mask({3})}, 1.0}, "does not fit dim 0");
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask_spec({4})}, 1.5});
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask_spec({4, 3})}, TensorSpec{{}}, true});
+  s.add_eager({TensorSpec{{4, 3}}, std::vector<TensorSpec>{mask_spec({4})}, TensorSpec{{3}}});
+  s.add_eager({TensorSpec{{2, 2}}, std::vector<TensorSpec>{mask_spec({2, 2})}, TensorSpec{{1}}, true});
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{mask_spec({3})}, 1.0}, "does not fit dim 0");
   s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{indices_below({2}, 4)}, TensorSpec{{3}}}, "broadcast");
 }
 constexpr OpRow kRows[] = {

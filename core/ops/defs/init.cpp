@@ -9,19 +9,19 @@ namespace {
 
 // Calls `values(shape, dtype)` with a dtype to compute in, and converts the result to the argument's.
 template <class Values>
-Results drawn(Call& c, Values values) {
+Results draw_like_tensor(Call& c, Values values) {
   const TensorType type = c.type(0);
   c.require(is_real(type.dtype), "tensor must be real, got ", name(type.dtype));
   return to_device(convert(values(type.shape, compute_dtype(type.dtype)), type.dtype), type.device);
 }
 
 Results draw_uniform(Call& c, double low, double high) {
-  return drawn(c, [&](const Shape& shape, DType d) {
+  return draw_like_tensor(c, [&](const Shape& shape, DType d) {
     return c.builder.call("rand", {shape, d, c.type(0).device}) * (high - low) + low;
   });
 }
 Results draw_normal(Call& c, double mean, double deviation) {
-  return drawn(c, [&](const Shape& shape, DType d) {
+  return draw_like_tensor(c, [&](const Shape& shape, DType d) {
     return c.builder.call("randn", {shape, d, c.type(0).device}) * deviation + mean;
   });
 }
@@ -37,7 +37,7 @@ Results trunc_normal(Call& c) {
   const double side = low > 0 ? -1 : 1;
   if (side < 0) low = -std::exchange(high, -low);
   const auto level = [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); };
-  return drawn(c, [&](const Shape& shape, DType) {
+  return draw_like_tensor(c, [&](const Shape& shape, DType) {
     Var levels = c.builder.call("rand", {shape, DType::f64, c.type(0).device});
     levels = levels * (level(high) - level(low)) + level(low);
     return clamped(clamped(apply("ndtri", levels), low, high) * (side * deviation) + mean, c.real(3), c.real(4));
@@ -58,7 +58,7 @@ Results orthogonal(Call& c) {
   for (size_t i = 1; i < type.rank(); i++) columns *= hint(type.shape[i]);
   const bool wide = rows < columns;
   if (wide) std::swap(rows, columns);
-  return drawn(c, [&](const Shape& shape, DType) {
+  return draw_like_tensor(c, [&](const Shape& shape, DType) {
     Var x = c.builder.call("randn", {Shape{rows, columns}, DType::f64, Device{}});
     const Results qr = c.builder.results("prims.qr", {x, false});
     Var q = c.builder.var(qr[0]), diagonal = c.builder.call("diagonal", {c.builder.var(qr[1]), 0, 0, 1});
@@ -75,7 +75,7 @@ constexpr std::array<std::pair<std::string_view, double>, 12> kGains = {
      {"leaky_relu", 0}}};
 
 // The gain of the standard deviation for the nonlinearity that follows the layer.
-double gain(const Call& c, std::string_view nonlinearity, double slope) {
+double gain_of_nonlinearity(const Call& c, std::string_view nonlinearity, double slope) {
   if (nonlinearity == "leaky_relu") return std::sqrt(2 / (1 + slope * slope));
   const auto row = std::find_if(kGains.begin(), kGains.end(), [&](auto& r) { return r.first == nonlinearity; });
   std::vector<std::string_view> names;
@@ -84,13 +84,13 @@ double gain(const Call& c, std::string_view nonlinearity, double slope) {
   return row->second;
 }
 Results calculate_gain(Call& c) {
-  return c.builder.call("full", {Shape{}, gain(c, c.text(0), c.has(1) ? c.real(1) : 0.01), DType::f64});
+  return c.builder.call("full", {Shape{}, gain_of_nonlinearity(c, c.text(0), c.has(1) ? c.real(1) : 0.01), DType::f64});
 }
 
 struct Fans {
   double in, out;  // of an element of the result, and of the input
 };
-Fans fans(const Call& c) {
+Fans compute_fans(const Call& c) {
   const Shape& shape = c.type(0).shape;
   c.require(shape.size() >= 2, "a tensor of at least two dims was expected, got ", name(shape));
   double field = 1;
@@ -98,22 +98,22 @@ Fans fans(const Call& c) {
   return {static_cast<double>(hint(shape[1])) * field, static_cast<double>(hint(shape[0])) * field};
 }
 double xavier_deviation(const Call& c) {
-  const Fans f = fans(c);
+  const Fans f = compute_fans(c);
   return c.real(1) * std::sqrt(2 / (f.in + f.out));
 }
 double kaiming_deviation(const Call& c) {
   const std::string_view mode = c.text(2);
   c.require(mode == "fan_in" || mode == "fan_out", "mode must be 'fan_in' or 'fan_out', got '", mode, "'");
-  const Fans f = fans(c);
-  return gain(c, c.text(3), c.real(1)) / std::sqrt(mode == "fan_in" ? f.in : f.out);
+  const Fans f = compute_fans(c);
+  return gain_of_nonlinearity(c, c.text(3), c.real(1)) / std::sqrt(mode == "fan_in" ? f.in : f.out);
 }
 template <double (*deviation)(const Call&)>
-Results uniform_of(Call& c) {
+Results draw_uniform_by_deviation(Call& c) {
   const double bound = std::numbers::sqrt3 * deviation(c);
   return draw_uniform(c, -bound, bound);
 }
 template <double (*deviation)(const Call&)>
-Results normal_of(Call& c) { return draw_normal(c, 0, deviation(c)); }
+Results draw_normal_by_deviation(Call& c) { return draw_normal(c, 0, deviation(c)); }
 
 // ---- samples ----
 
@@ -163,19 +163,23 @@ constexpr OpRow kRows[] = {
               "Orthonormal rows, or columns where there are more rows; what has more dims is a matrix of its first.",
               orthogonal, sample_matrices, kRandom | kInplace, {.nondiff = "it is made anew"}),
     composite("init_xavier_uniform(tensor tensor, float gain=1) -> tensor", CastPolicy::none,
-              "Uniform numbers of deviation gain * sqrt(2 / (fan_in + fan_out)).", uniform_of<xavier_deviation>,
-              sample_matrices, kRandom | kInplace, {.nondiff = "it is made anew"}),
+              "Uniform numbers of deviation gain * sqrt(2 / (fan_in + fan_out)).",
+              draw_uniform_by_deviation<xavier_deviation>, sample_matrices, kRandom | kInplace,
+              {.nondiff = "it is made anew"}),
     composite("init_xavier_normal(tensor tensor, float gain=1) -> tensor", CastPolicy::none,
-              "Normal numbers of deviation gain * sqrt(2 / (fan_in + fan_out)).", normal_of<xavier_deviation>,
-              sample_matrices, kRandom | kInplace, {.nondiff = "it is made anew"}),
+              "Normal numbers of deviation gain * sqrt(2 / (fan_in + fan_out)).",
+              draw_normal_by_deviation<xavier_deviation>, sample_matrices, kRandom | kInplace,
+              {.nondiff = "it is made anew"}),
     composite(
         "init_kaiming_uniform(tensor tensor, float a=0, str mode='fan_in', str nonlinearity='leaky_relu') -> tensor",
         CastPolicy::none, "Uniform numbers of deviation gain / sqrt(fan), where a is a leaky_relu's slope.",
-        uniform_of<kaiming_deviation>, sample_kaimings, kRandom | kInplace, {.nondiff = "it is made anew"}),
+        draw_uniform_by_deviation<kaiming_deviation>, sample_kaimings, kRandom | kInplace,
+        {.nondiff = "it is made anew"}),
     composite(
         "init_kaiming_normal(tensor tensor, float a=0, str mode='fan_in', str nonlinearity='leaky_relu') -> tensor",
         CastPolicy::none, "Normal numbers of deviation gain / sqrt(fan), where a is a leaky_relu's slope.",
-        normal_of<kaiming_deviation>, sample_kaimings, kRandom | kInplace, {.nondiff = "it is made anew"}),
+        draw_normal_by_deviation<kaiming_deviation>, sample_kaimings, kRandom | kInplace,
+        {.nondiff = "it is made anew"}),
     composite("init_calculate_gain(str nonlinearity, float? param=None) -> tensor", CastPolicy::none,
               "How much of the deviation is kept for what follows the layer; param: the slope of a leaky_relu.",
               calculate_gain, sample_gains),

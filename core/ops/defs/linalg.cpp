@@ -8,10 +8,10 @@
 namespace thunder {
 namespace {
 
-Var unsqueezed(Var x) {
+Var append_dim(Var x) {
   return x.builder->call("unsqueeze", {x, -1});
 }
-Var squeezed(Var x) {
+Var drop_last_dim(Var x) {
   return x.builder->call("squeeze", {x, Shape{-1}});
 }
 // X of X A = B, from a solution of A^T X^T = B^T.
@@ -32,12 +32,12 @@ Results solve(Call& c) {
   Var a = c.var(0), b = c.var(1);
   const bool vector = is_vector(a.type(), b.type()), left = c.flag(2);
   c.require(vector || b.rank() >= 2, "B must be matrices, or a vector for each A; ", c.types());
-  if (vector) b = unsqueezed(b);
+  if (vector) b = append_dim(b);
   c.require(left || !vector, "with left=False B must be matrices; ", c.types());
   c.require(b.size(left ? -2 : -1) == a.size(-1), "A and B do not fit; ", c.types());
   const auto solved = [&](Var x, Var y) { return c.builder.call("prims.solve", {batch_of(x, y), batch_of(y, x)}); };
   Var x = left ? solved(a, b) : from_right(a, b, solved);
-  return vector ? squeezed(x) : x;
+  return vector ? drop_last_dim(x) : x;
 }
 Results inv(Call& c) {
   require_matrix(c);
@@ -68,7 +68,7 @@ Results lstsq(Call& c) {
             "driver must be 'gels', 'gelsy', 'gelsd' or 'gelss', got '", driver, "'");
   Var a = c.var(0), b = c.var(1);
   const bool vector = is_vector(a.type(), b.type());
-  if (vector) b = unsqueezed(b);
+  if (vector) b = append_dim(b);
   c.require(b.size(-2) == a.size(-2), "A and B must have one number of rows; ", c.types());
   const bool tall = hint(a.size(-2)) >= hint(a.size(-1));
   const Results f = c.builder.results("prims.qr", {tall ? a : swap_last_two(a), false});
@@ -81,7 +81,7 @@ Results lstsq(Call& c) {
   Var rank = convert(none, DType::i64), s = none;
   if (driver != "gels") rank = c.builder.call("linalg_matrix_rank", {a, nullptr, c.args[2]});
   if (driver == "gelsd" || driver == "gelss") s = c.builder.call("linalg_svdvals", {a});
-  return Results{(vector ? squeezed(x) : x).id, residuals.id, rank.id, s.id};
+  return Results{(vector ? drop_last_dim(x) : x).id, residuals.id, rank.id, s.id};
 }
 
 // ---- determinants ----

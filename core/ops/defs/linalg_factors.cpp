@@ -6,12 +6,12 @@ namespace {
 
 // ---- cholesky ----
 
-Var factor_of(const Call& c, size_t i, bool upper) {
+Var call_cholesky(const Call& c, size_t i, bool upper) {
   require_matrix(c, i);
   return c.builder.call("prims.cholesky", {upper ? swap_last_two(c.var(i)) : c.var(i)});
 }
 Results cholesky(Call& c) {
-  Var l = factor_of(c, 0, c.flag(1));
+  Var l = call_cholesky(c, 0, c.flag(1));
   return c.flag(1) ? swap_last_two(l) : l;
 }
 // input: right sides, L, upper
@@ -54,16 +54,16 @@ Results svdvals(Call& c) {
   require_matrix(c);
   return Results{c.builder.results("prims.svd", {c.var(0), false})[1]};
 }
-bool upper_half(const Call& c) {
+bool reads_upper_half(const Call& c) {
   require_matrix(c);
   c.require(c.text(1) == "L" || c.text(1) == "U", "UPLO must be 'L' or 'U', got '", c.text(1), "'");
   return c.text(1) == "U";
 }
 Results eigh(Call& c) {
-  return c.builder.results("prims.eigh", {c.var(0), upper_half(c)});
+  return c.builder.results("prims.eigh", {c.var(0), reads_upper_half(c)});
 }
 Results eigvalsh(Call& c) {
-  return Results{c.builder.results("prims.eigh", {c.var(0), upper_half(c)})[0]};
+  return Results{c.builder.results("prims.eigh", {c.var(0), reads_upper_half(c)})[0]};
 }
 
 void sample_positive(Samples& s) {

@@ -6,7 +6,7 @@
 namespace thunder {
 namespace {
 
-Var reduced(std::string_view op, Var x, int64_t dim, bool keep) {
+Var reduce_dim(std::string_view op, Var x, int64_t dim, bool keep) {
   return x.builder->call(op, {x, Shape{dim}, keep});
 }
 
@@ -16,14 +16,14 @@ Results vector_norm(Call& c) {
 }
 
 // The two dims last, in this order.
-Var with_last(Var x, size_t rows, size_t columns) {
+Var move_matrix_dims_last(Var x, size_t rows, size_t columns) {
   Shape order;
   for (size_t i = 0; i < x.rank(); i++)
     if (i != rows && i != columns) order.push_back(static_cast<int64_t>(i));
   order.push_back(static_cast<int64_t>(rows)), order.push_back(static_cast<int64_t>(columns));
   return permute_to(x, order);
 }
-Var kept(Var norm, Shape shape, size_t rows, size_t columns, bool keep) {
+Var restore_kept_dims(Var norm, Shape shape, size_t rows, size_t columns, bool keep) {
   if (!keep) return norm;
   shape[rows] = 1, shape[columns] = 1;
   return reshape_to(norm, shape);
@@ -33,28 +33,28 @@ enum class Order { frobenius, nuclear, number };
 // ord none: Frobenius'. Its number else: 1 and infinity of sums of columns and rows, 2 of singular values; negative
 // ones of the least.
 Var matrix_norm_of(const Call& c, Var x, Order kind, double ord, size_t rows, size_t columns, bool keep) {
-  Var m = with_last(x, rows, columns), y;
+  Var m = move_matrix_dims_last(x, rows, columns), y;
   if (kind == Order::frobenius)
     y = c.builder.call("norm", {m, 2.0, Shape{-2, -1}, false});
   else if (kind == Order::nuclear)
-    y = reduced("sum", c.builder.call("linalg_svdvals", {m}), -1, false);
+    y = reduce_dim("sum", c.builder.call("linalg_svdvals", {m}), -1, false);
   else {
     const double size = std::abs(ord);
     c.require(size == 1 || size == 2 || std::isinf(size),
               "ord must be 1, -1, 2, -2, inf or -inf, or None for Frobenius' norm, got ", ord);
     Var parts = size == 2 ? c.builder.call("linalg_svdvals", {m})
-                          : reduced("sum", c.builder.call("abs", {m}), size == 1 ? -2 : -1, false);
-    y = reduced(ord > 0 ? "amax" : "amin", parts, -1, false);
+                          : reduce_dim("sum", c.builder.call("abs", {m}), size == 1 ? -2 : -1, false);
+    y = reduce_dim(ord > 0 ? "amax" : "amin", parts, -1, false);
   }
-  return kept(y, x.shape(), rows, columns, keep);
+  return restore_kept_dims(y, x.shape(), rows, columns, keep);
 }
-std::pair<size_t, size_t> two_dims(const Call& c, std::span<const Dim> dims, size_t rank) {
+std::pair<size_t, size_t> checked_dim_pair(const Call& c, std::span<const Dim> dims, size_t rank) {
   c.require(dims.size() == 2, "dim must name two dims, got ", name(dims));
   const auto a = normalize_axis(hint(dims[0]), rank), b = normalize_axis(hint(dims[1]), rank);
   c.require(a != b, "dim names one dim twice: ", name(dims));
   return {a, b};
 }
-Var of_dtype(const Call& c, size_t i) {
+Var convert_to_option_dtype(const Call& c, size_t i) {
   const DType dtype = c.dtype(i, c.type(0).dtype);
   c.require(is_real(dtype), "input must be real, got ", name(c.type(0)));
   return convert(c.var(0), dtype);
@@ -63,9 +63,9 @@ Var of_dtype(const Call& c, size_t i) {
 // A, ord, dim, keepdim, dtype
 template <Order otherwise>
 Results matrix_norm(Call& c) {
-  Var x = of_dtype(c, 4);
+  Var x = convert_to_option_dtype(c, 4);
   c.require(x.rank() >= 2, "A must have at least 2 dims, got ", name(x.type()));
-  const auto [rows, columns] = two_dims(c, c.dims(2), x.rank());
+  const auto [rows, columns] = checked_dim_pair(c, c.dims(2), x.rank());
   return matrix_norm_of(c, x, c.has(1) ? Order::number : otherwise, c.has(1) ? c.real(1) : 0, rows, columns, c.flag(3));
 }
 // input, dim, keepdim
@@ -73,18 +73,18 @@ Results nuclear_norm(Call& c) {
   Var x = c.var(0);
   c.require(x.rank() >= 2, "input must have at least 2 dims, got ", name(x.type()));
   const Shape last{-2, -1};
-  const auto [rows, columns] = two_dims(c, c.has(1) ? c.dims(1) : std::span<const Dim>(last), x.rank());
+  const auto [rows, columns] = checked_dim_pair(c, c.has(1) ? c.dims(1) : std::span<const Dim>(last), x.rank());
   return matrix_norm_of(c, x, Order::nuclear, 0, rows, columns, c.flag(2));
 }
 // A, ord, dim, keepdim, dtype: of vectors where there is one dim, or no ord; else of matrices.
 Results norm(Call& c) {
-  Var x = of_dtype(c, 4);
+  Var x = convert_to_option_dtype(c, 4);
   const bool matrix = c.has(2) ? c.dims(2).size() == 2 && c.has(1) : c.has(1) && x.rank() == 2;
   c.require(!c.has(1) || matrix || c.has(2) || x.rank() == 1, "with an ord and no dim A must have 1 or 2 dims, got ",
             name(x.type()));
   if (!matrix) return c.builder.call("norm", {x, c.has(1) ? c.real(1) : 2.0, c.args[2], c.flag(3)});
   const Shape both{0, 1};
-  const auto [rows, columns] = two_dims(c, c.has(2) ? c.dims(2) : std::span<const Dim>(both), x.rank());
+  const auto [rows, columns] = checked_dim_pair(c, c.has(2) ? c.dims(2) : std::span<const Dim>(both), x.rank());
   return matrix_norm_of(c, x, Order::number, c.real(1), rows, columns, c.flag(3));
 }
 
@@ -98,7 +98,7 @@ Results cond(Call& c) {
     return size(x) * size(c.builder.call("linalg_inv", {x}));
   }
   Var s = c.builder.call("linalg_svdvals", {x});
-  Var most = reduced("amax", s, -1, false), least = reduced("amin", s, -1, false);
+  Var most = reduce_dim("amax", s, -1, false), least = reduce_dim("amin", s, -1, false);
   return p > 0 ? most / least : least / most;
 }
 // A, atol, rtol, hermitian
@@ -108,7 +108,7 @@ Results matrix_rank(Call& c) {
   Var s = singular_values(c, x, c.flag(3));
   if (hint(s.size(-1)) == 0) return c.builder.call("sum", {convert(s, DType::i64), Shape{-1}});
   const int64_t most = std::max(hint(x.size(-2)), hint(x.size(-1)));
-  Var cut = singular_cut(c, reduced("amax", s, -1, true), most, 1, 2);
+  Var cut = singular_cut(c, reduce_dim("amax", s, -1, true), most, 1, 2);
   return c.builder.call("sum", {gt(s, cut), Shape{-1}});
 }
 

@@ -23,31 +23,31 @@ Var huber(const Call& c, Var x, Var y) {
   return weight ? loss * weight : loss;
 }
 // max(x, 0), with PyTorch's nonzero slope at 0.
-Var above_zero(Var x) { return apply("clamp_min", x, 0.0); }
-Var weighted(const Call& c, size_t param, Var loss) {
+Var max_with_zero(Var x) { return apply("clamp_min", x, 0.0); }
+Var apply_weight(const Call& c, size_t param, Var loss) {
   return c.has(param) ? loss * convert(c.var(param), loss.dtype()) : loss;
 }
 // Logarithms are no less than -100, and the slope's denominator no less than 1e-12, as in PyTorch: both are finite at
 // probabilities of 0 and 1.
-Var limited_log(Var x) { return maximum(log(x), -100.0); }
-Var limited_log1p(Var x) { return maximum(log1p(x), -100.0); }
+Var clamped_log(Var x) { return maximum(log(x), -100.0); }
+Var clamped_log1p(Var x) { return maximum(log1p(x), -100.0); }
 Results cross_entropies(Call& c) {
   Var x = c.var(0), y = c.var(1);
-  return -(y * limited_log(x) + (1.0 - y) * limited_log1p(-x));
+  return -(y * clamped_log(x) + (1.0 - y) * clamped_log1p(-x));
 }
 void cross_entropies_vjp(Grad& g) {
   Var dy = g.cotangent(), x = g.var(0), y = g.var(1);
   if (g.wants(0)) g.add(0, dy * (x - y) / maximum((1.0 - x) * x, 1e-12));
-  if (g.wants(1)) g.add(1, dy * (limited_log1p(-x) - limited_log(x)));
+  if (g.wants(1)) g.add(1, dy * (clamped_log1p(-x) - clamped_log(x)));
 }
 Var binary_cross_entropy(const Call& c, Var x, Var y) {
-  return weighted(c, 2, c.builder.call("binary_cross_entropies", {x, y}));
+  return apply_weight(c, 2, c.builder.call("binary_cross_entropies", {x, y}));
 }
 Var binary_cross_entropy_with_logits(const Call& c, Var x, Var y) {
   Var loss = (1.0 - y) * x;
   Var positive = softplus_of(-x);
   loss = loss + (c.has(4) ? positive * (1.0 + (convert(c.var(4), x.dtype()) - 1.0) * y) : positive);
-  return weighted(c, 2, loss);
+  return apply_weight(c, 2, loss);
 }
 Var kl_div_of(const Call& c, Var x, Var y) {
   if (c.flag(3)) return exp(y) * (y - x);
@@ -85,7 +85,7 @@ Results gaussian_nll(Call& c) {
   return convert(reduced_loss(c, loss), dtype);
 }
 Var hinge_embedding(const Call& c, Var x, Var y) {
-  return where(ne(y, 1.0), above_zero(c.real(2) - x), 0.0) + where(ne(y, -1.0), x, 0.0);
+  return where(ne(y, 1.0), max_with_zero(c.real(2) - x), 0.0) + where(ne(y, -1.0), x, 0.0);
 }
 Var soft_margin(Var x, Var y) {
   return softplus_of(-(x * y));
@@ -94,7 +94,8 @@ Var soft_margin(Var x, Var y) {
 Results margin_ranking(Call& c) {
   auto v = promoted(c, {0, 1, 2}, true);
   const DType dtype = v[0].dtype();
-  return convert(reduced_loss(c, above_zero(-(computed(v[2]) * (computed(v[0]) - computed(v[1]))) + c.real(3))), dtype);
+  return convert(reduced_loss(c, max_with_zero(-(computed(v[2]) * (computed(v[0]) - computed(v[1]))) + c.real(3))),
+                 dtype);
 }
 Results cosine_embedding(Call& c) {
   const DType dtype = to_real(c.type(0).dtype);
@@ -106,8 +107,8 @@ Results cosine_embedding(Call& c) {
   const Shape last{-1};
   const auto dot = [&](Var a, Var b) { return c.builder.call("sum", {a * b, last}); };
   Var cosine = dot(x, y) / sqrt((dot(x, x) + kEps) * (dot(y, y) + kEps));
-  return convert(reduced_loss(c, where(eq(t, 1), 1.0 - cosine, where(eq(t, -1), above_zero(cosine - c.real(3)), 0.0))),
-                 dtype);
+  return convert(
+      reduced_loss(c, where(eq(t, 1), 1.0 - cosine, where(eq(t, -1), max_with_zero(cosine - c.real(3)), 0.0))), dtype);
 }
 Results triplet_margin(Call& c) {
   auto v = promoted(c, {0, 1, 2}, true);
@@ -115,7 +116,7 @@ Results triplet_margin(Call& c) {
   const auto distance = [&](Var a, Var b) { return c.builder.call("pairwise_distance", {a, b, c.real(4), c.real(5)}); };
   Var near = distance(computed(v[0]), computed(v[1])), far = distance(computed(v[0]), computed(v[2]));
   if (c.flag(6)) far = minimum(far, distance(computed(v[1]), computed(v[2])));
-  return convert(reduced_loss(c, above_zero(near - far + c.real(3))), dtype);
+  return convert(reduced_loss(c, max_with_zero(near - far + c.real(3))), dtype);
 }
 // The mean over the classes of each row, then the reduction over rows.
 Results multilabel_soft_margin(Call& c) {
@@ -123,7 +124,7 @@ Results multilabel_soft_margin(Call& c) {
   const DType dtype = v[0].dtype();
   Var x = computed(v[0]), y = computed(v[1]);
   c.require(x.rank() > 0, "input must have at least one dim");
-  Var loss = weighted(c, 2, y * softplus_of(-x) + (1.0 - y) * softplus_of(x));
+  Var loss = apply_weight(c, 2, y * softplus_of(-x) + (1.0 - y) * softplus_of(x));
   return convert(reduced_loss(c, c.builder.call("mean", {loss, Shape{-1}})), dtype);
 }
 

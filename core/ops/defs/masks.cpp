@@ -10,7 +10,7 @@ namespace thunder {
 namespace {
 
 // A number or a tensor of rank 0 as a tensor of x's dtype.
-Var scalar_like(const Call& c, size_t i, Var x) {
+Var convert_scalar_value(const Call& c, size_t i, Var x) {
   c.require(is_plain_number(c, i) || c.type(i).rank() == 0, "value must be a number or a tensor of rank 0; ",
             c.types());
   const DType given = dtype_of(c, i);
@@ -22,11 +22,11 @@ Var scalar_like(const Call& c, size_t i, Var x) {
 Results masked_fill(Call& c) {
   Var x = c.var(0), mask = c.var(1);
   c.require(mask.dtype() == DType::boolean, "mask must be bool; ", c.types());
-  return c.builder.call("where", {mask, scalar_like(c, 2, x), x});
+  return c.builder.call("where", {mask, convert_scalar_value(c, 2, x), x});
 }
 
 // Keeps the elements (i, j) of the last two dims for which j - i and diagonal satisfy `keep`.
-Results triangle(Call& c, std::string_view keep) {
+Results keep_triangle(Call& c, std::string_view keep) {
   Var x = c.var(0);
   Builder& b = c.builder;
   c.require(x.rank() >= 2, "input must have at least rank 2; ", c.types());
@@ -43,10 +43,10 @@ Results triangle(Call& c, std::string_view keep) {
   return b.call("prims.where", {expand_to(kept, x.shape()), x, full_like(x, 0)});
 }
 Results tril(Call& c) {
-  return triangle(c, "prims.le");
+  return keep_triangle(c, "prims.le");
 }
 Results triu(Call& c) {
-  return triangle(c, "prims.ge");
+  return keep_triangle(c, "prims.ge");
 }
 
 void masked_fill_samples(Samples& s) {

@@ -19,7 +19,7 @@ Var log1p_of(Var x) {
 // ---- hyperbolic functions and their inverses: of |x|, with the sign of x ----
 
 // Zeros keep their signs.
-Var odd(Var x, Var of_absolute) { return where(gt(x, 0.0), of_absolute, where(lt(x, 0.0), -of_absolute, x)); }
+Var apply_sign(Var x, Var of_absolute) { return where(gt(x, 0.0), of_absolute, where(lt(x, 0.0), -of_absolute, x)); }
 // exp(a) / 2 in two steps, which overflow no earlier than the result.
 Var half_exp(Var a) {
   Var h = exp(a * 0.5);
@@ -27,7 +27,7 @@ Var half_exp(Var a) {
 }
 Var sinh_of(Var x) {
   Var a = abs(x), t = expm1(a);
-  return odd(x, where(gt(a, 20.0), half_exp(a), (t + t / (t + 1.0)) * 0.5));
+  return apply_sign(x, where(gt(a, 20.0), half_exp(a), (t + t / (t + 1.0)) * 0.5));
 }
 Var cosh_of(Var x) {
   Var h = half_exp(abs(x));
@@ -36,7 +36,7 @@ Var cosh_of(Var x) {
 constexpr double kLarge = 1e8;  // from here on x * x + 1 is x * x
 Var asinh_of(Var x) {
   Var a = abs(x), square = a * a;
-  return odd(x, where(gt(a, kLarge), log(a) + kLn2, log1p(a + square / (sqrt(square + 1.0) + 1.0))));
+  return apply_sign(x, where(gt(a, kLarge), log(a) + kLn2, log1p(a + square / (sqrt(square + 1.0) + 1.0))));
 }
 Var acosh_of(Var x) {
   Var t = x - 1.0;
@@ -44,7 +44,7 @@ Var acosh_of(Var x) {
 }
 Var atanh_of(Var x) {
   Var a = abs(x);
-  return odd(x, log1p(a * 2.0 / (1.0 - a)) * 0.5);
+  return apply_sign(x, log1p(a * 2.0 / (1.0 - a)) * 0.5);
 }
 
 // ---- approximations for f32 and narrower reals, which fuse; f64 takes a prim ----

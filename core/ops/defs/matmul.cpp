@@ -8,7 +8,7 @@
 namespace thunder {
 namespace {
 
-Shape leading(const Shape& shape, size_t trailing) {
+Shape drop_trailing_dims(const Shape& shape, size_t trailing) {
   return Shape(shape.begin(), shape.end() - static_cast<int64_t>(trailing));
 }
 
@@ -18,7 +18,7 @@ Shape append_dims(Shape shape, std::initializer_list<Dim> more) {
 }
 
 // [..., n] as a matrix [product of the leading dims, n].
-Var as_matrix(Var x) { return reshape_to(x, {{elements(leading(x.shape(), 1)), x.size(-1)}}); }
+Var as_matrix(Var x) { return reshape_to(x, {{elements(drop_trailing_dims(x.shape(), 1)), x.size(-1)}}); }
 
 void require_factors(const Call& c, size_t left, size_t right) {
   const TensorType &a = c.type(left), &b = c.type(right);
@@ -31,7 +31,7 @@ void require_factors(const Call& c, size_t left, size_t right) {
 
 Shape broadcast_batch(const Call& c, Var a, Var b) {
   try {
-    return broadcast(leading(a.shape(), 2), leading(b.shape(), 2));
+    return broadcast(drop_trailing_dims(a.shape(), 2), drop_trailing_dims(b.shape(), 2));
   } catch (const Error& e) {
     c.require(false, "batch dimensions differ: ", e.message(), "; ", c.types());
     throw;
@@ -39,12 +39,12 @@ Shape broadcast_batch(const Call& c, Var a, Var b) {
 }
 
 // Requires: both have a rank of at least 2.
-Var matrices(const Call& c, Var a, Var b) {
+Var multiply_matrices(const Call& c, Var a, Var b) {
   Builder& builder = c.builder;
   if (a.rank() > 2 && b.rank() == 2) {
     // One product of a tall matrix is faster than many small ones.
     Var tall = builder.call("prims.matmul", {as_matrix(a), b});
-    return reshape_to(tall, append_dims(leading(a.shape(), 1), {b.size(1)}));
+    return reshape_to(tall, append_dims(drop_trailing_dims(a.shape(), 1), {b.size(1)}));
   }
   const Shape batch = broadcast_batch(c, a, b);
   return builder.call("prims.matmul", {expand_to(a, append_dims(batch, {a.size(-2), a.size(-1)})),
@@ -60,9 +60,9 @@ Results matmul(Call& c) {
             c.types());
   if (row) a = reshape_to(a, {{1, a.size(0)}});
   if (column) b = reshape_to(b, {{b.size(0), 1}});
-  Var out = matrices(c, a, b);
+  Var out = multiply_matrices(c, a, b);
   if (!row && !column) return out;
-  Shape shape = leading(out.shape(), 2);
+  Shape shape = drop_trailing_dims(out.shape(), 2);
   if (!row) shape.push_back(out.size(-2));
   if (!column) shape.push_back(out.size(-1));
   return reshape_to(out, shape);
@@ -73,7 +73,8 @@ void matmul_vjp(Grad& g) {
   Var a = g.var(0), b = g.var(1), dy = g.cotangent();
   const bool row = a.rank() == 1, column = b.rank() == 1;
   const Dim one = 1, rows = row ? one : a.size(-2), columns = column ? one : b.size(-1);
-  dy = reshape_to(dy, append_dims(leading(dy.shape(), (row ? 0u : 1u) + (column ? 0u : 1u)), {rows, columns}));
+  dy = reshape_to(dy,
+                  append_dims(drop_trailing_dims(dy.shape(), (row ? 0u : 1u) + (column ? 0u : 1u)), {rows, columns}));
   if (row) a = reshape_to(a, {{1, a.size(0)}});
   if (column) b = reshape_to(b, {{b.size(0), 1}});
   if (g.wants(0)) {
@@ -116,7 +117,7 @@ Results linear(Call& c) {
   c.require(w.rank() <= 2, "weight must be [out, in] or [in]; ", c.types());
   c.require(x.size(-1) == w.size(-1), "input has ", name(x.size(-1)), " features, weight takes ", name(w.size(-1)),
             "; ", c.types());
-  const Shape features = leading(w.shape(), 1);
+  const Shape features = drop_trailing_dims(w.shape(), 1);
   if (bias) {
     c.require(bias.dtype() == x.dtype(), "bias must have the input's dtype, got ", name(bias.dtype()), " and ",
               name(x.dtype()), "; ", c.types());

@@ -17,7 +17,7 @@ void multiply(const LapackFunctions<double>& f, int n, const double* a, const do
 }
 
 // Padé's approximant of degree 13, after halving until the norm is below 5.37, and squared as often (Higham, 2005).
-void exponential(int n, std::vector<double>& a, const LapackFunctions<double>& f) {
+void exponentiate_matrix(int n, std::vector<double>& a, const LapackFunctions<double>& f) {
   // clang-format off
   constexpr double kB[] = {
       64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600,
@@ -60,7 +60,7 @@ Status* matrix_exp(const KernelArgs& k) {
     return each_matrix(k, in, [&](int64_t i) -> Status* {
       const std::vector<T> a = in.load(i);
       std::vector<double> wide(a.begin(), a.end());
-      exponential(static_cast<int>(in.rows), wide, Lapack::get(why)->f64);
+      exponentiate_matrix(static_cast<int>(in.rows), wide, Lapack::get(why)->f64);
       out.store(i, std::vector<T>(wide.begin(), wide.end()));
       return nullptr;
     });

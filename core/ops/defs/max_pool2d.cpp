@@ -8,7 +8,7 @@ namespace {
 struct Pooled {
   Var values, indices;
 };
-Pooled pooled(Call& c) {
+Pooled pool_values_and_indices(Call& c) {
   Var x = c.var(0);
   c.require(x.rank() == 3 || x.rank() == 4,
             "input must be [batch, channels, height, width] or [channels, height, width], got ", name(x.type()));
@@ -22,9 +22,9 @@ Pooled pooled(Call& c) {
   const Shape shape{p.values.size(1), p.values.size(2), p.values.size(3)};
   return {reshape_to(p.values, shape), reshape_to(p.indices, shape)};
 }
-Results max_pool2d(Call& c) { return pooled(c).values; }
+Results max_pool2d(Call& c) { return pool_values_and_indices(c).values; }
 Results max_pool2d_with_indices(Call& c) {
-  const Pooled p = pooled(c);
+  const Pooled p = pool_values_and_indices(c);
   return {p.values.id, p.indices.id};
 }
 

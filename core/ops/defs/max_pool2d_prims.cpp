@@ -18,7 +18,7 @@ struct Window {
   std::array<int64_t, 2> size, stride, padding, dilation;
 };
 // kernel_size, stride, padding and dilation follow the input.
-Window window_of(std::span<const Arg> args) {
+Window read_window(std::span<const Arg> args) {
   return {pair_of(args[1]), pair_of(args[2]), pair_of(args[3]), pair_of(args[4])};
 }
 
@@ -29,7 +29,7 @@ void meta(const Call& c, Types& out) {
   c.require(t.rank() == 4, "input must be [batch, channels, height, width], got ", name(t));
   c.require(t.dtype != DType::boolean, "booleans have no order; ", c.types());
   require_pair(c, 1, 1), require_pair(c, 2, 1), require_pair(c, 3, 0), require_pair(c, 4, 1);
-  const Window w = window_of(c.args);
+  const Window w = read_window(c.args);
   for (size_t i = 0; i < 2; i++) {
     const Dim in = t.shape[2 + i];
     c.require(w.padding[i] <= w.size[i] / 2, "padding must be at most half of kernel_size, got ", w.padding[i], " and ",
@@ -69,7 +69,7 @@ Status* each_plane(const KernelArgs& k, const Buffer& planes, const F& body) {
 struct Reach {
   int64_t begin, end;
 };
-Reach reach_of(const Window& w, size_t axis, int64_t place, int64_t pixels, int64_t windows) {
+Reach windows_inside(const Window& w, size_t axis, int64_t place, int64_t pixels, int64_t windows) {
   const int64_t first = place * w.dilation[axis] - w.padding[axis], stride = w.stride[axis];
   const int64_t begin = std::min(first < 0 ? (-first + stride - 1) / stride : 0, windows);
   return {begin, std::clamp((pixels - first + stride - 1) / stride, begin, windows)};
@@ -83,7 +83,7 @@ class BestOfRow {
  public:
   BestOfRow(const Buffer& in, const Window& w, int64_t windows)
       : in_(in), w_(w), best_(static_cast<size_t>(windows)), at_(best_.size()) {
-    for (int64_t j = 0; j < w.size[1]; j++) reach_.push_back(reach_of(w, 1, j, in.shape[3], windows));
+    for (int64_t j = 0; j < w.size[1]; j++) reach_.push_back(windows_inside(w, 1, j, in.shape[3], windows));
   }
 
   void find_best_of_row(const T* plane, int64_t row) {
@@ -126,22 +126,22 @@ class BestOfRow {
   std::vector<Reach> reach_;  // by the window's columns
 };
 
-int64_t offset(const Buffer& b, int64_t n, int64_t c, int64_t y, int64_t x) {
+int64_t element_offset(const Buffer& b, int64_t n, int64_t c, int64_t y, int64_t x) {
   return n * b.strides[0] + c * b.strides[1] + y * b.strides[2] + x * b.strides[3];
 }
 
 Status* kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &values = k.out[0], &indices = k.out[1];
-  const Window w = window_of(k.args);
+  const Window w = read_window(k.args);
   return by_dtype(in.dtype, [&](auto t) -> Status* {
     using T = decltype(t);
     return each_plane(k, values, [&](int64_t n, int64_t c) -> Status* {
       BestOfRow<T> best(in, w, values.shape[3]);
       for (int64_t y = 0; y < values.shape[2]; y++) {
-        best.find_best_of_row(in.as<T>() + offset(in, n, c, 0, 0), y);
+        best.find_best_of_row(in.as<T>() + element_offset(in, n, c, 0, 0), y);
         for (int64_t x = 0; x < values.shape[3]; x++) {
-          values.as<T>()[offset(values, n, c, y, x)] = best.value(x);
-          indices.as<int64_t>()[offset(indices, n, c, y, x)] = best.index(x);
+          values.as<T>()[element_offset(values, n, c, y, x)] = best.value(x);
+          indices.as<int64_t>()[element_offset(indices, n, c, y, x)] = best.index(x);
         }
       }
       return nullptr;
@@ -173,17 +173,17 @@ Status* backward_kernel(const KernelArgs& k) {
     const int64_t columns = out.shape[3], pixels = out.shape[2] * columns, step = out.strides[3];
     const bool dense = out.strides[2] == columns * step;  // a division less for each pixel
     return each_plane(k, out, [&](int64_t n, int64_t c) -> Status* {
-      T* plane = out.as<T>() + offset(out, n, c, 0, 0);
+      T* plane = out.as<T>() + element_offset(out, n, c, 0, 0);
       for (int64_t y = 0; y < out.shape[2]; y++)
         for (int64_t x = 0; x < columns; x++) plane[y * out.strides[2] + x * step] = T(0);
       for (int64_t y = 0; y < grad.shape[2]; y++)
         for (int64_t x = 0; x < grad.shape[3]; x++) {
-          const int64_t p = indices.as<int64_t>()[offset(indices, n, c, y, x)];
+          const int64_t p = indices.as<int64_t>()[element_offset(indices, n, c, y, x)];
           if (p < 0 || p >= pixels)
             return refuse(cat("prims.max_pool2d_backward: index ", p, " is out of range for ", pixels, " pixels"));
           T& to = plane[dense ? p * step : p / columns * out.strides[2] + p % columns * step];
           to = static_cast<T>(static_cast<Compute<T>>(to) +
-                              static_cast<Compute<T>>(grad.as<T>()[offset(grad, n, c, y, x)]));
+                              static_cast<Compute<T>>(grad.as<T>()[element_offset(grad, n, c, y, x)]));
         }
       return nullptr;
     });

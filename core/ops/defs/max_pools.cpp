@@ -9,7 +9,7 @@ using namespace pools;
 
 // ---- one dim: max_pool2d over rows of height 1 ----
 
-Results pooled_rows(Call& c, std::string_view op) {
+Results pool_as_one_row(Call& c, std::string_view op) {
   Var x = c.var(0);
   c.require(x.rank() == 2 || x.rank() == 3, "input must be [batch, channels, length] or [channels, length], got ",
             name(x.type()));
@@ -26,15 +26,15 @@ Results pooled_rows(Call& c, std::string_view op) {
   }
   return made;
 }
-Results max_pool1d(Call& c) { return pooled_rows(c, "max_pool2d"); }
-Results max_pool1d_with_indices(Call& c) { return pooled_rows(c, "max_pool2d_with_indices"); }
+Results max_pool1d(Call& c) { return pool_as_one_row(c, "max_pool2d"); }
+Results max_pool1d_with_indices(Call& c) { return pool_as_one_row(c, "max_pool2d_with_indices"); }
 
 // ---- three dims: planes, and then the first of the greatest over their depth, or the last NaN ----
 
 struct Best {
   Var value, place;
 };
-Best best_of_depth(Best all, const Window& w) {
+Best fold_depth_maximum(Best all, const Window& w) {
   Builder& b = *all.value.builder;
   Var values = padded(all.value, w.axis, w.padding, w.behind, least_of(all.value.dtype())),
       places = padded(all.place, w.axis, w.padding, w.behind, -1);
@@ -67,7 +67,7 @@ Results max_pool3d_with_indices(Call& c) {
   Var place = reshape_to(c.builder.var(planes[1]), volume),
       plane = counted_along(c.builder, s[2], 2, 5, x.type().device);
   all[0].axis = 2;
-  const Best best = best_of_depth(
+  const Best best = fold_depth_maximum(
       {reshape_to(c.builder.var(planes[0]), volume), place + plane * (all[1].size * all[2].size)}, all[0]);
   const Shape found{s[0], s[1], all[0].count, all[1].count, all[2].count};
   Results out{reshape_to(best.value, found).id, reshape_to(best.place, found).id};
@@ -105,7 +105,7 @@ Results adaptive_with_indices(Call& c) {
 // ---- max_unpool ----
 
 // What a pool of these windows was made of, or output_size, which may have the dims in front as well.
-Shape unpooled_plane(const Call& c, size_t dims) {
+Shape unpooled_plane_shape(const Call& c, size_t dims) {
   const Shape& in = c.type(0).shape;
   const size_t lead = in.size() - dims;
   auto given = c.has(5) ? c.dims(5) : std::span<const Dim>();
@@ -130,7 +130,7 @@ Results max_unpool(Call& c) {
             c.types());
   c.require(indices.dtype == DType::i64 && indices.shape == t.shape,
             "indices must be i64 and have the shape of input; ", c.types());
-  const Shape plane = unpooled_plane(c, dims);
+  const Shape plane = unpooled_plane_shape(c, dims);
   Shape flat(t.shape.begin(), t.shape.end() - dims), whole = flat, zeros = flat;
   flat.push_back(elements(Shape(t.shape.end() - dims, t.shape.end()))), zeros.push_back(elements(plane));
   for (Dim d : plane) whole.push_back(d);

@@ -26,7 +26,7 @@ TensorType indexed_type(const Call& c) {
 
 // Calls f(zero of an unsigned integer of this many bytes): what only moves elements needs no more of their type.
 template <class F>
-Status* by_size(DType d, const F& f) {
+Status* dispatch_by_size(DType d, const F& f) {
   switch (size_of(d)) {
     case 1: return f(uint8_t{});
     case 2: return f(uint16_t{});
@@ -74,7 +74,7 @@ Status* index_kernel(const KernelArgs& k) {
   const Positions positions(in, out, indices);
   const SlabPair slabs(in, out, indices.size(), indices[0].rank);
   if (Status* refused = positions.check(k, "prims.index")) return refused;
-  return by_size(in.dtype, [&](auto zero) {
+  return dispatch_by_size(in.dtype, [&](auto zero) {
     using T = decltype(zero);
     return join_slabs(k, positions, slabs, in.as<T>(), out.as<T>(), true, 0, [](T from, T& to) { to = from; });
   });
@@ -94,7 +94,7 @@ Status* index_put_kernel(const KernelArgs& k) {
   if (Status* refused = positions.check(k, "prims.index_put")) return refused;
   if (in.data != out.data) copy_strided(in, out);
   if (!k.args[3].i)
-    return by_size(out.dtype, [&](auto zero) {
+    return dispatch_by_size(out.dtype, [&](auto zero) {
       using T = decltype(zero);
       return join_slabs(k, positions, slabs, out.as<T>(), values.as<T>(), false, out.shape[0],
                         [](T& to, T from) { to = from; });
@@ -123,23 +123,24 @@ void index_put_vjp(Grad& g) {
   if (g.wants(2)) g.add(2, g.builder.call("prims.index", {ct, indices}));
 }
 
-TensorSpec within(std::vector<int64_t> shape, int size) {
+TensorSpec index_spec(std::vector<int64_t> shape, int size) {
   return {std::move(shape), DType::i64, -size * 1.0, size - 1.0};
 }
 
 void index_samples(Samples& s) {
-  s.add({TensorSpec{{4, 3, 2}}, std::vector<TensorSpec>{within({2, 2}, 4), within({2, 2}, 3)}});
-  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{within({}, 4)}});
-  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{within({0}, 4)}});
-  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{within({1}, 4), within({1}, 4)}}, "from 1 to 1");
-  s.refuse({TensorSpec{{4, 3}}, std::vector<TensorSpec>{within({1}, 4), within({2}, 3)}}, "one type");
-  s.refuse({TensorSpec{{4, 3}}, std::vector<TensorSpec>{within({1}, 4), {{1}, DType::i64, 3, 3}}},
+  s.add({TensorSpec{{4, 3, 2}}, std::vector<TensorSpec>{index_spec({2, 2}, 4), index_spec({2, 2}, 3)}});
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{index_spec({}, 4)}});
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{index_spec({0}, 4)}});
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{index_spec({1}, 4), index_spec({1}, 4)}}, "from 1 to 1");
+  s.refuse({TensorSpec{{4, 3}}, std::vector<TensorSpec>{index_spec({1}, 4), index_spec({2}, 3)}}, "one type");
+  s.refuse({TensorSpec{{4, 3}}, std::vector<TensorSpec>{index_spec({1}, 4), {{1}, DType::i64, 3, 3}}},
            "index 3 is out of range for dim 1 of size 3");
 }
 void index_put_samples(Samples& s) {
-  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{within({5}, 4)}, TensorSpec{{5, 3}}, true});
-  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{within({}, 4), within({}, 3)}, TensorSpec{{}}, false});
-  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{within({2}, 4)}, TensorSpec{{3}}, false}, "values must be f32[2]");
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{index_spec({5}, 4)}, TensorSpec{{5, 3}}, true});
+  s.add({TensorSpec{{4, 3}}, std::vector<TensorSpec>{index_spec({}, 4), index_spec({}, 3)}, TensorSpec{{}}, false});
+  s.refuse({TensorSpec{{4}}, std::vector<TensorSpec>{index_spec({2}, 4)}, TensorSpec{{3}}, false},
+           "values must be f32[2]");
 }
 
 // Each index is that within an example; if examples differ in the input, it follows the example's number.

@@ -7,9 +7,9 @@
 namespace thunder {
 namespace {
 
-Var flattened(Var x) { return reshape_to(x, Shape{elements(x.shape())}); }
+Var flatten(Var x) { return reshape_to(x, Shape{elements(x.shape())}); }
 // A vector is gathered by single elements, which costs less than slices of one element.
-Var taken(Var x, Var places) {
+Var take_places(Var x, Var places) {
   return x.builder->call(x.rank() == 1 ? "prims.gather" : "prims.take", {x, 0, places});
 }
 // The number of elements is known wherever values are.
@@ -50,10 +50,10 @@ struct Unique {
 
  private:
   // Whether each entry differs from the one before it.
-  Var begins() const;
+  Var mark_group_begins() const;
 };
 
-Var Unique::begins() const {
+Var Unique::mark_group_begins() const {
   const int64_t n = concrete_size(sorted.shape()[0]);
   const Device device = sorted.type().device;
   Var first = full(c.builder, Shape{std::min<int64_t>(n, 1)}, 1, DType::boolean, device);
@@ -69,8 +69,8 @@ Results Unique::results(const Shape& inverse_shape) const {
   Builder& b = c.builder;
   const Dim n = sorted.shape()[0];
   const Device device = sorted.type().device;
-  Var first = begins(), starts = places_by_dim(c, first)[0];
-  Results out{taken(sorted, starts).id};
+  Var first = mark_group_begins(), starts = places_by_dim(c, first)[0];
+  Results out{take_places(sorted, starts).id};
   if (inverse) {
     Var group = b.call("prims.cumsum", {convert(first, DType::i64), 0, false}) - 1;
     if (order)
@@ -90,7 +90,7 @@ Results Unique::results(const Shape& inverse_shape) const {
 // The entries along the parameter `dim`, first; without one the flattened elements.
 Var entries_along(const Call& c, size_t param) {
   Var x = c.var(0);
-  if (!c.has(param)) return flattened(x);
+  if (!c.has(param)) return flatten(x);
   c.require(x.rank() > 0, "a tensor of rank 0 has no dim ", c.integer(param));
   Var entries = c.builder.call("movedim", {x, c.integer(param), 0});
   for (size_t i = 1; i < x.rank(); i++)
@@ -98,7 +98,7 @@ Var entries_along(const Call& c, size_t param) {
               c.types());
   return entries;
 }
-Results unique_of(Call& c, size_t inverse, size_t dim, bool sort) {
+Results decompose_unique(Call& c, size_t inverse, size_t dim, bool sort) {
   Var entries = entries_along(c, dim), order;
   const Dim n = entries.shape()[0];
   if (sort && !c.has(dim)) {
@@ -107,15 +107,15 @@ Results unique_of(Call& c, size_t inverse, size_t dim, bool sort) {
   } else if (sort) {
     Shape rest(entries.shape().begin() + 1, entries.shape().end());
     order = c.builder.call("prims.sort_rows", {reshape_to(entries, Shape{n, elements(rest)})});
-    entries = taken(entries, order);
+    entries = take_places(entries, order);
   }
   Results out =
       Unique{c, entries, order, c.flag(inverse), c.flag(inverse + 1)}.results(c.has(dim) ? Shape{n} : c.type(0).shape);
   if (c.has(dim)) out[0] = c.builder.call("movedim", {c.builder.var(out[0]), 0, c.integer(dim)}).id;
   return out;
 }
-Results unique(Call& c) { return unique_of(c, 2, 4, true); }
-Results unique_consecutive(Call& c) { return unique_of(c, 1, 3, false); }
+Results unique(Call& c) { return decompose_unique(c, 2, 4, true); }
+Results unique_consecutive(Call& c) { return decompose_unique(c, 1, 3, false); }
 
 // ---- bincount ----
 
@@ -143,33 +143,33 @@ Results bincount(Call& c) {
 
 // ---- samples ----
 
-TensorSpec flags(std::vector<int64_t> shape) { return {std::move(shape), DType::boolean, 0, 1}; }
-TensorSpec few(std::vector<int64_t> shape) { return {std::move(shape), DType::i64, 0, 3}; }
+TensorSpec flag_spec(std::vector<int64_t> shape) { return {std::move(shape), DType::boolean, 0, 1}; }
+TensorSpec small_integer_spec(std::vector<int64_t> shape) { return {std::move(shape), DType::i64, 0, 3}; }
 
 void sample_places(Samples& s) {
-  s.add_eager({few({3, 4})});
-  s.add_eager({flags({2, 3, 2})});
+  s.add_eager({small_integer_spec({3, 4})});
+  s.add_eager({flag_spec({2, 3, 2})});
   s.add_eager({TensorSpec{{5}}});
-  s.add_eager({flags({})});
+  s.add_eager({flag_spec({})});
 }
 void sample_static_places(Samples& s) {
-  s.add({few({3, 4}), 7});
-  s.add({flags({2, 3}), 9, 5});
+  s.add({small_integer_spec({3, 4}), 7});
+  s.add({flag_spec({2, 3}), 9, 5});
   s.add({TensorSpec{{4}}, 0});
-  s.refuse({flags({2}), -1}, "size must not be negative, got -1");
+  s.refuse({flag_spec({2}), -1}, "size must not be negative, got -1");
 }
 void sample_selected(Samples& s) {
-  s.add_eager({TensorSpec{{2, 3}}, flags({2, 3})});
-  s.add_eager({TensorSpec{{2, 1, 3}}, flags({4, 1})});
-  s.add_eager({TensorSpec{{6}, DType::bf16}, flags({6})});
-  s.refuse({TensorSpec{{2, 3}}, few({2, 3})}, "mask must be bool");
-  s.refuse({TensorSpec{{2, 3}}, flags({4})}, "broadcast");
+  s.add_eager({TensorSpec{{2, 3}}, flag_spec({2, 3})});
+  s.add_eager({TensorSpec{{2, 1, 3}}, flag_spec({4, 1})});
+  s.add_eager({TensorSpec{{6}, DType::bf16}, flag_spec({6})});
+  s.refuse({TensorSpec{{2, 3}}, small_integer_spec({2, 3})}, "mask must be bool");
+  s.refuse({TensorSpec{{2, 3}}, flag_spec({4})}, "broadcast");
 }
 void sample_distinct(Samples& s) {
-  s.add_eager({few({3, 4})});
-  s.add_eager({few({8}), true, true});
-  s.add_eager({few({2, 5}), true, true, true});
-  s.add_eager({few({9}), true, false, true});
+  s.add_eager({small_integer_spec({3, 4})});
+  s.add_eager({small_integer_spec({8}), true, true});
+  s.add_eager({small_integer_spec({2, 5}), true, true, true});
+  s.add_eager({small_integer_spec({9}), true, false, true});
   s.add_eager({TensorSpec{{6, 2}, DType::i64, 0, 1}, true, true, true, 0});
   s.add_eager({TensorSpec{{2, 6}, DType::i64, 0, 1}, true, true, true, -1});
   s.add_eager({TensorSpec{{5}}});
@@ -184,14 +184,14 @@ void sample_runs(Samples& s) {
   s.add_eager({TensorSpec{{0}}, true, true});
 }
 void sample_counted(Samples& s) {
-  s.add_eager({few({9})});
-  s.add_eager({few({9}), TensorSpec{{9}}, 6});
-  s.add_eager({TensorSpec{{5}, DType::i32, 0, 4}, few({5}), 2});
-  s.add({few({0}), SampleArg(), 3});
-  s.refuse({few({2, 2})}, "vector of integers");
+  s.add_eager({small_integer_spec({9})});
+  s.add_eager({small_integer_spec({9}), TensorSpec{{9}}, 6});
+  s.add_eager({TensorSpec{{5}, DType::i32, 0, 4}, small_integer_spec({5}), 2});
+  s.add({small_integer_spec({0}), SampleArg(), 3});
+  s.refuse({small_integer_spec({2, 2})}, "vector of integers");
   s.refuse({TensorSpec{{3}, DType::i64, -2, -2}}, "its least element is -2");
-  s.refuse({few({3}), TensorSpec{{4}}}, "weights must have the shape");
-  s.refuse({few({3}), SampleArg(), -1}, "minlength must not be negative, got -1");
+  s.refuse({small_integer_spec({3}), TensorSpec{{4}}}, "weights must have the shape");
+  s.refuse({small_integer_spec({3}), SampleArg(), -1}, "minlength must not be negative, got -1");
 }
 
 constexpr std::string_view kIndex = "the result is an index";

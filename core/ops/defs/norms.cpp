@@ -12,11 +12,11 @@ void require_channels(const Call& c, size_t param, Dim channels) {
             name(channels), "], got ", name(c.type(param).shape), "; ", c.types());
 }
 // x standardised over axes.
-Var standardised(Var x, std::span<const Dim> axes, double eps) {
+Var standardise(Var x, std::span<const Dim> axes, double eps) {
   Var mean = mean_kept(x, axes);
   return (x - mean) * rsqrt(variance_kept(x, mean, axes) + eps);
 }
-Var scaled(const Call& c, Var y, size_t weight, size_t bias) {
+Var apply_weight_and_bias(const Call& c, Var y, size_t weight, size_t bias) {
   if (c.has(weight)) y = y * along_axis(convert(c.var(weight), y.dtype()), 1, y.rank());
   if (c.has(bias)) y = y + along_axis(convert(c.var(bias), y.dtype()), 1, y.rank());
   return y;
@@ -33,8 +33,8 @@ Results group_norm(Call& c) {
   const Shape shape = x.shape();
   Dim rest = channels / groups;
   for (size_t i = 2; i < shape.size(); i++) rest = rest * shape[i];
-  Var y = standardised(reshape_to(computed(x), Shape{shape[0], groups, rest}), Shape{2}, c.real(4));
-  return convert(scaled(c, reshape_to(y, shape), 2, 3), c.type(0).dtype);
+  Var y = standardise(reshape_to(computed(x), Shape{shape[0], groups, rest}), Shape{2}, c.real(4));
+  return convert(apply_weight_and_bias(c, reshape_to(y, shape), 2, 3), c.type(0).dtype);
 }
 
 // input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
@@ -47,13 +47,13 @@ Results instance_norm(Call& c) {
   Var y;
   if (c.flag(5)) {
     c.require(x.rank() >= 3, "input must have dims to take statistics of, got ", name(c.type(0)));
-    y = standardised(x, last_axes(x.rank() - 2, x.rank()), c.real(7));
+    y = standardise(x, last_axes(x.rank() - 2, x.rank()), c.real(7));
   } else {
     c.require(c.has(1) && c.has(2), "without use_input_stats running_mean and running_var must be given");
     const auto channel = [&](size_t i) { return along_axis(convert(c.var(i), x.dtype()), 1, x.rank()); };
     y = (x - channel(1)) * rsqrt(channel(2) + c.real(7));
   }
-  return convert(scaled(c, y, 3, 4), c.type(0).dtype);
+  return convert(apply_weight_and_bias(c, y, 3, 4), c.type(0).dtype);
 }
 
 // Divided by a power of the mean square over neighbouring channels.

@@ -55,29 +55,31 @@ Results aminmax(Call& c) {
 
 // ---- sorting ----
 
-Results sorted(Var x, int64_t axis, bool descending) { return x.builder->results("prims.sort", {x, axis, descending}); }
+Results call_sort(Var x, int64_t axis, bool descending) {
+  return x.builder->results("prims.sort", {x, axis, descending});
+}
 Results sort(Call& c) {
   const auto axis = static_cast<int64_t>(c.axis(1, c.type(0).rank()));
-  return sorted(c.var(0), axis, c.flag(2));
+  return call_sort(c.var(0), axis, c.flag(2));
 }
 Results argsort(Call& c) { return c.builder.var(sort(c)[1]); }
 Results msort(Call& c) {
-  return c.builder.var(sorted(c.var(0), 0, false)[0]);
+  return c.builder.var(call_sort(c.var(0), 0, false)[0]);
 }
 Results topk(Call& c) {
   Var x = c.var(0);
   const size_t axis = c.axis(2, x.rank());
   const int64_t k = c.integer(1), n = x.rank() ? hint(x.shape()[axis]) : 1;
   c.require(k >= 0 && k <= n, "k must be between 0 and the size ", n, " of dim ", c.integer(2), ", got ", k);
-  if (x.rank() == 0) return sorted(x, 0, false);
+  if (x.rank() == 0) return call_sort(x, 0, false);
   return c.builder.results("prims.topk", {x, static_cast<int64_t>(axis), k, c.flag(3)});
 }
 
 // The result of a prim that keeps the dim with size 1.
-Results dropped(Call& c, const Results& both, size_t axis, bool keepdim) {
+Results drop_axis_of_both(Call& c, const Results& both, size_t axis, bool keepdim) {
   return {drop_axis(c.builder.var(both[0]), axis, keepdim).id, drop_axis(c.builder.var(both[1]), axis, keepdim).id};
 }
-Dim line_size(const Call& c, Var x, size_t axis) {
+Dim checked_line_size(const Call& c, Var x, size_t axis) {
   const Dim n = x.rank() ? x.shape()[axis] : Dim(1);
   c.require(!(n == Dim(0)), "dim ", axis, " of ", name(x.type()), " has no elements");
   return n;
@@ -86,9 +88,9 @@ Results kthvalue(Call& c) {
   Var x = c.var(0);
   const size_t axis = c.axis(2, x.rank());
   const int64_t k = c.integer(1);
-  c.require(k >= 1 && k <= hint(line_size(c, x, axis)), "k must be between 1 and the size ",
-            hint(line_size(c, x, axis)), " of dim ", c.integer(2), ", got ", k);
-  return dropped(c, c.builder.results("prims.kthvalue", {x, static_cast<int64_t>(axis), k}), axis, c.flag(3));
+  c.require(k >= 1 && k <= hint(checked_line_size(c, x, axis)), "k must be between 1 and the size ",
+            hint(checked_line_size(c, x, axis)), " of dim ", c.integer(2), ", got ", k);
+  return drop_axis_of_both(c, c.builder.results("prims.kthvalue", {x, static_cast<int64_t>(axis), k}), axis, c.flag(3));
 }
 
 // The lower of the two in the middle. NaN, which sorts last, is the median of a line that has one, or is left out.
@@ -98,16 +100,16 @@ Results median(Call& c) {
   const bool all = !c.has(1);
   if (all) x = reshape_to(x, Shape{elements(x.shape())});
   const size_t axis = all ? 0 : c.axis(1, x.rank());
-  line_size(c, x, axis);
+  checked_line_size(c, x, axis);
   const Results found = c.builder.results("prims.median", {x, static_cast<int64_t>(axis), without_nan});
-  Results both = dropped(c, found, axis, !all && c.flag(2));
+  Results both = drop_axis_of_both(c, found, axis, !all && c.flag(2));
   if (!all) return both;
   return reshape_to(c.builder.var(both[0]), Shape{});
 }
 Results mode(Call& c) {
   Var x = c.var(0);
   const size_t axis = c.axis(1, x.rank());
-  return dropped(c, c.builder.results("prims.mode", {x, static_cast<int64_t>(axis)}), axis, c.flag(2));
+  return drop_axis_of_both(c, c.builder.results("prims.mode", {x, static_cast<int64_t>(axis)}), axis, c.flag(2));
 }
 
 // ---- samples ----

@@ -70,7 +70,7 @@ void mode_meta(const Call& c, Types& out) {
 }
 // The least of the commonest values, at its last place. No NaN is equal to another.
 template <class T, class Item>
-Item commonest(const Item* order, int64_t n) {
+Item most_frequent_item(const Item* order, int64_t n) {
   int64_t best = 0, longest = 0, run = 0;
   for (int64_t j = 0; j < n; j++) {
     const auto key = order[j].key();
@@ -86,7 +86,7 @@ Status* mode_kernel(const KernelArgs& k) {
                              Item* sorted[LineGroup::kMost];
                              if (Status* failed = lines.load_sorted(g, room, sorted)) return failed;
                              for (size_t l = 0; l < static_cast<size_t>(g.count); l++)
-                               lines.put(k, g, l, commonest<T>(sorted[l], lines.size));
+                               lines.put(k, g, l, most_frequent_item<T>(sorted[l], lines.size));
                              return nullptr;
                            });
   });

@@ -22,7 +22,7 @@ void permutation_meta(const Call& c, Types& out) {
 }
 
 // [0, n) of 32 bits: uniform to within n / 2^32.
-int64_t below_words(uint32_t bits, int64_t n) {
+int64_t bounded_word(uint32_t bits, int64_t n) {
   return static_cast<int64_t>((static_cast<uint64_t>(bits) * static_cast<uint64_t>(n)) >> 32);
 }
 
@@ -34,7 +34,7 @@ struct Line {
   int64_t* out;
   int64_t step;
 
-  int64_t words() const { return (n + 3) / 4 * 4; }
+  int64_t padded_word_count() const { return (n + 3) / 4 * 4; }
 };
 
 // Fisher and Yates: the elements [begin, end) of the line in random order.
@@ -43,10 +43,10 @@ void shuffle(const Line& line, int64_t begin, int64_t end) {
   uint32_t words[kWords];
   for (int64_t at = begin; at < end;) {
     const int64_t skipped = at % 4, n = std::min(kWords - skipped, end - at);
-    fill_words(line.random, line.first + line.words() + at - skipped, skipped + n, words);
+    fill_words(line.random, line.first + line.padded_word_count() + at - skipped, skipped + n, words);
     for (int64_t i = 0; i < n; i++, at++)
       std::swap(line.out[at * line.step],
-                line.out[(begin + below_words(words[skipped + i], at - begin + 1)) * line.step]);
+                line.out[(begin + bounded_word(words[skipped + i], at - begin + 1)) * line.step]);
   }
 }
 
@@ -58,15 +58,15 @@ void put_into_bins(const KernelArgs& k, const Line& line, std::vector<int64_t>& 
   const auto bins = static_cast<int64_t>(begins.size()) - 1;
   std::vector<uint32_t> all(static_cast<size_t>(line.n));
   uint32_t* words = all.data();
-  Status* none = in_parts(k, line.words() / 4, line.n * 4, [&](int64_t begin, int64_t end) {
+  Status* none = in_parts(k, line.padded_word_count() / 4, line.n * 4, [&](int64_t begin, int64_t end) {
     fill_words(line.random, line.first + 4 * begin, std::min(line.n, 4 * end) - 4 * begin, words + 4 * begin);
   });
   (void)none;  // nothing refuses
-  for (int64_t i = 0; i < line.n; i++) begins[static_cast<size_t>(below_words(words[i], bins)) + 1]++;
+  for (int64_t i = 0; i < line.n; i++) begins[static_cast<size_t>(bounded_word(words[i], bins)) + 1]++;
   for (size_t b = 1; b < begins.size(); b++) begins[b] += begins[b - 1];
   std::vector<int64_t> next = begins;
   for (int64_t i = 0; i < line.n; i++)
-    line.out[next[static_cast<size_t>(below_words(words[i], bins))]++ * line.step] = i;
+    line.out[next[static_cast<size_t>(bounded_word(words[i], bins))]++ * line.step] = i;
 }
 void permute_line(const KernelArgs& k, const Line& line) {
   if (line.n <= 2 * kBin) {

@@ -37,7 +37,7 @@ Results unfold(Call& c) {
 }
 
 // Cuts into a number of nearly equal parts, or at given positions.
-Results cut(Call& c, Var x, std::span<const Dim> given, size_t dim) {
+Results split_into_parts(Call& c, Var x, std::span<const Dim> given, size_t dim) {
   c.require(x.rank() > dim, "input must have at least rank ", dim + 1, ", got ", name(x.type()));
   const Dim n = x.shape()[dim];
   Results parts;
@@ -59,7 +59,7 @@ Results cut(Call& c, Var x, std::span<const Dim> given, size_t dim) {
   return parts;
 }
 Results tensor_split(Call& c) {
-  return cut(c, c.var(0), c.dims(1), c.axis(2, c.type(0).rank()));
+  return split_into_parts(c, c.var(0), c.dims(1), c.axis(2, c.type(0).rank()));
 }
 template <size_t dim>
 Results split_along(Call& c) {
@@ -68,12 +68,12 @@ Results split_along(Call& c) {
   if (c.dims(1).size() == 1 && x.rank() > at)
     c.require(hint(c.dims(1)[0]) > 0 && hint(x.shape()[at]) % hint(c.dims(1)[0]) == 0, "sections ", name(c.dims(1)),
               " must divide dim ", at, " of ", name(x.type()));
-  return cut(c, x, c.dims(1), at);
+  return split_into_parts(c, x, c.dims(1), at);
 }
 
 // ---- at least so many dims, and joins of such ----
 
-Var at_least(Var x, size_t rank) {
+Var raise_rank(Var x, size_t rank) {
   const Shape& s = x.shape();
   if (x.rank() >= rank) return x;
   if (rank == 1) return reshape_to(x, Shape{1});
@@ -82,15 +82,15 @@ Var at_least(Var x, size_t rank) {
 }
 template <size_t rank>
 Results atleast(Call& c) {
-  return at_least(c.var(0), rank);
+  return raise_rank(c.var(0), rank);
 }
 // The tensors, with at least `rank` dims each, joined along a dim; vectors along their only one.
 template <size_t rank, int64_t dim>
-Results stacked(Call& c) {
+Results concat_with_rank(Call& c) {
   auto parts = c.vars(0);
   c.require(!parts.empty(), "needs at least one tensor");
   ValueList ids;
-  for (Var v : parts) ids.push_back(at_least(v, rank).id);
+  for (Var v : parts) ids.push_back(raise_rank(v, rank).id);
   const bool vectors = c.builder.type(ids[0]).rank() == 1;
   return c.builder.call("cat", {ids, vectors ? 0 : dim});
 }
@@ -198,16 +198,17 @@ constexpr OpRow kRows[] = {
     composite("atleast_3d(tensor input) -> tensor", CastPolicy::none,
               "The input with at least three dims; a vector is the middle one.", atleast<3>, sample_few_dims, kView),
     composite("hstack(tensor[] tensors) -> tensor", CastPolicy::none,
-              "The tensors side by side along the second dim, vectors along their only one.", stacked<1, 1>,
+              "The tensors side by side along the second dim, vectors along their only one.", concat_with_rank<1, 1>,
               sample_joined),
     composite("vstack(tensor[] tensors) -> tensor", CastPolicy::none,
-              "The tensors below each other along the first dim, vectors as rows.", stacked<2, 0>, sample_joined),
+              "The tensors below each other along the first dim, vectors as rows.", concat_with_rank<2, 0>,
+              sample_joined),
     composite("dstack(tensor[] tensors) -> tensor", CastPolicy::none,
-              "The tensors behind each other along the third dim.", stacked<3, 2>, sample_joined),
+              "The tensors behind each other along the third dim.", concat_with_rank<3, 2>, sample_joined),
     composite("column_stack(tensor[] tensors) -> tensor", CastPolicy::none,
               "Vectors as the columns of a matrix, matrices side by side.", column_stack, sample_joined),
-    composite("row_stack(tensor[] tensors) -> tensor", CastPolicy::none, "Another name.", stacked<2, 0>, sample_joined,
-              0, {.alias_of = "vstack"}),
+    composite("row_stack(tensor[] tensors) -> tensor", CastPolicy::none, "Another name.", concat_with_rank<2, 0>,
+              sample_joined, 0, {.alias_of = "vstack"}),
     composite("broadcast_tensors(tensor[] tensors) -> tensor[]", CastPolicy::none,
               "Views of the tensors under the shape to which they broadcast.", broadcast_tensors, sample_broadcasts,
               kView),

@@ -9,7 +9,7 @@ using namespace pools;
 
 // Folds the elements of each window along its dim.
 template <class Fold>
-Var folded(Var x, const Window& w, double outside, Fold fold) {
+Var fold_windows(Var x, const Window& w, double outside, Fold fold) {
   x = padded(x, w.axis, w.padding, w.behind, outside);
   Var y;
   for (int64_t k = 0; k < w.kernel; k++) {
@@ -18,17 +18,17 @@ Var folded(Var x, const Window& w, double outside, Fold fold) {
   }
   return y;
 }
-Var sums(Var x, const Window& w) {
-  return folded(x, w, 0, [](Var a, Var b) { return a + b; });
+Var sum_windows(Var x, const Window& w) {
+  return fold_windows(x, w, 0, [](Var a, Var b) { return a + b; });
 }
 // How many elements each window counts: those of the input, or of its padding too.
-Var counts(Var like, const Window& w, bool with_padding) {
+Var count_window_elements(Var like, const Window& w, bool with_padding) {
   const int64_t inside = with_padding ? w.size + 2 * w.padding : w.size;
   Window own = w;
   own.axis = 0;
   if (with_padding) own.padding = 0, own.behind = w.behind - w.padding;
   Var ones = full(*like.builder, Shape{inside}, 1, like.dtype(), like.type().device);
-  return along_axis(sums(ones, own), w.axis, like.rank());
+  return along_axis(sum_windows(ones, own), w.axis, like.rank());
 }
 
 template <size_t dims>
@@ -41,13 +41,13 @@ Results avg_pool(Call& c) {
   x = real ? computed(x) : convert(x, DType::i64);
   const auto all = windows(c, x, dims, 0, c.flag(4));
   Var y = x;
-  for (const Window& w : all) y = sums(y, w);
+  for (const Window& w : all) y = sum_windows(y, w);
   y = of_any_size(y, all);
   if (dims > 1 && c.has(6)) {
     c.require(c.integer(6) != 0, "divisor_override must not be 0");
     return convert(divided(y, real ? In(static_cast<double>(c.integer(6))) : In(c.integer(6))), c.type(0).dtype);
   }
-  for (const Window& w : all) y = divided(y, counts(x, w, c.flag(5)));
+  for (const Window& w : all) y = divided(y, count_window_elements(x, w, c.flag(5)));
   return convert(y, c.type(0).dtype);
 }
 template <size_t dims>
@@ -87,14 +87,14 @@ Results max_pool3d(Call& c) {
   Var x = c.var(0);
   const auto all = windows(c, x, 3, 4, c.flag(5));
   for (const Window& w : all)
-    x = folded(x, w, least_of(x.dtype()), [](Var a, Var b) { return maximum(a, b); });
+    x = fold_windows(x, w, least_of(x.dtype()), [](Var a, Var b) { return maximum(a, b); });
   return of_any_size(x, all);
 }
 
 // ---- adaptive: as many results as asked for, each of its share of the dim ----
 
 template <size_t dims, bool mean>
-Results adaptive(Call& c) {
+Results pool_adaptively(Call& c) {
   Var x = c.var(0);
   c.require(x.rank() == dims + 1 || x.rank() == dims + 2, "input must have ", dims + 1, " or ", dims + 2, " dims, got ",
             name(x.type()));
@@ -137,8 +137,8 @@ void sample_norms(Samples& s) {
 consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
   return composite(schema, CastPolicy::none, doc, decompose, samples);
 }
-consteval OpRow maximum_of(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp, SamplesFn samples,
-                           std::string_view with_indices) {
+consteval OpRow max_pool_row(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp,
+                             SamplesFn samples, std::string_view with_indices) {
   return composite(schema, CastPolicy::none, doc, decompose, samples, 0,
                    {.vjp = vjp, .variant = {"return_indices", with_indices}});
 }
@@ -168,22 +168,25 @@ constexpr OpRow kRows[] = {
     row("lp_pool3d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
         "tensor",
         kPower, lp_pool<3>, sample_norms<3>),
-    maximum_of("max_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
-               "dilation=[1], bool ceil_mode=False) -> tensor",
-               "The largest element of each window; stride is kernel_size unless given. NaN wins.", max_pool3d,
-               max_pool_vjp<3>, sample_max_pools<3>, "max_pool3d_with_indices"),
-    row("adaptive_avg_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<1, true>,
+    max_pool_row("max_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
+                 "dilation=[1], bool ceil_mode=False) -> tensor",
+                 "The largest element of each window; stride is kernel_size unless given. NaN wins.", max_pool3d,
+                 max_pool_vjp<3>, sample_max_pools<3>, "max_pool3d_with_indices"),
+    row("adaptive_avg_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, pool_adaptively<1, true>,
         sample_adaptive_pools<1>),
-    row("adaptive_avg_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<2, true>,
+    row("adaptive_avg_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, pool_adaptively<2, true>,
         sample_adaptive_pools<2>),
-    row("adaptive_avg_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, adaptive<3, true>,
+    row("adaptive_avg_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, pool_adaptively<3, true>,
         sample_adaptive_pools<3>),
-    maximum_of("adaptive_max_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<1, false>,
-               max_pool_vjp<1>, sample_adaptive_pools<1>, "adaptive_max_pool1d_with_indices"),
-    maximum_of("adaptive_max_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<2, false>,
-               max_pool_vjp<2>, sample_adaptive_pools<2>, "adaptive_max_pool2d_with_indices"),
-    maximum_of("adaptive_max_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMax, adaptive<3, false>,
-               max_pool_vjp<3>, sample_adaptive_pools<3>, "adaptive_max_pool3d_with_indices"),
+    max_pool_row("adaptive_max_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMax,
+                 pool_adaptively<1, false>, max_pool_vjp<1>, sample_adaptive_pools<1>,
+                 "adaptive_max_pool1d_with_indices"),
+    max_pool_row("adaptive_max_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMax,
+                 pool_adaptively<2, false>, max_pool_vjp<2>, sample_adaptive_pools<2>,
+                 "adaptive_max_pool2d_with_indices"),
+    max_pool_row("adaptive_max_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMax,
+                 pool_adaptively<3, false>, max_pool_vjp<3>, sample_adaptive_pools<3>,
+                 "adaptive_max_pool3d_with_indices"),
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 constexpr uint32_t kTags = kRandom;
 
 // Shared by rand and its relatives: a real dtype, and a device to which the random state is moved.
-DType drawn_dtype(const Call& c, size_t dtype) {
+DType real_dtype_option(const Call& c, size_t dtype) {
   const DType d = c.dtype(dtype, DType::f32);
   c.require(is_real(d), "dtype must be real, got ", name(d));
   return d;
@@ -19,11 +19,11 @@ Var draw(Call& c, std::string_view prim, std::span<const Dim> size, DType dtype,
   return c.builder.call(prim, {to_device(draw.state, device), draw.ordinal, size, dtype});
 }
 
-Results rand(Call& c) { return draw(c, "prims.philox_uniform", c.dims(0), drawn_dtype(c, 1), c.device(2)); }
-Results randn(Call& c) { return draw(c, "prims.philox_normal", c.dims(0), drawn_dtype(c, 1), c.device(2)); }
+Results rand(Call& c) { return draw(c, "prims.philox_uniform", c.dims(0), real_dtype_option(c, 1), c.device(2)); }
+Results randn(Call& c) { return draw(c, "prims.philox_normal", c.dims(0), real_dtype_option(c, 1), c.device(2)); }
 
 Results uniform(Call& c) {
-  const DType dtype = drawn_dtype(c, 3);
+  const DType dtype = real_dtype_option(c, 3);
   const double low = c.real(1), high = c.real(2);
   c.require(low <= high, "low must not exceed high, got ", low, " and ", high);
   Var x = draw(c, "prims.philox_uniform", c.dims(0), compute_dtype(dtype), c.device(4));

@@ -7,15 +7,15 @@
 namespace thunder {
 namespace {
 
-const TensorType& state_type(const Call& c) {
+const TensorType& checked_state_type(const Call& c) {
   const TensorType& state = c.type(0);
   c.require(state.dtype == DType::i64 && state.rank() == 1 && state.shape[0] == Dim(2),
             "state must be i64[2] {seed, draws}; ", c.types());
   return state;
 }
 
-TensorType drawn(const Call& c, size_t shape, DType dtype) {
-  const TensorType& state = state_type(c);
+TensorType draw_type(const Call& c, size_t shape, DType dtype) {
+  const TensorType& state = checked_state_type(c);
   c.require(c.integer(1) >= 0, "ordinal must not be negative, got ", c.integer(1));
   TensorType t;
   t.device = state.device;
@@ -26,21 +26,21 @@ TensorType drawn(const Call& c, size_t shape, DType dtype) {
 }
 void real_draw_meta(const Call& c, Types& out) {
   c.require(is_real(c.dtype(3)), "dtype must be real, got ", name(c.dtype(3)));
-  out.push(drawn(c, 2, c.dtype(3)));
+  out.push(draw_type(c, 2, c.dtype(3)));
 }
 void randint_meta(const Call& c, Types& out) {
   c.require(c.integer(2) < c.integer(3), "low must be less than high, got ", c.integer(2), " and ", c.integer(3));
-  out.push(drawn(c, 4, DType::i64));
+  out.push(draw_type(c, 4, DType::i64));
 }
 
-Philox generator(const KernelArgs& k) {
+Philox read_generator(const KernelArgs& k) {
   const auto* state = k.in[0].as<int64_t>();
   return {static_cast<uint64_t>(state[0]), static_cast<uint64_t>(state[k.in[0].strides[0]]),
           static_cast<uint64_t>(k.args[1].i)};
 }
 
 Status* uniform_kernel(const KernelArgs& k) {
-  Philox random = generator(k);
+  Philox random = read_generator(k);
   switch (k.out[0].dtype) {
     case DType::f64: each0<double>(k, [random](int64_t i) mutable { return uniform53(random.bits64(i)); }); break;
     case DType::bf16: each0<bf16>(k, [random](int64_t i) mutable { return uniform8(random.bits32(i)); }); break;
@@ -50,7 +50,7 @@ Status* uniform_kernel(const KernelArgs& k) {
   return nullptr;
 }
 Status* normal_kernel(const KernelArgs& k) {
-  Philox random = generator(k);
+  Philox random = read_generator(k);
   const auto single = [random](int64_t i) mutable { return static_cast<float>(normal32(random.bits32(i))); };
   switch (k.out[0].dtype) {
     case DType::f64: each0<double>(k, [random](int64_t i) mutable { return normal52(random.bits64(i)); }); break;
@@ -66,7 +66,7 @@ Status* normal_kernel(const KernelArgs& k) {
   return nullptr;
 }
 Status* randint_kernel(const KernelArgs& k) {
-  Philox random = generator(k);
+  Philox random = read_generator(k);
   const auto low = static_cast<uint64_t>(k.args[2].i), n = static_cast<uint64_t>(k.args[3].i) - low;
   each0<int64_t>(k, [=](int64_t i) mutable { return static_cast<int64_t>(low + below(random.bits64(i), n)); });
   return nullptr;
@@ -94,7 +94,7 @@ Results batch_randint(Batch& b) {
 constexpr OpRow kRows[] = {
     primitive("prims.advance_random(tensor state, int draws=1) -> tensor",
               "The random state {seed, draws} after so many more draws.",
-              [](const Call& c, Types& out) { out.push(state_type(c)); }, advance, nullptr, 0,
+              [](const Call& c, Types& out) { out.push(checked_state_type(c)); }, advance, nullptr, 0,
               {.nondiff = kNoGradient}),
     primitive("prims.philox_uniform(tensor state, int ordinal, int[] shape, dtype dtype) -> tensor",
               "Uniform in [0, 1): 24 bits of Philox4x32-10 for f32, 53 for f64, 11 for f16, 8 for bf16.",

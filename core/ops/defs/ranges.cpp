@@ -24,7 +24,7 @@ Results eye(Call& c) {
 }
 
 // From both ends, so that they are exact.
-Var spaced(Call& c, size_t dtype) {
+Var evenly_spaced(Call& c, size_t dtype) {
   // Towards integers the ends are such first, as in PyTorch.
   const bool whole = is_integer(c.dtype(dtype, DType::f32));
   const double start = whole ? std::trunc(c.real(0)) : c.real(0), end = whole ? std::trunc(c.real(1)) : c.real(1);
@@ -37,10 +37,10 @@ Var spaced(Call& c, size_t dtype) {
                end - (static_cast<double>(steps - 1) - i) * step);
 }
 Results linspace(Call& c) {
-  return convert(spaced(c, 3), c.dtype(3, DType::f32));
+  return convert(evenly_spaced(c, 3), c.dtype(3, DType::f32));
 }
 Results logspace(Call& c) {
-  return convert(c.builder.call("pow", {full(c.builder, {}, c.real(3), DType::f64, c.device(5)), spaced(c, 4)}),
+  return convert(c.builder.call("pow", {full(c.builder, {}, c.real(3), DType::f64, c.device(5)), evenly_spaced(c, 4)}),
                  c.dtype(4, DType::f32));
 }
 
@@ -79,7 +79,7 @@ Results diagonal(Call& c) {
   return c.builder.call("prims.diagonal", {c.var(0), c.integer(1), a, b});
 }
 // Matrices with the last dim on a diagonal, zeros elsewhere.
-Var embedded(Var x, int64_t offset) {
+Var embed_diagonal(Var x, int64_t offset) {
   Builder& b = *x.builder;
   const int64_t more = offset < 0 ? checked_sub(0, offset) : offset;
   if (more) x = b.call("pad", {x, Shape{0, more}});
@@ -99,7 +99,7 @@ Results diag_embed(Call& c) {
   c.require(x.rank() >= 1, "input must have at least one dim");
   const size_t rank = x.rank() + 1, a = c.axis(2, rank), b = c.axis(3, rank);
   c.require(a != b, "dim1 and dim2 must differ, got ", c.integer(2), " and ", c.integer(3));
-  Var y = embedded(x, a < b ? c.integer(1) : checked_sub(0, c.integer(1)));
+  Var y = embed_diagonal(x, a < b ? c.integer(1) : checked_sub(0, c.integer(1)));
   return c.builder.call(
       "movedim", {y, Shape{-2, -1}, Shape{static_cast<int64_t>(std::min(a, b)), static_cast<int64_t>(std::max(a, b))}});
 }
@@ -107,10 +107,10 @@ Results diag(Call& c) {
   Var x = c.var(0);
   c.require(x.rank() == 1 || x.rank() == 2, "input must be a vector or a matrix; ", c.types());
   if (x.rank() == 2) return c.builder.call("diagonal", {x, c.integer(1), 0, 1});
-  return embedded(x, c.integer(1));
+  return embed_diagonal(x, c.integer(1));
 }
 Results diagflat(Call& c) {
-  return embedded(reshape_to(c.var(0), Shape{elements(c.type(0).shape)}), c.integer(1));
+  return embed_diagonal(reshape_to(c.var(0), Shape{elements(c.type(0).shape)}), c.integer(1));
 }
 
 // ---- tensors like others, whose values nobody asked for ----

@@ -11,7 +11,7 @@ constexpr int kTopBits = 11;
 // The item of rank `rank` among n, whose place in memory is any after this. Items that differ from it in their first
 // bits are left out first. `spare` has room for n.
 template <class Item>
-Item ranked(Item* items, Item* spare, int64_t n, int64_t rank) {
+Item select_rank(Item* items, Item* spare, int64_t n, int64_t rank) {
   constexpr int64_t kFewToCount = 1 << kTopBits;
   if (n > kFewToCount) {
     constexpr int kShift = static_cast<int>(8 * sizeof(items->key())) - kTopBits;
@@ -45,16 +45,16 @@ Status* put_ranked(const KernelArgs& k, const F& rank_of) {
             int64_t numbers = lines.size;
             if constexpr (is_real_number<T>)
               numbers -= std::count_if(line, line + lines.size, [](const Item& i) { return i.key() == kNanKey<T>; });
-            lines.put(
-                k, g, static_cast<size_t>(l),
-                ranked(line, items + lines.lines_per_group() * lines.size, lines.size, rank_of(numbers, lines.size)));
+            lines.put(k, g, static_cast<size_t>(l),
+                      select_rank(line, items + lines.lines_per_group() * lines.size, lines.size,
+                                  rank_of(numbers, lines.size)));
           }
           return nullptr;
         });
   });
 }
 
-TensorType one_of_line(const Call& c) {
+TensorType reduced_line_type(const Call& c) {
   TensorType t = c.type(0);
   const size_t axis = c.axis(1, t.rank());
   c.require(t.rank() == 0 || !(t.shape[axis] == Dim(0)), "dim ", c.integer(1), " of ", name(t), " has no elements");
@@ -72,7 +72,7 @@ void push_with_places(Types& out, TensorType t) {
 }
 
 void kthvalue_meta(const Call& c, Types& out) {
-  push_with_places(out, one_of_line(c));
+  push_with_places(out, reduced_line_type(c));
   c.require(c.integer(2) >= 1 && c.integer(2) <= line_size(c), "k must be between 1 and the size ", line_size(c),
             " of dim ", c.integer(1), ", got ", c.integer(2));
 }
@@ -81,7 +81,7 @@ Status* kthvalue_kernel(const KernelArgs& k) {
   return put_ranked(k, [rank](int64_t, int64_t) { return rank; });
 }
 
-void median_meta(const Call& c, Types& out) { push_with_places(out, one_of_line(c)); }
+void median_meta(const Call& c, Types& out) { push_with_places(out, reduced_line_type(c)); }
 // The lower of the two in the middle of the numbers. NaN sorts behind them.
 Status* median_kernel(const KernelArgs& k) {
   const bool without_nan = k.args[2].i;
@@ -106,27 +106,27 @@ void topk_meta(const Call& c, Types& out) {
 template <class Item>
 class Least {
  public:
-  static int64_t room(int64_t k) { return 2 * k + 64; }
+  static int64_t buffer_size(int64_t k) { return 2 * k + 64; }
   Least(Item* items, int64_t k) : items_(items), k_(k) {}
 
   // Items come by ascending index: one whose key is not below the worst of the k kept ones is not among them.
   template <class Key>
-  bool wants(Key key) const {
+  bool accepts(Key key) const {
     return !full_ || key < worst_;
   }
   void add(const Item& item) {
     items_[count_++] = item;
-    if (count_ == room(k_)) cut();
+    if (count_ == buffer_size(k_)) keep_smallest();
   }
   // Gives k items.
   Item* finish() {
-    if (count_ > k_) cut();
+    if (count_ > k_) keep_smallest();
     std::sort(items_, items_ + k_);
     return items_;
   }
 
  private:
-  void cut() {
+  void keep_smallest() {
     std::nth_element(items_, items_ + k_ - 1, items_ + count_);
     count_ = k_, full_ = true, worst_ = items_[k_ - 1].key();
   }
@@ -143,7 +143,7 @@ Item* least_of_line(const ItemLines<T, Item>& lines, int64_t from, int64_t k, It
   const T* at = lines.in->template as<T>() + from;
   for (int64_t j = 0; j < lines.size; j++) {
     const auto key = order_key(at[j * lines.step]) ^ lines.turned;
-    if (least.wants(key)) least.add(Item(key, j));
+    if (least.accepts(key)) least.add(Item(key, j));
   }
   return least.finish();
 }
@@ -154,7 +154,7 @@ Status* topk_kernel(const KernelArgs& k) {
     const int64_t to = step_along(k.out[0], lines.axis), at = step_along(k.out[1], lines.axis);
     return each_line_group(k, {&k.in[0], &k.out[0], &k.out[1]}, lines.axis, false, 1, Room<Item>(),
                            [&](const LineGroup& g, Room<Item>& room) -> Status* {
-                             Item* items = room.of(Least<Item>::room(wanted));
+                             Item* items = room.of(Least<Item>::buffer_size(wanted));
                              if (!items) return out_of_memory_status();
                              const Item* found = least_of_line(lines, g.in[0], wanted, items);
                              for (int64_t j = 0; j < wanted; j++) {

@@ -12,9 +12,9 @@ struct Weights {
   Var w_ih, w_hh, b_ih, b_hh, w_hr;
 };
 
-Var linear(Var x, Var weight, Var bias) { return x.builder->call("linear", {x, weight, bias}); }
+Var call_linear(Var x, Var weight, Var bias) { return x.builder->call("linear", {x, weight, bias}); }
 // The gates, side by side in the last dim; their gradient is concatenated once.
-std::vector<Var> parted(Var gates, int64_t count) {
+std::vector<Var> split_gates(Var gates, int64_t count) {
   std::vector<Var> out;
   for (ValueId v : gates.builder->results("chunk", {gates, count, -1})) out.push_back(gates.builder->var(v));
   return out;
@@ -23,17 +23,17 @@ std::vector<Var> parted(Var gates, int64_t count) {
 // ---- one step: `gates` is what the input gives ----
 
 template <Var (*activation)(Var)>
-State plain_step(Var gates, const State& s, const Weights& w) {
-  return {activation(gates + linear(s.h, w.w_hh, w.b_hh)), {}};
+State rnn_step(Var gates, const State& s, const Weights& w) {
+  return {activation(gates + call_linear(s.h, w.w_hh, w.b_hh)), {}};
 }
 State lstm_step(Var gates, const State& s, const Weights& w) {
-  const std::vector<Var> all = parted(gates + linear(s.h, w.w_hh, w.b_hh), 4);
+  const std::vector<Var> all = split_gates(gates + call_linear(s.h, w.w_hh, w.b_hh), 4);
   Var c = logistic(all[1]) * s.c + logistic(all[0]) * tanh(all[2]);
   Var h = logistic(all[3]) * tanh(c);
-  return {w.w_hr ? linear(h, w.w_hr, {}) : h, c};
+  return {w.w_hr ? call_linear(h, w.w_hr, {}) : h, c};
 }
 State gru_step(Var gates, const State& s, const Weights& w) {
-  const std::vector<Var> given = parted(gates, 3), own = parted(linear(s.h, w.w_hh, w.b_hh), 3);
+  const std::vector<Var> given = split_gates(gates, 3), own = split_gates(call_linear(s.h, w.w_hh, w.b_hh), 3);
   Var reset = logistic(given[0] + own[0]), update = logistic(given[1] + own[1]);
   Var fresh = tanh(given[2] + reset * own[2]);
   return {(1.0 - update) * fresh + update * s.h, {}};
@@ -44,10 +44,10 @@ struct Kind {
   int64_t gates;
   bool has_cell;
 };
-constexpr Kind kTanh{plain_step<tanh>, 1, false}, kRelu{plain_step<relu>, 1, false}, kLstm{lstm_step, 4, true},
+constexpr Kind kTanh{rnn_step<tanh>, 1, false}, kRelu{rnn_step<relu>, 1, false}, kLstm{lstm_step, 4, true},
     kGru{gru_step, 3, false};
 
-Var real_input(const Call& c) {
+Var checked_real_input(const Call& c) {
   c.require(is_real(c.type(0).dtype), "input must be real, got ", name(c.type(0)));
   return computed(c.var(0));
 }
@@ -69,7 +69,7 @@ void check_weights(const Call& c, const Kind& kind, const Weights& w, Dim inputs
 
 template <const Kind& kind>
 Results cell(Call& c) {
-  Var x = real_input(c);
+  Var x = checked_real_input(c);
   const DType dtype = x.dtype(), given = c.type(0).dtype;
   State s;
   if constexpr (kind.has_cell) {
@@ -85,7 +85,7 @@ Results cell(Call& c) {
   const auto weight = [&](size_t i) { return c.has(i) ? convert(c.var(i), dtype) : Var(); };
   const Weights w{weight(2), weight(3), weight(4), weight(5), {}};
   check_weights(c, kind, w, x.size(-1), s);
-  const State made = kind.step(linear(x, w.w_ih, w.b_ih), s, w);
+  const State made = kind.step(call_linear(x, w.w_ih, w.b_ih), s, w);
   Results out{convert(made.h, given).id};
   if (kind.has_cell) out.push_back(convert(made.c, given).id);
   return out;
@@ -96,10 +96,10 @@ Results cell(Call& c) {
 class Network {
  public:
   Network(Call& c, const Kind& kind) : c_(c), kind_(kind) {
-    x_ = real_input(c);
+    x_ = checked_real_input(c);
     dtype_ = x_.dtype();
     c.require(x_.rank() == 3, "input must have 3 dims, got ", name(c.type(0)));
-    if (c.flag(8)) x_ = swapped(x_);
+    if (c.flag(8)) x_ = transpose_first_two(x_);
     c.require(x_.size(0).constant() && x_.size(0).value() > 0,
               "the length must be known while tracing and positive, got ", name(c.type(0)));
     layers_ = c.integer(4), directions_ = c.flag(7) ? 2 : 1;
@@ -117,19 +117,19 @@ class Network {
     for (int64_t layer = 0; layer < layers_; layer++) {
       if (layer > 0 && c_.flag(6) && c_.real(5) > 0) x_ = c_.builder.call("dropout", {x_, c_.real(5), true});
       ValueList sides;
-      for (int64_t d = 0; d < directions_; d++) sides.push_back(direction(layer, d).id);
+      for (int64_t d = 0; d < directions_; d++) sides.push_back(run_direction(layer, d).id);
       x_ = sides.size() == 1 ? c_.builder.var(sides[0]) : c_.builder.call("cat", {sides, -1});
     }
     const DType given = c_.type(0).dtype;
-    Results out{convert(c_.flag(8) ? swapped(x_) : x_, given).id, convert(stacked(last_h_), given).id};
-    if (kind_.has_cell) out.push_back(convert(stacked(last_c_), given).id);
+    Results out{convert(c_.flag(8) ? transpose_first_two(x_) : x_, given).id, convert(stack_list(last_h_), given).id};
+    if (kind_.has_cell) out.push_back(convert(stack_list(last_c_), given).id);
     return out;
   }
 
  private:
-  Var swapped(Var x) const { return c_.builder.call("transpose", {x, 0, 1}); }
-  Var stacked(const ValueList& list) const { return c_.builder.call("stack", {list, 0}); }
-  Var at(Var x, int64_t i) const { return c_.builder.call("select", {x, 0, i}); }
+  Var transpose_first_two(Var x) const { return c_.builder.call("transpose", {x, 0, 1}); }
+  Var stack_list(const ValueList& list) const { return c_.builder.call("stack", {list, 0}); }
+  Var select_step(Var x, int64_t i) const { return c_.builder.call("select", {x, 0, i}); }
 
   void read_states() {
     const auto states = kind_.has_cell ? c_.vars(1) : std::vector<Var>{c_.var(1)};
@@ -143,15 +143,15 @@ class Network {
   }
 
   // The outputs of one direction of a layer, one for each time step.
-  Var direction(int64_t layer, int64_t d) {
+  Var run_direction(int64_t layer, int64_t d) {
     const int64_t block = layer * directions_ + d, steps = x_.size(0).value();
     const auto param = [&](size_t i) { return params_[static_cast<size_t>(block) * each_ + i]; };
     const bool biases = c_.flag(3);
     const Weights w{param(0), param(1), biases ? param(2) : Var(), biases ? param(3) : Var(),
                     projected_ ? param(each_ - 1) : Var()};
-    State s{at(first_.h, block), kind_.has_cell ? at(first_.c, block) : Var()};
+    State s{select_step(first_.h, block), kind_.has_cell ? select_step(first_.c, block) : Var()};
     check_weights(c_, kind_, w, x_.size(-1), s);
-    Var gates = linear(x_, w.w_ih, w.b_ih);
+    Var gates = call_linear(x_, w.w_ih, w.b_ih);
     // Time steps are the results of one op, so that their gradients are concatenated instead of summed.
     const Results times = c_.builder.results("split", {gates, Shape{1}, 0});
     ValueList made(static_cast<size_t>(steps), kNoValue);
@@ -163,7 +163,7 @@ class Network {
     }
     last_h_.push_back(s.h.id);
     if (kind_.has_cell) last_c_.push_back(s.c.id);
-    return stacked(made);
+    return stack_list(made);
   }
 
   Call& c_;
@@ -202,7 +202,7 @@ void lstm_cell_samples(Samples& s) {
   s.refuse({TensorSpec{{3, 4}}, Specs{{{3, 2}}}, TensorSpec{{8, 4}}, TensorSpec{{8, 2}}}, "two tensors");
 }
 // The parameters of one layer, or of two layers in both directions.
-Specs params(int64_t gates, bool biases, bool deep) {
+Specs param_specs(int64_t gates, bool biases, bool deep) {
   Specs out;
   const int64_t rows = gates * 2;
   for (int64_t block = 0; block < (deep ? 4 : 1); block++) {
@@ -213,21 +213,23 @@ Specs params(int64_t gates, bool biases, bool deep) {
 }
 template <int64_t gates>
 void samples(Samples& s) {
-  s.add({TensorSpec{{4, 2, 3}}, TensorSpec{{1, 2, 2}}, params(gates, true, false), true, 1, 0.0, false, false, false});
-  s.add({TensorSpec{{2, 3, 3}}, TensorSpec{{4, 2, 2}}, params(gates, false, true), false, 2, 0.0, false, true, true});
-  s.refuse(
-      {TensorSpec{{4, 2, 3}}, TensorSpec{{1, 2, 2}}, params(gates, true, false), false, 1, 0.0, false, false, false},
-      "params must be 2");
+  s.add({TensorSpec{{4, 2, 3}}, TensorSpec{{1, 2, 2}}, param_specs(gates, true, false), true, 1, 0.0, false, false,
+         false});
+  s.add({TensorSpec{{2, 3, 3}}, TensorSpec{{4, 2, 2}}, param_specs(gates, false, true), false, 2, 0.0, false, true,
+         true});
+  s.refuse({TensorSpec{{4, 2, 3}}, TensorSpec{{1, 2, 2}}, param_specs(gates, true, false), false, 1, 0.0, false, false,
+            false},
+           "params must be 2");
 }
 void lstm_samples(Samples& s) {
-  s.add({TensorSpec{{4, 2, 3}}, Specs{{{1, 2, 2}}, {{1, 2, 2}}}, params(4, true, false), true, 1, 0.0, false, false,
-         false});
-  s.add({TensorSpec{{2, 3, 3}}, Specs{{{4, 2, 2}}, {{4, 2, 2}}}, params(4, false, true), false, 2, 0.0, false, true,
-         true});
+  s.add({TensorSpec{{4, 2, 3}}, Specs{{{1, 2, 2}}, {{1, 2, 2}}}, param_specs(4, true, false), true, 1, 0.0, false,
+         false, false});
+  s.add({TensorSpec{{2, 3, 3}}, Specs{{{4, 2, 2}}, {{4, 2, 2}}}, param_specs(4, false, true), false, 2, 0.0, false,
+         true, true});
   const TensorSpec w_ih{{8, 3}}, w_hh{{8, 1}}, w_hr{{1, 2}};
   s.add({TensorSpec{{3, 2, 3}}, Specs{{{1, 2, 1}}, {{1, 2, 2}}}, Specs{w_ih, w_hh, w_hr}, false, 1, 0.0, false, false,
          false});
-  s.refuse({TensorSpec{{4, 2, 3}}, Specs{{{1, 2, 2}}}, params(4, true, false), true, 1, 0.0, false, false, false},
+  s.refuse({TensorSpec{{4, 2, 3}}, Specs{{{1, 2, 2}}}, param_specs(4, true, false), true, 1, 0.0, false, false, false},
            "two tensors");
 }
 

@@ -13,22 +13,22 @@ Shape kept_shape(std::span<const Dim> shape, std::span<const Dim> axes) {
   for (Dim axis : axes) kept[static_cast<size_t>(axis.value())] = 1;
   return kept;
 }
-Var reduced(std::string_view prim, Var x, std::span<const Dim> axes, bool keepdim) {
+Var call_reduction(std::string_view prim, Var x, std::span<const Dim> axes, bool keepdim) {
   if (axes.empty()) return x;
   Var y = x.builder->call(prim, {x, axes});
   return keepdim ? reshape_to(y, kept_shape(x.shape(), axes)) : y;
 }
 // Broadcasts a reduction's result, or its cotangent, to the input's shape.
-Var spread(Var y, std::span<const Dim> shape, std::span<const Dim> axes) {
+Var expand_to_input(Var y, std::span<const Dim> shape, std::span<const Dim> axes) {
   return expand_to(reshape_to(y, kept_shape(shape, axes)), shape);
 }
-Var spread(const Grad& g, Var y) {
+Var expand_to_input(const Grad& g, Var y) {
   const Shape& shape = g.type(0).shape;
-  return spread(y, shape, g.axes(1, shape.size()));
+  return expand_to_input(y, shape, g.axes(1, shape.size()));
 }
 
 // The number of elements in each result: a number, or for symbolic sizes a tensor.
-In elements_of(Var x, std::span<const Dim> axes) {
+In reduced_element_count(Var x, std::span<const Dim> axes) {
   Shape counted;
   for (Dim axis : axes) counted.push_back(x.shape()[static_cast<size_t>(axis.value())]);
   const Dim n = elements(counted);
@@ -41,11 +41,11 @@ In elements_of(Var x, std::span<const Dim> axes) {
 Results sum(Call& c) {
   Var x = c.var(0);
   x = convert(x, c.dtype(3, is_real(x.dtype()) ? x.dtype() : DType::i64));
-  return reduced("prims.sum", x, c.axes(1, x.rank()), c.flag(2));
+  return call_reduction("prims.sum", x, c.axes(1, x.rank()), c.flag(2));
 }
 
 Var mean_of(Var x, std::span<const Dim> axes, bool keepdim) {
-  return reduced("prims.sum", x, axes, keepdim) / elements_of(x, axes);
+  return call_reduction("prims.sum", x, axes, keepdim) / reduced_element_count(x, axes);
 }
 Results mean(Call& c) {
   Var x = c.var(0);
@@ -55,16 +55,16 @@ Results mean(Call& c) {
 }
 void mean_vjp(Grad& g) {
   Var dy = computed(g.cotangent());
-  g.add(0, spread(g, dy) / elements_of(computed(g.var(0)), g.axes(1, g.type(0).rank())));
+  g.add(0, expand_to_input(g, dy) / reduced_element_count(computed(g.var(0)), g.axes(1, g.type(0).rank())));
 }
 
 // The divisor of the sum of squares: never negative, as in PyTorch.
-In freedom(Var x, std::span<const Dim> axes, double correction) {
-  In n = elements_of(x, axes);
+In degrees_of_freedom(Var x, std::span<const Dim> axes, double correction) {
+  In n = reduced_element_count(x, axes);
   if (n.kind == ArgKind::real) return std::max(0.0, n.f - correction);
   return x.builder->call("maximum", {x.builder->call("sub", {n, correction}), 0.0});
 }
-Var centred(Var x, std::span<const Dim> axes) { return x - mean_of(x, axes, true); }
+Var subtract_mean(Var x, std::span<const Dim> axes) { return x - mean_of(x, axes, true); }
 // Bessel's correction: one unless the caller says otherwise.
 double correction_of(const Call& c) { return c.has(2) ? c.real(2) : 1; }
 Results var(Call& c) {
@@ -72,17 +72,17 @@ Results var(Call& c) {
   Var x = computed(c.var(0));
   Shape axes = c.axes(1, x.rank());
   // Corrects the rounding error of the mean, which is large if the mean is.
-  Var away = centred(x, axes), left = reduced("prims.sum", away, axes, c.flag(3));
-  Var squares = reduced("prims.sum", away * away, axes, c.flag(3));
-  Var corrected = c.builder.call("maximum", {squares - left * left / elements_of(x, axes), 0.0});
+  Var away = subtract_mean(x, axes), left = call_reduction("prims.sum", away, axes, c.flag(3));
+  Var squares = call_reduction("prims.sum", away * away, axes, c.flag(3));
+  Var corrected = c.builder.call("maximum", {squares - left * left / reduced_element_count(x, axes), 0.0});
   squares = where(c.builder.call("eq", {squares, HUGE_VAL}), squares, corrected);
-  return convert(squares / freedom(x, axes, correction_of(c)), c.type(0).dtype);
+  return convert(squares / degrees_of_freedom(x, axes, correction_of(c)), c.type(0).dtype);
 }
 void var_vjp(Grad& g) {
   Var x = computed(g.var(0));
   Shape axes = g.axes(1, x.rank());
-  Var scale = computed(g.cotangent()) * 2.0 / freedom(x, axes, correction_of(g));
-  g.add(0, spread(g, scale) * centred(x, axes));
+  Var scale = computed(g.cotangent()) * 2.0 / degrees_of_freedom(x, axes, correction_of(g));
+  g.add(0, expand_to_input(g, scale) * subtract_mean(x, axes));
 }
 
 // ---- amax, amin, argmax ----
@@ -94,7 +94,7 @@ Results extremum(Call& c) {
   for (Dim axis : axes)
     c.require(!(x.shape()[static_cast<size_t>(axis.value())] == Dim(0)), "dim ", axis.value(), " of ", name(x.type()),
               " has no elements, so no ", maximum ? "maximum" : "minimum");
-  return reduced(maximum ? "prims.amax" : "prims.amin", x, axes, c.flag(2));
+  return call_reduction(maximum ? "prims.amax" : "prims.amin", x, axes, c.flag(2));
 }
 
 Results argmax(Call& c) {
@@ -120,9 +120,9 @@ Results logsumexp(Call& c) {
   Builder& b = c.builder;
   Shape axes = c.axes(1, x.rank());
   // Shifted by the maximum, unless that is infinite: the difference of two infinities is NaN.
-  Var top = reduced("prims.amax", x, axes, true);
+  Var top = call_reduction("prims.amax", x, axes, true);
   top = b.call("where", {b.call("eq", {b.call("abs", {top}), HUGE_VAL}), 0.0, top});
-  Var sum = reduced("prims.sum", b.call("prims.exp", {x - top}), axes, true);
+  Var sum = call_reduction("prims.sum", b.call("prims.exp", {x - top}), axes, true);
   Var y = b.call("prims.log", {sum}) + top;
   if (!c.flag(2) && !axes.empty()) {
     Shape shape;
@@ -135,7 +135,8 @@ Results logsumexp(Call& c) {
 }
 void logsumexp_vjp(Grad& g) {
   Var x = computed(g.var(0));
-  g.add(0, spread(g, computed(g.cotangent())) * g.builder.call("prims.exp", {x - spread(g, computed(g.result()))}));
+  g.add(0, expand_to_input(g, computed(g.cotangent())) *
+               g.builder.call("prims.exp", {x - expand_to_input(g, computed(g.result()))}));
 }
 
 // ---- all, any ----
@@ -143,7 +144,7 @@ void logsumexp_vjp(Grad& g) {
 // The result is boolean, but u8 for u8, which stood for booleans in older versions of PyTorch.
 Results reduce_booleans(Call& c, std::string_view prim) {
   Var x = c.var(0);
-  Var y = reduced(prim, convert(x, DType::boolean), c.axes(1, x.rank()), c.flag(2));
+  Var y = call_reduction(prim, convert(x, DType::boolean), c.axes(1, x.rank()), c.flag(2));
   return x.dtype() == DType::u8 ? convert(y, DType::u8) : y;
 }
 
@@ -151,7 +152,7 @@ Results reduce_booleans(Call& c, std::string_view prim) {
 
 using Ints = std::vector<int64_t>;
 
-void over_dims(Samples& s, bool empty_is_defined) {
+void sample_over_dims(Samples& s, bool empty_is_defined) {
   s.add({TensorSpec{{2, 3, 4}}});
   s.add({TensorSpec{{2, 3, 4}}, Ints{1}});
   s.add({TensorSpec{{2, 3, 4}}, Ints{-1}});
@@ -166,14 +167,14 @@ void over_dims(Samples& s, bool empty_is_defined) {
   s.refuse({TensorSpec{{2, 3}}, Ints{0, -2}}, "twice");
 }
 void sample_sums(Samples& s) {
-  over_dims(s, true);
+  sample_over_dims(s, true);
   s.add({TensorSpec{{2, 3}}, Ints{1}, true});
   s.add({TensorSpec{{2, 3}, DType::i32, -9, 9}});
   s.add({TensorSpec{{2, 3}, DType::boolean, 0, 1}, Ints{0}});
   s.add({TensorSpec{{2, 3}}, SampleArg(), false, DType::f64});
 }
 void sample_means(Samples& s) {
-  over_dims(s, false);
+  sample_over_dims(s, false);
   s.add({TensorSpec{{2, 3}}, Ints{1}, true});
   s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}, SampleArg(), false, DType::f32});
   s.refuse({TensorSpec{{2, 3}, DType::i64, -9, 9}}, "real");
@@ -188,7 +189,7 @@ void sample_variances(Samples& s) {
   s.refuse({TensorSpec{{2, 3}}, Ints{2}}, "out of range");
 }
 void sample_extrema(Samples& s) {
-  over_dims(s, false);
+  sample_over_dims(s, false);
   s.add({TensorSpec{{2, 3}}, Ints{1}, true});
   s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}, Ints{0}});
   s.add({TensorSpec{{4}, DType::boolean, 0, 1}});

@@ -6,13 +6,13 @@
 namespace thunder {
 namespace {
 
-void pairs_of_f64(const Call& c, Types& out) {
+void f64_pair_meta(const Call& c, Types& out) {
   pair_meta(c, out);
   c.require(c.type(0).dtype == DType::f64, "operands must be f64; ", c.types());
 }
 
 // Computed in f64 for all dtypes: uniform numbers of f32 could start only 2^24 different draws.
-Results drawn(Call& c, std::string_view prim) {
+Results draw_by_rejection(Call& c, std::string_view prim) {
   Var x = c.var(0);
   const DType dtype = x.dtype();
   c.require(is_real(dtype), "input must be real, got ", name(x.type()));
@@ -37,20 +37,20 @@ constexpr OpRow kRows[] = {
         "standard_gamma(tensor input) -> tensor", CastPolicy::none,
         "Gamma distributed with the shapes in input and scale 1; its gradient is that of the "
         "distribution's quantiles.",
-        [](Call& c) { return drawn(c, "prims.gamma"); }, sample_parameters, kRandom),
+        [](Call& c) { return draw_by_rejection(c, "prims.gamma"); }, sample_parameters, kRandom),
     composite("poisson(tensor input) -> tensor", CastPolicy::none,
               "Poisson distributed with the means in input, of its dtype.",
-              [](Call& c) { return drawn(c, "prims.poisson"); }, sample_parameters, kRandom,
+              [](Call& c) { return draw_by_rejection(c, "prims.poisson"); }, sample_parameters, kRandom,
               {.nondiff = "the result is a count"}),
     primitive("prims.gamma(tensor input, tensor other) -> tensor",
-              "A gamma variable of shape input, drawn from the uniform number other.", pairs_of_f64,
+              "A gamma variable of shape input, drawn from the uniform number other.", f64_pair_meta,
               pair_function_kernel<samplers::gamma>, gamma_vjp, kElementwise),
     primitive("prims.gamma_slope(tensor input, tensor other) -> tensor",
-              "How the gamma variable other changes with its shape, input.", pairs_of_f64,
+              "How the gamma variable other changes with its shape, input.", f64_pair_meta,
               pair_function_kernel<samplers::gamma_slope>, nullptr, kElementwise,
               {.nondiff = "it is the gradient of a draw, of which no gradient is known"}),
     primitive("prims.poisson(tensor input, tensor other) -> tensor",
-              "A Poisson variable of mean input, drawn from the uniform number other.", pairs_of_f64,
+              "A Poisson variable of mean input, drawn from the uniform number other.", f64_pair_meta,
               pair_function_kernel<samplers::poisson>, nullptr, kElementwise, {.nondiff = "the result is a count"}),
 };
 

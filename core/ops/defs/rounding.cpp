@@ -6,7 +6,7 @@ namespace thunder {
 namespace {
 
 // Rounds to the nearest integer, ties to even. The fraction after floor is exact. A zero has the sign of x.
-Var rounded(Var x) {
+Var round_half_to_even(Var x) {
   Var low = floor(x), rest = x - low;
   Var odd = ne(low - floor(low * 0.5) * 2.0, 0.0);
   Var up = either(gt(rest, 0.5), both(eq(rest, 0.5), odd));
@@ -21,9 +21,9 @@ Results round_op(Call& c) {
   if (!is_real(x.dtype())) return x;
   const DType dtype = x.dtype();
   x = computed(x);
-  if (decimals == 0) return convert(rounded(x), dtype);
+  if (decimals == 0) return convert(round_half_to_even(x), dtype);
   const double scale = std::pow(10.0, std::fabs(decimals));
-  return convert(decimals > 0 ? rounded(x * scale) / scale : rounded(x / scale) * scale, dtype);
+  return convert(decimals > 0 ? round_half_to_even(x * scale) / scale : round_half_to_even(x / scale) * scale, dtype);
 }
 // Integers are whole.
 template <auto formula>
@@ -111,7 +111,7 @@ void sample_replaced(Samples& s) {
   s.add({TensorSpec{{2, 3}, DType::i64, -9, 9}});
 }
 
-consteval OpRow asks(SchemaText schema, std::string_view doc, DecomposeFn decompose) {
+consteval OpRow predicate_row(SchemaText schema, std::string_view doc, DecomposeFn decompose) {
   return composite(schema, CastPolicy::none, doc, decompose, sample_anything, 0, {.nondiff = "the result is boolean"});
 }
 
@@ -139,17 +139,17 @@ constexpr OpRow kRows[] = {
               CastPolicy::none,
               "NaN as nan, infinities as posinf and neginf, or as the largest and least finite number.", nan_to_num,
               sample_replaced, kInplace),
-    asks("isnan(tensor input) -> tensor", "Whether each element is NaN.", real_predicate<isnan, false>),
-    asks("isinf(tensor input) -> tensor", "Whether each element is infinite.",
-         real_predicate<[](Var x) { return eq(abs(x), kInfinity); }, false>),
-    asks("isposinf(tensor input) -> tensor", "Whether each element is the positive infinity.",
-         real_predicate<[](Var x) { return eq(x, kInfinity); }, false>),
-    asks("isneginf(tensor input) -> tensor", "Whether each element is the negative infinity.",
-         real_predicate<[](Var x) { return eq(x, -kInfinity); }, false>),
-    asks("isfinite(tensor input) -> tensor", "Whether each element is neither infinite nor NaN.",
-         real_predicate<[](Var x) { return lt(abs(x), kInfinity); }, true>),
-    asks("signbit(tensor input) -> tensor", "Whether each element has a negative sign, as -0.0 has.",
-         formula_on<signbit_of>),
+    predicate_row("isnan(tensor input) -> tensor", "Whether each element is NaN.", real_predicate<isnan, false>),
+    predicate_row("isinf(tensor input) -> tensor", "Whether each element is infinite.",
+                  real_predicate<[](Var x) { return eq(abs(x), kInfinity); }, false>),
+    predicate_row("isposinf(tensor input) -> tensor", "Whether each element is the positive infinity.",
+                  real_predicate<[](Var x) { return eq(x, kInfinity); }, false>),
+    predicate_row("isneginf(tensor input) -> tensor", "Whether each element is the negative infinity.",
+                  real_predicate<[](Var x) { return eq(x, -kInfinity); }, false>),
+    predicate_row("isfinite(tensor input) -> tensor", "Whether each element is neither infinite nor NaN.",
+                  real_predicate<[](Var x) { return lt(abs(x), kInfinity); }, true>),
+    predicate_row("signbit(tensor input) -> tensor", "Whether each element has a negative sign, as -0.0 has.",
+                  formula_on<signbit_of>),
 };
 
 }  // namespace

@@ -175,8 +175,8 @@ struct Pairs {
     same = eq(i, j), reached = reverse ? le(i, j) : ge(i, j);
   }
   // The line as the columns of the matrix, or as its rows; and sums over rows.
-  Var columns(Var v) const { return spread(v, along); }
-  Var rows(Var v) const { return spread(v, along + 1); }
+  Var expand_as_columns(Var v) const { return expand_along(v, along); }
+  Var expand_as_rows(Var v) const { return expand_along(v, along + 1); }
   Var sum_rows(Var m) const { return index_sum(m, Shape{along}); }
 
   size_t dim;
@@ -185,7 +185,7 @@ struct Pairs {
   Var same, reached;
 
  private:
-  Var spread(Var v, int64_t at) const { return expand_to(v.builder->call("unsqueeze", {v, at}), shape); }
+  Var expand_along(Var v, int64_t at) const { return expand_to(v.builder->call("unsqueeze", {v, at}), shape); }
 };
 
 // Of the products of exp(x j - y i), where y is the running logarithm.
@@ -194,8 +194,8 @@ void logcumsumexp_backward_vjp(Grad& g) {
   if (x.rank() == 0) return g.add(0, ct);
   const Pairs p(g);
   Var y = computed(g.builder.call("prims.logcumsumexp", {g.var(1), g.args[2], g.args[3]}));
-  Var ratio = where(p.reached, exp(where(p.reached, p.rows(x) - p.columns(y), 0.0)), 0.0);
-  Var pushed = p.sum_rows(p.rows(ct) * ratio);
+  Var ratio = where(p.reached, exp(where(p.reached, p.expand_as_rows(x) - p.expand_as_columns(y), 0.0)), 0.0);
+  Var pushed = p.sum_rows(p.expand_as_rows(ct) * ratio);
   g.add(0, pushed);
   if (!g.wants(1)) return;
   Var back = g.builder.call("prims.logcumsumexp_backward",
@@ -208,15 +208,15 @@ void cumprod_backward_vjp(Grad& g) {
   const Var grad = g.var(0), x = g.var(1), ct = g.cotangent();
   if (x.rank() == 0) return g.add(0, ct);
   const Pairs p(g);
-  Var others = where(p.same, 1.0, p.columns(x));
+  Var others = where(p.same, 1.0, p.expand_as_columns(x));
   if (g.wants(0)) {
     Var products = g.builder.call("prims.cumprod", {others, p.along + 1, g.flag(3)});
-    g.add(0, p.sum_rows(where(p.reached, p.rows(ct) * products, 0.0)));
+    g.add(0, p.sum_rows(where(p.reached, p.expand_as_rows(ct) * products, 0.0)));
   }
   if (!g.wants(1)) return;
   Var back = g.builder.call("prims.cumprod_backward",
-                            {where(p.reached, p.columns(grad), 0.0), others, p.along + 1, g.flag(3)});
-  g.add(1, p.sum_rows(where(p.same, 0.0, p.rows(ct) * back)));
+                            {where(p.reached, p.expand_as_columns(grad), 0.0), others, p.along + 1, g.flag(3)});
+  g.add(1, p.sum_rows(where(p.same, 0.0, p.expand_as_rows(ct) * back)));
 }
 
 constexpr OpRow kRows[] = {

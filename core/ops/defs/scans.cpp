@@ -4,14 +4,14 @@
 namespace thunder {
 namespace {
 
-DType summed_dtype(const Call& c, size_t param) {
+DType accumulation_dtype(const Call& c, size_t param) {
   return c.dtype(param, is_real(c.type(0).dtype) ? c.type(0).dtype : DType::i64);
 }
 
 // cumsum, cumprod
-Results accumulated(Call& c) {
+Results scan_in_accumulation_dtype(Call& c) {
   c.axis(1, c.type(0).rank());
-  return c.builder.call(cat("prims.", c.op.name()), {convert(c.var(0), summed_dtype(c, 2)), c.integer(1), false});
+  return c.builder.call(cat("prims.", c.op.name()), {convert(c.var(0), accumulation_dtype(c, 2)), c.integer(1), false});
 }
 Results logcumsumexp(Call& c) {
   Var x = c.var(0);
@@ -25,7 +25,7 @@ Results cumulative_extremum(Call& c) {
 }
 
 Results prod(Call& c) {
-  Var x = convert(c.var(0), summed_dtype(c, 3));
+  Var x = convert(c.var(0), accumulation_dtype(c, 3));
   if (!c.has(1)) {
     Var y = c.builder.call("prims.prod", {reshape_to(x, Shape{elements(x.shape())}), 0});
     return c.flag(2) ? reshape_to(y, Shape(x.rank(), 1)) : y;
@@ -129,9 +129,10 @@ constexpr OpRow kRows[] = {
         "cumsum(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32,
         "The sum of each element and those before it along dim; of integers and booleans as i64 unless a dtype is "
         "given.",
-        accumulated, sample_sums),
+        scan_in_accumulation_dtype, sample_sums),
     composite("cumprod(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32,
-              "The product of each element and those before it along dim.", accumulated, sample_whole_lines, kInplace),
+              "The product of each element and those before it along dim.", scan_in_accumulation_dtype,
+              sample_whole_lines, kInplace),
     composite("cummax(tensor input, int dim) -> (tensor values, tensor indices)", CastPolicy::none,
               "The greatest so far along dim, and the last place where it was.", cumulative_extremum,
               sample_whole_lines),

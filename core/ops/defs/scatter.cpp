@@ -11,7 +11,7 @@ namespace {
 // ---- scatter ----
 
 // src as large as index: a number, or the front of a tensor.
-Var source(const Call& c, size_t param, Var x, Var index) {
+Var checked_source(const Call& c, size_t param, Var x, Var index) {
   if (is_plain_number(c, param)) return expand_to(convert_checked(c, param, x.dtype()), index.shape());
   Var src = c.var(param);
   c.require(src.dtype() == x.dtype(), "input and src must have one dtype; ", c.types());
@@ -21,7 +21,7 @@ Var source(const Call& c, size_t param, Var x, Var index) {
   return c.builder.call("prims.slice", {src, Shape(index.rank(), 0), index.shape(), Shape(index.rank(), 1)});
 }
 // The places of an index along dim as an index for every dim.
-ValueList places(Var index, size_t dim) {
+ValueList indices_of_all_dims(Var index, size_t dim) {
   ValueList ids;
   for (size_t i = 0; i < index.rank(); i++)
     ids.push_back(i == dim
@@ -33,7 +33,7 @@ ValueList places(Var index, size_t dim) {
 }
 In added_source(const Call& c, Var x, Var index) {
   if (!is_plain_number(c, 3)) return c.args[3];
-  return source(c, 3, x, index);
+  return checked_source(c, 3, x, index);
 }
 Results scatter(Call& c) {
   Var x = c.var(0), index = c.var(2);
@@ -47,9 +47,9 @@ Results scatter(Call& c) {
   require_along(c, x.type(), index.type(), dim);
   const Shape shape = x.shape();
   index = convert(index, DType::i64);
-  Var src = source(c, 3, x, index);
+  Var src = checked_source(c, 3, x, index);
   x = at_least_one_dim(x), index = at_least_one_dim(index), src = at_least_one_dim(src);
-  return reshape_to(c.builder.call("prims.index_put", {x, places(index, dim), src, false}), shape);
+  return reshape_to(c.builder.call("prims.index_put", {x, indices_of_all_dims(index, dim), src, false}), shape);
 }
 Results scatter_reduce(Call& c) {
   Var x = c.var(0), index = c.var(2);
@@ -59,7 +59,7 @@ Results scatter_reduce(Call& c) {
   const DType dtype = x.dtype(), wide = compute_dtype(dtype);
   require_index(c, 2);
   require_along(c, x.type(), index.type(), c.axis(1, x.rank()));
-  Var src = convert(source(c, 3, x, index), wide);
+  Var src = convert(checked_source(c, 3, x, index), wide);
   x = convert(x, wide);
   const auto added = [&](Var to, Var what) {
     return c.builder.call("prims.scatter_add", {to, c.integer(1), index, what});

@@ -17,7 +17,7 @@ void searchsorted_meta(const Call& c, Types& out) {
 }
 // Binary search for `wanted`: the same number of steps for all elements, without data-dependent branches.
 template <bool right, class T>
-int64_t place_in(const Line<const T>& line, T wanted) {
+int64_t binary_search(const Line<const T>& line, T wanted) {
   using C = Compute<T>;
   const C v = static_cast<C>(wanted);
   int64_t low = 0;
@@ -36,7 +36,7 @@ Status* search(const KernelArgs& k) {
   if (sorted.rank == 1) {
     const auto line = line_at<const T>(sorted, 0, 0);
     each<T, int64_t>(KernelArgs{std::span(&in, 1), k.out, k.args, k.op, k.threads},
-                     [line](T v) { return place_in<right>(line, v); });
+                     [line](T v) { return binary_search<right>(line, v); });
     return nullptr;
   }
   const auto axis = static_cast<size_t>(in.rank) - 1;
@@ -44,7 +44,7 @@ Status* search(const KernelArgs& k) {
     const auto wanted = line_at<const T>(in, axis, from);
     const auto found = line_at<int64_t>(out, axis, to);
     const auto line = line_at<const T>(sorted, axis, begin);
-    for (int64_t j = 0; j < wanted.size; j++) found[j] = place_in<right>(line, wanted[j]);
+    for (int64_t j = 0; j < wanted.size; j++) found[j] = binary_search<right>(line, wanted[j]);
   });
   return nullptr;
 }

@@ -16,7 +16,7 @@ Var join(std::initializer_list<Var> parts, size_t dim) {
 
 // ---- order of dims ----
 
-Shape moved(const Call& c, std::span<const Dim> from, std::span<const Dim> to, size_t rank) {
+Shape movedim_order(const Call& c, std::span<const Dim> from, std::span<const Dim> to, size_t rank) {
   c.require(from.size() == to.size(), "source and destination must have as many dims, got ", name(from), " and ",
             name(to));
   const size_t dims = std::max<size_t>(rank, 1);  // a number's dim 0 may be moved to itself
@@ -38,12 +38,12 @@ Shape moved(const Call& c, std::span<const Dim> from, std::span<const Dim> to, s
 }
 Results movedim(Call& c) {
   Var x = c.var(0);
-  return permute_to(x, moved(c, c.dims(1), c.dims(2), x.rank()));
+  return permute_to(x, movedim_order(c, c.dims(1), c.dims(2), x.rank()));
 }
 
 // ---- flips, rolls, turns ----
 
-Var flipped(Var x, size_t dim) {
+Var reverse_dims(Var x, size_t dim) {
   Builder& b = *x.builder;
   const Dim n = x.shape()[dim];
   Var last = full(b, {}, 1, DType::i64, x.type().device),
@@ -51,24 +51,24 @@ Var flipped(Var x, size_t dim) {
   Var size = n.constant() ? last * n.value() : count(last, {{n}});
   return b.call("prims.take", {x, static_cast<int64_t>(dim), expand_to(size - last, place.shape()) - place});
 }
-Var flipped(Var x, std::span<const Dim> dims) {
-  for (Dim d : dims) x = flipped(x, static_cast<size_t>(d.value()));
+Var reverse_dims(Var x, std::span<const Dim> dims) {
+  for (Dim d : dims) x = reverse_dims(x, static_cast<size_t>(d.value()));
   return x;
 }
 Results flip(Call& c) {
   Var x = c.var(0);
   const Shape axes = x.rank() == 0 || c.dims(1).empty() ? Shape() : c.axes(1, x.rank());
   if (axes.empty()) return c.builder.call("clone", {x});
-  return x.type().device == Device::cpu ? c.builder.call("prims.flip", {x, axes}) : flipped(x, axes);
+  return x.type().device == Device::cpu ? c.builder.call("prims.flip", {x, axes}) : reverse_dims(x, axes);
 }
 void flip_vjp(Grad& g) { g.add(0, g.builder.call("flip", {g.cotangent(), g.dims(1)})); }
 template <size_t dim>
-Results flip_one(Call& c) {
+Results flip_fixed_dim(Call& c) {
   c.require(c.type(0).rank() > dim, "input must have at least rank ", dim + 1, "; ", c.types());
   return c.builder.call("flip", {c.var(0), Shape{static_cast<int64_t>(dim)}});
 }
 
-Var rolled(Var x, int64_t by, size_t dim) {
+Var roll_dim(Var x, int64_t by, size_t dim) {
   if (!x.rank()) return x;
   const Dim size = x.shape()[dim];
   if (size == Dim(0) || by % hint(size) == 0) return x;
@@ -82,12 +82,12 @@ Results roll(Call& c) {
   if (!c.has(2) || c.dims(2).empty()) {
     c.require(shifts.size() == 1, "without dims there is one shift, got ", name(shifts));
     const Shape shape = x.shape();
-    return reshape_to(rolled(reshape_to(x, Shape{elements(shape)}), hint(shifts[0]), 0), shape);
+    return reshape_to(roll_dim(reshape_to(x, Shape{elements(shape)}), hint(shifts[0]), 0), shape);
   }
   c.require(shifts.size() == c.dims(2).size(), "needs a shift for each of dims, got ", name(shifts), " and ",
             name(c.dims(2)));
   for (size_t i = 0; i < shifts.size(); i++)
-    x = rolled(x, hint(shifts[i]), normalize_axis(hint(c.dims(2)[i]), x.rank()));
+    x = roll_dim(x, hint(shifts[i]), normalize_axis(hint(c.dims(2)[i]), x.rank()));
   return x;
 }
 Results rot90(Call& c) {
@@ -97,10 +97,10 @@ Results rot90(Call& c) {
   c.require(a != b, "dims must be two different ones, got ", name(c.dims(2)));
   const int64_t turns = ((c.integer(1) % 4) + 4) % 4;
   if (turns == 0) return c.builder.call("clone", {x});
-  if (turns == 2) return flipped(flipped(x, a), b);
+  if (turns == 2) return reverse_dims(reverse_dims(x, a), b);
   Shape order = last_axes(x.rank(), x.rank());
   std::swap(order[a], order[b]);
-  return turns == 1 ? flipped(permute_to(x, order), a) : permute_to(flipped(x, a), order);
+  return turns == 1 ? reverse_dims(permute_to(x, order), a) : permute_to(reverse_dims(x, a), order);
 }
 
 // ---- repetitions ----
@@ -128,7 +128,7 @@ Results tile(Call& c) {
 }
 // For each position of the result the index of the repeated element. The number of positions is the sum of the
 // repetitions, which is read unless it is given.
-Var repeated_numbers(const Call& c, Var times, size_t total_param) {
+Var repeat_positions(const Call& c, Var times, size_t total_param) {
   Builder& b = c.builder;
   const Device device = times.type().device;
   if (times.shape()[0] == Dim(0)) return full(b, Shape{0}, 0, DType::i64, device);
@@ -152,7 +152,7 @@ Results repeat_interleave(Call& c) {
     c.require(is_integer(given.dtype()) && given.rank() <= 1, "repeats must be a vector of integers, or one; ",
         c.types());
     given = convert(reshape_to(given, Shape{elements(given.shape())}), DType::i64);
-    if (!c.has(1)) return repeated_numbers(c, given, 3);
+    if (!c.has(1)) return repeat_positions(c, given, 3);
   }
   if (!c.has(2)) x = reshape_to(x, Shape{elements(x.shape())});
   const size_t dim = c.has(2) ? c.axis(2, x.rank()) : 0;
@@ -162,7 +162,7 @@ Results repeat_interleave(Call& c) {
     if (given.shape()[0] == Dim(1)) given = expand_to(given, Shape{n});
     c.require(given.shape()[0] == n, "repeats has ", name(given.shape()[0]), " elements, dim ", dim, " of input has ",
         name(n));
-    return c.builder.call("prims.take", {x, static_cast<int64_t>(dim), repeated_numbers(c, given, 3)});
+    return c.builder.call("prims.take", {x, static_cast<int64_t>(dim), repeat_positions(c, given, 3)});
   }
   const int64_t times = c.args[1].i;
   c.require(times >= 0, "repeats must not be negative, got ", times);
@@ -257,10 +257,10 @@ constexpr OpRow kRows[] = {
                  sample_moves, kView),
     composite("flip(tensor input, int[] dims) -> tensor", CastPolicy::none,
               "A copy with the order of elements along dims reversed.", flip, sample_flips, 0, {.vjp = flip_vjp}),
-    composite("fliplr(tensor input) -> tensor", CastPolicy::none, "A copy with the second dim reversed.", flip_one<1>,
-              sample_matrices),
-    composite("flipud(tensor input) -> tensor", CastPolicy::none, "A copy with the first dim reversed.", flip_one<0>,
-              sample_matrices),
+    composite("fliplr(tensor input) -> tensor", CastPolicy::none, "A copy with the second dim reversed.",
+              flip_fixed_dim<1>, sample_matrices),
+    composite("flipud(tensor input) -> tensor", CastPolicy::none, "A copy with the first dim reversed.",
+              flip_fixed_dim<0>, sample_matrices),
     composite("roll(tensor input, int[] shifts, int[]? dims=None) -> tensor", CastPolicy::none,
               "Elements moved along dims, what leaves at the end comes in at the front; without dims as one line.",
               roll, sample_rolls),

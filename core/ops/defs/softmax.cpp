@@ -14,30 +14,30 @@ struct Shifted {
   Var x;
   Shape axes;
 };
-Shifted shifted(Var x, int64_t dim) {
+Shifted subtract_max(Var x, int64_t dim) {
   x = computed(x);
   Shape axes = axis_list(dim, x.rank());
   const bool empty = elements(x.shape()) == Dim(0);  // has no maximum
   return {empty ? x : x - max_kept(x, axes), axes};
 }
-Shifted shifted(const Call& c) {
+Shifted subtract_max(const Call& c) {
   Var x = c.var(0);
   if (c.has(2)) x = convert(x, c.dtype(2));
   c.require(is_real(x.dtype()), "input must be real, got ", name(c.type(0)), "; give a real dtype to convert it");
-  return shifted(x, c.integer(1));
+  return subtract_max(x, c.integer(1));
 }
 DType result_dtype(const Call& c) { return c.dtype(2, c.type(0).dtype); }
 
 // The sum is at least 1, so that its reciprocal is a number; a product for each element is faster than a quotient, and
 // the powers are rounded more than it.
 Results softmax(Call& c) {
-  auto [x, axes] = shifted(c);
+  auto [x, axes] = subtract_max(c);
   Var e = exp(x);
   return convert(e * c.builder.call("prims.reciprocal", {sum_kept(e, axes)}), result_dtype(c));
 }
 
 Results log_softmax(Call& c) {
-  auto [x, axes] = shifted(c);
+  auto [x, axes] = subtract_max(c);
   return convert(x - log(sum_kept(exp(x), axes)), result_dtype(c));
 }
 
@@ -55,7 +55,7 @@ Results softmax_backward(Call& c) {
 Results log_softmax_backward(Call& c) {
   require_one_shape(c);
   Var dy = computed(c.var(0));
-  auto [x, axes] = shifted(convert(c.var(1), c.type(0).dtype), c.integer(2));
+  auto [x, axes] = subtract_max(convert(c.var(1), c.type(0).dtype), c.integer(2));
   Var e = exp(x);
   return convert(dy - e * (sum_kept(dy, axes) / sum_kept(e, axes)), c.type(1).dtype);
 }

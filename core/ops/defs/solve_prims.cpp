@@ -27,7 +27,7 @@ void each_matrix_meta(const Call& c, Types& out) {
   if (c.op.schema.results.size() == 2) out.push(t);
 }
 // Broadcasts a value of each matrix over the matrix.
-Var over_matrix(Var x) { return x.builder->call("unsqueeze", {x.builder->call("unsqueeze", {x, -1}), -1}); }
+Var append_matrix_dims(Var x) { return x.builder->call("unsqueeze", {x.builder->call("unsqueeze", {x, -1}), -1}); }
 Var inverse_transposed(const Grad& g) { return swap_last_two(g.builder.call("linalg_inv", {g.var(0)})); }
 Var identity_like(Var a) {
   return expand_to(a.builder->call("eye", {hint(a.size(-1)), nullptr, a.dtype(), a.type().device}), a.type().shape);
@@ -215,12 +215,12 @@ constexpr OpRow kRows[] = {
                 [](Grad& g) {
                   // For a singular matrix the gradient has infinities and NaN, as the logarithm is infinite.
                   if (!g.reached(1)) return;
-                  Var scaled = over_matrix(g.cotangent(1)) * identity_like(g.var(0));
+                  Var scaled = append_matrix_dims(g.cotangent(1)) * identity_like(g.var(0));
                   g.add(0, g.builder.call("prims.solve", {g.var(0), scaled, true, false}));
                 }),
     matrix_prim("prims.det(tensor input) -> tensor", "The determinant.", each_matrix_meta, det,
                 [](Grad& g) {
-                  g.add(0, over_matrix(g.cotangent()) * g.builder.call("prims.cofactors", {g.var(0)}));
+                  g.add(0, append_matrix_dims(g.cotangent()) * g.builder.call("prims.cofactors", {g.var(0)}));
                 }),
     matrix_prim(
         "prims.cofactors(tensor input) -> tensor", "The determinant's derivative in each element.",

@@ -8,11 +8,11 @@ using Ints = std::vector<int64_t>;
 
 // ---- var and std ----
 
-Var deviation(Var variance) { return sqrt(variance); }
+Var sqrt_of_variance(Var variance) { return sqrt(variance); }
 Results std_op(Call& c) {
   require_real(c);
   Var variance = c.builder.call("var", {computed(c.var(0)), c.args[1], c.args[2], c.args[3]});
-  return convert(deviation(variance), c.type(0).dtype);
+  return convert(sqrt_of_variance(variance), c.type(0).dtype);
 }
 // The gradient is 0 where the deviation is 0, as in PyTorch.
 void std_vjp(Grad& g) {
@@ -25,7 +25,7 @@ void std_vjp(Grad& g) {
   g.add(0, (x - mean_kept(x, axes)) * reshape_to(slope, kept));
 }
 template <bool root>
-Results with_mean(Call& c) {
+Results decompose_with_mean(Call& c) {
   require_real(c);
   Var spread = c.builder.call(root ? "std" : "var", {c.var(0), c.args[1], c.args[2], c.args[3]});
   return {spread.id, c.builder.call("mean", {c.var(0), c.args[1], c.args[3]}).id};
@@ -45,7 +45,7 @@ Var norm_of(Var x, double p, const Arg& dims, bool keepdim) {
   return b.call("pow", {sum_of(b.call("pow", {abs(x), p}), dims, keepdim), 1 / p});
 }
 // The norm of one element is its absolute value, without powers, for every order but 0, which counts.
-double order_of(const Shape& shape, std::span<const Dim> axes, double p) {
+double simplify_order(const Shape& shape, std::span<const Dim> axes, double p) {
   const auto single = [&](Dim axis) { return shape[static_cast<size_t>(axis.value())] == Dim(1); };
   return p != 0 && std::all_of(axes.begin(), axes.end(), single) ? 1 : p;
 }
@@ -53,13 +53,13 @@ Results norm(Call& c) {
   const DType dtype = c.dtype(4, c.type(0).dtype);
   const Shape& shape = c.type(0).shape;
   c.require(is_real(dtype), "input must be real, got ", name(c.type(0)));
-  const double p = order_of(shape, c.axes(2, shape.size()), c.has(1) ? c.real(1) : 2);
+  const double p = simplify_order(shape, c.axes(2, shape.size()), c.has(1) ? c.real(1) : 2);
   return convert(norm_of(convert(c.var(0), compute_dtype(dtype)), p, c.args[2], c.flag(3)), dtype);
 }
 // The gradient is 0 where the norm is 0.
 void norm_vjp(Grad& g) {
   const Shape& shape = g.type(0).shape;
-  const double p = order_of(shape, g.axes(2, shape.size()), g.has(1) ? g.real(1) : 2);
+  const double p = simplify_order(shape, g.axes(2, shape.size()), g.has(1) ? g.real(1) : 2);
   if (p == 0) return;
   if (p == 1 || std::isinf(p)) return g.descend();
   Var dy = computed(g.cotangent()), x = convert(g.var(0), dy.dtype()), y = computed(g.result());
@@ -105,12 +105,14 @@ Results pairwise_distance(Call& c) {
 
 // ---- what is left out ----
 
-Var without_nan(Var x) { return is_real(x.dtype()) ? where(isnan(x), 0.0, x) : x; }
-Results nansum(Call& c) { return c.builder.call("sum", {without_nan(c.var(0)), c.args[1], c.args[2], c.args[3]}); }
+Var replace_nan_by_zero(Var x) { return is_real(x.dtype()) ? where(isnan(x), 0.0, x) : x; }
+Results nansum(Call& c) {
+  return c.builder.call("sum", {replace_nan_by_zero(c.var(0)), c.args[1], c.args[2], c.args[3]});
+}
 Results nanmean(Call& c) {
   require_real(c);
   Var x = computed(c.var(0)), numbers = convert(apply("prims.eq", x, x), x.dtype());
-  Var mean = sum_of(without_nan(x), c.args[1], c.flag(2)) / sum_of(numbers, c.args[1], c.flag(2));
+  Var mean = sum_of(replace_nan_by_zero(x), c.args[1], c.flag(2)) / sum_of(numbers, c.args[1], c.flag(2));
   return convert(mean, c.dtype(3, c.type(0).dtype));
 }
 Results count_nonzero(Call& c) {
@@ -169,9 +171,9 @@ constexpr OpRow kRows[] = {
     composite("std(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> tensor", CastPolicy::none,
               "The root of var.", std_op, sample_spreads, 0, {.vjp = std_vjp}),
     composite("std_mean(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> (tensor, tensor)",
-              CastPolicy::none, "std and mean over dim.", with_mean<true>, sample_spreads),
+              CastPolicy::none, "std and mean over dim.", decompose_with_mean<true>, sample_spreads),
     composite("var_mean(tensor input, int[]? dim=None, float? correction=1, bool keepdim=False) -> (tensor, tensor)",
-              CastPolicy::none, "var and mean over dim.", with_mean<false>, sample_spreads),
+              CastPolicy::none, "var and mean over dim.", decompose_with_mean<false>, sample_spreads),
     composite("norm(tensor input, float? p=2.0, int[]? dim=None, bool keepdim=False, dtype? dtype=None) -> tensor",
               CastPolicy::fp32,
               "The p-norm over dim: the p-th root of the sum of |input| ** p; the largest |input| for infinity.", norm,

@@ -14,12 +14,12 @@ struct Diagonal {
   size_t a, b;          // its dims
   int64_t left, above;  // where it begins
 };
-Diagonal diagonal_of(std::span<const Arg> args, size_t rank) {
+Diagonal read_diagonal(std::span<const Arg> args, size_t rank) {
   const int64_t offset = args[1].i;
   return {normalize_axis(args[2].i, rank), normalize_axis(args[3].i, rank),
           std::max<int64_t>(checked_sub(0, offset), 0), std::max<int64_t>(offset, 0)};
 }
-Dim length_of(const Diagonal& d, Dim rows, Dim columns) {
+Dim diagonal_length(const Diagonal& d, Dim rows, Dim columns) {
   const Dim below = rows - d.left, right = columns - d.above, least = hint(below) <= hint(right) ? below : right;
   return hint(least) < 0 ? Dim(0) : least;
 }
@@ -28,13 +28,13 @@ void diagonal_meta(const Call& c, Types& out) {
   TensorType t = c.type(0);
   const size_t rank = t.rank(), a = c.axis(2, rank), b = c.axis(3, rank);
   c.require(rank >= 2 && a != b, "needs two different dims; ", c.types());
-  const Dim length = length_of(diagonal_of(c.args, rank), t.shape[a], t.shape[b]);
+  const Dim length = diagonal_length(read_diagonal(c.args, rank), t.shape[a], t.shape[b]);
   t.shape.erase(std::max(a, b)), t.shape.erase(std::min(a, b));
   t.shape.push_back(length);
   out.push(t);
 }
 bool diagonal_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t>, ViewOf& v) {
-  const Diagonal d = diagonal_of(args, sizes.size());
+  const Diagonal d = read_diagonal(args, sizes.size());
   v.offset += d.left * v.strides[d.a] + d.above * v.strides[d.b];
   Sizes strides;
   for (size_t i = 0; i < sizes.size(); i++)
@@ -47,7 +47,7 @@ bool diagonal_view(std::span<const int64_t> sizes, std::span<const Arg> args, st
 Var with_diagonal(const Call& c, Var base, Var written) {
   Builder& b = c.builder;
   const size_t rank = base.rank();
-  const Diagonal d = diagonal_of(c.args, rank);
+  const Diagonal d = read_diagonal(c.args, rank);
   Shape order, back(rank, 0);
   for (size_t i = 0; i < rank; i++)
     if (i != d.a && i != d.b) order.push_back(static_cast<int64_t>(i));

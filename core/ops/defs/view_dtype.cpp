@@ -11,12 +11,12 @@
 namespace thunder {
 namespace {
 
-int64_t bytes_of(DType dtype) { return static_cast<int64_t>(size_of(dtype)); }
+int64_t element_bytes(DType dtype) { return static_cast<int64_t>(size_of(dtype)); }
 
 void meta(const Call& c, Types& out) {
   TensorType t = c.type(0);
   const DType to = c.dtype(1);
-  const int64_t from = bytes_of(t.dtype), wanted = bytes_of(to);
+  const int64_t from = element_bytes(t.dtype), wanted = element_bytes(to);
   c.require(to != DType::boolean || t.dtype == DType::boolean, "bits are no bool: compare with 0 instead");
   if (from != wanted) {
     c.require(t.rank() > 0, "a tensor without dims keeps the size of its element: ", name(t.dtype), " has ", from,

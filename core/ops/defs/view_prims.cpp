@@ -64,7 +64,7 @@ bool permute_view(std::span<const int64_t> sizes, std::span<const Arg> args, std
   v.strides = strides;
   return true;
 }
-Shape inverse(std::span<const Dim> order) {
+Shape invert_order(std::span<const Dim> order) {
   Shape back(order.size(), 0);
   for (size_t i = 0; i < order.size(); i++)
     back[normalize_axis(order[i].value(), order.size())] = static_cast<int64_t>(i);
@@ -162,11 +162,13 @@ constexpr OpRow kRows[] = {
              .doc = "Axes in another order.",
              .meta = permute_meta,
              .reference = copy_view<permute_view>,
-             .vjp = [](Grad& g) { g.add(0, permute_to(g.cotangent(), inverse(g.dims(1)))); },
+             .vjp = [](Grad& g) { g.add(0, permute_to(g.cotangent(), invert_order(g.dims(1)))); },
              .batch = batch_permute,
              .view = permute_view,
-             .write_through = [](Call& c, ValueId,
-                                 ValueId written) { return permute_to(c.builder.var(written), inverse(c.dims(1))).id; },
+             .write_through =
+                 [](Call& c, ValueId, ValueId written) {
+                   return permute_to(c.builder.var(written), invert_order(c.dims(1))).id;
+                 },
              .samples = permute_samples,
              .tags = kLinear}),
     checked({.schema = "prims.expand(tensor input, int[] shape) -> tensor",
