@@ -17,34 +17,34 @@ std::string_view kind_of(const Arg& a) {
 namespace {
 
 // A description for error messages: a number by its value, "the integer 3".
-std::string what_is(const Arg& a) {
+std::string describe_argument(const Arg& a) {
   if (a.is_integer()) return cat("the integer ", name(a.dim()));
   if (a.kind == ArgKind::real) return cat("the float ", a.f);
   if (a.kind == ArgKind::boolean) return cat("the boolean ", a.i ? "True" : "False");
   return std::string(kind_of(a));
 }
 
-[[noreturn]] void wrong_kind(const Schema& schema, const Param& p, const Arg& given) {
+[[noreturn]] void fail_wrong_kind(const Schema& schema, const Param& p, const Arg& given) {
   const std::string_view wanted = p.text                        ? "int[] or str"
                                   : p.kind != ParamKind::tensor ? kind_name(p.kind)
                                   : p.number                    ? "a tensor or a number"
                                                                 : "a tensor";
   fail(Code::invalid_argument, schema.name, ": argument '", p.name, "' must be ", wanted, p.optional ? " or None" : "",
-       ", got ", what_is(given));
+       ", got ", describe_argument(given));
 }
 
 // Two of PyTorch's parameters go by NumPy's names as well, as they do there.
-std::string_view own_name(std::string_view name) {
+std::string_view canonical_param_name(std::string_view name) {
   return name == "axis" ? "dim" : name == "keepdims" ? "keepdim" : name;
 }
 
 int find_param(const Schema& schema, std::string_view name) {
   const int found = schema.find(name);
-  return found < 0 ? schema.find(own_name(name)) : found;
+  return found < 0 ? schema.find(canonical_param_name(name)) : found;
 }
 
 // A number as a float. An integer that has no exact float is refused.
-double float_of(const Schema& schema, const Param& p, const Arg& given) {
+double to_float(const Schema& schema, const Param& p, const Arg& given) {
   const Arg number = given.plain();
   const double f = number_of(number);
   const bool held = number.kind == ArgKind::real || (f < 0x1p63 && static_cast<int64_t>(f) == number.i);
@@ -112,7 +112,7 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
   out = given;
   if (given.kind == ArgKind::none) {
     // As in PyTorch, None is refused for an argument whose default is not None.
-    if (!p.optional) wrong_kind(schema, p, given);
+    if (!p.optional) fail_wrong_kind(schema, p, given);
     return;
   }
   switch (p.kind) {
@@ -128,7 +128,7 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
       break;
     case ParamKind::real:
       if (given.kind == ArgKind::real) return;
-      if (is_number(given)) return void(out = Arg::real(float_of(schema, p, given)));
+      if (is_number(given)) return void(out = Arg::real(to_float(schema, p, given)));
       break;
     case ParamKind::boolean:
       if (given.kind == ArgKind::boolean) return;
@@ -143,7 +143,7 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
     case ParamKind::reals:
       if (given.kind == ArgKind::reals) return;
       if (is_number(given) && given.kind != ArgKind::boolean)
-        return void(out = Arg::reals(list_of_one(reals_, float_of(schema, p, given), schema)));
+        return void(out = Arg::reals(list_of_one(reals_, to_float(schema, p, given), schema)));
       break;
     case ParamKind::dtype:
       if (given.kind == ArgKind::dtype) {
@@ -163,7 +163,7 @@ void CompleteArgs::place(const Schema& schema, size_t at, const Arg& given) {
         return void(out = Arg::of(find_device(given.text())));
       break;
   }
-  wrong_kind(schema, p, given);
+  fail_wrong_kind(schema, p, given);
 }
 
 }  // namespace thunder

@@ -188,7 +188,7 @@ void open(const Node& node, const std::unordered_set<ValueId>& used, std::vector
 
 // The nodes, with the body in place of each one inside of which a later one reads: as the backward of a tape does, so
 // that a gradient of the gradient goes through those values too.
-std::vector<const Node*> opened(std::span<const Node* const> nodes) {
+std::vector<const Node*> open_exposed_bodies(std::span<const Node* const> nodes) {
   std::unordered_set<ValueId> used;
   for (const Node* n : nodes) for_each_value(n->args, [&](ValueId v) { used.insert(v); });
   std::vector<const Node*> out;
@@ -213,7 +213,7 @@ std::vector<ValueId> Backward::run(std::span<const Seed> seeds, std::span<const 
     depends_[v] = true;
   }
   std::vector<const Node*> tape;
-  if (!recompute_) nodes_ = tape = opened(nodes_);
+  if (!recompute_) nodes_ = tape = open_exposed_bodies(nodes_);
   for (const Node* n : nodes_) {
     bool any = false;
     mark(*n, any);

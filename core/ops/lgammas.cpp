@@ -36,7 +36,7 @@ template <size_t i = 0, size_t n>
 
 // The logarithm of a positive normal number without a branch: of its exponent, and of what is left between sqrt(1/2)
 // and sqrt(2) by the series of atanh.
-[[gnu::always_inline]] inline double log_of(double x) {
+[[gnu::always_inline]] inline double natural_log(double x) {
   constexpr uint64_t kRootHalf = 0x3fe6a09e00000000, kOne = 0x3ff0000000000000, kMantissa = 0x000fffffffffffff;
   constexpr double kSeries[] = {2.0, 2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17};
   const uint64_t bits = std::bit_cast<uint64_t>(x) + (kOne - kRootHalf);
@@ -56,32 +56,32 @@ template <size_t i = 0, size_t n>
 }
 
 // The sum for x > 0. Where its powers would overflow it is almost constant.
-[[gnu::always_inline]] inline double sum_of(double x) {
+[[gnu::always_inline]] inline double lanczos_sum(double x) {
   const double at = std::min(x, 1e18);
   return polynomial(kNumerator, at) / polynomial(kDenominator, at);
 }
-[[gnu::always_inline]] inline double rest_of(double x) {
-  return (x - 0.5) * (log_of(x + kG - 0.5) - 1) - kG;
+[[gnu::always_inline]] inline double lanczos_rest(double x) {
+  return (x - 0.5) * (natural_log(x + kG - 0.5) - 1) - kG;
 }
 
 constexpr int64_t kBlock = 256;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // A loop for each step, since a branch inside keeps a loop from being vectorized.
-[[gnu::always_inline]] inline void positive(const double* x, int64_t n, double* y) {
-  for (int64_t i = 0; i < n; i++) y[i] = log_of(sum_of(x[i])) + rest_of(x[i]);
+[[gnu::always_inline]] inline void lgammas_of_positive(const double* x, int64_t n, double* y) {
+  for (int64_t i = 0; i < n; i++) y[i] = natural_log(lanczos_sum(x[i])) + lanczos_rest(x[i]);
 }
 // Of any sign: gamma(-x) gamma(x) = -pi / (x sin(pi x)).
-[[gnu::always_inline]] inline void reflected(const double* x, int64_t n, double* y) {
+[[gnu::always_inline]] inline void lgammas_by_reflection(const double* x, int64_t n, double* y) {
   double rest[kBlock], sum[kBlock], mirrored[kBlock];
-  for (int64_t i = 0; i < n; i++) rest[i] = rest_of(std::fabs(x[i]));
-  for (int64_t i = 0; i < n; i++) sum[i] = sum_of(std::fabs(x[i]));
+  for (int64_t i = 0; i < n; i++) rest[i] = lanczos_rest(std::fabs(x[i]));
+  for (int64_t i = 0; i < n; i++) sum[i] = lanczos_sum(std::fabs(x[i]));
   for (int64_t i = 0; i < n; i++) mirrored[i] = std::numbers::pi / (sine_of_pi(x[i]) * std::fabs(x[i]) * sum[i]);
   for (int64_t i = 0; i < n; i++) sum[i] = x[i] > 0 ? sum[i] : mirrored[i];
-  for (int64_t i = 0; i < n; i++) y[i] = log_of(sum[i]) + std::copysign(rest[i], rest[i] * x[i]);
+  for (int64_t i = 0; i < n; i++) y[i] = natural_log(sum[i]) + std::copysign(rest[i], rest[i] * x[i]);
 }
 // Special values: exact results, infinities and NaN.
-[[gnu::always_inline]] inline double settled(double x, double y) {
+[[gnu::always_inline]] inline double fix_special_values(double x, double y) {
   if (x == 1 || x == 2) return 0;
   if (x <= 0 && x == std::nearbyint(x)) return kInfinity;
   return std::fabs(x) < kInfinity ? y : std::fabs(x);
@@ -95,10 +95,10 @@ struct Fill {
       for (int64_t i = 0; i < length; i++) x[i] = static_cast<double>(in[done + i]);
       for (int64_t i = 0; i < length; i++) least = x[i] < least ? x[i] : least;
       if (least > 0)
-        positive(x, length, y);
+        lgammas_of_positive(x, length, y);
       else
-        reflected(x, length, y);
-      for (int64_t i = 0; i < length; i++) out[done + i] = static_cast<float>(settled(x[i], y[i]));
+        lgammas_by_reflection(x, length, y);
+      for (int64_t i = 0; i < length; i++) out[done + i] = static_cast<float>(fix_special_values(x[i], y[i]));
     }
   }
 };

@@ -22,7 +22,7 @@ struct Place {
 };
 
 // The places of positions [first, first + count), counted up without a division each.
-void places(const Positions& p, int64_t first, int64_t count, Place* out) {
+void compute_places(const Positions& p, int64_t first, int64_t count, Place* out) {
   int64_t rest = first;
   std::array<int64_t, 3> at{};
   at[2] = rest % p.size[2], rest /= p.size[2];
@@ -49,7 +49,7 @@ struct Run {
   int64_t first, count;
   int64_t offset, x;  // from one to the next
 };
-int64_t runs_of(const Place* places, int64_t count, Run* out) {
+int64_t find_runs(const Place* places, int64_t count, Run* out) {
   int64_t n = 0;
   for (int64_t i = 0; i < count;) {
     Run run{i, 1, 0, 0};
@@ -105,8 +105,8 @@ template <class T, int Width>
 void pack(const Operand& from, int64_t first, int64_t count, const Depth& inner, Sum<T>* out) {
   Place outer[Width];
   Run runs[Width];
-  places(from.outer, first, count, outer);
-  const int64_t n_runs = runs_of(outer, count, runs);
+  compute_places(from.outer, first, count, outer);
+  const int64_t n_runs = find_runs(outer, count, runs);
   if (count < Width) std::fill_n(out, inner.count * Width, Sum<T>(0));
   // Along the side whose runs are longer.
   if (count * inner.n_runs >= inner.count * n_runs) {
@@ -124,7 +124,7 @@ void pack(const Operand& from, int64_t first, int64_t count, const Depth& inner,
 
 // sums[kTileRows][Width] += left[depth][kTileRows] * right[depth][Width]; all of it in registers.
 template <class S, int Width>
-[[gnu::always_inline]] inline void tile(const S* left, const S* right, int64_t depth, S* sums) {
+[[gnu::always_inline]] inline void multiply_tile(const S* left, const S* right, int64_t depth, S* sums) {
   S held[kTileRows][Width];
   for (int r = 0; r < kTileRows; r++)
     for (int w = 0; w < Width; w++) held[r][w] = 0;
@@ -140,32 +140,34 @@ constexpr int kVector = 16, kWideVector = 32;  // bytes
 template <class S>
 struct Narrow {
   static constexpr int width = 2 * kVector / static_cast<int>(sizeof(S));
-  static void run(const S* left, const S* right, int64_t depth, S* sums) { tile<S, width>(left, right, depth, sums); }
+  static void run(const S* left, const S* right, int64_t depth, S* sums) {
+    multiply_tile<S, width>(left, right, depth, sums);
+  }
 };
 #if defined(__x86_64__) && defined(__GNUC__)
 template <class S>
 struct Wide {
   static constexpr int width = 2 * kWideVector / static_cast<int>(sizeof(S));
   [[gnu::target("avx2")]] static void run(const S* left, const S* right, int64_t depth, S* sums) {
-    tile<S, width>(left, right, depth, sums);
+    multiply_tile<S, width>(left, right, depth, sums);
   }
 };
-bool wide_vectors() { return __builtin_cpu_supports("avx2"); }
+bool has_avx2() { return __builtin_cpu_supports("avx2"); }
 #else
 template <class S>
 using Wide = Narrow<S>;
-bool wide_vectors() { return false; }
+bool has_avx2() { return false; }
 #endif
 
 template <class T, class Tile>
-void block(const Operand& left, const Operand& right, int64_t i0, int64_t rows, int64_t j0, int64_t columns,
-           int64_t depth, Sum<T>* sums) {
+void multiply_block(const Operand& left, const Operand& right, int64_t i0, int64_t rows, int64_t j0, int64_t columns,
+                    int64_t depth, Sum<T>* sums) {
   alignas(64) Sum<T> packed_left[kRows * kInner], packed_right[Tile::width * kInner];
   Depth inner_left, inner_right;
   auto enter = [&](const Positions& p, int64_t k0, Depth& d) {
     d.count = std::min(kInner, depth - k0);
-    places(p, k0, d.count, d.places);
-    d.n_runs = runs_of(d.places, d.count, d.runs);
+    compute_places(p, k0, d.count, d.places);
+    d.n_runs = find_runs(d.places, d.count, d.runs);
   };
   for (int64_t k0 = 0; k0 < depth; k0 += kInner) {
     enter(left.inner, k0, inner_left), enter(right.inner, k0, inner_right);
@@ -181,20 +183,20 @@ void block(const Operand& left, const Operand& right, int64_t i0, int64_t rows, 
 }
 
 template <class T, class Tile>
-void product(const Operand& left, const Operand& right, const Product& out, int64_t rows, int64_t columns,
-             int64_t depth) {
+void multiply_matrices(const Operand& left, const Operand& right, const Product& out, int64_t rows, int64_t columns,
+                       int64_t depth) {
   alignas(64) Sum<T> sums[kRows * kColumns];
   Place to_row[kRows], to_column[kColumns];
   for (int64_t i0 = 0; i0 < rows; i0 += kRows) {
     const int64_t m = std::min(kRows, rows - i0);
-    places(out.rows, i0, m, to_row);
+    compute_places(out.rows, i0, m, to_row);
     for (int64_t j0 = 0; j0 < columns; j0 += kColumns) {
       const int64_t n = std::min(kColumns, columns - j0);
       const int64_t tiled_rows = (m + kTileRows - 1) / kTileRows * kTileRows,
                     tiled_columns = (n + Tile::width - 1) / Tile::width * Tile::width;
       for (int64_t i = 0; i < tiled_rows; i++) std::fill_n(sums + i * kColumns, tiled_columns, Sum<T>(0));
-      block<T, Tile>(left, right, i0, m, j0, n, depth, sums);
-      places(out.columns, j0, n, to_column);
+      multiply_block<T, Tile>(left, right, i0, m, j0, n, depth, sums);
+      compute_places(out.columns, j0, n, to_column);
       for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++)
           static_cast<T*>(out.data)[to_row[i].offset + to_column[j].offset] = static_cast<T>(sums[i * kColumns + j]);
@@ -209,8 +211,8 @@ void matrix_product(DType dtype, const Operand& left, const Operand& right, cons
   by_dtype(dtype, [&](auto t) {
     using T = decltype(t);
     if constexpr (!std::is_same_v<T, bool>) {
-      if (wide_vectors()) product<T, Wide<Sum<T>>>(left, right, out, rows, columns, inner);
-      else product<T, Narrow<Sum<T>>>(left, right, out, rows, columns, inner);
+      if (has_avx2()) multiply_matrices<T, Wide<Sum<T>>>(left, right, out, rows, columns, inner);
+      else multiply_matrices<T, Narrow<Sum<T>>>(left, right, out, rows, columns, inner);
     }
   });
 }

@@ -46,7 +46,7 @@ struct Place {
   Shape shape;
   Device device = Device::none;
 };
-Place place_of(const Call& c, std::initializer_list<size_t> params) {
+Place choose_place(const Call& c, std::initializer_list<size_t> params) {
   Place p;
   bool stays = false;  // one of them is where all are to be
   for (size_t i : params) {
@@ -78,7 +78,7 @@ void add_operand(Promotion& p, const Call& c, size_t i) {
 }
 
 // Fast path: tensors of one type need no promotion.
-bool promoted_already(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
+bool are_promoted_already(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
   for (size_t i : params)
     if (c.args[i].kind != ArgKind::value) return false;
   const TensorType& first = c.type(*params.begin());
@@ -89,7 +89,7 @@ bool promoted_already(const Call& c, std::initializer_list<size_t> params, bool 
 }
 
 // Whether all are plain numbers, some of them live.
-bool live_numbers(const Call& c, std::initializer_list<size_t> params) {
+bool are_live_numbers(const Call& c, std::initializer_list<size_t> params) {
   bool live = false;
   for (size_t i : params) {
     if (!is_plain_number(c, i)) return false;
@@ -104,7 +104,7 @@ DType dtype_of_numbers(const Call& c, std::initializer_list<size_t> params, bool
     real = real || c.args[i].kind == ArgKind::real || (c.args[i].kind == ArgKind::value && is_real(c.type(i).dtype));
   return real ? DType::f64 : DType::i64;
 }
-ComputedOperands operands_of_numbers(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
+ComputedOperands promote_numbers(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
   ComputedOperands out;
   out.dtype = dtype_of_numbers(c, params, to_real_dtype);
   for (size_t i : params) {
@@ -117,16 +117,16 @@ ComputedOperands operands_of_numbers(const Call& c, std::initializer_list<size_t
 
 enum class In16 : uint8_t { rounded, computed };  // what narrower reals do with a number that they do not hold
 
-ComputedOperands operands(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype, Overflow overflow,
-                  In16 narrow) {
+ComputedOperands promote_operands(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype,
+                                  Overflow overflow, In16 narrow) {
   ComputedOperands out;
-  if (promoted_already(c, params, to_real_dtype)) {
+  if (are_promoted_already(c, params, to_real_dtype)) {
     for (size_t i : params) out.v.push_back(c.var(i));
     out.dtype = out.v[0].dtype();
     return out;
   }
-  if (narrow == In16::computed && live_numbers(c, params)) return operands_of_numbers(c, params, to_real_dtype);
-  const Place place = place_of(c, params);
+  if (narrow == In16::computed && are_live_numbers(c, params)) return promote_numbers(c, params, to_real_dtype);
+  const Place place = choose_place(c, params);
   const DType common = common_dtype(c, [&](Promotion& p) {
     for (size_t i : params) add_operand(p, c, i);
   });
@@ -197,7 +197,7 @@ Arg number_in(const Call& c, size_t param, DType dtype) {
 
 ComputedOperands computed_operands(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype,
                            Overflow overflow) {
-  return operands(c, params, to_real_dtype, overflow, In16::computed);
+  return promote_operands(c, params, to_real_dtype, overflow, In16::computed);
 }
 
 Var rounded(const ComputedOperands& operands, Var result) {
@@ -215,7 +215,7 @@ Var computed_by(Call& c, std::string_view prim, bool to_real_dtype, Overflow ove
 }
 
 Operands promoted(const Call& c, std::initializer_list<size_t> params, bool to_real_dtype) {
-  return operands(c, params, to_real_dtype, Overflow::refused, In16::rounded).v;
+  return promote_operands(c, params, to_real_dtype, Overflow::refused, In16::rounded).v;
 }
 
 }  // namespace thunder

@@ -9,10 +9,10 @@ namespace {
 constexpr int64_t kBlock = 128;
 
 // Adds any two, wrapping around on overflow: the sum is out of range then.
-int64_t added(int64_t a, int64_t b) {
+int64_t wrapping_add(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
-int64_t wrapped(int64_t index, int64_t size) { return index + (index < 0 ? size : 0); }
+int64_t wrap_index(int64_t index, int64_t size) { return index + (index < 0 ? size : 0); }
 
 // A few positions in a row: their indices, and where they lie in `indexed`.
 template <class I, size_t kN>
@@ -22,7 +22,7 @@ struct IndexBlock {
   int64_t n, indexed, step;
   size_t indices;
   size_t count() const { return kN < kMostIndices ? kN : indices; }
-  int64_t index(size_t d, int64_t i) const { return from[d][i * steps[d]]; }
+  int64_t index_at(size_t d, int64_t i) const { return from[d][i * steps[d]]; }
 };
 
 // Calls f(IndexBlock) for blocks that make up all positions. Always walks kMostIndices views; unused ones repeat the
@@ -62,7 +62,7 @@ Status* each_block_of(const KernelArgs& k, std::span<const Buffer> indices, cons
                                         : each_of_type<int64_t>(k, indices, lead, f);
 }
 
-Buffer behind(Buffer b, int32_t dims) {
+Buffer drop_leading_dims(Buffer b, int32_t dims) {
   b.rank -= dims, b.shape += dims, b.strides += dims;
   return b;
 }
@@ -76,12 +76,12 @@ Status* Positions::check(const KernelArgs& k, std::string_view op) const {
       const int64_t size = whole_.shape[d], step = block.steps[d];
       const auto* from = block.from[d];
       OutOfRange of_dim(2 * size);
-      for (int64_t i = 0; i < block.n; i++) of_dim.add(added(from[i * step], size));
+      for (int64_t i = 0; i < block.n; i++) of_dim.add(wrapping_add(from[i * step], size));
       bad |= of_dim.any();
     }
     for (int64_t i = 0; bad && i < block.n; i++)
       for (size_t d = 0; d < block.count(); d++)
-        if (const int64_t at = block.index(d, i), size = whole_.shape[d]; at < -size || at >= size)
+        if (const int64_t at = block.index_at(d, i), size = whole_.shape[d]; at < -size || at >= size)
           return out_of_range(op, at, d, size);
     return nullptr;
   });
@@ -95,9 +95,9 @@ void Positions::walk(const KernelArgs& k, const void* function, Visit visit) con
       const auto* from = block.from[d];
       int64_t *place = places.data(), *leading = first.data();
       if (d == 0)
-        for (int64_t i = 0; i < n; i++) place[i] = (leading[i] = wrapped(from[i * step], size)) * stride;
+        for (int64_t i = 0; i < n; i++) place[i] = (leading[i] = wrap_index(from[i * step], size)) * stride;
       else
-        for (int64_t i = 0; i < n; i++) place[i] += wrapped(from[i * step], size) * stride;
+        for (int64_t i = 0; i < n; i++) place[i] += wrap_index(from[i * step], size) * stride;
     }
     visit(function, {places.data(), first.data(), block.n, block.indexed, block.step});
     return nullptr;
@@ -106,6 +106,8 @@ void Positions::walk(const KernelArgs& k, const void* function, Visit visit) con
 }
 
 SlabPair::SlabPair(const Buffer& whole, const Buffer& indexed, size_t indices, int32_t lead)
-    : from(behind(whole, static_cast<int32_t>(indices))), to(behind(indexed, lead)), rows(from, {&from, &to}) {}
+    : from(drop_leading_dims(whole, static_cast<int32_t>(indices))),
+      to(drop_leading_dims(indexed, lead)),
+      rows(from, {&from, &to}) {}
 
 }  // namespace thunder

@@ -35,7 +35,7 @@ class Generator {
 };
 
 // Marsaglia and Tsang, "A simple method for generating gamma variables", 2000. Requires shape >= 1.
-double marsaglia_tsang(double shape, Generator& random) {
+double gamma_by_rejection(double shape, Generator& random) {
   const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   for (;;) {
     const double x = random.normal(), root = 1 + c * x;
@@ -47,7 +47,7 @@ double marsaglia_tsang(double shape, Generator& random) {
 
 // The terms of the distribution's series over the density are x^(k + 1) / (shape ... (shape + k)), whose
 // logarithms have the derivatives log(x) - digamma(shape + k + 1).
-double slope_by_series(double shape, double x) {
+double gamma_slope_by_series(double shape, double x) {
   const double log = std::log(x);
   double term = x / shape, digamma = special::digamma(shape + 1), sum = 0;
   for (double k = 1;; k++) {
@@ -58,14 +58,14 @@ double slope_by_series(double shape, double x) {
   }
 }
 // For large shapes: the derivative of the Wilson-Hilferty cube of a normal variable, which is held fixed.
-double slope_by_cube(double shape, double x) {
+double gamma_slope_by_cube(double shape, double x) {
   const double root = std::cbrt(x / shape), normal = (root - 1 + 1 / (9 * shape)) * 3 * std::sqrt(shape);
   const double slope = 1 / (9 * shape * shape) - normal / (6 * shape * std::sqrt(shape));
   return root * root * (root + 3 * shape * slope);
 }
 
 // Hörmann, "The transformed rejection method for generating Poisson random variables", 1993: PTRS. Requires rate >= 10.
-double transformed_rejection(double rate, Generator& random) {
+double poisson_by_rejection(double rate, Generator& random) {
   const double b = 0.931 + 2.53 * std::sqrt(rate), a = -0.059 + 0.02483 * b, log_rate = std::log(rate);
   const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), ratio = 0.9277 - 3.6224 / (b - 2);
   for (;;) {
@@ -76,7 +76,7 @@ double transformed_rejection(double rate, Generator& random) {
     if (std::log(v * inverse_alpha / (a / (s * s) + b)) <= k * log_rate - rate - special::lgamma(k + 1)) return k;
   }
 }
-double by_inversion(double rate, Generator& random) {
+double poisson_by_inversion(double rate, Generator& random) {
   double left = random.uniform(), density = std::exp(-rate), k = 0;
   while (left > density && density > 0) left -= density, k++, density *= rate / k;
   return k;
@@ -87,8 +87,8 @@ double by_inversion(double rate, Generator& random) {
 double gamma(double shape, double u) {
   if (!(shape > 0) || std::isinf(shape)) return shape == 0 || shape > 0 ? shape : kNaN;
   Generator random(u);
-  if (shape >= 1) return marsaglia_tsang(shape, random);
-  const double larger = marsaglia_tsang(shape + 1, random);
+  if (shape >= 1) return gamma_by_rejection(shape, random);
+  const double larger = gamma_by_rejection(shape + 1, random);
   return larger * std::pow(random.uniform(), 1 / shape);
 }
 
@@ -96,13 +96,13 @@ double gamma_slope(double shape, double x) {
   if (!(shape > 0) || !(x >= 0)) return kNaN;
   if (x == 0 || std::isinf(shape)) return x == 0 ? 0 : 1;
   if (std::isinf(x)) return kInf;
-  return shape < 1e5 ? slope_by_series(shape, x) : slope_by_cube(shape, x);
+  return shape < 1e5 ? gamma_slope_by_series(shape, x) : gamma_slope_by_cube(shape, x);
 }
 
 double poisson(double rate, double u) {
   if (!(rate > 0) || std::isinf(rate)) return rate == 0 || rate > 0 ? rate : kNaN;
   Generator random(u);
-  return rate < 10 ? by_inversion(rate, random) : transformed_rejection(rate, random);
+  return rate < 10 ? poisson_by_inversion(rate, random) : poisson_by_rejection(rate, random);
 }
 
 }  // namespace thunder::samplers

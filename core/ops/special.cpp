@@ -23,7 +23,7 @@ double bessel_of_tiny(double nu, double x) { return nu == 0 ? 1 : x / 2; }
 
 // Bessel functions of the order nu times exp(-x), x >= 0. Beyond the first bound by the asymptotic series, as sums of
 // terms (4 nu^2 - (2k - 1)^2) / (8 k x).
-double scaled_bessel(double nu, double x) {
+double scaled_bessel_i(double nu, double x) {
   if (x < kTiny) return bessel_of_tiny(nu, x);
   if (x < 300) return std::cyl_bessel_i(nu, x) * std::exp(-x);
   if (std::isinf(x)) return 0;
@@ -35,12 +35,12 @@ double scaled_bessel(double nu, double x) {
   }
   return sum / std::sqrt(2 * kPi * x);
 }
-double bessel(double nu, double x) {
+double bessel_i(double nu, double x) {
   if (x < kTiny) return bessel_of_tiny(nu, x);
   if (x < 300) return std::cyl_bessel_i(nu, x);
   const double half = std::exp(x / 2);
   if (std::isinf(half)) return kInf;
-  return scaled_bessel(nu, x) * half * half;
+  return scaled_bessel_i(nu, x) * half * half;
 }
 
 }  // namespace
@@ -149,9 +149,9 @@ double log_ndtr(double x) {
   return x < -1 ? std::log(erfcx(-t) / 2) - t * t : std::log1p(-std::erfc(t) / 2);
 }
 
-double i0(double x) { return x != x ? x : bessel(0, std::fabs(x)); }
-double i1(double x) { return x != x ? x : std::copysign(bessel(1, std::fabs(x)), x); }
-double i0e(double x) { return x != x ? x : scaled_bessel(0, std::fabs(x)); }
-double i1e(double x) { return x != x ? x : std::copysign(scaled_bessel(1, std::fabs(x)), x); }
+double i0(double x) { return x != x ? x : bessel_i(0, std::fabs(x)); }
+double i1(double x) { return x != x ? x : std::copysign(bessel_i(1, std::fabs(x)), x); }
+double i0e(double x) { return x != x ? x : scaled_bessel_i(0, std::fabs(x)); }
+double i1e(double x) { return x != x ? x : std::copysign(scaled_bessel_i(1, std::fabs(x)), x); }
 
 }  // namespace thunder::special

@@ -23,7 +23,7 @@ class Pcg {
     return folded >> turn | folded << (-turn & 31);
   }
   // Uniform in [0, bound): draws that would favour small numbers are thrown away.
-  uint64_t below(uint64_t bound) {
+  uint64_t draw_below(uint64_t bound) {
     const uint64_t unfair = -bound % bound;
     while (true) {
       const uint64_t high = draw(), bits = high << 32 | draw();
@@ -54,7 +54,7 @@ std::vector<int64_t> shuffled(int64_t rows, uint64_t seed, int64_t epoch) {
   std::vector<int64_t> order(static_cast<size_t>(rows));
   std::iota(order.begin(), order.end(), 0);
   Pcg random(scramble(seed), scramble(static_cast<uint64_t>(epoch) + 0x9e3779b97f4a7c15ull));
-  for (size_t i = order.size(); i > 1; i--) std::swap(order[i - 1], order[random.below(i)]);
+  for (size_t i = order.size(); i > 1; i--) std::swap(order[i - 1], order[random.draw_below(i)]);
   return order;
 }
 

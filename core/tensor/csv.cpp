@@ -36,15 +36,15 @@ class Reader {
   }
 
   // The fields of the next row that is not blank; false at the end. Each is valid until the next call.
-  bool next(std::vector<std::string>& fields) {
+  bool read_row(std::vector<std::string>& fields) {
     while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r')) line_ += text_[at_++] == '\n';
     fields.clear();
     if (at_ == text_.size()) return false;
     first_ = row_line_ == 0;
     row_line_ = line_;
     while (true) {
-      fields.push_back(field(fields.size() + 1));
-      if (fields.size() > kMaxColumns) bad(fields.size(), cat("more than ", kMaxColumns, " columns"));
+      fields.push_back(read_field(fields.size() + 1));
+      if (fields.size() > kMaxColumns) fail_at(fields.size(), cat("more than ", kMaxColumns, " columns"));
       if (at_ == text_.size()) return true;
       const char c = text_[at_++];
       if (c == separator_) continue;
@@ -55,35 +55,35 @@ class Reader {
   }
 
   template <class T>
-  T number(const std::string& field, size_t column) const {
+  T parse_number(const std::string& field, size_t column) const {
     T value = 0;
     const std::errc error = parse(field, value);
     const auto shown = std::string_view(field).substr(0, 40);
     if (error == std::errc::result_out_of_range)
-      bad(column, cat("'", shown, "' is out of range of ", sizeof(T) == 4 ? "f32" : "f64"));
+      fail_at(column, cat("'", shown, "' is out of range of ", sizeof(T) == 4 ? "f32" : "f64"));
     if (error != std::errc())
-      bad(column, cat("expected a number, got '", shown, "'", first_ ? "; a row of names has no numbers" : ""));
+      fail_at(column, cat("expected a number, got '", shown, "'", first_ ? "; a row of names has no numbers" : ""));
     return value;
   }
 
-  [[noreturn]] void bad(size_t column, std::string_view what) const {
+  [[noreturn]] void fail_at(size_t column, std::string_view what) const {
     fail(Code::data_lost, "'", path_, "' line ", row_line_, ", column ", column, ": ", what);
   }
 
  private:
-  std::string field(size_t column) {
-    if (at_ < text_.size() && text_[at_] == '"') return quoted(column);
+  std::string read_field(size_t column) {
+    if (at_ < text_.size() && text_[at_] == '"') return read_quoted(column);
     const size_t from = at_;
     while (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r') at_++;
     return text_.substr(from, at_ - from);
   }
 
-  std::string quoted(size_t column) {
+  std::string read_quoted(size_t column) {
     std::string out;
     at_++;
     while (true) {
       const size_t quote = text_.find('"', at_);
-      if (quote == text_.npos) bad(column, "a quote is never closed");
+      if (quote == text_.npos) fail_at(column, "a quote is never closed");
       out.append(text_, at_, quote - at_);
       at_ = quote + 1;
       if (at_ == text_.size() || text_[at_] != '"') break;
@@ -91,7 +91,7 @@ class Reader {
     }
     line_ += static_cast<uint64_t>(std::count(out.begin(), out.end(), '\n'));
     if (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r')
-      bad(column, "text after a closing quote");
+      fail_at(column, "text after a closing quote");
     return out;
   }
 
@@ -111,7 +111,7 @@ Csv load(const std::string& path, const CsvOptions& options, const Allocator& al
   Csv out;
   size_t columns = 0;
   int64_t rows = 0;
-  for (bool first = true; reader.next(fields); first = false) {
+  for (bool first = true; reader.read_row(fields); first = false) {
     if (first) {
       columns = fields.size();
       T ignored = 0;
@@ -128,8 +128,9 @@ Csv load(const std::string& path, const CsvOptions& options, const Allocator& al
       }
     }
     if (fields.size() != columns)
-      reader.bad(std::min(fields.size(), columns + 1), cat("expected ", columns, " columns, found ", fields.size()));
-    for (size_t i = 0; i < columns; i++) values.push_back(reader.number<T>(fields[i], i + 1));
+      reader.fail_at(std::min(fields.size(), columns + 1),
+                     cat("expected ", columns, " columns, found ", fields.size()));
+    for (size_t i = 0; i < columns; i++) values.push_back(reader.parse_number<T>(fields[i], i + 1));
     rows++;
   }
   TensorType type;

@@ -61,7 +61,7 @@ class Source {
   std::optional<Gunzip> gunzip_;
 };
 
-DType type_of(const std::string& path, std::byte code) {
+DType dtype_of_code(const std::string& path, std::byte code) {
   for (auto& row : kCodes)
     if (row.code == static_cast<uint8_t>(code)) return row.type;
   fail(Code::data_lost, "'", path, "' is not a valid IDX file: its element type is ", static_cast<int>(code),
@@ -76,7 +76,7 @@ Ref<Tensor> load_idx(const std::string& path, const Allocator& allocator) {
   source.read(start);
   if (start[0] != std::byte{0} || start[1] != std::byte{0})
     fail(Code::data_lost, "'", path, "' is not a valid IDX file: it does not begin with two zero bytes");
-  const DType dtype = type_of(path, start[2]);
+  const DType dtype = dtype_of_code(path, start[2]);
   const auto rank = static_cast<size_t>(start[3]);
   if (rank > kMaxRank)
     fail(Code::data_lost, "'", path, "' is not a valid IDX file: ", rank, " dimensions; at most ", kMaxRank,

@@ -43,14 +43,17 @@ class HeaderParser {
     bool descr = false, order = false, shape = false;
     expect('{');
     while (!accept('}')) {
-      const auto key = quoted();
+      const auto key = parse_quoted();
       expect(':');
-      bool& seen = key == "descr" ? descr : key == "fortran_order" ? order : key == "shape" ? shape : unknown(key);
+      bool& seen = key == "descr"           ? descr
+                   : key == "fortran_order" ? order
+                   : key == "shape"         ? shape
+                                            : fail_unknown_key(key);
       if (seen) bad(cat("the key '", key, "' occurs twice"));
       seen = true;
       if (key == "descr") parse_type(h);
-      if (key == "fortran_order") h.column_major = boolean();
-      if (key == "shape") h.shape = tuple();
+      if (key == "fortran_order") h.column_major = parse_boolean();
+      if (key == "shape") h.shape = parse_tuple();
       if (accept('}')) break;
       expect(',');
     }
@@ -64,7 +67,7 @@ class HeaderParser {
   [[noreturn]] void bad(std::string_view what) const {
     fail(Code::data_lost, "'", path_, "' is not a valid npy file: ", what, " at offset ", at_, " of its header");
   }
-  bool& unknown(std::string_view key) const { bad(cat("the unknown key '", key, "'")); }
+  bool& fail_unknown_key(std::string_view key) const { bad(cat("the unknown key '", key, "'")); }
 
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) at_++;
@@ -78,7 +81,7 @@ class HeaderParser {
   void expect(char c) {
     if (!accept(c)) bad(cat("expected '", c, "'"));
   }
-  std::string_view quoted() {
+  std::string_view parse_quoted() {
     skip();
     const char quote = at_ < text_.size() ? text_[at_] : 0;
     const size_t end = quote == '\'' || quote == '"' ? text_.find(quote, at_ + 1) : text_.npos;
@@ -87,7 +90,7 @@ class HeaderParser {
     at_ = end + 1;
     return inside;
   }
-  bool boolean() {
+  bool parse_boolean() {
     skip();
     for (std::string_view word : {"True", "False"})
       if (text_.substr(at_, word.size()) == word) {
@@ -96,7 +99,7 @@ class HeaderParser {
       }
     bad("expected True or False");
   }
-  std::vector<int64_t> tuple() {
+  std::vector<int64_t> parse_tuple() {
     std::vector<int64_t> out;
     expect('(');
     while (!accept(')')) {
@@ -116,7 +119,7 @@ class HeaderParser {
   void parse_type(Header& h) {
     skip();
     if (at_ < text_.size() && text_[at_] == '[') refuse("a structured type");
-    const auto text = quoted();
+    const auto text = parse_quoted();
     const bool ordered = !text.empty() && std::string_view("<>|=").find(text[0]) != std::string_view::npos;
     h.big_endian = ordered && text[0] == '>';
     for (auto& row : kCodes)
@@ -186,14 +189,14 @@ Sizes column_strides(const Sizes& sizes) {
   return out;
 }
 
-bool column_major(const Tensor& t) {
+bool is_column_major(const Tensor& t) {
   Sizes sizes(t.sizes(), t.sizes() + t.type().rank()), strides = t.strides();
   std::reverse(sizes.begin(), sizes.end());
   std::reverse(strides.begin(), strides.end());
   return is_dense(sizes, strides);
 }
 
-std::string header_for(const Tensor& t, bool columns) {
+std::string make_header(const Tensor& t, bool columns) {
   const DType dtype = t.type().dtype;
   const auto* row = std::find_if(kCodes.begin(), kCodes.end(), [&](auto& r) { return r.type == dtype; });
   std::string shape = join(t.type().shape, ", ", [](Dim d) { return name(d); });
@@ -234,9 +237,9 @@ void save_npy(const std::string& path, const Tensor& given) {
   const Tensor& tensor = *host;
   if (tensor.type().dtype == DType::bf16)
     fail(Code::unimplemented, "cannot save '", path, "': npy files cannot hold bf16; convert it to f32 first");
-  const bool columns = !tensor.contiguous() && column_major(tensor);
+  const bool columns = !tensor.contiguous() && is_column_major(tensor);
   OutputFile file(path);
-  file.write(header_for(tensor, columns));
+  file.write(make_header(tensor, columns));
   if (tensor.contiguous() || columns) {
     file.write(std::span<const std::byte>(tensor.data(), tensor.bytes()));
   } else {

@@ -23,7 +23,7 @@ struct Ends {
 };
 
 // A view of a corner: along some axes one of the ends, `count` elements long.
-Ref<Tensor> part_of(const Tensor& t, const std::vector<Ends>& ends, int64_t count, uint64_t second, bool shown) {
+Ref<Tensor> corner_view(const Tensor& t, const std::vector<Ends>& ends, int64_t count, uint64_t second, bool shown) {
   TensorType type = t.type();
   auto offset = static_cast<int64_t>(t.offset());
   for (size_t i = 0; i < ends.size(); i++) {
@@ -52,7 +52,8 @@ Ref<Tensor> shown_elements(const Tensor& t, bool summarize, const TensorPrintOpt
   }
   Ref<Tensor> shown = Tensor::empty(default_allocator(), type);
   for (uint64_t second = 0; second >> ends.size() == 0; second++)
-    copy_elements(*part_of(t, ends, o.edgeitems, second, false), *part_of(*shown, ends, o.edgeitems, second, true));
+    copy_elements(*corner_view(t, ends, o.edgeitems, second, false),
+                  *corner_view(*shown, ends, o.edgeitems, second, true));
   return shown;
 }
 
@@ -68,14 +69,14 @@ std::string number_text(double value, std::chars_format format, int64_t precisio
 class Formatter {
  public:
   Formatter(const Buffer& shown, const TensorPrintOptions& o) : options_(o), real_(is_real(shown.dtype)) {
-    if (real_) choose(shown);
+    if (real_) choose_notation(shown);
     else
-      for (int64_t i = 0; i < shown.elements(); i++) widen(plain(shown, i));
+      for (int64_t i = 0; i < shown.elements(); i++) update_width(element_text(shown, i));
   }
 
   size_t width() const { return width_; }
   std::string text(const Buffer& shown, int64_t i) const {
-    const std::string out = real_ ? real_text(value_of(shown, i)) : plain(shown, i);
+    const std::string out = real_ ? real_text(value_of(shown, i)) : element_text(shown, i);
     return std::string(width_ - std::min(width_, out.size()), ' ') + out;
   }
 
@@ -83,7 +84,7 @@ class Formatter {
   static double value_of(const Buffer& shown, int64_t i) {
     return as_double(shown.dtype, shown.as<std::byte>() + i * static_cast<int64_t>(size_of(shown.dtype)));
   }
-  static std::string plain(const Buffer& shown, int64_t i) {
+  static std::string element_text(const Buffer& shown, int64_t i) {
     if (shown.dtype == DType::boolean) return shown.as<bool>()[i] ? "True" : "False";
     return by_element(shown.dtype, [&](auto t) -> std::string {
       using T = decltype(t);
@@ -94,7 +95,7 @@ class Formatter {
   }
 
   // Zeros, infinities and NaN neither decide on the notation nor on the width.
-  void choose(const Buffer& shown) {
+  void choose_notation(const Buffer& shown) {
     std::vector<double> values;
     for (int64_t i = 0; i < shown.elements(); i++)
       if (const double v = value_of(shown, i); std::isfinite(v) && v != 0) values.push_back(v);
@@ -105,10 +106,10 @@ class Formatter {
       whole_ = whole_ && v == std::ceil(v);
     }
     scientific_ = most / least > 1000 || most > 1e8 || (!whole_ && least < 1e-4);
-    for (double v : values) widen(real_text(v));
+    for (double v : values) update_width(real_text(v));
     scientific_ = options_.sci_mode.value_or(scientific_);  // the width stays, as in PyTorch
   }
-  void widen(const std::string& text) { width_ = std::max(width_, text.size()); }
+  void update_width(const std::string& text) { width_ = std::max(width_, text.size()); }
 
   std::string real_text(double value) const {
     if (scientific_) return number_text(value, std::chars_format::scientific, options_.precision);
@@ -138,12 +139,12 @@ class Printer {
   bool is_empty(size_t axis) const { return summarize_ && !options_.edgeitems && t_.sizes()[axis] > 0; }
   std::string list(size_t axis, size_t indent) {
     if (is_empty(axis)) return "[...]";
-    return axis + 1 == t_.type().rank() ? row(axis, indent) : rows(axis, indent);
+    return axis + 1 == t_.type().rank() ? format_row(axis, indent) : format_rows(axis, indent);
   }
 
   // Calls each(), or dots() in the middle of a dim that is cut.
   template <class Each, class Dots>
-  void walk(size_t axis, const Each& each, const Dots& dots) const {
+  void for_each_shown(size_t axis, const Each& each, const Dots& dots) const {
     const bool cut = summarize_ && is_cut(t_.sizes()[axis], options_);
     for (int64_t i = 0; i < shown_->sizes()[axis]; i++) {
       if (cut && i == options_.edgeitems) dots();
@@ -151,9 +152,10 @@ class Printer {
     }
   }
 
-  std::string row(size_t axis, size_t indent) {
+  std::string format_row(size_t axis, size_t indent) {
     std::vector<std::string> items;
-    walk(axis, [&] { items.push_back(formatter_.text(shown_->buffer(), next_++)); }, [&] { items.push_back(" ..."); });
+    for_each_shown(
+        axis, [&] { items.push_back(formatter_.text(shown_->buffer(), next_++)); }, [&] { items.push_back(" ..."); });
     const auto width = static_cast<int64_t>(formatter_.width()) + 2;
     const auto in_line = std::max<int64_t>(1, (options_.linewidth - static_cast<int64_t>(indent)) / width);
     std::string out = "[";
@@ -164,12 +166,12 @@ class Printer {
     return out + "]";
   }
 
-  std::string rows(size_t axis, size_t indent) {
+  std::string format_rows(size_t axis, size_t indent) {
     const std::string between =
         cat(",", std::string(t_.type().rank() - axis - 1, '\n'), std::string(indent + 1, ' '));
     std::string out = "[";
     const auto add = [&](const std::string& text) { out += cat(out.size() > 1 ? between : "", text); };
-    walk(axis, [&] { add(list(axis + 1, indent + 1)); }, [&] { add("..."); });
+    for_each_shown(axis, [&] { add(list(axis + 1, indent + 1)); }, [&] { add("..."); });
     return out + "]";
   }
 
@@ -186,7 +188,7 @@ std::string size_text(const Shape& shape) {
 }
 
 // The text behind the elements: the properties that they do not show.
-std::vector<std::string> suffixes_of(const Tensor& t) {
+std::vector<std::string> collect_suffixes(const Tensor& t) {
   const TensorType& type = t.type();
   const bool traced = t.kind() == Tensor::Kind::proxy, empty = t.concrete() && t.elements() == 0;
   std::vector<std::string> out;
@@ -199,7 +201,7 @@ std::vector<std::string> suffixes_of(const Tensor& t) {
   return out;
 }
 
-std::string with_suffixes(std::string text, const std::vector<std::string>& suffixes, int64_t linewidth) {
+std::string append_suffixes(std::string text, const std::vector<std::string>& suffixes, int64_t linewidth) {
   // Without a line break, rfind gives -1: then the line is two longer than it is.
   size_t line = text.size() - text.rfind('\n') + 1;
   for (const std::string& suffix : suffixes) {
@@ -215,7 +217,7 @@ std::string with_suffixes(std::string text, const std::vector<std::string>& suff
 }
 
 // A plain number of a scope as a 0-d tensor.
-Ref<Tensor> tensor_of(const Tensor& number) {
+Ref<Tensor> tensor_of_number(const Tensor& number) {
   const Arg& value = number.number_value();
   TensorType type;
   type.dtype = tensor_dtype(number.type().dtype), type.device = Device::cpu;
@@ -237,10 +239,10 @@ std::optional<TensorPrintOptions> print_profile(std::string_view name) {
 
 std::string print(const Tensor& t, const TensorPrintOptions& options) {
   if (t.kind() == Tensor::Kind::failed) throw Error(t.failure());
-  if (t.kind() == Tensor::Kind::number) return print(*tensor_of(t), options);
+  if (t.kind() == Tensor::Kind::number) return print(*tensor_of_number(t), options);
   std::string elements = "...";
   if (t.concrete()) elements = t.elements() ? Printer(t, options).text() : "[]";
-  return with_suffixes(cat(kPrefix, elements), suffixes_of(t), options.linewidth);
+  return append_suffixes(cat(kPrefix, elements), collect_suffixes(t), options.linewidth);
 }
 
 }  // namespace thunder

@@ -50,36 +50,36 @@ class Loader {
   Loader(const InputFile& file, const Allocator& allocator) : file_(file), allocator_(allocator) {}
 
   SafeTensors load() {
-    Json root = parse(header());
+    Json root = parse(read_header());
     SafeTensors out;
     std::vector<Entry> entries;
     std::unordered_set<std::string> names;
     for (const cJSON* item = root->child; item; item = item->next) {
       std::string name = item->string;
-      if (!names.insert(name).second) bad("the name '", name, "' occurs twice");
+      if (!names.insert(name).second) fail_invalid("the name '", name, "' occurs twice");
       if (name == kMetadata)
-        out.metadata = metadata(item);
+        out.metadata = parse_metadata(item);
       else
-        entries.push_back(entry(std::move(name), item));
+        entries.push_back(parse_entry(std::move(name), item));
     }
     check_cover(entries);
-    for (const Entry& e : entries) out.tensors.push_back({e.name, tensor(e)});
+    for (const Entry& e : entries) out.tensors.push_back({e.name, load_tensor(e)});
     return out;
   }
 
  private:
   template <class... T>
-  [[noreturn]] void bad(const T&... what) const {
+  [[noreturn]] void fail_invalid(const T&... what) const {
     fail(Code::data_lost, "'", file_.path(), "' is not a valid safetensors file: ", what...);
   }
 
-  std::string header() {
-    if (file_.size() < 8) bad("expected at least 8 bytes, found ", file_.size());
+  std::string read_header() {
+    if (file_.size() < 8) fail_invalid("expected at least 8 bytes, found ", file_.size());
     uint64_t length = 0;
     file_.read(0, std::as_writable_bytes(std::span(&length, 1)));
-    if (length > kMaxHeader) bad("its header claims ", length, " bytes; at most ", kMaxHeader, " are allowed");
+    if (length > kMaxHeader) fail_invalid("its header claims ", length, " bytes; at most ", kMaxHeader, " are allowed");
     if (length > file_.size() - 8)
-      bad("it is truncated: its header claims ", length, " bytes, but only ", file_.size() - 8, " follow");
+      fail_invalid("it is truncated: its header claims ", length, " bytes, but only ", file_.size() - 8, " follow");
     std::string text(length, '\0');
     file_.read(8, std::as_writable_bytes(std::span(text)));
     data_ = 8 + length;
@@ -88,59 +88,60 @@ class Loader {
 
   // Refuses what the format forbids but cJSON would accept or cut short.
   Json parse(std::string text) {
-    if (text.empty() || text[0] != '{') bad("its header does not begin with '{'");
-    if (!valid_utf8(text)) bad("its header is not UTF-8");
+    if (text.empty() || text[0] != '{') fail_invalid("its header does not begin with '{'");
+    if (!valid_utf8(text)) fail_invalid("its header is not UTF-8");
     text.erase(text.find_last_not_of(' ') + 1);
     if (const size_t at = json_zero(text); at != text.npos)
-      bad("a zero ", text[at] ? "character" : "byte", " at offset ", at, " of its header");
+      fail_invalid("a zero ", text[at] ? "character" : "byte", " at offset ", at, " of its header");
     // cJSON does not tell bad text from missing memory.
-    if (const size_t at = json_error(text); at != text.npos) bad("its header is not JSON (at offset ", at, ")");
+    if (const size_t at = json_error(text); at != text.npos)
+      fail_invalid("its header is not JSON (at offset ", at, ")");
     Json root(cJSON_ParseWithLengthOpts(text.c_str(), text.size() + 1, nullptr, 1), cJSON_Delete);
     if (!root) throw std::bad_alloc();
     return root;
   }
 
-  Metadata metadata(const cJSON* item) const {
+  Metadata parse_metadata(const cJSON* item) const {
     Metadata out;
     std::unordered_set<std::string> keys;
-    if (!cJSON_IsObject(item)) bad("its metadata is not an object");
+    if (!cJSON_IsObject(item)) fail_invalid("its metadata is not an object");
     for (const cJSON* row = item->child; row; row = row->next) {
-      if (!cJSON_IsString(row)) bad("metadata '", row->string, "' is not a string");
-      if (!keys.insert(row->string).second) bad("metadata '", row->string, "' occurs twice");
+      if (!cJSON_IsString(row)) fail_invalid("metadata '", row->string, "' is not a string");
+      if (!keys.insert(row->string).second) fail_invalid("metadata '", row->string, "' occurs twice");
       out.emplace_back(row->string, row->valuestring);
     }
     return out;
   }
 
-  Entry entry(std::string name, const cJSON* item) const {
+  Entry parse_entry(std::string name, const cJSON* item) const {
     const cJSON *dtype = nullptr, *shape = nullptr, *offsets = nullptr;
-    if (!cJSON_IsObject(item)) bad("tensor '", name, "' is not described by an object");
+    if (!cJSON_IsObject(item)) fail_invalid("tensor '", name, "' is not described by an object");
     for (const cJSON* field = item->child; field; field = field->next) {
       const std::string_view key = field->string;
       const cJSON** place = key == "dtype"          ? &dtype
                             : key == "shape"        ? &shape
                             : key == "data_offsets" ? &offsets
                                                     : nullptr;
-      if (!place) bad("tensor '", name, "' has an unknown field '", key, "'");
-      if (*place) bad("tensor '", name, "' has '", key, "' twice");
+      if (!place) fail_invalid("tensor '", name, "' has an unknown field '", key, "'");
+      if (*place) fail_invalid("tensor '", name, "' has '", key, "' twice");
       *place = field;
     }
     if (!cJSON_IsString(dtype) || !cJSON_IsArray(shape) || !cJSON_IsArray(offsets))
-      bad("tensor '", name, "' lacks a dtype string, a shape list or a data_offsets list");
+      fail_invalid("tensor '", name, "' lacks a dtype string, a shape list or a data_offsets list");
     Entry e;
-    e.type.dtype = dtype_named(name, dtype->valuestring);
+    e.type.dtype = parse_dtype(name, dtype->valuestring);
     for (const cJSON* d = shape->child; d; d = d->next) {
-      if (e.type.rank() == kMaxRank) bad("tensor '", name, "' has more than ", kMaxRank, " dimensions");
+      if (e.type.rank() == kMaxRank) fail_invalid("tensor '", name, "' has more than ", kMaxRank, " dimensions");
       e.type.shape.push_back(read_size(name, d));
     }
-    if (cJSON_GetArraySize(offsets) != 2) bad("tensor '", name, "' has other than two data_offsets");
+    if (cJSON_GetArraySize(offsets) != 2) fail_invalid("tensor '", name, "' has other than two data_offsets");
     e.begin = static_cast<uint64_t>(read_size(name, offsets->child));
     e.end = static_cast<uint64_t>(read_size(name, offsets->child->next));
     e.name = std::move(name);
     return e;
   }
 
-  DType dtype_named(const std::string& tensor, std::string_view text) const {
+  DType parse_dtype(const std::string& tensor, std::string_view text) const {
     for (auto& row : kTypes)
       if (row.name == text) return row.dtype;
     fail(Code::unimplemented, "'", file_.path(), "': tensor '", tensor, "' has dtype ", text,
@@ -149,10 +150,10 @@ class Loader {
 
   // The format bounds sizes to 48 bits, so a double carries them exactly.
   int64_t read_size(const std::string& tensor, const cJSON* number) const {
-    if (!cJSON_IsNumber(number)) bad("tensor '", tensor, "' has a size or an offset that is not a number");
+    if (!cJSON_IsNumber(number)) fail_invalid("tensor '", tensor, "' has a size or an offset that is not a number");
     const double v = number->valuedouble;
     if (!(v >= 0 && v < 281474976710656.0) || v != static_cast<double>(static_cast<int64_t>(v)))
-      bad("tensor '", tensor, "' has a size or an offset of ", v, "; expected an integer from 0 to 2^48 - 1");
+      fail_invalid("tensor '", tensor, "' has a size or an offset of ", v, "; expected an integer from 0 to 2^48 - 1");
     return static_cast<int64_t>(v);
   }
 
@@ -164,11 +165,11 @@ class Loader {
       try {
         bytes = dense_bytes(e.type);
       } catch (const Error& error) {
-        bad("tensor '", e.name, "': ", error.message());
+        fail_invalid("tensor '", e.name, "': ", error.message());
       }
       if (e.end < e.begin || e.end - e.begin != bytes)
-        bad("tensor '", e.name, "' of type ", thunder::name(e.type), " needs ", bytes,
-            " bytes, but its data_offsets are [", e.begin, ", ", e.end, "]");
+        fail_invalid("tensor '", e.name, "' of type ", thunder::name(e.type), " needs ", bytes,
+                     " bytes, but its data_offsets are [", e.begin, ", ", e.end, "]");
       order.push_back(&e);
     }
     std::sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) {
@@ -177,20 +178,22 @@ class Loader {
     uint64_t at = 0;
     for (const Entry* e : order) {
       if (e->begin != at)
-        bad("tensor '", e->name, "' begins at byte ", e->begin, ", but the one before it ends at ", at);
+        fail_invalid("tensor '", e->name, "' begins at byte ", e->begin, ", but the one before it ends at ", at);
       at = e->end;
     }
     const uint64_t found = file_.size() - data_;
-    if (at > found) bad("it is truncated: its tensors need ", at, " bytes, but only ", found, " follow the header");
-    if (at < found) bad(found - at, " bytes at its end belong to no tensor");
+    if (at > found)
+      fail_invalid("it is truncated: its tensors need ", at, " bytes, but only ", found, " follow the header");
+    if (at < found) fail_invalid(found - at, " bytes at its end belong to no tensor");
   }
 
-  Ref<Tensor> tensor(const Entry& e) const {
+  Ref<Tensor> load_tensor(const Entry& e) const {
     auto t = Tensor::empty(allocator_, e.type);
     std::span<std::byte> bytes(t->data(), t->bytes());
     file_.read(data_ + e.begin, bytes);
     if (e.type.dtype == DType::boolean)
-      if (auto at = find_bad_bool(bytes)) bad("byte ", *at, " of the bool tensor '", e.name, "' is neither 0 nor 1");
+      if (auto at = find_bad_bool(bytes))
+        fail_invalid("byte ", *at, " of the bool tensor '", e.name, "' is neither 0 nor 1");
     return t;
   }
 
@@ -219,7 +222,7 @@ void check_savable(const std::string& path, std::span<const NamedTensor> tensors
   }
 }
 
-std::string header_of(std::span<const NamedTensor* const> tensors, const Metadata& metadata) {
+std::string make_header(std::span<const NamedTensor* const> tensors, const Metadata& metadata) {
   std::string out = "{";
   if (!metadata.empty())
     out += cat(json_quote(kMetadata), ":{",
@@ -256,7 +259,7 @@ void save_safetensors(const std::string& path, std::span<const NamedTensor> tens
     const size_t x = size_of(a->tensor->type().dtype), y = size_of(b->tensor->type().dtype);
     return x != y ? x > y : a->name < b->name;
   });
-  const std::string header = header_of(order, metadata);
+  const std::string header = make_header(order, metadata);
   if (header.size() > kMaxHeader)
     fail(Code::invalid_argument, "cannot save '", path, "': names and metadata take ", header.size(),
          " bytes; the format allows ", kMaxHeader);

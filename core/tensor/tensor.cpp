@@ -132,7 +132,7 @@ Ref<Tensor> Tensor::allocate(const Allocator& allocator, const DenseType& dense)
 
 namespace {
 
-Sizes steps_of(const Sizes& sizes, const Sizes& given) {
+Sizes normalize_strides(const Sizes& sizes, const Sizes& given) {
   const bool empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
   if (!empty && std::find(sizes.begin(), sizes.end(), 1) == sizes.end()) return given;
   Sizes steps = dense_strides(sizes);
@@ -147,7 +147,7 @@ Ref<Tensor> Tensor::view(Ref<Storage> storage, const TensorType& type, const Siz
   auto t = Ref<Tensor>::adopt(new Tensor);
   t->type_ = type;
   t->sizes_ = thunder::concrete(type.shape);
-  t->strides_ = steps_of(t->sizes_, strides);
+  t->strides_ = normalize_strides(t->sizes_, strides);
   t->contiguous_ = is_dense(t->sizes_, t->strides_);
   t->data_ = storage->data() + byte_offset;
   t->storage_ = std::move(storage);

@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-void must(Status* failed) {
+void throw_if_failed(Status* failed) {
   if (failed) throw Error(Ref<Status>::adopt(failed));
 }
 
@@ -43,7 +43,7 @@ void copy_elements(const Tensor& from, const Tensor& to) {
   Accelerator *source = accelerator(from), *target = accelerator(to);
   if (is_empty(from)) return;
   if (!source && !target) return copy_strided(from.buffer(), to.buffer());
-  if (source == target) return must(copy_on_device(*source, from.buffer(), to.buffer()));
+  if (source == target) return throw_if_failed(copy_on_device(*source, from.buffer(), to.buffer()));
   // Between host and device whole dense blocks are copied: strided tensors are packed before and unpacked after.
   if (!from.contiguous()) return copy_elements(*dense_copy(default_allocator(), from), to);
   if (!to.contiguous()) {
@@ -56,15 +56,15 @@ void copy_elements(const Tensor& from, const Tensor& to) {
     copy_elements(from, *host);
     return copy_elements(*host, to);
   }
-  must(source ? source->copy_out(to.data(), from.data(), from.bytes())
-              : target->copy_in(to.data(), from.data(), from.bytes()));
+  throw_if_failed(source ? source->copy_out(to.data(), from.data(), from.bytes())
+                         : target->copy_in(to.data(), from.data(), from.bytes()));
 }
 
 void read_elements(const Tensor& from, void* host) { copy_elements(from, *host_view(from, host)); }
 void write_elements(const Tensor& to, const void* host) { copy_elements(*host_view(to, const_cast<void*>(host)), to); }
 
 void fill_with_zeros(const Tensor& t) {
-  if (Accelerator* device = accelerator(t)) return must(device->fill_with_zeros(t.data(), t.bytes()));
+  if (Accelerator* device = accelerator(t)) return throw_if_failed(device->fill_with_zeros(t.data(), t.bytes()));
   std::fill_n(t.data(), t.bytes(), std::byte{0});
 }
 
