@@ -21,7 +21,7 @@ struct Place {
   std::string text() const { return path.empty() ? cat("module ", root->kind().name()) : cat("module '", path, "'"); }
 };
 
-Place place_of(const Scope& scope, Module& module) {
+Place find_place(const Scope& scope, Module& module) {
   for (const ModuleAccess* a = scope.access; a; a = a->outer)
     if (auto it = a->paths.find(&module); it != a->paths.end()) return {a->root, it->second};
   return {Ref<Module>(&module), ""};
@@ -37,10 +37,11 @@ class SameTensor : public Fact {
         strides_(tensor_ ? tensor_->strides() : Sizes()) {}
 
   bool holds() const override {
-    return now() == tensor_.get() && (!tensor_ || (tensor_->type() == type_ && tensor_->strides() == strides_));
+    return current_tensor() == tensor_.get() &&
+           (!tensor_ || (tensor_->type() == type_ && tensor_->strides() == strides_));
   }
   std::string describe() const override {
-    Tensor* t = now();
+    Tensor* t = current_tensor();
     if (!t) return cat("tensor '", path_, "' of a module is no longer there");
     if (!tensor_) return cat("tensor '", path_, "' of a module was absent, is ", name(t->type()));
     if (!(t->type() == type_))
@@ -49,7 +50,7 @@ class SameTensor : public Fact {
   }
 
  private:
-  Tensor* now() const {
+  Tensor* current_tensor() const {
     const Module::NamedSlot* slot = root_->find_tensor(path_);
     return slot ? slot->tensor.get() : nullptr;
   }
@@ -86,11 +87,11 @@ class SameCall : public Fact {
         options_(m.kind().becoming().to ? std::nullopt : std::optional(m.options())) {}
   bool holds() const override {
     Module* m = place_.find();
-    return m && m->forward() == forward_ && (!options_ || changed(*m) == options_->size());
+    return m && m->forward() == forward_ && (!options_ || first_changed(*m) == options_->size());
   }
   std::string describe() const override {
     Module* m = place_.find();
-    const size_t at = m && options_ ? changed(*m) : SIZE_MAX;
+    const size_t at = m && options_ ? first_changed(*m) : SIZE_MAX;
     if (at >= (options_ ? options_->size() : 0)) return cat(place_.text(), ": its forward was replaced");
     return cat(place_.text(), ": ", m->kind().schema().params[at].name, " is ", leaf_text(m->options()[at]), ", was ",
                leaf_text((*options_)[at]));
@@ -98,7 +99,7 @@ class SameCall : public Fact {
 
  private:
   // The index of the first option that differs; the number of options if none does.
-  size_t changed(const Module& m) const {
+  size_t first_changed(const Module& m) const {
     const auto &was = *options_, &now = m.options();
     return static_cast<size_t>(std::mismatch(was.begin(), was.end(), now.begin(), now.end(), same_option).first -
                                was.begin());
@@ -116,9 +117,9 @@ class SameTree : public Fact {
   explicit SameTree(Ref<Module> root) : root_(std::move(root)) {
     for (auto& at : modules_of(*root_)) modules_.push_back({at.path, Ref<Module>(at.module), at.module->children()});
   }
-  bool holds() const override { return !changed(); }
+  bool holds() const override { return !first_changed(); }
   std::string describe() const override {
-    const Known* where = changed();
+    const Known* where = first_changed();
     return cat(where && !where->path.empty() ? cat("module '", where->path, "'") : cat("module ", root_->kind().name()),
                ": a child was added or replaced");
   }
@@ -130,7 +131,7 @@ class SameTree : public Fact {
     std::vector<Module::Child> children;
   };
   // Compares from the root down: a module is unchanged only if all modules before it are.
-  const Known* changed() const {
+  const Known* first_changed() const {
     for (const Known& was : modules_) {
       auto same = [](auto& a, auto& b) { return a.name == b.name && a.module == b.module; };
       const auto& now = was.module->children();
@@ -148,7 +149,7 @@ void guard(Scope& scope, const Place& place, std::unique_ptr<Fact> fact) {
 
 Tensor* read(Scope& scope, Module& module, std::string_view path, const Module::NamedSlot* slot) {
   if (!scope.tracing()) return slot ? slot->tensor.get() : nullptr;
-  Place place = place_of(scope, module);
+  Place place = find_place(scope, module);
   const std::string full = join_path(place.path, path);
   guard(scope, place, std::make_unique<SameTensor>(place.root, full, slot ? slot->tensor : nullptr));
   return slot ? scope.parameter(slot->tensor.get(), full) : nullptr;
@@ -238,7 +239,7 @@ Tensor* module_tensor(Scope& scope, Module& module, std::string_view path) {
 
 bool module_training(Scope& scope, Module& module) {
   if (!scope.tracing()) return module.training();
-  Place place = place_of(scope, module);
+  Place place = find_place(scope, module);
   guard(scope, place, std::make_unique<SameMode>(place, module.training()));
   return module.training();
 }
@@ -250,7 +251,7 @@ Values* module_call(Scope& scope, Module& module, const Values& in, const char* 
   const bool replaced = module.forward() && !(inside && inside->is_of(module) && module.kind().forward);
   const Entered entered(scope, module, where);
   if (scope.tracing()) {
-    Place place = place_of(scope, module);
+    Place place = find_place(scope, module);
     guard(scope, place, std::make_unique<SameCall>(place, module));
   }
   return replaced ? apply(scope, *Ref<Function>(module.forward()), in) : kind_forward(scope, module, in);

@@ -27,7 +27,7 @@ size_t end_of_group(std::string_view structure, size_t from) {
 }
 
 // If a function gave its two results as one list, the list's elements.
-std::string_view unwrapped(std::string_view structure) {
+std::string_view strip_outer_list(std::string_view structure) {
   const size_t open = structure.find_first_of("*[{");
   if (open == structure.npos || structure[open] != '[' || end_of_group(structure, open) + 1 != structure.size())
     return structure;
@@ -47,7 +47,7 @@ void check_loss(std::string_view who, const Leaf& leaf) {
 }
 
 // The number of a loss. Requires: it was checked.
-double value_of(VectorMath& math, const Ref<Tensor>& loss) {
+double loss_value(VectorMath& math, const Ref<Tensor>& loss) {
   if (loss->kind() != Tensor::Kind::number) return math.number(loss);
   const Arg& number = loss->number_value();
   return number.kind == ArgKind::real ? number.f : static_cast<double>(number.i);
@@ -76,7 +76,7 @@ void Optimizer::evaluate(Scope& scope, Function& closure, Evaluation& out) const
   const Values& results = *apply(scope, closure, none);
   scope.run_formulas([&] {
     require(!groups_.empty(), row_.name, ": there are no parameters yet; add a group");
-    const std::string_view structure = unwrapped(results.structure());
+    const std::string_view structure = strip_outer_list(results.structure());
     require(structure.starts_with(kLoss), row_.name, ": the function must give the loss and the gradients, got ",
             structure.empty() ? "nothing" : structure.substr(0, 400));
     check_loss(row_.name, results[0]);
@@ -109,7 +109,7 @@ Ref<Tensor> Optimizer::minimize(const ScopeEnvironment& environment, Function& c
       gradients.push_back(given ? given : step.math.scaled(params_[i], 0));
     }
     if (!loss) loss = now.loss;
-    return JointStep::Point{value_of(step.math, now.loss), step.math.joined(gradients, vector.dtype)};
+    return JointStep::Point{loss_value(step.math, now.loss), step.math.joined(gradients, vector.dtype)};
   };
   JointStep step(environment, groups_[0].settings, get_f64("lr"), *state_, params_, vector, evaluated);
   row_.minimize(step);

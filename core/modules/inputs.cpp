@@ -10,7 +10,7 @@ namespace {
 
 // The name by which a leaf was given: "3.attn_mask" is in a map at the end, and "2.output_size.1" in a list there.
 // Empty: by its position, be it in a list of its own, as an LSTM's (h, c) are.
-std::string name_in(const std::string& path) {
+std::string argument_name(const std::string& path) {
   const size_t dot = path.find('.');
   const std::string name = dot == path.npos ? "" : path.substr(dot + 1, path.find('.', dot + 1) - dot - 1);
   return name.find_first_not_of("0123456789") == name.npos ? "" : name;
@@ -23,7 +23,7 @@ std::string list_of(const std::string& path) {
   return in_list ? path.substr(0, dot) : "";
 }
 
-Arg argument(const Values& in, size_t leaf) {
+Arg leaf_to_arg(const Values& in, size_t leaf) {
   const Leaf& given = in[leaf];
   switch (given.kind) {
     case ArgKind::value:
@@ -52,7 +52,7 @@ ModuleInputs::ModuleInputs(const ModuleCall& call) : call_(call), schema_(call.m
   const std::vector<std::string> paths = call.in.paths();
   std::unordered_map<int64_t, std::vector<int64_t>>
       lists;  // by their first leaf, which stands for them while arguments are placed
-  for (const std::string& path : paths) names.push_back(name_in(path));
+  for (const std::string& path : paths) names.push_back(argument_name(path));
   for (size_t i = 0; i < call.in.size(); i++) {
     const size_t first = i;
     const std::string list = list_of(paths[i]);
@@ -65,7 +65,7 @@ ModuleInputs::ModuleInputs(const ModuleCall& call) : call_(call), schema_(call.m
                call.in[i].kind == ArgKind::integer);
       i--;
     } else {
-      given.push_back(argument(call.in, i));
+      given.push_back(leaf_to_arg(call.in, i));
       if (given.back().kind != ArgKind::value) call.in.note_read(i);
     }
     pointers.push_back(names[first].empty() ? nullptr : names[first].c_str());

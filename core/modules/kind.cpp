@@ -44,7 +44,7 @@ const ModuleKind& ModuleKinds::get(std::string_view name) const {
 namespace {
 
 // A leaf as an argument that a schema judges; a tensor is its position. `dims` keeps what the argument points to.
-Arg argument(const Any& a, size_t position, std::vector<Dim>& dims) {
+Arg any_to_arg(const Any& a, size_t position, std::vector<Dim>& dims) {
   switch (a.kind) {
     case ArgKind::string:
       return Arg::string({a.s, a.count});
@@ -62,7 +62,7 @@ Arg argument(const Any& a, size_t position, std::vector<Dim>& dims) {
   }
 }
 
-Leaf leaf(const Arg& a) {
+Leaf arg_to_leaf(const Arg& a) {
   Leaf out;
   out.kind = a.kind;
   switch (a.kind) {
@@ -105,12 +105,12 @@ Ref<Module> make_module(const ModuleEnvironment& environment, std::string_view n
       singles.push_back(a.kind == ArgKind::real ? a.f : static_cast<double>(a.i));
       given.push_back(Arg::reals({&singles.back(), 1}));
     } else {
-      given.push_back(argument(a, i, dims));
+      given.push_back(any_to_arg(a, i, dims));
     }
   }
   CompleteArgs complete(kind.schema(), given, names);
   std::vector<Leaf> options;
-  for (const Arg& a : complete.span()) options.push_back(a.kind == ArgKind::value ? Leaf() : leaf(a));
+  for (const Arg& a : complete.span()) options.push_back(a.kind == ArgKind::value ? Leaf() : arg_to_leaf(a));
   auto module = make<Module>(kind, std::move(options));
   for (size_t i = 0; i < complete.span().size(); i++) {
     const Param& p = kind.schema().params[i];
@@ -240,7 +240,7 @@ Tensor* ModuleCall::op(std::string_view name, std::span<const Any> args, const c
 namespace {
 
 // The module's value for a parameter of the op; false: it has none, and the op's default applies.
-bool op_argument(const ModuleCall& c, const ModuleInputs& in, const Param& p, Any& out) {
+bool find_op_argument(const ModuleCall& c, const ModuleInputs& in, const Param& p, Any& out) {
   const ModuleKind& kind = c.module.kind();
   if (const int at = kind.inputs().find(p.name); at >= 0) {
     out = in.any(p.name);
@@ -273,7 +273,7 @@ void ModuleKind::call_op(ModuleCall& c) {
   SmallVector<const char*, 8> names;
   for (const Param& p : op->schema.params) {
     Any value;
-    if (!op_argument(c, in, p, value)) continue;
+    if (!find_op_argument(c, in, p, value)) continue;
     args.push_back(value);
     names.push_back(p.name.c_str());
   }

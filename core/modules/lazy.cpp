@@ -13,7 +13,7 @@ size_t second_dim(size_t) {
 }
 // The channels of [N, C, ...], or of [C, ...] with so many dims behind.
 template <size_t dims>
-size_t channels(size_t rank) {
+size_t channel_dim(size_t rank) {
   return rank == dims + 1 ? 0 : 1;
 }
 
@@ -23,18 +23,18 @@ struct LazyRow {
 };
 constexpr LazyRow kRows[] = {
     {"Linear", "in_features", last_dim},
-    {"Conv1d", "in_channels", channels<1>},
-    {"Conv2d", "in_channels", channels<2>},
-    {"Conv3d", "in_channels", channels<3>},
-    {"ConvTranspose1d", "in_channels", channels<1>},
-    {"ConvTranspose2d", "in_channels", channels<2>},
-    {"ConvTranspose3d", "in_channels", channels<3>},
+    {"Conv1d", "in_channels", channel_dim<1>},
+    {"Conv2d", "in_channels", channel_dim<2>},
+    {"Conv3d", "in_channels", channel_dim<3>},
+    {"ConvTranspose1d", "in_channels", channel_dim<1>},
+    {"ConvTranspose2d", "in_channels", channel_dim<2>},
+    {"ConvTranspose3d", "in_channels", channel_dim<3>},
     {"BatchNorm1d", "num_features", second_dim},
     {"BatchNorm2d", "num_features", second_dim},
     {"BatchNorm3d", "num_features", second_dim},
-    {"InstanceNorm1d", "num_features", channels<1>},
-    {"InstanceNorm2d", "num_features", channels<2>},
-    {"InstanceNorm3d", "num_features", channels<3>},
+    {"InstanceNorm1d", "num_features", channel_dim<1>},
+    {"InstanceNorm2d", "num_features", channel_dim<2>},
+    {"InstanceNorm3d", "num_features", channel_dim<3>},
 };
 
 // The other kind's, without the size, which is its first parameter.
@@ -60,7 +60,7 @@ int64_t size_of_input(const ModuleCall& c, const Becoming& becoming) {
 }
 
 // Turns the module into the other kind, on the device of its input, and calls it.
-void first_call(ModuleCall& c) {
+void materialize_and_call(ModuleCall& c) {
   const ModuleKind& lazy = c.module.kind();
   const Becoming& becoming = lazy.becoming();
   const int64_t size = size_of_input(c, becoming);
@@ -91,7 +91,7 @@ ModuleKind::ModuleKind(std::string_view schema, std::string_view doc, const Beco
       inputs_(parse_schema(kOneTensor)),
       becoming_(becoming),
       init(nullptr),
-      forward(first_call) {}
+      forward(materialize_and_call) {}
 
 void register_lazy_kinds(ModuleKinds& kinds) {
   for (const LazyRow& row : kRows) {

@@ -22,8 +22,8 @@ std::string lr_name(size_t group) {
   return cat(kParameterGroups, group, ".lr");
 }
 
-Ref<Optimizer> optimizer_of(std::string_view kind, std::span<const Ref<LrScheduler>> parts,
-                            const Ref<Optimizer>& (*optimizer)(const LrScheduler&)) {
+Ref<Optimizer> shared_optimizer(std::string_view kind, std::span<const Ref<LrScheduler>> parts,
+                                const Ref<Optimizer>& (*optimizer)(const LrScheduler&)) {
   require(!parts.empty(), kind, ": the list of schedules is empty");
   for (auto& part : parts) {
     require(static_cast<bool>(part), kind, ": a schedule is NULL");
@@ -69,9 +69,10 @@ LrScheduler::LrScheduler(const ModuleEnvironment& environment, std::string_view 
 
 LrScheduler::LrScheduler(const ModuleEnvironment& environment, std::string_view kind,
                          std::vector<Ref<LrScheduler>> parts, const Options* options)
-    : LrScheduler(environment, kind,
-                  optimizer_of(kind, parts, [](const LrScheduler& s) -> const Ref<Optimizer>& { return s.optimizer_; }),
-               parts, options) {}
+    : LrScheduler(
+          environment, kind,
+          shared_optimizer(kind, parts, [](const LrScheduler& s) -> const Ref<Optimizer>& { return s.optimizer_; }),
+          parts, options) {}
 
 void LrScheduler::check_parts() const {
   require(row_.of_schedules || parts_.empty(), row_.name, ": is not made of schedules");

@@ -10,14 +10,14 @@
 namespace thunder {
 namespace {
 
-double cosine(double from, double to, double share) {
+double interpolate_by_cosine(double from, double to, double share) {
   return to + (from - to) * (1 + std::cos(std::numbers::pi * share)) / 2;
 }
-double line(double from, double to, double share) {
+double interpolate_linearly(double from, double to, double share) {
   return from + (to - from) * share;
 }
 // How far `t` is on the way to the option's steps, at most 1.
-double share(const Settings& o, double t, std::string_view steps) {
+double fraction_done(const Settings& o, double t, std::string_view steps) {
   return std::min(1.0, t / static_cast<double>(o.integer(steps)));
 }
 
@@ -28,7 +28,7 @@ template <char const* option>
 void positive(std::string_view who, const Settings& o) {
   check_positive(who, option, o);
 }
-void anything(std::string_view, const Settings&) {}
+void accept_any(std::string_view, const Settings&) {}
 constexpr char kStepSize[] = "step_size", kIterations[] = "total_iters", kHalf[] = "T_max";
 
 constexpr OptionRow kGamma{"gamma", ArgKind::real, "0.1", "The factor of each decay."};
@@ -131,7 +131,7 @@ double restarts(const Settings& o, double t, double base) {
   if (growth == 1) t = std::fmod(t, length);
   else
     for (; t >= length; length *= growth) t -= length;
-  return cosine(base, o.real("eta_min"), t / length);
+  return interpolate_by_cosine(base, o.real("eta_min"), t / length);
 }
 
 void check_momentum(std::string_view who, const Settings& o) {
@@ -196,7 +196,8 @@ double one_cycle_value(const Settings& o, double t, double first, double middle,
   size_t i = 0;
   while (i + 1 < phases.size() && t > phases[i].end) begin = phases[i++].end;
   const double way = (t - begin) / (phases[i].end - begin);
-  return (o.leaf("anneal_strategy").text == "cos" ? cosine : line)(phases[i].from, phases[i].to, way);
+  return (o.leaf("anneal_strategy").text == "cos" ? interpolate_by_cosine : interpolate_linearly)(phases[i].from,
+                                                                                                  phases[i].to, way);
 }
 
 double one_cycle(const Settings& o, double t, double) {
@@ -219,7 +220,7 @@ void check_warmup(std::string_view who, const Settings& o) {
 double warmup_cosine(const Settings& o, double t, double base) {
   const auto warmup = static_cast<double>(o.integer("warmup")), end = static_cast<double>(o.integer("T_max"));
   if (t < warmup) return base * (t + 1) / (warmup + 1);
-  return cosine(base, o.real("eta_min"), std::min(1.0, (t - warmup) / (end - warmup)));
+  return interpolate_by_cosine(base, o.real("eta_min"), std::min(1.0, (t - warmup) / (end - warmup)));
 }
 
 constexpr LrSchedulerRow kRows[] = {
@@ -236,17 +237,18 @@ constexpr LrSchedulerRow kRows[] = {
     {"LinearLR", "From start_factor to end_factor of the learning rate in total_iters steps.", kLinear,
      positive<kIterations>,
      [](const Settings& o, double t, double base) {
-       return base * line(o.real("start_factor"), o.real("end_factor"), share(o, t, kIterations));
+       return base *
+              interpolate_linearly(o.real("start_factor"), o.real("end_factor"), fraction_done(o, t, kIterations));
      }},
-    {"ExponentialLR", "Decays by gamma at every step.", kExponential, anything,
+    {"ExponentialLR", "Decays by gamma at every step.", kExponential, accept_any,
      [](const Settings& o, double t, double base) { return base * std::pow(o.real("gamma"), t); }},
     {"PolynomialLR", "Down to 0 in total_iters steps, as a power of what is left.", kPolynomial, positive<kIterations>,
      [](const Settings& o, double t, double base) {
-       return base * std::pow(1 - share(o, t, kIterations), o.real("power"));
+       return base * std::pow(1 - fraction_done(o, t, kIterations), o.real("power"));
      }},
     {"CosineAnnealingLR", "Half a cosine down to eta_min in T_max steps, and up again.", kCosine, positive<kHalf>,
      [](const Settings& o, double t, double base) {
-       return cosine(base, o.real("eta_min"), t / static_cast<double>(o.integer("T_max")));
+       return interpolate_by_cosine(base, o.real("eta_min"), t / static_cast<double>(o.integer("T_max")));
      }},
     {"CosineAnnealingWarmRestarts", "Half a cosine down to eta_min, again and again.", kRestarts, check_restarts,
      restarts},
@@ -263,7 +265,7 @@ constexpr LrSchedulerRow kRows[] = {
     {"ChainedScheduler",
      "Schedules at once: the factors by which each changes the learning rate, multiplied.",
      {},
-     anything,
+     accept_any,
      nullptr,
      true},
 };

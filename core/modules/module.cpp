@@ -33,7 +33,7 @@ std::vector<ModuleAt> walk(Module& root, bool every_path) {
 }
 
 // The longest way down, in steps. Throws when `never` is `m` or below it.
-size_t levels_below(const Module& m, const Module* never, std::string_view name) {
+size_t count_levels_below(const Module& m, const Module* never, std::string_view name) {
   std::vector<const Module*> level{&m};
   size_t levels = 0;
   while (true) {
@@ -99,7 +99,7 @@ void Module::add(std::string_view name, Ref<Module> child) {
   require(static_cast<bool>(child), "add: child '", name, "' is NULL");
   check_name(name);
   require(find_name(tensors_, name) == tensors_.end(), "add: this module has a tensor '", name, "'");
-  const size_t depth = generation_->levels_above() + 1 + levels_below(*child, this, name);
+  const size_t depth = generation_->levels_above() + 1 + count_levels_below(*child, this, name);
   require(depth < kMaxDepth, "add: with '", name, "' modules would be nested ", depth + 1, " deep, at most ", kMaxDepth,
           " are allowed");
   const auto counted = collect_generations();

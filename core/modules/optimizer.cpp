@@ -23,7 +23,7 @@ const OptimizerRow& find_row(std::string_view kind) {
 }
 
 // Checks options against a row and fills in its defaults. Throws for invalid values.
-Settings settings_of(const OptimizerRow& row, const Options* options, const Settings* otherwise) {
+Settings make_settings(const OptimizerRow& row, const Options* options, const Settings* otherwise) {
   Settings settings(row.options, options, row.name, otherwise);
   if (row.complete) row.complete(settings);
   require(settings.real("lr") >= 0, row.name, ": lr must not be negative, got ", settings.real("lr"));
@@ -32,7 +32,7 @@ Settings settings_of(const OptimizerRow& row, const Options* options, const Sett
 }
 
 // Whether the names are positions of a list.
-bool numbered(std::span<const std::string> names) {
+bool are_numbered(std::span<const std::string> names) {
   for (size_t i = 0; i < names.size(); i++)
     if (names[i] != cat(i)) return false;
   return true;
@@ -53,7 +53,7 @@ std::vector<std::string> leaf_names(const Values& values) {
 
 Optimizer::Optimizer(const ModuleEnvironment& environment, std::string_view kind, const Options* options)
     : row_(find_row(kind)),
-      defaults_(settings_of(row_, options, nullptr)),
+      defaults_(make_settings(row_, options, nullptr)),
       state_(make_module(environment, "Module", {})) {}
 
 Optimizer::Optimizer(const ModuleEnvironment& environment, std::string_view kind, const Values& params,
@@ -66,12 +66,12 @@ void Optimizer::add_group(const ModuleEnvironment& environment, const Values& pa
   if (params.status()) throw Error(params.status());
   require(params.size() > 0, row_.name, ": the parameter list is empty");
   require(!row_.minimize || groups_.empty(), row_.name, ": its parameters are one group; there is one already");
-  Group group{settings_of(row_, options, &defaults_), {}, params_.size(), params_.size() + params.size(), {}};
+  Group group{make_settings(row_, options, &defaults_), {}, params_.size(), params_.size() + params.size(), {}};
   if (row_.moments) group.moments = row_.moments(group.settings);
 
   std::vector<std::string> given = leaf_names(params), names = names_, group_names = group_names_;
   std::vector<Ref<Tensor>> all = params_;
-  const bool is_list = numbered(given);
+  const bool is_list = are_numbered(given);
   std::unordered_map<const Tensor*, size_t> tensors;
   std::unordered_set<std::string_view> known(names_.begin(), names_.end());
   for (size_t i = 0; i < params_.size(); i++) tensors.emplace(params_[i].get(), i);

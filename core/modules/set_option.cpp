@@ -9,14 +9,14 @@ namespace thunder {
 namespace {
 
 // Making a layer of these options, for its tensors alone.
-Ref<Module> blank_module(const ModuleEnvironment& environment, const Module& like, std::span<const Any> options) {
+Ref<Module> make_blank_module(const ModuleEnvironment& environment, const Module& like, std::span<const Any> options) {
   ModuleEnvironment blank = environment;
   blank.blank = true;
   return make_module(blank, like.kind().name(), options);
 }
 
 // Whether both have equal tensors (types and roles) and layers below, which have options of their own.
-bool made_of_the_same(Module& a, Module& b) {
+bool have_same_parts(Module& a, Module& b) {
   const auto x = modules_of(a), y = modules_of(b);
   const auto same_tensor = [](const Module::NamedSlot& p, const Module::NamedSlot& q) {
     return p.name == q.name && p.role == q.role && p.tensor->type() == q.tensor->type();
@@ -53,12 +53,12 @@ void set_option(const ModuleEnvironment& environment, Module& module, std::strin
         params[i].kind == ParamKind::tensor ? module.find_tensor(params[i].name) : nullptr;
     options.push_back(slot ? Any::tensor(slot->tensor.get()) : OpArg(module.options()[i]));
   }
-  const Ref<Module> was = kind.init ? blank_module(environment, module, options) : Ref<Module>();
+  const Ref<Module> was = kind.init ? make_blank_module(environment, module, options) : Ref<Module>();
   options[static_cast<size_t>(at)] = value;
-  const Ref<Module> made = blank_module(environment, module, options);
+  const Ref<Module> made = make_blank_module(environment, module, options);
   const Leaf &now = module.option(name), &wanted = made->option(name);
   if (same_option(now, wanted)) return;
-  require(!was || made_of_the_same(*was, *made), kind.name(), ": ", name, " is ", leaf_text(now),
+  require(!was || have_same_parts(*was, *made), kind.name(), ": ", name, " is ", leaf_text(now),
           " and decides what the layer is made of: make another one, ", kind.name(), "(", name, "=", leaf_text(wanted),
           ", ...), or set the option of a layer inside of it");
   module.set_options(made->options());

@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-double number(std::string_view text) {
+double parse_number(std::string_view text) {
   double value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   ensure(error == std::errc() && end == text.data() + text.size(), "default '", text, "' is no number");
@@ -26,13 +26,13 @@ Leaf parse_default(const OptionRow& row) {
       leaf.i = row.fallback == "true";
       break;
     case ArgKind::integer:
-      leaf.i = static_cast<int64_t>(number(row.fallback));
+      leaf.i = static_cast<int64_t>(parse_number(row.fallback));
       break;
     case ArgKind::real:
-      leaf.f = number(row.fallback);
+      leaf.f = parse_number(row.fallback);
       break;
     case ArgKind::reals:
-      for (auto& word : split_list(row.fallback)) leaf.reals.push_back(number(word));
+      for (auto& word : split_list(row.fallback)) leaf.reals.push_back(parse_number(word));
       break;
     default:
       leaf.text = row.fallback;
@@ -68,7 +68,7 @@ bool Settings::has(std::string_view name) const {
 namespace {
 
 // "betas.1" as the name of a list and a place in it; nullopt: it is one number's.
-std::optional<size_t> place_in_list(std::string_view& name) {
+std::optional<size_t> split_list_index(std::string_view& name) {
   const size_t dot = name.find('.');
   size_t at = 0;
   if (dot == name.npos) return std::nullopt;
@@ -81,7 +81,7 @@ std::optional<size_t> place_in_list(std::string_view& name) {
 }  // namespace
 
 double Settings::number(std::string_view who, std::string_view name) const {
-  const auto at = place_in_list(name);
+  const auto at = split_list_index(name);
   const Leaf& l = leaf(name);
   require(at.has_value() == (l.kind == ArgKind::reals), who, ": '", name,
           at ? "' is one number" : "' is a list of numbers", at ? "" : cat(", of which '", name, ".0' is the first"));
@@ -92,7 +92,7 @@ double Settings::number(std::string_view who, std::string_view name) const {
 
 void Settings::set_number(std::string_view who, std::string_view name, double value) {
   number(who, name);  // which throws where there is none
-  const auto at = place_in_list(name);
+  const auto at = split_list_index(name);
   for (auto& [n, l] : values_) {
     if (n != name) continue;
     const bool flag = l.kind == ArgKind::boolean, whole = l.kind == ArgKind::integer;

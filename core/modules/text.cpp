@@ -50,13 +50,13 @@ class Writer {
     const bool own_tensors = !m.kind().init && !m.tensors().empty();
     if (own_tensors)
       for (auto& slot : m.tensors())
-        line(indent + 1, slot.name),
+        begin_line(indent + 1, slot.name),
             out_ += cat(name(slot.tensor->type()), slot.role == Role::parameter ? "" : " buffer");
     for (auto& child : m.children()) {
-      line(indent + 1, child.name);
+      begin_line(indent + 1, child.name);
       write(*child.module, join_path(path, child.name), indent + 1);
     }
-    if (own_tensors || !m.children().empty()) line(indent);
+    if (own_tensors || !m.children().empty()) begin_line(indent);
     out_ += ")";
   }
   std::string take() { return std::move(out_); }
@@ -77,8 +77,8 @@ class Writer {
     return (p.name == "padding_mode" && value.text == p.fallback.text()) ||
            (p.name == "norm_type" && p.has_default && value.f == p.fallback.f);
   }
-  void line(size_t indent) { out_ += "\n" + std::string(2 * indent, ' '); }
-  void line(size_t indent, std::string_view name) { line(indent), out_ += cat("(", name, "): "); }
+  void begin_line(size_t indent) { out_ += "\n" + std::string(2 * indent, ' '); }
+  void begin_line(size_t indent, std::string_view name) { begin_line(indent), out_ += cat("(", name, "): "); }
 
   std::string out_;
   std::unordered_map<const Module*, std::string> shown_;

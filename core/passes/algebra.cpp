@@ -52,7 +52,7 @@ constexpr AlgebraRow kRules[] = {
     {"where(0, x, y) -> y", Exact::always},
 };
 
-bool allowed(size_t rule, const TensorType& result, const void* context) {
+bool is_rule_allowed(size_t rule, const TensorType& result, const void* context) {
   const bool real = is_real(result.dtype), fast = static_cast<const PassContext*>(context)->fast_math;
   switch (kRules[rule].exact) {
     case Exact::always: return true;
@@ -71,7 +71,7 @@ std::optional<Trace> algebra(const Trace& trace, PassContext& context) {
   std::vector<Rule> rules;
   rules.reserve(std::size(kRules));
   for (const AlgebraRow& row : kRules) rules.emplace_back(row.rule, context.registry, "prims.");
-  return apply_rules(trace, context.registry, rules, allowed, &context);
+  return apply_rules(trace, context.registry, rules, is_rule_allowed, &context);
 }
 
 }  // namespace thunder

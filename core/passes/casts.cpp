@@ -14,12 +14,12 @@ struct Ops {
         permute(r.find("prims.permute")),
         expand(r.find("prims.expand")),
         gather(r.find("prims.gather")) {}
-  bool any(const Op* op) const {
+  bool handles(const Op* op) const {
     return op == convert || op == reshape || op == permute || op == expand || op == gather;
   }
 };
 
-Shape axes(const Node& permute, size_t rank) {
+Shape permutation_axes(const Node& permute, size_t rank) {
   Shape out;
   for (Dim d : permute.args[1].dim_list()) out.push_back(normalize_axis(d.value(), rank));
   return out;
@@ -44,7 +44,7 @@ ValueId gather_before_convert(Rewriter& r, const Ops& ops, const Node& gather) {
 }
 
 // The value that replaces the node's result. kNoValue: the node is not simplified.
-ValueId simplified(Rewriter& r, const Ops& ops, const Node& node) {
+ValueId simplify(Rewriter& r, const Ops& ops, const Node& node) {
   if (node.op == ops.gather) return gather_before_convert(r, ops, node);
   const ValueId input = node.args[0].v;
   const Node* inner = r.producer(input);
@@ -58,10 +58,10 @@ ValueId simplified(Rewriter& r, const Ops& ops, const Node& node) {
   }
   if (node.op == ops.permute) {
     const size_t rank = r.type(input).rank();
-    Shape order = axes(node, rank);
+    Shape order = permutation_axes(node, rank);
     if (is_identity(order)) return input;
     if (!inner) return kNoValue;
-    const Shape first = axes(*inner, rank);
+    const Shape first = permutation_axes(*inner, rank);
     for (Dim& d : order) d = first[static_cast<size_t>(d.value())];
     if (is_identity(order)) return inner->args[0].v;
     const Arg args[] = {inner->args[0], Arg::dims(order)};
@@ -82,8 +82,8 @@ std::optional<Trace> casts(const Trace& trace, PassContext& context) {
   const Ops ops(context.registry);
   for (const Node* old : trace.nodes) {
     const Node* node = rewriter.substituted(old);
-    if (ops.any(node->op)) {
-      const ValueId value = simplified(rewriter, ops, *node);
+    if (ops.handles(node->op)) {
+      const ValueId value = simplify(rewriter, ops, *node);
       if (value != kNoValue && rewriter.replace(node->results[0], value)) continue;
     }
     rewriter.keep(node);

@@ -55,21 +55,21 @@ class Closed {
   bool operator()(const Node& node) {
     if (node.body.empty()) return true;
     current_++;
-    for_each_value(node.args, [&](ValueId v) { know(v); });
-    return body(node);
+    for_each_value(node.args, [&](ValueId v) { mark_known(v); });
+    return is_closed_body(node);
   }
 
  private:
-  void know(ValueId v) {
+  void mark_known(ValueId v) {
     if (v >= known_by_.size()) known_by_.resize(v + 1, 0);
     known_by_[v] = current_;
   }
-  bool body(const Node& node) {
+  bool is_closed_body(const Node& node) {
     bool closed = true;
     for (const Node* inner : node.body) {
       for_each_value(inner->args, [&](ValueId v) { closed &= v < known_by_.size() && known_by_[v] == current_; });
-      if (!body(*inner)) return false;
-      for (ValueId r : inner->results) know(r);
+      if (!is_closed_body(*inner)) return false;
+      for (ValueId r : inner->results) mark_known(r);
     }
     return closed;
   }

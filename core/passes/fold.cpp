@@ -20,7 +20,7 @@ constexpr auto kOnes = [] {
   return ones;
 }();
 
-Buffer buffer(Element& e, DType dtype, size_t rank) {
+Buffer element_buffer(Element& e, DType dtype, size_t rank) {
   Buffer b;
   b.data = e.bytes.data();
   b.shape = b.strides = kOnes.data();
@@ -49,7 +49,7 @@ std::optional<Arg> load(const Element& e, DType dtype) {
   });
 }
 
-bool one_element(const TensorType& t) {
+bool has_one_element(const TensorType& t) {
   bool one = true;
   for (Dim d : t.shape) one &= d == Dim(1);
   return one;
@@ -69,22 +69,22 @@ std::optional<Arg> evaluate(const Rewriter& r, const Node& n) {
     const auto value = constant_value(r, a.v);
     if (!value || in.size() == elements.size() - 1) return std::nullopt;
     store(elements[in.size()], *value, t.dtype);
-    in.push_back(buffer(elements[in.size()], t.dtype, op.has(kElementwise) ? 0 : t.rank()));
+    in.push_back(element_buffer(elements[in.size()], t.dtype, op.has(kElementwise) ? 0 : t.rank()));
   }
-  const Buffer out = buffer(elements.back(), out_dtype, op.has(kElementwise) ? 0 : r.type(n.results[0]).rank());
+  const Buffer out = element_buffer(elements.back(), out_dtype, op.has(kElementwise) ? 0 : r.type(n.results[0]).rank());
   // A node whose kernel fails is not folded, so that it fails when the program runs.
   if (Status* refused = run_reference(op, {in, {&out, 1}, n.args, &op})) return refused->release(), std::nullopt;
   return load(elements.back(), out_dtype);
 }
 
-bool foldable(const Rewriter& r, const Node& n) {
+bool can_fold(const Rewriter& r, const Node& n) {
   const OpDef& op = def(n);
   // Ops that check their data may fail, so they run with the program. So do kernels of callers, which expect the ranks
   // that their op has.
   if (op.has(kChecksData)) return false;
   if (!op.prim || !op.pure || !op.has_kernel() || op.view || n.results.size() != 1) return false;
-  bool inputs = false, single = one_element(r.type(n.results[0]));
-  for_each_value(n.args, [&](ValueId v) { inputs = true, single &= one_element(r.type(v)); });
+  bool inputs = false, single = has_one_element(r.type(n.results[0]));
+  for_each_value(n.args, [&](ValueId v) { inputs = true, single &= has_one_element(r.type(v)); });
   return inputs && (single || op.has(kElementwise));
 }
 
@@ -94,7 +94,7 @@ std::optional<Trace> fold(const Trace& trace, PassContext& context) {
   Rewriter rewriter(trace, context.registry);
   for (const Node* old : trace.nodes) {
     const Node* node = rewriter.substituted(old);
-    const auto value = foldable(rewriter, *node) ? evaluate(rewriter, *node) : std::nullopt;
+    const auto value = can_fold(rewriter, *node) ? evaluate(rewriter, *node) : std::nullopt;
     if (value) {
       const ValueId result = node->results[0];
       if (rewriter.replace(result, make_constant(rewriter, *value, TensorType(rewriter.type(result)), *node))) continue;

@@ -12,13 +12,13 @@
 namespace thunder {
 namespace {
 
-std::vector<ValueId> values_of(std::span<const Input> inputs) {
+std::vector<ValueId> input_values(std::span<const Input> inputs) {
   std::vector<ValueId> out;
   for (const Input& in : inputs) out.push_back(in.value);
   return out;
 }
 
-int64_t bytes(const TensorType& type) {
+int64_t size_in_bytes(const TensorType& type) {
   int64_t out = static_cast<int64_t>(size_of(type.dtype));
   for (Dim d : type.shape) out *= d.value();
   return out;
@@ -44,7 +44,7 @@ class Saved {
     for (size_t i = 0; i < joint.results; i++) kept_[t.outputs[i]] = true;
   }
 
-  std::vector<ValueId> choose() {
+  std::vector<ValueId> choose_saved() {
     const auto& t = joint_.trace;
     std::vector<ValueId> candidates;
     for (size_t i = 0; i + joint_.cotangents < t.inputs.size(); i++)
@@ -74,7 +74,7 @@ class Saved {
   // Inputs and results stay in memory anyway. Of a view and its base the base is saved.
   int64_t cost(ValueId v, const Node* maker) const {
     if (kept_[v]) return 0;
-    return 2 * bytes(joint_.trace.type(v)) + (maker && def(*maker).view ? 1 : 0);
+    return 2 * size_in_bytes(joint_.trace.type(v)) + (maker && def(*maker).view ? 1 : 0);
   }
 
   void add(ValueId v, const Node* maker, std::vector<ValueId>& candidates) {
@@ -100,7 +100,7 @@ class Saved {
 };
 
 // The lines on which `outputs` depend, as far back as these inputs.
-Trace cut_out(const Trace& from, std::vector<ValueId> outputs, std::span<const ValueId> inputs) {
+Trace extract_trace(const Trace& from, std::vector<ValueId> outputs, std::span<const ValueId> inputs) {
   Trace out = from;
   out.inputs.clear();
   std::vector<bool> given(from.store->size(), false), live = given;
@@ -132,27 +132,27 @@ void take_inputs(Trace& trace, std::span<const ValueId> saved, std::span<const V
 Partition partition(JointTrace joint) {
   Trace& t = joint.trace;
   const size_t own = t.inputs.size() - joint.cotangents;
-  const std::vector<ValueId> cotangents = values_of(std::span(t.inputs).subspan(own));
+  const std::vector<ValueId> cotangents = input_values(std::span(t.inputs).subspan(own));
   const std::vector<bool> late = dependents(t, cotangents);
   Partition out;
-  out.saved = Saved(joint, late).choose();
+  out.saved = Saved(joint, late).choose_saved();
 
   std::vector<ValueId> gradients;
   for (size_t i = joint.results; i < t.outputs.size(); i++)
     if (late[t.outputs[i]]) gradients.push_back(t.outputs[i]), out.gradients.push_back(i - joint.results);
   std::vector<ValueId> given = out.saved;
   given.insert(given.end(), cotangents.begin(), cotangents.end());
-  out.backward = cut_out(t, std::move(gradients), given);
+  out.backward = extract_trace(t, std::move(gradients), given);
   out.backward.function = cat("backward(", t.function, ")");
   take_inputs(out.backward, out.saved, cotangents);
 
   std::vector<ValueId> results(t.outputs.begin(), t.outputs.begin() + static_cast<ptrdiff_t>(joint.results));
-  const std::vector<ValueId> inputs = values_of(std::span(t.inputs).first(own));
+  const std::vector<ValueId> inputs = input_values(std::span(t.inputs).first(own));
   for (ValueId v : out.saved)
     if (std::find(inputs.begin(), inputs.end(), v) == inputs.end() &&
         std::find(results.begin(), results.end(), v) == results.end())
       results.push_back(v);
-  out.forward = cut_out(t, std::move(results), inputs);
+  out.forward = extract_trace(t, std::move(results), inputs);
   out.forward.inputs.assign(t.inputs.begin(), t.inputs.begin() + static_cast<ptrdiff_t>(own));
   return out;
 }
@@ -174,15 +174,15 @@ class Zeros {
 
   bool is_zero(ValueId v) const { return on_zero_[v] && !on_other_[v]; }
   bool is_reached(ValueId v) const { return on_other_[v]; }
-  ValueId at(ValueId v) const { return to_[v] != kNoValue ? to_[v] : v; }
+  ValueId mapped_value(ValueId v) const { return to_[v] != kNoValue ? to_[v] : v; }
 
-  std::vector<const Node*> lines() {
+  std::vector<const Node*> rewrite_lines() {
     for (const Node* n : trace_.nodes) {
       if (!n->results.empty() && is_zero(n->results[0])) continue;
       if (is_sum(*n)) continue;
       for_each_inside(*n, [&](const Node& inner) {
         for_each_value(inner.args, [&](ValueId v) {
-          if (v < on_zero_.size() && is_zero(v) && to_[v] == kNoValue) to_[v] = zeros(trace_.type(v));
+          if (v < on_zero_.size() && is_zero(v) && to_[v] == kNoValue) to_[v] = make_zeros(trace_.type(v));
         });
       });
       recorder_.nodes().push_back(trace_.store->substitute(n, to_));
@@ -191,7 +191,7 @@ class Zeros {
   }
 
  private:
-  ValueId zeros(const TensorType& type) {
+  ValueId make_zeros(const TensorType& type) {
     return expand_to(full(recorder_, {}, 0, type.dtype, type.device), type.shape).id;
   }
   // A sum with zero is the other operand.
@@ -200,7 +200,7 @@ class Zeros {
     if (n.args[0].kind != ArgKind::value || n.args[1].kind != ArgKind::value) return false;
     const bool left = is_zero(n.args[0].v), right = is_zero(n.args[1].v);
     if (left == right) return false;
-    to_[n.results[0]] = at(n.args[left ? 1 : 0].v);
+    to_[n.results[0]] = mapped_value(n.args[left ? 1 : 0].v);
     return true;
   }
 
@@ -210,7 +210,7 @@ class Zeros {
   std::vector<bool> on_zero_, on_other_;
 };
 
-std::vector<bool> values_read(const Trace& trace) {
+std::vector<bool> mark_values_read(const Trace& trace) {
   std::vector<bool> out(trace.store->size(), false);
   for (ValueId v : trace.outputs) out[v] = true;
   for (const Node* n : trace.nodes)
@@ -228,16 +228,16 @@ PartialBackward partial_backward(const Registry& registry, const Trace& backward
   Zeros zeros(registry, own, reached);
   PartialBackward out;
   out.trace = own;
-  out.trace.nodes = zeros.lines();
+  out.trace.nodes = zeros.rewrite_lines();
   out.trace.outputs.clear();
   for (size_t i = 0; i < backward.outputs.size(); i++) {
     if (!wanted[i] || !zeros.is_reached(backward.outputs[i])) continue;
     out.outputs.push_back(i);
-    out.trace.outputs.push_back(zeros.at(backward.outputs[i]));
+    out.trace.outputs.push_back(zeros.mapped_value(backward.outputs[i]));
   }
   PassContext context{registry};
   if (auto alive = dce(out.trace, context)) out.trace = std::move(*alive);
-  const std::vector<bool> read = values_read(out.trace);
+  const std::vector<bool> read = mark_values_read(out.trace);
   const size_t inputs = backward.inputs.size() - reached.size();
   std::vector<ValueId> saved, cotangents;
   for (size_t i = 0; i < inputs; i++)

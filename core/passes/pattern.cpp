@@ -21,12 +21,12 @@ class Reader {
   std::vector<Term> parse_side(bool may_add_variables) {
     terms_.clear();
     may_add_ = may_add_variables;
-    term(0);
+    parse_term(0);
     return std::move(terms_);
   }
 
  private:
-  uint32_t term(size_t depth) {
+  uint32_t parse_term(size_t depth) {
     if (depth > kMaxDepth) cursor_.bad("a rule is nested more than ", kMaxDepth, " deep");
     const auto at = static_cast<uint32_t>(terms_.size());
     terms_.emplace_back();
@@ -41,11 +41,11 @@ class Reader {
     std::string name(cursor_.word());
     while (cursor_.accept(".")) name += cat('.', cursor_.word());
     if (cursor_.accept("(")) call(at, name, depth);
-    else variable(at, name);
+    else parse_variable(at, name);
     return at;
   }
 
-  [[noreturn]] void unknown(const std::string& name) {
+  [[noreturn]] void fail_unknown_op(const std::string& name) {
     std::vector<std::string_view> known;
     for (const OpDef* op : registry_.all())
       if (op->name().rfind(prefix_, 0) == 0) known.push_back(op->name());
@@ -54,12 +54,12 @@ class Reader {
 
   void call(uint32_t at, const std::string& name, size_t depth) {
     const OpDef* op = registry_.find(cat(prefix_, name));
-    if (!op) unknown(name);
+    if (!op) fail_unknown_op(name);
     if (op->schema.results.size() != 1 || op->schema.variadic()) cursor_.bad(op->name(), " has not one result");
     std::vector<uint32_t> args;
     while (!cursor_.accept(")")) {
       if (!args.empty()) cursor_.expect(",");
-      args.push_back(term(depth + 1));
+      args.push_back(parse_term(depth + 1));
     }
     if (args.size() > op->schema.params.size())
       cursor_.bad(op->name(), " takes at most ", op->schema.params.size(), " arguments");
@@ -68,7 +68,7 @@ class Reader {
     terms_[at].args = std::move(args);
   }
 
-  void variable(uint32_t at, const std::string& name) {
+  void parse_variable(uint32_t at, const std::string& name) {
     auto it = std::find(variables_.begin(), variables_.end(), name);
     if (it == variables_.end() && !may_add_) cursor_.bad("'", name, "' does not occur on the left");
     terms_[at].variable = static_cast<uint32_t>(it - variables_.begin());
@@ -93,18 +93,18 @@ class Matcher {
   Matcher(const Rewriter& rewriter, const std::vector<Term>& terms, std::vector<Arg>& bound)
       : rewriter_(rewriter), terms_(terms), bound_(bound), taken_(bound.size(), false) {}
 
-  bool node(const Term& t, const Node& n) {
+  bool match_node(const Term& t, const Node& n) {
     if (n.op != t.op || n.results.size() != 1) return false;
     const auto& params = t.op->schema.params;
     for (size_t i = t.args.size(); i < n.args.size(); i++)
       if (!same(n.args[i], params[i].fallback)) return false;
     for (size_t i = 0; i < t.args.size(); i++)
-      if (!arg(terms_[t.args[i]], n.args[i])) return false;
+      if (!match_arg(terms_[t.args[i]], n.args[i])) return false;
     return true;
   }
 
  private:
-  bool arg(const Term& t, const Arg& a) {
+  bool match_arg(const Term& t, const Arg& a) {
     switch (t.kind) {
       case Term::Kind::variable:
         if (!taken_[t.variable]) {
@@ -113,14 +113,14 @@ class Matcher {
           return true;
         }
         return same(bound_[t.variable], a);
-      case Term::Kind::number: return number(t.number, a);
+      case Term::Kind::number: return match_number(t.number, a);
       case Term::Kind::call: break;
     }
     const Node* made = a.kind == ArgKind::value ? rewriter_.producer(a.v) : nullptr;
-    return made && node(t, *made);
+    return made && match_node(t, *made);
   }
 
-  bool number(double wanted, const Arg& a) {
+  bool match_number(double wanted, const Arg& a) {
     if (a.kind != ArgKind::value) return a.kind != ArgKind::symbolic && thunder::is_number(a) && is_number(wanted, a);
     const auto value = constant_value(rewriter_, a.v);
     return value && is_number(wanted, *value);
@@ -169,7 +169,7 @@ Rule::Rule(std::string_view text, const Registry& registry, std::string_view pre
 
 bool Rule::match(const Rewriter& rewriter, const Node& node, std::vector<Arg>& bound) const {
   bound.assign(variables.size(), Arg::none());
-  if (!Matcher(rewriter, left, bound).node(left[0], node)) return false;
+  if (!Matcher(rewriter, left, bound).match_node(left[0], node)) return false;
   return std::all_of(guards.begin(), guards.end(), [&](const Guard& g) { return g.holds(rewriter, bound); });
 }
 

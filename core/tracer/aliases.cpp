@@ -9,13 +9,15 @@
 namespace thunder {
 namespace {
 
-std::vector<Arg> args_on(const Node& view, ValueId base) {
+std::vector<Arg> rebase_args(const Node& view, ValueId base) {
   std::vector<Arg> args(view.args.begin(), view.args.end());
   args[0].v = base;
   return args;
 }
 
-ValueId view_again(Builder& b, const Node& view, ValueId base) { return b.invoke(def(view), args_on(view, base))[0]; }
+ValueId replay_view(Builder& b, const Node& view, ValueId base) {
+  return b.invoke(def(view), rebase_args(view, base))[0];
+}
 
 }  // namespace
 
@@ -89,7 +91,7 @@ ValueId Aliases::resolve(Builder& b, ValueId v) {
     views.push_back(n);
   }
   for (size_t i = views.size(); i-- > 0;) {
-    base = view_again(b, *views[i], base);
+    base = replay_view(b, *views[i], base);
     const ValueId first = taken_first(views[i]->results[0]);
     resolved_[{first, now}] = base;
     first_[base] = first;
@@ -126,13 +128,13 @@ ValueId Aliases::write(Builder& b, ValueId x, ValueId value) {
   ValueId base = old;
   for (size_t i = views.size(); i-- > 0;) {
     bases[i] = base;
-    if (i > 0) base = view_again(b, *views[i], base);
+    if (i > 0) base = replay_view(b, *views[i], base);
   }
   // From the view back to the root: each view's base is updated with the written elements.
   for (size_t i = 0; i < views.size(); i++) {
     const OpDef& op = def(*views[i]);
     require(op.write_through != nullptr, "cannot write in place through ", op.name());
-    const auto args = args_on(*views[i], bases[i]);
+    const auto args = rebase_args(*views[i], bases[i]);
     Call call(b, op, args);
     value = op.write_through(call, bases[i], value);
   }

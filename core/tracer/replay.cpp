@@ -41,15 +41,16 @@ class Replay {
     for (auto [symbol, value] : call.integers) symbols_[static_cast<size_t>(symbol)] = value;
     for (size_t i = 0; i < inputs.size() && !call.roots.empty(); i++)
       if (inputs[i])
-        new_roots_[trace.inputs[i].value] = root(inputs[i]), old_roots_[root(inputs[i])] = trace.inputs[i].value;
+        new_roots_[trace.inputs[i].value] = memory_root(inputs[i]),
+        old_roots_[memory_root(inputs[i])] = trace.inputs[i].value;
   }
 
   std::vector<Tensor*> run() {
     for (const Node* n : trace_.nodes) {
       if (n->op->name() == "region")
-        for (const Node* inner : n->body) line(*inner);
+        for (const Node* inner : n->body) replay_line(*inner);
       else
-        line(*n);
+        replay_line(*n);
     }
     return finish();
   }
@@ -66,40 +67,40 @@ class Replay {
         value = s.hint;  // of what is traced around this
   }
 
-  Tensor* at(ValueId v) const {
+  Tensor* tensor_at(ValueId v) const {
     require(tensors_[v] != nullptr, "the trace reads the random state after the call, which no function has");
     return tensors_[v];
   }
 
-  void line(const Node& n) {
+  void replay_line(const Node& n) {
     if (draws_.makes_state(n)) return;
     if (!n.body.empty() && draws_.shares(n)) {
-      for (const Node* inner : n.body) line(*inner);
+      for (const Node* inner : n.body) replay_line(*inner);
       return;
     }
     if (!trace_.writes.empty()) note_roots(n);
     if (counts_by_symbols(n)) {
-      for (const Node* inner : n.body) line(*inner);
+      for (const Node* inner : n.body) replay_line(*inner);
       return;
     }
-    if (n.op->name() == "checkpoint") return checkpoint(n);
-    if (n.op->name() == "grad") return gradient(n);
+    if (n.op->name() == "checkpoint") return replay_checkpoint(n);
+    if (n.op->name() == "grad") return replay_gradient(n);
     const std::optional<Drawn> drawn = n.op->prim ? draws_.draw(n) : std::nullopt;
     check();
     if (drawn) tensors_[drawn->of] = drawn->state;
-    arguments(n);
+    collect_arguments(n);
     if (drawn) args_[static_cast<size_t>(n.op->schema.find("ordinal"))] = Any::integer(drawn->ordinal);
     std::vector<Tensor*> out(n.results.size(), nullptr);
     std::optional<DimReads::Again> again;  // a line looks at sizes again when it is made for others
     if (words_ && n.op->prim) again.emplace();
-    scope_.invoke(n.op->name(), args_, nullptr, out.data(), out.size(), place(n.where));
+    scope_.invoke(n.op->name(), args_, nullptr, out.data(), out.size(), intern_place(n.where));
     check();
     if (drawn) tensors_[drawn->of] = nullptr;
-    for (size_t i = 0; i < out.size(); i++) result(n, n.results[i], out[i]);
+    for (size_t i = 0; i < out.size(); i++) bind_result(n, n.results[i], out[i]);
   }
 
   // What is recorded may outlive this trace, whose texts go with it. Many lines have one place.
-  const char* place(const char* where) {
+  const char* intern_place(const char* where) {
     auto* recorder = dynamic_cast<Recorder*>(&scope_.builder());
     if (!where || !recorder) return where;
     auto [it, fresh] = places_.try_emplace(where, nullptr);
@@ -107,24 +108,24 @@ class Replay {
     return it->second;
   }
 
-  void result(const Node& n, ValueId v, Tensor* made) {
+  void bind_result(const Node& n, ValueId v, Tensor* made) {
     const TensorType& was = trace_.type(v);
     bool same = made->type().dtype == was.dtype && made->type().rank() == was.rank();
-    for (size_t i = 0; same && i < was.rank(); i++) same = fits(made->type().shape[i], was.shape[i]);
+    for (size_t i = 0; same && i < was.rank(); i++) same = sizes_agree(made->type().shape[i], was.shape[i]);
     require(same, n.op->name(), ": the trace says that its result is ", name(was), ", for these inputs it is ",
             name(made->type()));
     tensors_[v] = made;
-    if (!call_.roots.empty()) same_memory(n, v, made);
+    if (!call_.roots.empty()) check_same_memory(n, v, made);
   }
 
   // Whether two sizes agree: as formulas, or by the values that were seen.
-  bool fits(Dim made, Dim was) {
+  bool sizes_agree(Dim made, Dim was) {
     if (!words_) return made == was || made == Dim(value(was));
     return Product(Shape{made}) == Product(Shape{was}) || hint(made) == hint(was);
   }
 
   // The integer as callers give it to ops: a word where the scope knows the symbols, else its value in this call.
-  int64_t given(Dim d) { return words_ ? words_->word(d) : value(d); }
+  int64_t integer_argument(Dim d) { return words_ ? words_->word(d) : value(d); }
 
   // The value of a size. Symbols that are integers are noted as read, since the line depends on them.
   int64_t value(Dim d) {
@@ -138,40 +139,40 @@ class Replay {
     return Dims::evaluate(d, symbols_);
   }
 
-  ValueId root(Tensor* t) const {
+  ValueId memory_root(Tensor* t) const {
     auto* recorder = dynamic_cast<TracingRecorder*>(&scope_.builder());
     require(recorder != nullptr, "it writes tensors, which this scope does not record");
     return recorder->memory().root(scope_.enter(t));
   }
 
   // A write reaches the same values for these sizes as when the trace was recorded.
-  void same_memory(const Node& n, ValueId v, Tensor* made) {
+  void check_same_memory(const Node& n, ValueId v, Tensor* made) {
     if (call_.roots[v] == kNoValue) return;
-    const ValueId was = call_.roots[v], now = root(made);
+    const ValueId was = call_.roots[v], now = memory_root(made);
     const bool same =
         new_roots_.try_emplace(was, now).first->second == now && old_roots_.try_emplace(now, was).first->second == was;
     require(same, n.op->name(), ": its result lies in other memory than it did for the sizes of the trace");
   }
 
-  void checkpoint(const Node& n) {
+  void replay_checkpoint(const Node& n) {
     std::vector<Tensor*> inputs;
     for (ValueId v : n.args[0].value_list())
-      if (v != draws_.state()) inputs.push_back(at(v));
+      if (v != draws_.state()) inputs.push_back(tensor_at(v));
     const std::vector<Tensor*> made = scope_.checkpointed(inputs, [&] {
-      for (const Node* inner : n.body) line(*inner);
+      for (const Node* inner : n.body) replay_line(*inner);
       std::vector<Tensor*> out;
-      for (ValueId r : n.results) out.push_back(at(r));
+      for (ValueId r : n.results) out.push_back(tensor_at(r));
       return out;
     });
-    for (size_t i = 0; i < made.size(); i++) result(n, n.results[i], made[i]);
+    for (size_t i = 0; i < made.size(); i++) bind_result(n, n.results[i], made[i]);
   }
 
-  void gradient(const Node& n) {
+  void replay_gradient(const Node& n) {
     Values wrt;
-    for (ValueId v : n.args[1].value_list()) wrt.push(Ref<Tensor>(at(v)));
-    Values* gradients = scope_.grad(at(n.args[0].v), wrt);
+    for (ValueId v : n.args[1].value_list()) wrt.push(Ref<Tensor>(tensor_at(v)));
+    Values* gradients = scope_.grad(tensor_at(n.args[0].v), wrt);
     check();
-    for (size_t i = 0; i < n.results.size(); i++) result(n, n.results[i], (*gradients)[i].tensor.get());
+    for (size_t i = 0; i < n.results.size(); i++) bind_result(n, n.results[i], (*gradients)[i].tensor.get());
   }
 
   // Notes the memory of a view's result, so that values read later are copied before that memory is written.
@@ -182,7 +183,7 @@ class Replay {
   }
 
   // Lists must not move while they are pointed to.
-  void arguments(const Node& n) {
+  void collect_arguments(const Node& n) {
     args_.clear(), dims_.clear(), lists_.clear();
     size_t n_dims = 0, n_values = 0;
     for (const Arg& a : n.args) {
@@ -191,32 +192,32 @@ class Replay {
     }
     dims_.reserve(n_dims), lists_.reserve(n_values);
     for (size_t i = 0; i < n.args.size(); i++)
-      args_.push_back(argument(n.args[i], n.op->schema.params[i].kind == ParamKind::tensor));
+      args_.push_back(replay_argument(n.args[i], n.op->schema.params[i].kind == ParamKind::tensor));
   }
   // `beside_tensors`: where a number may be live.
-  Any argument(const Arg& a, bool beside_tensors) {
+  Any replay_argument(const Arg& a, bool beside_tensors) {
     if (a.kind == ArgKind::symbolic) {
       const auto it = std::find(call_.formulas.begin(), call_.formulas.end(), a.dim());
       const bool live = beside_tensors && it != call_.formulas.end() && !call_.numbers.empty();
       return live ? Any::tensor(call_.numbers[static_cast<size_t>(it - call_.formulas.begin())])
-                  : Any::integer(given(a.dim()));
+                  : Any::integer(integer_argument(a.dim()));
     }
     Any any;
     any.kind = a.kind, any.count = a.count, any.i = a.i;
-    if (a.kind == ArgKind::value) return Any::tensor(at(a.v));
+    if (a.kind == ArgKind::value) return Any::tensor(tensor_at(a.v));
     if (a.kind == ArgKind::dims) {
       any.d = dims_.data() + dims_.size();
-      for (Dim d : a.dim_list()) dims_.push_back(given(d));
+      for (Dim d : a.dim_list()) dims_.push_back(integer_argument(d));
     }
     if (a.kind == ArgKind::values) {
       any.ts = lists_.data() + lists_.size();
-      for (ValueId v : a.value_list()) lists_.push_back(at(v));
+      for (ValueId v : a.value_list()) lists_.push_back(tensor_at(v));
     }
     return any;
   }
 
-  Tensor* copied(ValueId v) {
-    const Any x = Any::tensor(at(v));
+  Tensor* clone_value(ValueId v) {
+    const Any x = Any::tensor(tensor_at(v));
     Tensor* copy = scope_.invoke("clone", {&x, 1}, nullptr, nullptr, 0, nullptr);
     check();
     return copy;
@@ -226,13 +227,13 @@ class Replay {
     std::unordered_set<ValueId> written;
     for (const Write& w : trace_.writes)
       if (trace_.inputs[w.input].value != draws_.state()) written.insert(trace_.inputs[w.input].value);
-    const auto safe = [&](ValueId v) { return written.count(roots_[v]) ? copied(v) : at(v); };
+    const auto safe = [&](ValueId v) { return written.count(roots_[v]) ? clone_value(v) : tensor_at(v); };
     std::vector<Tensor*> outputs;
     for (ValueId v : trace_.outputs) outputs.push_back(safe(v));
     std::vector<std::pair<Tensor*, Tensor*>> writes;
     for (const Write& w : trace_.writes)
       if (const ValueId to = trace_.inputs[w.input].value; to != draws_.state())
-        writes.emplace_back(at(to), safe(w.value));
+        writes.emplace_back(tensor_at(to), safe(w.value));
     for (auto& [to, value] : writes) scope_.run_formulas([&] { scope_.write(to, scope_.enter(value)); });
     check();
     return outputs;
@@ -262,9 +263,9 @@ bool knows_symbols(Scope& scope, const Trace& trace) {
 
 namespace {
 
-void numbers_of(const Node& n, const std::function<void(Dim)>& f) {
+void visit_numbers(const Node& n, const std::function<void(Dim)>& f) {
   if (counts_by_symbols(n) || n.op->name() == "checkpoint" || n.op->name() == "region")
-    for (const Node* inner : n.body) numbers_of(*inner, f);
+    for (const Node* inner : n.body) visit_numbers(*inner, f);
   for (size_t i = 0; i < n.args.size(); i++)
     if (n.args[i].kind == ArgKind::symbolic && n.op->schema.params[i].kind == ParamKind::tensor && !def(n).has(kCounts))
       f(n.args[i].dim());
@@ -273,7 +274,7 @@ void numbers_of(const Node& n, const std::function<void(Dim)>& f) {
 }  // namespace
 
 void for_each_number(const Trace& trace, const std::function<void(Dim)>& f) {
-  for (const Node* n : trace.nodes) numbers_of(*n, f);
+  for (const Node* n : trace.nodes) visit_numbers(*n, f);
 }
 
 std::vector<Tensor*> replay(Scope& scope, const Trace& trace, std::span<Tensor* const> inputs, ReplayCall* call) {

@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-Arg number_of(const Tensor& t) {
+Arg read_number(const Tensor& t) {
   if (t.kind() == Tensor::Kind::number) return t.number_value();
   alignas(8) std::byte element[8] = {};
   read_elements(t, element);
@@ -86,7 +86,7 @@ void SegmentScope::make_view(Tensor& t, Ref<Tensor> base, Path path) {
 
 void SegmentScope::materialize(Tensor& t, const Place& p, const Outputs& at, std::span<const Ref<Tensor>> made) {
   const Ref<Tensor> base = p.input != SIZE_MAX ? input_tensor(p.input) : made[at[p.now]];
-  if (t.type().weak) numbers_[&t] = number_of(*base);
+  if (t.type().weak) numbers_[&t] = read_number(*base);
   else make_view(t, base, p.path);
 }
 

@@ -45,17 +45,17 @@ class SegmentScope::Joined {
   }
 
   // A value of the current segment in terms of wrt.
-  ValueId at(ValueId v) const { return maps_[now_][v] == kNoValue ? v : maps_[now_][v]; }
+  ValueId in_terms_of_wrt(ValueId v) const { return maps_[now_][v] == kNoValue ? v : maps_[now_][v]; }
 
  private:
   static uint64_t version(const Tensor& t) { return t.concrete() ? t.storage()->version() : 0; }
-  const Past& segment(size_t k) const { return k == now_ ? current_ : scope_.past_[k]; }
+  const Past& segment_at(size_t k) const { return k == now_ ? current_ : scope_.past_[k]; }
 
   // The lines that are recorded again.
   void mark(ValueId loss, std::span<const ValueId> ids) {
     used_.assign(now_ + 1, {}), active_.assign(now_ + 1, {}), leaves_.assign(now_ + 1, {});
     for (size_t k = 0; k <= now_; k++) mark_dependents(k);
-    used_[now_].assign(segment(now_).trace.store->size(), false);
+    used_[now_].assign(segment_at(now_).trace.store->size(), false);
     used_[now_][loss] = true;
     // The value of a tensor in wrt is needed itself, if it depends on another one in wrt.
     for (ValueId v : ids) used_[now_][v] = true;
@@ -70,8 +70,8 @@ class SegmentScope::Joined {
   bool needs_what_wrt_is_of() const {
     if (both_) return true;
     for (size_t k = 0; k <= now_; k++)
-      for (const Node* n : segment(k).trace.nodes)
-        if (!used_[k].empty() && wanted(k, *n) && active_[k][n->results[0]] && holds_gradient(*n)) return true;
+      for (const Node* n : segment_at(k).trace.nodes)
+        if (!used_[k].empty() && is_line_needed(k, *n) && active_[k][n->results[0]] && holds_gradient(*n)) return true;
     return false;
   }
 
@@ -92,7 +92,7 @@ class SegmentScope::Joined {
 
   // Marks the values of a segment that depend on wrt, through earlier segments' results or as values of wrt itself.
   void mark_dependents(size_t k) {
-    const Past& p = segment(k);
+    const Past& p = segment_at(k);
     std::vector<bool>& active = active_[k];
     active.assign(p.trace.store->size(), false);
     for (size_t i = 0; i < p.inputs.size(); i++) {
@@ -124,7 +124,7 @@ class SegmentScope::Joined {
   bool is_source_recorded_again(const Made& made) const { return whole_ || active_[made.at.segment][made.at.value]; }
   // Whether all that is used of a segment is recorded again.
   bool is_again(size_t k) const { return k < now_ || whole_; }
-  bool wanted(size_t k, const Node& n) const {
+  bool is_line_needed(size_t k, const Node& n) const {
     return std::any_of(n.results.begin(), n.results.end(), [&](ValueId r) {
       return used_[k][r] && !leaves_[k].count(r) && (is_again(k) || active_[k][r]);
     });
@@ -134,17 +134,17 @@ class SegmentScope::Joined {
   void slice(size_t k) {
     std::vector<bool>& used = used_[k];
     if (used.empty()) return;
-    const Past& p = segment(k);
+    const Past& p = segment_at(k);
     for (size_t i = p.trace.nodes.size(); i-- > 0;) {
       const Node& n = *p.trace.nodes[i];
-      if (wanted(k, n)) for_each_value(n.args, [&](ValueId v) { used[v] = true; });
+      if (is_line_needed(k, n)) for_each_value(n.args, [&](ValueId v) { used[v] = true; });
     }
     for (size_t i = 0; i < p.inputs.size(); i++) {
       if (!used[p.trace.inputs[i].value]) continue;
       const auto made = scope_.find_maker(k, *p.inputs[i], p.before[i]);
       if (!made || !is_source_recorded_again(*made)) continue;
       std::vector<bool>& there = used_[made->at.segment];
-      if (there.empty()) there.assign(segment(made->at.segment).trace.store->size(), false);
+      if (there.empty()) there.assign(segment_at(made->at.segment).trace.store->size(), false);
       there[made->at.value] = true;
     }
   }
@@ -156,8 +156,8 @@ class SegmentScope::Joined {
                   "; take the gradient before the value is read, or read it later");
   }
 
-  ValueId input_again(size_t k, size_t i) {
-    const Past& p = segment(k);
+  ValueId record_input_again(size_t k, size_t i) {
+    const Past& p = segment_at(k);
     const Ref<Tensor>& t = p.inputs[i];
     if (!t->concrete()) return scope_.number_input(t->number_value());
     if (const auto made = scope_.find_maker(k, *t, p.before[i]); made && is_source_recorded_again(*made)) {
@@ -171,16 +171,16 @@ class SegmentScope::Joined {
   }
 
   void record(size_t k) {
-    const Past& p = segment(k);
+    const Past& p = segment_at(k);
     std::vector<ValueId>& map = maps_[k];
     map.assign(p.trace.store->size(), kNoValue);
     const std::vector<bool>& used = used_[k];
     for (size_t i = 0; i < p.inputs.size(); i++) {
       const ValueId v = p.trace.inputs[i].value;
-      if (used[v] && (is_again(k) || active_[k][v])) map[v] = input_again(k, i);
+      if (used[v] && (is_again(k) || active_[k][v])) map[v] = record_input_again(k, i);
     }
     for (const Node* n : p.trace.nodes) {
-      if (wanted(k, *n) && !copied(k, *n)) line(k, *n, map);
+      if (is_line_needed(k, *n) && !reuse_copy(k, *n)) record_line(k, *n, map);
       for (ValueId r : n->results)
         if (const auto leaf = leaves_[k].find(r); leaf != leaves_[k].end()) map[r] = leaf->second;
     }
@@ -188,15 +188,15 @@ class SegmentScope::Joined {
   }
 
   // Whether the line's results exist already in this segment, because another copy of the line was recorded again.
-  bool copied(size_t k, const Node& n) {
+  bool reuse_copy(size_t k, const Node& n) {
     for (ValueId r : n.results)
-      if (!recorded_.count(same(k, r))) return false;
-    for (ValueId r : n.results) maps_[k][r] = recorded_.at(same(k, r));
+      if (!recorded_.count(canonical_origin(k, r))) return false;
+    for (ValueId r : n.results) maps_[k][r] = recorded_.at(canonical_origin(k, r));
     return true;
   }
   // All that stands for one of wrt has one value, so have all copies of a line, and a view that is taken again of the
   // same.
-  std::pair<Origin, ValueId> same(size_t k, ValueId v) const {
+  std::pair<Origin, ValueId> canonical_origin(size_t k, ValueId v) const {
     const Origin at = scope_.original({k, v});
     if (!whole_) return {at, kNoValue};
     for (const Stand& s : stands_)
@@ -205,7 +205,7 @@ class SegmentScope::Joined {
     return first ? std::pair(*first, maps_[k][scope_.memory(k).root(v)]) : std::pair(at, kNoValue);
   }
 
-  std::vector<Arg> arguments(const Node& n, const std::vector<ValueId>& map) {
+  std::vector<Arg> map_arguments(const Node& n, const std::vector<ValueId>& map) {
     std::vector<Arg> args(n.args.begin(), n.args.end());
     const auto to = [&](ValueId v) { return map[v] == kNoValue ? v : map[v]; };
     for (Arg& a : args) {
@@ -218,12 +218,12 @@ class SegmentScope::Joined {
     return args;
   }
 
-  void line(size_t k, const Node& n, std::vector<ValueId>& map) {
+  void record_line(size_t k, const Node& n, std::vector<ValueId>& map) {
     const size_t values = scope_.recorder().values();
     rerecord_line(n, map);
     for (ValueId r : n.results) {
       if (map[r] >= values) scope_.copies_.try_emplace({now_, map[r]}, scope_.original({k, r}));
-      map[r] = recorded_.try_emplace(same(k, r), map[r]).first->second;
+      map[r] = recorded_.try_emplace(canonical_origin(k, r), map[r]).first->second;
     }
   }
 
@@ -234,11 +234,11 @@ class SegmentScope::Joined {
       return;
     }
     lists_.clear();
-    const std::vector<Arg> args = arguments(n, map);
+    const std::vector<Arg> args = map_arguments(n, map);
     TracingRecorder& recorder = scope_.recorder();
     recorder.set_where(n.where ? recorder.store().text(n.where) : nullptr);
-    if (n.op->name() == "grad") return gradient(n, args, map);
-    if (n.op->name() == "checkpoint") return checkpoint(n, map);
+    if (n.op->name() == "grad") return copy_gradient_line(n, args, map);
+    if (n.op->name() == "checkpoint") return copy_checkpoint_line(n, map);
     // The numbers that it drew then.
     const auto draw = first_draw(n);
     const int64_t draws = draw ? scope_.count_draws_from(draw->ordinal) : 0;
@@ -247,7 +247,7 @@ class SegmentScope::Joined {
     for (size_t i = 0; i < n.results.size(); i++) map[n.results[i]] = results[i];
   }
 
-  void gradient(const Node& n, const std::vector<Arg>& args, std::vector<ValueId>& map) {
+  void copy_gradient_line(const Node& n, const std::vector<Arg>& args, std::vector<ValueId>& map) {
     std::vector<ValueId> results;
     for (ValueId v : args[1].value_list()) results.push_back(scope_.recorder().store().add(scope_.recorder().type(v)));
     scope_.recorder().nodes().push_back(
@@ -255,7 +255,7 @@ class SegmentScope::Joined {
     for (size_t i = 0; i < results.size(); i++) map[n.results[i]] = results[i];
   }
 
-  void checkpoint(const Node& n, std::vector<ValueId>& map) {
+  void copy_checkpoint_line(const Node& n, std::vector<ValueId>& map) {
     std::vector<Tensor*> inputs;
     for (ValueId v : n.args[0].value_list()) inputs.push_back(scope_.wrap(map[v] == kNoValue ? v : map[v]));
     const std::vector<Tensor*> made = scope_.checkpointed(inputs, [&] {
@@ -291,8 +291,8 @@ std::vector<ValueId> SegmentScope::gradient(ValueId loss, std::span<Tensor* cons
   Joined joined(*this, loss, wrt, ids);
   if (!joined.crosses()) return record_gradient(loss, ids);
   joined.record();
-  for (ValueId& id : ids) id = joined.at(id);
-  return record_gradient(joined.at(loss), ids);
+  for (ValueId& id : ids) id = joined.in_terms_of_wrt(id);
+  return record_gradient(joined.in_terms_of_wrt(loss), ids);
 }
 
 }  // namespace thunder

@@ -12,11 +12,11 @@ class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
 
-  std::optional<size_t> leaves() {
+  std::optional<size_t> count_leaves() {
     // Each iteration reads one entry: a leaf or a group, with its key in a map.
     if (text_.empty()) return 0;
     for (;;) {
-      if (!levels_.empty() && levels_.back().map && !key()) return std::nullopt;
+      if (!levels_.empty() && levels_.back().map && !read_key()) return std::nullopt;
       if (!take('*')) {
         if (!open()) return std::nullopt;
         if (!at_end_of_group()) continue;
@@ -50,7 +50,7 @@ class Reader {
     return true;
   }
 
-  bool key() {
+  bool read_key() {
     if (!take('"')) return false;
     std::string key;
     for (; at_ < text_.size() && text_[at_] != '"'; at_++) {
@@ -72,6 +72,6 @@ class Reader {
 
 }  // namespace
 
-std::optional<size_t> structure_leaves(std::string_view text) { return Reader(text).leaves(); }
+std::optional<size_t> structure_leaves(std::string_view text) { return Reader(text).count_leaves(); }
 
 }  // namespace thunder

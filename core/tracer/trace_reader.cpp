@@ -31,12 +31,12 @@ class Reader : public OpSource {
   const std::shared_ptr<Store>& store() override { return recorder_.shared_store(); }
 
   const Node* build(const ParsedLine& line) override {
-    const Node* node = &line.op == grad_ ? gradient(line) : recorded(line);
+    const Node* node = &line.op == grad_ ? make_gradient_line(line) : record_line(line);
     return line.executor ? recorder_.store().claimed(node, line.executor) : node;
   }
 
  private:
-  const Node* recorded(const ParsedLine& line) {
+  const Node* record_line(const ParsedLine& line) {
     recorder_.set_where(line.where);
     recorder_.drawing = line.draw;
     recorder_.nodes().clear();
@@ -49,7 +49,7 @@ class Reader : public OpSource {
   }
 
   // Recorded as scopes do: a gradient has the type of the value that it belongs to.
-  const Node* gradient(const ParsedLine& line) {
+  const Node* make_gradient_line(const ParsedLine& line) {
     std::vector<ValueId> results;
     for (ValueId v : line.args[1].value_list()) results.push_back(recorder_.store().add(recorder_.type(v)));
     return recorder_.store().node(grad_, line.args, results, {}, line.where);

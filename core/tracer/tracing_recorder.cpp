@@ -22,7 +22,7 @@ std::vector<ValueId> TracingRecorder::add_gradient(std::span<const Arg> args, st
 
 namespace {
 
-Sizes hints(std::span<const Dim> shape) {
+Sizes hint_sizes(std::span<const Dim> shape) {
   Sizes sizes;
   for (Dim d : shape) sizes.push_back(hint(d));
   return sizes;
@@ -81,7 +81,7 @@ Results TracingRecorder::leave(const OpDef& op, std::span<const Arg> args, const
 Sizes TracingRecorder::strides(ValueId v) const {
   const DimReads::Pause layout;  // matters to writes alone
   if (auto it = strides_.find(v); it != strides_.end()) return it->second;
-  return dense_strides(hints(type(v).shape));
+  return dense_strides(hint_sizes(type(v).shape));
 }
 
 void TracingRecorder::recorded(const Node& node) {
@@ -97,7 +97,7 @@ void TracingRecorder::recorded(const Node& node) {
   }
   const ValueId base = node.args[0].v;
   ViewOf v{strides(base)};
-  if (!place_view(def(node), hints(type(base).shape), args, hints(type(node.results[0]).shape), v)) return;
+  if (!place_view(def(node), hint_sizes(type(base).shape), args, hint_sizes(type(node.results[0]).shape), v)) return;
   aliases_.add_view(node);
   strides_[node.results[0]] = v.strides;
 }

@@ -18,10 +18,10 @@ static_assert(kNumberBits + kScopeBits + kDigestBits == 61);  // below 2^62 with
 // Counts from 1: 0 has no digest.
 std::atomic<uint64_t> scopes{1};
 
-constexpr uint64_t digest(uint64_t scope) { return scope * 0x9e3779b97f4a7c15 >> (64 - kDigestBits); }
+constexpr uint64_t scope_digest(uint64_t scope) { return scope * 0x9e3779b97f4a7c15 >> (64 - kDigestBits); }
 
 constexpr int64_t first_word(uint64_t scope) {
-  const uint64_t bits = uint64_t{1} << kDigestBits | digest(scope);
+  const uint64_t bits = uint64_t{1} << kDigestBits | scope_digest(scope);
   return static_cast<int64_t>(uint64_t{1} << 63 | (bits << kScopeBits | scope) << kNumberBits);
 }
 

@@ -7,7 +7,7 @@
 namespace thunder {
 namespace {
 
-std::string quoted(std::string_view key) {
+std::string quote_key(std::string_view key) {
   std::string out = "\"";
   for (char c : key) {
     if (c == '"' || c == '\\') out += '\\';
@@ -124,8 +124,8 @@ std::string Values::join_group(Group& g) {
     std::move(sorted.begin(), sorted.end(), leaves_.begin() + static_cast<ptrdiff_t>(begin));
     g.children = std::move(children);
   }
-  std::string inside =
-      join(g.children, ",", [&](const Child& c) { return g.map ? cat(quoted(c.key), ":", c.structure) : c.structure; });
+  std::string inside = join(
+      g.children, ",", [&](const Child& c) { return g.map ? cat(quote_key(c.key), ":", c.structure) : c.structure; });
   return cat(g.tag, g.map ? "{" : "[", inside, g.map ? "}" : "]");
 }
 

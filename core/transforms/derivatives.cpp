@@ -11,9 +11,9 @@ namespace thunder {
 namespace {
 
 // Further arguments of the trace, after those it has: they follow the function's own.
-std::vector<ValueId> more_arguments(const std::string& who, std::string_view what, Trace& trace,
-                                    std::vector<Ref<Tensor>>& captured, size_t after, std::span<const TensorType> types,
-                                    std::span<Tensor* const> given) {
+std::vector<ValueId> append_arguments(const std::string& who, std::string_view what, Trace& trace,
+                                      std::vector<Ref<Tensor>>& captured, size_t after,
+                                      std::span<const TensorType> types, std::span<Tensor* const> given) {
   require(types.size() == given.size(), who, ": ", types.size(), " ", what, " are needed, ", given.size(),
           " were given");
   std::vector<ValueId> out;
@@ -54,9 +54,10 @@ class Jvp : public Function {
     std::vector<Tensor*> last = take_last_list(name(), kind, in, rest);
     Differentiated d(name(), scope, *f_, rest, what_);
     Trace trace = d.inner.trace;
-    const std::vector<ValueId> seeds = more_arguments(name(), kind, trace, d.inner.captured, d.inputs.size(),
-                                                      types_of(trace, forwards_ ? d.inputs : d.outputs), last);
-    const std::vector<ValueId> derived = (forwards_ ? pushed : pulled)(scope, trace, d.inputs, d.outputs, seeds);
+    const std::vector<ValueId> seeds = append_arguments(name(), kind, trace, d.inner.captured, d.inputs.size(),
+                                                        types_of(trace, forwards_ ? d.inputs : d.outputs), last);
+    const std::vector<ValueId> derived =
+        (forwards_ ? push_forward : pull_back)(scope, trace, d.inputs, d.outputs, seeds);
     trace.outputs.insert(trace.outputs.end(), derived.begin(), derived.end());
     std::vector<Tensor*> given = d.given;
     given.insert(given.end(), last.begin(), last.end());
@@ -71,8 +72,8 @@ class Jvp : public Function {
   }
 
  private:
-  static std::vector<ValueId> pushed(Scope& scope, Trace& trace, const std::vector<ValueId>& inputs,
-                                     const std::vector<ValueId>& outputs, const std::vector<ValueId>& tangents) {
+  static std::vector<ValueId> push_forward(Scope& scope, Trace& trace, const std::vector<ValueId>& inputs,
+                                           const std::vector<ValueId>& outputs, const std::vector<ValueId>& tangents) {
     Recorder recorder(*scope.environment().registry, trace.store);
     Forward walk(recorder);
     for (size_t i = 0; i < inputs.size(); i++) walk.set(inputs[i], recorder.var(tangents[i]));
@@ -83,8 +84,8 @@ class Jvp : public Function {
     return out;
   }
 
-  static std::vector<ValueId> pulled(Scope& scope, Trace& trace, const std::vector<ValueId>& inputs,
-                                     const std::vector<ValueId>& outputs, const std::vector<ValueId>& cotangents) {
+  static std::vector<ValueId> pull_back(Scope& scope, Trace& trace, const std::vector<ValueId>& inputs,
+                                        const std::vector<ValueId>& outputs, const std::vector<ValueId>& cotangents) {
     Recorder recorder(*scope.environment().registry, trace.store);
     recorder.nodes() = trace.nodes;
     std::vector<Seed> seeds;

@@ -6,7 +6,7 @@ namespace thunder {
 namespace {
 
 // The leaves of the first of several entries.
-size_t first_entry(std::string_view structure) {
+size_t first_entry_leaf_count(std::string_view structure) {
   size_t leaves = 0, depth = 0;
   bool quoted = false;
   for (size_t i = 0; i < structure.size(); i++) {
@@ -37,7 +37,7 @@ Differentiated::Differentiated(const std::string& who, Scope& scope, Function& f
   inner = trace_inside(scope, f, in, arguments);
   for (size_t i = 0; i < given.size(); i++) inputs.push_back(inner.trace.inputs[i].value);
   const auto& all = inner.trace.outputs;
-  const size_t leaves = what.first_only ? first_entry(inner.results->structure()) : inner.results->size();
+  const size_t leaves = what.first_only ? first_entry_leaf_count(inner.results->structure()) : inner.results->size();
   for (size_t i = 0; i < all.size(); i++)
     if (inner.outputs[i] < leaves) outputs.push_back(all[i]);
   for (size_t i = 0; i < outputs.size(); i++)

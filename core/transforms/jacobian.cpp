@@ -13,7 +13,7 @@ Dim elements_of(const Shape& shape) {
   return n;
 }
 
-Shape joined(const Shape& a, const Shape& b) {
+Shape concat_shapes(const Shape& a, const Shape& b) {
   Shape out = a;
   for (Dim d : b) out.push_back(d);
   return out;
@@ -31,11 +31,11 @@ struct Basis {
       Var at = expand_to(full(b, {}, static_cast<double>(hint(starts[i])), DType::i64, t.device), column.shape());
       column = expand_to(reshape_to(b.call("prims.add", {column, at}), Shape{1, n}), Shape{size, n});
       Var one = b.call("prims.eq", {expand_to(reshape_to(row, Shape{size, 1}), Shape{size, n}), column});
-      parts.push_back(reshape_to(convert(one, t.dtype), joined(Shape{size}, t.shape)));
+      parts.push_back(reshape_to(convert(one, t.dtype), concat_shapes(Shape{size}, t.shape)));
     }
   }
   // The basis vectors of the i-th value, from results computed for all.
-  Var rows(Var all, size_t i, const Shape& shape) const {
+  Var slice_rows(Var all, size_t i, const Shape& shape) const {
     Shape from(all.rank(), 0), to = all.shape();
     from[0] = starts[i], to[0] = starts[i] + elements_of(shape);
     return all.builder->call("prims.slice", {all, from, to, Shape(all.rank(), 1)});
@@ -49,7 +49,7 @@ struct Basis {
 using Blocks = std::vector<std::vector<ValueId>>;
 
 // Rows: the cotangents of all results' elements at once.
-Blocks backwards(Recorder& recorder, const Trace& trace, const Differentiated& d) {
+Blocks jacobian_by_vjp(Recorder& recorder, const Trace& trace, const Differentiated& d) {
   recorder.nodes() = trace.nodes;
   const Basis basis(recorder, d.outputs);
   Recorder once(recorder.registry(), trace.store);
@@ -64,14 +64,15 @@ Blocks backwards(Recorder& recorder, const Trace& trace, const Differentiated& d
     const Shape& shape = trace.type(d.outputs[r]).shape;
     out.emplace_back();
     for (size_t i = 0; i < d.inputs.size(); i++)
-      out.back().push_back(
-          reshape_to(basis.rows(walk.value(pulled[i]), r, shape), joined(shape, trace.type(d.inputs[i]).shape)).id);
+      out.back().push_back(reshape_to(basis.slice_rows(walk.value(pulled[i]), r, shape),
+                                      concat_shapes(shape, trace.type(d.inputs[i]).shape))
+                               .id);
   }
   return out;
 }
 
 // Columns: the tangents of all arguments' elements at once.
-Blocks forwards(Recorder& recorder, const Trace& trace, const Differentiated& d) {
+Blocks jacobian_by_jvp(Recorder& recorder, const Trace& trace, const Differentiated& d) {
   const Basis basis(recorder, d.inputs);
   Recorder once(recorder.registry(), trace.store);
   Forward derivative(once);
@@ -95,7 +96,7 @@ Blocks forwards(Recorder& recorder, const Trace& trace, const Differentiated& d)
       Shape order;
       for (size_t k = 0; k < shape.size(); k++) order.push_back(static_cast<int64_t>(k + 1));
       order.push_back(0);
-      out.back().push_back(reshape_to(permute_to(basis.rows(all, i, by), order), joined(shape, by)).id);
+      out.back().push_back(reshape_to(permute_to(basis.slice_rows(all, i, by), order), concat_shapes(shape, by)).id);
     }
   }
   return out;
@@ -113,7 +114,7 @@ class Jacobian : public Function {
     Differentiated d(name(), scope, *f_, in, what_);
     Trace trace = d.inner.trace;
     Recorder recorder(*scope.environment().registry, trace.store);
-    const Blocks blocks = (forwards_ ? forwards : backwards)(recorder, trace, d);
+    const Blocks blocks = (forwards_ ? jacobian_by_jvp : jacobian_by_vjp)(recorder, trace, d);
     trace.nodes = std::move(recorder.nodes());
     std::vector<ValueId> outputs;
     for (const auto& row : blocks) outputs.insert(outputs.end(), row.begin(), row.end());

@@ -8,7 +8,7 @@
 namespace thunder {
 namespace {
 
-Var dim_to(Var x, size_t from, size_t to) {
+Var move_dim(Var x, size_t from, size_t to) {
   Shape order;
   for (size_t i = 0; i < x.rank(); i++)
     if (i != from) order.push_back(static_cast<int64_t>(i));
@@ -29,7 +29,7 @@ class Vmap : public Function {
     std::vector<InnerArgument> arguments;
     std::vector<size_t> dims;
     std::vector<Tensor*> given;
-    const Dim size = examples(in, arguments, dims, given);
+    const Dim size = count_examples(in, arguments, dims, given);
     Inner inner = trace_inside(scope, *f_, in, arguments);
     require(out_.empty() || out_.size() == inner.outputs.size(), name(), ": out_dims has ", out_.size(),
             " entries, the function gives ", inner.outputs.size(), " tensors");
@@ -49,8 +49,8 @@ class Vmap : public Function {
   }
 
   // The batch size, the proxies of one example, the dims removed from them, and the batched tensors.
-  Dim examples(const Values& in, std::vector<InnerArgument>& arguments, std::vector<size_t>& dims,
-               std::vector<Tensor*>& given) const {
+  Dim count_examples(const Values& in, std::vector<InnerArgument>& arguments, std::vector<size_t>& dims,
+                     std::vector<Tensor*>& given) const {
     require(in_.empty() || in_.size() == in.size(), name(), ": in_dims has ", in_.size(), " entries, there are ",
             in.size(), " arguments");
     std::optional<Dim> size;
@@ -84,7 +84,7 @@ class Vmap : public Function {
     Batching walk(recorder, size, randomness_);
     for (size_t i = 0; i < dims.size(); i++) {
       const ValueId whole = out.store->add(given[i]->type());
-      walk.set(out.inputs[i].value, dim_to(recorder.var(whole), dims[i], 0));
+      walk.set(out.inputs[i].value, move_dim(recorder.var(whole), dims[i], 0));
       out.inputs[i].value = whole;
     }
     for (const Node* n : inner.trace.nodes) walk.visit(*n);
@@ -93,7 +93,7 @@ class Vmap : public Function {
       const bool argument = w.input < dims.size();
       require(argument || !walk.varies(w.value), name(),
               ": what differs between examples is written into a tensor that is the same for all of them");
-      if (argument) w.value = dim_to(walk.value(w.value), 0, dims[w.input]).id;
+      if (argument) w.value = move_dim(walk.value(w.value), 0, dims[w.input]).id;
     }
     out.nodes = std::move(recorder.nodes());
     return out;
@@ -107,7 +107,7 @@ class Vmap : public Function {
       return output;
     }
     const size_t to = axis_of(*dim, recorder.type(output).rank() + 1, cat("out_dims for result ", i));
-    return dim_to(walk.value(output), 0, to).id;
+    return move_dim(walk.value(output), 0, to).id;
   }
 
   Ref<Function> f_;

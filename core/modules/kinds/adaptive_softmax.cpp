@@ -44,14 +44,14 @@ class Softmax {
   explicit Softmax(ModuleCall& c) : c_(c) {}
 
   // The logarithms of a child's softmax.
-  Tensor* logarithms(std::string_view part, Tensor* x) const {
+  Tensor* log_softmax_of_part(std::string_view part, Tensor* x) const {
     Module* found = c_.module.find(part);
     require(found, c_.module.kind().name(), ": the child '", part, "' is missing");
     Values in;
     in.push(Any::tensor(x));
     return c_.op("log_softmax", {c_.call(*found, in)[0].tensor.get(), -1});
   }
-  Tensor* picked(Tensor* logarithms, Tensor* place) const {
+  Tensor* pick_at_target(Tensor* logarithms, Tensor* place) const {
     return c_.op("squeeze", {c_.op("gather", {logarithms, -1, c_.op("unsqueeze", {place, -1})}), -1});
   }
 
@@ -80,12 +80,12 @@ void forward(ModuleCall& c) {
       inside = c.op("logical_and", {inside, c.op("lt", {target, high})});
       at = c.op("clamp_max", {at, high - low - 1});
     }
-    Tensor* logs = softmax.picked(softmax.logarithms(cat("tail.", i), x), at);
+    Tensor* logs = softmax.pick_at_target(softmax.log_softmax_of_part(cat("tail.", i), x), at);
     Tensor* part = c.op("where", {inside, logs, 0.0});
     of_tails = of_tails ? c.op("add", {of_tails, part}) : part;
     place = c.op("where", {inside, cutoffs[0] + static_cast<int64_t>(i), place});
   }
-  Tensor* output = c.op("add", {of_tails, softmax.picked(softmax.logarithms("head", x), place)});
+  Tensor* output = c.op("add", {of_tails, softmax.pick_at_target(softmax.log_softmax_of_part("head", x), place)});
   c.give(output);
   c.give(c.op("neg", {c.op("mean", {output})}));
 }

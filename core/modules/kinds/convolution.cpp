@@ -58,7 +58,7 @@ void convolution_init(ModuleInit& m, size_t dims, bool transposed) {
 }
 
 // The input with the padding that is not zeros around it. Of what "same" adds, the odd one is behind.
-Tensor* padded(const ModuleCall& c, size_t dims) {
+Tensor* pad_input(const ModuleCall& c, size_t dims) {
   const Module& m = c.module;
   const bool by_name = m.option("padding").kind == ArgKind::string, same = m.option("padding").text == "same";
   const Sizes64 kernel = for_each_dim(m, "kernel_size", dims), dilation = for_each_dim(m, "dilation", dims),
@@ -78,9 +78,9 @@ void convolution(ModuleCall& c) {
   const Module& m = c.module;
   const bool zeros = m.option("padding_mode").text == "zeros";
   const Sizes64 none(dims, 0);
-  c.give(c.op(kOps[dims - 1], {zeros ? c.input() : padded(c, dims), c.tensor("weight"), c.tensor("bias"),
-                               m.option("stride"), zeros ? OpArg(m.option("padding")) : OpArg(none),
-                               m.option("dilation"), m.integer("groups")}));
+  c.give(c.op(kOps[dims - 1],
+              {zeros ? c.input() : pad_input(c, dims), c.tensor("weight"), c.tensor("bias"), m.option("stride"),
+               zeros ? OpArg(m.option("padding")) : OpArg(none), m.option("dilation"), m.integer("groups")}));
 }
 
 template <size_t dims, bool transposed>
@@ -92,7 +92,7 @@ consteval ModuleRow row(SchemaText schema, std::string_view doc) {
   return layer(schema, doc, convolution<dims>, init<dims, false>);
 }
 template <size_t dims>
-consteval ModuleRow transposed(SchemaText schema, std::string_view doc, std::string_view op) {
+consteval ModuleRow transposed_row(SchemaText schema, std::string_view doc, std::string_view op) {
   return layer_of_op(schema, doc, op, init<dims, true>);
 }
 
@@ -110,21 +110,21 @@ constexpr ModuleRow kRows[] = {
         "dilation=[1], int groups=1, bool bias=True, str padding_mode='zeros') -> tensor",
         "Cross-correlation of [N, in_channels, D, H, W] with weight, [out_channels, in_channels / groups, kD, kH, "
         "kW]."),
-    transposed<1>("ConvTranspose1d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] "
-                  "padding=[0], int[] output_padding=[0], int groups=1, bool bias=True, int[] dilation=[1], str "
-                  "padding_mode='zeros') -> tensor",
-                  "Conv1d's gradient as a layer: weight is [in_channels, out_channels / groups, kL].",
-                  "conv_transpose1d"),
-    transposed<2>("ConvTranspose2d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] "
-                  "padding=[0], int[] output_padding=[0], int groups=1, bool bias=True, int[] dilation=[1], str "
-                  "padding_mode='zeros') -> tensor",
-                  "Conv2d's gradient as a layer: weight is [in_channels, out_channels / groups, kH, kW].",
-                  "conv_transpose2d"),
-    transposed<3>("ConvTranspose3d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] "
-                  "padding=[0], int[] output_padding=[0], int groups=1, bool bias=True, int[] dilation=[1], str "
-                  "padding_mode='zeros') -> tensor",
-                  "Conv3d's gradient as a layer: weight is [in_channels, out_channels / groups, kD, kH, kW].",
-                  "conv_transpose3d"),
+    transposed_row<1>("ConvTranspose1d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] "
+                      "padding=[0], int[] output_padding=[0], int groups=1, bool bias=True, int[] dilation=[1], str "
+                      "padding_mode='zeros') -> tensor",
+                      "Conv1d's gradient as a layer: weight is [in_channels, out_channels / groups, kL].",
+                      "conv_transpose1d"),
+    transposed_row<2>("ConvTranspose2d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] "
+                      "padding=[0], int[] output_padding=[0], int groups=1, bool bias=True, int[] dilation=[1], str "
+                      "padding_mode='zeros') -> tensor",
+                      "Conv2d's gradient as a layer: weight is [in_channels, out_channels / groups, kH, kW].",
+                      "conv_transpose2d"),
+    transposed_row<3>("ConvTranspose3d(int in_channels, int out_channels, int[] kernel_size, int[] stride=[1], int[] "
+                      "padding=[0], int[] output_padding=[0], int groups=1, bool bias=True, int[] dilation=[1], str "
+                      "padding_mode='zeros') -> tensor",
+                      "Conv3d's gradient as a layer: weight is [in_channels, out_channels / groups, kD, kH, kW].",
+                      "conv_transpose3d"),
 };
 
 }  // namespace

@@ -9,19 +9,19 @@ namespace thunder {
 namespace {
 
 // Width of keys or values before their projection.
-int64_t own_width(const Module& m, std::string_view option) {
+int64_t width_or_embed_dim(const Module& m, std::string_view option) {
   const Leaf& given = m.option(option);
   return given.kind == ArgKind::none ? m.integer("embed_dim") : given.i;
 }
 
 // The bound of Glorot and Bengio's uniform distribution.
-double glorot(int64_t in, int64_t out) {
+double glorot_bound(int64_t in, int64_t out) {
   return std::sqrt(6 / static_cast<double>(in + out));
 }
 
 void init(ModuleInit& m) {
   const int64_t width = m.module.integer("embed_dim"), heads = m.module.integer("num_heads");
-  const int64_t keys = own_width(m.module, "kdim"), values = own_width(m.module, "vdim");
+  const int64_t keys = width_or_embed_dim(m.module, "kdim"), values = width_or_embed_dim(m.module, "vdim");
   m.require(width > 0 && heads > 0 && keys > 0 && values > 0,
             "embed_dim, num_heads, kdim and vdim must be positive, got ", width, ", ", heads, ", ", keys, " and ",
             values);
@@ -30,11 +30,11 @@ void init(ModuleInit& m) {
   m.require(p >= 0 && p < 1, "dropout must lie in [0, 1), got ", p);
   const bool bias = m.module.flag("bias");
   if (keys == width && values == width) {
-    m.uniform("in_proj_weight", {3 * width, width}, glorot(width, 3 * width));
+    m.uniform("in_proj_weight", {3 * width, width}, glorot_bound(width, 3 * width));
   } else {
-    m.uniform("q_proj_weight", {width, width}, glorot(width, width));
-    m.uniform("k_proj_weight", {width, keys}, glorot(keys, width));
-    m.uniform("v_proj_weight", {width, values}, glorot(values, width));
+    m.uniform("q_proj_weight", {width, width}, glorot_bound(width, width));
+    m.uniform("k_proj_weight", {width, keys}, glorot_bound(keys, width));
+    m.uniform("v_proj_weight", {width, values}, glorot_bound(values, width));
   }
   if (bias) m.fill("in_proj_bias", {3 * width}, 0);
   m.child("out_proj", "Linear", {Any::integer(width), Any::integer(width), Any::boolean(bias)});
@@ -82,7 +82,7 @@ class Attention {
     const std::string types = cat(name(query->type()), ", ", name(key->type()), " and ", name(value->type()));
     require((q.size() == 2 || q.size() == 3) && k.size() == q.size() && v.size() == q.size(),
             "query, key and value must have 3 dims, or 2 without a batch, got ", types);
-    const int64_t keys = own_width(c_.module, "kdim"), values = own_width(c_.module, "vdim");
+    const int64_t keys = width_or_embed_dim(c_.module, "kdim"), values = width_or_embed_dim(c_.module, "vdim");
     require(q.back() == width_ && k.back() == keys && v.back() == values, "query, key and value must be ", width_, ", ",
             keys, " and ", values, " wide, got ", types);
     const size_t batch = flag("batch_first") ? 0 : 1, length = q.size() == 2 ? 0 : 1 - batch;
@@ -132,7 +132,7 @@ class Attention {
   // ---- projections ----
 
   // The i-th of three parts of a packed tensor along dim; null of null.
-  Tensor* part(Tensor* packed, int dim, int64_t i) const {
+  Tensor* slice_part(Tensor* packed, int dim, int64_t i) const {
     return packed ? op("slice", {packed, dim, i * width_, (i + 1) * width_}) : nullptr;
   }
 
@@ -140,13 +140,15 @@ class Attention {
     Tensor *packed = c_.tensor("in_proj_weight"), *bias = c_.tensor("in_proj_bias");
     if (packed && q == k && k == v) {
       Tensor* all = op("linear", {q, packed, bias});
-      q = part(all, -1, 0), k = part(all, -1, 1), v = part(all, -1, 2);
+      q = slice_part(all, -1, 0), k = slice_part(all, -1, 1), v = slice_part(all, -1, 2);
       return;
     }
-    const auto weight = [&](std::string_view own, int64_t i) { return packed ? part(packed, 0, i) : c_.tensor(own); };
-    q = op("linear", {q, weight("q_proj_weight", 0), part(bias, 0, 0)});
-    k = op("linear", {k, weight("k_proj_weight", 1), part(bias, 0, 1)});
-    v = op("linear", {v, weight("v_proj_weight", 2), part(bias, 0, 2)});
+    const auto weight = [&](std::string_view own, int64_t i) {
+      return packed ? slice_part(packed, 0, i) : c_.tensor(own);
+    };
+    q = op("linear", {q, weight("q_proj_weight", 0), slice_part(bias, 0, 0)});
+    k = op("linear", {k, weight("k_proj_weight", 1), slice_part(bias, 0, 1)});
+    v = op("linear", {v, weight("v_proj_weight", 2), slice_part(bias, 0, 2)});
   }
 
   // The sources that add_bias_kv and add_zero_attn append, which no mask hides.

@@ -9,7 +9,7 @@ namespace {
 
 enum class Unit { rnn, lstm, gru };
 
-constexpr int64_t gates(Unit unit) {
+constexpr int64_t gate_count(Unit unit) {
   return unit == Unit::lstm ? 4 : unit == Unit::gru ? 3 : 1;
 }
 // The op of a module's unit, without what follows: rnn_tanh, lstm, gru.
@@ -39,11 +39,11 @@ void cell_init(ModuleInit& m) {
   m.require(in > 0 && hidden > 0, "input_size and hidden_size must be positive, got ", in, " and ", hidden);
   if (unit == Unit::rnn) check_nonlinearity(m);
   const double bound = 1 / std::sqrt(static_cast<double>(hidden));
-  m.uniform("weight_ih", {gates(unit) * hidden, in}, bound);
-  m.uniform("weight_hh", {gates(unit) * hidden, hidden}, bound);
+  m.uniform("weight_ih", {gate_count(unit) * hidden, in}, bound);
+  m.uniform("weight_hh", {gate_count(unit) * hidden, hidden}, bound);
   if (!m.module.flag("bias")) return;
-  m.uniform("bias_ih", {gates(unit) * hidden}, bound);
-  m.uniform("bias_hh", {gates(unit) * hidden}, bound);
+  m.uniform("bias_ih", {gate_count(unit) * hidden}, bound);
+  m.uniform("bias_hh", {gate_count(unit) * hidden}, bound);
 }
 
 // Zeros of a shape, of x's dtype and device.
@@ -75,17 +75,17 @@ void cell(ModuleCall& c) {
 
 // ---- sequences ----
 
-int64_t projection(const Module& m, Unit unit) {
+int64_t projection_size(const Module& m, Unit unit) {
   return unit == Unit::lstm ? m.integer("proj_size") : 0;
 }
-std::string suffix(int64_t layer, int64_t direction) {
+std::string param_suffix(int64_t layer, int64_t direction) {
   return cat("_l", layer, direction ? "_reverse" : "");
 }
 
 template <Unit unit>
 void init(ModuleInit& m) {
   const int64_t in = m.module.integer("input_size"), hidden = m.module.integer("hidden_size"),
-                layers = m.module.integer("num_layers"), proj = projection(m.module, unit);
+                layers = m.module.integer("num_layers"), proj = projection_size(m.module, unit);
   m.require(in > 0 && hidden > 0 && layers > 0 && layers <= 1000,
             "input_size, hidden_size and num_layers must be positive, got ", in, ", ", hidden, " and ", layers);
   m.require(proj >= 0 && proj < hidden, "proj_size must lie in [0, hidden_size), got ", proj);
@@ -93,11 +93,11 @@ void init(ModuleInit& m) {
   m.require(p >= 0 && p <= 1, "dropout must lie in [0, 1], got ", p);
   if (unit == Unit::rnn) check_nonlinearity(m);
   const double bound = 1 / std::sqrt(static_cast<double>(hidden));
-  const int64_t directions = m.module.flag("bidirectional") ? 2 : 1, rows = gates(unit) * hidden,
+  const int64_t directions = m.module.flag("bidirectional") ? 2 : 1, rows = gate_count(unit) * hidden,
                 out = proj ? proj : hidden;
   for (int64_t layer = 0; layer < layers; layer++)
     for (int64_t d = 0; d < directions; d++) {
-      const std::string end = suffix(layer, d);
+      const std::string end = param_suffix(layer, d);
       m.uniform("weight_ih" + end, {rows, layer ? out * directions : in}, bound);
       m.uniform("weight_hh" + end, {rows, out}, bound);
       if (m.module.flag("bias")) {
@@ -108,22 +108,22 @@ void init(ModuleInit& m) {
     }
 }
 
-std::vector<Tensor*> weights(const ModuleCall& c, Unit unit) {
+std::vector<Tensor*> collect_weights(const ModuleCall& c, Unit unit) {
   std::vector<Tensor*> out;
   const Module& m = c.module;
   for (int64_t layer = 0; layer < m.integer("num_layers"); layer++)
     for (int64_t d = 0; d < (m.flag("bidirectional") ? 2 : 1); d++) {
       std::vector<std::string> names = {"weight_ih", "weight_hh"};
       if (m.flag("bias")) names.insert(names.end(), {"bias_ih", "bias_hh"});
-      if (projection(m, unit)) names.push_back("weight_hr");
-      for (auto& name : names) out.push_back(c.tensor(name + suffix(layer, d)));
+      if (projection_size(m, unit)) names.push_back("weight_hr");
+      for (auto& name : names) out.push_back(c.tensor(name + param_suffix(layer, d)));
     }
   return out;
 }
 
 // The first states, [layers * directions, batch, width]; zeros where none are given, a batch of one where there is
 // none.
-Tensor* first_state(const ModuleCall& c, Tensor* given, Tensor* x, int64_t width, bool batched) {
+Tensor* initial_state(const ModuleCall& c, Tensor* given, Tensor* x, int64_t width, bool batched) {
   const Module& m = c.module;
   if (given) return batched ? given : c.op("unsqueeze", {given, 1});
   const size_t batch = m.flag("batch_first") ? 0 : 1;
@@ -144,10 +144,10 @@ void network(ModuleCall& c) {
   require(!h || rank(h) == rank(x), kind, ": the first state must have ", rank(x), " dims as the input has, got ",
           name((h ? h : x)->type()));
   if (!batched) x = c.op("unsqueeze", {x, m.flag("batch_first") ? 0 : 1});
-  const int64_t hidden = m.integer("hidden_size"), proj = projection(m, unit);
-  const std::vector<Tensor*> params = weights(c, unit);
-  std::vector<Tensor*> states{first_state(c, h, x, proj ? proj : hidden, batched)};
-  if (unit == Unit::lstm) states.push_back(first_state(c, memory, x, hidden, batched));
+  const int64_t hidden = m.integer("hidden_size"), proj = projection_size(m, unit);
+  const std::vector<Tensor*> params = collect_weights(c, unit);
+  std::vector<Tensor*> states{initial_state(c, h, x, proj ? proj : hidden, batched)};
+  if (unit == Unit::lstm) states.push_back(initial_state(c, memory, x, hidden, batched));
   const Any args[] = {Any::tensor(x),
                       unit == Unit::lstm ? tensors(states) : Any::tensor(states[0]),
                       tensors(params),

@@ -14,7 +14,7 @@ void check_padding(ModuleInit& m, size_t dims) {
   const size_t given = m.module.option("padding").ints.size();
   m.require(given == 1 || given == 2 * dims, "padding must be one integer or ", 2 * dims, ", got ", given);
 }
-void padded(ModuleCall& c, size_t dims, std::string_view mode) {
+void pad_input(ModuleCall& c, size_t dims, std::string_view mode) {
   std::vector<int64_t> amounts = c.module.option("padding").ints;
   if (amounts.size() == 1) amounts.assign(2 * dims, amounts[0]);
   Any by = Any::string(mode), value;
@@ -30,7 +30,7 @@ consteval ModuleRow padding(SchemaText schema, std::string_view doc) {
       schema, doc,
       [](ModuleCall& c) {
         constexpr std::string_view kModes[] = {"constant", "reflect", "replicate", "circular"};
-        padded(c, dims, kModes[static_cast<size_t>(fill)]);
+        pad_input(c, dims, kModes[static_cast<size_t>(fill)]);
       },
       [](ModuleInit& m) { check_padding(m, dims); });
 }

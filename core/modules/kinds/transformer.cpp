@@ -120,14 +120,14 @@ class Layer {
   ModuleCall& c_;
 };
 
-Mask mask_of(const ModuleInputs& in, std::string_view attention, std::string_view padding, std::string_view causal) {
+Mask read_mask(const ModuleInputs& in, std::string_view attention, std::string_view padding, std::string_view causal) {
   return {in.tensor(attention), in.tensor(padding), in.flag(causal)};
 }
 
 void encoder_layer(ModuleCall& c) {
   const ModuleInputs in(c);
   const Layer layer(c);
-  const Mask mask = mask_of(in, "src_mask", "src_key_padding_mask", "is_causal");
+  const Mask mask = read_mask(in, "src_mask", "src_key_padding_mask", "is_causal");
   Tensor* x = layer.residual(in.tensor("src"), 1, [&](Tensor* t) { return layer.attend("self_attn", t, t, mask); });
   c.give(layer.residual(x, 2, [&](Tensor* t) { return layer.feed_forward(t); }));
 }
@@ -135,8 +135,8 @@ void encoder_layer(ModuleCall& c) {
 void decoder_layer(ModuleCall& c) {
   const ModuleInputs in(c);
   const Layer layer(c);
-  const Mask own = mask_of(in, "tgt_mask", "tgt_key_padding_mask", "tgt_is_causal"),
-             other = mask_of(in, "memory_mask", "memory_key_padding_mask", "memory_is_causal");
+  const Mask own = read_mask(in, "tgt_mask", "tgt_key_padding_mask", "tgt_is_causal"),
+             other = read_mask(in, "memory_mask", "memory_key_padding_mask", "memory_is_causal");
   Tensor* memory = in.tensor("memory");
   Tensor* x = layer.residual(in.tensor("tgt"), 1, [&](Tensor* t) { return layer.attend("self_attn", t, t, own); });
   x = layer.residual(x, 2, [&](Tensor* t) { return layer.attend("multihead_attn", t, memory, other); });
@@ -144,8 +144,8 @@ void decoder_layer(ModuleCall& c) {
 }
 
 // Calls each of the layers with x, with what comes behind it and with these by name, then the norm.
-void through_layers(ModuleCall& c, Tensor* x, std::span<const Any> behind,
-                    std::initializer_list<std::pair<std::string_view, Any>> named) {
+void run_layers(ModuleCall& c, Tensor* x, std::span<const Any> behind,
+                std::initializer_list<std::pair<std::string_view, Any>> named) {
   Module* layers = c.module.find("layers");
   require(layers, c.module.kind().name(), ": the child 'layers' is missing: a ModuleList of layers");
   const std::vector<Module::Child> all = layers->children();
@@ -163,22 +163,22 @@ void through_layers(ModuleCall& c, Tensor* x, std::span<const Any> behind,
 
 void encoder(ModuleCall& c) {
   const ModuleInputs in(c);
-  through_layers(c, in.tensor("src"), {},
-                 {{"src_mask", in.any("mask")},
-                  {"src_key_padding_mask", in.any("src_key_padding_mask")},
-                  {"is_causal", in.any("is_causal")}});
+  run_layers(c, in.tensor("src"), {},
+             {{"src_mask", in.any("mask")},
+              {"src_key_padding_mask", in.any("src_key_padding_mask")},
+              {"is_causal", in.any("is_causal")}});
 }
 
 void decoder(ModuleCall& c) {
   const ModuleInputs in(c);
   const Any memory = in.any("memory");
-  through_layers(c, in.tensor("tgt"), {&memory, 1},
-                 {{"tgt_mask", in.any("tgt_mask")},
-                  {"memory_mask", in.any("memory_mask")},
-                  {"tgt_key_padding_mask", in.any("tgt_key_padding_mask")},
-                  {"memory_key_padding_mask", in.any("memory_key_padding_mask")},
-                  {"tgt_is_causal", in.any("tgt_is_causal")},
-                  {"memory_is_causal", in.any("memory_is_causal")}});
+  run_layers(c, in.tensor("tgt"), {&memory, 1},
+             {{"tgt_mask", in.any("tgt_mask")},
+              {"memory_mask", in.any("memory_mask")},
+              {"tgt_key_padding_mask", in.any("tgt_key_padding_mask")},
+              {"memory_key_padding_mask", in.any("memory_key_padding_mask")},
+              {"tgt_is_causal", in.any("tgt_is_causal")},
+              {"memory_is_causal", in.any("memory_is_causal")}});
 }
 
 void transformer(ModuleCall& c) {

@@ -33,7 +33,7 @@ void move_means(OptimizerStep& s) {
   s.moments[0] = lerp(s.moments[0], s.gradient, rest_of_momentum(s));
   s.moments[1] = s.moments[1] * betas[1] + s.gradient * s.gradient * (1 - betas[1]);
 }
-void decay(OptimizerStep& s) {
+void apply_weight_decay(OptimizerStep& s) {
   s.settings.flag("decoupled_weight_decay") ? decay_by_share(s) : decay_by_gradient(s);
 }
 
@@ -99,7 +99,7 @@ std::vector<Var> prepare_nadam(const OptimizerStep& s) {
 }
 void update_nadam(OptimizerStep& s) {
   Var mu = s.shared[0], next = s.shared[1], &product = s.moments[2];
-  decay(s);
+  apply_weight_decay(s);
   move_means(s);
   product = product * mu;
   Var root = sqrt(s.moments[1] / s.shared[2]) + s.settings.real("eps");
@@ -123,7 +123,7 @@ std::vector<Var> prepare_radam(const OptimizerStep& s) {
   return {s.lr / momentum_correction(s), known, sqrt(op("maximum", share, 0.0) * correction)};
 }
 void update_radam(OptimizerStep& s) {
-  decay(s);
+  apply_weight_decay(s);
   move_means(s);
   Var adaptive = s.moments[0] * s.shared[2] / (sqrt(s.moments[1]) + s.settings.real("eps"));
   s.parameter = s.parameter - op("where", s.shared[1], adaptive, s.moments[0]) * s.shared[0];

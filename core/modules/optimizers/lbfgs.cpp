@@ -97,7 +97,7 @@ class History {
 };
 
 // The direction of the next iteration, which becomes "d".
-void turn(JointStep& s, const Ref<Tensor>& gradient, bool first) {
+void update_direction(JointStep& s, const Ref<Tensor>& gradient, bool first) {
   History history(s);
   const Ref<Tensor> d = s.tensor("d"), previous = s.tensor("prev_flat_grad");
   double& diagonal = s.number("H_diag");
@@ -119,28 +119,28 @@ void turn(JointStep& s, const Ref<Tensor>& gradient, bool first) {
 
 class Iterations {
  public:
-  explicit Iterations(JointStep& s) : s_(s), now_(evaluated(s)) {}
+  explicit Iterations(JointStep& s) : s_(s), now_(evaluate_and_count(s)) {}
 
   void run() {
     const int64_t most = s_.settings.integer("max_iter");
-    for (int64_t i = 1; i <= most && !small(now_.gradient); i++)
+    for (int64_t i = 1; i <= most && !is_gradient_small(now_.gradient); i++)
       if (!iterate(i == most)) return;
   }
 
  private:
-  static JointStep::Point evaluated(JointStep& s) {
+  static JointStep::Point evaluate_and_count(JointStep& s) {
     JointStep::Point point = s.evaluate();
     s.number("func_evals")++;
     return point;
   }
-  bool small(const Ref<Tensor>& gradient) const {
+  bool is_gradient_small(const Ref<Tensor>& gradient) const {
     return s_.math.largest(gradient) <= s_.settings.real("tolerance_grad");
   }
 
   // Whether another may follow.
   bool iterate(bool last) {
     const bool first = ++s_.number("n_iter") == 1;
-    turn(s_, now_.gradient, first);
+    update_direction(s_, now_.gradient, first);
     const Ref<Tensor> d = s_.tensor("d");
     const double tolerance = s_.settings.real("tolerance_change"), before = now_.loss;
     double t = first ? std::min(1.0, 1 / s_.math.sum_of_absolutes(now_.gradient)) * s_.lr : s_.lr;

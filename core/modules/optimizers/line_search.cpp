@@ -23,9 +23,9 @@ class Search {
 
   StepLength run(double step) {
     Trial now = try_at(step);
-    bracket(now);
-    if (!done_) zoom();
-    const Trial& best = low();
+    find_bracket(now);
+    if (!done_) shrink_bracket();
+    const Trial& best = low_end();
     return {best.at, {best.value, best.gradient}, evaluations_};
   }
 
@@ -39,27 +39,27 @@ class Search {
   bool is_flat_enough(const Trial& t) const { return std::abs(t.slope) <= -kCurvature * start_.slope; }
 
   // Two trials with a point between them that satisfies the conditions, or one that does.
-  void bracket(Trial now) {
+  void find_bracket(Trial now) {
     Trial before = start_;
     while (iterations_ < most_) {
-      if (decreases_too_little(now) || (iterations_ > 1 && now.value >= before.value)) return keep(before, now);
+      if (decreases_too_little(now) || (iterations_ > 1 && now.value >= before.value)) return set_bracket(before, now);
       if (is_flat_enough(now)) {
-        keep(now, now);
+        set_bracket(now, now);
         done_ = true;
         return;
       }
-      if (now.slope >= 0) return keep(before, now);
+      if (now.slope >= 0) return set_bracket(before, now);
       const double least = now.at + 0.01 * (now.at - before.at), most = now.at * 10;
       const double next = cubic_minimum(before, now, least, most);
       before = now;
       now = try_at(next);
       iterations_++;
     }
-    keep(start_, now);
+    set_bracket(start_, now);
   }
 
   // The next step to try between the two: not so near to one of them twice that the bracket would hardly shrink.
-  double between() {
+  double choose_trial_step() {
     const auto [left, right] = std::minmax(ends_[0].at, ends_[1].at);
     double step = cubic_minimum(ends_[0], ends_[1], left, right);
     const double margin = 0.1 * (right - left);
@@ -74,32 +74,32 @@ class Search {
     return step;
   }
 
-  void zoom() {
+  void shrink_bracket() {
     const double longest = step_.math.largest(direction_);
     const double tolerance = step_.settings.real("tolerance_change");
     while (!done_ && iterations_ < most_) {
       if (std::abs(ends_[1].at - ends_[0].at) * longest < tolerance) return;
-      Trial now = try_at(between());
+      Trial now = try_at(choose_trial_step());
       iterations_++;
-      if (decreases_too_little(now) || now.value >= low().value) {
+      if (decreases_too_little(now) || now.value >= low_end().value) {
         ends_[1 - low_] = std::move(now);
-        order();
+        update_low_end();
         continue;
       }
       if (is_flat_enough(now))
         done_ = true;
-      else if (now.slope * (ends_[1 - low_].at - low().at) >= 0)
-        ends_[1 - low_] = low();
+      else if (now.slope * (ends_[1 - low_].at - low_end().at) >= 0)
+        ends_[1 - low_] = low_end();
       ends_[low_] = std::move(now);
     }
   }
 
-  void keep(const Trial& first, const Trial& second) {
+  void set_bracket(const Trial& first, const Trial& second) {
     ends_[0] = first, ends_[1] = second;
-    order();
+    update_low_end();
   }
-  void order() { low_ = ends_[1].value < ends_[0].value ? 1 : 0; }
-  const Trial& low() const { return ends_[low_]; }
+  void update_low_end() { low_ = ends_[1].value < ends_[0].value ? 1 : 0; }
+  const Trial& low_end() const { return ends_[low_]; }
 
   JointStep& step_;
   const Ref<Tensor>& x_;

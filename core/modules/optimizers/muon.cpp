@@ -41,7 +41,7 @@ std::vector<Moment> muon_moments(const Settings&) {
 }
 
 // Computed in the matrix's dtype; PyTorch computes in bf16.
-Var orthogonal(Var x, const Settings& o) {
+Var orthogonalize(Var x, const Settings& o) {
   const auto& c = o.reals("ns_coefficients");
   const bool tall = x.size(0).value() > x.size(1).value();
   if (tall) x = op("transpose", x, 0, 1);
@@ -63,7 +63,7 @@ void update_muon(OptimizerStep& s) {
   const double scale =
       original ? std::sqrt(std::max(1.0, rows / columns)) : 0.2 * std::sqrt(std::max(rows, columns));
   decay_by_share(s);
-  s.parameter = s.parameter - orthogonal(direction, s.settings) * (s.lr * scale);
+  s.parameter = s.parameter - orthogonalize(direction, s.settings) * (s.lr * scale);
 }
 
 constexpr OptimizerRow kRows[] = {
