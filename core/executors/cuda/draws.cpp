@@ -1,4 +1,4 @@
-// Random numbers other than uniform reals, from the same bits as on the CPU.
+// Random numbers other than uniform reals, from the same bits as on the CPU: philox() of loops/cuda/prelude.h.
 #include "executors/cuda/kernel_rules.h"
 
 namespace thunder::cuda_kernels {
