@@ -973,6 +973,15 @@ static inline thunder_tensor *th_at_batch_norm_opt(const char *where, thunder_sc
 }
 #define th_batch_norm_opt(...) th_at_batch_norm_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* batch_norm_stats(tensor input, float eps) -> (tensor, tensor)
+ * The mean of each channel, and 1 / sqrt(variance + eps), by which a training batch_norm standardises: [channels], float32 or wider. */
+static inline thunder_tensor *th_at_batch_norm_stats(const char *where, thunder_scope *s, thunder_tensor *input, double eps, thunder_tensor *results[2])
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_f64(eps) };
+    return thunder_op_invoke(s, "batch_norm_stats", a, 2, NULL, results, results ? 2 : 0, where);
+}
+#define th_batch_norm_stats(...) th_at_batch_norm_stats(THUNDER_HERE, __VA_ARGS__)
+
 /* batch_norm_update(tensor input, tensor running_mean, tensor running_var, tensor? weight=None, tensor? bias=None, float momentum=0.1, float eps=1e-05) -> (tensor, tensor, tensor)
  * batch_norm while training, and the running mean and variance after this batch. */
 static inline thunder_tensor *th_at_batch_norm_update(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *running_mean, thunder_tensor *running_var, thunder_tensor *results[3])
