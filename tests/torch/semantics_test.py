@@ -283,6 +283,17 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
             self.assertEqual([text.count("grouped_mm(") for text in texts], [1, 2], texts)
             self.assertFalse([text for text in texts if "matmul(" in text or "index_put(" in text], texts)
 
+    def test_sums_of_outer_products_by_place_that_broadcast_are_eagers(self):
+        places = torch.arange(9) % 4
+        for columns, rows in (((9, 1, 1), (9, 1, 5)), ((9, 6, 1), (9, 1, 1)), ((1, 6, 1), (1, 1, 5)), ((9, 6, 1), (9, 1, 5))):
+            self.same(lambda c, r: torch.zeros(4, 6, 5).index_put((places,), torch.bmm(c, r), accumulate=True),
+                      torch.randn(columns, requires_grad=True), torch.randn(rows, requires_grad=True))
+
+        def transposed(w, c, r):
+            return torch.zeros_like(w.mT).index_put((places[:2],), torch.bmm(c, r), accumulate=True)
+        own = torch.randn(4, 5, 6), torch.randn(2, 6, 1, requires_grad=True), torch.randn(2, 1, 5, requires_grad=True)
+        self.assertEqual(support.compiled(transposed)(*own).stride(), transposed(*own).stride())
+
 
 if __name__ == "__main__":
     unittest.main()

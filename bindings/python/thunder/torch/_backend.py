@@ -6,7 +6,7 @@ import weakref
 import torch
 
 from .. import _functions, _thunder
-from . import _direct, _gradient, _groups, _lines, _private, _rows
+from . import _direct, _gradient, _lines, _private, _rewrites, _rows
 from ._graph import Graph, Nested, text_of
 from .aten.random import draws_numbers
 
@@ -170,7 +170,7 @@ def backend(graph, example_inputs, *, mode=None, options=None):
     """Compiles what Dynamo captured; for torch.compile(backend="thunder", mode=..., options={...})."""
     options, by_torch, gradient = options_of(mode, options)
     own = gradient == "thunder"
-    cut = _gradient.partition if own else _private.partition if by_torch.whole else _groups.partition
+    cut = _gradient.partition if own else _private.partition if by_torch.whole else _rewrites.partition
     if own:
         _gradient.check(graph)
     _use_threads(torch.get_num_threads())

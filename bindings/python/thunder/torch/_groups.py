@@ -35,18 +35,19 @@ class _Groups:
     def __init__(self, graph):
         self.graph, self.found = graph, {}
 
-    def of(self, places, count):
+    def of(self, places, count, at):
+        """at: the node whose line errors name."""
         if (places, count) not in self.found:
             behind = places.next
             while behind.op == "placeholder":
                 behind = behind.next
             with self.graph.inserting_before(behind):
-                self.found[places, count] = self._sorted(places, count)
+                self.found[places, count] = self._sorted(places, count, at)
         return self.found[places, count]
 
-    def _sorted(self, places, count):
+    def _sorted(self, places, count, at):
         def add(target, *args, **named):
-            return _add(self.graph, target, args, named, places)
+            return _add(self.graph, target, args, named, at)
 
         def order_of(values):
             return add(operator.getitem, add(_aten.sort.stable, values, stable=True), 1)
@@ -64,17 +65,17 @@ class _Groups:
             made.meta["val"] = left.meta["val"].new_empty(shape)
         return made
 
-    def rows(self, rows, matrices, places):
+    def rows(self, rows, matrices, places, at):
         """rows[i] @ matrices[places[i]]."""
         count, _, width = matrices.meta["val"].shape
-        ends, order, back = self.of(places, count)
+        ends, order, back = self.of(places, count, at)
         together = _add(self.graph, _aten.index_select.default, (rows, 0, order), {})
         made = self.product(together, matrices, ends, together.meta["val"].shape[0], width)
         return _add(self.graph, _aten.index_select.default, (made, 0, back), {})
 
-    def sums(self, columns, rows, places, count):
+    def sums(self, columns, rows, places, count, at):
         """The sums of columns[i] x rows[i] over those of one place."""
-        ends, order, _ = self.of(places, count)
+        ends, order, _ = self.of(places, count, at)
         columns, rows = (_add(self.graph, _aten.index_select.default, (one, 0, order), {}) for one in (columns, rows))
         turned = _add(self.graph, _aten.permute.default, (columns, [1, 0]), {})
         return self.product(turned, rows, ends, count, columns.meta["val"].shape[1], rows.meta["val"].shape[1])
@@ -90,7 +91,7 @@ def _erase(graph, *nodes):
 
 
 def _replace(graph, node, made):
-    made.meta = {**node.meta, "val": made.meta["val"]}
+    made.meta = dict(node.meta)  # with the strides that torch's result has
     operands = node.args
     node.replace_all_uses_with(made)
     graph.erase_node(node)
@@ -108,7 +109,7 @@ def _group_product(graph, groups, node):
         rows = _add(graph, _aten.squeeze.dim, (left, 1) if behind else (right, 2), {})
         if turned == bool(behind):
             matrices = _add(graph, _aten.permute.default, (matrices, [0, 2, 1]), {})
-        made = _add(graph, _aten.unsqueeze.default, (groups.rows(rows, matrices, places), 1 if behind else 2), {})
+        made = _add(graph, _aten.unsqueeze.default, (groups.rows(rows, matrices, places, node), 1 if behind else 2), {})
     _replace(graph, node, made)
 
 
@@ -118,24 +119,19 @@ def _group_sum(graph, groups, node):
     outer = isinstance(products, torch.fx.Node) and products.target is _aten.bmm.default and products.args[0].meta["val"].shape[2] == 1
     if not outer or accumulates != [True] or len(places) != 1 or places[0] is None or zeros.target not in _ZEROS or not _is_grouped(zeros, places[0]):
         return
+    if products.meta["val"].shape != (*places[0].meta["val"].shape, *zeros.meta["val"].shape[1:]):
+        return  # they broadcast
     with graph.inserting_before(node):
         columns, rows = (_add(graph, _aten.squeeze.dim, (one, dim), {}) for one, dim in zip(products.args, (2, 1)))
-        made = groups.sums(columns, rows, places[0], zeros.meta["val"].shape[0])
+        made = groups.sums(columns, rows, places[0], zeros.meta["val"].shape[0], node)
     _replace(graph, node, made)
-    _erase(graph, products)
 
 
 def group_rows(graph):
-    """A bmm of rows and gathered matrices becomes grouped_mm of the rows sorted by matrix; so does what adds up such matrices' gradients."""
+    """A bmm of rows and gathered matrices becomes grouped_mm of the rows sorted by matrix; so does what adds up such matrices' gradients. A
+    forward that gathered matrices would keep them all for its backward."""
     groups = _Groups(graph)
     for node in graph.find_nodes(op="call_function", target=_aten.bmm.default):
         _group_product(graph, groups, node)
     for node in graph.find_nodes(op="call_function", target=_aten.index_put.default):
         _group_sum(graph, groups, node)
-
-
-def partition(joint, inputs, **named):
-    """torch's smallest cut of a joint graph, whose products of gathered matrices are products of groups: a forward that gathered matrices
-    would keep them all for its backward."""
-    group_rows(joint.graph)
-    return _private.partition(joint, inputs, **named)

@@ -144,3 +144,9 @@ def rewrite(graph):
     sum_of_one(graph)
     with _private.without_modes():
         take_known_places(graph)
+
+
+def partition(joint, inputs, **named):
+    """torch's smallest cut of a joint graph that is rewritten before."""
+    _groups.group_rows(joint.graph)
+    return _private.partition(joint, inputs, **named)
