@@ -294,6 +294,19 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
         own = torch.randn(4, 5, 6), torch.randn(2, 6, 1, requires_grad=True), torch.randn(2, 1, 5, requires_grad=True)
         self.assertEqual(support.compiled(transposed)(*own).stride(), transposed(*own).stride())
 
+    def test_norms_of_16_bits_save_statistics_of_32(self):
+        for norm, size in ((torch.nn.BatchNorm2d(5), (4, 5, 6, 7)), (torch.nn.LayerNorm(64), (8, 64)), (torch.nn.GroupNorm(2, 4), (3, 4, 9))):
+            for dtype in (torch.bfloat16, torch.float16):
+                x, g = (torch.randn(size) * 4 + 100).to(dtype), torch.randn(size).to(dtype)
+                found = []
+                for module, wide in ((norm, torch.float64), (support.compiled(norm), dtype)):
+                    norm.to(torch.float64 if wide is torch.float64 else torch.float32).zero_grad()
+                    own = x.to(wide).requires_grad_()
+                    module(own).backward(g.to(wide))
+                    found.append([norm.weight.grad.double(), own.grad.double()])
+                for exact, ours in zip(*found):
+                    self.assertLess(((ours - exact).norm() / exact.norm()).item(), 0.008, (norm, dtype))
+
 
 if __name__ == "__main__":
     unittest.main()

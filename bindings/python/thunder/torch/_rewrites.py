@@ -1,4 +1,6 @@
 """Graphs of ATen ops rewritten before they are replayed."""
+import operator
+
 import torch
 
 from . import _groups, _private
@@ -146,7 +148,26 @@ def rewrite(graph):
         take_known_places(graph)
 
 
+_SAVES_STATISTICS = ("aten._native_batch_norm_legit_functional", "aten._batch_norm_with_update_functional", "aten._native_batch_norm_legit",
+                     "aten.native_layer_norm", "aten.native_group_norm")
+
+
+def _save_wide_statistics(graph):
+    """The mean and rstd that a norm saves are float32 at least, as eager's are. torch's rule for types says the dtype of the input, and
+    gradients by a mean of 16 bits are wrong."""
+    for node in graph.nodes:
+        if node.op != "call_function" or str(node.target).rpartition(".")[0] not in _SAVES_STATISTICS:
+            continue
+        values = [one.new_empty(one.shape, dtype=torch.float32) if at in (1, 2) and one.dtype.itemsize < 4 and one.numel() else one
+                  for at, one in enumerate(node.meta["val"])]
+        node.meta["val"] = tuple(values)
+        for user in node.users:
+            if user.target is operator.getitem:
+                user.meta["val"] = values[user.args[1]]
+
+
 def partition(joint, inputs, **named):
     """torch's smallest cut of a joint graph that is rewritten before."""
     _groups.group_rows(joint.graph)
+    _save_wide_statistics(joint.graph)
     return _private.partition(joint, inputs, **named)
